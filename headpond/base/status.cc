@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headpond/base/status.h"
+
+#include <array>
+#include <new>
+#include <ostream>
+
+namespace headpond {
+
+std::string_view to_string(ErrorKind kind) {
+  static constexpr std::array<std::string_view, 10> kNames = {
+      "OutOfRange", "Cancelled", "InvalidArgument",   "DeadlineExceeded", "FailedPrecondition",
+      "DataLoss",   "NotFound",  "ResourceExhausted", "Unimplemented",    "Unknown"};
+  return kNames.at(static_cast<size_t>(kind));
+}
+
+struct Error::Payload {
+  ErrorKind kind;
+  std::string message;
+  Error cause;
+};
+
+Error::Error(ErrorKind kind, std::string message) : Error(kind, std::move(message), Error()) {}
+
+Error::Error(ErrorKind kind, std::string message, Error cause)
+    : payload_(std::make_shared<const Payload>(Payload{kind, std::move(message), std::move(cause)})) {}
+
+ErrorKind Error::kind() const { return payload_ ? payload_->kind : ErrorKind::Unknown; }
+
+const std::string& Error::message() const {
+  static const std::string kEmpty;
+  return payload_ ? payload_->message : kEmpty;
+}
+
+const Error* Error::cause() const { return payload_ && payload_->cause ? &payload_->cause : nullptr; }
+
+std::string Error::to_string() const {
+  if (!payload_) return "no error";
+  std::string text;
+  for (const Error* error = this; error != nullptr; error = error->cause()) {
+    if (error != this) text += "; caused by ";
+    text.append(headpond::to_string(error->kind())).append(": ").append(error->message());
+  }
+  return text;
+}
+
+std::ostream& operator<<(std::ostream& out, const Error& error) { return out << error.to_string(); }
+
+Error current_exception_error() {
+  try {
+    throw;
+  } catch (const Exception& exception) {
+    return exception.error();
+  } catch (const std::bad_alloc&) {
+    return {ErrorKind::ResourceExhausted, "out of memory"};
+  } catch (const std::exception& exception) {
+    return {ErrorKind::Unknown, exception.what()};
+  } catch (...) {
+    return {ErrorKind::Unknown, "an exception that is not a std::exception"};
+  }
+}
+
+}  // namespace headpond

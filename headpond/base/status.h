@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// Error values: Error, Result, Exception. While a pipeline runs, failures are values (Result); while a program builds
+// its pipeline, a wrong argument is a bug in the program and is thrown where it was written (Exception).
+#pragma once
+
+#include <cstdint>
+#include <iosfwd>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <tl/expected.hpp>
+#include <utility>
+
+namespace headpond {
+
+enum class ErrorKind : uint8_t {
+  OutOfRange,          ///< The end of the data.
+  Cancelled,           ///< Somebody asked to stop, or the queue was closed for enqueues.
+  InvalidArgument,     ///< A wrong value, dtype, shape, count or file content that contradicts itself.
+  DeadlineExceeded,    ///< A timeout passed.
+  FailedPrecondition,  ///< Right call, wrong moment or state.
+  DataLoss,            ///< Bytes are missing or damaged.
+  NotFound,            ///< A file or a name does not exist.
+  ResourceExhausted,   ///< Memory, disk or a limit.
+  Unimplemented,       ///< Valid, but not supported here.
+  Unknown,             ///< An exception of the user's own; never a clean end.
+};
+
+/// "OutOfRange", "Cancelled", ...
+std::string_view to_string(ErrorKind kind);
+
+/// An immutable error with the chain of errors that caused it. Copies share one payload (one pointer wide). Thread-safe
+/// like a std::shared_ptr: different copies may be used by different threads.
+class Error {
+ public:
+  Error() = default;  ///< No error.
+  Error(ErrorKind kind, std::string message);
+  Error(ErrorKind kind, std::string message, Error cause);
+
+  explicit operator bool() const { return payload_ != nullptr; }  ///< True iff this is an error.
+  ErrorKind kind() const;                                         ///< REQUIRES: an error.
+  const std::string& message() const;                             ///< Empty iff no error.
+  const Error* cause() const;     ///< nullptr iff there is none; lives as long as this Error or a copy of it.
+  std::string to_string() const;  ///< "OutOfRange: text; caused by Unknown: text", or "no error".
+
+ private:
+  struct Payload;
+  std::shared_ptr<const Payload> payload_;
+};
+
+std::ostream& operator<<(std::ostream& out, const Error& error);
+
+template <class T>
+using Result = tl::expected<T, Error>;
+
+/// What a function returns to fail: converts to any Result<T>.
+inline tl::unexpected<Error> fail(Error error) { return tl::unexpected<Error>(std::move(error)); }
+inline tl::unexpected<Error> fail(ErrorKind kind, std::string message) {
+  return tl::unexpected<Error>(Error(kind, std::move(message)));
+}
+
+/// Thrown where a program is built wrongly. A producer function may throw it too: its error is kept as it is.
+class Exception : public std::runtime_error {
+ public:
+  explicit Exception(Error error) : std::runtime_error(error.to_string()), error_(std::move(error)) {}
+  Exception(ErrorKind kind, std::string message) : Exception(Error(kind, std::move(message))) {}
+  const Error& error() const { return error_; }
+
+ private:
+  Error error_;
+};
+
+/// The exception that is being handled as an Error: Exception's own error; bad_alloc is ResourceExhausted; anything
+/// else is Unknown with what(). REQUIRES: called inside a catch block.
+Error current_exception_error();
+
+}  // namespace headpond
+
+/// Returns the error of `expression` (a Result) from the enclosing function iff it has one.
+#define HEADPOND_TRY(expression)                                                          \
+  do {                                                                                    \
+    if (auto headpond_try_result = (expression); !headpond_try_result)                    \
+      return ::tl::unexpected<::headpond::Error>(std::move(headpond_try_result).error()); \
+  } while (false)

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headpond/base/status.h"
+
+#include <gtest/gtest.h>
+
+#include <new>
+#include <sstream>
+
+namespace headpond {
+namespace {
+
+Result<int> half(int x) {
+  if (x % 2 != 0) return fail(ErrorKind::InvalidArgument, "odd");
+  return x / 2;
+}
+
+Result<int> quarter(int x) {
+  HEADPOND_TRY(half(x));
+  return half(x / 2);
+}
+
+TEST(Error, DefaultIsNoError) {
+  Error none;
+  EXPECT_FALSE(none);
+  EXPECT_EQ(none.message(), "");
+  EXPECT_EQ(none.cause(), nullptr);
+  EXPECT_EQ(none.to_string(), "no error");
+}
+
+TEST(Error, TellsTheWholeChainOfCauses) {
+  const Error error(ErrorKind::OutOfRange, "closed",
+                    Error(ErrorKind::DataLoss, "cut", Error(ErrorKind::Unknown, "disk")));
+  ASSERT_NE(error.cause(), nullptr);
+  EXPECT_EQ(error.cause()->kind(), ErrorKind::DataLoss);
+  std::ostringstream text;
+  text << error;
+  EXPECT_EQ(text.str(), "OutOfRange: closed; caused by DataLoss: cut; caused by Unknown: disk");
+}
+
+TEST(Error, AnEmptyCauseIsNoCause) { EXPECT_EQ(Error(ErrorKind::OutOfRange, "closed", Error()).cause(), nullptr); }
+
+TEST(Error, EveryKindHasItsName) {
+  EXPECT_EQ(to_string(ErrorKind::OutOfRange), "OutOfRange");
+  EXPECT_EQ(to_string(ErrorKind::Unknown), "Unknown");
+}
+
+TEST(Result, FailConvertsToAnyResult) {
+  const Result<void> none = fail(ErrorKind::Cancelled, "stop");
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().kind(), ErrorKind::Cancelled);
+  EXPECT_EQ(half(3).error().message(), "odd");
+}
+
+TEST(Result, TryReturnsTheFirstError) {
+  EXPECT_EQ(quarter(8).value(), 2);
+  EXPECT_EQ(quarter(7).error().message(), "odd");
+  EXPECT_EQ(quarter(6).error().message(), "odd");
+}
+
+TEST(Exception, CarriesItsErrorAndText) {
+  const Exception exception(ErrorKind::InvalidArgument, "capacity 0");
+  EXPECT_EQ(exception.error().kind(), ErrorKind::InvalidArgument);
+  EXPECT_STREQ(exception.what(), "InvalidArgument: capacity 0");
+}
+
+template <class Thrown>
+Error caught(Thrown thrown) {
+  try {
+    throw thrown;
+  } catch (...) {
+    return current_exception_error();
+  }
+}
+
+TEST(Exception, BecomesAnErrorInACatchBlock) {
+  EXPECT_EQ(caught(Exception(ErrorKind::DataLoss, "cut")).kind(), ErrorKind::DataLoss);
+  EXPECT_EQ(caught(std::bad_alloc()).kind(), ErrorKind::ResourceExhausted);
+  EXPECT_EQ(caught(std::runtime_error("mine")).to_string(), "Unknown: mine");
+  EXPECT_EQ(caught(7).kind(), ErrorKind::Unknown);
+}
+
+}  // namespace
+}  // namespace headpond

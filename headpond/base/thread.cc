@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headpond/base/thread.h"
+
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <utility>
+
+namespace headpond {
+namespace {
+
+std::string& name_slot() {
+  thread_local std::string name = getpid() == this_thread_id() ? "main" : "thread";
+  return name;
+}
+
+}  // namespace
+
+const std::string& this_thread_name() { return name_slot(); }
+
+void set_this_thread_name(std::string name) {
+  pthread_setname_np(pthread_self(), name.substr(0, 15).c_str());
+  name_slot() = std::move(name);
+}
+
+int this_thread_id() {
+  thread_local const int id = static_cast<int>(syscall(SYS_gettid));
+  return id;
+}
+
+Thread::Thread(std::string name, std::function<void()> body)
+    : name_(name), thread_([name = std::move(name), body = std::move(body)]() mutable {
+        set_this_thread_name(std::move(name));
+        body();
+      }) {}
+
+}  // namespace headpond

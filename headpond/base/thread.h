@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one way to start a thread: with a name that debuggers, traces and error texts show.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <thread>
+
+namespace headpond {
+
+/// The name given to the calling thread (whole, not cut), or "main"/"thread" for threads that nobody named.
+const std::string& this_thread_name();
+
+/// Names the calling thread; the operating system sees the first 15 bytes.
+void set_this_thread_name(std::string name);
+
+/// The operating system's id of the calling thread, as traces and /proc show it.
+int this_thread_id();
+
+/// A joinable thread with a name; joins in its destructor. The body must not let an exception out (the program would
+/// end).
+class Thread {
+ public:
+  Thread() = default;
+  Thread(std::string name, std::function<void()> body);
+
+  const std::string& name() const { return name_; }
+  bool joinable() const { return thread_.joinable(); }
+  void join() { thread_.join(); }
+  std::thread::id id() const { return thread_.get_id(); }
+
+ private:
+  std::string name_;
+  std::jthread thread_;
+};
+
+}  // namespace headpond

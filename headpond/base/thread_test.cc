@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headpond/base/thread.h"
+
+#include <gtest/gtest.h>
+#include <pthread.h>
+
+#include <array>
+
+namespace headpond {
+namespace {
+
+TEST(Thread, RunsItsBodyUnderItsName) {
+  std::string inside;
+  std::array<char, 16> system{};
+  {
+    Thread thread("QueueRunnerThread-images-0", [&] {
+      inside = this_thread_name();
+      pthread_getname_np(pthread_self(), system.data(), system.size());
+    });
+    EXPECT_EQ(thread.name(), "QueueRunnerThread-images-0");
+    EXPECT_TRUE(thread.joinable());
+  }
+  EXPECT_EQ(inside, "QueueRunnerThread-images-0");
+  EXPECT_STREQ(system.data(), "QueueRunnerThre");
+}
+
+TEST(Thread, TheFirstThreadIsMain) { EXPECT_EQ(this_thread_name(), "main"); }
+
+TEST(Thread, EveryThreadHasItsOwnId) {
+  int other = 0;
+  Thread("other", [&] { other = this_thread_id(); }).join();
+  EXPECT_NE(other, this_thread_id());
+}
+
+TEST(Thread, ADefaultOneIsNotJoinable) { EXPECT_FALSE(Thread().joinable()); }
+
+}  // namespace
+}  // namespace headpond

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headpond/base/trace.h"
+
+#include <memory>
+#include <unordered_set>
+
+#include "headpond/base/clock.h"
+#include "headpond/base/mutex.h"
+#include "headpond/base/thread.h"
+
+namespace headpond::trace {
+namespace {
+
+struct ThreadBuffer {
+  Mutex mu;  // Held by its thread for each event and by collect(): never contended while recording.
+  ThreadEvents written HEADPOND_GUARDED_BY(mu);
+  uint64_t session HEADPOND_GUARDED_BY(mu) = 0;
+};
+
+struct Registry {
+  Mutex mu;
+  std::vector<std::shared_ptr<ThreadBuffer>> buffers HEADPOND_GUARDED_BY(mu);
+  std::unordered_set<std::string> names HEADPOND_GUARDED_BY(mu);
+  std::atomic<uint64_t> session = 0;  // Counts start(): buffers of an earlier one are stale.
+  std::atomic<size_t> limit = 0;
+};
+
+// Never destroyed: threads may record while the program ends.
+Registry& registry() {
+  static Registry* const instance = new Registry;
+  return *instance;
+}
+
+std::shared_ptr<ThreadBuffer> register_thread() {
+  auto buffer = std::make_shared<ThreadBuffer>();
+  Registry& all = registry();
+  MutexLock lock(all.mu);
+  all.buffers.push_back(buffer);
+  return buffer;
+}
+
+}  // namespace
+
+namespace internal {
+
+std::atomic<bool> recording = false;
+
+int64_t span_start() { return now_ns(); }
+
+void record(const Event& event) {
+  thread_local const std::shared_ptr<ThreadBuffer> buffer = register_thread();
+  const uint64_t session = registry().session.load(std::memory_order_acquire);
+  MutexLock lock(buffer->mu);
+  ThreadEvents& written = buffer->written;
+  if (buffer->session != session) {
+    buffer->session = session;
+    written = {.thread_id = this_thread_id(), .thread_name = this_thread_name(), .events = {}, .dropped = 0};
+  }
+  if (written.events.size() < registry().limit.load(std::memory_order_relaxed)) {
+    written.events.push_back(event);
+  } else {
+    ++written.dropped;
+  }
+}
+
+}  // namespace internal
+
+void start(size_t events_per_thread) {
+  Registry& all = registry();
+  MutexLock lock(all.mu);
+  // A buffer that only the registry holds belongs to a thread that ended.
+  std::erase_if(all.buffers, [](const auto& buffer) { return buffer.use_count() == 1; });
+  all.limit = events_per_thread;
+  all.session.fetch_add(1, std::memory_order_release);
+  internal::recording = true;
+}
+
+void stop() { internal::recording = false; }
+
+std::vector<ThreadEvents> collect() {
+  Registry& all = registry();
+  std::vector<ThreadEvents> threads;
+  MutexLock lock(all.mu);
+  for (const auto& buffer : all.buffers) {
+    MutexLock buffer_lock(buffer->mu);
+    if (buffer->session == all.session && !buffer->written.events.empty()) threads.push_back(buffer->written);
+  }
+  return threads;
+}
+
+const char* intern(std::string_view name) {
+  Registry& all = registry();
+  MutexLock lock(all.mu);
+  return all.names.emplace(name).first->c_str();
+}
+
+void Span::end() const {
+  internal::record({.name = name_,
+                    .start_ns = start_ns_,
+                    .length_ns = now_ns() - start_ns_,
+                    .value = 0,
+                    .kind = Kind::span,
+                    .category = category_});
+}
+
+void counter(const char* name, int64_t value) {
+  if (!enabled()) return;
+  internal::record({name, now_ns(), 0, static_cast<uint64_t>(value), Kind::counter, Category::op});
+}
+
+void flow_begin(uint64_t id) {
+  if (enabled()) internal::record({"element", now_ns(), 0, id, Kind::flow_begin, Category::op});
+}
+
+void flow_end(uint64_t id) {
+  if (enabled()) internal::record({"element", now_ns(), 0, id, Kind::flow_end, Category::op});
+}
+
+}  // namespace headpond::trace

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headpond/base/trace.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "headpond/base/thread.h"
+
+namespace headpond::trace {
+namespace {
+
+std::vector<std::string> names_of_spans(const ThreadEvents& thread) {
+  std::vector<std::string> names;
+  for (const Event& event : thread.events) {
+    if (event.kind == Kind::span) names.emplace_back(event.name);
+  }
+  return names;
+}
+
+TEST(Trace, RecordsNothingUnlessStarted) {
+  stop();
+  start();
+  stop();
+  { Span span("silent", Category::op); }
+  counter("silent", 1);
+  flow_begin(1);
+  EXPECT_THAT(collect(), testing::IsEmpty());
+}
+
+TEST(Trace, InnerSpansEndBeforeTheirOuterOnes) {
+  start();
+  {
+    Span outer("outer", Category::step);
+    Span inner("inner", Category::wait);
+  }
+  stop();
+  const auto threads = collect();
+  ASSERT_EQ(threads.size(), 1U);
+  EXPECT_THAT(names_of_spans(threads[0]), testing::ElementsAre("inner", "outer"));
+  const Event& inner = threads[0].events[0];
+  const Event& outer = threads[0].events[1];
+  EXPECT_GE(inner.start_ns, outer.start_ns);
+  EXPECT_LE(inner.start_ns + inner.length_ns, outer.start_ns + outer.length_ns);
+}
+
+TEST(Trace, KeepsTheEventsOfThreadsThatEnded) {
+  start();
+  Thread("worker", [] { Span span("work", Category::op); }).join();
+  stop();
+  const auto threads = collect();
+  ASSERT_EQ(threads.size(), 1U);
+  EXPECT_EQ(threads[0].thread_name, "worker");
+  EXPECT_NE(threads[0].thread_id, this_thread_id());
+}
+
+TEST(Trace, CountsWhatItDropsAtTheLimit) {
+  start(3);
+  for (int i = 0; i < 10; ++i) counter("queue/a", i);
+  stop();
+  const auto threads = collect();
+  ASSERT_EQ(threads.size(), 1U);
+  EXPECT_EQ(threads[0].events.size(), 3U);
+  EXPECT_EQ(threads[0].dropped, 7U);
+  EXPECT_EQ(threads[0].events[2].value, 2U);
+}
+
+TEST(Trace, ANewStartForgetsTheOldEvents) {
+  start();
+  counter("a", 1);
+  start();
+  counter("b", 2);
+  stop();
+  const auto threads = collect();
+  ASSERT_EQ(threads.size(), 1U);
+  ASSERT_EQ(threads[0].events.size(), 1U);
+  EXPECT_STREQ(threads[0].events[0].name, "b");
+}
+
+TEST(Trace, InternsEqualNamesOnce) {
+  EXPECT_EQ(intern("queue/images"), intern(std::string("queue/") + "images"));
+  EXPECT_NE(intern("a"), intern("b"));
+}
+
+TEST(Trace, ManyThreadsRecordWhileOneCollects) {
+  start();
+  std::vector<Thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back("t" + std::to_string(t), [] {
+      for (int i = 0; i < 500; ++i) Span span("work", Category::op);
+    });
+  }
+  for (int i = 0; i < 20; ++i) collect();
+  for (Thread& thread : threads) thread.join();
+  stop();
+  size_t total = 0;
+  for (const ThreadEvents& thread : collect()) total += thread.events.size();
+  EXPECT_EQ(total, 2000U);
+}
+
+}  // namespace
+}  // namespace headpond::trace
