@@ -1,8 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-# One room is one static library with its tests beside its sources:
-#   headpond_room(base SOURCES a.cc b.cc TESTS a_test.cc PUBLIC tl::expected PRIVATE fmt::fmt)
-# makes headpond_base (alias headpond::base) and, when testing, headpond_base_test. PUBLIC and PRIVATE are link libraries;
-# rooms that this room uses are PUBLIC (tools/check_arrows.py holds the includes to the same arrows).
+# The few verbs in which every CMakeLists.txt of the project is written.
+#
+#   headpond_room(base SOURCES a.cc b.cc TESTS a_test.cc PUBLIC tl::expected PRIVATE fmt::fmt TEST_LIBS rapidcheck)
+#     One room: the static library headpond_base (alias headpond::base), its tests beside its sources as headpond_base_test,
+#     its installed headers. PUBLIC and PRIVATE are link libraries; rooms that this room uses are PUBLIC
+#     (tools/check_arrows.py holds the includes to the same arrows). TORCH puts the room into the torch component.
+#   headpond_test(queue_stress_test SOURCES x_test.cc LIBS headpond::queue)     a GoogleTest program, one ctest entry a case
+#   headpond_program(cli headpond SOURCES main.cc LIBS headpond::headpond)      target, then name: <build>/headpond
+#   headpond_example(03_queue SOURCES 03_queue.cc LIBS headpond::headpond)      <build>/examples/03_queue
+#   headpond_fuzz(idx SOURCES idx_fuzz.cc LIBS headpond::io)                    libFuzzer target, or the replay of its corpus
+#   headpond_slow_test(kill_mnist COMMAND ...)                                  run by ./dev slow only
 
 function(headpond_target_flags target)
   target_compile_features(${target} PUBLIC cxx_std_20)
@@ -10,11 +17,14 @@ function(headpond_target_flags target)
   if(HEADPOND_WARNINGS)
     target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Werror
       $<$<CXX_COMPILER_ID:Clang>:-Wthread-safety>)
+    if(HEADPOND_SANITIZE)  # g++ 12 sees uninitialised values in code that the sanitizers insert
+      target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
+    endif()
   endif()
 endfunction()
 
 function(headpond_room room)
-  cmake_parse_arguments(ARG "" "" "SOURCES;TESTS;PUBLIC;PRIVATE;TEST_LIBS" ${ARGN})
+  cmake_parse_arguments(ARG "TORCH" "" "SOURCES;TESTS;PUBLIC;PRIVATE;TEST_LIBS" ${ARGN})
   set(target headpond_${room})
   add_library(${target} STATIC ${ARG_SOURCES})
   add_library(headpond::${room} ALIAS ${target})
@@ -22,16 +32,68 @@ function(headpond_room room)
   headpond_target_flags(${target})
   target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:include>)
   target_link_libraries(${target} PUBLIC ${ARG_PUBLIC} PRIVATE ${ARG_PRIVATE})
+  if(HEADPOND_INSTALL)
+    set(set headpond-targets)
+    if(ARG_TORCH)
+      set(set headpond-torch-targets)
+    endif()
+    install(TARGETS ${target} EXPORT ${set} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+    install(DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/headpond/${room}
+      FILES_MATCHING PATTERN "*.h" PATTERN "*_internal.h" EXCLUDE)
+  endif()
   if(HEADPOND_TESTS AND ARG_TESTS)
     headpond_test(${target}_test SOURCES ${ARG_TESTS} LIBS ${target} ${ARG_TEST_LIBS})
   endif()
 endfunction()
 
-# A GoogleTest program; each of its cases is one ctest entry. Tests see fmt, so that they can print.
+# Tests see fmt, so that they can print.
 function(headpond_test target)
-  cmake_parse_arguments(ARG "" "" "SOURCES;LIBS" ${ARGN})
+  cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;LIBS" ${ARGN})
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 120)
+  endif()
   add_executable(${target} ${ARG_SOURCES})
   headpond_target_flags(${target})
   target_link_libraries(${target} PRIVATE ${ARG_LIBS} fmt::fmt GTest::gmock GTest::gtest_main)
-  gtest_discover_tests(${target} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 120)
+  gtest_discover_tests(${target} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT ${ARG_TIMEOUT})
+endfunction()
+
+function(headpond_program target name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LIBS" ${ARGN})
+  add_executable(${target} ${ARG_SOURCES})
+  headpond_target_flags(${target})
+  target_link_libraries(${target} PRIVATE ${ARG_LIBS})
+  set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
+endfunction()
+
+function(headpond_example name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LIBS" ${ARGN})
+  set(target headpond_example_${name})
+  add_executable(${target} ${ARG_SOURCES})
+  headpond_target_flags(${target})
+  target_link_libraries(${target} PRIVATE ${ARG_LIBS})
+  set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/examples)
+endfunction()
+
+# Under HEADPOND_FUZZ a libFuzzer program <build>/fuzz/<name>; else, with the tests, a program that feeds every file of
+# fuzz/corpus/<name> to the same function once, so that no input that ever crashed can come back.
+function(headpond_fuzz name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LIBS" ${ARGN})
+  set(target headpond_fuzz_${name})
+  add_executable(${target} ${ARG_SOURCES})
+  headpond_target_flags(${target})
+  target_link_libraries(${target} PRIVATE ${ARG_LIBS})
+  set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name})
+  if(HEADPOND_FUZZ)
+    target_link_options(${target} PRIVATE -fsanitize=fuzzer)
+  else()
+    target_sources(${target} PRIVATE ${PROJECT_SOURCE_DIR}/fuzz/replay_main.cc)
+    add_test(NAME fuzz_corpus_${name} COMMAND ${target} ${PROJECT_SOURCE_DIR}/fuzz/corpus/${name})
+    set_tests_properties(fuzz_corpus_${name} PROPERTIES TIMEOUT 60)
+  endif()
+endfunction()
+
+function(headpond_slow_test name)
+  add_test(NAME slow.${name} ${ARGN} CONFIGURATIONS Slow)
+  set_tests_properties(slow.${name} PROPERTIES LABELS slow TIMEOUT 3600 RUN_SERIAL ON)
 endfunction()
