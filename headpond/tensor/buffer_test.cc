@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headpond/tensor/buffer.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <new>
+#include <vector>
+
+#include "headpond/base/thread.h"
+
+namespace headpond {
+namespace {
+
+TEST(BufferPool, AlignsEveryBlockAndHoldsItsSize) {
+  BufferPool pool;
+  for (size_t size = 0; size < 5000; size += 37) {
+    BufferRef buffer = pool.allocate(size);
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(buffer->data()) % 64, 0U);
+    EXPECT_EQ(buffer->size(), size);
+    std::memset(buffer->data(), 1, size);
+  }
+  BufferRef large = pool.allocate((size_t{4} << 20) + 1);
+  std::memset(large->data(), 1, large->size());
+}
+
+TEST(BufferPool, UsesTheWarmestBlockAgain) {
+  BufferPool pool;
+  BufferRef first = pool.allocate(1000);
+  BufferRef second = pool.allocate(1000);
+  Buffer* const last_returned = second.get();
+  first = {};
+  second = {};
+  EXPECT_EQ(pool.allocate(1001).get(), last_returned);
+  EXPECT_EQ(pool.stats().allocations, 2);
+  EXPECT_EQ(pool.stats().reuses, 1);
+}
+
+TEST(BufferPool, SharesABlockUntilTheLastOwnerLeaves) {
+  BufferPool pool;
+  BufferRef one = pool.allocate(10);
+  EXPECT_TRUE(one->is_unique());
+  BufferRef two = one;
+  EXPECT_FALSE(one->is_unique());
+  one = {};
+  EXPECT_TRUE(two->is_unique());
+  EXPECT_GT(pool.stats().bytes_in_use, 0);
+  two = {};
+  EXPECT_EQ(pool.stats().bytes_in_use, 0);
+}
+
+TEST(BufferPool, KeepsNoMoreThanItMay) {
+  BufferPool pool(1000);
+  std::vector<BufferRef> held;
+  for (int i = 0; i < 20; ++i) held.push_back(pool.allocate(100));
+  held.clear();
+  EXPECT_LE(pool.stats().bytes_cached, 1000);
+  EXPECT_GT(pool.stats().bytes_cached, 0);
+  pool.trim();
+  EXPECT_EQ(pool.stats().bytes_cached, 0);
+}
+
+TEST(BufferPool, ItsBuffersMayOutliveIt) {
+  BufferRef survivor;
+  {
+    BufferPool pool;
+    survivor = pool.allocate(100);
+  }
+  std::memset(survivor->data(), 7, 100);
+  EXPECT_EQ(survivor->data()[99], std::byte{7});
+}
+
+TEST(BufferPool, RefusesWhatCannotBe) {
+  BufferPool pool;
+  EXPECT_THROW(pool.allocate(SIZE_MAX - 100), std::bad_alloc);
+  EXPECT_EQ(pool.stats().bytes_in_use, 0);
+}
+
+TEST(BufferPool, ServesManyThreads) {
+  BufferPool pool;
+  {
+    std::vector<Thread> threads;
+    for (int t = 0; t < 4; ++t) {
+      threads.emplace_back("allocator", [&pool] {
+        std::vector<BufferRef> held;
+        for (size_t i = 0; i < 2000; ++i) {
+          held.push_back(pool.allocate(i % 700));
+          if (held.size() > 10) held.erase(held.begin());
+        }
+      });
+    }
+  }
+  EXPECT_EQ(pool.stats().bytes_in_use, 0);
+}
+
+}  // namespace
+}  // namespace headpond

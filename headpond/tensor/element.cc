@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headpond/tensor/element.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <new>
+#include <unordered_map>
+
+#include "headpond/base/mutex.h"
+#include "headpond/base/status.h"
+
+namespace headpond {
+namespace {
+
+constexpr size_t kMaxSources = (size_t{1} << 20) - 1;
+
+struct Sources {
+  Mutex mu;
+  std::unordered_map<std::string, uint64_t> numbers HEADPOND_GUARDED_BY(mu);
+  std::vector<std::string> names HEADPOND_GUARDED_BY(mu);
+};
+
+Sources& sources() {
+  static Sources* const instance = new Sources;
+  return *instance;
+}
+
+[[noreturn]] void refuse(const std::string& why) { throw Exception(ErrorKind::InvalidArgument, why); }
+
+}  // namespace
+
+uint64_t register_source(std::string_view name) {
+  Sources& all = sources();
+  MutexLock lock(all.mu);
+  if (const auto found = all.numbers.find(std::string(name)); found != all.numbers.end()) return found->second;
+  if (all.names.size() >= kMaxSources) return 0;
+  all.names.emplace_back(name);
+  all.numbers.emplace(name, all.names.size());
+  return all.names.size();
+}
+
+std::string to_string(Origin origin) {
+  if (origin.source == 0) return "";
+  Sources& all = sources();
+  MutexLock lock(all.mu);
+  const std::string name = origin.source <= all.names.size() ? all.names[origin.source - 1] : "?";
+  return fmt::format("{}, record {}", name, static_cast<uint64_t>(origin.record));
+}
+
+Element::Element(std::initializer_list<Tensor> fields) {
+  for (const Tensor& field : fields) append(field);
+}
+
+Element::Element(std::vector<Tensor> fields) {
+  for (Tensor& field : fields) append(std::move(field));
+}
+
+Element Element::named(std::initializer_list<std::pair<std::string, Tensor>> fields) {
+  Element element;
+  std::vector<std::string> names;
+  for (const auto& [name, field] : fields) {
+    if (std::find(names.begin(), names.end(), name) != names.end()) refuse(fmt::format("the name '{}' twice", name));
+    names.push_back(name);
+    element.append(field);
+  }
+  element.names_ = std::make_shared<const std::vector<std::string>>(std::move(names));
+  return element;
+}
+
+Element::Element(const Element& other) : key(other.key), origin(other.origin), names_(other.names_) {
+  for (size_t i = 0; i < other.size_; ++i) append(other.fields()[i]);
+}
+
+Element::Element(Element&& other) noexcept
+    : key(other.key),
+      origin(other.origin),
+      size_(std::exchange(other.size_, 0)),
+      names_(std::move(other.names_)),
+      more_(std::move(other.more_)) {
+  if (more_) return;
+  auto* const from = const_cast<Tensor*>(other.inline_fields());
+  std::uninitialized_move_n(from, size_, reinterpret_cast<Tensor*>(inline_));
+  std::destroy_n(from, size_);
+}
+
+Element& Element::operator=(Element other) noexcept {
+  std::destroy_at(this);
+  return *std::construct_at(this, std::move(other));
+}
+
+const Tensor& Element::operator[](size_t i) const {
+  if (i >= size_) refuse(fmt::format("field {} of an element of {}", i, size_));
+  return fields()[i];
+}
+
+const Tensor& Element::operator[](std::string_view name) const {
+  if (!names_) refuse(fmt::format("field '{}' of an element whose fields have no names", name));
+  const auto found = std::find(names_->begin(), names_->end(), name);
+  if (found == names_->end()) refuse(fmt::format("no field '{}'; there are: {}", name, fmt::join(*names_, ", ")));
+  return fields()[found - names_->begin()];
+}
+
+void Element::append(Tensor field) {
+  if (size_ == kInline && !more_) {
+    auto all = std::make_unique<std::vector<Tensor>>();
+    auto* const from = const_cast<Tensor*>(inline_fields());
+    all->assign(std::make_move_iterator(from), std::make_move_iterator(from + size_));
+    std::destroy_n(from, size_);
+    more_ = std::move(all);
+  }
+  if (more_) {
+    more_->push_back(std::move(field));
+  } else {
+    new (inline_ + size_ * sizeof(Tensor)) Tensor(std::move(field));
+  }
+  ++size_;
+}
+
+void Element::clear() {
+  if (!more_) std::destroy_n(const_cast<Tensor*>(inline_fields()), size_);
+  more_.reset();
+  size_ = 0;
+  names_.reset();
+}
+
+}  // namespace headpond

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// One sample, or one batch: a few tensors, with names or without, and where they came from.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "headpond/tensor/tensor.h"
+
+namespace headpond {
+
+/// One field of what a queue or a dataset gives. Dimensions may be kUnknown.
+struct FieldSpec {
+  std::string name;
+  DType dtype;
+  Shape shape;
+};
+using Spec = std::vector<FieldSpec>;
+
+/// Where an element came from, for error texts: a record of a registered source. 8 bytes.
+struct Origin {
+  uint64_t source : 20 = 0;  ///< From register_source; 0: not known.
+  uint64_t record : 44 = 0;  ///< Its number within the source.
+};
+
+/// Gives a source (a file, a generator) its number; the same name gives the same number. At most 2^20 - 1 sources are
+/// told apart; later ones are "not known". Thread-safe.
+uint64_t register_source(std::string_view name);
+/// "train.tfrecord, record 17"; empty iff the source is not known. Thread-safe.
+std::string to_string(Origin origin);
+
+/// A tuple of tensors. Up to four live inline, so that making and moving one allocates nothing. Not thread-safe to
+/// change.
+class Element {
+ public:
+  using Names = std::shared_ptr<const std::vector<std::string>>;
+
+  Element() = default;
+  Element(std::initializer_list<Tensor> fields);
+  explicit Element(std::vector<Tensor> fields);
+  /// Throws Exception(InvalidArgument) for a name that occurs twice.
+  static Element named(std::initializer_list<std::pair<std::string, Tensor>> fields);
+  Element(const Element& other);
+  Element(Element&& other) noexcept;
+  Element& operator=(Element other) noexcept;
+  ~Element() { clear(); }
+
+  size_t size() const { return size_; }
+  /// Throws Exception(InvalidArgument) for an index or a name that is not there; for a name of an element without
+  /// names.
+  const Tensor& operator[](size_t i) const;
+  const Tensor& operator[](std::string_view name) const;
+  Tensor& operator[](size_t i) { return const_cast<Tensor&>(std::as_const(*this)[i]); }
+  Tensor& operator[](std::string_view name) { return const_cast<Tensor&>(std::as_const(*this)[name]); }
+
+  /// Null iff the fields have no names.
+  const Names& names() const { return names_; }
+  /// REQUIRES: null, or as many as fields.
+  void set_names(Names names) { names_ = std::move(names); }
+  void append(Tensor field);
+  void clear();
+
+  /// The identity that random operators draw from: the position in the source, mixed on the way (see DESIGN: identity).
+  uint64_t key = 0;
+  Origin origin;
+
+ private:
+  static constexpr size_t kInline = 4;
+  const Tensor* fields() const { return more_ ? more_->data() : inline_fields(); }
+  const Tensor* inline_fields() const { return reinterpret_cast<const Tensor*>(inline_); }
+
+  uint32_t size_ = 0;
+  Names names_;
+  std::unique_ptr<std::vector<Tensor>> more_;  // All fields, iff there are more than kInline.
+  alignas(Tensor) std::byte inline_[kInline * sizeof(Tensor)];
+};
+
+}  // namespace headpond

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headpond/tensor/tensor.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <string>
+
+#include "headpond/base/status.h"
+
+namespace headpond {
+
+struct Tensor::LongDims {
+  std::atomic<uint32_t> owners = 1;
+  std::vector<int64_t> dims;
+};
+
+namespace {
+
+constexpr size_t kInlineBytes = 16;
+
+[[noreturn]] void refuse(const std::string& why) { throw Exception(ErrorKind::InvalidArgument, why); }
+
+size_t checked_bytes(DType dtype, const Shape& shape) {
+  const auto size = shape.size();
+  int64_t total = 0;
+  if (!size || __builtin_mul_overflow(*size, static_cast<int64_t>(item_size(dtype)), &total)) {
+    refuse(fmt::format("a tensor of shape {} has no size that fits", shape.to_string()));
+  }
+  return static_cast<size_t>(total);
+}
+
+const int64_t* offsets_of(const std::byte* data) { return reinterpret_cast<const int64_t*>(data); }
+
+}  // namespace
+
+Tensor Tensor::empty(DType dtype, const Shape& shape, BufferPool& pool) {
+  if (dtype == DType::bytes) refuse("an empty tensor of dtype bytes: its values have no length yet");
+  const size_t total = checked_bytes(dtype, shape);
+  Tensor tensor;
+  tensor.rep_.dtype = dtype;
+  tensor.set_dims(shape);
+  if (total <= kInlineBytes) {
+    tensor.rep_.is_inline = true;
+    std::memset(tensor.rep_.payload.bytes, 0, kInlineBytes);
+  } else {
+    tensor.rep_.owner = pool.allocate(total).release();
+    tensor.rep_.payload.pointer = tensor.rep_.owner->data();
+  }
+  return tensor;
+}
+
+Tensor Tensor::view(const void* data, DType dtype, const Shape& shape, BufferRef owner) {
+  checked_bytes(dtype, shape);
+  Tensor tensor;
+  tensor.rep_.dtype = dtype;
+  tensor.set_dims(shape);
+  tensor.rep_.payload.pointer = static_cast<const std::byte*>(data);
+  tensor.rep_.owner = owner.release();
+  return tensor;
+}
+
+Tensor Tensor::copied(const void* values, size_t count, DType dtype, const Shape& shape) {
+  if (shape.size() != static_cast<int64_t>(count)) {
+    refuse(fmt::format("{} values for a tensor of shape {}", count, shape.to_string()));
+  }
+  Tensor tensor = empty(dtype, shape);
+  if (count != 0) std::memcpy(tensor.mutable_data(), values, count * item_size(dtype));
+  return tensor;
+}
+
+Tensor Tensor::from(std::span<const std::string_view> values, const Shape& shape) {
+  if (shape.size() != static_cast<int64_t>(values.size())) {
+    refuse(fmt::format("{} values for a tensor of shape {}", values.size(), shape.to_string()));
+  }
+  size_t total = (values.size() + 1) * sizeof(int64_t);
+  for (const std::string_view value : values) total += value.size();
+  BufferRef buffer = BufferPool::shared().allocate(total);
+  auto* const offsets = reinterpret_cast<int64_t*>(buffer->data());
+  std::byte* const characters = buffer->data() + (values.size() + 1) * sizeof(int64_t);
+  offsets[0] = 0;
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (!values[i].empty()) std::memcpy(characters + offsets[i], values[i].data(), values[i].size());
+    offsets[i + 1] = offsets[i] + static_cast<int64_t>(values[i].size());
+  }
+  const std::byte* const data = buffer->data();
+  return view(data, DType::bytes, shape, std::move(buffer));
+}
+
+void Tensor::set_dims(const Shape& shape) {
+  if (shape.rank() > kMaxRank) refuse(fmt::format("a tensor of {} dimensions; at most {}", shape.rank(), kMaxRank));
+  rep_.rank = static_cast<uint8_t>(shape.rank());
+  const auto dims = shape.dims();
+  rep_.has_long_dims =
+      dims.size() > 4 || std::any_of(dims.begin(), dims.end(), [](int64_t dim) { return dim > UINT32_MAX; });
+  if (rep_.has_long_dims) {
+    rep_.dims.many = new LongDims{.owners = 1, .dims = std::vector<int64_t>(dims.begin(), dims.end())};
+  } else {
+    std::transform(dims.begin(), dims.end(), rep_.dims.few, [](int64_t dim) { return static_cast<uint32_t>(dim); });
+  }
+}
+
+Tensor::DimsCopy Tensor::dims_copy() const {
+  DimsCopy copy;
+  for (int axis = 0; axis < rank(); ++axis) copy.values[static_cast<size_t>(axis)] = dim(axis);
+  return copy;
+}
+
+int64_t Tensor::dim(int axis) const {
+  return rep_.has_long_dims ? rep_.dims.many->dims[static_cast<size_t>(axis)] : rep_.dims.few[axis];
+}
+
+bool Tensor::has_shape(const Shape& shape) const {
+  if (shape.rank() != rank()) return false;
+  for (int axis = 0; axis < rank(); ++axis) {
+    if (shape[axis] != dim(axis)) return false;
+  }
+  return true;
+}
+
+int64_t Tensor::size() const {
+  int64_t product = 1;
+  bool empty = false;
+  for (int axis = 0; axis < rank(); ++axis) {
+    const int64_t length = dim(axis);
+    if (length == 0) empty = true;
+    if (!empty) product *= length;
+  }
+  return empty ? 0 : product;
+}
+
+size_t Tensor::byte_size() const {
+  const int64_t count = size();
+  if (dtype() != DType::bytes) return static_cast<size_t>(count) * item_size(dtype());
+  return static_cast<size_t>(count + 1) * sizeof(int64_t) + static_cast<size_t>(offsets_of(data())[count]);
+}
+
+std::string_view Tensor::bytes_at(int64_t i) const {
+  if (dtype() != DType::bytes) refuse(fmt::format("bytes_at of a tensor of {}", name(dtype())));
+  const int64_t count = size();
+  if (i < 0 || i >= count) refuse(fmt::format("bytes_at({}) of a tensor of {} values", i, count));
+  const int64_t* const offsets = offsets_of(data());
+  const auto* const characters = reinterpret_cast<const char*>(offsets + count + 1);
+  return {characters + offsets[i], static_cast<size_t>(offsets[i + 1] - offsets[i])};
+}
+
+Tensor Tensor::row(int64_t i) const {
+  const Shape row_shape = shape().row();
+  const int64_t values = row_shape.size().value_or(0);
+  if (dtype() == DType::bytes) {
+    std::vector<std::string_view> texts(static_cast<size_t>(values));
+    for (int64_t k = 0; k < values; ++k) texts[static_cast<size_t>(k)] = bytes_at(i * values + k);
+    return from(texts, row_shape);
+  }
+  const size_t row_bytes = static_cast<size_t>(values) * item_size(dtype());
+  const std::byte* const begin = data() + static_cast<size_t>(i) * row_bytes;
+  if (row_bytes <= kInlineBytes) return copied(begin, static_cast<size_t>(values), dtype(), row_shape);
+  if (rep_.owner != nullptr) rep_.owner->ref();
+  return view(begin, dtype(), row_shape, BufferRef(rep_.owner));
+}
+
+void Tensor::add_owner() const {
+  if (rep_.owner != nullptr) rep_.owner->ref();
+  if (rep_.has_long_dims) rep_.dims.many->owners.fetch_add(1, std::memory_order_relaxed);
+}
+
+void Tensor::drop_long_dims() {
+  if (rep_.dims.many->owners.fetch_sub(1, std::memory_order_acq_rel) == 1) delete rep_.dims.many;
+}
+
+void Tensor::refuse_type(DType asked) const {
+  refuse(fmt::format("a tensor of {} {} read as {}", name(dtype()), shape().to_string(), name(asked)));
+}
+
+}  // namespace headpond

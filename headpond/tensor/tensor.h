@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// The value that travels: a dtype, a shape, and bytes that are inline, borrowed, or owned together with others.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include "headpond/tensor/buffer.h"
+#include "headpond/tensor/dtype.h"
+#include "headpond/tensor/shape.h"
+
+namespace headpond {
+
+/// 48 bytes. Up to 16 bytes of payload live inside; more live in a counted Buffer or are borrowed. Row-major,
+/// contiguous. Copies share the payload; it must not be changed once another thread or owner can see it. A moved-from
+/// tensor is an empty one. bytes values are held as size() + 1 offsets (int64, from 0) followed by the characters
+/// (Apache Arrow's layout).
+class Tensor {
+ public:
+  Tensor() = default;  ///< dtype u8, shape [0].
+  Tensor(const Tensor& other) : rep_(other.rep_) { add_owner(); }
+  Tensor(Tensor&& other) noexcept : rep_(std::exchange(other.rep_, Rep{})) {}
+  Tensor& operator=(Tensor other) noexcept {
+    std::swap(rep_, other.rep_);
+    return *this;
+  }
+  ~Tensor() { drop_owner(); }
+
+  /// Copies `values`. Throws Exception(InvalidArgument) unless there are as many as `shape` has.
+  template <class T>
+  static Tensor from(std::span<const T> values, const Shape& shape) {
+    return copied(values.data(), values.size(), dtype_of<T>(), shape);
+  }
+  static Tensor from(std::span<const std::string_view> values, const Shape& shape);
+  template <class T>
+    requires std::is_arithmetic_v<T>
+  static Tensor scalar(T value) {
+    return from(std::span<const T>(&value, 1), Shape());
+  }
+  static Tensor scalar(std::string_view value) { return from(std::span<const std::string_view>(&value, 1), Shape()); }
+
+  /// Undefined content, to be written through mutable_data() before anybody else sees it. Throws
+  /// Exception(InvalidArgument) for an unknown or overflowing size, and for dtype bytes; std::bad_alloc.
+  static Tensor empty(DType dtype, const Shape& shape, BufferPool& pool = BufferPool::shared());
+  /// Borrows `data`, which must stay as it is as long as the tensor or a copy of it lives; `owner` (may be null), if
+  /// given, is kept alive by them. For dtype bytes `data` is in the layout above.
+  static Tensor view(const void* data, DType dtype, const Shape& shape, BufferRef owner = BufferRef());
+
+  DType dtype() const { return rep_.dtype; }
+  Shape shape() const {
+    return Shape(std::span<const int64_t>(dims_copy().values.data(), static_cast<size_t>(rank())));
+  }
+  int rank() const { return rep_.rank; }
+  int64_t dim(int axis) const;               ///< REQUIRES: 0 <= axis < rank().
+  bool has_shape(const Shape& shape) const;  ///< shape() == shape, without making one.
+  int64_t size() const;                      ///< The number of values.
+  size_t byte_size() const;                  ///< Bytes at data(); for dtype bytes offsets and characters together.
+  const std::byte* data() const { return rep_.is_inline ? rep_.payload.bytes : rep_.payload.pointer; }
+  /// REQUIRES: made by empty(), not copied since.
+  std::byte* mutable_data() { return const_cast<std::byte*>(data()); }
+  /// The buffer that the payload lives in; null iff inline or borrowed. Does not add an owner.
+  Buffer* owner() const { return rep_.owner; }
+
+  /// The values. Throws Exception(InvalidArgument) unless T reads this dtype (see readable_as). Lives as long as this
+  /// tensor or, unless the payload is inline, a copy of it.
+  template <class T>
+  std::span<const T> as() const {
+    if (!readable_as<T>(dtype())) refuse_type(dtype_of<T>());
+    return {reinterpret_cast<const T*>(data()), static_cast<size_t>(size())};
+  }
+  template <class T>
+  std::span<T> mutable_as() {
+    const auto values = std::as_const(*this).as<T>();
+    return {const_cast<T*>(values.data()), values.size()};
+  }
+  /// Value `i` (row-major) of dtype bytes. Throws Exception(InvalidArgument) for another dtype or index.
+  std::string_view bytes_at(int64_t i) const;
+
+  /// Row `i` along the first dimension, copied if small, else sharing this payload. REQUIRES: rank() > 0, 0 <= i <
+  /// dim(0).
+  Tensor row(int64_t i) const;
+
+  /// The 48 bytes themselves, for containers that move tensors as plain memory: release() gives up the ownership that
+  /// adopt() takes over, exactly once.
+  struct LongDims;
+  struct Rep {
+    union Payload {
+      const std::byte* pointer;
+      std::byte bytes[16];
+    } payload = {.pointer = nullptr};
+    Buffer* owner = nullptr;
+    union Dims {
+      uint32_t few[4];
+      LongDims* many;  // Counted; for more than four dimensions, or one of 2^32 and above.
+    } dims = {.few = {0, 0, 0, 0}};
+    DType dtype = DType::u8;
+    uint8_t rank = 1;
+    bool is_inline = false;
+    bool has_long_dims = false;
+  };
+  Rep release() && { return std::exchange(rep_, Rep{}); }
+  static Tensor adopt(const Rep& rep) {
+    Tensor tensor;
+    tensor.rep_ = rep;
+    return tensor;
+  }
+
+ private:
+  static constexpr int kMaxRank = 32;
+  struct DimsCopy {
+    std::array<int64_t, kMaxRank> values;
+  };
+  DimsCopy dims_copy() const;
+  static Tensor copied(const void* values, size_t count, DType dtype, const Shape& shape);
+  void set_dims(const Shape& shape);
+  void add_owner() const;
+  void drop_owner() {
+    if (rep_.owner != nullptr) rep_.owner->unref();
+    if (rep_.has_long_dims) drop_long_dims();
+  }
+  void drop_long_dims();
+  [[noreturn]] void refuse_type(DType asked) const;
+
+  Rep rep_;
+};
+static_assert(sizeof(Tensor) == 48);
+
+}  // namespace headpond
