@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The arrows between rooms, read from the includes; what a public header may include; who may start a thread."""
+import re
+
+import checks
+
+USES = {
+    "base": set(),
+    "tensor": {"base"},
+    "io": {"base", "tensor"},
+    "codec": {"base", "tensor"},
+    "queue": {"base", "tensor"},
+    "dataset": {"base", "tensor", "io", "queue"},
+    "engine": {"base", "tensor", "io", "queue", "dataset"},
+    "monitor": {"base", "tensor", "io", "queue", "dataset", "engine"},
+    "train": {"base", "tensor", "io", "codec", "queue", "dataset", "engine", "monitor"},
+}
+TORCH_USERS = {"train", "cli", "examples", "benchmarks", "tests", "python"}
+STANDARD = set("""algorithm any array atomic barrier bit bitset cassert cctype cerrno cfenv cfloat charconv chrono cinttypes
+climits clocale cmath codecvt compare complex concepts condition_variable coroutine csetjmp csignal cstdarg cstddef cstdint
+cstdio cstdlib cstring ctime cuchar cwchar cwctype deque exception execution filesystem format forward_list fstream functional
+future initializer_list iomanip ios iosfwd iostream istream iterator latch limits list locale map memory memory_resource mutex
+new numbers numeric optional ostream queue random ranges ratio regex scoped_allocator semaphore set shared_mutex
+source_location span sstream stack stdexcept stop_token streambuf string string_view strstream syncstream system_error thread
+tuple type_traits typeindex typeinfo unordered_map unordered_set utility valarray variant vector version""".split())
+INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)')
+THREAD = re.compile(r"\bstd::j?thread\b(?!::)|\bpthread_create\b|\bstd::async\b")
+
+
+def room_of(parts):
+    """The room or door of a path; "umbrella" for headpond/headpond.h and headpond/torch.h."""
+    if parts[0] == "headpond":
+        return parts[1] if len(parts) > 2 else "umbrella"
+    return parts[0]
+
+
+def include_findings(path, target, angled):
+    """What is wrong with this one include of `path`, or None."""
+    room, name = room_of(path.parts), path.name
+    public = path.suffix == ".h" and room in USES and not name.endswith("_internal.h")
+    if target.startswith("headpond/"):
+        other = room_of(target.split("/"))
+        if angled:
+            return f"own header {target} in angle brackets"
+        if public and target.endswith("_internal.h"):
+            return f"public header includes {target}"
+        if target.endswith("_internal.h") and other != room:
+            return f"{target} belongs to the room {other} alone"
+        if room in USES and other != room and other not in USES[room]:
+            return f"no arrow from {room} to {other} ({target})"
+        if name == "headpond.h" and (other == "train" or target == "headpond/torch.h"):
+            return "headpond.h is the library without torch"
+        return None
+    if re.match(r"(torch|ATen|c10)/", target):
+        return None if room in TORCH_USERS or str(path) == "headpond/torch.h" else f"libtorch in {room} ({target})"
+    if public and target not in STANDARD and target != "tl/expected.hpp":
+        return f"public header includes <{target}>: only the standard library, tl/expected.hpp and headpond/"
+    if room in USES and not angled:
+        return f'"{target}": own headers are included from the root, as "headpond/..."'
+    return None
+
+
+def check(root):
+    findings = []
+    for path in checks.files(root):
+        if path.suffix not in (".h", ".cc"):
+            continue
+        room = room_of(path.parts)
+        if path.parts[0] == "headpond" and room != "umbrella" and room not in USES:
+            findings.append(f"{path}:1: {room} is not a room of the table")
+            continue
+        starts_threads = str(path.with_suffix("")) != "headpond/base/thread" and room in USES and "_test" not in path.name
+        for number, line in enumerate((checks.text(root / path) or "").splitlines(), 1):
+            include = INCLUDE.match(line)
+            wrong = include_findings(path, include[1] or include[2], bool(include[2])) if include else None
+            if not include and starts_threads and THREAD.search(line.split("//")[0]):
+                wrong = "threads are started through headpond/base/thread.h"
+            if wrong:
+                findings.append(f"{path}:{number}: {wrong}")
+    return findings
+
+
+CASES = [
+    ("arrows that are allowed", {
+        "headpond/base/a.h": '#include <span>\n#include <tl/expected.hpp>\n',
+        "headpond/queue/q.cc": '#include "headpond/base/a.h"\n#include <fmt/format.h>\nstd::thread::id id;\n',
+        "headpond/train/t.h": '#include <torch/torch.h>\n#include "headpond/monitor/m.h"\n',
+        "headpond/headpond.h": '#include "headpond/queue/q.h"\n',
+        "cli/main.cc": '#include "headpond/train/t.h"\n#include "verbs.h"\n'}, None),
+    ("an arrow upwards", {"headpond/base/a.cc": '#include "headpond/tensor/t.h"\n'}, "a.cc:1: no arrow from base to tensor"),
+    ("an arrow to a sibling", {"headpond/io/a_test.cc": '#include "headpond/queue/q.h"\n'}, "no arrow from io to queue"),
+    ("a room includes the umbrella", {"headpond/io/a.cc": '#include "headpond/headpond.h"\n'}, "no arrow from io to umbrella"),
+    ("an unknown room", {"headpond/misc/a.cc": "\n"}, "not a room"),
+    ("fmt in a public header", {"headpond/io/a.h": "#include <fmt/format.h>\n"}, "public header includes <fmt/format.h>"),
+    ("POSIX in a public header", {"headpond/io/a.h": "#include <unistd.h>\n"}, "public header includes <unistd.h>"),
+    ("fmt in an internal header", {"headpond/io/a_internal.h": "#include <fmt/format.h>\n"}, None),
+    ("an internal header from a public one", {"headpond/io/a.h": '#include "headpond/io/b_internal.h"\n'}, "public header"),
+    ("an internal header of another room", {"cli/a.cc": '#include "headpond/io/b_internal.h"\n'}, "belongs to the room io"),
+    ("libtorch outside its room", {"headpond/queue/a.cc": "#include <torch/torch.h>\n"}, "libtorch in queue"),
+    ("the umbrella with torch", {"headpond/headpond.h": '#include "headpond/train/t.h"\n'}, "without torch"),
+    ("a relative include", {"headpond/io/a.cc": '#include "b.h"\n'}, "from the root"),
+    ("an own header in angle brackets", {"cli/a.cc": "#include <headpond/io/b.h>\n"}, "angle brackets"),
+    ("a thread by hand", {"headpond/queue/a.cc": "std::jthread worker(work);\n"}, "through headpond/base/thread.h"),
+]
+
+if __name__ == "__main__":
+    checks.main(check, CASES)
