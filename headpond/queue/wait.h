@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// How long a call may wait, and who may end the wait.
+#pragma once
+
+#include <chrono>
+#include <stop_token>
+
+#include "headpond/base/clock.h"
+
+namespace headpond {
+
+struct Wait {
+  std::chrono::nanoseconds timeout = kForever;  ///< 0 or less: does not wait.
+  std::stop_token stop = {};                    ///< Ends the call with Cancelled.
+};
+
+}  // namespace headpond
