@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headpond/train/tensors.h"
+
+#include <fmt/core.h>
+
+#include <memory>
+#include <string>
+
+namespace headpond {
+
+Result<torch::ScalarType> torch_dtype(DType dtype) {
+  switch (dtype) {
+    case DType::u8:
+      return torch::kU8;
+    case DType::i8:
+      return torch::kI8;
+    case DType::i16:
+      return torch::kI16;
+    case DType::i32:
+      return torch::kI32;
+    case DType::i64:
+      return torch::kI64;
+    case DType::f16:
+      return torch::kF16;
+    case DType::bf16:
+      return torch::kBFloat16;
+    case DType::f32:
+      return torch::kF32;
+    case DType::f64:
+      return torch::kF64;
+    case DType::boolean:
+      return torch::kBool;
+    case DType::u16:
+    case DType::u32:
+    case DType::u64:
+    case DType::bytes:
+      break;
+  }
+  return fail(
+      ErrorKind::Unimplemented,
+      fmt::format("torch has no tensors of {}; convert to a signed or floating type before the batch", name(dtype)));
+}
+
+Result<torch::Tensor> as_torch(const Tensor& tensor) {
+  const auto dtype = torch_dtype(tensor.dtype());
+  if (!dtype) return fail(dtype.error());
+  // The copy shares the buffer; it also gives a payload that is inline a place that does not move.
+  auto held = std::make_shared<const Tensor>(tensor);
+  const Shape shape = held->shape();
+  const torch::IntArrayRef sizes(shape.dims().data(), shape.dims().size());
+  void* data = const_cast<std::byte*>(held->data());
+  return torch::from_blob(
+      data, sizes, [held](void*) {}, torch::TensorOptions(*dtype));
+}
+
+Result<std::vector<torch::Tensor>> as_torch(const Element& element) {
+  std::vector<torch::Tensor> fields;
+  fields.reserve(element.size());
+  for (size_t i = 0; i < element.size(); ++i) {
+    auto field = as_torch(element[i]);
+    if (!field) {
+      const std::string label = element.names() ? (*element.names())[i] : std::to_string(i);
+      return fail(field.error().kind(), fmt::format("field {}: {}", label, field.error().message()));
+    }
+    fields.push_back(std::move(*field));
+  }
+  return fields;
+}
+
+}  // namespace headpond

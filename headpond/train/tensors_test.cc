@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headpond/train/tensors.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <optional>
+
+namespace headpond {
+namespace {
+
+using testing::HasSubstr;
+
+Tensor filled(const Shape& shape, float value, BufferPool& pool) {
+  Tensor tensor = Tensor::empty(f32, shape, pool);
+  for (float& x : tensor.mutable_as<float>()) x = value;
+  return tensor;
+}
+
+TEST(AsTorch, SharesTheBytes) {
+  BufferPool pool;
+  Tensor batch = filled({2, 3, 4}, 1.5F, pool);
+  const torch::Tensor seen = as_torch(batch).value();
+  EXPECT_EQ(seen.data_ptr(), static_cast<const void*>(batch.data()));
+  EXPECT_EQ(seen.sizes(), torch::IntArrayRef({2, 3, 4}));
+  EXPECT_TRUE(seen.is_contiguous());
+  batch.mutable_as<float>()[5] = 7.0F;
+  EXPECT_EQ(seen[0][1][1].item<float>(), 7.0F);
+}
+
+TEST(AsTorch, KeepsTheBufferUntilTheLastTorchTensorIsGone) {
+  BufferPool pool;
+  std::optional<torch::Tensor> part;
+  const void* address = nullptr;
+  {
+    Tensor batch = filled({100, 100}, 2.0F, pool);
+    address = batch.data();
+    part = as_torch(batch).value()[99];
+  }
+  EXPECT_GT(pool.stats().bytes_in_use, 0);
+  EXPECT_EQ(part->sum().item<float>(), 200.0F);
+  part.reset();
+  EXPECT_EQ(pool.stats().bytes_in_use, 0);
+  EXPECT_EQ(filled({100, 100}, 0.0F, pool).data(), address) << "the buffer was not used again";
+}
+
+TEST(AsTorch, CopyThatIsKnownToBeOneIsRejectedByTheAddress) {
+  BufferPool pool;
+  const Tensor batch = filled({2, 3, 4}, 1.5F, pool);
+  EXPECT_NE(as_torch(batch).value().clone().data_ptr(), static_cast<const void*>(batch.data()));
+}
+
+TEST(AsTorch, ScalarsAndSmallTensorsThatLiveInlineStayWhenTheirTensorIsGone) {
+  std::optional<torch::Tensor> scalar, pair;
+  {
+    scalar = as_torch(Tensor::scalar(int64_t{42})).value();
+    const int32_t values[] = {4, 5};
+    pair = as_torch(Tensor::from(std::span<const int32_t>(values), {2})).value();
+  }
+  EXPECT_EQ(scalar->dim(), 0);
+  EXPECT_EQ(scalar->item<int64_t>(), 42);
+  EXPECT_EQ((*pair)[1].item<int32_t>(), 5);
+}
+
+TEST(AsTorch, EmptyBatchHasItsShape) {
+  EXPECT_EQ(as_torch(Tensor::empty(f32, {0, 28, 28})).value().sizes(), torch::IntArrayRef({0, 28, 28}));
+}
+
+TEST(AsTorch, DtypesKeepTheirWidthAndMeaning) {
+  for (const DType dtype : {u8, i8, i16, i32, i64, f16, bf16, f32, f64, boolean}) {
+    EXPECT_EQ(torch::elementSize(torch_dtype(dtype).value()), item_size(dtype)) << name(dtype);
+  }
+  EXPECT_EQ(as_torch(Tensor::scalar(true)).value().scalar_type(), torch::kBool);
+  EXPECT_EQ(as_torch(Tensor::scalar(-1.5)).value().item<double>(), -1.5);
+}
+
+TEST(AsTorch, DtypesThatTorchLacksAreNamed) {
+  for (const DType dtype : {u16, u32, u64, bytes}) {
+    const auto refused = torch_dtype(dtype);
+    ASSERT_FALSE(refused) << name(dtype);
+    EXPECT_EQ(refused.error().kind(), ErrorKind::Unimplemented);
+    EXPECT_THAT(refused.error().message(), HasSubstr(std::string(name(dtype))));
+  }
+}
+
+TEST(AsTorch, ElementGivesItsFieldsInOrder) {
+  const auto fields = as_torch(Element{Tensor::scalar(1.0F), Tensor::scalar(int64_t{2})}).value();
+  ASSERT_EQ(fields.size(), 2U);
+  EXPECT_EQ(fields[0].item<float>(), 1.0F);
+  EXPECT_EQ(fields[1].item<int64_t>(), 2);
+}
+
+TEST(AsTorch, ErrorOfAnElementNamesTheField) {
+  const auto named =
+      as_torch(Element::named({{"image", Tensor::scalar(1.0F)}, {"label", Tensor::scalar(uint16_t{2})}}));
+  ASSERT_FALSE(named);
+  EXPECT_THAT(named.error().message(), HasSubstr("field label: torch has no tensors of uint16"));
+  const auto unnamed = as_torch(Element{Tensor::scalar("text")});
+  EXPECT_THAT(unnamed.error().message(), HasSubstr("field 0"));
+}
+
+}  // namespace
+}  // namespace headpond
