@@ -120,14 +120,13 @@ bool Tensor::has_shape(const Shape& shape) const {
 }
 
 int64_t Tensor::size() const {
-  int64_t product = 1;
-  bool empty = false;
+  // A zero is looked for first: the other dimensions of an empty tensor may be too large to multiply.
   for (int axis = 0; axis < rank(); ++axis) {
-    const int64_t length = dim(axis);
-    if (length == 0) empty = true;
-    if (!empty) product *= length;
+    if (dim(axis) == 0) return 0;
   }
-  return empty ? 0 : product;
+  int64_t product = 1;
+  for (int axis = 0; axis < rank(); ++axis) product *= dim(axis);
+  return product;
 }
 
 size_t Tensor::byte_size() const {

@@ -102,6 +102,12 @@ TEST(Tensor, AnEmptyOneIsValid) {
   EXPECT_EQ(Tensor().size(), 0);
 }
 
+TEST(Tensor, AnEmptyOneMayHaveDimensionsTooLargeToMultiply) {
+  const Tensor tensor = Tensor::empty(u8, {int64_t{1} << 40, int64_t{1} << 40, 0});
+  EXPECT_EQ(tensor.size(), 0);
+  EXPECT_EQ(tensor.byte_size(), 0U);
+}
+
 TEST(Tensor, RefusesWrongUse) {
   const std::vector<float> three(3);
   EXPECT_THROW(Tensor::from(std::span<const float>(three), {2}), Exception);
