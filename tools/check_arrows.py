@@ -41,7 +41,7 @@ def include_findings(path, target, angled):
     public = path.suffix == ".h" and room in USES and not name.endswith("_internal.h")
     if target.startswith("headpond/"):
         other = room_of(target.split("/"))
-        if angled:
+        if angled and (room in USES or room == "cli"):
             return f"own header {target} in angle brackets"
         if public and target.endswith("_internal.h"):
             return f"public header includes {target}"
@@ -56,6 +56,8 @@ def include_findings(path, target, angled):
         return None if room in TORCH_USERS or str(path) == "headpond/torch.h" else f"libtorch in {room} ({target})"
     if public and target not in STANDARD and target != "tl/expected.hpp":
         return f"public header includes <{target}>: only the standard library, tl/expected.hpp and headpond/"
+    if target.startswith("tests/") and name.endswith("_test.cc"):
+        return None
     if room in USES and not angled:
         return f'"{target}": own headers are included from the root, as "headpond/..."'
     return None
@@ -87,7 +89,10 @@ CASES = [
         "headpond/queue/q.cc": '#include "headpond/base/a.h"\n#include <fmt/format.h>\nstd::thread::id id;\n',
         "headpond/train/t.h": '#include <torch/torch.h>\n#include "headpond/monitor/m.h"\n',
         "headpond/headpond.h": '#include "headpond/queue/q.h"\n',
-        "cli/main.cc": '#include "headpond/train/t.h"\n#include "verbs.h"\n'}, None),
+        "cli/main.cc": '#include "headpond/train/t.h"\n#include "verbs.h"\n',
+        "examples/a.cc": "#include <headpond/headpond.h>\n"}, None),
+    ("a test with the tests' own header", {"headpond/io/a_test.cc": '#include "tests/test_files.h"\n'}, None),
+    ("a source with a test's header", {"headpond/io/a.cc": '#include "tests/test_files.h"\n'}, "included from the root"),
     ("an arrow upwards", {"headpond/base/a.cc": '#include "headpond/tensor/t.h"\n'}, "a.cc:1: no arrow from base to tensor"),
     ("an arrow to a sibling", {"headpond/io/a_test.cc": '#include "headpond/queue/q.h"\n'}, "no arrow from io to queue"),
     ("a room includes the umbrella", {"headpond/io/a.cc": '#include "headpond/headpond.h"\n'}, "no arrow from io to umbrella"),
