@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Batches of standard normal floats: the input of the BLSTM, and the cost that its queue hides.
+#pragma once
+
+#include <cstdint>
+#include <random>
+#include <stop_token>
+
+#include "headpond/base/status.h"
+#include "headpond/tensor/buffer.h"
+#include "headpond/tensor/tensor.h"
+
+namespace headpond {
+
+enum class NormalSource : uint8_t {
+  standard,  ///< std::mt19937 and std::normal_distribution<float>.
+  headpond,  ///< fill_normal (base/normal.h): a function of seed and batch number.
+};
+
+/// Batch after batch. Two with equal arguments give the same batches, whatever thread asks. One thread at a time.
+class NormalBatches {
+ public:
+  /// Buffers come from `pool`, which must outlive this.
+  NormalBatches(NormalSource source, Shape shape, uint64_t seed, BufferPool& pool)
+      : source_(source), shape_(std::move(shape)), seed_(seed), pool_(pool), engine_(static_cast<uint32_t>(seed)) {}
+
+  /// The next batch. Cancelled iff `stop` was requested, also in the midst of a batch, after which there is no going
+  /// on.
+  Result<Tensor> next(const std::stop_token& stop = {});
+  int64_t count() const { return count_; }  ///< Batches given.
+
+ private:
+  const NormalSource source_;
+  const Shape shape_;
+  const uint64_t seed_;
+  BufferPool& pool_;
+
+  std::mt19937 engine_;
+  std::normal_distribution<float> distribution_;
+  int64_t count_ = 0;
+};
+
+}  // namespace headpond
