@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// The system calls of this room in one place: each retries when a signal interrupts it, names its file in the error,
+// and can be made to fail by a test.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "headpond/base/status.h"
+
+namespace headpond::internal {
+
+/// Owns an open file descriptor.
+class Descriptor {
+ public:
+  Descriptor() = default;
+  explicit Descriptor(int fd) : fd_(fd) {}
+  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+  ~Descriptor();
+
+  int get() const { return fd_; }
+  explicit operator bool() const { return fd_ >= 0; }
+  int release() { return std::exchange(fd_, -1); }
+
+ private:
+  int fd_ = -1;
+};
+
+/// "cannot open /x: No such file or directory (ENOENT)"; the kind follows from the error number.
+Error system_error(std::string_view action, const std::string& path, int error_number);
+
+Result<Descriptor> open_file(const std::string& path, int flags);
+/// Bytes of the regular file behind `file`. FailedPrecondition iff it is a folder or anything else.
+Result<uint64_t> regular_file_size(const Descriptor& file, const std::string& path);
+/// As read(2): 0 iff at the end.
+Result<size_t> read_some(const Descriptor& file, std::span<std::byte> to, const std::string& path);
+Result<void> write_all(const Descriptor& file, std::span<const std::byte> from, const std::string& path);
+Result<void> sync_file(const Descriptor& file, const std::string& path);
+/// Also reports what the system could not write earlier. `file` is closed in any case.
+Result<void> close_file(Descriptor& file, const std::string& path);
+/// Makes a new file or folder that nobody else has; `path` must end in XXXXXX, which it replaces.
+Result<Descriptor> make_unique_file(std::string& path);
+Result<void> make_unique_folder(std::string& path);
+Result<void> rename_path(const std::string& from, const std::string& to);
+/// Makes a rename in `folder` survive a power cut.
+Result<void> sync_folder(const std::string& folder);
+/// Makes the folder and those above it; fine if it exists.
+Result<void> make_folders(const std::string& path);
+
+/// What a test does to one system call: fails it with `error` unless 0, and lets it move at most `bytes`.
+struct Fault {
+  int error = 0;
+  size_t bytes = SIZE_MAX;
+};
+
+/// From construction to destruction, every system call above asks `hook` first, by its name ("open", "write", ...).
+/// For tests; one at a time.
+class FaultInjection {
+ public:
+  using Hook = std::function<Fault(std::string_view call)>;
+  explicit FaultInjection(Hook hook);
+  ~FaultInjection();
+  FaultInjection(const FaultInjection&) = delete;
+  FaultInjection& operator=(const FaultInjection&) = delete;
+
+ private:
+  Hook hook_;
+};
+
+}  // namespace headpond::internal

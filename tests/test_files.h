@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// What tests need of files: a folder that goes away, bytes in and out, real data if it is there.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace headpond::test {
+
+/// A new folder, removed with its content in the destructor.
+class TempFolder {
+ public:
+  TempFolder() : path_(::testing::TempDir() + "headpond-test-XXXXXX") {
+    if (mkdtemp(path_.data()) == nullptr) std::perror(path_.c_str());
+  }
+  ~TempFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  TempFolder(const TempFolder&) = delete;
+  TempFolder& operator=(const TempFolder&) = delete;
+
+  const std::string& path() const { return path_; }
+  std::string file(std::string_view name) const { return path_ + "/" + std::string(name); }
+  /// The number of files and folders directly inside.
+  size_t count() const { return static_cast<size_t>(std::distance(std::filesystem::directory_iterator(path_), {})); }
+
+ private:
+  std::string path_;
+};
+
+inline std::vector<std::byte> to_bytes(std::string_view text) {
+  const auto bytes = std::as_bytes(std::span(text));
+  return {bytes.begin(), bytes.end()};
+}
+
+inline void put_file(const std::string& path, std::span<const std::byte> bytes) {
+  std::ofstream out(path, std::ios::binary | std::ios::trunc);
+  out.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  ASSERT_TRUE(out.flush()) << path;
+}
+
+inline std::vector<std::byte> get_file(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  EXPECT_TRUE(in) << path;
+  return to_bytes(std::string(std::istreambuf_iterator<char>(in), {}));
+}
+
+/// The folder `name` of the real data: $HEADPOND_DATA/name, else ../shared/data/name beside the project. Empty iff it
+/// is not there, after saying so; the test then skips itself. On a machine with CI=true that is a failure.
+inline std::string test_data(const std::string& name) {
+  const char* given = std::getenv("HEADPOND_DATA");
+  const auto project = std::filesystem::absolute(__FILE__).parent_path().parent_path();
+  const auto folder =
+      (given != nullptr ? std::filesystem::path(given) : project.parent_path() / "shared" / "data") / name;
+  if (std::filesystem::is_directory(folder)) return folder.string();
+  const char* ci = std::getenv("CI");
+  if (ci != nullptr && std::string_view(ci) == "true") ADD_FAILURE() << "real data is missing: " << folder;
+  std::printf("skipped: no real data at %s (set HEADPOND_DATA)\n", folder.c_str());
+  return {};
+}
+
+}  // namespace headpond::test
