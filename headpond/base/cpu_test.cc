@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headpond/base/cpu.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <array>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "headpond/base/cpu_internal.h"
+#include "headpond/base/normal.h"
+
+namespace headpond {
+namespace {
+
+using cpu_internal::cgroup_quota;
+using cpu_internal::parse_smaps_rollup;
+using cpu_internal::parse_stat;
+
+/// A folder that looks like a mounted control group tree.
+class Groups {
+ public:
+  Groups() {
+    std::string name = (std::filesystem::temp_directory_path() / "headpond_groups_XXXXXX").string();
+    root_ = mkdtemp(name.data());
+  }
+  ~Groups() { std::filesystem::remove_all(root_); }
+  Groups(const Groups&) = delete;
+  Groups& operator=(const Groups&) = delete;
+
+  void limit(const std::string& group, const std::string& cpu_max) const {
+    std::filesystem::create_directories(root_ / group);
+    std::ofstream(root_ / group / "cpu.max") << cpu_max << "\n";
+  }
+  void limit_v1(const std::string& group, const std::string& quota, const std::string& period) const {
+    std::filesystem::create_directories(root_ / "cpu" / group);
+    std::ofstream(root_ / "cpu" / group / "cpu.cfs_quota_us") << quota << "\n";
+    std::ofstream(root_ / "cpu" / group / "cpu.cfs_period_us") << period << "\n";
+  }
+  std::optional<double> quota(const std::string& group, const std::string& others = "") const {
+    return cgroup_quota(root_, others + "0::/" + group + "\n");
+  }
+
+ private:
+  std::filesystem::path root_;
+};
+
+TEST(CgroupQuota, IsTheSmallestOnTheWayUp) {
+  const Groups groups;
+  groups.limit("", "800000 100000");
+  groups.limit("a", "150000 100000");
+  groups.limit("a/b", "max 100000");
+  groups.limit("a/b/c", "300000 100000");
+  groups.limit("other", "10000 100000");
+  EXPECT_EQ(groups.quota("a/b/c"), 1.5);
+  EXPECT_EQ(groups.quota("a"), 1.5);
+  EXPECT_EQ(groups.quota(""), 8.0);
+}
+
+TEST(CgroupQuota, IsNothingWithoutALimitAGroupOrAFile) {
+  const Groups groups;
+  groups.limit("a", "max 100000");
+  EXPECT_EQ(groups.quota("a"), std::nullopt);
+  EXPECT_EQ(groups.quota("missing/group"), std::nullopt);
+  EXPECT_EQ(cgroup_quota("/nowhere", ""), std::nullopt);
+  groups.limit("bad", "lots of it");
+  EXPECT_EQ(groups.quota("bad"), std::nullopt);
+}
+
+TEST(CgroupQuota, ReadsBothVersionsOfControlGroups) {
+  const Groups groups;
+  groups.limit("a", "150000 100000");
+  groups.limit_v1("old", "50000", "100000");
+  groups.limit_v1("free", "-1", "100000");
+  groups.limit_v1("other", "10000", "100000");
+  EXPECT_EQ(groups.quota("a", "4:cpu,cpuacct:/old/inner\n1:name=systemd:/other\n"), 0.5);
+  EXPECT_EQ(groups.quota("", "4:cpuacct,cpu:/old\n"), 0.5);
+  EXPECT_EQ(groups.quota("a", "4:cpu:/free\n2:cpuset:/old\n1:cpuacct:/other\n"), 1.5);
+}
+
+TEST(ProcStat, AddsWorkAndLeavesOutIdleAndGuests) {
+  const CpuSample sample = parse_stat("cpu  100 20 30 4000 500 6 7 80 90 9\ncpu0 1 2 3\n", 100);
+  EXPECT_DOUBLE_EQ(sample.all_s, 1.63);
+  EXPECT_DOUBLE_EQ(sample.stolen_s, 0.8);
+  EXPECT_EQ(parse_stat("cpu 1 2", 100).all_s, 0);
+  EXPECT_EQ(parse_stat("", 100).all_s, 0);
+}
+
+TEST(SmapsRollup, GivesBytes) {
+  const MemoryInfo info = parse_smaps_rollup(
+      "55d0-7ffe ---p 00000000 00:00 0    [rollup]\nRss:      1234 kB\nPss:       567 kB\nPss_Anon:  99 kB\n");
+  EXPECT_EQ(info.rss, 1234U * 1024);
+  EXPECT_EQ(info.pss, 567U * 1024);
+  EXPECT_EQ(parse_smaps_rollup("").rss, 0U);
+}
+
+TEST(OtherCores, IsWhatAllUsedLessWhatThisProcessUsed) {
+  const CpuSample from{.wall_ns = 0, .all_s = 10, .stolen_s = 0, .own_s = 1};
+  const CpuSample to{.wall_ns = 2'000'000'000, .all_s = 13, .stolen_s = 0, .own_s = 3};
+  EXPECT_DOUBLE_EQ(other_cores(from, to), 0.5);
+  const CpuSample rounded{.wall_ns = 2'000'000'000, .all_s = 11.99, .stolen_s = 0, .own_s = 3};
+  EXPECT_EQ(other_cores(from, rounded), 0);
+}
+
+TEST(SampleCpu, ClocksGoForwardAndCountOwnWork) {
+  const CpuSample before = sample_cpu();
+  const clock_t until = clock() + CLOCKS_PER_SEC / 20;
+  while (clock() < until) {
+  }
+  const CpuSample after = sample_cpu();
+  EXPECT_GT(before.all_s, 0);
+  EXPECT_GE(after.all_s, before.all_s);
+  EXPECT_GT(after.wall_ns, before.wall_ns);
+  EXPECT_GE(after.own_s - before.own_s, 0.045);
+  EXPECT_GE(other_cores(before, after), 0);
+}
+
+TEST(AllowedCpus, FollowPinningAndStartedThreadsInherit) {
+  const std::vector<int> all = allowed_cpus();
+  ASSERT_FALSE(all.empty());
+  EXPECT_GE(cpu_count(), 1);
+  EXPECT_LE(cpu_count(), static_cast<int>(all.size()));
+  std::thread([&] {
+    const std::array<int, 1> one{all.back()};
+    EXPECT_TRUE(pin_this_thread(one));
+    EXPECT_THAT(allowed_cpus(), testing::ElementsAre(all.back()));
+    EXPECT_EQ(cpu_count(), 1);
+    std::thread([&] { EXPECT_THAT(allowed_cpus(), testing::ElementsAre(all.back())); }).join();
+  }).join();
+  EXPECT_EQ(allowed_cpus(), all);
+}
+
+TEST(PinThisThread, RefusesWhatIsNotThereAndChangesNothing) {
+  const std::vector<int> all = allowed_cpus();
+  EXPECT_FALSE(pin_this_thread({}));
+  EXPECT_FALSE(pin_this_thread(std::array<int, 1>{-1}));
+  EXPECT_FALSE(pin_this_thread(std::array<int, 1>{1 << 19}));
+  EXPECT_FALSE(pin_this_thread(std::array<int, 1>{1 << 30}));
+  EXPECT_EQ(allowed_cpus(), all);
+}
+
+TEST(MemoryInfo, SeesAPageThatIsTouched) {
+  const MemoryInfo before = memory_info();
+  if (before.rss == 0) GTEST_SKIP() << "/proc/self/smaps_rollup is not readable";
+  const std::vector<char> block(64 << 20, 'x');
+  const MemoryInfo after = memory_info();
+  EXPECT_GE(after.rss, before.rss + (60U << 20));
+  EXPECT_GE(after.pss, before.pss + (60U << 20));
+  EXPECT_EQ(block.back(), 'x');
+}
+
+TEST(SimdTarget, IsTheOneThatTheNormalsUse) {
+  const auto targets = normal_targets();
+  EXPECT_EQ(simd_target(), targets.empty() ? "scalar" : targets.front());
+}
+
+}  // namespace
+}  // namespace headpond
