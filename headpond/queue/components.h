@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a queue's elements are made of: checks them, takes batches apart, and puts batches together.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "headpond/base/status.h"
+#include "headpond/queue/queue.h"
+
+namespace headpond::internal {
+
+class Components {
+ public:
+  /// Throws Exception(InvalidArgument) if there is no component, if shapes or names are of another count, a name occurs
+  /// twice, or a shape has an unknown dimension.
+  explicit Components(const QueueOptions& options);
+
+  size_t count() const { return dtypes_.size(); }
+  const std::vector<DType>& dtypes() const { return dtypes_; }
+  const std::vector<Shape>& shapes() const { return shapes_; }
+  const Element::Names& names() const { return names_; }
+  /// Payload bytes of one element; -1 iff they are not fixed.
+  int64_t element_bytes() const;
+
+  /// ok iff `element` fits; then brings its fields into the components' order. InvalidArgument names the component, and
+  /// what was expected and received.
+  Result<void> check(Element& element) const;
+  /// The same for a batch; returns its number of rows.
+  Result<int64_t> check_rows(Element& rows) const;
+  /// Row `i` of a checked batch, with memory of its own.
+  Element row(const Element& rows, int64_t i) const;
+  /// ok iff elements can be stacked: shapes are given.
+  Result<void> check_can_stack() const;
+  /// Elements stacked along a new first dimension, with the first one's key and origin. REQUIRES: check_can_stack().
+  Element stack(std::span<const Element> elements) const;
+
+ private:
+  Result<void> check_fields(Element& element, bool is_batch) const;
+  Result<void> order_by_name(Element& element) const;
+  std::string label(size_t component) const;
+
+  std::vector<DType> dtypes_;
+  std::vector<Shape> shapes_;
+  Element::Names names_;
+};
+
+}  // namespace headpond::internal

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headpond/queue/coordinator.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <list>
+
+#include "headpond/base/log.h"
+#include "headpond/base/mutex.h"
+#include "headpond/base/thread.h"
+
+namespace headpond {
+
+struct Coordinator::State {
+  explicit State(CoordinatorOptions given) : options(std::move(given)) {}
+
+  struct Member {
+    Thread thread;
+    std::string name;
+    bool ended = false;
+  };
+
+  const CoordinatorOptions options;
+
+  mutable Mutex mu;
+  CondVar changed;  // A stop was requested, or a thread ended.
+  std::list<Member> members HEADPOND_GUARDED_BY(mu);
+  std::stop_source source HEADPOND_GUARDED_BY(mu);
+  Error error HEADPOND_GUARDED_BY(mu);
+  int64_t stop_ns HEADPOND_GUARDED_BY(mu) = -1;  // When the stop was requested; -1: not yet.
+  bool joined HEADPOND_GUARDED_BY(mu) = false;
+
+  bool is_clean(const Error& candidate) const {
+    return !candidate || std::ranges::count(options.clean_stop_kinds, candidate.kind()) != 0;
+  }
+
+  bool stopped() const HEADPOND_REQUIRES(mu) { return stop_ns >= 0; }
+
+  std::vector<std::string> live(const std::vector<const Member*>& among) const HEADPOND_REQUIRES(mu) {
+    std::vector<std::string> names;
+    for (const Member& member : members) {
+      if (!member.ended && std::ranges::count(among, &member) != 0) names.push_back(member.name);
+    }
+    return names;
+  }
+
+  std::vector<const Member*> everyone() const HEADPOND_REQUIRES(mu) {
+    std::vector<const Member*> all;
+    for (const Member& member : members) all.push_back(&member);
+    return all;
+  }
+
+  // Joins threads whose body has ended: a moment's work each.
+  void reap() HEADPOND_EXCLUDES(mu) {
+    std::list<Member> ended;
+    {
+      MutexLock lock(mu);
+      for (auto member = members.begin(); member != members.end();) {
+        const auto next = std::next(member);
+        if (member->ended) ended.splice(ended.end(), members, member);
+        member = next;
+      }
+    }
+  }
+};
+
+Coordinator::Coordinator(CoordinatorOptions options) : state_(std::make_unique<State>(std::move(options))) {}
+
+Coordinator::~Coordinator() {
+  (void)request_stop();
+  std::list<State::Member> members;
+  {
+    MutexLock lock(state_->mu);
+    while (!state_->live(state_->everyone()).empty()) state_->changed.wait(state_->mu);
+    members.swap(state_->members);
+  }
+}
+
+void Coordinator::start(std::string name, std::function<Result<void>(std::stop_token)> body) {
+  if (!body) throw Exception(ErrorKind::InvalidArgument, fmt::format("thread '{}' without a function", name));
+  MutexLock lock(state_->mu);
+  State::Member& member = state_->members.emplace_back();
+  member.name = name;
+  member.thread = Thread(std::move(name), [this, &member, body = std::move(body), token = state_->source.get_token()] {
+    stop_on_exception([&] { return body(token); });
+    MutexLock end_lock(state_->mu);
+    member.ended = true;
+    state_->changed.notify_all();
+  });
+}
+
+bool Coordinator::should_stop() const {
+  MutexLock lock(state_->mu);
+  return state_->stopped();
+}
+
+std::stop_token Coordinator::stop_token() const {
+  MutexLock lock(state_->mu);
+  return state_->source.get_token();
+}
+
+Result<void> Coordinator::request_stop(Error error) {
+  const bool clean = state_->is_clean(error);
+  std::stop_source source;
+  {
+    MutexLock lock(state_->mu);
+    if (state_->joined) return clean ? Result<void>() : fail(std::move(error));
+    if (state_->stopped()) return {};
+    state_->stop_ns = now_ns();
+    if (!clean) state_->error = error;
+    source = state_->source;
+    state_->changed.notify_all();
+  }
+  if (!clean) log(LogLevel::error, fmt::format("stop requested: {}", error.to_string()));
+  source.request_stop();  // Runs the callbacks; they may call back into this coordinator.
+  return {};
+}
+
+bool Coordinator::wait_for_stop(std::chrono::nanoseconds timeout) {
+  const auto deadline = deadline_ns(now_ns(), timeout);
+  MutexLock lock(state_->mu);
+  while (!state_->stopped()) {
+    if (timeout == kForever) {
+      state_->changed.wait(state_->mu);
+    } else if (now_ns() >= deadline) {
+      return false;
+    } else {
+      state_->changed.wait_until(state_->mu, std::chrono::steady_clock::time_point(std::chrono::nanoseconds(deadline)));
+    }
+  }
+  return true;
+}
+
+void Coordinator::clear_stop() {
+  MutexLock lock(state_->mu);
+  state_->source = std::stop_source();
+  state_->error = Error();
+  state_->stop_ns = -1;
+  state_->joined = false;
+}
+
+Result<void> Coordinator::join(JoinOptions options) {
+  std::vector<std::string> live;
+  Error error;
+  {
+    MutexLock lock(state_->mu);
+    const auto awaited = state_->everyone();
+    for (const State::Member* member : awaited) {
+      if (member->thread.id() == std::this_thread::get_id()) {
+        return fail(ErrorKind::FailedPrecondition, fmt::format("thread '{}' joins its own coordinator", member->name));
+      }
+    }
+    while (!(live = state_->live(awaited)).empty()) {
+      if (!state_->stopped()) {
+        state_->changed.wait(state_->mu);
+        continue;
+      }
+      const int64_t end = deadline_ns(state_->stop_ns, options.stop_grace_period);
+      if (now_ns() >= end) break;
+      if (end == INT64_MAX) {
+        state_->changed.wait(state_->mu);
+      } else {
+        state_->changed.wait_until(state_->mu, std::chrono::steady_clock::time_point(std::chrono::nanoseconds(end)));
+      }
+    }
+    state_->joined = true;
+    error = state_->error;
+  }
+  state_->reap();
+  if (error) return fail(std::move(error));
+  if (live.empty()) return {};
+  std::string text = fmt::format("Coordinator stopped with threads still running: {}", fmt::join(live, " "));
+  if (!options.ignore_live_threads) return fail(ErrorKind::DeadlineExceeded, std::move(text));
+  log(LogLevel::info, text);
+  return {};
+}
+
+bool Coordinator::joined() const {
+  MutexLock lock(state_->mu);
+  return state_->joined;
+}
+
+Result<void> Coordinator::raise_requested_exception() const {
+  MutexLock lock(state_->mu);
+  if (state_->error) return fail(state_->error);
+  return {};
+}
+
+}  // namespace headpond

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headpond/queue/gate.h"
+
+#include <stop_token>
+
+namespace headpond {
+
+void Gate::wake(Side& sleeper) {
+  if (sleeper.parked.exchange(false, std::memory_order_acq_rel)) sleeper.signal.raise();
+}
+
+void Gate::give_back(int64_t count) {
+  take_.own -= count;
+  take_.position.store(take_.own, std::memory_order_release);
+  returns_.fetch_add(1, std::memory_order_seq_cst);
+}
+
+Pass Gate::await_room_slow(Patience& patience) {
+  // A put that began before close() may still end; only close_and_cancel() ends its wait.
+  Pass result = Pass::go;
+  const Pass pass = await(put_, take_, patience, [&] {
+    result = state_.load(std::memory_order_acquire) == State::open ? Pass::go : Pass::cancelled;
+    return result == Pass::cancelled || room() > 0;
+  });
+  return pass == Pass::go ? result : pass;
+}
+
+Pass Gate::await_obtainable_slow(int64_t least, Patience& patience) {
+  Pass result = Pass::go;
+  const Pass pass = await(take_, put_, patience, [&] {
+    const bool final = is_closed();
+    const int64_t can_have = inside() - (final ? 0 : minimum_);
+    result = can_have >= least ? Pass::go : Pass::closed;
+    return can_have >= least || final;
+  });
+  return pass == Pass::go ? result : pass;
+}
+
+template <class Ready>
+Pass Gate::await(Side& side, const Side& other, Patience& patience, Ready ready) {
+  if (ready()) return Pass::go;
+  if (patience.is_none()) return Pass::timed_out;
+  side.turn.set_blocked(true);
+  const int64_t start = now_ns();
+  // A wait this short is over before a question to the system would be.
+  bool is_ready = false;
+  for (int i = 0; i < 32 && !is_ready; ++i) {
+    spin_pause();
+    is_ready = ready();
+  }
+  Pass pass = Pass::go;
+  if (!is_ready) {
+    side.cpu.store(current_cpu(), std::memory_order_relaxed);
+    const int only = only_cpu();
+    const bool same_cpu = only >= 0 && only == other.cpu.load(std::memory_order_relaxed);
+    if (!spin_until(ready, same_cpu)) pass = sleep(side, patience, ready);
+  }
+  side.waits.add(now_ns() - start);
+  side.turn.set_blocked(false);
+  return pass;
+}
+
+template <class Ready>
+Pass Gate::sleep(Side& side, Patience& patience, Ready ready) {
+  const int64_t deadline = patience.deadline();
+  std::stop_callback on_stop(patience.stop(), [&side] { side.signal.raise(); });
+  while (true) {
+    side.signal.reset();
+    side.parked.store(true, std::memory_order_relaxed);
+    // Either the other side sees the flag, or we see what it did.
+    asymmetric_fence::heavy();
+    bool in_time = true;
+    if (!ready() && !patience.stop_requested()) in_time = side.signal.wait(deadline);
+    side.parked.store(false, std::memory_order_relaxed);
+    if (ready()) return Pass::go;
+    if (patience.stop_requested()) return Pass::stopped;
+    if (!in_time) return Pass::timed_out;
+  }
+}
+
+bool Gate::close() {
+  if (state_.load(std::memory_order_acquire) != State::open) return false;
+  const Wait for_ever;
+  Patience patience(for_ever);
+  if (put_.turn.enter(patience, true) != Pass::go) return true;  // Overtaken by close_and_cancel().
+  State state = State::open;
+  state_.compare_exchange_strong(state, State::closed, std::memory_order_acq_rel);
+  end_put();
+  wake_after_close();
+  return state != State::closed;
+}
+
+void Gate::close_and_cancel() {
+  State state = State::open;
+  if (!state_.compare_exchange_strong(state, State::cancelling, std::memory_order_acq_rel) && state >= State::closed)
+    return;
+  asymmetric_fence::heavy();
+  put_.turn.cancel_line();
+  wake(put_);
+  // Nobody waits on the put side now, and nobody new will: the turn comes soon. Under it, no put is half done.
+  const Wait for_ever;
+  Patience patience(for_ever);
+  put_.turn.enter(patience, false);
+  state = State::cancelling;
+  state_.compare_exchange_strong(state, State::cancelled, std::memory_order_acq_rel);
+  end_put();
+  wake_after_close();
+}
+
+void Gate::wake_after_close() {
+  asymmetric_fence::heavy();
+  wake(take_);
+}
+
+}  // namespace headpond

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headpond/queue/queue.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <utility>
+
+#include "headpond/queue/queue_state_internal.h"
+
+namespace headpond {
+namespace internal {
+namespace {
+
+[[noreturn]] void refuse(std::string why) { throw Exception(ErrorKind::InvalidArgument, std::move(why)); }
+
+void check(const QueueOptions& options, const QueueType& type) {
+  const Components components(options);
+  const int64_t minimum = type.min_after_dequeue;
+  if (options.capacity == 0) refuse(fmt::format("{} of capacity 0: nothing could pass", type.type));
+  if (minimum < 0) refuse(fmt::format("{}: min_after_dequeue {} is below 0", type.type, minimum));
+  if (options.capacity > 0 && minimum >= options.capacity) {
+    refuse(fmt::format("{}: min_after_dequeue {} must be below capacity {}, else no element could ever be taken",
+                       type.type, minimum, options.capacity));
+  }
+  const int64_t bytes = components.element_bytes();
+  int64_t fill = 0;
+  if (options.memory_limit >= 0 && bytes > 0 &&
+      (__builtin_mul_overflow(minimum + 1, bytes, &fill) || fill > options.memory_limit)) {
+    refuse(fmt::format("{}: the minimum fill of {} elements of {} bytes needs more than the memory limit of {} bytes",
+                       type.type, minimum + 1, bytes, options.memory_limit));
+  }
+}
+
+// Names of queues that nobody named, and the queues that have a shared name.
+struct Registry {
+  Mutex mu;
+  std::map<std::string, int64_t, std::less<>> unnamed HEADPOND_GUARDED_BY(mu);
+  std::map<std::string, std::weak_ptr<QueueState>> shared HEADPOND_GUARDED_BY(mu);
+};
+
+Registry& registry() {
+  static Registry* const instance = new Registry;
+  return *instance;
+}
+
+std::string text_of(const std::vector<Shape>& shapes) {
+  std::string text;
+  for (const Shape& shape : shapes) text += shape.to_string();
+  return text;
+}
+
+std::string text_of(const std::vector<DType>& dtypes) {
+  std::string text;
+  for (const DType dtype : dtypes) text.append(headpond::name(dtype)).append(" ");
+  return text;
+}
+
+void must_agree(const QueueState& old, const QueueOptions& options, const QueueType& type) {
+  const auto compare = [&](std::string_view what, const auto& has, const auto& given) {
+    if (has == given) return;
+    refuse(
+        fmt::format("shared queue '{}' has {} {}, but was asked for with {}", options.shared_name, what, has, given));
+  };
+  compare("type", old.type().type, type.type);
+  compare("capacity", old.options().capacity, options.capacity);
+  compare("min_after_dequeue", old.type().min_after_dequeue, type.min_after_dequeue);
+  compare("seed", old.type().seed, type.seed);
+  compare("dtypes", text_of(old.options().dtypes), text_of(options.dtypes));
+  compare("shapes", text_of(old.options().shapes), text_of(options.shapes));
+  compare("names", fmt::to_string(fmt::join(old.options().names, ",")), fmt::to_string(fmt::join(options.names, ",")));
+}
+
+}  // namespace
+
+std::shared_ptr<QueueState> make_queue(QueueOptions options, QueueType type) {
+  check(options, type);
+  Registry& all = registry();
+  MutexLock lock(all.mu);
+  if (options.name.empty()) options.name = options.shared_name;
+  if (options.name.empty()) {
+    const int64_t number = all.unnamed[std::string(type.default_name)]++;
+    options.name = number == 0 ? std::string(type.default_name) : fmt::format("{}_{}", type.default_name, number);
+  }
+  if (options.shared_name.empty()) return std::make_shared<QueueState>(std::move(options), type);
+  std::weak_ptr<QueueState>& place = all.shared[options.shared_name];
+  if (auto existing = place.lock()) {
+    must_agree(*existing, options, type);
+    return existing;
+  }
+  auto fresh = std::make_shared<QueueState>(std::move(options), type);
+  place = fresh;
+  return fresh;
+}
+
+}  // namespace internal
+
+Result<void> Queue::enqueue(Element element, Wait wait) { return state_->enqueue(std::move(element), wait); }
+Result<void> Queue::enqueue_many(Element rows, Wait wait) { return state_->enqueue_many(std::move(rows), wait); }
+Result<Element> Queue::dequeue(Wait wait) { return state_->dequeue(wait); }
+Result<Element> Queue::dequeue_many(int64_t n, Wait wait) { return state_->dequeue_many(n, false, wait); }
+Result<Element> Queue::dequeue_up_to(int64_t n, Wait wait) { return state_->dequeue_many(n, true, wait); }
+Result<void> Queue::close(bool cancel_pending_enqueues) { return state_->close(cancel_pending_enqueues); }
+
+void Queue::close_with_error(Error cause) {
+  set_failure(std::move(cause));
+  (void)state_->close(true);
+}
+
+void Queue::set_failure(Error cause) { state_->set_failure(std::move(cause)); }
+bool Queue::is_closed() const { return state_->gate().is_closed(); }
+int64_t Queue::size() const { return state_->stats().size; }
+QueueStats Queue::stats() const { return state_->stats(); }
+const std::string& Queue::name() const { return state_->options().name; }
+int64_t Queue::capacity() const { return state_->options().capacity; }
+const std::vector<DType>& Queue::dtypes() const { return state_->options().dtypes; }
+const std::vector<Shape>& Queue::shapes() const { return state_->options().shapes; }
+const std::vector<std::string>& Queue::names() const { return state_->options().names; }
+
+Queue::Iterator Queue::begin() { return Iterator(*this); }
+
+Queue::Iterator& Queue::Iterator::operator++() {
+  element_.reset();
+  Result<Element> next = queue_.dequeue();
+  if (next) {
+    element_ = std::move(*next);
+  } else if (next.error().kind() != ErrorKind::OutOfRange || next.error().cause() != nullptr) {
+    throw Exception(next.error());
+  }
+  return *this;
+}
+
+size_t Queue::checked_index(int64_t index, const std::vector<const Queue*>& queues) {
+  if (index < 0 || std::cmp_greater_equal(index, queues.size())) {
+    internal::refuse(fmt::format("from_list: index {} into {} queues", index, queues.size()));
+  }
+  for (const Queue* queue : queues) {
+    if (queue->dtypes() == queues[0]->dtypes() && queue->names() == queues[0]->names()) continue;
+    internal::refuse(fmt::format("from_list: queues '{}' and '{}' have different dtypes or names", queues[0]->name(),
+                                 queue->name()));
+  }
+  return static_cast<size_t>(index);
+}
+
+namespace {
+
+template <class Type>
+std::vector<const Queue*> pointers(const std::vector<Type>& queues) {
+  std::vector<const Queue*> all;
+  for (const Type& queue : queues) all.push_back(&queue);
+  return all;
+}
+
+}  // namespace
+
+FIFOQueue::FIFOQueue(QueueOptions options)
+    : Queue(internal::make_queue(std::move(options),
+                                 {.type = "FIFOQueue",
+                                  .default_name = "fifo_queue",
+                                  .make_order = [](internal::Slots& slots, size_t components, uint64_t) {
+                                    return internal::first_in_first_out(slots, components);
+                                  }})) {}
+
+FIFOQueue FIFOQueue::from_list(int64_t index, std::vector<FIFOQueue> queues) {
+  return queues[checked_index(index, pointers(queues))];
+}
+
+RandomShuffleQueue::RandomShuffleQueue(QueueOptions options, int64_t min_after_dequeue, uint64_t seed)
+    : Queue(internal::make_queue(std::move(options), {.type = "RandomShuffleQueue",
+                                                      .default_name = "random_shuffle_queue",
+                                                      .min_after_dequeue = min_after_dequeue,
+                                                      .seed = seed,
+                                                      .chooses = true,
+                                                      .make_order = internal::random_order})) {}
+
+RandomShuffleQueue RandomShuffleQueue::from_list(int64_t index, std::vector<RandomShuffleQueue> queues) {
+  return queues[checked_index(index, pointers(queues))];
+}
+
+}  // namespace headpond

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headpond/queue/queue_runner.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "headpond/base/mutex.h"
+
+namespace headpond {
+
+// Shared by the runner and its threads.
+struct QueueRunner::Run : std::enable_shared_from_this<Run> {
+  Run(Queue own_queue, std::vector<Producer> functions, QueueRunnerOptions given)
+      : queue(std::move(own_queue)), producers(std::move(functions)), options(std::move(given)) {}
+
+  Queue queue;
+  const std::vector<Producer> producers;
+  QueueRunnerOptions options;
+
+  Mutex mu;
+  size_t live HEADPOND_GUARDED_BY(mu) = 0;
+
+  // Runs cancel_op when a stop is requested; shared by the threads of one start, so that it goes with the last of them.
+  struct CancelOnStop {
+    CancelOnStop(std::shared_ptr<Run> run, const std::stop_token& token)
+        : callback(token, [keep = std::move(run)] { keep->ignore_failures(keep->options.cancel_op); }) {}
+    std::stop_callback<std::function<void()>> callback;
+  };
+
+  void start(Coordinator& coordinator);
+  Result<void> produce(Coordinator& coordinator, const Producer& producer, const std::stop_token& stop);
+  Error run_until_error(const Producer& producer, const std::stop_token& stop);
+  bool is_normal_end(const Error& error, const std::stop_token& stop) const;
+  void one_ended(bool normally);
+
+  // What a close or cancel function returns or throws has nobody to hear it.
+  static void ignore_failures(const std::function<Result<void>()>& function) {
+    try {
+      (void)function();
+    } catch (...) {
+      (void)current_exception_error();
+    }
+  }
+};
+
+QueueRunner::QueueRunner(Queue queue, std::vector<Producer> producers, QueueRunnerOptions options) {
+  const auto refuse = [&queue](const char* why) {
+    throw Exception(ErrorKind::InvalidArgument, fmt::format("QueueRunner for '{}': {}", queue.name(), why));
+  };
+  if (producers.empty()) refuse("no producers");
+  if (std::ranges::any_of(producers, [](const Producer& producer) { return !producer; })) refuse("an empty function");
+  if (options.queue_closed_kinds.empty()) refuse("empty queue_closed_kinds");
+  if (!options.close_op) options.close_op = [queue]() mutable { return queue.close(); };
+  if (!options.cancel_op) options.cancel_op = [queue]() mutable { return queue.close(true); };
+  run_ = std::make_shared<Run>(std::move(queue), std::move(producers), std::move(options));
+}
+
+void QueueRunner::start(Coordinator& coordinator) { run_->start(coordinator); }
+
+void QueueRunner::Run::start(Coordinator& coordinator) {
+  {
+    MutexLock lock(mu);
+    if (live > 0) return;
+    live = producers.size();
+  }
+  const auto self = shared_from_this();
+  auto cancel = std::make_shared<CancelOnStop>(self, coordinator.stop_token());
+  for (size_t i = 0; i < producers.size(); ++i) {
+    coordinator.start(fmt::format("QueueRunnerThread-{}-{}", queue.name(), i),
+                      [self, cancel = cancel, i, &coordinator](const std::stop_token& stop) mutable {
+                        auto result = self->produce(coordinator, self->producers[i], stop);
+                        cancel.reset();
+                        return result;
+                      });
+  }
+}
+
+Result<void> QueueRunner::Run::produce(Coordinator& coordinator, const Producer& producer,
+                                       const std::stop_token& stop) {
+  const Error error = run_until_error(producer, stop);
+  const bool normal = is_normal_end(error, stop);
+  if (!normal) {
+    // In this order: consumers must find the cause when they find the queue closed, and waiting enqueues must find a
+    // stop that has this error on record when the close ends them.
+    queue.set_failure(error);
+    (void)coordinator.request_stop(error);
+    (void)queue.close(true);
+  }
+  one_ended(normal && !stop.stop_requested());
+  return {};
+}
+
+// Returns no error iff a stop was requested.
+Error QueueRunner::Run::run_until_error(const Producer& producer, const std::stop_token& stop) {
+  while (!stop.stop_requested()) {
+    try {
+      if (auto result = producer(stop); !result) return result.error();
+    } catch (...) {
+      return current_exception_error();
+    }
+  }
+  return {};
+}
+
+bool QueueRunner::Run::is_normal_end(const Error& error, const std::stop_token& stop) const {
+  if (!error || std::ranges::count(options.queue_closed_kinds, error.kind()) != 0) return true;
+  return error.kind() == ErrorKind::Cancelled && (stop.stop_requested() || queue.is_closed());
+}
+
+void QueueRunner::Run::one_ended(bool normally) {
+  {
+    MutexLock lock(mu);
+    if (--live > 0) return;
+  }
+  if (normally) ignore_failures(options.close_op);
+}
+
+}  // namespace headpond

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// The queue behind its handles.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "headpond/base/mutex.h"
+#include "headpond/queue/components.h"
+#include "headpond/queue/gate.h"
+#include "headpond/queue/slots.h"
+#include "headpond/queue/take_order.h"
+
+namespace headpond::internal {
+
+/// What makes a type: its name in texts, its default name, and its order.
+struct QueueType {
+  std::string_view type;          // "FIFOQueue"
+  std::string_view default_name;  // "fifo_queue"
+  int64_t min_after_dequeue = 0;
+  uint64_t seed = 0;
+  bool chooses = false;  // Its order looks at all elements inside, not at the oldest alone.
+  std::unique_ptr<TakeOrder> (*make_order)(Slots& slots, size_t components, uint64_t seed);
+};
+
+class QueueState {
+ public:
+  QueueState(QueueOptions options, const QueueType& type);
+  ~QueueState();
+
+  Result<void> enqueue(Element element, const Wait& wait);
+  Result<void> enqueue_many(Element rows, const Wait& wait);
+  Result<Element> dequeue(const Wait& wait);
+  Result<Element> dequeue_many(int64_t n, bool or_fewer, const Wait& wait);
+  Result<void> close(bool cancel_pending_enqueues);
+  void set_failure(Error cause) HEADPOND_EXCLUDES(mu_);
+
+  const QueueOptions& options() const { return options_; }
+  const QueueType& type() const { return type_; }
+  const Gate& gate() const { return gate_; }
+  QueueStats stats() const;
+
+ private:
+  void put(Element&& element, int64_t number);
+  void take(int64_t already_taken, Element& element);
+  Pass take_many(int64_t n, Patience& patience, std::vector<Element>& taken);
+  Error put_error(Pass pass, const Wait& wait) const;
+  Error take_error(Pass pass, int64_t requested, const Wait& wait) const HEADPOND_EXCLUDES(mu_);
+  Error with_name(const Error& error) const;
+  std::string label() const;
+  uint64_t flow_id(uint64_t number) const { return (id_ << 40) | number; }
+
+  const QueueOptions options_;
+  const QueueType type_;
+  const uint64_t id_;
+  const Components components_;
+  const char* const put_span_;  // Names for traces.
+  const char* const take_span_;
+
+  Gate gate_;
+  Slots slots_;                       // Written under the put turn, read under the take turn.
+  std::unique_ptr<TakeOrder> order_;  // Under the take turn.
+
+  mutable Mutex mu_;
+  Error failure_ HEADPOND_GUARDED_BY(mu_);
+};
+
+/// The queue of these options: a new one or, with a shared name, the one that exists. Throws Exception(InvalidArgument)
+/// for options that contradict themselves, or the existing queue's; the text names the differing values.
+std::shared_ptr<QueueState> make_queue(QueueOptions options, QueueType type);
+
+}  // namespace headpond::internal

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where a queue keeps its elements: fixed places of plain memory, written by one thread at a time and read by one.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <new>
+
+#include "headpond/tensor/element.h"
+
+namespace headpond::internal {
+
+/// An element of a known number of components as plain memory: 16 bytes of identity, 48 a component; one of one
+/// component fills one cache line. pack() moves ownership in, unpack() moves it out; in between the bytes may be copied
+/// about.
+struct PackedElement {
+  static size_t bytes(size_t components) { return kHeader + components * sizeof(Tensor::Rep); }
+
+  static void pack(Element&& element, std::byte* place) {
+    std::memcpy(place, &element.key, sizeof(element.key));
+    std::memcpy(place + sizeof(element.key), &element.origin, sizeof(element.origin));
+    for (size_t i = 0; i < element.size(); ++i) {
+      const Tensor::Rep rep = std::move(element[i]).release();
+      std::memcpy(place + bytes(i), &rep, sizeof(rep));
+    }
+  }
+
+  static void unpack(const std::byte* place, size_t components, Element& element) {
+    std::memcpy(&element.key, place, sizeof(element.key));
+    std::memcpy(&element.origin, place + sizeof(element.key), sizeof(element.origin));
+    for (size_t i = 0; i < components; ++i) {
+      Tensor::Rep rep;
+      std::memcpy(&rep, place + bytes(i), sizeof(rep));
+      element.append(Tensor::adopt(rep));
+    }
+  }
+
+ private:
+  static constexpr size_t kHeader = sizeof(uint64_t) + sizeof(Origin);
+};
+
+/// A line of places. The writer and the reader are one thread each (at a time); what makes a written place visible to
+/// the reader, and a read one free to the writer, is their business (the Gate's counts). A small bounded line is a ring
+/// of exactly that many places; a large or unbounded one grows in blocks and gives read ones back.
+class Slots {
+ public:
+  /// `capacity` < 0: unbounded.
+  Slots(size_t place_bytes, int64_t capacity)
+      : stride_((place_bytes + kLine - 1) / kLine * kLine),
+        is_ring_(capacity >= 0 && capacity <= kMaxRing),
+        block_places_(is_ring_ ? capacity : kBlockPlaces) {
+    write_.block = read_.block = new_block();
+    if (is_ring_) write_.block->next = write_.block;
+  }
+  ~Slots() {
+    delete_block(spare_.load());
+    for (Block* block = read_.block; block != nullptr;) {
+      Block* const next = block->next == read_.block ? nullptr : block->next;
+      delete_block(block);
+      block = next;
+    }
+  }
+  Slots(const Slots&) = delete;
+  Slots& operator=(const Slots&) = delete;
+
+  size_t stride() const { return stride_; }
+
+  /// The place to write next, and the step to the one after it. The writer's.
+  std::byte* write_place() {
+    if (write_.index == block_places_) next_write_block();
+    std::byte* const place = place_at(write_);
+    prefetch_to_write(place + kAhead * stride_);
+    return place;
+  }
+  void advance_write() { ++write_.index; }
+
+  /// The place to read next. The reader's. REQUIRES: it was written.
+  const std::byte* read_place() {
+    if (read_.index == block_places_) next_read_block();
+    return place_at(read_);
+  }
+  void advance_read() { ++read_.index; }
+
+ private:
+  static constexpr size_t kLine = 64;
+  static constexpr size_t kAhead = 4;
+  static constexpr int64_t kMaxRing = 4096;
+  static constexpr int64_t kBlockPlaces = 1024;
+
+  struct Block {
+    Block* next = nullptr;
+  };
+  struct Cursor {
+    Block* block = nullptr;
+    int64_t index = 0;
+  };
+
+  std::byte* place_at(const Cursor& at) const {
+    return reinterpret_cast<std::byte*>(at.block) + kLine + static_cast<size_t>(at.index) * stride_;
+  }
+  // The compiler's own write prefetch is a read prefetch unless it is told that the processor has this one; those
+  // without it take it for a no-op. Beyond the block's end it does nothing.
+  static void prefetch_to_write([[maybe_unused]] const std::byte* place) {
+#if defined(__x86_64__)
+    asm volatile("prefetchw %0" : : "m"(*place));
+#endif
+  }
+  Block* new_block() const {
+    const size_t size = kLine + static_cast<size_t>(block_places_) * stride_;
+    return new (::operator new(size, std::align_val_t(kLine))) Block;
+  }
+  static void delete_block(Block* block) { ::operator delete(block, std::align_val_t(kLine)); }
+  void next_write_block() {
+    if (!is_ring_) {
+      Block* fresh = spare_.exchange(nullptr, std::memory_order_acquire);
+      if (fresh == nullptr) fresh = new_block();
+      fresh->next = nullptr;
+      write_.block->next = fresh;
+    }
+    write_ = {.block = write_.block->next, .index = 0};
+  }
+  void next_read_block() {
+    Block* const finished = read_.block;
+    read_ = {.block = finished->next, .index = 0};
+    if (!is_ring_) delete_block(spare_.exchange(finished, std::memory_order_acq_rel));
+  }
+
+  const size_t stride_;
+  const bool is_ring_;
+  const int64_t block_places_;
+  alignas(kLine) Cursor write_;
+  alignas(kLine) Cursor read_;
+  alignas(kLine) std::atomic<Block*> spare_ = nullptr;
+};
+
+}  // namespace headpond::internal

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headpond/queue/take_order.h"
+
+#include <utility>
+
+#include "headpond/base/random.h"
+
+namespace headpond::internal {
+namespace {
+
+class FirstInFirstOut final : public TakeOrder {
+ public:
+  using TakeOrder::TakeOrder;
+
+  const std::byte* next(int64_t) override {
+    last_number_ = given_++;
+    if (!returned_.empty()) [[unlikely]] {
+      last_ = std::move(returned_.back());
+      returned_.pop_back();
+      return last_.data();
+    }
+    const std::byte* const place = slots_.read_place();
+    slots_.advance_read();
+    return place;
+  }
+
+  void give_back(std::span<Element> elements) override {
+    for (auto element = elements.rbegin(); element != elements.rend(); ++element) {
+      returned_.emplace_back(bytes_);
+      PackedElement::pack(std::move(*element), returned_.back().data());
+    }
+    given_ -= elements.size();
+  }
+
+ private:
+  std::vector<std::vector<std::byte>> returned_;  // The next one to give is the last.
+  std::vector<std::byte> last_;
+  uint64_t given_ = 0;
+};
+
+class RandomOrder final : public TakeOrder {
+ public:
+  RandomOrder(Slots& slots, size_t components, uint64_t seed)
+      : TakeOrder(slots, components), random_(random_key(seed, "RandomShuffleQueue", 0, 0), 0), last_(bytes_) {}
+
+  const std::byte* next(int64_t inside) override {
+    while (numbers_.size() < static_cast<size_t>(inside)) {
+      const std::byte* const place = slots_.read_place();
+      pool_.insert(pool_.end(), place, place + bytes_);
+      slots_.advance_read();
+      numbers_.push_back(arrived_++);
+    }
+    const size_t index = random_.below(numbers_.size());
+    std::byte* const chosen = pool_.data() + index * bytes_;
+    std::memcpy(last_.data(), chosen, bytes_);
+    last_number_ = numbers_[index];
+    // The last one moves into the hole.
+    std::memmove(chosen, pool_.data() + pool_.size() - bytes_, bytes_);
+    pool_.resize(pool_.size() - bytes_);
+    numbers_[index] = numbers_.back();
+    numbers_.pop_back();
+    return last_.data();
+  }
+
+  void give_back(std::span<Element> elements) override {
+    for (Element& element : elements) {
+      pool_.resize(pool_.size() + bytes_);
+      PackedElement::pack(std::move(element), pool_.data() + pool_.size() - bytes_);
+      numbers_.push_back(kNoNumber);
+    }
+  }
+
+ private:
+  Random random_;
+  // All that were read from the slots and not taken: packed, and their numbers.
+  std::vector<std::byte> pool_;
+  std::vector<uint64_t> numbers_;
+  std::vector<std::byte> last_;
+  uint64_t arrived_ = 0;
+};
+
+}  // namespace
+
+void TakeOrder::clear(int64_t inside) {
+  for (; inside > 0; --inside) {
+    Element element;
+    PackedElement::unpack(next(inside), components_, element);
+  }
+}
+
+std::unique_ptr<TakeOrder> first_in_first_out(Slots& slots, size_t components) {
+  return std::make_unique<FirstInFirstOut>(slots, components);
+}
+
+std::unique_ptr<TakeOrder> random_order(Slots& slots, size_t components, uint64_t seed) {
+  return std::make_unique<RandomOrder>(slots, components, seed);
+}
+
+}  // namespace headpond::internal
