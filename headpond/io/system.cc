@@ -106,7 +106,8 @@ Result<void> write_all(const Descriptor& file, std::span<const std::byte> from, 
 }
 
 Result<void> sync_file(const Descriptor& file, const std::string& path) {
-  if (call("fsync", [&](Fault) { return ::fsync(file.get()); }) < 0) return failure("sync", path);
+  // EINVAL: a pipe or a device, where there is nothing to hand on.
+  if (call("fsync", [&](Fault) { return ::fsync(file.get()); }) < 0 && errno != EINVAL) return failure("sync", path);
   return {};
 }
 

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headpond/io/record_writer.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "headpond/base/crc32c.h"
+#include "headpond/base/log.h"
+#include "headpond/io/system_internal.h"
+#include "tests/test_files.h"
+
+namespace headpond {
+namespace {
+
+using internal::Fault;
+using internal::FaultInjection;
+using test::get_file;
+using test::TempFolder;
+using test::to_bytes;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using Bytes = std::vector<std::byte>;
+
+void write(const std::string& path, const std::vector<std::string>& records) {
+  auto writer = RecordWriter::open(path).value();
+  for (const auto& record : records) EXPECT_TRUE(writer->append(record));
+  EXPECT_TRUE(writer->close());
+}
+
+struct Scan {
+  std::vector<std::string> records;
+  Error end;
+};
+Scan scan(const Bytes& bytes) {
+  Scan scan;
+  for (uint64_t offset = 0;;) {
+    const auto frame = read_frame(bytes, offset, "/data/x");
+    if (!frame) {
+      scan.end = frame.error();
+      return scan;
+    }
+    scan.records.emplace_back(reinterpret_cast<const char*>(frame->payload.data()), frame->payload.size());
+    offset = frame->next_offset;
+  }
+}
+
+TEST(RecordWriter, WritesLengthChecksumPayloadChecksum) {
+  const TempFolder folder;
+  write(folder.file("a"), {"abc"});
+  const Bytes bytes = get_file(folder.file("a"));
+  ASSERT_EQ(bytes.size(), 8U + 4U + 3U + 4U);
+  EXPECT_EQ(Bytes(bytes.begin(), bytes.begin() + 8), to_bytes(std::string("\x03\0\0\0\0\0\0\0", 8)));
+  EXPECT_EQ(Bytes(bytes.begin() + 12, bytes.begin() + 15), to_bytes("abc"));
+  // CRC-32C of "abc" is 364b3fb7; rotated right by 15 bits plus a282ead8.
+  const uint32_t masked = ((0x364b3fb7U >> 15) | (0x364b3fb7U << 17)) + 0xa282ead8U;
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_EQ(bytes[15 + static_cast<size_t>(i)], static_cast<std::byte>(masked >> 8 * i & 0xff));
+  }
+}
+
+TEST(RecordWriter, IsReadBackWithEmptyAndLargeRecords) {
+  const TempFolder folder;
+  const std::vector<std::string> records = {"", "a", std::string(200'000, 'x'), "", "end"};
+  write(folder.file("a"), records);
+  const Scan read = scan(get_file(folder.file("a")));
+  EXPECT_EQ(read.records, records);
+  EXPECT_EQ(read.end.kind(), ErrorKind::OutOfRange);
+}
+
+TEST(RecordWriter, WithoutARecordIsAnEmptyFile) {
+  const TempFolder folder;
+  write(folder.file("a"), {"old"});
+  write(folder.file("a"), {});
+  EXPECT_TRUE(get_file(folder.file("a")).empty());
+  EXPECT_EQ(scan({}).end.kind(), ErrorKind::OutOfRange);
+}
+
+TEST(RecordWriter, ShowsWholeRecordsAtEachFlush) {
+  const TempFolder folder;
+  auto writer = RecordWriter::open(folder.file("a")).value();
+  ASSERT_TRUE(writer->append("a"));
+  EXPECT_TRUE(get_file(folder.file("a")).empty());
+  ASSERT_TRUE(writer->flush());
+  EXPECT_THAT(scan(get_file(folder.file("a"))).records, ElementsAre("a"));
+  ASSERT_TRUE(writer->append(std::string(100'000, 'b')));
+  EXPECT_EQ(scan(get_file(folder.file("a"))).records.size(), 2U);
+  EXPECT_EQ(writer->path(), folder.file("a"));
+}
+
+TEST(RecordWriter, RefusesAppendAndFlushAfterCloseAndClosesTwice) {
+  const TempFolder folder;
+  auto writer = RecordWriter::open(folder.file("a")).value();
+  ASSERT_TRUE(writer->close());
+  EXPECT_EQ(writer->append("a").error().kind(), ErrorKind::FailedPrecondition);
+  EXPECT_EQ(writer->flush().error().message(), folder.file("a") + ": flush after close");
+  EXPECT_TRUE(writer->close());
+}
+
+TEST(RecordWriter, ReportsAFullDiskAndStaysFailed) {
+  auto writer = RecordWriter::open("/dev/full").value();
+  ASSERT_TRUE(writer->append("a"));
+  const Error error = writer->flush().error();
+  EXPECT_EQ(error.kind(), ErrorKind::ResourceExhausted);
+  EXPECT_THAT(error.message(), HasSubstr("/dev/full"));
+  EXPECT_EQ(writer->append("b").error().message(), error.message());
+  EXPECT_EQ(writer->close().error().message(), error.message());
+  EXPECT_TRUE(writer->close());
+}
+
+TEST(RecordWriter, LogsWhatItsDestructorCannotWrite) {
+  std::string line;
+  const LogSink old = set_log_sink([&](LogLevel, std::string_view text) { line = text; });
+  EXPECT_TRUE(RecordWriter::open("/dev/full").value()->append("a"));
+  set_log_sink(old);
+  EXPECT_THAT(line, AllOf(HasSubstr("/dev/full"), HasSubstr("ENOSPC")));
+}
+
+TEST(RecordWriter, ReportsEachSystemCallThatFails) {
+  const TempFolder folder;
+  for (const std::string_view failing : {"open", "write", "fsync", "close"}) {
+    const FaultInjection fault([&](std::string_view call) { return Fault{.error = call == failing ? EIO : 0}; });
+    auto writer = RecordWriter::open(folder.file("a"));
+    ASSERT_EQ(writer.has_value(), failing != "open");
+    if (!writer) continue;
+    ASSERT_TRUE((*writer)->append("a"));
+    EXPECT_EQ((*writer)->close().error().kind(), ErrorKind::DataLoss) << failing;
+  }
+  EXPECT_EQ(RecordWriter::open(folder.file("none/a")).error().kind(), ErrorKind::NotFound);
+  EXPECT_EQ(RecordWriter::open(folder.path()).error().kind(), ErrorKind::FailedPrecondition);
+}
+
+TEST(ReadFrame, DeliversAllBeforeACutAndNamesItsOffset) {
+  const TempFolder folder;
+  write(folder.file("a"), {"abc", "", "de"});
+  const Bytes whole = get_file(folder.file("a"));
+  const std::vector<size_t> begins = {0, 19, 35, 53};
+  for (size_t cut = 0; cut < whole.size(); ++cut) {
+    const Scan read = scan(Bytes(whole.begin(), whole.begin() + static_cast<ptrdiff_t>(cut)));
+    const size_t complete =
+        static_cast<size_t>(std::upper_bound(begins.begin(), begins.end(), cut) - begins.begin()) - 1;
+    ASSERT_EQ(read.records.size(), complete) << cut;
+    if (cut == begins[complete]) {
+      EXPECT_EQ(read.end.kind(), ErrorKind::OutOfRange) << cut;
+      continue;
+    }
+    EXPECT_EQ(read.end.kind(), ErrorKind::DataLoss) << cut;
+    EXPECT_THAT(read.end.message(),
+                AllOf(HasSubstr("/data/x: truncated"), HasSubstr(fmt::format("at offset {}", begins[complete]))));
+  }
+}
+
+TEST(ReadFrame, NoticesEveryFlippedBit) {
+  const TempFolder folder;
+  write(folder.file("a"), {"abc", "", "de"});
+  const Bytes whole = get_file(folder.file("a"));
+  for (size_t bit = 0; bit < 8 * whole.size(); ++bit) {
+    Bytes damaged = whole;
+    damaged[bit / 8] ^= static_cast<std::byte>(1 << bit % 8);
+    const Scan read = scan(damaged);
+    EXPECT_EQ(read.end.kind(), ErrorKind::DataLoss) << bit;
+    EXPECT_THAT(read.end.message(), AllOf(HasSubstr("expected"), HasSubstr("found"))) << bit;
+  }
+}
+
+TEST(ReadFrame, RefusesAHugeLengthWithAValidChecksum) {
+  for (const uint64_t length : {uint64_t{1} << 40, uint64_t{1} << 63, UINT64_MAX, UINT64_MAX - 3, UINT64_MAX - 15}) {
+    Bytes bytes(40);
+    std::memcpy(bytes.data(), &length, 8);
+    const uint32_t crc = masked_crc32c(std::span<const std::byte>(bytes).first(8));
+    std::memcpy(bytes.data() + 8, &crc, 4);
+    const Error error = scan(bytes).end;
+    EXPECT_EQ(error.kind(), ErrorKind::DataLoss) << length;
+    EXPECT_THAT(error.message(), HasSubstr("truncated"));
+  }
+}
+
+TEST(ReadFrame, HintsAtOtherFormatsAtTheStart) {
+  EXPECT_THAT(scan(to_bytes("just some text that is long enough")).end.message(), HasSubstr("may be no record file"));
+  EXPECT_THAT(scan(to_bytes("\x1f\x8b...............")).end.message(), HasSubstr("gzip"));
+}
+
+TEST(ReadFrame, RefusesAnOffsetBeyondTheEnd) {
+  EXPECT_EQ(read_frame({}, 1, "x").error().kind(), ErrorKind::DataLoss);
+  EXPECT_EQ(read_frame({}, UINT64_MAX, "x").error().kind(), ErrorKind::DataLoss);
+}
+
+}  // namespace
+}  // namespace headpond
