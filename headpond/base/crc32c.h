@@ -11,11 +11,11 @@
 
 namespace headpond {
 
-/// The CRC of the bytes that `crc` stands for, followed by `bytes`. The CRC of no bytes is 0.
-uint32_t crc32c_extend(uint32_t crc, std::span<const std::byte> bytes);
+/// The CRC of the bytes that `crc` stands for, followed by `data`. The CRC of no bytes is 0.
+uint32_t crc32c_extend(uint32_t crc, std::span<const std::byte> data);
 
-inline uint32_t crc32c(std::span<const std::byte> bytes) { return crc32c_extend(0, bytes); }
-inline uint32_t crc32c(std::string_view bytes) { return crc32c_extend(0, std::as_bytes(std::span(bytes))); }
+inline uint32_t crc32c(std::span<const std::byte> data) { return crc32c_extend(0, data); }
+inline uint32_t crc32c(std::string_view data) { return crc32c_extend(0, std::as_bytes(std::span(data))); }
 
 /// What a record file stores: a CRC of bytes that contain CRCs would be weak, so it is rotated right by 15 bits and a
 /// constant is added.
@@ -27,7 +27,7 @@ constexpr uint32_t unmask_crc32c(uint32_t masked) {
   return (rotated << 15) | (rotated >> 17);
 }
 
-inline uint32_t masked_crc32c(std::span<const std::byte> bytes) { return mask_crc32c(crc32c(bytes)); }
-inline uint32_t masked_crc32c(std::string_view bytes) { return mask_crc32c(crc32c(bytes)); }
+inline uint32_t masked_crc32c(std::span<const std::byte> data) { return mask_crc32c(crc32c(data)); }
+inline uint32_t masked_crc32c(std::string_view data) { return mask_crc32c(crc32c(data)); }
 
 }  // namespace headpond
