@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headpond/monitor/events.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <filesystem>
+#include <protozero/pbf_writer.hpp>
+#include <system_error>
+#include <utility>
+
+#include "headpond/base/clock.h"
+#include "headpond/base/log.h"
+#include "headpond/base/mutex.h"
+#include "headpond/io/record_writer.h"
+
+namespace headpond {
+namespace {
+
+// Field numbers of tensorflow.Event, tensorflow.Summary and tensorflow.Summary.Value.
+constexpr protozero::pbf_tag_type kWallTime = 1, kStep = 2, kFileVersion = 3, kSummary = 5;
+constexpr protozero::pbf_tag_type kValue = 1;
+constexpr protozero::pbf_tag_type kTag = 1, kSimpleValue = 2;
+
+double wall_time() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+std::string new_file_name() {
+  static std::atomic<int> count = 0;
+  std::array<char, 256> host = {};
+  if (gethostname(host.data(), host.size() - 1) != 0 || host[0] == '\0') host = {"localhost"};
+  return fmt::format("events.out.tfevents.{}.{}.{}.{}", static_cast<int64_t>(wall_time()), host.data(), getpid(),
+                     count.fetch_add(1));
+}
+
+std::string encode_version() {
+  std::string data;
+  protozero::pbf_writer event(data);
+  event.add_double(kWallTime, wall_time());
+  event.add_string(kFileVersion, "brain.Event:2");
+  return data;
+}
+
+void encode_scalar(std::string& data, std::string_view tag, double value, int64_t step) {
+  data.clear();
+  protozero::pbf_writer event(data);
+  event.add_double(kWallTime, wall_time());
+  event.add_int64(kStep, step);
+  protozero::pbf_writer summary(event, kSummary);
+  protozero::pbf_writer scalar(summary, kValue);
+  scalar.add_string(kTag, tag.data(), tag.size());
+  scalar.add_float(kSimpleValue, static_cast<float>(value));
+}
+
+/// Bytes of the well-formed UTF-8 character at the front of `text` (not empty), or 0.
+size_t character_bytes(std::string_view text) {
+  const auto byte = [&](size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
+  const size_t length = byte(0) < 0x80   ? 1
+                        : byte(0) < 0xC2 ? 0
+                        : byte(0) < 0xE0 ? 2
+                        : byte(0) < 0xF0 ? 3
+                        : byte(0) < 0xF5 ? 4
+                                         : 0;
+  for (size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xC0) != 0x80) return 0;
+  }
+  const bool overlong = (byte(0) == 0xE0 && byte(1) < 0xA0) || (byte(0) == 0xF0 && byte(1) < 0x90);
+  const bool surrogate = byte(0) == 0xED && byte(1) >= 0xA0;
+  const bool beyond = byte(0) == 0xF4 && byte(1) >= 0x90;
+  return overlong || surrogate || beyond ? 0 : length;
+}
+
+bool is_utf8(std::string_view text) {
+  while (!text.empty()) {
+    const size_t length = character_bytes(text);
+    if (length == 0) return false;
+    text.remove_prefix(length);
+  }
+  return true;
+}
+
+}  // namespace
+
+class EventWriter::State {
+ public:
+  State(std::unique_ptr<RecordWriter> records, EventWriterOptions options)
+      : path_(records->path()), options_(options), records_(std::move(records)), flushed_ns_(now_ns()) {}
+
+  Result<void> begin() {
+    MutexLock lock(mu_);
+    HEADPOND_TRY(records_->append(encode_version()));
+    return records_->flush();
+  }
+
+  Result<void> scalar(std::string_view tag, double value, int64_t step) {
+    if (tag.empty() || !is_utf8(tag)) {
+      return fail(ErrorKind::InvalidArgument, fmt::format("{}: the tag \"{}\" is {}", path_, is_utf8(tag) ? tag : "?",
+                                                          tag.empty() ? "empty" : "no UTF-8"));
+    }
+    MutexLock lock(mu_);
+    encode_scalar(data_, tag, value, step);
+    HEADPOND_TRY(records_->append(data_));
+    const int64_t now = now_ns();
+    if (now < deadline_ns(flushed_ns_, options_.flush_every)) return {};
+    flushed_ns_ = now;
+    return records_->flush();
+  }
+
+  Result<void> flush() {
+    MutexLock lock(mu_);
+    flushed_ns_ = now_ns();
+    return records_->flush();
+  }
+
+  Result<void> close() {
+    MutexLock lock(mu_);
+    return records_->close();
+  }
+
+  const std::string& path() const { return path_; }
+
+ private:
+  const std::string path_;
+  const EventWriterOptions options_;
+
+  Mutex mu_;
+  const std::unique_ptr<RecordWriter> records_ HEADPOND_GUARDED_BY(mu_);
+  std::string data_ HEADPOND_GUARDED_BY(mu_);  // The event being encoded.
+  int64_t flushed_ns_ HEADPOND_GUARDED_BY(mu_);
+};
+
+EventWriter::EventWriter(std::unique_ptr<State> state) : state_(std::move(state)) {}
+
+EventWriter::~EventWriter() {
+  if (const auto closed = close(); !closed) log(LogLevel::error, closed.error().to_string());
+}
+
+Result<std::unique_ptr<EventWriter>> EventWriter::open(const std::string& folder, EventWriterOptions options) {
+  std::error_code failed;
+  std::filesystem::create_directories(folder, failed);
+  if (failed) {
+    return fail(ErrorKind::FailedPrecondition,
+                fmt::format("cannot make the folder {} for event files: {}", folder, failed.message()));
+  }
+  auto records = RecordWriter::open((std::filesystem::path(folder) / new_file_name()).string());
+  if (!records) return fail(std::move(records).error());
+  auto state = std::make_unique<State>(std::move(*records), options);
+  HEADPOND_TRY(state->begin());
+  return std::unique_ptr<EventWriter>(new EventWriter(std::move(state)));
+}
+
+Result<void> EventWriter::scalar(std::string_view tag, double value, int64_t step) {
+  return state_->scalar(tag, value, step);
+}
+Result<void> EventWriter::flush() { return state_->flush(); }
+Result<void> EventWriter::close() { return state_->close(); }
+const std::string& EventWriter::path() const { return state_->path(); }
+
+}  // namespace headpond

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// A trace as a file for https://ui.perfetto.dev or chrome://tracing: one track a thread, queue fill as counters, arrows
+// from the span that made an element to the span that used it. Format: Chrome's trace events, JSON object form.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "headpond/base/status.h"
+#include "headpond/base/trace.h"
+
+namespace headpond {
+
+struct TimelineOptions {
+  std::string process_name = "headpond";
+};
+
+/// What a timeline holds, and what it could not show.
+struct TimelineReport {
+  int64_t threads = 0;
+  int64_t spans = 0;
+  int64_t counters = 0;        ///< Samples.
+  int64_t flows = 0;           ///< Arrows' starts.
+  int64_t dropped_events = 0;  ///< Found the trace's buffer full: start it later, or with a higher limit.
+  /// Ends of arrows whose other end, or whose span, is not in the trace (it was dropped, or the trace ended before).
+  int64_t flow_ends_left_out = 0;
+  /// Spans that reached beyond the one around them and were cut to it; the clock makes none.
+  int64_t spans_cut = 0;
+};
+
+/// Writes `threads` to `path`, gzipped iff it ends in ".gz". The file is valid JSON whatever the names hold, its spans
+/// nest on each thread, and every arrow has both ends in a span. Times are microseconds from the first event; counts of
+/// what is missing stand in its otherData. `path` is replaced only when all is written: readers see the old file or the
+/// whole new one, and on failure nothing else is left. One writer of a `path` at a time.
+Result<TimelineReport> write_timeline(const std::string& path, const std::vector<trace::ThreadEvents>& threads,
+                                      const TimelineOptions& options = {});
+
+/// Of all that was recorded so far: write_timeline(path, trace::collect(), options).
+Result<TimelineReport> write_timeline(const std::string& path, const TimelineOptions& options = {});
+
+}  // namespace headpond

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a timeline needs of a trace before it can be written: spans in order and nested, arrows with both ends.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "headpond/base/trace.h"
+
+namespace headpond::internal {
+
+/// What the threads of one id wrote: the system gives the id of a thread that ended to another.
+struct Track {
+  int thread_id = 0;
+  std::string name = {};
+  int64_t spans_cut = 0;
+  std::vector<trace::Event> spans = {};  ///< By start, outer before inner; each within the one around it.
+  std::vector<trace::Event> counters = {};
+  std::vector<trace::Event> flow_ends = {};
+  std::vector<int64_t> reach = {};  ///< The latest end among the spans up to each.
+};
+
+/// In the order of display: producers by name ("x/2" before "x/10"), then the consumer, then the monitor.
+std::vector<Track> make_tracks(const std::vector<trace::ThreadEvents>& threads);
+
+/// One end of an arrow; those of one id follow each other, in order of time.
+struct FlowPoint {
+  uint64_t id;
+  int64_t time_ns;
+  int thread_id;
+  bool begin;  ///< Of an element's way; a further one on its way is a step.
+  const char* name;
+  char phase = 't';  ///< 's' first, 'f' last, 't' between.
+};
+
+/// The ends that make whole arrows: inside a span of their thread, from a begin to an end.
+std::vector<FlowPoint> make_flows(const std::vector<Track>& tracks);
+
+}  // namespace headpond::internal
