@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headpond/monitor/queue_monitor.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include "headpond/base/clock.h"
+#include "headpond/base/log.h"
+#include "headpond/base/mutex.h"
+#include "headpond/base/status.h"
+#include "headpond/base/thread.h"
+#include "headpond/base/trace.h"
+#include "headpond/monitor/events.h"
+
+namespace headpond {
+
+int64_t obtainable(const QueueSource& source, QueueFill fill) {
+  return fill.closed ? fill.size : std::max<int64_t>(fill.size - source.min_after_dequeue, 0);
+}
+
+Scalar fullness(const QueueSource& source, int64_t size, TagStyle style) {
+  const std::string scope = (style == TagStyle::queue ? "queue/" : "") + source.name;
+  const int64_t above = source.capacity - source.min_after_dequeue;
+  if (source.capacity < 0) return {scope + "/size", static_cast<double>(size)};
+  if (source.min_after_dequeue <= 0) {
+    return {fmt::format("{}/fraction_of_{}_full", scope, source.capacity),
+            static_cast<double>(size) / static_cast<double>(source.capacity)};
+  }
+  return {fmt::format("{}/fraction_over_{}_of_{}_full", scope, source.min_after_dequeue, above),
+          static_cast<double>(std::max<int64_t>(size - source.min_after_dequeue, 0)) / static_cast<double>(above)};
+}
+
+class QueueMonitor::State {
+ public:
+  explicit State(QueueMonitorOptions options) : options_(std::move(options)) {}
+
+  int64_t add(QueueSource source);
+  void remove(int64_t id);
+  QueueSummary summary(int64_t id);
+  void start(const std::shared_ptr<State>& self) {
+    thread_ = Thread("monitor", [self] { self->run(); });
+  }
+  void stop();
+
+ private:
+  struct Watched {
+    QueueSource source;
+    const char* counter_name;
+    int64_t samples = 0;
+    int64_t empty = 0;
+    double fraction_sum = 0;
+  };
+
+  void run();
+  /// One sample of each queue; its scalars too iff `points`.
+  std::vector<Scalar> sample(bool points) HEADPOND_REQUIRES(mu_);
+  void write(std::vector<Scalar> points, int64_t now, bool last);
+  bool rates_due(int64_t now, bool last) const;
+
+  const QueueMonitorOptions options_;
+  Thread thread_;
+
+  Mutex mu_;
+  CondVar wake_;
+  std::map<int64_t, Watched> queues_ HEADPOND_GUARDED_BY(mu_);  // By id: in order of registration.
+  int64_t next_id_ HEADPOND_GUARDED_BY(mu_) = 0;
+  bool stopping_ HEADPOND_GUARDED_BY(mu_) = false;
+  bool stopped_ HEADPOND_GUARDED_BY(mu_) = false;
+  // Rounds asked for out of turn, when a queue comes or goes, and how many of them are done.
+  int64_t asked_ HEADPOND_GUARDED_BY(mu_) = 0;
+  int64_t answered_ HEADPOND_GUARDED_BY(mu_) = 0;
+
+  // The thread's own.
+  PipelineRates rates_;
+  int64_t rate_points_ = 0;
+  int64_t rated_ns_ = 0;
+  int64_t writes_ = 0;
+  bool events_failed_ = false;
+};
+
+int64_t QueueMonitor::State::add(QueueSource source) {
+  MutexLock lock(mu_);
+  ++asked_;
+  wake_.notify_all();
+  const auto taken = [&](const std::string& name) HEADPOND_REQUIRES(mu_) {
+    return std::any_of(queues_.begin(), queues_.end(),
+                       [&](const auto& other) { return other.second.source.name == name; });
+  };
+  if (source.name.empty()) source.name = "queue";
+  const std::string wanted = source.name;
+  for (int number = 1; taken(source.name); ++number) source.name = fmt::format("{}_{}", wanted, number);
+  const char* const counter_name = trace::intern("queue/" + source.name);
+  queues_.emplace(next_id_, Watched{.source = std::move(source), .counter_name = counter_name});
+  return next_id_++;
+}
+
+void QueueMonitor::State::remove(int64_t id) {
+  MutexLock lock(mu_);
+  const int64_t mine = ++asked_;
+  wake_.notify_all();
+  while (!stopped_ && answered_ < mine) wake_.wait(mu_);
+  queues_.erase(id);
+}
+
+QueueSummary QueueMonitor::State::summary(int64_t id) {
+  MutexLock lock(mu_);
+  const Watched& queue = queues_.at(id);
+  const auto samples = static_cast<double>(std::max<int64_t>(queue.samples, 1));
+  return {queue.samples, queue.fraction_sum / samples, static_cast<double>(queue.empty) / samples};
+}
+
+std::vector<Scalar> QueueMonitor::State::sample(bool points) {
+  std::vector<Scalar> scalars;
+  for (auto& [id, queue] : queues_) {
+    const QueueFill fill = queue.source.fill();
+    Scalar scalar = fullness(queue.source, fill.size, options_.tag_style);
+    trace::counter(queue.counter_name, fill.size);
+    if (!fill.closed || fill.size > 0) {
+      ++queue.samples;
+      queue.empty += obtainable(queue.source, fill) == 0 ? 1 : 0;
+      queue.fraction_sum += scalar.value;
+    }
+    if (points) scalars.push_back(std::move(scalar));
+  }
+  return scalars;
+}
+
+void QueueMonitor::State::run() {
+  const int64_t write_ns = std::chrono::nanoseconds(options_.write_every).count();
+  int64_t write_at = now_ns();
+  MutexLock lock(mu_);
+  while (!stopped_) {
+    const int64_t now = now_ns();
+    const auto next = std::chrono::steady_clock::now() + options_.sample_every;
+    const bool last = stopping_;
+    const int64_t asked = asked_;
+    const bool points = last || asked > answered_ || now >= write_at;
+    std::vector<Scalar> scalars = sample(points);
+    if (points) {
+      mu_.unlock();  // A slow disk holds up nobody.
+      write(std::move(scalars), now, last);
+      mu_.lock();
+      write_at = now + write_ns;
+    }
+    answered_ = asked;
+    stopped_ = last;
+    wake_.notify_all();
+    while (!stopping_ && answered_ == asked_ && wake_.wait_until(mu_, next)) continue;
+  }
+}
+
+bool QueueMonitor::State::rates_due(int64_t now, bool last) const {
+  if (!options_.totals) return false;
+  // A rate over the short time since a queue came or went would be noise.
+  const int64_t least = std::chrono::nanoseconds(options_.write_every).count() / 2;
+  return rate_points_ == 0 || now - rated_ns_ >= least || (last && rate_points_ == 1);
+}
+
+void QueueMonitor::State::write(std::vector<Scalar> points, int64_t now, bool last) {
+  if (options_.events == nullptr || events_failed_) return;
+  const PipelineTotals totals = options_.totals ? options_.totals() : PipelineTotals{};
+  if (rates_due(now, last)) {
+    const std::vector<Scalar> rates = rates_.since_last(totals, now);
+    points.insert(points.end(), rates.begin(), rates.end());
+    rated_ns_ = now;
+    ++rate_points_;
+  }
+  const int64_t step = totals.steps.value_or(writes_);
+  writes_ += points.empty() ? 0 : 1;
+  for (const Scalar& point : points) {
+    if (const auto written = options_.events->scalar(point.tag, point.value, step); !written) {
+      log(LogLevel::warning, "no more scalars of the queues are written: " + written.error().to_string());
+      events_failed_ = true;
+      return;
+    }
+  }
+}
+
+void QueueMonitor::State::stop() {
+  {
+    MutexLock lock(mu_);
+    stopping_ = true;
+  }
+  wake_.notify_all();
+  thread_.join();
+}
+
+QueueMonitor::QueueMonitor(QueueMonitorOptions options) : state_(std::make_shared<State>(std::move(options))) {
+  state_->start(state_);
+}
+
+QueueMonitor::~QueueMonitor() { state_->stop(); }
+
+QueueMonitor::Handle QueueMonitor::watch(QueueSource source) {
+  const bool room = source.capacity < 0 || source.capacity > source.min_after_dequeue;
+  if (!source.fill || source.capacity == 0 || source.min_after_dequeue < 0 || !room) {
+    throw Exception(ErrorKind::InvalidArgument,
+                    fmt::format("cannot watch the queue \"{}\": capacity {}, minimum fill {}, {} fill function",
+                                source.name, source.capacity, source.min_after_dequeue, source.fill ? "a" : "no"));
+  }
+  return Handle(state_, state_->add(std::move(source)));
+}
+
+void QueueMonitor::Handle::reset() {
+  if (state_) state_->remove(id_);
+  state_.reset();
+}
+
+QueueSummary QueueMonitor::Handle::summary() const { return state_->summary(id_); }
+
+}  // namespace headpond

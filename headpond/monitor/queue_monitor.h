@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// One thread that looks at queues while a program runs, and writes how full they are: as scalars for TensorBoard, as
+// counters of the trace, and as a summary for the program's own report.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "headpond/monitor/pipeline_rates.h"
+
+namespace headpond {
+
+class EventWriter;
+
+struct QueueFill {
+  int64_t size = 0;
+  bool closed = false;  ///< For enqueues. From then on the minimum fill holds nothing back.
+};
+
+/// A queue as the monitor sees it. `fill` is called by the monitor's thread; it must be cheap and not throw.
+struct QueueSource {
+  std::string name;
+  int64_t capacity = -1;          ///< < 0: unbounded.
+  int64_t min_after_dequeue = 0;  ///< 0: not a shuffle queue.
+  std::function<QueueFill()> fill;
+};
+
+/// `queue`: "queue/<name>/fraction_of_32_full", which TensorBoard groups under "queue"; `tf1`: TensorFlow 1's
+/// "<name>/fraction_of_32_full".
+enum class TagStyle : uint8_t { queue, tf1 };
+
+/// A queue's tag and what it says for `size`:
+/// - ".../fraction_of_<capacity>_full" = size / capacity;
+/// - a shuffle queue: ".../fraction_over_<min>_of_<capacity - min>_full" = max(0, size - min) / (capacity - min);
+/// - an unbounded queue: ".../size".
+/// A fraction near 1: producers are ahead; training limits. Near 0: the consumer takes each element as it comes; the
+/// producers limit: add some or make them cheaper.
+Scalar fullness(const QueueSource& source, int64_t size, TagStyle style = TagStyle::queue);
+
+/// Elements that a consumer can take now: above the minimum fill, or all of a closed queue.
+int64_t obtainable(const QueueSource& source, QueueFill fill);
+
+/// Over the samples so far. Samples of a queue that is closed and empty do not count: its work is done.
+struct QueueSummary {
+  int64_t samples = 0;
+  /// The mean of fullness(); of an unbounded queue its mean size.
+  double fraction_mean = 0;
+  /// The share of samples with nothing obtainable. Near 0: the consumer never found the queue empty. Near 1: nearly
+  /// always, so it waits for each element: the producers limit.
+  double empty_share = 0;
+};
+
+struct QueueMonitorOptions {
+  std::chrono::milliseconds sample_every{100};
+  std::chrono::milliseconds write_every{1000};  ///< A point of each tag.
+  TagStyle tag_style = TagStyle::queue;
+  EventWriter* events = nullptr;                ///< Not owned, outlives the monitor; nullptr: no scalars.
+  std::function<PipelineTotals()> totals = {};  ///< The consumer's running totals, for the `pipeline/` scalars and
+                                                ///< `steps` as the points' step; called by the monitor's thread.
+};
+
+/// A queue is sampled, and its fill written, as long as its handle lives. Thread-safe.
+///
+/// Points carry totals().steps as their step, or, where steps are not counted, the number of times that points were
+/// written before. A queue's first point is written when it is registered, its last one when its handle goes. An error
+/// of the event file is logged once; the scalars end there, the sampling goes on.
+class QueueMonitor {
+  class State;
+
+ public:
+  /// Keeps a queue registered. Destroying or resetting it waits for a last sample; the source is not called after that.
+  class Handle {
+   public:
+    Handle() = default;
+    Handle(Handle&& other) noexcept = default;
+    Handle& operator=(Handle&& other) noexcept {
+      reset();
+      state_ = std::move(other.state_);
+      id_ = other.id_;
+      return *this;
+    }
+    ~Handle() { reset(); }
+    void reset();
+    /// Also after the monitor itself is gone. REQUIRES: a registered queue.
+    QueueSummary summary() const;
+
+   private:
+    friend class QueueMonitor;
+    Handle(std::shared_ptr<State> state, int64_t id) : state_(std::move(state)), id_(id) {}
+    std::shared_ptr<State> state_;
+    int64_t id_ = 0;
+  };
+
+  /// Starts the thread "monitor".
+  explicit QueueMonitor(QueueMonitorOptions options = {});
+  /// Takes a last sample, writes the last points, and joins without waiting for the next sample's time.
+  ~QueueMonitor();
+  QueueMonitor(const QueueMonitor&) = delete;
+  QueueMonitor& operator=(const QueueMonitor&) = delete;
+
+  /// Throws Exception(InvalidArgument) iff the source has no fill function or a capacity that is 0 or, if bounded, not
+  /// above its minimum. A name that another registered queue has gets "_1", "_2", ... as TensorFlow's scopes do; an
+  /// empty name is "queue".
+  [[nodiscard]] Handle watch(QueueSource source);
+
+ private:
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace headpond

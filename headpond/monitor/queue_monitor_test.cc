@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headpond/monitor/queue_monitor.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <filesystem>
+#include <set>
+#include <thread>
+
+#include "headpond/base/clock.h"
+#include "headpond/base/log.h"
+#include "headpond/base/status.h"
+#include "headpond/base/thread.h"
+#include "headpond/base/trace.h"
+#include "headpond/monitor/events.h"
+
+namespace headpond {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Not;
+
+QueueSource source(std::string name, int64_t capacity, int64_t min_after_dequeue = 0, QueueFill fill = {}) {
+  return {std::move(name), capacity, min_after_dequeue, [fill] { return fill; }};
+}
+
+std::string tag(const QueueSource& queue, TagStyle style = TagStyle::queue) { return fullness(queue, 0, style).tag; }
+double value(const QueueSource& queue, int64_t size) { return fullness(queue, size).value; }
+
+TEST(Fullness, HasTheTagsThatTensorFlowUsersKnow) {
+  EXPECT_EQ(tag(source("batch", 64)), "queue/batch/fraction_of_64_full");
+  EXPECT_EQ(tag(source("shuffle_batch", 2000, 1000)), "queue/shuffle_batch/fraction_over_1000_of_1000_full");
+  EXPECT_EQ(tag(source("any", -1)), "queue/any/size");
+  EXPECT_EQ(tag(source("input_producer", 32), TagStyle::tf1), "input_producer/fraction_of_32_full");
+  EXPECT_EQ(tag(source("shuffle_batch", 2000, 1000), TagStyle::tf1), "shuffle_batch/fraction_over_1000_of_1000_full");
+}
+
+TEST(Fullness, IsAFractionOfWhatTheQueueCanGive) {
+  EXPECT_EQ(value(source("a", 64), 16), 0.25);
+  EXPECT_EQ(value(source("a", 2000, 1000), 1500), 0.5);
+  EXPECT_EQ(value(source("a", 2000, 1000), 999), 0);
+  EXPECT_EQ(value(source("a", 2000, 500), 2000), 1);
+  EXPECT_EQ(value(source("a", -1), 12345), 12345);
+}
+
+TEST(Obtainable, IsWhatLiesAboveTheMinimumUntilTheQueueCloses) {
+  EXPECT_EQ(obtainable(source("a", 10), {3}), 3);
+  EXPECT_EQ(obtainable(source("a", 10, 4), {3}), 0);
+  EXPECT_EQ(obtainable(source("a", 10, 4), {7}), 3);
+  EXPECT_EQ(obtainable(source("a", 10, 4), {3, true}), 3);
+}
+
+/// Waits, without end if need be: ctest has a time limit.
+void until(const std::function<bool()>& condition) {
+  while (!condition()) std::this_thread::sleep_for(1ms);
+}
+
+void wait_for_samples(const QueueMonitor::Handle& handle, int64_t count) {
+  until([&] { return handle.summary().samples >= count; });
+}
+
+TEST(QueueMonitor, SumsUpWhatItSampled) {
+  QueueMonitor monitor({.sample_every = 1ms});
+  std::atomic<int64_t> size = 3;
+  const auto handle = monitor.watch({"a", 4, 0, [&] { return QueueFill{size}; }});
+  const auto shuffled = monitor.watch(source("b", 2000, 1000, {1000}));
+  wait_for_samples(handle, 3);
+  EXPECT_EQ(handle.summary().fraction_mean, 0.75);
+  EXPECT_EQ(handle.summary().empty_share, 0);
+  wait_for_samples(shuffled, 1);
+  EXPECT_EQ(shuffled.summary().empty_share, 1);
+  size = 0;
+  until([&] { return handle.summary().empty_share > 0; });
+  EXPECT_LT(handle.summary().fraction_mean, 0.75);
+}
+
+TEST(QueueMonitor, DoesNotBlameAQueueWhoseWorkIsDone) {
+  QueueMonitor monitor({.sample_every = 1ms});
+  std::atomic<int64_t> calls = 0;
+  const auto handle = monitor.watch({"a", 4, 0, [&] {
+                                       ++calls;
+                                       return QueueFill{0, true};
+                                     }});
+  until([&] { return calls > 3; });
+  EXPECT_EQ(handle.summary().samples, 0);
+  EXPECT_EQ(handle.summary().empty_share, 0);
+}
+
+TEST(QueueMonitor, CallsNoSourceWhoseHandleIsGone) {
+  QueueMonitor monitor({.sample_every = 1ms});
+  auto calls = std::make_unique<std::atomic<int64_t>>(0);
+  auto handle = monitor.watch({"a", 4, 0, [&calls] { return QueueFill{++*calls}; }});
+  until([&] { return *calls > 2; });
+  handle.reset();
+  calls.reset();  // A call from now on would crash.
+  const auto other = monitor.watch(source("b", 4));
+  wait_for_samples(other, 3);
+}
+
+TEST(QueueMonitor, MayGoBeforeItsHandles) {
+  QueueMonitor::Handle handle;
+  {
+    QueueMonitor monitor;
+    handle = monitor.watch(source("a", 4, 0, {2}));
+  }
+  EXPECT_GE(handle.summary().samples, 1);
+  EXPECT_EQ(handle.summary().fraction_mean, 0.5);
+}
+
+TEST(QueueMonitor, StopsWithoutWaitingForTheNextSample) {
+  const int64_t start = now_ns();
+  {
+    QueueMonitor monitor({.sample_every = 1h});
+    const auto handle = monitor.watch(source("a", 4));
+    wait_for_samples(handle, 1);  // The first sample does not wait either.
+  }
+  EXPECT_LT(now_ns() - start, std::chrono::nanoseconds(10min).count());
+}
+
+TEST(QueueMonitor, NamesSecondQueuesAsTensorFlowDoes) {
+  trace::start();
+  {
+    QueueMonitor monitor;
+    const auto a = monitor.watch(source("batch", 4));
+    const auto b = monitor.watch(source("batch", 4));
+    const auto c = monitor.watch(source("", 4));
+  }
+  trace::stop();
+  std::set<std::string> names;
+  for (const auto& thread : trace::collect()) {
+    EXPECT_EQ(thread.thread_name, "monitor");
+    for (const auto& event : thread.events) names.insert(event.name);
+  }
+  EXPECT_EQ(names, (std::set<std::string>{"queue/batch", "queue/batch_1", "queue/queue"}));
+}
+
+TEST(QueueMonitor, WritesCountersIntoTheTrace) {
+  trace::start();
+  {
+    QueueMonitor monitor;
+    const auto handle = monitor.watch(source("a", 4, 0, {3}));
+  }
+  trace::stop();
+  const auto threads = trace::collect();
+  ASSERT_EQ(threads.size(), 1U);
+  EXPECT_EQ(threads[0].events.back().value, 3U);
+  EXPECT_EQ(threads[0].events.back().kind, trace::Kind::counter);
+}
+
+TEST(QueueMonitor, RefusesQueuesThatMakeNoSense) {
+  QueueMonitor monitor;
+  EXPECT_THROW((void)monitor.watch({"a", 4, 0, nullptr}), Exception);
+  EXPECT_THROW((void)monitor.watch(source("a", 0)), Exception);
+  EXPECT_THROW((void)monitor.watch(source("a", 4, 4)), Exception);
+  EXPECT_THROW((void)monitor.watch(source("a", 4, -1)), Exception);
+}
+
+class QueueMonitorEventsTest : public testing::Test {
+ protected:
+  ~QueueMonitorEventsTest() override { std::filesystem::remove_all(folder_); }
+  std::unique_ptr<EventWriter> open() { return std::move(*EventWriter::open(folder_)); }
+  bool has_tags(const std::string& flags) const {
+    return std::system((HEADPOND_PYTHON " " HEADPOND_TOOLS "/check_events.py '" + folder_ + "' " + flags).c_str()) == 0;
+  }
+  const std::string folder_ = testing::TempDir() + "headpond_queue_monitor_" + std::to_string(this_thread_id());
+};
+
+TEST_F(QueueMonitorEventsTest, WritesAPointOfEachTagEvenInAShortRun) {
+  const auto events = open();
+  {
+    QueueMonitor monitor({.sample_every = 1h, .events = events.get()});
+    const auto a = monitor.watch(source("a", 32, 0, {8}));
+    const auto b = monitor.watch(source("b", 2000, 1000, {1250}));
+    const auto c = monitor.watch(source("c", -1));
+  }
+  ASSERT_TRUE(events->close());
+  EXPECT_TRUE(
+      has_tags("--require queue/a/fraction_of_32_full --require queue/b/fraction_over_1000_of_1000_full --require "
+               "queue/c/size"));
+  EXPECT_FALSE(has_tags("--require a/fraction_of_32_full"));
+}
+
+TEST_F(QueueMonitorEventsTest, WritesThePipelineScalars) {
+  const auto events = open();
+  std::atomic<int64_t> step = 0;
+  {
+    const auto totals = [&] {
+      const int64_t now = ++step;
+      return PipelineTotals{now, now * 32, now * 1024, now, now * 1000};
+    };
+    QueueMonitor monitor({.sample_every = 1ms, .write_every = 1ms, .events = events.get(), .totals = totals});
+    until([&] { return step > 3; });
+  }
+  ASSERT_TRUE(events->close());
+  EXPECT_TRUE(
+      has_tags("--require global_step/sec --require pipeline/elements_per_sec --require pipeline/bytes_per_sec "
+               "--require pipeline/consumer_wait_ms --require pipeline/starved_fraction"));
+}
+
+TEST_F(QueueMonitorEventsTest, LogsAnErrorOnceAndKeepsSampling) {
+  const auto events = open();
+  ASSERT_TRUE(events->close());  // Every point fails from here on.
+  std::vector<std::string> lines;
+  set_log_sink([&](LogLevel, std::string_view line) { lines.emplace_back(line); });
+  {
+    QueueMonitor monitor({.sample_every = 1ms, .write_every = 1ms, .events = events.get()});
+    const auto handle = monitor.watch(source("a", 32));
+    wait_for_samples(handle, 20);
+  }
+  set_log_sink({});
+  EXPECT_THAT(lines, testing::ElementsAre(HasSubstr("no more scalars of the queues")));
+}
+
+}  // namespace
+}  // namespace headpond
