@@ -232,7 +232,8 @@ def summary(events):
     kinds = [event["ph"] for event in events]
     times = [event["ts"] for event in events if event["ph"] != "M"]
     seconds = float(max(times) - min(times)) / 1e6 if times else 0.0
-    return (f"{len({track(event) for event in events})} tracks, {kinds.count('X')} spans, {kinds.count('C')} counter samples, "
+    threads = sum(1 for event in events if event["ph"] == "M" and event["name"] == "thread_name")
+    return (f"{threads} threads, {kinds.count('X')} spans, {kinds.count('C')} counter samples, "
             f"{kinds.count('f')} flows, {seconds:.3f} s")
 
 

@@ -14,8 +14,15 @@
 #include "headpond/base/thread.h"
 #include "headpond/base/trace.h"
 #include "headpond/monitor/events.h"
+#include "headpond/queue/queue.h"
 
 namespace headpond {
+
+QueueSource queue_source(const Queue& queue) {
+  return {queue.name(), queue.capacity(), queue.stats().min_after_dequeue, [queue] {
+            return QueueFill{queue.size(), queue.is_closed()};
+          }};
+}
 
 int64_t obtainable(const QueueSource& source, QueueFill fill) {
   return fill.closed ? fill.size : std::max<int64_t>(fill.size - source.min_after_dequeue, 0);

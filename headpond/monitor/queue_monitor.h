@@ -15,6 +15,7 @@
 namespace headpond {
 
 class EventWriter;
+class Queue;
 
 struct QueueFill {
   int64_t size = 0;
@@ -28,6 +29,9 @@ struct QueueSource {
   int64_t min_after_dequeue = 0;  ///< 0: not a shuffle queue.
   std::function<QueueFill()> fill;
 };
+
+/// Keeps the queue itself alive as long as it is registered.
+QueueSource queue_source(const Queue& queue);
 
 /// `queue`: "queue/<name>/fraction_of_32_full", which TensorBoard groups under "queue"; `tf1`: TensorFlow 1's
 /// "<name>/fraction_of_32_full".
