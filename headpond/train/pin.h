@@ -4,20 +4,16 @@
 
 #include <vector>
 
+#include "headpond/base/cpu.h"
+
 namespace headpond {
 
-/// The CPUs that the calling thread may run on, ascending.
-std::vector<int> allowed_cpus();
-
-/// Lets the calling thread run on `cpus` only, and every thread that it starts from then on. A CPU that the machine or
-/// its container withholds is left out; if none is left, nothing changes.
-void pin_this_thread(const std::vector<int>& cpus);
-
-/// The same until the end of a scope. REQUIRES: destroyed by the thread that made it.
+/// Lets the calling thread run on `cpus` only, and the threads that it starts, until the end of a scope (which they
+/// stay on). CPUs that the system refuses change nothing. REQUIRES: destroyed by the thread that made it.
 class PinnedScope {
  public:
-  explicit PinnedScope(const std::vector<int>& cpus) : before_(allowed_cpus()) { pin_this_thread(cpus); }
-  ~PinnedScope() { pin_this_thread(before_); }
+  explicit PinnedScope(const std::vector<int>& cpus) : before_(allowed_cpus()) { (void)pin_this_thread(cpus); }
+  ~PinnedScope() { (void)pin_this_thread(before_); }
   PinnedScope(const PinnedScope&) = delete;
   PinnedScope& operator=(const PinnedScope&) = delete;
 

@@ -32,8 +32,9 @@ TEST(Pin, ThreadsStartedInsideInheritIt) {
 
 TEST(Pin, CpusThatDoNotExistChangeNothing) {
   const Cpus all = allowed_cpus();
-  pin_this_thread({});
-  pin_this_thread({1000, -1});
+  PinnedScope nothing((Cpus()));
+  EXPECT_EQ(allowed_cpus(), all);
+  PinnedScope unknown({1000, -1});
   EXPECT_EQ(allowed_cpus(), all);
 }
 
