@@ -11,6 +11,9 @@
 #   headpond_fuzz(idx SOURCES idx_fuzz.cc LIBS headpond::io)                    libFuzzer target, or the replay of its corpus
 #   headpond_slow_test(kill_mnist COMMAND ...)                                  run by ./dev slow only
 
+# What people use: the libraries, the command line, the examples; without the tests.
+add_custom_target(programs)
+
 function(headpond_target_flags target)
   target_compile_features(${target} PUBLIC cxx_std_20)
   target_compile_options(${target} PRIVATE -ffp-contract=off)
@@ -31,6 +34,7 @@ function(headpond_room room)
   add_library(headpond::${room} ALIAS ${target})
   set_target_properties(${target} PROPERTIES EXPORT_NAME ${room} POSITION_INDEPENDENT_CODE ON)
   headpond_target_flags(${target})
+  add_dependencies(programs ${target})
   target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:include>)
   target_link_libraries(${target} PUBLIC ${ARG_PUBLIC} PRIVATE ${ARG_PRIVATE})
   if(HEADPOND_INSTALL)
@@ -64,6 +68,7 @@ function(headpond_program target name)
   add_executable(${target} ${ARG_SOURCES})
   headpond_target_flags(${target})
   target_link_libraries(${target} PRIVATE ${ARG_LIBS})
+  add_dependencies(programs ${target})
   set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
   if(HEADPOND_INSTALL)
     install(TARGETS ${target} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
@@ -76,6 +81,7 @@ function(headpond_example name)
   add_executable(${target} ${ARG_SOURCES})
   headpond_target_flags(${target})
   target_link_libraries(${target} PRIVATE ${ARG_LIBS})
+  add_dependencies(programs ${target})
   set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/examples)
 endfunction()
 
