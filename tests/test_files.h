@@ -3,6 +3,7 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstddef>
 #include <cstdio>
@@ -17,10 +18,10 @@
 
 namespace headpond::test {
 
-/// A new folder, removed with its content in the destructor.
+/// A new folder, in memory if the machine has a place for that, removed with its content in the destructor.
 class TempFolder {
  public:
-  TempFolder() : path_(::testing::TempDir() + "headpond-test-XXXXXX") {
+  TempFolder() : path_((access("/dev/shm", W_OK) == 0 ? "/dev/shm/" : ::testing::TempDir()) + "headpond-test-XXXXXX") {
     if (mkdtemp(path_.data()) == nullptr) std::perror(path_.c_str());
   }
   ~TempFolder() {

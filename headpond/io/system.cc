@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <system_error>
+#include <thread>
 
 #include "headpond/base/random.h"
 #include "headpond/io/system_internal.h"
@@ -170,6 +173,19 @@ Result<void> make_folders(const std::string& path) {
   });
   if (made < 0) return failure("make the folder", path);
   return {};
+}
+
+Result<FileLock> lock_file(const std::string& path, const std::stop_token& stop) {
+  auto file = open_file(path, O_RDWR | O_CREAT);
+  if (!file) return fail(std::move(file).error());
+  while (call("flock", [&](Fault) { return ::flock(file->get(), LOCK_EX | LOCK_NB); }) < 0) {
+    if (errno == ENOLCK || errno == EOPNOTSUPP || errno == ENOSYS) return FileLock{std::move(*file), false};
+    if (errno != EWOULDBLOCK) return failure("lock", path);
+    if (stop.stop_requested())
+      return fail(ErrorKind::Cancelled, fmt::format("asked to stop while waiting for {}", path));
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return FileLock{std::move(*file), true};
 }
 
 FaultInjection::FaultInjection(Hook hook) : hook_(std::move(hook)) { g_hook.store(&hook_, std::memory_order_release); }

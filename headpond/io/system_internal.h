@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -55,6 +56,14 @@ Result<void> rename_path(const std::string& from, const std::string& to);
 Result<void> sync_folder(const std::string& folder);
 /// Makes the folder and those above it; fine if it exists.
 Result<void> make_folders(const std::string& path);
+
+struct FileLock {
+  Descriptor file;
+  bool locked;  ///< False iff the file system has no locks.
+};
+/// Makes the file if need be and waits until no other holder of its lock is left; the descriptor holds it. Cancelled
+/// iff `stop` came first.
+Result<FileLock> lock_file(const std::string& path, const std::stop_token& stop);
 
 /// What a test does to one system call: fails it with `error` unless 0, and lets it move at most `bytes`.
 struct Fault {

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// How hands write the ten digits: strokes through points in a box of 1 x 1, x to the right, y downwards.
+#pragma once
+
+#include <span>
+
+namespace headpond::internal {
+
+struct StrokePoint {
+  float x, y;
+  bool corner = false;  ///< The pen turns at once; elsewhere it goes smoothly from point to point.
+};
+
+using Stroke = std::span<const StrokePoint>;
+using DigitShape = std::span<const Stroke>;
+
+/// The ways to write `digit`. REQUIRES: 0 <= digit <= 9.
+std::span<const DigitShape> digit_shapes(int digit);
+
+}  // namespace headpond::internal
