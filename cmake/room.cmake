@@ -4,7 +4,7 @@
 #   headpond_room(base SOURCES a.cc b.cc TESTS a_test.cc PUBLIC tl::expected PRIVATE fmt::fmt TEST_LIBS rapidcheck)
 #     One room: the static library headpond_base (alias headpond::base), its tests beside its sources as headpond_base_test,
 #     its installed headers. PUBLIC and PRIVATE are link libraries; rooms that this room uses are PUBLIC
-#     (tools/check_arrows.py holds the includes to the same arrows). TORCH puts the room into the torch component.
+#     (tools/check_arrows.py holds the includes to the same arrows). A room that uses torch is installed in that component.
 #   headpond_test(queue_stress_test SOURCES x_test.cc LIBS headpond::queue)     a GoogleTest program, one ctest entry a case
 #   headpond_program(cli headpond SOURCES main.cc LIBS headpond::headpond)      target, then name: <build>/headpond
 #   headpond_example(03_queue SOURCES 03_queue.cc LIBS headpond::headpond)      <build>/examples/03_queue
@@ -28,7 +28,7 @@ function(headpond_target_flags target)
 endfunction()
 
 function(headpond_room room)
-  cmake_parse_arguments(ARG "TORCH" "" "SOURCES;TESTS;PUBLIC;PRIVATE;TEST_LIBS" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "SOURCES;TESTS;PUBLIC;PRIVATE;TEST_LIBS" ${ARGN})
   set(target headpond_${room})
   add_library(${target} STATIC ${ARG_SOURCES})
   add_library(headpond::${room} ALIAS ${target})
@@ -39,7 +39,7 @@ function(headpond_room room)
   target_link_libraries(${target} PUBLIC ${ARG_PUBLIC} PRIVATE ${ARG_PRIVATE})
   if(HEADPOND_INSTALL)
     set(set headpond-targets)
-    if(ARG_TORCH)
+    if("torch" IN_LIST ARG_PUBLIC)
       set(set headpond-torch-targets)
     endif()
     install(TARGETS ${target} EXPORT ${set} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})

@@ -63,9 +63,21 @@ def include_findings(path, target, angled):
     return None
 
 
+def missing_in_umbrellas(root, paths):
+    """Public headers that headpond/headpond.h, or headpond/torch.h for the room train, does not include."""
+    for umbrella, holds in (("headpond.h", lambda room: room != "train"), ("torch.h", lambda room: room == "train")):
+        if (root / "headpond" / umbrella).is_file():
+            source = checks.text(root / "headpond" / umbrella)
+            for path in paths:
+                public = path.match("headpond/*/*.h") and not path.name.endswith("_internal.h")
+                if public and holds(room_of(path.parts)) and f'"{path}"' not in source:
+                    yield f'headpond/{umbrella}:1: does not include "{path}" (what is not for users is named x_internal.h)'
+
+
 def check(root):
-    findings = []
-    for path in checks.files(root):
+    paths = checks.files(root)
+    findings = list(missing_in_umbrellas(root, paths))
+    for path in paths:
         if path.suffix not in (".h", ".cc"):
             continue
         room = room_of(path.parts)
@@ -88,7 +100,8 @@ CASES = [
         "headpond/base/a.h": '#include <span>\n#include <tl/expected.hpp>\n',
         "headpond/queue/q.cc": '#include "headpond/base/a.h"\n#include <fmt/format.h>\nstd::thread::id id;\n',
         "headpond/train/t.h": '#include <torch/torch.h>\n#include "headpond/monitor/m.h"\n',
-        "headpond/headpond.h": '#include "headpond/queue/q.h"\n',
+        "headpond/queue/q.h": '#include "headpond/base/a.h"\n',
+        "headpond/headpond.h": '#include "headpond/base/a.h"\n#include "headpond/queue/q.h"\n',
         "cli/main.cc": '#include "headpond/train/t.h"\n#include "verbs.h"\n',
         "examples/a.cc": "#include <headpond/headpond.h>\n"}, None),
     ("a test with the tests' own header", {"headpond/io/a_test.cc": '#include "tests/test_files.h"\n'}, None),
@@ -103,6 +116,8 @@ CASES = [
     ("an internal header from a public one", {"headpond/io/a.h": '#include "headpond/io/b_internal.h"\n'}, "public header"),
     ("an internal header of another room", {"cli/a.cc": '#include "headpond/io/b_internal.h"\n'}, "belongs to the room io"),
     ("libtorch outside its room", {"headpond/queue/a.cc": "#include <torch/torch.h>\n"}, "libtorch in queue"),
+    ("an umbrella with a hole", {"headpond/headpond.h": "", "headpond/io/a.h": "", "headpond/io/b_internal.h": ""},
+     'headpond.h:1: does not include "headpond/io/a.h"'),
     ("the umbrella with torch", {"headpond/headpond.h": '#include "headpond/train/t.h"\n'}, "without torch"),
     ("a relative include", {"headpond/io/a.cc": '#include "b.h"\n'}, "from the root"),
     ("an own header in angle brackets", {"cli/a.cc": "#include <headpond/io/b.h>\n"}, "angle brackets"),
