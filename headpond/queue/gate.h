@@ -39,6 +39,8 @@ class Gate {
   }
   /// How many elements may be taken without waiting, at least. Under the take turn.
   int64_t obtainable();
+  /// Elements known to be inside without looking at the put side; there may be more. Under the take turn.
+  int64_t known_inside() const { return take_.seen - take_.own; }
   /// All elements inside, those below the minimum too; the owner may reach each of them. Under the take turn.
   int64_t inside() {
     take_.seen = put_.position.load(std::memory_order_acquire);
@@ -75,6 +77,8 @@ class Gate {
     int64_t own = 0;   // position, without an atomic access.
     int64_t seen = 0;  // The other side's position when last read.
     int64_t seen_returns = 0;
+    int64_t own_at_wait = 0;
+    int pauses = 1;
     WaitCell waits;
     alignas(64) std::atomic<int64_t> position = 0;
     alignas(64) std::atomic<bool> parked = false;  // The turn's holder is about to sleep on `signal`.
@@ -93,6 +97,8 @@ class Gate {
   void wake_after_close();
   Pass await_room_slow(Patience& patience);
   Pass await_obtainable_slow(int64_t least, Patience& patience);
+  template <class Ready>
+  bool glance(Side& side, Ready ready) const;
   template <class Ready>
   Pass await(Side& side, const Side& other, Patience& patience, Ready ready);
   template <class Ready>

@@ -42,14 +42,14 @@ void QueueState::put(Element&& element, int64_t number) {
 // Of a chunk that is committed as a whole, `already_taken` ones came before. Asking what is inside costs a look at the
 // put side's memory: not for an order that does not need it.
 void QueueState::take(int64_t already_taken, Element& element) {
-  const int64_t inside = type_.chooses ? gate_.inside() - already_taken : 1;
+  const int64_t inside = (type_.chooses ? gate_.inside() : gate_.known_inside()) - already_taken;
   PackedElement::unpack(order_->next(inside), components_.count(), element);
   if (trace::enabled() && order_->last_number() != TakeOrder::kNoNumber) {
     trace::flow_end(flow_id(order_->last_number()));
   }
 }
 
-Result<void> QueueState::enqueue(Element element, const Wait& wait) {
+Result<void> QueueState::enqueue(Element&& element, const Wait& wait) {
   const trace::Span span(put_span_, trace::Category::wait);
   if (auto fits = components_.check(element); !fits) return fail(with_name(fits.error()));
   Patience patience(wait);

@@ -31,7 +31,7 @@ class QueueState {
   QueueState(QueueOptions options, const QueueType& type);
   ~QueueState();
 
-  Result<void> enqueue(Element element, const Wait& wait);
+  Result<void> enqueue(Element&& element, const Wait& wait);
   Result<void> enqueue_many(Element rows, const Wait& wait);
   Result<Element> dequeue(const Wait& wait);
   Result<Element> dequeue_many(int64_t n, bool or_fewer, const Wait& wait);

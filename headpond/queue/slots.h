@@ -78,16 +78,18 @@ class Slots {
   }
   void advance_write() { ++write_.index; }
 
-  /// The place to read next. The reader's. REQUIRES: it was written.
-  const std::byte* read_place() {
+  /// The place to read next. The reader's. REQUIRES: of the `known` places that are known to be written at least one.
+  const std::byte* read_place(int64_t known) {
     if (read_.index == block_places_) next_read_block();
-    return place_at(read_);
+    const std::byte* const place = place_at(read_);
+    if (known > static_cast<int64_t>(kAhead)) __builtin_prefetch(place + kAhead * stride_);
+    return place;
   }
   void advance_read() { ++read_.index; }
 
  private:
   static constexpr size_t kLine = 64;
-  static constexpr size_t kAhead = 4;
+  static constexpr size_t kAhead = 8;
   static constexpr int64_t kMaxRing = 4096;
   static constexpr int64_t kBlockPlaces = 1024;
 

@@ -12,14 +12,14 @@ class FirstInFirstOut final : public TakeOrder {
  public:
   using TakeOrder::TakeOrder;
 
-  const std::byte* next(int64_t) override {
+  const std::byte* next(int64_t inside) override {
     last_number_ = given_++;
     if (!returned_.empty()) [[unlikely]] {
       last_ = std::move(returned_.back());
       returned_.pop_back();
       return last_.data();
     }
-    const std::byte* const place = slots_.read_place();
+    const std::byte* const place = slots_.read_place(inside);
     slots_.advance_read();
     return place;
   }
@@ -45,7 +45,7 @@ class RandomOrder final : public TakeOrder {
 
   const std::byte* next(int64_t inside) override {
     while (numbers_.size() < static_cast<size_t>(inside)) {
-      const std::byte* const place = slots_.read_place();
+      const std::byte* const place = slots_.read_place(1);
       pool_.insert(pool_.end(), place, place + bytes_);
       slots_.advance_read();
       numbers_.push_back(arrived_++);

@@ -19,7 +19,8 @@ class TakeOrder {
       : slots_(slots), components_(components), bytes_(PackedElement::bytes(components)) {}
   virtual ~TakeOrder() = default;
 
-  /// Takes one element out; the packed form lives until the next call. REQUIRES: of `inside` elements at least one.
+  /// Takes one element out; the packed form lives until the next call. `inside`: for an order that chooses, how many
+  /// there are; for another, at least how many. REQUIRES: at least one.
   virtual const std::byte* next(int64_t inside) = 0;
   /// Takes back what next() gave last, in the order in which it did.
   virtual void give_back(std::span<Element> elements) = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "headpond/queue/turn.h"
 
+#include <algorithm>
 #include <functional>
 #include <stop_token>
 
@@ -19,8 +20,65 @@ struct Turn::InLine {
   Signal signal;
 };
 
+bool Turn::enter_by_lock(uint64_t self) {
+  uint32_t free = 0;
+  if (!line_is_empty() || favourite_inside_.load(std::memory_order_relaxed) != 0 ||
+      !taken_.compare_exchange_strong(free, 1, std::memory_order_acquire, std::memory_order_relaxed)) {
+    return false;
+  }
+  // A favourite that was made before we took the turn is seen now, and so is one that is being dismissed.
+  if (favourite_.load(std::memory_order_acquire) != kNobody || favourite_inside_.load(std::memory_order_acquire) != 0) {
+    taken_.store(0, std::memory_order_release);
+    asymmetric_fence::light();
+    if (!line_is_empty()) serve_line();
+    return false;
+  }
+  held_by_favourite_ = false;
+  row_ = last_ == self ? row_ + 1 : 0;
+  last_ = self;
+  if (row_ >= row_for_favour_) {
+    row_ = 0;
+    favourite_.store(self, std::memory_order_release);
+  }
+  return true;
+}
+
+// A favourite that is none any more. Somebody may have found it inside and not served the line because of it.
+void Turn::step_back() {
+  favourite_inside_.store(0, std::memory_order_release);
+  asymmetric_fence::light();
+  if (!line_is_empty()) serve_line();
+}
+
+// Takes the turn, from a favourite too, iff nobody is inside.
+bool Turn::claim() {
+  constexpr uint32_t kMostRow = 1 << 16;
+  uint32_t free = 0;
+  if (!taken_.compare_exchange_strong(free, 1, std::memory_order_acquire, std::memory_order_relaxed)) return false;
+  if (favourite_.load(std::memory_order_acquire) != kNobody) {
+    favourite_.store(kRevoking, std::memory_order_relaxed);
+    hand_over_point();
+    // Either the favourite sees that it is none, or we see it inside.
+    asymmetric_fence::heavy();
+    favourite_.store(kNobody, std::memory_order_release);
+    row_for_favour_ = std::min(row_for_favour_ * 2, kMostRow);
+    last_ = kNobody;
+  }
+  if (favourite_inside_.load(std::memory_order_acquire) == 0) {
+    held_by_favourite_ = false;
+    return true;
+  }
+  taken_.store(0, std::memory_order_release);
+  return false;
+}
+
+bool Turn::claim_without_line() {
+  MutexLock lock(mu_);
+  return first_ == nullptr && claim();
+}
+
 Pass Turn::enter(Patience& patience, bool cancellable) {
-  if (try_enter() || spin_for_holder()) return Pass::go;
+  if (try_enter() || claim_without_line() || spin_for_holder()) return Pass::go;
   if (patience.is_none()) return Pass::timed_out;
   return stand_in_line(patience, cancellable);
 }
@@ -54,9 +112,9 @@ Pass Turn::stand_in_line(Patience& patience, bool cancellable) {
 void Turn::append(InLine& waiter) {
   MutexLock lock(mu_);
   waiter.linked = true;
-  waiter.before = last_;
-  (last_ != nullptr ? last_->after : first_) = &waiter;
-  last_ = &waiter;
+  waiter.before = final_;
+  (final_ != nullptr ? final_->after : first_) = &waiter;
+  final_ = &waiter;
   line_length_.fetch_add(1, std::memory_order_relaxed);
 }
 
@@ -70,17 +128,16 @@ bool Turn::remove(InLine& waiter) {
 
 void Turn::unlink(InLine& waiter) {
   (waiter.before != nullptr ? waiter.before->after : first_) = waiter.after;
-  (waiter.after != nullptr ? waiter.after->before : last_) = waiter.before;
+  (waiter.after != nullptr ? waiter.after->before : final_) = waiter.before;
   waiter.linked = false;
   line_length_.fetch_sub(1, std::memory_order_relaxed);
 }
 
-// Whoever enters meanwhile without standing in line will see the line when it leaves.
+// If the turn is not free, its holder will see the line when it leaves.
 void Turn::serve_line() {
   hand_over_point();
   MutexLock lock(mu_);
-  uint32_t free = 0;
-  if (first_ == nullptr || !taken_.compare_exchange_strong(free, 1, std::memory_order_acquire)) return;
+  if (first_ == nullptr || !claim()) return;
   InLine& next = *first_;
   unlink(next);
   next.verdict.store(Pass::go, std::memory_order_release);

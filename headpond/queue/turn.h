@@ -19,22 +19,25 @@ enum class Pass : uint8_t {
   timed_out,
 };
 
-/// Free and without a line, it costs one locked instruction to enter and none to leave. Whoever finds it taken spins
-/// while the holder is at work, and stands in line while the holder is blocked or takes long.
+/// Free and without a line, it is entered with one locked instruction; a thread that entered several times in a row
+/// becomes its favourite and enters with none, until another thread comes (biased locking: a locked instruction waits
+/// until the processor has written everything back, which in a queue means a cache line's way to the other side and
+/// back). Whoever finds the turn taken spins while the holder is at work, and stands in line while the holder is
+/// blocked or takes long.
 class Turn {
  public:
-  /// Enters iff the turn is free and nobody stands in line.
+  /// Enters iff the turn is free and nobody stands in line; may refuse to a thread that is not the favourite.
   bool try_enter() {
-    uint32_t free = 0;
-    return line_is_empty() &&
-           taken_.compare_exchange_strong(free, 1, std::memory_order_acquire, std::memory_order_relaxed);
+    const uint64_t self = this_thread();
+    return favourite_.load(std::memory_order_relaxed) == self ? enter_as_favourite(self) : enter_by_lock(self);
   }
   /// Waits for the turn. Without patience it waits only while the holder is at work. cancel_line() ends the wait of
   /// those that are `cancellable`.
   Pass enter(Patience& patience, bool cancellable);
+  /// REQUIRES: the calling thread entered.
   void leave() {
     hand_over_point();
-    taken_.store(0, std::memory_order_release);
+    (held_by_favourite_ ? favourite_inside_ : taken_).store(0, std::memory_order_release);
     asymmetric_fence::light();
     if (!line_is_empty()) serve_line();
   }
@@ -49,8 +52,16 @@ class Turn {
 
  private:
   struct InLine;
+  static constexpr uint64_t kNobody = 0;
+  static constexpr uint64_t kRevoking = 1;  // No thread's number.
 
+  static uint64_t this_thread();
   bool line_is_empty() const { return line_length_.load(std::memory_order_relaxed) == 0; }
+  bool enter_as_favourite(uint64_t self);
+  bool enter_by_lock(uint64_t self);
+  void step_back();
+  bool claim();
+  bool claim_without_line();
   bool spin_for_holder();
   Pass stand_in_line(Patience& patience, bool cancellable);
   void append(InLine& waiter);
@@ -58,13 +69,43 @@ class Turn {
   void unlink(InLine& waiter) HEADPOND_REQUIRES(mu_);
   void serve_line();
 
+  // The turn is held by whoever set taken_ from 0 to 1, or by the favourite while favourite_inside_ is 1; never by
+  // both: favourite_ changes only under taken_, and who takes the turn from a favourite runs a heavy fence before it
+  // looks inside.
   std::atomic<uint32_t> taken_ = 0;
+  std::atomic<uint32_t> favourite_inside_ = 0;  // Written by the favourite alone.
+  std::atomic<uint64_t> favourite_ = kNobody;
   std::atomic<int32_t> line_length_ = 0;
   std::atomic<bool> blocked_ = false;
+  // Under the turn.
+  bool held_by_favourite_ = false;
+  uint64_t last_ = kNobody;      // Who entered last by the lock,
+  uint32_t row_ = 0;             // how often in a row,
+  uint32_t row_for_favour_ = 8;  // and what makes a favourite; doubles each time one is dismissed.
 
   alignas(64) Mutex mu_;
   InLine* first_ HEADPOND_GUARDED_BY(mu_) = nullptr;
-  InLine* last_ HEADPOND_GUARDED_BY(mu_) = nullptr;
+  InLine* final_ HEADPOND_GUARDED_BY(mu_) = nullptr;
 };
+
+inline uint64_t Turn::this_thread() {
+  static std::atomic<uint64_t> numbers = kRevoking;
+  constinit thread_local uint64_t number = 0;
+  if (number == 0) [[unlikely]]
+    number = numbers.fetch_add(1, std::memory_order_relaxed) + 1;
+  return number;
+}
+
+inline bool Turn::enter_as_favourite(uint64_t self) {
+  favourite_inside_.store(1, std::memory_order_relaxed);
+  hand_over_point();
+  asymmetric_fence::light();
+  if (favourite_.load(std::memory_order_relaxed) == self && line_is_empty()) [[likely]] {
+    held_by_favourite_ = true;
+    return true;
+  }
+  step_back();
+  return false;
+}
 
 }  // namespace headpond

@@ -50,7 +50,12 @@ std::string to_string(Origin origin) {
 }
 
 Element::Element(std::initializer_list<Tensor> fields) {
-  for (const Tensor& field : fields) append(field);
+  if (fields.size() <= kInline) {
+    std::uninitialized_copy(fields.begin(), fields.end(), reinterpret_cast<Tensor*>(inline_));
+    size_ = static_cast<uint32_t>(fields.size());
+  } else {
+    for (const Tensor& field : fields) append(field);
+  }
 }
 
 Element::Element(std::vector<Tensor> fields) {
@@ -102,19 +107,15 @@ const Tensor& Element::operator[](std::string_view name) const {
   return fields()[found - names_->begin()];
 }
 
-void Element::append(Tensor field) {
-  if (size_ == kInline && !more_) {
+void Element::append_more(Tensor field) {
+  if (!more_) {
     auto all = std::make_unique<std::vector<Tensor>>();
     auto* const from = const_cast<Tensor*>(inline_fields());
     all->assign(std::make_move_iterator(from), std::make_move_iterator(from + size_));
     std::destroy_n(from, size_);
     more_ = std::move(all);
   }
-  if (more_) {
-    more_->push_back(std::move(field));
-  } else {
-    new (inline_ + size_ * sizeof(Tensor)) Tensor(std::move(field));
-  }
+  more_->push_back(std::move(field));
   ++size_;
 }
 

@@ -159,10 +159,7 @@ Tensor Tensor::row(int64_t i) const {
   return view(begin, dtype(), row_shape, BufferRef(rep_.owner));
 }
 
-void Tensor::add_owner() const {
-  if (rep_.owner != nullptr) rep_.owner->ref();
-  if (rep_.has_long_dims) rep_.dims.many->owners.fetch_add(1, std::memory_order_relaxed);
-}
+void Tensor::add_long_dims_owner() const { rep_.dims.many->owners.fetch_add(1, std::memory_order_relaxed); }
 
 void Tensor::drop_long_dims() {
   if (rep_.dims.many->owners.fetch_sub(1, std::memory_order_acq_rel) == 1) delete rep_.dims.many;

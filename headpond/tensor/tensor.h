@@ -25,7 +25,7 @@ class Tensor {
  public:
   Tensor() = default;  ///< dtype u8, shape [0].
   Tensor(const Tensor& other) : rep_(other.rep_) { add_owner(); }
-  Tensor(Tensor&& other) noexcept : rep_(std::exchange(other.rep_, Rep{})) {}
+  Tensor(Tensor&& other) noexcept : rep_(other.rep_) { other.forget(); }
   Tensor& operator=(Tensor other) noexcept {
     std::swap(rep_, other.rep_);
     return *this;
@@ -41,7 +41,12 @@ class Tensor {
   template <class T>
     requires std::is_arithmetic_v<T>
   static Tensor scalar(T value) {
-    return from(std::span<const T>(&value, 1), Shape());
+    Tensor tensor;
+    std::memcpy(tensor.rep_.payload.bytes, &value, sizeof(T));
+    tensor.rep_.dtype = dtype_of<T>();
+    tensor.rep_.rank = 0;
+    tensor.rep_.is_inline = true;
+    return tensor;
   }
   static Tensor scalar(std::string_view value) { return from(std::span<const std::string_view>(&value, 1), Shape()); }
 
@@ -104,22 +109,35 @@ class Tensor {
     bool is_inline = false;
     bool has_long_dims = false;
   };
-  Rep release() && { return std::exchange(rep_, Rep{}); }
-  static Tensor adopt(const Rep& rep) {
-    Tensor tensor;
-    tensor.rep_ = rep;
-    return tensor;
+  Rep release() && {
+    const Rep rep = rep_;
+    forget();
+    return rep;
   }
+  static Tensor adopt(const Rep& rep) { return Tensor(rep); }
 
  private:
   static constexpr int kMaxRank = 32;
+  explicit Tensor(const Rep& rep) : rep_(rep) {}
+  // Becomes an empty tensor without giving up what the payload holds. The least that does: this is the path of every
+  // move.
+  void forget() {
+    rep_.owner = nullptr;
+    rep_.dims.few[0] = 0;
+    rep_.rank = 1;
+    rep_.is_inline = rep_.has_long_dims = false;
+  }
   struct DimsCopy {
     std::array<int64_t, kMaxRank> values;
   };
   DimsCopy dims_copy() const;
   static Tensor copied(const void* values, size_t count, DType dtype, const Shape& shape);
   void set_dims(const Shape& shape);
-  void add_owner() const;
+  void add_owner() const {
+    if (rep_.owner != nullptr) rep_.owner->ref();
+    if (rep_.has_long_dims) add_long_dims_owner();
+  }
+  void add_long_dims_owner() const;
   void drop_owner() {
     if (rep_.owner != nullptr) rep_.owner->unref();
     if (rep_.has_long_dims) drop_long_dims();
