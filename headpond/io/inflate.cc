@@ -32,15 +32,13 @@ Counters g_counters;
 // runs several times slower.
 #if defined(__x86_64__)
 __attribute__((target("avx"))) void clear_upper_halves() { _mm256_zeroupper(); }
-int call_inflate(inflate_state& state) {
-  static const bool has_upper_halves = __builtin_cpu_supports("avx") != 0;
-  const int answer = isal_inflate(&state);
-  if (has_upper_halves) clear_upper_halves();
-  return answer;
-}
-#else
-int call_inflate(inflate_state& state) { return isal_inflate(&state); }
 #endif
+void clean_registers() {
+#if defined(__x86_64__)
+  static const bool has_upper_halves = __builtin_cpu_supports("avx") != 0;
+  if (has_upper_halves) clear_upper_halves();
+#endif
+}
 
 const char* text_of(int answer) {
   switch (answer) {
@@ -105,6 +103,7 @@ class GzipReader final : public ByteReader {
       state_.avail_out = static_cast<uint32_t>(to.size());
       const uint32_t before = state_.avail_in;
       const int answer = in_member_ ? go_on() : ISAL_END_INPUT;
+      clean_registers();
       const size_t got = to.size() - state_.avail_out;
       if (answer < 0 || answer == ISAL_NEED_DICT) return damaged(text_of(answer));
       if (in_member_ && !in_header_ && state_.block_state == ISAL_BLOCK_FINISH) end_member();
@@ -127,7 +126,7 @@ class GzipReader final : public ByteReader {
       if (answer != ISAL_DECOMP_OK) return answer;
       in_header_ = false;
     }
-    return call_inflate(state_);
+    return isal_inflate(&state_);
   }
 
   void begin_member() {
