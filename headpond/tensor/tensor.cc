@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <string>
 
@@ -101,10 +102,10 @@ void Tensor::set_dims(const Shape& shape) {
   }
 }
 
-Tensor::DimsCopy Tensor::dims_copy() const {
-  DimsCopy copy;
-  for (int axis = 0; axis < rank(); ++axis) copy.values[static_cast<size_t>(axis)] = dim(axis);
-  return copy;
+Shape Tensor::shape() const {
+  std::array<int64_t, kMaxRank> dims;
+  for (int axis = 0; axis < rank(); ++axis) dims[static_cast<size_t>(axis)] = dim(axis);
+  return Shape(std::span<const int64_t>(dims.data(), static_cast<size_t>(rank())));
 }
 
 int64_t Tensor::dim(int axis) const {

@@ -2,7 +2,6 @@
 // The value that travels: a dtype, a shape, and bytes that are inline, borrowed, or owned together with others.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -58,9 +57,7 @@ class Tensor {
   static Tensor view(const void* data, DType dtype, const Shape& shape, BufferRef owner = BufferRef());
 
   DType dtype() const { return rep_.dtype; }
-  Shape shape() const {
-    return Shape(std::span<const int64_t>(dims_copy().values.data(), static_cast<size_t>(rank())));
-  }
+  Shape shape() const;
   int rank() const { return rep_.rank; }
   int64_t dim(int axis) const;               ///< REQUIRES: 0 <= axis < rank().
   bool has_shape(const Shape& shape) const;  ///< shape() == shape, without making one.
@@ -119,18 +116,13 @@ class Tensor {
  private:
   static constexpr int kMaxRank = 32;
   explicit Tensor(const Rep& rep) : rep_(rep) {}
-  // Becomes an empty tensor without giving up what the payload holds. The least that does: this is the path of every
-  // move.
+  // Becomes an empty tensor without giving up what it holds, by the fewest stores: every move does this.
   void forget() {
     rep_.owner = nullptr;
     rep_.dims.few[0] = 0;
     rep_.rank = 1;
     rep_.is_inline = rep_.has_long_dims = false;
   }
-  struct DimsCopy {
-    std::array<int64_t, kMaxRank> values;
-  };
-  DimsCopy dims_copy() const;
   static Tensor copied(const void* values, size_t count, DType dtype, const Shape& shape);
   void set_dims(const Shape& shape);
   void add_owner() const {
