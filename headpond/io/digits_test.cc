@@ -129,6 +129,7 @@ TEST(DigitSet, IsDrawnByOneOfManyCallers) {
   std::atomic<int> drawn = 0, fine = 0;
   {
     std::vector<Thread> threads;
+    threads.reserve(6);
     for (int i = 0; i < 6; ++i) {
       threads.emplace_back("caller", [&] {
         const auto set = digit_set(small(folder));

@@ -66,7 +66,7 @@ class Canvas {
     const float dx = b.x - a.x, dy = b.y - a.y, length = dx * dx + dy * dy;
     const float scale = length > 0 ? 1 / length : 0, slope = 0.5F / softness;
     for (int y = top; y <= bottom; ++y) {
-      float* row = &ink_[static_cast<size_t>(y * kDigitSide)];
+      float* row = &pixel(0, y);
       for (int x = left; x <= right; ++x) {
         const float px = static_cast<float>(x) - a.x, py = static_cast<float>(y) - a.y;
         const float along = std::clamp((px * dx + py * dy) * scale, 0.0F, 1.0F);
@@ -82,7 +82,7 @@ class Canvas {
     for (int y = 0; y < kDigitSide; ++y) {
       for (int x = 0; x < kDigitSide; ++x) {
         const float dx = static_cast<float>(x) - at.x, dy = static_cast<float>(y) - at.y;
-        if (dx * dx + dy * dy < radius * radius) ink_[static_cast<size_t>(y * kDigitSide + x)] *= 0.2F;
+        if (dx * dx + dy * dy < radius * radius) pixel(x, y) *= 0.2F;
       }
     }
   }
@@ -94,11 +94,13 @@ class Canvas {
       if (i % 4 == 0) word = random.u32();
       const float noise = static_cast<float>(word >> 8 * (i % 4) & 0xff) * (1.0F / 255) - 0.5F;
       const float value = std::max(ink_[i], 0.0F) * (ink + grain * noise) + paper * std::max(noise, 0.0F);
-      pixels[i] = static_cast<uint8_t>(std::clamp(value, 0.0F, 1.0F) * 255 + 0.5F);
+      pixels[i] = static_cast<uint8_t>(std::clamp(value, 0.0F, 1.0F) * 255.99F);
     }
   }
 
  private:
+  float& pixel(int x, int y) { return ink_[static_cast<size_t>(y) * kDigitSide + static_cast<size_t>(x)]; }
+
   std::array<float, kDigitSide* kDigitSide> ink_ = {};
 };
 

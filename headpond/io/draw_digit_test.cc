@@ -31,7 +31,7 @@ uint32_t checksum(uint64_t count) {
 }
 
 // With any compiler, optimisation and processor. Another value is another set: digits-v1 must then become v2.
-TEST(DrawDigit, GivesTheSameBytesOnEveryMachine) { EXPECT_EQ(checksum(500), 0x495c41a2U); }
+TEST(DrawDigit, GivesTheSameBytesOnEveryMachine) { EXPECT_EQ(checksum(500), 0x0403867fU); }
 
 TEST(DrawDigit, GivesTheSameBytesInAnyThread) {
   std::array<uint32_t, 3> found = {};
