@@ -7,7 +7,7 @@
 #     (tools/check_arrows.py holds the includes to the same arrows). A room that uses torch is installed in that component.
 #   headpond_test(queue_stress_test SOURCES x_test.cc LIBS headpond::queue)     a GoogleTest program, one ctest entry a case
 #   headpond_program(cli headpond SOURCES main.cc LIBS headpond::headpond)      target, then name: <build>/headpond
-#   headpond_example(03_queue SOURCES 03_queue.cc LIBS headpond::headpond)      <build>/examples/03_queue
+#   headpond_example(01_queue LIBS headpond::torch)                             <build>/examples/01_queue, run by the tests
 #   headpond_fuzz(idx SOURCES idx_fuzz.cc LIBS headpond::io)                    libFuzzer target, or the replay of its corpus
 #   headpond_slow_test(kill_mnist COMMAND ...)                                  run by ./dev slow only
 
@@ -76,13 +76,17 @@ function(headpond_program target name)
 endfunction()
 
 function(headpond_example name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;LIBS" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "LIBS" ${ARGN})
   set(target headpond_example_${name})
-  add_executable(${target} ${ARG_SOURCES})
+  add_executable(${target} ${name}.cc)
   headpond_target_flags(${target})
-  target_link_libraries(${target} PRIVATE ${ARG_LIBS})
+  target_link_libraries(${target} PRIVATE headpond::headpond ${ARG_LIBS})
   add_dependencies(programs ${target})
   set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/examples)
+  if(HEADPOND_TESTS)
+    add_test(NAME example.${name} COMMAND ${target})
+    set_tests_properties(example.${name} PROPERTIES TIMEOUT 60)
+  endif()
 endfunction()
 
 # Under HEADPOND_FUZZ a libFuzzer program <build>/fuzz/<name>; else, with the tests, a program that feeds every file of
@@ -104,6 +108,6 @@ function(headpond_fuzz name)
 endfunction()
 
 function(headpond_slow_test name)
-  add_test(NAME slow.${name} ${ARGN} CONFIGURATIONS Slow)
+  add_test(NAME slow.${name} CONFIGURATIONS Slow ${ARGN})
   set_tests_properties(slow.${name} PROPERTIES LABELS slow TIMEOUT 3600 RUN_SERIAL ON)
 endfunction()
