@@ -8,7 +8,6 @@
 #include <thread>
 
 #include "headpond/base/cpu.h"
-#include "headpond/train/blstm_trainer_internal.h"
 
 namespace headpond {
 namespace {
@@ -123,33 +122,11 @@ TEST(BlstmRun, StopEndsTheRunAndItsProducer) {
   EXPECT_EQ(result.error().kind(), ErrorKind::Cancelled);
 }
 
-TEST(BlstmLog, LeavesOutTheFirstStepOfEachBlock) {
-  internal::BlstmLog log;
-  log.steps = {{900, 800, 801, true}, {100, 10, 11, false}, {900, 600, 600, true}, {200, 30, 31, false}};
-  const BlstmMode mode = log.mode();
-  EXPECT_DOUBLE_EQ(mode.step_s, 150e-9);
-  EXPECT_DOUBLE_EQ(mode.wait_s, 20e-9);
-  EXPECT_DOUBLE_EQ(mode.stopwatch_wait_s, 21e-9);
-  EXPECT_DOUBLE_EQ(mode.train_s, 130e-9);
-  EXPECT_DOUBLE_EQ(mode.first_wait_s, 700e-9);
-}
-
-TEST(BlstmLog, CountsFirstStepsWhereBlocksHaveNoOther) {
-  internal::BlstmLog log;
-  log.steps = {{900, 800, 801, true}, {700, 600, 601, true}};
-  EXPECT_DOUBLE_EQ(log.mode().step_s, 800e-9);
-}
-
 TEST(BlstmRound, LimitIsTheLongerOfGenerateAndTrain) {
   EXPECT_DOUBLE_EQ(
       (BlstmRound{.generate_s = 2, .train_s = 1, .feed_step_s = 3, .queue_step_s = 2.02}).step_over_limit(), 1.01);
   EXPECT_DOUBLE_EQ((BlstmRound{.generate_s = 1, .train_s = 2, .feed_step_s = 3, .queue_step_s = 3}).step_over_limit(),
                    1.5);
-}
-
-TEST(Median, IsTheMiddleOne) {
-  EXPECT_EQ(internal::median({3, 1, 2}), 2);
-  EXPECT_EQ(internal::median({4, 1, 2, 3}), 2.5);
 }
 
 }  // namespace

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// The input of the digit network: producer threads that cut windows out of the training set, and a queue that mixes
+// them.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <stop_token>
+#include <vector>
+
+#include "headpond/base/status.h"
+#include "headpond/queue/coordinator.h"
+#include "headpond/queue/queue.h"
+#include "headpond/tensor/element.h"
+#include "headpond/train/mnist_data.h"
+
+namespace headpond {
+
+struct MnistInputOptions {
+  int producers = 4;
+  std::chrono::milliseconds sleep{50};  ///< Of a producer before each enqueue: stands for slow storage.
+  int64_t window = 32;                  ///< Neighbours that a producer takes at once.
+  int64_t capacity = 2000;
+  int64_t min_after_dequeue = 1000;
+  uint64_t seed = 7;
+  std::vector<int> cpus = {};  ///< Where producers run; empty: anywhere.
+};
+
+/// A window as one element of `window` rows: f32 [window, 28, 28] in 0..1, i64 [window]. REQUIRES: start + window
+/// images.
+Element mnist_window(const MnistData& data, int64_t start, int64_t window, BufferPool& pool = BufferPool::shared());
+
+/// Owns the queue and the producers, which run until it is destroyed. Each takes a window at a random place, sleeps,
+/// and enqueues its rows. Windows of a producer follow from the seed; their order among producers from the threads.
+class MnistInput {
+ public:
+  /// `data` outlives this. Throws Exception(InvalidArgument) for options that contradict each other or the data.
+  MnistInput(const MnistData& data, const MnistInputOptions& options);
+  MnistInput(const MnistInput&) = delete;
+  MnistInput& operator=(const MnistInput&) = delete;
+
+  /// `n` rows: f32 [n, 28, 28], i64 [n].
+  Result<Element> next(int64_t n, const std::stop_token& stop) { return queue_.dequeue_many(n, {.stop = stop}); }
+  const RandomShuffleQueue& queue() const { return queue_; }
+
+ private:
+  const MnistData& data_;
+  RandomShuffleQueue queue_;
+  Coordinator coordinator_;  // Last: its threads end before anything that they use.
+};
+
+}  // namespace headpond
