@@ -4,8 +4,10 @@
 
 #include "headpond/train/blas.h"
 #include "headpond/train/blstm.h"
+#include "headpond/train/mnist.h"
 #include "headpond/train/mnist_data.h"
 #include "headpond/train/mnist_input.h"
+#include "headpond/train/mnist_trainer.h"
 #include "headpond/train/models.h"
 #include "headpond/train/normals.h"
 #include "headpond/train/pin.h"
