@@ -147,6 +147,7 @@ namespace {
 template <class Type>
 std::vector<const Queue*> pointers(const std::vector<Type>& queues) {
   std::vector<const Queue*> all;
+  all.reserve(queues.size());
   for (const Type& queue : queues) all.push_back(&queue);
   return all;
 }
