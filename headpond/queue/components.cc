@@ -136,7 +136,7 @@ Element Components::row(const Element& rows, int64_t i) const {
     }
     // A row that shared its batch's memory would keep all of it alive.
     Tensor copy = Tensor::empty(dtypes_[c], shared.shape());
-    std::memcpy(copy.mutable_data(), shared.data(), shared.byte_size());
+    if (shared.byte_size() != 0) std::memcpy(copy.mutable_data(), shared.data(), shared.byte_size());
     element.append(std::move(copy));
   }
   return element;
@@ -147,7 +147,7 @@ Result<void> Components::check_can_stack() const {
   return fail(ErrorKind::InvalidArgument, "elements of unknown shapes cannot be stacked: give the queue its shapes");
 }
 
-Element Components::stack(std::span<const Element> elements) const {
+Element Components::batch_for(std::span<const Element> elements) const {
   Element batch;
   if (!elements.empty()) {
     batch.key = elements.front().key;
@@ -155,21 +155,22 @@ Element Components::stack(std::span<const Element> elements) const {
   }
   for (size_t c = 0; c < count(); ++c) {
     const Shape shape = shapes_[c].stacked(static_cast<int64_t>(elements.size()));
-    if (dtypes_[c] == DType::bytes) {
-      batch.append(stack_bytes(elements, c, shape));
-      continue;
-    }
-    Tensor stacked = Tensor::empty(dtypes_[c], shape);
-    std::byte* to = stacked.mutable_data();
+    batch.append(dtypes_[c] == DType::bytes ? stack_bytes(elements, c, shape) : Tensor::empty(dtypes_[c], shape));
+  }
+  batch.set_names(names_);
+  return batch;
+}
+
+void Components::fill(Element& batch, std::span<const Element> elements) const {
+  for (size_t c = 0; c < count(); ++c) {
+    if (dtypes_[c] == DType::bytes) continue;
+    std::byte* to = batch[c].mutable_data();
     for (const Element& element : elements) {
       const size_t size = element[c].byte_size();
       if (size != 0) std::memcpy(to, element[c].data(), size);
       to += size;
     }
-    batch.append(std::move(stacked));
   }
-  batch.set_names(names_);
-  return batch;
 }
 
 }  // namespace headpond::internal

@@ -34,8 +34,11 @@ class Components {
   Element row(const Element& rows, int64_t i) const;
   /// ok iff elements can be stacked: shapes are given.
   Result<void> check_can_stack() const;
-  /// Elements stacked along a new first dimension, with the first one's key and origin. REQUIRES: check_can_stack().
-  Element stack(std::span<const Element> elements) const;
+  /// Memory for `elements` stacked along a new first dimension, with the first one's key and origin; strings are in it
+  /// already. REQUIRES: check_can_stack(). Allocates all that the stack needs.
+  Element batch_for(std::span<const Element> elements) const;
+  /// Brings the other values in. REQUIRES: `batch` is batch_for(elements).
+  void fill(Element& batch, std::span<const Element> elements) const;
 
  private:
   Result<void> check_fields(Element& element, bool is_batch) const;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "headpond/queue/gate.h"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <stop_token>
 
@@ -16,10 +18,40 @@ void Gate::give_back(int64_t count) {
   returns_.fetch_add(1, std::memory_order_seq_cst);
 }
 
+// Whether the holder of the side's turn waits for something that has not come: one that only has to wake up does not.
+bool Gate::must_wait(const Side& side, const Side& other) const {
+  return side.turn.is_blocked() &&
+         other.position.load(std::memory_order_acquire) < side.awaited.load(std::memory_order_relaxed) &&
+         state_.load(std::memory_order_acquire) == State::open;
+}
+
+// What earlier calls have brought about counts as done, also for a call without patience: it stands in line, a moment
+// at a time, behind those who need not wait themselves.
+Pass Gate::enter(Side& side, const Side& other, Patience& patience, bool cancellable) {
+  if (!patience.is_none()) return side.turn.enter(patience, cancellable);
+  const Wait moment{.timeout = std::chrono::microseconds(100)};
+  while (!must_wait(side, other)) {
+    Patience brief(moment);
+    if (const Pass pass = side.turn.enter(brief, cancellable); pass != Pass::timed_out) return pass;
+  }
+  return Pass::timed_out;
+}
+
+// Whether `side` gets ready because a call on the other side goes on that has what it waited for, or is at work.
+// Limited, since such a call may bring something else.
+bool Gate::soon(const Side& side, const Side& other, auto ready) const {
+  constexpr int64_t kLimit = 20'000'000;
+  for (const int64_t end = now_ns() + kLimit; other.turn.is_busy() && !must_wait(other, side) && now_ns() < end;) {
+    if (ready()) return true;
+    sched_yield();
+  }
+  return ready();
+}
+
 Pass Gate::await_room_slow(Patience& patience) {
   // A put that began before close() may still end; only close_and_cancel() ends its wait.
   Pass result = Pass::go;
-  const Pass pass = await(put_, take_, patience, [&] {
+  const Pass pass = await(put_, take_, put_.own - capacity_ + 1, patience, [&] {
     result = state_.load(std::memory_order_acquire) == State::open ? Pass::go : Pass::cancelled;
     return result == Pass::cancelled || room() > 0;
   });
@@ -28,7 +60,7 @@ Pass Gate::await_room_slow(Patience& patience) {
 
 Pass Gate::await_obtainable_slow(int64_t least, Patience& patience) {
   Pass result = Pass::go;
-  const Pass pass = await(take_, put_, patience, [&] {
+  const Pass pass = await(take_, put_, take_.own + minimum_ + least, patience, [&] {
     const bool final = is_closed();
     const int64_t can_have = inside() - (final ? 0 : minimum_);
     result = can_have >= least ? Pass::go : Pass::closed;
@@ -40,8 +72,7 @@ Pass Gate::await_obtainable_slow(int64_t least, Patience& patience) {
 // Most waits are over before a question to the system would be. Each look takes the other side's cache line away from
 // it, and whoever follows close behind the other has its hardware prefetch the very lines that the other writes. So a
 // side that found little since its last wait looks later: meanwhile the other does several steps at full speed.
-template <class Ready>
-bool Gate::glance(Side& side, Ready ready) const {
+bool Gate::glance(Side& side, auto ready) const {
   constexpr int kLooks = 16;
   constexpr int kMostPauses = 64;
   const int64_t enough = capacity_ < 0 ? 64 : std::min<int64_t>(64, capacity_ / 2);
@@ -55,10 +86,10 @@ bool Gate::glance(Side& side, Ready ready) const {
   return false;
 }
 
-template <class Ready>
-Pass Gate::await(Side& side, const Side& other, Patience& patience, Ready ready) {
+Pass Gate::await(Side& side, const Side& other, int64_t awaited, Patience& patience, auto ready) {
   if (ready()) return Pass::go;
-  if (patience.is_none()) return Pass::timed_out;
+  if (patience.is_none()) return soon(side, other, ready) ? Pass::go : Pass::timed_out;
+  side.awaited.store(awaited, std::memory_order_relaxed);
   side.turn.set_blocked(true);
   const int64_t start = now_ns();
   const bool is_ready = glance(side, ready);
@@ -74,8 +105,7 @@ Pass Gate::await(Side& side, const Side& other, Patience& patience, Ready ready)
   return pass;
 }
 
-template <class Ready>
-Pass Gate::sleep(Side& side, Patience& patience, Ready ready) {
+Pass Gate::sleep(Side& side, Patience& patience, auto ready) {
   const int64_t deadline = patience.deadline();
   std::stop_callback on_stop(patience.stop(), [&side] { side.signal.raise(); });
   while (true) {
@@ -100,7 +130,8 @@ bool Gate::close() {
   State state = State::open;
   state_.compare_exchange_strong(state, State::closed, std::memory_order_acq_rel);
   end_put();
-  wake_after_close();
+  asymmetric_fence::heavy();
+  wake(take_);
   return state != State::closed;
 }
 
@@ -118,10 +149,6 @@ void Gate::close_and_cancel() {
   state = State::cancelling;
   state_.compare_exchange_strong(state, State::cancelled, std::memory_order_acq_rel);
   end_put();
-  wake_after_close();
-}
-
-void Gate::wake_after_close() {
   asymmetric_fence::heavy();
   wake(take_);
 }

@@ -3,8 +3,7 @@
 //
 // Two sides, put and take. A call holds its side's turn from begin to end, also while it waits for the other side;
 // later calls stand in line behind it. So under its turn each side is a single thread, and the owner may store elements
-// without further locks, as a ring with one writer and one reader. A call that finds its turn free and what it needs
-// pays one locked instruction; it wakes the other side only if that sleeps.
+// without further locks, as a ring with one writer and one reader. A call wakes the other side only if that sleeps.
 #pragma once
 
 #include <atomic>
@@ -21,7 +20,8 @@ class Gate {
   /// `capacity` < 0: unbounded. While the gate is open, the last `minimum` elements cannot be taken.
   Gate(int64_t capacity, int64_t minimum) : capacity_(capacity), minimum_(minimum) {}
 
-  /// Takes the put side's turn; iff it returns go, the caller must end_put().
+  /// Takes the put side's turn; iff it returns go, the caller must end_put(). Without patience it waits for calls that
+  /// can go on, not for those that must wait themselves.
   Pass begin_put(Patience& patience);
   /// go iff room() > 0. Under the put turn.
   Pass await_room(Patience& patience) { return room() > 0 ? Pass::go : await_room_slow(patience); }
@@ -56,10 +56,11 @@ class Gate {
   bool close();
   /// Closes at once; puts that wait end as cancelled.
   void close_and_cancel();
+  /// What is in is all that there will be.
   bool is_closed() const { return state_.load(std::memory_order_acquire) >= State::closed; }
+  /// No put begins any more; one may still be half done.
+  bool refuses_puts() const { return state_.load(std::memory_order_acquire) != State::open; }
 
-  int64_t capacity() const { return capacity_; }
-  int64_t minimum() const { return minimum_; }
   int64_t put_count() const { return put_.position.load(std::memory_order_acquire); }
   int64_t take_count() const { return take_.position.load(std::memory_order_acquire); }
   int64_t waiting_puts() const { return put_.turn.waiting(); }
@@ -68,7 +69,7 @@ class Gate {
   const WaitCell& take_waits() const { return take_.waits; }
 
  private:
-  // cancelling: no put begins or waits any more, but one may still be half done; cancelled: closed that way.
+  // cancelling: no put begins or waits any more, one may be half done; cancelled: closed that way.
   enum class State : uint8_t { open, cancelling, closed, cancelled };
 
   // Grouped by cache line: a side's own, what the other side reads, and what is written only around a sleep.
@@ -82,6 +83,7 @@ class Gate {
     WaitCell waits;
     alignas(64) std::atomic<int64_t> position = 0;
     alignas(64) std::atomic<bool> parked = false;  // The turn's holder is about to sleep on `signal`.
+    std::atomic<int64_t> awaited = 0;              // The other side's position that the blocked holder waits for.
     std::atomic<int> cpu = -1;                     // Where it last waited.
     Signal signal;
   };
@@ -94,15 +96,14 @@ class Gate {
     if (other.parked.load(std::memory_order_relaxed)) wake(other);
   }
   static void wake(Side& sleeper);
-  void wake_after_close();
+  Pass enter(Side& side, const Side& other, Patience& patience, bool cancellable);
+  bool must_wait(const Side& side, const Side& other) const;
   Pass await_room_slow(Patience& patience);
   Pass await_obtainable_slow(int64_t least, Patience& patience);
-  template <class Ready>
-  bool glance(Side& side, Ready ready) const;
-  template <class Ready>
-  Pass await(Side& side, const Side& other, Patience& patience, Ready ready);
-  template <class Ready>
-  Pass sleep(Side& side, Patience& patience, Ready ready);
+  bool soon(const Side& side, const Side& other, auto ready) const;
+  bool glance(Side& side, auto ready) const;
+  Pass await(Side& side, const Side& other, int64_t awaited, Patience& patience, auto ready);
+  Pass sleep(Side& side, Patience& patience, auto ready);
 
   const int64_t capacity_;
   const int64_t minimum_;
@@ -117,7 +118,7 @@ inline Pass Gate::begin_put(Patience& patience) {
   if (patience.stop_requested()) return Pass::stopped;
   if (state_.load(std::memory_order_acquire) != State::open) return Pass::closed;
   if (!put_.turn.try_enter()) {
-    if (const Pass pass = put_.turn.enter(patience, true); pass != Pass::go) return pass;
+    if (const Pass pass = enter(put_, take_, patience, true); pass != Pass::go) return pass;
   }
   const State state = state_.load(std::memory_order_acquire);
   if (state == State::open) return Pass::go;
@@ -127,7 +128,7 @@ inline Pass Gate::begin_put(Patience& patience) {
 
 inline Pass Gate::begin_take(Patience& patience) {
   if (patience.stop_requested()) return Pass::stopped;
-  return take_.turn.try_enter() ? Pass::go : take_.turn.enter(patience, false);
+  return take_.turn.try_enter() ? Pass::go : enter(take_, put_, patience, false);
 }
 
 inline int64_t Gate::room() {

@@ -12,13 +12,28 @@ namespace headpond {
 namespace internal {
 namespace {
 
+constexpr int64_t kMostElements = int64_t{1} << 48;
+
 [[noreturn]] void refuse(std::string why) { throw Exception(ErrorKind::InvalidArgument, std::move(why)); }
+
+// Memory that the system refuses is an error like any other: the queue goes on, and what was taken is in it again.
+template <class Call>
+auto or_exhausted(Call call) -> decltype(call()) {
+  try {
+    return call();
+  } catch (const std::bad_alloc&) {
+    return fail(current_exception_error());
+  }
+}
 
 void check(const QueueOptions& options, const QueueType& type) {
   const Components components(options);
   const int64_t minimum = type.min_after_dequeue;
   if (options.capacity == 0) refuse(fmt::format("{} of capacity 0: nothing could pass", type.type));
   if (minimum < 0) refuse(fmt::format("{}: min_after_dequeue {} is below 0", type.type, minimum));
+  if (minimum >= kMostElements) {
+    refuse(fmt::format("{}: min_after_dequeue {} is more than any queue can hold", type.type, minimum));
+  }
   if (options.capacity > 0 && minimum >= options.capacity) {
     refuse(fmt::format("{}: min_after_dequeue {} must be below capacity {}, else no element could ever be taken",
                        type.type, minimum, options.capacity));
@@ -83,6 +98,7 @@ std::shared_ptr<QueueState> make_queue(QueueOptions options, QueueType type) {
     options.name = number == 0 ? std::string(type.default_name) : fmt::format("{}_{}", type.default_name, number);
   }
   if (options.shared_name.empty()) return std::make_shared<QueueState>(std::move(options), type);
+  std::erase_if(all.shared, [](const auto& entry) { return entry.second.expired(); });
   std::weak_ptr<QueueState>& place = all.shared[options.shared_name];
   if (auto existing = place.lock()) {
     must_agree(*existing, options, type);
@@ -95,11 +111,21 @@ std::shared_ptr<QueueState> make_queue(QueueOptions options, QueueType type) {
 
 }  // namespace internal
 
-Result<void> Queue::enqueue(Element element, Wait wait) { return state_->enqueue(std::move(element), wait); }
-Result<void> Queue::enqueue_many(Element rows, Wait wait) { return state_->enqueue_many(std::move(rows), wait); }
-Result<Element> Queue::dequeue(Wait wait) { return state_->dequeue(wait); }
-Result<Element> Queue::dequeue_many(int64_t n, Wait wait) { return state_->dequeue_many(n, false, wait); }
-Result<Element> Queue::dequeue_up_to(int64_t n, Wait wait) { return state_->dequeue_many(n, true, wait); }
+Result<void> Queue::enqueue(Element element, Wait wait) {
+  return internal::or_exhausted([&] { return state_->enqueue(std::move(element), wait); });
+}
+Result<void> Queue::enqueue_many(Element rows, Wait wait) {
+  return internal::or_exhausted([&] { return state_->enqueue_many(std::move(rows), wait); });
+}
+Result<Element> Queue::dequeue(Wait wait) {
+  return internal::or_exhausted([&] { return state_->dequeue(wait); });
+}
+Result<Element> Queue::dequeue_many(int64_t n, Wait wait) {
+  return internal::or_exhausted([&] { return state_->dequeue_many(n, false, wait); });
+}
+Result<Element> Queue::dequeue_up_to(int64_t n, Wait wait) {
+  return internal::or_exhausted([&] { return state_->dequeue_many(n, true, wait); });
+}
 Result<void> Queue::close(bool cancel_pending_enqueues) { return state_->close(cancel_pending_enqueues); }
 
 void Queue::close_with_error(Error cause) {
@@ -108,7 +134,7 @@ void Queue::close_with_error(Error cause) {
 }
 
 void Queue::set_failure(Error cause) { state_->set_failure(std::move(cause)); }
-bool Queue::is_closed() const { return state_->gate().is_closed(); }
+bool Queue::is_closed() const { return state_->gate().refuses_puts(); }
 int64_t Queue::size() const { return state_->stats().size; }
 QueueStats Queue::stats() const { return state_->stats(); }
 const std::string& Queue::name() const { return state_->options().name; }

@@ -25,16 +25,17 @@ struct QueueRunner::Run : std::enable_shared_from_this<Run> {
 
   // Runs cancel_op when a stop is requested; shared by the threads of one start, so that it goes with the last of them.
   struct CancelOnStop {
-    CancelOnStop(std::shared_ptr<Run> run, const std::stop_token& token)
-        : callback(token, [keep = std::move(run)] { keep->ignore_failures(keep->options.cancel_op); }) {}
+    CancelOnStop(std::shared_ptr<Run> run, Coordinator& coordinator)
+        : callback(coordinator.stop_token(), [keep = std::move(run), &coordinator] { keep->cancel(coordinator); }) {}
     std::stop_callback<std::function<void()>> callback;
   };
 
   void start(Coordinator& coordinator);
+  void cancel(const Coordinator& coordinator);
   Result<void> produce(Coordinator& coordinator, const Producer& producer, const std::stop_token& stop);
   Error run_until_error(const Producer& producer, const std::stop_token& stop);
   bool is_normal_end(const Error& error, const std::stop_token& stop) const;
-  void one_ended(bool normally);
+  void ended(size_t count, bool normally);
 
   // What a close or cancel function returns or throws has nobody to hear it.
   static void ignore_failures(const std::function<Result<void>()>& function) {
@@ -67,15 +68,29 @@ void QueueRunner::Run::start(Coordinator& coordinator) {
     live = producers.size();
   }
   const auto self = shared_from_this();
-  auto cancel = std::make_shared<CancelOnStop>(self, coordinator.stop_token());
-  for (size_t i = 0; i < producers.size(); ++i) {
-    coordinator.start(fmt::format("QueueRunnerThread-{}-{}", queue.name(), i),
-                      [self, cancel = cancel, i, &coordinator](const std::stop_token& stop) mutable {
-                        auto result = self->produce(coordinator, self->producers[i], stop);
-                        cancel.reset();
-                        return result;
-                      });
+  size_t started = 0;
+  try {
+    auto cancel = std::make_shared<CancelOnStop>(self, coordinator);
+    for (; started < producers.size(); ++started) {
+      coordinator.start(fmt::format("QueueRunnerThread-{}-{}", queue.name(), started),
+                        [self, cancel = cancel, i = started, &coordinator](const std::stop_token& stop) mutable {
+                          auto result = self->produce(coordinator, self->producers[i], stop);
+                          cancel.reset();
+                          return result;
+                        });
+    }
+  } catch (...) {
+    // Those that run go on without the others only until they see the stop.
+    (void)coordinator.request_stop(current_exception_error());
+    ended(producers.size() - started, false);
+    throw;
   }
+}
+
+// Whoever consumes must not take an end that an error brought about for the end of the data.
+void QueueRunner::Run::cancel(const Coordinator& coordinator) {
+  if (auto error = coordinator.raise_requested_exception(); !error) queue.set_failure(error.error());
+  ignore_failures(options.cancel_op);
 }
 
 Result<void> QueueRunner::Run::produce(Coordinator& coordinator, const Producer& producer,
@@ -88,8 +103,10 @@ Result<void> QueueRunner::Run::produce(Coordinator& coordinator, const Producer&
     queue.set_failure(error);
     (void)coordinator.request_stop(error);
     (void)queue.close(true);
+  } else if (error && error.cause() != nullptr) {
+    queue.set_failure(*error.cause());  // The end of a queue whose own producer failed.
   }
-  one_ended(normal && !stop.stop_requested());
+  ended(1, normal && !stop.stop_requested());
   return {};
 }
 
@@ -105,15 +122,17 @@ Error QueueRunner::Run::run_until_error(const Producer& producer, const std::sto
   return {};
 }
 
+// An error after the stop says no more than that there was a stop.
 bool QueueRunner::Run::is_normal_end(const Error& error, const std::stop_token& stop) const {
-  if (!error || std::ranges::count(options.queue_closed_kinds, error.kind()) != 0) return true;
-  return error.kind() == ErrorKind::Cancelled && (stop.stop_requested() || queue.is_closed());
+  if (!error || stop.stop_requested() || std::ranges::count(options.queue_closed_kinds, error.kind()) != 0) return true;
+  return error.kind() == ErrorKind::Cancelled && queue.is_closed();
 }
 
-void QueueRunner::Run::one_ended(bool normally) {
+void QueueRunner::Run::ended(size_t count, bool normally) {
   {
     MutexLock lock(mu);
-    if (--live > 0) return;
+    live -= count;
+    if (live > 0) return;
   }
   if (normally) ignore_failures(options.close_op);
 }

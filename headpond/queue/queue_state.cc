@@ -33,17 +33,46 @@ QueueState::QueueState(QueueOptions options, const QueueType& type)
 
 QueueState::~QueueState() { order_->clear(gate_.put_count() - gate_.take_count()); }
 
-void QueueState::put(Element&& element, int64_t number) {
-  if (trace::enabled()) trace::flow_begin(flow_id(static_cast<uint64_t>(number)));
-  PackedElement::pack(std::move(element), slots_.write_place());
+// What is stored, or taken, becomes visible to the other side when the scope ends, also by an exception: counts and
+// storage never disagree.
+struct QueueState::PutTurn {
+  Gate& gate;
+  int64_t stored = 0;
+  void commit() {
+    if (stored > 0) gate.commit_put(std::exchange(stored, 0));
+  }
+  ~PutTurn() {
+    commit();
+    gate.end_put();
+  }
+};
+
+struct QueueState::TakeTurn {
+  Gate& gate;
+  int64_t taken = 0;
+  void commit() {
+    if (taken > 0) gate.commit_take(std::exchange(taken, 0));
+  }
+  ~TakeTurn() {
+    commit();
+    gate.end_take();
+  }
+};
+
+void QueueState::put(Element&& element, PutTurn& turn) {
+  std::byte* const place = slots_.write_place();
+  if (trace::enabled()) trace::flow_begin(flow_id(static_cast<uint64_t>(gate_.put_count() + turn.stored)));
+  PackedElement::pack(std::move(element), place);
   slots_.advance_write();
+  ++turn.stored;
 }
 
-// Of a chunk that is committed as a whole, `already_taken` ones came before. Asking what is inside costs a look at the
-// put side's memory: not for an order that does not need it.
-void QueueState::take(int64_t already_taken, Element& element) {
-  const int64_t inside = (type_.chooses ? gate_.inside() : gate_.known_inside()) - already_taken;
-  PackedElement::unpack(order_->next(inside), components_.count(), element);
+// Asking what is inside costs a look at the put side's memory: not for an order that does not need it.
+void QueueState::take(TakeTurn& turn, Element& element) {
+  const int64_t inside = (type_.chooses ? gate_.inside() : gate_.known_inside()) - turn.taken;
+  const std::byte* const place = order_->next(inside);
+  ++turn.taken;
+  PackedElement::unpack(place, components_.count(), element);
   if (trace::enabled() && order_->last_number() != TakeOrder::kNoNumber) {
     trace::flow_end(flow_id(order_->last_number()));
   }
@@ -53,13 +82,12 @@ Result<void> QueueState::enqueue(Element&& element, const Wait& wait) {
   const trace::Span span(put_span_, trace::Category::wait);
   if (auto fits = components_.check(element); !fits) return fail(with_name(fits.error()));
   Patience patience(wait);
-  if (const Pass pass = gate_.begin_put(patience); pass != Pass::go) return fail(put_error(pass, wait));
-  const Pass pass = gate_.await_room(patience);
+  Pass pass = gate_.begin_put(patience);
   if (pass == Pass::go) {
-    put(std::move(element), gate_.put_count());
-    gate_.commit_put(1);
+    PutTurn turn{gate_};
+    pass = gate_.await_room(patience);
+    if (pass == Pass::go) put(std::move(element), turn);
   }
-  gate_.end_put();
   if (pass != Pass::go) return fail(put_error(pass, wait));
   return {};
 }
@@ -70,33 +98,37 @@ Result<void> QueueState::enqueue_many(Element rows, const Wait& wait) {
   if (!count) return fail(with_name(count.error()));
   if (*count == 0) return {};
   Patience patience(wait);
-  if (const Pass pass = gate_.begin_put(patience); pass != Pass::go) return fail(put_error(pass, wait));
-  Pass pass = Pass::go;
-  for (int64_t done = 0; done < *count && pass == Pass::go;) {
-    pass = gate_.await_room(patience);
-    if (pass != Pass::go) break;
-    const int64_t chunk = std::min(gate_.room(), *count - done);
-    const int64_t number = gate_.put_count();
-    for (int64_t i = 0; i < chunk; ++i) put(components_.row(rows, done + i), number + i);
-    gate_.commit_put(chunk);
-    done += chunk;
-  }
-  gate_.end_put();
+  Pass pass = gate_.begin_put(patience);
+  if (pass == Pass::go) pass = put_many(rows, *count, patience);
   if (pass != Pass::go) return fail(put_error(pass, wait));
   return {};
+}
+
+Pass QueueState::put_many(const Element& rows, int64_t count, Patience& patience) {
+  PutTurn turn{gate_};
+  for (int64_t done = 0; done < count;) {
+    // As long as there is room, nobody else would notice.
+    if (done > 0 && patience.stop_requested()) return Pass::stopped;
+    if (done > 0 && gate_.refuses_puts()) return Pass::cancelled;
+    if (const Pass pass = gate_.await_room(patience); pass != Pass::go) return pass;
+    for (const int64_t end = done + std::min(gate_.room(), count - done); done < end; ++done) {
+      put(components_.row(rows, done), turn);
+    }
+    turn.commit();
+  }
+  return Pass::go;
 }
 
 Result<Element> QueueState::dequeue(const Wait& wait) {
   const trace::Span span(take_span_, trace::Category::wait);
   Result<Element> result;
   Patience patience(wait);
-  if (const Pass pass = gate_.begin_take(patience); pass != Pass::go) return fail(take_error(pass, 1, wait));
-  const Pass pass = gate_.await_obtainable(1, patience);
+  Pass pass = gate_.begin_take(patience);
   if (pass == Pass::go) {
-    take(0, *result);
-    gate_.commit_take(1);
+    TakeTurn turn{gate_};
+    pass = gate_.await_obtainable(1, patience);
+    if (pass == Pass::go) take(turn, *result);
   }
-  gate_.end_take();
   if (pass != Pass::go) return fail(take_error(pass, 1, wait));
   if (components_.names()) result->set_names(components_.names());
   return result;
@@ -107,28 +139,44 @@ Result<Element> QueueState::dequeue_many(int64_t n, bool or_fewer, const Wait& w
   if (n < 0)
     return fail(with_name({ErrorKind::InvalidArgument, fmt::format("expected a count of at least 0, received {}", n)}));
   if (auto can = components_.check_can_stack(); !can) return fail(with_name(can.error()));
-  std::vector<Element> taken;
-  if (n > 0) {
-    Patience patience(wait);
-    if (const Pass pass = gate_.begin_take(patience); pass != Pass::go) return fail(take_error(pass, n, wait));
-    const Pass pass = take_many(n, patience, taken);
-    const bool keep = pass == Pass::go || (or_fewer && pass == Pass::closed && !taken.empty());
-    if (!keep) {
-      order_->give_back(taken);
-      gate_.give_back(static_cast<int64_t>(taken.size()));
-    }
-    gate_.end_take();
-    if (!keep) return fail(take_error(pass, n, wait));
-  }
-  return components_.stack(taken);
+  return n == 0 ? components_.batch_for({}) : take_batch(n, or_fewer, wait);
 }
 
-Pass QueueState::take_many(int64_t n, Patience& patience, std::vector<Element>& taken) {
+Result<Element> QueueState::take_batch(int64_t n, bool or_fewer, const Wait& wait) {
+  std::vector<Element> taken;
+  Element batch;
+  Patience patience(wait);
+  Pass pass = gate_.begin_take(patience);
+  if (pass == Pass::go) {
+    TakeTurn turn{gate_};
+    const auto give_back = [&] {
+      turn.commit();
+      order_->give_back(taken);
+      gate_.give_back(static_cast<int64_t>(taken.size()));
+    };
+    try {
+      pass = take_many(n, turn, patience, taken);
+      if (or_fewer && pass == Pass::closed && !taken.empty()) pass = Pass::go;
+      if (pass == Pass::go) batch = components_.batch_for(taken);
+    } catch (...) {
+      if (!taken.empty() && taken.back().size() != components_.count()) taken.pop_back();
+      give_back();
+      throw;
+    }
+    if (pass != Pass::go) give_back();
+  }
+  if (pass != Pass::go) return fail(take_error(pass, n, wait));
+  components_.fill(batch, taken);
+  return batch;
+}
+
+Pass QueueState::take_many(int64_t n, TakeTurn& turn, Patience& patience, std::vector<Element>& taken) {
   while (std::cmp_less(taken.size(), n)) {
+    if (!taken.empty() && patience.stop_requested()) return Pass::stopped;
     if (const Pass pass = gate_.await_obtainable(1, patience); pass != Pass::go) return pass;
-    const int64_t chunk = std::min(gate_.obtainable(), n - static_cast<int64_t>(taken.size()));
-    for (int64_t i = 0; i < chunk; ++i) take(i, taken.emplace_back());
-    gate_.commit_take(chunk);
+    int64_t chunk = std::min(gate_.obtainable(), n - static_cast<int64_t>(taken.size()));
+    for (; chunk > 0; --chunk) take(turn, taken.emplace_back());
+    turn.commit();
   }
   return Pass::go;
 }

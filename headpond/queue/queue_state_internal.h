@@ -44,9 +44,13 @@ class QueueState {
   QueueStats stats() const;
 
  private:
-  void put(Element&& element, int64_t number);
-  void take(int64_t already_taken, Element& element);
-  Pass take_many(int64_t n, Patience& patience, std::vector<Element>& taken);
+  struct PutTurn;
+  struct TakeTurn;
+  void put(Element&& element, PutTurn& turn);
+  void take(TakeTurn& turn, Element& element);
+  Pass put_many(const Element& rows, int64_t count, Patience& patience);
+  Pass take_many(int64_t n, TakeTurn& turn, Patience& patience, std::vector<Element>& taken);
+  Result<Element> take_batch(int64_t n, bool or_fewer, const Wait& wait);
   Error put_error(Pass pass, const Wait& wait) const;
   Error take_error(Pass pass, int64_t requested, const Wait& wait) const HEADPOND_EXCLUDES(mu_);
   Error with_name(const Error& error) const;

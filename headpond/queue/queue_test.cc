@@ -1,24 +1,231 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "headpond/queue/queue.h"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
-#include "headpond/base/thread.h"
-#include "headpond/queue/queue_runner.h"
+#include "headpond/queue/queue_test_internal.h"
 
-namespace headpond {
+// A sanitizer's allocator refuses memory as the system does, instead of ending the program.
+extern "C" const char* __asan_default_options() { return "allocator_may_return_null=1"; }
+extern "C" const char* __tsan_default_options() { return "allocator_may_return_null=1"; }
+
+namespace headpond::internal {
 namespace {
 
-TEST(FIFOQueue, PassesElementsInOrderBetweenThreads) {
+using Fifo = QueueTest;
+using Building = QueueTest;
+using Sharing = QueueTest;
+using Names = QueueTest;
+
+Error refusal(const std::function<void()>& build) {
+  try {
+    build();
+  } catch (const Exception& refused) {
+    return refused.error();
+  }
+  return {};
+}
+
+#define EXPECT_REFUSES(text, build)                           \
+  do {                                                        \
+    const Error error = refusal([&] { (void)(build); });      \
+    ASSERT_TRUE(error);                                       \
+    EXPECT_EQ(error.kind(), ErrorKind::InvalidArgument);      \
+    EXPECT_THAT(error.message(), ::testing::HasSubstr(text)); \
+  } while (false)
+
+TEST_F(Fifo, PassesElementsInOrderBetweenThreads) {
   FIFOQueue queue({.capacity = 4, .dtypes = {i64}});
-  Thread producer("producer", [&] {
-    for (int64_t i = 0; i < 100000; ++i) ASSERT_TRUE(queue.enqueue(Element{{Tensor::scalar(i)}}));
+  auto producer = later([&] {
+    for (int64_t i = 0; i < 20000; ++i) ASSERT_TRUE(queue.enqueue(number(i)));
     ASSERT_TRUE(queue.close());
   });
   int64_t expected = 0;
-  for (const Element& element : queue) ASSERT_EQ(element[0].as<int64_t>()[0], expected++);
-  EXPECT_EQ(expected, 100000);
+  for (const Element& element : queue) ASSERT_EQ(value(element), expected++);
+  EXPECT_EQ(expected, 20000);
+}
+
+// 1: every place is used at once; 4,096: the largest ring; 10,000 and none: blocks of places that go round.
+class Capacity : public ::testing::TestWithParam<int64_t> {};
+INSTANTIATE_TEST_SUITE_P(Capacities, Capacity, ::testing::Values(1, 2, 7, 4096, 4097, 10000, -1));
+
+TEST_P(Capacity, FillsAndDrainsInOrderManyTimesRound) {
+  const int64_t capacity = GetParam();
+  FIFOQueue queue(scalars(capacity));
+  int64_t put = 0;
+  int64_t taken = 0;
+  for (int64_t round = 0; round < 5; ++round) {
+    const int64_t most = capacity < 0 ? 5000 : capacity;
+    while (queue.size() < most) ASSERT_TRUE(queue.try_enqueue(number(put++)));
+    if (capacity > 0) EXPECT_FAILS(ErrorKind::DeadlineExceeded, queue.try_enqueue(number(-1)));
+    const int64_t rest = round % 3 == 2 ? 0 : queue.size() / (round + 2);
+    while (queue.size() > rest) ASSERT_EQ(value(*queue.try_dequeue()), taken++);
+  }
+  EXPECT_EQ(queue.stats().enqueued, put);
+}
+
+TEST_P(Capacity, PassesInOrderBetweenThreadsAndKeepsWhatNobodyTook) {
+  const int64_t capacity = GetParam();
+  FIFOQueue queue({.capacity = capacity, .dtypes = {bytes}});
+  constexpr int64_t kCount = 6000;
+  auto producer = later([&] {
+    for (int64_t i = 0; i < kCount; ++i) ASSERT_TRUE(queue.enqueue(Element{{Tensor::scalar(std::to_string(i))}}));
+  });
+  for (int64_t i = 0; i < kCount - std::min<int64_t>(kCount / 2, capacity < 0 ? kCount / 2 : capacity); ++i) {
+    ASSERT_EQ((*queue.dequeue())[0].bytes_at(0), std::to_string(i));
+  }
+  producer.get();
+}
+
+TEST_F(Fifo, OneProducersElementsKeepTheirOrderAmongThoseOfOthers) {
+  FIFOQueue queue(scalars(3));
+  constexpr int64_t kProducers = 4;
+  constexpr int64_t kEach = 500;
+  std::vector<std::future<void>> producers;
+  for (int64_t p = 0; p < kProducers; ++p) {
+    producers.push_back(later([&queue, p] {
+      for (int64_t i = 0; i < kEach; ++i) ASSERT_TRUE(queue.enqueue(number(p * kEach + i)));
+    }));
+  }
+  std::vector<int64_t> next(kProducers, 0);
+  for (int64_t i = 0; i < kProducers * kEach; ++i) {
+    const int64_t got = value(*queue.dequeue());
+    ASSERT_EQ(got % kEach, next[static_cast<size_t>(got / kEach)]++);
+  }
+}
+
+TEST_F(Fifo, ALoopEndsAtTheEndAndThrowsTheProducersError) {
+  FIFOQueue queue(scalars(-1));
+  ASSERT_TRUE(queue.enqueue_many(numbers({1, 2})));
+  queue.close_with_error({ErrorKind::DataLoss, "damaged"});
+  std::vector<int64_t> seen;
+  try {
+    for (const Element& element : queue) seen.push_back(value(element));
+    FAIL() << "the error was lost";
+  } catch (const Exception& thrown) {
+    EXPECT_EQ(thrown.error().cause()->message(), "damaged");
+  }
+  EXPECT_EQ(seen, range(1, 3));
+}
+
+TEST_F(Fifo, MemoryThatTheSystemRefusesIsAnErrorAndNothingIsLost) {
+  FIFOQueue queue({.capacity = -1, .dtypes = {bytes, f32}, .shapes = {Shape{}, Shape{int64_t{1} << 40}}});
+  const float value = 1;
+  // One value that claims to be many: nobody reads it before the batch's memory was refused.
+  const auto put = [&](std::string_view text) {
+    return queue.enqueue(Element{{Tensor::scalar(text), Tensor::view(&value, f32, {int64_t{1} << 40})}});
+  };
+  ASSERT_TRUE(put("a") && put("b"));
+  EXPECT_FAILS(ErrorKind::ResourceExhausted, queue.dequeue_many(2));
+  EXPECT_EQ(queue.size(), 2);
+  EXPECT_EQ((*queue.dequeue())[0].bytes_at(0), "a");
+  EXPECT_EQ((*queue.dequeue())[0].bytes_at(0), "b");
+}
+
+TEST_F(Building, RefusesOptionsThatContradictThemselvesWithTheNumbers) {
+  EXPECT_REFUSES("capacity 0", FIFOQueue({.capacity = 0, .dtypes = {i64}}));
+  EXPECT_REFUSES("without dtypes", FIFOQueue({.capacity = 1, .dtypes = {}}));
+  EXPECT_REFUSES("2 shapes for 1 dtypes", FIFOQueue({.capacity = 1, .dtypes = {i64}, .shapes = {Shape{}, Shape{}}}));
+  EXPECT_REFUSES("2 names for 1 dtypes", FIFOQueue({.capacity = 1, .dtypes = {i64}, .names = {"a", "b"}}));
+  EXPECT_REFUSES("twice", FIFOQueue({.capacity = 1, .dtypes = {i64, i64}, .names = {"a", "a"}}));
+  EXPECT_REFUSES("PaddingFIFOQueue", FIFOQueue({.capacity = 1, .dtypes = {i64}, .shapes = {Shape{kUnknown}}}));
+}
+
+TEST_F(Building, RefusesAMinimumThatNoElementCouldPass) {
+  EXPECT_REFUSES("min_after_dequeue 4 must be below capacity 4", RandomShuffleQueue(scalars(4), 4));
+  EXPECT_REFUSES("-1", RandomShuffleQueue(scalars(4), -1));
+  EXPECT_REFUSES("min_after_dequeue", RandomShuffleQueue(scalars(-1), INT64_MAX));
+  EXPECT_EQ(RandomShuffleQueue(scalars(4), 3).stats().min_after_dequeue, 3);
+  QueueOptions limited = scalars(100);
+  limited.memory_limit = 399;
+  EXPECT_REFUSES("memory limit of 399 bytes", RandomShuffleQueue(limited, 49));
+  EXPECT_EQ(RandomShuffleQueue(limited, 48).capacity(), 100);
+}
+
+TEST_F(Building, AHugeCapacityAllocatesNothingAhead) {
+  FIFOQueue queue(scalars(int64_t{1} << 40));
+  ASSERT_TRUE(queue.enqueue(number(1)));
+  EXPECT_EQ(queue.capacity(), int64_t{1} << 40);
+}
+
+TEST_F(Building, AQueueThatNobodyNamedIsNumbered) {
+  const FIFOQueue first(scalars(1));
+  const FIFOQueue second(scalars(1));
+  EXPECT_THAT(first.name(), ::testing::StartsWith("fifo_queue"));
+  EXPECT_NE(first.name(), second.name());
+  EXPECT_THAT(RandomShuffleQueue(scalars(2), 1).name(), ::testing::StartsWith("random_shuffle_queue"));
+}
+
+TEST_F(Building, FromListChoosesAmongLikeQueues) {
+  FIFOQueue a(scalars(1));
+  FIFOQueue b(scalars(1));
+  ASSERT_TRUE(b.enqueue(number(2)));
+  EXPECT_EQ(value(*FIFOQueue::from_list(1, {a, b}).dequeue()), 2);
+  EXPECT_REFUSES("index 2 into 2 queues", FIFOQueue::from_list(2, {a, b}));
+  EXPECT_REFUSES("index -1", FIFOQueue::from_list(-1, {a, b}));
+  EXPECT_REFUSES("0 queues", FIFOQueue::from_list(0, {}));
+  const FIFOQueue other({.capacity = 1, .dtypes = {f32}});
+  EXPECT_REFUSES("different dtypes", FIFOQueue::from_list(0, {a, other}));
+  const RandomShuffleQueue c(scalars(4), 1);
+  EXPECT_EQ(RandomShuffleQueue::from_list(0, {c}).name(), c.name());
+  EXPECT_REFUSES("index 1", RandomShuffleQueue::from_list(1, {c}));
+}
+
+TEST_F(Sharing, OneNameIsOneQueueAsLongAsItLives) {
+  QueueOptions options = scalars(2);
+  options.shared_name = "pool";
+  {
+    FIFOQueue first(options);
+    FIFOQueue second(options);
+    ASSERT_TRUE(first.enqueue(number(5)));
+    EXPECT_EQ(value(*second.dequeue()), 5);
+    EXPECT_EQ(first.name(), "pool");
+  }
+  options.capacity = 9;
+  EXPECT_EQ(FIFOQueue(options).capacity(), 9);
+}
+
+TEST_F(Sharing, UnlikeOptionsAreRefusedWithTheDifference) {
+  QueueOptions options = scalars(4);
+  options.shared_name = "ditch";
+  const RandomShuffleQueue first(options, 2, 7);
+  EXPECT_REFUSES("type RandomShuffleQueue, but was asked for with FIFOQueue", FIFOQueue(options));
+  EXPECT_REFUSES("min_after_dequeue 2, but was asked for with 1", RandomShuffleQueue(options, 1, 7));
+  EXPECT_REFUSES("seed 7, but was asked for with 8", RandomShuffleQueue(options, 2, 8));
+  QueueOptions other = options;
+  other.capacity = 5;
+  EXPECT_REFUSES("capacity 4, but was asked for with 5", RandomShuffleQueue(other, 2, 7));
+  other = options;
+  other.dtypes = {f32};
+  EXPECT_REFUSES("dtypes", RandomShuffleQueue(other, 2, 7));
+  other = options;
+  other.shapes = {Shape{3}};
+  EXPECT_REFUSES("shapes", RandomShuffleQueue(other, 2, 7));
+  other = options;
+  other.names = {"x"};
+  EXPECT_REFUSES("names", RandomShuffleQueue(other, 2, 7));
+}
+
+TEST_F(Names, NamedElementsComeOutInTheQueuesOrderWithNames) {
+  FIFOQueue queue({.capacity = 2, .dtypes = {i64, f32}, .shapes = {Shape{}, Shape{}}, .names = {"x", "y"}});
+  ASSERT_TRUE(queue.enqueue(Element::named({{"y", Tensor::scalar(1.5F)}, {"x", Tensor::scalar(int64_t{4})}})));
+  ASSERT_TRUE(queue.enqueue(Element::named({{"x", Tensor::scalar(int64_t{5})}, {"y", Tensor::scalar(2.5F)}})));
+  const Result<Element> one = queue.dequeue();
+  ASSERT_TRUE(one);
+  EXPECT_EQ((*one)["y"].as<float>()[0], 1.5F);
+  EXPECT_EQ(value(*one), 4);
+  const Result<Element> batch = queue.dequeue_many(1);
+  ASSERT_TRUE(batch);
+  EXPECT_EQ((*batch)["x"].as<int64_t>()[0], 5);
+}
+
+TEST_F(Names, NamesAndNoNamesDoNotMix) {
+  FIFOQueue named({.capacity = 2, .dtypes = {i64}, .names = {"x"}});
+  EXPECT_FAILS_WITH(ErrorKind::InvalidArgument, "{x}", named.enqueue(number(1)));
+  EXPECT_FAILS_WITH(ErrorKind::InvalidArgument, "{z}", named.enqueue(Element::named({{"z", number(1)[0]}})));
+  FIFOQueue plain(scalars(2));
+  EXPECT_FAILS_WITH(ErrorKind::InvalidArgument, "{x}", plain.enqueue(Element::named({{"x", number(1)[0]}})));
 }
 
 }  // namespace
-}  // namespace headpond
+}  // namespace headpond::internal

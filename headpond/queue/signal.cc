@@ -94,7 +94,7 @@ void hand_over_point() {
   thread_local uint32_t state = static_cast<uint32_t>(syscall(SYS_gettid)) * 2654435761U + 1;
   state = state * 1664525U + 1013904223U;
   const uint32_t choice = state >> 24;
-  if (choice < 8) {
+  if (choice < 3) {
     usleep(50);
   } else if (choice < 40) {
     sched_yield();

@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "headpond/queue/take_order.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "headpond/base/random.h"
 
 namespace headpond::internal {
 namespace {
+
+// Room for `size` in all, so that nothing in between can throw.
+template <class T>
+void make_room(std::vector<T>& all, size_t size) {
+  if (size > all.capacity()) all.reserve(std::max(size, 2 * all.capacity()));
+}
 
 class FirstInFirstOut final : public TakeOrder {
  public:
@@ -25,9 +32,11 @@ class FirstInFirstOut final : public TakeOrder {
   }
 
   void give_back(std::span<Element> elements) override {
-    for (auto element = elements.rbegin(); element != elements.rend(); ++element) {
-      returned_.emplace_back(bytes_);
-      PackedElement::pack(std::move(*element), returned_.back().data());
+    std::vector<std::vector<std::byte>> places(elements.size(), std::vector<std::byte>(bytes_));
+    make_room(returned_, returned_.size() + elements.size());
+    for (size_t i = elements.size(); i-- > 0;) {
+      PackedElement::pack(std::move(elements[i]), places[i].data());
+      returned_.push_back(std::move(places[i]));
     }
     given_ -= elements.size();
   }
@@ -44,6 +53,8 @@ class RandomOrder final : public TakeOrder {
       : TakeOrder(slots, components), random_(random_key(seed, "RandomShuffleQueue", 0, 0), 0), last_(bytes_) {}
 
   const std::byte* next(int64_t inside) override {
+    make_room(numbers_, static_cast<size_t>(inside));
+    make_room(pool_, static_cast<size_t>(inside) * bytes_);
     while (numbers_.size() < static_cast<size_t>(inside)) {
       const std::byte* const place = slots_.read_place(1);
       pool_.insert(pool_.end(), place, place + bytes_);
@@ -63,6 +74,8 @@ class RandomOrder final : public TakeOrder {
   }
 
   void give_back(std::span<Element> elements) override {
+    make_room(numbers_, numbers_.size() + elements.size());
+    make_room(pool_, pool_.size() + elements.size() * bytes_);
     for (Element& element : elements) {
       pool_.resize(pool_.size() + bytes_);
       PackedElement::pack(std::move(element), pool_.data() + pool_.size() - bytes_);

@@ -79,7 +79,6 @@ bool Turn::claim_without_line() {
 
 Pass Turn::enter(Patience& patience, bool cancellable) {
   if (try_enter() || claim_without_line() || spin_for_holder()) return Pass::go;
-  if (patience.is_none()) return Pass::timed_out;
   return stand_in_line(patience, cancellable);
 }
 
@@ -130,7 +129,7 @@ void Turn::unlink(InLine& waiter) {
   (waiter.before != nullptr ? waiter.before->after : first_) = waiter.after;
   (waiter.after != nullptr ? waiter.after->before : final_) = waiter.before;
   waiter.linked = false;
-  line_length_.fetch_sub(1, std::memory_order_relaxed);
+  line_length_.fetch_sub(1, std::memory_order_release);
 }
 
 // If the turn is not free, its holder will see the line when it leaves.

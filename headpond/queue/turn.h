@@ -31,8 +31,7 @@ class Turn {
     const uint64_t self = this_thread();
     return favourite_.load(std::memory_order_relaxed) == self ? enter_as_favourite(self) : enter_by_lock(self);
   }
-  /// Waits for the turn. Without patience it waits only while the holder is at work. cancel_line() ends the wait of
-  /// those that are `cancellable`.
+  /// Waits for the turn. cancel_line() ends the wait of those that are `cancellable`.
   Pass enter(Patience& patience, bool cancellable);
   /// REQUIRES: the calling thread entered.
   void leave() {
@@ -42,7 +41,13 @@ class Turn {
     if (!line_is_empty()) serve_line();
   }
   /// The holder says whether it waits for something else than the processor.
-  void set_blocked(bool blocked) { blocked_.store(blocked, std::memory_order_relaxed); }
+  void set_blocked(bool blocked) { blocked_.store(blocked, std::memory_order_release); }
+  bool is_blocked() const { return blocked_.load(std::memory_order_acquire); }
+  /// Somebody is inside, was just let in, or stands in line.
+  bool is_busy() const {
+    return line_length_.load(std::memory_order_acquire) != 0 || taken_.load(std::memory_order_relaxed) != 0 ||
+           favourite_inside_.load(std::memory_order_relaxed) != 0;
+  }
   /// Sends those who stand in line and are cancellable away.
   void cancel_line();
   /// Calls that wait: those in line, and a blocked holder.

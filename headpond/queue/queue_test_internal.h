@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// A small language for the tests of queues: elements of one number, calls on threads of their own, and waiting for
+// what must happen, with an end of patience.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
+#include <future>
+#include <mutex>
+#include <numeric>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "headpond/queue/queue.h"
+
+namespace headpond::internal {
+
+using std::chrono::milliseconds;
+
+inline Element number(int64_t value) { return Element{{Tensor::scalar(value)}}; }
+inline Element numbers(const std::vector<int64_t>& values) {
+  return Element{{Tensor::from(std::span<const int64_t>(values), Shape{static_cast<int64_t>(values.size())})}};
+}
+/// begin, ..., end - 1.
+inline std::vector<int64_t> range(int64_t begin, int64_t end) {
+  std::vector<int64_t> all(static_cast<size_t>(end - begin));
+  std::iota(all.begin(), all.end(), begin);
+  return all;
+}
+inline int64_t value(const Element& element) { return element[0].as<int64_t>()[0]; }
+inline std::vector<int64_t> values(const Element& batch) {
+  const auto all = batch[0].as<int64_t>();
+  return {all.begin(), all.end()};
+}
+inline QueueOptions scalars(int64_t capacity) { return {.capacity = capacity, .dtypes = {i64}, .shapes = {Shape{}}}; }
+
+/// Takes all that is in without waiting.
+inline std::vector<int64_t> drain(Queue queue) {
+  std::vector<int64_t> all;
+  while (auto element = queue.try_dequeue()) all.push_back(value(*element));
+  return all;
+}
+
+/// Ends the program with a message unless it is gone in time: a test that hangs says where.
+class Watchdog {
+ public:
+  explicit Watchdog(std::string what, std::chrono::seconds patience = std::chrono::seconds(100))
+      : thread_([this, what = std::move(what), patience] {
+          std::unique_lock lock(mu_);
+          if (gone_.wait_until(lock, std::chrono::system_clock::now() + patience, [this] { return done_; })) return;
+          std::fprintf(stderr, "hangs: %s\n", what.c_str());
+          std::abort();
+        }) {}
+  ~Watchdog() {
+    {
+      const std::lock_guard lock(mu_);
+      done_ = true;
+    }
+    gone_.notify_all();
+    thread_.join();
+  }
+  Watchdog(const Watchdog&) = delete;
+  Watchdog& operator=(const Watchdog&) = delete;
+
+ private:
+  std::mutex mu_;
+  std::condition_variable gone_;
+  bool done_ = false;
+  std::thread thread_;
+};
+
+/// Returns when `condition` holds; the watchdog ends the test if it never does.
+template <class Condition>
+void eventually(Condition condition) {
+  while (!condition()) std::this_thread::sleep_for(std::chrono::microseconds(100));
+}
+/// Until exactly so many calls wait.
+inline void until_waiting(const Queue& queue, int64_t enqueues, int64_t dequeues) {
+  eventually([&] {
+    const QueueStats stats = queue.stats();
+    return stats.waiting_enqueues == enqueues && stats.waiting_dequeues == dequeues;
+  });
+}
+
+/// A call on a thread of its own.
+template <class Call>
+auto later(Call call) {
+  return std::async(std::launch::async, std::move(call));
+}
+template <class T>
+bool is_done(std::future<T>& result) {
+  return result.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+}
+
+class QueueTest : public ::testing::Test {
+  Watchdog watchdog_{::testing::UnitTest::GetInstance()->current_test_info()->name()};
+};
+
+}  // namespace headpond::internal
+
+#define EXPECT_FAILS(expected, result) EXPECT_FAILS_WITH(expected, "", result)
+#define EXPECT_FAILS_WITH(expected, text, result)                                                      \
+  do {                                                                                                 \
+    const auto failed_result = (result);                                                               \
+    ASSERT_FALSE(failed_result);                                                                       \
+    EXPECT_EQ(failed_result.error().kind(), (expected)) << failed_result.error();                      \
+    EXPECT_NE(failed_result.error().message().find(text), std::string::npos) << failed_result.error(); \
+  } while (false)
