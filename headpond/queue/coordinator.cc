@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <exception>
 #include <list>
 
 #include "headpond/base/log.h"
@@ -80,15 +81,23 @@ Coordinator::~Coordinator() {
 
 void Coordinator::start(std::string name, std::function<Result<void>(std::stop_token)> body) {
   if (!body) throw Exception(ErrorKind::InvalidArgument, fmt::format("thread '{}' without a function", name));
+  state_->reap();
   MutexLock lock(state_->mu);
   State::Member& member = state_->members.emplace_back();
   member.name = name;
-  member.thread = Thread(std::move(name), [this, &member, body = std::move(body), token = state_->source.get_token()] {
+  auto run = [this, &member, body = std::move(body), token = state_->source.get_token()] {
     stop_on_exception([&] { return body(token); });
     MutexLock end_lock(state_->mu);
     member.ended = true;
     state_->changed.notify_all();
-  });
+  };
+  try {
+    member.thread = Thread(std::move(name), std::move(run));
+  } catch (const std::exception& refused) {
+    const std::string text = fmt::format("thread '{}' could not be started: {}", member.name, refused.what());
+    state_->members.pop_back();
+    throw Exception(ErrorKind::ResourceExhausted, text);
+  }
 }
 
 bool Coordinator::should_stop() const {
@@ -106,7 +115,7 @@ Result<void> Coordinator::request_stop(Error error) {
   std::stop_source source;
   {
     MutexLock lock(state_->mu);
-    if (state_->joined) return clean ? Result<void>() : fail(std::move(error));
+    if (state_->joined && !clean) return fail(std::move(error));
     if (state_->stopped()) return {};
     state_->stop_ns = now_ns();
     if (!clean) state_->error = error;
