@@ -30,12 +30,11 @@ def is_whole(path, dims):
 
 
 def damaged(cache):
-    """The files of digit sets under their final names that are not whole. A set is whole or it is not there."""
+    """The files of finished digit sets that are not whole. A set that is being drawn has a dot in its folder's name."""
     bad = []
     for name, dims in FILES.items():
         for path in cache.rglob(name):
-            hidden = any(part.startswith(".") or "tmp" in part for part in path.relative_to(cache).parts)
-            if not hidden and not is_whole(path, dims):
+            if "." not in path.parent.name and not is_whole(path, dims):
                 bad.append(str(path.relative_to(cache)))
     return bad
 
@@ -90,7 +89,7 @@ def main():
         print(f"a run that also draws the digits takes {whole_run:.1f} s")
         for number in range(args.kills):
             if choose.random() < 0.7:  # most kills meet a run that has the digits still to draw
-                shutil.rmtree(cache)
+                shutil.rmtree(cache, ignore_errors=True)
             kill_once(args.program, cache, folder / f"kill-{number}", choose.uniform(0, whole_run))
         run_once(args.program, cache, folder / "last")
     print(f"{args.kills} kills, then a run that works on a whole digit set")
