@@ -89,7 +89,7 @@ struct MnistTrial::State {
   Result<MnistEpoch> steps(const NextBatch& next, int64_t count, int64_t in_store, const std::string& description);
   NextBatch ready_batch() const;
   NextBatch queue_batch(MnistInput& input) {
-    return [this, &input] { return input.next(options.batch, hooks.stop); };
+    return [this, &input] { return input.next(hooks.stop); };
   }
   Result<void> epochs(const NextBatch& next, const MnistInput* input, MnistResult& result);
   Result<void> validate(MnistEpoch& epoch);
@@ -142,6 +142,7 @@ MnistInputOptions MnistTrial::State::input_options(int producers) const {
   return {.producers = producers,
           .sleep = options.sleep,
           .window = options.batch,
+          .batch = options.batch,
           .capacity = options.capacity,
           .min_after_dequeue = options.min_after_dequeue,
           .seed = options.recipe.seed,

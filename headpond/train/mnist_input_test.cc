@@ -24,7 +24,7 @@ MnistData digits(int64_t n) {
 }
 
 MnistInputOptions quick() {
-  return {.producers = 2, .sleep = milliseconds(0), .window = 8, .capacity = 100, .min_after_dequeue = 50};
+  return {.producers = 2, .sleep = milliseconds(0), .window = 8, .batch = 16, .capacity = 100, .min_after_dequeue = 50};
 }
 
 TEST(MnistWindow, IsScaledToZeroToOneWithItsLabels) {
@@ -43,7 +43,7 @@ TEST(MnistInput, RowsKeepTheirLabelsAndAreMixed) {
   MnistInput input(data, quick());
   int64_t neighbours = 0;
   for (int i = 0; i < 20; ++i) {
-    const Element batch = input.next(16, {}).value();
+    const Element batch = input.next({}).value();
     const auto pixels = batch[size_t{0}].as<float>();
     const auto labels = batch[size_t{1}].as<int64_t>();
     for (size_t row = 0; row < 16; ++row) {
@@ -58,7 +58,7 @@ TEST(MnistInput, RowsKeepTheirLabelsAndAreMixed) {
 TEST(MnistInput, NothingIsTakenBelowTheMinimum) {
   const MnistData data = digits(200);
   MnistInput input(data, quick());
-  ASSERT_TRUE(input.next(16, {}));
+  ASSERT_TRUE(input.next({}));
   EXPECT_GE(input.queue().size(), 50);
 }
 
@@ -81,16 +81,18 @@ TEST(MnistInput, StopEndsAConsumerThatWaits) {
   MnistInput input(data, options);
   std::stop_source source;
   std::jthread stopper([&] { source.request_stop(); });
-  EXPECT_EQ(input.next(16, source.get_token()).error().kind(), ErrorKind::Cancelled);
+  EXPECT_EQ(input.next(source.get_token()).error().kind(), ErrorKind::Cancelled);
 }
 
 TEST(MnistInput, WrongOptionsAreRefused) {
   const MnistData data = digits(20);
-  MnistInputOptions wide = quick(), none = quick(), early = quick();
+  MnistInputOptions wide = quick(), none = quick(), early = quick(), empty = quick();
+  empty.batch = 0;
   wide.window = 21;
   none.producers = 0;
   early.sleep = milliseconds(-1);
-  for (const MnistInputOptions& options : {wide, none, early}) EXPECT_THROW(MnistInput(data, options), Exception);
+  for (const MnistInputOptions& options : {wide, none, early, empty})
+    EXPECT_THROW(MnistInput(data, options), Exception);
 }
 
 }  // namespace
