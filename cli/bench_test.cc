@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cli/benches.h"
+#include "cli/handoff.h"
+#include "headpond/base/cpu.h"
+
+namespace headpond::cli {
+namespace {
+
+using testing::ElementsAre;
+
+TEST(CpuList, ReadsNumbersAndRanges) {
+  EXPECT_THAT(parse_cpus("0"), ElementsAre(0));
+  EXPECT_THAT(parse_cpus("3,0-2"), ElementsAre(3, 0, 1, 2));
+}
+
+TEST(CpuList, RefusesAnythingElse) {
+  for (const char* list : {"", "a", "1,", "-1", "2-1", "1-", "0-99999", "1 2", "1.5"}) {
+    EXPECT_THROW((void)parse_cpus(list), Exception) << list;
+  }
+}
+
+TEST(Handoff, NoticesItemsOutOfOrder) {
+  const int cpu = allowed_cpus().front();
+  const HandoffRun run{.capacity = 1, .items = 100, .producer_cpu = cpu, .consumer_cpu = cpu};
+  const auto nothing = [](int64_t) {};
+  EXPECT_TRUE(hand_off(run, nothing, [i = int64_t{0}]() mutable { return i++; }).in_order);
+  EXPECT_FALSE(hand_off(run, nothing, [i = int64_t{0}]() mutable { return i++ ^ 1; }).in_order);
+  EXPECT_FALSE(hand_off(run, nothing, [] { return int64_t{0}; }).in_order);
+}
+
+// The benches that need no libtorch, one round as short as it gets.
+class ShortBench : public testing::TestWithParam<Bench (*)(const BenchSetup&)> {};
+
+TEST_P(ShortBench, MeasuresEachRowAndItsOutputsAgree) {
+  const Bench bench = GetParam()({.peers = false, .cpus = allowed_cpus()});
+  const BenchResult result = run_bench(bench, {.rounds = 1, .seconds = 1e-3}).value();
+  ASSERT_EQ(result.rounds.size(), 1U);
+  EXPECT_TRUE(result.digest_equal.value());
+  for (size_t i = 0; i < bench.rows.size(); ++i) EXPECT_GT(result.row(i).median, 0) << bench.rows[i].system;
+  for (const BenchTarget& target : bench.targets) EXPECT_GT(target.value(result), 0) << target.id;
+}
+
+INSTANTIATE_TEST_SUITE_P(Benches, ShortBench, testing::Values(rng_normal_bench, queue_handoff_bench),
+                         [](const auto& instance) { return instance.index == 0 ? "RngNormal" : "QueueHandoff"; });
+
+}  // namespace
+}  // namespace headpond::cli

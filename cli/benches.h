@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// The benches of `headpond bench`, one file each.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cli/bench_harness.h"
+
+namespace headpond::cli {
+
+struct BenchSetup {
+  bool peers = true;
+  std::vector<int> cpus = {};  ///< Where threads are pinned to; not empty.
+  uint64_t seed = 7;
+};
+
+/// "0,2-3" as {0, 2, 3}. Throws Exception(InvalidArgument) for anything else.
+std::vector<int> parse_cpus(const std::string& list);
+
+/// Normal floats by each instruction set, by the scalar twin, by the standard library.
+Bench rng_normal_bench(const BenchSetup& setup);
+/// One producer, one consumer, a bounded queue between them.
+Bench queue_handoff_bench(const BenchSetup& setup);
+/// The digit network behind sleeping producers, against a prepared batch. Needs libtorch.
+Bench mnist_sleep_bench(const BenchSetup& setup);
+/// The LSTM fed in turn and through a queue. Needs libtorch.
+Bench blstm_step_bench(const BenchSetup& setup);
+
+}  // namespace headpond::cli

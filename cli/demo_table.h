@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// The demo's result: what an article reported, what is reached here, and what stands in the way of more.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "headpond/base/json.h"
+
+namespace headpond::cli {
+
+struct DemoFigure {
+  std::optional<double> value;  ///< Empty: not reported.
+  std::string unit;
+  std::string conditions;
+};
+
+struct DemoRow {
+  std::string id, what;
+  DemoFigure article;
+  std::string flaw;  ///< Of the article's figure.
+  DemoFigure ours;
+  double ceiling = 0;  ///< In ours.unit.
+  std::string limited_by = {};
+};
+
+std::string format_demo(const std::vector<DemoRow>& rows);
+
+/// The member "rows".
+void write_demo(JsonWriter& json, const std::vector<DemoRow>& rows);
+
+}  // namespace headpond::cli

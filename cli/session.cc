@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/session.h"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <span>
+#include <utility>
+
+#include "headpond/base/clock.h"
+#include "headpond/base/cpu.h"
+#include "headpond/io/file.h"
+
+namespace headpond::cli {
+namespace {
+
+double load() {
+  std::array<double, 1> loads{};
+  return getloadavg(loads.data(), 1) == 1 ? loads[0] : 0;
+}
+
+double memory_gib() {
+  const double bytes = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+  return std::round(bytes / (1 << 30) * 10) / 10;
+}
+
+}  // namespace
+
+Session::Session(std::string name, CommonFlags common, Interrupt& interrupt)
+    : name_(std::move(name)),
+      common_(std::move(common)),
+      interrupt_(interrupt),
+      affinity_(allowed_cpus()),
+      load_start_(load()),
+      start_ns_(now_ns()) {}
+
+void Session::say(std::string_view line) const {
+  if (common_.quiet) return;
+  std::FILE* const to = json_on_stdout() ? stderr : stdout;
+  fmt::print(to, "{}\n", line);
+  std::fflush(to);
+}
+
+Result<std::string> Session::folder() {
+  if (!folder_.empty()) return folder_;
+  namespace fs = std::filesystem;
+  std::error_code problem;
+  if (!common_.logdir.empty()) {
+    fs::create_directories(common_.logdir, problem);
+    if (problem) {
+      return fail(ErrorKind::FailedPrecondition,
+                  fmt::format("{}: cannot make the folder: {}", common_.logdir, problem.message()));
+    }
+    return folder_ = common_.logdir;
+  }
+  std::string stem = name_;
+  std::replace(stem.begin(), stem.end(), ' ', '-');
+  const fs::path runs = "headpond-runs";
+  fs::create_directories(runs, problem);
+  for (int64_t n = 1; !problem; ++n) {
+    const fs::path path = runs / fmt::format("{}-{}", stem, n);
+    if (fs::create_directory(path, problem)) return folder_ = path.string();
+  }
+  return fail(ErrorKind::FailedPrecondition,
+              fmt::format("{}: cannot make a folder for the run: {} (--logdir names another place)", runs.string(),
+                          problem.message()));
+}
+
+void Session::write_head(JsonWriter& json) const {
+  json.member("schema", "headpond." + name_.substr(0, name_.find(' ')) + "/1").member("version", HEADPOND_VERSION);
+  json.key("build").begin_object();
+  json.member("type", HEADPOND_BUILD_TYPE).member("compiler", HEADPOND_COMPILER).member("flags", HEADPOND_FLAGS);
+  json.member("simd", simd_target()).member("stats", true).end_object();
+  const TorchInfo torch = torch_info();
+  json.key("machine").begin_object().member("cores", sysconf(_SC_NPROCESSORS_ONLN));
+  json.key("affinity").begin_array();
+  for (const int cpu : affinity_) json.value(cpu);
+  json.end_array().member("mem_gib", memory_gib()).member("blas", torch.blas);
+  json.member("blas_threads", torch.blas_threads).member("torch_threads", torch.torch_threads);
+  json.member("load_start", load_start_).member("load_end", load()).end_object();
+  json.member("seed", common_.seed);
+}
+
+Result<void> Session::write_json(const std::function<void(JsonWriter&)>& members) {
+  MutexLock lock(mu_);
+  if (common_.json.empty() || std::exchange(written_, true)) return {};
+  JsonWriter json(JsonNonFinite::AsNull);
+  json.begin_object();
+  write_head(json);
+  if (members) members(json);
+  json.member("wall_s", static_cast<double>(now_ns() - start_ns_) * 1e-9).end_object();
+  const std::string text = json.take() + "\n";
+  if (!json_on_stdout()) return write_file_atomically(common_.json, {std::as_bytes(std::span(text))});
+  fmt::print(stdout, "{}", text);
+  if (std::fflush(stdout) != 0) return fail(ErrorKind::FailedPrecondition, "stdout: cannot write the JSON object");
+  return {};
+}
+
+void write_error(JsonWriter& json, const Error& error) {
+  json.key("error").begin_object().member("kind", to_string(error.kind())).member("message", error.to_string());
+  json.end_object();
+}
+
+}  // namespace headpond::cli

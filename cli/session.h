@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// One call of the program: text for people, the JSON object, the folder for files, the wish to stop.
+#pragma once
+
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/flags.h"
+#include "cli/interrupt.h"
+#include "headpond/base/json.h"
+#include "headpond/base/mutex.h"
+#include "headpond/base/status.h"
+
+namespace headpond::cli {
+
+/// The matrix library and the threads of torch; of a build without torch "none" and 0.
+struct TorchInfo {
+  std::string blas = "none";
+  int blas_threads = 0;
+  int torch_threads = 0;
+};
+TorchInfo torch_info();
+
+/// What is compiled into this program, by name.
+std::vector<std::pair<std::string, bool>> components();
+
+/// say() and logging are thread-safe; the rest belongs to the verb's thread.
+class Session {
+ public:
+  /// `name`: "train mnist".
+  Session(std::string name, CommonFlags common, Interrupt& interrupt);
+
+  const CommonFlags& common() const { return common_; }
+  std::stop_token stop() const { return interrupt_.token(); }
+  Interrupt& interrupt() { return interrupt_; }
+  bool json_on_stdout() const { return common_.json == "-"; }
+  bool progress() const { return !common_.quiet && !common_.no_progress; }
+
+  /// A line for people: to stdout, or to stderr if the JSON object goes there; nowhere if quiet.
+  void say(std::string_view line) const;
+
+  /// The folder of this run's files, made on the first call: --logdir, or headpond-runs/<name>-<n> with the first free
+  /// n.
+  Result<std::string> folder();
+
+  /// Writes the JSON object if one is wanted: the common members, then `members`. Only the first call writes.
+  /// Thread-safe.
+  Result<void> write_json(const std::function<void(JsonWriter&)>& members) HEADPOND_EXCLUDES(mu_);
+
+ private:
+  void write_head(JsonWriter& json) const;
+
+  const std::string name_;
+  const CommonFlags common_;
+  Interrupt& interrupt_;
+  const std::vector<int> affinity_;
+  const double load_start_;
+  const int64_t start_ns_;
+  std::string folder_;
+  Mutex mu_;
+  bool written_ HEADPOND_GUARDED_BY(mu_) = false;
+};
+
+/// An error as a JSON member "error".
+void write_error(JsonWriter& json, const Error& error);
+
+}  // namespace headpond::cli

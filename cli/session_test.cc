@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/session.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "cli/run_log.h"
+#include "cli/verbs.h"
+
+namespace headpond::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+// The working directory is a fresh folder until the end of the test.
+class SessionTest : public testing::Test {
+ protected:
+  SessionTest()
+      : before_(fs::current_path()),
+        folder_(fs::temp_directory_path() / fs::path("headpond-cli-" + std::to_string(getpid()))) {
+    fs::create_directories(folder_);
+    fs::current_path(folder_);
+  }
+  ~SessionTest() override {
+    fs::current_path(before_);
+    fs::remove_all(folder_);
+  }
+  static std::string content(const std::string& path) {
+    std::ifstream file(path);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+
+  const fs::path before_, folder_;
+  Interrupt interrupt_;
+};
+
+TEST_F(SessionTest, RunsGetTheFirstFreeFolder) {
+  fs::create_directories("headpond-runs/train-mnist-2");
+  Session one("train mnist", {}, interrupt_), two("train mnist", {}, interrupt_);
+  EXPECT_EQ(one.folder().value(), "headpond-runs/train-mnist-1");
+  EXPECT_EQ(one.folder().value(), "headpond-runs/train-mnist-1") << "one run has one folder";
+  EXPECT_EQ(two.folder().value(), "headpond-runs/train-mnist-3");
+}
+
+TEST_F(SessionTest, LogdirNamesTheFolder) {
+  Session session("demo", {.logdir = "a/b"}, interrupt_);
+  EXPECT_EQ(session.folder().value(), "a/b");
+  EXPECT_TRUE(fs::is_directory("a/b"));
+}
+
+TEST_F(SessionTest, AFolderThatCannotBeMadeIsAnErrorThatNamesIt) {
+  std::ofstream("file") << "x";
+  Session session("demo", {.logdir = "file/b"}, interrupt_);
+  EXPECT_THAT(session.folder().error().message(), HasSubstr("file/b"));
+}
+
+TEST_F(SessionTest, JsonBeginsWithTheCommonMembersAndIsWrittenOnce) {
+  Session session("train mnist", {.json = "out.json", .seed = 9}, interrupt_);
+  ASSERT_TRUE(session.write_json([](JsonWriter& json) { json.member("own", 1); }));
+  ASSERT_TRUE(session.write_json([](JsonWriter& json) { json.member("second", 1); }));
+  const std::string text = content("out.json");
+  EXPECT_THAT(text, StartsWith(R"({"schema":"headpond.train/1","version":"0.1.0","build":{"type":")"));
+  for (const char* part :
+       {R"("compiler":)", R"("flags":)", R"(ffp-contract=off)", R"("simd":)", R"("stats":true},"machine":{"cores":)",
+        R"("affinity":[)", R"("mem_gib":)", R"("blas":)", R"("blas_threads":)", R"("torch_threads":)",
+        R"("load_start":)", R"("load_end":)", R"("seed":9,"own":1,"wall_s":)"}) {
+    EXPECT_THAT(text, HasSubstr(part));
+  }
+  EXPECT_THAT(text, EndsWith("}\n"));
+}
+
+TEST_F(SessionTest, WithoutJsonNothingIsWritten) {
+  Session session("demo", {}, interrupt_);
+  ASSERT_TRUE(session.write_json([](JsonWriter&) { FAIL(); }));
+  EXPECT_TRUE(fs::is_empty(folder_));
+}
+
+TEST_F(SessionTest, AnErrorIsAMemberWithItsKind) {
+  JsonWriter json;
+  json.begin_object();
+  write_error(json, {ErrorKind::NotFound, "no file"});
+  json.end_object();
+  EXPECT_EQ(json.text(), R"({"error":{"kind":"NotFound","message":"NotFound: no file"}})");
+}
+
+TEST_F(SessionTest, ARunsFilesAreNamedAndWhole) {
+  Session session("demo", {.quiet = true}, interrupt_);
+  auto log = RunLog::open(session).value();
+  EventWriter* const first = log->events("a").value();
+  EventWriter* const second = log->events("b").value();
+  ASSERT_TRUE(first->scalar("loss", 1, 1));
+  ASSERT_TRUE(log->close());
+  ASSERT_TRUE(log->close());
+  const RunFiles files = log->files();
+  ASSERT_EQ(files.tensorboard.size(), 2U);
+  EXPECT_EQ(files.tensorboard[1], second->path());
+  EXPECT_THAT(files.tensorboard[0], StartsWith("headpond-runs/demo-1/a/events.out.tfevents."));
+  EXPECT_EQ(first->scalar("loss", 1, 2).error().kind(), ErrorKind::FailedPrecondition) << "the file is still open";
+  EXPECT_THAT(content(files.timeline), HasSubstr("traceEvents"));
+}
+
+TEST_F(SessionTest, ComponentsNameWhatIsCompiledIn) {
+  const auto parts = components();
+  const auto has = [&](const char* name) {
+    for (const auto& [part, present] : parts) {
+      if (part == name) return present;
+    }
+    return false;
+  };
+  EXPECT_TRUE(has("gzip"));
+  EXPECT_FALSE(has("webp"));
+  EXPECT_EQ(has("torch"), torch_info().blas != "none");
+}
+
+TEST_F(SessionTest, WhatComesLaterSaysSo) {
+  EXPECT_EQ(not_in_this_version("top").message(), "top: not in this version");
+}
+
+}  // namespace
+}  // namespace headpond::cli

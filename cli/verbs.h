@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// The verbs of this program, one file each.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/flags.h"
+
+namespace headpond::cli {
+
+Verb demo_verb();
+Verb train_blstm_verb();
+Verb train_mnist_verb();
+Verb bench_verb();
+/// --version
+Verb version_verb();
+
+/// What a later version of this program has: exit code 2, and these words.
+Error not_in_this_version(const std::string& what);
+
+/// Makes sure that the program's own digits are in the cache, and says so when it draws them.
+Result<void> draw_digits_once(Session& session);
+
+/// Words that follow `bench`.
+std::vector<std::string> bench_names();
+
+}  // namespace headpond::cli
