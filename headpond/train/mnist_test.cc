@@ -49,14 +49,14 @@ TEST_F(MnistRun, LearnsThroughTheQueueAndValidatesEachEpoch) {
 TEST_F(MnistRun, ProducersThatSleepLimitIt) {
   MnistOptions options = quick();
   options.producers = 1;
-  options.sleep = milliseconds(20);
+  options.sleep = milliseconds(125);  // Longer than a step under a sanitizer on a busy machine.
   options.steps = 30;
   const MnistResult result = train_mnist(options).value();
-  EXPECT_EQ(result.limit_it_per_s, 50);
-  EXPECT_LT(result.epochs[0].steady_it_per_s, 51);
+  EXPECT_EQ(result.limit_it_per_s, 8);
+  EXPECT_LT(result.epochs[0].steady_it_per_s, 9);
   EXPECT_GT(result.wait_share, 0.3);
   EXPECT_NEAR(result.stopwatch_wait_s, result.wait_s, 1e-4);
-  EXPECT_GE(result.fill_s, 0.08) << "five windows of 20 ms make the minimum";
+  EXPECT_GE(result.fill_s, 0.5) << "five windows of 125 ms make the minimum";
 }
 
 TEST_F(MnistRun, ReadyBatchNeedsNoQueue) {
