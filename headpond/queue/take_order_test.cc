@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headpond/queue/take_order.h"
+
+#include <gmock/gmock.h>
+
+#include <array>
+#include <cmath>
+
+#include "headpond/base/random.h"
+#include "headpond/queue/queue_test_internal.h"
+
+namespace headpond::internal {
+namespace {
+
+// Slots with an order on top, as one thread sees them.
+class Line {
+ public:
+  enum Kind { fifo, random };
+  explicit Line(Kind kind, int64_t capacity = -1, uint64_t seed = 0)
+      : slots_(PackedElement::bytes(1), capacity),
+        order_(kind == fifo ? first_in_first_out(slots_, 1) : random_order(slots_, 1, seed)) {}
+  ~Line() { order_->clear(inside_); }
+  Line(const Line&) = delete;
+  Line& operator=(const Line&) = delete;
+
+  void put(int64_t first, int64_t end) {
+    for (; first < end; ++first, ++inside_) {
+      PackedElement::pack(number(first), slots_.write_place());
+      slots_.advance_write();
+    }
+  }
+  Element take() {
+    Element element;
+    PackedElement::unpack(order_->next(inside_--), 1, element);
+    return element;
+  }
+  std::vector<int64_t> take(int64_t count) {
+    std::vector<int64_t> taken;
+    while (count-- > 0) taken.push_back(value(take()));
+    return taken;
+  }
+  void give_back(std::vector<Element> elements) {
+    order_->give_back(elements);
+    inside_ += static_cast<int64_t>(elements.size());
+  }
+  uint64_t last_number() const { return order_->last_number(); }
+
+ private:
+  Slots slots_;
+  std::unique_ptr<TakeOrder> order_;
+  int64_t inside_ = 0;
+};
+
+// The statistic of Pearson's test that all `counts` are equally likely; its mean is counts.size() - 1.
+double chi_square(std::span<const int64_t> counts) {
+  const double expected = static_cast<double>(std::accumulate(counts.begin(), counts.end(), int64_t{0})) /
+                          static_cast<double>(counts.size());
+  double sum = 0;
+  for (const int64_t count : counts) sum += std::pow(static_cast<double>(count) - expected, 2) / expected;
+  return sum;
+}
+// What it exceeds with a probability of about 1e-5 (Wilson and Hilferty's approximation).
+double limit(size_t cells) {
+  const double k = static_cast<double>(cells) - 1;
+  return k * std::pow(1 - 2 / (9 * k) + 4.265 * std::sqrt(2 / (9 * k)), 3);
+}
+
+TEST(FirstInFirstOut, GivesInOrderAndNumbersThem) {
+  Line line(Line::fifo);
+  line.put(0, 5);
+  EXPECT_EQ(line.take(3), range(0, 3));
+  EXPECT_EQ(line.last_number(), 2U);
+  line.put(5, 3000);
+  EXPECT_EQ(line.take(2997), range(3, 3000));
+}
+
+TEST(FirstInFirstOut, TakesBackToTheFrontInOrderAgainAndAgain) {
+  Line line(Line::fifo);
+  line.put(0, 6);
+  std::vector<Element> taken;
+  for (int i = 0; i < 4; ++i) taken.push_back(line.take());
+  line.give_back(std::move(taken));
+  EXPECT_EQ(line.take(2), range(0, 2));
+  taken.clear();
+  for (int i = 0; i < 3; ++i) taken.push_back(line.take());
+  line.give_back(std::move(taken));
+  EXPECT_EQ(line.take(4), range(2, 6));
+  EXPECT_EQ(line.last_number(), 5U);
+}
+
+TEST(RandomOrder, GivesEachOnce) {
+  Line line(Line::random);
+  line.put(0, 1000);
+  std::vector<int64_t> taken = line.take(1000);
+  EXPECT_NE(taken, range(0, 1000));
+  std::ranges::sort(taken);
+  EXPECT_EQ(taken, range(0, 1000));
+}
+
+TEST(RandomOrder, TheSameSeedGivesTheSameOrderAndZeroIsASeedLikeAnyOther) {
+  const auto order = [](uint64_t seed) {
+    Line line(Line::random, 64, seed);
+    line.put(0, 64);
+    return line.take(64);
+  };
+  EXPECT_EQ(order(0), order(0));
+  EXPECT_EQ(order(7), order(7));
+  EXPECT_NE(order(0), order(7));
+  EXPECT_NE(order(0), order(1));
+}
+
+TEST(RandomOrder, TheFirstOneTakenIsAnyOfThoseInsideEquallyOften) {
+  std::array<int64_t, 32> counts{};
+  for (uint64_t seed = 0; seed < 3200; ++seed) {
+    Line line(Line::random, 32, seed);
+    line.put(0, 32);
+    ++counts[static_cast<size_t>(value(line.take()))];
+  }
+  EXPECT_LT(chi_square(counts), limit(counts.size()));
+}
+
+// Pairs, so that a hole that is filled wrongly shows: (first, second) taken of four.
+TEST(RandomOrder, SuccessiveOnesAreAnyPairEquallyOften) {
+  std::array<int64_t, 16> counts{};
+  Line line(Line::random, 8, 5);
+  for (int64_t round = 0; round < 4800; ++round) {
+    line.put(0, 4);
+    const std::vector<int64_t> taken = line.take(4);
+    ++counts[static_cast<size_t>(taken[0] * 4 + taken[1])];
+  }
+  std::vector<int64_t> unequal;
+  for (size_t i = 0; i < counts.size(); ++i) {
+    if (i % 5 == 0) {
+      EXPECT_EQ(counts[i], 0);
+    } else {
+      unequal.push_back(counts[i]);
+    }
+  }
+  EXPECT_LT(chi_square(unequal), limit(unequal.size()));
+}
+
+TEST(RandomOrder, TheTestOfUniformityRejectsAChoiceThatIsSlightlyBiased) {
+  headpond::Random random(3);
+  std::array<int64_t, 32> counts{};
+  // The remainder of a small range favours the low numbers by half.
+  for (int i = 0; i < 3200; ++i) ++counts[random.below(32 * 2 + 16) % 32];
+  EXPECT_GT(chi_square(counts), limit(counts.size()));
+}
+
+TEST(RandomOrder, NewOnesMixWithThoseThatWait) {
+  Line line(Line::random, 2000, 1);
+  line.put(0, 1000);
+  double late = 0;
+  for (int64_t i = 1000; i < 3000; ++i) {
+    line.put(i, i + 1);
+    late += static_cast<double>(i - value(line.take()));
+  }
+  EXPECT_NEAR(late / 2000, 1000, 300);
+}
+
+TEST(RandomOrder, WhatIsGivenBackIsInAgainWithoutANumber) {
+  Line line(Line::random, 16, 2);
+  line.put(0, 10);
+  std::vector<Element> taken;
+  for (int i = 0; i < 4; ++i) taken.push_back(line.take());
+  line.give_back(std::move(taken));
+  std::vector<int64_t> all;
+  int without_number = 0;
+  for (int i = 0; i < 10; ++i) {
+    all.push_back(value(line.take()));
+    without_number += line.last_number() == TakeOrder::kNoNumber ? 1 : 0;
+  }
+  std::ranges::sort(all);
+  EXPECT_EQ(all, range(0, 10));
+  EXPECT_EQ(without_number, 4);
+}
+
+TEST(TakeOrder, ClearDestroysWhatIsInside) {
+  const int64_t before = BufferPool::shared().stats().bytes_in_use;
+  for (const bool is_random : {false, true}) {
+    Slots slots(PackedElement::bytes(1), 8);
+    const auto order = is_random ? random_order(slots, 1, 0) : first_in_first_out(slots, 1);
+    for (int i = 0; i < 6; ++i) {
+      PackedElement::pack(Element{Tensor::empty(f32, {500})}, slots.write_place());
+      slots.advance_write();
+    }
+    Element taken;
+    PackedElement::unpack(order->next(6), 1, taken);
+    order->give_back({&taken, 1});
+    order->clear(6);
+  }
+  EXPECT_EQ(BufferPool::shared().stats().bytes_in_use, before);
+}
+
+}  // namespace
+}  // namespace headpond::internal
