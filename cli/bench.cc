@@ -51,7 +51,7 @@ void declare(Flags& flags, BenchFlags& to) {
   flags.flag("check", to.check, "exit code 3 iff a target is missed");
 }
 
-[[noreturn]] void refuse(const std::string& text) { throw Exception(ErrorKind::InvalidArgument, text); }
+[[noreturn]] void refuse(const std::string& text) { throw Exception(Error(ErrorKind::InvalidArgument, text)); }
 
 int number(std::string_view text, const std::string& list) {
   int value = -1;
@@ -62,7 +62,7 @@ int number(std::string_view text, const std::string& list) {
 }
 
 std::vector<Entry> chosen(const BenchFlags& flags) {
-  const auto all = entries();
+  auto all = entries();
   if (flags.names.empty()) return all;
   std::vector<Entry> found;
   for (const std::string& name : flags.names) {
@@ -76,7 +76,7 @@ std::vector<Entry> chosen(const BenchFlags& flags) {
 
 std::vector<int> pinned(const std::string& list) {
   if (list.empty()) return allowed_cpus();
-  const auto cpus = parse_cpus(list);
+  auto cpus = parse_cpus(list);
   if (!pin_this_thread(cpus)) refuse(fmt::format("--cpu {}: the system refuses", list));
   return cpus;
 }

@@ -23,6 +23,7 @@ double times_better(const BenchRow& row, double of, double to) {
 template <class Pick>
 Spread spread(const std::vector<BenchRound>& rounds, Pick pick) {
   std::vector<double> values;
+  values.reserve(rounds.size());
   for (const BenchRound& round : rounds) values.push_back(pick(round));
   if (values.empty()) return {};
   const auto [least, greatest] = std::minmax_element(values.begin(), values.end());

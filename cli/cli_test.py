@@ -173,7 +173,7 @@ class Train(Case):
             self.assertEqual(len(mode["batch_digests"]), 2)
         self.assertIs(found["losses_equal"], True)
         self.assertEqual(found["modes"]["feed"]["losses"], found["modes"]["queue"]["losses"])
-        self.assertIn("losses of all modes are bitwise equal", done.stderr)
+        self.assertIn("losses of all modes (feed and queue) are bitwise equal", done.stderr)
         self.check_files(found["logdir"], "loss/feed", "loss/queue", "queue/blstm/fraction_of_4_full")
 
     def test_blstm_with_one_mode_compares_nothing(self):

@@ -26,6 +26,7 @@ void write_value(JsonWriter& json, const DemoFigure& figure) {
 
 std::string format_demo(const std::vector<DemoRow>& rows) {
   std::vector<std::vector<std::string>> cells;
+  cells.reserve(rows.size());
   for (const DemoRow& row : rows) {
     cells.push_back({row.what, figure(row.article), row.article.conditions + (row.flaw.empty() ? "" : "; " + row.flaw),
                      figure(row.ours), row.ours.conditions, figure({row.ceiling, row.ours.unit, ""}), row.limited_by});

@@ -73,7 +73,7 @@ struct Interrupt::State {
 Interrupt::Interrupt(std::chrono::milliseconds patience) : state_(std::make_unique<State>()) {
   state_->patience = patience;
   state_->event = eventfd(0, EFD_CLOEXEC);
-  if (state_->event < 0) throw Exception(ErrorKind::ResourceExhausted, "no descriptor is left for signals");
+  if (state_->event < 0) throw Exception(Error(ErrorKind::ResourceExhausted, "no descriptor is left for signals"));
   g_signals = 0;
   g_event = state_->event;
   struct sigaction action {};

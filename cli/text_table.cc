@@ -61,6 +61,7 @@ std::string format_table(const std::vector<Column>& columns, const std::vector<s
     }
     if (r == 0) {
       std::vector<std::string> rule;
+      rule.reserve(widths.size());
       for (const size_t width : widths) rule.emplace_back(width, '-');
       text += join(rule, widths, columns);
     } else if (spaced && r + 1 < grid.size()) {

@@ -140,7 +140,7 @@ void tell(const Session& session, const BlstmOptions& options, const BlstmResult
       "The article that this repeats reports 36.8 %; its feed run draws each batch twice (its accuracy evaluates the "
       "random "
       "input again), so part of that is not the queue's.");
-  session.say(*result.losses_equal ? "losses of all modes are bitwise equal"
+  session.say(*result.losses_equal ? "losses of all modes (feed and queue) are bitwise equal"
                                    : "LOSSES OF THE MODES DIFFER: this is an error of the program");
 }
 

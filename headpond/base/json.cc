@@ -11,7 +11,7 @@ namespace headpond {
 namespace {
 
 [[noreturn]] void out_of_turn(std::string_view what) {
-  throw Exception(ErrorKind::FailedPrecondition, "JsonWriter: " + std::string(what));
+  throw Exception(Error(ErrorKind::FailedPrecondition, "JsonWriter: " + std::string(what)));
 }
 
 // to_chars for a floating-point number needs at most 24 characters, for an integer 20.

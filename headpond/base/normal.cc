@@ -199,8 +199,8 @@ void fill_normal_on(std::string_view target, std::span<float> out, RandomKey key
                     uint64_t first_block) {
   const auto found = std::ranges::find(targets(), target, &Target::name);
   if (found == targets().end())
-    throw Exception(ErrorKind::InvalidArgument,
-                    "fill_normal_on: no code for " + std::string(target) + " on this machine");
+    throw Exception(
+        Error(ErrorKind::InvalidArgument, "fill_normal_on: no code for " + std::string(target) + " on this machine"));
   fill_with(found->fill, out, key, element, first_block);
 }
 

@@ -64,7 +64,6 @@ inline tl::unexpected<Error> fail(ErrorKind kind, std::string message) {
 class Exception : public std::runtime_error {
  public:
   explicit Exception(Error error) : std::runtime_error(error.to_string()), error_(std::move(error)) {}
-  Exception(ErrorKind kind, std::string message) : Exception(Error(kind, std::move(message))) {}
   const Error& error() const { return error_; }
 
  private:

@@ -58,7 +58,7 @@ TEST(Result, TryReturnsTheFirstError) {
 }
 
 TEST(Exception, CarriesItsErrorAndText) {
-  const Exception exception(ErrorKind::InvalidArgument, "capacity 0");
+  const Exception exception(Error(ErrorKind::InvalidArgument, "capacity 0"));
   EXPECT_EQ(exception.error().kind(), ErrorKind::InvalidArgument);
   EXPECT_STREQ(exception.what(), "InvalidArgument: capacity 0");
 }
@@ -73,7 +73,7 @@ Error caught(Thrown thrown) {
 }
 
 TEST(Exception, BecomesAnErrorInACatchBlock) {
-  EXPECT_EQ(caught(Exception(ErrorKind::DataLoss, "cut")).kind(), ErrorKind::DataLoss);
+  EXPECT_EQ(caught(Exception(Error(ErrorKind::DataLoss, "cut"))).kind(), ErrorKind::DataLoss);
   EXPECT_EQ(caught(std::bad_alloc()).kind(), ErrorKind::ResourceExhausted);
   EXPECT_EQ(caught(std::runtime_error("mine")).to_string(), "Unknown: mine");
   EXPECT_EQ(caught(7).kind(), ErrorKind::Unknown);

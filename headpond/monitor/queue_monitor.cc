@@ -204,9 +204,10 @@ QueueMonitor::~QueueMonitor() { state_->stop(); }
 QueueMonitor::Handle QueueMonitor::watch(QueueSource source) {
   const bool room = source.capacity < 0 || source.capacity > source.min_after_dequeue;
   if (!source.fill || source.capacity == 0 || source.min_after_dequeue < 0 || !room) {
-    throw Exception(ErrorKind::InvalidArgument,
-                    fmt::format("cannot watch the queue \"{}\": capacity {}, minimum fill {}, {} fill function",
-                                source.name, source.capacity, source.min_after_dequeue, source.fill ? "a" : "no"));
+    throw Exception(
+        Error(ErrorKind::InvalidArgument,
+              fmt::format("cannot watch the queue \"{}\": capacity {}, minimum fill {}, {} fill function", source.name,
+                          source.capacity, source.min_after_dequeue, source.fill ? "a" : "no")));
   }
   return Handle(state_, state_->add(std::move(source)));
 }

@@ -12,7 +12,7 @@
 namespace headpond::internal {
 namespace {
 
-[[noreturn]] void refuse(std::string why) { throw Exception(ErrorKind::InvalidArgument, std::move(why)); }
+[[noreturn]] void refuse(std::string why) { throw Exception(Error(ErrorKind::InvalidArgument, std::move(why))); }
 
 Tensor stack_bytes(std::span<const Element> elements, size_t component, const Shape& shape) {
   std::vector<std::string_view> values;

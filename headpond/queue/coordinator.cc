@@ -80,7 +80,7 @@ Coordinator::~Coordinator() {
 }
 
 void Coordinator::start(std::string name, std::function<Result<void>(std::stop_token)> body) {
-  if (!body) throw Exception(ErrorKind::InvalidArgument, fmt::format("thread '{}' without a function", name));
+  if (!body) throw Exception(Error(ErrorKind::InvalidArgument, fmt::format("thread '{}' without a function", name)));
   state_->reap();
   MutexLock lock(state_->mu);
   State::Member& member = state_->members.emplace_back();
@@ -96,7 +96,7 @@ void Coordinator::start(std::string name, std::function<Result<void>(std::stop_t
   } catch (const std::exception& refused) {
     const std::string text = fmt::format("thread '{}' could not be started: {}", member.name, refused.what());
     state_->members.pop_back();
-    throw Exception(ErrorKind::ResourceExhausted, text);
+    throw Exception(Error(ErrorKind::ResourceExhausted, text));
   }
 }
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int64_t kMostElements = int64_t{1} << 48;
 
-[[noreturn]] void refuse(std::string why) { throw Exception(ErrorKind::InvalidArgument, std::move(why)); }
+[[noreturn]] void refuse(std::string why) { throw Exception(Error(ErrorKind::InvalidArgument, std::move(why))); }
 
 // Memory that the system refuses is an error like any other: the queue goes on, and what was taken is in it again.
 template <class Call>
@@ -80,6 +80,7 @@ void must_agree(const QueueState& old, const QueueOptions& options, const QueueT
   compare("type", old.type().type, type.type);
   compare("capacity", old.options().capacity, options.capacity);
   compare("min_after_dequeue", old.type().min_after_dequeue, type.min_after_dequeue);
+  compare("memory_limit", old.options().memory_limit, options.memory_limit);
   compare("seed", old.type().seed, type.seed);
   compare("dtypes", text_of(old.options().dtypes), text_of(options.dtypes));
   compare("shapes", text_of(old.options().shapes), text_of(options.shapes));
@@ -111,29 +112,29 @@ std::shared_ptr<QueueState> make_queue(QueueOptions options, QueueType type) {
 
 }  // namespace internal
 
-Result<void> Queue::enqueue(Element element, Wait wait) {
+Result<void> Queue::enqueue(Element element, Wait wait) const {
   return internal::or_exhausted([&] { return state_->enqueue(std::move(element), wait); });
 }
-Result<void> Queue::enqueue_many(Element rows, Wait wait) {
+Result<void> Queue::enqueue_many(Element rows, Wait wait) const {
   return internal::or_exhausted([&] { return state_->enqueue_many(std::move(rows), wait); });
 }
-Result<Element> Queue::dequeue(Wait wait) {
+Result<Element> Queue::dequeue(Wait wait) const {
   return internal::or_exhausted([&] { return state_->dequeue(wait); });
 }
-Result<Element> Queue::dequeue_many(int64_t n, Wait wait) {
+Result<Element> Queue::dequeue_many(int64_t n, Wait wait) const {
   return internal::or_exhausted([&] { return state_->dequeue_many(n, false, wait); });
 }
-Result<Element> Queue::dequeue_up_to(int64_t n, Wait wait) {
+Result<Element> Queue::dequeue_up_to(int64_t n, Wait wait) const {
   return internal::or_exhausted([&] { return state_->dequeue_many(n, true, wait); });
 }
-Result<void> Queue::close(bool cancel_pending_enqueues) { return state_->close(cancel_pending_enqueues); }
+Result<void> Queue::close(bool cancel_pending_enqueues) const { return state_->close(cancel_pending_enqueues); }
 
-void Queue::close_with_error(Error cause) {
+void Queue::close_with_error(Error cause) const {
   set_failure(std::move(cause));
   (void)state_->close(true);
 }
 
-void Queue::set_failure(Error cause) { state_->set_failure(std::move(cause)); }
+void Queue::set_failure(Error cause) const { state_->set_failure(std::move(cause)); }
 bool Queue::is_closed() const { return state_->gate().refuses_puts(); }
 int64_t Queue::size() const { return state_->stats().size; }
 QueueStats Queue::stats() const { return state_->stats(); }
@@ -143,7 +144,7 @@ const std::vector<DType>& Queue::dtypes() const { return state_->options().dtype
 const std::vector<Shape>& Queue::shapes() const { return state_->options().shapes; }
 const std::vector<std::string>& Queue::names() const { return state_->options().names; }
 
-Queue::Iterator Queue::begin() { return Iterator(*this); }
+Queue::Iterator Queue::begin() const { return Iterator(*this); }
 
 Queue::Iterator& Queue::Iterator::operator++() {
   element_.reset();

@@ -23,7 +23,7 @@ struct QueueOptions {
   std::vector<Shape> shapes = {};       ///< None, or one per component; needed by dequeue_many and dequeue_up_to.
   std::vector<std::string> names = {};  ///< None, or one per component; then elements are named.
   std::string name = "";                ///< For texts, charts and traces; "": the type's TensorFlow name, numbered.
-  std::string shared_name = "";         ///< Queues of one shared name are one queue; they must agree in all else.
+  std::string shared_name = "";         ///< Queues of one shared name are one queue; all but the name must agree.
   int64_t memory_limit = -1;            ///< Bytes; a minimum fill that needs more is refused. Below 0: no limit.
 };
 
@@ -47,7 +47,8 @@ namespace internal {
 class QueueState;
 }
 
-/// A handle: copies are the same queue. This base has what all types have; make one of the types below.
+/// A handle: copies are the same queue, and a const one serves as well. This base has what all types have; make one of
+/// the types below.
 ///
 /// Errors, all with the queue's name in the text: InvalidArgument for an element of other components (at once, never in
 /// line); Cancelled for an enqueue into a closed queue, and when Wait::stop or close(true) ended the call; OutOfRange
@@ -55,28 +56,28 @@ class QueueState;
 /// after Wait::timeout.
 class Queue {
  public:
-  Result<void> enqueue(Element element, Wait wait = {});
+  Result<void> enqueue(Element element, Wait wait = {}) const;
   /// Each component has one more dimension in front, the rows; row by row as room appears. Rows that are in stay in on
   /// an error.
-  Result<void> enqueue_many(Element rows, Wait wait = {});
-  Result<Element> dequeue(Wait wait = {});
+  Result<void> enqueue_many(Element rows, Wait wait = {}) const;
+  Result<Element> dequeue(Wait wait = {}) const;
   /// `n` elements stacked along a new first dimension. Takes them as they come; on an error gives them back, to the
   /// front.
-  Result<Element> dequeue_many(int64_t n, Wait wait = {});
+  Result<Element> dequeue_many(int64_t n, Wait wait = {}) const;
   /// The same, but a closed queue's last 1 to n - 1 elements are a result, not an error.
-  Result<Element> dequeue_up_to(int64_t n, Wait wait = {});
-  Result<void> try_enqueue(Element element) {
+  Result<Element> dequeue_up_to(int64_t n, Wait wait = {}) const;
+  Result<void> try_enqueue(Element element) const {
     return enqueue(std::move(element), {.timeout = std::chrono::nanoseconds(0)});
   }
-  Result<Element> try_dequeue() { return dequeue({.timeout = std::chrono::nanoseconds(0)}); }
+  Result<Element> try_dequeue() const { return dequeue({.timeout = std::chrono::nanoseconds(0)}); }
 
   /// false: in line behind the enqueues that wait; then no more come in, and dequeues drain the queue. Cancelled iff
   /// closed already. true: at once; waiting enqueues end as Cancelled; never an error.
-  Result<void> close(bool cancel_pending_enqueues = false);
+  Result<void> close(bool cancel_pending_enqueues = false) const;
   /// As close(true); consumers get the elements that are in, then OutOfRange with `cause` as its cause.
-  void close_with_error(Error cause);
+  void close_with_error(Error cause) const;
   /// Records `cause` for the OutOfRange to come, without closing. The first one recorded stays.
-  void set_failure(Error cause);
+  void set_failure(Error cause) const;
 
   bool is_closed() const;
   int64_t size() const;  ///< Elements inside; those drained into a waiting dequeue_many do not count.
@@ -89,7 +90,7 @@ class Queue {
 
   class Iterator;
   /// for (Element element : queue): until OutOfRange without a cause; any other error is thrown as Exception.
-  Iterator begin();
+  Iterator begin() const;
   std::default_sentinel_t end() const { return {}; }
 
  protected:

@@ -49,7 +49,7 @@ struct QueueRunner::Run : std::enable_shared_from_this<Run> {
 
 QueueRunner::QueueRunner(Queue queue, std::vector<Producer> producers, QueueRunnerOptions options) {
   const auto refuse = [&queue](const char* why) {
-    throw Exception(ErrorKind::InvalidArgument, fmt::format("QueueRunner for '{}': {}", queue.name(), why));
+    throw Exception(Error(ErrorKind::InvalidArgument, fmt::format("QueueRunner for '{}': {}", queue.name(), why)));
   };
   if (producers.empty()) refuse("no producers");
   if (std::ranges::any_of(producers, [](const Producer& producer) { return !producer; })) refuse("an empty function");

@@ -22,11 +22,12 @@ struct QueueRunnerOptions {
 /// One thread for each function, which it calls again and again until the function returns an error, throws, or a stop
 /// is requested. The thread's end:
 /// - an error of queue_closed_kinds, or the queue was closed by its consumer: normal; the last producer runs close_op;
-/// - any other error: the coordinator is stopped with it, and the queue closed with cancel: consumers get the elements
-/// that are
-///   in, then OutOfRange with this error as its cause;
-/// - a requested stop: cancel_op runs on the thread that requested it, so that waiting enqueues end; what it returns is
-/// ignored. So a consumer never waits for producers that are gone. Threads are named QueueRunnerThread-<queue>-<i>.
+/// - any other error: the coordinator is stopped with it and the queue closed with cancel; consumers get the elements
+///   that are in, then OutOfRange with this error as its cause;
+/// - a requested stop: cancel_op runs on the thread that requested it, so that waiting enqueues end; what it returns
+///   is ignored.
+///
+/// So a consumer never waits for producers that are gone. Threads are named QueueRunnerThread-<queue>-<i>.
 class QueueRunner {
  public:
   using Producer = std::function<Result<void>(std::stop_token)>;

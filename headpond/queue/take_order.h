@@ -24,7 +24,8 @@ class TakeOrder {
   virtual const std::byte* next(int64_t inside) = 0;
   /// Takes back what next() gave last, in the order in which it did.
   virtual void give_back(std::span<Element> elements) = 0;
-  /// The number, counted from 0 in order of arrival, of what next() gave last; kNoNumber iff it was given back before.
+  /// The number, counted from 0 in order of arrival, of what next() gave last; kNoNumber where an order that
+  /// mixes gave it again after it had come back.
   uint64_t last_number() const { return last_number_; }
   static constexpr uint64_t kNoNumber = UINT64_MAX;
 

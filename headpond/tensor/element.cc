@@ -27,7 +27,7 @@ Sources& sources() {
   return *instance;
 }
 
-[[noreturn]] void refuse(const std::string& why) { throw Exception(ErrorKind::InvalidArgument, why); }
+[[noreturn]] void refuse(const std::string& why) { throw Exception(Error(ErrorKind::InvalidArgument, why)); }
 
 }  // namespace
 

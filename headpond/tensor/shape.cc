@@ -11,8 +11,8 @@ namespace headpond {
 
 Shape::Shape(std::span<const int64_t> dims) : rank_(static_cast<int>(dims.size())) {
   if (std::any_of(dims.begin(), dims.end(), [](int64_t dim) { return dim < kUnknown; })) {
-    throw Exception(ErrorKind::InvalidArgument,
-                    fmt::format("a shape of [{}]: a dimension is below zero", fmt::join(dims, ",")));
+    throw Exception(Error(ErrorKind::InvalidArgument,
+                          fmt::format("a shape of [{}]: a dimension is below zero", fmt::join(dims, ","))));
   }
   if (rank_ <= kInline) {
     std::copy(dims.begin(), dims.end(), few_.begin());

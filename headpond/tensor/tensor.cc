@@ -21,7 +21,7 @@ namespace {
 
 constexpr size_t kInlineBytes = 16;
 
-[[noreturn]] void refuse(const std::string& why) { throw Exception(ErrorKind::InvalidArgument, why); }
+[[noreturn]] void refuse(const std::string& why) { throw Exception(Error(ErrorKind::InvalidArgument, why)); }
 
 size_t checked_bytes(DType dtype, const Shape& shape) {
   const auto size = shape.size();

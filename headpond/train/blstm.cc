@@ -62,10 +62,10 @@ void refuse_wrong(const BlstmOptions& options) {
       {"cores", options.cores},   {"torch threads", options.torch_threads}};
   for (const auto& [what, count] : counts) {
     if (count < 1)
-      throw Exception(ErrorKind::InvalidArgument, fmt::format("{} must be at least 1, got {}", what, count));
+      throw Exception(Error(ErrorKind::InvalidArgument, fmt::format("{} must be at least 1, got {}", what, count)));
   }
   if (!options.feed && !options.queue && !options.all_cores) {
-    throw Exception(ErrorKind::InvalidArgument, "no mode to train in: feed, queue and all_cores are all off");
+    throw Exception(Error(ErrorKind::InvalidArgument, "no mode to train in: feed, queue and all_cores are all off"));
   }
   if (auto fast = require_fast(blas()); !fast) throw Exception(fast.error());
 }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "headpond/base/clock.h"
+#include "headpond/base/log.h"
 #include "headpond/base/stats.h"
 #include "headpond/base/trace.h"
 #include "headpond/monitor/events.h"
@@ -25,6 +26,7 @@ using NextBatch = std::function<Result<Element>()>;
 constexpr int64_t kSettlingSteps = 20;
 constexpr int64_t kLimitSteps = 120;  // Of the run that finds the limit of training.
 constexpr int64_t kScalarEvery = 20;
+constexpr int64_t kElementBytes = 28 * 28 * int64_t{sizeof(float)} + int64_t{sizeof(int64_t)};
 
 double seconds(int64_t ns) { return static_cast<double>(ns) * 1e-9; }
 
@@ -35,7 +37,7 @@ void refuse_wrong(const MnistOptions& options) {
                                                     {"torch threads", options.torch_threads}};
   for (const auto& [what, count] : counts) {
     if (count < 1)
-      throw Exception(ErrorKind::InvalidArgument, fmt::format("{} must be at least 1, got {}", what, count));
+      throw Exception(Error(ErrorKind::InvalidArgument, fmt::format("{} must be at least 1, got {}", what, count)));
   }
   const std::pair<const char*, int64_t> sizes[] = {{"sleep", options.sleep.count()},
                                                    {"min_after_dequeue", options.min_after_dequeue},
@@ -43,11 +45,12 @@ void refuse_wrong(const MnistOptions& options) {
                                                    {"early exit", options.early_exit}};
   for (const auto& [what, size] : sizes) {
     if (size < 0)
-      throw Exception(ErrorKind::InvalidArgument, fmt::format("{} must not be negative, got {}", what, size));
+      throw Exception(Error(ErrorKind::InvalidArgument, fmt::format("{} must not be negative, got {}", what, size)));
   }
   if (options.capacity >= 0 && options.capacity <= options.min_after_dequeue) {
-    throw Exception(ErrorKind::InvalidArgument, fmt::format("the capacity, {}, must be above min_after_dequeue, {}",
-                                                            options.capacity, options.min_after_dequeue));
+    throw Exception(
+        Error(ErrorKind::InvalidArgument, fmt::format("the capacity, {}, must be above min_after_dequeue, {}",
+                                                      options.capacity, options.min_after_dequeue)));
   }
 }
 
@@ -78,7 +81,12 @@ struct MnistTrial::State {
     return {.events = hooks.events, .totals = [this]() -> PipelineTotals {
               const WaitSummary waits = account.summary();
               const int64_t done = steps_done.get();
-              return {.steps = done, .elements = done * options.batch, .calls = waits.calls, .wait_ns = waits.wait_ns};
+              const int64_t elements = done * options.batch;
+              return {.steps = done,
+                      .elements = elements,
+                      .bytes = elements * kElementBytes,
+                      .calls = waits.calls,
+                      .wait_ns = waits.wait_ns};
             }};
   }
 
@@ -114,6 +122,7 @@ Result<void> MnistTrial::State::prepare() {
   torch::set_num_threads(options.torch_threads);
   (void)set_blas_threads(1);
   if (data) return {};
+  if (auto fast = require_fast(blas()); !fast) log(LogLevel::warning, fast.error().message());
   auto loaded = load_mnist(options.folder, hooks.stop);
   if (!loaded) return fail(loaded.error());
   data = std::move(*loaded);
@@ -131,8 +140,9 @@ Result<void> MnistTrial::State::find_limit() {
   int64_t start = 0;
   for (int64_t i = 0; i < kLimitSteps; ++i) {
     if (i == kSettlingSteps) start = now_ns();
-    if (hooks.stop.stop_requested()) return fail(ErrorKind::Cancelled, "a stop was requested");
-    if (const auto done = other.step(*next()); !done) return fail(done.error());
+    const auto batch = next();
+    if (!batch) return fail(batch.error());
+    if (const auto done = other.step(*batch); !done) return fail(done.error());
   }
   train_it_per_s = static_cast<double>(kLimitSteps - kSettlingSteps) / seconds(now_ns() - start);
   return {};

@@ -37,17 +37,19 @@ QueueRunner::Producer pinned(const MnistInputOptions& options, Make make) {
 
 void refuse_wrong(const MnistData& data, const MnistInputOptions& options) {
   if (options.producers < 1) {
-    throw Exception(ErrorKind::InvalidArgument, fmt::format("producers must be at least 1, got {}", options.producers));
+    throw Exception(
+        Error(ErrorKind::InvalidArgument, fmt::format("producers must be at least 1, got {}", options.producers)));
   }
   if (options.batch < 1) {
-    throw Exception(ErrorKind::InvalidArgument, fmt::format("a batch must have at least 1 row, got {}", options.batch));
+    throw Exception(
+        Error(ErrorKind::InvalidArgument, fmt::format("a batch must have at least 1 row, got {}", options.batch)));
   }
   if (options.window < 1 || options.window > data.train_images.dim(0)) {
-    throw Exception(ErrorKind::InvalidArgument,
-                    fmt::format("a window must have 1 to {} images, got {}", data.train_images.dim(0), options.window));
+    throw Exception(Error(ErrorKind::InvalidArgument, fmt::format("a window must have 1 to {} images, got {}",
+                                                                  data.train_images.dim(0), options.window)));
   }
   if (options.sleep.count() < 0) {
-    throw Exception(ErrorKind::InvalidArgument, fmt::format("cannot sleep for {} ms", options.sleep.count()));
+    throw Exception(Error(ErrorKind::InvalidArgument, fmt::format("cannot sleep for {} ms", options.sleep.count())));
   }
 }
 
