@@ -25,8 +25,8 @@ QueueState::QueueState(QueueOptions options, const QueueType& type)
       type_(type),
       id_(next_id()),
       components_(options_),
-      put_span_(trace::intern("enqueue " + options_.name)),
-      take_span_(trace::intern("dequeue " + options_.name)),
+      put_span_("enqueue", options_.name),
+      take_span_("dequeue", options_.name),
       gate_(options_.capacity, type.min_after_dequeue),
       slots_(PackedElement::bytes(components_.count()), options_.capacity),
       order_(type.make_order(slots_, components_.count(), type.seed)) {}
@@ -79,7 +79,7 @@ void QueueState::take(TakeTurn& turn, Element& element) {
 }
 
 Result<void> QueueState::enqueue(Element&& element, const Wait& wait) {
-  const trace::Span span(put_span_, trace::Category::wait);
+  const trace::Span span(put_span_.get(), trace::Category::wait);
   if (auto fits = components_.check(element); !fits) return fail(with_name(fits.error()));
   Patience patience(wait);
   Pass pass = gate_.begin_put(patience);
@@ -93,7 +93,7 @@ Result<void> QueueState::enqueue(Element&& element, const Wait& wait) {
 }
 
 Result<void> QueueState::enqueue_many(Element rows, const Wait& wait) {
-  const trace::Span span(put_span_, trace::Category::wait);
+  const trace::Span span(put_span_.get(), trace::Category::wait);
   const Result<int64_t> count = components_.check_rows(rows);
   if (!count) return fail(with_name(count.error()));
   if (*count == 0) return {};
@@ -120,7 +120,7 @@ Pass QueueState::put_many(const Element& rows, int64_t count, Patience& patience
 }
 
 Result<Element> QueueState::dequeue(const Wait& wait) {
-  const trace::Span span(take_span_, trace::Category::wait);
+  const trace::Span span(take_span_.get(), trace::Category::wait);
   Result<Element> result;
   Patience patience(wait);
   Pass pass = gate_.begin_take(patience);
@@ -135,7 +135,7 @@ Result<Element> QueueState::dequeue(const Wait& wait) {
 }
 
 Result<Element> QueueState::dequeue_many(int64_t n, bool or_fewer, const Wait& wait) {
-  const trace::Span span(take_span_, trace::Category::wait);
+  const trace::Span span(take_span_.get(), trace::Category::wait);
   if (n < 0)
     return fail(with_name({ErrorKind::InvalidArgument, fmt::format("expected a count of at least 0, received {}", n)}));
   if (auto can = components_.check_can_stack(); !can) return fail(with_name(can.error()));

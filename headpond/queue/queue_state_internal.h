@@ -2,6 +2,7 @@
 // The queue behind its handles.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "headpond/base/mutex.h"
+#include "headpond/base/trace.h"
 #include "headpond/queue/components.h"
 #include "headpond/queue/gate.h"
 #include "headpond/queue/slots.h"
@@ -24,6 +26,24 @@ struct QueueType {
   uint64_t seed = 0;
   bool chooses = false;  // Its order looks at all elements inside, not at the oldest alone.
   std::unique_ptr<TakeOrder> (*make_order)(Slots& slots, size_t components, uint64_t seed);
+};
+
+/// The name of a queue's spans. Interned, hence kept for ever, when the first trace asks for it: programs that make
+/// queues without end keep none.
+class SpanName {
+ public:
+  SpanName(const char* verb, const std::string& queue) : verb_(verb), queue_(queue) {}
+  const char* get() {
+    if (!trace::enabled()) return verb_;
+    const char* name = name_.load(std::memory_order_acquire);
+    if (name == nullptr) name_.store(name = trace::intern(verb_ + (" " + queue_)), std::memory_order_release);
+    return name;
+  }
+
+ private:
+  const char* const verb_;
+  const std::string& queue_;
+  std::atomic<const char*> name_ = nullptr;
 };
 
 class QueueState {
@@ -61,8 +81,8 @@ class QueueState {
   const QueueType type_;
   const uint64_t id_;
   const Components components_;
-  const char* const put_span_;  // Names for traces.
-  const char* const take_span_;
+  SpanName put_span_;
+  SpanName take_span_;
 
   Gate gate_;
   Slots slots_;                       // Written under the put turn, read under the take turn.

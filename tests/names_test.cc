@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// Uses every public name of queues, tensors and errors the way a program outside the tree does: by the one header, and
+// without a test framework, so that the consumer of the installed package compiles the same file.
+#include <headpond/headpond.h>
+
+#include <array>
+#include <cstdlib>
+#include <functional>
+#include <iostream>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace hp = headpond;
+
+namespace {
+
+void check(bool holds, const char* what) {
+  if (holds) return;
+  std::cerr << "does not hold: " << what << '\n';
+  std::exit(1);
+}
+#define CHECK(condition) check(static_cast<bool>(condition), #condition)
+
+void errors() {
+  const hp::Error none;
+  const hp::Error cause(hp::ErrorKind::DataLoss, "inner");
+  const hp::Error error(hp::ErrorKind::Unknown, "outer", cause);
+  CHECK(!none && error && error.kind() == hp::ErrorKind::Unknown && error.message() == "outer");
+  CHECK(error.cause() != nullptr && error.cause()->message() == "inner" && cause.cause() == nullptr);
+  const auto failing = []() -> hp::Result<int> { return hp::fail(hp::ErrorKind::NotFound, "no"); };
+  const auto failing_void = []() -> hp::Result<void> { return hp::fail(hp::ErrorKind::Cancelled, "no"); };
+  CHECK(failing().error().kind() == hp::ErrorKind::NotFound && !failing_void());
+  static_assert(std::is_same_v<hp::Result<int>, tl::expected<int, hp::Error>>);
+  static_assert(std::is_base_of_v<std::runtime_error, hp::Exception>);
+  try {
+    throw hp::Exception(error);
+  } catch (const hp::Exception& thrown) {
+    CHECK(thrown.error().cause() != nullptr);
+  }
+  for (const hp::ErrorKind kind : {hp::ErrorKind::OutOfRange, hp::ErrorKind::Cancelled, hp::ErrorKind::InvalidArgument,
+                                   hp::ErrorKind::DeadlineExceeded, hp::ErrorKind::FailedPrecondition,
+                                   hp::ErrorKind::DataLoss, hp::ErrorKind::NotFound, hp::ErrorKind::ResourceExhausted,
+                                   hp::ErrorKind::Unimplemented, hp::ErrorKind::Unknown}) {
+    CHECK(hp::Error(kind, "").kind() == kind);
+  }
+}
+
+void tensors() {
+  const std::vector<float> values = {1, 2, 3, 4, 5, 6};
+  const hp::Tensor tensor = hp::Tensor::from(std::span<const float>(values), hp::Shape{2, 3});
+  CHECK(tensor.dtype() == hp::f32 && tensor.size() == 6 && tensor.shape() == (hp::Shape{2, 3}));
+  CHECK(tensor.shape().rank() == 2 && tensor.shape()[1] == 3);
+  const std::span<const float> read = tensor.as<float>();
+  CHECK(read[5] == 6 && hp::kUnknown == -1);
+  const std::array<std::string_view, 2> texts = {"a", "bc"};
+  const hp::Tensor strings = hp::Tensor::from(std::span<const std::string_view>(texts), hp::Shape{2});
+  CHECK(strings.dtype() == hp::bytes && strings.bytes_at(1) == "bc");
+  for (const hp::DType dtype : {hp::u8, hp::i8, hp::u16, hp::i16, hp::u32, hp::i32, hp::u64, hp::i64, hp::f16, hp::bf16,
+                                hp::f32, hp::f64, hp::boolean}) {
+    CHECK(hp::item_size(dtype) > 0);
+  }
+  const hp::Element pair{{tensor, strings}};
+  CHECK(pair.size() == 2 && pair[1].bytes_at(0) == "a");
+  const hp::Element named = hp::Element::named({{"x", tensor}, {"y", strings}});
+  CHECK(named["x"].size() == 6);
+}
+
+hp::Element number(int64_t value) {
+  return hp::Element{{hp::Tensor::from(std::span<const int64_t>(&value, 1), hp::Shape{})}};
+}
+
+void queues() {
+  hp::FIFOQueue queue({.capacity = 8, .dtypes = {hp::i64}, .shapes = {hp::Shape{}}, .name = "pond"});
+  const hp::Wait brief{.timeout = std::chrono::milliseconds(1), .stop = std::stop_token()};
+  CHECK(hp::Wait{}.timeout == hp::kForever);
+  CHECK(queue.enqueue(number(1)) && queue.enqueue(number(2), brief) && queue.try_enqueue(number(3)));
+  const std::array<int64_t, 3> rows = {4, 5, 6};
+  CHECK(queue.enqueue_many(hp::Element{{hp::Tensor::from(std::span<const int64_t>(rows), hp::Shape{3})}}, brief));
+  CHECK(queue.dequeue() && queue.dequeue(brief) && queue.try_dequeue());
+  CHECK(queue.dequeue_many(1) && queue.dequeue_up_to(1, brief));
+  const hp::QueueStats stats = queue.stats();
+  CHECK(stats.enqueued == 6 && stats.dequeued == 5 && stats.waiting_enqueues == 0 && stats.waiting_dequeues == 0);
+  CHECK(queue.name() == "pond" && queue.capacity() == 8 && queue.size() == 1 && !queue.is_closed());
+  hp::FIFOQueue same = queue;
+  hp::Queue base = same;
+  CHECK(base.close(false) && queue.is_closed() && queue.close(true));
+  int64_t count = 0;
+  for (hp::Element element : queue) count += element[0].as<int64_t>()[0];
+  CHECK(count == 6 && hp::FIFOQueue::from_list(0, {queue, same}).name() == "pond");
+  hp::RandomShuffleQueue random(
+      {.capacity = 4, .dtypes = {hp::i64}, .shapes = {}, .names = {"x"}, .shared_name = "all", .memory_limit = 1 << 20},
+      /*min_after_dequeue=*/1, /*seed=*/hp::entropy());
+  CHECK(random.enqueue(hp::Element::named({{"x", number(1)[0]}})));
+  CHECK(hp::RandomShuffleQueue::from_list(0, {random}).size() == 1);
+}
+
+void runners() {
+  hp::FIFOQueue queue({.capacity = 2, .dtypes = {hp::i64}});
+  hp::Coordinator coordinator(hp::CoordinatorOptions{.clean_stop_kinds = {hp::ErrorKind::OutOfRange}});
+  const hp::QueueRunnerOptions options{.queue_closed_kinds = {hp::ErrorKind::OutOfRange},
+                                       .close_op = [queue]() mutable { return queue.close(); },
+                                       .cancel_op = [queue]() mutable { return queue.close(true); }};
+  std::vector<std::function<hp::Result<void>(std::stop_token)>> producers;
+  producers.emplace_back([queue, next = int64_t{0}](const std::stop_token& stop) mutable -> hp::Result<void> {
+    if (next == 5) return hp::fail(hp::ErrorKind::OutOfRange, "end");
+    return queue.enqueue(number(next++), {.stop = stop});
+  });
+  hp::QueueRunner(queue, producers, options).start(coordinator);
+  int64_t sum = 0;
+  for (hp::Element element : queue) sum += element[0].as<int64_t>()[0];
+  CHECK(sum == 10);
+  coordinator.start("own", [](const std::stop_token&) -> hp::Result<void> { return {}; });
+  CHECK(coordinator.join({.stop_grace_period = std::chrono::seconds(5), .ignore_live_threads = false}));
+  CHECK(coordinator.joined() && !coordinator.should_stop() && coordinator.raise_requested_exception());
+  coordinator.clear_stop();
+  coordinator.stop_on_exception([] {});
+  CHECK(!coordinator.wait_for_stop(std::chrono::milliseconds(1)) && !coordinator.stop_token().stop_requested());
+  CHECK(coordinator.request_stop() && coordinator.request_stop(hp::Error()) && coordinator.wait_for_stop());
+}
+
+}  // namespace
+
+int main() {
+  errors();
+  tensors();
+  queues();
+  runners();
+  std::cout << "all names work\n";
+}
