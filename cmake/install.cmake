@@ -5,11 +5,11 @@ set(headpond_config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/headpond)
 
 install(TARGETS headpond EXPORT headpond-targets)
 install(EXPORT headpond-targets NAMESPACE headpond:: DESTINATION ${headpond_config_dir})
-install(FILES headpond/headpond.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/headpond OPTIONAL)
+install(FILES headpond/headpond.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/headpond)
 if(TARGET headpond_torch)
   install(TARGETS headpond_torch EXPORT headpond-torch-targets)
   install(EXPORT headpond-torch-targets NAMESPACE headpond:: DESTINATION ${headpond_config_dir})
-  install(FILES headpond/torch.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/headpond OPTIONAL)
+  install(FILES headpond/torch.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/headpond)
 endif()
 
 configure_package_config_file(cmake/headpond-config.cmake.in ${PROJECT_BINARY_DIR}/headpond-config.cmake
