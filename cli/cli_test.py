@@ -84,8 +84,7 @@ class Case(unittest.TestCase):
 
 class Usage(Case):
     def test_wrong_lines_exit_2_with_the_reason_on_stderr_alone(self):
-        for line in ("", "fly", "train", "train fly", "train mnist --fly", "train mnist --steps x", "bench fly", "bench --cpu x",
-                     "bench --rounds -1", "--json"):
+        for line in ("", "fly", "train fly", "bench fly", "bench --cpu x", "bench --rounds -1"):
             done = self.expect(2, *line.split())
             self.assertEqual(done.stdout, "", line)
             self.assertIn("headpond: ", done.stderr, line)

@@ -161,7 +161,9 @@ Result<void> BlstmTrial::State::feed_block(Mode& mode, int64_t count) {
   PinnedScope pinned(all ? all_cpus : cpus.trainer);
   const int threads = static_cast<int>(all_cpus.size());
   use_threads(all ? threads : options.torch_threads, all ? threads : options.cores);
-  return steps(mode, count, [&] { return mode.generate(hooks.stop); });
+  const auto done = steps(mode, count, [&] { return mode.generate(hooks.stop); });
+  use_threads(options.torch_threads, options.cores);
+  return done;
 }
 
 Result<void> BlstmTrial::State::queue_block(int64_t count) {
