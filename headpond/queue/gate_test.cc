@@ -121,7 +121,7 @@ TEST_F(Gates, WaitsAreCountedWithTheirTime) {
 TEST_F(Gates, NoWakeIsLostBetweenTwoSidesThatSleep) {
   for (const int64_t capacity : {1, 3}) {
     Gate gate(capacity, 0);
-    constexpr int64_t kCount = 6000;
+    constexpr int64_t kCount = 2000;
     auto putter = later([&] {
       headpond::Random random(1);
       for (int64_t done = 0; done < kCount;) {
