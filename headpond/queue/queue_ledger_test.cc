@@ -185,7 +185,7 @@ INSTANTIATE_TEST_SUITE_P(Capacities, Ledger, ::testing::Values(1, 5, 6000, -1));
 
 int64_t rounds() {
   const char* const given = std::getenv("HEADPOND_RACES");
-  return given == nullptr ? 12 : std::max<int64_t>(1, std::atoll(given) / 8);
+  return given == nullptr ? 12 : std::max<int64_t>(1, std::atoll(given) / 4);
 }
 
 TEST_P(Ledger, NothingIsLostNothingComesTwiceAndOrderIsKept) {
