@@ -104,6 +104,7 @@ Result<std::vector<Finished>> run_all(const Session& session, const BenchFlags& 
     const auto result = run_bench(bench, options);
     if (!result) return fail(result.error());
     session.say(format_bench(bench, *result));
+    if (result->interrupted) return fail(ErrorKind::Cancelled, bench.name + ": a stop was requested");
     all.push_back({bench, *result});
   }
   return all;
@@ -146,13 +147,16 @@ Result<Report> run(Session& session, const BenchFlags& flags) {
       std::all_of(all->begin(), all->end(), [](const Finished& one) { return one.result.digest_equal.value_or(true); });
   const bool pass =
       std::all_of(all->begin(), all->end(), [](const Finished& one) { return passes(one.bench, one.result); });
-  return Report{.exit_code = !agree                 ? kFailed
-                             : flags.check && !pass ? kTargetMissed
-                                                    : kOk,
+  return Report{.exit_code = bench_exit_code(agree, pass, flags.check),
                 .members = [all = *all](JsonWriter& json) { write_members(json, all); }};
 }
 
 }  // namespace
+
+int bench_exit_code(bool outputs_agree, bool targets_met, bool check) {
+  if (!outputs_agree) return kFailed;
+  return check && !targets_met ? kTargetMissed : kOk;
+}
 
 std::vector<int> parse_cpus(const std::string& list) {
   std::vector<int> cpus;

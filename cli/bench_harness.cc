@@ -73,6 +73,8 @@ class Run {
     BenchResult result;
     while (static_cast<int64_t>(result.rounds.size()) < wanted && (result.rounds.empty() || has_time())) {
       auto round = accepted(result.rounds.size() + 1);
+      result.interrupted = !round && round.error().kind() == ErrorKind::Cancelled && !result.rounds.empty();
+      if (result.interrupted) break;
       if (!round) return fail(round.error());
       result.rounds.push_back(std::move(*round));
       result.pss_peak_mib = std::max(result.pss_peak_mib, static_cast<double>(memory_info().pss) / (1 << 20));

@@ -59,6 +59,7 @@ struct BenchResult {
   std::optional<bool> digest_equal;  ///< Outputs of all systems agree; empty: nothing to compare.
   double pss_peak_mib = 0;
   double wall_s = 0;
+  bool interrupted = false;  ///< A stop was requested before the last round; those before it are here.
 
   Spread row(size_t i) const;
   Spread ratio(size_t i) const;

@@ -159,6 +159,22 @@ TEST(BenchHarness, EndsWhenAStopIsRequested) {
   EXPECT_EQ(run_bench(machine.bench({{1, 1}}), options).error().kind(), ErrorKind::Cancelled);
 }
 
+TEST(BenchHarness, KeepsTheRoundsBeforeAStop) {
+  Machine machine;
+  std::stop_source source;
+  BenchOptions options = machine.options();
+  options.stop = source.get_token();
+  Bench bench = machine.bench({{1, 1}});
+  bench.cycle = [&, whole = bench.cycle](const std::stop_token& stop) {
+    if (machine.cycles == 1) source.request_stop();
+    return whole(stop);
+  };
+  const auto result = run_bench(bench, options).value();
+  EXPECT_TRUE(result.interrupted);
+  EXPECT_EQ(result.rounds.size(), 2U);
+  EXPECT_FALSE(run_bench(machine.bench({{1, 1}}), machine.options()).value().interrupted);
+}
+
 TEST(BenchHarness, ACyclesErrorEndsIt) {
   Machine machine;
   Bench bench = machine.bench({{1, 1}});

@@ -101,7 +101,8 @@ std::string order_of(const Bench& bench) {
 
 void write_bench(JsonWriter& json, const Bench& bench, const BenchResult& result) {
   json.member("name", bench.name).member("rounds", result.rounds.size()).member("order", order_of(bench));
-  json.member("consume", bench.consume).member("consume_ns_per_kib", 0).key("rows").begin_array();
+  json.member("consume", bench.consume).key("consume_ns_per_kib").value(nullptr);  // These do not read bytes.
+  json.key("rows").begin_array();
   for (size_t i = 0; i < bench.rows.size(); ++i) write_row(json, bench.rows[i], i, result);
   json.end_array().key("ratios").begin_array();
   for (size_t i = 0; i < bench.ratios.size(); ++i) {
@@ -130,7 +131,8 @@ void write_bench(JsonWriter& json, const Bench& bench, const BenchResult& result
 }
 
 std::string format_bench(const Bench& bench, const BenchResult& result) {
-  std::string text = fmt::format("\n{}: {} rounds in {:.1f} s{}\n\n", bench.name, result.rounds.size(), result.wall_s,
+  std::string text = fmt::format("\n{}: {} rounds{} in {:.1f} s{}\n\n", bench.name, result.rounds.size(),
+                                 result.interrupted ? ", then interrupted," : "", result.wall_s,
                                  result.noisy() ? ", NOISY: other processes used the machine" : "");
   text += rows_table(bench, result);
   if (!bench.ratios.empty()) text += "\n" + ratios_table(bench, result);

@@ -45,7 +45,7 @@ TEST(BenchReport, HasTheAgreedMembers) {
   const std::string text = json(result(3));
   for (
       const char* part :
-      {R"("name":"queue.handoff","rounds":1,"order":"ABAB","consume":"xor","consume_ns_per_kib":0)",
+      {R"("name":"queue.handoff","rounds":1,"order":"ABAB","consume":"xor","consume_ns_per_kib":null)",
        R"({"case":"fifo cap=16","params":{"capacity":16,"payload":"int64"},"system":"headpond","system_version":"1",)"
        R"("metric":"ns_per_item","unit":"ns","better":"lower","median":30,"min":30,"max":30,"samples":[30],"cpu_s":0.5,)"
        R"("pss_peak_mib":12,"noisy":false})",

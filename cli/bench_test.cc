@@ -11,6 +11,15 @@ namespace {
 
 using testing::ElementsAre;
 
+TEST(BenchExitCode, IsThreeForAMissedTargetIfTargetsAreChecked) {
+  EXPECT_EQ(bench_exit_code(true, true, true), 0);
+  EXPECT_EQ(bench_exit_code(true, false, true), 3);
+  EXPECT_EQ(bench_exit_code(true, false, false), 0);
+  for (const bool met : {false, true}) {
+    for (const bool check : {false, true}) EXPECT_EQ(bench_exit_code(false, met, check), 1);
+  }
+}
+
 TEST(CpuList, ReadsNumbersAndRanges) {
   EXPECT_THAT(parse_cpus("0"), ElementsAre(0));
   EXPECT_THAT(parse_cpus("3,0-2"), ElementsAre(3, 0, 1, 2));
@@ -35,7 +44,7 @@ TEST(Handoff, NoticesItemsOutOfOrder) {
 class ShortBench : public testing::TestWithParam<Bench (*)(const BenchSetup&)> {};
 
 TEST_P(ShortBench, MeasuresEachRowAndItsOutputsAgree) {
-  const Bench bench = GetParam()({.peers = false, .cpus = allowed_cpus()});
+  const Bench bench = GetParam()({.peers = false, .cpus = allowed_cpus(), .items = 5000});
   const BenchResult result = run_bench(bench, {.rounds = 1, .seconds = 1e-3}).value();
   ASSERT_EQ(result.rounds.size(), 1U);
   EXPECT_TRUE(result.digest_equal.value());

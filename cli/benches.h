@@ -14,7 +14,11 @@ struct BenchSetup {
   bool peers = true;
   std::vector<int> cpus = {};  ///< Where threads are pinned to; not empty.
   uint64_t seed = 7;
+  int64_t items = 200'000;  ///< That cross a queue in a cycle.
 };
+
+/// Of `headpond bench`: outputs that differ are a failure; a missed target is one only if targets are checked.
+int bench_exit_code(bool outputs_agree, bool targets_met, bool check);
 
 /// "0,2-3" as {0, 2, 3}. Throws Exception(InvalidArgument) for anything else.
 std::vector<int> parse_cpus(const std::string& list);

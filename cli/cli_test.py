@@ -174,7 +174,8 @@ class Train(Case):
         self.assertIs(found["losses_equal"], True)
         self.assertEqual(found["modes"]["feed"]["losses"], found["modes"]["queue"]["losses"])
         self.assertIn("losses of all modes (feed and queue) are bitwise equal", done.stderr)
-        self.check_files(found["logdir"], "loss/feed", "loss/queue", "queue/blstm/fraction_of_4_full")
+        self.check_files(found["logdir"], "loss/feed", "loss/queue", "queue/blstm/fraction_of_4_full",
+                         "pipeline/starved_fraction", "global_step/sec")
 
     def test_blstm_with_one_mode_compares_nothing(self):
         found = self.json_of(self.expect(0, *TINY_BLSTM, "--feed", "queue", "--json").stdout, "headpond.train/1")

@@ -67,6 +67,7 @@ void Flags::option(const std::string& name, T& to, const std::string& what) {
   CLI::Option* const option = app_.add_option("--" + name, to, what)->envname(variable(name));
   if constexpr (std::is_unsigned_v<T>) option->check(CLI::NonNegativeNumber);  // Else -1 is read as 2^64 - 1.
 }
+template void Flags::option(const std::string&, int&, const std::string&);
 template void Flags::option(const std::string&, int64_t&, const std::string&);
 template void Flags::option(const std::string&, uint64_t&, const std::string&);
 template void Flags::option(const std::string&, double&, const std::string&);

@@ -34,7 +34,7 @@ class Flags {
  public:
   explicit Flags(CLI::App& app) : app_(app) {}
 
-  /// `--name VALUE`; `to` keeps its value when the flag is absent. T: int64_t, uint64_t, double, std::string, or
+  /// `--name VALUE`; `to` keeps its value when the flag is absent. T: int, int64_t, uint64_t, double, std::string, or
   /// std::optional of these.
   template <class T>
   void option(const std::string& name, T& to, const std::string& what);

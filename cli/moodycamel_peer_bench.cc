@@ -31,8 +31,9 @@ HandoffTime run(const HandoffRun& asked) {
 }  // namespace
 
 std::vector<HandoffSystem> moodycamel_peer() {
-  return {{.system = "moodycamel", .version = "", .payload = "int64 element", .run = run<Element>},
-          {.system = "moodycamel", .version = "", .payload = "int64", .run = run<int64_t>}};
+  return {
+      {.system = "moodycamel", .version = HEADPOND_MOODYCAMEL_VERSION, .payload = "int64 element", .run = run<Element>},
+      {.system = "moodycamel", .version = HEADPOND_MOODYCAMEL_VERSION, .payload = "int64", .run = run<int64_t>}};
 }
 
 }  // namespace headpond::cli

@@ -13,9 +13,8 @@ namespace headpond::cli {
 namespace {
 
 constexpr int64_t kCapacities[] = {4, 16, 32, 1024, 2000};
-constexpr int64_t kItems = 200'000;
-constexpr int64_t kFewItems = 10'000;  // For systems that take microseconds an item.
-constexpr int64_t kSmall = 32;         // Capacities up to here are small.
+constexpr int64_t kFewer = 20;  // Times, for systems that take microseconds an item.
+constexpr int64_t kSmall = 32;  // Capacities up to here are small.
 
 HandoffTime run_headpond(const HandoffRun& asked) {
   FIFOQueue queue({.capacity = asked.capacity, .dtypes = {DType::i64}, .shapes = {Shape{}}});
@@ -92,6 +91,7 @@ std::vector<HandoffSystem> systems_of(bool peers) {
 struct Handoff {
   explicit Handoff(const BenchSetup& setup)
       : systems(systems_of(setup.peers)),
+        items(setup.items),
         producer_cpu(setup.cpus.front()),
         consumer_cpu(setup.cpus.at(setup.cpus.size() > 1 ? 1 : 0)) {}
 
@@ -102,7 +102,7 @@ struct Handoff {
       for (const HandoffSystem& system : systems) {
         const bool few = system.slow_when_small && capacity <= kSmall;
         const HandoffRun run{.capacity = capacity,
-                             .items = few ? kFewItems : kItems,
+                             .items = few ? items / kFewer : items,
                              .producer_cpu = producer_cpu,
                              .consumer_cpu = consumer_cpu};
         samples.push_back(with_cpu_time([&] {
@@ -117,6 +117,7 @@ struct Handoff {
   }
 
   const std::vector<HandoffSystem> systems;
+  const int64_t items;
   const int producer_cpu, consumer_cpu;
   bool in_order = true;
 };

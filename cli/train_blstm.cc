@@ -17,7 +17,6 @@ namespace {
 struct BlstmFlags {
   BlstmOptions options;
   std::string feed = "all", generator = "std";
-  int64_t cores = 1, torch_threads = 1;
   bool full = false;
   std::optional<int64_t> steps;
 };
@@ -31,8 +30,8 @@ void declare(Flags& flags, BlstmFlags& to) {
   flags.option("steps", to.steps, "in each mode [6]");
   flags.flag("full", to.full, "50 steps");
   flags.option("capacity", o.capacity, "of the queue, in batches [4]");
-  flags.option("cores", to.cores, "of the trainer [1]");
-  flags.option("torch-threads", to.torch_threads, "[1]");
+  flags.option("cores", o.cores, "of the trainer [1]");
+  flags.option("torch-threads", o.torch_threads, "[1]");
   flags.option("batch", o.batch, "samples [400]");
   flags.option("time", o.time, "steps of a sample [128]");
   flags.option("features", o.features, "of a sample's step [512]");
@@ -48,8 +47,6 @@ BlstmOptions options_of(const BlstmFlags& flags, uint64_t seed) {
   options.all_cores = all;
   options.generator = flags.generator == "std" ? NormalSource::standard : NormalSource::headpond;
   options.steps = flags.steps.value_or(flags.full ? 50 : 6);
-  options.cores = static_cast<int>(flags.cores);
-  options.torch_threads = static_cast<int>(flags.torch_threads);
   options.seed = seed;
   return options;
 }

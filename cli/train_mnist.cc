@@ -22,7 +22,7 @@ struct MnistFlags {
   std::string batch_norm, loss;  // Empty: as the recipe says.
   std::optional<double> lr;
   bool article = false;
-  int64_t producers = 4, sleep_ms = 50, torch_threads = 1;
+  int64_t sleep_ms = 50;
 };
 
 void declare(Flags& flags, MnistFlags& to) {
@@ -30,7 +30,7 @@ void declare(Flags& flags, MnistFlags& to) {
   flags.choice("feed", to.feed, {"queue", "loader", "ready"},
                "ready: one prepared batch again and again, the limit of training");
   flags.option("data", o.folder, "folder with MNIST's four files, plain or .gz; default: the program's own digits");
-  flags.option("producers", to.producers, "threads that enqueue [4]");
+  flags.option("producers", o.producers, "threads that enqueue [4]");
   flags.option("sleep-ms", to.sleep_ms, "of a producer before each batch: stands for slow storage [50]");
   flags.option("batch", o.batch, "[32]");
   flags.option("capacity", o.capacity, "of the queue, in images [2000]");
@@ -41,7 +41,7 @@ void declare(Flags& flags, MnistFlags& to) {
   flags.choice("batch-norm", to.batch_norm, {"train", "article"}, "article: never in training mode");
   flags.choice("loss", to.loss, {"mean", "sum"}, "over the samples of a batch");
   flags.flag("article", to.article, "as published: --lr 1e-4 --loss sum --batch-norm article");
-  flags.option("torch-threads", to.torch_threads, "[1]");
+  flags.option("torch-threads", o.torch_threads, "[1]");
   flags.option("early-exit", o.early_exit, "leaves the loop after N steps, while producers are at work");
 }
 
@@ -52,9 +52,7 @@ MnistOptions options_of(const MnistFlags& flags, uint64_t seed) {
   if (!flags.loss.empty()) options.recipe.loss = flags.loss == "sum" ? LossReduction::sum : LossReduction::mean;
   if (!flags.batch_norm.empty()) options.recipe.train_batch_norm = flags.batch_norm == "train";
   options.ready = flags.feed == "ready";
-  options.producers = static_cast<int>(flags.producers);
   options.sleep = std::chrono::milliseconds(flags.sleep_ms);
-  options.torch_threads = static_cast<int>(flags.torch_threads);
   return options;
 }
 

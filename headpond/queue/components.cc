@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "headpond/queue/components.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -8,6 +6,8 @@
 #include <cstring>
 #include <set>
 #include <string_view>
+
+#include "headpond/queue/components_internal.h"
 
 namespace headpond::internal {
 namespace {

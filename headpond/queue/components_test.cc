@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "headpond/queue/components.h"
-
+#include "headpond/queue/components_internal.h"
 #include "headpond/queue/queue_test_internal.h"
 
 namespace headpond::internal {

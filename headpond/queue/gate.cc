@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "headpond/queue/gate.h"
-
 #include <sched.h>
 
 #include <algorithm>
 #include <stop_token>
+
+#include "headpond/queue/gate_internal.h"
 
 namespace headpond {
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "headpond/queue/gate.h"
-
 #include <gtest/gtest.h>
 
 #include <thread>
 
 #include "headpond/base/random.h"
+#include "headpond/queue/gate_internal.h"
 #include "headpond/queue/queue_test_internal.h"
 
 namespace headpond::internal {

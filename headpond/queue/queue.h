@@ -24,7 +24,7 @@ struct QueueOptions {
   std::vector<std::string> names = {};  ///< None, or one per component; then elements are named.
   std::string name = "";                ///< For texts, charts and traces; "": the type's TensorFlow name, numbered.
   std::string shared_name = "";         ///< Queues of one shared name are one queue; all but the name must agree.
-  int64_t memory_limit = -1;            ///< Bytes; a minimum fill that needs more is refused. Below 0: no limit.
+  int64_t memory_limit = -1;            ///< Bytes; less than min_after_dequeue elements and one is refused. < 0: none.
 };
 
 struct QueueStats {

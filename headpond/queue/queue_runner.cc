@@ -22,6 +22,7 @@ struct QueueRunner::Run : std::enable_shared_from_this<Run> {
 
   Mutex mu;
   size_t live HEADPOND_GUARDED_BY(mu) = 0;
+  Error failure HEADPOND_GUARDED_BY(mu);  // Of the first producer that failed.
 
   // Runs cancel_op when a stop is requested; shared by the threads of one start, so that it goes with the last of them.
   struct CancelOnStop {
@@ -35,6 +36,7 @@ struct QueueRunner::Run : std::enable_shared_from_this<Run> {
   Result<void> produce(Coordinator& coordinator, const Producer& producer, const std::stop_token& stop);
   Error run_until_error(const Producer& producer, const std::stop_token& stop);
   bool is_normal_end(const Error& error, const std::stop_token& stop) const;
+  Error first_failure(const Error& error);
   void ended(size_t count, bool normally);
 
   // What a close or cancel function returns or throws has nobody to hear it.
@@ -66,6 +68,7 @@ void QueueRunner::Run::start(Coordinator& coordinator) {
     MutexLock lock(mu);
     if (live > 0) return;
     live = producers.size();
+    failure = {};
   }
   const auto self = shared_from_this();
   size_t started = 0;
@@ -95,11 +98,13 @@ void QueueRunner::Run::cancel(const Coordinator& coordinator) {
 
 Result<void> QueueRunner::Run::produce(Coordinator& coordinator, const Producer& producer,
                                        const std::stop_token& stop) {
-  const Error error = run_until_error(producer, stop);
+  Error error = run_until_error(producer, stop);
   const bool normal = is_normal_end(error, stop);
   if (!normal) {
-    // In this order: consumers must find the cause when they find the queue closed, and waiting enqueues must find a
-    // stop that has this error on record when the close ends them.
+    // Of several that fail at once, the coordinator and the consumer must be told the same one's error. In this order:
+    // consumers must find the cause when they find the queue closed, and waiting enqueues must find a stop that has
+    // this error on record when the close ends them.
+    error = first_failure(error);
     queue.set_failure(error);
     (void)coordinator.request_stop(error);
     (void)queue.close(true);
@@ -126,6 +131,12 @@ Error QueueRunner::Run::run_until_error(const Producer& producer, const std::sto
 bool QueueRunner::Run::is_normal_end(const Error& error, const std::stop_token& stop) const {
   if (!error || stop.stop_requested() || std::ranges::count(options.queue_closed_kinds, error.kind()) != 0) return true;
   return error.kind() == ErrorKind::Cancelled && queue.is_closed();
+}
+
+Error QueueRunner::Run::first_failure(const Error& error) {
+  MutexLock lock(mu);
+  if (!failure) failure = error;
+  return failure;
 }
 
 void QueueRunner::Run::ended(size_t count, bool normally) {

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include <atomic>
+#include <barrier>
 
 #include "headpond/base/log.h"
 #include "headpond/base/thread.h"
@@ -330,6 +331,26 @@ TEST_F(Runner, ConsumersThatWaitWhenAllProducersFailGetTheCause) {
       ASSERT_NE(result.error().cause(), nullptr);
     }
     ASSERT_FALSE(coordinator.join());
+  }
+}
+
+TEST_F(Runner, OfTwoThatFailAtOnceJoinAndTheConsumerTellTheSame) {
+  for (int i = 0; i < 300; ++i) {
+    FIFOQueue queue(scalars(1));
+    Coordinator coordinator;
+    std::barrier both(2);
+    const auto failing = [&both](const char* text) {
+      return [&both, text](const std::stop_token&) -> Result<void> {
+        both.arrive_and_wait();
+        return fail(ErrorKind::DataLoss, text);
+      };
+    };
+    QueueRunner(queue, {failing("first"), failing("second")}).start(coordinator);
+    const auto joined = coordinator.join();
+    ASSERT_FALSE(joined);
+    const auto [all, error] = consume(queue);
+    ASSERT_NE(error.cause(), nullptr);
+    ASSERT_EQ(error.cause()->message(), joined.error().message());
   }
 }
 

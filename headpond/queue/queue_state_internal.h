@@ -11,10 +11,10 @@
 
 #include "headpond/base/mutex.h"
 #include "headpond/base/trace.h"
-#include "headpond/queue/components.h"
-#include "headpond/queue/gate.h"
-#include "headpond/queue/slots.h"
-#include "headpond/queue/take_order.h"
+#include "headpond/queue/components_internal.h"
+#include "headpond/queue/gate_internal.h"
+#include "headpond/queue/slots_internal.h"
+#include "headpond/queue/take_order_internal.h"
 
 namespace headpond::internal {
 

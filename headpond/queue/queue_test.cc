@@ -71,10 +71,11 @@ TEST_P(Capacity, PassesInOrderBetweenThreadsAndKeepsWhatNobodyTook) {
   auto producer = later([&] {
     for (int64_t i = 0; i < kCount; ++i) ASSERT_TRUE(queue.enqueue(Element{{Tensor::scalar(std::to_string(i))}}));
   });
-  for (int64_t i = 0; i < kCount - std::min<int64_t>(kCount / 2, capacity < 0 ? kCount / 2 : capacity); ++i) {
-    ASSERT_EQ((*queue.dequeue())[0].bytes_at(0), std::to_string(i));
-  }
+  const int64_t kept = capacity < 0 ? kCount / 2 : std::min(kCount / 2, capacity);
+  for (int64_t i = 0; i < kCount - kept; ++i) ASSERT_EQ((*queue.dequeue())[0].bytes_at(0), std::to_string(i));
   producer.get();
+  EXPECT_EQ(queue.size(), kept);
+  EXPECT_EQ((*queue.dequeue())[0].bytes_at(0), std::to_string(kCount - kept));
 }
 
 TEST_F(Fifo, OneProducersElementsKeepTheirOrderAmongThoseOfOthers) {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "headpond/queue/signal.h"
-
 #include <linux/futex.h>
 #include <linux/membarrier.h>
 #include <sched.h>
@@ -10,6 +8,8 @@
 
 #include <algorithm>
 #include <cstdlib>
+
+#include "headpond/queue/signal_internal.h"
 
 namespace headpond {
 namespace {

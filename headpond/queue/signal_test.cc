@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "headpond/queue/signal.h"
-
 #include <gtest/gtest.h>
 #include <sched.h>
 
 #include <thread>
 
 #include "headpond/queue/queue_test_internal.h"
+#include "headpond/queue/signal_internal.h"
 
 namespace headpond::internal {
 namespace {

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "headpond/queue/slots.h"
-
 #include <gtest/gtest.h>
 
 #include <atomic>
 #include <thread>
 
 #include "headpond/queue/queue_test_internal.h"
+#include "headpond/queue/slots_internal.h"
 
 namespace headpond::internal {
 namespace {

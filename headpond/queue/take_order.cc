@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "headpond/queue/take_order.h"
-
 #include <algorithm>
 #include <utility>
 
 #include "headpond/base/random.h"
+#include "headpond/queue/take_order_internal.h"
 
 namespace headpond::internal {
 namespace {

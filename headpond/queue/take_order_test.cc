@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "headpond/queue/take_order.h"
-
 #include <gmock/gmock.h>
 
 #include <array>
@@ -8,6 +6,7 @@
 
 #include "headpond/base/random.h"
 #include "headpond/queue/queue_test_internal.h"
+#include "headpond/queue/take_order_internal.h"
 
 namespace headpond::internal {
 namespace {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "headpond/queue/turn.h"
-
 #include <algorithm>
 #include <functional>
 #include <stop_token>
+
+#include "headpond/queue/turn_internal.h"
 
 namespace headpond {
 

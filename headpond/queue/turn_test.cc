@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "headpond/queue/turn.h"
-
 #include <gtest/gtest.h>
 
 #include <thread>
 
 #include "headpond/queue/queue_test_internal.h"
+#include "headpond/queue/turn_internal.h"
 
 namespace headpond::internal {
 namespace {

@@ -12,6 +12,7 @@
 
 #include "headpond/base/clock.h"
 #include "headpond/base/crc32c.h"
+#include "headpond/base/stats.h"
 #include "headpond/base/trace.h"
 #include "headpond/monitor/events.h"
 #include "headpond/monitor/progress.h"
@@ -81,7 +82,7 @@ void use_threads(int torch_threads, int blas_threads) {
 double BlstmRound::step_over_limit() const { return queue_step_s / std::max(generate_s, train_s); }
 
 struct BlstmTrial::State {
-  State(const BlstmOptions& o, RunHooks h) : options(o), hooks(std::move(h)), monitor({.events = hooks.events}) {
+  State(const BlstmOptions& o, RunHooks h) : options(o), hooks(std::move(h)), monitor(monitor_options()) {
     const auto make = [&](bool wanted, const char* name) {
       return wanted ? std::make_unique<Mode>(name, options, pool) : nullptr;
     };
@@ -90,6 +91,19 @@ struct BlstmTrial::State {
     all_cores = make(options.all_cores && cpus.trainer.size() < all_cpus.size(), "feed_all_cores");
     const int64_t modes = (feed ? 1 : 0) + (queue ? 1 : 0) + (all_cores ? 1 : 0);
     bar.emplace(ProgressOptions{.description = "blstm", .total = options.steps * modes, .enabled = hooks.progress});
+  }
+
+  QueueMonitorOptions monitor_options() {
+    if (hooks.events == nullptr) return {};
+    return {.events = hooks.events, .totals = [this]() -> PipelineTotals {
+              const WaitSummary waits = account.summary();
+              const int64_t done = steps_done.get();
+              return {.steps = done,
+                      .elements = done * options.batch,
+                      .bytes = done * options.time * options.batch * options.features * int64_t{sizeof(float)},
+                      .calls = waits.calls,
+                      .wait_ns = waits.wait_ns};
+            }};
   }
 
   Result<void> warm_up();
@@ -103,11 +117,13 @@ struct BlstmTrial::State {
   const std::vector<int> all_cpus = allowed_cpus();
   const CpuShares cpus = share_cpus(all_cpus, options.cores);
   BufferPool pool;  // Outlives the modes.
-  QueueMonitor monitor;
   std::optional<Progress> bar;
   std::unique_ptr<Mode> feed, queue, all_cores;
   std::vector<BlstmRound> rounds;
   bool warm = false;
+  WaitAccount account;  // Of the trainer, whichever mode has its turn.
+  StatsCell steps_done;
+  QueueMonitor monitor;  // Last: its thread reads the above.
 };
 
 // Touches the buffers that the queue will hold, and lets torch and the allocator settle with a network that is thrown
@@ -128,7 +144,6 @@ Result<void> BlstmTrial::State::warm_up() {
 }
 
 Result<void> BlstmTrial::State::steps(Mode& mode, int64_t count, const NextBatch& next) {
-  WaitAccount account;
   int64_t step_start = now_ns();
   for (int64_t i = 0; i < count; ++i) {
     const int64_t call = now_ns();
@@ -147,12 +162,14 @@ Result<void> BlstmTrial::State::steps(Mode& mode, int64_t count, const NextBatch
     mode.log.steps.push_back({end - step_start, account.last().wait_ns, stopwatch, i == 0});
     step_start = end;
     mode.log.losses.push_back(*loss);
+    steps_done.add(1);
     if (hooks.events != nullptr) {
       HEADPOND_TRY(hooks.events->scalar("loss/" + mode.name, *loss, static_cast<int64_t>(mode.log.losses.size())));
     }
     bar->set_values({{"loss", *loss}});
     bar->update();
   }
+  account.pause();
   return {};
 }
 

@@ -235,9 +235,9 @@ Result<void> MnistTrial::State::epochs(const NextBatch& next, const MnistInput* 
   const int64_t rounds = (planned + whole - 1) / whole;
   for (int64_t done = 0; done < last;) {
     const int64_t count = std::min(whole, last - done);
-    const int64_t inside = input != nullptr && done > 0 ? input->queue().size() - options.min_after_dequeue : 0;
+    const int64_t in_store = input != nullptr && done > 0 ? input->in_store() : 0;
     const std::string description = fmt::format("epoch {}/{}", done / whole + 1, rounds);
-    auto epoch = steps(next, count, std::max<int64_t>(inside, 0), description);
+    auto epoch = steps(next, count, in_store, description);
     if (!epoch) return fail(epoch.error());
     epoch->index = done / whole;
     done += count;

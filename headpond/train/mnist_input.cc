@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <span>
 #include <utility>
 
@@ -72,11 +73,17 @@ Element mnist_window(const MnistData& data, int64_t start, int64_t window, Buffe
 
 MnistInput::MnistInput(const MnistData& data, const MnistInputOptions& options)
     : data_(data),
+      batch_(options.batch),
       queue_(queue_options(options), options.min_after_dequeue, options.seed),
       batches_(batches_options()) {
   refuse_wrong(data, options);
   start_producers(options);
   start_batcher(options);
+}
+
+int64_t MnistInput::in_store() const {
+  const QueueStats stats = queue_.stats();
+  return std::max<int64_t>(stats.size - stats.min_after_dequeue, 0) + batches_.size() * batch_;
 }
 
 void MnistInput::start_producers(const MnistInputOptions& options) {

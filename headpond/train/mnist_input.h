@@ -48,12 +48,15 @@ class MnistInput {
   /// A batch: f32 [batch, 28, 28], i64 [batch].
   Result<Element> next(const std::stop_token& stop) { return batches_.dequeue({.stop = stop}); }
   const RandomShuffleQueue& queue() const { return queue_; }
+  /// Images that the trainer would still get if the producers stopped now: above the minimum, and in ready batches.
+  int64_t in_store() const;
 
  private:
   void start_producers(const MnistInputOptions& options);
   void start_batcher(const MnistInputOptions& options);
 
   const MnistData& data_;
+  const int64_t batch_;
   RandomShuffleQueue queue_;
   FIFOQueue batches_;
   Coordinator coordinator_;  // Last: its threads end before anything that they use.

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <thread>
 
 #include "headpond/base/cpu.h"
@@ -54,8 +55,9 @@ TEST_F(MnistRun, ProducersThatSleepLimitIt) {
   const MnistResult result = train_mnist(options).value();
   EXPECT_EQ(result.limit_it_per_s, 8);
   EXPECT_LT(result.epochs[0].steady_it_per_s, 9);
-  EXPECT_GT(result.wait_share, 0.3);
-  EXPECT_NEAR(result.stopwatch_wait_s, result.wait_s, 1e-4);
+  EXPECT_GT(result.wait_s, 0);
+  EXPECT_NEAR(result.stopwatch_wait_s, result.wait_s, std::max(1e-4, 0.01 * result.wait_s));
+  EXPECT_NEAR(result.stopwatch_wait_share, result.wait_share, 0.01);
   EXPECT_GE(result.fill_s, 0.5) << "five windows of 125 ms make the minimum";
 }
 

@@ -21,6 +21,19 @@ int64_t count_correct(const torch::Tensor& logits, const torch::Tensor& labels) 
   return logits.argmax(1).eq(labels).sum().item<int64_t>();
 }
 
+// The network is in evaluation mode as long as this lives.
+class Evaluating {
+ public:
+  Evaluating(MnistNet& net, bool train_after) : net_(net), train_after_(train_after) { net_.eval(); }
+  ~Evaluating() { net_.train(train_after_); }
+  Evaluating(const Evaluating&) = delete;
+  Evaluating& operator=(const Evaluating&) = delete;
+
+ private:
+  MnistNet& net_;
+  const bool train_after_;
+};
+
 }  // namespace
 
 MnistTrainer::MnistTrainer(const MnistRecipe& recipe)
@@ -53,7 +66,7 @@ Result<MnistTrainer::Score> MnistTrainer::validate(const MnistData& data, const 
     const int64_t n = images->size(0);
     Score sums{0, 0};
     torch::NoGradGuard no_grad;
-    net_.eval();
+    const Evaluating evaluating(net_, recipe_.train_batch_norm);
     for (int64_t at = 0; at < n; at += kAtOnce) {
       if (stop.stop_requested()) return fail(ErrorKind::Cancelled, "a stop was requested");
       const int64_t end = std::min(at + kAtOnce, n);
@@ -63,7 +76,6 @@ Result<MnistTrainer::Score> MnistTrainer::validate(const MnistData& data, const 
       sums.accuracy += static_cast<double>(count_correct(logits, y));
       sums.loss += cross_entropy(logits, y, LossReduction::sum).item<double>();
     }
-    net_.train(recipe_.train_batch_norm);
     return Score{sums.accuracy / static_cast<double>(n), sums.loss / static_cast<double>(n)};
   } catch (...) {
     return fail(current_exception_error());

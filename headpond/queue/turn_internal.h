@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "headpond/base/mutex.h"
-#include "headpond/queue/signal.h"
+#include "headpond/queue/signal_internal.h"
 
 namespace headpond {
 

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "headpond/queue/slots.h"
+#include "headpond/queue/slots_internal.h"
 
 namespace headpond::internal {
 

@@ -10,8 +10,8 @@
 #include <cstdint>
 
 #include "headpond/base/stats.h"
-#include "headpond/queue/signal.h"
-#include "headpond/queue/turn.h"
+#include "headpond/queue/signal_internal.h"
+#include "headpond/queue/turn_internal.h"
 
 namespace headpond {
 
