@@ -79,7 +79,7 @@ class Run {
       result.rounds.push_back(std::move(*round));
       result.pss_peak_mib = std::max(result.pss_peak_mib, static_cast<double>(memory_info().pss) / (1 << 20));
     }
-    if (bench_.digest_equal) result.digest_equal = bench_.digest_equal();
+    if (bench_.digest_equal && !result.interrupted) result.digest_equal = bench_.digest_equal();
     result.wall_s = seconds_since(start_ns_);
     return result;
   }

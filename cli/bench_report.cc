@@ -136,7 +136,7 @@ std::string format_bench(const Bench& bench, const BenchResult& result) {
                                  result.noisy() ? ", NOISY: other processes used the machine" : "");
   text += rows_table(bench, result);
   if (!bench.ratios.empty()) text += "\n" + ratios_table(bench, result);
-  if (!bench.targets.empty()) text += "\n" + targets_table(bench, result);
+  if (!bench.targets.empty() && !result.interrupted) text += "\n" + targets_table(bench, result);
   if (result.digest_equal) text += *result.digest_equal ? "\noutputs agree\n" : "\nOUTPUTS DIFFER\n";
   return text;
 }

@@ -150,8 +150,9 @@ Result<Report> run(Session& session, const BlstmFlags& flags) {
   const auto events = (*log)->events();
   if (!events) return fail(events.error());
   const auto result = train_blstm(options, {.stop = session.stop(), .events = *events, .progress = session.progress()});
-  HEADPOND_TRY((*log)->close());
+  const auto closed = (*log)->close();
   if (!result) return fail(result.error());
+  HEADPOND_TRY(closed);
   tell(session, options, *result);
   (*log)->announce();
   Report report{.exit_code = result->losses_equal.value_or(true) ? kOk : kFailed};

@@ -59,8 +59,16 @@ MnistOptions options_of(const MnistFlags& flags, uint64_t seed) {
 void write_epoch(JsonWriter& json, const MnistEpoch& epoch) {
   json.begin_object().member("steps", epoch.steps).member("it_per_s", epoch.it_per_s);
   json.member("steady_it_per_s", epoch.steady_it_per_s).member("train_acc", epoch.train_acc);
-  json.member("train_loss", epoch.train_loss).member("valid_acc", epoch.valid_acc);
-  json.member("valid_loss", epoch.valid_loss).member("wall_s", epoch.wall_s).end_object();
+  json.member("train_loss", epoch.train_loss).member("wait_share", epoch.wait_share);
+  for (const auto& [name, value] : {std::pair{"valid_acc", epoch.valid_acc}, {"valid_loss", epoch.valid_loss}}) {
+    json.key(name);
+    if (value) {
+      json.value(*value);
+    } else {
+      json.value(nullptr);
+    }
+  }
+  json.member("wall_s", epoch.wall_s).end_object();
 }
 
 void write_members(JsonWriter& json, const MnistOptions& options, const MnistResult& result) {
@@ -86,7 +94,9 @@ void tell_epoch(const Session& session, const MnistEpoch& epoch) {
   session.say(fmt::format("epoch {}: {} steps, {:.2f} it/s, steady {:.2f} it/s", epoch.index + 1, epoch.steps,
                           epoch.it_per_s, epoch.steady_it_per_s));
   session.say(fmt::format("  train:      accuracy {:.4f}, loss {:.4f}", epoch.train_acc, epoch.train_loss));
-  session.say(fmt::format("  validation: accuracy {:.4f}, loss {:.4f} (test set)", epoch.valid_acc, epoch.valid_loss));
+  if (!epoch.valid_acc) return;
+  session.say(
+      fmt::format("  validation: accuracy {:.4f}, loss {:.4f} (test set)", *epoch.valid_acc, *epoch.valid_loss));
 }
 
 void tell(const Session& session, const MnistOptions& options, const MnistResult& result) {
@@ -118,8 +128,9 @@ Result<Report> run(Session& session, const MnistFlags& flags) {
   if (!events) return fail(events.error());
   if (options.folder.empty()) HEADPOND_TRY(draw_digits_once(session));
   const auto result = train_mnist(options, {.stop = session.stop(), .events = *events, .progress = session.progress()});
-  HEADPOND_TRY((*log)->close());
+  const auto closed = (*log)->close();
   if (!result) return fail(result.error());
+  HEADPOND_TRY(closed);
   tell(session, options, *result);
   (*log)->announce();
   options.on_epoch = {};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// All of Headpond that needs no libtorch: every public header of the rooms base, tensor, io, queue and monitor.
+// All of Headpond that needs no libtorch: every public header of the rooms base, tensor, io, queue, dataset and
+// monitor.
 #pragma once
 
 #include "headpond/base/clock.h"
@@ -9,11 +10,25 @@
 #include "headpond/base/log.h"
 #include "headpond/base/mutex.h"
 #include "headpond/base/normal.h"
+#include "headpond/base/permutation.h"
 #include "headpond/base/random.h"
 #include "headpond/base/stats.h"
 #include "headpond/base/status.h"
 #include "headpond/base/thread.h"
 #include "headpond/base/trace.h"
+#include "headpond/dataset/dataset.h"
+#include "headpond/dataset/function.h"
+#include "headpond/dataset/function_types.h"
+#include "headpond/dataset/node.h"
+#include "headpond/dataset/ops.h"
+#include "headpond/dataset/ops/batch.h"
+#include "headpond/dataset/ops/element.h"
+#include "headpond/dataset/ops/order.h"
+#include "headpond/dataset/ops/random.h"
+#include "headpond/dataset/ops/sources.h"
+#include "headpond/dataset/ops/structure.h"
+#include "headpond/dataset/sequence.h"
+#include "headpond/dataset/state.h"
 #include "headpond/io/digits.h"
 #include "headpond/io/draw_digit.h"
 #include "headpond/io/file.h"

@@ -196,9 +196,12 @@ Result<MnistEpoch> MnistTrial::State::steps(const NextBatch& next, int64_t count
   Progress bar({.description = description, .total = count, .enabled = hooks.progress});
   Sums sums;
   const int64_t start = now_ns();
-  int64_t steady_start = start;
+  int64_t steady_start = start, waited = 0;
   for (int64_t i = 0; i < count; ++i) {
-    if (i == settling) steady_start = now_ns();
+    if (i == settling) {
+      steady_start = now_ns();
+      waited = account.summary().wait_ns;
+    }
     HEADPOND_TRY(step(next, sums, bar));
   }
   const int64_t end = now_ns();
@@ -209,6 +212,7 @@ Result<MnistEpoch> MnistTrial::State::steps(const NextBatch& next, int64_t count
   epoch.steps = count;
   epoch.it_per_s = n / seconds(end - start);
   epoch.steady_it_per_s = static_cast<double>(count - settling) / seconds(end - steady_start);
+  epoch.wait_share = seconds(account.summary().wait_ns - waited) / seconds(end - steady_start);
   epoch.train_acc = static_cast<double>(sums.correct) / (n * static_cast<double>(options.batch));
   epoch.train_loss = sums.loss / n;
   epoch.wall_s = seconds(end - start);
@@ -223,8 +227,8 @@ Result<void> MnistTrial::State::validate(MnistEpoch& epoch) {
   epoch.valid_loss = score->loss * (options.recipe.loss == LossReduction::sum ? static_cast<double>(options.batch) : 1);
   epoch.wall_s += seconds(now_ns() - start);
   if (hooks.events == nullptr) return {};
-  HEADPOND_TRY(hooks.events->scalar("validation/accuracy", epoch.valid_acc, steps_done.get()));
-  return hooks.events->scalar("validation/loss", epoch.valid_loss, steps_done.get());
+  HEADPOND_TRY(hooks.events->scalar("validation/accuracy", *epoch.valid_acc, steps_done.get()));
+  return hooks.events->scalar("validation/loss", *epoch.valid_loss, steps_done.get());
 }
 
 Result<void> MnistTrial::State::epochs(const NextBatch& next, const MnistInput* input, MnistResult& result) {

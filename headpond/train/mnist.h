@@ -26,9 +26,10 @@ struct MnistEpoch {
   int64_t steps = 0;
   double it_per_s = 0;
   double steady_it_per_s = 0;  ///< From step 20 on, and after what the queue had in store at the start is used up.
-  double train_acc = 0, train_loss = 0;  ///< Means over the steps.
-  double valid_acc = 0, valid_loss = 0;  ///< On the test set, afterwards; 0 if the run was left early.
-  double wall_s = 0;                     ///< With the validation.
+  double train_acc = 0, train_loss = 0;         ///< Means over the steps.
+  double wait_share = 0;                        ///< Of the steady steps' time, in the call for a batch.
+  std::optional<double> valid_acc, valid_loss;  ///< On the test set, afterwards; empty if the run was left early.
+  double wall_s = 0;                            ///< With the validation.
 };
 
 struct MnistOptions {

@@ -31,10 +31,13 @@ def interrupted(command, moment):
 
 
 def check_files(logdir):
+    """Checks the files of one run; returns how many it found."""
+    found = [*logdir.rglob("events.out.tfevents.*"), *logdir.rglob("timeline.json")]
     for path in logdir.rglob("events.out.tfevents.*"):
         subprocess.run([sys.executable, TOOLS / "check_events.py", path], check=True, stdout=subprocess.DEVNULL)
     for path in logdir.rglob("timeline.json"):
         subprocess.run([sys.executable, TOOLS / "check_timeline.py", path], check=True, stdout=subprocess.DEVNULL)
+    return len(found)
 
 
 def main():
@@ -58,7 +61,7 @@ def main():
                 print(f"{run}, after {moment:.2f} s: status {status}, {took:.2f} s", flush=True)
                 assert status == 130 and json.loads(output)["interrupted"] is True, output
                 assert took <= LIMIT_S
-                check_files(logdir)
+                assert check_files(logdir) >= 2, "no event file, or no timeline, was left"
 
 
 if __name__ == "__main__":

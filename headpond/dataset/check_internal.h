@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether an element is what its dataset said.
+#pragma once
+
+#include "headpond/base/status.h"
+#include "headpond/tensor/element.h"
+
+namespace headpond::internal {
+
+/// No error iff `element` has the fields of `spec`: their number, their dtypes, shapes that theirs admit, and their
+/// names if it has names. Else InvalidArgument with what was expected and what was found.
+Error check_element(const Spec& spec, const Element& element);
+
+}  // namespace headpond::internal

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a cache keeps by position.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+
+#include "headpond/dataset/node.h"
+
+namespace headpond::internal {
+
+/// What was made at a position: a value, or a hole.
+struct KeptEntry {
+  Got got = Got::hole;
+  Element element;
+};
+
+/// Copies what a tensor of `element` borrows, so that it lives as long as the element.
+void own_memory(Element& element);
+
+/// Entries by position; an entry that is there stays. Memory is taken for the neighbourhoods that are used, so many
+/// slots cost nothing by themselves. Thread-safe without a lock: of two entries for one position the first one stays.
+class KeptEntries {
+ public:
+  explicit KeptEntries(int64_t slots);
+  ~KeptEntries();
+  KeptEntries(const KeptEntries&) = delete;
+  KeptEntries& operator=(const KeptEntries&) = delete;
+
+  /// Null iff there is none. REQUIRES: 0 <= i < slots. Lives as long as this.
+  const KeptEntry* find(int64_t i) const;
+  /// Keeps `entry` unless there is one; returns the one that is kept.
+  const KeptEntry* keep(int64_t i, KeptEntry entry);
+
+ private:
+  static constexpr int kBits = 8;
+  struct Fork {
+    std::array<std::atomic<void*>, 1 << kBits> next{};  // Forks; those of the lowest level: entries.
+  };
+  static size_t digit(int64_t i, int level) { return static_cast<size_t>(i >> (kBits * level)) & ((1 << kBits) - 1); }
+  static void drop(Fork& fork, int level);
+
+  int top_ = 0;  // The level of the root.
+  Fork root_;
+};
+
+}  // namespace headpond::internal

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a cache keeps of elements that have an order only.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "headpond/base/mutex.h"
+#include "headpond/dataset/node.h"
+
+namespace headpond::internal {
+
+/// The elements from the first one up to where somebody came, or to the first error. Thread-safe.
+class KeptSequence {
+ public:
+  /// value; end iff the input ended there; later: not kept.
+  Got get(int64_t i, Element& out) const;
+  /// Keeps `element` iff it is the next one.
+  void keep(int64_t i, const Element& element);
+  /// The input ended behind element `count` - 1; counts only if all of them are kept.
+  void end(int64_t count);
+
+ private:
+  mutable Mutex mu_;
+  std::vector<Element> elements_ HEADPOND_GUARDED_BY(mu_);
+  bool complete_ HEADPOND_GUARDED_BY(mu_) = false;
+};
+
+/// Gives what is kept, and behind that what `input` gives, which is opened only then and is read again from its
+/// beginning. An error is never kept: from the first one on the input is asked in each epoch. The state is one number.
+std::unique_ptr<Iterator> iterate_kept(const Node& input, const Binding& binding, Feed& feed, KeptSequence& kept);
+
+}  // namespace headpond::internal

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headpond/dataset/node.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace headpond {
+namespace {
+
+constexpr size_t kBoundViews = 16;
+
+uint32_t count_draws(const Node& node, const std::string& name) {
+  uint32_t count = node.facts().draws == name ? 1 : 0;
+  for (const Node::Ref& input : node.facts().inputs) count += count_draws(*input, name);
+  return count;
+}
+
+[[noreturn]] void refuse(const Node& node, const char* what) {
+  throw Exception(Error(ErrorKind::FailedPrecondition, fmt::format("{}: {}", node.facts().op, what)));
+}
+
+}  // namespace
+
+std::byte* Context::make(Element& out, Offers offers, DType dtype, const Shape& shape) {
+  const Offer offer = out.size() < offers.size() ? offers[out.size()] : Offer();
+  if (offer.place != nullptr && offer.spec->dtype == dtype && offer.spec->shape == shape) {
+    out.append(Tensor::view(offer.place, dtype, shape));
+    return offer.place;
+  }
+  out.append(Tensor::empty(dtype, shape, pool_));
+  return out[out.size() - 1].mutable_data();
+}
+
+std::shared_ptr<const View> Context::view(const Node& node, const Binding& binding) {
+  for (const Bound& bound : bound_) {
+    if (bound.node == &node && bound.binding == binding) return bound.view;
+  }
+  Bound bound{&node, binding, node.bind(binding)};
+  if (bound_.size() < kBoundViews) return bound_.emplace_back(std::move(bound)).view;
+  oldest_ = (oldest_ + 1) % kBoundViews;
+  bound_[oldest_] = std::move(bound);
+  return bound_[oldest_].view;
+}
+
+Node::Node(Facts facts) : facts_(std::move(facts)) {
+  if (facts_.draws.empty()) return;
+  for (const Ref& input : facts_.inputs) occurrence_ += count_draws(*input, facts_.draws);
+}
+
+RandomKey Node::random_key(const Binding& binding) const {
+  return headpond::random_key(binding.seed, facts_.draws, occurrence_, binding.epoch);
+}
+
+bool Node::iterates() const {
+  return kind() == Kind::stream ||
+         std::any_of(facts_.inputs.begin(), facts_.inputs.end(), [](const Ref& input) { return input->iterates(); });
+}
+
+std::shared_ptr<const View> Node::bind(const Binding&) const { refuse(*this, "its elements have no positions"); }
+
+std::unique_ptr<Iterator> Node::iterate(const Binding&, Feed&) const { refuse(*this, "its elements have positions"); }
+
+}  // namespace headpond

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+// The catalogue of operators, by what they do.
+#pragma once
+
+#include "headpond/dataset/ops/batch.h"
+#include "headpond/dataset/ops/element.h"
+#include "headpond/dataset/ops/order.h"
+#include "headpond/dataset/ops/random.h"
+#include "headpond/dataset/ops/sources.h"
+#include "headpond/dataset/ops/structure.h"

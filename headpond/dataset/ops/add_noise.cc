@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <array>
+
+#include "headpond/base/normal.h"
+#include "headpond/dataset/field_internal.h"
+#include "headpond/dataset/ops/random.h"
+#include "headpond/dataset/pointwise_internal.h"
+
+namespace headpond {
+namespace {
+
+class AddNoise final : public internal::Pointwise {
+ public:
+  AddNoise(Node::Facts facts, size_t index, float stddev)
+      : Pointwise(std::move(facts)), index_(index), stddev_(stddev) {}
+
+  Got apply(Element& in, RandomKey draws, Context& context, Offers offers, Element& out) const override {
+    const std::span<const float> from = in[index_].as<float>();
+    const Offers own = index_ < offers.size() ? offers.subspan(index_, 1) : Offers();
+    Element noisy;
+    auto* const to = reinterpret_cast<float*>(context.make(noisy, own, DType::f32, in[index_].shape()));
+    std::array<float, 16 * kNormalBlock> normals;
+    for (size_t at = 0; at < from.size(); at += normals.size()) {
+      const size_t count = std::min(normals.size(), from.size() - at);
+      fill_normal({normals.data(), count}, draws, in.key, at / kNormalBlock);
+      for (size_t i = 0; i < count; ++i) to[at + i] = from[at + i] + stddev_ * normals[i];
+    }
+    in[index_] = std::move(noisy[size_t{0}]);
+    out = std::move(in);
+    return Got::value;
+  }
+
+ private:
+  const size_t index_;
+  const float stddev_;
+};
+
+}  // namespace
+
+Step add_noise(float stddev, RandomOptions options) {
+  if (!(stddev >= 0)) internal::refuse("add_noise", fmt::format("a standard deviation of {}", stddev));
+  if (options.name.empty()) options.name = "add_noise";
+  return [stddev, options](const Dataset& input) {
+    const size_t index = internal::field_index("add_noise", input.spec(), options.field);
+    if (input.spec()[index].dtype != DType::f32) {
+      internal::refuse("add_noise", fmt::format("needs f32, the field is {}", to_string({input.spec()[index]})));
+    }
+    Node::Facts facts = internal::facts_over(input.node(), "add_noise",
+                                             fmt::format("field={}, stddev={}", index, stddev), input.spec());
+    facts.draws = options.name;
+    return Dataset(std::make_shared<AddNoise>(std::move(facts), index, stddev));
+  };
+}
+
+}  // namespace headpond

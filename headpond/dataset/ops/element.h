@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators that look at one element at a time. Functions must be pure: they are called from many threads, perhaps
+// twice for an element, or for elements that are never delivered. What they may take and give: see map.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "headpond/dataset/dataset.h"
+#include "headpond/dataset/function.h"
+
+namespace headpond {
+
+struct MapOptions {
+  /// Fields of the result. Needed where the function's type does not tell them (Tensor, Element); else it gives names.
+  Spec output = {};
+  std::string name = "";  ///< For explain and the state; "": a change of the function is not noticed by a restore.
+  int version = 0;        ///< Raise it when the function changes what it gives.
+};
+
+namespace internal {
+Step map_step(Function function, const MapOptions& options);
+Step map_field_step(const std::string& field, Function function, const MapOptions& options);
+Step filter_step(Function predicate, const MapOptions& options);
+}  // namespace internal
+
+/// Each element through `function`. Its arguments take the fields in their order: an arithmetic type takes a scalar,
+/// std::span<const T> the values of any shape, std::string_view a scalar of dtype bytes, const Tensor& anything; a
+/// single const Element& takes all fields. It returns an arithmetic type, std::string or Tensor, a std::tuple of these,
+/// an Element, or a Result of one of them. An error, or what it throws, takes the element's place.
+template <class F>
+Step map(F function, const MapOptions& options = {}) {
+  return internal::map_step(internal::make_function(std::move(function)), options);
+}
+
+/// The field `field` alone, by a function of one argument and one result; the others stay as they are.
+template <class F>
+Step map(const std::string& field, F function, const MapOptions& options = {}) {
+  return internal::map_field_step(field, internal::make_function(std::move(function)), options);
+}
+
+/// The elements for which `predicate` gives true. Its arguments are those of map; it returns bool or Result<bool>.
+/// Positions stay: the elements left out are holes.
+template <class F>
+Step filter(F predicate, const MapOptions& options = {}) {
+  return internal::filter_step(internal::make_function(std::move(predicate)), options);
+}
+
+}  // namespace headpond

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "headpond/dataset/ops/structure.h"
+#include "headpond/dataset/pointwise_internal.h"
+
+namespace headpond {
+namespace {
+
+// `out`, which is empty, becomes start + i and the fields of `in`.
+Got number(int64_t start, int64_t i, Element& in, Context& context, Offers offers, Element& out) {
+  int64_t index = 0;
+  if (__builtin_add_overflow(start, i, &index)) {
+    return context.fail(Error(ErrorKind::OutOfRange, fmt::format("enumerate(start={}): no number for {}", start, i)));
+  }
+  std::memcpy(context.make(out, offers, DType::i64, {}), &index, sizeof(index));
+  for (size_t field = 0; field < in.size(); ++field) out.append(std::move(in[field]));
+  out.key = in.key;
+  out.origin = in.origin;
+  return Got::value;
+}
+
+class EnumerateView final : public View {
+ public:
+  EnumerateView(std::shared_ptr<const View> input, int64_t start) : input_(std::move(input)), start_(start) {}
+  Got at(int64_t i, Context& context, Offers offers, Element& out) const override {
+    Element in;
+    const Got got = input_->at(i, context, offers.empty() ? offers : offers.subspan(1), in);
+    return got == Got::value ? number(start_, i, in, context, offers, out) : got;
+  }
+
+ private:
+  const std::shared_ptr<const View> input_;
+  const int64_t start_;
+};
+
+class EnumerateIterator final : public Iterator {
+ public:
+  EnumerateIterator(std::unique_ptr<Iterator> input, int64_t start) : input_(std::move(input)), start_(start) {}
+
+  Got next(Context& context, Element& out) override {
+    Element in;
+    const Got got = input_->next(context, in);
+    return got == Got::value ? number(start_, next_++, in, context, {}, out) : got;
+  }
+  void visit_state(StateVisitor& visitor) override {
+    visitor.number_within(next_, 0, kEndless);
+    input_->visit_state(visitor);
+  }
+
+ private:
+  const std::unique_ptr<Iterator> input_;
+  const int64_t start_;
+  int64_t next_ = 0;
+};
+
+Node::Facts facts_of(const Node::Ref& input, int64_t start) {
+  Spec spec = {{"index", DType::i64, {}}};
+  for (const FieldSpec& field : input->spec()) {
+    if (field.name == "index") internal::refuse("enumerate", "a field 'index' is there: " + to_string(input->spec()));
+    spec.push_back(field);
+  }
+  Node::Facts facts = internal::facts_over(input, "enumerate", fmt::format("start={}", start), std::move(spec));
+  if (facts.kind == Kind::sparse) facts.kind = Kind::stream;
+  if (facts.slots != kEndless && start > kEndless - facts.slots) {
+    internal::refuse("enumerate", fmt::format("start={} and {} elements go beyond 2^63 - 1", start, facts.slots));
+  }
+  return facts;
+}
+
+class Enumerate final : public Node {
+ public:
+  Enumerate(const Node::Ref& input, int64_t start) : Node(facts_of(input, start)), start_(start) {}
+
+  std::shared_ptr<const View> bind(const Binding& binding) const override {
+    return std::make_shared<EnumerateView>(input().bind(binding), start_);
+  }
+  std::unique_ptr<Iterator> iterate(const Binding& binding, Feed& feed) const override {
+    return std::make_unique<EnumerateIterator>(feed.open(input(), binding), start_);
+  }
+
+ private:
+  const int64_t start_;
+};
+
+}  // namespace
+
+Step enumerate(int64_t start) {
+  return [start](const Dataset& input) { return Dataset(std::make_shared<Enumerate>(input.node(), start)); };
+}
+
+}  // namespace headpond

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "headpond/dataset/check_internal.h"
+#include "headpond/dataset/ops/sources.h"
+
+namespace headpond {
+namespace {
+
+class GeneratorNode final : public Node {
+ public:
+  GeneratorNode(std::function<Generator(uint64_t)> make, Spec spec, const GeneratorOptions& options)
+      : Node({.op = "from_generator",
+              .args = options.name.empty() ? "opaque" : fmt::format("{}, version={}", options.name, options.version),
+              .spec = std::move(spec),
+              .kind = Kind::stream,
+              .slots = kEndless}),
+        make_(std::move(make)),
+        seek_(options.seek),
+        source_(options.name.empty() ? 0 : register_source(options.name)) {}
+
+  std::unique_ptr<Iterator> iterate(const Binding& binding, Feed& feed) const override;
+
+  /// A generator that stands behind `position` elements. May throw.
+  Result<Generator> open(uint64_t epoch, int64_t position) const {
+    const bool seeks = seek_ && position > 0;
+    auto generator = seeks ? seek_(epoch, position) : Result<Generator>(make_(epoch));
+    if (generator && !*generator) return fail(ErrorKind::InvalidArgument, "no generator was made");
+    for (int64_t i = 0; generator && !seeks && i < position; ++i) {
+      const auto passed = (*generator)();
+      if (!passed) return fail(passed.error());
+      if (!*passed) return fail(ErrorKind::FailedPrecondition, fmt::format("it ends at {}, before the state", i));
+    }
+    return generator;
+  }
+  Origin origin(int64_t number) const { return {.source = source_, .record = static_cast<uint64_t>(number)}; }
+  Error at(int64_t n, const Error& error) const {
+    return {error.kind(), fmt::format("from_generator({}), element {}: {}", facts().args, n, error.message()), error};
+  }
+
+ private:
+  const std::function<Generator(uint64_t)> make_;
+  const std::function<Result<Generator>(uint64_t, int64_t)> seek_;
+  const uint64_t source_;
+};
+
+class GeneratorIterator final : public Iterator {
+ public:
+  GeneratorIterator(const GeneratorNode& node, uint64_t epoch) : node_(node), epoch_(epoch) {}
+
+  Got next(Context& context, Element& out) override {
+    if (ended_) return Got::end;
+    auto given = error_ ? Result<std::optional<Element>>(fail(error_)) : ask();
+    if (!given) return context.fail(error_ = given.error());
+    ended_ = !given->has_value();
+    if (ended_) return Got::end;
+    const int64_t number = next_++;
+    if (Error error = internal::check_element(node_.spec(), **given)) return context.fail(node_.at(number, error));
+    out = *std::move(*given);
+    out.key = static_cast<uint64_t>(number);
+    out.origin = node_.origin(number);
+    return Got::value;
+  }
+  void visit_state(StateVisitor& visitor) override { visitor.number_within(next_, 0, kEndless); }
+
+ private:
+  Result<std::optional<Element>> ask() {
+    try {
+      if (!generator_) {
+        const auto opened = node_.open(epoch_, next_);
+        if (!opened) return fail(node_.at(next_, opened.error()));
+        generator_ = *opened;
+      }
+      auto given = generator_();
+      return given ? std::move(given) : fail(node_.at(next_, given.error()));
+    } catch (...) {
+      return fail(node_.at(next_, current_exception_error()));
+    }
+  }
+
+  const GeneratorNode& node_;
+  const uint64_t epoch_;
+  Generator generator_;  // Made when the first element is asked for: behind a restored place.
+  int64_t next_ = 0;
+  Error error_;
+  bool ended_ = false;
+};
+
+std::unique_ptr<Iterator> GeneratorNode::iterate(const Binding& binding, Feed&) const {
+  return std::make_unique<GeneratorIterator>(*this, binding.epoch);
+}
+
+}  // namespace
+
+Dataset from_generator(std::function<Generator(uint64_t epoch)> make, Spec spec, const GeneratorOptions& options) {
+  if (!make) internal::refuse("from_generator", "no function that makes a generator");
+  return Dataset(std::make_shared<GeneratorNode>(std::move(make), std::move(spec), options));
+}
+
+}  // namespace headpond

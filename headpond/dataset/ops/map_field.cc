@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "headpond/dataset/field_internal.h"
+#include "headpond/dataset/map_result_internal.h"
+#include "headpond/dataset/ops/element.h"
+#include "headpond/dataset/pointwise_internal.h"
+
+namespace headpond::internal {
+namespace {
+
+Spec with_field(const Spec& spec, size_t index, FieldSpec field) {
+  Spec changed = spec;
+  field.name = spec[index].name;
+  changed[index] = std::move(field);
+  return changed;
+}
+
+class MapField final : public Pointwise {
+ public:
+  MapField(const Node::Ref& input, size_t index, const Function& function, const MapOptions& options, const Spec& one)
+      : Pointwise(facts_over(input, "map", fmt::format("field={}, {}", index, map_label(options)),
+                             with_field(input->spec(), index, one[0]))),
+        index_(index),
+        function_(function) {}
+
+  Got apply(Element& in, RandomKey, Context& context, Offers, Element& out) const override {
+    Element result;
+    Error error = function_.call(Element{in[index_]}, result);
+    if (!error && !function_.type_tells_all) error = check_map_result({spec()[index_]}, result);
+    if (error) return context.fail(std::move(error));
+    in[index_] = std::move(result[size_t{0}]);
+    out = std::move(in);
+    return Got::value;
+  }
+
+ private:
+  const size_t index_;
+  const Function function_;
+};
+
+}  // namespace
+
+Step map_field_step(const std::string& field, Function function, const MapOptions& options) {
+  return [field, function = std::move(function), options](const Dataset& input) {
+    const size_t index = field_index("map", input.spec(), field);
+    function.check("map", {input.spec()[index]});
+    const Spec one = map_result_spec("map", function, options);
+    if (one.size() != 1) refuse("map", fmt::format("a function of field '{}' must give one field", field));
+    return Dataset(std::make_shared<MapField>(input.node(), index, function, options, one));
+  };
+}
+
+}  // namespace headpond::internal

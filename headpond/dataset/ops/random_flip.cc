@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "headpond/dataset/field_internal.h"
+#include "headpond/dataset/ops/random.h"
+#include "headpond/dataset/pointwise_internal.h"
+
+namespace headpond {
+namespace {
+
+class RandomFlip final : public internal::Pointwise {
+ public:
+  RandomFlip(Node::Facts facts, size_t index, int axis) : Pointwise(std::move(facts)), index_(index), axis_(axis) {}
+
+  Got apply(Element& in, RandomKey draws, Context& context, Offers offers, Element& out) const override {
+    if ((Random(draws, in.key).u32() & 1) != 0) {
+      Element flipped;
+      const Offers own = index_ < offers.size() ? offers.subspan(index_, 1) : Offers();
+      flip(in[index_], context.make(flipped, own, in[index_].dtype(), in[index_].shape()));
+      in[index_] = std::move(flipped[size_t{0}]);
+    }
+    out = std::move(in);
+    return Got::value;
+  }
+
+ private:
+  // `from` as outer x length x inner bytes.
+  void flip(const Tensor& from, std::byte* to) const {
+    const auto length = static_cast<size_t>(from.dim(axis_));
+    size_t inner = item_size(from.dtype());
+    for (int axis = axis_ + 1; axis < from.rank(); ++axis) inner *= static_cast<size_t>(from.dim(axis));
+    const size_t row = length * inner;
+    for (size_t at = 0; row > 0 && at < from.byte_size(); at += row) {
+      for (size_t i = 0; i < length; ++i) {
+        std::memcpy(to + at + i * inner, from.data() + at + (length - 1 - i) * inner, inner);
+      }
+    }
+  }
+
+  const size_t index_;
+  const int axis_;
+};
+
+}  // namespace
+
+Step random_flip(int axis, RandomOptions options) {
+  if (options.name.empty()) options.name = "random_flip";
+  return [axis, options](const Dataset& input) {
+    const size_t index = internal::field_index("random_flip", input.spec(), options.field);
+    const FieldSpec& field = input.spec()[index];
+    const int counted = axis < 0 ? axis + field.shape.rank() : axis;
+    if (field.dtype == DType::bytes || counted < 0 || counted >= field.shape.rank()) {
+      internal::refuse("random_flip", fmt::format("no axis {} to flip in {}", axis, to_string({field})));
+    }
+    Node::Facts facts = internal::facts_over(input.node(), "random_flip",
+                                             fmt::format("field={}, axis={}", index, counted), input.spec());
+    facts.draws = options.name;
+    return Dataset(std::make_shared<RandomFlip>(std::move(facts), index, counted));
+  };
+}
+
+}  // namespace headpond

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "headpond/dataset/ops/sources.h"
+
+namespace headpond {
+namespace {
+
+class RangeView final : public View {
+ public:
+  RangeView(int64_t start, int64_t step) : start_(start), step_(step) {}
+  Got at(int64_t i, Context&, Offers, Element& out) const override {
+    // Unsigned, because i * step alone may be beyond 64 bits.
+    const uint64_t distance = static_cast<uint64_t>(i) * static_cast<uint64_t>(step_);
+    out.append(Tensor::scalar(static_cast<int64_t>(static_cast<uint64_t>(start_) + distance)));
+    out.key = static_cast<uint64_t>(i);
+    return Got::value;
+  }
+
+ private:
+  const int64_t start_, step_;
+};
+
+__extension__ using Wide = __int128;
+
+// In 128 bits, because stop - start may be beyond 64.
+int64_t count(int64_t start, int64_t stop, int64_t step) {
+  if (step == 0) internal::refuse("range", "a step of 0 never ends");
+  const Wide span = step > 0 ? Wide{stop} - start : Wide{start} - stop;
+  const Wide stride = step > 0 ? Wide{step} : -Wide{step};
+  const Wide slots = span <= 0 ? 0 : (span + stride - 1) / stride;
+  if (slots >= kEndless) internal::refuse("range", fmt::format("{} to {} is more than 2^63 - 2 elements", start, stop));
+  return static_cast<int64_t>(slots);
+}
+
+class Range final : public Node {
+ public:
+  Range(int64_t start, int64_t stop, int64_t step)
+      : Node({.op = "range",
+              .args = fmt::format("start={}, stop={}, step={}", start, stop, step),
+              .spec = {{"", DType::i64, {}}},
+              .slots = count(start, stop, step)}),
+        start_(start),
+        step_(step) {}
+  std::shared_ptr<const View> bind(const Binding&) const override { return std::make_shared<RangeView>(start_, step_); }
+
+ private:
+  const int64_t start_, step_;
+};
+
+}  // namespace
+
+Dataset range(int64_t stop) { return range(0, stop); }
+Dataset range(int64_t start, int64_t stop, int64_t step) { return Dataset(std::make_shared<Range>(start, stop, step)); }
+
+}  // namespace headpond

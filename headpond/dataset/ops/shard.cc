@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "headpond/dataset/ops/structure.h"
+#include "headpond/dataset/pointwise_internal.h"
+
+namespace headpond {
+namespace {
+
+struct Share {
+  int64_t num_shards;
+  int64_t index;
+  std::string to_string() const { return fmt::format("num_shards={}, index={}", num_shards, index); }
+};
+
+class ShardView final : public View {
+ public:
+  ShardView(std::shared_ptr<const View> input, Share share) : input_(std::move(input)), share_(share) {}
+  Got at(int64_t i, Context& context, Offers offers, Element& out) const override {
+    int64_t place = 0;
+    const bool beyond =
+        __builtin_mul_overflow(i, share_.num_shards, &place) || __builtin_add_overflow(place, share_.index, &place);
+    if (!beyond) return input_->at(place, context, offers, out);
+    return context.fail(Error(ErrorKind::OutOfRange, fmt::format("shard({}): no place {}", share_.to_string(), i)));
+  }
+
+ private:
+  const std::shared_ptr<const View> input_;
+  const Share share_;
+};
+
+class ShardIterator final : public Iterator {
+ public:
+  ShardIterator(std::unique_ptr<Iterator> input, Share share) : input_(std::move(input)), share_(share) {}
+
+  Got next(Context& context, Element& out) override {
+    while (true) {
+      const Got got = input_->next(context, out);
+      if (got != Got::value) return got;
+      const bool mine = turn_ == share_.index;
+      turn_ = turn_ + 1 == share_.num_shards ? 0 : turn_ + 1;
+      if (mine) return Got::value;
+      out.clear();
+    }
+  }
+  void visit_state(StateVisitor& visitor) override {
+    visitor.number_within(turn_, 0, share_.num_shards - 1);
+    input_->visit_state(visitor);
+  }
+
+ private:
+  const std::unique_ptr<Iterator> input_;
+  const Share share_;
+  int64_t turn_ = 0;  // The shard of the next element.
+};
+
+Node::Facts facts_of(const Node::Ref& input, const Share& share) {
+  Node::Facts facts = internal::facts_over(input, "shard", share.to_string(), input->spec());
+  if (facts.kind == Kind::sparse) facts.kind = Kind::stream;
+  if (facts.slots != kEndless) {
+    facts.slots = facts.slots > share.index ? (facts.slots - share.index - 1) / share.num_shards + 1 : 0;
+  }
+  return facts;
+}
+
+class Shard final : public Node {
+ public:
+  Shard(const Node::Ref& input, const Share& share) : Node(facts_of(input, share)), share_(share) {}
+
+  std::shared_ptr<const View> bind(const Binding& binding) const override {
+    return std::make_shared<ShardView>(input().bind(binding), share_);
+  }
+  std::unique_ptr<Iterator> iterate(const Binding& binding, Feed& feed) const override {
+    return std::make_unique<ShardIterator>(feed.open(input(), binding), share_);
+  }
+
+ private:
+  const Share share_;
+};
+
+}  // namespace
+
+Step shard(int64_t num_shards, int64_t index) {
+  const Share share{num_shards, index};
+  if (index < 0 || index >= num_shards) {
+    internal::refuse("shard", fmt::format("{}: index must be in [0, num_shards)", share.to_string()));
+  }
+  return [share](const Dataset& input) { return Dataset(std::make_shared<Shard>(input.node(), share)); };
+}
+
+}  // namespace headpond

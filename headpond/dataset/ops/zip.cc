@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "headpond/dataset/ops/structure.h"
+
+namespace headpond {
+namespace {
+
+void append(Element& in, Element& out) {
+  for (size_t field = 0; field < in.size(); ++field) out.append(std::move(in[field]));
+  in.clear();
+}
+
+class ZipView final : public View {
+ public:
+  ZipView(const Node& node, const Binding& binding) : node_(node) {
+    for (const Node::Ref& input : node.facts().inputs) inputs_.push_back(input->bind(binding));
+  }
+  Got at(int64_t i, Context& context, Offers offers, Element& out) const override {
+    Element in;
+    for (size_t k = 0; k < inputs_.size(); ++k) {
+      const size_t fields = offers.empty() ? 0 : node_.input(k).spec().size();
+      const Got got = inputs_[k]->at(i, context, offers.first(fields), k == 0 ? out : in);
+      if (got != Got::value) return got;
+      append(in, out);
+      offers = offers.subspan(fields);
+    }
+    return Got::value;
+  }
+
+ private:
+  const Node& node_;
+  std::vector<std::shared_ptr<const View>> inputs_;
+};
+
+class ZipIterator final : public Iterator {
+ public:
+  ZipIterator(const Node& node, const Binding& binding, Feed& feed) : held_(node.facts().inputs.size()) {
+    for (const Node::Ref& input : node.facts().inputs) inputs_.push_back(feed.open(*input, binding));
+  }
+
+  Got next(Context& context, Element& out) override {
+    for (; turn_ < inputs_.size(); ++turn_) {
+      const Got got = inputs_[turn_]->next(context, held_[turn_]);
+      if (got == Got::value) continue;
+      held_[turn_].clear();
+      return got;
+    }
+    out.key = held_[0].key;
+    out.origin = held_[0].origin;
+    for (Element& in : held_) append(in, out);
+    turn_ = 0;
+    return Got::value;
+  }
+  /// REQUIRES: the last next(), if any, gave a value, so nothing is held.
+  void visit_state(StateVisitor& visitor) override {
+    for (const auto& input : inputs_) input->visit_state(visitor);
+  }
+
+ private:
+  std::vector<std::unique_ptr<Iterator>> inputs_;
+  std::vector<Element> held_;  // Those before turn_ wait for the rest.
+  size_t turn_ = 0;
+};
+
+Node::Facts facts_of(const std::vector<Dataset>& inputs) {
+  if (inputs.empty()) internal::refuse("zip", "no inputs");
+  Node::Facts facts{.op = "zip", .args = fmt::format("inputs={}", inputs.size()), .slots = kEndless};
+  for (const Dataset& input : inputs) {
+    for (const FieldSpec& field : input.spec()) {
+      for (const FieldSpec& other : facts.spec) {
+        const bool same = !field.name.empty() && field.name == other.name;
+        if (same) internal::refuse("zip", fmt::format("two fields named '{}'", field.name));
+      }
+    }
+    facts.spec.insert(facts.spec.end(), input.spec().begin(), input.spec().end());
+    if (input.kind() != Kind::indexed) facts.kind = Kind::stream;
+    facts.slots = std::min(facts.slots, input.node()->slots());
+    facts.inputs.push_back(input.node());
+  }
+  return facts;
+}
+
+class Zip final : public Node {
+ public:
+  explicit Zip(const std::vector<Dataset>& inputs) : Node(facts_of(inputs)) {}
+
+  std::shared_ptr<const View> bind(const Binding& b) const override { return std::make_shared<ZipView>(*this, b); }
+  std::unique_ptr<Iterator> iterate(const Binding& binding, Feed& feed) const override {
+    return std::make_unique<ZipIterator>(*this, binding, feed);
+  }
+};
+
+}  // namespace
+
+Dataset zip(const std::vector<Dataset>& inputs) { return Dataset(std::make_shared<Zip>(inputs)); }
+
+}  // namespace headpond

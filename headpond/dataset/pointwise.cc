@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "headpond/dataset/dataset.h"
+#include "headpond/dataset/pointwise_internal.h"
+
+namespace headpond::internal {
+namespace {
+
+class PointView final : public View {
+ public:
+  PointView(const Pointwise& node, const Binding& binding)
+      : node_(node), input_(node.input().bind(binding)), draws_(node.random_key(binding)) {}
+
+  Got at(int64_t i, Context& context, Offers offers, Element& out) const override {
+    Element in;
+    const Got got = input_->at(i, context, {}, in);
+    return got == Got::value ? node_.run(in, draws_, context, offers, out) : got;
+  }
+
+ private:
+  const Pointwise& node_;
+  const std::shared_ptr<const View> input_;
+  const RandomKey draws_;
+};
+
+class PointIterator final : public Iterator {
+ public:
+  PointIterator(const Pointwise& node, const Binding& binding, Feed& feed)
+      : node_(node), input_(feed.open(node.input(), binding)), draws_(node.random_key(binding)) {}
+
+  Got next(Context& context, Element& out) override {
+    while (true) {
+      Element in;
+      Got got = input_->next(context, in);
+      if (got == Got::value) got = node_.run(in, draws_, context, {}, out);
+      if (got != Got::hole) return got;
+      out.clear();
+    }
+  }
+  void visit_state(StateVisitor& visitor) override { input_->visit_state(visitor); }
+
+ private:
+  const Pointwise& node_;
+  const std::unique_ptr<Iterator> input_;
+  const RandomKey draws_;
+};
+
+}  // namespace
+
+std::shared_ptr<const View> Pointwise::bind(const Binding& binding) const {
+  return std::make_shared<PointView>(*this, binding);
+}
+
+std::unique_ptr<Iterator> Pointwise::iterate(const Binding& binding, Feed& feed) const {
+  return std::make_unique<PointIterator>(*this, binding, feed);
+}
+
+Got Pointwise::run(Element& in, RandomKey draws, Context& context, Offers offers, Element& out) const {
+  const uint64_t key = in.key;
+  const Origin origin = in.origin;
+  Got got = Got::error;
+  try {
+    got = apply(in, draws, context, offers, out);
+  } catch (...) {
+    context.error = current_exception_error();
+  }
+  out.key = key;
+  out.origin = origin;
+  if (got != Got::error) return got;
+  const std::string place = to_string(origin);
+  out.clear();
+  return context.fail(Error(context.error.kind(),
+                            fmt::format("{}({}), element {}{}{}: {}", facts().op, facts().args, key,
+                                        place.empty() ? "" : ", ", place, context.error.message()),
+                            context.error));
+}
+
+Node::Facts facts_over(const Node::Ref& input, std::string op, std::string args, Spec spec) {
+  return {.op = std::move(op),
+          .args = std::move(args),
+          .spec = std::move(spec),
+          .kind = input->kind(),
+          .slots = input->slots(),
+          .inputs = {input}};
+}
+
+}  // namespace headpond::internal

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "headpond/base/crc32c.h"
+#include "headpond/dataset/run_state_internal.h"
+
+namespace headpond::internal {
+namespace {
+
+constexpr std::string_view kMagic = "hps1";
+constexpr size_t kPlanKept = 4096;
+
+uint64_t fingerprint(std::string_view plan) {
+  uint64_t hash = 0xcbf29ce484222325;
+  for (const char c : plan) hash = (hash ^ static_cast<uint8_t>(c)) * 0x100000001b3;  // FNV-1a
+  return hash;
+}
+
+uint32_t checksum(std::string_view bytes) {
+  return crc32c({reinterpret_cast<const std::byte*>(bytes.data()), bytes.size()});
+}
+
+// The first line in which two plans differ.
+std::string difference(std::string_view then, std::string_view now) {
+  for (int line = 1;; ++line) {
+    const std::string_view a = then.substr(0, then.find('\n')), b = now.substr(0, now.find('\n'));
+    if (a != b) return fmt::format("step {}: the state has '{}', the pipeline has '{}'", line, a, b);
+    if (a.size() == then.size() || b.size() == now.size()) return "the pipelines differ in a later step";
+    then.remove_prefix(a.size() + 1);
+    now.remove_prefix(b.size() + 1);
+  }
+}
+
+struct Frame {
+  uint64_t plan_hash = 0, seed = 0;
+  RunState state;
+  std::string plan;
+  void visit(StateVisitor& visitor) {
+    visitor.number(plan_hash);
+    visitor.number(seed);
+    visitor.number(state.epoch);
+    visitor.number(state.index);
+    visitor.text(state.position);
+    visitor.text(plan);
+  }
+};
+
+}  // namespace
+
+std::string save(const RunState& state, const Dataset& dataset, uint64_t seed) {
+  const std::string plan = dataset.plan();
+  Frame frame{fingerprint(plan), seed, state, plan.substr(0, kPlanKept)};
+  StateVisitor visitor;
+  frame.visit(visitor);
+  std::string saved = std::string(kMagic) + visitor.saved();
+  const uint32_t sum = checksum(saved);
+  saved.append(reinterpret_cast<const char*>(&sum), sizeof(sum));
+  return saved;
+}
+
+Result<RunState> restore(std::string_view saved, const Dataset& dataset, uint64_t seed) {
+  uint32_t sum = 0;
+  if (!saved.starts_with(kMagic) || saved.size() < kMagic.size() + sizeof(sum)) {
+    return fail(ErrorKind::DataLoss, fmt::format("{} bytes that are no state", saved.size()));
+  }
+  std::memcpy(&sum, saved.data() + saved.size() - sizeof(sum), sizeof(sum));
+  saved.remove_suffix(sizeof(sum));
+  if (checksum(saved) != sum) return fail(ErrorKind::DataLoss, "a state whose checksum is wrong");
+  saved.remove_prefix(kMagic.size());
+  Frame frame;
+  StateVisitor visitor = StateVisitor::restoring(saved);
+  frame.visit(visitor);
+  if (!visitor.complete() || frame.state.index < 0) return fail(ErrorKind::DataLoss, "a state that is cut or too long");
+  const std::string plan = dataset.plan();
+  if (frame.plan_hash != fingerprint(plan)) {
+    return fail(ErrorKind::FailedPrecondition, "the state of another pipeline: " + difference(frame.plan, plan));
+  }
+  if (frame.seed != seed) {
+    return fail(ErrorKind::FailedPrecondition,
+                fmt::format("the state of a run with seed {}, this one has {}", frame.seed, seed));
+  }
+  return frame.state;
+}
+
+}  // namespace headpond::internal

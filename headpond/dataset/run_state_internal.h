@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// The frame of a saved state: what it was taken from, and the place in it. Sequence and engine write the same bytes.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "headpond/base/status.h"
+#include "headpond/dataset/dataset.h"
+
+namespace headpond::internal {
+
+/// A place in a run: before element `index` of `epoch`; `position` is the iterator's state, "" at the begin.
+struct RunState {
+  uint64_t epoch = 0;
+  int64_t index = 0;
+  std::string position;
+};
+
+/// Format: "hps1", then by StateVisitor: fingerprint, seed, epoch, index, position, the plan's text up to 4 KiB, and
+/// the CRC-32C of all before it.
+std::string save(const RunState& state, const Dataset& dataset, uint64_t seed);
+/// DataLoss iff damaged; FailedPrecondition iff it is of another plan or seed, the first difference named.
+Result<RunState> restore(std::string_view saved, const Dataset& dataset, uint64_t seed);
+
+}  // namespace headpond::internal

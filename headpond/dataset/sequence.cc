@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headpond/dataset/sequence.h"
+
+#include "headpond/dataset/run_state_internal.h"
+
+namespace headpond {
+namespace {
+
+class SequentialFeed final : public Feed {
+ public:
+  std::unique_ptr<Iterator> open(const Node& input, const Binding& binding) override {
+    return headpond::open(input, binding, *this);
+  }
+};
+
+std::string position_of(Iterator& iterator) {
+  StateVisitor visitor;
+  iterator.visit_state(visitor);
+  return visitor.saved();
+}
+
+}  // namespace
+
+struct Sequence::Run {
+  Run(Dataset d, const SequenceOptions& o) : dataset(std::move(d)), options(o) {
+    const int64_t slots = dataset.node()->slots();
+    if (slots == kEndless && dataset.kind() == Kind::indexed && options.epochs != 1) {
+      internal::refuse("Sequence", "an epoch that has no end cannot be followed by another; take() ends it");
+    }
+    for (const FieldSpec& field : dataset.spec()) named = named || !field.name.empty();
+    if (!named) return;
+    auto all = std::make_shared<std::vector<std::string>>();
+    for (const FieldSpec& field : dataset.spec()) all->push_back(field.name);
+    names = std::move(all);
+  }
+
+  bool has_epoch() const { return options.epochs < 0 || epoch < static_cast<uint64_t>(options.epochs); }
+  void begin_epoch() {
+    iterator = feed.open(*dataset.node(), {options.seed, epoch});
+    state = {.epoch = epoch, .index = 0, .position = {}};
+    index = -1;
+  }
+  Result<std::optional<Element>> next() {
+    while (has_epoch()) {
+      if (!iterator) begin_epoch();
+      Element out;
+      switch (iterator->next(context, out)) {
+        case Got::value:
+          state.index = ++index + 1;
+          state.position = position_of(*iterator);
+          out.set_names(names);
+          return std::optional(std::move(out));
+        case Got::error:
+          return fail(context.error);
+        default:
+          ++epoch;
+          iterator.reset();
+          state = {.epoch = epoch, .index = 0, .position = {}};
+      }
+    }
+    return std::nullopt;
+  }
+
+  const Dataset dataset;
+  const SequenceOptions options;
+  Element::Names names;
+  bool named = false;
+  SequentialFeed feed;
+  Context context;
+  std::unique_ptr<Iterator> iterator;  // Null: at the begin of `epoch`.
+  uint64_t epoch = 0;
+  int64_t index = -1;
+  internal::RunState state;  // After the last element.
+};
+
+Sequence::Sequence(Dataset dataset, SequenceOptions options)
+    : run_(std::make_unique<Run>(std::move(dataset), options)) {}
+Sequence::~Sequence() = default;
+Sequence::Sequence(Sequence&& other) noexcept = default;
+
+Result<Sequence> Sequence::restored(Dataset dataset, SequenceOptions options, std::string_view state) {
+  Sequence sequence(std::move(dataset), options);
+  Run& run = *sequence.run_;
+  auto restored = internal::restore(state, run.dataset, options.seed);
+  if (!restored) return fail(restored.error());
+  run.epoch = restored->epoch;
+  if (restored->position.empty()) {
+    run.state = std::move(*restored);
+    return sequence;
+  }
+  run.begin_epoch();
+  StateVisitor visitor = StateVisitor::restoring(restored->position);
+  run.iterator->visit_state(visitor);
+  if (!visitor.complete()) return fail(ErrorKind::DataLoss, "a state whose position is impossible in this pipeline");
+  run.index = restored->index - 1;
+  run.state = std::move(*restored);
+  return sequence;
+}
+
+Result<std::optional<Element>> Sequence::next() { return run_->next(); }
+int64_t Sequence::epoch() const { return static_cast<int64_t>(run_->epoch); }
+int64_t Sequence::index() const { return run_->index; }
+std::string Sequence::state() const { return internal::save(run_->state, run_->dataset, run_->options.seed); }
+
+}  // namespace headpond
