@@ -28,16 +28,4 @@ Spec map_result_spec(const std::string& op, const Function& function, const MapO
   return options.output;
 }
 
-Error check_map_result(const Spec& spec, const Element& out) {
-  if (out.size() != spec.size()) {
-    return {ErrorKind::InvalidArgument, fmt::format("{} fields, {} were declared", out.size(), spec.size())};
-  }
-  for (size_t i = 0; i < spec.size(); ++i) {
-    if (out[i].dtype() == spec[i].dtype && spec[i].shape.admits(out[i].shape())) continue;
-    return {ErrorKind::InvalidArgument, fmt::format("field {} is {}{}, declared was {}", i, name(out[i].dtype()),
-                                                    out[i].shape().to_string(), to_string({spec[i]}))};
-  }
-  return {};
-}
-
 }  // namespace headpond::internal

@@ -13,7 +13,5 @@ std::string map_label(const MapOptions& options);
 /// The result's fields: the options give names to what the function's type tells, or tell it themselves. Throws
 /// Exception(InvalidArgument) if they contradict each other, or neither tells.
 Spec map_result_spec(const std::string& op, const Function& function, const MapOptions& options);
-/// No error iff `out` is what was declared. Only needed where the function's type does not tell all.
-Error check_map_result(const Spec& spec, const Element& out);
 
 }  // namespace headpond::internal

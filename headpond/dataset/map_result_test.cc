@@ -30,14 +30,6 @@ TEST(MapResult, ATypeThatTellsNothingNeedsOptions) {
   EXPECT_EQ(to_string(map_result_spec("map", function, {.output = {{"y", u8, {kUnknown}}}})), "{'y': uint8[?]}");
 }
 
-TEST(MapResult, IsCheckedAgainstWhatWasDeclared) {
-  const Spec declared = {{"y", f32, {kUnknown, 2}}};
-  EXPECT_FALSE(check_map_result(declared, Element{Tensor::empty(f32, {5, 2})}));
-  EXPECT_THAT(check_map_result(declared, Element{Tensor::empty(f32, {5, 3})}).message(), HasSubstr("float32[5,3]"));
-  EXPECT_TRUE(check_map_result(declared, Element{Tensor::empty(f64, {5, 2})}));
-  EXPECT_TRUE(check_map_result(declared, Element{}));
-}
-
 TEST(MapResult, TheLabelTellsNameAndVersion) {
   EXPECT_EQ(map_label({}), "opaque");
   EXPECT_EQ(map_label({.name = "crop", .version = 3}), "crop, version=3");

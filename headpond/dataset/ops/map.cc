@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "headpond/dataset/check_internal.h"
 #include "headpond/dataset/map_result_internal.h"
 #include "headpond/dataset/ops/element.h"
 #include "headpond/dataset/pointwise_internal.h"
@@ -14,7 +15,7 @@ class Map final : public Pointwise {
 
   Got apply(Element& in, RandomKey, Context& context, Offers, Element& out) const override {
     Error error = function_.call(in, out);
-    if (!error && !function_.type_tells_all) error = check_map_result(spec(), out);
+    if (!error && !function_.type_tells_all) error = check_element(spec(), out);
     return error ? context.fail(std::move(error)) : Got::value;
   }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include "headpond/dataset/check_internal.h"
 #include "headpond/dataset/field_internal.h"
 #include "headpond/dataset/map_result_internal.h"
 #include "headpond/dataset/ops/element.h"
@@ -27,7 +28,7 @@ class MapField final : public Pointwise {
   Got apply(Element& in, RandomKey, Context& context, Offers, Element& out) const override {
     Element result;
     Error error = function_.call(Element{in[index_]}, result);
-    if (!error && !function_.type_tells_all) error = check_map_result({spec()[index_]}, result);
+    if (!error && !function_.type_tells_all) error = check_element({spec()[index_]}, result);
     if (error) return context.fail(std::move(error));
     in[index_] = std::move(result[size_t{0}]);
     out = std::move(in);
