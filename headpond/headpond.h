@@ -29,6 +29,7 @@
 #include "headpond/dataset/ops/structure.h"
 #include "headpond/dataset/sequence.h"
 #include "headpond/dataset/state.h"
+#include "headpond/dataset/view.h"
 #include "headpond/io/digits.h"
 #include "headpond/io/draw_digit.h"
 #include "headpond/io/file.h"

@@ -43,6 +43,8 @@ std::shared_ptr<const View> Context::view(const Node& node, const Binding& bindi
   return bound_[oldest_].view;
 }
 
+bool View::fill(std::span<const int64_t>, Context&, Offers, uint64_t*) const { return false; }
+
 Node::Node(Facts facts) : facts_(std::move(facts)) {
   if (facts_.draws.empty()) return;
   for (const Ref& input : facts_.inputs) occurrence_ += count_draws(*input, facts_.draws);

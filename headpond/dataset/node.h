@@ -10,14 +10,12 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "headpond/base/random.h"
-#include "headpond/base/status.h"
 #include "headpond/dataset/state.h"
-#include "headpond/tensor/element.h"
+#include "headpond/dataset/view.h"
 
 namespace headpond {
 
@@ -25,64 +23,8 @@ namespace headpond {
 /// stream: elements one after the other, and only so.
 enum class Kind : uint8_t { indexed, sparse, stream };
 
-/// What asking for an element gives. later: an input has nothing yet; ask again, nothing is lost. Only an Iterator
-/// gives end or later, only a View gives hole. error: the text is in Context::error; the next element may still come.
-enum class Got : uint8_t { value, hole, end, error, later };
-
 /// `slots` of a dataset without an end.
 inline constexpr int64_t kEndless = std::numeric_limits<int64_t>::max();
-
-/// A place that the caller would like a field to be written to: a row of a batch.
-struct Offer {
-  std::byte* place = nullptr;
-  const FieldSpec* spec = nullptr;  ///< Of the field; a full shape.
-};
-using Offers = std::span<const Offer>;  ///< One per field, or none.
-
-class Node;
-class View;
-
-/// The seed of the run, and the epoch of this node: repeat counts epochs for what is below it.
-struct Binding {
-  uint64_t seed = 0;
-  uint64_t epoch = 0;
-  bool operator==(const Binding&) const = default;
-};
-
-/// What a thread needs while it asks: one per thread and run, never shared.
-class Context {
- public:
-  explicit Context(BufferPool& pool = BufferPool::shared()) : pool_(pool) {}
-
-  Error error;  ///< Of the last Got::error.
-  Got fail(Error what) {
-    error = std::move(what);
-    return Got::error;
-  }
-  /// Appends a field to `out`, and returns where its values belong: the offered place if dtype and shape are those
-  /// offered, else a pooled buffer. All bytes must be written. Not for dtype bytes.
-  std::byte* make(Element& out, Offers offers, DType dtype, const Shape& shape);
-  /// `node` bound; the last few stay, so that asking for them again costs little. REQUIRES: not a stream.
-  std::shared_ptr<const View> view(const Node& node, const Binding& binding);
-
- private:
-  struct Bound {
-    const Node* node;
-    Binding binding;
-    std::shared_ptr<const View> view;
-  };
-  BufferPool& pool_;
-  std::vector<Bound> bound_;
-  size_t oldest_ = 0;
-};
-
-/// A node for one seed and epoch. Immutable; at() is a pure function that any thread may call.
-class View {
- public:
-  virtual ~View() = default;
-  /// value: `out`, which was empty, is the element at `i`, its key set. REQUIRES: 0 <= i < slots.
-  virtual Got at(int64_t i, Context& context, Offers offers, Element& out) const = 0;
-};
 
 /// A run through a dataset in order, or through what an operator makes of its inputs in order. One thread at a time.
 class Iterator {
@@ -99,6 +41,8 @@ class Feed {
  public:
   virtual ~Feed() = default;
   virtual std::unique_ptr<Iterator> open(const Node& input, const Binding& binding) = 0;
+  /// Says that this is what will be opened next, when what is open has ended: it may be begun ahead.
+  virtual void expect(const Node& /*input*/, const Binding& /*binding*/) {}
 };
 
 class Node {
@@ -112,6 +56,7 @@ class Node {
     int64_t slots = 0;  ///< kEndless: no end. Of a stream: an upper bound if one is known, else kEndless.
     std::vector<Ref> inputs = {};
     std::string draws = "";  ///< The name under which it draws random numbers; "": none.
+    bool blocking = false;   ///< It waits, for a file or a network, more than it computes.
   };
   virtual ~Node() = default;
   Node(const Node&) = delete;

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// How elements that have positions are asked for: by any thread, at any position, into memory that the asker may offer.
+// For those who write operators.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "headpond/base/status.h"
+#include "headpond/tensor/element.h"
+
+namespace headpond {
+
+/// What asking for an element gives. later: an input has nothing yet; ask again, nothing is lost. Only an Iterator
+/// gives end or later, only a View gives hole. error: the text is in Context::error; the next element may still come.
+enum class Got : uint8_t { value, hole, end, error, later };
+
+/// A place that the caller would like a field to be written to: a row of a batch.
+struct Offer {
+  std::byte* place = nullptr;
+  const FieldSpec* spec = nullptr;  ///< Of the field; a full shape.
+};
+using Offers = std::span<const Offer>;  ///< One per field, or none.
+
+class Node;
+class View;
+
+/// The seed of the run, and the epoch of this node: repeat counts epochs for what is below it.
+struct Binding {
+  uint64_t seed = 0;
+  uint64_t epoch = 0;
+  bool operator==(const Binding&) const = default;
+};
+
+/// What a thread needs while it asks: one per thread and run, never shared.
+class Context {
+ public:
+  explicit Context(BufferPool& pool = BufferPool::shared()) : pool_(pool) {}
+
+  Error error;  ///< Of the last Got::error.
+  Got fail(Error what) {
+    error = std::move(what);
+    return Got::error;
+  }
+  /// Appends a field to `out`, and returns where its values belong: the offered place if dtype and shape are those
+  /// offered, else a pooled buffer. All bytes must be written. Not for dtype bytes.
+  std::byte* make(Element& out, Offers offers, DType dtype, const Shape& shape);
+  /// `node` bound; the last few stay, so that asking for them again costs little. REQUIRES: not a stream.
+  std::shared_ptr<const View> view(const Node& node, const Binding& binding);
+
+ private:
+  struct Bound {
+    const Node* node;
+    Binding binding;
+    std::shared_ptr<const View> view;
+  };
+  BufferPool& pool_;
+  std::vector<Bound> bound_;
+  size_t oldest_ = 0;
+};
+
+/// A node for one seed and epoch. Immutable; at() is a pure function that any thread may call.
+class View {
+ public:
+  virtual ~View() = default;
+  /// value: `out`, which was empty, is the element at `i`, its key set. REQUIRES: 0 <= i < slots.
+  virtual Got at(int64_t i, Context& context, Offers offers, Element& out) const = 0;
+
+  /// The elements at `positions`, whole columns at a time: the values of field f one below the other from
+  /// columns[f].place on, and their keys unless `keys` is null. True iff all of it is written, and as at() would give
+  /// it; false: anything may be written, ask at(). Without positions: true iff it can be expected to work.
+  /// REQUIRES: one column per field, of a full shape and a dtype of fixed size; positions as for at().
+  virtual bool fill(std::span<const int64_t> positions, Context& context, Offers columns, uint64_t* keys) const;
+};
+
+}  // namespace headpond
