@@ -2,6 +2,7 @@
 #include "headpond/base/thread.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -34,5 +35,18 @@ Thread::Thread(std::string name, std::function<void()> body)
         set_this_thread_name(std::move(name));
         body();
       }) {}
+
+#if defined(HEADPOND_INJECT)
+void hand_over_point() {
+  thread_local uint32_t state = static_cast<uint32_t>(syscall(SYS_gettid)) * 2654435761U + 1;
+  state = state * 1664525U + 1013904223U;
+  const uint32_t choice = state >> 24;
+  if (choice < 3) {
+    usleep(50);
+  } else if (choice < 40) {
+    sched_yield();
+  }
+}
+#endif
 
 }  // namespace headpond

@@ -27,11 +27,19 @@ class Thread {
   const std::string& name() const { return name_; }
   bool joinable() const { return thread_.joinable(); }
   void join() { thread_.join(); }
+  void detach() { thread_.detach(); }  ///< Goes on alone: for a thread that cannot be made to end.
   std::thread::id id() const { return thread_.get_id(); }
 
  private:
   std::string name_;
   std::jthread thread_;
 };
+
+/// A point where another thread may take over; test builds (HEADPOND_INJECT) sometimes delay there, others do nothing.
+#if defined(HEADPOND_INJECT)
+void hand_over_point();
+#else
+inline void hand_over_point() {}
+#endif
 
 }  // namespace headpond

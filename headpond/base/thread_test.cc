@@ -5,6 +5,8 @@
 #include <pthread.h>
 
 #include <array>
+#include <future>
+#include <memory>
 
 namespace headpond {
 namespace {
@@ -22,6 +24,15 @@ TEST(Thread, RunsItsBodyUnderItsName) {
   }
   EXPECT_EQ(inside, "QueueRunnerThread-images-0");
   EXPECT_STREQ(system.data(), "QueueRunnerThre");
+}
+
+TEST(Thread, ADetachedOneGoesOnAlone) {
+  auto done = std::make_shared<std::promise<void>>();
+  std::future<void> ended = done->get_future();
+  Thread thread("alone", [done] { done->set_value(); });
+  thread.detach();
+  EXPECT_FALSE(thread.joinable());
+  ended.get();
 }
 
 TEST(Thread, TheFirstThreadIsMain) { EXPECT_EQ(this_thread_name(), "main"); }

@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "headpond/base/stats.h"
+#include "headpond/base/thread.h"
 #include "headpond/queue/signal_internal.h"
 #include "headpond/queue/turn_internal.h"
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <linux/futex.h>
 #include <linux/membarrier.h>
-#include <sched.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -88,18 +87,5 @@ void heavy() {
 }
 
 }  // namespace asymmetric_fence
-
-#if defined(HEADPOND_INJECT)
-void hand_over_point() {
-  thread_local uint32_t state = static_cast<uint32_t>(syscall(SYS_gettid)) * 2654435761U + 1;
-  state = state * 1664525U + 1013904223U;
-  const uint32_t choice = state >> 24;
-  if (choice < 3) {
-    usleep(50);
-  } else if (choice < 40) {
-    sched_yield();
-  }
-}
-#endif
 
 }  // namespace headpond

@@ -90,11 +90,4 @@ bool spin_until(Ready&& ready, bool same_cpu) {
   return ready();
 }
 
-/// A point where another thread may take over; test builds (HEADPOND_INJECT) sometimes delay there, others do nothing.
-#if defined(HEADPOND_INJECT)
-void hand_over_point();
-#else
-inline void hand_over_point() {}
-#endif
-
 }  // namespace headpond

@@ -3,6 +3,7 @@
 #include <functional>
 #include <stop_token>
 
+#include "headpond/base/thread.h"
 #include "headpond/queue/turn_internal.h"
 
 namespace headpond {

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "headpond/base/mutex.h"
+#include "headpond/base/thread.h"
 #include "headpond/queue/signal_internal.h"
 
 namespace headpond {

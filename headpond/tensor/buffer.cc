@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <utility>
 #include <vector>
 
 #include "headpond/base/mutex.h"
@@ -45,14 +46,14 @@ void* system_allocate(size_t size) {
 }  // namespace
 
 struct BufferPool::State {
-  const int64_t max_cached_bytes;
+  const int64_t max_cached_bytes, max_bytes;
   std::atomic<int64_t> owners = 1;  // The pool itself, and one for each buffer that somebody holds.
 
   Mutex mu;
   std::array<std::vector<Buffer*>, kClasses> free HEADPOND_GUARDED_BY(mu);
   BufferPoolStats stats HEADPOND_GUARDED_BY(mu) = {};
 
-  explicit State(int64_t max_cached) : max_cached_bytes(max_cached) {}
+  State(int64_t max_cached, int64_t max_all) : max_cached_bytes(max_cached), max_bytes(max_all) {}
 
   void unref() {
     if (owners.fetch_sub(1, std::memory_order_acq_rel) > 1) return;
@@ -73,12 +74,14 @@ struct BufferPool::State {
     for (Buffer* block : blocks) std::free(block);
   }
 
-  Buffer* take_free(uint32_t size_class) {
+  // Null: none is free. Then `crowded`: a new one and the free ones of other sizes are too much together.
+  Buffer* take_free(uint32_t size_class, bool& crowded) {
     MutexLock lock(mu);
     const auto bytes = static_cast<int64_t>(class_size(size_class));
     stats.bytes_in_use += bytes;
     if (free[size_class].empty()) {
       ++stats.allocations;
+      crowded = stats.bytes_cached > 0 && stats.bytes_in_use + stats.bytes_cached > max_bytes;
       return nullptr;
     }
     ++stats.reuses;
@@ -94,7 +97,8 @@ struct BufferPool::State {
     {
       MutexLock lock(mu);
       stats.bytes_in_use -= bytes;
-      keep = stats.bytes_cached + bytes <= max_cached_bytes;
+      keep = stats.bytes_cached + bytes <= max_cached_bytes &&
+             stats.bytes_in_use + stats.bytes_cached + bytes <= max_bytes;
       if (keep) {
         stats.bytes_cached += bytes;
         free[size_class].push_back(block);
@@ -114,15 +118,17 @@ void Buffer::release() {
   pool->unref();
 }
 
-BufferPool::BufferPool(int64_t max_cached_bytes) : state_(new State(max_cached_bytes)) {}
+BufferPool::BufferPool(int64_t max_cached_bytes, int64_t max_bytes) : state_(new State(max_cached_bytes, max_bytes)) {}
 
 BufferPool::~BufferPool() { state_->unref(); }
 
 BufferRef BufferPool::allocate(size_t size) {
   if (size > SIZE_MAX / 4) throw std::bad_alloc();
   const uint32_t size_class = class_of(size + Buffer::kHeader);
-  void* block = state_->take_free(size_class);
+  bool crowded = false;
+  void* block = state_->take_free(size_class, crowded);
   if (block == nullptr) {
+    if (crowded) state_->trim();
     try {
       block = system_allocate(class_size(size_class));
     } catch (...) {
@@ -150,5 +156,16 @@ BufferPool& BufferPool::shared() {
   static BufferPool* const pool = new BufferPool;
   return *pool;
 }
+
+namespace {
+
+thread_local BufferPool* current_pool = nullptr;
+
+}  // namespace
+
+BufferPool& BufferPool::current() { return current_pool != nullptr ? *current_pool : shared(); }
+
+CurrentPool::CurrentPool(BufferPool& pool) : before_(std::exchange(current_pool, &pool)) {}
+CurrentPool::~CurrentPool() { current_pool = before_; }
 
 }  // namespace headpond

@@ -77,8 +77,9 @@ struct BufferPoolStats {
 /// outlive it.
 class BufferPool {
  public:
-  /// Keeps at most `max_cached_bytes` of free blocks; what comes back beyond that goes to the system.
-  explicit BufferPool(int64_t max_cached_bytes = int64_t{1} << 30);
+  /// Keeps at most `max_cached_bytes` of free blocks; what comes back beyond that goes to the system. So do free blocks
+  /// as long as they and those in use are more than `max_bytes`.
+  explicit BufferPool(int64_t max_cached_bytes = int64_t{1} << 30, int64_t max_bytes = INT64_MAX);
   ~BufferPool();
   BufferPool(const BufferPool&) = delete;
   BufferPool& operator=(const BufferPool&) = delete;
@@ -92,11 +93,25 @@ class BufferPool {
 
   /// The pool of the process; never destroyed.
   static BufferPool& shared();
+  /// The one that a CurrentPool names for the calling thread, else shared(): where tensors are made.
+  static BufferPool& current();
 
  private:
   friend class Buffer;
   struct State;
   State* state_;  // Counted: alive as long as the pool or one of its buffers.
+};
+
+/// Makes `pool` the calling thread's current one as long as this lives. They nest. The pool outlives this.
+class CurrentPool {
+ public:
+  explicit CurrentPool(BufferPool& pool);
+  ~CurrentPool();
+  CurrentPool(const CurrentPool&) = delete;
+  CurrentPool& operator=(const CurrentPool&) = delete;
+
+ private:
+  BufferPool* const before_;
 };
 
 }  // namespace headpond

@@ -5,6 +5,7 @@
 
 #include <cstring>
 #include <new>
+#include <thread>
 #include <vector>
 
 #include "headpond/base/thread.h"
@@ -58,6 +59,34 @@ TEST(BufferPool, KeepsNoMoreThanItMay) {
   EXPECT_GT(pool.stats().bytes_cached, 0);
   pool.trim();
   EXPECT_EQ(pool.stats().bytes_cached, 0);
+}
+
+TEST(BufferPool, GivesFreeBlocksBackWhenAllTogetherAreTooMany) {
+  BufferPool pool(1 << 20, 5000);
+  {
+    const BufferRef small = pool.allocate(1000);
+    const BufferRef large = pool.allocate(2500);
+  }
+  EXPECT_GT(pool.stats().bytes_cached, 3500) << "both fit";
+  const BufferRef other = pool.allocate(1500);
+  EXPECT_EQ(pool.stats().bytes_cached, 0) << "no room for it and the free ones";
+  { const BufferRef beyond = pool.allocate(4000); }
+  EXPECT_EQ(pool.stats().bytes_cached, 0) << "too much to be kept beside the one in use";
+}
+
+TEST(BufferPool, ACurrentOneServesTheThreadThatNamedIt) {
+  BufferPool outer, inner;
+  EXPECT_EQ(&BufferPool::current(), &BufferPool::shared());
+  {
+    const CurrentPool first(outer);
+    {
+      const CurrentPool second(inner);
+      EXPECT_EQ(&BufferPool::current(), &inner);
+    }
+    EXPECT_EQ(&BufferPool::current(), &outer);
+    std::thread([] { EXPECT_EQ(&BufferPool::current(), &BufferPool::shared()); }).join();
+  }
+  EXPECT_EQ(&BufferPool::current(), &BufferPool::shared());
 }
 
 TEST(BufferPool, ItsBuffersMayOutliveIt) {

@@ -77,7 +77,7 @@ Tensor Tensor::from(std::span<const std::string_view> values, const Shape& shape
   }
   size_t total = (values.size() + 1) * sizeof(int64_t);
   for (const std::string_view value : values) total += value.size();
-  BufferRef buffer = BufferPool::shared().allocate(total);
+  BufferRef buffer = BufferPool::current().allocate(total);
   auto* const offsets = reinterpret_cast<int64_t*>(buffer->data());
   std::byte* const characters = buffer->data() + (values.size() + 1) * sizeof(int64_t);
   offsets[0] = 0;

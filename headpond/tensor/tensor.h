@@ -51,7 +51,7 @@ class Tensor {
 
   /// Undefined content, to be written through mutable_data() before anybody else sees it. Throws
   /// Exception(InvalidArgument) for an unknown or overflowing size, and for dtype bytes; std::bad_alloc.
-  static Tensor empty(DType dtype, const Shape& shape, BufferPool& pool = BufferPool::shared());
+  static Tensor empty(DType dtype, const Shape& shape, BufferPool& pool = BufferPool::current());
   /// Borrows `data`, which must stay as it is as long as the tensor or a copy of it lives; `owner` (may be null), if
   /// given, is kept alive by them. For dtype bytes `data` is in the layout above.
   static Tensor view(const void* data, DType dtype, const Shape& shape, BufferRef owner = BufferRef());
