@@ -8,8 +8,6 @@
 namespace headpond {
 namespace {
 
-constexpr size_t kBoundViews = 16;
-
 uint32_t count_draws(const Node& node, const std::string& name) {
   uint32_t count = node.facts().draws == name ? 1 : 0;
   for (const Node::Ref& input : node.facts().inputs) count += count_draws(*input, name);
@@ -21,29 +19,6 @@ uint32_t count_draws(const Node& node, const std::string& name) {
 }
 
 }  // namespace
-
-std::byte* Context::make(Element& out, Offers offers, DType dtype, const Shape& shape) {
-  const Offer offer = out.size() < offers.size() ? offers[out.size()] : Offer();
-  if (offer.place != nullptr && offer.spec->dtype == dtype && offer.spec->shape == shape) {
-    out.append(Tensor::view(offer.place, dtype, shape));
-    return offer.place;
-  }
-  out.append(Tensor::empty(dtype, shape, pool_));
-  return out[out.size() - 1].mutable_data();
-}
-
-std::shared_ptr<const View> Context::view(const Node& node, const Binding& binding) {
-  for (const Bound& bound : bound_) {
-    if (bound.node == &node && bound.binding == binding) return bound.view;
-  }
-  Bound bound{&node, binding, node.bind(binding)};
-  if (bound_.size() < kBoundViews) return bound_.emplace_back(std::move(bound)).view;
-  oldest_ = (oldest_ + 1) % kBoundViews;
-  bound_[oldest_] = std::move(bound);
-  return bound_[oldest_].view;
-}
-
-bool View::fill(std::span<const int64_t>, Context&, Offers, uint64_t*) const { return false; }
 
 Node::Node(Facts facts) : facts_(std::move(facts)) {
   if (facts_.draws.empty()) return;

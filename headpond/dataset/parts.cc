@@ -37,6 +37,9 @@ class PartsIterator final : public Iterator {
     if (part_ == node_.parts()) return;
     const auto [input, binding] = node_.part(part_, binding_);
     input_ = feed_.open(*input, binding);
+    if (part_ + 1 == node_.parts()) return;
+    const auto [next, next_binding] = node_.part(part_ + 1, binding_);
+    feed_.expect(*next, next_binding);
   }
   Got futile(Context& context) {
     Error error(ErrorKind::FailedPrecondition,

@@ -45,6 +45,40 @@ TEST(Parts, WithoutAnEndStopAtOneThatGivesNothing) {
   EXPECT_THAT(answers(lines({{"1"}, {"bad"}}, true)), ElementsAre("1", "!bad", HasSubstr("round 1"), "end"));
 }
 
+TEST(Parts, SayWhatComesNext) {
+  class Recording final : public PlainFeed {
+   public:
+    std::unique_ptr<Iterator> open(const Node& input, const Binding& binding) override {
+      if (is_one(input)) said.push_back(fmt::format("open {}", binding.epoch));
+      return PlainFeed::open(input, binding);
+    }
+    void expect(const Node& input, const Binding& binding) override {
+      if (is_one(input)) said.push_back(fmt::format("expect {}", binding.epoch));
+    }
+    std::vector<std::string> said;
+
+   private:
+    static bool is_one(const Node& input) { return input.facts().op == "script"; }
+  } feed;
+  const Dataset dataset = script({"1"}) | repeat(3);
+  Context context;
+  const auto run = open(*dataset.node(), {}, feed);
+  EXPECT_THAT(feed.said, ElementsAre("open 0", "expect 1"));
+  Element one, two;
+  EXPECT_EQ(run->next(context, one), Got::value);
+  EXPECT_THAT(feed.said, ElementsAre("open 0", "expect 1")) << "not before the first part has ended";
+  EXPECT_EQ(run->next(context, two), Got::value);
+  StateVisitor saved;
+  run->visit_state(saved);
+  Element rest;
+  EXPECT_EQ(run->next(context, rest), Got::value);
+  EXPECT_THAT(feed.said, ElementsAre("open 0", "expect 1", "open 1", "expect 2", "open 2"));
+  feed.said.clear();
+  StateVisitor restored = StateVisitor::restoring(saved.saved());
+  open(*dataset.node(), {}, feed)->visit_state(restored);
+  EXPECT_THAT(feed.said, ElementsAre("open 0", "expect 1", "open 1", "expect 2"));
+}
+
 TEST(Parts, KeepTheContract) {
   check_contract(lines({{"1", "2"}, {}, {"3"}, {"4", "5"}, {}}));
   check_contract(lines({{"1", "2"}, {"3"}}, true) | take(6));

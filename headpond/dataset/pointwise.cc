@@ -76,13 +76,14 @@ Got Pointwise::run(Element& in, RandomKey draws, Context& context, Offers offers
                             context.error));
 }
 
-Node::Facts facts_over(const Node::Ref& input, std::string op, std::string args, Spec spec) {
+Node::Facts facts_over(const Node::Ref& input, std::string op, std::string args, Spec spec, bool blocking) {
   return {.op = std::move(op),
           .args = std::move(args),
           .spec = std::move(spec),
           .kind = input->kind(),
           .slots = input->slots(),
-          .inputs = {input}};
+          .inputs = {input},
+          .blocking = blocking};
 }
 
 }  // namespace headpond::internal

@@ -26,6 +26,6 @@ class Pointwise : public Node {
 };
 
 /// The facts of an operator over one input with its kind and slots.
-Node::Facts facts_over(const Node::Ref& input, std::string op, std::string args, Spec spec);
+Node::Facts facts_over(const Node::Ref& input, std::string op, std::string args, Spec spec, bool blocking = false);
 
 }  // namespace headpond::internal

@@ -108,6 +108,20 @@ TEST(Pointwise, DrawsBySeedEpochAndElement) {
   EXPECT_NE(elements(range(2) | draw() | draw()), elements(range(2) | draw())) << "the second of a name draws others";
 }
 
+TEST(Pointwise, ThatBlocksSaysSoInItsFactsAlone) {
+  const auto any = [](int64_t) { return true; };
+  const std::vector<std::pair<Step, Step>> pairs = {{map(any), map(any, {.blocking = true})},
+                                                    {map("", any), map("", any, {.blocking = true})},
+                                                    {filter(any), filter(any, {.blocking = true})}};
+  for (const auto& [plain, waits] : pairs) {
+    const Dataset one = range(2) | plain, other = range(2) | waits;
+    EXPECT_FALSE(one.node()->facts().blocking);
+    EXPECT_TRUE(other.node()->facts().blocking);
+    EXPECT_EQ(one.plan(), other.plan());
+    EXPECT_TRUE(Sequence::restored(other, {}, Sequence(one).state()));
+  }
+}
+
 TEST(Pointwise, KeepsTheContract) {
   check_contract(range(2) | odd());
   check_contract(range(4) | draw());

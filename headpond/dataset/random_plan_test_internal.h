@@ -7,7 +7,15 @@
 
 namespace headpond::internal {
 
-/// At most `depth` operators over small sources; it has an end, and few enough elements to go through them often.
-Dataset random_plan(Random& random, int depth);
+struct PlanChoice {
+  bool errors = false;  ///< Functions, sources and batches that fail for some elements.
+  bool pauses = false;  ///< Functions that take longer for some elements, and some that are said to wait.
+  bool endless = false;
+};
+
+/// At most `depth` operators over small sources, and one or two more if it is endless; else it has an end. Few enough
+/// elements to go through them often; with errors, the same one may come for ever. Equal draws give equal pipelines,
+/// each with nothing in its caches.
+Dataset random_plan(Random& random, int depth, const PlanChoice& choice = {});
 
 }  // namespace headpond::internal

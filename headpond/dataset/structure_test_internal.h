@@ -48,7 +48,7 @@ class Script final : public Node {
 
 inline Dataset script(std::vector<std::string> lines) { return Dataset(std::make_shared<Script>(std::move(lines))); }
 
-class PlainFeed final : public Feed {
+class PlainFeed : public Feed {
  public:
   std::unique_ptr<Iterator> open(const Node& input, const Binding& binding) override {
     return headpond::open(input, binding, *this);

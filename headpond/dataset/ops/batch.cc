@@ -15,7 +15,7 @@ class BatchView final : public View {
   Got at(int64_t k, Context& context, Offers offers, Element& out) const override {
     Got got = Got::error;
     try {
-      got = fill(k, context, offers, out);
+      got = gather(k, context, offers, out);
     } catch (...) {
       context.error = current_exception_error();
     }
@@ -25,7 +25,7 @@ class BatchView final : public View {
   }
 
  private:
-  Got fill(int64_t k, Context& context, Offers offers, Element& out) const {
+  Got gather(int64_t k, Context& context, Offers offers, Element& out) const {
     const int64_t first = k * node_.batch_size(), count = node_.rows_at(k);
     internal::Stack stack(node_.input().spec(), count, context, offers, out);
     for (int64_t r = 0; r < count; ++r) {

@@ -16,6 +16,9 @@ struct MapOptions {
   Spec output = {};
   std::string name = "";  ///< For explain and the state; "": a change of the function is not noticed by a restore.
   int version = 0;        ///< Raise it when the function changes what it gives.
+  /// It waits more than it computes: files, network, sleep. The engine runs it on threads of their own; what it gives
+  /// and the state stay the same.
+  bool blocking = false;
 };
 
 namespace internal {

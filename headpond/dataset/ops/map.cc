@@ -10,7 +10,8 @@ namespace {
 class Map final : public Pointwise {
  public:
   Map(const Node::Ref& input, const Function& function, const MapOptions& options)
-      : Pointwise(facts_over(input, "map", map_label(options), map_result_spec("map", function, options))),
+      : Pointwise(
+            facts_over(input, "map", map_label(options), map_result_spec("map", function, options), options.blocking)),
         function_(function) {}
 
   Got apply(Element& in, RandomKey, Context& context, Offers, Element& out) const override {

@@ -21,7 +21,7 @@ class MapField final : public Pointwise {
  public:
   MapField(const Node::Ref& input, size_t index, const Function& function, const MapOptions& options, const Spec& one)
       : Pointwise(facts_over(input, "map", fmt::format("field={}, {}", index, map_label(options)),
-                             with_field(input->spec(), index, one[0]))),
+                             with_field(input->spec(), index, one[0]), options.blocking)),
         index_(index),
         function_(function) {}
 
