@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "headpond/base/thread.h"
 #include "headpond/queue/signal_internal.h"
 
 namespace headpond {
