@@ -93,16 +93,10 @@ void pause(int64_t x) {
   if (x % 3 == 1) std::this_thread::yield();
 }
 
-// Of the fields there may be, until the options have it.
-template <class Options>
-void set_blocking(Options& options) {
-  if constexpr (requires { options.blocking; }) options.blocking = true;
-}
-
 Dataset pausing(Random& random, const Dataset& input) {
   MapOptions options = named("pausing", 0);
   if (one_in(random, 2)) {
-    set_blocking(options);
+    options.blocking = true;
     options.name = "waiting";
   }
   return input | map(
@@ -188,7 +182,8 @@ Dataset fields_step(Random& random, const Dataset& input) {
       return input | random_u32({.field = "u" + std::to_string(spec.size()) + "_" + std::to_string(random.u32())});
     case 3:
       if (spec[0].name != "number" || spec[0].shape.rank() > 0) return input;
-      return input | map("number", [](int64_t x) { return x - 5; }, named("less", 5));
+      return input | map(
+                         "number", [](int64_t x) { return x - 5; }, named("less", 5));
     default:
       return spec[0].name == "index" ? input : input | enumerate(among(random, 0, 5));
   }

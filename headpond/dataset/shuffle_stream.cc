@@ -28,10 +28,10 @@ class ShuffleStream final : public Iterator {
       : input_(std::move(input)), key_(key), window_(window) {}
 
   Got next(Context& context, Element& out) override {
-    while (!ended_ && (read_ < replay_to_ || held_.empty() || held_.front().place.key > read_)) {
+    while (!ended_ && (is_replaying() || held_.empty() || held_.front().place.key > read_)) {
       const Got got = read(context);
       if (got == Got::end) ended_ = true;
-      if (got == Got::later || got == Got::error) return got;
+      if (got == Got::later || (got == Got::error && errors_ > replay_errors_to_)) return got;
     }
     if (held_.empty()) return Got::end;
     std::pop_heap(held_.begin(), held_.end(), later_first);
@@ -45,24 +45,29 @@ class ShuffleStream final : public Iterator {
   void visit_state(StateVisitor& visitor) override {
     Snapshot snapshot = visitor.is_restoring() ? Snapshot() : oldest_needed();
     int64_t read = std::max(read_, replay_to_);
+    int64_t errors = std::max(errors_, replay_errors_to_) - snapshot.errors;
     visitor.number(snapshot.at);
     visitor.text(snapshot.state);
     visitor.number(read);
+    visitor.number_within(errors, 0, kEndless);
     visitor.number(given_.key);
     visitor.number(given_.ordinal);
-    if (visitor.is_restoring() && visitor.ok()) restore(snapshot, read, visitor);
+    if (visitor.is_restoring() && visitor.ok()) restore(snapshot, read, errors, visitor);
   }
 
  private:
   struct Snapshot {
-    int64_t at = 0;  // Elements read before it.
+    int64_t at = 0;      // Elements read before it.
+    int64_t errors = 0;  // The same of errors; counts from the snapshot that a run was restored from.
     std::string state;
   };
 
+  bool is_replaying() const { return read_ < replay_to_ || errors_ < replay_errors_to_; }
   Got read(Context& context) {
     if (read_ % kSnapshotEvery == 0 && (snapshots_.empty() || snapshots_.back().at < read_)) take_snapshot();
     Element element;
     const Got got = input_->next(context, element);
+    if (got == Got::error) ++errors_;
     if (got != Got::value) return got;
     const Place place{read_ + static_cast<int64_t>(
                                   Random(key_, static_cast<uint64_t>(read_)).below(2 * static_cast<uint64_t>(window_))),
@@ -81,7 +86,7 @@ class ShuffleStream final : public Iterator {
   void take_snapshot() {
     StateVisitor visitor;
     input_->visit_state(visitor);
-    snapshots_.push_back({read_, visitor.saved()});
+    snapshots_.push_back({read_, errors_, visitor.saved()});
   }
 
   // What stands before the oldest held element is not needed any more.
@@ -96,7 +101,7 @@ class ShuffleStream final : public Iterator {
     return snapshots_.front();
   }
 
-  void restore(const Snapshot& snapshot, int64_t read, StateVisitor& visitor) {
+  void restore(const Snapshot& snapshot, int64_t read, int64_t errors, StateVisitor& visitor) {
     StateVisitor inner = StateVisitor::restoring(snapshot.state);
     input_->visit_state(inner);
     if (!inner.complete() || snapshot.at < 0 || read < snapshot.at ||
@@ -105,6 +110,7 @@ class ShuffleStream final : public Iterator {
     }
     read_ = oldest_ = snapshot.at;
     replay_to_ = read;
+    replay_errors_to_ = errors;
     snapshots_.assign(1, snapshot);
   }
 
@@ -113,8 +119,8 @@ class ShuffleStream final : public Iterator {
   const int64_t window_;
   std::vector<Held> held_;  // A heap: the first one to give in front.
   Place given_;             // The last one.
-  int64_t read_ = 0;
-  int64_t replay_to_ = 0;  // A restored run first reads up to here.
+  int64_t read_ = 0, errors_ = 0;
+  int64_t replay_to_ = 0, replay_errors_to_ = 0;  // A restored run first reads so far; these errors were given.
   bool ended_ = false;
   int64_t oldest_ = 0;         // All elements before this one were given.
   std::deque<bool> is_given_;  // From `oldest_` to `read_`.

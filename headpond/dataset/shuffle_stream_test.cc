@@ -70,11 +70,11 @@ TEST(ShuffleStream, HoldsNoMoreThanTwoWindows) {
 TEST(ShuffleStream, RefusesAnImpossibleState) {
   const auto iterator = shuffle_stream(std::make_unique<Halting>(9), {1}, 4);
   StateVisitor saving;
-  int64_t at = 0, read = 1 << 20, key = 0, ordinal = 0;
+  int64_t at = 0, read = 1 << 20, errors = 0, key = 0, ordinal = 0;
   std::string input(1, '\0');
   saving.number(at);
   saving.text(input);
-  for (int64_t* number : {&read, &key, &ordinal}) saving.number(*number);
+  for (int64_t* number : {&read, &errors, &key, &ordinal}) saving.number(*number);
   StateVisitor restoring = StateVisitor::restoring(saving.saved());
   iterator->visit_state(restoring);
   EXPECT_FALSE(restoring.complete());

@@ -122,5 +122,33 @@ TEST(Shuffle, SaysWhatItCannotDo) {
   EXPECT_THAT(refused([] { (void)shuffle(-1); }), HasSubstr("window of -1"));
 }
 
+TEST(Shuffle, OverAStreamGivesNoErrorTwiceWhenARestoredRunReadsAgain) {
+  const Dataset plan = range(40) | as_stream() | map([](int64_t x) -> Result<int64_t> {
+                         if (x % 10 == 3) return fail(ErrorKind::DataLoss, std::to_string(x));
+                         return x;
+                       }) |
+                       shuffle(6);
+  const auto take_all = [](Sequence& sequence, std::vector<std::string>* states) {
+    std::vector<std::string> all;
+    while (true) {
+      const auto next = sequence.next();
+      if (next && !*next) return all;
+      all.push_back(next ? text_of(**next) : next.error().message());
+      if (states != nullptr) states->push_back(next ? sequence.state() : "");
+    }
+  };
+  Sequence whole(plan);
+  std::vector<std::string> states;
+  const std::vector<std::string> all = take_all(whole, &states);
+  ASSERT_EQ(all.size(), 40U);
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (states[i].empty()) continue;
+    auto restored = Sequence::restored(plan, {}, states[i]);
+    ASSERT_TRUE(restored) << restored.error();
+    EXPECT_EQ(restored->state(), states[i]);
+    EXPECT_EQ(take_all(*restored, nullptr), std::vector(all.begin() + static_cast<std::ptrdiff_t>(i) + 1, all.end()));
+  }
+}
+
 }  // namespace
 }  // namespace headpond::internal
