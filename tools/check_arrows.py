@@ -45,7 +45,8 @@ def include_findings(path, target, angled):
             return f"own header {target} in angle brackets"
         if public and target.endswith("_internal.h"):
             return f"public header includes {target}"
-        if target.endswith("_internal.h") and other != room:
+        shared_test = target.endswith("_test_internal.h") and re.search(r"_test(_support|_internal)?\.", name)
+        if target.endswith("_internal.h") and other != room and not shared_test:
             return f"{target} belongs to the room {other} alone"
         if room in USES and other != room and other not in USES[room]:
             return f"no arrow from {room} to {other} ({target})"
@@ -115,6 +116,8 @@ CASES = [
     ("fmt in an internal header", {"headpond/io/a_internal.h": "#include <fmt/format.h>\n"}, None),
     ("an internal header from a public one", {"headpond/io/a.h": '#include "headpond/io/b_internal.h"\n'}, "public header"),
     ("an internal header of another room", {"cli/a.cc": '#include "headpond/io/b_internal.h"\n'}, "belongs to the room io"),
+    ("a test with what another room's tests share", {"headpond/io/a_test_support.cc": '#include "headpond/base/b_test_internal.h"\n'}, None),
+    ("a source with it", {"headpond/io/a.cc": '#include "headpond/base/b_test_internal.h"\n'}, "belongs to the room base"),
     ("libtorch outside its room", {"headpond/queue/a.cc": "#include <torch/torch.h>\n"}, "libtorch in queue"),
     ("an umbrella with a hole", {"headpond/headpond.h": "", "headpond/io/a.h": "", "headpond/io/b_internal.h": ""},
      'headpond.h:1: does not include "headpond/io/a.h"'),

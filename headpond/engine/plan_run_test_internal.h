@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a pipeline must deliver, from its sequential meaning, and how a Loader is held to it: each element byte for
+// byte, each error, each state.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "headpond/base/random.h"
+#include "headpond/dataset/sequence.h"
+#include "headpond/engine/loader.h"
+
+namespace headpond::internal {
+
+/// All that an element is, as bytes: epoch, index, key, and each field's name, dtype, shape and values.
+std::string bytes_of(const Element& element, int64_t epoch, int64_t index);
+
+/// What one call gave, and the state after it.
+struct Outcome {
+  enum Kind : uint8_t { value, error, end };
+  Kind kind = end;
+  std::string bytes;  ///< Of the element; an error's kind and text.
+  std::string text;   ///< For people.
+  std::string state;
+  int64_t epoch = 0;  ///< Of a value.
+};
+Outcome outcome_of(Sequence& sequence);
+/// `held`, if given, becomes the batch.
+Outcome outcome_of(Loader& loader, std::optional<Batch>* held = nullptr);
+
+/// What a pipeline delivers from a place on.
+struct Course {
+  std::vector<Outcome> outcomes;  ///< The last one is the end, unless there is none within sight.
+  int64_t largest = 0;            ///< Bytes of an element.
+  bool ends() const { return !outcomes.empty() && outcomes.back().kind == Outcome::end; }
+  /// Where a run goes on that is restored from the state behind outcome `i`: errors behind a value come again.
+  size_t behind(size_t i) const;
+};
+Course course_of(Sequence& sequence);
+
+/// Fails the test unless `loader` gives the outcomes [from, to). Takes its time at random, and holds some batches
+/// longer. False iff it failed.
+bool follow(Loader& loader, const Course& course, size_t from, size_t to, Random& pace);
+
+/// A pipeline that follows from its number.
+struct PlanCase {
+  explicit PlanCase(uint64_t plan_number);
+  Dataset plan() const;  ///< A new one each time, its caches empty.
+  SequenceOptions sequential() const { return {.seed = number, .epochs = epochs}; }
+  /// Options for a run; others for another `run`.
+  LoaderOptions options(uint64_t run, int64_t largest) const;
+
+  uint64_t number;
+  int depth;
+  bool endless;
+  int64_t epochs;
+};
+std::string to_string(const LoaderOptions& options);
+
+/// Ends the process, saying in what, when a test makes no progress for a minute (HEADPOND_PATIENCE seconds).
+class Watchdog {
+ public:
+  Watchdog();
+  ~Watchdog();
+  void in(std::string what);
+
+ private:
+  void watch();
+  std::mutex mu_;
+  std::condition_variable changed_;
+  std::string what_;
+  uint64_t progress_ = 0;
+  bool done_ = false;
+  std::thread thread_;
+};
+
+/// How often an operator was run by a stage of a kind (explain.h) with so many threads.
+using Met = std::map<std::pair<std::string, std::string>, std::map<int, int64_t>>;
+void count_met(const Dataset& plan, int threads, Met& met);
+
+/// A number from the environment, or `otherwise`.
+uint64_t number_from(const char* variable, uint64_t otherwise);
+
+}  // namespace headpond::internal
