@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// All of Headpond that needs no libtorch: every public header of the rooms base, tensor, io, queue, dataset and
-// monitor.
+// All of Headpond that needs no libtorch: every public header of the rooms base, tensor, io, queue, dataset,
+// engine and monitor.
 #pragma once
 
 #include "headpond/base/clock.h"
@@ -30,6 +30,10 @@
 #include "headpond/dataset/sequence.h"
 #include "headpond/dataset/state.h"
 #include "headpond/dataset/view.h"
+#include "headpond/engine/batch.h"
+#include "headpond/engine/explain.h"
+#include "headpond/engine/loader.h"
+#include "headpond/engine/loader_stats.h"
 #include "headpond/io/digits.h"
 #include "headpond/io/draw_digit.h"
 #include "headpond/io/file.h"

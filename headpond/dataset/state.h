@@ -50,6 +50,8 @@ class StateVisitor {
     refuse();
   }
   void text(std::string& value);
+  /// Appends what another visitor saved, as if that had been visited here. REQUIRES: saves.
+  void append(std::string_view saved) { saved_ += saved; }
 
   /// What was saved.
   const std::string& saved() const { return saved_; }

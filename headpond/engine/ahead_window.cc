@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// Elements of an iterator, taken by one thread at a time ahead of who wants them, then through a chain of operators by
+// any threads.
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "headpond/base/clock.h"
+#include "headpond/dataset/pointwise_internal.h"
+#include "headpond/engine/core_internal.h"
+#include "headpond/engine/unit_bytes_internal.h"
+#include "headpond/engine/window_internal.h"
+
+namespace headpond::internal {
+namespace {
+
+constexpr int64_t kLongEnoughNs = 100'000;  // After that, what was taken goes on.
+
+struct Taken final : Unit {
+  struct Item {
+    Got got = Got::value;
+    Element element;
+    Error error;
+    std::string state;  // Of the input behind this element.
+  };
+  std::vector<Item> items;
+  size_t given = 0;
+};
+
+std::string state_of(Iterator& iterator) {
+  StateVisitor visitor;
+  iterator.visit_state(visitor);
+  return visitor.saved();
+}
+
+class AheadWindow final : public Window {
+ public:
+  AheadWindow(Core& core, const Stage& stage, const Binding& binding) : Window(core, stage) {
+    for (const Pointwise* point : stage.chain) draws_.push_back(point->random_key(binding));
+    input_ = stage.input != nullptr ? core.open(*stage.input, binding) : stage.node->iterate(binding, core);
+    state_ = state_of(*input_);
+  }
+
+  void visit_state(StateVisitor& visitor) override {
+    if (!visitor.is_restoring()) return visitor.append(state_);
+    input_->visit_state(visitor);
+    state_ = state_of(*input_);
+  }
+
+  Got open(int64_t rows, Context& context, std::shared_ptr<Unit>& unit) override {
+    if (input_ended_) return Got::end;
+    auto taken = std::make_shared<Taken>();
+    const int64_t began = now_ns();
+    for (Got got = Got::value; got == Got::value && std::cmp_less(taken->items.size(), rows);) {
+      Taken::Item item;
+      got = item.got = input_->next(context, item.element);
+      input_ended_ = got == Got::end;
+      if (got == Got::later || got == Got::end) break;
+      if (got == Got::error) item.error = std::move(context.error);
+      item.state = state_of(*input_);
+      taken->items.push_back(std::move(item));
+      if (now_ns() - began > kLongEnoughNs) break;
+    }
+    if (taken->items.empty()) return input_ended_ ? Got::end : Got::later;
+    taken->elements = static_cast<int64_t>(taken->items.size());
+    taken->size = stage_.chain.empty() ? 0 : taken->elements;
+    if (stage_.chain.empty()) complete(*taken, context);
+    unit = std::move(taken);
+    return Got::value;
+  }
+
+  void work(Unit& unit, int64_t first, int64_t count, Context& context) override {
+    auto& taken = static_cast<Taken&>(unit);
+    for (int64_t i = first; i < first + count; ++i) apply(taken.items[static_cast<size_t>(i)], context);
+  }
+
+  void complete(Unit& unit, Context&) override {
+    for (const Taken::Item& item : static_cast<Taken&>(unit).items) unit.bytes += bytes_of(item.element);
+  }
+
+ protected:
+  Got give(Unit& unit, Context& context, Element& out) override {
+    auto& taken = static_cast<Taken&>(unit);
+    if (taken.given == taken.items.size()) return Got::end;
+    Taken::Item& item = taken.items[taken.given++];
+    state_ = std::move(item.state);
+    out = std::move(item.element);
+    return item.got == Got::error ? context.fail(std::move(item.error)) : item.got;
+  }
+
+ private:
+  void apply(Taken::Item& item, Context& context) const {
+    for (size_t k = 0; k < stage_.chain.size() && item.got == Got::value; ++k) {
+      Element out;
+      item.got = stage_.chain[k]->run(item.element, draws_[k], context, {}, out);
+      item.element = std::move(out);
+    }
+    if (item.got == Got::error) item.error = std::move(context.error);
+  }
+
+  std::vector<RandomKey> draws_;
+  std::unique_ptr<Iterator> input_;  // Of who opens; before that, of who restores.
+  bool input_ended_ = false;
+  std::string state_;  // Of who takes.
+};
+
+}  // namespace
+
+std::shared_ptr<Window> make_ahead_window(Core& core, const Stage& stage, const Binding& binding) {
+  return std::make_shared<AheadWindow>(core, stage, binding);
+}
+
+}  // namespace headpond::internal

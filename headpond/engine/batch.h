@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a Loader gives.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <utility>
+
+#include "headpond/tensor/element.h"
+
+namespace headpond {
+
+/// One element of the dataset as the program gets it: a lease on its memory, which is used again when the last copy of
+/// its tensors is gone. May outlive the Loader, and be let go on any thread.
+class Batch {
+ public:
+  Batch(Element element, int64_t epoch, int64_t index) : element_(std::move(element)), epoch_(epoch), index_(index) {}
+  const Tensor& operator[](size_t i) const { return element_[i]; }
+  /// Throws Exception(InvalidArgument) for a name that is not there.
+  const Tensor& operator[](std::string_view name) const { return element_[name]; }
+  size_t size() const { return element_.size(); }
+  const Element& element() const { return element_; }
+  int64_t epoch() const { return epoch_; }
+  int64_t index() const { return index_; }  ///< Its number in the epoch, errors not counted.
+
+ private:
+  Element element_;
+  int64_t epoch_, index_;
+};
+
+}  // namespace headpond

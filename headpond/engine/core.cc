@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <sched.h>
+#include <time.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "headpond/base/clock.h"
+#include "headpond/base/cpu.h"
+#include "headpond/base/trace.h"
+#include "headpond/engine/core_internal.h"
+
+namespace headpond::internal {
+namespace {
+
+constexpr double kInlineNs = 40'000;  // A batch cheaper than that costs less than handing it over.
+constexpr double kWorthMeasuringNs = 200'000;
+constexpr int64_t kLearnAfter = 4;  // Takes.
+
+int64_t thread_cpu_ns() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
+}  // namespace
+
+Core::Core(const Dataset& dataset, const LoaderOptions& options)
+    : dataset_(dataset),
+      options_(options),
+      cpus_(allowed_cpus()),
+      threads_(options.threads < 0 ? cpu_count() : options.threads),
+      pool_(options.memory, options.memory) {
+  stats_.threads = threads_;
+}
+
+Core::~Core() = default;
+
+// ---- what runs
+
+std::unique_ptr<Iterator> Core::take_early(const Node& node, const Binding& binding) {
+  MutexLock lock(mu);
+  const auto is_this = [&](const Expected& what) { return what.node == &node && what.binding == binding; };
+  std::erase_if(expected_, is_this);
+  const auto found = std::find_if(early_.begin(), early_.end(), [&](const Early& e) { return is_this(e.what); });
+  if (found == early_.end()) return nullptr;
+  for (const auto& window : found->windows) {
+    remove(window.get());
+    window->early = false;
+    windows_.insert(windows_.begin(), window);
+  }
+  auto iterator = std::move(found->iterator);
+  early_.erase(found);
+  made_progress();
+  wake();
+  return iterator;
+}
+
+namespace {
+
+class WindowIterator final : public Iterator {
+ public:
+  explicit WindowIterator(std::shared_ptr<Window> window) : window_(std::move(window)) {}
+  ~WindowIterator() override { window_->close(); }
+  Got next(Context& context, Element& out) override { return window_->next(context, out); }
+  void visit_state(StateVisitor& visitor) override { window_->visit_state(visitor); }
+
+ private:
+  const std::shared_ptr<Window> window_;
+};
+
+}  // namespace
+
+std::unique_ptr<Iterator> Core::open(const Node& node, const Binding& binding) {
+  if (auto early = take_early(node, binding)) return early;
+  const Stage stage = stage_of(node);
+  if (stage.how == How::in_order) return node.iterate(binding, *this);
+  const auto make = stage.how == How::rows        ? make_rows_window
+                    : stage.how == How::positions ? make_positions_window
+                                                  : make_ahead_window;
+  auto window = make(*this, stage, binding);
+  {
+    MutexLock lock(mu);
+    add(window);
+  }
+  return std::make_unique<WindowIterator>(std::move(window));
+}
+
+void Core::add(std::shared_ptr<Window> window) {
+  if (opening_early_ != nullptr && early_thread_ == this_thread_id()) {
+    window->early = true;
+    opening_early_->push_back(window);
+  }
+  // Nearest to the program first: a window is made after those that it takes from.
+  windows_.insert(window->early ? windows_.end() : windows_.begin(), std::move(window));
+  wake();
+}
+
+void Core::remove(const Window* window) {
+  std::erase_if(windows_, [&](const auto& other) { return other.get() == window; });
+}
+
+void Core::expect(const Node& node, const Binding& binding) {
+  MutexLock lock(mu);
+  expected_.push_back({&node, binding, round_});
+  wake();
+}
+
+void Core::forget_expected() {
+  std::vector<Early> dropped;  // Their windows take the lock when they close.
+  {
+    MutexLock lock(mu);
+    std::erase_if(expected_, [&](const Expected& what) { return what.round < round_; });
+    for (auto& early : early_) {
+      if (early.what.round < round_) dropped.push_back(std::move(early));
+    }
+    std::erase_if(early_, [](const Early& early) { return !early.iterator; });
+    ++round_;
+  }
+}
+
+void Core::hold(bool held) {
+  MutexLock lock(mu);
+  held_ = held;
+  wake();
+}
+
+bool Core::fits(int64_t bytes) const {
+  const int64_t used = std::max(pool_.stats().bytes_in_use, ready_bytes);
+  int64_t all = 0;
+  return !__builtin_add_overflow(used + pending_bytes, bytes, &all) && all <= options_.memory;
+}
+
+void Core::made_progress() {
+  progress_.fetch_add(1, std::memory_order_acq_rel);
+  if (waiting_) ready_.notify_one();
+}
+
+double Core::take_interval_ns(int64_t taken) const {
+  if (taken == 0 || taken_ == 0 || !step_ns_.known()) return 0;
+  return std::max(step_ns_.value(), 1000.0) * static_cast<double>(taken_) / static_cast<double>(taken);
+}
+
+// ---- tasks
+
+bool Core::claim(Role role, Task* task) {
+  if (stopped_ || held_) return false;
+  for (const auto& window : windows_) {
+    if (!window->early && window->claim(role, true, task)) return true;
+  }
+  if (role == Role::helper || options_.run_ahead == 0) return false;
+  return std::any_of(windows_.begin(), windows_.end(), [&](const auto& w) { return w->claim(role, false, task); });
+}
+
+void Core::run(Task& task, Context& context) {
+  const uint64_t before = progress();
+  Window& window = *task.window;
+  mu.unlock();
+  hand_over_point();
+  const int64_t began = now_ns();
+  std::shared_ptr<Unit> opened;
+  Got got = Got::value;
+  {
+    const trace::Span span(window.trace_name(), trace::Category::op);
+    if (task.unit) {
+      window.work(*task.unit, task.first, task.count, context);
+    } else {
+      got = window.open(task.count, context, opened);
+    }
+  }
+  const int64_t elapsed = now_ns() - began;
+  hand_over_point();
+  mu.lock();
+  work_ns_ += elapsed;
+  stats_.memory_peak = std::max(stats_.memory_peak, pool_.stats().bytes_in_use);
+  if (!task.unit) {
+    window.finish_open(std::move(opened), got, elapsed, before, task.count);
+  } else if (window.finish(task, elapsed)) {
+    mu.unlock();
+    window.complete(*task.unit, context);
+    mu.lock();
+    window.finish_unit(*task.unit);
+  }
+  if (!window.is_closed()) return;
+  mu.unlock();  // This may be the last owner, whose inputs take the lock when they go.
+  task = {};
+  mu.lock();
+}
+
+bool Core::help(Context& context) {
+  MutexLock lock(mu);
+  start_threads();
+  Task task;
+  const bool may = workers_.empty() || (options_.consumer_helps && running_ < permits());
+  if (!may || !claim(Role::helper, &task)) return false;
+  ++running_;
+  ++stats_.helped;
+  {
+    const CurrentPool current(pool_);
+    run(task, context);
+  }
+  --running_;
+  return true;
+}
+
+void Core::wait(uint64_t seen) {
+  MutexLock lock(mu);
+  waiting_ = true;
+  wake();
+  while (progress() == seen && !stopped_) ready_.wait(mu);
+  waiting_ = false;
+}
+
+int Core::permits() const {
+  const bool leave_one = !waiting_ && consumer_computes_.load(std::memory_order_relaxed);
+  return std::max(1, threads_ - (leave_one ? 1 : 0));
+}
+
+// ---- the step of who takes
+
+void Core::arrive() {
+  const int64_t now = now_ns();
+  const bool measures = step_ns_.value() > kWorthMeasuringNs && left_cpu_ns_ > 0;
+  if (measures)
+    busy_.add(static_cast<double>(thread_cpu_ns() - left_cpu_ns_) / static_cast<double>(now - left_ns_ + 1));
+  consumer_computes_.store(false, std::memory_order_relaxed);
+  MutexLock lock(mu);
+  if (left_ns_ > 0) step_ns_.add(static_cast<double>(now - left_ns_));
+  if (!measures) return;
+  wake();
+}
+
+void Core::leave(int64_t waited_ns) {
+  {
+    MutexLock lock(mu);
+    measure_take();
+    if (waited_ns >= 0) {
+      ++stats_.waits;
+      stats_.wait_ns += waited_ns;
+      if (stats_.batches == 0) stats_.first_wait_ns = waited_ns;
+    }
+    ++stats_.batches;
+  }
+  consumer_computes_.store(busy_.value() > 0.5, std::memory_order_relaxed);
+  const bool measures = step_ns_.value() > kWorthMeasuringNs;
+  left_cpu_ns_ = measures ? thread_cpu_ns() : 0;
+  if (measures) consumer_cpu_.store(sched_getcpu(), std::memory_order_relaxed);
+  left_ns_ = now_ns();
+}
+
+void Core::measure_take() {
+  ++taken_;
+  batch_work_ns_.add(static_cast<double>(work_ns_ - std::exchange(work_ns_at_take_, work_ns_)));
+  const bool any_blocking =
+      std::any_of(windows_.begin(), windows_.end(), [](const auto& window) { return window->is_blocking(); });
+  const double limit = inline_ ? 2 * kInlineNs : kInlineNs;
+  const bool was_inline =
+      std::exchange(inline_, taken_ >= kLearnAfter && !any_blocking && batch_work_ns_.value() < limit);
+  if (was_inline && !inline_) wake();
+}
+
+LoaderStats Core::stats() {
+  MutexLock lock(mu);
+  LoaderStats stats = stats_;
+  stats.inline_now = inline_;
+  stats.io_threads = io_threads_;
+  stats.memory_in_use = std::max(pool_.stats().bytes_in_use, ready_bytes);
+  for (const auto& window : windows_) {
+    if (!window->early) stats.stages.push_back(window->stats());
+  }
+  return stats;
+}
+
+}  // namespace headpond::internal

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// The executor: threads, what they may do, and how much memory that may take. One for each Loader, shared with its
+// threads.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "headpond/base/mutex.h"
+#include "headpond/base/thread.h"
+#include "headpond/dataset/dataset.h"
+#include "headpond/engine/estimate_internal.h"
+#include "headpond/engine/loader.h"
+#include "headpond/engine/window_internal.h"
+
+namespace headpond::internal {
+
+class Core final : public Feed, public std::enable_shared_from_this<Core> {
+ public:
+  Core(const Dataset& dataset, const LoaderOptions& options);
+  ~Core() override;
+
+  /// `node` run by the engine. Threads begin at it at once, unless hold() says that its place is still to be restored.
+  std::unique_ptr<Iterator> open(const Node& node, const Binding& binding) override;
+  /// It is begun when there is nothing else to do.
+  void expect(const Node& node, const Binding& binding) override;
+  void hold(bool held);
+  /// What was expected by the epoch that ends now will not come.
+  void forget_expected();
+
+  // ---- By who takes.
+  /// Works a little for what is taken next; false: there was nothing that it may do.
+  bool help(Context& context);
+  /// Until something is ready that was not when `seen` was read from progress().
+  void wait(uint64_t seen);
+  uint64_t progress() const { return progress_.load(std::memory_order_acquire); }
+  /// next() was called; it returns, having waited for so long; below 0: not at all.
+  void arrive();
+  void leave(int64_t waited_ns);
+  /// Ends all threads; those that do not end are left behind.
+  void stop();
+
+  // ---- Of windows, under `mu`.
+  void add(std::shared_ptr<Window> window);
+  void remove(const Window* window);
+  bool fits(int64_t bytes) const;
+  void made_progress();
+  /// There may be work that was not there before.
+  void wake();
+  bool makes_inline() const { return inline_; }
+  bool has_io_threads() const { return io_threads_ > 0; }
+  /// Mean time between two takes of a window of which `taken` were taken.
+  double take_interval_ns(int64_t taken) const;
+
+  BufferPool& pool() { return pool_; }
+  int threads() const { return threads_; }
+  const LoaderOptions& options() const { return options_; }
+  LoaderStats stats();
+
+  Mutex mu;
+  int64_t pending_bytes = 0;  ///< Under `mu`: that units are going to take.
+  int64_t ready_bytes = 0;    ///< Under `mu`: of units that wait.
+
+ private:
+  struct Worker {
+    Thread thread;
+    CondVar wake;
+    int cpu = -1;  // That it is pinned to.
+    bool asleep = false;
+    const char* doing = nullptr;
+  };
+  struct Expected {
+    const Node* node;
+    Binding binding;
+    uint64_t round;
+  };
+  struct Early {
+    Expected what;
+    std::unique_ptr<Iterator> iterator;
+    std::vector<std::shared_ptr<Window>> windows;
+  };
+
+  void run(Task& task, Context& context) HEADPOND_REQUIRES(mu);
+  bool claim(Role role, Task* task) HEADPOND_REQUIRES(mu);
+  bool may_open_early() const HEADPOND_REQUIRES(mu);
+  void open_early() HEADPOND_REQUIRES(mu);
+  std::unique_ptr<Iterator> take_early(const Node& node, const Binding& binding);
+  int permits() const HEADPOND_REQUIRES(mu);
+  void start_threads() HEADPOND_REQUIRES(mu);
+  void start_io_thread() HEADPOND_REQUIRES(mu);
+  bool start(Worker& worker, const std::string& name, void (Core::*body)(Worker&)) HEADPOND_REQUIRES(mu);
+  void compute(Worker& self);
+  void do_io(Worker& self);
+  void wake_worker() HEADPOND_REQUIRES(mu);
+  void measure_take() HEADPOND_REQUIRES(mu);
+
+  const Dataset dataset_;  // Nodes live as long as threads do.
+  const LoaderOptions options_;
+  const std::vector<int> cpus_;
+  const int threads_;
+  BufferPool pool_;
+  std::atomic<uint64_t> progress_ = 0;
+
+  // Of who takes.
+  int64_t left_ns_ = 0, left_cpu_ns_ = 0;
+  Estimate busy_{0.2, 0.2};  // The share of its step in which it computes.
+  std::atomic<int> consumer_cpu_ = -1;
+  std::atomic<bool> consumer_computes_ = false;
+
+  CondVar ready_, ended_;
+  std::deque<Worker> workers_, io_workers_;
+  std::vector<std::shared_ptr<Window>> windows_;
+  std::deque<Expected> expected_;
+  std::vector<Early> early_;
+  std::vector<std::shared_ptr<Window>>* opening_early_ = nullptr;
+  int early_thread_ = 0;
+  uint64_t round_ = 0;
+  bool started_ = false, stopped_ = false, held_ = false, waiting_ = false, inline_ = false;
+  int running_ = 0, io_threads_ = 0, io_idle_ = 0, io_woken_ = 0, alive_ = 0;
+  int64_t taken_ = 0, work_ns_ = 0, work_ns_at_take_ = 0;
+  Estimate step_ns_{0.05, 0.5};       // Between leave() and arrive().
+  Estimate batch_work_ns_{0.2, 0.2};  // Of all stages, for one batch.
+  LoaderStats stats_;
+};
+
+}  // namespace headpond::internal

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headpond/engine/explain.h"
+
+#include <fmt/format.h>
+
+#include <iterator>
+#include <string_view>
+#include <utility>
+
+#include "headpond/dataset/pointwise_internal.h"
+#include "headpond/engine/stage_internal.h"
+
+namespace headpond {
+namespace {
+
+using internal::How;
+using internal::Stage;
+
+std::string reason(const Stage& stage) {
+  switch (stage.how) {
+    case How::rows:
+      return "every row has a position, so several threads make them at once, each in its place in the batch";
+    case How::positions:
+      return "elements have positions, so several threads make them at once; they wait in order";
+    case How::ahead:
+      if (stage.input != nullptr) {
+        return "its elements come one after the other, or from an operator that waits: one thread takes them ahead, "
+               "then several apply these operators at once";
+      }
+      return stage.node->facts().inputs.empty()
+                 ? "its elements have an order only: one thread takes them ahead"
+                 : "which elements a batch has is known only in order: one thread gathers them ahead";
+    case How::in_order:
+      break;
+  }
+  return "it counts or chooses elements in order; it moves them and makes none";
+}
+
+std::string_view how(const Stage& stage) {
+  switch (stage.how) {
+    case How::rows:
+      return "rows in place";
+    case How::positions:
+      return "positions";
+    case How::ahead:
+      return "run ahead";
+    case How::in_order:
+      break;
+  }
+  return "in order";
+}
+
+void add_levels(const Node& node, std::vector<Level>& levels) {
+  const Stage stage = internal::stage_of(node);
+  if (stage.input != nullptr) {
+    add_levels(*stage.input, levels);
+  } else if (stage.how == How::in_order || stage.how == How::ahead) {
+    for (const Node::Ref& input : node.facts().inputs) add_levels(*input, levels);
+  }
+  levels.push_back({std::string(how(stage)), internal::name_of(stage),
+                    reason(stage) + (stage.blocking ? "; on threads of their own, because it waits" : "")});
+}
+
+bool is(const Node& node, std::string_view op) { return node.facts().op == op; }
+
+// One line for each pair of operators that a planner looks at.
+void add_rewrites(const Node& node, std::vector<Rewrite>& rewrites) {
+  for (const Node::Ref& input : node.facts().inputs) add_rewrites(*input, rewrites);
+  if (node.facts().inputs.empty()) return;
+  const Node& below = node.input();
+  const bool one_to_one = dynamic_cast<const internal::Pointwise*>(&below) != nullptr && !is(below, "filter");
+  const std::string pair = fmt::format("{} over {}", node.facts().op, below.facts().op);
+  const bool positions = !node.iterates();
+  const bool cut = node.facts().blocking != below.facts().blocking;
+  if (is(node, "map") && is(below, "map")) {
+    rewrites.push_back({"fuse maps: " + pair, !cut,
+                        cut ? "one of them waits: it runs on threads of its own"
+                            : "one task takes an element through both, hot in its cache"});
+  } else if (is(node, "shuffle") && one_to_one) {
+    rewrites.push_back({"shuffle below map: " + pair, positions,
+                        positions ? "places are permuted before anything is read; nothing made is held"
+                                  : "over a stream an error would come at another place"});
+  } else if ((is(node, "take") || is(node, "skip") || is(node, "shard")) && (one_to_one || is(below, "filter"))) {
+    rewrites.push_back({fmt::format("{} below map: {}", node.facts().op, pair), positions,
+                        positions ? "only the positions it keeps are made; errors of others never show"
+                                  : "it counts the elements that are there, which only their order tells"});
+  } else if (is(below, "cache") || is(below, "batch") || is(below, "padded_batch")) {
+    rewrites.push_back({pair, false, "nothing moves across " + below.facts().op});
+  }
+}
+
+}  // namespace
+
+Explanation explain(const Dataset& dataset) {
+  Explanation explanation{.plan = dataset.plan(), .levels = {}, .rewrites = {}};
+  add_levels(*dataset.node(), explanation.levels);
+  add_rewrites(*dataset.node(), explanation.rewrites);
+  explanation.batch_bytes = internal::element_bytes(dataset.spec());
+  return explanation;
+}
+
+std::string Explanation::to_string() const {
+  std::string text = "plan:\n";
+  for (size_t begin = 0; begin < plan.size();) {
+    const size_t end = plan.find('\n', begin);
+    text += "  " + plan.substr(begin, end - begin) + "\n";
+    begin = end + 1;
+  }
+  text += "levels, from the sources to the program:\n";
+  for (const Level& level : levels) text += fmt::format("  {}: {}\n    {}\n", level.how, level.what, level.why);
+  if (!rewrites.empty()) text += "rewrites:\n";
+  for (const Rewrite& rewrite : rewrites) {
+    text += fmt::format("  {} {}: {}\n", rewrite.applied ? "applied" : "not applied", rewrite.rule, rewrite.reason);
+  }
+  text +=
+      batch_bytes < 0 ? "an element's size is not fixed\n" : fmt::format("an element takes {} bytes\n", batch_bytes);
+  return text;
+}
+
+}  // namespace headpond

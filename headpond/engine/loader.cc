@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headpond/engine/loader.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "headpond/base/clock.h"
+#include "headpond/base/trace.h"
+#include "headpond/dataset/run_state_internal.h"
+#include "headpond/engine/core_internal.h"
+#include "headpond/engine/stage_internal.h"
+#include "headpond/engine/unit_bytes_internal.h"
+
+namespace headpond {
+namespace {
+
+using internal::Core;
+using internal::refuse;
+
+void check(const Dataset& dataset, const LoaderOptions& options) {
+  const int64_t slots = dataset.node()->slots();
+  if (slots == kEndless && dataset.kind() == Kind::indexed && options.epochs != 1) {
+    refuse("Loader", "an epoch that has no end cannot be followed by another; take() ends it");
+  }
+  if (options.io_threads < 1) refuse("Loader", fmt::format("io_threads={}: at least 1 is needed", options.io_threads));
+  if (options.memory < 1) refuse("Loader", fmt::format("memory={}: at least 1 byte is needed", options.memory));
+  const int64_t bytes = internal::element_bytes(dataset.spec());
+  if (bytes > options.memory) {
+    throw Exception(Error(ErrorKind::ResourceExhausted,
+                          fmt::format("Loader: an element of {} takes {} bytes, more than the memory of {}",
+                                      to_string(dataset.spec()), bytes, options.memory)));
+  }
+}
+
+Element::Names names_of(const Spec& spec) {
+  auto names = std::make_shared<std::vector<std::string>>();
+  bool any = false;
+  for (const FieldSpec& field : spec) {
+    names->push_back(field.name);
+    any = any || !field.name.empty();
+  }
+  return any ? names : nullptr;
+}
+
+}  // namespace
+
+struct Loader::Run {
+  Run(const Dataset& d, const LoaderOptions& o)
+      : dataset(d), options(o), names(names_of(d.spec())), core(std::make_shared<Core>(d, o)), context(core->pool()) {}
+  ~Run() {
+    core->stop();
+    iterator.reset();
+  }
+  Run(const Run&) = delete;
+  Run& operator=(const Run&) = delete;
+
+  bool has_epoch(uint64_t number) const { return options.epochs < 0 || number < static_cast<uint64_t>(options.epochs); }
+
+  void begin_epoch() {
+    core->forget_expected();
+    iterator = core->open(*dataset.node(), {options.seed, epoch});
+    if (has_epoch(epoch + 1)) core->expect(*dataset.node(), {options.seed, epoch + 1});
+    state = {.epoch = epoch, .index = 0, .position = {}};
+    index = -1;
+  }
+
+  void end_epoch() {
+    ++epoch;
+    iterator.reset();
+    state = {.epoch = epoch, .index = 0, .position = {}};
+  }
+
+  // Never Got::later or Got::hole.
+  Got pull(Element& out) {
+    for (bool waited = false;;) {
+      const uint64_t seen = core->progress();
+      const Got got = iterator->next(context, out);
+      if (got != Got::later) {
+        waited_ns = waited ? now_ns() - wait_began : -1;
+        return got;
+      }
+      if (!std::exchange(waited, true)) wait_began = now_ns();
+      if (core->help(context)) continue;
+      if (core->threads() == 0) {
+        return context.fail(Error(ErrorKind::Unknown, "Loader: nothing is ready and nothing can be done: a defect"));
+      }
+      const trace::Span span("wait for a batch", trace::Category::wait);
+      core->wait(seen);
+    }
+  }
+
+  Result<std::optional<Batch>> next(bool in_epoch) {
+    while (has_epoch(epoch)) {
+      if (!iterator) begin_epoch();
+      core->arrive();
+      Element out;
+      const Got got = pull(out);
+      core->leave(waited_ns);
+      if (got == Got::error) return fail(context.error);
+      if (got == Got::value) return give(std::move(out));
+      end_epoch();
+      if (in_epoch) break;
+    }
+    return std::nullopt;
+  }
+
+  Result<std::optional<Batch>> give(Element out) {
+    if (const int64_t size = internal::bytes_of(out); size > options.memory) {
+      return fail(ErrorKind::ResourceExhausted,
+                  fmt::format("Loader: element {} of epoch {} takes {} bytes, more than the memory of {}", index + 1,
+                              epoch, size, options.memory));
+    }
+    ++index;
+    StateVisitor visitor;
+    iterator->visit_state(visitor);
+    state.index = index + 1;
+    state.position = visitor.saved();
+    out.set_names(names);
+    return Batch(std::move(out), static_cast<int64_t>(epoch), index);
+  }
+
+  const Dataset dataset;
+  const LoaderOptions options;
+  const Element::Names names;
+  const std::shared_ptr<Core> core;
+  Context context;
+  std::unique_ptr<Iterator> iterator;  // Null: at the begin of `epoch`.
+  uint64_t epoch = 0;
+  int64_t index = -1;
+  int64_t wait_began = 0, waited_ns = -1;
+  internal::RunState state;  // After the last batch.
+};
+
+Loader::Loader(const Dataset& dataset, const LoaderOptions& options) {
+  check(dataset, options);
+  run_ = std::make_unique<Run>(dataset, options);
+}
+Loader::~Loader() = default;
+Loader::Loader(Loader&& other) noexcept = default;
+
+Result<Loader> Loader::restored(const Dataset& dataset, const LoaderOptions& options, std::string_view state) {
+  Loader loader(dataset, options);
+  Run& run = *loader.run_;
+  auto restored = internal::restore(state, dataset, options.seed);
+  if (!restored) return fail(restored.error());
+  run.epoch = restored->epoch;
+  if (!restored->position.empty()) {
+    run.core->hold(true);
+    run.begin_epoch();
+    StateVisitor visitor = StateVisitor::restoring(restored->position);
+    run.iterator->visit_state(visitor);
+    if (!visitor.complete()) return fail(ErrorKind::DataLoss, "a state whose position is impossible in this pipeline");
+    run.core->hold(false);
+    run.index = restored->index - 1;
+  }
+  run.state = std::move(*restored);
+  return loader;
+}
+
+Result<std::optional<Batch>> Loader::next() { return run_->next(false); }
+Result<std::optional<Batch>> Loader::next_in_epoch() { return run_->next(true); }
+void Loader::next_epoch() {
+  if (run_->has_epoch(run_->epoch)) run_->end_epoch();
+}
+std::string Loader::state() const { return internal::save(run_->state, run_->dataset, run_->options.seed); }
+LoaderStats Loader::stats() const { return run_->core->stats(); }
+
+int64_t Loader::epoch_left() const { return run_->has_epoch(run_->epoch) ? static_cast<int64_t>(run_->epoch) : -1; }
+
+Loader::Range Loader::batches() { return Range(this, -1, false); }
+Loader::Epochs Loader::epochs() { return Epochs(this); }
+
+Loader::Range::Iterator& Loader::Range::Iterator::operator++() {
+  auto next = range_->one_epoch_ ? range_->loader_->next_in_epoch() : range_->loader_->next();
+  if (!next) throw Exception(next.error());
+  batch_ = std::move(*next);
+  return *this;
+}
+
+Loader::Epochs::Iterator::Iterator(Loader* loader) : loader_(loader), epoch_(loader->epoch_left()) {}
+
+Loader::Epochs::Iterator& Loader::Epochs::Iterator::operator++() {
+  if (loader_->epoch_left() == epoch_) loader_->next_epoch();
+  epoch_ = loader_->epoch_left();
+  return *this;
+}
+
+}  // namespace headpond

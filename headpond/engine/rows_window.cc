@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+// Batches over positions: the rows of a batch are made by any threads, each where it belongs.
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "headpond/dataset/batching_internal.h"
+#include "headpond/dataset/dataset.h"
+#include "headpond/engine/core_internal.h"
+#include "headpond/engine/unit_bytes_internal.h"
+#include "headpond/engine/window_internal.h"
+
+namespace headpond::internal {
+namespace {
+
+constexpr size_t kFillBlock = 256;
+
+struct Rows final : Unit {
+  int64_t number = 0;  // Of the batch, in the epoch.
+  int64_t first = 0;   // Position of the first row.
+  Element batch;
+  std::vector<Offer> places;   // Of row 0; none if rows are stacked when all are there.
+  std::vector<Element> loose;  // Such rows.
+  // Of a batch that was made one row after the other.
+  Got got = Got::value;
+  Error error;
+  int64_t behind = 0;  // The position behind its last row.
+  bool given = false;
+};
+
+class SequentialFeed final : public Feed {
+ public:
+  std::unique_ptr<Iterator> open(const Node& node, const Binding& binding) override {
+    return headpond::open(node, binding, *this);
+  }
+};
+
+class RowsWindow final : public Window {
+ public:
+  RowsWindow(Core& core, const Stage& stage, const Binding& binding)
+      : Window(core, stage),
+        node_(*stage.batching),
+        rows_(node_.input().spec()),
+        binding_(binding),
+        slots_(node_.input().slots()),
+        view_(node_.input().bind(binding)) {
+    for (size_t i = 0; i < rows_.size(); ++i) {
+      const FieldSpec& row = rows_[i];
+      const bool fixed = row.dtype != DType::bytes && row.shape.is_full() && node_.spec()[i].shape.row() == row.shape;
+      row_bytes_.push_back(fixed ? static_cast<size_t>(*row.shape.size()) * item_size(row.dtype) : 0);
+      in_place_ = in_place_ && fixed;
+    }
+  }
+
+  void visit_state(StateVisitor& visitor) override {
+    visitor.number_within(given_, 0, kEndless);
+    visitor.number_within(next_, 0, slots_);
+    if (!visitor.is_restoring()) return;
+    number_to_open_ = given_;
+    next_to_open_ = next_;
+  }
+
+  Got open(int64_t, Context& context, std::shared_ptr<Unit>& unit) override {
+    if (one_by_one_) return open_one_by_one(context, unit);
+    const int64_t count = std::min(node_.batch_size(), slots_ - next_to_open_);
+    if (count <= 0 || (count < node_.batch_size() && node_.drop_remainder())) return Got::end;
+    auto rows = std::make_shared<Rows>();
+    rows->number = number_to_open_++;
+    rows->first = std::exchange(next_to_open_, next_to_open_ + count);
+    rows->behind = next_to_open_;
+    rows->size = rows->elements = count;
+    try {
+      make_places(*rows, context);
+      unit = std::move(rows);
+    } catch (...) {
+      auto broken = std::make_shared<Rows>();  // Made one by one, it tells that there is no memory.
+      broken->number = rows->number;
+      broken->first = rows->first;
+      broken->broken = true;
+      unit = std::move(broken);
+    }
+    return Got::value;
+  }
+
+  void work(Unit& unit, int64_t first, int64_t count, Context& context) override {
+    auto& rows = static_cast<Rows&>(unit);
+    try {
+      if (in_place_ && fill(rows, first, count, context)) return;
+      for (int64_t r = first; r < first + count; ++r) {
+        if (make_row(rows, r, context)) continue;
+        return break_unit(unit);
+      }
+    } catch (...) {
+      break_unit(unit);
+    }
+  }
+
+  void complete(Unit& unit, Context& context) override {
+    auto& rows = static_cast<Rows&>(unit);
+    if (rows.broken) return;
+    bool good = true;
+    try {
+      good = in_place_ || stack_loose(rows, context);
+    } catch (...) {
+      good = false;
+    }
+    if (!good) return break_unit(unit);
+    rows.batch.key = batch_key(rows.number);
+    rows.bytes = bytes_of(rows.batch);
+  }
+
+ protected:
+  Got give(Unit& unit, Context& context, Element& out) override {
+    auto& rows = static_cast<Rows&>(unit);
+    if (std::exchange(rows.given, true)) return Got::end;
+    if (rows.got == Got::error) return context.fail(std::move(rows.error));
+    given_ = rows.number + 1;
+    next_ = rows.behind;
+    out = std::move(rows.batch);
+    return Got::value;
+  }
+
+  void refuse_broken(Unit& unit) override {
+    const auto& rows = static_cast<const Rows&>(unit);
+    number_to_open_ = rows.number;
+    next_to_open_ = rows.first;
+    one_by_one_ = true;
+    reopen();
+  }
+
+ private:
+  void make_places(Rows& rows, Context& context) const {
+    rows.has_memory = in_place_;
+    if (!in_place_) return rows.loose.resize(static_cast<size_t>(rows.size));
+    for (const FieldSpec& field : rows_) {
+      context.make(rows.batch, {}, field.dtype, field.shape.stacked(rows.size));
+    }
+    // Only now: a small tensor lives inside the element, which moves it when it grows.
+    for (size_t i = 0; i < rows_.size(); ++i) rows.places.push_back({rows.batch[i].mutable_data(), &rows_[i]});
+  }
+
+  void set_places(const Rows& rows, int64_t r, std::vector<Offer>& places) const {
+    places = rows.places;
+    for (size_t i = 0; i < places.size(); ++i) places[i].place += static_cast<size_t>(r) * row_bytes_[i];
+  }
+
+  bool fill(const Rows& rows, int64_t first, int64_t count, Context& context) const {
+    if (!view_->fill({}, context, rows.places, nullptr)) return false;
+    std::array<int64_t, kFillBlock> positions;
+    std::vector<Offer> places;
+    for (int64_t done = 0; done < count;) {
+      const int64_t now = std::min(count - done, static_cast<int64_t>(kFillBlock));
+      std::iota(positions.begin(), positions.begin() + now, rows.first + first + done);
+      set_places(rows, first + done, places);
+      if (!view_->fill({positions.data(), static_cast<size_t>(now)}, context, places, nullptr)) return false;
+      done += now;
+    }
+    return true;
+  }
+
+  bool make_row(Rows& rows, int64_t r, Context& context) const {
+    std::vector<Offer> places;
+    set_places(rows, r, places);
+    Element row;
+    if (view_->at(rows.first + r, context, places, row) != Got::value || node_.check_row(nullptr, r, row)) return false;
+    for (size_t i = 0; i < places.size(); ++i) {
+      if (row[i].data() == places[i].place || row_bytes_[i] == 0) continue;
+      std::memcpy(places[i].place, row[i].data(), row_bytes_[i]);
+    }
+    if (!in_place_) rows.loose[static_cast<size_t>(r)] = std::move(row);
+    return true;
+  }
+
+  bool stack_loose(Rows& rows, Context& context) const {
+    for (int64_t r = 1; r < rows.size; ++r) {
+      if (node_.check_row(rows.loose.data(), r, rows.loose[static_cast<size_t>(r)])) return false;
+    }
+    Element stacked;
+    node_.stack(rows.loose, context, {}, stacked);
+    rows.batch = std::move(stacked);
+    rows.loose.clear();
+    return true;
+  }
+
+  // As the operator itself does it, until there is a batch again: so an element that fails is left out, and what
+  // follows moves up.
+  Got open_one_by_one(Context& context, std::shared_ptr<Unit>& unit) {
+    if (!alone_) {
+      alone_ = node_.iterate(binding_, feed_);
+      StateVisitor saved;
+      saved.number(number_to_open_);
+      saved.number(next_to_open_);
+      const std::string state = saved.saved();
+      StateVisitor restoring = StateVisitor::restoring(state);
+      alone_->visit_state(restoring);
+    }
+    auto rows = std::make_shared<Rows>();
+    rows->elements = 1;
+    rows->got = alone_->next(context, rows->batch);
+    if (rows->got == Got::end) return Got::end;
+    if (rows->got == Got::error) {
+      rows->error = std::move(context.error);
+    } else {
+      StateVisitor visitor;
+      alone_->visit_state(visitor);
+      const std::string state = visitor.saved();
+      StateVisitor reading = StateVisitor::restoring(state);
+      rows->number = number_to_open_;
+      reading.number(number_to_open_);
+      reading.number(next_to_open_);
+      rows->behind = next_to_open_;
+      rows->bytes = bytes_of(rows->batch);
+      alone_.reset();
+      one_by_one_ = false;
+    }
+    unit = std::move(rows);
+    return Got::value;
+  }
+
+  const Batching& node_;
+  const Spec rows_;
+  const Binding binding_;
+  const int64_t slots_;
+  const std::shared_ptr<const View> view_;
+  std::vector<size_t> row_bytes_;
+  bool in_place_ = true;  // All fields are of fixed size, and stay as they are.
+
+  // Of who opens.
+  int64_t number_to_open_ = 0, next_to_open_ = 0;
+  bool one_by_one_ = false;
+  SequentialFeed feed_;
+  std::unique_ptr<Iterator> alone_;
+
+  // Of who takes.
+  int64_t given_ = 0, next_ = 0;
+};
+
+}  // namespace
+
+std::shared_ptr<Window> make_rows_window(Core& core, const Stage& stage, const Binding& binding) {
+  return std::make_shared<RowsWindow>(core, stage, binding);
+}
+
+}  // namespace headpond::internal

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <optional>
+
+#include "headpond/dataset/batching_internal.h"
+#include "headpond/dataset/pointwise_internal.h"
+#include "headpond/engine/stage_internal.h"
+
+namespace headpond::internal {
+namespace {
+
+bool waits_within(const Node& node) {
+  const auto& inputs = node.facts().inputs;
+  return node.facts().blocking ||
+         std::any_of(inputs.begin(), inputs.end(), [](const Node::Ref& input) { return waits_within(*input); });
+}
+
+// True iff `node` is applied to elements that another stage makes: they have no positions, or they come from an
+// operator that waits, which is not to keep a processor's thread from computing.
+bool stands_alone(const Node& node) {
+  if (node.iterates()) return true;
+  return !node.facts().blocking && waits_within(node.input());
+}
+
+const Pointwise* pointwise(const Node& node) { return dynamic_cast<const Pointwise*>(&node); }
+
+// All operators down to the sources, or down to `end`.
+void append_names(const Node& node, const Node* end, std::string& names) {
+  if (&node == end) return;
+  const auto& inputs = node.facts().inputs;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (i > 0 && !names.empty()) names += ",";
+    append_names(*inputs[i], end, names);
+  }
+  if (!names.empty() && names.back() != ',') names += "|";
+  names += node.facts().op;
+}
+
+}  // namespace
+
+Stage stage_of(const Node& node) {
+  Stage stage{.node = &node};
+  const Node* below = &node;
+  for (const Pointwise* point = pointwise(*below); point != nullptr && stands_alone(*point);
+       point = pointwise(*below)) {
+    if (point->facts().blocking != node.facts().blocking) break;
+    stage.chain.insert(stage.chain.begin(), point);
+    below = &point->input();
+  }
+  const auto* const batching = dynamic_cast<const Batching*>(&node);
+  if (!stage.chain.empty()) {
+    stage.how = How::ahead;
+    stage.input = below;
+    stage.blocking = node.facts().blocking;
+  } else if (batching != nullptr) {
+    const Node& input = node.input();
+    const bool cut = pointwise(input) != nullptr && stands_alone(input);
+    stage.how = input.kind() == Kind::indexed && !input.iterates() && !cut ? How::rows : How::ahead;
+    stage.batching = stage.how == How::rows ? batching : nullptr;
+    stage.blocking = stage.how == How::rows && waits_within(input);
+  } else if (!node.iterates()) {
+    stage.how = How::positions;
+    stage.blocking = waits_within(node);
+  } else if (node.facts().inputs.empty()) {
+    stage.how = How::ahead;
+  }
+  return stage;
+}
+
+std::string name_of(const Stage& stage) {
+  std::string names;
+  switch (stage.how) {
+    case How::ahead:
+      if (!stage.chain.empty()) {
+        append_names(*stage.node, stage.input, names);
+        return names;
+      }
+      [[fallthrough]];
+    case How::in_order:
+      return stage.node->facts().op;
+    default:
+      append_names(*stage.node, nullptr, names);
+      return names;
+  }
+}
+
+int64_t element_bytes(const Spec& spec) {
+  int64_t bytes = 0;
+  for (const FieldSpec& field : spec) {
+    const std::optional<int64_t> size = field.shape.size();
+    if (!size || field.dtype == DType::bytes) return -1;
+    int64_t of_field = 0;
+    if (__builtin_mul_overflow(*size, static_cast<int64_t>(item_size(field.dtype)), &of_field) ||
+        __builtin_add_overflow(bytes, of_field, &bytes)) {
+      return -1;
+    }
+  }
+  return bytes;
+}
+
+}  // namespace headpond::internal

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "headpond/base/clock.h"
+#include "headpond/base/trace.h"
+#include "headpond/engine/core_internal.h"
+#include "headpond/engine/window_internal.h"
+
+namespace headpond::internal {
+namespace {
+
+constexpr double kTaskNs = 100'000;       // What one claim is to take; hand-overs cost about a hundredth of that.
+constexpr int64_t kMostRowsOpened = 256;  // Of elements that are not batches.
+constexpr int64_t kMostChunkBytes = 1 << 20;
+constexpr int64_t kMostUnits = 4096;
+
+}  // namespace
+
+Window::Window(Core& core, const Stage& stage)
+    : core_(core),
+      stage_(stage),
+      name_(name_of(stage)),
+      trace_name_(trace::intern(name_)),
+      element_bytes_(element_bytes(stage.node->spec())),
+      blocking_(stage.blocking) {}
+
+// ---- taking
+
+Got Window::next(Context& context, Element& out) {
+  while (true) {
+    if (current_) {
+      const Got got = give(*current_, context, out);
+      if (got == Got::value || got == Got::error) return got;
+      out.clear();
+      if (got == Got::hole) continue;
+      current_.reset();
+    }
+    MutexLock lock(core_.mu);
+    if (!take()) return units_.empty() && ended_ && !opening_ ? Got::end : Got::later;
+  }
+}
+
+bool Window::take() {
+  if (units_.empty() || !units_.front()->ready) return false;
+  if (units_.front()->broken) {
+    if (opening_) return false;
+    refuse_broken(*units_.front());
+    drop_units();
+    core_.wake();
+    return false;
+  }
+  current_ = std::move(units_.front());
+  units_.pop_front();
+  core_.ready_bytes -= current_->bytes;
+  ++taken_;
+  ready_seen_ +=
+      static_cast<double>(std::count_if(units_.begin(), units_.end(), [](const auto& unit) { return unit->ready; }));
+  // Waking a thread for each cheap unit would cost more than the unit.
+  const bool dear = latency_ns_.value() > 2 * kTaskNs;
+  if (blocking_ || dear || static_cast<int64_t>(units_.size()) <= target() / 2) core_.wake();
+  return true;
+}
+
+void Window::close() {
+  std::deque<std::shared_ptr<Unit>> dropped;
+  {
+    MutexLock lock(core_.mu);
+    closed_ = true;
+    dropped = units_;
+    drop_units();
+    core_.remove(this);
+  }
+}
+
+void Window::drop_units() {
+  for (const auto& unit : units_) {
+    unit->dropped = true;
+    unclaimed_rows_ -= unit->size - unit->claimed;
+    core_.pending_bytes -= unit->pending;
+    if (unit->ready) core_.ready_bytes -= unit->bytes;
+    unit->pending = 0;
+  }
+  units_.clear();
+}
+
+// ---- claiming
+
+bool Window::is_for(Role role) const {
+  if (core_.threads() == 0) return true;
+  const bool on_io = blocking_ && core_.has_io_threads();
+  return role == Role::io ? blocking_ : !on_io;
+}
+
+bool Window::claim(Role role, bool head, Task* task) {
+  if (closed_ || !is_for(role)) return false;
+  return claim_rows(head, role, task) || claim_open(head, task);
+}
+
+bool Window::claim_rows(bool head, Role role, Task* task) {
+  if (unclaimed_rows_ == 0) return false;
+  const auto end = head ? units_.begin() + (units_.empty() ? 0 : 1) : units_.end();
+  const auto found = std::find_if(units_.begin(), end, [](const auto& unit) { return unit->claimed < unit->size; });
+  if (found == end) return false;
+  if (task == nullptr) return true;
+  Unit& unit = **found;
+  int64_t count = std::min(rows_for_task(unit), unit.size - unit.claimed);
+  if (role == Role::helper && core_.threads() > 0 && row_ns_.value() * static_cast<double>(count) > 2 * kTaskNs) {
+    count = 1;  // The head may be ready by others at any moment.
+  }
+  *task = {shared_from_this(), *found, unit.claimed, count};
+  unit.claimed += count;
+  unclaimed_rows_ -= count;
+  return true;
+}
+
+bool Window::claim_open(bool head, Task* task) {
+  if (opening_ || ended_ || stalled_at_ == core_.progress()) return false;
+  if (head ? !units_.empty() : !has_room()) return false;
+  if (task == nullptr) return true;
+  opening_ = true;
+  *task = {shared_from_this(), nullptr, 0, rows_to_open()};
+  return true;
+}
+
+bool Window::has_room() const {
+  if (units_.empty()) return true;
+  if (units_.front()->broken) return false;
+  const auto ahead = static_cast<int64_t>(units_.size());
+  if (ahead >= target()) return false;
+  const int64_t bytes = bytes_of_unit(rows_to_open());
+  // Of unknown size: as many more as there were, so that a wrong guess is found while it is cheap.
+  if (bytes < 0 || (element_bytes_ < 0 && ahead > completed_)) return false;
+  return core_.fits(bytes);
+}
+
+int64_t Window::bytes_of_unit(int64_t rows) const {
+  if (element_bytes_ < 0) return completed_ == 0 ? -1 : largest_bytes_;
+  const int64_t elements = stage_.how == How::rows ? 1 : rows;
+  int64_t bytes = 0;
+  return __builtin_mul_overflow(element_bytes_, elements, &bytes) ? INT64_MAX : bytes;
+}
+
+// Little's law: as many as are taken while one is made, and those that threads work at.
+int64_t Window::target() const {
+  const LoaderOptions& options = core_.options();
+  const double interval = core_.take_interval_ns(taken_);
+  const double during = interval > 0 ? std::ceil(latency_ns_.value() / interval) : 0;
+  int64_t target = 1 + core_.threads() + static_cast<int64_t>(std::min(during, static_cast<double>(kMostUnits)));
+  if (options.run_ahead >= 0) target = std::min(target, options.run_ahead);
+  return target;
+}
+
+int64_t Window::rows_for_task(const Unit& unit) const {
+  if (blocking_ || !row_ns_.known()) return 1;
+  const double row = std::max(row_ns_.value(), 1.0);
+  if (row * static_cast<double>(unit.size) < kTaskNs) return unit.size;
+  const auto for_time = static_cast<int64_t>(kTaskNs / row);
+  const int64_t for_all = (unit.size + 2 * core_.threads()) / (2 * core_.threads() + 1);
+  return std::clamp(for_time, int64_t{1}, std::max(for_all, int64_t{1}));
+}
+
+int64_t Window::rows_to_open() const {
+  if (blocking_ || core_.options().run_ahead == 0) return 1;
+  return chunk_;
+}
+
+// ---- finishing
+
+bool Window::finish(const Task& task, int64_t elapsed_ns) {
+  Unit& unit = *task.unit;
+  unit.finished += task.count;
+  row_ns_.add(static_cast<double>(elapsed_ns) / static_cast<double>(task.count));
+  return unit.finished == unit.size && !unit.dropped;
+}
+
+void Window::finish_open(std::shared_ptr<Unit> unit, Got opened, int64_t elapsed_ns, uint64_t progress_before,
+                         int64_t rows) {
+  opening_ = false;
+  ended_ = opened == Got::end;
+  stalled_at_ = opened == Got::later ? progress_before : UINT64_MAX;
+  const bool awaited = units_.empty() ? ended_ : units_.front()->broken && units_.front()->ready;
+  if (awaited) core_.made_progress();
+  if (opened != Got::value || closed_) return;
+  open_ns_.add(static_cast<double>(elapsed_ns) / static_cast<double>(std::max(unit->elements, int64_t{1})));
+  unit->begun_ns = now_ns() - elapsed_ns;
+  unit->pending = unit->has_memory ? 0 : std::max(bytes_of_unit(rows), int64_t{0});
+  core_.pending_bytes += unit->pending;
+  unclaimed_rows_ += unit->size;
+  units_.push_back(unit);
+  if (unit->size == 0) finish_unit(*unit);
+}
+
+void Window::finish_unit(Unit& unit) {
+  if (unit.dropped || closed_) return;
+  unit.ready = true;
+  ++completed_;
+  made_ += unit.elements;
+  core_.pending_bytes -= std::exchange(unit.pending, 0);
+  core_.ready_bytes += unit.bytes;
+  largest_bytes_ = std::max(largest_bytes_, unit.bytes);
+  latency_ns_.add(static_cast<double>(now_ns() - unit.begun_ns));
+  const double row = std::max({row_ns_.value(), open_ns_.value(), 1.0});
+  const auto wanted = static_cast<int64_t>(kTaskNs / row);
+  const int64_t for_bytes = kMostChunkBytes / std::max(unit.bytes / std::max(unit.elements, int64_t{1}), int64_t{1});
+  chunk_ = std::clamp(std::min({wanted, for_bytes, 2 * chunk_}), int64_t{1}, kMostRowsOpened);
+  if (&unit == units_.front().get()) core_.made_progress();
+}
+
+void Window::break_unit(Unit& unit) {
+  MutexLock lock(core_.mu);
+  unit.broken = true;
+}
+
+StageStats Window::stats() const {
+  StageStats stats{.name = name_, .blocking = blocking_, .units = taken_, .elements = made_};
+  stats.element_ns = row_ns_.known() ? row_ns_.value() : open_ns_.value();
+  stats.unit_ns = latency_ns_.value();
+  stats.target = target();
+  stats.ahead = static_cast<int64_t>(units_.size());
+  stats.ready = std::count_if(units_.begin(), units_.end(), [](const auto& unit) { return unit->ready; });
+  stats.mean_ready = taken_ > 0 ? ready_seen_ / static_cast<double>(taken_) : 0;
+  stats.unit_bytes = largest_bytes_;
+  return stats;
+}
+
+}  // namespace headpond::internal

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// The threads of an executor.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <system_error>
+#include <utility>
+
+#include "headpond/base/cpu.h"
+#include "headpond/base/log.h"
+#include "headpond/engine/core_internal.h"
+
+namespace headpond::internal {
+namespace {
+
+constexpr std::chrono::seconds kPatience{1};  // For threads that are to end.
+constexpr size_t kMostEarly = 2;
+
+}  // namespace
+
+bool Core::start(Worker& worker, const std::string& name, void (Core::*body)(Worker&)) {
+  try {
+    worker.thread = Thread(name, [self = shared_from_this(), &worker, body] { (self.get()->*body)(worker); });
+    ++alive_;
+    return true;
+  } catch (const std::system_error&) {
+    return false;  // The system has no more threads: those that are there do it.
+  }
+}
+
+void Core::start_threads() {
+  if (std::exchange(started_, true)) return;
+  const bool pinned = static_cast<size_t>(threads_) == cpus_.size();
+  for (int i = 0; i < threads_; ++i) {
+    Worker& worker = workers_.emplace_back();
+    if (pinned) worker.cpu = cpus_[static_cast<size_t>(i)];
+    if (!start(worker, fmt::format("headpond/{}", i), &Core::compute)) {
+      workers_.pop_back();
+      break;
+    }
+  }
+  wake();
+}
+
+void Core::start_io_thread() {
+  Worker& worker = io_workers_.emplace_back();
+  if (start(worker, fmt::format("headpond/io{}", io_threads_), &Core::do_io)) {
+    ++io_threads_;
+  } else {
+    io_workers_.pop_back();
+  }
+}
+
+void Core::compute(Worker& self) {
+  if (self.cpu >= 0) pin_this_thread(std::array{self.cpu});
+  const CurrentPool current(pool_);
+  Context context(pool_);
+  MutexLock lock(mu);
+  while (!stopped_) {
+    Task task;
+    const bool may = running_ < permits() && !inline_ && (options_.run_ahead != 0 || waiting_);
+    if (may && claim(Role::worker, &task)) {
+      ++running_;
+      self.doing = task.window->trace_name();
+      wake();
+      run(task, context);
+      self.doing = nullptr;
+      --running_;
+    } else if (may && may_open_early()) {
+      open_early();
+    } else {
+      self.asleep = true;
+      self.wake.wait(mu);
+      self.asleep = false;
+    }
+  }
+  --alive_;
+  ended_.notify_all();
+}
+
+void Core::do_io(Worker& self) {
+  const CurrentPool current(pool_);
+  Context context(pool_);
+  MutexLock lock(mu);
+  while (!stopped_) {
+    Task task;
+    if (claim(Role::io, &task)) {
+      self.doing = task.window->trace_name();
+      wake();
+      run(task, context);
+      self.doing = nullptr;
+    } else {
+      ++io_idle_;
+      self.asleep = true;
+      while (self.asleep && !stopped_) self.wake.wait(mu);
+      --io_idle_;
+    }
+  }
+  --alive_;
+  ended_.notify_all();
+}
+
+void Core::wake() {
+  if (!started_ || stopped_ || held_) return;
+  if (threads_ > 0 && std::any_of(windows_.begin(), windows_.end(), [](const auto& w) { return w->is_blocking(); }) &&
+      claim(Role::io, nullptr)) {
+    const auto idle = std::find_if(io_workers_.begin(), io_workers_.end(), [](const Worker& w) { return w.asleep; });
+    if (idle != io_workers_.end()) {
+      idle->asleep = false;
+      idle->wake.notify_one();
+    } else if (io_threads_ < options_.io_threads) {
+      start_io_thread();
+    }
+  }
+  if (!inline_ && running_ < permits() && (claim(Role::worker, nullptr) || may_open_early())) wake_worker();
+}
+
+// One that would not take the processor from a program that computes, if there is one.
+void Core::wake_worker() {
+  Worker* best = nullptr;
+  const int consumer = consumer_computes_.load(std::memory_order_relaxed) ? consumer_cpu_.load() : -1;
+  for (Worker& worker : workers_) {
+    if (worker.asleep && (best == nullptr || best->cpu == consumer)) best = &worker;
+  }
+  if (best == nullptr) return;
+  best->asleep = false;
+  best->wake.notify_one();
+}
+
+// ---- what comes next
+
+bool Core::may_open_early() const {
+  if (opening_early_ != nullptr || expected_.empty() || early_.size() >= kMostEarly || options_.run_ahead == 0) {
+    return false;
+  }
+  return std::all_of(windows_.begin(), windows_.end(), [](const auto& window) { return window->is_ended(); });
+}
+
+void Core::open_early() {
+  Early early{.what = expected_.front(), .iterator = nullptr, .windows = {}};
+  expected_.pop_front();
+  opening_early_ = &early.windows;
+  early_thread_ = this_thread_id();
+  mu.unlock();
+  try {
+    early.iterator = open(*early.what.node, early.what.binding);
+  } catch (...) {
+    early.iterator = nullptr;  // Who needs it opens it, and is told.
+  }
+  mu.lock();
+  opening_early_ = nullptr;
+  if (early.iterator) early_.push_back(std::move(early));
+}
+
+void Core::stop() {
+  std::vector<Early> dropped;
+  {
+    MutexLock lock(mu);
+    stopped_ = true;
+    held_ = false;
+    for (Worker& worker : workers_) worker.wake.notify_one();
+    for (Worker& worker : io_workers_) worker.wake.notify_one();
+    ready_.notify_all();
+    const auto deadline = std::chrono::steady_clock::now() + kPatience;
+    while (alive_ > 0 && ended_.wait_until(mu, deadline)) {
+    }
+    dropped.swap(early_);
+    if (alive_ > 0) {
+      for (auto* workers : {&workers_, &io_workers_}) {
+        for (Worker& worker : *workers) {
+          if (worker.doing == nullptr) continue;
+          log(LogLevel::warning,
+              fmt::format("thread {} is left behind: {} does not return", worker.thread.name(), worker.doing));
+          worker.thread.detach();
+        }
+      }
+    }
+  }
+  for (auto* workers : {&workers_, &io_workers_}) {
+    for (Worker& worker : *workers) {
+      if (worker.thread.joinable()) worker.thread.join();
+    }
+  }
+}
+
+}  // namespace headpond::internal
