@@ -72,9 +72,16 @@ inline std::vector<std::string> elements(const Dataset& dataset, SequenceOptions
 /// A step that forgets positions: its elements have an order only, as those of a generator.
 Step as_stream();
 
+/// Whether a view of this node fills columns.
+bool fills(const Node& node, const Binding& binding = {});
+/// What first differs between the columns that `view`, of `node`, fills and what at() gives there: random positions in
+/// any order, some twice, in numbers about the blocks that operators work in. "": nothing. REQUIRES: the view fills;
+/// no errors.
+std::string fill_difference(const Node& node, const View& view, uint64_t seed = 1);
+
 /// The promises that hold for every dataset with an end and without errors: the same twice; the end stays; from each
 /// place a restored run gives the same rest and the same last state, also when saved at once after the restore;
-/// positions give what iteration gives, whether places are offered or not.
+/// positions give what iteration gives, whether places are offered or not; columns are filled with the same.
 void check_contract(const Dataset& dataset, SequenceOptions options = {.seed = 7, .epochs = 2});
 
 }  // namespace headpond::internal

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "headpond/dataset/dataset.h"
 #include "headpond/dataset/field_internal.h"
 
@@ -13,6 +15,14 @@ size_t field_index(const std::string& op, const Spec& spec, const std::string& n
     if (spec[i].name == name) return i;
   }
   refuse(op, fmt::format("no field '{}' in {}", name, to_string(spec)));
+}
+
+void check_names(const std::string& op, const Spec& spec) {
+  for (auto field = spec.begin(); field != spec.end(); ++field) {
+    const auto same = [&](const FieldSpec& other) { return !field->name.empty() && field->name == other.name; };
+    if (!std::any_of(spec.begin(), field, same)) continue;
+    refuse(op, fmt::format("two fields named '{}' in {}", field->name, to_string(spec)));
+  }
 }
 
 }  // namespace headpond::internal

@@ -26,5 +26,16 @@ TEST(FieldIndex, NamesWhatThereIs) {
   }
 }
 
+TEST(CheckNames, AllowsAnyNumberWithoutNames) {
+  check_names("op", {{"", f32, {}}, {"a", f32, {}}, {"", f32, {}}, {"b", f32, {}}});
+  try {
+    check_names("op", {{"a", f32, {}}, {"b", f32, {}}, {"a", i64, {}}});
+    FAIL();
+  } catch (const Exception& e) {
+    EXPECT_THAT(e.what(),
+                testing::HasSubstr("op: two fields named 'a' in {'a': float32[], 'b': float32[], 'a': int64[]}"));
+  }
+}
+
 }  // namespace
 }  // namespace headpond::internal

@@ -17,6 +17,9 @@ struct Function {
   Spec result;                                                          ///< If the type tells all; else empty.
   bool type_tells_all = true;
   std::function<Error(const Element& in, Element& out)> call;  ///< May throw too.
+  /// Null unless it works on each value of its field; then `result` is a scalar. `in` and `out` do not overlap; may
+  /// throw.
+  std::function<void(const std::byte* in, std::byte* out, size_t count)> each = {};
 };
 
 /// Throws Exception(InvalidArgument) unless `input` has so many fields.
@@ -62,6 +65,23 @@ Function function_over_element(F f) {
   return made;
 }
 
+/// True iff F takes one arithmetic argument and gives an arithmetic result.
+template <class Arguments, class Value>
+inline constexpr bool kOneValue = false;
+template <class A, class Value>
+inline constexpr bool kOneValue<std::tuple<A>, Value> = std::is_arithmetic_v<A> && std::is_arithmetic_v<Value>;
+
+/// `f` of `count` values. In blocks of a length that the compiler knows, so that it vectorises at -O2 too.
+template <class From, class To, class F>
+void each_value(const F& f, const From* __restrict in, To* __restrict out, size_t count) {
+  constexpr size_t kBlock = 64;
+  size_t i = 0;
+  for (; i + kBlock <= count; i += kBlock) {
+    for (size_t j = i; j < i + kBlock; ++j) out[j] = f(in[j]);
+  }
+  for (; i < count; ++i) out[i] = f(in[i]);
+}
+
 template <class F>
 Function make_function(F f) {
   using Arguments = typename Signature<F>::Arguments;
@@ -75,6 +95,27 @@ Function make_function(F f) {
   made.type_tells_all = Returned<Values>::kTypeTellsAll;
   if (made.type_tells_all) Returned<Values>::specify(made.result);
   return made;
+}
+
+/// make_function, but a function of one value takes a field of any shape and works on each value of it.
+template <class F>
+Function make_map_function(F f) {
+  using Arguments = typename Signature<F>::Arguments;
+  using To = typename Signature<F>::Result;
+  if constexpr (!kOneValue<Arguments, To>) {
+    return make_function(std::move(f));
+  } else {
+    using From = std::tuple_element_t<0, Arguments>;
+    Function made = make_function(f);
+    made.check = [](const std::string& op, const Spec& input) {
+      check_count(op, 1, input);
+      check_argument(op, 0, input[0], dtype_of<From>(), false);
+    };
+    made.each = [f = std::move(f)](const std::byte* in, std::byte* out, size_t count) {
+      each_value(f, reinterpret_cast<const From*>(in), reinterpret_cast<To*>(out), count);
+    };
+    return made;
+  }
 }
 
 }  // namespace headpond::internal

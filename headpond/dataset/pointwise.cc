@@ -17,6 +17,13 @@ class PointView final : public View {
     const Got got = input_->at(i, context, {}, in);
     return got == Got::value ? node_.run(in, draws_, context, offers, out) : got;
   }
+  bool fill(std::span<const int64_t> positions, Context& context, Offers columns, uint64_t* keys) const override {
+    try {
+      return node_.fill(*input_, positions, draws_, context, columns, keys);
+    } catch (...) {
+      return false;  // at() finds which element it was.
+    }
+  }
 
  private:
   const Pointwise& node_;
@@ -54,6 +61,10 @@ std::shared_ptr<const View> Pointwise::bind(const Binding& binding) const {
 
 std::unique_ptr<Iterator> Pointwise::iterate(const Binding& binding, Feed& feed) const {
   return std::make_unique<PointIterator>(*this, binding, feed);
+}
+
+bool Pointwise::fill(const View&, std::span<const int64_t>, RandomKey, Context&, Offers, uint64_t*) const {
+  return false;
 }
 
 Got Pointwise::run(Element& in, RandomKey draws, Context& context, Offers offers, Element& out) const {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "headpond/dataset/view.h"
 
+#include <algorithm>
 #include <array>
+#include <numeric>
 
 #include "headpond/dataset/dataset_test_internal.h"
 
@@ -40,10 +42,119 @@ TEST(Context, BindsOnceAndForgetsTheOldest) {
   EXPECT_NE(context.view(*dataset.node(), {1, 0}), nullptr);
 }
 
-TEST(View, HasNoColumnsUnlessItSaysSo) {
-  const auto view = (range(3) | filter([](int64_t) { return true; })).node()->bind({});
+Dataset rows() {
+  std::vector<float> floats(600);
+  std::vector<uint8_t> small(300);
+  std::vector<int64_t> wide(20000);
+  std::iota(floats.begin(), floats.end(), 0.0F);
+  std::iota(small.begin(), small.end(), uint8_t{0});
+  std::iota(wide.begin(), wide.end(), 0);
+  return from_tensor_slices({{"floats", Tensor::from(std::span<const float>(floats), {100, 3, 2})},
+                             {"small", Tensor::from(std::span<const uint8_t>(small), {100, 3})},
+                             {"wide", Tensor::from(std::span<const int64_t>(wide), {100, 200})}});
+}
+Dataset texts() {
+  const std::vector<std::string_view> values = {"a", "b"};
+  return from_tensor_slices(Tensor::from(std::span<const std::string_view>(values), {2}));
+}
+float half(float x) { return x / 2; }
+int64_t next(int64_t x) { return x + 1; }
+
+TEST(View, FillsColumnsWithWhatAtGives) {
+  const std::vector<Dataset> datasets = {
+      range(7, 3000, 3),
+      range(1),
+      rows(),
+      rows() | shuffle(),
+      rows() | shuffle(9),
+      range(3000) | shuffle({.reshuffle_each_iteration = false}),
+      rows() | take(90) | skip(3) | shard(3, 1),
+      rows() | enumerate(5),
+      zip({range(200), rows(), range(80) | shuffle()}),
+      rows() | repeat(3),
+      range(10) | shuffle() | repeat() | shuffle(100),
+      range(2) | repeat(2) | repeat(2),
+      concatenate({range(10), range(0), range(300, 1000) | shuffle(), range(5)}),
+      concatenate({rows(), rows()}) | repeat(2) | skip(50),
+      rows() | map("floats", half),
+      rows() | map("wide", next) | map("wide", next) | shuffle(),
+      range(3000) | map(next) | map(next),
+      range(3) | random_u32() | random_u32({.field = "other"}),
+      rows() | add_noise(1, {.field = "floats"}) | repeat(2),
+      rows() | random_flip(-1, {.field = "wide"}) | random_flip(0, {.field = "floats"}) | random_u32(),
+  };
+  for (const Dataset& dataset : datasets) {
+    SCOPED_TRACE(dataset.plan());
+    EXPECT_TRUE(fills(*dataset.node()));
+    for (uint64_t epoch = 0; epoch < 2; ++epoch) {
+      EXPECT_EQ(fill_difference(*dataset.node(), *dataset.node()->bind({7, epoch}), epoch), "");
+    }
+  }
+}
+
+TEST(View, DoesNotFillWhatHasHolesOrNoFixedSizeOrIsNoCheaper) {
+  const auto all = [](int64_t) { return true; };
+  const auto whole = [](const Tensor& x) { return static_cast<float>(x.size()); };
+  for (const Dataset& dataset :
+       {range(3) | filter(all), texts(), texts() | enumerate(), range(3) | filter(all) | map(next), range(3) | cache(),
+        range(3) | map(whole), zip({range(2), texts()}), concatenate({range(2), range(2) | cache()})}) {
+    EXPECT_FALSE(fills(*dataset.node())) << dataset.plan();
+  }
+}
+
+TEST(View, DoesNotFillBehindTheLastPlace) {
+  const std::vector<int64_t> positions = {1, kEndless - 1};
+  std::array<int64_t, 2> numbers{}, more{};
+  const FieldSpec number{"", DType::i64, {}};
+  const std::array<Offer, 2> columns = {Offer{reinterpret_cast<std::byte*>(numbers.data()), &number},
+                                        Offer{reinterpret_cast<std::byte*>(more.data()), &number}};
   Context context;
-  EXPECT_FALSE(view->fill({}, context, {}, nullptr));
+  const Dataset endless = range(3) | repeat();
+  for (const Dataset& dataset : {endless | skip(2), endless | shard(2, 0)}) {
+    EXPECT_FALSE(dataset.node()->bind({})->fill(positions, context, Offers(columns).first(1), nullptr));
+  }
+  EXPECT_FALSE((endless | enumerate(2)).node()->bind({})->fill(positions, context, columns, nullptr));
+}
+
+// Fills as range(100) does but for one fault.
+class Faulty final : public View {
+ public:
+  enum Fault { none, value, key, order, refusal, behind };
+  explicit Faulty(Fault fault) : fault_(fault) {}
+  Got at(int64_t i, Context& context, Offers offers, Element& out) const override {
+    return view_->at(i, context, offers, out);
+  }
+  bool fill(std::span<const int64_t> positions, Context& context, Offers columns, uint64_t* keys) const override {
+    std::vector<int64_t> asked(positions.begin(), positions.end());
+    if (fault_ == order) std::sort(asked.begin(), asked.end());
+    const bool filled = view_->fill(asked, context, columns, keys);
+    if (fault_ == value && positions.size() > 256) columns[0].place[8 * 256] ^= std::byte{1};
+    if (fault_ == key && keys != nullptr && positions.size() > 256) ++keys[256];
+    if (fault_ == behind) columns[0].place[8 * positions.size()] = std::byte{0};
+    return filled && (fault_ != refusal || positions.size() < 2);
+  }
+
+ private:
+  const Fault fault_;
+  const Dataset range_ = range(100);
+  const std::shared_ptr<const View> view_ = range_.node()->bind({});
+};
+
+TEST(FillDifference, FindsEachFault) {
+  const Dataset dataset = range(100);
+  const auto found = [&](Faulty::Fault fault) { return fill_difference(*dataset.node(), Faulty(fault)); };
+  EXPECT_EQ(found(Faulty::none), "");
+  EXPECT_THAT(found(Faulty::value), testing::HasSubstr("257 positions: row 256"));
+  EXPECT_THAT(found(Faulty::key), testing::HasSubstr("the key is"));
+  EXPECT_THAT(found(Faulty::order), testing::HasSubstr("at() gives"));
+  EXPECT_THAT(found(Faulty::refusal), testing::HasSubstr("2 positions: not filled"));
+  EXPECT_THAT(found(Faulty::behind), testing::HasSubstr("written behind its end"));
+}
+
+TEST(View, HasNoColumnsUnlessItSaysSo) {
+  const Dataset dataset = range(3) | filter([](int64_t) { return true; });
+  Context context;
+  EXPECT_FALSE(dataset.node()->bind({})->fill({}, context, {}, nullptr));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "headpond/base/normal.h"
+#include "headpond/dataset/columns_internal.h"
 #include "headpond/dataset/field_internal.h"
 #include "headpond/dataset/ops/random.h"
 #include "headpond/dataset/pointwise_internal.h"
@@ -21,18 +22,34 @@ class AddNoise final : public internal::Pointwise {
     const Offers own = index_ < offers.size() ? offers.subspan(index_, 1) : Offers();
     Element noisy;
     auto* const to = reinterpret_cast<float*>(context.make(noisy, own, DType::f32, in[index_].shape()));
-    std::array<float, 16 * kNormalBlock> normals;
-    for (size_t at = 0; at < from.size(); at += normals.size()) {
-      const size_t count = std::min(normals.size(), from.size() - at);
-      fill_normal({normals.data(), count}, draws, in.key, at / kNormalBlock);
-      for (size_t i = 0; i < count; ++i) to[at + i] = from[at + i] + stddev_ * normals[i];
-    }
+    add(from, to, draws, in.key);
     in[index_] = std::move(noisy[size_t{0}]);
     out = std::move(in);
     return Got::value;
   }
+  bool fill(const View& view, std::span<const int64_t> positions, RandomKey draws, Context& context, Offers columns,
+            uint64_t* keys) const override {
+    const auto values = static_cast<size_t>(spec()[index_].shape.size().value_or(0));
+    const auto add_each = [&](size_t first, std::span<const uint64_t> drawn) {
+      float* at = reinterpret_cast<float*>(columns[index_].place) + first * values;
+      for (const uint64_t key : drawn) {
+        add({at, values}, at, draws, key);
+        at += values;
+      }
+    };
+    return internal::fill_with_keys(view, positions, context, columns, keys, add_each);
+  }
 
  private:
+  void add(std::span<const float> from, float* to, RandomKey draws, uint64_t key) const {
+    std::array<float, 16 * kNormalBlock> normals;
+    for (size_t at = 0; at < from.size(); at += normals.size()) {
+      const size_t count = std::min(normals.size(), from.size() - at);
+      fill_normal({normals.data(), count}, draws, key, at / kNormalBlock);
+      for (size_t i = 0; i < count; ++i) to[at + i] = from[at + i] + stddev_ * normals[i];
+    }
+  }
+
   const size_t index_;
   const float stddev_;
 };

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "headpond/dataset/columns_internal.h"
 #include "headpond/dataset/ops/structure.h"
 #include "headpond/dataset/parts_internal.h"
 
@@ -20,13 +21,25 @@ class ConcatenateView final : public View {
     }
   }
   Got at(int64_t i, Context& context, Offers offers, Element& out) const override {
-    const auto n = std::upper_bound(ends_.begin(), ends_.end(), i) - ends_.begin();
-    const auto child = static_cast<size_t>(n);
-    const int64_t begin = n > 0 ? ends_[child - 1] : 0;
-    return internal::in_part(n, inputs_[child]->at(i - begin, context, offers, out), out);
+    const auto part = part_at(i);
+    const auto& input = inputs_[static_cast<size_t>(part.number)];
+    return internal::in_part(part.number, input->at(i - part.begin, context, offers, out), out);
+  }
+  bool fill(std::span<const int64_t> positions, Context& context, Offers columns, uint64_t* keys) const override {
+    const auto fills = [&](const auto& input) { return input->fill({}, context, columns, keys); };
+    if (positions.empty()) return std::all_of(inputs_.begin(), inputs_.end(), fills);
+    const auto part = [this](int64_t i) { return part_at(i); };
+    const auto view = [this](int64_t n) { return inputs_[static_cast<size_t>(n)]; };
+    return internal::fill_parts(part, view, positions, context, columns, keys);
   }
 
  private:
+  internal::PartRange part_at(int64_t i) const {
+    const auto end = std::upper_bound(ends_.begin(), ends_.end(), i);
+    const int64_t begin = end == ends_.begin() ? 0 : end[-1];
+    return {end - ends_.begin(), begin, *end - begin};
+  }
+
   std::vector<int64_t> ends_;  // Where the next input begins.
   std::vector<std::shared_ptr<const View>> inputs_;
 };
@@ -47,21 +60,19 @@ Spec joined(const Spec& first, const Spec& second) {
   return both;
 }
 
+bool is_endless(const Dataset& input) { return input.node()->slots() == kEndless; }
+
 Node::Facts facts_of(const std::vector<Dataset>& inputs) {
   if (inputs.empty()) internal::refuse("concatenate", "no inputs");
   Node::Facts facts{.op = "concatenate", .args = fmt::format("inputs={}", inputs.size()), .spec = inputs[0].spec()};
-  bool is_endless = false;
   for (const Dataset& input : inputs) {
-    const int64_t slots = input.node()->slots();
     facts.spec = joined(facts.spec, input.spec());
     facts.kind = std::max(facts.kind, input.kind());
     facts.inputs.push_back(input.node());
-    is_endless = is_endless || slots == kEndless;
-    facts.slots = slots > kEndless - facts.slots ? kEndless : facts.slots + slots;
+    facts.slots = input.node()->slots() > kEndless - facts.slots ? kEndless : facts.slots + input.node()->slots();
   }
-  if (facts.slots == kEndless && !is_endless && facts.kind != Kind::stream) {
-    internal::refuse("concatenate", "more than 2^63 - 2 elements together");
-  }
+  const bool too_many = std::none_of(inputs.begin(), inputs.end(), is_endless) && facts.slots == kEndless;
+  if (too_many && facts.kind != Kind::stream) internal::refuse("concatenate", "more than 2^63 - 2 elements together");
   return facts;
 }
 

@@ -31,15 +31,18 @@ Step filter_step(Function predicate, const MapOptions& options);
 /// std::span<const T> the values of any shape, std::string_view a scalar of dtype bytes, const Tensor& anything; a
 /// single const Element& takes all fields. It returns an arithmetic type, std::string or Tensor, a std::tuple of these,
 /// an Element, or a Result of one of them. An error, or what it throws, takes the element's place.
+///
+/// From one arithmetic type to another, over a field that is not a scalar: each value by itself, in the same shape. The
+/// compiler sees the loop, and can vectorise what it sees of the function: map([](uint8_t x) { return x / 255.F; }).
 template <class F>
 Step map(F function, const MapOptions& options = {}) {
-  return internal::map_step(internal::make_function(std::move(function)), options);
+  return internal::map_step(internal::make_map_function(std::move(function)), options);
 }
 
 /// The field `field` alone, by a function of one argument and one result; the others stay as they are.
 template <class F>
 Step map(const std::string& field, F function, const MapOptions& options = {}) {
-  return internal::map_field_step(field, internal::make_function(std::move(function)), options);
+  return internal::map_field_step(field, internal::make_map_function(std::move(function)), options);
 }
 
 /// The elements for which `predicate` gives true. Its arguments are those of map; it returns bool or Result<bool>.

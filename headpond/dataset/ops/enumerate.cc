@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "headpond/dataset/field_internal.h"
 #include "headpond/dataset/ops/structure.h"
 #include "headpond/dataset/pointwise_internal.h"
 
@@ -29,6 +30,14 @@ class EnumerateView final : public View {
     Element in;
     const Got got = input_->at(i, context, offers.empty() ? offers : offers.subspan(1), in);
     return got == Got::value ? number(start_, i, in, context, offers, out) : got;
+  }
+  bool fill(std::span<const int64_t> positions, Context& context, Offers columns, uint64_t* keys) const override {
+    for (size_t r = 0; r < positions.size(); ++r) {
+      int64_t index = 0;
+      if (__builtin_add_overflow(start_, positions[r], &index)) return false;
+      std::memcpy(columns[0].place + r * sizeof(index), &index, sizeof(index));
+    }
+    return input_->fill(positions, context, columns.empty() ? columns : columns.subspan(1), keys);
   }
 
  private:
@@ -57,12 +66,9 @@ class EnumerateIterator final : public Iterator {
 };
 
 Node::Facts facts_of(const Node::Ref& input, int64_t start) {
-  Spec spec = {{"index", DType::i64, {}}};
-  for (const FieldSpec& field : input->spec()) {
-    if (field.name == "index") internal::refuse("enumerate", "a field 'index' is there: " + to_string(input->spec()));
-    spec.push_back(field);
-  }
-  Node::Facts facts = internal::facts_over(input, "enumerate", fmt::format("start={}", start), std::move(spec));
+  Node::Facts facts = internal::facts_over(input, "enumerate", fmt::format("start={}", start), input->spec());
+  facts.spec.insert(facts.spec.begin(), {"index", DType::i64, {}});
+  internal::check_names("enumerate", facts.spec);
   if (facts.kind == Kind::sparse) facts.kind = Kind::stream;
   if (facts.slots != kEndless && start > kEndless - facts.slots) {
     internal::refuse("enumerate", fmt::format("start={} and {} elements go beyond 2^63 - 1", start, facts.slots));

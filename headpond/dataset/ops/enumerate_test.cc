@@ -58,7 +58,8 @@ TEST(Enumerate, RefusesASecondIndexAndNumbersBeyondTheLast) {
       [&] {
         from_tensor_slices({{"index", one}}) | enumerate();
       },
-      ThrowsMessage<Exception>(HasSubstr("enumerate: a field 'index' is there: {'index': int64[]}")));
+      ThrowsMessage<Exception>(
+          HasSubstr("enumerate: two fields named 'index' in {'index': int64[], 'index': int64[]}")));
   EXPECT_THAT([] { range(2) | enumerate(kEndless - 1); },
               ThrowsMessage<Exception>(HasSubstr("start=9223372036854775806 and 2 elements go beyond")));
   EXPECT_THAT(elements(range(1) | enumerate(kEndless - 1)), ElementsAre("9223372036854775806, 0"));

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "headpond/base/crc32c.h"
+#include "headpond/dataset/columns_internal.h"
 #include "headpond/dataset/ops/sources.h"
 #include "headpond/dataset/slices_internal.h"
 
@@ -16,6 +19,15 @@ class SlicesView final : public View {
     out.key = static_cast<uint64_t>(i);
     out.origin = {.source = source_, .record = static_cast<uint64_t>(i)};
     return Got::value;
+  }
+  bool fill(std::span<const int64_t> positions, Context&, Offers columns, uint64_t* keys) const override {
+    for (size_t f = 0; f < tensors_.size(); ++f) {
+      if (tensors_[f].dtype() == DType::bytes) return false;
+      if (positions.empty()) continue;
+      internal::gather_rows(tensors_[f].data(), internal::row_bytes(*columns[f].spec), positions, columns[f].place);
+    }
+    if (keys != nullptr) std::copy(positions.begin(), positions.end(), keys);
+    return true;
   }
 
  private:

@@ -6,6 +6,7 @@
 #include "headpond/dataset/map_result_internal.h"
 #include "headpond/dataset/ops/element.h"
 #include "headpond/dataset/pointwise_internal.h"
+#include "headpond/dataset/values_internal.h"
 
 namespace headpond::internal {
 namespace {
@@ -25,14 +26,23 @@ class MapField final : public Pointwise {
         index_(index),
         function_(function) {}
 
-  Got apply(Element& in, RandomKey, Context& context, Offers, Element& out) const override {
+  Got apply(Element& in, RandomKey, Context& context, Offers offers, Element& out) const override {
     Element result;
-    Error error = function_.call(Element{in[index_]}, result);
-    if (!error && !function_.type_tells_all) error = check_element({spec()[index_]}, result);
+    Error error;
+    if (function_.each && in[index_].rank() > 0) {
+      map_values(function_, in[index_], context, index_ < offers.size() ? offers.subspan(index_, 1) : Offers(), result);
+    } else {
+      error = function_.call(Element{in[index_]}, result);
+      if (!error && !function_.type_tells_all) error = check_element({spec()[index_]}, result);
+    }
     if (error) return context.fail(std::move(error));
     in[index_] = std::move(result[size_t{0}]);
     out = std::move(in);
     return Got::value;
+  }
+  bool fill(const View& view, std::span<const int64_t> positions, RandomKey, Context& context, Offers columns,
+            uint64_t* keys) const override {
+    return fill_values(view, function_, index_, input().spec()[index_], positions, context, columns, keys);
   }
 
  private:
@@ -45,10 +55,12 @@ class MapField final : public Pointwise {
 Step map_field_step(const std::string& field, Function function, const MapOptions& options) {
   return [field, function = std::move(function), options](const Dataset& input) {
     const size_t index = field_index("map", input.spec(), field);
-    function.check("map", {input.spec()[index]});
-    const Spec one = map_result_spec("map", function, options);
+    const Spec before = {input.spec()[index]};
+    function.check("map", before);
+    const Function over = over_input(function, before);
+    const Spec one = map_result_spec("map", over, options);
     if (one.size() != 1) refuse("map", fmt::format("a function of field '{}' must give one field", field));
-    return Dataset(std::make_shared<MapField>(input.node(), index, function, options, one));
+    return Dataset(std::make_shared<MapField>(input.node(), index, over, options, one));
   };
 }
 

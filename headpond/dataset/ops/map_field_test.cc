@@ -36,7 +36,7 @@ TEST(MapField, RefusesAnUnknownFieldAndMoreThanOneResult) {
   EXPECT_THAT(refusal(map("c", [](int64_t x) { return x; })),
               HasSubstr("no field 'c' in {'a': int64[], 'b': int64[]}"));
   EXPECT_THAT(refusal(map("a", [](int64_t x) { return std::tuple(x, x); })), HasSubstr("one field"));
-  EXPECT_THAT(refusal(map("a", [](float x) { return x; })), HasSubstr("takes float32[]"));
+  EXPECT_THAT(refusal(map("a", [](float x) { return x; })), HasSubstr("takes float32 values"));
 }
 
 }  // namespace

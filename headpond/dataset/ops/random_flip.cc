@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "headpond/dataset/columns_internal.h"
 #include "headpond/dataset/field_internal.h"
 #include "headpond/dataset/ops/random.h"
 #include "headpond/dataset/pointwise_internal.h"
@@ -15,7 +16,7 @@ class RandomFlip final : public internal::Pointwise {
   RandomFlip(Node::Facts facts, size_t index, int axis) : Pointwise(std::move(facts)), index_(index), axis_(axis) {}
 
   Got apply(Element& in, RandomKey draws, Context& context, Offers offers, Element& out) const override {
-    if ((Random(draws, in.key).u32() & 1) != 0) {
+    if (is_turned(draws, in.key)) {
       Element flipped;
       const Offers own = index_ < offers.size() ? offers.subspan(index_, 1) : Offers();
       flip(in[index_], context.make(flipped, own, in[index_].dtype(), in[index_].shape()));
@@ -24,8 +25,25 @@ class RandomFlip final : public internal::Pointwise {
     out = std::move(in);
     return Got::value;
   }
+  bool fill(const View& view, std::span<const int64_t> positions, RandomKey draws, Context& context, Offers columns,
+            uint64_t* keys) const override {
+    const FieldSpec& field = spec()[index_];
+    const size_t size = internal::row_bytes(field);
+    std::vector<std::byte> turned(size);
+    const auto flip_some = [&](size_t first, std::span<const uint64_t> drawn) {
+      std::byte* at = columns[index_].place + first * size;
+      for (size_t r = 0; r < drawn.size(); ++r, at += size) {
+        if (size == 0 || !is_turned(draws, drawn[r])) continue;
+        flip(Tensor::view(at, field.dtype, field.shape), turned.data());
+        std::memcpy(at, turned.data(), size);
+      }
+    };
+    return internal::fill_with_keys(view, positions, context, columns, keys, flip_some);
+  }
 
  private:
+  static bool is_turned(RandomKey draws, uint64_t key) { return (Random(draws, key).u32() & 1) != 0; }
+
   // `from` as outer x length x inner bytes.
   void flip(const Tensor& from, std::byte* to) const {
     const auto length = static_cast<size_t>(from.dim(axis_));

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <cstring>
+
+#include "headpond/dataset/columns_internal.h"
+#include "headpond/dataset/field_internal.h"
 #include "headpond/dataset/ops/random.h"
 #include "headpond/dataset/pointwise_internal.h"
 
@@ -9,11 +13,8 @@ namespace {
 
 Node::Facts facts_of(const Node::Ref& input, const RandomOptions& options) {
   Spec spec = input->spec();
-  for (const FieldSpec& field : spec) {
-    if (field.name == options.field)
-      internal::refuse("random_u32", fmt::format("there is a field '{}' already", field.name));
-  }
   spec.push_back({options.field, DType::u32, {}});
+  internal::check_names("random_u32", spec);
   Node::Facts facts =
       internal::facts_over(input, "random_u32", fmt::format("field={}", options.field), std::move(spec));
   facts.draws = options.name;
@@ -28,6 +29,17 @@ class RandomU32 final : public internal::Pointwise {
     out = std::move(in);
     out.append(Tensor::scalar(word));
     return Got::value;
+  }
+  bool fill(const View& view, std::span<const int64_t> positions, RandomKey draws, Context& context, Offers columns,
+            uint64_t* keys) const override {
+    const Offers below = internal::take_first(columns, spec().size() - 1);
+    const auto draw = [&](size_t first, std::span<const uint64_t> drawn) {
+      for (size_t r = 0; r < drawn.size(); ++r) {
+        const uint32_t word = Random(draws, drawn[r]).u32();
+        std::memcpy(columns[0].place + (first + r) * sizeof(word), &word, sizeof(word));
+      }
+    };
+    return internal::fill_with_keys(view, positions, context, below, keys, draw);
   }
 };
 

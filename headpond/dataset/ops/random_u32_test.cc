@@ -46,7 +46,7 @@ TEST(RandomU32, RefusesAFieldThatIsThere) {
     (void)(range(1) | random_u32() | random_u32());
     FAIL();
   } catch (const Exception& e) {
-    EXPECT_THAT(e.what(), HasSubstr("there is a field 'random' already"));
+    EXPECT_THAT(e.what(), HasSubstr("random_u32: two fields named 'random'"));
   }
 }
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstring>
+
 #include "headpond/dataset/ops/sources.h"
 
 namespace headpond {
@@ -10,14 +13,26 @@ class RangeView final : public View {
  public:
   RangeView(int64_t start, int64_t step) : start_(start), step_(step) {}
   Got at(int64_t i, Context&, Offers, Element& out) const override {
-    // Unsigned, because i * step alone may be beyond 64 bits.
-    const uint64_t distance = static_cast<uint64_t>(i) * static_cast<uint64_t>(step_);
-    out.append(Tensor::scalar(static_cast<int64_t>(static_cast<uint64_t>(start_) + distance)));
+    out.append(Tensor::scalar(number(i)));
     out.key = static_cast<uint64_t>(i);
     return Got::value;
   }
+  bool fill(std::span<const int64_t> positions, Context&, Offers columns, uint64_t* keys) const override {
+    for (size_t r = 0; r < positions.size(); ++r) {
+      const int64_t value = number(positions[r]);
+      std::memcpy(columns[0].place + r * sizeof(value), &value, sizeof(value));
+    }
+    if (keys != nullptr) std::copy(positions.begin(), positions.end(), keys);
+    return true;
+  }
 
  private:
+  // Unsigned, because i * step alone may be beyond 64 bits.
+  int64_t number(int64_t i) const {
+    const uint64_t distance = static_cast<uint64_t>(i) * static_cast<uint64_t>(step_);
+    return static_cast<int64_t>(static_cast<uint64_t>(start_) + distance);
+  }
+
   const int64_t start_, step_;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include "headpond/dataset/columns_internal.h"
 #include "headpond/dataset/ops/structure.h"
 #include "headpond/dataset/parts_internal.h"
 #include "headpond/dataset/pointwise_internal.h"
@@ -50,11 +51,21 @@ class RepeatView final : public View {
   RepeatView(const Repeat& node, const Binding& binding) : node_(node), binding_(binding) {}
   Got at(int64_t i, Context& context, Offers offers, Element& out) const override {
     const int64_t slots = node_.input().slots(), round = i / slots;
-    const auto view = context.view(node_.input(), node_.part(round, binding_).second);
-    return internal::in_part(round, view->at(i % slots, context, offers, out), out);
+    return internal::in_part(round, view(round, context)->at(i % slots, context, offers, out), out);
+  }
+  bool fill(std::span<const int64_t> positions, Context& context, Offers columns, uint64_t* keys) const override {
+    const auto of_round = [&](int64_t round) { return view(round, context); };
+    if (positions.empty()) return of_round(0)->fill({}, context, columns, keys);
+    const int64_t slots = node_.input().slots();
+    const auto round_at = [slots](int64_t i) { return internal::PartRange{i / slots, i - i % slots, slots}; };
+    return internal::fill_parts(round_at, of_round, positions, context, columns, keys);
   }
 
  private:
+  std::shared_ptr<const View> view(int64_t round, Context& context) const {
+    return context.view(node_.input(), node_.part(round, binding_).second);
+  }
+
   const Repeat& node_;
   const Binding binding_;
 };

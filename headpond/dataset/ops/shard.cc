@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include "headpond/dataset/columns_internal.h"
 #include "headpond/dataset/ops/structure.h"
 #include "headpond/dataset/pointwise_internal.h"
 
@@ -11,17 +12,23 @@ struct Share {
   int64_t num_shards;
   int64_t index;
   std::string to_string() const { return fmt::format("num_shards={}, index={}", num_shards, index); }
+  // The place of its element i in the input; below 0: there is none.
+  int64_t place(int64_t i) const {
+    int64_t own = 0;
+    return __builtin_mul_overflow(i, num_shards, &own) || __builtin_add_overflow(own, index, &own) ? -1 : own;
+  }
 };
 
 class ShardView final : public View {
  public:
   ShardView(std::shared_ptr<const View> input, Share share) : input_(std::move(input)), share_(share) {}
   Got at(int64_t i, Context& context, Offers offers, Element& out) const override {
-    int64_t place = 0;
-    const bool beyond =
-        __builtin_mul_overflow(i, share_.num_shards, &place) || __builtin_add_overflow(place, share_.index, &place);
-    if (!beyond) return input_->at(place, context, offers, out);
+    if (const int64_t own = share_.place(i); own >= 0) return input_->at(own, context, offers, out);
     return context.fail(Error(ErrorKind::OutOfRange, fmt::format("shard({}): no place {}", share_.to_string(), i)));
+  }
+  bool fill(std::span<const int64_t> positions, Context& context, Offers columns, uint64_t* keys) const override {
+    const auto own = [this](int64_t i) { return share_.place(i); };
+    return internal::fill_from(*input_, own, positions, context, columns, keys);
   }
 
  private:

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "headpond/base/permutation.h"
+#include "headpond/dataset/columns_internal.h"
 #include "headpond/dataset/ops/order.h"
 #include "headpond/dataset/pointwise_internal.h"
 #include "headpond/dataset/shuffle_stream_internal.h"
@@ -17,6 +18,9 @@ class OrderView final : public View {
   OrderView(std::shared_ptr<const View> input, const Order& order) : input_(std::move(input)), order_(order) {}
   Got at(int64_t i, Context& context, Offers offers, Element& out) const override {
     return input_->at(order_(i), context, offers, out);
+  }
+  bool fill(std::span<const int64_t> positions, Context& context, Offers columns, uint64_t* keys) const override {
+    return internal::fill_from(*input_, order_, positions, context, columns, keys);
   }
 
  private:

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "headpond/dataset/columns_internal.h"
 #include "headpond/dataset/ops/structure.h"
 #include "headpond/dataset/pointwise_internal.h"
 
@@ -13,12 +14,20 @@ class SkipView final : public View {
  public:
   SkipView(std::shared_ptr<const View> input, int64_t count) : input_(std::move(input)), count_(count) {}
   Got at(int64_t i, Context& context, Offers offers, Element& out) const override {
-    int64_t place = 0;
-    if (!__builtin_add_overflow(i, count_, &place)) return input_->at(place, context, offers, out);
+    if (const int64_t behind = place(i); behind >= 0) return input_->at(behind, context, offers, out);
     return context.fail(Error(ErrorKind::OutOfRange, fmt::format("skip(count={}): no place {} behind it", count_, i)));
+  }
+  bool fill(std::span<const int64_t> positions, Context& context, Offers columns, uint64_t* keys) const override {
+    const auto behind = [this](int64_t i) { return place(i); };
+    return internal::fill_from(*input_, behind, positions, context, columns, keys);
   }
 
  private:
+  int64_t place(int64_t i) const {
+    int64_t behind = 0;
+    return __builtin_add_overflow(i, count_, &behind) ? -1 : behind;
+  }
+
   const std::shared_ptr<const View> input_;
   const int64_t count_;
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/format.h>
-
 #include <algorithm>
 
+#include "headpond/dataset/columns_internal.h"
+#include "headpond/dataset/field_internal.h"
 #include "headpond/dataset/ops/structure.h"
 
 namespace headpond {
@@ -21,13 +21,18 @@ class ZipView final : public View {
   Got at(int64_t i, Context& context, Offers offers, Element& out) const override {
     Element in;
     for (size_t k = 0; k < inputs_.size(); ++k) {
-      const size_t fields = offers.empty() ? 0 : node_.input(k).spec().size();
-      const Got got = inputs_[k]->at(i, context, offers.first(fields), k == 0 ? out : in);
-      if (got != Got::value) return got;
+      const Offers own = internal::take_first(offers, node_.input(k).spec().size());
+      if (const Got got = inputs_[k]->at(i, context, own, k == 0 ? out : in); got != Got::value) return got;
       append(in, out);
-      offers = offers.subspan(fields);
     }
     return Got::value;
+  }
+  bool fill(std::span<const int64_t> positions, Context& context, Offers columns, uint64_t* keys) const override {
+    for (size_t k = 0; k < inputs_.size(); ++k) {
+      const Offers own = internal::take_first(columns, node_.input(k).spec().size());
+      if (!inputs_[k]->fill(positions, context, own, k == 0 ? keys : nullptr)) return false;
+    }
+    return true;
   }
 
  private:
@@ -67,19 +72,14 @@ class ZipIterator final : public Iterator {
 
 Node::Facts facts_of(const std::vector<Dataset>& inputs) {
   if (inputs.empty()) internal::refuse("zip", "no inputs");
-  Node::Facts facts{.op = "zip", .args = fmt::format("inputs={}", inputs.size()), .slots = kEndless};
+  Node::Facts facts{.op = "zip", .args = "inputs=" + std::to_string(inputs.size()), .slots = kEndless};
   for (const Dataset& input : inputs) {
-    for (const FieldSpec& field : input.spec()) {
-      for (const FieldSpec& other : facts.spec) {
-        const bool same = !field.name.empty() && field.name == other.name;
-        if (same) internal::refuse("zip", fmt::format("two fields named '{}'", field.name));
-      }
-    }
     facts.spec.insert(facts.spec.end(), input.spec().begin(), input.spec().end());
     if (input.kind() != Kind::indexed) facts.kind = Kind::stream;
     facts.slots = std::min(facts.slots, input.node()->slots());
     facts.inputs.push_back(input.node());
   }
+  internal::check_names("zip", facts.spec);
   return facts;
 }
 

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "headpond/dataset/columns_internal.h"
+
+namespace headpond::internal {
+namespace {
+
+using testing::ElementsAre;
+
+TEST(GatherRows, OfAnySizeLieOneBelowTheOther) {
+  std::vector<std::byte> rows(100 * 6000);
+  for (size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<std::byte>(mix(i, 1));
+  std::vector<int64_t> positions;
+  for (uint64_t r = 0; r < 70; ++r) positions.push_back(static_cast<int64_t>(mix(r, 2) % 100));
+  for (const size_t size : {0, 1, 2, 3, 4, 8, 16, 24, 64, 65, 784, 6000}) {
+    std::vector<std::byte> to(70 * size + 1, std::byte{0xA5}), expected;
+    gather_rows(rows.data(), size, positions, to.data());
+    for (const int64_t i : positions) {
+      const std::byte* const row = rows.data() + static_cast<size_t>(i) * size;
+      expected.insert(expected.end(), row, row + size);
+    }
+    expected.push_back(std::byte{0xA5});
+    EXPECT_TRUE(to == expected) << size;
+  }
+}
+
+TEST(RowBytes, CountAllValues) {
+  EXPECT_EQ(row_bytes({"", DType::f32, {3, 2}}), 24U);
+  EXPECT_EQ(row_bytes({"", DType::i64, {}}), 8U);
+  EXPECT_EQ(row_bytes({"", DType::i64, {5, 0}}), 0U);
+}
+
+TEST(TakeFirst, OfNoneIsNone) {
+  const std::array<Offer, 3> three{};
+  Offers left(three), none;
+  EXPECT_EQ(take_first(left, 2).data(), three.data());
+  EXPECT_EQ(left.data(), three.data() + 2);
+  EXPECT_TRUE(take_first(none, 2).empty());
+}
+
+TEST(ColumnsLeft, PassesRowsOfEachColumn) {
+  const FieldSpec wide{"", DType::f32, {3}}, narrow{"", DType::u8, {}};
+  std::array<std::byte, 100> a{}, b{};
+  std::array<uint64_t, 10> keys{};
+  const std::array<Offer, 2> columns = {Offer{a.data(), &wide}, Offer{b.data(), &narrow}};
+  ColumnsLeft left(columns, keys.data()), without_keys(columns, nullptr);
+  EXPECT_EQ(left.columns().data(), columns.data());
+  left.pass(2);
+  left.pass(1);
+  without_keys.pass(1);
+  EXPECT_EQ(left.columns()[0].place, a.data() + 36);
+  EXPECT_EQ(left.columns()[1].place, b.data() + 3);
+  EXPECT_EQ(left.keys(), keys.data() + 3);
+  EXPECT_EQ(without_keys.keys(), nullptr);
+}
+
+// Remembers how it is asked.
+class Asked final : public View {
+ public:
+  explicit Asked(std::vector<std::vector<int64_t>>& asked) : asked_(asked) {}
+  Got at(int64_t, Context&, Offers, Element&) const override { return Got::hole; }
+  bool fill(std::span<const int64_t> positions, Context&, Offers, uint64_t* keys) const override {
+    asked_.emplace_back(positions.begin(), positions.end());
+    if (keys != nullptr) std::copy(positions.begin(), positions.end(), keys);
+    return true;
+  }
+
+ private:
+  std::vector<std::vector<int64_t>>& asked_;
+};
+
+TEST(FillFrom, AsksInBlocksAndRefusesWhatHasNoPlace) {
+  std::vector<std::vector<int64_t>> asked;
+  const Asked view(asked);
+  Context context;
+  const auto twice = [](int64_t i) { return i < 0 ? -1 : 2 * i; };
+  std::vector<int64_t> positions(600);
+  std::iota(positions.begin(), positions.end(), 0);
+  EXPECT_TRUE(fill_from(view, twice, positions, context, {}, nullptr));
+  ASSERT_EQ(asked.size(), 3U);
+  EXPECT_EQ(asked[1].size(), 256U);
+  EXPECT_EQ(asked[2].back(), 1198);
+  positions.back() = -1;
+  EXPECT_FALSE(fill_from(view, twice, positions, context, {}, nullptr));
+  asked.clear();
+  EXPECT_TRUE(fill_from(view, twice, {}, context, {}, nullptr));
+  EXPECT_THAT(asked, ElementsAre(ElementsAre()));
+}
+
+TEST(FillParts, AsksEachRunOfAPartOnceAndMixesKeys) {
+  std::vector<std::vector<int64_t>> asked;
+  const Asked view(asked);
+  Context context;
+  const auto tens = [](int64_t i) { return PartRange{i / 10, i - i % 10, 10}; };
+  const auto part = [&](int64_t) { return &view; };
+  const std::vector<int64_t> positions = {8, 9, 10, 11, 3, 25};
+  std::vector<uint64_t> keys(6);
+  EXPECT_TRUE(fill_parts(tens, part, positions, context, {}, keys.data()));
+  EXPECT_THAT(asked, ElementsAre(ElementsAre(8, 9), ElementsAre(0, 1), ElementsAre(3), ElementsAre(5)));
+  EXPECT_THAT(keys, ElementsAre(8, 9, mix(0, 1), mix(1, 1), 3, mix(5, 2)));
+}
+
+TEST(FillWithKeys, HasThemAlsoIfNobodyAsked) {
+  std::vector<std::vector<int64_t>> asked;
+  const Asked view(asked);
+  Context context;
+  std::vector<int64_t> positions(300, 4);
+  positions[299] = 5;
+  std::vector<std::pair<size_t, uint64_t>> seen;
+  const auto look = [&](size_t first, std::span<const uint64_t> keys) { seen.emplace_back(first, keys.back()); };
+  std::vector<uint64_t> keys(300);
+  for (uint64_t* const to : {keys.data(), static_cast<uint64_t*>(nullptr)}) {
+    seen.clear();
+    EXPECT_TRUE(fill_with_keys(view, positions, context, {}, to, look));
+    EXPECT_THAT(seen, ElementsAre(std::pair(0, 4), std::pair(256, 5)));
+  }
+  EXPECT_EQ(keys[299], 5U);
+}
+
+}  // namespace
+}  // namespace headpond::internal
