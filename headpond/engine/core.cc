@@ -254,8 +254,8 @@ void Core::measure_take() {
   const bool any_blocking =
       std::any_of(windows_.begin(), windows_.end(), [](const auto& window) { return window->is_blocking(); });
   const double limit = inline_ ? 2 * kInlineNs : kInlineNs;
-  const bool was_inline =
-      std::exchange(inline_, taken_ >= kLearnAfter && !any_blocking && batch_work_ns_.value() < limit);
+  const bool was_inline = std::exchange(
+      inline_, options_.consumer_helps && taken_ >= kLearnAfter && !any_blocking && batch_work_ns_.value() < limit);
   if (was_inline && !inline_) wake();
 }
 

@@ -60,7 +60,7 @@ void Core::compute(Worker& self) {
   MutexLock lock(mu);
   while (!stopped_) {
     Task task;
-    const bool may = running_ < permits() && !inline_ && (options_.run_ahead != 0 || waiting_);
+    const bool may = running_ < permits() && (waiting_ || (!inline_ && options_.run_ahead != 0));
     if (may && claim(Role::worker, &task)) {
       ++running_;
       self.doing = task.window->trace_name();
@@ -114,7 +114,8 @@ void Core::wake() {
       start_io_thread();
     }
   }
-  if (!inline_ && running_ < permits() && (claim(Role::worker, nullptr) || may_open_early())) wake_worker();
+  if ((waiting_ || !inline_) && running_ < permits() && (claim(Role::worker, nullptr) || may_open_early()))
+    wake_worker();
 }
 
 // One that would not take the processor from a program that computes, if there is one.
