@@ -48,8 +48,8 @@ class ColumnsLeft {
 
 /// View::fill of what gives its input's elements at other places: `place(i)`, which is below 0 if there is none.
 template <class Place>
-bool fill_from(const View& input, const Place& place, std::span<const int64_t> positions, Context& context,
-               Offers columns, uint64_t* keys) {
+bool fill_from(const View& input, Place&& place, std::span<const int64_t> positions, Context& context, Offers columns,
+               uint64_t* keys) {
   if (positions.empty()) return input.fill({}, context, columns, keys);
   std::array<int64_t, kFillBlock> places;
   ColumnsLeft left(columns, keys);

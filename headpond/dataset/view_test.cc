@@ -67,6 +67,7 @@ TEST(View, FillsColumnsWithWhatAtGives) {
       rows(),
       rows() | shuffle(),
       rows() | shuffle(9),
+      range(3000) | shuffle(100),
       range(3000) | shuffle({.reshuffle_each_iteration = false}),
       rows() | take(90) | skip(3) | shard(3, 1),
       rows() | enumerate(5),

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
+#include <optional>
 
 #include "headpond/base/permutation.h"
 
@@ -13,6 +15,7 @@ namespace headpond::internal {
 /// the same blocks half a window further on. Thread-safe.
 class WindowOrder {
  public:
+  class Near;
   /// REQUIRES: window >= 1.
   WindowOrder(RandomKey key, int64_t slots, int64_t window)
       : key_(key), slots_(slots), window_(std::clamp<int64_t>(window, 1, std::max<int64_t>(slots, 1))) {}
@@ -20,18 +23,50 @@ class WindowOrder {
   int64_t operator()(int64_t i) const { return moved(moved(i, window_ / 2, 1), 0, 0); }
 
  private:
-  // Blocks begin at `first`, `first` + window, ...; what is before `first` is a block too.
+  struct Block {
+    uint64_t pass;
+    int64_t number, begin, size;
+  };
+  // Where `i` is. Blocks begin at `first`, `first` + window, ...; what is before `first` is a block too.
+  Block block(int64_t i, int64_t first, uint64_t pass) const {
+    const int64_t number = i < first ? 0 : (i - first) / window_ + 1;
+    const int64_t begin = number == 0 ? 0 : first + (number - 1) * window_;
+    return {pass, number, begin, number == 0 ? first : std::min(slots_ - begin, window_)};
+  }
+  Permutation permutation(const Block& block) const {
+    return {RandomKey{mix(mix(key_.value, block.pass), static_cast<uint64_t>(block.number))}, block.size};
+  }
   int64_t moved(int64_t i, int64_t first, uint64_t pass) const {
-    const int64_t block = i < first ? 0 : (i - first) / window_ + 1;
-    const int64_t begin = block == 0 ? 0 : first + (block - 1) * window_;
-    const int64_t end = block == 0 ? first : begin + std::min(slots_ - begin, window_);
-    const RandomKey key{mix(mix(key_.value, pass), static_cast<uint64_t>(block))};
-    return begin + Permutation(key, end - begin)(i - begin);
+    const Block at = block(i, first, pass);
+    return at.begin + permutation(at)(i - at.begin);
   }
 
   RandomKey key_;
   int64_t slots_;
   int64_t window_;
+};
+
+/// The same order, for many places: the blocks that it met last stay. One thread at a time.
+class WindowOrder::Near {
+ public:
+  /// `order` outlives it.
+  explicit Near(const WindowOrder& order) : order_(order) {}
+  int64_t operator()(int64_t i) { return moved(moved(i, order_.window_ / 2, 1), 0, 0); }
+
+ private:
+  struct Kept {
+    int64_t number = 0;
+    std::optional<Permutation> permutation;
+  };
+  int64_t moved(int64_t i, int64_t first, uint64_t pass) {
+    const Block at = order_.block(i, first, pass);
+    Kept& kept = kept_[pass][static_cast<size_t>(at.number) % kept_[pass].size()];
+    if (!kept.permutation || kept.number != at.number) kept = {at.number, order_.permutation(at)};
+    return at.begin + (*kept.permutation)(i - at.begin);
+  }
+
+  const WindowOrder& order_;
+  std::array<std::array<Kept, 4>, 2> kept_;
 };
 
 }  // namespace headpond::internal

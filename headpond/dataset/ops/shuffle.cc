@@ -11,8 +11,8 @@
 namespace headpond {
 namespace {
 
-// `Order` gives the position at a place.
-template <class Order>
+// `Order` gives the position at a place; so does `Many`, made of it for many places.
+template <class Order, class Many>
 class OrderView final : public View {
  public:
   OrderView(std::shared_ptr<const View> input, const Order& order) : input_(std::move(input)), order_(order) {}
@@ -20,7 +20,7 @@ class OrderView final : public View {
     return input_->at(order_(i), context, offers, out);
   }
   bool fill(std::span<const int64_t> positions, Context& context, Offers columns, uint64_t* keys) const override {
-    return internal::fill_from(*input_, order_, positions, context, columns, keys);
+    return internal::fill_from(*input_, Many(order_), positions, context, columns, keys);
   }
 
  private:
@@ -44,10 +44,11 @@ class Shuffle final : public Node {
     using internal::WindowOrder;
     auto view = input().bind(binding);
     if (options_.window < 0) {
-      return std::make_shared<OrderView<Permutation>>(std::move(view), Permutation(key(binding), slots()));
+      return std::make_shared<OrderView<Permutation, const Permutation&>>(std::move(view),
+                                                                          Permutation(key(binding), slots()));
     }
-    return std::make_shared<OrderView<WindowOrder>>(std::move(view),
-                                                    WindowOrder(key(binding), slots(), options_.window));
+    return std::make_shared<OrderView<WindowOrder, WindowOrder::Near>>(
+        std::move(view), WindowOrder(key(binding), slots(), options_.window));
   }
   std::unique_ptr<Iterator> iterate(const Binding& binding, Feed& feed) const override {
     return internal::shuffle_stream(feed.open(input(), binding), key(binding), options_.window);
