@@ -104,7 +104,10 @@ Line parse(const std::vector<std::string>& arguments, const std::vector<Verb>& v
     Flags flags(*at);
     verb.declare(flags);
     declare_common(flags, line.common);
-    at->callback([&line, &verb] { line.verb = &verb; });
+    at->callback([&line, &verb, at] {
+      line.verb = &verb;
+      line.common.seed_given = at->count("--seed") > 0;
+    });
   }
   try {
     app.parse(reversed_with_explicit_json(arguments, names));

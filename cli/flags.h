@@ -23,6 +23,7 @@ class Session;
 struct CommonFlags {
   std::string json = {};  ///< Empty: no JSON; "-": on stdout, and people's text on stderr; else a file.
   uint64_t seed = 7;
+  bool seed_given = false;   ///< On the line or in the environment.
   bool quiet = false;        ///< No text for people; errors and JSON only.
   bool no_progress = false;  ///< No bar.
   std::string logdir = {};   ///< Empty: a fresh folder.

@@ -11,13 +11,14 @@
 
 #include "cli/flags.h"
 #include "cli/interrupt.h"
+#include "cli/plan_value.h"
 #include "cli/session.h"
 #include "cli/verbs.h"
 
 namespace headpond::cli {
 namespace {
 
-constexpr std::array kLater = {"run", "explain", "check", "inspect", "verify", "convert", "diagnose", "top", "stalls"};
+constexpr std::array kLater = {"check", "inspect", "verify", "convert", "diagnose", "top", "stalls"};
 
 void complain(std::string_view text) { fmt::print(stderr, "headpond: {}\n", text); }
 
@@ -36,7 +37,7 @@ int failed(Session& session, const Error& error, int exit_code) {
   return interrupted ? kInterrupted : exit_code;
 }
 
-int run_verb(const Verb& verb, const CommonFlags& common) {
+int run(const Verb& verb, const CommonFlags& common) {
   Interrupt interrupt;
   Session session(verb.path, common, interrupt);
   try {
@@ -48,6 +49,9 @@ int run_verb(const Verb& verb, const CommonFlags& common) {
       return kFailed;
     }
     return report->exit_code;
+  } catch (const PlanError& error) {  // As compilers do: the line begins with the place.
+    fmt::print(stderr, "{}\n", error.error().message());
+    return kUsage;
   } catch (const Exception& error) {
     return failed(session, error.error(), error.error().kind() == ErrorKind::InvalidArgument ? kUsage : kFailed);
   } catch (...) {
@@ -61,13 +65,14 @@ int run(std::vector<std::string> arguments) {
     return kUsage;
   }
   if (!arguments.empty() && arguments[0] == "--version") arguments[0] = "version";
-  const std::vector<Verb> verbs = {demo_verb(), train_blstm_verb(), train_mnist_verb(), bench_verb(), version_verb()};
+  const std::vector<Verb> verbs = {demo_verb(),    train_blstm_verb(), train_mnist_verb(), run_verb(),
+                                   explain_verb(), bench_verb(),       version_verb()};
   const Line line = parse(arguments, verbs, bench_names());
   if (line.verb == nullptr) {
     fmt::print(line.exit_code == kOk ? stdout : stderr, "{}{}", line.exit_code == kOk ? "" : "headpond: ", line.text);
     return line.exit_code;
   }
-  return run_verb(*line.verb, line.common);
+  return run(*line.verb, line.common);
 }
 
 }  // namespace

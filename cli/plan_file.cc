@@ -92,8 +92,9 @@ class Reader {
   }
 
   std::vector<std::string> chain_names() const {
-    std::vector<std::string> names;
-    for (size_t i = 0; chains_ != nullptr && i < chains_->size(); ++i) names.push_back((*chains_)[i].first);
+    if (chains_ == nullptr) return {};
+    std::vector<std::string> names(chains_->size());
+    std::transform(chains_->begin(), chains_->end(), names.begin(), [](const auto& chain) { return chain.first; });
     return names;
   }
 
@@ -118,8 +119,8 @@ class Reader {
     const auto& all = plan_operators();
     const auto found = std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.name == op; });
     if (found != all.end()) return *found;
-    std::vector<std::string> names;
-    for (const PlanOperator& one : all) names.push_back(one.name);
+    std::vector<std::string> names(all.size());
+    std::transform(all.begin(), all.end(), names.begin(), [](const PlanOperator& one) { return one.name; });
     refuse(find(table, "op")->line, fmt::format("no operator '{}'{}", op, suggestion(op, names)));
   }
 

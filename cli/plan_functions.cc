@@ -62,10 +62,10 @@ Step adding(const Shared& function, const Spec& input, const std::string& into, 
     options.output[at] = field;
   }
   const auto put = [function, at, count = options.output.size()](const Element& in) -> Result<Element> {
-    auto value = function->tensor(in);
+    const auto value = function->tensor(in);
     if (!value) return fail(value.error());
     Element out;
-    for (size_t i = 0; i < count; ++i) out.append(i == at ? std::move(*value) : in[i]);
+    for (size_t i = 0; i < count; ++i) out.append(i == at ? *value : in[i]);
     return out;
   };
   return map(put, options);

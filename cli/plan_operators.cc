@@ -47,6 +47,7 @@ Dataset build_concatenate(const PlanStep& step) {
   const auto has_no_names = [](const auto& input) { return input.second.spec()[0].name.empty(); };
   const bool none_named = std::all_of(step.inputs.begin(), step.inputs.end(), has_no_names);
   std::vector<Dataset> parts;
+  parts.reserve(step.inputs.size());
   for (const auto& [chain, input] : step.inputs) parts.push_back(none_named ? input : named(input));
   return concatenate(parts);
 }

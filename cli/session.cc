@@ -38,7 +38,8 @@ Session::Session(std::string name, CommonFlags common, Interrupt& interrupt)
       interrupt_(interrupt),
       affinity_(allowed_cpus()),
       load_start_(load()),
-      start_ns_(now_ns()) {}
+      start_ns_(now_ns()),
+      seed_(common_.seed) {}
 
 void Session::say(std::string_view line) const {
   if (common_.quiet) return;
@@ -84,7 +85,7 @@ void Session::write_head(JsonWriter& json) const {
   json.end_array().member("mem_gib", memory_gib()).member("blas", torch.blas);
   json.member("blas_threads", torch.blas_threads).member("torch_threads", torch.torch_threads);
   json.member("load_start", load_start_).member("load_end", load()).end_object();
-  json.member("seed", common_.seed);
+  json.member("seed", seed_);
 }
 
 Result<void> Session::write_json(const std::function<void(JsonWriter&)>& members) {

@@ -33,6 +33,8 @@ class Session {
   Session(std::string name, CommonFlags common, Interrupt& interrupt);
 
   const CommonFlags& common() const { return common_; }
+  /// The seed that this run has after all, for the JSON object.
+  void set_seed(uint64_t seed) { seed_ = seed; }
   std::stop_token stop() const { return interrupt_.token(); }
   Interrupt& interrupt() { return interrupt_; }
   bool json_on_stdout() const { return common_.json == "-"; }
@@ -58,6 +60,7 @@ class Session {
   const std::vector<int> affinity_;
   const double load_start_;
   const int64_t start_ns_;
+  uint64_t seed_;
   std::string folder_;
   Mutex mu_;
   bool written_ HEADPOND_GUARDED_BY(mu_) = false;

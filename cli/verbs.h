@@ -13,11 +13,16 @@ Verb demo_verb();
 Verb train_blstm_verb();
 Verb train_mnist_verb();
 Verb bench_verb();
+Verb run_verb();
+Verb explain_verb();
 /// --version
 Verb version_verb();
 
 /// What a later version of this program has: exit code 2, and these words.
 Error not_in_this_version(const std::string& what);
+
+/// The one word of a verb that takes a pipeline file. Throws Exception(InvalidArgument) for none or several.
+const std::string& only_file(const std::string& verb, const std::vector<std::string>& words);
 
 /// Makes sure that the program's own digits are in the cache, and says so when it draws them.
 Result<void> draw_digits_once(Session& session);

@@ -35,7 +35,7 @@ std::vector<std::pair<std::string, bool>> components() {
           {"peer_onetbb", HEADPOND_WITH_ONETBB},
           {"peer_moodycamel", HEADPOND_WITH_MOODYCAMEL},
           {"records", false},
-          {"engine", false},
+          {"engine", true},
           {"jpeg", false},
           {"png", false},
           {"webp", false},

@@ -1,0 +1,173 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The verbs of pipeline files from outside.
+
+  pipeline_verbs_test.py PROGRAM Run|Explain
+"""
+import json
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+from cli_test import PROGRAM, Case
+
+
+def step(op, key="step", **args):
+    """A step of a pipeline file; inputs= stands beside op."""
+    inputs = args.pop("inputs", None)
+    given = ", ".join(f"{name} = {json.dumps(value)}" for name, value in args.items())
+    return f'[[{key}]]\nop = "{op}"\n' + (f"inputs = {json.dumps(inputs)}\n" if inputs else f"args = {{ {given} }}\n")
+
+
+class PlanCase(Case):
+    """With a pipeline file: what is left of 0 to 99 when every third is taken out, in another order."""
+
+    def setUp(self):
+        super().setUp()
+        self.plan(step("range", stop=100) + step("filter", predicate="x % 3 != 0") + step("shuffle", window=10))
+
+    def plan(self, text, name="plan.toml"):
+        (self.folder / name).write_text(text)
+        return name
+
+    def lines(self, *arguments):
+        return [json.loads(line) for line in self.expect(0, "run", "plan.toml", "--print", *arguments).stdout.splitlines()]
+
+    def values(self, *arguments):
+        return [line["fields"]["x"] for line in self.lines(*arguments)]
+
+    def result(self, *arguments):
+        return self.json_of(self.expect(0, "run", "plan.toml", "--json", *arguments).stdout, "headpond.run/1")
+
+
+class Run(PlanCase):
+    LEFT = [x for x in range(100) if x % 3]
+
+    def test_print_writes_each_element_as_one_line(self):
+        self.plan(step("range", stop=3) + step("map", function="x / 2.0", into="y") + step("batch", batch_size=2))
+        done = self.expect(0, "run", "plan.toml", "--print")
+        self.assertEqual(done.stdout, '{"epoch":0,"index":0,"fields":{"x":[0,1],"y":[0,0.5]}}\n'
+                                      '{"epoch":0,"index":1,"fields":{"x":[2],"y":[1]}}\n')
+        self.assertIn("3 elements in 2 batches", done.stderr)
+
+    def test_the_json_object_has_the_agreed_members(self):
+        found = self.result("--digest")
+        self.expect_members(found, "elements", "batches", "bytes", "seconds", "digest", "state_bytes", "wait_share", "peak_budget_bytes",
+                            "pss_peak_bytes")
+        self.assertEqual((found["elements"], found["batches"], found["bytes"], found["seed"]), (66, 66, 66 * 8, 0))
+        self.assertGreater(found["pss_peak_bytes"], 100_000)
+        self.assertIsNone(self.result()["digest"])
+
+    def test_threads_and_memory_change_nothing_and_the_seed_does(self):
+        digest = self.result("--digest")["digest"]
+        for more in (["--threads", "0"], ["--threads", "3"], ["--memory", "1M"]):
+            self.assertEqual(self.result("--digest", *more)["digest"], digest, more)
+        self.assertNotEqual(self.result("--digest", "--seed", "1")["digest"], digest)
+
+    def test_the_seed_is_that_of_the_line_then_the_files_then_0(self):
+        text = (self.folder / "plan.toml").read_text()
+        zero = self.values()
+        self.assertEqual((sorted(zero), self.values("--seed", "0")), (self.LEFT, zero))
+        self.plan("seed = 5\n" + text)
+        self.assertEqual(self.result()["seed"], 5)
+        five = self.values()
+        self.assertNotEqual(five, zero)
+        self.assertEqual(self.values("--seed", "0"), zero)
+        self.plan(text)
+        self.assertEqual(self.values("--seed", "5"), five)
+
+    def test_a_run_goes_on_where_another_ended(self):
+        whole = self.lines("--epochs", "2")
+        self.assertEqual([line["index"] for line in whole], [*range(66), *range(66)])
+        self.assertEqual([line["epoch"] for line in whole], [0] * 66 + [1] * 66)
+        for cut in (0, 1, 65, 66, 67, 131, 132):
+            first = self.lines("--epochs", "2", "--limit", str(cut), "--state-out", "state")
+            self.assertEqual(first + self.lines("--epochs", "2", "--state-in", "state"), whole, cut)
+        self.lines("--state-out", "end")
+        self.assertEqual(self.lines("--state-in", "end"), [])
+        self.assertEqual(self.lines("--limit", "0"), [])
+
+    def test_a_state_of_something_else_is_refused(self):
+        self.lines("--limit", "3", "--state-out", "state")
+        self.assertIn("seed", self.expect(1, "run", "plan.toml", "--state-in", "state", "--seed", "3").stderr)
+        self.plan(step("range", stop=100) + step("filter", predicate="x % 5 != 0") + step("shuffle", window=10))
+        self.assertIn("x % 5 != 0", self.expect(1, "run", "plan.toml", "--state-in", "state").stderr)
+        state = bytearray((self.folder / "state").read_bytes())
+        state[len(state) // 2] ^= 1
+        (self.folder / "state").write_bytes(state)
+        found = self.json_of(self.expect(1, "run", "plan.toml", "--state-in", "state", "--json").stdout, "headpond.run/1")
+        self.assertEqual(found["error"]["kind"], "FailedPrecondition")
+        self.expect(1, "run", "plan.toml", "--state-in", "nowhere")
+
+    def test_order_out_names_each_element(self):
+        self.plan(step("range", stop=10) + step("filter", predicate="x > 6"))
+        self.expect(0, "run", "plan.toml", "--epochs", "2", "--order-out", "order")
+        self.assertEqual((self.folder / "order").read_text(), "".join(f"{epoch} {index} {index + 7}\n" for epoch in (0, 1) for index in range(3)))
+
+    def test_an_elements_error_ends_the_run_behind_the_earlier_ones(self):
+        self.plan(step("range", stop=10) + step("map", function="throw_at(x, 3) * 2") + "name = 'twice'\n")
+        for threads in ("0", "2"):
+            done = self.expect(1, "run", "plan.toml", "--print", "--threads", threads)
+            self.assertEqual([json.loads(line)["fields"]["x"] for line in done.stdout.splitlines()], [0, 2, 4])
+            for word in ("InvalidArgument", "plan.toml", "twice", "element 3", "throw_at 3"):
+                self.assertIn(word, done.stderr)
+
+    def test_files_that_cannot_be_used_exit_2_with_their_line(self):
+        self.plan(step("range", stop=10) + step("shufle"))
+        done = self.expect(2, "run", "plan.toml", "--json")
+        self.assertEqual(done.stdout, "")
+        self.assertTrue(done.stderr.startswith("plan.toml:5: no operator 'shufle'; did you mean 'shuffle'?\n"), done.stderr)
+        self.assertTrue(self.expect(2, "run", "nowhere.toml").stderr.startswith("nowhere.toml:0: "))
+        for line in ("run", "run plan.toml other.toml", "run plan.toml --memory 1T", "run plan.toml --limit -1", "run plan.toml --threads x"):
+            self.expect(2, *line.split())
+
+    def test_printing_leaves_one_json_object_on_stdout(self):
+        done = self.expect(0, "run", "plan.toml", "--print", "--limit", "2", "--json")
+        self.json_of(done.stdout, "headpond.run/1")
+        self.assertEqual(sum(line.startswith('{"epoch":0') for line in done.stderr.splitlines()), 2)
+
+    def test_ctrl_c_ends_with_130_and_a_state(self):
+        self.plan(step("range", stop=10) + step("repeat") + step("map", function="x + sleep_us(1000)"))
+        with open(self.folder / "lines", "wb") as lines:
+            process = subprocess.Popen([PROGRAM, *"run plan.toml --print --json out.json --state-out state --order-out order".split()],
+                                       cwd=self.folder, env=self.environment, stdout=lines, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(process.kill)
+        while not (self.folder / "order").exists() and process.poll() is None:
+            time.sleep(0.01)
+        time.sleep(0.3)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130, err)
+        self.assertIs(self.json_of((self.folder / "out.json").read_text(), "headpond.run/1")["interrupted"], True)
+        given = (self.folder / "lines").read_text().count("\n")
+        self.assertEqual((self.folder / "order").read_text().count("\n"), given)
+        self.assertEqual(self.lines("--state-in", "state", "--limit", "1")[0]["index"], given)
+
+
+class Explain(PlanCase):
+    def test_each_format_says_what_it_is(self):
+        self.plan(step("zip", inputs=["a", "b"]) + step("range", "chain.a", stop=3) + step("range", "chain.b", stop=3))
+        begins = {"text": "plan:\n", "json": '{"plan":', "dot": "digraph", "mermaid": "flowchart", "html": "<!DOCTYPE html>"}
+        for name, begin in begins.items():
+            self.assertTrue(self.expect(0, "explain", "plan.toml", "--format", name).stdout.startswith(begin), name)
+        self.expect(2, "explain", "plan.toml", "--format", "pdf")
+
+    def test_the_json_object_has_the_agreed_members(self):
+        found = self.json_of(self.expect(0, "explain", "plan.toml", "--json").stdout, "headpond.explain/1")
+        self.expect_members(found, "plan", "rewrites", "levels", "estimates")
+        self.assertIn("filter(x % 3 != 0", found["plan"])
+        for rewrite in found["rewrites"]:
+            self.expect_members(rewrite, "rule", "applied", "reason")
+
+    def test_analyze_adds_what_parts_cost(self):
+        self.plan(step("range", stop=2000) + step("map", function="x + spin_us(100)") + step("batch", batch_size=10))
+        line = "explain plan.toml --analyze --seconds 1 --json".split()
+        analysis = self.json_of(self.expect(0, *line).stdout, "headpond.explain/1")["analysis"]
+        self.assertGreater(analysis["elements"], 0)
+        self.assertGreater(max(stage["element_ns"] for stage in analysis["stages"]), 50_000)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[2:]], verbosity=2)
