@@ -52,6 +52,8 @@ struct Sequence::Run {
           return std::optional(std::move(out));
         case Got::error:
           return fail(context.error);
+        case Got::later:
+          continue;
         default:
           ++epoch;
           iterator.reset();

@@ -3,6 +3,7 @@
 
 #include "headpond/dataset/dataset_test_internal.h"
 #include "headpond/dataset/run_state_internal.h"
+#include "headpond/dataset/structure_test_internal.h"
 
 namespace headpond::internal {
 namespace {
@@ -38,6 +39,11 @@ TEST(Sequence, AnErrorStandsInItsPlaceAndNothingElseIsLost) {
     return 10 * x;
   };
   EXPECT_THAT(elements(range(4) | map(bad)), ElementsAre("0", "10", HasSubstr("map(opaque), element 2: no two"), "30"));
+}
+
+TEST(Sequence, AsksAgainWhereAnIteratorHasNothingYet) {
+  EXPECT_THAT(elements(script({"later", "1", "later", "later", "2", "later"}), {.epochs = 2}),
+              ElementsAre("1", "2", "1", "2"));
 }
 
 TEST(Sequence, TheStateStaysBeforeAnError) {

@@ -34,6 +34,7 @@ Step filter_step(Function predicate, const MapOptions& options);
 ///
 /// From one arithmetic type to another, over a field that is not a scalar: each value by itself, in the same shape. The
 /// compiler sees the loop, and can vectorise what it sees of the function: map([](uint8_t x) { return x / 255.F; }).
+/// Compile it without -ffast-math, by which a value may depend on its place in the loop.
 template <class F>
 Step map(F function, const MapOptions& options = {}) {
   return internal::map_step(internal::make_map_function(std::move(function)), options);
