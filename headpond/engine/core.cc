@@ -39,21 +39,23 @@ Core::~Core() = default;
 // ---- what runs
 
 std::unique_ptr<Iterator> Core::take_early(const Node& node, const Binding& binding) {
+  Early early;  // Its windows may end with it, and take the lock then.
   MutexLock lock(mu);
   const auto is_this = [&](const Expected& what) { return what.node == &node && what.binding == binding; };
   std::erase_if(expected_, is_this);
   const auto found = std::find_if(early_.begin(), early_.end(), [&](const Early& e) { return is_this(e.what); });
   if (found == early_.end()) return nullptr;
-  for (const auto& window : found->windows) {
+  early = std::move(*found);
+  early_.erase(found);
+  for (const auto& window : early.windows) {
+    if (window->is_closed()) continue;
     remove(window.get());
     window->early = false;
     windows_.insert(windows_.begin(), window);
   }
-  auto iterator = std::move(found->iterator);
-  early_.erase(found);
   made_progress();
   wake();
-  return iterator;
+  return std::move(early.iterator);
 }
 
 namespace {
@@ -230,7 +232,7 @@ void Core::arrive() {
   wake();
 }
 
-void Core::leave(int64_t waited_ns) {
+void Core::leave(int64_t waited_ns, bool with_batch) {
   {
     MutexLock lock(mu);
     measure_take();
@@ -239,7 +241,7 @@ void Core::leave(int64_t waited_ns) {
       stats_.wait_ns += waited_ns;
       if (stats_.batches == 0) stats_.first_wait_ns = waited_ns;
     }
-    ++stats_.batches;
+    if (with_batch) ++stats_.batches;
   }
   consumer_computes_.store(busy_.value() > 0.5, std::memory_order_relaxed);
   const bool measures = step_ns_.value() > kWorthMeasuringNs;

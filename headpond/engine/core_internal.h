@@ -39,7 +39,7 @@ class Core final : public Feed, public std::enable_shared_from_this<Core> {
   uint64_t progress() const { return progress_.load(std::memory_order_acquire); }
   /// next() was called; it returns, having waited for so long; below 0: not at all.
   void arrive();
-  void leave(int64_t waited_ns);
+  void leave(int64_t waited_ns, bool with_batch);
   /// Ends all threads; those that do not end are left behind.
   void stop();
 
@@ -73,14 +73,14 @@ class Core final : public Feed, public std::enable_shared_from_this<Core> {
     const char* doing = nullptr;
   };
   struct Expected {
-    const Node* node;
-    Binding binding;
-    uint64_t round;
+    const Node* node = nullptr;
+    Binding binding = {};
+    uint64_t round = 0;
   };
   struct Early {
-    Expected what;
-    std::unique_ptr<Iterator> iterator;
-    std::vector<std::shared_ptr<Window>> windows;
+    Expected what = {};
+    std::unique_ptr<Iterator> iterator = nullptr;
+    std::vector<std::shared_ptr<Window>> windows = {};
   };
 
   void run(Task& task, Context& context) HEADPOND_REQUIRES(mu);

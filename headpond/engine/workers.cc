@@ -140,7 +140,7 @@ bool Core::may_open_early() const {
 }
 
 void Core::open_early() {
-  Early early{.what = expected_.front(), .iterator = nullptr, .windows = {}};
+  Early early{.what = expected_.front()};
   expected_.pop_front();
   opening_early_ = &early.windows;
   early_thread_ = this_thread_id();
