@@ -22,7 +22,7 @@ struct Taken final : Unit {
     Got got = Got::value;
     Element element;
     Error error;
-    std::string state;  // Of the input behind this element.
+    std::string state;  // Of the input behind this element, or behind its end.
   };
   std::vector<Item> items;
   size_t given = 0;
@@ -56,15 +56,15 @@ class AheadWindow final : public Window {
       Taken::Item item;
       got = item.got = input_->next(context, item.element);
       input_ended_ = got == Got::end;
-      if (got == Got::later || got == Got::end) break;
+      if (got == Got::later) break;
       if (got == Got::error) item.error = std::move(context.error);
       item.state = state_of(*input_);
       taken->items.push_back(std::move(item));
       if (now_ns() - began > kLongEnoughNs) break;
     }
-    if (taken->items.empty()) return input_ended_ ? Got::end : Got::later;
-    taken->elements = static_cast<int64_t>(taken->items.size());
-    taken->size = stage_.chain.empty() ? 0 : taken->elements;
+    if (taken->items.empty()) return Got::later;
+    taken->elements = static_cast<int64_t>(taken->items.size()) - (input_ended_ ? 1 : 0);
+    taken->size = stage_.chain.empty() ? 0 : static_cast<int64_t>(taken->items.size());
     if (stage_.chain.empty()) complete(*taken, context);
     unit = std::move(taken);
     return Got::value;
@@ -95,8 +95,8 @@ class AheadWindow final : public Window {
       Element out;
       item.got = stage_.chain[k]->run(item.element, draws_[k], context, {}, out);
       item.element = std::move(out);
+      if (item.got == Got::error) item.error = std::move(context.error);
     }
-    if (item.got == Got::error) item.error = std::move(context.error);
   }
 
   std::vector<RandomKey> draws_;

@@ -23,7 +23,8 @@ void check(const Dataset& dataset, const LoaderOptions& options) {
   if (slots == kEndless && dataset.kind() == Kind::indexed && options.epochs != 1) {
     refuse("Loader", "an epoch that has no end cannot be followed by another; take() ends it");
   }
-  if (options.io_threads < 1) refuse("Loader", fmt::format("io_threads={}: at least 1 is needed", options.io_threads));
+  if (options.io_threads < 1 && options.threads != 0)
+    refuse("Loader", fmt::format("io_threads={}: at least 1 is needed", options.io_threads));
   if (options.memory < 1) refuse("Loader", fmt::format("memory={}: at least 1 byte is needed", options.memory));
   const int64_t bytes = internal::element_bytes(dataset.spec());
   if (bytes > options.memory) {
@@ -96,7 +97,7 @@ struct Loader::Run {
       core->arrive();
       Element out;
       const Got got = pull(out);
-      core->leave(waited_ns);
+      core->leave(waited_ns, got == Got::value);
       if (got == Got::error) return fail(context.error);
       if (got == Got::value) return give(std::move(out));
       end_epoch();

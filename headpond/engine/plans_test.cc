@@ -99,7 +99,7 @@ class PlanRuns {
     size_t from = 0;
     for (size_t shortest = 1; from < course_.outcomes.size(); ++shortest) {
       const size_t left = course_.outcomes.size() - from;
-      if (case_.number % 20 == 7 && shortest == 2 && !in_fresh_process(state, from)) return false;
+      if (case_.number / 4 % 20 == 7 && shortest == 2 && !in_fresh_process(state, from)) return false;
       const size_t to = from + std::min(left, shortest + pace_.below(left));
       if (!piece(state, from, to)) return false;
       if (to == course_.outcomes.size()) return true;

@@ -27,7 +27,8 @@ struct Rows final : Unit {
   // Of a batch that was made one row after the other.
   Got got = Got::value;
   Error error;
-  int64_t behind = 0;  // The position behind its last row.
+  int64_t behind = 0;         // The position behind its last row.
+  bool is_remainder = false;  // Made only to see whether it can be: what fails in it is told.
   bool given = false;
 };
 
@@ -66,12 +67,13 @@ class RowsWindow final : public Window {
   Got open(int64_t, Context& context, std::shared_ptr<Unit>& unit) override {
     if (one_by_one_) return open_one_by_one(context, unit);
     const int64_t count = std::min(node_.batch_size(), slots_ - next_to_open_);
-    if (count <= 0 || (count < node_.batch_size() && node_.drop_remainder())) return Got::end;
+    if (count <= 0) return Got::end;
     auto rows = std::make_shared<Rows>();
     rows->number = number_to_open_++;
     rows->first = std::exchange(next_to_open_, next_to_open_ + count);
     rows->behind = next_to_open_;
     rows->size = rows->elements = count;
+    rows->is_remainder = count < node_.batch_size() && node_.drop_remainder();
     try {
       make_places(*rows, context);
       unit = std::move(rows);
@@ -117,8 +119,9 @@ class RowsWindow final : public Window {
     auto& rows = static_cast<Rows&>(unit);
     if (std::exchange(rows.given, true)) return Got::end;
     if (rows.got == Got::error) return context.fail(std::move(rows.error));
-    given_ = rows.number + 1;
     next_ = rows.behind;
+    if (rows.got == Got::end || rows.is_remainder) return Got::end;
+    given_ = rows.number + 1;
     out = std::move(rows.batch);
     return Got::value;
   }
@@ -200,9 +203,11 @@ class RowsWindow final : public Window {
     auto rows = std::make_shared<Rows>();
     rows->elements = 1;
     rows->got = alone_->next(context, rows->batch);
-    if (rows->got == Got::end) return Got::end;
     if (rows->got == Got::error) {
       rows->error = std::move(context.error);
+    } else if (rows->got == Got::end) {
+      rows->behind = next_to_open_ = slots_;
+      one_by_one_ = false;
     } else {
       StateVisitor visitor;
       alone_->visit_state(visitor);

@@ -203,7 +203,8 @@ void Window::finish_unit(Unit& unit) {
   latency_ns_.add(static_cast<double>(now_ns() - unit.begun_ns));
   const double row = std::max({row_ns_.value(), open_ns_.value(), 1.0});
   const auto wanted = static_cast<int64_t>(kTaskNs / row);
-  const int64_t for_bytes = kMostChunkBytes / std::max(unit.bytes / std::max(unit.elements, int64_t{1}), int64_t{1});
+  const int64_t most = std::min(kMostChunkBytes, core_.options().memory / 8);
+  const int64_t for_bytes = most / std::max(unit.bytes / std::max(unit.elements, int64_t{1}), int64_t{1});
   chunk_ = std::clamp(std::min({wanted, for_bytes, 2 * chunk_}), int64_t{1}, kMostRowsOpened);
   if (&unit == units_.front().get()) core_.made_progress();
 }
