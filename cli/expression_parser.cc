@@ -15,6 +15,7 @@ namespace headpond::cli {
 namespace {
 
 constexpr size_t kDeepest = 200;
+constexpr size_t kMostDraws = 32;  // Each is an operator.
 constexpr int kOr = 0, kAnd = 1;
 
 struct Operator {
@@ -205,6 +206,8 @@ class Parser {
   Type call(const Token& token) {
     if (token.text == "random_u32") {
       close();
+      if (made_.draws == kMostDraws)
+        lexer_.refuse(token, fmt::format("more than {} calls of random_u32()", kMostDraws));
       load(spec_.size() + made_.draws++, false);
       return Type::integer;
     }

@@ -74,6 +74,13 @@ TEST(ExpressionParser, NestingIsLimitedAndLengthIsNot) {
   EXPECT_EQ(compile_expression(right + "x" + std::string(150, ')'), kFields).program.stack, 151U);
 }
 
+TEST(ExpressionParser, DrawsAreLimited) {
+  std::string sum = "x";
+  for (int i = 0; i < 32; ++i) sum += " + random_u32()";
+  EXPECT_EQ(compile_expression(sum, kFields).draws, 32U);
+  EXPECT_THAT(problem(sum + " + random_u32()"), HasSubstr("more than 32 calls of random_u32()"));
+}
+
 TEST(ExpressionParser, SaysWhatTheProgramNeeds) {
   const CompiledExpression made = compile_expression("v * 2.5 + a.b + v + random_u32() + x + random_u32()", kFields);
   EXPECT_THAT(made.fields, testing::ElementsAre(4, 3, 5, 0, 6)) << "each once; random words behind the fields";

@@ -46,7 +46,8 @@ std::vector<std::string> reversed_with_explicit_json(const std::vector<std::stri
   for (size_t i = 0; i < arguments.size(); ++i) {
     const bool last = i + 1 == arguments.size();
     const auto is_file = [&](const std::string& next) {
-      return (next == "-" || !next.starts_with("-")) && std::find(names.begin(), names.end(), next) == names.end();
+      return (next == "-" || !next.starts_with("-")) && !next.ends_with(".toml") &&
+             std::find(names.begin(), names.end(), next) == names.end();
     };
     const bool lone = arguments[i] == "--json" && (last || !is_file(arguments[i + 1]));
     made.push_back(lone ? "--json=-" : arguments[i]);

@@ -75,7 +75,8 @@ struct Line {
   CommonFlags common = {};
 };
 
-/// Reads a command line. A lone `--json` is the same as `--json -`; one of `names` after it is a word, not its file.
+/// Reads a command line. A lone `--json` is the same as `--json -`; one of `names` or a pipeline file after it is a
+/// word, not its file.
 Line parse(const std::vector<std::string>& arguments, const std::vector<Verb>& verbs,
            const std::vector<std::string>& names = {});
 

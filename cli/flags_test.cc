@@ -87,6 +87,20 @@ TEST(CommandLine, DoesNotTakeABenchForTheJsonFile) {
   EXPECT_THAT(program.names, ElementsAre("rng.normal"));
 }
 
+TEST(CommandLine, DoesNotOverwriteAPipelineFileWithJson) {
+  Program program;
+  EXPECT_EQ(program.parse({"bench", "--json", "plan.toml"}).common.json, "-");
+  EXPECT_THAT(program.names, ElementsAre("plan.toml"));
+}
+
+TEST(CommandLine, TellsAGivenSeedFromItsDefault) {
+  Program program;
+  EXPECT_FALSE(program.parse({"bench"}).common.seed_given);
+  EXPECT_TRUE(program.parse({"bench", "--seed", "7"}).common.seed_given);
+  const Variable seed("HEADPOND_SEED", "7");
+  EXPECT_TRUE(program.parse({"train", "mnist"}).common.seed_given);
+}
+
 TEST(CommandLine, ReadsFlagsFromTheEnvironmentUnlessTheyAreGiven) {
   const Variable steps("HEADPOND_STEPS", "31"), sleep("HEADPOND_SLEEP_MS", "2"), seed("HEADPOND_SEED", "5");
   Program program;

@@ -2,16 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """The verbs of pipeline files from outside.
 
-  pipeline_verbs_test.py PROGRAM Run|Explain
+  pipeline_verbs_test.py PROGRAM Run|Guide|Explain
 """
 import json
+import re
 import signal
 import subprocess
 import sys
 import time
 import unittest
 
-from cli_test import PROGRAM, Case
+from cli_test import PROGRAM, TOOLS, Case
 
 
 def step(op, key="step", **args):
@@ -144,6 +145,26 @@ class Run(PlanCase):
         given = (self.folder / "lines").read_text().count("\n")
         self.assertEqual((self.folder / "order").read_text().count("\n"), given)
         self.assertEqual(self.lines("--state-in", "state", "--limit", "1")[0]["index"], given)
+
+
+class Guide(PlanCase):
+    """docs/plan_files.md is true."""
+
+    TEXT = (TOOLS.parent / "docs/plan_files.md").read_text(encoding="utf-8")
+
+    def test_its_files_run(self):
+        files = re.findall(r"^```toml\n(.*?)^```$", self.TEXT, re.S | re.M)
+        self.assertEqual(len(files), 2)
+        for text in files:
+            self.plan(text)
+            self.assertEqual(len(self.lines("--limit", "2")), 2)
+
+    def test_it_names_each_operator_and_no_other(self):
+        self.plan(step("unknown", x=1))
+        there = set(self.expect(2, "run", "plan.toml").stderr.strip().split("there is ")[1].split(", "))
+        table = self.TEXT.split("| op |")[1].split("\n\n")[0]
+        named = {name for row in table.splitlines()[2:] for name in re.findall(r"`(\w+)`", row.split("|")[1])}
+        self.assertEqual(named, there)
 
 
 class Explain(PlanCase):

@@ -24,6 +24,13 @@ const PlanValue* find(const PlanTable& table, std::string_view key) {
   return found == table.end() ? nullptr : &found->second;
 }
 
+// So many operators a step put on top of `below`.
+size_t added(const Dataset& dataset, const Dataset& below) {
+  size_t count = 0;
+  for (const Node* node = dataset.node().get(); node != below.node().get(); node = &node->input()) ++count;
+  return count;
+}
+
 class Reader {
  public:
   Reader(const PlanTable& file, std::string path) : file_(file), path_(std::move(path)) {
@@ -167,10 +174,11 @@ class Reader {
     const PlanValue* const said = find(table, "args");
     const PlanArguments args(path_, line, op.name, said, op.arguments);
     PlanStep made{args, text(table, "name"), {}};
-    const size_t operators = inputs_of(op, table, line, below, made.inputs) + 1;
+    const size_t operators = inputs_of(op, table, line, below, made.inputs);
     if (operators > kMostOperators) refuse(line, fmt::format("more than {} operators", kMostOperators));
     try {
-      return {op.build(made), operators};
+      const Dataset dataset = op.build(made);
+      return {dataset, operators + (below ? added(dataset, below->dataset) : 1 + made.inputs.size())};
     } catch (const PlanError&) {
       throw;
     } catch (const Exception& error) {

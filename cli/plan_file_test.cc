@@ -111,6 +111,10 @@ TEST(PlanFile, SizeIsLimited) {
   std::string many = kRange;
   for (int i = 0; i < 1000; ++i) many += step("cache");
   EXPECT_EQ(refused(many), "f.toml:2002: more than 1000 steps");
+  std::string drawn = kRange, words = "random_u32()";
+  for (int i = 0; i < 30; ++i) words += " + random_u32()";
+  for (int i = 0; i < 200; ++i) drawn += step("map", "function = 'x + " + words + "'");
+  EXPECT_THAT(refused(drawn), HasSubstr("more than 5000 operators"));
   std::string doubled =
       "[[step]]\nop = 'concatenate'\ninputs = ['c30', 'c30']\n" + step("range", "stop = 1", "chain.c0");
   for (int i = 1; i <= 30; ++i) {

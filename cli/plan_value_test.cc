@@ -42,6 +42,10 @@ TEST(PlanValue, WhatIsNoTomlIsRefusedWithItsLine) {
   EXPECT_THAT(problem("a = 1\na = 2\n"), StartsWith("f.toml:2: "));
   EXPECT_THAT(problem("a = 'x\n"), StartsWith("f.toml:1: "));
   EXPECT_THAT(problem("\n\na = \"\xff\"\n"), StartsWith("f.toml:3: "));
+  EXPECT_THAT(problem("a = 1\n[\x14"
+                      "b]\n"),
+              StartsWith("f.toml:2: "));
+  EXPECT_THAT(problem("[.a]"), StartsWith("f.toml:1: "));
   EXPECT_EQ(problem("a = 1\nb = 2026-01-31\n"), "f.toml:2: dates and times have no use here");
   EXPECT_EQ(problem(""), "no error");
 }
