@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "headpond/dataset/batching.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
 #include <vector>
 
-#include "headpond/dataset/batching_internal.h"
 #include "headpond/dataset/dataset.h"
 
 namespace headpond::internal {

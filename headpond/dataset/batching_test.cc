@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "headpond/dataset/batching_internal.h"
+#include "headpond/dataset/batching.h"
+
 #include "headpond/dataset/dataset_test_internal.h"
 
 namespace headpond::internal {

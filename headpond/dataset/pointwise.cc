@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "headpond/dataset/pointwise.h"
+
 #include <fmt/format.h>
 
 #include "headpond/dataset/dataset.h"
-#include "headpond/dataset/pointwise_internal.h"
 
 namespace headpond::internal {
 namespace {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "headpond/dataset/pointwise.h"
+
 #include <set>
 
 #include "headpond/dataset/dataset_test_internal.h"
-#include "headpond/dataset/pointwise_internal.h"
 #include "headpond/dataset/slices_internal.h"
 
 namespace headpond::internal {

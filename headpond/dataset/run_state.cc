@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "headpond/dataset/run_state.h"
+
 #include <fmt/format.h>
 
 #include <cstring>
 
 #include "headpond/base/crc32c.h"
-#include "headpond/dataset/run_state_internal.h"
 
 namespace headpond::internal {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "headpond/dataset/sequence.h"
 
-#include "headpond/dataset/run_state_internal.h"
+#include "headpond/dataset/run_state.h"
 
 namespace headpond {
 namespace {

@@ -2,7 +2,7 @@
 #include "headpond/dataset/sequence.h"
 
 #include "headpond/dataset/dataset_test_internal.h"
-#include "headpond/dataset/run_state_internal.h"
+#include "headpond/dataset/run_state.h"
 #include "headpond/dataset/structure_test_internal.h"
 
 namespace headpond::internal {

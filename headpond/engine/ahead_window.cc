@@ -7,8 +7,9 @@
 #include <vector>
 
 #include "headpond/base/clock.h"
-#include "headpond/dataset/pointwise_internal.h"
+#include "headpond/dataset/pointwise.h"
 #include "headpond/engine/core_internal.h"
+#include "headpond/engine/mutant_internal.h"
 #include "headpond/engine/unit_bytes_internal.h"
 #include "headpond/engine/window_internal.h"
 
@@ -38,7 +39,7 @@ class AheadWindow final : public Window {
  public:
   AheadWindow(Core& core, const Stage& stage, const Binding& binding) : Window(core, stage) {
     for (const Pointwise* point : stage.chain) draws_.push_back(point->random_key(binding));
-    input_ = stage.input != nullptr ? core.open(*stage.input, binding) : stage.node->iterate(binding, core);
+    input_ = stage.own_iterator ? stage.input->iterate(binding, core) : core.open(*stage.input, binding);
     state_ = state_of(*input_);
   }
 
@@ -93,7 +94,9 @@ class AheadWindow final : public Window {
   void apply(Taken::Item& item, Context& context) const {
     for (size_t k = 0; k < stage_.chain.size() && item.got == Got::value; ++k) {
       Element out;
-      item.got = stage_.chain[k]->run(item.element, draws_[k], context, {}, out);
+      RandomKey draws = draws_[k];
+      if (mutant("draws by thread")) draws.value += static_cast<uint64_t>(this_thread_id());
+      item.got = stage_.chain[k]->run(item.element, draws, context, {}, out);
       item.element = std::move(out);
       if (item.got == Got::error) item.error = std::move(context.error);
     }

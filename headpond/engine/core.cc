@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <sched.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include <algorithm>
@@ -21,6 +22,21 @@ int64_t thread_cpu_ns() {
   timespec time{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
   return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
+struct Usage {
+  int64_t cpu_ns = 0;
+  int64_t waits = 0;  // Voluntary: preemption and a busy machine do not count.
+};
+
+Usage thread_usage() {
+  rusage usage{};
+  getrusage(RUSAGE_THREAD, &usage);
+  return {thread_cpu_ns(), usage.ru_nvcsw};
+}
+
+bool has_waited(const Usage& before, const Usage& after, int64_t elapsed_ns) {
+  return after.waits > before.waits && after.cpu_ns - before.cpu_ns < elapsed_ns / 2;
 }
 
 }  // namespace
@@ -159,6 +175,7 @@ void Core::run(Task& task, Context& context) {
   Window& window = *task.window;
   mu.unlock();
   hand_over_point();
+  const Usage usage = task.is_long ? thread_usage() : Usage();
   const int64_t began = now_ns();
   std::shared_ptr<Unit> opened;
   Got got = Got::value;
@@ -171,17 +188,16 @@ void Core::run(Task& task, Context& context) {
     }
   }
   const int64_t elapsed = now_ns() - began;
+  const bool waited = task.is_long && has_waited(usage, thread_usage(), elapsed);
   hand_over_point();
   mu.lock();
   work_ns_ += elapsed;
   stats_.memory_peak = std::max(stats_.memory_peak, pool_.stats().bytes_in_use);
   if (!task.unit) {
     window.finish_open(std::move(opened), got, elapsed, before, task.count);
-  } else if (window.finish(task, elapsed)) {
-    mu.unlock();
-    window.complete(*task.unit, context);
-    mu.lock();
-    window.finish_unit(*task.unit);
+  } else {
+    if (task.is_long) window.saw_wait(waited);
+    finish_rows(task, elapsed, context);
   }
   if (!window.is_closed()) return;
   mu.unlock();  // This may be the last owner, whose inputs take the lock when they go.
@@ -189,6 +205,14 @@ void Core::run(Task& task, Context& context) {
   mu.lock();
 }
 
+void Core::finish_rows(const Task& task, int64_t elapsed_ns, Context& context) {
+  Window& window = *task.window;
+  if (!window.finish(task, elapsed_ns)) return;
+  mu.unlock();
+  window.complete(*task.unit, context);
+  mu.lock();
+  window.finish_unit(*task.unit);
+}
 bool Core::help(Context& context) {
   MutexLock lock(mu);
   start_threads();

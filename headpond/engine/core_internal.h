@@ -84,6 +84,7 @@ class Core final : public Feed, public std::enable_shared_from_this<Core> {
   };
 
   void run(Task& task, Context& context) HEADPOND_REQUIRES(mu);
+  void finish_rows(const Task& task, int64_t elapsed_ns, Context& context) HEADPOND_REQUIRES(mu);
   bool claim(Role role, Task* task) HEADPOND_REQUIRES(mu);
   bool may_open_early() const HEADPOND_REQUIRES(mu);
   void open_early() HEADPOND_REQUIRES(mu);

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "headpond/dataset/pointwise_internal.h"
+#include "headpond/dataset/pointwise.h"
 #include "headpond/engine/stage_internal.h"
 
 namespace headpond {
@@ -23,7 +23,7 @@ std::string reason(const Stage& stage) {
     case How::positions:
       return "elements have positions, so several threads make them at once; they wait in order";
     case How::ahead:
-      if (stage.input != nullptr) {
+      if (!stage.chain.empty()) {
         return "its elements come one after the other, or from an operator that waits: one thread takes them ahead, "
                "then several apply these operators at once";
       }
@@ -52,10 +52,11 @@ std::string_view how(const Stage& stage) {
 
 void add_levels(const Node& node, std::vector<Level>& levels) {
   const Stage stage = internal::stage_of(node);
-  if (stage.input != nullptr) {
+  if (stage.how == How::ahead && !stage.own_iterator) {
     add_levels(*stage.input, levels);
   } else if (stage.how == How::in_order || stage.how == How::ahead) {
-    for (const Node::Ref& input : node.facts().inputs) add_levels(*input, levels);
+    const Node& top = stage.how == How::ahead ? *stage.input : node;
+    for (const Node::Ref& input : top.facts().inputs) add_levels(*input, levels);
   }
   levels.push_back({std::string(how(stage)), internal::name_of(stage),
                     reason(stage) + (stage.blocking ? "; on threads of their own, because it waits" : "")});

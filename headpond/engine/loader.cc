@@ -7,8 +7,9 @@
 
 #include "headpond/base/clock.h"
 #include "headpond/base/trace.h"
-#include "headpond/dataset/run_state_internal.h"
+#include "headpond/dataset/run_state.h"
 #include "headpond/engine/core_internal.h"
+#include "headpond/engine/mutant_internal.h"
 #include "headpond/engine/stage_internal.h"
 #include "headpond/engine/unit_bytes_internal.h"
 
@@ -16,6 +17,7 @@ namespace headpond {
 namespace {
 
 using internal::Core;
+using internal::mutant;
 using internal::refuse;
 
 void check(const Dataset& dataset, const LoaderOptions& options) {
@@ -69,6 +71,7 @@ struct Loader::Run {
   void end_epoch() {
     ++epoch;
     iterator.reset();
+    if (mutant("keeps the state at an epoch's end")) return;
     state = {.epoch = epoch, .index = 0, .position = {}};
   }
 
@@ -98,12 +101,20 @@ struct Loader::Run {
       Element out;
       const Got got = pull(out);
       core->leave(waited_ns, got == Got::value);
+      if (got == Got::error && mutant("remembers an error's place")) remember();
       if (got == Got::error) return fail(context.error);
       if (got == Got::value) return give(std::move(out));
       end_epoch();
       if (in_epoch) break;
     }
     return std::nullopt;
+  }
+
+  void remember() {
+    StateVisitor visitor;
+    iterator->visit_state(visitor);
+    state.index = index + 1;
+    state.position = visitor.saved();
   }
 
   Result<std::optional<Batch>> give(Element out) {
@@ -113,11 +124,9 @@ struct Loader::Run {
                               epoch, size, options.memory));
     }
     ++index;
-    StateVisitor visitor;
-    iterator->visit_state(visitor);
-    state.index = index + 1;
-    state.position = visitor.saved();
+    remember();
     out.set_names(names);
+    if (mutant("uses held memory again")) internal::give_memory_back(out);
     return Batch(std::move(out), static_cast<int64_t>(epoch), index);
   }
 

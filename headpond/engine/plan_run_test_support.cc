@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -199,7 +200,9 @@ void Watchdog::watch() {
 
 void count_met(const Dataset& plan, int threads, Met& met) {
   for (const Level& level : explain(plan).levels) {
-    std::istringstream what(level.what);
+    std::string names = level.what;
+    std::replace(names.begin(), names.end(), ',', '|');
+    std::istringstream what(names);
     for (std::string op; std::getline(what, op, '|');) ++met[{op, level.how}][threads];
   }
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "headpond/engine/core_internal.h"
+#include "headpond/engine/mutant_internal.h"
 #include "headpond/engine/unit_bytes_internal.h"
 #include "headpond/engine/window_internal.h"
 
@@ -28,8 +29,11 @@ class PositionsWindow final : public Window {
       : Window(core, stage), slots_(stage.node->slots()), view_(stage.node->bind(binding)) {}
 
   void visit_state(StateVisitor& visitor) override {
-    visitor.number_within(next_, 0, slots_);
-    if (visitor.is_restoring()) next_to_open_ = next_;
+    int64_t next = mutant("state of the producer") ? next_to_open_ : next_;
+    visitor.number_within(next, 0, slots_);
+    if (!visitor.is_restoring()) return;
+    next_ = next_to_open_ = next;
+    if (mutant("replays an element") && next_ > 0) --next_to_open_;
   }
 
   Got open(int64_t rows, Context&, std::shared_ptr<Unit>& unit) override {
@@ -63,6 +67,7 @@ class PositionsWindow final : public Window {
     Chunk::Item& item = chunk.items[chunk.given];
     next_ = chunk.first + static_cast<int64_t>(++chunk.given);
     out = std::move(item.element);
+    if (mutant("swallows an error") && item.got == Got::error) return Got::hole;
     return item.got == Got::error ? context.fail(std::move(item.error)) : item.got;
   }
 

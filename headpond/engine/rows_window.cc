@@ -7,9 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "headpond/dataset/batching_internal.h"
+#include "headpond/dataset/batching.h"
 #include "headpond/dataset/dataset.h"
 #include "headpond/engine/core_internal.h"
+#include "headpond/engine/mutant_internal.h"
 #include "headpond/engine/unit_bytes_internal.h"
 #include "headpond/engine/window_internal.h"
 
@@ -60,7 +61,7 @@ class RowsWindow final : public Window {
     visitor.number_within(given_, 0, kEndless);
     visitor.number_within(next_, 0, slots_);
     if (!visitor.is_restoring()) return;
-    number_to_open_ = given_;
+    if (!mutant("forgets a field")) number_to_open_ = given_;
     next_to_open_ = next_;
   }
 
@@ -73,7 +74,7 @@ class RowsWindow final : public Window {
     rows->first = std::exchange(next_to_open_, next_to_open_ + count);
     rows->behind = next_to_open_;
     rows->size = rows->elements = count;
-    rows->is_remainder = count < node_.batch_size() && node_.drop_remainder();
+    rows->is_remainder = count < node_.batch_size() && (node_.drop_remainder() || mutant("drops the remainder"));
     try {
       make_places(*rows, context);
       unit = std::move(rows);
@@ -89,6 +90,7 @@ class RowsWindow final : public Window {
 
   void work(Unit& unit, int64_t first, int64_t count, Context& context) override {
     auto& rows = static_cast<Rows&>(unit);
+    if (mutant("takes a row for its neighbour") && first > 0) --first;
     try {
       if (in_place_ && fill(rows, first, count, context)) return;
       for (int64_t r = first; r < first + count; ++r) {
@@ -110,7 +112,7 @@ class RowsWindow final : public Window {
       good = false;
     }
     if (!good) return break_unit(unit);
-    rows.batch.key = batch_key(rows.number);
+    if (!mutant("loses a key")) rows.batch.key = batch_key(rows.number);
     rows.bytes = bytes_of(rows.batch);
   }
 
@@ -129,7 +131,7 @@ class RowsWindow final : public Window {
   void refuse_broken(Unit& unit) override {
     const auto& rows = static_cast<const Rows&>(unit);
     number_to_open_ = rows.number;
-    next_to_open_ = rows.first;
+    next_to_open_ = mutant("loses an error's neighbours") ? rows.behind : rows.first;
     one_by_one_ = true;
     reopen();
   }

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "headpond/dataset/batching_internal.h"
-#include "headpond/dataset/pointwise_internal.h"
+#include "headpond/dataset/batching.h"
+#include "headpond/dataset/pointwise.h"
 #include "headpond/engine/stage_internal.h"
 
 namespace headpond::internal {
@@ -51,6 +51,7 @@ Stage stage_of(const Node& node) {
   if (!stage.chain.empty()) {
     stage.how = How::ahead;
     stage.input = below;
+    stage.own_iterator = below->iterates() && below->facts().inputs.empty();
     stage.blocking = node.facts().blocking;
   } else if (batching != nullptr) {
     const Node& input = node.input();
@@ -64,6 +65,10 @@ Stage stage_of(const Node& node) {
   } else if (node.facts().inputs.empty()) {
     stage.how = How::ahead;
   }
+  if (stage.how == How::ahead && stage.chain.empty()) {
+    stage.input = &node;
+    stage.own_iterator = true;
+  }
   return stage;
 }
 
@@ -71,11 +76,9 @@ std::string name_of(const Stage& stage) {
   std::string names;
   switch (stage.how) {
     case How::ahead:
-      if (!stage.chain.empty()) {
-        append_names(*stage.node, stage.input, names);
-        return names;
-      }
-      [[fallthrough]];
+      if (stage.chain.empty()) return stage.node->facts().op;
+      append_names(*stage.node, stage.own_iterator ? nullptr : stage.input, names);
+      return names;
     case How::in_order:
       return stage.node->facts().op;
     default:

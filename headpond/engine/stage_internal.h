@@ -23,8 +23,9 @@ struct Stage {
   How how = How::in_order;
   const Node* node = nullptr;
   const Batching* batching = nullptr;        ///< Of rows.
-  std::vector<const Pointwise*> chain = {};  ///< Of ahead: from the input on.
-  const Node* input = nullptr;               ///< Of ahead: where its elements come from; null: `node`'s own iterator.
+  std::vector<const Pointwise*> chain = {};  ///< Of ahead: from the input on; may be empty.
+  const Node* input = nullptr;               ///< Of ahead: where its elements come from, `node` if there is no chain.
+  bool own_iterator = false;                 ///< Of ahead: the input's own iterator; else the engine runs the input.
   bool blocking = false;                     ///< Its work waits more than it computes.
 };
 

@@ -6,6 +6,7 @@
 #include "headpond/base/clock.h"
 #include "headpond/base/trace.h"
 #include "headpond/engine/core_internal.h"
+#include "headpond/engine/mutant_internal.h"
 #include "headpond/engine/window_internal.h"
 
 namespace headpond::internal {
@@ -15,6 +16,8 @@ constexpr double kTaskNs = 100'000;       // What one claim is to take; hand-ove
 constexpr int64_t kMostRowsOpened = 256;  // Of elements that are not batches.
 constexpr int64_t kMostChunkBytes = 1 << 20;
 constexpr int64_t kMostUnits = 4096;
+constexpr int64_t kLongTasksSeen = 8;  // Before they are believed.
+constexpr double kMostlyWaits = 0.8;
 
 }  // namespace
 
@@ -43,6 +46,10 @@ Got Window::next(Context& context, Element& out) {
 }
 
 bool Window::take() {
+  if (mutant("orders by completion")) {
+    const auto first = std::find_if(units_.begin(), units_.end(), [](const auto& unit) { return unit->ready; });
+    if (first != units_.end()) std::iter_swap(first, units_.begin());
+  }
   if (units_.empty() || !units_.front()->ready) return false;
   if (units_.front()->broken) {
     if (opening_) return false;
@@ -109,7 +116,8 @@ bool Window::claim_rows(bool head, Role role, Task* task) {
   if (role == Role::helper && core_.threads() > 0 && row_ns_.value() * static_cast<double>(count) > 2 * kTaskNs) {
     count = 1;  // The head may be ready by others at any moment.
   }
-  *task = {shared_from_this(), *found, unit.claimed, count};
+  const bool is_long = !blocking_ && row_ns_.value() * static_cast<double>(count) > 2 * kTaskNs;
+  *task = {shared_from_this(), *found, unit.claimed, count, is_long};
   unit.claimed += count;
   unclaimed_rows_ -= count;
   return true;
@@ -173,6 +181,14 @@ bool Window::finish(const Task& task, int64_t elapsed_ns) {
   unit.finished += task.count;
   row_ns_.add(static_cast<double>(elapsed_ns) / static_cast<double>(task.count));
   return unit.finished == unit.size && !unit.dropped;
+}
+
+// An operator that waits without having said so. What it is part of then runs on the threads for that, as a whole.
+void Window::saw_wait(bool waited) {
+  waits_.add(waited ? 1 : 0);
+  if (++seen_ < kLongTasksSeen || waits_.value() < kMostlyWaits || blocking_) return;
+  blocking_ = true;
+  core_.wake();
 }
 
 void Window::finish_open(std::shared_ptr<Unit> unit, Got opened, int64_t elapsed_ns, uint64_t progress_before,

@@ -44,6 +44,7 @@ struct Task {
   std::shared_ptr<Window> window;
   std::shared_ptr<Unit> unit;  ///< Null: to open.
   int64_t first = 0, count = 0;
+  bool is_long = false;  ///< It is worth while to see whether it waits.
 };
 
 class Window : public std::enable_shared_from_this<Window> {
@@ -63,6 +64,7 @@ class Window : public std::enable_shared_from_this<Window> {
   bool claim(Role role, bool head, Task* task);
   /// The rest of a task that ran for `elapsed_ns`. True iff the unit is now to be completed.
   bool finish(const Task& task, int64_t elapsed_ns);
+  void saw_wait(bool waited);  ///< Of a long task.
   void finish_open(std::shared_ptr<Unit> unit, Got opened, int64_t elapsed_ns, uint64_t progress_before, int64_t rows);
   void finish_unit(Unit& unit);  ///< It is complete.
   bool is_closed() const { return closed_; }
@@ -119,6 +121,8 @@ class Window : public std::enable_shared_from_this<Window> {
   double ready_seen_ = 0;
   Estimate row_ns_{0.2, 0.2}, open_ns_{0.2, 0.2};  // One row's.
   Estimate latency_ns_{0.5, 0.05};                 // From a unit's first task until it is ready.
+  Estimate waits_{0.1, 0.1};                       // The share of long tasks that waited.
+  int64_t seen_ = 0;                               // Long tasks.
 };
 
 /// What makes the elements of a stage; the caller adds it to `core`. Threads may begin at once, unless it is held.

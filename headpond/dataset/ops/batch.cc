@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "headpond/dataset/ops/batch.h"
 
-#include "headpond/dataset/batching_internal.h"
+#include "headpond/dataset/batching.h"
 #include "headpond/dataset/check_internal.h"
 #include "headpond/dataset/stack_internal.h"
 

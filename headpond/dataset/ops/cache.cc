@@ -6,7 +6,7 @@
 #include "headpond/dataset/kept_internal.h"
 #include "headpond/dataset/kept_sequence_internal.h"
 #include "headpond/dataset/ops/order.h"
-#include "headpond/dataset/pointwise_internal.h"
+#include "headpond/dataset/pointwise.h"
 
 namespace headpond {
 namespace {

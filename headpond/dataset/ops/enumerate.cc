@@ -5,7 +5,7 @@
 
 #include "headpond/dataset/field_internal.h"
 #include "headpond/dataset/ops/structure.h"
-#include "headpond/dataset/pointwise_internal.h"
+#include "headpond/dataset/pointwise.h"
 
 namespace headpond {
 namespace {

@@ -5,7 +5,7 @@
 #include "headpond/dataset/field_internal.h"
 #include "headpond/dataset/map_result_internal.h"
 #include "headpond/dataset/ops/element.h"
-#include "headpond/dataset/pointwise_internal.h"
+#include "headpond/dataset/pointwise.h"
 #include "headpond/dataset/values_internal.h"
 
 namespace headpond::internal {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "headpond/dataset/batching_internal.h"
+#include "headpond/dataset/batching.h"
 #include "headpond/dataset/ops/batch.h"
 #include "headpond/dataset/padded_batch_internal.h"
 

@@ -6,7 +6,7 @@
 #include "headpond/dataset/columns_internal.h"
 #include "headpond/dataset/field_internal.h"
 #include "headpond/dataset/ops/random.h"
-#include "headpond/dataset/pointwise_internal.h"
+#include "headpond/dataset/pointwise.h"
 
 namespace headpond {
 namespace {

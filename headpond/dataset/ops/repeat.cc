@@ -4,7 +4,7 @@
 #include "headpond/dataset/columns_internal.h"
 #include "headpond/dataset/ops/structure.h"
 #include "headpond/dataset/parts_internal.h"
-#include "headpond/dataset/pointwise_internal.h"
+#include "headpond/dataset/pointwise.h"
 
 namespace headpond {
 namespace {

@@ -4,7 +4,7 @@
 #include "headpond/base/permutation.h"
 #include "headpond/dataset/columns_internal.h"
 #include "headpond/dataset/ops/order.h"
-#include "headpond/dataset/pointwise_internal.h"
+#include "headpond/dataset/pointwise.h"
 #include "headpond/dataset/shuffle_stream_internal.h"
 #include "headpond/dataset/window_order_internal.h"
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "headpond/dataset/ops/structure.h"
-#include "headpond/dataset/pointwise_internal.h"
+#include "headpond/dataset/pointwise.h"
 
 namespace headpond {
 namespace {
