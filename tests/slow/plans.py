@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Random pipelines, each run by the engine and held to its sequential meaning; which operators met which piece of the engine.
+
+  plans.py PROGRAM [--plans 20000] [--processes 2] [--first N]
+
+PROGRAM is headpond_engine_test. Fails if an operator or a piece never met some number of threads, or each other anywhere.
+"""
+import argparse
+import collections
+import os
+import subprocess
+
+THREADS = (0, 1, 2, 4, 8, 16)
+OPERATORS = ("add_noise as_stream batch cache concatenate enumerate filter from_generator from_tensor_slices map padded_batch "
+             "random_flip random_u32 range repeat shard shuffle skip take zip").split()
+PIECES = ("rows in place", "positions", "run ahead", "in order")
+
+
+def start(program, first, plans):
+    environment = {**os.environ, "HEADPOND_PLANS": str(plans), "HEADPOND_PLANS_FIRST": str(first)}
+    return subprocess.Popen([program, "--gtest_filter=*DeliverWhatTheyMean*", "--gtest_brief=1"], env=environment,
+                            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+
+def counts(outputs):
+    """{(operator, piece): {threads: times}} from the lines "met operator|piece|threads|times"."""
+    met = collections.defaultdict(collections.Counter)
+    for line in "\n".join(outputs).splitlines():
+        if line.startswith("met "):
+            operator, piece, threads, times = line[4:].split("|")
+            met[operator, piece][int(threads)] += int(times)
+    return met
+
+
+def table(met):
+    rows = [["operator", "piece", *(f"{threads} threads" for threads in THREADS)]]
+    rows += [[*pair, *(str(met[pair][threads]) for threads in THREADS)] for pair in sorted(met)]
+    return "\n".join("  ".join(cell.ljust(18) for cell in row).rstrip() for row in rows)
+
+
+def missing(met):
+    """What was never met."""
+    found = [f"operator {name}" for name in OPERATORS if not any(operator == name for operator, _ in met)]
+    found += [f"piece '{name}'" for name in PIECES if not any(piece == name for _, piece in met)]
+    found += [f"{operator} in '{piece}' with {threads} threads" for operator, piece in sorted(met) for threads in THREADS
+              if met[operator, piece][threads] == 0]
+    return found
+
+
+def control():
+    """A table with a hole in it must be noticed."""
+    full = {(operator, piece): collections.Counter(dict.fromkeys(THREADS, 1)) for operator in OPERATORS for piece in PIECES}
+    assert not missing(full)
+    full["map", "positions"][8] = 0
+    assert missing(full) == ["map in 'positions' with 8 threads"], "the control was not noticed"
+    print("control rejected: map never met 8 threads")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("program", type=os.path.abspath)
+    parser.add_argument("--plans", type=int, default=20000)
+    parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--first", type=int, default=0)
+    args = parser.parse_args()
+    control()
+    share = -(-args.plans // args.processes)
+    running = [start(args.program, args.first + share * i, share) for i in range(args.processes)]
+    outputs = [process.communicate()[0] for process in running]
+    for process, output in zip(running, outputs):
+        failed = [line for line in output.splitlines() if not line.startswith("met ")]
+        assert process.returncode == 0, "\n".join(failed[-80:])
+    met = counts(outputs)
+    print(table(met))
+    assert not missing(met), "never met: " + ", ".join(missing(met))
+    print(f"{share * args.processes} plans, numbers from {args.first} on: all deliver what they mean")
+
+
+if __name__ == "__main__":
+    main()
