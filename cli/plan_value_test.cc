@@ -45,6 +45,10 @@ TEST(PlanValue, WhatIsNoTomlIsRefusedWithItsLine) {
   EXPECT_THAT(problem("a = 1\n[\x14"
                       "b]\n"),
               StartsWith("f.toml:2: "));
+  for (const char* letter : {"\xc3\xa9", "\xef\xba\xbf", "\xe3\x80\x80", "\xe1\x9a\x80"}) {
+    EXPECT_THAT(problem(std::string("\na = ") + letter), StartsWith("f.toml:2: ")) << letter;
+    EXPECT_EQ(problem(std::string("a = '") + letter + "'  # " + letter), "no error") << letter;
+  }
   EXPECT_THAT(problem("[.a]"), StartsWith("f.toml:1: "));
   EXPECT_EQ(problem("a = 1\nb = 2026-01-31\n"), "f.toml:2: dates and times have no use here");
   EXPECT_EQ(problem(""), "no error");
