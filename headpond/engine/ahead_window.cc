@@ -43,12 +43,6 @@ class AheadWindow final : public Window {
     state_ = state_of(*input_);
   }
 
-  void visit_state(StateVisitor& visitor) override {
-    if (!visitor.is_restoring()) return visitor.append(state_);
-    input_->visit_state(visitor);
-    state_ = state_of(*input_);
-  }
-
   Got open(int64_t rows, Context& context, std::shared_ptr<Unit>& unit) override {
     if (input_ended_) return Got::end;
     auto taken = std::make_shared<Taken>();
@@ -81,6 +75,12 @@ class AheadWindow final : public Window {
   }
 
  protected:
+  void visit_place(StateVisitor& visitor) override {
+    if (!visitor.is_restoring()) return visitor.append(state_);
+    input_->visit_state(visitor);
+    state_ = state_of(*input_);
+  }
+
   Got give(Unit& unit, Context& context, Element& out) override {
     auto& taken = static_cast<Taken&>(unit);
     if (taken.given == taken.items.size()) return Got::end;

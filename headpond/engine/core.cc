@@ -291,10 +291,18 @@ LoaderStats Core::stats() {
   stats.inline_now = inline_;
   stats.io_threads = io_threads_;
   stats.memory_in_use = std::max(pool_.stats().bytes_in_use, ready_bytes);
+  std::vector<StageStats> stages;
   for (const auto& window : windows_) {
-    if (!window->early) stats.stages.push_back(window->stats());
+    if (!window->early) stages.push_back(window->stats());
   }
+  if (!stages.empty()) stats.stages = std::move(stages);
   return stats;
+}
+
+void Core::keep_figures() {
+  std::vector<StageStats> stages = stats().stages;
+  MutexLock lock(mu);
+  stats_.stages = std::move(stages);
 }
 
 }  // namespace headpond::internal

@@ -40,6 +40,8 @@ class Core final : public Feed, public std::enable_shared_from_this<Core> {
   /// next() was called; it returns, having waited for so long; below 0: not at all.
   void arrive();
   void leave(int64_t waited_ns, bool with_batch);
+  /// What runs now ends: its figures stay until the next.
+  void keep_figures();
   /// Ends all threads; those that do not end are left behind.
   void stop();
 
@@ -55,6 +57,7 @@ class Core final : public Feed, public std::enable_shared_from_this<Core> {
   /// Mean time between two takes of a window of which `taken` were taken.
   double take_interval_ns(int64_t taken) const;
 
+  bool is_root(const Node& node) const { return &node == dataset_.node().get(); }
   BufferPool& pool() { return pool_; }
   int threads() const { return threads_; }
   const LoaderOptions& options() const { return options_; }
@@ -124,7 +127,7 @@ class Core final : public Feed, public std::enable_shared_from_this<Core> {
   int64_t taken_ = 0, work_ns_ = 0, work_ns_at_take_ = 0;
   Estimate step_ns_{0.05, 0.5};       // Between leave() and arrive().
   Estimate batch_work_ns_{0.2, 0.2};  // Of all stages, for one batch.
-  LoaderStats stats_;
+  LoaderStats stats_;                 // Its stages: those of the epoch before.
 };
 
 }  // namespace headpond::internal

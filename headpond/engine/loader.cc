@@ -69,6 +69,7 @@ struct Loader::Run {
   }
 
   void end_epoch() {
+    if (iterator) core->keep_figures();
     ++epoch;
     iterator.reset();
     if (mutant("keeps the state at an epoch's end")) return;

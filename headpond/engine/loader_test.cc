@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "headpond/engine/loader.h"
 
+#include <algorithm>
+#include <chrono>
+#include <set>
+#include <thread>
+
 #include "headpond/dataset/dataset_test_internal.h"
 
 namespace headpond {
@@ -8,11 +13,36 @@ namespace {
 
 using internal::text_of;
 
-std::vector<std::string> batches(const Dataset& dataset, const LoaderOptions& options) {
+std::vector<std::string> rest(Loader& loader) {
   std::vector<std::string> all;
-  Loader loader(dataset, options);
-  for (const Batch& batch : loader.batches()) all.push_back(text_of(batch.element()));
+  for (int errors = 0; errors < 100;) {
+    const auto batch = loader.next();
+    if (!batch) {
+      all.push_back("!" + batch.error().to_string());
+      ++errors;
+    } else if (!*batch) {
+      break;
+    } else {
+      all.push_back(text_of((*batch)->element()));
+    }
+  }
   return all;
+}
+
+std::vector<std::string> batches(const Dataset& dataset, const LoaderOptions& options) {
+  Loader loader(dataset, options);
+  return rest(loader);
+}
+
+std::vector<std::string> sorted(std::vector<std::string> texts) {
+  std::sort(texts.begin(), texts.end());
+  return texts;
+}
+
+// The first element of each ten takes long.
+int64_t uneven(int64_t x) {
+  if (x % 10 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(3));
+  return x;
 }
 
 TEST(Loader, GivesWhatTheSequenceGives) {
@@ -20,6 +50,51 @@ TEST(Loader, GivesWhatTheSequenceGives) {
   for (const int threads : {0, 1, 2, 4}) {
     EXPECT_EQ(batches(dataset, {.epochs = 3, .seed = 5, .threads = threads}),
               internal::elements(dataset, {.seed = 5, .epochs = 3}));
+  }
+}
+
+TEST(Loader, InAnyOrderGivesTheSameElements) {
+  const LoaderOptions any{.epochs = 2, .threads = 4, .deterministic = false};
+  const LoaderOptions ordered{.epochs = 2, .threads = 4};
+  for (const Dataset& dataset : {range(60) | map(&uneven, {.blocking = true}), range(60) | map(&uneven) | batch(7),
+                                 range(60) | map(&uneven) | batch(7, {.drop_remainder = true})}) {
+    EXPECT_EQ(sorted(batches(dataset, any)), sorted(batches(dataset, ordered))) << dataset.plan();
+  }
+  const Dataset waits = range(60) | map(&uneven, {.blocking = true});
+  EXPECT_NE(batches(waits, any), batches(waits, ordered)) << "what is slow does not hold up the rest";
+}
+
+TEST(Loader, InAnyOrderTellsEachErrorAndLosesNoNeighbour) {
+  const auto odd = [](int64_t x) -> Result<int64_t> {
+    if (x % 7 == 3) return fail(ErrorKind::DataLoss, "bad");
+    return uneven(x);
+  };
+  Loader loader(range(40) | map(odd) | batch(5), {.threads = 4, .deterministic = false});
+  int errors = 0;
+  std::set<int64_t> seen;
+  for (bool more = true; more;) {
+    const auto batch = loader.next();
+    more = !batch || batch->has_value();
+    if (!batch) ++errors;
+    if (!batch || !more) continue;
+    for (const int64_t x : (**batch)[0].as<int64_t>()) EXPECT_TRUE(seen.insert(x).second) << x << " came twice";
+  }
+  EXPECT_EQ(errors, 6);
+  for (int64_t x = 0; x < 40; ++x) EXPECT_EQ(seen.contains(x), x % 7 != 3) << x;
+}
+
+TEST(Loader, InAnyOrderARestoredOneGivesTheRest) {
+  const Dataset dataset = range(80) | map(&uneven, {.blocking = true}) | batch(2);
+  const LoaderOptions options{.epochs = 2, .threads = 4, .deterministic = false};
+  for (const int before : {0, 1, 7, 39, 40, 41, 79}) {
+    Loader loader(dataset, options);
+    std::vector<std::string> all;
+    for (int i = 0; i < before; ++i) all.push_back(text_of((*loader.next())->element()));
+    auto restored = Loader::restored(dataset, options, loader.state());
+    ASSERT_TRUE(restored) << restored.error().to_string();
+    EXPECT_EQ(restored->state(), loader.state());
+    for (const auto& text : rest(*restored)) all.push_back(text);
+    EXPECT_EQ(sorted(all), sorted(batches(dataset, {.epochs = 2}))) << "after " << before;
   }
 }
 

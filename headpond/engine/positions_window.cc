@@ -28,14 +28,6 @@ class PositionsWindow final : public Window {
   PositionsWindow(Core& core, const Stage& stage, const Binding& binding)
       : Window(core, stage), slots_(stage.node->slots()), view_(stage.node->bind(binding)) {}
 
-  void visit_state(StateVisitor& visitor) override {
-    int64_t next = mutant("state of the producer") ? next_to_open_ : next_;
-    visitor.number_within(next, 0, slots_);
-    if (!visitor.is_restoring()) return;
-    next_ = next_to_open_ = next;
-    if (mutant("replays an element") && next_ > 0) --next_to_open_;
-  }
-
   Got open(int64_t rows, Context&, std::shared_ptr<Unit>& unit) override {
     const int64_t count = std::min(rows, slots_ - next_to_open_);
     if (count <= 0) return Got::end;
@@ -61,6 +53,14 @@ class PositionsWindow final : public Window {
   }
 
  protected:
+  void visit_place(StateVisitor& visitor) override {
+    int64_t next = mutant("state of the producer") ? next_to_open_ : next_;
+    visitor.number_within(next, 0, slots_);
+    if (!visitor.is_restoring()) return;
+    next_ = next_to_open_ = next;
+    if (mutant("replays an element") && next_ > 0) --next_to_open_;
+  }
+
   Got give(Unit& unit, Context& context, Element& out) override {
     auto& chunk = static_cast<Chunk&>(unit);
     if (chunk.given == chunk.items.size()) return Got::end;

@@ -31,6 +31,7 @@ struct Rows final : Unit {
   int64_t behind = 0;         // The position behind its last row.
   bool is_remainder = false;  // Made only to see whether it can be: what fails in it is told.
   bool given = false;
+  int64_t looked_at = 0;  // Rows, of a broken one that is given in any order.
 };
 
 class SequentialFeed final : public Feed {
@@ -57,14 +58,6 @@ class RowsWindow final : public Window {
     }
   }
 
-  void visit_state(StateVisitor& visitor) override {
-    visitor.number_within(given_, 0, kEndless);
-    visitor.number_within(next_, 0, slots_);
-    if (!visitor.is_restoring()) return;
-    if (!mutant("forgets a field")) number_to_open_ = given_;
-    next_to_open_ = next_;
-  }
-
   Got open(int64_t, Context& context, std::shared_ptr<Unit>& unit) override {
     if (one_by_one_) return open_one_by_one(context, unit);
     const int64_t count = std::min(node_.batch_size(), slots_ - next_to_open_);
@@ -82,6 +75,8 @@ class RowsWindow final : public Window {
       auto broken = std::make_shared<Rows>();  // Made one by one, it tells that there is no memory.
       broken->number = rows->number;
       broken->first = rows->first;
+      broken->behind = rows->behind;
+      broken->is_remainder = rows->is_remainder;
       broken->broken = true;
       unit = std::move(broken);
     }
@@ -117,9 +112,18 @@ class RowsWindow final : public Window {
   }
 
  protected:
+  void visit_place(StateVisitor& visitor) override {
+    visitor.number_within(given_, 0, kEndless);
+    visitor.number_within(next_, 0, slots_);
+    if (!visitor.is_restoring()) return;
+    if (!mutant("forgets a field")) number_to_open_ = given_;
+    next_to_open_ = next_;
+  }
+
   Got give(Unit& unit, Context& context, Element& out) override {
     auto& rows = static_cast<Rows&>(unit);
     if (std::exchange(rows.given, true)) return Got::end;
+    if (rows.broken) return give_what_is_good(rows, context, out);
     if (rows.got == Got::error) return context.fail(std::move(rows.error));
     next_ = rows.behind;
     if (rows.got == Got::end || rows.is_remainder) return Got::end;
@@ -188,6 +192,36 @@ class RowsWindow final : public Window {
     rows.batch = std::move(stacked);
     rows.loose.clear();
     return true;
+  }
+
+  // In any order nothing moves up, because what would is given already: the elements that fail are told one after the
+  // other, and then their batch is given without them.
+  Got give_what_is_good(Rows& rows, Context& context, Element& out) {
+    if (rows.looked_at == 0) rows.loose.clear();
+    while (rows.first + rows.looked_at < rows.behind) {
+      const int64_t r = rows.looked_at++;
+      Element row;
+      Got got = view_->at(rows.first + r, context, {}, row);
+      const Element* const first = rows.loose.empty() ? nullptr : rows.loose.data();
+      const auto number = static_cast<int64_t>(rows.loose.size());
+      if (got == Got::value) {
+        if (Error error = node_.check_row(first, number, row)) got = context.fail(std::move(error));
+      }
+      if (got == Got::value) rows.loose.push_back(std::move(row));
+      if (got != Got::error) continue;
+      rows.given = false;  // There is more.
+      return got;
+    }
+    given_ = rows.number + 1;
+    next_ = rows.behind;
+    if (rows.loose.empty() || rows.is_remainder) return Got::end;
+    try {
+      node_.stack(rows.loose, context, {}, out);
+    } catch (...) {
+      return context.fail(current_exception_error());
+    }
+    out.key = batch_key(rows.number);
+    return Got::value;
   }
 
   // As the operator itself does it, until there is a batch again: so an element that fails is left out, and what

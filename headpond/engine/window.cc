@@ -24,6 +24,7 @@ constexpr double kMostlyWaits = 0.8;
 Window::Window(Core& core, const Stage& stage)
     : core_(core),
       stage_(stage),
+      any_order_(!core.options().deterministic && core.is_root(*stage.node)),
       name_(name_of(stage)),
       trace_name_(trace::intern(name_)),
       element_bytes_(element_bytes(stage.node->spec())),
@@ -34,7 +35,7 @@ Window::Window(Core& core, const Stage& stage)
 Got Window::next(Context& context, Element& out) {
   while (true) {
     if (current_) {
-      const Got got = give(*current_, context, out);
+      const Got got = any_order_ ? give_in_any_order(context, out) : give(*current_, context, out);
       if (got == Got::value || got == Got::error) return got;
       out.clear();
       if (got == Got::hole) continue;
@@ -45,13 +46,42 @@ Got Window::next(Context& context, Element& out) {
   }
 }
 
+Got Window::give_in_any_order(Context& context, Element& out) {
+  if (order_.place().empty()) order_.begin(place());
+  const Got got = give(*current_, context, out);
+  const bool again = order_.was_given(current_->ordinal);
+  if (got == Got::error) return again ? Got::hole : got;
+  if (got == Got::end) return got;
+  order_.give(current_->ordinal, place());
+  return again ? Got::hole : got;
+}
+
+std::string Window::place() {
+  StateVisitor visitor;
+  visit_place(visitor);
+  return visitor.saved();
+}
+
+void Window::visit_state(StateVisitor& visitor) {
+  if (!any_order_) return visit_place(visitor);
+  if (visitor.is_restoring()) {
+    visit_place(visitor);
+    order_.restore(visitor);
+    order_.begin(place());
+  } else {
+    if (order_.place().empty()) order_.begin(place());
+    visitor.append(order_.place());
+    order_.save(visitor);
+  }
+}
+
 bool Window::take() {
-  if (mutant("orders by completion")) {
+  if (any_order_ || mutant("orders by completion")) {
     const auto first = std::find_if(units_.begin(), units_.end(), [](const auto& unit) { return unit->ready; });
-    if (first != units_.end()) std::iter_swap(first, units_.begin());
+    if (first != units_.end()) std::rotate(units_.begin(), first, first + 1);
   }
   if (units_.empty() || !units_.front()->ready) return false;
-  if (units_.front()->broken) {
+  if (units_.front()->broken && !any_order_) {
     if (opening_) return false;
     refuse_broken(*units_.front());
     drop_units();
@@ -134,7 +164,7 @@ bool Window::claim_open(bool head, Task* task) {
 
 bool Window::has_room() const {
   if (units_.empty()) return true;
-  if (units_.front()->broken) return false;
+  if (units_.front()->broken && !any_order_) return false;
   const auto ahead = static_cast<int64_t>(units_.size());
   if (ahead >= target()) return false;
   const int64_t bytes = bytes_of_unit(rows_to_open());
@@ -170,7 +200,7 @@ int64_t Window::rows_for_task(const Unit& unit) const {
 }
 
 int64_t Window::rows_to_open() const {
-  if (blocking_ || core_.options().run_ahead == 0) return 1;
+  if (blocking_ || any_order_ || core_.options().run_ahead == 0) return 1;
   return chunk_;
 }
 
@@ -200,6 +230,7 @@ void Window::finish_open(std::shared_ptr<Unit> unit, Got opened, int64_t elapsed
   if (awaited) core_.made_progress();
   if (opened != Got::value || closed_) return;
   open_ns_.add(static_cast<double>(elapsed_ns) / static_cast<double>(std::max(unit->elements, int64_t{1})));
+  unit->ordinal = opened_++;
   unit->begun_ns = now_ns() - elapsed_ns;
   unit->pending = unit->has_memory ? 0 : std::max(bytes_of_unit(rows), int64_t{0});
   core_.pending_bytes += unit->pending;
@@ -222,7 +253,7 @@ void Window::finish_unit(Unit& unit) {
   const int64_t most = std::min(kMostChunkBytes, core_.options().memory / 8);
   const int64_t for_bytes = most / std::max(unit.bytes / std::max(unit.elements, int64_t{1}), int64_t{1});
   chunk_ = std::clamp(std::min({wanted, for_bytes, 2 * chunk_}), int64_t{1}, kMostRowsOpened);
-  if (&unit == units_.front().get()) core_.made_progress();
+  if (any_order_ || &unit == units_.front().get()) core_.made_progress();
 }
 
 void Window::break_unit(Unit& unit) {

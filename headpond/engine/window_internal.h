@@ -12,6 +12,7 @@
 #include <string>
 
 #include "headpond/dataset/node.h"
+#include "headpond/engine/any_order_internal.h"
 #include "headpond/engine/estimate_internal.h"
 #include "headpond/engine/loader_stats.h"
 #include "headpond/engine/stage_internal.h"
@@ -31,6 +32,7 @@ struct Unit {
 
  private:
   friend class Window;
+  int64_t ordinal = 0;                // Of the units of its window.
   int64_t claimed = 0, finished = 0;  // Rows. From here on under the core's lock.
   int64_t begun_ns = 0;
   int64_t pending = 0;  // Bytes that it is going to take.
@@ -56,7 +58,7 @@ class Window : public std::enable_shared_from_this<Window> {
 
   // By who takes, one thread at a time, without the core's lock.
   Got next(Context& context, Element& out);
-  virtual void visit_state(StateVisitor& visitor) = 0;
+  void visit_state(StateVisitor& visitor);
   void close();  ///< Nobody takes any more.
 
   // Under the core's lock.
@@ -82,6 +84,8 @@ class Window : public std::enable_shared_from_this<Window> {
   const char* trace_name() const { return trace_name_; }
 
  protected:
+  /// The place behind the last element that was given, as the operator's own iterator has it. By who takes.
+  virtual void visit_place(StateVisitor& visitor) = 0;
   /// The next element of a unit that was taken; end: there was no more. By who takes.
   virtual Got give(Unit& unit, Context& context, Element& out) = 0;
   /// The unit to be taken next is broken: all units are dropped, and open() goes on another way. Under the lock.
@@ -91,6 +95,7 @@ class Window : public std::enable_shared_from_this<Window> {
 
   Core& core_;
   const Stage stage_;
+  const bool any_order_;  ///< What is ready first is given first; then a unit has one element.
 
  private:
   bool is_for(Role role) const;
@@ -103,19 +108,22 @@ class Window : public std::enable_shared_from_this<Window> {
   int64_t bytes_of_unit(int64_t rows) const;
   void drop_units();
   bool take();
+  std::string place();
+  Got give_in_any_order(Context& context, Element& out);
 
   const std::string name_;
   const char* const trace_name_;
   const int64_t element_bytes_;    // -1: differs.
   std::shared_ptr<Unit> current_;  // Of who takes.
+  AnyOrder order_;                 // The same.
 
   // Under the core's lock.
   std::deque<std::shared_ptr<Unit>> units_;
   int64_t unclaimed_rows_ = 0;
   bool blocking_;
   bool opening_ = false, ended_ = false, closed_ = false;
-  uint64_t stalled_at_ = UINT64_MAX;              // The core's progress when there was nothing to open with.
-  int64_t completed_ = 0, taken_ = 0, made_ = 0;  // Units, units, rows.
+  uint64_t stalled_at_ = UINT64_MAX;  // The core's progress when there was nothing to open with.
+  int64_t opened_ = 0, completed_ = 0, taken_ = 0, made_ = 0;  // Units, the last rows.
   int64_t chunk_ = 1;
   int64_t largest_bytes_ = 0;
   double ready_seen_ = 0;
