@@ -155,12 +155,14 @@ Dataset number_step(Random& random, const Dataset& input, const PlanChoice& choi
   }
 }
 
-// For elements that are one field of numbers or bytes: back to one number.
+// For elements that are one field of numbers or bytes: each value by itself, or back to one number.
 Dataset numbers_again(Random& random, const Dataset& input) {
   if (is_single(input, DType::bytes)) {
     if (!is_scalar(input)) return input;
     return input | map([](std::string_view x) { return static_cast<int64_t>(x.size()); }, named("length", 0));
   }
+  if (one_in(random, 3)) return input | map([](int64_t x) { return static_cast<float>(x) / 2; }, named("halves", 0));
+  if (one_in(random, 2)) return input | map([](int64_t x) { return 7 - x; }, named("each", 0));
   return input | map(
                      [](std::span<const int64_t> all) {
                        int64_t sum = 0;
@@ -174,7 +176,9 @@ Dataset fields_step(Random& random, const Dataset& input) {
   const Spec& spec = input.spec();
   switch (random.below(5)) {
     case 0:
-      return is_single(input, DType::f32) ? input | add_noise(1) : input;
+      if (!is_single(input, DType::f32)) return input;
+      if (one_in(random, 2)) return input | add_noise(1);
+      return input | map([](float x) { return x / 4; }, named("quarters", 0));
     case 1:
       return spec.size() == 1 && spec[0].shape.rank() > 0 && spec[0].dtype != DType::bytes ? input | random_flip(-1)
                                                                                            : input;
