@@ -22,10 +22,11 @@ struct Entry {
 };
 
 std::vector<Entry> entries() {
-  std::vector<Entry> all = {{"rng.normal", "normal floats, per instruction set, against std", rng_normal_bench},
-                            {"queue.handoff", "one producer, one consumer, against other queues", queue_handoff_bench},
-                            {"mnist.sleep", "1 to 64 sleeping producers, against a prepared batch", nullptr},
-                            {"blstm.step", "a training step fed by a queue, against feed", nullptr}};
+  std::vector<Entry> all = {
+      {"rng.normal", "normal floats, per instruction set, against std", rng_normal_bench},
+      {"queue.handoff", "one producer, one consumer, against other queues", queue_handoff_bench},
+      {"mnist.sleep", "1 to 64 sleeping producers or a Loader, against a prepared batch", nullptr},
+      {"blstm.step", "a training step fed by a queue or a Loader, against feed", nullptr}};
   if constexpr (HEADPOND_WITH_TORCH) {
     all[2].make = mnist_sleep_bench;
     all[3].make = blstm_step_bench;

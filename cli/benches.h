@@ -27,9 +27,22 @@ std::vector<int> parse_cpus(const std::string& list);
 Bench rng_normal_bench(const BenchSetup& setup);
 /// One producer, one consumer, a bounded queue between them.
 Bench queue_handoff_bench(const BenchSetup& setup);
-/// The digit network behind sleeping producers, against a prepared batch. Needs libtorch.
+/// The digit network behind sleeping producers and by a Loader, against a prepared batch. Needs libtorch.
 Bench mnist_sleep_bench(const BenchSetup& setup);
-/// The LSTM fed in turn and through a queue. Needs libtorch.
+/// The LSTM fed in turn, through a queue, by a Loader. Needs libtorch.
 Bench blstm_step_bench(const BenchSetup& setup);
+
+/// Digits' rows by a Loader, by hand, by torch::data.
+Bench loader_mnist_bench(const BenchSetup& setup);
+/// 90 ms to prepare, 50 ms a step: on one and two processors, computing and asleep.
+Bench engine_overlap_bench(const BenchSetup& setup);
+/// The cheapest elements there are.
+Bench engine_tiny_bench(const BenchSetup& setup);
+/// Permuted places.
+Bench order_shuffle_bench(const BenchSetup& setup);
+/// A state's size, a save, a restore.
+Bench order_state_bench(const BenchSetup& setup);
+/// In order against first ready.
+Bench order_cost_bench(const BenchSetup& setup);
 
 }  // namespace headpond::cli

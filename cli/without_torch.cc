@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The verbs that train, in a build without libtorch: they are known and say why they cannot run.
+#include "cli/loader_peers.h"
 #include "cli/session.h"
 #include "cli/verbs.h"
 
@@ -18,6 +19,7 @@ Verb needs_torch(const char* path) {
 }  // namespace
 
 TorchInfo torch_info() { return {}; }
+std::vector<LoaderPeer> torch_data_peers(const Tensor&, const Tensor&, int64_t) { return {}; }
 
 Verb demo_verb() { return needs_torch("demo"); }
 Verb train_blstm_verb() { return needs_torch("train blstm"); }

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <utility>
+
+#include "cli/benches.h"
+#include "cli/consume.h"
+#include "cli/loader_peers.h"
+#include "headpond/base/permutation.h"
+#include "headpond/dataset/ops.h"
+#include "headpond/engine/loader.h"
+
+namespace headpond::cli {
+namespace {
+
+constexpr int64_t kExamples = 60'000, kPixels = 784, kBatch = 32, kEpochs = 5;
+
+// Digits' sizes without the digits: their values do not change how long anything takes.
+class Digits {
+ public:
+  explicit Digits(uint64_t seed)
+      : images(Tensor::empty(DType::u8, {kExamples, 28, 28})), labels(Tensor::empty(DType::i64, {kExamples})) {
+    Random random(seed);
+    for (uint8_t& pixel : images.mutable_as<uint8_t>()) pixel = static_cast<uint8_t>(random.below(256));
+    for (int64_t& label : labels.mutable_as<int64_t>()) label = static_cast<int64_t>(random.below(10));
+  }
+  Tensor images, labels;
+};
+
+float scaled(uint8_t pixel) { return static_cast<float>(pixel) / 255; }
+
+Result<uint64_t> run_loader(const Digits& digits, uint64_t seed, int threads) {
+  const Dataset dataset = from_tensor_slices({{"image", digits.images}, {"label", digits.labels}}) | shuffle() |
+                          map("image", [](uint8_t pixel) { return scaled(pixel); }) | batch(kBatch);
+  Loader loader(dataset, {.epochs = kEpochs, .seed = seed, .threads = threads});
+  uint64_t all = 0;
+  while (true) {
+    const auto next = loader.next();
+    if (!next) return fail(next.error());
+    if (!*next) return all;
+    all ^= xor_of((*next)->element());
+  }
+}
+
+// What one would write by hand: the same order, rows fetched ahead, one block of memory that stays in the cache.
+uint64_t run_by_hand(const Digits& digits, uint64_t seed) {
+  const auto images = digits.images.as<uint8_t>();
+  const auto labels = digits.labels.as<int64_t>();
+  std::vector<float> rows(kBatch * kPixels);
+  std::array<int64_t, kBatch> batch_labels{}, order{};
+  uint64_t all = 0;
+  for (uint64_t epoch = 0; epoch < kEpochs; ++epoch) {
+    const Permutation permutation(random_key(seed, "shuffle", 0, epoch), kExamples);
+    for (int64_t first = 0; first < kExamples; first += kBatch) {
+      for (int64_t r = 0; r < kBatch; ++r) {
+        order[static_cast<size_t>(r)] = permutation(first + r);
+        const uint8_t* const row = images.data() + order[static_cast<size_t>(r)] * kPixels;
+        for (int64_t line = 0; line < kPixels; line += 64) __builtin_prefetch(row + line);
+      }
+      for (size_t r = 0; r < kBatch; ++r) {
+        const uint8_t* const row = images.data() + order[r] * kPixels;
+        for (size_t i = 0; i < kPixels; ++i) rows[r * kPixels + i] = scaled(row[i]);
+        batch_labels[r] = labels[static_cast<size_t>(order[r])];
+      }
+      all ^= xor_of(std::as_bytes(std::span(rows))) ^ xor_of(std::as_bytes(std::span(batch_labels)));
+    }
+  }
+  return all;
+}
+
+// Only the reading, of memory that is in the cache.
+uint64_t run_xor() {
+  std::vector<float> rows(kBatch * kPixels, 1.5F);
+  uint64_t all = 0;
+  for (int64_t batch = 0; batch < kEpochs * kExamples / kBatch; ++batch) {
+    rows[0] = static_cast<float>(batch);
+    all ^= xor_of(std::as_bytes(std::span(rows)));
+  }
+  return all;
+}
+
+struct System {
+  std::string name, version, metric;
+  std::function<Result<uint64_t>()> run;  // Null: the processor time of the system before.
+};
+
+std::vector<System> systems(const std::shared_ptr<Digits>& digits, uint64_t seed, bool peers) {
+  std::vector<System> all;
+  const std::string wall = "ns_per_example", cpu = "cpu_ns_per_example";
+  const auto add = [&](const std::string& name, const std::string& version, auto run, bool with_cpu) {
+    all.push_back({name, version, wall, run});
+    if (with_cpu) all.push_back({name, version, cpu, {}});
+  };
+  add(
+      "headpond", HEADPOND_VERSION, [=] { return run_loader(*digits, seed, -1); }, true);
+  add(
+      "hand loop", HEADPOND_COMPILER, [=] { return Result<uint64_t>(run_by_hand(*digits, seed)); }, true);
+  for (const int threads : {0, 1, 2}) {
+    add(
+        fmt::format("headpond threads={}", threads), HEADPOND_VERSION,
+        [=] { return run_loader(*digits, seed, threads); }, false);
+  }
+  add(
+      "xor64x4 alone", HEADPOND_COMPILER, [] { return Result<uint64_t>(run_xor()); }, false);
+  if (!peers) return all;
+  for (const LoaderPeer& peer : torch_data_peers(digits->images, digits->labels, kBatch)) {
+    add(peer.name, peer.version, peer.epoch, false);
+  }
+  return all;
+}
+
+Result<std::vector<BenchSample>> cycle(const std::vector<System>& all, uint64_t& by_loader, uint64_t& by_hand) {
+  std::vector<BenchSample> samples;
+  for (size_t i = 0; i < all.size(); ++i) {
+    const System& system = all[i];
+    if (!system.run) {
+      const BenchSample& before = samples.back();
+      samples.push_back({1e9 * before.cpu_s / static_cast<double>(kEpochs * kExamples), before.cpu_s});
+      continue;
+    }
+    const int64_t examples = system.name.rfind("torch", 0) == 0 ? kExamples : kEpochs * kExamples;
+    Result<uint64_t> read = 0;
+    samples.push_back(with_cpu_time([&] {
+      const int64_t start = now_ns();
+      read = system.run();
+      return static_cast<double>(now_ns() - start) / static_cast<double>(examples);
+    }));
+    if (!read) return fail(read.error());
+    if (system.name == "headpond") by_loader = *read;
+    if (system.name == "hand loop") by_hand = *read;
+  }
+  return samples;
+}
+
+// The worker counts of a peer are rows of their own; what counts is its best one in each round.
+void add_peer_target(Bench& bench, const std::string& peer, double bound) {
+  std::vector<size_t> rows;
+  for (size_t i = 0; i < bench.rows.size(); ++i) {
+    if (bench.rows[i].system.rfind(peer, 0) == 0) rows.push_back(i);
+  }
+  if (rows.empty()) return;
+  bench.targets.push_back({"loader.mnist." + peer,
+                           fmt::format("at least {} x {} at its best worker count", bound, peer), true, bound,
+                           [rows](const BenchResult& result) {
+                             std::vector<double> ratios;
+                             for (const BenchRound& round : result.rounds) {
+                               double best = round.values[rows[0]];
+                               for (const size_t row : rows) best = std::min(best, round.values[row]);
+                               ratios.push_back(best / round.values[0]);
+                             }
+                             return median(std::move(ratios));
+                           }});
+}
+
+}  // namespace
+
+Bench loader_mnist_bench(const BenchSetup& setup) {
+  const auto digits = std::make_shared<Digits>(setup.seed);
+  const auto all = std::make_shared<std::vector<System>>(systems(digits, setup.seed, setup.peers));
+  const auto outputs = std::make_shared<std::pair<uint64_t, uint64_t>>();
+  Bench bench{.name = "loader.mnist", .consume = kXorName, .rounds = 7};
+  for (const System& system : *all) {
+    bench.rows.push_back({.name = "slices | shuffle | map(u8 to float/255) | batch(32)",
+                          .params = {{"examples", kExamples}, {"batch", kBatch}},
+                          .system = system.name,
+                          .system_version = system.version,
+                          .metric = system.metric,
+                          .unit = "ns"});
+  }
+  bench.ratios = {{0, 2}, {1, 3}};
+  bench.targets.push_back({"loader.mnist.hand", "per core at least 0.6 x a hand-written loop", true, 0.6,
+                           [](const BenchResult& result) { return result.ratio(1).median; }});
+  add_peer_target(bench, "torch::data get,", 8);
+  add_peer_target(bench, "torch::data MNIST,", 4);
+  add_peer_target(bench, "torch::data get_batch,", 1.2);
+  bench.cycle = [all, outputs](const std::stop_token&) { return cycle(*all, outputs->first, outputs->second); };
+  bench.digest_equal = [outputs] { return outputs->first == outputs->second; };
+  return bench;
+}
+
+}  // namespace headpond::cli
