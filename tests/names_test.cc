@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Uses every public name of queues, tensors and errors the way a program outside the tree does: by the one header, and
-// without a test framework, so that the consumer of the installed package compiles the same file.
+// Uses every public name of queues, datasets, tensors and errors the way a program outside the tree does: by the one
+// header, and without a test framework, so that the consumer of the installed package compiles the same file.
 #include <headpond/headpond.h>
 
 #include <array>
 #include <cstdlib>
 #include <functional>
 #include <iostream>
+#include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
@@ -120,6 +122,60 @@ void runners() {
   CHECK(coordinator.request_stop() && coordinator.request_stop(hp::Error()) && coordinator.wait_for_stop());
 }
 
+hp::Result<hp::Generator> counting(int64_t from) {
+  return [next = from]() mutable -> hp::Result<std::optional<hp::Element>> {
+    if (next == 6) return std::nullopt;
+    return hp::Element{hp::Tensor::scalar(next++)};
+  };
+}
+
+hp::Dataset all_operators() {
+  const auto generated = hp::from_generator(
+      [](uint64_t) { return *counting(0); }, {{"", hp::i64, {}}},
+      {.name = "counting", .version = 1, .seek = [](uint64_t, int64_t position) { return counting(position); }});
+  const std::vector<int64_t> values = {1, 2, 3, 4};
+  const auto slices = hp::from_tensor_slices(hp::Tensor::from(std::span<const int64_t>(values), {4}));
+  const auto numbers = hp::concatenate({hp::range(9) | hp::skip(1) | hp::take(8) | hp::shard(2, 0), slices, generated});
+  const hp::MapOptions waits{.output = {}, .name = "waits", .version = 1, .blocking = true};
+  return hp::zip(
+             {numbers | hp::filter([](int64_t x) { return x != 3; }) | hp::repeat(2), hp::range(100) | hp::cache()}) |
+         hp::map([](int64_t x, int64_t y) { return static_cast<float>(x + y); }, waits) | hp::add_noise(0.5F) |
+         hp::shuffle(10) | hp::random_u32({.field = "bits"}) | hp::enumerate() |
+         hp::batch(2, {.drop_remainder = true}) | hp::random_flip(0, {.field = "bits"}) |
+         hp::padded_batch(3, {.drop_remainder = false});
+}
+
+void datasets() {
+  const hp::Dataset dataset = all_operators();
+  CHECK(dataset.kind() == hp::Kind::stream && !dataset.cardinality() && !dataset.plan().empty());
+  CHECK(dataset.spec().size() == 3 && hp::explain(dataset).levels.size() > 3);
+  hp::Sequence sequence(dataset, {.seed = 7, .epochs = 2});
+  hp::Loader loader(dataset, {.epochs = 2,
+                              .seed = 7,
+                              .threads = 2,
+                              .io_threads = 4,
+                              .memory = 1 << 20,
+                              .run_ahead = 8,
+                              .consumer_helps = true,
+                              .deterministic = true});
+  for (auto epoch : loader.epochs()) {
+    for (const hp::Batch& batch : epoch) {
+      const auto same = sequence.next();
+      CHECK(same && *same && loader.state() == sequence.state());
+      CHECK(batch.epoch() == epoch.index() && batch.index() == sequence.index());
+      CHECK(batch["bits"].size() == (**same)["bits"].size() && batch.size() == batch.element().size());
+    }
+  }
+  CHECK(loader.next() && loader.stats().batches > 0);
+  auto restored = hp::Loader::restored(dataset, {.epochs = 2, .seed = 7}, loader.state());
+  CHECK(restored && restored->next() && !*restored->next() && !*restored->next_in_epoch());
+  hp::Loader flat(hp::range(3) | hp::shuffle() | hp::batch(1));
+  int64_t sum = 0;
+  for (const hp::Batch& batch : flat.batches()) sum += batch[0].as<int64_t>()[0];
+  flat.next_epoch();
+  CHECK(sum == 3);
+}
+
 }  // namespace
 
 int main() {
@@ -127,5 +183,6 @@ int main() {
   tensors();
   queues();
   runners();
+  datasets();
   std::cout << "all names work\n";
 }
