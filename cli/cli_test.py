@@ -166,24 +166,28 @@ class Train(Case):
         done = self.expect(0, *TINY_BLSTM, "--json")
         found = self.json_of(done.stdout, "headpond.train/1")
         self.expect_members(found, "modes", "feed_all_cores", "saved_vs_feed", "ceiling", "step_over_limit", "losses_equal", "logdir")
-        for name in ("feed", "queue"):
+        for name in ("feed", "queue", "loader"):
             mode = found["modes"][name]
             self.expect_members(mode, "step_s", "generate_s", "train_s", "wait_share", "first_wait_s", "stopwatch_wait_s")
             self.assertEqual(len([float.fromhex(loss) for loss in mode["losses"]]), 2)
             self.assertEqual(len(mode["batch_digests"]), 2)
         self.assertIs(found["losses_equal"], True)
-        self.assertEqual(found["modes"]["feed"]["losses"], found["modes"]["queue"]["losses"])
-        self.assertIn("losses of all modes (feed and queue) are bitwise equal", done.stderr)
-        self.check_files(found["logdir"], "loss/feed", "loss/queue", "queue/blstm/fraction_of_4_full",
+        for name in ("queue", "loader"):
+            self.assertEqual(found["modes"]["feed"]["losses"], found["modes"][name]["losses"])
+            self.assertIsInstance(found["saved_vs_feed"][name], float)
+            self.assertIsInstance(found["step_over_limit"][name], float)
+        self.assertIn("losses of all modes (feed, queue and loader) are bitwise equal", done.stderr)
+        self.check_files(found["logdir"], "loss/feed", "loss/queue", "loss/loader", "queue/blstm/fraction_of_4_full",
                          "pipeline/starved_fraction", "global_step/sec")
 
     def test_blstm_with_one_mode_compares_nothing(self):
-        found = self.json_of(self.expect(0, *TINY_BLSTM, "--feed", "queue", "--json").stdout, "headpond.train/1")
-        self.assertEqual(list(found["modes"]), ["queue"])
-        self.assertIsNone(found["losses_equal"])
+        for name in ("queue", "loader"):
+            found = self.json_of(self.expect(0, *TINY_BLSTM, "--feed", name, "--json").stdout, "headpond.train/1")
+            self.assertEqual(list(found["modes"]), [name])
+            self.assertIsNone(found["losses_equal"])
 
     def test_wrong_settings_exit_2_and_leave_nothing(self):
-        for line in ("blstm --steps 0", "mnist --capacity 5", "mnist --producers 0", "blstm --feed loader", "mnist --feed loader"):
+        for line in ("blstm --steps 0", "mnist --capacity 5", "mnist --producers 0", "blstm --feed loader --time 0", "mnist --feed loader --batch 0"):
             done = self.expect(2, "train", *line.split())
             self.assertEqual(done.stdout, "")
         self.assertEqual(list(self.folder.iterdir()), [])
@@ -203,6 +207,18 @@ class Train(Case):
     def test_mnist_ready_has_no_queue(self):
         line = [*TINY_MNIST, "--feed", "ready", "--data", write_digits(self.folder / "digits"), "--json"]
         self.assertIsNone(self.json_of(self.expect(0, *line).stdout, "headpond.train/1")["queue"])
+
+    def test_mnist_by_the_loader_has_no_producers_and_the_same_losses_each_time(self):
+        digits, losses = write_digits(self.folder / "digits"), set()
+        for sleep_ms in ("0", "2"):
+            line = ["train", "mnist", "--feed", "loader", "--steps", "20", "--sleep-ms", sleep_ms, "--data", digits, "--json"]
+            found = self.json_of(self.expect(0, *line).stdout, "headpond.train/1")
+            self.assertIsNone(found["queue"])
+            self.assertEqual(found["loader"]["batches"], 20)
+            self.expect_members(found, "share_of_limit", "wait_share", "stopwatch_wait_share", "fill_s")
+            losses.add(tuple(epoch["train_loss"] for epoch in found["epochs"]))
+            self.check_files(found["logdir"], "pipeline/starved_fraction", "validation/accuracy")
+        self.assertEqual(len(losses), 1)
 
     def test_missing_data_is_a_failure_that_names_the_file(self):
         done = self.expect(1, *TINY_MNIST, "--data", "nowhere", "--json")

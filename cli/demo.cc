@@ -58,7 +58,7 @@ DemoRow blstm_row(const BlstmResult& result, std::optional<double> all_cores_ste
               .flaw =
                   "its feed run draws each batch twice (its accuracy evaluates the random input again), so part of "
                   "this is not the queue's",
-              .ours = {100 * *result.saved_vs_feed, "%",
+              .ours = {100 * result.queue_gain->saved_vs_feed, "%",
                        fmt::format("the trainer has one core; feed {:.2f} s a step: generate {:.2f}, train {:.2f}; "
                                    "queue {:.2f}; {} in turns",
                                    feed.step_s, feed.generate_s, feed.train_s, queue.step_s,
@@ -77,7 +77,8 @@ DemoRow blstm_row(const BlstmResult& result, std::optional<double> all_cores_ste
 }
 
 Result<BlstmResult> turns(const Plan& plan, uint64_t seed, const RunHooks& hooks) {
-  BlstmTrial trial({.all_cores = false, .steps = plan.blstm_rounds * plan.blstm_steps, .seed = seed}, hooks);
+  BlstmTrial trial({.loader = false, .all_cores = false, .steps = plan.blstm_rounds * plan.blstm_steps, .seed = seed},
+                   hooks);
   const int64_t start = now_ns();
   for (int64_t i = 0; i < plan.blstm_rounds && seconds_since(start) < plan.blstm_s; ++i) {
     const auto round = trial.round(plan.blstm_steps);
@@ -88,7 +89,7 @@ Result<BlstmResult> turns(const Plan& plan, uint64_t seed, const RunHooks& hooks
 
 // Feed with every core for the trainer: what a queue competes with where there is no device.
 Result<std::optional<double>> step_on_all_cores(uint64_t seed, const RunHooks& hooks) {
-  const auto result = train_blstm({.feed = false, .queue = false, .steps = 4, .seed = seed}, hooks);
+  const auto result = train_blstm({.feed = false, .queue = false, .loader = false, .steps = 4, .seed = seed}, hooks);
   if (!result) return fail(result.error());
   return result->all_cores ? std::optional(result->all_cores->step_s) : std::nullopt;
 }
@@ -103,7 +104,7 @@ Result<void> Demo::blstm() {
   if (!result) return fail(result.error());
   if (!result->losses_equal.value_or(false)) return fail(ErrorKind::DataLoss, "the losses of feed and queue differ");
   session.say(fmt::format("saved {:.1f} % of at most {:.1f} %; the losses of both modes are bitwise equal",
-                          100 * *result->saved_vs_feed, 100 * *result->ceiling));
+                          100 * result->queue_gain->saved_vs_feed, 100 * *result->ceiling));
   std::optional<double> all_cores;
   if (plan.all_cores && seconds_since(start) < plan.blstm_s) {
     session.say("feed once more, with all cores for the trainer");

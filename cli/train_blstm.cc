@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// headpond train blstm: what a queue saves when making a batch costs as much as a part of the training step.
+// headpond train blstm: what making batches ahead saves when one costs as much as a part of the training step.
 #include <fmt/core.h>
 
 #include <memory>
@@ -25,7 +25,8 @@ void declare(Flags& flags, BlstmFlags& to) {
   BlstmOptions& o = to.options;
   flags.choice(
       "feed", to.feed, {"feed", "queue", "loader", "all"},
-      "feed: generate, then train; queue: a thread generates ahead; all: both in turns, and feed with all cores");
+      "feed: generate, then train; queue: a thread generates ahead; loader: so does a Loader, and nothing is set; all: "
+      "these in turns, and feed with all cores");
   flags.choice("generator", to.generator, {"std", "headpond"}, "of normal numbers, the same in all modes");
   flags.option("steps", to.steps, "in each mode [6]");
   flags.flag("full", to.full, "50 steps");
@@ -44,6 +45,7 @@ BlstmOptions options_of(const BlstmFlags& flags, uint64_t seed) {
   const bool all = flags.feed == "all";
   options.feed = all || flags.feed == "feed";
   options.queue = all || flags.feed == "queue";
+  options.loader = all || flags.feed == "loader";
   options.all_cores = all;
   options.generator = flags.generator == "std" ? NormalSource::standard : NormalSource::headpond;
   options.steps = flags.steps.value_or(flags.full ? 50 : 6);
@@ -73,29 +75,36 @@ void member_or_null(JsonWriter& json, const char* name, const std::optional<T>& 
   }
 }
 
+void write_gains(JsonWriter& json, const char* name, const BlstmResult& result, double BlstmGain::*figure) {
+  const auto of = [&](const std::optional<BlstmGain>& gain) {
+    return gain ? std::optional((*gain).*figure) : std::nullopt;
+  };
+  json.key(name).begin_object();
+  member_or_null(json, "queue", of(result.queue_gain));
+  member_or_null(json, "loader", of(result.loader_gain));
+  json.end_object();
+}
+
 void write_members(JsonWriter& json, const BlstmOptions& options, const BlstmResult& result) {
   json.member("name", "blstm").key("modes").begin_object();
   write_mode(json, "feed", result.feed);
   write_mode(json, "queue", result.queue);
+  write_mode(json, "loader", result.loader);
   json.end_object().key("feed_all_cores");
   if (result.all_cores) {
     json.begin_object().member("step_s", result.all_cores->step_s).end_object();
   } else {
     json.value(nullptr);
   }
-  json.key("saved_vs_feed").begin_object();
-  member_or_null(json, "queue", result.saved_vs_feed);
-  json.end_object();
+  write_gains(json, "saved_vs_feed", result, &BlstmGain::saved_vs_feed);
   member_or_null(json, "ceiling", result.ceiling);
-  json.key("step_over_limit").begin_object();
-  member_or_null(json, "queue", result.step_over_limit);
-  json.end_object();
+  write_gains(json, "step_over_limit", result, &BlstmGain::step_over_limit);
   member_or_null(json, "losses_equal", result.losses_equal);
   json.key("rounds").begin_array();
   for (const BlstmRound& round : result.rounds) {
     json.begin_object().member("generate_s", round.generate_s).member("train_s", round.train_s);
     json.member("feed_step_s", round.feed_step_s).member("queue_step_s", round.queue_step_s);
-    json.member("all_cores_step_s", round.all_cores_step_s).end_object();
+    json.member("loader_step_s", round.loader_step_s).member("all_cores_step_s", round.all_cores_step_s).end_object();
   }
   json.end_array()
       .member("steps", options.steps)
@@ -112,6 +121,7 @@ std::string table(const BlstmResult& result) {
   };
   add("feed", result.feed);
   add("queue", result.queue);
+  add("loader", result.loader);
   add("feed, all cores", result.all_cores);
   return format_table({{.head = "mode"},
                        {.head = "s/step", .right = true},
@@ -125,24 +135,26 @@ std::string table(const BlstmResult& result) {
 void tell(const Session& session, const BlstmOptions& options, const BlstmResult& result) {
   session.say("\n" + table(result));
   session.say(fmt::format(
-      "The trainer has {} core(s) in feed and queue mode: it stands for the device. Means leave out the first step "
-      "of each block, in which the queue fills.",
+      "The trainer has {} core(s) in feed, queue and loader mode: it stands for the device. Means leave out the first "
+      "step of each block, in which the first batch is made.",
       options.cores));
   if (!result.losses_equal) return;
-  session.say(fmt::format(
-      "time saved against feed: {:.1f} % (ceiling {:.1f} %: generate / (generate + train)); queue step / max(generate, "
-      "train): {:.3f}",
-      100 * *result.saved_vs_feed, 100 * *result.ceiling, *result.step_over_limit));
+  for (const auto& [name, gain] : {std::pair{"queue", result.queue_gain}, {"loader", result.loader_gain}}) {
+    if (!gain) continue;
+    session.say(fmt::format(
+        "{}: time saved against feed {:.1f} % (ceiling {:.1f} %: generate / (generate + train)); step / max(generate, "
+        "train) {:.3f}",
+        name, 100 * gain->saved_vs_feed, 100 * *result.ceiling, gain->step_over_limit));
+  }
   session.say(
       "The article that this repeats reports 36.8 %; its feed run draws each batch twice (its accuracy evaluates the "
       "random "
       "input again), so part of that is not the queue's.");
-  session.say(*result.losses_equal ? "losses of all modes (feed and queue) are bitwise equal"
+  session.say(*result.losses_equal ? "losses of all modes (feed, queue and loader) are bitwise equal"
                                    : "LOSSES OF THE MODES DIFFER: this is an error of the program");
 }
 
 Result<Report> run(Session& session, const BlstmFlags& flags) {
-  if (flags.feed == "loader") return fail(not_in_this_version("train blstm --feed loader"));
   const BlstmOptions options = options_of(flags, session.common().seed);
   BlstmTrial check(options);  // Refuses wrong options before anything is written.
   auto log = RunLog::open(session, {.length = std::chrono::seconds(120)});
@@ -168,7 +180,7 @@ Result<Report> run(Session& session, const BlstmFlags& flags) {
 Verb train_blstm_verb() {
   const auto flags = std::make_shared<BlstmFlags>();
   return {.path = "train blstm",
-          .what = "a bidirectional LSTM on random batches: fed in turn, or by a queue",
+          .what = "a bidirectional LSTM on random batches: fed in turn, by a queue, by a Loader",
           .declare = [flags](Flags& to) { declare(to, *flags); },
           .run = [flags](Session& session) { return run(session, *flags); }};
 }

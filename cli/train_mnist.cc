@@ -27,8 +27,10 @@ struct MnistFlags {
 
 void declare(Flags& flags, MnistFlags& to) {
   MnistOptions& o = to.options;
-  flags.choice("feed", to.feed, {"queue", "loader", "ready"},
-               "ready: one prepared batch again and again, the limit of training");
+  flags.choice(
+      "feed", to.feed, {"queue", "loader", "ready"},
+      "queue: sleeping producers fill a shuffle queue; loader: a Loader over shuffled slices, each batch sleeps "
+      "once; ready: one prepared batch again and again, the limit of training");
   flags.option("data", o.folder, "folder with MNIST's four files, plain or .gz; default: the program's own digits");
   flags.option("producers", o.producers, "threads that enqueue [4]");
   flags.option("sleep-ms", to.sleep_ms, "of a producer before each batch: stands for slow storage [50]");
@@ -51,7 +53,9 @@ MnistOptions options_of(const MnistFlags& flags, uint64_t seed) {
   if (flags.lr) options.recipe.lr = *flags.lr;
   if (!flags.loss.empty()) options.recipe.loss = flags.loss == "sum" ? LossReduction::sum : LossReduction::mean;
   if (!flags.batch_norm.empty()) options.recipe.train_batch_norm = flags.batch_norm == "train";
-  options.ready = flags.feed == "ready";
+  options.feed = flags.feed == "ready"    ? MnistFeed::ready
+                 : flags.feed == "loader" ? MnistFeed::loader
+                                          : MnistFeed::queue;
   options.sleep = std::chrono::milliseconds(flags.sleep_ms);
   return options;
 }
@@ -71,6 +75,17 @@ void write_epoch(JsonWriter& json, const MnistEpoch& epoch) {
   json.member("wall_s", epoch.wall_s).end_object();
 }
 
+void write_loader(JsonWriter& json, const std::optional<LoaderStats>& stats) {
+  json.key("loader");
+  if (!stats) {
+    json.value(nullptr);
+    return;
+  }
+  json.begin_object().member("batches", stats->batches).member("waits", stats->waits);
+  json.member("helped", stats->helped).member("threads", stats->threads).member("io_threads", stats->io_threads);
+  json.member("memory_peak_bytes", stats->memory_peak).end_object();
+}
+
 void write_members(JsonWriter& json, const MnistOptions& options, const MnistResult& result) {
   json.member("name", "mnist").member("parameters", result.parameters).key("epochs").begin_array();
   for (const MnistEpoch& epoch : result.epochs) write_epoch(json, epoch);
@@ -86,6 +101,7 @@ void write_members(JsonWriter& json, const MnistOptions& options, const MnistRes
   } else {
     json.value(nullptr);
   }
+  write_loader(json, result.loader);
   json.key("data").begin_object().member("source", result.source).member("train", result.train_images);
   json.member("valid", result.test_images).member("digest", fmt::format("{:08x}", result.digest)).end_object();
 }
@@ -109,6 +125,12 @@ void tell(const Session& session, const MnistOptions& options, const MnistResult
   session.say(
       fmt::format("waited for data {:.1f} % of the time (stopwatch: {:.1f} %), and {:.2f} s until the first batch",
                   100 * result.wait_share, 100 * result.stopwatch_wait_share, result.fill_s));
+  if (result.loader) {
+    session.say(
+        fmt::format("the loader found out by itself: {} threads compute, {} wait in sleeps; peak memory {:.1f} MiB",
+                    result.loader->threads, result.loader->io_threads,
+                    static_cast<double>(result.loader->memory_peak) / (1 << 20)));
+  }
   if (!result.queue) return;
   session.say(
       fmt::format("queue above its minimum: {:.0f} % full on average; nothing to take in {:.0f} % of the looks: {}",
@@ -118,7 +140,6 @@ void tell(const Session& session, const MnistOptions& options, const MnistResult
 }
 
 Result<Report> run(Session& session, const MnistFlags& flags) {
-  if (flags.feed == "loader") return fail(not_in_this_version("train mnist --feed loader"));
   MnistOptions options = options_of(flags, session.common().seed);
   options.on_epoch = [&session](const MnistEpoch& epoch) { tell_epoch(session, epoch); };
   MnistTrial check(options);  // Refuses wrong options before anything is written.
@@ -154,7 +175,7 @@ Result<void> draw_digits_once(Session& session) {
 Verb train_mnist_verb() {
   const auto flags = std::make_shared<MnistFlags>();
   return {.path = "train mnist",
-          .what = "the article's digit network, fed by sleeping producers through a shuffle queue",
+          .what = "the article's digit network, fed by sleeping producers through a shuffle queue, or by a Loader",
           .declare = [flags](Flags& to) { declare(to, *flags); },
           .run = [flags](Session& session) { return run(session, *flags); }};
 }

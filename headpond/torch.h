@@ -7,6 +7,7 @@
 #include "headpond/train/mnist.h"
 #include "headpond/train/mnist_data.h"
 #include "headpond/train/mnist_input.h"
+#include "headpond/train/mnist_loader.h"
 #include "headpond/train/mnist_trainer.h"
 #include "headpond/train/models.h"
 #include "headpond/train/normals.h"

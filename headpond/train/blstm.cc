@@ -23,6 +23,7 @@
 #include "headpond/queue/queue_runner.h"
 #include "headpond/train/blas.h"
 #include "headpond/train/blstm_trainer_internal.h"
+#include "headpond/train/normal_loader_internal.h"
 #include "headpond/train/pin.h"
 
 namespace headpond {
@@ -65,8 +66,9 @@ void refuse_wrong(const BlstmOptions& options) {
     if (count < 1)
       throw Exception(Error(ErrorKind::InvalidArgument, fmt::format("{} must be at least 1, got {}", what, count)));
   }
-  if (!options.feed && !options.queue && !options.all_cores) {
-    throw Exception(Error(ErrorKind::InvalidArgument, "no mode to train in: feed, queue and all_cores are all off"));
+  if (!options.feed && !options.queue && !options.loader && !options.all_cores) {
+    throw Exception(
+        Error(ErrorKind::InvalidArgument, "no mode to train in: feed, queue, loader and all_cores are all off"));
   }
   if (auto fast = require_fast(blas()); !fast) throw Exception(fast.error());
 }
@@ -79,8 +81,6 @@ void use_threads(int torch_threads, int blas_threads) {
 
 }  // namespace
 
-double BlstmRound::step_over_limit() const { return queue_step_s / std::max(generate_s, train_s); }
-
 struct BlstmTrial::State {
   State(const BlstmOptions& o, RunHooks h) : options(o), hooks(std::move(h)), monitor(monitor_options()) {
     const auto make = [&](bool wanted, const char* name) {
@@ -88,8 +88,9 @@ struct BlstmTrial::State {
     };
     feed = make(options.feed, "feed");
     queue = make(options.queue, "queue");
+    loader = make(options.loader, "loader");
     all_cores = make(options.all_cores && cpus.trainer.size() < all_cpus.size(), "feed_all_cores");
-    const int64_t modes = (feed ? 1 : 0) + (queue ? 1 : 0) + (all_cores ? 1 : 0);
+    const int64_t modes = (feed ? 1 : 0) + (queue ? 1 : 0) + (loader ? 1 : 0) + (all_cores ? 1 : 0);
     bar.emplace(ProgressOptions{.description = "blstm", .total = options.steps * modes, .enabled = hooks.progress});
   }
 
@@ -110,6 +111,7 @@ struct BlstmTrial::State {
   Result<void> steps(Mode& mode, int64_t count, const NextBatch& next);
   Result<void> feed_block(Mode& mode, int64_t count);
   Result<void> queue_block(int64_t count);
+  Result<void> loader_block(int64_t count);
   Result<BlstmMode> block(Mode& mode, int64_t count);
 
   const BlstmOptions options;
@@ -118,7 +120,7 @@ struct BlstmTrial::State {
   const CpuShares cpus = share_cpus(all_cpus, options.cores);
   BufferPool pool;  // Outlives the modes.
   std::optional<Progress> bar;
-  std::unique_ptr<Mode> feed, queue, all_cores;
+  std::unique_ptr<Mode> feed, queue, loader, all_cores;  // Null: does not run.
   std::vector<BlstmRound> rounds;
   bool warm = false;
   WaitAccount account;  // Of the trainer, whichever mode has its turn.
@@ -206,10 +208,22 @@ Result<void> BlstmTrial::State::queue_block(int64_t count) {
   return coordinator.join();
 }
 
+// The Loader is made before the thread is pinned: it may use all CPUs.
+Result<void> BlstmTrial::State::loader_block(int64_t count) {
+  internal::NormalLoader input(loader->batches, count, hooks.stop);
+  PinnedScope pinned(cpus.trainer);
+  use_threads(options.torch_threads, options.cores);
+  HEADPOND_TRY(steps(*loader, count, [&] { return input.next(); }));
+  loader->log.generated.insert(loader->log.generated.end(), static_cast<size_t>(count), input.work_ns() / count);
+  return {};
+}
+
 // The figures of this block alone.
 Result<BlstmMode> BlstmTrial::State::block(Mode& mode, int64_t count) {
   const size_t first_step = mode.log.steps.size(), first_batch = mode.log.generated.size();
-  const auto done = &mode == queue.get() ? queue_block(count) : feed_block(mode, count);
+  const auto done = &mode == queue.get()    ? queue_block(count)
+                    : &mode == loader.get() ? loader_block(count)
+                                            : feed_block(mode, count);
   if (!done) return fail(done.error());
   return mode.log.mode(first_step, first_batch);
 }
@@ -234,8 +248,9 @@ Result<BlstmRound> BlstmTrial::round(int64_t steps) {
     round.train_s = figures->train_s;
     round.feed_step_s = figures->step_s;
   }
-  for (auto [mode, step_s] :
-       {std::pair{s.queue.get(), &round.queue_step_s}, {s.all_cores.get(), &round.all_cores_step_s}}) {
+  for (auto [mode, step_s] : {std::pair{s.queue.get(), &round.queue_step_s},
+                              {s.loader.get(), &round.loader_step_s},
+                              {s.all_cores.get(), &round.all_cores_step_s}}) {
     if (mode == nullptr) continue;
     const auto figures = s.block(*mode, steps);
     if (!figures) return fail(figures.error());
@@ -245,11 +260,34 @@ Result<BlstmRound> BlstmTrial::round(int64_t steps) {
   return round;
 }
 
+namespace {
+
+bool same_bits(const BlstmLog& a, const BlstmLog& b) {
+  return a.digests == b.digests && a.losses.size() == b.losses.size() &&
+         std::memcmp(a.losses.data(), b.losses.data(), a.losses.size() * sizeof(float)) == 0;
+}
+
+// Medians over the rounds of what `figure` makes of each.
+template <class Figure>
+double over_rounds(const std::vector<BlstmRound>& rounds, Figure figure) {
+  std::vector<double> values;
+  for (const BlstmRound& round : rounds) values.push_back(figure(round));
+  return median(values);
+}
+
+BlstmGain gain(const std::vector<BlstmRound>& rounds, double BlstmRound::*step_s) {
+  return {.saved_vs_feed = over_rounds(rounds, [=](const BlstmRound& r) { return 1 - r.*step_s / r.feed_step_s; }),
+          .step_over_limit = over_rounds(rounds, [=](const BlstmRound& r) { return r.over_limit(r.*step_s); })};
+}
+
+}  // namespace
+
 BlstmResult BlstmTrial::result() const {
   const State& s = *state_;
   BlstmResult result;
   for (auto [mode, to] : {std::pair{s.feed.get(), &result.feed},
                           {s.queue.get(), &result.queue},
+                          {s.loader.get(), &result.loader},
                           {s.all_cores.get(), &result.all_cores}}) {
     if (mode == nullptr) continue;
     *to = mode->log.mode();
@@ -257,18 +295,16 @@ BlstmResult BlstmTrial::result() const {
     (*to)->batch_digests = mode->log.digests;
   }
   result.rounds = s.rounds;
-  if (!s.feed || !s.queue) return result;
-  const auto over_rounds = [&](auto figure) {
-    std::vector<double> values;
-    for (const BlstmRound& round : s.rounds) values.push_back(figure(round));
-    return median(values);
-  };
-  result.saved_vs_feed = over_rounds([](const BlstmRound& r) { return 1 - r.queue_step_s / r.feed_step_s; });
-  result.ceiling = over_rounds([](const BlstmRound& r) { return r.generate_s / (r.generate_s + r.train_s); });
-  result.step_over_limit = over_rounds([](const BlstmRound& r) { return r.step_over_limit(); });
-  const auto &a = s.feed->log, &b = s.queue->log;
-  result.losses_equal = a.digests == b.digests && a.losses.size() == b.losses.size() &&
-                        std::memcmp(a.losses.data(), b.losses.data(), a.losses.size() * sizeof(float)) == 0;
+  const Mode* first = nullptr;
+  for (const Mode* mode : {s.feed.get(), s.queue.get(), s.loader.get()}) {
+    if (first != nullptr && mode != nullptr)
+      result.losses_equal = result.losses_equal.value_or(true) && same_bits(first->log, mode->log);
+    if (first == nullptr) first = mode;
+  }
+  if (!s.feed || (!s.queue && !s.loader)) return result;
+  if (s.queue) result.queue_gain = gain(s.rounds, &BlstmRound::queue_step_s);
+  if (s.loader) result.loader_gain = gain(s.rounds, &BlstmRound::loader_step_s);
+  result.ceiling = over_rounds(s.rounds, [](const BlstmRound& r) { return r.generate_s / (r.generate_s + r.train_s); });
   return result;
 }
 

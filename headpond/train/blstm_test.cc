@@ -25,8 +25,10 @@ TEST_P(BlstmRunSource, ModesSeeTheSameBatchesAndMakeTheSameLossesToTheLastBit) {
   options.generator = GetParam();
   const BlstmResult result = train_blstm(options).value();
   ASSERT_EQ(result.feed.value().losses.size(), 5U);
-  EXPECT_EQ(result.feed.value().losses, result.queue.value().losses);
-  EXPECT_EQ(result.feed.value().batch_digests, result.queue.value().batch_digests);
+  for (const BlstmMode& mode : {result.queue.value(), result.loader.value()}) {
+    EXPECT_EQ(result.feed.value().losses, mode.losses);
+    EXPECT_EQ(result.feed.value().batch_digests, mode.batch_digests);
+  }
   EXPECT_TRUE(result.losses_equal.value());
   EXPECT_NE(result.feed.value().batch_digests[0], result.feed.value().batch_digests[1]);
 }
@@ -48,12 +50,15 @@ TEST(BlstmRun, LossesOfAnotherSeedAreRejected) {
 TEST(BlstmRun, BlocksOfAnotherSizeChangeNoLoss) {
   BlstmTrial trial(tiny());
   for (const int64_t steps : {1, 3, 1}) ASSERT_TRUE(trial.round(steps));
-  EXPECT_EQ(trial.result().queue.value().losses, train_blstm(tiny()).value().feed.value().losses);
+  const BlstmResult result = trial.result(), whole = train_blstm(tiny()).value();
+  EXPECT_EQ(result.queue.value().losses, whole.feed.value().losses);
+  EXPECT_EQ(result.loader.value().losses, whole.feed.value().losses);
 }
 
 TEST(BlstmRun, LossesFallOnSamplesThatCanBeLearned) {
   // The sum over a sample is a linear function of it, so one with few values is learned quickly.
   const BlstmResult result = train_blstm({.queue = false,
+                                          .loader = false,
                                           .all_cores = false,
                                           .steps = 120,
                                           .batch = 200,
@@ -69,7 +74,7 @@ TEST(BlstmRun, LossesFallOnSamplesThatCanBeLearned) {
 TEST(BlstmRun, FiguresFitTogether) {
   const BlstmResult result = train_blstm(tiny()).value();
   ASSERT_EQ(result.rounds.size(), 2U);
-  for (const BlstmMode& mode : {result.feed.value(), result.queue.value()}) {
+  for (const BlstmMode& mode : {result.feed.value(), result.queue.value(), result.loader.value()}) {
     EXPECT_NEAR(mode.step_s, mode.train_s + mode.wait_s, 1e-9);
     EXPECT_NEAR(mode.wait_share, mode.wait_s / mode.step_s, 1e-9);
     EXPECT_GE(mode.stopwatch_wait_s, mode.wait_s);
@@ -77,16 +82,28 @@ TEST(BlstmRun, FiguresFitTogether) {
   }
   EXPECT_GT(result.ceiling.value(), 0);
   EXPECT_LT(result.ceiling.value(), 1);
+  for (const BlstmGain& gain : {result.queue_gain.value(), result.loader_gain.value()}) {
+    EXPECT_LT(gain.saved_vs_feed, 1);
+    EXPECT_GT(gain.step_over_limit, 0);
+  }
 }
 
 TEST(BlstmRun, RunsOneModeAlone) {
   BlstmOptions options = tiny();
-  options.feed = false;
-  options.all_cores = false;
+  options.feed = options.loader = options.all_cores = false;
   const BlstmResult result = train_blstm(options).value();
   EXPECT_FALSE(result.feed);
   EXPECT_FALSE(result.losses_equal);
+  EXPECT_FALSE(result.queue_gain);
   EXPECT_EQ(result.queue.value().losses.size(), 5U);
+}
+
+TEST(BlstmRun, LoaderAloneMakesTheSameLosses) {
+  BlstmOptions options = tiny();
+  options.feed = options.queue = options.all_cores = false;
+  const BlstmResult result = train_blstm(options).value();
+  EXPECT_FALSE(result.losses_equal);
+  EXPECT_EQ(result.loader.value().losses, train_blstm(tiny()).value().feed.value().losses);
 }
 
 TEST(BlstmRun, TrainerLeavesItsThreadOnAllCpus) {
@@ -105,7 +122,7 @@ TEST(BlstmRun, WrongOptionsAreRefusedWithTheirNames) {
     EXPECT_EQ(e.error().kind(), ErrorKind::InvalidArgument);
     EXPECT_THAT(e.what(), HasSubstr("capacity must be at least 1, got 0"));
   }
-  EXPECT_THROW(BlstmTrial({.feed = false, .queue = false, .all_cores = false}), Exception);
+  EXPECT_THROW(BlstmTrial({.feed = false, .queue = false, .loader = false, .all_cores = false}), Exception);
 }
 
 TEST(BlstmRun, StopEndsTheRunAndItsProducer) {
@@ -123,10 +140,8 @@ TEST(BlstmRun, StopEndsTheRunAndItsProducer) {
 }
 
 TEST(BlstmRound, LimitIsTheLongerOfGenerateAndTrain) {
-  EXPECT_DOUBLE_EQ(
-      (BlstmRound{.generate_s = 2, .train_s = 1, .feed_step_s = 3, .queue_step_s = 2.02}).step_over_limit(), 1.01);
-  EXPECT_DOUBLE_EQ((BlstmRound{.generate_s = 1, .train_s = 2, .feed_step_s = 3, .queue_step_s = 3}).step_over_limit(),
-                   1.5);
+  EXPECT_DOUBLE_EQ((BlstmRound{.generate_s = 2, .train_s = 1}).over_limit(2.02), 1.01);
+  EXPECT_DOUBLE_EQ((BlstmRound{.generate_s = 1, .train_s = 2}).over_limit(3), 1.5);
 }
 
 }  // namespace

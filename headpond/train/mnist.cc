@@ -15,6 +15,7 @@
 #include "headpond/monitor/wait_account.h"
 #include "headpond/train/blas.h"
 #include "headpond/train/mnist_input.h"
+#include "headpond/train/mnist_loader.h"
 #include "headpond/train/models.h"
 #include "headpond/train/pin.h"
 
@@ -22,6 +23,7 @@ namespace headpond {
 namespace {
 
 using NextBatch = std::function<Result<Element>()>;
+using InStore = std::function<int64_t()>;  // Images that are there beyond what is being made.
 
 constexpr int64_t kSettlingSteps = 20;
 constexpr int64_t kLimitSteps = 120;  // Of the run that finds the limit of training.
@@ -93,13 +95,18 @@ struct MnistTrial::State {
   Result<void> prepare();
   Result<void> find_limit();
   MnistInputOptions input_options(int producers) const;
+  MnistLoaderOptions loader_options() const {
+    return {.sleep = options.sleep, .batch = options.batch, .seed = options.recipe.seed};
+  }
   Result<void> step(const NextBatch& next, Sums& sums, Progress& bar);
   Result<MnistEpoch> steps(const NextBatch& next, int64_t count, int64_t in_store, const std::string& description);
   NextBatch ready_batch() const;
   NextBatch queue_batch(MnistInput& input) {
     return [this, &input] { return input.next(hooks.stop); };
   }
-  Result<void> epochs(const NextBatch& next, const MnistInput* input, MnistResult& result);
+  Result<void> epochs(const NextBatch& next, const InStore& in_store, MnistResult& result);
+  Result<void> run_queue(MnistResult& result);
+  Result<void> run_loader(MnistResult& result);
   Result<void> validate(MnistEpoch& epoch);
   void fill_in(MnistResult& result) const;
 
@@ -231,7 +238,7 @@ Result<void> MnistTrial::State::validate(MnistEpoch& epoch) {
   return hooks.events->scalar("validation/loss", *epoch.valid_loss, steps_done.get());
 }
 
-Result<void> MnistTrial::State::epochs(const NextBatch& next, const MnistInput* input, MnistResult& result) {
+Result<void> MnistTrial::State::epochs(const NextBatch& next, const InStore& in_store, MnistResult& result) {
   const int64_t whole = data->train_images.dim(0) / options.batch;
   const int64_t planned = options.steps > 0 ? options.steps : whole * options.epochs;
   const bool leaves_early = options.early_exit > 0 && options.early_exit < planned;
@@ -239,9 +246,8 @@ Result<void> MnistTrial::State::epochs(const NextBatch& next, const MnistInput* 
   const int64_t rounds = (planned + whole - 1) / whole;
   for (int64_t done = 0; done < last;) {
     const int64_t count = std::min(whole, last - done);
-    const int64_t in_store = input != nullptr && done > 0 ? input->in_store() : 0;
     const std::string description = fmt::format("epoch {}/{}", done / whole + 1, rounds);
-    auto epoch = steps(next, count, in_store, description);
+    auto epoch = steps(next, count, done > 0 ? in_store() : 0, description);
     if (!epoch) return fail(epoch.error());
     epoch->index = done / whole;
     done += count;
@@ -252,11 +258,30 @@ Result<void> MnistTrial::State::epochs(const NextBatch& next, const MnistInput* 
   return {};
 }
 
+Result<void> MnistTrial::State::run_queue(MnistResult& result) {
+  const PinnedScope pinned(cpus.trainer);
+  MnistInput input(*data, input_options(options.producers));
+  const QueueMonitor::Handle watched = monitor.watch(queue_source(input.queue()));
+  HEADPOND_TRY(epochs(
+      queue_batch(input), [&] { return input.in_store(); }, result));
+  result.queue = watched.summary();
+  return {};
+}
+
+// The Loader is made before the thread is pinned: it may use all CPUs.
+Result<void> MnistTrial::State::run_loader(MnistResult& result) {
+  MnistLoader input(*data, loader_options(), hooks.stop);
+  const PinnedScope pinned(cpus.trainer);
+  HEADPOND_TRY(epochs([&] { return input.next(); }, [&] { return input.in_store(); }, result));
+  result.loader = input.stats();
+  return {};
+}
+
 void MnistTrial::State::fill_in(MnistResult& result) const {
   result.parameters = MnistNet::kParameters;
   result.train_it_per_s = train_it_per_s;
   result.limit_it_per_s = train_it_per_s;
-  if (!options.ready && options.sleep.count() > 0) {
+  if (options.feed == MnistFeed::queue && options.sleep.count() > 0) {
     const double producers = options.producers * 1000.0 / static_cast<double>(options.sleep.count());
     result.limit_it_per_s = std::min(producers, train_it_per_s);
   }
@@ -267,7 +292,7 @@ void MnistTrial::State::fill_in(MnistResult& result) const {
   result.stopwatch_wait_s = seconds(stopwatch.call_ns - stopwatch.first_call_ns) / calls;
   result.wait_share = result.wait_s * calls / seconds(waits.wait_ns + waits.work_ns - waits.first_wait_ns);
   result.stopwatch_wait_share = result.stopwatch_wait_s * calls / seconds(stopwatch.steps_ns - stopwatch.first_call_ns);
-  result.fill_s = options.ready ? 0 : fill_s;
+  result.fill_s = options.feed == MnistFeed::ready ? 0 : fill_s;
   result.source = data->source;
   result.train_images = data->train_images.dim(0);
   result.test_images = data->test_images.dim(0);
@@ -295,20 +320,41 @@ Result<MnistEpoch> MnistTrial::block(int producers, int64_t steps) {
   return s.steps(s.queue_batch(input), steps, 0, fmt::format("{} producers", producers));
 }
 
+Result<MnistEpoch> MnistTrial::loader_block(int64_t steps) {
+  State& s = *state_;
+  if (steps < 1) return fail(ErrorKind::InvalidArgument, fmt::format("no block of {} steps", steps));
+  {
+    const PinnedScope pinned(s.cpus.trainer);
+    HEADPOND_TRY(s.prepare());
+  }
+  s.input_start_ns = now_ns();
+  MnistLoader input(*s.data, s.loader_options(), s.hooks.stop);
+  const PinnedScope pinned(s.cpus.trainer);
+  return s.steps([&] { return input.next(); }, steps, 0, "loader");
+}
+
 Result<MnistResult> MnistTrial::run() {
   State& s = *state_;
-  const PinnedScope pinned(s.cpus.trainer);
-  HEADPOND_TRY(s.prepare());
-  HEADPOND_TRY(s.find_limit());
+  {
+    const PinnedScope pinned(s.cpus.trainer);
+    HEADPOND_TRY(s.prepare());
+    HEADPOND_TRY(s.find_limit());
+  }
   MnistResult result;
   s.input_start_ns = now_ns();
-  if (s.options.ready) {
-    HEADPOND_TRY(s.epochs(s.ready_batch(), nullptr, result));
-  } else {
-    MnistInput input(*s.data, s.input_options(s.options.producers));
-    const QueueMonitor::Handle watched = s.monitor.watch(queue_source(input.queue()));
-    HEADPOND_TRY(s.epochs(s.queue_batch(input), &input, result));
-    result.queue = watched.summary();
+  switch (s.options.feed) {
+    case MnistFeed::queue:
+      HEADPOND_TRY(s.run_queue(result));
+      break;
+    case MnistFeed::loader:
+      HEADPOND_TRY(s.run_loader(result));
+      break;
+    case MnistFeed::ready: {
+      const PinnedScope pinned(s.cpus.trainer);
+      HEADPOND_TRY(s.epochs(
+          s.ready_batch(), [] { return int64_t{0}; }, result));
+      break;
+    }
   }
   s.fill_in(result);
   return result;

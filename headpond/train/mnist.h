@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Training the digit network through a RandomShuffleQueue that producers fill, and how close that comes to its limit:
-// the rate of the producers, or of training alone, whichever is less. The trainer has CPUs of its own; producers get
-// the rest.
+// Training the digit network through a RandomShuffleQueue that producers fill, or by a Loader, and how close that comes
+// to its limit: the rate of the producers, or of training alone, whichever is less. The trainer has CPUs of its own;
+// producers get the rest. The Loader is told nothing of that: it may use all CPUs.
 #pragma once
 
 #include <chrono>
@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "headpond/base/status.h"
+#include "headpond/engine/loader_stats.h"
 #include "headpond/monitor/queue_monitor.h"
 #include "headpond/train/mnist_data.h"
 #include "headpond/train/mnist_trainer.h"
@@ -32,9 +33,15 @@ struct MnistEpoch {
   double wall_s = 0;                            ///< With the validation.
 };
 
+enum class MnistFeed : uint8_t {
+  queue,
+  loader,  ///< A Loader over shuffled slices, without any setting; each batch sleeps once, as a producer does.
+  ready,   ///< One prepared batch again and again: the limit of training.
+};
+
 struct MnistOptions {
   MnistRecipe recipe = {};
-  bool ready = false;       ///< One prepared batch again and again instead of the queue: the limit of training.
+  MnistFeed feed = MnistFeed::queue;
   std::string folder = {};  ///< With the four files; empty: the program's own digits.
   int producers = 4;
   std::chrono::milliseconds sleep{50};
@@ -57,13 +64,14 @@ struct MnistResult {
   double stopwatch_wait_share = 0;          ///< The same by a stopwatch of the program's own.
   double wait_s = 0, stopwatch_wait_s = 0;  ///< A step, likewise.
   double fill_s = 0;                        ///< From the producers' start to the first batch.
-  std::optional<QueueSummary> queue;        ///< Empty for `ready`.
+  std::optional<QueueSummary> queue;        ///< Of MnistFeed::queue.
+  std::optional<LoaderStats> loader;        ///< Of MnistFeed::loader.
   std::string source;
   int64_t train_images = 0, test_images = 0;
   uint32_t digest = 0;  ///< Of the data.
 };
 
-/// One network that trains in blocks, on the queue or on a prepared batch in turn. One thread.
+/// One network that trains in blocks, on the queue, by a Loader or on a prepared batch in turn. One thread.
 class MnistTrial {
  public:
   /// Throws Exception(InvalidArgument) for options that contradict each other. Reads nothing yet.
@@ -74,6 +82,8 @@ class MnistTrial {
 
   /// `steps` with fresh producers, which end with the block; with 0 producers on a prepared batch. Without validation.
   Result<MnistEpoch> block(int producers, int64_t steps);
+  /// The same, fed by a fresh Loader.
+  Result<MnistEpoch> loader_block(int64_t steps);
   /// All that options ask for.
   Result<MnistResult> run();
 

@@ -65,11 +65,43 @@ TEST_F(MnistRun, ProducersThatSleepLimitIt) {
 
 TEST_F(MnistRun, ReadyBatchNeedsNoQueue) {
   MnistOptions options = quick();
-  options.ready = true;
+  options.feed = MnistFeed::ready;
   const MnistResult result = train_mnist(options).value();
   EXPECT_FALSE(result.queue.has_value());
   EXPECT_EQ(result.limit_it_per_s, result.train_it_per_s);
   EXPECT_EQ(result.fill_s, 0);
+}
+
+TEST_F(MnistRun, LearnsByTheLoaderAndValidatesEachEpoch) {
+  MnistOptions options = quick();
+  options.feed = MnistFeed::loader;
+  options.epochs = 4;
+  options.recipe.train_batch_norm = false;  // Its moving statistics need hundreds of steps.
+  const MnistResult result = train_mnist(options).value();
+  ASSERT_EQ(result.epochs.size(), 4U);
+  EXPECT_EQ(result.epochs[3].steps, 20);
+  EXPECT_LT(result.epochs[3].train_loss, result.epochs[0].train_loss);
+  EXPECT_GT(result.epochs[3].valid_acc.value(), 0.5);
+  EXPECT_FALSE(result.queue.has_value());
+  EXPECT_EQ(result.loader.value().batches, 80);
+  EXPECT_EQ(result.limit_it_per_s, result.train_it_per_s) << "sleeps that overlap do not limit";
+  EXPECT_GT(result.fill_s, 0);
+}
+
+TEST_F(MnistRun, LoaderMakesTheSameLossesAgain) {
+  MnistOptions options = quick();
+  options.feed = MnistFeed::loader;
+  const auto losses = [&] {
+    std::vector<double> all;
+    const MnistResult result = train_mnist(options).value();
+    for (const MnistEpoch& epoch : result.epochs) all.push_back(epoch.train_loss);
+    return all;
+  };
+  const auto one = losses();
+  options.sleep = milliseconds(0);
+  EXPECT_EQ(losses(), one);
+  options.recipe.seed = 8;
+  EXPECT_NE(losses(), one);
 }
 
 TEST_F(MnistRun, StepsAreThoseOfTheWholeRun) {
@@ -92,22 +124,27 @@ TEST_F(MnistRun, EarlyExitLeavesWithoutValidation) {
 }
 
 TEST_F(MnistRun, StopEndsItWhileItWaits) {
-  std::stop_source source;
-  MnistOptions options = quick();
-  options.sleep = std::chrono::hours(1);
-  std::jthread stopper([&] {
-    std::this_thread::sleep_for(milliseconds(300));
-    source.request_stop();
-  });
-  const auto result = train_mnist(options, {.stop = source.get_token()});
-  ASSERT_FALSE(result);
-  EXPECT_EQ(result.error().kind(), ErrorKind::Cancelled);
+  for (const MnistFeed feed : {MnistFeed::queue, MnistFeed::loader}) {
+    std::stop_source source;
+    MnistOptions options = quick();
+    options.feed = feed;
+    options.sleep = std::chrono::hours(1);
+    std::jthread stopper([&] {
+      std::this_thread::sleep_for(milliseconds(300));
+      source.request_stop();
+    });
+    const auto result = train_mnist(options, {.stop = source.get_token()});
+    ASSERT_FALSE(result);
+    EXPECT_EQ(result.error().kind(), ErrorKind::Cancelled);
+  }
 }
 
 TEST_F(MnistRun, BlocksTakeTurnsOnOneNetwork) {
   MnistTrial trial(quick());
   EXPECT_EQ(trial.block(0, 25).value().steps, 25);
   EXPECT_EQ(trial.block(2, 25).value().steps, 25);
+  EXPECT_EQ(trial.loader_block(25).value().steps, 25);
+  EXPECT_FALSE(trial.loader_block(0));
   EXPECT_FALSE(trial.block(2, 0));
   EXPECT_FALSE(trial.block(-1, 5));
 }
@@ -115,6 +152,7 @@ TEST_F(MnistRun, BlocksTakeTurnsOnOneNetwork) {
 TEST_F(MnistRun, LeavesItsThreadOnAllCpus) {
   const auto before = allowed_cpus();
   ASSERT_TRUE(MnistTrial(quick()).block(1, 2));
+  ASSERT_TRUE(MnistTrial(quick()).loader_block(2));
   EXPECT_EQ(allowed_cpus(), before);
 }
 

@@ -2,9 +2,7 @@
 #include "headpond/train/normals.h"
 
 #include <algorithm>
-#include <span>
 
-#include "headpond/base/normal.h"
 #include "headpond/base/random.h"
 
 namespace headpond {
@@ -13,15 +11,18 @@ constexpr size_t kPiece = size_t{1} << 18;  // Values between two looks at the s
 static_assert(kPiece % kNormalBlock == 0);
 }  // namespace
 
+void NormalBatches::fill(int64_t number, size_t first, std::span<float> values) const {
+  fill_normal(values, random_key(seed_, "normals", 0, 0), static_cast<uint64_t>(number), first / kNormalBlock);
+}
+
 Result<Tensor> NormalBatches::next(const std::stop_token& stop) {
   Tensor batch = Tensor::empty(DType::f32, shape_, pool_);
   const std::span<float> values = batch.mutable_as<float>();
-  const RandomKey key = random_key(seed_, "normals", 0, 0);
   for (size_t at = 0; at < values.size(); at += kPiece) {
     if (stop.stop_requested()) return fail(ErrorKind::Cancelled, "a stop was requested");
     const auto piece = values.subspan(at, std::min(kPiece, values.size() - at));
     if (source_ == NormalSource::headpond) {
-      fill_normal(piece, key, static_cast<uint64_t>(count_), at / kNormalBlock);
+      fill(count_, at, piece);
     } else {
       for (float& value : piece) value = distribution_(engine_);
     }

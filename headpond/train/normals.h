@@ -4,8 +4,10 @@
 
 #include <cstdint>
 #include <random>
+#include <span>
 #include <stop_token>
 
+#include "headpond/base/normal.h"
 #include "headpond/base/status.h"
 #include "headpond/tensor/buffer.h"
 #include "headpond/tensor/tensor.h"
@@ -28,6 +30,15 @@ class NormalBatches {
   /// on.
   Result<Tensor> next(const std::stop_token& stop = {});
   int64_t count() const { return count_; }  ///< Batches given.
+
+  NormalSource source() const { return source_; }
+  const Shape& shape() const { return shape_; }
+  /// Where fill() may start: at multiples of so many values.
+  static constexpr int64_t kFillFrom = kNormalBlock;
+  /// The values of batch `number` from `first` on. Any thread. REQUIRES: NormalSource::headpond.
+  void fill(int64_t number, size_t first, std::span<float> values) const;
+  /// As if next() had been called `count` times. REQUIRES: NormalSource::headpond.
+  void skip(int64_t count) { count_ += count; }
 
  private:
   const NormalSource source_;
