@@ -157,7 +157,8 @@ LoaderOptions PlanCase::options(uint64_t run, int64_t largest) const {
   LoaderOptions options{.epochs = epochs, .seed = number};
   options.threads = kThreads[(number + run + random.below(2)) % kThreads.size()];
   options.io_threads = 1 + static_cast<int>(random.below(16));
-  const std::array<int64_t, 4> memory = {4096 + largest * 2, int64_t{64} << 10, int64_t{1} << 20, int64_t{64} << 20};
+  const std::array<int64_t, 5> memory = {largest + 1, 4096 + largest * 2, int64_t{64} << 10, int64_t{1} << 20,
+                                         int64_t{64} << 20};
   options.memory = memory[random.below(memory.size())];
   constexpr std::array<int64_t, 6> kAhead = {-1, -1, -1, 0, 1, 2};
   options.run_ahead = kAhead[random.below(kAhead.size())];

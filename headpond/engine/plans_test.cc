@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 #include <iostream>
 
@@ -19,8 +20,8 @@
 namespace headpond::internal {
 namespace {
 
-constexpr uint64_t kParts = 4;  // Tests, so that they can run side by side.
-constexpr uint64_t kFreshRun = 90;
+constexpr uint64_t kParts = 4;      // Tests, so that they can run side by side.
+constexpr uint64_t kFreshRun = 93;  // Its options: other threads than those of the run before it.
 
 uint32_t digest(const Course& course, size_t from) {
   std::string all;
@@ -67,6 +68,17 @@ std::string digest_of_fresh_process(const PlanCase& plan_case, const std::string
   return std::string(std::istreambuf_iterator<char>(in), {});
 }
 
+// Bytes of an element, as far as its fields are of fixed size.
+int64_t known_size(const Spec& spec) {
+  int64_t size = 0;
+  for (const FieldSpec& field : spec) {
+    if (field.shape.is_full() && field.dtype != DType::bytes) {
+      size += *field.shape.size() * static_cast<int64_t>(item_size(field.dtype));
+    }
+  }
+  return size;
+}
+
 class PlanRuns {
  public:
   explicit PlanRuns(const PlanCase& plan_case, Watchdog& watchdog)
@@ -74,6 +86,7 @@ class PlanRuns {
     Sequence sequence(case_.plan(), case_.sequential());
     begin_ = sequence.state();
     course_ = course_of(sequence);
+    course_.largest = std::max(course_.largest, known_size(case_.plan().spec()));
   }
   bool check(Met& met) { return unbroken(met) && in_pieces() && sequence_from_any_place() && after_the_end(); }
 
@@ -102,12 +115,29 @@ class PlanRuns {
     for (size_t shortest = 1; from < course_.outcomes.size(); ++shortest) {
       const size_t left = course_.outcomes.size() - from;
       if (case_.number / 4 % 20 == 7 && shortest == 2 && !in_fresh_process(state, from)) return false;
-      const size_t to = from + std::min(left, shortest + pace_.below(left));
+      const size_t to = from + std::min(left, stop_after(from, shortest));
       if (!piece(state, from, to)) return false;
       if (to == course_.outcomes.size()) return true;
       from = course_.behind(to - 1);
     }
     return true;
+  }
+
+  // How many calls a piece has: one, up to the last element of the epoch or of all, or any number.
+  size_t stop_after(size_t from, size_t shortest) {
+    const auto& all = course_.outcomes;
+    size_t end_of_epoch = from + 1;
+    while (end_of_epoch < all.size() && all[end_of_epoch].epoch == all[from].epoch) ++end_of_epoch;
+    switch (pace_.below(5)) {
+      case 0:
+        return shortest;
+      case 1:
+        return end_of_epoch - from;
+      case 2:
+        return std::max(all.size() - 1 - from, shortest);
+      default:
+        return shortest + pace_.below(all.size() - from);
+    }
   }
 
   bool piece(std::string& state, size_t from, size_t to) {
