@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "headpond/dataset/parts_internal.h"
 
 namespace headpond::internal {
@@ -14,6 +16,7 @@ class PartsIterator final : public Iterator {
 
   Got next(Context& context, Element& out) override {
     while (input_) {
+      if (!std::exchange(expected_, true)) expect_next_part();
       const Got got = in_part(part_, input_->next(context, out), out);
       if (got == Got::value) gave_ = true;
       if (got != Got::end) return got;
@@ -37,9 +40,13 @@ class PartsIterator final : public Iterator {
     if (part_ == node_.parts()) return;
     const auto [input, binding] = node_.part(part_, binding_);
     input_ = feed_.open(*input, binding);
+    expected_ = false;
+  }
+  // Not before something is asked for: a restore begins another part.
+  void expect_next_part() {
     if (part_ + 1 == node_.parts()) return;
-    const auto [next, next_binding] = node_.part(part_ + 1, binding_);
-    feed_.expect(*next, next_binding);
+    const auto [next, binding] = node_.part(part_ + 1, binding_);
+    feed_.expect(*next, binding);
   }
   Got futile(Context& context) {
     Error error(ErrorKind::FailedPrecondition,
@@ -55,6 +62,7 @@ class PartsIterator final : public Iterator {
   Feed& feed_;
   int64_t part_ = 0;
   bool gave_ = false;                // An element, in this part.
+  bool expected_ = false;            // The next part, by the feed.
   std::unique_ptr<Iterator> input_;  // Null behind the last part.
 };
 

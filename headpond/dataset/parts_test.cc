@@ -63,7 +63,7 @@ TEST(Parts, SayWhatComesNext) {
   const Dataset dataset = script({"1"}) | repeat(3);
   Context context;
   const auto run = open(*dataset.node(), {}, feed);
-  EXPECT_THAT(feed.said, ElementsAre("open 0", "expect 1"));
+  EXPECT_THAT(feed.said, ElementsAre("open 0"));
   Element one, two;
   EXPECT_EQ(run->next(context, one), Got::value);
   EXPECT_THAT(feed.said, ElementsAre("open 0", "expect 1")) << "not before the first part has ended";
@@ -76,7 +76,7 @@ TEST(Parts, SayWhatComesNext) {
   feed.said.clear();
   StateVisitor restored = StateVisitor::restoring(saved.saved());
   open(*dataset.node(), {}, feed)->visit_state(restored);
-  EXPECT_THAT(feed.said, ElementsAre("open 0", "expect 1", "open 1", "expect 2"));
+  EXPECT_THAT(feed.said, ElementsAre("open 0", "open 1")) << "no part is expected that does not come";
 }
 
 TEST(Parts, KeepTheContract) {
