@@ -59,6 +59,9 @@ std::unique_ptr<Iterator> Core::take_early(const Node& node, const Binding& bind
   MutexLock lock(mu);
   const auto is_this = [&](const Expected& what) { return what.node == &node && what.binding == binding; };
   std::erase_if(expected_, is_this);
+  while (opening_early_ != nullptr && early_thread_ != this_thread_id() && is_this(opening_early_->what) && !stopped_) {
+    opened_early_.wait(mu);
+  }
   const auto found = std::find_if(early_.begin(), early_.end(), [&](const Early& e) { return is_this(e.what); });
   if (found == early_.end()) return nullptr;
   early = std::move(*found);
@@ -75,6 +78,12 @@ std::unique_ptr<Iterator> Core::take_early(const Node& node, const Binding& bind
 }
 
 namespace {
+
+int height_of(const Node& node) {
+  int height = 0;
+  for (const Node::Ref& input : node.facts().inputs) height = std::max(height, height_of(*input));
+  return height + 1;
+}
 
 class WindowIterator final : public Iterator {
  public:
@@ -107,7 +116,7 @@ std::unique_ptr<Iterator> Core::open(const Node& node, const Binding& binding) {
 void Core::add(std::shared_ptr<Window> window) {
   if (opening_early_ != nullptr && early_thread_ == this_thread_id()) {
     window->early = true;
-    opening_early_->push_back(window);
+    opening_early_->windows.push_back(window);
   }
   // Nearest to the program first: a window is made after those that it takes from.
   windows_.insert(window->early ? windows_.end() : windows_.begin(), std::move(window));
@@ -119,8 +128,9 @@ void Core::remove(const Window* window) {
 }
 
 void Core::expect(const Node& node, const Binding& binding) {
+  const int height = height_of(node);
   MutexLock lock(mu);
-  expected_.push_back({&node, binding, round_});
+  expected_.push_back({&node, binding, round_, height});
   wake();
 }
 
@@ -154,9 +164,9 @@ void Core::made_progress() {
   if (waiting_) ready_.notify_one();
 }
 
-double Core::take_interval_ns(int64_t taken) const {
-  if (taken == 0 || taken_ == 0 || !step_ns_.known()) return 0;
-  return std::max(step_ns_.value(), 1000.0) * static_cast<double>(taken_) / static_cast<double>(taken);
+double Core::take_interval_ns(int64_t taken, int64_t since) const {
+  if (taken <= 0 || taken_ <= since || !step_ns_.known()) return 0;
+  return std::max(step_ns_.value(), 1000.0) * static_cast<double>(taken_ - since) / static_cast<double>(taken);
 }
 
 // ---- tasks
@@ -194,14 +204,15 @@ void Core::run(Task& task, Context& context) {
   work_ns_ += elapsed;
   stats_.memory_peak = std::max(stats_.memory_peak, pool_.stats().bytes_in_use);
   if (!task.unit) {
-    window.finish_open(std::move(opened), got, elapsed, before, task.count);
+    window.finish_open(opened, got, elapsed, before, task.count);
   } else {
     if (task.is_long) window.saw_wait(waited);
     finish_rows(task, elapsed, context);
   }
-  if (!window.is_closed()) return;
-  mu.unlock();  // This may be the last owner, whose inputs take the lock when they go.
+  if (!window.is_closed() && task.unit.use_count() != 1) return;
+  mu.unlock();  // This may be the last owner, whose inputs take the lock when they go, and whose elements may be large.
   task = {};
+  opened.reset();
   mu.lock();
 }
 
@@ -247,8 +258,10 @@ int Core::permits() const {
 void Core::arrive() {
   const int64_t now = now_ns();
   const bool measures = step_ns_.value() > kWorthMeasuringNs && left_cpu_ns_ > 0;
-  if (measures)
-    busy_.add(static_cast<double>(thread_cpu_ns() - left_cpu_ns_) / static_cast<double>(now - left_ns_ + 1));
+  if (measures) {  // Clamped: the program may have come on another thread, which has another clock.
+    const auto used = static_cast<double>(thread_cpu_ns() - left_cpu_ns_);
+    busy_.add(std::clamp(used / static_cast<double>(now - left_ns_ + 1), 0.0, 1.0));
+  }
   consumer_computes_.store(false, std::memory_order_relaxed);
   MutexLock lock(mu);
   if (left_ns_ > 0) step_ns_.add(static_cast<double>(now - left_ns_));

@@ -51,11 +51,13 @@ class Core final : public Feed, public std::enable_shared_from_this<Core> {
   bool fits(int64_t bytes) const;
   void made_progress();
   /// There may be work that was not there before.
-  void wake();
+  void wake() HEADPOND_NO_THREAD_SAFETY_ANALYSIS;  // Windows hold `mu`, unannotated.
   bool makes_inline() const { return inline_; }
   bool has_io_threads() const { return io_threads_ > 0; }
-  /// Mean time between two takes of a window of which `taken` were taken.
-  double take_interval_ns(int64_t taken) const;
+  /// How often the program has taken something.
+  int64_t takes() const { return taken_; }
+  /// Mean time between two takes of a window that gave `taken` units since the program's take `since`.
+  double take_interval_ns(int64_t taken, int64_t since) const;
 
   bool is_root(const Node& node) const { return &node == dataset_.node().get(); }
   BufferPool& pool() { return pool_; }
@@ -79,6 +81,7 @@ class Core final : public Feed, public std::enable_shared_from_this<Core> {
     const Node* node = nullptr;
     Binding binding = {};
     uint64_t round = 0;
+    int height = 0;  // Of the node: what is nested in another comes before that.
   };
   struct Early {
     Expected what = {};
@@ -90,7 +93,7 @@ class Core final : public Feed, public std::enable_shared_from_this<Core> {
   void finish_rows(const Task& task, int64_t elapsed_ns, Context& context) HEADPOND_REQUIRES(mu);
   bool claim(Role role, Task* task) HEADPOND_REQUIRES(mu);
   bool may_open_early() const HEADPOND_REQUIRES(mu);
-  void open_early() HEADPOND_REQUIRES(mu);
+  void open_early(Worker& self) HEADPOND_REQUIRES(mu);
   std::unique_ptr<Iterator> take_early(const Node& node, const Binding& binding);
   int permits() const HEADPOND_REQUIRES(mu);
   void start_threads() HEADPOND_REQUIRES(mu);
@@ -114,16 +117,16 @@ class Core final : public Feed, public std::enable_shared_from_this<Core> {
   std::atomic<int> consumer_cpu_ = -1;
   std::atomic<bool> consumer_computes_ = false;
 
-  CondVar ready_, ended_;
+  CondVar ready_, ended_, opened_early_;
   std::deque<Worker> workers_, io_workers_;
   std::vector<std::shared_ptr<Window>> windows_;
   std::deque<Expected> expected_;
   std::vector<Early> early_;
-  std::vector<std::shared_ptr<Window>>* opening_early_ = nullptr;
+  Early* opening_early_ = nullptr;
   int early_thread_ = 0;
   uint64_t round_ = 0;
   bool started_ = false, stopped_ = false, held_ = false, waiting_ = false, inline_ = false;
-  int running_ = 0, io_threads_ = 0, io_idle_ = 0, io_woken_ = 0, alive_ = 0;
+  int running_ = 0, io_threads_ = 0, alive_ = 0;
   int64_t taken_ = 0, work_ns_ = 0, work_ns_at_take_ = 0;
   Estimate step_ns_{0.05, 0.5};       // Between leave() and arrive().
   Estimate batch_work_ns_{0.2, 0.2};  // Of all stages, for one batch.

@@ -41,8 +41,9 @@ Got Window::next(Context& context, Element& out) {
       if (got == Got::hole) continue;
       current_.reset();
     }
+    Units dropped;
     MutexLock lock(core_.mu);
-    if (!take()) return units_.empty() && ended_ && !opening_ ? Got::end : Got::later;
+    if (!take(dropped)) return units_.empty() && ended_ && !opening_ ? Got::end : Got::later;
   }
 }
 
@@ -75,7 +76,7 @@ void Window::visit_state(StateVisitor& visitor) {
   }
 }
 
-bool Window::take() {
+bool Window::take(Units& dropped) {
   if (any_order_ || mutant("orders by completion")) {
     const auto first = std::find_if(units_.begin(), units_.end(), [](const auto& unit) { return unit->ready; });
     if (first != units_.end()) std::rotate(units_.begin(), first, first + 1);
@@ -84,14 +85,14 @@ bool Window::take() {
   if (units_.front()->broken && !any_order_) {
     if (opening_) return false;
     refuse_broken(*units_.front());
-    drop_units();
+    drop_units(dropped);
     core_.wake();
     return false;
   }
   current_ = std::move(units_.front());
   units_.pop_front();
   core_.ready_bytes -= current_->bytes;
-  ++taken_;
+  if (taken_++ == 0) first_take_ = core_.takes();
   ready_seen_ +=
       static_cast<double>(std::count_if(units_.begin(), units_.end(), [](const auto& unit) { return unit->ready; }));
   // Waking a thread for each cheap unit would cost more than the unit.
@@ -101,17 +102,14 @@ bool Window::take() {
 }
 
 void Window::close() {
-  std::deque<std::shared_ptr<Unit>> dropped;
-  {
-    MutexLock lock(core_.mu);
-    closed_ = true;
-    dropped = units_;
-    drop_units();
-    core_.remove(this);
-  }
+  Units dropped;
+  MutexLock lock(core_.mu);
+  closed_ = true;
+  drop_units(dropped);
+  core_.remove(this);
 }
 
-void Window::drop_units() {
+void Window::drop_units(Units& dropped) {
   for (const auto& unit : units_) {
     unit->dropped = true;
     unclaimed_rows_ -= unit->size - unit->claimed;
@@ -119,6 +117,7 @@ void Window::drop_units() {
     if (unit->ready) core_.ready_bytes -= unit->bytes;
     unit->pending = 0;
   }
+  dropped.assign(units_.begin(), units_.end());
   units_.clear();
 }
 
@@ -183,7 +182,7 @@ int64_t Window::bytes_of_unit(int64_t rows) const {
 // Little's law: as many as are taken while one is made, and those that threads work at.
 int64_t Window::target() const {
   const LoaderOptions& options = core_.options();
-  const double interval = core_.take_interval_ns(taken_);
+  const double interval = core_.take_interval_ns(taken_ - 1, first_take_);
   const double during = interval > 0 ? std::ceil(latency_ns_.value() / interval) : 0;
   int64_t target = 1 + core_.threads() + static_cast<int64_t>(std::min(during, static_cast<double>(kMostUnits)));
   if (options.run_ahead >= 0) target = std::min(target, options.run_ahead);
@@ -221,7 +220,7 @@ void Window::saw_wait(bool waited) {
   core_.wake();
 }
 
-void Window::finish_open(std::shared_ptr<Unit> unit, Got opened, int64_t elapsed_ns, uint64_t progress_before,
+void Window::finish_open(const std::shared_ptr<Unit>& unit, Got opened, int64_t elapsed_ns, uint64_t progress_before,
                          int64_t rows) {
   opening_ = false;
   ended_ = opened == Got::end;

@@ -10,6 +10,7 @@
 #include <deque>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "headpond/dataset/node.h"
 #include "headpond/engine/any_order_internal.h"
@@ -67,7 +68,8 @@ class Window : public std::enable_shared_from_this<Window> {
   /// The rest of a task that ran for `elapsed_ns`. True iff the unit is now to be completed.
   bool finish(const Task& task, int64_t elapsed_ns);
   void saw_wait(bool waited);  ///< Of a long task.
-  void finish_open(std::shared_ptr<Unit> unit, Got opened, int64_t elapsed_ns, uint64_t progress_before, int64_t rows);
+  void finish_open(const std::shared_ptr<Unit>& unit, Got opened, int64_t elapsed_ns, uint64_t progress_before,
+                   int64_t rows);
   void finish_unit(Unit& unit);  ///< It is complete.
   bool is_closed() const { return closed_; }
   bool is_ended() const { return ended_; }  ///< All units were opened.
@@ -106,8 +108,10 @@ class Window : public std::enable_shared_from_this<Window> {
   int64_t rows_for_task(const Unit& unit) const;
   int64_t rows_to_open() const;
   int64_t bytes_of_unit(int64_t rows) const;
-  void drop_units();
-  bool take();
+  using Units = std::vector<std::shared_ptr<Unit>>;
+  /// To be destroyed without the lock, as elements may be of any kind.
+  void drop_units(Units& dropped);
+  bool take(Units& dropped);
   std::string place();
   Got give_in_any_order(Context& context, Element& out);
 
@@ -126,6 +130,7 @@ class Window : public std::enable_shared_from_this<Window> {
   int64_t opened_ = 0, completed_ = 0, taken_ = 0, made_ = 0;  // Units, the last rows.
   int64_t chunk_ = 1;
   int64_t largest_bytes_ = 0;
+  int64_t first_take_ = 0;  // The program's, when the first unit was taken.
   double ready_seen_ = 0;
   Estimate row_ns_{0.2, 0.2}, open_ns_{0.2, 0.2};  // One row's.
   Estimate latency_ns_{0.5, 0.05};                 // From a unit's first task until it is ready.

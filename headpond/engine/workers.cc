@@ -10,6 +10,7 @@
 
 #include "headpond/base/cpu.h"
 #include "headpond/base/log.h"
+#include "headpond/base/trace.h"
 #include "headpond/engine/core_internal.h"
 
 namespace headpond::internal {
@@ -69,7 +70,7 @@ void Core::compute(Worker& self) {
       self.doing = nullptr;
       --running_;
     } else if (may && may_open_early()) {
-      open_early();
+      open_early(self);
     } else {
       self.asleep = true;
       self.wake.wait(mu);
@@ -92,10 +93,9 @@ void Core::do_io(Worker& self) {
       run(task, context);
       self.doing = nullptr;
     } else {
-      ++io_idle_;
+      wake();  // What it brought is to be computed with.
       self.asleep = true;
       while (self.asleep && !stopped_) self.wake.wait(mu);
-      --io_idle_;
     }
   }
   --alive_;
@@ -136,23 +136,30 @@ bool Core::may_open_early() const {
   if (opening_early_ != nullptr || expected_.empty() || early_.size() >= kMostEarly || options_.run_ahead == 0) {
     return false;
   }
-  return std::all_of(windows_.begin(), windows_.end(), [](const auto& window) { return window->is_ended(); });
+  // None: what comes now is just being opened.
+  return !windows_.empty() &&
+         std::all_of(windows_.begin(), windows_.end(), [](const auto& window) { return window->is_ended(); });
 }
 
-void Core::open_early() {
-  Early early{.what = expected_.front()};
-  expected_.pop_front();
-  opening_early_ = &early.windows;
+void Core::open_early(Worker& self) {
+  const auto lower = [](const Expected& a, const Expected& b) { return a.height < b.height; };
+  const auto next = std::min_element(expected_.begin(), expected_.end(), lower);
+  Early early{.what = *next};
+  expected_.erase(next);
+  opening_early_ = &early;
   early_thread_ = this_thread_id();
+  self.doing = trace::intern(early.what.node->facts().op);
   mu.unlock();
   try {
     early.iterator = open(*early.what.node, early.what.binding);
   } catch (...) {
-    early.iterator = nullptr;  // Who needs it opens it, and is told.
+    early.windows.clear();  // Who needs it opens it, and is told.
   }
   mu.lock();
+  self.doing = nullptr;
   opening_early_ = nullptr;
   if (early.iterator) early_.push_back(std::move(early));
+  opened_early_.notify_all();
 }
 
 void Core::stop() {
@@ -164,6 +171,7 @@ void Core::stop() {
     for (Worker& worker : workers_) worker.wake.notify_one();
     for (Worker& worker : io_workers_) worker.wake.notify_one();
     ready_.notify_all();
+    opened_early_.notify_all();
     const auto deadline = std::chrono::steady_clock::now() + kPatience;
     while (alive_ > 0 && ended_.wait_until(mu, deadline)) {
     }

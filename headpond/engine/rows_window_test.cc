@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <map>
+#include <mutex>
+
+#include "headpond/dataset/pointwise.h"
+#include "headpond/engine/engine_test_internal.h"
+
+namespace headpond::internal {
+namespace {
+
+using testing::ElementsAre;
+using testing::EndsWith;
+
+constexpr int64_t kWide = 16;
+
+// Where elements were offered a place, by their value.
+struct Offered {
+  std::mutex mu;
+  std::map<int64_t, const std::byte*> places;
+};
+
+// x becomes `kWide` times x, where it is offered.
+class Widen final : public Pointwise {
+ public:
+  Widen(const Node::Ref& input, std::shared_ptr<Offered> offered)
+      : Pointwise(facts_over(input, "widen", "", {{"", DType::i64, {kWide}}})), offered_(std::move(offered)) {}
+
+  Got apply(Element& in, RandomKey, Context& context, Offers offers, Element& out) const override {
+    const int64_t x = in[0].as<int64_t>()[0];
+    {
+      const std::lock_guard lock(offered_->mu);
+      offered_->places[x] = offers.empty() ? nullptr : offers[0].place;
+    }
+    std::byte* const place = context.make(out, offers, DType::i64, {kWide});
+    std::fill_n(reinterpret_cast<int64_t*>(place), kWide, x);
+    return Got::value;
+  }
+
+ private:
+  const std::shared_ptr<Offered> offered_;
+};
+Dataset widened(const Dataset& input, const std::shared_ptr<Offered>& offered) {
+  return Dataset(std::make_shared<Widen>(input.node(), offered));
+}
+
+// How many of 100 rows were offered the place where they are in their batch.
+int64_t rows_in_place(const Dataset& numbers, int threads) {
+  const auto offered = std::make_shared<Offered>();
+  Loader loader(widened(numbers, offered) | batch(16), {.threads = threads});
+  int64_t in_place = 0;
+  for (const Batch& batch : loader.batches()) {
+    const Tensor& rows = batch[size_t{0}];
+    const std::lock_guard lock(offered->mu);
+    for (int64_t r = 0; r < rows.shape()[0]; ++r) {
+      const int64_t* const row = rows.as<int64_t>().data() + r * kWide;
+      EXPECT_EQ(row[0], row[kWide - 1]);
+      in_place += offered->places.at(row[0]) == reinterpret_cast<const std::byte*>(row) ? 1 : 0;
+    }
+  }
+  return in_place;
+}
+
+TEST(RowsWindow, RowsAreWrittenWhereTheyBelong) {
+  for (const int threads : {0, 1, 4}) {
+    EXPECT_EQ(rows_in_place(range(100), threads), 100);
+    EXPECT_EQ(rows_in_place(range(100) | shuffle(), threads), 100);
+  }
+  EXPECT_EQ(rows_in_place(range(100) | as_stream(), 1), 0) << "control: a stream's elements are there before the batch";
+}
+
+Result<int64_t> fails_at_three(int64_t x) {
+  if (x == 3) return fail(ErrorKind::DataLoss, "three");
+  return x;
+}
+
+TEST(RowsWindow, AnElementThatFailsIsLeftOutAndWhatFollowsMovesUp) {
+  for (const int threads : {0, 1, 4}) {
+    EXPECT_THAT(loaded(range(10) | map(&fails_at_three) | batch(4), {.threads = threads}),
+                ElementsAre(EndsWith("three"), "[0 1 2 4]", "[5 6 7 8]", "[9]"));
+    EXPECT_THAT(loaded(range(7) | map(&fails_at_three) | batch(4, {.drop_remainder = true}), {.threads = threads}),
+                ElementsAre(EndsWith("three"), "[0 1 2 4]"));
+    EXPECT_THAT(loaded(range(4) | map(&fails_at_three) | batch(4, {.drop_remainder = true}), {.threads = threads}),
+                ElementsAre(EndsWith("three")))
+        << "what is dropped tells its errors";
+  }
+}
+
+TEST(RowsWindow, ErrorsComeInTheOrderOfTheirElements) {
+  const auto odd_fails = [](int64_t x) -> Result<int64_t> {
+    if (x % 2 == 1) return fail(ErrorKind::DataLoss, fmt::format("odd {}", x));
+    pause_ms(x % 3);
+    return x;
+  };
+  const Dataset dataset = range(41) | map(odd_fails) | batch(3);
+  const auto expected = elements(dataset);
+  EXPECT_EQ(expected.size(), 27U);
+  for (const int threads : {0, 1, 4}) EXPECT_EQ(loaded(dataset, {.threads = threads}), expected);
+}
+
+Tensor ragged(int64_t x) {
+  const std::vector<int64_t> all(static_cast<size_t>(x % 4), x);
+  return Tensor::from(std::span<const int64_t>(all), {x % 4});
+}
+
+TEST(RowsWindow, StacksRowsThatHaveNoFixedSizeWhenAllAreThere) {
+  const Dataset words = range(20) | map([](int64_t x) { return std::string(static_cast<size_t>(x % 5), 'a'); });
+  const Dataset lists = range(20) | map(&ragged, {.output = {{"", DType::i64, {kUnknown}}}});
+  EXPECT_THAT(loaded(words | batch(4) | take(1), {.threads = 2}), ElementsAre("['' 'a' 'aa' 'aaa']"));
+  EXPECT_THAT(loaded(lists | padded_batch(3) | take(1), {.threads = 2}), ElementsAre("[3,2][0 0 1 0 2 2]"));
+  for (const int threads : {0, 1, 4}) {
+    for (const Dataset& dataset : {words | batch(6), lists | padded_batch(6), lists | batch(6),
+                                   zip({words, lists, range(20)}) | padded_batch(7, {.drop_remainder = true})}) {
+      EXPECT_EQ(loaded(dataset, {.epochs = 2, .threads = threads}), elements(dataset, {.epochs = 2})) << dataset.plan();
+    }
+  }
+}
+
+TEST(RowsWindow, TheLastBatchIsSmallerOrDropped) {
+  for (const int threads : {0, 2}) {
+    EXPECT_THAT(loaded(range(5) | batch(2), {.threads = threads}), ElementsAre("[0 1]", "[2 3]", "[4]"));
+    EXPECT_THAT(loaded(range(5) | batch(2, {.drop_remainder = true}), {.threads = threads}),
+                ElementsAre("[0 1]", "[2 3]"));
+    EXPECT_THAT(loaded(range(1) | batch(2, {.drop_remainder = true}), {.threads = threads}), ElementsAre());
+    EXPECT_THAT(loaded(range(0) | batch(2), {.threads = threads}), ElementsAre());
+  }
+}
+
+TEST(RowsWindow, ABatchMayBeARow) {
+  const Dataset dataset = range(11) | batch(2, {.drop_remainder = true}) | batch(2);
+  for (const int threads : {0, 1, 4}) {
+    EXPECT_THAT(loaded(dataset, {.threads = threads}), ElementsAre("[2,2][0 1 2 3]", "[2,2][4 5 6 7]", "[1,2][8 9]"));
+  }
+}
+
+TEST(RowsWindow, MemoryThatTheSystemRefusesIsAnErrorOfItsBatch) {
+  const auto too_large = [](int64_t) -> Tensor { throw std::bad_alloc(); };
+  const Spec spec = {{"", DType::i64, {int64_t{1} << 60}}};
+  const Dataset dataset = range(5) | map(too_large, {.output = spec}) | batch(2);
+  const auto expected = elements(dataset);
+  ASSERT_EQ(expected.size(), 5U);
+  for (const int threads : {0, 2}) EXPECT_EQ(loaded(dataset, {.threads = threads}), expected);
+  EXPECT_EQ(loaded(range(5) | map(&ragged, {.output = {{"", DType::i64, {kUnknown}}}}) | padded_batch(5), {}).size(),
+            1U)
+      << "control: what fits is no error";
+}
+
+}  // namespace
+}  // namespace headpond::internal

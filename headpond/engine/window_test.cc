@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headpond/base/random.h"
+#include "headpond/engine/core_internal.h"
+#include "headpond/engine/engine_test_internal.h"
+
+namespace headpond::internal {
+namespace {
+
+Step sleeps(int64_t ms, bool blocking = true) {
+  return map(
+      [ms](int64_t x) {
+        pause_ms(ms);
+        return x;
+      },
+      {.name = "sleeps", .blocking = blocking});
+}
+
+void take(Loader& loader, int count, int64_t step_ms) {
+  for (int i = 0; i < count; ++i) {
+    ASSERT_TRUE(loader.next());
+    pause_ms(step_ms);
+  }
+}
+StageStats top(const Loader& loader) { return loader.stats().stages.at(0); }
+
+TEST(Window, IsAsManyAheadAsAreTakenWhileOneIsMade) {
+  Loader loader(range(100'000) | sleeps(60), {.threads = 2});
+  for (int round = 0; round < 8; ++round) {
+    take(loader, 10, 1);
+    const StageStats stage = top(loader);
+    if (round < 2) continue;
+    EXPECT_GT(stage.target, 3 + 4) << "60 ms to make one, a few between two takes";
+    EXPECT_LE(static_cast<double>(stage.target), 3 + 1 + stage.unit_ns / 0.9e6)
+        << "a step takes a millisecond at least";
+  }
+  Loader easy(range(100'000) | sleeps(0), {.threads = 2});
+  take(easy, 10, 20);
+  EXPECT_LE(static_cast<double>(top(easy).target), 3 + 1 + top(easy).unit_ns / 18e6)
+      << "control: what is made in no time needs few";
+}
+
+TEST(Window, IsAsDeepInTheSecondEpochAsInTheFirst) {
+  Loader loader(range(200) | sleeps(40), {.epochs = 2, .threads = 2});
+  take(loader, 199, 1);
+  const int64_t in_first = top(loader).target;
+  take(loader, 21, 1);
+  EXPECT_GT(top(loader).target, in_first / 3);
+}
+
+TEST(Window, IsNeverDeeperThanItsCeiling) {
+  for (const int64_t ceiling : {1, 5}) {
+    Loader loader(range(100'000) | sleeps(10), {.threads = 2, .run_ahead = ceiling});
+    for (int i = 0; i < 20; ++i) {
+      take(loader, 1, 0);
+      EXPECT_LE(top(loader).target, ceiling);
+      EXPECT_LE(top(loader).ahead, ceiling);
+    }
+  }
+}
+
+TEST(Window, GivesInOrderWhatIsReadyInAnother) {
+  const Dataset dataset = range(120) | map(
+                                           [](int64_t x) {
+                                             pause_ms((x * 7) % 5);
+                                             return x;
+                                           },
+                                           {.blocking = true});
+  Loader loader(dataset, {.threads = 2});
+  for (int64_t x = 0; x < 120; ++x) ASSERT_EQ((*loader.next())->element()[0].as<int64_t>()[0], x);
+}
+
+Result<int64_t> fails_at_nines(int64_t x) {
+  if (x % 9 == 4) return fail(ErrorKind::DataLoss, "nine");
+  return x;
+}
+Tensor list(int64_t x) {
+  const std::vector<int64_t> all(static_cast<size_t>(x % 40), x);
+  return Tensor::from(std::span<const int64_t>(all), {x % 40});
+}
+
+std::vector<Dataset> pipelines() {
+  const Step lists = map(&list, {.output = {{"", DType::i64, {kUnknown}}}});
+  return {range(200) | map(&fails_at_nines) | lists | padded_batch(4),
+          range(200) | map(&fails_at_nines) | batch(8) |
+              map([](const Tensor& t) { return t; }, {.output = {{"", DType::i64, {kUnknown}}}}),
+          range(200) | filter([](int64_t x) { return x % 3 > 0; }) | lists,
+          generated(200) | lists | padded_batch(3),
+          generated(200) | map(&fails_at_nines, {.blocking = true}) | lists | padded_batch(3),
+          zip({range(200) | lists, generated(150)})};
+}
+
+// Takes up to `most` elements as a Loader does; what the core counts of memory
+// is then asked for.
+void run_a_while(Core& core, const Dataset& dataset, uint64_t most) {
+  Context context(core.pool());
+  const auto iterator = core.open(*dataset.node(), {});
+  for (uint64_t taken = 0; taken < most;) {
+    const uint64_t seen = core.progress();
+    Element element;
+    const Got got = iterator->next(context, element);
+    if (got == Got::end) return;
+    if (got == Got::later && !core.help(context)) core.wait(seen);
+    taken += got == Got::later ? 0 : 1;
+  }
+}
+
+TEST(Window, CountsNoMemoryWhenNothingIsLeft) {
+  Random random(4);
+  for (int round = 0; round < 60; ++round) {
+    for (const Dataset& dataset : pipelines()) {
+      const int threads = 1 + static_cast<int>(random.below(4));
+      const auto core = std::make_shared<Core>(dataset, LoaderOptions{.threads = threads});
+      run_a_while(*core, dataset, round == 0 ? UINT64_MAX : random.below(60));
+      core->stop();
+      const MutexLock lock(core->mu);
+      ASSERT_EQ(core->pending_bytes, 0) << dataset.plan();
+      ASSERT_EQ(core->ready_bytes, 0) << dataset.plan();
+      ASSERT_EQ(core->pool().stats().bytes_in_use, 0) << dataset.plan();
+    }
+  }
+}
+
+TEST(Window, CountsWhatIsReady) {
+  const Dataset dataset = range(50) | map(&list, {.output = {{"", DType::i64, {kUnknown}}}});
+  const auto core = std::make_shared<Core>(dataset, LoaderOptions{.threads = 2});
+  Context context(core->pool());
+  const auto iterator = core->open(*dataset.node(), {});
+  EXPECT_TRUE(becomes_true([&] {
+    Element element;
+    (void)(iterator->next(context, element) == Got::later && core->help(context));
+    const MutexLock lock(core->mu);
+    return core->ready_bytes > 0;
+  })) << "control: it is counted at all";
+  core->stop();
+}
+
+}  // namespace
+}  // namespace headpond::internal
