@@ -9,6 +9,7 @@ namespace headpond::internal {
 namespace {
 
 constexpr int64_t kMostSlots = 120;
+constexpr int64_t kPrime = 1000003;  // Numbers stay below it.
 
 int64_t among(Random& random, int64_t low, int64_t high) {
   return low + static_cast<int64_t>(random.below(static_cast<uint64_t>(high - low + 1)));
@@ -42,11 +43,11 @@ Dataset counting_generator(Random& random, int64_t count, const PlanChoice& choi
   if (one_in(random, 2)) {
     options.name = "seeking";
     options.seek = [count, failure](uint64_t epoch, int64_t position) -> Result<Generator> {
-      return counting_from(static_cast<int64_t>(epoch) + position, count, failure);
+      return counting_from(static_cast<int64_t>(epoch % 8) + position, count, failure);
     };
   }
   return from_generator(
-      [count, failure](uint64_t epoch) { return counting_from(static_cast<int64_t>(epoch), count, failure); },
+      [count, failure](uint64_t epoch) { return counting_from(static_cast<int64_t>(epoch % 8), count, failure); },
       {{"", DType::i64, {}}}, options);
 }
 
@@ -142,7 +143,7 @@ Dataset number_step(Random& random, const Dataset& input, const PlanChoice& choi
   if (choice.pauses && one_in(random, 3)) return pausing(random, input);
   switch (random.below(5)) {
     case 0:
-      return input | map([divisor](int64_t x) { return x * divisor; }, named("times", divisor));
+      return input | map([divisor](int64_t x) { return x * divisor % kPrime; }, named("times", divisor));
     case 1:
       return input | filter([divisor](int64_t x) { return x % divisor != 0; }, named("indivisible", divisor));
     case 2:
@@ -166,7 +167,7 @@ Dataset numbers_again(Random& random, const Dataset& input) {
   return input | map(
                      [](std::span<const int64_t> all) {
                        int64_t sum = 0;
-                       for (const int64_t x : all) sum = sum * 3 + x;
+                       for (const int64_t x : all) sum = (sum * 3 + x) % kPrime;
                        return sum;
                      },
                      named("sum", among(random, 0, 1)));
