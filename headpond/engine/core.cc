@@ -199,6 +199,8 @@ void Core::run(Task& task, Context& context) {
   }
   const int64_t elapsed = now_ns() - began;
   const bool waited = task.is_long && has_waited(usage, thread_usage(), elapsed);
+  if (task.samples) window.sample(*task.unit, task.first, context);
+  const int64_t sampling = task.samples ? now_ns() - began - elapsed : 0;
   hand_over_point();
   mu.lock();
   work_ns_ += elapsed;
@@ -207,6 +209,7 @@ void Core::run(Task& task, Context& context) {
     window.finish_open(opened, got, elapsed, before, task.count);
   } else {
     if (task.is_long) window.saw_wait(waited);
+    if (task.samples) window.sampled(sampling);
     finish_rows(task, elapsed, context);
   }
   if (!window.is_closed() && task.unit.use_count() != 1) return;

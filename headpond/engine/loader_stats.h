@@ -8,6 +8,11 @@
 
 namespace headpond {
 
+struct OperatorCost {
+  std::string op;
+  double ns = 0;  ///< For one element, on one thread; sampled.
+};
+
 /// A part of the pipeline that is made ahead: a window of units (a batch, or a group of elements), in order.
 struct StageStats {
   std::string name;        ///< The operators in it, from the source on: "idx|shuffle|map|batch".
@@ -21,6 +26,7 @@ struct StageStats {
   int64_t ready = 0;       ///< Of these, complete. Near 0: this stage, or one below, limits; near target: the program.
   double mean_ready = 0;   ///< Seen at each take.
   int64_t unit_bytes = 0;  ///< The largest so far.
+  std::vector<OperatorCost> operators = {};  ///< From the source on, where elements have positions.
 };
 
 struct LoaderStats {

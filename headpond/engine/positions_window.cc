@@ -6,6 +6,7 @@
 
 #include "headpond/engine/core_internal.h"
 #include "headpond/engine/mutant_internal.h"
+#include "headpond/engine/operator_costs_internal.h"
 #include "headpond/engine/unit_bytes_internal.h"
 #include "headpond/engine/window_internal.h"
 
@@ -26,7 +27,10 @@ struct Chunk final : Unit {
 class PositionsWindow final : public Window {
  public:
   PositionsWindow(Core& core, const Stage& stage, const Binding& binding)
-      : Window(core, stage), slots_(stage.node->slots()), view_(stage.node->bind(binding)) {}
+      : Window(core, stage),
+        slots_(stage.node->slots()),
+        view_(stage.node->bind(binding)),
+        costs_(*stage.node, binding) {}
 
   Got open(int64_t rows, Context&, std::shared_ptr<Unit>& unit) override {
     const int64_t count = std::min(rows, slots_ - next_to_open_);
@@ -52,7 +56,13 @@ class PositionsWindow final : public Window {
     for (const Chunk::Item& item : static_cast<Chunk&>(unit).items) unit.bytes += bytes_of(item.element);
   }
 
+  void sample(const Unit& unit, int64_t row, Context& context) override {
+    costs_.sample(static_cast<const Chunk&>(unit).first + row, context);
+  }
+
  protected:
+  std::vector<OperatorCost> operator_costs() const override { return costs_.costs(); }
+
   void visit_place(StateVisitor& visitor) override {
     int64_t next = mutant("state of the producer") ? next_to_open_ : next_;
     visitor.number_within(next, 0, slots_);
@@ -74,6 +84,7 @@ class PositionsWindow final : public Window {
  private:
   const int64_t slots_;
   const std::shared_ptr<const View> view_;
+  OperatorCosts costs_;       // Of who samples.
   int64_t next_ = 0;          // Of who takes.
   int64_t next_to_open_ = 0;  // Of who opens.
 };

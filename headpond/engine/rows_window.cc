@@ -11,6 +11,7 @@
 #include "headpond/dataset/dataset.h"
 #include "headpond/engine/core_internal.h"
 #include "headpond/engine/mutant_internal.h"
+#include "headpond/engine/operator_costs_internal.h"
 #include "headpond/engine/unit_bytes_internal.h"
 #include "headpond/engine/window_internal.h"
 
@@ -49,7 +50,8 @@ class RowsWindow final : public Window {
         rows_(node_.input().spec()),
         binding_(binding),
         slots_(node_.input().slots()),
-        view_(node_.input().bind(binding)) {
+        view_(node_.input().bind(binding)),
+        costs_(node_.input(), binding) {
     for (size_t i = 0; i < rows_.size(); ++i) {
       const FieldSpec& row = rows_[i];
       const bool fixed = row.dtype != DType::bytes && row.shape.is_full() && node_.spec()[i].shape.row() == row.shape;
@@ -111,7 +113,13 @@ class RowsWindow final : public Window {
     rows.bytes = bytes_of(rows.batch);
   }
 
+  void sample(const Unit& unit, int64_t row, Context& context) override {
+    costs_.sample(static_cast<const Rows&>(unit).first + row, context);
+  }
+
  protected:
+  std::vector<OperatorCost> operator_costs() const override { return costs_.costs(); }
+
   void visit_place(StateVisitor& visitor) override {
     visitor.number_within(given_, 0, kEndless);
     visitor.number_within(next_, 0, slots_);
@@ -266,6 +274,7 @@ class RowsWindow final : public Window {
   const Binding binding_;
   const int64_t slots_;
   const std::shared_ptr<const View> view_;
+  OperatorCosts costs_;  // Of who samples.
   std::vector<size_t> row_bytes_;
   bool in_place_ = true;  // All fields are of fixed size, and stay as they are.
 

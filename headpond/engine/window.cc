@@ -18,6 +18,7 @@ constexpr int64_t kMostChunkBytes = 1 << 20;
 constexpr int64_t kMostUnits = 4096;
 constexpr int64_t kLongTasksSeen = 8;  // Before they are believed.
 constexpr double kMostlyWaits = 0.8;
+constexpr double kWorkPerSample = 250;
 
 }  // namespace
 
@@ -93,8 +94,9 @@ bool Window::take(Units& dropped) {
   units_.pop_front();
   core_.ready_bytes -= current_->bytes;
   if (taken_++ == 0) first_take_ = core_.takes();
-  ready_seen_ +=
-      static_cast<double>(std::count_if(units_.begin(), units_.end(), [](const auto& unit) { return unit->ready; }));
+  const auto ready = std::count_if(units_.begin(), units_.end(), [](const auto& unit) { return unit->ready; });
+  ready_seen_ += static_cast<double>(ready);
+  if (trace::enabled()) trace::counter(trace_name_, ready);
   // Waking a thread for each cheap unit would cost more than the unit.
   const bool dear = latency_ns_.value() > 2 * kTaskNs;
   if (blocking_ || dear || static_cast<int64_t>(units_.size()) <= target() / 2) core_.wake();
@@ -146,7 +148,11 @@ bool Window::claim_rows(bool head, Role role, Task* task) {
     count = 1;  // The head may be ready by others at any moment.
   }
   const bool is_long = !blocking_ && row_ns_.value() * static_cast<double>(count) > 2 * kTaskNs;
-  *task = {shared_from_this(), *found, unit.claimed, count, is_long};
+  // What is spent on sampling stays a small share of the work, however dear an element is.
+  const bool samples =
+      !blocking_ && !sampling_ && static_cast<double>(work_ns_) > kWorkPerSample * (sampling_ns_ + kTaskNs / 2);
+  sampling_ = sampling_ || samples;
+  *task = {shared_from_this(), *found, unit.claimed, count, is_long, samples};
   unit.claimed += count;
   unclaimed_rows_ -= count;
   return true;
@@ -208,6 +214,7 @@ int64_t Window::rows_to_open() const {
 bool Window::finish(const Task& task, int64_t elapsed_ns) {
   Unit& unit = *task.unit;
   unit.finished += task.count;
+  work_ns_ += elapsed_ns;
   row_ns_.add(static_cast<double>(elapsed_ns) / static_cast<double>(task.count));
   return unit.finished == unit.size && !unit.dropped;
 }
@@ -218,6 +225,12 @@ void Window::saw_wait(bool waited) {
   if (++seen_ < kLongTasksSeen || waits_.value() < kMostlyWaits || blocking_) return;
   blocking_ = true;
   core_.wake();
+}
+
+void Window::sampled(int64_t elapsed_ns) {
+  sampling_ = false;
+  sampling_ns_ += elapsed_ns;
+  costs_ = operator_costs();
 }
 
 void Window::finish_open(const std::shared_ptr<Unit>& unit, Got opened, int64_t elapsed_ns, uint64_t progress_before,
@@ -269,6 +282,7 @@ StageStats Window::stats() const {
   stats.ready = std::count_if(units_.begin(), units_.end(), [](const auto& unit) { return unit->ready; });
   stats.mean_ready = taken_ > 0 ? ready_seen_ / static_cast<double>(taken_) : 0;
   stats.unit_bytes = largest_bytes_;
+  stats.operators = costs_;
   return stats;
 }
 

@@ -48,6 +48,7 @@ struct Task {
   std::shared_ptr<Unit> unit;  ///< Null: to open.
   int64_t first = 0, count = 0;
   bool is_long = false;  ///< It is worth while to see whether it waits.
+  bool samples = false;  ///< After it, its window's operators are looked at.
 };
 
 class Window : public std::enable_shared_from_this<Window> {
@@ -68,6 +69,7 @@ class Window : public std::enable_shared_from_this<Window> {
   /// The rest of a task that ran for `elapsed_ns`. True iff the unit is now to be completed.
   bool finish(const Task& task, int64_t elapsed_ns);
   void saw_wait(bool waited);  ///< Of a long task.
+  void sampled(int64_t elapsed_ns);
   void finish_open(const std::shared_ptr<Unit>& unit, Got opened, int64_t elapsed_ns, uint64_t progress_before,
                    int64_t rows);
   void finish_unit(Unit& unit);  ///< It is complete.
@@ -82,6 +84,8 @@ class Window : public std::enable_shared_from_this<Window> {
   virtual Got open(int64_t rows, Context& context, std::shared_ptr<Unit>& unit) = 0;
   virtual void work(Unit& unit, int64_t first, int64_t count, Context& context) = 0;
   virtual void complete(Unit& unit, Context& context) = 0;  ///< Once, after all rows.
+  /// Samples what operators cost, at a row of the unit; one thread at a time.
+  virtual void sample(const Unit& /*unit*/, int64_t /*row*/, Context& /*context*/) {}
 
   const char* trace_name() const { return trace_name_; }
 
@@ -90,6 +94,7 @@ class Window : public std::enable_shared_from_this<Window> {
   virtual void visit_place(StateVisitor& visitor) = 0;
   /// The next element of a unit that was taken; end: there was no more. By who takes.
   virtual Got give(Unit& unit, Context& context, Element& out) = 0;
+  virtual std::vector<OperatorCost> operator_costs() const { return {}; }  ///< Under the lock; nobody samples.
   /// The unit to be taken next is broken: all units are dropped, and open() goes on another way. Under the lock.
   virtual void refuse_broken(Unit& /*unit*/) {}
   void reopen() { ended_ = false; }  ///< Under the lock: there is more after all.
@@ -136,6 +141,9 @@ class Window : public std::enable_shared_from_this<Window> {
   Estimate latency_ns_{0.5, 0.05};                 // From a unit's first task until it is ready.
   Estimate waits_{0.1, 0.1};                       // The share of long tasks that waited.
   int64_t seen_ = 0;                               // Long tasks.
+  bool sampling_ = false;
+  int64_t work_ns_ = 0, sampling_ns_ = 0;
+  std::vector<OperatorCost> costs_;
 };
 
 /// What makes the elements of a stage; the caller adds it to `core`. Threads may begin at once, unless it is held.

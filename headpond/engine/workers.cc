@@ -55,7 +55,11 @@ void Core::start_io_thread() {
 }
 
 void Core::compute(Worker& self) {
-  if (self.cpu >= 0) pin_this_thread(std::array{self.cpu});
+  if (self.cpu >= 0) {
+    pin_this_thread(std::array{self.cpu});
+  } else {
+    pin_this_thread(cpus_);  // Not where the thread is pinned that asked first.
+  }
   const CurrentPool current(pool_);
   Context context(pool_);
   MutexLock lock(mu);
@@ -82,6 +86,7 @@ void Core::compute(Worker& self) {
 }
 
 void Core::do_io(Worker& self) {
+  pin_this_thread(cpus_);  // Not where the thread happened to be pinned that started this one.
   const CurrentPool current(pool_);
   Context context(pool_);
   MutexLock lock(mu);

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "headpond/base/clock.h"
+#include "headpond/engine/operator_costs_internal.h"
+
+namespace headpond::internal {
+
+OperatorCosts::OperatorCosts(const Node& top, const Binding& binding) {
+  for (const Node* node = &top; !node->iterates() && node->slots() > 0; node = &node->input()) {
+    operators_.push_back({node, node->bind(binding)});
+    if (node->facts().inputs.size() != 1) break;
+  }
+  std::reverse(operators_.begin(), operators_.end());
+}
+
+void OperatorCosts::sample(int64_t position, Context& context) {
+  int64_t below = 0;
+  for (Operator& one : operators_) {
+    Element element;
+    const int64_t began = now_ns();
+    one.view->at(std::min(position, one.node->slots() - 1), context, {}, element);
+    const int64_t took = now_ns() - began;
+    one.ns.add(static_cast<double>(std::max(took - below, int64_t{0})));
+    below = took;
+  }
+}
+
+std::vector<OperatorCost> OperatorCosts::costs() const {
+  std::vector<OperatorCost> all;
+  for (const Operator& one : operators_) {
+    if (one.ns.known()) all.push_back({one.node->facts().op, one.ns.value()});
+  }
+  return all;
+}
+
+}  // namespace headpond::internal

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// What each operator of a stage costs: sampled, because asking a clock at every operator and element would cost more
+// than many of them do.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "headpond/dataset/node.h"
+#include "headpond/engine/estimate_internal.h"
+#include "headpond/engine/loader_stats.h"
+
+namespace headpond::internal {
+
+/// The operators below `top` that have one input each and positions, down to the source. An element is made by each of
+/// them alone, from the source on; what one takes longer than the one below is its own. One thread at a time.
+class OperatorCosts {
+ public:
+  OperatorCosts(const Node& top, const Binding& binding);
+
+  /// Makes the element at `position` of each operator, or at its last position.
+  void sample(int64_t position, Context& context);
+  /// In the order of the plan, in ns an element; empty before the first sample.
+  std::vector<OperatorCost> costs() const;
+
+ private:
+  struct Operator {
+    const Node* node;
+    std::shared_ptr<const View> view;
+    Estimate ns{0.1, 0.1};
+  };
+  std::vector<Operator> operators_;  // From the source on.
+};
+
+}  // namespace headpond::internal
