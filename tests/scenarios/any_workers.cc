@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// Scenario 10: the same data for any number of threads, and for any number of ranks from any place on.
+#include <memory>
+#include <optional>
+
+#include "scenario.h"
+
+namespace headpond::scenarios {
+namespace {
+
+constexpr int64_t kElements = 3000, kGlobalBatch = 24;
+
+// Positions, a stream, draws, elements left out, uneven work, rows of uneven length.
+Dataset everything() {
+  const auto make = [](uint64_t epoch) -> Generator {
+    return [next = int64_t{0}, epoch]() mutable -> Result<std::optional<Element>> {
+      if (next == kElements) return std::nullopt;
+      return Element{Tensor::scalar(static_cast<int64_t>(epoch) * kElements + next++)};
+    };
+  };
+  const Dataset order = from_generator(make, {{"stream", i64, {}}}, {.name = "counting"}) | shuffle(200);
+  const auto work = [](int64_t x, int64_t y, uint32_t drawn) {
+    if (x % 50 == 0) burn_us(500);
+    const std::vector<int64_t> row(static_cast<size_t>(1 + (x + y) % 7), x ^ static_cast<int64_t>(drawn));
+    return Tensor::from(std::span<const int64_t>(row), {static_cast<int64_t>(row.size())});
+  };
+  return zip({range(kElements) | shuffle(), order}) |
+         filter([](int64_t x, int64_t) { return x % 7 != 0; }, {.name = "others"}) | random_u32() |
+         map(work, {.output = {{"row", i64, {kUnknown}}}, .name = "rows"}) | padded_batch(32);
+}
+
+uint64_t rest_of(Loader& loader, uint64_t sum) {
+  for (const Batch& taken : loader.batches()) sum = digest(sum, taken.element());
+  return sum;
+}
+
+// The control: each worker makes batches of its own share, and they are taken in turn.
+uint64_t batched_per_worker(int64_t workers) {
+  std::vector<std::unique_ptr<Loader>> all;
+  for (int64_t w = 0; w < workers; ++w) {
+    all.push_back(std::make_unique<Loader>(range(kElements) | shuffle() | shard(workers, w) | batch(32),
+                                           LoaderOptions{.epochs = 2, .seed = 4, .threads = 1}));
+  }
+  uint64_t sum = 0;
+  for (size_t ended = 0, w = 0; ended < all.size(); w = (w + 1) % all.size()) {
+    if (all[w] == nullptr) continue;
+    const auto taken = all[w]->next();
+    if (taken && *taken) {
+      sum = digest(sum, (*taken)->element());
+    } else {
+      all[w] = nullptr;
+      ++ended;
+    }
+  }
+  return sum;
+}
+
+void workers(const Run& run, JsonWriter& figures) {
+  figures.key("digests").begin_object();
+  for (const int threads : {0, 1, 2, 4, 8}) {
+    if (run.control()) {
+      if (threads > 0) figures.member(std::to_string(threads), hex(batched_per_worker(threads)));
+      continue;
+    }
+    Loader loader(everything(), {.epochs = 2, .seed = 4, .threads = threads});
+    figures.member(std::to_string(threads), hex(rest_of(loader, 0)));
+  }
+  figures.end_object();
+}
+
+// Saved with four threads at batch `at`, gone on with one.
+uint64_t resumed(int at) {
+  uint64_t sum = 0;
+  std::string state;
+  {
+    Loader loader(everything(), {.epochs = 2, .seed = 4, .threads = 4});
+    for (int i = 0; i < at; ++i) sum = digest(sum, must_next(loader).element());
+    state = loader.state();
+    must_next(loader);
+  }
+  auto loader = Loader::restored(everything(), {.epochs = 2, .seed = 4, .threads = 1}, state);
+  if (!loader) throw Exception(loader.error());
+  return rest_of(*loader, sum);
+}
+
+// Global batches [first, end) of epoch 1, their members sorted: rank r of n takes each n-th element behind `first`.
+std::vector<std::vector<int64_t>> global_batches(int64_t ranks, int64_t first, int64_t end) {
+  std::vector<std::vector<int64_t>> all;
+  for (int64_t r = 0; r < ranks; ++r) {
+    Loader loader(
+        range(kElements) | shuffle() | skip(first * kGlobalBatch) | shard(ranks, r) | batch(kGlobalBatch / ranks),
+        {.epochs = 2, .seed = 4});
+    loader.next_epoch();
+    for (size_t b = 0; b < static_cast<size_t>(end - first); ++b) {
+      const Batch taken = must_next(loader);
+      if (r == 0) all.emplace_back();
+      const auto values = taken[0].as<int64_t>();
+      all[b].insert(all[b].end(), values.begin(), values.end());
+    }
+  }
+  for (auto& members : all) std::sort(members.begin(), members.end());
+  return all;
+}
+
+// Four ranks for 50 global batches, then `ranks`: are the members those of four ranks all the way, each once?
+void elastic(int64_t ranks, JsonWriter& figures) {
+  constexpr int64_t kAll = kElements / kGlobalBatch;
+  const auto expected = global_batches(4, 0, kAll);
+  auto found = global_batches(4, 0, 50);
+  for (auto& members : global_batches(ranks, 50, kAll)) found.push_back(std::move(members));
+  std::vector<int64_t> each;
+  for (const auto& members : found) each.insert(each.end(), members.begin(), members.end());
+  std::sort(each.begin(), each.end());
+  const bool once = std::adjacent_find(each.begin(), each.end()) == each.end() && each.size() == kElements;
+  figures.begin_object().member("ranks", ranks).member("same_members", found == expected);
+  figures.member("each_once", once).end_object();
+}
+
+}  // namespace
+
+void any_workers(const Run& run, JsonWriter& figures) {
+  workers(run, figures);
+  if (run.control()) return;
+  figures.key("resumed").begin_array();
+  for (const int at : {1, 30, 81, 82, 120}) figures.value(hex(resumed(at)));
+  figures.end_array();
+  figures.key("elastic").begin_array();
+  for (const int64_t ranks : {1, 2, 3}) elastic(ranks, figures);
+  figures.end_array();
+}
+
+}  // namespace headpond::scenarios

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The bounds of each acceptance scenario, over the figures that the driver prints. The same function judges a control."""
+import math
+import random
+import statistics
+
+import reference
+
+
+class Bounds:
+    """Findings of one run: what was asked, the value, the bound, whether it holds."""
+
+    def __init__(self):
+        self.found = []
+
+    def add(self, what, value, bound, holds):
+        value = round(value, 4) if isinstance(value, float) else value
+        self.found.append({"what": what, "value": value, "bound": bound, "ok": bool(holds)})
+
+    def at_most(self, what, value, bound):
+        self.add(what, value, f"<= {bound:g}", value <= bound)
+
+    def at_least(self, what, value, bound):
+        self.add(what, value, f">= {bound:g}", value >= bound)
+
+    def within(self, what, value, expected, share):
+        self.add(what, value, f"{expected:g} +- {share:.0%}", abs(value - expected) <= share * expected)
+
+    def holds(self, what, condition):
+        self.add(what, bool(condition), "true", condition)
+
+    def misses(self):
+        return [finding["what"] for finding in self.found if not finding["ok"]]
+
+
+median = statistics.median
+
+
+def overlap(figures, bounds):
+    blocks = [statistics.fmean(figures["a_step_ms"][i:i + 20]) for i in range(0, len(figures["a_step_ms"]), 20)]
+    # On a machine that others use, two bare threads may not keep up with the device either.
+    possible = max(median(figures["a_device_ms"]), figures["a_bare_ms"])
+    bounds.at_most("a: step over the device's", median(blocks) / possible, 1.02)
+    if "b_step_ms" in figures:
+        bounds.at_most("b: step over two bare threads'", median(figures["b_step_ms"]) / median(figures["b_bare_ms"]), 1.05)
+    bounds.at_least("c: rate over the serial one", median(figures["c_serial_ms"]) / median(figures["c_step_ms"]), 3.8)
+
+
+def chi_square_p(statistic, freedom):
+    """The upper tail, by Wilson and Hilferty's approximation: good to a few per cent for more than ten degrees of freedom."""
+    z = ((statistic / freedom) ** (1 / 3) - (1 - 2 / (9 * freedom))) / math.sqrt(2 / (9 * freedom))
+    return 0.5 * math.erfc(z / math.sqrt(2))
+
+
+def two_sided(p):
+    return 2 * min(p, 1 - p)
+
+
+def class_counts_p(batches, sizes):
+    total = sum(sizes)
+    expected = [sum(batches[0]) * size / total for size in sizes]
+    statistic = sum((count - mean) ** 2 / mean for counts in batches for count, mean in zip(counts, expected))
+    return two_sided(chi_square_p(statistic, len(batches) * (len(sizes) - 1)))
+
+
+def shuffle_quality(figures, bounds):
+    classes = figures["classes"]
+    bounds.at_least("p of the class counts of 100 batches", class_counts_p(classes[:100], figures["class_sizes"]), 0.001)
+    bounds.at_least("p in the last tenth", class_counts_p(classes[-len(classes) // 10:], figures["class_sizes"]), 0.001)
+    if "first_100_ms" not in figures:
+        return
+    first = median(figures["first_100_ms"])
+    bounds.at_most("first batch, window of 100,000 over 100", median(figures["first_100000_ms"]) / first, 1.5)
+    bounds.at_most("first batch, whole epoch over 100", median(figures["first_all_ms"]) / first, 1.5)
+    bounds.at_most("longest step over the median, epochs 1 to 4", median(figures["gap_over_median"]), 1.2)
+    bounds.at_most("MiB that a shuffle of a million adds", figures["shuffle_adds_kib"] / 1024, 16)
+    for name, said in (("100", 50), ("100000", 50_000), ("all", 1_000_000 / 3), ("stream_5000", 2500)):
+        moved = figures["moved_" + name]
+        bounds.within(f"mean displacement, {name}", moved["mean"], said, 0.1)
+        bounds.holds(f"exactly once, {name}", moved["exactly_once"])
+        if name != "all":
+            bounds.at_most(f"longest displacement, {name}", moved["most"], 4 * said - 1)
+
+
+def percentile(values, share):
+    return sorted(values)[max(0, math.ceil(share * len(values)) - 1)]
+
+
+def marks_hold(epochs):
+    for number, epoch in enumerate(epochs):
+        count = 2 if number == 60 else 3
+        if epoch["epochs"] != [number] * count or epoch["indices"] != list(range(count)):
+            return False
+        if number != 60 and sorted(epoch["order"]) != list(range(24)):
+            return False
+    return True
+
+
+def epoch_edge(figures, bounds):
+    edges = [percentile(run["edge_ms"], 0.99) / median(run["step_ms"] + run["edge_ms"]) for run in figures["runs"]]
+    bounds.at_most("edge, 99th percentile over the median step", median(edges), 1.2)
+    rate = median(figures["long_epoch_s"]) / median(figures["short_epochs_s"])
+    bounds.at_least("rate of short epochs over one long one's", rate, 0.95)
+    marks = figures["marks"]
+    bounds.holds("marks exact, each element once, also behind the epoch that was left", marks_hold(marks))
+    bounds.holds("the strength changes exactly at epoch 50",
+                 all(set(epoch["strength"]) == {2 if number >= 50 else 1} for number, epoch in enumerate(marks)))
+    orders = [tuple(epoch["order"]) for number, epoch in enumerate(marks) if number != 60]
+    bounds.holds("orders differ by epoch", len(set(orders)) == len(orders))
+    bounds.holds("orders repeat by seed", marks == figures["marks_again"])
+
+
+def any_workers(figures, bounds):
+    digests = set(figures["digests"].values())
+    bounds.add("digests of all numbers of threads", len(digests), "== 1", len(digests) == 1)
+    if "resumed" not in figures:
+        return
+    bounds.holds("saved at four threads, gone on at one", set(figures["resumed"]) == digests)
+    for case in figures["elastic"]:
+        bounds.holds(f"four ranks to {case['ranks']}: the same members", case["same_members"])
+        bounds.holds(f"four ranks to {case['ranks']}: each element once", case["each_once"])
+
+
+def random_streams(figures, bounds):
+    bounds.add("parameter vectors that are shared", figures["shared"], "== 0", figures["shared"] == 0)
+    expected = sum(figures["bins"]) / len(figures["bins"])
+    statistic = sum((count - expected) ** 2 / expected for count in figures["bins"])
+    bounds.at_least("p of uniformity", two_sided(chi_square_p(statistic, len(figures["bins"]) - 1)), 0.001)
+    if "first" not in figures:
+        return
+    bounds.add("parameter vectors", figures["vectors"], "== 600000", figures["vectors"] == 600_000)
+    # The driver prints one operator's vectors of a batch, so the first twenty are the first operator's.
+    numbers = [[reference.draw(figures["seed"], "crop", i, 0, sample) for i in range(4)] for sample in range(20)]
+    bounds.holds("a Python program of the documented formulas gives the same", numbers == figures["first"])
+    bounds.holds("an unrelated operator changes no draw", figures["unrelated_operator_changes_nothing"])
+    bounds.add("pairs that disagree", figures["disagreeing_pairs"], "== 0", figures["disagreeing_pairs"] == 0)
+    bounds.holds("fixed for validation", figures["fixed_on_request"])
+
+
+def errors_and_stops(figures, bounds):
+    thrown = figures["thrown"]
+    text = thrown.get("error", "")
+    bounds.holds("the error arrives", thrown["failed"])
+    bounds.holds("its text, its kind and the operator", all(part in text for part in ("the lens is dirty", "Unknown", "look")))
+    bounds.holds("the element's number", "1234" in text)
+    bounds.holds("after all good batches before it, in order", thrown["good_before"] == 1230 and thrown["in_order"])
+    bounds.at_most("seconds until it arrives", thrown["seconds"], 1)
+    bounds.holds("what is behind it still comes", thrown["goes_on"])
+    if "removed" not in figures:
+        return
+    bounds.holds("a removed file is named", figures["removed"] in figures["removed_error"])
+    bounds.at_most("seconds to drop a full pipeline", figures["drop_full_s"], 1)
+    bounds.at_most("seconds to drop a blocked one", figures["drop_blocked_s"], 2)
+    bounds.holds("the blocked stage is named", "|map|" in figures["errors"] and "left behind" in figures["errors"])
+    bounds.at_most("seconds from an interrupt to the end, the longest", max(figures["interrupt_s"]), 2)
+    bounds.holds("each interrupted run ends well and leaves nothing", figures["interrupts_clean"])
+
+
+def simulated_share(window, seed, samples=2000):
+    """The share of two cores that is used when sample i may begin once all before i - window are done."""
+    choose = random.Random(seed)
+    slow = set(choose.sample(range(samples), samples // 100))
+    costs = [100 if i in slow else 1 for i in range(samples)]
+    free = [0.0, 0.0]
+    done = []  # When all up to this sample were done.
+    for i, cost in enumerate(costs):
+        worker = free.index(min(free))
+        begin = max(free[worker], done[i - window] if i >= window else 0.0)
+        free[worker] = begin + cost
+        done.append(max(free[worker], done[-1] if done else 0.0))
+    return sum(costs) / 2 / max(free)
+
+
+def slow_sample(figures, bounds):
+    ideal = median(figures["ideal_s"])
+    bounds.at_least("in order, share of the ideal", ideal / median(figures["ordered_s"]), 0.90)
+    if "unordered_s" not in figures:
+        return
+    bounds.at_least("what is ready first, share of the ideal", ideal / median(figures["unordered_s"]), 0.95)
+    bounds.holds("in order: the digest of the serial run", set(figures["digests"]) == {figures["serial_digest"]})
+    bounds.holds("what is ready first: the same samples", figures["same_samples"])
+    bounds.at_most("bytes at the peak", figures["peak_bytes"], figures["declared_bytes"])
+    # A model, without the engine: what a window can reach; the expected shares are known to a point.
+    for window, share in ((32, 0.84), (64, 0.94), (128, 0.99)):
+        simulated = statistics.fmean(simulated_share(window, seed) for seed in range(30))
+        bounds.at_least(f"simulated, window of {window} samples", simulated, share - 0.01)

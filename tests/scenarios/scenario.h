@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the acceptance scenarios share. Each runs in one mode and writes its figures; run.py holds them to their bounds.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <iostream>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "headpond/base/clock.h"
+#include "headpond/base/json.h"
+#include "headpond/dataset/ops.h"
+#include "headpond/dataset/sequence.h"
+#include "headpond/engine/loader.h"
+
+namespace headpond::scenarios {
+
+/// mode: "ours", or "control", a variant that the same bounds must reject; a scenario may know more.
+struct Run {
+  std::string mode;
+  bool full = false;       ///< The long form.
+  std::string place = {};  ///< A folder, for what needs one.
+  bool control() const { return mode == "control"; }
+};
+
+/// Figures go into an open object.
+void overlap(const Run& run, JsonWriter& figures);           // 1
+void shuffle_quality(const Run& run, JsonWriter& figures);   // 3
+void epoch_edge(const Run& run, JsonWriter& figures);        // 7
+void any_workers(const Run& run, JsonWriter& figures);       // 10
+void random_streams(const Run& run, JsonWriter& figures);    // 11
+void errors_and_stops(const Run& run, JsonWriter& figures);  // 13
+void slow_sample(const Run& run, JsonWriter& figures);       // 14
+
+/// Takes `us` microseconds of the calling thread's processor time, however long that lasts.
+void burn_us(int64_t us);
+void sleep_us(int64_t us);
+
+/// Tasks 0 .. count - 1 by two threads that take the next one when they are free: what two cores can do.
+double bare_seconds(int64_t count, const std::function<void(int64_t)>& work);
+
+/// A hash of all before, and of this element: field by field dtype, shape and bytes.
+uint64_t digest(uint64_t before, const Element& element);
+std::string hex(uint64_t value);
+
+/// The next batch; ends the program, saying why, at an error or at the end.
+Batch must_next(Loader& loader);
+
+/// Milliseconds of each of `steps` steps: a batch, then the device, which sleeps.
+std::vector<double> step_ms(Loader& loader, int steps, int64_t device_us);
+
+template <class T>
+void member(JsonWriter& figures, std::string_view name, const std::vector<T>& values) {
+  figures.key(name).begin_array();
+  for (const T& value : values) figures.value(value);
+  figures.end_array();
+}
+
+}  // namespace headpond::scenarios
