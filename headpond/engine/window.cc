@@ -18,6 +18,9 @@ constexpr int64_t kMostChunkBytes = 1 << 20;
 constexpr int64_t kMostUnits = 4096;
 constexpr int64_t kLongTasksSeen = 8;  // Before they are believed.
 constexpr double kMostlyWaits = 0.8;
+constexpr int64_t kSmall = 16;  // Bytes of a tensor that need no buffer.
+constexpr int64_t kBufferHead = 80;
+constexpr int64_t kNeverFits = INT64_MAX >> 10;  // Small enough to be added up.
 constexpr double kWorkPerSample = 250;
 
 }  // namespace
@@ -164,6 +167,8 @@ bool Window::claim_open(bool head, Task* task) {
   if (task == nullptr) return true;
   opening_ = true;
   *task = {shared_from_this(), nullptr, 0, rows_to_open()};
+  opening_bytes_ = std::max(bytes_of_unit(task->count), int64_t{0});
+  core_.pending_bytes += opening_bytes_;
   return true;
 }
 
@@ -179,10 +184,15 @@ bool Window::has_room() const {
 }
 
 int64_t Window::bytes_of_unit(int64_t rows) const {
-  if (element_bytes_ < 0) return completed_ == 0 ? -1 : largest_bytes_;
+  if (element_bytes_ < 0) return completed_ == 0 ? -1 : largest_bytes_ + largest_bytes_ / 4;
   const int64_t elements = stage_.how == How::rows ? 1 : rows;
+  const auto fields = static_cast<int64_t>(stage_.node->spec().size());
+  // A buffer is up to a quarter larger than what is in it, and has a head.
+  const int64_t extra = element_bytes_ > kSmall * fields ? element_bytes_ / 4 + kBufferHead * fields : 0;
   int64_t bytes = 0;
-  return __builtin_mul_overflow(element_bytes_, elements, &bytes) ? INT64_MAX : bytes;
+  const bool too_large =
+      __builtin_add_overflow(element_bytes_, extra, &bytes) || __builtin_mul_overflow(bytes, elements, &bytes);
+  return too_large ? kNeverFits : std::min(bytes, kNeverFits);
 }
 
 // Little's law: as many as are taken while one is made, and those that threads work at.
@@ -236,6 +246,7 @@ void Window::sampled(int64_t elapsed_ns) {
 void Window::finish_open(const std::shared_ptr<Unit>& unit, Got opened, int64_t elapsed_ns, uint64_t progress_before,
                          int64_t rows) {
   opening_ = false;
+  core_.pending_bytes -= std::exchange(opening_bytes_, 0);
   ended_ = opened == Got::end;
   stalled_at_ = opened == Got::later ? progress_before : UINT64_MAX;
   const bool awaited = units_.empty() ? ended_ : units_.front()->broken && units_.front()->ready;

@@ -135,7 +135,8 @@ class Window : public std::enable_shared_from_this<Window> {
   int64_t opened_ = 0, completed_ = 0, taken_ = 0, made_ = 0;  // Units, the last rows.
   int64_t chunk_ = 1;
   int64_t largest_bytes_ = 0;
-  int64_t first_take_ = 0;  // The program's, when the first unit was taken.
+  int64_t opening_bytes_ = 0;  // That the unit being opened is going to take.
+  int64_t first_take_ = 0;     // The program's, when the first unit was taken.
   double ready_seen_ = 0;
   Estimate row_ns_{0.2, 0.2}, open_ns_{0.2, 0.2};  // One row's.
   Estimate latency_ns_{0.5, 0.05};                 // From a unit's first task until it is ready.
