@@ -85,4 +85,9 @@ Result<RunState> restore(std::string_view saved, const Dataset& dataset, uint64_
   return frame.state;
 }
 
+Error futile_epoch(const std::string& who, uint64_t epoch) {
+  return {ErrorKind::FailedPrecondition,
+          fmt::format("{}: no element in epoch {}, and epochs without an end: it would go on for ever", who, epoch)};
+}
+
 }  // namespace headpond::internal

@@ -24,4 +24,7 @@ std::string save(const RunState& state, const Dataset& dataset, uint64_t seed);
 /// DataLoss iff damaged; FailedPrecondition iff it is of another plan or seed, the first difference named.
 Result<RunState> restore(std::string_view saved, const Dataset& dataset, uint64_t seed);
 
+/// Of a run without an end that met an epoch without an element: there might be no other for ever.
+Error futile_epoch(const std::string& who, uint64_t epoch);
+
 }  // namespace headpond::internal

@@ -39,12 +39,15 @@ struct Sequence::Run {
     iterator = feed.open(*dataset.node(), {options.seed, epoch});
     state = {.epoch = epoch, .index = 0, .position = {}};
     index = -1;
+    gave = false;
   }
   Result<std::optional<Element>> next() {
     while (has_epoch()) {
       if (!iterator) begin_epoch();
       Element out;
-      switch (iterator->next(context, out)) {
+      const Got got = iterator->next(context, out);
+      gave = gave || got == Got::value || got == Got::error;
+      switch (got) {
         case Got::value:
           state.index = ++index + 1;
           state.position = position_of(*iterator);
@@ -58,6 +61,7 @@ struct Sequence::Run {
           ++epoch;
           iterator.reset();
           state = {.epoch = epoch, .index = 0, .position = {}};
+          if (options.epochs < 0 && !gave) return fail(internal::futile_epoch("Sequence", epoch - 1));
       }
     }
     return std::nullopt;
@@ -72,6 +76,7 @@ struct Sequence::Run {
   std::unique_ptr<Iterator> iterator;  // Null: at the begin of `epoch`.
   uint64_t epoch = 0;
   int64_t index = -1;
+  bool gave = false;         // An element or an error, in this epoch.
   internal::RunState state;  // After the last element.
 };
 
@@ -95,6 +100,7 @@ Result<Sequence> Sequence::restored(Dataset dataset, SequenceOptions options, st
   run.iterator->visit_state(visitor);
   if (!visitor.complete()) return fail(ErrorKind::DataLoss, "a state whose position is impossible in this pipeline");
   run.index = restored->index - 1;
+  run.gave = true;
   run.state = std::move(*restored);
   return sequence;
 }

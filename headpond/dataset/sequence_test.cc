@@ -86,5 +86,16 @@ TEST(Sequence, RefusesAPositionThatThePipelineCannotHave) {
   EXPECT_EQ(restored.error().kind(), ErrorKind::DataLoss);
 }
 
+TEST(Sequence, WithoutAnEndOverNothingSaysSo) {
+  Sequence sequence(range(0) | batch(2), {.epochs = -1});
+  for (int i = 0; i < 2; ++i) {
+    const auto next = sequence.next();
+    ASSERT_FALSE(next);
+    EXPECT_EQ(next.error().kind(), ErrorKind::FailedPrecondition);
+  }
+  Sequence ends(range(0) | batch(2), {.epochs = 3});
+  EXPECT_FALSE(*ends.next()) << "a number of empty epochs is an end";
+}
+
 }  // namespace
 }  // namespace headpond::internal

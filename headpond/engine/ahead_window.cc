@@ -49,7 +49,7 @@ class AheadWindow final : public Window {
     const int64_t began = now_ns();
     for (Got got = Got::value; got == Got::value && std::cmp_less(taken->items.size(), rows);) {
       Taken::Item item;
-      got = item.got = input_->next(context, item.element);
+      got = item.got = next(context, item.element);
       input_ended_ = got == Got::end;
       if (got == Got::later) break;
       if (got == Got::error) item.error = std::move(context.error);
@@ -91,6 +91,15 @@ class AheadWindow final : public Window {
   }
 
  private:
+  Got next(Context& context, Element& out) {
+    try {
+      return input_->next(context, out);
+    } catch (...) {
+      out.clear();
+      return context.fail(current_exception_error());
+    }
+  }
+
   void apply(Taken::Item& item, Context& context) const {
     for (size_t k = 0; k < stage_.chain.size() && item.got == Got::value; ++k) {
       Element out;

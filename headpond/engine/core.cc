@@ -123,6 +123,12 @@ void Core::add(std::shared_ptr<Window> window) {
   wake();
 }
 
+Learned Core::learned(const Node& node) {
+  MutexLock lock(mu);
+  const auto found = learned_.find(&node);
+  return found != learned_.end() ? found->second : Learned();
+}
+
 void Core::remove(const Window* window) {
   std::erase_if(windows_, [&](const auto& other) { return other.get() == window; });
 }
@@ -205,10 +211,10 @@ void Core::run(Task& task, Context& context) {
   mu.lock();
   work_ns_ += elapsed;
   stats_.memory_peak = std::max(stats_.memory_peak, pool_.stats().bytes_in_use);
+  if (task.is_long) window.saw_wait(waited);
   if (!task.unit) {
     window.finish_open(opened, got, elapsed, before, task.count);
   } else {
-    if (task.is_long) window.saw_wait(waited);
     if (task.samples) window.sampled(sampling);
     finish_rows(task, elapsed, context);
   }

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -52,7 +53,10 @@ class Core final : public Feed, public std::enable_shared_from_this<Core> {
   void made_progress();
   /// There may be work that was not there before.
   void wake() HEADPOND_NO_THREAD_SAFETY_ANALYSIS;  // Windows hold `mu`, unannotated.
-  bool makes_inline() const { return inline_; }
+  bool is_awaited() const { return waiting_; }
+  /// What windows of `node` learned so far.
+  Learned learned(const Node& node);
+  void learn(const Node& node, const Learned& known) { learned_[&node] = known; }
   bool has_io_threads() const { return io_threads_ > 0; }
   /// How often the program has taken something.
   int64_t takes() const { return taken_; }
@@ -127,6 +131,7 @@ class Core final : public Feed, public std::enable_shared_from_this<Core> {
   uint64_t round_ = 0;
   bool started_ = false, stopped_ = false, held_ = false, waiting_ = false, inline_ = false;
   int running_ = 0, io_threads_ = 0, alive_ = 0;
+  std::map<const Node*, Learned> learned_;
   int64_t taken_ = 0, work_ns_ = 0, work_ns_at_take_ = 0;
   Estimate step_ns_{0.05, 0.5};       // Between leave() and arrive().
   Estimate batch_work_ns_{0.2, 0.2};  // Of all stages, for one batch.

@@ -66,6 +66,7 @@ struct Loader::Run {
     if (has_epoch(epoch + 1)) core->expect(*dataset.node(), {options.seed, epoch + 1});
     state = {.epoch = epoch, .index = 0, .position = {}};
     index = -1;
+    gave = false;
   }
 
   void end_epoch() {
@@ -102,10 +103,12 @@ struct Loader::Run {
       Element out;
       const Got got = pull(out);
       core->leave(waited_ns, got == Got::value);
+      gave = gave || got != Got::end;
       if (got == Got::error && mutant("remembers an error's place")) remember();
       if (got == Got::error) return fail(context.error);
       if (got == Got::value) return give(std::move(out));
       end_epoch();
+      if (options.epochs < 0 && !gave) return fail(internal::futile_epoch("Loader", epoch - 1));
       if (in_epoch) break;
     }
     return std::nullopt;
@@ -139,6 +142,7 @@ struct Loader::Run {
   std::unique_ptr<Iterator> iterator;  // Null: at the begin of `epoch`.
   uint64_t epoch = 0;
   int64_t index = -1;
+  bool gave = false;  // An element or an error, in this epoch.
   int64_t wait_began = 0, waited_ns = -1;
   internal::RunState state;  // After the last batch.
 };
@@ -164,6 +168,7 @@ Result<Loader> Loader::restored(const Dataset& dataset, const LoaderOptions& opt
     if (!visitor.complete()) return fail(ErrorKind::DataLoss, "a state whose position is impossible in this pipeline");
     run.core->hold(false);
     run.index = restored->index - 1;
+    run.gave = true;
   }
   run.state = std::move(*restored);
   return loader;

@@ -325,5 +325,14 @@ TEST(LoaderBatch, NamesItsFields) {
   EXPECT_EQ(refused([&] { (void)(**one)["digit"]; }).kind(), ErrorKind::InvalidArgument);
 }
 
+TEST(LoaderOptions, EpochsWithoutAnEndOverNothingAreAnError) {
+  Loader loader(range(0) | batch(2), {.epochs = -1});
+  for (int i = 0; i < 2; ++i) {
+    const auto next = loader.next();
+    ASSERT_FALSE(next);
+    EXPECT_EQ(next.error().kind(), ErrorKind::FailedPrecondition);
+  }
+}
+
 }  // namespace
 }  // namespace headpond::internal

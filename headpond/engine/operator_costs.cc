@@ -6,15 +6,16 @@
 
 namespace headpond::internal {
 
-OperatorCosts::OperatorCosts(const Node& top, const Binding& binding) {
-  for (const Node* node = &top; !node->iterates() && node->slots() > 0; node = &node->input()) {
-    operators_.push_back({node, node->bind(binding)});
+void OperatorCosts::begin() {
+  for (const Node* node = &top_; !node->iterates() && node->slots() > 0; node = &node->input()) {
+    operators_.push_back({node, node->bind(binding_)});
     if (node->facts().inputs.size() != 1) break;
   }
   std::reverse(operators_.begin(), operators_.end());
 }
 
 void OperatorCosts::sample(int64_t position, Context& context) {
+  if (operators_.empty()) begin();
   int64_t below = 0;
   for (Operator& one : operators_) {
     Element element;

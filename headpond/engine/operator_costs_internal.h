@@ -17,7 +17,8 @@ namespace headpond::internal {
 /// them alone, from the source on; what one takes longer than the one below is its own. One thread at a time.
 class OperatorCosts {
  public:
-  OperatorCosts(const Node& top, const Binding& binding);
+  /// Binds nothing yet. `top` outlives this.
+  OperatorCosts(const Node& top, const Binding& binding) : top_(top), binding_(binding) {}
 
   /// Makes the element at `position` of each operator, or at its last position.
   void sample(int64_t position, Context& context);
@@ -28,8 +29,12 @@ class OperatorCosts {
   struct Operator {
     const Node* node;
     std::shared_ptr<const View> view;
-    Estimate ns{0.1, 0.1};
+    Estimate ns{0.1, 0.3};  // Near the low end: what a thread lost to others is not the operator's.
   };
+  void begin();
+
+  const Node& top_;
+  const Binding binding_;
   std::vector<Operator> operators_;  // From the source on.
 };
 

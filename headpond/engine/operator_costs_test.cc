@@ -24,13 +24,19 @@ std::vector<OperatorCost> sampled(const Dataset& dataset) {
 }
 
 TEST(OperatorCosts, ChargeEachOperatorWithItsOwnWork) {
-  const auto costs = sampled(range(50) | map(&dear) | shuffle() | map([](int64_t x) { return x + 1; }) | take(5));
-  ASSERT_EQ(costs.size(), 5U);
-  EXPECT_EQ(costs[0].op, "range");
-  EXPECT_EQ(costs[1].op, "map");
-  for (const size_t cheap : {size_t{0}, size_t{2}, size_t{3}, size_t{4}}) {
-    EXPECT_LT(costs[cheap].ns, costs[1].ns) << costs[cheap].op << " at " << cheap;
+  const Dataset dataset = range(50) | map(&dear) | shuffle() | map([](int64_t x) { return x + 1; }) | take(5);
+  bool is_dearest = false;  // Once of several times: the machine may be busy with something else.
+  for (int attempt = 0; attempt < 20 && !is_dearest; ++attempt) {
+    const auto costs = sampled(dataset);
+    ASSERT_EQ(costs.size(), 5U);
+    EXPECT_EQ(costs[0].op, "range");
+    EXPECT_EQ(costs[1].op, "map");
+    is_dearest = true;
+    for (const size_t cheap : {size_t{0}, size_t{2}, size_t{3}, size_t{4}}) {
+      is_dearest = is_dearest && costs[cheap].ns < costs[1].ns / 2;
+    }
   }
+  EXPECT_TRUE(is_dearest);
 }
 
 TEST(OperatorCosts, GoDownToWhereInputsMeet) {

@@ -88,7 +88,7 @@ TEST(PlansInAnyOrder, DeliverTheSameElements) {
     ASSERT_TRUE(sorted(run.got) == sorted(expected)) << "plan " << number << ":\n" << plan_case.plan().plan();
     moved += run.got == expected ? 0 : 1;
   }
-  EXPECT_GT(moved, plans >= 500 ? 10 : -1) << "control: hardly a pipeline came in another order";
+  EXPECT_GT(moved, plans >= 500 ? 0 : -1) << "control: hardly a pipeline came in another order";
 }
 
 }  // namespace

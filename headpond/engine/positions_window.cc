@@ -47,7 +47,7 @@ class PositionsWindow final : public Window {
     auto& chunk = static_cast<Chunk&>(unit);
     for (int64_t i = first; i < first + count; ++i) {
       Chunk::Item& item = chunk.items[static_cast<size_t>(i)];
-      item.got = view_->at(chunk.first + i, context, {}, item.element);
+      item.got = at(chunk.first + i, context, item.element);
       if (item.got == Got::error) item.error = std::move(context.error);
     }
   }
@@ -82,6 +82,15 @@ class PositionsWindow final : public Window {
   }
 
  private:
+  Got at(int64_t position, Context& context, Element& out) const {
+    try {
+      return view_->at(position, context, {}, out);
+    } catch (...) {
+      out.clear();
+      return context.fail(current_exception_error());
+    }
+  }
+
   const int64_t slots_;
   const std::shared_ptr<const View> view_;
   OperatorCosts costs_;       // Of who samples.

@@ -32,7 +32,9 @@ Window::Window(Core& core, const Stage& stage)
       name_(name_of(stage)),
       trace_name_(trace::intern(name_)),
       element_bytes_(element_bytes(stage.node->spec())),
-      blocking_(stage.blocking) {}
+      known_(core.learned(*stage.node)) {
+  known_.blocking = known_.blocking || stage.blocking;
+}
 
 // ---- taking
 
@@ -101,8 +103,8 @@ bool Window::take(Units& dropped) {
   ready_seen_ += static_cast<double>(ready);
   if (trace::enabled()) trace::counter(trace_name_, ready);
   // Waking a thread for each cheap unit would cost more than the unit.
-  const bool dear = latency_ns_.value() > 2 * kTaskNs;
-  if (blocking_ || dear || static_cast<int64_t>(units_.size()) <= target() / 2) core_.wake();
+  const bool dear = known_.latency_ns.value() > 2 * kTaskNs;
+  if (known_.blocking || dear || static_cast<int64_t>(units_.size()) <= target() / 2) core_.wake();
   return true;
 }
 
@@ -111,6 +113,7 @@ void Window::close() {
   MutexLock lock(core_.mu);
   closed_ = true;
   drop_units(dropped);
+  core_.learn(*stage_.node, known_);
   core_.remove(this);
 }
 
@@ -130,13 +133,13 @@ void Window::drop_units(Units& dropped) {
 
 bool Window::is_for(Role role) const {
   if (core_.threads() == 0) return true;
-  const bool on_io = blocking_ && core_.has_io_threads();
-  return role == Role::io ? blocking_ : !on_io;
+  const bool on_io = known_.blocking && core_.has_io_threads();
+  return role == Role::io ? known_.blocking : !on_io;
 }
 
 bool Window::claim(Role role, bool head, Task* task) {
   if (closed_ || !is_for(role)) return false;
-  return claim_rows(head, role, task) || claim_open(head, task);
+  return claim_rows(head, role, task) || claim_open(role, head, task);
 }
 
 bool Window::claim_rows(bool head, Role role, Task* task) {
@@ -147,13 +150,13 @@ bool Window::claim_rows(bool head, Role role, Task* task) {
   if (task == nullptr) return true;
   Unit& unit = **found;
   int64_t count = std::min(rows_for_task(unit), unit.size - unit.claimed);
-  if (role == Role::helper && core_.threads() > 0 && row_ns_.value() * static_cast<double>(count) > 2 * kTaskNs) {
+  if (role == Role::helper && core_.threads() > 0 && known_.row_ns.value() * static_cast<double>(count) > 2 * kTaskNs) {
     count = 1;  // The head may be ready by others at any moment.
   }
-  const bool is_long = !blocking_ && row_ns_.value() * static_cast<double>(count) > 2 * kTaskNs;
+  const bool is_long = !known_.blocking && known_.row_ns.value() * static_cast<double>(count) > 2 * kTaskNs;
   // What is spent on sampling stays a small share of the work, however dear an element is.
   const bool samples =
-      !blocking_ && !sampling_ && static_cast<double>(work_ns_) > kWorkPerSample * (sampling_ns_ + kTaskNs / 2);
+      !known_.blocking && !sampling_ && static_cast<double>(work_ns_) > kWorkPerSample * (sampling_ns_ + kTaskNs / 2);
   sampling_ = sampling_ || samples;
   *task = {shared_from_this(), *found, unit.claimed, count, is_long, samples};
   unit.claimed += count;
@@ -161,30 +164,34 @@ bool Window::claim_rows(bool head, Role role, Task* task) {
   return true;
 }
 
-bool Window::claim_open(bool head, Task* task) {
+bool Window::claim_open(Role role, bool head, Task* task) {
   if (opening_ || ended_ || stalled_at_ == core_.progress()) return false;
-  if (head ? !units_.empty() : !has_room()) return false;
+  // Only for a program that waits may memory be gone beyond.
+  const bool is_awaited = head && (role == Role::helper || core_.is_awaited());
+  if (head && !units_.empty()) return false;
+  if (!is_awaited && !has_room()) return false;
   if (task == nullptr) return true;
   opening_ = true;
-  *task = {shared_from_this(), nullptr, 0, rows_to_open()};
+  const bool is_long = !known_.blocking && known_.open_ns.value() * static_cast<double>(rows_to_open()) > 2 * kTaskNs;
+  *task = {shared_from_this(), nullptr, 0, rows_to_open(), is_long};
   opening_bytes_ = std::max(bytes_of_unit(task->count), int64_t{0});
   core_.pending_bytes += opening_bytes_;
   return true;
 }
 
 bool Window::has_room() const {
-  if (units_.empty()) return true;
+  const int64_t bytes = bytes_of_unit(rows_to_open());
+  if (units_.empty()) return bytes < 0 || core_.fits(bytes);
   if (units_.front()->broken && !any_order_) return false;
   const auto ahead = static_cast<int64_t>(units_.size());
   if (ahead >= target()) return false;
-  const int64_t bytes = bytes_of_unit(rows_to_open());
   // Of unknown size: as many more as there were, so that a wrong guess is found while it is cheap.
-  if (bytes < 0 || (element_bytes_ < 0 && ahead > completed_)) return false;
+  if (bytes < 0 || (element_bytes_ < 0 && ahead > known_.completed)) return false;
   return core_.fits(bytes);
 }
 
 int64_t Window::bytes_of_unit(int64_t rows) const {
-  if (element_bytes_ < 0) return completed_ == 0 ? -1 : largest_bytes_ + largest_bytes_ / 4;
+  if (element_bytes_ < 0) return known_.completed == 0 ? -1 : known_.largest_bytes + known_.largest_bytes / 4;
   const int64_t elements = stage_.how == How::rows ? 1 : rows;
   const auto fields = static_cast<int64_t>(stage_.node->spec().size());
   // A buffer is up to a quarter larger than what is in it, and has a head.
@@ -199,15 +206,15 @@ int64_t Window::bytes_of_unit(int64_t rows) const {
 int64_t Window::target() const {
   const LoaderOptions& options = core_.options();
   const double interval = core_.take_interval_ns(taken_ - 1, first_take_);
-  const double during = interval > 0 ? std::ceil(latency_ns_.value() / interval) : 0;
+  const double during = interval > 0 ? std::ceil(known_.latency_ns.value() / interval) : 0;
   int64_t target = 1 + core_.threads() + static_cast<int64_t>(std::min(during, static_cast<double>(kMostUnits)));
   if (options.run_ahead >= 0) target = std::min(target, options.run_ahead);
   return target;
 }
 
 int64_t Window::rows_for_task(const Unit& unit) const {
-  if (blocking_ || !row_ns_.known()) return 1;
-  const double row = std::max(row_ns_.value(), 1.0);
+  if (known_.blocking || !known_.row_ns.known()) return 1;
+  const double row = std::max(known_.row_ns.value(), 1.0);
   if (row * static_cast<double>(unit.size) < kTaskNs) return unit.size;
   const auto for_time = static_cast<int64_t>(kTaskNs / row);
   const int64_t for_all = (unit.size + 2 * core_.threads()) / (2 * core_.threads() + 1);
@@ -215,8 +222,8 @@ int64_t Window::rows_for_task(const Unit& unit) const {
 }
 
 int64_t Window::rows_to_open() const {
-  if (blocking_ || any_order_ || core_.options().run_ahead == 0) return 1;
-  return chunk_;
+  if (known_.blocking || any_order_ || core_.options().run_ahead == 0) return 1;
+  return known_.chunk;
 }
 
 // ---- finishing
@@ -225,15 +232,15 @@ bool Window::finish(const Task& task, int64_t elapsed_ns) {
   Unit& unit = *task.unit;
   unit.finished += task.count;
   work_ns_ += elapsed_ns;
-  row_ns_.add(static_cast<double>(elapsed_ns) / static_cast<double>(task.count));
+  known_.row_ns.add(static_cast<double>(elapsed_ns) / static_cast<double>(task.count));
   return unit.finished == unit.size && !unit.dropped;
 }
 
 // An operator that waits without having said so. What it is part of then runs on the threads for that, as a whole.
 void Window::saw_wait(bool waited) {
-  waits_.add(waited ? 1 : 0);
-  if (++seen_ < kLongTasksSeen || waits_.value() < kMostlyWaits || blocking_) return;
-  blocking_ = true;
+  known_.waits.add(waited ? 1 : 0);
+  if (++known_.long_tasks < kLongTasksSeen || known_.waits.value() < kMostlyWaits || known_.blocking) return;
+  known_.blocking = true;
   core_.wake();
 }
 
@@ -252,7 +259,7 @@ void Window::finish_open(const std::shared_ptr<Unit>& unit, Got opened, int64_t 
   const bool awaited = units_.empty() ? ended_ : units_.front()->broken && units_.front()->ready;
   if (awaited) core_.made_progress();
   if (opened != Got::value || closed_) return;
-  open_ns_.add(static_cast<double>(elapsed_ns) / static_cast<double>(std::max(unit->elements, int64_t{1})));
+  known_.open_ns.add(static_cast<double>(elapsed_ns) / static_cast<double>(std::max(unit->elements, int64_t{1})));
   unit->ordinal = opened_++;
   unit->begun_ns = now_ns() - elapsed_ns;
   unit->pending = unit->has_memory ? 0 : std::max(bytes_of_unit(rows), int64_t{0});
@@ -265,17 +272,17 @@ void Window::finish_open(const std::shared_ptr<Unit>& unit, Got opened, int64_t 
 void Window::finish_unit(Unit& unit) {
   if (unit.dropped || closed_) return;
   unit.ready = true;
-  ++completed_;
+  ++known_.completed;
   made_ += unit.elements;
   core_.pending_bytes -= std::exchange(unit.pending, 0);
   core_.ready_bytes += unit.bytes;
-  largest_bytes_ = std::max(largest_bytes_, unit.bytes);
-  latency_ns_.add(static_cast<double>(now_ns() - unit.begun_ns));
-  const double row = std::max({row_ns_.value(), open_ns_.value(), 1.0});
+  known_.largest_bytes = std::max(known_.largest_bytes, unit.bytes);
+  known_.latency_ns.add(static_cast<double>(now_ns() - unit.begun_ns));
+  const double row = std::max({known_.row_ns.value(), known_.open_ns.value(), 1.0});
   const auto wanted = static_cast<int64_t>(kTaskNs / row);
   const int64_t most = std::min(kMostChunkBytes, core_.options().memory / 8);
   const int64_t for_bytes = most / std::max(unit.bytes / std::max(unit.elements, int64_t{1}), int64_t{1});
-  chunk_ = std::clamp(std::min({wanted, for_bytes, 2 * chunk_}), int64_t{1}, kMostRowsOpened);
+  known_.chunk = std::clamp(std::min({wanted, for_bytes, 2 * known_.chunk}), int64_t{1}, kMostRowsOpened);
   if (any_order_ || &unit == units_.front().get()) core_.made_progress();
 }
 
@@ -285,14 +292,14 @@ void Window::break_unit(Unit& unit) {
 }
 
 StageStats Window::stats() const {
-  StageStats stats{.name = name_, .blocking = blocking_, .units = taken_, .elements = made_};
-  stats.element_ns = row_ns_.known() ? row_ns_.value() : open_ns_.value();
-  stats.unit_ns = latency_ns_.value();
+  StageStats stats{.name = name_, .blocking = known_.blocking, .units = taken_, .elements = made_};
+  stats.element_ns = known_.row_ns.known() ? known_.row_ns.value() : known_.open_ns.value();
+  stats.unit_ns = known_.latency_ns.value();
   stats.target = target();
   stats.ahead = static_cast<int64_t>(units_.size());
   stats.ready = std::count_if(units_.begin(), units_.end(), [](const auto& unit) { return unit->ready; });
   stats.mean_ready = taken_ > 0 ? ready_seen_ / static_cast<double>(taken_) : 0;
-  stats.unit_bytes = largest_bytes_;
+  stats.unit_bytes = known_.largest_bytes;
   stats.operators = costs_;
   return stats;
 }

@@ -51,6 +51,18 @@ struct Task {
   bool samples = false;  ///< After it, its window's operators are looked at.
 };
 
+/// What was learned of a stage's work; the next epoch begins with it.
+struct Learned {
+  Estimate row_ns{0.2, 0.2}, open_ns{0.2, 0.2};  ///< One row's.
+  Estimate latency_ns{0.5, 0.05};                ///< From a unit's first task until it is ready.
+  Estimate waits{0.1, 0.1};                      ///< The share of long tasks that waited.
+  int64_t long_tasks = 0;                        ///< Seen.
+  int64_t chunk = 1;                             ///< Rows to open a unit with.
+  int64_t largest_bytes = 0;
+  int64_t completed = 0;  ///< Units.
+  bool blocking = false;
+};
+
 class Window : public std::enable_shared_from_this<Window> {
  public:
   Window(Core& core, const Stage& stage);
@@ -75,7 +87,7 @@ class Window : public std::enable_shared_from_this<Window> {
   void finish_unit(Unit& unit);  ///< It is complete.
   bool is_closed() const { return closed_; }
   bool is_ended() const { return ended_; }  ///< All units were opened.
-  bool is_blocking() const { return blocking_; }
+  bool is_blocking() const { return known_.blocking; }
   StageStats stats() const;
   bool early = false;  ///< For something that nobody asks for yet.
 
@@ -107,7 +119,7 @@ class Window : public std::enable_shared_from_this<Window> {
  private:
   bool is_for(Role role) const;
   bool claim_rows(bool head, Role role, Task* task);
-  bool claim_open(bool head, Task* task);
+  bool claim_open(Role role, bool head, Task* task);
   bool has_room() const;
   int64_t target() const;
   int64_t rows_for_task(const Unit& unit) const;
@@ -129,19 +141,13 @@ class Window : public std::enable_shared_from_this<Window> {
   // Under the core's lock.
   std::deque<std::shared_ptr<Unit>> units_;
   int64_t unclaimed_rows_ = 0;
-  bool blocking_;
   bool opening_ = false, ended_ = false, closed_ = false;
-  uint64_t stalled_at_ = UINT64_MAX;  // The core's progress when there was nothing to open with.
-  int64_t opened_ = 0, completed_ = 0, taken_ = 0, made_ = 0;  // Units, the last rows.
-  int64_t chunk_ = 1;
-  int64_t largest_bytes_ = 0;
-  int64_t opening_bytes_ = 0;  // That the unit being opened is going to take.
-  int64_t first_take_ = 0;     // The program's, when the first unit was taken.
+  uint64_t stalled_at_ = UINT64_MAX;           // The core's progress when there was nothing to open with.
+  int64_t opened_ = 0, taken_ = 0, made_ = 0;  // Units, the last rows.
+  int64_t opening_bytes_ = 0;                  // That the unit being opened is going to take.
+  int64_t first_take_ = 0;                     // The program's, when the first unit was taken.
   double ready_seen_ = 0;
-  Estimate row_ns_{0.2, 0.2}, open_ns_{0.2, 0.2};  // One row's.
-  Estimate latency_ns_{0.5, 0.05};                 // From a unit's first task until it is ready.
-  Estimate waits_{0.1, 0.1};                       // The share of long tasks that waited.
-  int64_t seen_ = 0;                               // Long tasks.
+  Learned known_;
   bool sampling_ = false;
   int64_t work_ns_ = 0, sampling_ns_ = 0;
   std::vector<OperatorCost> costs_;
