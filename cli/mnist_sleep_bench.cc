@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/core.h>
 
+#include <chrono>
 #include <memory>
 
 #include "cli/benches.h"
@@ -19,6 +20,7 @@ constexpr int kByLoader = -1;
 constexpr Block kBlocks[] = {{1, 60}, {4, 120}, {16, 300}, {64, 300}, {0, 300}, {kByLoader, 300}};
 constexpr size_t kSixtyFour = 3, kReady = 4, kLoader = 5;
 constexpr double kSleepS = 0.05;
+constexpr std::chrono::seconds kBefore{3};  // In which the Loader finds its depth.
 
 std::string name_of(const Block& block) {
   if (block.producers == kByLoader) return "loader";
@@ -36,8 +38,8 @@ Result<std::vector<BenchSample>> cycle(MnistTrial& trial) {
   Error problem;
   for (const Block& block : kBlocks) {
     samples.push_back(with_cpu_time([&] {
-      const auto epoch =
-          block.producers == kByLoader ? trial.loader_block(block.steps) : trial.block(block.producers, block.steps);
+      const auto epoch = block.producers == kByLoader ? trial.loader_block(block.steps, kBefore)
+                                                      : trial.block(block.producers, block.steps);
       if (!epoch) problem = epoch.error();
       return epoch ? epoch->steady_it_per_s : 0;
     }));
@@ -68,7 +70,7 @@ Bench mnist_sleep_bench(const BenchSetup& setup) {
   }
   bench.targets.push_back({"mnist.sleep.64", "at least 0.98 of a prepared batch", true, 0.98,
                            [](const BenchResult& result) { return result.ratio(0).median; }});
-  bench.targets.push_back({"mnist.sleep.loader", "at least 0.98 of a prepared batch", true, 0.98,
+  bench.targets.push_back({"mnist.sleep.loader", "at least 0.98 of a prepared batch, 3 s after the start", true, 0.98,
                            [](const BenchResult& result) { return result.ratio(1).median; }});
   bench.cycle = [seed = setup.seed, trial = std::shared_ptr<MnistTrial>()](const std::stop_token& stop) mutable {
     if (!trial) trial = std::make_shared<MnistTrial>(MnistOptions{.recipe = {.seed = seed}}, RunHooks{.stop = stop});

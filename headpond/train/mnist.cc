@@ -100,6 +100,7 @@ struct MnistTrial::State {
   }
   Result<void> step(const NextBatch& next, Sums& sums, Progress& bar);
   Result<MnistEpoch> steps(const NextBatch& next, int64_t count, int64_t in_store, const std::string& description);
+  Result<void> settle(const NextBatch& next, std::chrono::nanoseconds time);
   NextBatch ready_batch() const;
   NextBatch queue_batch(MnistInput& input) {
     return [this, &input] { return input.next(hooks.stop); };
@@ -226,6 +227,14 @@ Result<MnistEpoch> MnistTrial::State::steps(const NextBatch& next, int64_t count
   return epoch;
 }
 
+Result<void> MnistTrial::State::settle(const NextBatch& next, std::chrono::nanoseconds time) {
+  Progress bar({.enabled = false});
+  Sums sums;
+  for (const int64_t end = now_ns() + time.count(); now_ns() < end;) HEADPOND_TRY(step(next, sums, bar));
+  account.pause();
+  return {};
+}
+
 Result<void> MnistTrial::State::validate(MnistEpoch& epoch) {
   const int64_t start = now_ns();
   const auto score = trainer.validate(*data, hooks.stop);
@@ -320,7 +329,7 @@ Result<MnistEpoch> MnistTrial::block(int producers, int64_t steps) {
   return s.steps(s.queue_batch(input), steps, 0, fmt::format("{} producers", producers));
 }
 
-Result<MnistEpoch> MnistTrial::loader_block(int64_t steps) {
+Result<MnistEpoch> MnistTrial::loader_block(int64_t steps, std::chrono::milliseconds before) {
   State& s = *state_;
   if (steps < 1) return fail(ErrorKind::InvalidArgument, fmt::format("no block of {} steps", steps));
   {
@@ -330,7 +339,9 @@ Result<MnistEpoch> MnistTrial::loader_block(int64_t steps) {
   s.input_start_ns = now_ns();
   MnistLoader input(*s.data, s.loader_options(), s.hooks.stop);
   const PinnedScope pinned(s.cpus.trainer);
-  return s.steps([&] { return input.next(); }, steps, 0, "loader");
+  const NextBatch next = [&] { return input.next(); };
+  HEADPOND_TRY(s.settle(next, before));
+  return s.steps(next, steps, 0, "loader");
 }
 
 Result<MnistResult> MnistTrial::run() {

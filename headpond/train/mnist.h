@@ -82,8 +82,8 @@ class MnistTrial {
 
   /// `steps` with fresh producers, which end with the block; with 0 producers on a prepared batch. Without validation.
   Result<MnistEpoch> block(int producers, int64_t steps);
-  /// The same, fed by a fresh Loader.
-  Result<MnistEpoch> loader_block(int64_t steps);
+  /// The same, fed by a fresh Loader, and behind steps that do not count: it finds its depth in the first second or so.
+  Result<MnistEpoch> loader_block(int64_t steps, std::chrono::milliseconds before = {});
   /// All that options ask for.
   Result<MnistResult> run();
 

@@ -143,7 +143,7 @@ TEST_F(MnistRun, BlocksTakeTurnsOnOneNetwork) {
   MnistTrial trial(quick());
   EXPECT_EQ(trial.block(0, 25).value().steps, 25);
   EXPECT_EQ(trial.block(2, 25).value().steps, 25);
-  EXPECT_EQ(trial.loader_block(25).value().steps, 25);
+  EXPECT_EQ(trial.loader_block(25, milliseconds(30)).value().steps, 25);
   EXPECT_FALSE(trial.loader_block(0));
   EXPECT_FALSE(trial.block(2, 0));
   EXPECT_FALSE(trial.block(-1, 5));
