@@ -59,24 +59,35 @@ class Epochs {
   std::optional<Loader> loader_;
 };
 
-// With a device step of 60 ms: all steps, and those that cross an edge.
-void edges(const Run& run, JsonWriter& figures) {
-  const int64_t epochs = run.full ? 100 : 12;
-  Epochs all(augmented(kBatches, kElementUs, UINT64_MAX), {.epochs = epochs, .seed = 1}, run.control());
-  std::vector<double> steps, edge;
+// With a device step of 60 ms: the steps inside an epoch, and those that cross an edge.
+void steps(int64_t epochs, int64_t batches, bool rejoins, JsonWriter& figures) {
+  Epochs all(augmented(batches, kElementUs, UINT64_MAX), {.epochs = epochs, .seed = 1}, rejoins);
+  std::vector<double> inside, edge;
   int64_t last = 0;
   for (int64_t epoch = 0; epoch < epochs; ++epoch) {
     for (bool first = true; all.next_in_epoch(); first = false) {
       const int64_t now = now_ns();
-      if (last != 0) (first ? edge : steps).push_back(static_cast<double>(now - last) / 1e6);
+      if (last != 0) (first ? edge : inside).push_back(static_cast<double>(now - last) / 1e6);
       last = now;
       sleep_us(60'000);
     }
   }
-  figures.begin_object();
-  member(figures, "step_ms", steps);
+  member(figures, "step_ms", inside);
   member(figures, "edge_ms", edge);
-  figures.end_object();
+}
+
+// In turn, short epochs, and as many batches in one epoch, which has no edge.
+void edges(const Run& run, JsonWriter& figures) {
+  const int64_t epochs = run.full ? 100 : 12;
+  figures.key("runs").begin_array();
+  for (int round = 0; round < 3; ++round) {
+    figures.begin_object().key("short").begin_object();
+    steps(epochs, kBatches, run.control(), figures);
+    figures.end_object().key("long").begin_object();
+    steps(1, epochs * kBatches, false, figures);
+    figures.end_object().end_object();
+  }
+  figures.end_array();
 }
 
 double seconds(int64_t epochs, int64_t batches, bool rejoins) {
@@ -131,9 +142,7 @@ void marks(const Run& run, uint64_t seed, const char* name, JsonWriter& figures)
 }  // namespace
 
 void epoch_edge(const Run& run, JsonWriter& figures) {
-  figures.key("runs").begin_array();
-  for (int round = 0; round < 3; ++round) edges(run, figures);
-  figures.end_array();
+  edges(run, figures);
   rates(run, figures);
   marks(run, 1, "marks", figures);
   marks(run, 1, "marks_again", figures);

@@ -51,22 +51,12 @@ LoaderOptions options_of(const Run& run) {
   return options;
 }
 
-std::vector<double> device_alone_ms(int steps, int64_t device_us) {
-  std::vector<double> all;
-  for (int i = 0; i < steps; ++i) {
-    const int64_t began = now_ns();
-    sleep_us(device_us);
-    all.push_back(static_cast<double>(now_ns() - began) / 1e6);
-  }
-  return all;
-}
-
 void balanced(const Run& run, JsonWriter& figures) {
   constexpr int64_t kDeviceUs = 100'000;
   Loader loader(clips({.cpu_us = 100'000 / kBatch}), options_of(run));
   step_ms(loader, 5, kDeviceUs);
   member(figures, "a_step_ms", step_ms(loader, run.full ? 200 : run.control() ? 20 : 60, kDeviceUs));
-  member(figures, "a_device_ms", device_alone_ms(20, kDeviceUs));
+  member(figures, "a_device_ms", device_ms(20, kDeviceUs));
   const auto element = [](int64_t) { burn_us(kDeviceUs / kBatch); };
   figures.member("a_bare_ms", bare_seconds(10 * kBatch, element) * 1e3 / 10);
 }

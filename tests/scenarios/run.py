@@ -28,7 +28,7 @@ SCENARIOS = {  # number: (check, what the control must miss, what is left out)
     3: (bounds.shuffle_quality, ("p of the class counts of 100 batches",),
         ("files (records and labels in memory instead)", "a forecast of fill time and bytes before the run; the forecast "
          "of displacement is the documented half window", "a bound for the first batch of a window over a stream", PYTHON)),
-    7: (bounds.epoch_edge, ("edge, 99th percentile over the median step",),
+    7: (bounds.epoch_edge, (bounds.EDGE,),
         ("a setting changed from outside while it runs: settings are functions of the epoch here", PYTHON)),
     10: (bounds.any_workers, ("digests of all numbers of threads",),
          ("a state taken by four ranks and restored by two: ranks go on by skip and shard", "a Python callback", PYTHON)),

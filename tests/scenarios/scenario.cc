@@ -19,6 +19,16 @@ int64_t thread_cpu_ns() {
   return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
 
+std::vector<double> each_ms(int steps, const std::function<void()>& step) {
+  std::vector<double> all;
+  for (int i = 0; i < steps; ++i) {
+    const int64_t began = now_ns();
+    step();
+    all.push_back(static_cast<double>(now_ns() - began) / 1e6);
+  }
+  return all;
+}
+
 }  // namespace
 
 void burn_us(int64_t us) {
@@ -75,14 +85,14 @@ Batch must_next(Loader& loader) {
 }
 
 std::vector<double> step_ms(Loader& loader, int steps, int64_t device_us) {
-  std::vector<double> all;
-  for (int i = 0; i < steps; ++i) {
-    const int64_t began = now_ns();
+  return each_ms(steps, [&] {
     const Batch batch = must_next(loader);
     sleep_us(device_us);
-    all.push_back(static_cast<double>(now_ns() - began) / 1e6);
-  }
-  return all;
+  });
+}
+
+std::vector<double> device_ms(int steps, int64_t device_us) {
+  return each_ms(steps, [=] { sleep_us(device_us); });
 }
 
 }  // namespace headpond::scenarios

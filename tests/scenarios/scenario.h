@@ -52,6 +52,9 @@ Batch must_next(Loader& loader);
 /// Milliseconds of each of `steps` steps: a batch, then the device, which sleeps.
 std::vector<double> step_ms(Loader& loader, int steps, int64_t device_us);
 
+/// The same without a Loader.
+std::vector<double> device_ms(int steps, int64_t device_us);
+
 template <class T>
 void member(JsonWriter& figures, std::string_view name, const std::vector<T>& values) {
   figures.key(name).begin_array();
