@@ -16,7 +16,8 @@ namespace {
 
 constexpr double kInlineNs = 40'000;  // A batch cheaper than that costs less than handing it over.
 constexpr double kWorthMeasuringNs = 200'000;
-constexpr int64_t kLearnAfter = 4;  // Takes.
+constexpr double kMeanOver = 20'000;  // Takes; several times the largest stock.
+constexpr double kLearnAfter = 4;     // Takes.
 
 int64_t thread_cpu_ns() {
   timespec time{};
@@ -296,15 +297,30 @@ void Core::leave(int64_t waited_ns, bool with_batch) {
   left_ns_ = now_ns();
 }
 
+// Work is counted when it is done, takes when they are: so while there is a stock the mean over many takes is at least
+// what a batch costs, never less. Without a stock, when batches are made by who takes, each take shows its own.
 void Core::measure_take() {
   ++taken_;
-  batch_work_ns_.add(static_cast<double>(work_ns_ - std::exchange(work_ns_at_take_, work_ns_)));
+  const auto work = static_cast<double>(work_ns_ - std::exchange(work_ns_at_take_, work_ns_));
+  if (inline_) {
+    inline_batch_ns_.add(work);
+    if (inline_batch_ns_.value() < 2 * kInlineNs) return;
+    inline_ = false;
+    mean_work_ns_ = mean_takes_ = 0;
+    wake();
+    return;
+  }
+  mean_work_ns_ += work;
+  mean_takes_ += 1;
+  if (mean_takes_ > kMeanOver) {
+    mean_work_ns_ /= 2;
+    mean_takes_ /= 2;
+  }
   const bool any_blocking =
       std::any_of(windows_.begin(), windows_.end(), [](const auto& window) { return window->is_blocking(); });
-  const double limit = inline_ ? 2 * kInlineNs : kInlineNs;
-  const bool was_inline = std::exchange(
-      inline_, options_.consumer_helps && taken_ >= kLearnAfter && !any_blocking && batch_work_ns_.value() < limit);
-  if (was_inline && !inline_) wake();
+  inline_ =
+      options_.consumer_helps && mean_takes_ >= kLearnAfter && !any_blocking && mean_work_ns_ < kInlineNs * mean_takes_;
+  inline_batch_ns_ = {0.2, 0.2};
 }
 
 LoaderStats Core::stats() {

@@ -133,9 +133,10 @@ class Core final : public Feed, public std::enable_shared_from_this<Core> {
   int running_ = 0, io_threads_ = 0, alive_ = 0;
   std::map<const Node*, Learned> learned_;
   int64_t taken_ = 0, work_ns_ = 0, work_ns_at_take_ = 0;
-  Estimate step_ns_{0.05, 0.5};       // Between leave() and arrive().
-  Estimate batch_work_ns_{0.2, 0.2};  // Of all stages, for one batch.
-  LoaderStats stats_;                 // Its stages: those of the epoch before.
+  Estimate step_ns_{0.05, 0.5};               // Between leave() and arrive().
+  double mean_work_ns_ = 0, mean_takes_ = 0;  // Of all stages.
+  Estimate inline_batch_ns_{0.2, 0.2};
+  LoaderStats stats_;  // Its stages: those of the epoch before.
 };
 
 }  // namespace headpond::internal
