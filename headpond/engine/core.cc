@@ -267,7 +267,7 @@ int Core::permits() const {
 
 void Core::arrive() {
   const int64_t now = now_ns();
-  const bool measures = step_ns_.value() > kWorthMeasuringNs && left_cpu_ns_ > 0;
+  const bool measures = left_cpu_ns_ > 0;
   if (measures) {  // Clamped: the program may have come on another thread, which has another clock.
     const auto used = static_cast<double>(thread_cpu_ns() - left_cpu_ns_);
     busy_.add(std::clamp(used / static_cast<double>(now - left_ns_ + 1), 0.0, 1.0));
@@ -290,8 +290,9 @@ void Core::leave(int64_t waited_ns, bool with_batch) {
     }
     if (with_batch) ++stats_.batches;
   }
-  consumer_computes_.store(busy_.value() > 0.5, std::memory_order_relaxed);
-  const bool measures = step_ns_.value() > kWorthMeasuringNs;
+  // Not known: it does, so that the first steps are not held up either.
+  consumer_computes_.store(!busy_.known() || busy_.value() > 0.5, std::memory_order_relaxed);
+  const bool measures = !step_ns_.known() || step_ns_.value() > kWorthMeasuringNs;
   left_cpu_ns_ = measures ? thread_cpu_ns() : 0;
   if (measures) consumer_cpu_.store(sched_getcpu(), std::memory_order_relaxed);
   left_ns_ = now_ns();
