@@ -26,7 +26,13 @@ std::vector<Entry> entries() {
       {"rng.normal", "normal floats, per instruction set, against std", rng_normal_bench},
       {"queue.handoff", "one producer, one consumer, against other queues", queue_handoff_bench},
       {"mnist.sleep", "1 to 64 sleeping producers or a Loader, against a prepared batch", nullptr},
-      {"blstm.step", "a training step fed by a queue or a Loader, against feed", nullptr}};
+      {"blstm.step", "a training step fed by a queue or a Loader, against feed", nullptr},
+      {"loader.mnist", "digits by a Loader, by hand, by torch::data", loader_mnist_bench},
+      {"engine.overlap", "90 ms to prepare, a step of 50 ms", engine_overlap_bench},
+      {"engine.tiny", "elements that cost nothing", engine_tiny_bench},
+      {"order.shuffle", "permuted places", order_shuffle_bench},
+      {"order.state", "a state: its size, saving, restoring", order_state_bench},
+      {"order.cost", "in order against first ready", order_cost_bench}};
   if constexpr (HEADPOND_WITH_TORCH) {
     all[2].make = mnist_sleep_bench;
     all[3].make = blstm_step_bench;
