@@ -19,6 +19,7 @@ namespace {
 // Sizes are rounded up to one of four steps per power of two: at most a quarter is lost, and blocks of like size meet.
 constexpr size_t kMinLog = 7;  // The smallest block holds 128 bytes, its header included.
 constexpr size_t kHugePage = size_t{2} << 20;
+constexpr size_t kMapFrom = size_t{128} << 10;
 constexpr uint32_t kClasses = 4 * (64 - kMinLog);
 
 uint32_t class_of(size_t total) {
@@ -34,13 +35,40 @@ size_t class_size(uint32_t size_class) {
   return (size_t{1} << log) + ((size_class - 1) % 4 + 1) * (size_t{1} << (log - 2));
 }
 
+constexpr size_t kPage = 4096;
+
+size_t mapped_size(size_t size) { return (size + kPage - 1) / kPage * kPage; }
+
+// Large blocks are mapped by themselves: what goes back to the system is gone from this process at once, which free()
+// does not promise. Whole huge pages only are asked for, so that a block never takes more than its size.
+void* map_block(size_t size) {
+  const size_t alignment = size >= kHugePage ? kHugePage : kPage;
+  const size_t length = mapped_size(size);
+  void* const mapped =
+      mmap(nullptr, length + alignment - kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (mapped == MAP_FAILED) throw std::bad_alloc();
+  const auto begin = reinterpret_cast<uintptr_t>(mapped), first = (begin + alignment - 1) / alignment * alignment;
+  const size_t before = first - begin, behind = alignment - kPage - before;
+  if (before > 0) munmap(mapped, before);
+  if (behind > 0) munmap(reinterpret_cast<void*>(first + length), behind);
+  if (size >= kHugePage) madvise(reinterpret_cast<void*>(first), size / kHugePage * kHugePage, MADV_HUGEPAGE);
+  return reinterpret_cast<void*>(first);
+}
+
 void* system_allocate(size_t size) {
-  const size_t alignment = size >= kHugePage ? kHugePage : 64;
-  const size_t rounded = (size + alignment - 1) / alignment * alignment;
-  void* block = std::aligned_alloc(alignment, rounded);
+  if (size >= kMapFrom) return map_block(size);
+  constexpr size_t kAlignment = 64;
+  void* const block = std::aligned_alloc(kAlignment, (size + kAlignment - 1) / kAlignment * kAlignment);
   if (block == nullptr) throw std::bad_alloc();
-  if (size >= kHugePage) madvise(block, rounded, MADV_HUGEPAGE);
   return block;
+}
+
+void system_free(void* block, size_t size) {
+  if (size >= kMapFrom) {
+    munmap(block, mapped_size(size));
+  } else {
+    std::free(block);
+  }
 }
 
 }  // namespace
@@ -62,16 +90,15 @@ struct BufferPool::State {
   }
 
   void trim() {
-    std::vector<Buffer*> blocks;
+    std::array<std::vector<Buffer*>, kClasses> blocks;
     {
       MutexLock lock(mu);
-      for (auto& list : free) {
-        blocks.insert(blocks.end(), list.begin(), list.end());
-        list.clear();
-      }
+      blocks.swap(free);
       stats.bytes_cached = 0;
     }
-    for (Buffer* block : blocks) std::free(block);
+    for (uint32_t i = 0; i < kClasses; ++i) {
+      for (Buffer* block : blocks[i]) system_free(block, class_size(i));
+    }
   }
 
   // Null: none is free. Then `crowded`: a new one and the free ones of other sizes are too much together.
@@ -104,7 +131,7 @@ struct BufferPool::State {
         free[size_class].push_back(block);
       }
     }
-    if (!keep) std::free(block);
+    if (!keep) system_free(block, class_size(size_class));
   }
 };
 

@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "headpond/base/cpu.h"
 #include "headpond/base/thread.h"
 
 namespace headpond {
@@ -72,6 +73,25 @@ TEST(BufferPool, GivesFreeBlocksBackWhenAllTogetherAreTooMany) {
   EXPECT_EQ(pool.stats().bytes_cached, 0) << "no room for it and the free ones";
   { const BufferRef beyond = pool.allocate(4000); }
   EXPECT_EQ(pool.stats().bytes_cached, 0) << "too much to be kept beside the one in use";
+}
+
+TEST(BufferPool, LargeBlocksThatGoBackAreGoneFromTheProcess) {
+  if (memory_info().rss == 0) GTEST_SKIP() << "the system does not tell what a process uses";
+  BufferPool pool(0);  // Keeps none.
+  constexpr size_t kSize = size_t{3} << 20;
+  const auto fill = [&pool](size_t count) {
+    std::vector<BufferRef> blocks;
+    for (size_t i = 0; i < count; ++i) {
+      blocks.push_back(pool.allocate(kSize + i * 1000));
+      std::memset(blocks.back()->data(), 1, blocks.back()->size());
+    }
+    return memory_info().rss;
+  };
+  fill(2);
+  const uint64_t before = memory_info().rss, during = fill(20);
+  EXPECT_GT(during, before + 15 * kSize) << "control: they were there";
+  EXPECT_LT(during, before + 20 * kSize * 13 / 10) << "and took no more than their sizes' steps";
+  EXPECT_LT(memory_info().rss, before + 2 * kSize);
 }
 
 TEST(BufferPool, ACurrentOneServesTheThreadThatNamedIt) {
