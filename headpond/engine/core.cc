@@ -27,17 +27,20 @@ int64_t thread_cpu_ns() {
 
 struct Usage {
   int64_t cpu_ns = 0;
-  int64_t waits = 0;  // Voluntary: preemption and a busy machine do not count.
+  int64_t waits = 0;      // Given up the processor by itself.
+  int64_t preempted = 0;  // By others.
 };
 
 Usage thread_usage() {
   rusage usage{};
   getrusage(RUSAGE_THREAD, &usage);
-  return {thread_cpu_ns(), usage.ru_nvcsw};
+  return {thread_cpu_ns(), usage.ru_nvcsw, usage.ru_nivcsw};
 }
 
+// On a busy machine a task that computes is not at work most of the time either, but others take the processor from it.
 bool has_waited(const Usage& before, const Usage& after, int64_t elapsed_ns) {
-  return after.waits > before.waits && after.cpu_ns - before.cpu_ns < elapsed_ns / 2;
+  return after.waits - before.waits > after.preempted - before.preempted &&
+         after.cpu_ns - before.cpu_ns < elapsed_ns / 2;
 }
 
 }  // namespace

@@ -57,6 +57,7 @@ class Core final : public Feed, public std::enable_shared_from_this<Core> {
   /// What windows of `node` learned so far.
   Learned learned(const Node& node);
   void learn(const Node& node, const Learned& known) { learned_[&node] = known; }
+  bool has_workers() const { return !workers_.empty(); }
   bool has_io_threads() const { return io_threads_ > 0; }
   /// How often the program has taken something.
   int64_t takes() const { return taken_; }

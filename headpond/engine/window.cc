@@ -132,7 +132,7 @@ void Window::drop_units(Units& dropped) {
 // ---- claiming
 
 bool Window::is_for(Role role) const {
-  if (core_.threads() == 0) return true;
+  if (!core_.has_workers()) return true;
   const bool on_io = known_.blocking && core_.has_io_threads();
   return role == Role::io ? known_.blocking : !on_io;
 }
@@ -144,15 +144,14 @@ bool Window::claim(Role role, bool head, Task* task) {
 
 bool Window::claim_rows(bool head, Role role, Task* task) {
   if (unclaimed_rows_ == 0) return false;
+  // A worker takes what is dear: it has a processor of its own, and the program may be about to get its batch.
+  if (role == Role::helper && core_.has_workers() && known_.row_ns.value() > kTaskNs) return false;
   const auto end = head ? units_.begin() + (units_.empty() ? 0 : 1) : units_.end();
   const auto found = std::find_if(units_.begin(), end, [](const auto& unit) { return unit->claimed < unit->size; });
   if (found == end) return false;
   if (task == nullptr) return true;
   Unit& unit = **found;
-  int64_t count = std::min(rows_for_task(unit), unit.size - unit.claimed);
-  if (role == Role::helper && core_.threads() > 0 && known_.row_ns.value() * static_cast<double>(count) > 2 * kTaskNs) {
-    count = 1;  // The head may be ready by others at any moment.
-  }
+  const int64_t count = std::min(rows_for_task(unit), unit.size - unit.claimed);
   const bool is_long = !known_.blocking && known_.row_ns.value() * static_cast<double>(count) > 2 * kTaskNs;
   // What is spent on sampling stays a small share of the work, however dear an element is.
   const bool samples =
