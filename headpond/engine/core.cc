@@ -241,7 +241,7 @@ bool Core::help(Context& context) {
   MutexLock lock(mu);
   start_threads();
   Task task;
-  const bool may = workers_.empty() || (options_.consumer_helps && running_ < permits());
+  const bool may = workers_.empty() || (options_.consumer_helps && running_ < threads_);
   if (!may || !claim(Role::helper, &task)) return false;
   ++running_;
   ++stats_.helped;
@@ -275,11 +275,8 @@ void Core::arrive() {
     const auto used = static_cast<double>(thread_cpu_ns() - left_cpu_ns_);
     busy_.add(std::clamp(used / static_cast<double>(now - left_ns_ + 1), 0.0, 1.0));
   }
-  consumer_computes_.store(false, std::memory_order_relaxed);
   MutexLock lock(mu);
   if (left_ns_ > 0) step_ns_.add(static_cast<double>(now - left_ns_));
-  if (!measures) return;
-  wake();
 }
 
 void Core::leave(int64_t waited_ns, bool with_batch) {

@@ -107,6 +107,7 @@ class Core final : public Feed, public std::enable_shared_from_this<Core> {
   void compute(Worker& self);
   void do_io(Worker& self);
   void wake_worker() HEADPOND_REQUIRES(mu);
+  bool is_in_the_way(const Worker& worker) const HEADPOND_REQUIRES(mu);
   void measure_take() HEADPOND_REQUIRES(mu);
 
   const Dataset dataset_;  // Nodes live as long as threads do.

@@ -65,7 +65,8 @@ void Core::compute(Worker& self) {
   MutexLock lock(mu);
   while (!stopped_) {
     Task task;
-    const bool may = running_ < permits() && (waiting_ || (!inline_ && options_.run_ahead != 0));
+    const bool may =
+        running_ < permits() && !is_in_the_way(self) && (waiting_ || (!inline_ && options_.run_ahead != 0));
     if (may && claim(Role::worker, &task)) {
       ++running_;
       self.doing = task.window->trace_name();
@@ -76,6 +77,7 @@ void Core::compute(Worker& self) {
     } else if (may && may_open_early()) {
       open_early(self);
     } else {
+      if (is_in_the_way(self)) wake();  // Another one does it.
       self.asleep = true;
       self.wake.wait(mu);
       self.asleep = false;
@@ -123,16 +125,19 @@ void Core::wake() {
     wake_worker();
 }
 
-// One that would not take the processor from a program that computes, if there is one.
+// It would take the processor from a program that computes, while there is another.
+bool Core::is_in_the_way(const Worker& worker) const {
+  return !waiting_ && workers_.size() > 1 && consumer_computes_.load(std::memory_order_relaxed) &&
+         worker.cpu == consumer_cpu_.load(std::memory_order_relaxed) && worker.cpu >= 0;
+}
+
 void Core::wake_worker() {
-  Worker* best = nullptr;
-  const int consumer = consumer_computes_.load(std::memory_order_relaxed) ? consumer_cpu_.load() : -1;
   for (Worker& worker : workers_) {
-    if (worker.asleep && (best == nullptr || best->cpu == consumer)) best = &worker;
+    if (!worker.asleep || is_in_the_way(worker)) continue;
+    worker.asleep = false;
+    worker.wake.notify_one();
+    return;
   }
-  if (best == nullptr) return;
-  best->asleep = false;
-  best->wake.notify_one();
 }
 
 // ---- what comes next
