@@ -54,7 +54,11 @@ Core::Core(const Dataset& dataset, const LoaderOptions& options)
   stats_.threads = threads_;
 }
 
-Core::~Core() = default;
+// A thread that was left behind may be the last owner of windows, which close here: as long as the rest is there.
+Core::~Core() {
+  const auto early = std::move(early_);
+  const auto windows = std::move(windows_);
+}
 
 // ---- what runs
 
