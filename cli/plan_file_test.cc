@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/plan_file.h"
 
+#include <fmt/format.h>
+
 #include <filesystem>
 #include <fstream>
 
@@ -11,7 +13,6 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::IsEmpty;
 
 const std::string kRange = step("range", "stop = 3");
 
@@ -85,24 +86,24 @@ TEST(PlanFile, WhatIsWrongIsNamedWithItsLine) {
 TEST(PlanFile, WrongChainsAreNamedWithTheirLine) {
   const std::string zip = "[[step]]\nop = 'zip'\n";
   const std::string a = step("range", "stop = 2", "chain.a");
-  for (const auto& [text, expected] : std::vector<std::pair<std::string, std::string>>{
-           {zip, "f.toml:2: zip needs inputs"},
-           {zip + "inputs = []", "f.toml:3: zip: inputs is empty"},
-           {zip + "inputs = 'a'", "f.toml:3: zip: inputs must be a list of strings, not a string"},
-           {zip + "inputs = [1]", "f.toml:3: zip: inputs must be a list of strings, not an integer"},
-           {zip + "inputs = ['b']\n" + a, "f.toml:3: no chain 'b'"},
-           {zip + "inputs = ['a']", "f.toml:3: no chain 'a'"},
-           {zip + "inputs = ['a', 'a']\n" + a, "f.toml:2: zip: two fields named 'a'"},
-           {zip + "inputs = ['a']\n[[chain.a]]\nop = 'zip'\ninputs = ['b']\n[[chain.b]]\nop = 'zip'\ninputs = ['a']\n",
-            "f.toml:9: chain 'a' needs itself: a -> b -> a"},
-           {zip + "inputs = ['a']\n[[chain.a]]\nop = 'zip'\ninputs = ['a']\n",
-            "f.toml:6: chain 'a' needs itself: a -> a"},
-           {kRange + "[[chain.a]]\nop = 'zip'\ninputs = ['a']\n", "f.toml:6: chain 'a' needs itself: a -> a"},
-           {kRange + zip + "inputs = ['a']\n" + a, "f.toml:5: zip must be the first step of its chain"},
-           {kRange + "[chain]\na = []\n", "f.toml:5: chain.a is empty"},
-           {kRange + "[chain.a]\nop = 'range'\n", "f.toml:4: a step is written as [[chain.a]]"},
-           {"chain = 3\n" + kRange, "f.toml:1: a chain is written as [[chain.NAME]]"},
-           {zip + "args = { inputs = ['a'] }\n" + a, "f.toml:3: zip: no argument 'inputs'; it takes none"}}) {
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {zip, "f.toml:2: zip needs inputs"},
+      {zip + "inputs = []", "f.toml:3: zip: inputs is empty"},
+      {zip + "inputs = 'a'", "f.toml:3: zip: inputs must be a list of strings, not a string"},
+      {zip + "inputs = [1]", "f.toml:3: zip: inputs must be a list of strings, not an integer"},
+      {zip + "inputs = ['b']\n" + a, "f.toml:3: no chain 'b'"},
+      {zip + "inputs = ['a']", "f.toml:3: no chain 'a'"},
+      {zip + "inputs = ['a', 'a']\n" + a, "f.toml:2: zip: two fields named 'a'"},
+      {zip + "inputs = ['a']\n[[chain.a]]\nop = 'zip'\ninputs = ['b']\n[[chain.b]]\nop = 'zip'\ninputs = ['a']\n",
+       "f.toml:9: chain 'a' needs itself: a -> b -> a"},
+      {zip + "inputs = ['a']\n[[chain.a]]\nop = 'zip'\ninputs = ['a']\n", "f.toml:6: chain 'a' needs itself: a -> a"},
+      {kRange + "[[chain.a]]\nop = 'zip'\ninputs = ['a']\n", "f.toml:6: chain 'a' needs itself: a -> a"},
+      {kRange + zip + "inputs = ['a']\n" + a, "f.toml:5: zip must be the first step of its chain"},
+      {kRange + "[chain]\na = []\n", "f.toml:5: chain.a is empty"},
+      {kRange + "[chain.a]\nop = 'range'\n", "f.toml:4: a step is written as [[chain.a]]"},
+      {"chain = 3\n" + kRange, "f.toml:1: a chain is written as [[chain.NAME]]"},
+      {zip + "args = { inputs = ['a'] }\n" + a, "f.toml:3: zip: no argument 'inputs'; it takes none"}};
+  for (const auto& [text, expected] : cases) {
     EXPECT_THAT(refused(text), HasSubstr(expected)) << text;
   }
 }
@@ -119,7 +120,7 @@ TEST(PlanFile, SizeIsLimited) {
       "[[step]]\nop = 'concatenate'\ninputs = ['c30', 'c30']\n" + step("range", "stop = 1", "chain.c0");
   for (int i = 1; i <= 30; ++i) {
     const std::string below = "'c" + std::to_string(i - 1) + "'";
-    doubled += "[[chain.c" + std::to_string(i) + "]]\nop = 'concatenate'\ninputs = [" + below + ", " + below + "]\n";
+    doubled += fmt::format("[[chain.c{}]]\nop = 'concatenate'\ninputs = [{}, {}]\n", i, below, below);
   }
   EXPECT_THAT(refused(doubled), HasSubstr("more than 5000 operators"));
 }

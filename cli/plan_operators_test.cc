@@ -9,9 +9,7 @@
 namespace headpond::cli {
 namespace {
 
-using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::IsEmpty;
 
 std::string range(int stop) { return step("range", "stop = " + std::to_string(stop)); }
 std::string join(const std::string& op, const std::string& inputs) {
@@ -21,6 +19,7 @@ std::string join(const std::string& op, const std::string& inputs) {
 // What each delivers, with its fields' braces left out.
 void expect(const std::string& text, const std::vector<std::string>& elements) {
   std::vector<std::string> braced;
+  braced.reserve(elements.size());
   for (const std::string& one : elements) braced.push_back(one[0] == '!' ? one : "{" + one + "}");
   EXPECT_EQ(delivered(text), braced) << text;
 }
@@ -124,7 +123,7 @@ TEST(PlanOperators, RandomFieldsAndNoise) {
 
 TEST(PlanOperators, ReadsIdxFiles) {
   const auto write = [](const std::string& name, const std::string& content) {
-    const std::string path = testing::TempDir() + "headpond_plan_operators_" + name;
+    std::string path = testing::TempDir() + "headpond_plan_operators_" + name;
     std::ofstream(path, std::ios::binary) << content;
     return path;
   };

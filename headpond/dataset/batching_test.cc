@@ -10,7 +10,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 // Fails for the given numbers; those behind them are good.
-Step failing_at(std::vector<int64_t> bad) {
+Step failing_at(const std::vector<int64_t>& bad) {
   return map([bad](int64_t x) -> Result<int64_t> {
     if (std::find(bad.begin(), bad.end(), x) != bad.end()) return fail(ErrorKind::DataLoss, "bad");
     return x;

@@ -8,9 +8,8 @@
 namespace headpond::internal {
 namespace {
 
-volatile int64_t sink = 0;
-
 int64_t dear(int64_t x) {
+  volatile int64_t sink = 0;
   for (int i = 0; i < 200'000; ++i) sink = sink + i;
   return x;
 }

@@ -47,12 +47,13 @@ void* map_block(size_t size) {
   void* const mapped =
       mmap(nullptr, length + alignment - kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (mapped == MAP_FAILED) throw std::bad_alloc();
-  const auto begin = reinterpret_cast<uintptr_t>(mapped), first = (begin + alignment - 1) / alignment * alignment;
-  const size_t before = first - begin, behind = alignment - kPage - before;
+  const size_t beyond = reinterpret_cast<uintptr_t>(mapped) % alignment;
+  const size_t before = beyond == 0 ? 0 : alignment - beyond, behind = alignment - kPage - before;
+  auto* const first = static_cast<std::byte*>(mapped) + before;
   if (before > 0) munmap(mapped, before);
-  if (behind > 0) munmap(reinterpret_cast<void*>(first + length), behind);
-  if (size >= kHugePage) madvise(reinterpret_cast<void*>(first), size / kHugePage * kHugePage, MADV_HUGEPAGE);
-  return reinterpret_cast<void*>(first);
+  if (behind > 0) munmap(first + length, behind);
+  if (size >= kHugePage) madvise(first, size / kHugePage * kHugePage, MADV_HUGEPAGE);
+  return first;
 }
 
 void* system_allocate(size_t size) {
