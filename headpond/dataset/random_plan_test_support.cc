@@ -253,7 +253,7 @@ Dataset order_step(Random& random, const Dataset& input, const PlanChoice& choic
 }
 
 Dataset without_end(Random& random, const Dataset& input) {
-  const Dataset plan = input | repeat();
+  Dataset plan = input | repeat();
   if (one_in(random, 2)) return plan;
   return plan | batch(among(random, 1, 4));
 }
