@@ -145,6 +145,7 @@ TEST(Core, StaysBelowItsMemoryAndCountsWhatTheProgramHolds) {
   for (int i = 0; i < 100; ++i) ASSERT_TRUE(loader.next());
   EXPECT_LE(loader.stats().memory_peak, kMemory + 2 * kBatch);
   std::vector<Batch> held;
+  held.reserve(30);
   for (int i = 0; i < 30; ++i) held.push_back(*std::move(*loader.next()));
   EXPECT_GE(loader.stats().memory_in_use, 30 * kBatch) << "more than the memory, and the program goes on";
   held.clear();

@@ -236,7 +236,7 @@ TEST(LoaderEpochs, GoOnInTheMiddleOfOne) {
   EXPECT_THAT(all, ElementsAre("0/2", "1/0", "1/1", "1/2"));
 }
 
-Dataset failing_at(std::vector<int64_t> bad, int64_t count) {
+Dataset failing_at(const std::vector<int64_t>& bad, int64_t count) {
   return range(count) | map(
                             [bad](int64_t x) -> Result<int64_t> {
                               if (std::find(bad.begin(), bad.end(), x) == bad.end()) return x;

@@ -89,6 +89,7 @@ TEST(Loader, InAnyOrderARestoredOneGivesTheRest) {
   for (const int before : {0, 1, 7, 39, 40, 41, 79}) {
     Loader loader(dataset, options);
     std::vector<std::string> all;
+    all.reserve(80);
     for (int i = 0; i < before; ++i) all.push_back(text_of((*loader.next())->element()));
     auto restored = Loader::restored(dataset, options, loader.state());
     ASSERT_TRUE(restored) << restored.error().to_string();
