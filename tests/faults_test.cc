@@ -17,7 +17,6 @@ namespace headpond {
 namespace {
 
 using testing::HasSubstr;
-using testing::IsEmpty;
 
 constexpr int64_t kHuge = int64_t{1} << 40;
 
