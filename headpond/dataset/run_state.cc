@@ -85,6 +85,22 @@ Result<RunState> restore(std::string_view saved, const Dataset& dataset, uint64_
   return frame.state;
 }
 
+std::string position_of(Iterator& iterator) {
+  StateVisitor visitor;
+  iterator.visit_state(visitor);
+  return visitor.saved();
+}
+
+Element::Names names_of(const Spec& spec) {
+  auto names = std::make_shared<std::vector<std::string>>();
+  bool any = false;
+  for (const FieldSpec& field : spec) {
+    names->push_back(field.name);
+    any = any || !field.name.empty();
+  }
+  return any ? names : nullptr;
+}
+
 Error futile_epoch(const std::string& who, uint64_t epoch) {
   return {ErrorKind::FailedPrecondition,
           fmt::format("{}: no element in epoch {}, and epochs without an end: it would go on for ever", who, epoch)};

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -23,6 +24,19 @@ struct RunState {
 std::string save(const RunState& state, const Dataset& dataset, uint64_t seed);
 /// DataLoss iff damaged; FailedPrecondition iff it is of another plan or seed, the first difference named.
 Result<RunState> restore(std::string_view saved, const Dataset& dataset, uint64_t seed);
+
+/// What the iterator saves of where it stands.
+std::string position_of(Iterator& iterator);
+/// The fields' names; null iff none has one.
+Element::Names names_of(const Spec& spec);
+
+/// Opens inputs with their plain meaning: one thread, nothing ahead.
+class SequentialFeed final : public Feed {
+ public:
+  std::unique_ptr<Iterator> open(const Node& input, const Binding& binding) override {
+    return headpond::open(input, binding, *this);
+  }
+};
 
 /// Of a run without an end that met an epoch without an element: there might be no other for ever.
 Error futile_epoch(const std::string& who, uint64_t epoch);

@@ -4,34 +4,14 @@
 #include "headpond/dataset/run_state.h"
 
 namespace headpond {
-namespace {
-
-class SequentialFeed final : public Feed {
- public:
-  std::unique_ptr<Iterator> open(const Node& input, const Binding& binding) override {
-    return headpond::open(input, binding, *this);
-  }
-};
-
-std::string position_of(Iterator& iterator) {
-  StateVisitor visitor;
-  iterator.visit_state(visitor);
-  return visitor.saved();
-}
-
-}  // namespace
 
 struct Sequence::Run {
-  Run(Dataset d, const SequenceOptions& o) : dataset(std::move(d)), options(o) {
+  Run(Dataset d, const SequenceOptions& o)
+      : dataset(std::move(d)), options(o), names(internal::names_of(dataset.spec())) {
     const int64_t slots = dataset.node()->slots();
     if (slots == kEndless && dataset.kind() == Kind::indexed && options.epochs != 1) {
       internal::refuse("Sequence", "an epoch that has no end cannot be followed by another; take() ends it");
     }
-    for (const FieldSpec& field : dataset.spec()) named = named || !field.name.empty();
-    if (!named) return;
-    auto all = std::make_shared<std::vector<std::string>>();
-    for (const FieldSpec& field : dataset.spec()) all->push_back(field.name);
-    names = std::move(all);
   }
 
   bool has_epoch() const { return options.epochs < 0 || epoch < static_cast<uint64_t>(options.epochs); }
@@ -50,7 +30,7 @@ struct Sequence::Run {
       switch (got) {
         case Got::value:
           state.index = ++index + 1;
-          state.position = position_of(*iterator);
+          state.position = internal::position_of(*iterator);
           out.set_names(names);
           return std::optional(std::move(out));
         case Got::error:
@@ -69,9 +49,8 @@ struct Sequence::Run {
 
   const Dataset dataset;
   const SequenceOptions options;
-  Element::Names names;
-  bool named = false;
-  SequentialFeed feed;
+  const Element::Names names;
+  internal::SequentialFeed feed;
   Context context;
   std::unique_ptr<Iterator> iterator;  // Null: at the begin of `epoch`.
   uint64_t epoch = 0;

@@ -8,6 +8,7 @@
 
 #include "headpond/base/clock.h"
 #include "headpond/dataset/pointwise.h"
+#include "headpond/dataset/run_state.h"
 #include "headpond/engine/core_internal.h"
 #include "headpond/engine/mutant_internal.h"
 #include "headpond/engine/unit_bytes_internal.h"
@@ -29,18 +30,12 @@ struct Taken final : Unit {
   size_t given = 0;
 };
 
-std::string state_of(Iterator& iterator) {
-  StateVisitor visitor;
-  iterator.visit_state(visitor);
-  return visitor.saved();
-}
-
 class AheadWindow final : public Window {
  public:
   AheadWindow(Core& core, const Stage& stage, const Binding& binding) : Window(core, stage) {
     for (const Pointwise* point : stage.chain) draws_.push_back(point->random_key(binding));
     input_ = stage.own_iterator ? stage.input->iterate(binding, core) : core.open(*stage.input, binding);
-    state_ = state_of(*input_);
+    state_ = position_of(*input_);
   }
 
   Got open(int64_t rows, Context& context, std::shared_ptr<Unit>& unit) override {
@@ -53,7 +48,7 @@ class AheadWindow final : public Window {
       input_ended_ = got == Got::end;
       if (got == Got::later) break;
       if (got == Got::error) item.error = std::move(context.error);
-      item.state = state_of(*input_);
+      item.state = position_of(*input_);
       taken->items.push_back(std::move(item));
       if (now_ns() - began > kLongEnoughNs) break;
     }
@@ -78,7 +73,7 @@ class AheadWindow final : public Window {
   void visit_place(StateVisitor& visitor) override {
     if (!visitor.is_restoring()) return visitor.append(state_);
     input_->visit_state(visitor);
-    state_ = state_of(*input_);
+    state_ = position_of(*input_);
   }
 
   Got give(Unit& unit, Context& context, Element& out) override {

@@ -36,21 +36,15 @@ void check(const Dataset& dataset, const LoaderOptions& options) {
   }
 }
 
-Element::Names names_of(const Spec& spec) {
-  auto names = std::make_shared<std::vector<std::string>>();
-  bool any = false;
-  for (const FieldSpec& field : spec) {
-    names->push_back(field.name);
-    any = any || !field.name.empty();
-  }
-  return any ? names : nullptr;
-}
-
 }  // namespace
 
 struct Loader::Run {
   Run(const Dataset& d, const LoaderOptions& o)
-      : dataset(d), options(o), names(names_of(d.spec())), core(std::make_shared<Core>(d, o)), context(core->pool()) {}
+      : dataset(d),
+        options(o),
+        names(internal::names_of(d.spec())),
+        core(std::make_shared<Core>(d, o)),
+        context(core->pool()) {}
   ~Run() {
     core->stop();
     iterator.reset();
@@ -115,10 +109,8 @@ struct Loader::Run {
   }
 
   void remember() {
-    StateVisitor visitor;
-    iterator->visit_state(visitor);
     state.index = index + 1;
-    state.position = visitor.saved();
+    state.position = internal::position_of(*iterator);
   }
 
   Result<std::optional<Batch>> give(Element out) {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "headpond/dataset/batching.h"
-#include "headpond/dataset/dataset.h"
+#include "headpond/dataset/run_state.h"
 #include "headpond/engine/core_internal.h"
 #include "headpond/engine/mutant_internal.h"
 #include "headpond/engine/operator_costs_internal.h"
@@ -33,13 +33,6 @@ struct Rows final : Unit {
   bool is_remainder = false;  // Made only to see whether it can be: what fails in it is told.
   bool given = false;
   int64_t looked_at = 0;  // Rows, of a broken one that is given in any order.
-};
-
-class SequentialFeed final : public Feed {
- public:
-  std::unique_ptr<Iterator> open(const Node& node, const Binding& binding) override {
-    return headpond::open(node, binding, *this);
-  }
 };
 
 class RowsWindow final : public Window {
@@ -253,9 +246,7 @@ class RowsWindow final : public Window {
       rows->behind = next_to_open_ = slots_;
       one_by_one_ = false;
     } else {
-      StateVisitor visitor;
-      alone_->visit_state(visitor);
-      const std::string state = visitor.saved();
+      const std::string state = position_of(*alone_);
       StateVisitor reading = StateVisitor::restoring(state);
       rows->number = number_to_open_;
       reading.number(number_to_open_);
