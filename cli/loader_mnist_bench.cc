@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <numeric>
 #include <utility>
 
 #include "cli/benches.h"
@@ -55,9 +56,10 @@ uint64_t run_by_hand(const Digits& digits, uint64_t seed) {
   for (uint64_t epoch = 0; epoch < kEpochs; ++epoch) {
     const Permutation permutation(random_key(seed, "shuffle", 0, epoch), kExamples);
     for (int64_t first = 0; first < kExamples; first += kBatch) {
-      for (int64_t r = 0; r < kBatch; ++r) {
-        order[static_cast<size_t>(r)] = permutation(first + r);
-        const uint8_t* const row = images.data() + order[static_cast<size_t>(r)] * kPixels;
+      std::iota(order.begin(), order.end(), first);
+      permutation.places(order, order.data());
+      for (const int64_t place : order) {
+        const uint8_t* const row = images.data() + place * kPixels;
         for (int64_t line = 0; line < kPixels; line += 64) __builtin_prefetch(row + line);
       }
       for (size_t r = 0; r < kBatch; ++r) {

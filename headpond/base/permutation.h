@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A keyed random order of 0 .. n - 1 that is computed, not stored: any of its places in about ten nanoseconds.
+// A keyed random order of 0 .. n - 1 that is computed, not stored: any of its places in some ten nanoseconds.
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "headpond/base/random.h"
 
@@ -26,6 +27,8 @@ class Permutation {
     while (x >= size_);
     return static_cast<int64_t>(x);
   }
+  /// The same of each of `numbers`, in `to`, which may be `numbers` itself: eight are hashed side by side.
+  void places(std::span<const int64_t> numbers, int64_t* to) const;
 
  private:
   static constexpr int kMostRounds = 8;
@@ -40,12 +43,18 @@ class Permutation {
     __extension__ using Wide = unsigned __int128;
     return static_cast<uint64_t>(Wide{word} * rows_ >> 64);
   }
+  void change_column(int round, uint64_t row, uint64_t& column) const {
+    column ^= hash(row + keys_[2 * round]) & mask_;
+  }
+  void change_row(int round, uint64_t column, uint64_t& row) const {
+    row += scaled(hash(column + keys_[2 * round + 1]));
+    row -= row >= rows_ ? rows_ : 0;
+  }
   uint64_t once(uint64_t x) const {
     uint64_t column = x & mask_, row = x >> bits_;
     for (int i = 0; i < rounds_; ++i) {
-      column ^= hash(row + keys_[2 * i]) & mask_;
-      row += scaled(hash(column + keys_[2 * i + 1]));
-      row -= row >= rows_ ? rows_ : 0;
+      change_column(i, row, column);
+      change_row(i, column, row);
     }
     return row << bits_ | column;
   }

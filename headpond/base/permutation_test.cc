@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 #include <vector>
@@ -41,6 +42,21 @@ TEST(Permutation, GivesDifferentPlacesAtTheLargestSizes) {
       seen.insert(place);
     }
     EXPECT_EQ(seen.size(), 5000U);
+  }
+}
+
+TEST(Permutation, GivesManyPlacesAsItGivesOne) {
+  for (const int64_t size : {int64_t{1}, int64_t{7}, int64_t{1023}, int64_t{1024}, int64_t{1025}, int64_t{60000},
+                             (int64_t{1} << 40) + 1, int64_t{1} << 62}) {
+    const Permutation permutation({11}, size);
+    std::vector<int64_t> numbers, expected;
+    for (int64_t i = 0; i < std::min<int64_t>(size, 2051); ++i) {
+      numbers.push_back(size - 1 - i);
+      expected.push_back(permutation(size - 1 - i));
+    }
+    permutation.places(numbers, numbers.data());
+    EXPECT_EQ(numbers, expected) << size;
+    permutation.places({}, nullptr);
   }
 }
 

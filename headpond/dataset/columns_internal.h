@@ -46,22 +46,33 @@ class ColumnsLeft {
   std::vector<Offer> moved_;
 };
 
-/// View::fill of what gives its input's elements at other places: `place(i)`, which is below 0 if there is none.
-template <class Place>
-bool fill_from(const View& input, Place&& place, std::span<const int64_t> positions, Context& context, Offers columns,
+/// View::fill of what gives its input's elements at other places: `places_of(positions, to)` writes them; below 0: there
+/// is none.
+template <class PlacesOf>
+bool fill_from(const View& input, PlacesOf&& places_of, std::span<const int64_t> positions, Context& context, Offers columns,
                uint64_t* keys) {
   if (positions.empty()) return input.fill({}, context, columns, keys);
   std::array<int64_t, kFillBlock> places;
   ColumnsLeft left(columns, keys);
   while (true) {
     const size_t count = std::min(positions.size(), places.size());
-    for (size_t r = 0; r < count; ++r) places[r] = place(positions[r]);
-    if (std::any_of(places.begin(), places.begin() + count, [](int64_t i) { return i < 0; })) return false;
+    places_of(positions.first(count), places.data());
+    int64_t any = 0;
+    for (size_t r = 0; r < count; ++r) any |= places[r];
+    if (any < 0) return false;
     if (!input.fill({places.data(), count}, context, left.columns(), left.keys())) return false;
     positions = positions.subspan(count);
     if (positions.empty()) return true;
     left.pass(count);
   }
+}
+
+/// For fill_from: `place(i)` of each.
+template <class Place>
+auto each_place(Place place) {
+  return [place](std::span<const int64_t> positions, int64_t* to) {
+    for (const int64_t i : positions) *to++ = place(i);
+  };
 }
 
 /// Positions begin .. begin + slots - 1: part `number` of what gives one part after the other.

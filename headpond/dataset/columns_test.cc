@@ -77,7 +77,7 @@ TEST(FillFrom, AsksInBlocksAndRefusesWhatHasNoPlace) {
   std::vector<std::vector<int64_t>> asked;
   const Asked view(asked);
   Context context;
-  const auto twice = [](int64_t i) { return i < 0 ? -1 : 2 * i; };
+  const auto twice = each_place([](int64_t i) { return i < 0 ? -1 : 2 * i; });
   std::vector<int64_t> positions(600);
   std::iota(positions.begin(), positions.end(), 0);
   EXPECT_TRUE(fill_from(view, twice, positions, context, {}, nullptr));

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "headpond/dataset/function.h"
 
+#include <bit>
+#include <cmath>
+
 #include "headpond/dataset/dataset_test_internal.h"
 
 namespace headpond::internal {
@@ -122,6 +125,28 @@ TEST(Function, SaysHowManyArgumentsItTakes) {
                   HasSubstr("map: the function takes 2 arguments, an element has 1 fields: {0: int32[3]}")));
   EXPECT_THAT([] { called([] { return 1; }, {three<int32_t>()}); },
               ThrowsMessage<Exception>(HasSubstr("takes 0 arguments, an element has 1 fields")));
+}
+
+// The bytes of `f` of some numbers near 1, by one of the two loops.
+template <class F>
+std::vector<uint64_t> each_bits(bool avx2, F f) {
+  std::vector<double> in, out(1000);
+  for (int i = 0; i < 1000; ++i) in.push_back(1 + i * 0x1p-40);
+  avx2 ? each_value_avx2(f, in.data(), out.data(), in.size()) : each_value(f, in.data(), out.data(), in.size());
+  std::vector<uint64_t> bits;
+  for (const double value : out) bits.push_back(std::bit_cast<uint64_t>(value));
+  return bits;
+}
+
+TEST(Function, GivesTheSameBytesWithWiderVectors) {
+#if defined(__x86_64__)
+  if (!has_avx2()) GTEST_SKIP() << "this processor has no AVX2";
+#endif
+  const auto rounds_twice = [](double x) { return x * x - 1; };
+  EXPECT_EQ(each_bits(true, rounds_twice), each_bits(false, rounds_twice));
+  EXPECT_NE(each_bits(true, [](double x) { return std::fma(x, x, -1.0); }), each_bits(false, rounds_twice));
+  const auto divides = [](double x) { return x / 255; };
+  EXPECT_EQ(each_bits(true, divides), each_bits(false, divides));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 
 #include "headpond/base/permutation.h"
 
@@ -51,7 +52,9 @@ class WindowOrder::Near {
  public:
   /// `order` outlives it.
   explicit Near(const WindowOrder& order) : order_(order) {}
-  int64_t operator()(int64_t i) { return moved(moved(i, order_.window_ / 2, 1), 0, 0); }
+  void places(std::span<const int64_t> numbers, int64_t* to) {
+    for (const int64_t i : numbers) *to++ = moved(moved(i, order_.window_ / 2, 1), 0, 0);
+  }
 
  private:
   struct Kept {

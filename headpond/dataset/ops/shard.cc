@@ -27,7 +27,7 @@ class ShardView final : public View {
     return context.fail(Error(ErrorKind::OutOfRange, fmt::format("shard({}): no place {}", share_.to_string(), i)));
   }
   bool fill(std::span<const int64_t> positions, Context& context, Offers columns, uint64_t* keys) const override {
-    const auto own = [this](int64_t i) { return share_.place(i); };
+    const auto own = internal::each_place([this](int64_t i) { return share_.place(i); });
     return internal::fill_from(*input_, own, positions, context, columns, keys);
   }
 

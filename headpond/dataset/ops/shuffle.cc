@@ -11,7 +11,7 @@
 namespace headpond {
 namespace {
 
-// `Order` gives the position at a place; so does `Many`, made of it for many places.
+// `Order` gives the position at a place; `Many`, made of it, those of many.
 template <class Order, class Many>
 class OrderView final : public View {
  public:
@@ -20,7 +20,9 @@ class OrderView final : public View {
     return input_->at(order_(i), context, offers, out);
   }
   bool fill(std::span<const int64_t> positions, Context& context, Offers columns, uint64_t* keys) const override {
-    return internal::fill_from(*input_, Many(order_), positions, context, columns, keys);
+    Many many(order_);
+    const auto places = [&many](std::span<const int64_t> numbers, int64_t* to) { many.places(numbers, to); };
+    return internal::fill_from(*input_, places, positions, context, columns, keys);
   }
 
  private:

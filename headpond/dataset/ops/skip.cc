@@ -18,7 +18,7 @@ class SkipView final : public View {
     return context.fail(Error(ErrorKind::OutOfRange, fmt::format("skip(count={}): no place {} behind it", count_, i)));
   }
   bool fill(std::span<const int64_t> positions, Context& context, Offers columns, uint64_t* keys) const override {
-    const auto behind = [this](int64_t i) { return place(i); };
+    const auto behind = internal::each_place([this](int64_t i) { return place(i); });
     return internal::fill_from(*input_, behind, positions, context, columns, keys);
   }
 
