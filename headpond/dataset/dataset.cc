@@ -6,17 +6,19 @@
 #include <algorithm>
 #include <string_view>
 
+#include "headpond/dataset/run_state.h"
+
 namespace headpond {
 namespace {
 
 // Through the positions of a node; holes are passed over.
 class Positions final : public Iterator {
  public:
-  Positions(const Node& node, const Binding& binding) : view_(node.bind(binding)), slots_(node.slots()) {}
+  Positions(const Node& node, const Binding& binding) : view_(node.bind(binding)), slots_(node.slots()), holes_(node) {}
 
   Got next(Context& context, Element& out) override {
     while (next_ < slots_) {
-      const Got got = view_->at(next_++, context, {}, out);
+      const Got got = holes_.count(internal::ask(*view_, next_++, context, {}, out), context);
       if (got != Got::hole) return got;
       out.clear();
     }
@@ -28,6 +30,7 @@ class Positions final : public Iterator {
   const std::shared_ptr<const View> view_;
   const int64_t slots_;
   int64_t next_ = 0;
+  internal::Holes holes_;
 };
 
 void write_plan(const Node& node, size_t depth, std::string& text) {

@@ -23,7 +23,7 @@ class KeptIterator final : public Iterator {
       if (got == Got::end) kept_.end(read_);
       if (got == Got::end || got == Got::later) return got;
       const int64_t i = read_++;
-      if (got == Got::value) {
+      if (got == Got::value && context.may_keep()) {
         own_memory(element);
         kept_.keep(i, element);
       }

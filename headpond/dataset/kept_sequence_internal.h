@@ -28,7 +28,8 @@ class KeptSequence {
 };
 
 /// Gives what is kept, and behind that what `input` gives, which is opened only then and is read again from its
-/// beginning. An error is never kept: from the first one on the input is asked in each epoch. The state is one number.
+/// beginning. An error is never kept, nor what comes when
+/// Context::may_keep() is false: from the first one on the input is asked in each epoch. The state is one number.
 std::unique_ptr<Iterator> iterate_kept(const Node& input, const Binding& binding, Feed& feed, KeptSequence& kept);
 
 }  // namespace headpond::internal

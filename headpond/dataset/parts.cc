@@ -15,7 +15,8 @@ class PartsIterator final : public Iterator {
   }
 
   Got next(Context& context, Element& out) override {
-    while (input_) {
+    while (part_ != node_.parts()) {
+      if (!input_) begin_part();  // It threw before.
       if (!std::exchange(expected_, true)) expect_next_part();
       const Got got = in_part(part_, input_->next(context, out), out);
       if (got == Got::value) gave_ = true;

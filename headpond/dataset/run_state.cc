@@ -101,6 +101,17 @@ Element::Names names_of(const Spec& spec) {
   return any ? names : nullptr;
 }
 
+Got Holes::count(Got got, Context& context) {
+  if (got != Got::hole) count_ = 0;
+  if (got != Got::hole || node_.slots() != kEndless || ++count_ < kMost) return got;
+  count_ = 0;
+  const auto& facts = node_.facts();
+  return context.fail(
+      {ErrorKind::FailedPrecondition,
+       fmt::format("{}({}): no element at {} places in a row, and there is no end: it may go on for ever", facts.op,
+                   facts.args, kMost)});
+}
+
 Error futile_epoch(const std::string& who, uint64_t epoch) {
   return {ErrorKind::FailedPrecondition,
           fmt::format("{}: no element in epoch {}, and epochs without an end: it would go on for ever", who, epoch)};

@@ -38,6 +38,19 @@ class SequentialFeed final : public Feed {
   }
 };
 
+/// Counts places without an element, in a row, of a pipeline that has no end: there might be no other for ever.
+class Holes {
+ public:
+  static constexpr int64_t kMost = int64_t{1} << 22;
+  explicit Holes(const Node& node) : node_(node) {}
+  /// What asking the next place gave. A hole is an error where they are too many; the one after it counts anew.
+  Got count(Got got, Context& context);
+
+ private:
+  const Node& node_;
+  int64_t count_ = 0;
+};
+
 /// Of a run without an end that met an epoch without an element: there might be no other for ever.
 Error futile_epoch(const std::string& who, uint64_t epoch);
 

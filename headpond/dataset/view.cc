@@ -31,6 +31,15 @@ std::shared_ptr<const View> Context::view(const Node& node, const Binding& bindi
   return bound_[oldest_].view;
 }
 
+Got internal::ask(const View& view, int64_t i, Context& context, Offers offers, Element& out) {
+  try {
+    return view.at(i, context, offers, out);
+  } catch (...) {
+    out.clear();
+    return context.fail(current_exception_error());
+  }
+}
+
 bool View::fill(std::span<const int64_t>, Context&, Offers, uint64_t*) const { return false; }
 
 }  // namespace headpond

@@ -37,7 +37,9 @@ struct Binding {
 /// What a thread needs while it asks: one per thread and run, never shared.
 class Context {
  public:
-  explicit Context(BufferPool& pool = BufferPool::shared()) : pool_(pool) {}
+  /// `may_keep`: bytes of the pool in use up to which an operator may keep elements for later epochs.
+  explicit Context(BufferPool& pool = BufferPool::shared(), int64_t may_keep = INT64_MAX)
+      : pool_(pool), may_keep_(may_keep) {}
 
   Error error;  ///< Of the last Got::error.
   Got fail(Error what) {
@@ -47,6 +49,7 @@ class Context {
   /// Appends a field to `out`, and returns where its values belong: the offered place if dtype and shape are those
   /// offered, else a pooled buffer. All bytes must be written. Not for dtype bytes.
   std::byte* make(Element& out, Offers offers, DType dtype, const Shape& shape);
+  bool may_keep() const { return may_keep_ == INT64_MAX || pool_.stats().bytes_in_use <= may_keep_; }
   /// `node` bound; the last few stay, so that asking for them again costs little. REQUIRES: not a stream.
   std::shared_ptr<const View> view(const Node& node, const Binding& binding);
 
@@ -57,6 +60,7 @@ class Context {
     std::shared_ptr<const View> view;
   };
   BufferPool& pool_;
+  const int64_t may_keep_;
   std::vector<Bound> bound_;
   size_t oldest_ = 0;
 };
@@ -75,4 +79,10 @@ class View {
   virtual bool fill(std::span<const int64_t> positions, Context& context, Offers columns, uint64_t* keys) const;
 };
 
+namespace internal {
+
+/// view.at(), but what it throws is the error.
+Got ask(const View& view, int64_t i, Context& context, Offers offers, Element& out);
+
+}  // namespace internal
 }  // namespace headpond

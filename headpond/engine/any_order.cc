@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <iterator>
 #include <utility>
+#include <vector>
 
 #include "headpond/engine/any_order_internal.h"
 
@@ -14,8 +17,11 @@ void AnyOrder::give(int64_t ordinal, std::string place) {
 }
 
 void AnyOrder::save(StateVisitor& visitor) const {
-  std::set<int64_t> given = given_before_;
-  for (const auto& [ordinal, place] : ahead_) given.insert(ordinal);
+  std::vector<int64_t> early;
+  early.reserve(ahead_.size());
+  for (const auto& [ordinal, place] : ahead_) early.push_back(ordinal);
+  std::vector<int64_t> given;
+  std::set_union(early.begin(), early.end(), given_before_.begin(), given_before_.end(), std::back_inserter(given));
   auto count = static_cast<int64_t>(given.size());
   if (count == 0) return;
   visitor.number(count);

@@ -20,6 +20,8 @@ class AnyOrder {
   /// True iff it was given before the restore.
   bool was_given(int64_t ordinal) const { return given_before_.contains(ordinal); }
 
+  /// How many units behind the first one that was not given were.
+  int64_t given_early() const { return static_cast<int64_t>(ahead_.size()); }
   /// Where all before were given. REQUIRES: begin() was called.
   const std::string& place() const { return place_; }
   /// Starts at `place`.

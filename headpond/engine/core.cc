@@ -4,10 +4,12 @@
 #include <time.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "headpond/base/clock.h"
 #include "headpond/base/cpu.h"
+#include "headpond/base/log.h"
 #include "headpond/base/trace.h"
 #include "headpond/engine/core_internal.h"
 
@@ -43,6 +45,58 @@ bool has_waited(const Usage& before, const Usage& after, int64_t elapsed_ns) {
          after.cpu_ns - before.cpu_ns < elapsed_ns / 2;
 }
 
+// What `work` throws.
+template <class Work>
+Error error_of(const Work& work) {
+  try {
+    work();
+    return {};
+  } catch (...) {
+    return current_exception_error();
+  }
+}
+
+// The mutex is not held as long as this lives.
+class HEADPOND_ANNOTATE(scoped_lockable) Unlocked {
+ public:
+  explicit Unlocked(Mutex& mutex) HEADPOND_RELEASE(mutex) : mutex_(mutex) { mutex_.unlock(); }
+  ~Unlocked() HEADPOND_ACQUIRE() { mutex_.lock(); }
+  Unlocked(const Unlocked&) = delete;
+  Unlocked& operator=(const Unlocked&) = delete;
+
+ private:
+  Mutex& mutex_;
+};
+
+struct Done {
+  std::shared_ptr<Unit> opened;
+  Got got = Got::value;
+  Error error;  // Thrown.
+  int64_t elapsed_ns = 0;
+  bool waited = false;
+};
+
+Done carry_out(const Task& task, Context& context) {
+  Done done;
+  Window& window = *task.window;
+  hand_over_point();
+  const Usage usage = task.is_long ? thread_usage() : Usage();
+  const int64_t began = now_ns();
+  done.error = error_of([&] {
+    const trace::Span span(window.trace_name(), trace::Category::op);
+    if (task.unit) {
+      window.work(*task.unit, task.first, task.count, context);
+    } else {
+      const Opener opener(window);
+      done.got = window.open(task.count, context, done.opened);
+    }
+  });
+  done.elapsed_ns = now_ns() - began;
+  done.waited = task.is_long && has_waited(usage, thread_usage(), done.elapsed_ns);
+  hand_over_point();
+  return done;
+}
+
 }  // namespace
 
 Core::Core(const Dataset& dataset, const LoaderOptions& options)
@@ -62,36 +116,7 @@ Core::~Core() {
 
 // ---- what runs
 
-std::unique_ptr<Iterator> Core::take_early(const Node& node, const Binding& binding) {
-  Early early;  // Its windows may end with it, and take the lock then.
-  MutexLock lock(mu);
-  const auto is_this = [&](const Expected& what) { return what.node == &node && what.binding == binding; };
-  std::erase_if(expected_, is_this);
-  while (opening_early_ != nullptr && early_thread_ != this_thread_id() && is_this(opening_early_->what) && !stopped_) {
-    opened_early_.wait(mu);
-  }
-  const auto found = std::find_if(early_.begin(), early_.end(), [&](const Early& e) { return is_this(e.what); });
-  if (found == early_.end()) return nullptr;
-  early = std::move(*found);
-  early_.erase(found);
-  for (const auto& window : early.windows) {
-    if (window->is_closed()) continue;
-    remove(window.get());
-    window->early = false;
-    windows_.insert(windows_.begin(), window);
-  }
-  made_progress();
-  wake();
-  return std::move(early.iterator);
-}
-
 namespace {
-
-int height_of(const Node& node) {
-  int height = 0;
-  for (const Node::Ref& input : node.facts().inputs) height = std::max(height, height_of(*input));
-  return height + 1;
-}
 
 class WindowIterator final : public Iterator {
  public:
@@ -122,12 +147,18 @@ std::unique_ptr<Iterator> Core::open(const Node& node, const Binding& binding) {
 }
 
 void Core::add(std::shared_ptr<Window> window) {
-  if (opening_early_ != nullptr && early_thread_ == this_thread_id()) {
-    window->early = true;
-    opening_early_->windows.push_back(window);
+  window->epoch = epoch_here();
+  const Window* const opener = Opener::current();
+  const auto is_opener = [opener](const auto& other) { return other.get() == opener; };
+  const auto after = std::find_if(windows_.begin(), windows_.end(), is_opener);
+  Early* const early = is_opening_early() ? opening_early_ : after != windows_.end() ? early_of(**after) : nullptr;
+  window->early = early != nullptr;
+  if (early != nullptr) {
+    early->windows.insert(std::find_if(early->windows.begin(), early->windows.end(), is_opener), window);
   }
-  // Nearest to the program first: a window is made after those that it takes from.
-  windows_.insert(window->early ? windows_.end() : windows_.begin(), std::move(window));
+  // Nearest to the program first: a window is made after those that it takes from, or by one that takes from it.
+  const auto place = after != windows_.end() ? after + 1 : window->early ? windows_.end() : windows_.begin();
+  windows_.insert(place, std::move(window));
   wake();
 }
 
@@ -141,26 +172,6 @@ void Core::remove(const Window* window) {
   std::erase_if(windows_, [&](const auto& other) { return other.get() == window; });
 }
 
-void Core::expect(const Node& node, const Binding& binding) {
-  const int height = height_of(node);
-  MutexLock lock(mu);
-  expected_.push_back({&node, binding, round_, height});
-  wake();
-}
-
-void Core::forget_expected() {
-  std::vector<Early> dropped;  // Their windows take the lock when they close.
-  {
-    MutexLock lock(mu);
-    std::erase_if(expected_, [&](const Expected& what) { return what.round < round_; });
-    for (auto& early : early_) {
-      if (early.what.round < round_) dropped.push_back(std::move(early));
-    }
-    std::erase_if(early_, [](const Early& early) { return !early.iterator; });
-    ++round_;
-  }
-}
-
 void Core::hold(bool held) {
   MutexLock lock(mu);
   held_ = held;
@@ -170,7 +181,9 @@ void Core::hold(bool held) {
 bool Core::fits(int64_t bytes) const {
   const int64_t used = std::max(pool_.stats().bytes_in_use, ready_bytes);
   int64_t all = 0;
-  return !__builtin_add_overflow(used + pending_bytes, bytes, &all) && all <= options_.memory;
+  const bool fits = !__builtin_add_overflow(used + pending_bytes, bytes, &all) && all <= options_.memory;
+  short_of_memory_ = short_of_memory_ || !fits;
+  return fits;
 }
 
 void Core::made_progress() {
@@ -197,50 +210,47 @@ bool Core::claim(Role role, Task* task) {
 void Core::run(Task& task, Context& context) {
   const uint64_t before = progress();
   Window& window = *task.window;
-  mu.unlock();
-  hand_over_point();
-  const Usage usage = task.is_long ? thread_usage() : Usage();
-  const int64_t began = now_ns();
-  std::shared_ptr<Unit> opened;
-  Got got = Got::value;
+  Done done;
   {
-    const trace::Span span(window.trace_name(), trace::Category::op);
-    if (task.unit) {
-      window.work(*task.unit, task.first, task.count, context);
-    } else {
-      got = window.open(task.count, context, opened);
-    }
+    const Unlocked unlocked(mu);
+    done = carry_out(task, context);
   }
-  const int64_t elapsed = now_ns() - began;
-  const bool waited = task.is_long && has_waited(usage, thread_usage(), elapsed);
-  if (task.samples) window.sample(*task.unit, task.first, context);
-  const int64_t sampling = task.samples ? now_ns() - began - elapsed : 0;
-  hand_over_point();
-  mu.lock();
-  work_ns_ += elapsed;
+  work_ns_ += done.elapsed_ns;
   stats_.memory_peak = std::max(stats_.memory_peak, pool_.stats().bytes_in_use);
-  if (task.is_long) window.saw_wait(waited);
-  if (!task.unit) {
-    window.finish_open(opened, got, elapsed, before, task.count);
+  if (task.is_long) window.saw_wait(task, done.waited);
+  if (done.error) {
+    window.lose(task, std::move(done.error));
+  } else if (!task.unit) {
+    window.finish_open(done.opened, done.got, done.elapsed_ns, before, task.count);
   } else {
-    if (task.samples) window.sampled(sampling);
-    finish_rows(task, elapsed, context);
+    finish_rows(task, done.elapsed_ns, context);
   }
   if (!window.is_closed() && task.unit.use_count() != 1) return;
-  mu.unlock();  // This may be the last owner, whose inputs take the lock when they go, and whose elements may be large.
+  const Unlocked unlocked(mu);  // This may be the last owner, whose inputs take the lock, and whose elements are large.
   task = {};
-  opened.reset();
-  mu.lock();
+  done.opened.reset();
 }
 
 void Core::finish_rows(const Task& task, int64_t elapsed_ns, Context& context) {
   Window& window = *task.window;
-  if (!window.finish(task, elapsed_ns)) return;
-  mu.unlock();
-  window.complete(*task.unit, context);
-  mu.lock();
-  window.finish_unit(*task.unit);
+  const bool complete = window.finish(task, elapsed_ns);
+  if (complete) {
+    Error error;
+    {
+      const Unlocked unlocked(mu);
+      error = error_of([&] { window.complete(*task.unit, context); });
+    }
+    error ? window.lose(task, std::move(error)) : window.finish_unit(*task.unit);
+  }
+  if (!task.samples) return;
+  const int64_t began = now_ns();
+  {
+    const Unlocked unlocked(mu);  // What fails here is told where the element is made.
+    const Error ignored = error_of([&] { window.sample(*task.unit, task.first, context); });
+  }
+  window.sampled(now_ns() - began);
 }
+
 bool Core::help(Context& context) {
   MutexLock lock(mu);
   start_threads();
@@ -284,8 +294,10 @@ void Core::arrive() {
 }
 
 void Core::leave(int64_t waited_ns, bool with_batch) {
+  std::string to_tell;
   {
     MutexLock lock(mu);
+    to_tell.swap(to_tell_);
     measure_take();
     if (waited_ns >= 0) {
       ++stats_.waits;
@@ -294,6 +306,7 @@ void Core::leave(int64_t waited_ns, bool with_batch) {
     }
     if (with_batch) ++stats_.batches;
   }
+  if (!to_tell.empty()) log(LogLevel::warning, to_tell);
   // Not known: it does, so that the first steps are not held up either.
   consumer_computes_.store(!busy_.known() || busy_.value() > 0.5, std::memory_order_relaxed);
   const bool measures = !step_ns_.known() || step_ns_.value() > kWorthMeasuringNs;

@@ -8,6 +8,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "headpond/base/mutex.h"
@@ -19,6 +20,22 @@
 
 namespace headpond::internal {
 
+/// As long as it lives, what the calling thread opens is part of `window`: it stands behind it, and is as early.
+class Opener {
+ public:
+  explicit Opener(const Window& window) : before_(std::exchange(current(), &window)) {}
+  ~Opener() { current() = before_; }
+  Opener(const Opener&) = delete;
+  Opener& operator=(const Opener&) = delete;
+  static const Window*& current() {
+    thread_local const Window* window = nullptr;
+    return window;
+  }
+
+ private:
+  const Window* const before_;
+};
+
 class Core final : public Feed, public std::enable_shared_from_this<Core> {
  public:
   Core(const Dataset& dataset, const LoaderOptions& options);
@@ -29,8 +46,10 @@ class Core final : public Feed, public std::enable_shared_from_this<Core> {
   /// It is begun when there is nothing else to do.
   void expect(const Node& node, const Binding& binding) override;
   void hold(bool held);
-  /// What was expected by the epoch that ends now will not come.
-  void forget_expected();
+  /// The program is in this epoch now: what is expected of others will not come.
+  void begin_epoch(uint64_t epoch);
+  /// expect() of the next epoch.
+  void expect_epoch(const Node& node, const Binding& binding);
 
   // ---- By who takes.
   /// Works a little for what is taken next; false: there was nothing that it may do.
@@ -45,6 +64,9 @@ class Core final : public Feed, public std::enable_shared_from_this<Core> {
   void keep_figures();
   /// Ends all threads; those that do not end are left behind.
   void stop();
+  /// After fork() the child has no thread of it.
+  bool is_of_another_process() const { return forks_ != forks(); }
+  bool is_stopped() const { return stopped_.load(std::memory_order_relaxed); }
 
   // ---- Of windows, under `mu`.
   void add(std::shared_ptr<Window> window);
@@ -66,6 +88,8 @@ class Core final : public Feed, public std::enable_shared_from_this<Core> {
 
   bool is_root(const Node& node) const { return &node == dataset_.node().get(); }
   BufferPool& pool() { return pool_; }
+  /// Of the memory, for what a cache keeps: the rest is for what is made ahead.
+  int64_t may_keep() const { return options_.memory / 2; }
   int threads() const { return threads_; }
   const LoaderOptions& options() const { return options_; }
   LoaderStats stats();
@@ -85,8 +109,8 @@ class Core final : public Feed, public std::enable_shared_from_this<Core> {
   struct Expected {
     const Node* node = nullptr;
     Binding binding = {};
-    uint64_t round = 0;
-    int height = 0;  // Of the node: what is nested in another comes before that.
+    uint64_t epoch = 0;  // In which it comes.
+    int height = 0;      // Of the node: what is nested in another comes before that.
   };
   struct Early {
     Expected what = {};
@@ -94,17 +118,25 @@ class Core final : public Feed, public std::enable_shared_from_this<Core> {
     std::vector<std::shared_ptr<Window>> windows = {};
   };
 
+  static int forks();  // Above this process.
+
   void run(Task& task, Context& context) HEADPOND_REQUIRES(mu);
   void finish_rows(const Task& task, int64_t elapsed_ns, Context& context) HEADPOND_REQUIRES(mu);
   bool claim(Role role, Task* task) HEADPOND_REQUIRES(mu);
   bool may_open_early() const HEADPOND_REQUIRES(mu);
   void open_early(Worker& self) HEADPOND_REQUIRES(mu);
   std::unique_ptr<Iterator> take_early(const Node& node, const Binding& binding);
+  bool is_opening_early() const HEADPOND_REQUIRES(mu) {
+    return opening_early_ != nullptr && early_thread_ == this_thread_id();
+  }
+  uint64_t epoch_here() const HEADPOND_REQUIRES(mu);
+  Early* early_of(const Window& window) HEADPOND_REQUIRES(mu);
   int permits() const HEADPOND_REQUIRES(mu);
   void start_threads() HEADPOND_REQUIRES(mu);
   void start_io_thread() HEADPOND_REQUIRES(mu);
   bool start(Worker& worker, const std::string& name, void (Core::*body)(Worker&)) HEADPOND_REQUIRES(mu);
   void compute(Worker& self);
+  void sleep(Worker& self) HEADPOND_REQUIRES(mu);
   void do_io(Worker& self);
   void wake_worker() HEADPOND_REQUIRES(mu);
   bool is_in_the_way(const Worker& worker) const HEADPOND_REQUIRES(mu);
@@ -114,6 +146,7 @@ class Core final : public Feed, public std::enable_shared_from_this<Core> {
   const LoaderOptions options_;
   const std::vector<int> cpus_;
   const int threads_;
+  const int forks_ = forks();
   BufferPool pool_;
   std::atomic<uint64_t> progress_ = 0;
 
@@ -130,15 +163,19 @@ class Core final : public Feed, public std::enable_shared_from_this<Core> {
   std::vector<Early> early_;
   Early* opening_early_ = nullptr;
   int early_thread_ = 0;
-  uint64_t round_ = 0;
-  bool started_ = false, stopped_ = false, held_ = false, waiting_ = false, inline_ = false;
+  uint64_t epoch_ = 0;
+  std::atomic<bool> stopped_ = false;  // Set under `mu`.
+  bool started_ = false, held_ = false, waiting_ = false, inline_ = false, warned_ = false;
   int running_ = 0, io_threads_ = 0, alive_ = 0;
   std::map<const Node*, Learned> learned_;
   int64_t taken_ = 0, work_ns_ = 0, work_ns_at_take_ = 0;
   Estimate step_ns_{0.05, 0.5};               // Between leave() and arrive().
   double mean_work_ns_ = 0, mean_takes_ = 0;  // Of all stages.
   Estimate inline_batch_ns_{0.2, 0.2};
-  LoaderStats stats_;  // Its stages: those of the epoch before.
+  mutable bool short_of_memory_ = false;  // Something was not claimed for that.
+  bool polls_ = false;                    // A worker.
+  LoaderStats stats_;                     // Its stages: those of the epoch before.
+  std::string to_tell_;                   // A warning, told without the lock.
 };
 
 }  // namespace headpond::internal

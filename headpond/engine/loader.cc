@@ -20,13 +20,18 @@ using internal::Core;
 using internal::mutant;
 using internal::refuse;
 
+constexpr int kMostThreads = 4096;
+constexpr int64_t kLongOpenNs = 1'000'000;  // To open an epoch is a wait then.
+
 void check(const Dataset& dataset, const LoaderOptions& options) {
   const int64_t slots = dataset.node()->slots();
   if (slots == kEndless && dataset.kind() == Kind::indexed && options.epochs != 1) {
     refuse("Loader", "an epoch that has no end cannot be followed by another; take() ends it");
   }
-  if (options.io_threads < 1 && options.threads != 0)
-    refuse("Loader", fmt::format("io_threads={}: at least 1 is needed", options.io_threads));
+  if (options.threads > kMostThreads)
+    refuse("Loader", fmt::format("threads={}: at most {} are possible", options.threads, kMostThreads));
+  if (options.io_threads > kMostThreads || (options.io_threads < 1 && options.threads != 0))
+    refuse("Loader", fmt::format("io_threads={}: 1 to {} are possible", options.io_threads, kMostThreads));
   if (options.memory < 1) refuse("Loader", fmt::format("memory={}: at least 1 byte is needed", options.memory));
   const int64_t bytes = internal::element_bytes(dataset.spec());
   if (bytes > options.memory) {
@@ -44,8 +49,13 @@ struct Loader::Run {
         options(o),
         names(internal::names_of(d.spec())),
         core(std::make_shared<Core>(d, o)),
-        context(core->pool()) {}
+        context(core->pool(), core->may_keep()) {}
   ~Run() {
+    if (core->is_of_another_process()) {  // Its locks may be held for ever: nothing of it can be given back.
+      (void)iterator.release();
+      (void)new std::shared_ptr<Core>(core);
+      return;
+    }
     core->stop();
     iterator.reset();
   }
@@ -55,12 +65,26 @@ struct Loader::Run {
   bool has_epoch(uint64_t number) const { return options.epochs < 0 || number < static_cast<uint64_t>(options.epochs); }
 
   void begin_epoch() {
-    core->forget_expected();
+    core->begin_epoch(epoch);
     iterator = core->open(*dataset.node(), {options.seed, epoch});
-    if (has_epoch(epoch + 1)) core->expect(*dataset.node(), {options.seed, epoch + 1});
+    if (has_epoch(epoch + 1)) core->expect_epoch(*dataset.node(), {options.seed, epoch + 1});
     state = {.epoch = epoch, .index = 0, .position = {}};
     index = -1;
     gave = false;
+  }
+
+  // What opening throws is the end of this epoch.
+  std::optional<Error> begin_epoch_if_needed() {
+    wait_began = 0;
+    if (iterator) return std::nullopt;
+    wait_began = now_ns();
+    try {
+      begin_epoch();
+      return std::nullopt;
+    } catch (...) {
+      end_epoch();
+      return current_exception_error();
+    }
   }
 
   void end_epoch() {
@@ -73,14 +97,15 @@ struct Loader::Run {
 
   // Never Got::later or Got::hole.
   Got pull(Element& out) {
-    for (bool waited = false;;) {
+    for (bool waited = false;; waited = true) {
       const uint64_t seen = core->progress();
       const Got got = iterator->next(context, out);
       if (got != Got::later) {
-        waited_ns = waited ? now_ns() - wait_began : -1;
+        waited_ns = wait_began > 0 ? now_ns() - wait_began : -1;
+        if (!waited && waited_ns < kLongOpenNs) waited_ns = -1;
         return got;
       }
-      if (!std::exchange(waited, true)) wait_began = now_ns();
+      if (wait_began == 0) wait_began = now_ns();
       if (core->help(context)) continue;
       if (core->threads() == 0) {
         return context.fail(Error(ErrorKind::Unknown, "Loader: nothing is ready and nothing can be done: a defect"));
@@ -91,9 +116,13 @@ struct Loader::Run {
   }
 
   Result<std::optional<Batch>> next(bool in_epoch) {
+    if (core->is_of_another_process()) {
+      return fail(ErrorKind::FailedPrecondition, "Loader: it was made before fork(), and its threads stayed behind");
+    }
+    bool arrived = false;
     while (has_epoch(epoch)) {
-      if (!iterator) begin_epoch();
-      core->arrive();
+      if (!std::exchange(arrived, true)) core->arrive();
+      if (auto lost = begin_epoch_if_needed()) return fail(std::move(*lost));
       Element out;
       const Got got = pull(out);
       core->leave(waited_ns, got == Got::value);
@@ -180,6 +209,7 @@ Loader::Range Loader::batches() { return Range(this, -1, false); }
 Loader::Epochs Loader::epochs() { return Epochs(this); }
 
 Loader::Range::Iterator& Loader::Range::Iterator::operator++() {
+  batch_.reset();  // Its memory is for the next one.
   auto next = range_->one_epoch_ ? range_->loader_->next_in_epoch() : range_->loader_->next();
   if (!next) throw Exception(next.error());
   batch_ = std::move(*next);

@@ -28,12 +28,13 @@ namespace headpond {
 struct LoaderOptions {
   int64_t epochs = 1;  ///< All together, also after a restore. Below 0: for ever.
   uint64_t seed = 0;
-  /// Threads that compute; 0: none, next() does all the work. Below 0: as many as the process may use processors.
+  /// Threads that compute; 0: none, next() does all the work. Below 0: as many as the process may use processors. At
+  /// most 4,096.
   int threads = -1;
-  /// Threads that wait in operators declared blocking, started as they are needed; at least 1 unless threads is 0.
+  /// Threads that wait in operators declared blocking, started as they are needed; 1 to 4,096, or 0 if threads is.
   int io_threads = 256;
   /// Bytes of elements that are made, waiting or held by the program. Only the batch that next() waits for may go
-  /// beyond, and it must fit alone.
+  /// beyond, and it must fit alone; and, where sizes differ, what threads are at when elements first become larger.
   int64_t memory = int64_t{1} << 30;
   /// Most batches made ahead of the program; 0: each is made when it is asked for. Below 0: no ceiling but memory.
   int64_t run_ahead = -1;

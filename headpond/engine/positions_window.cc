@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "headpond/dataset/run_state.h"
 #include "headpond/engine/core_internal.h"
 #include "headpond/engine/mutant_internal.h"
 #include "headpond/engine/operator_costs_internal.h"
@@ -30,7 +31,8 @@ class PositionsWindow final : public Window {
       : Window(core, stage),
         slots_(stage.node->slots()),
         view_(stage.node->bind(binding)),
-        costs_(*stage.node, binding) {}
+        costs_(*stage.node, binding),
+        holes_(*stage.node) {}
 
   Got open(int64_t rows, Context&, std::shared_ptr<Unit>& unit) override {
     const int64_t count = std::min(rows, slots_ - next_to_open_);
@@ -47,7 +49,7 @@ class PositionsWindow final : public Window {
     auto& chunk = static_cast<Chunk&>(unit);
     for (int64_t i = first; i < first + count; ++i) {
       Chunk::Item& item = chunk.items[static_cast<size_t>(i)];
-      item.got = at(chunk.first + i, context, item.element);
+      item.got = ask(*view_, chunk.first + i, context, {}, item.element);
       if (item.got == Got::error) item.error = std::move(context.error);
     }
   }
@@ -78,23 +80,15 @@ class PositionsWindow final : public Window {
     next_ = chunk.first + static_cast<int64_t>(++chunk.given);
     out = std::move(item.element);
     if (mutant("swallows an error") && item.got == Got::error) return Got::hole;
-    return item.got == Got::error ? context.fail(std::move(item.error)) : item.got;
+    return holes_.count(item.got == Got::error ? context.fail(std::move(item.error)) : item.got, context);
   }
 
  private:
-  Got at(int64_t position, Context& context, Element& out) const {
-    try {
-      return view_->at(position, context, {}, out);
-    } catch (...) {
-      out.clear();
-      return context.fail(current_exception_error());
-    }
-  }
-
   const int64_t slots_;
   const std::shared_ptr<const View> view_;
   OperatorCosts costs_;       // Of who samples.
   int64_t next_ = 0;          // Of who takes.
+  Holes holes_;               // The same.
   int64_t next_to_open_ = 0;  // Of who opens.
 };
 

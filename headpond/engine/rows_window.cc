@@ -35,6 +35,31 @@ struct Rows final : Unit {
   int64_t looked_at = 0;  // Rows, of a broken one that is given in any order.
 };
 
+// Inputs with their plain meaning, of which nothing more is asked once the engine is to stop.
+class UntilStopped final : public Feed {
+ public:
+  explicit UntilStopped(const Core& core) : core_(core) {}
+  std::unique_ptr<Iterator> open(const Node& input, const Binding& binding) override {
+    return std::make_unique<Asked>(core_, plain_.open(input, binding));
+  }
+
+ private:
+  class Asked final : public Iterator {
+   public:
+    Asked(const Core& core, std::unique_ptr<Iterator> input) : core_(core), input_(std::move(input)) {}
+    Got next(Context& context, Element& out) override {
+      return core_.is_stopped() ? Got::later : input_->next(context, out);
+    }
+    void visit_state(StateVisitor& visitor) override { input_->visit_state(visitor); }
+
+   private:
+    const Core& core_;
+    const std::unique_ptr<Iterator> input_;
+  };
+  const Core& core_;
+  SequentialFeed plain_;
+};
+
 class RowsWindow final : public Window {
  public:
   RowsWindow(Core& core, const Stage& stage, const Binding& binding)
@@ -202,7 +227,7 @@ class RowsWindow final : public Window {
     while (rows.first + rows.looked_at < rows.behind) {
       const int64_t r = rows.looked_at++;
       Element row;
-      Got got = view_->at(rows.first + r, context, {}, row);
+      Got got = ask(*view_, rows.first + r, context, {}, row);
       const Element* const first = rows.loose.empty() ? nullptr : rows.loose.data();
       const auto number = static_cast<int64_t>(rows.loose.size());
       if (got == Got::value) {
@@ -229,7 +254,8 @@ class RowsWindow final : public Window {
   // follows moves up.
   Got open_one_by_one(Context& context, std::shared_ptr<Unit>& unit) {
     if (!alone_) {
-      alone_ = node_.iterate(binding_, feed_);
+      if (!feed_) feed_ = std::make_unique<UntilStopped>(core_);
+      alone_ = node_.iterate(binding_, *feed_);
       StateVisitor saved;
       saved.number(number_to_open_);
       saved.number(next_to_open_);
@@ -240,6 +266,7 @@ class RowsWindow final : public Window {
     auto rows = std::make_shared<Rows>();
     rows->elements = 1;
     rows->got = alone_->next(context, rows->batch);
+    if (rows->got == Got::later) return Got::later;
     if (rows->got == Got::error) {
       rows->error = std::move(context.error);
     } else if (rows->got == Got::end) {
@@ -272,7 +299,7 @@ class RowsWindow final : public Window {
   // Of who opens.
   int64_t number_to_open_ = 0, next_to_open_ = 0;
   bool one_by_one_ = false;
-  SequentialFeed feed_;
+  std::unique_ptr<UntilStopped> feed_;
   std::unique_ptr<Iterator> alone_;
 
   // Of who takes.

@@ -16,12 +16,13 @@ constexpr double kTaskNs = 100'000;       // What one claim is to take; hand-ove
 constexpr int64_t kMostRowsOpened = 256;  // Of elements that are not batches.
 constexpr int64_t kMostChunkBytes = 1 << 20;
 constexpr int64_t kMostUnits = 4096;
-constexpr int64_t kLongTasksSeen = 8;  // Before they are believed.
-constexpr double kMostlyWaits = 0.8;
+constexpr int64_t kMostGivenEarly = 1024;  // Its state lists them.
+constexpr int64_t kLongTasksSeen = 8;      // Before they are believed.
+constexpr double kMostlyWaits = 0.8, kMostlyComputes = 0.3;
 constexpr int64_t kSmall = 16;  // Bytes of a tensor that need no buffer.
 constexpr int64_t kBufferHead = 80;
 constexpr int64_t kNeverFits = INT64_MAX >> 10;  // Small enough to be added up.
-constexpr double kWorkPerSample = 250;
+constexpr double kWorkPerSample = 250, kRowsPerSample = 100;
 
 }  // namespace
 
@@ -33,7 +34,8 @@ Window::Window(Core& core, const Stage& stage)
       trace_name_(trace::intern(name_)),
       element_bytes_(element_bytes(stage.node->spec())),
       known_(core.learned(*stage.node)) {
-  known_.blocking = known_.blocking || stage.blocking;
+  known_.opens.blocking = known_.opens.blocking || stage.blocking;
+  known_.rows.blocking = known_.rows.blocking || stage.blocking;
 }
 
 // ---- taking
@@ -49,7 +51,9 @@ Got Window::next(Context& context, Element& out) {
     }
     Units dropped;
     MutexLock lock(core_.mu);
-    if (!take(dropped)) return units_.empty() && ended_ && !opening_ ? Got::end : Got::later;
+    if (take(dropped)) continue;
+    if (!units_.empty() || !ended_ || opening_) return Got::later;
+    return lost_ ? context.fail(std::exchange(lost_, {})) : Got::end;
   }
 }
 
@@ -57,10 +61,12 @@ Got Window::give_in_any_order(Context& context, Element& out) {
   if (order_.place().empty()) order_.begin(place());
   const Got got = give(*current_, context, out);
   const bool again = order_.was_given(current_->ordinal);
-  if (got == Got::error) return again ? Got::hole : got;
-  if (got == Got::end) return got;
-  order_.give(current_->ordinal, place());
-  return again ? Got::hole : got;
+  if ((got == Got::value || got == Got::end) && !std::exchange(is_counted_, true)) {
+    order_.give(current_->ordinal, place());
+    MutexLock lock(core_.mu);
+    given_early_ = order_.given_early();
+  }
+  return again && got != Got::end ? Got::hole : got;
 }
 
 std::string Window::place() {
@@ -96,6 +102,7 @@ bool Window::take(Units& dropped) {
     return false;
   }
   current_ = std::move(units_.front());
+  is_counted_ = false;
   units_.pop_front();
   core_.ready_bytes -= current_->bytes;
   if (taken_++ == 0) first_take_ = core_.takes();
@@ -104,7 +111,7 @@ bool Window::take(Units& dropped) {
   if (trace::enabled()) trace::counter(trace_name_, ready);
   // Waking a thread for each cheap unit would cost more than the unit.
   const bool dear = known_.latency_ns.value() > 2 * kTaskNs;
-  if (known_.blocking || dear || static_cast<int64_t>(units_.size()) <= target() / 2) core_.wake();
+  if (is_blocking() || dear || static_cast<int64_t>(units_.size()) <= target() / 2) core_.wake();
   return true;
 }
 
@@ -131,15 +138,21 @@ void Window::drop_units(Units& dropped) {
 
 // ---- claiming
 
-bool Window::is_for(Role role) const {
+bool Window::is_for(Role role, const Waits& waits) const {
   if (!core_.has_workers()) return true;
-  const bool on_io = known_.blocking && core_.has_io_threads();
-  return role == Role::io ? known_.blocking : !on_io;
+  const bool on_io = waits.blocking && core_.has_io_threads();
+  return role == Role::io ? waits.blocking : !on_io;
+}
+
+// Worth while to see whether it waits. One thread alone may be meant to be alone in what it calls.
+bool Window::is_long(const Waits& waits, double ns) const {
+  return !stage_.blocking && core_.options().threads != 1 && (waits.blocking || ns > 2 * kTaskNs);
 }
 
 bool Window::claim(Role role, bool head, Task* task) {
-  if (closed_ || !is_for(role)) return false;
-  return claim_rows(head, role, task) || claim_open(role, head, task);
+  if (closed_) return false;
+  return (is_for(role, known_.rows) && claim_rows(head, role, task)) ||
+         (is_for(role, known_.opens) && claim_open(role, head, task));
 }
 
 bool Window::claim_rows(bool head, Role role, Task* task) {
@@ -147,20 +160,29 @@ bool Window::claim_rows(bool head, Role role, Task* task) {
   // A worker takes what is dear: it has a processor of its own, and the program may be about to get its batch.
   if (role == Role::helper && core_.has_workers() && known_.row_ns.value() > kTaskNs) return false;
   const auto end = head ? units_.begin() + (units_.empty() ? 0 : 1) : units_.end();
-  const auto found = std::find_if(units_.begin(), end, [](const auto& unit) { return unit->claimed < unit->size; });
+  // If elements grew since they were opened, no more are begun than there is memory for.
+  const bool crowded = !head && element_bytes_ < 0 && !core_.fits(0);
+  const auto found = std::find_if(units_.begin(), end, [&](const auto& unit) {
+    return unit->claimed < unit->size && (!crowded || unit->claimed > 0 || unit == units_.front());
+  });
   if (found == end) return false;
   if (task == nullptr) return true;
   Unit& unit = **found;
   const int64_t count = std::min(rows_for_task(unit), unit.size - unit.claimed);
-  const bool is_long = !known_.blocking && known_.row_ns.value() * static_cast<double>(count) > 2 * kTaskNs;
-  // What is spent on sampling stays a small share of the work, however dear an element is.
-  const bool samples =
-      !known_.blocking && !sampling_ && static_cast<double>(work_ns_) > kWorkPerSample * (sampling_ns_ + kTaskNs / 2);
+  const double row_ns = known_.row_ns.value();
+  const bool samples = !known_.rows.blocking && may_sample(row_ns);
   sampling_ = sampling_ || samples;
+  const bool is_long = this->is_long(known_.rows, row_ns * static_cast<double>(count));
   *task = {shared_from_this(), *found, unit.claimed, count, is_long, samples};
   unit.claimed += count;
   unclaimed_rows_ -= count;
   return true;
+}
+
+// What is spent on sampling stays a small share of the work, however dear an element is.
+bool Window::may_sample(double row_ns) const {
+  const auto work = static_cast<double>(known_.work_ns), sampling = static_cast<double>(known_.sampling_ns);
+  return !sampling_ && work > kWorkPerSample * (sampling + kTaskNs / 2) && work > kRowsPerSample * row_ns;
 }
 
 bool Window::claim_open(Role role, bool head, Task* task) {
@@ -169,10 +191,11 @@ bool Window::claim_open(Role role, bool head, Task* task) {
   const bool is_awaited = head && (role == Role::helper || core_.is_awaited());
   if (head && !units_.empty()) return false;
   if (!is_awaited && !has_room()) return false;
+  const double open_ns = known_.open_ns.value() * static_cast<double>(rows_to_open());
+  if (role == Role::helper && core_.has_workers() && open_ns > kTaskNs) return false;  // As in claim_rows.
   if (task == nullptr) return true;
   opening_ = true;
-  const bool is_long = !known_.blocking && known_.open_ns.value() * static_cast<double>(rows_to_open()) > 2 * kTaskNs;
-  *task = {shared_from_this(), nullptr, 0, rows_to_open(), is_long};
+  *task = {shared_from_this(), nullptr, 0, rows_to_open(), is_long(known_.opens, open_ns)};
   opening_bytes_ = std::max(bytes_of_unit(task->count), int64_t{0});
   core_.pending_bytes += opening_bytes_;
   return true;
@@ -180,10 +203,11 @@ bool Window::claim_open(Role role, bool head, Task* task) {
 
 bool Window::has_room() const {
   const int64_t bytes = bytes_of_unit(rows_to_open());
+  if (core_.options().run_ahead == 0) return false;
   if (units_.empty()) return bytes < 0 || core_.fits(bytes);
   if (units_.front()->broken && !any_order_) return false;
   const auto ahead = static_cast<int64_t>(units_.size());
-  if (ahead >= target()) return false;
+  if (ahead >= target() || (any_order_ && given_early_ >= kMostGivenEarly)) return false;
   // Of unknown size: as many more as there were, so that a wrong guess is found while it is cheap.
   if (bytes < 0 || (element_bytes_ < 0 && ahead > known_.completed)) return false;
   return core_.fits(bytes);
@@ -207,12 +231,12 @@ int64_t Window::target() const {
   const double interval = core_.take_interval_ns(taken_ - 1, first_take_);
   const double during = interval > 0 ? std::ceil(known_.latency_ns.value() / interval) : 0;
   int64_t target = 1 + core_.threads() + static_cast<int64_t>(std::min(during, static_cast<double>(kMostUnits)));
-  if (options.run_ahead >= 0) target = std::min(target, options.run_ahead);
+  if (options.run_ahead >= 0) target = std::min(target, options.run_ahead / rows_to_open());
   return target;
 }
 
 int64_t Window::rows_for_task(const Unit& unit) const {
-  if (known_.blocking || !known_.row_ns.known()) return 1;
+  if (known_.rows.blocking || !known_.row_ns.known()) return 1;
   const double row = std::max(known_.row_ns.value(), 1.0);
   if (row * static_cast<double>(unit.size) < kTaskNs) return unit.size;
   const auto for_time = static_cast<int64_t>(kTaskNs / row);
@@ -221,8 +245,9 @@ int64_t Window::rows_for_task(const Unit& unit) const {
 }
 
 int64_t Window::rows_to_open() const {
-  if (known_.blocking || any_order_ || core_.options().run_ahead == 0) return 1;
-  return known_.chunk;
+  if (is_blocking() || any_order_ || stage_.how == How::rows) return 1;
+  const int64_t ahead = core_.options().run_ahead;
+  return ahead < 0 ? known_.chunk : std::clamp(ahead / (1 + core_.threads()), int64_t{1}, known_.chunk);
 }
 
 // ---- finishing
@@ -230,22 +255,27 @@ int64_t Window::rows_to_open() const {
 bool Window::finish(const Task& task, int64_t elapsed_ns) {
   Unit& unit = *task.unit;
   unit.finished += task.count;
-  work_ns_ += elapsed_ns;
+  known_.work_ns += elapsed_ns;
   known_.row_ns.add(static_cast<double>(elapsed_ns) / static_cast<double>(task.count));
   return unit.finished == unit.size && !unit.dropped;
 }
 
-// An operator that waits without having said so. What it is part of then runs on the threads for that, as a whole.
-void Window::saw_wait(bool waited) {
-  known_.waits.add(waited ? 1 : 0);
-  if (++known_.long_tasks < kLongTasksSeen || known_.waits.value() < kMostlyWaits || known_.blocking) return;
-  known_.blocking = true;
-  core_.wake();
+void Window::saw_wait(const Task& task, bool waited) {
+  if ((task.unit ? known_.rows : known_.opens).add(waited)) core_.wake();
+}
+
+bool Waits::add(bool waited) {
+  share.add(waited ? 1 : 0);
+  if (++seen < kLongTasksSeen) return false;
+  const bool waits = share.value() > (blocking ? kMostlyComputes : kMostlyWaits);
+  if (waits == std::exchange(blocking, waits)) return false;
+  seen = 0;
+  return true;
 }
 
 void Window::sampled(int64_t elapsed_ns) {
   sampling_ = false;
-  sampling_ns_ += elapsed_ns;
+  known_.sampling_ns += elapsed_ns;
   costs_ = operator_costs();
 }
 
@@ -253,11 +283,11 @@ void Window::finish_open(const std::shared_ptr<Unit>& unit, Got opened, int64_t 
                          int64_t rows) {
   opening_ = false;
   core_.pending_bytes -= std::exchange(opening_bytes_, 0);
-  ended_ = opened == Got::end;
+  ended_ = opened == Got::end || is_lost_;
   stalled_at_ = opened == Got::later ? progress_before : UINT64_MAX;
   const bool awaited = units_.empty() ? ended_ : units_.front()->broken && units_.front()->ready;
   if (awaited) core_.made_progress();
-  if (opened != Got::value || closed_) return;
+  if (opened != Got::value || closed_ || is_lost_) return;
   known_.open_ns.add(static_cast<double>(elapsed_ns) / static_cast<double>(std::max(unit->elements, int64_t{1})));
   unit->ordinal = opened_++;
   unit->begun_ns = now_ns() - elapsed_ns;
@@ -266,6 +296,7 @@ void Window::finish_open(const std::shared_ptr<Unit>& unit, Got opened, int64_t 
   unclaimed_rows_ += unit->size;
   units_.push_back(unit);
   if (unit->size == 0) finish_unit(*unit);
+  if (known_.rows.blocking && !known_.opens.blocking) core_.wake();  // Who opened is not who goes on.
 }
 
 void Window::finish_unit(Unit& unit) {
@@ -275,7 +306,7 @@ void Window::finish_unit(Unit& unit) {
   made_ += unit.elements;
   core_.pending_bytes -= std::exchange(unit.pending, 0);
   core_.ready_bytes += unit.bytes;
-  known_.largest_bytes = std::max(known_.largest_bytes, unit.bytes);
+  saw_bytes(unit.bytes);
   known_.latency_ns.add(static_cast<double>(now_ns() - unit.begun_ns));
   const double row = std::max({known_.row_ns.value(), known_.open_ns.value(), 1.0});
   const auto wanted = static_cast<int64_t>(kTaskNs / row);
@@ -285,13 +316,36 @@ void Window::finish_unit(Unit& unit) {
   if (any_order_ || &unit == units_.front().get()) core_.made_progress();
 }
 
+// What is open already is going to be as large too.
+void Window::saw_bytes(int64_t bytes) {
+  if (bytes <= known_.largest_bytes) return;
+  known_.largest_bytes = bytes;
+  if (element_bytes_ >= 0) return;
+  const int64_t expected = bytes_of_unit(0);
+  for (const auto& unit : units_) {
+    if (unit->ready || unit->has_memory || unit->pending >= expected) continue;
+    core_.pending_bytes += expected - std::exchange(unit->pending, expected);
+  }
+}
+
+void Window::lose(const Task& task, Error why) {
+  if (!task.unit) {
+    opening_ = false;
+    core_.pending_bytes -= std::exchange(opening_bytes_, 0);
+  }
+  if (!is_lost_) lost_ = std::move(why);
+  is_lost_ = ended_ = true;
+  drop_units(lost_units_);
+  core_.made_progress();
+}
+
 void Window::break_unit(Unit& unit) {
   MutexLock lock(core_.mu);
   unit.broken = true;
 }
 
 StageStats Window::stats() const {
-  StageStats stats{.name = name_, .blocking = known_.blocking, .units = taken_, .elements = made_};
+  StageStats stats{.name = name_, .blocking = is_blocking(), .units = taken_, .elements = made_};
   stats.element_ns = known_.row_ns.known() ? known_.row_ns.value() : known_.open_ns.value();
   stats.unit_ns = known_.latency_ns.value();
   stats.target = target();

@@ -51,16 +51,24 @@ struct Task {
   bool samples = false;  ///< After it, its window's operators are looked at.
 };
 
+/// Whether tasks of a kind wait without having said so: what is done then is done by threads for that, as long as it
+/// waits. Files that were read once are in memory, and then it computes.
+struct Waits {
+  Estimate share{0.1, 0.1};  ///< Of long tasks.
+  int64_t seen = 0;          ///< Long tasks, since `blocking` changed.
+  bool blocking = false;
+  bool add(bool waited);  ///< True iff `blocking` changed.
+};
+
 /// What was learned of a stage's work; the next epoch begins with it.
 struct Learned {
   Estimate row_ns{0.2, 0.2}, open_ns{0.2, 0.2};  ///< One row's.
   Estimate latency_ns{0.5, 0.05};                ///< From a unit's first task until it is ready.
-  Estimate waits{0.1, 0.1};                      ///< The share of long tasks that waited.
-  int64_t long_tasks = 0;                        ///< Seen.
-  int64_t chunk = 1;                             ///< Rows to open a unit with.
+  Waits opens, rows;
+  int64_t work_ns = 0, sampling_ns = 0;
+  int64_t chunk = 1;  ///< Rows to open a unit with.
   int64_t largest_bytes = 0;
   int64_t completed = 0;  ///< Units.
-  bool blocking = false;
 };
 
 class Window : public std::enable_shared_from_this<Window> {
@@ -80,16 +88,18 @@ class Window : public std::enable_shared_from_this<Window> {
   bool claim(Role role, bool head, Task* task);
   /// The rest of a task that ran for `elapsed_ns`. True iff the unit is now to be completed.
   bool finish(const Task& task, int64_t elapsed_ns);
-  void saw_wait(bool waited);  ///< Of a long task.
+  void saw_wait(const Task& task, bool waited);  ///< Of a long one.
   void sampled(int64_t elapsed_ns);
   void finish_open(const std::shared_ptr<Unit>& unit, Got opened, int64_t elapsed_ns, uint64_t progress_before,
                    int64_t rows);
-  void finish_unit(Unit& unit);  ///< It is complete.
+  void finish_unit(Unit& unit);            ///< It is complete.
+  void lose(const Task& task, Error why);  ///< It threw: behind what was taken comes this error, and then the end.
   bool is_closed() const { return closed_; }
   bool is_ended() const { return ended_; }  ///< All units were opened.
-  bool is_blocking() const { return known_.blocking; }
+  bool is_blocking() const { return known_.opens.blocking || known_.rows.blocking; }
   StageStats stats() const;
   bool early = false;  ///< For something that nobody asks for yet.
+  uint64_t epoch = 0;  ///< Of the program, that it works for.
 
   // Without the lock, in tasks.
   /// value: `unit` is the next one; later: nothing to be had now; end. One thread at a time.
@@ -117,15 +127,19 @@ class Window : public std::enable_shared_from_this<Window> {
   const bool any_order_;  ///< What is ready first is given first; then a unit has one element.
 
  private:
-  bool is_for(Role role) const;
+  bool is_for(Role role, const Waits& waits) const;
+  bool is_long(const Waits& waits, double ns) const;
   bool claim_rows(bool head, Role role, Task* task);
   bool claim_open(Role role, bool head, Task* task);
+  bool may_sample(double row_ns) const;
   bool has_room() const;
   int64_t target() const;
   int64_t rows_for_task(const Unit& unit) const;
   int64_t rows_to_open() const;
   int64_t bytes_of_unit(int64_t rows) const;
+  void saw_bytes(int64_t bytes);
   using Units = std::vector<std::shared_ptr<Unit>>;
+  Units lost_units_;
   /// To be destroyed without the lock, as elements may be of any kind.
   void drop_units(Units& dropped);
   bool take(Units& dropped);
@@ -137,6 +151,7 @@ class Window : public std::enable_shared_from_this<Window> {
   const int64_t element_bytes_;    // -1: differs.
   std::shared_ptr<Unit> current_;  // Of who takes.
   AnyOrder order_;                 // The same.
+  bool is_counted_ = false;        // The same: current_, in order_.
 
   // Under the core's lock.
   std::deque<std::shared_ptr<Unit>> units_;
@@ -145,11 +160,13 @@ class Window : public std::enable_shared_from_this<Window> {
   uint64_t stalled_at_ = UINT64_MAX;           // The core's progress when there was nothing to open with.
   int64_t opened_ = 0, taken_ = 0, made_ = 0;  // Units, the last rows.
   int64_t opening_bytes_ = 0;                  // That the unit being opened is going to take.
+  int64_t given_early_ = 0;                    // Units, while an earlier one is not.
   int64_t first_take_ = 0;                     // The program's, when the first unit was taken.
   double ready_seen_ = 0;
+  bool is_lost_ = false;
+  Error lost_;  // Until it is given.
   Learned known_;
   bool sampling_ = false;
-  int64_t work_ns_ = 0, sampling_ns_ = 0;
   std::vector<OperatorCost> costs_;
 };
 

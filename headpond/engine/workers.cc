@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The threads of an executor.
 #include <fmt/format.h>
+#include <pthread.h>
 
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <system_error>
+#include <exception>
 #include <utility>
 
 #include "headpond/base/cpu.h"
@@ -17,17 +18,25 @@ namespace headpond::internal {
 namespace {
 
 constexpr std::chrono::seconds kPatience{1};  // For threads that are to end.
-constexpr size_t kMostEarly = 2;
+constexpr std::chrono::milliseconds kPollMemory{5};
 
 }  // namespace
+
+int Core::forks() {
+  static std::atomic<int> count = 0;
+  [[maybe_unused]] static const int registered = pthread_atfork(nullptr, nullptr, [] { ++count; });
+  return count.load(std::memory_order_relaxed);
+}
 
 bool Core::start(Worker& worker, const std::string& name, void (Core::*body)(Worker&)) {
   try {
     worker.thread = Thread(name, [self = shared_from_this(), &worker, body] { (self.get()->*body)(worker); });
     ++alive_;
     return true;
-  } catch (const std::system_error&) {
-    return false;  // The system has no more threads: those that are there do it.
+  } catch (const std::exception& error) {  // The system has no more threads: those that are there do it.
+    if (!std::exchange(warned_, true))
+      to_tell_ = fmt::format("Loader: thread {} is not started: {}", name, error.what());
+    return false;
   }
 }
 
@@ -42,6 +51,7 @@ void Core::start_threads() {
       break;
     }
   }
+  stats_.threads = static_cast<int>(workers_.size());
   wake();
 }
 
@@ -61,7 +71,7 @@ void Core::compute(Worker& self) {
     pin_this_thread(cpus_);  // Not where the thread is pinned that asked first.
   }
   const CurrentPool current(pool_);
-  Context context(pool_);
+  Context context(pool_, may_keep());
   MutexLock lock(mu);
   while (!stopped_) {
     Task task;
@@ -78,19 +88,30 @@ void Core::compute(Worker& self) {
       open_early(self);
     } else {
       if (is_in_the_way(self)) wake();  // Another one does it.
-      self.asleep = true;
-      self.wake.wait(mu);
-      self.asleep = false;
+      sleep(self);
     }
   }
   --alive_;
   ended_.notify_all();
 }
 
+// Until it is woken. Memory that the program gives back wakes nobody: while that is what is short, one looks by itself.
+void Core::sleep(Worker& self) {
+  self.asleep = true;
+  if (std::exchange(short_of_memory_, false) && !polls_) {
+    polls_ = true;
+    (void)self.wake.wait_until(mu, std::chrono::steady_clock::now() + kPollMemory);
+    polls_ = false;
+  } else {
+    self.wake.wait(mu);
+  }
+  self.asleep = false;
+}
+
 void Core::do_io(Worker& self) {
   pin_this_thread(cpus_);  // Not where the thread happened to be pinned that started this one.
   const CurrentPool current(pool_);
-  Context context(pool_);
+  Context context(pool_, may_keep());
   MutexLock lock(mu);
   while (!stopped_) {
     Task task;
@@ -140,40 +161,9 @@ void Core::wake_worker() {
   }
 }
 
-// ---- what comes next
-
-bool Core::may_open_early() const {
-  if (opening_early_ != nullptr || expected_.empty() || early_.size() >= kMostEarly || options_.run_ahead == 0) {
-    return false;
-  }
-  // None: what comes now is just being opened.
-  return !windows_.empty() &&
-         std::all_of(windows_.begin(), windows_.end(), [](const auto& window) { return window->is_ended(); });
-}
-
-void Core::open_early(Worker& self) {
-  const auto lower = [](const Expected& a, const Expected& b) { return a.height < b.height; };
-  const auto next = std::min_element(expected_.begin(), expected_.end(), lower);
-  Early early{.what = *next};
-  expected_.erase(next);
-  opening_early_ = &early;
-  early_thread_ = this_thread_id();
-  self.doing = trace::intern(early.what.node->facts().op);
-  mu.unlock();
-  try {
-    early.iterator = open(*early.what.node, early.what.binding);
-  } catch (...) {
-    early.windows.clear();  // Who needs it opens it, and is told.
-  }
-  mu.lock();
-  self.doing = nullptr;
-  opening_early_ = nullptr;
-  if (early.iterator) early_.push_back(std::move(early));
-  opened_early_.notify_all();
-}
-
 void Core::stop() {
   std::vector<Early> dropped;
+  std::string left_behind;
   {
     MutexLock lock(mu);
     stopped_ = true;
@@ -186,17 +176,16 @@ void Core::stop() {
     while (alive_ > 0 && ended_.wait_until(mu, deadline)) {
     }
     dropped.swap(early_);
-    if (alive_ > 0) {
-      for (auto* workers : {&workers_, &io_workers_}) {
-        for (Worker& worker : *workers) {
-          if (worker.doing == nullptr) continue;
-          log(LogLevel::warning,
-              fmt::format("thread {} is left behind: {} does not return", worker.thread.name(), worker.doing));
-          worker.thread.detach();
-        }
+    for (auto* workers : {&workers_, &io_workers_}) {
+      for (Worker& worker : *workers) {
+        if (alive_ == 0 || worker.doing == nullptr) continue;
+        left_behind += fmt::format("{}thread {} is left behind: {} does not return", left_behind.empty() ? "" : "; ",
+                                   worker.thread.name(), worker.doing);
+        worker.thread.detach();
       }
     }
   }
+  if (!left_behind.empty()) log(LogLevel::warning, left_behind);
   for (auto* workers : {&workers_, &io_workers_}) {
     for (Worker& worker : *workers) {
       if (worker.thread.joinable()) worker.thread.join();

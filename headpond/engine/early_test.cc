@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <array>
+
+#include "headpond/dataset/pointwise.h"
+#include "headpond/engine/engine_test_internal.h"
+#include "headpond/engine/plan_run_test_internal.h"
+
+namespace headpond::internal {
+namespace {
+
+using testing::HasSubstr;
+
+void busy_us(int64_t us) {
+  const auto until = std::chrono::steady_clock::now() + std::chrono::microseconds(us);
+  while (std::chrono::steady_clock::now() < until) {
+  }
+}
+
+// Epochs that something was begun in.
+struct Begun {
+  std::array<std::atomic<int>, 8> epochs = {};
+};
+// 0, 1, ... by a generator, each dear enough to be made ahead.
+Dataset dear(int64_t count, const std::shared_ptr<Begun>& begun) {
+  return generated(
+      count, [begun](uint64_t epoch) { ++begun->epochs.at(epoch); }, [](int64_t) { busy_us(200); });
+}
+
+TEST(Early, TheNextEpochIsBegunBeforeThisOneIsTakenToItsEnd) {
+  for (const int64_t ceiling : {-1, 0}) {
+    const auto begun = std::make_shared<Begun>();
+    const Dataset dataset = dear(5, begun);
+    Loader loader(dataset, {.epochs = 2, .threads = 2, .run_ahead = ceiling});
+    for (int i = 0; i < 4; ++i) ASSERT_TRUE(loader.next());
+    const auto is_begun = [&] { return begun->epochs[1] > 0; };
+    EXPECT_EQ(becomes_true(is_begun, ceiling < 0 ? 30'000 : 20), ceiling < 0) << "control: nothing is made ahead";
+    EXPECT_EQ(rest_of(loader).size(), 6U);
+    EXPECT_EQ(begun->epochs[0], 1);
+    EXPECT_EQ(begun->epochs[1], 1);
+    EXPECT_EQ(begun->epochs[2], 0) << "there is no third one";
+  }
+}
+
+TEST(Early, TheNextRoundIsBegunBeforeTheNextEpoch) {
+  for (const bool restores : {false, true}) {
+    const auto begun = std::make_shared<Begun>();
+    const Dataset dataset = dear(20, begun) | repeat(3);
+    const LoaderOptions options{.epochs = 2, .threads = 2};
+    Loader first(dataset, options);
+    for (int i = 0; i < 30; ++i) ASSERT_TRUE(first.next());
+    auto second = Loader::restored(dataset, options, first.state());
+    Loader& loader = restores ? *second : first;
+    for (auto& epoch : begun->epochs) epoch = restores ? 0 : epoch.load();
+    for (int i = 30; i < 39; ++i) ASSERT_TRUE(loader.next());
+    EXPECT_TRUE(becomes_true([&] { return begun->epochs[2] > 0; })) << "restored: " << restores;
+    EXPECT_EQ(begun->epochs[3], 0) << "the next epoch's first round comes later";
+    EXPECT_EQ(rest_of(loader).size(), 81U);
+  }
+}
+
+// One node whose binding to an epoch can be watched.
+class Watched final : public Node {
+ public:
+  using AtBind = std::function<void(uint64_t epoch)>;
+  Watched(const Dataset& input, AtBind at_bind)
+      : Node(facts_over(input.node(), "watched", "", input.spec())), at_bind_(std::move(at_bind)) {}
+  std::shared_ptr<const View> bind(const Binding& binding) const override {
+    at_bind_(binding.epoch);
+    return input().bind(binding);
+  }
+
+ private:
+  const AtBind at_bind_;
+};
+Dataset watched(Watched::AtBind at_bind) {
+  const Step dear = map([](int64_t x) {
+    busy_us(200);
+    return x;
+  });
+  return Dataset(std::make_shared<Watched>(range(5) | dear, std::move(at_bind)));
+}
+
+TEST(Early, AnEpochThatIsBeingBegunIsNotBegunTwice) {
+  const auto begun = std::make_shared<Begun>();
+  const auto gate = std::make_shared<Gate>();
+  const Dataset dataset = watched([begun, gate](uint64_t epoch) {
+    ++begun->epochs.at(epoch);
+    if (epoch == 1) gate->pass();
+  });
+  Loader loader(dataset, {.epochs = 2, .threads = 2});
+  for (int i = 0; i < 4; ++i) ASSERT_TRUE(loader.next());
+  ASSERT_TRUE(becomes_true([&] { return begun->epochs[1] > 0; }));
+  std::thread opening([gate] {
+    pause_ms(30);
+    gate->open = true;
+  });
+  EXPECT_EQ(rest_of(loader).size(), 6U);
+  opening.join();
+  EXPECT_EQ(begun->epochs[1], begun->epochs[0]) << "as often as the one that was not begun early";
+}
+
+TEST(Early, AnEpochThatCannotBeBegunEarlyIsBegunWhenItIsNeeded) {
+  Watchdog watchdog;
+  watchdog.in("an epoch that cannot be begun early");
+  const auto begun = std::make_shared<Begun>();
+  const Dataset throwing = watched([begun](uint64_t epoch) {
+    if (epoch == 1 && begun->epochs[1]++ == 0) throw Exception(Error(ErrorKind::Unknown, "not yet"));
+  });
+  const auto same = [](int64_t x) { return x; };
+  const Dataset dataset = zip({range(5) | map(same, {.blocking = true}) | map(same), generated(5), throwing});
+  Loader loader(dataset, {.epochs = 2, .threads = 2});
+  for (int i = 0; i < 4; ++i) ASSERT_TRUE(loader.next());
+  ASSERT_TRUE(becomes_true([&] { return begun->epochs[1] > 0; }));
+  EXPECT_EQ(rest_of(loader).size(), 6U);
+}
+
+TEST(Early, AThreadThatIsLeftInTheNextEpochDoesNotHoldTheProgram) {
+  Watchdog watchdog;
+  watchdog.in("an epoch that does not begin");
+  const auto begun = std::make_shared<Begun>();
+  const auto gate = std::make_shared<Gate>();
+  const Dataset dataset = watched([begun, gate](uint64_t epoch) {
+    ++begun->epochs.at(epoch);
+    if (epoch == 1) gate->pass();
+    ++begun->epochs.at(2 + epoch);
+  });
+  testing::internal::CaptureStderr();
+  {
+    Loader loader(dataset, {.epochs = 2, .threads = 2});
+    for (int i = 0; i < 4; ++i) ASSERT_TRUE(loader.next());
+    ASSERT_TRUE(becomes_true([&] { return begun->epochs[1] > 0; }));
+  }
+  EXPECT_EQ(begun->epochs[3], 0) << "it was not waited for";
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("watched does not return"));
+  gate->open = true;
+  EXPECT_TRUE(becomes_true([&] { return begun->epochs[3] > 0; }));
+}
+
+TEST(Early, WhatIsOpenedForTheNextEpochIsNotWorkForThisOne) {
+  const auto gate = std::make_shared<Gate>();
+  const auto waiting = std::make_shared<std::atomic<bool>>(false);
+  const auto part = [=](int64_t count, bool waits_in_next) {
+    return from_generator(
+        [=](uint64_t epoch) -> Generator {
+          return [=, next = int64_t{0}]() mutable -> Result<std::optional<Element>> {
+            if (waits_in_next && epoch == 1 && !waiting->exchange(true)) gate->pass();
+            if (next == count) return std::nullopt;
+            busy_us(200);
+            return Element{Tensor::scalar(next++)};
+          };
+        },
+        {{"", DType::i64, {}}});
+  };
+  const Dataset parts = concatenate({part(1, false), part(1, true), part(20, false)});
+  Loader loader(parts | map([](int64_t x) { return x; }), {.epochs = 2, .threads = 2});
+  for (int i = 0; i < 21; ++i) ASSERT_TRUE(loader.next());
+  ASSERT_TRUE(becomes_true([&] { return waiting->load(); })) << "the next epoch's second part is opened";
+  EXPECT_EQ(loader.stats().stages.size(), 1U) << "the map: from the parts of this epoch all is taken";
+  gate->open = true;
+  EXPECT_EQ(rest_of(loader).size(), 23U);
+}
+
+TEST(Early, AnEpochThatIsLeftOutIsLetGo) {
+  using Live = std::array<std::atomic<int>, 4>;
+  const auto live = std::make_shared<Live>();
+  const Dataset dataset = from_generator(
+      [live](uint64_t epoch) -> Generator {
+        ++live->at(epoch);
+        const std::shared_ptr<void> token(nullptr, [live, epoch](void*) { --live->at(epoch); });
+        return [token, next = int64_t{0}]() mutable -> Result<std::optional<Element>> {
+          if (next == 5) return std::nullopt;
+          busy_us(200);
+          return Element{Tensor::scalar(next++)};
+        };
+      },
+      {{"", DType::i64, {}}});
+  Loader loader(dataset, {.epochs = 4, .threads = 2});
+  for (int i = 0; i < 4; ++i) ASSERT_TRUE(loader.next());
+  ASSERT_TRUE(becomes_true([&] { return live->at(1) > 0; })) << "it was begun early";
+  loader.next_epoch();
+  loader.next_epoch();
+  ASSERT_TRUE(loader.next());
+  EXPECT_EQ(live->at(1), 0);
+  EXPECT_EQ(live->at(2), 1);
+}
+
+}  // namespace
+}  // namespace headpond::internal

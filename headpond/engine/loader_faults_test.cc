@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// A Loader where something goes wrong that is nobody's element: operators that throw, pipelines without an element, an
+// end in the middle of errors, another process.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+
+#include "headpond/engine/engine_test_internal.h"
+
+namespace headpond::internal {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+// 0, 1, ..., but a place that is a multiple of `bad` throws, and so does every `bad_epoch`th binding.
+class Throws final : public Node {
+ public:
+  Throws(int64_t slots, int64_t bad, uint64_t bad_epoch = UINT64_MAX)
+      : Node({.op = "throws", .spec = {{"", DType::i64, {}}}, .slots = slots}), bad_(bad), bad_epoch_(bad_epoch) {}
+  std::shared_ptr<const View> bind(const Binding& binding) const override {
+    if (binding.epoch == bad_epoch_) throw std::runtime_error("cannot bind");
+    class ThrowsView final : public View {
+     public:
+      explicit ThrowsView(int64_t bad) : bad_(bad) {}
+      Got at(int64_t i, Context&, Offers, Element& out) const override {
+        if (i % bad_ == bad_ - 1) throw std::runtime_error("bad place");
+        out.append(Tensor::scalar(i));
+        return Got::value;
+      }
+      const int64_t bad_;
+    };
+    return std::make_shared<ThrowsView>(bad_);
+  }
+
+ private:
+  const int64_t bad_;
+  const uint64_t bad_epoch_;
+};
+Dataset throws(int64_t slots, int64_t bad, uint64_t bad_epoch = UINT64_MAX) {
+  return Dataset(std::make_shared<Throws>(slots, bad, bad_epoch));
+}
+
+TEST(LoaderFaults, WhatAViewThrowsIsTheErrorOfItsElement) {
+  for (const int threads : {0, 2}) {
+    EXPECT_THAT(loaded(throws(5, 3), {.threads = threads}), ElementsAre("0", "1", HasSubstr("bad place"), "3", "4"));
+    EXPECT_THAT(loaded(throws(5, 3) | batch(2), {.threads = threads}),
+                ElementsAre("[0 1]", HasSubstr("bad place"), "[3 4]"));
+    EXPECT_THAT(loaded(throws(5, 3) | batch(2), {.threads = threads, .deterministic = false}).size(), 4U);
+  }
+  EXPECT_THAT(elements(throws(5, 3) | batch(2)), ElementsAre("[0 1]", HasSubstr("bad place"), "[3 4]"));
+}
+
+TEST(LoaderFaults, WhatOpeningThrowsIsTheErrorOfItsEpoch) {
+  for (const int threads : {0, 2}) {
+    EXPECT_THAT(loaded(throws(2, 9, 1), {.epochs = 3, .threads = threads}),
+                ElementsAre("0", "1", HasSubstr("cannot bind"), "0", "1"));
+    EXPECT_THAT(loaded(throws(2, 9, 1) | repeat(3), {.threads = threads}),
+                ElementsAre("0", "1", HasSubstr("cannot bind"), HasSubstr("cannot bind"), "0", "1"));
+  }
+}
+
+TEST(LoaderFaults, PlacesWithoutAnElementForEverAreAnErrorAndNoLoop) {
+  const auto never = [](int64_t) { return false; };
+  const Dataset dataset = range(10) | repeat() | filter(never);
+  Loader loader(dataset, {.threads = 2});
+  Sequence sequence(dataset, {});
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_THAT(loader.next().error().message(), HasSubstr("filter(opaque): no element at 4194304 places in a row"));
+  }
+  EXPECT_EQ(sequence.next().error().kind(), ErrorKind::FailedPrecondition);
+  EXPECT_THAT(loaded(range(10) | repeat(1000) | filter(never), {.threads = 2}), ElementsAre())
+      << "control: what ends may be empty";
+}
+
+TEST(LoaderFaults, ABatchThatIsMadeAnewDoesNotHoldUpTheEnd) {
+  struct Calls {
+    std::atomic<int> first = 0, slow = 0;
+  };
+  const auto calls = std::make_shared<Calls>();
+  const auto slow_the_second_time = [calls](int64_t x) -> Result<int64_t> {
+    if (x == 0 && ++calls->first > 0) return fail(ErrorKind::DataLoss, "first");
+    if (calls->first < 2) return x;
+    ++calls->slow;
+    pause_ms(10);
+    return x;
+  };
+  {
+    Loader loader(range(2000) | map(slow_the_second_time) | batch(1000), {.threads = 1, .run_ahead = 1});
+    EXPECT_FALSE(loader.next());
+    EXPECT_TRUE(becomes_true([&] { return calls->slow > 0; })) << "it is made anew, one by one";
+  }
+  const int at_end = calls->slow;
+  EXPECT_LT(at_end, 500) << "not to the end of the batch";
+  pause_ms(50);
+  EXPECT_EQ(calls->slow, at_end) << "nothing calls it any more";
+}
+
+TEST(LoaderFaults, AnotherProcessIsToldSoAndIsNotHeldUp) {
+  Loader loader(range(100) | batch(3), {.threads = 2});
+  ASSERT_TRUE(loader.next());
+  const pid_t child = fork();
+  if (child == 0) {
+    const auto next = loader.next();
+    const bool told = !next && next.error().kind() == ErrorKind::FailedPrecondition;
+    { Loader gone(std::move(loader)); }
+    Loader own(range(7), {.threads = 2});
+    const bool works = rest_of(own).size() == 7;
+    _exit(told && works ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_TRUE(loader.next()) << "it goes on where it was made";
+}
+
+TEST(LoaderFaults, InAnyOrderErrorsLeaveNothingInTheState) {
+  const Dataset dataset = range(4000) | map([](int64_t x) -> Result<int64_t> {
+                            if (x % 1000 == 0) return fail(ErrorKind::DataLoss, "thousands");
+                            return x;
+                          });
+  Loader loader(dataset, {.threads = 2, .deterministic = false});
+  int errors = 0, values = 0;
+  for (auto next = loader.next(); !next || *next; next = loader.next()) {
+    next ? ++values : ++errors;
+    if (values != 3500 || !next) continue;
+    EXPECT_LT(loader.state().size(), 2500U);
+    auto restored = Loader::restored(dataset, {.threads = 2, .deterministic = false}, loader.state());
+    ASSERT_TRUE(restored) << restored.error();
+    EXPECT_EQ(rest_of(*restored).size() + static_cast<size_t>(values + errors), 4000U);
+  }
+  EXPECT_EQ(errors, 4);
+  EXPECT_EQ(values, 3996);
+}
+
+TEST(LoaderFaults, InAnyOrderASlowElementIsNotLeftFarBehind) {
+  const auto gate = std::make_shared<Gate>();
+  const Dataset dataset = range(100'000) | map([gate](int64_t x) {
+                            if (x == 5) gate->pass();
+                            return x;
+                          });
+  Loader loader(dataset, {.threads = 2, .consumer_helps = false, .deterministic = false});
+  std::atomic<int> taken = 0;
+  std::thread program([&] {
+    for (int i = 0; i < 50'000; ++i) {
+      ASSERT_TRUE(loader.next());
+      ++taken;
+    }
+  });
+  EXPECT_TRUE(becomes_true([&] { return taken > 1000; }));
+  pause_ms(50);
+  EXPECT_LT(taken, 1100) << "what came early is listed in the state";
+  gate->open = true;
+  program.join();
+}
+
+}  // namespace
+}  // namespace headpond::internal
