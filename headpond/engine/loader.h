@@ -31,7 +31,8 @@ struct LoaderOptions {
   /// Threads that compute; 0: none, next() does all the work. Below 0: as many as the process may use processors. At
   /// most 4,096.
   int threads = -1;
-  /// Threads that wait in operators declared blocking, started as they are needed; 1 to 4,096, or 0 if threads is.
+  /// Threads for operators that wait, declared blocking or, unless threads is 1, found to wait; started as they are
+  /// needed. 1 to 4,096, or 0 if threads is.
   int io_threads = 256;
   /// Bytes of elements that are made, waiting or held by the program. Only the batch that next() waits for may go
   /// beyond, and it must fit alone; and, where sizes differ, what threads are at when elements first become larger.

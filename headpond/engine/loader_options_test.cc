@@ -98,6 +98,8 @@ TEST(LoaderThreads, OptionsThatCannotBeAreRefused) {
   EXPECT_EQ(kind({.threads = 1, .io_threads = 0}), ErrorKind::InvalidArgument);
   EXPECT_EQ(kind({.memory = 15}), ErrorKind::ResourceExhausted) << "a batch has 16 bytes";
   EXPECT_FALSE(refused([] { (void)Loader(range(5), {.threads = 0, .io_threads = 0}); }));
+  EXPECT_EQ(kind({.threads = 4097}), ErrorKind::InvalidArgument);
+  EXPECT_EQ(kind({.io_threads = 4097}), ErrorKind::InvalidArgument);
 }
 
 TEST(LoaderThreads, ALoaderThatIsMovedGoesOn) {
@@ -332,6 +334,66 @@ TEST(LoaderOptions, EpochsWithoutAnEndOverNothingAreAnError) {
     ASSERT_FALSE(next);
     EXPECT_EQ(next.error().kind(), ErrorKind::FailedPrecondition);
   }
+}
+
+// How many elements were made when the program had taken `taken`, and nothing more happens.
+int64_t made_when_still(const LoaderOptions& options, int taken, bool blocking) {
+  const auto made = std::make_shared<std::atomic<int64_t>>(0);
+  const Dataset dataset = range(100'000) | map(
+                                               [made](int64_t x) {
+                                                 ++*made;
+                                                 return x;
+                                               },
+                                               {.blocking = blocking});
+  Loader loader(dataset, options);
+  for (int i = 0; i < taken; ++i) EXPECT_TRUE(loader.next());
+  for (int64_t before = -1; before != *made;) {
+    before = *made;
+    std::this_thread::sleep_for(std::chrono::milliseconds(30));
+  }
+  return *made;
+}
+
+TEST(LoaderOptions, RunAheadCountsElementsThatNobodyAskedFor) {
+  for (const bool blocking : {false, true}) {
+    EXPECT_EQ(made_when_still({.threads = 2, .run_ahead = 0}, 5, blocking), 5);
+    EXPECT_LE(made_when_still({.threads = 2, .run_ahead = 40}, 5, blocking), 5 + 40 + 20) << "and what is being given";
+    EXPECT_GT(made_when_still({.threads = 2, .consumer_helps = false}, 5, blocking), 5) << "control: without a ceiling";
+  }
+}
+
+TEST(LoaderOptions, ACacheLeavesMemoryForWhatIsMadeAhead) {
+  constexpr int64_t kRow = 4096, kMemory = 100 * kRow;
+  const auto made = std::make_shared<std::atomic<int64_t>>(0);
+  const auto large = [made](int64_t x) {
+    ++*made;
+    const std::vector<int64_t> row(kRow / 8, x);
+    return Tensor::from(std::span<const int64_t>(row), {kRow / 8});
+  };
+  const Dataset dataset = range(200) | map(large, {.output = {{"", DType::i64, {kRow / 8}}}}) | cache();
+  Loader loader(dataset, {.epochs = 3, .threads = 2, .memory = kMemory});
+  const std::vector<std::string> all = rest(loader);
+  EXPECT_EQ(all, sequential(dataset, {.epochs = 3}));
+  EXPECT_LE(loader.stats().memory_peak, kMemory + 4 * kRow);
+  EXPECT_GT(*made, 200 + 150) << "not all of it can be kept";
+  EXPECT_LT(*made, 200 + 600) << "some of it is";
+}
+
+TEST(LoaderOptions, MemoryHoldsWhenElementsBecomeLarger) {
+  constexpr int64_t kSmall = 1024, kLarge = 65'536, kMemory = 10 * kLarge;
+  const auto grows = [](int64_t x) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    const std::vector<int64_t> row(static_cast<size_t>((x < 200 ? kSmall : kLarge) / 8), x);
+    return Tensor::from(std::span<const int64_t>(row), {static_cast<int64_t>(row.size())});
+  };
+  const Dataset dataset =
+      range(400) | map(grows, {.output = {{"", DType::i64, {kUnknown}}}, .blocking = true}) | repeat(1);
+  Loader loader(dataset, {.threads = 2, .io_threads = 8, .memory = kMemory});
+  for (int i = 0; i < 400; ++i) {
+    ASSERT_TRUE(loader.next());
+    if (i == 190) std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  }
+  EXPECT_LE(loader.stats().memory_peak, kMemory + 8 * 5 * kLarge / 4) << "one more for each thread at most";
 }
 
 }  // namespace

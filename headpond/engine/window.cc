@@ -160,11 +160,7 @@ bool Window::claim_rows(bool head, Role role, Task* task) {
   // A worker takes what is dear: it has a processor of its own, and the program may be about to get its batch.
   if (role == Role::helper && core_.has_workers() && known_.row_ns.value() > kTaskNs) return false;
   const auto end = head ? units_.begin() + (units_.empty() ? 0 : 1) : units_.end();
-  // If elements grew since they were opened, no more are begun than there is memory for.
-  const bool crowded = !head && element_bytes_ < 0 && !core_.fits(0);
-  const auto found = std::find_if(units_.begin(), end, [&](const auto& unit) {
-    return unit->claimed < unit->size && (!crowded || unit->claimed > 0 || unit == units_.front());
-  });
+  const auto found = std::find_if(units_.begin(), end, [](const auto& unit) { return unit->claimed < unit->size; });
   if (found == end) return false;
   if (task == nullptr) return true;
   Unit& unit = **found;

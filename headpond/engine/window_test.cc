@@ -134,5 +134,40 @@ TEST(Window, CountsWhatIsReady) {
   core->stop();
 }
 
+TEST(Waits, AreBelievedAfterAWhileAndUnbelievedToo) {
+  Waits waits;
+  for (int i = 0; i < 7; ++i) EXPECT_FALSE(waits.add(true));
+  EXPECT_TRUE(waits.add(true)) << "the eighth long task";
+  EXPECT_TRUE(waits.blocking);
+  for (int i = 0; i < 7; ++i) EXPECT_FALSE(waits.add(i % 2 == 0));
+  EXPECT_TRUE(waits.blocking) << "half of them wait";
+  bool changed = false;
+  for (int i = 0; i < 20 && !changed; ++i) changed = waits.add(false);
+  EXPECT_TRUE(changed);
+  EXPECT_FALSE(waits.blocking);
+}
+
+TEST(Window, WhatComputesAfterAllIsNoLongerOnThreadsForWaiting) {
+  const auto waits = std::make_shared<std::atomic<bool>>(true);
+  const Dataset dataset = range(1 << 30) | map([waits](int64_t x) {
+                            if (*waits) {
+                              pause_ms(1);
+                              return x;
+                            }
+                            const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(1);
+                            while (std::chrono::steady_clock::now() < until) {
+                            }
+                            return x;
+                          });
+  Loader loader(dataset, {.threads = 2});
+  EXPECT_TRUE(becomes_true([&] { return loader.next() && top(loader).blocking; }));
+  *waits = false;
+  EXPECT_TRUE(becomes_true([&] { return loader.next() && !top(loader).blocking; }));
+  Loader alone(dataset, {.threads = 1});
+  *waits = true;
+  for (int i = 0; i < 40; ++i) ASSERT_TRUE(alone.next());
+  EXPECT_FALSE(top(alone).blocking) << "one thread may be meant to be the only one";
+}
+
 }  // namespace
 }  // namespace headpond::internal
