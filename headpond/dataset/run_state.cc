@@ -85,6 +85,12 @@ Result<RunState> restore(std::string_view saved, const Dataset& dataset, uint64_
   return frame.state;
 }
 
+Error position_error(const StateVisitor& visitor) {
+  if (visitor.complete()) return {};
+  if (!visitor.ok()) return {ErrorKind::DataLoss, "a state whose position is impossible in this pipeline"};
+  return {ErrorKind::FailedPrecondition, "the state of a run with deterministic=false, where elements had come early"};
+}
+
 std::string position_of(Iterator& iterator) {
   StateVisitor visitor;
   iterator.visit_state(visitor);

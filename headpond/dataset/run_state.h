@@ -25,6 +25,9 @@ std::string save(const RunState& state, const Dataset& dataset, uint64_t seed);
 /// DataLoss iff damaged; FailedPrecondition iff it is of another plan or seed, the first difference named.
 Result<RunState> restore(std::string_view saved, const Dataset& dataset, uint64_t seed);
 
+/// What is wrong with a position that `visitor` restored; no error if it is complete. What is left over was written by
+/// a run that is not deterministic: it lists what came early.
+Error position_error(const StateVisitor& visitor);
 /// What the iterator saves of where it stands.
 std::string position_of(Iterator& iterator);
 /// The fields' names; null iff none has one.

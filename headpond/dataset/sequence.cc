@@ -77,7 +77,7 @@ Result<Sequence> Sequence::restored(Dataset dataset, SequenceOptions options, st
   run.begin_epoch();
   StateVisitor visitor = StateVisitor::restoring(restored->position);
   run.iterator->visit_state(visitor);
-  if (!visitor.complete()) return fail(ErrorKind::DataLoss, "a state whose position is impossible in this pipeline");
+  if (Error error = internal::position_error(visitor)) return fail(std::move(error));
   run.index = restored->index - 1;
   run.gave = true;
   run.state = std::move(*restored);

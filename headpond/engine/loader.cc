@@ -186,7 +186,7 @@ Result<Loader> Loader::restored(const Dataset& dataset, const LoaderOptions& opt
     run.begin_epoch();
     StateVisitor visitor = StateVisitor::restoring(restored->position);
     run.iterator->visit_state(visitor);
-    if (!visitor.complete()) return fail(ErrorKind::DataLoss, "a state whose position is impossible in this pipeline");
+    if (Error error = internal::position_error(visitor)) return fail(std::move(error));
     run.core->hold(false);
     run.index = restored->index - 1;
     run.gave = true;

@@ -155,5 +155,26 @@ TEST(LoaderFaults, InAnyOrderASlowElementIsNotLeftFarBehind) {
   program.join();
 }
 
+TEST(LoaderFaults, AStateThatListsWhatCameEarlyIsNotForARunInOrder) {
+  const auto gate = std::make_shared<Gate>();
+  const Dataset dataset = range(50) | map([gate](int64_t x) {
+                            if (x == 0) gate->pass();
+                            return x;
+                          });
+  const LoaderOptions options{.threads = 2, .consumer_helps = false, .deterministic = false};
+  Loader loader(dataset, options);
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(loader.next());
+  const std::string state = loader.state();
+  gate->open = true;
+  EXPECT_TRUE(Loader::restored(dataset, options, state)) << "control: for one like it";
+  const auto loaded_in_order = Loader::restored(dataset, {.threads = 2}, state);
+  const auto sequence = Sequence::restored(dataset, {}, state);
+  ASSERT_FALSE(loaded_in_order || sequence);
+  for (const Error& error : {loaded_in_order.error(), sequence.error()}) {
+    EXPECT_EQ(error.kind(), ErrorKind::FailedPrecondition);
+    EXPECT_THAT(error.message(), HasSubstr("deterministic=false"));
+  }
+}
+
 }  // namespace
 }  // namespace headpond::internal
