@@ -37,7 +37,7 @@ void write_plan(const Node& node, size_t depth, std::string& text) {
   for (const Node::Ref& input : node.facts().inputs) {
     write_plan(*input, depth + (node.facts().inputs.size() > 1 ? 1 : 0), text);
   }
-  fmt::format_to(std::back_inserter(text), "{:{}}{}({})\n", "", 2 * depth, node.facts().op, node.facts().args);
+  fmt::format_to(std::back_inserter(text), "{:{}}{}\n", "", 2 * depth, node.title());
 }
 
 }  // namespace

@@ -25,6 +25,14 @@ Node::Node(Facts facts) : facts_(std::move(facts)) {
   for (const Ref& input : facts_.inputs) occurrence_ += count_draws(*input, facts_.draws);
 }
 
+std::string Node::title() const {
+  std::vector<std::string> parts;
+  if (!facts_.args.empty()) parts.push_back(facts_.args);
+  if (!facts_.draws.empty() && facts_.draws != facts_.op) parts.push_back("name=" + facts_.draws);
+  if (facts_.version != 0) parts.push_back(fmt::format("operator_version={}", facts_.version));
+  return fmt::format("{}({})", facts_.op, fmt::join(parts, ", "));
+}
+
 RandomKey Node::random_key(const Binding& binding) const {
   return headpond::random_key(binding.seed, facts_.draws, occurrence_, binding.epoch);
 }

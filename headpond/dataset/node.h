@@ -57,6 +57,8 @@ class Node {
     std::vector<Ref> inputs = {};
     std::string draws = "";  ///< The name under which it draws random numbers; "": none.
     bool blocking = false;   ///< It waits, for a file or a network, more than it computes.
+    /// Of what it means. Raised when it gives other elements for equal arguments, so that older states are refused.
+    int version = 0;
   };
   virtual ~Node() = default;
   Node(const Node&) = delete;
@@ -67,6 +69,8 @@ class Node {
   Kind kind() const { return facts_.kind; }
   int64_t slots() const { return facts_.slots; }
   const Node& input(size_t i = 0) const { return *facts_.inputs[i]; }
+  /// All that says what it means, its inputs apart: "shuffle(window=5, name=eval)". So plans and errors name it.
+  std::string title() const;
   /// The key of this node's draws: equal names in its own input count, so what stands above or beside changes nothing.
   RandomKey random_key(const Binding& binding) const;
 

@@ -13,6 +13,19 @@ TEST(Node, OccurrencesCountInItsOwnInputOnly) {
   EXPECT_EQ((range(3) | shuffle() | random_u32()).node()->random_key({7, 2}), a.node()->random_key({7, 2}));
 }
 
+TEST(Node, IsNamedWithAllThatChangesWhatItGives) {
+  class Versioned final : public Node {
+   public:
+    Versioned(std::string args, int version) : Node({.op = "op", .args = std::move(args), .version = version}) {}
+  };
+  EXPECT_EQ(Versioned("", 0).title(), "op()");
+  EXPECT_EQ(Versioned("a=1", 0).title(), "op(a=1)");
+  EXPECT_EQ(Versioned("a=1", 2).title(), "op(a=1, operator_version=2)");
+  EXPECT_EQ((range(3) | shuffle()).node()->title(), "shuffle(window=all)");
+  EXPECT_EQ((range(3) | shuffle({.name = "eval"})).node()->title(), "shuffle(window=all, name=eval)");
+  EXPECT_EQ((range(3) | random_u32({.name = "dice"})).node()->title(), "random_u32(field=random, name=dice)");
+}
+
 TEST(Node, SaysWhatItIsNot) {
   EXPECT_THROW((void)(range(3) | as_stream()).node()->bind({}), Exception);
   class NoFeed final : public Feed {

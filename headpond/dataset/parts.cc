@@ -51,8 +51,7 @@ class PartsIterator final : public Iterator {
   }
   Got futile(Context& context) {
     Error error(ErrorKind::FailedPrecondition,
-                fmt::format("{}({}): no element in round {}, it would go on for ever: it ends here", node_.facts().op,
-                            node_.facts().args, part_));
+                fmt::format("{}: no element in round {}, it would go on for ever: it ends here", node_.title(), part_));
     part_ = kEndless;
     begin_part();
     return context.fail(std::move(error));

@@ -10,7 +10,8 @@
 namespace headpond::internal {
 namespace {
 
-constexpr std::string_view kMagic = "hps1";
+constexpr std::string_view kMagic = "hps";
+constexpr char kVersion = '1';  // Of the format.
 constexpr size_t kPlanKept = 4096;
 
 uint64_t fingerprint(std::string_view plan) {
@@ -23,15 +24,28 @@ uint32_t checksum(std::string_view bytes) {
   return crc32c({reinterpret_cast<const std::byte*>(bytes.data()), bytes.size()});
 }
 
-// The first line in which two plans differ.
+// The first line in which two plans differ, as far as `then` was kept.
 std::string difference(std::string_view then, std::string_view now) {
+  const bool is_cut = then.size() >= kPlanKept;
   for (int line = 1;; ++line) {
     const std::string_view a = then.substr(0, then.find('\n')), b = now.substr(0, now.find('\n'));
-    if (a != b) return fmt::format("step {}: the state has '{}', the pipeline has '{}'", line, a, b);
-    if (a.size() == then.size() || b.size() == now.size()) return "the pipelines differ in a later step";
+    const bool is_last = a.size() == then.size(), is_part = is_last && is_cut;
+    if (is_part ? !b.starts_with(a) : a != b) {
+      return fmt::format("step {}: the state has '{}{}', the pipeline has '{}'", line, a, is_part ? "..." : "", b);
+    }
+    if (is_last || b.size() == now.size()) {
+      return fmt::format("they differ in step {} or a later one, behind what a state keeps of the plan", line);
+    }
     then.remove_prefix(a.size() + 1);
     now.remove_prefix(b.size() + 1);
   }
+}
+
+// Before the checksum is looked at: another version may have another one.
+Error other_version(char version) {
+  if (version < '0' || version > '9') return {ErrorKind::DataLoss, "bytes that are no state"};
+  return {ErrorKind::FailedPrecondition,
+          fmt::format("a state of format version {}; this program reads version {}", version, kVersion)};
 }
 
 struct Frame {
@@ -55,7 +69,7 @@ std::string save(const RunState& state, const Dataset& dataset, uint64_t seed) {
   Frame frame{fingerprint(plan), seed, state, plan.substr(0, kPlanKept)};
   StateVisitor visitor;
   frame.visit(visitor);
-  std::string saved = std::string(kMagic) + visitor.saved();
+  std::string saved = std::string(kMagic) + kVersion + visitor.saved();
   const uint32_t sum = checksum(saved);
   saved.append(reinterpret_cast<const char*>(&sum), sizeof(sum));
   return saved;
@@ -63,13 +77,14 @@ std::string save(const RunState& state, const Dataset& dataset, uint64_t seed) {
 
 Result<RunState> restore(std::string_view saved, const Dataset& dataset, uint64_t seed) {
   uint32_t sum = 0;
-  if (!saved.starts_with(kMagic) || saved.size() < kMagic.size() + sizeof(sum)) {
+  if (!saved.starts_with(kMagic) || saved.size() < kMagic.size() + 1 + sizeof(sum)) {
     return fail(ErrorKind::DataLoss, fmt::format("{} bytes that are no state", saved.size()));
   }
+  if (const char version = saved[kMagic.size()]; version != kVersion) return fail(other_version(version));
   std::memcpy(&sum, saved.data() + saved.size() - sizeof(sum), sizeof(sum));
   saved.remove_suffix(sizeof(sum));
   if (checksum(saved) != sum) return fail(ErrorKind::DataLoss, "a state whose checksum is wrong");
-  saved.remove_prefix(kMagic.size());
+  saved.remove_prefix(kMagic.size() + 1);
   Frame frame;
   StateVisitor visitor = StateVisitor::restoring(saved);
   frame.visit(visitor);

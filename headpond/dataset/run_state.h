@@ -19,10 +19,11 @@ struct RunState {
   std::string position;
 };
 
-/// Format: "hps1", then by StateVisitor: fingerprint, seed, epoch, index, position, the plan's text up to 4 KiB, and
-/// the CRC-32C of all before it.
+/// Format: "hps" and the version of the format, "1"; then by StateVisitor: fingerprint, seed, epoch, index, position,
+/// the plan's text up to 4 KiB, and the CRC-32C of all before it.
 std::string save(const RunState& state, const Dataset& dataset, uint64_t seed);
-/// DataLoss iff damaged; FailedPrecondition iff it is of another plan or seed, the first difference named.
+/// DataLoss iff damaged; FailedPrecondition iff it is of another plan, seed or version of the format, with the first
+/// difference.
 Result<RunState> restore(std::string_view saved, const Dataset& dataset, uint64_t seed);
 
 /// What is wrong with a position that `visitor` restored; no error if it is complete. What is left over was written by

@@ -30,6 +30,52 @@ TEST(RunState, OfAnotherPipelineNamesTheDifference) {
   EXPECT_THAT(restore(saved, range(9) | shuffle(5), 7).error().message(), HasSubstr("the pipeline has ''"));
 }
 
+// Draws follow from it, so another name is another order and other values.
+TEST(RunState, OfAnotherNameIsRefused) {
+  const auto steps = [](const std::string& name) -> std::vector<std::pair<Dataset, Step>> {
+    const Dataset rows = range(9) | map([](int64_t x) { return static_cast<float>(x); }) | batch(3);
+    return {{range(9), shuffle({.name = name})},
+            {range(9), random_u32({.name = name})},
+            {rows, add_noise(1, {.name = name})},
+            {rows, random_flip(0, {.name = name})}};
+  };
+  const auto a = steps("a"), b = steps("b");
+  for (size_t i = 0; i < a.size(); ++i) {
+    const Dataset of_a = a[i].first | a[i].second, of_b = b[i].first | b[i].second;
+    const std::string saved = save(kPlace, of_a, 7);
+    EXPECT_TRUE(restore(saved, of_a, 7)) << "control";
+    const auto other = restore(saved, of_b, 7);
+    ASSERT_FALSE(other) << of_a.plan();
+    EXPECT_EQ(other.error().kind(), ErrorKind::FailedPrecondition);
+    EXPECT_THAT(other.error().message(), HasSubstr("name=a)', the pipeline has '"));
+    EXPECT_THAT(other.error().message(), HasSubstr("name=b)'"));
+  }
+}
+
+TEST(RunState, OfAnOperatorThatChangedItsMeaningIsRefused) {
+  class Changing final : public Node {
+   public:
+    explicit Changing(int version) : Node({.op = "changing", .version = version}) {}
+  };
+  const auto of = [](int version) { return Dataset(std::make_shared<Changing>(version)); };
+  EXPECT_TRUE(restore(save(kPlace, of(1), 7), of(1), 7)) << "control";
+  EXPECT_THAT(restore(save(kPlace, of(0), 7), of(1), 7).error().message(),
+              HasSubstr("the state has 'changing()', the pipeline has 'changing(operator_version=1)'"));
+}
+
+TEST(RunState, OfAnotherFormatIsRefusedWithBothVersions) {
+  std::string saved = save(kPlace, range(9), 7);
+  ASSERT_EQ(saved.substr(0, 4), "hps1");
+  saved[3] = '2';
+  const auto newer = restore(saved, range(9), 7);
+  ASSERT_FALSE(newer);
+  EXPECT_EQ(newer.error().kind(), ErrorKind::FailedPrecondition);
+  EXPECT_EQ(newer.error().message(), "a state of format version 2; this program reads version 1");
+  for (const char* const magic : {"hpt1", "hps\xff", "PK\x03\x04"}) {
+    EXPECT_EQ(restore(magic + saved.substr(4), range(9), 7).error().kind(), ErrorKind::DataLoss) << magic;
+  }
+}
+
 TEST(RunState, OfAnotherSeedIsRefused) {
   EXPECT_THAT(restore(save(kPlace, range(9), 7), range(9), 8).error().message(), HasSubstr("seed 7, this one has 8"));
 }
@@ -53,7 +99,22 @@ TEST(RunState, OfALongPlanStaysSmall) {
   const std::string saved = save(kPlace, dataset, 7);
   EXPECT_LT(saved.size(), 4300U);
   EXPECT_TRUE(restore(saved, dataset, 7));
-  EXPECT_FALSE(restore(saved, dataset | take(8), 7));
+  EXPECT_THAT(restore(saved, dataset | take(8), 7).error().message(),
+              HasSubstr("pipeline: they differ in step 292 or a later one, behind what a state keeps of the plan"))
+      << "not the line at which the plan was cut, which is the same in both";
+  EXPECT_THAT(restore(saved, range(9) | take(9), 7).error().message(),
+              HasSubstr("step 3: the state has 'take(count=9)', the pipeline has ''"));
+  Dataset other = range(9);
+  for (int i = 0; i < 1000; ++i) other = i == 600 ? other | skip(1) : other | take(9);
+  EXPECT_THAT(restore(saved, other, 7).error().message(), HasSubstr("or a later one"));
+}
+
+TEST(RunState, OfAPlanThatIsCutNamesADifferenceInThePartOfALine) {
+  const auto plan = [](const std::string& name) { return range(9) | map([](int64_t x) { return x; }, {.name = name}); };
+  const std::string saved = save(kPlace, plan(std::string(5000, 'a')), 7);
+  EXPECT_THAT(restore(saved, plan("b"), 7).error().message(),
+              HasSubstr("aaa...', the pipeline has 'map(b, version=0)'"));
+  EXPECT_THAT(restore(saved, plan(std::string(5001, 'a')), 7).error().message(), HasSubstr("step 2 or a later one"));
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ class GeneratorNode final : public Node {
   }
   Origin origin(int64_t number) const { return {.source = source_, .record = static_cast<uint64_t>(number)}; }
   Error at(int64_t n, const Error& error) const {
-    return {error.kind(), fmt::format("from_generator({}), element {}: {}", facts().args, n, error.message()), error};
+    return {error.kind(), fmt::format("{}, element {}: {}", title(), n, error.message()), error};
   }
 
  private:
