@@ -70,6 +70,11 @@ class Slices final : public Node {
 
 }  // namespace
 
+std::string internal::facts_of(const Tensor& tensor) {
+  return fmt::format("{}{}, crc32c {:08x}", name(tensor.dtype()), tensor.shape().to_string(),
+                     crc32c({tensor.data(), tensor.byte_size()}));
+}
+
 Dataset internal::slices(std::string op, std::string args, const std::string& source,
                          const std::vector<std::pair<std::string, Tensor>>& tensors) {
   const uint64_t number = source.empty() ? 0 : register_source(source);
@@ -79,9 +84,7 @@ Dataset internal::slices(std::string op, std::string args, const std::string& so
 Dataset from_tensor_slices(const std::vector<std::pair<std::string, Tensor>>& tensors) {
   std::string args;
   for (const auto& [name, tensor] : tensors) {
-    args += fmt::format("{}{}={}{}, crc32c {:08x}", args.empty() ? "" : ", ", name.empty() ? "x" : name,
-                        headpond::name(tensor.dtype()), tensor.shape().to_string(),
-                        crc32c({tensor.data(), tensor.byte_size()}));
+    args += fmt::format("{}{}={}", args.empty() ? "" : ", ", name.empty() ? "x" : name, internal::facts_of(tensor));
   }
   return internal::slices("from_tensor_slices", std::move(args), "", tensors);
 }

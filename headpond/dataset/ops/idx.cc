@@ -16,7 +16,7 @@ T value_or_throw(Result<T> result) {
 }
 
 std::string facts_of(const std::string& path, const Tensor& tensor) {
-  return fmt::format("'{}' {}{}", path, name(tensor.dtype()), tensor.shape().to_string());
+  return fmt::format("'{}' {}", path, internal::facts_of(tensor));
 }
 
 }  // namespace

@@ -38,6 +38,21 @@ TEST_F(IdxFiles, NameTheRecordInAnError) {
               ElementsAre("7", HasSubstr(images_ + ", record 1: smudged"), "9"));
 }
 
+TEST_F(IdxFiles, OfOtherValuesRefuseTheState) {
+  const Dataset both = idx(images_, labels_), alone = idx(images_);
+  Sequence of_both(both), of_one(alone);
+  (void)of_both.next();
+  (void)of_one.next();
+  EXPECT_TRUE(Sequence::restored(idx(images_, labels_), {}, of_both.state())) << "control: read once more";
+  const std::vector<uint8_t> pixels = {1, 2, 3, 4, 5, 7};
+  ASSERT_TRUE(write_idx(images_, Tensor::from(std::span<const uint8_t>(pixels), {3, 2})));
+  const auto refused = Sequence::restored(idx(images_, labels_), {}, of_both.state());
+  ASSERT_FALSE(refused) << "a file of the same name and size, but with one other pixel";
+  EXPECT_EQ(refused.error().kind(), ErrorKind::FailedPrecondition);
+  EXPECT_THAT(refused.error().message(), HasSubstr("uint8[3,2], crc32c "));
+  EXPECT_FALSE(Sequence::restored(idx(images_), {}, of_one.state()));
+}
+
 TEST_F(IdxFiles, KeepTheContract) { check_contract(idx(images_, labels_) | shuffle() | batch(2)); }
 
 TEST_F(IdxFiles, ThatAreMissingOrOfDifferentLengthsAreRefusedByName) {

@@ -24,7 +24,8 @@ Dataset from_tensor_slices(const std::vector<std::pair<std::string, Tensor>>& te
 Dataset from_tensor_slices(Tensor tensor);
 
 /// The images and labels of two IDX files, plain or gzip (io/idx.h), read when this is called: fields "image" and
-/// "label". Throws Exception with the reader's error. The files' names and sizes belong to the plan.
+/// "label". Throws Exception with the reader's error. The files' names and a checksum of their values belong to the
+/// plan: a state is refused when they have changed.
 Dataset idx(const std::string& images_path, const std::string& labels_path);
 /// One IDX file: an unnamed field.
 Dataset idx(const std::string& path);
