@@ -26,7 +26,8 @@ Step repeat(int64_t count = -1);
 /// `first`, then `second`. Names, dtypes and ranks must agree; a dimension in which they differ is unknown.
 Dataset concatenate(const std::vector<Dataset>& inputs);
 Step concatenate(Dataset second);
-/// One element of each, side by side, until one ends. Throws if two fields have one name.
+/// One element of each, side by side, until one ends. An error in one takes its whole row: the others lose theirs too,
+/// so that they stay in step; of two errors in a row the first is given. Throws if two fields have one name.
 Dataset zip(const std::vector<Dataset>& inputs);
 
 }  // namespace headpond

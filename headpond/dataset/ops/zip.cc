@@ -45,21 +45,21 @@ class ZipIterator final : public Iterator {
   ZipIterator(const Node& node, const Binding& binding, Feed& feed) : held_(node.facts().inputs.size()) {
     for (const Node::Ref& input : node.facts().inputs) inputs_.push_back(feed.open(*input, binding));
   }
-
   Got next(Context& context, Element& out) override {
     for (; turn_ < inputs_.size(); ++turn_) {
+      held_[turn_].clear();  // It may be of a row that failed.
       const Got got = inputs_[turn_]->next(context, held_[turn_]);
-      if (got == Got::value) continue;
-      held_[turn_].clear();
-      return got;
+      if (got == Got::end || got == Got::later) return got;
+      if (got == Got::error && !error_) error_ = std::move(context.error);
     }
+    turn_ = 0;
+    if (error_) return context.fail(std::exchange(error_, {}));
     out.key = held_[0].key;
     out.origin = held_[0].origin;
     for (Element& in : held_) append(in, out);
-    turn_ = 0;
     return Got::value;
   }
-  /// REQUIRES: the last next(), if any, gave a value, so nothing is held.
+  /// REQUIRES: the last next(), if any, gave a value or an error: no row is half taken.
   void visit_state(StateVisitor& visitor) override {
     for (const auto& input : inputs_) input->visit_state(visitor);
   }
@@ -68,6 +68,7 @@ class ZipIterator final : public Iterator {
   std::vector<std::unique_ptr<Iterator>> inputs_;
   std::vector<Element> held_;  // Those before turn_ wait for the rest.
   size_t turn_ = 0;
+  Error error_;  // The first one of this row.
 };
 
 Node::Facts facts_of(const std::vector<Dataset>& inputs) {
@@ -86,7 +87,6 @@ Node::Facts facts_of(const std::vector<Dataset>& inputs) {
 class Zip final : public Node {
  public:
   explicit Zip(const std::vector<Dataset>& inputs) : Node(facts_of(inputs)) {}
-
   std::shared_ptr<const View> bind(const Binding& b) const override { return std::make_shared<ZipView>(*this, b); }
   std::unique_ptr<Iterator> iterate(const Binding& binding, Feed& feed) const override {
     return std::make_unique<ZipIterator>(*this, binding, feed);
