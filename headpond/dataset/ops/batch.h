@@ -16,7 +16,8 @@ struct BatchOptions {
 };
 
 /// `batch_size` elements stacked along a new first dimension; the last batch may be smaller. The shapes of a field must
-/// agree: an element of another shape is an error in place of its batch, which the next call gives without it.
+/// agree: an element of another shape is an error in place of its batch, which the next call gives without it. The spec
+/// says how many rows a batch has only with drop_remainder, without which elements that fail make the last one smaller.
 Step batch(int64_t batch_size, BatchOptions options = {});
 
 struct PaddedBatchOptions {

@@ -60,7 +60,7 @@ TEST(PaddedBatch, PadsToTheLongestOrToWhatIsSaid) {
 
 TEST(PaddedBatch, KnowsItsSpec) {
   const auto spec = [](const Dataset& dataset) { return to_string(dataset.spec()); };
-  EXPECT_EQ(spec(range(4) | ramps() | padded_batch(2)), "{'ramp': int32[2,?]}");
+  EXPECT_EQ(spec(range(4) | ramps() | padded_batch(2, {.drop_remainder = true})), "{'ramp': int32[2,?]}");
   EXPECT_EQ(spec(range(3) | ramps() | padded_batch(2, {.padded_shapes = {{"ramp", {7}}}})), "{'ramp': int32[?,7]}");
   EXPECT_EQ((range(3) | ramps() | padded_batch(2)).cardinality(), 2);
   EXPECT_EQ((range(3) | ramps() | padded_batch(2)).plan(),
