@@ -57,7 +57,7 @@ def include_findings(path, target, angled):
         return None if room in TORCH_USERS or str(path) == "headpond/torch.h" else f"libtorch in {room} ({target})"
     if public and target not in STANDARD and target != "tl/expected.hpp":
         return f"public header includes <{target}>: only the standard library, tl/expected.hpp and headpond/"
-    if target.startswith("tests/") and name.endswith("_test.cc"):
+    if target.startswith("tests/") and name.endswith(("_test.cc", "_test_support.cc")):
         return None
     if room in USES and not angled:
         return f'"{target}": own headers are included from the root, as "headpond/..."'
@@ -106,6 +106,7 @@ CASES = [
         "cli/main.cc": '#include "headpond/train/t.h"\n#include "verbs.h"\n',
         "examples/a.cc": "#include <headpond/headpond.h>\n"}, None),
     ("a test with the tests' own header", {"headpond/io/a_test.cc": '#include "tests/test_files.h"\n'}, None),
+    ("what several tests share with it", {"headpond/io/a_test_support.cc": '#include "tests/test_files.h"\n'}, None),
     ("a source with a test's header", {"headpond/io/a.cc": '#include "tests/test_files.h"\n'}, "included from the root"),
     ("an arrow upwards", {"headpond/base/a.cc": '#include "headpond/tensor/t.h"\n'}, "a.cc:1: no arrow from base to tensor"),
     ("an arrow to a sibling", {"headpond/io/a_test.cc": '#include "headpond/queue/q.h"\n'}, "no arrow from io to queue"),

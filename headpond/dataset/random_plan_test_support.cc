@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <chrono>
+#include <cstdlib>
+#include <numeric>
 #include <thread>
 
 #include "headpond/dataset/dataset_test_internal.h"
 #include "headpond/dataset/random_plan_test_internal.h"
+#include "headpond/io/idx.h"
+#include "tests/test_files.h"
 
 namespace headpond::internal {
 namespace {
@@ -69,15 +73,40 @@ Dataset pairs(int64_t rows) {
                              {"text", Tensor::from(std::span<const std::string_view>(views), {rows})}});
 }
 
+constexpr int64_t kMostRows = 30;
+
+// IDX files of that many images and labels, "images" and "labels". A process that this one starts finds the same ones:
+// their path is part of the plan.
+std::string idx_folder() {
+  static const char* const kGiven = "HEADPOND_PLANS_IDX";
+  if (const char* const folder = std::getenv(kGiven); folder != nullptr) return folder;
+  static const test::TempFolder made;
+  std::vector<uint8_t> bytes(kMostRows * 6);
+  std::iota(bytes.begin(), bytes.end(), uint8_t{0});
+  const std::span<const uint8_t> pixels = bytes, labels = pixels.first(kMostRows);
+  EXPECT_TRUE(write_idx(made.file("images"), Tensor::from(pixels, {kMostRows, 2, 3})));
+  EXPECT_TRUE(write_idx(made.file("labels"), Tensor::from(labels, {kMostRows})));
+  setenv(kGiven, made.path().c_str(), 1);
+  return made.path();
+}
+
+Dataset from_files(Random& random, int64_t rows) {
+  const std::string folder = idx_folder();
+  const Dataset all = one_in(random, 2) ? idx(folder + "/images") : idx(folder + "/images", folder + "/labels");
+  return all | take(rows);
+}
+
 Dataset source(Random& random, const PlanChoice& choice) {
-  const int64_t size = one_in(random, 4) ? among(random, 0, 2) : among(random, 3, 30);
-  switch (random.below(5)) {
+  const int64_t size = one_in(random, 4) ? among(random, 0, 2) : among(random, 3, kMostRows);
+  switch (random.below(6)) {
     case 0:
       return floats(size);
     case 1:
       return counting_generator(random, size, choice);
     case 2:
       return pairs(size);
+    case 3:
+      return from_files(random, size);
     default:
       return range(size);
   }

@@ -259,7 +259,7 @@ TEST(Plans, MeetEveryOperatorEndErrorAndEdge) {
       epochs += outcome.kind == Outcome::value && outcome.epoch > 0 ? 1 : 0;
     }
   }
-  EXPECT_GE(operators.size(), 19U) << fmt::format("{}", fmt::join(operators, " "));
+  EXPECT_GE(operators.size(), 20U) << fmt::format("{}", fmt::join(operators, " "));
   for (const auto& [name, count] : operators) EXPECT_GE(count, 10) << name;
   EXPECT_GT(values, 8000);
   EXPECT_GT(errors, 300);
