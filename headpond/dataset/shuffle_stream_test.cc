@@ -8,19 +8,22 @@ namespace {
 // Numbers from 0 on; says "later" before each third one, and fails once at the fifth.
 class Halting final : public Iterator {
  public:
-  explicit Halting(int64_t count) : count_(count) {}
+  /// Counts what it gave in `read`.
+  explicit Halting(int64_t count, int64_t* read = nullptr) : count_(count), read_(read) {}
   Got next(Context& context, Element& out) override {
     if (next_ == count_) return Got::end;
     if (next_ % 3 == 2 && !std::exchange(halted_, true)) return Got::later;
     halted_ = false;
     if (next_ == 5 && !std::exchange(failed_, true)) return context.fail({ErrorKind::DataLoss, "bad"});
     out.append(Tensor::scalar(next_++));
+    if (read_ != nullptr) ++*read_;
     return Got::value;
   }
   void visit_state(StateVisitor& visitor) override { visitor.number(next_); }
 
  private:
   const int64_t count_;
+  int64_t* const read_;
   int64_t next_ = 0;
   bool halted_ = false, failed_ = false;
 };
@@ -53,18 +56,22 @@ TEST(ShuffleStream, LosesNothingWhenItsInputHasNothingYetOrFails) {
   for (int64_t i = 0; i < 20; ++i) EXPECT_EQ(all.values[static_cast<size_t>(i)], i);
 }
 
-TEST(ShuffleStream, HoldsNoMoreThanTwoWindows) {
-  const auto iterator = shuffle_stream(std::make_unique<Halting>(1 << 20), {1}, 8);
+TEST(ShuffleStream, HoldsNoMoreThanTwoWindowsAndSavesNoneOfThem) {
+  int64_t read = 0, most_held = 0;
+  const auto iterator = shuffle_stream(std::make_unique<Halting>(1 << 20, &read), {1}, 8);
   Context context;
-  for (int taken = 0; taken < 1000;) {
+  for (int64_t taken = 0; taken < 1000;) {
     Element out;
     const Got got = iterator->next(context, out);
     if (got != Got::value) continue;
+    most_held = std::max(most_held, read - taken);
     ++taken;
     StateVisitor visitor;
     iterator->visit_state(visitor);
     EXPECT_LT(visitor.saved().size(), 24U);
   }
+  EXPECT_LE(most_held, 2 * 8);
+  EXPECT_GT(most_held, 8 / 2) << "control: it held next to nothing";
 }
 
 TEST(ShuffleStream, RefusesAnImpossibleState) {
