@@ -132,12 +132,17 @@ Dataset build_random_u32(const PlanStep& step) {
   return named(step.input()) | random_u32({.field = step.args.text("field", "random"), .name = step.name});
 }
 Dataset build_add_noise(const PlanStep& step) {
-  return step.input() | add_noise(static_cast<float>(step.args.number("stddev")), random_options(step));
+  const double stddev = step.args.number("stddev");
+  constexpr double kMost = std::numeric_limits<float>::max();
+  if (!(stddev >= 0 && stddev <= kMost))
+    step.args.refuse("stddev", fmt::format("is {}: 0 to {} is possible", stddev, kMost));
+  return step.input() | add_noise(static_cast<float>(stddev), random_options(step));
 }
 Dataset build_random_flip(const PlanStep& step) {
   const int64_t axis = step.args.integer("axis");
-  constexpr int64_t kMost = 1000;
-  return step.input() | random_flip(static_cast<int>(std::clamp(axis, -kMost, kMost)), random_options(step));
+  constexpr int64_t kMost = std::numeric_limits<int>::max();
+  if (axis > kMost || axis < -kMost) step.args.refuse("axis", fmt::format("is {}: there is no axis so far", axis));
+  return step.input() | random_flip(static_cast<int>(axis), random_options(step));
 }
 
 }  // namespace

@@ -118,7 +118,13 @@ TEST(PlanOperators, RandomFieldsAndNoise) {
   EXPECT_THAT(delivered(flip)[0], testing::AnyOf(R"({"x":[0,1]})", R"({"x":[1,0]})"));
   EXPECT_EQ(delivered(range(2) + step("batch", "batch_size = 2") + step("random_flip", "axis = 0, field = 'x'")),
             delivered(flip));
-  EXPECT_THAT(refused(range(2) + step("random_flip", "axis = 999999999999")), HasSubstr("no axis"));
+  EXPECT_THAT(refused(range(2) + step("random_flip", "axis = 999999999999")),
+              HasSubstr("f.toml:6: random_flip: axis is 999999999999: there is no axis so far"));
+  EXPECT_THAT(refused(range(2) + step("random_flip", "axis = 1001")), HasSubstr("no axis 1001"));
+  for (const char* stddev : {"-1", "1e39", "inf", "nan"}) {
+    EXPECT_THAT(refused(noise + step("add_noise", std::string("stddev = ") + stddev)),
+                HasSubstr("f.toml:9: add_noise: stddev is "));
+  }
 }
 
 TEST(PlanOperators, ReadsIdxFiles) {

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cmath>
 
 #include "headpond/base/normal.h"
 #include "headpond/dataset/columns_internal.h"
@@ -57,7 +58,8 @@ class AddNoise final : public internal::Pointwise {
 }  // namespace
 
 Step add_noise(float stddev, RandomOptions options) {
-  if (!(stddev >= 0)) internal::refuse("add_noise", fmt::format("a standard deviation of {}", stddev));
+  if (!(stddev >= 0) || std::isinf(stddev))
+    internal::refuse("add_noise", fmt::format("a standard deviation of {}", stddev));
   if (options.name.empty()) options.name = "add_noise";
   return [stddev, options](const Dataset& input) {
     const size_t index = internal::field_index("add_noise", input.spec(), options.field);
