@@ -20,7 +20,7 @@ Got assemble(const Batching& node, std::span<const Element> rows, int64_t number
     out.clear();
     return context.fail(current_exception_error());
   }
-  out.key = batch_key(number);
+  name_batch(out, number);
   return Got::value;
 }
 
@@ -120,9 +120,7 @@ std::unique_ptr<Iterator> Batching::iterate(const Binding& binding, Feed& feed) 
 Error Batching::check_row(const Element* first, int64_t number, const Element& row) const {
   const Error error = check(first, number, row);
   if (!error) return {};
-  const std::string place = to_string(row.origin);
-  return {error.kind(), fmt::format("{}({}), element {}{}{}: {}", facts().op, facts().args, row.key,
-                                    place.empty() ? "" : ", ", place, error.message())};
+  return {error.kind(), fmt::format("{}, {}: {}", title(), place_of(row.key, row.origin), error.message())};
 }
 
 int64_t Batching::rows_at(int64_t k) const { return std::min(batch_size_, input().slots() - k * batch_size_); }
@@ -130,6 +128,12 @@ int64_t Batching::rows_at(int64_t k) const { return std::min(batch_size_, input(
 uint64_t batch_key(int64_t number) {
   constexpr uint64_t kBatch = 0x6261746368;  // "batch"
   return mix(kBatch, static_cast<uint64_t>(number));
+}
+
+void name_batch(Element& batch, int64_t number) {
+  static const uint64_t source = register_source("batch");
+  batch.key = batch_key(number);
+  batch.origin = {.source = source, .record = static_cast<uint64_t>(number)};
 }
 
 }  // namespace headpond::internal

@@ -23,7 +23,8 @@ class Batching : public Node {
   std::unique_ptr<Iterator> iterate(const Binding& binding, Feed& feed) const final;
   bool iterates() const final { return true; }
 
-  /// No error iff `row` can be row `number` of a batch whose first row is `first`, null for number 0.
+  /// No error iff `row` can be row `number` of a batch whose first row is `first`. With null: iff it can be that of
+  /// some batch.
   virtual Error check(const Element* first, int64_t number, const Element& row) const = 0;
   /// Appends the fields of the batch to `out`. REQUIRES: each row was checked; there is one. May throw.
   virtual void stack(std::span<const Element> rows, Context& context, Offers offers, Element& out) const = 0;
@@ -42,5 +43,7 @@ class Batching : public Node {
 
 /// The key of a batch: its number in the epoch.
 uint64_t batch_key(int64_t number);
+/// Gives `batch` that key, and an origin from which errors have the number: "batch, record 3".
+void name_batch(Element& batch, int64_t number);
 
 }  // namespace headpond::internal

@@ -76,7 +76,7 @@ TEST(Batching, IsStrictByPosition) {
         EXPECT_EQ(out.key, batch_key(k));
       }
     }
-    EXPECT_THAT(context.error.message(), HasSubstr("element 3: bad"));
+    EXPECT_THAT(context.error.message(), HasSubstr("element 3, range, record 3: bad"));
   }
 }
 
@@ -121,6 +121,20 @@ TEST(Batching, GivesLaterAtOnceAndKeepsWhatItGathered) {
   }
   EXPECT_THAT(
       seen, ElementsAre("later", "later", "!", "later", "later", "[2 6 8]", "later", "later", "[10]", "later", "end"));
+}
+
+TEST(Batching, HasItsNumberAsOriginWhateverMakesIt) {
+  const auto fails_at_4 = [](const Tensor& rows) -> Result<Tensor> {
+    if (rows.as<int64_t>()[0] == 4) return fail(ErrorKind::DataLoss, "bad");
+    return rows;
+  };
+  const Step then = map(fails_at_4, {.output = {{"", DType::i64, {kUnknown}}}});
+  for (const Dataset& numbers : {range(7), range(7) | as_stream()}) {
+    for (const Step& step : {batch(2), padded_batch(2)}) {
+      EXPECT_THAT(elements(numbers | step | then),
+                  ElementsAre("[0 1]", "[2 3]", HasSubstr("map(opaque), element 2, batch, record 2: bad"), "[6]"));
+    }
+  }
 }
 
 TEST(Batching, CountsRowsOfTheLastBatch) {

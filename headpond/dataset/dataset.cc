@@ -74,4 +74,11 @@ void internal::refuse(const std::string& op, const std::string& what) {
   throw Exception(Error(ErrorKind::InvalidArgument, fmt::format("{}: {}", op, what)));
 }
 
+// Not the key where the record is known: repeat and concatenate mix others into it.
+std::string internal::place_of(uint64_t key, Origin origin) {
+  const std::string place = to_string(origin);
+  if (place.empty()) return fmt::format("element {}", key);
+  return fmt::format("element {}, {}", static_cast<uint64_t>(origin.record), place);
+}
+
 }  // namespace headpond

@@ -80,11 +80,9 @@ Got Pointwise::run(Element& in, RandomKey draws, Context& context, Offers offers
   out.key = key;
   out.origin = origin;
   if (got != Got::error) return got;
-  const std::string place = to_string(origin);
   out.clear();
   return context.fail(Error(context.error.kind(),
-                            fmt::format("{}({}), element {}{}{}: {}", facts().op, facts().args, key,
-                                        place.empty() ? "" : ", ", place, context.error.message()),
+                            fmt::format("{}, {}: {}", title(), place_of(key, origin), context.error.message()),
                             context.error));
 }
 

@@ -5,6 +5,7 @@
 
 #include "headpond/dataset/dataset_test_internal.h"
 #include "headpond/dataset/slices_internal.h"
+#include "headpond/dataset/structure_test_internal.h"
 
 namespace headpond::internal {
 namespace {
@@ -83,7 +84,18 @@ TEST(Pointwise, NamesOperatorElementAndPlaceOfAnError) {
                 ElementsAre("0", HasSubstr("!DataLoss: odd(a=1), element 2, pointwise_test_rows, record 2: two"),
                             HasSubstr("!NotFound: odd(a=1), element 3, pointwise_test_rows, record 3: three"), "4"));
   }
-  EXPECT_THAT(elements(range(2, 3) | odd()), ElementsAre(HasSubstr("odd(a=1), element 0: two")));
+  EXPECT_THAT(elements(range(2, 3) | odd()), ElementsAre(HasSubstr("odd(a=1), element 0, range, record 0: two")));
+  EXPECT_THAT(elements(script({"2"}) | odd()), ElementsAre(HasSubstr("odd(a=1), element 2: two")))
+      << "without an origin: the key";
+}
+
+// Both mix into the key, which nobody could tell apart from another number.
+TEST(Pointwise, NamesTheRecordBehindRepeatAndConcatenate) {
+  const auto two = HasSubstr("odd(a=1), element 2, range, record 2: two");
+  for (const Dataset& dataset : {range(3) | repeat(2), concatenate({range(3), range(3)})}) {
+    EXPECT_THAT(elements(dataset | odd()), ElementsAre("0", two, "0", two));
+    EXPECT_THAT(elements(dataset | as_stream() | odd()), ElementsAre("0", two, "0", two));
+  }
 }
 
 TEST(Pointwise, LeavesNothingOfAFailedElement) {

@@ -38,7 +38,8 @@ TEST(Sequence, AnErrorStandsInItsPlaceAndNothingElseIsLost) {
     if (x == 2) return fail(ErrorKind::DataLoss, "no two");
     return 10 * x;
   };
-  EXPECT_THAT(elements(range(4) | map(bad)), ElementsAre("0", "10", HasSubstr("map(opaque), element 2: no two"), "30"));
+  EXPECT_THAT(elements(range(4) | map(bad)),
+              ElementsAre("0", "10", HasSubstr("map(opaque), element 2, range, record 2: no two"), "30"));
 }
 
 TEST(Sequence, AsksAgainWhereAnIteratorHasNothingYet) {

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "headpond/dataset/dataset.h"
 #include "headpond/dataset/stack_internal.h"
 
 namespace headpond::internal {
@@ -27,27 +28,34 @@ Tensor stack_texts(std::span<const Element> rows, size_t field, const Shape& sha
   return Tensor::from(std::span<const std::string_view>(texts), shape);
 }
 
+Error unlike(const Element& first, const Element& row, const std::string& what) {
+  return {ErrorKind::InvalidArgument, fmt::format("Cannot batch {} ({} and {})", what,
+                                                  place_of(first.key, first.origin), place_of(row.key, row.origin))};
+}
+
 }  // namespace
 
 Error check_same_shapes(const Element& first, int64_t number, const Element& row) {
   if (row.size() != first.size()) {
-    return {ErrorKind::InvalidArgument, fmt::format("Cannot batch elements with different numbers of components. First "
-                                                    "element had {} and element {} had {}",
-                                                    first.size(), number, row.size())};
+    return unlike(first, row,
+                  fmt::format("elements with different numbers of components. First element had {} and element {} had "
+                              "{}",
+                              first.size(), number, row.size()));
   }
   for (size_t i = 0; i < first.size(); ++i) {
     if (row[i].dtype() != first[i].dtype()) {
-      return {
-          ErrorKind::InvalidArgument,
-          fmt::format("Cannot batch tensors with different dtypes in component {}. First element had {} and element "
-                      "{} had {}",
-                      i, name(first[i].dtype()), number, name(row[i].dtype()))};
+      return unlike(
+          first, row,
+          fmt::format("tensors with different dtypes in component {}. First element had {} and element {} had "
+                      "{}",
+                      i, name(first[i].dtype()), number, name(row[i].dtype())));
     }
     if (same_shape(first[i], row[i])) continue;
-    return {ErrorKind::InvalidArgument,
-            fmt::format("Cannot batch tensors with different shapes in component {}. First element had shape {} and "
-                        "element {} had shape {}",
-                        i, first[i].shape().to_string(), number, row[i].shape().to_string())};
+    return unlike(
+        first, row,
+        fmt::format("tensors with different shapes in component {}. First element had shape {} and element {} "
+                    "had shape {}",
+                    i, first[i].shape().to_string(), number, row[i].shape().to_string()));
   }
   return {};
 }

@@ -11,7 +11,8 @@
 
 namespace headpond::internal {
 
-/// No error iff `row`, which would be row `number`, has the fields, dtypes and shapes of `first`.
+/// No error iff `row`, which would be row `number`, has the fields, dtypes and shapes of `first`. The error names both
+/// elements.
 Error check_same_shapes(const Element& first, int64_t number, const Element& row);
 
 /// Appends field `field` of all rows, stacked, to `out`. REQUIRES: a row at least; equal dtypes and shapes. Throws as

@@ -38,14 +38,17 @@ TEST(StackField, GivesOneAlignedBuffer) {
 }
 
 TEST(CheckSameShapes, TellsComponentAndElement) {
-  const Element first = {floats({1, 2}), Tensor::scalar(1)};
+  Element first = {floats({1, 2}), Tensor::scalar(1)};
+  first.key = 40;
+  first.origin = {.source = register_source("stack_test_rows"), .record = 40};
   EXPECT_FALSE(check_same_shapes(first, 1, {floats({3, 4}), Tensor::scalar(5)}));
   EXPECT_EQ(
       check_same_shapes(first, 7, {floats({3, 4}), floats({1})}).message(),
-      "Cannot batch tensors with different dtypes in component 1. First element had int32 and element 7 had float32");
+      "Cannot batch tensors with different dtypes in component 1. First element had int32 and element 7 had float32 "
+      "(element 40, stack_test_rows, record 40 and element 0)");
   EXPECT_EQ(check_same_shapes(first, 3, {floats({1, 2, 3}), Tensor::scalar(1)}).message(),
             "Cannot batch tensors with different shapes in component 0. First element had shape [2] and element 3 had "
-            "shape [3]");
+            "shape [3] (element 40, stack_test_rows, record 40 and element 0)");
   EXPECT_TRUE(check_same_shapes(first, 1, {floats({1, 2})}));
 }
 

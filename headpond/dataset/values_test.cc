@@ -67,7 +67,7 @@ TEST(Values, ThatFailAreFoundByAskingForTheElement) {
     Context context;
     Element out;
     EXPECT_EQ(view->at(5, context, {}, out), Got::error);
-    EXPECT_THAT(context.error.message(), HasSubstr("element 5: five"));
+    EXPECT_THAT(context.error.message(), HasSubstr("record 5: five"));
     const std::vector<int64_t> good = {1, 4}, bad = {1, 5};
     std::vector<std::vector<std::byte>> places(2, std::vector<std::byte>(64));
     std::vector<Offer> columns;

@@ -127,7 +127,7 @@ class RowsWindow final : public Window {
       good = false;
     }
     if (!good) return break_unit(unit);
-    if (!mutant("loses a key")) rows.batch.key = batch_key(rows.number);
+    if (!mutant("loses a key")) name_batch(rows.batch, rows.number);
     rows.bytes = bytes_of(rows.batch);
   }
 
@@ -246,7 +246,7 @@ class RowsWindow final : public Window {
     } catch (...) {
       return context.fail(current_exception_error());
     }
-    out.key = batch_key(rows.number);
+    name_batch(out, rows.number);
     return Got::value;
   }
 

@@ -20,7 +20,7 @@ class BatchView final : public View {
       context.error = current_exception_error();
     }
     if (got != Got::value) out.clear();
-    out.key = internal::batch_key(k);
+    internal::name_batch(out, k);
     return got;
   }
 

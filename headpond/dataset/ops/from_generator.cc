@@ -17,7 +17,7 @@ class GeneratorNode final : public Node {
               .slots = kEndless}),
         make_(std::move(make)),
         seek_(options.seek),
-        source_(options.name.empty() ? 0 : register_source(options.name)) {}
+        source_(register_source(options.name.empty() ? "from_generator" : options.name)) {}
 
   std::unique_ptr<Iterator> iterate(const Binding& binding, Feed& feed) const override;
 

@@ -124,6 +124,12 @@ TEST(FromGenerator, ChecksEachElementAndGoesOn) {
   EXPECT_EQ(all[2], "3 #2");
 }
 
+TEST(FromGenerator, IsTheSourceOfItsElements) {
+  Sequence plain(from_generator(&of_epoch, kNumber)), named(from_generator(&of_epoch, kNumber, {.name = "tens"}));
+  EXPECT_EQ(to_string((*plain.next())->origin), "from_generator, record 0");
+  EXPECT_EQ(to_string((*named.next())->origin), "tens, record 0");
+}
+
 TEST(FromGenerator, RefusesNoFunction) {
   EXPECT_THROW(from_generator({}, kNumber), Exception);
   Sequence empty(from_generator([](uint64_t) { return Generator(); }, kNumber));

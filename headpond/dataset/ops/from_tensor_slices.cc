@@ -77,8 +77,7 @@ std::string internal::facts_of(const Tensor& tensor) {
 
 Dataset internal::slices(std::string op, std::string args, const std::string& source,
                          const std::vector<std::pair<std::string, Tensor>>& tensors) {
-  const uint64_t number = source.empty() ? 0 : register_source(source);
-  return Dataset(std::make_shared<Slices>(std::move(op), std::move(args), number, tensors));
+  return Dataset(std::make_shared<Slices>(std::move(op), std::move(args), register_source(source), tensors));
 }
 
 Dataset from_tensor_slices(const std::vector<std::pair<std::string, Tensor>>& tensors) {
@@ -86,7 +85,7 @@ Dataset from_tensor_slices(const std::vector<std::pair<std::string, Tensor>>& te
   for (const auto& [name, tensor] : tensors) {
     args += fmt::format("{}{}={}", args.empty() ? "" : ", ", name.empty() ? "x" : name, internal::facts_of(tensor));
   }
-  return internal::slices("from_tensor_slices", std::move(args), "", tensors);
+  return internal::slices("from_tensor_slices", std::move(args), "from_tensor_slices", tensors);
 }
 
 Dataset from_tensor_slices(Tensor tensor) { return from_tensor_slices({{"", std::move(tensor)}}); }

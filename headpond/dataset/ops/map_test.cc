@@ -68,11 +68,11 @@ TEST(Map, ChecksResultsThatTheTypeDoesNotTell) {
               ElementsAre("[]", "[1]", "[1 1]"));
   const auto fixed = elements(range(3) | map(ones, {.output = {{"", DType::i64, {1}}}}));
   ASSERT_EQ(fixed.size(), 3U);
-  EXPECT_THAT(fixed[0], HasSubstr("element 0: expected {0: int64[1]}, found {0: int64[0]}"));
+  EXPECT_THAT(fixed[0], HasSubstr("element 0, range, record 0: expected {0: int64[1]}, found {0: int64[0]}"));
   EXPECT_EQ(fixed[1], "[1]");
   const auto none = [](int64_t) { return Element(); };
   EXPECT_THAT(elements(range(1) | map(none, {.output = {{"", DType::i64, {}}}})),
-              ElementsAre(HasSubstr("element 0: expected {0: int64[]}, found {}")));
+              ElementsAre(HasSubstr("element 0, range, record 0: expected {0: int64[]}, found {}")));
 }
 
 TEST(Map, RefusesTheStateOfAnotherVersion) {

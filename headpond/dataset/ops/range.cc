@@ -11,10 +11,11 @@ namespace {
 
 class RangeView final : public View {
  public:
-  RangeView(int64_t start, int64_t step) : start_(start), step_(step) {}
+  RangeView(int64_t start, int64_t step, uint64_t source) : start_(start), step_(step), source_(source) {}
   Got at(int64_t i, Context&, Offers, Element& out) const override {
     out.append(Tensor::scalar(number(i)));
     out.key = static_cast<uint64_t>(i);
+    out.origin = {.source = source_, .record = static_cast<uint64_t>(i)};
     return Got::value;
   }
   bool fill(std::span<const int64_t> positions, Context&, Offers columns, uint64_t* keys) const override {
@@ -34,6 +35,7 @@ class RangeView final : public View {
   }
 
   const int64_t start_, step_;
+  const uint64_t source_;
 };
 
 __extension__ using Wide = __int128;
@@ -56,11 +58,15 @@ class Range final : public Node {
               .spec = {{"", DType::i64, {}}},
               .slots = count(start, stop, step)}),
         start_(start),
-        step_(step) {}
-  std::shared_ptr<const View> bind(const Binding&) const override { return std::make_shared<RangeView>(start_, step_); }
+        step_(step),
+        source_(register_source("range")) {}
+  std::shared_ptr<const View> bind(const Binding&) const override {
+    return std::make_shared<RangeView>(start_, step_, source_);
+  }
 
  private:
   const int64_t start_, step_;
+  const uint64_t source_;
 };
 
 }  // namespace

@@ -39,6 +39,12 @@ TEST(Range, CountsToTheLimits) {
   EXPECT_THROW(range(kLow, kHigh, 2), Exception);
 }
 
+TEST(Range, IsTheSourceOfItsElements) {
+  Sequence sequence(range(5, 8));
+  (void)sequence.next();
+  EXPECT_EQ(to_string((*sequence.next())->origin), "range, record 1");
+}
+
 TEST(Range, RefusesAStepOfNothing) {
   EXPECT_THAT([] { range(0, 5, 0); }, testing::ThrowsMessage<Exception>(HasSubstr("range: a step of 0 never ends")));
 }
