@@ -3,8 +3,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-
 #include "headpond/base/trace.h"
 #include "headpond/dataset/ops.h"
 
@@ -54,7 +52,7 @@ Result<Element> MnistLoader::next() {
 
 int64_t MnistLoader::in_store() const {
   const LoaderStats stats = loader_.stats();
-  return stats.stages.empty() ? 0 : std::max<int64_t>(stats.stages[0].elements - stats.batches, 0) * batch_;
+  return stats.stages.empty() ? 0 : stats.stages[0].ready * batch_;  // Its unit is a batch, also where it sleeps.
 }
 
 }  // namespace headpond

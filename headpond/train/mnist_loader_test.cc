@@ -91,8 +91,20 @@ TEST(MnistLoader, SleepsOnThreadsThatWait) {
   EXPECT_TRUE(asleep.stats().stages[0].blocking);
   EXPECT_GT(asleep.stats().io_threads, 0);
   EXPECT_EQ(awake.stats().io_threads, 0);
-  EXPECT_GE(asleep.in_store(), 0);
-  EXPECT_EQ(asleep.in_store() % 32, 0);
+}
+
+TEST(MnistLoader, TellsInEachEpochWhatIsInStore) {
+  const MnistData data = numbered(200);
+  MnistLoader loader(data, {.sleep = milliseconds(1)});
+  EXPECT_EQ(loader.in_store(), 0);
+  for (int taken = 0; taken < 20; ++taken) {
+    ASSERT_TRUE(loader.next());
+    if (taken != 1 && taken != 13) continue;  // With four batches to come in the first epoch, and in the third.
+    for (int i = 0; i < 10'000 && loader.in_store() == 0; ++i) std::this_thread::sleep_for(milliseconds(1));
+    EXPECT_GT(loader.in_store(), 0) << taken;
+    EXPECT_LE(loader.in_store(), 4 * 32) << taken;
+    EXPECT_EQ(loader.in_store() % 32, 0) << taken;
+  }
 }
 
 TEST(MnistLoader, StopEndsASleep) {
