@@ -35,18 +35,14 @@ Result<Analysis> analysis_of(const Session& session, const PlanFile& plan, const
   Loader loader(plan.dataset, {.seed = seed});
   const int64_t begin = now_ns();
   const auto passed = [begin] { return static_cast<double>(now_ns() - begin) * 1e-9; };
-  constexpr int64_t kInterval = 50'000'000;
   Analysis analysis;
-  for (int64_t next = 0; passed() < flags.seconds && !session.stop().stop_requested(); ++analysis.elements) {
+  for (; passed() < flags.seconds && !session.stop().stop_requested(); ++analysis.elements) {
     const auto batch = loader.next();
     if (!batch) return fail(batch.error().kind(), fmt::format("{}: {}", flags.files[0], batch.error().message()));
     if (!*batch) break;
-    if (now_ns() < next) continue;
-    analysis.stats = loader.stats();  // At the end of an epoch there are no stages.
-    next = now_ns() + kInterval;
   }
   analysis.seconds = passed();
-  analysis.stats.wait_ns = loader.stats().wait_ns;
+  analysis.stats = loader.stats();
   return analysis;
 }
 

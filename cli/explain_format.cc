@@ -53,15 +53,20 @@ std::string count_text(const Dataset& dataset) {
   return *count == kEndless ? "no end" : fmt::format("{}", *count);
 }
 
+// As levels stand: from the sources to the program.
+std::vector<StageStats> in_plan_order(const LoaderStats& stats) { return {stats.stages.rbegin(), stats.stages.rend()}; }
+
 std::string analysis_text(const Analysis& analysis) {
   const LoaderStats& stats = analysis.stats;
   std::string text = fmt::format(
       "a run of {:.1f} s: {} elements, waiting {:.1f} % of the time, {} threads\n", analysis.seconds, analysis.elements,
       1e-7 * static_cast<double>(stats.wait_ns) / std::max(analysis.seconds, 1e-9), stats.threads);
-  for (const StageStats& stage : stats.stages) {
+  for (const StageStats& stage : in_plan_order(stats)) {
     text += fmt::format("  {}: {} elements, {:.1f} us each; {} units, {:.1f} us each, {:.1f} of {} ready\n", stage.name,
                         stage.elements, stage.element_ns / 1000, stage.units, stage.unit_ns / 1000, stage.mean_ready,
                         stage.target);
+    for (const OperatorCost& cost : stage.operators)
+      text += fmt::format("    {}: {:.2f} us\n", cost.op, cost.ns / 1000);
   }
   return text;
 }
@@ -72,15 +77,39 @@ void write_analysis(JsonWriter& json, const Analysis& analysis) {
   json.member("wait_share",
               std::min(1.0, static_cast<double>(stats.wait_ns) * 1e-9 / std::max(analysis.seconds, 1e-9)));
   json.member("memory_peak", stats.memory_peak).member("threads", stats.threads).key("stages").begin_array();
-  for (const StageStats& stage : stats.stages) {
+  for (const StageStats& stage : in_plan_order(stats)) {
     json.begin_object().member("name", stage.name).member("blocking", stage.blocking).member("units", stage.units);
     json.member("elements", stage.elements).member("element_ns", stage.element_ns).member("unit_ns", stage.unit_ns);
     json.member("target", stage.target)
         .member("mean_ready", stage.mean_ready)
         .member("unit_bytes", stage.unit_bytes)
-        .end_object();
+        .key("operators")
+        .begin_array();
+    for (const OperatorCost& cost : stage.operators) {
+      json.begin_object().member("op", cost.op).member("ns", cost.ns).end_object();
+    }
+    json.end_array().end_object();
   }
   json.end_array().end_object();
+}
+
+// Its levels, its rewrites, and what a restored run cannot check or does again.
+void write_parts(JsonWriter& json, const Explanation& explanation) {
+  json.member("plan", explanation.plan).key("levels").begin_array();
+  for (const Level& level : explanation.levels) {
+    json.begin_object().member("how", level.how).member("what", level.what).member("why", level.why);
+    json.member("grouping", level.grouping).end_object();
+  }
+  json.end_array().key("rewrites").begin_array();
+  for (const Rewrite& rewrite : explanation.rewrites) {
+    json.begin_object().member("rule", rewrite.rule).member("applied", rewrite.applied);
+    json.member("reason", rewrite.reason).end_object();
+  }
+  json.end_array().key("restore").begin_array();
+  for (const RestoreNote& note : explanation.restore) {
+    json.begin_object().member("what", note.what).member("why", note.why).end_object();
+  }
+  json.end_array();
 }
 
 std::string row(std::string_view cell, const std::vector<std::string>& texts) {
@@ -99,20 +128,9 @@ std::string explain_text(const ExplainReport& report) {
 }
 
 void write_explanation(JsonWriter& json, const ExplainReport& report) {
-  json.member("plan", report.explanation.plan).key("levels").begin_array();
-  for (const Level& level : report.explanation.levels) {
-    json.begin_object().member("how", level.how).member("what", level.what).member("why", level.why).end_object();
-  }
-  json.end_array().key("rewrites").begin_array();
-  for (const Rewrite& rewrite : report.explanation.rewrites) {
-    json.begin_object()
-        .member("rule", rewrite.rule)
-        .member("applied", rewrite.applied)
-        .member("reason", rewrite.reason)
-        .end_object();
-  }
+  write_parts(json, report.explanation);
   const auto count = report.dataset.cardinality();
-  json.end_array().key("estimates").begin_object().member("spec", to_string(report.dataset.spec())).key("cardinality");
+  json.key("estimates").begin_object().member("spec", to_string(report.dataset.spec())).key("cardinality");
   if (count && *count != kEndless) {
     json.value(*count);
   } else {
@@ -155,12 +173,16 @@ std::string explain_mermaid(const ExplainReport& report) {
 }
 
 std::string explain_html(const ExplainReport& report) {
-  std::string levels = row("th", {"how", "operators", "why"});
-  for (const Level& level : report.explanation.levels) levels += row("td", {level.how, level.what, level.why});
+  std::string levels = row("th", {"how", "operators", "why", "at a time"});
+  for (const Level& level : report.explanation.levels) {
+    levels += row("td", {level.how, level.what, level.why, level.grouping});
+  }
   std::string rewrites = row("th", {"rule", "applied", "reason"});
   for (const Rewrite& rewrite : report.explanation.rewrites) {
     rewrites += row("td", {rewrite.rule, rewrite.applied ? "yes" : "no", rewrite.reason});
   }
+  std::string restore;
+  for (const RestoreNote& note : report.explanation.restore) restore += row("td", {note.what, note.why});
   const std::string title = for_html(report.file);
   return fmt::format(
              "<!DOCTYPE html>\n<html lang=\"en\">\n<head><meta charset=\"utf-8\"><title>{}</title>\n<style>body {{ "
@@ -171,6 +193,7 @@ std::string explain_html(const ExplainReport& report) {
              title, title, for_html(report.explanation.plan)) +
          fmt::format("<h2>How it is run</h2>\n<table>\n{}</table>\n<h2>Rewrites</h2>\n<table>\n{}</table>\n", levels,
                      rewrites) +
+         (restore.empty() ? "" : fmt::format("<h2>On restore</h2>\n<table>\n{}</table>\n", restore)) +
          fmt::format("<h2>Estimates</h2>\n<p>An element: {}. Elements in an epoch: {}.</p>\n",
                      for_html(to_string(report.dataset.spec())), count_text(report.dataset)) +
          (report.analysis ? fmt::format("<h2>Analysis</h2>\n<pre>{}</pre>\n", for_html(analysis_text(*report.analysis)))

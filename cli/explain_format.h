@@ -27,7 +27,7 @@ struct ExplainReport {
 };
 
 std::string explain_text(const ExplainReport& report);
-/// The members plan, levels, rewrites, estimates, and analysis if there is one, of the object that is open.
+/// The members plan, levels, rewrites, restore, estimates, and analysis if there is one, of the object that is open.
 void write_explanation(JsonWriter& json, const ExplainReport& report);
 /// Operators and what flows between them, for Graphviz.
 std::string explain_dot(const ExplainReport& report);

@@ -18,6 +18,31 @@ ExplainReport report() {
   return {"a<b.toml", dataset, explain(dataset)};
 }
 
+// As a Loader has it: from the program to the sources.
+Analysis analysis() {
+  StageStats below{.name = "range|map", .operators = {{"range", 20}, {"map", 1500}}};
+  return {2, 7, {.wait_ns = 1'000'000'000, .stages = {{.name = "map"}, below}}};
+}
+
+TEST(ExplainFormat, AnalysisHasWhatEachOperatorCostsInTheOrderOfThePlan) {
+  ExplainReport with = report();
+  with.analysis = analysis();
+  for (const std::string& text : {explain_text(with), explain_html(with)}) {
+    EXPECT_THAT(text, HasSubstr("    range: 0.02 us\n    map: 1.50 us\n  map: 0 elements"));
+  }
+}
+
+TEST(ExplainFormat, SaysWhatARestoreCannotCheck) {
+  const Dataset dataset = range(3) | map([](int64_t x) { return x; });
+  const ExplainReport unnamed{"f", dataset, explain(dataset)};
+  JsonWriter json;
+  json.begin_object();
+  write_explanation(json, unnamed);
+  json.end_object();
+  EXPECT_THAT(json.take(), HasSubstr(R"x("restore":[{"what":"map(opaque)","why":"not checked on restore)x"));
+  EXPECT_THAT(explain_html(unnamed), HasSubstr("<h2>On restore</h2>"));
+}
+
 TEST(ExplainFormat, TextSaysHowItIsRunAndWhatIsExpected) {
   const std::string text = explain_text(report());
   EXPECT_THAT(text, HasSubstr("concatenate(inputs=2)"));
@@ -30,7 +55,7 @@ TEST(ExplainFormat, JsonHasTheAgreedMembers) {
   JsonWriter json;
   json.begin_object();
   ExplainReport with = report();
-  with.analysis = Analysis{2, 7, {.wait_ns = 1'000'000'000, .stages = {{.name = "range|map"}}}};
+  with.analysis = analysis();
   write_explanation(json, with);
   json.end_object();
   const std::string text = json.take();
@@ -41,6 +66,8 @@ TEST(ExplainFormat, JsonHasTheAgreedMembers) {
               HasSubstr(R"("estimates":{"spec":"{0: bool[4]}","cardinality":5,"endless":false,"element_bytes":4})"));
   EXPECT_THAT(text, HasSubstr(R"("analysis":{"seconds":2,"elements":7,"wait_share":0.5,)"));
   EXPECT_THAT(text, HasSubstr(R"("stages":[{"name":"range|map",)"));
+  EXPECT_THAT(text, HasSubstr(R"("operators":[{"op":"range","ns":20},{"op":"map","ns":1500}]},{"name":"map",)"));
+  EXPECT_THAT(text, HasSubstr(R"("restore":[])"));
 }
 
 TEST(ExplainFormat, GraphsHaveEachOperatorOnceAndEscapeTexts) {

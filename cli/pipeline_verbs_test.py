@@ -188,6 +188,21 @@ class Explain(PlanCase):
         analysis = self.json_of(self.expect(0, *line).stdout, "headpond.explain/1")["analysis"]
         self.assertGreater(analysis["elements"], 0)
         self.assertGreater(max(stage["element_ns"] for stage in analysis["stages"]), 50_000)
+        costs = {cost["op"]: cost["ns"] for stage in analysis["stages"] for cost in stage["operators"]}
+        self.assertGreater(costs["map"], 50_000)
+        self.assertLess(costs["range"], costs["map"])
+        line = "explain plan.toml --analyze --seconds 1".split()
+        self.assertRegex(self.expect(0, *line).stdout, r"\n    range: [\d.]+ us\n    map: \d{2,}\.\d\d us\n")
+
+    def test_analyze_sees_all_of_a_short_run_with_its_stages_as_the_levels(self):
+        self.plan(step("zip", inputs=["a", "b"]) + step("batch", batch_size=5) + step("map", function="a + b")
+                  + "".join(step(*rest, **args) for chain in ("a", "b") for rest, args in (
+                      (("range", f"chain.{chain}"), {"stop": 40}), (("filter", f"chain.{chain}"), {"predicate": "x >= 0"}))))
+        found = self.json_of(self.expect(0, "explain", "plan.toml", "--analyze", "--json").stdout, "headpond.explain/1")
+        stages = found["analysis"]["stages"]
+        self.assertEqual([stage["name"] for stage in stages],
+                         [level["what"] for level in found["levels"] if level["how"] != "in order"])
+        self.assertEqual([stage["elements"] for stage in stages], [40, 40, 8, 8])
 
 
 if __name__ == "__main__":

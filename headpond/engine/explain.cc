@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 
 #include <iterator>
+#include <set>
 #include <string_view>
 #include <utility>
 
+#include "headpond/dataset/batching.h"
 #include "headpond/dataset/pointwise.h"
 #include "headpond/engine/stage_internal.h"
 
@@ -36,6 +38,18 @@ std::string reason(const Stage& stage) {
   return "it counts or chooses elements in order; it moves them and makes none";
 }
 
+std::string grouping(const Stage& stage) {
+  if (stage.how == How::in_order) return "none: who asks runs it, one element after the other";
+  if (stage.blocking) return "each element alone: it waits, and others may wait meanwhile";
+  const std::string_view why = "handing a task over costs about a hundredth of that";
+  if (stage.how == How::rows) {
+    return fmt::format("a task makes as many of a batch's {} rows as take about 0.1 ms, at least one; {}",
+                       stage.batching->batch_size(), why);
+  }
+  return fmt::format(
+      "a task takes one element at first, then as many as take about 0.1 ms, at most 256 and at most 1 MiB; {}", why);
+}
+
 std::string_view how(const Stage& stage) {
   switch (stage.how) {
     case How::rows:
@@ -59,7 +73,8 @@ void add_levels(const Node& node, std::vector<Level>& levels) {
     for (const Node::Ref& input : top.facts().inputs) add_levels(*input, levels);
   }
   levels.push_back({std::string(how(stage)), internal::name_of(stage),
-                    reason(stage) + (stage.blocking ? "; on threads of their own, because it waits" : "")});
+                    reason(stage) + (stage.blocking ? "; on threads of their own, because it waits" : ""),
+                    grouping(stage)});
 }
 
 bool is(const Node& node, std::string_view op) { return node.facts().op == op; }
@@ -69,7 +84,8 @@ void add_rewrites(const Node& node, std::vector<Rewrite>& rewrites) {
   for (const Node::Ref& input : node.facts().inputs) add_rewrites(*input, rewrites);
   if (node.facts().inputs.empty()) return;
   const Node& below = node.input();
-  const bool one_to_one = dynamic_cast<const internal::Pointwise*>(&below) != nullptr && !is(below, "filter");
+  const bool filter = is(below, "filter");
+  const bool one_to_one = dynamic_cast<const internal::Pointwise*>(&below) != nullptr && !filter;
   const std::string pair = fmt::format("{} over {}", node.facts().op, below.facts().op);
   const bool positions = !node.iterates();
   const bool cut = node.facts().blocking != below.facts().blocking;
@@ -77,11 +93,12 @@ void add_rewrites(const Node& node, std::vector<Rewrite>& rewrites) {
     rewrites.push_back({"fuse maps: " + pair, !cut,
                         cut ? "one of them waits: it runs on threads of its own"
                             : "one task takes an element through both, hot in its cache"});
-  } else if (is(node, "shuffle") && one_to_one) {
-    rewrites.push_back({"shuffle below map: " + pair, positions,
-                        positions ? "places are permuted before anything is read; nothing made is held"
-                                  : "over a stream an error would come at another place"});
-  } else if ((is(node, "take") || is(node, "skip") || is(node, "shard")) && (one_to_one || is(below, "filter"))) {
+  } else if (is(node, "shuffle") && (one_to_one || filter)) {
+    const std::string why = filter ? "positions are permuted, and holes stay holes: what is left need not be known"
+                                   : "places are permuted before anything is read; nothing made is held";
+    rewrites.push_back({fmt::format("shuffle below {}: {}", filter ? "filter" : "map", pair), positions,
+                        positions ? why : "over a stream an error would come at another place"});
+  } else if ((is(node, "take") || is(node, "skip") || is(node, "shard")) && (one_to_one || filter)) {
     rewrites.push_back({fmt::format("{} below map: {}", node.facts().op, pair), positions,
                         positions ? "only the positions it keeps are made; errors of others never show"
                                   : "it counts the elements that are there, which only their order tells"});
@@ -90,12 +107,31 @@ void add_rewrites(const Node& node, std::vector<Rewrite>& rewrites) {
   }
 }
 
+// Each node once, however often it is used.
+void add_restore(const Node& node, std::set<const Node*>& seen, std::vector<RestoreNote>& notes) {
+  if (!seen.insert(&node).second) return;
+  for (const Node::Ref& input : node.facts().inputs) add_restore(*input, seen, notes);
+  const std::string what = fmt::format("{}({})", node.facts().op, node.facts().args);
+  if (node.facts().args.ends_with("opaque")) {
+    notes.push_back({what, "not checked on restore, as a changed function cannot be seen: give it a name"});
+  }
+  if (is(node, "from_generator") && node.facts().replays) {
+    notes.push_back({what,
+                     "restored by replay, as it has no positions: asked again for all elements of the epoch "
+                     "that came before; give it seek"});
+  } else if (node.facts().replays) {
+    notes.push_back({what, "restored by replay, as what it kept is gone: its input is read again from the begin"});
+  }
+}
+
 }  // namespace
 
 Explanation explain(const Dataset& dataset) {
-  Explanation explanation{.plan = dataset.plan(), .levels = {}, .rewrites = {}};
+  Explanation explanation{.plan = dataset.plan(), .levels = {}, .rewrites = {}, .restore = {}};
   add_levels(*dataset.node(), explanation.levels);
   add_rewrites(*dataset.node(), explanation.rewrites);
+  std::set<const Node*> seen;
+  add_restore(*dataset.node(), seen, explanation.restore);
   explanation.batch_bytes = internal::element_bytes(dataset.spec());
   return explanation;
 }
@@ -108,11 +144,15 @@ std::string Explanation::to_string() const {
     begin = end + 1;
   }
   text += "levels, from the sources to the program:\n";
-  for (const Level& level : levels) text += fmt::format("  {}: {}\n    {}\n", level.how, level.what, level.why);
+  for (const Level& level : levels) {
+    text += fmt::format("  {}: {}\n    {}\n    {}\n", level.how, level.what, level.why, level.grouping);
+  }
   if (!rewrites.empty()) text += "rewrites:\n";
   for (const Rewrite& rewrite : rewrites) {
     text += fmt::format("  {} {}: {}\n", rewrite.applied ? "applied" : "not applied", rewrite.rule, rewrite.reason);
   }
+  if (!restore.empty()) text += "on restore:\n";
+  for (const RestoreNote& note : restore) text += fmt::format("  {}: {}\n", note.what, note.why);
   text +=
       batch_bytes < 0 ? "an element's size is not fixed\n" : fmt::format("an element takes {} bytes\n", batch_bytes);
   return text;

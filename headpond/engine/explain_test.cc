@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "headpond/engine/explain.h"
 
+#include <array>
+
 #include "headpond/dataset/dataset_test_internal.h"
 
 namespace headpond {
@@ -45,11 +47,62 @@ TEST(Explain, SaysOfEachRewriteWhyOrWhyNot) {
   EXPECT_THAT(rewrites(range(9) | cache() | map(&same)), ElementsAre("-map over cache"));
 }
 
+std::vector<std::string> restores(const Dataset& dataset) {
+  std::vector<std::string> all;
+  for (const RestoreNote& note : explain(dataset).restore) all.push_back(note.what + ": " + note.why);
+  return all;
+}
+
+Dataset generated(const GeneratorOptions& options) {
+  const auto none = [](uint64_t) { return [] { return Result<std::optional<Element>>(std::nullopt); }; };
+  return from_generator(none, {{"", i64, {}}}, options);
+}
+
+TEST(Explain, SaysWhatAThreadTakesAtATimeAndWhy) {
+  const auto grouping = [](const Dataset& dataset) { return explain(dataset).levels.back().grouping; };
+  EXPECT_THAT(grouping(range(9) | map(&same) | batch(32)), HasSubstr("a batch's 32 rows as take about 0.1 ms"));
+  EXPECT_THAT(grouping(range(9) | map(&same)), HasSubstr("at most 256"));
+  EXPECT_THAT(grouping(range(9) | map(&same, {.blocking = true})), HasSubstr("alone: it waits"));
+  EXPECT_THAT(grouping(range(9) | filter(&any) | take(4)), HasSubstr("none: who asks runs it"));
+}
+
+TEST(Explain, SaysThatAShuffleOverAFilterPermutesPositions) {
+  EXPECT_THAT(rewrites(range(9) | filter(&any) | shuffle()), ElementsAre("+shuffle below filter: shuffle over filter"));
+  EXPECT_THAT(explain(range(9) | filter(&any) | shuffle()).rewrites[0].reason, HasSubstr("holes stay holes"));
+  EXPECT_THAT(rewrites(generated({}) | filter(&any) | shuffle(4)),
+              ElementsAre("-shuffle below filter: shuffle over filter"));
+}
+
+TEST(Explain, NamesFunctionsThatARestoreCannotCheck) {
+  const Dataset unnamed = range(9) | map(&same) | filter(&any);
+  EXPECT_THAT(restores(unnamed), ElementsAre(testing::StartsWith("map(opaque): not checked on restore"),
+                                             testing::StartsWith("filter(opaque): not checked on restore")));
+  EXPECT_THAT(restores(zip({unnamed, unnamed})), testing::SizeIs(2));
+  const std::array<int64_t, 2> images = {1, 2};
+  const Dataset of_field =
+      from_tensor_slices({{"image", Tensor::from(std::span<const int64_t>(images), {2})}}) | map("image", &same);
+  EXPECT_THAT(restores(of_field), ElementsAre(testing::StartsWith("map(field=0, opaque): ")));
+  EXPECT_THAT(restores(range(9) | map(&same, {.name = "same"}) | filter(&any, {.name = "any"})), testing::IsEmpty());
+}
+
+TEST(Explain, SaysWhatIsRestoredByReplay) {
+  EXPECT_THAT(restores(generated({.name = "g"})),
+              ElementsAre(testing::StartsWith("from_generator(g, version=0): restored by replay")));
+  const auto seek = [](uint64_t, int64_t) {
+    return Result<Generator>([] { return Result<std::optional<Element>>(std::nullopt); });
+  };
+  EXPECT_THAT(restores(generated({.name = "g", .seek = seek})), testing::IsEmpty());
+  EXPECT_THAT(restores(generated({.name = "g", .seek = seek}) | cache()),
+              ElementsAre(testing::StartsWith("cache(): restored by replay")));
+  EXPECT_THAT(restores(range(9) | cache()), testing::IsEmpty());
+}
+
 TEST(Explain, ReadsAsAPage) {
   const std::string page = explain(range(9) | map(&same) | batch(3, {.drop_remainder = true})).to_string();
   EXPECT_THAT(page, HasSubstr("rows in place: range|map|batch"));
   EXPECT_THAT(page, HasSubstr("range(start=0, stop=9, step=1)"));
   EXPECT_THAT(page, HasSubstr("an element takes 24 bytes"));
+  EXPECT_THAT(page, HasSubstr("on restore:\n  map(opaque): "));
 }
 
 }  // namespace

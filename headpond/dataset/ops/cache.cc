@@ -34,10 +34,16 @@ class CacheView final : public View {
   internal::KeptEntries& kept_;
 };
 
+Node::Facts facts_of(const Node::Ref& input) {
+  Node::Facts facts = internal::facts_over(input, "cache", "", input->spec());
+  facts.replays = facts.kind == Kind::stream;
+  return facts;
+}
+
 // The one operator that synchronises: what it keeps is shared by all that ask, and is not part of what it means.
 class Cache final : public Node {
  public:
-  explicit Cache(const Node::Ref& input) : Node(internal::facts_over(input, "cache", "", input->spec())) {}
+  explicit Cache(const Node::Ref& input) : Node(facts_of(input)) {}
 
   std::shared_ptr<const View> bind(const Binding& binding) const override {
     if (kind() == Kind::stream) return Node::bind(binding);

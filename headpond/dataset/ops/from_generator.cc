@@ -14,13 +14,13 @@ class GeneratorNode final : public Node {
               .args = options.name.empty() ? "opaque" : fmt::format("{}, version={}", options.name, options.version),
               .spec = std::move(spec),
               .kind = Kind::stream,
-              .slots = kEndless}),
+              .slots = kEndless,
+              .replays = !options.seek}),
         make_(std::move(make)),
         seek_(options.seek),
         source_(register_source(options.name.empty() ? "from_generator" : options.name)) {}
 
   std::unique_ptr<Iterator> iterate(const Binding& binding, Feed& feed) const override;
-
   /// A generator that stands behind `position` elements. May throw.
   Result<Generator> open(uint64_t epoch, int64_t position) const {
     const bool seeks = seek_ && position > 0;
