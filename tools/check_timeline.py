@@ -3,7 +3,7 @@
 """Reads a timeline (Chrome trace, JSON object form, also gzipped) strictly, and tells what a viewer would not: fields and
 types, metadata first and for every track, spans that nest on each thread, flows with both ends inside spans, counters.
 
-  check_timeline.py FILE... [--thread NAME] [--counter NAME] [--flows N]     names may be patterns: 'producer/*'
+  check_timeline.py FILE... [--thread NAME] [--span NAME] [--counter NAME] [--flows N]     names may be patterns: 'producer/*'
 Exit 1 iff a file breaks a rule or lacks what was asked for.
 """
 import argparse
@@ -102,8 +102,8 @@ def counter_findings(event):
     args = event["args"]
     if not args or not all(is_a(value, NUMBER) for value in args.values()):
         return ["a counter's args are numbers, at least one"]
-    if event["name"].startswith("queue/") and (set(args) != {"size"} or not is_a(args["size"], int) or args["size"] < 0):
-        return ["a queue's counter is one size, a whole number from 0"]
+    if event["name"].startswith(("queue/", "window/")) and (set(args) != {"size"} or not is_a(args["size"], int) or args["size"] < 0):
+        return ["the counter of a queue or a window is one size, a whole number from 0"]
     return []
 
 
@@ -221,9 +221,11 @@ def check(data):
 
 def lacking(events, options):
     threads = {event["args"]["name"] for event in events if event["ph"] == "M" and event["name"] == "thread_name"}
+    spans = {event["name"] for event in events if event["ph"] == "X"}
     counters = {event["name"] for event in events if event["ph"] == "C"}
     flows = sum(1 for event in events if event["ph"] == "f")
     found = [f"no thread {name} in {sorted(threads)}" for name in options.thread if not fnmatch.filter(threads, name)]
+    found += [f"no span {name} in {sorted(spans)}" for name in options.span if not fnmatch.filter(spans, name)]
     found += [f"no counter {name} in {sorted(counters)}" for name in options.counter if not fnmatch.filter(counters, name)]
     return found + ([f"{flows} flows, at least {options.flows} asked for"] if flows < options.flows else [])
 
@@ -241,6 +243,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="+", type=pathlib.Path)
     parser.add_argument("--thread", action="append", default=[])
+    parser.add_argument("--span", action="append", default=[])
     parser.add_argument("--counter", action="append", default=[])
     parser.add_argument("--flows", type=int, default=0)
     options = parser.parse_args()

@@ -93,6 +93,7 @@ FAULTS = [
     ("a counter of text", changed(8, args={"size": "3"}), "are numbers"),
     ("a queue's counter below 0", changed(8, args={"size": -1}), "from 0"),
     ("a queue's counter of another name", changed(8, args={"fill": 1}), "one size"),
+    ("a window's counter below 0", changed(8, name="window/a", args={"size": -1}), "from 0"),
     ("an async that never ends", with_events({**SPAN, "ph": "b", "id": 1, "ts": 1}), "never ends"),
     ("an async that only ends", with_events({**SPAN, "ph": "e", "id": 1, "ts": 1}), "before it begins"),
     ("no otherData", {key: value for key, value in good().items() if key != "otherData"}, "otherData is missing"),
@@ -148,8 +149,8 @@ class Checker(unittest.TestCase):
             return subprocess.run([sys.executable, CHECKER, path, *flags], capture_output=True, text=True, check=False)
 
     def test_exits_0_only_for_a_good_file_that_has_what_is_asked_for(self):
-        self.assertEqual(self.run_checker(good(), "--thread", "producer/*", "--counter", "queue/a", "--flows", "1").returncode, 0)
-        for flags in (["--thread", "reader/*"], ["--counter", "queue/b"], ["--flows", "2"]):
+        self.assertEqual(self.run_checker(good(), "--thread", "producer/*", "--span", "make", "--counter", "queue/a", "--flows", "1").returncode, 0)
+        for flags in (["--thread", "reader/*"], ["--span", "mak"], ["--counter", "queue/b"], ["--flows", "2"]):
             self.assertEqual(self.run_checker(good(), *flags).returncode, 1, flags)
         bad = self.run_checker(without(10))
         self.assertEqual(bad.returncode, 1)

@@ -32,6 +32,7 @@ Window::Window(Core& core, const Stage& stage)
       any_order_(!core.options().deterministic && core.is_root(*stage.node)),
       name_(name_of(stage)),
       trace_name_(trace::intern(name_)),
+      counter_name_(trace::intern("window/" + name_)),
       element_bytes_(element_bytes(stage.node->spec())),
       known_(core.learned(*stage.node)) {
   known_.opens.blocking = known_.opens.blocking || stage.blocking;
@@ -108,7 +109,7 @@ bool Window::take(Units& dropped) {
   if (taken_++ == 0) first_take_ = core_.takes();
   const auto ready = std::count_if(units_.begin(), units_.end(), [](const auto& unit) { return unit->ready; });
   ready_seen_ += static_cast<double>(ready);
-  if (trace::enabled()) trace::counter(trace_name_, ready);
+  if (trace::enabled()) trace::counter(counter_name_, ready);
   // Waking a thread for each cheap unit would cost more than the unit.
   const bool dear = known_.latency_ns.value() > 2 * kTaskNs;
   if (is_blocking() || dear || static_cast<int64_t>(units_.size()) <= target() / 2) core_.wake();

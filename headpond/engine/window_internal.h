@@ -148,6 +148,7 @@ class Window : public std::enable_shared_from_this<Window> {
 
   const std::string name_;
   const char* const trace_name_;
+  const char* const counter_name_;
   const int64_t element_bytes_;    // -1: differs.
   std::shared_ptr<Unit> current_;  // Of who takes.
   AnyOrder order_;                 // The same.

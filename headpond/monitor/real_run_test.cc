@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The whole room on real queues: a producer, two queues, a consumer; what they leave is read back by the checkers.
+// The whole room on real queues (a producer, two queues, a consumer) and on a Loader; what they leave is read back by
+// the checkers.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,7 +8,10 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "headpond/base/clock.h"
 #include "headpond/base/thread.h"
+#include "headpond/dataset/ops.h"
+#include "headpond/engine/loader.h"
 #include "headpond/monitor/events.h"
 #include "headpond/monitor/queue_monitor.h"
 #include "headpond/monitor/timeline.h"
@@ -22,6 +26,16 @@ constexpr int64_t kElements = 200;
 Element element_of(int64_t value) {
   return Element{{Tensor::from(std::span<const int64_t>(std::array{value}), Shape{})}};
 }
+
+// What one test leaves in a folder that goes with it.
+struct Folder {
+  ~Folder() { std::filesystem::remove_all(path); }
+  bool accepted_by(const std::string& checker, const std::string& arguments) const {
+    const std::string command = HEADPOND_PYTHON " " HEADPOND_TOOLS "/";
+    return std::system((command + checker + " " + path + arguments).c_str()) == 0;
+  }
+  const std::string path = testing::TempDir() + "headpond_real_run_" + std::to_string(now_ns());
+};
 
 class RealRunTest : public testing::Test {
  protected:
@@ -39,15 +53,9 @@ class RealRunTest : public testing::Test {
       (void)shuffle_.close();
     });
   }
-  ~RealRunTest() override { std::filesystem::remove_all(folder_); }
 
-  bool checker_accepts(const std::string& checker, const std::string& arguments) const {
-    const std::string command = HEADPOND_PYTHON " " HEADPOND_TOOLS "/";
-    return std::system((command + checker + " " + folder_ + arguments).c_str()) == 0;
-  }
-
-  const std::string folder_ = testing::TempDir() + "headpond_real_run_" + std::to_string(this_thread_id());
-  const std::unique_ptr<EventWriter> events_ = std::move(*EventWriter::open(folder_));
+  const Folder folder_;
+  const std::unique_ptr<EventWriter> events_ = std::move(*EventWriter::open(folder_.path));
   FIFOQueue fifo_{{.capacity = 16, .dtypes = {i64}, .shapes = {{}}, .name = "input"}};
   RandomShuffleQueue shuffle_{{.capacity = 60, .dtypes = {i64}, .shapes = {{}}, .name = "shuffle_batch"}, 20};
   Thread producer_, shuffler_;
@@ -83,15 +91,46 @@ TEST_F(RealRunTest, LeavesATimelineAndEventsThatTheCheckersAccept) {
   EXPECT_EQ(steps, kElements / 8);
   EXPECT_EQ(account.summary().calls, steps + 1);
   ASSERT_TRUE(events_->close());
-  EXPECT_TRUE(checker_accepts("check_events.py",
-                              " --require queue/input/fraction_of_16_full"
-                              " --require queue/shuffle_batch/fraction_over_20_of_40_full"));
-  const auto report = write_timeline(folder_ + "/timeline.json");
+  EXPECT_TRUE(folder_.accepted_by("check_events.py",
+                                  " --require queue/input/fraction_of_16_full"
+                                  " --require queue/shuffle_batch/fraction_over_20_of_40_full"));
+  const auto report = write_timeline(folder_.path + "/timeline.json");
   ASSERT_TRUE(report) << report.error();
   EXPECT_EQ(report->spans_cut, 0);
-  EXPECT_TRUE(checker_accepts("check_timeline.py",
-                              "/timeline.json --thread producer/0 --thread shuffle/0 --thread main"
-                              " --counter queue/input --counter queue/shuffle_batch --flows 400"));
+  EXPECT_TRUE(folder_.accepted_by("check_timeline.py",
+                                  "/timeline.json --thread producer/0 --thread shuffle/0 --thread main"
+                                  " --counter queue/input --counter queue/shuffle_batch --flows 400"));
+}
+
+TEST(LoaderRun, LeavesATimelineWithItsThreadsSpansAndWindows) {
+  const Folder folder;
+  std::filesystem::create_directory(folder.path);
+  const Dataset dataset = range(400) | map([](int64_t x) {
+                            for (const int64_t end = now_ns() + 20'000; now_ns() < end;) {
+                            }
+                            return x;
+                          }) |
+                          batch(8);
+  trace::start();
+  Loader loader(dataset, {.threads = 2, .consumer_helps = false});
+  WaitAccount account;
+  int64_t steps = 0;
+  while (true) {
+    const auto batch = account.measure([&] { return loader.next(); });
+    if (!batch || !*batch) break;
+    const trace::Span step("step", trace::Category::step);
+    ++steps;
+  }
+  account.pause();
+  trace::stop();
+  EXPECT_EQ(steps, 50);
+  EXPECT_EQ(account.summary().calls, steps + 1);
+  const std::string name = loader.stats().stages.at(0).name;
+  ASSERT_EQ(name, "range|map|batch");
+  ASSERT_TRUE(write_timeline(folder.path + "/timeline.json"));
+  EXPECT_TRUE(folder.accepted_by("check_timeline.py", "/timeline.json --thread 'headpond/*' --span '" + name +
+                                                          "' --span 'wait for a batch' --counter 'window/" + name +
+                                                          "'"));
 }
 
 }  // namespace
