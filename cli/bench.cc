@@ -9,6 +9,7 @@
 
 #include "cli/bench_report.h"
 #include "cli/benches.h"
+#include "cli/consume.h"
 #include "cli/session.h"
 #include "cli/verbs.h"
 
@@ -28,11 +29,14 @@ std::vector<Entry> entries() {
       {"mnist.sleep", "1 to 64 sleeping producers or a Loader, against a prepared batch", nullptr},
       {"blstm.step", "a training step fed by a queue or a Loader, against feed", nullptr},
       {"loader.mnist", "digits by a Loader, by hand, by torch::data", loader_mnist_bench},
+      {"loader.wait", "waiting as a Loader counts it, as a stopwatch sees it", loader_wait_bench},
       {"engine.overlap", "90 ms to prepare, a step of 50 ms", engine_overlap_bench},
       {"engine.tiny", "elements that cost nothing", engine_tiny_bench},
+      {"engine.grid", "nothing set, against 12 settings", engine_grid_bench},
       {"order.shuffle", "permuted places", order_shuffle_bench},
       {"order.state", "a state: its size, saving, restoring", order_state_bench},
-      {"order.cost", "in order against first ready", order_cost_bench}};
+      {"order.cost", "in order against first ready", order_cost_bench},
+      {"order.skew", "1 % of samples 100 x dearer", order_skew_bench}};
   if constexpr (HEADPOND_WITH_TORCH) {
     all[2].make = mnist_sleep_bench;
     all[3].make = blstm_step_bench;
@@ -108,8 +112,9 @@ Result<std::vector<Finished>> run_all(const Session& session, const BenchFlags& 
       continue;
     }
     const Bench bench = entry.make(setup);
-    const auto result = run_bench(bench, options);
+    auto result = run_bench(bench, options);
     if (!result) return fail(result.error());
+    if (bench.consume == kXorName) result->consume_ns_per_kib = xor_ns_per_kib();
     session.say(format_bench(bench, *result));
     if (result->interrupted) return fail(ErrorKind::Cancelled, bench.name + ": a stop was requested");
     all.push_back({bench, *result});

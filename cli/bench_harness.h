@@ -56,7 +56,8 @@ struct Spread {
 
 struct BenchResult {
   std::vector<BenchRound> rounds;
-  std::optional<bool> digest_equal;  ///< Outputs of all systems agree; empty: nothing to compare.
+  std::optional<bool> digest_equal;               ///< Outputs of all systems agree; empty: nothing to compare.
+  std::optional<double> consume_ns_per_kib = {};  ///< Reading alone, of memory that is in the cache.
   double pss_peak_mib = 0;
   double wall_s = 0;
   bool interrupted = false;  ///< A stop was requested before the last round; those before it are here.

@@ -101,7 +101,12 @@ std::string order_of(const Bench& bench) {
 
 void write_bench(JsonWriter& json, const Bench& bench, const BenchResult& result) {
   json.member("name", bench.name).member("rounds", result.rounds.size()).member("order", order_of(bench));
-  json.member("consume", bench.consume).key("consume_ns_per_kib").value(nullptr);  // These do not read bytes.
+  json.member("consume", bench.consume).key("consume_ns_per_kib");
+  if (result.consume_ns_per_kib) {
+    json.value(*result.consume_ns_per_kib);
+  } else {
+    json.value(nullptr);
+  }
   json.key("rows").begin_array();
   for (size_t i = 0; i < bench.rows.size(); ++i) write_row(json, bench.rows[i], i, result);
   json.end_array().key("ratios").begin_array();

@@ -56,6 +56,12 @@ TEST(BenchReport, HasTheAgreedMembers) {
   }
 }
 
+TEST(BenchReport, HasWhatReadingCostsIfItWasMeasured) {
+  BenchResult with = result(3);
+  with.consume_ns_per_kib = 6.5;
+  EXPECT_THAT(json(with), HasSubstr(R"("consume_ns_per_kib":6.5,)"));
+}
+
 TEST(BenchReport, AMissedTargetDoesNotPass) {
   EXPECT_THAT(json(result(1.5)), HasSubstr(R"("pass":false})"));
   EXPECT_THAT(format_bench(bench(), result(1.5)), HasSubstr("MISSED"));

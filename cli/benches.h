@@ -34,15 +34,21 @@ Bench blstm_step_bench(const BenchSetup& setup);
 
 /// Digits' rows by a Loader, by hand, by torch::data.
 Bench loader_mnist_bench(const BenchSetup& setup);
+/// The waiting that a Loader counts, against a stopwatch.
+Bench loader_wait_bench(const BenchSetup& setup);
 /// 90 ms to prepare, 50 ms a step: on one and two processors, computing and asleep.
 Bench engine_overlap_bench(const BenchSetup& setup);
 /// The cheapest elements there are.
 Bench engine_tiny_bench(const BenchSetup& setup);
+/// Nothing set, against a grid of settings.
+Bench engine_grid_bench(const BenchSetup& setup);
 /// Permuted places.
 Bench order_shuffle_bench(const BenchSetup& setup);
 /// A state's size, a save, a restore.
 Bench order_state_bench(const BenchSetup& setup);
 /// In order against first ready.
 Bench order_cost_bench(const BenchSetup& setup);
+/// In order where a few elements are much dearer.
+Bench order_skew_bench(const BenchSetup& setup);
 
 }  // namespace headpond::cli

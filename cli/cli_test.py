@@ -110,7 +110,8 @@ class Usage(Case):
         done = self.expect(0, "bench", "--list", "--json", "list.json")
         self.assertIn("rng.normal", done.stdout)
         found = self.json_of((self.folder / "list.json").read_text(), "headpond.bench/1")
-        self.assertEqual(found["benches"], ["rng.normal", "queue.handoff", "mnist.sleep", "blstm.step"])
+        self.assertEqual(found["benches"], "rng.normal queue.handoff mnist.sleep blstm.step loader.mnist loader.wait engine.overlap "
+                         "engine.tiny engine.grid order.shuffle order.state order.cost order.skew".split())
         self.expect(1, "bench", "--list", "--json", "no/such/folder/list.json")
 
     def test_quiet_is_quiet(self):
@@ -148,6 +149,12 @@ class Bench(Case):
             self.expect_bench(found, "queue.handoff")
             self.assertEqual({row["params"]["capacity"] for row in found["rows"]}, {4, 16, 32, 1024, 2000})
             self.assertEqual("mutex-ring" in {row["system"] for row in found["rows"]}, peers == "on")
+
+    def test_what_reading_costs_is_measured_where_all_is_read(self):
+        found = self.json_of(self.expect(0, *"bench order.state --rounds 1 --json".split()).stdout, "headpond.bench/1")
+        self.assertGreater(found["consume_ns_per_kib"], 0)
+        found = self.json_of(self.expect(0, *"bench rng.normal --rounds 1 --seconds 0.01 --json".split()).stdout, "headpond.bench/1")
+        self.assertIsNone(found["consume_ns_per_kib"])
 
     def test_two_benches_make_one_object(self):
         done = self.expect(0, *"bench rng.normal queue.handoff --rounds 1 --seconds 0.01 --peers off --json".split())

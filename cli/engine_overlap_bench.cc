@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/core.h>
-#include <time.h>
 
 #include <algorithm>
 #include <chrono>
@@ -9,6 +8,7 @@
 #include <thread>
 
 #include "cli/benches.h"
+#include "cli/busy.h"
 #include "headpond/dataset/ops.h"
 #include "headpond/engine/loader.h"
 
@@ -18,25 +18,12 @@ namespace {
 constexpr int64_t kRows = 30, kBatches = 40, kSettled = 3;  // From the fourth batch on.
 constexpr double kPrepareMs = 90, kStepMs = 50;
 
-double thread_cpu_ms() {
-  timespec time{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return 1e3 * static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_nsec);
-}
-
-// Processor time, not time: what another process takes is not counted as work.
-void compute(double ms) {
-  const double end = thread_cpu_ms() + ms;
-  while (thread_cpu_ms() < end) {
-  }
-}
-
 void sleep_ms(double ms) { std::this_thread::sleep_for(std::chrono::duration<double, std::milli>(ms)); }
 
 // The time between steps, in the steady state.
 Result<std::vector<double>> steps_of(bool asleep, const std::stop_token& stop) {
   const Dataset dataset = range(kBatches * kRows) | map([asleep](int64_t x) {
-                            asleep ? sleep_ms(kPrepareMs / kRows) : compute(kPrepareMs / kRows);
+                            asleep ? sleep_ms(kPrepareMs / kRows) : compute_us(1e3 * kPrepareMs / kRows);
                             return x;
                           }) |
                           batch(kRows);

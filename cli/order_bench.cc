@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // What an order costs: permuted places, a state and a restore, and to wait for the one that is next.
 #include <fmt/core.h>
-#include <time.h>
+#include <malloc.h>
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <numeric>
 
 #include "cli/benches.h"
+#include "cli/busy.h"
 #include "cli/consume.h"
 #include "headpond/dataset/ops.h"
 #include "headpond/engine/loader.h"
@@ -22,8 +24,20 @@ std::string name_of(int64_t size) { return fmt::format("n={}", size); }
 
 double seconds(int64_t since_ns) { return 1e-9 * static_cast<double>(now_ns() - since_ns); }
 
+// Without what was let go and is kept for the next one who asks.
+double pss_kib() {
+  malloc_trim(0);
+  return static_cast<double>(memory_info().pss) / 1024;
+}
+
+struct ShuffleFigures {
+  double ns = 0;         // A place.
+  double grown_kib = 0;  // What the process has more when all is asked for.
+};
+
 // Places of a shuffled range, in columns: kAsked of them from the middle.
-double shuffle_ns(int64_t size, uint64_t seed, uint64_t& all) {
+ShuffleFigures shuffle_figures(int64_t size, uint64_t seed, uint64_t& all) {
+  const double before_kib = pss_kib();
   const Dataset dataset = range(size) | shuffle();
   const auto view = dataset.node()->bind({seed, 0});
   Context context;
@@ -32,10 +46,20 @@ double shuffle_ns(int64_t size, uint64_t seed, uint64_t& all) {
   const int64_t began = now_ns();
   for (int64_t first = 0; first < kAsked; first += kBlock) {
     std::iota(places.begin(), places.end(), (size / 2 + first) % (size - kBlock));
-    if (!view->fill(places, context, {&column, 1}, nullptr)) return 0;
+    if (!view->fill(places, context, {&column, 1}, nullptr)) return {};
     all ^= xor_of(std::as_bytes(std::span(values)));
   }
-  return 1e9 * seconds(began) / static_cast<double>(kAsked);
+  const double ns = 1e9 * seconds(began) / static_cast<double>(kAsked);
+  return {ns, std::max(0.0, pss_kib() - before_kib)};
+}
+
+// The control: an order that is stored.
+double stored_kib(int64_t size) {
+  const double before = pss_kib();
+  std::vector<int64_t> order(static_cast<size_t>(size));
+  std::iota(order.begin(), order.end(), 0);
+  const double grown = pss_kib() - before;
+  return order.back() == size - 1 ? grown : 0;
 }
 
 struct StateFigures {
@@ -66,17 +90,6 @@ Result<StateFigures> state_figures(int64_t size, uint64_t seed) {
     return fail(ErrorKind::DataLoss, "the restored run gives another batch");
   }
   return figures;
-}
-
-void compute_us(double us) {
-  timespec time{};
-  const auto now = [&time] {
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return 1e6 * static_cast<double>(time.tv_sec) + 1e-3 * static_cast<double>(time.tv_nsec);
-  };
-  const double end = now() + us;
-  while (now() < end) {
-  }
 }
 
 // Elements a second and processor, where each costs the same.
@@ -113,13 +126,27 @@ Bench order_shuffle_bench(const BenchSetup& setup) {
                              of_row(bench.rows.size())});
     bench.rows.push_back(row(name_of(size), "headpond", "ns_per_element", "ns"));
   }
+  const size_t grown = bench.rows.size();
+  bench.rows.push_back(row(name_of(kSizes[1]), "headpond", "grown_kib", "KiB"));
+  bench.rows.push_back(row(name_of(kSizes[0]), "stored order", "grown_kib", "KiB"));
+  bench.targets.push_back({"order.shuffle.memory",
+                           name_of(kSizes[1]) + ": at most 1 MB more while a million is asked for", false, 1000,
+                           of_row(grown)});
+  bench.targets.push_back(
+      {"order.shuffle.memory.control", "a stored order is seen to take more", true, 1000, of_row(grown + 1)});
   const auto all = std::make_shared<uint64_t>();
   bench.cycle = [all, seed = setup.seed](const std::stop_token&) -> Result<std::vector<BenchSample>> {
     std::vector<BenchSample> samples;
+    ShuffleFigures figures;
     for (const int64_t size : kSizes) {
-      samples.push_back(with_cpu_time([&] { return shuffle_ns(size, seed, *all); }));
-      if (samples.back().value <= 0) return fail(ErrorKind::Unknown, "shuffle gives no columns");
+      samples.push_back(with_cpu_time([&] {
+        figures = shuffle_figures(size, seed, *all);
+        return figures.ns;
+      }));
+      if (figures.ns <= 0) return fail(ErrorKind::Unknown, "shuffle gives no columns");
     }
+    samples.push_back({figures.grown_kib});
+    samples.push_back({stored_kib(kSizes[0])});
     return samples;
   };
   return bench;

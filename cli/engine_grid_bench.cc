@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// Is a Loader of which nothing is set as fast as the best of a grid of settings?
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <memory>
+#include <thread>
+
+#include "cli/benches.h"
+#include "cli/busy.h"
+#include "headpond/dataset/ops.h"
+#include "headpond/engine/loader.h"
+
+namespace headpond::cli {
+namespace {
+
+constexpr std::array kThreads = {0, 1, 2, 4};
+constexpr std::array<int64_t, 3> kRunAhead = {1, 4, 16};
+
+struct Shape {
+  const char* name;
+  Dataset dataset;
+};
+
+Step spin(double us) {
+  return map([us](int64_t x) {
+    compute_us(us);
+    return x;
+  });
+}
+
+Step wait(int us) {
+  return map(
+      [us](int64_t x) {
+        std::this_thread::sleep_for(std::chrono::microseconds(us));
+        return x;
+      },
+      {.blocking = true});
+}
+
+Dataset stream(int64_t count) {
+  const auto make = [count](uint64_t) -> Generator {
+    return [count, i = int64_t{0}]() mutable -> Result<std::optional<Element>> {
+      if (i == count) return std::nullopt;
+      return Element{Tensor::scalar(i++)};
+    };
+  };
+  return from_generator(make, {{"", i64, {}}});
+}
+
+// Each takes two processors about a quarter of a second, the third one less.
+std::vector<Shape> shapes() {
+  const auto third = [](int64_t x) { return x % 3 > 0; };
+  return {{"cheap: range|shuffle|map|batch(256)",
+           range(10'000'000) | shuffle() | map([](int64_t x) { return x * 3; }) | batch(256)},
+          {"dear: range|map(100 us)|batch(32)", range(5000) | spin(100) | batch(32)},
+          {"waits: range|map(1 ms asleep)|batch(8)", range(2000) | wait(1000) | batch(8)},
+          {"filter: range|map(30 us)|filter|batch(64)", range(16'000) | spin(30) | filter(third) | batch(64)},
+          {"stream: from_generator|map(100 us)|batch(32)", stream(5000) | spin(100) | batch(32)}};
+}
+
+std::vector<LoaderOptions> settings() {
+  std::vector<LoaderOptions> all = {{}};
+  for (const int threads : kThreads) {
+    for (const int64_t run_ahead : kRunAhead) all.push_back({.threads = threads, .run_ahead = run_ahead});
+  }
+  return all;
+}
+
+Result<double> seconds(const Dataset& dataset, const LoaderOptions& options) {
+  const int64_t began = now_ns();
+  Loader loader(dataset, options);
+  while (true) {
+    const auto batch = loader.next();
+    if (!batch) return fail(batch.error());
+    if (!*batch) return 1e-9 * static_cast<double>(now_ns() - began);
+  }
+}
+
+std::string text(const LoaderOptions& options) {
+  return options.threads < 0 ? "nothing set"
+                             : fmt::format("threads={} run_ahead={}", options.threads, options.run_ahead);
+}
+
+// Medians are compared, not rounds: the best of twelve in one round is the luckiest of them.
+double over_best(const BenchResult& result, size_t first, size_t count) {
+  double best = result.row(first + 1).median;
+  for (size_t i = first + 1; i < first + count; ++i) best = std::min(best, result.row(i).median);
+  return best / result.row(first).median;
+}
+
+}  // namespace
+
+Bench engine_grid_bench(const BenchSetup&) {
+  Bench bench{.name = "engine.grid", .rounds = 3};
+  const auto all = std::make_shared<const std::vector<Shape>>(shapes());
+  const auto grid = settings();
+  for (const Shape& shape : *all) {
+    const size_t first = bench.rows.size();
+    for (const LoaderOptions& options : grid) {
+      bench.rows.push_back({.name = shape.name,
+                            .params = {{"threads", int64_t{options.threads}}, {"run_ahead", options.run_ahead}},
+                            .system = text(options),
+                            .system_version = HEADPOND_VERSION,
+                            .metric = "seconds",
+                            .unit = "s"});
+    }
+    bench.targets.push_back(
+        {"engine.grid." + std::string(shape.name).substr(0, std::string(shape.name).find(':')),
+         "nothing set: at least 0.95 of the best of 12 settings", true, 0.95,
+         [first, count = grid.size()](const BenchResult& r) { return over_best(r, first, count); }});
+  }
+  bench.cycle = [all, grid](const std::stop_token& stop) -> Result<std::vector<BenchSample>> {
+    std::vector<BenchSample> samples;
+    for (const Shape& shape : *all) {
+      for (const LoaderOptions& options : grid) {
+        if (stop.stop_requested()) return fail(ErrorKind::Cancelled, "interrupted");
+        Result<double> took = 0;
+        samples.push_back(with_cpu_time([&] {
+          took = seconds(shape.dataset, options);
+          return took.value_or(0);
+        }));
+        if (!took) return fail(took.error());
+      }
+    }
+    return samples;
+  };
+  return bench;
+}
+
+}  // namespace headpond::cli
