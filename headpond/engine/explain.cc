@@ -132,7 +132,7 @@ Explanation explain(const Dataset& dataset) {
   add_rewrites(*dataset.node(), explanation.rewrites);
   std::set<const Node*> seen;
   add_restore(*dataset.node(), seen, explanation.restore);
-  explanation.batch_bytes = internal::element_bytes(dataset.spec());
+  explanation.batch_bytes = internal::element_bytes(*dataset.node());
   return explanation;
 }
 

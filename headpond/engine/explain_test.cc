@@ -98,7 +98,7 @@ TEST(Explain, SaysWhatIsRestoredByReplay) {
 }
 
 TEST(Explain, ReadsAsAPage) {
-  const std::string page = explain(range(9) | map(&same) | batch(3, {.drop_remainder = true})).to_string();
+  const std::string page = explain(range(9) | map(&same) | batch(3)).to_string();
   EXPECT_THAT(page, HasSubstr("rows in place: range|map|batch"));
   EXPECT_THAT(page, HasSubstr("range(start=0, stop=9, step=1)"));
   EXPECT_THAT(page, HasSubstr("an element takes 24 bytes"));

@@ -33,7 +33,7 @@ void check(const Dataset& dataset, const LoaderOptions& options) {
   if (options.io_threads > kMostThreads || (options.io_threads < 1 && options.threads != 0))
     refuse("Loader", fmt::format("io_threads={}: 1 to {} are possible", options.io_threads, kMostThreads));
   if (options.memory < 1) refuse("Loader", fmt::format("memory={}: at least 1 byte is needed", options.memory));
-  const int64_t bytes = internal::element_bytes(dataset.spec());
+  const int64_t bytes = internal::element_bytes(*dataset.node());
   if (bytes > options.memory) {
     throw Exception(Error(ErrorKind::ResourceExhausted,
                           fmt::format("Loader: an element of {} takes {} bytes, more than the memory of {}",

@@ -192,7 +192,7 @@ TEST(LoaderMemory, ABatchThatIsLargerIsANamedError) {
   Watchdog watchdog;
   watchdog.in("a batch that is too large");
   try {
-    const Loader loader(range(1 << 20) | batch(1 << 16, {.drop_remainder = true}), {.memory = 4096});
+    const Loader loader(range(1 << 20) | batch(1 << 16), {.memory = 4096});
     FAIL() << "a batch of half a megabyte was accepted";
   } catch (const Exception& e) {
     EXPECT_EQ(e.error().kind(), ErrorKind::ResourceExhausted);

@@ -89,7 +89,7 @@ TEST(LoaderThreads, NoneMeansThatTheProgramDoesAllItself) {
 
 TEST(LoaderThreads, OptionsThatCannotBeAreRefused) {
   const auto kind = [](const LoaderOptions& options) {
-    const Error error = refused([&] { (void)Loader(range(6) | batch(2, {.drop_remainder = true}), options); });
+    const Error error = refused([&] { (void)Loader(range(6) | batch(2), options); });
     EXPECT_TRUE(error) << to_string(options);
     return error ? error.kind() : ErrorKind::Unknown;
   };

@@ -37,5 +37,7 @@ std::string name_of(const Stage& stage);
 
 /// How many bytes an element takes; -1: a shape is not fixed.
 int64_t element_bytes(const Spec& spec);
+/// The same of an element of `node`; of a batch of such rows, those of a whole one.
+int64_t element_bytes(const Node& node);
 
 }  // namespace headpond::internal

@@ -52,6 +52,9 @@ TEST(Stage, SizesAreKnownFromTheSpecAlone) {
   EXPECT_EQ(element_bytes({{"", DType::f32, {kUnknown}}}), -1);
   EXPECT_EQ(element_bytes({{"", DType::bytes, {}}}), -1);
   EXPECT_EQ(element_bytes({{"", DType::f64, {int64_t{1} << 40, int64_t{1} << 22}}}), -1) << "beyond 64 bits";
+  EXPECT_EQ(element_bytes(*(range(100) | batch(32)).node()), 32 * 8) << "of a whole batch";
+  EXPECT_EQ(element_bytes(*(range(10) | batch(32)).node()), 10 * 8);
+  EXPECT_EQ(element_bytes(*(range(10) | batch(3) | batch(2)).node()), -1) << "its rows differ";
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ Window::Window(Core& core, const Stage& stage)
       name_(name_of(stage)),
       trace_name_(trace::intern(name_)),
       counter_name_(trace::intern("window/" + name_)),
-      element_bytes_(element_bytes(stage.node->spec())),
+      element_bytes_(element_bytes(*stage.node)),
       known_(core.learned(*stage.node)) {
   known_.opens.blocking = known_.opens.blocking || stage.blocking;
   known_.rows.blocking = known_.rows.blocking || stage.blocking;
