@@ -118,6 +118,30 @@ Core::~Core() {
 
 namespace {
 
+// What the calling thread opens as long as this lives is not begun before its end.
+class Held {
+ public:
+  explicit Held(Core& core) : core_(core), before_(std::exchange(current, this)) {}
+  ~Held() {
+    current = before_;
+    core_.release(windows_);
+  }
+  Held(const Held&) = delete;
+  Held& operator=(const Held&) = delete;
+  static void add(const std::shared_ptr<Window>& window) {
+    if (current == nullptr) return;
+    window->held = true;
+    current->windows_.push_back(window);
+  }
+
+ private:
+  static thread_local Held* current;
+  Core& core_;
+  Held* const before_;
+  std::vector<std::shared_ptr<Window>> windows_;
+};
+thread_local Held* Held::current = nullptr;
+
 class WindowIterator final : public Iterator {
  public:
   explicit WindowIterator(std::shared_ptr<Window> window) : window_(std::move(window)) {}
@@ -146,8 +170,23 @@ std::unique_ptr<Iterator> Core::open(const Node& node, const Binding& binding) {
   return std::make_unique<WindowIterator>(std::move(window));
 }
 
+std::unique_ptr<Iterator> Core::restored(const std::function<std::unique_ptr<Iterator>()>& make,
+                                         StateVisitor& visitor) {
+  const Held held(*this);
+  auto iterator = make();
+  iterator->visit_state(visitor);  // It may open others.
+  return iterator;
+}
+
+void Core::release(const std::vector<std::shared_ptr<Window>>& held) {
+  MutexLock lock(mu);
+  for (const auto& window : held) window->held = false;
+  wake();
+}
+
 void Core::add(std::shared_ptr<Window> window) {
   window->epoch = epoch_here();
+  Held::add(window);
   const Window* const opener = Opener::current();
   const auto is_opener = [opener](const auto& other) { return other.get() == opener; };
   const auto after = std::find_if(windows_.begin(), windows_.end(), is_opener);
@@ -172,12 +211,6 @@ void Core::remove(const Window* window) {
   std::erase_if(windows_, [&](const auto& other) { return other.get() == window; });
 }
 
-void Core::hold(bool held) {
-  MutexLock lock(mu);
-  held_ = held;
-  wake();
-}
-
 bool Core::fits(int64_t bytes) const {
   const int64_t used = std::max(pool_.stats().bytes_in_use, ready_bytes);
   int64_t all = 0;
@@ -199,7 +232,7 @@ double Core::take_interval_ns(int64_t taken, int64_t since) const {
 // ---- tasks
 
 bool Core::claim(Role role, Task* task) {
-  if (stopped_ || held_) return false;
+  if (stopped_) return false;
   for (const auto& window : windows_) {
     if (!window->early && window->claim(role, true, task)) return true;
   }

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <utility>
@@ -41,11 +42,13 @@ class Core final : public Feed, public std::enable_shared_from_this<Core> {
   Core(const Dataset& dataset, const LoaderOptions& options);
   ~Core() override;
 
-  /// `node` run by the engine. Threads begin at it at once, unless hold() says that its place is still to be restored.
+  /// `node` run by the engine. Threads begin at it at once.
   std::unique_ptr<Iterator> open(const Node& node, const Binding& binding) override;
   /// It is begun when there is nothing else to do.
   void expect(const Node& node, const Binding& binding) override;
-  void hold(bool held);
+  /// What `make` opens, at the place that `visitor` restores: nothing of it is begun before.
+  std::unique_ptr<Iterator> restored(const std::function<std::unique_ptr<Iterator>()>& make, StateVisitor& visitor);
+  void release(const std::vector<std::shared_ptr<Window>>& held);
   /// The program is in this epoch now: what is expected of others will not come.
   void begin_epoch(uint64_t epoch);
   /// expect() of the next epoch.
@@ -165,7 +168,7 @@ class Core final : public Feed, public std::enable_shared_from_this<Core> {
   int early_thread_ = 0;
   uint64_t epoch_ = 0;
   std::atomic<bool> stopped_ = false;  // Set under `mu`.
-  bool started_ = false, held_ = false, waiting_ = false, inline_ = false, warned_ = false;
+  bool started_ = false, waiting_ = false, inline_ = false, warned_ = false;
   int running_ = 0, io_threads_ = 0, alive_ = 0;
   std::map<const Node*, Learned> learned_;
   int64_t taken_ = 0, work_ns_ = 0, work_ns_at_take_ = 0;

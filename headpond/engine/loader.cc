@@ -64,9 +64,11 @@ struct Loader::Run {
 
   bool has_epoch(uint64_t number) const { return options.epochs < 0 || number < static_cast<uint64_t>(options.epochs); }
 
-  void begin_epoch() {
+  // At the place that `visitor` restores, if there is one.
+  void begin_epoch(StateVisitor* visitor = nullptr) {
     core->begin_epoch(epoch);
-    iterator = core->open(*dataset.node(), {options.seed, epoch});
+    const auto open = [this] { return core->open(*dataset.node(), {options.seed, epoch}); };
+    iterator = visitor != nullptr ? core->restored(open, *visitor) : open();
     if (has_epoch(epoch + 1)) core->expect_epoch(*dataset.node(), {options.seed, epoch + 1});
     state = {.epoch = epoch, .index = 0, .position = {}};
     index = -1;
@@ -182,12 +184,9 @@ Result<Loader> Loader::restored(const Dataset& dataset, const LoaderOptions& opt
   if (!restored) return fail(restored.error());
   run.epoch = restored->epoch;
   if (!restored->position.empty()) {
-    run.core->hold(true);
-    run.begin_epoch();
     StateVisitor visitor = StateVisitor::restoring(restored->position);
-    run.iterator->visit_state(visitor);
+    run.begin_epoch(&visitor);
     if (Error error = internal::position_error(visitor)) return fail(std::move(error));
-    run.core->hold(false);
     run.index = restored->index - 1;
     run.gave = true;
   }

@@ -15,6 +15,7 @@
 #include "headpond/base/crc32c.h"
 #include "headpond/engine/explain.h"
 #include "headpond/engine/plan_run_test_internal.h"
+#include "headpond/engine/stage_internal.h"
 #include "tests/test_files.h"
 
 namespace headpond::internal {
@@ -86,7 +87,8 @@ class PlanRuns {
     Sequence sequence(case_.plan(), case_.sequential());
     begin_ = sequence.state();
     course_ = course_of(sequence);
-    course_.largest = std::max(course_.largest, known_size(case_.plan().spec()));
+    const Dataset plan = case_.plan();
+    course_.largest = std::max({course_.largest, known_size(plan.spec()), element_bytes(*plan.node())});
   }
   bool check(Met& met) { return unbroken(met) && in_pieces() && sequence_from_any_place() && after_the_end(); }
 

@@ -19,6 +19,7 @@ namespace headpond::internal {
 namespace {
 
 constexpr size_t kFillBlock = 256;
+constexpr int64_t kGoodInARow = 32;
 
 struct Rows final : Unit {
   int64_t number = 0;  // Of the batch, in the epoch.
@@ -26,38 +27,13 @@ struct Rows final : Unit {
   Element batch;
   std::vector<Offer> places;   // Of row 0; none if rows are stacked when all are there.
   std::vector<Element> loose;  // Such rows.
-  // Of a batch that was made one row after the other.
+  // Of a batch that was gathered from elements.
   Got got = Got::value;
   Error error;
   int64_t behind = 0;         // The position behind its last row.
   bool is_remainder = false;  // Made only to see whether it can be: what fails in it is told.
   bool given = false;
   int64_t looked_at = 0;  // Rows, of a broken one that is given in any order.
-};
-
-// Inputs with their plain meaning, of which nothing more is asked once the engine is to stop.
-class UntilStopped final : public Feed {
- public:
-  explicit UntilStopped(const Core& core) : core_(core) {}
-  std::unique_ptr<Iterator> open(const Node& input, const Binding& binding) override {
-    return std::make_unique<Asked>(core_, plain_.open(input, binding));
-  }
-
- private:
-  class Asked final : public Iterator {
-   public:
-    Asked(const Core& core, std::unique_ptr<Iterator> input) : core_(core), input_(std::move(input)) {}
-    Got next(Context& context, Element& out) override {
-      return core_.is_stopped() ? Got::later : input_->next(context, out);
-    }
-    void visit_state(StateVisitor& visitor) override { input_->visit_state(visitor); }
-
-   private:
-    const Core& core_;
-    const std::unique_ptr<Iterator> input_;
-  };
-  const Core& core_;
-  SequentialFeed plain_;
 };
 
 class RowsWindow final : public Window {
@@ -79,7 +55,7 @@ class RowsWindow final : public Window {
   }
 
   Got open(int64_t, Context& context, std::shared_ptr<Unit>& unit) override {
-    if (one_by_one_) return open_one_by_one(context, unit);
+    if (by_elements_) return open_by_elements(context, unit);
     const int64_t count = std::min(node_.batch_size(), slots_ - next_to_open_);
     if (count <= 0) return Got::end;
     auto rows = std::make_shared<Rows>();
@@ -92,7 +68,7 @@ class RowsWindow final : public Window {
       make_places(*rows, context);
       unit = std::move(rows);
     } catch (...) {
-      auto broken = std::make_shared<Rows>();  // Made one by one, it tells that there is no memory.
+      auto broken = std::make_shared<Rows>();  // Gathered from elements, it tells that there is no memory.
       broken->number = rows->number;
       broken->first = rows->first;
       broken->behind = rows->behind;
@@ -162,7 +138,7 @@ class RowsWindow final : public Window {
     const auto& rows = static_cast<const Rows&>(unit);
     number_to_open_ = rows.number;
     next_to_open_ = mutant("loses an error's neighbours") ? rows.behind : rows.first;
-    one_by_one_ = true;
+    by_elements_ = true;
     reopen();
   }
 
@@ -250,41 +226,44 @@ class RowsWindow final : public Window {
     return Got::value;
   }
 
-  // As the operator itself does it, until there is a batch again: so an element that fails is left out, and what
-  // follows moves up.
-  Got open_one_by_one(Context& context, std::shared_ptr<Unit>& unit) {
-    if (!alone_) {
-      if (!feed_) feed_ = std::make_unique<UntilStopped>(core_);
-      alone_ = node_.iterate(binding_, *feed_);
-      StateVisitor saved;
-      saved.number(number_to_open_);
-      saved.number(next_to_open_);
-      const std::string state = saved.saved();
-      StateVisitor restoring = StateVisitor::restoring(state);
-      alone_->visit_state(restoring);
-    }
+  // As the operator itself does it, over elements that are made by any threads: so an element that fails is left out,
+  // and what follows moves up. Until some batches came without an error.
+  Got open_by_elements(Context& context, std::shared_ptr<Unit>& unit) {
+    if (!gathered_) begin_gathering();
     auto rows = std::make_shared<Rows>();
     rows->elements = 1;
-    rows->got = alone_->next(context, rows->batch);
+    rows->got = gathered_->next(context, rows->batch);
     if (rows->got == Got::later) return Got::later;
     if (rows->got == Got::error) {
       rows->error = std::move(context.error);
+      good_in_a_row_ = 0;
     } else if (rows->got == Got::end) {
       rows->behind = next_to_open_ = slots_;
-      one_by_one_ = false;
     } else {
-      const std::string state = position_of(*alone_);
-      StateVisitor reading = StateVisitor::restoring(state);
       rows->number = number_to_open_;
+      const std::string state = position_of(*gathered_);
+      StateVisitor reading = StateVisitor::restoring(state);
       reading.number(number_to_open_);
       reading.number(next_to_open_);
       rows->behind = next_to_open_;
       rows->bytes = bytes_of(rows->batch);
-      alone_.reset();
-      one_by_one_ = false;
+      ++good_in_a_row_;
+    }
+    if (rows->got == Got::end || good_in_a_row_ == kGoodInARow) {
+      gathered_.reset();
+      by_elements_ = false;
     }
     unit = std::move(rows);
     return Got::value;
+  }
+
+  void begin_gathering() {
+    StateVisitor saved;
+    saved.number(number_to_open_);
+    saved.number(next_to_open_);
+    StateVisitor restoring = StateVisitor::restoring(saved.saved());
+    gathered_ = core_.restored([this] { return node_.iterate(binding_, core_); }, restoring);
+    good_in_a_row_ = 0;
   }
 
   const Batching& node_;
@@ -298,9 +277,9 @@ class RowsWindow final : public Window {
 
   // Of who opens.
   int64_t number_to_open_ = 0, next_to_open_ = 0;
-  bool one_by_one_ = false;
-  std::unique_ptr<UntilStopped> feed_;
-  std::unique_ptr<Iterator> alone_;
+  bool by_elements_ = false;
+  std::unique_ptr<Iterator> gathered_;
+  int64_t good_in_a_row_ = 0;
 
   // Of who takes.
   int64_t given_ = 0, next_ = 0;

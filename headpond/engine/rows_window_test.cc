@@ -85,6 +85,27 @@ TEST(RowsWindow, AnElementThatFailsIsLeftOutAndWhatFollowsMovesUp) {
   }
 }
 
+TEST(RowsWindow, ElementsAreMadeByAllThreadsBehindAnErrorToo) {
+  for (const int threads : {1, 3}) {
+    const auto crowd = std::make_shared<Crowd>();
+    const auto behind = std::make_shared<std::atomic<bool>>(false);
+    const Dataset dataset = range(2000) | map([=](int64_t x) -> Result<int64_t> {
+                              if (x % 10 == 3) return fail(ErrorKind::DataLoss, "three");
+                              if (*behind) crowd->meet(threads, 20);
+                              return x;
+                            }) |
+                            batch(100);
+    Loader loader(dataset, {.threads = threads, .consumer_helps = false});
+    EXPECT_FALSE(loader.next());
+    *behind = true;
+    EXPECT_TRUE(becomes_true([&] {
+      (void)loader.next();
+      return crowd->most >= threads;
+    }));
+    EXPECT_EQ(crowd->most, threads) << "control: one is not three";
+  }
+}
+
 TEST(RowsWindow, ErrorsComeInTheOrderOfTheirElements) {
   const auto odd_fails = [](int64_t x) -> Result<int64_t> {
     if (x % 2 == 1) return fail(ErrorKind::DataLoss, fmt::format("odd {}", x));

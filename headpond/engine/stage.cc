@@ -104,7 +104,7 @@ int64_t element_bytes(const Spec& spec) {
 int64_t element_bytes(const Node& node) {
   const int64_t bytes = element_bytes(node.spec());
   const auto* const batching = dynamic_cast<const Batching*>(&node);
-  if (bytes >= 0 || batching == nullptr) return bytes;
+  if (bytes >= 0 || batching == nullptr || node.input().kind() != Kind::indexed) return bytes;
   Spec whole = node.spec();
   for (size_t i = 0; i < whole.size(); ++i) {
     const int64_t rows = std::min(batching->batch_size(), node.input().slots());

@@ -151,7 +151,7 @@ bool Window::is_long(const Waits& waits, double ns) const {
 }
 
 bool Window::claim(Role role, bool head, Task* task) {
-  if (closed_) return false;
+  if (closed_ || held) return false;
   return (is_for(role, known_.rows) && claim_rows(head, role, task)) ||
          (is_for(role, known_.opens) && claim_open(role, head, task));
 }

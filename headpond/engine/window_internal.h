@@ -99,6 +99,7 @@ class Window : public std::enable_shared_from_this<Window> {
   bool is_blocking() const { return known_.opens.blocking || known_.rows.blocking; }
   StageStats stats() const;
   bool early = false;  ///< For something that nobody asks for yet.
+  bool held = false;   ///< Its place is still to be restored.
   uint64_t epoch = 0;  ///< Of the program, that it works for.
 
   // Without the lock, in tasks.

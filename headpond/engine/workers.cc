@@ -131,7 +131,7 @@ void Core::do_io(Worker& self) {
 }
 
 void Core::wake() {
-  if (!started_ || stopped_ || held_) return;
+  if (!started_ || stopped_) return;
   if (threads_ > 0 && std::any_of(windows_.begin(), windows_.end(), [](const auto& w) { return w->is_blocking(); }) &&
       claim(Role::io, nullptr)) {
     const auto idle = std::find_if(io_workers_.begin(), io_workers_.end(), [](const Worker& w) { return w.asleep; });
@@ -167,7 +167,6 @@ void Core::stop() {
   {
     MutexLock lock(mu);
     stopped_ = true;
-    held_ = false;
     for (Worker& worker : workers_) worker.wake.notify_one();
     for (Worker& worker : io_workers_) worker.wake.notify_one();
     ready_.notify_all();
