@@ -38,7 +38,7 @@ def tidy_one(entry, context):
     stamp = BUILD / "tidy" / key
     if stamp.exists():
         return None
-    status, output = run(TIDY, "--quiet", "-p", BUILD, source)
+    status, output = run(TIDY, "--quiet", "-p", BUILD / "tidy", source)
     if status == 0:
         stamp.touch()
         return None
@@ -46,11 +46,13 @@ def tidy_one(entry, context):
 
 
 def tidy_findings():
-    entries = [entry for entry in json.loads((BUILD / "compile_commands.json").read_text(encoding="utf-8"))
-               if not pathlib.Path(entry["file"]).stem.endswith("_test")]
+    # A source that is in several targets is looked at once: clang-tidy would take each command that it finds.
+    commands = json.loads((BUILD / "compile_commands.json").read_text(encoding="utf-8"))
+    entries = list({entry["file"]: entry for entry in commands if not pathlib.Path(entry["file"]).stem.endswith("_test")}.values())
     headers = [path for path in checks.files(checks.ROOT) if path.suffix == ".h" or path.name == ".clang-tidy"]
     context = b"".join((checks.ROOT / path).read_bytes() for path in headers)
     (BUILD / "tidy").mkdir(exist_ok=True)
+    (BUILD / "tidy/compile_commands.json").write_text(json.dumps(entries), encoding="utf-8")
     with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         said = list(pool.map(lambda entry: tidy_one(entry, context), entries))
     print(f"clang-tidy: {len(entries)} sources")
