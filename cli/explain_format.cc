@@ -164,7 +164,7 @@ std::string explain_mermaid(const ExplainReport& report) {
   const auto quoted = [](const std::string& text) { return replaced(replaced(text, '#', "#35;"), '"', "#quot;"); };
   std::string text = "flowchart TD\n";
   for (size_t i = 0; i < nodes.size(); ++i) {
-    text += fmt::format("  n{}[\"{}({})\"]\n", i, quoted(nodes[i]->facts().op), quoted(nodes[i]->facts().args));
+    text += fmt::format("  n{}[\"{}\"]\n", i, quoted(nodes[i]->title()));
   }
   for_edges(nodes, [&](auto from, auto to, const std::string& fields) {
     text += fmt::format("  n{} -->|\"{}\"| n{}\n", from, quoted(fields), to);

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#define XXH_INLINE_ALL
+#define XXH_STATIC_LINKING_ONLY  // Its state may be a member.
 #include <xxhash.h>
 
 namespace headpond::cli {

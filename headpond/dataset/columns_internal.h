@@ -46,11 +46,11 @@ class ColumnsLeft {
   std::vector<Offer> moved_;
 };
 
-/// View::fill of what gives its input's elements at other places: `places_of(positions, to)` writes them; below 0: there
-/// is none.
+/// View::fill of what gives its input's elements at other places: `places_of(positions, to)` writes them; below 0:
+/// there is none.
 template <class PlacesOf>
-bool fill_from(const View& input, PlacesOf&& places_of, std::span<const int64_t> positions, Context& context, Offers columns,
-               uint64_t* keys) {
+bool fill_from(const View& input, PlacesOf&& places_of, std::span<const int64_t> positions, Context& context,
+               Offers columns, uint64_t* keys) {
   if (positions.empty()) return input.fill({}, context, columns, keys);
   std::array<int64_t, kFillBlock> places;
   ColumnsLeft left(columns, keys);

@@ -30,7 +30,7 @@ void own_memory(Element& element) {
       if (size != 0) std::memcpy(copy.mutable_data(), tensor.data(), size);
       tensor = std::move(copy);
     } else {
-      BufferRef buffer = BufferPool::shared().allocate(size);
+      BufferRef buffer = BufferPool::current().allocate(size);
       std::memcpy(buffer->data(), tensor.data(), size);
       const std::byte* const data = buffer->data();
       tensor = Tensor::view(data, DType::bytes, tensor.shape(), std::move(buffer));

@@ -28,8 +28,8 @@ class KeptSequence {
 };
 
 /// Gives what is kept, and behind that what `input` gives, which is opened only then and is read again from its
-/// beginning. An error is never kept, nor what comes when
-/// Context::may_keep() is false: from the first one on the input is asked in each epoch. The state is one number.
+/// beginning. From the first element on that is not kept, the input is asked in each epoch: an error never is, nor what
+/// comes while Context::may_keep() is false. The state is one number.
 std::unique_ptr<Iterator> iterate_kept(const Node& input, const Binding& binding, Feed& feed, KeptSequence& kept);
 
 }  // namespace headpond::internal

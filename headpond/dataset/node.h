@@ -59,7 +59,7 @@ class Node {
     bool blocking = false;   ///< It waits, for a file or a network, more than it computes.
     /// Of what it means. Raised when it gives other elements for equal arguments, so that older states are refused.
     int version = 0;
-    bool replays = false;    ///< A restored run reads again all that came before its place.
+    bool replays = false;  ///< A restored run reads again all that came before its place.
   };
   virtual ~Node() = default;
   Node(const Node&) = delete;

@@ -16,15 +16,13 @@ class PartsIterator final : public Iterator {
 
   Got next(Context& context, Element& out) override {
     while (part_ != node_.parts()) {
-      if (!input_) begin_part();  // It threw before.
+      if (!input_ && !has_begun_part(context)) return Got::error;
       if (!std::exchange(expected_, true)) expect_next_part();
       const Got got = in_part(part_, input_->next(context, out), out);
       if (got == Got::value) gave_ = true;
       if (got != Got::end) return got;
       if (node_.parts() == kEndless && !gave_) return futile(context);
-      ++part_;
-      gave_ = false;
-      begin_part();
+      pass_part();
     }
     return Got::end;
   }
@@ -43,6 +41,22 @@ class PartsIterator final : public Iterator {
     input_ = feed_.open(*input, binding);
     expected_ = false;
   }
+  void pass_part() {
+    ++part_;
+    gave_ = false;
+    input_.reset();
+  }
+  // What cannot be opened is left out, and said.
+  bool has_begun_part(Context& context) {
+    try {
+      begin_part();
+      return true;
+    } catch (...) {
+      pass_part();
+      context.fail(current_exception_error());
+      return false;
+    }
+  }
   // Not before something is asked for: a restore begins another part.
   void expect_next_part() {
     if (part_ + 1 == node_.parts()) return;
@@ -53,7 +67,7 @@ class PartsIterator final : public Iterator {
     Error error(ErrorKind::FailedPrecondition,
                 fmt::format("{}: no element in round {}, it would go on for ever: it ends here", node_.title(), part_));
     part_ = kEndless;
-    begin_part();
+    input_.reset();
     return context.fail(std::move(error));
   }
 

@@ -124,13 +124,12 @@ Element::Names names_of(const Spec& spec) {
 
 Got Holes::count(Got got, Context& context) {
   if (got != Got::hole) count_ = 0;
-  if (got != Got::hole || node_.slots() != kEndless || ++count_ < kMost) return got;
+  const bool counts = node_.slots() == kEndless && node_.kind() != Kind::stream;
+  if (got != Got::hole || !counts || ++count_ < kMost) return got;
   count_ = 0;
-  const auto& facts = node_.facts();
-  return context.fail(
-      {ErrorKind::FailedPrecondition,
-       fmt::format("{}({}): no element at {} places in a row, and there is no end: it may go on for ever", facts.op,
-                   facts.args, kMost)});
+  return context.fail({ErrorKind::FailedPrecondition,
+                       fmt::format("{}: no element at {} places in a row, and there is no end: it may go on for ever",
+                                   node_.title(), kMost)});
 }
 
 Error futile_epoch(const std::string& who, uint64_t epoch) {

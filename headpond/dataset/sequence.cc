@@ -21,11 +21,22 @@ struct Sequence::Run {
     index = -1;
     gave = false;
   }
+  // What opening throws is the end of the epoch, behind that error.
+  Got next_of_iterator(Element& out) {
+    if (is_lost) return Got::end;
+    try {
+      if (!iterator) begin_epoch();
+      return iterator->next(context, out);
+    } catch (...) {
+      is_lost = !iterator;
+      out.clear();
+      return context.fail(current_exception_error());
+    }
+  }
   Result<std::optional<Element>> next() {
     while (has_epoch()) {
-      if (!iterator) begin_epoch();
       Element out;
-      const Got got = iterator->next(context, out);
+      const Got got = next_of_iterator(out);
       gave = gave || got == Got::value || got == Got::error;
       switch (got) {
         case Got::value:
@@ -39,6 +50,7 @@ struct Sequence::Run {
           continue;
         default:
           ++epoch;
+          is_lost = false;
           iterator.reset();
           state = {.epoch = epoch, .index = 0, .position = {}};
           if (options.epochs < 0 && !gave) return fail(internal::futile_epoch("Sequence", epoch - 1));
@@ -55,6 +67,7 @@ struct Sequence::Run {
   std::unique_ptr<Iterator> iterator;  // Null: at the begin of `epoch`.
   uint64_t epoch = 0;
   int64_t index = -1;
+  bool is_lost = false;      // It could not be opened.
   bool gave = false;         // An element or an error, in this epoch.
   internal::RunState state;  // After the last element.
 };

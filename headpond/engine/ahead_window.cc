@@ -32,7 +32,7 @@ struct Taken final : Unit {
 
 class AheadWindow final : public Window {
  public:
-  AheadWindow(Core& core, const Stage& stage, const Binding& binding) : Window(core, stage) {
+  AheadWindow(Core& core, const Stage& stage, const Binding& binding) : Window(core, stage), holes_(*stage.node) {
     for (const Pointwise* point : stage.chain) draws_.push_back(point->random_key(binding));
     input_ = stage.own_iterator ? stage.input->iterate(binding, core) : core.open(*stage.input, binding);
     state_ = position_of(*input_);
@@ -42,18 +42,18 @@ class AheadWindow final : public Window {
     if (input_ended_) return Got::end;
     auto taken = std::make_shared<Taken>();
     const int64_t began = now_ns();
-    for (Got got = Got::value; got == Got::value && std::cmp_less(taken->items.size(), rows);) {
+    for (Got got = Got::value; got == Got::value && !input_ended_ && std::cmp_less(taken->items.size(), rows);) {
       Taken::Item item;
       got = item.got = next(context, item.element);
-      input_ended_ = got == Got::end;
       if (got == Got::later) break;
       if (got == Got::error) item.error = std::move(context.error);
-      item.state = position_of(*input_);
+      input_ended_ = !has_place(item) || got == Got::end;
       taken->items.push_back(std::move(item));
       if (now_ns() - began > kLongEnoughNs) break;
     }
     if (taken->items.empty()) return Got::later;
-    taken->elements = static_cast<int64_t>(taken->items.size()) - (input_ended_ ? 1 : 0);
+    const bool has_end = taken->items.back().got == Got::end;
+    taken->elements = static_cast<int64_t>(taken->items.size()) - (has_end ? 1 : 0);
     taken->size = stage_.chain.empty() ? 0 : static_cast<int64_t>(taken->items.size());
     if (stage_.chain.empty()) complete(*taken, context);
     unit = std::move(taken);
@@ -82,10 +82,22 @@ class AheadWindow final : public Window {
     Taken::Item& item = taken.items[taken.given++];
     state_ = std::move(item.state);
     out = std::move(item.element);
-    return item.got == Got::error ? context.fail(std::move(item.error)) : item.got;
+    return holes_.count(item.got == Got::error ? context.fail(std::move(item.error)) : item.got, context);
   }
 
  private:
+  // Behind an element whose place cannot be said nothing is taken.
+  bool has_place(Taken::Item& item) {
+    try {
+      item.state = behind_ = position_of(*input_);
+      return true;
+    } catch (...) {
+      item.got = Got::error;
+      item.error = current_exception_error();
+      item.state = behind_;
+      return false;
+    }
+  }
   Got next(Context& context, Element& out) {
     try {
       return input_->next(context, out);
@@ -109,7 +121,9 @@ class AheadWindow final : public Window {
   std::vector<RandomKey> draws_;
   std::unique_ptr<Iterator> input_;  // Of who opens; before that, of who restores.
   bool input_ended_ = false;
-  std::string state_;  // Of who takes.
+  std::string behind_;  // Of who opens: the place behind what was taken from the input.
+  std::string state_;   // Of who takes.
+  Holes holes_;         // The same.
 };
 
 }  // namespace

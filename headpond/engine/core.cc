@@ -76,7 +76,7 @@ struct Done {
   bool waited = false;
 };
 
-Done carry_out(const Task& task, Context& context) {
+Done carry_out(const Core& core, const Task& task, Context& context) {
   Done done;
   Window& window = *task.window;
   hand_over_point();
@@ -87,7 +87,7 @@ Done carry_out(const Task& task, Context& context) {
     if (task.unit) {
       window.work(*task.unit, task.first, task.count, context);
     } else {
-      const Opener opener(window);
+      const Opener opener(core, window);
       done.got = window.open(task.count, context, done.opened);
     }
   });
@@ -187,7 +187,7 @@ void Core::release(const std::vector<std::shared_ptr<Window>>& held) {
 void Core::add(std::shared_ptr<Window> window) {
   window->epoch = epoch_here();
   Held::add(window);
-  const Window* const opener = Opener::current();
+  const Window* const opener = Opener::in(*this);
   const auto is_opener = [opener](const auto& other) { return other.get() == opener; };
   const auto after = std::find_if(windows_.begin(), windows_.end(), is_opener);
   Early* const early = is_opening_early() ? opening_early_ : after != windows_.end() ? early_of(**after) : nullptr;
@@ -246,7 +246,7 @@ void Core::run(Task& task, Context& context) {
   Done done;
   {
     const Unlocked unlocked(mu);
-    done = carry_out(task, context);
+    done = carry_out(*this, task, context);
   }
   work_ns_ += done.elapsed_ns;
   stats_.memory_peak = std::max(stats_.memory_peak, pool_.stats().bytes_in_use);

@@ -21,20 +21,29 @@
 
 namespace headpond::internal {
 
-/// As long as it lives, what the calling thread opens is part of `window`: it stands behind it, and is as early.
+/// As long as it lives, what the calling thread opens in `core` is part of `window`: it stands behind it, and is as
+/// early.
 class Opener {
  public:
-  explicit Opener(const Window& window) : before_(std::exchange(current(), &window)) {}
-  ~Opener() { current() = before_; }
+  Opener(const Core& core, const Window& window)
+      : core_(core), window_(window), before_(std::exchange(innermost(), this)) {}
+  ~Opener() { innermost() = before_; }
   Opener(const Opener&) = delete;
   Opener& operator=(const Opener&) = delete;
-  static const Window*& current() {
-    thread_local const Window* window = nullptr;
-    return window;
+  /// Null: none.
+  static const Window* in(const Core& core) {
+    const Opener* const opener = innermost();  // A program may run one engine within another one's task.
+    return opener != nullptr && &opener->core_ == &core ? &opener->window_ : nullptr;
   }
 
  private:
-  const Window* const before_;
+  static const Opener*& innermost() {
+    thread_local const Opener* opener = nullptr;
+    return opener;
+  }
+  const Core& core_;
+  const Window& window_;
+  const Opener* const before_;
 };
 
 class Core final : public Feed, public std::enable_shared_from_this<Core> {
@@ -133,6 +142,7 @@ class Core final : public Feed, public std::enable_shared_from_this<Core> {
     return opening_early_ != nullptr && early_thread_ == this_thread_id();
   }
   uint64_t epoch_here() const HEADPOND_REQUIRES(mu);
+  void expect_in(uint64_t epoch, const Node& node, const Binding& binding) HEADPOND_REQUIRES(mu);
   Early* early_of(const Window& window) HEADPOND_REQUIRES(mu);
   int permits() const HEADPOND_REQUIRES(mu);
   void start_threads() HEADPOND_REQUIRES(mu);
@@ -169,7 +179,7 @@ class Core final : public Feed, public std::enable_shared_from_this<Core> {
   uint64_t epoch_ = 0;
   std::atomic<bool> stopped_ = false;  // Set under `mu`.
   bool started_ = false, waiting_ = false, inline_ = false, warned_ = false;
-  int running_ = 0, io_threads_ = 0, alive_ = 0;
+  int running_ = 0, io_threads_ = 0, io_ceiling_ = options_.io_threads, alive_ = 0;
   std::map<const Node*, Learned> learned_;
   int64_t taken_ = 0, work_ns_ = 0, work_ns_at_take_ = 0;
   Estimate step_ns_{0.05, 0.5};               // Between leave() and arrive().

@@ -6,12 +6,6 @@
 namespace headpond::internal {
 namespace {
 
-void busy_us(int64_t us) {
-  const auto until = std::chrono::steady_clock::now() + std::chrono::microseconds(us);
-  while (std::chrono::steady_clock::now() < until) {
-  }
-}
-
 TEST(Core, StaysBelowItsMemoryAndCountsWhatTheProgramHolds) {
   constexpr int64_t kBatch = 100 * 8, kMemory = 20 * kBatch;
   const Dataset dataset = range(100'000) | map([](int64_t x) { return x; }) | batch(100);

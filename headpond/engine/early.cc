@@ -22,16 +22,17 @@ int height_of(const Node& node) {
 }  // namespace
 
 void Core::expect(const Node& node, const Binding& binding) {
-  const int height = height_of(node);
   MutexLock lock(mu);
-  expected_.push_back({&node, binding, epoch_here(), height});
-  wake();
+  expect_in(epoch_here(), node, binding);
 }
 
 void Core::expect_epoch(const Node& node, const Binding& binding) {
-  const int height = height_of(node);
   MutexLock lock(mu);
-  expected_.push_back({&node, binding, binding.epoch, height});
+  expect_in(binding.epoch, node, binding);
+}
+
+void Core::expect_in(uint64_t epoch, const Node& node, const Binding& binding) {
+  expected_.push_back({&node, binding, epoch, height_of(node)});
   wake();
 }
 
@@ -107,7 +108,8 @@ std::unique_ptr<Iterator> Core::take_early(const Node& node, const Binding& bind
 
 uint64_t Core::epoch_here() const {
   if (is_opening_early()) return opening_early_->what.epoch;
-  return Opener::current() != nullptr ? Opener::current()->epoch : epoch_;
+  const Window* const opener = Opener::in(*this);
+  return opener != nullptr ? opener->epoch : epoch_;
 }
 
 Core::Early* Core::early_of(const Window& window) {

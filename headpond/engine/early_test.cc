@@ -10,12 +10,6 @@ namespace {
 
 using testing::HasSubstr;
 
-void busy_us(int64_t us) {
-  const auto until = std::chrono::steady_clock::now() + std::chrono::microseconds(us);
-  while (std::chrono::steady_clock::now() < until) {
-  }
-}
-
 // Epochs that something was begun in.
 struct Begun {
   std::array<std::atomic<int>, 8> epochs = {};

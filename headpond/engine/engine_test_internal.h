@@ -21,6 +21,12 @@ namespace headpond::internal {
 
 inline void pause_ms(int64_t ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }
 
+inline void busy_us(int64_t us) {
+  const auto until = std::chrono::steady_clock::now() + std::chrono::microseconds(us);
+  while (std::chrono::steady_clock::now() < until) {
+  }
+}
+
 /// True as soon as `condition` holds; false if it does not within `ms`, by
 /// default longer than any machine is slow.
 template <class Condition>

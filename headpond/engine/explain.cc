@@ -111,8 +111,8 @@ void add_rewrites(const Node& node, std::vector<Rewrite>& rewrites) {
 void add_restore(const Node& node, std::set<const Node*>& seen, std::vector<RestoreNote>& notes) {
   if (!seen.insert(&node).second) return;
   for (const Node::Ref& input : node.facts().inputs) add_restore(*input, seen, notes);
-  const std::string what = fmt::format("{}({})", node.facts().op, node.facts().args);
-  if (node.facts().args.ends_with("opaque")) {
+  const std::string what = node.title();
+  if ((is(node, "map") || is(node, "filter")) && node.facts().args.ends_with("opaque")) {
     notes.push_back({what, "not checked on restore, as a changed function cannot be seen: give it a name"});
   }
   if (is(node, "from_generator") && node.facts().replays) {

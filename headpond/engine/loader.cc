@@ -97,11 +97,21 @@ struct Loader::Run {
     state = {.epoch = epoch, .index = 0, .position = {}};
   }
 
+  Got next_of_iterator(Element& out) {
+    const CurrentPool current(core->pool());
+    try {
+      return iterator->next(context, out);
+    } catch (...) {
+      out.clear();
+      return context.fail(current_exception_error());
+    }
+  }
+
   // Never Got::later or Got::hole.
   Got pull(Element& out) {
     for (bool waited = false;; waited = true) {
       const uint64_t seen = core->progress();
-      const Got got = iterator->next(context, out);
+      const Got got = next_of_iterator(out);
       if (got != Got::later) {
         waited_ns = wait_began > 0 ? now_ns() - wait_began : -1;
         if (!waited && waited_ns < kLongOpenNs) waited_ns = -1;
@@ -124,7 +134,10 @@ struct Loader::Run {
     bool arrived = false;
     while (has_epoch(epoch)) {
       if (!std::exchange(arrived, true)) core->arrive();
-      if (auto lost = begin_epoch_if_needed()) return fail(std::move(*lost));
+      if (auto lost = begin_epoch_if_needed()) {
+        core->leave(now_ns() - wait_began, false);
+        return fail(std::move(*lost));
+      }
       Element out;
       const Got got = pull(out);
       core->leave(waited_ns, got == Got::value);
@@ -197,10 +210,10 @@ Result<Loader> Loader::restored(const Dataset& dataset, const LoaderOptions& opt
 Result<std::optional<Batch>> Loader::next() { return run_->next(false); }
 Result<std::optional<Batch>> Loader::next_in_epoch() { return run_->next(true); }
 void Loader::next_epoch() {
-  if (run_->has_epoch(run_->epoch)) run_->end_epoch();
+  if (run_->has_epoch(run_->epoch) && !run_->core->is_of_another_process()) run_->end_epoch();
 }
 std::string Loader::state() const { return internal::save(run_->state, run_->dataset, run_->options.seed); }
-LoaderStats Loader::stats() const { return run_->core->stats(); }
+LoaderStats Loader::stats() const { return run_->core->is_of_another_process() ? LoaderStats() : run_->core->stats(); }
 
 int64_t Loader::epoch_left() const { return run_->has_epoch(run_->epoch) ? static_cast<int64_t>(run_->epoch) : -1; }
 

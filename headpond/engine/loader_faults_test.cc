@@ -61,6 +61,47 @@ TEST(LoaderFaults, WhatOpeningThrowsIsTheErrorOfItsEpoch) {
   }
 }
 
+TEST(LoaderFaults, APartThatCannotBeOpenedIsLeftOut) {
+  const Dataset dataset = throws(4, 9, 1) | batch(2) | repeat(3);
+  const auto expected = elements(dataset);
+  EXPECT_THAT(expected, ElementsAre("[0 1]", "[2 3]", HasSubstr("cannot bind"), "[0 1]", "[2 3]"));
+  for (const int threads : {0, 2}) EXPECT_EQ(loaded(dataset, {.threads = threads}), expected);
+  Sequence sequence(throws(2, 9, 1), {.epochs = 3});
+  int errors = 0, values = 0;
+  for (auto next = sequence.next(); !next || *next; next = sequence.next()) next ? ++values : ++errors;
+  EXPECT_EQ(errors, 1) << "of an epoch that cannot be opened, as a Loader says it";
+  EXPECT_EQ(values, 4);
+}
+
+// 0, 1, ... without positions; nobody can ask where it stands behind 5.
+class NoPlace final : public Node {
+ public:
+  NoPlace() : Node({.op = "no_place", .spec = {{"", DType::i64, {}}}, .kind = Kind::stream, .slots = kEndless}) {}
+  std::unique_ptr<Iterator> iterate(const Binding&, Feed&) const override {
+    class Numbers final : public Iterator {
+     public:
+      Got next(Context&, Element& out) override {
+        out.append(Tensor::scalar(next_++));
+        return Got::value;
+      }
+      void visit_state(StateVisitor& visitor) override {
+        if (next_ > 5) throw std::runtime_error("no place");
+        visitor.number(next_);
+      }
+      int64_t next_ = 0;
+    };
+    return std::make_unique<Numbers>();
+  }
+  bool iterates() const override { return true; }
+};
+
+TEST(LoaderFaults, WhatAWindowLosesComesBehindAllThatWasMade) {
+  for (const int threads : {0, 2}) {
+    EXPECT_THAT(loaded(Dataset(std::make_shared<NoPlace>()), {.threads = threads}),
+                ElementsAre("0", "1", "2", "3", "4", HasSubstr("no place")));
+  }
+}
+
 TEST(LoaderFaults, PlacesWithoutAnElementForEverAreAnErrorAndNoLoop) {
   const auto never = [](int64_t) { return false; };
   const Dataset dataset = range(10) | repeat() | filter(never);
@@ -104,10 +145,12 @@ TEST(LoaderFaults, AnotherProcessIsToldSoAndIsNotHeldUp) {
   if (child == 0) {
     const auto next = loader.next();
     const bool told = !next && next.error().kind() == ErrorKind::FailedPrecondition;
+    loader.next_epoch();
+    const bool still = loader.stats().batches == 0;
     { Loader gone(std::move(loader)); }
     Loader own(range(7), {.threads = 2});
     const bool works = rest_of(own).size() == 7;
-    _exit(told && works ? 0 : 1);
+    _exit(told && still && works ? 0 : 1);
   }
   int status = -1;
   ASSERT_EQ(waitpid(child, &status, 0), child);

@@ -26,7 +26,7 @@ struct StageStats {
   int64_t ready = 0;       ///< Of these, complete. Near 0: this stage, or one below, limits; near target: the program.
   double mean_ready = 0;   ///< Seen at each take.
   int64_t unit_bytes = 0;  ///< The largest so far.
-  std::vector<OperatorCost> operators = {};  ///< From the source on, where elements have positions.
+  std::vector<OperatorCost> operators = {};  ///< From the source on; none without positions, nor of a level that waits.
 };
 
 struct LoaderStats {

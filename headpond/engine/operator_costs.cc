@@ -7,11 +7,13 @@
 namespace headpond::internal {
 
 void OperatorCosts::begin() {
+  std::vector<Operator> operators;
   for (const Node* node = &top_; !node->iterates() && node->slots() > 0; node = &node->input()) {
-    operators_.push_back({node, node->bind(binding_)});
+    operators.push_back({node, node->bind(binding_)});
     if (node->facts().inputs.size() != 1) break;
   }
-  std::reverse(operators_.begin(), operators_.end());
+  std::reverse(operators.begin(), operators.end());
+  operators_ = std::move(operators);
 }
 
 void OperatorCosts::sample(int64_t position, Context& context) {

@@ -98,7 +98,7 @@ bool Window::take(Units& dropped) {
   if (units_.front()->broken && !any_order_) {
     if (opening_) return false;
     refuse_broken(*units_.front());
-    drop_units(dropped);
+    drop_units(dropped, units_.begin());
     core_.wake();
     return false;
   }
@@ -107,7 +107,7 @@ bool Window::take(Units& dropped) {
   units_.pop_front();
   core_.ready_bytes -= current_->bytes;
   if (taken_++ == 0) first_take_ = core_.takes();
-  const auto ready = std::count_if(units_.begin(), units_.end(), [](const auto& unit) { return unit->ready; });
+  const int64_t ready = ready_units();
   ready_seen_ += static_cast<double>(ready);
   if (trace::enabled()) trace::counter(counter_name_, ready);
   // Waking a thread for each cheap unit would cost more than the unit.
@@ -120,21 +120,21 @@ void Window::close() {
   Units dropped;
   MutexLock lock(core_.mu);
   closed_ = true;
-  drop_units(dropped);
+  drop_units(dropped, units_.begin());
   core_.learn(*stage_.node, known_);
   core_.remove(this);
 }
 
-void Window::drop_units(Units& dropped) {
-  for (const auto& unit : units_) {
+void Window::drop_units(Units& dropped, std::deque<std::shared_ptr<Unit>>::iterator from) {
+  std::for_each(from, units_.end(), [this](const auto& unit) {
     unit->dropped = true;
     unclaimed_rows_ -= unit->size - unit->claimed;
     core_.pending_bytes -= unit->pending;
     if (unit->ready) core_.ready_bytes -= unit->bytes;
     unit->pending = 0;
-  }
-  dropped.assign(units_.begin(), units_.end());
-  units_.clear();
+  });
+  dropped.insert(dropped.end(), from, units_.end());
+  units_.erase(from, units_.end());
 }
 
 // ---- claiming
@@ -329,10 +329,12 @@ void Window::lose(const Task& task, Error why) {
   if (!task.unit) {
     opening_ = false;
     core_.pending_bytes -= std::exchange(opening_bytes_, 0);
+  } else if (task.unit->dropped) {
+    return;
   }
+  drop_units(lost_units_, std::find(units_.begin(), units_.end(), task.unit));
   if (!is_lost_) lost_ = std::move(why);
   is_lost_ = ended_ = true;
-  drop_units(lost_units_);
   core_.made_progress();
 }
 
@@ -341,13 +343,19 @@ void Window::break_unit(Unit& unit) {
   unit.broken = true;
 }
 
+// A unit may hold nothing but the end.
+int64_t Window::ready_units() const {
+  return std::count_if(units_.begin(), units_.end(),
+                       [](const auto& unit) { return unit->ready && unit->elements > 0; });
+}
+
 StageStats Window::stats() const {
   StageStats stats{.name = name_, .blocking = is_blocking(), .units = taken_, .elements = made_};
   stats.element_ns = known_.row_ns.known() ? known_.row_ns.value() : known_.open_ns.value();
   stats.unit_ns = known_.latency_ns.value();
   stats.target = target();
   stats.ahead = static_cast<int64_t>(units_.size());
-  stats.ready = std::count_if(units_.begin(), units_.end(), [](const auto& unit) { return unit->ready; });
+  stats.ready = ready_units();
   stats.mean_ready = taken_ > 0 ? ready_seen_ / static_cast<double>(taken_) : 0;
   stats.unit_bytes = known_.largest_bytes;
   stats.operators = costs_;

@@ -140,9 +140,9 @@ class Window : public std::enable_shared_from_this<Window> {
   int64_t bytes_of_unit(int64_t rows) const;
   void saw_bytes(int64_t bytes);
   using Units = std::vector<std::shared_ptr<Unit>>;
-  Units lost_units_;
   /// To be destroyed without the lock, as elements may be of any kind.
-  void drop_units(Units& dropped);
+  void drop_units(Units& dropped, std::deque<std::shared_ptr<Unit>>::iterator from);
+  int64_t ready_units() const;
   bool take(Units& dropped);
   std::string place();
   Got give_in_any_order(Context& context, Element& out);
@@ -165,6 +165,7 @@ class Window : public std::enable_shared_from_this<Window> {
   int64_t given_early_ = 0;                    // Units, while an earlier one is not.
   int64_t first_take_ = 0;                     // The program's, when the first unit was taken.
   double ready_seen_ = 0;
+  Units lost_units_;  // Destroyed with this.
   bool is_lost_ = false;
   Error lost_;  // Until it is given.
   Learned known_;

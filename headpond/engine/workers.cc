@@ -61,6 +61,7 @@ void Core::start_io_thread() {
     ++io_threads_;
   } else {
     io_workers_.pop_back();
+    io_ceiling_ = io_threads_;
   }
 }
 
@@ -122,8 +123,7 @@ void Core::do_io(Worker& self) {
       self.doing = nullptr;
     } else {
       wake();  // What it brought is to be computed with.
-      self.asleep = true;
-      while (self.asleep && !stopped_) self.wake.wait(mu);
+      sleep(self);
     }
   }
   --alive_;
@@ -138,7 +138,7 @@ void Core::wake() {
     if (idle != io_workers_.end()) {
       idle->asleep = false;
       idle->wake.notify_one();
-    } else if (io_threads_ < options_.io_threads) {
+    } else if (io_threads_ < io_ceiling_) {
       start_io_thread();
     }
   }

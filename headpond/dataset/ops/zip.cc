@@ -59,7 +59,7 @@ class ZipIterator final : public Iterator {
     for (Element& in : held_) append(in, out);
     return Got::value;
   }
-  /// REQUIRES: the last next(), if any, gave a value or an error: no row is half taken.
+  /// REQUIRES: the last next(), if any, did not give later. A row that the end cut is left out: that input ends again.
   void visit_state(StateVisitor& visitor) override {
     for (const auto& input : inputs_) input->visit_state(visitor);
   }
