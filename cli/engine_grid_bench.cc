@@ -90,11 +90,15 @@ std::string text(const LoaderOptions& options) {
                              : fmt::format("threads={} run_ahead={}", options.threads, options.run_ahead);
 }
 
-// Medians are compared, not rounds: the best of twelve in one round is the luckiest of them.
+// The best setting is that of the medians, as the best of twelve in one round is the luckiest of them; it is compared
+// round by round.
 double over_best(const BenchResult& result, size_t first, size_t count) {
-  double best = 0;
-  for (size_t i = first + 1; i < first + count; ++i) best = std::max(best, result.row(i).median);
-  return result.row(first).median / best;
+  size_t best = first + 1;
+  for (size_t i = best; i < first + count; ++i) best = result.row(i).median > result.row(best).median ? i : best;
+  std::vector<double> ratios;
+  for (const BenchRound& round : result.rounds) ratios.push_back(round.values[first] / round.values[best]);
+  std::sort(ratios.begin(), ratios.end());
+  return ratios[ratios.size() / 2];
 }
 
 }  // namespace
