@@ -60,7 +60,7 @@ Error error_of(const Work& work) {
 class HEADPOND_ANNOTATE(scoped_lockable) Unlocked {
  public:
   explicit Unlocked(Mutex& mutex) HEADPOND_RELEASE(mutex) : mutex_(mutex) { mutex_.unlock(); }
-  ~Unlocked() HEADPOND_ACQUIRE() { mutex_.lock(); }
+  ~Unlocked() HEADPOND_RELEASE() { mutex_.lock(); }  // To the analysis: gives up what the constructor did.
   Unlocked(const Unlocked&) = delete;
   Unlocked& operator=(const Unlocked&) = delete;
 

@@ -78,10 +78,11 @@ class Core final : public Feed, public std::enable_shared_from_this<Core> {
   void stop();
   /// After fork() the child has no thread of it.
   bool is_of_another_process() const { return forks_ != forks(); }
-  bool is_stopped() const { return stopped_.load(std::memory_order_relaxed); }
+  /// It is never destroyed.
+  void stay() { self_ = shared_from_this(); }
 
   // ---- Of windows, under `mu`.
-  void add(std::shared_ptr<Window> window);
+  void add(std::shared_ptr<Window> window) HEADPOND_REQUIRES(mu);
   void remove(const Window* window);
   bool fits(int64_t bytes) const;
   void made_progress();
@@ -160,6 +161,7 @@ class Core final : public Feed, public std::enable_shared_from_this<Core> {
   const std::vector<int> cpus_;
   const int threads_;
   const int forks_ = forks();
+  std::shared_ptr<Core> self_;
   BufferPool pool_;
   std::atomic<uint64_t> progress_ = 0;
 

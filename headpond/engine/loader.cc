@@ -53,7 +53,7 @@ struct Loader::Run {
   ~Run() {
     if (core->is_of_another_process()) {  // Its locks may be held for ever: nothing of it can be given back.
       (void)iterator.release();
-      (void)new std::shared_ptr<Core>(core);
+      core->stay();
       return;
     }
     core->stop();

@@ -98,7 +98,7 @@ bool Window::take(Units& dropped) {
   if (units_.front()->broken && !any_order_) {
     if (opening_) return false;
     refuse_broken(*units_.front());
-    drop_units(dropped, units_.begin());
+    drop_units(dropped, 0);
     core_.wake();
     return false;
   }
@@ -120,21 +120,22 @@ void Window::close() {
   Units dropped;
   MutexLock lock(core_.mu);
   closed_ = true;
-  drop_units(dropped, units_.begin());
+  drop_units(dropped, 0);
   core_.learn(*stage_.node, known_);
   core_.remove(this);
 }
 
-void Window::drop_units(Units& dropped, std::deque<std::shared_ptr<Unit>>::iterator from) {
-  std::for_each(from, units_.end(), [this](const auto& unit) {
+void Window::drop_units(Units& dropped, int64_t from) {
+  const auto first = units_.begin() + from;
+  std::for_each(first, units_.end(), [this](const auto& unit) {
     unit->dropped = true;
     unclaimed_rows_ -= unit->size - unit->claimed;
     core_.pending_bytes -= unit->pending;
     if (unit->ready) core_.ready_bytes -= unit->bytes;
     unit->pending = 0;
   });
-  dropped.insert(dropped.end(), from, units_.end());
-  units_.erase(from, units_.end());
+  dropped.insert(dropped.end(), first, units_.end());
+  units_.erase(first, units_.end());
 }
 
 // ---- claiming
@@ -332,7 +333,7 @@ void Window::lose(const Task& task, Error why) {
   } else if (task.unit->dropped) {
     return;
   }
-  drop_units(lost_units_, std::find(units_.begin(), units_.end(), task.unit));
+  drop_units(lost_units_, std::find(units_.begin(), units_.end(), task.unit) - units_.begin());
   if (!is_lost_) lost_ = std::move(why);
   is_lost_ = ended_ = true;
   core_.made_progress();

@@ -141,7 +141,7 @@ class Window : public std::enable_shared_from_this<Window> {
   void saw_bytes(int64_t bytes);
   using Units = std::vector<std::shared_ptr<Unit>>;
   /// To be destroyed without the lock, as elements may be of any kind.
-  void drop_units(Units& dropped, std::deque<std::shared_ptr<Unit>>::iterator from);
+  void drop_units(Units& dropped, int64_t from);
   int64_t ready_units() const;
   bool take(Units& dropped);
   std::string place();

@@ -27,8 +27,8 @@ Step shuffle(ShuffleOptions options = {});
 Step shuffle(int64_t window);
 
 /// Keeps what its input gives, in memory, from the first time that an element is asked for. What is below always has
-/// epoch 0, so what is kept is what would be made. Over a stream the elements are kept as they come. In a Loader no more is
-/// kept once half of its memory is in use; the rest is made in each epoch.
+/// epoch 0, so what is kept is what would be made. Over a stream the elements are kept as they come. In a Loader no
+/// more is kept once half of its memory is in use; the rest is made in each epoch.
 Step cache();
 
 }  // namespace headpond
