@@ -57,5 +57,6 @@
 #include "headpond/tensor/buffer.h"
 #include "headpond/tensor/dtype.h"
 #include "headpond/tensor/element.h"
+#include "headpond/tensor/padding.h"
 #include "headpond/tensor/shape.h"
 #include "headpond/tensor/tensor.h"

@@ -3,7 +3,6 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <span>
 
 #include "headpond/dataset/padding_internal.h"
 
@@ -47,24 +46,6 @@ std::optional<PaddingValue> half(double value, int digits) {
   return stored(static_cast<uint16_t>(bits | sign));
 }
 
-int64_t volume(std::span<const int64_t> dims) {
-  int64_t product = 1;
-  for (const int64_t dim : dims) product *= dim;
-  return product;
-}
-
-// run(from, to, count) for each contiguous run of a tensor of `dims` within one of `outer`.
-template <class Run>
-void for_runs(std::span<const int64_t> dims, std::span<const int64_t> outer, int64_t from, int64_t to, const Run& run) {
-  if (dims.size() <= 1) {
-    run(from, to, dims.empty() ? 1 : dims[0]);
-    return;
-  }
-  const auto inner = dims.subspan(1), outer_inner = outer.subspan(1);
-  const int64_t step = volume(inner), outer_step = volume(outer_inner);
-  for (int64_t i = 0; i < dims[0]; ++i) for_runs(inner, outer_inner, from + i * step, to + i * outer_step, run);
-}
-
 }  // namespace
 
 std::optional<PaddingValue> padding_value(DType dtype, double value) {
@@ -99,33 +80,6 @@ std::optional<PaddingValue> padding_value(DType dtype, double value) {
       break;
   }
   return std::nullopt;
-}
-
-void write_padded(const Tensor& tensor, const Shape& shape, const PaddingValue& value, std::byte* place) {
-  const size_t item = item_size(tensor.dtype());
-  const auto count = static_cast<size_t>(shape.size().value_or(0));
-  const bool is_whole = tensor.has_shape(shape);
-  if (!is_whole && value == PaddingValue{}) {
-    if (count != 0) std::memset(place, 0, count * item);
-  } else if (!is_whole) {
-    for (size_t i = 0; i < count; ++i) std::memcpy(place + i * item, value.data(), item);
-  }
-  if (tensor.size() == 0) return;
-  const Shape own = tensor.shape();
-  for_runs(own.dims(), shape.dims(), 0, 0, [&](int64_t from, int64_t to, int64_t length) {
-    std::memcpy(place + static_cast<size_t>(to) * item, tensor.data() + static_cast<size_t>(from) * item,
-                static_cast<size_t>(length) * item);
-  });
-}
-
-void append_padded(const Tensor& tensor, const Shape& shape, std::vector<std::string_view>& values) {
-  const auto begin = static_cast<int64_t>(values.size());
-  values.resize(values.size() + static_cast<size_t>(shape.size().value_or(0)));
-  if (tensor.size() == 0) return;
-  const Shape own = tensor.shape();
-  for_runs(own.dims(), shape.dims(), 0, begin, [&](int64_t from, int64_t to, int64_t length) {
-    for (int64_t i = 0; i < length; ++i) values[static_cast<size_t>(to + i)] = tensor.bytes_at(from + i);
-  });
 }
 
 }  // namespace headpond::internal

@@ -57,34 +57,5 @@ TEST(PaddingValue, IsRefusedWhereTheDTypeHasNone) {
   for (const auto& [dtype, value] : cases) EXPECT_FALSE(padding_value(dtype, value)) << value << " as " << name(dtype);
 }
 
-TEST(WritePadded, PutsTheTensorAtTheBeginning) {
-  const std::vector<uint8_t> values = {1, 2, 3, 4, 5, 6, 7, 8};
-  const auto padded = [&](const Shape& from, const Shape& to, double value) {
-    const auto count = static_cast<size_t>(*from.size());
-    Tensor out = Tensor::empty(DType::u8, to);
-    write_padded(Tensor::from(std::span<const uint8_t>(values.data(), count), from), to,
-                 *padding_value(DType::u8, value), out.mutable_data());
-    return text_of(out);
-  };
-  EXPECT_EQ(padded({}, {}, 9), "1");
-  EXPECT_EQ(padded({2}, {2}, 9), "[1 2]");
-  EXPECT_EQ(padded({2}, {4}, 9), "[1 2 9 9]");
-  EXPECT_EQ(padded({0}, {2}, 0), "[0 0]");
-  EXPECT_EQ(padded({2, 2}, {3, 3}, 9), "[3,3][1 2 9 3 4 9 9 9 9]");
-  EXPECT_EQ(padded({2, 2}, {2, 3}, 0), "[2,3][1 2 0 3 4 0]");
-  EXPECT_EQ(padded({2, 0}, {2, 1}, 7), "[2,1][7 7]");
-  EXPECT_EQ(padded({2, 1, 2}, {2, 2, 2}, 0), "[2,2,2][1 2 0 0 3 4 0 0]");
-}
-
-TEST(AppendPadded, FillsWithEmptyTexts) {
-  const std::vector<std::string_view> texts = {"a", "b", "c", "d"};
-  const Tensor tensor = Tensor::from(std::span<const std::string_view>(texts), {2, 2});
-  std::vector<std::string_view> values = {"before"};
-  append_padded(tensor, {2, 3}, values);
-  EXPECT_THAT(values, testing::ElementsAre("before", "a", "b", "", "c", "d", ""));
-  append_padded(Tensor::from(std::span<const std::string_view>(), {0}), {1}, values);
-  EXPECT_EQ(values.size(), 8U);
-}
-
 }  // namespace
 }  // namespace headpond::internal

@@ -1,27 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <string_view>
 
 #include "headpond/dataset/batching.h"
 #include "headpond/dataset/ops/batch.h"
 #include "headpond/dataset/padded_batch_internal.h"
+#include "headpond/tensor/padding.h"
 
 namespace headpond {
 namespace {
 
 using internal::PaddedField;
-
-// A dimension that the field leaves open is as long as the longest.
-Shape common_shape(const Shape& limit, std::span<const Element> rows, size_t field) {
-  std::vector<int64_t> dims(limit.dims().begin(), limit.dims().end());
-  for (size_t axis = 0; axis < dims.size(); ++axis) {
-    if (dims[axis] != kUnknown) continue;
-    for (const Element& row : rows) dims[axis] = std::max(dims[axis], row[field].dim(static_cast<int>(axis)));
-  }
-  return Shape(std::span<const int64_t>(dims));
-}
 
 class PaddedBatch final : public internal::Batching {
  public:
@@ -46,13 +36,13 @@ class PaddedBatch final : public internal::Batching {
       }
       if (dtype == DType::bytes) {
         std::vector<std::string_view> values;
-        for (const Element& row : rows) internal::append_padded(row[i], shape, values);
+        for (const Element& row : rows) append_padded(row[i], shape, values);
         out.append(Tensor::from(std::span<const std::string_view>(values), all));
         continue;
       }
       std::byte* place = context.make(out, offers, dtype, all);
       for (const Element& row : rows) {
-        internal::write_padded(row[i], shape, fields_[i].value, place);
+        write_padded(row[i], shape, fields_[i].value, place);
         place += static_cast<size_t>(*shape.size()) * item_size(dtype);
       }
     }
