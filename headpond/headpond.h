@@ -51,6 +51,8 @@
 #include "headpond/monitor/timeline.h"
 #include "headpond/monitor/wait_account.h"
 #include "headpond/queue/coordinator.h"
+#include "headpond/queue/padding_fifo_queue.h"
+#include "headpond/queue/priority_queue.h"
 #include "headpond/queue/queue.h"
 #include "headpond/queue/queue_runner.h"
 #include "headpond/queue/wait.h"

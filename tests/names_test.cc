@@ -98,6 +98,26 @@ void queues() {
   CHECK(hp::RandomShuffleQueue::from_list(0, {random}).size() == 1);
 }
 
+void queues_of_other_types() {
+  const std::array<int64_t, 3> values = {4, 5, 6};
+  const auto vector = [&](size_t size) {
+    return hp::Element{{hp::Tensor::from(std::span(values).first(size), hp::Shape{static_cast<int64_t>(size)})}};
+  };
+  hp::PaddingFIFOQueue padding({.capacity = 8, .dtypes = {hp::i64}, .shapes = {hp::Shape{hp::kUnknown}}});
+  CHECK(padding.enqueue(vector(1)) && padding.try_enqueue(vector(3)));
+  const hp::Result<hp::Element> padded = hp::PaddingFIFOQueue::from_list(0, {padding}).dequeue_many(2);
+  CHECK(padded && (*padded)[0].shape() == (hp::Shape{2, 3}) && (*padded)[0].as<int64_t>()[1] == 0);
+  hp::PriorityQueue priority({.capacity = 8, .dtypes = {hp::i64}, .shapes = {hp::Shape{}}, .names = {"p", "x"}});
+  for (const int64_t each : {2, 1}) {
+    CHECK(priority.enqueue(hp::Element::named({{"p", number(each)[0]}, {"x", number(10 * each)[0]}})));
+  }
+  hp::Queue base = priority;
+  const hp::Result<hp::Element> first = base.dequeue();
+  CHECK(first && (*first)["p"].as<int64_t>()[0] == 1 && (*first)[1].as<int64_t>()[0] == 10);
+  CHECK(hp::PriorityQueue::from_list(0, {priority}).dequeue_many(9).error().kind() == hp::ErrorKind::InvalidArgument);
+  CHECK(priority.close() && base.dequeue_up_to(9) && priority.size() == 0);
+}
+
 void runners() {
   hp::FIFOQueue queue({.capacity = 2, .dtypes = {hp::i64}});
   hp::Coordinator coordinator(hp::CoordinatorOptions{.clean_stop_kinds = {hp::ErrorKind::OutOfRange}});
@@ -182,6 +202,7 @@ int main() {
   errors();
   tensors();
   queues();
+  queues_of_other_types();
   runners();
   datasets();
   std::cout << "all names work\n";

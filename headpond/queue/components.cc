@@ -3,16 +3,21 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <set>
 #include <string_view>
 
 #include "headpond/queue/components_internal.h"
+#include "headpond/tensor/padding.h"
 
 namespace headpond::internal {
 namespace {
 
 [[noreturn]] void refuse(std::string why) { throw Exception(Error(ErrorKind::InvalidArgument, std::move(why))); }
+
+constexpr int kMostPaddedRank = 4;
+constexpr int64_t kMostPaddedValues = int64_t{1} << 56;
 
 Tensor stack_bytes(std::span<const Element> elements, size_t component, const Shape& shape) {
   std::vector<std::string_view> values;
@@ -22,28 +27,55 @@ Tensor stack_bytes(std::span<const Element> elements, size_t component, const Sh
   return Tensor::from(values, shape);
 }
 
+Tensor stack_padded_bytes(std::span<const Element> elements, size_t component, const Shape& shape) {
+  std::vector<std::string_view> values;
+  const Shape row = shape.row();
+  for (const Element& element : elements) append_padded(element[component], row, values);
+  return Tensor::from(values, shape);
+}
+
+void fill_padded(Tensor& batch, std::span<const Element> elements, size_t component) {
+  std::array<int64_t, kMostPaddedRank> dims{};  // Not batch.shape().row(): that may allocate.
+  const auto rank = static_cast<size_t>(batch.rank() - 1);
+  for (size_t axis = 0; axis < rank; ++axis) dims[axis] = batch.dim(static_cast<int>(axis) + 1);
+  const Shape row(std::span<const int64_t>(dims.data(), rank));
+  std::byte* to = batch.mutable_data();
+  for (const Element& element : elements) {
+    write_padded(element[component], row, PaddingValue{}, to);
+    to += static_cast<size_t>(row.size().value_or(0)) * item_size(batch.dtype());
+  }
+}
+
 }  // namespace
 
-Components::Components(const QueueOptions& options) : dtypes_(options.dtypes), shapes_(options.shapes) {
+Components::Components(const QueueOptions& options, Layout layout)
+    : layout_(layout), dtypes_(options.dtypes), shapes_(options.shapes) {
   if (dtypes_.empty()) refuse("a queue without dtypes: its elements have at least one component");
-  if (!shapes_.empty() && shapes_.size() != dtypes_.size()) {
-    refuse(fmt::format("{} shapes for {} dtypes: give none, or one per component", shapes_.size(), dtypes_.size()));
-  }
-  for (size_t i = 0; i < shapes_.size(); ++i) {
-    if (!shapes_[i].is_full()) {
-      refuse(fmt::format("shape {} of component {}: an unknown dimension needs a PaddingFIFOQueue",
-                         shapes_[i].to_string(), i));
-    }
-  }
+  check_shapes();
   if (options.names.empty()) return;
   if (options.names.size() != dtypes_.size()) {
-    refuse(
-        fmt::format("{} names for {} dtypes: give none, or one per component", options.names.size(), dtypes_.size()));
+    refuse(fmt::format("{} names for {} dtypes{}: give none, or one per component", options.names.size(),
+                       dtypes_.size(), counted_in()));
   }
   if (std::set<std::string>(options.names.begin(), options.names.end()).size() != options.names.size()) {
     refuse(fmt::format("a name occurs twice in: {}", fmt::join(options.names, ", ")));
   }
   names_ = std::make_shared<const std::vector<std::string>>(options.names);
+}
+
+void Components::check_shapes() const {
+  if (shapes_.empty() && layout_ == Layout::padded) {
+    refuse("a PaddingFIFOQueue without shapes: it needs one per component, with kUnknown where a dimension differs");
+  }
+  if (!shapes_.empty() && shapes_.size() != dtypes_.size()) {
+    refuse(fmt::format("{} shapes for {} dtypes{}: give none, or one per component", shapes_.size(), dtypes_.size(),
+                       counted_in()));
+  }
+  for (size_t i = 0; i < shapes_.size(); ++i) {
+    if (layout_ == Layout::padded || shapes_[i].is_full()) continue;
+    refuse(fmt::format("shape {} of component {}: an unknown dimension needs a PaddingFIFOQueue",
+                       shapes_[i].to_string(), i));
+  }
 }
 
 int64_t Components::element_bytes() const {
@@ -87,6 +119,15 @@ Result<void> Components::order_by_name(Element& element) const {
   return {};
 }
 
+bool Components::fits(size_t component, const Tensor& field, bool is_batch) const {
+  if (shapes_.empty()) {
+    return layout_ != Layout::with_priority || component > 0 || field.rank() == (is_batch ? 1 : 0);
+  }
+  const Shape& shape = shapes_[component];
+  if (is_batch) return shape.admits(field.shape().row());
+  return field.has_shape(shape) || shape.admits(field.shape());
+}
+
 Result<void> Components::check_fields(Element& element, bool is_batch) const {
   if (element.names() || names_) HEADPOND_TRY(order_by_name(element));
   if (element.size() != count()) {
@@ -102,9 +143,9 @@ Result<void> Components::check_fields(Element& element, bool is_batch) const {
     if (is_batch && field.rank() == 0) {
       return fail(ErrorKind::InvalidArgument, fmt::format("{}: expected a batch of rows, received a scalar", label(i)));
     }
-    if (shapes_.empty()) continue;
-    if (is_batch ? field.shape().row() == shapes_[i] : field.has_shape(shapes_[i])) continue;
-    const Shape expected = is_batch ? shapes_[i].stacked(kUnknown) : shapes_[i];
+    if (fits(i, field, is_batch)) continue;
+    const Shape one = shapes_.empty() ? Shape() : shapes_[i];
+    const Shape expected = is_batch ? one.stacked(kUnknown) : one;
     return fail(ErrorKind::InvalidArgument, fmt::format("{}: expected shape {}, received {}", label(i),
                                                         expected.to_string(), field.shape().to_string()));
   }
@@ -143,8 +184,27 @@ Element Components::row(const Element& rows, int64_t i) const {
 }
 
 Result<void> Components::check_can_stack() const {
-  if (!shapes_.empty()) return {};
-  return fail(ErrorKind::InvalidArgument, "elements of unknown shapes cannot be stacked: give the queue its shapes");
+  if (shapes_.empty()) {
+    return fail(ErrorKind::InvalidArgument, "elements of unknown shapes cannot be stacked: give the queue its shapes");
+  }
+  for (size_t i = 0; layout_ == Layout::padded && i < count(); ++i) {
+    if (!pads(i) || shapes_[i].rank() <= kMostPaddedRank) continue;
+    return fail(ErrorKind::Unimplemented,
+                fmt::format("{}: shape {} of rank {} cannot be padded, only up to rank {}", label(i),
+                            shapes_[i].to_string(), shapes_[i].rank(), kMostPaddedRank));
+  }
+  return {};
+}
+
+Shape Components::batch_shape(std::span<const Element> elements, size_t component) const {
+  const auto rows = static_cast<int64_t>(elements.size());
+  if (!pads(component)) return shapes_[component].stacked(rows);
+  Shape shape = common_shape(shapes_[component], elements, component).stacked(rows);
+  if (shape.size().value_or(kMostPaddedValues) >= kMostPaddedValues) {
+    throw Exception(Error(ErrorKind::ResourceExhausted,
+                          fmt::format("{}: a batch padded to {} is too large", label(component), shape.to_string())));
+  }
+  return shape;
 }
 
 Element Components::batch_for(std::span<const Element> elements) const {
@@ -154,8 +214,12 @@ Element Components::batch_for(std::span<const Element> elements) const {
     batch.origin = elements.front().origin;
   }
   for (size_t c = 0; c < count(); ++c) {
-    const Shape shape = shapes_[c].stacked(static_cast<int64_t>(elements.size()));
-    batch.append(dtypes_[c] == DType::bytes ? stack_bytes(elements, c, shape) : Tensor::empty(dtypes_[c], shape));
+    const Shape shape = batch_shape(elements, c);
+    if (dtypes_[c] != DType::bytes) {
+      batch.append(Tensor::empty(dtypes_[c], shape));
+    } else {
+      batch.append(pads(c) ? stack_padded_bytes(elements, c, shape) : stack_bytes(elements, c, shape));
+    }
   }
   batch.set_names(names_);
   return batch;
@@ -164,6 +228,10 @@ Element Components::batch_for(std::span<const Element> elements) const {
 void Components::fill(Element& batch, std::span<const Element> elements) const {
   for (size_t c = 0; c < count(); ++c) {
     if (dtypes_[c] == DType::bytes) continue;
+    if (pads(c)) {
+      fill_padded(batch[c], elements, c);
+      continue;
+    }
     std::byte* to = batch[c].mutable_data();
     for (const Element& element : elements) {
       const size_t size = element[c].byte_size();

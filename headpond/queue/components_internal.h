@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "headpond/base/status.h"
@@ -12,11 +13,18 @@
 
 namespace headpond::internal {
 
+/// What a queue's type asks of its components.
+enum class Layout : uint8_t {
+  fixed,          ///< Shapes, where given, are known.
+  padded,         ///< Shapes are given and may have unknown dimensions, which batches pad.
+  with_priority,  ///< As fixed; component 0 is an int64 scalar.
+};
+
 class Components {
  public:
   /// Throws Exception(InvalidArgument) if there is no component, if shapes or names are of another count, a name occurs
-  /// twice, or a shape has an unknown dimension.
-  explicit Components(const QueueOptions& options);
+  /// twice, or the shapes are not those of the layout.
+  explicit Components(const QueueOptions& options, Layout layout = Layout::fixed);
 
   size_t count() const { return dtypes_.size(); }
   const std::vector<DType>& dtypes() const { return dtypes_; }
@@ -32,10 +40,11 @@ class Components {
   Result<int64_t> check_rows(Element& rows) const;
   /// Row `i` of a checked batch, with memory of its own.
   Element row(const Element& rows, int64_t i) const;
-  /// ok iff elements can be stacked: shapes are given.
+  /// ok iff elements can be stacked: InvalidArgument unless shapes are given, Unimplemented for padding beyond rank 4.
   Result<void> check_can_stack() const;
   /// Memory for `elements` stacked along a new first dimension, with the first one's key and origin; strings are in it
-  /// already. REQUIRES: check_can_stack(). Allocates all that the stack needs.
+  /// already. REQUIRES: check_can_stack(). Allocates all that the stack needs. Throws Exception(ResourceExhausted) for
+  /// a padded shape that no memory holds.
   Element batch_for(std::span<const Element> elements) const;
   /// Brings the other values in. REQUIRES: `batch` is batch_for(elements).
   void fill(Element& batch, std::span<const Element> elements) const;
@@ -44,7 +53,13 @@ class Components {
   Result<void> check_fields(Element& element, bool is_batch) const;
   Result<void> order_by_name(Element& element) const;
   std::string label(size_t component) const;
+  void check_shapes() const;
+  std::string_view counted_in() const { return layout_ == Layout::with_priority ? ", the priority counted in" : ""; }
+  bool fits(size_t component, const Tensor& field, bool is_batch) const;
+  Shape batch_shape(std::span<const Element> elements, size_t component) const;
+  bool pads(size_t component) const { return layout_ == Layout::padded && !shapes_[component].is_full(); }
 
+  const Layout layout_;
   std::vector<DType> dtypes_;
   std::vector<Shape> shapes_;
   Element::Names names_;

@@ -133,6 +133,65 @@ TEST(Components, TheBytesOfAnElementAreKnownIffTheyAreFixed) {
   EXPECT_EQ(Components({.capacity = 1, .dtypes = {f32}, .shapes = {Shape{INT64_MAX}}}).element_bytes(), -1);
 }
 
+const QueueOptions kRagged = {
+    .capacity = 1, .dtypes = {f32, bytes}, .shapes = {Shape{kUnknown, 2}, Shape{kUnknown}}, .names = {"a", "b"}};
+
+Element ragged(const std::vector<float>& values, const std::vector<std::string_view>& texts) {
+  const auto rows = std::ssize(values) / 2;
+  return Element::named({{"a", Tensor::from(std::span<const float>(values), {rows, 2})},
+                         {"b", Tensor::from(std::span<const std::string_view>(texts), {std::ssize(texts)})}});
+}
+
+TEST(PaddedComponents, AnElementMustFitTheKnownDimensionsAndTheRank) {
+  const Components padded(kRagged, Layout::padded);
+  Element fits = ragged({1, 2, 3, 4}, {});
+  EXPECT_TRUE(padded.check(fits));
+  Element wide = Element::named({{"a", Tensor::empty(f32, {4, 3})}, {"b", fits["b"]}});
+  EXPECT_FAILS_WITH(ErrorKind::InvalidArgument, "component 0 ('a'): expected shape [?,2], received [4,3]",
+                    padded.check(wide));
+  Element flat = Element::named({{"a", Tensor::empty(f32, {4})}, {"b", fits["b"]}});
+  EXPECT_FAILS_WITH(ErrorKind::InvalidArgument, "expected shape [?,2], received [4]", padded.check(flat));
+  EXPECT_EQ(padded.element_bytes(), -1);
+}
+
+TEST(PaddedComponents, ABatchIsAsLongAsItsLongestAndTheRestIsZeroOrEmpty) {
+  const Components padded(kRagged, Layout::padded);
+  const std::vector<Element> elements = {ragged({1, 2}, {"x", "yy"}), ragged({3, 4, 5, 6}, {}), ragged({}, {"z"})};
+  Element batch = padded.batch_for(elements);
+  padded.fill(batch, elements);
+  EXPECT_EQ(batch["a"].shape(), (Shape{3, 2, 2}));
+  EXPECT_THAT(batch["a"].as<float>(), ::testing::ElementsAre(1, 2, 0, 0, 3, 4, 5, 6, 0, 0, 0, 0));
+  EXPECT_EQ(batch["b"].shape(), (Shape{3, 2}));
+  EXPECT_EQ(batch["b"].bytes_at(1), "yy");
+  EXPECT_EQ(batch["b"].bytes_at(2), "");
+  EXPECT_EQ(batch["b"].bytes_at(4), "z");
+  EXPECT_EQ(padded.batch_for({})["a"].shape(), (Shape{0, 0, 2}));
+}
+
+TEST(PaddedComponents, ABatchThatNoMemoryHoldsIsRefused) {
+  const Components padded({.capacity = 1, .dtypes = {u8}, .shapes = {Shape{kUnknown, kUnknown}}}, Layout::padded);
+  const std::vector<Element> elements = {Element{Tensor::empty(u8, {int64_t{1} << 40, 0})},
+                                         Element{Tensor::empty(u8, {0, int64_t{1} << 40})}};
+  try {
+    (void)padded.batch_for(elements);
+    FAIL() << "was not refused";
+  } catch (const Exception& refused) {
+    EXPECT_EQ(refused.error().kind(), ErrorKind::ResourceExhausted) << refused.error();
+  }
+}
+
+TEST(PriorityComponents, ThePriorityIsAScalarAlsoWithoutShapes) {
+  const Components with({.capacity = 1, .dtypes = {i64, f32}}, Layout::with_priority);
+  Element fits{Tensor::scalar(int64_t{1}), Tensor::empty(f32, {3})};
+  EXPECT_TRUE(with.check(fits));
+  Element vector{Tensor::empty(i64, {2}), Tensor::empty(f32, {3})};
+  EXPECT_FAILS_WITH(ErrorKind::InvalidArgument, "component 0: expected shape [], received [2]", with.check(vector));
+  EXPECT_TRUE(with.check_rows(vector).error().message().find("expected 2 rows") != std::string::npos);
+  Element matrix{Tensor::empty(i64, {3, 1}), Tensor::empty(f32, {3})};
+  EXPECT_FAILS_WITH(ErrorKind::InvalidArgument, "component 0: expected shape [?], received [3,1]",
+                    with.check_rows(matrix));
+}
+
 TEST(Components, StackingNeedsShapes) {
   EXPECT_TRUE(Components(kPair).check_can_stack());
   EXPECT_FAILS_WITH(ErrorKind::InvalidArgument, "shapes",

@@ -16,18 +16,19 @@ constexpr int64_t kMostElements = int64_t{1} << 48;
 
 [[noreturn]] void refuse(std::string why) { throw Exception(Error(ErrorKind::InvalidArgument, std::move(why))); }
 
-// Memory that the system refuses is an error like any other: the queue goes on, and what was taken is in it again.
+// Memory that the system refuses, or a padded batch beyond all memory, is an error like any other: the queue goes on,
+// and what was taken is in it again.
 template <class Call>
-auto or_exhausted(Call call) -> decltype(call()) {
+auto or_error(Call call) -> decltype(call()) {
   try {
     return call();
-  } catch (const std::bad_alloc&) {
+  } catch (const std::exception&) {
     return fail(current_exception_error());
   }
 }
 
 void check(const QueueOptions& options, const QueueType& type) {
-  const Components components(options);
+  const Components components(options, type.layout);
   const int64_t minimum = type.min_after_dequeue;
   if (options.capacity == 0) refuse(fmt::format("{} of capacity 0: nothing could pass", type.type));
   if (minimum < 0) refuse(fmt::format("{}: min_after_dequeue {} is below 0", type.type, minimum));
@@ -113,19 +114,19 @@ std::shared_ptr<QueueState> make_queue(QueueOptions options, QueueType type) {
 }  // namespace internal
 
 Result<void> Queue::enqueue(Element element, Wait wait) const {
-  return internal::or_exhausted([&] { return state_->enqueue(std::move(element), wait); });
+  return internal::or_error([&] { return state_->enqueue(std::move(element), wait); });
 }
 Result<void> Queue::enqueue_many(Element rows, Wait wait) const {
-  return internal::or_exhausted([&] { return state_->enqueue_many(std::move(rows), wait); });
+  return internal::or_error([&] { return state_->enqueue_many(std::move(rows), wait); });
 }
 Result<Element> Queue::dequeue(Wait wait) const {
-  return internal::or_exhausted([&] { return state_->dequeue(wait); });
+  return internal::or_error([&] { return state_->dequeue(wait); });
 }
 Result<Element> Queue::dequeue_many(int64_t n, Wait wait) const {
-  return internal::or_exhausted([&] { return state_->dequeue_many(n, false, wait); });
+  return internal::or_error([&] { return state_->dequeue_many(n, false, wait); });
 }
 Result<Element> Queue::dequeue_up_to(int64_t n, Wait wait) const {
-  return internal::or_exhausted([&] { return state_->dequeue_many(n, true, wait); });
+  return internal::or_error([&] { return state_->dequeue_many(n, true, wait); });
 }
 Result<void> Queue::close(bool cancel_pending_enqueues) const { return state_->close(cancel_pending_enqueues); }
 
@@ -157,29 +158,17 @@ Queue::Iterator& Queue::Iterator::operator++() {
   return *this;
 }
 
-size_t Queue::checked_index(int64_t index, const std::vector<const Queue*>& queues) {
+size_t Queue::checked_index(int64_t index, const std::vector<Queue>& queues) {
   if (index < 0 || std::cmp_greater_equal(index, queues.size())) {
     internal::refuse(fmt::format("from_list: index {} into {} queues", index, queues.size()));
   }
-  for (const Queue* queue : queues) {
-    if (queue->dtypes() == queues[0]->dtypes() && queue->names() == queues[0]->names()) continue;
-    internal::refuse(fmt::format("from_list: queues '{}' and '{}' have different dtypes or names", queues[0]->name(),
-                                 queue->name()));
+  for (const Queue& queue : queues) {
+    if (queue.dtypes() == queues[0].dtypes() && queue.names() == queues[0].names()) continue;
+    internal::refuse(
+        fmt::format("from_list: queues '{}' and '{}' have different dtypes or names", queues[0].name(), queue.name()));
   }
   return static_cast<size_t>(index);
 }
-
-namespace {
-
-template <class Type>
-std::vector<const Queue*> pointers(const std::vector<Type>& queues) {
-  std::vector<const Queue*> all;
-  all.reserve(queues.size());
-  for (const Type& queue : queues) all.push_back(&queue);
-  return all;
-}
-
-}  // namespace
 
 FIFOQueue::FIFOQueue(QueueOptions options)
     : Queue(internal::make_queue(std::move(options),
@@ -190,7 +179,7 @@ FIFOQueue::FIFOQueue(QueueOptions options)
                                   }})) {}
 
 FIFOQueue FIFOQueue::from_list(int64_t index, std::vector<FIFOQueue> queues) {
-  return queues[checked_index(index, pointers(queues))];
+  return queues[checked_index(index, {queues.begin(), queues.end()})];
 }
 
 RandomShuffleQueue::RandomShuffleQueue(QueueOptions options, int64_t min_after_dequeue, uint64_t seed)
@@ -202,7 +191,7 @@ RandomShuffleQueue::RandomShuffleQueue(QueueOptions options, int64_t min_after_d
                                                       .make_order = internal::random_order})) {}
 
 RandomShuffleQueue RandomShuffleQueue::from_list(int64_t index, std::vector<RandomShuffleQueue> queues) {
-  return queues[checked_index(index, pointers(queues))];
+  return queues[checked_index(index, {queues.begin(), queues.end()})];
 }
 
 }  // namespace headpond

@@ -48,7 +48,7 @@ class QueueState;
 }
 
 /// A handle: copies are the same queue, and a const one serves as well. This base has what all types have; make one of
-/// the types below.
+/// the types below, of padding_fifo_queue.h or of priority_queue.h.
 ///
 /// Errors, all with the queue's name in the text: InvalidArgument for an element of other components (at once, never in
 /// line); Cancelled for an enqueue into a closed queue, and when Wait::stop or close(true) ended the call; OutOfRange
@@ -95,7 +95,7 @@ class Queue {
 
  protected:
   explicit Queue(std::shared_ptr<internal::QueueState> state) : state_(std::move(state)) {}
-  static size_t checked_index(int64_t index, const std::vector<const Queue*>& queues);
+  static size_t checked_index(int64_t index, const std::vector<Queue>& queues);
 
  private:
   std::shared_ptr<internal::QueueState> state_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A ledger of what went in and what came out while threads put, take, time out, stop and close as chance has it:
-// nothing is lost, nothing comes twice, and what one thread put keeps its order. HEADPOND_RACES sets the number of
-// rounds.
+// nothing is lost, nothing comes twice, and what one thread put keeps its order; for each type. HEADPOND_RACES sets the
+// number of rounds.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -32,7 +32,7 @@ struct Findings {
 };
 
 struct Plan {
-  bool is_fifo = true;
+  std::string type = "FIFOQueue";
   int64_t capacity = 4;
   int producers = 2;
   int takers = 2;
@@ -43,7 +43,10 @@ struct Plan {
 
 class Round {
  public:
-  Round(const Plan& plan, uint64_t seed) : plan_(plan), seed_(seed), queue_(make(plan, seed)) {}
+  Round(const Plan& plan, uint64_t seed)
+      : plan_(plan),
+        seed_(seed),
+        queue_(maker_.make(scalars(plan.capacity), plan.capacity < 0 ? 3 : plan.capacity / 2, seed)) {}
 
   Findings run() {
     std::vector<std::thread> threads;
@@ -57,10 +60,6 @@ class Round {
   }
 
  private:
-  static Queue make(const Plan& plan, uint64_t seed) {
-    if (plan.is_fifo) return FIFOQueue(scalars(plan.capacity));
-    return RandomShuffleQueue(scalars(plan.capacity), plan.capacity < 0 ? 3 : plan.capacity / 2, seed);
-  }
   Draw draw(int thread) const { return Draw(RandomKey{seed_}, static_cast<uint64_t>(thread)); }
 
   // Sometimes none, sometimes little, mostly for ever; sometimes with a token that somebody stops.
@@ -99,8 +98,8 @@ class Round {
       const int64_t count = random.below(2) == 0 ? 1 : static_cast<int64_t>(random.below(9));
       const Wait patience = wait(random);
       const bool many = count != 1 || random.below(2) == 0;
-      const Result<void> result = many ? queue_.enqueue_many(numbers(range(next, next + count)), patience)
-                                       : queue_.enqueue(number(next), patience);
+      const Result<void> result = many ? queue_.enqueue_many(maker_.rows(range(next, next + count)), patience)
+                                       : queue_.enqueue(maker_.one(next), patience);
       calls.push_back({next, count, result.has_value()});
       next += count;
     }
@@ -155,7 +154,7 @@ class Round {
       std::map<int64_t, int64_t> last;
       for (const int64_t element : each) {
         const auto [place, is_first] = last.try_emplace(element >> 32, element);
-        if (!is_first && plan_.is_fifo && place->second >= element) ++found.out_of_order;
+        if (!is_first && maker_.keeps_order() && place->second >= element) ++found.out_of_order;
         place->second = element;
         found.twice += ++count[element] > 1 ? 1 : 0;
       }
@@ -172,6 +171,7 @@ class Round {
   }
 
   const Plan plan_;
+  const Maker maker_{plan_.type};
   const uint64_t seed_;
   Queue queue_;
   std::mutex mu_;
@@ -185,22 +185,24 @@ INSTANTIATE_TEST_SUITE_P(Capacities, Ledger, ::testing::Values(1, 5, 6000, -1));
 
 int64_t rounds() {
   const char* const given = std::getenv("HEADPOND_RACES");
-  return given == nullptr ? 12 : std::max<int64_t>(1, std::atoll(given) / 4);
+  return given == nullptr ? 16 : std::max<int64_t>(1, std::atoll(given) / 4);
 }
 
 TEST_P(Ledger, NothingIsLostNothingComesTwiceAndOrderIsKept) {
   int64_t good = 0;
   for (int64_t round = 0; round < rounds(); ++round) {
     const Watchdog watchdog("ledger of capacity " + std::to_string(GetParam()) + ", round " + std::to_string(round));
-    const Plan plan{.is_fifo = round % 3 != 2,
-                    .capacity = GetParam() == 1 && round % 3 == 2 ? 2 : GetParam(),
-                    .producers = 1 + static_cast<int>(round % 4),
-                    .takers = 1 + static_cast<int>(round / 2 % 4),
-                    .cancel = round % 2 == 1};
+    Draw random(RandomKey{static_cast<uint64_t>(round)});
+    const Plan plan{.type = kTypes[static_cast<size_t>(round) % kTypes.size()],
+                    .capacity = GetParam(),
+                    .producers = 1 + static_cast<int>(random.below(4)),
+                    .takers = 1 + static_cast<int>(random.below(4)),
+                    .cancel = random.below(2) == 1};
     Findings found = Round(plan, static_cast<uint64_t>(round)).run();
     good += std::exchange(found.good, 0);
-    ASSERT_EQ(found, Findings()) << "round " << round << ": lost " << found.lost << ", twice " << found.twice
-                                 << ", never put " << found.never_put << ", out of order " << found.out_of_order;
+    ASSERT_EQ(found, Findings()) << "round " << round << ", " << plan.type << ": lost " << found.lost << ", twice "
+                                 << found.twice << ", never put " << found.never_put << ", out of order "
+                                 << found.out_of_order;
   }
   EXPECT_GT(good, 0);
 }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <map>
 #include <ostream>
 #include <variant>
 
@@ -21,32 +22,44 @@ struct Step {
 };
 std::ostream& operator<<(std::ostream& out, const Step& step) { return out << step.what << '(' << step.n << ')'; }
 
+// Few, so that there are many of the same.
+int64_t priority(int64_t value) { return value % 3 - 1; }
+
 // What a queue should do; of a RandomShuffleQueue the order is told by the queue itself.
 class Model {
  public:
-  Model(int64_t capacity, int64_t minimum) : capacity_(capacity), minimum_(minimum) {}
+  Model(const std::string& type, int64_t capacity, int64_t minimum)
+      : is_random_(type == "RandomShuffleQueue"),
+        is_priority_(type == "PriorityQueue"),
+        capacity_(capacity),
+        minimum_(minimum) {}
 
-  std::optional<ErrorKind> enqueue(std::vector<int64_t> rows) {
+  std::optional<ErrorKind> enqueue(const std::vector<int64_t>& rows) {
     if (rows.empty()) return {};
     if (closed_) return ErrorKind::Cancelled;
     for (const int64_t row : rows) {
       if (capacity_ >= 0 && std::cmp_greater_equal(inside_.size(), capacity_)) return ErrorKind::DeadlineExceeded;
-      inside_.push_back(row);
+      inside_.insert(is_priority_ ? std::ranges::upper_bound(inside_, priority(row), {}, priority) : inside_.end(),
+                     row);
     }
     return {};
   }
   // How many come out, or the error.
   std::variant<int64_t, ErrorKind> dequeue(int64_t n, bool or_fewer) const {
+    if (is_priority_ && capacity_ >= 0 && n > capacity_) {
+      if (!or_fewer) return ErrorKind::InvalidArgument;
+      n = capacity_;
+    }
     const int64_t can_have = std::max<int64_t>(0, std::ssize(inside_) - (closed_ ? 0 : minimum_));
     if (can_have >= n) return n;
     if (!closed_) return ErrorKind::DeadlineExceeded;
     if (or_fewer && can_have > 0) return can_have;
     return ErrorKind::OutOfRange;
   }
-  // Whether `taken` may be what came out, in order for a FIFO queue.
-  bool take(const std::vector<int64_t>& taken, bool in_order) {
+  // Whether `taken` may be what came out.
+  bool take(const std::vector<int64_t>& taken) {
     for (const int64_t each : taken) {
-      const auto place = in_order ? inside_.begin() : std::find(inside_.begin(), inside_.end(), each);
+      const auto place = is_random_ ? std::ranges::find(inside_, each) : inside_.begin();
       if (place == inside_.end() || *place != each) return false;
       inside_.erase(place);
     }
@@ -57,16 +70,70 @@ class Model {
   int64_t size() const { return std::ssize(inside_); }
 
  private:
+  const bool is_random_;
+  const bool is_priority_;
   const int64_t capacity_;
   const int64_t minimum_;
   std::deque<int64_t> inside_;
   bool closed_ = false;
 };
 
+// Numbers as elements of a type and back: behind their priority; or, to be padded, as 1 to 3 copies.
+class Form {
+ public:
+  explicit Form(const std::string& type) : is_padded_(type == "PaddingFIFOQueue"), maker_{type} {}
+
+  QueueOptions options(int64_t capacity) const {
+    return {.capacity = capacity, .dtypes = {i64}, .shapes = {is_padded_ ? Shape{kUnknown} : Shape{}}};
+  }
+  Element single(int64_t number) { return without_rows(rows({number})); }
+  Element rows(const std::vector<int64_t>& all) {
+    std::vector<int64_t> priorities;
+    std::ranges::transform(all, std::back_inserter(priorities), priority);
+    if (!is_padded_) return maker_.with_priority(numbers(all), numbers(priorities)[0]);
+    const int64_t copies = all.empty() ? 2 : 1 + all[0] % 3;
+    std::vector<int64_t> values;
+    for (const int64_t number : all) {
+      copies_[number] = copies;
+      values.insert(values.end(), static_cast<size_t>(copies), number);
+    }
+    return Element{Tensor::from(std::span<const int64_t>(values), {std::ssize(all), copies})};
+  }
+  // Of an element, or of a batch.
+  std::vector<int64_t> read(const Element& taken, bool is_batch) const {
+    const auto values = taken[taken.size() - 1].as<int64_t>();
+    if (!is_padded_) return {values.begin(), values.end()};
+    const Shape shape = taken[0].shape();
+    const auto width = static_cast<size_t>(shape[is_batch ? 1 : 0]);
+    std::vector<int64_t> all;
+    int64_t longest = 0;
+    for (size_t at = 0; at < values.size(); at += width) {
+      const int64_t copies = copies_.at(all.emplace_back(values[at]));
+      longest = std::max(longest, copies);
+      for (size_t i = 0; i < width; ++i) RC_ASSERT(values[at + i] == (std::cmp_less(i, copies) ? values[at] : 0));
+    }
+    RC_ASSERT(std::cmp_equal(width, longest));
+    return all;
+  }
+
+ private:
+  static Element without_rows(const Element& rows) {
+    Element one;
+    for (size_t i = 0; i < rows.size(); ++i) one.append(rows[i].row(0));
+    return one;
+  }
+
+  const bool is_padded_;
+  const Maker maker_;
+  std::map<int64_t, int64_t> copies_;
+};
+
 class Comparison {
  public:
-  Comparison(bool is_fifo, int64_t capacity, int64_t minimum)
-      : is_fifo_(is_fifo), queue_(make(is_fifo, capacity, minimum)), model_(capacity, is_fifo ? 0 : minimum) {}
+  Comparison(const std::string& type, int64_t capacity, int64_t minimum)
+      : form_(type),
+        queue_(Maker{type}.make(form_.options(capacity), minimum)),
+        model_(type, capacity, type == "RandomShuffleQueue" ? minimum : 0) {}
 
   void apply(const Step& step) {
     switch (step.what) {
@@ -77,13 +144,13 @@ class Comparison {
         put(range(next_, next_ + step.n), false);
         break;
       case 2:
-        take(queue_.dequeue(kNow), 1, false);
+        take(queue_.dequeue(kNow), 1, false, false);
         break;
       case 3:
-        take(queue_.dequeue_many(step.n, kNow), step.n, false);
+        take(queue_.dequeue_many(step.n, kNow), step.n, false, true);
         break;
       case 4:
-        take(queue_.dequeue_up_to(step.n, kNow), step.n, true);
+        take(queue_.dequeue_up_to(step.n, kNow), step.n, true, true);
         break;
       case 5:
         RC_ASSERT(queue_.close(false).has_value() == model_.close());
@@ -97,30 +164,27 @@ class Comparison {
   }
 
  private:
-  static Queue make(bool is_fifo, int64_t capacity, int64_t minimum) {
-    if (is_fifo) return FIFOQueue(scalars(capacity));
-    return RandomShuffleQueue(scalars(capacity), minimum);
-  }
   void put(const std::vector<int64_t>& rows, bool single) {
     next_ += std::ssize(rows);
-    const auto result = single ? queue_.enqueue(number(rows[0]), kNow) : queue_.enqueue_many(numbers(rows), kNow);
+    const auto result =
+        single ? queue_.enqueue(form_.single(rows[0]), kNow) : queue_.enqueue_many(form_.rows(rows), kNow);
     const auto expected = model_.enqueue(rows);
     RC_ASSERT(result.has_value() == !expected.has_value());
     if (!result) RC_ASSERT(result.error().kind() == *expected);
   }
-  void take(const Result<Element>& result, int64_t n, bool or_fewer) {
+  void take(const Result<Element>& result, int64_t n, bool or_fewer, bool is_batch) {
     const auto expected = model_.dequeue(n, or_fewer);
     RC_ASSERT(result.has_value() == (expected.index() == 0));
     if (result) {
-      const std::vector<int64_t> taken = values(*result);
+      const std::vector<int64_t> taken = form_.read(*result, is_batch);
       RC_ASSERT(std::ssize(taken) == std::get<0>(expected));
-      RC_ASSERT(model_.take(taken, is_fifo_));
+      RC_ASSERT(model_.take(taken));
     } else {
       RC_ASSERT(result.error().kind() == std::get<1>(expected));
     }
   }
 
-  const bool is_fifo_;
+  Form form_;
   Queue queue_;
   Model model_;
   int64_t next_ = 0;
@@ -135,11 +199,14 @@ rc::Gen<Step> any_step() {
       rc::gen::inRange(0, 52), rc::gen::inRange<int64_t>(0, 7));
 }
 
-TEST(Model, QueuesAnswerLikeAList) {
-  EXPECT_TRUE(rc::check("queues answer like a list", [](bool is_fifo) {
+class ModelOf : public ::testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(Types, ModelOf, ::testing::ValuesIn(kTypes), name_of_type);
+
+TEST_P(ModelOf, AnswersLikeAList) {
+  EXPECT_TRUE(rc::check(GetParam() + " answers like a list", [] {
     const auto capacity = *rc::gen::elementOf(std::vector<int64_t>{1, 2, 3, 8, 5000, -1});
     const auto minimum = *rc::gen::inRange<int64_t>(0, capacity < 0 ? 5 : std::min<int64_t>(capacity, 5));
-    Comparison comparison(is_fifo, capacity, minimum);
+    Comparison comparison(GetParam(), capacity, minimum);
     for (const Step& step : *rc::gen::container<std::vector<Step>>(any_step())) comparison.apply(step);
   }));
 }

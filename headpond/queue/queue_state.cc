@@ -24,7 +24,7 @@ QueueState::QueueState(QueueOptions options, const QueueType& type)
     : options_(std::move(options)),
       type_(type),
       id_(next_id()),
-      components_(options_),
+      components_(options_, type.layout),
       put_span_("enqueue", options_.name),
       take_span_("dequeue", options_.name),
       gate_(options_.capacity, type.min_after_dequeue),
@@ -139,6 +139,12 @@ Result<Element> QueueState::dequeue_many(int64_t n, bool or_fewer, const Wait& w
   if (n < 0)
     return fail(with_name({ErrorKind::InvalidArgument, fmt::format("expected a count of at least 0, received {}", n)}));
   if (auto can = components_.check_can_stack(); !can) return fail(with_name(can.error()));
+  if (type_.takes_at_once && options_.capacity >= 0 && n > options_.capacity && !or_fewer) {
+    return fail(with_name({ErrorKind::InvalidArgument,
+                           fmt::format("dequeue_many({}) needs that many elements inside at the same moment, but the "
+                                       "capacity is {}",
+                                       n, options_.capacity)}));
+  }
   return n == 0 ? components_.batch_for({}) : take_batch(n, or_fewer, wait);
 }
 
@@ -155,7 +161,8 @@ Result<Element> QueueState::take_batch(int64_t n, bool or_fewer, const Wait& wai
       gate_.give_back(static_cast<int64_t>(taken.size()));
     };
     try {
-      pass = take_many(n, turn, patience, taken);
+      pass =
+          type_.takes_at_once ? take_at_once(n, or_fewer, turn, patience, taken) : take_many(n, turn, patience, taken);
       if (or_fewer && pass == Pass::closed && !taken.empty()) pass = Pass::go;
       if (pass == Pass::go) batch = components_.batch_for(taken);
     } catch (...) {
@@ -179,6 +186,16 @@ Pass QueueState::take_many(int64_t n, TakeTurn& turn, Patience& patience, std::v
     turn.commit();
   }
   return Pass::go;
+}
+
+// A batch of at most `n` is complete when the queue is full: more will never be inside.
+Pass QueueState::take_at_once(int64_t n, bool or_fewer, TakeTurn& turn, Patience& patience,
+                              std::vector<Element>& taken) {
+  if (options_.capacity >= 0) n = std::min(n, options_.capacity);
+  const Pass pass = gate_.await_obtainable(n, patience);
+  int64_t count = pass == Pass::go ? n : pass == Pass::closed && or_fewer ? gate_.obtainable() : 0;
+  for (; count > 0; --count) take(turn, taken.emplace_back());
+  return pass;
 }
 
 Result<void> QueueState::close(bool cancel_pending_enqueues) {

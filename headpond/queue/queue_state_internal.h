@@ -18,13 +18,15 @@
 
 namespace headpond::internal {
 
-/// What makes a type: its name in texts, its default name, and its order.
+/// What makes a type: its name in texts, its default name, its components, and its order.
 struct QueueType {
   std::string_view type;          // "FIFOQueue"
   std::string_view default_name;  // "fifo_queue"
   int64_t min_after_dequeue = 0;
   uint64_t seed = 0;
-  bool chooses = false;  // Its order looks at all elements inside, not at the oldest alone.
+  bool chooses = false;        // Its order looks at all elements inside, not at the oldest alone.
+  bool takes_at_once = false;  // A batch's elements must be inside at the same moment.
+  Layout layout = Layout::fixed;
   std::unique_ptr<TakeOrder> (*make_order)(Slots& slots, size_t components, uint64_t seed);
 };
 
@@ -70,6 +72,7 @@ class QueueState {
   void take(TakeTurn& turn, Element& element);
   Pass put_many(const Element& rows, int64_t count, Patience& patience);
   Pass take_many(int64_t n, TakeTurn& turn, Patience& patience, std::vector<Element>& taken);
+  Pass take_at_once(int64_t n, bool or_fewer, TakeTurn& turn, Patience& patience, std::vector<Element>& taken);
   Result<Element> take_batch(int64_t n, bool or_fewer, const Wait& wait);
   Error put_error(Pass pass, const Wait& wait) const;
   Error take_error(Pass pass, int64_t requested, const Wait& wait) const HEADPOND_EXCLUDES(mu_);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each operation answers in each situation, for both types; queue_close_test.cc and queue_many_test.cc go on.
+// What each operation answers in each situation, for each type; queue_close_test.cc and queue_many_test.cc go on.
 #include <gmock/gmock.h>
 
 #include "headpond/queue/queue_state_internal.h"
@@ -8,31 +8,20 @@
 namespace headpond::internal {
 namespace {
 
-class Outcome : public ::testing::TestWithParam<std::string> {
- protected:
-  Queue make(QueueOptions options) {
-    options.name = "pond";
-    if (GetParam() == "FIFOQueue") return FIFOQueue(std::move(options));
-    return RandomShuffleQueue(std::move(options), 0);
-  }
-  Queue make(int64_t capacity) { return make(scalars(capacity)); }
-
-  Watchdog watchdog_{"Outcome"};
-};
-INSTANTIATE_TEST_SUITE_P(Types, Outcome, ::testing::Values("FIFOQueue", "RandomShuffleQueue"),
-                         [](const auto& each) { return each.param; });
+class Outcome : public TypeTest {};
+INSTANTIATE_TEST_SUITE_P(Types, Outcome, ::testing::ValuesIn(kTypes), name_of_type);
 
 TEST_P(Outcome, EnqueueWithRoomCompletes) {
   Queue queue = make(2);
-  EXPECT_TRUE(queue.enqueue(number(1)));
-  EXPECT_TRUE(queue.enqueue(number(2)));
+  EXPECT_TRUE(queue.enqueue(one(1)));
+  EXPECT_TRUE(queue.enqueue(one(2)));
   EXPECT_EQ(queue.size(), 2);
 }
 
 TEST_P(Outcome, EnqueueIntoAFullQueueWaitsForRoom) {
   Queue queue = make(1);
-  ASSERT_TRUE(queue.enqueue(number(1)));
-  auto second = later([&] { return queue.enqueue(number(2)); });
+  ASSERT_TRUE(queue.enqueue(one(1)));
+  auto second = later([&] { return queue.enqueue(one(2)); });
   until_waiting(queue, 1, 0);
   EXPECT_EQ(queue.size(), 1);
   EXPECT_EQ(value(*queue.dequeue()), 1);
@@ -43,22 +32,22 @@ TEST_P(Outcome, EnqueueIntoAFullQueueWaitsForRoom) {
 TEST_P(Outcome, EnqueueIntoAClosedQueueIsCancelled) {
   Queue queue = make(1);
   ASSERT_TRUE(queue.close());
-  EXPECT_FAILS_WITH(ErrorKind::Cancelled, GetParam() + " 'pond' is closed.", queue.enqueue(number(1)));
-  EXPECT_FAILS_WITH(ErrorKind::Cancelled, "is closed.", queue.enqueue_many(numbers({1})));
+  EXPECT_FAILS_WITH(ErrorKind::Cancelled, GetParam() + " 'pond' is closed.", queue.enqueue(one(1)));
+  EXPECT_FAILS_WITH(ErrorKind::Cancelled, "is closed.", queue.enqueue_many(rows({1})));
 }
 
 TEST_P(Outcome, EnqueueIntoAClosedFullQueueWithoutPatienceIsCancelledAndNotTimedOut) {
   Queue queue = make(1);
-  ASSERT_TRUE(queue.enqueue(number(1)));
+  ASSERT_TRUE(queue.enqueue(one(1)));
   ASSERT_TRUE(queue.close());
-  EXPECT_FAILS(ErrorKind::Cancelled, queue.try_enqueue(number(2)));
+  EXPECT_FAILS(ErrorKind::Cancelled, queue.try_enqueue(one(2)));
 }
 
 TEST_P(Outcome, DequeueFromAnEmptyQueueWaits) {
   Queue queue = make(1);
   auto taken = later([&] { return queue.dequeue(); });
   until_waiting(queue, 0, 1);
-  ASSERT_TRUE(queue.enqueue(number(7)));
+  ASSERT_TRUE(queue.enqueue(one(7)));
   EXPECT_EQ(value(*taken.get()), 7);
 }
 
@@ -74,18 +63,18 @@ TEST_P(Outcome, DequeueFromAClosedEmptyQueueIsOutOfRangeWithItsText) {
 TEST_P(Outcome, ATimedOutCallLeavesTheQueueUsable) {
   Queue queue = make(1);
   EXPECT_FAILS_WITH(ErrorKind::DeadlineExceeded, "pond", queue.dequeue({.timeout = milliseconds(5)}));
-  ASSERT_TRUE(queue.enqueue(number(1)));
-  EXPECT_FAILS_WITH(ErrorKind::DeadlineExceeded, "pond", queue.enqueue(number(2), {.timeout = milliseconds(5)}));
+  ASSERT_TRUE(queue.enqueue(one(1)));
+  EXPECT_FAILS_WITH(ErrorKind::DeadlineExceeded, "pond", queue.enqueue(one(2), {.timeout = milliseconds(5)}));
   EXPECT_EQ(value(*queue.dequeue()), 1);
   EXPECT_FAILS(ErrorKind::DeadlineExceeded, queue.try_dequeue());
-  ASSERT_TRUE(queue.enqueue(number(3)));
+  ASSERT_TRUE(queue.enqueue(one(3)));
   EXPECT_EQ(value(*queue.dequeue()), 3);
 }
 
 TEST_P(Outcome, TheElementOfATimedOutEnqueueNeverComesInLater) {
   Queue queue = make(1);
-  ASSERT_TRUE(queue.enqueue(number(1)));
-  EXPECT_FAILS(ErrorKind::DeadlineExceeded, queue.enqueue(number(2), {.timeout = milliseconds(1)}));
+  ASSERT_TRUE(queue.enqueue(one(1)));
+  EXPECT_FAILS(ErrorKind::DeadlineExceeded, queue.enqueue(one(2), {.timeout = milliseconds(1)}));
   ASSERT_TRUE(queue.close());
   EXPECT_EQ(drain(queue), std::vector<int64_t>{1});
 }
@@ -95,7 +84,7 @@ TEST_P(Outcome, ATimeoutBelowZeroOrOfAllTimeIsNoTrap) {
   EXPECT_FAILS(ErrorKind::DeadlineExceeded, queue.dequeue({.timeout = std::chrono::nanoseconds(-5)}));
   auto taken = later([&] { return queue.dequeue({.timeout = kForever - std::chrono::nanoseconds(1)}); });
   until_waiting(queue, 0, 1);
-  ASSERT_TRUE(queue.enqueue(number(1)));
+  ASSERT_TRUE(queue.enqueue(one(1)));
   EXPECT_TRUE(taken.get());
 }
 
@@ -106,9 +95,9 @@ TEST_P(Outcome, AWaitingCallIsCancelledByItsOwnStopAndTheQueueStaysOpen) {
   until_waiting(queue, 0, 1);
   stop.request_stop();
   EXPECT_FAILS_WITH(ErrorKind::Cancelled, "Dequeue operation was cancelled", taken.get());
-  ASSERT_TRUE(queue.enqueue(number(1)));
+  ASSERT_TRUE(queue.enqueue(one(1)));
   std::stop_source other;
-  auto put = later([&] { return queue.enqueue(number(2), {.stop = other.get_token()}); });
+  auto put = later([&] { return queue.enqueue(one(2), {.stop = other.get_token()}); });
   until_waiting(queue, 1, 0);
   other.request_stop();
   EXPECT_FAILS_WITH(ErrorKind::Cancelled, "Enqueue operation was cancelled", put.get());
@@ -127,38 +116,38 @@ TEST_P(Outcome, ACallInLineIsCancelledByItsOwnStopWithoutDisturbingTheLine) {
   until_waiting(queue, 0, 3);
   stop.request_stop();
   EXPECT_FAILS(ErrorKind::Cancelled, second.get());
-  ASSERT_TRUE(queue.enqueue_many(numbers({1, 2})));
+  ASSERT_TRUE(queue.enqueue_many(rows({1, 2})));
   EXPECT_EQ(value(*first.get()) + value(*third.get()), 3);
 }
 
 TEST_P(Outcome, AStopThatCameBeforeTheCallTakesAndPutsNothing) {
   Queue queue = make(4);
-  ASSERT_TRUE(queue.enqueue(number(1)));
+  ASSERT_TRUE(queue.enqueue(one(1)));
   std::stop_source stop;
   stop.request_stop();
   const Wait wait{.stop = stop.get_token()};
   EXPECT_FAILS(ErrorKind::Cancelled, queue.dequeue(wait));
   EXPECT_FAILS(ErrorKind::Cancelled, queue.dequeue_many(1, wait));
   EXPECT_FAILS(ErrorKind::Cancelled, queue.dequeue_up_to(1, wait));
-  EXPECT_FAILS(ErrorKind::Cancelled, queue.enqueue(number(2), wait));
-  EXPECT_FAILS(ErrorKind::Cancelled, queue.enqueue_many(numbers({2}), wait));
+  EXPECT_FAILS(ErrorKind::Cancelled, queue.enqueue(one(2), wait));
+  EXPECT_FAILS(ErrorKind::Cancelled, queue.enqueue_many(rows({2}), wait));
   EXPECT_EQ(queue.size(), 1);
 }
 
 TEST_P(Outcome, WrongArgumentsAreAnsweredAtOnceBehindCallsThatWait) {
   Queue queue = make(1);
-  ASSERT_TRUE(queue.enqueue(number(1)));
-  auto waits = later([&] { return queue.enqueue(number(2)); });
+  ASSERT_TRUE(queue.enqueue(one(1)));
+  auto waits = later([&] { return queue.enqueue(one(2)); });
   until_waiting(queue, 1, 0);
   EXPECT_FAILS(ErrorKind::InvalidArgument, queue.enqueue(Element{{Tensor::scalar(1.0F)}}));
-  EXPECT_TRUE(queue.enqueue_many(numbers({})));
+  EXPECT_TRUE(queue.enqueue_many(rows({})));
   ASSERT_TRUE(queue.close(true));
   EXPECT_FAILS(ErrorKind::Cancelled, waits.get());
 }
 
 TEST_P(Outcome, SizeAnswersAfterClose) {
   Queue queue = make(4);
-  ASSERT_TRUE(queue.enqueue_many(numbers({1, 2})));
+  ASSERT_TRUE(queue.enqueue_many(rows({1, 2})));
   ASSERT_TRUE(queue.close());
   EXPECT_EQ(queue.size(), 2);
   ASSERT_TRUE(queue.dequeue());
@@ -169,7 +158,7 @@ TEST_P(Outcome, StatsCountElementsAndWaits) {
   Queue queue = make(2);
   auto taken = later([&] { return queue.dequeue(); });
   until_waiting(queue, 0, 1);
-  ASSERT_TRUE(queue.enqueue_many(numbers({1, 2})));
+  ASSERT_TRUE(queue.enqueue_many(rows({1, 2})));
   ASSERT_TRUE(taken.get());
   const QueueStats stats = queue.stats();
   EXPECT_EQ(stats.enqueued, 2);
@@ -189,10 +178,10 @@ TEST_P(Outcome, ACallWithoutPatienceFindsWhatIsLeftBehindTheOnesThatWaited) {
     until_waiting(queue, 0, 1);
     auto second = later([&] { return queue.dequeue(); });
     until_waiting(queue, 0, 2);
-    ASSERT_TRUE(queue.try_enqueue(number(1)));
-    ASSERT_TRUE(queue.try_enqueue(number(2)));
-    ASSERT_TRUE(queue.try_enqueue(number(3)));
-    ASSERT_TRUE(queue.try_enqueue(number(4)));
+    ASSERT_TRUE(queue.try_enqueue(one(1)));
+    ASSERT_TRUE(queue.try_enqueue(one(2)));
+    ASSERT_TRUE(queue.try_enqueue(one(3)));
+    ASSERT_TRUE(queue.try_enqueue(one(4)));
     ASSERT_TRUE(queue.try_dequeue());
     ASSERT_TRUE(queue.try_dequeue());
     ASSERT_TRUE(first.get() && second.get());
@@ -203,8 +192,8 @@ TEST_P(Outcome, ACallWithoutPatienceFindsWhatIsLeftBehindTheOnesThatWaited) {
 TEST_P(Outcome, ADequeueWithoutPatienceFindsTheElementOfAnEnqueueThatWaited) {
   for (int round = 0; round < 50; ++round) {
     Queue queue = make(1);
-    ASSERT_TRUE(queue.enqueue(number(1)));
-    auto waits = later([&] { return queue.enqueue(number(2)); });
+    ASSERT_TRUE(queue.enqueue(one(1)));
+    auto waits = later([&] { return queue.enqueue(one(2)); });
     until_waiting(queue, 1, 0);
     ASSERT_TRUE(queue.try_dequeue());
     ASSERT_TRUE(queue.try_dequeue());
@@ -226,7 +215,7 @@ TEST_P(Outcome, ADequeueWithoutPatienceFindsTheEndBehindOneThatWaited) {
 TEST_P(Outcome, CallsWithoutPatienceDoNotDisturbEachOther) {
   constexpr int64_t kEach = 500;
   Queue queue = make(-1);
-  ASSERT_TRUE(queue.enqueue_many(numbers(range(0, 4 * kEach))));
+  ASSERT_TRUE(queue.enqueue_many(rows(range(0, 4 * kEach))));
   std::vector<std::future<int64_t>> missed;
   for (int thread = 0; thread < 4; ++thread) {
     missed.push_back(later([&] {
@@ -239,16 +228,18 @@ TEST_P(Outcome, CallsWithoutPatienceDoNotDisturbEachOther) {
 }
 
 TEST_P(Outcome, AnElementKeepsItsKeyOriginAndManyComponents) {
-  Queue queue = make({.capacity = 2, .dtypes = std::vector<DType>(6, i64)});
-  Element element;
-  for (int64_t i = 0; i < 6; ++i) element.append(Tensor::scalar(i));
+  Queue queue = make({.capacity = 2, .dtypes = std::vector<DType>(6, i64), .shapes = std::vector<Shape>(6)});
+  Element six;
+  for (int64_t i = 0; i < 6; ++i) six.append(Tensor::scalar(i));
+  Element element = maker_.with_priority(six, Tensor::scalar(int64_t{0}));
+  const size_t size = element.size();
   element.key = 17;
   element.origin = {.source = 3, .record = 5};
   ASSERT_TRUE(queue.enqueue(std::move(element)));
   const Result<Element> taken = queue.dequeue();
   ASSERT_TRUE(taken);
-  EXPECT_EQ(taken->size(), 6U);
-  EXPECT_EQ((*taken)[5].as<int64_t>()[0], 5);
+  EXPECT_EQ(taken->size(), size);
+  EXPECT_EQ((*taken)[size - 1].as<int64_t>()[0], 5);
   EXPECT_EQ(taken->key, 17U);
   EXPECT_EQ(taken->origin.record, 5U);
 }
@@ -256,8 +247,10 @@ TEST_P(Outcome, AnElementKeepsItsKeyOriginAndManyComponents) {
 TEST_P(Outcome, ElementsThatNobodyTookGoWithTheQueue) {
   const int64_t before = BufferPool::shared().stats().bytes_in_use;
   {
-    Queue queue = make({.capacity = 8, .dtypes = {f32}});
-    for (int i = 0; i < 8; ++i) ASSERT_TRUE(queue.enqueue(Element{{Tensor::empty(f32, {1000})}}));
+    Queue queue = make({.capacity = 8, .dtypes = {f32}, .shapes = {Shape{1000}}});
+    for (int64_t i = 0; i < 8; ++i) {
+      ASSERT_TRUE(queue.enqueue(maker_.with_priority(Element{{Tensor::empty(f32, {1000})}}, Tensor::scalar(i))));
+    }
     ASSERT_TRUE(queue.dequeue());
     EXPECT_GT(BufferPool::shared().stats().bytes_in_use, before);
   }

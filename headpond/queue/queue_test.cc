@@ -13,26 +13,10 @@ namespace headpond::internal {
 namespace {
 
 using Fifo = QueueTest;
+using Shuffle = QueueTest;
 using Building = QueueTest;
 using Sharing = QueueTest;
 using Names = QueueTest;
-
-Error refusal(const std::function<void()>& build) {
-  try {
-    build();
-  } catch (const Exception& refused) {
-    return refused.error();
-  }
-  return {};
-}
-
-#define EXPECT_REFUSES(text, build)                           \
-  do {                                                        \
-    const Error error = refusal([&] { (void)(build); });      \
-    ASSERT_TRUE(error);                                       \
-    EXPECT_EQ(error.kind(), ErrorKind::InvalidArgument);      \
-    EXPECT_THAT(error.message(), ::testing::HasSubstr(text)); \
-  } while (false)
 
 TEST_F(Fifo, PassesElementsInOrderBetweenThreads) {
   FIFOQueue queue({.capacity = 4, .dtypes = {i64}});
@@ -121,6 +105,29 @@ TEST_F(Fifo, MemoryThatTheSystemRefusesIsAnErrorAndNothingIsLost) {
   EXPECT_EQ(queue.size(), 2);
   EXPECT_EQ((*queue.dequeue())[0].bytes_at(0), "a");
   EXPECT_EQ((*queue.dequeue())[0].bytes_at(0), "b");
+}
+
+TEST_F(Shuffle, AnOpenQueueKeepsItsMinimumAndAClosedOneGivesAll) {
+  const RandomShuffleQueue queue(scalars(8), 3);
+  ASSERT_TRUE(queue.enqueue_many(numbers(range(0, 5))));
+  std::vector<int64_t> taken = drain(queue);
+  EXPECT_EQ(taken.size(), 2U);
+  EXPECT_FAILS_WITH(ErrorKind::DeadlineExceeded, "above its minimum of 3", queue.dequeue_many(1, {.timeout = {}}));
+  ASSERT_TRUE(queue.close());
+  std::ranges::copy(drain(queue), std::back_inserter(taken));
+  std::ranges::sort(taken);
+  EXPECT_EQ(taken, range(0, 5));
+}
+
+TEST_F(Shuffle, TheOrderFollowsFromTheSeedAlsoFromZero) {
+  const auto order = [](uint64_t seed) {
+    const RandomShuffleQueue queue(scalars(32), 0, seed);
+    EXPECT_TRUE(queue.enqueue_many(numbers(range(0, 32))));
+    return values(*queue.dequeue_many(32));
+  };
+  EXPECT_EQ(order(0), order(0));
+  EXPECT_NE(order(0), order(1));
+  EXPECT_NE(order(0), range(0, 32));
 }
 
 TEST_F(Building, RefusesOptionsThatContradictThemselvesWithTheNumbers) {

@@ -3,12 +3,14 @@
 // what must happen, with an end of patience.
 #pragma once
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <future>
 #include <mutex>
 #include <numeric>
@@ -17,6 +19,8 @@
 #include <utility>
 #include <vector>
 
+#include "headpond/queue/padding_fifo_queue.h"
+#include "headpond/queue/priority_queue.h"
 #include "headpond/queue/queue.h"
 
 namespace headpond::internal {
@@ -39,6 +43,31 @@ inline std::vector<int64_t> values(const Element& batch) {
   return {all.begin(), all.end()};
 }
 inline QueueOptions scalars(int64_t capacity) { return {.capacity = capacity, .dtypes = {i64}, .shapes = {Shape{}}}; }
+
+/// The type of that name: makes its queues, and their elements, in a PriorityQueue with a priority in front.
+struct Maker {
+  std::string type;
+
+  /// `options` of what follows a priority.
+  Queue make(QueueOptions options, int64_t minimum = 0, uint64_t seed = 0) const {
+    if (type == "FIFOQueue") return FIFOQueue(std::move(options));
+    if (type == "PaddingFIFOQueue") return PaddingFIFOQueue(std::move(options));
+    if (type == "PriorityQueue") return PriorityQueue(std::move(options));
+    return RandomShuffleQueue(std::move(options), minimum, seed);
+  }
+  Element with_priority(Element element, const Tensor& priority) const {
+    if (type != "PriorityQueue") return element;
+    Element all{priority};
+    for (size_t i = 0; i < element.size(); ++i) all.append(element[i]);
+    return all;
+  }
+  /// The number is the priority too.
+  Element one(int64_t value) const { return with_priority(number(value), Tensor::scalar(value)); }
+  Element rows(const std::vector<int64_t>& values) const { return with_priority(numbers(values), numbers(values)[0]); }
+  /// What went in as rising numbers comes out so.
+  bool keeps_order() const { return type != "RandomShuffleQueue"; }
+};
+inline const std::vector<std::string> kTypes = {"FIFOQueue", "RandomShuffleQueue", "PaddingFIFOQueue", "PriorityQueue"};
 
 /// Takes all that is in without waiting.
 inline std::vector<int64_t> drain(Queue queue) {
@@ -102,8 +131,48 @@ class QueueTest : public ::testing::Test {
   Watchdog watchdog_{::testing::UnitTest::GetInstance()->current_test_info()->name()};
 };
 
+/// A test of each type, whose queues are named 'pond'.
+class TypeTest : public ::testing::TestWithParam<std::string> {
+ protected:
+  Queue make(QueueOptions options) const {
+    options.name = "pond";
+    return maker_.make(std::move(options));
+  }
+  Queue make(int64_t capacity) const { return make(scalars(capacity)); }
+  Element one(int64_t value) const { return maker_.one(value); }
+  Element rows(const std::vector<int64_t>& values) const { return maker_.rows(values); }
+  /// Numbers that came out, sorted if their order is chance.
+  std::vector<int64_t> in_order(std::vector<int64_t> taken) const {
+    if (!maker_.keeps_order()) std::ranges::sort(taken);
+    return taken;
+  }
+
+  const Maker maker_{GetParam()};
+
+ private:
+  Watchdog watchdog_{::testing::UnitTest::GetInstance()->current_test_info()->name()};
+};
+inline std::string name_of_type(const ::testing::TestParamInfo<std::string>& each) { return each.param; }
+
+/// The error with which building refused; none iff it did not.
+inline Error refusal(const std::function<void()>& build) {
+  try {
+    build();
+  } catch (const Exception& refused) {
+    return refused.error();
+  }
+  return {};
+}
+
 }  // namespace headpond::internal
 
+#define EXPECT_REFUSES(text, build)                           \
+  do {                                                        \
+    const Error error = refusal([&] { (void)(build); });      \
+    ASSERT_TRUE(error);                                       \
+    EXPECT_EQ(error.kind(), ErrorKind::InvalidArgument);      \
+    EXPECT_THAT(error.message(), ::testing::HasSubstr(text)); \
+  } while (false)
 #define EXPECT_FAILS(expected, result) EXPECT_FAILS_WITH(expected, "", result)
 #define EXPECT_FAILS_WITH(expected, text, result)                                                      \
   do {                                                                                                 \

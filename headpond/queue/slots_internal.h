@@ -39,6 +39,15 @@ struct PackedElement {
     }
   }
 
+  /// The first component's value. REQUIRES: it is an int64 scalar.
+  static int64_t first_value(const std::byte* place) {
+    Tensor::Rep rep;
+    std::memcpy(&rep, place + kHeader, sizeof(rep));
+    int64_t value = 0;
+    std::memcpy(&value, rep.is_inline ? rep.payload.bytes : rep.payload.pointer, sizeof(value));
+    return value;
+  }
+
  private:
   static constexpr size_t kHeader = sizeof(uint64_t) + sizeof(Origin);
 };

@@ -39,6 +39,17 @@ TEST(PackedElement, KeepsAllOfAnElementThroughPlainMemory) {
   EXPECT_EQ(again.origin.record, 2U);
 }
 
+TEST(PackedElement, AnswersForTheFirstComponentWithoutUnpacking) {
+  const int64_t lent = -7;
+  for (const Tensor& first : {Tensor::scalar(lent), Tensor::view(&lent, i64, {})}) {
+    std::vector<std::byte> place(PackedElement::bytes(2));
+    PackedElement::pack(Element{first, Tensor::scalar(2.5F)}, place.data());
+    EXPECT_EQ(PackedElement::first_value(place.data()), -7);
+    Element again;
+    PackedElement::unpack(place.data(), 2, again);
+  }
+}
+
 TEST(PackedElement, OneComponentFillsOneCacheLine) { EXPECT_EQ(PackedElement::bytes(1), 64U); }
 
 class SlotsOf : public ::testing::TestWithParam<int64_t> {};

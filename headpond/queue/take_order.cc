@@ -91,6 +91,76 @@ class RandomOrder final : public TakeOrder {
   uint64_t arrived_ = 0;
 };
 
+// A heap of whole elements: one order for all components, and a total one, since no two arrived at once.
+class SmallestFirst final : public TakeOrder {
+ public:
+  using TakeOrder::TakeOrder;
+
+  const std::byte* next(int64_t inside) override {
+    make_room_for(static_cast<size_t>(inside));
+    while (heap_.size() < static_cast<size_t>(inside)) {
+      const size_t place = free_place();
+      std::memcpy(at(place), slots_.read_place(1), bytes_);
+      slots_.advance_read();
+      push(place, arrived_++);
+    }
+    std::pop_heap(heap_.begin(), heap_.end(), comes_later);
+    const Entry chosen = heap_.back();
+    heap_.pop_back();
+    free_.push_back(chosen.place);
+    last_number_ = chosen.arrival >= 0 ? static_cast<uint64_t>(chosen.arrival) : kNoNumber;
+    return at(chosen.place);
+  }
+
+  void give_back(std::span<Element> elements) override {
+    make_room_for(heap_.size() + elements.size());
+    // They were first among their equals, and are again.
+    returned_ -= static_cast<int64_t>(elements.size());
+    int64_t arrival = returned_;
+    for (Element& element : elements) {
+      const size_t place = free_place();
+      PackedElement::pack(std::move(element), at(place));
+      push(place, arrival++);
+    }
+  }
+
+ private:
+  struct Entry {
+    int64_t priority;
+    int64_t arrival;  // Counted from 0; below 0 for what came back.
+    size_t place;     // In the pool.
+  };
+  static bool comes_later(const Entry& a, const Entry& b) {
+    return a.priority != b.priority ? a.priority > b.priority : a.arrival > b.arrival;
+  }
+
+  void make_room_for(size_t count) {
+    make_room(heap_, count);
+    make_room(free_, count);
+    make_room(pool_, count * bytes_);
+  }
+  std::byte* at(size_t place) { return pool_.data() + place * bytes_; }
+  size_t free_place() {
+    if (free_.empty()) {
+      pool_.resize(pool_.size() + bytes_);
+      return pool_.size() / bytes_ - 1;
+    }
+    const size_t place = free_.back();
+    free_.pop_back();
+    return place;
+  }
+  void push(size_t place, int64_t arrival) {
+    heap_.push_back({.priority = PackedElement::first_value(at(place)), .arrival = arrival, .place = place});
+    std::push_heap(heap_.begin(), heap_.end(), comes_later);
+  }
+
+  std::vector<Entry> heap_;
+  std::vector<std::byte> pool_;  // Packed elements; places are used again.
+  std::vector<size_t> free_;
+  int64_t arrived_ = 0;
+  int64_t returned_ = 0;
+};
+
 }  // namespace
 
 void TakeOrder::clear(int64_t inside) {
@@ -102,6 +172,10 @@ void TakeOrder::clear(int64_t inside) {
 
 std::unique_ptr<TakeOrder> first_in_first_out(Slots& slots, size_t components) {
   return std::make_unique<FirstInFirstOut>(slots, components);
+}
+
+std::unique_ptr<TakeOrder> smallest_first(Slots& slots, size_t components) {
+  return std::make_unique<SmallestFirst>(slots, components);
 }
 
 std::unique_ptr<TakeOrder> random_order(Slots& slots, size_t components, uint64_t seed) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// In which order a queue gives its elements: the one thing in which the types differ.
+// In which order a queue gives its elements: what makes its type.
 #pragma once
 
 #include <cstddef>
@@ -42,5 +42,7 @@ class TakeOrder {
 std::unique_ptr<TakeOrder> first_in_first_out(Slots& slots, size_t components);
 /// Each of those inside is as likely as any other; the choices are a function of `seed` and the calls.
 std::unique_ptr<TakeOrder> random_order(Slots& slots, size_t components, uint64_t seed);
+/// The smallest value of component 0 first, those of equal value in order of arrival. REQUIRES: it is an int64 scalar.
+std::unique_ptr<TakeOrder> smallest_first(Slots& slots, size_t components);
 
 }  // namespace headpond::internal

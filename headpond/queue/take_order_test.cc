@@ -11,22 +11,28 @@
 namespace headpond::internal {
 namespace {
 
+enum class By { arrival, chance, size };
+std::unique_ptr<TakeOrder> order_by(By by, Slots& slots, size_t components, uint64_t seed) {
+  if (by == By::arrival) return first_in_first_out(slots, components);
+  return by == By::size ? smallest_first(slots, components) : random_order(slots, components, seed);
+}
+
 // Slots with an order on top, as one thread sees them.
 class Line {
  public:
-  enum Kind { fifo, random };
-  explicit Line(Kind kind, int64_t capacity = -1, uint64_t seed = 0)
-      : slots_(PackedElement::bytes(1), capacity),
-        order_(kind == fifo ? first_in_first_out(slots_, 1) : random_order(slots_, 1, seed)) {}
+  explicit Line(By by, int64_t capacity = -1, uint64_t seed = 0)
+      : slots_(PackedElement::bytes(1), capacity), order_(order_by(by, slots_, 1, seed)) {}
   ~Line() { order_->clear(inside_); }
   Line(const Line&) = delete;
   Line& operator=(const Line&) = delete;
 
+  void put(Element element) {
+    PackedElement::pack(std::move(element), slots_.write_place());
+    slots_.advance_write();
+    ++inside_;
+  }
   void put(int64_t first, int64_t end) {
-    for (; first < end; ++first, ++inside_) {
-      PackedElement::pack(number(first), slots_.write_place());
-      slots_.advance_write();
-    }
+    for (; first < end; ++first) put(number(first));
   }
   Element take() {
     Element element;
@@ -65,7 +71,7 @@ double limit(size_t cells) {
 }
 
 TEST(FirstInFirstOut, GivesInOrderAndNumbersThem) {
-  Line line(Line::fifo);
+  Line line(By::arrival);
   line.put(0, 5);
   EXPECT_EQ(line.take(3), range(0, 3));
   EXPECT_EQ(line.last_number(), 2U);
@@ -74,7 +80,7 @@ TEST(FirstInFirstOut, GivesInOrderAndNumbersThem) {
 }
 
 TEST(FirstInFirstOut, TakesBackToTheFrontInOrderAgainAndAgain) {
-  Line line(Line::fifo);
+  Line line(By::arrival);
   line.put(0, 6);
   std::vector<Element> taken;
   for (int i = 0; i < 4; ++i) taken.push_back(line.take());
@@ -88,7 +94,7 @@ TEST(FirstInFirstOut, TakesBackToTheFrontInOrderAgainAndAgain) {
 }
 
 TEST(RandomOrder, GivesEachOnce) {
-  Line line(Line::random);
+  Line line(By::chance);
   line.put(0, 1000);
   std::vector<int64_t> taken = line.take(1000);
   EXPECT_NE(taken, range(0, 1000));
@@ -98,7 +104,7 @@ TEST(RandomOrder, GivesEachOnce) {
 
 TEST(RandomOrder, TheSameSeedGivesTheSameOrderAndZeroIsASeedLikeAnyOther) {
   const auto order = [](uint64_t seed) {
-    Line line(Line::random, 64, seed);
+    Line line(By::chance, 64, seed);
     line.put(0, 64);
     return line.take(64);
   };
@@ -111,7 +117,7 @@ TEST(RandomOrder, TheSameSeedGivesTheSameOrderAndZeroIsASeedLikeAnyOther) {
 TEST(RandomOrder, TheFirstOneTakenIsAnyOfThoseInsideEquallyOften) {
   std::array<int64_t, 32> counts{};
   for (uint64_t seed = 0; seed < 3200; ++seed) {
-    Line line(Line::random, 32, seed);
+    Line line(By::chance, 32, seed);
     line.put(0, 32);
     ++counts[static_cast<size_t>(value(line.take()))];
   }
@@ -121,7 +127,7 @@ TEST(RandomOrder, TheFirstOneTakenIsAnyOfThoseInsideEquallyOften) {
 // Pairs, so that a hole that is filled wrongly shows: (first, second) taken of four.
 TEST(RandomOrder, SuccessiveOnesAreAnyPairEquallyOften) {
   std::array<int64_t, 16> counts{};
-  Line line(Line::random, 8, 5);
+  Line line(By::chance, 8, 5);
   for (int64_t round = 0; round < 4800; ++round) {
     line.put(0, 4);
     const std::vector<int64_t> taken = line.take(4);
@@ -147,7 +153,7 @@ TEST(RandomOrder, TheTestOfUniformityRejectsAChoiceThatIsSlightlyBiased) {
 }
 
 TEST(RandomOrder, NewOnesMixWithThoseThatWait) {
-  Line line(Line::random, 2000, 1);
+  Line line(By::chance, 2000, 1);
   line.put(0, 1000);
   double late = 0;
   for (int64_t i = 1000; i < 3000; ++i) {
@@ -158,7 +164,7 @@ TEST(RandomOrder, NewOnesMixWithThoseThatWait) {
 }
 
 TEST(RandomOrder, WhatIsGivenBackIsInAgainWithoutANumber) {
-  Line line(Line::random, 16, 2);
+  Line line(By::chance, 16, 2);
   line.put(0, 10);
   std::vector<Element> taken;
   for (int i = 0; i < 4; ++i) taken.push_back(line.take());
@@ -174,17 +180,70 @@ TEST(RandomOrder, WhatIsGivenBackIsInAgainWithoutANumber) {
   EXPECT_EQ(without_number, 4);
 }
 
+Element keyed(int64_t priority, uint64_t key) {
+  Element element = number(priority);
+  element.key = key;
+  return element;
+}
+
+TEST(SmallestFirst, GivesTheSmallestOfThoseInsideAndEqualOnesInOrderOfArrival) {
+  Line line(By::size, 8);
+  uint64_t key = 0;
+  for (const int64_t priority : std::vector<int64_t>{3, INT64_MAX, -2, 3, INT64_MIN, -2})
+    line.put(keyed(priority, key++));
+  std::vector<uint64_t> keys;
+  for (int i = 0; i < 3; ++i) keys.push_back(line.take().key);
+  line.put(keyed(-9, 6));
+  line.put(keyed(3, 7));
+  for (int i = 0; i < 5; ++i) keys.push_back(line.take().key);
+  EXPECT_THAT(keys, ::testing::ElementsAre(4, 2, 5, 6, 0, 3, 7, 1));
+}
+
+TEST(SmallestFirst, NumbersWhatItGivesByArrival) {
+  Line line(By::size);
+  for (const int64_t priority : {5, 4, 6}) line.put(number(priority));
+  line.take();
+  EXPECT_EQ(line.last_number(), 1U);
+}
+
+TEST(SmallestFirst, WhatIsGivenBackIsBeforeItsEqualsAgainAndAgain) {
+  Line line(By::size, 16);
+  for (uint64_t key = 0; key < 6; ++key) line.put(keyed(static_cast<int64_t>(key / 3), key));
+  for (int round = 0; round < 3; ++round) {
+    std::vector<Element> taken;
+    for (int i = 0; i < 2 + round; ++i) taken.push_back(line.take());
+    line.give_back(std::move(taken));
+  }
+  std::vector<uint64_t> keys;
+  for (int i = 0; i < 6; ++i) keys.push_back(line.take().key);
+  EXPECT_THAT(keys, ::testing::ElementsAre(0, 1, 2, 3, 4, 5));
+}
+
+TEST(SmallestFirst, ReusesThePlacesOfWhatWasTaken) {
+  Line line(By::size, 4);
+  headpond::Random random(1);
+  std::vector<int64_t> expected;
+  for (int round = 0; round < 2000; ++round) {
+    const auto each = static_cast<int64_t>(random.below(100));
+    line.put(number(each));
+    expected.insert(std::ranges::upper_bound(expected, each), each);
+    if (expected.size() < 4) continue;
+    ASSERT_EQ(value(line.take()), expected.front());
+    expected.erase(expected.begin());
+  }
+}
+
 TEST(TakeOrder, ClearDestroysWhatIsInside) {
   const int64_t before = BufferPool::shared().stats().bytes_in_use;
-  for (const bool is_random : {false, true}) {
-    Slots slots(PackedElement::bytes(1), 8);
-    const auto order = is_random ? random_order(slots, 1, 0) : first_in_first_out(slots, 1);
-    for (int i = 0; i < 6; ++i) {
-      PackedElement::pack(Element{Tensor::empty(f32, {500})}, slots.write_place());
+  for (const By by : {By::arrival, By::chance, By::size}) {
+    Slots slots(PackedElement::bytes(2), 8);
+    const auto order = order_by(by, slots, 2, 0);
+    for (int64_t i = 0; i < 6; ++i) {
+      PackedElement::pack(Element{Tensor::scalar(i), Tensor::empty(f32, {500})}, slots.write_place());
       slots.advance_write();
     }
     Element taken;
-    PackedElement::unpack(order->next(6), 1, taken);
+    PackedElement::unpack(order->next(6), 2, taken);
     order->give_back({&taken, 1});
     order->clear(6);
   }
