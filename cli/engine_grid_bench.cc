@@ -96,6 +96,7 @@ double over_best(const BenchResult& result, size_t first, size_t count) {
   size_t best = first + 1;
   for (size_t i = best; i < first + count; ++i) best = result.row(i).median > result.row(best).median ? i : best;
   std::vector<double> ratios;
+  ratios.reserve(result.rounds.size());
   for (const BenchRound& round : result.rounds) ratios.push_back(round.values[first] / round.values[best]);
   std::sort(ratios.begin(), ratios.end());
   return ratios[ratios.size() / 2];
