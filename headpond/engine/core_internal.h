@@ -179,8 +179,7 @@ class Core final : public Feed, public std::enable_shared_from_this<Core> {
   Early* opening_early_ = nullptr;
   int early_thread_ = 0;
   uint64_t epoch_ = 0;
-  std::atomic<bool> stopped_ = false;  // Set under `mu`.
-  bool started_ = false, waiting_ = false, inline_ = false, warned_ = false;
+  bool started_ = false, stopped_ = false, waiting_ = false, inline_ = false, warned_ = false;
   int running_ = 0, io_threads_ = 0, io_ceiling_ = options_.io_threads, alive_ = 0;
   std::map<const Node*, Learned> learned_;
   int64_t taken_ = 0, work_ns_ = 0, work_ns_at_take_ = 0;
