@@ -130,8 +130,8 @@ TEST(Faults, AStateMeetsAFileThatGrew) {
   const test::TempFolder folder;
   const std::string path = folder.file("labels");
   const auto write = [&](uint8_t count) {
-    std::vector<uint8_t> labels(count);
-    std::iota(labels.begin(), labels.end(), uint8_t{0});
+    std::vector<uint8_t> labels;
+    for (uint8_t label = 0; label < count; ++label) labels.push_back(label);
     ASSERT_TRUE(write_idx(path, Tensor::from(std::span<const uint8_t>(labels), {count})));
   };
   const auto pipeline = [&] { return idx(path) | shuffle() | map([](uint8_t x) { return int64_t{x}; }) | batch(3); };

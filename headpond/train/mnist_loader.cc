@@ -26,7 +26,7 @@ const MnistLoaderOptions& checked(const MnistData& data, const MnistLoaderOption
 MnistLoader::MnistLoader(const MnistData& data, const MnistLoaderOptions& options, const std::stop_token& stop)
     : stop_(stop),
       batch_(options.batch),
-      forwarded_(stop, [this] { (void)sleepers_.request_stop(); }),
+      forwarded_(stop, [this] { (void)sleepers_->request_stop(); }),
       loader_(described(data, checked(data, options)), {.epochs = -1, .seed = options.seed}) {}
 
 Dataset MnistLoader::described(const MnistData& data, const MnistLoaderOptions& options) {
@@ -35,9 +35,9 @@ Dataset MnistLoader::described(const MnistData& data, const MnistLoaderOptions& 
                           map("label", [](uint8_t digit) { return int64_t{digit}; }) |
                           batch(options.batch, {.drop_remainder = true});
   if (options.sleep.count() == 0) return batches;
-  const auto sleep = [this, time = options.sleep](const Element& element) -> Result<Element> {
+  const auto sleep = [sleepers = sleepers_, time = options.sleep](const Element& element) -> Result<Element> {
     const trace::Span asleep("sleep", trace::Category::io);
-    if (sleepers_.wait_for_stop(time)) return fail(ErrorKind::Cancelled, "a stop was requested");
+    if (sleepers->wait_for_stop(time)) return fail(ErrorKind::Cancelled, "a stop was requested");
     return element;
   };
   return batches | map(sleep, {.output = batches.spec(), .name = "sleep", .blocking = true});

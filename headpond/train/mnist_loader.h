@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <stop_token>
 
 #include "headpond/engine/loader.h"
@@ -29,7 +30,7 @@ class MnistLoader {
   MnistLoader(const MnistData& data, const MnistLoaderOptions& options, const std::stop_token& stop = {});
   MnistLoader(const MnistLoader&) = delete;
   MnistLoader& operator=(const MnistLoader&) = delete;
-  ~MnistLoader() { (void)sleepers_.request_stop(); }
+  ~MnistLoader() { (void)sleepers_->request_stop(); }
 
   /// Cancelled iff `stop` was requested.
   Result<Element> next();
@@ -42,9 +43,10 @@ class MnistLoader {
 
   const std::stop_token stop_;
   const int64_t batch_;
-  Coordinator sleepers_;  // Without threads of its own: what a sleep waits on.
+  const std::shared_ptr<Coordinator> sleepers_ =
+      std::make_shared<Coordinator>();  // Without threads: what a sleep waits on.
   const std::stop_callback<std::function<void()>> forwarded_;
-  Loader loader_;  // Last: its threads end before anything that they use.
+  Loader loader_;  // Last: what its threads use is made before.
 };
 
 }  // namespace headpond
