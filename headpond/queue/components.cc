@@ -152,7 +152,17 @@ Result<void> Components::check_fields(Element& element, bool is_batch) const {
   return {};
 }
 
-Result<void> Components::check(Element& element) const { return check_fields(element, false); }
+Result<void> Components::check(Element& element) const {
+  return fits_as_is(element) ? Result<void>() : check_fields(element, false);
+}
+
+bool Components::fits_as_is(const Element& element) const {
+  if (element.names() != names_ || element.size() != count() || shapes_.empty()) return false;
+  for (size_t i = 0; i < count(); ++i) {
+    if (element[i].dtype() != dtypes_[i] || !element[i].has_shape(shapes_[i])) return false;
+  }
+  return true;
+}
 
 Result<int64_t> Components::check_rows(Element& rows) const {
   HEADPOND_TRY(check_fields(rows, true));
@@ -221,6 +231,14 @@ Element Components::batch_for(std::span<const Element> elements) const {
       batch.append(pads(c) ? stack_padded_bytes(elements, c, shape) : stack_bytes(elements, c, shape));
     }
   }
+  batch.set_names(names_);
+  return batch;
+}
+
+Element Components::empty_batch(int64_t count) const {
+  Element batch;
+  batch.reserve(this->count());
+  for (size_t c = 0; c < this->count(); ++c) batch.append(Tensor::empty(dtypes_[c], shapes_[c].stacked(count)));
   batch.set_names(names_);
   return batch;
 }

@@ -42,6 +42,9 @@ class Components {
   Element row(const Element& rows, int64_t i) const;
   /// ok iff elements can be stacked: InvalidArgument unless shapes are given, Unimplemented for padding beyond rank 4.
   Result<void> check_can_stack() const;
+  /// Memory for `count` elements stacked along a new first dimension. REQUIRES: check_can_stack(), no strings, no
+  /// padding.
+  Element empty_batch(int64_t count) const;
   /// Memory for `elements` stacked along a new first dimension, with the first one's key and origin; strings are in it
   /// already. REQUIRES: check_can_stack(). Allocates all that the stack needs. Throws Exception(ResourceExhausted) for
   /// a padded shape that no memory holds.
@@ -50,6 +53,7 @@ class Components {
   void fill(Element& batch, std::span<const Element> elements) const;
 
  private:
+  bool fits_as_is(const Element& element) const;
   Result<void> check_fields(Element& element, bool is_batch) const;
   Result<void> order_by_name(Element& element) const;
   std::string label(size_t component) const;

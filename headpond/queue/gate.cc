@@ -60,7 +60,9 @@ Pass Gate::await_room_slow(Patience& patience) {
 
 Pass Gate::await_obtainable_slow(int64_t least, Patience& patience) {
   Pass result = Pass::go;
-  const Pass pass = await(take_, put_, take_.own + minimum_ + least, patience, [&] {
+  const int64_t before = take_.own + minimum_;
+  const int64_t awaited = least <= INT64_MAX - before ? before + least : INT64_MAX;
+  const Pass pass = await(take_, put_, awaited, patience, [&] {
     const bool final = is_closed();
     const int64_t can_have = inside() - (final ? 0 : minimum_);
     result = can_have >= least ? Pass::go : Pass::closed;

@@ -12,8 +12,8 @@ PaddingFIFOQueue::PaddingFIFOQueue(QueueOptions options)
                                  {.type = "PaddingFIFOQueue",
                                   .default_name = "padding_fifo_queue",
                                   .layout = internal::Layout::padded,
-                                  .make_order = [](internal::Slots& slots, size_t components, uint64_t) {
-                                    return internal::first_in_first_out(slots, components);
+                                  .make_order = [](internal::Slots& slots, const internal::Packing& packing, uint64_t) {
+                                    return internal::first_in_first_out(slots, packing);
                                   }})) {}
 
 PaddingFIFOQueue PaddingFIFOQueue::from_list(int64_t index, std::vector<PaddingFIFOQueue> queues) {

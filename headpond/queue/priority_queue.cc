@@ -24,8 +24,8 @@ PriorityQueue::PriorityQueue(QueueOptions options)
                                   .chooses = true,
                                   .takes_at_once = true,
                                   .layout = internal::Layout::with_priority,
-                                  .make_order = [](internal::Slots& slots, size_t components, uint64_t) {
-                                    return internal::smallest_first(slots, components);
+                                  .make_order = [](internal::Slots& slots, const internal::Packing& packing, uint64_t) {
+                                    return internal::smallest_first(slots, packing);
                                   }})) {}
 
 PriorityQueue PriorityQueue::from_list(int64_t index, std::vector<PriorityQueue> queues) {

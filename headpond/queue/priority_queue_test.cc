@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "headpond/queue/priority_queue.h"
 
+#include <algorithm>
+
 #include "headpond/queue/queue_test_internal.h"
 
 namespace headpond::internal {
@@ -63,6 +65,34 @@ TEST_F(Priority, DequeueManyWaitsUntilAllAreInsideAndTakesTheSmallestThen) {
   EXPECT_EQ(queue.size(), 2);
   ASSERT_TRUE(queue.enqueue(urgent(1, 7)));
   EXPECT_THAT(values(*batch.get()), ElementsAre(1, 5, 6));
+}
+
+// More urgent elements that come while a batch is taken belong to the next one.
+TEST_F(Priority, ABatchIsOfOneMoment) {
+  constexpr int64_t kCount = 60'000;
+  const PriorityQueue queue(payload(64));
+  auto producer = later([&] {
+    for (int64_t i = kCount; i > 0; --i) EXPECT_TRUE(queue.enqueue(urgent(i, i)));
+  });
+  for (int64_t taken = 0; taken < kCount; taken += 12) {
+    const Result<Element> batch = queue.dequeue_many(12);
+    ASSERT_TRUE(batch);
+    const std::vector<int64_t> priorities = values(*batch);
+    ASSERT_TRUE(std::is_sorted(priorities.begin(), priorities.end())) << testing::PrintToString(priorities);
+  }
+  producer.get();
+}
+
+TEST_F(Priority, UpToAllOfAQueueWithoutCapacityWaitsForItsEnd) {
+  const PriorityQueue queue(payload(-1));
+  ASSERT_TRUE(queue.enqueue(urgent(1, 1)));
+  ASSERT_TRUE(queue.dequeue());
+  auto all = later([&] { return queue.dequeue_up_to(INT64_MAX); });
+  until_waiting(queue, 0, 1);
+  EXPECT_FAILS(ErrorKind::DeadlineExceeded, queue.try_dequeue());
+  ASSERT_TRUE(put(queue, {3, 2}));
+  ASSERT_TRUE(queue.close());
+  EXPECT_THAT(values(*all.get()), ElementsAre(2, 3));
 }
 
 TEST_F(Priority, DequeueManyBeyondTheCapacityIsRefusedWhenAskedWithBothNumbers) {

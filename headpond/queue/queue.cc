@@ -174,8 +174,8 @@ FIFOQueue::FIFOQueue(QueueOptions options)
     : Queue(internal::make_queue(std::move(options),
                                  {.type = "FIFOQueue",
                                   .default_name = "fifo_queue",
-                                  .make_order = [](internal::Slots& slots, size_t components, uint64_t) {
-                                    return internal::first_in_first_out(slots, components);
+                                  .make_order = [](internal::Slots& slots, const internal::Packing& packing, uint64_t) {
+                                    return internal::first_in_first_out(slots, packing);
                                   }})) {}
 
 FIFOQueue FIFOQueue::from_list(int64_t index, std::vector<FIFOQueue> queues) {

@@ -91,6 +91,18 @@ TEST_P(Many, DequeueManyOfNothingIsEmptyAtOnceAlsoWhenClosed) {
   }
 }
 
+TEST_P(Many, WrongArgumentsAreAnsweredAtOnceBehindADequeueThatWaits) {
+  Queue queue = make(scalars(4));
+  auto waits = later([&] { return queue.dequeue(); });
+  until_waiting(queue, 0, 1);
+  EXPECT_TRUE(queue.dequeue_many(0));
+  EXPECT_TRUE(queue.dequeue_up_to(0));
+  EXPECT_FAILS(ErrorKind::InvalidArgument, queue.dequeue_many(-1));
+  EXPECT_FAILS(ErrorKind::DeadlineExceeded, queue.dequeue_up_to(INT64_MAX, {.timeout = std::chrono::nanoseconds(0)}));
+  ASSERT_TRUE(queue.close());
+  EXPECT_FAILS(ErrorKind::OutOfRange, waits.get());
+}
+
 TEST_P(Many, DequeueManyRefusesNegativeCountsAndQueuesWithoutShapes) {
   Queue queue = make(4);
   EXPECT_FAILS_WITH(ErrorKind::InvalidArgument, "-1", queue.dequeue_many(-1));
@@ -162,6 +174,26 @@ TEST_P(Piecewise, EnqueuesWaitUntilTheSizeIsBelowTheCapacityAgain) {
   const std::vector<int64_t> rest = drain(queue);
   EXPECT_EQ(rest.size(), 2U);
   EXPECT_TRUE(!maker_.keeps_order() || rest == range(3, 5));
+}
+
+// The room that an enqueue_many saw may be gone when it looks again: the batch that failed has put its elements back.
+TEST_P(Piecewise, ABatchThatFailsDoublesNoRowOfAnEnqueueManyThatWaits) {
+  constexpr int64_t kRows = 3000;
+  const Queue queue = make(scalars(2));
+  auto put = later([&] { return queue.enqueue_many(numbers(range(0, kRows))); });
+  std::vector<int64_t> all;
+  for (int round = 0; std::ssize(all) < kRows; ++round) {
+    (void)queue.dequeue_many(kRows, {.timeout = std::chrono::microseconds(round % 30)});
+    for (int i = 0; i < 40 && std::ssize(all) < kRows; ++i) {
+      const auto one = queue.dequeue();
+      ASSERT_TRUE(one);
+      all.push_back(value(*one));
+    }
+  }
+  EXPECT_TRUE(put.get());
+  EXPECT_EQ(queue.size(), 0);
+  std::sort(all.begin(), all.end());
+  EXPECT_EQ(all, range(0, kRows));
 }
 
 TEST_P(Piecewise, WhoeverWaitsNextIsServedWithWhatWasGivenBack) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstring>
 #include <utility>
 
 #include "headpond/base/trace.h"
@@ -25,11 +26,12 @@ QueueState::QueueState(QueueOptions options, const QueueType& type)
       type_(type),
       id_(next_id()),
       components_(options_, type.layout),
+      packing_(components_.dtypes(), components_.shapes()),
       put_span_("enqueue", options_.name),
       take_span_("dequeue", options_.name),
       gate_(options_.capacity, type.min_after_dequeue),
-      slots_(PackedElement::bytes(components_.count()), options_.capacity),
-      order_(type.make_order(slots_, components_.count(), type.seed)) {}
+      slots_(packing_.bytes(), packing_.is_plain(), options_.capacity),
+      order_(type.make_order(slots_, packing_, type.seed)) {}
 
 QueueState::~QueueState() { order_->clear(gate_.put_count() - gate_.take_count()); }
 
@@ -62,19 +64,44 @@ struct QueueState::TakeTurn {
 void QueueState::put(Element&& element, PutTurn& turn) {
   std::byte* const place = slots_.write_place();
   if (trace::enabled()) trace::flow_begin(flow_id(static_cast<uint64_t>(gate_.put_count() + turn.stored)));
-  PackedElement::pack(std::move(element), place);
+  packing_.pack(std::move(element), place);
   slots_.advance_write();
   ++turn.stored;
 }
 
 // Asking what is inside costs a look at the put side's memory: not for an order that does not need it.
+int64_t QueueState::inside(const TakeTurn& turn) {
+  return (type_.chooses ? gate_.inside() : gate_.known_inside()) - turn.taken;
+}
+
 void QueueState::take(TakeTurn& turn, Element& element) {
-  const int64_t inside = (type_.chooses ? gate_.inside() : gate_.known_inside()) - turn.taken;
+  const int64_t inside = this->inside(turn);
+  if (type_.chooses) order_->reserve(inside, 1, 0);
+  element.reserve(packing_.components());
   const std::byte* const place = order_->next(inside);
   ++turn.taken;
-  PackedElement::unpack(place, components_.count(), element);
+  packing_.unpack(place, element);
+  trace_taken();
+}
+
+void QueueState::trace_taken() const {
   if (trace::enabled() && order_->last_number() != TakeOrder::kNoNumber) {
     trace::flow_end(flow_id(order_->last_number()));
+  }
+}
+
+void QueueState::put_rows(const Element& rows, int64_t first, int64_t end, PutTurn& turn) {
+  if (!packing_.is_plain() || trace::enabled()) {
+    for (; first < end; ++first) put(components_.row(rows, first), turn);
+    return;
+  }
+  while (first < end) {
+    const std::span<std::byte> run = slots_.write_run(end - first);
+    const auto count = static_cast<int64_t>(run.size() / slots_.stride());
+    packing_.pack_rows(rows, first, count, run.data(), slots_.stride());
+    slots_.advance_write(count);
+    turn.stored += count;
+    first += count;
   }
 }
 
@@ -111,9 +138,11 @@ Pass QueueState::put_many(const Element& rows, int64_t count, Patience& patience
     if (done > 0 && patience.stop_requested()) return Pass::stopped;
     if (done > 0 && gate_.refuses_puts()) return Pass::cancelled;
     if (const Pass pass = gate_.await_room(patience); pass != Pass::go) return pass;
-    for (const int64_t end = done + std::min(gate_.room(), count - done); done < end; ++done) {
-      put(components_.row(rows, done), turn);
-    }
+    const int64_t room = gate_.room();  // A batch that fails may have given elements back meanwhile: none, or less.
+    if (room <= 0) continue;
+    const int64_t end = done + std::min(room, count - done);
+    put_rows(rows, done, end, turn);
+    done = end;
     turn.commit();
   }
   return Pass::go;
@@ -127,9 +156,11 @@ Result<Element> QueueState::dequeue(const Wait& wait) {
   if (pass == Pass::go) {
     TakeTurn turn{gate_};
     pass = gate_.await_obtainable(1, patience);
-    if (pass == Pass::go) take(turn, *result);
+    if (pass != Pass::go) return fail(take_error(pass, 1, wait));
+    take(turn, *result);
+  } else {
+    return fail(take_error(pass, 1, wait));
   }
-  if (pass != Pass::go) return fail(take_error(pass, 1, wait));
   if (components_.names()) result->set_names(components_.names());
   return result;
 }
@@ -149,7 +180,8 @@ Result<Element> QueueState::dequeue_many(int64_t n, bool or_fewer, const Wait& w
 }
 
 Result<Element> QueueState::take_batch(int64_t n, bool or_fewer, const Wait& wait) {
-  std::vector<Element> taken;
+  std::vector<std::byte> taken;
+  std::vector<Element> elements;  // Those taken, where a batch is made of elements; else it is made of values.
   Element batch;
   Patience patience(wait);
   Pass pass = gate_.begin_take(patience);
@@ -158,31 +190,72 @@ Result<Element> QueueState::take_batch(int64_t n, bool or_fewer, const Wait& wai
     const auto give_back = [&] {
       turn.commit();
       order_->give_back(taken);
-      gate_.give_back(static_cast<int64_t>(taken.size()));
+      gate_.give_back(static_cast<int64_t>(taken.size() / packing_.bytes()));
     };
     try {
       pass =
           type_.takes_at_once ? take_at_once(n, or_fewer, turn, patience, taken) : take_many(n, turn, patience, taken);
       if (or_fewer && pass == Pass::closed && !taken.empty()) pass = Pass::go;
-      if (pass == Pass::go) batch = components_.batch_for(taken);
+      if (pass == Pass::go) batch = batch_for(taken, elements);
     } catch (...) {
-      if (!taken.empty() && taken.back().size() != components_.count()) taken.pop_back();
+      for (size_t i = 0; i < elements.size(); ++i) {
+        packing_.pack(std::move(elements[i]), taken.data() + i * packing_.bytes());
+      }
       give_back();
       throw;
     }
-    if (pass != Pass::go) give_back();
+    if (pass != Pass::go) {
+      give_back();
+      return fail(take_error(pass, n, wait));  // While it is true: under the turn.
+    }
+  } else {
+    return fail(take_error(pass, n, wait));
   }
-  if (pass != Pass::go) return fail(take_error(pass, n, wait));
-  components_.fill(batch, taken);
+  if (elements.empty()) {
+    packing_.unpack_values(taken.data(), static_cast<int64_t>(taken.size() / packing_.bytes()), batch);
+  } else {
+    components_.fill(batch, elements);
+  }
   return batch;
 }
 
-Pass QueueState::take_many(int64_t n, TakeTurn& turn, Patience& patience, std::vector<Element>& taken) {
-  while (std::cmp_less(taken.size(), n)) {
+// All that can fail on the way to a batch of what was taken, which is not empty.
+Element QueueState::batch_for(std::span<std::byte> taken, std::vector<Element>& elements) const {
+  const size_t count = taken.size() / packing_.bytes();
+  if (packing_.is_plain()) {
+    Element batch = components_.empty_batch(static_cast<int64_t>(count));
+    Packing::read_identity(taken.data(), batch);
+    return batch;
+  }
+  elements.reserve(count);
+  for (size_t i = 0; i < count; ++i) {
+    Element element;
+    packing_.unpack(taken.data() + i * packing_.bytes(), element);
+    elements.push_back(std::move(element));
+  }
+  return components_.batch_for(elements);
+}
+
+void QueueState::take_run(TakeTurn& turn, int64_t count, std::vector<std::byte>& taken) {
+  const size_t before = taken.size(), bytes = packing_.bytes();
+  const int64_t inside = this->inside(turn);
+  order_->reserve(inside, count, static_cast<int64_t>(before / bytes));
+  taken.resize(before + static_cast<size_t>(count) * bytes);
+  std::byte* to = taken.data() + before;
+  turn.taken += count;
+  if (!trace::enabled()) return order_->next_run(inside, count, to);
+  for (int64_t i = 0; i < count; ++i, to += bytes) {
+    std::memcpy(to, order_->next(inside - i), bytes);
+    trace_taken();
+  }
+}
+
+Pass QueueState::take_many(int64_t n, TakeTurn& turn, Patience& patience, std::vector<std::byte>& taken) {
+  const auto bytes = static_cast<int64_t>(packing_.bytes());
+  for (int64_t missing = n; missing > 0; missing = n - static_cast<int64_t>(taken.size()) / bytes) {
     if (!taken.empty() && patience.stop_requested()) return Pass::stopped;
     if (const Pass pass = gate_.await_obtainable(1, patience); pass != Pass::go) return pass;
-    int64_t chunk = std::min(gate_.obtainable(), n - static_cast<int64_t>(taken.size()));
-    for (; chunk > 0; --chunk) take(turn, taken.emplace_back());
+    take_run(turn, std::min(gate_.obtainable(), missing), taken);
     turn.commit();
   }
   return Pass::go;
@@ -190,11 +263,11 @@ Pass QueueState::take_many(int64_t n, TakeTurn& turn, Patience& patience, std::v
 
 // A batch of at most `n` is complete when the queue is full: more will never be inside.
 Pass QueueState::take_at_once(int64_t n, bool or_fewer, TakeTurn& turn, Patience& patience,
-                              std::vector<Element>& taken) {
+                              std::vector<std::byte>& taken) {
   if (options_.capacity >= 0) n = std::min(n, options_.capacity);
   const Pass pass = gate_.await_obtainable(n, patience);
-  int64_t count = pass == Pass::go ? n : pass == Pass::closed && or_fewer ? gate_.obtainable() : 0;
-  for (; count > 0; --count) take(turn, taken.emplace_back());
+  const int64_t count = pass == Pass::go ? n : pass == Pass::closed && or_fewer ? gate_.obtainable() : 0;
+  if (count > 0) take_run(turn, count, taken);
   return pass;
 }
 

@@ -27,7 +27,7 @@ struct QueueType {
   bool chooses = false;        // Its order looks at all elements inside, not at the oldest alone.
   bool takes_at_once = false;  // A batch's elements must be inside at the same moment.
   Layout layout = Layout::fixed;
-  std::unique_ptr<TakeOrder> (*make_order)(Slots& slots, size_t components, uint64_t seed);
+  std::unique_ptr<TakeOrder> (*make_order)(Slots& slots, const Packing& packing, uint64_t seed);
 };
 
 /// The name of a queue's spans. Interned, hence kept for ever, when the first trace asks for it: programs that make
@@ -35,14 +35,15 @@ struct QueueType {
 class SpanName {
  public:
   SpanName(const char* verb, const std::string& queue) : verb_(verb), queue_(queue) {}
-  const char* get() {
-    if (!trace::enabled()) return verb_;
+  const char* get() { return trace::enabled() ? interned() : verb_; }
+
+ private:
+  [[gnu::noinline]] const char* interned() {
     const char* name = name_.load(std::memory_order_acquire);
     if (name == nullptr) name_.store(name = trace::intern(verb_ + (" " + queue_)), std::memory_order_release);
     return name;
   }
 
- private:
   const char* const verb_;
   const std::string& queue_;
   std::atomic<const char*> name_ = nullptr;
@@ -69,10 +70,15 @@ class QueueState {
   struct PutTurn;
   struct TakeTurn;
   void put(Element&& element, PutTurn& turn);
+  int64_t inside(const TakeTurn& turn);
   void take(TakeTurn& turn, Element& element);
   Pass put_many(const Element& rows, int64_t count, Patience& patience);
-  Pass take_many(int64_t n, TakeTurn& turn, Patience& patience, std::vector<Element>& taken);
-  Pass take_at_once(int64_t n, bool or_fewer, TakeTurn& turn, Patience& patience, std::vector<Element>& taken);
+  void put_rows(const Element& rows, int64_t first, int64_t end, PutTurn& turn);
+  void take_run(TakeTurn& turn, int64_t count, std::vector<std::byte>& taken);
+  Pass take_many(int64_t n, TakeTurn& turn, Patience& patience, std::vector<std::byte>& taken);
+  Pass take_at_once(int64_t n, bool or_fewer, TakeTurn& turn, Patience& patience, std::vector<std::byte>& taken);
+  Element batch_for(std::span<std::byte> taken, std::vector<Element>& elements) const;
+  void trace_taken() const;
   Result<Element> take_batch(int64_t n, bool or_fewer, const Wait& wait);
   Error put_error(Pass pass, const Wait& wait) const;
   Error take_error(Pass pass, int64_t requested, const Wait& wait) const HEADPOND_EXCLUDES(mu_);
@@ -84,6 +90,7 @@ class QueueState {
   const QueueType type_;
   const uint64_t id_;
   const Components components_;
+  const Packing packing_;
   SpanName put_span_;
   SpanName take_span_;
 

@@ -6,60 +6,22 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <new>
-
-#include "headpond/tensor/element.h"
+#include <span>
 
 namespace headpond::internal {
-
-/// An element of a known number of components as plain memory: 16 bytes of identity, 48 a component; one of one
-/// component fills one cache line. pack() moves ownership in, unpack() moves it out; in between the bytes may be copied
-/// about.
-struct PackedElement {
-  static size_t bytes(size_t components) { return kHeader + components * sizeof(Tensor::Rep); }
-
-  static void pack(Element&& element, std::byte* place) {
-    std::memcpy(place, &element.key, sizeof(element.key));
-    std::memcpy(place + sizeof(element.key), &element.origin, sizeof(element.origin));
-    for (size_t i = 0; i < element.size(); ++i) {
-      const Tensor::Rep rep = std::move(element[i]).release();
-      std::memcpy(place + bytes(i), &rep, sizeof(rep));
-    }
-  }
-
-  static void unpack(const std::byte* place, size_t components, Element& element) {
-    std::memcpy(&element.key, place, sizeof(element.key));
-    std::memcpy(&element.origin, place + sizeof(element.key), sizeof(element.origin));
-    for (size_t i = 0; i < components; ++i) {
-      Tensor::Rep rep;
-      std::memcpy(&rep, place + bytes(i), sizeof(rep));
-      element.append(Tensor::adopt(rep));
-    }
-  }
-
-  /// The first component's value. REQUIRES: it is an int64 scalar.
-  static int64_t first_value(const std::byte* place) {
-    Tensor::Rep rep;
-    std::memcpy(&rep, place + kHeader, sizeof(rep));
-    int64_t value = 0;
-    std::memcpy(&value, rep.is_inline ? rep.payload.bytes : rep.payload.pointer, sizeof(value));
-    return value;
-  }
-
- private:
-  static constexpr size_t kHeader = sizeof(uint64_t) + sizeof(Origin);
-};
 
 /// A line of places. The writer and the reader are one thread each (at a time); what makes a written place visible to
 /// the reader, and a read one free to the writer, is their business (the Gate's counts). A small bounded line is a ring
 /// of exactly that many places; a large or unbounded one grows in blocks and gives read ones back.
 class Slots {
  public:
-  /// `capacity` < 0: unbounded.
-  Slots(size_t place_bytes, int64_t capacity)
-      : stride_((place_bytes + kLine - 1) / kLine * kLine),
+  /// `capacity` < 0: unbounded. A place of `dense` ones begins where the one before it ends, else on a cache line of
+  /// its own: a few dense places would keep the writer and the reader on one line.
+  Slots(size_t place_bytes, bool dense, int64_t capacity)
+      : stride_(dense && (capacity < 0 || capacity >= kFewestDense) ? place_bytes
+                                                                    : (place_bytes + kLine - 1) / kLine * kLine),
         is_ring_(capacity >= 0 && capacity <= kMaxRing),
         block_places_(is_ring_ ? capacity : kBlockPlaces) {
     write_.block = read_.block = new_block();
@@ -86,6 +48,13 @@ class Slots {
     return place;
   }
   void advance_write() { ++write_.index; }
+  /// The places to write next, stride() apart: at most `most`, at least one.
+  std::span<std::byte> write_run(int64_t most) {
+    if (write_.index == block_places_) next_write_block();
+    const int64_t count = std::min(most, block_places_ - write_.index);
+    return {place_at(write_), static_cast<size_t>(count) * stride_};
+  }
+  void advance_write(int64_t count) { write_.index += count; }
 
   /// The place to read next. The reader's. REQUIRES: of the `known` places that are known to be written at least one.
   const std::byte* read_place(int64_t known) {
@@ -95,10 +64,18 @@ class Slots {
     return place;
   }
   void advance_read() { ++read_.index; }
+  /// The places to read next, stride() apart: at most `most`, at least one. REQUIRES: as many are known to be written.
+  std::span<const std::byte> read_run(int64_t most) {
+    if (read_.index == block_places_) next_read_block();
+    const int64_t count = std::min(most, block_places_ - read_.index);
+    return {place_at(read_), static_cast<size_t>(count) * stride_};
+  }
+  void advance_read(int64_t count) { read_.index += count; }
 
  private:
   static constexpr size_t kLine = 64;
   static constexpr size_t kAhead = 8;
+  static constexpr int64_t kFewestDense = 64;
   static constexpr int64_t kMaxRing = 4096;
   static constexpr int64_t kBlockPlaces = 1024;
 

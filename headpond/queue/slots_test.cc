@@ -2,9 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cstring>
 #include <thread>
 
-#include "headpond/queue/queue_test_internal.h"
 #include "headpond/queue/slots_internal.h"
 
 namespace headpond::internal {
@@ -21,43 +21,12 @@ int64_t read(Slots& slots, int64_t known = 1) {
   return value;
 }
 
-TEST(PackedElement, KeepsAllOfAnElementThroughPlainMemory) {
-  Element element{Tensor::scalar(2.5F), Tensor::scalar("text"), Tensor::empty(f32, {100}),
-                  Tensor::empty(u8, {1, 1, 1, 1, 2}), Tensor::scalar(int64_t{7})};
-  element.key = 5;
-  element.origin = {.source = 1, .record = 2};
-  std::vector<std::byte> place(PackedElement::bytes(5));
-  PackedElement::pack(std::move(element), place.data());
-  const std::vector<std::byte> moved = place;
-  Element again;
-  PackedElement::unpack(moved.data(), 5, again);
-  EXPECT_EQ(again[0].as<float>()[0], 2.5F);
-  EXPECT_EQ(again[1].bytes_at(0), "text");
-  EXPECT_EQ(again[3].shape(), (Shape{1, 1, 1, 1, 2}));
-  EXPECT_EQ(again[4].as<int64_t>()[0], 7);
-  EXPECT_EQ(again.key, 5U);
-  EXPECT_EQ(again.origin.record, 2U);
-}
-
-TEST(PackedElement, AnswersForTheFirstComponentWithoutUnpacking) {
-  const int64_t lent = -7;
-  for (const Tensor& first : {Tensor::scalar(lent), Tensor::view(&lent, i64, {})}) {
-    std::vector<std::byte> place(PackedElement::bytes(2));
-    PackedElement::pack(Element{first, Tensor::scalar(2.5F)}, place.data());
-    EXPECT_EQ(PackedElement::first_value(place.data()), -7);
-    Element again;
-    PackedElement::unpack(place.data(), 2, again);
-  }
-}
-
-TEST(PackedElement, OneComponentFillsOneCacheLine) { EXPECT_EQ(PackedElement::bytes(1), 64U); }
-
 class SlotsOf : public ::testing::TestWithParam<int64_t> {};
 INSTANTIATE_TEST_SUITE_P(Capacities, SlotsOf, ::testing::Values(1, 3, 1024, 4096, 4097, 10000, -1));
 
 TEST_P(SlotsOf, PlacesAreOnCacheLinesAndGoRound) {
   const int64_t capacity = GetParam();
-  Slots slots(70, capacity);
+  Slots slots(70, false, capacity);
   EXPECT_EQ(slots.stride(), 128U);
   const int64_t most = capacity < 0 ? 3000 : capacity;
   int64_t written = 0;
@@ -71,7 +40,7 @@ TEST_P(SlotsOf, PlacesAreOnCacheLinesAndGoRound) {
 }
 
 TEST_P(SlotsOf, OneThreadWritesWhileAnotherReads) {
-  Slots slots(64, GetParam());
+  Slots slots(GetParam() % 2 == 0 ? 64 : 24, true, GetParam());
   const int64_t most = GetParam() < 0 ? 5000 : GetParam();
   constexpr int64_t kCount = 30000;
   std::atomic<int64_t> written = 0;

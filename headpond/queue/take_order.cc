@@ -14,46 +14,81 @@ void make_room(std::vector<T>& all, size_t size) {
   if (size > all.capacity()) all.reserve(std::max(size, 2 * all.capacity()));
 }
 
+// next_run() of an order that knows none better than next().
+void one_by_one(auto& order, size_t bytes, int64_t inside, int64_t count, std::byte* to) {
+  for (; count > 0; --count, --inside, to += bytes) std::memcpy(to, order.next(inside), bytes);
+}
+
 class FirstInFirstOut final : public TakeOrder {
  public:
-  using TakeOrder::TakeOrder;
+  FirstInFirstOut(Slots& slots, const Packing& packing) : TakeOrder(slots, packing), last_(bytes_) {}
+
+  void reserve(int64_t, int64_t count, int64_t taken) override {
+    make_room(returned_, returned_.size() + static_cast<size_t>(count + taken) * bytes_);
+  }
 
   const std::byte* next(int64_t inside) override {
     last_number_ = given_++;
-    if (!returned_.empty()) [[unlikely]] {
-      last_ = std::move(returned_.back());
-      returned_.pop_back();
-      return last_.data();
-    }
+    if (!returned_.empty()) [[unlikely]]
+      return next_returned();
     const std::byte* const place = slots_.read_place(inside);
     slots_.advance_read();
     return place;
   }
 
-  void give_back(std::span<Element> elements) override {
-    std::vector<std::vector<std::byte>> places(elements.size(), std::vector<std::byte>(bytes_));
-    make_room(returned_, returned_.size() + elements.size());
-    for (size_t i = elements.size(); i-- > 0;) {
-      PackedElement::pack(std::move(elements[i]), places[i].data());
-      returned_.push_back(std::move(places[i]));
+  void next_run(int64_t inside, int64_t count, std::byte* to) override {
+    while (count > 0) {
+      if (!returned_.empty()) [[unlikely]] {
+        one_by_one(*this, bytes_, inside--, 1, to);
+        --count;
+        to += bytes_;
+        continue;
+      }
+      const std::span<const std::byte> run = slots_.read_run(count);
+      const auto size = static_cast<int64_t>(run.size() / slots_.stride());
+      for (const std::byte* from = run.data(); from != run.data() + run.size(); from += slots_.stride(), to += bytes_) {
+        std::memcpy(to, from, bytes_);
+      }
+      slots_.advance_read(size);
+      given_ += static_cast<uint64_t>(size);
+      last_number_ = given_ - 1;
+      inside -= size;
+      count -= size;
     }
-    given_ -= elements.size();
+  }
+
+  void give_back(std::span<const std::byte> packed) override {
+    for (size_t end = packed.size(); end > 0; end -= bytes_) {
+      returned_.insert(returned_.end(), packed.begin() + static_cast<std::ptrdiff_t>(end - bytes_),
+                       packed.begin() + static_cast<std::ptrdiff_t>(end));
+    }
+    given_ -= packed.size() / bytes_;
   }
 
  private:
-  std::vector<std::vector<std::byte>> returned_;  // The next one to give is the last.
+  int64_t clear_held() override { return clear(returned_); }
+  const std::byte* next_returned() {
+    std::memcpy(last_.data(), returned_.data() + returned_.size() - bytes_, bytes_);
+    returned_.resize(returned_.size() - bytes_);
+    return last_.data();
+  }
+
+  std::vector<std::byte> returned_;  // The next one to give is the last.
   std::vector<std::byte> last_;
   uint64_t given_ = 0;
 };
 
 class RandomOrder final : public TakeOrder {
  public:
-  RandomOrder(Slots& slots, size_t components, uint64_t seed)
-      : TakeOrder(slots, components), random_(random_key(seed, "RandomShuffleQueue", 0, 0), 0), last_(bytes_) {}
+  RandomOrder(Slots& slots, const Packing& packing, uint64_t seed)
+      : TakeOrder(slots, packing), random_(random_key(seed, "RandomShuffleQueue", 0, 0), 0), last_(bytes_) {}
+
+  void reserve(int64_t inside, int64_t, int64_t taken) override {
+    make_room(numbers_, static_cast<size_t>(inside + taken));
+    make_room(pool_, static_cast<size_t>(inside + taken) * bytes_);
+  }
 
   const std::byte* next(int64_t inside) override {
-    make_room(numbers_, static_cast<size_t>(inside));
-    make_room(pool_, static_cast<size_t>(inside) * bytes_);
     while (numbers_.size() < static_cast<size_t>(inside)) {
       const std::byte* const place = slots_.read_place(1);
       pool_.insert(pool_.end(), place, place + bytes_);
@@ -72,17 +107,17 @@ class RandomOrder final : public TakeOrder {
     return last_.data();
   }
 
-  void give_back(std::span<Element> elements) override {
-    make_room(numbers_, numbers_.size() + elements.size());
-    make_room(pool_, pool_.size() + elements.size() * bytes_);
-    for (Element& element : elements) {
-      pool_.resize(pool_.size() + bytes_);
-      PackedElement::pack(std::move(element), pool_.data() + pool_.size() - bytes_);
-      numbers_.push_back(kNoNumber);
-    }
+  void next_run(int64_t inside, int64_t count, std::byte* to) override { one_by_one(*this, bytes_, inside, count, to); }
+
+  void give_back(std::span<const std::byte> packed) override {
+    const size_t count = packed.size() / bytes_;
+    pool_.insert(pool_.end(), packed.begin(), packed.end());
+    numbers_.insert(numbers_.end(), count, kNoNumber);
   }
 
  private:
+  int64_t clear_held() override { return clear(pool_); }
+
   Random random_;
   // All that were read from the slots and not taken: packed, and their numbers.
   std::vector<std::byte> pool_;
@@ -96,8 +131,14 @@ class SmallestFirst final : public TakeOrder {
  public:
   using TakeOrder::TakeOrder;
 
+  void reserve(int64_t inside, int64_t, int64_t taken) override {
+    const auto most = static_cast<size_t>(inside + taken);
+    make_room(heap_, most);
+    make_room(free_, most);
+    make_room(pool_, most * bytes_);
+  }
+
   const std::byte* next(int64_t inside) override {
-    make_room_for(static_cast<size_t>(inside));
     while (heap_.size() < static_cast<size_t>(inside)) {
       const size_t place = free_place();
       std::memcpy(at(place), slots_.read_place(1), bytes_);
@@ -112,14 +153,16 @@ class SmallestFirst final : public TakeOrder {
     return at(chosen.place);
   }
 
-  void give_back(std::span<Element> elements) override {
-    make_room_for(heap_.size() + elements.size());
+  void next_run(int64_t inside, int64_t count, std::byte* to) override { one_by_one(*this, bytes_, inside, count, to); }
+
+  void give_back(std::span<const std::byte> packed) override {
+    const size_t count = packed.size() / bytes_;
     // They were first among their equals, and are again.
-    returned_ -= static_cast<int64_t>(elements.size());
+    returned_ -= static_cast<int64_t>(count);
     int64_t arrival = returned_;
-    for (Element& element : elements) {
+    for (size_t i = 0; i < packed.size(); i += bytes_) {
       const size_t place = free_place();
-      PackedElement::pack(std::move(element), at(place));
+      std::memcpy(at(place), packed.data() + i, bytes_);
       push(place, arrival++);
     }
   }
@@ -134,10 +177,9 @@ class SmallestFirst final : public TakeOrder {
     return a.priority != b.priority ? a.priority > b.priority : a.arrival > b.arrival;
   }
 
-  void make_room_for(size_t count) {
-    make_room(heap_, count);
-    make_room(free_, count);
-    make_room(pool_, count * bytes_);
+  int64_t clear_held() override {
+    for (const Entry& entry : heap_) packing_.destroy(at(entry.place));
+    return static_cast<int64_t>(heap_.size());
   }
   std::byte* at(size_t place) { return pool_.data() + place * bytes_; }
   size_t free_place() {
@@ -150,7 +192,7 @@ class SmallestFirst final : public TakeOrder {
     return place;
   }
   void push(size_t place, int64_t arrival) {
-    heap_.push_back({.priority = PackedElement::first_value(at(place)), .arrival = arrival, .place = place});
+    heap_.push_back({.priority = packing_.first_value(at(place)), .arrival = arrival, .place = place});
     std::push_heap(heap_.begin(), heap_.end(), comes_later);
   }
 
@@ -164,22 +206,28 @@ class SmallestFirst final : public TakeOrder {
 }  // namespace
 
 void TakeOrder::clear(int64_t inside) {
-  for (; inside > 0; --inside) {
-    Element element;
-    PackedElement::unpack(next(inside), components_, element);
+  if (packing_.is_plain()) return;
+  for (int64_t left = inside - clear_held(); left > 0; --left) {
+    packing_.destroy(slots_.read_place(left));
+    slots_.advance_read();
   }
 }
 
-std::unique_ptr<TakeOrder> first_in_first_out(Slots& slots, size_t components) {
-  return std::make_unique<FirstInFirstOut>(slots, components);
+int64_t TakeOrder::clear(std::span<const std::byte> packed) const {
+  for (size_t i = 0; i < packed.size(); i += bytes_) packing_.destroy(packed.data() + i);
+  return static_cast<int64_t>(packed.size() / bytes_);
 }
 
-std::unique_ptr<TakeOrder> smallest_first(Slots& slots, size_t components) {
-  return std::make_unique<SmallestFirst>(slots, components);
+std::unique_ptr<TakeOrder> first_in_first_out(Slots& slots, const Packing& packing) {
+  return std::make_unique<FirstInFirstOut>(slots, packing);
 }
 
-std::unique_ptr<TakeOrder> random_order(Slots& slots, size_t components, uint64_t seed) {
-  return std::make_unique<RandomOrder>(slots, components, seed);
+std::unique_ptr<TakeOrder> smallest_first(Slots& slots, const Packing& packing) {
+  return std::make_unique<SmallestFirst>(slots, packing);
+}
+
+std::unique_ptr<TakeOrder> random_order(Slots& slots, const Packing& packing, uint64_t seed) {
+  return std::make_unique<RandomOrder>(slots, packing, seed);
 }
 
 }  // namespace headpond::internal

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "headpond/queue/packing_internal.h"
 #include "headpond/queue/slots_internal.h"
 
 namespace headpond::internal {
@@ -15,34 +16,42 @@ namespace headpond::internal {
 /// Reads the slots in its own order. All calls are made under the take side's turn.
 class TakeOrder {
  public:
-  TakeOrder(Slots& slots, size_t components)
-      : slots_(slots), components_(components), bytes_(PackedElement::bytes(components)) {}
+  TakeOrder(Slots& slots, const Packing& packing) : slots_(slots), packing_(packing), bytes_(packing.bytes()) {}
   virtual ~TakeOrder() = default;
 
+  /// Makes next() of `count` elements, of `inside` ones, and give_back() of those and of the `taken` ones before them
+  /// calls that cannot fail. Throws std::bad_alloc.
+  virtual void reserve(int64_t inside, int64_t count, int64_t taken) = 0;
   /// Takes one element out; the packed form lives until the next call. `inside`: for an order that chooses, how many
-  /// there are; for another, at least how many. REQUIRES: at least one.
+  /// there are; for another, at least how many. REQUIRES: at least one, reserved.
   virtual const std::byte* next(int64_t inside) = 0;
-  /// Takes back what next() gave last, in the order in which it did.
-  virtual void give_back(std::span<Element> elements) = 0;
+  /// Takes `count` elements out, as next() does one by one, and lays them side by side.
+  virtual void next_run(int64_t inside, int64_t count, std::byte* to) = 0;
+  /// Takes back what was given last, packed side by side, in the order in which it was given. REQUIRES: reserved.
+  virtual void give_back(std::span<const std::byte> packed) = 0;
   /// The number, counted from 0 in order of arrival, of what next() gave last; kNoNumber where an order that
   /// mixes gave it again after it had come back.
   uint64_t last_number() const { return last_number_; }
   static constexpr uint64_t kNoNumber = UINT64_MAX;
 
-  /// Destroys all `inside` elements.
+  /// Destroys all `inside` elements; allocates nothing.
   void clear(int64_t inside);
 
  protected:
+  /// Destroys what is not in the slots any more; says how many.
+  virtual int64_t clear_held() = 0;
+  int64_t clear(std::span<const std::byte> packed) const;
+
   Slots& slots_;
-  const size_t components_;
+  const Packing& packing_;
   const size_t bytes_;  // Of one packed element.
   uint64_t last_number_ = kNoNumber;
 };
 
-std::unique_ptr<TakeOrder> first_in_first_out(Slots& slots, size_t components);
+std::unique_ptr<TakeOrder> first_in_first_out(Slots& slots, const Packing& packing);
 /// Each of those inside is as likely as any other; the choices are a function of `seed` and the calls.
-std::unique_ptr<TakeOrder> random_order(Slots& slots, size_t components, uint64_t seed);
+std::unique_ptr<TakeOrder> random_order(Slots& slots, const Packing& packing, uint64_t seed);
 /// The smallest value of component 0 first, those of equal value in order of arrival. REQUIRES: it is an int64 scalar.
-std::unique_ptr<TakeOrder> smallest_first(Slots& slots, size_t components);
+std::unique_ptr<TakeOrder> smallest_first(Slots& slots, const Packing& packing);
 
 }  // namespace headpond::internal

@@ -12,31 +12,33 @@ namespace headpond::internal {
 namespace {
 
 enum class By { arrival, chance, size };
-std::unique_ptr<TakeOrder> order_by(By by, Slots& slots, size_t components, uint64_t seed) {
-  if (by == By::arrival) return first_in_first_out(slots, components);
-  return by == By::size ? smallest_first(slots, components) : random_order(slots, components, seed);
+std::unique_ptr<TakeOrder> order_by(By by, Slots& slots, const Packing& packing, uint64_t seed) {
+  if (by == By::arrival) return first_in_first_out(slots, packing);
+  return by == By::size ? smallest_first(slots, packing) : random_order(slots, packing, seed);
 }
 
 // Slots with an order on top, as one thread sees them.
 class Line {
  public:
   explicit Line(By by, int64_t capacity = -1, uint64_t seed = 0)
-      : slots_(PackedElement::bytes(1), capacity), order_(order_by(by, slots_, 1, seed)) {}
+      : packing_({i64}, {}), slots_(packing_.bytes(), false, capacity), order_(order_by(by, slots_, packing_, seed)) {}
   ~Line() { order_->clear(inside_); }
   Line(const Line&) = delete;
   Line& operator=(const Line&) = delete;
 
   void put(Element element) {
-    PackedElement::pack(std::move(element), slots_.write_place());
+    packing_.pack(std::move(element), slots_.write_place());
     slots_.advance_write();
     ++inside_;
   }
   void put(int64_t first, int64_t end) {
     for (; first < end; ++first) put(number(first));
   }
+  // What is given back is one batch: all that came since the give-back before.
   Element take() {
     Element element;
-    PackedElement::unpack(order_->next(inside_--), 1, element);
+    order_->reserve(inside_, 1, taken_++);
+    packing_.unpack(order_->next(inside_--), element);
     return element;
   }
   std::vector<int64_t> take(int64_t count) {
@@ -45,15 +47,21 @@ class Line {
     return taken;
   }
   void give_back(std::vector<Element> elements) {
-    order_->give_back(elements);
+    std::vector<std::byte> packed(elements.size() * packing_.bytes());
+    for (size_t i = 0; i < elements.size(); ++i) {
+      packing_.pack(std::move(elements[i]), packed.data() + i * packing_.bytes());
+    }
+    order_->give_back(packed);
+    taken_ = 0;
     inside_ += static_cast<int64_t>(elements.size());
   }
   uint64_t last_number() const { return order_->last_number(); }
 
  private:
+  const Packing packing_;
   Slots slots_;
   std::unique_ptr<TakeOrder> order_;
-  int64_t inside_ = 0;
+  int64_t inside_ = 0, taken_ = 0;
 };
 
 // The statistic of Pearson's test that all `counts` are equally likely; its mean is counts.size() - 1.
@@ -233,18 +241,63 @@ TEST(SmallestFirst, ReusesThePlacesOfWhatWasTaken) {
   }
 }
 
+TEST(TakeOrder, ARunIsWhatOneByOneGives) {
+  for (const By by : {By::arrival, By::chance, By::size}) {
+    const Packing packing({i64}, {Shape{}});
+    for (const int64_t capacity : {16, 100}) {
+      Slots together(packing.bytes(), true, capacity), alone(packing.bytes(), true, capacity);
+      const auto runs = order_by(by, together, packing, 3), singles = order_by(by, alone, packing, 3);
+      int64_t put = 0;
+      const auto fill = [&](int64_t inside) {
+        for (; inside < 16; ++inside, ++put) {
+          packing.pack(number(put * 7 % 11), together.write_place());
+          together.advance_write();
+          packing.pack(number(put * 7 % 11), alone.write_place());
+          alone.advance_write();
+        }
+      };
+      std::vector<std::byte> run(8 * packing.bytes());
+      for (int round = 0; round < 20; ++round) {
+        fill(round == 0 ? 0 : 11 - round % 2);
+        const int64_t count = 5 + (round + 1) % 2;
+        runs->reserve(16, 8, 0);
+        runs->next_run(16, count, run.data());
+        for (int64_t i = 0; i < count; ++i) {
+          singles->reserve(16 - i, 1, i);
+          EXPECT_EQ(packing.first_value(run.data() + static_cast<size_t>(i) * packing.bytes()),
+                    packing.first_value(singles->next(16 - i)));
+        }
+        EXPECT_EQ(runs->last_number(), singles->last_number());
+        if (round % 3 != 0) continue;  // Some come back, and so the next run begins with those.
+        const std::span<const std::byte> all(run.data(), static_cast<size_t>(count) * packing.bytes());
+        runs->give_back(all);
+        singles->give_back(all);
+        for (int64_t i = 0; i < count; ++i) {
+          runs->reserve(16 - i, 1, i);
+          singles->reserve(16 - i, 1, i);
+          EXPECT_EQ(packing.first_value(runs->next(16 - i)), packing.first_value(singles->next(16 - i)));
+        }
+      }
+    }
+  }
+}
+
 TEST(TakeOrder, ClearDestroysWhatIsInside) {
   const int64_t before = BufferPool::shared().stats().bytes_in_use;
   for (const By by : {By::arrival, By::chance, By::size}) {
-    Slots slots(PackedElement::bytes(2), 8);
-    const auto order = order_by(by, slots, 2, 0);
+    const Packing packing({i64, f32}, {});
+    Slots slots(packing.bytes(), false, 8);
+    const auto order = order_by(by, slots, packing, 0);
     for (int64_t i = 0; i < 6; ++i) {
-      PackedElement::pack(Element{Tensor::scalar(i), Tensor::empty(f32, {500})}, slots.write_place());
+      packing.pack(Element{Tensor::scalar(i), Tensor::empty(f32, {500})}, slots.write_place());
       slots.advance_write();
     }
     Element taken;
-    PackedElement::unpack(order->next(6), 2, taken);
-    order->give_back({&taken, 1});
+    order->reserve(6, 1, 0);
+    packing.unpack(order->next(6), taken);
+    std::vector<std::byte> packed(packing.bytes());
+    packing.pack(std::move(taken), packed.data());
+    order->give_back(packed);
     order->clear(6);
   }
   EXPECT_EQ(BufferPool::shared().stats().bytes_in_use, before);

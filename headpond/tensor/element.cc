@@ -49,16 +49,8 @@ std::string to_string(Origin origin) {
   return fmt::format("{}, record {}", name, static_cast<uint64_t>(origin.record));
 }
 
-Element::Element(std::initializer_list<Tensor> fields) {
-  if (fields.size() <= kInline) {
-    std::uninitialized_copy(fields.begin(), fields.end(), reinterpret_cast<Tensor*>(inline_));
-    size_ = static_cast<uint32_t>(fields.size());
-  } else {
-    for (const Tensor& field : fields) append(field);
-  }
-}
-
 Element::Element(std::vector<Tensor> fields) {
+  reserve(fields.size());
   for (Tensor& field : fields) append(std::move(field));
 }
 
@@ -78,27 +70,12 @@ Element::Element(const Element& other) : key(other.key), origin(other.origin), n
   for (size_t i = 0; i < other.size_; ++i) append(other.fields()[i]);
 }
 
-Element::Element(Element&& other) noexcept
-    : key(other.key),
-      origin(other.origin),
-      size_(std::exchange(other.size_, 0)),
-      names_(std::move(other.names_)),
-      more_(std::move(other.more_)) {
-  if (more_) return;
-  auto* const from = const_cast<Tensor*>(other.inline_fields());
-  std::uninitialized_move_n(from, size_, reinterpret_cast<Tensor*>(inline_));
-  std::destroy_n(from, size_);
-}
-
 Element& Element::operator=(Element other) noexcept {
   std::destroy_at(this);
   return *std::construct_at(this, std::move(other));
 }
 
-const Tensor& Element::operator[](size_t i) const {
-  if (i >= size_) refuse(fmt::format("field {} of an element of {}", i, size_));
-  return fields()[i];
-}
+void Element::refuse_index(size_t i) const { refuse(fmt::format("field {} of an element of {}", i, size_)); }
 
 const Tensor& Element::operator[](std::string_view name) const {
   if (!names_) refuse(fmt::format("field '{}' of an element whose fields have no names", name));
@@ -108,22 +85,22 @@ const Tensor& Element::operator[](std::string_view name) const {
 }
 
 void Element::append_more(Tensor field) {
-  if (!more_) {
-    auto all = std::make_unique<std::vector<Tensor>>();
-    auto* const from = const_cast<Tensor*>(inline_fields());
-    all->assign(std::make_move_iterator(from), std::make_move_iterator(from + size_));
-    std::destroy_n(from, size_);
-    more_ = std::move(all);
-  }
+  reserve(size_ + 1);
   more_->push_back(std::move(field));
   ++size_;
 }
 
-void Element::clear() {
-  if (!more_) std::destroy_n(const_cast<Tensor*>(inline_fields()), size_);
-  more_.reset();
-  size_ = 0;
-  names_.reset();
+void Element::reserve_more(size_t size) {
+  if (more_ == nullptr) {
+    auto all = std::make_unique<std::vector<Tensor>>();
+    all->reserve(std::max(size, 2 * kInline));
+    auto* const from = const_cast<Tensor*>(inline_fields());
+    all->assign(std::make_move_iterator(from), std::make_move_iterator(from + size_));
+    std::destroy_n(from, size_);
+    more_ = std::move(all);
+  } else if (size > more_->capacity()) {
+    more_->reserve(std::max(size, 2 * more_->capacity()));
+  }
 }
 
 }  // namespace headpond

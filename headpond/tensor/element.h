@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <initializer_list>
 #include <memory>
 #include <new>
@@ -43,19 +44,36 @@ class Element {
   using Names = std::shared_ptr<const std::vector<std::string>>;
 
   Element() {}  // Not defaulted: that would clear 192 bytes for nothing.  NOLINT(modernize-use-equals-default)
-  Element(std::initializer_list<Tensor> fields);
+  Element(std::initializer_list<Tensor> fields) {
+    reserve(fields.size());
+    for (const Tensor& field : fields) append(field);
+  }
   explicit Element(std::vector<Tensor> fields);
   /// Throws Exception(InvalidArgument) for a name that occurs twice.
   static Element named(std::initializer_list<std::pair<std::string, Tensor>> fields);
   Element(const Element& other);
-  Element(Element&& other) noexcept;
+  Element(Element&& other) noexcept
+      : key(other.key),
+        origin(other.origin),
+        size_(std::exchange(other.size_, 0)),
+        names_(std::move(other.names_)),
+        more_(std::move(other.more_)) {
+    // A tensor may be moved as plain memory.
+    for (size_t i = 0; i < size_ && more_ == nullptr; ++i) {
+      std::memcpy(inline_ + i * sizeof(Tensor), other.inline_ + i * sizeof(Tensor), sizeof(Tensor));
+    }
+  }
   Element& operator=(Element other) noexcept;
   ~Element() { clear(); }
 
   size_t size() const { return size_; }
   /// Throws Exception(InvalidArgument) for an index or a name that is not there; for a name of an element without
   /// names.
-  const Tensor& operator[](size_t i) const;
+  const Tensor& operator[](size_t i) const {
+    if (i >= size_) [[unlikely]]
+      refuse_index(i);
+    return fields()[i];
+  }
   const Tensor& operator[](std::string_view name) const;
   Tensor& operator[](size_t i) { return const_cast<Tensor&>(std::as_const(*this)[i]); }
   Tensor& operator[](std::string_view name) { return const_cast<Tensor&>(std::as_const(*this)[name]); }
@@ -64,15 +82,25 @@ class Element {
   const Names& names() const { return names_; }
   /// REQUIRES: null, or as many as fields.
   void set_names(Names names) { names_ = std::move(names); }
+  /// Room for `size` fields, so that append() cannot fail. Throws std::bad_alloc.
+  void reserve(size_t size) {
+    if (size > kInline) [[unlikely]]
+      reserve_more(size);
+  }
   void append(Tensor field) {
-    if (size_ >= kInline) {
+    if (size_ >= kInline || more_ != nullptr) [[unlikely]] {
       append_more(std::move(field));
     } else {
       new (inline_ + size_ * sizeof(Tensor)) Tensor(std::move(field));
       ++size_;
     }
   }
-  void clear();
+  void clear() {
+    if (more_ == nullptr) std::destroy_n(const_cast<Tensor*>(inline_fields()), size_);
+    more_.reset();
+    size_ = 0;
+    names_.reset();
+  }
 
   /// The identity that random operators draw from: the position in the source, mixed on the way (see DESIGN: identity).
   uint64_t key = 0;
@@ -81,6 +109,8 @@ class Element {
  private:
   static constexpr size_t kInline = 4;
   void append_more(Tensor field);
+  void reserve_more(size_t size);
+  [[noreturn]] void refuse_index(size_t i) const;
   const Tensor* fields() const { return more_ ? more_->data() : inline_fields(); }
   const Tensor* inline_fields() const { return reinterpret_cast<const Tensor*>(inline_); }
 
