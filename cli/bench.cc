@@ -25,7 +25,10 @@ struct Entry {
 std::vector<Entry> entries() {
   std::vector<Entry> all = {
       {"rng.normal", "normal floats, per instruction set, against std", rng_normal_bench},
-      {"queue.handoff", "one producer, one consumer, against other queues", queue_handoff_bench},
+      {"queue.handoff", "elements through a queue, against other queues", queue_handoff_bench},
+      {"queue.many", "tensors of rows through a queue", queue_many_bench},
+      {"queue.wake", "until a dequeue that slept returns, against a raw futex", queue_wake_bench},
+      {"queue.idle", "the processor's time of a dequeue that sleeps", queue_idle_bench},
       {"mnist.sleep", "1 to 64 sleeping producers or a Loader, against a prepared batch", nullptr},
       {"blstm.step", "a training step fed by a queue or a Loader, against feed", nullptr},
       {"loader.mnist", "digits by a Loader, by hand, by torch::data", loader_mnist_bench},
@@ -38,8 +41,8 @@ std::vector<Entry> entries() {
       {"order.cost", "in order against first ready", order_cost_bench},
       {"order.skew", "1 % of samples 100 x dearer", order_skew_bench}};
   if constexpr (HEADPOND_WITH_TORCH) {
-    all[2].make = mnist_sleep_bench;
-    all[3].make = blstm_step_bench;
+    all[5].make = mnist_sleep_bench;
+    all[6].make = blstm_step_bench;
   }
   return all;
 }

@@ -34,10 +34,18 @@ TEST(CpuList, RefusesAnythingElse) {
 TEST(Handoff, NoticesItemsOutOfOrder) {
   const int cpu = allowed_cpus().front();
   const HandoffRun run{.capacity = 1, .items = 100, .producer_cpu = cpu, .consumer_cpu = cpu};
-  const auto nothing = [](int64_t) {};
-  EXPECT_TRUE(hand_off(run, nothing, [i = int64_t{0}]() mutable { return i++; }).in_order);
-  EXPECT_FALSE(hand_off(run, nothing, [i = int64_t{0}]() mutable { return i++ ^ 1; }).in_order);
-  EXPECT_FALSE(hand_off(run, nothing, [] { return int64_t{0}; }).in_order);
+  const auto nothing = [](int, int64_t) {};
+  EXPECT_TRUE(hand_off(run, true, nothing, [i = int64_t{0}](int) mutable { return i++; }).in_order);
+  EXPECT_FALSE(hand_off(run, true, nothing, [i = int64_t{0}](int) mutable { return i++ ^ 1; }).in_order);
+  EXPECT_FALSE(hand_off(run, true, nothing, [](int) { return int64_t{0}; }).in_order);
+}
+
+TEST(Handoff, WithoutAnOrderEachItemMustArriveOnce) {
+  const int cpu = allowed_cpus().front();
+  const HandoffRun run{.capacity = 1, .items = 100, .producer_cpu = cpu, .consumer_cpu = cpu};
+  const auto nothing = [](int, int64_t) {};
+  EXPECT_TRUE(hand_off(run, false, nothing, [i = int64_t{0}](int) mutable { return i++ ^ 1; }).in_order);
+  EXPECT_FALSE(hand_off(run, false, nothing, [i = int64_t{0}](int) mutable { return i++ / 2; }).in_order);
 }
 
 // The benches that need no libtorch, one round as short as it gets.
@@ -52,8 +60,11 @@ TEST_P(ShortBench, MeasuresEachRowAndItsOutputsAgree) {
   for (const BenchTarget& target : bench.targets) EXPECT_GT(target.value(result), 0) << target.id;
 }
 
-INSTANTIATE_TEST_SUITE_P(Benches, ShortBench, testing::Values(rng_normal_bench, queue_handoff_bench),
-                         [](const auto& instance) { return instance.index == 0 ? "RngNormal" : "QueueHandoff"; });
+INSTANTIATE_TEST_SUITE_P(Benches, ShortBench, testing::Values(rng_normal_bench, queue_handoff_bench, queue_many_bench),
+                         [](const auto& instance) {
+                           return instance.param({.peers = false, .cpus = allowed_cpus()}).name.substr(0, 3) +
+                                  std::to_string(instance.index);
+                         });
 
 }  // namespace
 }  // namespace headpond::cli

@@ -25,8 +25,14 @@ std::vector<int> parse_cpus(const std::string& list);
 
 /// Normal floats by each instruction set, by the scalar twin, by the standard library.
 Bench rng_normal_bench(const BenchSetup& setup);
-/// One producer, one consumer, a bounded queue between them.
+/// Producers, consumers, a bounded queue between them.
 Bench queue_handoff_bench(const BenchSetup& setup);
+/// The same with tensors of rows.
+Bench queue_many_bench(const BenchSetup& setup);
+/// From an enqueue until a dequeue that slept returns.
+Bench queue_wake_bench(const BenchSetup& setup);
+/// What a dequeue that sleeps costs.
+Bench queue_idle_bench(const BenchSetup& setup);
 /// The digit network behind sleeping producers and by a Loader, against a prepared batch. Needs libtorch.
 Bench mnist_sleep_bench(const BenchSetup& setup);
 /// The LSTM fed in turn, through a queue, by a Loader. Needs libtorch.

@@ -2,6 +2,8 @@
 #include <concurrentqueue/blockingconcurrentqueue.h>
 #include <concurrentqueue/lightweightsemaphore.h>
 
+#include <list>
+
 #include "cli/handoff.h"
 
 namespace headpond::cli {
@@ -12,17 +14,23 @@ template <class Item>
 HandoffTime run(const HandoffRun& asked) {
   moodycamel::BlockingConcurrentQueue<Item> queue(static_cast<size_t>(asked.capacity));
   moodycamel::LightweightSemaphore room(asked.capacity);
-  moodycamel::ProducerToken put_token(queue);
-  moodycamel::ConsumerToken take_token(queue);
+  std::list<moodycamel::ProducerToken> producers;
+  std::list<moodycamel::ConsumerToken> consumers;
+  std::vector<moodycamel::ProducerToken*> put_tokens;
+  std::vector<moodycamel::ConsumerToken*> take_tokens;
+  for (int i = 0; i < asked.threads; ++i) {
+    put_tokens.push_back(&producers.emplace_back(queue));
+    take_tokens.push_back(&consumers.emplace_back(queue));
+  }
   return hand_off(
-      asked,
-      [&](int64_t i) {
+      asked, true,
+      [&](int side, int64_t i) {
         room.wait();
-        queue.enqueue(put_token, make_item<Item>(i));
+        queue.enqueue(*put_tokens[static_cast<size_t>(side)], make_item<Item>(i));
       },
-      [&] {
+      [&](int side) {
         Item item{};
-        queue.wait_dequeue(take_token, item);
+        queue.wait_dequeue(*take_tokens[static_cast<size_t>(side)], item);
         room.signal();
         return number_in(item);
       });

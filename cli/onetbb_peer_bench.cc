@@ -12,8 +12,8 @@ HandoffTime run(const HandoffRun& asked) {
   tbb::concurrent_bounded_queue<Item> queue;
   queue.set_capacity(asked.capacity);
   return hand_off(
-      asked, [&](int64_t i) { queue.push(make_item<Item>(i)); },
-      [&] {
+      asked, true, [&](int, int64_t i) { queue.push(make_item<Item>(i)); },
+      [&](int) {
         Item item{};
         queue.pop(item);
         return number_in(item);

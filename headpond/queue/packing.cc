@@ -10,6 +10,17 @@ bool is_small(DType dtype, const Shape& shape) {
          *values <= static_cast<int64_t>(sizeof(Tensor::Rep::payload));
 }
 
+// `count` values of `size` bytes.
+template <size_t size>
+void copy_each(std::byte* to, size_t to_step, const std::byte* from, size_t from_step, int64_t count) {
+  for (; count > 0; --count, to += to_step, from += from_step) std::memcpy(to, from, size);
+}
+void copy_each(size_t size, std::byte* to, size_t to_step, const std::byte* from, size_t from_step, int64_t count) {
+  if (size == 8) return copy_each<8>(to, to_step, from, from_step, count);
+  if (size == 4) return copy_each<4>(to, to_step, from, from_step, count);
+  for (; count > 0; --count, to += to_step, from += from_step) std::memcpy(to, from, size);
+}
+
 constexpr size_t rounded_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
 
 }  // namespace
@@ -36,19 +47,16 @@ Packing::Packing(const std::vector<DType>& dtypes, const std::vector<Shape>& sha
 void Packing::pack_rows(const Element& rows, int64_t first, int64_t count, std::byte* place, size_t stride) const {
   for (int64_t row = 0; row < count; ++row) write_identity(rows, place + static_cast<size_t>(row) * stride);
   for (size_t i = 0; i < components_; ++i) {
-    const Field field = fields_[i];
-    const std::byte* from = rows[i].data() + static_cast<size_t>(first) * field.size;
-    std::byte* to = place;
-    for (int64_t row = 0; row < count; ++row, from += field.size, to += stride) write_value(field, from, to);
+    const size_t size = fields_[i].size;
+    copy_each(size, place + fields_[i].offset, stride, rows[i].data() + static_cast<size_t>(first) * size, size, count);
   }
 }
 
-void Packing::unpack_values(const std::byte* places, int64_t count, Element& batch) const {
+void Packing::unpack_rows(const std::byte* place, size_t stride, int64_t first, int64_t count, Element& batch) const {
   for (size_t i = 0; i < components_; ++i) {
-    const Field field = fields_[i];
-    std::byte* to = batch[i].mutable_data();
-    const std::byte* from = places;
-    for (int64_t row = 0; row < count; ++row, to += field.size, from += bytes_) read_value(field, from, to);
+    const size_t size = fields_[i].size;
+    std::byte* const to = batch[i].mutable_data() + static_cast<size_t>(first) * size;
+    copy_each(size, to, size, place + fields_[i].offset, stride, count);
   }
 }
 

@@ -30,7 +30,8 @@ class Packing {
   void pack(Element&& element, std::byte* place) const {
     write_identity(element, place);
     if (is_plain()) {
-      for (size_t i = 0; i < components_; ++i) write_value(fields_[i], std::as_const(element)[i].data(), place);
+      for (size_t i = 0; i < components_; ++i)
+        copy(place + fields_[i].offset, std::as_const(element)[i].data(), fields_[i].size);
     } else {
       for (size_t i = 0; i < components_; ++i) {
         const Tensor::Rep rep = std::move(element[i]).release();
@@ -47,7 +48,7 @@ class Packing {
     for (size_t i = 0; i < components_; ++i) {
       if (is_plain()) {  // The value goes where it stays: a tensor that was just written is slow to copy.
         element.append(Tensor::adopt(fields_[i].like));
-        read_value(fields_[i], place, element[i].mutable_data());
+        copy(element[i].mutable_data(), place + fields_[i].offset, fields_[i].size);
       } else {
         Tensor::Rep rep;
         std::memcpy(&rep, place + kHeader + i * sizeof(rep), sizeof(rep));
@@ -58,9 +59,9 @@ class Packing {
 
   /// Rows [first, first + count) of a batch that has the components, `stride` bytes apart. REQUIRES: is_plain().
   void pack_rows(const Element& rows, int64_t first, int64_t count, std::byte* place, size_t stride) const;
-  /// Copies the values of `count` elements, bytes() apart, into `batch`'s tensors, one behind the other. REQUIRES:
-  /// is_plain(), and the tensors are as large.
-  void unpack_values(const std::byte* places, int64_t count, Element& batch) const;
+  /// Copies the values of `count` elements, `stride` bytes apart, into rows [first, first + count) of `batch`, whose
+  /// tensors are large enough. REQUIRES: is_plain().
+  void unpack_rows(const std::byte* place, size_t stride, int64_t first, int64_t count, Element& batch) const;
   /// Makes `element` the one that `place` identifies.
   static void read_identity(const std::byte* place, Element& element) {
     std::memcpy(&element.key, place, sizeof(element.key));
@@ -81,12 +82,6 @@ class Packing {
     std::memcpy(place, &element.key, sizeof(element.key));
     std::memcpy(place + sizeof(element.key), &element.origin, sizeof(element.origin));
   }
-  static void write_value(const Field& field, const std::byte* value, std::byte* place) {
-    copy(place + field.offset, value, field.size);
-  }
-  static void read_value(const Field& field, const std::byte* place, std::byte* value) {
-    copy(value, place + field.offset, field.size);
-  }
   // Most values are of 8 or 4 bytes: then it is one move.
   static void copy(std::byte* to, const std::byte* from, size_t size) {
     if (size == 8) {
@@ -94,7 +89,7 @@ class Packing {
     } else if (size == 4) {
       std::memcpy(to, from, 4);
     } else {
-      for (size_t i = 0; i < size; ++i) to[i] = from[i];
+      std::memcpy(to, from, size);
     }
   }
 

@@ -83,7 +83,8 @@ TEST(Packing, OfRowsIsThatOfTheirElements) {
     side_by_side.insert(side_by_side.end(), places.data() + i * kStride, places.data() + i * kStride + packing.bytes());
   }
   Element batch{Tensor::empty(i64, {3}), Tensor::empty(u8, {3, 2})};
-  packing.unpack_values(side_by_side.data(), 3, batch);
+  packing.unpack_rows(side_by_side.data(), packing.bytes(), 0, 1, batch);
+  packing.unpack_rows(side_by_side.data() + packing.bytes(), packing.bytes(), 1, 2, batch);
   EXPECT_EQ(batch[0].as<int64_t>()[2], 13);
   EXPECT_EQ(batch[1].as<uint8_t>()[5], 7);
 }

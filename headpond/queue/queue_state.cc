@@ -192,6 +192,7 @@ Result<Element> QueueState::take_batch(int64_t n, bool or_fewer, const Wait& wai
       order_->give_back(taken);
       gate_.give_back(static_cast<int64_t>(taken.size() / packing_.bytes()));
     };
+    if (packing_.is_plain() && gate_.obtainable() >= n && take_rows(n, turn, batch)) return batch;
     try {
       pass =
           type_.takes_at_once ? take_at_once(n, or_fewer, turn, patience, taken) : take_many(n, turn, patience, taken);
@@ -211,12 +212,34 @@ Result<Element> QueueState::take_batch(int64_t n, bool or_fewer, const Wait& wai
   } else {
     return fail(take_error(pass, n, wait));
   }
-  if (elements.empty()) {
-    packing_.unpack_values(taken.data(), static_cast<int64_t>(taken.size() / packing_.bytes()), batch);
+  fill(batch, taken, elements);
+  return batch;
+}
+
+void QueueState::fill(Element& batch, std::span<const std::byte> taken, std::span<const Element> elements) const {
+  const size_t bytes = packing_.bytes();
+  if (packing_.is_plain()) {
+    packing_.unpack_rows(taken.data(), bytes, 0, static_cast<int64_t>(taken.size() / bytes), batch);
   } else {
     components_.fill(batch, elements);
   }
-  return batch;
+}
+
+// The common case: all are there, and their values go from where they lie into the batch. False: nothing was done.
+bool QueueState::take_rows(int64_t n, TakeTurn& turn, Element& batch) {
+  if (trace::enabled() || type_.chooses) return false;
+  Element rows = components_.empty_batch(n);
+  for (int64_t done = 0; done < n;) {
+    const std::span<const std::byte> run = order_->next_places(n - done);
+    if (run.empty()) return false;
+    if (done == 0) Packing::read_identity(run.data(), rows);
+    const auto count = static_cast<int64_t>(run.size() / slots_.stride());
+    packing_.unpack_rows(run.data(), slots_.stride(), done, count, rows);
+    turn.taken += count;
+    done += count;
+  }
+  batch = std::move(rows);
+  return true;
 }
 
 // All that can fail on the way to a batch of what was taken, which is not empty.

@@ -74,12 +74,14 @@ class QueueState {
   void take(TakeTurn& turn, Element& element);
   Pass put_many(const Element& rows, int64_t count, Patience& patience);
   void put_rows(const Element& rows, int64_t first, int64_t end, PutTurn& turn);
+  bool take_rows(int64_t n, TakeTurn& turn, Element& batch);
   void take_run(TakeTurn& turn, int64_t count, std::vector<std::byte>& taken);
   Pass take_many(int64_t n, TakeTurn& turn, Patience& patience, std::vector<std::byte>& taken);
   Pass take_at_once(int64_t n, bool or_fewer, TakeTurn& turn, Patience& patience, std::vector<std::byte>& taken);
   Element batch_for(std::span<std::byte> taken, std::vector<Element>& elements) const;
   void trace_taken() const;
   Result<Element> take_batch(int64_t n, bool or_fewer, const Wait& wait);
+  void fill(Element& batch, std::span<const std::byte> taken, std::span<const Element> elements) const;
   Error put_error(Pass pass, const Wait& wait) const;
   Error take_error(Pass pass, int64_t requested, const Wait& wait) const HEADPOND_EXCLUDES(mu_);
   Error with_name(const Error& error) const;

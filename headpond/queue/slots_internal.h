@@ -52,7 +52,10 @@ class Slots {
   std::span<std::byte> write_run(int64_t most) {
     if (write_.index == block_places_) next_write_block();
     const int64_t count = std::min(most, block_places_ - write_.index);
-    return {place_at(write_), static_cast<size_t>(count) * stride_};
+    std::byte* const place = place_at(write_);
+    const size_t bytes = static_cast<size_t>(count) * stride_;
+    for (size_t at = 0; at < std::min(bytes, kMostAhead); at += kLine) prefetch_to_write(place + bytes + at);
+    return {place, bytes};
   }
   void advance_write(int64_t count) { write_.index += count; }
 
@@ -75,6 +78,7 @@ class Slots {
  private:
   static constexpr size_t kLine = 64;
   static constexpr size_t kAhead = 8;
+  static constexpr size_t kMostAhead = 2048;  // Bytes, of a run.
   static constexpr int64_t kFewestDense = 64;
   static constexpr int64_t kMaxRing = 4096;
   static constexpr int64_t kBlockPlaces = 1024;

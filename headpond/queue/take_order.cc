@@ -44,17 +44,29 @@ class FirstInFirstOut final : public TakeOrder {
         to += bytes_;
         continue;
       }
-      const std::span<const std::byte> run = slots_.read_run(count);
-      const auto size = static_cast<int64_t>(run.size() / slots_.stride());
-      for (const std::byte* from = run.data(); from != run.data() + run.size(); from += slots_.stride(), to += bytes_) {
-        std::memcpy(to, from, bytes_);
+      const std::span<const std::byte> run = next_places(count);
+      if (slots_.stride() == bytes_) {
+        std::memcpy(to, run.data(), run.size());
+        to += run.size();
+      } else {
+        for (size_t at = 0; at < run.size(); at += slots_.stride(), to += bytes_) {
+          std::memcpy(to, run.data() + at, bytes_);
+        }
       }
-      slots_.advance_read(size);
-      given_ += static_cast<uint64_t>(size);
-      last_number_ = given_ - 1;
+      const auto size = static_cast<int64_t>(run.size() / slots_.stride());
       inside -= size;
       count -= size;
     }
+  }
+
+  std::span<const std::byte> next_places(int64_t most) override {
+    if (!returned_.empty()) return {};
+    const std::span<const std::byte> run = slots_.read_run(most);
+    const size_t size = run.size() / slots_.stride();
+    slots_.advance_read(static_cast<int64_t>(size));
+    given_ += size;
+    last_number_ = given_ - 1;
+    return run;
   }
 
   void give_back(std::span<const std::byte> packed) override {
@@ -204,6 +216,8 @@ class SmallestFirst final : public TakeOrder {
 };
 
 }  // namespace
+
+std::span<const std::byte> TakeOrder::next_places(int64_t) { return {}; }
 
 void TakeOrder::clear(int64_t inside) {
   if (packing_.is_plain()) return;

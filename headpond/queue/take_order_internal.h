@@ -27,6 +27,9 @@ class TakeOrder {
   virtual const std::byte* next(int64_t inside) = 0;
   /// Takes `count` elements out, as next() does one by one, and lays them side by side.
   virtual void next_run(int64_t inside, int64_t count, std::byte* to) = 0;
+  /// The next ones where they lie, stride() apart, at most `most` of those known to be inside; they live until the put
+  /// side hears of it. Empty, and nothing is taken, where they do not lie side by side.
+  virtual std::span<const std::byte> next_places(int64_t most);
   /// Takes back what was given last, packed side by side, in the order in which it was given. REQUIRES: reserved.
   virtual void give_back(std::span<const std::byte> packed) = 0;
   /// The number, counted from 0 in order of arrival, of what next() gave last; kNoNumber where an order that

@@ -3,6 +3,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdlib>
@@ -74,65 +75,126 @@ void system_free(void* block, size_t size) {
 
 }  // namespace
 
+// Small blocks are the business of a few stripes, each with a lock of its own: a thread takes from its stripe, and what
+// it took goes back there. Large blocks share one stripe, so that whoever needs one finds what another let go.
 struct BufferPool::State {
-  const int64_t max_cached_bytes, max_bytes;
-  std::atomic<int64_t> owners = 1;  // The pool itself, and one for each buffer that somebody holds.
+  static constexpr size_t kStripes = 8;
+  static constexpr int64_t kSmall = 32 << 10;
+  static constexpr int64_t kMostSlack = 64 << 10;
 
-  Mutex mu;
-  std::array<std::vector<Buffer*>, kClasses> free HEADPOND_GUARDED_BY(mu);
-  BufferPoolStats stats HEADPOND_GUARDED_BY(mu) = {};
+  struct alignas(64) Stripe {
+    Mutex mu;
+    std::array<std::vector<Buffer*>, kClasses> free HEADPOND_GUARDED_BY(mu);
+    BufferPoolStats stats HEADPOND_GUARDED_BY(mu) = {};
+    int64_t held HEADPOND_GUARDED_BY(mu) = 0;  // Buffers.
+    bool pool_is_gone HEADPOND_GUARDED_BY(mu) = false;
+    // What `in_use` and `cached` do not know yet.
+    int64_t new_in_use HEADPOND_GUARDED_BY(mu) = 0, new_cached HEADPOND_GUARDED_BY(mu) = 0;
+  };
+
+  const int64_t max_cached_bytes, max_bytes;
+  const int64_t slack = std::min({kMostSlack, max_cached_bytes / 1024, max_bytes / 1024});
+  std::array<Stripe, kStripes> stripes;
+  std::atomic<int64_t> in_use = 0, cached = 0;  // Of all stripes; each stripe may be `slack` ahead.
+  std::atomic<size_t> stripes_in_use = kStripes;
 
   State(int64_t max_cached, int64_t max_all) : max_cached_bytes(max_cached), max_bytes(max_all) {}
 
-  void unref() {
-    if (owners.fetch_sub(1, std::memory_order_acq_rel) > 1) return;
+  static size_t stripe_for(uint32_t size_class) {
+    static std::atomic<size_t> threads = 0;
+    constinit thread_local size_t own = kStripes;
+    if (own == kStripes) own = threads.fetch_add(1, std::memory_order_relaxed) % kStripes;
+    return static_cast<int64_t>(class_size(size_class)) <= kSmall ? own : 0;
+  }
+
+  void count(Stripe& stripe, int64_t more_in_use, int64_t more_cached) HEADPOND_REQUIRES(stripe.mu) {
+    stripe.stats.bytes_in_use += more_in_use;
+    stripe.stats.bytes_cached += more_cached;
+    stripe.new_in_use += more_in_use;
+    stripe.new_cached += more_cached;
+    if (std::abs(stripe.new_in_use) <= slack && std::abs(stripe.new_cached) <= slack) return;
+    in_use.fetch_add(std::exchange(stripe.new_in_use, 0), std::memory_order_relaxed);
+    cached.fetch_add(std::exchange(stripe.new_cached, 0), std::memory_order_relaxed);
+  }
+
+  // The pool lives until it was let go and each stripe's buffers came back.
+  void let_go() {
+    for (Stripe& stripe : stripes) {
+      bool is_last = false;
+      {
+        MutexLock lock(stripe.mu);
+        stripe.pool_is_gone = true;
+        is_last = stripe.held == 0;
+      }
+      if (is_last) end_stripe();
+    }
+  }
+  void end_stripe() {
+    if (stripes_in_use.fetch_sub(1, std::memory_order_acq_rel) > 1) return;
     trim();
     delete this;
   }
 
   void trim() {
-    std::array<std::vector<Buffer*>, kClasses> blocks;
-    {
-      MutexLock lock(mu);
-      blocks.swap(free);
-      stats.bytes_cached = 0;
-    }
-    for (uint32_t i = 0; i < kClasses; ++i) {
-      for (Buffer* block : blocks[i]) system_free(block, class_size(i));
+    for (Stripe& stripe : stripes) {
+      std::array<std::vector<Buffer*>, kClasses> blocks;
+      {
+        MutexLock lock(stripe.mu);
+        blocks.swap(stripe.free);
+        count(stripe, 0, -stripe.stats.bytes_cached);
+      }
+      for (uint32_t i = 0; i < kClasses; ++i) {
+        for (Buffer* block : blocks[i]) system_free(block, class_size(i));
+      }
     }
   }
 
   // Null: none is free. Then `crowded`: a new one and the free ones of other sizes are too much together.
-  Buffer* take_free(uint32_t size_class, bool& crowded) {
-    MutexLock lock(mu);
+  Buffer* take_free(Stripe& stripe, uint32_t size_class, bool& crowded) {
+    MutexLock lock(stripe.mu);
     const auto bytes = static_cast<int64_t>(class_size(size_class));
-    stats.bytes_in_use += bytes;
-    if (free[size_class].empty()) {
-      ++stats.allocations;
-      crowded = stats.bytes_cached > 0 && stats.bytes_in_use + stats.bytes_cached > max_bytes;
+    ++stripe.held;
+    if (stripe.free[size_class].empty()) {
+      count(stripe, bytes, 0);
+      ++stripe.stats.allocations;
+      const int64_t free_now = cached.load(std::memory_order_relaxed) + stripe.new_cached;
+      crowded = free_now > 0 && in_use.load(std::memory_order_relaxed) + stripe.new_in_use + free_now > max_bytes;
       return nullptr;
     }
-    ++stats.reuses;
-    stats.bytes_cached -= bytes;
-    Buffer* const block = free[size_class].back();
-    free[size_class].pop_back();
+    ++stripe.stats.reuses;
+    count(stripe, bytes, -bytes);
+    Buffer* const block = stripe.free[size_class].back();
+    stripe.free[size_class].pop_back();
     return block;
   }
 
-  void give_back(Buffer* block, uint32_t size_class) {
+  // `block`: null if there was none after all.
+  void give_back(Stripe& stripe, Buffer* block, uint32_t size_class) {
     const auto bytes = static_cast<int64_t>(class_size(size_class));
-    bool keep = false;
+    bool keep = false, is_last = false;
     {
-      MutexLock lock(mu);
-      stats.bytes_in_use -= bytes;
-      keep = stats.bytes_cached + bytes <= max_cached_bytes &&
-             stats.bytes_in_use + stats.bytes_cached + bytes <= max_bytes;
-      if (keep) {
-        stats.bytes_cached += bytes;
-        free[size_class].push_back(block);
-      }
+      MutexLock lock(stripe.mu);
+      const int64_t free_then = cached.load(std::memory_order_relaxed) + stripe.new_cached + bytes;
+      const int64_t used_then = in_use.load(std::memory_order_relaxed) + stripe.new_in_use - bytes;
+      keep = block != nullptr && free_then <= max_cached_bytes && used_then + free_then <= max_bytes;
+      if (keep) stripe.free[size_class].push_back(block);
+      count(stripe, -bytes, keep ? bytes : 0);
+      is_last = --stripe.held == 0 && stripe.pool_is_gone;
     }
-    if (!keep) system_free(block, class_size(size_class));
+    if (!keep && block != nullptr) system_free(block, class_size(size_class));
+    if (is_last) end_stripe();
+  }
+
+  BufferPoolStats stats() {
+    BufferPoolStats all{};
+    for (Stripe& stripe : stripes) {
+      MutexLock lock(stripe.mu);
+      all.bytes_in_use += stripe.stats.bytes_in_use;
+      all.bytes_cached += stripe.stats.bytes_cached;
+      all.allocations += stripe.stats.allocations;
+      all.reuses += stripe.stats.reuses;
+    }
+    return all;
   }
 };
 
@@ -142,41 +204,38 @@ void Buffer::release() {
   // A reader that kept a pointer without owning the buffer must not find its old bytes.
   std::memset(data(), 0xDB, std::min(size_, size_t{4096}));
 #endif
-  pool->give_back(this, size_class_);
-  pool->unref();
+  pool->give_back(pool->stripes[stripe_], this, size_class_);
 }
 
 BufferPool::BufferPool(int64_t max_cached_bytes, int64_t max_bytes) : state_(new State(max_cached_bytes, max_bytes)) {}
 
-BufferPool::~BufferPool() { state_->unref(); }
+BufferPool::~BufferPool() { state_->let_go(); }
 
 BufferRef BufferPool::allocate(size_t size) {
   if (size > SIZE_MAX / 4) throw std::bad_alloc();
   const uint32_t size_class = class_of(size + Buffer::kHeader);
+  const size_t at = State::stripe_for(size_class);
+  State::Stripe& stripe = state_->stripes[at];
   bool crowded = false;
-  void* block = state_->take_free(size_class, crowded);
+  void* block = state_->take_free(stripe, size_class, crowded);
   if (block == nullptr) {
     if (crowded) state_->trim();
     try {
       block = system_allocate(class_size(size_class));
     } catch (...) {
-      MutexLock lock(state_->mu);
-      state_->stats.bytes_in_use -= static_cast<int64_t>(class_size(size_class));
+      state_->give_back(stripe, nullptr, size_class);
       throw;
     }
   }
-  state_->owners.fetch_add(1, std::memory_order_relaxed);
   auto* const buffer = new (block) Buffer;
   buffer->size_ = size;
-  buffer->size_class_ = size_class;
+  buffer->size_class_ = static_cast<uint16_t>(size_class);
+  buffer->stripe_ = static_cast<uint16_t>(at);
   buffer->pool_ = state_;
   return BufferRef(buffer);
 }
 
-BufferPoolStats BufferPool::stats() const {
-  MutexLock lock(state_->mu);
-  return state_->stats;
-}
+BufferPoolStats BufferPool::stats() const { return state_->stats(); }
 
 void BufferPool::trim() { state_->trim(); }
 

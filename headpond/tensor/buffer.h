@@ -34,7 +34,7 @@ class Buffer {
   void release();
 
   std::atomic<uint32_t> owners_ = 1;
-  uint32_t size_class_ = 0;
+  uint16_t size_class_ = 0, stripe_ = 0;
   size_t size_ = 0;
   void* pool_ = nullptr;
 };
@@ -73,12 +73,12 @@ struct BufferPoolStats {
 };
 
 /// Gives out buffers and keeps returned ones for the next request of like size, last in, first out (a warm block is
-/// faster than a cold one; a block fresh from the system costs a page fault every 4 KiB). Thread-safe. Buffers may
-/// outlive it.
+/// faster than a cold one; a block fresh from the system costs a page fault every 4 KiB). Thread-safe; threads that use
+/// small blocks do not wait for each other. Buffers may outlive it.
 class BufferPool {
  public:
   /// Keeps at most `max_cached_bytes` of free blocks; what comes back beyond that goes to the system. So do free blocks
-  /// as long as they and those in use are more than `max_bytes`.
+  /// as long as they and those in use are more than `max_bytes`. Both are kept to within 1 %.
   explicit BufferPool(int64_t max_cached_bytes = int64_t{1} << 30, int64_t max_bytes = INT64_MAX);
   ~BufferPool();
   BufferPool(const BufferPool&) = delete;
