@@ -50,7 +50,7 @@ void fill_padded(Tensor& batch, std::span<const Element> elements, size_t compon
 
 Components::Components(const QueueOptions& options, Layout layout)
     : layout_(layout), dtypes_(options.dtypes), shapes_(options.shapes) {
-  if (dtypes_.empty()) refuse("a queue without dtypes: its elements have at least one component");
+  if (dtypes_.empty()) refuse("without dtypes: elements have at least one component");
   check_shapes();
   if (options.names.empty()) return;
   if (options.names.size() != dtypes_.size()) {
@@ -135,19 +135,7 @@ Result<void> Components::check_fields(Element& element, bool is_batch) const {
                 fmt::format("expected {} components, received {}", count(), element.size()));
   }
   for (size_t i = 0; i < count(); ++i) {
-    const Tensor& field = element[i];
-    if (field.dtype() != dtypes_[i]) {
-      return fail(ErrorKind::InvalidArgument, fmt::format("{}: expected dtype {}, received {}", label(i),
-                                                          headpond::name(dtypes_[i]), headpond::name(field.dtype())));
-    }
-    if (is_batch && field.rank() == 0) {
-      return fail(ErrorKind::InvalidArgument, fmt::format("{}: expected a batch of rows, received a scalar", label(i)));
-    }
-    if (fits(i, field, is_batch)) continue;
-    const Shape one = shapes_.empty() ? Shape() : shapes_[i];
-    const Shape expected = is_batch ? one.stacked(kUnknown) : one;
-    return fail(ErrorKind::InvalidArgument, fmt::format("{}: expected shape {}, received {}", label(i),
-                                                        expected.to_string(), field.shape().to_string()));
+    if (auto fits = check_field(i, element[i], is_batch); !fits) return fits;
   }
   return {};
 }
@@ -164,6 +152,23 @@ bool Components::fits_as_is(const Element& element) const {
   return true;
 }
 
+Result<void> Components::check_field(size_t component, const Tensor& field, bool is_batch) const {
+  if (field.dtype() != dtypes_[component]) {
+    return fail(ErrorKind::InvalidArgument,
+                fmt::format("{}: expected dtype {}, received {}", label(component), headpond::name(dtypes_[component]),
+                            headpond::name(field.dtype())));
+  }
+  if (is_batch && field.rank() == 0) {
+    return fail(ErrorKind::InvalidArgument,
+                fmt::format("{}: expected a batch of rows, received a scalar", label(component)));
+  }
+  if (fits(component, field, is_batch)) return {};
+  const Shape one = shapes_.empty() ? Shape() : shapes_[component];
+  const Shape expected = is_batch ? one.stacked(kUnknown) : one;
+  return fail(ErrorKind::InvalidArgument, fmt::format("{}: expected shape {}, received {}", label(component),
+                                                      expected.to_string(), field.shape().to_string()));
+}
+
 Result<int64_t> Components::check_rows(Element& rows) const {
   HEADPOND_TRY(check_fields(rows, true));
   const int64_t count_of_first = rows[0].dim(0);
@@ -175,21 +180,23 @@ Result<int64_t> Components::check_rows(Element& rows) const {
   return count_of_first;
 }
 
+bool is_complete(const Parts& parts) {
+  return std::ranges::all_of(parts, [](const auto& part) { return part.has_value(); });
+}
+
+Tensor own_row(const Tensor& rows, int64_t i) {
+  Tensor shared = rows.row(i);
+  if (shared.owner() != rows.owner() || rows.dtype() == DType::bytes) return shared;  // A copy already.
+  Tensor copy = Tensor::empty(rows.dtype(), shared.shape());
+  if (shared.byte_size() != 0) std::memcpy(copy.mutable_data(), shared.data(), shared.byte_size());
+  return copy;
+}
+
 Element Components::row(const Element& rows, int64_t i) const {
   Element element;
   element.key = rows.key;
   element.origin = rows.origin;
-  for (size_t c = 0; c < count(); ++c) {
-    Tensor shared = rows[c].row(i);
-    if (shared.owner() != rows[c].owner() || dtypes_[c] == DType::bytes) {
-      element.append(std::move(shared));  // Small ones and strings are copies already.
-      continue;
-    }
-    // A row that shared its batch's memory would keep all of it alive.
-    Tensor copy = Tensor::empty(dtypes_[c], shared.shape());
-    if (shared.byte_size() != 0) std::memcpy(copy.mutable_data(), shared.data(), shared.byte_size());
-    element.append(std::move(copy));
-  }
+  for (size_t c = 0; c < count(); ++c) element.append(own_row(rows[c], i));
   return element;
 }
 

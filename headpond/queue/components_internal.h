@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,6 +20,13 @@ enum class Layout : uint8_t {
   padded,         ///< Shapes are given and may have unknown dimensions, which batches pad.
   with_priority,  ///< As fixed; component 0 is an int64 scalar.
 };
+
+/// What there is of an element that is put together, or taken apart: one place per component.
+using Parts = std::vector<std::optional<Tensor>>;
+bool is_complete(const Parts& parts);
+
+/// Row `i`, copied: one that shared its batch's memory would keep all of it alive. REQUIRES: as Tensor::row.
+Tensor own_row(const Tensor& rows, int64_t i);
 
 class Components {
  public:
@@ -38,6 +46,8 @@ class Components {
   Result<void> check(Element& element) const;
   /// The same for a batch; returns its number of rows.
   Result<int64_t> check_rows(Element& rows) const;
+  /// The same for one component alone, of an element or a batch. REQUIRES: component < count().
+  Result<void> check_field(size_t component, const Tensor& field, bool is_batch) const;
   /// Row `i` of a checked batch, with memory of its own.
   Element row(const Element& rows, int64_t i) const;
   /// ok iff elements can be stacked: InvalidArgument unless shapes are given, Unimplemented for padding beyond rank 4.

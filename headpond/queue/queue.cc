@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "headpond/queue/queue_state_internal.h"
+#include "headpond/queue/shared_internal.h"
 
 namespace headpond {
 namespace internal {
@@ -15,17 +16,6 @@ namespace {
 constexpr int64_t kMostElements = int64_t{1} << 48;
 
 [[noreturn]] void refuse(std::string why) { throw Exception(Error(ErrorKind::InvalidArgument, std::move(why))); }
-
-// Memory that the system refuses, or a padded batch beyond all memory, is an error like any other: the queue goes on,
-// and what was taken is in it again.
-template <class Call>
-auto or_error(Call call) -> decltype(call()) {
-  try {
-    return call();
-  } catch (const std::exception&) {
-    return fail(current_exception_error());
-  }
-}
 
 void check(const QueueOptions& options, const QueueType& type) {
   const Components components(options, type.layout);
@@ -60,32 +50,14 @@ Registry& registry() {
   return *instance;
 }
 
-std::string text_of(const std::vector<Shape>& shapes) {
-  std::string text;
-  for (const Shape& shape : shapes) text += shape.to_string();
-  return text;
-}
-
-std::string text_of(const std::vector<DType>& dtypes) {
-  std::string text;
-  for (const DType dtype : dtypes) text.append(headpond::name(dtype)).append(" ");
-  return text;
-}
-
 void must_agree(const QueueState& old, const QueueOptions& options, const QueueType& type) {
-  const auto compare = [&](std::string_view what, const auto& has, const auto& given) {
-    if (has == given) return;
-    refuse(
-        fmt::format("shared queue '{}' has {} {}, but was asked for with {}", options.shared_name, what, has, given));
-  };
-  compare("type", old.type().type, type.type);
-  compare("capacity", old.options().capacity, options.capacity);
-  compare("min_after_dequeue", old.type().min_after_dequeue, type.min_after_dequeue);
-  compare("memory_limit", old.options().memory_limit, options.memory_limit);
-  compare("seed", old.type().seed, type.seed);
-  compare("dtypes", text_of(old.options().dtypes), text_of(options.dtypes));
-  compare("shapes", text_of(old.options().shapes), text_of(options.shapes));
-  compare("names", fmt::to_string(fmt::join(old.options().names, ",")), fmt::to_string(fmt::join(options.names, ",")));
+  const Agreement agreement{fmt::format("shared queue '{}'", options.shared_name)};
+  agreement.on("type", old.type().type, type.type);
+  agreement.on("capacity", old.options().capacity, options.capacity);
+  agreement.on("min_after_dequeue", old.type().min_after_dequeue, type.min_after_dequeue);
+  agreement.on("memory_limit", old.options().memory_limit, options.memory_limit);
+  agreement.on("seed", old.type().seed, type.seed);
+  agreement.on_components(old.options(), options);
 }
 
 }  // namespace
