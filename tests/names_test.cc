@@ -118,6 +118,47 @@ void queues_of_other_types() {
   CHECK(priority.close() && base.dequeue_up_to(9) && priority.size() == 0);
 }
 
+void staging_areas() {
+  const hp::Wait brief{.timeout = std::chrono::milliseconds(1)};
+  hp::StagingOptions options{.dtypes = {hp::i64},
+                             .shapes = {hp::Shape{}},
+                             .names = {"x"},
+                             .capacity = 2,
+                             .memory_limit = 64,
+                             .shared_name = "dock"};
+  const auto named = [](int64_t value) { return hp::Element::named({{"x", number(value)[0]}}); };
+  hp::StagingArea area(options);
+  const hp::StagingArea same(options);
+  hp::Result<void> put = area.put(named(1), brief);
+  hp::Result<hp::Element> peeked = area.peek(0, brief);
+  CHECK(put && peeked && same.size() == 1 && area.get(brief) && area.put(named(2)) && area.peek(0) && area.get());
+  area.clear();
+  hp::MapStagingArea unordered({.dtypes = {hp::i64}});
+  CHECK(unordered.put(7, number(70)) && unordered.get()->key == 7);
+  hp::MapStagingArea map({.dtypes = {hp::i64, hp::i64}, .shapes = {}, .names = {}}, /*ordered=*/true);
+  CHECK(map.put(5, number(50), {0}) && map.incomplete_size() == 1 && map.put(5, number(51), {1}, brief));
+  const hp::Result<hp::Element> second = map.peek(5, {1}, brief);
+  const hp::Result<hp::Keyed> keyed = map.get(5, {0}, brief);
+  CHECK(second && (*second)[0].as<int64_t>()[0] == 51 && keyed && keyed->key == 5 && keyed->element.size() == 1);
+  CHECK(map.peek(5, {1}) && map.size() == 1 && map.get({}, {1}) && !map.get({}, {}, brief));
+  map.clear();
+}
+
+void barriers() {
+  hp::Barrier barrier({.capacity = -1, .dtypes = {hp::i64, hp::i64}, .shapes = {hp::Shape{}, hp::Shape{}}});
+  const std::array<int64_t, 2> values = {1, 2};
+  const hp::Tensor column = hp::Tensor::from(std::span<const int64_t>(values), hp::Shape{2});
+  const std::vector<std::string> keys = {"a", "b"};
+  hp::Result<void> inserted = barrier.insert_many(0, keys, column);
+  CHECK(inserted && barrier.incomplete_size() == 2 && barrier.insert_many(1, {"b", "a"}, column));
+  CHECK(barrier.ready_size() == 2 && barrier.close());
+  hp::Result<hp::BarrierBatch> batch = barrier.take_many(1);
+  CHECK(batch && batch->indices.size() == 1 && batch->keys[0] == "a" && batch->values[1].as<int64_t>()[0] == 2);
+  batch = barrier.take_many(9, /*allow_small_batch=*/true, {.timeout = std::chrono::milliseconds(1)});
+  CHECK(batch && batch->keys[0] == "b" && barrier.close(true));
+  CHECK(barrier.take_many(1).error().kind() == hp::ErrorKind::OutOfRange);
+}
+
 void runners() {
   hp::FIFOQueue queue({.capacity = 2, .dtypes = {hp::i64}});
   hp::Coordinator coordinator(hp::CoordinatorOptions{.clean_stop_kinds = {hp::ErrorKind::OutOfRange}});
@@ -203,6 +244,8 @@ int main() {
   tensors();
   queues();
   queues_of_other_types();
+  staging_areas();
+  barriers();
   runners();
   datasets();
   std::cout << "all names work\n";
