@@ -30,8 +30,8 @@ struct Lines::Waiter {
 };
 
 Pass Lines::run(Side side, const Wait& wait, const Attempt& attempt) {
-  if (wait.stop.stop_requested()) return Pass::stopped;
   Waiter self{side, attempt};
+  // One that is stopped already calls this at once.
   const std::stop_callback on_stop(wait.stop, [&] {
     hand_over_point();
     MutexLock lock(mu);
