@@ -183,7 +183,7 @@ TEST_P(Piecewise, ABatchThatFailsDoublesNoRowOfAnEnqueueManyThatWaits) {
   auto put = later([&] { return queue.enqueue_many(numbers(range(0, kRows))); });
   std::vector<int64_t> all;
   for (int round = 0; std::ssize(all) < kRows; ++round) {
-    (void)queue.dequeue_many(kRows, {.timeout = std::chrono::microseconds(round % 30)});
+    EXPECT_FALSE(queue.dequeue_many(kRows + 1, {.timeout = std::chrono::microseconds(round % 30)}));
     for (int i = 0; i < 40 && std::ssize(all) < kRows; ++i) {
       const auto one = queue.dequeue();
       ASSERT_TRUE(one);
