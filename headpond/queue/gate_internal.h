@@ -64,8 +64,9 @@ class Gate {
 
   int64_t put_count() const { return put_.position.load(std::memory_order_acquire); }
   int64_t take_count() const { return take_.position.load(std::memory_order_acquire); }
-  int64_t waiting_puts() const { return put_.turn.waiting(); }
-  int64_t waiting_takes() const { return take_.turn.waiting(); }
+  /// Calls in line, and the one at the front if it sleeps.
+  int64_t waiting_puts() const { return waiting(put_); }
+  int64_t waiting_takes() const { return waiting(take_); }
   const WaitCell& put_waits() const { return put_.waits; }
   const WaitCell& take_waits() const { return take_.waits; }
 
@@ -86,8 +87,13 @@ class Gate {
     alignas(64) std::atomic<bool> parked = false;  // The turn's holder is about to sleep on `signal`.
     std::atomic<int64_t> awaited = 0;              // The other side's position that the blocked holder waits for.
     std::atomic<int> cpu = -1;                     // Where it last waited.
+    std::atomic<bool> asleep = false;              // The holder has begun to sleep, and not ended.
     Signal signal;
   };
+
+  static int64_t waiting(const Side& side) {
+    return side.turn.line_length() + (side.asleep.load(std::memory_order_acquire) ? 1 : 0);
+  }
 
   static void commit(Side& side, int64_t count, Side& other) {
     side.own += count;

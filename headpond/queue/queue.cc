@@ -60,6 +60,21 @@ void must_agree(const QueueState& old, const QueueOptions& options, const QueueT
   agreement.on_components(old.options(), options);
 }
 
+// What all handles of a queue share; goes with the last of them.
+struct Handles {
+  explicit Handles(std::shared_ptr<QueueState> given) : state(std::move(given)) {}
+  ~Handles() { (void)state->close(true); }
+  Handles(const Handles&) = delete;
+  Handles& operator=(const Handles&) = delete;
+  const std::shared_ptr<QueueState> state;
+};
+
+// Points at the queue itself, so that a call costs no step more.
+std::shared_ptr<QueueState> first_handle(QueueOptions options, const QueueType& type) {
+  const auto handles = std::make_shared<Handles>(std::make_shared<QueueState>(std::move(options), type));
+  return {handles, handles->state.get()};
+}
+
 }  // namespace
 
 std::shared_ptr<QueueState> make_queue(QueueOptions options, QueueType type) {
@@ -71,14 +86,14 @@ std::shared_ptr<QueueState> make_queue(QueueOptions options, QueueType type) {
     const int64_t number = all.unnamed[std::string(type.default_name)]++;
     options.name = number == 0 ? std::string(type.default_name) : fmt::format("{}_{}", type.default_name, number);
   }
-  if (options.shared_name.empty()) return std::make_shared<QueueState>(std::move(options), type);
+  if (options.shared_name.empty()) return first_handle(std::move(options), type);
   std::erase_if(all.shared, [](const auto& entry) { return entry.second.expired(); });
   std::weak_ptr<QueueState>& place = all.shared[options.shared_name];
   if (auto existing = place.lock()) {
     must_agree(*existing, options, type);
     return existing;
   }
-  auto fresh = std::make_shared<QueueState>(std::move(options), type);
+  auto fresh = first_handle(std::move(options), type);
   place = fresh;
   return fresh;
 }

@@ -50,6 +50,10 @@ class QueueState;
 /// A handle: copies are the same queue, and a const one serves as well. This base has what all types have; make one of
 /// the types below, of padding_fifo_queue.h or of priority_queue.h.
 ///
+/// When the last handle goes, the queue is closed as by close(true). A handle may go while calls through it wait, as
+/// stats() counts them: these end, enqueues as Cancelled, dequeues as OutOfRange, and what they need stays until then.
+/// It must not go while a call through it does anything else; who cannot know uses a copy.
+///
 /// Errors, all with the queue's name in the text: InvalidArgument for an element of other components (at once, never in
 /// line); Cancelled for an enqueue into a closed queue, and when Wait::stop or close(true) ended the call; OutOfRange
 /// when the queue is closed and has too little, whose cause() is the producer's error if one failed; DeadlineExceeded

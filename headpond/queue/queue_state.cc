@@ -108,7 +108,7 @@ void QueueState::put_rows(const Element& rows, int64_t first, int64_t end, PutTu
 Result<void> QueueState::enqueue(Element&& element, const Wait& wait) {
   const trace::Span span(put_span_.get(), trace::Category::wait);
   if (auto fits = components_.check(element); !fits) return fail(with_name(fits.error()));
-  Patience patience(wait);
+  Patience patience(wait, this);
   Pass pass = gate_.begin_put(patience);
   if (pass == Pass::go) {
     PutTurn turn{gate_};
@@ -124,7 +124,7 @@ Result<void> QueueState::enqueue_many(Element rows, const Wait& wait) {
   const Result<int64_t> count = components_.check_rows(rows);
   if (!count) return fail(with_name(count.error()));
   if (*count == 0) return {};
-  Patience patience(wait);
+  Patience patience(wait, this);
   Pass pass = gate_.begin_put(patience);
   if (pass == Pass::go) pass = put_many(rows, *count, patience);
   if (pass != Pass::go) return fail(put_error(pass, wait));
@@ -151,7 +151,7 @@ Pass QueueState::put_many(const Element& rows, int64_t count, Patience& patience
 Result<Element> QueueState::dequeue(const Wait& wait) {
   const trace::Span span(take_span_.get(), trace::Category::wait);
   Result<Element> result;
-  Patience patience(wait);
+  Patience patience(wait, this);
   Pass pass = gate_.begin_take(patience);
   if (pass == Pass::go) {
     TakeTurn turn{gate_};
@@ -183,7 +183,7 @@ Result<Element> QueueState::take_batch(int64_t n, bool or_fewer, const Wait& wai
   std::vector<std::byte> taken;
   std::vector<Element> elements;  // Those taken, where a batch is made of elements; else it is made of values.
   Element batch;
-  Patience patience(wait);
+  Patience patience(wait, this);
   Pass pass = gate_.begin_take(patience);
   if (pass == Pass::go) {
     TakeTurn turn{gate_};
@@ -295,6 +295,7 @@ Pass QueueState::take_at_once(int64_t n, bool or_fewer, TakeTurn& turn, Patience
 }
 
 Result<void> QueueState::close(bool cancel_pending_enqueues) {
+  const auto keep = shared_from_this();
   if (cancel_pending_enqueues) {
     gate_.close_and_cancel();
     return {};

@@ -49,10 +49,10 @@ class SpanName {
   std::atomic<const char*> name_ = nullptr;
 };
 
-class QueueState {
+class QueueState : public WaitHost, public std::enable_shared_from_this<QueueState> {
  public:
   QueueState(QueueOptions options, const QueueType& type);
-  ~QueueState();
+  ~QueueState() override;
 
   Result<void> enqueue(Element&& element, const Wait& wait);
   Result<void> enqueue_many(Element rows, const Wait& wait);
@@ -65,6 +65,9 @@ class QueueState {
   const QueueType& type() const { return type_; }
   const Gate& gate() const { return gate_; }
   QueueStats stats() const;
+
+  std::shared_ptr<WaitHost> begin_wait() override { return shared_from_this(); }
+  void end_wait() override {}
 
  private:
   struct PutTurn;
@@ -104,8 +107,10 @@ class QueueState {
   Error failure_ HEADPOND_GUARDED_BY(mu_);
 };
 
-/// The queue of these options: a new one or, with a shared name, the one that exists. Throws Exception(InvalidArgument)
-/// for options that contradict themselves, or the existing queue's; the text names the differing values.
+/// A handle of the queue of these options: of a new one or, with a shared name, of the one that exists. When all
+/// handles are gone, the queue is closed with cancel; calls that still wait keep it until they ended. Throws
+/// Exception(InvalidArgument) for options that contradict themselves, or the existing queue's; the text names the
+/// differing values.
 std::shared_ptr<QueueState> make_queue(QueueOptions options, QueueType type);
 
 }  // namespace headpond::internal

@@ -5,8 +5,10 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 
 #include "headpond/queue/wait.h"
+#include "headpond/queue/wait_host_internal.h"
 
 namespace headpond {
 
@@ -26,10 +28,20 @@ class Signal {
   std::atomic<uint32_t> word_ = kIdle;
 };
 
-/// A Wait with its deadline, which is computed when first needed: a call that does not wait reads no clock.
+/// A Wait with its deadline, which is computed when first needed: a call that does not wait reads no clock. It lives as
+/// long as the call; a call that waits keeps its host alive as long.
 class Patience {
  public:
-  explicit Patience(const Wait& wait) : wait_(wait) {}
+  explicit Patience(const Wait& wait, WaitHost* host = nullptr) : wait_(wait), host_(host) {}
+  ~Patience() {
+    if (kept_) kept_->end_wait();
+  }
+  Patience(const Patience&) = delete;
+  Patience& operator=(const Patience&) = delete;
+  /// Before the call can be seen to wait: whoever sees it may then destroy the last handle of its host.
+  void begin_wait() {
+    if (host_ != nullptr && !kept_) kept_ = host_->begin_wait();
+  }
   bool is_none() const { return wait_.timeout.count() <= 0; }
   bool stop_requested() const { return wait_.stop.stop_requested(); }
   const std::stop_token& stop() const { return wait_.stop; }
@@ -40,6 +52,8 @@ class Patience {
 
  private:
   const Wait& wait_;
+  WaitHost* const host_;
+  std::shared_ptr<WaitHost> kept_;
   int64_t deadline_ = -1;
 };
 

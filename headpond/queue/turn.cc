@@ -96,6 +96,7 @@ bool Turn::spin_for_holder() {
 
 Pass Turn::stand_in_line(Patience& patience, bool cancellable) {
   InLine self(cancellable);
+  patience.begin_wait();
   append(self);
   // Either the holder that leaves sees the line, or we see the turn free.
   asymmetric_fence::heavy();
@@ -115,7 +116,7 @@ void Turn::append(InLine& waiter) {
   waiter.before = final_;
   (final_ != nullptr ? final_->after : first_) = &waiter;
   final_ = &waiter;
-  line_length_.fetch_add(1, std::memory_order_relaxed);
+  line_length_.fetch_add(1, std::memory_order_release);
 }
 
 // False iff somebody else took the waiter out of the line, with a verdict.

@@ -51,10 +51,8 @@ class Turn {
   }
   /// Sends those who stand in line and are cancellable away.
   void cancel_line();
-  /// Calls that wait: those in line, and a blocked holder.
-  int64_t waiting() const {
-    return line_length_.load(std::memory_order_relaxed) + (blocked_.load(std::memory_order_relaxed) ? 1 : 0);
-  }
+  /// Calls that stand in line.
+  int64_t line_length() const { return line_length_.load(std::memory_order_acquire); }
 
  private:
   struct InLine;

@@ -15,8 +15,9 @@ Pass enter(Turn& turn, const Wait& wait = {}, bool cancellable = true) {
   Patience patience(wait);
   return turn.enter(patience, cancellable);
 }
+// A blocked holder counts.
 void until_in_line(const Turn& turn, int64_t count) {
-  eventually([&] { return turn.waiting() == count; });
+  eventually([&] { return turn.line_length() + (turn.is_blocked() ? 1 : 0) == count; });
 }
 
 TEST_F(Turns, AFreeTurnIsEnteredAgainAndAgain) {
@@ -137,7 +138,7 @@ TEST_F(Turns, TheLineCanBeLeftByTimeoutStopAndCancel) {
   turn.leave();
   EXPECT_EQ(stays.get(), Pass::go);
   turn.leave();
-  EXPECT_EQ(turn.waiting(), 0);
+  EXPECT_EQ(turn.line_length(), 0);
 }
 
 TEST_F(Turns, AStopThatCameBeforeLeavesTheLineAtOnce) {
