@@ -53,6 +53,7 @@
 #include "headpond/queue/barrier.h"
 #include "headpond/queue/coordinator.h"
 #include "headpond/queue/map_staging_area.h"
+#include "headpond/queue/looper_thread.h"
 #include "headpond/queue/padding_fifo_queue.h"
 #include "headpond/queue/priority_queue.h"
 #include "headpond/queue/queue.h"

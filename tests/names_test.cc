@@ -180,6 +180,11 @@ void runners() {
   coordinator.clear_stop();
   coordinator.stop_on_exception([] {});
   CHECK(!coordinator.wait_for_stop(std::chrono::milliseconds(1)) && !coordinator.stop_token().stop_requested());
+  int calls = 0;
+  hp::LooperThread::loop(coordinator, std::chrono::nanoseconds(0), [&]() -> hp::Result<void> {
+    return ++calls < 3 ? hp::Result<void>() : coordinator.request_stop();
+  });
+  CHECK(coordinator.wait_for_stop() && coordinator.join() && calls == 3);
   CHECK(coordinator.request_stop() && coordinator.request_stop(hp::Error()) && coordinator.wait_for_stop());
 }
 

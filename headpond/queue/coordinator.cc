@@ -11,11 +11,29 @@
 #include "headpond/base/log.h"
 #include "headpond/base/mutex.h"
 #include "headpond/base/thread.h"
+#include "headpond/queue/wait_clock_internal.h"
 
 namespace headpond {
+namespace {
+
+class SteadyClock : public internal::WaitClock {
+ public:
+  int64_t now() override { return now_ns(); }
+  void wait_until(CondVar& changed, Mutex& mu, int64_t deadline) override HEADPOND_REQUIRES(mu) {
+    if (deadline == INT64_MAX) return changed.wait(mu);
+    changed.wait_until(mu, std::chrono::steady_clock::time_point(std::chrono::nanoseconds(deadline)));
+  }
+};
+
+internal::WaitClock& steady_clock() {
+  static SteadyClock clock;
+  return clock;
+}
+
+}  // namespace
 
 struct Coordinator::State {
-  explicit State(CoordinatorOptions given) : options(std::move(given)) {}
+  State(CoordinatorOptions given, internal::WaitClock& own_clock) : options(std::move(given)), clock(own_clock) {}
 
   struct Member {
     Thread thread;
@@ -24,6 +42,7 @@ struct Coordinator::State {
   };
 
   const CoordinatorOptions options;
+  internal::WaitClock& clock;
 
   mutable Mutex mu;
   CondVar changed;  // A stop was requested, or a thread ended.
@@ -67,7 +86,9 @@ struct Coordinator::State {
   }
 };
 
-Coordinator::Coordinator(CoordinatorOptions options) : state_(std::make_unique<State>(std::move(options))) {}
+Coordinator::Coordinator(CoordinatorOptions options) : Coordinator(std::move(options), steady_clock()) {}
+Coordinator::Coordinator(CoordinatorOptions options, internal::WaitClock& clock)
+    : state_(std::make_unique<State>(std::move(options), clock)) {}
 
 Coordinator::~Coordinator() {
   (void)request_stop();
@@ -117,7 +138,7 @@ Result<void> Coordinator::request_stop(Error error) {
     MutexLock lock(state_->mu);
     if (state_->joined && !clean) return fail(std::move(error));
     if (state_->stopped()) return {};
-    state_->stop_ns = now_ns();
+    state_->stop_ns = now();
     if (!clean) state_->error = error;
     source = state_->source;
     state_->changed.notify_all();
@@ -128,16 +149,16 @@ Result<void> Coordinator::request_stop(Error error) {
 }
 
 bool Coordinator::wait_for_stop(std::chrono::nanoseconds timeout) {
-  const auto deadline = deadline_ns(now_ns(), timeout);
+  return wait_for_stop_until(deadline_ns(now(), timeout));
+}
+
+int64_t Coordinator::now() const { return state_->clock.now(); }
+
+bool Coordinator::wait_for_stop_until(int64_t deadline) {
   MutexLock lock(state_->mu);
   while (!state_->stopped()) {
-    if (timeout == kForever) {
-      state_->changed.wait(state_->mu);
-    } else if (now_ns() >= deadline) {
-      return false;
-    } else {
-      state_->changed.wait_until(state_->mu, std::chrono::steady_clock::time_point(std::chrono::nanoseconds(deadline)));
-    }
+    if (now() >= deadline) return false;
+    state_->clock.wait_until(state_->changed, state_->mu, deadline);
   }
   return true;
 }
@@ -167,12 +188,8 @@ Result<void> Coordinator::join(JoinOptions options) {
         continue;
       }
       const int64_t end = deadline_ns(state_->stop_ns, options.stop_grace_period);
-      if (now_ns() >= end) break;
-      if (end == INT64_MAX) {
-        state_->changed.wait(state_->mu);
-      } else {
-        state_->changed.wait_until(state_->mu, std::chrono::steady_clock::time_point(std::chrono::nanoseconds(end)));
-      }
+      if (now() >= end) break;
+      state_->clock.wait_until(state_->changed, state_->mu, end);
     }
     state_->joined = true;
     error = state_->error;

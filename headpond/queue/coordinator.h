@@ -15,6 +15,9 @@
 #include "headpond/base/status.h"
 
 namespace headpond {
+namespace internal {
+class WaitClock;
+}
 
 struct CoordinatorOptions {
   std::vector<ErrorKind> clean_stop_kinds = {ErrorKind::OutOfRange};  ///< Errors that count as a plain stop.
@@ -29,6 +32,8 @@ struct JoinOptions {
 class Coordinator {
  public:
   explicit Coordinator(CoordinatorOptions options = {});
+  /// For tests: all times are those of `clock`, which outlives this object.
+  Coordinator(CoordinatorOptions options, internal::WaitClock& clock);
   ~Coordinator();
   Coordinator(const Coordinator&) = delete;
   Coordinator& operator=(const Coordinator&) = delete;
@@ -75,7 +80,11 @@ class Coordinator {
   }
 
  private:
+  friend class LooperThread;
   struct State;
+  int64_t now() const;
+  bool wait_for_stop_until(int64_t deadline);
+
   std::unique_ptr<State> state_;
 };
 

@@ -8,7 +8,7 @@
 
 #include "headpond/base/log.h"
 #include "headpond/base/thread.h"
-#include "headpond/queue/queue_test_internal.h"
+#include "headpond/queue/manual_clock_test_internal.h"
 
 namespace headpond::internal {
 namespace {
@@ -146,17 +146,24 @@ TEST_F(Coordination, AnExceptionOfThreeStagesKeepsItsCauses) {
 
 TEST_F(Coordination, LaggardsAreNamedOnceTheGracePeriodIsOver) {
   std::atomic<bool> go = false;
-  Coordinator coordinator;
+  ManualClock clock;
+  Coordinator coordinator({}, clock);
   const auto lag = [&](const std::stop_token&) -> Result<void> {
     while (!go) std::this_thread::sleep_for(milliseconds(1));
     return {};
   };
   coordinator.start("slow-one", lag);
-  coordinator.start("prompt", until_stop);
+  auto inside = std::make_shared<int>();
+  const std::weak_ptr<int> prompt = inside;
+  coordinator.start("prompt", [own = std::move(inside)](const std::stop_token& stop) { return until_stop(stop); });
   coordinator.start("slow-two", lag);
   ASSERT_TRUE(coordinator.request_stop());
+  auto joined = later([&] { return coordinator.join({.stop_grace_period = seconds(7)}); });
+  clock.until_awaited(seconds(7));
+  eventually([&] { return prompt.expired(); });
+  clock.advance(seconds(7));
   EXPECT_FAILS_WITH(ErrorKind::DeadlineExceeded, "Coordinator stopped with threads still running: slow-one slow-two",
-                    coordinator.join({.stop_grace_period = milliseconds(300)}));
+                    joined.get());
   EXPECT_TRUE(coordinator.join({.stop_grace_period = milliseconds(0), .ignore_live_threads = true}));
   EXPECT_THAT(lines_, ::testing::Contains(::testing::HasSubstr("slow-one slow-two")));
   go = true;
@@ -177,18 +184,21 @@ TEST_F(Coordination, ARecordedErrorGoesBeforeLaggards) {
 
 TEST_F(Coordination, TheGracePeriodCountsFromTheStopAndNotFromTheJoin) {
   std::atomic<bool> go = false;
-  Coordinator coordinator;
+  ManualClock clock;
+  Coordinator coordinator({}, clock);
   coordinator.start("slow", [&](const std::stop_token&) -> Result<void> {
     while (!go) std::this_thread::sleep_for(milliseconds(1));
     return {};
   });
   ASSERT_TRUE(coordinator.request_stop());
-  // So long that a machine which is merely busy does not look like a join that counts from its own begin.
-  constexpr auto kGrace = std::chrono::seconds(2);
-  std::this_thread::sleep_for(kGrace);
-  const int64_t begin = now_ns();
-  EXPECT_FAILS(ErrorKind::DeadlineExceeded, coordinator.join({.stop_grace_period = kGrace}));
-  EXPECT_LT(std::chrono::nanoseconds(now_ns() - begin), kGrace);
+  clock.advance(seconds(100));
+  auto joined = later([&] { return coordinator.join({.stop_grace_period = seconds(120)}); });
+  clock.until_awaited(seconds(120));
+  clock.advance_in_vain(seconds(19));
+  EXPECT_FALSE(is_done(joined));
+  clock.advance(seconds(1));
+  EXPECT_FAILS_WITH(ErrorKind::DeadlineExceeded, "still running: slow", joined.get());
+  EXPECT_FAILS(ErrorKind::DeadlineExceeded, coordinator.join());
   go = true;
 }
 
@@ -226,6 +236,18 @@ TEST_F(Coordination, WaitForStopWakesAtTheStop) {
   ASSERT_TRUE(coordinator.request_stop());
   EXPECT_TRUE(stopped.get());
   EXPECT_TRUE(in_time.get());
+}
+
+TEST_F(Coordination, WaitForStopWithoutAStopReturnsFalseWhenItsTimeIsOver) {
+  ManualClock clock;
+  Coordinator coordinator({}, clock);
+  EXPECT_FALSE(coordinator.wait_for_stop(seconds(0)));
+  auto stopped = later([&] { return coordinator.wait_for_stop(seconds(5)); });
+  clock.until_awaited(seconds(5));
+  clock.advance_in_vain(seconds(4));
+  EXPECT_FALSE(is_done(stopped));
+  clock.advance(seconds(1));
+  EXPECT_FALSE(stopped.get());
 }
 
 TEST_F(Coordination, StopCallbacksMayCallBackIntoTheCoordinator) {
