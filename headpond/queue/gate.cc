@@ -104,7 +104,7 @@ Pass Gate::await(Side& side, const Side& other, int64_t awaited, Patience& patie
     if (!spin_until(ready, same_cpu)) {
       patience.begin_wait();
       side.asleep.store(true, std::memory_order_release);
-      pass = sleep(side, patience, ready);
+      pass = sleep(side, other, patience, ready);
       side.asleep.store(false, std::memory_order_relaxed);
     }
   }
@@ -113,8 +113,9 @@ Pass Gate::await(Side& side, const Side& other, int64_t awaited, Patience& patie
   return pass;
 }
 
-Pass Gate::sleep(Side& side, Patience& patience, auto ready) {
+Pass Gate::sleep(Side& side, const Side& other, Patience& patience, auto ready) {
   const int64_t deadline = patience.deadline();
+  const auto position = [&other] { return other.position.load(std::memory_order_acquire); };
   std::stop_callback on_stop(patience.stop(), [&side] { side.signal.raise(); });
   while (true) {
     side.signal.reset();
@@ -122,11 +123,15 @@ Pass Gate::sleep(Side& side, Patience& patience, auto ready) {
     // Either the other side sees the flag, or we see what it did.
     asymmetric_fence::heavy();
     bool in_time = true;
-    if (!ready() && !patience.stop_requested()) in_time = side.signal.wait(deadline);
+    const int64_t alarm = patience.alarm(side.stall, position());
+    if (!ready() && !patience.stop_requested()) in_time = side.signal.wait(std::min(deadline, alarm));
     side.parked.store(false, std::memory_order_relaxed);
     if (ready()) return Pass::go;
     if (patience.stop_requested()) return Pass::stopped;
-    if (!in_time) return Pass::timed_out;
+    if (in_time) continue;
+    if (deadline <= alarm) return Pass::timed_out;
+    const int64_t missing = side.awaited.load(std::memory_order_relaxed) - position();
+    if (position() == side.stall.position && patience.look_into(side.stall, missing)) return Pass::abandoned;
   }
 }
 

@@ -82,6 +82,7 @@ class Gate {
     int64_t seen_returns = 0;
     int64_t own_at_wait = 0;
     int pauses = 1;
+    Stall stall;
     WaitCell waits;
     alignas(64) std::atomic<int64_t> position = 0;
     alignas(64) std::atomic<bool> parked = false;  // The turn's holder is about to sleep on `signal`.
@@ -110,7 +111,7 @@ class Gate {
   bool soon(const Side& side, const Side& other, auto ready) const;
   bool glance(Side& side, auto ready) const;
   Pass await(Side& side, const Side& other, int64_t awaited, Patience& patience, auto ready);
-  Pass sleep(Side& side, Patience& patience, auto ready);
+  Pass sleep(Side& side, const Side& other, Patience& patience, auto ready);
 
   const int64_t capacity_;
   const int64_t minimum_;

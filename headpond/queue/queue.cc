@@ -29,6 +29,9 @@ void check(const QueueOptions& options, const QueueType& type) {
     refuse(fmt::format("{}: min_after_dequeue {} must be below capacity {}, else no element could ever be taken",
                        type.type, minimum, options.capacity));
   }
+  if (options.watchdog && options.watchdog->count() <= 0) {
+    refuse(fmt::format("{}: a watchdog of {} ns; {{}} switches it off", type.type, options.watchdog->count()));
+  }
   const int64_t bytes = components.element_bytes();
   int64_t fill = 0;
   if (options.memory_limit >= 0 && bytes > 0 &&
@@ -50,12 +53,17 @@ Registry& registry() {
   return *instance;
 }
 
+std::string seconds(const std::optional<std::chrono::nanoseconds>& time) {
+  return time ? fmt::to_string(std::chrono::duration<double>(*time).count()) : "none";
+}
+
 void must_agree(const QueueState& old, const QueueOptions& options, const QueueType& type) {
   const Agreement agreement{fmt::format("shared queue '{}'", options.shared_name)};
   agreement.on("type", old.type().type, type.type);
   agreement.on("capacity", old.options().capacity, options.capacity);
   agreement.on("min_after_dequeue", old.type().min_after_dequeue, type.min_after_dequeue);
   agreement.on("memory_limit", old.options().memory_limit, options.memory_limit);
+  agreement.on("watchdog (s)", seconds(old.options().watchdog), seconds(options.watchdog));
   agreement.on("seed", old.type().seed, type.seed);
   agreement.on_components(old.options(), options);
 }

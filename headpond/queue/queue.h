@@ -4,6 +4,7 @@
 // served in order of arrival, those that put apart from those that take.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <iterator>
 #include <memory>
@@ -25,6 +26,10 @@ struct QueueOptions {
   std::string name = "";                ///< For texts, charts and traces; "": the type's TensorFlow name, numbered.
   std::string shared_name = "";         ///< Queues of one shared name are one queue; all but the name must agree.
   int64_t memory_limit = -1;            ///< Bytes; less than min_after_dequeue elements and one is refused. < 0: none.
+  /// When elements have not flowed for so long while a call waits, one line in the log says who waits for what, and
+  /// what the runners' producers are doing; a dequeue whose producers have all ended, and closed nothing, ends then as
+  /// FailedPrecondition. {} switches both off.
+  std::optional<std::chrono::nanoseconds> watchdog = std::chrono::seconds(60);
 };
 
 struct QueueStats {
@@ -57,7 +62,7 @@ class QueueState;
 /// Errors, all with the queue's name in the text: InvalidArgument for an element of other components (at once, never in
 /// line); Cancelled for an enqueue into a closed queue, and when Wait::stop or close(true) ended the call; OutOfRange
 /// when the queue is closed and has too little, whose cause() is the producer's error if one failed; DeadlineExceeded
-/// after Wait::timeout.
+/// after Wait::timeout; FailedPrecondition as QueueOptions::watchdog says.
 class Queue {
  public:
   Result<void> enqueue(Element element, Wait wait = {}) const;
@@ -102,6 +107,7 @@ class Queue {
   static size_t checked_index(int64_t index, const std::vector<Queue>& queues);
 
  private:
+  friend class QueueRunner;  // Tells the queue who fills it.
   std::shared_ptr<internal::QueueState> state_;
 };
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "headpond/base/mutex.h"
+#include "headpond/queue/queue_state_internal.h"
 
 namespace headpond {
 
@@ -32,9 +33,13 @@ struct QueueRunner::Run : std::enable_shared_from_this<Run> {
   };
 
   void start(Coordinator& coordinator);
+  internal::Producers::Group announce();
   void cancel(const Coordinator& coordinator);
-  Result<void> produce(Coordinator& coordinator, const Producer& producer, const std::stop_token& stop);
-  Error run_until_error(const Producer& producer, const std::stop_token& stop);
+  std::string thread_name(size_t i) const { return fmt::format("QueueRunnerThread-{}-{}", queue.name(), i); }
+  Result<void> produce(Coordinator& coordinator, const Producer& producer, internal::ProducerActivity& activity,
+                       const std::stop_token& stop);
+  Error run_until_error(const Producer& producer, const std::stop_token& stop,
+                        internal::ProducerActivity::Scope& scope);
   bool is_normal_end(const Error& error, const std::stop_token& stop) const;
   Error first_failure(const Error& error);
   void ended(size_t count, bool normally);
@@ -64,9 +69,11 @@ QueueRunner::QueueRunner(Queue queue, std::vector<Producer> producers, QueueRunn
 void QueueRunner::start(Coordinator& coordinator) { run_->start(coordinator); }
 
 void QueueRunner::Run::start(Coordinator& coordinator) {
+  internal::Producers::Group activities;
   {
     MutexLock lock(mu);
     if (live > 0) return;
+    activities = announce();
     live = producers.size();
     failure = {};
   }
@@ -75,19 +82,29 @@ void QueueRunner::Run::start(Coordinator& coordinator) {
   try {
     auto cancel = std::make_shared<CancelOnStop>(self, coordinator);
     for (; started < producers.size(); ++started) {
-      coordinator.start(fmt::format("QueueRunnerThread-{}-{}", queue.name(), started),
-                        [self, cancel = cancel, i = started, &coordinator](const std::stop_token& stop) mutable {
-                          auto result = self->produce(coordinator, self->producers[i], stop);
-                          cancel.reset();
-                          return result;
-                        });
+      coordinator.start(thread_name(started), [self, cancel = cancel, i = started, activity = activities[started],
+                                               &coordinator](const std::stop_token& stop) mutable {
+        auto result = self->produce(coordinator, self->producers[i], *activity, stop);
+        cancel.reset();
+        return result;
+      });
     }
   } catch (...) {
     // Those that run go on without the others only until they see the stop.
     (void)coordinator.request_stop(current_exception_error());
+    for (size_t i = started; i < producers.size(); ++i) activities[i]->end(current_exception_error());
     ended(producers.size() - started, false);
     throw;
   }
+}
+
+internal::Producers::Group QueueRunner::Run::announce() {
+  internal::Producers::Group activities;
+  for (size_t i = 0; i < producers.size(); ++i) {
+    activities.push_back(std::make_shared<internal::ProducerActivity>(thread_name(i)));
+  }
+  queue.state_->producers().add(activities);
+  return activities;
 }
 
 // Whoever consumes must not take an end that an error brought about for the end of the data.
@@ -97,8 +114,10 @@ void QueueRunner::Run::cancel(const Coordinator& coordinator) {
 }
 
 Result<void> QueueRunner::Run::produce(Coordinator& coordinator, const Producer& producer,
-                                       const std::stop_token& stop) {
-  Error error = run_until_error(producer, stop);
+                                       internal::ProducerActivity& activity, const std::stop_token& stop) {
+  internal::ProducerActivity::Scope scope(activity);
+  Error error = run_until_error(producer, stop, scope);
+  scope.ends_by(error);
   const bool normal = is_normal_end(error, stop);
   if (!normal) {
     // Of several that fail at once, the coordinator and the consumer must be told the same one's error. In this order:
@@ -116,9 +135,11 @@ Result<void> QueueRunner::Run::produce(Coordinator& coordinator, const Producer&
 }
 
 // Returns no error iff a stop was requested.
-Error QueueRunner::Run::run_until_error(const Producer& producer, const std::stop_token& stop) {
+Error QueueRunner::Run::run_until_error(const Producer& producer, const std::stop_token& stop,
+                                        internal::ProducerActivity::Scope& scope) {
   while (!stop.stop_requested()) {
     try {
+      scope.begins_call();
       if (auto result = producer(stop); !result) return result.error();
     } catch (...) {
       return current_exception_error();

@@ -27,7 +27,8 @@ struct QueueRunnerOptions {
 /// - a requested stop: cancel_op runs on the thread that requested it, so that waiting enqueues end; what it returns
 ///   is ignored.
 ///
-/// So a consumer never waits for producers that are gone. A runner, and each of its threads until it ends, holds the
+/// So a consumer never waits for producers that are gone; if a close_op or cancel_op of the user's own leaves the queue
+/// open, its watchdog ends the wait. A runner, and each of its threads until it ends, holds the
 /// queue as a handle does: whoever drops all other handles must stop the coordinator. Threads are named
 /// QueueRunnerThread-<queue>-<i>.
 class QueueRunner {

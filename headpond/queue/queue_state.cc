@@ -108,7 +108,7 @@ void QueueState::put_rows(const Element& rows, int64_t first, int64_t end, PutTu
 Result<void> QueueState::enqueue(Element&& element, const Wait& wait) {
   const trace::Span span(put_span_.get(), trace::Category::wait);
   if (auto fits = components_.check(element); !fits) return fail(with_name(fits.error()));
-  Patience patience(wait, this);
+  Patience patience(wait, this, Verb::enqueue);
   Pass pass = gate_.begin_put(patience);
   if (pass == Pass::go) {
     PutTurn turn{gate_};
@@ -124,7 +124,7 @@ Result<void> QueueState::enqueue_many(Element rows, const Wait& wait) {
   const Result<int64_t> count = components_.check_rows(rows);
   if (!count) return fail(with_name(count.error()));
   if (*count == 0) return {};
-  Patience patience(wait, this);
+  Patience patience(wait, this, Verb::enqueue);
   Pass pass = gate_.begin_put(patience);
   if (pass == Pass::go) pass = put_many(rows, *count, patience);
   if (pass != Pass::go) return fail(put_error(pass, wait));
@@ -151,7 +151,7 @@ Pass QueueState::put_many(const Element& rows, int64_t count, Patience& patience
 Result<Element> QueueState::dequeue(const Wait& wait) {
   const trace::Span span(take_span_.get(), trace::Category::wait);
   Result<Element> result;
-  Patience patience(wait, this);
+  Patience patience(wait, this, Verb::dequeue);
   Pass pass = gate_.begin_take(patience);
   if (pass == Pass::go) {
     TakeTurn turn{gate_};
@@ -183,7 +183,7 @@ Result<Element> QueueState::take_batch(int64_t n, bool or_fewer, const Wait& wai
   std::vector<std::byte> taken;
   std::vector<Element> elements;  // Those taken, where a batch is made of elements; else it is made of values.
   Element batch;
-  Patience patience(wait, this);
+  Patience patience(wait, this, Verb::dequeue);
   Pass pass = gate_.begin_take(patience);
   if (pass == Pass::go) {
     TakeTurn turn{gate_};
@@ -362,6 +362,8 @@ Error QueueState::take_error(Pass pass, int64_t requested, const Wait& wait) con
               "Dequeue operation timed out after {} ms: {} has {} elements, requested {}{}", milliseconds(wait),
               label(), size, requested,
               type_.min_after_dequeue == 0 ? "" : fmt::format(" above its minimum of {}", type_.min_after_dequeue))};
+    case Pass::abandoned:
+      return abandoned_error();
     default:
       return {ErrorKind::Cancelled, fmt::format("Dequeue operation was cancelled: {}, a stop was requested", label())};
   }

@@ -13,6 +13,7 @@
 #include "headpond/base/trace.h"
 #include "headpond/queue/components_internal.h"
 #include "headpond/queue/gate_internal.h"
+#include "headpond/queue/producers_internal.h"
 #include "headpond/queue/slots_internal.h"
 #include "headpond/queue/take_order_internal.h"
 
@@ -66,8 +67,12 @@ class QueueState : public WaitHost, public std::enable_shared_from_this<QueueSta
   const Gate& gate() const { return gate_; }
   QueueStats stats() const;
 
-  std::shared_ptr<WaitHost> begin_wait() override { return shared_from_this(); }
-  void end_wait() override {}
+  Producers& producers() { return producers_; }
+
+  std::shared_ptr<WaitHost> begin_wait(Verb verb) override;
+  void end_wait() override;
+  int64_t alarm(Stall& stall, int64_t position) const override;
+  bool look_into(Stall& stall, Verb verb, int64_t missing) noexcept override;
 
  private:
   struct PutTurn;
@@ -87,6 +92,8 @@ class QueueState : public WaitHost, public std::enable_shared_from_this<QueueSta
   void fill(Element& batch, std::span<const std::byte> taken, std::span<const Element> elements) const;
   Error put_error(Pass pass, const Wait& wait) const;
   Error take_error(Pass pass, int64_t requested, const Wait& wait) const HEADPOND_EXCLUDES(mu_);
+  Error abandoned_error() const;
+  std::string stall_report(const Stall& stall, Verb verb, int64_t missing, int64_t now) const;
   Error with_name(const Error& error) const;
   std::string label() const;
   uint64_t flow_id(uint64_t number) const { return (id_ << 40) | number; }
@@ -103,6 +110,7 @@ class QueueState : public WaitHost, public std::enable_shared_from_this<QueueSta
   Slots slots_;                       // Written under the put turn, read under the take turn.
   std::unique_ptr<TakeOrder> order_;  // Under the take turn.
 
+  Producers producers_;
   mutable Mutex mu_;
   Error failure_ HEADPOND_GUARDED_BY(mu_);
 };

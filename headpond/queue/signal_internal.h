@@ -32,7 +32,8 @@ class Signal {
 /// long as the call; a call that waits keeps its host alive as long.
 class Patience {
  public:
-  explicit Patience(const Wait& wait, WaitHost* host = nullptr) : wait_(wait), host_(host) {}
+  explicit Patience(const Wait& wait, WaitHost* host = nullptr, Verb verb = Verb::enqueue)
+      : wait_(wait), host_(host), verb_(verb) {}
   ~Patience() {
     if (kept_) kept_->end_wait();
   }
@@ -40,8 +41,13 @@ class Patience {
   Patience& operator=(const Patience&) = delete;
   /// Before the call can be seen to wait: whoever sees it may then destroy the last handle of its host.
   void begin_wait() {
-    if (host_ != nullptr && !kept_) kept_ = host_->begin_wait();
+    if (host_ != nullptr && !kept_) kept_ = host_->begin_wait(verb_);
   }
+  /// As in WaitHost; without one, never.
+  int64_t alarm(Stall& stall, int64_t position) const {
+    return host_ == nullptr ? INT64_MAX : host_->alarm(stall, position);
+  }
+  bool look_into(Stall& stall, int64_t missing) const { return host_->look_into(stall, verb_, missing); }
   bool is_none() const { return wait_.timeout.count() <= 0; }
   bool stop_requested() const { return wait_.stop.stop_requested(); }
   const std::stop_token& stop() const { return wait_.stop; }
@@ -53,6 +59,7 @@ class Patience {
  private:
   const Wait& wait_;
   WaitHost* const host_;
+  const Verb verb_;
   std::shared_ptr<WaitHost> kept_;
   int64_t deadline_ = -1;
 };

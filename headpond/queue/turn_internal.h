@@ -18,6 +18,7 @@ enum class Pass : uint8_t {
   cancelled,  ///< Put: close with cancel ended the wait.
   stopped,    ///< The stop token did.
   timed_out,
+  abandoned,  ///< Take: nobody is left who would put.
 };
 
 /// Free and without a line, it is entered with one locked instruction; a thread that entered several times in a row

@@ -2,16 +2,39 @@
 // What a call that waits needs of the queue at which it waits.
 #pragma once
 
+#include <chrono>
+#include <cstdint>
 #include <memory>
 
+#include "headpond/base/clock.h"
+
 namespace headpond {
+
+enum class Verb : uint8_t { enqueue, dequeue };
+
+/// How long one side of a queue has waited in vain. Its front calls wait one after another: one that gives up hands on.
+struct Stall {
+  int64_t position = -1;  // Of the other side; a stall ends when it moves.
+  int64_t since = 0;
+  int64_t alarm = 0;  // When it is to be looked into.
+  bool told = false;
+
+  int64_t next_alarm(int64_t now_at, int64_t now, std::chrono::nanoseconds period) {
+    if (position != now_at) *this = {.position = now_at, .since = now, .alarm = deadline_ns(now, period)};
+    return alarm;
+  }
+};
 
 class WaitHost {
  public:
   virtual ~WaitHost() = default;
   /// A call of the calling thread is about to wait. Keeps the host alive until the call ends, which it says last.
-  virtual std::shared_ptr<WaitHost> begin_wait() = 0;
+  virtual std::shared_ptr<WaitHost> begin_wait(Verb verb) = 0;
   virtual void end_wait() = 0;
+  /// When the front call that waits should look_into(); INT64_MAX: never. `position` is the other side's.
+  virtual int64_t alarm(Stall& stall, int64_t position) const = 0;
+  /// Reports, once a stall. Returns true iff the call must give up, because nobody is left who could end the stall.
+  virtual bool look_into(Stall& stall, Verb verb, int64_t missing) noexcept = 0;
 };
 
 }  // namespace headpond

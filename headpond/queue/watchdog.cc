@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// The queue as those see it who wait at it. There is no thread that watches: the front call that waits looks up after
+// the watchdog's time, so calls that need not wait pay nothing.
+#include <fmt/format.h>
+
+#include "headpond/base/log.h"
+#include "headpond/base/thread.h"
+#include "headpond/queue/queue_state_internal.h"
+
+namespace headpond::internal {
+
+std::shared_ptr<WaitHost> QueueState::begin_wait(Verb verb) {
+  auto keep = shared_from_this();
+  ProducerActivity::waits(verb, options_.name);
+  return keep;
+}
+
+void QueueState::end_wait() { ProducerActivity::goes_on(); }
+
+int64_t QueueState::alarm(Stall& stall, int64_t position) const {
+  return options_.watchdog ? stall.next_alarm(position, now_ns(), *options_.watchdog) : INT64_MAX;
+}
+
+// A full queue is as a rule a consumer that does something else for a while; an empty one costs its consumer time.
+bool QueueState::look_into(Stall& stall, Verb verb, int64_t missing) noexcept {
+  try {
+    const int64_t now = now_ns();
+    if (!stall.told) {
+      stall.told = true;
+      log(verb == Verb::dequeue ? LogLevel::warning : LogLevel::info, stall_report(stall, verb, missing, now));
+    }
+    // Whoever waits next finds the alarm over already.
+    if (verb == Verb::dequeue && producers_.all_ended()) return true;
+    stall.alarm = deadline_ns(now, *options_.watchdog);
+  } catch (...) {
+    (void)current_exception_error();  // No report is worth a call.
+    stall.alarm = INT64_MAX;
+  }
+  return false;
+}
+
+std::string QueueState::stall_report(const Stall& stall, Verb verb, int64_t missing, int64_t now) const {
+  const bool takes = verb == Verb::dequeue;
+  const QueueStats all = stats();
+  const std::string room = all.capacity < 0 ? "" : fmt::format(" of {}", all.capacity);
+  const std::string minimum =
+      all.min_after_dequeue == 0 ? "" : fmt::format(", of which {} stay", all.min_after_dequeue);
+  const std::string producers = producers_.to_string();
+  return fmt::format(
+      "{}: no element {} for {:.3g} s, while thread '{}' ({}) waits in {} for {}; {}{} inside{}, calls that wait: {}. "
+      "{}{}",
+      label(), takes ? "came in" : "was taken", static_cast<double>(now - stall.since) / 1e9, this_thread_name(),
+      this_thread_id(), takes ? "dequeue" : "enqueue", takes ? fmt::format("{} more", missing) : std::string("room"),
+      all.size, room, takes ? minimum : "", takes ? all.waiting_dequeues : all.waiting_enqueues,
+      producers.empty() ? "No QueueRunner fills it" : "Producers: ", producers);
+}
+
+Error QueueState::abandoned_error() const {
+  return {ErrorKind::FailedPrecondition,
+          fmt::format("{} is not closed, but all its producers have ended: {}", label(), producers_.to_string())};
+}
+
+}  // namespace headpond::internal
