@@ -64,6 +64,7 @@ void must_agree(const QueueState& old, const QueueOptions& options, const QueueT
   agreement.on("min_after_dequeue", old.type().min_after_dequeue, type.min_after_dequeue);
   agreement.on("memory_limit", old.options().memory_limit, options.memory_limit);
   agreement.on("watchdog (s)", seconds(old.options().watchdog), seconds(options.watchdog));
+  agreement.on("fill_patience (s)", seconds(old.options().fill_patience), seconds(options.fill_patience));
   agreement.on("seed", old.type().seed, type.seed);
   agreement.on_components(old.options(), options);
 }

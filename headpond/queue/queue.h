@@ -30,6 +30,9 @@ struct QueueOptions {
   /// what the runners' producers are doing; a dequeue whose producers have all ended, and closed nothing, ends then as
   /// FailedPrecondition. {} switches both off.
   std::optional<std::chrono::nanoseconds> watchdog = std::chrono::seconds(60);
+  /// When min_after_dequeue will not be reached in that time at the rate of the first 64 elements, one warning in the
+  /// log has the forecast and the number that would be.
+  std::chrono::nanoseconds fill_patience = std::chrono::seconds(60);
 };
 
 struct QueueStats {

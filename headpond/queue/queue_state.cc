@@ -30,6 +30,7 @@ QueueState::QueueState(QueueOptions options, const QueueType& type)
       put_span_("enqueue", options_.name),
       take_span_("dequeue", options_.name),
       gate_(options_.capacity, type.min_after_dequeue),
+      fill_check_(type.min_after_dequeue, options_.fill_patience),
       slots_(packing_.bytes(), packing_.is_plain(), options_.capacity),
       order_(type.make_order(slots_, packing_, type.seed)) {}
 
@@ -38,14 +39,17 @@ QueueState::~QueueState() { order_->clear(gate_.put_count() - gate_.take_count()
 // What is stored, or taken, becomes visible to the other side when the scope ends, also by an exception: counts and
 // storage never disagree.
 struct QueueState::PutTurn {
-  Gate& gate;
+  QueueState& queue;
   int64_t stored = 0;
   void commit() {
-    if (stored > 0) gate.commit_put(std::exchange(stored, 0));
+    if (stored == 0) return;
+    queue.gate_.commit_put(std::exchange(stored, 0));
+    if (queue.fill_check_.is_due(queue.gate_.put_count())) [[unlikely]]
+      queue.check_fill();
   }
   ~PutTurn() {
     commit();
-    gate.end_put();
+    queue.gate_.end_put();
   }
 };
 
@@ -111,7 +115,7 @@ Result<void> QueueState::enqueue(Element&& element, const Wait& wait) {
   Patience patience(wait, this, Verb::enqueue);
   Pass pass = gate_.begin_put(patience);
   if (pass == Pass::go) {
-    PutTurn turn{gate_};
+    PutTurn turn{*this};
     pass = gate_.await_room(patience);
     if (pass == Pass::go) put(std::move(element), turn);
   }
@@ -132,7 +136,7 @@ Result<void> QueueState::enqueue_many(Element rows, const Wait& wait) {
 }
 
 Pass QueueState::put_many(const Element& rows, int64_t count, Patience& patience) {
-  PutTurn turn{gate_};
+  PutTurn turn{*this};
   for (int64_t done = 0; done < count;) {
     // As long as there is room, nobody else would notice.
     if (done > 0 && patience.stop_requested()) return Pass::stopped;

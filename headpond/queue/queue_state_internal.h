@@ -12,6 +12,7 @@
 #include "headpond/base/mutex.h"
 #include "headpond/base/trace.h"
 #include "headpond/queue/components_internal.h"
+#include "headpond/queue/fill_check_internal.h"
 #include "headpond/queue/gate_internal.h"
 #include "headpond/queue/producers_internal.h"
 #include "headpond/queue/slots_internal.h"
@@ -93,6 +94,7 @@ class QueueState : public WaitHost, public std::enable_shared_from_this<QueueSta
   Error put_error(Pass pass, const Wait& wait) const;
   Error take_error(Pass pass, int64_t requested, const Wait& wait) const HEADPOND_EXCLUDES(mu_);
   Error abandoned_error() const;
+  void check_fill() noexcept;
   std::string stall_report(const Stall& stall, Verb verb, int64_t missing, int64_t now) const;
   Error with_name(const Error& error) const;
   std::string label() const;
@@ -107,6 +109,7 @@ class QueueState : public WaitHost, public std::enable_shared_from_this<QueueSta
   SpanName take_span_;
 
   Gate gate_;
+  FillCheck fill_check_;              // Under the put turn.
   Slots slots_;                       // Written under the put turn, read under the take turn.
   std::unique_ptr<TakeOrder> order_;  // Under the take turn.
 

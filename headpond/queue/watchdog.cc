@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The queue as those see it who wait at it. There is no thread that watches: the front call that waits looks up after
-// the watchdog's time, so calls that need not wait pay nothing.
+// What a queue says of itself to those who wait, and to the log. There is no thread that watches: the front call that
+// waits looks up after the watchdog's time, so calls that need not wait pay nothing.
 #include <fmt/format.h>
 
 #include "headpond/base/log.h"
@@ -53,6 +53,15 @@ std::string QueueState::stall_report(const Stall& stall, Verb verb, int64_t miss
       this_thread_id(), takes ? "dequeue" : "enqueue", takes ? fmt::format("{} more", missing) : std::string("room"),
       all.size, room, takes ? minimum : "", takes ? all.waiting_dequeues : all.waiting_enqueues,
       producers.empty() ? "No QueueRunner fills it" : "Producers: ", producers);
+}
+
+void QueueState::check_fill() noexcept {
+  try {
+    const std::string warning = fill_check_.look(gate_.put_count(), now_ns());
+    if (!warning.empty()) log(LogLevel::warning, fmt::format("{}: {}", label(), warning));
+  } catch (...) {
+    (void)current_exception_error();
+  }
 }
 
 Error QueueState::abandoned_error() const {
