@@ -70,8 +70,8 @@ class QueueState : public WaitHost, public std::enable_shared_from_this<QueueSta
 
   Producers& producers() { return producers_; }
 
-  std::shared_ptr<WaitHost> begin_wait(Verb verb) override;
-  void end_wait() override;
+  void begin_wait(Verb verb) override HEADPOND_EXCLUDES(mu_);
+  void end_wait() override HEADPOND_EXCLUDES(mu_);
   int64_t alarm(Stall& stall, int64_t position) const override;
   bool look_into(Stall& stall, Verb verb, int64_t missing) noexcept override;
 
@@ -116,6 +116,8 @@ class QueueState : public WaitHost, public std::enable_shared_from_this<QueueSta
   Producers producers_;
   mutable Mutex mu_;
   Error failure_ HEADPOND_GUARDED_BY(mu_);
+  int64_t keepers_ HEADPOND_GUARDED_BY(mu_) = 0;               // Calls that wait or waited, until they end.
+  std::shared_ptr<QueueState> self_ HEADPOND_GUARDED_BY(mu_);  // As long as there are some.
 };
 
 /// A handle of the queue of these options: of a new one or, with a shared name, of the one that exists. When all

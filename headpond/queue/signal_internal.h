@@ -5,7 +5,7 @@
 
 #include <atomic>
 #include <cstdint>
-#include <memory>
+#include <utility>
 
 #include "headpond/queue/wait.h"
 #include "headpond/queue/wait_host_internal.h"
@@ -35,13 +35,15 @@ class Patience {
   explicit Patience(const Wait& wait, WaitHost* host = nullptr, Verb verb = Verb::enqueue)
       : wait_(wait), host_(host), verb_(verb) {}
   ~Patience() {
-    if (kept_) kept_->end_wait();
+    if (waits_) [[unlikely]]
+      host_->end_wait();
   }
   Patience(const Patience&) = delete;
   Patience& operator=(const Patience&) = delete;
   /// Before the call can be seen to wait: whoever sees it may then destroy the last handle of its host.
   void begin_wait() {
-    if (host_ != nullptr && !kept_) kept_ = host_->begin_wait(verb_);
+    if (host_ == nullptr || std::exchange(waits_, true)) return;
+    host_->begin_wait(verb_);
   }
   /// As in WaitHost; without one, never.
   int64_t alarm(Stall& stall, int64_t position) const {
@@ -60,7 +62,7 @@ class Patience {
   const Wait& wait_;
   WaitHost* const host_;
   const Verb verb_;
-  std::shared_ptr<WaitHost> kept_;
+  bool waits_ = false;
   int64_t deadline_ = -1;
 };
 

@@ -9,13 +9,18 @@
 
 namespace headpond::internal {
 
-std::shared_ptr<WaitHost> QueueState::begin_wait(Verb verb) {
-  auto keep = shared_from_this();
+void QueueState::begin_wait(Verb verb) {
   ProducerActivity::waits(verb, options_.name);
-  return keep;
+  MutexLock lock(mu_);
+  if (keepers_++ == 0) self_ = shared_from_this();
 }
 
-void QueueState::end_wait() { ProducerActivity::goes_on(); }
+void QueueState::end_wait() {
+  ProducerActivity::goes_on();
+  std::shared_ptr<QueueState> last;  // Goes after the lock, and this object perhaps with it.
+  MutexLock lock(mu_);
+  if (--keepers_ == 0) last = std::move(self_);
+}
 
 int64_t QueueState::alarm(Stall& stall, int64_t position) const {
   return options_.watchdog ? stall.next_alarm(position, now_ns(), *options_.watchdog) : INT64_MAX;
