@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <utility>
 
 namespace headpond {
@@ -28,6 +29,12 @@ void set_this_thread_name(std::string name) {
 int this_thread_id() {
   thread_local const int id = static_cast<int>(syscall(SYS_gettid));
   return id;
+}
+
+int forks_above() {
+  static std::atomic<int> count = 0;
+  [[maybe_unused]] static const int registered = pthread_atfork(nullptr, nullptr, [] { ++count; });
+  return count.load(std::memory_order_relaxed);
 }
 
 Thread::Thread(std::string name, std::function<void()> body)

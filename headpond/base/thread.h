@@ -17,6 +17,10 @@ void set_this_thread_name(std::string name);
 /// The operating system's id of the calling thread, as traces and /proc show it.
 int this_thread_id();
 
+/// How many fork()s lie above this process, counted since the first call. Threads that were started at another count
+/// stayed in the process that started them.
+int forks_above();
+
 /// A joinable thread with a name; joins in its destructor. The body must not let an exception out (the program would
 /// end).
 class Thread {

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 #include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <array>
 #include <future>
@@ -41,6 +43,21 @@ TEST(Thread, EveryThreadHasItsOwnId) {
   int other = 0;
   Thread("other", [&] { other = this_thread_id(); }).join();
   EXPECT_NE(other, this_thread_id());
+}
+
+TEST(Thread, ForksAboveAProcessAreCounted) {
+  const int before = forks_above();
+  const pid_t child = fork();
+  if (child == 0) {
+    const pid_t grandchild = fork();
+    if (grandchild == 0) _exit(forks_above() - before);
+    int status = -1;
+    _exit(waitpid(grandchild, &status, 0) == grandchild && forks_above() == before + 1 ? WEXITSTATUS(status) : 0);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(WEXITSTATUS(status), 2);
+  EXPECT_EQ(forks_above(), before);
 }
 
 TEST(Thread, ADefaultOneIsNotJoinable) { EXPECT_FALSE(Thread().joinable()); }

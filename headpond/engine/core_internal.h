@@ -77,7 +77,7 @@ class Core final : public Feed, public std::enable_shared_from_this<Core> {
   /// Ends all threads; those that do not end are left behind.
   void stop();
   /// After fork() the child has no thread of it.
-  bool is_of_another_process() const { return forks_ != forks(); }
+  bool is_of_another_process() const { return forks_ != forks_above(); }
   /// It is never destroyed.
   void stay() { self_ = shared_from_this(); }
 
@@ -131,8 +131,6 @@ class Core final : public Feed, public std::enable_shared_from_this<Core> {
     std::vector<std::shared_ptr<Window>> windows = {};
   };
 
-  static int forks();  // Above this process.
-
   void run(Task& task, Context& context) HEADPOND_REQUIRES(mu);
   void finish_rows(const Task& task, int64_t elapsed_ns, Context& context) HEADPOND_REQUIRES(mu);
   bool claim(Role role, Task* task) HEADPOND_REQUIRES(mu);
@@ -160,7 +158,7 @@ class Core final : public Feed, public std::enable_shared_from_this<Core> {
   const LoaderOptions options_;
   const std::vector<int> cpus_;
   const int threads_;
-  const int forks_ = forks();
+  const int forks_ = forks_above();
   std::shared_ptr<Core> self_;
   BufferPool pool_;
   std::atomic<uint64_t> progress_ = 0;

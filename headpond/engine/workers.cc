@@ -22,12 +22,6 @@ constexpr std::chrono::milliseconds kPollMemory{5};
 
 }  // namespace
 
-int Core::forks() {
-  static std::atomic<int> count = 0;
-  [[maybe_unused]] static const int registered = pthread_atfork(nullptr, nullptr, [] { ++count; });
-  return count.load(std::memory_order_relaxed);
-}
-
 bool Core::start(Worker& worker, const std::string& name, void (Core::*body)(Worker&)) {
   try {
     worker.thread = Thread(name, [self = shared_from_this(), &worker, body] { (self.get()->*body)(worker); });

@@ -16,6 +16,8 @@
 namespace headpond {
 namespace {
 
+constexpr std::string_view kStayedBehind = "Coordinator: it was made before fork(), and its threads stayed behind";
+
 class SteadyClock : public internal::WaitClock {
  public:
   int64_t now() override { return now_ns(); }
@@ -43,6 +45,7 @@ struct Coordinator::State {
 
   const CoordinatorOptions options;
   internal::WaitClock& clock;
+  const int forks = forks_above();
 
   mutable Mutex mu;
   CondVar changed;  // A stop was requested, or a thread ended.
@@ -55,6 +58,8 @@ struct Coordinator::State {
   bool is_clean(const Error& candidate) const {
     return !candidate || std::ranges::count(options.clean_stop_kinds, candidate.kind()) != 0;
   }
+
+  bool stayed_behind() const { return forks != forks_above(); }
 
   bool stopped() const HEADPOND_REQUIRES(mu) { return stop_ns >= 0; }
 
@@ -90,7 +95,12 @@ Coordinator::Coordinator(CoordinatorOptions options) : Coordinator(std::move(opt
 Coordinator::Coordinator(CoordinatorOptions options, internal::WaitClock& clock)
     : state_(std::make_unique<State>(std::move(options), clock)) {}
 
+// In the child of a fork() there is nothing to end, and threads that stayed behind may hold the lock.
 Coordinator::~Coordinator() {
+  if (state_->stayed_behind()) {
+    (void)state_.release();
+    return;
+  }
   (void)request_stop();
   std::list<State::Member> members;
   {
@@ -102,6 +112,7 @@ Coordinator::~Coordinator() {
 
 void Coordinator::start(std::string name, std::function<Result<void>(std::stop_token)> body) {
   if (!body) throw Exception(Error(ErrorKind::InvalidArgument, fmt::format("thread '{}' without a function", name)));
+  if (state_->stayed_behind()) throw Exception(Error(ErrorKind::FailedPrecondition, std::string(kStayedBehind)));
   state_->reap();
   MutexLock lock(state_->mu);
   State::Member& member = state_->members.emplace_back();
@@ -172,6 +183,7 @@ void Coordinator::clear_stop() {
 }
 
 Result<void> Coordinator::join(JoinOptions options) {
+  if (state_->stayed_behind()) return fail(ErrorKind::FailedPrecondition, std::string(kStayedBehind));
   std::vector<std::string> live;
   Error error;
   {

@@ -28,7 +28,8 @@ struct JoinOptions {
   bool ignore_live_threads = false;  ///< Threads that outlive the grace period are a log line, not an error.
 };
 
-/// Owns its threads: the destructor requests a stop and waits for all of them, however long. Thread-safe.
+/// Owns its threads: the destructor requests a stop and waits for all of them, however long. Thread-safe. Behind a
+/// fork(), the child's copy has no threads: start() and join() are refused as FailedPrecondition.
 class Coordinator {
  public:
   explicit Coordinator(CoordinatorOptions options = {});

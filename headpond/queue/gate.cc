@@ -29,7 +29,7 @@ bool Gate::must_wait(const Side& side, const Side& other) const {
 // at a time, behind those who need not wait themselves.
 Pass Gate::enter(Side& side, const Side& other, Patience& patience, bool cancellable) {
   if (!patience.is_none()) return side.turn.enter(patience, cancellable);
-  patience.begin_wait();
+  if (!patience.begin_wait()) return Pass::abandoned;
   const Wait moment{.timeout = std::chrono::microseconds(100)};
   while (!must_wait(side, other)) {
     Patience brief(moment);
@@ -101,12 +101,7 @@ Pass Gate::await(Side& side, const Side& other, int64_t awaited, Patience& patie
     side.cpu.store(current_cpu(), std::memory_order_relaxed);
     const int only = only_cpu();
     const bool same_cpu = only >= 0 && only == other.cpu.load(std::memory_order_relaxed);
-    if (!spin_until(ready, same_cpu)) {
-      patience.begin_wait();
-      side.asleep.store(true, std::memory_order_release);
-      pass = sleep(side, other, patience, ready);
-      side.asleep.store(false, std::memory_order_relaxed);
-    }
+    if (!spin_until(ready, same_cpu)) pass = sleep(side, other, patience, ready);
   }
   side.waits.add(now_ns() - start);
   side.turn.set_blocked(false);
@@ -114,6 +109,14 @@ Pass Gate::await(Side& side, const Side& other, int64_t awaited, Patience& patie
 }
 
 Pass Gate::sleep(Side& side, const Side& other, Patience& patience, auto ready) {
+  if (!patience.begin_wait()) return Pass::abandoned;
+  side.asleep.store(true, std::memory_order_release);
+  const Pass pass = sleep_until(side, other, patience, ready);
+  side.asleep.store(false, std::memory_order_relaxed);
+  return pass;
+}
+
+Pass Gate::sleep_until(Side& side, const Side& other, Patience& patience, auto ready) {
   const int64_t deadline = patience.deadline();
   const auto position = [&other] { return other.position.load(std::memory_order_acquire); };
   std::stop_callback on_stop(patience.stop(), [&side] { side.signal.raise(); });

@@ -112,6 +112,7 @@ class Gate {
   bool glance(Side& side, auto ready) const;
   Pass await(Side& side, const Side& other, int64_t awaited, Patience& patience, auto ready);
   Pass sleep(Side& side, const Side& other, Patience& patience, auto ready);
+  Pass sleep_until(Side& side, const Side& other, Patience& patience, auto ready);
 
   const int64_t capacity_;
   const int64_t minimum_;

@@ -354,6 +354,15 @@ TEST_F(Runner, OfTwoThatFailAtOnceJoinAndTheConsumerTellTheSame) {
   }
 }
 
+TEST_F(Runner, ABareJoinAfterTheNormalEndOfDataReturns) {
+  FIFOQueue queue(scalars(-1));
+  Coordinator coordinator;
+  QueueRunner(queue, {counting(queue, 10, end()), counting(queue, 10, end())}).start(coordinator);
+  EXPECT_TRUE(coordinator.join());
+  EXPECT_FALSE(coordinator.should_stop());
+  EXPECT_EQ(consume(queue).first.size(), 20U);
+}
+
 TEST_F(Runner, RefusesWhatCannotRun) {
   FIFOQueue queue(scalars(1));
   EXPECT_THROW(QueueRunner(queue, {}), Exception);

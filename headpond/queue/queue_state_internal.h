@@ -70,7 +70,7 @@ class QueueState : public WaitHost, public std::enable_shared_from_this<QueueSta
 
   Producers& producers() { return producers_; }
 
-  void begin_wait(Verb verb) override HEADPOND_EXCLUDES(mu_);
+  bool begin_wait(Verb verb) override HEADPOND_EXCLUDES(mu_);
   void end_wait() override HEADPOND_EXCLUDES(mu_);
   int64_t alarm(Stall& stall, int64_t position) const override;
   bool look_into(Stall& stall, Verb verb, int64_t missing) noexcept override;

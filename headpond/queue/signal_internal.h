@@ -5,7 +5,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <utility>
 
 #include "headpond/queue/wait.h"
 #include "headpond/queue/wait_host_internal.h"
@@ -41,9 +40,10 @@ class Patience {
   Patience(const Patience&) = delete;
   Patience& operator=(const Patience&) = delete;
   /// Before the call can be seen to wait: whoever sees it may then destroy the last handle of its host.
-  void begin_wait() {
-    if (host_ == nullptr || std::exchange(waits_, true)) return;
-    host_->begin_wait(verb_);
+  /// False iff the call must give up at once.
+  bool begin_wait() {
+    if (host_ != nullptr && !waits_) waits_ = host_->begin_wait(verb_);
+    return host_ == nullptr || waits_;
   }
   /// As in WaitHost; without one, never.
   int64_t alarm(Stall& stall, int64_t position) const {

@@ -96,7 +96,7 @@ bool Turn::spin_for_holder() {
 
 Pass Turn::stand_in_line(Patience& patience, bool cancellable) {
   InLine self(cancellable);
-  patience.begin_wait();
+  if (!patience.begin_wait()) return Pass::abandoned;
   append(self);
   // Either the holder that leaves sees the line, or we see the turn free.
   asymmetric_fence::heavy();

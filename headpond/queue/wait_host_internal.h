@@ -27,8 +27,9 @@ struct Stall {
 class WaitHost {
  public:
   virtual ~WaitHost() = default;
-  /// A call of the calling thread is about to wait: the host stays alive until the call ends, which it says last.
-  virtual void begin_wait(Verb verb) = 0;
+  /// A call of the calling thread is about to wait: the host stays alive until the call ends, which it says last. False
+  /// iff the call must give up at once.
+  virtual bool begin_wait(Verb verb) = 0;
   virtual void end_wait() = 0;
   /// When the front call that waits should look_into(); INT64_MAX: never. `position` is the other side's.
   virtual int64_t alarm(Stall& stall, int64_t position) const = 0;

@@ -9,10 +9,12 @@
 
 namespace headpond::internal {
 
-void QueueState::begin_wait(Verb verb) {
+bool QueueState::begin_wait(Verb verb) {
+  if (verb == Verb::dequeue && producers_.stayed_behind()) return false;
   ProducerActivity::waits(verb, options_.name);
   MutexLock lock(mu_);
   if (keepers_++ == 0) self_ = shared_from_this();
+  return true;
 }
 
 void QueueState::end_wait() {
@@ -70,6 +72,10 @@ void QueueState::check_fill() noexcept {
 }
 
 Error QueueState::abandoned_error() const {
+  if (producers_.stayed_behind()) {
+    return {ErrorKind::FailedPrecondition,
+            label() + ": its producers were started before fork(), and their threads stayed behind"};
+  }
   return {ErrorKind::FailedPrecondition,
           fmt::format("{} is not closed, but all its producers have ended: {}", label(), producers_.to_string())};
 }
