@@ -85,6 +85,8 @@ void queues() {
   const hp::QueueStats stats = queue.stats();
   CHECK(stats.enqueued == 6 && stats.dequeued == 5 && stats.waiting_enqueues == 0 && stats.waiting_dequeues == 0);
   CHECK(queue.name() == "pond" && queue.capacity() == 8 && queue.size() == 1 && !queue.is_closed());
+  const hp::FIFOQueue unwatched({.capacity = 1, .dtypes = {hp::i64}, .watchdog = {}});
+  CHECK(unwatched.enqueue(number(1)) && hp::QueueOptions{}.fill_patience == std::chrono::seconds(60));
   hp::FIFOQueue same = queue;
   hp::Queue base = same;
   CHECK(base.close(false) && queue.is_closed() && queue.close(true));
