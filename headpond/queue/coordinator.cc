@@ -195,11 +195,7 @@ Result<void> Coordinator::join(JoinOptions options) {
       }
     }
     while (!(live = state_->live(awaited)).empty()) {
-      if (!state_->stopped()) {
-        state_->changed.wait(state_->mu);
-        continue;
-      }
-      const int64_t end = deadline_ns(state_->stop_ns, options.stop_grace_period);
+      const int64_t end = state_->stopped() ? deadline_ns(state_->stop_ns, options.stop_grace_period) : INT64_MAX;
       if (now() >= end) break;
       state_->clock.wait_until(state_->changed, state_->mu, end);
     }

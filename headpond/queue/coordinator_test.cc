@@ -203,7 +203,8 @@ TEST_F(Coordination, TheGracePeriodCountsFromTheStopAndNotFromTheJoin) {
 }
 
 TEST_F(Coordination, ThreadsStartedWhileAJoinWaitsAreNotAwaitedByIt) {
-  Coordinator coordinator;
+  ManualClock clock;
+  Coordinator coordinator({}, clock);
   std::atomic<bool> started = false;
   coordinator.start("first", [&](const std::stop_token& stop) -> Result<void> {
     while (!started) std::this_thread::yield();
@@ -211,7 +212,7 @@ TEST_F(Coordination, ThreadsStartedWhileAJoinWaitsAreNotAwaitedByIt) {
     return {};
   });
   auto joined = later([&] { return coordinator.join(); });
-  std::this_thread::sleep_for(milliseconds(20));
+  clock.until_somebody_waits();
   coordinator.start("second", until_stop);
   started = true;
   EXPECT_TRUE(joined.get());

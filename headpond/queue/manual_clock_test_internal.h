@@ -29,6 +29,9 @@ class ManualClock : public WaitClock {
   void until_awaited(std::chrono::nanoseconds from_start) {
     eventually([&] { return deadline_ == kStart + from_start.count(); });
   }
+  void until_somebody_waits() {
+    eventually([&] { return looks_ > 0; });
+  }
 
  private:
   static constexpr int64_t kStart = 1'000'000'000;
