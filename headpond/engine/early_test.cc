@@ -40,10 +40,11 @@ TEST(Early, TheNextRoundIsBegunBeforeTheNextEpoch) {
     const auto begun = std::make_shared<Begun>();
     const Dataset dataset = dear(20, begun) | repeat(3);
     const LoaderOptions options{.epochs = 2, .threads = 2};
-    Loader first(dataset, options);
-    for (int i = 0; i < 30; ++i) ASSERT_TRUE(first.next());
-    auto second = Loader::restored(dataset, options, first.state());
-    Loader& loader = restores ? *second : first;
+    std::optional<Loader> first(std::in_place, dataset, options);
+    for (int i = 0; i < 30; ++i) ASSERT_TRUE(first->next());
+    auto second = Loader::restored(dataset, options, first->state());
+    if (restores) first.reset();
+    Loader& loader = restores ? *second : *first;
     for (auto& epoch : begun->epochs) epoch = restores ? 0 : epoch.load();
     for (int i = 30; i < 39; ++i) ASSERT_TRUE(loader.next());
     EXPECT_TRUE(becomes_true([&] { return begun->epochs[2] > 0; })) << "restored: " << restores;

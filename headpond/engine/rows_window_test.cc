@@ -95,14 +95,14 @@ TEST(RowsWindow, ElementsAreMadeByAllThreadsBehindAnErrorToo) {
                               return x;
                             }) |
                             batch(100);
-    Loader loader(dataset, {.threads = threads, .consumer_helps = false});
+    Loader loader(dataset, {.threads = threads, .io_threads = 1, .consumer_helps = false});
     EXPECT_FALSE(loader.next());
     *behind = true;
     EXPECT_TRUE(becomes_true([&] {
       (void)loader.next();
       return crowd->most >= threads;
     }));
-    EXPECT_EQ(crowd->most, threads) << "control: one is not three";
+    EXPECT_LE(crowd->most, threads == 1 ? 1 : threads + 1) << "control: one is not three; another may be for waits";
   }
 }
 
