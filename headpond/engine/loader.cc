@@ -75,16 +75,16 @@ struct Loader::Run {
     gave = false;
   }
 
-  // What opening throws is the end of this epoch.
+  // What opening throws is the end of this epoch, behind that error.
   std::optional<Error> begin_epoch_if_needed() {
-    wait_began = 0;
-    if (iterator) return std::nullopt;
+    wait_began = 0, waited_ns = -1;
+    if (iterator || is_lost) return std::nullopt;
     wait_began = now_ns();
     try {
       begin_epoch();
       return std::nullopt;
     } catch (...) {
-      end_epoch();
+      is_lost = gave = true;
       return current_exception_error();
     }
   }
@@ -92,6 +92,7 @@ struct Loader::Run {
   void end_epoch() {
     if (iterator) core->keep_figures();
     ++epoch;
+    is_lost = false;
     iterator.reset();
     if (mutant("keeps the state at an epoch's end")) return;
     state = {.epoch = epoch, .index = 0, .position = {}};
@@ -109,6 +110,7 @@ struct Loader::Run {
 
   // Never Got::later or Got::hole.
   Got pull(Element& out) {
+    if (is_lost) return Got::end;
     for (bool waited = false;; waited = true) {
       const uint64_t seen = core->progress();
       const Got got = next_of_iterator(out);
@@ -178,7 +180,8 @@ struct Loader::Run {
   std::unique_ptr<Iterator> iterator;  // Null: at the begin of `epoch`.
   uint64_t epoch = 0;
   int64_t index = -1;
-  bool gave = false;  // An element or an error, in this epoch.
+  bool is_lost = false;  // It could not be opened.
+  bool gave = false;     // An element or an error, in this epoch.
   int64_t wait_began = 0, waited_ns = -1;
   internal::RunState state;  // After the last batch.
 };

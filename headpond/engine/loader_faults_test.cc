@@ -73,6 +73,23 @@ TEST(LoaderFaults, APartThatCannotBeOpenedIsLeftOut) {
   EXPECT_EQ(values, 4);
 }
 
+TEST(LoaderFaults, TheStateStaysBeforeAnEpochThatCannotBeOpened) {
+  const Dataset dataset = throws(2, 9, 1);
+  Sequence sequence(dataset, {.epochs = 3});
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(sequence.next());
+  ASSERT_FALSE(sequence.next());
+  for (const int threads : {0, 2}) {
+    Loader loader(dataset, {.epochs = 3, .threads = threads});
+    while (loader.next_in_epoch()->has_value()) continue;
+    EXPECT_FALSE(loader.next_in_epoch());
+    EXPECT_EQ(loader.state(), sequence.state());
+    const auto end = loader.next_in_epoch();
+    ASSERT_TRUE(end);
+    EXPECT_FALSE(end->has_value()) << "it has an end as others do";
+    EXPECT_EQ(loader.next_in_epoch()->value().epoch(), 2);
+  }
+}
+
 // 0, 1, ... without positions; nobody can ask where it stands behind 5.
 class NoPlace final : public Node {
  public:
