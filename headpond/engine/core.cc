@@ -128,8 +128,9 @@ class Held {
   }
   Held(const Held&) = delete;
   Held& operator=(const Held&) = delete;
-  static void add(const std::shared_ptr<Window>& window) {
-    if (current == nullptr) return;
+  static bool is_in(const Core& core) { return current != nullptr && &current->core_ == &core; }
+  static void add(const Core& core, const std::shared_ptr<Window>& window) {
+    if (!is_in(core)) return;
     window->held = true;
     current->windows_.push_back(window);
   }
@@ -186,7 +187,7 @@ void Core::release(const std::vector<std::shared_ptr<Window>>& held) {
 
 void Core::add(std::shared_ptr<Window> window) {
   window->epoch = epoch_here();
-  Held::add(window);
+  Held::add(*this, window);
   const Window* const opener = Opener::in(*this);
   const auto is_opener = [opener](const auto& other) { return other.get() == opener; };
   const auto after = std::find_if(windows_.begin(), windows_.end(), is_opener);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include "headpond/dataset/pointwise.h"
 #include "headpond/engine/engine_test_internal.h"
 #include "headpond/engine/plan_run_test_internal.h"
 
@@ -58,6 +59,27 @@ TEST(Core, NoMoreThreadsWorkAtOnceThanItMayUse) {
                           });
   EXPECT_EQ(loaded(dataset, {.threads = 4}).size(), 12U);
   EXPECT_GE(crowd->most, 3) << "control: as many as it may use do work at once";
+}
+
+// What an operator reads with a Loader of its own is not held where the operator is restored.
+class ReadsWithALoader final : public Node {
+ public:
+  explicit ReadsWithALoader(const Dataset& input) : Node(facts_over(input.node(), "reads", "", input.spec())) {}
+  std::shared_ptr<const View> bind(const Binding& binding) const override {
+    for (const int threads : {0, 2}) EXPECT_EQ(loaded(range(7) | batch(2), {.threads = threads}).size(), 4U);
+    return input().bind(binding);
+  }
+};
+
+TEST(Core, ALoaderWithinARestoreIsItsOwn) {
+  Watchdog watchdog;
+  watchdog.in("a Loader within a restore");
+  const Dataset dataset(std::make_shared<ReadsWithALoader>(range(10)));
+  Loader loader(dataset, {.threads = 2});
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(loader.next());
+  auto restored = Loader::restored(dataset, {.threads = 2}, loader.state());
+  ASSERT_TRUE(restored);
+  EXPECT_EQ(rest_of(*restored).size(), 7U);
 }
 
 TEST(Core, AProgramMayMoveFromThreadToThread) {
