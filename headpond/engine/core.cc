@@ -157,7 +157,7 @@ class WindowIterator final : public Iterator {
 }  // namespace
 
 std::unique_ptr<Iterator> Core::open(const Node& node, const Binding& binding) {
-  if (auto early = take_early(node, binding)) return early;
+  if (auto early = take_early(node, binding); early && !Held::is_in(*this)) return early;  // Held: at another place.
   const Stage stage = stage_of(node);
   if (stage.how == How::in_order) return node.iterate(binding, *this);
   const auto make = stage.how == How::rows        ? make_rows_window

@@ -141,7 +141,10 @@ class Core final : public Feed, public std::enable_shared_from_this<Core> {
     return opening_early_ != nullptr && early_thread_ == this_thread_id();
   }
   uint64_t epoch_here() const HEADPOND_REQUIRES(mu);
-  void expect_in(uint64_t epoch, const Node& node, const Binding& binding) HEADPOND_REQUIRES(mu);
+  /// Gives back what it replaces, to be dropped without the lock.
+  std::vector<Early> expect_in(uint64_t epoch, const Node& node, const Binding& binding) HEADPOND_REQUIRES(mu);
+  template <class IsStale>
+  std::vector<Early> withdraw(IsStale is_stale) HEADPOND_REQUIRES(mu);
   Early* early_of(const Window& window) HEADPOND_REQUIRES(mu);
   int permits() const HEADPOND_REQUIRES(mu);
   void start_threads() HEADPOND_REQUIRES(mu);

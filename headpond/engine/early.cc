@@ -22,29 +22,41 @@ int height_of(const Node& node) {
 }  // namespace
 
 void Core::expect(const Node& node, const Binding& binding) {
+  std::vector<Early> dropped;  // Their windows take the lock when they close.
   MutexLock lock(mu);
-  expect_in(epoch_here(), node, binding);
+  dropped = expect_in(epoch_here(), node, binding);
 }
 
 void Core::expect_epoch(const Node& node, const Binding& binding) {
+  std::vector<Early> dropped;
   MutexLock lock(mu);
-  expect_in(binding.epoch, node, binding);
+  dropped = expect_in(binding.epoch, node, binding);
 }
 
-void Core::expect_in(uint64_t epoch, const Node& node, const Binding& binding) {
+// What was expected of the same node before did not come: a part that was not taken to its end has no next one.
+std::vector<Core::Early> Core::expect_in(uint64_t epoch, const Node& node, const Binding& binding) {
+  std::vector<Early> dropped =
+      withdraw([&](const Expected& what) { return what.node == &node && what.epoch == epoch; });
   expected_.push_back({&node, binding, epoch, height_of(node)});
   wake();
+  return dropped;
+}
+
+template <class IsStale>
+std::vector<Core::Early> Core::withdraw(IsStale is_stale) {
+  std::erase_if(expected_, is_stale);
+  const auto stays = [&](const Early& early) { return !is_stale(early.what); };
+  const auto rest = std::stable_partition(early_.begin(), early_.end(), stays);
+  std::vector<Early> dropped(std::make_move_iterator(rest), std::make_move_iterator(early_.end()));
+  early_.erase(rest, early_.end());
+  return dropped;
 }
 
 void Core::begin_epoch(uint64_t epoch) {
-  std::vector<Early> dropped;  // Their windows take the lock when they close.
+  std::vector<Early> dropped;
   MutexLock lock(mu);
   epoch_ = epoch;
-  std::erase_if(expected_, [&](const Expected& what) { return what.epoch != epoch; });
-  const auto stays = [&](const Early& early) { return early.what.epoch == epoch; };
-  const auto rest = std::stable_partition(early_.begin(), early_.end(), stays);
-  dropped.assign(std::move_iterator(rest), std::move_iterator(early_.end()));
-  early_.erase(rest, early_.end());
+  dropped = withdraw([&](const Expected& what) { return what.epoch != epoch; });
 }
 
 bool Core::may_open_early() const {
@@ -71,16 +83,16 @@ void Core::open_early(Worker& self) {
     early.windows.clear();  // Who needs it opens it, and is told.
   }
   mu.lock();
-  self.doing = nullptr;
   opening_early_ = nullptr;
   opened_early_.notify_all();
   if (early.iterator && early.what.epoch >= epoch_) {
     early_.push_back(std::move(early));
-    return;
+  } else {
+    mu.unlock();  // Its windows take the lock when they go.
+    early = {};
+    mu.lock();
   }
-  mu.unlock();  // Its windows take the lock when they go.
-  early = {};
-  mu.lock();
+  self.doing = nullptr;
 }
 
 std::unique_ptr<Iterator> Core::take_early(const Node& node, const Binding& binding) {

@@ -53,26 +53,33 @@ TEST(Early, TheNextRoundIsBegunBeforeTheNextEpoch) {
   }
 }
 
-// One node whose binding to an epoch can be watched.
+// One node whose binding to an epoch can be watched, and its end.
 class Watched final : public Node {
  public:
-  using AtBind = std::function<void(uint64_t epoch)>;
-  Watched(const Dataset& input, AtBind at_bind)
-      : Node(facts_over(input.node(), "watched", "", input.spec())), at_bind_(std::move(at_bind)) {}
+  using Watch = std::function<void(uint64_t epoch)>;
+  Watched(const Dataset& input, Watch at_bind, Watch at_end)
+      : Node(facts_over(input.node(), "watched", "", input.spec())),
+        at_bind_(std::move(at_bind)),
+        at_end_(std::move(at_end)) {}
   std::shared_ptr<const View> bind(const Binding& binding) const override {
     at_bind_(binding.epoch);
-    return input().bind(binding);
+    const auto view = input().bind(binding);
+    const auto end = [view, at_end = at_end_, epoch = binding.epoch](const View*) { at_end(epoch); };
+    return {view.get(), end};
   }
 
  private:
-  const AtBind at_bind_;
+  const Watch at_bind_, at_end_;
 };
-Dataset watched(Watched::AtBind at_bind) {
-  const Step dear = map([](int64_t x) {
+Dataset watched(
+    Watched::Watch at_bind, Watched::Watch at_end = [](uint64_t) {},
+    const std::function<void(int64_t)>& at_each = [](int64_t) {}) {
+  const Step dear = map([at_each](int64_t x) {
     busy_us(200);
+    at_each(x);
     return x;
   });
-  return Dataset(std::make_shared<Watched>(range(5) | dear, std::move(at_bind)));
+  return Dataset(std::make_shared<Watched>(range(5) | dear, std::move(at_bind), std::move(at_end)));
 }
 
 TEST(Early, AnEpochThatIsBeingBegunIsNotBegunTwice) {
@@ -153,6 +160,90 @@ TEST(Early, WhatIsOpenedForTheNextEpochIsNotWorkForThisOne) {
   EXPECT_EQ(loader.stats().stages.size(), 1U) << "the map: from the parts of this epoch all is taken";
   gate->open = true;
   EXPECT_EQ(rest_of(loader).size(), 23U);
+}
+
+TEST(Early, WhatDidNotComeMakesRoomForWhatIsExpectedNow) {
+  const auto begun = std::make_shared<std::atomic<int>>(0);
+  const auto live = std::make_shared<std::atomic<int>>(0);
+  const Dataset never_asked = from_generator(
+      [=](uint64_t) -> Generator {
+        ++*begun;
+        ++*live;
+        const std::shared_ptr<void> token(nullptr, [live](void*) { --*live; });
+        return [token]() -> Result<std::optional<Element>> { return std::nullopt; };
+      },
+      {{"", DType::i64, {}}});
+  const Dataset first = generated(
+      5, [](uint64_t) {}, [](int64_t) { busy_us(100); });
+  Loader loader(concatenate({first, never_asked}) | take(5) | repeat(), {.threads = 2});
+  EXPECT_TRUE(becomes_true([&] {
+    for (int i = 0; i < 5; ++i) EXPECT_TRUE(loader.next());
+    pause_ms(1);
+    EXPECT_LE(*live, 3);
+    return *begun > 5;
+  })) << "each round's is begun early, and the one of the round before is let go";
+}
+
+TEST(Early, WhatIsRestoredAtAnotherPlaceIsNotTakenFromIt) {
+  const auto zeros = std::make_shared<std::atomic<int>>(0);
+  const Dataset numbers = range(10) | map([zeros](int64_t x) -> Result<int64_t> {
+                            if (x == 0) ++*zeros;
+                            if (x == 9) return fail(ErrorKind::DataLoss, "nine");
+                            return x;
+                          });
+  const Dataset dataset = zip({numbers | batch(4), concatenate({generated(2), numbers})});
+  const auto expected = elements(dataset);
+  *zeros = 0;
+  Loader loader(dataset, {.threads = 2});
+  ASSERT_TRUE(loader.next());
+  ASSERT_TRUE(becomes_true([&] { return *zeros > 1; })) << "the numbers behind the generator's are begun";
+  EXPECT_EQ(rest_of(loader), std::vector(expected.begin() + 1, expected.end()))
+      << "the third batch is made anew from its own elements";
+}
+
+TEST(Early, AThreadThatIsLeftWhereItLetsGoDoesNotHoldTheProgram) {
+  Watchdog watchdog;
+  watchdog.in("an epoch that is not let go");
+  struct Gates {
+    std::atomic<bool> begins = false, holds = false, is_held = false, is_gone = false;
+    Gate begin, end;
+  };
+  const auto gates = std::make_shared<Gates>();
+  const auto at_bind = [gates](uint64_t epoch) {
+    if (epoch != 1) return;
+    gates->begins = true;
+    gates->begin.pass();
+  };
+  const auto at_end = [gates](uint64_t epoch) {
+    if (epoch != 1) return;
+    gates->end.pass();
+    gates->is_gone = true;
+  };
+  const auto at_each = [gates](int64_t x) {
+    if (x != 3 || !gates->holds) return;
+    gates->is_held = true;
+    gates->end.pass();
+  };
+  const Dataset dataset = watched(at_bind, at_end, at_each);
+  testing::internal::CaptureStderr();
+  {
+    Loader loader(dataset, {.epochs = 3, .threads = 2});
+    for (int i = 0; i < 4; ++i) {
+      ASSERT_TRUE(loader.next());
+      pause_ms(2);  // A program that computes would keep the processor of one thread.
+    }
+    ASSERT_TRUE(becomes_true([&] { return gates->begins.load(); }));
+    gates->holds = true;
+    loader.next_epoch();
+    loader.next_epoch();
+    ASSERT_TRUE(loader.next());
+    ASSERT_TRUE(becomes_true([&] { return gates->is_held.load(); })) << "the other thread is busy elsewhere";
+    gates->begin.open = true;
+  }
+  EXPECT_FALSE(gates->is_gone) << "it was not waited for";
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("watched does not return"));
+  gates->end.open = true;
+  EXPECT_TRUE(becomes_true([&] { return gates->is_gone.load(); }));
 }
 
 TEST(Early, AnEpochThatIsLeftOutIsLetGo) {
