@@ -105,6 +105,7 @@ bool Window::take(Units& dropped) {
   current_ = std::move(units_.front());
   is_counted_ = false;
   units_.pop_front();
+  ahead_ -= counted(*current_);
   core_.ready_bytes -= current_->bytes;
   if (taken_++ == 0) first_take_ = core_.takes();
   const int64_t ready = ready_units();
@@ -129,6 +130,7 @@ void Window::drop_units(Units& dropped, int64_t from) {
   const auto first = units_.begin() + from;
   std::for_each(first, units_.end(), [this](const auto& unit) {
     unit->dropped = true;
+    ahead_ -= counted(*unit);
     unclaimed_rows_ -= unit->size - unit->claimed;
     core_.pending_bytes -= unit->pending;
     if (unit->ready) core_.ready_bytes -= unit->bytes;
@@ -205,7 +207,9 @@ bool Window::has_room() const {
   if (units_.empty()) return bytes < 0 || core_.fits(bytes);
   if (units_.front()->broken && !any_order_) return false;
   const auto ahead = static_cast<int64_t>(units_.size());
-  if (ahead >= target() || (any_order_ && given_early_ >= kMostGivenEarly)) return false;
+  if (ahead >= target() || (any_order_ && given_early_ + ahead >= kMostGivenEarly)) return false;
+  const int64_t ceiling = core_.options().run_ahead;
+  if (ceiling >= 0 && ahead_ + rows_to_open() > ceiling) return false;
   // Of unknown size: as many more as there were, so that a wrong guess is found while it is cheap.
   if (bytes < 0 || (element_bytes_ < 0 && ahead > known_.completed)) return false;
   return core_.fits(bytes);
@@ -292,6 +296,7 @@ void Window::finish_open(const std::shared_ptr<Unit>& unit, Got opened, int64_t 
   unit->pending = unit->has_memory ? 0 : std::max(bytes_of_unit(rows), int64_t{0});
   core_.pending_bytes += unit->pending;
   unclaimed_rows_ += unit->size;
+  ahead_ += counted(*unit);
   units_.push_back(unit);
   if (unit->size == 0) finish_unit(*unit);
   if (known_.rows.blocking && !known_.opens.blocking) core_.wake();  // Who opened is not who goes on.

@@ -142,6 +142,7 @@ class Window : public std::enable_shared_from_this<Window> {
   using Units = std::vector<std::shared_ptr<Unit>>;
   /// To be destroyed without the lock, as elements may be of any kind.
   void drop_units(Units& dropped, int64_t from);
+  int64_t counted(const Unit& unit) const { return stage_.how == How::rows ? 1 : unit.elements; }  // For run_ahead.
   int64_t ready_units() const;
   bool take(Units& dropped);
   std::string place();
@@ -162,6 +163,7 @@ class Window : public std::enable_shared_from_this<Window> {
   uint64_t stalled_at_ = UINT64_MAX;           // The core's progress when there was nothing to open with.
   int64_t opened_ = 0, taken_ = 0, made_ = 0;  // Units, the last rows.
   int64_t opening_bytes_ = 0;                  // That the unit being opened is going to take.
+  int64_t ahead_ = 0;                          // What counts for run_ahead, of units_.
   int64_t given_early_ = 0;                    // Units, while an earlier one is not.
   int64_t first_take_ = 0;                     // The program's, when the first unit was taken.
   double ready_seen_ = 0;

@@ -64,6 +64,24 @@ TEST(Window, IsNeverDeeperThanItsCeiling) {
   }
 }
 
+TEST(Window, CountsWhatItIsAheadInElementsAlsoWhenTheyGetDear) {
+  constexpr int64_t kCeiling = 40, kCheap = 160, kTaken = 140;
+  const auto made = std::make_shared<std::atomic<int64_t>>(0);
+  const Dataset dataset = range(100'000) | map([made](int64_t x) {
+                            if (x >= kCheap) busy_us(1000);
+                            ++*made;
+                            return x;
+                          });
+  Loader loader(dataset, {.threads = 1, .run_ahead = kCeiling, .consumer_helps = false});
+  for (int i = 0; i < kTaken; ++i) ASSERT_TRUE(loader.next());
+  EXPECT_TRUE(becomes_true([&] {
+    const int64_t before = *made;
+    pause_ms(30);
+    return *made == before;
+  }));
+  EXPECT_LE(*made, kTaken + kCeiling + 19 + 5) << "the rest of what is being given, and samples";
+}
+
 TEST(Window, GivesInOrderWhatIsReadyInAnother) {
   const Dataset dataset = range(120) | map(
                                            [](int64_t x) {
