@@ -339,7 +339,7 @@ void Window::lose(const Task& task, Error why) {
     return;
   }
   drop_units(lost_units_, std::find(units_.begin(), units_.end(), task.unit) - units_.begin());
-  if (!is_lost_) lost_ = std::move(why);
+  if (!is_lost_ || task.unit) lost_ = std::move(why);  // A unit that is still there stands before what was lost.
   is_lost_ = ended_ = true;
   core_.made_progress();
 }

@@ -158,6 +158,49 @@ TEST(Window, CountsWhatIsReady) {
   core->stop();
 }
 
+// Whose units are made by the test.
+class ByHand final : public Window {
+ public:
+  ByHand(Core& core, const Dataset& dataset) : Window(core, stage_of(*dataset.node())) {}
+  Got open(int64_t, Context&, std::shared_ptr<Unit>&) override { return Got::end; }
+  void work(Unit&, int64_t, int64_t, Context&) override {}
+  void complete(Unit&, Context&) override {}
+  /// Opens a unit of one row and claims that.
+  Task begin() {
+    Task task;
+    EXPECT_TRUE(claim(Role::worker, false, &task));
+    const auto unit = std::make_shared<Unit>();
+    unit->size = unit->elements = 1;
+    finish_open(unit, Got::value, 1, core_.progress(), 1);
+    EXPECT_TRUE(claim(Role::worker, false, &task));
+    EXPECT_EQ(task.unit, unit);
+    return task;
+  }
+
+ protected:
+  void visit_place(StateVisitor&) override {}
+  Got give(Unit&, Context&, Element&) override { return Got::end; }
+};
+
+TEST(Window, OfSeveralErrorsThatLoseUnitsGivesTheFirstInPlaceNotInTime) {
+  const Dataset dataset = range(10);
+  const auto core = std::make_shared<Core>(dataset, LoaderOptions{.threads = 2});
+  const auto window = std::make_shared<ByHand>(*core, dataset);
+  {
+    const MutexLock lock(core->mu);
+    const Task first = window->begin(), second = window->begin(), third = window->begin();
+    window->lose(second, Error(ErrorKind::DataLoss, "second"));
+    window->lose(third, Error(ErrorKind::DataLoss, "third"));
+    window->lose(first, Error(ErrorKind::DataLoss, "first"));
+  }
+  Context context(core->pool());
+  Element element;
+  EXPECT_EQ(window->next(context, element), Got::error);
+  EXPECT_EQ(context.error.message(), "first");
+  EXPECT_EQ(window->next(context, element), Got::end);
+  window->close();
+}
+
 TEST(Waits, AreBelievedAfterAWhileAndUnbelievedToo) {
   Waits waits;
   for (int i = 0; i < 7; ++i) EXPECT_FALSE(waits.add(true));
