@@ -293,11 +293,13 @@ bool Core::help(Context& context) {
   if (!may || !claim(Role::helper, &task)) return false;
   ++running_;
   ++stats_.helped;
+  const bool opens = task.unit == nullptr;
   {
     const CurrentPool current(pool_);
     run(task, context);
   }
   --running_;
+  if (opens) wake();
   return true;
 }
 

@@ -97,10 +97,12 @@ void Core::sleep(Worker& self) {
     polls_ = true;
     (void)self.wake.wait_until(mu, std::chrono::steady_clock::now() + kPollMemory);
     polls_ = false;
+    self.asleep = false;
+    wake();  // What there is memory for may be for another one; if there is still none, one has to look again.
   } else {
     self.wake.wait(mu);
+    self.asleep = false;
   }
-  self.asleep = false;
 }
 
 void Core::do_io(Worker& self) {
