@@ -105,15 +105,16 @@ TEST_F(Gates, CancelEndsAPutThatWaitsAndThoseInLine) {
 }
 
 TEST_F(Gates, WaitsAreCountedWithTheirTime) {
-  Gate gate(1, 0);
-  auto waits = later([&] { return take(gate); });
-  eventually([&] { return gate.waiting_takes() == 1; });
-  std::this_thread::sleep_for(milliseconds(2));
-  ASSERT_EQ(put(gate), Pass::go);
-  ASSERT_EQ(waits.get(), Pass::go);
-  EXPECT_EQ(gate.take_waits().count(), 1);
-  EXPECT_GE(gate.take_waits().total_ns(), 1'000'000);
-  EXPECT_EQ(gate.put_waits().count(), 0);
+  eventually([] {  // Unless the system lets it run too late to wait for long.
+    Gate gate(1, 0);
+    auto waits = later([&] { return take(gate); });
+    eventually([&] { return gate.waiting_takes() == 1; });
+    std::this_thread::sleep_for(milliseconds(2));
+    EXPECT_EQ(put(gate), Pass::go);
+    EXPECT_EQ(waits.get(), Pass::go);
+    EXPECT_EQ(gate.put_waits().count(), 0);
+    return gate.take_waits().count() == 1 && gate.take_waits().total_ns() >= 1'000'000;
+  });
 }
 
 // Each side must see at once what the other did, or sleep and be woken: many sleeps, with timeouts and stops between.
@@ -153,7 +154,7 @@ class Sleeper {
   }
   // Returns false iff it slept although what it waited for had come.
   bool await(int64_t target, uint64_t delay) {
-    constexpr int64_t kLong = 500'000'000;
+    constexpr int64_t kLong = kLooksAgain ? 30'000'000'000 : 500'000'000;
     while (position_.load(std::memory_order_acquire) < target) {
       // Lets the other side in, by chance and, on one CPU, by request.
       for (; delay > 0; --delay) spin_pause();
@@ -199,7 +200,7 @@ int64_t rounds_until_a_wake_is_lost(int64_t most) {
 TEST_F(Gates, ASleeperThatLooksAgainLosesNoWake) { EXPECT_EQ(rounds_until_a_wake_is_lost<true>(3000), 3000); }
 
 TEST_F(Gates, TheSameStressCatchesASleeperThatDoesNotLookAgain) {
-  EXPECT_LT(rounds_until_a_wake_is_lost<false>(3000), 3000);
+  EXPECT_LT(rounds_until_a_wake_is_lost<false>(100'000), 100'000);
 }
 
 }  // namespace

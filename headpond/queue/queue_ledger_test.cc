@@ -210,7 +210,7 @@ TEST_P(Ledger, NothingIsLostNothingComesTwiceAndOrderIsKept) {
 TEST(LedgerControl, AQueueThatDropsWhatAFailedBatchTookIsCaught) {
   const Watchdog watchdog("control of the ledger");
   int64_t lost = 0;
-  for (uint64_t seed = 0; seed < 20 && lost == 0; ++seed) lost = Round({.loses = true}, seed).run().lost;
+  for (uint64_t seed = 0; seed < 500 && lost == 0; ++seed) lost = Round({.loses = true}, seed).run().lost;
   EXPECT_GT(lost, 0);
 }
 

@@ -2,6 +2,8 @@
 // Calls for several elements, and the order in which waiting calls are served.
 #include <gmock/gmock.h>
 
+#include <atomic>
+
 #include "headpond/queue/queue_test_internal.h"
 
 namespace headpond::internal {
@@ -242,8 +244,10 @@ TEST_F(Rows, AStopOrACloseEndsAnEnqueueManyThatNeverLacksRoom) {
   for (const bool close : {false, true}) {
     FIFOQueue queue(scalars(64));
     std::stop_source stop;
+    std::atomic<bool> ended = false;
     auto taker = later([&] {
-      while (queue.dequeue()) {
+      for (int64_t taken = 0; queue.dequeue();) {
+        if (++taken == 2'000'000) ended.wait(false);  // The other threads have not run yet.
       }
     });
     auto put = later([&] { return queue.enqueue_many(numbers(range(0, 5'000'000)), {.stop = stop.get_token()}); });
@@ -253,6 +257,8 @@ TEST_F(Rows, AStopOrACloseEndsAnEnqueueManyThatNeverLacksRoom) {
     } else {
       stop.request_stop();
     }
+    ended = true;
+    ended.notify_all();
     EXPECT_FAILS(ErrorKind::Cancelled, put.get());
     EXPECT_LT(queue.stats().enqueued, 5'000'000);
     ASSERT_TRUE(queue.close(true));
