@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "headpond/tensor/buffer.h"
 
+#include <pthread.h>
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -73,6 +74,37 @@ void system_free(void* block, size_t size) {
   }
 }
 
+// Held while the process forks, so that in the child nobody holds them who is not there.
+class ForkLocks {
+ public:
+  static ForkLocks& all() {
+    static ForkLocks* const locks = new ForkLocks;
+    return *locks;
+  }
+  void add(Mutex& mutex) {
+    MutexLock lock(mu_);
+    mutexes_.push_back(&mutex);
+  }
+  void remove(Mutex& mutex) {
+    MutexLock lock(mu_);
+    std::erase(mutexes_, &mutex);
+  }
+
+ private:
+  ForkLocks() { pthread_atfork(&lock_all, &unlock_all, &unlock_all); }
+  static void lock_all() HEADPOND_NO_THREAD_SAFETY_ANALYSIS {
+    all().mu_.lock();
+    for (Mutex* const mutex : all().mutexes_) mutex->lock();
+  }
+  static void unlock_all() HEADPOND_NO_THREAD_SAFETY_ANALYSIS {
+    for (Mutex* const mutex : all().mutexes_) mutex->unlock();
+    all().mu_.unlock();
+  }
+
+  Mutex mu_;
+  std::vector<Mutex*> mutexes_ HEADPOND_GUARDED_BY(mu_);
+};
+
 }  // namespace
 
 // Small blocks are the business of a few stripes, each with a lock of its own: a thread takes from its stripe, and what
@@ -98,7 +130,12 @@ struct BufferPool::State {
   std::atomic<int64_t> in_use = 0, cached = 0;  // Of all stripes; each stripe may be `slack` ahead.
   std::atomic<size_t> stripes_in_use = kStripes;
 
-  State(int64_t max_cached, int64_t max_all) : max_cached_bytes(max_cached), max_bytes(max_all) {}
+  State(int64_t max_cached, int64_t max_all) : max_cached_bytes(max_cached), max_bytes(max_all) {
+    ForkLocks::all().add(mu);
+  }
+  ~State() { ForkLocks::all().remove(mu); }
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
 
   static size_t stripe_for(uint32_t size_class) {
     static std::atomic<size_t> threads = 0;

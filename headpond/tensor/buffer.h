@@ -13,7 +13,7 @@ namespace headpond {
 class BufferPool;
 
 /// A block of memory with an intrusive count of its owners. Made by a BufferPool only; its bytes are not cleared.
-/// Counting is thread-safe; the bytes are the owners' business. A buffer keeps what it needs of its pool alive.
+/// Counting is thread-safe, also behind fork(); the bytes are the owners'. It keeps what it needs of its pool alive.
 class Buffer {
  public:
   std::byte* data() { return reinterpret_cast<std::byte*>(this) + kHeader; }

@@ -3,8 +3,11 @@
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <new>
 #include <optional>
@@ -145,6 +148,30 @@ TEST(BufferPool, ServesManyThreads) {
     }
   }
   EXPECT_EQ(pool.stats().bytes_in_use, 0);
+}
+
+// Whoever is at the pool when the process forks is not in the child, and the child is not held up by it.
+TEST(BufferPool, ServesAChildProcessToo) {
+  BufferPool pool;
+  std::atomic<bool> stop = false;
+  const Thread other("allocator", [&] {
+    while (!stop) (void)pool.allocate(100);
+  });
+  bool all = true;
+  for (int i = 0; i < 100 && all; ++i) {
+    const BufferRef held = pool.allocate(100);
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(10);
+      { const BufferRef gone = held; }
+      (void)pool.allocate(200);
+      _exit(0);
+    }
+    int status = -1;
+    all = waitpid(child, &status, 0) == child && status == 0;
+  }
+  stop = true;
+  EXPECT_TRUE(all);
 }
 
 }  // namespace
