@@ -201,14 +201,12 @@ TEST(Early, WhatIsRestoredAtAnotherPlaceIsNotTakenFromIt) {
       << "the third batch is made anew from its own elements";
 }
 
-TEST(Early, AThreadThatIsLeftWhereItLetsGoDoesNotHoldTheProgram) {
-  Watchdog watchdog;
-  watchdog.in("an epoch that is not let go");
-  struct Gates {
-    std::atomic<bool> begins = false, holds = false, is_held = false, is_gone = false;
-    Gate begin, end;
-  };
-  const auto gates = std::make_shared<Gates>();
+struct Gates {
+  std::atomic<bool> begins = false, holds = false, is_held = false, is_gone = false;
+  Gate begin, end;
+};
+// Its epoch 1 waits at a gate where it begins and where it goes; if `holds`, each at its fourth element too.
+Dataset gated(const std::shared_ptr<Gates>& gates) {
   const auto at_bind = [gates](uint64_t epoch) {
     if (epoch != 1) return;
     gates->begins = true;
@@ -224,10 +222,16 @@ TEST(Early, AThreadThatIsLeftWhereItLetsGoDoesNotHoldTheProgram) {
     gates->is_held = true;
     gates->end.pass();
   };
-  const Dataset dataset = watched(at_bind, at_end, at_each);
+  return watched(at_bind, at_end, at_each);
+}
+
+TEST(Early, AThreadThatIsLeftWhereItLetsGoDoesNotHoldTheProgram) {
+  Watchdog watchdog;
+  watchdog.in("an epoch that is not let go");
+  const auto gates = std::make_shared<Gates>();
   testing::internal::CaptureStderr();
   {
-    Loader loader(dataset, {.epochs = 3, .threads = 2});
+    Loader loader(gated(gates), {.epochs = 3, .threads = 2});
     for (int i = 0; i < 4; ++i) {
       ASSERT_TRUE(loader.next());
       pause_ms(2);  // A program that computes would keep the processor of one thread.

@@ -77,7 +77,8 @@ struct Loader::Run {
 
   // What opening throws is the end of this epoch, behind that error.
   std::optional<Error> begin_epoch_if_needed() {
-    wait_began = 0, waited_ns = -1;
+    wait_began = 0;
+    waited_ns = -1;
     if (iterator || is_lost) return std::nullopt;
     wait_began = now_ns();
     try {
