@@ -38,6 +38,7 @@ struct Coordinator::State {
   State(CoordinatorOptions given, internal::WaitClock& own_clock) : options(std::move(given)), clock(own_clock) {}
 
   struct Member {
+    int64_t number = 0;
     Thread thread;
     std::string name;
     bool ended = false;
@@ -50,6 +51,7 @@ struct Coordinator::State {
   mutable Mutex mu;
   CondVar changed;  // A stop was requested, or a thread ended.
   std::list<Member> members HEADPOND_GUARDED_BY(mu);
+  int64_t started HEADPOND_GUARDED_BY(mu) = 0;
   std::stop_source source HEADPOND_GUARDED_BY(mu);
   Error error HEADPOND_GUARDED_BY(mu);
   int64_t stop_ns HEADPOND_GUARDED_BY(mu) = -1;  // When the stop was requested; -1: not yet.
@@ -63,18 +65,13 @@ struct Coordinator::State {
 
   bool stopped() const HEADPOND_REQUIRES(mu) { return stop_ns >= 0; }
 
-  std::vector<std::string> live(const std::vector<const Member*>& among) const HEADPOND_REQUIRES(mu) {
+  // Of those that were started before `end`.
+  std::vector<std::string> live(int64_t end) const HEADPOND_REQUIRES(mu) {
     std::vector<std::string> names;
     for (const Member& member : members) {
-      if (!member.ended && std::ranges::count(among, &member) != 0) names.push_back(member.name);
+      if (!member.ended && member.number < end) names.push_back(member.name);
     }
     return names;
-  }
-
-  std::vector<const Member*> everyone() const HEADPOND_REQUIRES(mu) {
-    std::vector<const Member*> all;
-    for (const Member& member : members) all.push_back(&member);
-    return all;
   }
 
   // Joins threads whose body has ended: a moment's work each.
@@ -105,7 +102,7 @@ Coordinator::~Coordinator() {
   std::list<State::Member> members;
   {
     MutexLock lock(state_->mu);
-    while (!state_->live(state_->everyone()).empty()) state_->changed.wait(state_->mu);
+    while (!state_->live(INT64_MAX).empty()) state_->changed.wait(state_->mu);
     members.swap(state_->members);
   }
 }
@@ -116,6 +113,7 @@ void Coordinator::start(std::string name, std::function<Result<void>(std::stop_t
   state_->reap();
   MutexLock lock(state_->mu);
   State::Member& member = state_->members.emplace_back();
+  member.number = state_->started++;
   member.name = name;
   auto run = [this, &member, body = std::move(body), token = state_->source.get_token()] {
     stop_on_exception([&] { return body(token); });
@@ -188,13 +186,13 @@ Result<void> Coordinator::join(JoinOptions options) {
   Error error;
   {
     MutexLock lock(state_->mu);
-    const auto awaited = state_->everyone();
-    for (const State::Member* member : awaited) {
-      if (member->thread.id() == std::this_thread::get_id()) {
-        return fail(ErrorKind::FailedPrecondition, fmt::format("thread '{}' joins its own coordinator", member->name));
+    const int64_t end_of_awaited = state_->started;
+    for (const State::Member& member : state_->members) {
+      if (member.thread.id() == std::this_thread::get_id()) {
+        return fail(ErrorKind::FailedPrecondition, fmt::format("thread '{}' joins its own coordinator", member.name));
       }
     }
-    while (!(live = state_->live(awaited)).empty()) {
+    while (!(live = state_->live(end_of_awaited)).empty()) {
       const int64_t end = state_->stopped() ? deadline_ns(state_->stop_ns, options.stop_grace_period) : INT64_MAX;
       if (now() >= end) break;
       state_->clock.wait_until(state_->changed, state_->mu, end);

@@ -218,6 +218,29 @@ TEST_F(Coordination, ThreadsStartedWhileAJoinWaitsAreNotAwaitedByIt) {
   EXPECT_TRUE(joined.get());
 }
 
+// Also where it gets the memory of one that was awaited.
+TEST_F(Coordination, AThreadStartedInThePlaceOfOneThatEndedIsNotAwaited) {
+  ManualClock clock;
+  Coordinator coordinator({}, clock);
+  std::atomic<int> ended = 0;
+  std::atomic<bool> may_end = false;
+  const auto short_one = [&](const std::stop_token&) -> Result<void> {
+    ++ended;
+    return {};
+  };
+  for (int i = 0; i < 8; ++i) coordinator.start("short", short_one);
+  coordinator.start("long", [&](const std::stop_token&) -> Result<void> {
+    while (!may_end) std::this_thread::yield();
+    return {};
+  });
+  auto joined = later([&] { return coordinator.join(); });
+  clock.until_somebody_waits();
+  eventually([&] { return ended == 8; });
+  for (int i = 0; i < 8; ++i) coordinator.start("later", until_stop);
+  may_end = true;
+  EXPECT_TRUE(joined.get());
+}
+
 TEST_F(Coordination, AThreadCannotJoinItsOwnCoordinator) {
   Coordinator coordinator;
   Result<void> inner;

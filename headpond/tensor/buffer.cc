@@ -131,9 +131,11 @@ struct BufferPool::State {
   std::atomic<size_t> stripes_in_use = kStripes;
 
   State(int64_t max_cached, int64_t max_all) : max_cached_bytes(max_cached), max_bytes(max_all) {
-    ForkLocks::all().add(mu);
+    for (Stripe& stripe : stripes) ForkLocks::all().add(stripe.mu);
   }
-  ~State() { ForkLocks::all().remove(mu); }
+  ~State() {
+    for (Stripe& stripe : stripes) ForkLocks::all().remove(stripe.mu);
+  }
   State(const State&) = delete;
   State& operator=(const State&) = delete;
 
