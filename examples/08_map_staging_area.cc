@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// MapStagingArea: a staging area whose elements have keys. Use it to take results in an order of your own though
+// threads finish them in any order, and where an element's components come from different threads.
+#include <headpond/headpond.h>
+
+#include <cstdio>
+
+namespace hp = headpond;
+
+int main() {
+  constexpr int64_t kSteps = 12;
+  // No capacity: it could be full of later keys while the program waits for an earlier one.
+  hp::MapStagingArea area({.dtypes = {hp::i64, hp::i64}, .shapes = {{}, {}}, .name = "parts"});
+  // Components 0 and 1 of a key, each by a thread of its own; a key is inside once it has both.
+  const auto put = [area](int64_t component, int64_t factor, bool backwards) {
+    return [=](std::stop_token stop) -> hp::Result<void> {
+      for (int64_t i = 0; i < kSteps; ++i) {
+        const int64_t key = backwards ? kSteps - 1 - i : i;
+        HEADPOND_TRY(area.put(key, {hp::Tensor::scalar(key * factor)}, {component}, {.stop = stop}));
+      }
+      return {};
+    };
+  };
+  hp::Coordinator coordinator;
+  coordinator.start("tens", put(0, 10, /*backwards=*/false));
+  coordinator.start("hundreds", put(1, 100, /*backwards=*/true));
+
+  bool right = true;
+  for (int64_t key = 0; key < kSteps; ++key) {
+    const hp::Result<hp::Keyed> taken = area.get(key);  // Waits for this one, whatever else is inside.
+    if (!taken) return 1;
+    const int64_t tens = taken->element[0].as<int64_t>()[0], hundreds = taken->element[1].as<int64_t>()[0];
+    std::printf("key %2d: %3d and %4d\n", static_cast<int>(key), static_cast<int>(tens), static_cast<int>(hundreds));
+    right &= tens == 10 * key && hundreds == 100 * key;
+  }
+  return coordinator.join() && right ? 0 : 1;
+}
