@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: Apache-2.0
+// The gate under every kind of schedule: a few threads, each with a few calls, run one at a time as a seed decides.
+// Nobody stays blocked who could go on, and what comes out is what went in. HEADPOND_SCHEDULES sets how many schedules,
+// HEADPOND_SCHEDULES_FIRST the first seed: a seed that failed fails again.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "headpond/base/clock.h"
+#include "headpond/base/random.h"
+#include "headpond/queue/scheduled_atomic_test_internal.h"
+
+namespace std {  // Where the code under test looks for atomics.
+using headpond::internal::ScheduledAtomic;
+}
+#undef HEADPOND_INJECT  // Hand-over points are everywhere already.
+#define atomic ScheduledAtomic
+#define Mutex ScheduledMutex
+#define MutexLock ScheduledMutexLock
+#define now_ns internal::Scheduler::now
+#define sched_yield internal::Scheduler::pause
+#define __builtin_ia32_pause internal::Scheduler::pause
+#define syscall internal::system_call
+#define sched_getaffinity internal::cpus_of
+#define sched_getcpu() 0
+namespace headpond {
+using internal::ScheduledMutex;
+using internal::ScheduledMutexLock;
+}  // namespace headpond
+#include "headpond/queue/gate.cc"
+#include "headpond/queue/signal.cc"
+#include "headpond/queue/turn.cc"
+
+namespace headpond::internal {
+namespace {
+
+using Draw = headpond::Random;
+constexpr size_t kMostThreads = 4;
+
+struct Step {
+  enum Kind : uint8_t { put, take, take_many, take_at_once, close, cancel, stop } kind;
+  int64_t n;
+  std::chrono::nanoseconds timeout;
+  bool stoppable;
+};
+using Script = std::vector<Step>;
+
+struct Plan {
+  int64_t capacity;
+  int64_t minimum;
+  std::vector<Script> scripts;
+};
+
+Step random_step(Draw& random) {
+  constexpr std::array kinds = {Step::put,       Step::put,          Step::put,   Step::take,   Step::take,
+                                Step::take_many, Step::take_at_once, Step::close, Step::cancel, Step::stop};
+  constexpr std::array timeouts = {kForever, kForever, std::chrono::nanoseconds(0),
+                                   std::chrono::nanoseconds(1'000'000)};
+  return {kinds[random.below(kinds.size())], 1 + static_cast<int64_t>(random.below(3)), timeouts[random.below(4)],
+          random.below(3) == 0};
+}
+
+Plan random_plan(uint64_t seed) {
+  Draw random(RandomKey{seed});
+  constexpr std::array capacities = {1, 2, 3, -1};
+  Plan plan{.capacity = capacities[random.below(4)], .minimum = 0, .scripts = {}};
+  if (plan.capacity != 1) plan.minimum = static_cast<int64_t>(random.below(2));
+  plan.scripts.resize(2 + random.below(kMostThreads - 1));
+  for (Script& script : plan.scripts) {
+    for (uint64_t steps = 1 + random.below(4); steps > 0; --steps) script.push_back(random_step(random));
+  }
+  return plan;
+}
+
+std::string to_text(const Plan& plan) {
+  constexpr std::array names = {"put", "take", "take_many", "take_at_once", "close", "cancel", "stop"};
+  std::string text = "capacity " + std::to_string(plan.capacity) + ", minimum " + std::to_string(plan.minimum);
+  for (const Script& script : plan.scripts) {
+    text += "\n ";
+    for (const Step& step : script) {
+      text.append(" ").append(names[step.kind]).append(" ").append(std::to_string(step.n));
+      if (step.timeout != kForever) text.append(step.timeout.count() == 0 ? " now" : " soon");
+      text.append(step.stoppable ? " stoppable;" : ";");
+    }
+  }
+  return text;
+}
+
+// One gate and the calls of one schedule. Its own fields are plain: one thread runs at a time.
+class Play {
+ public:
+  explicit Play(const Plan& plan, bool loses = false)
+      : plan_(plan), loses_(loses), gate_(plan.capacity, plan.minimum) {}
+
+  // What was wrong, or "".
+  std::string run(Scheduler& scheduler, uint64_t seed, const Mistakes& mistakes = {}) {
+    std::vector<Scheduler::Body> bodies;
+    for (size_t i = 0; i < plan_.scripts.size(); ++i) bodies.emplace_back([this, i] { play(i); });
+    outcome_ = scheduler.run(
+        seed, mistakes, bodies, [this] { audit_blocked(); }, [this] { gate_.close_and_cancel(); });
+    if (outcome_.stuck) {
+      check(false, "blocked although closed with cancel");
+      return wrong_;
+    }
+    check(gate_.put_count() == put_ && gate_.take_count() == taken_, "counts differ");
+    check(gate_.waiting_puts() == 0 && gate_.waiting_takes() == 0, "somebody waits still");
+    return wrong_;
+  }
+  const Scheduler::Outcome& outcome() const { return outcome_; }
+
+ private:
+  // Where a call is.
+  enum class At : uint8_t { nowhere, put_line, put_turn, take_line, take_turn, close, cancel };
+  struct Call {
+    At at = At::nowhere;
+    int64_t least = 0;
+    bool stoppable = false;
+  };
+
+  void check(bool holds, const char* otherwise) {
+    if (!holds && wrong_.empty()) wrong_ = otherwise;
+  }
+  int64_t inside() const { return put_ - taken_; }
+
+  void play(size_t thread) {
+    Call& call = calls_[thread];
+    for (const Step& step : plan_.scripts[thread]) {
+      call = {.stoppable = step.stoppable};
+      Wait wait{.timeout = step.timeout, .stop = step.stoppable ? stop_.get_token() : std::stop_token()};
+      Patience patience(wait);
+      switch (step.kind) {
+        case Step::put:
+          check_pass(put(step, patience, call), step);
+          break;
+        case Step::take:
+        case Step::take_many:
+        case Step::take_at_once:
+          check_pass(take(step, patience, call), step);
+          break;
+        case Step::close:
+          call.at = At::close;
+          gate_.close();
+          check(gate_.refuses_puts(), "open after a close");
+          break;
+        case Step::cancel:
+          call.at = At::cancel;
+          gate_.close_and_cancel();
+          check(gate_.refuses_puts(), "open after a close with cancel");
+          break;
+        case Step::stop:
+          request_stop();
+          break;
+      }
+      call.at = At::nowhere;
+    }
+  }
+
+  // The system's stop states would block a thread that is not ours to wake.
+  void request_stop() {
+    const Scheduler::Alone alone;
+    stop_.request_stop();
+  }
+
+  void check_pass(Pass pass, const Step& step) {
+    check(pass != Pass::timed_out || step.timeout != kForever, "timed out without a time");
+    check(pass != Pass::stopped || step.stoppable, "stopped without a stop");
+    check(pass != Pass::cancelled || step.kind == Step::put, "a take was cancelled");
+  }
+
+  Pass put(const Step& step, Patience& patience, Call& call) {
+    call.at = At::put_line;
+    if (const Pass pass = gate_.begin_put(patience); pass != Pass::go) return pass;
+    call.at = At::put_turn;
+    check(!std::exchange(putting_, true), "two in the put turn");
+    Pass pass = Pass::go;
+    for (int64_t i = 0; i < step.n && pass == Pass::go; ++i) {
+      pass = gate_.await_room(patience);
+      if (pass != Pass::go) break;
+      check(plan_.capacity < 0 || inside() < plan_.capacity + returned_, "above the capacity");
+      slots_[static_cast<size_t>(put_)] = put_ + 1;
+      ++put_;
+      gate_.commit_put(1);
+    }
+    putting_ = false;
+    gate_.end_put();
+    return pass;
+  }
+
+  Pass take(const Step& step, Patience& patience, Call& call) {
+    call.at = At::take_line;
+    if (const Pass pass = gate_.begin_take(patience); pass != Pass::go) return pass;
+    call.at = At::take_turn;
+    check(!std::exchange(taking_, true), "two in the take turn");
+    const int64_t n = step.kind == Step::take ? 1 : step.n;
+    const int64_t at_once = step.kind == Step::take_at_once ? n : 1;
+    int64_t count = 0;
+    Pass pass = Pass::go;
+    while (count < n) {
+      call.least = at_once;
+      pass = gate_.await_obtainable(at_once, patience);
+      if (pass != Pass::go) break;
+      take_now(at_once);
+      count += at_once;
+    }
+    check(pass != Pass::closed || (gate_.is_closed() && inside() < at_once), "closed although there is enough");
+    if (pass != Pass::go && count > 0) give_back(count);
+    taking_ = false;
+    gate_.end_take();
+    return pass;
+  }
+
+  void take_now(int64_t count) {
+    for (int64_t i = 0; i < count; ++i) {
+      check(slots_[static_cast<size_t>(taken_ + i)] == taken_ + i + 1, "taken before it was put");
+    }
+    taken_ += count;
+    check(inside() >= (gate_.is_closed() ? 0 : plan_.minimum), "below the minimum");
+    gate_.commit_take(count);
+  }
+
+  void give_back(int64_t count) {
+    returned_ += count;
+    taken_ -= count;
+    if (!loses_) gate_.give_back(count);
+  }
+
+  bool anybody(At at) const {
+    return std::ranges::any_of(calls_, [at](const Call& call) { return call.at == at; });
+  }
+
+  // Everybody who is not done is blocked: none of them may have what it waits for.
+  void audit_blocked() {
+    const bool room = plan_.capacity < 0 || inside() < plan_.capacity;
+    for (const Call& call : calls_) {
+      if (call.at == At::nowhere) continue;
+      check(!call.stoppable || call.at >= At::close || !stop_.stop_requested(), "blocked although stopped");
+      check(call.at != At::put_turn || !room, "a put is blocked although there is room");
+      check(call.at != At::put_line || (anybody(At::put_turn) && !gate_.refuses_puts()),
+            "a put stands in line for nobody");
+      check(call.at != At::close || anybody(At::put_turn), "a close is blocked though nobody puts");
+      check(call.at != At::cancel, "a close with cancel is blocked");
+      check(call.at != At::take_line || anybody(At::take_turn), "a take stands in line for nobody");
+      check(call.at != At::take_turn || (!gate_.is_closed() && inside() - plan_.minimum < call.least),
+            "a take is blocked although it has what it waits for");
+    }
+  }
+
+  const Plan& plan_;
+  const bool loses_;  // The control: what a batch that failed gave back is gone.
+  Gate gate_;
+  std::stop_source stop_;
+  std::array<Call, kMostThreads> calls_;
+  std::array<int64_t, 64> slots_{};
+  int64_t put_ = 0;
+  int64_t taken_ = 0;
+  int64_t returned_ = 0;
+  bool putting_ = false;
+  bool taking_ = false;
+  std::string wrong_;
+  Scheduler::Outcome outcome_;
+};
+
+uint64_t setting(const char* name, uint64_t otherwise) {
+  const char* const given = std::getenv(name);
+  return given == nullptr ? otherwise : std::strtoull(given, nullptr, 10);
+}
+
+// A scheduler whose threads the code under test has met before, so that a seed means the same at any time.
+class Schedules : public ::testing::Test {
+ protected:
+  Schedules() {
+    const Step take{.kind = Step::take, .n = 1, .timeout = kForever, .stoppable = false};
+    const Plan plan{.capacity = -1, .minimum = 0, .scripts = std::vector<Script>(kMostThreads, {take})};
+    EXPECT_EQ(Play(plan).run(scheduler_, 0), "");
+  }
+
+  // Whether one of 20,000 seeds finds something wrong.
+  bool is_found(const Mistakes& mistakes, bool loses = false) {
+    for (uint64_t seed = 0; seed < 20'000; ++seed) {
+      const Plan plan = random_plan(seed);
+      if (!Play(plan, loses).run(scheduler_, seed, mistakes).empty()) return true;
+    }
+    return false;
+  }
+
+  Scheduler scheduler_{kMostThreads};
+};
+
+TEST_F(Schedules, NobodyStaysBlockedWhoCouldGoOnAndNothingIsLost) {
+  const uint64_t first = setting("HEADPOND_SCHEDULES_FIRST", 0);
+  const uint64_t count = setting("HEADPOND_SCHEDULES", 20'000);
+  int64_t points = 0;
+  for (uint64_t seed = first; seed < first + count; ++seed) {
+    const Plan plan = random_plan(seed);
+    Play play(plan);
+    ASSERT_EQ(play.run(scheduler_, seed), "") << "HEADPOND_SCHEDULES_FIRST=" << seed << " again; " << to_text(plan);
+    points += play.outcome().points;
+  }
+  std::printf("%s schedules of %s points\n", std::to_string(count).c_str(),
+              std::to_string(points / static_cast<int64_t>(count)).c_str());
+}
+
+TEST_F(Schedules, ASeedIsAlwaysTheSameSchedule) {
+  for (uint64_t seed = 0; seed < 200; ++seed) {
+    const Plan plan = random_plan(seed);
+    Play once(plan);
+    Play again(plan);
+    ASSERT_EQ(once.run(scheduler_, seed), again.run(scheduler_, seed));
+    EXPECT_EQ(once.outcome().trace, again.outcome().trace);
+    EXPECT_EQ(once.outcome().points, again.outcome().points);
+  }
+}
+
+TEST_F(Schedules, AWakeThatIsForgottenIsFound) {
+  for (int64_t number = 0; number < 3; ++number) EXPECT_TRUE(is_found({.lost_wake = number})) << number;
+}
+
+TEST_F(Schedules, AFenceThatDoesNotReachTheOtherSideIsFound) { EXPECT_TRUE(is_found({.lame_fence = true})); }
+
+TEST_F(Schedules, ABatchThatIsNotGivenBackIsFound) { EXPECT_TRUE(is_found({}, true)); }
+
+}  // namespace
+}  // namespace headpond::internal
