@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A ledger of what went in and what came out while threads put, take, time out, stop and close as chance has it:
-// nothing is lost, nothing comes twice, and what one thread put keeps its order; for each type. HEADPOND_RACES sets the
+// nothing is lost, nothing comes twice, and what one thread put keeps its order; for each type. HEADPOND_ROUNDS sets the
 // number of rounds.
 #include <gtest/gtest.h>
 
@@ -184,7 +184,7 @@ class Ledger : public ::testing::TestWithParam<int64_t> {};
 INSTANTIATE_TEST_SUITE_P(Capacities, Ledger, ::testing::Values(1, 5, 6000, -1));
 
 int64_t rounds() {
-  const char* const given = std::getenv("HEADPOND_RACES");
+  const char* const given = std::getenv("HEADPOND_ROUNDS");
   return given == nullptr ? 16 : std::max<int64_t>(1, std::atoll(given) / 4);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A ledger of what several threads put into staging areas and barriers, and took out of them, while calls time out and
-// are stopped as chance has it: nothing is lost, nothing comes twice. HEADPOND_RACES sets the number of rounds.
+// are stopped as chance has it: nothing is lost, nothing comes twice. HEADPOND_ROUNDS sets the number of rounds.
 #include <atomic>
 #include <map>
 #include <mutex>
@@ -195,7 +195,7 @@ void pass_through_barrier(uint64_t seed, Book& book) {
 }
 
 int64_t rounds() {
-  const char* const given = std::getenv("HEADPOND_RACES");
+  const char* const given = std::getenv("HEADPOND_ROUNDS");
   return given == nullptr ? 6 : std::max<int64_t>(1, std::atoll(given) / 20);
 }
 
