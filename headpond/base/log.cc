@@ -40,7 +40,11 @@ LogSink set_log_sink(LogSink sink) {
 void log(LogLevel level, std::string_view line) {
   Log& state = global_log();
   MutexLock lock(state.mu);
-  state.sink(level, line);
+  try {
+    state.sink(level, line);
+  } catch (...) {  // A sink that fails is no reason for the program to.
+    to_stderr(level, line);
+  }
 }
 
 }  // namespace headpond

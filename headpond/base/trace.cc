@@ -2,6 +2,7 @@
 #include "headpond/base/trace.h"
 
 #include <memory>
+#include <new>
 #include <unordered_set>
 
 #include "headpond/base/clock.h"
@@ -57,7 +58,11 @@ void record(const Event& event) {
     written = {.thread_id = this_thread_id(), .thread_name = this_thread_name(), .events = {}, .dropped = 0};
   }
   if (written.events.size() < registry().limit.load(std::memory_order_relaxed)) {
-    written.events.push_back(event);
+    try {
+      written.events.push_back(event);
+    } catch (const std::bad_alloc&) {
+      ++written.dropped;
+    }
   } else {
     ++written.dropped;
   }

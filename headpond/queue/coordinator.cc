@@ -113,15 +113,15 @@ void Coordinator::start(std::string name, std::function<Result<void>(std::stop_t
   state_->reap();
   MutexLock lock(state_->mu);
   State::Member& member = state_->members.emplace_back();
-  member.number = state_->started++;
-  member.name = name;
-  auto run = [this, &member, body = std::move(body), token = state_->source.get_token()] {
-    stop_on_exception([&] { return body(token); });
-    MutexLock end_lock(state_->mu);
-    member.ended = true;
-    state_->changed.notify_all();
-  };
   try {
+    member.number = state_->started++;
+    member.name = name;
+    auto run = [this, &member, body = std::move(body), token = state_->source.get_token()] {
+      stop_on_exception([&] { return body(token); });
+      MutexLock end_lock(state_->mu);
+      member.ended = true;
+      state_->changed.notify_all();
+    };
     member.thread = Thread(std::move(name), std::move(run));
   } catch (const std::exception& refused) {
     const std::string text = fmt::format("thread '{}' could not be started: {}", member.name, refused.what());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A ledger of what went in and what came out while threads put, take, time out, stop and close as chance has it:
-// nothing is lost, nothing comes twice, and what one thread put keeps its order; for each type. HEADPOND_ROUNDS sets the
-// number of rounds.
+// nothing is lost, nothing comes twice, and what one thread put keeps its order; for each type. HEADPOND_ROUNDS sets
+// the number of rounds.
 #include <gtest/gtest.h>
 
 #include <map>

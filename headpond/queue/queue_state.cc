@@ -6,6 +6,7 @@
 #include <cstring>
 #include <utility>
 
+#include "headpond/base/log.h"
 #include "headpond/base/trace.h"
 #include "headpond/queue/queue_state_internal.h"
 
@@ -41,15 +42,18 @@ QueueState::~QueueState() { order_->clear(gate_.put_count() - gate_.take_count()
 struct QueueState::PutTurn {
   QueueState& queue;
   int64_t stored = 0;
+  std::string warning = {};
   void commit() {
     if (stored == 0) return;
     queue.gate_.commit_put(std::exchange(stored, 0));
     if (queue.fill_check_.is_due(queue.gate_.put_count())) [[unlikely]]
-      queue.check_fill();
+      warning += queue.check_fill();
   }
   ~PutTurn() {
     commit();
     queue.gate_.end_put();
+    if (!warning.empty()) [[unlikely]]
+      log(LogLevel::warning, warning);  // Whoever hears it may call the queue.
   }
 };
 

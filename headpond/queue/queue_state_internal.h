@@ -94,7 +94,7 @@ class QueueState : public WaitHost, public std::enable_shared_from_this<QueueSta
   Error put_error(Pass pass, const Wait& wait) const;
   Error take_error(Pass pass, int64_t requested, const Wait& wait) const HEADPOND_EXCLUDES(mu_);
   Error abandoned_error() const;
-  void check_fill() noexcept;
+  std::string check_fill() noexcept;
   std::string stall_report(const Stall& stall, Verb verb, int64_t missing, int64_t now) const;
   Error with_name(const Error& error) const;
   std::string label() const;

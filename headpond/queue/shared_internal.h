@@ -67,7 +67,11 @@ struct Agreement {
 template <class State>
 std::shared_ptr<State> handle_to(std::shared_ptr<State> state) {
   State* const raw = state.get();
-  return {raw, [kept = std::move(state)](State* abandoned) { abandoned->abandon(); }};
+  // What is weakly known by its name lets its deleter live on, so this one gives up what it holds.
+  return {raw, [kept = std::move(state)](State* abandoned) mutable {
+            abandoned->abandon();
+            kept.reset();
+          }};
 }
 
 /// Makes `call(state)` behind a handle; what it throws is an error.

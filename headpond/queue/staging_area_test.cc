@@ -298,6 +298,16 @@ TEST_F(Staging, OneSharedNameIsOneAreaAsLongAsItLives) {
   EXPECT_EQ(StagingArea(shared).size(), 0) << "another area: the first is gone";
 }
 
+TEST_F(Staging, WhatASharedAreaHoldsGoesWithItsLastHandle) {
+  const int64_t before = BufferPool::shared().stats().bytes_in_use;
+  {
+    const StagingArea area({.dtypes = {f32}, .shared_name = "store"});
+    ASSERT_TRUE(area.put(Element{Tensor::empty(f32, {1000})}));
+    EXPECT_GT(BufferPool::shared().stats().bytes_in_use, before);
+  }
+  EXPECT_EQ(BufferPool::shared().stats().bytes_in_use, before);
+}
+
 TEST_F(Staging, UnlikeOptionsOfOneSharedNameAreRefusedWithTheDifference) {
   const StagingOptions shared{.dtypes = {i64}, .capacity = 2, .shared_name = "pier"};
   const StagingArea first(shared);

@@ -62,12 +62,13 @@ std::string QueueState::stall_report(const Stall& stall, Verb verb, int64_t miss
       producers.empty() ? "No QueueRunner fills it" : "Producers: ", producers);
 }
 
-void QueueState::check_fill() noexcept {
+std::string QueueState::check_fill() noexcept {
   try {
     const std::string warning = fill_check_.look(gate_.put_count(), now_ns());
-    if (!warning.empty()) log(LogLevel::warning, fmt::format("{}: {}", label(), warning));
+    return warning.empty() ? warning : fmt::format("{}: {}", label(), warning);
   } catch (...) {
     (void)current_exception_error();
+    return {};
   }
 }
 

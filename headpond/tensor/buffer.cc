@@ -158,6 +158,7 @@ struct BufferPool::State {
 
   // The pool lives until it was let go and each stripe's buffers came back.
   void let_go() {
+    trim();
     for (Stripe& stripe : stripes) {
       bool is_last = false;
       {
@@ -207,6 +208,15 @@ struct BufferPool::State {
     return block;
   }
 
+  static bool keep_free(std::vector<Buffer*>& blocks, Buffer* block) noexcept {
+    try {
+      blocks.push_back(block);
+      return true;
+    } catch (const std::bad_alloc&) {
+      return false;
+    }
+  }
+
   // `block`: null if there was none after all.
   void give_back(Stripe& stripe, Buffer* block, uint32_t size_class) {
     const auto bytes = static_cast<int64_t>(class_size(size_class));
@@ -215,8 +225,8 @@ struct BufferPool::State {
       MutexLock lock(stripe.mu);
       const int64_t free_then = cached.load(std::memory_order_relaxed) + stripe.new_cached + bytes;
       const int64_t used_then = in_use.load(std::memory_order_relaxed) + stripe.new_in_use - bytes;
-      keep = block != nullptr && free_then <= max_cached_bytes && used_then + free_then <= max_bytes;
-      if (keep) stripe.free[size_class].push_back(block);
+      keep = block != nullptr && !stripe.pool_is_gone && free_then <= max_cached_bytes &&
+             used_then + free_then <= max_bytes && keep_free(stripe.free[size_class], block);
       count(stripe, -bytes, keep ? bytes : 0);
       is_last = --stripe.held == 0 && stripe.pool_is_gone;
     }

@@ -152,19 +152,20 @@ TEST(BufferPool, ServesManyThreads) {
 
 // Whoever is at the pool when the process forks is not in the child, and the child is not held up by it.
 TEST(BufferPool, ServesAChildProcessToo) {
+  constexpr size_t kLarge = 40 << 10;  // What all threads take from one place.
   BufferPool pool;
   std::atomic<bool> stop = false;
   const Thread other("allocator", [&] {
-    while (!stop) (void)pool.allocate(100);
+    while (!stop) (void)pool.allocate(kLarge);
   });
   bool all = true;
   for (int i = 0; i < 100 && all; ++i) {
-    const BufferRef held = pool.allocate(100);
+    const BufferRef held = pool.allocate(kLarge);
     const pid_t child = fork();
     if (child == 0) {
       alarm(10);
       { const BufferRef gone = held; }
-      (void)pool.allocate(200);
+      (void)pool.allocate(2 * kLarge);
       _exit(0);
     }
     int status = -1;

@@ -67,6 +67,7 @@ Element Element::named(std::initializer_list<std::pair<std::string, Tensor>> fie
 }
 
 Element::Element(const Element& other) : key(other.key), origin(other.origin), names_(other.names_) {
+  reserve(other.size_);
   for (size_t i = 0; i < other.size_; ++i) append(other.fields()[i]);
 }
 
