@@ -51,17 +51,21 @@ struct Latency {
 template <class Send, class Receive>
 Latency wake(const std::vector<int>& cpus, Send send, Receive receive) {
   std::vector<double> took;
+  std::atomic<int> received = 0;
   Thread sleeper("wake.wait", [&] {
     (void)pin_this_thread(std::span(&cpus.back(), 1));
     for (int i = 0; i < kWakes; ++i) {
       const int64_t sent = receive();
       took.push_back(static_cast<double>(now_ns() - sent));
+      received = i + 1;
     }
   });
   Thread waker("wake.send", [&] {
     (void)pin_this_thread(std::span(&cpus.front(), 1));
     for (int i = 0; i < kWakes; ++i) {
-      std::this_thread::sleep_for(kUntilAsleep);
+      do {
+        std::this_thread::sleep_for(kUntilAsleep);
+      } while (received < i);
       send(now_ns());
     }
   });
