@@ -66,3 +66,4 @@
 #include "headpond/tensor/padding.h"
 #include "headpond/tensor/shape.h"
 #include "headpond/tensor/tensor.h"
+#include "headpond/tensor/tensor_rep.h"

@@ -85,10 +85,10 @@ const Tensor& Element::operator[](std::string_view name) const {
   return fields()[found - names_->begin()];
 }
 
-void Element::append_more(Tensor field) {
+Tensor& Element::append_more(Tensor field) {
   reserve(size_ + 1);
-  more_->push_back(std::move(field));
   ++size_;
+  return more_->emplace_back(std::move(field));
 }
 
 void Element::reserve_more(size_t size) {

@@ -2,6 +2,7 @@
 // One sample, or one batch: a few tensors, with names or without, and where they came from.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -44,9 +45,11 @@ class Element {
   using Names = std::shared_ptr<const std::vector<std::string>>;
 
   Element() {}  // Not defaulted: that would clear 192 bytes for nothing.  NOLINT(modernize-use-equals-default)
-  Element(std::initializer_list<Tensor> fields) {
-    reserve(fields.size());
-    for (const Tensor& field : fields) append(field);
+  template <class... Fields>  // Not a list of Tensors: out of that they could only be copied.
+    requires(sizeof...(Fields) > 0 && (std::same_as<std::remove_cvref_t<Fields>, Tensor> && ...))
+  Element(Fields&&... fields) {
+    reserve(sizeof...(fields));
+    (append(std::forward<Fields>(fields)), ...);
   }
   explicit Element(std::vector<Tensor> fields);
   /// Throws Exception(InvalidArgument) for a name that occurs twice.
@@ -87,13 +90,11 @@ class Element {
     if (size > kInline) [[unlikely]]
       reserve_more(size);
   }
-  void append(Tensor field) {
-    if (size_ >= kInline || more_ != nullptr) [[unlikely]] {
-      append_more(std::move(field));
-    } else {
-      new (inline_ + size_ * sizeof(Tensor)) Tensor(std::move(field));
-      ++size_;
-    }
+  /// Returns the field in its place.
+  Tensor& append(Tensor field) {
+    if (size_ >= kInline || more_ != nullptr) [[unlikely]]
+      return append_more(std::move(field));
+    return *new (inline_ + size_++ * sizeof(Tensor)) Tensor(std::move(field));
   }
   void clear() {
     if (more_ == nullptr) std::destroy_n(const_cast<Tensor*>(inline_fields()), size_);
@@ -108,7 +109,7 @@ class Element {
 
  private:
   static constexpr size_t kInline = 4;
-  void append_more(Tensor field);
+  Tensor& append_more(Tensor field);
   void reserve_more(size_t size);
   [[noreturn]] void refuse_index(size_t i) const;
   const Tensor* fields() const { return more_ ? more_->data() : inline_fields(); }

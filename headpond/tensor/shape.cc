@@ -26,14 +26,16 @@ bool Shape::is_full() const {
 }
 
 std::optional<int64_t> Shape::size() const {
-  if (!is_full()) return std::nullopt;
-  // A zero anywhere makes an empty tensor, whatever the other dimensions are.
-  if (std::find(dims().begin(), dims().end(), 0) != dims().end()) return 0;
   int64_t product = 1;
+  bool is_known = true, is_empty = false, fits = true;
   for (const int64_t dim : dims()) {
-    if (__builtin_mul_overflow(product, dim, &product)) return std::nullopt;
+    is_known &= dim != kUnknown;
+    is_empty |= dim == 0;
+    fits &= !__builtin_mul_overflow(product, dim, &product);
   }
-  return product;
+  // A zero anywhere makes an empty tensor, whatever the other dimensions are.
+  if (is_known && is_empty) return 0;
+  return is_known && fits ? std::optional(product) : std::nullopt;
 }
 
 bool Shape::admits(const Shape& full) const {
@@ -42,6 +44,13 @@ bool Shape::admits(const Shape& full) const {
 }
 
 Shape Shape::stacked(int64_t count) const {
+  if (rank_ < kInline && count >= kUnknown) {
+    Shape shape;
+    shape.rank_ = rank_ + 1;
+    shape.few_[0] = count;
+    std::copy_n(few_.begin(), kInline - 1, shape.few_.begin() + 1);
+    return shape;
+  }
   std::vector<int64_t> all = {count};
   all.insert(all.end(), dims().begin(), dims().end());
   return Shape(std::span<const int64_t>(all));

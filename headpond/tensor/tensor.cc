@@ -6,13 +6,14 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <bit>
 #include <string>
 
 #include "headpond/base/status.h"
 
 namespace headpond {
 
-struct Tensor::LongDims {
+struct TensorRep::LongDims {
   std::atomic<uint32_t> owners = 1;
   std::vector<int64_t> dims;
 };
@@ -44,10 +45,9 @@ Tensor Tensor::empty(DType dtype, const Shape& shape, BufferPool& pool) {
   tensor.set_dims(shape);
   if (total <= kInlineBytes) {
     tensor.rep_.is_inline = true;
-    std::memset(tensor.rep_.payload.bytes, 0, kInlineBytes);
   } else {
     tensor.rep_.owner = pool.allocate(total).release();
-    tensor.rep_.payload.pointer = tensor.rep_.owner->data();
+    tensor.rep_.payload[0] = std::bit_cast<uint64_t>(tensor.rep_.owner->data());
   }
   return tensor;
 }
@@ -57,7 +57,7 @@ Tensor Tensor::view(const void* data, DType dtype, const Shape& shape, BufferRef
   Tensor tensor;
   tensor.rep_.dtype = dtype;
   tensor.set_dims(shape);
-  tensor.rep_.payload.pointer = static_cast<const std::byte*>(data);
+  tensor.rep_.payload[0] = std::bit_cast<uint64_t>(data);
   tensor.rep_.owner = owner.release();
   return tensor;
 }
@@ -96,9 +96,12 @@ void Tensor::set_dims(const Shape& shape) {
   rep_.has_long_dims =
       dims.size() > 4 || std::any_of(dims.begin(), dims.end(), [](int64_t dim) { return dim > UINT32_MAX; });
   if (rep_.has_long_dims) {
-    rep_.dims.many = new LongDims{.owners = 1, .dims = std::vector<int64_t>(dims.begin(), dims.end())};
+    rep_.dims[0] =
+        std::bit_cast<uint64_t>(new Rep::LongDims{.owners = 1, .dims = std::vector<int64_t>(dims.begin(), dims.end())});
   } else {
-    std::transform(dims.begin(), dims.end(), rep_.dims.few, [](int64_t dim) { return static_cast<uint32_t>(dim); });
+    for (size_t axis = 0; axis < dims.size(); ++axis) {
+      rep_.dims[axis / 2] |= static_cast<uint64_t>(dims[axis]) << (axis % 2 * 32);
+    }
   }
 }
 
@@ -109,13 +112,12 @@ Shape Tensor::shape() const {
 }
 
 int64_t Tensor::dim(int axis) const {
-  return rep_.has_long_dims ? rep_.dims.many->dims[static_cast<size_t>(axis)] : rep_.dims.few[axis];
+  return rep_.has_long_dims ? rep_.long_dims()->dims[static_cast<size_t>(axis)] : rep_.short_dim(axis);
 }
 
-bool Tensor::has_shape(const Shape& shape) const {
-  if (shape.rank() != rank()) return false;
-  for (int axis = 0; axis < rank(); ++axis) {
-    if (shape[axis] != dim(axis)) return false;
+bool Tensor::has_long_dims(const Shape& shape, int first) const {
+  for (int axis = 0; axis < shape.rank(); ++axis) {
+    if (shape[axis] != dim(first + axis)) return false;
   }
   return true;
 }
@@ -160,10 +162,10 @@ Tensor Tensor::row(int64_t i) const {
   return view(begin, dtype(), row_shape, BufferRef(rep_.owner));
 }
 
-void Tensor::add_long_dims_owner() const { rep_.dims.many->owners.fetch_add(1, std::memory_order_relaxed); }
+void Tensor::add_long_dims_owner() const { rep_.long_dims()->owners.fetch_add(1, std::memory_order_relaxed); }
 
 void Tensor::drop_long_dims() {
-  if (rep_.dims.many->owners.fetch_sub(1, std::memory_order_acq_rel) == 1) delete rep_.dims.many;
+  if (rep_.long_dims()->owners.fetch_sub(1, std::memory_order_acq_rel) == 1) delete rep_.long_dims();
 }
 
 void Tensor::refuse_type(DType asked) const {

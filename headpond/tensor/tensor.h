@@ -13,6 +13,7 @@
 #include "headpond/tensor/buffer.h"
 #include "headpond/tensor/dtype.h"
 #include "headpond/tensor/shape.h"
+#include "headpond/tensor/tensor_rep.h"
 
 namespace headpond {
 
@@ -40,12 +41,9 @@ class Tensor {
   template <class T>
     requires std::is_arithmetic_v<T>
   static Tensor scalar(T value) {
-    Tensor tensor;
-    std::memcpy(tensor.rep_.payload.bytes, &value, sizeof(T));
-    tensor.rep_.dtype = dtype_of<T>();
-    tensor.rep_.rank = 0;
-    tensor.rep_.is_inline = true;
-    return tensor;
+    uint64_t word = 0;
+    std::memcpy(&word, &value, sizeof(T));
+    return Tensor(Rep{.payload = {word, 0}, .dtype = dtype_of<T>(), .rank = 0, .is_inline = true});
   }
   static Tensor scalar(std::string_view value) { return from(std::span<const std::string_view>(&value, 1), Shape()); }
 
@@ -59,11 +57,14 @@ class Tensor {
   DType dtype() const { return rep_.dtype; }
   Shape shape() const;
   int rank() const { return rep_.rank; }
-  int64_t dim(int axis) const;               ///< REQUIRES: 0 <= axis < rank().
-  bool has_shape(const Shape& shape) const;  ///< shape() == shape, without making one.
-  int64_t size() const;                      ///< The number of values.
-  size_t byte_size() const;                  ///< Bytes at data(); for dtype bytes offsets and characters together.
-  const std::byte* data() const { return rep_.is_inline ? rep_.payload.bytes : rep_.payload.pointer; }
+  int64_t dim(int axis) const;  ///< REQUIRES: 0 <= axis < rank().
+  /// shape() == shape, without making one.
+  bool has_shape(const Shape& shape) const { return shape.rank() == rank() && has_dims(shape, 0); }
+  /// The same for shape() without its first dimension: true iff rows, of which there may be none, have this shape.
+  bool has_rows_of(const Shape& shape) const { return shape.rank() + 1 == rank() && has_dims(shape, 1); }
+  int64_t size() const;      ///< The number of values.
+  size_t byte_size() const;  ///< Bytes at data(); for dtype bytes offsets and characters together.
+  const std::byte* data() const { return rep_.data(); }
   /// REQUIRES: made by empty(), not copied since.
   std::byte* mutable_data() { return const_cast<std::byte*>(data()); }
   /// The buffer that the payload lives in; null iff inline or borrowed. Does not add an owner.
@@ -90,22 +91,7 @@ class Tensor {
 
   /// The 48 bytes themselves, for containers that move tensors as plain memory: release() gives up the ownership that
   /// adopt() takes over, exactly once.
-  struct LongDims;
-  struct Rep {
-    union Payload {
-      const std::byte* pointer;
-      std::byte bytes[16];
-    } payload = {.pointer = nullptr};
-    Buffer* owner = nullptr;
-    union Dims {
-      uint32_t few[4];
-      LongDims* many;  // Counted; for more than four dimensions, or one of 2^32 and above.
-    } dims = {.few = {0, 0, 0, 0}};
-    DType dtype = DType::u8;
-    uint8_t rank = 1;
-    bool is_inline = false;
-    bool has_long_dims = false;
-  };
+  using Rep = TensorRep;
   Rep release() && {
     const Rep rep = rep_;
     forget();
@@ -119,11 +105,21 @@ class Tensor {
   // Becomes an empty tensor without giving up what it holds, by the fewest stores: every move does this.
   void forget() {
     rep_.owner = nullptr;
-    rep_.dims.few[0] = 0;
+    rep_.dims[0] = 0;
     rep_.rank = 1;
     rep_.is_inline = rep_.has_long_dims = false;
   }
   static Tensor copied(const void* values, size_t count, DType dtype, const Shape& shape);
+  // Whether `shape` is the dimensions from `first` on. REQUIRES: there are as many.
+  bool has_dims(const Shape& shape, int first) const {
+    if (rep_.has_long_dims) [[unlikely]]
+      return has_long_dims(shape, first);
+    for (int axis = 0; axis < shape.rank(); ++axis) {
+      if (shape[axis] != rep_.short_dim(first + axis)) return false;
+    }
+    return true;
+  }
+  bool has_long_dims(const Shape& shape, int first) const;
   void set_dims(const Shape& shape);
   void add_owner() const {
     if (rep_.owner != nullptr) rep_.owner->ref();
