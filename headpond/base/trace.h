@@ -57,11 +57,11 @@ int64_t span_start();
 
 inline bool enabled() { return internal::recording.load(std::memory_order_relaxed); }
 
-/// Records `name` from construction to destruction. `name` must be a literal or interned.
+/// Records `name` from construction to destruction. `name` must be a literal or interned; null: records nothing.
 class Span {
  public:
   Span(const char* name, Category category)
-      : name_(name), start_ns_(enabled() ? internal::span_start() : -1), category_(category) {}
+      : name_(name), start_ns_(name != nullptr && enabled() ? internal::span_start() : -1), category_(category) {}
   ~Span() {
     if (start_ns_ >= 0) end();
   }

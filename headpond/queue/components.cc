@@ -124,7 +124,7 @@ bool Components::fits(size_t component, const Tensor& field, bool is_batch) cons
     return layout_ != Layout::with_priority || component > 0 || field.rank() == (is_batch ? 1 : 0);
   }
   const Shape& shape = shapes_[component];
-  if (is_batch) return shape.admits(field.shape().row());
+  if (is_batch) return field.has_rows_of(shape) || shape.admits(field.shape().row());
   return field.has_shape(shape) || shape.admits(field.shape());
 }
 
@@ -138,18 +138,6 @@ Result<void> Components::check_fields(Element& element, bool is_batch) const {
     if (auto fits = check_field(i, element[i], is_batch); !fits) return fits;
   }
   return {};
-}
-
-Result<void> Components::check(Element& element) const {
-  return fits_as_is(element) ? Result<void>() : check_fields(element, false);
-}
-
-bool Components::fits_as_is(const Element& element) const {
-  if (element.names() != names_ || element.size() != count() || shapes_.empty()) return false;
-  for (size_t i = 0; i < count(); ++i) {
-    if (element[i].dtype() != dtypes_[i] || !element[i].has_shape(shapes_[i])) return false;
-  }
-  return true;
 }
 
 Result<void> Components::check_field(size_t component, const Tensor& field, bool is_batch) const {

@@ -43,7 +43,9 @@ class Components {
 
   /// ok iff `element` fits; then brings its fields into the components' order. InvalidArgument names the component, and
   /// what was expected and received.
-  Result<void> check(Element& element) const;
+  Result<void> check(Element& element) const {
+    return fits_as_is(element) ? Result<void>() : check_fields(element, false);
+  }
   /// The same for a batch; returns its number of rows.
   Result<int64_t> check_rows(Element& rows) const;
   /// The same for one component alone, of an element or a batch. REQUIRES: component < count().
@@ -63,7 +65,13 @@ class Components {
   void fill(Element& batch, std::span<const Element> elements) const;
 
  private:
-  bool fits_as_is(const Element& element) const;
+  bool fits_as_is(const Element& element) const {
+    if (element.names() != names_ || element.size() != dtypes_.size() || shapes_.empty()) return false;
+    for (size_t i = 0; i < dtypes_.size(); ++i) {
+      if (element[i].dtype() != dtypes_[i] || !element[i].has_shape(shapes_[i])) return false;
+    }
+    return true;
+  }
   Result<void> check_fields(Element& element, bool is_batch) const;
   Result<void> order_by_name(Element& element) const;
   std::string label(size_t component) const;

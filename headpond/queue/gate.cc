@@ -49,6 +49,15 @@ bool Gate::soon(const Side& side, const Side& other, auto ready) const {
   return ready();
 }
 
+Pass Gate::begin_put_slow(Patience& patience) {
+  if (state_.load(std::memory_order_acquire) != State::open) return Pass::closed;
+  if (const Pass pass = enter(put_, take_, patience, true); pass != Pass::go) return pass;
+  const State state = state_.load(std::memory_order_acquire);
+  if (state == State::open) return Pass::go;
+  end_put();
+  return state == State::closed ? Pass::closed : Pass::cancelled;
+}
+
 Pass Gate::await_room_slow(Patience& patience) {
   // A put that began before close() may still end; only close_and_cancel() ends its wait.
   Pass result = Pass::go;

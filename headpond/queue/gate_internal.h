@@ -104,6 +104,7 @@ class Gate {
     if (other.parked.load(std::memory_order_relaxed)) wake(other);
   }
   static void wake(Side& sleeper);
+  Pass begin_put_slow(Patience& patience);
   Pass enter(Side& side, const Side& other, Patience& patience, bool cancellable);
   bool must_wait(const Side& side, const Side& other) const;
   Pass await_room_slow(Patience& patience);
@@ -125,14 +126,11 @@ class Gate {
 
 inline Pass Gate::begin_put(Patience& patience) {
   if (patience.stop_requested()) return Pass::stopped;
-  if (state_.load(std::memory_order_acquire) != State::open) return Pass::closed;
-  if (!put_.turn.try_enter()) {
-    if (const Pass pass = enter(put_, take_, patience, true); pass != Pass::go) return pass;
-  }
-  const State state = state_.load(std::memory_order_acquire);
-  if (state == State::open) return Pass::go;
+  if (!put_.turn.try_enter()) return begin_put_slow(patience);
+  if (state_.load(std::memory_order_acquire) == State::open) [[likely]]
+    return Pass::go;
   end_put();
-  return state == State::closed ? Pass::closed : Pass::cancelled;
+  return Pass::closed;
 }
 
 inline Pass Gate::begin_take(Patience& patience) {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <array>
+
 #include "headpond/queue/packing_internal.h"
 
 namespace headpond::internal {
@@ -45,7 +47,11 @@ Packing::Packing(const std::vector<DType>& dtypes, const std::vector<Shape>& sha
 }
 
 void Packing::pack_rows(const Element& rows, int64_t first, int64_t count, std::byte* place, size_t stride) const {
-  for (int64_t row = 0; row < count; ++row) write_identity(rows, place + static_cast<size_t>(row) * stride);
+  std::array<std::byte, kHeader> identity;
+  write_identity(rows, identity.data());
+  for (int64_t row = 0; row < count; ++row) {
+    std::memcpy(place + static_cast<size_t>(row) * stride, identity.data(), kHeader);
+  }
   for (size_t i = 0; i < components_; ++i) {
     const size_t size = fields_[i].size;
     copy_each(size, place + fields_[i].offset, stride, rows[i].data() + static_cast<size_t>(first) * size, size, count);
@@ -75,7 +81,7 @@ int64_t Packing::first_value(const std::byte* place) const {
   } else {
     Tensor::Rep rep;
     std::memcpy(&rep, place + kHeader, sizeof(rep));
-    std::memcpy(&value, rep.is_inline ? rep.payload.bytes : rep.payload.pointer, sizeof(value));
+    std::memcpy(&value, rep.data(), sizeof(value));
   }
   return value;
 }

@@ -45,15 +45,16 @@ class Packing {
   void unpack(const std::byte* place, Element& element) const {
     element.reserve(components_);
     read_identity(place, element);
-    for (size_t i = 0; i < components_; ++i) {
-      if (is_plain()) {  // The value goes where it stays: a tensor that was just written is slow to copy.
-        element.append(Tensor::adopt(fields_[i].like));
-        copy(element[i].mutable_data(), place + fields_[i].offset, fields_[i].size);
-      } else {
-        Tensor::Rep rep;
-        std::memcpy(&rep, place + kHeader + i * sizeof(rep), sizeof(rep));
-        element.append(Tensor::adopt(rep));
+    if (is_plain()) {
+      for (const Field& field : fields_) {  // A value goes where it stays: a tensor just written is slow to copy.
+        copy(element.append(Tensor::adopt(field.like)).mutable_data(), place + field.offset, field.size);
       }
+      return;
+    }
+    for (size_t i = 0; i < components_; ++i) {
+      Tensor::Rep rep;
+      std::memcpy(&rep, place + kHeader + i * sizeof(rep), sizeof(rep));
+      element.append(Tensor::adopt(rep));
     }
   }
 

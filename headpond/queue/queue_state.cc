@@ -42,18 +42,19 @@ QueueState::~QueueState() { order_->clear(gate_.put_count() - gate_.take_count()
 struct QueueState::PutTurn {
   QueueState& queue;
   int64_t stored = 0;
-  std::string warning = {};
+  std::unique_ptr<const std::string> warning = nullptr;
   void commit() {
     if (stored == 0) return;
     queue.gate_.commit_put(std::exchange(stored, 0));
-    if (queue.fill_check_.is_due(queue.gate_.put_count())) [[unlikely]]
-      warning += queue.check_fill();
+    if (queue.fill_check_.is_due(queue.gate_.put_count())) [[unlikely]] {
+      if (auto text = queue.check_fill()) warning = std::move(text);
+    }
   }
   ~PutTurn() {
     commit();
     queue.gate_.end_put();
-    if (!warning.empty()) [[unlikely]]
-      log(LogLevel::warning, warning);  // Whoever hears it may call the queue.
+    if (warning) [[unlikely]]
+      log(LogLevel::warning, *warning);  // Whoever hears it may call the queue.
   }
 };
 
@@ -69,7 +70,7 @@ struct QueueState::TakeTurn {
   }
 };
 
-void QueueState::put(Element&& element, PutTurn& turn) {
+[[gnu::always_inline]] inline void QueueState::put(Element&& element, PutTurn& turn) {
   std::byte* const place = slots_.write_place();
   if (trace::enabled()) trace::flow_begin(flow_id(static_cast<uint64_t>(gate_.put_count() + turn.stored)));
   packing_.pack(std::move(element), place);
@@ -78,11 +79,11 @@ void QueueState::put(Element&& element, PutTurn& turn) {
 }
 
 // Asking what is inside costs a look at the put side's memory: not for an order that does not need it.
-int64_t QueueState::inside(const TakeTurn& turn) {
+inline int64_t QueueState::inside(const TakeTurn& turn) {
   return (type_.chooses ? gate_.inside() : gate_.known_inside()) - turn.taken;
 }
 
-void QueueState::take(TakeTurn& turn, Element& element) {
+[[gnu::always_inline]] inline void QueueState::take(TakeTurn& turn, Element& element) {
   const int64_t inside = this->inside(turn);
   if (type_.chooses) order_->reserve(inside, 1, 0);
   element.reserve(packing_.components());
@@ -92,7 +93,7 @@ void QueueState::take(TakeTurn& turn, Element& element) {
   trace_taken();
 }
 
-void QueueState::trace_taken() const {
+inline void QueueState::trace_taken() const {
   if (trace::enabled() && order_->last_number() != TakeOrder::kNoNumber) {
     trace::flow_end(flow_id(order_->last_number()));
   }
@@ -158,18 +159,20 @@ Pass QueueState::put_many(const Element& rows, int64_t count, Patience& patience
 
 Result<Element> QueueState::dequeue(const Wait& wait) {
   const trace::Span span(take_span_.get(), trace::Category::wait);
-  Result<Element> result;
+  Result<Element> result;  // Whatever is returned is this one, so that no element is moved on its way.
   Patience patience(wait, this, Verb::dequeue);
-  Pass pass = gate_.begin_take(patience);
-  if (pass == Pass::go) {
+  if (Pass pass = gate_.begin_take(patience); pass == Pass::go) [[likely]] {
     TakeTurn turn{gate_};
     pass = gate_.await_obtainable(1, patience);
-    if (pass != Pass::go) return fail(take_error(pass, 1, wait));
-    take(turn, *result);
+    if (pass == Pass::go) [[likely]]
+      take(turn, *result);
+    else
+      result = fail(take_error(pass, 1, wait));  // While it is true: under the turn.
   } else {
-    return fail(take_error(pass, 1, wait));
+    result = fail(take_error(pass, 1, wait));
   }
-  if (components_.names()) result->set_names(components_.names());
+  if (components_.names() && result) [[unlikely]]
+    result->set_names(components_.names());
   return result;
 }
 

@@ -37,7 +37,8 @@ struct QueueType {
 class SpanName {
  public:
   SpanName(const char* verb, const std::string& queue) : verb_(verb), queue_(queue) {}
-  const char* get() { return trace::enabled() ? interned() : verb_; }
+  /// Null while no trace is taken.
+  const char* get() { return trace::enabled() ? interned() : nullptr; }
 
  private:
   [[gnu::noinline]] const char* interned() {
@@ -94,7 +95,7 @@ class QueueState : public WaitHost, public std::enable_shared_from_this<QueueSta
   Error put_error(Pass pass, const Wait& wait) const;
   Error take_error(Pass pass, int64_t requested, const Wait& wait) const HEADPOND_EXCLUDES(mu_);
   Error abandoned_error() const;
-  std::string check_fill() noexcept;
+  std::unique_ptr<const std::string> check_fill() noexcept;
   std::string stall_report(const Stall& stall, Verb verb, int64_t missing, int64_t now) const;
   Error with_name(const Error& error) const;
   std::string label() const;

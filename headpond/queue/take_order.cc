@@ -21,24 +21,17 @@ void one_by_one(auto& order, size_t bytes, int64_t inside, int64_t count, std::b
 
 class FirstInFirstOut final : public TakeOrder {
  public:
-  FirstInFirstOut(Slots& slots, const Packing& packing) : TakeOrder(slots, packing), last_(bytes_) {}
+  FirstInFirstOut(Slots& slots, const Packing& packing) : TakeOrder(slots, packing), last_(bytes_) {
+    is_straight_ = true;
+  }
 
   void reserve(int64_t, int64_t count, int64_t taken) override {
     make_room(returned_, returned_.size() + static_cast<size_t>(count + taken) * bytes_);
   }
 
-  const std::byte* next(int64_t inside) override {
-    last_number_ = given_++;
-    if (!returned_.empty()) [[unlikely]]
-      return next_returned();
-    const std::byte* const place = slots_.read_place(inside);
-    slots_.advance_read();
-    return place;
-  }
-
   void next_run(int64_t inside, int64_t count, std::byte* to) override {
     while (count > 0) {
-      if (!returned_.empty()) [[unlikely]] {
+      if (!is_straight_) [[unlikely]] {
         one_by_one(*this, bytes_, inside--, 1, to);
         --count;
         to += bytes_;
@@ -60,7 +53,7 @@ class FirstInFirstOut final : public TakeOrder {
   }
 
   std::span<const std::byte> next_places(int64_t most) override {
-    if (!returned_.empty()) return {};
+    if (!is_straight_) return {};
     const std::span<const std::byte> run = slots_.read_run(most);
     const size_t size = run.size() / slots_.stride();
     slots_.advance_read(static_cast<int64_t>(size));
@@ -75,19 +68,21 @@ class FirstInFirstOut final : public TakeOrder {
                        packed.begin() + static_cast<std::ptrdiff_t>(end));
     }
     given_ -= packed.size() / bytes_;
+    is_straight_ = returned_.empty();
   }
 
  private:
-  int64_t clear_held() override { return clear(returned_); }
-  const std::byte* next_returned() {
+  const std::byte* choose(int64_t) override {
+    last_number_ = given_++;
     std::memcpy(last_.data(), returned_.data() + returned_.size() - bytes_, bytes_);
     returned_.resize(returned_.size() - bytes_);
+    is_straight_ = returned_.empty();
     return last_.data();
   }
+  int64_t clear_held() override { return clear(returned_); }
 
   std::vector<std::byte> returned_;  // The next one to give is the last.
   std::vector<std::byte> last_;
-  uint64_t given_ = 0;
 };
 
 class RandomOrder final : public TakeOrder {
@@ -100,7 +95,7 @@ class RandomOrder final : public TakeOrder {
     make_room(pool_, static_cast<size_t>(inside + taken) * bytes_);
   }
 
-  const std::byte* next(int64_t inside) override {
+  const std::byte* choose(int64_t inside) override {
     while (numbers_.size() < static_cast<size_t>(inside)) {
       const std::byte* const place = slots_.read_place(1);
       pool_.insert(pool_.end(), place, place + bytes_);
@@ -150,7 +145,7 @@ class SmallestFirst final : public TakeOrder {
     make_room(pool_, most * bytes_);
   }
 
-  const std::byte* next(int64_t inside) override {
+  const std::byte* choose(int64_t inside) override {
     while (heap_.size() < static_cast<size_t>(inside)) {
       const size_t place = free_place();
       std::memcpy(at(place), slots_.read_place(1), bytes_);

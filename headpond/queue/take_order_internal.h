@@ -24,7 +24,13 @@ class TakeOrder {
   virtual void reserve(int64_t inside, int64_t count, int64_t taken) = 0;
   /// Takes one element out; the packed form lives until the next call. `inside`: for an order that chooses, how many
   /// there are; for another, at least how many. REQUIRES: at least one, reserved.
-  virtual const std::byte* next(int64_t inside) = 0;
+  const std::byte* next(int64_t inside) {
+    if (!is_straight_) return choose(inside);
+    last_number_ = given_++;
+    const std::byte* const place = slots_.read_place(inside);
+    slots_.advance_read();
+    return place;
+  }
   /// Takes `count` elements out, as next() does one by one, and lays them side by side.
   virtual void next_run(int64_t inside, int64_t count, std::byte* to) = 0;
   /// The next ones where they lie, stride() apart, at most `most` of those known to be inside; they live until the put
@@ -41,6 +47,8 @@ class TakeOrder {
   void clear(int64_t inside);
 
  protected:
+  /// next() where is_straight_ is false.
+  virtual const std::byte* choose(int64_t inside) = 0;
   /// Destroys what is not in the slots any more; says how many.
   virtual int64_t clear_held() = 0;
   int64_t clear(std::span<const std::byte> packed) const;
@@ -49,6 +57,9 @@ class TakeOrder {
   const Packing& packing_;
   const size_t bytes_;  // Of one packed element.
   uint64_t last_number_ = kNoNumber;
+  // Set by an order in which the next element is the slots' next.
+  bool is_straight_ = false;
+  uint64_t given_ = 0;  // Of the slots in order, less those that came back.
 };
 
 std::unique_ptr<TakeOrder> first_in_first_out(Slots& slots, const Packing& packing);

@@ -62,13 +62,14 @@ std::string QueueState::stall_report(const Stall& stall, Verb verb, int64_t miss
       producers.empty() ? "No QueueRunner fills it" : "Producers: ", producers);
 }
 
-std::string QueueState::check_fill() noexcept {
+std::unique_ptr<const std::string> QueueState::check_fill() noexcept {
   try {
     const std::string warning = fill_check_.look(gate_.put_count(), now_ns());
-    return warning.empty() ? warning : fmt::format("{}: {}", label(), warning);
+    if (warning.empty()) return nullptr;
+    return std::make_unique<const std::string>(fmt::format("{}: {}", label(), warning));
   } catch (...) {
     (void)current_exception_error();
-    return {};
+    return nullptr;
   }
 }
 
