@@ -124,7 +124,7 @@ bool Components::fits(size_t component, const Tensor& field, bool is_batch) cons
     return layout_ != Layout::with_priority || component > 0 || field.rank() == (is_batch ? 1 : 0);
   }
   const Shape& shape = shapes_[component];
-  if (is_batch) return field.has_rows_of(shape) || shape.admits(field.shape().row());
+  if (is_batch) return shape.admits(field.shape().row());
   return field.has_shape(shape) || shape.admits(field.shape());
 }
 
@@ -158,7 +158,7 @@ Result<void> Components::check_field(size_t component, const Tensor& field, bool
 }
 
 Result<int64_t> Components::check_rows(Element& rows) const {
-  HEADPOND_TRY(check_fields(rows, true));
+  if (!fits_as_is(rows, true)) HEADPOND_TRY(check_fields(rows, true));
   const int64_t count_of_first = rows[0].dim(0);
   for (size_t i = 1; i < count(); ++i) {
     if (rows[i].dim(0) == count_of_first) continue;
@@ -230,12 +230,10 @@ Element Components::batch_for(std::span<const Element> elements) const {
   return batch;
 }
 
-Element Components::empty_batch(int64_t count) const {
-  Element batch;
+void Components::append_rows(int64_t count, Element& batch) const {
   batch.reserve(this->count());
   for (size_t c = 0; c < this->count(); ++c) batch.append(Tensor::empty(dtypes_[c], shapes_[c].stacked(count)));
   batch.set_names(names_);
-  return batch;
 }
 
 void Components::fill(Element& batch, std::span<const Element> elements) const {

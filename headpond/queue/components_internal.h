@@ -44,7 +44,7 @@ class Components {
   /// ok iff `element` fits; then brings its fields into the components' order. InvalidArgument names the component, and
   /// what was expected and received.
   Result<void> check(Element& element) const {
-    return fits_as_is(element) ? Result<void>() : check_fields(element, false);
+    return fits_as_is(element, false) ? Result<void>() : check_fields(element, false);
   }
   /// The same for a batch; returns its number of rows.
   Result<int64_t> check_rows(Element& rows) const;
@@ -54,9 +54,9 @@ class Components {
   Element row(const Element& rows, int64_t i) const;
   /// ok iff elements can be stacked: InvalidArgument unless shapes are given, Unimplemented for padding beyond rank 4.
   Result<void> check_can_stack() const;
-  /// Memory for `count` elements stacked along a new first dimension. REQUIRES: check_can_stack(), no strings, no
-  /// padding.
-  Element empty_batch(int64_t count) const;
+  /// Makes `batch`, an empty element, memory for `count` elements stacked along a new first dimension. REQUIRES:
+  /// check_can_stack(), no strings, no padding.
+  void append_rows(int64_t count, Element& batch) const;
   /// Memory for `elements` stacked along a new first dimension, with the first one's key and origin; strings are in it
   /// already. REQUIRES: check_can_stack(). Allocates all that the stack needs. Throws Exception(ResourceExhausted) for
   /// a padded shape that no memory holds.
@@ -65,10 +65,12 @@ class Components {
   void fill(Element& batch, std::span<const Element> elements) const;
 
  private:
-  bool fits_as_is(const Element& element) const {
+  bool fits_as_is(const Element& element, bool is_batch) const {
     if (element.names() != names_ || element.size() != dtypes_.size() || shapes_.empty()) return false;
     for (size_t i = 0; i < dtypes_.size(); ++i) {
-      if (element[i].dtype() != dtypes_[i] || !element[i].has_shape(shapes_[i])) return false;
+      const Tensor& field = element[i];
+      if (field.dtype() != dtypes_[i]) return false;
+      if (!(is_batch ? field.has_rows_of(shapes_[i]) : field.has_shape(shapes_[i]))) return false;
     }
     return true;
   }

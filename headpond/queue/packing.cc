@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <array>
-
 #include "headpond/queue/packing_internal.h"
 
 namespace headpond::internal {
@@ -21,6 +19,21 @@ void copy_each(size_t size, std::byte* to, size_t to_step, const std::byte* from
   if (size == 8) return copy_each<8>(to, to_step, from, from_step, count);
   if (size == 4) return copy_each<4>(to, to_step, from, from_step, count);
   for (; count > 0; --count, to += to_step, from += from_step) std::memcpy(to, from, size);
+}
+
+// What stands in front of an element's values.
+struct Identity {
+  uint64_t key;
+  Origin origin;
+};
+
+// `count` elements of one identity, with the first component's values behind it.
+template <size_t size>
+void pack_each(const Identity& identity, std::byte* to, size_t to_step, const std::byte* values, int64_t count) {
+  for (; count > 0; --count, to += to_step, values += size) {
+    std::memcpy(to, &identity, sizeof(identity));
+    std::memcpy(to + sizeof(identity), values, size);
+  }
 }
 
 constexpr size_t rounded_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
@@ -47,14 +60,14 @@ Packing::Packing(const std::vector<DType>& dtypes, const std::vector<Shape>& sha
 }
 
 void Packing::pack_rows(const Element& rows, int64_t first, int64_t count, std::byte* place, size_t stride) const {
-  std::array<std::byte, kHeader> identity;
-  write_identity(rows, identity.data());
-  for (int64_t row = 0; row < count; ++row) {
-    std::memcpy(place + static_cast<size_t>(row) * stride, identity.data(), kHeader);
-  }
-  for (size_t i = 0; i < components_; ++i) {
-    const size_t size = fields_[i].size;
-    copy_each(size, place + fields_[i].offset, stride, rows[i].data() + static_cast<size_t>(first) * size, size, count);
+  static_assert(sizeof(Identity) == kHeader);
+  const Identity identity{rows.key, rows.origin};
+  const auto values = [&](size_t i) { return rows[i].data() + static_cast<size_t>(first) * fields_[i].size; };
+  const bool is_word = fields_[0].size == 8;
+  is_word ? pack_each<8>(identity, place, stride, values(0), count)
+          : pack_each<0>(identity, place, stride, values(0), count);
+  for (size_t i = is_word ? 1 : 0; i < components_; ++i) {
+    copy_each(fields_[i].size, place + fields_[i].offset, stride, values(i), fields_[i].size, count);
   }
 }
 

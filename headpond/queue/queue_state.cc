@@ -128,7 +128,7 @@ Result<void> QueueState::enqueue(Element&& element, const Wait& wait) {
   return {};
 }
 
-Result<void> QueueState::enqueue_many(Element rows, const Wait& wait) {
+Result<void> QueueState::enqueue_many(Element&& rows, const Wait& wait) {
   const trace::Span span(put_span_.get(), trace::Category::wait);
   const Result<int64_t> count = components_.check_rows(rows);
   if (!count) return fail(with_name(count.error()));
@@ -191,83 +191,84 @@ Result<Element> QueueState::dequeue_many(int64_t n, bool or_fewer, const Wait& w
 }
 
 Result<Element> QueueState::take_batch(int64_t n, bool or_fewer, const Wait& wait) {
-  std::vector<std::byte> taken;
-  std::vector<Element> elements;  // Those taken, where a batch is made of elements; else it is made of values.
-  Element batch;
+  Taken taken;
+  Result<Element> batch;  // Whatever is returned is this one.
   Patience patience(wait, this, Verb::dequeue);
-  Pass pass = gate_.begin_take(patience);
-  if (pass == Pass::go) {
+  if (Pass pass = gate_.begin_take(patience); pass == Pass::go) {
     TakeTurn turn{gate_};
-    const auto give_back = [&] {
-      turn.commit();
-      order_->give_back(taken);
-      gate_.give_back(static_cast<int64_t>(taken.size() / packing_.bytes()));
-    };
-    if (packing_.is_plain() && gate_.obtainable() >= n && take_rows(n, turn, batch)) return batch;
-    try {
-      pass =
-          type_.takes_at_once ? take_at_once(n, or_fewer, turn, patience, taken) : take_many(n, turn, patience, taken);
-      if (or_fewer && pass == Pass::closed && !taken.empty()) pass = Pass::go;
-      if (pass == Pass::go) batch = batch_for(taken, elements);
-    } catch (...) {
-      for (size_t i = 0; i < elements.size(); ++i) {
-        packing_.pack(std::move(elements[i]), taken.data() + i * packing_.bytes());
-      }
-      give_back();
-      throw;
-    }
-    if (pass != Pass::go) {
-      give_back();
-      return fail(take_error(pass, n, wait));  // While it is true: under the turn.
-    }
+    if (take_rows(n, turn, patience, *batch)) return batch;
+    pass = collect(n, or_fewer, turn, patience, taken, *batch);
+    if (pass != Pass::go) batch = fail(take_error(pass, n, wait));  // While it is true: under the turn.
   } else {
-    return fail(take_error(pass, n, wait));
+    batch = fail(take_error(pass, n, wait));
   }
-  fill(batch, taken, elements);
+  if (batch) fill(*batch, taken);
   return batch;
 }
 
-void QueueState::fill(Element& batch, std::span<const std::byte> taken, std::span<const Element> elements) const {
+// Takes what the batch needs, as it comes, and makes the batch but for its values; or leaves all as it was.
+Pass QueueState::collect(int64_t n, bool or_fewer, TakeTurn& turn, Patience& patience, Taken& taken, Element& batch) {
+  const auto give_back = [&] {
+    turn.commit();
+    order_->give_back(taken.packed);
+    gate_.give_back(static_cast<int64_t>(taken.packed.size() / packing_.bytes()));
+  };
+  try {
+    Pass pass = type_.takes_at_once ? take_at_once(n, or_fewer, turn, patience, taken.packed)
+                                    : take_many(n, turn, patience, taken.packed);
+    if (or_fewer && pass == Pass::closed && !taken.packed.empty()) pass = Pass::go;
+    if (pass == Pass::go) batch = batch_for(taken);
+    if (pass != Pass::go) give_back();
+    return pass;
+  } catch (...) {
+    for (size_t i = 0; i < taken.elements.size(); ++i) {
+      packing_.pack(std::move(taken.elements[i]), taken.packed.data() + i * packing_.bytes());
+    }
+    give_back();
+    throw;
+  }
+}
+
+void QueueState::fill(Element& batch, const Taken& taken) const {
   const size_t bytes = packing_.bytes();
   if (packing_.is_plain()) {
-    packing_.unpack_rows(taken.data(), bytes, 0, static_cast<int64_t>(taken.size() / bytes), batch);
+    packing_.unpack_rows(taken.packed.data(), bytes, 0, static_cast<int64_t>(taken.packed.size() / bytes), batch);
   } else {
-    components_.fill(batch, elements);
+    components_.fill(batch, taken.elements);
   }
 }
 
 // The common case: all are there, and their values go from where they lie into the batch. False: nothing was done.
-bool QueueState::take_rows(int64_t n, TakeTurn& turn, Element& batch) {
-  if (trace::enabled() || type_.chooses) return false;
-  Element rows = components_.empty_batch(n);
+bool QueueState::take_rows(int64_t n, TakeTurn& turn, Patience& patience, Element& batch) {
+  if (!packing_.is_plain() || !order_->is_straight() || trace::enabled()) return false;
+  if (gate_.await_obtainable(1, patience) != Pass::go) return false;
+  if (gate_.known_inside() < n && gate_.obtainable() < n) return false;
+  components_.append_rows(n, batch);
   for (int64_t done = 0; done < n;) {
     const std::span<const std::byte> run = order_->next_places(n - done);
-    if (run.empty()) return false;
-    if (done == 0) Packing::read_identity(run.data(), rows);
+    if (done == 0) Packing::read_identity(run.data(), batch);
     const auto count = static_cast<int64_t>(run.size() / slots_.stride());
-    packing_.unpack_rows(run.data(), slots_.stride(), done, count, rows);
+    packing_.unpack_rows(run.data(), slots_.stride(), done, count, batch);
     turn.taken += count;
     done += count;
   }
-  batch = std::move(rows);
   return true;
 }
 
 // All that can fail on the way to a batch of what was taken, which is not empty.
-Element QueueState::batch_for(std::span<std::byte> taken, std::vector<Element>& elements) const {
-  const size_t count = taken.size() / packing_.bytes();
+Element QueueState::batch_for(Taken& taken) const {
+  const size_t count = taken.packed.size() / packing_.bytes();
   if (packing_.is_plain()) {
-    Element batch = components_.empty_batch(static_cast<int64_t>(count));
-    Packing::read_identity(taken.data(), batch);
+    Element batch;
+    components_.append_rows(static_cast<int64_t>(count), batch);
+    Packing::read_identity(taken.packed.data(), batch);
     return batch;
   }
-  elements.reserve(count);
+  taken.elements.reserve(count);
   for (size_t i = 0; i < count; ++i) {
-    Element element;
-    packing_.unpack(taken.data() + i * packing_.bytes(), element);
-    elements.push_back(std::move(element));
+    packing_.unpack(taken.packed.data() + i * packing_.bytes(), taken.elements.emplace_back());
   }
-  return components_.batch_for(elements);
+  return components_.batch_for(taken.elements);
 }
 
 void QueueState::take_run(TakeTurn& turn, int64_t count, std::vector<std::byte>& taken) {

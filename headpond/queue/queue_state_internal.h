@@ -58,7 +58,7 @@ class QueueState : public WaitHost, public std::enable_shared_from_this<QueueSta
   ~QueueState() override;
 
   Result<void> enqueue(Element&& element, const Wait& wait);
-  Result<void> enqueue_many(Element rows, const Wait& wait);
+  Result<void> enqueue_many(Element&& rows, const Wait& wait);
   Result<Element> dequeue(const Wait& wait);
   Result<Element> dequeue_many(int64_t n, bool or_fewer, const Wait& wait);
   Result<void> close(bool cancel_pending_enqueues);
@@ -79,19 +79,25 @@ class QueueState : public WaitHost, public std::enable_shared_from_this<QueueSta
  private:
   struct PutTurn;
   struct TakeTurn;
+  /// What was taken for a batch, packed, and the elements themselves where the batch is made of elements.
+  struct Taken {
+    std::vector<std::byte> packed;
+    std::vector<Element> elements;
+  };
   void put(Element&& element, PutTurn& turn);
   int64_t inside(const TakeTurn& turn);
   void take(TakeTurn& turn, Element& element);
   Pass put_many(const Element& rows, int64_t count, Patience& patience);
   void put_rows(const Element& rows, int64_t first, int64_t end, PutTurn& turn);
-  bool take_rows(int64_t n, TakeTurn& turn, Element& batch);
+  bool take_rows(int64_t n, TakeTurn& turn, Patience& patience, Element& batch);
+  Pass collect(int64_t n, bool or_fewer, TakeTurn& turn, Patience& patience, Taken& taken, Element& batch);
   void take_run(TakeTurn& turn, int64_t count, std::vector<std::byte>& taken);
   Pass take_many(int64_t n, TakeTurn& turn, Patience& patience, std::vector<std::byte>& taken);
   Pass take_at_once(int64_t n, bool or_fewer, TakeTurn& turn, Patience& patience, std::vector<std::byte>& taken);
-  Element batch_for(std::span<std::byte> taken, std::vector<Element>& elements) const;
+  Element batch_for(Taken& taken) const;
   void trace_taken() const;
   Result<Element> take_batch(int64_t n, bool or_fewer, const Wait& wait);
-  void fill(Element& batch, std::span<const std::byte> taken, std::span<const Element> elements) const;
+  void fill(Element& batch, const Taken& taken) const;
   Error put_error(Pass pass, const Wait& wait) const;
   Error take_error(Pass pass, int64_t requested, const Wait& wait) const HEADPOND_EXCLUDES(mu_);
   Error abandoned_error() const;

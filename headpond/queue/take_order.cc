@@ -52,16 +52,6 @@ class FirstInFirstOut final : public TakeOrder {
     }
   }
 
-  std::span<const std::byte> next_places(int64_t most) override {
-    if (!is_straight_) return {};
-    const std::span<const std::byte> run = slots_.read_run(most);
-    const size_t size = run.size() / slots_.stride();
-    slots_.advance_read(static_cast<int64_t>(size));
-    given_ += size;
-    last_number_ = given_ - 1;
-    return run;
-  }
-
   void give_back(std::span<const std::byte> packed) override {
     for (size_t end = packed.size(); end > 0; end -= bytes_) {
       returned_.insert(returned_.end(), packed.begin() + static_cast<std::ptrdiff_t>(end - bytes_),
@@ -211,8 +201,6 @@ class SmallestFirst final : public TakeOrder {
 };
 
 }  // namespace
-
-std::span<const std::byte> TakeOrder::next_places(int64_t) { return {}; }
 
 void TakeOrder::clear(int64_t inside) {
   if (packing_.is_plain()) return;

@@ -33,9 +33,18 @@ class TakeOrder {
   }
   /// Takes `count` elements out, as next() does one by one, and lays them side by side.
   virtual void next_run(int64_t inside, int64_t count, std::byte* to) = 0;
-  /// The next ones where they lie, stride() apart, at most `most` of those known to be inside; they live until the put
-  /// side hears of it. Empty, and nothing is taken, where they do not lie side by side.
-  virtual std::span<const std::byte> next_places(int64_t most);
+  /// The next elements are those that lie next in the slots.
+  bool is_straight() const { return is_straight_; }
+  /// Takes the next ones where they lie, stride() apart, at most `most` of those known to be inside; they live until
+  /// the put side hears of it. REQUIRES: is_straight().
+  std::span<const std::byte> next_places(int64_t most) {
+    const std::span<const std::byte> run = slots_.read_run(most);
+    const size_t size = run.size() / slots_.stride();
+    slots_.advance_read(static_cast<int64_t>(size));
+    given_ += size;
+    last_number_ = given_ - 1;
+    return run;
+  }
   /// Takes back what was given last, packed side by side, in the order in which it was given. REQUIRES: reserved.
   virtual void give_back(std::span<const std::byte> packed) = 0;
   /// The number, counted from 0 in order of arrival, of what next() gave last; kNoNumber where an order that
@@ -57,7 +66,6 @@ class TakeOrder {
   const Packing& packing_;
   const size_t bytes_;  // Of one packed element.
   uint64_t last_number_ = kNoNumber;
-  // Set by an order in which the next element is the slots' next.
   bool is_straight_ = false;
   uint64_t given_ = 0;  // Of the slots in order, less those that came back.
 };

@@ -111,9 +111,7 @@ Shape Tensor::shape() const {
   return Shape(std::span<const int64_t>(dims.data(), static_cast<size_t>(rank())));
 }
 
-int64_t Tensor::dim(int axis) const {
-  return rep_.has_long_dims ? rep_.long_dims()->dims[static_cast<size_t>(axis)] : rep_.short_dim(axis);
-}
+int64_t Tensor::long_dim(int axis) const { return rep_.long_dims()->dims[static_cast<size_t>(axis)]; }
 
 bool Tensor::has_long_dims(const Shape& shape, int first) const {
   for (int axis = 0; axis < shape.rank(); ++axis) {
