@@ -16,7 +16,7 @@ HandoffTime run(const HandoffRun& asked) {
     Patience patience(wait);
     if (gate.begin_put(patience) != Pass::go) return;
     if (gate.await_room(patience) == Pass::go) {
-      std::memcpy(slots.write_place(), &i, sizeof(i));
+      std::memcpy(slots.write_place(gate.known_room()), &i, sizeof(i));
       slots.advance_write();
       gate.commit_put(1);
     }

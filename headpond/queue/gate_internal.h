@@ -28,6 +28,8 @@ class Gate {
   Pass await_room(Patience& patience) { return room() > 0 ? Pass::go : await_room_slow(patience); }
   /// How many elements may be put without waiting, at least. Under the put turn.
   int64_t room();
+  /// The same without looking at the take side; at least one after await_room(). Under the put turn.
+  int64_t known_room() const { return capacity_ < 0 ? INT64_MAX : capacity_ - (put_.own - put_.seen); }
   /// `count` more elements are in. Under the put turn, after they were stored.
   void commit_put(int64_t count) { commit(put_, count, take_); }
   void end_put() { put_.turn.leave(); }

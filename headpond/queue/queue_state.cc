@@ -71,7 +71,7 @@ struct QueueState::TakeTurn {
 };
 
 [[gnu::always_inline]] inline void QueueState::put(Element&& element, PutTurn& turn) {
-  std::byte* const place = slots_.write_place();
+  std::byte* const place = slots_.write_place(gate_.known_room() - turn.stored);
   if (trace::enabled()) trace::flow_begin(flow_id(static_cast<uint64_t>(gate_.put_count() + turn.stored)));
   packing_.pack(std::move(element), place);
   slots_.advance_write();

@@ -23,7 +23,8 @@ class Slots {
       : stride_(dense && (capacity < 0 || capacity >= kFewestDense) ? place_bytes
                                                                     : (place_bytes + kLine - 1) / kLine * kLine),
         is_ring_(capacity >= 0 && capacity <= kMaxRing),
-        block_places_(is_ring_ ? capacity : kBlockPlaces) {
+        block_places_(is_ring_ ? capacity : kBlockPlaces),
+        ahead_(std::clamp(block_places_ / 4, int64_t{1}, kMostPlacesAhead)) {
     write_.block = read_.block = new_block();
     if (is_ring_) write_.block->next = write_.block;
   }
@@ -40,11 +41,12 @@ class Slots {
 
   size_t stride() const { return stride_; }
 
-  /// The place to write next, and the step to the one after it. The writer's.
-  std::byte* write_place() {
+  /// The place to write next, and the step to the one after it. The writer's. REQUIRES: `room` places, at least one,
+  /// are known to be free.
+  std::byte* write_place(int64_t room) {
     if (write_.index == block_places_) next_write_block();
     std::byte* const place = place_at(write_);
-    prefetch_to_write(place + kAhead * stride_);
+    if (room > ahead_) prefetch_to_write(place + to_ahead(write_));
     return place;
   }
   void advance_write() { ++write_.index; }
@@ -63,7 +65,7 @@ class Slots {
   const std::byte* read_place(int64_t known) {
     if (read_.index == block_places_) next_read_block();
     const std::byte* const place = place_at(read_);
-    if (known > static_cast<int64_t>(kAhead)) __builtin_prefetch(place + kAhead * stride_);
+    if (known > ahead_) __builtin_prefetch(place + to_ahead(read_));
     return place;
   }
   void advance_read() { ++read_.index; }
@@ -77,7 +79,7 @@ class Slots {
 
  private:
   static constexpr size_t kLine = 64;
-  static constexpr size_t kAhead = 8;
+  static constexpr int64_t kMostPlacesAhead = 8;
   static constexpr size_t kMostAhead = 2048;  // Bytes, of a run.
   static constexpr int64_t kFewestDense = 64;
   static constexpr int64_t kMaxRing = 4096;
@@ -93,6 +95,11 @@ class Slots {
 
   std::byte* place_at(const Cursor& at) const {
     return reinterpret_cast<std::byte*>(at.block) + kLine + static_cast<size_t>(at.index) * stride_;
+  }
+  // Bytes from a place to the one that is `ahead_` places further, around the end.
+  ptrdiff_t to_ahead(const Cursor& at) const {
+    const int64_t places = at.index + ahead_ < block_places_ ? ahead_ : ahead_ - block_places_;
+    return places * static_cast<ptrdiff_t>(stride_);
   }
   // The compiler's own write prefetch is a read prefetch unless it is told that the processor has this one; those
   // without it take it for a no-op. Beyond the block's end it does nothing.
@@ -124,6 +131,7 @@ class Slots {
   const size_t stride_;
   const bool is_ring_;
   const int64_t block_places_;
+  const int64_t ahead_;  // How far to prefetch: what is not the other side's yet.
   alignas(kLine) Cursor write_;
   alignas(kLine) Cursor read_;
   alignas(kLine) std::atomic<Block*> spare_ = nullptr;

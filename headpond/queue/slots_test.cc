@@ -11,7 +11,7 @@ namespace headpond::internal {
 namespace {
 
 void write(Slots& slots, int64_t value) {
-  std::memcpy(slots.write_place(), &value, sizeof(value));
+  std::memcpy(slots.write_place(1), &value, sizeof(value));
   slots.advance_write();
 }
 int64_t read(Slots& slots, int64_t known = 1) {
@@ -33,7 +33,7 @@ TEST_P(SlotsOf, PlacesAreOnCacheLinesAndGoRound) {
   int64_t taken = 0;
   for (int64_t round = 0; round < 6; ++round) {
     for (; written - taken < most; write(slots, written++)) {
-      ASSERT_EQ(reinterpret_cast<uintptr_t>(slots.write_place()) % 64, 0U);
+      ASSERT_EQ(reinterpret_cast<uintptr_t>(slots.write_place(1)) % 64, 0U);
     }
     for (const int64_t rest = round % 2 * (most / 2); written - taken > rest;) ASSERT_EQ(read(slots), taken++);
   }

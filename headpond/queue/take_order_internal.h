@@ -14,7 +14,7 @@
 namespace headpond::internal {
 
 /// Reads the slots in its own order. All calls are made under the take side's turn.
-class TakeOrder {
+class alignas(64) TakeOrder {  // Written at every take: beside nothing that the put side reads.
  public:
   TakeOrder(Slots& slots, const Packing& packing) : slots_(slots), packing_(packing), bytes_(packing.bytes()) {}
   virtual ~TakeOrder() = default;
