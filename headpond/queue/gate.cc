@@ -147,7 +147,15 @@ Pass Gate::sleep_until(Side& side, const Side& other, Patience& patience, auto r
   }
 }
 
+// Here is nobody to end, nor to wake: all who waited are in the process that made the gate.
+bool Gate::close_inherited(State to) {
+  const State state = state_.load(std::memory_order_acquire);
+  if (state < State::closed) state_.store(to, std::memory_order_release);
+  return state == State::open;
+}
+
 bool Gate::close() {
+  if (is_inherited()) return close_inherited(State::closed);
   if (state_.load(std::memory_order_acquire) != State::open) return false;
   const Wait for_ever;
   Patience patience(for_ever);
@@ -161,6 +169,10 @@ bool Gate::close() {
 }
 
 void Gate::close_and_cancel() {
+  if (is_inherited()) {
+    close_inherited(State::cancelled);
+    return;
+  }
   State state = State::open;
   if (!state_.compare_exchange_strong(state, State::cancelling, std::memory_order_acq_rel) && state >= State::closed)
     return;

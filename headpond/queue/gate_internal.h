@@ -63,6 +63,8 @@ class Gate {
   bool is_closed() const { return state_.load(std::memory_order_acquire) >= State::closed; }
   /// No put begins any more; one may still be half done.
   bool refuses_puts() const { return state_.load(std::memory_order_acquire) != State::open; }
+  /// Turn::is_inherited(). The host of a call must not let it wait then.
+  bool is_inherited() const { return put_.turn.is_inherited(); }
 
   int64_t put_count() const { return put_.position.load(std::memory_order_acquire); }
   int64_t take_count() const { return take_.position.load(std::memory_order_acquire); }
@@ -113,6 +115,7 @@ class Gate {
   Pass await_obtainable_slow(int64_t least, Patience& patience);
   bool soon(const Side& side, const Side& other, auto ready) const;
   bool glance(Side& side, auto ready) const;
+  bool close_inherited(State to);
   Pass await(Side& side, const Side& other, int64_t awaited, Patience& patience, auto ready);
   Pass sleep(Side& side, const Side& other, Patience& patience, auto ready);
   Pass sleep_until(Side& side, const Side& other, Patience& patience, auto ready);

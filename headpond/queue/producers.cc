@@ -57,7 +57,6 @@ void Producers::add(const Group& group) {
   MutexLock lock(mu_);
   std::erase_if(all_, [](const auto& each) { return each->has_ended(); });
   all_.insert(all_.end(), group.begin(), group.end());
-  forks_ = forks_above();
 }
 
 bool Producers::all_ended() const {

@@ -2,7 +2,6 @@
 // The threads that are known to fill a queue, and what each of them is doing.
 #pragma once
 
-#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
@@ -10,7 +9,6 @@
 #include "headpond/base/mutex.h"
 #include "headpond/base/stats.h"
 #include "headpond/base/status.h"
-#include "headpond/base/thread.h"
 #include "headpond/queue/wait_host_internal.h"
 
 namespace headpond::internal {
@@ -60,16 +58,12 @@ class Producers {
   using Group = std::vector<std::shared_ptr<ProducerActivity>>;
   /// Forgets those that ended before.
   void add(const Group& group) HEADPOND_EXCLUDES(mu_);
-  /// True iff some are known, and their threads are in another process: that is the child of a fork(). Takes no lock,
-  /// which a thread that is not there may hold.
-  bool stayed_behind() const { return forks_ >= 0 && forks_ != forks_above(); }
   /// True iff some are known, and all of them ended.
   bool all_ended() const HEADPOND_EXCLUDES(mu_);
   /// Each one's to_string().
   std::string to_string() const HEADPOND_EXCLUDES(mu_);
 
  private:
-  std::atomic<int> forks_ = -1;  // Above the process that started the last ones.
   mutable Mutex mu_;
   Group all_ HEADPOND_GUARDED_BY(mu_);
 };

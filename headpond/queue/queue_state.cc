@@ -35,7 +35,10 @@ QueueState::QueueState(QueueOptions options, const QueueType& type)
       slots_(packing_.bytes(), packing_.is_plain(), options_.capacity),
       order_(type.make_order(slots_, packing_, type.seed)) {}
 
-QueueState::~QueueState() { order_->clear(gate_.put_count() - gate_.take_count()); }
+// What another process's thread was taking when this one was forked off is half taken for ever.
+QueueState::~QueueState() {
+  if (!gate_.is_inherited()) order_->clear(gate_.put_count() - gate_.take_count());
+}
 
 // What is stored, or taken, becomes visible to the other side when the scope ends, also by an exception: counts and
 // storage never disagree.
@@ -317,7 +320,7 @@ Result<void> QueueState::close(bool cancel_pending_enqueues) {
 }
 
 void QueueState::set_failure(Error cause) {
-  MutexLock lock(mu_);
+  MutexLock lock(failure_mu_);
   if (!failure_) failure_ = std::move(cause);
 }
 
@@ -351,6 +354,8 @@ Error QueueState::put_error(Pass pass, const Wait& wait) const {
       return {ErrorKind::DeadlineExceeded,
               fmt::format("Enqueue operation timed out after {} ms: {} has {} of {} elements", milliseconds(wait),
                           label(), stats().size, options_.capacity)};
+    case Pass::abandoned:
+      return abandoned_error();
     default:
       return {ErrorKind::Cancelled, fmt::format("Enqueue operation was cancelled: {}, {}", label(),
                                                 pass == Pass::stopped ? "a stop was requested" : "it was closed")};
@@ -361,7 +366,7 @@ Error QueueState::take_error(Pass pass, int64_t requested, const Wait& wait) con
   const int64_t size = stats().size;
   switch (pass) {
     case Pass::closed: {
-      MutexLock lock(mu_);
+      MutexLock lock(failure_mu_);
       return {ErrorKind::OutOfRange,
               fmt::format("{} is closed and has insufficient elements (requested {}, current size {})", label(),
                           requested, size),

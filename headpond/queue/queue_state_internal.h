@@ -62,7 +62,7 @@ class QueueState : public WaitHost, public std::enable_shared_from_this<QueueSta
   Result<Element> dequeue(const Wait& wait);
   Result<Element> dequeue_many(int64_t n, bool or_fewer, const Wait& wait);
   Result<void> close(bool cancel_pending_enqueues);
-  void set_failure(Error cause) HEADPOND_EXCLUDES(mu_);
+  void set_failure(Error cause) HEADPOND_EXCLUDES(failure_mu_);
 
   const QueueOptions& options() const { return options_; }
   const QueueType& type() const { return type_; }
@@ -99,7 +99,7 @@ class QueueState : public WaitHost, public std::enable_shared_from_this<QueueSta
   Result<Element> take_batch(int64_t n, bool or_fewer, const Wait& wait);
   void fill(Element& batch, const Taken& taken) const;
   Error put_error(Pass pass, const Wait& wait) const;
-  Error take_error(Pass pass, int64_t requested, const Wait& wait) const HEADPOND_EXCLUDES(mu_);
+  Error take_error(Pass pass, int64_t requested, const Wait& wait) const HEADPOND_EXCLUDES(failure_mu_);
   Error abandoned_error() const;
   std::unique_ptr<const std::string> check_fill() noexcept;
   std::string stall_report(const Stall& stall, Verb verb, int64_t missing, int64_t now) const;
@@ -121,8 +121,9 @@ class QueueState : public WaitHost, public std::enable_shared_from_this<QueueSta
   std::unique_ptr<TakeOrder> order_;  // Under the take turn.
 
   Producers producers_;
-  mutable Mutex mu_;
-  Error failure_ HEADPOND_GUARDED_BY(mu_);
+  mutable Mutex failure_mu_;  // Taken so seldom that a fork() does not find it taken, as it might find mu_.
+  Error failure_ HEADPOND_GUARDED_BY(failure_mu_);
+  Mutex mu_;
   int64_t keepers_ HEADPOND_GUARDED_BY(mu_) = 0;               // Calls that wait or waited, until they end.
   std::shared_ptr<QueueState> self_ HEADPOND_GUARDED_BY(mu_);  // As long as there are some.
 };

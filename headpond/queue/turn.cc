@@ -74,6 +74,7 @@ bool Turn::claim() {
 }
 
 bool Turn::claim_without_line() {
+  if (is_inherited()) return claim();
   MutexLock lock(mu_);
   return first_ == nullptr && claim();
 }
@@ -136,6 +137,7 @@ void Turn::unlink(InLine& waiter) {
 
 // If the turn is not free, its holder will see the line when it leaves.
 void Turn::serve_line() {
+  if (is_inherited()) return;
   hand_over_point();
   MutexLock lock(mu_);
   if (first_ == nullptr || !claim()) return;

@@ -18,7 +18,7 @@ enum class Pass : uint8_t {
   cancelled,  ///< Put: close with cancel ended the wait.
   stopped,    ///< The stop token did.
   timed_out,
-  abandoned,  ///< Take: nobody is left who would put.
+  abandoned,  ///< Nobody is there for whom to wait.
 };
 
 /// Free and without a line, it is entered with one locked instruction; a thread that entered several times in a row
@@ -54,6 +54,9 @@ class Turn {
   void cancel_line();
   /// Calls that stand in line.
   int64_t line_length() const { return line_length_.load(std::memory_order_acquire); }
+  /// This process is the child of a fork() behind which it lies. Whoever was inside, in line or at the lock then is so
+  /// for ever: here a free turn may be entered, but not waited for.
+  bool is_inherited() const { return forks_ != forks_above(); }
 
  private:
   struct InLine;
@@ -91,6 +94,7 @@ class Turn {
   alignas(64) Mutex mu_;
   InLine* first_ HEADPOND_GUARDED_BY(mu_) = nullptr;
   InLine* final_ HEADPOND_GUARDED_BY(mu_) = nullptr;
+  const int forks_ = forks_above();
 };
 
 inline uint64_t Turn::this_thread() {

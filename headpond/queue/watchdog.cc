@@ -10,7 +10,7 @@
 namespace headpond::internal {
 
 bool QueueState::begin_wait(Verb verb) {
-  if (verb == Verb::dequeue && producers_.stayed_behind()) return false;
+  if (gate_.is_inherited()) return false;
   ProducerActivity::waits(verb, options_.name);
   MutexLock lock(mu_);
   if (keepers_++ == 0) self_ = shared_from_this();
@@ -74,9 +74,9 @@ std::unique_ptr<const std::string> QueueState::check_fill() noexcept {
 }
 
 Error QueueState::abandoned_error() const {
-  if (producers_.stayed_behind()) {
+  if (gate_.is_inherited()) {
     return {ErrorKind::FailedPrecondition,
-            label() + ": its producers were started before fork(), and their threads stayed behind"};
+            label() + " was made before fork(), and the threads that one could wait for stayed behind"};
   }
   return {ErrorKind::FailedPrecondition,
           fmt::format("{} is not closed, but all its producers have ended: {}", label(), producers_.to_string())};
