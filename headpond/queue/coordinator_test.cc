@@ -332,24 +332,13 @@ TEST_F(Coordination, ThreadsBearTheirNames) {
   EXPECT_EQ(name, "a thread with a long name");
 }
 
-// The system refuses a thread whose stack is as large as the address space.
 TEST_F(Coordination, AThreadThatCannotBeStartedIsAnExceptionAndNobodyWaitsForIt) {
   Coordinator coordinator;
   coordinator.start("runs", until_stop);
-  pthread_attr_t before, huge;
-  ASSERT_EQ(pthread_getattr_default_np(&before), 0);
-  ASSERT_EQ(pthread_attr_init(&huge), 0);
-  ASSERT_EQ(pthread_attr_setstacksize(&huge, size_t{1} << 47), 0);
-  ASSERT_EQ(pthread_setattr_default_np(&huge), 0);
-  Error error;
-  try {
+  const Error error = refusal([&] {
+    const NoNewThreads none;
     coordinator.start("refused", until_stop);
-  } catch (const Exception& refused) {
-    error = refused.error();
-  }
-  ASSERT_EQ(pthread_setattr_default_np(&before), 0);
-  pthread_attr_destroy(&before);
-  pthread_attr_destroy(&huge);
+  });
   ASSERT_TRUE(error);
   EXPECT_EQ(error.kind(), ErrorKind::ResourceExhausted);
   ASSERT_TRUE(coordinator.request_stop());

@@ -90,9 +90,12 @@ void QueueRunner::Run::start(Coordinator& coordinator) {
       });
     }
   } catch (...) {
-    // Those that run go on without the others only until they see the stop.
-    (void)coordinator.request_stop(current_exception_error());
-    for (size_t i = started; i < producers.size(); ++i) activities[i]->end(current_exception_error());
+    const Error error = current_exception_error();
+    for (size_t i = started; i < producers.size(); ++i) activities[i]->end(error);
+    // Those that run go on without the others only until they see the stop. If none runs, nobody runs cancel_op.
+    queue.set_failure(error);
+    (void)coordinator.request_stop(error);
+    (void)queue.close(true);
     ended(producers.size() - started, false);
     throw;
   }

@@ -39,7 +39,8 @@ class QueueRunner {
   QueueRunner(Queue queue, std::vector<Producer> producers, QueueRunnerOptions options = {});
 
   /// Starts the threads, which belong to `coordinator`; this runner and handles of the queue may be gone before they
-  /// end. Does nothing while threads of an earlier start run. Thread-safe.
+  /// end. Does nothing while threads of an earlier start run. Where the system refuses a thread it throws Exception,
+  /// with the coordinator stopped and the queue closed as after a failed producer. Thread-safe.
   void start(Coordinator& coordinator);
 
  private:

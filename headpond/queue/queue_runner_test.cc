@@ -354,6 +354,28 @@ TEST_F(Runner, OfTwoThatFailAtOnceJoinAndTheConsumerTellTheSame) {
   }
 }
 
+TEST_F(Runner, AStartThatFailsClosesTheQueueWithItsErrorAsTheCause) {
+  QueueOptions options = scalars(1);
+  options.watchdog = {};
+  const FIFOQueue queue(options);
+  Coordinator coordinator;
+  auto waiting = later([&] { return queue.dequeue(); });
+  until_waiting(queue, 0, 1);
+  // Of its own functions none is called: no thread ran, and it leaves the queue open.
+  QueueRunner runner(queue, {counting(queue, 1, end())}, {.cancel_op = [] { return Result<void>(); }});
+  const Error error = refusal([&] {
+    const NoNewThreads none;
+    runner.start(coordinator);
+  });
+  ASSERT_EQ(error.kind(), ErrorKind::ResourceExhausted);
+  const auto ended = waiting.get();
+  ASSERT_FALSE(ended);
+  EXPECT_EQ(ended.error().kind(), ErrorKind::OutOfRange);
+  ASSERT_NE(ended.error().cause(), nullptr);
+  EXPECT_EQ(ended.error().cause()->kind(), ErrorKind::ResourceExhausted);
+  EXPECT_FAILS(ErrorKind::ResourceExhausted, coordinator.join());
+}
+
 TEST_F(Runner, ABareJoinAfterTheNormalEndOfDataReturns) {
   FIFOQueue queue(scalars(-1));
   Coordinator coordinator;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <gmock/gmock.h>
+#include <pthread.h>
 
 #include <algorithm>
 #include <chrono>
@@ -126,6 +127,28 @@ template <class T>
 bool is_done(std::future<T>& result) {
   return result.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
 }
+
+/// As long as it lives the system refuses new threads: each would have a stack as large as the address space.
+class NoNewThreads {
+ public:
+  NoNewThreads() {
+    pthread_attr_t huge;
+    EXPECT_EQ(pthread_getattr_default_np(&before_), 0);
+    EXPECT_EQ(pthread_attr_init(&huge), 0);
+    EXPECT_EQ(pthread_attr_setstacksize(&huge, size_t{1} << 47), 0);
+    EXPECT_EQ(pthread_setattr_default_np(&huge), 0);
+    pthread_attr_destroy(&huge);
+  }
+  ~NoNewThreads() {
+    EXPECT_EQ(pthread_setattr_default_np(&before_), 0);
+    pthread_attr_destroy(&before_);
+  }
+  NoNewThreads(const NoNewThreads&) = delete;
+  NoNewThreads& operator=(const NoNewThreads&) = delete;
+
+ private:
+  pthread_attr_t before_;
+};
 
 class QueueTest : public ::testing::Test {
   Watchdog watchdog_{::testing::UnitTest::GetInstance()->current_test_info()->name()};
