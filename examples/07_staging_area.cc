@@ -29,13 +29,15 @@ int main() {
 
   int64_t sum = 0, most = 0;
   for (int64_t step = 0; step < kSteps; ++step) {
-    const hp::Result<hp::Element> batch = area.get();
-    if (!batch) return 1;
+    // An area is never closed: what ends this wait, should a thread fail, is the coordinator's stop.
+    const hp::Result<hp::Element> batch = area.get({.stop = coordinator.stop_token()});
+    if (!batch) break;
     for (const int64_t sample : (*batch)[0].as<int64_t>()) sum += sample;
     most = std::max(most, area.size());
   }
   (void)coordinator.request_stop();
-  const bool ended = coordinator.join().has_value();
+  const hp::Result<void> ended = coordinator.join();
+  if (!ended) std::fprintf(stderr, "%s\n", ended.error().to_string().c_str());
   std::printf("%d steps, sum of the samples %d, at most two batches ahead: %s\n", static_cast<int>(kSteps),
               static_cast<int>(sum), most <= 2 ? "yes" : "no");
   return ended && most <= 2 && sum == 400 * 399 / 2 ? 0 : 1;

@@ -27,11 +27,14 @@ int main() {
 
   bool right = true;
   for (int64_t key = 0; key < kSteps; ++key) {
-    const hp::Result<hp::Keyed> taken = area.get(key);  // Waits for this one, whatever else is inside.
-    if (!taken) return 1;
+    // Waits for this one, whatever else is inside; or until a thread failed, for an area is never closed.
+    const hp::Result<hp::Keyed> taken = area.get(key, {}, {.stop = coordinator.stop_token()});
+    if (!taken) break;  // The error that stopped the threads comes from join().
     const int64_t tens = taken->element[0].as<int64_t>()[0], hundreds = taken->element[1].as<int64_t>()[0];
     std::printf("key %2d: %3d and %4d\n", static_cast<int>(key), static_cast<int>(tens), static_cast<int>(hundreds));
     right &= tens == 10 * key && hundreds == 100 * key;
   }
-  return coordinator.join() && right ? 0 : 1;
+  const hp::Result<void> ended = coordinator.join();
+  if (!ended) std::fprintf(stderr, "%s\n", ended.error().to_string().c_str());
+  return ended && right ? 0 : 1;
 }

@@ -36,8 +36,9 @@ int main() {
 
   std::map<std::string, std::pair<float, int64_t>> joined;
   for (int batches = 0; batches < 3; ++batches) {
-    const hp::Result<hp::BarrierBatch> batch = barrier.take_many(2);  // Those whose keys came first.
-    if (!batch) return 1;
+    // Those whose keys came first. Nobody closes this barrier, so the stop of a failed thread must end the wait.
+    const auto batch = barrier.take_many(2, /*allow_small_batch=*/false, {.stop = coordinator.stop_token()});
+    if (!batch) break;
     for (size_t i = 0; i < 2; ++i) {
       joined[batch->keys[i]] = {batch->values[0].as<float>()[2 * i], batch->values[1].as<int64_t>()[i]};
     }
@@ -45,5 +46,7 @@ int main() {
   for (const auto& [key, tuple] : joined) {
     std::printf("%s: pixels %.1f, label %d\n", key.c_str(), tuple.first, static_cast<int>(tuple.second));
   }
-  return coordinator.join() && joined.size() == 6 && joined["f.png"].second == 55 ? 0 : 1;
+  const hp::Result<void> ended = coordinator.join();
+  if (!ended) std::fprintf(stderr, "%s\n", ended.error().to_string().c_str());
+  return ended && joined.size() == 6 && joined["f.png"].second == 55 ? 0 : 1;
 }
