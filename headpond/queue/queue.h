@@ -102,7 +102,7 @@ class Queue {
   const std::vector<std::string>& names() const;
 
   class Iterator;
-  /// for (Element element : queue): until OutOfRange without a cause; any other error is thrown as Exception.
+  /// for (Element& element : queue): until OutOfRange without a cause; any other error is thrown as Exception.
   Iterator begin() const;
   std::default_sentinel_t end() const { return {}; }
 
@@ -139,8 +139,8 @@ class FIFOQueue : public Queue {
   static FIFOQueue from_list(int64_t index, std::vector<FIFOQueue> queues);
 };
 
-/// A dequeue takes one of those inside at random, each as likely. While the queue is open, `min_after_dequeue` stay
-/// inside to mix with. The choices follow from `seed` (0 like any other; entropy() for chance) and the order of calls.
+/// A dequeue takes any of those inside, each as likely; `min_after_dequeue` stay while the queue is open. The choice
+/// follows from `seed` (0 like any other; entropy() for chance), the choices before it, and what is inside by then.
 class RandomShuffleQueue : public Queue {
  public:
   RandomShuffleQueue(QueueOptions options, int64_t min_after_dequeue, uint64_t seed = 0);
