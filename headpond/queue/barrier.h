@@ -34,6 +34,7 @@ class Barrier {
  public:
   using BarrierBatch = headpond::BarrierBatch;
 
+  /// `watchdog` and `fill_patience` say nothing here: a barrier does not watch itself.
   /// Throws Exception(InvalidArgument) for options that contradict themselves, a capacity other than -1, a memory limit
   /// (inserts never wait, so they hold to none), or without shapes, which the stacking needs.
   explicit Barrier(QueueOptions options);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A small buffer between two stages, such as batches on their way to a device: a queue that is never closed, whose
-// elements can be looked at. It is not the fast path; between producers and consumers use a queue.
+// elements can be looked at. It is not the fast path, and has no watchdog; between producers and consumers use a queue.
 #pragma once
 
 #include <cstdint>
