@@ -28,8 +28,8 @@ class SteadyClock : public internal::WaitClock {
 };
 
 internal::WaitClock& steady_clock() {
-  static SteadyClock clock;
-  return clock;
+  static SteadyClock* const instance = new SteadyClock;  // Never destroyed: threads may wait while the program ends.
+  return *instance;
 }
 
 }  // namespace
