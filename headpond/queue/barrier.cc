@@ -189,7 +189,9 @@ Result<BarrierBatch> BarrierState::take_many(int64_t n, bool allow_small_batch, 
   if (n < 0) return fail(invalid(fmt::format("expected a count of at least 0, received {}", n)));
   if (n == 0) return BarrierBatch{.indices = {}, .keys = {}, .values = components_.batch_for({})};
   Result<Taken> result;
+  BufferPool& pool = BufferPool::current();
   const Pass pass = lines_.run(Side::take, wait, [&](bool is_first) HEADPOND_REQUIRES(lines_.mu) {
+    const CurrentPool own(pool);  // Whichever thread serves this call.
     return try_take(n, allow_small_batch, is_first, result);
   });
   if (pass != Pass::go) {

@@ -297,6 +297,21 @@ TEST_F(Barriers, MemoryThatTheSystemRefusesIsAnErrorAndNothingIsLost) {
   EXPECT_EQ(barrier.ready_size(), 0);
 }
 
+TEST_F(Barriers, ABatchLiesInThePoolOfItsTakerWhoeverServesIt) {
+  constexpr int64_t kRows = 100;  // Of a few the values would lie in the tensor itself.
+  const Barrier barrier(pairs());
+  BufferPool own;
+  auto taken = later([&] {
+    const CurrentPool current(own);
+    return barrier.take_many(kRows);
+  });
+  until_waiting(barrier, 1);
+  for (int64_t i = 0; i < kRows; ++i) complete(barrier, std::to_string(i), i);
+  const Result<BarrierBatch> batch = taken.get();
+  ASSERT_TRUE(batch);
+  EXPECT_GE(own.stats().bytes_in_use, 2 * kRows * 8);
+}
+
 TEST_F(Barriers, OptionsThatContradictThemselvesAreRefusedWithTheNumbers) {
   QueueOptions options = pairs();
   options.capacity = 32;
