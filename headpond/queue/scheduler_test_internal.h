@@ -19,6 +19,7 @@
 #include <cstdlib>
 #include <functional>
 #include <memory>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -27,8 +28,9 @@ namespace headpond::internal {
 
 /// What goes wrong on purpose, for controls.
 struct Mistakes {
-  int64_t lost_wake = -1;   ///< The futex wake of this number, from 0, wakes nobody.
-  bool lame_fence = false;  ///< membarrier leaves other threads' stores where they are.
+  int64_t lost_wake = -1;                 ///< The futex wake of this number, from 0, wakes nobody.
+  bool lame_fence = false;                ///< membarrier leaves other threads' stores where they are.
+  std::string_view forgotten_fence = {};  ///< The function of that name has no heavy fence.
 };
 
 class Scheduler {
@@ -59,6 +61,7 @@ class Scheduler {
   static void unlock(bool& locked);
   static long futex(uint32_t* word, int operation, uint32_t value, int64_t deadline);
   static void membarrier();
+  static bool has_fence(std::string_view function);
   static int cpus();
   using Write = void (*)(void* to, uint64_t bits);
   static bool delay(void* to, uint64_t bits, Write write);
@@ -371,6 +374,10 @@ inline void Scheduler::membarrier() {
   if (self_ == nullptr || current_->mistakes_.lame_fence) return;
   for (const auto& worker : current_->workers_) write_out(*worker, worker->stores.size());
   point();
+}
+
+inline bool Scheduler::has_fence(std::string_view function) {
+  return self_ == nullptr || current_->mistakes_.forgotten_fence != function;
 }
 
 inline int Scheduler::cpus() { return self_ == nullptr || current_->switch_rate_ != 2 ? 2 : 1; }

@@ -9,6 +9,10 @@
 #include "headpond/base/thread.h"
 #include "headpond/queue/signal_internal.h"
 
+#if !defined(HEADPOND_ROW_FOR_FAVOUR)  // A test whose threads come a few times each compiles its own copy with less.
+#define HEADPOND_ROW_FOR_FAVOUR 8
+#endif
+
 namespace headpond {
 
 /// How a wait at a Turn or a Gate ended.
@@ -87,9 +91,10 @@ class Turn {
   std::atomic<bool> blocked_ = false;
   // Under the turn.
   bool held_by_favourite_ = false;
-  uint64_t last_ = kNobody;      // Who entered last by the lock,
-  uint32_t row_ = 0;             // how often in a row,
-  uint32_t row_for_favour_ = 8;  // and what makes a favourite; doubles each time one is dismissed.
+  uint64_t last_ = kNobody;  // Who entered last by the lock,
+  uint32_t row_ = 0;         // how often in a row,
+  // and what makes a favourite; doubles each time one is dismissed.
+  uint32_t row_for_favour_ = HEADPOND_ROW_FOR_FAVOUR;
 
   alignas(64) Mutex mu_;
   InLine* first_ HEADPOND_GUARDED_BY(mu_) = nullptr;
