@@ -89,7 +89,8 @@ bool Turn::spin_for_holder() {
   constexpr int kRounds = 400;
   for (int i = 0; i < kRounds; ++i) {
     if (blocked_.load(std::memory_order_relaxed) || !line_is_empty()) return false;
-    if (try_enter()) return true;
+    // A favourite that was made meanwhile, and is outside, keeps nobody waiting.
+    if (try_enter() || (!is_busy() && claim_without_line())) return true;
     spin_pause();
   }
   return false;
