@@ -336,6 +336,8 @@ TEST_F(Schedules, AFenceThatIsForgottenIsFound) {
   }
 }
 
+TEST_F(Schedules, ASleeperThatDoesNotLookAgainIsFound) { EXPECT_TRUE(is_found({.no_second_look = true})); }
+
 TEST_F(Schedules, ABatchThatIsNotGivenBackIsFound) { EXPECT_TRUE(is_found({}, true)); }
 
 }  // namespace

@@ -105,6 +105,29 @@ TEST(Scheduling, ADeadlinePassesWhenNobodyElseCanGoOn) {
                    .stuck);
 }
 
+TEST(Scheduling, ASleeperMayWakeForNoReasonAndMustLookAgain) {
+  Scheduler scheduler(2);
+  for (const bool looks_again : {false, true}) {
+    int64_t early = 0;
+    for (uint64_t seed = 0; seed < 500; ++seed) {
+      uint32_t word = 0;
+      const auto sleep = [&word, &early, looks_again] {
+        do Scheduler::futex(&word, FUTEX_WAIT_BITSET_PRIVATE, 0, INT64_MAX);
+        while (looks_again && word == 0);
+        early += word == 0 ? 1 : 0;
+      };
+      const auto wake = [&word] {
+        for (int i = 0; i < 10; ++i) Scheduler::point();
+        word = 1;
+        Scheduler::futex(&word, FUTEX_WAKE_PRIVATE, 1, 0);
+      };
+      scheduler.run(
+          seed, {}, {sleep, wake}, [] { FAIL(); }, [] {});
+    }
+    EXPECT_EQ(early > 0, !looks_again);
+  }
+}
+
 TEST(Scheduling, WhoNeverEndsIsStuck) {
   Scheduler scheduler(1);
   const Scheduler::Body spin = [] {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Threads that run one at a time: at every access to an atomic, and wherever they lock, spin, sleep or wake, a seed
-// decides who goes on, and when a deadline passes. What a thread stored may become visible to the others later, in
-// order, at the latest with its next read-modify-write or when somebody's membarrier asks for it, as on x86; other
-// reorderings are not explored. A stop is requested in one step.
+// decides who goes on, when a deadline passes and which sleeper wakes for no reason. What a thread stored may become
+// visible to the others later, in order, at the latest with its next read-modify-write or when somebody's membarrier
+// asks for it, as on x86; other reorderings are not explored. A stop is requested in one step.
 //
 // The code under test is compiled once more in the test, with virtual time and what
 // scheduled_atomic_test_internal.h has in place of atomics, mutexes and system calls.
@@ -31,6 +31,7 @@ struct Mistakes {
   int64_t lost_wake = -1;                 ///< The futex wake of this number, from 0, wakes nobody.
   bool lame_fence = false;                ///< membarrier leaves other threads' stores where they are.
   std::string_view forgotten_fence = {};  ///< The function of that name has no heavy fence.
+  bool no_second_look = false;            ///< Whoever wakes for no reason finds its word 0, and goes on.
 };
 
 class Scheduler {
@@ -86,6 +87,8 @@ class Scheduler {
     const void* awaits = nullptr;
     int64_t deadline = INT64_MAX;
     bool timed_out = false;
+    bool sleeps = false;  // At a futex, where it may wake for no reason.
+    bool woke_for_nothing = false;
     std::vector<Store> stores;
     const Body* body = nullptr;
     std::thread thread;
@@ -100,7 +103,7 @@ class Scheduler {
   void hand_to(Worker& next);
   void go_to(Worker& self, Worker& next);
   void go_on_or_abandon();
-  bool block(Worker& self, const void* awaits, int64_t deadline);
+  bool block(Worker& self, const void* awaits, int64_t deadline, bool sleeps);
   void end(Worker& self);
   Worker& after_quiet();
   static Worker& released(Worker& worker) {
@@ -208,16 +211,22 @@ inline uint64_t Scheduler::draw(uint64_t below) {
   return (z ^ (z >> 31)) % below;
 }
 
-// Mostly somebody who is ready; rarely, or if nobody is, somebody whose deadline passes.
+// Mostly somebody who is ready; rarely, or if nobody is, somebody whose deadline passes; rarely a sleeper that wakes
+// for no reason.
 inline Scheduler::Worker* Scheduler::choose(const Worker* except) {
-  for (bool may_time_out : {draw(32) == 0, true}) {
+  const uint64_t luck = draw(64);
+  const auto wakes = [luck](const Worker& worker) {
+    return luck > 61 && worker.state == Worker::State::blocked && worker.sleeps;
+  };
+  for (bool may_time_out : {luck < 2, true}) {
     Worker* chosen = nullptr;
     uint64_t count = 0;
     for (const auto& worker : workers_) {
       const bool times_out = may_time_out && worker->state == Worker::State::blocked && worker->deadline != INT64_MAX;
-      if (worker.get() == except || (worker->state != Worker::State::ready && !times_out)) continue;
-      if (draw(++count) == 0) chosen = worker.get();
+      const bool may_go_on = worker->state == Worker::State::ready || times_out || wakes(*worker);
+      if (worker.get() != except && may_go_on && draw(++count) == 0) chosen = worker.get();
     }
+    if (chosen != nullptr && wakes(*chosen)) released(*chosen).woke_for_nothing = true;
     if (chosen != nullptr || except != nullptr) return chosen;
   }
   return nullptr;
@@ -246,13 +255,14 @@ inline void Scheduler::go_on_or_abandon() {
 }
 
 // Returns false iff the deadline passed.
-inline bool Scheduler::block(Worker& self, const void* awaits, int64_t deadline) {
+inline bool Scheduler::block(Worker& self, const void* awaits, int64_t deadline, bool sleeps) {
   go_on_or_abandon();
   write_out(self, self.stores.size());
   self.state = Worker::State::blocked;
   self.awaits = awaits;
   self.deadline = deadline;
-  self.timed_out = false;
+  self.sleeps = sleeps;
+  self.timed_out = self.woke_for_nothing = false;
   Worker* const next = choose(nullptr);
   go_to(self, next != nullptr ? *next : after_quiet());
   if (abandons_) throw Abandoned{};
@@ -346,7 +356,7 @@ inline void Scheduler::lock(bool& locked) {
   if (self == nullptr) return;
   point();
   settle();
-  while (locked) current_->block(*self, &locked, INT64_MAX);
+  while (locked) current_->block(*self, &locked, INT64_MAX, false);
   locked = true;
 }
 
@@ -364,7 +374,8 @@ inline long Scheduler::futex(uint32_t* word, int operation, uint32_t value, int6
   if (operation == FUTEX_WAKE_PRIVATE) {
     if (current_->wakes_++ != current_->mistakes_.lost_wake) current_->wake(word, value);
   } else if (std::atomic_ref(*word).load() == value) {
-    current_->block(*self_, word, deadline);
+    current_->block(*self_, word, deadline, true);
+    if (self_->woke_for_nothing && current_->mistakes_.no_second_look) std::atomic_ref(*word).store(0);
   }
   return 0;
 }
