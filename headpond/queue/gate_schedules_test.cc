@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -278,6 +279,16 @@ class Schedules : public ::testing::Test {
     return false;
   }
 
+  void run_at_1000_seeds(const std::function<std::vector<Scheduler::Body>()>& bodies) {
+    for (uint64_t seed = 0; seed < 1'000 && !HasFailure(); ++seed) {
+      EXPECT_FALSE(scheduler_
+                       .run(
+                           seed, {}, bodies(), [] {}, [] {})
+                       .stuck)
+          << seed;
+    }
+  }
+
   Scheduler scheduler_{kMostThreads};
 };
 
@@ -310,6 +321,37 @@ TEST_F(Schedules, TurnsHaveFavouritesThatEnterStepBackAndAreDismissed) {
   EXPECT_GT(favours.were_none, 0);
   EXPECT_GT(favours.dismissed, 500);
   EXPECT_LT(points / kCount, 400) << "somebody spins long where a favourite is outside";
+}
+
+// What earlier calls brought about counts as done, although the threads that waited have not run again yet.
+TEST_F(Schedules, APutWithoutPatienceFindsTheRoomThatThoseWhoWaitedWillMake) {
+  std::optional<Gate> gate;
+  const Scheduler::Body taking = [&] { EXPECT_EQ(take(*gate), Pass::go); };
+  const Scheduler::Body putting = [&] {
+    while (gate->waiting_takes() != 2) Scheduler::pause();
+    for (int i = 0; i < 4; ++i) EXPECT_EQ(put(*gate, kNow), Pass::go) << i;
+    EXPECT_EQ(put(*gate, kNow), Pass::timed_out);
+  };
+  run_at_1000_seeds([&] {
+    gate.emplace(2, 0);
+    return std::vector{taking, taking, putting};
+  });
+}
+
+TEST_F(Schedules, ATakeWithoutPatienceFindsTheElementOfAPutThatWaited) {
+  std::optional<Gate> gate;
+  const Scheduler::Body putting = [&] {
+    for (int i = 0; i < 2; ++i) EXPECT_EQ(put(*gate), Pass::go);
+  };
+  const Scheduler::Body taking = [&] {
+    while (gate->waiting_puts() != 1) Scheduler::pause();
+    for (int i = 0; i < 2; ++i) EXPECT_EQ(take(*gate, kNow), Pass::go) << i;
+    EXPECT_EQ(take(*gate, kNow), Pass::timed_out);
+  };
+  run_at_1000_seeds([&] {
+    gate.emplace(1, 0);
+    return std::vector{putting, taking};
+  });
 }
 
 TEST_F(Schedules, ASeedIsAlwaysTheSameSchedule) {

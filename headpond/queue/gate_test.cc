@@ -4,7 +4,7 @@
 #include <thread>
 
 #include "headpond/base/random.h"
-#include "headpond/queue/gate_internal.h"
+#include "headpond/queue/gate_test_internal.h"
 #include "headpond/queue/queue_test_internal.h"
 
 namespace headpond::internal {
@@ -12,24 +12,6 @@ namespace {
 
 using Gates = QueueTest;
 
-// A put or a take of one element, without storage.
-Pass put(Gate& gate, const Wait& wait = {}) {
-  Patience patience(wait);
-  if (const Pass pass = gate.begin_put(patience); pass != Pass::go) return pass;
-  const Pass pass = gate.await_room(patience);
-  if (pass == Pass::go) gate.commit_put(1);
-  gate.end_put();
-  return pass;
-}
-Pass take(Gate& gate, const Wait& wait = {}) {
-  Patience patience(wait);
-  if (const Pass pass = gate.begin_take(patience); pass != Pass::go) return pass;
-  const Pass pass = gate.await_obtainable(1, patience);
-  if (pass == Pass::go) gate.commit_take(1);
-  gate.end_take();
-  return pass;
-}
-const Wait kNow{.timeout = std::chrono::nanoseconds(0)};
 const Wait kSoon{.timeout = milliseconds(2)};
 
 TEST_F(Gates, CountsRoomAndWhatCanBeTaken) {

@@ -63,4 +63,5 @@ void heavy_of(std::string_view function) {
 #define light() light_of(__func__)
 #define heavy() heavy_of(__func__)
 #include "headpond/queue/gate.cc"
+#include "headpond/queue/gate_test_internal.h"
 #include "headpond/queue/turn.cc"
