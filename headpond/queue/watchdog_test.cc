@@ -79,11 +79,15 @@ TEST_F(Watching, AStallIsReportedOnceHoweverManyWait) {
     return queue.dequeue();
   }));
   until_waiting(queue, 0, 1);
-  for (int i = 0; i < 3; ++i) waiting.push_back(later([&] { return queue.dequeue({.timeout = 10 * kShort}); }));
+  std::stop_source stop;
+  for (int i = 0; i < 3; ++i) waiting.push_back(later([&] { return queue.dequeue({.stop = stop.get_token()}); }));
   until_waiting(queue, 0, 4);
   until_reported(1);
-  // The three in line give up one after another; it is the same stall all the time.
-  until_waiting(queue, 0, 1);
+  // Whoever gives up, it is the same stall all the time.
+  std::this_thread::sleep_for(3 * kShort);
+  stop.request_stop();
+  for (size_t i = 1; i <= 3; ++i) EXPECT_FAILS(ErrorKind::Cancelled, waiting[i].get());
+  std::this_thread::sleep_for(3 * kShort);
   ASSERT_EQ(lines().size(), 1U);
   EXPECT_EQ(lines()[0].first, LogLevel::warning);
   EXPECT_THAT(lines()[0].second, AllOf(HasSubstr("FIFOQueue 'pond': no element came in for "),
