@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "headpond/base/log.h"
+#include "headpond/base/thread.h"
 #include "headpond/base/trace.h"
 #include "headpond/queue/queue_state_internal.h"
 
@@ -325,8 +326,17 @@ void QueueState::set_failure(Error cause) {
 }
 
 QueueStats QueueState::stats() const {
-  const int64_t dequeued = gate_.take_count();
-  const int64_t enqueued = std::max(gate_.put_count(), dequeued);
+  // Elements go on moving: the counts are of one moment if none was put between two looks. Of a stream without a pause
+  // the last look has to do.
+  constexpr int kMostLooks = 100;
+  int64_t enqueued = 0, dequeued = 0;
+  for (int look = 0; look < kMostLooks; ++look) {
+    const int64_t before = gate_.put_count();
+    dequeued = gate_.take_count();
+    hand_over_point();
+    enqueued = gate_.put_count();
+    if (enqueued == before) break;
+  }
   return {.enqueued = enqueued,
           .dequeued = dequeued,
           .waiting_enqueues = gate_.waiting_puts(),
