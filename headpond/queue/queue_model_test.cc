@@ -5,11 +5,10 @@
 
 #include <algorithm>
 #include <deque>
-#include <map>
 #include <ostream>
 #include <variant>
 
-#include "headpond/queue/queue_test_internal.h"
+#include "headpond/queue/queue_form_test_internal.h"
 
 namespace headpond::internal {
 namespace {
@@ -21,9 +20,6 @@ struct Step {
   int64_t n;
 };
 std::ostream& operator<<(std::ostream& out, const Step& step) { return out << step.what << '(' << step.n << ')'; }
-
-// Few, so that there are many of the same.
-int64_t priority(int64_t value) { return value % 3 - 1; }
 
 // What a queue should do; of a RandomShuffleQueue the order is told by the queue itself.
 class Model {
@@ -76,56 +72,6 @@ class Model {
   const int64_t minimum_;
   std::deque<int64_t> inside_;
   bool closed_ = false;
-};
-
-// Numbers as elements of a type and back: behind their priority; or, to be padded, as 1 to 3 copies.
-class Form {
- public:
-  explicit Form(const std::string& type) : is_padded_(type == "PaddingFIFOQueue"), maker_{type} {}
-
-  QueueOptions options(int64_t capacity) const {
-    return {.capacity = capacity, .dtypes = {i64}, .shapes = {is_padded_ ? Shape{kUnknown} : Shape{}}};
-  }
-  Element single(int64_t number) { return without_rows(rows({number})); }
-  Element rows(const std::vector<int64_t>& all) {
-    std::vector<int64_t> priorities;
-    std::ranges::transform(all, std::back_inserter(priorities), priority);
-    if (!is_padded_) return maker_.with_priority(numbers(all), numbers(priorities)[0]);
-    const int64_t copies = all.empty() ? 2 : 1 + all[0] % 3;
-    std::vector<int64_t> values;
-    for (const int64_t number : all) {
-      copies_[number] = copies;
-      values.insert(values.end(), static_cast<size_t>(copies), number);
-    }
-    return Element{Tensor::from(std::span<const int64_t>(values), {std::ssize(all), copies})};
-  }
-  // Of an element, or of a batch.
-  std::vector<int64_t> read(const Element& taken, bool is_batch) const {
-    const auto values = taken[taken.size() - 1].as<int64_t>();
-    if (!is_padded_) return {values.begin(), values.end()};
-    const Shape shape = taken[0].shape();
-    const auto width = static_cast<size_t>(shape[is_batch ? 1 : 0]);
-    std::vector<int64_t> all;
-    int64_t longest = 0;
-    for (size_t at = 0; at < values.size(); at += width) {
-      const int64_t copies = copies_.at(all.emplace_back(values[at]));
-      longest = std::max(longest, copies);
-      for (size_t i = 0; i < width; ++i) RC_ASSERT(values[at + i] == (std::cmp_less(i, copies) ? values[at] : 0));
-    }
-    RC_ASSERT(std::cmp_equal(width, longest));
-    return all;
-  }
-
- private:
-  static Element without_rows(const Element& rows) {
-    Element one;
-    for (size_t i = 0; i < rows.size(); ++i) one.append(rows[i].row(0));
-    return one;
-  }
-
-  const bool is_padded_;
-  const Maker maker_;
-  std::map<int64_t, int64_t> copies_;
 };
 
 class Comparison {
