@@ -12,10 +12,13 @@ namespace headpond::internal {
 
 class ManualClock : public WaitClock {
  public:
+  /// Whoever waits looks at the time again and again; or else, as at a true clock, must be woken.
+  explicit ManualClock(bool looks_again = true) : looks_again_(looks_again) {}
   int64_t now() override { return now_; }
   void wait_until(CondVar& changed, Mutex& mu, int64_t deadline) override HEADPOND_REQUIRES(mu) {
     deadline_ = deadline;
     ++looks_;
+    if (!looks_again_) return changed.wait(mu);
     changed.wait_until(mu, std::chrono::steady_clock::now() + milliseconds(1));
   }
   /// Returns when whoever waits has seen the new time; REQUIRES that somebody waits and goes on waiting.
@@ -29,12 +32,15 @@ class ManualClock : public WaitClock {
   void until_awaited(std::chrono::nanoseconds from_start) {
     eventually([&] { return deadline_ == kStart + from_start.count(); });
   }
-  void until_somebody_waits() {
-    eventually([&] { return looks_ > 0; });
+  void until_somebody_waits() { until_so_many_wait(1); }
+  /// REQUIRES for more than one that nobody looks again.
+  void until_so_many_wait(int64_t count) {
+    eventually([&] { return looks_ >= count; });
   }
 
  private:
   static constexpr int64_t kStart = 1'000'000'000;
+  const bool looks_again_;
   std::atomic<int64_t> now_ = kStart;
   std::atomic<int64_t> deadline_ = -1;
   std::atomic<int64_t> looks_ = 0;
