@@ -14,7 +14,7 @@
 namespace headpond::internal {
 
 /// Reads the slots in its own order. All calls are made under the take side's turn.
-class alignas(64) TakeOrder {  // Written at every take: beside nothing that the put side reads.
+class TakeOrder {
  public:
   TakeOrder(Slots& slots, const Packing& packing) : slots_(slots), packing_(packing), bytes_(packing.bytes()) {}
   virtual ~TakeOrder() = default;
@@ -65,7 +65,8 @@ class alignas(64) TakeOrder {  // Written at every take: beside nothing that the
   Slots& slots_;
   const Packing& packing_;
   const size_t bytes_;  // Of one packed element.
-  uint64_t last_number_ = kNoNumber;
+  // Written at every take: beside nothing that the put side reads.
+  alignas(64) uint64_t last_number_ = kNoNumber;
   bool is_straight_ = false;
   uint64_t given_ = 0;  // Of the slots in order, less those that came back.
 };
