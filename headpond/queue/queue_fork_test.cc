@@ -91,18 +91,16 @@ TEST_F(Forked, TheLastHandleGoes) {
   });
 }
 
-TEST_F(Forked, AQueueOfTheChildsOwnWorks) {
+// Without a second thread: ThreadSanitizer ends a process that starts one behind a fork().
+TEST_F(Forked, AtAQueueOfItsOwnTheChildWaits) {
   expect_in_child([] {
     const FIFOQueue own(scalars(1));
-    auto all = later([&] {
-      for (int64_t i = 0; i < 100; ++i) {
-        if (!own.enqueue(number(i))) return false;
-      }
-      return bool(own.close());
-    });
-    int64_t count = 0;
-    for (const Element& element : own) count += value(element) == count ? 1 : 0;
-    return count == 100 && all.get();
+    const Wait brief{.timeout = milliseconds(1)};
+    const auto timed_out = [](const auto& result) {
+      return !result && result.error().kind() == ErrorKind::DeadlineExceeded;
+    };
+    return timed_out(own.dequeue(brief)) && own.enqueue(number(7)) && timed_out(own.enqueue(number(8), brief)) &&
+           own.close() && drain(own) == range(7, 8) && has_ended(own.dequeue());
   });
 }
 
