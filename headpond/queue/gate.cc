@@ -40,9 +40,8 @@ Pass Gate::enter(Side& side, const Side& other, Patience& patience, bool cancell
 
 // Whether `side` gets ready because a call on the other side goes on that has what it waited for, or is at work.
 // Limited, since such a call may bring something else.
-bool Gate::soon(const Side& side, const Side& other, auto ready) const {
-  constexpr int64_t kLimit = 20'000'000;
-  for (const int64_t end = now_ns() + kLimit; other.turn.is_busy() && !must_wait(other, side) && now_ns() < end;) {
+bool Gate::soon(const Side& side, const Side& other, Patience& patience, auto ready) const {
+  for (const int64_t end = patience.deadline(); other.turn.is_busy() && !must_wait(other, side) && now_ns() < end;) {
     if (ready()) return true;
     sched_yield();
   }
@@ -100,7 +99,7 @@ bool Gate::glance(Side& side, auto ready) const {
 
 Pass Gate::await(Side& side, const Side& other, int64_t awaited, Patience& patience, auto ready) {
   if (ready()) return Pass::go;
-  if (patience.is_none()) return soon(side, other, ready) ? Pass::go : Pass::timed_out;
+  if (patience.is_none()) return soon(side, other, patience, ready) ? Pass::go : Pass::timed_out;
   side.awaited.store(awaited, std::memory_order_relaxed);
   side.turn.set_blocked(true);
   const int64_t start = now_ns();
@@ -134,13 +133,12 @@ Pass Gate::sleep_until(Side& side, const Side& other, Patience& patience, auto r
     side.parked.store(true, std::memory_order_relaxed);
     // Either the other side sees the flag, or we see what it did.
     asymmetric_fence::heavy();
-    bool in_time = true;
     const int64_t alarm = patience.alarm(side.stall, position());
-    if (!ready() && !patience.stop_requested()) in_time = side.signal.wait(std::min(deadline, alarm));
+    if (!ready() && !patience.stop_requested()) side.signal.wait(std::min(deadline, alarm));
     side.parked.store(false, std::memory_order_relaxed);
     if (ready()) return Pass::go;
     if (patience.stop_requested()) return Pass::stopped;
-    if (in_time) continue;
+    if (now_ns() < std::min(deadline, alarm)) continue;  // Too little came, however often.
     if (deadline <= alarm) return Pass::timed_out;
     const int64_t missing = side.awaited.load(std::memory_order_relaxed) - position();
     if (position() == side.stall.position && patience.look_into(side.stall, missing)) return Pass::abandoned;

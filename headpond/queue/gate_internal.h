@@ -113,7 +113,7 @@ class Gate {
   bool must_wait(const Side& side, const Side& other) const;
   Pass await_room_slow(Patience& patience);
   Pass await_obtainable_slow(int64_t least, Patience& patience);
-  bool soon(const Side& side, const Side& other, auto ready) const;
+  bool soon(const Side& side, const Side& other, Patience& patience, auto ready) const;
   bool glance(Side& side, auto ready) const;
   bool close_inherited(State to);
   Pass await(Side& side, const Side& other, int64_t awaited, Patience& patience, auto ready);

@@ -266,6 +266,37 @@ TEST_F(Rows, AStopOrACloseEndsAnEnqueueManyThatNeverLacksRoom) {
   }
 }
 
+// Fed without end, they never wait for long.
+TEST_P(Many, ADequeueManyThatGetsElementsTimesOutAndGivesThemBack) {
+  const Queue queue = make(-1);
+  std::atomic<bool> is_over = false;
+  auto put = later([&] {
+    int64_t count = 0;
+    while (!is_over) count += queue.enqueue(one(count)) ? 1 : 0;
+    return count;
+  });
+  const Result<Element> batch = queue.dequeue_many(10'000'000, {.timeout = milliseconds(20)});
+  is_over = true;
+  EXPECT_FAILS(ErrorKind::DeadlineExceeded, batch);
+  const int64_t count = put.get();
+  EXPECT_EQ(queue.size(), count);
+}
+
+TEST_P(Many, AnEnqueueManyThatFindsRoomTimesOut) {
+  const Queue queue = make(2);
+  std::atomic<bool> is_over = false;
+  auto taken = later([&] {
+    int64_t count = 0;
+    while (!is_over) count += queue.dequeue({.timeout = milliseconds(1)}) ? 1 : 0;
+    return count;
+  });
+  const Result<void> put = queue.enqueue_many(rows(range(0, 1'000'000)), {.timeout = milliseconds(20)});
+  is_over = true;
+  EXPECT_FAILS(ErrorKind::DeadlineExceeded, put);
+  const int64_t count = taken.get();
+  EXPECT_EQ(count + queue.size(), queue.stats().enqueued);
+}
+
 TEST_P(Order, WaitingDequeuesAreServedInOrderOfArrival) {
   Queue queue = make(16);
   std::vector<std::future<Result<Element>>> waiting;

@@ -148,7 +148,9 @@ Pass QueueState::put_many(const Element& rows, int64_t count, Patience& patience
   PutTurn turn{*this};
   for (int64_t done = 0; done < count;) {
     // As long as there is room, nobody else would notice.
+    const bool is_over = patience.is_over();
     if (done > 0 && patience.stop_requested()) return Pass::stopped;
+    if (done > 0 && is_over) return Pass::timed_out;
     if (done > 0 && gate_.refuses_puts()) return Pass::cancelled;
     if (const Pass pass = gate_.await_room(patience); pass != Pass::go) return pass;
     const int64_t room = gate_.room();  // A batch that fails may have given elements back meanwhile: none, or less.
@@ -292,7 +294,9 @@ void QueueState::take_run(TakeTurn& turn, int64_t count, std::vector<std::byte>&
 Pass QueueState::take_many(int64_t n, TakeTurn& turn, Patience& patience, std::vector<std::byte>& taken) {
   const auto bytes = static_cast<int64_t>(packing_.bytes());
   for (int64_t missing = n; missing > 0; missing = n - static_cast<int64_t>(taken.size()) / bytes) {
+    const bool is_over = patience.is_over();
     if (!taken.empty() && patience.stop_requested()) return Pass::stopped;
+    if (!taken.empty() && is_over) return Pass::timed_out;
     if (const Pass pass = gate_.await_obtainable(1, patience); pass != Pass::go) return pass;
     take_run(turn, std::min(gate_.obtainable(), missing), taken);
     turn.commit();

@@ -53,10 +53,15 @@ class Patience {
   bool is_none() const { return wait_.timeout.count() <= 0; }
   bool stop_requested() const { return wait_.stop.stop_requested(); }
   const std::stop_token& stop() const { return wait_.stop; }
+  /// Without patience: how long the call may look on while others are at work.
   int64_t deadline() {
-    if (deadline_ < 0) deadline_ = wait_.timeout == kForever ? INT64_MAX : deadline_ns(now_ns(), wait_.timeout);
+    constexpr auto kMoment = std::chrono::milliseconds(20);
+    if (deadline_ < 0 && wait_.timeout == kForever) deadline_ = INT64_MAX;
+    if (deadline_ < 0) deadline_ = deadline_ns(now_ns(), is_none() ? kMoment : wait_.timeout);
     return deadline_;
   }
+  /// Whether a call that waits again and again has waited, or worked, too long. Its first look fixes the deadline.
+  bool is_over() { return wait_.timeout != kForever && !is_none() && now_ns() >= deadline(); }
 
  private:
   const Wait& wait_;
