@@ -18,19 +18,20 @@ class StatsCell {
   std::atomic<int64_t> value_ = 0;
 };
 
-/// How often and how long somebody waited. The same rule: one writer at a time.
+/// How many waited, and how long in all. Any number of writers: who has waited can pay for a locked instruction.
 class WaitCell {
  public:
-  void add(int64_t waited_ns) {
-    count_.add(1);
-    total_ns_.add(waited_ns);
+  /// `is_first`: not the same one's further wait.
+  void add(int64_t waited_ns, bool is_first = true) {
+    if (is_first) count_.fetch_add(1, std::memory_order_relaxed);
+    total_ns_.fetch_add(waited_ns, std::memory_order_relaxed);
   }
-  int64_t count() const { return count_.get(); }
-  int64_t total_ns() const { return total_ns_.get(); }
+  int64_t count() const { return count_.load(std::memory_order_relaxed); }
+  int64_t total_ns() const { return total_ns_.load(std::memory_order_relaxed); }
 
  private:
-  StatsCell count_;
-  StatsCell total_ns_;
+  std::atomic<int64_t> count_ = 0;
+  std::atomic<int64_t> total_ns_ = 0;
 };
 
 }  // namespace headpond

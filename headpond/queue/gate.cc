@@ -28,7 +28,7 @@ bool Gate::must_wait(const Side& side, const Side& other) const {
 // What earlier calls have brought about counts as done, also for a call without patience: it stands in line, a moment
 // at a time, behind those who need not wait themselves.
 Pass Gate::enter(Side& side, const Side& other, Patience& patience, bool cancellable) {
-  if (!patience.is_none()) return side.turn.enter(patience, cancellable);
+  if (!patience.is_none()) return side.turn.enter(patience, cancellable, &side.waits);
   if (!patience.begin_wait()) return Pass::abandoned;
   const Wait moment{.timeout = std::chrono::microseconds(100)};
   while (!must_wait(side, other)) {
@@ -111,7 +111,7 @@ Pass Gate::await(Side& side, const Side& other, int64_t awaited, Patience& patie
     const bool same_cpu = only >= 0 && only == other.cpu.load(std::memory_order_relaxed);
     if (!spin_until(ready, same_cpu)) pass = sleep(side, other, patience, ready);
   }
-  side.waits.add(now_ns() - start);
+  patience.count_wait(side.waits, now_ns() - start);
   side.turn.set_blocked(false);
   return pass;
 }

@@ -41,11 +41,11 @@ struct QueueStats {
   int64_t waiting_enqueues;  ///< Calls that wait at this moment, a close() in line included. Often above 0: consumers
                              ///< are slow.
   int64_t waiting_dequeues;  ///< Likewise. Often above 0: producers are slow; add producers, or make them cheaper.
-  int64_t enqueue_waits;     ///< Calls that found the queue full and waited.
+  int64_t enqueue_waits;     ///< Calls that found the queue full and waited, or in line behind one that did.
   int64_t enqueue_wait_ns;  ///< The time they waited. Large beside the run's length: the queue is full, producers idle:
                             ///< good.
-  int64_t dequeue_waits;    ///< Calls that found too little and waited.
-  int64_t dequeue_wait_ns;  ///< The time they waited: what the training step lost. Near 0: fed.
+  int64_t dequeue_waits;    ///< Calls that found too little and waited, or in line behind one that did.
+  int64_t dequeue_wait_ns;  ///< The time they waited, added up: what the training steps lost. Near 0: fed.
   int64_t capacity;         ///< Below 0: unbounded.
   int64_t min_after_dequeue;  ///< 0 unless a RandomShuffleQueue.
   int64_t size;

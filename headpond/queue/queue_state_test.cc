@@ -170,6 +170,47 @@ TEST_P(Outcome, StatsCountElementsAndWaits) {
   EXPECT_EQ(stats.capacity, 2);
 }
 
+TEST_P(Outcome, StatsCountACallThatWaitsAgainAndAgainOnce) {
+  const Queue queue = make(4);
+  auto taken = later([&] { return queue.dequeue_many(4); });
+  for (int64_t i = 0; i < 4; ++i) {
+    until_waiting(queue, 0, 1);
+    std::this_thread::sleep_for(milliseconds(5));
+    ASSERT_TRUE(queue.enqueue(one(i)));
+  }
+  ASSERT_TRUE(taken.get());
+  EXPECT_EQ(queue.stats().dequeue_waits, 1);
+  EXPECT_GE(queue.stats().dequeue_wait_ns, 5'000'000);
+}
+
+TEST_P(Outcome, StatsCountWaitsInLineAlsoOfThoseWhoGiveUpThere) {
+  const Queue queue = make(4);
+  std::vector<std::future<Result<Element>>> taken;
+  for (int64_t i = 1; i <= 3; ++i) {
+    taken.push_back(later([&] { return queue.dequeue(); }));
+    until_waiting(queue, 0, i);
+  }
+  EXPECT_FAILS(ErrorKind::DeadlineExceeded, queue.dequeue({.timeout = milliseconds(20)}));
+  EXPECT_EQ(queue.stats().dequeue_waits, 1);
+  ASSERT_TRUE(queue.enqueue_many(rows({1, 2, 3})));
+  for (auto& each : taken) EXPECT_TRUE(each.get());
+  EXPECT_EQ(queue.stats().dequeue_waits, 4);
+  EXPECT_GE(queue.stats().dequeue_wait_ns, 4 * 20'000'000);
+}
+
+TEST_P(Outcome, StatsCountNoWaitWhereThereIsRoomHoweverManyPut) {
+  const Queue queue = make(-1);
+  std::vector<std::future<void>> puts;
+  for (int thread = 0; thread < 4; ++thread) {
+    puts.push_back(later([&] {
+      for (int64_t i = 0; i < 2000; ++i) ASSERT_TRUE(queue.enqueue(one(i)));
+    }));
+  }
+  for (auto& each : puts) each.get();
+  EXPECT_EQ(queue.stats().enqueue_waits, 0);
+  EXPECT_EQ(queue.stats().enqueue_wait_ns, 0);
+}
+
 // What earlier calls brought about counts as done, although the threads that waited have not run again yet. One call is
 // enough unless the system keeps them from a processor for long: gate_schedules_test.cc knows none that does.
 TEST_P(Outcome, ACallWithoutPatienceFindsWhatIsLeftBehindTheOnesThatWaited) {

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "headpond/base/stats.h"
 #include "headpond/queue/wait.h"
 #include "headpond/queue/wait_host_internal.h"
 
@@ -45,6 +46,11 @@ class Patience {
     if (host_ != nullptr && !waits_) waits_ = host_->begin_wait(verb_);
     return host_ == nullptr || waits_;
   }
+  /// The time of each wait counts, the call itself once.
+  void count_wait(WaitCell& waits, int64_t waited_ns) {
+    waits.add(waited_ns, !counted_);
+    counted_ = true;
+  }
   /// As in WaitHost; without one, never.
   int64_t alarm(Stall& stall, int64_t position) const {
     return host_ == nullptr ? INT64_MAX : host_->alarm(stall, position);
@@ -67,7 +73,8 @@ class Patience {
   const Wait& wait_;
   WaitHost* const host_;
   const Verb verb_;
-  bool waits_ = false;
+  bool waits_ : 1 = false;  // One store for both.
+  bool counted_ : 1 = false;
   int64_t deadline_ = -1;
 };
 

@@ -79,16 +79,16 @@ bool Turn::claim_without_line() {
   return first_ == nullptr && claim();
 }
 
-Pass Turn::enter(Patience& patience, bool cancellable) {
+Pass Turn::enter(Patience& patience, bool cancellable, WaitCell* waits) {
   if (try_enter() || claim_without_line() || spin_for_holder()) return Pass::go;
-  return stand_in_line(patience, cancellable);
+  return stand_in_line(patience, cancellable, waits);
 }
 
 // A holder at work leaves soon: it only moves elements. A descheduled one does not, hence the limit.
 bool Turn::spin_for_holder() {
   constexpr int kRounds = 400;
   for (int i = 0; i < kRounds; ++i) {
-    if (blocked_.load(std::memory_order_relaxed) || !line_is_empty()) return false;
+    if (is_blocked(blocks_.load(std::memory_order_relaxed)) || !line_is_empty()) return false;
     // A favourite that was made meanwhile, and is outside, keeps nobody waiting.
     if (try_enter() || (!is_busy() && claim_without_line())) return true;
     spin_pause();
@@ -96,9 +96,11 @@ bool Turn::spin_for_holder() {
   return false;
 }
 
-Pass Turn::stand_in_line(Patience& patience, bool cancellable) {
+Pass Turn::stand_in_line(Patience& patience, bool cancellable, WaitCell* waits) {
   InLine self(cancellable);
   if (!patience.begin_wait()) return Pass::abandoned;
+  const uint32_t blocks = blocks_.load(std::memory_order_acquire);
+  const int64_t start = now_ns();
   append(self);
   // Either the holder that leaves sees the line, or we see the turn free.
   asymmetric_fence::heavy();
@@ -108,7 +110,11 @@ Pass Turn::stand_in_line(Patience& patience, bool cancellable) {
     const auto raised = [&self] { return self.signal.is_raised(); };
     if (!spin_until(raised, only_cpu() >= 0)) self.signal.wait(patience.deadline());
   }
-  if (!remove(self)) return self.verdict.load(std::memory_order_acquire);
+  const bool gave_up = remove(self);
+  // Behind calls that were at work all the time it is not the other side that was waited for.
+  const bool was_blocked = is_blocked(blocks) || blocks_.load(std::memory_order_acquire) != blocks;
+  if (was_blocked && waits != nullptr) patience.count_wait(*waits, now_ns() - start);
+  if (!gave_up) return self.verdict.load(std::memory_order_acquire);
   return patience.stop_requested() ? Pass::stopped : Pass::timed_out;
 }
 

@@ -37,8 +37,9 @@ class Turn {
     const uint64_t self = this_thread();
     return favourite_.load(std::memory_order_relaxed) == self ? enter_as_favourite(self) : enter_by_lock(self);
   }
-  /// Waits for the turn. cancel_line() ends the wait of those that are `cancellable`.
-  Pass enter(Patience& patience, bool cancellable);
+  /// Waits for the turn. cancel_line() ends the wait of those that are `cancellable`. Counts waits in line, behind
+  /// calls that were blocked.
+  Pass enter(Patience& patience, bool cancellable, WaitCell* waits = nullptr);
   /// REQUIRES: the calling thread entered.
   void leave() {
     hand_over_point();
@@ -47,8 +48,11 @@ class Turn {
     if (!line_is_empty()) serve_line();
   }
   /// The holder says whether it waits for something else than the processor.
-  void set_blocked(bool blocked) { blocked_.store(blocked, std::memory_order_release); }
-  bool is_blocked() const { return blocked_.load(std::memory_order_acquire); }
+  void set_blocked(bool blocked) {
+    const uint32_t before = blocks_.load(std::memory_order_relaxed);
+    if (is_blocked(before) != blocked) blocks_.store(before + 1, std::memory_order_release);
+  }
+  bool is_blocked() const { return is_blocked(blocks_.load(std::memory_order_acquire)); }
   /// Somebody is inside, was just let in, or stands in line.
   bool is_busy() const {
     return line_length_.load(std::memory_order_acquire) != 0 || taken_.load(std::memory_order_relaxed) != 0 ||
@@ -68,6 +72,7 @@ class Turn {
   static constexpr uint64_t kRevoking = 1;  // No thread's number.
 
   static uint64_t this_thread();
+  static bool is_blocked(uint32_t blocks) { return blocks % 2 != 0; }
   bool line_is_empty() const { return line_length_.load(std::memory_order_relaxed) == 0; }
   bool enter_as_favourite(uint64_t self);
   bool enter_by_lock(uint64_t self);
@@ -75,7 +80,7 @@ class Turn {
   bool claim();
   bool claim_without_line();
   bool spin_for_holder();
-  Pass stand_in_line(Patience& patience, bool cancellable);
+  Pass stand_in_line(Patience& patience, bool cancellable, WaitCell* waits);
   void append(InLine& waiter);
   bool remove(InLine& waiter);
   void unlink(InLine& waiter) HEADPOND_REQUIRES(mu_);
@@ -88,7 +93,7 @@ class Turn {
   std::atomic<uint32_t> favourite_inside_ = 0;  // Written by the favourite alone.
   std::atomic<uint64_t> favourite_ = kNobody;
   std::atomic<int32_t> line_length_ = 0;
-  std::atomic<bool> blocked_ = false;
+  std::atomic<uint32_t> blocks_ = 0;  // Grows when a holder gets blocked, and when it goes on.
   // Under the turn.
   bool held_by_favourite_ = false;
   uint64_t last_ = kNobody;  // Who entered last by the lock,
