@@ -121,6 +121,7 @@ Pass Gate::sleep(Side& side, const Side& other, Patience& patience, auto ready) 
   side.asleep.store(true, std::memory_order_release);
   const Pass pass = sleep_until(side, other, patience, ready);
   side.asleep.store(false, std::memory_order_relaxed);
+  side.stall.left = now_ns();
   return pass;
 }
 

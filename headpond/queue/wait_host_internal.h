@@ -11,15 +11,19 @@ namespace headpond {
 
 enum class Verb : uint8_t { enqueue, dequeue };
 
-/// How long one side of a queue has waited in vain. Its front calls wait one after another: one that gives up hands on.
+/// How long one side of a queue has waited in vain. Its front calls wait one after another: one that gives up hands on,
+/// also to one that comes a little later. Where nobody waits for as long as it takes to raise an alarm, it is over.
 struct Stall {
   int64_t position = -1;  // Of the other side; a stall ends when it moves.
   int64_t since = 0;
   int64_t alarm = 0;  // When it is to be looked into.
+  int64_t left = -1;  // When the last one who waited went; -1: one waits.
   bool told = false;
 
   int64_t next_alarm(int64_t now_at, int64_t now, std::chrono::nanoseconds period) {
-    if (position != now_at) *this = {.position = now_at, .since = now, .alarm = deadline_ns(now, period)};
+    const bool is_over = left >= 0 && now >= deadline_ns(left, period);
+    left = -1;
+    if (position != now_at || is_over) *this = {.position = now_at, .since = now, .alarm = deadline_ns(now, period)};
     return alarm;
   }
 };

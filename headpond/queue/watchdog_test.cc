@@ -42,7 +42,22 @@ TEST(Stalls, DoNotAgeWhileElementsFlow) {
   EXPECT_EQ(stall.next_alarm(100, 5900, kForever), INT64_MAX);
 }
 
+TEST(Stalls, AreOverWhenNobodyWaitsForAsLongAsAnAlarmTakes) {
+  Stall stall;
+  EXPECT_EQ(stall.next_alarm(3, 1000, std::chrono::nanoseconds(60)), 1060);
+  stall.told = true;
+  stall.left = 1050;
+  EXPECT_EQ(stall.next_alarm(3, 1109, std::chrono::nanoseconds(60)), 1060);
+  EXPECT_EQ(stall.next_alarm(3, 1200, std::chrono::nanoseconds(60)), 1060) << "somebody waits all the time";
+  EXPECT_TRUE(stall.told);
+  stall.left = 1210;
+  EXPECT_EQ(stall.next_alarm(3, 1270, std::chrono::nanoseconds(60)), 1330);
+  EXPECT_EQ(stall.since, 1270);
+  EXPECT_FALSE(stall.told);
+}
+
 constexpr auto kShort = milliseconds(20);
+constexpr auto kLong = milliseconds(200);
 
 // Gathers what is logged.
 class Watching : public QueueTest {
@@ -98,22 +113,31 @@ TEST_F(Watching, AStallIsReportedOnceHoweverManyWait) {
 }
 
 TEST_F(Watching, ACallThatTakesOverAStallDoesNotTellItAgain) {
-  const FIFOQueue queue(watched(kShort));
-  EXPECT_FAILS(ErrorKind::DeadlineExceeded, queue.dequeue({.timeout = 3 * kShort}));
+  constexpr auto kLonger = kLong + kShort;
+  const FIFOQueue queue(watched(kLong));
+  EXPECT_FAILS(ErrorKind::DeadlineExceeded, queue.dequeue({.timeout = kLonger}));
   until_reported(1);
-  EXPECT_FAILS(ErrorKind::DeadlineExceeded, queue.dequeue({.timeout = 3 * kShort}));
+  EXPECT_FAILS(ErrorKind::DeadlineExceeded, queue.dequeue({.timeout = kLonger}));
   EXPECT_EQ(lines().size(), 1U);
   ASSERT_TRUE(queue.enqueue(number(1)));
   ASSERT_TRUE(queue.dequeue());
-  EXPECT_FAILS(ErrorKind::DeadlineExceeded, queue.dequeue({.timeout = 3 * kShort}));
+  EXPECT_FAILS(ErrorKind::DeadlineExceeded, queue.dequeue({.timeout = kLonger}));
   EXPECT_EQ(lines().size(), 2U);
 }
 
+TEST_F(Watching, ACallLongAfterTheLastOneThatWaitedBeginsAStallOfItsOwn) {
+  const FIFOQueue queue(watched(kLong));
+  EXPECT_FAILS(ErrorKind::DeadlineExceeded, queue.dequeue({.timeout = kShort}));
+  std::this_thread::sleep_for(kLong);
+  EXPECT_FAILS(ErrorKind::DeadlineExceeded, queue.dequeue({.timeout = kShort}));
+  EXPECT_TRUE(lines().empty()) << lines()[0].second;
+}
+
 TEST_F(Watching, ElementsThatFlowAreNoStallEvenIfTheMinimumIsLongInComing) {
-  constexpr auto kLong = milliseconds(200);
   for (bool was_even = false; !was_even;) {
     QueueOptions options = watched(kLong);
     options.capacity = 100;
+    const size_t before = lines().size();
     const RandomShuffleQueue queue(options, 60);
     auto taken = later([&] { return queue.dequeue(); });
     until_waiting(queue, 0, 1);
@@ -123,15 +147,16 @@ TEST_F(Watching, ElementsThatFlowAreNoStallEvenIfTheMinimumIsLongInComing) {
     for (int64_t i = 0; i < 61; ++i) {
       std::this_thread::sleep_for(milliseconds(5));
       ASSERT_TRUE(queue.enqueue(number(i)));
-      longest = std::max(longest, now_ns() - last);
-      last = now_ns();
+      const int64_t now = now_ns();
+      longest = std::max(longest, now - last);
+      last = now;
     }
     EXPECT_TRUE(taken.get());
     EXPECT_GT(std::chrono::nanoseconds(last - begin), kLong);
     // A machine that was too busy to let elements flow proves nothing.
     was_even = std::chrono::nanoseconds(longest) < kLong / 2;
     if (was_even) {
-      EXPECT_TRUE(lines().empty()) << lines()[0].second;
+      EXPECT_EQ(lines().size(), before) << lines().back().second;
     }
   }
 }
@@ -141,7 +166,7 @@ TEST_F(Watching, AnEmptyWatchdogIsSilent) {
   const FIFOQueue control(watched(kShort));
   EXPECT_FAILS(ErrorKind::DeadlineExceeded, silent.dequeue({.timeout = 3 * kShort}));
   EXPECT_TRUE(lines().empty());
-  EXPECT_FAILS(ErrorKind::DeadlineExceeded, control.dequeue({.timeout = 3 * kShort}));
+  EXPECT_FAILS(ErrorKind::DeadlineExceeded, control.dequeue({.timeout = kLong}));
   EXPECT_EQ(lines().size(), 1U);
 }
 
@@ -295,6 +320,17 @@ TEST_F(Abandoned, AProducerThatIsStillThereIsWaitedForAndSoIsANewOne) {
   go = true;
   EXPECT_TRUE(taken.get());
   EXPECT_TRUE(coordinator_.join());
+}
+
+TEST_F(Abandoned, WhoComesLongAfterTheLastOneHasTheWholeTimeAgain) {
+  const FIFOQueue queue(watched(kShort));
+  abandon(queue);
+  ASSERT_TRUE(queue.dequeue());
+  EXPECT_FAILS(ErrorKind::FailedPrecondition, queue.dequeue());
+  std::this_thread::sleep_for(2 * kShort);
+  const int64_t begin = now_ns();
+  EXPECT_FAILS(ErrorKind::FailedPrecondition, queue.dequeue());
+  EXPECT_GE(std::chrono::nanoseconds(now_ns() - begin), kShort);
 }
 
 TEST_F(Abandoned, WithoutAWatchdogItIsWaitedFor) {
