@@ -38,13 +38,17 @@ LogSink set_log_sink(LogSink sink) {
 }
 
 void log(LogLevel level, std::string_view line) {
+  constinit thread_local bool is_in_sink = false;
+  if (is_in_sink) return to_stderr(level, line);
   Log& state = global_log();
   MutexLock lock(state.mu);
+  is_in_sink = true;
   try {
     state.sink(level, line);
   } catch (...) {  // A sink that fails is no reason for the program to.
     to_stderr(level, line);
   }
+  is_in_sink = false;
 }
 
 }  // namespace headpond

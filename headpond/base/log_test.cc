@@ -26,5 +26,14 @@ TEST(Log, TheFirstSinkWritesWarningsToStderr) {
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "headpond warning: loud\n");
 }
 
+TEST(Log, WhatASinkCausesToBeLoggedGoesToTheFirstOne) {
+  LogSink before = set_log_sink([](LogLevel, std::string_view line) { log(LogLevel::error, std::string(line) + "!"); });
+  testing::internal::CaptureStderr();
+  log(LogLevel::error, "one");
+  log(LogLevel::error, "two");
+  set_log_sink(before);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "headpond error: one!\nheadpond error: two!\n");
+}
+
 }  // namespace
 }  // namespace headpond

@@ -142,8 +142,19 @@ Pass Gate::sleep_until(Side& side, const Side& other, Patience& patience, auto r
     if (now_ns() < std::min(deadline, alarm)) continue;  // Too little came, however often.
     if (deadline <= alarm) return Pass::timed_out;
     const int64_t missing = side.awaited.load(std::memory_order_relaxed) - position();
-    if (position() == side.stall.position && patience.look_into(side.stall, missing)) return Pass::abandoned;
+    if (position() == side.stall.position && look_into(side, missing, patience)) return Pass::abandoned;
   }
+}
+
+// The report may come to code of anybody, which may close the gate.
+bool Gate::look_into(Side& side, int64_t missing, Patience& patience) {
+  side.turn.begin_report();
+  // Either close_and_cancel() sees the report and does not wait for this turn, or the close is seen here.
+  asymmetric_fence::heavy();
+  const bool is_closing = &side == &put_ && refuses_puts();
+  const bool gives_up = !is_closing && patience.look_into(side.stall, missing);
+  side.turn.end_report();
+  return gives_up;
 }
 
 // Here is nobody to end, nor to wake: all who waited are in the process that made the gate.
@@ -179,12 +190,13 @@ void Gate::close_and_cancel() {
   put_.turn.cancel_line();
   wake(put_);
   // Nobody waits on the put side now, and nobody new will: the turn comes soon. Under it, no put is half done.
+  // One that reports is not half done, and will see the state before it is.
   const Wait for_ever;
   Patience patience(for_ever);
-  put_.turn.enter(patience, false);
+  const bool has_turn = !put_.turn.is_reporting() && put_.turn.enter(patience, false) == Pass::go;
   state = State::cancelling;
   state_.compare_exchange_strong(state, State::cancelled, std::memory_order_acq_rel);
-  end_put();
+  if (has_turn) end_put();
   asymmetric_fence::heavy();
   wake(take_);
 }

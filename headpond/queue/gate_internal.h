@@ -63,6 +63,9 @@ class Gate {
   bool is_closed() const { return state_.load(std::memory_order_acquire) >= State::closed; }
   /// No put begins any more; one may still be half done.
   bool refuses_puts() const { return state_.load(std::memory_order_acquire) != State::open; }
+  /// Whether this is called from within the report of a call that waits here.
+  bool is_reported_here() const { return has_put_reported_here() || take_.turn.is_reported_here(); }
+  bool has_put_reported_here() const { return put_.turn.is_reported_here(); }
   /// Turn::is_inherited(). The host of a call must not let it wait then.
   bool is_inherited() const { return put_.turn.is_inherited(); }
 
@@ -113,6 +116,7 @@ class Gate {
   bool must_wait(const Side& side, const Side& other) const;
   Pass await_room_slow(Patience& patience);
   Pass await_obtainable_slow(int64_t least, Patience& patience);
+  bool look_into(Side& side, int64_t missing, Patience& patience);
   bool soon(const Side& side, const Side& other, Patience& patience, auto ready) const;
   bool glance(Side& side, auto ready) const;
   bool close_inherited(State to);

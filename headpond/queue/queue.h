@@ -28,7 +28,7 @@ struct QueueOptions {
   int64_t memory_limit = -1;            ///< Bytes; less than min_after_dequeue elements and one is refused. < 0: none.
   /// When elements have not flowed for so long while a call waits, one line in the log says who waits for what, and
   /// what the runners' producers are doing; a dequeue whose producers have all ended, and closed nothing, ends then as
-  /// FailedPrecondition. {} switches both off.
+  /// FailedPrecondition. {} switches both off. A log sink that hears it is inside the call that waits: see log.h.
   std::optional<std::chrono::nanoseconds> watchdog = std::chrono::seconds(60);
   /// When min_after_dequeue will not be reached in that time at the rate of the first 64 elements, one warning in the
   /// log has the forecast and the number that would be.

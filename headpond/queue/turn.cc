@@ -98,7 +98,7 @@ bool Turn::spin_for_holder() {
 
 Pass Turn::stand_in_line(Patience& patience, bool cancellable, WaitCell* waits) {
   InLine self(cancellable);
-  if (!patience.begin_wait()) return Pass::abandoned;
+  if (is_reported_here() || !patience.begin_wait()) return Pass::abandoned;
   const uint32_t blocks = blocks_.load(std::memory_order_acquire);
   const int64_t start = now_ns();
   append(self);
@@ -140,6 +140,20 @@ void Turn::unlink(InLine& waiter) {
   (waiter.after != nullptr ? waiter.after->before : final_) = waiter.before;
   waiter.linked = false;
   line_length_.fetch_sub(1, std::memory_order_release);
+}
+
+// A favourite finds its way in open, be it inside or not: so there must be none.
+void Turn::begin_report() {
+  if (held_by_favourite_) {
+    for (uint32_t free = 0; !taken_.compare_exchange_strong(free, 1, std::memory_order_acquire); free = 0) {
+      spin_pause();  // Somebody looks whether it is free.
+    }
+    favourite_.store(kNobody, std::memory_order_release);
+    last_ = kNobody;
+    held_by_favourite_ = false;
+    favourite_inside_.store(0, std::memory_order_release);
+  }
+  reporter_.store(this_thread(), std::memory_order_release);
 }
 
 // If the turn is not free, its holder will see the line when it leaves.

@@ -62,6 +62,12 @@ class Turn {
   void cancel_line();
   /// Calls that stand in line.
   int64_t line_length() const { return line_length_.load(std::memory_order_acquire); }
+  /// Between the two the blocked holder calls what may call back. What stands in line then, from the same thread, is
+  /// abandoned; others may go past a holder that is_reporting(), as it looks around before it does anything else.
+  void begin_report();
+  void end_report() { reporter_.store(kNobody, std::memory_order_release); }
+  bool is_reporting() const { return reporter_.load(std::memory_order_acquire) != kNobody; }
+  bool is_reported_here() const { return reporter_.load(std::memory_order_relaxed) == this_thread(); }
   /// This process is the child of a fork() behind which it lies. Whoever was inside, in line or at the lock then is so
   /// for ever: here a free turn may be entered, but not waited for.
   bool is_inherited() const { return forks_ != forks_above(); }
@@ -94,6 +100,7 @@ class Turn {
   std::atomic<uint64_t> favourite_ = kNobody;
   std::atomic<int32_t> line_length_ = 0;
   std::atomic<uint32_t> blocks_ = 0;  // Grows when a holder gets blocked, and when it goes on.
+  std::atomic<uint64_t> reporter_ = kNobody;
   // Under the turn.
   bool held_by_favourite_ = false;
   uint64_t last_ = kNobody;  // Who entered last by the lock,
