@@ -19,8 +19,6 @@ uint64_t next_id() {
   return ++last;
 }
 
-double milliseconds(const Wait& wait) { return std::chrono::duration<double, std::milli>(wait.timeout).count(); }
-
 }  // namespace
 
 QueueState::QueueState(QueueOptions options, const QueueType& type)
@@ -353,52 +351,6 @@ QueueStats QueueState::stats() const {
           .capacity = options_.capacity,
           .min_after_dequeue = type_.min_after_dequeue,
           .size = enqueued - dequeued};
-}
-
-std::string QueueState::label() const { return fmt::format("{} '{}'", type_.type, options_.name); }
-
-Error QueueState::with_name(const Error& error) const {
-  return {error.kind(), fmt::format("{}: {}", label(), error.message())};
-}
-
-Error QueueState::put_error(Pass pass, const Wait& wait) const {
-  switch (pass) {
-    case Pass::closed:
-      return {ErrorKind::Cancelled, label() + " is closed."};
-    case Pass::timed_out:
-      return {ErrorKind::DeadlineExceeded,
-              fmt::format("Enqueue operation timed out after {} ms: {} has {} of {} elements", milliseconds(wait),
-                          label(), stats().size, options_.capacity)};
-    case Pass::abandoned:
-      return abandoned_error();
-    default:
-      return {ErrorKind::Cancelled, fmt::format("Enqueue operation was cancelled: {}, {}", label(),
-                                                pass == Pass::stopped ? "a stop was requested" : "it was closed")};
-  }
-}
-
-Error QueueState::take_error(Pass pass, int64_t requested, const Wait& wait) const {
-  const int64_t size = stats().size;
-  switch (pass) {
-    case Pass::closed: {
-      MutexLock lock(failure_mu_);
-      return {ErrorKind::OutOfRange,
-              fmt::format("{} is closed and has insufficient elements (requested {}, current size {})", label(),
-                          requested, size),
-              failure_};
-    }
-    case Pass::timed_out:
-      return {
-          ErrorKind::DeadlineExceeded,
-          fmt::format(
-              "Dequeue operation timed out after {} ms: {} has {} elements, requested {}{}", milliseconds(wait),
-              label(), size, requested,
-              type_.min_after_dequeue == 0 ? "" : fmt::format(" above its minimum of {}", type_.min_after_dequeue))};
-    case Pass::abandoned:
-      return abandoned_error();
-    default:
-      return {ErrorKind::Cancelled, fmt::format("Dequeue operation was cancelled: {}, a stop was requested", label())};
-  }
 }
 
 }  // namespace headpond::internal

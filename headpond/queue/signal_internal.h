@@ -35,7 +35,7 @@ class Patience {
   explicit Patience(const Wait& wait, WaitHost* host = nullptr, Verb verb = Verb::enqueue)
       : wait_(wait), host_(host), verb_(verb) {}
   ~Patience() {
-    if (waits_) [[unlikely]]
+    if ((marks_ & kHolds) != 0) [[unlikely]]
       host_->end_wait();
   }
   Patience(const Patience&) = delete;
@@ -43,13 +43,15 @@ class Patience {
   /// Before the call can be seen to wait: whoever sees it may then destroy the last handle of its host.
   /// False iff the call must give up at once.
   bool begin_wait() {
-    if (host_ != nullptr && !waits_) waits_ = host_->begin_wait(verb_);
-    return host_ == nullptr || waits_;
+    if (host_ == nullptr || (marks_ & kHolds) != 0) return true;
+    if (!host_->begin_wait(verb_)) return false;
+    marks_ |= kHolds;
+    return true;
   }
   /// The time of each wait counts, the call itself once.
   void count_wait(WaitCell& waits, int64_t waited_ns) {
-    waits.add(waited_ns, !counted_);
-    counted_ = true;
+    waits.add(waited_ns, (marks_ & kCounted) == 0);
+    marks_ |= kCounted;
   }
   /// As in WaitHost; without one, never.
   int64_t alarm(Stall& stall, int64_t position) const {
@@ -70,11 +72,13 @@ class Patience {
   bool is_over() { return wait_.timeout != kForever && !is_none() && now_ns() >= deadline(); }
 
  private:
+  static constexpr uint8_t kHolds = 1;    // The host is kept.
+  static constexpr uint8_t kCounted = 2;  // As one that waited.
+
   const Wait& wait_;
   WaitHost* const host_;
   const Verb verb_;
-  bool waits_ : 1 = false;  // One store for both.
-  bool counted_ : 1 = false;
+  uint8_t marks_ = 0;  // One store for both.
   int64_t deadline_ = -1;
 };
 

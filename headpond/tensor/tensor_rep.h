@@ -28,9 +28,7 @@ struct TensorRep {
     return is_inline ? reinterpret_cast<const std::byte*>(payload) : std::bit_cast<const std::byte*>(payload[0]);
   }
   /// REQUIRES: !has_long_dims.
-  uint32_t short_dim(int axis) const {
-    return static_cast<uint32_t>(dims[axis >= 2 ? 1 : 0] >> (axis % 2 * 32));
-  }
+  uint32_t short_dim(int axis) const { return static_cast<uint32_t>(dims[axis >= 2 ? 1 : 0] >> (axis % 2 * 32)); }
   /// Counted; for more than four dimensions, or one of 2^32 and above. REQUIRES: has_long_dims.
   LongDims* long_dims() const { return std::bit_cast<LongDims*>(dims[0]); }
 };
