@@ -12,7 +12,7 @@ namespace {
 
 template <class T>
 std::string text(T value) {
-  const std::string line = element_json({{"", dtype_of<T>(), {}}}, Element({Tensor::scalar(value)}), 0, 0);
+  const std::string line = element_json({{"", dtype_of<T>(), {}}}, Element{Tensor::scalar(value)}, 0, 0);
   const std::string begin = R"({"epoch":0,"index":0,"fields":{"x":)";
   EXPECT_TRUE(line.starts_with(begin) && line.ends_with("}}\n")) << line;
   return line.substr(begin.size(), line.size() - begin.size() - 3);
@@ -20,7 +20,7 @@ std::string text(T value) {
 
 std::string text_of_bits(DType dtype, uint16_t bits) {
   const Tensor tensor = Tensor::view(&bits, dtype, {});
-  const std::string line = element_json({{"", dtype, {}}}, Element({tensor}), 0, 0);
+  const std::string line = element_json({{"", dtype, {}}}, Element{tensor}, 0, 0);
   return line.substr(35, line.size() - 38);
 }
 
@@ -52,9 +52,9 @@ TEST(ElementJson, HalvesAreReadExactly) {
 TEST(ElementJson, ArraysAreNestedAndNamesKeepTheirOrder) {
   const std::array<uint8_t, 6> values = {1, 2, 3, 4, 5, 6};
   const std::array<std::string_view, 2> words = {"", "\xff"};
-  const Element element({Tensor::from<uint8_t>(values, {2, 3}),
-                         Tensor::from(std::span<const std::string_view>(words), {2}),
-                         Tensor::from(std::span<const uint8_t>(), {2, 0}), Tensor::scalar("headpond")});
+  const Element element{Tensor::from<uint8_t>(values, {2, 3}),
+                        Tensor::from(std::span<const std::string_view>(words), {2}),
+                        Tensor::from(std::span<const uint8_t>(), {2, 0}), Tensor::scalar("headpond")};
   EXPECT_EQ(
       element_json({{"z", u8, {2, 3}}, {"", bytes, {2}}, {"none", u8, {2, 0}}, {"a\"", bytes, {}}}, element, 3, 17),
       R"({"epoch":3,"index":17,"fields":{"z":[[1,2,3],[4,5,6]],"x":[{"bytes":""},{"bytes":"/w=="}],"none":[[],[]],)"

@@ -23,9 +23,15 @@ const Spec kFields = {{"", i64, {}},         {"f", f64, {}},   {"h", f32, {}},  
                       {"flag", boolean, {}}, {"a.b", i32, {}}, {"text", bytes, {}}, {"half", f16, {}}};
 
 Element fields(int64_t x) {
-  return Element({Tensor::scalar(x), Tensor::scalar(2.5), Tensor::scalar(0.1F), Tensor::scalar(uint8_t{200}),
-                  Tensor::scalar(~uint64_t{0}), Tensor::scalar(true), Tensor::scalar(int32_t{-7}), Tensor::scalar("t"),
-                  Tensor::from(std::span<const uint16_t>(std::array<uint16_t, 1>{0}), {})});
+  return Element{Tensor::scalar(x),
+                 Tensor::scalar(2.5),
+                 Tensor::scalar(0.1F),
+                 Tensor::scalar(uint8_t{200}),
+                 Tensor::scalar(~uint64_t{0}),
+                 Tensor::scalar(true),
+                 Tensor::scalar(int32_t{-7}),
+                 Tensor::scalar("t"),
+                 Tensor::from(std::span<const uint16_t>(std::array<uint16_t, 1>{0}), {})};
 }
 
 // "5", "2.5", "!error"
@@ -188,9 +194,8 @@ TEST(Expression, RandomWordsFollowTheFields) {
   const Spec spec = {{"", i64, {}}};
   const Expression two("random_u32() * 10 + random_u32() + x * 1000", spec);
   EXPECT_EQ(two.draws(), 2U);
-  EXPECT_EQ(
-      two.integer(Element({Tensor::scalar(int64_t{5}), Tensor::scalar(uint32_t{3}), Tensor::scalar(~uint32_t{0})})),
-      5000 + 30 + 4294967295);
+  EXPECT_EQ(two.integer(Element{Tensor::scalar(int64_t{5}), Tensor::scalar(uint32_t{3}), Tensor::scalar(~uint32_t{0})}),
+            5000 + 30 + 4294967295);
 }
 
 TEST(Expression, GoesThroughArraysValueByValue) {
@@ -200,8 +205,7 @@ TEST(Expression, GoesThroughArraysValueByValue) {
   EXPECT_EQ(sum.dtype(), f64);
   const std::array<uint8_t, 6> a = {1, 2, 3, 4, 5, 6};
   const std::array<float, 6> b = {0.5F, 0, 0, 0, 0, -1};
-  const Element element(
-      {Tensor::from<uint8_t>(a, {2, 3}), Tensor::from<float>(b, {2, 3}), Tensor::scalar(int64_t{10})});
+  const Element element{Tensor::from<uint8_t>(a, {2, 3}), Tensor::from<float>(b, {2, 3}), Tensor::scalar(int64_t{10})};
   const auto got = sum.tensor(element);
   ASSERT_TRUE(got);
   EXPECT_EQ(got->shape(), Shape({2, 3}));
@@ -209,13 +213,13 @@ TEST(Expression, GoesThroughArraysValueByValue) {
   EXPECT_EQ(Expression("a / (a - 3)", spec).tensor(element).error().message(), "division by zero");
   EXPECT_TRUE(Expression("k + 1", spec).is_scalar());
 
-  const Element unlike({Tensor::from<uint8_t>(a, {2, 3}), Tensor::from<float>(b, {3, 2}), Tensor::scalar(int64_t{10})});
+  const Element unlike{Tensor::from<uint8_t>(a, {2, 3}), Tensor::from<float>(b, {3, 2}), Tensor::scalar(int64_t{10})};
   EXPECT_EQ(sum.tensor(unlike).error().message(), "arrays of shapes [2,3] and [3,2] in one expression");
   EXPECT_EQ(problem("a + b", {{"a", u8, {2}}, {"b", u8, {3}}}),
             "'a + b', column 5: 'b' is of shape [3], other arrays here are of [2]");
   EXPECT_THAT(problem("a + b", {{"a", u8, {2}}, {"b", u8, {2, 2}}}), HasSubstr("'b' is of shape [2,2]"));
-  const Element none(
-      {Tensor::from(std::span<const uint8_t>(), {2, 0}), Tensor::scalar(int64_t{0}), Tensor::scalar(int64_t{0})});
+  const Element none{Tensor::from(std::span<const uint8_t>(), {2, 0}), Tensor::scalar(int64_t{0}),
+                     Tensor::scalar(int64_t{0})};
   EXPECT_EQ(Expression("a / 0", spec).tensor(none)->shape(), Shape({2, 0})) << "no value, no error";
 }
 
