@@ -78,8 +78,7 @@ struct BufferPoolStats {
 class BufferPool {
  public:
   /// Keeps at most `max_cached_bytes` of free blocks; what comes back beyond that goes to the system. So do free blocks
-  /// as long as they and those in use are more than `max_bytes`. Both are kept to within 1 % and a few
-  /// small blocks.
+  /// as long as they and those in use are more than `max_bytes`. Both are kept to within 1 % and a few small blocks.
   explicit BufferPool(int64_t max_cached_bytes = int64_t{1} << 30, int64_t max_bytes = INT64_MAX);
   ~BufferPool();
   BufferPool(const BufferPool&) = delete;

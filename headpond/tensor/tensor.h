@@ -57,9 +57,8 @@ class Tensor {
   DType dtype() const { return rep_.dtype; }
   Shape shape() const;
   int rank() const { return rep_.rank; }
-  int64_t dim(int axis) const {
-    return rep_.has_long_dims ? long_dim(axis) : rep_.short_dim(axis);
-  }  ///< REQUIRES: 0 <= axis < rank().
+  /// REQUIRES: 0 <= axis < rank().
+  int64_t dim(int axis) const { return rep_.has_long_dims ? long_dim(axis) : rep_.short_dim(axis); }
   /// shape() == shape, without making one.
   bool has_shape(const Shape& shape) const { return shape.rank() == rank() && has_dims(shape, 0); }
   /// The same for shape() without its first dimension: true iff rows, of which there may be none, have this shape.
