@@ -82,8 +82,9 @@ Pass Gate::await_obtainable_slow(int64_t least, Patience& patience) {
 
 // Most waits are over before a question to the system would be. Each look takes the other side's cache line away from
 // it, and whoever follows close behind the other has its hardware prefetch the very lines that the other writes. So a
-// side that found little since its last wait looks later: meanwhile the other does several steps at full speed.
-bool Gate::glance(Side& side, auto ready) const {
+// side that found little since its last wait looks later: meanwhile the other does several steps at full speed. For the
+// same reason a side that finds something lingers, once, for about as long as the rest of half a ring takes.
+bool Gate::glance(Side& side, const Side& other, int64_t awaited, auto ready) const {
   constexpr int kLooks = 16;
   constexpr int kMostPauses = 64;
   const int64_t enough = capacity_ < 0 ? 64 : std::min<int64_t>(64, capacity_ / 2);
@@ -92,7 +93,10 @@ bool Gate::glance(Side& side, auto ready) const {
   side.own_at_wait = side.own;
   for (int look = 0; look < kLooks; ++look) {
     for (int pause = side.pauses; pause > 0; --pause) spin_pause();
-    if (ready()) return true;
+    if (!ready()) continue;
+    const int64_t found = other.position.load(std::memory_order_relaxed) - awaited + 1;
+    for (int64_t lacks = std::min(enough, enough - found); lacks > 0; --lacks) spin_pause();
+    return ready();
   }
   return false;
 }
@@ -103,7 +107,7 @@ Pass Gate::await(Side& side, const Side& other, int64_t awaited, Patience& patie
   side.awaited.store(awaited, std::memory_order_relaxed);
   side.turn.set_blocked(true);
   const int64_t start = now_ns();
-  const bool is_ready = glance(side, ready);
+  const bool is_ready = glance(side, other, awaited, ready);
   Pass pass = Pass::go;
   if (!is_ready) {
     side.cpu.store(current_cpu(), std::memory_order_relaxed);

@@ -118,7 +118,7 @@ class Gate {
   Pass await_obtainable_slow(int64_t least, Patience& patience);
   bool look_into(Side& side, int64_t missing, Patience& patience);
   bool soon(const Side& side, const Side& other, Patience& patience, auto ready) const;
-  bool glance(Side& side, auto ready) const;
+  bool glance(Side& side, const Side& other, int64_t awaited, auto ready) const;
   bool close_inherited(State to);
   Pass await(Side& side, const Side& other, int64_t awaited, Patience& patience, auto ready);
   Pass sleep(Side& side, const Side& other, Patience& patience, auto ready);

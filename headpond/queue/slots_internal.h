@@ -81,7 +81,7 @@ class Slots {
   static constexpr size_t kLine = 64;
   static constexpr int64_t kMostPlacesAhead = 8;
   static constexpr size_t kMostAhead = 2048;  // Bytes, of a run.
-  static constexpr int64_t kFewestDense = 64;
+  static constexpr int64_t kFewestDense = 16;
   static constexpr int64_t kMaxRing = 4096;
   static constexpr int64_t kBlockPlaces = 1024;
 
