@@ -12,9 +12,13 @@ void Gate::wake(Side& sleeper) {
   if (sleeper.parked.exchange(false, std::memory_order_acq_rel)) sleeper.signal.raise();
 }
 
+// Whoever saw the lower position finds the count odd or new when it puts, and does not trust what was seen before.
 void Gate::give_back(int64_t count) {
   take_.own -= count;
+  returns_.fetch_add(1, std::memory_order_acq_rel);
+  hand_over_point();
   take_.position.store(take_.own, std::memory_order_release);
+  hand_over_point();
   returns_.fetch_add(1, std::memory_order_seq_cst);
 }
 
@@ -26,12 +30,12 @@ bool Gate::must_wait(const Side& side, const Side& other) const {
 }
 
 // What earlier calls have brought about counts as done, also for a call without patience: it stands in line, a moment
-// at a time, behind those who need not wait themselves.
+// at a time, behind those who need not wait themselves, nor report that they do.
 Pass Gate::enter(Side& side, const Side& other, Patience& patience, bool cancellable) {
   if (!patience.is_none()) return side.turn.enter(patience, cancellable, &side.waits);
   if (!patience.begin_wait()) return Pass::abandoned;
   const Wait moment{.timeout = std::chrono::microseconds(100)};
-  while (!must_wait(side, other)) {
+  while (!must_wait(side, other) && !side.turn.is_reporting()) {
     Patience brief(moment);
     if (const Pass pass = side.turn.enter(brief, cancellable); pass != Pass::timed_out) return pass;
   }
@@ -146,7 +150,9 @@ Pass Gate::sleep_until(Side& side, const Side& other, Patience& patience, auto r
     if (now_ns() < std::min(deadline, alarm)) continue;  // Too little came, however often.
     if (deadline <= alarm) return Pass::timed_out;
     const int64_t missing = side.awaited.load(std::memory_order_relaxed) - position();
-    if (position() == side.stall.position && look_into(side, missing, patience)) return Pass::abandoned;
+    if (position() == side.stall.position && look_into(side, missing, patience)) {
+      return ready() ? Pass::go : Pass::abandoned;  // The report took time, and may have brought about what it missed.
+    }
   }
 }
 

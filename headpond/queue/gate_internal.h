@@ -130,7 +130,8 @@ class Gate {
   Side take_;
   // Written seldom, read by both sides.
   alignas(64) std::atomic<State> state_ = State::open;
-  std::atomic<int64_t> returns_ = 0;  // Counts give_back: what the put side has seen of the take side is then too high.
+  // Counts the beginnings and ends of give_back: what the put side has seen of the take side is then too high.
+  std::atomic<int64_t> returns_ = 0;
 };
 
 inline Pass Gate::begin_put(Patience& patience) {
@@ -151,7 +152,7 @@ inline int64_t Gate::room() {
   if (capacity_ < 0) return INT64_MAX;
   const int64_t returns = returns_.load(std::memory_order_acquire);
   if (const int64_t known = capacity_ - (put_.own - put_.seen); known > 0 && returns == put_.seen_returns) return known;
-  put_.seen_returns = returns;
+  put_.seen_returns = returns % 2 == 0 ? returns : -1;
   put_.seen = take_.position.load(std::memory_order_acquire);
   return capacity_ - (put_.own - put_.seen);
 }

@@ -17,70 +17,11 @@
 #include <vector>
 
 #include "headpond/base/clock.h"
-#include "headpond/base/random.h"
+#include "headpond/queue/gate_plan_test_internal.h"
 #include "headpond/queue/scheduled_gate_test_internal.h"
 
 namespace headpond::internal {
 namespace {
-
-using Draw = headpond::Random;
-constexpr size_t kMostThreads = 4;
-constexpr size_t kMostSteps = 6;
-constexpr size_t kMostElements = 3;
-
-struct Step {
-  enum Kind : uint8_t { put, take, take_many, take_at_once, close, cancel, stop } kind;
-  int64_t n;
-  std::chrono::nanoseconds timeout;
-  bool stoppable;
-};
-using Script = std::vector<Step>;
-
-struct Plan {
-  int64_t capacity;
-  int64_t minimum;
-  std::vector<Script> scripts;
-};
-
-constexpr std::array kKinds = {Step::put,       Step::put,          Step::put,   Step::take,   Step::take,
-                               Step::take_many, Step::take_at_once, Step::close, Step::cancel, Step::stop};
-
-Step random_step(Step::Kind kind, Draw& random) {
-  constexpr std::array timeouts = {kForever, kForever, std::chrono::nanoseconds(0),
-                                   std::chrono::nanoseconds(1'000'000)};
-  return {kind, 1 + static_cast<int64_t>(random.below(kMostElements)), timeouts[random.below(4)], random.below(3) == 0};
-}
-
-Plan random_plan(uint64_t seed) {
-  Draw random(RandomKey{seed});
-  constexpr std::array capacities = {1, 2, 3, -1};
-  Plan plan{.capacity = capacities[random.below(4)], .minimum = 0, .scripts = {}};
-  if (plan.capacity != 1) plan.minimum = static_cast<int64_t>(random.below(2));
-  plan.scripts.resize(2 + random.below(kMostThreads - 1));
-  for (Script& script : plan.scripts) {
-    const bool repeats = random.below(2) == 0;  // As whoever becomes a favourite does.
-    Step::Kind kind{};
-    for (uint64_t steps = 1 + random.below(repeats ? kMostSteps : 4); steps > 0; --steps) {
-      if (script.empty() || !repeats) kind = kKinds[random.below(kKinds.size())];
-      script.push_back(random_step(kind, random));
-    }
-  }
-  return plan;
-}
-
-std::string to_text(const Plan& plan) {
-  constexpr std::array names = {"put", "take", "take_many", "take_at_once", "close", "cancel", "stop"};
-  std::string text = "capacity " + std::to_string(plan.capacity) + ", minimum " + std::to_string(plan.minimum);
-  for (const Script& script : plan.scripts) {
-    text += "\n ";
-    for (const Step& step : script) {
-      text.append(" ").append(names[step.kind]).append(" ").append(std::to_string(step.n));
-      if (step.timeout != kForever) text.append(step.timeout.count() == 0 ? " now" : " soon");
-      text.append(step.stoppable ? " stoppable;" : ";");
-    }
-  }
-  return text;
-}
 
 // One gate and the calls of one schedule. Its own fields are plain: one thread runs at a time.
 class Play {
@@ -351,6 +292,31 @@ TEST_F(Schedules, ATakeWithoutPatienceFindsTheElementOfAPutThatWaited) {
   run_at_1000_seeds([&] {
     gate.emplace(1, 0);
     return std::vector{putting, taking};
+  });
+}
+
+TEST_F(Schedules, WhoSawThatABatchWasGivenBackPutsNoMore) {
+  std::optional<Gate> gate;
+  bool has_put = false;
+  const Scheduler::Body taking = [&] {
+    while (gate->put_count() != 2) Scheduler::pause();
+    take_and_give_back(*gate, 2, [&] {
+      Scheduler::settle();
+      while (!has_put) Scheduler::pause();
+    });
+  };
+  const Scheduler::Body putting = [&] {
+    for (int i = 0; i < 2; ++i) EXPECT_EQ(put(*gate, kNow), Pass::go);
+    for (const int64_t taken : {2, 0}) {
+      while (gate->take_count() != taken) Scheduler::pause();
+      EXPECT_EQ(put(*gate, kNow), has_put ? Pass::timed_out : Pass::go);
+      has_put = true;
+    }
+  };
+  run_at_1000_seeds([&] {
+    has_put = false;
+    gate.emplace(2, 0);
+    return std::vector{taking, putting};
   });
 }
 

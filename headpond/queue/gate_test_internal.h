@@ -25,5 +25,15 @@ inline Pass take(Gate& gate, const Wait& wait = {}) {
   return pass;
 }
 inline const Wait kNow{.timeout = std::chrono::nanoseconds(0)};
+// What a batch does that fails; `meanwhile` it has the elements. REQUIRES: nobody else takes, and so many are inside.
+template <class Function>
+inline void take_and_give_back(Gate& gate, int64_t count, Function&& meanwhile) {
+  Patience patience(kNow);
+  (void)gate.begin_take(patience);
+  gate.commit_take(count);
+  meanwhile();
+  gate.give_back(count);
+  gate.end_take();
+}
 
 }  // namespace headpond::internal

@@ -18,6 +18,7 @@ void copy_each(std::byte* to, size_t to_step, const std::byte* from, size_t from
 void copy_each(size_t size, std::byte* to, size_t to_step, const std::byte* from, size_t from_step, int64_t count) {
   if (size == 8) return copy_each<8>(to, to_step, from, from_step, count);
   if (size == 4) return copy_each<4>(to, to_step, from, from_step, count);
+  if (size == 0) return;  // `from` may be null.
   for (; count > 0; --count, to += to_step, from += from_step) std::memcpy(to, from, size);
 }
 
@@ -32,7 +33,7 @@ template <size_t size>
 void pack_each(const Identity& identity, std::byte* to, size_t to_step, const std::byte* values, int64_t count) {
   for (; count > 0; --count, to += to_step, values += size) {
     std::memcpy(to, &identity, sizeof(identity));
-    std::memcpy(to + sizeof(identity), values, size);
+    if constexpr (size != 0) std::memcpy(to + sizeof(identity), values, size);
   }
 }
 

@@ -89,7 +89,7 @@ class Packing {
       std::memcpy(to, from, 8);
     } else if (size == 4) {
       std::memcpy(to, from, 4);
-    } else {
+    } else if (size != 0) {  // Else `from` may be null.
       std::memcpy(to, from, size);
     }
   }

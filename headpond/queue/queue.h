@@ -65,8 +65,8 @@ class QueueState;
 /// Errors, all with the queue's name in the text: InvalidArgument for an element of other components (at once, never in
 /// line); Cancelled for an enqueue into a closed queue, and when Wait::stop or close(true) ended the call; OutOfRange
 /// when the queue is closed and has too little, whose cause() is the producer's error if one failed; DeadlineExceeded
-/// after Wait::timeout; FailedPrecondition as QueueOptions::watchdog says, and in the child of a fork() where a call
-/// would wait at a queue that was made before.
+/// after Wait::timeout; ResourceExhausted without memory for a batch; FailedPrecondition as QueueOptions::watchdog and
+/// log.h say, and in the child of a fork() where a call would wait at a queue that was made before.
 class Queue {
  public:
   Result<void> enqueue(Element element, Wait wait = {}) const;

@@ -225,7 +225,8 @@ Pass QueueState::collect(int64_t n, bool or_fewer, TakeTurn& turn, Patience& pat
     if (pass != Pass::go) give_back();
     return pass;
   } catch (...) {
-    for (size_t i = 0; i < taken.elements.size(); ++i) {
+    for (size_t i = 0; i < taken.elements.size() && taken.elements[i].size() != 0;
+         ++i) {  // The last may be packed yet.
       packing_.pack(std::move(taken.elements[i]), taken.packed.data() + i * packing_.bytes());
     }
     give_back();
@@ -330,16 +331,16 @@ void QueueState::set_failure(Error cause) {
 
 QueueStats QueueState::stats() const {
   // Elements go on moving: the counts are of one moment if none was put between two looks. Of a stream without a pause
-  // the last look has to do.
-  constexpr int kMostLooks = 100;
-  int64_t enqueued = 0, dequeued = 0;
-  for (int look = 0; look < kMostLooks; ++look) {
-    const int64_t before = gate_.put_count();
+  // some count between the last two looks was true when the other one was read: one that the capacity allows.
+  constexpr int kMostLooks = 16;
+  int64_t before = 0, enqueued = 0, dequeued = 0;
+  for (int look = 0; look == 0 || (enqueued != before && look < kMostLooks); ++look) {
+    before = gate_.put_count();
     dequeued = gate_.take_count();
     hand_over_point();
     enqueued = gate_.put_count();
-    if (enqueued == before) break;
   }
+  if (options_.capacity >= 0) enqueued = std::min(enqueued, std::max(before, dequeued + options_.capacity));
   return {.enqueued = enqueued,
           .dequeued = dequeued,
           .waiting_enqueues = gate_.waiting_puts(),

@@ -107,6 +107,32 @@ TEST_F(Fifo, MemoryThatTheSystemRefusesIsAnErrorAndNothingIsLost) {
   EXPECT_EQ((*queue.dequeue())[0].bytes_at(0), "b");
 }
 
+TEST_F(Fifo, RowsOfNoBytesPassAlsoFromNowhere) {
+  FIFOQueue queue({.capacity = 2, .dtypes = {u8}, .shapes = {Shape{0}}});
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(queue.enqueue(Element{Tensor::view(nullptr, u8, {0})}));
+  EXPECT_EQ((*queue.dequeue_many(2))[0].shape(), (Shape{2, 0}));
+  ASSERT_TRUE(queue.enqueue_many(Element{Tensor::view(nullptr, u8, {2, 0})}));
+  EXPECT_EQ((*queue.dequeue())[0].shape(), Shape{0});
+}
+
+TEST_F(Fifo, NeverHoldsMoreThanItsCapacityWhoeverLooks) {
+  const FIFOQueue queue(scalars(2));
+  auto put = later([&]() -> Result<void> {
+    while (true) HEADPOND_TRY(queue.enqueue(number(1)));
+  });
+  auto taken = later([&]() -> Result<void> {
+    while (queue.dequeue()) continue;
+    return {};
+  });
+  for (int look = 0; look < 20'000; ++look) {
+    const int64_t size = queue.size();
+    ASSERT_TRUE(size >= 0 && size <= 2) << size;
+  }
+  ASSERT_TRUE(queue.close(true));
+  EXPECT_FAILS(ErrorKind::Cancelled, put.get());
+  EXPECT_TRUE(taken.get());
+}
+
 TEST_F(Shuffle, AnOpenQueueKeepsItsMinimumAndAClosedOneGivesAll) {
   const RandomShuffleQueue queue(scalars(8), 3);
   ASSERT_TRUE(queue.enqueue_many(numbers(range(0, 5))));

@@ -69,7 +69,7 @@ class Patience {
     return deadline_;
   }
   /// Whether a call that waits again and again has waited, or worked, too long. Its first look fixes the deadline.
-  bool is_over() { return wait_.timeout != kForever && !is_none() && now_ns() >= deadline(); }
+  bool is_over() { return wait_.timeout != kForever && now_ns() >= deadline(); }
 
  private:
   static constexpr uint8_t kHolds = 1;    // The host is kept.

@@ -10,7 +10,7 @@
 namespace headpond {
 
 struct Wait {
-  std::chrono::nanoseconds timeout = kForever;  ///< 0 or less: does not wait.
+  std::chrono::nanoseconds timeout = kForever;  ///< 0 or less: does not wait, and looks on at others' work for 20 ms.
   std::stop_token stop = {};                    ///< Ends the call with Cancelled.
 };
 

@@ -3,9 +3,11 @@
 #include <gmock/gmock.h>
 
 #include <atomic>
+#include <latch>
 
 #include "headpond/base/log.h"
 #include "headpond/queue/coordinator.h"
+#include "headpond/queue/queue_runner.h"
 #include "headpond/queue/queue_test_internal.h"
 
 namespace headpond::internal {
@@ -118,6 +120,44 @@ TEST_F(Sinks, MayCloseAnotherQueueThatIsAboutToReport) {
   auto put = fill(full);
   EXPECT_FAILS(ErrorKind::Cancelled, put.get());
   EXPECT_FAILS(ErrorKind::OutOfRange, taken.get());
+}
+
+// The report comes before the verdict that nobody is left to fill the queue.
+TEST_F(Sinks, MayDoWhatTheProducersOfAnAbandonedQueueDidNot) {
+  for (const bool closes : {false, true}) {
+    const FIFOQueue queue = watched("pond");
+    Coordinator coordinator;
+    QueueRunner(queue, {[](const std::stop_token&) -> Result<void> { return fail(ErrorKind::OutOfRange, "end"); }},
+                {.close_op = [] { return Result<void>(); }})
+        .start(coordinator);
+    ASSERT_TRUE(coordinator.join());
+    reacted_ = false;
+    at_report(queue, [&] { EXPECT_TRUE(closes ? queue.close(true) : queue.try_enqueue(number(7))); });
+    const Result<Element> taken = queue.dequeue();
+    ASSERT_EQ(taken.has_value(), !closes);
+    if (closes) {
+      EXPECT_EQ(taken.error().kind(), ErrorKind::OutOfRange);
+    } else {
+      EXPECT_EQ(value(*taken), 7);
+    }
+    EXPECT_TRUE(reacted_);
+  }
+}
+
+// Also while the reporter's element is there already.
+TEST_F(Sinks, ACallWithoutPatienceDoesNotWaitForAReport) {
+  const FIFOQueue queue = watched("pond");
+  std::latch is_reporting(1), is_tried(1);
+  at_report(queue, [&] {
+    is_reporting.count_down();
+    is_tried.wait();
+  });
+  auto taken = later([&] { return queue.dequeue(); });
+  is_reporting.wait();
+  ASSERT_TRUE(queue.enqueue(number(1)));
+  EXPECT_FAILS(ErrorKind::DeadlineExceeded, queue.try_dequeue());
+  is_tried.count_down();
+  EXPECT_EQ(value(*taken.get()), 1);
 }
 
 }  // namespace

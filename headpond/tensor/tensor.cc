@@ -93,11 +93,10 @@ void Tensor::set_dims(const Shape& shape) {
   if (shape.rank() > kMaxRank) refuse(fmt::format("a tensor of {} dimensions; at most {}", shape.rank(), kMaxRank));
   rep_.rank = static_cast<uint8_t>(shape.rank());
   const auto dims = shape.dims();
-  rep_.has_long_dims =
-      dims.size() > 4 || std::any_of(dims.begin(), dims.end(), [](int64_t dim) { return dim > UINT32_MAX; });
-  if (rep_.has_long_dims) {
+  if (dims.size() > 4 || std::any_of(dims.begin(), dims.end(), [](int64_t dim) { return dim > UINT32_MAX; })) {
     rep_.dims[0] =
         std::bit_cast<uint64_t>(new Rep::LongDims{.owners = 1, .dims = std::vector<int64_t>(dims.begin(), dims.end())});
+    rep_.has_long_dims = true;
   } else {
     for (size_t axis = 0; axis < dims.size(); ++axis) {
       rep_.dims[axis / 2] |= static_cast<uint64_t>(dims[axis]) << (axis % 2 * 32);

@@ -107,6 +107,7 @@ class Tensor {
   void forget() {
     rep_.owner = nullptr;
     rep_.dims[0] = 0;
+    rep_.dtype = DType::u8;
     rep_.rank = 1;
     rep_.is_inline = rep_.has_long_dims = false;
   }

@@ -46,6 +46,9 @@ TEST(Tensor, CopiesShareALargePayload) {
   const Tensor moved = std::move(tensor);
   EXPECT_EQ(moved.data(), copy.data());
   EXPECT_EQ(tensor.size(), 0);  // NOLINT(bugprone-use-after-move): a moved-from tensor is an empty one.
+  Tensor text = Tensor::scalar("longer than what lies in a tensor itself");
+  (void)Tensor(std::move(text));
+  EXPECT_EQ(text.byte_size(), 0U);  // NOLINT(bugprone-use-after-move)
 }
 
 TEST(Tensor, KeepsTheOwnerOfAViewAlive) {
