@@ -261,14 +261,18 @@ TEST_F(Runner, StartDoesNothingWhileItsThreadsRun) {
   FIFOQueue queue(scalars(1));
   Coordinator coordinator;
   std::atomic<int> threads = 0;
-  QueueRunner runner(queue, {[&, counted = false](const std::stop_token&) mutable -> Result<void> {
-                       if (!std::exchange(counted, true)) ++threads;
-                       return queue.enqueue(number(1));
+  std::atomic<bool> go = false;
+  // Each thread ends with its first call.
+  QueueRunner runner(queue, {[&](const std::stop_token&) -> Result<void> {
+                       ++threads;
+                       go.wait(false);
+                       return end();
                      }});
   runner.start(coordinator);
-  until_waiting(queue, 1, 0);
   runner.start(coordinator);
-  until_waiting(queue, 1, 0);
+  go = true;
+  go.notify_all();
+  EXPECT_TRUE(coordinator.join());
   EXPECT_EQ(threads, 1);
 }
 
