@@ -134,27 +134,29 @@ TEST(LoaderFaults, PlacesWithoutAnElementForEverAreAnErrorAndNoLoop) {
 
 TEST(LoaderFaults, ABatchThatIsMadeAnewDoesNotHoldUpTheEnd) {
   struct Calls {
-    std::atomic<int> first = 0, slow = 0;
+    std::atomic<int> first = 0, second = 0;
+    Gate gate;
   };
   const auto calls = std::make_shared<Calls>();
-  const auto slow_the_second_time = [calls](int64_t x) -> Result<int64_t> {
+  const auto waits_the_second_time = [calls](int64_t x) -> Result<int64_t> {
     if (x == 0 && ++calls->first > 0) return fail(ErrorKind::DataLoss, "first");
     if (calls->first < 2) return x;
-    ++calls->slow;
-    pause_ms(10);
+    ++calls->second;
+    calls->gate.pass();
     return x;
   };
+  const auto own = calls.use_count();
+  testing::internal::CaptureStderr();
   {
-    Loader loader(range(2000) | map(slow_the_second_time) | batch(1000), {.threads = 1, .run_ahead = 1});
+    Loader loader(range(2000) | map(waits_the_second_time) | batch(1000),
+                  {.threads = 1, .run_ahead = 1, .consumer_helps = false});
     EXPECT_FALSE(loader.next());
-    EXPECT_TRUE(becomes_true([&] { return calls->slow > 0; })) << "it is made anew, one by one";
+    EXPECT_TRUE(becomes_true([&] { return calls->second > 0; })) << "it is made anew, one by one";
   }
-  EXPECT_TRUE(becomes_true([&] {
-    const int before = calls->slow;
-    pause_ms(50);
-    return calls->slow == before;
-  })) << "nothing calls it any more";
-  EXPECT_LT(calls->slow, 500) << "not to the end of the batch";
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("does not return"));
+  calls->gate.open = true;
+  EXPECT_TRUE(becomes_true([&] { return calls.use_count() == own; })) << "its thread has ended";
+  EXPECT_LT(calls->second, 500) << "not at the end of the batch";
 }
 
 #if defined(__SANITIZE_THREAD__)

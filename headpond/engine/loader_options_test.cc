@@ -12,8 +12,10 @@
 namespace headpond::internal {
 namespace {
 
+using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Ne;
 
 // "epoch/index values" of each batch, "!text" of each error, up to the end or `most` of them.
 std::vector<std::string> rest(Loader& loader, size_t most = 1000) {
@@ -64,17 +66,18 @@ Dataset slow(int64_t count, std::chrono::microseconds time) {
 struct Callers {
   std::mutex mu;
   std::set<std::thread::id> seen;
+  Crowd crowd;
 };
 std::set<std::thread::id> threads_that_map(const LoaderOptions& options) {
   const auto callers = std::make_shared<Callers>();
-  const Dataset dataset = range(60) | map([callers](int64_t x) {
-                            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  const Dataset dataset = range(60) | map([callers, threads = options.threads](int64_t x) {
+                            if (x < threads) callers->crowd.meet(threads);
+                            pause_ms(1);
                             const std::lock_guard lock(callers->mu);
                             callers->seen.insert(std::this_thread::get_id());
                             return x;
                           });
-  Loader loader(dataset, options);
-  EXPECT_EQ(rest(loader).size(), 60U);
+  EXPECT_EQ(loaded(dataset, options).size(), 60U);
   return callers->seen;
 }
 
@@ -82,9 +85,7 @@ TEST(LoaderThreads, NoneMeansThatTheProgramDoesAllItself) {
   EXPECT_THAT(threads_that_map({.threads = 0}), ElementsAre(std::this_thread::get_id()));
   EXPECT_THAT(threads_that_map({.threads = 0, .io_threads = 1, .consumer_helps = false}),
               ElementsAre(std::this_thread::get_id()));
-  std::set<std::thread::id> others = threads_that_map({.threads = 2});
-  others.erase(std::this_thread::get_id());
-  EXPECT_FALSE(others.empty()) << "control: work of a millisecond was not given to a thread";
+  EXPECT_THAT(threads_that_map({.threads = 2}), Contains(Ne(std::this_thread::get_id()))) << "control: two that met";
 }
 
 TEST(LoaderThreads, OptionsThatCannotBeAreRefused) {
