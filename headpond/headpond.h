@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// All of Headpond that needs no libtorch: every public header of the rooms base, tensor, io, queue, dataset,
-// engine and monitor.
+// All of Headpond that needs no libtorch: every public header of the rooms base, tensor, io, codec,
+// queue, dataset, engine and monitor.
 #pragma once
 
 #include "headpond/base/clock.h"
@@ -16,6 +16,7 @@
 #include "headpond/base/status.h"
 #include "headpond/base/thread.h"
 #include "headpond/base/trace.h"
+#include "headpond/codec/wav.h"
 #include "headpond/dataset/batching.h"
 #include "headpond/dataset/dataset.h"
 #include "headpond/dataset/function.h"
