@@ -141,7 +141,9 @@ class Parser {
   Result<void> skip(const Chunk& chunk) {
     const uint64_t end = chunk.body + chunk.size;
     offset_ = std::min(end + chunk.size % 2, file_bytes_);
-    if (chunk.size % 2 == 0 || end + 4 > head_.size()) return {};
+    if (chunk.size % 2 == 0 || end + 4 > file_bytes_) return {};
+    if (!has_data_) HEADPOND_TRY(need(end + 4));
+    if (end + 4 > head_.size()) return {};
     const std::string_view next = text(end);
     if (next != "fmt " && next != "data" && next != "LIST" && next != "fact") return {};
     if (!options_.lenient) return invalid(fmt::format("{} of odd size {} has no pad byte", shown(chunk), chunk.size));

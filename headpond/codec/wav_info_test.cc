@@ -67,6 +67,19 @@ TEST(WavInfo, NeedsTheHeadOfAFileOnly) {
               HasSubstr("the first 14 of 170 bytes end before the data: at least 20 are needed"));
 }
 
+TEST(WavInfo, NeverMissesThatAPadByteIsMissingBecauseTheHeadEnds) {
+  const std::string file = riff(kFormat + "LIST" + u32_text(3) + "odd" + kData);
+  const auto bytes = to_bytes(file);
+  for (size_t size = 0; size < bytes.size(); ++size) {
+    const auto info = wav_info(std::span(bytes).first(size), bytes.size(), {.lenient = true}, "a.wav");
+    if (info) {
+      EXPECT_EQ(*info, read_lenient(file).value()) << size;
+    } else {
+      expect_error(info, ErrorKind::FailedPrecondition, "at least");
+    }
+  }
+}
+
 TEST(WavInfo, RefusesEveryCutOfAFile) {
   const std::string file = riff(kFormat + kData);
   for (size_t size = 0; size < file.size(); ++size) {

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// PNG from any bytes: pixels as the header says, or an error that names the file; the same into a given place, and the
+// same again after encoding. Checksums are made right first, or next to no input would pass them.
+#include <zlib.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <vector>
+
+#include "headpond/codec/png.h"
+
+namespace {
+
+constexpr int64_t kMaxPixels = 1 << 16;
+
+std::vector<std::byte> with_checksums(const uint8_t* data, size_t size) {
+  std::vector<uint8_t> file(data, data + size);
+  for (size_t at = 8; at + 12 <= size;) {
+    const size_t length = size_t{file[at]} << 24 | file[at + 1] << 16 | file[at + 2] << 8 | file[at + 3];
+    if (length > size - at - 12) break;
+    const auto crc = static_cast<uint32_t>(crc32(0, &file[at + 4], static_cast<uInt>(length + 4)));
+    for (size_t i = 0; i < 4; ++i) file[at + 8 + length + i] = static_cast<uint8_t>(crc >> (24 - 8 * i));
+    at += length + 12;
+  }
+  const auto bytes = std::as_bytes(std::span(file));
+  return {bytes.begin(), bytes.end()};
+}
+
+void check(std::span<const std::byte> file, const headpond::PngOptions& options) {
+  const auto image = headpond::decode_png(file, options, "fuzz");
+  if (!image) {
+    if (!image.error().message().starts_with("fuzz: ")) __builtin_trap();
+    return;
+  }
+  const headpond::Tensor& pixels = image->pixels;
+  const auto info = headpond::png_info(file, file.size(), options, "fuzz");
+  const int channels = options.channels == 0 ? info->channels : options.channels;
+  if (!pixels.has_shape({info->height, info->width, channels})) __builtin_trap();
+  std::vector<std::byte> place(pixels.byte_size());
+  if (!headpond::decode_png_into(file, place, options, "fuzz")) __builtin_trap();
+  if (std::memcmp(place.data(), pixels.data(), place.size()) != 0) __builtin_trap();
+  const auto again = headpond::decode_png(headpond::encode_png(pixels, 1).value(), options);
+  if (std::memcmp(place.data(), again->pixels.data(), place.size()) != 0) __builtin_trap();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::span<const std::byte> raw = std::as_bytes(std::span<const uint8_t>(data, size));
+  check(raw, {.max_pixels = kMaxPixels});
+  const auto file = with_checksums(data, size);
+  const int channels = size == 0 ? 0 : data[size - 1] % 5;
+  for (const auto dtype : {headpond::u8, headpond::u16}) {
+    check(file, {.channels = channels, .dtype = dtype, .max_pixels = kMaxPixels});
+  }
+  return 0;
+}
