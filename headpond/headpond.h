@@ -16,6 +16,7 @@
 #include "headpond/base/status.h"
 #include "headpond/base/thread.h"
 #include "headpond/base/trace.h"
+#include "headpond/codec/distance_map.h"
 #include "headpond/codec/png.h"
 #include "headpond/codec/wav.h"
 #include "headpond/dataset/batching.h"

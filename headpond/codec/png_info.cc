@@ -17,7 +17,6 @@ namespace {
 using png_internal::Layout;
 
 constexpr std::string_view kSignature = "\x89PNG\r\n\x1a\n";
-constexpr uint64_t kChunkFrame = 12;  // Length, type and checksum.
 constexpr uint64_t kHeaderEnd = 33;
 constexpr uint32_t kLargest = 0x7fffffff;
 constexpr int kMaxChunks = 128;

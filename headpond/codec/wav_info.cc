@@ -18,7 +18,6 @@ namespace {
 
 using wav_internal::find_form;
 using wav_internal::kExtensible;
-using wav_internal::kPcm;
 
 constexpr uint64_t kRiffBytes = 12;
 constexpr uint64_t kChunkHeader = 8;

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// How far each pixel is from the nearest of a set of points: clicks as a channel that a network can read. The row step
+// is the lower envelope of parabolas of Felzenszwalb & Huttenlocher, "Distance Transforms of Sampled Functions", Theory
+// of Computing 8 (2012); the column step is direct, because points are few or sorted. Pure functions, thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "headpond/base/status.h"
+#include "headpond/tensor/tensor.h"
+
+namespace headpond {
+
+/// A pixel's place; also one outside the image, as after a crop.
+struct ImagePoint {
+  int32_t y = 0;
+  int32_t x = 0;
+  friend bool operator==(const ImagePoint&, const ImagePoint&) = default;
+};
+
+/// One channel of an image in memory: the whole image as it lies in a row of a batch, and which of its channels.
+struct ImageChannel {
+  std::span<std::byte> image;  ///< height x width x channels values; not owned.
+  int64_t height = 0;
+  int64_t width = 0;
+  int64_t channels = 1;
+  int64_t index = 0;       ///< 0 <= index < channels
+  bool is_planar = false;  ///< [channels, height, width]; else [height, width, channels].
+  DType dtype = DType::f32;
+};
+
+/// The largest limit: up to here every sum of two squares is exact, or rounded once.
+inline constexpr float kMaxDistanceLimit = 4096;
+
+/// Writes min(distance in pixels, limit) for every pixel into one channel; the others stay as they are. No points:
+/// limit everywhere. Time: O(height * width + n log n) for n points, whatever the limit.
+///
+/// f32: the distance d itself, for a network's input. Its bits are those of float arithmetic rounded to the nearest
+/// after each operation, the minimum over all points of sqrt(dx * dx + dy * dy), then of that and the limit. u8: the
+/// integer part of d * (255 / limit) + 0.5, the same arithmetic, so that 0 is a point and 255 the limit or beyond: a
+/// channel beside the colours of an image that is stored, and scaled with them.
+///
+/// InvalidArgument iff the limit is not in (0, 4096], the dtype is another, a size is negative, the index is none of
+/// the channels, or the image has not just the bytes that these need, aligned for the dtype.
+Result<void> write_distance_map(std::span<const ImagePoint> points, float limit, const ImageChannel& to);
+
+/// The same as a new tensor, f32 [height, width].
+Result<Tensor> distance_map(std::span<const ImagePoint> points, int64_t height, int64_t width, float limit);
+
+}  // namespace headpond
