@@ -14,6 +14,7 @@ namespace {
 
 // Loops of a constant length become vector code at every level of optimisation; shorter ones are unrolled before.
 constexpr int64_t kBlock = 32;
+constexpr float kHalf = 0.5F;
 
 // kBlock distances from a column on. Compiled with -fno-math-errno, without which a square root is a call.
 void distances(float first_dx, float dy_squared, float limit, float* __restrict to) {
@@ -33,7 +34,7 @@ struct Row {
 
   T value(float distance) const {
     if constexpr (std::is_same_v<T, float>) return distance;
-    return static_cast<T>(static_cast<int32_t>(distance * (255.0F / limit) + 0.5F));
+    return static_cast<T>(static_cast<int32_t>(distance * (255.0F / limit) + kHalf));
   }
 
   void fill(int64_t from, int64_t to) const {

@@ -45,7 +45,7 @@ struct Session {
   size_t decoded_row_bytes() const {
     return target.row_bytes / static_cast<size_t>(target.channels) * decoded_channels();
   }
-  size_t decoded_channels() const { return static_cast<size_t>(target.channels + (makes_grey() ? 2 : 0)); }
+  size_t decoded_channels() const { return static_cast<size_t>(target.channels) + (makes_grey() ? 2 : 0); }
 
   std::span<const std::byte> file;
   const Layout& layout;
@@ -137,10 +137,10 @@ void read_rows(Session& session, int passes) {
   const bool is_interlaced = passes > 1;
   for (int pass = 0; pass < passes; ++pass) {
     for (size_t y = 0; y < height; ++y) {
-      std::byte* const kept = session.colored.data() + (is_interlaced ? y * row : 0);
       std::byte* const place = session.to + y * session.target.row_bytes;
-      png_read_row(session.png, reinterpret_cast<png_bytep>(is_grey ? kept : place), nullptr);
-      if (is_grey && pass == passes - 1) make_grey(session, kept, place, session.layout.width);
+      std::byte* const decoded = is_grey ? &session.colored[is_interlaced ? y * row : 0] : place;
+      png_read_row(session.png, reinterpret_cast<png_bytep>(decoded), nullptr);
+      if (is_grey && pass == passes - 1) make_grey(session, decoded, place, session.layout.width);
     }
   }
 }
