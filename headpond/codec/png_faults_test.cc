@@ -5,6 +5,7 @@
 
 #include "headpond/codec/png.h"
 #include "headpond/codec/png_test_internal.h"
+#include "headpond/tensor/buffer.h"
 #include "tests/test_files.h"
 
 namespace headpond {
@@ -113,6 +114,11 @@ TEST(DecodePngFaults, Row55AndRow57ASmallFileThatAsksForMuchMemoryIsRefused) {
                "bytes of IDAT cannot hold an image of 8000 x 8000 pixels of 64 bits");
   expect_error(file_of(header_of(8000, 8000, 6, 16, std::string("\0\0\1", 3)), kImage.data()), ErrorKind::DataLoss,
                "cannot hold");
+  const std::string huge = file_of(header_of(8000, 8000, 6, 16), kImage.data());
+  BufferPool pool;
+  const CurrentPool current(pool);
+  EXPECT_FALSE(read(huge));
+  EXPECT_EQ(pool.stats().allocations, 0);
   const PngImageOf blank = {4000, 4000, 0, 1};
   const std::string zeros = png_chunk("IDAT", deflated(std::string(4000 * 501, '\0')));
   EXPECT_LT(zeros.size(), 2500U);

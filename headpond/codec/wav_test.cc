@@ -14,6 +14,7 @@
 #include <sstream>
 
 #include "headpond/codec/wav_test_internal.h"
+#include "headpond/tensor/buffer.h"
 #include "tests/test_files.h"
 
 namespace headpond {
@@ -135,8 +136,12 @@ TEST(DecodeWav, Row36AHeaderOfABillionFramesMakesNoRoomForThem) {
   const auto file =
       to_bytes(riff(FormatChunk{}.text() + "data" + test::u32_text(2'000'000'000) + std::string(16, 'x')));
   EXPECT_EQ(file.size(), 60U);
+  BufferPool pool;
+  const CurrentPool current(pool);
   EXPECT_EQ(decode_wav(file).error().kind(), ErrorKind::InvalidArgument);
+  EXPECT_EQ(pool.stats().allocations, 0);
   EXPECT_EQ(decode_wav(file, {.lenient = true})->samples.shape(), (Shape{8, 1}));
+  EXPECT_LE(pool.stats().bytes_in_use + pool.stats().bytes_cached, 4096);
 }
 
 TEST(DecodeWav, Row37And38FloatSamplesAreUnimplementedAsLongAsThereAreNone) {
