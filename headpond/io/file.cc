@@ -45,6 +45,44 @@ class FileReader final : public ByteReader {
   uint64_t offset_ = 0;
 };
 
+class StreamReader final : public ByteReader {
+ public:
+  StreamReader(Descriptor file, std::string name) : file_(std::move(file)), name_(std::move(name)) {}
+  Result<size_t> read(std::span<std::byte> to) override {
+    if (to.empty()) return 0;
+    return internal::read_some(file_, to, name_);
+  }
+  uint64_t left_at_most() const override { return UINT64_MAX; }
+  const std::string& name() const override { return name_; }
+
+ private:
+  const Descriptor file_;
+  const std::string name_;
+};
+
+class JoinedReader final : public ByteReader {
+ public:
+  JoinedReader(std::span<const std::byte> start, std::unique_ptr<ByteReader> rest)
+      : start_(start.begin(), start.end()), rest_(std::move(rest)) {}
+  Result<size_t> read(std::span<std::byte> to) override {
+    if (given_ == start_.size()) return rest_->read(to);
+    const size_t count = std::min(to.size(), start_.size() - given_);
+    std::copy_n(start_.begin() + static_cast<ptrdiff_t>(given_), count, to.begin());
+    given_ += count;
+    return count;
+  }
+  uint64_t left_at_most() const override {
+    const uint64_t rest = rest_->left_at_most(), start = start_.size() - given_;
+    return rest > UINT64_MAX - start ? UINT64_MAX : rest + start;
+  }
+  const std::string& name() const override { return rest_->name(); }
+
+ private:
+  const std::vector<std::byte> start_;
+  size_t given_ = 0;
+  const std::unique_ptr<ByteReader> rest_;
+};
+
 class MemoryReader final : public ByteReader {
  public:
   MemoryReader(std::string name, std::span<const std::byte> bytes) : name_(std::move(name)), bytes_(bytes) {}
@@ -95,6 +133,18 @@ Result<std::unique_ptr<ByteReader>> open_file_reader(const std::string& path) {
 
 std::unique_ptr<ByteReader> make_memory_reader(std::string name, std::span<const std::byte> bytes) {
   return std::make_unique<MemoryReader>(std::move(name), bytes);
+}
+
+Result<std::unique_ptr<ByteReader>> open_stream_reader(const std::string& path) {
+  const bool standard_input = path == "-";
+  auto file =
+      standard_input ? internal::duplicate(STDIN_FILENO, "standard input") : internal::open_file(path, O_RDONLY);
+  if (!file) return fail(std::move(file).error());
+  return std::make_unique<StreamReader>(std::move(*file), standard_input ? "standard input" : path);
+}
+
+std::unique_ptr<ByteReader> make_joined_reader(std::span<const std::byte> start, std::unique_ptr<ByteReader> rest) {
+  return std::make_unique<JoinedReader>(start, std::move(rest));
 }
 
 Result<std::vector<std::byte>> read_file(const std::string& path, uint64_t limit) {

@@ -35,6 +35,13 @@ Result<size_t> read_fully(ByteReader& reader, std::span<std::byte> to);
 /// DataLoss.
 Result<std::unique_ptr<ByteReader>> open_file_reader(const std::string& path);
 
+/// Reads a pipe, a device or a file to its end, whatever its length; "-" is the standard input. left_at_most() is
+/// UINT64_MAX: nobody knows. A read waits until bytes are there.
+Result<std::unique_ptr<ByteReader>> open_stream_reader(const std::string& path);
+
+/// Gives `start`, of which it keeps a copy, then what `rest` gives: for who had to look at the first bytes.
+std::unique_ptr<ByteReader> make_joined_reader(std::span<const std::byte> start, std::unique_ptr<ByteReader> rest);
+
 /// Reads `bytes`, which must outlive the reader.
 std::unique_ptr<ByteReader> make_memory_reader(std::string name, std::span<const std::byte> bytes);
 

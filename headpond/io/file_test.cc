@@ -132,6 +132,33 @@ TEST(MemoryReader, GivesItsBytesOnce) {
   EXPECT_EQ(reader->read(part).value(), 0U);
 }
 
+TEST(StreamReader, ReadsAPipeToItsEndWithoutKnowingItsLength) {
+  std::array<int, 2> ends;
+  ASSERT_EQ(pipe(ends.data()), 0);
+  ASSERT_EQ(write(ends[1], "abc", 3), 3);
+  close(ends[1]);
+  const auto reader = open_stream_reader(fmt::format("/proc/self/fd/{}", ends[0])).value();
+  EXPECT_EQ(reader->left_at_most(), UINT64_MAX);
+  std::array<std::byte, 9> part;
+  EXPECT_EQ(reader->read({}).value(), 0U);
+  EXPECT_EQ(read_fully(*reader, part).value(), 3U);
+  close(ends[0]);
+  EXPECT_EQ(open_stream_reader("-").value()->name(), "standard input");
+  EXPECT_EQ(open_stream_reader("/no/such").error().kind(), ErrorKind::NotFound);
+}
+
+TEST(JoinedReader, GivesTheStartAgainAndAddsNothingToABoundThatIsUnknown) {
+  const auto rest = to_bytes("de");
+  const auto reader = make_joined_reader(to_bytes("abc"), make_memory_reader("memory", rest));
+  EXPECT_EQ(reader->left_at_most(), 5U);
+  std::array<std::byte, 9> all;
+  EXPECT_EQ(reader->read(std::span(all).first(2)).value(), 2U);
+  EXPECT_EQ(read_fully(*reader, std::span(all).subspan(2)).value(), 3U);
+  EXPECT_EQ(all[4], std::byte{'e'});
+  EXPECT_EQ(reader->name(), "memory");
+  EXPECT_EQ(make_joined_reader(rest, open_stream_reader("/dev/null").value())->left_at_most(), UINT64_MAX);
+}
+
 TEST(WriteFileAtomically, JoinsThePiecesAndReplacesTheOldFile) {
   const TempFolder folder;
   ASSERT_TRUE(write_file_atomically(folder.file("a"), {to_bytes("old and longer")}));

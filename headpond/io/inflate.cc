@@ -21,6 +21,7 @@ constexpr std::array kMagic = {std::byte{0x1f}, std::byte{0x8b}};
 // A match of 258 bytes takes at least two bits: no deflate stream grows more.
 constexpr uint64_t kLargestGrowth = 1032;
 constexpr size_t kInputBytes = size_t{64} << 10;
+constexpr const char* kFollows = "something follows the stream";
 constexpr size_t kLargestCall = size_t{1} << 30;  // ISA-L counts in 32 bits.
 
 struct Counters {
@@ -49,9 +50,11 @@ const char* text_of(int answer) {
     case ISAL_INVALID_LOOKBACK:
       return "a match reaches back before the start";
     case ISAL_INVALID_WRAPPER:
-      return "no gzip header begins here";
+      return "no header begins here";
     case ISAL_UNSUPPORTED_METHOD:
       return "the compression method is not deflate";
+    case ISAL_NEED_DICT:
+      return "a dictionary is needed, which the file does not have";
     case ISAL_INCORRECT_CHECKSUM:
       return "the check value or the length does not fit the bytes";
     default:
@@ -59,10 +62,13 @@ const char* text_of(int answer) {
   }
 }
 
-class GzipReader final : public ByteReader {
+class InflateReader final : public ByteReader {
  public:
-  GzipReader(std::unique_ptr<ByteReader> compressed, uint64_t limit)
-      : compressed_(std::move(compressed)), limit_(limit), largest_(growth_of(compressed_->left_at_most())) {
+  InflateReader(bool is_zlib, std::unique_ptr<ByteReader> compressed, uint64_t limit)
+      : is_zlib_(is_zlib),
+        compressed_(std::move(compressed)),
+        limit_(limit),
+        largest_(growth_of(compressed_->left_at_most())) {
     isal_inflate_init(&state_);
     begin_member();
   }
@@ -105,8 +111,12 @@ class GzipReader final : public ByteReader {
       const int answer = in_member_ ? go_on() : ISAL_END_INPUT;
       clean_registers();
       const size_t got = to.size() - state_.avail_out;
-      if (answer < 0 || answer == ISAL_NEED_DICT) return damaged(text_of(answer));
-      if (in_member_ && !in_header_ && state_.block_state == ISAL_BLOCK_FINISH) end_member();
+      if (answer < 0 || answer == ISAL_NEED_DICT) return damaged_behind(got, text_of(answer));
+      if (in_member_ && !in_header_ && state_.block_state == ISAL_BLOCK_FINISH) {
+        // ISA-L may keep bytes behind a zlib trailer, which is shorter than what it takes in at once.
+        if (is_zlib_ && (state_.avail_in > 0 || state_.read_in_length >= 8)) return damaged_behind(got, kFollows);
+        end_member();
+      }
       if (got > 0) return got;
       if (in_member_ && before > 0 && state_.avail_in == before) return damaged(text_of(answer));  // It would spin.
       if (state_.avail_in == 0) {
@@ -114,6 +124,7 @@ class GzipReader final : public ByteReader {
         if (!more) return more;
         if (*more == 0 && in_member_) return damaged("the stream is cut");
         if (*more == 0) return 0;
+        if (is_zlib_ && !in_member_) return damaged(kFollows);
       }
       in_member_ = true;
     }
@@ -122,16 +133,22 @@ class GzipReader final : public ByteReader {
   // ISA-L's own reading of the header forgets, between two pieces of input, which optional parts are to come.
   int go_on() {
     if (in_header_) {
-      const int answer = isal_read_gzip_header(&state_, &header_);
+      const int answer = is_zlib_ ? read_zlib_header() : isal_read_gzip_header(&state_, &header_);
       if (answer != ISAL_DECOMP_OK) return answer;
       in_header_ = false;
     }
     return isal_inflate(&state_);
   }
 
+  int read_zlib_header() {
+    const int answer = isal_read_zlib_header(&state_, &zlib_header_);
+    return answer == ISAL_DECOMP_OK && zlib_header_.dict_flag != 0 ? ISAL_NEED_DICT : answer;
+  }
+
   void begin_member() {
-    state_.crc_flag = ISAL_GZIP_NO_HDR_VER;
+    state_.crc_flag = is_zlib_ ? ISAL_ZLIB_NO_HDR_VER : ISAL_GZIP_NO_HDR_VER;
     header_ = {};
+    zlib_header_ = {};
     in_header_ = true;
   }
 
@@ -155,11 +172,19 @@ class GzipReader final : public ByteReader {
     return got;
   }
 
-  tl::unexpected<Error> damaged(const char* what) const {
-    return fail(ErrorKind::DataLoss, fmt::format("{}: gzip: {}, at compressed offset {}, after {} inflated bytes",
-                                                 name(), what, consumed_ - state_.avail_in, produced_));
+  // What was inflated before the damage is given first: it may hold whole records.
+  Result<size_t> damaged_behind(size_t got, const char* what) {
+    error_ = damaged(what, got).value();
+    return got > 0 ? Result<size_t>(got) : fail(error_);
   }
 
+  tl::unexpected<Error> damaged(const char* what, size_t got = 0) const {
+    return fail(ErrorKind::DataLoss,
+                fmt::format("{}: {}: {}, at compressed offset {}, after {} inflated bytes", name(),
+                            is_zlib_ ? "zlib" : "gzip", what, consumed_ - state_.avail_in, produced_ + got));
+  }
+
+  const bool is_zlib_;
   const std::unique_ptr<ByteReader> compressed_;
   const uint64_t limit_;
   const uint64_t largest_;
@@ -170,32 +195,9 @@ class GzipReader final : public ByteReader {
   bool counted_ = false;
   Error error_;
   isal_gzip_header header_ = {};
+  isal_zlib_header zlib_header_ = {};
   inflate_state state_;
   std::array<std::byte, kInputBytes> input_;
-};
-
-// Gives `start` again, then the rest.
-class PrefixedReader final : public ByteReader {
- public:
-  PrefixedReader(std::span<const std::byte> start, std::unique_ptr<ByteReader> rest)
-      : length_(start.size()), rest_(std::move(rest)) {
-    std::copy(start.begin(), start.end(), start_.begin());
-  }
-  Result<size_t> read(std::span<std::byte> to) override {
-    if (given_ == length_) return rest_->read(to);
-    const size_t count = std::min(to.size(), length_ - given_);
-    std::copy_n(start_.begin() + static_cast<ptrdiff_t>(given_), count, to.begin());
-    given_ += count;
-    return count;
-  }
-  uint64_t left_at_most() const override { return rest_->left_at_most() + (length_ - given_); }
-  const std::string& name() const override { return rest_->name(); }
-
- private:
-  std::array<std::byte, kMagic.size()> start_;
-  const size_t length_;
-  size_t given_ = 0;
-  const std::unique_ptr<ByteReader> rest_;
 };
 
 }  // namespace
@@ -204,8 +206,20 @@ bool is_gzip(std::span<const std::byte> start) {
   return start.size() >= kMagic.size() && std::equal(kMagic.begin(), kMagic.end(), start.begin());
 }
 
+// RFC 1950, section 2.2: method and window size, then bits that make the two bytes a multiple of 31.
+bool is_zlib(std::span<const std::byte> start) {
+  if (start.size() < 2) return false;
+  const auto first = static_cast<uint32_t>(start[0]), second = static_cast<uint32_t>(start[1]);
+  const bool has_dictionary = (second & 0x20) != 0;
+  return (first & 15) == 8 && first >> 4 <= 7 && !has_dictionary && (first << 8 | second) % 31 == 0;
+}
+
 std::unique_ptr<ByteReader> make_gzip_reader(std::unique_ptr<ByteReader> compressed, uint64_t limit) {
-  return std::make_unique<GzipReader>(std::move(compressed), limit);
+  return std::make_unique<InflateReader>(false, std::move(compressed), limit);
+}
+
+std::unique_ptr<ByteReader> make_zlib_reader(std::unique_ptr<ByteReader> compressed, uint64_t limit) {
+  return std::make_unique<InflateReader>(true, std::move(compressed), limit);
 }
 
 Result<std::unique_ptr<ByteReader>> inflate_if_gzip(std::unique_ptr<ByteReader> reader, uint64_t limit) {
@@ -213,7 +227,7 @@ Result<std::unique_ptr<ByteReader>> inflate_if_gzip(std::unique_ptr<ByteReader> 
   const auto got = read_fully(*reader, start);
   if (!got) return fail(got.error());
   const auto magic = std::span(start).first(*got);
-  auto whole = std::make_unique<PrefixedReader>(magic, std::move(reader));
+  auto whole = make_joined_reader(magic, std::move(reader));
   if (is_gzip(magic)) return make_gzip_reader(std::move(whole), limit);
   if (whole->left_at_most() > limit) {
     return fail(ErrorKind::ResourceExhausted,

@@ -22,9 +22,10 @@ using testing::HasSubstr;
 using Bytes = std::vector<std::byte>;
 
 // The oracle's way there.
-Bytes gzip(const Bytes& plain, int level = 6) {
+constexpr int kZlibWindow = 15, kGzipWindow = 15 + 16;
+Bytes deflated(const Bytes& plain, int level, int window) {
   z_stream stream = {};
-  EXPECT_EQ(deflateInit2(&stream, level, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
+  EXPECT_EQ(deflateInit2(&stream, level, Z_DEFLATED, window, 8, Z_DEFAULT_STRATEGY), Z_OK);
   Bytes out(deflateBound(&stream, plain.size()) + 64);
   stream.next_in = const_cast<Bytef*>(reinterpret_cast<const Bytef*>(plain.data()));
   stream.avail_in = static_cast<uInt>(plain.size());
@@ -35,6 +36,9 @@ Bytes gzip(const Bytes& plain, int level = 6) {
   deflateEnd(&stream);
   return out;
 }
+
+Bytes gzip(const Bytes& plain, int level = 6) { return deflated(plain, level, kGzipWindow); }
+Bytes zlib(const Bytes& plain, int level = 6, int window = kZlibWindow) { return deflated(plain, level, window); }
 
 Bytes noise(size_t size, uint32_t values) {
   Random random(size);
@@ -74,6 +78,11 @@ Result<Bytes> read_all(ByteReader& reader, size_t step = 4096) {
 
 Result<Bytes> inflate(const Bytes& compressed, size_t step_in = SIZE_MAX, size_t step_out = 4096) {
   const auto reader = make_gzip_reader(std::make_unique<Trickle>(compressed, step_in));
+  return read_all(*reader, step_out);
+}
+
+Result<Bytes> inflate_zlib(const Bytes& compressed, size_t step_in = SIZE_MAX, size_t step_out = 4096) {
+  const auto reader = make_zlib_reader(std::make_unique<Trickle>(compressed, step_in));
   return read_all(*reader, step_out);
 }
 
@@ -182,6 +191,21 @@ TEST(Gzip, KeepsItsError) {
   EXPECT_EQ(reader->read(compressed).error().message(), first.error().message());
 }
 
+TEST(Gzip, GivesWhatCameBeforeTheDamageFirst) {
+  const Bytes plain = noise(500, 5);
+  for (const bool is_zlib : {false, true}) {
+    Bytes compressed = is_zlib ? zlib(plain) : gzip(plain);
+    compressed[compressed.size() - 1] ^= std::byte{1};  // In the length; in the check value.
+    auto source = make_memory_reader("x", compressed);
+    const auto reader = is_zlib ? make_zlib_reader(std::move(source)) : make_gzip_reader(std::move(source));
+    Bytes got(1000);
+    ASSERT_EQ(reader->read(got).value(), plain.size());
+    got.resize(plain.size());
+    EXPECT_EQ(got, plain);
+    EXPECT_THAT(reader->read(got).error().message(), HasSubstr("does not fit"));
+  }
+}
+
 TEST(Gzip, StopsABombAtTheLimit) {
   const Bytes bomb = gzip(Bytes(10'000'000), 9);
   ASSERT_LT(bomb.size(), 20'000U);
@@ -224,6 +248,83 @@ TEST(Gzip, CountsEachReader) {
   EXPECT_EQ(after.streams - before.streams, 1);
   EXPECT_EQ(after.bytes_in - before.bytes_in, static_cast<int64_t>(compressed.size()));
   EXPECT_EQ(after.bytes_out - before.bytes_out, 5000);
+}
+
+TEST(Zlib, GivesTheBytesThatWereCompressed) {
+  for (const size_t size : {0, 1, 2, 100, 70'000, 1'000'000}) {
+    for (const int level : {0, 1, 6, 9}) {
+      for (const int window : {9, 15}) {
+        const Bytes plain = noise(size, 7), compressed = zlib(plain, level, window);
+        EXPECT_TRUE(is_zlib(compressed) && !is_gzip(compressed));
+        EXPECT_EQ(inflate_zlib(compressed).value(), plain) << size << " bytes at level " << level;
+      }
+    }
+  }
+}
+
+TEST(Zlib, ReadsOneStreamWhateverThePiecesAreAndRefusesWhatFollows) {
+  const Bytes plain = noise(300, 3), compressed = zlib(plain);
+  for (size_t step_in = 1; step_in <= compressed.size() + 10; ++step_in) {
+    for (const size_t step_out : {1, 3, 299, 300, 301, 4096}) {
+      const auto got = inflate_zlib(compressed, step_in, step_out);
+      ASSERT_TRUE(got) << got.error() << " " << step_in << " " << step_out;
+      ASSERT_EQ(*got, plain);
+      for (const size_t more : {1, 2, 3, 4, 5, 9}) {
+        const auto refused = inflate_zlib(joined({compressed, Bytes(more, std::byte{0x78})}), step_in, step_out);
+        ASSERT_FALSE(refused) << more << " bytes more, " << step_in << " " << step_out;
+        ASSERT_EQ(refused.error().kind(), ErrorKind::DataLoss);
+      }
+    }
+  }
+}
+
+TEST(Zlib, ReportsEveryCutWithFileAndOffset) {
+  const Bytes compressed = zlib(to_bytes("a stream that is cut"));
+  for (size_t cut = 0; cut < compressed.size(); ++cut) {
+    for (const size_t step : {1, 1000}) {
+      const auto result =
+          inflate_zlib(Bytes(compressed.begin(), compressed.begin() + static_cast<ptrdiff_t>(cut)), step);
+      ASSERT_FALSE(result) << cut;
+      EXPECT_EQ(result.error().kind(), ErrorKind::DataLoss) << cut;
+      EXPECT_THAT(result.error().message(),
+                  AllOf(HasSubstr("/data/x.gz: zlib: "), HasSubstr("cut"), HasSubstr(fmt::format("offset {},", cut))));
+    }
+  }
+}
+
+// Window size and level in the header say nothing about the content, nor does the padding before the trailer.
+TEST(Zlib, NeverGivesOtherBytesWhenABitIsFlipped) {
+  const Bytes plain = noise(64, 5), compressed = zlib(plain);
+  for (size_t bit = 0; bit < 8 * compressed.size(); ++bit) {
+    Bytes damaged = compressed;
+    damaged[bit / 8] ^= static_cast<std::byte>(1 << bit % 8);
+    const auto result = inflate_zlib(damaged);
+    if (result) {
+      EXPECT_EQ(*result, plain) << "bit " << bit;
+      EXPECT_EQ(bit / 8, compressed.size() - 5) << bit;
+    } else {
+      EXPECT_EQ(result.error().kind(), ErrorKind::DataLoss) << bit;
+    }
+  }
+}
+
+TEST(Zlib, RefusesADictionary) {
+  z_stream stream = {};
+  ASSERT_EQ(deflateInit(&stream, 6), Z_OK);
+  ASSERT_EQ(deflateSetDictionary(&stream, reinterpret_cast<const Bytef*>("word"), 4), Z_OK);
+  Bytes compressed(100);
+  stream.next_out = reinterpret_cast<Bytef*>(compressed.data());
+  stream.avail_out = 100;
+  ASSERT_EQ(deflate(&stream, Z_FINISH), Z_STREAM_END);
+  deflateEnd(&stream);
+  EXPECT_FALSE(is_zlib(compressed));
+  EXPECT_THAT(inflate_zlib(compressed).error().message(), HasSubstr("a dictionary is needed"));
+}
+
+TEST(Zlib, StopsABombAtTheLimit) {
+  const Bytes bomb = zlib(Bytes(10'000'000), 9);
+  const auto reader = make_zlib_reader(std::make_unique<Trickle>(bomb, 1000), 1'000'000);
+  EXPECT_EQ(read_all(*reader).error().kind(), ErrorKind::ResourceExhausted);
 }
 
 TEST(InflateIfGzip, DecidesByTheFirstBytes) {

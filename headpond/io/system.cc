@@ -82,6 +82,12 @@ Result<Descriptor> open_file(const std::string& path, int flags) {
   return file;
 }
 
+Result<Descriptor> duplicate(int fd, const std::string& name) {
+  Descriptor file(call("dup", [&](Fault) { return ::fcntl(fd, F_DUPFD_CLOEXEC, 0); }));
+  if (!file) return failure("open", name);
+  return file;
+}
+
 Result<uint64_t> regular_file_size(const Descriptor& file, const std::string& path) {
   struct stat status = {};
   if (call("fstat", [&](Fault) { return ::fstat(file.get(), &status); }) < 0) return failure("examine", path);

@@ -40,6 +40,8 @@ class Descriptor {
 Error system_error(std::string_view action, const std::string& path, int error_number);
 
 Result<Descriptor> open_file(const std::string& path, int flags);
+/// A descriptor of its own for what `fd` reads; `name` is for the error.
+Result<Descriptor> duplicate(int fd, const std::string& name);
 /// Bytes of the regular file behind `file`. FailedPrecondition iff it is a folder or anything else.
 Result<uint64_t> regular_file_size(const Descriptor& file, const std::string& path);
 /// As read(2): 0 iff at the end.
