@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-#include "headpond/io/record_writer.h"
+#include "headpond/io/record_frame.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::span<const std::byte> bytes = std::as_bytes(std::span<const uint8_t>(data, size));

@@ -91,12 +91,14 @@ uint32_t by_folding(uint32_t state, std::span<const std::byte> bytes) {
   return state;
 }
 
+const bool instruction_is_there = has_instruction();
+
 }  // namespace crc32c_internal
 
 uint32_t crc32c_extend(uint32_t crc, std::span<const std::byte> bytes) {
   using namespace crc32c_internal;
   if (bytes.size() > kShort) return ~by_folding(~crc, bytes);
-  return has_instruction() ? ~by_instruction(~crc, bytes) : ~by_table(~crc, bytes);
+  return instruction_is_there ? ~by_instruction(~crc, bytes) : ~by_table(~crc, bytes);
 }
 
 }  // namespace headpond

@@ -27,7 +27,26 @@ constexpr uint32_t unmask_crc32c(uint32_t masked) {
   return (rotated << 15) | (rotated >> 17);
 }
 
+namespace crc32c_internal {
+extern const bool instruction_is_there;  ///< False also before this library's variables are initialised.
+}
+
 inline uint32_t masked_crc32c(std::span<const std::byte> data) { return mask_crc32c(crc32c(data)); }
 inline uint32_t masked_crc32c(std::string_view data) { return mask_crc32c(crc32c(data)); }
+
+/// masked_crc32c of the eight bytes of `value`, the lowest first. In line: a record's length is checked before its
+/// payload can be looked at.
+inline uint32_t masked_crc32c_u64(uint64_t value) {
+#if defined(__x86_64__)
+  if (crc32c_internal::instruction_is_there) {
+    uint64_t state = UINT32_MAX;
+    asm("crc32q %1, %0" : "+r"(state) : "r"(value));
+    return mask_crc32c(~static_cast<uint32_t>(state));
+  }
+#endif
+  std::byte part[8];
+  for (int i = 0; i < 8; ++i) part[i] = static_cast<std::byte>(value >> 8 * i & 0xff);
+  return masked_crc32c(std::span<const std::byte>(part));
+}
 
 }  // namespace headpond

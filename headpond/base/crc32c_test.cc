@@ -119,6 +119,13 @@ TEST(MaskedCrc32c, RotatesAndAddsAndComesBack) {
   }
 }
 
+TEST(MaskedCrc32c, OfANumberIsThatOfItsBytesTheLowestFirst) {
+  const std::array<std::byte, 8> bytes = {std::byte{0xef}, std::byte{0xcd}, std::byte{0xab}, std::byte{0x89},
+                                          std::byte{0x67}, std::byte{0x45}, std::byte{0x23}, std::byte{0x01}};
+  EXPECT_EQ(masked_crc32c_u64(0x0123456789abcdef), masked_crc32c(std::span<const std::byte>(bytes)));
+  EXPECT_EQ(masked_crc32c_u64(0), masked_crc32c(std::string(8, '\0')));
+}
+
 #if defined(__x86_64__)
 // Which parts of the vector registers are not in their initial state: bit 2 is the upper half of the 256-bit registers,
 // bit 6 that of the lower sixteen 512-bit ones.

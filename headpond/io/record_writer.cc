@@ -5,39 +5,22 @@
 #include <fmt/format.h>
 
 #include <bit>
-#include <cstring>
 #include <utility>
 #include <vector>
 
 #include "headpond/base/crc32c.h"
 #include "headpond/base/log.h"
-#include "headpond/io/inflate.h"
 #include "headpond/io/system_internal.h"
 
 namespace headpond {
 namespace {
 
 static_assert(std::endian::native == std::endian::little);
-constexpr size_t kLengthBytes = 8, kCrcBytes = 4, kHeaderBytes = kLengthBytes + kCrcBytes;
 constexpr size_t kGatheredBytes = size_t{64} << 10;
-
-template <class T>
-T load(std::span<const std::byte> bytes, size_t at) {
-  T value;
-  std::memcpy(&value, bytes.subspan(at, sizeof value).data(), sizeof value);
-  return value;
-}
 
 template <class T>
 std::span<const std::byte> bytes_of(const T& value) {
   return std::as_bytes(std::span(&value, 1));
-}
-
-tl::unexpected<Error> damaged(std::string_view name, uint64_t offset, std::span<const std::byte> bytes,
-                              const std::string& what) {
-  std::string text = fmt::format("{}: {} at offset {}", name, what, offset);
-  if (offset == 0) text += is_gzip(bytes) ? "; the file is compressed by gzip" : "; it may be no record file";
-  return fail(ErrorKind::DataLoss, std::move(text));
 }
 
 }  // namespace
@@ -111,37 +94,5 @@ Result<void> RecordWriter::append(std::span<const std::byte> payload) { return s
 Result<void> RecordWriter::flush() { return state_->flush(); }
 Result<void> RecordWriter::close() { return state_->close(); }
 const std::string& RecordWriter::path() const { return state_->path(); }
-
-Result<RecordFrame> read_frame(std::span<const std::byte> bytes, uint64_t offset, std::string_view name) {
-  if (offset == bytes.size()) return fail(ErrorKind::OutOfRange, fmt::format("{}: the end of the records", name));
-  if (offset > bytes.size()) {
-    return damaged(name, offset, bytes, fmt::format("no record: the file has {} bytes", bytes.size()));
-  }
-  const auto frame = bytes.subspan(offset);
-  if (frame.size() < kHeaderBytes) {
-    return damaged(
-        name, offset, bytes,
-        fmt::format("truncated record: a header of {} bytes expected, {} found", kHeaderBytes, frame.size()));
-  }
-  const auto length = load<uint64_t>(frame, 0);
-  const uint32_t length_crc = masked_crc32c(frame.first(kLengthBytes)), found = load<uint32_t>(frame, kLengthBytes);
-  if (length_crc != found) {
-    return damaged(name, offset, bytes,
-                   fmt::format("corrupted record length: checksum {:08x} expected, {:08x} found", length_crc, found));
-  }
-  const uint64_t left = frame.size() - kHeaderBytes;
-  if (left < kCrcBytes || length > left - kCrcBytes) {
-    return damaged(name, offset, bytes,
-                   fmt::format("truncated record: {} bytes and a checksum expected, {} bytes found", length, left));
-  }
-  const auto payload = frame.subspan(kHeaderBytes, length);
-  const uint32_t payload_crc = masked_crc32c(payload);
-  const auto found_crc = load<uint32_t>(frame, kHeaderBytes + length);
-  if (payload_crc != found_crc) {
-    return damaged(name, offset, bytes,
-                   fmt::format("corrupted record: checksum {:08x} expected, {:08x} found", payload_crc, found_crc));
-  }
-  return RecordFrame{payload, offset + kHeaderBytes + length + kCrcBytes};
-}
 
 }  // namespace headpond

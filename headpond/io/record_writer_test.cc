@@ -13,6 +13,7 @@
 
 #include "headpond/base/crc32c.h"
 #include "headpond/base/log.h"
+#include "headpond/io/record_frame.h"
 #include "headpond/io/system_internal.h"
 #include "tests/test_files.h"
 
@@ -135,61 +136,6 @@ TEST(RecordWriter, ReportsEachSystemCallThatFails) {
   }
   EXPECT_EQ(RecordWriter::open(folder.file("none/a")).error().kind(), ErrorKind::NotFound);
   EXPECT_EQ(RecordWriter::open(folder.path()).error().kind(), ErrorKind::FailedPrecondition);
-}
-
-TEST(ReadFrame, DeliversAllBeforeACutAndNamesItsOffset) {
-  const TempFolder folder;
-  write(folder.file("a"), {"abc", "", "de"});
-  const Bytes whole = get_file(folder.file("a"));
-  const std::vector<size_t> begins = {0, 19, 35, 53};
-  for (size_t cut = 0; cut < whole.size(); ++cut) {
-    const Scan read = scan(Bytes(whole.begin(), whole.begin() + static_cast<ptrdiff_t>(cut)));
-    const size_t complete =
-        static_cast<size_t>(std::upper_bound(begins.begin(), begins.end(), cut) - begins.begin()) - 1;
-    ASSERT_EQ(read.records.size(), complete) << cut;
-    if (cut == begins[complete]) {
-      EXPECT_EQ(read.end.kind(), ErrorKind::OutOfRange) << cut;
-      continue;
-    }
-    EXPECT_EQ(read.end.kind(), ErrorKind::DataLoss) << cut;
-    EXPECT_THAT(read.end.message(),
-                AllOf(HasSubstr("/data/x: truncated"), HasSubstr(fmt::format("at offset {}", begins[complete]))));
-  }
-}
-
-TEST(ReadFrame, NoticesEveryFlippedBit) {
-  const TempFolder folder;
-  write(folder.file("a"), {"abc", "", "de"});
-  const Bytes whole = get_file(folder.file("a"));
-  for (size_t bit = 0; bit < 8 * whole.size(); ++bit) {
-    Bytes damaged = whole;
-    damaged[bit / 8] ^= static_cast<std::byte>(1 << bit % 8);
-    const Scan read = scan(damaged);
-    EXPECT_EQ(read.end.kind(), ErrorKind::DataLoss) << bit;
-    EXPECT_THAT(read.end.message(), AllOf(HasSubstr("expected"), HasSubstr("found"))) << bit;
-  }
-}
-
-TEST(ReadFrame, RefusesAHugeLengthWithAValidChecksum) {
-  for (const uint64_t length : {uint64_t{1} << 40, uint64_t{1} << 63, UINT64_MAX, UINT64_MAX - 3, UINT64_MAX - 15}) {
-    Bytes bytes(40);
-    std::memcpy(bytes.data(), &length, 8);
-    const uint32_t crc = masked_crc32c(std::span<const std::byte>(bytes).first(8));
-    std::memcpy(bytes.data() + 8, &crc, 4);
-    const Error error = scan(bytes).end;
-    EXPECT_EQ(error.kind(), ErrorKind::DataLoss) << length;
-    EXPECT_THAT(error.message(), HasSubstr("truncated"));
-  }
-}
-
-TEST(ReadFrame, HintsAtOtherFormatsAtTheStart) {
-  EXPECT_THAT(scan(to_bytes("just some text that is long enough")).end.message(), HasSubstr("may be no record file"));
-  EXPECT_THAT(scan(to_bytes("\x1f\x8b...............")).end.message(), HasSubstr("gzip"));
-}
-
-TEST(ReadFrame, RefusesAnOffsetBeyondTheEnd) {
-  EXPECT_EQ(read_frame({}, 1, "x").error().kind(), ErrorKind::DataLoss);
-  EXPECT_EQ(read_frame({}, UINT64_MAX, "x").error().kind(), ErrorKind::DataLoss);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -59,6 +60,12 @@ ErrorKind kind_of(int error_number) {
   }
 }
 
+FileFacts facts_of(const struct stat& status) {
+  return {status.st_dev, status.st_ino, static_cast<uint64_t>(status.st_size),
+          status.st_mtim.tv_sec * int64_t{1'000'000'000} + status.st_mtim.tv_nsec,
+          S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode) || S_ISCHR(status.st_mode)};
+}
+
 tl::unexpected<Error> failure(std::string_view action, const std::string& path) {
   return fail(system_error(action, path, errno));
 }
@@ -94,6 +101,29 @@ Result<uint64_t> regular_file_size(const Descriptor& file, const std::string& pa
   if (S_ISDIR(status.st_mode)) return fail(ErrorKind::FailedPrecondition, fmt::format("{} is a folder", path));
   if (!S_ISREG(status.st_mode)) return fail(ErrorKind::FailedPrecondition, fmt::format("{} is not a file", path));
   return static_cast<uint64_t>(status.st_size);
+}
+
+Result<FileFacts> examine(const Descriptor& file, const std::string& path) {
+  struct stat status = {};
+  if (call("fstat", [&](Fault) { return ::fstat(file.get(), &status); }) < 0) return failure("examine", path);
+  return facts_of(status);
+}
+
+Result<FileFacts> examine_path(const std::string& path) {
+  struct stat status = {};
+  if (call("stat", [&](Fault) { return ::stat(path.c_str(), &status); }) < 0) return failure("examine", path);
+  return facts_of(status);
+}
+
+Result<std::span<const std::byte>> map_file(const Descriptor& file, uint64_t size, const std::string& path) {
+  if (size == 0) return std::span<const std::byte>();
+  void* at = nullptr;
+  const int mapped = call("mmap", [&](Fault) {
+    at = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, file.get(), 0);
+    return at == MAP_FAILED ? -1 : 0;
+  });
+  if (mapped < 0) return failure("map", path);
+  return std::span<const std::byte>(static_cast<const std::byte*>(at), size);
 }
 
 Result<size_t> read_some(const Descriptor& file, std::span<std::byte> to, const std::string& path) {

@@ -44,6 +44,18 @@ Result<Descriptor> open_file(const std::string& path, int flags);
 Result<Descriptor> duplicate(int fd, const std::string& name);
 /// Bytes of the regular file behind `file`. FailedPrecondition iff it is a folder or anything else.
 Result<uint64_t> regular_file_size(const Descriptor& file, const std::string& path);
+/// What the system says of a file.
+struct FileFacts {
+  uint64_t device = 0, inode = 0;  ///< Which file it is, whatever its name.
+  uint64_t size = 0;
+  int64_t modified_ns = 0;
+  bool is_stream = false;  ///< A pipe, a socket or a character device: has no size.
+  bool is_same_file(const FileFacts& other) const { return device == other.device && inode == other.inode; }
+};
+Result<FileFacts> examine(const Descriptor& file, const std::string& path);
+Result<FileFacts> examine_path(const std::string& path);
+/// The first `size` bytes of the file in memory, to be read only; no bytes for 0. The caller calls munmap.
+Result<std::span<const std::byte>> map_file(const Descriptor& file, uint64_t size, const std::string& path);
 /// As read(2): 0 iff at the end.
 Result<size_t> read_some(const Descriptor& file, std::span<std::byte> to, const std::string& path);
 Result<void> write_all(const Descriptor& file, std::span<const std::byte> from, const std::string& path);
