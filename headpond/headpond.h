@@ -44,6 +44,7 @@
 #include "headpond/io/digits.h"
 #include "headpond/io/draw_digit.h"
 #include "headpond/io/file.h"
+#include "headpond/io/glob.h"
 #include "headpond/io/idx.h"
 #include "headpond/io/inflate.h"
 #include "headpond/io/mapped_file.h"

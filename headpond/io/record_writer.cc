@@ -3,19 +3,26 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
-#include <bit>
+#include <algorithm>
+#include <filesystem>
 #include <utility>
 #include <vector>
 
 #include "headpond/base/crc32c.h"
 #include "headpond/base/log.h"
+#include "headpond/io/deflate_internal.h"
+#include "headpond/io/mapped_file.h"
+#include "headpond/io/record_frame_internal.h"
 #include "headpond/io/system_internal.h"
 
 namespace headpond {
 namespace {
 
-static_assert(std::endian::native == std::endian::little);
+using internal::Deflater;
+using internal::DeflateStep;
+using internal::FrameState;
 constexpr size_t kGatheredBytes = size_t{64} << 10;
 
 template <class T>
@@ -23,46 +30,132 @@ std::span<const std::byte> bytes_of(const T& value) {
   return std::as_bytes(std::span(&value, 1));
 }
 
+// Where the records end of which a crash may have torn the last one.
+Result<uint64_t> end_of_records(const MappedFile& file) {
+  const auto all = file.bytes();
+  uint64_t offset = 0, last = 0, record = 0;
+  internal::Frame frame = {};
+  while (offset < all.size()) {
+    frame = internal::look_at_header(all.data() + offset, all.size() - offset, UINT64_MAX);
+    if (frame.state != FrameState::whole) break;
+    last = offset;
+    offset += internal::kFrameBytes + frame.length;
+    ++record;
+  }
+  HEADPOND_TRY(file.check());
+  if (offset == all.size()) {
+    if (offset == 0) return 0;
+    frame = internal::look_at_frame(all.data() + last, all.size() - last, UINT64_MAX);
+    return frame.state == FrameState::whole ? offset : last;
+  }
+  const auto rest = all.subspan(offset);
+  const bool is_zero = std::all_of(rest.begin(), rest.end(), [](std::byte byte) { return byte == std::byte{0}; });
+  if (frame.state != FrameState::bad_header || is_zero) return offset;
+  const Error cause = internal::frame_error({file.path(), offset, record}, frame, rest);
+  return fail(Error(ErrorKind::DataLoss,
+                    fmt::format("{}: nothing is appended behind a damage that is no torn tail", file.path()), cause));
+}
+
 }  // namespace
 
 class RecordWriter::State {
  public:
-  State(internal::Descriptor file, std::string path) : file_(std::move(file)), path_(std::move(path)) {}
+  State(std::string path, const RecordWriterOptions& options) : path_(std::move(path)), options_(options) {}
+
+  Result<void> open() {
+    if (options_.compression != Compression::none) {
+      auto deflater = Deflater::make(options_.compression, options_.level);
+      if (!deflater) return fail(std::move(deflater).error());
+      deflater_ = std::move(*deflater);
+    }
+    if (options_.mode == WriteMode::append) return open_to_append();
+    if (options_.mode == WriteMode::replace) {
+      const std::filesystem::path target(path_);
+      temp_ = (target.parent_path() / fmt::format(".{}.XXXXXX", target.filename().string())).string();
+      return take(internal::make_unique_file(temp_));
+    }
+    return take(internal::open_file(path_, O_WRONLY | O_CREAT | O_TRUNC));
+  }
 
   Result<void> append(std::span<const std::byte> payload) {
     HEADPOND_TRY(usable("append"));
     const uint64_t length = payload.size();
-    const uint32_t length_crc = masked_crc32c(bytes_of(length)), payload_crc = masked_crc32c(payload);
+    const uint32_t length_crc = masked_crc32c_u64(length), payload_crc = masked_crc32c(payload);
     for (const auto part : {bytes_of(length), bytes_of(length_crc), payload, bytes_of(payload_crc)}) {
       gathered_.insert(gathered_.end(), part.begin(), part.end());
     }
-    return gathered_.size() < kGatheredBytes ? Result<void>() : write_out();
+    ++records_;
+    return gathered_.size() < kGatheredBytes ? Result<void>() : write_out(DeflateStep::gather);
   }
 
   Result<void> flush() {
     HEADPOND_TRY(usable("flush"));
-    return write_out();
+    return write_out(DeflateStep::flush);
   }
 
   Result<void> close() {
     if (!file_) return {};
-    Result<void> done = error_ ? Result<void>(fail(error_)) : write_out();
-    if (done) done = kept(internal::sync_file(file_, path_));
-    auto closed = kept(internal::close_file(file_, path_));
-    return done ? closed : done;
+    Result<void> done = error_ ? Result<void>(fail(error_)) : write_out(DeflateStep::finish);
+    if (done) done = kept(internal::sync_file(file_, name()));
+    if (auto closed = kept(internal::close_file(file_, name())); done) done = closed;
+    if (temp_.empty()) return done;
+    if (done) done = kept(internal::rename_path(temp_, path_));
+    if (!done) {
+      ::unlink(temp_.c_str());
+      return done;
+    }
+    const auto folder = std::filesystem::path(path_).parent_path();
+    return internal::sync_folder(folder.empty() ? "." : folder.string());
+  }
+
+  // A file that was to be replaced stays as it was.
+  Result<void> abandon() {
+    if (temp_.empty() || !file_) return close();
+    file_ = {};
+    ::unlink(temp_.c_str());
+    return {};
   }
 
   const std::string& path() const { return path_; }
+  uint64_t records() const { return records_; }
+  uint64_t cut_bytes() const { return cut_bytes_; }
 
  private:
+  const std::string& name() const { return temp_.empty() ? path_ : temp_; }
+
+  Result<void> take(Result<internal::Descriptor> file) {
+    if (!file) return fail(std::move(file).error());
+    file_ = std::move(*file);
+    return {};
+  }
+
+  Result<void> open_to_append() {
+    HEADPOND_TRY(take(internal::open_file(path_, O_WRONLY | O_CREAT | O_APPEND)));
+    const auto old = MappedFile::open(path_);
+    if (!old) return fail(old.error());
+    const auto bytes = (*old)->bytes();
+    const auto found = internal::guess_compression(bytes.first(std::min(bytes.size(), internal::kStartBytes)));
+    const Compression packed = deflater_ != nullptr ? options_.compression : found;
+    if (packed != Compression::none) {
+      return fail(ErrorKind::Unimplemented,
+                  fmt::format("{}: cannot append to a file compressed by {}", path_, to_string(packed)));
+    }
+    const auto end = end_of_records(**old);
+    if (!end) return fail(end.error());
+    cut_bytes_ = bytes.size() - *end;
+    return cut_bytes_ == 0 ? Result<void>() : internal::truncate_file(file_, *end, path_);
+  }
+
   Result<void> usable(const char* action) const {
     if (error_) return fail(error_);
     if (!file_) return fail(ErrorKind::FailedPrecondition, fmt::format("{}: {} after close", path_, action));
     return {};
   }
 
-  Result<void> write_out() {
-    auto written = kept(internal::write_all(file_, gathered_, path_));
+  Result<void> write_out(DeflateStep step) {
+    packed_.clear();
+    if (deflater_ != nullptr) deflater_->add(gathered_, step, packed_);
+    auto written = kept(internal::write_all(file_, deflater_ != nullptr ? packed_ : gathered_, name()));
     gathered_.clear();
     return written;
   }
@@ -74,25 +167,35 @@ class RecordWriter::State {
 
   internal::Descriptor file_;
   const std::string path_;
-  std::vector<std::byte> gathered_;
+  const RecordWriterOptions options_;
+  std::string temp_;  // Of a file that is to be replaced: its name until then.
+  std::unique_ptr<Deflater> deflater_;
+  std::vector<std::byte> gathered_, packed_;
+  uint64_t records_ = 0, cut_bytes_ = 0;
   Error error_;
 };
 
 RecordWriter::RecordWriter(std::unique_ptr<State> state) : state_(std::move(state)) {}
 
 RecordWriter::~RecordWriter() {
-  if (auto closed = close(); !closed) log(LogLevel::error, closed.error().to_string());
+  if (auto closed = state_->abandon(); !closed) log(LogLevel::error, closed.error().to_string());
 }
 
 Result<std::unique_ptr<RecordWriter>> RecordWriter::open(const std::string& path) {
-  auto file = internal::open_file(path, O_WRONLY | O_CREAT | O_TRUNC);
-  if (!file) return fail(std::move(file).error());
-  return std::unique_ptr<RecordWriter>(new RecordWriter(std::make_unique<State>(std::move(*file), path)));
+  return open(path, {.mode = WriteMode::in_place});
+}
+
+Result<std::unique_ptr<RecordWriter>> RecordWriter::open(const std::string& path, const RecordWriterOptions& options) {
+  auto state = std::make_unique<State>(path, options);
+  HEADPOND_TRY(state->open());
+  return std::unique_ptr<RecordWriter>(new RecordWriter(std::move(state)));
 }
 
 Result<void> RecordWriter::append(std::span<const std::byte> payload) { return state_->append(payload); }
 Result<void> RecordWriter::flush() { return state_->flush(); }
 Result<void> RecordWriter::close() { return state_->close(); }
 const std::string& RecordWriter::path() const { return state_->path(); }
+uint64_t RecordWriter::records() const { return state_->records(); }
+uint64_t RecordWriter::cut_bytes() const { return state_->cut_bytes(); }
 
 }  // namespace headpond

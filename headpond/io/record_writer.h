@@ -10,17 +10,35 @@
 #include <string_view>
 
 #include "headpond/base/status.h"
+#include "headpond/io/compression.h"
 
 namespace headpond {
 
-/// Appends records to a new file. Whole records reach the file when it is flushed and whenever 64 KiB have gathered, so
-/// a program that is killed leaves whole records. An error of the disk is sticky: what it left may end within a record,
-/// and every later call returns it. One thread at a time.
+enum class WriteMode : uint8_t {
+  in_place,  ///< Makes the file, or empties it: for readers that follow the writer.
+  replace,   ///< Under another name in the same folder until close(): readers see the old file, or the whole new one.
+  append,    ///< Behind the records that are there, after a torn tail was cut off. Plain files only.
+};
+
+struct RecordWriterOptions {
+  WriteMode mode = WriteMode::replace;
+  Compression compression = Compression::none;
+  int level = 6;  ///< Of the compression: 0 to 9. The same records give the same bytes on every machine.
+};
+
+/// Writes records to a file. Whole records reach the file when it is flushed and whenever 64 KiB have gathered, so a
+/// program that is killed leaves whole records of a plain file. An error of the disk is sticky: what it left may end
+/// within a record, and every later call returns it. One thread at a time.
 class RecordWriter {
  public:
-  /// Makes the file, or empties the one that is there. Its folder must exist.
+  /// In place and not compressed. The folder must exist.
   static Result<std::unique_ptr<RecordWriter>> open(const std::string& path);
-  /// As close(); an error is logged.
+  /// Appending: cuts off what a crash may have left at the end, which is a part of a frame, zeros, or a last record
+  /// whose payload does not fit its checksum. DataLoss, with nothing changed, iff records end at a damage that is none
+  /// of these; Unimplemented iff it is or shall be compressed. InvalidArgument iff the compression or its level is
+  /// unknown.
+  static Result<std::unique_ptr<RecordWriter>> open(const std::string& path, const RecordWriterOptions& options);
+  /// As close(), and logs an error; but a file that was to be replaced stays as it was.
   ~RecordWriter();
   RecordWriter(const RecordWriter&) = delete;
   RecordWriter& operator=(const RecordWriter&) = delete;
@@ -30,9 +48,11 @@ class RecordWriter {
   Result<void> append(std::string_view payload) { return append(std::as_bytes(std::span(payload))); }
   /// Hands everything to the system: other programs can read it. FailedPrecondition after close().
   Result<void> flush();
-  /// Flushes, hands everything to the disk, and closes. Closing twice is fine.
+  /// Flushes, hands everything to the disk, closes, and replaces the file if that is the mode. Closing twice is fine.
   Result<void> close();
   const std::string& path() const;
+  uint64_t records() const;    ///< Appended by this object.
+  uint64_t cut_bytes() const;  ///< Of a torn tail, when opened for appending.
 
  private:
   class State;

@@ -14,6 +14,8 @@
 #include "headpond/base/crc32c.h"
 #include "headpond/base/log.h"
 #include "headpond/io/record_frame.h"
+#include "headpond/io/record_reader.h"
+#include "headpond/io/record_test_internal.h"
 #include "headpond/io/system_internal.h"
 #include "tests/test_files.h"
 
@@ -136,6 +138,128 @@ TEST(RecordWriter, ReportsEachSystemCallThatFails) {
   }
   EXPECT_EQ(RecordWriter::open(folder.file("none/a")).error().kind(), ErrorKind::NotFound);
   EXPECT_EQ(RecordWriter::open(folder.path()).error().kind(), ErrorKind::FailedPrecondition);
+}
+
+std::vector<std::string> read(const std::string& path) {
+  const test::Scan scan = test::scan(RecordReader::open(path));
+  EXPECT_FALSE(scan.end) << scan.end;
+  return scan.records;
+}
+
+TEST(RecordWriter, ReplacesTheFileAtCloseAndNotBefore) {
+  const TempFolder folder;
+  write(folder.file("a"), {"old"});
+  auto writer = RecordWriter::open(folder.file("a"), {}).value();
+  ASSERT_TRUE(writer->append("new") && writer->flush());
+  EXPECT_THAT(read(folder.file("a")), ElementsAre("old"));
+  ASSERT_TRUE(writer->close() && writer->close());
+  EXPECT_THAT(read(folder.file("a")), ElementsAre("new"));
+  EXPECT_EQ(folder.count(), 1U);
+  EXPECT_EQ(writer->append("x").error().kind(), ErrorKind::FailedPrecondition);
+  EXPECT_EQ(writer->flush().error().kind(), ErrorKind::FailedPrecondition);
+}
+
+TEST(RecordWriter, ThatIsDroppedLeavesTheOldFile) {
+  const TempFolder folder;
+  write(folder.file("a"), {"old"});
+  ASSERT_TRUE(RecordWriter::open(folder.file("a"), {}).value()->append("new"));
+  EXPECT_THAT(read(folder.file("a")), ElementsAre("old"));
+  EXPECT_EQ(folder.count(), 1U);
+}
+
+TEST(RecordWriter, LeavesTheOldFileWhenAnySystemCallOfAReplacementFails) {
+  const TempFolder folder;
+  write(folder.file("a"), {"old"});
+  for (const std::string_view failing : {"open", "write", "fsync", "close", "rename"}) {
+    {
+      const FaultInjection fault([&](std::string_view call) { return Fault{.error = call == failing ? ENOSPC : 0}; });
+      auto writer = RecordWriter::open(folder.file("a"), {});
+      ASSERT_EQ(writer.has_value(), failing != "open");
+      if (writer) {
+        ASSERT_TRUE((*writer)->append("new"));
+        EXPECT_EQ((*writer)->close().error().kind(), ErrorKind::ResourceExhausted) << failing;
+      }
+    }
+    EXPECT_THAT(read(folder.file("a")), ElementsAre("old")) << failing;
+    EXPECT_EQ(folder.count(), 1U) << failing;
+  }
+}
+
+TEST(RecordWriter, CompressesByGzipAndZlib) {
+  const TempFolder folder;
+  const std::vector<std::string> records = {"", "a", std::string(200'000, 'x'), "end"};
+  for (const auto compression : {Compression::gzip, Compression::zlib}) {
+    auto writer = RecordWriter::open(folder.file("a"), {.compression = compression, .level = 9}).value();
+    for (const auto& record : records) ASSERT_TRUE(writer->append(record));
+    ASSERT_TRUE(writer->close());
+    EXPECT_EQ(writer->records(), 4U);
+    EXPECT_EQ(RecordReader::open(folder.file("a")).value()->compression(), compression);
+    EXPECT_EQ(read(folder.file("a")), records);
+    EXPECT_LT(get_file(folder.file("a")).size(), 1'000U);
+  }
+  EXPECT_EQ(RecordWriter::open(folder.file("b"), {.compression = Compression::snappy}).error().kind(),
+            ErrorKind::InvalidArgument);
+  EXPECT_EQ(RecordWriter::open(folder.file("b"), {.compression = Compression::gzip, .level = 10}).error().kind(),
+            ErrorKind::InvalidArgument);
+  EXPECT_EQ(folder.count(), 1U);
+}
+
+TEST(RecordWriter, ShowsCompressedRecordsAtEachFlush) {
+  const TempFolder folder;
+  auto writer =
+      RecordWriter::open(folder.file("a"), {.mode = WriteMode::in_place, .compression = Compression::gzip}).value();
+  ASSERT_TRUE(writer->append("abc") && writer->flush());
+  EXPECT_THAT(test::scan(RecordReader::open(folder.file("a"))).records, ElementsAre("abc"));
+}
+
+TEST(RecordWriter, AppendsAfterCuttingATornTailWhereverItIsTorn) {
+  const TempFolder folder;
+  const Bytes whole = test::frames_of({"abc", "", "de"});
+  const std::vector<size_t> begins = {0, 19, 35, 53};
+  for (size_t cut = 0; cut <= whole.size(); ++cut) {
+    const auto complete = static_cast<size_t>(std::upper_bound(begins.begin(), begins.end(), cut) - begins.begin()) - 1;
+    for (const size_t zeros : {0U, 40U}) {
+      test::put_file(folder.file("a"),
+                     test::joined({test::prefix(whole, zeros == 0 ? cut : begins[complete]), Bytes(zeros)}));
+      auto writer = RecordWriter::open(folder.file("a"), {.mode = WriteMode::append}).value();
+      EXPECT_EQ(writer->cut_bytes(), zeros == 0 ? cut - begins[complete] : zeros) << cut;
+      ASSERT_TRUE(writer->append("new") && writer->close());
+      const auto records = read(folder.file("a"));
+      ASSERT_EQ(records.size(), complete + 1) << cut;
+      EXPECT_EQ(records.back(), "new");
+    }
+  }
+}
+
+TEST(RecordWriter, CutsALastRecordWithADamagedPayloadButNoOther) {
+  const TempFolder folder;
+  const Bytes whole = test::frames_of({"abc", "de"});
+  test::put_file(folder.file("a"), test::with_flipped_bit(whole, 8 * 32));
+  EXPECT_EQ(RecordWriter::open(folder.file("a"), {.mode = WriteMode::append}).value()->cut_bytes(), 18U);
+  test::put_file(folder.file("a"), test::with_flipped_bit(whole, 8 * 13));
+  EXPECT_EQ(RecordWriter::open(folder.file("a"), {.mode = WriteMode::append}).value()->cut_bytes(), 0U);
+}
+
+TEST(RecordWriter, ChangesNothingWhereRecordsEndAtAnotherDamage) {
+  const TempFolder folder;
+  const Bytes whole = test::frames_of({"abc", "de"});
+  const std::pair<Bytes, ErrorKind> table[] = {
+      {test::with_flipped_bit(whole, 0), ErrorKind::DataLoss},
+      {test::with_flipped_bit(whole, 8 * 20), ErrorKind::DataLoss},
+      {to_bytes("some text that is no record"), ErrorKind::DataLoss},
+      {test::gzip(whole), ErrorKind::Unimplemented},
+  };
+  for (const auto& [bytes, kind] : table) {
+    test::put_file(folder.file("a"), bytes);
+    const Error error = RecordWriter::open(folder.file("a"), {.mode = WriteMode::append}).error();
+    EXPECT_EQ(error.kind(), kind);
+    EXPECT_THAT(error.message(), HasSubstr(folder.file("a")));
+    EXPECT_EQ(get_file(folder.file("a")), bytes);
+  }
+  EXPECT_EQ(RecordWriter::open(folder.file("b"), {.mode = WriteMode::append, .compression = Compression::gzip})
+                .error()
+                .kind(),
+            ErrorKind::Unimplemented);
 }
 
 }  // namespace

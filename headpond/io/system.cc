@@ -144,6 +144,13 @@ Result<void> write_all(const Descriptor& file, std::span<const std::byte> from, 
   return {};
 }
 
+Result<void> truncate_file(const Descriptor& file, uint64_t size, const std::string& path) {
+  if (call("ftruncate", [&](Fault) { return ::ftruncate(file.get(), static_cast<off_t>(size)); }) < 0) {
+    return failure("cut", path);
+  }
+  return {};
+}
+
 Result<void> sync_file(const Descriptor& file, const std::string& path) {
   // EINVAL: a pipe or a device, where there is nothing to hand on.
   if (call("fsync", [&](Fault) { return ::fsync(file.get()); }) < 0 && errno != EINVAL) return failure("sync", path);

@@ -59,6 +59,7 @@ Result<std::span<const std::byte>> map_file(const Descriptor& file, uint64_t siz
 /// As read(2): 0 iff at the end.
 Result<size_t> read_some(const Descriptor& file, std::span<std::byte> to, const std::string& path);
 Result<void> write_all(const Descriptor& file, std::span<const std::byte> from, const std::string& path);
+Result<void> truncate_file(const Descriptor& file, uint64_t size, const std::string& path);
 Result<void> sync_file(const Descriptor& file, const std::string& path);
 /// Also reports what the system could not write earlier. `file` is closed in any case.
 Result<void> close_file(Descriptor& file, const std::string& path);
