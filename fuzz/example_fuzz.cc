@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Examples and SequenceExamples from any bytes: tensors of the fields asked for, or an error; what the schema says of
+// them can be parsed, and memory stays within what the bytes justify.
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "headpond/io/example.h"
+#include "headpond/io/example_schema.h"
+
+namespace {
+
+using headpond::ErrorKind;
+using headpond::ExampleFeature;
+using headpond::FeatureKind;
+
+void check(const headpond::Result<std::vector<headpond::Tensor>>& fields, size_t size) {
+  if (!fields) {
+    if (fields.error().kind() != ErrorKind::InvalidArgument) __builtin_trap();
+    return;
+  }
+  size_t bytes = 0;
+  for (const headpond::Tensor& field : *fields) bytes += field.byte_size();
+  if (bytes > 9 * size + 64 * fields->size()) __builtin_trap();
+}
+
+std::vector<ExampleFeature> asked(const std::vector<headpond::FeatureInfo>& infos, FeatureKind kind) {
+  std::vector<ExampleFeature> features;
+  for (const auto& info : infos)
+    features.push_back({.key = info.key, .kind = kind, .dtype = info.dtype.value_or(headpond::f32)});
+  return features;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::span<const std::byte> bytes = std::as_bytes(std::span<const uint8_t>(data, size));
+  static const headpond::ExampleParser example(
+      {{.key = "x", .shape = {2}},
+       {.key = "n", .kind = FeatureKind::VarLen, .dtype = headpond::i64},
+       {.key = "r", .kind = FeatureKind::Ragged, .dtype = headpond::bytes, .row_lengths = "n"},
+       {.key = "raw", .dtype = headpond::u8, .shape = {3}, .default_value = headpond::Tensor::scalar(uint8_t{1})}});
+  static const headpond::SequenceExampleParser sequence(
+      {{.key = "n", .kind = FeatureKind::VarLen, .dtype = headpond::i64}},
+      {{.key = "x", .kind = FeatureKind::FixedLenSequence, .shape = {2}, .allow_missing = true},
+       {.key = "s", .kind = FeatureKind::Ragged, .dtype = headpond::bytes}});
+  check(example.parse(bytes), size);
+  check(sequence.parse(bytes), size);
+  if (const auto infos = headpond::describe_example(bytes)) {
+    check(headpond::ExampleParser(asked(*infos, FeatureKind::VarLen)).parse(bytes), size);
+  }
+  if (const auto info = headpond::describe_sequence_example(bytes)) {
+    try {
+      check(headpond::SequenceExampleParser({}, asked(info->lists, FeatureKind::Ragged)).parse(bytes), size);
+    } catch (const headpond::Exception&) {  // A key that is another one's with ".row_splits".
+    }
+  }
+  return 0;
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headpond/io/example_schema.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "headpond/io/example_test_internal.h"
+
+namespace headpond {
+namespace {
+
+using test::as_message;
+using test::entry;
+using test::example;
+using test::floats;
+using test::ints;
+using test::steps;
+using test::strings;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+TEST(DescribeExample, GivesKeysInOrderWithTypesAndCounts) {
+  const auto infos =
+      describe_example(as_message(example(entry("z", floats({1, 2})) + entry("a", strings({"ab", "c"})) +
+                                          entry("m", "") + entry("i", ints({})) + entry("z", ints({1})))));
+  EXPECT_THAT(infos.value(), ElementsAre(FeatureInfo{"a", bytes, 2, 3, 0}, FeatureInfo{"i", i64, 0, 0, 0},
+                                         FeatureInfo{"m", std::nullopt, 0, 0, 0}, FeatureInfo{"z", i64, 1, 0, 0}));
+  EXPECT_THAT(describe_example({}).value(), IsEmpty());
+}
+
+TEST(DescribeExample, NamesWhatIsBroken) {
+  EXPECT_THAT(describe_example(as_message(example(entry("a", "\x80")))).error().message(),
+              HasSubstr("feature 'a': a varint is cut at offset"));
+  EXPECT_EQ(describe_example(as_message(example(entry("a", "") + entry("b", ""))), {.max_features = 1}).error().kind(),
+            ErrorKind::ResourceExhausted);
+}
+
+TEST(DescribeSequenceExample, GivesContextAndLists) {
+  const auto info = describe_sequence_example(as_message(
+      test::sequence(entry("c", ints({1})), entry("l", steps({"", floats({1, 2}), floats({3})})) + entry("e", ""))));
+  EXPECT_THAT(info->context, ElementsAre(FeatureInfo{"c", i64, 1, 0, 0}));
+  EXPECT_THAT(info->lists, ElementsAre(FeatureInfo{"e", std::nullopt, 0, 0, 0}, FeatureInfo{"l", f32, 3, 0, 3}));
+}
+
+TEST(DescribeSequenceExample, RefusesStepsOfDifferentTypes) {
+  const auto info =
+      describe_sequence_example(as_message(test::sequence("", entry("l", steps({ints({1}), floats({1})})))));
+  EXPECT_THAT(info.error().message(), HasSubstr("feature 'l': a step of float32 behind steps of int64"));
+}
+
+}  // namespace
+}  // namespace headpond

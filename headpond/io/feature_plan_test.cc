@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "headpond/io/feature_plan_internal.h"
+
+namespace headpond::internal {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using Where = FeaturePlan::Where;
+
+std::string refusal(std::vector<ExampleFeature> features, Where where = Where::features) {
+  try {
+    const FeaturePlan plan(std::move(features), where, {});
+  } catch (const Exception& error) {
+    EXPECT_EQ(error.error().kind(), ErrorKind::InvalidArgument);
+    return error.error().message();
+  }
+  return "";
+}
+
+TEST(KeyTable, FindsEveryKeyAndNoOther) {
+  KeyTable table;
+  EXPECT_EQ(table.find("a"), KeyTable::kNone);
+  for (size_t i = 0; i < 1000; ++i) EXPECT_EQ(table.add("key" + std::to_string(i)), i);
+  EXPECT_EQ(table.add("key7"), 7U);
+  EXPECT_EQ(table.add(""), 1000U);
+  for (size_t i = 0; i < 1000; ++i) EXPECT_EQ(table.find("key" + std::to_string(i)), i);
+  EXPECT_EQ(table.find(""), 1000U);
+  EXPECT_EQ(table.find("key1000"), KeyTable::kNone);
+  EXPECT_EQ(table.size(), 1001U);
+}
+
+TEST(FeaturePlan, SaysWhatEachKindGives) {
+  using enum FeatureKind;
+  const FeaturePlan plan({{.key = "a", .dtype = u8, .shape = {28, 28}},
+                          {.key = "b", .kind = VarLen, .dtype = i64},
+                          {.key = "c", .kind = Ragged, .dtype = f32, .row_lengths = "b"},
+                          {.key = "d", .kind = FixedLenSequence, .dtype = bytes, .shape = {2}}},
+                         Where::features, {});
+  std::vector<std::string> texts;
+  for (const FieldSpec& field : plan.fields()) {
+    texts.push_back(field.name + " " + std::string(name(field.dtype)) + field.shape.to_string());
+  }
+  EXPECT_THAT(texts,
+              ElementsAre("a uint8[28,28]", "b int64[?]", "c float32[?]", "c.row_splits int64[?]", "d bytes[?,2]"));
+  EXPECT_EQ(plan.features()[3].field, 4U);
+  EXPECT_EQ(plan.features()[2].row_lengths_key, plan.features()[1].key);
+}
+
+TEST(FeaturePlan, RefusesWhatContradictsItself) {
+  using enum FeatureKind;
+  EXPECT_THAT(refusal({{.key = "a"}, {.key = "a", .dtype = i64}}), HasSubstr("feature 'a': asked for twice"));
+  EXPECT_THAT(refusal({{.key = "a", .dtype = i32}}), HasSubstr("int32"));
+  EXPECT_THAT(refusal({{.key = "a", .kind = VarLen, .dtype = u8}}), HasSubstr("uint8 needs a shape"));
+  EXPECT_THAT(refusal({{.key = "a", .kind = FixedLenSequence, .dtype = u8}}), HasSubstr("uint8"));
+  EXPECT_THAT(refusal({{.key = "a", .kind = VarLen, .shape = {2}}}), HasSubstr("a shape"));
+  EXPECT_THAT(refusal({{.key = "a", .shape = {kUnknown}}}), HasSubstr("[?]"));
+  EXPECT_THAT(refusal({{.key = "a", .shape = {int64_t{1} << 40, int64_t{1} << 40}}}), HasSubstr("size"));
+  EXPECT_THAT(refusal({{.key = "a", .shape = {int64_t{1} << 61}}}), HasSubstr("size"));
+  EXPECT_THAT(refusal({{.key = "a", .kind = FixedLenSequence, .shape = {0}}}), HasSubstr("cannot be counted"));
+  EXPECT_THAT(refusal({{.key = "a", .kind = Ragged}}), HasSubstr("no row_lengths"));
+  EXPECT_THAT(refusal({{.key = "a", .row_lengths = "b"}}), HasSubstr("row_lengths"));
+  EXPECT_THAT(refusal({{.key = "a", .allow_missing = true}}), HasSubstr("allow_missing"));
+  EXPECT_THAT(refusal({{.key = "a", .kind = Ragged, .row_lengths = "b"}, {.key = "a.row_splits", .dtype = i64}}),
+              HasSubstr("two fields"));
+}
+
+TEST(FeaturePlan, RefusesDefaultsThatDoNotFit) {
+  using enum FeatureKind;
+  EXPECT_THAT(refusal({{.key = "a", .dtype = f32, .default_value = Tensor::scalar(int64_t{1})}}),
+              HasSubstr("float32[] asked for, with a default of int64[]"));
+  const Tensor three = Tensor::from<float>(std::vector<float>{1, 2, 3}, {3});
+  EXPECT_THAT(refusal({{.key = "a", .shape = {2}, .default_value = three}}), HasSubstr("float32[3]"));
+  EXPECT_THAT(refusal({{.key = "a", .kind = VarLen, .default_value = Tensor::scalar(1.0F)}}), HasSubstr("default"));
+  EXPECT_EQ(refusal({{.key = "a", .shape = {3}, .default_value = three}}), "");
+}
+
+TEST(FeaturePlan, RepeatsAScalarDefault) {
+  const FeaturePlan plan({{.key = "a", .shape = {2}, .default_value = Tensor::scalar(1.5F)},
+                          {.key = "b", .dtype = bytes, .shape = {2, 1}, .default_value = Tensor::scalar("xy")}},
+                         Where::features, {});
+  EXPECT_THAT(plan.features()[0].default_value.as<float>(), ElementsAre(1.5F, 1.5F));
+  EXPECT_TRUE(plan.features()[1].default_value.has_shape({2, 1}));
+  EXPECT_EQ(plan.features()[1].default_value.bytes_at(1), "xy");
+}
+
+TEST(FeaturePlan, TakesOnlySequencesAndRowsFromLists) {
+  using enum FeatureKind;
+  for (const FeatureKind kind : {FixedLen, VarLen}) {
+    EXPECT_THAT(refusal({{.key = "a", .kind = kind}}, Where::lists), HasSubstr("feature list"));
+  }
+  EXPECT_EQ(refusal({{.key = "a", .kind = Ragged}, {.key = "b", .kind = FixedLenSequence, .dtype = u8}}, Where::lists),
+            "");
+  EXPECT_THAT(refusal({{.key = "a", .kind = Ragged, .row_lengths = "b"}}, Where::lists), HasSubstr("row_lengths"));
+  EXPECT_THAT(refusal({{.key = "a", .kind = Ragged, .dtype = u8}}, Where::lists), HasSubstr("uint8"));
+}
+
+TEST(QuotedName, ShowsAnyBytes) {
+  EXPECT_EQ(quoted_name("image/x"), "'image/x'");
+  EXPECT_EQ(quoted_name(std::string_view("\0\n\xff", 3)), "'\\x00\\x0a\\xff'");
+  EXPECT_EQ(quoted_name(std::string(100, 'a')), "'" + std::string(64, 'a') + "...' (100 bytes)");
+}
+
+}  // namespace
+}  // namespace headpond::internal
