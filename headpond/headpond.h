@@ -56,6 +56,8 @@
 #include "headpond/io/record_index.h"
 #include "headpond/io/record_reader.h"
 #include "headpond/io/record_writer.h"
+#include "headpond/io/tar.h"
+#include "headpond/io/tar_writer.h"
 #include "headpond/monitor/events.h"
 #include "headpond/monitor/log_histogram.h"
 #include "headpond/monitor/pipeline_rates.h"

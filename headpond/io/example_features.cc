@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "headpond/io/example_read_internal.h"
+#include "headpond/io/quoted_name_internal.h"
 
 namespace headpond::internal {
 namespace {

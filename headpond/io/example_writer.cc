@@ -7,7 +7,7 @@
 #include <protozero/buffer_string.hpp>
 #include <protozero/varint.hpp>
 
-#include "headpond/io/feature_plan_internal.h"
+#include "headpond/io/quoted_name_internal.h"
 
 namespace headpond {
 namespace {

@@ -7,11 +7,11 @@
 #include <utility>
 
 #include "headpond/io/feature_plan_internal.h"
+#include "headpond/io/quoted_name_internal.h"
 
 namespace headpond::internal {
 namespace {
 
-constexpr size_t kQuotedBytes = 64;
 using Where = FeaturePlan::Where;
 
 [[noreturn]] void refuse(const ExampleFeature& feature, const std::string& why) {
@@ -140,15 +140,6 @@ FeaturePlan::FeaturePlan(std::vector<ExampleFeature> features, Where where, cons
       if (fields_[i].name == fields_[j].name) refuse({.key = fields_[i].name}, "two fields of this name");
     }
   }
-}
-
-std::string quoted_name(std::string_view name) {
-  std::string text = "'";
-  for (const char c : name.substr(0, kQuotedBytes)) {
-    const auto byte = static_cast<unsigned char>(c);
-    text += byte >= 0x20 && byte < 0x7f ? std::string(1, c) : fmt::format("\\x{:02x}", byte);
-  }
-  return text + (name.size() > kQuotedBytes ? fmt::format("...' ({} bytes)", name.size()) : "'");
 }
 
 }  // namespace headpond::internal

@@ -66,7 +66,4 @@ class FeaturePlan {
   const ExampleLimits limits_;
 };
 
-/// A name of data for an error text: in quotes, at most 64 bytes of it, other than printable ASCII as \xhh.
-std::string quoted_name(std::string_view name);
-
 }  // namespace headpond::internal

@@ -98,11 +98,5 @@ TEST(FeaturePlan, TakesOnlySequencesAndRowsFromLists) {
   EXPECT_THAT(refusal({{.key = "a", .kind = Ragged, .dtype = u8}}, Where::lists), HasSubstr("uint8"));
 }
 
-TEST(QuotedName, ShowsAnyBytes) {
-  EXPECT_EQ(quoted_name("image/x"), "'image/x'");
-  EXPECT_EQ(quoted_name(std::string_view("\0\n\xff", 3)), "'\\x00\\x0a\\xff'");
-  EXPECT_EQ(quoted_name(std::string(100, 'a')), "'" + std::string(64, 'a') + "...' (100 bytes)");
-}
-
 }  // namespace
 }  // namespace headpond::internal

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "headpond/io/example_read_internal.h"
+#include "headpond/io/quoted_name_internal.h"
 
 namespace headpond {
 

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Python's tarfile as the oracle, both ways.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <zlib.h>
+
+#include "headpond/io/tar_test_internal.h"
+#include "tests/test_files.h"
+
+namespace headpond {
+namespace {
+
+int oracle(const std::string& verb, const std::string& path) {
+  return std::system((HEADPOND_PYTHON " " HEADPOND_ORACLES "/tars.py " + verb + " '" + path + "'").c_str());
+}
+
+std::string line(std::string_view name, std::string_view content) {
+  std::string hex;
+  for (const char c : name) hex += fmt::format("{:02x}", static_cast<unsigned char>(c));
+  const auto crc = crc32(0, reinterpret_cast<const Bytef*>(content.data()), static_cast<unsigned>(content.size()));
+  return fmt::format("{} {} {}\n", hex, content.size(), crc);
+}
+
+std::string text(const std::string& path) {
+  const auto bytes = test::get_file(path);
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+TEST(TarOracle, ReadsWhatPythonWritesInEachFormat) {
+  const test::TempFolder folder;
+  ASSERT_EQ(oracle("write", folder.path()), 0);
+  for (const char* format : {"ustar", "gnu", "pax"}) {
+    const std::string archive = text(folder.file(format) + ".tar");
+    const auto index = test::index_of(archive);
+    ASSERT_TRUE(index) << index.error();
+    std::string listed;
+    for (const TarMember& member : index->members) listed += line(member.name, test::content_of(archive, member));
+    EXPECT_EQ(listed, text(folder.file(format) + ".list")) << format;
+    EXPECT_EQ(index->members.size() + index->skipped, 60U) << format;
+    EXPECT_GT(index->skipped, 5U) << format;
+  }
+}
+
+TEST(TarOracle, PythonReadsWhatIsWritten) {
+  const test::TempFolder folder;
+  std::string archive, list;
+  for (size_t i = 1; i < 600; i += 7) {
+    std::string name = fmt::format("{}/{}", i, std::string(i, 'n')), content(i * 5, static_cast<char>(i));
+    for (size_t at = 50; at + 1 < name.size(); at += 51) name[at] = '/';
+    if (i % 3 == 0) name += "\xc3\xa9";
+    ASSERT_TRUE(append_tar_member(archive, name, content));
+    list += line(name, content);
+  }
+  archive += tar_end();
+  test::put_file(folder.file("a.tar"), std::as_bytes(std::span(archive)));
+  test::put_file(folder.file("a.tar.list"), std::as_bytes(std::span(list)));
+  EXPECT_EQ(oracle("check", folder.file("a.tar")), 0);
+}
+
+}  // namespace
+}  // namespace headpond
