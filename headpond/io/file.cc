@@ -19,8 +19,8 @@ using internal::Descriptor;
 
 class FileReader final : public ByteReader {
  public:
-  FileReader(Descriptor file, std::string path, uint64_t size)
-      : file_(std::move(file)), path_(std::move(path)), size_(size) {}
+  FileReader(Descriptor file, std::string path, uint64_t size, uint64_t offset)
+      : file_(std::move(file)), path_(std::move(path)), size_(size), offset_(offset) {}
 
   Result<size_t> read(std::span<std::byte> to) override {
     const uint64_t wanted = std::min<uint64_t>(to.size(), size_ - offset_);
@@ -42,7 +42,7 @@ class FileReader final : public ByteReader {
   const Descriptor file_;
   const std::string path_;
   const uint64_t size_;
-  uint64_t offset_ = 0;
+  uint64_t offset_;
 };
 
 class StreamReader final : public ByteReader {
@@ -122,13 +122,19 @@ Result<size_t> read_fully(ByteReader& reader, std::span<std::byte> to) {
   return total;
 }
 
-Result<std::unique_ptr<ByteReader>> open_file_reader(const std::string& path) {
+Result<std::unique_ptr<ByteReader>> open_file_reader(const std::string& path) { return open_file_reader(path, 0); }
+
+Result<std::unique_ptr<ByteReader>> open_file_reader(const std::string& path, uint64_t offset) {
   // Without O_NONBLOCK the open of a pipe that nobody writes to would wait for ever.
   auto file = internal::open_file(path, O_RDONLY | O_NONBLOCK);
   if (!file) return fail(std::move(file).error());
   auto size = internal::regular_file_size(*file, path);
   if (!size) return fail(std::move(size).error());
-  return std::make_unique<FileReader>(std::move(*file), path, *size);
+  if (offset > *size) {
+    return fail(ErrorKind::DataLoss, fmt::format("{} has {} bytes: nothing is at offset {}", path, *size, offset));
+  }
+  if (offset > 0) HEADPOND_TRY(internal::seek_to(*file, offset, path));
+  return std::make_unique<FileReader>(std::move(*file), path, *size, offset);
 }
 
 std::unique_ptr<ByteReader> make_memory_reader(std::string name, std::span<const std::byte> bytes) {

@@ -48,6 +48,9 @@ std::unique_ptr<ByteReader> make_memory_reader(std::string name, std::span<const
 /// The whole file. ResourceExhausted iff it is longer than `limit`.
 Result<std::vector<std::byte>> read_file(const std::string& path, uint64_t limit = UINT64_MAX);
 
+/// Reads a regular file from byte `offset` on. DataLoss iff that is behind its end.
+Result<std::unique_ptr<ByteReader>> open_file_reader(const std::string& path, uint64_t offset);
+
 /// Replaces or makes the file: a reader sees all of the old one or all pieces in sequence, also after a power cut. On
 /// failure the old file is as it was and no other is left in the folder. Thread-safe; the last of several wins.
 Result<void> write_file_atomically(const std::string& path, std::initializer_list<std::span<const std::byte>> pieces);

@@ -110,6 +110,21 @@ TEST(FileReader, ReportsAFileThatShrinks) {
   EXPECT_EQ(error.message(), folder.file("a") + " shrank while it was read: 6 bytes when opened, now it ends at 4");
 }
 
+TEST(FileReader, BeginsAtAnyOffsetUpToTheEnd) {
+  const TempFolder folder;
+  put_file(folder.file("a"), to_bytes("abc"));
+  for (uint64_t offset = 0; offset <= 3; ++offset) {
+    auto reader = open_file_reader(folder.file("a"), offset).value();
+    EXPECT_EQ(reader->left_at_most(), 3 - offset);
+    std::vector<std::byte> bytes(5);
+    bytes.resize(read_fully(*reader, bytes).value());
+    EXPECT_EQ(bytes, to_bytes(std::string_view("abc").substr(offset)));
+  }
+  EXPECT_EQ(open_file_reader(folder.file("a"), 4).error().kind(), ErrorKind::DataLoss);
+  const FaultInjection no_seek([](std::string_view call) { return Fault{.error = call == "lseek" ? EIO : 0}; });
+  EXPECT_FALSE(open_file_reader(folder.file("a"), 1));
+}
+
 TEST(FileReader, DoesNotSeeWhatIsAppendedLater) {
   const TempFolder folder;
   put_file(folder.file("a"), to_bytes("abc"));
