@@ -90,10 +90,10 @@ std::shared_ptr<QueueState> make_queue(QueueOptions options, QueueType type) {
   check(options, type);
   Registry& all = registry();
   MutexLock lock(all.mu);
-  if (options.name.empty()) options.name = options.shared_name;
+  if (options.name.empty() && options.default_name.empty()) options.name = options.shared_name;
   if (options.name.empty()) {
-    const int64_t number = all.unnamed[std::string(type.default_name)]++;
-    options.name = number == 0 ? std::string(type.default_name) : fmt::format("{}_{}", type.default_name, number);
+    options.name = options.default_name.empty() ? std::string(type.default_name) : options.default_name;
+    if (const int64_t number = all.unnamed[options.name]++; number > 0) options.name += fmt::format("_{}", number);
   }
   if (options.shared_name.empty()) return first_handle(std::move(options), type);
   std::erase_if(all.shared, [](const auto& entry) { return entry.second.expired(); });

@@ -23,7 +23,7 @@ struct QueueOptions {
   std::vector<DType> dtypes;            ///< One per component; at least one.
   std::vector<Shape> shapes = {};       ///< None, or one per component; needed by dequeue_many and dequeue_up_to.
   std::vector<std::string> names = {};  ///< None, or one per component; then elements are named.
-  std::string name = "";                ///< For texts, charts and traces; "": the type's TensorFlow name, numbered.
+  std::string name = "";                ///< For texts, charts and traces; "": `default_name`, numbered.
   std::string shared_name = "";         ///< Queues of one shared name are one queue; all but the name must agree.
   int64_t memory_limit = -1;            ///< Bytes; less than min_after_dequeue elements and one is refused. < 0: none.
   /// When elements have not flowed for so long while a call waits, one line in the log says who waits for what, and
@@ -33,6 +33,7 @@ struct QueueOptions {
   /// When min_after_dequeue will not be reached in that time at the rate of the first 64 elements, one warning in the
   /// log has the forecast and the number that would be.
   std::chrono::nanoseconds fill_patience = std::chrono::seconds(60);
+  std::string default_name = "";  ///< "": the shared name as it is, else the type's TensorFlow name.
 };
 
 struct QueueStats {
@@ -42,11 +43,10 @@ struct QueueStats {
                              ///< are slow.
   int64_t waiting_dequeues;  ///< Likewise. Often above 0: producers are slow; add producers, or make them cheaper.
   int64_t enqueue_waits;     ///< Calls that found the queue full and waited, or in line behind one that did.
-  int64_t enqueue_wait_ns;  ///< The time they waited. Large beside the run's length: the queue is full, producers idle:
-                            ///< good.
-  int64_t dequeue_waits;    ///< Calls that found too little and waited, or in line behind one that did.
-  int64_t dequeue_wait_ns;  ///< The time they waited, added up: what the training steps lost. Near 0: fed.
-  int64_t capacity;         ///< Below 0: unbounded.
+  int64_t enqueue_wait_ns;   ///< The time they waited. Large beside the run's length: the queue is full, which is good.
+  int64_t dequeue_waits;     ///< Calls that found too little and waited, or in line behind one that did.
+  int64_t dequeue_wait_ns;   ///< The time they waited, added up: what the training steps lost. Near 0: fed.
+  int64_t capacity;          ///< Below 0: unbounded.
   int64_t min_after_dequeue;  ///< 0 unless a RandomShuffleQueue.
   int64_t size;
 };

@@ -199,6 +199,20 @@ TEST_F(Building, AHugeCapacityAllocatesNothingAhead) {
   EXPECT_EQ(queue.capacity(), int64_t{1} << 40);
 }
 
+TEST_F(Building, ADefaultNameIsNumberedLikeTensorFlowsScopes) {
+  QueueOptions options = scalars(1);
+  options.default_name = "scope of this test";
+  const FIFOQueue first(options), second(options);
+  options.shared_name = "shared in this test";
+  const FIFOQueue third(options);
+  EXPECT_EQ(first.name(), "scope of this test");
+  EXPECT_EQ(second.name(), "scope of this test_1");
+  EXPECT_EQ(third.name(), "scope of this test_2");
+  options.name = "own";
+  options.shared_name = "";
+  EXPECT_EQ(FIFOQueue(options).name(), "own");
+}
+
 TEST_F(Building, AQueueThatNobodyNamedIsNumbered) {
   const FIFOQueue first(scalars(1));
   const FIFOQueue second(scalars(1));
