@@ -60,9 +60,9 @@ Error cut_record(const std::string& name, int64_t record, uint64_t offset, uint6
 class FixedLengthReader::State {
  public:
   // The reader's first byte stands at `offset`; before the next record come `skip` bytes.
-  State(std::unique_ptr<ByteReader> bytes, const FixedLengthOptions& options, int64_t next, uint64_t offset,
+  State(std::unique_ptr<ByteReader> reader, const FixedLengthOptions& options, int64_t next, uint64_t offset,
         uint64_t skip)
-      : options_(checked(options)), window_(std::move(bytes), offset), next_(next), skip_(skip) {}
+      : options_(checked(options)), window_(std::move(reader), offset), next_(next), skip_(skip) {}
 
   Result<std::optional<std::span<const std::byte>>> next();
   int64_t position() const { return next_; }
@@ -100,8 +100,8 @@ Result<std::optional<std::span<const std::byte>>> FixedLengthReader::State::next
   return fail(cut_record(name(), next_, window_.offset(), left - options_.footer_bytes, options_));
 }
 
-FixedLengthReader::FixedLengthReader(std::unique_ptr<ByteReader> bytes, const FixedLengthOptions& options)
-    : FixedLengthReader(std::make_unique<State>(std::move(bytes), options, 0, 0, options.header_bytes)) {}
+FixedLengthReader::FixedLengthReader(std::unique_ptr<ByteReader> reader, const FixedLengthOptions& options)
+    : FixedLengthReader(std::make_unique<State>(std::move(reader), options, 0, 0, options.header_bytes)) {}
 FixedLengthReader::FixedLengthReader(std::unique_ptr<State> state) : state_(std::move(state)) {}
 FixedLengthReader::FixedLengthReader(FixedLengthReader&& other) noexcept = default;
 FixedLengthReader& FixedLengthReader::operator=(FixedLengthReader&& other) noexcept = default;
@@ -122,9 +122,9 @@ Result<FixedLengthReader> FixedLengthReader::open(const std::string& path, const
   if (first < 0 || offset > kMost) {
     return fail(ErrorKind::InvalidArgument, fmt::format("{}: no file has a record {}", path, first));
   }
-  auto bytes = open_file_reader(path, offset);
-  if (!bytes) return fail(std::move(bytes).error());
-  return FixedLengthReader(std::make_unique<State>(std::move(*bytes), known, first, offset, skip));
+  auto reader = open_file_reader(path, offset);
+  if (!reader) return fail(std::move(reader).error());
+  return FixedLengthReader(std::make_unique<State>(std::move(*reader), known, first, offset, skip));
 }
 
 Result<std::optional<std::span<const std::byte>>> FixedLengthReader::next() { return state_->next(); }

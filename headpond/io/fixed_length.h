@@ -27,7 +27,7 @@ struct FixedLengthOptions {
 class FixedLengthReader {
  public:
   /// Throws Exception(InvalidArgument) for records of 0 bytes and for sizes that together exceed 2^63.
-  FixedLengthReader(std::unique_ptr<ByteReader> bytes, const FixedLengthOptions& options);
+  FixedLengthReader(std::unique_ptr<ByteReader> reader, const FixedLengthOptions& options);
   /// Of a regular file, from record `first` on, which may be the one behind the last.
   static Result<FixedLengthReader> open(const std::string& path, const FixedLengthOptions& options, int64_t first = 0);
   FixedLengthReader(FixedLengthReader&& other) noexcept;

@@ -28,9 +28,9 @@ std::string_view to_text(std::span<const std::byte> bytes) {
 
 class TextLines::State {
  public:
-  State(std::unique_ptr<ByteReader> bytes, const TextLinesOptions& options)
+  State(std::unique_ptr<ByteReader> reader, const TextLinesOptions& options)
       : options_(options),
-        window_(std::move(bytes), options.start.offset),
+        window_(std::move(reader), options.start.offset),
         lines_(options.start.lines),
         may_have_bom_(options.skip_bom && options.start.offset == 0) {}
 
@@ -113,8 +113,8 @@ Result<std::optional<TextLine>> TextLines::State::next() {
   }
 }
 
-TextLines::TextLines(std::unique_ptr<ByteReader> bytes, TextLinesOptions options)
-    : state_(std::make_unique<State>(std::move(bytes), options)) {
+TextLines::TextLines(std::unique_ptr<ByteReader> reader, TextLinesOptions options)
+    : state_(std::make_unique<State>(std::move(reader), options)) {
   if (options.skip_header_lines < 0) {
     throw Exception(Error(ErrorKind::InvalidArgument,
                           fmt::format("text lines: skip_header_lines is {}, below 0", options.skip_header_lines)));
@@ -126,9 +126,9 @@ TextLines& TextLines::operator=(TextLines&& other) noexcept = default;
 TextLines::~TextLines() = default;
 
 Result<TextLines> TextLines::open(const std::string& path, const TextLinesOptions& options) {
-  auto bytes = open_file_reader(path, options.start.offset);
-  if (!bytes) return fail(std::move(bytes).error());
-  return TextLines(std::move(*bytes), options);
+  auto reader = open_file_reader(path, options.start.offset);
+  if (!reader) return fail(std::move(reader).error());
+  return TextLines(std::move(*reader), options);
 }
 
 Result<std::optional<TextLine>> TextLines::next() { return state_->next(); }

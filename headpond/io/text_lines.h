@@ -38,7 +38,7 @@ struct TextLine {
 class TextLines {
  public:
   /// Throws Exception(InvalidArgument) for a negative number of header lines.
-  explicit TextLines(std::unique_ptr<ByteReader> bytes, TextLinesOptions options = {});
+  explicit TextLines(std::unique_ptr<ByteReader> reader, TextLinesOptions options = {});
   /// Of a regular file, from options.start on.
   static Result<TextLines> open(const std::string& path, const TextLinesOptions& options = {});
   TextLines(TextLines&& other) noexcept;

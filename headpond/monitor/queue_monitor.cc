@@ -18,10 +18,12 @@
 
 namespace headpond {
 
-QueueSource queue_source(const Queue& queue) {
-  return {queue.name(), queue.capacity(), queue.stats().min_after_dequeue, [queue] {
+QueueSource queue_source(const Queue& queue, std::string summary_name) {
+  return {queue.name(), queue.capacity(), queue.stats().min_after_dequeue,
+          [queue] {
             return QueueFill{queue.size(), queue.is_closed()};
-          }};
+          },
+          std::move(summary_name)};
 }
 
 int64_t obtainable(const QueueSource& source, QueueFill fill) {
@@ -29,15 +31,15 @@ int64_t obtainable(const QueueSource& source, QueueFill fill) {
 }
 
 Scalar fullness(const QueueSource& source, int64_t size, TagStyle style) {
-  const std::string scope = (style == TagStyle::queue ? "queue/" : "") + source.name;
-  const int64_t above = source.capacity - source.min_after_dequeue;
-  if (source.capacity < 0) return {scope + "/size", static_cast<double>(size)};
-  if (source.min_after_dequeue <= 0) {
-    return {fmt::format("{}/fraction_of_{}_full", scope, source.capacity),
-            static_cast<double>(size) / static_cast<double>(source.capacity)};
-  }
-  return {fmt::format("{}/fraction_over_{}_of_{}_full", scope, source.min_after_dequeue, above),
-          static_cast<double>(std::max<int64_t>(size - source.min_after_dequeue, 0)) / static_cast<double>(above)};
+  const int64_t minimum = std::max<int64_t>(source.min_after_dequeue, 0);
+  const int64_t above = source.capacity - minimum;
+  const std::string last = !source.summary_name.empty() ? source.summary_name
+                           : source.capacity < 0        ? "size"
+                           : minimum == 0               ? fmt::format("fraction_of_{}_full", above)
+                                                        : fmt::format("fraction_over_{}_of_{}_full", minimum, above);
+  const auto inside = static_cast<double>(source.capacity < 0 ? size : std::max<int64_t>(size - minimum, 0));
+  return {fmt::format("{}{}/{}", style == TagStyle::queue ? "queue/" : "", source.name, last),
+          source.capacity < 0 ? inside : inside / static_cast<double>(above)};
 }
 
 class QueueMonitor::State {

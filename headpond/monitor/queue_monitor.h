@@ -28,10 +28,11 @@ struct QueueSource {
   int64_t capacity = -1;          ///< < 0: unbounded.
   int64_t min_after_dequeue = 0;  ///< 0: not a shuffle queue.
   std::function<QueueFill()> fill;
+  std::string summary_name = "";  ///< The tag's last part, in place of "fraction_...".
 };
 
 /// Keeps the queue itself alive as long as it is registered.
-QueueSource queue_source(const Queue& queue);
+QueueSource queue_source(const Queue& queue, std::string summary_name = "");
 
 /// `queue`: "queue/<name>/fraction_of_32_full", which TensorBoard groups under "queue"; `tf1`: TensorFlow 1's
 /// "<name>/fraction_of_32_full".
@@ -40,7 +41,8 @@ enum class TagStyle : uint8_t { queue, tf1 };
 /// A queue's tag and what it says for `size`:
 /// - ".../fraction_of_<capacity>_full" = size / capacity;
 /// - a shuffle queue: ".../fraction_over_<min>_of_<capacity - min>_full" = max(0, size - min) / (capacity - min);
-/// - an unbounded queue: ".../size".
+/// - an unbounded queue: ".../size";
+/// - with a summary_name: ".../<summary_name>", and the same values.
 /// A fraction near 1: producers are ahead; training limits. Near 0: the consumer takes each element as it comes; the
 /// producers limit: add some or make them cheaper.
 Scalar fullness(const QueueSource& source, int64_t size, TagStyle style = TagStyle::queue);

@@ -14,6 +14,7 @@
 #include "headpond/base/status.h"
 #include "headpond/base/thread.h"
 #include "headpond/base/trace.h"
+#include "headpond/dataset/tf1.h"
 #include "headpond/monitor/events.h"
 
 namespace headpond {
@@ -25,7 +26,7 @@ using testing::HasSubstr;
 using testing::Not;
 
 QueueSource source(std::string name, int64_t capacity, int64_t min_after_dequeue = 0, QueueFill fill = {}) {
-  return {std::move(name), capacity, min_after_dequeue, [fill] { return fill; }};
+  return {std::move(name), capacity, min_after_dequeue, [fill] { return fill; }, ""};
 }
 
 std::string tag(const QueueSource& queue, TagStyle style = TagStyle::queue) { return fullness(queue, 0, style).tag; }
@@ -37,6 +38,19 @@ TEST(Fullness, HasTheTagsThatTensorFlowUsersKnow) {
   EXPECT_EQ(tag(source("any", -1)), "queue/any/size");
   EXPECT_EQ(tag(source("input_producer", 32), TagStyle::tf1), "input_producer/fraction_of_32_full");
   EXPECT_EQ(tag(source("shuffle_batch", 2000, 1000), TagStyle::tf1), "shuffle_batch/fraction_over_1000_of_1000_full");
+}
+
+TEST(Fullness, OfTheQueuesOfTensorFlow1sFunctionsHasTheirTags) {
+  const auto none = [](const std::stop_token&) -> Result<Element> { return fail(ErrorKind::OutOfRange, "end"); };
+  const auto files = tf1::string_input_producer({"a"});
+  const auto named = tf1::range_input_producer(1, {.summary_name = "fill"});
+  const auto batches = tf1::batch(none, {.batch_size = 8, .dtypes = {i64}, .shapes = {{}}, .capacity = 64});
+  const auto shuffled = tf1::shuffle_batch(
+      none, {.batch_size = 8, .dtypes = {i64}, .shapes = {{}}, .capacity = 2000, .min_after_dequeue = 1000});
+  EXPECT_EQ(tag(queue_source(files.queue()), TagStyle::tf1), "input_producer/fraction_of_32_full");
+  EXPECT_EQ(tag(queue_source(named.queue(), named.summary_name()), TagStyle::tf1), "input_producer_1/fill");
+  EXPECT_EQ(tag(queue_source(batches.queue()), TagStyle::tf1), "batch/fraction_of_64_full");
+  EXPECT_EQ(tag(queue_source(shuffled.queue()), TagStyle::tf1), "shuffle_batch/fraction_over_1000_of_1000_full");
 }
 
 TEST(Fullness, IsAFractionOfWhatTheQueueCanGive) {

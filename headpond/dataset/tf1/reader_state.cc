@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stop_token>
+
+#include "headpond/base/clock.h"
+#include "headpond/dataset/tf1/reader_snapshot_internal.h"
+#include "headpond/dataset/tf1/reader_state_internal.h"
+
+namespace headpond::tf1::internal {
+namespace {
+
+using std::chrono::nanoseconds;
+using std::chrono::steady_clock;
+
+// One end of patience for the several waits of a call.
+class Patience {
+ public:
+  explicit Patience(const Wait& wait)
+      : stop_(wait.stop), has_end_(wait.timeout < kLong), end_(steady_clock::now() + std::min(wait.timeout, kLong)) {}
+  Wait left() const {
+    return {.timeout = has_end_ ? nanoseconds(end_ - steady_clock::now()) : kForever, .stop = stop_};
+  }
+
+ private:
+  static constexpr nanoseconds kLong = std::chrono::hours(24 * 365);
+  std::stop_token stop_;
+  bool has_end_;
+  steady_clock::time_point end_;
+};
+
+Result<std::string> name_in(const Element& element, const Queue& queue) {
+  if (element.size() == 1 && element[0].dtype() == DType::bytes && element[0].size() == 1) {
+    return std::string(element[0].bytes_at(0));
+  }
+  return fail(ErrorKind::InvalidArgument,
+              fmt::format("a reader's queue holds names of files, one string an element; '{}' holds something else",
+                          queue.name()));
+}
+
+}  // namespace
+
+ReaderState::Ref ReaderState::take_idle() {
+  const auto idle = std::ranges::find_if(begun_, [](const Ref& begun) { return !begun->is_busy; });
+  if (idle == begun_.end()) return nullptr;
+  (*idle)->is_busy = true;
+  return *idle;
+}
+
+bool ReaderState::any_busy() const {
+  return std::ranges::any_of(begun_, [](const Ref& begun) { return begun->is_busy; });
+}
+
+// When there are no more names: a file that others are reading may be given back with records in it.
+Result<ReaderState::Ref> ReaderState::take_last(const Error& queue_ended, const Wait& wait) {
+  const std::stop_callback wake(wait.stop, [this] {
+    MutexLock lock(mu_);
+    given_back_.notify_all();
+  });
+  const auto end = steady_clock::now() + std::min<nanoseconds>(wait.timeout, std::chrono::hours(24 * 365));
+  MutexLock lock(mu_);
+  while (true) {
+    if (wait.stop.stop_requested()) return fail(ErrorKind::Cancelled, kind_.description + ": a stop was requested");
+    if (Ref idle = take_idle()) return idle;
+    if (!any_busy()) return fail(queue_ended);
+    if (!given_back_.wait_until(mu_, end) && steady_clock::now() >= end) {
+      return fail(ErrorKind::DeadlineExceeded, kind_.description + ": timed out while others read the last files");
+    }
+  }
+}
+
+Result<ReaderState::Ref> ReaderState::take(const Queue& queue, const Wait& wait) {
+  {
+    MutexLock lock(mu_);
+    if (Ref idle = take_idle()) return idle;
+  }
+  const auto element = queue.dequeue(wait);
+  if (!element) {
+    return element.error().kind() == ErrorKind::OutOfRange ? take_last(element.error(), wait) : fail(element.error());
+  }
+  auto name = name_in(*element, queue);
+  if (!name) return fail(name.error());
+  auto begun = std::make_shared<Begun>();
+  begun->name = std::move(*name);
+  begun->is_busy = true;
+  MutexLock lock(mu_);
+  begun_.push_back(begun);
+  return begun;
+}
+
+Result<ReaderState::End> ReaderState::read_from(Begun& begun, int64_t n, std::vector<KeyValue>& records) const {
+  if (begun.error) return fail(begun.error);
+  if (!begun.unit) {
+    auto unit = kind_.open(begun.name, begun.position);
+    if (!unit) return fail(std::move(unit).error());
+    begun.unit = std::move(*unit);
+  }
+  while (static_cast<int64_t>(records.size()) < n) {
+    KeyValue record;
+    auto more = begun.unit->next(record);
+    if (!more && records.empty()) return fail(std::move(more).error());
+    if (!more) {
+      begun.error = std::move(more).error();
+      return End::goes_on;
+    }
+    if (!*more) return End::completed;
+    records.push_back(std::move(record));
+    if (kind_.one_record_each) return End::completed;
+  }
+  return End::goes_on;
+}
+
+// After a reset() or a restore() the file is nobody's any more.
+void ReaderState::give_back(const Ref& begun, End end, size_t records) {
+  MutexLock lock(mu_);
+  const auto place = std::ranges::find(begun_, begun);
+  if (place == begun_.end()) return;
+  records_ += static_cast<int64_t>(records);
+  completed_ += end == End::completed ? 1 : 0;
+  if (begun->unit) begun->position = begun->unit->position();
+  begun->is_busy = false;
+  if (end != End::goes_on) begun_.erase(place);
+  given_back_.notify_all();
+}
+
+Result<std::vector<KeyValue>> ReaderState::read(const Queue& queue, int64_t n, const Wait& wait) {
+  if (n < 1) {
+    return fail(ErrorKind::InvalidArgument, fmt::format("{}: asked for {} records", kind_.description, n));
+  }
+  const Patience patience(wait);
+  std::vector<KeyValue> records;
+  while (true) {
+    if (wait.stop.stop_requested()) return fail(ErrorKind::Cancelled, kind_.description + ": a stop was requested");
+    const auto begun = take(queue, patience.left());
+    if (!begun) return fail(begun.error());
+    Result<End> end = End::failed;
+    try {
+      end = read_from(**begun, n, records);
+    } catch (...) {
+      give_back(*begun, End::failed, 0);
+      throw;
+    }
+    give_back(*begun, end.value_or(End::failed), records.size());
+    if (!end) return fail(std::move(end).error());
+    if (!records.empty()) return records;
+  }
+}
+
+int64_t ReaderState::records() const {
+  MutexLock lock(mu_);
+  return records_;
+}
+
+int64_t ReaderState::completed() const {
+  MutexLock lock(mu_);
+  return completed_;
+}
+
+std::string ReaderState::save() const {
+  MutexLock lock(mu_);
+  ReaderSnapshot snapshot{kind_.description, records_, completed_, {}};
+  for (const Ref& begun : begun_) snapshot.units.push_back({begun->name, begun->position});
+  return to_bytes(snapshot);
+}
+
+Result<void> ReaderState::restore(std::string_view state) {
+  auto snapshot = to_snapshot(state);
+  if (!snapshot) return fail(std::move(snapshot).error());
+  if (snapshot->description != kind_.description) {
+    return fail(ErrorKind::FailedPrecondition,
+                fmt::format("the state is of {}, the reader is {}", snapshot->description, kind_.description));
+  }
+  std::vector<Ref> begun;
+  for (UnitSnapshot& unit : snapshot->units) {
+    begun.push_back(std::make_shared<Begun>());
+    begun.back()->name = std::move(unit.name);
+    begun.back()->position = unit.position;
+  }
+  MutexLock lock(mu_);
+  begun_ = std::move(begun);
+  records_ = snapshot->records;
+  completed_ = snapshot->completed;
+  given_back_.notify_all();
+  return {};
+}
+
+void ReaderState::reset() {
+  MutexLock lock(mu_);
+  begun_.clear();
+  records_ = completed_ = 0;
+  given_back_.notify_all();
+}
+
+}  // namespace headpond::tf1::internal

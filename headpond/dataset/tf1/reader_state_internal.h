@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// A TensorFlow 1 reader behind its handles: which files are being read, and by whom.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "headpond/base/mutex.h"
+#include "headpond/dataset/tf1/work_unit_internal.h"
+#include "headpond/queue/queue.h"
+
+namespace headpond::tf1::internal {
+
+class ReaderState {
+ public:
+  explicit ReaderState(ReaderKind kind) : kind_(std::move(kind)) {}
+
+  Result<std::vector<KeyValue>> read(const Queue& queue, int64_t n, const Wait& wait);
+  int64_t records() const;
+  int64_t completed() const;
+  std::string save() const;
+  Result<void> restore(std::string_view state);
+  void reset();
+
+ private:
+  /// A file that was begun. `unit` and `error` belong to the thread that made it busy.
+  struct Begun {
+    std::string name;
+    UnitPosition position;                     // Under mu_.
+    bool is_busy = false;                      // Under mu_.
+    std::unique_ptr<WorkUnit> unit = nullptr;  // Null: not opened yet.
+    Error error = {};                          // Found behind records that were given; told by the next call.
+  };
+  using Ref = std::shared_ptr<Begun>;
+  enum class End { goes_on, completed, failed };
+
+  Result<Ref> take(const Queue& queue, const Wait& wait);
+  Ref take_idle() HEADPOND_REQUIRES(mu_);
+  bool any_busy() const HEADPOND_REQUIRES(mu_);
+  Result<Ref> take_last(const Error& queue_ended, const Wait& wait);
+  Result<End> read_from(Begun& begun, int64_t n, std::vector<KeyValue>& records) const;
+  void give_back(const Ref& begun, End end, size_t records);
+
+  const ReaderKind kind_;
+  mutable Mutex mu_;
+  CondVar given_back_;
+  std::vector<Ref> begun_ HEADPOND_GUARDED_BY(mu_);  // In the order in which they were begun.
+  int64_t records_ HEADPOND_GUARDED_BY(mu_) = 0;
+  int64_t completed_ HEADPOND_GUARDED_BY(mu_) = 0;
+};
+
+}  // namespace headpond::tf1::internal

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// Readers from several threads: files are gates that the test opens.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+
+#include "headpond/dataset/tf1/reader_state_internal.h"
+#include "headpond/queue/queue_test_internal.h"
+
+namespace headpond::tf1::internal {
+namespace {
+
+using headpond::internal::eventually;
+using headpond::internal::is_done;
+using headpond::internal::later;
+using headpond::internal::QueueTest;
+using headpond::internal::until_waiting;
+
+FIFOQueue names_queue(const std::vector<std::string_view>& names, bool ends = true) {
+  FIFOQueue queue({.capacity = -1, .dtypes = {bytes}, .shapes = {Shape{}}});
+  for (const auto name : names) EXPECT_TRUE(queue.enqueue({Tensor::scalar(name)}));
+  if (ends) (void)queue.close();
+  return queue;
+}
+
+// A file of so many records, each of which waits until the test allows it.
+class Readers : public QueueTest {
+ protected:
+  struct File : WorkUnit {
+    File(Readers* given_test, std::string given_name, UnitPosition from)
+        : test(given_test), name(std::move(given_name)), at(from.number) {}
+    Result<bool> next(KeyValue& record) override {
+      if (at == test->length) return false;
+      ++test->reading;
+      eventually([&] { return test->allowed.load() > 0; });
+      --test->reading;
+      if (test->fails) return fail(ErrorKind::DataLoss, name + " is bad");
+      record = {name, std::to_string(at++)};
+      return true;
+    }
+    UnitPosition position() const override { return {0, at}; }
+    Readers* const test;
+    const std::string name;
+    int64_t at;
+  };
+
+  ReaderState reader() {
+    return ReaderState({.description = "test",
+                        .open = [this](const std::string& name, UnitPosition at) -> Result<std::unique_ptr<WorkUnit>> {
+                          return std::make_unique<File>(this, name, at);
+                        }});
+  }
+  static Result<std::string> one(ReaderState& reader, const Queue& queue, const Wait& wait = {}) {
+    const auto records = reader.read(queue, 1, wait);
+    if (!records) return fail(records.error());
+    return records->front().key + records->front().value;
+  }
+
+  std::atomic<int> allowed = 1;  // 0: reads wait.
+  std::atomic<int> reading = 0;
+  std::atomic<bool> fails = false;
+  std::atomic<int64_t> length = 2;
+};
+
+TEST_F(Readers, SeveralThreadsReadSeveralFilesAtTheSameTime) {
+  allowed = 0;
+  ReaderState state = reader();
+  const FIFOQueue queue = names_queue({"a", "b", "c"});
+  auto first = later([&] { return one(state, queue); });
+  auto second = later([&] { return one(state, queue); });
+  auto third = later([&] { return one(state, queue); });
+  eventually([&] { return reading == 3; });
+  allowed = 1;
+  EXPECT_EQ((std::set<std::string>{*first.get(), *second.get(), *third.get()}),
+            (std::set<std::string>{"a0", "b0", "c0"}));
+}
+
+TEST_F(Readers, AThreadThatWaitsForANameDoesNotHoldUpTheOthers) {
+  allowed = 0;
+  ReaderState state = reader();
+  const FIFOQueue queue = names_queue({"a"}, false);
+  auto first = later([&] { return one(state, queue); });
+  eventually([&] { return reading == 1; });
+  auto waiting = later([&] { return one(state, queue); });
+  until_waiting(queue, 0, 1);
+  allowed = 1;
+  EXPECT_EQ(first.get(), "a0");
+  EXPECT_EQ(one(state, queue), "a1");
+  EXPECT_FALSE(is_done(waiting));
+  ASSERT_TRUE(queue.enqueue({Tensor::scalar("b")}));
+  EXPECT_EQ(waiting.get(), "b0");
+}
+
+TEST_F(Readers, TheEndComesToAllWhenTheLastFileIsFinished) {
+  length = 1000;
+  ReaderState state = reader();
+  const FIFOQueue queue = names_queue({"a", "b", "c", "d", "e"});
+  std::atomic<int64_t> given = 0;
+  const auto all = [&] {
+    while (true) {
+      const auto record = one(state, queue);
+      if (!record) return record.error();
+      ++given;
+    }
+  };
+  auto first = later(all), second = later(all);
+  EXPECT_EQ(all().kind(), ErrorKind::OutOfRange);
+  EXPECT_EQ(first.get().kind(), ErrorKind::OutOfRange);
+  EXPECT_EQ(second.get().kind(), ErrorKind::OutOfRange);
+  EXPECT_EQ(given, 5000);
+  EXPECT_EQ(state.records(), 5000);
+  EXPECT_EQ(state.completed(), 5);
+}
+
+TEST_F(Readers, BehindTheLastNameOneWaitsForFilesThatOthersRead) {
+  allowed = 0;
+  ReaderState state = reader();
+  const FIFOQueue queue = names_queue({"a"});
+  auto first = later([&] { return one(state, queue); });
+  eventually([&] { return reading == 1; });
+  const auto timed_out = one(state, queue, {.timeout = std::chrono::milliseconds(1)});
+  EXPECT_EQ(timed_out.error().kind(), ErrorKind::DeadlineExceeded);
+  std::stop_source stop;
+  auto stopped = later([&] { return one(state, queue, {.stop = stop.get_token()}); });
+  stop.request_stop();
+  EXPECT_EQ(stopped.get().error().kind(), ErrorKind::Cancelled);
+  auto second = later([&] { return one(state, queue); });
+  allowed = 1;
+  EXPECT_EQ(first.get(), "a0");
+  EXPECT_EQ(second.get(), "a1");
+  EXPECT_EQ(one(state, queue).error().kind(), ErrorKind::OutOfRange);
+}
+
+TEST_F(Readers, AStopThatWasRequestedTakesNothing) {
+  ReaderState state = reader();
+  const FIFOQueue queue = names_queue({"a"});
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_EQ(one(state, queue, {.stop = stop.get_token()}).error().kind(), ErrorKind::Cancelled);
+  EXPECT_EQ(queue.size(), 1);
+}
+
+TEST_F(Readers, WhatIsBeingReadWhenTheStateIsTakenCountsAsNotRead) {
+  ReaderState state = reader();
+  const FIFOQueue queue = names_queue({"a", "b"});
+  EXPECT_EQ(one(state, queue), "a0");
+  allowed = 0;
+  auto first = later([&] { return one(state, queue); });
+  eventually([&] { return reading == 1; });
+  auto second = later([&] { return one(state, queue); });
+  eventually([&] { return reading == 2; });
+  const std::string saved = state.save();
+  allowed = 1;
+  EXPECT_EQ((std::set<std::string>{*first.get(), *second.get()}), (std::set<std::string>{"a1", "b0"}));
+
+  ReaderState restored = reader();
+  ASSERT_TRUE(restored.restore(saved));
+  EXPECT_EQ(restored.records(), 1);
+  const FIFOQueue no_more = names_queue({});
+  for (const auto* expected : {"a1", "b0", "b1"}) EXPECT_EQ(one(restored, no_more), expected);
+  EXPECT_FALSE(one(restored, no_more));
+}
+
+TEST_F(Readers, AReadThatIsInFlightWhenTheReaderIsResetGivesItsRecordAndCountsNothing) {
+  allowed = 0;
+  ReaderState state = reader();
+  const FIFOQueue queue = names_queue({"a", "b"});
+  auto first = later([&] { return one(state, queue); });
+  eventually([&] { return reading == 1; });
+  state.reset();
+  allowed = 1;
+  EXPECT_EQ(first.get(), "a0");
+  EXPECT_EQ(state.records(), 0);
+  EXPECT_EQ(one(state, queue), "b0");
+}
+
+TEST_F(Readers, AnErrorBehindGoodRecordsIsToldByTheNextCallOnce) {
+  length = 4;
+  ReaderState state = reader();
+  const FIFOQueue queue = names_queue({"a", "b"});
+  ASSERT_EQ(one(state, queue), "a0");
+  fails = true;
+  EXPECT_EQ(one(state, queue).error().message(), "a is bad");
+  fails = false;
+  EXPECT_EQ(state.read(queue, 10, {})->size(), 4U);
+  EXPECT_EQ(state.completed(), 1);
+}
+
+}  // namespace
+}  // namespace headpond::tf1::internal
