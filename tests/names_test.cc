@@ -4,6 +4,7 @@
 #include <headpond/headpond.h>
 
 #include <array>
+#include <cstdio>
 #include <cstdlib>
 #include <functional>
 #include <iostream>
@@ -244,6 +245,26 @@ void datasets() {
   CHECK(sum == 3);
 }
 
+void records() {
+  const std::string path = "names_test.tfrecord";
+  const hp::RecordWriterOptions plain{.mode = hp::WriteMode::replace, .compression = hp::Compression::none, .level = 6};
+  const auto writer = hp::RecordWriter::open(path, plain).value();
+  CHECK(writer->append("a") && writer->append("") && writer->flush() && writer->close());
+  CHECK(writer->records() == 2 && writer->cut_bytes() == 0 && writer->path() == path);
+  const auto reader =
+      hp::RecordReader::open(path, {.on_damage = hp::OnDamage::skip, .max_record_bytes = 9, .expected_records = 2});
+  CHECK((*reader)->next().value()->size() == 1 && (*reader)->check() && (*reader)->counts().records == 1);
+  const hp::RecordPosition position = (*reader)->position();
+  CHECK(position.offset == 17 && (*reader)->seek(position) && (*reader)->next().value()->empty());
+  CHECK((*reader)->name() == path && hp::to_string((*reader)->compression()) == "none");
+  const auto file = hp::RecordFile::open(path, {.keep_index = false}).value();
+  CHECK(file->size() == 2 && file->at(0).value().size() == 1 && file->check() && file->lost_bytes() == 0);
+  const auto mapped = hp::MappedFile::open(path).value();
+  CHECK(hp::read_frame(mapped->bytes(), 17, path)->next_offset == 33 && !mapped->lost() && mapped->check());
+  CHECK(hp::RecordIndex::make(*mapped).offset(1) == 17 && hp::mark_of(*mapped).size == 33);
+  CHECK(hp::expand_files(path)->front() == path && std::remove(path.c_str()) == 0);
+}
+
 }  // namespace
 
 int main() {
@@ -255,5 +276,6 @@ int main() {
   barriers();
   runners();
   datasets();
+  records();
   std::cout << "all names work\n";
 }

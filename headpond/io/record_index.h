@@ -35,8 +35,8 @@ class RecordIndex {
   static RecordIndex make(const MappedFile& file);
   /// From the bytes of an index file. DataLoss iff they are damaged or cut, Unimplemented iff of another version,
   /// FailedPrecondition iff of a file at another path than `path`. `name` is for the error. Whether it is of the file's
-  /// present content is told by mark(). Asks for no more memory than `bytes` has.
-  static Result<RecordIndex> parse(std::span<const std::byte> bytes, std::string_view name, std::string_view path);
+  /// present content is told by mark(). Asks for no more memory than `content` has.
+  static Result<RecordIndex> parse(std::span<const std::byte> content, std::string_view name, std::string_view path);
   /// For a file at `path`, which should be absolute.
   std::vector<std::byte> to_bytes(std::string_view path) const;
 

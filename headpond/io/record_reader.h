@@ -51,11 +51,11 @@ class RecordReader {
   /// NotFound, FailedPrecondition or what else the system says; Unimplemented for Snappy; DataLoss iff the compression
   /// is not the one that was asked for.
   static Result<std::unique_ptr<RecordReader>> open(const std::string& path, const RecordReaderOptions& options = {});
-  /// What `bytes` gives, compressed or not.
-  static Result<std::unique_ptr<RecordReader>> over(std::unique_ptr<ByteReader> bytes,
+  /// What `stream` gives, compressed or not.
+  static Result<std::unique_ptr<RecordReader>> over(std::unique_ptr<ByteReader> stream,
                                                     const RecordReaderOptions& options = {});
-  /// `bytes`, which must outlive the reader; plain ones are read in place.
-  static Result<std::unique_ptr<RecordReader>> over(std::string name, std::span<const std::byte> bytes,
+  /// `memory`, which must outlive the reader; plain ones are read in place.
+  static Result<std::unique_ptr<RecordReader>> over(std::string name, std::span<const std::byte> memory,
                                                     const RecordReaderOptions& options = {});
   ~RecordReader();
   RecordReader(const RecordReader&) = delete;
