@@ -8,7 +8,7 @@
 
 #include "headpond/io/example_test_internal.h"
 #include "headpond/io/inflate.h"
-#include "headpond/io/record_writer.h"
+#include "headpond/io/record_frame.h"
 #include "tests/test_files.h"
 
 namespace headpond {

@@ -35,10 +35,11 @@ struct Header {
 static_assert(sizeof(Header) == 56 && std::is_trivially_copyable_v<Header>);
 constexpr uint64_t kCrcBytes = sizeof(uint32_t);
 
+// Returns what is behind them.
 template <class T>
-void append(std::vector<std::byte>& to, std::span<const T> values) {
-  const auto bytes = std::as_bytes(values);
-  to.insert(to.end(), bytes.begin(), bytes.end());
+std::byte* put(std::byte* to, std::span<const T> values) {
+  if (!values.empty()) std::memcpy(to, values.data(), values.size_bytes());
+  return to + values.size_bytes();
 }
 
 uint64_t width_of(uint64_t file_size) { return file_size < kNarrowFile ? sizeof(uint32_t) : sizeof(uint64_t); }
@@ -92,14 +93,15 @@ std::vector<std::byte> RecordIndex::to_bytes(std::string_view path) const {
                    mark_.tail_hash,
                    size_};
   std::copy(kMagic.begin(), kMagic.end(), header.magic);
-  std::vector<std::byte> bytes;
-  bytes.reserve(sizeof header + path.size() + (size_ + 1) * width_of(mark_.size) + kCrcBytes);
-  append(bytes, std::span<const Header>(&header, 1));
-  append(bytes, std::span<const char>(path));
-  append(bytes, std::span<const uint32_t>(narrow_));
-  append(bytes, std::span<const uint64_t>(wide_));
-  const uint32_t crc = masked_crc32c(std::span<const std::byte>(bytes));
-  append(bytes, std::span<const uint32_t>(&crc, 1));
+  std::vector<std::byte> bytes(sizeof header + path.size() + narrow_.size() * sizeof(uint32_t) +
+                               wide_.size() * sizeof(uint64_t) + kCrcBytes);
+  std::byte* to = bytes.data();
+  to = put(to, std::span<const Header>(&header, 1));
+  to = put(to, std::span<const char>(path));
+  to = put(to, std::span<const uint32_t>(narrow_));
+  to = put(to, std::span<const uint64_t>(wide_));
+  const uint32_t crc = masked_crc32c(std::span<const std::byte>(bytes).first(bytes.size() - kCrcBytes));
+  put(to, std::span<const uint32_t>(&crc, 1));
   return bytes;
 }
 

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "headpond/dataset/tf1/reader_state_internal.h"
-#include "headpond/io/record_writer.h"
+#include "headpond/io/record_frame.h"
 #include "headpond/io/text_lines.h"
 
 namespace headpond::tf1 {
