@@ -33,6 +33,8 @@ std::vector<Entry> entries() {
       {"blstm.step", "a training step fed by a queue or a Loader, against feed", nullptr},
       {"loader.mnist", "digits by a Loader, by hand, by torch::data", loader_mnist_bench},
       {"loader.wait", "waiting as a Loader counts it, as a stopwatch sees it", loader_wait_bench},
+      {"record.scan", "TFRecords with both checksums, against reading alone", record_scan_bench},
+      {"record.gzip", "gzip files inflated, against zlib", record_gzip_bench},
       {"engine.overlap", "90 ms to prepare, a step of 50 ms", engine_overlap_bench},
       {"engine.tiny", "elements that cost nothing", engine_tiny_bench},
       {"engine.grid", "nothing set, against 12 settings", engine_grid_bench},

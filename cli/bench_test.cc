@@ -60,7 +60,8 @@ TEST_P(ShortBench, MeasuresEachRowAndItsOutputsAgree) {
   for (const BenchTarget& target : bench.targets) EXPECT_GT(target.value(result), 0) << target.id;
 }
 
-INSTANTIATE_TEST_SUITE_P(Benches, ShortBench, testing::Values(rng_normal_bench, queue_handoff_bench, queue_many_bench),
+INSTANTIATE_TEST_SUITE_P(Benches, ShortBench,
+                         testing::Values(rng_normal_bench, queue_handoff_bench, queue_many_bench, record_scan_bench),
                          [](const auto& instance) {
                            return instance.param({.peers = false, .cpus = allowed_cpus()}).name.substr(0, 3) +
                                   std::to_string(instance.index);

@@ -42,6 +42,10 @@ Bench blstm_step_bench(const BenchSetup& setup);
 Bench loader_mnist_bench(const BenchSetup& setup);
 /// The waiting that a Loader counts, against a stopwatch.
 Bench loader_wait_bench(const BenchSetup& setup);
+/// Record files in memory, verified, against loops that only read.
+Bench record_scan_bench(const BenchSetup& setup);
+/// The real gzip files, against zlib.
+Bench record_gzip_bench(const BenchSetup& setup);
 /// 90 ms to prepare, 50 ms a step: on one and two processors, computing and asleep.
 Bench engine_overlap_bench(const BenchSetup& setup);
 /// The cheapest elements there are.
