@@ -83,28 +83,47 @@ class FeatureGiver {
   }
 
   Result<void> give_splits(const PlannedFeature& planned, uint64_t values) const {
-    const std::string& key = planned.asked.row_lengths;
-    const auto wrong = [&](const std::string& what) {
-      return fail(ErrorKind::InvalidArgument,
-                  fmt::format("{}, feature {}: {}, as row lengths of {} values of feature {}", message_.type,
-                              quoted_name(key), what, values, quoted_name(planned.asked.key)));
-    };
+    const size_t field = planned.field + 1;
+    if (planned.splits_field == field) {
+      auto splits = splits_of(planned, values);
+      if (!splits) return fail(std::move(splits).error());
+      HEADPOND_TRY(targets_.give(field, std::move(*splits)));
+    } else {
+      HEADPOND_TRY(targets_.give(field, targets_.out[planned.splits_field]));
+    }
+    const int64_t sum = targets_.out[field].as<int64_t>().back();
+    if (static_cast<uint64_t>(sum) == values) return {};
+    return fail(wrong_lengths(planned, values, fmt::format("a sum of {}", sum)));
+  }
+
+  Result<Tensor> splits_of(const PlannedFeature& planned, uint64_t values) const {
     FeatureList list;
     ListSize size;
-    if (!measure_value(key, found_[planned.row_lengths_key], list, size)) return fail(message_.error(fault_));
-    if (!list.is_missing && list.dtype != DType::i64) return wrong(fmt::format("values of {}", name(list.dtype)));
+    if (!measure_value(planned.asked.row_lengths, found_[planned.row_lengths_key], list, size)) {
+      return fail(message_.error(fault_));
+    }
+    if (!list.is_missing && list.dtype != DType::i64) {
+      return fail(wrong_lengths(planned, values, fmt::format("values of {}", name(list.dtype))));
+    }
     Tensor splits = Tensor::empty(DType::i64, Shape{static_cast<int64_t>(size.count + 1)});
     const auto numbers = splits.mutable_as<int64_t>();
     if (!copy_numbers(list, size, splits.mutable_data() + sizeof(int64_t), fault_)) return fail(message_.error(fault_));
     numbers[0] = 0;
     for (size_t row = 1; row < numbers.size(); ++row) {
-      if (numbers[row] < 0 || __builtin_add_overflow(numbers[row], numbers[row - 1], &numbers[row])) {
-        return wrong(fmt::format("a length of {}", numbers[row]));
+      const int64_t length = numbers[row];
+      if (length < 0) return fail(wrong_lengths(planned, values, fmt::format("a length of {}", length)));
+      if (__builtin_add_overflow(length, numbers[row - 1], &numbers[row])) {
+        return fail(
+            wrong_lengths(planned, values, fmt::format("a length of {} behind a sum of {}", length, numbers[row - 1])));
       }
     }
-    const int64_t sum = numbers.back();
-    if (static_cast<uint64_t>(sum) != values) return wrong(fmt::format("a sum of {}", sum));
-    return targets_.give(planned.field + 1, std::move(splits));
+    return splits;
+  }
+
+  Error wrong_lengths(const PlannedFeature& planned, uint64_t values, const std::string& what) const {
+    return {ErrorKind::InvalidArgument,
+            fmt::format("{}, feature {}: {}, as row lengths of {} values of feature {}", message_.type,
+                        quoted_name(planned.asked.row_lengths), what, values, quoted_name(planned.asked.key))};
   }
 
   const ExampleMessage& message_;

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "headpond/io/example_test_internal.h"
 
 namespace headpond {
@@ -131,9 +133,41 @@ TEST(Ragged, RefusesLengthsThatDoNotFit) {
   };
   EXPECT_EQ(error(ints({1, 1})), "Example, feature 'n': a sum of 2, as row lengths of 3 values of feature 'v'");
   EXPECT_THAT(error(ints({4, -1})), HasSubstr("a length of -1"));
-  EXPECT_THAT(error(ints({INT64_MAX, INT64_MAX, 5})), HasSubstr("a length of"));
+  EXPECT_THAT(error(ints({INT64_MAX, INT64_MAX - 1, 5})),
+              HasSubstr("a length of 9223372036854775806 behind a sum of 9223372036854775807"));
   EXPECT_THAT(error(floats({3})), AllOf(HasSubstr("feature 'n'"), HasSubstr("values of float32")));
   EXPECT_THAT(error(""), HasSubstr("a sum of 0"));
+}
+
+TEST(Ragged, DecodesLengthsOnceForAllThatNameThem) {
+  std::vector<ExampleFeature> asked = {{.key = "n", .kind = VarLen, .dtype = i64}};
+  for (const char* key : {"a", "b", "c"}) asked.push_back({.key = key, .kind = Ragged, .row_lengths = "n"});
+  asked.push_back({.key = "d", .kind = Ragged, .row_lengths = "m"});
+  const ExampleParser parser(asked);
+  const auto got = parse(parser, example(entry("a", floats({1, 2})) + entry("b", floats({3, 4})) +
+                                         entry("c", floats({5, 6})) + entry("n", ints({0, 2}))));
+  for (const size_t splits : {2U, 4U, 6U}) {
+    EXPECT_THAT(values<int64_t>(got[splits]), ElementsAre(0, 0, 2));
+    EXPECT_EQ(got[splits].data(), got[2].data());
+  }
+  EXPECT_THAT(values<int64_t>(got[8]), ElementsAre(0));
+  EXPECT_EQ(parse_error(parser, example(entry("a", floats({1})) + entry("b", floats({1, 2})) + entry("n", ints({1}))))
+                .message(),
+            "Example, feature 'n': a sum of 1, as row lengths of 2 values of feature 'b'");
+}
+
+TEST(Ragged, AsksForNoMoreMemoryThanIsPromised) {
+  std::vector<ExampleFeature> asked = {{.key = "n", .kind = VarLen, .dtype = i64}};
+  for (int i = 0; i < 100; ++i)
+    asked.push_back({.key = "r" + std::to_string(i), .kind = Ragged, .dtype = bytes, .row_lengths = "n"});
+  const std::string message = example(entry("n", ints(std::vector<int64_t>(10'000))));
+  std::map<const std::byte*, size_t> memories;
+  for (const Tensor& field : parse(ExampleParser(asked), message)) {
+    if (field.byte_size() != 0) memories[field.data()] = field.byte_size();
+  }
+  size_t total = 0;
+  for (const auto& [data, size] : memories) total += size;
+  EXPECT_LE(total, 17 * message.size() + 64 * asked.size());
 }
 
 TEST(FeatureValues, NamesTheKeyAndTheOffsetOfAVarintThatIsTooLong) {

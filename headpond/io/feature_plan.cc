@@ -43,7 +43,16 @@ void check_dtype(const ExampleFeature& feature, Where where) {
   if (dtype == DType::u8 && feature.kind != raw) refuse(feature, "uint8 needs a shape, and one value of it a tensor");
 }
 
+// What has more dimensions than a tensor can have, Tensor itself refuses.
+void check_rank(const ExampleFeature& feature) try {
+  const Shape first(std::vector<int64_t>(static_cast<size_t>(feature.shape.rank()), 0));
+  (void)Tensor::empty(DType::u8, feature.kind == FeatureKind::FixedLenSequence ? first.stacked(0) : first);
+} catch (const Exception& exception) {
+  refuse(feature, exception.error().message());
+}
+
 uint64_t checked_values(const ExampleFeature& feature) {
+  check_rank(feature);
   if (!is_fixed(feature.kind) && feature.shape != Shape()) {
     refuse(feature, "a shape, where the number of values is the message's; FixedLen and FixedLenSequence have one");
   }
@@ -77,6 +86,14 @@ Tensor checked_default(const ExampleFeature& feature, uint64_t values) {
                                 feature.shape.to_string(), name(given.dtype()), given.shape().to_string()));
   }
   return given.has_shape(feature.shape) ? given : repeated(given, feature.shape, values);
+}
+
+// `lengths`: what else is asked of the key of the row lengths, if anything.
+void check_row_lengths(const ExampleFeature& feature, const ExampleFeature* lengths) {
+  if (feature.row_lengths == feature.key) refuse(feature, "names itself as its row_lengths");
+  if (lengths == nullptr || lengths->dtype == DType::i64) return;
+  refuse(feature, fmt::format("row_lengths {}, which is asked for as {}; lengths are int64",
+                              quoted_name(feature.row_lengths), name(lengths->dtype)));
 }
 
 void append_fields(const ExampleFeature& feature, Spec& fields) {
@@ -131,14 +148,24 @@ FeaturePlan::FeaturePlan(std::vector<ExampleFeature> features, Where where, cons
     planned.asked = std::move(feature);
     features_.push_back(std::move(planned));
   }
-  // Last, so that lengths may also be asked for as a feature of their own.
-  for (PlannedFeature& planned : features_) {
-    if (!planned.asked.row_lengths.empty()) planned.row_lengths_key = keys_.add(planned.asked.row_lengths);
-  }
+  plan_row_lengths();
   for (size_t i = 0; i < fields_.size(); ++i) {
     for (size_t j = 0; j < i; ++j) {
       if (fields_[i].name == fields_[j].name) refuse({.key = fields_[i].name}, "two fields of this name");
     }
+  }
+}
+
+// Last, so that lengths may also be asked for as a feature of their own: their keys are those of the features then.
+void FeaturePlan::plan_row_lengths() {
+  std::vector<size_t> splits_fields;
+  for (PlannedFeature& planned : features_) {
+    if (planned.asked.row_lengths.empty()) continue;
+    const size_t key = planned.row_lengths_key = keys_.add(planned.asked.row_lengths);
+    check_row_lengths(planned.asked, key < features_.size() ? &features_[key].asked : nullptr);
+    splits_fields.resize(keys_.size(), KeyTable::kNone);
+    if (splits_fields[key] == KeyTable::kNone) splits_fields[key] = planned.field + 1;
+    planned.splits_field = splits_fields[key];
   }
 }
 

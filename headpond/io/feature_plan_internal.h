@@ -39,6 +39,7 @@ struct PlannedFeature {
   size_t key = 0;                            ///< In the plan's table.
   size_t row_lengths_key = KeyTable::kNone;  ///< Of a Ragged feature of an Example.
   size_t field = 0;                          ///< The first of its fields.
+  size_t splits_field = 0;                   ///< Of row_lengths_key: the first field, in order, with its splits.
   DType listed = DType::bytes;               ///< What its list must hold: f32, i64 or bytes.
   uint64_t values = 0;                       ///< In one tensor of asked.shape.
   Tensor default_value;                      ///< Of asked.shape, if asked.default_value.
@@ -60,6 +61,8 @@ class FeaturePlan {
   const ExampleLimits& limits() const { return limits_; }
 
  private:
+  void plan_row_lengths();
+
   std::vector<PlannedFeature> features_;
   KeyTable keys_;
   Spec fields_;

@@ -68,6 +68,27 @@ TEST(FeaturePlan, RefusesWhatContradictsItself) {
               HasSubstr("two fields"));
 }
 
+TEST(FeaturePlan, RefusesMoreDimensionsThanATensorHas) {
+  const auto ones = [](int rank) { return Shape(std::vector<int64_t>(static_cast<size_t>(rank), 1)); };
+  using enum FeatureKind;
+  EXPECT_EQ(refusal({{.key = "a", .shape = ones(32)}}), "");
+  EXPECT_THAT(refusal({{.key = "a", .shape = ones(33)}}), HasSubstr("33 dimensions; at most 32"));
+  for (const Where where : {Where::features, Where::lists}) {
+    EXPECT_EQ(refusal({{.key = "a", .kind = FixedLenSequence, .shape = ones(31)}}, where), "");
+    EXPECT_THAT(refusal({{.key = "a", .kind = FixedLenSequence, .shape = ones(32)}}, where), HasSubstr("33 dim"));
+  }
+}
+
+TEST(FeaturePlan, RefusesRowLengthsThatCannotBeLengths) {
+  using enum FeatureKind;
+  const ExampleFeature rows = {.key = "a", .kind = Ragged, .dtype = i64, .row_lengths = "n"};
+  EXPECT_THAT(refusal({rows, {.key = "n", .kind = VarLen, .dtype = f32}}),
+              HasSubstr("feature 'a': row_lengths 'n', which is asked for as float32; lengths are int64"));
+  EXPECT_THAT(refusal({{.key = "n", .kind = VarLen, .dtype = bytes}, rows}), HasSubstr("asked for as bytes"));
+  EXPECT_EQ(refusal({rows, {.key = "n", .kind = FixedLen, .dtype = i64, .shape = {3}}}), "");
+  EXPECT_THAT(refusal({{.key = "a", .kind = Ragged, .dtype = i64, .row_lengths = "a"}}), HasSubstr("names itself"));
+}
+
 TEST(FeaturePlan, RefusesDefaultsThatDoNotFit) {
   using enum FeatureKind;
   EXPECT_THAT(refusal({{.key = "a", .dtype = f32, .default_value = Tensor::scalar(int64_t{1})}}),
