@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -28,12 +30,15 @@ void ByteWindow::make_room() {
   end_ = size;
 }
 
-Result<bool> ByteWindow::more() {
+Result<bool> ByteWindow::more() try {
   make_room();
   const auto got = reader_->read(std::span(room_).subspan(end_));
   if (!got) return fail(got.error());
   end_ += *got;
   return *got > 0;
+} catch (const std::bad_alloc&) {
+  return fail(ErrorKind::ResourceExhausted,
+              fmt::format("{}: out of memory, with {} bytes held from offset {} on", name(), bytes().size(), offset_));
 }
 
 Result<bool> ByteWindow::until(uint64_t count) {

@@ -28,7 +28,8 @@ class ByteWindow {
   uint64_t offset() const { return offset_; }
   const std::string& name() const { return reader_->name(); }
 
-  /// Puts at least one byte more behind bytes(); false at the end. After an error all is as it was.
+  /// Puts at least one byte more behind bytes(); false at the end. After an error all is as it was;
+  /// ResourceExhausted iff there is no memory.
   Result<bool> more();
   /// Puts more behind bytes() until there are `count`; false iff the end comes first.
   Result<bool> until(uint64_t count);

@@ -55,10 +55,12 @@ Result<void> ExampleParser::parse(std::span<const std::byte> payload, std::span<
   return fail(current_exception_error());
 }
 
-Result<std::vector<Tensor>> ExampleParser::parse(std::span<const std::byte> message) const {
+Result<std::vector<Tensor>> ExampleParser::parse(std::span<const std::byte> message) const try {
   std::vector<Tensor> out(fields().size());
   HEADPOND_TRY(parse(message, {}, out));
   return out;
+} catch (const std::bad_alloc&) {
+  return fail(current_exception_error());
 }
 
 }  // namespace headpond

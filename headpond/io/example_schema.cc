@@ -84,7 +84,7 @@ internal::ExampleMessage message_of(std::span<const std::byte> payload, std::str
 
 }  // namespace
 
-Result<std::vector<FeatureInfo>> describe_example(std::span<const std::byte> payload, ExampleLimits limits) {
+Result<std::vector<FeatureInfo>> describe_example(std::span<const std::byte> payload, ExampleLimits limits) try {
   const auto message = message_of(payload, "Example");
   HEADPOND_TRY(message.check_length(limits));
   Infos features;
@@ -94,9 +94,11 @@ Result<std::vector<FeatureInfo>> describe_example(std::span<const std::byte> pay
                     describe(features, infos, fault, add_feature);
   if (!read) return fail(message.error(fault));
   return infos;
+} catch (const std::bad_alloc&) {
+  return fail(current_exception_error());
 }
 
-Result<SequenceInfo> describe_sequence_example(std::span<const std::byte> payload, ExampleLimits limits) {
+Result<SequenceInfo> describe_sequence_example(std::span<const std::byte> payload, ExampleLimits limits) try {
   const auto message = message_of(payload, "SequenceExample");
   HEADPOND_TRY(message.check_length(limits));
   Infos context, lists;
@@ -107,6 +109,8 @@ Result<SequenceInfo> describe_sequence_example(std::span<const std::byte> payloa
                     describe(lists, info.lists, fault, add_steps);
   if (!read) return fail(message.error(fault));
   return info;
+} catch (const std::bad_alloc&) {
+  return fail(current_exception_error());
 }
 
 }  // namespace headpond

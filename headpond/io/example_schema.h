@@ -24,7 +24,9 @@ struct FeatureInfo {
   bool operator==(const FeatureInfo&) const = default;
 };
 
-/// Its features in the order of their keys; of a key that is there twice, the last. Errors as ExampleParser's.
+/// Its features in the order of their keys; of a key that is there twice, the last. Errors as ExampleParser's, but
+/// that numbers are counted and not decoded: an int64 of more than 10 bytes is an error of the parser only. Memory is a
+/// few hundred bytes a key, at most ExampleLimits::max_features.
 Result<std::vector<FeatureInfo>> describe_example(std::span<const std::byte> message, ExampleLimits limits = {});
 
 struct SequenceInfo {

@@ -36,6 +36,13 @@ TEST(DescribeExample, NamesWhatIsBroken) {
             ErrorKind::ResourceExhausted);
 }
 
+TEST(DescribeExample, CountsNumbersWithoutDecodingThem) {
+  const std::string message = example(entry("a", test::field(3, test::field(1, std::string(10, '\x80') + '\x01'))));
+  EXPECT_THAT(describe_example(as_message(message)).value(), ElementsAre(FeatureInfo{"a", i64, 1, 0, 0}));
+  EXPECT_THAT(test::parse_error(ExampleParser({{.key = "a", .dtype = i64}}), message).message(),
+              HasSubstr("a varint of more than 10 bytes"));
+}
+
 TEST(DescribeSequenceExample, GivesContextAndLists) {
   const auto info = describe_sequence_example(as_message(
       test::sequence(entry("c", ints({1})), entry("l", steps({"", floats({1, 2}), floats({3})})) + entry("e", ""))));

@@ -101,6 +101,33 @@ void append_map(std::string& to, Tag tag, const std::vector<const Named*>& items
   }
 }
 
+// The bytes of the well-formed character at the front of `text` (RFC 3629, section 4), or 0.
+size_t character_bytes(std::string_view text) {
+  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char lead = byte(0);
+  const size_t length = lead < 0x80 ? 1 : lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : lead < 0xf5 ? 4 : 0;
+  if (length < 2 || text.size() < length) return length == 1 ? 1 : 0;
+  const unsigned char least = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80;
+  const unsigned char most = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : 0xbf;
+  if (byte(1) < least || byte(1) > most) return 0;
+  for (size_t i = 2; i < length; ++i)
+    if ((byte(i) & 0xc0) != 0x80) return 0;
+  return length;
+}
+
+Result<void> check_key(std::string_view key) {
+  for (size_t at = 0; at < key.size();) {
+    const size_t length = character_bytes(key.substr(at));
+    if (length == 0) {
+      return fail(ErrorKind::InvalidArgument,
+                  fmt::format("feature {}: a key is UTF-8, and its byte {} begins no character",
+                              internal::quoted_name(key), at));
+    }
+    at += length;
+  }
+  return {};
+}
+
 Result<void> check(std::string_view key, const Tensor& value) {
   const DType dtype = value.dtype();
   if (dtype == DType::f32 || dtype == DType::i64 || dtype == DType::bytes || dtype == DType::u8) return {};
@@ -108,8 +135,12 @@ Result<void> check(std::string_view key, const Tensor& value) {
               fmt::format("feature {}: an Example holds no {}, but float32, int64, bytes, and uint8 as bytes",
                           internal::quoted_name(key), name(dtype)));
 }
-Result<void> check(const NamedTensor& item) { return check(item.key, item.value); }
+Result<void> check(const NamedTensor& item) {
+  HEADPOND_TRY(check_key(item.key));
+  return check(item.key, item.value);
+}
 Result<void> check(const NamedSteps& item) {
+  HEADPOND_TRY(check_key(item.key));
   for (const Tensor& step : item.steps) HEADPOND_TRY(check(item.key, step));
   return {};
 }
@@ -141,15 +172,17 @@ Result<std::string> reserved(uint64_t total) {
 
 }  // namespace
 
-Result<std::string> make_example(std::span<const NamedTensor> features) {
+Result<std::string> make_example(std::span<const NamedTensor> features) try {
   const auto order = sorted(features);
   if (!order) return fail(order.error());
   auto message = reserved(field_bytes(map_bytes(*order)));
   if (message) append_map(*message, kField1, *order);
   return message;
+} catch (const std::bad_alloc&) {
+  return fail(current_exception_error());
 }
 
-Result<std::string> make_sequence_example(std::span<const NamedTensor> context, std::span<const NamedSteps> lists) {
+Result<std::string> make_sequence_example(std::span<const NamedTensor> context, std::span<const NamedSteps> lists) try {
   const auto features = sorted(context);
   if (!features) return fail(features.error());
   const auto steps = sorted(lists);
@@ -158,6 +191,8 @@ Result<std::string> make_sequence_example(std::span<const NamedTensor> context, 
   if (message) append_map(*message, kField1, *features);
   if (message) append_map(*message, kField2, *steps);
   return message;
+} catch (const std::bad_alloc&) {
+  return fail(current_exception_error());
 }
 
 }  // namespace headpond

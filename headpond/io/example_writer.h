@@ -24,8 +24,9 @@ struct NamedSteps {
   std::vector<Tensor> steps;
 };
 
-/// InvalidArgument, naming the key, iff one is there twice or a dtype has no place in an Example; ResourceExhausted iff
-/// the message would reach 2 GiB, which other programs do not read.
+/// InvalidArgument, naming the key, iff one is there twice or is not UTF-8, which others would not read, or a dtype has
+/// no place in an Example; ResourceExhausted iff the message would reach 2 GiB, which other programs do not read, or
+/// memory is out.
 Result<std::string> make_example(std::span<const NamedTensor> features);
 Result<std::string> make_sequence_example(std::span<const NamedTensor> context, std::span<const NamedSteps> lists);
 

@@ -62,6 +62,26 @@ TEST(MakeExample, RefusesEqualKeysAndOtherTypes) {
   EXPECT_THAT(error({{"a", Tensor::scalar(1.0)}}).message(), HasSubstr("feature 'a': an Example holds no float64"));
 }
 
+TEST(MakeExample, RefusesKeysThatAreNoUtf8) {
+  const auto error = [](std::string_view key) {
+    const auto message = make_example(std::vector<NamedTensor>{{key, f({})}});
+    return message ? std::string() : message.error().message();
+  };
+  for (const char* key :
+       {"\x80", "\xc3", "\xc3(", "\xc0\x80", "\xc1\xbf", "\xe0\x9f\xbf", "\xed\xa0\x80", "\xf0\x8f\xbf\xbf",
+        "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xe2\x82", "\xe2\x82(", "\xff"}) {
+    EXPECT_THAT(error(std::string("ab") + key), HasSubstr("its byte 2 begins no character")) << key;
+  }
+  for (const char* key : {"\x7f", "\xc2\x80", "\xdf\xbf", "\xe0\xa0\x80", "\xed\x9f\xbf", "\xef\xbf\xbf",
+                          "\xf0\x90\x80\x80", "\xf4\x8f\xbf\xbf", "\xc3\xa9t\xc3\xa9"}) {
+    EXPECT_EQ(error(key), "") << key;
+  }
+  EXPECT_EQ(error({"\0", 1}), "");
+  const std::vector<NamedSteps> lists = {{"\xff", {}}};
+  EXPECT_EQ(make_sequence_example({}, lists).error().message(),
+            "feature '\\xff': a key is UTF-8, and its byte 0 begins no character");
+}
+
 TEST(MakeExample, RefusesWhatOthersCannotRead) {
   static const std::byte kOne{};
   const Tensor large = Tensor::view(&kOne, u8, {int64_t{1} << 31});  // Never read: the length is enough.

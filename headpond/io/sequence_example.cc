@@ -72,10 +72,12 @@ Result<void> SequenceExampleParser::parse(std::span<const std::byte> payload, st
   return fail(current_exception_error());
 }
 
-Result<std::vector<Tensor>> SequenceExampleParser::parse(std::span<const std::byte> message) const {
+Result<std::vector<Tensor>> SequenceExampleParser::parse(std::span<const std::byte> message) const try {
   std::vector<Tensor> out(fields_.size());
   HEADPOND_TRY(parse(message, {}, out));
   return out;
+} catch (const std::bad_alloc&) {
+  return fail(current_exception_error());
 }
 
 }  // namespace headpond
