@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cstring>
+#include <utility>
 
 #include "headpond/io/byte_window_internal.h"
 
@@ -24,6 +25,14 @@ std::string_view to_text(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
+// Of options.start: none iff a line can begin there. Each line before it has a byte, and what follows can be counted.
+Error wrong_start(const TextPosition& start) {
+  constexpr uint64_t kMost = uint64_t{1} << 62;
+  if (start.lines >= 0 && static_cast<uint64_t>(start.lines) <= start.offset && start.offset <= kMost) return {};
+  return {ErrorKind::InvalidArgument,
+          fmt::format("text lines: no text has {} lines before offset {}", start.lines, start.offset)};
+}
+
 }  // namespace
 
 class TextLines::State {
@@ -35,12 +44,13 @@ class TextLines::State {
         may_have_bom_(options.skip_bom && options.start.offset == 0) {}
 
   Result<std::optional<TextLine>> next();
-  TextPosition position() const { return {window_.offset() + used_, lines_}; }
+  TextPosition position() const { return {in_long_line_ ? line_begin_ : window_.offset() + used_, lines_}; }
   const std::string& name() const { return window_.name(); }
 
  private:
   Result<bool> skip_to_line();
   Result<bool> skip_line();
+  bool cannot_fit(size_t length) const;
   Result<std::optional<TextLine>> give(size_t length, bool has_end);
 
   const TextLinesOptions options_;
@@ -48,11 +58,13 @@ class TextLines::State {
   int64_t lines_;    // Before the window's front and used_.
   size_t used_ = 0;  // Bytes of the line that was given last, its end included.
   bool may_have_bom_;
-  bool in_long_line_ = false;
+  bool in_long_line_ = false;  // Some of a line that is not given was dropped; it began at line_begin_.
+  uint64_t line_begin_ = 0;
 };
 
 // Passes over the line at the window's front; false iff there is none.
 Result<bool> TextLines::State::skip_line() {
+  if (!in_long_line_) line_begin_ = window_.offset();
   for (bool any = in_long_line_;; any = true) {
     const size_t length = line_bytes(window_.bytes(), 0);
     const bool ends = length != std::string_view::npos;
@@ -83,15 +95,22 @@ Result<bool> TextLines::State::skip_to_line() {
   return true;
 }
 
+// Whatever follows the `length` bytes at the front: their last may be a '\r' that does not count.
+bool TextLines::State::cannot_fit(size_t length) const {
+  const uint64_t most = options_.max_line_bytes;
+  return length > most && (length - 1 > most || window_.bytes()[length - 1] != std::byte{'\r'});
+}
+
 Result<std::optional<TextLine>> TextLines::State::give(size_t length, bool has_end) {
-  if (length > options_.max_line_bytes) {
+  std::string_view text = to_text(window_.bytes().first(length));
+  if (has_end && text.ends_with('\r')) text.remove_suffix(1);
+  if (text.size() > options_.max_line_bytes) {
     in_long_line_ = true;
+    line_begin_ = window_.offset();
     return fail(ErrorKind::ResourceExhausted,
                 fmt::format("{}, line {} at offset {}: more than {} bytes in a line (max_line_bytes)", name(),
                             lines_ + 1, window_.offset(), options_.max_line_bytes));
   }
-  std::string_view text = to_text(window_.bytes().first(length));
-  if (has_end && text.ends_with('\r')) text.remove_suffix(1);
   used_ = length + (has_end ? 1 : 0);
   return TextLine{text, ++lines_, window_.offset()};
 }
@@ -104,7 +123,7 @@ Result<std::optional<TextLine>> TextLines::State::next() {
     const size_t length = line_bytes(window_.bytes(), looked);
     looked = window_.bytes().size();
     if (length != std::string_view::npos) return give(length, true);
-    if (looked > options_.max_line_bytes) return give(looked, false);
+    if (cannot_fit(looked)) return give(looked, false);
     const auto more = window_.more();
     if (!more) return fail(more.error());
     if (*more) continue;
@@ -119,6 +138,7 @@ TextLines::TextLines(std::unique_ptr<ByteReader> reader, TextLinesOptions option
     throw Exception(Error(ErrorKind::InvalidArgument,
                           fmt::format("text lines: skip_header_lines is {}, below 0", options.skip_header_lines)));
   }
+  if (auto wrong = wrong_start(options.start)) throw Exception(std::move(wrong));
 }
 
 TextLines::TextLines(TextLines&& other) noexcept = default;
@@ -126,6 +146,7 @@ TextLines& TextLines::operator=(TextLines&& other) noexcept = default;
 TextLines::~TextLines() = default;
 
 Result<TextLines> TextLines::open(const std::string& path, const TextLinesOptions& options) {
+  if (auto wrong = wrong_start(options.start)) return fail(std::move(wrong));
   auto reader = open_file_reader(path, options.start.offset);
   if (!reader) return fail(std::move(reader).error());
   return TextLines(std::move(*reader), options);

@@ -21,10 +21,12 @@ struct TextPosition {
 };
 
 struct TextLinesOptions {
-  int64_t skip_header_lines = 0;                ///< The text's first lines that are not given, of any length.
-  bool skip_bom = false;                        ///< Not to give the bytes ef bb bf where they begin the text.
-  uint64_t max_line_bytes = uint64_t{1} << 30;  ///< A longer line is an error. Memory never exceeds what is there.
-  TextPosition start = {};                      ///< Where the reader's first byte stands.
+  int64_t skip_header_lines = 0;  ///< The text's first lines that are not given, of any length.
+  bool skip_bom = false;          ///< Not to give the bytes ef bb bf where they begin the text.
+  /// A longer line, its end not counted, is an error. Room is twice the longest line and 64 KiB at most, and as much as
+  /// half of that again while it grows; it follows the bytes read, never this number.
+  uint64_t max_line_bytes = uint64_t{1} << 30;
+  TextPosition start = {};  ///< Where the reader's first byte stands. At most 2^62, and no more lines than bytes.
 };
 
 struct TextLine {
@@ -37,9 +39,10 @@ struct TextLine {
 /// other. A text without a byte has no lines. One thread at a time.
 class TextLines {
  public:
-  /// Throws Exception(InvalidArgument) for a negative number of header lines.
+  /// Throws Exception(InvalidArgument) for a negative number of header lines and a start that no text has.
   explicit TextLines(std::unique_ptr<ByteReader> reader, TextLinesOptions options = {});
-  /// Of a regular file, from options.start on.
+  /// Of a regular file, from options.start on. InvalidArgument iff no text has such a start; DataLoss iff it is behind
+  /// the file's end.
   static Result<TextLines> open(const std::string& path, const TextLinesOptions& options = {});
   TextLines(TextLines&& other) noexcept;
   TextLines& operator=(TextLines&& other) noexcept;
@@ -48,7 +51,8 @@ class TextLines {
   /// The next line; nothing at the end. ResourceExhausted, with file, line and offset, for a line that is too long: the
   /// next call gives the line behind it. After an error of the reader, the next call tries again.
   Result<std::optional<TextLine>> next();
-  /// Behind the line that was given last: a reader that starts there gives what follows.
+  /// Where a reader may start that gives what follows: behind the line that was given last, or from a line that is too
+  /// long until next() is behind it, that line's begin.
   TextPosition position() const;
   const std::string& name() const;
 

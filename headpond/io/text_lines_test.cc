@@ -165,6 +165,57 @@ TEST(TextLines, GoesOnFromAnyPosition) {
   }
 }
 
+TEST(TextLines, ThePositionWithinALineThatIsTooLongIsItsBegin) {
+  const TempFolder folder;
+  put_file(folder.file("t"), to_bytes("a\n" + std::string(200'000, 'x') + "tail\nb\n"));
+  for (const bool is_header : {false, true}) {
+    const TextLinesOptions options = {.skip_header_lines = is_header ? 2 : 0, .max_line_bytes = 9};
+    auto lines = TextLines::open(folder.file("t"), options).value();
+    if (!is_header) {
+      EXPECT_EQ((*lines.next())->text, "a");
+      EXPECT_EQ(lines.next().error().kind(), ErrorKind::ResourceExhausted);
+      EXPECT_EQ(lines.position(), (TextPosition{2, 1}));
+    }
+    int reads = 0;
+    const FaultInjection second_fails([&](std::string_view call) {
+      return call == "read" ? Fault{++reads == 2 ? EIO : 0, SIZE_MAX} : Fault{};
+    });
+    EXPECT_EQ(lines.next().error().kind(), ErrorKind::DataLoss);
+    EXPECT_EQ(lines.position(), (TextPosition{2, 1}));
+    TextLinesOptions rest = options;
+    rest.start = lines.position();
+    auto again = TextLines::open(folder.file("t"), rest).value();
+    const Lines left = all(again);
+    EXPECT_THAT(left.texts, ElementsAre("b"));
+    EXPECT_THAT(left.numbers, ElementsAre(3));
+    EXPECT_EQ(left.errors.size(), is_header ? 0U : 1U);
+    EXPECT_EQ((*lines.next())->text, "b");
+    EXPECT_EQ(lines.position(), (TextPosition{200'009, 3}));
+  }
+}
+
+TEST(TextLines, TheEndOfALineDoesNotCountForItsLength) {
+  EXPECT_THAT(texts("abc\r\nabc\n\r\n", {.max_line_bytes = 3}), ElementsAre("abc", "abc", ""));
+  EXPECT_THAT(texts("\r\n\n", {.max_line_bytes = 0}), ElementsAre("", ""));
+  for (const char* text : {"abc\r", "abc\r\r\n", "abcd\r\n", "abc\rd"}) {
+    const Lines lines = lines_of(text, {.max_line_bytes = 3});
+    EXPECT_THAT(lines.texts, IsEmpty());
+    EXPECT_EQ(lines.errors.size(), 1U) << text;
+  }
+  EXPECT_THAT(texts("abc\r", {.max_line_bytes = 4}), ElementsAre("abc\r"));
+}
+
+TEST(TextLines, RefusesAStartThatNoTextHas) {
+  const TempFolder folder;
+  put_file(folder.file("t"), to_bytes("a\nb\n"));
+  for (const TextPosition start : {TextPosition{2, -1}, TextPosition{2, INT64_MAX}, TextPosition{2, 3},
+                                   TextPosition{0, 1}, TextPosition{UINT64_MAX, INT64_MAX}}) {
+    EXPECT_THROW(texts("a", {.start = start}), Exception);
+    EXPECT_EQ(TextLines::open(folder.file("t"), {.start = start}).error().kind(), ErrorKind::InvalidArgument);
+  }
+  EXPECT_EQ((*TextLines::open(folder.file("t"), {.start = {2, 2}})->next())->number, 3);
+}
+
 TEST(TextLines, ReadsCompressedTexts) {
   const auto bytes = to_bytes("a\nb\n");
   TextLines lines(inflate_if_gzip(make_memory_reader("t", bytes)).value());
