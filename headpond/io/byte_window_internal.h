@@ -14,8 +14,8 @@
 
 namespace headpond::internal {
 
-/// Room follows the bytes that are there, at most twice as many and 64 KiB, never a number that stands in them. One
-/// thread at a time.
+/// Room follows the bytes that are there, at most twice as many and 64 KiB, while it grows three times as many, never a
+/// number that stands in them. One thread at a time.
 class ByteWindow {
  public:
   /// `offset`: where in the file the reader's next byte stands.
@@ -38,7 +38,8 @@ class ByteWindow {
     begin_ += count;
     offset_ += count;
   }
-  /// Passes over `count` bytes, fewer at the end, without keeping them. Returns how many.
+  /// Passes over `count` bytes, fewer at the end, without keeping them. Returns how many; after an error, offset()
+  /// has moved by as many as were passed.
   Result<uint64_t> skip(uint64_t count);
 
  private:

@@ -55,6 +55,16 @@ Error cut_record(const std::string& name, int64_t record, uint64_t offset, uint6
                                            name, record, offset, bytes, options.record_bytes, options.footer_bytes)};
 }
 
+// A file that has become shorter must not end as if all its records had been read.
+Result<void> check_first(const std::string& path, uint64_t size, const FixedLengthOptions& options, int64_t first) {
+  const uint64_t around = options.header_bytes + options.footer_bytes;
+  if (size < around) return fail(too_short(path, size, options));
+  const uint64_t records = records_in(size - around, options);
+  if (static_cast<uint64_t>(first) <= records) return {};
+  return fail(ErrorKind::DataLoss,
+              fmt::format("{} has {} bytes and {} records: nothing is before record {}", path, size, records, first));
+}
+
 }  // namespace
 
 class FixedLengthReader::State {
@@ -77,9 +87,10 @@ class FixedLengthReader::State {
 
 Result<std::optional<std::span<const std::byte>>> FixedLengthReader::State::next() {
   while (skip_ > 0) {
+    const uint64_t before = window_.offset();
     const auto skipped = window_.skip(skip_);
+    skip_ -= window_.offset() - before;
     if (!skipped) return fail(skipped.error());
-    skip_ -= *skipped;
     if (skip_ == 0) break;
     if (next_ == 0) return fail(too_short(name(), window_.offset(), options_));
     return std::nullopt;  // Within the gap behind the last record.
@@ -124,6 +135,7 @@ Result<FixedLengthReader> FixedLengthReader::open(const std::string& path, const
   }
   auto reader = open_file_reader(path, offset);
   if (!reader) return fail(std::move(reader).error());
+  if (first > 0) HEADPOND_TRY(check_first(path, offset + (*reader)->left_at_most(), known, first));
   return FixedLengthReader(std::make_unique<State>(std::move(*reader), known, first, offset, skip));
 }
 

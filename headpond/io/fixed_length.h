@@ -28,7 +28,8 @@ class FixedLengthReader {
  public:
   /// Throws Exception(InvalidArgument) for records of 0 bytes and for sizes that together exceed 2^63.
   FixedLengthReader(std::unique_ptr<ByteReader> reader, const FixedLengthOptions& options);
-  /// Of a regular file, from record `first` on, which may be the one behind the last.
+  /// Of a regular file, from record `first` on, which may be the one behind the last. DataLoss iff the file has fewer
+  /// records before it, as one that has become shorter; InvalidArgument iff no file can have it.
   static Result<FixedLengthReader> open(const std::string& path, const FixedLengthOptions& options, int64_t first = 0);
   FixedLengthReader(FixedLengthReader&& other) noexcept;
   FixedLengthReader& operator=(FixedLengthReader&& other) noexcept;

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <string>
 #include <vector>
 
@@ -149,6 +150,53 @@ TEST(FixedLength, NoFileHasARecordBelowZeroOrBehindAllNumbers) {
   EXPECT_EQ(FixedLengthReader::open(folder.file("f"), {.record_bytes = 3}, 2).error().kind(), ErrorKind::DataLoss);
 }
 
+TEST(FixedLength, AFileThatHasLostRecordsBeforeTheFirstIsNoCleanEnd) {
+  const TempFolder folder;
+  for (const Case& c : kCases) {
+    SCOPED_TRACE(c.file);
+    put_file(folder.file("f"), to_bytes(c.file));
+    const auto whole = FixedLengthFile::open(folder.file("f"), c.options);
+    const int64_t records = whole ? whole->size() : 0;
+    for (int64_t first = records + 1; first < records + 9; ++first) {
+      const auto reader = FixedLengthReader::open(folder.file("f"), c.options, first);
+      ASSERT_FALSE(reader) << first;
+      EXPECT_NE(reader.error().kind(),
+                c.options.hop_bytes + c.options.record_bytes < 1000 ? ErrorKind::InvalidArgument : ErrorKind::Unknown);
+    }
+    EXPECT_EQ(FixedLengthReader::open(folder.file("f"), c.options, records).has_value(), whole || records == 0);
+  }
+  put_file(folder.file("f"), to_bytes("aabbFFFF"));
+  const auto lost = FixedLengthReader::open(folder.file("f"), {.record_bytes = 2, .footer_bytes = 4}, 3);
+  EXPECT_EQ(lost.error().kind(), ErrorKind::DataLoss);
+  EXPECT_EQ(lost.error().message(), folder.file("f") + " has 8 bytes and 2 records: nothing is before record 3");
+}
+
+TEST(FixedLength, AfterAnErrorOfTheDiskTheNextCallTriesAgain) {
+  const TempFolder folder;
+  for (const Case& c : kCases) {
+    SCOPED_TRACE(c.file);
+    put_file(folder.file("f"), to_bytes(c.file));
+    auto reader = FixedLengthReader::open(folder.file("f"), c.options).value();
+    const Records expected = in_order(FixedLengthReader::open(folder.file("f"), c.options).value());
+    int reads = 0;
+    const FaultInjection odd_reads_fail([&](std::string_view call) {
+      return call == "read" ? Fault{reads++ % 2 == 0 ? EIO : 0, 1} : Fault{};
+    });
+    Records got;
+    for (int calls = 0; calls < 100; ++calls) {
+      const auto record = reader.next();
+      if (record && !*record) break;
+      if (record) {
+        add(got, **record);
+      } else if (record.error().message().find("EIO") == std::string::npos) {
+        got.error = record.error().message();
+        break;
+      }
+    }
+    EXPECT_EQ(got, expected);
+  }
+}
+
 TEST(FixedLength, RefusesSizesThatMakeNoSense) {
   const auto bytes = to_bytes("abc");
   for (const FixedLengthOptions& options : std::vector<FixedLengthOptions>{
@@ -174,6 +222,22 @@ TEST(FixedLengthFile, SaysWhichRecordIsNotThereAndWhatRoomItNeeds) {
   EXPECT_EQ(file.read(0, std::span(record).first(2)).error().kind(), ErrorKind::InvalidArgument);
   EXPECT_EQ(file.name(), folder.file("f"));
   EXPECT_EQ(FixedLengthFile::open(folder.file("no"), {.record_bytes = 3}).error().kind(), ErrorKind::NotFound);
+}
+
+TEST(FixedLengthFile, AnErrorOfTheDiskIsOfOneReadOnly) {
+  const TempFolder folder;
+  put_file(folder.file("f"), to_bytes("abcdef"));
+  const auto file = FixedLengthFile::open(folder.file("f"), {.record_bytes = 3}).value();
+  std::vector<std::byte> record(3);
+  int reads = 0;
+  const FaultInjection second_fails([&](std::string_view call) {
+    return call == "pread" ? Fault{++reads == 2 ? EIO : 0, 1} : Fault{};
+  });
+  const auto failed = file.read(1, record);
+  EXPECT_EQ(failed.error().kind(), ErrorKind::DataLoss);
+  EXPECT_THAT(failed.error().message(), HasSubstr(folder.file("f")));
+  EXPECT_TRUE(file.read(1, record));
+  EXPECT_EQ(record, to_bytes("def"));
 }
 
 TEST(FixedLengthFile, ReportsAFileThatShrinksAndSurvivesShortReads) {
