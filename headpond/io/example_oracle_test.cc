@@ -16,19 +16,19 @@ namespace {
 
 using test::as_message;
 
-// 77: neither Python has the package.
+// 77: neither Python is there and has a package that can be used; each said why.
 int oracle(const std::string& verb, const std::string& path) {
   int code = 77;
   for (const char* python : {HEADPOND_PYTHON, "/usr/bin/python3"}) {
     const int status =
         std::system((std::string(python) + " " HEADPOND_ORACLES "/examples.py " + verb + " '" + path + "'").c_str());
     code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-    if (code != 77) return code;
+    if (code != 77 && code != 126 && code != 127) return code;  // The shell's two: no such program.
   }
   std::puts("skipped: no python3-protobuf");
   const char* ci = std::getenv("CI");
   if (ci != nullptr && std::string_view(ci) == "true") ADD_FAILURE() << "python3-protobuf is missing";
-  return code;
+  return 77;
 }
 
 std::vector<std::string> read_records(const std::string& path) {

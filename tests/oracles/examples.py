@@ -4,17 +4,27 @@
 
 examples.py write FILE    random messages: each as this program happens to spell it, then as the canonical bytes
 examples.py check FILE    messages of others: ends with 0 iff each has the canonical bytes
-A file holds records: their length as 4 bytes, little-endian, then the bytes; the first byte is E or S, the kind. Ends
-with 77 where the package is missing.
+A file holds records: their length as 4 bytes, little-endian, then the bytes; the first byte is E or S, the kind. Says
+why and ends with 77 where there is no package that can be used.
 """
+import os
 import random
 import struct
 import sys
 
+# The other implementation (upb, seen in version 7.36) writes a key behind those that it is the begin of.
+os.environ.setdefault("PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION", "python")
+
+
+def not_there(error):
+    print(f"{sys.executable}: no protobuf that can be used: {error}")
+    sys.exit(77)
+
+
 try:
     from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
-except ImportError:
-    sys.exit(77)
+except (ImportError, AttributeError) as import_error:
+    not_there(import_error)
 
 FIELD = descriptor_pb2.FieldDescriptorProto
 MAP_ENTRY = descriptor_pb2.MessageOptions(map_entry=True)
@@ -36,6 +46,13 @@ def mapping(message, package, name, value, map_field):
     field(message, map_field, 1, FIELD.TYPE_MESSAGE, True, f"{package}.{message.name}.{name}")
 
 
+def message_class(pool, name):
+    descriptor = pool.FindMessageTypeByName(name)
+    if hasattr(message_factory, "GetMessageClass"):  # From protobuf 4.22 on, and from 5 on the only one.
+        return message_factory.GetMessageClass(descriptor)
+    return message_factory.MessageFactory(pool).GetPrototype(descriptor)
+
+
 def messages(package, packed):
     """tensorflow/core/example/{feature,example}.proto, with numbers packed or each by itself."""
     file = descriptor_pb2.FileDescriptorProto(name=f"{package}.proto", package=package, syntax="proto3")
@@ -53,9 +70,8 @@ def messages(package, packed):
     field(sequence, "context", 1, FIELD.TYPE_MESSAGE, message_type=f"{package}.Features")
     field(sequence, "feature_lists", 2, FIELD.TYPE_MESSAGE, message_type=f"{package}.FeatureLists")
     pool = descriptor_pool.DescriptorPool()
-    pool.Add(file)
-    factory = message_factory.MessageFactory(pool)
-    return {kind: factory.GetPrototype(pool.FindMessageTypeByName(f"{package}.{name}"))
+    pool.AddSerializedFile(file.SerializeToString())
+    return {kind: message_class(pool, f"{package}.{name}")
             for kind, name in [("E", "Example"), ("S", "SequenceExample")]}
 
 
@@ -119,4 +135,7 @@ def check(path):
 
 
 if __name__ == "__main__":
-    {"write": write, "check": check}[sys.argv[1]](sys.argv[2])
+    try:
+        {"write": write, "check": check}[sys.argv[1]](sys.argv[2])
+    except AttributeError as api_error:
+        not_there(api_error)
