@@ -5,6 +5,7 @@
 #include <string>
 
 #include "headpond/io/byte_window_internal.h"
+#include "headpond/io/memory_test_internal.h"
 #include "tests/test_files.h"
 
 namespace headpond::internal {
@@ -81,6 +82,20 @@ TEST(ByteWindow, BytesStayInOrderWhileTheRoomIsUsedAgain) {
     at += step;
   }
   EXPECT_EQ(text(window), long_text.substr(at));
+}
+
+class Endless final : public ByteReader {
+ public:
+  Result<size_t> read(std::span<std::byte> to) override { return to.size(); }
+  uint64_t left_at_most() const override { return UINT64_MAX; }
+  const std::string& name() const override { return name_; }
+
+ private:
+  const std::string name_ = "endless";
+};
+
+TEST(ByteWindow, SaysWhenMemoryRunsOut) {
+  EXPECT_OUT_OF_MEMORY([] { return ByteWindow(std::make_unique<Endless>()).until(UINT64_MAX); });
 }
 
 TEST(ByteWindow, RoomFollowsTheBytesAndNotWhatIsAskedFor) {

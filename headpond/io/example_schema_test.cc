@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "headpond/io/example_test_internal.h"
+#include "headpond/io/memory_test_internal.h"
 
 namespace headpond {
 namespace {
@@ -41,6 +42,15 @@ TEST(DescribeExample, CountsNumbersWithoutDecodingThem) {
   EXPECT_THAT(describe_example(as_message(message)).value(), ElementsAre(FeatureInfo{"a", i64, 1, 0, 0}));
   EXPECT_THAT(test::parse_error(ExampleParser({{.key = "a", .dtype = i64}}), message).message(),
               HasSubstr("a varint of more than 10 bytes"));
+}
+
+TEST(DescribeExample, SaysWhenMemoryRunsOut) {
+  std::string entries;
+  for (int i = 0; i < 3'000'000; ++i) entries += entry(std::to_string(i), "");
+  const std::string message = example(entries), both = test::sequence(entries, "");
+  const ExampleLimits any = {.max_features = UINT64_MAX};
+  EXPECT_OUT_OF_MEMORY([&] { return describe_example(as_message(message), any); });
+  EXPECT_OUT_OF_MEMORY([&] { return describe_sequence_example(as_message(both), any); });
 }
 
 TEST(DescribeSequenceExample, GivesContextAndLists) {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "headpond/io/example_test_internal.h"
+#include "headpond/io/memory_test_internal.h"
 
 namespace headpond {
 namespace {
@@ -86,6 +87,13 @@ TEST(MakeExample, RefusesWhatOthersCannotRead) {
   static const std::byte kOne{};
   const Tensor large = Tensor::view(&kOne, u8, {int64_t{1} << 31});  // Never read: the length is enough.
   EXPECT_EQ(make_example(std::vector<NamedTensor>{{"a", large}}).error().kind(), ErrorKind::ResourceExhausted);
+}
+
+TEST(MakeExample, SaysWhenMemoryRunsOut) {
+  static const std::byte kOne{};
+  const std::vector<NamedTensor> large = {{"a", Tensor::view(&kOne, u8, {int64_t{1} << 30})}};  // Never read, too.
+  EXPECT_OUT_OF_MEMORY([&] { return make_example(large); });
+  EXPECT_OUT_OF_MEMORY([&] { return make_sequence_example(large, {}); });
 }
 
 TEST(MakeSequenceExample, WritesContextThenLists) {

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// For tests: what happens when memory runs out.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "headpond/base/status.h"
+
+namespace headpond::test {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr bool kMemoryCanBeLimited = false;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+inline constexpr bool kMemoryCanBeLimited = false;
+#else
+inline constexpr bool kMemoryCanBeLimited = true;
+#endif
+#else
+inline constexpr bool kMemoryCanBeLimited = true;
+#endif
+
+/// Ends this process, which is a test's child: with 0 iff `call` returns ResourceExhausted where memory ends at 256 MB.
+template <class Call>
+[[noreturn]] void exit_without_memory(Call call) {
+  const rlimit limit = {256'000'000, 256'000'000};
+  if (setrlimit(RLIMIT_AS, &limit) != 0) _exit(2);
+  const auto result = call();
+  _exit(!result && result.error().kind() == ErrorKind::ResourceExhausted ? 0 : 1);
+}
+
+}  // namespace headpond::test
+
+/// REQUIRES: `call` is a function of no parameters that returns a Result. Sanitizers have their own memory: skipped.
+#define EXPECT_OUT_OF_MEMORY(call)                                                                            \
+  do {                                                                                                        \
+    if (!::headpond::test::kMemoryCanBeLimited) GTEST_SKIP() << "memory cannot be limited under a sanitizer"; \
+    EXPECT_EXIT(::headpond::test::exit_without_memory(call), testing::ExitedWithCode(0), "");                 \
+  } while (false)
