@@ -10,13 +10,14 @@
 #include <cstring>
 #include <exception>
 #include <limits>
-#include <new>
 
+#include "headpond/codec/caught_internal.h"
 #include "headpond/codec/wav_internal.h"
 
 namespace headpond {
 namespace {
 
+using codec_internal::fail_caught;
 using wav_internal::find_form;
 using wav_internal::Form;
 using wav_internal::kPcm;
@@ -164,11 +165,11 @@ Result<Wav> decode_wav(std::span<const std::byte> file, const WavOptions& option
           {samples.mutable_data(), cut->place_bytes});
   return Wav{std::move(samples), info->rate, info->is_cut};
 } catch (const std::exception&) {
-  return fail(current_exception_error());
+  return fail_caught(name);
 }
 
 Result<WavInfo> decode_wav_into(std::span<const std::byte> file, std::span<std::byte> place, const WavOptions& options,
-                                std::string_view name) {
+                                std::string_view name) try {
   auto info = wav_info(file, file.size(), options, name);
   if (!info) return info;
   const auto cut = cut_of(file, *info, options, name);
@@ -179,10 +180,12 @@ Result<WavInfo> decode_wav_into(std::span<const std::byte> file, std::span<std::
   }
   convert(*info, *find_form(info->code, info->bits), cut->bytes, cut->channels, place);
   return info;
+} catch (const std::exception&) {
+  return fail_caught(name);
 }
 
 Result<void> decode_wav_frames(const WavInfo& info, std::span<const std::byte> frames, int64_t channels,
-                               std::span<std::byte> place) {
+                               std::span<std::byte> place) try {
   const Form* const form = find_form(info.code, info.bits);
   const auto frame_bytes = static_cast<size_t>(info.frame_bytes);
   const size_t place_frame = static_cast<size_t>(channels) * sizeof(float);
@@ -197,6 +200,8 @@ Result<void> decode_wav_frames(const WavInfo& info, std::span<const std::byte> f
   const size_t count = std::min(frames.size() / frame_bytes, place.size() / place_frame);
   convert(info, *form, frames.first(count * frame_bytes), channels, place);
   return {};
+} catch (const std::exception&) {
+  return fail_caught("decode_wav_frames");
 }
 
 Result<std::vector<std::byte>> encode_wav(const Tensor& audio, int32_t rate) try {
@@ -215,8 +220,8 @@ Result<std::vector<std::byte>> encode_wav(const Tensor& audio, int32_t rate) try
     put(to, static_cast<int16_t>(scaled));
   }
   return file;
-} catch (const std::bad_alloc&) {
-  return fail(current_exception_error());
+} catch (const std::exception&) {
+  return fail_caught("encode_wav");
 }
 
 }  // namespace headpond

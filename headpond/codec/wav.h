@@ -21,9 +21,10 @@ struct WavOptions {
   int64_t desired_channels = -1;  ///< -1: the file's. Fewer: the first ones. More: the last one is repeated.
   int64_t desired_samples = -1;   ///< Frames. -1: all to the end. Fewer: cut. More: zeros at the end.
   int64_t first_sample = 0;       ///< The frame to begin with; nothing before it is touched.
-  /// Takes a data chunk that is longer than the file, has no size (0 or 0xffffffff: a stream, taken to the file's end)
-  /// or ends inside a frame; a block align or byte rate that does not follow from the format; an odd chunk without its
-  /// pad byte; bytes after the data that are no chunk.
+  /// Takes a data chunk that is longer than the file, has no size (0xffffffff, or 0 with bytes behind it that neither
+  /// the RIFF size excludes nor a usual chunk's id begins: a stream, taken to the file's end) or ends inside a frame; a
+  /// block align or byte rate that does not follow from the format; an odd chunk without its pad byte (noticed by the
+  /// usual id that follows, docs/formats/wav.md); bytes after the data that are no chunk.
   bool lenient = false;
   int32_t max_channels = 64;
 };
@@ -46,11 +47,11 @@ struct WavInfo {
 /// checked as far as `head` reaches. Supported: little-endian RIFF; PCM of 16 bits, as such or as extensible header.
 ///
 /// InvalidArgument iff the content contradicts itself: no RIFF/WAVE magic; format chunk missing, short, long, twice, or
-/// after the data; no data chunk or two; a chunk that is longer than the file; no channels, a rate of 0 or above 2^31 -
-/// 1; block align or byte rate that do not fit; a part of a frame. DataLoss iff the file ends inside a header.
-/// Unimplemented, with code and depth, container or GUID, iff the form is another. ResourceExhausted iff there are more
-/// than max_channels channels or 128 chunks. FailedPrecondition iff `head` ends before the data chunk and the file does
-/// not: the text says how much is needed.
+/// after the data; no data chunk or two; a chunk that is longer than the file; data without a size; no channels, a rate
+/// of 0 or above 2^31 - 1; block align or byte rate that do not fit; a part of a frame. DataLoss iff the file ends
+/// inside a header. Unimplemented, with code and depth, container or GUID, iff the form is another. ResourceExhausted
+/// iff there are more than max_channels channels or 128 chunks. FailedPrecondition iff `head` ends before the data, or
+/// within 4 bytes behind an empty data chunk, and the file does not: the text says how much is needed.
 Result<WavInfo> wav_info(std::span<const std::byte> head, uint64_t file_bytes, const WavOptions& options = {},
                          std::string_view name = "wav");
 

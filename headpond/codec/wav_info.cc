@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cstring>
-#include <optional>
+#include <exception>
 #include <string>
 
 #include "headpond/base/log.h"
+#include "headpond/codec/caught_internal.h"
 #include "headpond/codec/wav.h"
 #include "headpond/codec/wav_internal.h"
 
@@ -26,6 +26,11 @@ constexpr int kMaxChunks = 128;
 constexpr int32_t kUsualRate = 768'000;
 // The rest of a GUID that has a format code in its first two bytes.
 constexpr std::array<uint8_t, 14> kCodeGuid = {0, 0, 0, 0, 16, 0, 128, 0, 0, 170, 0, 56, 155, 113};
+
+// By these a chunk is known where bytes could be something else as well.
+constexpr std::array<std::string_view, 20> kUsualIds = {"fmt ", "data", "LIST", "fact", "JUNK", "junk", "PAD ",
+                                                        "FLLR", "bext", "iXML", "axml", "cart", "cue ", "plst",
+                                                        "smpl", "inst", "acid", "PEAK", "id3 ", "ID3 "};
 
 struct Chunk {
   std::string_view id;
@@ -112,6 +117,7 @@ class Parser {
     }
     HEADPOND_TRY(need(offset_ + kChunkHeader));
     if (++chunks_ > kMaxChunks) {
+      if (options_.lenient && has_data_) return end_here();
       return error(ErrorKind::ResourceExhausted, fmt::format("more than {} chunks, at offset {}", kMaxChunks, offset_));
     }
     Chunk chunk = {text(offset_), word(offset_ + 4), offset_ + kChunkHeader};
@@ -143,19 +149,36 @@ class Parser {
     if (chunk.size % 2 == 0 || end + 4 > file_bytes_) return {};
     if (!has_data_) HEADPOND_TRY(need(end + 4));
     if (end + 4 > head_.size()) return {};
-    const std::string_view next = text(end);
-    if (next != "fmt " && next != "data" && next != "LIST" && next != "fact") return {};
+    if (!is_usual_id(end)) return {};
     if (!options_.lenient) return invalid(fmt::format("{} of odd size {} has no pad byte", shown(chunk), chunk.size));
     offset_ = end;
     return {};
+  }
+
+  bool is_usual_id(uint64_t offset) const {
+    return std::find(kUsualIds.begin(), kUsualIds.end(), text(offset)) != kUsualIds.end();
+  }
+
+  // Without a size: samples to the file's end. An empty chunk ends the RIFF form, or a chunk is behind it.
+  Result<bool> is_stream(const Chunk& data) const {
+    if (data.size != 0) return data.size == kUnknownSize;
+    const uint64_t left = file_bytes_ - data.body;
+    if (left == 0 || riff_end_ == data.body) return false;
+    if (left < 4) return true;
+    HEADPOND_TRY(need(data.body + 4));
+    return !is_usual_id(data.body);
   }
 
   Result<void> take_data(Chunk& chunk) {
     if (!has_format_) return invalid(fmt::format("{} comes before the fmt chunk", shown(chunk)));
     if (has_data_) return invalid(fmt::format("a second data {}", shown(chunk)));
     const uint64_t left = file_bytes_ - chunk.body;
-    const bool is_stream = chunk.size == 0 || chunk.size == kUnknownSize;
-    if (options_.lenient && is_stream) chunk.size = left;
+    const auto endless = is_stream(chunk);
+    if (!endless) return fail(endless.error());
+    if (*endless && chunk.size == 0 && !options_.lenient) {
+      return invalid(fmt::format("{} has no size, {} bytes are behind it: a stream", shown(chunk), left));
+    }
+    if (*endless && options_.lenient) chunk.size = left;
     if (chunk.size > left) {
       if (!options_.lenient) return beyond(chunk);
       info_.is_cut = true;
@@ -244,8 +267,7 @@ class Parser {
   }
 
   void warn_of_rate() const {
-    static std::atomic<bool> warned = false;
-    if (info_.rate <= kUsualRate || warned.exchange(true)) return;
+    if (info_.rate <= kUsualRate || wav_internal::rate_was_reported.exchange(true)) return;
     log(LogLevel::warning, fmt::format("{}: a sample rate of {} Hz; further ones above {} are not reported", name_,
                                        info_.rate, kUsualRate));
   }
@@ -264,8 +286,10 @@ class Parser {
 }  // namespace
 
 Result<WavInfo> wav_info(std::span<const std::byte> head, uint64_t file_bytes, const WavOptions& options,
-                         std::string_view name) {
+                         std::string_view name) try {
   return Parser(head, file_bytes, options, name).parse();
+} catch (const std::exception&) {
+  return codec_internal::fail_caught(name);
 }
 
 }  // namespace headpond

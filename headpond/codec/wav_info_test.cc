@@ -5,6 +5,7 @@
 
 #include "headpond/base/log.h"
 #include "headpond/codec/wav.h"
+#include "headpond/codec/wav_internal.h"
 #include "headpond/codec/wav_test_internal.h"
 #include "tests/test_files.h"
 
@@ -148,6 +149,7 @@ TEST(WavInfo, Row27TheRateIsPositiveAndAnUnusualOneIsReportedOnce) {
   expect_always_invalid(riff(FormatChunk{.rate = 0}.text() + kData), "sample rate of 0");
   expect_always_invalid(riff(FormatChunk{.rate = 0xffffffff}.text() + kData), "sample rate of 4294967295");
   expect_always_invalid(riff(FormatChunk{.rate = 0x80000000}.text() + kData), "sample rate of 2147483648");
+  wav_internal::rate_was_reported = false;
   std::vector<std::string> lines;
   const LogSink before = set_log_sink([&](LogLevel, std::string_view line) { lines.emplace_back(line); });
   EXPECT_EQ(read(riff(FormatChunk{.rate = 768000}.text() + kData))->rate, 768000);
@@ -216,9 +218,39 @@ TEST(WavInfo, Row32DataWithoutASizeGoesToTheEndOfTheFileForTheLenientOnly) {
   EXPECT_EQ(read_lenient(endless)->frames, 3);
   EXPECT_FALSE(read_lenient(endless)->is_cut);
   const std::string zero = riff(kFormat + "data" + u32_text(0) + body);
-  expect_error(read(zero), ErrorKind::DataLoss, "inside a chunk's header at offset 44");
+  expect_invalid(zero, "chunk 'data' at offset 36 has no size, 6 bytes are behind it: a stream");
   EXPECT_EQ(read_lenient(zero)->frames, 3);
   EXPECT_EQ(read(riff(kFormat + chunk("data", "")))->frames, 0);
+}
+
+std::string with_riff_size(std::string file, uint32_t size) { return file.replace(4, 4, u32_text(size)); }
+
+TEST(WavInfo, Row32AStreamIsNeverTakenForAFileWithoutFrames) {
+  const std::string head = kFormat + "data" + u32_text(0);
+  const std::string samples_behind = riff(head + samples(std::vector<int16_t>(1000, 77)));
+  for (const uint32_t size : {0U, 0xffffffffU, 2036U}) {
+    const std::string file = with_riff_size(samples_behind, size);
+    expect_invalid(file, "has no size, 2000 bytes are behind it");
+    EXPECT_EQ(read_lenient(file)->frames, 1000);
+  }
+  expect_invalid(riff(head + std::string(800, '\0')), "has no size, 800 bytes are behind it");
+  EXPECT_EQ(read_lenient(riff(head + std::string(800, '\0')))->frames, 400);
+  expect_invalid(riff(head + "ab"), "has no size, 2 bytes");
+}
+
+TEST(WavInfo, Row32AnEmptyDataChunkBeforeAChunkOrAtTheEndOfTheFormHasNoFrames) {
+  const std::string empty = kFormat + chunk("data", "");
+  for (const bool lenient : {false, true}) {
+    for (const std::string& file : {riff(empty), riff(empty + chunk("LIST", "INFO")), riff(empty) + "TAG and more",
+                                    riff(empty) + std::string(300, '\0'), with_riff_size(riff(empty), 0)}) {
+      const auto info = read(file, {.lenient = lenient});
+      ASSERT_TRUE(info) << info.error();
+      EXPECT_EQ(info->frames, 0);
+    }
+  }
+  const auto file = to_bytes(riff(empty + chunk("LIST", "INFO")));
+  EXPECT_THAT(wav_info(std::span(file).first(44), file.size()).error().message(), HasSubstr("at least 48 are needed"));
+  EXPECT_EQ(wav_info(std::span(file).first(48), file.size())->frames, 0);
 }
 
 TEST(WavInfo, Row33DataIsThereOnceAndInWholeFrames) {
@@ -249,6 +281,10 @@ TEST(WavInfo, Row35UnknownChunksAreSkippedWithTheirPadByte) {
   expect_invalid(riff(unpadded + kFormat + kData), "chunk 'LIST' at offset 12 of odd size 3 has no pad byte");
   EXPECT_EQ(read_lenient(riff(unpadded + kFormat + unpadded + kData))->frames, 3);
   EXPECT_EQ(read(riff(kFormat + kData + unpadded))->frames, 3);
+  for (const std::string id : {"JUNK", "bext", "iXML", "cue "}) {
+    expect_invalid(riff(unpadded + chunk(id, "") + kFormat + kData), "'LIST' at offset 12 of odd size 3 has no pad");
+    EXPECT_EQ(read_lenient(riff(unpadded + chunk(id, "") + kFormat + kData))->frames, 3);
+  }
   std::string many;
   for (int i = 0; i < 126; ++i) many += chunk("JUNK", "");
   EXPECT_TRUE(read(riff(many + kFormat + kData)));
@@ -262,6 +298,9 @@ TEST(WavInfo, BytesBehindTheDataArePartOfTheFileOnlyIfTheRiffSizeSaysSo) {
   EXPECT_EQ(read(file + "abc")->frames, 3);
   expect_error(read(riff(kFormat + kData + "abc")), ErrorKind::DataLoss, "inside a chunk's header at offset 50");
   EXPECT_EQ(read_lenient(riff(kFormat + kData + "abc"))->frames, 3);
+  const std::string padded = with_riff_size(riff(kFormat + kData) + std::string(2048, '\0'), 0xffffffff);
+  expect_error(read(padded), ErrorKind::ResourceExhausted, "more than 128 chunks");
+  EXPECT_EQ(read_lenient(padded)->frames, 3);
   EXPECT_EQ(read_lenient(riff(kFormat + kData + "garbage!\xff\xff\xff\x7f"))->frames, 3);
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the header's reader and the decoder share: the table of supported forms.
+// What the header's reader, the decoder and the tests share.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -9,6 +10,9 @@ namespace headpond::wav_internal {
 
 inline constexpr uint16_t kPcm = 1;
 inline constexpr uint16_t kExtensible = 0xfffe;
+
+/// True from the first unusual rate on that was logged.
+inline std::atomic<bool> rate_was_reported = false;
 
 /// One form of a value. A new one is a row of the table in wav.cc.
 struct Form {

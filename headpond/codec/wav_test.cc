@@ -119,6 +119,12 @@ TEST(DecodeWav, RefusesOptionsOutsideTheirRange) {
   }
 }
 
+TEST(DecodeWav, NamesTheFileAlsoWhereATensorCannotBeMade) {
+  const auto wav = decode_wav(file_of({1}), {.desired_samples = (int64_t{1} << 61) + 1}, "a.wav");
+  ASSERT_FALSE(wav);
+  EXPECT_THAT(wav.error().message(), testing::StartsWith("a.wav: "));
+}
+
 TEST(DecodeWav, TakesWideFramesInLenientMode) {
   const auto file = to_bytes(riff(FormatChunk{.block_align = 4}.text() + chunk("data", samples({8192, 1, 16384, 1}))));
   EXPECT_FALSE(decode_wav(file));
