@@ -69,15 +69,17 @@ TEST(DecodePngFaults, Row53EquivalentsOfTheFourteenBrokenFilesOfPngSuiteAreRejec
     expect_error(file_of(header_of(5, 3, type, depth), kImage.data()), ErrorKind::InvalidArgument,
                  "colour type " + std::to_string(type) + " with " + std::to_string(depth) + " bits");
   }
-  expect_error(file_of(kImage.header(), ""), ErrorKind::InvalidArgument, "no IDAT chunk");                 // xdt
-  expect_error(file_of(kImage.header(), damaged(kImage.data())), ErrorKind::DataLoss, "IDAT: CRC error");  // xcs
+  expect_error(file_of(kImage.header(), ""), ErrorKind::InvalidArgument, "no IDAT chunk");  // xdt
+  expect_error(file_of(kImage.header(), damaged(kImage.data())), ErrorKind::DataLoss,
+               "chunk IDAT at offset 33: wrong checksum");  // xcs
 }
 
 TEST(DecodePngFaults, Row54AWrongChecksumIsAnErrorOfANeededChunkAndAWarningOfAnother) {
   const PngImageOf palette = {.color_type = 3};
   expect_error(kPngSignature + palette.header() + damaged(palette.palette()) + palette.data() + kEnd,
-               ErrorKind::DataLoss, "PLTE: CRC error");
-  expect_error(kPngSignature + kImage.header() + kImage.data() + damaged(kEnd), ErrorKind::DataLoss, "IEND: CRC error");
+               ErrorKind::DataLoss, "chunk PLTE at offset 33: wrong checksum");
+  expect_error(kPngSignature + kImage.header() + kImage.data() + damaged(kEnd), ErrorKind::DataLoss,
+               "chunk IEND at offset 71: wrong checksum");
   for (const std::string type : {"tEXt", "gAMA", "abCd"}) {
     expect_warning(kImage.file(damaged(png_chunk(type, "abcd"))), type + ": CRC error");
     expect_warning(kImage.file("", damaged(png_chunk(type, "abcd"))), type + ": CRC error");
@@ -114,6 +116,8 @@ TEST(DecodePngFaults, Row55AndRow57ASmallFileThatAsksForMuchMemoryIsRefused) {
                "bytes of IDAT cannot hold an image of 8000 x 8000 pixels of 64 bits");
   expect_error(file_of(header_of(8000, 8000, 6, 16, std::string("\0\0\1", 3)), kImage.data()), ErrorKind::DataLoss,
                "cannot hold");
+  const auto widest = to_bytes(file_of(header_of(1U << 30, 1U << 30, 6, 16, std::string("\0\0\1", 3)), kImage.data()));
+  EXPECT_EQ(decode_png(widest, {.max_pixels = INT64_MAX}).error().kind(), ErrorKind::DataLoss);
   const std::string huge = file_of(header_of(8000, 8000, 6, 16), kImage.data());
   BufferPool pool;
   const CurrentPool current(pool);
@@ -166,9 +170,42 @@ TEST(DecodePngFaults, Row57BombsAndManyChunksAreRefusedAndTextIsNotInflated) {
   EXPECT_TRUE(read(kImage.file(png_chunk("tEXt", std::string(8'000'000, 'x')))));
   expect_error(kImage.file(png_chunk("tEXt", std::string(8'000'001, 'x'))), ErrorKind::ResourceExhausted,
                "chunk tEXt at offset 33 has 8000001 bytes");
+}
+
+// Image data of one byte a chunk, with empty ones between.
+std::string pieces_of(const std::string& data) {
   std::string pieces;
-  for (const char c : deflated(kImage.raw())) pieces += png_chunk("IDAT", std::string(1, c)) + png_chunk("IDAT", "");
-  EXPECT_TRUE(read(file_of(kImage.header(), pieces)));
+  for (const char c : data) pieces += png_chunk("IDAT", std::string(1, c)) + png_chunk("IDAT", "");
+  return pieces;
+}
+
+TEST(DecodePngFaults, Row56AndRow57ImageDataInManyPiecesAreCheckedToTheirEnd) {
+  const std::string data = deflated(kImage.raw());
+  const auto image = read(file_of(kImage.header(), pieces_of(data)));
+  ASSERT_TRUE(image) << image.error();
+  EXPECT_EQ(image->warnings.count, 0) << image->warnings.first;
+  EXPECT_EQ(image->pixels.as<uint8_t>()[14], kImage.value(2, 4, 0));
+  for (size_t i = 1; i <= 4; ++i) {
+    const std::string wrong = with(data, data.size() - i, static_cast<char>(data[data.size() - i] ^ 1));
+    expect_error(file_of(kImage.header(), pieces_of(wrong)), ErrorKind::DataLoss, "incorrect data check");
+  }
+  for (size_t size = 0; size < data.size(); ++size) {
+    const auto cut = read(file_of(kImage.header(), pieces_of(data.substr(0, size)) + png_chunk("IDAT", "")));
+    ASSERT_FALSE(cut) << size;
+    EXPECT_EQ(cut.error().kind(), ErrorKind::DataLoss) << cut.error();
+  }
+  expect_warning(file_of(kImage.header(), pieces_of(data + "more")), "IDAT: Extra compressed data");
+  const std::string damaged_last = with(pieces_of(data), pieces_of(data).size() - 12 - 1, '\0');
+  expect_error(file_of(kImage.header(), damaged_last), ErrorKind::DataLoss, "chunk IDAT at offset");
+}
+
+TEST(DecodePngFaults, Row56DataDamagedBehindTheLastRowAreDataLoss) {
+  const std::string raw = kImage.raw(), size = {static_cast<char>(raw.size()), '\0'};
+  const std::string sizes = size + static_cast<char>(~raw.size()) + '\xff';
+  const std::string stored = std::string("\x78\x01\0", 3) + sizes + raw;
+  const auto file = [](const std::string& body) { return file_of(kImage.header(), png_chunk("IDAT", body)); };
+  expect_error(file(stored + "\7"), ErrorKind::DataLoss, "invalid block type");
+  expect_error(file(stored + std::string("\1\1\0\1\0", 5)), ErrorKind::DataLoss, "invalid stored block lengths");
 }
 
 TEST(DecodePngFaults, Row58AnIndexBehindThePaletteIsBlack) {
@@ -176,6 +213,7 @@ TEST(DecodePngFaults, Row58AnIndexBehindThePaletteIsBlack) {
   const std::string file = kPngSignature + image.header() + png_chunk("PLTE", "abc") + image.data() + kEnd;
   const auto decoded = read(file);
   ASSERT_TRUE(decoded) << decoded.error();
+  EXPECT_EQ(decoded->warnings.count, 0);
   for (uint32_t y = 0; y < image.height; ++y) {
     for (uint32_t x = 0; x < image.width; ++x) {
       const auto pixel = decoded->pixels.as<uint8_t>().subspan((y * image.width + x) * 3, 3);
@@ -197,19 +235,37 @@ TEST(DecodePngFaults, Row58PalettesAndTransparencyThatDoNotFitAreRefusedOrIgnore
     const auto decoded = read(image.file(image.transparency(alphas)));
     ASSERT_TRUE(decoded) << decoded.error();
     EXPECT_EQ(decoded->pixels.dim(2), 3);
+    EXPECT_EQ(decoded->warnings.count, 1);
     EXPECT_THAT(decoded->warnings.first, HasSubstr("tRNS"));
   }
   const auto early =
       read(kPngSignature + image.header() + image.transparency(2) + image.palette() + image.data() + kEnd);
   ASSERT_TRUE(early) << early.error();
   EXPECT_EQ(early->pixels.dim(2), 3);
+  EXPECT_LE(early->warnings.count, 1);
+  const PngImageOf wide = {.color_type = 3, .bit_depth = 4};
+  for (const uint32_t alphas : {4, 5}) {
+    const auto longer =
+        read(kPngSignature + image.header() + wide.palette() + image.transparency(alphas) + image.data() + kEnd);
+    ASSERT_TRUE(longer) << longer.error();
+    EXPECT_EQ(longer->pixels.dim(2), alphas == 4 ? 4 : 3) << "16 colours, of which 2 bits reach 4";
+    EXPECT_EQ(longer->warnings.count, alphas == 4 ? 0 : 1);
+  }
 }
 
 TEST(DecodePngFaults, ChunksAtWrongPlacesAreRefused) {
   const PngImageOf palette = {.color_type = 3};
-  expect_error(palette.file(palette.palette()), ErrorKind::InvalidArgument, "PLTE");
-  expect_error(kImage.file(kImage.header()), ErrorKind::InvalidArgument, "IHDR");
-  expect_error(kImage.file(png_chunk("ABCD", "")), ErrorKind::InvalidArgument, "ABCD");
+  const PngImageOf color = {.color_type = 2};
+  const std::string colors = png_chunk("PLTE", "abcdef");
+  expect_error(palette.file(palette.palette()), ErrorKind::InvalidArgument, "a second chunk PLTE at offset 813");
+  expect_error(palette.file("", colors), ErrorKind::InvalidArgument, "comes after the image");
+  expect_error(color.file("", colors), ErrorKind::InvalidArgument, "chunk PLTE at offset");
+  expect_error(color.file(colors + colors), ErrorKind::InvalidArgument, "a second chunk PLTE at offset 51");
+  EXPECT_EQ(read(color.file(colors))->warnings.count, 0);
+  expect_error(kImage.file(kImage.header()), ErrorKind::InvalidArgument, "a second chunk IHDR at offset 33");
+  expect_error(kImage.file("", kImage.header()), ErrorKind::InvalidArgument, "a second chunk IHDR");
+  expect_error(kImage.file(png_chunk("ABCD", "")), ErrorKind::InvalidArgument, "chunk ABCD at offset 33 is needed");
+  expect_error(kImage.file("", png_chunk("ABCD", "")), ErrorKind::InvalidArgument, "chunk ABCD at offset");
   expect_error(kPngSignature + png_chunk("tEXt", "0123456789abc") + kImage.file().substr(8), ErrorKind::InvalidArgument,
                "IHDR of 13");
   expect_error(kImage.file(png_chunk("a\x01yz", "")), ErrorKind::DataLoss,

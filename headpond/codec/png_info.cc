@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <exception>
 #include <string>
 
+#include "headpond/codec/caught_internal.h"
 #include "headpond/codec/png.h"
 #include "headpond/codec/png_internal.h"
 
@@ -40,15 +42,19 @@ class Scanner {
   Result<Layout> read_head() {
     HEADPOND_TRY(take_signature());
     HEADPOND_TRY(take_header());
-    while (layout_.has_palette() && !has_data()) HEADPOND_TRY(take_chunk());
+    while (layout_.has_palette() && !has_data()) {
+      if (is_done_) return no_image();
+      HEADPOND_TRY(take_chunk());
+    }
     return layout_;
   }
 
   Result<Layout> read_all() {
+    checks_sums_ = true;
     HEADPOND_TRY(take_signature());
     HEADPOND_TRY(take_header());
     while (!is_done_) HEADPOND_TRY(take_chunk());
-    if (!has_data()) return invalid("no IDAT chunk: there is no image");
+    if (!has_data()) return no_image();
     HEADPOND_TRY(check_data());
     return layout_;
   }
@@ -58,6 +64,8 @@ class Scanner {
     return fail(kind, fmt::format("{}: {}", name_, what));
   }
   tl::unexpected<Error> invalid(std::string_view what) const { return error(ErrorKind::InvalidArgument, what); }
+
+  tl::unexpected<Error> no_image() const { return invalid("no IDAT chunk: there is no image"); }
 
   uint8_t byte(uint64_t offset) const { return static_cast<uint8_t>(head_[offset]); }
   uint32_t word(uint64_t offset) const {
@@ -82,6 +90,10 @@ class Scanner {
   }
 
   Result<void> take_signature() {
+    if (options_.channels < 0 || options_.channels > 4 || (options_.dtype != u8 && options_.dtype != u16)) {
+      return invalid(fmt::format("channels {} of {}: 0 to 4 of uint8 or uint16 were expected", options_.channels,
+                                 headpond::name(options_.dtype)));
+    }
     const size_t seen = std::min(head_.size(), kSignature.size());
     if (seen == 0 || std::memcmp(head_.data(), kSignature.data(), seen) == 0) return need(kSignature.size());
     return invalid(fmt::format("not a PNG file: it begins with {:02x}", fmt::join(head_.first(seen), " ")));
@@ -91,8 +103,7 @@ class Scanner {
     HEADPOND_TRY(need(kHeaderEnd));
     const std::string_view type(reinterpret_cast<const char*>(&head_[12]), 4);
     if (word(8) != 13 || type != "IHDR") return invalid("the first chunk is not an IHDR of 13 bytes");
-    const auto* const checked = reinterpret_cast<const Bytef*>(&head_[12]);
-    if (crc32(0, checked, 17) != word(29)) return error(ErrorKind::DataLoss, "chunk IHDR at offset 8: wrong checksum");
+    HEADPOND_TRY(check_sum({type, 13, 16}));
     layout_.width = word(16);
     layout_.height = word(20);
     layout_.bit_depth = byte(24);
@@ -130,13 +141,21 @@ class Scanner {
     const Chunk chunk = {{reinterpret_cast<const char*>(&head_[offset_ + 4]), 4}, word(offset_), offset_ + 8};
     if (layout_.is_animated && has_data() && chunk.type != "IDAT") return end();
     HEADPOND_TRY(check_chunk(chunk));
-    HEADPOND_TRY(note(chunk));
+    const bool is_needed = chunk.type[0] <= 'Z';
+    if (is_needed && checks_sums_) HEADPOND_TRY(check_sum(chunk));
+    HEADPOND_TRY(is_needed ? note_needed(chunk) : note(chunk));
     offset_ = chunk.body + chunk.size + 4;
     return {};
   }
   Result<void> end() {
     is_done_ = true;
     return {};
+  }
+
+  Result<void> check_sum(const Chunk& chunk) const {
+    const auto* const checked = reinterpret_cast<const Bytef*>(&head_[chunk.body - 4]);
+    if (crc32(0, checked, chunk.size + 4) == word(chunk.body + chunk.size)) return {};
+    return error(ErrorKind::DataLoss, fmt::format("{}: wrong checksum", shown(chunk)));
   }
 
   Result<void> check_chunk(const Chunk& chunk) {
@@ -159,22 +178,44 @@ class Scanner {
                  fmt::format("{} has {} bytes, more than the limit of {}", shown(chunk), chunk.size, kMaxChunkBytes));
   }
 
+  Result<void> note_needed(const Chunk& chunk) {
+    if (chunk.type == "IDAT") return note_data(chunk);
+    if (chunk.type == "PLTE") return note_palette(chunk);
+    if (chunk.type == "IEND") return end();
+    if (chunk.type == "IHDR") return invalid(fmt::format("a second {}", shown(chunk)));
+    return invalid(fmt::format("{} is needed to read the image, and not known", shown(chunk)));
+  }
+
+  Result<void> note_data(const Chunk& chunk) {
+    if (layout_.has_palette() && layout_.palette_entries == 0) {
+      return invalid(fmt::format("{}: no PLTE before it", shown(chunk)));
+    }
+    const uint64_t begin = chunk.body - 8, end = chunk.body + chunk.size + 4;
+    if (++data_chunks_ == 1) layout_.run_begin = layout_.run_end = begin;
+    if (begin == layout_.run_end && chunk.size <= kLargest - layout_.run_bytes) {
+      layout_.run_end = end;
+      layout_.run_bytes += chunk.size;
+    }
+    layout_.data_bytes += chunk.size;
+    if (chunk.size > 0) layout_.data_end = end;
+    return {};
+  }
+
+  Result<void> note_palette(const Chunk& chunk) {
+    if (has_data()) return invalid(fmt::format("{} comes after the image", shown(chunk)));
+    if (has_colors_) return invalid(fmt::format("a second {}", shown(chunk)));
+    has_colors_ = true;
+    if (!layout_.has_palette()) return {};
+    if (chunk.size == 0 || chunk.size % 3 != 0 || chunk.size > 3 * 256) {
+      return invalid(fmt::format("{} has {} bytes: 1 to 256 colours of 3 were expected", shown(chunk), chunk.size));
+    }
+    layout_.palette_entries = std::min(static_cast<int>(chunk.size / 3), 1 << layout_.bit_depth);
+    return {};
+  }
+
   Result<void> note(const Chunk& chunk) {
-    if (chunk.type == "IDAT") {
-      if (layout_.has_palette() && layout_.palette_entries == 0)
-        return invalid(fmt::format("{}: no PLTE before it", shown(chunk)));
-      ++data_chunks_;
-      layout_.data_bytes += chunk.size;
-      if (chunk.size > 0) layout_.data_end = chunk.body + chunk.size + 4;
-    } else if (chunk.type == "IEND") {
-      is_done_ = true;
-    } else if (chunk.type == "acTL") {
+    if (chunk.type == "acTL") {
       layout_.is_animated = layout_.is_animated || !has_data();
-    } else if (chunk.type == "PLTE" && layout_.has_palette()) {
-      if (chunk.size == 0 || chunk.size % 3 != 0 || chunk.size > 3 * 256) {
-        return invalid(fmt::format("{} has {} bytes: 1 to 256 colours of 3 were expected", shown(chunk), chunk.size));
-      }
-      layout_.palette_entries = static_cast<int>(chunk.size / 3);
     } else if (chunk.type == "tRNS" && layout_.has_palette() && !has_data()) {
       const bool fits = chunk.size <= static_cast<uint32_t>(layout_.palette_entries);
       layout_.palette_alphas = fits ? static_cast<int>(chunk.size) : 0;
@@ -183,11 +224,14 @@ class Scanner {
   }
 
   Result<void> check_data() const {
-    const uint64_t row_bits =
-        uint64_t{layout_.width} * static_cast<unsigned>(layout_.stored_channels() * layout_.bit_depth);
-    uint64_t least;  // An interlaced image has more.
-    if (__builtin_mul_overflow((row_bits + 7) / 8, uint64_t{layout_.height}, &least)) least = UINT64_MAX;
-    if (layout_.is_interlaced) least = uint64_t{layout_.width} * layout_.height * (row_bits / layout_.width) / 8;
+    const auto pixel_bits = static_cast<unsigned>(layout_.stored_channels() * layout_.bit_depth);
+    const uint64_t row_bits = uint64_t{layout_.width} * pixel_bits;
+    uint64_t least;  // Rows of an interlaced image's passes end at bytes elsewhere: at least its bits.
+    const bool is_more = layout_.is_interlaced
+                             ? __builtin_mul_overflow(row_bits, uint64_t{layout_.height}, &least)
+                             : __builtin_mul_overflow((row_bits + 7) / 8, uint64_t{layout_.height}, &least);
+    if (is_more) least = UINT64_MAX;
+    if (layout_.is_interlaced) least /= 8;
     if (layout_.data_bytes >= least / kMostInflation) return {};
     return error(ErrorKind::DataLoss,
                  fmt::format("{} bytes of IDAT cannot hold an image of {} x {} pixels of {} bits", layout_.data_bytes,
@@ -202,6 +246,8 @@ class Scanner {
   uint64_t offset_ = 0;
   int chunks_ = 1;
   int64_t data_chunks_ = 0;
+  bool checks_sums_ = false;  // Of the chunks that are needed; the whole file is there.
+  bool has_colors_ = false;   // A PLTE chunk was seen.
   bool is_done_ = false;
 };
 
@@ -218,11 +264,13 @@ Result<Layout> png_internal::read_layout(std::span<const std::byte> file, const 
 }
 
 Result<PngInfo> png_info(std::span<const std::byte> head, uint64_t file_bytes, const PngOptions& options,
-                         std::string_view name) {
+                         std::string_view name) try {
   const auto layout = png_internal::read_head(head, file_bytes, options, name);
   if (!layout) return fail(layout.error());
   return PngInfo{layout->height,    layout->width,         layout->channels(),
                  layout->bit_depth, layout->has_palette(), layout->is_interlaced};
+} catch (const std::exception&) {
+  return codec_internal::fail_caught(name);
 }
 
 }  // namespace headpond

@@ -66,6 +66,17 @@ TEST(PngInfo, LimitsPixelsByTheOption) {
   EXPECT_TRUE(read(test::kPngSignature + PngImageOf{8'000, 8'000}.header()));
 }
 
+TEST(PngInfo, RefusesWhatDecodingRefuses) {
+  const PngImageOf palette = {.color_type = 3};
+  const std::string no_image = test::kPngSignature + palette.header() + palette.palette() + png_chunk("IEND", "");
+  EXPECT_THAT(read(no_image + palette.data()).error().message(), HasSubstr("a.png: no IDAT chunk"));
+  EXPECT_EQ(read(no_image + palette.data()).error().kind(), ErrorKind::InvalidArgument);
+  EXPECT_FALSE(decode_png(to_bytes(no_image + palette.data())));
+  for (const PngOptions& options : {PngOptions{.channels = 9}, PngOptions{.channels = -1}, PngOptions{.dtype = f32}}) {
+    EXPECT_THAT(read(PngImageOf{}.file(), options).error().message(), HasSubstr("a.png: channels"));
+  }
+}
+
 TEST(PngInfo, FlippedBitsOfAHeaderAreNoticed) {
   const std::string file = PngImageOf{}.file();
   for (size_t bit = 0; bit < 8 * 33; ++bit) {

@@ -19,6 +19,9 @@ struct Layout {
   int palette_alphas = 0;   // Entries of a tRNS chunk that fits the palette.
   uint64_t data_bytes = 0;  // Of all IDAT chunks.
   uint64_t data_end = 0;    // Behind the last IDAT chunk that is not empty.
+  // The IDAT chunks that lie one behind the other, from the first one on, as far as one chunk could hold their bytes.
+  uint64_t run_begin = 0, run_end = 0;
+  uint32_t run_bytes = 0;
 
   bool has_palette() const { return color_type == 3; }
   bool has_color() const { return (color_type & 2) != 0; }
@@ -32,7 +35,8 @@ struct Layout {
 Result<Layout> read_head(std::span<const std::byte> head, uint64_t file_bytes, const PngOptions& options,
                          std::string_view name);
 
-/// The layout of a whole file, checked: all chunks in bounds and within the limits, enough data for the image.
+/// The layout of a whole file, checked: all chunks in bounds and within the limits, those that are needed in order,
+/// once and with right checksums, enough data for the image.
 Result<Layout> read_layout(std::span<const std::byte> file, const PngOptions& options, std::string_view name);
 
 }  // namespace headpond::png_internal
