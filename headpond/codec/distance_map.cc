@@ -171,10 +171,10 @@ void write_rows(std::span<const ImagePoint> points, float limit, const ImageChan
 }
 
 Result<void> check(float limit, const ImageChannel& to) {
-  const bool is_limit = limit > 0 && limit <= kMaxDistanceLimit;
+  const bool is_limit = limit >= kMinDistanceLimit && limit <= kMaxDistanceLimit;
   if (!is_limit) {
-    return fail(ErrorKind::InvalidArgument,
-                fmt::format("distance map: a limit of {}; 0 to {} was expected", limit, kMaxDistanceLimit));
+    return fail(ErrorKind::InvalidArgument, fmt::format("distance map: a limit of {}; {} to {} was expected", limit,
+                                                        kMinDistanceLimit, kMaxDistanceLimit));
   }
   int64_t bytes = static_cast<int64_t>(item_size(to.dtype));
   const bool fits = (to.dtype == f32 || to.dtype == u8) && to.height >= 0 && to.width >= 0 && to.index >= 0 &&
@@ -194,6 +194,7 @@ Result<void> check(float limit, const ImageChannel& to) {
 
 Result<void> write_distance_map(std::span<const ImagePoint> points, float limit, const ImageChannel& to) try {
   HEADPOND_TRY(check(limit, to));
+  if (to.image.empty()) return {};
   if (to.dtype == f32) {
     write_rows<float>(points, limit, to);
   } else {

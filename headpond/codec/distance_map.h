@@ -33,17 +33,20 @@ struct ImageChannel {
 
 /// The largest limit: up to here every sum of two squares is exact, or rounded once.
 inline constexpr float kMaxDistanceLimit = 4096;
+/// The smallest. Distances are 0 or at least 1, so no less of one says more; 255 / limit stays a number.
+inline constexpr float kMinDistanceLimit = 0.001F;
 
 /// Writes min(distance in pixels, limit) for every pixel into one channel; the others stay as they are. No points:
-/// limit everywhere. Time: O(height * width + n log n) for n points, whatever the limit.
+/// limit everywhere. Time: O(height * (width + c) + n log n) for n points, of which c columns outside the image have
+/// some that are no further than the limit from it: none where all points are inside, at most min(n, 2 * limit + 2).
 ///
 /// f32: the distance d itself, for a network's input. Its bits are those of float arithmetic rounded to the nearest
 /// after each operation, the minimum over all points of sqrt(dx * dx + dy * dy), then of that and the limit. u8: the
 /// integer part of d * (255 / limit) + 0.5, the same arithmetic, so that 0 is a point and 255 the limit or beyond: a
 /// channel beside the colours of an image that is stored, and scaled with them.
 ///
-/// InvalidArgument iff the limit is not in (0, 4096], the dtype is another, a size is negative, the index is none of
-/// the channels, or the image has not just the bytes that these need, aligned for the dtype.
+/// InvalidArgument iff the limit is not in [0.001, 4096], the dtype is another, a size is negative, the index is none
+/// of the channels, or the image has not just the bytes that these need, aligned for the dtype.
 Result<void> write_distance_map(std::span<const ImagePoint> points, float limit, const ImageChannel& to);
 
 /// The same as a new tensor, f32 [height, width].

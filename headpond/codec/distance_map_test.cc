@@ -189,8 +189,26 @@ TEST(DistanceMap, WritesIntoOneChannelOfAnImageAndTouchesNoOther) {
   }
 }
 
+TEST(DistanceMap, OfNoPixelsTakesNoTimeAndNoPlace) {
+  constexpr int64_t kMany = int64_t{1} << 50;
+  for (const DType dtype : {f32, u8}) {
+    for (const auto& [height, width] : {std::pair{kMany, int64_t{0}}, {int64_t{0}, kMany}, {int64_t{0}, int64_t{0}}}) {
+      for (const bool is_planar : {false, true}) {
+        const ImageChannel none = {.image = {},
+                                   .height = height,
+                                   .width = width,
+                                   .channels = 2,
+                                   .index = 1,
+                                   .is_planar = is_planar,
+                                   .dtype = dtype};
+        EXPECT_TRUE(write_distance_map(Points{{0, 0}}, 5, none));
+      }
+    }
+  }
+}
+
 TEST(DistanceMap, OfU8IsZeroAtAPointAnd255AtTheLimit) {
-  for (const float limit : {0.3F, 1.0F, 3.0F, 17.3F, 255.0F, 333.3F, 4096.0F}) {
+  for (const float limit : {kMinDistanceLimit, 0.3F, 1.0F, 3.0F, 17.3F, 255.0F, 333.3F, 4096.0F}) {
     std::vector<uint8_t> image(5000);
     const ImageChannel channel = {
         .image = std::as_writable_bytes(std::span(image)), .height = 1, .width = 5000, .dtype = u8};
@@ -210,7 +228,8 @@ TEST(DistanceMap, RefusesWhatDoesNotFit) {
     const auto result = write_distance_map({}, limit, channel);
     return !result && result.error().kind() == ErrorKind::InvalidArgument;
   };
-  for (const float limit : {0.0F, -1.0F, 4096.5F, std::numeric_limits<float>::infinity(), std::nanf("")}) {
+  for (const float limit :
+       {0.0F, 1e-38F, 0.0009F, -1.0F, 4096.5F, std::numeric_limits<float>::infinity(), std::nanf("")}) {
     EXPECT_TRUE(refused(good, limit)) << limit;
   }
   const auto with = [&](auto change) {

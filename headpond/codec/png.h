@@ -63,10 +63,11 @@ struct PngImage {
 /// Decodes a whole file.
 ///
 /// InvalidArgument iff it is no PNG; a size, depth or colour type is none that there is; the palette or the image is
-/// missing; IHDR or PLTE is at a wrong place or twice, or an unknown chunk says that it is needed; an option is out of its range. DataLoss iff it is cut, a needed chunk's
-/// checksum is wrong, or the compressed data are damaged up to their end, or too few for the image (checked against the
-/// best that deflate can do before memory is asked for). ResourceExhausted iff it has more than max_pixels, more than
-/// 128 chunks besides IDAT, or one of them has more than 8,000,000 bytes; or memory is out.
+/// missing; IHDR or PLTE is at a wrong place or twice, or an unknown chunk says that it is needed; an option is out of
+/// its range. DataLoss iff it is cut, a needed chunk's checksum is wrong, or the compressed data are damaged up to
+/// their end, or too few for the image (checked against the best that deflate can do before memory is asked for).
+/// ResourceExhausted iff it has more than max_pixels, more than 128 chunks besides IDAT, or one of them has more than
+/// 8,000,000 bytes; or memory is out.
 ///
 /// Beside the pixels it takes some 100 KB and two rows of at most 8 bytes a pixel, which count if an image is very
 /// wide; for grey out of colour one row more, of an interlaced image the whole image in colour.

@@ -75,6 +75,18 @@ TEST(DecodePng, Row60EveryTypeDepthAndInterlaceIsPixelEqual) {
   }
 }
 
+TEST(DecodePng, EveryFilterOfRowsIsPixelEqual) {
+  for (const auto& [type, depth] : kPngKinds) {
+    for (int filter = 1; filter <= 5; ++filter) {
+      SCOPED_TRACE(testing::Message() << "filter " << filter);
+      const PngImageOf image = {23, 12, type, depth, filter % 2 == 0, filter};
+      expect_pixels(image, image.file(), 0, own_channels(type));
+      const PngImageOf other = {5, 7, type, depth, filter % 2 != 0, filter};
+      expect_pixels(other, other.file(), 0, own_channels(type));
+    }
+  }
+}
+
 TEST(DecodePng, EverySmallSizeIsPixelEqual) {
   for (const auto& [type, depth] : {std::pair{0, 1}, {3, 2}, {2, 8}, {4, 16}}) {
     for (uint32_t side = 1; side <= 9; ++side) {

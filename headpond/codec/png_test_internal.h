@@ -5,8 +5,10 @@
 
 #include <zlib.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstdlib>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -42,6 +44,7 @@ struct PngImageOf {
   uint32_t width = 5, height = 3;
   int color_type = 0, bit_depth = 8;
   bool is_interlaced = false;
+  int filter = 0;  // Of every row: 0 none, 1 left, 2 up, 3 average, 4 Paeth; 5: each in turn.
 
   int values() const { return std::array{1, 0, 3, 1, 2, 0, 4}[static_cast<size_t>(color_type)]; }
   uint32_t value(uint32_t y, uint32_t x, int channel) const {
@@ -55,9 +58,31 @@ struct PngImageOf {
     return png_chunk("IHDR", big_endian(width) + big_endian(height) + std::string(rest.data(), rest.size()));
   }
 
-  /// The rows of one pass, from (y0, x0) on in steps, each behind its filter type of 0.
+  /// What a filter takes away from a byte with these before it: left, above, above left.
+  static int predicted(int type, int left, int up, int corner) {
+    if (type < 4) return std::array{0, left, up, (left + up) / 2}[static_cast<size_t>(type)];
+    const int sum = left + up - corner;
+    const int to_left = std::abs(sum - left), to_up = std::abs(sum - up), to_corner = std::abs(sum - corner);
+    if (to_left <= to_up && to_left <= to_corner) return left;
+    return to_up <= to_corner ? up : corner;
+  }
+
+  /// A row behind its filter type; `before` is the row above, or empty.
+  std::string filtered(const std::string& row, const std::string& before, int type) const {
+    const auto pixel = static_cast<size_t>(std::max(1, values() * bit_depth / 8));
+    const auto byte = [](const std::string& of, size_t at) { return static_cast<uint8_t>(of[at]); };
+    std::string out(1, static_cast<char>(type));
+    for (size_t i = 0; i < row.size(); ++i) {
+      const int left = i < pixel ? 0 : byte(row, i - pixel), up = before.empty() ? 0 : byte(before, i);
+      const int corner = i < pixel || before.empty() ? 0 : byte(before, i - pixel);
+      out += static_cast<char>(byte(row, i) - predicted(type, left, up, corner));
+    }
+    return out;
+  }
+
+  /// The rows of one pass, from (y0, x0) on in steps, each behind its filter type.
   std::string pass(uint32_t y0, uint32_t x0, uint32_t dy, uint32_t dx) const {
-    std::string raw;
+    std::string raw, before;
     for (uint32_t y = y0; y < height && x0 < width; y += dy) {
       std::string bits;
       for (uint32_t x = x0; x < width; x += dx) {
@@ -66,12 +91,14 @@ struct PngImageOf {
         }
       }
       bits.resize((bits.size() + 7) / 8 * 8);
-      raw += '\0';
+      std::string row;
       for (size_t at = 0; at < bits.size(); at += 8) {
         int byte = 0;
         for (size_t i = 0; i < 8; ++i) byte = byte << 1 | bits[at + i];
-        raw += static_cast<char>(byte);
+        row += static_cast<char>(byte);
       }
+      raw += filtered(row, before, filter < 5 ? filter : static_cast<int>((y - y0) / dy % 5));
+      before = row;
     }
     return raw;
   }
