@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // PNG from any bytes: pixels as the header says, or an error that names the file; the same into a given place, and the
-// same again after encoding. Checksums are made right first, or next to no input would pass them.
+// same again after encoding; what a part of the file says is what the file says. Checksums are made right first, or
+// next to no input would pass them.
 #include <zlib.h>
 
 #include <cstddef>
@@ -28,7 +29,20 @@ std::vector<std::byte> with_checksums(const uint8_t* data, size_t size) {
   return {bytes.begin(), bytes.end()};
 }
 
+// A head says what the whole file says, or that it is too short.
+void check_heads(std::span<const std::byte> file, const headpond::PngOptions& options) {
+  const auto whole = headpond::png_info(file, file.size(), options, "fuzz");
+  for (const size_t size : {size_t{33}, file.size() / 2, file.size() - file.size() / 8}) {
+    if (size > file.size()) continue;
+    const auto info = headpond::png_info(file.first(size), file.size(), options, "fuzz");
+    if (info && whole && *info != *whole) __builtin_trap();
+    if (!info && whole && info.error().kind() != headpond::ErrorKind::FailedPrecondition) __builtin_trap();
+    if (!info && !info.error().message().starts_with("fuzz: ")) __builtin_trap();
+  }
+}
+
 void check(std::span<const std::byte> file, const headpond::PngOptions& options) {
+  check_heads(file, options);
   const auto image = headpond::decode_png(file, options, "fuzz");
   if (!image) {
     if (!image.error().message().starts_with("fuzz: ")) __builtin_trap();

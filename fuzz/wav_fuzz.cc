@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// WAV from any bytes, strictly and leniently: samples that the bytes hold, or an error that names the file.
+// WAV from any bytes, strictly and leniently: samples that the bytes hold, or an error that names the file; the same
+// into a given place, by its frames alone, and from a later frame on.
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
+#include <vector>
 
 #include "headpond/codec/wav.h"
 
@@ -17,6 +20,29 @@ void check_heads(std::span<const std::byte> file, const headpond::WavOptions& op
   }
 }
 
+bool is_same(std::span<const std::byte> a, const std::byte* b) {
+  return a.empty() || std::memcmp(a.data(), b, a.size()) == 0;
+}
+
+void check_ways(std::span<const std::byte> file, headpond::WavOptions options, const headpond::Wav& wav) {
+  const size_t bytes = wav.samples.byte_size();
+  const int64_t channels = wav.samples.dim(1), frames = wav.samples.dim(0);
+  std::vector<std::byte> place(bytes);
+  const auto info = headpond::decode_wav_into(file, place, options, "fuzz");
+  if (!info || info->frames != frames || !is_same(place, wav.samples.data())) __builtin_trap();
+  place.assign(bytes, std::byte{1});
+  const auto held = file.subspan(info->data_offset, static_cast<size_t>(frames * info->frame_bytes));
+  if (!headpond::decode_wav_frames(*info, held, channels, place)) __builtin_trap();
+  if (!is_same(place, wav.samples.data())) __builtin_trap();
+  options.first_sample = frames / 2;
+  const auto rest = headpond::decode_wav(file, options, "fuzz");
+  const size_t skipped = sizeof(float) * static_cast<size_t>(options.first_sample * channels);
+  if (!rest || rest->samples.byte_size() != bytes - skipped) __builtin_trap();
+  if (!is_same({rest->samples.data(), bytes - skipped}, wav.samples.data() + skipped)) __builtin_trap();
+  options.first_sample = frames + 1;
+  if (headpond::decode_wav(file, options, "fuzz")) __builtin_trap();
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -27,6 +53,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const auto wav = headpond::decode_wav(file, options, "fuzz");
     if (wav && (wav->rate <= 0 || wav->samples.byte_size() > 2 * size)) __builtin_trap();
     if (!wav && !wav.error().message().starts_with("fuzz: ")) __builtin_trap();
+    if (wav) check_ways(file, options, *wav);
     const auto part = headpond::decode_wav(
         file, {.desired_channels = 3, .desired_samples = 7, .lenient = lenient, .max_channels = 65535}, "fuzz");
     if (part.has_value() != wav.has_value() || (part && part->samples.byte_size() != 84)) __builtin_trap();
