@@ -91,8 +91,8 @@ uint32_t word(const Session& session, size_t offset) {
   return png_get_uint_32(reinterpret_cast<png_const_bytep>(session.file.data() + offset));
 }
 
-// The header of all IDAT chunks as one: behind the last row libpng looks for the end of the compressed data in no more
-// than one further chunk. Their checksums are right.
+// The header of all IDAT chunks as one, of which libpng takes the bytes at once: behind the last row it looks for the
+// end of the compressed data in no more than one further piece. The checksums are right.
 void read_joined_header(Session& session, png_bytep to) {
   png_save_uint_32(to, session.layout.run_bytes);
   std::memcpy(to + 4, "IDAT", 4);
@@ -123,6 +123,7 @@ void set_limits(Session& session) {
   png_set_read_fn(session.png, &session, on_read);
   png_set_user_limits(session.png, kNoLimit, kNoLimit);
   png_set_benign_errors(session.png, 1);
+  png_set_compression_buffer_size(session.png, std::max(session.layout.run_bytes, 1U));
   png_set_crc_action(session.png, PNG_CRC_QUIET_USE, PNG_CRC_WARN_DISCARD);  // The needed ones' were checked before.
   png_set_keep_unknown_chunks(session.png, PNG_HANDLE_CHUNK_NEVER, nullptr,
                               -1);  // All but IHDR, PLTE, tRNS, IDAT, IEND.

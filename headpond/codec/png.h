@@ -69,8 +69,9 @@ struct PngImage {
 /// ResourceExhausted iff it has more than max_pixels, more than 128 chunks besides IDAT, or one of them has more than
 /// 8,000,000 bytes; or memory is out.
 ///
-/// Beside the pixels it takes some 100 KB and two rows of at most 8 bytes a pixel, which count if an image is very
-/// wide; for grey out of colour one row more, of an interlaced image the whole image in colour.
+/// Beside the pixels it takes some 100 KB, the compressed data once more, and two rows of at most 8 bytes a pixel,
+/// which count if an image is very wide; for grey out of colour one row more, of an interlaced image the whole image in
+/// colour.
 Result<PngImage> decode_png(std::span<const std::byte> file, const PngOptions& options = {},
                             std::string_view name = "png");
 

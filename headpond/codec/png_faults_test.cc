@@ -204,6 +204,15 @@ TEST(DecodePngFaults, Row56DataDamagedBehindTheLastRowAreDataLoss) {
   const std::string sizes = size + static_cast<char>(~raw.size()) + '\xff';
   const std::string stored = std::string("\x78\x01\0", 3) + sizes + raw;
   const auto file = [](const std::string& body) { return file_of(kImage.header(), png_chunk("IDAT", body)); };
+  std::string blocks = stored;
+  for (int i = 0; i < 10'000; ++i) blocks += std::string("\0\0\0\xff\xff", 5);
+  blocks += std::string("\1\0\0\xff\xff", 5);
+  const auto check = adler32(1, reinterpret_cast<const Bytef*>(raw.data()), static_cast<uInt>(raw.size()));
+  const std::string good = blocks + big_endian(static_cast<uint32_t>(check));
+  EXPECT_EQ(read(file(good))->warnings.count, 0);
+  expect_error(file(blocks + "none"), ErrorKind::DataLoss, "incorrect data check");
+  expect_error(file(good.substr(0, good.size() - 1)), ErrorKind::DataLoss, "ot enough");
+  expect_warning(file(good + "more"), "Extra compressed data");
   expect_error(file(stored + "\7"), ErrorKind::DataLoss, "invalid block type");
   expect_error(file(stored + std::string("\1\1\0\1\0", 5)), ErrorKind::DataLoss, "invalid stored block lengths");
 }
