@@ -95,7 +95,8 @@ uint32_t word(const Session& session, size_t offset) {
 // end of the compressed data in no more than one further piece. The checksums are right.
 void read_joined_header(Session& session, png_bytep to) {
   png_save_uint_32(to, session.layout.run_bytes);
-  std::memcpy(to + 4, "IDAT", 4);
+  constexpr std::array<png_byte, 4> kType = {'I', 'D', 'A', 'T'};
+  std::memcpy(to + 4, kType.data(), kType.size());
   session.piece_end = session.at + 8 + word(session, session.at);
   session.at += 8;
 }
