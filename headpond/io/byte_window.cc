@@ -43,7 +43,7 @@ Result<bool> ByteWindow::more() try {
 
 Result<bool> ByteWindow::until(uint64_t count) {
   while (bytes().size() < count) {
-    if (const auto got = more(); !got || !*got) return got;
+    if (auto got = more(); !got || !*got) return got;
   }
   return true;
 }

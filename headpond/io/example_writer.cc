@@ -21,7 +21,7 @@ uint64_t field_bytes(uint64_t length) {
 }
 
 void begin_field(std::string& to, Tag tag, uint64_t length) {
-  to += tag;
+  to.push_back(tag);
   protozero::add_varint_to_buffer(&to, length);
 }
 

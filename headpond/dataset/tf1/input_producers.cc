@@ -105,21 +105,21 @@ Source limit_epochs(Element example, std::optional<int64_t> num_epochs) {
   };
 }
 
-InputProducer input_producer(const Tensor& rows, InputProducerOptions options) {
+InputProducer input_producer(const Tensor& rows, const InputProducerOptions& options) {
   return produce("input_producer", rows, options);
 }
 
-InputProducer string_input_producer(const std::vector<std::string>& strings, InputProducerOptions options) {
+InputProducer string_input_producer(const std::vector<std::string>& strings, const InputProducerOptions& options) {
   const std::vector<std::string_view> views(strings.begin(), strings.end());
   const auto count = static_cast<int64_t>(views.size());
   return produce("string_input_producer", Tensor::from(std::span<const std::string_view>(views), {count}), options);
 }
 
-InputProducer range_input_producer(int64_t limit, InputProducerOptions options) {
+InputProducer range_input_producer(int64_t limit, const InputProducerOptions& options) {
   return produce("range_input_producer", numbers_below("range_input_producer", limit), options);
 }
 
-InputProducer slice_input_producer(Element tensors, InputProducerOptions options) {
+InputProducer slice_input_producer(Element tensors, const InputProducerOptions& options) {
   const std::string function = "slice_input_producer";
   if (tensors.size() == 0) refuse(function, "no tensors");
   for (size_t i = 0; i < tensors.size(); ++i) {

@@ -62,13 +62,13 @@ Source limit_epochs(Element example, std::optional<int64_t> num_epochs = {});
 /// Each throws Exception(InvalidArgument) for a list without rows, num_epochs below 1, and what a queue refuses.
 
 /// The rows of `rows`, along its first dimension.
-InputProducer input_producer(const Tensor& rows, InputProducerOptions options = {});
+InputProducer input_producer(const Tensor& rows, const InputProducerOptions& options = {});
 /// Strings, as scalars of dtype bytes: mostly the names of files, for a reader (readers.h).
-InputProducer string_input_producer(const std::vector<std::string>& strings, InputProducerOptions options = {});
+InputProducer string_input_producer(const std::vector<std::string>& strings, const InputProducerOptions& options = {});
 /// The int64 numbers 0, ..., limit - 1.
-InputProducer range_input_producer(int64_t limit, InputProducerOptions options = {});
+InputProducer range_input_producer(int64_t limit, const InputProducerOptions& options = {});
 /// Row i of each tensor, for numbers i that a range producer gives; its queue holds the numbers, its elements keep the
 /// names. The tensors have the same number of rows; the rows of large ones share their memory.
-InputProducer slice_input_producer(Element tensors, InputProducerOptions options = {});
+InputProducer slice_input_producer(Element tensors, const InputProducerOptions& options = {});
 
 }  // namespace headpond::tf1

@@ -134,10 +134,10 @@ ReaderKind fixed_length(const FixedLengthOptions& options) {
 }
 
 template <class Unit>
-ReaderKind one_record_each(std::string type) {
-  return {.description = std::move(type),
-          .one_record_each = true,
-          .open = [](const std::string& name, UnitPosition) -> Opened { return std::make_unique<Unit>(name); }};
+ReaderKind one_record_each(const char* type) {
+  return {.description = type, .one_record_each = true, .open = [](const std::string& name, UnitPosition) -> Opened {
+            return std::make_unique<Unit>(name);
+          }};
 }
 
 std::shared_ptr<ReaderState> make(ReaderKind kind) { return std::make_shared<ReaderState>(std::move(kind)); }
