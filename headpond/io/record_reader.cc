@@ -151,9 +151,9 @@ Result<std::unique_ptr<RecordReader>> RecordReader::over(std::unique_ptr<ByteRea
   return State::reader(RecordSource::over(std::move(bytes), source_options(options)), options);
 }
 
-Result<std::unique_ptr<RecordReader>> RecordReader::over(std::string name, std::span<const std::byte> bytes,
+Result<std::unique_ptr<RecordReader>> RecordReader::over(const std::string& name, std::span<const std::byte> bytes,
                                                          const RecordReaderOptions& options) {
-  return State::reader(RecordSource::over(std::move(name), bytes, source_options(options)), options);
+  return State::reader(RecordSource::over(name, bytes, source_options(options)), options);
 }
 
 Payload RecordReader::next() { return state_->next(); }

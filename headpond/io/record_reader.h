@@ -55,7 +55,7 @@ class RecordReader {
   static Result<std::unique_ptr<RecordReader>> over(std::unique_ptr<ByteReader> stream,
                                                     const RecordReaderOptions& options = {});
   /// `memory`, which must outlive the reader; plain ones are read in place.
-  static Result<std::unique_ptr<RecordReader>> over(std::string name, std::span<const std::byte> memory,
+  static Result<std::unique_ptr<RecordReader>> over(const std::string& name, std::span<const std::byte> memory,
                                                     const RecordReaderOptions& options = {});
   ~RecordReader();
   RecordReader(const RecordReader&) = delete;

@@ -58,7 +58,8 @@ Result<RecordSource> RecordSource::over(std::unique_ptr<ByteReader> bytes, const
   return over_stream(std::move(bytes), nullptr, options);
 }
 
-Result<RecordSource> RecordSource::over(std::string name, std::span<const std::byte> bytes, const Options& options) {
+Result<RecordSource> RecordSource::over(const std::string& name, std::span<const std::byte> bytes,
+                                        const Options& options) {
   RecordSource source(name, options);
   HEADPOND_TRY(source.set_compression(bytes));
   if (source.compression_ != Compression::none) {
@@ -168,9 +169,9 @@ Result<uint64_t> RecordSource::pass(uint64_t bytes) {
 }
 
 Result<void> RecordSource::go_to(uint64_t offset) {
-  if (stream_ == nullptr) {
+  if (stream_ == nullptr || offset >= base_) {
     at_ = begin_;
-  } else if (offset < base_) {
+  } else {
     if (reopen_ == nullptr) {
       return fail(ErrorKind::FailedPrecondition,
                   fmt::format("{}: cannot go back from offset {} to {}: its bytes come only once", name_,
@@ -179,8 +180,6 @@ Result<void> RecordSource::go_to(uint64_t offset) {
     auto again = reopen_();
     if (!again) return fail(std::move(again).error());
     HEADPOND_TRY(start_stream(std::move(*again)));
-  } else {
-    at_ = begin_;
   }
   const auto passed = pass(offset - this->offset());
   if (!passed) return fail(passed.error());

@@ -26,7 +26,7 @@ class RecordSource {
   };
   static Result<RecordSource> open(const std::string& path, const Options& options);
   static Result<RecordSource> over(std::unique_ptr<ByteReader> bytes, const Options& options);
-  static Result<RecordSource> over(std::string name, std::span<const std::byte> bytes, const Options& options);
+  static Result<RecordSource> over(const std::string& name, std::span<const std::byte> bytes, const Options& options);
 
   const std::byte* at() const { return at_; }
   uint64_t left() const { return static_cast<uint64_t>(end_ - at_); }  ///< At hand, from at() on.

@@ -88,7 +88,7 @@ Result<std::optional<TarMember>> TarWalker::next() {
 
 Result<size_t> TarWalker::read(std::span<std::byte> to) {
   const auto wanted = static_cast<size_t>(std::min<uint64_t>(to.size(), content_));
-  const auto got = source_.read(to.first(wanted));
+  auto got = source_.read(to.first(wanted));
   if (!got) return got;
   offset_ += *got;
   content_ -= *got;

@@ -85,12 +85,12 @@ Result<bool> TextLines::State::skip_line() {
 Result<bool> TextLines::State::skip_to_line() {
   window_.drop(std::exchange(used_, 0));
   if (may_have_bom_) {
-    if (const auto there = window_.until(kByteOrderMark.size()); !there) return there;
+    if (auto there = window_.until(kByteOrderMark.size()); !there) return there;
     if (to_text(window_.bytes()).starts_with(kByteOrderMark)) window_.drop(kByteOrderMark.size());
     may_have_bom_ = false;
   }
   while (in_long_line_ || lines_ < options_.skip_header_lines) {
-    if (const auto skipped = skip_line(); !skipped || !*skipped) return skipped;
+    if (auto skipped = skip_line(); !skipped || !*skipped) return skipped;
   }
   return true;
 }
