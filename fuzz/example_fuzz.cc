@@ -30,6 +30,7 @@ void check(const headpond::Result<std::vector<headpond::Tensor>>& fields, size_t
 
 std::vector<ExampleFeature> asked(const std::vector<headpond::FeatureInfo>& infos, FeatureKind kind) {
   std::vector<ExampleFeature> features;
+  features.reserve(infos.size());
   for (const auto& info : infos)
     features.push_back({.key = info.key, .kind = kind, .dtype = info.dtype.value_or(headpond::f32)});
   return features;
