@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A record file from any bytes, compressed or not, at once and in small pieces, failing and skipping: the ways agree.
+// Of damaged compressed bytes as far as both come: how much of the last block is inflated depends on the pieces.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -28,29 +29,37 @@ class Pieces final : public headpond::ByteReader {
 };
 
 struct Seen {
-  uint64_t records = 0;
-  uint32_t crc = 0;
-  bool failed = false;
-  bool operator==(const Seen&) const = default;
+  std::vector<uint32_t> records = {};
+  bool is_damaged = false;
+  bool is_compressed = false;
 };
 
-Seen read(headpond::Result<std::unique_ptr<headpond::RecordReader>> reader) {
+Seen read(const headpond::Result<std::unique_ptr<headpond::RecordReader>>& reader) {
   Seen seen;
-  while (reader) {
+  if (!reader) {
+    const ErrorKind kind = reader.error().kind();
+    if (kind != ErrorKind::DataLoss && kind != ErrorKind::Unimplemented) __builtin_trap();
+    seen.is_damaged = true;
+    return seen;
+  }
+  seen.is_compressed = (*reader)->compression() != headpond::Compression::none;
+  while (true) {
     const auto payload = (*reader)->next();
-    seen.failed = !payload;
+    seen.is_damaged = !payload || (*reader)->counts().last;
     if (!payload && payload.error().kind() != ErrorKind::DataLoss &&
         payload.error().kind() != ErrorKind::ResourceExhausted) {
       __builtin_trap();
     }
     if (!payload || !*payload) return seen;
-    ++seen.records;
-    seen.crc = headpond::crc32c_extend(seen.crc, **payload);
+    seen.records.push_back(headpond::crc32c(**payload));
   }
-  const ErrorKind kind = reader.error().kind();
-  if (kind != ErrorKind::DataLoss && kind != ErrorKind::Unimplemented) __builtin_trap();
-  seen.failed = true;
-  return seen;
+}
+
+bool agree(const Seen& a, const Seen& b) {
+  if (a.is_damaged != b.is_damaged || a.is_compressed != b.is_compressed) return false;
+  const size_t common = std::min(a.records.size(), b.records.size());
+  if (a.records.size() != b.records.size() && !(a.is_damaged && a.is_compressed)) return false;
+  return std::equal(a.records.begin(), a.records.begin() + static_cast<ptrdiff_t>(common), b.records.begin());
 }
 
 }  // namespace
@@ -62,7 +71,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
         .on_damage = on_damage, .max_record_bytes = 1 << 20, .max_inflated_bytes = 1 << 22};
     const Seen whole = read(headpond::RecordReader::over("fuzz", bytes, options));
     const Seen pieces = read(headpond::RecordReader::over(std::make_unique<Pieces>(bytes), options));
-    if (whole != pieces) __builtin_trap();
+    if (!agree(whole, pieces)) __builtin_trap();
   }
   return 0;
 }
