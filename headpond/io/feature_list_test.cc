@@ -121,7 +121,8 @@ TEST(FeatureList, RefusesLengthsBeyondTheMessage) {
 }
 
 TEST(FeatureList, GivesEndsAndCharacters) {
-  Read list = read(test::strings({"ab", "", "cde"}));
+  const std::string message = test::strings({"ab", "", "cde"});  // What is read refers to it.
+  Read list = read(message);
   ASSERT_TRUE(list.ok);
   EXPECT_EQ(list.size.characters, 5U);
   std::array<int64_t, 3> ends;
