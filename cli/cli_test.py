@@ -110,7 +110,7 @@ class Usage(Case):
         done = self.expect(0, "bench", "--list", "--json", "list.json")
         self.assertIn("rng.normal", done.stdout)
         found = self.json_of((self.folder / "list.json").read_text(), "headpond.bench/1")
-        self.assertEqual(found["benches"], "rng.normal queue.handoff queue.many queue.wake queue.idle mnist.sleep blstm.step loader.mnist loader.wait engine.overlap "
+        self.assertEqual(found["benches"], "rng.normal queue.handoff queue.many queue.wake queue.idle mnist.sleep blstm.step loader.mnist loader.wait record.scan record.gzip engine.overlap "
                          "engine.tiny engine.grid order.shuffle order.state order.cost order.skew".split())
         self.expect(1, "bench", "--list", "--json", "no/such/folder/list.json")
 
