@@ -98,7 +98,7 @@ std::string again_sequence(std::string_view message) {
 TEST(ExampleOracle, ReadsWhatProtobufWritesAndWritesItsBytes) {
   const test::TempFolder folder;
   const int code = oracle("write", folder.file("a"));
-  if (code == 77) GTEST_SKIP() << "no python3-protobuf";
+  if (code == 77) GTEST_SKIP() << "no python3-protobuf; with CI=true this is a failure";
   ASSERT_EQ(code, 0);
   const auto records = read_records(folder.file("a"));
   ASSERT_EQ(records.size(), 800U);
@@ -147,7 +147,7 @@ TEST(ExampleOracle, ProtobufReadsWhatIsWrittenAndHasTheSameBytes) {
   }
   test::put_file(folder.file("a"), as_message(file));
   const int code = oracle("check", folder.file("a"));
-  if (code == 77) GTEST_SKIP() << "no python3-protobuf";
+  if (code == 77) GTEST_SKIP() << "no python3-protobuf; with CI=true this is a failure";
   EXPECT_EQ(code, 0);
 }
 

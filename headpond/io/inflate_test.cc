@@ -4,53 +4,31 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <zlib.h>
 
 #include <algorithm>
 #include <string>
 #include <vector>
 
 #include "headpond/base/random.h"
+#include "headpond/io/zlib_test_internal.h"
 #include "tests/test_files.h"
 
 namespace headpond {
 namespace {
 
+using test::Bytes;
+using test::gzip;
+using test::joined;
 using test::to_bytes;
+using test::zlib;
 using testing::AllOf;
 using testing::HasSubstr;
-using Bytes = std::vector<std::byte>;
-
-// The oracle's way there.
-constexpr int kZlibWindow = 15, kGzipWindow = 15 + 16;
-Bytes deflated(const Bytes& plain, int level, int window) {
-  z_stream stream = {};
-  EXPECT_EQ(deflateInit2(&stream, level, Z_DEFLATED, window, 8, Z_DEFAULT_STRATEGY), Z_OK);
-  Bytes out(deflateBound(&stream, plain.size()) + 64);
-  stream.next_in = const_cast<Bytef*>(reinterpret_cast<const Bytef*>(plain.data()));
-  stream.avail_in = static_cast<uInt>(plain.size());
-  stream.next_out = reinterpret_cast<Bytef*>(out.data());
-  stream.avail_out = static_cast<uInt>(out.size());
-  EXPECT_EQ(deflate(&stream, Z_FINISH), Z_STREAM_END);
-  out.resize(stream.total_out);
-  deflateEnd(&stream);
-  return out;
-}
-
-Bytes gzip(const Bytes& plain, int level = 6) { return deflated(plain, level, kGzipWindow); }
-Bytes zlib(const Bytes& plain, int level = 6, int window = kZlibWindow) { return deflated(plain, level, window); }
 
 Bytes noise(size_t size, uint32_t values) {
   Random random(size);
   Bytes bytes(size);
   for (auto& byte : bytes) byte = static_cast<std::byte>(random.below(values));
   return bytes;
-}
-
-Bytes joined(const std::vector<Bytes>& parts) {
-  Bytes all;
-  for (const Bytes& part : parts) all.insert(all.end(), part.begin(), part.end());
-  return all;
 }
 
 // Gives at most `step` bytes at a time.

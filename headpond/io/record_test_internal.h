@@ -3,7 +3,6 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <zlib.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -14,10 +13,9 @@
 
 #include "headpond/base/crc32c.h"
 #include "headpond/io/record_reader.h"
+#include "headpond/io/zlib_test_internal.h"
 
 namespace headpond::test {
-
-using Bytes = std::vector<std::byte>;
 
 inline void add_number(Bytes& to, uint64_t value, size_t bytes) {
   for (size_t i = 0; i < bytes; ++i) to.push_back(static_cast<std::byte>(value >> 8 * i & 0xff));
@@ -29,12 +27,6 @@ inline Bytes header_of(uint64_t length) {
   add_number(bytes, length, 8);
   add_number(bytes, masked_crc32c(std::span<const std::byte>(bytes)), 4);
   return bytes;
-}
-
-inline Bytes joined(const std::vector<Bytes>& parts) {
-  Bytes all;
-  for (const Bytes& part : parts) all.insert(all.end(), part.begin(), part.end());
-  return all;
 }
 
 inline Bytes bytes_of(std::string_view text) {
@@ -53,22 +45,6 @@ inline Bytes frames_of(const std::vector<std::string>& payloads) {
   for (const std::string& payload : payloads) frames.push_back(frame_of(payload));
   return joined(frames);
 }
-
-inline Bytes deflated(const Bytes& plain, int window, int level) {
-  z_stream stream = {};
-  EXPECT_EQ(deflateInit2(&stream, level, Z_DEFLATED, window, 8, Z_DEFAULT_STRATEGY), Z_OK);
-  Bytes out(deflateBound(&stream, plain.size()) + 64);
-  stream.next_in = const_cast<Bytef*>(reinterpret_cast<const Bytef*>(plain.data()));
-  stream.avail_in = static_cast<uInt>(plain.size());
-  stream.next_out = reinterpret_cast<Bytef*>(out.data());
-  stream.avail_out = static_cast<uInt>(out.size());
-  EXPECT_EQ(deflate(&stream, Z_FINISH), Z_STREAM_END);
-  out.resize(stream.total_out);
-  deflateEnd(&stream);
-  return out;
-}
-inline Bytes gzip(const Bytes& plain, int level = 6) { return deflated(plain, 15 + 16, level); }
-inline Bytes zlib(const Bytes& plain, int level = 6) { return deflated(plain, 15, level); }
 
 inline std::string text_of(std::span<const std::byte> payload) {
   return {reinterpret_cast<const char*>(payload.data()), payload.size()};
