@@ -32,7 +32,7 @@ std::vector<ExampleFeature> asked(const std::vector<headpond::FeatureInfo>& info
   std::vector<ExampleFeature> features;
   features.reserve(infos.size());
   for (const auto& info : infos)
-    features.push_back({.key = info.key, .kind = kind, .dtype = info.dtype.value_or(headpond::f32)});
+    features.push_back({.key = info.key, .dtype = info.dtype.value_or(headpond::f32), .kind = kind});
   return features;
 }
 
@@ -42,13 +42,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::span<const std::byte> bytes = std::as_bytes(std::span<const uint8_t>(data, size));
   static const headpond::ExampleParser example(
       {{.key = "x", .shape = {2}},
-       {.key = "n", .kind = FeatureKind::VarLen, .dtype = headpond::i64},
-       {.key = "r", .kind = FeatureKind::Ragged, .dtype = headpond::bytes, .row_lengths = "n"},
+       {.key = "n", .dtype = headpond::i64, .kind = FeatureKind::VarLen},
+       {.key = "r", .dtype = headpond::bytes, .kind = FeatureKind::Ragged, .row_lengths = "n"},
        {.key = "raw", .dtype = headpond::u8, .shape = {3}, .default_value = headpond::Tensor::scalar(uint8_t{1})}});
   static const headpond::SequenceExampleParser sequence(
-      {{.key = "n", .kind = FeatureKind::VarLen, .dtype = headpond::i64}},
-      {{.key = "x", .kind = FeatureKind::FixedLenSequence, .shape = {2}, .allow_missing = true},
-       {.key = "s", .kind = FeatureKind::Ragged, .dtype = headpond::bytes}});
+      {{.key = "n", .dtype = headpond::i64, .kind = FeatureKind::VarLen}},
+      {{.key = "x", .shape = {2}, .kind = FeatureKind::FixedLenSequence, .allow_missing = true},
+       {.key = "s", .dtype = headpond::bytes, .kind = FeatureKind::Ragged}});
   check(example.parse(bytes), size, kFeatureAndLengths);
   check(sequence.parse(bytes), size);
   if (const auto infos = headpond::describe_example(bytes)) {

@@ -41,6 +41,8 @@ ExampleParser::ExampleParser(std::vector<ExampleFeature> features, ExampleLimits
 
 const Spec& ExampleParser::fields() const { return plan_->fields(); }
 
+std::string ExampleParser::describe() const { return plan_->describe(); }
+
 Result<void> ExampleParser::parse(std::span<const std::byte> payload, std::span<std::byte* const> places,
                                   std::span<Tensor> out) const try {
   const internal::FieldTargets targets = {places, out};

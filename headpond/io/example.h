@@ -34,11 +34,11 @@ enum class FeatureKind : uint8_t {
 /// default counts. A list without a value is no missing one. If a key is there twice, the last one counts.
 struct ExampleFeature {
   std::string key;
-  FeatureKind kind = FeatureKind::FixedLen;
   /// f32, i64 or bytes, as the message has it; u8 with FixedLen (in a SequenceExample's lists, FixedLenSequence): one
   /// value of dtype bytes a tensor, as long as `shape` has values, taken as these.
   DType dtype = DType::f32;
-  Shape shape = {};                          ///< Full; [] with VarLen and Ragged.
+  Shape shape = {};  ///< Full; [] with VarLen and Ragged.
+  FeatureKind kind = FeatureKind::FixedLen;
   std::optional<Tensor> default_value = {};  ///< FixedLen: of `shape`, or a scalar for every value.
   bool allow_missing = false;                ///< FixedLenSequence: a missing one has no steps; else it is an error.
   std::string row_lengths = {};              ///< Ragged in an Example: the int64 feature with the lengths of the rows.
@@ -62,6 +62,8 @@ class ExampleParser {
 
   /// What parse() gives, in the order of the features; two fields for a Ragged one. Unknown dimensions are kUnknown.
   const Spec& fields() const;
+  /// What is asked for, in one line: "'image': uint8[28,28], 'n': VarLen int64[]"; of a default a checksum.
+  std::string describe() const;
 
   /// Field i goes to places[i] if that is not null and fields()[i] has a full shape and a dtype other than bytes (its
   /// values then, at any alignment), else to out[i]. `places` may be empty; `out` may be empty if no field needs it.
@@ -85,6 +87,8 @@ class SequenceExampleParser {
 
   /// As ExampleParser's.
   const Spec& fields() const { return fields_; }
+  /// As ExampleParser's: "context {...}, lists {...}".
+  std::string describe() const;
   Result<void> parse(std::span<const std::byte> message, std::span<std::byte* const> places,
                      std::span<Tensor> out) const;
   Result<std::vector<Tensor>> parse(std::span<const std::byte> message) const;

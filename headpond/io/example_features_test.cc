@@ -85,8 +85,8 @@ TEST(FixedLen, RefusesRawBytesOfAnotherLengthOrNumber) {
 
 TEST(VarLen, GivesAsManyAsThereAre) {
   const ExampleParser parser({{.key = "f", .kind = VarLen},
-                              {.key = "i", .kind = VarLen, .dtype = i64},
-                              {.key = "s", .kind = VarLen, .dtype = bytes}});
+                              {.key = "i", .dtype = i64, .kind = VarLen},
+                              {.key = "s", .dtype = bytes, .kind = VarLen}});
   auto got = parse(parser, example(entry("f", floats({1, 2, 3})) + entry("i", ints({})) + entry("s", strings({"a"}))));
   EXPECT_THAT(values<float>(got[0]), ElementsAre(1, 2, 3));
   EXPECT_EQ(got[1].shape(), (Shape{0}));
@@ -101,8 +101,8 @@ TEST(VarLen, GivesAsManyAsThereAre) {
 }
 
 TEST(FixedLenSequence, CountsSteps) {
-  const ExampleParser parser({{.key = "a", .kind = FixedLenSequence, .dtype = i64, .shape = {2}},
-                              {.key = "b", .kind = FixedLenSequence, .shape = {3}, .allow_missing = true}});
+  const ExampleParser parser({{.key = "a", .dtype = i64, .shape = {2}, .kind = FixedLenSequence},
+                              {.key = "b", .shape = {3}, .kind = FixedLenSequence, .allow_missing = true}});
   const auto got = parse(parser, example(entry("a", ints({1, 2, 3, 4}))));
   EXPECT_EQ(got[0].shape(), (Shape{2, 2}));
   EXPECT_THAT(values<int64_t>(got[0]), ElementsAre(1, 2, 3, 4));
@@ -116,7 +116,7 @@ TEST(FixedLenSequence, CountsSteps) {
 
 TEST(Ragged, TurnsRowLengthsIntoSplits) {
   const ExampleParser parser(
-      {{.key = "v", .kind = Ragged, .dtype = bytes, .row_lengths = "n"}, {.key = "n", .kind = VarLen, .dtype = i64}});
+      {{.key = "v", .dtype = bytes, .kind = Ragged, .row_lengths = "n"}, {.key = "n", .dtype = i64, .kind = VarLen}});
   auto got = parse(parser, example(entry("v", strings({"a", "b", "c"})) + entry("n", ints({2, 0, 1}))));
   EXPECT_THAT(texts(got[0]), ElementsAre("a", "b", "c"));
   EXPECT_THAT(values<int64_t>(got[1]), ElementsAre(0, 2, 2, 3));
@@ -140,7 +140,7 @@ TEST(Ragged, RefusesLengthsThatDoNotFit) {
 }
 
 TEST(Ragged, DecodesLengthsOnceForAllThatNameThem) {
-  std::vector<ExampleFeature> asked = {{.key = "n", .kind = VarLen, .dtype = i64}};
+  std::vector<ExampleFeature> asked = {{.key = "n", .dtype = i64, .kind = VarLen}};
   for (const char* key : {"a", "b", "c"}) asked.push_back({.key = key, .kind = Ragged, .row_lengths = "n"});
   asked.push_back({.key = "d", .kind = Ragged, .row_lengths = "m"});
   const ExampleParser parser(asked);
@@ -157,9 +157,9 @@ TEST(Ragged, DecodesLengthsOnceForAllThatNameThem) {
 }
 
 TEST(Ragged, AsksForNoMoreMemoryThanIsPromised) {
-  std::vector<ExampleFeature> asked = {{.key = "n", .kind = VarLen, .dtype = i64}};
+  std::vector<ExampleFeature> asked = {{.key = "n", .dtype = i64, .kind = VarLen}};
   for (int i = 0; i < 100; ++i)
-    asked.push_back({.key = "r" + std::to_string(i), .kind = Ragged, .dtype = bytes, .row_lengths = "n"});
+    asked.push_back({.key = "r" + std::to_string(i), .dtype = bytes, .kind = Ragged, .row_lengths = "n"});
   const std::string message = example(entry("n", ints(std::vector<int64_t>(10'000))));
   std::map<const std::byte*, size_t> memories;
   for (const Tensor& field : parse(ExampleParser(asked), message)) {

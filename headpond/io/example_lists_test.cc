@@ -28,10 +28,10 @@ std::vector<Tensor> parse(const SequenceExampleParser& parser, std::string_view 
 }
 
 TEST(FeatureLists, StacksStepsOfOneShape) {
-  const SequenceExampleParser parser({}, {{.key = "f", .kind = FixedLenSequence, .shape = {2}},
-                                          {.key = "i", .kind = FixedLenSequence, .dtype = i64},
-                                          {.key = "s", .kind = FixedLenSequence, .dtype = bytes, .shape = {2}},
-                                          {.key = "raw", .kind = FixedLenSequence, .dtype = u8, .shape = {3}}});
+  const SequenceExampleParser parser({}, {{.key = "f", .shape = {2}, .kind = FixedLenSequence},
+                                          {.key = "i", .dtype = i64, .kind = FixedLenSequence},
+                                          {.key = "s", .dtype = bytes, .shape = {2}, .kind = FixedLenSequence},
+                                          {.key = "raw", .dtype = u8, .shape = {3}, .kind = FixedLenSequence}});
   const auto got = parse(
       parser, lists(entry("f", steps({floats({1, 2}), test::loose_floats({3, 4})})) + entry("i", steps({ints({5})})) +
                     entry("s", steps({strings({"ab", ""}), strings({"c", "def"})})) +
@@ -45,8 +45,8 @@ TEST(FeatureLists, StacksStepsOfOneShape) {
 }
 
 TEST(FeatureLists, GivesRowsOfAnyLength) {
-  const SequenceExampleParser parser({}, {{.key = "i", .kind = Ragged, .dtype = i64},
-                                          {.key = "s", .kind = Ragged, .dtype = bytes},
+  const SequenceExampleParser parser({}, {{.key = "i", .dtype = i64, .kind = Ragged},
+                                          {.key = "s", .dtype = bytes, .kind = Ragged},
                                           {.key = "none", .kind = Ragged}});
   const auto got = parse(parser, lists(entry("i", steps({ints({1, 2}), "", ints({3})})) +
                                        entry("s", steps({strings({}), strings({"a", "bc"})}))));
@@ -59,17 +59,17 @@ TEST(FeatureLists, GivesRowsOfAnyLength) {
 }
 
 TEST(FeatureLists, KnowsAMissingListFromOneWithoutSteps) {
-  const SequenceExampleParser parser({}, {{.key = "a", .kind = FixedLenSequence, .shape = {2}}});
+  const SequenceExampleParser parser({}, {{.key = "a", .shape = {2}, .kind = FixedLenSequence}});
   EXPECT_EQ(parse(parser, lists(entry("a", "")))[0].shape(), (Shape{0, 2}));
   EXPECT_EQ(parse_error(parser, "").message(),
             "SequenceExample, feature 'a': steps of 2 values of float32 expected, none found");
   const SequenceExampleParser lenient({},
-                                      {{.key = "a", .kind = FixedLenSequence, .shape = {2}, .allow_missing = true}});
+                                      {{.key = "a", .shape = {2}, .kind = FixedLenSequence, .allow_missing = true}});
   EXPECT_EQ(parse(lenient, "")[0].shape(), (Shape{0, 2}));
 }
 
 TEST(FeatureLists, NamesTheStepThatDoesNotFit) {
-  const SequenceExampleParser parser({}, {{.key = "a", .kind = FixedLenSequence, .shape = {2}}});
+  const SequenceExampleParser parser({}, {{.key = "a", .shape = {2}, .kind = FixedLenSequence}});
   EXPECT_EQ(parse_error(parser, lists(entry("a", steps({floats({1, 2}), floats({3})})))).message(),
             "SequenceExample, feature 'a', step 1: 2 values of float32 expected, 1 of float32 found, at offset 29");
   EXPECT_THAT(parse_error(parser, lists(entry("a", steps({floats({1, 2}), ""})))).message(), HasSubstr("step 1"));
@@ -79,13 +79,13 @@ TEST(FeatureLists, NamesTheStepThatDoesNotFit) {
 }
 
 TEST(FeatureLists, AllocatesOnlyWhatTheStepsHold) {
-  const SequenceExampleParser parser({}, {{.key = "a", .kind = FixedLenSequence, .shape = {int64_t{1} << 40}}});
+  const SequenceExampleParser parser({}, {{.key = "a", .shape = {int64_t{1} << 40}, .kind = FixedLenSequence}});
   std::vector<std::string> many(1000, floats({}));
   EXPECT_EQ(parse_error(parser, lists(entry("a", steps(many)))).kind(), ErrorKind::InvalidArgument);
 }
 
 TEST(FeatureLists, RefusesBrokenSteps) {
-  const SequenceExampleParser parser({}, {{.key = "a", .kind = Ragged, .dtype = i64}});
+  const SequenceExampleParser parser({}, {{.key = "a", .dtype = i64, .kind = Ragged}});
   const std::string endless = test::field(3, test::field(1, std::string(10, '\x80') + '\x01'));
   EXPECT_THAT(parse_error(parser, lists(entry("a", steps({ints({1}), endless})))).message(),
               HasSubstr("feature 'a': a varint of more than 10 bytes at offset"));

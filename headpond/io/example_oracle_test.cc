@@ -46,7 +46,7 @@ std::vector<std::string> read_records(const std::string& path) {
 std::vector<ExampleFeature> all_of(const std::vector<FeatureInfo>& infos, FeatureKind kind) {
   std::vector<ExampleFeature> asked;
   for (const FeatureInfo& info : infos)
-    asked.push_back({.key = info.key, .kind = kind, .dtype = info.dtype.value_or(f32)});
+    asked.push_back({.key = info.key, .dtype = info.dtype.value_or(f32), .kind = kind});
   return asked;
 }
 

@@ -30,7 +30,7 @@ using testing::HasSubstr;
 using enum FeatureKind;
 
 const ExampleParser& parser() {
-  static const ExampleParser parser({{.key = "x", .shape = {2}}, {.key = "n", .kind = VarLen, .dtype = i64}});
+  static const ExampleParser parser({{.key = "x", .shape = {2}}, {.key = "n", .dtype = i64, .kind = VarLen}});
   return parser;
 }
 std::string whole() { return example(entry("n", ints({1, 300})) + entry("x", floats({0.5F, 1.5F}))); }
@@ -131,7 +131,7 @@ TEST(Example, DoesNotEnterMessagesDeeperThanItsSchema) {
 // Fault row 18.
 TEST(Example, LimitsBytesAndFeatures) {
   const std::string large = example(entry("s", strings({std::string(64 << 20, 'a')})));
-  const std::vector<ExampleFeature> asked = {{.key = "s", .kind = VarLen, .dtype = bytes}};
+  const std::vector<ExampleFeature> asked = {{.key = "s", .dtype = bytes, .kind = VarLen}};
   EXPECT_EQ(ExampleParser(asked).parse(as_message(large))->front().bytes_at(0).size(), size_t{64} << 20);
   const Error error = parse_error(ExampleParser(asked, {.max_bytes = 1 << 20}), large);
   EXPECT_EQ(error.kind(), ErrorKind::ResourceExhausted);
@@ -224,7 +224,7 @@ TEST(RealExamples, EveryTaxiRecordHasAMissingValue) {
   const std::string folder = test::test_data("tfx-records");
   if (folder.empty()) GTEST_SKIP() << "no real data: HEADPOND_DATA is not set; with CI=true this is a failure";
   std::vector<ExampleFeature> asked;
-  for (const char* key : {"company", "payment_type"}) asked.push_back({.key = key, .kind = VarLen, .dtype = bytes});
+  for (const char* key : {"company", "payment_type"}) asked.push_back({.key = key, .dtype = bytes, .kind = VarLen});
   for (const char* key :
        {"dropoff_latitude", "dropoff_longitude", "fare", "pickup_latitude", "pickup_longitude", "trip_miles"}) {
     asked.push_back({.key = key, .kind = VarLen});
@@ -232,7 +232,7 @@ TEST(RealExamples, EveryTaxiRecordHasAMissingValue) {
   for (const char* key :
        {"dropoff_census_tract", "dropoff_community_area", "pickup_census_tract", "pickup_community_area",
         "trip_seconds", "trip_start_day", "trip_start_hour", "trip_start_month", "trip_start_timestamp"}) {
-    asked.push_back({.key = key, .kind = VarLen, .dtype = i64});
+    asked.push_back({.key = key, .dtype = i64, .kind = VarLen});
   }
   const ExampleParser taxi(asked);
   std::vector<Tensor> out(asked.size());

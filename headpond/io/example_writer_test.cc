@@ -50,7 +50,7 @@ TEST(MakeExample, WritesLengthsOfSeveralBytes) {
 }
 
 TEST(MakeExample, IsReadBack) {
-  const ExampleParser parser({{.key = "f", .shape = {2}}, {.key = "s", .kind = FeatureKind::VarLen, .dtype = bytes}});
+  const ExampleParser parser({{.key = "f", .shape = {2}}, {.key = "s", .dtype = bytes, .kind = FeatureKind::VarLen}});
   const auto got = parser.parse(test::as_message(make({{"s", s({"a", "bc"})}, {"f", f({1, 2})}}))).value();
   EXPECT_EQ(test::values<float>(got[0]), (std::vector<float>{1, 2}));
   EXPECT_EQ(test::texts(got[1]), (std::vector<std::string>{"a", "bc"}));

@@ -6,6 +6,7 @@
 #include <functional>
 #include <utility>
 
+#include "headpond/base/crc32c.h"
 #include "headpond/io/feature_plan_internal.h"
 #include "headpond/io/quoted_name_internal.h"
 
@@ -167,6 +168,23 @@ void FeaturePlan::plan_row_lengths() {
     if (splits_fields[key] == KeyTable::kNone) splits_fields[key] = planned.field + 1;
     planned.splits_field = splits_fields[key];
   }
+}
+
+std::string FeaturePlan::describe() const {
+  constexpr std::string_view kKinds[] = {"", "VarLen ", "Ragged ", "FixedLenSequence "};
+  std::string text;
+  for (const PlannedFeature& feature : features_) {
+    const ExampleFeature& asked = feature.asked;
+    fmt::format_to(std::back_inserter(text), "{}{}: {}{}{}", text.empty() ? "" : ", ", quoted_name(asked.key),
+                   kKinds[static_cast<size_t>(asked.kind)], name(asked.dtype), asked.shape.to_string());
+    if (asked.default_value) {
+      const Tensor& value = feature.default_value;
+      fmt::format_to(std::back_inserter(text), " default={:08x}", crc32c({value.data(), value.byte_size()}));
+    }
+    if (asked.allow_missing) text += " allow_missing";
+    if (!asked.row_lengths.empty()) text += " row_lengths=" + quoted_name(asked.row_lengths);
+  }
+  return text;
 }
 
 }  // namespace headpond::internal

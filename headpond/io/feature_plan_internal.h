@@ -59,6 +59,8 @@ class FeaturePlan {
   const KeyTable& keys() const { return keys_; }
   const Spec& fields() const { return fields_; }
   const ExampleLimits& limits() const { return limits_; }
+  /// "image: uint8[28,28], n: VarLen int64[]": all that decides what is given, of a default a checksum.
+  std::string describe() const;
 
  private:
   void plan_row_lengths();

@@ -36,9 +36,9 @@ TEST(KeyTable, FindsEveryKeyAndNoOther) {
 TEST(FeaturePlan, SaysWhatEachKindGives) {
   using enum FeatureKind;
   const FeaturePlan plan({{.key = "a", .dtype = u8, .shape = {28, 28}},
-                          {.key = "b", .kind = VarLen, .dtype = i64},
-                          {.key = "c", .kind = Ragged, .dtype = f32, .row_lengths = "b"},
-                          {.key = "d", .kind = FixedLenSequence, .dtype = bytes, .shape = {2}}},
+                          {.key = "b", .dtype = i64, .kind = VarLen},
+                          {.key = "c", .dtype = f32, .kind = Ragged, .row_lengths = "b"},
+                          {.key = "d", .dtype = bytes, .shape = {2}, .kind = FixedLenSequence}},
                          Where::features, {});
   std::vector<std::string> texts;
   for (const FieldSpec& field : plan.fields()) {
@@ -54,13 +54,13 @@ TEST(FeaturePlan, RefusesWhatContradictsItself) {
   using enum FeatureKind;
   EXPECT_THAT(refusal({{.key = "a"}, {.key = "a", .dtype = i64}}), HasSubstr("feature 'a': asked for twice"));
   EXPECT_THAT(refusal({{.key = "a", .dtype = i32}}), HasSubstr("int32"));
-  EXPECT_THAT(refusal({{.key = "a", .kind = VarLen, .dtype = u8}}), HasSubstr("uint8 needs a shape"));
-  EXPECT_THAT(refusal({{.key = "a", .kind = FixedLenSequence, .dtype = u8}}), HasSubstr("uint8"));
-  EXPECT_THAT(refusal({{.key = "a", .kind = VarLen, .shape = {2}}}), HasSubstr("a shape"));
+  EXPECT_THAT(refusal({{.key = "a", .dtype = u8, .kind = VarLen}}), HasSubstr("uint8 needs a shape"));
+  EXPECT_THAT(refusal({{.key = "a", .dtype = u8, .kind = FixedLenSequence}}), HasSubstr("uint8"));
+  EXPECT_THAT(refusal({{.key = "a", .shape = {2}, .kind = VarLen}}), HasSubstr("a shape"));
   EXPECT_THAT(refusal({{.key = "a", .shape = {kUnknown}}}), HasSubstr("[?]"));
   EXPECT_THAT(refusal({{.key = "a", .shape = {int64_t{1} << 40, int64_t{1} << 40}}}), HasSubstr("size"));
   EXPECT_THAT(refusal({{.key = "a", .shape = {int64_t{1} << 61}}}), HasSubstr("size"));
-  EXPECT_THAT(refusal({{.key = "a", .kind = FixedLenSequence, .shape = {0}}}), HasSubstr("cannot be counted"));
+  EXPECT_THAT(refusal({{.key = "a", .shape = {0}, .kind = FixedLenSequence}}), HasSubstr("cannot be counted"));
   EXPECT_THAT(refusal({{.key = "a", .kind = Ragged}}), HasSubstr("no row_lengths"));
   EXPECT_THAT(refusal({{.key = "a", .row_lengths = "b"}}), HasSubstr("row_lengths"));
   EXPECT_THAT(refusal({{.key = "a", .allow_missing = true}}), HasSubstr("allow_missing"));
@@ -74,19 +74,19 @@ TEST(FeaturePlan, RefusesMoreDimensionsThanATensorHas) {
   EXPECT_EQ(refusal({{.key = "a", .shape = ones(32)}}), "");
   EXPECT_THAT(refusal({{.key = "a", .shape = ones(33)}}), HasSubstr("33 dimensions; at most 32"));
   for (const Where where : {Where::features, Where::lists}) {
-    EXPECT_EQ(refusal({{.key = "a", .kind = FixedLenSequence, .shape = ones(31)}}, where), "");
-    EXPECT_THAT(refusal({{.key = "a", .kind = FixedLenSequence, .shape = ones(32)}}, where), HasSubstr("33 dim"));
+    EXPECT_EQ(refusal({{.key = "a", .shape = ones(31), .kind = FixedLenSequence}}, where), "");
+    EXPECT_THAT(refusal({{.key = "a", .shape = ones(32), .kind = FixedLenSequence}}, where), HasSubstr("33 dim"));
   }
 }
 
 TEST(FeaturePlan, RefusesRowLengthsThatCannotBeLengths) {
   using enum FeatureKind;
-  const ExampleFeature rows = {.key = "a", .kind = Ragged, .dtype = i64, .row_lengths = "n"};
-  EXPECT_THAT(refusal({rows, {.key = "n", .kind = VarLen, .dtype = f32}}),
+  const ExampleFeature rows = {.key = "a", .dtype = i64, .kind = Ragged, .row_lengths = "n"};
+  EXPECT_THAT(refusal({rows, {.key = "n", .dtype = f32, .kind = VarLen}}),
               HasSubstr("feature 'a': row_lengths 'n', which is asked for as float32; lengths are int64"));
-  EXPECT_THAT(refusal({{.key = "n", .kind = VarLen, .dtype = bytes}, rows}), HasSubstr("asked for as bytes"));
-  EXPECT_EQ(refusal({rows, {.key = "n", .kind = FixedLen, .dtype = i64, .shape = {3}}}), "");
-  EXPECT_THAT(refusal({{.key = "a", .kind = Ragged, .dtype = i64, .row_lengths = "a"}}), HasSubstr("names itself"));
+  EXPECT_THAT(refusal({{.key = "n", .dtype = bytes, .kind = VarLen}, rows}), HasSubstr("asked for as bytes"));
+  EXPECT_EQ(refusal({rows, {.key = "n", .dtype = i64, .shape = {3}, .kind = FixedLen}}), "");
+  EXPECT_THAT(refusal({{.key = "a", .dtype = i64, .kind = Ragged, .row_lengths = "a"}}), HasSubstr("names itself"));
 }
 
 TEST(FeaturePlan, RefusesDefaultsThatDoNotFit) {
@@ -113,10 +113,10 @@ TEST(FeaturePlan, TakesOnlySequencesAndRowsFromLists) {
   for (const FeatureKind kind : {FixedLen, VarLen}) {
     EXPECT_THAT(refusal({{.key = "a", .kind = kind}}, Where::lists), HasSubstr("feature list"));
   }
-  EXPECT_EQ(refusal({{.key = "a", .kind = Ragged}, {.key = "b", .kind = FixedLenSequence, .dtype = u8}}, Where::lists),
+  EXPECT_EQ(refusal({{.key = "a", .kind = Ragged}, {.key = "b", .dtype = u8, .kind = FixedLenSequence}}, Where::lists),
             "");
   EXPECT_THAT(refusal({{.key = "a", .kind = Ragged, .row_lengths = "b"}}, Where::lists), HasSubstr("row_lengths"));
-  EXPECT_THAT(refusal({{.key = "a", .kind = Ragged, .dtype = u8}}, Where::lists), HasSubstr("uint8"));
+  EXPECT_THAT(refusal({{.key = "a", .dtype = u8, .kind = Ragged}}, Where::lists), HasSubstr("uint8"));
 }
 
 }  // namespace

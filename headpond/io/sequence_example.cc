@@ -56,6 +56,10 @@ SequenceExampleParser::SequenceExampleParser(std::vector<ExampleFeature> context
   }
 }
 
+std::string SequenceExampleParser::describe() const {
+  return fmt::format("context {{{}}}, lists {{{}}}", context_->describe(), lists_->describe());
+}
+
 Result<void> SequenceExampleParser::parse(std::span<const std::byte> payload, std::span<std::byte* const> places,
                                           std::span<Tensor> out) const try {
   const internal::FieldTargets targets = {places, out};
