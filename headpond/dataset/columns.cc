@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstring>
+#include <string_view>
 
 #include "headpond/dataset/columns_internal.h"
 
@@ -38,7 +39,8 @@ void gather_large(const std::byte* rows, size_t row_size, std::span<const int64_
 }  // namespace
 
 size_t row_bytes(const FieldSpec& field) {
-  return item_size(field.dtype) * static_cast<size_t>(field.shape.size().value_or(0));
+  const size_t item = field.dtype == DType::bytes ? sizeof(std::string_view) : item_size(field.dtype);
+  return item * static_cast<size_t>(field.shape.size().value_or(0));
 }
 
 void gather_rows(const std::byte* rows, size_t row_size, std::span<const int64_t> positions, std::byte* to) {
@@ -57,6 +59,14 @@ void gather_rows(const std::byte* rows, size_t row_size, std::span<const int64_t
       return gather_small<16>(rows, positions, to);
     default:
       return gather_large(rows, row_size, positions, to);
+  }
+}
+
+void gather_texts(const Tensor& rows, std::span<const int64_t> positions, std::byte* to) {
+  for (const int64_t i : positions) {
+    const std::string_view text = rows.bytes_at(i);
+    std::memcpy(to, &text, sizeof(text));
+    to += sizeof(text);
   }
 }
 

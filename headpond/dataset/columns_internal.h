@@ -17,12 +17,15 @@ namespace headpond::internal {
 /// So many positions are looked at together: what is known of them stays on the stack.
 inline constexpr size_t kFillBlock = 256;
 
-/// Bytes of a field in one element. REQUIRES: a full shape, not dtype bytes.
+/// Bytes of a field in one element of a column: of dtype bytes a std::string_view. REQUIRES: a full shape.
 size_t row_bytes(const FieldSpec& field);
 
 /// Copies row `positions[r]` of `rows`, which lie one below the other, to row r of `to`; those that come are fetched
 /// ahead.
 void gather_rows(const std::byte* rows, size_t row_size, std::span<const int64_t> positions, std::byte* to);
+
+/// The same of a column of dtype bytes; the texts live as long as those of `rows`, which has rank 1.
+void gather_texts(const Tensor& rows, std::span<const int64_t> positions, std::byte* to);
 
 /// The first `count` of `offers`, which loses them; none of none.
 inline Offers take_first(Offers& offers, size_t count) {

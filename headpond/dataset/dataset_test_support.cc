@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "headpond/dataset/columns_internal.h"
 #include "headpond/dataset/dataset_test_internal.h"
 
 namespace headpond::internal {
@@ -37,13 +38,14 @@ std::pair<std::vector<std::string>, std::string> rest(Sequence& sequence) {
 }
 
 bool is_fixed(const FieldSpec& field) { return field.dtype != DType::bytes && field.shape.is_full(); }
+bool is_text(const FieldSpec& field) { return field.dtype == DType::bytes && field.shape == Shape(); }
 
 // Columns of `count` elements with a byte behind each that nobody may touch.
 class DirtyColumns {
  public:
   DirtyColumns(const Spec& spec, size_t count) : spec_(spec), keys(count, 0xA5) {
     for (const FieldSpec& field : spec) {
-      sizes_.push_back(item_size(field.dtype) * static_cast<size_t>(*field.shape.size()));
+      sizes_.push_back(row_bytes(field));
       columns_.emplace_back(count * sizes_.back() + 1, std::byte{0xA5});
       offers_.push_back({columns_.back().data(), &field});
     }
@@ -54,7 +56,11 @@ class DirtyColumns {
   std::string difference(size_t r, const Element& element) const {
     for (size_t f = 0; f < spec_.size(); ++f) {
       if (columns_[f].back() != std::byte{0xA5}) return fmt::format("field {}: written behind its end", f);
-      if (std::memcmp(&columns_[f][r * sizes_[f]], element[f].data(), sizes_[f]) != 0) {
+      if (is_text(spec_[f])) {
+        std::string_view text;
+        std::memcpy(&text, &columns_[f][r * sizes_[f]], sizeof(text));
+        if (text != element[f].bytes_at(0)) return fmt::format("field {} is '{}'", f, text);
+      } else if (std::memcmp(&columns_[f][r * sizes_[f]], element[f].data(), sizes_[f]) != 0) {
         return fmt::format("field {} is {}", f,
                            text_of(Tensor::view(&columns_[f][r * sizes_[f]], spec_[f].dtype, spec_[f].shape)));
       }
@@ -130,7 +136,8 @@ Step as_stream() {
 }
 
 bool fills(const Node& node, const Binding& binding) {
-  const bool fixed = std::all_of(node.spec().begin(), node.spec().end(), is_fixed);
+  const bool fixed = std::all_of(node.spec().begin(), node.spec().end(),
+                                 [](const FieldSpec& field) { return is_fixed(field) || is_text(field); });
   if (node.kind() != Kind::indexed || !fixed) return false;
   Context context;
   return node.bind(binding)->fill({}, context, DirtyColumns(node.spec(), 0).offers(), nullptr);

@@ -75,7 +75,12 @@ class View {
   /// The elements at `positions`, whole columns at a time: the values of field f one below the other from
   /// columns[f].place on, and their keys unless `keys` is null. True iff all of it is written, and as at() would give
   /// it; false: anything may be written, ask at(). Without positions: true iff it can be expected to work.
-  /// REQUIRES: one column per field, of a full shape and a dtype of fixed size; positions as for at().
+  /// REQUIRES: one column per field, of a full shape and a dtype of fixed size, or a scalar of dtype bytes; positions
+  /// as for at().
+  ///
+  /// A column of dtype bytes takes a std::string_view for each value, into memory that lives as long as the view. Who
+  /// has read it asks without positions once more: false means that it may not have been what at() gives, because a
+  /// mapped file has shrunk.
   virtual bool fill(std::span<const int64_t> positions, Context& context, Offers columns, uint64_t* keys) const;
 };
 

@@ -102,6 +102,12 @@ class RecordFile::State {
     file_->will_need(begin, end - begin);
   }
 
+  void prefetch(uint64_t i) const {
+    constexpr uint64_t kLine = 64, kMostBytes = 32 * kLine;
+    const uint64_t begin = index_.offset(i), end = std::min(index_.offset(i + 1), begin + kMostBytes);
+    for (uint64_t at = begin; at < end; at += kLine) __builtin_prefetch(file_->bytes().data() + at);
+  }
+
   Result<void> check() const { return file_->lost() ? file_->check() : Result<void>(); }
   uint64_t size() const { return index_.size(); }
   uint64_t lost_bytes() const { return file_->bytes().size() - index_.offset(index_.size()); }
@@ -159,6 +165,7 @@ Result<std::unique_ptr<RecordFile>> RecordFile::open(const std::string& path, co
 uint64_t RecordFile::size() const { return state_->size(); }
 Result<std::span<const std::byte>> RecordFile::at(uint64_t i) const { return state_->at(i); }
 Result<void> RecordFile::check() const { return state_->check(); }
+void RecordFile::prefetch(uint64_t i) const { state_->prefetch(i); }
 void RecordFile::will_need(std::span<const uint64_t> records) const { state_->will_need(records); }
 uint64_t RecordFile::lost_bytes() const { return state_->lost_bytes(); }
 bool RecordFile::index_was_kept() const { return state_->was_kept(); }

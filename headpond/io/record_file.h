@@ -39,6 +39,8 @@ class RecordFile {
   /// Iff OK, all payloads given so far were the file's when they were read; to be asked after a payload was copied or
   /// parsed, because a mapped file may shrink at any time. A few nanoseconds.
   Result<void> check() const;
+  /// Brings the front of record i nearer to the processor. REQUIRES: i < size().
+  void prefetch(uint64_t i) const;
   /// Asks the system to bring these records in; neighbours are asked for at once. Does not wait. A number that does not
   /// exist is ignored.
   void will_need(std::span<const uint64_t> records) const;

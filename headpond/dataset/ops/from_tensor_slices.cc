@@ -22,7 +22,11 @@ class SlicesView final : public View {
   }
   bool fill(std::span<const int64_t> positions, Context&, Offers columns, uint64_t* keys) const override {
     for (size_t f = 0; f < tensors_.size(); ++f) {
-      if (tensors_[f].dtype() == DType::bytes) return false;
+      if (tensors_[f].dtype() == DType::bytes) {
+        if (tensors_[f].rank() > 1) return false;
+        internal::gather_texts(tensors_[f], positions, columns[f].place);
+        continue;
+      }
       if (positions.empty()) continue;
       internal::gather_rows(tensors_[f].data(), internal::row_bytes(*columns[f].spec), positions, columns[f].place);
     }
