@@ -26,6 +26,12 @@ Dataset build_idx(const PlanStep& step) {
   return paths.size() == 1 ? idx(paths[0]) : idx(paths[0], paths[1]);
 }
 
+Dataset build_tfrecord(const PlanStep& step) {
+  const std::string on_damage = step.args.text("on_damage", "fail");
+  if (on_damage != "fail" && on_damage != "skip") step.args.refuse("on_damage", "must be \"fail\" or \"skip\"");
+  return tfrecord(step.args.texts("paths"), {.on_damage = on_damage == "skip" ? OnDamage::skip : OnDamage::fail});
+}
+
 Dataset build_zip(const PlanStep& step) {
   std::vector<Dataset> parts;
   std::vector<std::string> names;
@@ -151,6 +157,7 @@ const std::vector<PlanOperator>& plan_operators() {
   static const std::vector<PlanOperator> all = {
       {"range", source, {"start", "stop", "step"}, build_range},
       {"idx", source, {"paths"}, build_idx},
+      {"tfrecord", source, {"paths", "on_damage"}, build_tfrecord},
       {"zip", joins, {}, build_zip},
       {"concatenate", joins, {}, build_concatenate},
       {"map", follows, {"function", "into"}, build_map},

@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "cli/plan_test_internal.h"
+#include "headpond/io/record_writer.h"
 
 namespace headpond::cli {
 namespace {
@@ -125,6 +126,15 @@ TEST(PlanOperators, RandomFieldsAndNoise) {
     EXPECT_THAT(refused(noise + step("add_noise", std::string("stddev = ") + stddev)),
                 HasSubstr("f.toml:9: add_noise: stddev is "));
   }
+}
+
+TEST(PlanOperators, ReadsRecordFiles) {
+  const std::string records = testing::TempDir() + "headpond_plan_operators_records";
+  auto writer = RecordWriter::open(records).value();
+  for (const char* record : {"a", ""}) ASSERT_TRUE(writer->append(record));
+  ASSERT_TRUE(writer->close());
+  expect(step("tfrecord", "paths = ['" + records + "']"), {R"("x":{"bytes":"YQ=="})", R"("x":{"bytes":""})"});
+  EXPECT_THAT(refused(step("tfrecord", "paths = ['a'], on_damage = 'x'")), HasSubstr("must be \"fail\" or \"skip\""));
 }
 
 TEST(PlanOperators, ReadsIdxFiles) {

@@ -6,7 +6,9 @@
 
 #include "headpond/dataset/dataset_test_internal.h"
 #include "headpond/dataset/random_plan_test_internal.h"
+#include "headpond/io/example_writer.h"
 #include "headpond/io/idx.h"
+#include "headpond/io/record_writer.h"
 #include "tests/test_files.h"
 
 namespace headpond::internal {
@@ -75,9 +77,9 @@ Dataset pairs(int64_t rows) {
 
 constexpr int64_t kMostRows = 30;
 
-// IDX files of that many images and labels, "images" and "labels". A process that this one starts finds the same ones:
-// their path is part of the plan.
-std::string idx_folder() {
+// Files with that many images and labels, "images" and "labels", and records. A process that this one starts finds the
+// same ones: their path is part of the plan.
+std::string files_folder() {
   static const char* const kGiven = "HEADPOND_PLANS_IDX";
   if (const char* const folder = std::getenv(kGiven); folder != nullptr) return folder;
   static const test::TempFolder made;
@@ -86,12 +88,28 @@ std::string idx_folder() {
   const std::span<const uint8_t> pixels = bytes, labels = pixels.first(kMostRows);
   EXPECT_TRUE(write_idx(made.file("images"), Tensor::from(pixels, {kMostRows, 2, 3})));
   EXPECT_TRUE(write_idx(made.file("labels"), Tensor::from(labels, {kMostRows})));
+  for (const Compression compression : {Compression::none, Compression::gzip}) {
+    const std::string path = made.file(std::string("records-") + std::string(to_string(compression)));
+    const auto writer = RecordWriter::open(path, {.compression = compression}).value();
+    for (int64_t i = 0; i < kMostRows; ++i) {
+      EXPECT_TRUE(writer->append(make_example({{{"number", Tensor::scalar(i * i)}}}).value()));
+    }
+    EXPECT_TRUE(writer->close());
+  }
   setenv(kGiven, made.path().c_str(), 1);
   return made.path();
 }
 
-Dataset from_files(Random& random, int64_t rows) {
-  const std::string folder = idx_folder();
+Dataset records(Random& random, int64_t rows, const PlanChoice& choice) {
+  const TFRecordOptions options = {.on_damage = choice.errors && one_in(random, 2) ? OnDamage::skip : OnDamage::fail,
+                                   .keep_index = false};
+  const Dataset all = tfrecord(files_folder() + (one_in(random, 3) ? "/records-gzip" : "/records-none"), options);
+  return one_in(random, 3) ? all | take(rows) : all | take(rows) | map(parse_example({{"number", i64}}));
+}
+
+Dataset from_files(Random& random, int64_t rows, const PlanChoice& choice) {
+  if (one_in(random, 2)) return records(random, rows, choice);
+  const std::string folder = files_folder();
   const Dataset all = one_in(random, 2) ? idx(folder + "/images") : idx(folder + "/images", folder + "/labels");
   return all | take(rows);
 }
@@ -106,7 +124,7 @@ Dataset source(Random& random, const PlanChoice& choice) {
     case 2:
       return pairs(size);
     case 3:
-      return from_files(random, size);
+      return from_files(random, size, choice);
     default:
       return range(size);
   }

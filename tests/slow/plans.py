@@ -13,7 +13,7 @@ import subprocess
 
 THREADS = (0, 1, 2, 4, 8, 16)
 OPERATORS = ("add_noise as_stream batch cache concatenate enumerate filter from_generator from_tensor_slices idx map padded_batch "
-             "random_flip random_u32 range repeat shard shuffle skip take zip").split()
+             "random_flip random_u32 range repeat shard shuffle skip take tfrecord zip").split()
 PIECES = ("rows in place", "positions", "run ahead", "in order")
 
 

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// tf.train.Example and tf.train.SequenceExample as fields: `tfrecord(...) | map(parse_example({{"image", bytes}}))`.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "headpond/dataset/dataset.h"
+#include "headpond/io/example.h"
+
+namespace headpond {
+
+/// Throws as ExampleParser does.
+inline ExampleParser parse_example(std::vector<ExampleFeature> features, ExampleLimits limits = {}) {
+  return ExampleParser(std::move(features), limits);
+}
+inline SequenceExampleParser parse_sequence_example(std::vector<ExampleFeature> context,
+                                                    std::vector<ExampleFeature> lists, ExampleLimits limits = {}) {
+  return {std::move(context), std::move(lists), limits};
+}
+
+/// Each element, which is one scalar of dtype bytes, parsed: the parser's fields() in its place, numbers of a fixed
+/// shape straight in the row of a batch. A message that does not fit is the error of its element. What is asked for
+/// belongs to the plan.
+Step map(ExampleParser parser);
+Step map(SequenceExampleParser parser);
+
+}  // namespace headpond

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Elements from files. A list of patterns means the files that io/glob.h says, each pattern's in the order of their
+// names, one pattern's behind the other's; the records of all are one row, in which the position is an element's key.
+//
+// Files are opened, and where that is said looked through, when the source is made: Exception then, with the reader's
+// error and the file's name, for one that is missing or damaged so that its records cannot be counted. Names, sizes and
+// a checksum of each file's first and last 4 KiB belong to the plan: a state is refused when they have changed. What is
+// damaged later is the error of its element, DataLoss with file, record and offset.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "headpond/dataset/dataset.h"
+#include "headpond/io/compression.h"
+#include "headpond/io/fixed_length.h"
+#include "headpond/io/record_reader.h"
+
+namespace headpond {
+
+struct TFRecordOptions {
+  std::optional<Compression> compression = std::nullopt;  ///< If given, files of another one are refused.
+  /// skip: elements whose payload is damaged are left out, and what is behind a damaged length in a file.
+  OnDamage on_damage = OnDamage::fail;
+  bool keep_index = true;  ///< In the cache folder; see io/record_file.h.
+};
+
+/// The records of TFRecord files, one unnamed field of dtype bytes. Plain files have positions: mapped, in any order at
+/// no cost, by the index that is made on first use. If one of the files is compressed, all are a stream: in order only,
+/// one after the other, in constant memory; a restore then inflates that file up to its place again.
+Dataset tfrecord(const std::vector<std::string>& patterns, const TFRecordOptions& options = {});
+Dataset tfrecord(const std::string& pattern, const TFRecordOptions& options = {});
+
+/// Records of one length, one unnamed field u8 [record_bytes]. Throws too for a file that ends within a record.
+Dataset fixed_length(const std::vector<std::string>& patterns, const FixedLengthOptions& options);
+Dataset fixed_length(const std::string& pattern, const FixedLengthOptions& options);
+
+struct TarOptions {
+  /// Which parts of a sample are fields, of dtype bytes; a sample without one of them is an error in its place. None:
+  /// those of the first sample.
+  std::vector<std::string> extensions = {};
+};
+
+/// The samples of tar archives by WebDataset's convention (io/tar.h): fields "__key__", the sample's key, and one per
+/// extension with the member's content. Archives are mapped, and their headers read when this is called; Exception with
+/// Unimplemented for compressed ones, which have no places to go to.
+Dataset tar(const std::vector<std::string>& patterns, const TarOptions& options = {});
+Dataset tar(const std::string& pattern, const TarOptions& options = {});
+
+struct FolderOptions {
+  std::vector<std::string> extensions =
+      {};  ///< Of file names, in any case of letters: {"png", "jpg"}. None: all files.
+};
+
+/// The files in the folders of one folder, whose names are the labels (io/labelled_folder.h): fields "path", dtype
+/// bytes, "file", the content, dtype bytes, and "label", i64, the number of the folder's name in their order. The plan
+/// holds names and sizes of all files; contents are read when they are asked for.
+Dataset folder(const std::string& path, const FolderOptions& options = {});
+
+}  // namespace headpond

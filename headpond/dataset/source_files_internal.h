@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the sources have in common that give the records of files by their numbers: one file behind the other.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "headpond/dataset/dataset.h"
+
+namespace headpond::internal {
+
+/// The records of one file, 0 <= i < size(). Immutable; any thread.
+class SourceFile {
+ public:
+  virtual ~SourceFile() = default;
+  virtual int64_t size() const = 0;
+  /// As View::at, which adds key and origin. An error names the file and the place in it. May throw.
+  virtual Got at(int64_t i, Context& context, Offers offers, Element& out) const = 0;
+
+  /// As View::fill for one record: values to `places`, one per field; std::string_views for dtype bytes.
+  virtual bool fill(int64_t /*i*/, std::span<std::byte* const> /*places*/) const { return false; }
+  /// As View::fill without positions.
+  virtual bool fills() const { return false; }
+  /// Brings the record nearer to the processor.
+  virtual void prefetch(int64_t /*i*/) const {}
+};
+
+struct NamedSourceFile {
+  std::string name;  ///< For errors.
+  std::unique_ptr<const SourceFile> file;
+};
+
+/// All records of all files, whose number in all is position and key. `facts` with op, args, spec and kind.
+Dataset source_files(Node::Facts facts, std::vector<NamedSourceFile> files);
+
+/// The files that `patterns` mean (io/glob.h). Throws Exception with its error, the operator named; NotFound for none.
+std::vector<std::string> expand_or_throw(const std::string& op, std::span<const std::string> patterns);
+/// What a plan says of files: "'train-*.tfrecord', files=3, digest=1c291ca3", of names, sizes, and the first and the
+/// last 4 KiB. Throws Exception for a file that cannot be read.
+std::string files_label(std::span<const std::string> patterns, std::span<const std::string> paths);
+
+/// Throws Exception with the error.
+template <class T>
+T value_or_throw(Result<T> result) {
+  if (!result) throw Exception(result.error());
+  return std::move(*result);
+}
+
+}  // namespace headpond::internal
