@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headpond/engine/shards.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <map>
+
+#include "headpond/dataset/ops.h"
+#include "headpond/dataset/sequence.h"
+#include "headpond/io/tar_writer.h"
+#include "tests/test_files.h"
+
+namespace headpond {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr int64_t kRecords = 23;
+
+std::string text_of(int64_t i) { return std::to_string(i) + std::string(static_cast<size_t>(i * 37 % 101), 'x'); }
+
+Dataset records(int64_t count = kRecords) { return range(count) | map(text_of, {.name = "text"}); }
+
+Dataset members(int64_t count = kRecords) {
+  return range(count) | map(
+                            [](int64_t i) {
+                              std::string member;
+                              EXPECT_TRUE(append_tar_member(member, std::to_string(i) + ".txt", text_of(i)));
+                              return member;
+                            },
+                            {.name = "member"});
+}
+
+class Shards : public testing::Test {
+ protected:
+  ShardOptions options(const std::string& folder, ShardOptions others = {}) {
+    others.folder = folder_.file(folder);
+    if (others.shards == 1) others.shards = 4;
+    return others;
+  }
+  // Every file of a folder but the plan.
+  std::map<std::string, std::vector<std::byte>> files(const std::string& folder) {
+    std::map<std::string, std::vector<std::byte>> all;
+    for (const auto& entry : std::filesystem::directory_iterator(folder_.file(folder))) {
+      const std::string name = entry.path().filename().string();
+      if (!name.ends_with(".plan")) all[name] = test::get_file(entry.path().string());
+    }
+    return all;
+  }
+  test::TempFolder folder_;
+};
+
+TEST_F(Shards, HoldEachRecordOnceInOrder) {
+  const auto report = write_shards(records(), options("a"));
+  ASSERT_TRUE(report) << report.error();
+  EXPECT_EQ(report->records, kRecords);
+  EXPECT_EQ(report->resumed_from, 0);
+  std::vector<int64_t> sizes;
+  uint64_t bytes = 0;
+  for (const Shard& shard : report->shards) {
+    sizes.push_back(shard.records);
+    bytes += std::filesystem::file_size(shard.path);
+    EXPECT_EQ(tfrecord(shard.path, {.keep_index = false}).cardinality(), shard.records);
+  }
+  EXPECT_THAT(sizes, ElementsAre(5, 6, 6, 6));
+  EXPECT_EQ(report->bytes, bytes);
+  EXPECT_EQ(report->shards[1].path, folder_.file("a/data-00001-of-00004.tfrecord"));
+  Sequence sequence(tfrecord(folder_.file("a/data-*.tfrecord"), {.keep_index = false}));
+  for (int64_t i = 0; i < kRecords; ++i) {
+    const auto next = sequence.next();
+    ASSERT_TRUE(next && *next);
+    EXPECT_EQ((**next)[size_t{0}].bytes_at(0), text_of(i));
+  }
+}
+
+TEST_F(Shards, HaveTheSameBytesForAnyThreads) {
+  for (const ShardOptions& kind :
+       {ShardOptions{}, ShardOptions{.compression = Compression::gzip}, ShardOptions{.format = ShardFormat::tar}}) {
+    const Dataset dataset = kind.format == ShardFormat::tar ? members(500) : records(500);
+    ShardOptions one = options("one", kind), many = options("many", kind);
+    one.threads = 0;
+    many.threads = 8;
+    const auto by_one = write_shards(dataset, one), by_many = write_shards(dataset, many);
+    ASSERT_TRUE(by_one && by_many);
+    EXPECT_EQ(files("one"), files("many"));
+    for (size_t i = 0; i < 4; ++i) EXPECT_EQ(by_one->shards[i].digest, by_many->shards[i].digest);
+    EXPECT_NE(by_one->shards[0].digest, by_one->shards[1].digest) << "control";
+    std::filesystem::remove_all(folder_.file("one"));
+    std::filesystem::remove_all(folder_.file("many"));
+  }
+}
+
+TEST_F(Shards, GoOnAfterAStopAtEveryRecord) {
+  for (const ShardOptions& kind :
+       {ShardOptions{}, ShardOptions{.compression = Compression::gzip}, ShardOptions{.format = ShardFormat::tar}}) {
+    const Dataset dataset = kind.format == ShardFormat::tar ? members() : records();
+    ASSERT_TRUE(write_shards(dataset, options("whole", kind)));
+    for (int64_t stop = 1; stop <= kRecords; ++stop) {
+      ShardOptions stopped = options("stopped", kind);
+      stopped.progress = [stop](int64_t done) { return done < stop; };
+      const auto first = write_shards(dataset, stopped);
+      ASSERT_FALSE(first);
+      EXPECT_EQ(first.error().kind(), ErrorKind::Cancelled);
+      ShardOptions rest = options("stopped", kind);
+      rest.resume = true;
+      const auto second = write_shards(dataset, rest);
+      ASSERT_TRUE(second) << second.error();
+      EXPECT_EQ(files("stopped"), files("whole")) << "stopped after " << stop;
+      if (kind.format == ShardFormat::tfrecord && kind.compression == Compression::none) {
+        EXPECT_EQ(second->resumed_from, stop) << "nothing is made twice";
+      } else {
+        EXPECT_LE(second->resumed_from, stop);
+        EXPECT_GT(second->resumed_from, stop - 7) << "no more than a shard is made twice";
+      }
+    }
+    for (const char* folder : {"whole", "stopped"}) std::filesystem::remove_all(folder_.file(folder));
+  }
+}
+
+TEST_F(Shards, GoOnBehindATornRecord) {
+  ASSERT_TRUE(write_shards(records(), options("whole")));
+  const auto whole = files("whole");
+  const auto& second = whole.at("data-00001-of-00004.tfrecord");
+  for (size_t kept = 0; kept <= second.size(); kept += 7) {
+    ShardOptions rest = options("torn");
+    ASSERT_TRUE(write_shards(records(), rest));
+    for (const char* shard : {"1", "2", "3"}) {
+      std::filesystem::remove(folder_.file(std::string("torn/data-0000") + shard + "-of-00004.tfrecord"));
+    }
+    test::put_file(folder_.file("torn/data-00001-of-00004.tfrecord.partial"), std::span(second).first(kept));
+    rest.resume = true;
+    const auto report = write_shards(records(), rest);
+    ASSERT_TRUE(report) << report.error();
+    EXPECT_GE(report->resumed_from, 5);
+    EXPECT_EQ(files("torn"), whole) << kept;
+  }
+}
+
+TEST_F(Shards, AreWholeOrNotThere) {
+  std::atomic<bool> fails = true;
+  const Dataset dataset = range(kRecords) | map(
+                                                [&](int64_t i) -> Result<std::string> {
+                                                  if (fails && i == 9) return fail(ErrorKind::DataLoss, "smudged");
+                                                  return text_of(i);
+                                                },
+                                                {.name = "text"});
+  const auto failed = write_shards(dataset, options("a"));
+  ASSERT_FALSE(failed);
+  EXPECT_THAT(failed.error().to_string(), AllOf(HasSubstr("smudged"), HasSubstr("element 9")));
+  EXPECT_TRUE(std::filesystem::exists(folder_.file("a/data-00000-of-00004.tfrecord")));
+  EXPECT_FALSE(std::filesystem::exists(folder_.file("a/data-00001-of-00004.tfrecord")));
+  fails = false;
+  ShardOptions rest = options("a");
+  rest.resume = true;
+  const auto report = write_shards(dataset, rest);
+  ASSERT_TRUE(report) << report.error();
+  EXPECT_EQ(report->resumed_from, 9);
+  ASSERT_TRUE(write_shards(dataset, options("whole")));
+  EXPECT_EQ(files("a"), files("whole"));
+  EXPECT_EQ(write_shards(dataset, rest)->resumed_from, kRecords) << "all is there";
+}
+
+TEST_F(Shards, OfAnotherDatasetAreNotGoneOnWith) {
+  ASSERT_TRUE(write_shards(records(), options("a")));
+  ShardOptions rest = options("a");
+  rest.resume = true;
+  const auto other = write_shards(members(), rest);
+  ASSERT_FALSE(other);
+  EXPECT_EQ(other.error().kind(), ErrorKind::FailedPrecondition);
+  EXPECT_THAT(other.error().message(), AllOf(HasSubstr("map(text"), HasSubstr("map(member")));
+  EXPECT_FALSE(write_shards(records(5), rest));
+  ASSERT_TRUE(write_shards(records(5), options("a"))) << "without resume it starts over";
+  EXPECT_EQ(tfrecord(folder_.file("a/*.tfrecord"), {.keep_index = false}).cardinality(), 5);
+  for (const ShardOptions& kind : {ShardOptions{.shards = 3}, ShardOptions{.compression = Compression::gzip}}) {
+    const auto mixed = write_shards(records(), options("a", kind));
+    ASSERT_FALSE(mixed) << "a reader of data-* would take both";
+    EXPECT_THAT(mixed.error().message(), HasSubstr("data-0000"));
+  }
+  EXPECT_TRUE(write_shards(records(), options("a", {.name = "other", .shards = 3})));
+}
+
+TEST_F(Shards, CanBeEmpty) {
+  const auto report = write_shards(records(2), options("a"));
+  ASSERT_TRUE(report);
+  EXPECT_EQ(files("a").size(), 4U);
+  EXPECT_EQ(write_shards(records(0), options("b"))->records, 0);
+  EXPECT_EQ(files("b").size(), 4U);
+}
+
+TEST_F(Shards, RefuseWhatCannotBe) {
+  const auto refusal = [&](const Dataset& dataset, const ShardOptions& with) {
+    const auto written = write_shards(dataset, with);
+    EXPECT_FALSE(written);
+    EXPECT_EQ(written.error().kind(), ErrorKind::InvalidArgument);
+    return written.error().message();
+  };
+  EXPECT_THAT(refusal(range(3), options("a")), HasSubstr("scalar of dtype bytes"));
+  EXPECT_THAT(refusal(records() | filter([](std::string_view) { return true; }), options("a")), HasSubstr("positions"));
+  EXPECT_THAT(refusal(records() | repeat(), options("a")), HasSubstr("positions"));
+  EXPECT_THAT(refusal(records(), options("a", {.shards = 0})), HasSubstr("0 shards"));
+  EXPECT_THAT(refusal(records(), options("a", {.name = "x/y"})), HasSubstr("x/y"));
+  EXPECT_THAT(refusal(records(), options("a", {.compression = Compression::zlib})), HasSubstr("zlib"));
+  EXPECT_THAT(refusal(records(), options("a", {.format = ShardFormat::tar, .compression = Compression::gzip})),
+              HasSubstr("tar"));
+  EXPECT_THAT(refusal(records(), ShardOptions()), HasSubstr("folder"));
+  test::put_file(folder_.file("file"), {});
+  EXPECT_FALSE(write_shards(records(), options("file/x")));
+}
+
+}  // namespace
+}  // namespace headpond
