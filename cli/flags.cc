@@ -41,12 +41,17 @@ CLI::App* subcommand(CLI::App& app, const std::string& path, const std::string& 
 
 // The parser takes arguments last first.
 std::vector<std::string> reversed_with_explicit_json(const std::vector<std::string>& arguments,
+                                                     const std::vector<Verb>& verbs,
                                                      const std::vector<std::string>& names) {
+  const bool takes_files = std::any_of(verbs.begin(), verbs.end(), [&](const Verb& verb) {
+    return verb.takes_files && !arguments.empty() && arguments[0] == verb.path;
+  });
   std::vector<std::string> made;
   for (size_t i = 0; i < arguments.size(); ++i) {
     const bool last = i + 1 == arguments.size();
     const auto is_file = [&](const std::string& next) {
       return (next == "-" || !next.starts_with("-")) && !next.ends_with(".toml") &&
+             (!takes_files || next == "-" || next.ends_with(".json")) &&
              std::find(names.begin(), names.end(), next) == names.end();
     };
     const bool lone = arguments[i] == "--json" && (last || !is_file(arguments[i + 1]));
@@ -111,7 +116,7 @@ Line parse(const std::vector<std::string>& arguments, const std::vector<Verb>& v
     });
   }
   try {
-    app.parse(reversed_with_explicit_json(arguments, names));
+    app.parse(reversed_with_explicit_json(arguments, verbs, names));
   } catch (const CLI::CallForHelp&) {
     return {.text = app.help()};
   } catch (const CLI::ParseError& error) {

@@ -63,6 +63,7 @@ struct Verb {
   std::string what;                     ///< One line.
   std::function<void(Flags&)> declare;  ///< Called before run, once.
   std::function<Result<Report>(Session&)> run;
+  bool takes_files = false;  ///< Its words are files of any name, which a lone --json must not write over.
 };
 
 /// Of the exit codes.
@@ -76,7 +77,7 @@ struct Line {
 };
 
 /// Reads a command line. A lone `--json` is the same as `--json -`; one of `names` or a pipeline file after it is a
-/// word, not its file.
+/// word, not its file; of a verb that takes files, whatever does not end with .json.
 Line parse(const std::vector<std::string>& arguments, const std::vector<Verb>& verbs,
            const std::vector<std::string>& names = {});
 

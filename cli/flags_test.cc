@@ -12,7 +12,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// A program with the verbs "train mnist" and "bench".
+// A program with the verbs "train mnist", "bench" and "look".
 struct Program {
   Line parse(const std::vector<std::string>& arguments) {
     verbs = {{.path = "train mnist",
@@ -29,7 +29,12 @@ struct Program {
              {.path = "bench",
               .what = "measures",
               .declare = [this](Flags& flags) { flags.words("names", names, ""); },
-              .run = {}}};
+              .run = {}},
+             {.path = "look",
+              .what = "looks",
+              .declare = [this](Flags& flags) { flags.words("names", names, ""); },
+              .run = {},
+              .takes_files = true}};
     return cli::parse(arguments, verbs, {"rng.normal"});
   }
 
@@ -91,6 +96,14 @@ TEST(CommandLine, DoesNotOverwriteAPipelineFileWithJson) {
   Program program;
   EXPECT_EQ(program.parse({"bench", "--json", "plan.toml"}).common.json, "-");
   EXPECT_THAT(program.names, ElementsAre("plan.toml"));
+}
+
+TEST(CommandLine, DoesNotOverwriteAFileThatIsToBeLookedAt) {
+  Program program;
+  EXPECT_EQ(program.parse({"look", "--json", "a.tfrecord", "b"}).common.json, "-");
+  EXPECT_THAT(program.names, ElementsAre("a.tfrecord", "b"));
+  EXPECT_EQ(program.parse({"look", "a.tfrecord", "--json", "out.json"}).common.json, "out.json");
+  EXPECT_EQ(program.parse({"look", "a.tfrecord", "--json=out"}).common.json, "out");
 }
 
 TEST(CommandLine, TellsAGivenSeedFromItsDefault) {

@@ -15,6 +15,8 @@ Verb train_mnist_verb();
 Verb bench_verb();
 Verb run_verb();
 Verb explain_verb();
+Verb inspect_verb();
+Verb verify_verb();
 /// --version
 Verb version_verb();
 
@@ -23,6 +25,9 @@ Error not_in_this_version(const std::string& what);
 
 /// The one word of a verb that takes a pipeline file. Throws Exception(InvalidArgument) for none or several.
 const std::string& only_file(const std::string& verb, const std::vector<std::string>& words);
+
+/// Throws Exception(InvalidArgument) for none.
+void check_files_given(const std::string& verb, const std::vector<std::string>& files);
 
 /// Makes sure that the program's own digits are in the cache, and says so when it draws them.
 Result<void> draw_digits_once(Session& session);
