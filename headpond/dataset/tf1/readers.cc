@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "headpond/dataset/tf1/reader_state_internal.h"
-#include "headpond/io/record_frame.h"
+#include "headpond/io/record_reader.h"
 #include "headpond/io/text_lines.h"
 
 namespace headpond::tf1 {
@@ -81,29 +81,40 @@ class FixedLength final : public WorkUnit {
 
 class RecordFile final : public WorkUnit {
  public:
-  RecordFile(std::string name, std::vector<std::byte> content, uint64_t offset)
-      : name_(std::move(name)), content_(std::move(content)), offset_(offset) {}
+  explicit RecordFile(std::unique_ptr<RecordReader> reader) : reader_(std::move(reader)) {}
   Result<bool> next(KeyValue& record) override {
-    const auto frame = read_frame(content_, offset_, name_);
-    if (!frame && frame.error().kind() == ErrorKind::OutOfRange) return false;
-    if (!frame) return fail(frame.error());
-    record = {fmt::format("{}:{}", name_, offset_), to_string(frame->payload)};
-    offset_ = frame->next_offset;
+    const uint64_t offset = reader_->position().offset;
+    const auto payload = reader_->next();
+    if (!payload) return fail(payload.error());
+    if (!*payload) return false;
+    record = {fmt::format("{}:{}", reader_->name(), offset), to_string(**payload)};
+    HEADPOND_TRY(reader_->check());
     return true;
   }
-  UnitPosition position() const override { return {offset_, 0}; }
+  UnitPosition position() const override {
+    return {reader_->position().offset, static_cast<int64_t>(reader_->position().record)};
+  }
 
  private:
-  const std::string name_;
-  const std::vector<std::byte> content_;
-  uint64_t offset_;
+  const std::unique_ptr<RecordReader> reader_;
 };
 
-// The one place that knows how record files are read.
-Opened open_records(const std::string& name, UnitPosition at) {
-  auto content = read_file(name);
-  if (!content) return fail(std::move(content).error());
-  return std::make_unique<RecordFile>(name, std::move(*content), at.offset);
+Opened open_records(const std::string& name, UnitPosition at, const RecordReaderOptions& options) {
+  auto reader = RecordReader::open(name, options);
+  if (!reader) return fail(std::move(reader).error());
+  const auto found = (*reader)->seek({at.offset, static_cast<uint64_t>(at.number)});
+  // OutOfRange would be the end of the data.
+  if (!found && found.error().kind() == ErrorKind::OutOfRange)
+    return fail(ErrorKind::DataLoss, found.error().message());
+  if (!found) return fail(found.error());
+  return std::make_unique<RecordFile>(std::move(*reader));
+}
+
+ReaderKind records(const TFRecordReaderOptions& options) {
+  const RecordReaderOptions of_file = {.compression = options.compression};
+  return {.description = fmt::format("TFRecordReader(compression={})",
+                                     options.compression ? headpond::to_string(*options.compression) : "any"),
+          .open = [of_file](const std::string& name, UnitPosition at) { return open_records(name, at, of_file); }};
 }
 
 ReaderKind text_lines(const TextLineReaderOptions& options) {
@@ -161,7 +172,7 @@ void Reader::reset() const { state_->reset(); }
 WholeFileReader::WholeFileReader() : Reader(make(one_record_each<WholeFile>("WholeFileReader"))) {}
 TextLineReader::TextLineReader(TextLineReaderOptions options) : Reader(make(text_lines(options))) {}
 FixedLengthRecordReader::FixedLengthRecordReader(FixedLengthOptions options) : Reader(make(fixed_length(options))) {}
-TFRecordReader::TFRecordReader() : Reader(make({.description = "TFRecordReader", .open = open_records})) {}
+TFRecordReader::TFRecordReader(TFRecordReaderOptions options) : Reader(make(records(options))) {}
 IdentityReader::IdentityReader() : Reader(make(one_record_each<Identity>("IdentityReader"))) {}
 
 }  // namespace headpond::tf1

@@ -4,11 +4,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "headpond/base/status.h"
+#include "headpond/io/compression.h"
 #include "headpond/io/fixed_length.h"
 #include "headpond/queue/queue.h"
 
@@ -87,10 +89,15 @@ class FixedLengthRecordReader : public Reader {
   explicit FixedLengthRecordReader(FixedLengthOptions options);
 };
 
-/// The records of TFRecord files that are not compressed, both checksums verified. Key: "<name>:<offset>".
+struct TFRecordReaderOptions {
+  std::optional<Compression> compression = {};  ///< If given, a file that is compressed otherwise is an error.
+};
+
+/// The records of TFRecord files, as io/record_reader.h reads them, both checksums verified. Key: "<name>:<offset>", of
+/// a compressed file in its inflated bytes. To go on in one it is inflated again up to that place.
 class TFRecordReader : public Reader {
  public:
-  TFRecordReader();
+  explicit TFRecordReader(TFRecordReaderOptions options = {});
 };
 
 /// Opens nothing. One record a name: key and value are the name.

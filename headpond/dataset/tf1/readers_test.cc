@@ -29,8 +29,9 @@ class Files : public QueueTest {
     put_file(folder_.file(name), to_bytes(content));
     return folder_.file(name);
   }
-  std::string put_records(const std::string& name, const std::vector<std::string>& records) {
-    const auto writer = RecordWriter::open(folder_.file(name)).value();
+  std::string put_records(const std::string& name, const std::vector<std::string>& records,
+                          Compression compression = Compression::none) {
+    const auto writer = RecordWriter::open(folder_.file(name), {.compression = compression}).value();
     for (const auto& record : records) EXPECT_TRUE(writer->append(record));
     EXPECT_TRUE(writer->close());
     return folder_.file(name);
@@ -91,6 +92,43 @@ TEST_F(Files, RecordsHaveTheirOffsetInTheirKey) {
   put_records("b", {});
   put_records("c", {"yz"});
   EXPECT_THAT(all(TFRecordReader(), queue({"a", "b", "c"})), ElementsAre("a:0=x", "a:17=", "c:0=yz"));
+}
+
+TEST_F(Files, CompressedRecordsAreReadByTheFirstBytesAndHaveTheirInflatedOffset) {
+  put_records("a", {"x", "y"}, Compression::gzip);
+  put_records("b", {"z", std::string(100'000, 'z')}, Compression::zlib);
+  put_records("c", {}, Compression::gzip);
+  put_records("d", {"v"});
+  EXPECT_THAT(all(TFRecordReader(), queue({"a", "b", "c", "d"})),
+              ElementsAre("a:0=x", "a:17=y", "b:0=z", "b:17=" + std::string(100'000, 'z'), "d:0=v"));
+}
+
+TEST_F(Files, AnotherCompressionThanAskedForIsAnErrorAndTheNextFileFollows) {
+  put_records("plain", {"x"});
+  put_records("packed", {"y"}, Compression::gzip);
+  for (const auto& [compression, good] : {std::pair(Compression::gzip, "packed"), {Compression::none, "plain"}}) {
+    const TFRecordReader reader({.compression = compression});
+    const FIFOQueue files = queue({"plain", "packed"});
+    const size_t before = all(reader, files, ErrorKind::DataLoss).size(), behind = all(reader, files).size();
+    EXPECT_EQ(before + behind, 1U) << good;
+    EXPECT_EQ(reader.num_work_units_completed(), 1);
+    EXPECT_THAT(all(reader, queue({good})), testing::SizeIs(1));
+  }
+  const std::string state = TFRecordReader({.compression = Compression::gzip}).serialize_state();
+  EXPECT_EQ(TFRecordReader().restore_state(state).error().kind(), ErrorKind::FailedPrecondition);
+}
+
+TEST_F(Files, RecordsThatAreGoneWhenOneGoesOnAreDataLossAndNoEnd) {
+  for (const auto compression : {Compression::none, Compression::gzip}) {
+    put_records("a", {"x", "y"}, compression);
+    const TFRecordReader reader, restored;
+    const FIFOQueue files = queue({"a", "a"});
+    ASSERT_TRUE(reader.read_up_to(files, 2));
+    ASSERT_TRUE(restored.restore_state(reader.serialize_state()));
+    put_records("a", {"x"}, compression);
+    EXPECT_EQ(restored.read(files).error().kind(), ErrorKind::DataLoss);
+    EXPECT_EQ(restored.read(files)->value, "x");
+  }
 }
 
 TEST_F(Files, AWholeFileIsOneRecordAndItsUnitIsCompletedWithIt) {
@@ -191,10 +229,12 @@ TEST_F(Files, AnyReaderGoesOnFromItsStateAfterEachRecord) {
   put("text", "h\n1\n2\n");
   put("fixed", "abcdef");
   put_records("records", {"x", "", "yz"});
+  put_records("gzip", {"x", "", std::string(300'000, 'y'), "z"}, Compression::gzip);
   const std::map<std::string, std::function<Reader()>> makers = {
       {"text", [] { return TextLineReader({.skip_header_lines = 1}); }},
       {"fixed", [] { return FixedLengthRecordReader({.record_bytes = 2}); }},
-      {"records", [] { return TFRecordReader(); }}};
+      {"records", [] { return TFRecordReader(); }},
+      {"gzip", [] { return TFRecordReader({.compression = Compression::gzip}); }}};
   for (const auto& [name, make] : makers) {
     SCOPED_TRACE(name);
     const auto expected = all(make(), queue({name, name}));
