@@ -165,8 +165,11 @@ class ShardSet {
     };
     HEADPOND_TRY(remove(plan_path()));
     HEADPOND_TRY(each_of_this_name(remove));
-    const std::string text = plan();
-    return write_file_atomically(plan_path(), {std::as_bytes(std::span(text))});
+    const auto writer = FileWriter::open(plan_path() + kPartial);  // A name that a kill leaves at most once.
+    if (!writer) return fail(writer.error());
+    HEADPOND_TRY((*writer)->write(plan()));
+    HEADPOND_TRY((*writer)->close());
+    return rename_file(plan_path() + kPartial, plan_path());
   }
 
   Result<void> find_what_is_there() {
@@ -233,7 +236,7 @@ class ShardSet {
 }  // namespace
 
 Result<ShardReport> write_shards(const Dataset& records, const ShardOptions& options) {
-  if (const auto why = refusal(records, options)) return fail(ErrorKind::InvalidArgument, "write_shards: " + *why);
+  if (const auto why = refusal(records, options)) internal::refuse("write_shards", *why);
   return ShardSet(records, options).write();
 }
 

@@ -56,9 +56,9 @@ struct ShardReport {
 /// "....partial", and has its own when it is whole. "<name>.plan" beside them says what they were made of; resuming
 /// with something else is FailedPrecondition, the difference named.
 ///
-/// InvalidArgument unless `records` has positions and one field, a scalar of dtype bytes, and the options can be;
-/// FailedPrecondition if the folder has shards of this name but of another number or kind, which a reader would take
-/// for one set. An element's error ends it; what is written stays, for a resume.
+/// Throws Exception(InvalidArgument) unless `records` has positions and one field, a scalar of dtype bytes, and the
+/// options can be. FailedPrecondition if the folder has shards of this name but of another number or kind, which a
+/// reader would take for one set. An element's error ends it; what is written stays, for a resume.
 Result<ShardReport> write_shards(const Dataset& records, const ShardOptions& options);
 
 }  // namespace headpond

@@ -22,7 +22,7 @@ inline SequenceExampleParser parse_sequence_example(std::vector<ExampleFeature> 
 /// Each element, which is one scalar of dtype bytes, parsed: the parser's fields() in its place, numbers of a fixed
 /// shape straight in the row of a batch. A message that does not fit is the error of its element. What is asked for
 /// belongs to the plan.
-Step map(ExampleParser parser);
-Step map(SequenceExampleParser parser);
+Step map(const ExampleParser& parser);
+Step map(const SequenceExampleParser& parser);
 
 }  // namespace headpond
