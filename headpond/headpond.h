@@ -49,6 +49,7 @@
 #include "headpond/engine/loader_stats.h"
 #include "headpond/engine/shards.h"
 #include "headpond/io/compression.h"
+#include "headpond/io/csv.h"
 #include "headpond/io/digits.h"
 #include "headpond/io/draw_digit.h"
 #include "headpond/io/example.h"

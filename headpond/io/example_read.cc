@@ -74,23 +74,6 @@ bool find_values(std::string_view map, const FeaturePlan& plan, uint64_t& left, 
   });
 }
 
-Result<void> FieldTargets::check(size_t fields) const {
-  for (const size_t given : {places.size(), out.size()}) {
-    if (given != 0 && given != fields) {
-      return fail(ErrorKind::InvalidArgument, fmt::format("{} places or tensors for {} fields", given, fields));
-    }
-  }
-  return {};
-}
-
-Result<void> FieldTargets::give(size_t field, Tensor tensor) const {
-  if (out.empty()) {
-    return fail(ErrorKind::InvalidArgument, fmt::format("field {} needs a tensor to go to: it has no place", field));
-  }
-  out[field] = std::move(tensor);
-  return {};
-}
-
 Error wrong_values(const ExampleMessage& message, const PlannedFeature& planned, int64_t step, const FeatureList& list,
                    const ListSize& size) {
   const std::string where = step < 0 ? "" : fmt::format(", step {}", step);

@@ -11,6 +11,7 @@
 
 #include "headpond/io/feature_list_internal.h"
 #include "headpond/io/feature_plan_internal.h"
+#include "headpond/io/field_targets_internal.h"
 
 namespace headpond::internal {
 
@@ -60,18 +61,6 @@ enum class Scratch : uint8_t { features, lists };
 FoundValues& found_values(Scratch which, size_t count);
 /// Finds the plan's keys in `map`, a message of type Features or FeatureLists. False: as each_entry().
 bool find_values(std::string_view map, const FeaturePlan& plan, uint64_t& left, FoundValues& found, WireFault& fault);
-
-/// Where fields are to go.
-struct FieldTargets {
-  std::span<std::byte* const> places;
-  std::span<Tensor> out;
-
-  /// InvalidArgument unless each is empty or has one for each field.
-  Result<void> check(size_t fields) const;
-  std::byte* place(size_t field) const { return places.empty() ? nullptr : places[field]; }
-  /// InvalidArgument iff `out` is empty.
-  Result<void> give(size_t field, Tensor tensor) const;
-};
 
 /// Gives the fields of the features of an Example, or of a context.
 Result<void> give_features(const ExampleMessage& message, const FeaturePlan& plan, const FoundValues& found,

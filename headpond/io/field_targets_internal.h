@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where a parser puts the fields that it reads: its caller's memory, or tensors.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "headpond/base/status.h"
+#include "headpond/tensor/tensor.h"
+
+namespace headpond::internal {
+
+struct FieldTargets {
+  std::span<std::byte* const> places;
+  std::span<Tensor> out;
+
+  /// InvalidArgument unless each is empty or has one for each field.
+  Result<void> check(size_t fields) const;
+  std::byte* place(size_t field) const { return places.empty() ? nullptr : places[field]; }
+  /// InvalidArgument iff `out` is empty.
+  Result<void> give(size_t field, Tensor tensor) const;
+};
+
+}  // namespace headpond::internal
