@@ -62,6 +62,7 @@
 #include "headpond/io/idx.h"
 #include "headpond/io/inflate.h"
 #include "headpond/io/labelled_folder.h"
+#include "headpond/io/json_lines.h"
 #include "headpond/io/line_file.h"
 #include "headpond/io/mapped_file.h"
 #include "headpond/io/record_file.h"
