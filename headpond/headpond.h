@@ -65,6 +65,8 @@
 #include "headpond/io/json_lines.h"
 #include "headpond/io/line_file.h"
 #include "headpond/io/mapped_file.h"
+#include "headpond/io/npy.h"
+#include "headpond/io/npz.h"
 #include "headpond/io/record_file.h"
 #include "headpond/io/record_frame.h"
 #include "headpond/io/record_index.h"

@@ -6,20 +6,18 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
-#include <cstring>
 #include <new>
 #include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "headpond/io/byte_swap_internal.h"
 #include "headpond/io/inflate.h"
 
 namespace headpond {
 namespace {
 
-static_assert(std::endian::native == std::endian::little);
 constexpr size_t kMagicBytes = 4;
 constexpr size_t kMaxRank = 32;
 
@@ -108,23 +106,6 @@ Result<Header> read_header(ByteReader& reader) {
   return header;
 }
 
-template <class T, class Swap>
-void swap_each(std::span<std::byte> bytes, Swap swap) {
-  for (size_t at = 0; at < bytes.size(); at += sizeof(T)) {
-    T value;
-    std::memcpy(&value, &bytes[at], sizeof value);
-    value = swap(value);
-    std::memcpy(&bytes[at], &value, sizeof value);
-  }
-}
-
-// Between big-endian and this machine's order.
-void swap_bytes(std::span<std::byte> bytes, size_t value_bytes) {
-  if (value_bytes == 2) swap_each<uint16_t>(bytes, [](uint16_t x) { return __builtin_bswap16(x); });
-  if (value_bytes == 4) swap_each<uint32_t>(bytes, [](uint32_t x) { return __builtin_bswap32(x); });
-  if (value_bytes == 8) swap_each<uint64_t>(bytes, [](uint64_t x) { return __builtin_bswap64(x); });
-}
-
 Result<Tensor> read_payload(ByteReader& reader, const Header& header) {
   Tensor tensor = Tensor::empty(header.dtype, Shape(header.dims));
   const std::span<std::byte> to(tensor.mutable_data(), header.payload_bytes);
@@ -142,7 +123,7 @@ Result<Tensor> read_payload(ByteReader& reader, const Header& header) {
     return contradiction(reader, fmt::format("bytes after the last value: {} ends at offset {}, found {:02x} there",
                                              header.to_string(), header.total_bytes(), static_cast<uint8_t>(more)));
   }
-  swap_bytes(to, item_size(header.dtype));
+  internal::swap_bytes(to, item_size(header.dtype));
   return tensor;
 }
 
@@ -194,7 +175,7 @@ Result<void> write_idx(const std::string& path, const Tensor& tensor) {
   const std::span<const std::byte> values(tensor.data(), tensor.byte_size());
   if (item_size(tensor.dtype()) == 1) return write_file_atomically(path, {header, values});
   std::vector<std::byte> swapped(values.begin(), values.end());
-  swap_bytes(swapped, item_size(tensor.dtype()));
+  internal::swap_bytes(swapped, item_size(tensor.dtype()));
   return write_file_atomically(path, {header, swapped});
 }
 

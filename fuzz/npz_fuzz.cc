@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// npz files from any bytes: arrays that together are no larger than deflate can make them, or an error; twice the same.
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+#include "headpond/io/npz.h"
+
+namespace {
+
+void require(bool holds) {
+  if (!holds) __builtin_trap();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::span<const std::byte> bytes = std::as_bytes(std::span(data, size));
+  const auto arrays = headpond::read_npz(bytes, "fuzz", uint64_t{64} << 20);
+  if (!arrays) return 0;
+  size_t total = 0;
+  for (const auto& [name, array] : *arrays) total += array.byte_size() + name.size();
+  require(total <= 1032 * size);
+  const auto again = headpond::read_npz(bytes, "fuzz");
+  require(again && again->size() == arrays->size());
+  for (size_t i = 0; i < arrays->size(); ++i) {
+    const auto &one = (*arrays)[i].second, &other = (*again)[i].second;
+    require(one.shape() == other.shape() && one.dtype() == other.dtype());
+    require(one.byte_size() == 0 || std::memcmp(one.data(), other.data(), one.byte_size()) == 0);
+  }
+  return 0;
+}
