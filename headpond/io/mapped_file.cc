@@ -45,6 +45,7 @@ class MappedFile::State {
   bool lost() const { return guard_ && guard_->lost(); }
 
   Result<void> check() const {
+    const bool was_lost = lost();  // First: what was read before must be done before the system is asked.
     const auto now = internal::examine_path(path_);
     const bool is_this = now && now->is_same_file(facts_);
     if (is_this && now->size < facts_.size) {
@@ -52,7 +53,7 @@ class MappedFile::State {
                                                    facts_.size, now->size));
     }
     const bool is_other = is_this && now->modified_ns != facts_.modified_ns && start_crc(bytes_) != start_crc_;
-    if (lost()) {
+    if (was_lost || lost()) {
       return fail(ErrorKind::DataLoss,
                   fmt::format("{}: a part could not be read: the file shrank meanwhile, or the disk failed", path_));
     }

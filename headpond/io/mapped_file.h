@@ -14,9 +14,9 @@ namespace headpond {
 
 /// A regular file, mapped as long as it was when opened. Thread-safe.
 ///
-/// A file that shrinks meanwhile does not end the program (docs/decisions/0003): its bytes become zeros, and lost()
+/// A file that shrinks meanwhile does not end the program (docs/decisions/0003): its bytes become zeros, and check()
 /// says so. Who reads the bytes must ask afterwards, after whatever was computed from them, and drop it if the answer
-/// is true.
+/// is an error.
 class MappedFile {
  public:
   /// NotFound, FailedPrecondition (a folder, a pipe, no permission) or what else the system says.
@@ -31,10 +31,11 @@ class MappedFile {
   /// When the file was last changed, as of open(): nanoseconds since 1970.
   int64_t modified_ns() const;
 
-  /// False iff all bytes that any thread read before this call were the file's. A few nanoseconds.
+  /// True iff any thread found a page missing before this call. A cut within the last page is not seen here: what is
+  /// left of it becomes zeros without a sign, and only check() tells. A few nanoseconds.
   bool lost() const;
   /// DataLoss iff lost(), or the file is shorter now, or it was changed and its first 4 KiB are others. Asks the
-  /// system.
+  /// system by the file's name: of a file that has another name or none by now, only lost() can tell.
   Result<void> check() const;
   /// The same file as it is now iff it is longer than these bytes; nullptr if it is not. DataLoss as check().
   Result<std::unique_ptr<MappedFile>> grown() const;

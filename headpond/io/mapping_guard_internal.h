@@ -21,7 +21,7 @@ class MappingGuard {
   MappingGuard(const MappingGuard&) = delete;
   MappingGuard& operator=(const MappingGuard&) = delete;
 
-  /// False iff whatever any thread read from the mapping before this call was the file's. Once true, it stays.
+  /// True iff any thread found a page of the mapping missing before this call. Once true, it stays.
   bool lost() const {
     // The reads before must be done, not only written before: else they could see zeros and the mark be read too early.
 #if defined(__aarch64__)

@@ -108,7 +108,7 @@ class RecordFile::State {
     for (uint64_t at = begin; at < end; at += kLine) __builtin_prefetch(file_->bytes().data() + at);
   }
 
-  Result<void> check() const { return file_->lost() ? file_->check() : Result<void>(); }
+  Result<void> check() const { return file_->check(); }
   uint64_t size() const { return index_.size(); }
   uint64_t lost_bytes() const { return file_->bytes().size() - index_.offset(index_.size()); }
   bool was_kept() const { return was_kept_; }

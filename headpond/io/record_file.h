@@ -36,8 +36,9 @@ class RecordFile {
   /// object lives. OutOfRange iff i >= size(); DataLoss iff the record is damaged, or the file is not the one that was
   /// indexed: never another record.
   Result<std::span<const std::byte>> at(uint64_t i) const;
-  /// Iff OK, all payloads given so far were the file's when they were read; to be asked after a payload was copied or
-  /// parsed, because a mapped file may shrink at any time. A few nanoseconds.
+  /// Iff OK, all payloads given so far were the file's when they were read; to be asked after payloads were copied or
+  /// parsed, because a mapped file may shrink at any time. Asks the system, 2 to 4 microseconds: once a batch is
+  /// enough.
   Result<void> check() const;
   /// Brings the front of record i nearer to the processor. REQUIRES: i < size().
   void prefetch(uint64_t i) const;

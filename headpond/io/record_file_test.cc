@@ -176,6 +176,17 @@ TEST_F(RecordFileTest, SurvivesAFileThatShrinks) {
   EXPECT_THAT(file->at(5).error().message(), HasSubstr("shrank"));
 }
 
+// The rest of the last page becomes zeros without a fault.
+TEST_F(RecordFileTest, ACutInsideAPageIsToldByCheckToo) {
+  put({std::string(3'000, 'x')});
+  const auto file = RecordFile::open(path()).value();
+  const auto view = file->at(0).value();
+  EXPECT_TRUE(file->check());
+  ASSERT_EQ(truncate(path().c_str(), 100), 0);
+  EXPECT_EQ(view[2'999], std::byte{0});
+  EXPECT_EQ(file->check().error().kind(), ErrorKind::DataLoss);
+}
+
 TEST_F(RecordFileTest, ServesSeveralThreadsAndMakers) {
   std::vector<std::string> records;
   for (int i = 0; i < 2'000; ++i) records.push_back(fmt::format("record {}", i));

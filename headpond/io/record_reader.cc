@@ -91,7 +91,7 @@ class RecordReader::State {
   // A record whose end is known: false iff the file ends before it.
   Result<bool> pass_damaged(const Frame& frame) {
     Error error = error_of(frame);
-    HEADPOND_TRY(source_.check_now());
+    HEADPOND_TRY(source_.check());
     const bool is_skipped = options_.on_damage == OnDamage::skip;
     if (!is_skipped && frame.state == FrameState::too_long) return fail(std::move(error));
     uint64_t bytes = 0;
@@ -109,7 +109,7 @@ class RecordReader::State {
 
   // Nobody knows where the next record begins.
   Payload lose_rest(Error error) {
-    HEADPOND_TRY(source_.check_now());
+    HEADPOND_TRY(source_.check());
     if (options_.on_damage == OnDamage::fail) return fail(std::move(error));
     counts_.lost_bytes = source_.left();
     counts_.last = std::move(error);
@@ -126,7 +126,7 @@ class RecordReader::State {
   }
 
   Payload finish() {
-    HEADPOND_TRY(source_.check_now());
+    HEADPOND_TRY(source_.check());
     if (!options_.expected_records || record_ == *options_.expected_records) return std::nullopt;
     return lose_rest(
         Error(ErrorKind::DataLoss, fmt::format("{}: {} records expected, {} found: the end is at offset {}",

@@ -43,9 +43,8 @@ class RecordSource {
   /// OutOfRange iff it is behind the end; FailedPrecondition iff it is behind at() and the bytes come only once.
   Result<void> go_to(uint64_t offset);
 
-  /// OK iff everything at hand was the file's when it was read; now() also asks the system.
-  Result<void> check() const { return file_ != nullptr && file_->lost() ? file_->check() : Result<void>(); }
-  Result<void> check_now() const { return file_ != nullptr ? file_->check() : Result<void>(); }
+  /// OK iff everything at hand was the file's when it was read. Asks the system.
+  Result<void> check() const { return file_ != nullptr ? file_->check() : Result<void>(); }
 
   bool is_stream() const { return stream_ != nullptr; }
   Compression compression() const { return compression_; }
