@@ -121,7 +121,7 @@ class RecordReader::State {
     Error error(cause.kind(),
                 fmt::format("{}: cannot read record {} at offset {}", source_.name(), record_, source_.offset()),
                 cause);
-    if (cause.kind() != ErrorKind::DataLoss) return fail(std::move(error));
+    if (source_.input_failed() || cause.kind() != ErrorKind::DataLoss) return fail(std::move(error));
     return lose_rest(std::move(error));
   }
 

@@ -15,8 +15,8 @@
 #include "headpond/io/file.h"
 
 namespace headpond {
-/// What a reader does where bytes are damaged. `skip` is for damaged data only: a file that shrinks meanwhile and what
-/// the system refuses are errors always.
+/// What a reader does where bytes are damaged. `skip` is for damaged data only: a file that shrinks meanwhile, also a
+/// compressed one, and what the system refuses or cannot read are errors always.
 enum class OnDamage : uint8_t {
   fail,  ///< The call returns the error.
   skip,  ///< Leaves out the record, or the rest of the file where nobody knows the next record's place; counts it.

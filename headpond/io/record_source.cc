@@ -27,6 +27,26 @@ std::string_view in_words(Compression compression) {
 
 }  // namespace
 
+// Remembers whether the last read failed.
+class RecordSource::Input final : public ByteReader {
+ public:
+  explicit Input(std::unique_ptr<ByteReader> bytes) : bytes_(std::move(bytes)) {}
+  Result<size_t> read(std::span<std::byte> to) override {
+    auto got = bytes_->read(to);
+    failed_ = !got;
+    return got;
+  }
+  uint64_t left_at_most() const override { return bytes_->left_at_most(); }
+  const std::string& name() const override { return bytes_->name(); }
+  bool failed() const { return failed_; }
+
+ private:
+  const std::unique_ptr<ByteReader> bytes_;
+  bool failed_ = false;
+};
+
+bool RecordSource::input_failed() const { return input_ != nullptr && input_->failed(); }
+
 Result<RecordSource> RecordSource::open(const std::string& path, const Options& options) {
   bool is_stream = path == "-";
   if (!is_stream) {
@@ -84,7 +104,9 @@ Result<void> RecordSource::start_stream(std::unique_ptr<ByteReader> bytes) {
   if (!got) return fail(got.error());
   const auto start = std::span<const std::byte>(space).first(*got);
   HEADPOND_TRY(set_compression(start));
-  stream_ = make_joined_reader(start, std::move(bytes));
+  auto input = std::make_unique<Input>(std::move(bytes));
+  input_ = input.get();
+  stream_ = make_joined_reader(start, std::move(input));
   if (compression_ == Compression::gzip) stream_ = make_gzip_reader(std::move(stream_), options_.max_inflated_bytes);
   if (compression_ == Compression::zlib) stream_ = make_zlib_reader(std::move(stream_), options_.max_inflated_bytes);
   set_window({});

@@ -47,10 +47,13 @@ class RecordSource {
   Result<void> check() const { return file_ != nullptr ? file_->check() : Result<void>(); }
 
   bool is_stream() const { return stream_ != nullptr; }
+  /// Whether the last error of a stream is the system's, and not what the inflater found in the bytes.
+  bool input_failed() const;
   Compression compression() const { return compression_; }
   const std::string& name() const { return name_; }
 
  private:
+  class Input;
   using Reopen = std::function<Result<std::unique_ptr<ByteReader>>()>;
   RecordSource(std::string name, const Options& options) : name_(std::move(name)), options_(options) {}
   static Result<RecordSource> over_stream(std::unique_ptr<ByteReader> bytes, Reopen reopen, const Options& options);
@@ -71,6 +74,7 @@ class RecordSource {
   Compression compression_ = Compression::none;
   std::unique_ptr<MappedFile> file_;    // Of a plain file.
   std::unique_ptr<ByteReader> stream_;  // Of what must be read, with buffer_; bytes in memory have neither.
+  const Input* input_ = nullptr;        // Inside stream_: the bytes as they come from outside.
   Reopen reopen_;
   std::unique_ptr<std::byte[]> buffer_;
   uint64_t capacity_ = 0;

@@ -7,22 +7,27 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "headpond/base/random.h"
 #include "headpond/io/file.h"
 #include "headpond/io/record_reader.h"
 #include "headpond/io/record_source_internal.h"
 #include "headpond/io/record_test_internal.h"
 #include "headpond/io/record_writer.h"
+#include "headpond/io/system_internal.h"
 #include "tests/test_files.h"
 
 namespace headpond {
 namespace {
 
+using internal::Fault;
+using internal::FaultInjection;
 using internal::RecordSource;
 using test::Bytes;
 using test::frame_of;
@@ -197,6 +202,43 @@ TEST(RecordFiles, OneWrittenAnewInPlaceIsDataLossAtTheEnd) {
   usleep(20'000);  // A clock tick of the file system.
   put_file(folder.file("a"), frames_of({"new record", "another"}));
   EXPECT_THAT(scan(*reader).end.message(), AllOf(HasSubstr(folder.file("a")), HasSubstr("written anew")));
+}
+
+// What the inflater finds wrong is damage; what the system refuses is not.
+TEST(RecordFiles, ACompressedFileThatShrinksIsDataLossAlsoUnderSkip) {
+  const TempFolder folder;
+  Random random(1);
+  std::string noise(300'000, ' ');
+  for (char& c : noise) c = static_cast<char>(random.below(256));
+  for (const Bytes& bytes : {test::gzip(frames_of({"abc", noise})), test::zlib(frames_of({"abc", noise}))}) {
+    put_file(folder.file("a"), bytes);
+    const auto reader = RecordReader::open(folder.file("a"), kSkip).value();
+    ASSERT_TRUE(reader->next().value());
+    ASSERT_EQ(truncate(folder.file("a").c_str(), 150'000), 0);
+    for (int round = 0; round < 2; ++round) {
+      const Scan rest = scan(*reader);
+      EXPECT_EQ(rest.end.kind(), ErrorKind::DataLoss);
+      EXPECT_THAT(rest.end.to_string(), AllOf(HasSubstr("shrank"), HasSubstr("record 1")));
+    }
+    put_file(folder.file("a"), prefix(bytes, 150'000));
+    EXPECT_FALSE(scan(RecordReader::open(folder.file("a"), kSkip)).end) << "cut before it was opened: damage";
+  }
+}
+
+TEST(RecordFiles, WhatTheSystemCannotReadIsAnErrorAlsoUnderSkip) {
+  const TempFolder folder;
+  const Bytes frames = frames_of(std::vector<std::string>(100'000, "abc"));
+  for (const Bytes& bytes : {frames, test::gzip(frames)}) {
+    put_file(folder.file("a"), bytes);
+    int reads = 0;
+    const FaultInjection fault(
+        [&](std::string_view call) { return Fault{.error = call == "read" && ++reads > 2 ? EIO : 0}; });
+    const auto reader = RecordReader::over(open_stream_reader(folder.file("a")).value(), kSkip).value();
+    const Scan read = scan(*reader);
+    EXPECT_EQ(read.end.kind(), ErrorKind::DataLoss);
+    EXPECT_THAT(read.end.to_string(), AllOf(HasSubstr(folder.file("a")), HasSubstr("EIO")));
+    EXPECT_TRUE(scan(*reader).end);
+  }
 }
 
 TEST(RecordFiles, MissingFoldersAndForbiddenOnesHaveTheirKinds) {
