@@ -88,21 +88,29 @@ class RecordReader::State {
                                  options_.max_record_bytes);
   }
 
-  // A record whose end is known: false iff the file ends before it.
+  // A record whose end is known: true iff next_after() is to look again, at what is behind it or at all of it that has
+  // arrived meanwhile; false iff the file ends before its end.
   Result<bool> pass_damaged(const Frame& frame) {
     Error error = error_of(frame);
     HEADPOND_TRY(source_.check());
     const bool is_skipped = options_.on_damage == OnDamage::skip;
     if (!is_skipped && frame.state == FrameState::too_long) return fail(std::move(error));
     uint64_t bytes = 0;
-    const bool can_be =
-        !__builtin_add_overflow(frame.length, kFrameBytes, &bytes) && (source_.is_stream() || bytes <= source_.left());
-    if (!can_be) return lose_rest(std::move(error)).map([](const auto&) { return false; });
+    const bool can_be = !__builtin_add_overflow(frame.length, kFrameBytes, &bytes);
+    if (can_be && !source_.is_stream() && bytes > source_.left()) {
+      const auto got = source_.more(bytes);
+      if (!got) return fail(got.error());
+      if (*got) return true;
+    }
+    if (!can_be || (!source_.is_stream() && bytes > source_.left())) {
+      return lose_rest(std::move(error)).map([](const auto&) { return false; });
+    }
     const auto passed = source_.pass(bytes);
     if (!passed) return unreadable(passed.error()).map([](const auto&) { return false; });
     ++record_;
     if (!is_skipped) return fail(std::move(error));
     ++counts_.damaged;
+    counts_.lost_bytes = 0;
     counts_.last = std::move(error);
     return true;
   }

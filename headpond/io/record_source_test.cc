@@ -92,6 +92,23 @@ TEST(RecordFiles, GiveLaterRecordsWhenTheFileHasGrown) {
   }
 }
 
+TEST(RecordFiles, ARecordAboveTheLimitIsLeftOutWhenItHasArrived) {
+  const TempFolder folder;
+  const Bytes longer = frame_of(std::string(100, 'x'));
+  put_file(folder.file("a"), test::joined({frame_of("abc"), prefix(longer, 32)}));
+  const auto reader =
+      RecordReader::open(folder.file("a"), {.on_damage = OnDamage::skip, .max_record_bytes = 10}).value();
+  EXPECT_THAT(scan(*reader).records, ElementsAre("abc"));
+  EXPECT_EQ(reader->counts().lost_bytes, 32U);
+  add_to_file(folder.file("a"), {longer.begin() + 32, longer.end()});
+  EXPECT_THAT(scan(*reader).records, IsEmpty());
+  EXPECT_EQ(reader->counts().damaged, 1U);
+  EXPECT_EQ(reader->counts().lost_bytes, 0U);
+  add_to_file(folder.file("a"), frame_of("later"));
+  EXPECT_THAT(scan(*reader).records, ElementsAre("later"));
+  EXPECT_EQ(reader->position().record, 3U);
+}
+
 TEST(RecordFiles, AReaderFollowsAWriter) {
   const TempFolder folder;
   auto writer = RecordWriter::open(folder.file("a")).value();
