@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A record file from any bytes, compressed or not, at once and in small pieces, failing and skipping: the ways agree.
+// A record file from any bytes, compressed or not, at once, in small pieces and compressed by our own, failing and
+// skipping: the ways agree, also in what they count.
 // Of damaged compressed bytes as far as both come: how much of the last block is inflated depends on the pieces.
 #include <algorithm>
 #include <cstddef>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "headpond/base/crc32c.h"
+#include "headpond/io/deflate_internal.h"
 #include "headpond/io/record_reader.h"
 
 namespace {
@@ -32,6 +34,8 @@ struct Seen {
   std::vector<uint32_t> records = {};
   bool is_damaged = false;
   bool is_compressed = false;
+  bool is_open = true;
+  headpond::RecordCounts counts = {};
 };
 
 Seen read(const headpond::Result<std::unique_ptr<headpond::RecordReader>>& reader) {
@@ -40,6 +44,7 @@ Seen read(const headpond::Result<std::unique_ptr<headpond::RecordReader>>& reade
     const ErrorKind kind = reader.error().kind();
     if (kind != ErrorKind::DataLoss && kind != ErrorKind::Unimplemented) __builtin_trap();
     seen.is_damaged = true;
+    seen.is_open = false;
     return seen;
   }
   seen.is_compressed = (*reader)->compression() != headpond::Compression::none;
@@ -50,9 +55,24 @@ Seen read(const headpond::Result<std::unique_ptr<headpond::RecordReader>>& reade
         payload.error().kind() != ErrorKind::ResourceExhausted) {
       __builtin_trap();
     }
+    seen.counts = (*reader)->counts();
     if (!payload || !*payload) return seen;
     seen.records.push_back(headpond::crc32c(**payload));
   }
+}
+
+// Of a stream nobody knows how many bytes are lost, but whether any are.
+bool counts_agree(const Seen& a, const Seen& b) {
+  return a.counts.records == b.counts.records && a.counts.damaged == b.counts.damaged &&
+         (a.counts.lost_bytes > 0) == (b.counts.lost_bytes > 0);
+}
+
+std::vector<std::byte> packed(std::span<const std::byte> bytes) {
+  std::vector<std::byte> to;
+  auto deflater = headpond::internal::Deflater::make(headpond::Compression::gzip, 1);
+  if (!deflater) __builtin_trap();
+  (*deflater)->add(bytes, headpond::internal::DeflateStep::finish, to);
+  return to;
 }
 
 bool agree(const Seen& a, const Seen& b) {
@@ -71,7 +91,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
         .on_damage = on_damage, .max_record_bytes = 1 << 20, .max_inflated_bytes = 1 << 22};
     const Seen whole = read(headpond::RecordReader::over("fuzz", bytes, options));
     const Seen pieces = read(headpond::RecordReader::over(std::make_unique<Pieces>(bytes), options));
-    if (!agree(whole, pieces)) __builtin_trap();
+    if (!agree(whole, pieces) || (!whole.is_compressed && !counts_agree(whole, pieces))) __builtin_trap();
+    if (!whole.is_open || whole.is_compressed || size == 0) continue;
+    Seen inflated = read(headpond::RecordReader::over("fuzz", packed(bytes), options));
+    inflated.is_compressed = false;
+    if (!agree(whole, inflated) || !counts_agree(whole, inflated)) __builtin_trap();
   }
   return 0;
 }

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "headpond/io/record_frame_internal.h"
@@ -97,16 +98,16 @@ class RecordReader::State {
     if (!is_skipped && frame.state == FrameState::too_long) return fail(std::move(error));
     uint64_t bytes = 0;
     const bool can_be = !__builtin_add_overflow(frame.length, kFrameBytes, &bytes);
-    if (can_be && !source_.is_stream() && bytes > source_.left()) {
+    const bool ends_before = can_be && !source_.is_stream() && bytes > source_.left();
+    if (ends_before) {
       const auto got = source_.more(bytes);
       if (!got) return fail(got.error());
       if (*got) return true;
     }
-    if (!can_be || (!source_.is_stream() && bytes > source_.left())) {
-      return lose_rest(std::move(error)).map([](const auto&) { return false; });
-    }
+    if (!can_be || ends_before) return lose_rest(std::move(error)).map([](const auto&) { return false; });
     const auto passed = source_.pass(bytes);
     if (!passed) return unreadable(passed.error()).map([](const auto&) { return false; });
+    if (*passed < bytes) return lose_rest(std::move(error), *passed).map([](const auto&) { return false; });
     ++record_;
     if (!is_skipped) return fail(std::move(error));
     ++counts_.damaged;
@@ -115,11 +116,11 @@ class RecordReader::State {
     return true;
   }
 
-  // Nobody knows where the next record begins.
-  Payload lose_rest(Error error) {
+  // Nobody knows where the next record begins. `passed`: what was stepped over before the end was seen.
+  Payload lose_rest(Error error, uint64_t passed = 0) {
     HEADPOND_TRY(source_.check());
     if (options_.on_damage == OnDamage::fail) return fail(std::move(error));
-    counts_.lost_bytes = source_.left();
+    counts_.lost_bytes = std::max(counts_.lost_bytes, passed + source_.left());
     counts_.last = std::move(error);
     return std::nullopt;
   }

@@ -291,6 +291,22 @@ TEST(RecordReader, CountsARecordAboveTheLimitAsDamaged) {
   EXPECT_THAT(scan_every_way(bytes, {.max_record_bytes = 16}).records.size(), 3U);
 }
 
+TEST(RecordReader, ARecordAboveTheLimitThatIsCutIsLostAndNotDamaged) {
+  const Bytes bytes = joined({frame_of("abc"), header_of(100), Bytes(30)});
+  const RecordReaderOptions options = {.on_damage = OnDamage::skip, .max_record_bytes = 10, .expected_records = 2};
+  std::vector<std::unique_ptr<RecordReader>> readers;
+  for (const Bytes& way : {bytes, gzip(bytes), zlib(bytes)}) {
+    readers.push_back(RecordReader::over("x", way, options).value());
+    EXPECT_THAT(scan(*readers.back()).records, ElementsAre("abc"));
+    EXPECT_THAT(scan(*readers.back()).records, IsEmpty());
+  }
+  for (const auto& reader : readers) {
+    EXPECT_EQ(reader->counts().damaged, 0U);
+    EXPECT_EQ(reader->counts().lost_bytes, 42U);
+    EXPECT_TRUE(reader->counts().last);
+  }
+}
+
 TEST(RecordReader, NeverGivesAWrongRecordWhenACompressedBitIsFlipped) {
   const std::vector<std::string> records = {"abc", "some more bytes", ""};
   for (const Bytes& whole : {gzip(frames_of(records)), zlib(frames_of(records))}) {
