@@ -44,13 +44,20 @@ class RecordReader::State {
   }
 
   Result<void> seek(RecordPosition position) {
-    HEADPOND_TRY(source_.go_to(position.offset));
+    const RecordPosition before = this->position();
+    if (auto there = source_.go_to(position.offset); !there) {
+      if (source_.offset() != before.offset) lost_place_ = {before, there.error()};
+      return there;
+    }
+    lost_place_.reset();
     record_ = position.record;
     counts_.lost_bytes = 0;
     return {};
   }
 
-  RecordPosition position() const { return {source_.offset(), record_}; }
+  RecordPosition position() const {
+    return lost_place_ ? lost_place_->before : RecordPosition{source_.offset(), record_};
+  }
   const RecordCounts& counts() const { return counts_; }
   const RecordSource& source() const { return source_; }
 
@@ -65,6 +72,7 @@ class RecordReader::State {
 
   // Of a frame that is not whole, or not at hand yet.
   Payload next_after(Frame frame) {
+    if (lost_place_) return fail(lost_place_->error);
     while (frame.state != FrameState::whole) {
       if (is_cut(frame.state)) {
         const auto got =
@@ -142,8 +150,14 @@ class RecordReader::State {
                                                source_.name(), *options_.expected_records, record_, source_.offset())));
   }
 
+  struct LostPlace {
+    RecordPosition before;
+    Error error;
+  };
+
   RecordSource source_;
   uint64_t record_ = 0;
+  std::optional<LostPlace> lost_place_;  // After a seek() in a stream that failed on the way; nothing is at hand then.
   RecordCounts counts_;
   const RecordReaderOptions options_;
 };

@@ -76,7 +76,8 @@ class RecordReader {
   RecordPosition position() const;
   /// Goes to a position() of this file. A wrong one is OutOfRange (behind the end) here, or DataLoss in next(): what
   /// stands there has no fitting checksums. Inflates again from the start to go back in a compressed file, and reads
-  /// all in between; FailedPrecondition where that is not possible, as in a pipe.
+  /// all in between; FailedPrecondition where that is not possible, as in a pipe. After an error position() is as it
+  /// was; a stream that was read on the way there says the error in next() too, until a seek() succeeds.
   Result<void> seek(RecordPosition position);
   const RecordCounts& counts() const;
   const std::string& name() const;

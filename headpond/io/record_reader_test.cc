@@ -343,6 +343,30 @@ TEST(RecordReader, ResumesAtEveryPosition) {
   }
 }
 
+TEST(RecordReader, StaysWhereItWasWhenItCannotGoBehindTheEnd) {
+  const Bytes plain = frames_of({"abc", "de", "f"});
+  const TempFolder folder;
+  put_file(folder.file("a"), plain);
+  const auto memory = RecordReader::over("x", plain).value(), mapped = RecordReader::open(folder.file("a")).value();
+  for (RecordReader* const reader : {memory.get(), mapped.get()}) {
+    ASSERT_TRUE(reader->next().value());
+    EXPECT_EQ(reader->seek({plain.size() + 1, 9}).error().kind(), ErrorKind::OutOfRange);
+    EXPECT_EQ(reader->position(), (RecordPosition{19, 1}));
+    EXPECT_THAT(scan(*reader).records, ElementsAre("de", "f"));
+  }
+}
+
+TEST(RecordReader, OfAStreamSaysThatItsPlaceIsLostUntilItIsFoundAgain) {
+  const Bytes plain = frames_of({"abc", "de", "f"}), packed = gzip(plain);
+  const auto reader = RecordReader::over("/data/x", packed, kSkip).value();
+  ASSERT_TRUE(reader->next().value());
+  EXPECT_EQ(reader->seek({plain.size() + 1, 9}).error().kind(), ErrorKind::OutOfRange);
+  EXPECT_EQ(reader->position(), (RecordPosition{19, 1}));
+  for (int round = 0; round < 2; ++round) EXPECT_EQ(scan(*reader).end.kind(), ErrorKind::OutOfRange);
+  ASSERT_TRUE(reader->seek(reader->position()));
+  EXPECT_THAT(scan(*reader).records, ElementsAre("de", "f"));
+}
+
 TEST(RecordReader, AWrongPositionIsNeverAWrongRecord) {
   const Bytes bytes = frames_of({"abc", "", "de"});
   for (uint64_t offset = 0; offset <= bytes.size(); ++offset) {

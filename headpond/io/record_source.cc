@@ -191,7 +191,19 @@ Result<uint64_t> RecordSource::pass(uint64_t bytes) {
 }
 
 Result<void> RecordSource::go_to(uint64_t offset) {
-  if (stream_ == nullptr || offset >= base_) {
+  const auto behind_end = [&](uint64_t end) {
+    return fail(ErrorKind::OutOfRange, fmt::format("{}: no offset {}: there are {} bytes", name_, offset, end));
+  };
+  if (stream_ == nullptr) {
+    while (offset > static_cast<uint64_t>(end_ - begin_)) {
+      const auto got = more(offset);
+      if (!got) return fail(got.error());
+      if (!*got) return behind_end(static_cast<uint64_t>(end_ - begin_));
+    }
+    at_ = begin_ + offset;
+    return {};
+  }
+  if (offset >= base_) {
     at_ = begin_;
   } else {
     if (reopen_ == nullptr) {
@@ -206,8 +218,7 @@ Result<void> RecordSource::go_to(uint64_t offset) {
   const auto passed = pass(offset - this->offset());
   if (!passed) return fail(passed.error());
   if (this->offset() == offset) return {};
-  return fail(ErrorKind::OutOfRange,
-              fmt::format("{}: no offset {}: there are {} bytes", name_, offset, this->offset()));
+  return behind_end(this->offset());
 }
 
 }  // namespace headpond::internal

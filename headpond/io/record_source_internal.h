@@ -40,7 +40,8 @@ class RecordSource {
   Result<bool> more(uint64_t wanted);
   /// Steps over as many bytes as there are, at most `bytes`, and returns how many.
   Result<uint64_t> pass(uint64_t bytes);
-  /// OutOfRange iff it is behind the end; FailedPrecondition iff it is behind at() and the bytes come only once.
+  /// OutOfRange iff it is behind the end; FailedPrecondition iff it is behind at() and the bytes come only once. After
+  /// an error at() is as it was, but of a stream it may be anywhere, with nothing at hand.
   Result<void> go_to(uint64_t offset);
 
   /// OK iff everything at hand was the file's when it was read. Asks the system.
