@@ -33,10 +33,22 @@ void keep(const RecordIndex& index, const std::string& path, const std::string& 
   if (!kept) log(LogLevel::info, fmt::format("the record index of {} is not kept: {}", path, kept.error().to_string()));
 }
 
-// Whether a file with the records `now` may be the one that had those of `before`, without its last records.
+// The index that was kept of the file at `path`, of whatever content; one that is damaged counts as none, and so does
+// one of a damaged end, which somebody may have repaired without a trace in the mark.
+std::optional<RecordIndex> kept_index(const std::string& path, const std::string& where) {
+  const auto bytes = read_file(where);
+  if (!bytes) return std::nullopt;
+  auto index = RecordIndex::parse(*bytes, where, absolute_path(path));
+  if (!index || index->offset(index->size()) != index->mark().size) return std::nullopt;
+  return std::move(*index);
+}
+
+// Whether a file with the records `now` is the one that had those of `before`, without its last records. What is left
+// must be nothing, or enough for the hash of the start to tell it from other records of the same lengths.
 bool was_cut(const RecordIndex& before, const RecordIndex& now) {
-  if (now.size() >= before.size() || now.size() == 0 || now.offset(now.size()) != now.mark().size) return false;
-  if (now.mark().size >= kHashedBytes && now.mark().head_hash != before.mark().head_hash) return false;
+  const FileMark& mark = now.mark();
+  if (now.size() >= before.size() || now.offset(now.size()) != mark.size) return false;
+  if (mark.size > 0 && (mark.size < kHashedBytes || mark.head_hash != before.mark().head_hash)) return false;
   for (uint64_t i = 0; i <= now.size(); ++i) {
     if (now.offset(i) != before.offset(i)) return false;
   }
@@ -59,13 +71,22 @@ class RecordFile::State {
                               file_->path(), to_string(compression)));
     }
     const auto where = options.keep_index ? record_index_path(file_->path()) : Result<std::string>(std::string());
-    if (where && !where->empty()) HEADPOND_TRY(take_kept(*where, options));
-    if (!was_kept_) {
-      index_ = RecordIndex::make(*file_);
-      HEADPOND_TRY(file_->check());
-      if (where && !where->empty()) keep(index_, file_->path(), *where);
+    const bool is_kept = where && !where->empty();
+    auto before = is_kept ? kept_index(file_->path(), *where) : std::nullopt;
+    was_kept_ = before && before->mark() == mark_of(*file_);
+    if (was_kept_) {
+      index_ = std::move(*before);
+      return judge_end(options);
     }
-    return judge_end(options);
+    index_ = RecordIndex::make(*file_);
+    HEADPOND_TRY(file_->check());
+    HEADPOND_TRY(judge_end(options));
+    if (!is_kept || lost_bytes() > 0) return {};
+    if (!before || options.expected_records || !was_cut(*before, index_)) {
+      keep(index_, file_->path(), *where);
+      return {};
+    }
+    return options.allow_damaged_end ? Result<void>() : fail(cut_error(*before, *where));
   }
 
   Result<std::span<const std::byte>> at(uint64_t i) const {
@@ -115,23 +136,12 @@ class RecordFile::State {
   const std::string& path() const { return file_->path(); }
 
  private:
-  // A kept index that is damaged or of another content is made anew, without a word.
-  Result<void> take_kept(const std::string& where, const RecordFileOptions& options) {
-    const auto bytes = read_file(where);
-    if (!bytes) return {};
-    auto index = RecordIndex::parse(*bytes, where, absolute_path(file_->path()));
-    if (!index) return {};
-    was_kept_ = index->mark() == mark_of(*file_);
-    if (was_kept_) {
-      index_ = std::move(*index);
-    } else if (const RecordIndex now = RecordIndex::make(*file_); !options.allow_damaged_end && was_cut(*index, now)) {
-      return fail(
-          ErrorKind::DataLoss,
-          fmt::format("{}: {} records expected, {} found: the file was {} bytes long and ends at offset {} now; "
-                      "if that was meant, remove {}",
-                      file_->path(), index->size(), now.size(), index->mark().size, now.mark().size, where));
-    }
-    return {};
+  Error cut_error(const RecordIndex& before, const std::string& where) const {
+    return {
+        ErrorKind::DataLoss,
+        fmt::format("{}: {} records expected, {} found: the file was {} bytes long and ends at offset {} now; if that "
+                    "was meant, remove {}",
+                    file_->path(), before.size(), size(), before.mark().size, index_.mark().size, where)};
   }
 
   Result<void> judge_end(const RecordFileOptions& options) const {

@@ -44,6 +44,10 @@ class RecordFileTest : public ::testing::Test {
     for (uint64_t i = 0; i < file.size(); ++i) records.push_back(text_of(file.at(i).value()));
     return records;
   }
+  void set_time(time_t seconds) const {
+    const timespec times[2] = {{seconds, 0}, {seconds, 0}};
+    ASSERT_EQ(utimensat(AT_FDCWD, path().c_str(), times, 0), 0);
+  }
   const TempFolder folder_;
 };
 
@@ -105,17 +109,49 @@ TEST_F(RecordFileTest, GoesOnWithoutACacheFolderThatCanBeWritten) {
 }
 
 TEST_F(RecordFileTest, NoticesACutBetweenRecordsIfTheIndexOrANumberTellsOfMore) {
-  put(kRecords);
+  put({std::string(5'000, 'x'), "", "third", "fourth", "last"});
   ASSERT_TRUE(RecordFile::open(path()));
-  ASSERT_EQ(truncate(path().c_str(), 21 + 16 + 21), 0);
+  ASSERT_EQ(truncate(path().c_str(), 5'016 + 16 + 21), 0);
+  EXPECT_THAT(RecordFile::open(path(), {.expected_records = 5}).error().message(),
+              HasSubstr("5 records expected, 3 found"));
+  EXPECT_EQ(RecordFile::open(path(), {.allow_damaged_end = true}).value()->size(), 3U);
   const Error error = RecordFile::open(path()).error();
-  EXPECT_EQ(error.kind(), ErrorKind::DataLoss);
+  EXPECT_EQ(error.kind(), ErrorKind::DataLoss) << "also after it was opened in another way";
   EXPECT_THAT(error.message(), AllOf(HasSubstr("5 records expected, 3 found"), HasSubstr("remove " + index())));
   EXPECT_EQ(RecordFile::open(path(), {.keep_index = false}).value()->size(), 3U);
   EXPECT_THAT(RecordFile::open(path(), {.keep_index = false, .expected_records = 4}).error().message(),
               HasSubstr("4 records expected, 3 found"));
   ASSERT_EQ(unlink(index().c_str()), 0);
   EXPECT_EQ(RecordFile::open(path()).value()->size(), 3U);
+}
+
+TEST_F(RecordFileTest, AnEmptiedFileIsACutOneAndTheIndexForgetsNothing) {
+  put(std::vector<std::string>(10, "abc"));
+  ASSERT_TRUE(RecordFile::open(path()));
+  ASSERT_EQ(truncate(path().c_str(), 0), 0);
+  for (int round = 0; round < 2; ++round) {
+    EXPECT_THAT(RecordFile::open(path()).error().message(), HasSubstr("10 records expected, 0 found"));
+    EXPECT_EQ(RecordFile::open(path(), {.allow_damaged_end = true}).value()->size(), 0U);
+    EXPECT_FALSE(RecordFile::open(path(), {.expected_records = 10}));
+  }
+}
+
+TEST_F(RecordFileTest, AFileThatHasTheNumberThatWasAskedForIsNotCut) {
+  put(std::vector<std::string>(10, std::string(5'000, 'x')));
+  ASSERT_TRUE(RecordFile::open(path()));
+  ASSERT_EQ(truncate(path().c_str(), 3 * 5'016), 0);
+  EXPECT_FALSE(RecordFile::open(path()));
+  EXPECT_EQ(RecordFile::open(path(), {.expected_records = 3}).value()->size(), 3U);
+  EXPECT_EQ(RecordFile::open(path()).value()->size(), 3U);
+}
+
+// Ten records give way to five others of the same length: nothing tells that from a cut but the bytes.
+TEST_F(RecordFileTest, AShortFileOfOtherRecordsIsNotCalledCut) {
+  put(std::vector<std::string>(10, std::string(50, 'x')));
+  ASSERT_TRUE(RecordFile::open(path()));
+  const std::vector<std::string> others(5, std::string(50, 'y'));
+  put(others);
+  EXPECT_EQ(all(*RecordFile::open(path()).value()), others);
 }
 
 TEST_F(RecordFileTest, ReportsADamagedEndUnlessItIsAllowed) {
@@ -128,6 +164,26 @@ TEST_F(RecordFileTest, ReportsADamagedEndUnlessItIsAllowed) {
       EXPECT_EQ(all(*file), std::vector<std::string>{"first"});
       EXPECT_EQ(file->lost_bytes(), bad.size() - 21);
     }
+  }
+}
+
+// Large enough that neither end of the file shows what is between.
+TEST_F(RecordFileTest, ARepairedFileIsNotJudgedByWhatItWas) {
+  const std::vector<std::string> records(5, std::string(5'000, 'x'));
+  const Bytes whole = frames_of(records), damaged = with_flipped_bit(whole, 8 * (2 * 5'016 + 9));
+  put_file(path(), damaged);
+  set_time(1'000);
+  EXPECT_THAT(RecordFile::open(path()).error().message(), HasSubstr("record 2"));
+  EXPECT_EQ(RecordFile::open(path(), {.allow_damaged_end = true}).value()->size(), 2U);
+  EXPECT_FALSE(std::filesystem::exists(index())) << "kept of a damaged end";
+  const Bytes kept = RecordIndex::make(*MappedFile::open(path()).value()).to_bytes(path());
+  put_file(path(), whole);
+  set_time(1'000);
+  EXPECT_EQ(all(*RecordFile::open(path()).value()), records);
+  std::filesystem::create_directories(std::filesystem::path(index()).parent_path());
+  put_file(index(), kept);
+  for (const bool allowed : {false, true}) {
+    EXPECT_EQ(all(*RecordFile::open(path(), {.allow_damaged_end = allowed}).value()), records);
   }
 }
 
