@@ -261,7 +261,7 @@ void records() {
   CHECK(file->size() == 2 && file->at(0).value().size() == 1 && file->check() && file->lost_bytes() == 0);
   const auto mapped = hp::MappedFile::open(path).value();
   CHECK(hp::read_frame(mapped->bytes(), 17, path)->next_offset == 33 && !mapped->lost() && mapped->check());
-  CHECK(hp::RecordIndex::make(*mapped).offset(1) == 17 && hp::mark_of(*mapped).size == 33);
+  CHECK(hp::RecordIndex::make(*mapped).value().offset(1) == 17 && hp::mark_of(*mapped).size == 33);
   CHECK(hp::expand_files(path)->front() == path && std::remove(path.c_str()) == 0);
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <new>
 #include <utility>
 
 #include "headpond/base/log.h"
@@ -78,7 +79,9 @@ class RecordFile::State {
       index_ = std::move(*before);
       return judge_end(options);
     }
-    index_ = RecordIndex::make(*file_);
+    auto made = RecordIndex::make(*file_);
+    if (!made) return fail(std::move(made).error());
+    index_ = std::move(*made);
     HEADPOND_TRY(file_->check());
     HEADPOND_TRY(judge_end(options));
     if (!is_kept || lost_bytes() > 0) return {};
@@ -164,12 +167,14 @@ class RecordFile::State {
 RecordFile::RecordFile(std::unique_ptr<State> state) : state_(std::move(state)) {}
 RecordFile::~RecordFile() = default;
 
-Result<std::unique_ptr<RecordFile>> RecordFile::open(const std::string& path, const RecordFileOptions& options) {
+Result<std::unique_ptr<RecordFile>> RecordFile::open(const std::string& path, const RecordFileOptions& options) try {
   auto file = MappedFile::open(path);
   if (!file) return fail(std::move(file).error());
   auto state = std::make_unique<State>(std::move(*file));
   HEADPOND_TRY(state->open(options));
   return std::unique_ptr<RecordFile>(new RecordFile(std::move(state)));
+} catch (const std::bad_alloc&) {
+  return fail(ErrorKind::ResourceExhausted, fmt::format("{}: no memory for the index of its records", path));
 }
 
 uint64_t RecordFile::size() const { return state_->size(); }

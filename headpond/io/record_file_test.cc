@@ -5,15 +5,19 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <malloc.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "headpond/base/random.h"
+#include "headpond/io/memory_test_internal.h"
 #include "headpond/io/record_index.h"
 #include "headpond/io/record_test_internal.h"
 #include "tests/test_files.h"
@@ -176,7 +180,7 @@ TEST_F(RecordFileTest, ARepairedFileIsNotJudgedByWhatItWas) {
   EXPECT_THAT(RecordFile::open(path()).error().message(), HasSubstr("record 2"));
   EXPECT_EQ(RecordFile::open(path(), {.allow_damaged_end = true}).value()->size(), 2U);
   EXPECT_FALSE(std::filesystem::exists(index())) << "kept of a damaged end";
-  const Bytes kept = RecordIndex::make(*MappedFile::open(path()).value()).to_bytes(path());
+  const Bytes kept = RecordIndex::make(*MappedFile::open(path()).value()).value().to_bytes(path());
   put_file(path(), whole);
   set_time(1'000);
   EXPECT_EQ(all(*RecordFile::open(path()).value()), records);
@@ -241,6 +245,33 @@ TEST_F(RecordFileTest, ACutInsideAPageIsToldByCheckToo) {
   ASSERT_EQ(truncate(path().c_str(), 100), 0);
   EXPECT_EQ(view[2'999], std::byte{0});
   EXPECT_EQ(file->check().error().kind(), ErrorKind::DataLoss);
+}
+
+// What this process may map and allocate from now on.
+void allow_memory(uint64_t bytes) {
+  malloc_trim(0);
+  uint64_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  const uint64_t all = pages * static_cast<uint64_t>(sysconf(_SC_PAGESIZE)) + bytes;
+  const rlimit limit = {all, all};
+  if (setrlimit(RLIMIT_AS, &limit) != 0) _exit(2);
+}
+
+TEST_F(RecordFileTest, SaysThatMemoryIsOutForTheIndex) {
+  const Bytes frame = frame_of("");
+  Bytes many;
+  for (int i = 0; i < 2'000'000; ++i) many.insert(many.end(), frame.begin(), frame.end());
+  put_file(path(), many);
+  many = {};
+  EXPECT_OUT_OF_MEMORY([&] {
+    allow_memory(38'000'000);
+    return RecordFile::open(path());
+  });
+  const auto file = MappedFile::open(path()).value();
+  EXPECT_OUT_OF_MEMORY([&] {
+    allow_memory(6'000'000);
+    return RecordIndex::make(*file);
+  });
 }
 
 TEST_F(RecordFileTest, ServesSeveralThreadsAndMakers) {

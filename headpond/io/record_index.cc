@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <new>
 #include <utility>
 
 #include "headpond/base/crc32c.h"
@@ -65,7 +66,7 @@ void RecordIndex::add(uint64_t offset) {
   }
 }
 
-RecordIndex RecordIndex::make(const MappedFile& file) {
+Result<RecordIndex> RecordIndex::make(const MappedFile& file) try {
   RecordIndex index;
   index.mark_ = mark_of(file);
   const auto bytes = file.bytes();
@@ -81,6 +82,8 @@ RecordIndex RecordIndex::make(const MappedFile& file) {
   index.narrow_.shrink_to_fit();
   index.wide_.shrink_to_fit();
   return index;
+} catch (const std::bad_alloc&) {
+  return fail(ErrorKind::ResourceExhausted, fmt::format("{}: no memory for the index of its records", file.path()));
 }
 
 std::vector<std::byte> RecordIndex::to_bytes(std::string_view path) const {

@@ -31,8 +31,8 @@ FileMark mark_of(const MappedFile& file);
 class RecordIndex {
  public:
   /// Goes through the file's frames once; reads each length with its checksum, and of the payloads nothing. Ends at the
-  /// first frame that is cut or whose length is damaged, or at the end.
-  static RecordIndex make(const MappedFile& file);
+  /// first frame that is cut or whose length is damaged, or at the end. ResourceExhausted iff there is no memory.
+  static Result<RecordIndex> make(const MappedFile& file);
   /// From the bytes of an index file. DataLoss iff they are damaged or cut, Unimplemented iff of another version,
   /// FailedPrecondition iff of a file at another path than `path`. `name` is for the error. Whether it is of the file's
   /// present content is told by mark(). Asks for no more memory than `content` has.

@@ -31,7 +31,7 @@ std::vector<uint64_t> offsets_of(const RecordIndex& index) {
 RecordIndex index_of(const Bytes& content) {
   const TempFolder folder;
   put_file(folder.file("a"), content);
-  return RecordIndex::make(*MappedFile::open(folder.file("a")).value());
+  return RecordIndex::make(*MappedFile::open(folder.file("a")).value()).value();
 }
 
 Bytes with_crc(Bytes bytes) {
