@@ -42,15 +42,15 @@ Result<uint64_t> end_of_records(const MappedFile& file) {
     offset += internal::kFrameBytes + frame.length;
     ++record;
   }
-  HEADPOND_TRY(file.check());
-  if (offset == all.size()) {
-    if (offset == 0) return 0;
-    frame = internal::look_at_frame(all.data() + last, all.size() - last, UINT64_MAX);
-    return frame.state == FrameState::whole ? offset : last;
-  }
   const auto rest = all.subspan(offset);
   const bool is_zero = std::all_of(rest.begin(), rest.end(), [](std::byte byte) { return byte == std::byte{0}; });
-  if (frame.state != FrameState::bad_header || is_zero) return offset;
+  if (is_zero || frame.state != FrameState::bad_header) {
+    const bool is_whole =
+        offset == 0 || internal::look_at_frame(all.data() + last, offset - last, UINT64_MAX).state == FrameState::whole;
+    HEADPOND_TRY(file.check());
+    return is_whole ? offset : last;
+  }
+  HEADPOND_TRY(file.check());
   const Error cause = internal::frame_error({file.path(), offset, record}, frame, rest);
   return fail(Error(ErrorKind::DataLoss,
                     fmt::format("{}: nothing is appended behind a damage that is no torn tail", file.path()), cause));

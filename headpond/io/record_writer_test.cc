@@ -240,6 +240,20 @@ TEST(RecordWriter, CutsALastRecordWithADamagedPayloadButNoOther) {
   EXPECT_EQ(RecordWriter::open(folder.file("a"), {.mode = WriteMode::append}).value()->cut_bytes(), 0U);
 }
 
+// Whatever a crash left behind it.
+TEST(RecordWriter, CutsALastRecordWithADamagedPayloadWithItsTornTail) {
+  const TempFolder folder;
+  const Bytes good = test::frame_of("abc"), torn = test::joined({test::header_of(100), Bytes(104)});
+  for (const Bytes& tail : {Bytes(), Bytes(5), Bytes(200), test::prefix(test::header_of(7), 5), test::header_of(7),
+                            test::joined({test::header_of(7), Bytes(3)})}) {
+    test::put_file(folder.file("a"), test::joined({good, torn, tail}));
+    const auto writer = RecordWriter::open(folder.file("a"), {.mode = WriteMode::append}).value();
+    EXPECT_EQ(writer->cut_bytes(), torn.size() + tail.size());
+    ASSERT_TRUE(writer->append("new") && writer->close());
+    EXPECT_THAT(read(folder.file("a")), ElementsAre("abc", "new"));
+  }
+}
+
 TEST(RecordWriter, ChangesNothingWhereRecordsEndAtAnotherDamage) {
   const TempFolder folder;
   const Bytes whole = test::frames_of({"abc", "de"});
