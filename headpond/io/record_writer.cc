@@ -131,9 +131,15 @@ class RecordWriter::State {
 
   Result<void> open_to_append() {
     HEADPOND_TRY(take(internal::open_file(path_, O_WRONLY | O_CREAT | O_APPEND)));
+    const auto lock = internal::try_lock(file_, path_);
+    if (!lock) return fail(lock.error());
+    if (*lock == internal::LockState::elsewhere) {
+      return fail(ErrorKind::FailedPrecondition, fmt::format("{}: another writer appends to it", path_));
+    }
     const auto old = MappedFile::open(path_);
     if (!old) return fail(old.error());
     const auto bytes = (*old)->bytes();
+    HEADPOND_TRY(unchanged(bytes.size()));
     const auto found = internal::guess_compression(bytes.first(std::min(bytes.size(), internal::kStartBytes)));
     const Compression packed = deflater_ != nullptr ? options_.compression : found;
     if (packed != Compression::none) {
@@ -142,8 +148,16 @@ class RecordWriter::State {
     }
     const auto end = end_of_records(**old);
     if (!end) return fail(end.error());
+    HEADPOND_TRY(unchanged(bytes.size()));
     cut_bytes_ = bytes.size() - *end;
     return cut_bytes_ == 0 ? Result<void>() : internal::truncate_file(file_, *end, path_);
+  }
+
+  // Not everybody takes the lock: whether the name is still that of the open file, which has `size` bytes.
+  Result<void> unchanged(uint64_t size) const {
+    const auto mine = internal::examine(file_, path_), named = internal::examine_path(path_);
+    if (mine && named && named->is_same_file(*mine) && mine->size == size && named->size == size) return {};
+    return fail(ErrorKind::FailedPrecondition, fmt::format("{}: another program changes it", path_));
   }
 
   Result<void> usable(const char* action) const {

@@ -35,8 +35,9 @@ class RecordWriter {
   static Result<std::unique_ptr<RecordWriter>> open(const std::string& path);
   /// Appending: cuts off what a crash may have left at the end, which is a part of a frame or zeros, and a last record
   /// before that whose payload does not fit its checksum. DataLoss, with nothing changed, iff records end at a damage
-  /// that is none of these; Unimplemented iff it is or shall be compressed. InvalidArgument iff the compression or its
-  /// level is unknown.
+  /// that is none of these; FailedPrecondition, likewise, iff another RecordWriter appends to it, or anybody replaces
+  /// or changes it meanwhile. Unimplemented iff it is or shall be compressed. InvalidArgument iff the compression or
+  /// its level is unknown.
   static Result<std::unique_ptr<RecordWriter>> open(const std::string& path, const RecordWriterOptions& options);
   /// As close(), and logs an error; but a file that was to be replaced stays as it was.
   ~RecordWriter();

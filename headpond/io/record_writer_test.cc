@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -251,6 +252,55 @@ TEST(RecordWriter, CutsALastRecordWithADamagedPayloadWithItsTornTail) {
     EXPECT_EQ(writer->cut_bytes(), torn.size() + tail.size());
     ASSERT_TRUE(writer->append("new") && writer->close());
     EXPECT_THAT(read(folder.file("a")), ElementsAre("abc", "new"));
+  }
+}
+
+TEST(RecordWriter, IsTheOnlyOneThatAppends) {
+  const TempFolder folder;
+  write(folder.file("a"), {"abc"});
+  auto first = RecordWriter::open(folder.file("a"), {.mode = WriteMode::append}).value();
+  const auto second = RecordWriter::open(folder.file("a"), {.mode = WriteMode::append});
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().kind(), ErrorKind::FailedPrecondition);
+  EXPECT_THAT(second.error().message(), AllOf(HasSubstr(folder.file("a")), HasSubstr("another")));
+  ASSERT_TRUE(first->close());
+  EXPECT_TRUE(RecordWriter::open(folder.file("a"), {.mode = WriteMode::append}));
+}
+
+// Before the call of the system that is counted, somebody who takes no lock replaces the file, or writes to it.
+TEST(RecordWriter, CutsNothingFromAFileThatAnotherChangesMeanwhile) {
+  const TempFolder folder;
+  const Bytes torn = test::prefix(test::frames_of({"abc", "de"}), 30);
+  const Bytes other = test::joined({torn, test::to_bytes("more")});
+  for (const bool is_replaced : {true, false}) {
+    for (int when = 1; when < 20; ++when) {
+      std::filesystem::remove(folder.file("a"));
+      test::put_file(folder.file("a"), torn);
+      test::put_file(folder.file("b"), other);
+      int calls = 0;
+      bool changed = false;
+      const FaultInjection fault([&](std::string_view call) {
+        if (call == "ftruncate" || ++calls != when) return Fault{};
+        changed = true;
+        if (is_replaced) {
+          std::filesystem::rename(folder.file("b"), folder.file("a"));
+        } else {
+          test::put_file(folder.file("a"), other);
+        }
+        return Fault{};
+      });
+      const auto writer = RecordWriter::open(folder.file("a"), {.mode = WriteMode::append});
+      if (!changed) {
+        EXPECT_GT(when, 5);
+        break;
+      }
+      if (writer) {
+        EXPECT_EQ((*writer)->cut_bytes(), other.size() - 19) << "it was changed before it was looked at, " << when;
+        EXPECT_EQ(get_file(folder.file("a")).size(), 19U);
+      } else {
+        EXPECT_EQ(get_file(folder.file("a")), other) << when;
+      }
+    }
   }
 }
 

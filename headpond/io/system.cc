@@ -232,17 +232,24 @@ Result<void> make_folders(const std::string& path) {
   return {};
 }
 
+Result<LockState> try_lock(const Descriptor& file, const std::string& path) {
+  if (call("flock", [&](Fault) { return ::flock(file.get(), LOCK_EX | LOCK_NB); }) >= 0) return LockState::taken;
+  if (errno == EWOULDBLOCK) return LockState::elsewhere;
+  if (errno == ENOLCK || errno == EOPNOTSUPP || errno == ENOSYS) return LockState::unknown;
+  return failure("lock", path);
+}
+
 Result<FileLock> lock_file(const std::string& path, const std::stop_token& stop) {
   auto file = open_file(path, O_RDWR | O_CREAT);
   if (!file) return fail(std::move(file).error());
-  while (call("flock", [&](Fault) { return ::flock(file->get(), LOCK_EX | LOCK_NB); }) < 0) {
-    if (errno == ENOLCK || errno == EOPNOTSUPP || errno == ENOSYS) return FileLock{std::move(*file), false};
-    if (errno != EWOULDBLOCK) return failure("lock", path);
+  while (true) {
+    const auto state = try_lock(*file, path);
+    if (!state) return fail(state.error());
+    if (*state != LockState::elsewhere) return FileLock{std::move(*file), *state == LockState::taken};
     if (stop.stop_requested())
       return fail(ErrorKind::Cancelled, fmt::format("asked to stop while waiting for {}", path));
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
-  return FileLock{std::move(*file), true};
 }
 
 FaultInjection::FaultInjection(Hook hook) : hook_(std::move(hook)) { g_hook.store(&hook_, std::memory_order_release); }

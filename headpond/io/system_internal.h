@@ -76,6 +76,10 @@ Result<void> sync_folder(const std::string& folder);
 /// Makes the folder and those above it; fine if it exists.
 Result<void> make_folders(const std::string& path);
 
+enum class LockState : uint8_t { taken, elsewhere, unknown };
+/// Takes the file's lock for this descriptor, which holds it until it is closed, without waiting. `elsewhere` iff
+/// another descriptor holds it, `unknown` iff the file system has no locks.
+Result<LockState> try_lock(const Descriptor& file, const std::string& path);
 struct FileLock {
   Descriptor file;
   bool locked;  ///< False iff the file system has no locks.
