@@ -68,6 +68,7 @@ class RecordWriter::State {
       if (!deflater) return fail(std::move(deflater).error());
       deflater_ = std::move(*deflater);
     }
+    is_new_ = options_.mode == WriteMode::replace || !internal::examine_path(path_);
     if (options_.mode == WriteMode::append) return open_to_append();
     if (options_.mode == WriteMode::replace) {
       const std::filesystem::path target(path_);
@@ -94,23 +95,21 @@ class RecordWriter::State {
   }
 
   Result<void> close() {
-    if (!file_) return {};
+    if (!file_) return error_ ? Result<void>(fail(error_)) : Result<void>();
     Result<void> done = error_ ? Result<void>(fail(error_)) : write_out(DeflateStep::finish);
     if (done) done = kept(internal::sync_file(file_, name()));
     if (auto closed = kept(internal::close_file(file_, name())); done) done = closed;
-    if (temp_.empty()) return done;
-    if (done) done = kept(internal::rename_path(temp_, path_));
-    if (!done) {
-      ::unlink(temp_.c_str());
-      return done;
-    }
+    if (done && !temp_.empty()) done = kept(internal::rename_path(temp_, path_));
+    if (!done && !temp_.empty()) ::unlink(temp_.c_str());
+    if (!done || !is_new_) return done;
     const auto folder = std::filesystem::path(path_).parent_path();
-    return internal::sync_folder(folder.empty() ? "." : folder.string());
+    return kept(internal::sync_folder(folder.empty() ? "." : folder.string()));
   }
 
   // A file that was to be replaced stays as it was.
   Result<void> abandon() {
-    if (temp_.empty() || !file_) return close();
+    if (!file_) return {};
+    if (temp_.empty()) return close();
     file_ = {};
     ::unlink(temp_.c_str());
     return {};
@@ -175,14 +174,15 @@ class RecordWriter::State {
   }
 
   Result<void> kept(Result<void> result) {
-    if (!result) error_ = result.error();
+    if (!result && !error_) error_ = result.error();
     return result;
   }
 
   internal::Descriptor file_;
   const std::string path_;
   const RecordWriterOptions options_;
-  std::string temp_;  // Of a file that is to be replaced: its name until then.
+  bool is_new_ = false;  // Its name is; the folder must then go to the disk too.
+  std::string temp_;     // Of a file that is to be replaced: its name until then.
   std::unique_ptr<Deflater> deflater_;
   std::vector<std::byte> gathered_, packed_;
   uint64_t records_ = 0, cut_bytes_ = 0;

@@ -28,7 +28,7 @@ struct RecordWriterOptions {
 
 /// Writes records to a file. Whole records reach the file when it is flushed and whenever 64 KiB have gathered, so a
 /// program that is killed leaves whole records of a plain file. An error of the disk is sticky: what it left may end
-/// within a record, and every later call returns it. One thread at a time.
+/// within a record, and every later call returns it, close() too. One thread at a time.
 class RecordWriter {
  public:
   /// In place and not compressed. The folder must exist.
@@ -39,7 +39,7 @@ class RecordWriter {
   /// or changes it meanwhile. Unimplemented iff it is or shall be compressed. InvalidArgument iff the compression or
   /// its level is unknown.
   static Result<std::unique_ptr<RecordWriter>> open(const std::string& path, const RecordWriterOptions& options);
-  /// As close(), and logs an error; but a file that was to be replaced stays as it was.
+  /// As close() if that was not called, and logs an error; but a file that was to be replaced stays as it was.
   ~RecordWriter();
   RecordWriter(const RecordWriter&) = delete;
   RecordWriter& operator=(const RecordWriter&) = delete;
@@ -49,7 +49,8 @@ class RecordWriter {
   Result<void> append(std::string_view payload) { return append(std::as_bytes(std::span(payload))); }
   /// Hands everything to the system: other programs can read it. FailedPrecondition after close().
   Result<void> flush();
-  /// Flushes, hands everything to the disk, closes, and replaces the file if that is the mode. Closing twice is fine.
+  /// Flushes, hands everything to the disk, the name of a new file too, closes, and replaces the file if that is the
+  /// mode. Closing again says the same again.
   Result<void> close();
   const std::string& path() const;
   uint64_t records() const;    ///< Appended by this object.

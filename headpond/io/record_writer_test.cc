@@ -115,8 +115,7 @@ TEST(RecordWriter, ReportsAFullDiskAndStaysFailed) {
   EXPECT_EQ(error.kind(), ErrorKind::ResourceExhausted);
   EXPECT_THAT(error.message(), HasSubstr("/dev/full"));
   EXPECT_EQ(writer->append("b").error().message(), error.message());
-  EXPECT_EQ(writer->close().error().message(), error.message());
-  EXPECT_TRUE(writer->close());
+  for (int round = 0; round < 2; ++round) EXPECT_EQ(writer->close().error().message(), error.message());
 }
 
 TEST(RecordWriter, LogsWhatItsDestructorCannotWrite) {
@@ -183,6 +182,49 @@ TEST(RecordWriter, LeavesTheOldFileWhenAnySystemCallOfAReplacementFails) {
     }
     EXPECT_THAT(read(folder.file("a")), ElementsAre("old")) << failing;
     EXPECT_EQ(folder.count(), 1U) << failing;
+  }
+}
+
+TEST(RecordWriter, ThatCouldNotReplaceTheFileSaysSoAtEveryClose) {
+  const TempFolder folder;
+  for (const std::string_view failing : {"write", "fsync", "close", "rename"}) {
+    auto writer = RecordWriter::open(folder.file("a"), {}).value();
+    ASSERT_TRUE(writer->append("new"));
+    Error error;
+    {
+      const FaultInjection fault([&](std::string_view call) { return Fault{.error = call == failing ? ENOSPC : 0}; });
+      error = writer->close().error();
+    }
+    for (int round = 0; round < 2; ++round) {
+      EXPECT_EQ(writer->close().error().message(), error.message()) << failing;
+      EXPECT_EQ(writer->append("b").error().message(), error.message());
+      EXPECT_EQ(writer->flush().error().message(), error.message());
+    }
+  }
+}
+
+TEST(RecordWriter, SaysAtEveryCloseThatItsFolderIsNotOnTheDisk) {
+  const TempFolder folder;
+  for (const WriteMode mode : {WriteMode::replace, WriteMode::in_place, WriteMode::append}) {
+    std::filesystem::remove(folder.file("a"));
+    auto writer = RecordWriter::open(folder.file("a"), {.mode = mode}).value();
+    {
+      int calls = 0;
+      const FaultInjection fault(
+          [&](std::string_view call) { return Fault{.error = call == "fsync" && ++calls == 2 ? EIO : 0}; });
+      EXPECT_EQ(writer->close().error().kind(), ErrorKind::DataLoss);
+    }
+    EXPECT_EQ(writer->close().error().kind(), ErrorKind::DataLoss);
+  }
+}
+
+TEST(RecordWriter, NeedsNoRightToReadTheFolderOfAFileThatWasThere) {
+  const TempFolder folder;
+  write(folder.file("a"), {"abc"});
+  for (const WriteMode mode : {WriteMode::in_place, WriteMode::append}) {
+    auto writer = RecordWriter::open(folder.file("a"), {.mode = mode}).value();
+    const FaultInjection fault([&](std::string_view call) { return Fault{.error = call == "open" ? EACCES : 0}; });
+    EXPECT_TRUE(writer->close());
   }
 }
 
