@@ -3,8 +3,13 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <malloc.h>
 #include <sys/resource.h>
 #include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <fstream>
 
 #include "headpond/base/status.h"
 
@@ -21,6 +26,17 @@ inline constexpr bool kMemoryCanBeLimited = true;
 #else
 inline constexpr bool kMemoryCanBeLimited = true;
 #endif
+
+/// For a test's child: what it may map and allocate from now on, at most.
+inline void allow_memory(uint64_t bytes) {
+  malloc_trim(0);
+  uint64_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  rlimit limit = {};
+  if (getrlimit(RLIMIT_AS, &limit) != 0) _exit(2);
+  limit.rlim_cur = std::min(limit.rlim_max, pages * static_cast<uint64_t>(sysconf(_SC_PAGESIZE)) + bytes);
+  if (setrlimit(RLIMIT_AS, &limit) != 0) _exit(2);
+}
 
 /// Ends this process, which is a test's child: with 0 iff `call` returns ResourceExhausted where memory ends at 256 MB.
 template <class Call>

@@ -5,13 +5,10 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <malloc.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
-#include <fstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -247,16 +244,6 @@ TEST_F(RecordFileTest, ACutInsideAPageIsToldByCheckToo) {
   EXPECT_EQ(file->check().error().kind(), ErrorKind::DataLoss);
 }
 
-// What this process may map and allocate from now on.
-void allow_memory(uint64_t bytes) {
-  malloc_trim(0);
-  uint64_t pages = 0;
-  std::ifstream("/proc/self/statm") >> pages;
-  const uint64_t all = pages * static_cast<uint64_t>(sysconf(_SC_PAGESIZE)) + bytes;
-  const rlimit limit = {all, all};
-  if (setrlimit(RLIMIT_AS, &limit) != 0) _exit(2);
-}
-
 TEST_F(RecordFileTest, SaysThatMemoryIsOutForTheIndex) {
   const Bytes frame = frame_of("");
   Bytes many;
@@ -264,12 +251,12 @@ TEST_F(RecordFileTest, SaysThatMemoryIsOutForTheIndex) {
   put_file(path(), many);
   many = {};
   EXPECT_OUT_OF_MEMORY([&] {
-    allow_memory(38'000'000);
+    test::allow_memory(38'000'000);
     return RecordFile::open(path());
   });
   const auto file = MappedFile::open(path()).value();
   EXPECT_OUT_OF_MEMORY([&] {
-    allow_memory(6'000'000);
+    test::allow_memory(6'000'000);
     return RecordIndex::make(*file);
   });
 }

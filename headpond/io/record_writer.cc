@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -82,8 +83,14 @@ class RecordWriter::State {
     HEADPOND_TRY(usable("append"));
     const uint64_t length = payload.size();
     const uint32_t length_crc = masked_crc32c_u64(length), payload_crc = masked_crc32c(payload);
-    for (const auto part : {bytes_of(length), bytes_of(length_crc), payload, bytes_of(payload_crc)}) {
-      gathered_.insert(gathered_.end(), part.begin(), part.end());
+    const size_t before = gathered_.size();
+    try {
+      for (const auto part : {bytes_of(length), bytes_of(length_crc), payload, bytes_of(payload_crc)}) {
+        gathered_.insert(gathered_.end(), part.begin(), part.end());
+      }
+    } catch (const std::bad_alloc&) {
+      gathered_.resize(before);
+      return fail(ErrorKind::ResourceExhausted, fmt::format("{}: no memory for a record of {} bytes", path_, length));
     }
     ++records_;
     return gathered_.size() < kGatheredBytes ? Result<void>() : write_out(DeflateStep::gather);
@@ -165,12 +172,14 @@ class RecordWriter::State {
     return {};
   }
 
-  Result<void> write_out(DeflateStep step) {
+  Result<void> write_out(DeflateStep step) try {
     packed_.clear();
     if (deflater_ != nullptr) deflater_->add(gathered_, step, packed_);
     auto written = kept(internal::write_all(file_, deflater_ != nullptr ? packed_ : gathered_, name()));
     gathered_.clear();
     return written;
+  } catch (const std::bad_alloc&) {  // Some of it may be in the compressed stream already.
+    return kept(fail(ErrorKind::ResourceExhausted, fmt::format("{}: no memory to compress", path_)));
   }
 
   Result<void> kept(Result<void> result) {

@@ -44,7 +44,8 @@ class RecordWriter {
   RecordWriter(const RecordWriter&) = delete;
   RecordWriter& operator=(const RecordWriter&) = delete;
 
-  /// One record; it may be empty. FailedPrecondition after close().
+  /// One record; it may be empty. FailedPrecondition after close(). ResourceExhausted, with nothing appended, iff there
+  /// is no memory to gather it.
   Result<void> append(std::span<const std::byte> payload);
   Result<void> append(std::string_view payload) { return append(std::as_bytes(std::span(payload))); }
   /// Hands everything to the system: other programs can read it. FailedPrecondition after close().

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -14,6 +15,7 @@
 
 #include "headpond/base/crc32c.h"
 #include "headpond/base/log.h"
+#include "headpond/io/memory_test_internal.h"
 #include "headpond/io/record_frame.h"
 #include "headpond/io/record_reader.h"
 #include "headpond/io/record_test_internal.h"
@@ -116,6 +118,24 @@ TEST(RecordWriter, ReportsAFullDiskAndStaysFailed) {
   EXPECT_THAT(error.message(), HasSubstr("/dev/full"));
   EXPECT_EQ(writer->append("b").error().message(), error.message());
   for (int round = 0; round < 2; ++round) EXPECT_EQ(writer->close().error().message(), error.message());
+}
+
+// The child ends with 0 iff the second record alone is missing, and the call for it says so.
+Result<void> append_without_memory(const std::string& path, Compression compression, std::string_view large) {
+  auto writer = RecordWriter::open(path, {.mode = WriteMode::in_place, .compression = compression}).value();
+  test::allow_memory(30'000'000);
+  const bool first = writer->append("abc").has_value();
+  auto failed = writer->append(large);
+  const bool rest = writer->append("de") && writer->close() && writer->records() == 2;
+  const auto records = test::scan(RecordReader::open(path)).records;
+  return first && rest && records == std::vector<std::string>{"abc", "de"} ? failed : Result<void>();
+}
+
+TEST(RecordWriter, ARecordThatHasNoRoomInMemoryLeavesNothing) {
+  const TempFolder folder;
+  const std::string large(60'000'000, 'x');
+  EXPECT_OUT_OF_MEMORY([&] { return append_without_memory(folder.file("a"), Compression::none, large); });
+  EXPECT_OUT_OF_MEMORY([&] { return append_without_memory(folder.file("a"), Compression::gzip, large); });
 }
 
 TEST(RecordWriter, LogsWhatItsDestructorCannotWrite) {
