@@ -135,8 +135,16 @@ class RecordWriter::State {
     return {};
   }
 
+  tl::unexpected<Error> cannot_append(Compression to) const {
+    return fail(ErrorKind::Unimplemented,
+                fmt::format("{}: cannot append to a file compressed by {}", path_, to_string(to)));
+  }
+
   Result<void> open_to_append() {
-    HEADPOND_TRY(take(internal::open_file(path_, O_WRONLY | O_CREAT | O_APPEND)));
+    if (deflater_ != nullptr) return cannot_append(options_.compression);
+    // Without O_NONBLOCK the open of a pipe that nobody reads would wait for ever.
+    HEADPOND_TRY(take(internal::open_file(path_, O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK)));
+    HEADPOND_TRY(internal::regular_file_size(file_, path_));
     const auto lock = internal::try_lock(file_, path_);
     if (!lock) return fail(lock.error());
     if (*lock == internal::LockState::elsewhere) {
@@ -147,11 +155,7 @@ class RecordWriter::State {
     const auto bytes = (*old)->bytes();
     HEADPOND_TRY(unchanged(bytes.size()));
     const auto found = internal::guess_compression(bytes.first(std::min(bytes.size(), internal::kStartBytes)));
-    const Compression packed = deflater_ != nullptr ? options_.compression : found;
-    if (packed != Compression::none) {
-      return fail(ErrorKind::Unimplemented,
-                  fmt::format("{}: cannot append to a file compressed by {}", path_, to_string(packed)));
-    }
+    if (found != Compression::none) return cannot_append(found);
     const auto end = end_of_records(**old);
     if (!end) return fail(end.error());
     HEADPOND_TRY(unchanged(bytes.size()));

@@ -17,7 +17,7 @@ namespace headpond {
 enum class WriteMode : uint8_t {
   in_place,  ///< Makes the file, or empties it: for readers that follow the writer.
   replace,   ///< Under another name in the same folder until close(): readers see the old file, or the whole new one.
-  append,    ///< Behind the records that are there, after a torn tail was cut off. Plain files only.
+  append,    ///< Behind the records that are there, after a torn tail was cut off. Plain files only, no pipes.
 };
 
 struct RecordWriterOptions {

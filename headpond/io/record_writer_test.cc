@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "headpond/io/record_writer.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -291,6 +293,23 @@ TEST(RecordWriter, AppendsAfterCuttingATornTailWhereverItIsTorn) {
       ASSERT_EQ(records.size(), complete + 1) << cut;
       EXPECT_EQ(records.back(), "new");
     }
+  }
+}
+
+TEST(RecordWriter, MakesNothingWhereItCannotAppend) {
+  const TempFolder folder;
+  EXPECT_EQ(RecordWriter::open(folder.file("a"), {.mode = WriteMode::append, .compression = Compression::gzip})
+                .error()
+                .kind(),
+            ErrorKind::Unimplemented);
+  EXPECT_EQ(folder.count(), 0U);
+  ASSERT_EQ(mkfifo(folder.file("pipe").c_str(), 0600), 0);
+  for (const bool has_reader : {false, true}) {
+    const int reader = has_reader ? ::open(folder.file("pipe").c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC) : -1;
+    const Error error = RecordWriter::open(folder.file("pipe"), {.mode = WriteMode::append}).error();
+    EXPECT_EQ(error.kind(), ErrorKind::FailedPrecondition);
+    EXPECT_THAT(error.message(), HasSubstr(folder.file("pipe")));
+    if (has_reader) ::close(reader);
   }
 }
 
