@@ -65,7 +65,7 @@ class RecordFile::State {
   Result<void> open(const RecordFileOptions& options) {
     const auto bytes = file_->bytes();
     const auto compression = internal::guess_compression(bytes.first(std::min(bytes.size(), internal::kStartBytes)));
-    if (compression != Compression::none) {
+    if (compression != Compression::none && !internal::is_front_of_header(bytes)) {
       return fail(ErrorKind::Unimplemented,
                   fmt::format("{}: no records by their numbers in a file compressed by {}; read it "
                               "in order, or write it again without compression",

@@ -81,6 +81,17 @@ Compression guess_compression(std::span<const std::byte> start) {
   return is_snappy_block(start) ? Compression::snappy : Compression::none;
 }
 
+bool is_front_of_header(std::span<const std::byte> all) {
+  if (all.empty() || all.size() >= kHeaderBytes) return false;
+  std::array<std::byte, kLengthBytes> length = {};
+  std::copy_n(all.begin(), std::min(all.size(), kLengthBytes), length.begin());
+  const auto value = load<uint64_t>(length.data());
+  if (value > UINT32_MAX) return false;
+  if (all.size() <= kLengthBytes) return true;
+  const uint32_t crc = masked_crc32c_u64(value);
+  return std::memcmp(&crc, &all[kLengthBytes], all.size() - kLengthBytes) == 0;
+}
+
 Error frame_error(const FramePlace& place, const Frame& frame, std::span<const std::byte> rest,
                   uint64_t longest_payload) {
   std::string text =

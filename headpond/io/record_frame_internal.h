@@ -79,6 +79,9 @@ Error frame_error(const FramePlace& place, const Frame& frame, std::span<const s
 
 /// How many first bytes guess_compression() looks at.
 inline constexpr size_t kStartBytes = 16;
+/// Whether a file that has no more than `all`, fewer bytes than a header, can be the front of a first frame, of a
+/// length below 2^32: then it is torn or still arriving, whatever compression its first bytes look like.
+bool is_front_of_header(std::span<const std::byte> all);
 /// What a file of records that begins with `start` is compressed by. `none` also where nothing is recognised.
 Compression guess_compression(std::span<const std::byte> start);
 

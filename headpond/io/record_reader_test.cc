@@ -101,6 +101,13 @@ TEST(RecordReader, SaysWhatAFileShorterThanAHeaderMayBe) {
   }
 }
 
+TEST(RecordReader, OfAnEmptyCompressedFileIsNotCalledTorn) {
+  const Bytes nothing = zlib({});
+  EXPECT_EQ(RecordReader::over("x", nothing).value()->compression(), Compression::zlib);
+  const Bytes start = prefix(gzip(frame_of("abc")), 4);
+  EXPECT_TRUE(RecordReader::over("x", start, {.compression = Compression::gzip}));
+}
+
 TEST(RecordReader, DeliversAllBeforeACutWhereverItIs) {
   const Bytes whole = frames_of({"abc", "", "de"});
   const std::vector<size_t> begins = {0, 19, 35, 53};

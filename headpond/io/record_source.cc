@@ -115,6 +115,7 @@ Result<void> RecordSource::start_stream(std::unique_ptr<ByteReader> bytes) {
 
 Result<void> RecordSource::set_compression(std::span<const std::byte> start) {
   compression_ = guess_compression(start_of(start));
+  if (options_.compression != compression_ && is_front_of_header(start)) compression_ = Compression::none;
   if (options_.compression && *options_.compression != compression_ && !start.empty()) {
     return fail(ErrorKind::DataLoss, fmt::format("{}: {} was asked for, but the first bytes say {}", name_,
                                                  in_words(*options_.compression), in_words(compression_)));

@@ -109,6 +109,23 @@ TEST(RecordFiles, ARecordAboveTheLimitIsLeftOutWhenItHasArrived) {
   EXPECT_EQ(reader->position().record, 3U);
 }
 
+// The first bytes of these lengths are those of zlib and gzip.
+TEST(RecordFiles, AFirstRecordThatArrivesInPiecesIsNeverTakenForCompressed) {
+  const TempFolder folder;
+  for (const size_t length : {376U, 35'615U}) {
+    const std::string record(length, 'x');
+    const Bytes whole = frame_of(record);
+    for (size_t size = 1; size < 20; ++size) {
+      put_file(folder.file("a"), prefix(whole, size));
+      const auto reader = RecordReader::open(folder.file("a")).value();
+      EXPECT_THAT(scan(*reader).end.message(), HasSubstr("truncated"));
+      add_to_file(folder.file("a"), {whole.begin() + static_cast<ptrdiff_t>(size), whole.end()});
+      EXPECT_THAT(scan(*reader).records, ElementsAre(record)) << size;
+      EXPECT_EQ(reader->compression(), Compression::none);
+    }
+  }
+}
+
 TEST(RecordFiles, AReaderFollowsAWriter) {
   const TempFolder folder;
   auto writer = RecordWriter::open(folder.file("a")).value();

@@ -155,7 +155,7 @@ class RecordWriter::State {
     const auto bytes = (*old)->bytes();
     HEADPOND_TRY(unchanged(bytes.size()));
     const auto found = internal::guess_compression(bytes.first(std::min(bytes.size(), internal::kStartBytes)));
-    if (found != Compression::none) return cannot_append(found);
+    if (found != Compression::none && !internal::is_front_of_header(bytes)) return cannot_append(found);
     const auto end = end_of_records(**old);
     if (!end) return fail(end.error());
     HEADPOND_TRY(unchanged(bytes.size()));

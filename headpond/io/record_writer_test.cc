@@ -385,6 +385,31 @@ TEST(RecordWriter, CutsNothingFromAFileThatAnotherChangesMeanwhile) {
   }
 }
 
+// 376 and 35615 are lengths of which the first two bytes are those of zlib and gzip.
+TEST(RecordWriter, CutsATornFirstFrameWhateverItsLengthLooksLike) {
+  const TempFolder folder;
+  for (const size_t length : {3U, 376U, 35'615U, 40'056U}) {
+    const Bytes whole = test::frame_of(std::string(length, 'x'));
+    for (size_t size = 1; size < 20 && size < whole.size(); ++size) {
+      test::put_file(folder.file("a"), test::prefix(whole, size));
+      const auto writer = RecordWriter::open(folder.file("a"), {.mode = WriteMode::append});
+      ASSERT_TRUE(writer) << length << " " << size << " " << writer.error();
+      EXPECT_EQ((*writer)->cut_bytes(), size);
+    }
+  }
+  for (const size_t size : {9U, 10U, 11U, 12U, 20U}) {
+    const Bytes packed = test::prefix(test::gzip(test::frame_of("abc")), size);
+    test::put_file(folder.file("a"), packed);
+    EXPECT_EQ(RecordWriter::open(folder.file("a"), {.mode = WriteMode::append}).error().kind(),
+              ErrorKind::Unimplemented);
+    EXPECT_EQ(get_file(folder.file("a")), packed);
+  }
+  const Bytes nothing = test::zlib({});
+  test::put_file(folder.file("a"), nothing);
+  ASSERT_EQ(nothing.size(), 8U);
+  EXPECT_EQ(RecordWriter::open(folder.file("a"), {.mode = WriteMode::append}).error().kind(), ErrorKind::Unimplemented);
+}
+
 TEST(RecordWriter, ChangesNothingWhereRecordsEndAtAnotherDamage) {
   const TempFolder folder;
   const Bytes whole = test::frames_of({"abc", "de"});
