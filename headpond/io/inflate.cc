@@ -83,16 +83,15 @@ class InflateReader final : public ByteReader {
       return got;
     }
     g_counters.bytes_out.fetch_add(static_cast<int64_t>(*got), std::memory_order_relaxed);
-    produced_ += *got;
-    if (produced_ > limit_) {
-      error_ = Error(ErrorKind::ResourceExhausted,
-                     fmt::format("{}: inflates to more than the limit of {} bytes", name(), limit_));
-      return fail(error_);
-    }
-    return got;
+    const auto given = static_cast<size_t>(std::min<uint64_t>(*got, limit_ - produced_));
+    produced_ += given;
+    if (given == *got) return got;
+    error_ = Error(ErrorKind::ResourceExhausted,
+                   fmt::format("{}: inflates to more than the limit of {} bytes", name(), limit_));
+    return given > 0 ? Result<size_t>(given) : fail(error_);
   }
 
-  uint64_t left_at_most() const override { return std::min(largest_, limit_) - produced_; }
+  uint64_t left_at_most() const override { return std::min(std::max(largest_, produced_), limit_) - produced_; }
   const std::string& name() const override { return compressed_->name(); }
 
  private:

@@ -23,7 +23,7 @@ bool is_zlib(std::span<const std::byte> start);
 /// Reads what `compressed` holds: all members in sequence, each checked against its length and CRC-32 when its end is
 /// reached. DataLoss, with the offset in the compressed bytes, iff the stream is cut or damaged, or something else
 /// follows a member; ResourceExhausted iff more than `limit` bytes come out. What came out before the
-/// damage is given first. Errors stay.
+/// damage, or up to the limit, is given first. Errors stay.
 std::unique_ptr<ByteReader> make_gzip_reader(std::unique_ptr<ByteReader> compressed, uint64_t limit = UINT64_MAX);
 
 /// The same for the one zlib stream, with its Adler-32, that a file can be.

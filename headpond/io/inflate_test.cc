@@ -320,5 +320,16 @@ TEST(InflateIfGzip, HoldsPlainBytesToTheLimitToo) {
   EXPECT_EQ(inflate_if_gzip(make_memory_reader("x", to_bytes("abc")), 2).error().kind(), ErrorKind::ResourceExhausted);
 }
 
+TEST(Gzip, GivesExactlyTheLimitAndThenTheError) {
+  const Bytes content(100'000, std::byte{7});
+  const auto packed = test::gzip(content);
+  const auto reader = make_gzip_reader(make_memory_reader("x", packed), 70'001);
+  Bytes to(80'000);
+  EXPECT_EQ(reader->read(to).value(), 70'001U);
+  EXPECT_EQ(reader->left_at_most(), 0U);
+  EXPECT_EQ(reader->read(to).error().kind(), ErrorKind::ResourceExhausted);
+  EXPECT_EQ(reader->left_at_most(), 0U);
+}
+
 }  // namespace
 }  // namespace headpond

@@ -26,7 +26,7 @@ struct RecordReaderOptions {
   OnDamage on_damage = OnDamage::fail;
   std::optional<Compression> compression = std::nullopt;    ///< If given, anything else is DataLoss when opened.
   uint64_t max_record_bytes = uint64_t{1} << 30;            ///< A longer record counts as damaged.
-  uint64_t max_inflated_bytes = UINT64_MAX;                 ///< ResourceExhausted beyond, for compressed files.
+  uint64_t max_inflated_bytes = UINT64_MAX;                 ///< ResourceExhausted behind it, if compressed.
   std::optional<uint64_t> expected_records = std::nullopt;  ///< If given, another number at the end is DataLoss.
 };
 

@@ -258,7 +258,20 @@ TEST(RecordReader, StopsABombAtTheLimitAndKeepsItsBufferSmall) {
   const Scan zeros = scan(bomb);
   EXPECT_THAT(zeros.records, ElementsAre("abc"));
   EXPECT_EQ(zeros.end.kind(), ErrorKind::DataLoss) << "a header of zeros, before the bomb is inflated";
-  EXPECT_EQ(scan(bomb, {.max_inflated_bytes = 10'000}).end.kind(), ErrorKind::ResourceExhausted);
+  const Bytes record = gzip(joined({frame_of("abc"), header_of(20'000'000), Bytes(20'000'000)}), 9);
+  EXPECT_EQ(scan(record, {.max_inflated_bytes = 10'000}).end.kind(), ErrorKind::ResourceExhausted);
+}
+
+TEST(RecordReader, GivesEveryRecordBelowTheLimitOfInflatedBytes) {
+  const Bytes plain = frames_of(std::vector<std::string>(2'000, std::string(984, 'x')));
+  for (const Bytes& bytes : {gzip(plain), zlib(plain)}) {
+    for (const uint64_t limit : {uint64_t{1'000}, uint64_t{123'456}, uint64_t{1'000'000}, uint64_t{1'999'999}}) {
+      const Scan read = scan(bytes, {.max_inflated_bytes = limit});
+      EXPECT_EQ(read.records.size(), limit / 1'000);
+      EXPECT_EQ(read.end.kind(), ErrorKind::ResourceExhausted);
+    }
+    EXPECT_FALSE(scan(bytes, {.max_inflated_bytes = plain.size()}).end);
+  }
 }
 
 TEST(RecordReader, LeavesOutARecordWhenOnlyItsPayloadIsDamaged) {
