@@ -101,7 +101,11 @@ class RecordFile::State {
     const auto rest = file_->bytes().subspan(offset);
     auto frame = internal::look_at_frame(rest.data(), rest.size(), UINT64_MAX);
     if (frame.state != FrameState::whole) {
-      HEADPOND_TRY(file_->check());
+      if (const auto whole = file_->check(); !whole) {
+        return fail(Error(whole.error().kind(),
+                          fmt::format("{}: cannot read record {} at offset {}", file_->path(), i, offset),
+                          whole.error()));
+      }
       return fail(internal::frame_error({file_->path(), offset, i}, frame, rest));
     }
     if (frame.length + kFrameBytes == bytes) return rest.subspan(kHeaderBytes, frame.length);

@@ -230,7 +230,7 @@ TEST_F(RecordFileTest, SurvivesAFileThatShrinks) {
   ASSERT_EQ(truncate(path().c_str(), 100), 0);
   EXPECT_EQ(view[4'000], std::byte{0});
   EXPECT_EQ(file->check().error().kind(), ErrorKind::DataLoss);
-  EXPECT_THAT(file->at(5).error().message(), HasSubstr("shrank"));
+  EXPECT_THAT(file->at(5).error().to_string(), HasSubstr("shrank"));
 }
 
 // The rest of the last page becomes zeros without a fault.
@@ -259,6 +259,13 @@ TEST_F(RecordFileTest, SaysThatMemoryIsOutForTheIndex) {
     test::allow_memory(6'000'000);
     return RecordIndex::make(*file);
   });
+}
+
+TEST_F(RecordFileTest, WhatChangesIsNamedWithItsRecordAndOffset) {
+  put(std::vector<std::string>(10, std::string(5'000, 'x')));
+  const auto file = RecordFile::open(path()).value();
+  ASSERT_EQ(truncate(path().c_str(), 100), 0);
+  EXPECT_THAT(file->at(5).error().message(), AllOf(HasSubstr(path()), HasSubstr("record 5 at offset 25080")));
 }
 
 TEST_F(RecordFileTest, ServesSeveralThreadsAndMakers) {

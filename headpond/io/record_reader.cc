@@ -101,7 +101,7 @@ class RecordReader::State {
   // arrived meanwhile; false iff the file ends before its end.
   Result<bool> pass_damaged(const Frame& frame) {
     Error error = error_of(frame);
-    HEADPOND_TRY(source_.check());
+    HEADPOND_TRY(check());
     const bool is_skipped = options_.on_damage == OnDamage::skip;
     if (!is_skipped && frame.state == FrameState::too_long) return fail(std::move(error));
     uint64_t bytes = 0;
@@ -109,7 +109,7 @@ class RecordReader::State {
     const bool ends_before = can_be && !source_.is_stream() && bytes > source_.left();
     if (ends_before) {
       const auto got = source_.more(bytes);
-      if (!got) return fail(got.error());
+      if (!got) return fail(at_record(got.error()));
       if (*got) return true;
     }
     if (!can_be || ends_before) return lose_rest(std::move(error)).map([](const auto&) { return false; });
@@ -126,7 +126,7 @@ class RecordReader::State {
 
   // Nobody knows where the next record begins. `passed`: what was stepped over before the end was seen.
   Payload lose_rest(Error error, uint64_t passed = 0) {
-    HEADPOND_TRY(source_.check());
+    HEADPOND_TRY(check());
     if (options_.on_damage == OnDamage::fail) return fail(std::move(error));
     counts_.lost_bytes = std::max(counts_.lost_bytes, passed + source_.left());
     counts_.last = std::move(error);
@@ -134,16 +134,25 @@ class RecordReader::State {
   }
 
   Payload unreadable(const Error& cause) {
-    if (!source_.is_stream()) return fail(cause);
-    Error error(cause.kind(),
-                fmt::format("{}: cannot read record {} at offset {}", source_.name(), record_, source_.offset()),
-                cause);
-    if (source_.input_failed() || cause.kind() != ErrorKind::DataLoss) return fail(std::move(error));
+    Error error = at_record(cause);
+    if (!source_.is_stream() || source_.input_failed() || cause.kind() != ErrorKind::DataLoss) {
+      return fail(std::move(error));
+    }
     return lose_rest(std::move(error));
   }
 
+  Error at_record(const Error& cause) const {
+    return {cause.kind(),
+            fmt::format("{}: cannot read record {} at offset {}", source_.name(), record_, source_.offset()), cause};
+  }
+
+  Result<void> check() const {
+    const auto whole = source_.check();
+    return whole ? whole : fail(at_record(whole.error()));
+  }
+
   Payload finish() {
-    HEADPOND_TRY(source_.check());
+    HEADPOND_TRY(check());
     if (!options_.expected_records || record_ == *options_.expected_records) return std::nullopt;
     return lose_rest(
         Error(ErrorKind::DataLoss, fmt::format("{}: {} records expected, {} found: the end is at offset {}",

@@ -162,10 +162,23 @@ TEST(RecordFiles, AFileThatShrinksIsDataLossAlsoUnderSkip) {
       ASSERT_EQ(truncate(folder.file("a").c_str(), static_cast<off_t>(left)), 0);
       const Scan rest = scan(*reader);
       EXPECT_EQ(rest.end.kind(), ErrorKind::DataLoss) << left;
-      EXPECT_THAT(rest.end.message(), AllOf(HasSubstr(folder.file("a")), HasSubstr("shrank")));
+      EXPECT_THAT(rest.end.to_string(), AllOf(HasSubstr(folder.file("a")), HasSubstr("shrank")));
       for (const std::string& record : rest.records) EXPECT_EQ(record, std::string(5'000, 'x'));
     }
   }
+}
+
+TEST(RecordFiles, WhatChangesIsNamedWithItsRecordAndOffset) {
+  const TempFolder folder;
+  const std::vector<std::string> records(10, std::string(5'000, 'x'));
+  put_file(folder.file("a"), frames_of(records));
+  const auto reader = RecordReader::open(folder.file("a")).value();
+  ASSERT_TRUE(reader->next().value());
+  ASSERT_EQ(truncate(folder.file("a").c_str(), 10), 0);
+  const Scan cut = scan(*reader);
+  EXPECT_THAT(cut.end.message(),
+              HasSubstr(fmt::format("record {} at offset {}", reader->position().record, reader->position().offset)));
+  EXPECT_THAT(cut.end.to_string(), AllOf(HasSubstr(folder.file("a")), HasSubstr("shrank")));
 }
 
 TEST(RecordFiles, APayloadThatVanishesAfterItWasGivenIsToldByCheck) {
@@ -235,7 +248,7 @@ TEST(RecordFiles, OneWrittenAnewInPlaceIsDataLossAtTheEnd) {
   ASSERT_TRUE(reader->next().value());
   usleep(20'000);  // A clock tick of the file system.
   put_file(folder.file("a"), frames_of({"new record", "another"}));
-  EXPECT_THAT(scan(*reader).end.message(), AllOf(HasSubstr(folder.file("a")), HasSubstr("written anew")));
+  EXPECT_THAT(scan(*reader).end.to_string(), AllOf(HasSubstr(folder.file("a")), HasSubstr("written anew")));
 }
 
 // What the inflater finds wrong is damage; what the system refuses is not.
