@@ -19,6 +19,7 @@ constexpr uint64_t kMostShards = 1'000'000;
 // glob(3) hands over no pointer of the caller's.
 thread_local std::optional<Error> g_unreadable;
 
+// Decides alone: GLOB_ERR would end the search at a folder that has vanished, too.
 int on_unreadable(const char* path, int error_number) {
   if (error_number == ENOENT || error_number == ENOTDIR) return 0;
   g_unreadable = internal::system_error("read the folder", path, error_number);
@@ -28,7 +29,7 @@ int on_unreadable(const char* path, int error_number) {
 Result<std::vector<std::string>> matches(const std::string& pattern) {
   g_unreadable.reset();
   glob_t found = {};
-  const int answer = ::glob(pattern.c_str(), GLOB_MARK | GLOB_NOSORT | GLOB_ERR, on_unreadable, &found);
+  const int answer = ::glob(pattern.c_str(), GLOB_MARK | GLOB_NOSORT, on_unreadable, &found);
   std::vector<std::string> files;
   for (size_t i = 0; i < found.gl_pathc; ++i) {
     std::string path = found.gl_pathv[i];

@@ -90,6 +90,15 @@ TEST_F(ExpandFiles, AFolderThatCannotBeReadIsNamed) {
   EXPECT_THAT(files.error().message(), HasSubstr(folder_.file("d")));
 }
 
+TEST_F(ExpandFiles, WhatVanishesOrIsNoFolderOnTheWayHidesNothing) {
+  for (const auto* name : {"b", "d", "z"}) std::filesystem::create_directory(folder_.file(name));
+  for (const auto* name : {"a", "b/x", "d/x", "z/x"}) make(name);
+  std::filesystem::create_symlink(folder_.file("none"), folder_.file("c"));
+  EXPECT_THAT(names("*/x"), ElementsAre("b/x", "d/x", "z/x"));
+  EXPECT_THAT(names("*/*"), ElementsAre("b/x", "d/x", "z/x"));
+  EXPECT_EQ(error_of("nosuch/*"), ErrorKind::NotFound);
+}
+
 TEST_F(ExpandFiles, ANumberBehindAnAtMeansSoManyShards) {
   EXPECT_THAT(names("x.tfrecord@3"),
               ElementsAre("x.tfrecord-00000-of-00003", "x.tfrecord-00001-of-00003", "x.tfrecord-00002-of-00003"));
