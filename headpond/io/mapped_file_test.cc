@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "headpond/io/mapped_file.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -95,8 +97,9 @@ TEST(MappedFile, NoticesOtherContentInTheSameFile) {
   const TempFolder folder;
   put_file(folder.file("a"), to_bytes("old content"));
   const auto file = MappedFile::open(folder.file("a")).value();
-  usleep(20'000);  // A clock tick of the file system.
   put_file(folder.file("a"), to_bytes("new content, longer"));
+  const timespec later[2] = {{2'000'000'000, 0}, {2'000'000'000, 0}};
+  ASSERT_EQ(utimensat(AT_FDCWD, folder.file("a").c_str(), later, 0), 0);
   EXPECT_THAT(file->check().error().message(), AllOf(HasSubstr(folder.file("a")), HasSubstr("written anew")));
   EXPECT_EQ(file->grown().error().kind(), ErrorKind::DataLoss);
 }

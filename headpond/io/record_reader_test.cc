@@ -327,15 +327,24 @@ TEST(RecordReader, ARecordAboveTheLimitThatIsCutIsLostAndNotDamaged) {
   }
 }
 
+// Whether `some` are of `all`, in their order and each once.
+bool is_part(const std::vector<std::string>& some, const std::vector<std::string>& all) {
+  auto at = all.begin();
+  for (const std::string& record : some) {
+    at = std::find(at, all.end(), record);
+    if (at == all.end()) return false;
+    ++at;
+  }
+  return true;
+}
+
 TEST(RecordReader, NeverGivesAWrongRecordWhenACompressedBitIsFlipped) {
   const std::vector<std::string> records = {"abc", "some more bytes", ""};
   for (const Bytes& whole : {gzip(frames_of(records)), zlib(frames_of(records))}) {
     for (size_t bit = 0; bit < 8 * whole.size(); ++bit) {
       for (const OnDamage on_damage : {OnDamage::fail, OnDamage::skip}) {
         const Scan read = scan(with_flipped_bit(whole, bit), {.on_damage = on_damage});
-        for (size_t i = 0; i < read.records.size(); ++i) {
-          EXPECT_THAT(records, testing::Contains(read.records[i])) << bit;
-        }
+        EXPECT_TRUE(is_part(read.records, records)) << bit;
         if (on_damage == OnDamage::fail && !read.end) {
           EXPECT_EQ(read.records, records) << bit;
         }
