@@ -4,7 +4,7 @@
 // pax, "ustar Interchange Format" and "pax Header Block"; GNU tar's manual, "Basic Tar Format".
 //
 // DataLoss, naming the archive, the offset and the cause, iff a header is damaged or the bytes end too early (missing
-// end blocks are fine, what follows them is not looked at); Unimplemented iff a member is sparse; ResourceExhausted iff
+// end blocks are fine, what follows them is read and not looked at); Unimplemented iff a member is sparse; ResourceExhausted iff
 // it is beyond TarLimits.
 #pragma once
 
@@ -52,7 +52,9 @@ class TarReader {
   TarReader(const TarReader&) = delete;
   TarReader& operator=(const TarReader&) = delete;
 
-  /// The next regular file, whatever of the last one's content was not read; nullopt at the end. Errors stay.
+  /// The next regular file, whatever of the last one's content was not read; nullopt at the end. Errors stay. Behind the
+  /// last member all is read to the end, so that a damage that only the check values of a compressed archive tell of is
+  /// an error, though late: the members before it were given.
   Result<std::optional<TarMember>> next();
   /// Fills the front of `to` with what comes next of the member's content and returns how many bytes: fewer than asked
   /// for iff the content ends. Errors stay.

@@ -57,7 +57,12 @@ Result<std::optional<TarMember>> TarWalker::next() {
     const auto more = read_block(block);
     if (!more) return fail(more.error());
     ended_ = !*more;
-    if (ended_) return std::optional<TarMember>();
+    if (ended_) {
+      // An inflating reader compares its check values only when all was read.
+      const auto rest = source_.skip(UINT64_MAX);
+      if (!rest) return fail(rest.error());
+      return std::optional<TarMember>();
+    }
     auto header = parse(block);
     if (!header) return fail(std::move(header).error());
     if (const std::string_view extensions = "xXgLK"; extensions.find(header->type) != std::string_view::npos) {
