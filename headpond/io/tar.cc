@@ -122,7 +122,7 @@ uint64_t TarReader::skipped() const { return state_->skipped(); }
 
 Result<TarSamples> group_tar(const TarIndex& index, std::string_view name) {
   TarSamples groups;
-  std::unordered_set<std::string_view> keys;
+  std::unordered_set<std::string_view> keys, extensions;  // Of all samples; of the last one.
   for (size_t i = 0; i < index.members.size(); ++i) {
     const auto parts = split(index.members[i].name);
     if (!parts) {
@@ -137,11 +137,10 @@ Result<TarSamples> group_tar(const TarIndex& index, std::string_view name) {
     if (groups.samples.empty() || groups.samples.back().key != parts->key) {
       if (!keys.insert(parts->key).second) return refuse("comes again after another one");
       groups.samples.push_back({std::string(parts->key), {}});
+      extensions = {};  // clear() would go through the places of the largest sample before.
     }
-    auto& sample = groups.samples.back();
-    const auto same = [&](const TarSample::Part& part) { return part.extension == parts->extension; };
-    if (std::any_of(sample.parts.begin(), sample.parts.end(), same)) return refuse("has an extension twice");
-    sample.parts.push_back({std::string(parts->extension), i});
+    if (!extensions.insert(parts->extension).second) return refuse("has an extension twice");
+    groups.samples.back().parts.push_back({std::string(parts->extension), i});
   }
   return groups;
 }

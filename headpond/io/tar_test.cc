@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "headpond/io/inflate.h"
 #include "headpond/io/memory_test_internal.h"
 #include "headpond/io/tar_test_internal.h"
@@ -174,6 +176,18 @@ TEST(TarSamples, AreMembersOfOneKey) {
   EXPECT_EQ(groups.samples[1].key, "b/x");
   EXPECT_EQ(groups.samples[2].key, "b.c/y");
   EXPECT_EQ(groups.samples[2].parts[1].extension, "");
+}
+
+// Each would take minutes if it looked at all parts, or at all places for them, anew.
+TEST(TarSamples, MayBeManyOrOneOfManyParts) {
+  std::vector<std::string> names;
+  for (int i = 0; i < 300'000; ++i) names.push_back(fmt::format("train.{:07}.jpg", i));
+  for (int i = 0; i < 300'000; ++i) names.push_back(fmt::format("{}.jpg", i));
+  const TarSamples groups = group(names).value();
+  EXPECT_EQ(groups.samples.size(), 300'001U);
+  EXPECT_EQ(groups.samples[0].parts.size(), 300'000U);
+  names[299'999] = names[0];
+  EXPECT_THAT(group(names).error().message(), HasSubstr("has an extension twice"));
 }
 
 // Fault row 70.
