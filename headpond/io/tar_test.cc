@@ -119,17 +119,29 @@ TEST(TarReader, TellsAtTheEndWhatTheCheckValueOfAGzipArchiveTells) {
 }
 
 TEST(TarReader, AgreesWithTheIndexOnEveryCut) {
-  const std::string archive = small();
-  for (size_t cut = 0; cut < archive.size(); cut += cut % 512 < 16 || cut % 512 > 496 ? 1 : 7) {
+  const std::string global = test::pax("16 comment=none\n", 'g');
+  const std::string archive = small().substr(0, 3072) + test::pax("10 path=c\n") + file("", "third") +
+                              test::member('L', "l", "d") + test::member('K', "k", "e") + file("", "") + global + end();
+  // Behind these bytes, up to those, the archive may end: that many members are whole then.
+  struct Range {
+    size_t from, to, members;
+  };
+  const std::vector<Range> whole = {{0, 0, 0},       {517, 1024, 1},  {1536, 1536, 1}, {3048, 3072, 2},
+                                    {4613, 5120, 3}, {7680, 7680, 4}, {8208, 8704, 4}, {9216, 9728, 4}};
+  ASSERT_EQ(archive.size(), 9728U);
+  for (size_t cut = 0; cut <= archive.size(); cut += cut % 512 < 16 || cut % 512 > 496 ? 1 : 7) {
     const std::vector<char> exact(archive.begin(), archive.begin() + static_cast<ptrdiff_t>(cut));
     const std::string_view bytes(exact.data(), exact.size());
     const Error error = test::tar_error(bytes);
     const Contents all = read_all(bytes);
     EXPECT_EQ(bool{error}, bool{all.error}) << cut;
+    const auto range = std::find_if(whole.begin(), whole.end(), [&](const Range& r) { return cut <= r.to; });
+    ASSERT_NE(range, whole.end());
+    EXPECT_EQ(bool{error}, cut < range->from) << cut;
     if (error) {
       EXPECT_EQ(error.kind(), ErrorKind::DataLoss) << cut;
     } else {
-      EXPECT_EQ(all.contents.size(), cut < 512 ? 0U : cut < 2048 ? 1U : 2U) << cut;
+      EXPECT_EQ(all.contents.size(), range->members) << cut;
     }
   }
 }

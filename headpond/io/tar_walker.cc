@@ -47,32 +47,24 @@ tl::unexpected<Error> TarWalker::fail_at(ErrorKind kind, const std::string& what
 }
 
 Result<std::optional<TarMember>> TarWalker::next() {
-  std::optional<std::string> long_name;
-  own_.clear();
-  if (ended_) return std::optional<TarMember>();
-  for (uint64_t headers = 0;; ++headers) {
+  ahead_ = {};
+  while (!ended_) {
     HEADPOND_TRY(leave_content());
     header_ = offset_;
     TarBlock block;
     const auto more = read_block(block);
     if (!more) return fail(more.error());
-    ended_ = !*more;
-    if (ended_) {
-      // An inflating reader compares its check values only when all was read.
-      const auto rest = source_.skip(UINT64_MAX);
-      if (!rest) return fail(rest.error());
-      return std::optional<TarMember>();
+    if (!*more) {
+      HEADPOND_TRY(end());
+      break;
     }
     auto header = parse(block);
     if (!header) return fail(std::move(header).error());
     if (const std::string_view extensions = "xXgLK"; extensions.find(header->type) != std::string_view::npos) {
-      if (headers == limits_.max_headers) {
-        return fail_at(ErrorKind::ResourceExhausted, fmt::format("more than {} headers of one member", headers));
-      }
-      HEADPOND_TRY(take_extension(*header, long_name));
+      HEADPOND_TRY(take_extension(*header));
       continue;
     }
-    HEADPOND_TRY(apply_attributes(*header, long_name));
+    HEADPOND_TRY(apply_attributes(*header));
     const bool is_folder = header->type == '\0' && header->name.ends_with('/');
     if (!has_content(header->type) || is_folder) header->size = 0;
     if (header->size > source_.left_at_most()) {
@@ -85,10 +77,19 @@ Result<std::optional<TarMember>> TarWalker::next() {
       return TarMember{std::move(header->name), offset_, header->size};
     }
     ++skipped_;
-    headers = 0;
-    long_name.reset();
-    own_.clear();
+    ahead_ = {};
   }
+  return std::optional<TarMember>();
+}
+
+Result<void> TarWalker::end() {
+  // An inflating reader compares its check values only when all was read.
+  const auto rest = source_.skip(UINT64_MAX);
+  if (!rest) return fail(rest.error());
+  ended_ = true;
+  if (!ahead_.announces) return {};
+  return fail(ErrorKind::DataLoss,
+              fmt::format("{}: the archive ends at offset {}, where a member is announced", name_, header_));
 }
 
 Result<size_t> TarWalker::read(std::span<std::byte> to) {
@@ -194,12 +195,17 @@ Result<std::string> TarWalker::read_extension(uint64_t size) {
   return bytes;
 }
 
-Result<void> TarWalker::take_extension(const Header& header, std::optional<std::string>& long_name) {
+Result<void> TarWalker::take_extension(const Header& header) {
+  if (ahead_.headers >= limits_.max_headers) {
+    return fail_at(ErrorKind::ResourceExhausted, fmt::format("more than {} headers of one member", ahead_.headers));
+  }
+  ++ahead_.headers;
+  ahead_.announces = ahead_.announces || header.type != 'g';
   auto bytes = read_extension(header.size);
   if (!bytes) return fail(std::move(bytes).error());
-  if (header.type == 'L') long_name = bytes->substr(0, bytes->find('\0'));
+  if (header.type == 'L') ahead_.long_name = bytes->substr(0, bytes->find('\0'));
   if (header.type == 'L' || header.type == 'K') return {};
-  return parse_pax(*bytes, header.type == 'g' ? global_ : own_);
+  return parse_pax(*bytes, header.type == 'g' ? global_ : ahead_.attributes);
 }
 
 // Records "30 path=a/b\n": their own length in decimal, a space, key, '=', value, a newline.
@@ -224,15 +230,15 @@ Result<void> TarWalker::parse_pax(std::string_view records, Attributes& into) co
 }
 
 const std::string* TarWalker::attribute(std::string_view key) const {
-  for (const Attributes* attributes : {&own_, &global_}) {
+  for (const Attributes* attributes : {&ahead_.attributes, &global_}) {
     if (const auto found = attributes->find(key); found != attributes->end()) return &found->second;
   }
   return nullptr;
 }
 
-Result<void> TarWalker::apply_attributes(Header& header, const std::optional<std::string>& long_name) const {
+Result<void> TarWalker::apply_attributes(Header& header) const {
   if (header.type == 'S') return fail_at(ErrorKind::Unimplemented, "a sparse member");
-  if (long_name) header.name = *long_name;
+  if (ahead_.long_name) header.name = *ahead_.long_name;
   if (const std::string* path = attribute("path"); path != nullptr && !path->empty()) header.name = *path;
   if (header.name.size() > limits_.max_name_bytes) {
     return fail_at(ErrorKind::ResourceExhausted,

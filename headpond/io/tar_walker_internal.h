@@ -41,6 +41,13 @@ class TarWalker {
 
  private:
   using Attributes = std::map<std::string, std::string, std::less<>>;
+  // What headers in front of a member say of it.
+  struct Ahead {
+    Attributes attributes;
+    std::optional<std::string> long_name;
+    uint64_t headers = 0;
+    bool announces = false;  // Not only what holds for all that follow.
+  };
   struct Header {
     char type = 0;
     uint64_t size = 0;
@@ -50,10 +57,11 @@ class TarWalker {
   Result<bool> read_block(TarBlock& block);
   Result<Header> parse(const TarBlock& block) const;
   Result<uint64_t> number(std::span<const std::byte> field, const char* what) const;
-  Result<void> take_extension(const Header& header, std::optional<std::string>& long_name);
+  Result<void> take_extension(const Header& header);
   Result<std::string> read_extension(uint64_t size);
   Result<void> parse_pax(std::string_view records, Attributes& into) const;
-  Result<void> apply_attributes(Header& header, const std::optional<std::string>& long_name) const;
+  Result<void> apply_attributes(Header& header) const;
+  Result<void> end();
   Result<void> leave_content();
   const std::string* attribute(std::string_view key) const;
   tl::unexpected<Error> fail_at(ErrorKind kind, const std::string& what) const;
@@ -61,10 +69,11 @@ class TarWalker {
   TarSource& source_;
   const std::string name_;
   const TarLimits limits_;
-  Attributes global_, own_;  // Of pax headers: for all that follow, for the next member.
-  uint64_t offset_ = 0;      // Of the source.
-  uint64_t header_ = 0;      // Where the header in hand begins.
-  uint64_t content_ = 0;     // What is left of the content in hand, and of the zeros behind it.
+  Attributes global_;  // Of pax headers for all that follow.
+  Ahead ahead_;
+  uint64_t offset_ = 0;   // Of the source.
+  uint64_t header_ = 0;   // Where the header in hand begins.
+  uint64_t content_ = 0;  // What is left of the content in hand, and of the zeros behind it.
   uint64_t padding_ = 0;
   bool ended_ = false;
   uint64_t skipped_ = 0;

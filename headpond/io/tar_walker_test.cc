@@ -89,6 +89,20 @@ TEST(PaxHeaders, MalformedIsDataLossAndTooLongOrTooManyIsRefused) {
   EXPECT_THAT(tar_error(header('x', "a", octal(1 << 20))).message(), HasSubstr("where at most 0 follow"));
 }
 
+TEST(PaxHeaders, AreCountedAnewBehindASkippedMember) {
+  const std::string skipped = header('5', "folder", octal(0)), one = pax("12 path=a/b\n");
+  std::string many;
+  for (int i = 0; i < 16; ++i) many += one;
+  EXPECT_THAT(names_of(skipped + many + file("x", "")), ElementsAre("a/b"));
+  EXPECT_THAT(tar_error(skipped + many + one + file("x", "")).message(), HasSubstr("more than 16 headers"));
+  EXPECT_FALSE(tar_error(skipped + one + file("x", ""), {.max_headers = 1}));
+  EXPECT_FALSE(tar_error(skipped + file("x", ""), {.max_headers = 0}));
+  for (const std::string& before : {std::string(), skipped}) {
+    EXPECT_EQ(tar_error(before + one + one + file("x", ""), {.max_headers = 1}).kind(), ErrorKind::ResourceExhausted);
+    EXPECT_EQ(tar_error(before + one + file("x", ""), {.max_headers = 0}).kind(), ErrorKind::ResourceExhausted);
+  }
+}
+
 TEST(PaxHeaders, NamesBeyondTheLimitAreRefused) {
   const std::string name(5000, 'n');
   EXPECT_EQ(tar_error(member('L', "l", name) + file("a", "")).kind(), ErrorKind::ResourceExhausted);
@@ -121,6 +135,20 @@ TEST(TarEnds, MayBeMissingAndHideWhatFollows) {
   EXPECT_THAT(names_of(archive.substr(0, 512 + 7)), ElementsAre("a"));
   EXPECT_THAT(names_of(""), IsEmpty());
   EXPECT_THAT(names_of(end()), IsEmpty());
+}
+
+TEST(TarEnds, BehindAHeaderThatAnnouncesAMemberAreDataLoss) {
+  const std::string before = file("a", "content"), records = "12 path=a/b\n";
+  for (const char type : {'x', 'X', 'L', 'K'}) {
+    const std::string announced = before + member(type, "b", records);
+    for (const std::string& archive : {announced, announced + end(), announced.substr(0, announced.size() - 500)}) {
+      EXPECT_EQ(tar_error(archive).kind(), ErrorKind::DataLoss) << type;
+    }
+    EXPECT_THAT(tar_error(announced + end()).message(),
+                HasSubstr("/data/x.tar: the archive ends at offset 2048, where"));
+  }
+  EXPECT_THAT(names_of(before + pax(records, 'g')), ElementsAre("a"));
+  EXPECT_THAT(names_of(before + pax(records) + header('5', "folder", octal(0))), ElementsAre("a"));
 }
 
 // Fault row 69.
