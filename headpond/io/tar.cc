@@ -88,14 +88,20 @@ Result<TarIndex> index_tar(std::span<const std::byte> archive, std::string_view 
 class TarReader::State {
  public:
   State(std::unique_ptr<ByteReader> archive, const TarLimits& limits)
-      : archive_(std::move(archive)), source_(*archive_), walker_(source_, archive_->name(), limits) {}
+      : archive_(std::move(archive)),
+        source_(*archive_),
+        walker_(source_, archive_->name(), limits),
+        no_memory_(ErrorKind::ResourceExhausted, archive_->name() + ": out of memory") {}
 
   template <class Call>
-  auto kept(Call call) -> decltype(call(std::declval<internal::TarWalker&>())) {
+  auto kept(Call call) -> decltype(call(std::declval<internal::TarWalker&>())) try {
     if (error_) return fail(error_);
     auto result = call(walker_);
     if (!result) error_ = result.error();
     return result;
+  } catch (const std::bad_alloc&) {
+    error_ = no_memory_;
+    return fail(error_);
   }
   uint64_t skipped() const { return walker_.skipped(); }
 
@@ -103,6 +109,7 @@ class TarReader::State {
   const std::unique_ptr<ByteReader> archive_;
   ReaderSource source_;
   internal::TarWalker walker_;
+  const Error no_memory_;  // Made while there is some.
   Error error_;
 };
 
@@ -120,7 +127,7 @@ Result<size_t> TarReader::read(std::span<std::byte> to) {
 
 uint64_t TarReader::skipped() const { return state_->skipped(); }
 
-Result<TarSamples> group_tar(const TarIndex& index, std::string_view name) {
+Result<TarSamples> group_tar(const TarIndex& index, std::string_view name) try {
   TarSamples groups;
   std::unordered_set<std::string_view> keys, extensions;  // Of all samples; of the last one.
   for (size_t i = 0; i < index.members.size(); ++i) {
@@ -143,6 +150,8 @@ Result<TarSamples> group_tar(const TarIndex& index, std::string_view name) {
     groups.samples.back().parts.push_back({std::string(parts->extension), i});
   }
   return groups;
+} catch (const std::bad_alloc&) {
+  return fail(current_exception_error());
 }
 
 }  // namespace headpond

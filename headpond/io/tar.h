@@ -4,8 +4,8 @@
 // pax, "ustar Interchange Format" and "pax Header Block"; GNU tar's manual, "Basic Tar Format".
 //
 // DataLoss, naming the archive, the offset and the cause, iff a header is damaged or the bytes end too early (missing
-// end blocks are fine, what follows them is read and not looked at); Unimplemented iff a member is sparse; ResourceExhausted iff
-// it is beyond TarLimits.
+// end blocks are fine, what follows them is read and not looked at); Unimplemented iff a member is sparse;
+// ResourceExhausted iff it is beyond TarLimits or there is no memory.
 #pragma once
 
 #include <cstddef>
@@ -52,9 +52,9 @@ class TarReader {
   TarReader(const TarReader&) = delete;
   TarReader& operator=(const TarReader&) = delete;
 
-  /// The next regular file, whatever of the last one's content was not read; nullopt at the end. Errors stay. Behind the
-  /// last member all is read to the end, so that a damage that only the check values of a compressed archive tell of is
-  /// an error, though late: the members before it were given.
+  /// The next regular file, whatever of the last one's content was not read; nullopt at the end. Errors stay. Behind
+  /// the last member all is read to the end, so that a damage that only the check values of a compressed archive tell
+  /// of is an error, though late: the members before it were given.
   Result<std::optional<TarMember>> next();
   /// Fills the front of `to` with what comes next of the member's content and returns how many bytes: fewer than asked
   /// for iff the content ends. Errors stay.
@@ -81,7 +81,8 @@ struct TarSamples {
   std::vector<TarSample> samples;
   uint64_t ungrouped = 0;  ///< Members without a key or without an extension.
 };
-/// InvalidArgument, naming `name` and the key, iff a key has an extension twice, or comes again after another key.
+/// InvalidArgument, naming `name` and the key, iff a key has an extension twice, or comes again after another key;
+/// ResourceExhausted iff there is no memory.
 Result<TarSamples> group_tar(const TarIndex& index, std::string_view name);
 
 }  // namespace headpond

@@ -171,6 +171,19 @@ TEST(TarReader, KeepsItsError) {
   EXPECT_EQ(reader.read({}).error().message(), error.message());
 }
 
+// Fault row 68.
+TEST(TarReader, KeepsThatThereWasNoMemory) {
+  const auto twice = [] {
+    TarLimits limits;
+    limits.max_header_bytes = UINT64_MAX;
+    const std::string header = test::header('x', "pax", test::octal(uint64_t{1} << 30));
+    TarReader reader(make_joined_reader(std::as_bytes(std::span(header)), open_stream_reader("/dev/zero").value()),
+                     limits);
+    return reader.next() ? reader.next() : reader.next();
+  };
+  EXPECT_OUT_OF_MEMORY(twice);
+}
+
 Result<TarSamples> group(const std::vector<std::string>& names) {
   TarIndex index;
   for (const std::string& name : names) index.members.push_back({name, 512, 0});
@@ -200,6 +213,12 @@ TEST(TarSamples, MayBeManyOrOneOfManyParts) {
   EXPECT_EQ(groups.samples[0].parts.size(), 300'000U);
   names[299'999] = names[0];
   EXPECT_THAT(group(names).error().message(), HasSubstr("has an extension twice"));
+}
+
+TEST(TarSamples, WithoutMemoryAreAnError) {
+  TarIndex index;
+  index.members.push_back({std::string(150'000'000, 'n') + ".x", 512, 0});
+  EXPECT_OUT_OF_MEMORY([&] { return group_tar(index, "/data/x.tar"); });
 }
 
 // Fault row 70.
