@@ -44,7 +44,8 @@ struct TarIndex {
 /// Thread-safe.
 Result<TarIndex> index_tar(std::span<const std::byte> archive, std::string_view name, const TarLimits& limits = {});
 
-/// Reads an archive in order, plain or through an inflating reader, in constant memory. One thread at a time.
+/// Reads an archive in order, plain or through an inflating reader, in constant memory. The reader's errors are passed
+/// on: one that inflates to more than its limit is ResourceExhausted. One thread at a time.
 class TarReader {
  public:
   explicit TarReader(std::unique_ptr<ByteReader> archive, const TarLimits& limits = {});

@@ -118,6 +118,22 @@ TEST(TarReader, TellsAtTheEndWhatTheCheckValueOfAGzipArchiveTells) {
   }
 }
 
+TEST(TarReader, LeavesTheLimitOfAnInflatingReaderToIt) {
+  const std::string archive = file("small", "x") + file("large", std::string(200'000, 'l')) + end();
+  const std::string header =
+      test::pax("200000 comment=" + std::string(200'000 - 16, 'c') + "\n") + file("a", "") + end();
+  for (const std::string& plain : {archive, header}) {
+    const test::Bytes bytes = test::gzip(test::to_bytes(plain));
+    const auto read = [&](uint64_t limit) {
+      return read_all(inflate_if_gzip(make_memory_reader("x.tar.gz", bytes), limit).value()).error;
+    };
+    EXPECT_EQ(read(100'000).kind(), ErrorKind::ResourceExhausted) << read(100'000);
+    EXPECT_FALSE(read(plain.size()));
+  }
+  const test::Bytes cut = test::gzip(test::to_bytes(std::string_view(archive).substr(0, 2000)));
+  EXPECT_EQ(read_all(make_gzip_reader(make_memory_reader("x.tar.gz", cut), 100'000)).error.kind(), ErrorKind::DataLoss);
+}
+
 TEST(TarReader, AgreesWithTheIndexOnEveryCut) {
   const std::string global = test::pax("16 comment=none\n", 'g');
   const std::string archive = small().substr(0, 3072) + test::pax("10 path=c\n") + file("", "third") +

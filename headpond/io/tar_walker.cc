@@ -67,10 +67,7 @@ Result<std::optional<TarMember>> TarWalker::next() {
     HEADPOND_TRY(apply_attributes(*header));
     const bool is_folder = header->type == '\0' && header->name.ends_with('/');
     if (!has_content(header->type) || is_folder) header->size = 0;
-    if (header->size > source_.left_at_most()) {
-      return fail_at(ErrorKind::DataLoss, fmt::format("a member of {} bytes, where at most {} follow", header->size,
-                                                      source_.left_at_most()));
-    }
+    HEADPOND_TRY(check_follows(header->size, "member"));
     content_ = header->size;
     padding_ = padding_of(content_);
     if (is_regular(header->type) && !is_folder) {
@@ -101,6 +98,15 @@ Result<size_t> TarWalker::read(std::span<std::byte> to) {
   if (*got == wanted) return got;
   return fail_at(ErrorKind::DataLoss,
                  fmt::format("the archive ends at offset {}, inside the member's content", offset_));
+}
+
+// What is too large may be so for the archive, or for a limit that its reader keeps: then reading says so.
+Result<void> TarWalker::check_follows(uint64_t size, const char* what) {
+  const uint64_t most = source_.left_at_most();
+  if (size <= most) return {};
+  const auto rest = source_.skip(size);
+  if (!rest) return fail(rest.error());
+  return fail_at(ErrorKind::DataLoss, fmt::format("a {} of {} bytes, where at most {} follow", what, size, most));
 }
 
 Result<void> TarWalker::leave_content() {
@@ -183,10 +189,7 @@ Result<std::string> TarWalker::read_extension(uint64_t size) {
     return fail_at(ErrorKind::ResourceExhausted,
                    fmt::format("a header of {} bytes; the limit is {}", size, limits_.max_header_bytes));
   }
-  if (size > source_.left_at_most()) {
-    return fail_at(ErrorKind::DataLoss,
-                   fmt::format("a header of {} bytes, where at most {} follow", size, source_.left_at_most()));
-  }
+  HEADPOND_TRY(check_follows(size, "header"));
   content_ = size;
   padding_ = padding_of(size);
   std::string bytes(size, '\0');

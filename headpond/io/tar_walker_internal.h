@@ -62,6 +62,7 @@ class TarWalker {
   Result<void> parse_pax(std::string_view records, Attributes& into) const;
   Result<void> apply_attributes(Header& header) const;
   Result<void> end();
+  Result<void> check_follows(uint64_t size, const char* what);
   Result<void> leave_content();
   const std::string* attribute(std::string_view key) const;
   tl::unexpected<Error> fail_at(ErrorKind kind, const std::string& what) const;
