@@ -58,13 +58,26 @@ class ReaderSource final : public internal::TarSource {
 struct SplitName {
   std::string_view key, extension;
 };
+// WebDataset's metadata: names whose first part is in double underscores.
+bool is_metadata(std::string_view name) {
+  const std::string_view first = name.substr(0, name.find('/'));
+  return first.size() >= 4 && first.starts_with("__") && first.ends_with("__");
+}
+
 // Nothing where there is no dot in the last part of the name, or nothing before it.
 std::optional<SplitName> split(std::string_view name) {
+  if (is_metadata(name)) return std::nullopt;
   const size_t slash = name.rfind('/');
   const size_t base = slash == std::string_view::npos ? 0 : slash + 1;
   const size_t dot = name.find('.', base);
   if (dot == std::string_view::npos || dot == base) return std::nullopt;
   return SplitName{name.substr(0, dot), name.substr(dot + 1)};
+}
+
+std::string lower_case(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+  return lower;
 }
 
 }  // namespace
@@ -129,7 +142,8 @@ uint64_t TarReader::skipped() const { return state_->skipped(); }
 
 Result<TarSamples> group_tar(const TarIndex& index, std::string_view name) try {
   TarSamples groups;
-  std::unordered_set<std::string_view> keys, extensions;  // Of all samples; of the last one.
+  std::unordered_set<std::string_view> keys;
+  std::unordered_set<std::string> extensions;  // Of the last sample.
   for (size_t i = 0; i < index.members.size(); ++i) {
     const auto parts = split(index.members[i].name);
     if (!parts) {
@@ -146,8 +160,9 @@ Result<TarSamples> group_tar(const TarIndex& index, std::string_view name) try {
       groups.samples.push_back({std::string(parts->key), {}});
       extensions = {};  // clear() would go through the places of the largest sample before.
     }
-    if (!extensions.insert(parts->extension).second) return refuse("has an extension twice");
-    groups.samples.back().parts.push_back({std::string(parts->extension), i});
+    std::string extension = lower_case(parts->extension);
+    if (!extensions.insert(extension).second) return refuse("has an extension twice");
+    groups.samples.back().parts.push_back({std::move(extension), i});
   }
   return groups;
 } catch (const std::bad_alloc&) {

@@ -69,7 +69,9 @@ class TarReader {
 };
 
 /// WebDataset's convention: members that follow one another and have the same key are one sample. The key is the name
-/// up to the first dot of its last part, the extension what follows: "a/b.seg.png" is "seg.png" of "a/b".
+/// up to the first dot of its last part, the extension what follows, in lower case (ASCII): "a/b.Seg.PNG" is "seg.png"
+/// of "a/b". Names whose first part is in double underscores, "__info__" or "__meta__/a.json", are no samples'. What
+/// differs from WebDataset: docs/formats/tar.md.
 struct TarSample {
   struct Part {
     std::string extension;
@@ -80,7 +82,7 @@ struct TarSample {
 };
 struct TarSamples {
   std::vector<TarSample> samples;
-  uint64_t ungrouped = 0;  ///< Members without a key or without an extension.
+  uint64_t ungrouped = 0;  ///< Members without a key or without an extension, and those in double underscores.
 };
 /// InvalidArgument, naming `name` and the key, iff a key has an extension twice, or comes again after another key;
 /// ResourceExhausted iff there is no memory.

@@ -219,6 +219,21 @@ TEST(TarSamples, AreMembersOfOneKey) {
   EXPECT_EQ(groups.samples[2].parts[1].extension, "");
 }
 
+TEST(TarSamples, HaveExtensionsInLowerCaseAndNoMetadata) {
+  const TarSamples groups = group({"__info__", "__meta__/a.json", "____/b.x", "__a.b__", "X.JPG", "X.Seg.PNG",
+                                   "d/__info__", "d/__x__.json", "__x__.y", "__half/c.x", "___"})
+                                .value();
+  EXPECT_EQ(groups.ungrouped, 6U);
+  ASSERT_EQ(groups.samples.size(), 4U);
+  EXPECT_EQ(groups.samples[0].key, "X");
+  EXPECT_EQ(groups.samples[0].parts[0].extension, "jpg");
+  EXPECT_EQ(groups.samples[0].parts[1].extension, "seg.png");
+  EXPECT_EQ(groups.samples[1].key, "d/__x__");
+  EXPECT_EQ(groups.samples[2].key, "__x__");
+  EXPECT_EQ(groups.samples[3].key, "__half/c");
+  EXPECT_THAT(group({"x.JPG", "x.jpg"}).error().message(), HasSubstr("sample 'x' has an extension twice"));
+}
+
 // Each would take minutes if it looked at all parts, or at all places for them, anew.
 TEST(TarSamples, MayBeManyOrOneOfManyParts) {
   std::vector<std::string> names;

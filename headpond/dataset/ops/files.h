@@ -38,8 +38,8 @@ Dataset fixed_length(const std::vector<std::string>& patterns, const FixedLength
 Dataset fixed_length(const std::string& pattern, const FixedLengthOptions& options);
 
 struct TarOptions {
-  /// Which parts of a sample are fields, of dtype bytes; a sample without one of them is an error in its place. None:
-  /// those of the first sample.
+  /// Which parts of a sample are fields, of dtype bytes, in lower case; a sample without one of them is an error in its
+  /// place. None: those of the first sample.
   std::vector<std::string> extensions = {};
 };
 
