@@ -4,6 +4,8 @@
 #pragma once
 
 #include "headpond/dataset/tf1/batchers.h"
+#include "headpond/dataset/tf1/filenames.h"
 #include "headpond/dataset/tf1/input_producers.h"
 #include "headpond/dataset/tf1/readers.h"
+#include "headpond/dataset/tf1/record_input.h"
 #include "headpond/dataset/tf1/source.h"
