@@ -7,6 +7,7 @@
 import gzip
 import os
 import pathlib
+import signal
 import struct
 import subprocess
 import sys
@@ -168,6 +169,14 @@ class Verify(FilesCase):
                                   timeout=LIMIT_S, check=True)
         found = self.json_of(done.stdout, "headpond.verify/1")
         self.assertEqual((found["files"][0]["path"], found["files"][0]["records"], found["files"][0]["bytes"]), ("-", 4, len(self.WHOLE)))
+
+    def test_ctrl_c_ends_with_130(self):
+        process = subprocess.Popen([PROGRAM, "verify", "-"], stdin=subprocess.PIPE, cwd=self.folder, env=self.environment, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE)
+        process.stdin.write(self.WHOLE * 200)  # More than a pipe holds: so the program reads.
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.wait(timeout=LIMIT_S), 130)
+        process.communicate()
 
     def test_wrong_lines_exit_2(self):
         for line in ("verify", "verify --limit 3 a", "inspect", "inspect a --limit -1", "inspect a --limit x"):
