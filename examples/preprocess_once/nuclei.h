@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pictures: microscopy images, each with a mask for every nucleus, laid out as the Data Science Bowl 2018 has them,
+// <folder>/<id>/images/<id>.png and <folder>/<id>/masks/*.png; or drawn ones where these are not at hand.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "examples/preprocess_once/sample.h"
+
+namespace preprocess_once {
+
+/// The files of one picture.
+struct Picture {
+  std::string image;
+  std::vector<std::string> masks;
+};
+
+/// Sorted by name. NotFound iff there are none, or one has no mask.
+hp::Result<std::vector<Picture>> find_pictures(const std::string& folder);
+
+/// Folders of `count` pictures, which follow from the seed: bright blobs on a dark ground, five sizes in turn.
+hp::Result<void> draw_pictures(const std::string& folder, int64_t count, uint64_t seed);
+
+/// Decoded: u8 [height, width, 3].
+hp::Result<hp::Tensor> read_image(const Picture& picture);
+/// u8 [height, width, 1]. InvalidArgument iff it is not as large as the image.
+hp::Result<hp::Tensor> read_mask(const std::string& path, const hp::Tensor& image);
+
+}  // namespace preprocess_once

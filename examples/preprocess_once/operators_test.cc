@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "examples/preprocess_once/operators.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "examples/preprocess_once/drawn_test_internal.h"
+#include "examples/preprocess_once/straightforward.h"
+
+namespace preprocess_once {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(Operators, GiveTheBytesOfStraightforwardCodeWithAnyThreads) {
+  const auto expected = test::all_straightforwardly(test::drawn(), 7);
+  ASSERT_EQ(expected.size(), 5U);
+  for (const int threads : {0, 1, 4}) {
+    EXPECT_TRUE(test::all_of(prepared(test::drawn(), 7), threads) == expected) << threads << " threads";
+  }
+  EXPECT_FALSE(test::all_of(prepared(test::drawn(), 8), 0) == expected) << "the seed counts for nothing";
+}
+
+TEST(Operators, GiveTheBytesOfStraightforwardCodeForRealPictures) {
+  const std::string data = hp::test::test_data("dsb2018-nuclei");
+  if (data.empty()) GTEST_SKIP() << "no real data: HEADPOND_DATA is not set; with CI=true this is a failure";
+  auto pictures = find_pictures(data + "/stage1_train").value_or(std::vector<Picture>());
+  ASSERT_GT(pictures.size(), 6U);
+  pictures.resize(6);
+  EXPECT_TRUE(test::all_of(prepared(pictures, 7), 4) == test::all_straightforwardly(pictures, 7));
+}
+
+TEST(Operators, GiveAnErrorInPlaceOfAPictureThatCannotBeRead) {
+  std::vector<Picture> pictures = test::drawn();
+  pictures[1].masks.emplace_back("nowhere.png");
+  hp::Loader loader(prepared(pictures, 7));
+  ASSERT_TRUE(loader.next());
+  const auto failed = loader.next();
+  ASSERT_FALSE(failed);
+  EXPECT_EQ(failed.error().kind(), hp::ErrorKind::NotFound);
+  EXPECT_THAT(failed.error().to_string(), HasSubstr("nowhere.png"));
+  const auto next = loader.next();
+  ASSERT_TRUE(next && *next);
+  EXPECT_EQ((**next)["nuclei"].dim(0), 360);
+}
+
+TEST(Operators, MeasureTheSameDistances) {
+  const std::vector<uint8_t> some = [] {
+    std::vector<uint8_t> nuclei(60 * 300, 0);
+    std::fill(nuclei.begin() + 4000, nuclei.begin() + 4040, kNucleus);
+    return nuclei;
+  }();
+  for (int64_t number = 0; number < 20; ++number) {
+    Clicks clicks = draw_clicks(some, 300, 7, number);
+    if (number == 0) clicks.inside.clear();
+    hp::Tensor one = hp::Tensor::empty(hp::u8, {60, 300, kChannels}), other = one;
+    other = hp::Tensor::empty(hp::u8, {60, 300, kChannels});
+    for (hp::Tensor* input : {&one, &other}) std::fill_n(input->mutable_data(), input->byte_size(), std::byte{9});
+    measure_distances(clicks, one);
+    ASSERT_TRUE(write_distances(clicks, other));
+    EXPECT_TRUE(test::bytes_of(one) == test::bytes_of(other)) << number;
+  }
+}
+
+}  // namespace
+}  // namespace preprocess_once
