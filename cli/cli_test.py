@@ -267,7 +267,7 @@ class Demo(Case):
         found = self.json_of(done.stdout, "headpond.demo/1")
         self.expect_members(found, "rows", "logdir", "tensorboard", "timeline")
         self.assertEqual([row["id"] for row in found["rows"]],
-                         ["blstm.queue", "mnist.producers.1", "mnist.producers.4", "mnist.producers.64"])
+                         ["blstm.queue", "mnist.producers.1", "mnist.producers.4", "mnist.producers.64", "nuclei.tfrecord"])
         for row in found["rows"]:
             self.expect_members(row, "what", "article", "ours", "limited_by", "ceiling")
             self.expect_members(row["article"], "value", "unit", "conditions", "flaw")
