@@ -3,12 +3,12 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <malloc.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <fstream>
 
 #include "headpond/base/status.h"
@@ -27,15 +27,23 @@ inline constexpr bool kMemoryCanBeLimited = true;
 inline constexpr bool kMemoryCanBeLimited = true;
 #endif
 
-/// For a test's child: what it may map and allocate from now on, at most.
-inline void allow_memory(uint64_t bytes) {
-  malloc_trim(0);
+inline void limit_memory_to_present_and(uint64_t bytes) {
   uint64_t pages = 0;
   std::ifstream("/proc/self/statm") >> pages;
   rlimit limit = {};
   if (getrlimit(RLIMIT_AS, &limit) != 0) _exit(2);
   limit.rlim_cur = std::min(limit.rlim_max, pages * static_cast<uint64_t>(sysconf(_SC_PAGESIZE)) + bytes);
   if (setrlimit(RLIMIT_AS, &limit) != 0) _exit(2);
+}
+
+/// For a test's child: what it may map and allocate from now on, but for small pieces. What was freed before is used
+/// up.
+inline void allow_memory(uint64_t bytes) {
+  limit_memory_to_present_and(0);
+  void* volatile piece = nullptr;  // Or the compiler leaves the calls out.
+  do piece = std::malloc(size_t{64} << 10);
+  while (piece != nullptr);
+  limit_memory_to_present_and(bytes);
 }
 
 /// Ends this process, which is a test's child: with 0 iff `call` returns ResourceExhausted where memory ends at 256 MB.

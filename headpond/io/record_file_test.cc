@@ -251,12 +251,12 @@ TEST_F(RecordFileTest, SaysThatMemoryIsOutForTheIndex) {
   put_file(path(), many);
   many = {};
   EXPECT_OUT_OF_MEMORY([&] {
-    test::allow_memory(38'000'000);
+    test::allow_memory(33'000'000);
     return RecordFile::open(path());
   });
   const auto file = MappedFile::open(path()).value();
   EXPECT_OUT_OF_MEMORY([&] {
-    test::allow_memory(6'000'000);
+    test::allow_memory(1'000'000);
     return RecordIndex::make(*file);
   });
 }

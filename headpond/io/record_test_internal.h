@@ -74,6 +74,13 @@ inline Scan scan(const Bytes& bytes, const RecordReaderOptions& options = {}) {
   return scan(RecordReader::over("/data/x", bytes, options));
 }
 
+/// The records of a file that has nothing else.
+inline std::vector<std::string> read(const std::string& path) {
+  const Scan all = scan(RecordReader::open(path));
+  EXPECT_FALSE(all.end) << all.end;
+  return all.records;
+}
+
 inline Bytes prefix(const Bytes& bytes, size_t size) {
   return {bytes.begin(), bytes.begin() + static_cast<ptrdiff_t>(size)};
 }
