@@ -158,7 +158,8 @@ Result<TarSamples> group_tar(const TarIndex& index, std::string_view name) try {
     if (groups.samples.empty() || groups.samples.back().key != parts->key) {
       if (!keys.insert(parts->key).second) return refuse("comes again after another one");
       groups.samples.push_back({std::string(parts->key), {}});
-      extensions = {};  // clear() would go through the places of the largest sample before.
+      // clear(), which `= {}` would call, goes through the places of the largest sample before.
+      extensions = std::unordered_set<std::string>();
     }
     std::string extension = lower_case(parts->extension);
     if (!extensions.insert(extension).second) return refuse("has an extension twice");
@@ -167,6 +168,13 @@ Result<TarSamples> group_tar(const TarIndex& index, std::string_view name) try {
   return groups;
 } catch (const std::bad_alloc&) {
   return fail(current_exception_error());
+}
+
+Result<void> check_tar_split(std::span<const TarSample> one, std::string_view name, std::span<const TarSample> next,
+                             std::string_view next_name) {
+  if (one.empty() || next.empty() || one.back().key != next.front().key) return {};
+  return fail(ErrorKind::InvalidArgument,
+              fmt::format("sample {} ends {} and begins {}", internal::quoted_name(next.front().key), name, next_name));
 }
 
 }  // namespace headpond

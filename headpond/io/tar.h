@@ -87,5 +87,9 @@ struct TarSamples {
 /// InvalidArgument, naming `name` and the key, iff a key has an extension twice, or comes again after another key;
 /// ResourceExhausted iff there is no memory.
 Result<TarSamples> group_tar(const TarIndex& index, std::string_view name);
+/// For archives that are read one behind the other: InvalidArgument, naming the key and both archives, iff the last
+/// sample of one has the key of the first of the next, a sample that was split.
+Result<void> check_tar_split(std::span<const TarSample> one, std::string_view name, std::span<const TarSample> next,
+                             std::string_view next_name);
 
 }  // namespace headpond

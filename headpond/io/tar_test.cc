@@ -234,6 +234,20 @@ TEST(TarSamples, HaveExtensionsInLowerCaseAndNoMetadata) {
   EXPECT_THAT(group({"x.JPG", "x.jpg"}).error().message(), HasSubstr("sample 'x' has an extension twice"));
 }
 
+// Fault row 70.
+TEST(TarSamples, SplitOverTwoArchivesAreRefused) {
+  const auto check = [](const std::vector<std::string>& one, const std::vector<std::string>& next) {
+    const TarSamples first = group(one).value(), second = group(next).value();
+    return check_tar_split(first.samples, "/data/1.tar", second.samples, "/data/2.tar");
+  };
+  EXPECT_TRUE(check({"x.jpg", "y.jpg"}, {"x.cls", "y.cls"}));
+  EXPECT_TRUE(check({}, {"x.cls"}));
+  EXPECT_TRUE(check({"x.jpg"}, {}));
+  const Error error = check({"y.jpg", "x.jpg"}, {"x.cls", "y.cls"}).error();
+  EXPECT_EQ(error.kind(), ErrorKind::InvalidArgument);
+  EXPECT_EQ(error.message(), "sample 'x' ends /data/1.tar and begins /data/2.tar");
+}
+
 // Each would take minutes if it looked at all parts, or at all places for them, anew.
 TEST(TarSamples, MayBeManyOrOneOfManyParts) {
   std::vector<std::string> names;

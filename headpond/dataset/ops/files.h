@@ -45,7 +45,8 @@ struct TarOptions {
 
 /// The samples of tar archives by WebDataset's convention (io/tar.h): fields "__key__", the sample's key, and one per
 /// extension with the member's content. Archives are mapped, and their headers read when this is called; Exception with
-/// Unimplemented for compressed ones, which have no places to go to.
+/// Unimplemented for compressed ones, which have no places to go to, and with InvalidArgument for a key that ends one
+/// archive and begins the next.
 Dataset tar(const std::vector<std::string>& patterns, const TarOptions& options = {});
 Dataset tar(const std::string& pattern, const TarOptions& options = {});
 

@@ -18,10 +18,14 @@ namespace {
 
 class Samples final : public internal::SourceFile {
  public:
-  explicit Samples(const std::string& path) : file_(internal::value_or_throw(MappedFile::open(path))) {
+  // `before`: the archive in front of this one, or nullptr.
+  Samples(const std::string& path, const Samples* before) : file_(internal::value_or_throw(MappedFile::open(path))) {
     index_ = internal::value_or_throw(index_tar(file_->bytes(), path));
     samples_ = internal::value_or_throw(group_tar(index_, path)).samples;
     if (const auto whole = file_->check(); !whole) throw Exception(whole.error());
+    if (before == nullptr) return;
+    const auto unsplit = check_tar_split(before->samples_, before->file_->path(), samples_, path);
+    if (!unsplit) throw Exception(unsplit.error());
   }
   const std::vector<TarSample>& samples() const { return samples_; }
   void set_extensions(std::vector<std::string> extensions) { extensions_ = std::move(extensions); }
@@ -32,14 +36,12 @@ class Samples final : public internal::SourceFile {
     out.append(Tensor::scalar(std::string_view(sample.key)));
     for (const std::string& extension : extensions_) {
       const auto content = find(sample, extension);
-      if (!content) {
+      if (!content)
         return context.fail({ErrorKind::InvalidArgument,
                              fmt::format("{}: sample '{}' has no part '{}'", file_->path(), sample.key, extension)});
-      }
       out.append(Tensor::scalar(*content));
     }
-    if (file_->lost()) return context.fail(file_->check().error());
-    return Got::value;
+    return file_->lost() ? context.fail(file_->check().error()) : Got::value;
   }
   bool fill(int64_t i, std::span<std::byte* const> places) const override {
     const TarSample& sample = samples_[static_cast<size_t>(i)];
@@ -56,8 +58,7 @@ class Samples final : public internal::SourceFile {
  private:
   static void put(std::string_view text, std::byte* place) { std::memcpy(place, &text, sizeof(text)); }
   std::optional<std::string_view> find(const TarSample& sample, const std::string& extension) const {
-    const auto is_it = [&](const TarSample::Part& part) { return part.extension == extension; };
-    const auto part = std::find_if(sample.parts.begin(), sample.parts.end(), is_it);
+    const auto part = std::ranges::find(sample.parts, extension, &TarSample::Part::extension);
     if (part == sample.parts.end()) return std::nullopt;
     const TarMember& member = index_.members[part->member];
     const auto bytes = file_->bytes().subspan(member.offset, member.size);
@@ -77,7 +78,7 @@ Dataset tar(const std::vector<std::string>& patterns, const TarOptions& options)
   std::vector<std::unique_ptr<Samples>> archives;
   std::vector<std::string> extensions = options.extensions;
   for (const std::string& path : paths) {
-    archives.push_back(std::make_unique<Samples>(path));
+    archives.push_back(std::make_unique<Samples>(path, archives.empty() ? nullptr : archives.back().get()));
     if (!extensions.empty() || archives.back()->samples().empty()) continue;
     for (const auto& part : archives.back()->samples()[0].parts) extensions.push_back(part.extension);
   }
@@ -94,7 +95,6 @@ Dataset tar(const std::vector<std::string>& patterns, const TarOptions& options)
   }
   return internal::source_files(std::move(facts), std::move(files));
 }
-
 Dataset tar(const std::string& pattern, const TarOptions& options) { return tar(std::vector{pattern}, options); }
 
 }  // namespace headpond

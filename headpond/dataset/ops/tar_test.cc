@@ -3,6 +3,7 @@
 
 #include "headpond/dataset/dataset_test_internal.h"
 #include "headpond/io/tar_writer.h"
+#include "headpond/io/zlib_test_internal.h"
 #include "tests/test_files.h"
 
 namespace headpond::internal {
@@ -46,6 +47,24 @@ TEST_F(TarFiles, TellASampleThatLacksAPartAndGoOn) {
               ElementsAre("'a', '1', '2'",
                           AllOf(HasSubstr("!InvalidArgument"), HasSubstr(path), HasSubstr("'b'"), HasSubstr("'y'")),
                           "'c', '4', '5'"));
+}
+
+std::string error_of(const std::vector<std::string>& paths) {
+  try {
+    (void)tar(paths);
+  } catch (const Exception& exception) {
+    return exception.error().to_string();
+  }
+  return "none";
+}
+
+// Fault row 70.
+TEST_F(TarFiles, ThatSplitASampleAreRefused) {
+  const std::string one = write("1.tar", {{"a.jpg", "1"}, {"x.jpg", "2"}}), none = write("none.tar", {});
+  const std::string two = write("2.tar", {{"x.cls", "3"}, {"y.cls", "4"}, {"a.cls", "5"}, {"z.cls", "6"}});
+  EXPECT_THAT(error_of({one, two}),
+              AllOf(HasSubstr("InvalidArgument"), HasSubstr("'x'"), HasSubstr(one), HasSubstr(two)));
+  EXPECT_EQ(error_of({two, one}), "none");
 }
 
 TEST_F(TarFiles, ThatAreDamagedOrGroupedTwiceAreRefused) {
