@@ -4,8 +4,9 @@
 // pax, "ustar Interchange Format" and "pax Header Block"; GNU tar's manual, "Basic Tar Format".
 //
 // DataLoss, naming the archive, the offset and the cause, iff a header is damaged or the bytes end too early (missing
-// end blocks are fine, what follows them is read and not looked at); Unimplemented iff a member is sparse;
-// ResourceExhausted iff it is beyond TarLimits or there is no memory.
+// end blocks are fine, what follows them is read and not looked at); Unimplemented iff a member is sparse,
+// or the first bytes are no header but begin gzip, zlib, zstd or xz; ResourceExhausted iff it is beyond TarLimits or
+// there is no memory.
 #pragma once
 
 #include <cstddef>

@@ -20,8 +20,8 @@ constexpr Field kName = {0, 100}, kSize = {124, 12}, kChecksum = {148, 8}, kMagi
 constexpr size_t kType = 156;
 constexpr uint64_t kLargest = INT64_MAX;
 
-std::span<const std::byte> field_of(const TarBlock& block, Field field) {
-  return std::span(block).subspan(field.offset, field.length);
+std::span<const std::byte> field_of(std::span<const std::byte> block, Field field) {
+  return block.subspan(field.offset, field.length);
 }
 
 std::string_view characters(std::span<const std::byte> field) {
@@ -38,12 +38,32 @@ bool is_regular(char type) { return type == '0' || type == '\0' || type == '7'; 
 // Links, devices, folders and FIFOs have no content, whatever their size says.
 bool has_content(char type) { return type < '1' || type > '6'; }
 
+// By the first bytes; empty for none that is known. Two bytes for zlib may begin a name as well.
+std::string_view compression_of(std::span<const std::byte> bytes) {
+  constexpr std::string_view kZstd("\x28\xb5\x2f\xfd", 4), kXz("\xfd\x37zXZ\0", 6);
+  if (is_gzip(bytes)) return "gzip";
+  if (characters(bytes).starts_with(kZstd)) return "zstd";
+  if (characters(bytes).starts_with(kXz)) return "xz";
+  const bool is_ustar = bytes.size() == kTarBlock && characters(field_of(bytes, kMagic)).starts_with("ustar");
+  return is_zlib(bytes) && !is_ustar ? "zlib" : "";
+}
+
 uint64_t padding_of(uint64_t size) { return (kTarBlock - size % kTarBlock) % kTarBlock; }
 
 }  // namespace
 
 tl::unexpected<Error> TarWalker::fail_at(ErrorKind kind, const std::string& what) const {
   return fail(kind, fmt::format("{}: {}, in the tar header at offset {}", name_, what, header_));
+}
+
+tl::unexpected<Error> TarWalker::no_header(std::span<const std::byte> bytes, const std::string& what) const {
+  if (header_ != 0) return fail_at(ErrorKind::DataLoss, what);
+  const std::string_view compression = compression_of(bytes);
+  if (compression.empty()) return fail_at(ErrorKind::DataLoss, what + "; it may be no tar archive");
+  const bool can_inflate = compression == "gzip" || compression == "zlib";
+  return fail(ErrorKind::Unimplemented,
+              fmt::format("{}: compressed by {}: has no places to go to; decompress it{}", name_, compression,
+                          can_inflate ? ", or read it in order, inflated" : ""));
 }
 
 Result<std::optional<TarMember>> TarWalker::next() {
@@ -132,7 +152,7 @@ Result<bool> TarWalker::read_block(TarBlock& block) {
   if (*got == 0) return false;
   if (*got == block.size())
     return std::any_of(block.begin(), block.end(), [](std::byte b) { return b != std::byte{0}; });
-  return fail_at(ErrorKind::DataLoss, fmt::format("{} bytes expected, {} found", block.size(), *got));
+  return no_header(std::span(block).first(*got), fmt::format("{} bytes expected, {} found", block.size(), *got));
 }
 
 Result<TarWalker::Header> TarWalker::parse(const TarBlock& block) const {
@@ -145,10 +165,8 @@ Result<TarWalker::Header> TarWalker::parse(const TarBlock& block) const {
   }
   const auto found = number(field_of(block, kChecksum), "checksum");
   if (!found || (*found != sum && static_cast<int64_t>(*found) != signed_sum)) {
-    std::string what =
-        fmt::format("checksum {} expected, '{}' found", sum, found ? std::to_string(*found) : "no number");
-    if (header_ == 0) what += is_gzip(block) ? "; the file is compressed by gzip" : "; it may be no tar archive";
-    return fail_at(ErrorKind::DataLoss, what);
+    return no_header(
+        block, fmt::format("checksum {} expected, '{}' found", sum, found ? std::to_string(*found) : "no number"));
   }
   Header header;
   header.type = static_cast<char>(block[kType]);

@@ -65,6 +65,7 @@ class TarWalker {
   Result<void> check_follows(uint64_t size, const char* what);
   Result<void> leave_content();
   const std::string* attribute(std::string_view key) const;
+  tl::unexpected<Error> no_header(std::span<const std::byte> bytes, const std::string& what) const;
   tl::unexpected<Error> fail_at(ErrorKind kind, const std::string& what) const;
 
   TarSource& source_;

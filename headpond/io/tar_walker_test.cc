@@ -158,12 +158,30 @@ TEST(TarChecksums, WrongIsDataLossWithAHint) {
   EXPECT_THAT(tar_error(archive).message(), AllOf(HasSubstr("checksum"), HasSubstr("may be no tar archive")));
   EXPECT_EQ(tar_error(file("b", "") + archive).kind(), ErrorKind::DataLoss);
   EXPECT_THAT(tar_error(file("b", "") + archive).message(), HasSubstr("at offset 512"));
-  EXPECT_THAT(tar_error("\x1f\x8b" + std::string(510, 'x')).message(), HasSubstr("gzip"));
   // Some old programs summed signed bytes.
   std::string old = file("\xe9", "");
   const size_t unsigned_sum = std::stoul(old.substr(148, 6), nullptr, 8);
   old.replace(148, 6, fmt::format("{:06o}", unsigned_sum - 256));
   EXPECT_THAT(names_of(old), ElementsAre("\xe9"));
+}
+
+TEST(TarMagic, OfCompressedBytesIsUnimplemented) {
+  const auto text = [](std::string_view magic, size_t size) { return std::string(magic).append(size, 'x'); };
+  for (const size_t size : {10U, 5000U}) {
+    const Error error = tar_error(text("\x1f\x8b", size));
+    EXPECT_EQ(error.kind(), ErrorKind::Unimplemented);
+    EXPECT_EQ(error.message(),
+              "/data/x.tar: compressed by gzip: has no places to go to; decompress it, or read it in order, inflated");
+    EXPECT_THAT(tar_error(text("\x78\x9c", size)).message(), HasSubstr("compressed by zlib: "));
+    EXPECT_EQ(tar_error(text("\x28\xb5\x2f\xfd", size)).message(),
+              "/data/x.tar: compressed by zstd: has no places to go to; decompress it");
+    EXPECT_THAT(tar_error(text({"\xfd\x37zXZ\0", 6}, size)).message(), HasSubstr("compressed by xz: "));
+    EXPECT_EQ(tar_error(text("\xfd\x37zXZ", size)).kind(), ErrorKind::DataLoss);
+  }
+  // Letters that begin a name may begin a zlib stream as well.
+  EXPECT_THAT(names_of(file("8O", "")), ElementsAre("8O"));
+  EXPECT_EQ(tar_error(file("8O", "").replace(3, 1, "x")).kind(), ErrorKind::DataLoss);
+  EXPECT_EQ(tar_error(file("a", "") + text("\x1f\x8b", 510)).kind(), ErrorKind::DataLoss);
 }
 
 }  // namespace

@@ -67,6 +67,14 @@ TEST_F(TarFiles, ThatSplitASampleAreRefused) {
   EXPECT_EQ(error_of({two, one}), "none");
 }
 
+TEST_F(TarFiles, ThatAreCompressedAreUnimplemented) {
+  const auto compressed = test::gzip(test::get_file(write("1.tar", first_)));
+  ASSERT_LT(compressed.size(), 512U);
+  test::put_file(folder_.file("1.tar.gz"), compressed);
+  EXPECT_THAT(error_of({folder_.file("1.tar.gz")}),
+              AllOf(HasSubstr("Unimplemented"), HasSubstr("1.tar.gz: compressed by gzip: has no places to go to")));
+}
+
 TEST_F(TarFiles, ThatAreDamagedOrGroupedTwiceAreRefused) {
   const std::string twice = write("twice.tar", {{"a.x", "1"}, {"b.x", "2"}, {"a.y", "3"}});
   EXPECT_THROW((void)tar(twice), Exception);
