@@ -86,10 +86,16 @@ Result<TarIndex> index_tar(std::span<const std::byte> archive, std::string_view 
   MemorySource source(archive);
   internal::TarWalker walker(source, std::string(name), limits);
   TarIndex index;
+  uint64_t name_bytes = 0;
   while (true) {
     auto member = walker.next();
     if (!member) return fail(std::move(member).error());
     if (!*member) break;
+    name_bytes += (*member)->name.size();
+    if (name_bytes > limits.max_all_name_bytes) {
+      return fail(ErrorKind::ResourceExhausted, fmt::format("{}: names of more than {} bytes in all, up to offset {}",
+                                                            name, limits.max_all_name_bytes, (*member)->offset));
+    }
     index.members.push_back(std::move(**member));
   }
   index.skipped = walker.skipped();
@@ -126,8 +132,10 @@ class TarReader::State {
   Error error_;
 };
 
-TarReader::TarReader(std::unique_ptr<ByteReader> archive, const TarLimits& limits)
-    : state_(std::make_unique<State>(std::move(archive), limits)) {}
+TarReader::TarReader(std::unique_ptr<ByteReader> archive, const TarLimits& limits) {
+  if (archive == nullptr) throw Exception({ErrorKind::InvalidArgument, "TarReader: no archive"});
+  state_ = std::make_unique<State>(std::move(archive), limits);
+}
 TarReader::~TarReader() = default;
 
 Result<std::optional<TarMember>> TarReader::next() {

@@ -32,8 +32,9 @@ struct TarMember {
 
 struct TarLimits {
   uint64_t max_name_bytes = 4096;
-  uint64_t max_header_bytes = uint64_t{1} << 20;  ///< Of one pax header.
-  uint64_t max_headers = 16;                      ///< Headers in front of one member.
+  uint64_t max_all_name_bytes = uint64_t{1} << 30;  ///< Of all members of an index: one header may name them all.
+  uint64_t max_header_bytes = uint64_t{1} << 20;    ///< Of one pax header.
+  uint64_t max_headers = 16;                        ///< Headers in front of one member.
 };
 
 struct TarIndex {
@@ -49,6 +50,7 @@ Result<TarIndex> index_tar(std::span<const std::byte> archive, std::string_view 
 /// on: one that inflates to more than its limit is ResourceExhausted. One thread at a time.
 class TarReader {
  public:
+  /// Throws Exception, InvalidArgument, iff `archive` is nullptr.
   explicit TarReader(std::unique_ptr<ByteReader> archive, const TarLimits& limits = {});
   ~TarReader();
   TarReader(const TarReader&) = delete;

@@ -200,6 +200,8 @@ TEST(TarReader, KeepsThatThereWasNoMemory) {
   EXPECT_OUT_OF_MEMORY(twice);
 }
 
+TEST(TarReader, OfNothingIsRefused) { EXPECT_THROW(TarReader(nullptr), Exception); }
+
 Result<TarSamples> group(const std::vector<std::string>& names) {
   TarIndex index;
   for (const std::string& name : names) index.members.push_back({name, 512, 0});

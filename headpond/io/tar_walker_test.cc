@@ -109,6 +109,15 @@ TEST(PaxHeaders, NamesBeyondTheLimitAreRefused) {
   EXPECT_FALSE(tar_error(member('L', "l", name) + file("a", ""), {.max_name_bytes = 5000}));
 }
 
+TEST(PaxHeaders, NamesOfAllMembersTogetherHaveALimit) {
+  std::string archive = pax("30 path=" + std::string(21, 'g') + "\n", 'g');
+  for (int i = 0; i < 10; ++i) archive += file("x", "");
+  EXPECT_FALSE(tar_error(archive, {.max_all_name_bytes = 210}));
+  const Error error = tar_error(archive, {.max_all_name_bytes = 209});
+  EXPECT_EQ(error.kind(), ErrorKind::ResourceExhausted);
+  EXPECT_THAT(error.message(), HasSubstr("/data/x.tar: names of more than 209 bytes in all"));
+}
+
 // Fault row 67.
 TEST(SparseMembers, AreUnimplemented) {
   EXPECT_EQ(tar_error(member('S', "a", "x")).kind(), ErrorKind::Unimplemented);
