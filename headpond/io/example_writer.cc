@@ -8,6 +8,7 @@
 #include <protozero/varint.hpp>
 
 #include "headpond/io/quoted_name_internal.h"
+#include "headpond/io/utf8_internal.h"
 
 namespace headpond {
 namespace {
@@ -101,23 +102,9 @@ void append_map(std::string& to, Tag tag, const std::vector<const Named*>& items
   }
 }
 
-// The bytes of the well-formed character at the front of `text` (RFC 3629, section 4), or 0.
-size_t character_bytes(std::string_view text) {
-  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char lead = byte(0);
-  const size_t length = lead < 0x80 ? 1 : lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : lead < 0xf5 ? 4 : 0;
-  if (length < 2 || text.size() < length) return length == 1 ? 1 : 0;
-  const unsigned char least = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80;
-  const unsigned char most = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : 0xbf;
-  if (byte(1) < least || byte(1) > most) return 0;
-  for (size_t i = 2; i < length; ++i)
-    if ((byte(i) & 0xc0) != 0x80) return 0;
-  return length;
-}
-
 Result<void> check_key(std::string_view key) {
   for (size_t at = 0; at < key.size();) {
-    const size_t length = character_bytes(key.substr(at));
+    const size_t length = internal::character_bytes(key.substr(at));
     if (length == 0) {
       return fail(ErrorKind::InvalidArgument,
                   fmt::format("feature {}: a key is UTF-8, and its byte {} begins no character",

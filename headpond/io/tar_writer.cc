@@ -7,12 +7,15 @@
 #include <array>
 
 #include "headpond/io/quoted_name_internal.h"
+#include "headpond/io/tar.h"
+#include "headpond/io/utf8_internal.h"
 
 namespace headpond {
 namespace {
 
 constexpr size_t kBlock = 512, kNameBytes = 100, kPrefixBytes = 155, kChecksum = 148;
 constexpr uint64_t kLargestOctal = (uint64_t{1} << 33) - 1;  // 11 digits.
+constexpr uint64_t kLargestName = TarLimits().max_name_bytes, kLargestSize = INT64_MAX;
 constexpr std::array<char, 2 * kBlock> kZeros = {};
 
 struct UstarName {
@@ -67,8 +70,14 @@ Result<std::string> tar_header(std::string_view name, uint64_t size) {
   if (name.empty() || name.ends_with('/') || name.find('\0') != std::string_view::npos) {
     return fail(ErrorKind::InvalidArgument, fmt::format("no name of a tar member: {}", internal::quoted_name(name)));
   }
+  if (name.size() > kLargestName || size > kLargestSize) {
+    return fail(ErrorKind::InvalidArgument,
+                fmt::format("tar member {}: a name of {} bytes and {} bytes of content; at most {} and {}",
+                            internal::quoted_name(name), name.size(), size, kLargestName, kLargestSize));
+  }
   const UstarName fitted = split(name);
   std::string records;
+  if (!internal::is_utf8(name)) records += pax_record("hdrcharset", "BINARY");
   if (!fitted.fits) records += pax_record("path", name);
   if (size > kLargestOctal) records += pax_record("size", fmt::format("{}", size));
   const std::string own = header_block(fitted, size > kLargestOctal ? 0 : size, '0');

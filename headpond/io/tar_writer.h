@@ -12,7 +12,8 @@
 namespace headpond {
 
 /// What stands before the content of a member: one block of 512 bytes, or three and more. InvalidArgument iff `name` is
-/// empty, holds a NUL or ends with a slash.
+/// empty, holds a NUL, ends with a slash or has more than 4096 bytes, or `size` is above 2^63 - 1: what a reader
+/// refuses unless told otherwise (TarLimits).
 Result<std::string> tar_header(std::string_view name, uint64_t size);
 /// The zeros behind the content of a member of `size` bytes.
 std::string_view tar_padding(uint64_t size);

@@ -12,6 +12,7 @@ namespace {
 
 using test::content_of;
 using test::index_of;
+using test::names_of;
 
 TEST(TarWriter, IsReadBackWithNamesOfEveryLength) {
   std::string archive;
@@ -66,6 +67,19 @@ TEST(TarWriter, RefusesNamesThatWouldNotComeBack) {
     EXPECT_EQ(append_tar_member(archive, name, "").error().kind(), ErrorKind::InvalidArgument);
     EXPECT_EQ(archive, "before");
   }
+}
+
+TEST(TarWriter, RefusesWhatItsReaderWouldRefuse) {
+  EXPECT_TRUE(tar_header(std::string(4096, 'n'), 0));
+  EXPECT_EQ(tar_header(std::string(4097, 'n'), 0).error().kind(), ErrorKind::InvalidArgument);
+  EXPECT_TRUE(tar_header("a", INT64_MAX));
+  EXPECT_EQ(tar_header("a", uint64_t{INT64_MAX} + 1).error().kind(), ErrorKind::InvalidArgument);
+}
+
+TEST(TarWriter, SaysOfANameThatIsNoUtf8ThatItIsBinary) {
+  EXPECT_EQ(tar_header("\xff", 0)->substr(512, 30), "21 hdrcharset=BINARY\n9 path=\xff\n");
+  EXPECT_EQ(tar_header("\xc3\xa9", 0)->substr(512, 11), "11 path=\xc3\xa9\n");
+  EXPECT_EQ(names_of(tar_header("caf\xe9", 0).value()), std::vector<std::string>{"caf\xe9"});
 }
 
 }  // namespace

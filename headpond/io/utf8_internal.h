@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// UTF-8 (RFC 3629).
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+namespace headpond::internal {
+
+/// The bytes of the well-formed character at the front of `text`, or 0. REQUIRES: not empty.
+size_t character_bytes(std::string_view text);
+
+bool is_utf8(std::string_view text);
+
+}  // namespace headpond::internal
