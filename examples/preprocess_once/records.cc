@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "examples/preprocess_once/records.h"
 
-#include <memory>
 #include <tuple>
 #include <utility>
 
@@ -58,20 +57,8 @@ hp::Result<uint64_t> write_prepared(const hp::Dataset& samples, const std::strin
 }
 
 hp::Dataset read_prepared(const std::string& path) {
-  auto opened = hp::RecordFile::open(path, {.keep_index = false});
-  if (!opened) throw hp::Exception(opened.error());
-  const std::shared_ptr<const hp::RecordFile> file = std::move(*opened);
-  const hp::ExampleParser parser(kFeatures);
-  const auto parse = [file, parser](int64_t number) -> hp::Result<hp::Element> {
-    const auto record = file->at(static_cast<uint64_t>(number));
-    if (!record) return hp::fail(record.error());
-    auto fields = parser.parse(*record);
-    if (!fields) return hp::fail(fields.error());
-    HEADPOND_TRY(file->check());
-    return hp::Element(std::move(*fields));
-  };
-  return hp::range(static_cast<int64_t>(file->size()))                   //
-         | hp::map(parse, {.output = parser.fields(), .name = "parse"})  //
+  return hp::tfrecord(path, {.keep_index = false})  //
+         | hp::map(hp::parse_example(kFeatures))    //
          | hp::map(&as_sample, {.output = sample_fields(), .name = "as_sample"});
 }
 

@@ -12,7 +12,7 @@ namespace preprocess_once {
 /// height and width. Replaces the file once all are in. Returns the bytes of the payloads.
 hp::Result<uint64_t> write_prepared(const hp::Dataset& samples, const std::string& path);
 
-/// The samples of `path`, in their order. Throws Exception with what RecordFile::open() says.
+/// The samples of `path`, in their order. Throws as tfrecord() does.
 hp::Dataset read_prepared(const std::string& path);
 
 }  // namespace preprocess_once
