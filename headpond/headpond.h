@@ -27,7 +27,7 @@
 #include "headpond/dataset/ops.h"
 #include "headpond/dataset/ops/batch.h"
 #include "headpond/dataset/ops/element.h"
-#include "headpond/dataset/ops/example.h"
+#include "headpond/dataset/ops/parse.h"
 #include "headpond/dataset/ops/files.h"
 #include "headpond/dataset/ops/order.h"
 #include "headpond/dataset/ops/random.h"

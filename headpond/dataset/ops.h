@@ -4,9 +4,9 @@
 
 #include "headpond/dataset/ops/batch.h"
 #include "headpond/dataset/ops/element.h"
-#include "headpond/dataset/ops/example.h"
 #include "headpond/dataset/ops/files.h"
 #include "headpond/dataset/ops/order.h"
+#include "headpond/dataset/ops/parse.h"
 #include "headpond/dataset/ops/random.h"
 #include "headpond/dataset/ops/sources.h"
 #include "headpond/dataset/ops/structure.h"

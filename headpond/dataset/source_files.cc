@@ -67,7 +67,7 @@ class FilesView final : public View {
     return got;
   }
 
-  bool fill(std::span<const int64_t> positions, Context&, Offers columns, uint64_t* keys) const override {
+  bool fill(std::span<const int64_t> positions, Context& context, Offers columns, uint64_t* keys) const override {
     if (positions.empty()) {
       return std::all_of(node_.parts().begin(), node_.parts().end(),
                          [](const Part& part) { return part.file->fills(); });
@@ -82,7 +82,7 @@ class FilesView final : public View {
     for (size_t r = 0; r < positions.size(); ++r) {
       if (r + kAhead < positions.size()) prefetch(positions[r + kAhead]);
       const auto [part, record] = node_.find(positions[r]);
-      if (!part->file->fill(record, places)) return false;
+      if (!part->file->fill(record, context, places)) return false;
       for (size_t f = 0; f < places.size(); ++f) places[f] += sizes[f];
     }
     if (keys != nullptr) std::copy(positions.begin(), positions.end(), keys);
@@ -101,6 +101,11 @@ class FilesView final : public View {
 std::shared_ptr<const View> FilesNode::bind(const Binding&) const { return std::make_shared<FilesView>(*this); }
 
 }  // namespace
+
+void put_mapped_text(std::string_view text, std::byte* place, Context& context) {
+  put_text(text, place);
+  if (!text.empty()) context.lend(std::as_bytes(std::span(text)).last(1));
+}
 
 Dataset source_files(Node::Facts facts, std::vector<NamedSourceFile> files) {
   return Dataset(std::make_shared<FilesNode>(std::move(facts), std::move(files)));

@@ -4,9 +4,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "headpond/dataset/dataset.h"
@@ -22,12 +24,19 @@ class SourceFile {
   virtual Got at(int64_t i, Context& context, Offers offers, Element& out) const = 0;
 
   /// As View::fill for one record: values to `places`, one per field; std::string_views for dtype bytes.
-  virtual bool fill(int64_t /*i*/, std::span<std::byte* const> /*places*/) const { return false; }
+  virtual bool fill(int64_t /*i*/, Context& /*context*/, std::span<std::byte* const> /*places*/) const { return false; }
   /// As View::fill without positions.
   virtual bool fills() const { return false; }
   /// Brings the record nearer to the processor.
   virtual void prefetch(int64_t /*i*/) const {}
 };
+
+/// A text to its place in a column.
+inline void put_text(std::string_view text, std::byte* place) { std::memcpy(place, &text, sizeof(std::string_view)); }
+/// The same of a text in a mapped file, whose last byte tells whether it is still there (Context::lend).
+void put_mapped_text(std::string_view text, std::byte* place, Context& context);
+/// False iff the last byte of a text in a mapped file says that nothing of it was cut off; else ask the file.
+inline bool may_be_cut(std::string_view text) { return !text.empty() && text.back() == '\0'; }
 
 struct NamedSourceFile {
   std::string name;  ///< For errors.

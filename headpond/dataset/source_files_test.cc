@@ -20,7 +20,7 @@ class Numbers final : public SourceFile {
     out.append(Tensor::scalar(first_ + i));
     return Got::value;
   }
-  bool fill(int64_t i, std::span<std::byte* const> places) const override {
+  bool fill(int64_t i, Context&, std::span<std::byte* const> places) const override {
     const int64_t value = first_ + i;
     std::memcpy(places[0], &value, sizeof(value));
     return i != bad_;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "headpond/dataset/view.h"
 
+#include <algorithm>
+
 #include "headpond/dataset/node.h"
 
 namespace headpond {
@@ -18,6 +20,15 @@ std::byte* Context::make(Element& out, Offers offers, DType dtype, const Shape& 
   }
   out.append(Tensor::empty(dtype, shape, pool_));
   return out[out.size() - 1].mutable_data();
+}
+
+bool Context::lent_is_whole() {
+  const auto is_whole = [](std::span<const std::byte> tail) {
+    return std::any_of(tail.begin(), tail.end(), [](std::byte byte) { return byte != std::byte{0}; });
+  };
+  const bool all = std::all_of(lent_.begin(), lent_.end(), is_whole);
+  lent_.clear();
+  return all;
 }
 
 std::shared_ptr<const View> Context::view(const Node& node, const Binding& binding) {

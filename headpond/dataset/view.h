@@ -49,6 +49,12 @@ class Context {
   /// Appends a field to `out`, and returns where its values belong: the offered place if dtype and shape are those
   /// offered, else a pooled buffer. All bytes must be written. Not for dtype bytes.
   std::byte* make(Element& out, Offers offers, DType dtype, const Shape& shape);
+  /// For who fills a column with texts out of a mapped file: `tail` is a text's end or what stands behind it, and not
+  /// all zeros unless the file was cut before it; it lives as long as the view.
+  void lend(std::span<const std::byte> tail) { lent_.push_back(tail); }
+  /// For who has read such texts: true iff all that were lent since the last call are still what they were.
+  bool lent_is_whole();
+
   bool may_keep() const { return may_keep_ == INT64_MAX || pool_.stats().bytes_in_use <= may_keep_; }
   /// `node` bound; the last few stay, so that asking for them again costs little. REQUIRES: not a stream.
   std::shared_ptr<const View> view(const Node& node, const Binding& binding);
@@ -61,6 +67,7 @@ class Context {
   };
   BufferPool& pool_;
   const int64_t may_keep_;
+  std::vector<std::span<const std::byte>> lent_;
   std::vector<Bound> bound_;
   size_t oldest_ = 0;
 };
@@ -78,9 +85,8 @@ class View {
   /// REQUIRES: one column per field, of a full shape and a dtype of fixed size, or a scalar of dtype bytes; positions
   /// as for at().
   ///
-  /// A column of dtype bytes takes a std::string_view for each value, into memory that lives as long as the view. Who
-  /// has read it asks without positions once more: false means that it may not have been what at() gives, because a
-  /// mapped file has shrunk.
+  /// A column of dtype bytes takes a std::string_view for each value, into memory that lives as long as the view. A
+  /// mapped file may shrink at any time: who has read the texts asks Context::lent_is_whole().
   virtual bool fill(std::span<const int64_t> positions, Context& context, Offers columns, uint64_t* keys) const;
 };
 

@@ -180,6 +180,7 @@ TEST(CsvFile, RefusesARowThatIsTooLong) {
   EXPECT_EQ(rows_of("a\n12\n123\n", {.max_row_bytes = 3}),
             "ResourceExhausted: a.csv, row 1 (line 3, offset 5): 4 bytes in a row, at most 3 (max_row_bytes)");
   EXPECT_EQ(rows_of("a\n12\n123", {.max_row_bytes = 3}), "12/123/");
+  EXPECT_THAT(rows_of("a\r\n12\r\n", {.max_row_bytes = 3}), HasSubstr("offset 3): 4 bytes in a row")) << "with its end";
 }
 
 TEST(CsvFile, RefusesColumnsThatAreNotThereOrTwice) {

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "headpond/base/crc32c.h"
 #include "headpond/io/feature_plan_internal.h"
 #include "headpond/io/json_values_internal.h"
 #include "headpond/io/quoted_name_internal.h"
@@ -25,6 +26,18 @@ class internal::JsonPlan {
       }
       spec.push_back({known.key, known.dtype, known.shape});
     }
+  }
+
+  std::string describe() const {
+    std::string text;
+    for (const JsonField& field : asked) {
+      fmt::format_to(std::back_inserter(text), "{}{}: {}{}", text.empty() ? "" : ", ", quoted_name(field.key),
+                     name(field.dtype), field.shape.to_string());
+      if (!field.default_value) continue;
+      const Tensor& value = *field.default_value;
+      text += fmt::format(" default={}{:08x}", value.shape().to_string(), crc32c({value.data(), value.byte_size()}));
+    }
+    return text;
   }
 
   std::vector<JsonField> asked;
@@ -194,6 +207,7 @@ JsonParser::JsonParser(std::vector<JsonField> fields, JsonLimits limits)
     : plan_(std::make_shared<const JsonPlan>(std::move(fields), limits)) {}
 
 const Spec& JsonParser::fields() const { return plan_->spec; }
+std::string JsonParser::describe() const { return plan_->describe(); }
 
 Result<void> JsonParser::parse(std::string_view text, std::span<std::byte* const> places, std::span<Tensor> out) const
     try {

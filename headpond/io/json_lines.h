@@ -49,6 +49,8 @@ class JsonParser {
 
   /// What parse() gives, in the order of the fields.
   const Spec& fields() const;
+  /// What is asked for, in one line: "'score': float32[], 'words': bytes[?] default=00000000"; of a default a checksum.
+  std::string describe() const;
 
   /// Field i goes to places[i] if that is not null and fields()[i] has a full shape and a dtype other than bytes (its
   /// values then, at any alignment), else to out[i], as ExampleParser::parse() has it. When it fails, anything may be

@@ -83,6 +83,12 @@ Result<Tensor> read_npy(const std::string& path) {
   return tensor;
 }
 
+Result<std::string> npy_bytes(const Tensor& tensor) {
+  auto header = internal::make_npy_header(tensor.dtype(), tensor.shape());
+  if (header) header->append(reinterpret_cast<const char*>(tensor.data()), tensor.byte_size());
+  return header;
+}
+
 Result<void> write_npy(const std::string& path, const Tensor& tensor) {
   const auto header = internal::make_npy_header(tensor.dtype(), tensor.shape());
   if (!header) return fail(header.error().kind(), fmt::format("{}: {}", path, header.error().message()));

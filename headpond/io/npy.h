@@ -27,6 +27,8 @@ Result<Tensor> read_npy(const std::string& path);
 /// The same of a file's content; `name` is for error texts.
 Result<Tensor> read_npy(std::span<const std::byte> content, std::string_view name);
 
+/// What numpy.save writes, as bytes. InvalidArgument for dtypes bf16 and bytes.
+Result<std::string> npy_bytes(const Tensor& tensor);
 /// Writes the file as numpy.save does, whole or not at all. InvalidArgument for dtypes bf16 and bytes.
 Result<void> write_npy(const std::string& path, const Tensor& tensor);
 

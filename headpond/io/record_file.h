@@ -38,6 +38,11 @@ class RecordFile {
   /// object lives. OutOfRange iff i >= size(); DataLoss iff the record is damaged, or the file is not the one that was
   /// indexed: never another record.
   Result<std::span<const std::byte>> at(uint64_t i) const;
+  /// The checksum behind a payload that at() gave: once the file was cut before it, and so maybe in the payload, zeros.
+  /// Of a whole record zeros are one chance in 2^32. For who cannot ask check() as often as payloads are read.
+  static std::span<const std::byte> behind(std::span<const std::byte> payload) {
+    return {payload.data() + payload.size(), sizeof(uint32_t)};
+  }
   /// Iff OK, all payloads given so far were the file's when they were read; to be asked after payloads were copied or
   /// parsed, because a mapped file may shrink at any time. Asks the system, 2 to 4 microseconds: once a batch is
   /// enough.

@@ -29,7 +29,7 @@ struct ZipFile {
 };
 
 inline void put(Bytes& to, uint64_t value, int bytes) {
-  for (int i = 0; i < bytes; ++i) to.push_back(static_cast<std::byte>(value >> (8 * i) & 0xff));
+  for (int i = 0; i < bytes; ++i, value >>= 8) to.push_back(static_cast<std::byte>(value & 0xff));
 }
 inline void put(Bytes& to, std::string_view text) {
   const auto bytes = std::as_bytes(std::span(text));

@@ -15,7 +15,9 @@
 
 #include "headpond/dataset/dataset.h"
 #include "headpond/io/compression.h"
+#include "headpond/io/csv.h"
 #include "headpond/io/fixed_length.h"
+#include "headpond/io/line_file.h"
 #include "headpond/io/record_reader.h"
 
 namespace headpond {
@@ -32,6 +34,20 @@ struct TFRecordOptions {
 /// one after the other, in constant memory; a restore then inflates that file up to its place again.
 Dataset tfrecord(const std::vector<std::string>& patterns, const TFRecordOptions& options = {});
 Dataset tfrecord(const std::string& pattern, const TFRecordOptions& options = {});
+
+/// The lines of texts (io/line_file.h), one unnamed field of dtype bytes; gzip and zlib too.
+Dataset text_lines(const std::vector<std::string>& patterns, const LineFileOptions& options = {});
+Dataset text_lines(const std::string& pattern, const LineFileOptions& options = {});
+
+/// The rows of CSV files (io/csv.h), a scalar field for each column; gzip and zlib too. Types that are not given follow
+/// from the content; files in which they differ are refused.
+Dataset csv(const std::vector<std::string>& patterns, const CsvOptions& options = {});
+Dataset csv(const std::string& pattern, const CsvOptions& options = {});
+
+/// The rows of NumPy's arrays (io/npy.h), one unnamed field; the files agree in a row's dtype and shape. Throws too for
+/// no files.
+Dataset npy(const std::vector<std::string>& patterns);
+Dataset npy(const std::string& pattern);
 
 /// Records of one length, one unnamed field u8 [record_bytes]. Throws too for a file that ends within a record.
 Dataset fixed_length(const std::vector<std::string>& patterns, const FixedLengthOptions& options);

@@ -19,7 +19,7 @@ class FixedLength final : public internal::SourceFile {
     auto read = file_.read(i, {place, static_cast<size_t>(record_bytes_)});
     return read ? Got::value : context.fail(std::move(read).error());
   }
-  bool fill(int64_t i, std::span<std::byte* const> places) const override {
+  bool fill(int64_t i, Context&, std::span<std::byte* const> places) const override {
     return file_.read(i, {places[0], static_cast<size_t>(record_bytes_)}).has_value();
   }
   bool fills() const override { return true; }

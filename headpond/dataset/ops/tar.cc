@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <optional>
 #include <utility>
 
@@ -34,29 +33,31 @@ class Samples final : public internal::SourceFile {
   Got at(int64_t i, Context& context, Offers, Element& out) const override {
     const TarSample& sample = samples_[static_cast<size_t>(i)];
     out.append(Tensor::scalar(std::string_view(sample.key)));
+    bool doubtful = false;
     for (const std::string& extension : extensions_) {
       const auto content = find(sample, extension);
       if (!content)
         return context.fail({ErrorKind::InvalidArgument,
                              fmt::format("{}: sample '{}' has no part '{}'", file_->path(), sample.key, extension)});
       out.append(Tensor::scalar(*content));
+      doubtful |= internal::may_be_cut(*content);
     }
-    return file_->lost() ? context.fail(file_->check().error()) : Got::value;
+    const auto whole = doubtful ? file_->check() : Result<void>();
+    return whole ? Got::value : context.fail(whole.error());
   }
-  bool fill(int64_t i, std::span<std::byte* const> places) const override {
+  bool fill(int64_t i, Context& context, std::span<std::byte* const> places) const override {
     const TarSample& sample = samples_[static_cast<size_t>(i)];
-    put(sample.key, places[0]);
+    internal::put_text(sample.key, places[0]);
     for (size_t e = 0; e < extensions_.size(); ++e) {
       const auto content = find(sample, extensions_[e]);
       if (!content) return false;
-      put(*content, places[e + 1]);
+      internal::put_mapped_text(*content, places[e + 1], context);
     }
     return true;
   }
-  bool fills() const override { return !file_->lost(); }
+  bool fills() const override { return true; }
 
  private:
-  static void put(std::string_view text, std::byte* place) { std::memcpy(place, &text, sizeof(text)); }
   std::optional<std::string_view> find(const TarSample& sample, const std::string& extension) const {
     const auto part = std::ranges::find(sample.parts, extension, &TarSample::Part::extension);
     if (part == sample.parts.end()) return std::nullopt;
@@ -82,10 +83,9 @@ Dataset tar(const std::vector<std::string>& patterns, const TarOptions& options)
     if (!extensions.empty() || archives.back()->samples().empty()) continue;
     for (const auto& part : archives.back()->samples()[0].parts) extensions.push_back(part.extension);
   }
-  Node::Facts facts{
-      .op = "tar",
-      .args = fmt::format("{}, extensions={}", internal::files_label(patterns, paths), fmt::join(extensions, " ")),
-      .spec = {{"__key__", DType::bytes, {}}}};
+  const std::string label = internal::files_label(patterns, paths);
+  Node::Facts facts{.op = "tar", .args = fmt::format("{}, extensions={}", label, fmt::join(extensions, " "))};
+  facts.spec = {{"__key__", DType::bytes, {}}};
   for (const std::string& extension : extensions) facts.spec.push_back({extension, DType::bytes, {}});
   internal::check_names("tar", facts.spec);
   std::vector<internal::NamedSourceFile> files;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tf.train.Example and tf.train.SequenceExample as fields: `tfrecord(...) | map(parse_example({{"image", bytes}}))`.
+// Texts as fields: tf.train.Example and tf.train.SequenceExample, `tfrecord(...) | map(parse_example({{"image",
+// bytes}}))`, and JSON, `text_lines(...) | map(parse_json({{"score", f32}}))`.
 #pragma once
 
 #include <string>
@@ -7,6 +8,7 @@
 
 #include "headpond/dataset/dataset.h"
 #include "headpond/io/example.h"
+#include "headpond/io/json_lines.h"
 
 namespace headpond {
 
@@ -19,10 +21,16 @@ inline SequenceExampleParser parse_sequence_example(std::vector<ExampleFeature> 
   return {std::move(context), std::move(lists), limits};
 }
 
+/// Throws as JsonParser does.
+inline JsonParser parse_json(std::vector<JsonField> fields, JsonLimits limits = {}) {
+  return JsonParser(std::move(fields), limits);
+}
+
 /// Each element, which is one scalar of dtype bytes, parsed: the parser's fields() in its place, numbers of a fixed
 /// shape straight in the row of a batch. A message that does not fit is the error of its element. What is asked for
 /// belongs to the plan.
 Step map(const ExampleParser& parser);
 Step map(const SequenceExampleParser& parser);
+Step map(const JsonParser& parser);
 
 }  // namespace headpond

@@ -2,7 +2,7 @@
 #include <charconv>
 
 #include "headpond/dataset/dataset_test_internal.h"
-#include "headpond/dataset/parse_internal.h"
+#include "headpond/dataset/parse_step_internal.h"
 
 namespace headpond::internal {
 namespace {
@@ -62,36 +62,40 @@ TEST(ParseStep, IsRefusedOverAnythingButOneText) {
   }
 }
 
-// Gives texts that may have changed by the time they were read.
-class Fading final : public Node {
+// Lends what its input fills, with `tail` as its end.
+class Lending final : public Node {
  public:
-  explicit Fading(const Node::Ref& input)
-      : Node({.op = "fading", .spec = input->spec(), .slots = 3, .inputs = {input}}) {}
+  Lending(const Node::Ref& input, std::span<const std::byte> tail)
+      : Node({.op = "lending", .spec = input->spec(), .slots = input->slots(), .inputs = {input}}), tail_(tail) {}
   std::shared_ptr<const View> bind(const Binding& binding) const override;
+
+ private:
+  const std::span<const std::byte> tail_;
 };
-class FadingView final : public View {
+class LendingView final : public View {
  public:
-  explicit FadingView(std::shared_ptr<const View> input) : input_(std::move(input)) {}
+  LendingView(std::shared_ptr<const View> input, std::span<const std::byte> tail)
+      : input_(std::move(input)), tail_(tail) {}
   Got at(int64_t i, Context& context, Offers offers, Element& out) const override {
     return input_->at(i, context, offers, out);
   }
   bool fill(std::span<const int64_t> positions, Context& context, Offers columns, uint64_t* keys) const override {
-    if (positions.empty()) return !given_;
-    given_ = true;
+    if (!positions.empty()) context.lend(tail_);
     return input_->fill(positions, context, columns, keys);
   }
 
  private:
   const std::shared_ptr<const View> input_;
-  mutable bool given_ = false;
+  const std::span<const std::byte> tail_;
 };
-std::shared_ptr<const View> Fading::bind(const Binding& binding) const {
-  return std::make_shared<FadingView>(input().bind(binding));
+std::shared_ptr<const View> Lending::bind(const Binding& binding) const {
+  return std::make_shared<LendingView>(input().bind(binding), tail_);
 }
 
-TEST(ParseStep, DoesNotTrustTextsThatAreGoneAfterwards) {
-  const Dataset fading(std::make_shared<Fading>(texts({"1", "2", "3"}).node()));
-  const Dataset dataset = fading | numbers_only();
+TEST(ParseStep, DoesNotTrustTextsWhoseEndsAreGoneAfterwards) {
+  std::array<std::byte, 2> tail = {std::byte{0}, std::byte{1}};
+  const Dataset lending(std::make_shared<Lending>(texts({"1", "2", "3"}).node(), tail));
+  const Dataset dataset = lending | numbers_only();
   const auto view = dataset.node()->bind({});
   std::array<int64_t, 2> numbers{};
   std::array<int64_t, 4> twice{};
@@ -100,9 +104,11 @@ TEST(ParseStep, DoesNotTrustTextsThatAreGoneAfterwards) {
   const std::vector<int64_t> positions = {0, 1};
   Context context;
   EXPECT_TRUE(view->fill({}, context, columns, nullptr));
+  EXPECT_TRUE(view->fill(positions, context, columns, nullptr)) << "control";
+  tail[1] = std::byte{0};
   EXPECT_FALSE(view->fill(positions, context, columns, nullptr));
-  EXPECT_TRUE((texts({"1", "2"}) | numbers_only()).node()->bind({})->fill(positions, context, columns, nullptr))
-      << "control";
+  tail[1] = std::byte{1};
+  EXPECT_TRUE(view->fill(positions, context, columns, nullptr)) << "what was lent before is forgotten";
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "headpond/dataset/columns_internal.h"
-#include "headpond/dataset/parse_internal.h"
+#include "headpond/dataset/parse_step_internal.h"
 #include "headpond/dataset/pointwise.h"
 
 namespace headpond::internal {
@@ -49,6 +49,7 @@ class Parse final : public Pointwise {
     if (!all_fixed_ || positions.empty()) return all_fixed_ && view.fill({}, context, below, keys);
     std::vector<std::byte*> places;
     for (const Offer& column : columns) places.push_back(column.place);
+    (void)context.lent_is_whole();  // Of others.
     while (!positions.empty()) {
       const size_t count = std::min(positions.size(), texts.size());
       if (!view.fill(positions.first(count), context, below, keys)) return false;
@@ -56,10 +57,11 @@ class Parse final : public Pointwise {
         if (!parse_(text, places, {})) return false;
         for (size_t f = 0; f < places.size(); ++f) places[f] += row_bytes(spec()[f]);
       }
+      if (!context.lent_is_whole()) return false;
       positions = positions.subspan(count);
       if (keys != nullptr) keys += count;
     }
-    return view.fill({}, context, below, keys);
+    return true;
   }
 
  private:

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headpond/io/npy.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "headpond/dataset/ops/files.h"
+#include "headpond/dataset/source_files_internal.h"
+
+namespace headpond {
+namespace {
+
+class ArrayRows final : public internal::SourceFile {
+ public:
+  explicit ArrayRows(std::unique_ptr<NpyFile> file) : file_(std::move(file)) {}
+
+  const FieldSpec& row() const { return file_->row(); }
+  int64_t size() const override { return file_->size(); }
+  Got at(int64_t i, Context& context, Offers offers, Element& out) const override {
+    std::byte* const place = context.make(out, offers, row().dtype, row().shape);
+    auto read = file_->read(i, place);
+    return read ? Got::value : context.fail(std::move(read).error());
+  }
+  bool fill(int64_t i, Context&, std::span<std::byte* const> places) const override {
+    return file_->read(i, places[0]).has_value();
+  }
+  bool fills() const override { return true; }
+
+ private:
+  const std::unique_ptr<NpyFile> file_;
+};
+
+}  // namespace
+
+Dataset npy(const std::vector<std::string>& patterns) {
+  const std::vector<std::string> paths = internal::expand_or_throw("npy", patterns);
+  std::vector<internal::NamedSourceFile> files;
+  Spec spec;
+  for (const std::string& path : paths) {
+    auto rows = std::make_unique<ArrayRows>(internal::value_or_throw(NpyFile::open(path)));
+    if (files.empty()) spec = {rows->row()};
+    if (to_string({rows->row()}) != to_string(spec)) {
+      internal::refuse(
+          "npy", fmt::format("rows of {} are {}, of {} {}", paths[0], to_string(spec), path, to_string({rows->row()})));
+    }
+    files.push_back({path, std::move(rows)});
+  }
+  if (files.empty()) internal::refuse("npy", "no files: nothing tells what a row is");
+  Node::Facts facts{.op = "npy",
+                    .args = fmt::format("{}, {}", internal::files_label(patterns, paths), to_string(spec)),
+                    .spec = std::move(spec)};
+  return internal::source_files(std::move(facts), std::move(files));
+}
+
+Dataset npy(const std::string& pattern) { return npy(std::vector{pattern}); }
+
+}  // namespace headpond
