@@ -34,6 +34,7 @@ std::vector<Entry> entries() {
       {"loader.mnist", "digits by a Loader, by hand, by torch::data", loader_mnist_bench},
       {"loader.wait", "waiting as a Loader counts it, as a stopwatch sees it", loader_wait_bench},
       {"record.scan", "TFRecords with both checksums, against reading alone", record_scan_bench},
+      {"record.mnist", "digits out of TFRecords by a Loader, by hand from memory", record_mnist_bench},
       {"record.gzip", "gzip files inflated, against zlib", record_gzip_bench},
       {"engine.overlap", "90 ms to prepare, a step of 50 ms", engine_overlap_bench},
       {"engine.tiny", "elements that cost nothing", engine_tiny_bench},

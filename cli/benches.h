@@ -44,6 +44,8 @@ Bench loader_mnist_bench(const BenchSetup& setup);
 Bench loader_wait_bench(const BenchSetup& setup);
 /// Record files in memory, verified, against loops that only read.
 Bench record_scan_bench(const BenchSetup& setup);
+/// Digits out of Examples, against the hand loop of loader.mnist.
+Bench record_mnist_bench(const BenchSetup& setup);
 /// The real gzip files, against zlib.
 Bench record_gzip_bench(const BenchSetup& setup);
 /// 90 ms to prepare, 50 ms a step: on one and two processors, computing and asleep.

@@ -21,7 +21,7 @@ LIMIT_S = 240
 HEAD = {"schema": str, "version": str, "build": dict, "machine": dict, "seed": int, "wall_s": float}
 BUILD = {"type", "compiler", "flags", "simd", "stats"}
 MACHINE = {"cores", "affinity", "mem_gib", "blas", "blas_threads", "torch_threads", "load_start", "load_end"}
-LATER = "check convert diagnose top stalls".split()
+LATER = "check diagnose top stalls".split()
 TINY_BLSTM = "train blstm --batch 4 --time 8 --features 16 --hidden 8 --steps 2".split()
 TINY_MNIST = "train mnist --steps 20 --sleep-ms 0 --capacity 200 --min-after-dequeue 100".split()
 
@@ -110,7 +110,7 @@ class Usage(Case):
         done = self.expect(0, "bench", "--list", "--json", "list.json")
         self.assertIn("rng.normal", done.stdout)
         found = self.json_of((self.folder / "list.json").read_text(), "headpond.bench/1")
-        self.assertEqual(found["benches"], "rng.normal queue.handoff queue.many queue.wake queue.idle mnist.sleep blstm.step loader.mnist loader.wait record.scan record.gzip engine.overlap "
+        self.assertEqual(found["benches"], "rng.normal queue.handoff queue.many queue.wake queue.idle mnist.sleep blstm.step loader.mnist loader.wait record.scan record.mnist record.gzip engine.overlap "
                          "engine.tiny engine.grid order.shuffle order.state order.cost order.skew".split())
         self.expect(1, "bench", "--list", "--json", "no/such/folder/list.json")
 

@@ -2,36 +2,18 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 #include <memory>
-#include <numeric>
 #include <utility>
 
 #include "cli/benches.h"
 #include "cli/consume.h"
 #include "cli/loader_peers.h"
-#include "headpond/base/permutation.h"
+#include "cli/mnist_by_hand.h"
 #include "headpond/dataset/ops.h"
 #include "headpond/engine/loader.h"
 
 namespace headpond::cli {
 namespace {
-
-constexpr int64_t kExamples = 60'000, kPixels = 784, kBatch = 32, kEpochs = 5;
-
-// Digits' sizes without the digits: their values do not change how long anything takes.
-class Digits {
- public:
-  explicit Digits(uint64_t seed)
-      : images(Tensor::empty(DType::u8, {kExamples, 28, 28})), labels(Tensor::empty(DType::i64, {kExamples})) {
-    Random random(seed);
-    for (uint8_t& pixel : images.mutable_as<uint8_t>()) pixel = static_cast<uint8_t>(random.below(256));
-    for (int64_t& label : labels.mutable_as<int64_t>()) label = static_cast<int64_t>(random.below(10));
-  }
-  Tensor images, labels;
-};
-
-float scaled(uint8_t pixel) { return static_cast<float>(pixel) / 255; }
 
 Result<uint64_t> run_loader(const Digits& digits, uint64_t seed, int threads, bool& made_inline) {
   const Dataset dataset = from_tensor_slices({{"image", digits.images}, {"label", digits.labels}}) | shuffle() |
@@ -45,33 +27,6 @@ Result<uint64_t> run_loader(const Digits& digits, uint64_t seed, int threads, bo
     all ^= xor_of((*next)->element());
   }
   made_inline = loader.stats().inline_now;
-  return all;
-}
-
-// What one would write by hand: the same order, rows fetched ahead, one block of memory that stays in the cache.
-uint64_t run_by_hand(const Digits& digits, uint64_t seed) {
-  const auto images = digits.images.as<uint8_t>();
-  const auto labels = digits.labels.as<int64_t>();
-  std::vector<float> rows(kBatch * kPixels);
-  std::array<int64_t, kBatch> batch_labels{}, order{};
-  uint64_t all = 0;
-  for (uint64_t epoch = 0; epoch < kEpochs; ++epoch) {
-    const Permutation permutation(random_key(seed, "shuffle", 0, epoch), kExamples);
-    for (int64_t first = 0; first < kExamples; first += kBatch) {
-      std::iota(order.begin(), order.end(), first);
-      permutation.places(order, order.data());
-      for (const int64_t place : order) {
-        const uint8_t* const row = images.data() + place * kPixels;
-        for (int64_t line = 0; line < kPixels; line += 64) __builtin_prefetch(row + line);
-      }
-      for (size_t r = 0; r < kBatch; ++r) {
-        const uint8_t* const row = images.data() + order[r] * kPixels;
-        for (size_t i = 0; i < kPixels; ++i) rows[r * kPixels + i] = scaled(row[i]);
-        batch_labels[r] = labels[static_cast<size_t>(order[r])];
-      }
-      all ^= xor_of(std::as_bytes(std::span(rows))) ^ xor_of(std::as_bytes(std::span(batch_labels)));
-    }
-  }
   return all;
 }
 

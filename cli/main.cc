@@ -18,7 +18,7 @@
 namespace headpond::cli {
 namespace {
 
-constexpr std::array kLater = {"check", "convert", "diagnose", "top", "stalls"};
+constexpr std::array kLater = {"check", "diagnose", "top", "stalls"};
 
 void complain(std::string_view text) { fmt::print(stderr, "headpond: {}\n", text); }
 
@@ -65,9 +65,9 @@ int run(std::vector<std::string> arguments) {
     return kUsage;
   }
   if (!arguments.empty() && arguments[0] == "--version") arguments[0] = "version";
-  const std::vector<Verb> verbs = {demo_verb(),   train_blstm_verb(), train_mnist_verb(),
-                                   run_verb(),    explain_verb(),     inspect_verb(),
-                                   verify_verb(), bench_verb(),       version_verb()};
+  const std::vector<Verb> verbs = {demo_verb(),    train_blstm_verb(), train_mnist_verb(), run_verb(),
+                                   explain_verb(), inspect_verb(),     verify_verb(),      convert_verb(),
+                                   bench_verb(),   version_verb()};
   const Line line = parse(arguments, verbs, bench_names());
   if (line.verb == nullptr) {
     fmt::print(line.exit_code == kOk ? stdout : stderr, "{}{}", line.exit_code == kOk ? "" : "headpond: ", line.text);

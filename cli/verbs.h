@@ -17,6 +17,7 @@ Verb run_verb();
 Verb explain_verb();
 Verb inspect_verb();
 Verb verify_verb();
+Verb convert_verb();
 /// --version
 Verb version_verb();
 

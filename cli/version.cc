@@ -34,12 +34,12 @@ std::vector<std::pair<std::string, bool>> components() {
           {"highway", true},
           {"peer_onetbb", HEADPOND_WITH_ONETBB},
           {"peer_moodycamel", HEADPOND_WITH_MOODYCAMEL},
-          {"records", false},
+          {"records", true},
           {"engine", true},
           {"jpeg", false},
-          {"png", false},
+          {"png", true},
           {"webp", false},
-          {"wav", false},
+          {"wav", true},
           {"python", false}};
 }
 
