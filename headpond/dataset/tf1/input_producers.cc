@@ -71,6 +71,26 @@ Tensor numbers_below(const std::string& function, int64_t limit) {
   return numbers;
 }
 
+// The rows `number` of all.
+Result<Element> slice(const Element& tensors, int64_t number) {
+  const int64_t rows = tensors[0].dim(0);
+  if (number < 0 || number >= rows)
+    return fail(ErrorKind::InvalidArgument,
+                fmt::format("slice_input_producer: there is no row {} of {}", number, rows));
+  Element slice;
+  slice.reserve(tensors.size());
+  for (size_t field = 0; field < tensors.size(); ++field) slice.append(tensors[field].row(number));
+  slice.set_names(tensors.names());
+  slice.key = static_cast<uint64_t>(number);
+  return slice;
+}
+
+Result<Element> looked_up(Result<Element> row, const InputProducer::Lookup& lookup) try {
+  return row && lookup ? lookup(*row) : row;
+} catch (...) {
+  return fail(current_exception_error());
+}
+
 }  // namespace
 
 InputProducer::InputProducer(FIFOQueue queue, QueueRunner runner, std::string summary_name, Lookup lookup)
@@ -79,17 +99,11 @@ InputProducer::InputProducer(FIFOQueue queue, QueueRunner runner, std::string su
       summary_name_(std::move(summary_name)),
       lookup_(std::move(lookup)) {}
 
-Result<Element> InputProducer::dequeue(Wait wait) const {
-  auto row = queue_.dequeue(std::move(wait));
-  if (!row || !lookup_) return row;
-  return lookup_(*row);
-}
+Result<Element> InputProducer::dequeue(Wait wait) const { return looked_up(queue_.dequeue(std::move(wait)), lookup_); }
 
 Source InputProducer::source() const {
-  return [queue = queue_, lookup = lookup_](std::stop_token stop) -> Result<Element> {
-    auto row = queue.dequeue({.stop = std::move(stop)});
-    if (!row || !lookup) return row;
-    return lookup(*row);
+  return [queue = queue_, lookup = lookup_](std::stop_token stop) {
+    return looked_up(queue.dequeue({.stop = std::move(stop)}), lookup);
   };
 }
 
@@ -130,13 +144,7 @@ InputProducer slice_input_producer(Element tensors, const InputProducerOptions& 
   }
   const Tensor numbers = numbers_below(function, tensors[0].dim(0));
   return produce(function, numbers, options, [tensors = std::move(tensors)](const Element& number) {
-    const int64_t i = number[0].as<int64_t>()[0];
-    Element row;
-    row.reserve(tensors.size());
-    for (size_t field = 0; field < tensors.size(); ++field) row.append(tensors[field].row(i));
-    row.set_names(tensors.names());
-    row.key = static_cast<uint64_t>(i);
-    return row;
+    return slice(tensors, number[0].as<int64_t>()[0]);
   });
 }
 

@@ -33,8 +33,8 @@ struct InputProducerOptions {
 /// Thread-safe.
 class InputProducer {
  public:
-  /// From what the queue gives to what dequeue() gives.
-  using Lookup = std::function<Element(const Element&)>;
+  /// From what the queue gives to what dequeue() gives. What it throws is an error like one that it returns.
+  using Lookup = std::function<Result<Element>(const Element&)>;
   InputProducer(FIFOQueue queue, QueueRunner runner, std::string summary_name = "", Lookup lookup = {});
 
   const Queue& queue() const { return queue_; }
@@ -43,7 +43,7 @@ class InputProducer {
   /// As QueueRunner::start.
   void start(Coordinator& coordinator) { runner_.start(coordinator); }
   /// The next row, in an element of one component; of a slice_input_producer, a row of each tensor. Errors are those of
-  /// Queue::dequeue.
+  /// Queue::dequeue, and those of the lookup: what the queue gave is gone then, the next call goes on behind it.
   Result<Element> dequeue(Wait wait = {}) const;
   /// dequeue() as a source of batches; may be called from several threads.
   Source source() const;
@@ -68,7 +68,8 @@ InputProducer string_input_producer(const std::vector<std::string>& strings, con
 /// The int64 numbers 0, ..., limit - 1.
 InputProducer range_input_producer(int64_t limit, const InputProducerOptions& options = {});
 /// Row i of each tensor, for numbers i that a range producer gives; its queue holds the numbers, its elements keep the
-/// names. The tensors have the same number of rows; the rows of large ones share their memory.
+/// names. The tensors have the same number of rows; the rows of large ones share their memory. A number that is not of
+/// one of their rows (somebody else put it, or a producer of more rows with the same shared_name) is InvalidArgument.
 InputProducer slice_input_producer(Element tensors, const InputProducerOptions& options = {});
 
 }  // namespace headpond::tf1

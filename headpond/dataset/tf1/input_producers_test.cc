@@ -13,6 +13,8 @@ namespace headpond::tf1 {
 namespace {
 
 using headpond::internal::later;
+using headpond::internal::number;
+using headpond::internal::numbers;
 using headpond::internal::QueueTest;
 using headpond::internal::range;
 using headpond::internal::refusal;
@@ -142,6 +144,49 @@ TEST_F(Producers, OneSharedNameIsOneQueue) {
   Coordinator coordinator;
   first.start(coordinator);
   EXPECT_EQ((*second.dequeue())[0].bytes_at(0), "a");
+}
+
+// `count` numbers from 100 on as a component, strings of them as another.
+InputProducer slices(int64_t count, const InputProducerOptions& options) {
+  std::vector<std::string> texts;
+  for (const int64_t number : range(100, 100 + count)) texts.push_back(std::to_string(number));
+  const std::vector<std::string_view> strings(texts.begin(), texts.end());
+  return slice_input_producer(
+      {numbers(range(100, 100 + count))[0], Tensor::from(std::span<const std::string_view>(strings), {count})},
+      options);
+}
+
+TEST_F(Producers, ANumberOfAnotherSlicesRowsIsAnErrorAndTheNextOneFollows) {
+  const InputProducerOptions options = {.num_epochs = 1, .shuffle = false, .shared_name = "rows of two slices"};
+  InputProducer ten = slices(10, options);
+  const InputProducer three = slices(3, options);
+  Coordinator coordinator;
+  ten.start(coordinator);
+  for (int64_t i = 0; i < 3; ++i) EXPECT_EQ(value(*three.dequeue()), 100 + i);
+  EXPECT_FAILS_WITH(ErrorKind::InvalidArgument, "row 3 of 3", three.dequeue());
+  EXPECT_FAILS_WITH(ErrorKind::InvalidArgument, "row 4 of 3", three.source()({}));
+  EXPECT_EQ(value(*ten.dequeue()), 105);
+}
+
+TEST_F(Producers, ANumberThatAUserPutsIsCheckedToo) {
+  const InputProducer producer = slices(3, {});
+  ASSERT_TRUE(producer.queue().enqueue(number(-1)));
+  ASSERT_TRUE(producer.queue().enqueue(number(INT64_MIN)));
+  ASSERT_TRUE(producer.queue().enqueue(number(2)));
+  EXPECT_FAILS_WITH(ErrorKind::InvalidArgument, "row -1 of 3", producer.dequeue());
+  EXPECT_FAILS(ErrorKind::InvalidArgument, producer.source()({}));
+  EXPECT_EQ((*producer.dequeue())[1].bytes_at(0), "102");
+}
+
+TEST_F(Producers, WhatALookupThrowsIsAnError) {
+  const FIFOQueue queue(headpond::internal::scalars(1));
+  const QueueRunner runner(
+      queue, {[queue](std::stop_token stop) { return queue.enqueue(number(1), {.stop = std::move(stop)}); }});
+  InputProducer producer(queue, runner, "", [](const Element&) -> Result<Element> { throw std::bad_alloc(); });
+  Coordinator coordinator;
+  producer.start(coordinator);
+  EXPECT_FAILS(ErrorKind::ResourceExhausted, producer.dequeue());
+  EXPECT_FAILS(ErrorKind::ResourceExhausted, producer.source()({}));
 }
 
 TEST_F(Producers, ACancelOpRunsInPlaceOfTheDefault) {
