@@ -30,6 +30,11 @@ class Patience {
   steady_clock::time_point end_;
 };
 
+Error current_error(const std::string& file) {
+  const Error error = current_exception_error();
+  return {error.kind(), fmt::format("{}: {}", file, error.message())};
+}
+
 Result<std::string> name_in(const Element& element, const Queue& queue) {
   if (element.size() == 1 && element[0].dtype() == DType::bytes && element[0].size() == 1) {
     return std::string(element[0].bytes_at(0));
@@ -89,24 +94,40 @@ Result<ReaderState::Ref> ReaderState::take(const Queue& queue, const Wait& wait)
   return begun;
 }
 
+// Without memory a file is an error like any other that fails.
+Result<void> ReaderState::open(Begun& begun) const try {
+  if (begun.unit) return {};
+  auto unit = kind_.open(begun.name, begun.position);
+  if (!unit) return fail(std::move(unit).error());
+  begun.unit = std::move(*unit);
+  return {};
+} catch (...) {
+  return fail(current_error(begun.name));
+}
+
+// False at the end.
+Result<bool> ReaderState::read_one(Begun& begun, std::vector<KeyValue>& records) try {
+  KeyValue record;
+  auto more = begun.unit->next(record);
+  if (!more || !*more) return more;
+  records.push_back(std::move(record));
+  begun.reached = begun.unit->position();
+  return true;
+} catch (...) {
+  return fail(current_error(begun.name));
+}
+
 Result<ReaderState::End> ReaderState::read_from(Begun& begun, int64_t n, std::vector<KeyValue>& records) const {
   if (begun.error) return fail(begun.error);
-  if (!begun.unit) {
-    auto unit = kind_.open(begun.name, begun.position);
-    if (!unit) return fail(std::move(unit).error());
-    begun.unit = std::move(*unit);
-  }
+  HEADPOND_TRY(open(begun));
   while (static_cast<int64_t>(records.size()) < n) {
-    KeyValue record;
-    auto more = begun.unit->next(record);
+    auto more = read_one(begun, records);
     if (!more && records.empty()) return fail(std::move(more).error());
     if (!more) {
       begun.error = std::move(more).error();
       return End::goes_on;
     }
-    if (!*more) return End::completed;
-    records.push_back(std::move(record));
-    if (kind_.one_record_each) return End::completed;
+    if (!*more || kind_.one_record_each) return End::completed;
   }
   return End::goes_on;
 }
@@ -118,13 +139,13 @@ void ReaderState::give_back(const Ref& begun, End end, size_t records) {
   if (place == begun_.end()) return;
   records_ += static_cast<int64_t>(records);
   completed_ += end == End::completed ? 1 : 0;
-  if (begun->unit) begun->position = begun->unit->position();
+  if (records > 0) begun->position = begun->reached;
   begun->is_busy = false;
   if (end != End::goes_on) begun_.erase(place);
   given_back_.notify_all();
 }
 
-Result<std::vector<KeyValue>> ReaderState::read(const Queue& queue, int64_t n, const Wait& wait) {
+Result<std::vector<KeyValue>> ReaderState::read(const Queue& queue, int64_t n, const Wait& wait) try {
   if (n < 1) {
     return fail(ErrorKind::InvalidArgument, fmt::format("{}: asked for {} records", kind_.description, n));
   }
@@ -145,6 +166,8 @@ Result<std::vector<KeyValue>> ReaderState::read(const Queue& queue, int64_t n, c
     if (!end) return fail(std::move(end).error());
     if (!records.empty()) return records;
   }
+} catch (...) {
+  return fail(current_exception_error());
 }
 
 int64_t ReaderState::records() const {

@@ -26,12 +26,13 @@ class ReaderState {
   void reset();
 
  private:
-  /// A file that was begun. `unit` and `error` belong to the thread that made it busy.
+  /// A file that was begun. `unit`, `reached` and `error` belong to the thread that made it busy.
   struct Begun {
     std::string name;
     UnitPosition position;                     // Under mu_.
     bool is_busy = false;                      // Under mu_.
     std::unique_ptr<WorkUnit> unit = nullptr;  // Null: not opened yet.
+    UnitPosition reached = {};                 // Behind the last record that was given.
     Error error = {};                          // Found behind records that were given; told by the next call.
   };
   using Ref = std::shared_ptr<Begun>;
@@ -41,6 +42,8 @@ class ReaderState {
   Ref take_idle() HEADPOND_REQUIRES(mu_);
   bool any_busy() const HEADPOND_REQUIRES(mu_);
   Result<Ref> take_last(const Error& queue_ended, const Wait& wait);
+  Result<void> open(Begun& begun) const;
+  static Result<bool> read_one(Begun& begun, std::vector<KeyValue>& records);
   Result<End> read_from(Begun& begun, int64_t n, std::vector<KeyValue>& records) const;
   void give_back(const Ref& begun, End end, size_t records);
 

@@ -37,8 +37,9 @@ class Readers : public QueueTest {
       ++test->reading;
       eventually([&] { return test->allowed.load() > 0; });
       --test->reading;
-      if (test->fails) return fail(ErrorKind::DataLoss, name + " is bad");
-      record = {name, std::to_string(at++)};
+      if (at >= test->fails_from) return fail(ErrorKind::DataLoss, name + " is bad");
+      if (at++ >= test->no_memory_from) throw std::bad_alloc();
+      record = {name, std::to_string(at - 1)};
       return true;
     }
     UnitPosition position() const override { return {0, at}; }
@@ -61,7 +62,8 @@ class Readers : public QueueTest {
 
   std::atomic<int> allowed = 1;  // 0: reads wait.
   std::atomic<int> reading = 0;
-  std::atomic<bool> fails = false;
+  std::atomic<int64_t> fails_from = INT64_MAX;      // The first record that is bad.
+  std::atomic<int64_t> no_memory_from = INT64_MAX;  // The first one for which there is no memory.
   std::atomic<int64_t> length = 2;
 };
 
@@ -179,14 +181,57 @@ TEST_F(Readers, AReadThatIsInFlightWhenTheReaderIsResetGivesItsRecordAndCountsNo
 
 TEST_F(Readers, AnErrorBehindGoodRecordsIsToldByTheNextCallOnce) {
   length = 4;
+  fails_from = 2;
+  ReaderState state = reader();
+  const FIFOQueue queue = names_queue({"a", "b"});
+  EXPECT_EQ(state.read(queue, 10, {})->size(), 2U);
+  EXPECT_EQ(state.records(), 2);
+  fails_from = INT64_MAX;  // The error that was found is told, whatever a second look would find.
+  EXPECT_EQ(state.read(queue, 10, {}).error().message(), "a is bad");
+  EXPECT_EQ(state.read(queue, 10, {})->size(), 4U);
+  EXPECT_EQ(state.read(queue, 10, {}).error().kind(), ErrorKind::OutOfRange);
+  EXPECT_EQ(state.completed(), 1);
+}
+
+TEST_F(Readers, AnErrorAtTheFirstRecordOfACallIsToldAtOnce) {
+  length = 4;
   ReaderState state = reader();
   const FIFOQueue queue = names_queue({"a", "b"});
   ASSERT_EQ(one(state, queue), "a0");
-  fails = true;
+  fails_from = 1;
   EXPECT_EQ(one(state, queue).error().message(), "a is bad");
-  fails = false;
+  fails_from = INT64_MAX;
   EXPECT_EQ(state.read(queue, 10, {})->size(), 4U);
   EXPECT_EQ(state.completed(), 1);
+}
+
+TEST_F(Readers, WithoutMemoryForARecordTheGoodOnesComeThenAnErrorAndTheNextFileFollows) {
+  length = 10;
+  no_memory_from = 5;
+  ReaderState state = reader();
+  const FIFOQueue queue = names_queue({"a", "b"});
+  EXPECT_EQ(state.read(queue, 10, {})->size(), 5U);
+  const std::string saved = state.save();
+  const auto error = state.read(queue, 10, {}).error();
+  EXPECT_EQ(error.kind(), ErrorKind::ResourceExhausted);
+  EXPECT_EQ(error.message(), "a: out of memory");
+  no_memory_from = INT64_MAX;
+  EXPECT_EQ(state.read(queue, 20, {})->size(), 10U);
+
+  ReaderState restored = reader();
+  ASSERT_TRUE(restored.restore(saved));
+  EXPECT_EQ(one(restored, queue), "a5");
+}
+
+TEST_F(Readers, AFileThatThereIsNoMemoryToOpenIsGivenUp) {
+  ReaderState state({.description = "test",
+                     .open = [this](const std::string& name, UnitPosition at) -> Result<std::unique_ptr<WorkUnit>> {
+                       if (name == "a") throw std::bad_alloc();
+                       return std::make_unique<File>(this, name, at);
+                     }});
+  const FIFOQueue queue = names_queue({"a", "b"});
+  EXPECT_EQ(one(state, queue).error().kind(), ErrorKind::ResourceExhausted);
+  EXPECT_EQ(one(state, queue), "b0");
 }
 
 }  // namespace

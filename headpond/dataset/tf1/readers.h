@@ -34,9 +34,10 @@ struct KeyValue {
 /// when a file becomes free meanwhile.
 ///
 /// Errors: OutOfRange, as the queue tells it, when it has no more names and all files that were begun are finished;
-/// what else the queue tells; InvalidArgument for a queue of anything but scalar strings; what a file tells, once: it
-/// is then given up, not counted as completed, and the next call goes on with another one. Records that a call found
-/// before the error come first. Cancelled and DeadlineExceeded as Wait says; a read of a file is not interrupted.
+/// what else the queue tells; InvalidArgument for a queue of anything but scalar strings; what a file tells, and
+/// ResourceExhausted without memory for what it holds, once: it is then given up, not counted as completed, and the
+/// next call goes on with another one. Records that a call found before the error come first. Cancelled and
+/// DeadlineExceeded as Wait says; a read of a file is not interrupted.
 class Reader {
  public:
   Result<KeyValue> read(const Queue& queue, Wait wait = {}) const;

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 
+#include "headpond/io/memory_test_internal.h"
 #include "headpond/io/record_writer.h"
 #include "headpond/queue/queue_test_internal.h"
 #include "tests/test_files.h"
@@ -210,6 +211,24 @@ TEST_F(Files, ATooLongLineIsAnErrorWithItsPlace) {
   const FIFOQueue files = queue({"a"});
   ASSERT_TRUE(reader.read(files));
   EXPECT_THAT(reader.read(files).error().message(), HasSubstr("line 2 at offset 4"));
+}
+
+TEST_F(Files, AnErrorBehindGoodRecordsIsToldAfterARestoreToo) {
+  put("a", "1\n2\n12345\n3\n");
+  const TextLineReader reader({.max_line_bytes = 3}), restored({.max_line_bytes = 3});
+  const FIFOQueue files = queue({"a"});
+  EXPECT_EQ(reader.read_up_to(files, 10)->size(), 2U);
+  ASSERT_TRUE(restored.restore_state(reader.serialize_state()));
+  EXPECT_THAT(reader.read(files).error().message(), HasSubstr("line 3 at offset 4"));
+  EXPECT_THAT(restored.read(files).error().message(), HasSubstr("line 3 at offset 4"));
+  EXPECT_EQ(restored.read(files).error().kind(), ErrorKind::OutOfRange);
+}
+
+TEST_F(Files, AFileLargerThanTheMemoryIsAnError) {
+  put("large", "");
+  std::filesystem::resize_file(folder_.file("large"), uint64_t{1} << 40);
+  const FIFOQueue files = queue({"large"});
+  EXPECT_OUT_OF_MEMORY([&] { return WholeFileReader().read(files); });
 }
 
 TEST_F(Files, TheQueuesOwnErrorsComeAsTheyAre) {
