@@ -14,22 +14,6 @@ namespace {
 using std::chrono::nanoseconds;
 using std::chrono::steady_clock;
 
-// One end of patience for the several waits of a call.
-class Patience {
- public:
-  explicit Patience(const Wait& wait)
-      : stop_(wait.stop), has_end_(wait.timeout < kLong), end_(steady_clock::now() + std::min(wait.timeout, kLong)) {}
-  Wait left() const {
-    return {.timeout = has_end_ ? nanoseconds(end_ - steady_clock::now()) : kForever, .stop = stop_};
-  }
-
- private:
-  static constexpr nanoseconds kLong = std::chrono::hours(24 * 365);
-  std::stop_token stop_;
-  bool has_end_;
-  steady_clock::time_point end_;
-};
-
 Error current_error(const std::string& file) {
   const Error error = current_exception_error();
   return {error.kind(), fmt::format("{}: {}", file, error.message())};
@@ -45,6 +29,20 @@ Result<std::string> name_in(const Element& element, const Queue& queue) {
 }
 
 }  // namespace
+
+// One end for the several waits of a call.
+class ReaderState::Patience {
+ public:
+  explicit Patience(const Wait& wait) : stop_(wait.stop), end_ns_(deadline_ns(now_ns(), wait.timeout)) {}
+  Wait left() const {
+    if (end_ns_ == INT64_MAX) return {.stop = stop_};
+    return {.timeout = nanoseconds(std::max<int64_t>(0, end_ns_ - now_ns())), .stop = stop_};
+  }
+
+ private:
+  std::stop_token stop_;
+  int64_t end_ns_;
+};
 
 ReaderState::Ref ReaderState::take_idle() {
   const auto idle = std::ranges::find_if(begun_, [](const Ref& begun) { return !begun->is_busy; });
@@ -75,14 +73,15 @@ Result<ReaderState::Ref> ReaderState::take_last(const Error& queue_ended, const 
   }
 }
 
-Result<ReaderState::Ref> ReaderState::take(const Queue& queue, const Wait& wait) {
+Result<ReaderState::Ref> ReaderState::take(const Queue& queue, const Patience& patience) {
   {
     MutexLock lock(mu_);
     if (Ref idle = take_idle()) return idle;
   }
-  const auto element = queue.dequeue(wait);
+  const auto element = queue.dequeue(patience.left());
   if (!element) {
-    return element.error().kind() == ErrorKind::OutOfRange ? take_last(element.error(), wait) : fail(element.error());
+    const Error& error = element.error();
+    return error.kind() == ErrorKind::OutOfRange ? take_last(error, patience.left()) : fail(error);
   }
   auto name = name_in(*element, queue);
   if (!name) return fail(name.error());
@@ -153,7 +152,7 @@ Result<std::vector<KeyValue>> ReaderState::read(const Queue& queue, int64_t n, c
   std::vector<KeyValue> records;
   while (true) {
     if (wait.stop.stop_requested()) return fail(ErrorKind::Cancelled, kind_.description + ": a stop was requested");
-    const auto begun = take(queue, patience.left());
+    const auto begun = take(queue, patience);
     if (!begun) return fail(begun.error());
     Result<End> end = End::failed;
     try {

@@ -38,7 +38,9 @@ class ReaderState {
   using Ref = std::shared_ptr<Begun>;
   enum class End { goes_on, completed, failed };
 
-  Result<Ref> take(const Queue& queue, const Wait& wait);
+  class Patience;
+
+  Result<Ref> take(const Queue& queue, const Patience& patience);
   Ref take_idle() HEADPOND_REQUIRES(mu_);
   bool any_busy() const HEADPOND_REQUIRES(mu_);
   Result<Ref> take_last(const Error& queue_ended, const Wait& wait);

@@ -136,6 +136,46 @@ TEST_F(Readers, BehindTheLastNameOneWaitsForFilesThatOthersRead) {
   EXPECT_EQ(one(state, queue).error().kind(), ErrorKind::OutOfRange);
 }
 
+// The first wait takes some of the time, so the second one must not last for all of it. On a slow machine the first may
+// take all: then again with more.
+TEST_F(Readers, TheWaitForANameAndTheOneForAFileHaveOneTimeoutTogether) {
+  bool ended_in_time = false;
+  for (auto timeout = std::chrono::milliseconds(10); !ended_in_time && timeout.count() < 3000; timeout *= 2) {
+    allowed = 0;
+    ReaderState state = reader();
+    const FIFOQueue queue = names_queue({"a"}, false);
+    auto first = later([&] { return one(state, queue); });
+    eventually([&] { return reading == 1; });
+    auto second = later([&] {
+      const Error error = one(state, queue, {.timeout = timeout}).error();
+      return std::pair(error, now_ns());
+    });
+    std::this_thread::sleep_for(timeout / 2);
+    const int64_t closed = now_ns();
+    ASSERT_TRUE(queue.close());
+    const auto [error, ended] = second.get();
+    EXPECT_EQ(error.kind(), ErrorKind::DeadlineExceeded);
+    ended_in_time = error.message().ends_with("while others read the last files") &&
+                    std::chrono::nanoseconds(ended - closed) < timeout;
+    allowed = 1;
+    EXPECT_EQ(first.get(), "a0");
+  }
+  EXPECT_TRUE(ended_in_time);
+}
+
+TEST_F(Readers, TheLeastTimeoutDoesNotWait) {
+  const Wait least = {.timeout = std::chrono::nanoseconds::min()};
+  ReaderState state = reader();
+  EXPECT_EQ(one(state, names_queue({}, false), least).error().kind(), ErrorKind::DeadlineExceeded);
+  allowed = 0;
+  const FIFOQueue queue = names_queue({"a"});
+  auto first = later([&] { return one(state, queue); });
+  eventually([&] { return reading == 1; });
+  EXPECT_EQ(one(state, queue, least).error().kind(), ErrorKind::DeadlineExceeded);
+  allowed = 1;
+  EXPECT_EQ(first.get(), "a0");
+}
+
 TEST_F(Readers, AStopThatWasRequestedTakesNothing) {
   ReaderState state = reader();
   const FIFOQueue queue = names_queue({"a"});
