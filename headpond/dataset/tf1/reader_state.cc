@@ -55,8 +55,11 @@ bool ReaderState::any_busy() const {
   return std::ranges::any_of(begun_, [](const Ref& begun) { return begun->is_busy; });
 }
 
-// When there are no more names: a file that others are reading may be given back with records in it.
-Result<ReaderState::Ref> ReaderState::take_last(const Error& queue_ended, const Wait& wait) {
+bool ReaderState::others_take_from(const std::string* queue) const { return std::ranges::count(taking_, queue) != 0; }
+
+// When there are no more names: another call may have the last one in hand, or be reading a file that it gives back
+// with records in it.
+Result<ReaderState::Ref> ReaderState::take_last(const std::string* queue, const Error& queue_ended, const Wait& wait) {
   const std::stop_callback wake(wait.stop, [this] {
     MutexLock lock(mu_);
     given_back_.notify_all();
@@ -66,31 +69,46 @@ Result<ReaderState::Ref> ReaderState::take_last(const Error& queue_ended, const 
   while (true) {
     if (wait.stop.stop_requested()) return fail(ErrorKind::Cancelled, kind_.description + ": a stop was requested");
     if (Ref idle = take_idle()) return idle;
-    if (!any_busy()) return fail(queue_ended);
-    if (!given_back_.wait_until(mu_, end) && steady_clock::now() >= end) {
+    if (!any_busy() && !others_take_from(queue)) return fail(queue_ended);
+    ++waiting_;
+    const bool in_time = given_back_.wait_until(mu_, end);
+    --waiting_;
+    if (!in_time && steady_clock::now() >= end) {
       return fail(ErrorKind::DeadlineExceeded, kind_.description + ": timed out while others read the last files");
     }
   }
 }
 
-Result<ReaderState::Ref> ReaderState::take(const Queue& queue, const Patience& patience) {
-  {
-    MutexLock lock(mu_);
-    if (Ref idle = take_idle()) return idle;
-  }
-  const auto element = queue.dequeue(patience.left());
-  if (!element) {
-    const Error& error = element.error();
-    return error.kind() == ErrorKind::OutOfRange ? take_last(error, patience.left()) : fail(error);
-  }
+Result<ReaderState::Ref> ReaderState::take_name(const Queue& queue, const Wait& wait) const try {
+  const auto element = queue.dequeue(wait);
+  if (!element) return fail(element.error());
   auto name = name_in(*element, queue);
-  if (!name) return fail(name.error());
+  if (!name) return fail(std::move(name).error());
   auto begun = std::make_shared<Begun>();
   begun->name = std::move(*name);
   begun->is_busy = true;
-  MutexLock lock(mu_);
-  begun_.push_back(begun);
+  if (kind_.on_name) kind_.on_name(begun->name);
   return begun;
+} catch (...) {
+  return fail(current_exception_error());
+}
+
+Result<ReaderState::Ref> ReaderState::take(const Queue& queue, const Patience& patience) {
+  const std::string* const id = &queue.name();  // Copies of a handle have one name.
+  {
+    MutexLock lock(mu_);
+    if (Ref idle = take_idle()) return idle;
+    taking_.push_back(id);
+  }
+  auto begun = take_name(queue, patience.left());
+  {
+    MutexLock lock(mu_);
+    taking_.erase(std::ranges::find(taking_, id));
+    given_back_.notify_all();
+    if (begun) begun_.push_back(*begun);
+  }
+  const bool is_end = !begun && begun.error().kind() == ErrorKind::OutOfRange;
+  return is_end ? take_last(id, begun.error(), patience.left()) : begun;
 }
 
 // Without memory a file is an error like any other that fails.
@@ -177,6 +195,11 @@ int64_t ReaderState::records() const {
 int64_t ReaderState::completed() const {
   MutexLock lock(mu_);
   return completed_;
+}
+
+int64_t ReaderState::waiting() const {
+  MutexLock lock(mu_);
+  return waiting_;
 }
 
 std::string ReaderState::save() const {

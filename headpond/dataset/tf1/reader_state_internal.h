@@ -21,6 +21,7 @@ class ReaderState {
   Result<std::vector<KeyValue>> read(const Queue& queue, int64_t n, const Wait& wait);
   int64_t records() const;
   int64_t completed() const;
+  int64_t waiting() const;  ///< Calls that found no more names and wait for those of others.
   std::string save() const;
   Result<void> restore(std::string_view state);
   void reset();
@@ -41,9 +42,11 @@ class ReaderState {
   class Patience;
 
   Result<Ref> take(const Queue& queue, const Patience& patience);
+  Result<Ref> take_name(const Queue& queue, const Wait& wait) const;
   Ref take_idle() HEADPOND_REQUIRES(mu_);
   bool any_busy() const HEADPOND_REQUIRES(mu_);
-  Result<Ref> take_last(const Error& queue_ended, const Wait& wait);
+  bool others_take_from(const std::string* queue) const HEADPOND_REQUIRES(mu_);
+  Result<Ref> take_last(const std::string* queue, const Error& queue_ended, const Wait& wait);
   Result<void> open(Begun& begun) const;
   static Result<bool> read_one(Begun& begun, std::vector<KeyValue>& records);
   Result<End> read_from(Begun& begun, int64_t n, std::vector<KeyValue>& records) const;
@@ -53,6 +56,10 @@ class ReaderState {
   mutable Mutex mu_;
   CondVar given_back_;
   std::vector<Ref> begun_ HEADPOND_GUARDED_BY(mu_);  // In the order in which they were begun.
+  // For each call that is taking a name, or has one that is not in begun_ yet, the place of its queue's name: which
+  // queue it is. Once that is closed they soon come back.
+  std::vector<const std::string*> taking_ HEADPOND_GUARDED_BY(mu_);
+  int64_t waiting_ HEADPOND_GUARDED_BY(mu_) = 0;
   int64_t records_ HEADPOND_GUARDED_BY(mu_) = 0;
   int64_t completed_ HEADPOND_GUARDED_BY(mu_) = 0;
 };

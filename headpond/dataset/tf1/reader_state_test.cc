@@ -52,7 +52,12 @@ class Readers : public QueueTest {
     return ReaderState({.description = "test",
                         .open = [this](const std::string& name, UnitPosition at) -> Result<std::unique_ptr<WorkUnit>> {
                           return std::make_unique<File>(this, name, at);
-                        }});
+                        },
+                        .on_name =
+                            [this](const std::string&) {
+                              ++taken;
+                              eventually([this] { return goes_on.load(); });
+                            }});
   }
   static Result<std::string> one(ReaderState& reader, const Queue& queue, const Wait& wait = {}) {
     const auto records = reader.read(queue, 1, wait);
@@ -62,6 +67,8 @@ class Readers : public QueueTest {
 
   std::atomic<int> allowed = 1;  // 0: reads wait.
   std::atomic<int> reading = 0;
+  std::atomic<bool> goes_on = true;  // false: who took a name waits before others know of it.
+  std::atomic<int> taken = 0;
   std::atomic<int64_t> fails_from = INT64_MAX;      // The first record that is bad.
   std::atomic<int64_t> no_memory_from = INT64_MAX;  // The first one for which there is no memory.
   std::atomic<int64_t> length = 2;
@@ -127,9 +134,11 @@ TEST_F(Readers, BehindTheLastNameOneWaitsForFilesThatOthersRead) {
   EXPECT_EQ(timed_out.error().kind(), ErrorKind::DeadlineExceeded);
   std::stop_source stop;
   auto stopped = later([&] { return one(state, queue, {.stop = stop.get_token()}); });
+  eventually([&] { return state.waiting() == 1; });
   stop.request_stop();
   EXPECT_EQ(stopped.get().error().kind(), ErrorKind::Cancelled);
   auto second = later([&] { return one(state, queue); });
+  eventually([&] { return state.waiting() == 1; });
   allowed = 1;
   EXPECT_EQ(first.get(), "a0");
   EXPECT_EQ(second.get(), "a1");
@@ -174,6 +183,31 @@ TEST_F(Readers, TheLeastTimeoutDoesNotWait) {
   EXPECT_EQ(one(state, queue, least).error().kind(), ErrorKind::DeadlineExceeded);
   allowed = 1;
   EXPECT_EQ(first.get(), "a0");
+}
+
+TEST_F(Readers, TheEndDoesNotComeWhileAnotherThreadHasTheLastNameInHand) {
+  goes_on = false;
+  ReaderState state = reader();
+  const FIFOQueue queue = names_queue({"a"});
+  auto first = later([&] { return one(state, queue); });
+  eventually([&] { return taken == 1; });
+  auto second = later([&] { return one(state, queue); });
+  eventually([&] { return state.waiting() == 1 || is_done(second); });
+  EXPECT_EQ(one(state, queue, {.timeout = std::chrono::nanoseconds(0)}).error().kind(), ErrorKind::DeadlineExceeded);
+  goes_on = true;
+  EXPECT_EQ((std::set<std::string>{first.get().value_or("the end"), second.get().value_or("the end")}),
+            (std::set<std::string>{"a0", "a1"}));
+  EXPECT_EQ(one(state, queue).error().kind(), ErrorKind::OutOfRange);
+}
+
+TEST_F(Readers, TheEndOfOneQueueDoesNotWaitForAnotherQueuesNames) {
+  ReaderState state = reader();
+  const FIFOQueue open = names_queue({}, false), ended = names_queue({});
+  auto waiting = later([&] { return one(state, open); });
+  until_waiting(open, 0, 1);
+  EXPECT_EQ(one(state, ended).error().kind(), ErrorKind::OutOfRange);
+  ASSERT_TRUE(open.enqueue({Tensor::scalar("b")}));
+  EXPECT_EQ(waiting.get(), "b0");
 }
 
 TEST_F(Readers, AStopThatWasRequestedTakesNothing) {

@@ -34,6 +34,8 @@ struct ReaderKind {
   bool one_record_each = false;  ///< A unit ends with its first record, not when one looks for another.
   /// Opens the file `name` where an earlier unit was.
   std::function<Result<std::unique_ptr<WorkUnit>>(const std::string& name, UnitPosition at)> open;
+  /// For tests' schedules: called when a name was taken from the queue, and nobody else knows of it yet.
+  std::function<void(const std::string& name)> on_name = {};
 };
 
 }  // namespace headpond::tf1::internal
