@@ -49,7 +49,7 @@ InputProducer produce(const std::string& function, const Tensor& rows, const Inp
   if (rows.dim(0) == 0) refuse(function, "a list without rows gives nothing, epoch after epoch");
   check_epochs(function, options.num_epochs);
   const Shape row = rows.shape().row();
-  if (options.element_shape && *options.element_shape != row) {
+  if (options.element_shape && !options.element_shape->admits(row)) {
     refuse(function,
            fmt::format("rows have shape {}, element_shape is {}", row.to_string(), options.element_shape->to_string()));
   }

@@ -17,7 +17,7 @@
 namespace headpond::tf1 {
 
 struct InputProducerOptions {
-  std::optional<Shape> element_shape = {};       ///< Of a row; if given, another one is refused.
+  std::optional<Shape> element_shape = {};       ///< Of a row, perhaps with kUnknown; another one is refused.
   std::optional<int64_t> num_epochs = {};        ///< How often all rows are put; {}: without end.
   bool shuffle = true;                           ///< A new order of the rows each epoch.
   uint64_t seed = 0;                             ///< The order of epoch e follows from (seed, e) alone.
@@ -40,7 +40,8 @@ class InputProducer {
   const Queue& queue() const { return queue_; }
   QueueRunner& runner() { return runner_; }
   const std::string& summary_name() const { return summary_name_; }
-  /// As QueueRunner::start.
+  /// As QueueRunner::start. An epoch that a stop cut short, of a queue that cancel_op left open, is put again from its
+  /// first row: rows of it that are in are there twice.
   void start(Coordinator& coordinator) { runner_.start(coordinator); }
   /// The next row, in an element of one component; of a slice_input_producer, a row of each tensor. Errors are those of
   /// Queue::dequeue, and those of the lookup: what the queue gave is gone then, the next call goes on behind it.

@@ -115,6 +115,15 @@ TEST_F(Producers, RowsMayHaveAnyShape) {
   EXPECT_THAT((*producer.dequeue())[0].as<float>(), ElementsAre(3, 4));
 }
 
+TEST_F(Producers, AnElementShapeMayLeaveDimensionsOpen) {
+  const Tensor rows = Tensor::empty(DType::u8, {2, 3, 4});
+  for (const Shape& shape : {Shape{kUnknown, 4}, Shape{3, kUnknown}, Shape{kUnknown, kUnknown}, Shape{3, 4}}) {
+    EXPECT_EQ(input_producer(rows, {.element_shape = shape}).queue().shapes()[0], (Shape{3, 4}));
+  }
+  EXPECT_REFUSES("element_shape is [?,5]", input_producer(rows, {.element_shape = Shape{kUnknown, 5}}));
+  EXPECT_REFUSES("element_shape is [?]", input_producer(rows, {.element_shape = Shape{kUnknown}}));
+}
+
 TEST_F(Producers, ASliceIsOneRowOfEachTensorWithTheNames) {
   const std::vector<int64_t> numbers = {5, 6};
   const std::vector<std::string_view> strings = {"five", "six"};
@@ -202,6 +211,21 @@ TEST_F(Producers, ACancelOpRunsInPlaceOfTheDefault) {
   EXPECT_TRUE(ran);
   EXPECT_TRUE(producer.queue().close(true));
   EXPECT_TRUE(coordinator.join());
+}
+
+TEST_F(Producers, AnEpochThatAStopCutAndNobodyClosedBeginsAgainWithASecondStart) {
+  const auto leaves_it_open = []() -> Result<void> { return {}; };
+  InputProducer producer =
+      range_input_producer(3, {.num_epochs = 2, .shuffle = false, .capacity = 4, .cancel_op = leaves_it_open});
+  {
+    Coordinator coordinator;
+    producer.start(coordinator);
+    until_waiting(producer.queue(), 1, 0);
+    ASSERT_TRUE(coordinator.request_stop());
+    ASSERT_TRUE(coordinator.join());
+  }
+  EXPECT_EQ(producer.queue().size(), 4);
+  EXPECT_THAT(numbers_of(producer), ElementsAre(0, 1, 2, 0, 0, 1, 2));
 }
 
 TEST_F(Producers, ASourceStopsWaitingWhenAsked) {
