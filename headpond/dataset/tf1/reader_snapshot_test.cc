@@ -16,6 +16,11 @@ TEST(ReaderSnapshot, ComesBackAsItWas) {
   }
 }
 
+TEST(ReaderSnapshot, HasTheSizeThatReadersTell) {
+  EXPECT_EQ(to_bytes({}).size(), 41U);
+  EXPECT_EQ(to_bytes(kSnapshot).size(), 41 + kSnapshot.description.size() + 24 + 5 + 24);
+}
+
 TEST(ReaderSnapshot, EachFlippedBitIsFound) {
   std::string saved = to_bytes(kSnapshot);
   for (size_t bit = 0; bit < 8 * saved.size(); ++bit) {

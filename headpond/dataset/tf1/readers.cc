@@ -121,7 +121,8 @@ ReaderKind text_lines(const TextLineReaderOptions& options) {
   const TextLinesOptions of_lines = {.skip_header_lines = options.skip_header_lines,
                                      .max_line_bytes = options.max_line_bytes};
   (void)TextLines(make_memory_reader("", {}), of_lines);  // Throws here, not at the first file.
-  return {.description = fmt::format("TextLineReader(skip_header_lines={})", options.skip_header_lines),
+  return {.description = fmt::format("TextLineReader(skip_header_lines={}, max_line_bytes={})",
+                                     options.skip_header_lines, options.max_line_bytes),
           .open = [of_lines](const std::string& name, UnitPosition at) -> Opened {
             TextLinesOptions from = of_lines;
             from.start = {at.offset, at.number};

@@ -49,9 +49,11 @@ class Reader {
   /// that gives it.
   int64_t num_work_units_completed() const;
 
-  /// The counts, and the files that were begun, each with its place; not what the queue holds. Some 40 bytes and the
-  /// files' names. What other threads are reading at that moment counts as not read; but a name that one has just taken
-  /// may be neither in the queue nor in here: a state that is saved with its queue needs all threads outside read.
+  /// The counts, and the files that were begun, each with its place; not what the queue holds, nor the size or time of
+  /// a file: one that changed is read on from the same place. 41 bytes and the reader's type and options as text; for
+  /// each file 24 and its name. What other threads are reading at that moment counts as not read; but a name that one
+  /// has just taken may be neither in the queue nor in here: a state that is saved with its queue needs all threads
+  /// outside read.
   std::string serialize_state() const;
   /// Goes on from there: the files are opened when they are read. FailedPrecondition for a state of a reader of another
   /// type or other options; DataLoss for damaged bytes. This reader is then as it was.

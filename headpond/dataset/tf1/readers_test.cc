@@ -282,9 +282,22 @@ TEST_F(Files, AStateOfAnotherReaderIsRefusedAndChangesNothing) {
   ASSERT_TRUE(reader.read(files));
   const auto refused = reader.restore_state(TextLineReader({.skip_header_lines = 1}).serialize_state());
   EXPECT_EQ(refused.error().kind(), ErrorKind::FailedPrecondition);
-  EXPECT_THAT(refused.error().message(), HasSubstr("(skip_header_lines=1), the reader is TextLineReader("));
+  EXPECT_THAT(refused.error().message(), HasSubstr("(skip_header_lines=1, max_line_bytes="));
+  EXPECT_THAT(refused.error().message(), HasSubstr(", the reader is TextLineReader(skip_header_lines=0, "));
+  const auto other_limit = reader.restore_state(TextLineReader({.max_line_bytes = 80}).serialize_state());
+  ASSERT_FALSE(other_limit);
+  EXPECT_EQ(other_limit.error().kind(), ErrorKind::FailedPrecondition);
   EXPECT_EQ(reader.restore_state("nonsense").error().kind(), ErrorKind::DataLoss);
   EXPECT_THAT(all(reader, files), ElementsAre("a:2=2"));
+}
+
+TEST_F(Files, AStateGoesOnAtItsPlaceInAFileThatChanged) {
+  put("a", "1\n2\n");
+  const TextLineReader reader, restored;
+  ASSERT_TRUE(reader.read(queue({"a"})));
+  ASSERT_TRUE(restored.restore_state(reader.serialize_state()));
+  put("a", "x\nyy\nz\n");
+  EXPECT_THAT(all(restored, queue({})), ElementsAre("a:2=yy", "a:3=z"));
 }
 
 TEST_F(Files, AResetForgetsTheFileAndTheCounts) {

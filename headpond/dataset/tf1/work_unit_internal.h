@@ -30,7 +30,7 @@ class WorkUnit {
 
 /// What makes a type of reader.
 struct ReaderKind {
-  std::string description;       ///< Type and options: "TextLineReader(skip_header_lines=1)".
+  std::string description;       ///< Type and options: "TextLineReader(skip_header_lines=1, ...)".
   bool one_record_each = false;  ///< A unit ends with its first record, not when one looks for another.
   /// Opens the file `name` where an earlier unit was.
   std::function<Result<std::unique_ptr<WorkUnit>>(const std::string& name, UnitPosition at)> open;
