@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <string_view>
 
@@ -28,11 +29,35 @@ constexpr uint32_t unmask_crc32c(uint32_t masked) {
 }
 
 namespace crc32c_internal {
+/// Input of at most so many bytes goes to the instruction: below, it takes less time than folding needs to start.
+inline constexpr size_t kShort = 192;
 extern const bool instruction_is_there;  ///< False also before this library's variables are initialised.
-}
+}  // namespace crc32c_internal
 
 inline uint32_t masked_crc32c(std::span<const std::byte> data) { return mask_crc32c(crc32c(data)); }
 inline uint32_t masked_crc32c(std::string_view data) { return mask_crc32c(crc32c(data)); }
+
+/// masked_crc32c, in line for short input: the calls would take a third of the time of a small record.
+inline uint32_t masked_crc32c_in_line(std::span<const std::byte> data) {
+#if defined(__x86_64__)
+  if (data.size() <= crc32c_internal::kShort && crc32c_internal::instruction_is_there) {
+    uint64_t state = UINT32_MAX;
+    const std::byte* at = data.data();
+    size_t left = data.size();
+    for (; left >= 8; left -= 8, at += 8) {
+      uint64_t word;
+      std::memcpy(&word, at, sizeof(word));
+      asm("crc32q %1, %0" : "+r"(state) : "r"(word));
+    }
+    for (; left > 0; --left, ++at) {
+      const auto byte = static_cast<uint8_t>(*at);
+      asm("crc32b %1, %k0" : "+r"(state) : "r"(byte));
+    }
+    return mask_crc32c(~static_cast<uint32_t>(state));
+  }
+#endif
+  return masked_crc32c(data);
+}
 
 /// masked_crc32c of the eight bytes of `value`, the lowest first. In line: a record's length is checked before its
 /// payload can be looked at.

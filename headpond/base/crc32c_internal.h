@@ -20,7 +20,4 @@ uint32_t by_instruction(uint32_t state, std::span<const std::byte> bytes);
 /// ISA-L, by folding: best for long input. Leaves the upper halves of the vector registers clean.
 uint32_t by_folding(uint32_t state, std::span<const std::byte> bytes);
 
-/// Input of at most so many bytes goes to the instruction: below, it takes less time than folding needs to start.
-inline constexpr size_t kShort = 192;
-
 }  // namespace headpond::crc32c_internal

@@ -119,6 +119,16 @@ TEST(MaskedCrc32c, RotatesAndAddsAndComesBack) {
   }
 }
 
+TEST(MaskedCrc32c, InLineAgreesAtEveryLengthAndAlignment) {
+  const Bytes bytes = random_bytes(400, 5);
+  for (size_t first = 0; first < 8; ++first) {
+    for (size_t size = 0; first + size <= bytes.size(); ++size) {
+      const auto part = std::span(bytes).subspan(first, size);
+      ASSERT_EQ(masked_crc32c_in_line(part), mask_crc32c(~by_table(~0U, part))) << size << " bytes from " << first;
+    }
+  }
+}
+
 TEST(MaskedCrc32c, OfANumberIsThatOfItsBytesTheLowestFirst) {
   const std::array<std::byte, 8> bytes = {std::byte{0xef}, std::byte{0xcd}, std::byte{0xab}, std::byte{0x89},
                                           std::byte{0x67}, std::byte{0x45}, std::byte{0x23}, std::byte{0x01}};

@@ -60,7 +60,7 @@ inline Frame look_at_frame(const std::byte* at, uint64_t left, uint64_t longest_
   const std::byte* const payload = at + kHeaderBytes;
   // The next header is needed at once after this payload, and may be far behind it.
   __builtin_prefetch(payload + frame.length + kCrcBytes);
-  const uint32_t crc = masked_crc32c(std::span(payload, frame.length));
+  const uint32_t crc = masked_crc32c_in_line(std::span(payload, frame.length));
   if (crc != load<uint32_t>(payload + frame.length)) frame.state = FrameState::bad_payload;
   return frame;
 }
