@@ -240,6 +240,16 @@ TEST(CsvFile, AFileThatShrinksOrIsWrittenAnewIsNeverAWrongRow) {
   EXPECT_EQ(file->check().error().kind(), ErrorKind::DataLoss);
 }
 
+TEST(CsvFile, ACutWithinAPageIsNoticedThoughNoSignalTells) {
+  const TempFolder folder;
+  put_file(folder.file("a"), to_bytes("a,b\none,two\nthree,four\nfive,six\n"));
+  const auto file = CsvFile::open(folder.file("a")).value();
+  std::vector<Tensor> out(2);
+  EXPECT_TRUE(file->read(1, {}, out)) << "control";
+  ASSERT_EQ(truncate(folder.file("a").c_str(), 20), 0);
+  for (const int64_t row : {1, 2}) EXPECT_EQ(file->read(row, {}, out).error().kind(), ErrorKind::DataLoss);
+}
+
 TEST(CsvFile, ManyThreadsReadTheSameRows) {
   std::string text = "i\n";
   for (int i = 0; i < 3'000; ++i) text += std::to_string(i) + '\n';

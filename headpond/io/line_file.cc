@@ -68,7 +68,7 @@ class LineFile::State {
 
   int64_t size() const { return static_cast<int64_t>(starts_.size()) - 1; }
   TextPosition position(int64_t i) const { return {starts_[static_cast<size_t>(i)], skipped_ + i}; }
-  Result<void> check() const { return text_.check(); }
+  Result<void> check() const { return text_.check_now(); }
   const std::string& path() const { return text_.name(); }
 
  private:

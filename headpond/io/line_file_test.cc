@@ -121,6 +121,16 @@ TEST(LineFile, AFileThatShrinksIsToldByCheckAndEndsNoProgram) {
   EXPECT_EQ(file->check().error().kind(), ErrorKind::DataLoss);
 }
 
+TEST(LineFile, ACutWithinAPageIsToldByCheck) {
+  const TempFolder folder;
+  put_file(folder.file("t"), to_bytes("one\ntwo\nthree\n"));
+  const auto file = LineFile::open(folder.file("t")).value();
+  EXPECT_TRUE(file->check());
+  ASSERT_EQ(truncate(folder.file("t").c_str(), 9), 0);
+  EXPECT_NE(file->at(2).value(), "three");
+  EXPECT_EQ(file->check().error().kind(), ErrorKind::DataLoss);
+}
+
 TEST(LineFile, ManyThreadsReadTheSameLines) {
   std::string text;
   for (int i = 0; i < 5'000; ++i) text += std::to_string(i) + '\n';

@@ -137,6 +137,15 @@ TEST(NpyFile, AFileThatShrinksIsNeverAWrongRow) {
   EXPECT_THAT(read_npy(folder.file("a")).error().message(), HasSubstr("float32[1000,100] needs 400000 bytes"));
 }
 
+TEST(NpyFile, ACutWithinAPageIsNoticedThoughNoSignalTells) {
+  const TempFolder folder;
+  ASSERT_TRUE(write_npy(folder.file("a"), numbers({20, 3})));
+  const auto file = NpyFile::open(folder.file("a")).value();
+  EXPECT_TRUE(file->at(19)) << "control";
+  ASSERT_EQ(truncate(folder.file("a").c_str(), 200), 0);
+  EXPECT_EQ(file->at(19).error().kind(), ErrorKind::DataLoss);
+}
+
 TEST(NpyFile, ManyThreadsReadTheSameRows) {
   const TempFolder folder;
   ASSERT_TRUE(write_npy(folder.file("a"), numbers({1000, 3})));
