@@ -61,11 +61,7 @@ Result<bool> choose(const KeepInput& keep, bool rows, Element& example) {
 
 Result<void> Feed::operator()(const std::stop_token& stop) const {
   auto example = source(stop);
-  if (!example) {
-    const Error& error = example.error();
-    if (error.kind() == ErrorKind::OutOfRange && error.cause() != nullptr) queue.set_failure(*error.cause());
-    return fail(error);
-  }
+  if (!example) return fail(example.error());
   if (keep) {
     const auto kept = choose(keep, rows, *example);
     if (!kept) return fail(kept.error());

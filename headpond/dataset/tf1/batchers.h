@@ -45,6 +45,7 @@ struct ShuffleBatchOptions {
 };
 
 /// Whether to keep an example: a scalar of dtype boolean; with enqueue_many, also one boolean for each row.
+/// Its OutOfRange is the end of the source's data, without that example; any other error is a failure.
 using KeepInput = std::function<Result<Tensor>(const Element& example)>;
 
 /// A queue and the runner that fills it from sources. When all sources ended, the queue is closed; a source's

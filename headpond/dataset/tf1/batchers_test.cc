@@ -221,6 +221,19 @@ TEST_F(Batchers, AKeepInputOfAnotherFormIsAnErrorThatTheConsumerSees) {
             "own");
 }
 
+TEST_F(Batchers, AKeepInputMayEndTheData) {
+  const auto until_five = [](const Element& example) -> Result<Tensor> {
+    if (value(example) == 5) return end();
+    return Tensor::scalar(true);
+  };
+  auto options = of(2);
+  options.allow_smaller_final_batch = true;
+  const Batches batches = run(maybe_batch(counting(100), until_five, options));
+  EXPECT_EQ(batches.joined(), range(0, 5));
+  EXPECT_EQ(batches.end.kind(), ErrorKind::OutOfRange);
+  EXPECT_EQ(batches.end.cause(), nullptr);
+}
+
 TEST_F(Batchers, AFailedSourceIsTheCauseOfTheEnd) {
   const Source bad = [next = 0](const std::stop_token&) mutable -> Result<Element> {
     if (++next > 4) return fail(ErrorKind::DataLoss, "bad record");
