@@ -83,6 +83,7 @@ int main() {
   }
   const hp::Result<void> ended = coordinator.join();
   std::filesystem::remove_all(folder);
+  if (!ended) std::fprintf(stderr, "%s\n", ended.error().to_string().c_str());
 
   const bool each_twice = print_table(seen);
   std::printf("%d batches, %" PRId64 " records of %" PRId64 " files\n", batch_count, reader.num_records_produced(),

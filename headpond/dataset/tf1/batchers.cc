@@ -71,10 +71,13 @@ Result<void> Feed::operator()(const std::stop_token& stop) const {
               : queue.enqueue(std::move(*example), {.stop = stop});
 }
 
+void check_batch_size(const std::string& function, int64_t batch_size) {
+  if (batch_size < 1) refuse(function, fmt::format("batch_size is {}, at least 1 is needed", batch_size));
+}
+
 template <class Options>
 QueueOptions queue_options(const std::string& function, const Options& options, bool joins) {
-  if (options.batch_size < 1)
-    refuse(function, fmt::format("batch_size is {}, at least 1 is needed", options.batch_size));
+  check_batch_size(function, options.batch_size);
   if (options.num_threads < 1 || options.num_threads > kMostThreads) {
     refuse(function, fmt::format("num_threads is {}: 1 to {} are possible", options.num_threads, kMostThreads));
   }
@@ -142,7 +145,9 @@ Batcher::Batcher(Queue queue, QueueRunner runner, int64_t batch_size, bool allow
     : queue_(std::move(queue)),
       runner_(std::move(runner)),
       batch_size_(batch_size),
-      allow_smaller_final_batch_(allow_smaller_final_batch) {}
+      allow_smaller_final_batch_(allow_smaller_final_batch) {
+  check_batch_size("Batcher", batch_size);
+}
 
 Result<Element> Batcher::dequeue(Wait wait) const {
   return allow_smaller_final_batch_ ? queue_.dequeue_up_to(batch_size_, std::move(wait))

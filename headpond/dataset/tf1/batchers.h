@@ -53,6 +53,7 @@ using KeepInput = std::function<Result<Tensor>(const Element& example)>;
 /// too. With one thread a batch keeps the order. A handle: copies are the same batcher. Thread-safe.
 class Batcher {
  public:
+  /// Throws Exception(InvalidArgument) for a batch_size below 1.
   Batcher(Queue queue, QueueRunner runner, int64_t batch_size, bool allow_smaller_final_batch);
 
   const Queue& queue() const { return queue_; }

@@ -297,6 +297,11 @@ TEST_F(Batchers, NamedExamplesGiveNamedBatches) {
 
 TEST_F(Batchers, RefuseOptionsThatMakeNoSense) {
   EXPECT_REFUSES("batch: batch_size is 0", batch(counting(1), of(0)));
+  const FIFOQueue queue(headpond::internal::scalars(1));
+  const QueueRunner runner(queue, {[](std::stop_token) { return Result<void>(end()); }});
+  for (const int64_t batch_size : {0, -1}) {
+    EXPECT_REFUSES("Batcher: batch_size is " + std::to_string(batch_size), Batcher(queue, runner, batch_size, false));
+  }
   auto options = of(1);
   options.num_threads = 0;
   EXPECT_REFUSES("num_threads is 0", batch(counting(1), options));
