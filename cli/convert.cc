@@ -62,14 +62,24 @@ std::string summary(const Outcome& outcome) {
   return text;
 }
 
+// What is wrong with files is no wrong line: an error here, where they throw.
+Result<Dataset> open_records(const ConvertFlags& flags) try {
+  const Dataset samples = convert_samples(flags.from, flags.words);
+  return flags.to == "tar" ? as_tar_members(samples) : as_examples(samples);
+} catch (const Exception& e) {
+  const bool is_later = e.error().kind() == ErrorKind::Unimplemented;  // That kind would be taken for a wrong line.
+  return fail(is_later ? Error(ErrorKind::InvalidArgument, e.error().message(), e.error()) : e.error());
+}
+
 Result<Report> run(Session& session, const ConvertFlags& flags) {
   const auto refuse = [](const char* what) { throw Exception(Error(ErrorKind::InvalidArgument, what)); };
   if (flags.from.empty()) refuse("convert needs --from: idx, folder, csv, tar or wav");
   if (flags.out.empty()) refuse("convert needs --out, a folder");
+  if (const std::string why = words_refusal(flags.from, flags.words); !why.empty()) refuse(why.c_str());
   const int64_t begin = now_ns();
-  const Dataset samples = convert_samples(flags.from, flags.words);
-  const Dataset records = flags.to == "tar" ? as_tar_members(samples) : as_examples(samples);
-  Progress bar({.description = "convert", .total = records.node()->slots(), .enabled = session.progress()});
+  const auto records = open_records(flags);
+  if (!records) return fail(records.error());
+  Progress bar({.description = "convert", .total = records->node()->slots(), .enabled = session.progress()});
   int64_t shown = 0;
   const ShardOptions options = {.folder = flags.out,
                                 .name = flags.name,
@@ -82,7 +92,7 @@ Result<Report> run(Session& session, const ConvertFlags& flags) {
                                   bar.update(done - std::exchange(shown, done));
                                   return !session.stop().stop_requested();
                                 }};
-  auto report = write_shards(records, options);
+  auto report = write_shards(*records, options);
   bar.close();
   if (!report) return fail(report.error());
   const Outcome outcome = {std::move(*report), static_cast<double>(now_ns() - begin) * 1e-9};

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <limits>
@@ -11,19 +12,20 @@
 #include <string_view>
 #include <utility>
 
+#include "headpond/base/crc32c.h"
 #include "headpond/codec/wav.h"
 #include "headpond/dataset/ops.h"
 #include "headpond/io/csv.h"
 #include "headpond/io/example_writer.h"
 #include "headpond/io/file.h"
 #include "headpond/io/glob.h"
+#include "headpond/io/mapped_file.h"
 #include "headpond/io/npy.h"
+#include "headpond/io/tar.h"
 #include "headpond/io/tar_writer.h"
 
 namespace headpond::cli {
 namespace {
-
-[[noreturn]] void refuse(const std::string& what) { throw Exception(Error(ErrorKind::InvalidArgument, what)); }
 
 template <class T>
 T value_or_throw(Result<T> result) {
@@ -39,12 +41,10 @@ Dataset named(const Dataset& input, const std::vector<std::string>& names) {
 }
 
 Dataset idx_samples(const std::vector<std::string>& words) {
-  if (words.empty() || words.size() > 2) refuse("convert --from idx takes IMAGES and LABELS, or one file");
   return words.size() == 2 ? idx(words[0], words[1]) : named(idx(words[0]), {"data"});
 }
 
 Dataset folder_samples(const std::vector<std::string>& words) {
-  if (words.size() != 1) refuse("convert --from folder takes one folder, in which folders are labels");
   const std::string root = words[0] + (words[0].ends_with('/') ? "" : "/");
   return folder(words[0]) | map("path", [root](std::string_view path) { return std::string(path.substr(root.size())); },
                                 {.name = "below the folder"});
@@ -53,47 +53,106 @@ Dataset folder_samples(const std::vector<std::string>& words) {
 // A number that stands for none: of a column of integers with missing cells.
 constexpr int64_t kMissing = std::numeric_limits<int64_t>::min();
 
-// True iff all cells of the column, but missing ones, are integers.
-bool holds_integers(const std::vector<std::string>& paths, const std::string& column) {
-  const CsvColumn asked = {column, i64, Tensor::scalar(kMissing)};
+// A column of CSV files, as far as they were looked at.
+struct Column {
+  std::string name;
+  DType dtype;           // f32 too where one file has i64 and another f32.
+  bool integers = true;  // All cells are integers, or missing.
+  bool wide = false;     // One is an integer that f32 does not hold.
+  bool differs = false;  // Between files, in numbers.
+
+  bool is_open() const { return dtype == f32 || dtype == f64; }
+};
+
+void look_at_cell(std::string_view text, Column& column) {
+  constexpr int64_t kExact = int64_t{1} << 24;
+  const size_t begin = text.find_first_not_of(" \t"), end = text.find_last_not_of(" \t") + 1;
+  if (begin == std::string_view::npos) return;  // Missing.
   int64_t value = 0;
-  std::byte* const place = reinterpret_cast<std::byte*>(&value);
-  for (const std::string& path : paths) {
-    const auto file = value_or_throw(CsvFile::open(path, {.columns = {asked}}));
-    for (int64_t i = 0; i < file->size(); ++i) {
-      if (!file->read(i, {&place, 1}, {})) return false;
-    }
+  const auto read = std::from_chars(text.data() + begin + (text[begin] == '+' ? 1 : 0), text.data() + end, value);
+  const bool is_integer = read.ec == std::errc() && read.ptr == text.data() + end && value != kMissing;
+  column.integers = column.integers && is_integer;
+  column.wide = column.wide || (is_integer && (value > kExact || value < -kExact));
+}
+
+// The texts of columns of which the reader knows only that they hold numbers, or missing cells beside integers.
+void look_at_cells(const std::string& path, std::vector<Column>& columns) {
+  std::vector<CsvColumn> asked;
+  std::vector<Column*> open;
+  for (Column& column : columns) {
+    if (!column.is_open()) continue;
+    open.push_back(&column);
+    asked.push_back({column.name, bytes, Tensor::scalar(std::string_view())});
   }
-  return true;
+  if (asked.empty()) return;
+  const auto file = value_or_throw(CsvFile::open(path, {.columns = asked}));
+  std::vector<Tensor> cells(asked.size());
+  for (int64_t i = 0; i < file->size(); ++i) {
+    if (const auto read = file->read(i, {}, cells); !read) throw Exception(read.error());
+    for (size_t c = 0; c < cells.size(); ++c) look_at_cell(cells[c].bytes_at(0), *open[c]);
+  }
+}
+
+// What CsvFile says of a column over all files that have rows.
+std::vector<Column> joined_columns(const std::vector<std::string>& paths) {
+  std::vector<Column> columns;
+  bool any_rows = false;
+  for (const std::string& path : paths) {
+    const auto file = value_or_throw(CsvFile::open(path));
+    const Spec& found = file->fields();
+    if (columns.empty()) {
+      for (const FieldSpec& field : found) columns.push_back({field.name, field.dtype});
+    }
+    bool same = found.size() == columns.size();
+    for (size_t c = 0; same && c < found.size(); ++c) {
+      Column& column = columns[c];
+      same = found[c].name == column.name;
+      const DType dtype = found[c].dtype;
+      if (file->size() == 0 || (any_rows && dtype == column.dtype)) continue;  // Without rows its cells say nothing.
+      const bool is_text = any_rows && (dtype == bytes || column.dtype == bytes);
+      column.differs = any_rows;
+      column.dtype = is_text ? bytes : !any_rows ? dtype : dtype == f64 || column.dtype == f64 ? f64 : f32;
+    }
+    any_rows = any_rows || file->size() > 0;
+    if (!same) throw Exception(Error(ErrorKind::InvalidArgument, path + " has other columns than " + paths[0]));
+  }
+  return columns;
 }
 
 // A column has the type that all its cells fit, in all files: integers, else numbers, else texts.
 Dataset csv_samples(const std::vector<std::string>& words) {
   const auto paths = value_or_throw(expand_files(words));
-  if (paths.empty()) refuse("convert --from csv takes files or patterns");
+  std::vector<Column> found = joined_columns(paths);
+  for (const std::string& path : paths) look_at_cells(path, found);
   std::vector<CsvColumn> columns;
-  for (size_t f = 0; f < paths.size(); ++f) {
-    const Spec found = value_or_throw(CsvFile::open(paths[f]))->fields();
-    if (f > 0 && found.size() != columns.size()) refuse(paths[f] + " has other columns than " + paths[0]);
-    for (size_t c = 0; c < found.size(); ++c) {
-      if (f == 0) columns.push_back({found[c].name, found[c].dtype, std::nullopt});
-      if (columns[c].name != found[c].name) refuse(paths[f] + " has other columns than " + paths[0]);
-      if (found[c].dtype == bytes) columns[c].dtype = bytes;
-      if (found[c].dtype != *columns[c].dtype && *columns[c].dtype != bytes) columns[c].dtype = f64;
-    }
-  }
-  for (CsvColumn& column : columns) {
-    if (*column.dtype == bytes) {
-      column.default_value = Tensor::scalar(std::string_view());
-    } else if (holds_integers(paths, column.name)) {
-      column.dtype = i64;
-      column.default_value = Tensor::scalar(kMissing);
-    } else {
-      column.dtype = f32;  // As an Example holds numbers.
-      column.default_value = Tensor::scalar(std::numeric_limits<float>::quiet_NaN());
-    }
+  for (const Column& column : found) {
+    DType dtype = column.dtype;
+    if (column.is_open() && column.integers) dtype = i64;
+    if (dtype == f32 && column.differs && column.wide) dtype = f64;
+    CsvColumn& asked = columns.emplace_back(CsvColumn{column.name, dtype});
+    if (dtype == bytes) asked.default_value = Tensor::scalar(std::string_view());
+    if (dtype == i64) asked.default_value = Tensor::scalar(kMissing);
+    if (dtype == f32) asked.default_value = Tensor::scalar(std::numeric_limits<float>::quiet_NaN());
+    if (dtype == f64) asked.default_value = Tensor::scalar(std::numeric_limits<double>::quiet_NaN());
   }
   return csv(words, {.columns = columns});
+}
+
+// All parts that any sample has; one that lacks some has empty texts there, which are left out again.
+Dataset tar_samples(const std::vector<std::string>& words) {
+  std::vector<std::string> extensions;
+  for (const std::string& path : value_or_throw(expand_files(words))) {
+    const auto file = value_or_throw(MappedFile::open(path));
+    const auto samples = value_or_throw(group_tar(value_or_throw(index_tar(file->bytes(), path)), path));
+    if (const auto whole = file->check(); !whole) throw Exception(whole.error());
+    for (const TarSample& sample : samples.samples) {
+      for (const auto& part : sample.parts) {
+        const bool is_known = std::find(extensions.begin(), extensions.end(), part.extension) != extensions.end();
+        if (!is_known) extensions.push_back(part.extension);
+      }
+    }
+  }
+  return tar(words, {.extensions = extensions, .allow_missing = true});
 }
 
 Result<Element> wav_sample(std::string_view path) {
@@ -111,13 +170,17 @@ Result<Element> wav_sample(std::string_view path) {
 
 Dataset wav_samples(const std::vector<std::string>& words) {
   const auto paths = value_or_throw(expand_files(words));
-  if (paths.empty()) refuse("convert --from wav takes files or patterns");
+  uint32_t sizes = 0;
+  for (const std::string& path : paths) {
+    const std::string facts = fmt::format("{} {}\n", path, value_or_throw(MappedFile::open(path))->bytes().size());
+    sizes = crc32c_extend(sizes, std::as_bytes(std::span(facts)));
+  }
   const std::vector<std::string_view> views(paths.begin(), paths.end());
   const auto count = static_cast<int64_t>(views.size());
   const Spec spec = {
       {"name", bytes, {}}, {"file", bytes, {}}, {"sample_rate", i64, {}}, {"channels", i64, {}}, {"frames", i64, {}}};
   return from_tensor_slices(Tensor::from(std::span<const std::string_view>(views), {count})) |
-         map(wav_sample, {.output = spec, .name = "wav file"});
+         map(wav_sample, {.output = spec, .name = fmt::format("wav file, sizes={:08x}", sizes)});
 }
 
 template <class From>
@@ -148,6 +211,7 @@ Tensor listed(const Tensor& tensor) {
 bool is_missing(const Tensor& tensor) {
   if (tensor.rank() != 0) return false;
   if (tensor.dtype() == DType::f32) return std::isnan(tensor.as<float>()[0]);
+  if (tensor.dtype() == DType::f64) return std::isnan(tensor.as<double>()[0]);
   if (tensor.dtype() == DType::i64) return tensor.as<int64_t>()[0] == kMissing;
   return tensor.dtype() == DType::bytes && tensor.bytes_at(0).empty();
 }
@@ -158,18 +222,36 @@ std::string text_of(const Tensor& scalar) {
   return fmt::format("{}", listed(scalar).as<int64_t>()[0]);
 }
 
-// What follows the key in a member's name. A file keeps the ending of its own name.
-std::string ending_of(const FieldSpec& field, const Spec& spec, const Element& sample) {
+// The name of a file that the sample has as "file", of which the ending is kept; "": none.
+std::string file_name(const Spec& spec, const Element& sample) {
+  const bool has_file = std::any_of(spec.begin(), spec.end(), [](const FieldSpec& f) { return f.name == "file"; });
+  for (size_t f = 0; has_file && f < spec.size(); ++f) {
+    const bool is_name = (spec[f].name == "path" || spec[f].name == "name") && spec[f].dtype == bytes;
+    if (is_name) return std::string(sample[f].bytes_at(0));
+  }
+  return "";
+}
+
+// What follows the key in a member's name.
+std::string ending_of(const FieldSpec& field, const std::string& file) {
   if (field.name == "label") return "cls";
-  if (field.name == "file") {
-    for (size_t f = 0; f < spec.size(); ++f) {
-      if (spec[f].name != "path" && spec[f].name != "name") continue;
-      std::string ending = std::filesystem::path(sample[f].bytes_at(0)).extension().string();
-      for (char& c : ending) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-      if (ending.size() > 1) return ending.substr(1);
-    }
+  if (field.name == "file" && !file.empty()) {
+    std::string ending = std::filesystem::path(file).extension().string();
+    for (char& c : ending) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    if (ending.size() > 1) return ending.substr(1);
   }
   return field.shape.rank() > 0 ? field.name + ".npy" : field.name;
+}
+
+// Whether a reader of the archive finds the sample as it was meant: so many parts, all of this key.
+Result<void> check_members(const std::string& members, const std::string& key, size_t count) {
+  const auto index = index_tar(std::as_bytes(std::span(members)), "sample " + key);
+  if (!index) return fail(index.error());
+  const auto samples = group_tar(*index, "sample " + key);
+  if (!samples) return fail(samples.error());
+  const bool is_one = samples->samples.size() == 1 && samples->samples[0].key == key;
+  if (count == 0 || (is_one && samples->samples[0].parts.size() == count)) return {};
+  return fail(ErrorKind::InvalidArgument, fmt::format("sample {}: names of fields that are no parts of a sample", key));
 }
 
 Result<std::string> tar_members(const Spec& spec, const Element& sample) {
@@ -177,8 +259,11 @@ Result<std::string> tar_members(const Spec& spec, const Element& sample) {
   for (size_t f = 0; f < spec.size(); ++f) {
     if (spec[f].name == "__key__") key = sample[f].bytes_at(0);
   }
+  const std::string file = file_name(spec, sample);
+  size_t count = 0;
   for (size_t f = 0; f < spec.size(); ++f) {
-    if (spec[f].name == "__key__") continue;
+    const bool is_content = spec[f].name == "file" && !file.empty();
+    if (spec[f].name == "__key__" || (is_missing(sample[f]) && !is_content)) continue;
     std::string content;
     if (sample[f].rank() > 0) {
       auto array = npy_bytes(sample[f]);
@@ -187,23 +272,41 @@ Result<std::string> tar_members(const Spec& spec, const Element& sample) {
     } else {
       content = sample[f].dtype() == DType::bytes ? std::string(sample[f].bytes_at(0)) : text_of(sample[f]);
     }
-    const std::string name = key + "." + ending_of(spec[f], spec, sample);
+    const std::string name = key + "." + ending_of(spec[f], file);
     if (auto added = append_tar_member(members, name, content); !added) return fail(added.error());
+    ++count;
   }
+  if (auto good = check_members(members, key, count); !good) return fail(good.error());
   return members;
 }
 
 }  // namespace
 
+std::string words_refusal(const std::string& from, const std::vector<std::string>& words) {
+  if (from == "idx") {
+    return words.empty() || words.size() > 2 ? "convert --from idx takes IMAGES and LABELS, or one file" : "";
+  }
+  if (from == "folder")
+    return words.size() != 1 ? "convert --from folder takes one folder, in which folders are labels" : "";
+  return words.empty() ? fmt::format("convert --from {} takes files or patterns", from) : "";
+}
+
 Dataset convert_samples(const std::string& from, const std::vector<std::string>& words) {
   if (from == "idx") return idx_samples(words);
   if (from == "csv") return csv_samples(words);
   if (from == "folder") return folder_samples(words);
-  if (from == "tar") return tar(words);
+  if (from == "tar") return tar_samples(words);
   return wav_samples(words);
 }
 
 Dataset as_examples(const Dataset& samples) {
+  for (const FieldSpec& field : samples.spec()) {
+    if (field.dtype != f64) continue;
+    throw Exception(
+        Error(ErrorKind::Unimplemented, fmt::format("'{}' has numbers that the 32 bits of an Example's floats "
+                                                    "cannot hold; --to tar keeps them",
+                                                    field.name)));
+  }
   const auto to_example = [spec = samples.spec()](const Element& sample) -> Result<std::string> {
     std::vector<NamedTensor> features;
     for (size_t f = 0; f < spec.size(); ++f) {

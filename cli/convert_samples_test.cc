@@ -51,9 +51,12 @@ TEST(ConvertSamples, OfIdxHaveNames) {
   EXPECT_EQ(to_string(convert_samples("idx", {folder.file("images"), folder.file("labels")}).spec()),
             "{'image': uint8[2], 'label': uint8[]}");
   EXPECT_EQ(to_string(convert_samples("idx", {folder.file("images")}).spec()), "{'data': uint8[2]}");
-  EXPECT_THROW((void)convert_samples("idx", {}), Exception);
-  EXPECT_THROW((void)convert_samples("folder", {"a", "b"}), Exception);
-  EXPECT_THROW((void)convert_samples("wav", {}), Exception);
+  EXPECT_THROW((void)convert_samples("idx", {folder.file("none")}), Exception);
+  EXPECT_NE(words_refusal("idx", {}), "");
+  EXPECT_NE(words_refusal("idx", {"a", "b", "c"}), "");
+  EXPECT_NE(words_refusal("folder", {"a", "b"}), "");
+  EXPECT_NE(words_refusal("wav", {}), "");
+  EXPECT_EQ(words_refusal("idx", {"a", "b"}), "");
 }
 
 TEST(AsExamples, WidensIntegersAndLeavesOutWhatIsMissing) {
@@ -68,7 +71,7 @@ TEST(AsExamples, WidensIntegersAndLeavesOutWhatIsMissing) {
   EXPECT_EQ(parsed(real, one_sample("x", Tensor::scalar(0.5F))).as<float>()[0], 0.5F);
   const float missing = std::numeric_limits<float>::quiet_NaN();
   EXPECT_EQ(parsed(real, one_sample("x", Tensor::scalar(missing))).as<float>()[0], 7.5F);
-  EXPECT_THAT(texts(as_examples(one_sample("x", Tensor::scalar(0.5)))), ElementsAre(HasSubstr("float64")));
+  EXPECT_THROW((void)as_examples(one_sample("x", Tensor::scalar(0.5))), Exception) << "it would be rounded";
 }
 
 TEST(AsTarMembers, NamesMembersByKeyAndField) {
@@ -86,6 +89,48 @@ TEST(AsTarMembers, NamesMembersByKeyAndField) {
   test::put_file(folder.file("x.tar"), test::to_bytes(archive));
   EXPECT_THAT(member_names(texts(as_tar_members(convert_samples("tar", {folder.file("x.tar")})))[0]),
               ElementsAre("a/b.png", "a/b.cls"));
+}
+
+TEST(AsTarMembers, LeavesOutWhatIsMissingAndRefusesNamesThatDoNotComeBack) {
+  const auto one = [](const std::string& name, const Tensor& value) {
+    return texts(as_tar_members(one_sample(name, value)))[0];
+  };
+  EXPECT_EQ(one("n", Tensor::scalar(std::numeric_limits<int64_t>::min())), "");
+  EXPECT_EQ(one("x", Tensor::scalar(std::numeric_limits<double>::quiet_NaN())), "");
+  EXPECT_THAT(one("km/h", Tensor::scalar(int64_t{5})), HasSubstr("InvalidArgument"));
+  EXPECT_THAT(member_names(one("x", Tensor::scalar(0.1))), ElementsAre("00000000.x")) << "control";
+}
+
+TEST(ConvertSamples, OfTarHaveThePartsOfAllSamples) {
+  const test::TempFolder folder;
+  std::string archive;
+  for (const char* name : {"a.x", "b.x", "b.y"}) ASSERT_TRUE(append_tar_member(archive, name, name));
+  test::put_file(folder.file("x.tar"), test::to_bytes(archive));
+  const Dataset samples = convert_samples("tar", {folder.file("x.tar")});
+  EXPECT_EQ(to_string(samples.spec()), "{'__key__': bytes[], 'x': bytes[], 'y': bytes[]}");
+  const auto all = texts(as_tar_members(samples));
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_THAT(member_names(all[0]), ElementsAre("a.x"));
+  EXPECT_THAT(member_names(all[1]), ElementsAre("b.x", "b.y"));
+}
+
+TEST(ConvertSamples, OfCsvHaveTheTypeThatAllCellsFit) {
+  const test::TempFolder folder;
+  const auto spec = [&](const std::vector<std::string>& contents) {
+    std::vector<std::string> paths;
+    for (const std::string& content : contents) {
+      paths.push_back(folder.file(std::to_string(paths.size())));
+      test::put_file(paths.back(), test::to_bytes(content));
+    }
+    return to_string(convert_samples("csv", paths).spec());
+  };
+  EXPECT_EQ(spec({"a,b,c\n1,0.5,x\n,2,\n"}), "{'a': int64[], 'b': float32[], 'c': bytes[]}");
+  EXPECT_EQ(spec({"a\n", "a\n1\n", "a\n"}), "{'a': int64[]}") << "a file without rows says nothing";
+  EXPECT_EQ(spec({"a\n1\n", "a\n0.5\n"}), "{'a': float32[]}");
+  EXPECT_EQ(spec({"a\n17031081501\n", "a\n0.5\n"}), "{'a': float64[]}") << "it would be rounded";
+  EXPECT_EQ(spec({"a\n1\n", "a\nx\n"}), "{'a': bytes[]}");
+  EXPECT_EQ(spec({"a\n17031081500\n \n"}), "{'a': int64[]}") << "with missing cells too";
+  EXPECT_THROW((void)spec({"a\n1\n", "b\n1\n"}), Exception);
 }
 
 }  // namespace

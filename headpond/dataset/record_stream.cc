@@ -64,7 +64,10 @@ class StreamIterator final : public Iterator {
     auto reader = node_.open(file_);
     if (!reader) return fail(std::move(reader).error());
     if (at_.offset > 0) {
-      if (auto found = (*reader)->seek(at_); !found) return found;
+      const auto found = (*reader)->seek(at_);
+      // Not OutOfRange: that would be the end of the data for who passes it on.
+      if (!found)
+        return fail(Error(ErrorKind::DataLoss, "where the state was: " + found.error().message(), found.error()));
     }
     reader_ = std::move(*reader);
     return {};

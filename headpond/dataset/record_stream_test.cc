@@ -71,7 +71,7 @@ TEST_F(RecordStream, RefusesAPlaceThatNoFileHas) {
   ASSERT_TRUE(lost);
   const auto error = lost->next();
   ASSERT_FALSE(error);
-  EXPECT_EQ(error.error().kind(), ErrorKind::OutOfRange);
+  EXPECT_EQ(error.error().kind(), ErrorKind::DataLoss);
 }
 
 }  // namespace

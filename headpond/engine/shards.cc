@@ -52,6 +52,11 @@ std::optional<std::string> refusal(const Dataset& records, const ShardOptions& o
   return std::nullopt;
 }
 
+bool exists(const std::string& path) {
+  std::error_code none;
+  return fs::exists(path, none);
+}
+
 // The one shard that is being written, under its partial name.
 class Output {
  public:
@@ -92,7 +97,7 @@ class ShardSet {
     fs::create_directories(options_.folder, error);
     if (error) return fail(ErrorKind::FailedPrecondition, fmt::format("{}: {}", options_.folder, error.message()));
     HEADPOND_TRY(refuse_others());
-    HEADPOND_TRY(options_.resume && fs::exists(plan_path()) ? compare_plan() : start_over());
+    HEADPOND_TRY(options_.resume && exists(plan_path()) ? compare_plan() : start_over());
     HEADPOND_TRY(find_what_is_there());
     HEADPOND_TRY(write_rest());
     return report();
@@ -139,7 +144,8 @@ class ShardSet {
     const std::string ending = fmt::format("-of-{:05}.{}", options_.shards, extension_of(options_));
     return each_of_this_name([&](const fs::path& path) -> Result<void> {
       const std::string name = path.filename().string();
-      if (name.ends_with(ending) || name.ends_with(ending + kPartial)) return {};
+      const bool has_number = std::stoll(name.substr(options_.name.size() + 1, 5)) < options_.shards;
+      if (has_number && (name.ends_with(ending) || name.ends_with(ending + kPartial))) return {};
       return fail(ErrorKind::FailedPrecondition,
                   fmt::format("{} is of another set named '{}': remove it, or choose another name or folder",
                               path.string(), options_.name));
@@ -173,19 +179,30 @@ class ShardSet {
   }
 
   Result<void> find_what_is_there() {
-    while (shard_ < options_.shards && fs::exists(path_of(shard_))) ++shard_;
+    while (shard_ < options_.shards && exists(path_of(shard_))) ++shard_;
     in_shard_ = 0;
     if (shard_ == options_.shards) return {};
     const std::string partial = path_of(shard_) + kPartial;
-    const bool goes_on = options_.format == ShardFormat::tfrecord && options_.compression == Compression::none;
-    HEADPOND_TRY(output_.emplace().open(partial, options_, goes_on));
-    if (!goes_on) return {};
-    const auto there = RecordFile::open(partial, {.keep_index = false});
-    if (!there) return fail(there.error());
-    in_shard_ = static_cast<int64_t>((*there)->size());
-    if (in_shard_ <= size_of(shard_)) return {};
-    return fail(ErrorKind::FailedPrecondition,
-                fmt::format("{} has {} records, {} belong there", partial, in_shard_, size_of(shard_)));
+    const bool is_plain = options_.format == ShardFormat::tfrecord && options_.compression == Compression::none;
+    if (is_plain) {
+      const auto behind = output_.emplace().open(partial, options_, true);
+      const bool is_damaged = !behind && behind.error().kind() == ErrorKind::DataLoss;
+      if (!behind && !is_damaged) return behind;
+      const auto there = is_damaged ? std::nullopt : whole_records(partial);
+      in_shard_ = there.value_or(0);
+      if (there) return {};
+    }
+    return output_.emplace().open(partial, options_, false);
+  }
+
+  // How many records a partial shard has; nullopt unless all are whole and belong there: a power cut may leave others.
+  std::optional<int64_t> whole_records(const std::string& partial) const {
+    const auto file = RecordFile::open(partial, {.keep_index = false});
+    if (!file || static_cast<int64_t>((*file)->size()) > size_of(shard_)) return std::nullopt;
+    for (uint64_t i = 0; i < (*file)->size(); ++i) {
+      if (!(*file)->at(i)) return std::nullopt;
+    }
+    return static_cast<int64_t>((*file)->size());
   }
 
   Result<void> write_rest() {

@@ -141,6 +141,26 @@ TEST_F(Shards, GoOnBehindATornRecord) {
   }
 }
 
+TEST_F(Shards, WriteAPartialShardAnewThatIsDamaged) {
+  ASSERT_TRUE(write_shards(records(), options("whole")));
+  const auto whole = files("whole");
+  auto damaged = whole.at("data-00000-of-00004.tfrecord");
+  damaged[13] ^= std::byte{1};
+  ASSERT_TRUE(write_shards(records(), options("a")));
+  for (const char* shard : {"0", "1", "2", "3"}) {
+    std::filesystem::remove(folder_.file(std::string("a/data-0000") + shard + "-of-00004.tfrecord"));
+  }
+  test::put_file(folder_.file("a/data-00000-of-00004.tfrecord.partial"), damaged);
+  ShardOptions rest = options("a");
+  rest.resume = true;
+  const auto report = write_shards(records(), rest);
+  ASSERT_TRUE(report) << report.error();
+  EXPECT_EQ(report->resumed_from, 0);
+  EXPECT_EQ(files("a"), whole);
+  test::put_file(folder_.file("a/data-00009-of-00004.tfrecord"), {});
+  EXPECT_FALSE(write_shards(records(), rest)) << "a reader would take it too";
+}
+
 TEST_F(Shards, AreWholeOrNotThere) {
   std::atomic<bool> fails = true;
   const Dataset dataset = range(kRecords) | map(

@@ -7,6 +7,7 @@
 #include <xxhash.h>
 
 #include <filesystem>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -20,12 +21,14 @@ class FileWriter::State {
  public:
   State(internal::Descriptor file, std::string path) : file_(std::move(file)), path_(std::move(path)) {}
 
-  Result<void> write(std::span<const std::byte> bytes) {
+  Result<void> write(std::span<const std::byte> bytes) try {
     constexpr size_t kGatheredBytes = 64 * 1024;
     if (error_) return fail(error_);
     if (!file_) return fail(ErrorKind::FailedPrecondition, fmt::format("{}: write after close", path_));
     gathered_.insert(gathered_.end(), bytes.begin(), bytes.end());
     return gathered_.size() < kGatheredBytes ? Result<void>() : write_out();
+  } catch (const std::bad_alloc&) {
+    return kept(fail(current_exception_error()));
   }
 
   bool is_open() const { return static_cast<bool>(file_); }

@@ -50,7 +50,8 @@ class Rows final : public internal::SourceFile {
 
 std::string options_label(const CsvOptions& options) {
   std::string label = fmt::format("delimiter={:?}, quote={:d}, comment={:d}, header={}", options.delimiter,
-                                  options.quote, options.comment, options.header);
+                                  options.quote, options.comment, options.header) +
+                      (options.skip_bom ? "" : ", skip_bom=false");
   for (const std::string& value : options.na_values) label += fmt::format(", na='{}'", value);
   return label;
 }

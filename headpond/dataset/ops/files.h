@@ -57,6 +57,7 @@ struct TarOptions {
   /// Which parts of a sample are fields, of dtype bytes, in lower case; a sample without one of them is an error in its
   /// place. None: those of the first sample.
   std::vector<std::string> extensions = {};
+  bool allow_missing = false;  ///< A part that a sample lacks is an empty text and no error.
 };
 
 /// The samples of tar archives by WebDataset's convention (io/tar.h): fields "__key__", the sample's key, and one per

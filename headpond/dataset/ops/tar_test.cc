@@ -43,6 +43,8 @@ TEST_F(TarFiles, AreSamplesByKey) {
 
 TEST_F(TarFiles, TellASampleThatLacksAPartAndGoOn) {
   const std::string path = write("1.tar", {{"a.x", "1"}, {"a.y", "2"}, {"b.x", "3"}, {"c.x", "4"}, {"c.y", "5"}});
+  EXPECT_THAT(elements(tar(path, {.extensions = {"x", "y"}, .allow_missing = true})),
+              ElementsAre("'a', '1', '2'", "'b', '3', ''", "'c', '4', '5'"));
   EXPECT_THAT(elements(tar(path)),
               ElementsAre("'a', '1', '2'",
                           AllOf(HasSubstr("!InvalidArgument"), HasSubstr(path), HasSubstr("'b'"), HasSubstr("'y'")),

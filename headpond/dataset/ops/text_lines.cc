@@ -40,8 +40,9 @@ class Lines final : public internal::SourceFile {
 Dataset text_lines(const std::vector<std::string>& patterns, const LineFileOptions& options) {
   const std::vector<std::string> paths = internal::expand_or_throw("text_lines", patterns);
   Node::Facts facts{.op = "text_lines",
-                    .args = fmt::format("{}, skip_header_lines={}, skip_bom={}", internal::files_label(patterns, paths),
-                                        options.skip_header_lines, options.skip_bom),
+                    .args = fmt::format("{}, skip_header_lines={}, skip_bom={}, max_line_bytes={}",
+                                        internal::files_label(patterns, paths), options.skip_header_lines,
+                                        options.skip_bom, options.max_line_bytes),
                     .spec = {{"", DType::bytes, {}}}};
   std::vector<internal::NamedSourceFile> files;
   for (const std::string& path : paths) {
