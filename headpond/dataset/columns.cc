@@ -65,8 +65,8 @@ void gather_rows(const std::byte* rows, size_t row_size, std::span<const int64_t
 void gather_texts(const Tensor& rows, std::span<const int64_t> positions, std::byte* to) {
   for (const int64_t i : positions) {
     const std::string_view text = rows.bytes_at(i);
-    std::memcpy(to, &text, sizeof(text));
-    to += sizeof(text);
+    std::memcpy(to, &text, sizeof(std::string_view));
+    to += sizeof(std::string_view);
   }
 }
 

@@ -185,7 +185,7 @@ class ShardSet {
     const std::string partial = path_of(shard_) + kPartial;
     const bool is_plain = options_.format == ShardFormat::tfrecord && options_.compression == Compression::none;
     if (is_plain) {
-      const auto behind = output_.emplace().open(partial, options_, true);
+      auto behind = output_.emplace().open(partial, options_, true);
       const bool is_damaged = !behind && behind.error().kind() == ErrorKind::DataLoss;
       if (!behind && !is_damaged) return behind;
       const auto there = is_damaged ? std::nullopt : whole_records(partial);

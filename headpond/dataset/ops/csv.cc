@@ -83,10 +83,9 @@ Dataset csv(const std::vector<std::string>& patterns, const CsvOptions& options)
     files.push_back({path, std::move(rows)});
   }
   internal::check_names("csv", spec);
-  Node::Facts facts{.op = "csv",
-                    .args = fmt::format("{}, {}{}, {}", internal::files_label(patterns, paths), options_label(options),
-                                        defaults_label(options), to_string(spec)),
-                    .spec = std::move(spec)};
+  const std::string label = fmt::format("{}, {}{}, {}", internal::files_label(patterns, paths), options_label(options),
+                                        defaults_label(options), to_string(spec));
+  Node::Facts facts{.op = "csv", .args = label, .spec = std::move(spec)};
   return internal::source_files(std::move(facts), std::move(files));
 }
 

@@ -47,9 +47,8 @@ Dataset npy(const std::vector<std::string>& patterns) {
     files.push_back({path, std::move(rows)});
   }
   if (files.empty()) internal::refuse("npy", "no files: nothing tells what a row is");
-  Node::Facts facts{.op = "npy",
-                    .args = fmt::format("{}, {}", internal::files_label(patterns, paths), to_string(spec)),
-                    .spec = std::move(spec)};
+  const std::string label = fmt::format("{}, {}", internal::files_label(patterns, paths), to_string(spec));
+  Node::Facts facts{.op = "npy", .args = label, .spec = std::move(spec)};
   return internal::source_files(std::move(facts), std::move(files));
 }
 

@@ -45,6 +45,7 @@ Dataset text_lines(const std::vector<std::string>& patterns, const LineFileOptio
                                         options.skip_bom, options.max_line_bytes),
                     .spec = {{"", DType::bytes, {}}}};
   std::vector<internal::NamedSourceFile> files;
+  files.reserve(paths.size());
   for (const std::string& path : paths) {
     files.push_back({path, std::make_unique<Lines>(internal::value_or_throw(LineFile::open(path, options)))});
   }
