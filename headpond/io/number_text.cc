@@ -43,7 +43,7 @@ bool is_below_one(std::string_view number) {
   if (first == std::string_view::npos) return true;
   // The number is 0.d1d2... times 10 to this power.
   const int64_t power = first < point ? static_cast<int64_t>(point - first) : -static_cast<int64_t>(first - point - 1);
-  return power + exponent <= 0;
+  return power + std::clamp(exponent, INT64_MIN / 2, INT64_MAX / 2) <= 0;
 }
 
 NumberFault read_number_as(DType dtype, std::string_view text, std::byte* to) {
