@@ -39,6 +39,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     require(is_deep || got.error().kind() == headpond::ErrorKind::InvalidArgument);
     return 0;
   }
+  require(text.find('\0') == std::string_view::npos);  // Which the other way through would take for the text's end.
   const auto object = nlohmann::json::parse(text, nullptr, false);
   require(object.is_object());
   const std::vector<Tensor>& tensors = *got;

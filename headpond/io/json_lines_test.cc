@@ -120,7 +120,9 @@ TEST(JsonParser, RefusesNumbersThatTheDtypeCannotHold) {
   EXPECT_THAT(error({.key = "x", .dtype = u8}, R"({"x":-1})"), HasSubstr("the number '-1'"));
   EXPECT_THAT(error({.key = "x", .dtype = f32}, R"({"x":1e39})"), HasSubstr("beyond it"));
   EXPECT_THAT(error({.key = "x"}, R"({"y":1e400})"), HasSubstr("beyond float64"));
+  EXPECT_THAT(error({.key = "x"}, R"({"x":1e9223372036854775807})"), HasSubstr("beyond float64"));
   EXPECT_THAT(one({.key = "x"}, R"({"x":1e-60})")->as<float>(), ElementsAre(0));
+  EXPECT_THAT(one({.key = "x"}, R"({"x":0.01e-9223372036854775808})")->as<float>(), ElementsAre(0));
   EXPECT_THAT(one({.key = "x", .dtype = u64}, R"({"x":18446744073709551615})")->as<uint64_t>(),
               ElementsAre(UINT64_MAX));
 }
@@ -130,6 +132,10 @@ TEST(JsonParser, RefusesWhatIsNoJsonAndNoObject) {
        {"", "  ", "{", "{\"x\":}", "{\"x\":1,}", "{\"x\":01}", "{'x':1}", "{\"x\":1} {}", "{\"x\":NaN}", "{\"x\":1]",
         "{\"x\":\"\n\"}", "{\"x\":\"\xff\"}", "{\"x\":\"\\ud800\"}", "{\"x\":1 /*c*/}", "[1]", "1", "null", "\"x\""}) {
     EXPECT_THAT(error({.key = "x"}, text), HasSubstr("offset")) << text;
+  }
+  for (const std::string_view text :
+       {std::string_view("{\"x\":1}\0{\"x\":2}", 15), std::string_view("{\"x\":1} \0", 9)}) {
+    EXPECT_THAT(error({.key = "x"}, text), HasSubstr("something follows the object, at offset")) << text;
   }
   EXPECT_EQ(error({.key = "x"}, "[1]"), "JSON: an object expected, found something else, at offset 0");
   EXPECT_EQ(error({.key = "x"}, "{\"a\":1,\"x\":tru}"),
