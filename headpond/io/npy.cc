@@ -2,6 +2,7 @@
 #include "headpond/io/npy.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -123,10 +124,9 @@ class NpyFile::State {
       return fail(ErrorKind::OutOfRange, fmt::format("{}: no row {}: there are {}", name_, i, size()));
     }
     const std::span<std::byte> row(to, row_bytes_);
-    copy_values(header_, content_.subspan(header_.begin + static_cast<uint64_t>(i) * row_bytes_, row_bytes_), row);
-    // Where the file was cut, zeros were read.
-    const bool doubtful = !row.empty() && row.back() == std::byte{0};
-    if (file_ != nullptr && (doubtful || file_->lost())) HEADPOND_TRY(file_->check());
+    const auto source = content_.subspan(header_.begin + static_cast<uint64_t>(i) * row_bytes_, row_bytes_);
+    copy_values(header_, source, row);
+    if (file_ != nullptr) HEADPOND_TRY(check_read(source));
     return check_booleans(header_, row, name_);
   }
 
@@ -149,6 +149,19 @@ class NpyFile::State {
   }
 
  private:
+  // After `source` was copied. Where the file was cut, zeros were read up to the page's end. All pages behind are
+  // missing, which a touch of the last one tells; only of a row that ends in the last page the system must be asked.
+  Result<void> check_read(std::span<const std::byte> source) const {
+    static const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+    bool must_ask = false;
+    if (!source.empty() && source.back() == std::byte{0}) {
+      (void)*static_cast<const volatile std::byte*>(&content_.back());
+      const auto last = static_cast<size_t>(&source.back() - content_.data());
+      must_ask = last / page == (content_.size() - 1) / page;
+    }
+    return must_ask || file_->lost() ? file_->check() : Result<void>();
+  }
+
   const std::string name_;
   const std::unique_ptr<MappedFile> file_;
   const std::span<const std::byte> content_;

@@ -7,11 +7,13 @@
 
 #include <array>
 #include <cstring>
+#include <filesystem>
 #include <numeric>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "headpond/io/system_internal.h"
 #include "tests/test_files.h"
 
 namespace headpond {
@@ -144,6 +146,39 @@ TEST(NpyFile, ACutWithinAPageIsNoticedThoughNoSignalTells) {
   EXPECT_TRUE(file->at(19)) << "control";
   ASSERT_EQ(truncate(folder.file("a").c_str(), 200), 0);
   EXPECT_EQ(file->at(19).error().kind(), ErrorKind::DataLoss);
+}
+
+TEST(NpyFile, ACutWithinAPageIsNoticedWhateverTheByteOrder) {
+  const TempFolder folder;
+  put_file(folder.file("a"), file_of(dict(">u2", false, "(20,)"), counted(40)));
+  const auto file = NpyFile::open(folder.file("a")).value();
+  EXPECT_TRUE(file->at(19)) << "control";
+  const auto bytes = static_cast<off_t>(std::filesystem::file_size(folder.file("a")));
+  ASSERT_EQ(truncate(folder.file("a").c_str(), bytes - 1), 0);
+  EXPECT_EQ(file->at(19).error().kind(), ErrorKind::DataLoss);
+}
+
+TEST(NpyFile, ACutWithinAPageOfTheMiddleIsNoticed) {
+  const TempFolder folder;
+  ASSERT_TRUE(write_npy(folder.file("a"), Tensor::from<int64_t>(std::vector<int64_t>(100'000, INT64_MAX), {100'000})));
+  const auto file = NpyFile::open(folder.file("a")).value();
+  ASSERT_EQ(truncate(folder.file("a").c_str(), 128 + 8 * 50'000), 0);
+  EXPECT_EQ(file->at(50'000).error().kind(), ErrorKind::DataLoss);
+}
+
+TEST(NpyFile, RowsThatEndInAZeroDoNotAskTheSystem) {
+  const TempFolder folder;
+  ASSERT_TRUE(write_npy(folder.file("a"), Tensor::from<int64_t>(std::vector<int64_t>(10'000, 1), {10'000})));
+  const auto file = NpyFile::open(folder.file("a")).value();
+  int calls = 0;
+  const internal::FaultInjection count([&calls](std::string_view) {
+    ++calls;
+    return internal::Fault{};
+  });
+  for (int64_t i = 0; i < 9'000; ++i) EXPECT_TRUE(file->at(i));
+  EXPECT_EQ(calls, 0);
+  EXPECT_TRUE(file->at(9'999));
+  EXPECT_EQ(calls, 1) << "control: in the last page only the system knows";
 }
 
 TEST(NpyFile, ManyThreadsReadTheSameRows) {
