@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // CSV files from any bytes. The first byte chooses the dialect. Whatever types are found in the content, every row must
-// be readable with them; and the cells of a row, written again with quotes, must be read as the same cells.
+// be readable with them, and every number be the one that the C library reads; and the cells of a row, written again
+// with quotes, must be read as the same cells.
+#include <cerrno>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <span>
 #include <string>
 #include <vector>
@@ -40,6 +44,38 @@ Cells cells_of(const headpond::CsvFile& file, int64_t i) {
   return cells;
 }
 
+std::string trimmed(const std::string& text) {
+  const size_t begin = text.find_first_not_of(" \t");
+  return begin == std::string::npos ? "" : text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
+}
+
+bool is_same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
+
+bool is_number_of(const headpond::Tensor& cell, const std::string& text) {
+  char* end = nullptr;
+  const bool is_missing = text.empty() || text == "NA";
+  if (cell.dtype() == headpond::DType::i64) {
+    errno = 0;
+    const int64_t integer = std::strtoll(text.c_str(), &end, 10);
+    return !is_missing && errno == 0 && *end == 0 && cell.as<int64_t>()[0] == integer;
+  }
+  const bool is_f32 = cell.dtype() == headpond::DType::f32;
+  const double found = is_f32 ? static_cast<double>(cell.as<float>()[0]) : cell.as<double>()[0];
+  if (is_missing) return std::isnan(found);
+  const double number = is_f32 ? static_cast<double>(std::strtof(text.c_str(), &end)) : std::strtod(text.c_str(), &end);
+  return *end == 0 && is_same(found, number);
+}
+
+// Row i of the same content with the types found and as text.
+void check_numbers(const headpond::CsvFile& file, const headpond::CsvFile& plain, int64_t i) {
+  std::vector<headpond::Tensor> row(file.fields().size());
+  require(file.read(i, {}, row).has_value());
+  const Cells texts = cells_of(plain, i);
+  for (size_t k = 0; k < row.size(); ++k) {
+    require(row[k].dtype() == headpond::DType::bytes || is_number_of(row[k], trimmed(texts[k])));
+  }
+}
+
 // All columns of `file` as they stand there.
 headpond::CsvOptions as_bytes(const headpond::CsvFile& file, headpond::CsvOptions options) {
   for (const auto& field : file.fields()) {
@@ -61,11 +97,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if ((data[0] & 16) != 0) options.max_row_bytes = 20;
   const auto file = headpond::CsvFile::over("fuzz", bytes, options);
   if (!file) return 0;
-  for (int64_t i = 0; i < (*file)->size(); ++i) (void)cells_of(**file, i);
   headpond::CsvOptions text = as_bytes(**file, options);
   text.na_values.clear();
   const auto plain = headpond::CsvFile::over("fuzz", bytes, text);
   require(plain && (*plain)->size() == (*file)->size());
+  for (int64_t i = 0; i < (*file)->size(); ++i) check_numbers(**file, **plain, i);
   text.header = false;
   text.skip_bom = false;
   text.max_row_bytes = UINT64_MAX;
