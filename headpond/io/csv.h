@@ -38,9 +38,10 @@ struct CsvOptions {
 };
 
 /// Opened in one pass that finds all rows, 8 bytes each, and the types that are not given. Of a column whose cells, but
-/// the missing ones, are numbers: i64 iff all are integers and none is missing, else f32, or f64 if one is an integer
-/// beyond 2^24 or a number beyond f32; a missing cell is NaN. Of all others, and of numbers beyond i64 or f64: bytes, a
-/// missing cell is empty. Of a column of missing cells only: f32. Thread-safe. What is appended later is not seen.
+/// the missing ones, are numbers: i64 iff all are integers and none is missing, else f32, or f64 if one is whole and
+/// beyond 2^24, however it is written, or beyond f32, or 0 only as f32; a missing cell is NaN. Of all others, and of
+/// numbers beyond i64 or f64: bytes, a missing cell is empty. Of a column of missing cells only: f32. Thread-safe. What
+/// is appended later is not seen.
 class CsvFile {
  public:
   /// As LineFile::open(), gzip and zlib too. InvalidArgument, with file, row, line and offset, iff a quote is not

@@ -63,7 +63,9 @@ void CsvGuess::see(std::string_view text, bool is_missing) {
   are_integers_ = false;
   // An integer beyond i64 is a name rather than a quantity.
   are_numbers_ = fault != NumberFault::out_of_range && read_number(text, large) == NumberFault::none;
-  needs_f64_ |= read_number(text, small) != NumberFault::none;
+  const bool is_whole = std::isfinite(large) && std::trunc(large) == large;
+  needs_f64_ |= read_number(text, small) != NumberFault::none || (small == 0 && large != 0) ||
+                (is_whole && std::abs(large) > static_cast<double>(kLargestExactF32));
 }
 
 DType CsvGuess::dtype() const {

@@ -26,7 +26,11 @@ TEST(CsvGuess, NumbersAreF32UnlessThatWouldLoseThem) {
   EXPECT_EQ(guess({"41.836150155"}), f32) << "a fraction may be rounded";
   EXPECT_EQ(guess({"17031081500", ""}), f64) << "a whole number may not";
   EXPECT_EQ(guess({"-16777217", "0.5"}), f64);
+  EXPECT_EQ(guess({"17031081500.0", ""}), f64) << "however it is written";
+  EXPECT_EQ(guess({"-1.7e10"}), f64);
   EXPECT_EQ(guess({"1e39"}), f64);
+  EXPECT_EQ(guess({"1e-50"}), f64) << "0 as f32";
+  EXPECT_EQ(guess({"16777216.0", "1e-40", "0.0", "-inf"}), f32);
 }
 
 TEST(CsvGuess, EverythingElseIsBytes) {
