@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <set>
+#include <unordered_map>
 #include <utility>
 
 #include "headpond/io/csv_columns_internal.h"
@@ -114,18 +115,24 @@ Result<void> CsvColumns::choose_all(const std::vector<std::string>& names) {
 
 Result<void> CsvColumns::choose(const std::vector<std::string>& names) {
   fields_of_.assign(names.size(), kNone);
-  const bool all = columns_.empty();
-  if (all || !header_) HEADPOND_TRY(choose_all(names));
+  if (columns_.empty() || !header_) HEADPOND_TRY(choose_all(names));
   guesses_.resize(columns_.size());
   if (!header_) return {};
+  struct Cells {
+    size_t first, count = 0;
+  };
+  std::unordered_map<std::string_view, Cells> cells_of;
+  for (size_t cell = 0; cell < names.size(); ++cell) {
+    ++cells_of.try_emplace(names[cell], Cells{cell}).first->second.count;
+  }
   for (size_t field = 0; field < columns_.size(); ++field) {
-    const std::string& wanted = columns_[field].name;
-    const auto count = std::count(names.begin(), names.end(), wanted);
+    const auto found = cells_of.find(columns_[field].name);
+    const size_t count = found == cells_of.end() ? 0 : found->second.count;
     if (count != 1) {
       return fail(ErrorKind::InvalidArgument,
-                  fmt::format("the header has {} columns {}, expected one", count, quoted_name(wanted)));
+                  fmt::format("the header has {} columns {}, expected one", count, quoted_name(columns_[field].name)));
     }
-    fields_of_[static_cast<size_t>(std::find(names.begin(), names.end(), wanted) - names.begin())] = field;
+    fields_of_[found->second.first] = field;
   }
   return {};
 }
