@@ -55,11 +55,13 @@ class CsvFile::State {
   Result<void> read(int64_t i, const internal::FieldTargets& targets) const;
   const Spec& fields() const { return columns_.fields(); }
   int64_t size() const { return static_cast<int64_t>(starts_.size()); }
-  Result<void> check() const { return text_.check(); }
+  Result<void> check() const { return text_.check_now(); }
   const std::string& path() const { return text_.name(); }
 
  private:
   Result<void> index();
+  Result<void> check_row(const internal::CsvRows& rows, int64_t row, size_t begin) const;
+  Result<void> check_first_row(internal::CsvRows rows) const;
   Result<void> read_names(internal::CsvRows& rows);
   Result<void> index_row(internal::CsvRows& rows);
   Result<void> read_cells(int64_t i, const internal::FieldTargets& targets) const;
@@ -79,18 +81,41 @@ class CsvFile::State {
   std::vector<uint64_t> starts_;
 };
 
+// After the last cell of the row at `begin`.
+Result<void> CsvFile::State::check_row(const internal::CsvRows& rows, int64_t row, size_t begin) const {
+  if (rows.fault() != CsvFault::none) return bad(row, rows.offset(), what_is(rows.fault()));
+  if (rows.offset() - begin <= options_.max_row_bytes) return {};
+  return fail(ErrorKind::ResourceExhausted,
+              fmt::format("{}: {} bytes in a row, at most {} (max_row_bytes)", place(row, begin), rows.offset() - begin,
+                          options_.max_row_bytes));
+}
+
+// The first row, of any length, before memory is asked for it.
+Result<void> CsvFile::State::check_first_row(internal::CsvRows rows) const {
+  const int64_t row = options_.header ? -1 : 0;
+  const bool any = rows.next_row();
+  const size_t begin = rows.offset();
+  if (!any) return options_.header ? bad(row, begin, "there is none") : Result<void>();
+  uint64_t columns = 0;
+  for (CsvCell cell; rows.next_cell(cell);) ++columns;
+  HEADPOND_TRY(check_row(rows, row, begin));
+  if (columns <= options_.max_columns) return {};
+  return fail(ErrorKind::ResourceExhausted, fmt::format("{}: {} columns, at most {} (max_columns)", place(row, begin),
+                                                        columns, options_.max_columns));
+}
+
 // Of the first row; without a header `rows` stays before it.
 Result<void> CsvFile::State::read_names(internal::CsvRows& rows) {
+  HEADPOND_TRY(check_first_row(rows));
   const internal::CsvRows before = rows;
   std::vector<std::string> names;
   const bool any = rows.next_row();
   const size_t begin = rows.offset();
-  for (CsvCell cell; any && rows.next_cell(cell);) {
+  // Were the file written anew meanwhile, it might have more cells here.
+  for (CsvCell cell; any && names.size() < options_.max_columns && rows.next_cell(cell);) {
     names.push_back(options_.header ? csv_text(cell, options_.quote) : std::to_string(names.size()));
   }
   const int64_t row = options_.header ? -1 : 0;
-  if (rows.fault() != CsvFault::none) return bad(row, rows.offset(), what_is(rows.fault()));
-  if (!any && options_.header) return bad(row, begin, "there is none");
   if (any || options_.header) {
     if (auto chosen = columns_.choose(names); !chosen) return bad(row, begin, chosen.error().message());
   } else if (!options_.columns.empty()) {
@@ -108,12 +133,7 @@ Result<void> CsvFile::State::index_row(internal::CsvRows& rows) {
   for (CsvCell cell; rows.next_cell(cell); ++cells) {
     if (cells < columns_.cells()) columns_.see(cells, cell);
   }
-  if (rows.fault() != CsvFault::none) return bad(row, rows.offset(), what_is(rows.fault()));
-  if (rows.offset() - begin > options_.max_row_bytes) {
-    return fail(ErrorKind::ResourceExhausted,
-                fmt::format("{}: {} bytes in a row, at most {} (max_row_bytes)", place(row, begin),
-                            rows.offset() - begin, options_.max_row_bytes));
-  }
+  HEADPOND_TRY(check_row(rows, row, begin));
   if (cells != columns_.cells()) {
     return bad(row, begin, fmt::format("{} cells expected, {} found", columns_.cells(), cells));
   }

@@ -33,7 +33,8 @@ struct CsvOptions {
   std::vector<CsvColumn> columns = {};         ///< In the order of the fields; empty: all, from the content. Without a
                                                ///< header as many as the cells of a row, in their order.
   std::vector<std::string> na_values = {};     ///< As "NA". An empty cell is missing anyway.
-  uint64_t max_row_bytes = uint64_t{1} << 30;  ///< Of one row, its end included.
+  uint64_t max_row_bytes = uint64_t{1} << 30;  ///< Of one row, its end included; of the header too.
+  uint64_t max_columns = 100'000;              ///< Of the file.
   uint64_t max_inflated_bytes = uint64_t{1} << 30;  ///< Of a compressed file, all of which lies in memory.
 };
 
@@ -46,8 +47,8 @@ class CsvFile {
  public:
   /// As LineFile::open(), gzip and zlib too. InvalidArgument, with file, row, line and offset, iff a quote is not
   /// closed or something follows it, a row has another number of cells than the first, a column is not there, or its
-  /// name twice; ResourceExhausted iff a row is too long. Throws Exception(InvalidArgument) for options that contradict
-  /// themselves.
+  /// name twice; ResourceExhausted iff a row or the header is too long, or the first has too many cells. Throws
+  /// Exception(InvalidArgument) for options that contradict themselves.
   static Result<std::unique_ptr<CsvFile>> open(const std::string& path, const CsvOptions& options = {});
   /// The same of `content`, which outlive the object; `name` is for error texts.
   static Result<std::unique_ptr<CsvFile>> over(std::string name, std::span<const std::byte> content,

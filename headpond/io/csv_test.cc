@@ -124,7 +124,10 @@ TEST(CsvFile, ACellThatIsNoNumberOfItsTypeIsAnErrorWithItsPlace) {
             "5/a.csv, row 1 (line 5, offset 14): column 'x': int32 expected, found '3000000000', which is beyond it/"
             "a.csv, row 2 (line 6, offset 27): column 'x': int32 expected, found '4x'/"
             "a.csv, row 3 (line 7, offset 32): column 'x': int32 expected, found '1\\x01'/");
-  EXPECT_THAT(rows_of("x\n1e39\n", {.columns = {{.name = "x", .dtype = f32}}}), HasSubstr("which is beyond it"));
+  const CsvOptions floats = {.columns = {{.name = "x", .dtype = f32}}};
+  EXPECT_THAT(rows_of("x\n1e39\n", floats), HasSubstr("which is beyond it"));
+  EXPECT_THAT(rows_of("x\n1e9223372036854775807\n", floats), HasSubstr("which is beyond it"));
+  EXPECT_EQ(rows_of("x\n0.01e-9223372036854775808\n", floats), "0f/");
 }
 
 TEST(CsvFile, WithoutAHeaderColumnsAreNumbersOrWhatTheyAreCalled) {
@@ -183,6 +186,27 @@ TEST(CsvFile, RefusesARowThatIsTooLong) {
   EXPECT_THAT(rows_of("a\r\n12\r\n", {.max_row_bytes = 3}), HasSubstr("offset 3): 4 bytes in a row")) << "with its end";
 }
 
+TEST(CsvFile, RefusesAFirstRowThatIsTooLongBeforeItIsTakenApart) {
+  EXPECT_EQ(rows_of("abc\n1\n", {.max_row_bytes = 3}),
+            "ResourceExhausted: a.csv, header (line 1, offset 0): 4 bytes in a row, at most 3 (max_row_bytes)");
+  EXPECT_EQ(rows_of("#\na,b\n1,2\n", {.comment = '#', .max_columns = 1}),
+            "ResourceExhausted: a.csv, header (line 2, offset 2): 2 columns, at most 1 (max_columns)");
+  EXPECT_EQ(rows_of("1,2\n", {.header = false, .max_columns = 1}),
+            "ResourceExhausted: a.csv, row 0 (line 1, offset 0): 2 columns, at most 1 (max_columns)");
+  EXPECT_EQ(rows_of("a,b\n1,2\n", {.max_columns = 2}), "1|2/");
+  EXPECT_THAT(rows_of(std::string(100'000, ',') + '\n'), HasSubstr("100001 columns, at most 100000 (max_columns)"));
+}
+
+TEST(CsvFile, FindsEachOfManyColumns) {
+  std::string text;
+  for (int i = 0; i < 100'000; ++i) text += (i == 0 ? "" : ",") + std::to_string(i);
+  const auto content = to_bytes(text);
+  CsvOptions options;
+  EXPECT_EQ(CsvFile::over("a", content).value()->fields()[99'999].name, "99999");
+  for (int i = 100'000; i-- > 0;) options.columns.push_back({.name = std::to_string(i)});
+  EXPECT_EQ(CsvFile::over("a", content, options).value()->fields()[99'999].name, "0");
+}
+
 TEST(CsvFile, RefusesColumnsThatAreNotThereOrTwice) {
   EXPECT_THAT(
       rows_of("a,b\n1,2\n", {.columns = {{.name = "c"}}}),
@@ -227,7 +251,7 @@ TEST(CsvFile, SaysWhichRowIsNotThere) {
   EXPECT_EQ(file->path(), "a.csv");
 }
 
-TEST(CsvFile, AFileThatShrinksOrIsWrittenAnewIsNeverAWrongRow) {
+TEST(CsvFile, AFileThatShrinksIsToldByReadAndByCheck) {
   const TempFolder folder;
   std::string text = "a,b\n";
   for (int i = 0; i < 20'000; ++i) text += "1,2\n";
@@ -248,6 +272,15 @@ TEST(CsvFile, ACutWithinAPageIsNoticedThoughNoSignalTells) {
   EXPECT_TRUE(file->read(1, {}, out)) << "control";
   ASSERT_EQ(truncate(folder.file("a").c_str(), 20), 0);
   for (const int64_t row : {1, 2}) EXPECT_EQ(file->read(row, {}, out).error().kind(), ErrorKind::DataLoss);
+}
+
+TEST(CsvFile, ACutWithinAPageIsToldByCheck) {
+  const TempFolder folder;
+  put_file(folder.file("a"), to_bytes("a,b\none,two\nthree,four\n"));
+  const auto file = CsvFile::open(folder.file("a")).value();
+  EXPECT_TRUE(file->check());
+  ASSERT_EQ(truncate(folder.file("a").c_str(), 14), 0);
+  EXPECT_EQ(file->check().error().kind(), ErrorKind::DataLoss);
 }
 
 TEST(CsvFile, ManyThreadsReadTheSameRows) {
