@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <fstream>
+#include <string>
 
 #include "headpond/base/status.h"
 
@@ -44,6 +45,16 @@ inline void allow_memory(uint64_t bytes) {
   do piece = std::malloc(size_t{64} << 10);
   while (piece != nullptr);
   limit_memory_to_present_and(bytes);
+}
+
+/// `call` for the next, which succeeds unless its error's text begins with the file's `name`.
+template <class Call>
+auto naming(const std::string& name, Call call) {
+  return [name, call]() -> Result<bool> {
+    const auto result = call();
+    if (result || !result.error().message().starts_with(name + ": ")) return true;
+    return fail(result.error());
+  };
 }
 
 /// Ends this process, which is a test's child: with 0 iff `call` returns ResourceExhausted where memory ends at 256 MB.

@@ -13,12 +13,14 @@
 #include "headpond/io/byte_swap_internal.h"
 #include "headpond/io/file.h"
 #include "headpond/io/mapped_file.h"
+#include "headpond/io/named_error_internal.h"
 #include "headpond/io/npy_header_internal.h"
 
 namespace headpond {
 namespace {
 
 using internal::NpyHeader;
+constexpr int64_t kMaxEmptyRows = int64_t{1} << 20;
 
 // Row by row; in the file, the first index changes fastest.
 template <size_t kItem>
@@ -54,12 +56,17 @@ void copy_values(const NpyHeader& header, std::span<const std::byte> from, std::
   if (header.is_big_endian) internal::swap_bytes(to, item_size(header.dtype));
 }
 
-Result<void> check_booleans(const NpyHeader& header, std::span<const std::byte> values, std::string_view name) {
+// `values` were copied from `begin` on, perhaps in another order. `row`: -1 for the whole array.
+Result<void> check_booleans(const NpyHeader& header, std::span<const std::byte> values,
+                            std::span<const std::byte> content, uint64_t begin, std::string_view name, int64_t row) {
   if (header.dtype != DType::boolean) return {};
   const auto wrong = std::find_if(values.begin(), values.end(), [](std::byte value) { return value > std::byte{1}; });
   if (wrong == values.end()) return {};
+  const auto source = content.subspan(begin, values.size());
+  const auto offset = begin + static_cast<uint64_t>(std::find(source.begin(), source.end(), *wrong) - source.begin());
   return fail(ErrorKind::InvalidArgument,
-              fmt::format("{}: npy: a boolean is {:02x}", name, static_cast<uint8_t>(*wrong)));
+              fmt::format("{}: npy: {}a boolean is {:02x}, at offset {}", name,
+                          row < 0 ? "" : fmt::format("row {}: ", row), static_cast<uint8_t>(*wrong), offset));
 }
 
 }  // namespace
@@ -70,10 +77,10 @@ Result<Tensor> read_npy(std::span<const std::byte> content, std::string_view nam
   Tensor tensor = Tensor::empty(header->dtype, header->shape);
   const std::span<std::byte> to(tensor.mutable_data(), tensor.byte_size());
   copy_values(*header, content.subspan(header->begin), to);
-  HEADPOND_TRY(check_booleans(*header, to, name));
+  HEADPOND_TRY(check_booleans(*header, to, content, header->begin, name, -1));
   return tensor;
 } catch (const std::bad_alloc&) {
-  return fail(current_exception_error());
+  return fail(internal::exception_error_of(name));
 }
 
 Result<Tensor> read_npy(const std::string& path) {
@@ -84,10 +91,12 @@ Result<Tensor> read_npy(const std::string& path) {
   return tensor;
 }
 
-Result<std::string> npy_bytes(const Tensor& tensor) {
+Result<std::string> npy_bytes(const Tensor& tensor) try {
   auto header = internal::make_npy_header(tensor.dtype(), tensor.shape());
   if (header) header->append(reinterpret_cast<const char*>(tensor.data()), tensor.byte_size());
   return header;
+} catch (const std::bad_alloc&) {
+  return fail(current_exception_error());
 }
 
 Result<void> write_npy(const std::string& path, const Tensor& tensor) {
@@ -115,6 +124,10 @@ class NpyFile::State {
                   fmt::format("{}: npy: rows of an array in Fortran's order; read_npy reads it whole", name_));
     }
     row_ = {"", header_.dtype, shape.row()};
+    if (header_.bytes == 0 && shape[0] > kMaxEmptyRows) {
+      return fail(ErrorKind::InvalidArgument,
+                  fmt::format("{}: npy: {} rows without values, at most {}", name_, shape[0], kMaxEmptyRows));
+    }
     row_bytes_ = shape[0] == 0 ? 0 : header_.bytes / static_cast<uint64_t>(shape[0]);
     return {};
   }
@@ -124,10 +137,11 @@ class NpyFile::State {
       return fail(ErrorKind::OutOfRange, fmt::format("{}: no row {}: there are {}", name_, i, size()));
     }
     const std::span<std::byte> row(to, row_bytes_);
-    const auto source = content_.subspan(header_.begin + static_cast<uint64_t>(i) * row_bytes_, row_bytes_);
+    const uint64_t begin = header_.begin + static_cast<uint64_t>(i) * row_bytes_;
+    const auto source = content_.subspan(begin, row_bytes_);
     copy_values(header_, source, row);
     if (file_ != nullptr) HEADPOND_TRY(check_read(source));
-    return check_booleans(header_, row, name_);
+    return check_booleans(header_, row, content_, begin, name_, i);
   }
 
   Result<Tensor> at(int64_t i) const try {
@@ -136,7 +150,7 @@ class NpyFile::State {
     HEADPOND_TRY(read(i, tensor.mutable_data()));
     return tensor;
   } catch (const std::bad_alloc&) {
-    return fail(current_exception_error());
+    return fail(internal::exception_error_of(name_));
   }
 
   int64_t size() const { return header_.shape[0]; }

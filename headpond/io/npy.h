@@ -35,8 +35,8 @@ Result<void> write_npy(const std::string& path, const Tensor& tensor);
 /// The rows of an array along its first dimension, by their numbers. The file is mapped. Thread-safe.
 class NpyFile {
  public:
-  /// As read_npy(); InvalidArgument iff the array is a scalar; Unimplemented iff it is in Fortran's order and of rank
-  /// above 1: its rows are not in one piece, and read_npy() reads it.
+  /// As read_npy(); InvalidArgument iff the array is a scalar, or has more than 2^20 rows without values; Unimplemented
+  /// iff it is in Fortran's order and of rank above 1: its rows are not in one piece, and read_npy() reads it.
   static Result<std::unique_ptr<NpyFile>> open(const std::string& path);
   /// The same of `content`, which outlives the object.
   static Result<std::unique_ptr<NpyFile>> over(std::string name, std::span<const std::byte> content);

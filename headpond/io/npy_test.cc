@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "headpond/io/memory_test_internal.h"
 #include "headpond/io/system_internal.h"
 #include "tests/test_files.h"
 
@@ -83,19 +84,43 @@ TEST(Npy, ABooleanIsZeroOrOne) {
   EXPECT_THAT(read_npy(file_of(dict("|b1", false, "(2,)"), std::string("\0\1", 2)), "a")->as<bool>(),
               ElementsAre(false, true));
   const auto wrong = file_of(dict("|b1", false, "(2,)"), std::string("\0\2", 2));
-  EXPECT_EQ(read_npy(wrong, "a").error().message(), "a: npy: a boolean is 02");
+  EXPECT_EQ(read_npy(wrong, "a").error().message(), "a: npy: a boolean is 02, at offset 66");
+  const auto turned = file_of(dict("|b1", true, "(2, 2)"), std::string("\0\3\1\0", 4));
+  EXPECT_THAT(read_npy(turned, "a").error().message(), HasSubstr("a boolean is 03, at offset 67"));
   const auto file = NpyFile::over("a", wrong).value();
   EXPECT_TRUE(file->at(0));
   EXPECT_EQ(file->at(1).error().kind(), ErrorKind::InvalidArgument);
+  EXPECT_EQ(file->at(1).error().message(), "a: npy: row 1: a boolean is 02, at offset 66");
 }
 
 TEST(Npy, AnEmptyArrayMayHaveAnyDimensions) {
   const auto content = file_of(dict("<f8", false, "(0, 9223372036854775807, 9)"), "");
   EXPECT_EQ(read_npy(content, "a")->size(), 0);
   EXPECT_EQ(NpyFile::over("a", content).value()->size(), 0);
-  const auto thin = file_of(dict("<f8", false, "(4611686018427387904, 0)"), "");
+  const auto thin = file_of(dict("<f8", false, "(1048576, 0)"), "");
   const auto file = NpyFile::over("a", thin).value();
   EXPECT_EQ(file->at(file->size() - 1)->size(), 0);
+  const auto endless = file_of(dict("<f8", false, "(4611686018427387904, 0)"), "");
+  EXPECT_EQ(read_npy(endless, "a")->size(), 0);
+  EXPECT_EQ(NpyFile::over("a", endless).error().message(),
+            "a: npy: 4611686018427387904 rows without values, at most 1048576");
+}
+
+TEST(Npy, WithoutMemoryIsAnErrorWithTheName) {
+  auto content = file_of(dict("|u1", false, "(1, 200000000)"), "");
+  content.resize(content.size() + 200'000'000);
+  EXPECT_OUT_OF_MEMORY(test::naming("a", [&] { return read_npy(content, "a"); }));
+}
+
+TEST(NpyFile, WithoutMemoryIsAnErrorWithTheName) {
+  auto content = file_of(dict("|u1", false, "(1, 300000000)"), "");
+  content.resize(content.size() + 300'000'000);
+  EXPECT_OUT_OF_MEMORY(test::naming("a", [&] { return NpyFile::over("a", content).value()->at(0); }));
+}
+
+TEST(Npy, BytesWithoutMemoryAreAnError) {
+  const Tensor large = Tensor::empty(u8, {200'000'000});
+  EXPECT_OUT_OF_MEMORY([&] { return npy_bytes(large); });
 }
 
 TEST(NpyFile, GivesAnyRowByItsNumber) {

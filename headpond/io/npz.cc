@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "headpond/io/mapped_file.h"
+#include "headpond/io/named_error_internal.h"
 #include "headpond/io/npy.h"
 #include "headpond/io/quoted_name_internal.h"
 #include "headpond/io/zip_internal.h"
@@ -62,7 +63,7 @@ Result<Arrays> read_npz(std::span<const std::byte> content, std::string_view nam
   }
   return arrays;
 } catch (const std::bad_alloc&) {
-  return fail(current_exception_error());
+  return fail(internal::exception_error_of(name));
 }
 
 Result<Arrays> read_npz(const std::string& path, uint64_t limit) {
