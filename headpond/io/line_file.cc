@@ -3,11 +3,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <new>
 #include <utility>
 #include <vector>
 
+#include "headpond/io/named_error_internal.h"
 #include "headpond/io/whole_text_internal.h"
 
 namespace headpond {
@@ -44,12 +47,16 @@ class LineFile::State {
     const std::string_view text = text_.text();
     size_t at = options_.skip_bom && text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
     for (; at < text.size() && skipped_ < options_.skip_header_lines; ++skipped_) at = end_of_line(text, at);
+    const auto lines =
+        static_cast<size_t>(std::count(text.begin() + static_cast<std::ptrdiff_t>(at), text.end(), '\n'));
+    const size_t places = lines + (at < text.size() && text.back() != '\n' ? 1 : 0);
+    HEADPOND_TRY(text_.check_index(places));
+    starts_.reserve(places + 1);
     for (; at < text.size(); at = end_of_line(text, at)) starts_.push_back(at);
     starts_.push_back(text.size());
-    starts_.shrink_to_fit();
     return text_.check_now();
   } catch (const std::bad_alloc&) {
-    return fail(current_exception_error());
+    return fail(internal::exception_error_of(path()));
   }
 
   Result<std::string_view> at(int64_t i) const {

@@ -18,7 +18,8 @@ struct LineFileOptions {
   int64_t skip_header_lines = 0;                    ///< The file's first lines that are not given, of any length.
   bool skip_bom = false;                            ///< Not to give the bytes ef bb bf where they begin the text.
   uint64_t max_line_bytes = uint64_t{1} << 30;      ///< A longer line, its end not counted, is an error.
-  uint64_t max_inflated_bytes = uint64_t{1} << 30;  ///< Of a compressed file, all of which lies in memory.
+  uint64_t max_inflated_bytes = uint64_t{1} << 30;  ///< Of a compressed file, all of which lies in memory, and of the
+                                                    ///< index of its lines.
 };
 
 /// A plain file is mapped; one that is gzip or zlib, by its content, is inflated when opened. The index of lines is

@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "headpond/io/memory_test_internal.h"
 #include "headpond/io/zlib_test_internal.h"
 #include "tests/test_files.h"
 
@@ -83,6 +84,9 @@ TEST(LineFile, ReadsGzipAndZlibByTheirContent) {
   }
   const auto bomb = test::gzip(test::Bytes(1000));
   EXPECT_EQ(LineFile::over("t", bomb, {.max_inflated_bytes = 999}).error().kind(), ErrorKind::ResourceExhausted);
+  const auto lines = test::gzip(test::Bytes(1000, std::byte{'\n'}));
+  EXPECT_EQ(LineFile::over("t", lines, {.max_inflated_bytes = 7999}).error().kind(), ErrorKind::ResourceExhausted);
+  EXPECT_EQ(LineFile::over("t", lines, {.max_inflated_bytes = 8000}).value()->size(), 1000);
 }
 
 TEST(LineFile, OfALineThatIsTooLongOnlyItsOwnReadFails) {
@@ -129,6 +133,11 @@ TEST(LineFile, ACutWithinAPageIsToldByCheck) {
   ASSERT_EQ(truncate(folder.file("t").c_str(), 9), 0);
   EXPECT_NE(file->at(2).value(), "three");
   EXPECT_EQ(file->check().error().kind(), ErrorKind::DataLoss);
+}
+
+TEST(LineFile, WithoutMemoryIsAnErrorWithTheName) {
+  const test::Bytes lines(40'000'000, std::byte{'\n'});
+  EXPECT_OUT_OF_MEMORY(test::naming("t", [&] { return LineFile::over("t", lines); }));
 }
 
 TEST(LineFile, ManyThreadsReadTheSameLines) {

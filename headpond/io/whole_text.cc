@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <new>
 #include <utility>
 
 #include "headpond/io/file.h"
 #include "headpond/io/inflate.h"
+#include "headpond/io/named_error_internal.h"
 #include "headpond/io/whole_text_internal.h"
 
 namespace headpond::internal {
@@ -54,6 +57,7 @@ Result<void> WholeText::take(std::span<const std::byte> bytes, uint64_t max_infl
   HEADPOND_TRY(check());
   if (inflated) {
     inflated_ = std::move(*inflated);
+    max_places_ = max_inflated_bytes / sizeof(uint64_t);
     text_ = to_text(inflated_);
     file_.reset();
     return {};
@@ -62,7 +66,13 @@ Result<void> WholeText::take(std::span<const std::byte> bytes, uint64_t max_infl
   if (is_damaged && !gzip && looks_like_text(bytes)) return {};
   return fail(inflated.error());
 } catch (const std::bad_alloc&) {
-  return fail(current_exception_error());
+  return fail(exception_error_of(name_));
+}
+
+tl::unexpected<Error> WholeText::refuse_index() const {
+  return fail(ErrorKind::ResourceExhausted,
+              fmt::format("{}: more than {} lines, the places of which take 8 bytes each (max_inflated_bytes)", name_,
+                          max_places_));
 }
 
 Result<WholeText> WholeText::open(const std::string& path, uint64_t max_inflated_bytes) {

@@ -31,16 +31,20 @@ class WholeText {
   Result<void> check() const { return file_ != nullptr && file_->lost() ? file_->check() : Result<void>(); }
   /// The same, and the system is asked whether the file is still the one that was opened.
   Result<void> check_now() const { return file_ != nullptr ? file_->check() : Result<void>(); }
+  /// ResourceExhausted iff the text was inflated and an index of so many places, 8 bytes each, is beyond the limit too.
+  Result<void> check_index(uint64_t places) const { return places <= max_places_ ? Result<void>() : refuse_index(); }
   const std::string& name() const { return name_; }
 
  private:
   explicit WholeText(std::string name) : name_(std::move(name)) {}
+  tl::unexpected<Error> refuse_index() const;
   Result<void> take(std::span<const std::byte> content, uint64_t max_inflated_bytes);
 
   std::string name_;
   std::unique_ptr<MappedFile> file_;  // Of a plain file.
   std::vector<std::byte> inflated_;   // Of a compressed one.
   std::string_view text_;
+  uint64_t max_places_ = UINT64_MAX;  // Of an index.
 };
 
 }  // namespace headpond::internal

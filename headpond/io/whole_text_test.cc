@@ -66,7 +66,18 @@ TEST(WholeText, StopsABombAtTheLimit) {
 
 TEST(WholeText, WithoutMemoryIsAnError) {
   const auto bomb = test::gzip(test::Bytes(300'000'000), 1);
-  EXPECT_OUT_OF_MEMORY([&] { return WholeText::over("t", bomb, kNoLimit); });
+  EXPECT_OUT_OF_MEMORY(test::naming("t", [&] { return WholeText::over("t", bomb, kNoLimit); }));
+}
+
+TEST(WholeText, AnIndexOfWhatWasInflatedKeepsToTheLimit) {
+  const auto plain = to_bytes("text"), packed = test::gzip(plain);
+  EXPECT_TRUE(WholeText::over("t", plain, 8)->check_index(INT64_MAX));
+  const WholeText whole = WholeText::over("t", packed, 80).value();
+  EXPECT_TRUE(whole.check_index(10));
+  EXPECT_EQ(whole.check_index(11).error().kind(), ErrorKind::ResourceExhausted);
+  EXPECT_EQ(whole.check_index(11).error().message(),
+            "t: more than 10 lines, the places of which take 8 bytes each (max_inflated_bytes)");
+  EXPECT_FALSE(whole.check_index(UINT64_MAX));
 }
 
 TEST(WholeText, NoticesAFileThatShrinks) {
