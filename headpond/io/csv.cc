@@ -3,11 +3,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <new>
 #include <utility>
 
 #include "headpond/io/csv_columns_internal.h"
 #include "headpond/io/csv_rows_internal.h"
+#include "headpond/io/named_error_internal.h"
 #include "headpond/io/quoted_name_internal.h"
 #include "headpond/io/whole_text_internal.h"
 
@@ -20,14 +22,23 @@ using internal::quoted_name;
 
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
-// From 1, of the byte at `offset`.
-int64_t line_of(std::string_view text, size_t offset) {
-  int64_t line = 1;
-  for (size_t at = 0; at < offset; ++at) {
-    const bool is_pair = text[at] == '\r' && at + 1 < text.size() && text[at + 1] == '\n';
-    line += (text[at] == '\n' || text[at] == '\r') && !is_pair ? 1 : 0;
+// The line of every 4096th row, so that an error's is not counted from the file's begin.
+struct Mark {
+  size_t offset;
+  int64_t line;
+};
+constexpr int64_t kRowsAMark = 4096;
+
+// That end before `end`; of "\r\n" the second byte ends the line.
+int64_t lines_between(std::string_view text, size_t begin, size_t end) {
+  const size_t last = text.empty() ? 0 : text.size() - 1;
+  int64_t lines = 0;
+  for (size_t at = begin; at < std::min(end, last); ++at) {
+    const char byte = text[at], next = text[at + 1];
+    lines += static_cast<int64_t>((byte == '\n') | ((byte == '\r') & (next != '\n')));  // So, many bytes at once.
   }
-  return line;
+  const bool has_last = begin <= last && last < end;
+  return lines + (has_last && (text[last] == '\n' || text[last] == '\r') ? 1 : 0);
 }
 
 const char* what_is(CsvFault fault) {
@@ -68,7 +79,13 @@ class CsvFile::State {
   // "a.csv, row 3 (line 5, offset 120)"; for the header row -1.
   std::string place(int64_t row, size_t offset) const {
     const std::string shown = row < 0 ? "header" : fmt::format("row {}", row);
-    return fmt::format("{}, {} (line {}, offset {})", path(), shown, line_of(text_.text(), offset), offset);
+    return fmt::format("{}, {} (line {}, offset {})", path(), shown, line_of(row, offset), offset);
+  }
+  // From 1, of the byte at `offset`, which is not before row `row`.
+  int64_t line_of(int64_t row, size_t offset) const {
+    const size_t before = row < 0 ? 0 : std::min(static_cast<size_t>(row / kRowsAMark) + 1, marks_.size());
+    const Mark from = before == 0 ? Mark{0, 1} : marks_[before - 1];
+    return from.line + lines_between(text_.text(), from.offset, offset);
   }
   tl::unexpected<Error> bad(int64_t row, size_t offset, const std::string& what) const {
     return fail(ErrorKind::InvalidArgument, fmt::format("{}: {}", place(row, offset), what));
@@ -79,6 +96,7 @@ class CsvFile::State {
   const internal::CsvRows scan_;  // Copied for each use.
   internal::CsvColumns columns_;  // With starts_, constant after index().
   std::vector<uint64_t> starts_;
+  std::vector<Mark> marks_;  // Of every kRowsAMark-th row.
 };
 
 // After the last cell of the row at `begin`.
@@ -137,6 +155,8 @@ Result<void> CsvFile::State::index_row(internal::CsvRows& rows) {
   if (cells != columns_.cells()) {
     return bad(row, begin, fmt::format("{} cells expected, {} found", columns_.cells(), cells));
   }
+  HEADPOND_TRY(text_.check_index(starts_.size() + 1));
+  if (row % kRowsAMark == 0) marks_.push_back({begin, line_of(row, begin)});
   starts_.push_back(begin);
   return {};
 }
@@ -153,7 +173,7 @@ Result<void> CsvFile::State::index() try {
   starts_.shrink_to_fit();
   return {};
 } catch (const std::bad_alloc&) {
-  return fail(current_exception_error());
+  return fail(internal::exception_error_of(path()));
 }
 
 Result<void> CsvFile::State::read_cells(int64_t i, const internal::FieldTargets& targets) const {
@@ -186,7 +206,7 @@ Result<void> CsvFile::State::read(int64_t i, const internal::FieldTargets& targe
   HEADPOND_TRY(doubtful ? text_.check_now() : text_.check());
   return done;
 } catch (const std::bad_alloc&) {
-  return fail(current_exception_error());
+  return fail(internal::exception_error_of(path()));
 }
 
 CsvFile::CsvFile(std::unique_ptr<State> state) : state_(std::move(state)) {}

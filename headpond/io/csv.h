@@ -35,7 +35,8 @@ struct CsvOptions {
   std::vector<std::string> na_values = {};     ///< As "NA". An empty cell is missing anyway.
   uint64_t max_row_bytes = uint64_t{1} << 30;  ///< Of one row, its end included; of the header too.
   uint64_t max_columns = 100'000;              ///< Of the file.
-  uint64_t max_inflated_bytes = uint64_t{1} << 30;  ///< Of a compressed file, all of which lies in memory.
+  uint64_t max_inflated_bytes = uint64_t{1} << 30;  ///< Of a compressed file, all of which lies in memory, and of the
+                                                    ///< places of its rows.
 };
 
 /// Opened in one pass that finds all rows, 8 bytes each, and the types that are not given. Of a column whose cells, but

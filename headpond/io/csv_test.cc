@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <array>
@@ -12,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "headpond/io/memory_test_internal.h"
 #include "headpond/io/zlib_test_internal.h"
 #include "tests/test_files.h"
 
@@ -239,6 +241,9 @@ TEST(CsvFile, ReadsCompressedFilesAndSaysWhichAreNotThere) {
   EXPECT_EQ(CsvFile::open(folder.file("none")).error().kind(), ErrorKind::NotFound);
   const auto bomb = test::gzip(test::Bytes(1000));
   EXPECT_EQ(CsvFile::over("a", bomb, {.max_inflated_bytes = 999}).error().kind(), ErrorKind::ResourceExhausted);
+  const auto rows = test::gzip(to_bytes("a\n1\n2\n3\n4\n"));
+  EXPECT_EQ(CsvFile::over("a", rows, {.max_inflated_bytes = 31}).error().kind(), ErrorKind::ResourceExhausted);
+  EXPECT_EQ(CsvFile::over("a", rows, {.max_inflated_bytes = 32}).value()->size(), 4);
 }
 
 TEST(CsvFile, SaysWhichRowIsNotThere) {
@@ -281,6 +286,41 @@ TEST(CsvFile, ACutWithinAPageIsToldByCheck) {
   EXPECT_TRUE(file->check());
   ASSERT_EQ(truncate(folder.file("a").c_str(), 14), 0);
   EXPECT_EQ(file->check().error().kind(), ErrorKind::DataLoss);
+}
+
+TEST(CsvFile, WithoutMemoryIsAnErrorWithTheName) {
+  std::string text(40'000'000, '1');
+  for (size_t i = 1; i < text.size(); i += 2) text[i] = '\n';
+  const auto content = std::as_bytes(std::span(text));
+  EXPECT_OUT_OF_MEMORY(test::naming("a", [&] { return CsvFile::over("a", content, {.header = false}); }));
+}
+
+TEST(CsvFile, CountsTheLinesOfManyRows) {
+  std::string text = "x\r\n";
+  for (int i = 0; i < 20'000; ++i) text += i % 3 == 0 ? "a\r\n" : i % 3 == 1 ? "\"b\r\n\"\n" : "\rc\n";
+  const CsvOptions numbers = {.columns = {{.name = "x", .dtype = i32}}};
+  const auto content = to_bytes(text);
+  const auto file = CsvFile::over("a", content, numbers).value();
+  std::vector<Tensor> out(1);
+  for (const int64_t row : {0, 1, 2, 4095, 4096, 4097, 8191, 8192, 19'999}) {
+    const int64_t line = 2 + row / 3 * 5 + (row % 3 == 0 ? 0 : row % 3 == 1 ? 1 : 4);
+    EXPECT_THAT(file->read(row, {}, out).error().message(), HasSubstr(fmt::format("row {} (line {},", row, line)));
+  }
+  EXPECT_THAT(rows_of(text + "\"x"), HasSubstr("row 20000 (line 33335, "));
+}
+
+TEST(CsvFile, AnErrorIsPlacedWithoutAllThatIsBefore) {
+  constexpr size_t kBytes = 4 << 20;
+  void* const memory = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  std::string_view row = "x\n";
+  for (size_t at = 0; at < kBytes; ++at) static_cast<char*>(memory)[at] = row[at % 2];
+  const std::span content(static_cast<const std::byte*>(memory), kBytes);
+  const auto file = CsvFile::over("a", content, {.columns = {{.name = "x", .dtype = i32}}}).value();
+  ASSERT_EQ(mprotect(memory, kBytes / 2, PROT_NONE), 0);
+  std::vector<Tensor> out(1);
+  EXPECT_THAT(file->read(file->size() - 1, {}, out).error().message(), HasSubstr("(line 2097152, offset 4194302)"));
+  munmap(memory, kBytes);
 }
 
 TEST(CsvFile, ManyThreadsReadTheSameRows) {
