@@ -13,7 +13,7 @@ namespace headpond::internal {
 
 /// current_exception_error() with the file's name in front, if there is memory for that. REQUIRES: as that.
 inline Error exception_error_of(std::string_view name) {
-  const Error error = current_exception_error();
+  Error error = current_exception_error();
   try {
     return {error.kind(), fmt::format("{}: {}", name, error.message())};
   } catch (const std::bad_alloc&) {
