@@ -47,12 +47,13 @@ inline void allow_memory(uint64_t bytes) {
   limit_memory_to_present_and(bytes);
 }
 
-/// `call` for the next, which succeeds unless its error's text begins with the file's `name`.
+/// `call` for the next, which succeeds unless its error's text begins with the file's `name` (", member x" may follow).
 template <class Call>
 auto naming(const std::string& name, Call call) {
   return [name, call]() -> Result<bool> {
     const auto result = call();
-    if (result || !result.error().message().starts_with(name + ": ")) return true;
+    const std::string text = result ? "" : result.error().message();
+    if (!text.starts_with(name + ": ") && !text.starts_with(name + ", ")) return true;
     return fail(result.error());
   };
 }
