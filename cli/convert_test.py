@@ -63,7 +63,7 @@ class Convert(FilesCase):
                     path.unlink()
 
     def test_killed_at_random_moments_it_goes_on_to_the_same_bytes(self):
-        digits = self.digits(20000)
+        digits = self.digits(6000)
         for kind in (["--shards", "4"], ["--shards", "4", "--compression", "gzip"]):
             line = [PROGRAM, "convert", "--quiet", "--from", "idx", "--out", "killed", "--resume", *kind, *digits]
             begin = time.monotonic()
