@@ -58,7 +58,7 @@ class DirtyColumns {
       if (columns_[f].back() != std::byte{0xA5}) return fmt::format("field {}: written behind its end", f);
       if (is_text(spec_[f])) {
         std::string_view text;
-        std::memcpy(&text, &columns_[f][r * sizes_[f]], sizeof(text));
+        std::memcpy(&text, &columns_[f][r * sizes_[f]], sizeof(std::string_view));
         if (text != element[f].bytes_at(0)) return fmt::format("field {} is '{}'", f, text);
       } else if (std::memcmp(&columns_[f][r * sizes_[f]], element[f].data(), sizes_[f]) != 0) {
         return fmt::format("field {} is {}", f,
