@@ -12,6 +12,7 @@
 #include <string_view>
 #include <utility>
 
+#include "cli/named_fields.h"
 #include "headpond/base/crc32c.h"
 #include "headpond/codec/wav.h"
 #include "headpond/dataset/ops.h"
@@ -33,15 +34,8 @@ T value_or_throw(Result<T> result) {
   return std::move(*result);
 }
 
-// The dataset with other names for its fields.
-Dataset named(const Dataset& input, const std::vector<std::string>& names) {
-  Spec spec = input.spec();
-  for (size_t i = 0; i < spec.size(); ++i) spec[i].name = names[i];
-  return input | map([](const Element& in) { return in; }, {.output = spec, .name = "named"});
-}
-
 Dataset idx_samples(const std::vector<std::string>& words) {
-  return words.size() == 2 ? idx(words[0], words[1]) : named(idx(words[0]), {"data"});
+  return words.size() == 2 ? idx(words[0], words[1]) : renamed(idx(words[0]), {"data"});
 }
 
 Dataset folder_samples(const std::vector<std::string>& words) {
