@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "headpond/io/fixed_length.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "headpond/io/byte_window_internal.h"
-#include "headpond/io/system_internal.h"
+#include "headpond/io/mapped_file.h"
 
 namespace headpond {
 namespace {
@@ -145,17 +145,18 @@ const std::string& FixedLengthReader::name() const { return state_->name(); }
 
 class FixedLengthFile::State {
  public:
-  State(internal::Descriptor file, std::string path, const FixedLengthOptions& options, uint64_t body)
-      : file_(std::move(file)), path_(std::move(path)), options_(options), body_(body) {}
+  State(std::unique_ptr<MappedFile> file, const FixedLengthOptions& options)
+      : file_(std::move(file)),
+        options_(options),
+        body_(file_->bytes().size() - options.header_bytes - options.footer_bytes) {}
 
   uint64_t size() const { return records_in(body_, options_); }
   Result<void> whole() const;
   Result<void> read(int64_t i, std::span<std::byte> to) const;
-  const std::string& name() const { return path_; }
+  const std::string& name() const { return file_->path(); }
 
  private:
-  const internal::Descriptor file_;
-  const std::string path_;
+  const std::unique_ptr<MappedFile> file_;
   const FixedLengthOptions options_;
   const uint64_t body_;  // Bytes between header and footer.
 };
@@ -165,40 +166,33 @@ Result<void> FixedLengthFile::State::whole() const {
   if (body_ <= used) return {};
   // What is left does not begin a record where records overlap: the next one begins within the last.
   const uint64_t begin = size() * options_.hop_bytes;
-  return fail(cut_record(path_, static_cast<int64_t>(size()), options_.header_bytes + begin, body_ - begin, options_));
+  return fail(cut_record(name(), static_cast<int64_t>(size()), options_.header_bytes + begin, body_ - begin, options_));
 }
 
 Result<void> FixedLengthFile::State::read(int64_t i, std::span<std::byte> to) const {
   if (i < 0 || static_cast<uint64_t>(i) >= size()) {
-    return fail(ErrorKind::OutOfRange, fmt::format("{} has {} records, asked for record {}", path_, size(), i));
+    return fail(ErrorKind::OutOfRange, fmt::format("{} has {} records, asked for record {}", name(), size(), i));
   }
   if (to.size() != options_.record_bytes) {
     return fail(ErrorKind::InvalidArgument,
-                fmt::format("{}: a record has {} bytes, the room for it {}", path_, options_.record_bytes, to.size()));
+                fmt::format("{}: a record has {} bytes, the room for it {}", name(), options_.record_bytes, to.size()));
   }
   const uint64_t begin = options_.header_bytes + static_cast<uint64_t>(i) * options_.hop_bytes;
-  for (size_t done = 0; done < to.size();) {
-    const auto got = internal::read_some_at(file_, begin + done, to.subspan(done), path_);
-    if (!got) return fail(got.error());
-    if (*got == 0) {
-      return fail(ErrorKind::DataLoss,
-                  fmt::format("{}, record {}: shrank while it was read, it now ends at or before offset {}", path_, i,
-                              begin + done));
-    }
-    done += *got;
-  }
-  return {};
+  const auto record = file_->bytes().subspan(begin, to.size());
+  std::memcpy(to.data(), record.data(), to.size());
+  auto whole = file_->check_read(record);
+  if (whole) return {};
+  return fail(Error(whole.error().kind(), fmt::format("{}: cannot read record {} at offset {}", name(), i, begin),
+                    whole.error()));
 }
 
 Result<FixedLengthFile> FixedLengthFile::open(const std::string& path, const FixedLengthOptions& options) {
   const FixedLengthOptions known = checked(options);
-  auto file = internal::open_file(path, O_RDONLY | O_NONBLOCK);
+  auto file = MappedFile::open(path);
   if (!file) return fail(std::move(file).error());
-  const auto size = internal::regular_file_size(*file, path);
-  if (!size) return fail(size.error());
-  const uint64_t around = known.header_bytes + known.footer_bytes;
-  if (*size < around) return fail(too_short(path, *size, known));
-  return FixedLengthFile(std::make_unique<State>(std::move(*file), path, known, *size - around));
+  const uint64_t size = (*file)->bytes().size();
+  if (size < known.header_bytes + known.footer_bytes) return fail(too_short(path, size, known));
+  return FixedLengthFile(std::make_unique<State>(std::move(*file), known));
 }
 
 FixedLengthFile::FixedLengthFile(std::unique_ptr<State> state) : state_(std::move(state)) {}

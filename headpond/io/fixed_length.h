@@ -49,7 +49,7 @@ class FixedLengthReader {
   std::unique_ptr<State> state_;
 };
 
-/// Any record of a regular file. Thread-safe.
+/// Any record of a regular file, which is mapped: no descriptor stays open. Thread-safe.
 class FixedLengthFile {
  public:
   /// As the reader: throws Exception(InvalidArgument). DataLoss iff the file is shorter than header and footer.
@@ -60,8 +60,8 @@ class FixedLengthFile {
 
   int64_t size() const;        ///< Whole records.
   Result<void> whole() const;  ///< DataLoss iff the file, as it was when opened, ends within a record.
-  /// Copies record `i`. OutOfRange iff there is none; InvalidArgument unless `to` has record_bytes; DataLoss iff the
-  /// file has become shorter.
+  /// Copies record `i`. OutOfRange iff there is none; InvalidArgument unless `to` has record_bytes; DataLoss if its
+  /// bytes were cut off meanwhile or cannot be read (MappedFile::check_read()).
   Result<void> read(int64_t i, std::span<std::byte> to) const;
   const std::string& name() const;
 

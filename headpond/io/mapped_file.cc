@@ -20,6 +20,11 @@ namespace {
 using internal::FileFacts;
 constexpr size_t kStartBytes = 4096;
 
+uint64_t page_bytes() {
+  static const auto bytes = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  return bytes;
+}
+
 uint32_t start_crc(std::span<const std::byte> bytes) {
   return crc32c(bytes.first(std::min(bytes.size(), kStartBytes)));
 }
@@ -96,6 +101,19 @@ int64_t MappedFile::modified_ns() const { return state_->facts_.modified_ns; }
 bool MappedFile::lost() const { return state_->lost(); }
 Result<void> MappedFile::check() const { return state_->check(); }
 
+// Where a file was cut, zeros are read up to the page's end. All pages behind are missing, which a touch of the last
+// one tells; only of what ends in the last page the system must be asked.
+Result<void> MappedFile::check_read(std::span<const std::byte> read) const {
+  bool must_ask = false;
+  if (!read.empty() && read.back() == std::byte{0}) {
+    const std::span<const std::byte> all = bytes();
+    (void)*static_cast<const volatile std::byte*>(&all.back());
+    const auto last = static_cast<uint64_t>(&read.back() - all.data());
+    must_ask = last / page_bytes() == (all.size() - 1) / page_bytes();
+  }
+  return must_ask || lost() ? check() : Result<void>();
+}
+
 Result<std::unique_ptr<MappedFile>> MappedFile::grown() const {
   const auto longer = state_->is_longer();
   if (!longer) return fail(longer.error());
@@ -108,8 +126,7 @@ Result<std::unique_ptr<MappedFile>> MappedFile::grown() const {
 void MappedFile::will_need(uint64_t offset, uint64_t length) const {
   const std::span<const std::byte> all = bytes();
   if (offset >= all.size() || length == 0) return;
-  static const auto page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
-  const uint64_t begin = offset & ~(page - 1), end = offset + std::min(length, all.size() - offset);
+  const uint64_t begin = offset & ~(page_bytes() - 1), end = offset + std::min(length, all.size() - offset);
   ::madvise(const_cast<std::byte*>(all.data()) + begin, end - begin, MADV_WILLNEED);
 }
 

@@ -37,6 +37,9 @@ class MappedFile {
   /// DataLoss iff lost(), or the file is shorter now, or it was changed and its first 4 KiB are others. Asks the
   /// system by the file's name: of a file that has another name or none by now, only lost() can tell.
   Result<void> check() const;
+  /// As check(), of `read` alone, a part of bytes() that has been read: DataLoss also for what became zeros. Asks the
+  /// system only where `read` ends with a zero within the last page, so it takes a few nanoseconds elsewhere.
+  Result<void> check_read(std::span<const std::byte> read) const;
   /// The same file as it is now iff it is longer than these bytes; nullptr if it is not. DataLoss as check().
   Result<std::unique_ptr<MappedFile>> grown() const;
 

@@ -93,6 +93,22 @@ TEST(MappedFile, SurvivesAFileThatShrinksAndSaysSo) {
   EXPECT_EQ(file->grown().error().kind(), ErrorKind::DataLoss);
 }
 
+// Four pages and a half of ones, cut at a place: what is read behind it is zeros.
+TEST(MappedFile, WhatWasReadBehindACutIsToldWhereverTheCutIs) {
+  const TempFolder folder;
+  for (const size_t cut : {0, 1, 4095, 4096, 4097, 10'000, 16'383, 16'384, 16'385, 17'999, 18'000}) {
+    put_file(folder.file("a"), Bytes(18'000, std::byte{1}));
+    const auto file = MappedFile::open(folder.file("a")).value();
+    ASSERT_EQ(truncate(folder.file("a").c_str(), static_cast<off_t>(cut)), 0);
+    EXPECT_TRUE(file->check_read(file->bytes().first(cut))) << cut;
+    EXPECT_EQ(file->check_read(file->bytes().last(1)).has_value(), cut == 18'000) << cut;
+    EXPECT_EQ(file->check_read(file->bytes()).has_value(), cut == 18'000) << cut;
+  }
+  put_file(folder.file("a"), Bytes(18'000));
+  const auto zeros = MappedFile::open(folder.file("a")).value();
+  for (size_t end = 0; end <= 18'000; end += 100) EXPECT_TRUE(zeros->check_read(zeros->bytes().first(end)));
+}
+
 TEST(MappedFile, NoticesOtherContentInTheSameFile) {
   const TempFolder folder;
   put_file(folder.file("a"), to_bytes("old content"));

@@ -2,7 +2,6 @@
 #include "headpond/io/npy.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -140,7 +139,7 @@ class NpyFile::State {
     const uint64_t begin = header_.begin + static_cast<uint64_t>(i) * row_bytes_;
     const auto source = content_.subspan(begin, row_bytes_);
     copy_values(header_, source, row);
-    if (file_ != nullptr) HEADPOND_TRY(check_read(source));
+    if (file_ != nullptr) HEADPOND_TRY(file_->check_read(source));
     return check_booleans(header_, row, content_, begin, name_, i);
   }
 
@@ -163,19 +162,6 @@ class NpyFile::State {
   }
 
  private:
-  // After `source` was copied. Where the file was cut, zeros were read up to the page's end. All pages behind are
-  // missing, which a touch of the last one tells; only of a row that ends in the last page the system must be asked.
-  Result<void> check_read(std::span<const std::byte> source) const {
-    static const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-    bool must_ask = false;
-    if (!source.empty() && source.back() == std::byte{0}) {
-      (void)*static_cast<const volatile std::byte*>(&content_.back());
-      const auto last = static_cast<size_t>(&source.back() - content_.data());
-      must_ask = last / page == (content_.size() - 1) / page;
-    }
-    return must_ask || file_->lost() ? file_->check() : Result<void>();
-  }
-
   const std::string name_;
   const std::unique_ptr<MappedFile> file_;
   const std::span<const std::byte> content_;

@@ -133,14 +133,6 @@ Result<size_t> read_some(const Descriptor& file, std::span<std::byte> to, const 
   return static_cast<size_t>(got);
 }
 
-Result<size_t> read_some_at(const Descriptor& file, uint64_t offset, std::span<std::byte> to, const std::string& path) {
-  const ssize_t got = call("pread", [&](Fault injected) {
-    return ::pread(file.get(), to.data(), std::min(to.size(), injected.bytes), static_cast<off_t>(offset));
-  });
-  if (got < 0) return failure("read", path);
-  return static_cast<size_t>(got);
-}
-
 Result<void> seek_to(const Descriptor& file, uint64_t offset, const std::string& path) {
   const off_t at = call("lseek", [&](Fault) { return ::lseek(file.get(), static_cast<off_t>(offset), SEEK_SET); });
   if (at < 0) return failure("seek in", path);

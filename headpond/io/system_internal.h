@@ -58,8 +58,6 @@ Result<FileFacts> examine_path(const std::string& path);
 Result<std::span<const std::byte>> map_file(const Descriptor& file, uint64_t size, const std::string& path);
 /// As read(2): 0 iff at the end.
 Result<size_t> read_some(const Descriptor& file, std::span<std::byte> to, const std::string& path);
-/// The same from `offset` on, whatever was read before; any number of threads at a time.
-Result<size_t> read_some_at(const Descriptor& file, uint64_t offset, std::span<std::byte> to, const std::string& path);
 /// The next read_some begins at `offset`.
 Result<void> seek_to(const Descriptor& file, uint64_t offset, const std::string& path);
 Result<void> write_all(const Descriptor& file, std::span<const std::byte> from, const std::string& path);
