@@ -59,6 +59,7 @@
 #include "headpond/io/file_writer.h"
 #include "headpond/io/fixed_length.h"
 #include "headpond/io/glob.h"
+#include "headpond/io/held_file.h"
 #include "headpond/io/idx.h"
 #include "headpond/io/inflate.h"
 #include "headpond/io/json_lines.h"

@@ -12,8 +12,8 @@
 
 #include "headpond/dataset/ops/structure.h"
 #include "headpond/engine/loader.h"
-#include "headpond/io/file.h"
 #include "headpond/io/file_writer.h"
+#include "headpond/io/held_file.h"
 #include "headpond/io/record_file.h"
 #include "headpond/io/record_writer.h"
 #include "headpond/io/tar_writer.h"
@@ -25,6 +25,7 @@ namespace fs = std::filesystem;
 
 constexpr int64_t kMostShards = 99'999;
 constexpr const char* kPartial = ".partial";
+constexpr std::string_view kEndOfPlan = "end\n";  // A plan without it was interrupted, and no shard begun.
 
 std::string extension_of(const ShardOptions& options) {
   if (options.format == ShardFormat::tar) return "tar";
@@ -97,7 +98,9 @@ class ShardSet {
     fs::create_directories(options_.folder, error);
     if (error) return fail(ErrorKind::FailedPrecondition, fmt::format("{}: {}", options_.folder, error.message()));
     HEADPOND_TRY(refuse_others());
-    HEADPOND_TRY(options_.resume && exists(plan_path()) ? compare_plan() : start_over());
+    auto held = HeldFile::open(plan_path());
+    if (!held) return fail(std::move(held).error());
+    HEADPOND_TRY(begin(*held));
     HEADPOND_TRY(find_what_is_there());
     HEADPOND_TRY(write_rest());
     return report();
@@ -115,8 +118,8 @@ class ShardSet {
   std::string path_of(int64_t shard) const { return options_.folder + "/" + file_name(shard); }
   std::string plan_path() const { return fmt::format("{}/{}.plan", options_.folder, options_.name); }
   std::string plan() const {
-    return fmt::format("{} shards of {} records, {}, seed={}\n{}", options_.shards, count_, extension_of(options_),
-                       options_.seed, records_.plan());
+    return fmt::format("{} shards of {} records, {}, seed={}\n{}{}", options_.shards, count_, extension_of(options_),
+                       options_.seed, records_.plan(), kEndOfPlan);
   }
 
   // True iff `name` is that of a shard of this name, whole or partial, of whatever number and kind.
@@ -152,30 +155,23 @@ class ShardSet {
     });
   }
 
-  Result<void> compare_plan() const {
-    const auto kept = read_file(plan_path());
-    if (!kept) return fail(kept.error());
-    const std::string_view was(reinterpret_cast<const char*>(kept->data()), kept->size());
-    if (was == plan()) return {};
-    return fail(ErrorKind::FailedPrecondition,
-                fmt::format("{} cannot be gone on with: it was\n{}and this is\n{}", options_.folder, was, plan()));
-  }
-
-  // The plan goes first and comes last: shards beside a plan are always of this plan.
-  Result<void> start_over() const {
-    const auto remove = [](const fs::path& path) -> Result<void> {
+  // The plan goes first and comes last: shards beside a whole plan are always of this plan.
+  Result<void> begin(HeldFile& held) const {
+    const auto was = held.text();
+    if (!was) return fail(was.error());
+    if (options_.resume && was->ends_with(kEndOfPlan)) {
+      if (*was == plan()) return {};
+      return fail(ErrorKind::FailedPrecondition,
+                  fmt::format("{} cannot be gone on with: it was\n{}and this is\n{}", options_.folder, *was, plan()));
+    }
+    HEADPOND_TRY(held.replace(""));
+    HEADPOND_TRY(each_of_this_name([](const fs::path& path) -> Result<void> {
       std::error_code error;
       fs::remove(path, error);
-      return error ? Result<void>(fail(ErrorKind::FailedPrecondition, path.string() + ": " + error.message()))
-                   : Result<void>();
-    };
-    HEADPOND_TRY(remove(plan_path()));
-    HEADPOND_TRY(each_of_this_name(remove));
-    const auto writer = FileWriter::open(plan_path() + kPartial);  // A name that a kill leaves at most once.
-    if (!writer) return fail(writer.error());
-    HEADPOND_TRY((*writer)->write(plan()));
-    HEADPOND_TRY((*writer)->close());
-    return rename_file(plan_path() + kPartial, plan_path());
+      if (error) return fail(ErrorKind::FailedPrecondition, path.string() + ": " + error.message());
+      return {};
+    }));
+    return held.replace(plan());
   }
 
   Result<void> find_what_is_there() {

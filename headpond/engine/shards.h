@@ -23,7 +23,7 @@ enum class ShardFormat : uint8_t {
 };
 
 struct ShardOptions {
-  std::string folder = {};    ///< Made if need be; one writer at a time.
+  std::string folder = {};    ///< Made if need be.
   std::string name = "data";  ///< Of the data set, without a slash.
   int64_t shards = 1;         ///< 1 to 99,999.
   ShardFormat format = ShardFormat::tfrecord;
@@ -54,7 +54,7 @@ struct ShardReport {
 /// Shard s of S has the elements from floor(n s / S) to floor(n (s + 1) / S) of n. Files have the same bytes whatever
 /// the threads, the machine and the interruptions, a kill at any moment included: a shard is written under the name
 /// "....partial", and has its own when it is whole. "<name>.plan" beside them says what they were made of; resuming
-/// with something else is FailedPrecondition, the difference named.
+/// with something else is FailedPrecondition, the difference named, and so is a second writer of the same shards.
 ///
 /// Throws Exception(InvalidArgument) unless `records` has positions and one field, a scalar of dtype bytes, and the
 /// options can be. FailedPrecondition if the folder has shards of this name but of another number or kind, which a

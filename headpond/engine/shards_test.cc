@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <map>
+#include <utility>
 
 #include "headpond/dataset/ops.h"
 #include "headpond/dataset/sequence.h"
@@ -183,6 +184,47 @@ TEST_F(Shards, AreWholeOrNotThere) {
   ASSERT_TRUE(write_shards(dataset, options("whole")));
   EXPECT_EQ(files("a"), files("whole"));
   EXPECT_EQ(write_shards(dataset, rest)->resumed_from, kRecords) << "all is there";
+}
+
+TEST_F(Shards, HaveOneWriterAtATime) {
+  for (const ShardOptions& kind :
+       {ShardOptions{}, ShardOptions{.compression = Compression::gzip}, ShardOptions{.format = ShardFormat::tar}}) {
+    const Dataset dataset = kind.format == ShardFormat::tar ? members() : records();
+    ASSERT_TRUE(write_shards(dataset, options("whole", kind)));
+    ShardOptions first = options("a", kind);
+    bool asked = false;
+    first.progress = [&](int64_t) {
+      if (std::exchange(asked, true)) return true;
+      for (const bool resume : {false, true}) {
+        ShardOptions second = options("a", kind);
+        second.resume = resume;
+        const auto report = write_shards(dataset, second);
+        EXPECT_EQ(report ? ErrorKind::Unknown : report.error().kind(), ErrorKind::FailedPrecondition);
+      }
+      ShardOptions other = options("a", kind);
+      other.name = "other";
+      EXPECT_TRUE(write_shards(dataset, other)) << "other shards in the same folder";
+      return true;
+    };
+    ASSERT_TRUE(write_shards(dataset, first));
+    EXPECT_TRUE(asked);
+    for (const auto& [name, bytes] : files("whole")) EXPECT_EQ(files("a").at(name), bytes);
+    for (const char* folder : {"whole", "a"}) std::filesystem::remove_all(folder_.file(folder));
+  }
+}
+
+TEST_F(Shards, BeginAgainWhereThePlanWasInterrupted) {
+  ASSERT_TRUE(write_shards(records(), options("whole")));
+  const auto plan = test::get_file(folder_.file("whole/data.plan"));
+  for (size_t kept = 0; kept < plan.size(); ++kept) {
+    test::put_file(folder_.file("whole/data.plan"), std::span(plan).first(kept));
+    ShardOptions rest = options("whole");
+    rest.resume = true;
+    const auto report = write_shards(records(), rest);
+    ASSERT_TRUE(report) << kept << ": " << report.error();
+    EXPECT_EQ(report->resumed_from, 0);
+    EXPECT_EQ(test::get_file(folder_.file("whole/data.plan")), plan);
+  }
 }
 
 TEST_F(Shards, OfAnotherDatasetAreNotGoneOnWith) {

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headpond/io/held_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <span>
+#include <utility>
+
+#include "headpond/io/file.h"
+#include "headpond/io/system_internal.h"
+
+namespace headpond {
+
+class HeldFile::State {
+ public:
+  State(internal::Descriptor file, std::string path) : file_(std::move(file)), path_(std::move(path)) {}
+
+  Result<std::string> text() const {
+    const auto bytes = read_file(path_);
+    if (!bytes) return fail(bytes.error());
+    return std::string(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+  }
+
+  Result<void> replace(std::string_view text) {
+    HEADPOND_TRY(internal::truncate_file(file_, 0, path_));
+    HEADPOND_TRY(internal::write_all(file_, std::as_bytes(std::span(text)), path_));
+    HEADPOND_TRY(internal::sync_file(file_, path_));
+    const auto folder = std::filesystem::path(path_).parent_path();
+    return internal::sync_folder(folder.empty() ? "." : folder.string());
+  }
+
+ private:
+  const internal::Descriptor file_;  // Appends, so behind truncate_file(0) it writes the begin.
+  const std::string path_;
+};
+
+HeldFile::HeldFile(std::unique_ptr<State> state) : state_(std::move(state)) {}
+HeldFile::HeldFile(HeldFile&& other) noexcept = default;
+HeldFile& HeldFile::operator=(HeldFile&& other) noexcept = default;
+HeldFile::~HeldFile() = default;
+
+Result<HeldFile> HeldFile::open(const std::string& path) {
+  auto file = internal::open_file(path, O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK);
+  if (!file) return fail(std::move(file).error());
+  HEADPOND_TRY(internal::regular_file_size(*file, path));
+  const auto lock = internal::try_lock(*file, path);
+  if (!lock) return fail(lock.error());
+  if (*lock == internal::LockState::elsewhere) {
+    return fail(ErrorKind::FailedPrecondition, fmt::format("{}: another writer holds it", path));
+  }
+  return HeldFile(std::make_unique<State>(std::move(*file), path));
+}
+
+Result<std::string> HeldFile::text() const { return state_->text(); }
+Result<void> HeldFile::replace(std::string_view text) { return state_->replace(text); }
+
+}  // namespace headpond
