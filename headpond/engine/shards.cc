@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "headpond/base/log.h"
 #include "headpond/dataset/ops/structure.h"
 #include "headpond/engine/loader.h"
 #include "headpond/io/file_writer.h"
@@ -25,7 +26,7 @@ namespace fs = std::filesystem;
 
 constexpr int64_t kMostShards = 99'999;
 constexpr const char* kPartial = ".partial";
-constexpr std::string_view kEndOfPlan = "end\n";  // A plan without it was interrupted, and no shard begun.
+constexpr std::string_view kEndOfPlan = "\nthe shards:\n";  // A plan without it was interrupted, and no shard begun.
 
 std::string extension_of(const ShardOptions& options) {
   if (options.format == ShardFormat::tar) return "tar";
@@ -63,17 +64,15 @@ class Output {
  public:
   // Opens it anew, or behind the records that are there.
   Result<void> open(const std::string& path, const ShardOptions& options, bool behind) {
-    path_ = path;
     if (options.format == ShardFormat::tar) return take(FileWriter::open(path), tar_);
     return take(RecordWriter::open(path, {.mode = behind ? WriteMode::append : WriteMode::in_place,
                                           .compression = options.compression}),
                 records_);
   }
   Result<void> add(std::string_view element) { return tar_ ? tar_->write(element) : records_->append(element); }
-  Result<void> finish(const std::string& name) {
+  Result<void> close() {
     if (tar_) HEADPOND_TRY(tar_->write(tar_end()));
-    HEADPOND_TRY(tar_ ? tar_->close() : records_->close());
-    return rename_file(path_, name);
+    return tar_ ? tar_->close() : records_->close();
   }
 
  private:
@@ -83,7 +82,6 @@ class Output {
     to = std::move(*opened);
     return {};
   }
-  std::string path_;
   std::unique_ptr<FileWriter> tar_;
   std::unique_ptr<RecordWriter> records_;
 };
@@ -100,10 +98,11 @@ class ShardSet {
     HEADPOND_TRY(refuse_others());
     auto held = HeldFile::open(plan_path());
     if (!held) return fail(std::move(held).error());
-    HEADPOND_TRY(begin(*held));
-    HEADPOND_TRY(find_what_is_there());
-    HEADPOND_TRY(write_rest());
-    return report();
+    const auto there = begin(*held);
+    if (!there) return fail(there.error());
+    HEADPOND_TRY(find_what_is_there(*there));
+    HEADPOND_TRY(write_rest(*held));
+    return std::move(report_);
   }
 
  private:
@@ -118,8 +117,8 @@ class ShardSet {
   std::string path_of(int64_t shard) const { return options_.folder + "/" + file_name(shard); }
   std::string plan_path() const { return fmt::format("{}/{}.plan", options_.folder, options_.name); }
   std::string plan() const {
-    return fmt::format("{} shards of {} records, {}, seed={}\n{}{}", options_.shards, count_, extension_of(options_),
-                       options_.seed, records_.plan(), kEndOfPlan);
+    return fmt::format("{} shards of {} records, {}, seed={}\n{}\n{}{}", options_.shards, count_,
+                       extension_of(options_), options_.seed, options_.made_from, records_.plan(), kEndOfPlan);
   }
 
   // True iff `name` is that of a shard of this name, whole or partial, of whatever number and kind.
@@ -155,14 +154,16 @@ class ShardSet {
     });
   }
 
-  // The plan goes first and comes last: shards beside a whole plan are always of this plan.
-  Result<void> begin(HeldFile& held) const {
-    const auto was = held.text();
-    if (!was) return fail(was.error());
-    if (options_.resume && was->ends_with(kEndOfPlan)) {
-      if (*was == plan()) return {};
+  // What is held says of shards, after a plan that is this one: the plan goes first, so shards beside a whole plan are
+  // always of this plan.
+  Result<std::string> begin(HeldFile& held) const {
+    auto was = held.text();
+    if (!was) return was;
+    if (options_.resume && was->find(kEndOfPlan) != std::string::npos) {
+      if (was->starts_with(plan())) return was->substr(plan().size());
+      const std::string that = was->substr(0, was->find(kEndOfPlan));
       return fail(ErrorKind::FailedPrecondition,
-                  fmt::format("{} cannot be gone on with: it was\n{}and this is\n{}", options_.folder, *was, plan()));
+                  fmt::format("{} cannot be gone on with: it was\n{}\nand this is\n{}", options_.folder, that, plan()));
     }
     HEADPOND_TRY(held.replace(""));
     HEADPOND_TRY(each_of_this_name([](const fs::path& path) -> Result<void> {
@@ -171,11 +172,44 @@ class ShardSet {
       if (error) return fail(ErrorKind::FailedPrecondition, path.string() + ": " + error.message());
       return {};
     }));
-    return held.replace(plan());
+    HEADPOND_TRY(held.replace(plan()));
+    return std::string();
   }
 
-  Result<void> find_what_is_there() {
-    while (shard_ < options_.shards && exists(path_of(shard_))) ++shard_;
+  // One line of the plan's file, for a shard whose bytes are all on the disk under whatever name.
+  static std::string line_of(const std::string& name, uint64_t bytes, uint64_t digest) {
+    return fmt::format("\n{} {} bytes, {:016x}\n", name, bytes, digest);
+  }
+
+  Result<void> add_to_report(const std::string& path) {
+    const auto digest = digest_of_file(path);
+    if (!digest) return fail(digest.error());
+    std::error_code error;
+    const uint64_t bytes = fs::file_size(path, error);
+    report_.shards.push_back({path_of(shard_), size_of(shard_), bytes, *digest});
+    report_.bytes += bytes;
+    return {};
+  }
+
+  // Whether this shard has its name, and is what `lines` say of it.
+  Result<bool> is_there(std::string_view lines) {
+    const std::string path = path_of(shard_);
+    if (!exists(path)) return false;
+    HEADPOND_TRY(add_to_report(path));
+    const Shard shard = report_.shards.back();
+    if (lines.find(line_of(file_name(shard_), shard.bytes, shard.digest)) != std::string_view::npos) return true;
+    log(LogLevel::warning, path + " is not as it was written: it is written again");
+    report_.shards.pop_back();
+    report_.bytes -= shard.bytes;
+    return false;
+  }
+
+  Result<void> find_what_is_there(std::string_view lines) {
+    for (; shard_ < options_.shards; ++shard_) {
+      const auto there = is_there(lines);
+      if (!there) return fail(there.error());
+      if (!*there) break;
+    }
     in_shard_ = 0;
     if (shard_ == options_.shards) return {};
     const std::string partial = path_of(shard_) + kPartial;
@@ -184,9 +218,9 @@ class ShardSet {
       auto behind = output_.emplace().open(partial, options_, true);
       const bool is_damaged = !behind && behind.error().kind() == ErrorKind::DataLoss;
       if (!behind && !is_damaged) return behind;
-      const auto there = is_damaged ? std::nullopt : whole_records(partial);
-      in_shard_ = there.value_or(0);
-      if (there) return {};
+      const auto records = is_damaged ? std::nullopt : whole_records(partial);
+      in_shard_ = records.value_or(0);
+      if (records) return {};
     }
     return output_.emplace().open(partial, options_, false);
   }
@@ -201,11 +235,13 @@ class ShardSet {
     return static_cast<int64_t>((*file)->size());
   }
 
-  Result<void> write_rest() {
-    resumed_from_ = first_of(shard_) + in_shard_;
-    Loader loader(records_ | skip(resumed_from_), {.seed = options_.seed, .threads = options_.threads});
+  Result<void> write_rest(HeldFile& held) {
+    report_.records = count_;
+    report_.resumed_from = first_of(shard_) + in_shard_;
+    Loader loader(records_ | skip(report_.resumed_from), {.seed = options_.seed, .threads = options_.threads});
     for (; shard_ < options_.shards; ++shard_, in_shard_ = 0) {
-      if (!output_) HEADPOND_TRY(output_.emplace().open(path_of(shard_) + kPartial, options_, false));
+      const std::string partial = path_of(shard_) + kPartial;
+      if (!output_) HEADPOND_TRY(output_.emplace().open(partial, options_, false));
       for (; in_shard_ < size_of(shard_); ++in_shard_) {
         const auto next = loader.next();
         if (!next) return fail(next.error());
@@ -213,8 +249,11 @@ class ShardSet {
         HEADPOND_TRY(output_->add((**next)[size_t{0}].bytes_at(0)));
         HEADPOND_TRY(tell(first_of(shard_) + in_shard_ + 1));
       }
-      HEADPOND_TRY(output_->finish(path_of(shard_)));
+      HEADPOND_TRY(output_->close());
       output_.reset();
+      HEADPOND_TRY(add_to_report(partial));
+      HEADPOND_TRY(held.append(line_of(file_name(shard_), report_.shards.back().bytes, report_.shards.back().digest)));
+      HEADPOND_TRY(rename_file(partial, path_of(shard_)));
     }
     return {};
   }
@@ -224,25 +263,11 @@ class ShardSet {
     return fail(ErrorKind::Cancelled, fmt::format("stopped after {} of {} records", done, count_));
   }
 
-  Result<ShardReport> report() const {
-    ShardReport report{.records = count_, .resumed_from = resumed_from_};
-    for (int64_t shard = 0; shard < options_.shards; ++shard) {
-      std::error_code error;
-      const std::string path = path_of(shard);
-      const uint64_t bytes = fs::file_size(path, error);
-      const auto digest = digest_of_file(path);
-      if (!digest) return fail(digest.error());
-      report.shards.push_back({path, size_of(shard), bytes, *digest});
-      report.bytes += bytes;
-    }
-    return report;
-  }
-
   const Dataset records_;
   const ShardOptions options_;
   const int64_t count_;
   int64_t shard_ = 0, in_shard_ = 0;  // What is written next.
-  int64_t resumed_from_ = 0;
+  ShardReport report_;                // Of the shards before it.
   std::optional<Output> output_;
 };
 

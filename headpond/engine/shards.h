@@ -31,6 +31,8 @@ struct ShardOptions {
   /// Goes on where an interrupted call of the same dataset and options stopped. Else it starts over, and replaces what
   /// is there of these names.
   bool resume = false;
+  /// What the records depend on that the dataset's plan does not say; one line. Resuming compares it too.
+  std::string made_from = {};
   int threads = -1;  ///< As LoaderOptions::threads.
   uint64_t seed = 0;
   /// Called now and then with the number of records that are written, those found included; false ends with Cancelled.
@@ -53,8 +55,10 @@ struct ShardReport {
 
 /// Shard s of S has the elements from floor(n s / S) to floor(n (s + 1) / S) of n. Files have the same bytes whatever
 /// the threads, the machine and the interruptions, a kill at any moment included: a shard is written under the name
-/// "....partial", and has its own when it is whole. "<name>.plan" beside them says what they were made of; resuming
-/// with something else is FailedPrecondition, the difference named, and so is a second writer of the same shards.
+/// "....partial", and has its own when it is whole. "<name>.plan" beside them says what they were made of, and of each
+/// whole shard the size and digest. Resuming with something else is FailedPrecondition, the difference named, and so is
+/// a second writer of the same shards; a shard that is not as it was written is written again. What an interruption
+/// leaves of a shard is gone on with where it is plain TFRecord, else written again.
 ///
 /// Throws Exception(InvalidArgument) unless `records` has positions and one field, a scalar of dtype bytes, and the
 /// options can be. FailedPrecondition if the folder has shards of this name but of another number or kind, which a

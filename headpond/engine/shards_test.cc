@@ -5,11 +5,14 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cerrno>
 #include <map>
 #include <utility>
 
+#include "headpond/base/log.h"
 #include "headpond/dataset/ops.h"
 #include "headpond/dataset/sequence.h"
+#include "headpond/io/system_test_internal.h"
 #include "headpond/io/tar_writer.h"
 #include "tests/test_files.h"
 
@@ -213,17 +216,83 @@ TEST_F(Shards, HaveOneWriterAtATime) {
   }
 }
 
-TEST_F(Shards, BeginAgainWhereThePlanWasInterrupted) {
+TEST_F(Shards, AreWholeWhereverThePlanWasInterrupted) {
   ASSERT_TRUE(write_shards(records(), options("whole")));
+  const auto whole = files("whole");
   const auto plan = test::get_file(folder_.file("whole/data.plan"));
-  for (size_t kept = 0; kept < plan.size(); ++kept) {
+  const std::string text(reinterpret_cast<const char*>(plan.data()), plan.size());
+  const size_t end_of_plan = text.find("the shards:\n") + 12;
+  const size_t line_bytes = (plan.size() - end_of_plan) / 4;
+  ASSERT_GT(line_bytes, 30U);
+  for (size_t kept = 0; kept <= plan.size(); ++kept) {
     test::put_file(folder_.file("whole/data.plan"), std::span(plan).first(kept));
     ShardOptions rest = options("whole");
     rest.resume = true;
     const auto report = write_shards(records(), rest);
     ASSERT_TRUE(report) << kept << ": " << report.error();
-    EXPECT_EQ(report->resumed_from, 0);
-    EXPECT_EQ(test::get_file(folder_.file("whole/data.plan")), plan);
+    EXPECT_EQ(files("whole"), whole);
+    EXPECT_EQ(report->resumed_from > 0, kept > end_of_plan + line_bytes) << kept;
+    EXPECT_EQ(write_shards(records(), rest)->resumed_from, kRecords) << "all is there after " << kept;
+  }
+}
+
+TEST_F(Shards, ThatAreNotAsTheyWereWrittenAreWrittenAgain) {
+  ASSERT_TRUE(write_shards(records(), options("whole")));
+  const auto whole = files("whole");
+  for (const auto& [name, bytes] : whole) {
+    for (const bool is_cut : {false, true}) {
+      auto damaged = bytes;
+      if (is_cut) {
+        damaged.resize(damaged.size() / 2);
+      } else {
+        damaged[damaged.size() / 2] ^= std::byte{1};
+      }
+      test::put_file(folder_.file("whole/" + name), damaged);
+      EXPECT_NE(files("whole"), whole);
+      ShardOptions rest = options("whole");
+      rest.resume = true;
+      std::string logged;
+      const LogSink before = set_log_sink([&](LogLevel, std::string_view line) { logged += line; });
+      const auto report = write_shards(records(), rest);
+      set_log_sink(before);
+      ASSERT_TRUE(report) << report.error();
+      EXPECT_THAT(logged, HasSubstr(name));
+      EXPECT_LT(report->resumed_from, kRecords);
+      EXPECT_EQ(files("whole"), whole) << name;
+    }
+  }
+}
+
+// The n-th system call fails, for each n: nothing is said to be done that is not, and a resume brings the same bytes.
+TEST_F(Shards, GoOnAfterAFailureOfEverySystemCall) {
+  for (const ShardOptions& kind :
+       {ShardOptions{}, ShardOptions{.compression = Compression::gzip}, ShardOptions{.format = ShardFormat::tar}}) {
+    const Dataset dataset = kind.format == ShardFormat::tar ? members() : records();
+    ASSERT_TRUE(write_shards(dataset, options("whole", kind)));
+    const auto whole = files("whole");
+    int failures = 0;
+    for (int n = 0; failures == n; ++n) {
+      ShardOptions with = options("a", kind);
+      with.threads = 0;
+      {
+        int calls = 0;
+        const internal::FaultInjection nth_fails([&](std::string_view) {
+          const bool fails = calls++ == n;
+          failures += fails ? 1 : 0;
+          return internal::Fault{.error = fails ? ENOSPC : 0};
+        });
+        const auto report = write_shards(dataset, with);
+        EXPECT_TRUE(report || failures > n) << report.error();
+        EXPECT_TRUE(!report || files("a") == whole) << "call " << n;
+      }
+      with.resume = true;
+      const auto report = write_shards(dataset, with);
+      ASSERT_TRUE(report) << "after call " << n << ": " << report.error();
+      EXPECT_EQ(files("a"), whole) << "call " << n;
+      std::filesystem::remove_all(folder_.file("a"));
+    }
+    EXPECT_GT(failures, 20);
+    std::filesystem::remove_all(folder_.file("whole"));
   }
 }
 
@@ -236,6 +305,8 @@ TEST_F(Shards, OfAnotherDatasetAreNotGoneOnWith) {
   EXPECT_EQ(other.error().kind(), ErrorKind::FailedPrecondition);
   EXPECT_THAT(other.error().message(), AllOf(HasSubstr("map(text"), HasSubstr("map(member")));
   EXPECT_FALSE(write_shards(records(5), rest));
+  rest.made_from = "files of Monday";
+  EXPECT_THAT(write_shards(records(), rest).error().message(), HasSubstr("Monday"));
   ASSERT_TRUE(write_shards(records(5), options("a"))) << "without resume it starts over";
   EXPECT_EQ(tfrecord(folder_.file("a/*.tfrecord"), {.keep_index = false}).cardinality(), 5);
   for (const ShardOptions& kind : {ShardOptions{.shards = 3}, ShardOptions{.compression = Compression::gzip}}) {

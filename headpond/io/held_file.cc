@@ -25,14 +25,18 @@ class HeldFile::State {
 
   Result<void> replace(std::string_view text) {
     HEADPOND_TRY(internal::truncate_file(file_, 0, path_));
-    HEADPOND_TRY(internal::write_all(file_, std::as_bytes(std::span(text)), path_));
-    HEADPOND_TRY(internal::sync_file(file_, path_));
+    HEADPOND_TRY(append(text));
     const auto folder = std::filesystem::path(path_).parent_path();
     return internal::sync_folder(folder.empty() ? "." : folder.string());
   }
 
+  Result<void> append(std::string_view text) {
+    HEADPOND_TRY(internal::write_all(file_, std::as_bytes(std::span(text)), path_));
+    return internal::sync_file(file_, path_);
+  }
+
  private:
-  const internal::Descriptor file_;  // Appends, so behind truncate_file(0) it writes the begin.
+  const internal::Descriptor file_;  // Writes at the end, wherever that is.
   const std::string path_;
 };
 
@@ -55,5 +59,6 @@ Result<HeldFile> HeldFile::open(const std::string& path) {
 
 Result<std::string> HeldFile::text() const { return state_->text(); }
 Result<void> HeldFile::replace(std::string_view text) { return state_->replace(text); }
+Result<void> HeldFile::append(std::string_view text) { return state_->append(text); }
 
 }  // namespace headpond

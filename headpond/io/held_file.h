@@ -21,10 +21,12 @@ class HeldFile {
   HeldFile& operator=(HeldFile&& other) noexcept;
   ~HeldFile();
 
-  /// What the file says: what replace() wrote last, or a part of it if that was interrupted.
+  /// What the file says: what was written, the last of it in part if that was interrupted.
   Result<std::string> text() const;
   /// Empties the file, writes `text` and hands it to the disk, its name too.
   Result<void> replace(std::string_view text);
+  /// Writes `text` behind what is there and hands it to the disk.
+  Result<void> append(std::string_view text);
 
  private:
   class State;

@@ -31,7 +31,9 @@ TEST(HeldFile, SaysWhatWasWrittenLast) {
     ASSERT_TRUE(file.replace("short"));
     EXPECT_EQ(file.text().value(), "short");
   }
-  EXPECT_EQ(HeldFile::open(folder.file("a"))->text().value(), "short");
+  auto again = HeldFile::open(folder.file("a")).value();
+  ASSERT_TRUE(again.append(" and more"));
+  EXPECT_EQ(again.text().value(), "short and more");
 }
 
 TEST(HeldFile, IsHeldByOneUntilThatEnds) {
