@@ -15,6 +15,18 @@ namespace {
 
 bool is_fixed(const FieldSpec& field) { return field.dtype != DType::bytes && field.shape.is_full(); }
 
+// Whatever becomes of a fill, nothing that was lent for it stays behind: the view may not live so long.
+class ForgetLent {
+ public:
+  explicit ForgetLent(Context& context) : context_(context) { context_.forget_lent(); }
+  ~ForgetLent() { context_.forget_lent(); }
+  ForgetLent(const ForgetLent&) = delete;
+  ForgetLent& operator=(const ForgetLent&) = delete;
+
+ private:
+  Context& context_;
+};
+
 class Parse final : public Pointwise {
  public:
   Parse(const Node::Ref& input, std::string label, Spec fields, ParseText parse)
@@ -49,7 +61,7 @@ class Parse final : public Pointwise {
     if (!all_fixed_ || positions.empty()) return all_fixed_ && view.fill({}, context, below, keys);
     std::vector<std::byte*> places;
     for (const Offer& column : columns) places.push_back(column.place);
-    (void)context.lent_is_whole();  // Of others.
+    const ForgetLent forget(context);
     while (!positions.empty()) {
       const size_t count = std::min(positions.size(), texts.size());
       if (!view.fill(positions.first(count), context, below, keys)) return false;

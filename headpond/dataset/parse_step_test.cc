@@ -111,5 +111,21 @@ TEST(ParseStep, DoesNotTrustTextsWhoseEndsAreGoneAfterwards) {
   EXPECT_TRUE(view->fill(positions, context, columns, nullptr)) << "what was lent before is forgotten";
 }
 
+TEST(ParseStep, LeavesNothingLentBehindAFillThatFails) {
+  const std::array<std::byte, 1> gone = {std::byte{0}};
+  const Dataset lending(std::make_shared<Lending>(texts({"1", "x"}).node(), gone));
+  const auto view = (lending | numbers_only()).node()->bind({});
+  std::array<int64_t, 2> numbers{};
+  std::array<int64_t, 4> twice{};
+  const std::array<Offer, 2> columns = {Offer{reinterpret_cast<std::byte*>(numbers.data()), &kFields[0]},
+                                        Offer{reinterpret_cast<std::byte*>(twice.data()), &kFields[1]}};
+  const std::vector<int64_t> positions = {0, 1};
+  Context context;
+  context.lend(gone);
+  EXPECT_FALSE(context.lent_is_whole()) << "control";
+  EXPECT_FALSE(view->fill(positions, context, columns, nullptr));
+  EXPECT_TRUE(context.lent_is_whole()) << "nothing is lent";
+}
+
 }  // namespace
 }  // namespace headpond::internal

@@ -2,6 +2,7 @@
 #include <memory>
 #include <utility>
 
+#include "headpond/base/log.h"
 #include "headpond/dataset/record_stream_internal.h"
 
 namespace headpond::internal {
@@ -19,6 +20,10 @@ class StreamNode final : public Node {
   Result<std::unique_ptr<RecordReader>> open(int64_t file) const {
     return RecordReader::open(paths_[static_cast<size_t>(file)], options_);
   }
+  bool leaves_out(const Error& error) const {
+    return options_.on_damage == OnDamage::skip &&
+           (error.kind() == ErrorKind::NotFound || error.kind() == ErrorKind::FailedPrecondition);
+  }
   Origin origin(int64_t file, uint64_t record) const {
     return {.source = sources_[static_cast<size_t>(file)], .record = record};
   }
@@ -35,7 +40,13 @@ class StreamIterator final : public Iterator {
 
   Got next(Context& context, Element& out) override {
     while (file_ < node_.files()) {
-      if (auto opened = open(); !opened) return context.fail(std::move(opened).error());
+      if (auto opened = open(); !opened) {
+        if (!node_.leaves_out(opened.error())) return context.fail(std::move(opened).error());
+        log(LogLevel::warning, "tfrecord leaves out a file: " + opened.error().message());
+        at_ = {};
+        ++file_;
+        continue;
+      }
       const auto payload = reader_->next();
       const RecordPosition after = reader_->position();
       if (!payload) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "headpond/base/crc32c.h"
+#include "headpond/base/log.h"
 #include "headpond/dataset/columns_internal.h"
 #include "headpond/dataset/source_files_internal.h"
 #include "headpond/io/glob.h"
@@ -117,6 +118,16 @@ std::vector<std::string> expand_or_throw(const std::string& op, std::span<const 
     throw Exception(Error(paths.error().kind(), fmt::format("{}: {}", op, paths.error().message()), paths.error()));
   }
   return std::move(*paths);
+}
+
+void leave_out_lost(const std::string& op, std::vector<std::string>& paths) {
+  Error last;
+  const size_t lost = std::erase_if(paths, [&](const std::string& path) {
+    const auto file = MappedFile::open(path);
+    if (!file) log(LogLevel::warning, fmt::format("{} leaves out a file: {}", op, (last = file.error()).message()));
+    return !file;
+  });
+  if (lost > 0 && paths.empty()) throw Exception(last);
 }
 
 std::string files_label(std::span<const std::string> patterns, std::span<const std::string> paths) {

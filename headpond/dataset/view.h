@@ -54,6 +54,8 @@ class Context {
   void lend(std::span<const std::byte> tail) { lent_.push_back(tail); }
   /// For who has read such texts: true iff all that were lent since the last call are still what they were.
   bool lent_is_whole();
+  /// For who asked for texts and has no use for them.
+  void forget_lent() { lent_.clear(); }
 
   bool may_keep() const { return may_keep_ == INT64_MAX || pool_.stats().bytes_in_use <= may_keep_; }
   /// `node` bound; the last few stay, so that asking for them again costs little. REQUIRES: not a stream.

@@ -7,8 +7,8 @@
 
 #include "headpond/base/crc32c.h"
 #include "headpond/dataset/field_internal.h"
+#include "headpond/dataset/file_pool_internal.h"
 #include "headpond/dataset/ops/files.h"
-#include "headpond/dataset/source_files_internal.h"
 
 namespace headpond {
 namespace {
@@ -71,17 +71,14 @@ std::string defaults_label(const CsvOptions& options) {
 
 Dataset csv(const std::vector<std::string>& patterns, const CsvOptions& options) {
   const std::vector<std::string> paths = internal::expand_or_throw("csv", patterns);
-  std::vector<internal::NamedSourceFile> files;
-  Spec spec;
-  for (const std::string& path : paths) {
+  const auto first = std::make_shared<internal::FirstFile>();
+  auto files = internal::open_source_files(paths, [options, first](const std::string& path) {
     auto rows = std::make_unique<Rows>(internal::value_or_throw(CsvFile::open(path, options)));
-    if (files.empty()) spec = rows->fields();
-    if (to_string(rows->fields()) != to_string(spec)) {
-      internal::refuse("csv", fmt::format("{} has {}, {} has {}: name the columns and their dtypes", paths[0],
-                                          to_string(spec), path, to_string(rows->fields())));
-    }
-    files.push_back({path, std::move(rows)});
-  }
+    if (first->agrees(path, rows->fields())) return rows;
+    internal::refuse("csv", fmt::format("{} has {}, {} has {}: name the columns and their dtypes", first->path,
+                                        to_string(*first->spec), path, to_string(rows->fields())));
+  });
+  Spec spec = first->spec.value_or(Spec());
   internal::check_names("csv", spec);
   const std::string label = fmt::format("{}, {}{}, {}", internal::files_label(patterns, paths), options_label(options),
                                         defaults_label(options), to_string(spec));

@@ -5,7 +5,9 @@
 // Files are opened, and where that is said looked through, when the source is made: Exception then, with the reader's
 // error and the file's name, for one that is missing or damaged so that its records cannot be counted. Names, sizes and
 // a checksum of each file's first and last 4 KiB belong to the plan: a state is refused when they have changed. What is
-// damaged later is the error of its element, DataLoss with file, record and offset.
+// damaged later is the error of its element, DataLoss with file, record and offset. Files stay mapped; of more than
+// 16,384 only some, and the others are opened for each of their records anew, so that data sets of many small files
+// are better kept in larger ones (headpond convert).
 #pragma once
 
 #include <cstdint>
@@ -24,9 +26,10 @@ namespace headpond {
 
 struct TFRecordOptions {
   std::optional<Compression> compression = std::nullopt;  ///< If given, files of another one are refused.
-  /// skip: elements whose payload is damaged are left out, and what is behind a damaged length in a file.
+  /// skip: elements whose payload is damaged are left out, what is behind a damaged length in a file, and with a
+  /// warning each files that are not there or cannot be opened, unless that is all of them.
   OnDamage on_damage = OnDamage::fail;
-  bool keep_index = true;  ///< In the cache folder; see io/record_file.h.
+  bool keep_index = true;  ///< In the cache folder (io/record_file.h); of at most 16,384 files.
 };
 
 /// The records of TFRecord files, one unnamed field of dtype bytes. Plain files have positions: mapped, in any order at

@@ -3,8 +3,8 @@
 
 #include <utility>
 
+#include "headpond/dataset/file_pool_internal.h"
 #include "headpond/dataset/ops/files.h"
-#include "headpond/dataset/source_files_internal.h"
 
 namespace headpond {
 namespace {
@@ -39,13 +39,12 @@ Dataset fixed_length(const std::vector<std::string>& patterns, const FixedLength
                                         internal::files_label(patterns, paths), options.record_bytes,
                                         options.header_bytes, options.footer_bytes, options.hop_bytes),
                     .spec = {{"", DType::u8, {record_bytes}}}};
-  std::vector<internal::NamedSourceFile> files;
-  for (const std::string& path : paths) {
+  const auto open = [options, record_bytes](const std::string& path) {
     auto file = internal::value_or_throw(FixedLengthFile::open(path, options));
     if (const auto whole = file.whole(); !whole) throw Exception(whole.error());
-    files.push_back({path, std::make_unique<FixedLength>(std::move(file), record_bytes)});
-  }
-  return internal::source_files(std::move(facts), std::move(files));
+    return std::make_unique<FixedLength>(std::move(file), record_bytes);
+  };
+  return internal::source_files(std::move(facts), internal::open_source_files(paths, open));
 }
 
 Dataset fixed_length(const std::string& pattern, const FixedLengthOptions& options) {

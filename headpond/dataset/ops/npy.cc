@@ -5,8 +5,8 @@
 
 #include <utility>
 
+#include "headpond/dataset/file_pool_internal.h"
 #include "headpond/dataset/ops/files.h"
-#include "headpond/dataset/source_files_internal.h"
 
 namespace headpond {
 namespace {
@@ -35,18 +35,15 @@ class ArrayRows final : public internal::SourceFile {
 
 Dataset npy(const std::vector<std::string>& patterns) {
   const std::vector<std::string> paths = internal::expand_or_throw("npy", patterns);
-  std::vector<internal::NamedSourceFile> files;
-  Spec spec;
-  for (const std::string& path : paths) {
+  if (paths.empty()) internal::refuse("npy", "no files: nothing tells what a row is");
+  const auto first = std::make_shared<internal::FirstFile>();
+  auto files = internal::open_source_files(paths, [first](const std::string& path) {
     auto rows = std::make_unique<ArrayRows>(internal::value_or_throw(NpyFile::open(path)));
-    if (files.empty()) spec = {rows->row()};
-    if (to_string({rows->row()}) != to_string(spec)) {
-      internal::refuse(
-          "npy", fmt::format("rows of {} are {}, of {} {}", paths[0], to_string(spec), path, to_string({rows->row()})));
-    }
-    files.push_back({path, std::move(rows)});
-  }
-  if (files.empty()) internal::refuse("npy", "no files: nothing tells what a row is");
+    if (first->agrees(path, {rows->row()})) return rows;
+    internal::refuse("npy", fmt::format("rows of {} are {}, of {} {}", first->path, to_string(*first->spec), path,
+                                        to_string({rows->row()})));
+  });
+  Spec spec = *first->spec;
   const std::string label = fmt::format("{}, {}", internal::files_label(patterns, paths), to_string(spec));
   Node::Facts facts{.op = "npy", .args = label, .spec = std::move(spec)};
   return internal::source_files(std::move(facts), std::move(files));

@@ -3,8 +3,8 @@
 
 #include <utility>
 
+#include "headpond/dataset/file_pool_internal.h"
 #include "headpond/dataset/ops/files.h"
-#include "headpond/dataset/source_files_internal.h"
 
 namespace headpond {
 namespace {
@@ -44,12 +44,10 @@ Dataset text_lines(const std::vector<std::string>& patterns, const LineFileOptio
                                         internal::files_label(patterns, paths), options.skip_header_lines,
                                         options.skip_bom, options.max_line_bytes),
                     .spec = {{"", DType::bytes, {}}}};
-  std::vector<internal::NamedSourceFile> files;
-  files.reserve(paths.size());
-  for (const std::string& path : paths) {
-    files.push_back({path, std::make_unique<Lines>(internal::value_or_throw(LineFile::open(path, options)))});
-  }
-  return internal::source_files(std::move(facts), std::move(files));
+  const auto open = [options](const std::string& path) {
+    return std::make_unique<Lines>(internal::value_or_throw(LineFile::open(path, options)));
+  };
+  return internal::source_files(std::move(facts), internal::open_source_files(paths, open));
 }
 
 Dataset text_lines(const std::string& pattern, const LineFileOptions& options) {

@@ -4,9 +4,9 @@
 #include <string_view>
 #include <utility>
 
+#include "headpond/dataset/file_pool_internal.h"
 #include "headpond/dataset/ops/files.h"
 #include "headpond/dataset/record_stream_internal.h"
-#include "headpond/dataset/source_files_internal.h"
 #include "headpond/io/record_file.h"
 
 namespace headpond {
@@ -61,6 +61,7 @@ bool is_compressed(const std::string& path, const TFRecordOptions& options) {
 
 Dataset tfrecord(const std::vector<std::string>& patterns, const TFRecordOptions& options) {
   std::vector<std::string> paths = internal::expand_or_throw("tfrecord", patterns);
+  if (options.on_damage == OnDamage::skip) internal::leave_out_lost("tfrecord", paths);
   Node::Facts facts{.op = "tfrecord", .args = internal::files_label(patterns, paths) + options_label(options)};
   bool any_compressed = false;
   for (const std::string& path : paths) any_compressed |= is_compressed(path, options);
@@ -68,13 +69,11 @@ Dataset tfrecord(const std::vector<std::string>& patterns, const TFRecordOptions
     return internal::record_stream(std::move(facts), std::move(paths),
                                    {.on_damage = options.on_damage, .compression = options.compression});
   }
-  const RecordFileOptions of_file = {.keep_index = options.keep_index,
+  const RecordFileOptions of_file = {.keep_index = options.keep_index && paths.size() <= internal::kMostOpenFiles,
                                      .allow_damaged_end = options.on_damage == OnDamage::skip};
-  std::vector<internal::NamedSourceFile> files;
-  for (const std::string& path : paths) {
-    auto file = internal::value_or_throw(RecordFile::open(path, of_file));
-    files.push_back({path, std::make_unique<Records>(std::move(file), options.on_damage)});
-  }
+  auto files = internal::open_source_files(paths, [of_file, on_damage = options.on_damage](const std::string& path) {
+    return std::make_unique<Records>(internal::value_or_throw(RecordFile::open(path, of_file)), on_damage);
+  });
   facts.spec = {{"", DType::bytes, {}}};
   facts.kind = options.on_damage == OnDamage::skip ? Kind::sparse : Kind::indexed;
   return internal::source_files(std::move(facts), std::move(files));

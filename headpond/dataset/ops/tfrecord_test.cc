@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "headpond/base/log.h"
 #include "headpond/dataset/dataset_test_internal.h"
 #include "headpond/io/record_writer.h"
 #include "headpond/io/zlib_test_internal.h"
@@ -100,6 +101,28 @@ TEST_F(TFRecord, LeavesOutWhatIsBehindADamagedLengthIfAsked) {
   }
   EXPECT_THAT(elements(tfrecord({cut, whole}, {.on_damage = OnDamage::skip, .keep_index = false})),
               ElementsAre("'a'", "'b'", "'d'"));
+}
+
+TEST_F(TFRecord, LeavesOutFilesThatAreNotThereIfAsked) {
+  for (const Compression compression : {Compression::none, Compression::gzip}) {
+    const std::string first = write("1", {"a", "b"}, compression), last = write("3", {"c"}, compression);
+    const std::string missing = folder_.file("2");
+    EXPECT_THROW((void)tfrecord({first, missing, last}), Exception) << "control";
+    std::string logged;
+    const LogSink before = set_log_sink([&](LogLevel, std::string_view line) { logged += line; });
+    const Dataset dataset = tfrecord({first, missing, folder_.path(), last}, {.on_damage = OnDamage::skip});
+    EXPECT_THAT(elements(dataset), ElementsAre("'a'", "'b'", "'c'"));
+    EXPECT_THAT(logged, AllOf(HasSubstr(missing), HasSubstr(folder_.path())));
+    EXPECT_THROW((void)tfrecord(missing, {.on_damage = OnDamage::skip}), Exception) << "all of them";
+    const Dataset vanishing = tfrecord({first, last}, {.on_damage = OnDamage::skip});
+    std::filesystem::remove(first);
+    if (compression == Compression::gzip) {
+      EXPECT_THAT(elements(vanishing), ElementsAre("'c'"));
+    } else {
+      EXPECT_THAT(elements(vanishing), ElementsAre("'a'", "'b'", "'c'")) << "a mapped file stays";
+    }
+    set_log_sink(before);
+  }
 }
 
 TEST_F(TFRecord, TellsAFileThatShrinksAlsoIfDamageIsSkipped) {
