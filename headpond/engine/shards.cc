@@ -186,6 +186,7 @@ class ShardSet {
     if (!digest) return fail(digest.error());
     std::error_code error;
     const uint64_t bytes = fs::file_size(path, error);
+    if (error) return fail(ErrorKind::FailedPrecondition, fmt::format("{}: {}", path, error.message()));
     report_.shards.push_back({path_of(shard_), size_of(shard_), bytes, *digest});
     report_.bytes += bytes;
     return {};
