@@ -49,12 +49,15 @@ class Epoch {
 class Shuffled {
  public:
   Shuffled(std::string pattern, const RecordInputOptions& options)
-      : pattern_(std::move(pattern)), options_(options), random_(key_of(0)) {}
+      : pattern_(std::move(pattern)), options_(options), random_(key_of(0)), wanted_(at_first()) {}
 
   Result<Element> next(const std::stop_token& stop) {
-    while (buffer_.empty() || (!is_over_ && static_cast<int64_t>(buffer_.size()) < options_.buffer_size)) {
+    while (buffer_.empty() || (!is_over_ && static_cast<int64_t>(buffer_.size()) < wanted_)) {
       if (error_) return fail(error_);
-      if (is_over_) random_ = Random(key_of(++epoch_));
+      if (is_over_) {
+        random_ = Random(key_of(++epoch_));
+        wanted_ = at_first();
+      }
       is_over_ = false;
       auto filled = fill(stop);
       if (filled) continue;
@@ -64,12 +67,14 @@ class Shuffled {
     std::swap(buffer_[random_.below(buffer_.size())], buffer_.back());
     Element record = std::move(buffer_.back());
     buffer_.pop_back();
+    wanted_ = std::min(wanted_ + 1, options_.buffer_size);
     return record;
   }
   /// Ends the threads that read.
   void stop() { files_.reset(); }
 
  private:
+  int64_t at_first() const { return std::max<int64_t>(options_.buffer_size / 2, 1); }
   RandomKey key_of(uint64_t epoch) const { return random_key(options_.seed, "record_input", 0, epoch); }
 
   Result<void> fill(const std::stop_token& stop) {
@@ -107,6 +112,7 @@ class Shuffled {
   std::vector<Element> buffer_;
   uint64_t epoch_ = 0;  // Of the records in the buffer.
   Random random_;
+  int64_t wanted_;        // So many are in the buffer when the next one is chosen, unless the epoch has no more.
   bool is_over_ = false;  // All records of the epoch are, or were, in the buffer.
   Error error_;           // To be told behind them.
 };

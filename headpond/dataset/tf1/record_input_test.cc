@@ -24,6 +24,18 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::SizeIs;
 
+// One record after the other, in the order of the files: what a test asks for is all that happens.
+struct Plain {
+  int64_t batch_size = 1, buffer_size = 1, parallelism = 1;
+  double shift_ratio = 0;
+  uint64_t seed = 0;
+  std::optional<Compression> compression = {};
+
+  operator RecordInputOptions() const {  // NOLINT(google-explicit-constructor)
+    return {batch_size, buffer_size, parallelism, shift_ratio, seed, compression};
+  }
+};
+
 class RecordInputs : public QueueTest {
  protected:
   void put(const std::string& name, const std::vector<std::string>& records,
@@ -41,7 +53,7 @@ class RecordInputs : public QueueTest {
       put(name, all);
     }
   }
-  RecordInput input(const RecordInputOptions& options = {}) const { return RecordInput(folder_.file("*"), options); }
+  RecordInput input(const Plain& options = {}) const { return RecordInput(folder_.file("*"), options); }
   static std::vector<std::string> take(const RecordInput& input, size_t count) {
     std::vector<std::string> all;
     while (all.size() < count) {
@@ -52,9 +64,7 @@ class RecordInputs : public QueueTest {
     }
     return all;
   }
-  std::vector<std::string> take(size_t count, const RecordInputOptions& options) const {
-    return take(input(options), count);
-  }
+  std::vector<std::string> take(size_t count, const Plain& options) const { return take(input(options), count); }
   static std::vector<std::string> sorted(std::vector<std::string> records) {
     std::ranges::sort(records);
     return records;
@@ -77,7 +87,7 @@ TEST_F(RecordInputs, AnEpochHasEachRecordOnceAndEndsBeforeTheNextOneBegins) {
 
 TEST_F(RecordInputs, WithOneThreadTheOrderFollowsFromTheSeed) {
   put_files(4, 5);
-  const RecordInputOptions options = {.buffer_size = 6, .seed = 3};
+  const Plain options = {.buffer_size = 6, .seed = 3};
   const auto first = take(60, options);
   EXPECT_EQ(take(60, options), first);
   const RecordInput slow = input(options);  // Whatever is inside by the time of a call.
@@ -106,6 +116,36 @@ TEST_F(RecordInputs, ARecordIsAheadByAsMuchAsTheBufferHolds) {
   int furthest = 0;
   for (int i = 0; i < 100; ++i) furthest = std::max(furthest, std::stoi(all[static_cast<size_t>(i)].substr(1)) - i);
   EXPECT_EQ(furthest, 7);
+}
+
+TEST_F(RecordInputs, TheFirstIsChosenWhenHalfTheBufferIsFullAndTwoAreReadForEachUntilAllOfItIs) {
+  constexpr int kEpoch = 40, kBuffer = 8, kLooked = 10;
+  put_files(1, kEpoch);
+  std::vector<int> furthest(2 * kLooked);
+  for (uint64_t seed = 0; seed < 100; ++seed) {
+    const auto all = take(kEpoch + kLooked, {.batch_size = 10, .buffer_size = kBuffer, .seed = seed});
+    for (size_t i = 0; i < kLooked; ++i) {
+      furthest[i] = std::max(furthest[i], std::stoi(all[i].substr(1)));
+      furthest[kLooked + i] = std::max(furthest[kLooked + i], std::stoi(all[kEpoch + i].substr(1)));
+    }
+  }
+  for (int i = 0; i < kLooked; ++i) {
+    const int last = std::min(kBuffer / 2 + 2 * i, kBuffer + i) - 1;  // Of those that are read by then.
+    EXPECT_EQ(furthest[static_cast<size_t>(i)], last) << i;
+    EXPECT_EQ(furthest[static_cast<size_t>(kLooked + i)], last) << "second epoch, " << i;
+  }
+}
+
+TEST_F(RecordInputs, TheDefaultsAreTensorFlows) {
+  const RecordInputOptions defaults;
+  EXPECT_EQ(defaults.batch_size, 32);
+  EXPECT_EQ(defaults.buffer_size, 10'000);
+  EXPECT_EQ(defaults.parallelism, 16);
+  EXPECT_EQ(defaults.shift_ratio, 0);
+  EXPECT_EQ(defaults.seed, 301U);
+  EXPECT_EQ(defaults.compression, std::nullopt);
+  put_files(2, 3);
+  EXPECT_THAT(*RecordInput(folder_.file("*")).read(), SizeIs(32));
 }
 
 TEST_F(RecordInputs, AShiftStartsFurtherInTheSameOrderOfFiles) {
