@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
 #include <filesystem>
 #include <set>
@@ -40,17 +41,68 @@ TEST(Fullness, HasTheTagsThatTensorFlowUsersKnow) {
   EXPECT_EQ(tag(source("shuffle_batch", 2000, 1000), TagStyle::tf1), "shuffle_batch/fraction_over_1000_of_1000_full");
 }
 
-TEST(Fullness, OfTheQueuesOfTensorFlow1sFunctionsHasTheirTags) {
-  const auto none = [](const std::stop_token&) -> Result<Element> { return fail(ErrorKind::OutOfRange, "end"); };
-  const auto files = tf1::string_input_producer({"a"});
+struct Tagged {
+  Queue queue;
+  std::string summary_name, tag;
+};
+
+void add_producers(std::vector<Tagged>& all) {
+  constexpr std::array<int64_t, 3> kNumbers = {1, 2, 3};
+  const Tensor rows = Tensor::from(std::span<const int64_t>(kNumbers), {3});
   const auto named = tf1::range_input_producer(1, {.summary_name = "fill"});
-  const auto batches = tf1::batch(none, {.batch_size = 8, .dtypes = {i64}, .shapes = {{}}, .capacity = 64});
-  const auto shuffled = tf1::shuffle_batch(
-      none, {.batch_size = 8, .dtypes = {i64}, .shapes = {{}}, .capacity = 2000, .min_after_dequeue = 1000});
-  EXPECT_EQ(tag(queue_source(files.queue()), TagStyle::tf1), "input_producer/fraction_of_32_full");
-  EXPECT_EQ(tag(queue_source(named.queue(), named.summary_name()), TagStyle::tf1), "input_producer_1/fill");
-  EXPECT_EQ(tag(queue_source(batches.queue()), TagStyle::tf1), "batch/fraction_of_64_full");
-  EXPECT_EQ(tag(queue_source(shuffled.queue()), TagStyle::tf1), "shuffle_batch/fraction_over_1000_of_1000_full");
+  all.push_back({named.queue(), named.summary_name(), "input_producer/fill"});
+  const auto add = [&](const tf1::InputProducer& producer, const char* tag) {
+    all.push_back({producer.queue(), producer.summary_name(), tag});
+  };
+  add(tf1::string_input_producer({"a"}), "input_producer_1/fraction_of_32_full");
+  add(tf1::range_input_producer(3), "input_producer_2/fraction_of_32_full");
+  add(tf1::input_producer(rows, {.capacity = 20}), "input_producer_3/fraction_of_20_full");
+  add(tf1::slice_input_producer(Element(std::vector<Tensor>{rows})), "input_producer_4/fraction_of_32_full");
+}
+
+void add_batchers(std::vector<Tagged>& all) {
+  const tf1::Source none = [](const std::stop_token&) -> Result<Element> { return fail(ErrorKind::OutOfRange, ""); };
+  const tf1::KeepInput keep = [](const Element&) { return Tensor::scalar(true); };
+  const tf1::BatchOptions options = {.batch_size = 8, .dtypes = {i64}, .shapes = {{}}};
+  tf1::BatchOptions large = options, padded = options, named = options;
+  large.capacity = 64;
+  padded.dynamic_pad = true;
+  named.name = "mine";
+  const tf1::ShuffleBatchOptions mixed = {
+      .batch_size = 8, .dtypes = {i64}, .shapes = {{}}, .capacity = 60, .min_after_dequeue = 10};
+  tf1::ShuffleBatchOptions most = mixed;
+  most.capacity = 2000;
+  most.min_after_dequeue = 1000;
+  const auto add = [&](const tf1::Batcher& batcher, const char* tag) { all.push_back({batcher.queue(), "", tag}); };
+  add(tf1::batch(none, large), "batch/fraction_of_64_full");
+  add(tf1::batch(none, options), "batch_1/fraction_of_32_full");
+  add(tf1::maybe_batch(none, keep, options), "batch_2/fraction_of_32_full");
+  add(tf1::batch(none, padded), "batch_3/fraction_of_32_full");
+  add(tf1::batch(none, named), "mine/fraction_of_32_full");
+  add(tf1::batch_join({none, none}, options), "batch_join/fraction_of_32_full");
+  add(tf1::maybe_batch_join({none, none}, keep, large), "batch_join_1/fraction_of_64_full");
+  add(tf1::shuffle_batch(none, most), "shuffle_batch/fraction_over_1000_of_1000_full");
+  add(tf1::shuffle_batch(none, mixed), "shuffle_batch_1/fraction_over_10_of_50_full");
+  add(tf1::maybe_shuffle_batch(none, keep, mixed), "shuffle_batch_2/fraction_over_10_of_50_full");
+  add(tf1::shuffle_batch_join({none, none}, mixed), "shuffle_batch_join/fraction_over_10_of_50_full");
+  add(tf1::maybe_shuffle_batch_join({none}, keep, most), "shuffle_batch_join_1/fraction_over_1000_of_1000_full");
+}
+
+// Of each function, some twice. Default names are numbered over the whole program, so they are made once.
+const std::vector<Tagged>& tf1_queues() {
+  static const std::vector<Tagged> all = [] {
+    std::vector<Tagged> made;
+    add_producers(made);
+    add_batchers(made);
+    return made;
+  }();
+  return all;
+}
+
+TEST(Fullness, OfTheQueuesOfTensorFlow1sFunctionsHasTheirTags) {
+  for (const Tagged& one : tf1_queues()) {
+    EXPECT_EQ(tag(queue_source(one.queue, one.summary_name), TagStyle::tf1), one.tag);
+  }
 }
 
 TEST(Fullness, IsAFractionOfWhatTheQueueCanGive) {
@@ -196,6 +248,23 @@ TEST_F(QueueMonitorEventsTest, WritesAPointOfEachTagEvenInAShortRun) {
       has_tags("--require queue/a/fraction_of_32_full --require queue/b/fraction_over_1000_of_1000_full --require "
                "queue/c/size"));
   EXPECT_FALSE(has_tags("--require a/fraction_of_32_full"));
+}
+
+TEST_F(QueueMonitorEventsTest, HasTheTagsOfTensorFlow1sFunctionsInItsFile) {
+  const auto events = open();
+  std::string required;
+  {
+    QueueMonitor monitor({.sample_every = 1h, .tag_style = TagStyle::tf1, .events = events.get()});
+    std::vector<QueueMonitor::Handle> handles;
+    for (const Tagged& one : tf1_queues()) {
+      handles.push_back(monitor.watch(queue_source(one.queue, one.summary_name)));
+      required += " --require " + one.tag;
+    }
+  }
+  ASSERT_TRUE(events->close());
+  EXPECT_TRUE(has_tags(required));
+  EXPECT_FALSE(has_tags("--require batch_4/fraction_of_32_full"));
+  EXPECT_FALSE(has_tags("--require 'queue/*'"));
 }
 
 TEST_F(QueueMonitorEventsTest, WritesThePipelineScalars) {
