@@ -28,20 +28,33 @@ std::string absolute_path(const std::string& path) {
   return error ? path : absolute.string();
 }
 
+void tell_not_kept(const std::string& path, const Error& why) {
+  log(LogLevel::info, fmt::format("the record index of {} is not kept: {}", path, why.to_string()));
+}
+
 void keep(const RecordIndex& index, const std::string& path, const std::string& where) {
   const auto folder = internal::make_folders(std::filesystem::path(where).parent_path().string());
   const auto kept = folder ? write_file_atomically(where, {index.to_bytes(absolute_path(path))}) : folder;
-  if (!kept) log(LogLevel::info, fmt::format("the record index of {} is not kept: {}", path, kept.error().to_string()));
+  if (!kept) tell_not_kept(path, kept.error());
 }
+
+struct KeptIndex {
+  std::optional<RecordIndex> index;
+  bool is_unread = false;  // It may be there, and know of a cut: it is not to be replaced.
+};
 
 // The index that was kept of the file at `path`, of whatever content; one that is damaged counts as none, and so does
 // one of a damaged end, which somebody may have repaired without a trace in the mark.
-std::optional<RecordIndex> kept_index(const std::string& path, const std::string& where) {
+KeptIndex kept_index(const std::string& path, const std::string& where) {
   const auto bytes = read_file(where);
-  if (!bytes) return std::nullopt;
+  if (!bytes && bytes.error().kind() == ErrorKind::NotFound) return {};
+  if (!bytes) {
+    tell_not_kept(path, bytes.error());
+    return {std::nullopt, true};
+  }
   auto index = RecordIndex::parse(*bytes, where, absolute_path(path));
-  if (!index || index->offset(index->size()) != index->mark().size) return std::nullopt;
-  return std::move(*index);
+  if (!index || index->offset(index->size()) != index->mark().size) return {};
+  return {std::move(*index)};
 }
 
 // Whether a file with the records `now` is the one that had those of `before`, without its last records. What is left
@@ -73,7 +86,7 @@ class RecordFile::State {
     }
     const auto where = options.keep_index ? record_index_path(file_->path()) : Result<std::string>(std::string());
     const bool is_kept = where && !where->empty();
-    auto before = is_kept ? kept_index(file_->path(), *where) : std::nullopt;
+    auto [before, is_unread] = is_kept ? kept_index(file_->path(), *where) : KeptIndex();
     was_kept_ = before && before->mark() == mark_of(*file_);
     if (was_kept_) {
       index_ = std::move(*before);
@@ -84,7 +97,7 @@ class RecordFile::State {
     index_ = std::move(*made);
     HEADPOND_TRY(file_->check());
     HEADPOND_TRY(judge_end(options));
-    if (!is_kept || lost_bytes() > 0) return {};
+    if (!is_kept || is_unread || lost_bytes() > 0) return {};
     if (!before || options.expected_records || !was_cut(*before, index_)) {
       keep(index_, file_->path(), *where);
       return {};

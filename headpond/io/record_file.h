@@ -27,7 +27,8 @@ class RecordFile {
   /// it in order. DataLoss, with the offset and the record, iff the end is damaged, or the index says that the file was
   /// longer with the same first 4 KiB, and it now is empty or ends exactly between two of its records; the index's name
   /// is in the text, for who meant that, and expected_records with the right number says it too. The index is kept of
-  /// whole files only, and stays as it was when this fails. ResourceExhausted iff there is no memory for the index.
+  /// whole files only, and stays as it was when this fails or it cannot be read. ResourceExhausted iff there is no
+  /// memory for the index.
   static Result<std::unique_ptr<RecordFile>> open(const std::string& path, const RecordFileOptions& options = {});
   ~RecordFile();
   RecordFile(const RecordFile&) = delete;

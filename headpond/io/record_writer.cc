@@ -166,7 +166,9 @@ class RecordWriter::State {
   // Not everybody takes the lock: whether the name is still that of the open file, which has `size` bytes.
   Result<void> unchanged(uint64_t size) const {
     const auto mine = internal::examine(file_, path_), named = internal::examine_path(path_);
-    if (mine && named && named->is_same_file(*mine) && mine->size == size && named->size == size) return {};
+    if (!mine) return fail(mine.error());
+    if (!named && named.error().kind() != ErrorKind::NotFound) return fail(named.error());
+    if (named && named->is_same_file(*mine) && mine->size == size && named->size == size) return {};
     return fail(ErrorKind::FailedPrecondition, fmt::format("{}: another program changes it", path_));
   }
 
