@@ -24,6 +24,21 @@ using testing::ElementsAre;
 
 constexpr RecordReaderOptions kSkip = {.on_damage = OnDamage::skip};
 
+// A compressed file is inflated up to the place: none of these bytes is taken for a record.
+TEST(RecordReader, ParsesNothingOnTheWayToAPlace) {
+  const Bytes plain = test::with_flipped_bit(frames_of({"a", "b", "c", "d"}), 8 * (17 + 12));
+  for (const Bytes& bytes : {plain, gzip(plain), zlib(plain)}) {
+    for (uint64_t place = 0; place <= 4; ++place) {
+      const auto reader = RecordReader::over("/data/x", bytes, kSkip).value();
+      ASSERT_TRUE(reader->seek({place * 17, place}));
+      EXPECT_EQ(reader->counts().records, 0U);
+      EXPECT_EQ(reader->counts().damaged, 0U);
+      EXPECT_EQ(scan(*reader).records.size(), place < 2 ? 3 - place : 4 - place);
+      EXPECT_EQ(reader->counts().records + reader->counts().damaged, 4 - place);
+    }
+  }
+}
+
 TEST(RecordReader, ResumesAtEveryPosition) {
   const std::vector<std::string> records = {"abc", "", std::string(5'000, 'x'), "de"};
   const Bytes plain = frames_of(records);
