@@ -33,7 +33,7 @@ Result<std::vector<fs::directory_entry>> entries(const std::string& folder) {
   for (auto at = fs::directory_iterator(folder, error); !error && at != fs::directory_iterator(); at.increment(error)) {
     if (!at->path().filename().string().starts_with('.')) all.push_back(*at);
   }
-  if (error) return fail(internal::system_error("cannot list", folder, error.value()));
+  if (error) return fail(internal::system_error("list", folder, error.value()));
   std::sort(all.begin(), all.end());
   return all;
 }
@@ -54,7 +54,7 @@ Result<void> collect(const std::string& folder, int64_t label, std::span<const s
       HEADPOND_TRY(collect(path, label, extensions, files));
     } else if (is_wanted(entry.path().filename().string(), extensions) && !entry.is_directory(error)) {
       const uint64_t size = entry.file_size(error);
-      if (error) return fail(internal::system_error("cannot examine", path, error.value()));
+      if (error) return fail(internal::system_error("examine", path, error.value()));
       files.push_back({path, label, size});
     }
   }
