@@ -2,14 +2,20 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <filesystem>
+
 #include "cli/benches.h"
 #include "cli/handoff.h"
 #include "headpond/base/cpu.h"
+#include "headpond/io/record_test_internal.h"
+#include "tests/test_files.h"
 
 namespace headpond::cli {
 namespace {
 
 using testing::ElementsAre;
+using testing::HasSubstr;
 
 TEST(BenchExitCode, IsThreeForAMissedTargetIfTargetsAreChecked) {
   EXPECT_EQ(bench_exit_code(true, true, true), 0);
@@ -58,6 +64,29 @@ TEST_P(ShortBench, MeasuresEachRowAndItsOutputsAgree) {
   EXPECT_TRUE(result.digest_equal.value());
   for (size_t i = 0; i < bench.rows.size(); ++i) EXPECT_GT(result.row(i).median, 0) << bench.rows[i].system;
   for (const BenchTarget& target : bench.targets) EXPECT_GT(target.value(result), 0) << target.id;
+}
+
+TEST(RecordGzipBench, MissesTheTargetOfDataThatAreNotThere) {
+  const test::TempFolder data;
+  std::filesystem::create_directory(data.file("mnist-idx"));
+  test::put_file(data.file("mnist-idx/a.gz"), test::gzip(test::Bytes(100'000)));
+  const char* const was = std::getenv("HEADPOND_DATA");
+  const std::string before = was == nullptr ? "" : was;
+  setenv("HEADPOND_DATA", data.path().c_str(), 1);
+  const Bench bench = record_gzip_bench({.cpus = allowed_cpus()});
+  if (was == nullptr) {
+    unsetenv("HEADPOND_DATA");
+  } else {
+    setenv("HEADPOND_DATA", before.c_str(), 1);
+  }
+  const BenchResult result = run_bench(bench, {.rounds = 1, .seconds = 1e-3}).value();
+  EXPECT_EQ(bench.rows.size(), 2U);
+  ASSERT_EQ(bench.targets.size(), 2U);
+  EXPECT_GT(bench.targets[0].value(result), 0);
+  EXPECT_EQ(bench.targets[1].id, "record.gzip.taxi");
+  EXPECT_THAT(bench.targets[1].text, HasSubstr("not measured, " + data.path() + "/tfx-records has no .gz file"));
+  EXPECT_FALSE(meets(bench.targets[1], bench.targets[1].value(result)));
+  EXPECT_FALSE(passes(bench, result));
 }
 
 INSTANTIATE_TEST_SUITE_P(Benches, ShortBench,

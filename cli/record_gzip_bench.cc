@@ -109,32 +109,40 @@ Result<std::vector<BenchSample>> cycle(Files& files) {
   return samples;
 }
 
+// Without the data the target is missed: who checks targets learns that it was not measured.
+void add_rows(Bench& bench, const Compressed& each, const std::string& folder) {
+  BenchTarget target = {"record.gzip." + each.name, each.name + ": at least 2 x zlib", true, 2, {}};
+  if (each.files.empty()) {
+    target.text += fmt::format("; not measured, {} has no .gz file (HEADPOND_DATA names the folder of data)", folder);
+    target.value = [](const BenchResult&) { return 0.0; };
+    return bench.targets.push_back(std::move(target));
+  }
+  const size_t first = bench.rows.size();
+  for (const char* const system : {"headpond", "zlib"}) {
+    bench.rows.push_back({.name = fmt::format("{}, {} files", each.name, each.files.size()),
+                          .params = {{"files", static_cast<int64_t>(each.files.size())}},
+                          .system = system,
+                          .system_version = first == bench.rows.size() ? HEADPOND_VERSION : ZLIB_VERSION,
+                          .metric = "mb_per_s",
+                          .unit = "MB/s",
+                          .lower_is_better = false});
+  }
+  bench.ratios.push_back({first, first + 1});
+  target.value = [ratio = bench.ratios.size() - 1](const BenchResult& result) { return result.ratio(ratio).median; };
+  bench.targets.push_back(std::move(target));
+}
+
 }  // namespace
 
 Bench record_gzip_bench(const BenchSetup&) {
   const char* const given = std::getenv("HEADPOND_DATA");
   const std::string data = given == nullptr ? "../shared/data" : given;
   const auto files = std::make_shared<Files>();
+  Bench bench{.name = "record.gzip", .consume = kXorName, .round_s = 1};
   for (const auto& [name, folder] : {std::pair{"mnist", "/mnist-idx"}, std::pair{"taxi", "/tfx-records"}}) {
     Compressed all = read_all(name, data + folder);
+    add_rows(bench, all, data + folder);
     if (!all.files.empty()) files->all.push_back(std::move(all));
-  }
-  Bench bench{.name = "record.gzip", .consume = kXorName, .round_s = 1};
-  for (const Compressed& each : files->all) {
-    const size_t first = bench.rows.size();
-    for (const char* const system : {"headpond", "zlib"}) {
-      bench.rows.push_back({.name = fmt::format("{}, {} files", each.name, each.files.size()),
-                            .params = {{"files", static_cast<int64_t>(each.files.size())}},
-                            .system = system,
-                            .system_version = first == bench.rows.size() ? HEADPOND_VERSION : ZLIB_VERSION,
-                            .metric = "mb_per_s",
-                            .unit = "MB/s",
-                            .lower_is_better = false});
-    }
-    bench.ratios.push_back({first, first + 1});
-    const size_t ratio = bench.ratios.size() - 1;
-    bench.targets.push_back({"record.gzip." + each.name, each.name + ": at least 2 x zlib", true, 2,
-                             [ratio](const BenchResult& result) { return result.ratio(ratio).median; }});
   }
   bench.cycle = [files](const std::stop_token&) -> Result<std::vector<BenchSample>> {
     if (files->all.empty()) return fail(ErrorKind::NotFound, "record.gzip: no data; HEADPOND_DATA names the folder");
