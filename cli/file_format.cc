@@ -39,12 +39,24 @@ bool is_idx(Bytes start) {
          rank <= kMaxRank;
 }
 
+// A zip archive whose first member is an array.
+bool is_npz(Bytes start) {
+  constexpr size_t kNameSize = 26, kName = 30;
+  if (!stands_at(start, 0, "PK\x03\x04") || start.size() < kName) return false;
+  uint16_t size = 0;
+  std::memcpy(&size, &start[kNameSize], sizeof size);
+  constexpr std::string_view kEnd = ".npy";
+  return size >= kEnd.size() && stands_at(start, kName + size - kEnd.size(), kEnd);
+}
+
 std::string_view by_content(Bytes start) {
   constexpr size_t kTarMark = 257;
   if (is_record_header(start)) return "tfrecord";
   if (stands_at(start, 0, "\x89PNG\r\n\x1a\n")) return "png";
   if (stands_at(start, 0, "RIFF") && stands_at(start, 8, "WAVE")) return "wav";
   if (stands_at(start, kTarMark, "ustar")) return "tar";
+  if (stands_at(start, 0, "\x93NUMPY")) return "npy";
+  if (is_npz(start)) return "npz";
   return is_idx(start) ? "idx" : "unknown";
 }
 
@@ -54,11 +66,13 @@ std::string_view by_name(std::string_view path) {
   for (const std::string_view end : {".gz", ".zlib"}) {
     if (name.ends_with(end)) name.resize(name.size() - end.size());
   }
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kEnds = {{{".csv", "csv"},
-                                                                                    {".tsv", "csv"},
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 13> kEnds = {{{".csv", "csv"},
+                                                                                    {".tsv", "tsv"},
                                                                                     {".jsonl", "jsonl"},
                                                                                     {".ndjson", "jsonl"},
                                                                                     {".txt", "text"},
+                                                                                    {".npy", "npy"},
+                                                                                    {".npz", "npz"},
                                                                                     {".png", "png"},
                                                                                     {".wav", "wav"},
                                                                                     {".tar", "tar"},
@@ -108,6 +122,10 @@ FileFormat guess_format(std::string_view path, std::span<const std::byte> start)
   }
   if (format.name == "unknown") format.name = by_name(path);
   if (format.name == "unknown" && is_text(start)) format.name = "text";
+  if (format.name == "tsv") {
+    format.name = "csv";
+    format.delimiter = '\t';
+  }
   return format;
 }
 

@@ -15,8 +15,10 @@ namespace headpond::cli {
 inline constexpr size_t kFormatBytes = 4096;
 
 struct FileFormat {
-  std::string_view name = "unknown";  ///< "tfrecord", "idx", "tar", "png", "wav", "csv", "jsonl", "text" or "unknown".
+  /// "tfrecord", "idx", "tar", "png", "wav", "npy", "npz", "csv", "jsonl", "text" or "unknown".
+  std::string_view name = "unknown";
   Compression compression = Compression::none;  ///< zlib only around TFRecords: its two bytes say too little.
+  char delimiter = ',';                         ///< Of csv; a tab by the name ".tsv".
 };
 
 /// `start`: the file's first kFormatBytes as they are stored, or all of a shorter one. A name says csv and jsonl

@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include "headpond/io/npy.h"
 #include "headpond/io/record_test_internal.h"
+#include "headpond/io/zip_test_internal.h"
 
 namespace headpond::cli {
 namespace {
@@ -24,6 +26,9 @@ TEST(GuessFormat, BelievesTheFirstBytesWhateverTheName) {
   EXPECT_EQ(format_of("a.tfrecord", bytes_of("RIFF1234WAVEfmt ")), "wav none");
   EXPECT_EQ(format_of("a", bytes_of({"\0\0\x08\x03\0\0\0\0", 8})), "idx none");
   EXPECT_EQ(format_of("a", bytes_of(std::string(257, 'n') + "ustar")), "tar none");
+  EXPECT_EQ(format_of("a.txt", bytes_of(npy_bytes(Tensor::scalar(1.0F)).value())), "npy none");
+  EXPECT_EQ(format_of("a", test::zip_of({{"x.npy"}})), "npz none");
+  EXPECT_EQ(format_of("a", test::zip_of({{"x.txt"}})), "unknown none") << "another archive";
 }
 
 TEST(GuessFormat, LooksIntoGzipAndForRecordsIntoZlib) {
@@ -42,6 +47,8 @@ TEST(GuessFormat, AsksTheNameWhereTheBytesSayNothing) {
        std::vector<std::pair<std::string, std::string>>{{"a.csv", "csv"},
                                                         {"a.TSV", "csv"},
                                                         {"a.jsonl", "jsonl"},
+                                                        {"a.npy", "npy"},
+                                                        {"a.NPZ", "npz"},
                                                         {"/b.png/a.txt", "text"},
                                                         {"a.wav", "wav"},
                                                         {"a.tar", "tar"},
@@ -54,6 +61,12 @@ TEST(GuessFormat, AsksTheNameWhereTheBytesSayNothing) {
     EXPECT_EQ(format_of(name + ".gz", gzip(bytes_of({"what\0is this?", 13}))), format + " gzip") << name;
     EXPECT_EQ(format_of(name, {}), format + " none") << name;
   }
+}
+
+TEST(GuessFormat, ATableIsSeparatedByTabsByItsNameAlone) {
+  EXPECT_EQ(guess_format("a.tsv", bytes_of("a,b\n")).delimiter, '\t');
+  EXPECT_EQ(guess_format("a.tsv.gz", gzip(bytes_of("a,b\n"))).delimiter, '\t');
+  EXPECT_EQ(guess_format("a.csv", bytes_of("a\tb\n")).delimiter, ',');
 }
 
 TEST(GuessFormat, BytesWithoutControlCharactersAreText) {

@@ -19,20 +19,21 @@ void write_number(JsonWriter& json, std::string_view name, std::optional<uint64_
   }
 }
 
-void write_features(JsonWriter& json, const FeatureTable& features) {
-  json.key("features").begin_object();
-  for (const auto& [key, row] : features.rows()) {
-    json.key(key).begin_object().key("dtype");
+// `of`: what the counts are.
+void write_features(JsonWriter& json, std::string_view key, const FeatureTable& features, std::string_view of) {
+  json.key(key).begin_object();
+  for (const auto& [name, row] : features.rows()) {
+    json.key(name).begin_object().key("dtype");
     if (row.dtype.empty()) {
       json.value(nullptr);
     } else {
       json.value(row.dtype);
     }
-    json.member("count_min", row.count_min).member("count_max", row.count_max);
+    json.member(fmt::format("{}_min", of), row.count_min).member(fmt::format("{}_max", of), row.count_max);
     json.member("missing", features.missing(row)).end_object();
   }
   json.end_object();
-  if (features.has_left_out()) json.member("features_left_out", true);
+  if (features.has_left_out()) json.member(fmt::format("{}_left_out", key), true);
 }
 
 std::string_view without_path(std::string_view message, const std::string& path) {
@@ -58,25 +59,51 @@ std::string in_words(uint64_t count, std::string_view one) {
   return fmt::format("{} {}{}", count, one, count == 1 ? "" : "s");
 }
 
+std::string table_of(const FeatureTable& features, std::string_view what, std::string_view counted) {
+  if (features.rows().empty()) return "";
+  std::vector<std::vector<std::string>> rows;
+  for (const auto& [key, row] : features.rows()) {
+    const std::string counts = row.count_min == row.count_max ? fmt::to_string(row.count_max)
+                                                              : fmt::format("{} to {}", row.count_min, row.count_max);
+    rows.push_back({"  " + printable(key), std::string(row.dtype.empty() ? "-" : row.dtype), counts,
+                    fmt::to_string(features.missing(row))});
+  }
+  return format_table({{.head = fmt::format("  {}", what)},
+                       {.head = "dtype"},
+                       {.head = std::string(counted), .right = true},
+                       {.head = "missing in", .right = true}},
+                      rows);
+}
+
 }  // namespace
+
+FeatureTable::Row* FeatureTable::find_or_make(std::string_view key) {
+  auto found = rows_.find(key);
+  if (found == rows_.end()) {
+    if (rows_.size() == kMost) has_left_out_ = true;
+    if (rows_.size() == kMost) return nullptr;
+    found = rows_.emplace(key, Row()).first;
+  }
+  return &found->second;
+}
 
 void FeatureTable::add(const std::vector<FeatureInfo>& features, uint64_t times) {
   records_ += times;
   for (const FeatureInfo& feature : features) {
-    auto found = rows_.find(feature.key);
-    if (found == rows_.end()) {
-      if (rows_.size() == kMost) has_left_out_ = true;
-      if (rows_.size() == kMost) continue;
-      found = rows_.emplace(feature.key, Row()).first;
-    }
-    if (!feature.dtype) continue;
-    Row& row = found->second;
+    Row* const found = find_or_make(feature.key);
+    if (found == nullptr || !feature.dtype) continue;
+    Row& row = *found;
     const std::string_view dtype = name(*feature.dtype);
     row.dtype = row.present == 0 || row.dtype == dtype ? dtype : "mixed";
     row.count_min = row.present == 0 ? feature.count : std::min(row.count_min, feature.count);
     row.count_max = std::max(row.count_max, feature.count);
     row.present += times;
   }
+}
+
+void FeatureTable::add_column(std::string_view key, DType dtype, uint64_t present) {
+  Row* const row = find_or_make(key);
+  if (row != nullptr && present > 0) *row = {name(dtype), present, 1, 1};
 }
 
 void FileReport::add_damage(Damage found) {
@@ -101,7 +128,8 @@ void write_report(JsonWriter& json, const FileReport& report, bool with_features
   if (report.skipped) json.member("skipped", *report.skipped);
   if (with_features) {
     json.member("limited", report.is_limited);
-    write_features(json, report.features);
+    write_features(json, "features", report.features, "count");
+    if (!report.lists.rows().empty()) write_features(json, "feature_lists", report.lists, "steps");
   } else {
     json.member("ok", report.damage_count == 0);
   }
@@ -135,20 +163,8 @@ std::vector<std::string> damage_lines(const FileReport& report) {
   return lines;
 }
 
-std::string feature_table(const FeatureTable& features) {
-  if (features.rows().empty()) return "";
-  std::vector<std::vector<std::string>> rows;
-  for (const auto& [key, row] : features.rows()) {
-    const std::string counts = row.count_min == row.count_max ? fmt::to_string(row.count_max)
-                                                              : fmt::format("{} to {}", row.count_min, row.count_max);
-    rows.push_back({"  " + printable(key), std::string(row.dtype.empty() ? "-" : row.dtype), counts,
-                    fmt::to_string(features.missing(row))});
-  }
-  return format_table({{.head = "  feature"},
-                       {.head = "dtype"},
-                       {.head = "values", .right = true},
-                       {.head = "missing in", .right = true}},
-                      rows);
+std::string feature_table(const FileReport& report) {
+  return table_of(report.features, "feature", "values") + table_of(report.lists, "feature list", "steps");
 }
 
 }  // namespace headpond::cli

@@ -27,12 +27,16 @@ class FeatureTable {
 
   /// `times` records that have these.
   void add(const std::vector<FeatureInfo>& features, uint64_t times = 1);
+  /// What the records that were added have in a column of a table: one value in each of `present`. REQUIRES: it is new.
+  void add_column(std::string_view key, DType dtype, uint64_t present);
   const std::map<std::string, Row, std::less<>>& rows() const { return rows_; }
   /// Records in which it is not there, or without a value's type.
   uint64_t missing(const Row& row) const { return records_ - row.present; }
   bool has_left_out() const { return has_left_out_; }
 
  private:
+  Row* find_or_make(std::string_view key);  // nullptr: there are too many.
+
   std::map<std::string, Row, std::less<>> rows_;
   uint64_t records_ = 0;
   bool has_left_out_ = false;
@@ -58,6 +62,7 @@ struct FileReport {
   std::optional<uint64_t> groups = {};   ///< Of a tar archive: members of the same name but for their extension.
   std::optional<uint64_t> skipped = {};  ///< Of a tar archive: links, folders and the like.
   FeatureTable features = {};
+  FeatureTable lists = {};          ///< Of SequenceExamples, counts are steps.
   std::vector<Damage> damage = {};  ///< The first kMostDamage.
   uint64_t damage_count = 0;
 
@@ -73,7 +78,7 @@ void write_damage(JsonWriter& json, const Damage& damage, std::string_view path 
 std::string report_line(const FileReport& report);
 /// "/x/a: record 5 at offset 80: DataLoss: ...", a line each, and how many more there are.
 std::vector<std::string> damage_lines(const FileReport& report);
-/// A table; empty iff there are none.
-std::string feature_table(const FeatureTable& features);
+/// Tables of features and of lists; empty iff there are none.
+std::string feature_table(const FileReport& report);
 
 }  // namespace headpond::cli

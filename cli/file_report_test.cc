@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 namespace headpond::cli {
 namespace {
 
@@ -100,11 +102,33 @@ TEST(FileReport, SaysWhatTheFileHolds) {
 }
 
 TEST(FileReport, TabulatesFeaturesWithoutTheirControlCharacters) {
+  FileReport report;
+  EXPECT_EQ(feature_table(report), "");
+  report.features.add({{.key = "red\x1b[31m", .dtype = i64, .count = 3}});
+  report.features.add({{.key = "red\x1b[31m", .dtype = i64, .count = 4}});
+  EXPECT_THAT(feature_table(report), HasSubstr("red?[31m  int64  3 to 4           0"));
+  report.lists.add({{.key = "words", .dtype = i64, .count = 7}});
+  EXPECT_THAT(feature_table(report), HasSubstr("  feature list  dtype  steps"));
+}
+
+TEST(FileReport, HasListsIffThereAreSome) {
+  FileReport report{.path = "/x/a", .format = "tfrecord", .records = 2};
+  EXPECT_THAT(json_of(report, true), Not(HasSubstr("feature_lists")));
+  report.lists.add({{.key = "words", .dtype = i64, .count = 7}});
+  report.lists.add({{.key = "words", .dtype = i64, .count = 5}});
+  EXPECT_THAT(json_of(report, true),
+              HasSubstr(R"("feature_lists":{"words":{"dtype":"int64","steps_min":5,"steps_max":7,"missing":0}})"));
+  EXPECT_THAT(json_of(report, false), Not(HasSubstr("feature_lists")));
+}
+
+TEST(FeatureTable, KnowsColumnsByHowManyCellsTheyHave) {
   FeatureTable table;
-  EXPECT_EQ(feature_table(table), "");
-  table.add({{.key = "red\x1b[31m", .dtype = i64, .count = 3}});
-  table.add({{.key = "red\x1b[31m", .dtype = i64, .count = 4}});
-  EXPECT_THAT(feature_table(table), HasSubstr("red?[31m  int64  3 to 4           0"));
+  table.add({}, 5);
+  table.add_column("x", f32, 3);
+  table.add_column("none", f32, 0);
+  const auto& x = table.rows().at("x");
+  EXPECT_EQ(std::tuple(x.dtype, x.count_min, x.count_max, table.missing(x)), std::tuple("float32", 1U, 1U, 2U));
+  EXPECT_EQ(std::tuple(table.rows().at("none").dtype, table.missing(table.rows().at("none"))), std::tuple("", 5U));
 }
 
 }  // namespace

@@ -10,13 +10,14 @@
 #include <span>
 #include <utility>
 
+#include "cli/content_survey.h"
 #include "cli/file_format.h"
-#include "headpond/codec/png.h"
-#include "headpond/codec/wav.h"
 #include "headpond/io/file.h"
 #include "headpond/io/glob.h"
 #include "headpond/io/idx.h"
 #include "headpond/io/inflate.h"
+#include "headpond/io/json_lines.h"
+#include "headpond/io/mapped_file.h"
 #include "headpond/io/record_reader.h"
 #include "headpond/io/tar.h"
 #include "headpond/io/text_lines.h"
@@ -27,7 +28,7 @@ namespace {
 
 using Reader = std::unique_ptr<ByteReader>;
 constexpr uint64_t kMiB = uint64_t{1} << 20;
-constexpr uint64_t kMostInMemory = uint64_t{1} << 30;  // Of an image or a sound.
+constexpr uint64_t kMostInMemory = uint64_t{1} << 30;  // Of what is read as a whole.
 
 // Tells of each byte that is read.
 class Counted final : public ByteReader {
@@ -103,10 +104,11 @@ class Survey {
   void look_at_tar(ByteReader& bytes);
   bool read_member(TarReader& tar, const TarMember& member, std::span<std::byte> buffer, uint64_t record);
   void group(const TarIndex& index);
-  void look_at_lines(ByteReader& bytes);
+  void look_at_lines(ByteReader& bytes, bool are_objects);
+  void damaged_line(const TextLine& line, const Error& error);
   void look_at_idx(ByteReader& bytes);
-  void look_at_png(ByteReader& bytes);
-  void look_at_wav(ByteReader& bytes);
+  void look_at_whole(ByteReader& bytes, const FileFormat& format);
+  void look_at_content(std::span<const std::byte> content, const FileFormat& format);
   void look_at_rest(ByteReader& bytes);
 
   bool is_at_limit(uint64_t records) {
@@ -118,10 +120,6 @@ class Survey {
   }
   // The whole content; nullopt, with the damage told, iff it cannot be read.
   std::optional<std::vector<std::byte>> read_whole(ByteReader& bytes);
-  void holds_one(const char* key, DType dtype, uint64_t count) {
-    report_.records = 1;
-    report_.features.add({{.key = key, .dtype = dtype, .count = count}});
-  }
 
   enum class Content { unknown, examples, other };
 
@@ -152,9 +150,9 @@ void Survey::look_at_format(Reader stored) {
   if (format.compression == Compression::gzip) stored = make_gzip_reader(std::move(stored));
   if (format.name == "tar") look_at_tar(*stored);
   if (format.name == "idx") look_at_idx(*stored);
-  if (format.name == "png") look_at_png(*stored);
-  if (format.name == "wav") look_at_wav(*stored);
-  if (format.name == "csv" || format.name == "jsonl" || format.name == "text") look_at_lines(*stored);
+  if (format.name == "jsonl" || format.name == "text") look_at_lines(*stored, format.name == "jsonl");
+  constexpr std::string_view kWhole[] = {"csv", "npy", "npz", "png", "wav"};
+  if (std::ranges::find(kWhole, format.name) != std::end(kWhole)) look_at_whole(*stored, format);
   if (format.name == "unknown" && options_.needs_format && !start.empty()) {
     damaged({ErrorKind::Unimplemented, report_.path + ": neither its bytes nor its name are those of a known format"});
   }
@@ -192,15 +190,16 @@ void Survey::read_records(RecordReader& reader, uint64_t plain_bytes) {
 // What a file holds, its first record that is not empty decides.
 void Survey::look_at_example(RecordPosition at, std::span<const std::byte> payload) {
   if (content_ == Content::other || !(options_.with_features || options_.strict)) return;
-  const auto features = describe_example(payload);
-  if (content_ == Content::unknown && !payload.empty())
-    content_ = features && !features->empty() ? Content::examples : Content::other;
-  if (content_ == Content::other) return;
-  if (features) {
-    report_.features.add(*features);
-  } else {
-    report_.add_damage({at.record, at.offset, {}, features.error()});
+  auto found = describe_sequence_example(payload);  // An Example is one without lists.
+  if (content_ == Content::unknown && !payload.empty()) {
+    const bool is_example = found && !(found->context.empty() && found->lists.empty());
+    content_ = is_example ? Content::examples : Content::other;
   }
+  if (content_ == Content::other) return;
+  if (!found) return report_.add_damage({at.record, at.offset, {}, found.error()});
+  for (FeatureInfo& list : found->lists) list.count = list.steps;
+  report_.features.add(found->context);
+  report_.lists.add(found->lists);
 }
 
 void Survey::look_at_tar(ByteReader& bytes) {
@@ -244,7 +243,9 @@ void Survey::group(const TarIndex& index) {
   }
 }
 
-void Survey::look_at_lines(ByteReader& bytes) {
+// Objects: of JSON, one a line.
+void Survey::look_at_lines(ByteReader& bytes, bool are_objects) {
+  const JsonParser object({});
   TextLines lines(std::make_unique<Lent>(bytes));
   while (true) {
     const auto line = lines.next();
@@ -252,12 +253,20 @@ void Survey::look_at_lines(ByteReader& bytes) {
     if (line && !*line) return;
     if (is_at_limit(static_cast<uint64_t>(line ? (*line)->number - 1 : at.lines))) return;
     if (line) {
-      ++report_.records;
+      const auto parsed = are_objects ? object.parse((*line)->text, {}, {}) : Result<void>();
+      report_.records += parsed ? 1 : 0;
+      if (!parsed) damaged_line(**line, parsed.error());
       continue;
     }
     damaged(line.error(), at.lines, at.offset);
     if (line.error().kind() != ErrorKind::ResourceExhausted) return;
   }
+}
+
+void Survey::damaged_line(const TextLine& line, const Error& error) {
+  const uint64_t offset = line.offset + offset_in(error, "").value_or(0);
+  const std::string text = fmt::format("{}, line {}: {}", report_.path, line.number, error.message());
+  damaged({error.kind(), text}, static_cast<uint64_t>(line.number - 1), offset);
 }
 
 void Survey::look_at_idx(ByteReader& bytes) {
@@ -289,28 +298,26 @@ std::optional<std::vector<std::byte>> Survey::read_whole(ByteReader& bytes) {
   }
 }
 
-void Survey::look_at_png(ByteReader& bytes) {
-  const auto content = read_whole(bytes);
-  if (!content) return;
-  const auto info = png_info(*content, content->size(), {}, report_.path);
-  if (!info) return damaged(info.error(), 0);
-  const auto image = decode_png(*content, {}, report_.path);
-  if (!image) return damaged(image.error(), 0);
-  holds_one("pixels", info->bit_depth == 16 ? DType::u16 : DType::u8, static_cast<uint64_t>(image->pixels.size()));
-  if (options_.strict && image->warnings.count > 0) damaged({ErrorKind::DataLoss, image->warnings.first}, 0);
+// Of a plain file in place, whose pages are the system's to take back.
+void Survey::look_at_whole(ByteReader& bytes, const FileFormat& format) {
+  const bool is_plain = format.compression == Compression::none && is_regular(report_.path);
+  const bool is_one = format.name == "png" || format.name == "wav";
+  if (!is_plain || is_one) {
+    const auto content = read_whole(bytes);
+    return content ? look_at_content(*content, format) : void();
+  }
+  const auto file = MappedFile::open(report_.path);
+  if (!file) return damaged(file.error());
+  look_at_content((*file)->bytes(), format);
+  if (const auto whole = (*file)->check(); !whole) damaged(whole.error());
 }
 
-void Survey::look_at_wav(ByteReader& bytes) {
-  const auto content = read_whole(bytes);
-  if (!content) return;
-  const auto info = wav_info(*content, content->size(), {.lenient = !options_.strict}, report_.path);
-  if (!info) return damaged(info.error(), 0);
-  holds_one("samples", DType::f32, static_cast<uint64_t>(info->frames) * static_cast<uint64_t>(info->channels));
-  if (info->is_cut) {
-    damaged({ErrorKind::DataLoss,
-             fmt::format("{}: {} frames are there, its header tells of more", report_.path, info->frames)},
-            0);
-  }
+void Survey::look_at_content(std::span<const std::byte> content, const FileFormat& format) {
+  if (format.name == "csv") survey_csv(content, format.delimiter, options_, report_);
+  if (format.name == "npy") survey_npy(content, report_);
+  if (format.name == "npz") survey_npz(content, report_);
+  if (format.name == "png") survey_png(content, options_, report_);
+  if (format.name == "wav") survey_wav(content, options_, report_);
 }
 
 // What no reader of a format asked for; the end of a compressed stream has its checksum.

@@ -26,8 +26,8 @@ struct SurveyOptions {
 };
 
 /// A file, a pipe or "-", which is the standard input. Fails only when a stop was requested: Cancelled. What cannot be
-/// read is damage of the file. Memory is that of the longest record or line, of what a tar archive lists, or of one
-/// image, sound or IDX file.
+/// read is damage of the file. Memory is that of the longest record or line, of what a tar archive lists, of one image,
+/// sound or IDX file, of a compressed table or array, of the places of a table's rows, or of all arrays of a file.
 Result<FileReport> survey_file(const std::string& path, const SurveyOptions& options);
 
 struct SurveyProgress {

@@ -8,9 +8,12 @@
 
 #include "headpond/codec/png_test_internal.h"
 #include "headpond/codec/wav_test_internal.h"
+#include "headpond/io/example_test_internal.h"
 #include "headpond/io/example_writer.h"
+#include "headpond/io/npy.h"
 #include "headpond/io/record_test_internal.h"
 #include "headpond/io/tar_writer.h"
+#include "headpond/io/zip_test_internal.h"
 #include "tests/test_files.h"
 
 namespace headpond::cli {
@@ -103,6 +106,59 @@ TEST_F(SurveyTest, KnowsTheFeaturesOfExamplesAndHoldsTheRestToThemIffStrict) {
   const FileReport texts = survey("a", frames_of({"text", example_of(2)}), strict_);
   EXPECT_THAT(places(texts), IsEmpty());
   EXPECT_THAT(texts.features.rows(), IsEmpty());
+}
+
+TEST_F(SurveyTest, KnowsTheStepsOfSequenceExamples) {
+  const auto with_steps = [](int steps) {
+    std::string list;
+    for (int i = 0; i < steps; ++i) list += test::field(1, test::ints({i, i}));
+    return test::field(1, test::entry("id", test::ints({1}))) + test::field(2, test::entry("words", list));
+  };
+  const Bytes content = frames_of({with_steps(2), with_steps(5), example_of(1)});
+  const FileReport report = survey("a", content, features_);
+  EXPECT_THAT(places(report), IsEmpty());
+  EXPECT_EQ(report.features.missing(report.features.rows().at("id")), 1U);
+  const auto& words = report.lists.rows().at("words");
+  EXPECT_EQ(std::tuple(words.dtype, words.count_min, words.count_max, report.lists.missing(words)),
+            std::tuple("int64", 2U, 5U, 1U));
+  const std::string only_lists = test::field(2, test::entry("words", test::field(1, test::ints({1}))));
+  EXPECT_EQ(survey("a", frames_of({only_lists}), features_).lists.rows().size(), 1U);
+}
+
+TEST_F(SurveyTest, EachLineOfJsonIsAnObject) {
+  const FileReport report = survey("a.jsonl", bytes_of("{\"a\": 1}\n{\"a\": }\n\n[1]\n{}\r\n{\"a\""));
+  EXPECT_EQ(std::tuple(report.format, report.records), std::tuple("jsonl", 2U));
+  EXPECT_THAT(places(report), ElementsAre("1@15 InvalidArgument", "2@17 InvalidArgument", "3@18 InvalidArgument",
+                                          "5@29 InvalidArgument"));
+  EXPECT_THAT(report.damage.at(0).error.message(), HasSubstr("a.jsonl, line 2: JSON: syntax error"));
+  EXPECT_THAT(places(survey("a.ndjson.gz", test::gzip(bytes_of("{}\n{}")), strict_)), IsEmpty());
+  EXPECT_THAT(places(survey("a.txt", bytes_of("{\"a\": }\n"), strict_)), IsEmpty()) << "a text of any lines";
+  EXPECT_EQ(survey("a.jsonl", bytes_of("{}\n{}\n"), {.limit = 1}).records, 1U);
+}
+
+TEST_F(SurveyTest, TablesAndArraysAreReadAsTheirReadersDo) {
+  const Bytes table = bytes_of("a,b\n1,2\n3,4\n"), cut = bytes_of("a,b\n1,2\n3,\"4\n");
+  const std::vector<float> values = {1, 2, 3};
+  const Bytes array = bytes_of(npy_bytes(Tensor::from(std::span<const float>(values), {3})).value());
+  const Bytes arrays = test::zip_of({{"x.npy", array, true}});
+  const std::vector<std::tuple<std::string, Bytes, uint64_t>> files = {
+      {"a.csv", table, 2}, {"a.npy", array, 3}, {"a.npz", arrays, 1}};
+  for (const auto& [name, content, records] : files) {
+    for (const bool is_packed : {false, true}) {
+      const FileReport report = is_packed ? survey(name + ".gz", test::gzip(content), {.needs_format = true})
+                                          : survey(name, content, {.needs_format = true});
+      EXPECT_EQ(report.format, name.substr(2));
+      EXPECT_EQ(report.records, records);
+      EXPECT_THAT(places(report), IsEmpty());
+    }
+    EXPECT_EQ(places(survey(name, test::prefix(content, content.size() - 3))).size(), 1U) << name;
+  }
+  EXPECT_THAT(places(survey("a.csv", cut)), ElementsAre("1@10 InvalidArgument"));
+  EXPECT_THAT(places(survey("a.csv.gz", test::gzip(cut))), ElementsAre("1@10 InvalidArgument"));
+  EXPECT_THAT(places(survey("a.tsv", bytes_of("a\tb\n1\n"))), ElementsAre("0@4 InvalidArgument"));
+  Bytes packed = test::gzip(table);
+  packed[packed.size() - 5] ^= std::byte{1};
+  EXPECT_EQ(places(survey("a.csv.gz", packed)).size(), 1U) << "the checksum at the end";
 }
 
 TEST_F(SurveyTest, ALimitLooksAtAsManyRecordsAndSaysWhetherThereAreMore) {

@@ -24,7 +24,7 @@ void declare(Flags& flags, InspectFlags& to) {
 
 void say(const Session& session, const FileReport& report) {
   if (report.is_readable) session.say(report_line(report));
-  std::string table = feature_table(report.features);
+  std::string table = feature_table(report);
   if (!table.empty()) table.pop_back();
   if (!table.empty()) session.say(table);
   for (const auto& line : damage_lines(report)) session.say(line);

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tarfile
 import unittest
+import zipfile
 
 from cli_test import LIMIT_S, PROGRAM, Case
 
@@ -162,6 +163,31 @@ class Verify(FilesCase):
         self.assertEqual(self.places(1, self.put("a.tar", content[:9000]))[0][1], 1)
         self.assertEqual(self.places(1, self.flipped("a.tar", content, 7690)), [("a.tar", 1, 7680, "DataLoss")])
 
+    def test_tables_objects_and_arrays_are_held_to_what_their_readers_take(self):
+        header = b"{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }"
+        array = b"\x93NUMPY\1\0" + struct.pack("<H", 118) + header.ljust(117) + b"\n" + bytes(12)
+        with zipfile.ZipFile(self.folder / "a.npz", "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("x.npy", array)
+            archive.writestr("y.npy", array)
+        self.put("a.npy", array)
+        self.put("a.csv", b"a,b\n1,2\n")
+        self.put("a.jsonl", b'{"a": 1}\n{}\n')
+        found = self.found(0, "verify", "--strict", "a.*")
+        self.assertEqual([(file["format"], file["records"]) for file in found["files"]], [("csv", 1), ("jsonl", 2), ("npy", 3), ("npz", 2)])
+        for name, content in (("b.csv", b'a,b\n1,2\n3\n4,"5\n'), ("b.csv.gz", gzip.compress(b'a,b\n1,2\n4,"5\n'))):
+            self.assertEqual([place[1] for place in self.places(1, self.put(name, content))], [1])
+        self.assertEqual(self.places(1, self.put("b.jsonl", b'{}\n{"a": }\n{}\n[]\n')), [("b.jsonl", 1, 9, "InvalidArgument"), ("b.jsonl", 3, 14, "InvalidArgument")])
+        self.assertEqual(len(self.places(1, self.put("b.npy", array[:-1]))), 1)
+        whole = (self.folder / "a.npz").read_bytes()
+        self.assertEqual(len(self.places(1, self.flipped("b.npz", whole, 50))), 1)
+        self.assertEqual(self.only_format("b.npz"), "npz")
+        with zipfile.ZipFile(self.folder / "other", "w") as archive:
+            archive.writestr("x.txt", "text")
+        self.assertEqual(self.places(1, "other"), [("other", None, None, "Unimplemented")])
+
+    def only_format(self, name):
+        return self.found(0, "inspect", name)["files"][0]["format"]
+
     def test_the_standard_input(self):
         self.put("a", self.WHOLE)
         with open(self.folder / "a", "rb") as given:
@@ -238,8 +264,26 @@ class Inspect(FilesCase):
             archive.add(self.folder / "b.png.txt", "s/1.txt")
         found = {file["path"]: file for file in self.found(0, "inspect", "*")["files"]}
         self.assertEqual([(name, file["format"], file["compression"], file["records"]) for name, file in found.items()],
-                         [("a.csv", "csv", "none", 3), ("b.png.txt", "text", "none", 1), ("c.tar.gz", "tar", "gzip", 2)])
+                         [("a.csv", "csv", "none", 2), ("b.png.txt", "text", "none", 1), ("c.tar.gz", "tar", "gzip", 2)])
         self.assertEqual((found["c.tar.gz"]["groups"], sorted(found["c.tar.gz"]["features"])), (1, ["csv", "txt"]))
+
+    def test_columns_and_lists_are_told(self):
+        self.put("a.csv", b"n,x\n1,\n2,0.5\n")
+        found = self.only(0, "a.csv")
+        self.assertEqual(found["features"], {"n": {"dtype": "int64", "count_min": 1, "count_max": 1, "missing": 0},
+                                             "x": {"dtype": "float32", "count_min": 1, "count_max": 1, "missing": 1}})
+        lists = field(2, field(1, field(1, b"words") + field(2, 3 * field(1, field(3, field(1, b"\1\2"))))))
+        self.put("b", frame(example(id=[1]) + lists))
+        found = self.only(0, "b")
+        self.assertEqual((list(found["features"]), found["feature_lists"]),
+                         (["id"], {"words": {"dtype": "int64", "steps_min": 3, "steps_max": 3, "missing": 0}}))
+        self.assertRegex(self.expect(0, "inspect", "b").stdout, r"\n  words +int64 +3 +0\n")
+
+    def test_the_rows_of_the_taxi_table_are_those_of_csv(self):
+        found = self.only(0, self.data("tfx-records/tfx/examples/chicago_taxi_pipeline/data/simple/data.csv"))
+        self.assertEqual((found["format"], found["records"], len(found["features"])), ("csv", 15002, 18))
+        self.assertEqual(found["features"]["trip_start_hour"], {"dtype": "int64", "count_min": 1, "count_max": 1, "missing": 0})
+        self.assertGreater(found["features"]["company"]["missing"], 0)
 
     def test_mnist_has_a_thousand_images_of_784_floats(self):
         found = self.only(0, self.data(MNIST))

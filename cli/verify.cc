@@ -60,7 +60,7 @@ Result<Report> verify(Session& session, const VerifyFlags& flags) {
 Verb verify_verb() {
   const auto flags = std::make_shared<VerifyFlags>();
   return {.path = "verify",
-          .what = "whether files are whole: TFRecords, tar, PNG, WAV, IDX, gzip; names all that is damaged",
+          .what = "whether files are whole: records, tables, arrays, images, sounds; names all that is damaged",
           .declare = [flags](Flags& to) { declare(to, *flags); },
           .run = [flags](Session& session) { return verify(session, *flags); },
           .takes_files = true};
