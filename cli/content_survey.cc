@@ -52,6 +52,7 @@ Result<std::vector<uint64_t>> count_present(const CsvFile& file, uint64_t rows, 
   const Spec& fields = file.fields();
   std::vector<std::array<std::byte, 8>> cells(fields.size());
   std::vector<std::byte*> places;
+  places.reserve(cells.size());
   for (auto& cell : cells) places.push_back(cell.data());
   std::vector<Tensor> texts(fields.size());
   std::vector<uint64_t> present(fields.size());
@@ -105,6 +106,7 @@ void survey_npz(std::span<const std::byte> content, FileReport& report) {
   if (!arrays) return damaged(report, arrays.error());
   report.records = arrays->size();
   std::vector<FeatureInfo> features;
+  features.reserve(arrays->size());
   for (const auto& [name, array] : *arrays) {
     features.push_back({.key = name, .dtype = array.dtype(), .count = static_cast<uint64_t>(array.size())});
   }

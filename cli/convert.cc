@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "cli/convert_inputs.h"
 #include "cli/convert_samples.h"
 #include "cli/session.h"
 #include "cli/verbs.h"
@@ -62,39 +63,71 @@ std::string summary(const Outcome& outcome) {
   return text;
 }
 
-// What is wrong with files is no wrong line: an error here, where they throw.
-Result<Dataset> open_records(const ConvertFlags& flags) try {
-  const Dataset samples = convert_samples(flags.from, flags.words);
-  return flags.to == "tar" ? as_tar_members(samples) : as_examples(samples);
-} catch (const Exception& e) {
-  const bool is_later = e.error().kind() == ErrorKind::Unimplemented;  // That kind would be taken for a wrong line.
-  return fail(is_later ? Error(ErrorKind::InvalidArgument, e.error().message(), e.error()) : e.error());
+// Unimplemented would be taken for a wrong line.
+Error of_data(const Error& error) {
+  if (error.kind() != ErrorKind::Unimplemented) return error;
+  return error.cause() == nullptr ? Error(ErrorKind::InvalidArgument, error.message())
+                                  : Error(ErrorKind::InvalidArgument, error.message(), *error.cause());
 }
 
-Result<Report> run(Session& session, const ConvertFlags& flags) {
-  const auto refuse = [](const char* what) { throw Exception(Error(ErrorKind::InvalidArgument, what)); };
+// What is wrong with files is no wrong line: an error here, where they throw.
+Result<Dataset> open_records(const ConvertFlags& flags) try {
+  const bool is_tar = flags.to == "tar";
+  const Dataset samples = convert_samples(flags.from, flags.words, !is_tar);
+  return is_tar ? as_tar_members(samples) : as_examples(samples);
+} catch (const Exception& e) {
+  return fail(of_data(e.error()));
+}
+
+// The error of a resume tells both plans; iff the inputs are other ones, this run's are in it but once.
+Error with_reason(const Error& error, const std::string& inputs) {
+  const size_t first = error.message().find(inputs);
+  const bool is_other = first != std::string::npos && error.message().find(inputs, first + 1) == std::string::npos;
+  return is_other ? Error(error.kind(), "an input file changed: " + error.message()) : error;
+}
+
+void check(const ConvertFlags& flags) {
+  const auto refuse = [](const std::string& what) { throw Exception(Error(ErrorKind::InvalidArgument, what)); };
   if (flags.from.empty()) refuse("convert needs --from: idx, folder, csv, tar or wav");
   if (flags.out.empty()) refuse("convert needs --out, a folder");
-  if (const std::string why = words_refusal(flags.from, flags.words); !why.empty()) refuse(why.c_str());
+  if (const std::string why = words_refusal(flags.from, flags.words); !why.empty()) refuse(why);
+}
+
+Result<ShardReport> write(const Session& session, const ConvertFlags& flags, const Dataset& records,
+                          const std::string& inputs) {
+  Progress bar({.description = "convert", .total = records.node()->slots(), .enabled = session.progress()});
+  int64_t shown = 0;
+  auto report =
+      write_shards(records, {.folder = flags.out,
+                             .name = flags.name,
+                             .shards = flags.shards,
+                             .format = flags.to == "tar" ? ShardFormat::tar : ShardFormat::tfrecord,
+                             .compression = flags.compression == "gzip" ? Compression::gzip : Compression::none,
+                             .resume = flags.resume,
+                             .made_from = inputs,
+                             .threads = flags.threads,
+                             .progress = [&](int64_t done) {
+                               bar.update(done - std::exchange(shown, done));
+                               return !session.stop().stop_requested();
+                             }});
+  bar.close();
+  if (!report) return fail(of_data(with_reason(report.error(), inputs)));
+  return report;
+}
+
+Result<Report> run(const Session& session, const ConvertFlags& flags) {
+  check(flags);
   const int64_t begin = now_ns();
+  const auto files = input_files(flags.from, flags.words);
+  const std::string inputs = inputs_line(files);
   const auto records = open_records(flags);
   if (!records) return fail(records.error());
-  Progress bar({.description = "convert", .total = records->node()->slots(), .enabled = session.progress()});
-  int64_t shown = 0;
-  const ShardOptions options = {.folder = flags.out,
-                                .name = flags.name,
-                                .shards = flags.shards,
-                                .format = flags.to == "tar" ? ShardFormat::tar : ShardFormat::tfrecord,
-                                .compression = flags.compression == "gzip" ? Compression::gzip : Compression::none,
-                                .resume = flags.resume,
-                                .threads = flags.threads,
-                                .progress = [&](int64_t done) {
-                                  bar.update(done - std::exchange(shown, done));
-                                  return !session.stop().stop_requested();
-                                }};
-  auto report = write_shards(*records, options);
-  bar.close();
+  auto report = write(session, flags, *records, inputs);
   if (!report) return fail(report.error());
+  if (const std::string now = inputs_line(files); now != inputs) {
+    return fail(ErrorKind::FailedPrecondition,
+                fmt::format("an input file changed while it was read: it was\n{}\nand is now\n{}", inputs, now));
+  }
   const Outcome outcome = {std::move(*report), static_cast<double>(now_ns() - begin) * 1e-9};
   session.say(summary(outcome));
   return Report{.members = [outcome](JsonWriter& json) { write_members(json, outcome); }};

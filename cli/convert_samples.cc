@@ -54,6 +54,8 @@ struct Column {
   bool integers = true;  // All cells are integers, or missing.
   bool wide = false;     // One is an integer that f32 does not hold.
   bool differs = false;  // Between files, in numbers.
+  // The first file that is f64 by itself, and the first that is wide; "": none.
+  std::string f64_in = {}, wide_in = {};
 
   bool is_open() const { return dtype == f32 || dtype == f64; }
 };
@@ -85,6 +87,9 @@ void look_at_cells(const std::string& path, std::vector<Column>& columns) {
     if (const auto read = file->read(i, {}, cells); !read) throw Exception(read.error());
     for (size_t c = 0; c < cells.size(); ++c) look_at_cell(cells[c].bytes_at(0), *open[c]);
   }
+  for (Column* column : open) {
+    if (column->wide && column->wide_in.empty()) column->wide_in = path;
+  }
 }
 
 // What CsvFile says of a column over all files that have rows.
@@ -102,6 +107,7 @@ std::vector<Column> joined_columns(const std::vector<std::string>& paths) {
       Column& column = columns[c];
       same = found[c].name == column.name;
       const DType dtype = found[c].dtype;
+      if (file->size() > 0 && dtype == f64 && column.f64_in.empty()) column.f64_in = path;
       if (file->size() == 0 || (any_rows && dtype == column.dtype)) continue;  // Without rows its cells say nothing.
       const bool is_text = any_rows && (dtype == bytes || column.dtype == bytes);
       column.differs = any_rows;
@@ -113,8 +119,15 @@ std::vector<Column> joined_columns(const std::vector<std::string>& paths) {
   return columns;
 }
 
+[[noreturn]] void refuse_f64(const std::string& path, const std::string& column) {
+  throw Exception(Error(ErrorKind::InvalidArgument,
+                        fmt::format("{}, column '{}': it has numbers that the 32 bits of an Example's floats cannot "
+                                    "hold; --to tar keeps them",
+                                    path, column)));
+}
+
 // A column has the type that all its cells fit, in all files: integers, else numbers, else texts.
-Dataset csv_samples(const std::vector<std::string>& words) {
+Dataset csv_samples(const std::vector<std::string>& words, bool for_examples) {
   const auto paths = value_or_throw(expand_files(words));
   std::vector<Column> found = joined_columns(paths);
   for (const std::string& path : paths) look_at_cells(path, found);
@@ -123,6 +136,7 @@ Dataset csv_samples(const std::vector<std::string>& words) {
     DType dtype = column.dtype;
     if (column.is_open() && column.integers) dtype = i64;
     if (dtype == f32 && column.differs && column.wide) dtype = f64;
+    if (dtype == f64 && for_examples) refuse_f64(column.f64_in.empty() ? column.wide_in : column.f64_in, column.name);
     CsvColumn& asked = columns.emplace_back(CsvColumn{column.name, dtype});
     if (dtype == bytes) asked.default_value = Tensor::scalar(std::string_view());
     if (dtype == i64) asked.default_value = Tensor::scalar(kMissing);
@@ -285,9 +299,9 @@ std::string words_refusal(const std::string& from, const std::vector<std::string
   return words.empty() ? fmt::format("convert --from {} takes files or patterns", from) : "";
 }
 
-Dataset convert_samples(const std::string& from, const std::vector<std::string>& words) {
+Dataset convert_samples(const std::string& from, const std::vector<std::string>& words, bool for_examples) {
   if (from == "idx") return idx_samples(words);
-  if (from == "csv") return csv_samples(words);
+  if (from == "csv") return csv_samples(words, for_examples);
   if (from == "folder") return folder_samples(words);
   if (from == "tar") return tar_samples(words);
   return wav_samples(words);

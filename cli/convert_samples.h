@@ -19,8 +19,8 @@ std::string words_refusal(const std::string& from, const std::vector<std::string
 /// - csv: a field for each column, whose type follows from all files: i64, f32, f64 or bytes;
 /// - wav: "name" of the file, "file", "sample_rate", "channels" and "frames", the header checked.
 /// No name or path of this machine's folders is in a sample. REQUIRES: words_refusal() is "". Throws Exception with the
-/// reader's error.
-Dataset convert_samples(const std::string& from, const std::vector<std::string>& words);
+/// reader's error; InvalidArgument, with file and column, iff they are `for_examples` and a column is f64.
+Dataset convert_samples(const std::string& from, const std::vector<std::string>& words, bool for_examples = false);
 
 /// Each sample as one scalar of dtype bytes: a tf.train.Example (integers as int64, u8 as one value of bytes), or its
 /// members in a tar archive: "<key>.<field>", arrays as .npy, numbers as text, labels as .cls, a file with the ending

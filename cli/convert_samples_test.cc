@@ -19,6 +19,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::StartsWith;
 
 std::vector<std::string> texts(const Dataset& dataset) {
   std::vector<std::string> all;
@@ -131,6 +132,27 @@ TEST(ConvertSamples, OfCsvHaveTheTypeThatAllCellsFit) {
   EXPECT_EQ(spec({"a\n1\n", "a\nx\n"}), "{'a': bytes[]}");
   EXPECT_EQ(spec({"a\n17031081500\n \n"}), "{'a': int64[]}") << "with missing cells too";
   EXPECT_THROW((void)spec({"a\n1\n", "b\n1\n"}), Exception);
+}
+
+TEST(ConvertSamples, ForExamplesNameTheFileAndTheColumnThatNeedF64) {
+  const test::TempFolder folder;
+  const auto told = [&](const std::string& a, const std::string& b) -> std::string {
+    test::put_file(folder.file("a"), test::to_bytes(a));
+    test::put_file(folder.file("b"), test::to_bytes(b));
+    const std::vector<std::string> words = {folder.file("a"), folder.file("b")};
+    EXPECT_NO_THROW((void)convert_samples("csv", words));
+    try {
+      (void)convert_samples("csv", words, true);
+      return "nothing";
+    } catch (const Exception& e) {
+      EXPECT_EQ(e.error().kind(), ErrorKind::InvalidArgument);
+      return e.error().message();
+    }
+  };
+  EXPECT_THAT(told("x,y\n1,0.5\n", "x,y\n1,1e300\n"), StartsWith(folder.file("b") + ", column 'y': "));
+  EXPECT_THAT(told("x\n17031081500\n", "x\n0.5\n"), StartsWith(folder.file("a") + ", column 'x': "));
+  EXPECT_EQ(told("x\n17031081500\n", "x\n5\n"), "nothing") << "integers";
+  EXPECT_EQ(told("x\n1.5\n", "x\n0.5\n"), "nothing");
 }
 
 }  // namespace

@@ -5,8 +5,11 @@
   convert_test.py PROGRAM Convert
 """
 import io
+import os
 import pathlib
 import random
+import resource
+import signal
 import struct
 import subprocess
 import sys
@@ -18,7 +21,9 @@ import wave
 from cli_test import LIMIT_S, PROGRAM
 from record_verbs_test import FilesCase
 
-KILLS = 20
+KILLS = 15
+DIGESTS = {"csv tar": ["0b910f63a39cb8ac", "0aba570e92d9ac5d"], "csv tfrecord": ["54d3a72a0fec1408", "42b6e8a62677f22f"],
+           "idx tar": ["1b97613b357594f2", "d6335a63030e7dce"], "idx tfrecord": ["049d92ccc24ef972", "dcc42b83f8fe36e1"]}
 
 
 def idx(shape, values):
@@ -42,6 +47,7 @@ class Convert(FilesCase):
     def test_digits_become_examples_of_one_value_of_bytes(self):
         found = self.convert("--from", "idx", "--out", "out", "--shards", "3", *self.digits())
         self.assertEqual((found["records"], found["resumed_from"]), (200, 0))
+        self.assertGreaterEqual(found["seconds"], 0)
         self.assertEqual([shard["records"] for shard in found["shards"]], [66, 67, 67])
         self.assertEqual(found["bytes"], sum(len(content) for content in self.shards("out").values()))
         self.assertEqual(self.features("out/data-00000-of-00003.tfrecord"),
@@ -62,32 +68,186 @@ class Convert(FilesCase):
                 for path in (self.folder / ("out" + threads)).iterdir():
                     path.unlink()
 
+    def put_growing(self, kind, records=60):
+        """An input whose later shards are the larger ones, so that a bound of a file's size is met in each in turn."""
+        dice = random.Random(5)
+        texts = [dice.randbytes(20 * i + 40) for i in range(records)]
+        if kind == "csv":
+            return [self.put("in.csv", b"n,x,s\n" + b"".join(b"%d,%d.5,%s\n" % (i, i, text.hex().encode()) for i, text in enumerate(texts)))]
+        if kind == "folder":
+            for i, text in enumerate(texts):
+                (self.folder / "in" / str(i // 20)).mkdir(parents=True, exist_ok=True)
+                self.put(f"in/{i // 20}/{i:03}.bin", text)
+            return ["in"]
+        if kind == "tar":
+            with tarfile.open(self.folder / "in.tar", "w") as archive:
+                for i, text in enumerate(texts):
+                    member = tarfile.TarInfo(f"{i:03}.bin")
+                    member.size = len(text)
+                    archive.addfile(member, io.BytesIO(text))
+            return ["in.tar"]
+        for i, text in enumerate(texts):
+            with wave.open(str(self.folder / f"in{i:03}.wav"), "wb") as sound:
+                sound.setparams((1, 2, 8000, 0, "NONE", None))
+                sound.writeframes(text)
+        return ["in*.wav"]
+
+    def killed_at(self, size, *arguments):
+        """The system kills it where a file would be larger than that, in the middle of a write."""
+        def bound():
+            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+            resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+        return subprocess.run([PROGRAM, "convert", "--quiet", *arguments], cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL,
+                              capture_output=True, timeout=LIMIT_S, check=False, preexec_fn=bound).returncode == -signal.SIGXFSZ
+
+    def clear(self, *folders):
+        for folder in folders:
+            for path in (self.folder / folder).iterdir():
+                path.unlink()
+
+    def check_kills(self, kills, source, words, *kind):
+        """Killed at drawn bytes of shards and gone on with by other threads; returns where the last run went on."""
+        line = ["--from", source, *kind]
+        whole = self.convert(*line, "--out", "whole", "--threads", "0", *words)
+        largest = max(len(content) for content in self.shards("whole").values())
+        dice, killed = random.Random(f"{line}"), 0
+        for kill in range(kills):
+            # The last one late, so that there is something to go on with; some before the first record.
+            size = largest * 3 // 4 if kill == kills - 1 else dice.randrange(largest)
+            killed += self.killed_at(size, *line, "--out", "killed", "--resume", "--threads", str(dice.choice((0, 1, 3))), *words)
+        self.assertEqual(killed, kills, f"control: {line}")
+        self.assertNotEqual(self.shards("killed"), self.shards("whole"), "control: it was done before")
+        self.assertTrue(any(name.endswith(".partial") for name in self.shards("killed")), "control: inside a shard")
+        last = self.convert(*line, "--out", "killed", "--resume", "--threads", "2", *words)
+        self.assertEqual(self.shards("killed"), self.shards("whole"))
+        self.assertEqual([shard["digest"] for shard in last["shards"]], [shard["digest"] for shard in whole["shards"]])
+        self.clear("killed", "whole")
+        return last["resumed_from"]
+
+    def test_killed_inside_a_shard_it_goes_on_to_the_same_bytes(self):
+        digits = self.digits(600)
+        self.assertGreater(self.check_kills(20, "idx", digits), 300, "a plain shard is gone on with inside")
+        self.check_kills(4, "idx", digits, "--shards", "3", "--compression", "gzip")
+        self.check_kills(4, "idx", digits, "--shards", "3", "--to", "tar")
+
+    def test_killed_inside_a_shard_of_any_input_it_goes_on_to_the_same_bytes(self):
+        for source in ("csv", "folder", "tar", "wav"):
+            words = self.put_growing(source)
+            self.assertGreater(self.check_kills(5, source, words, "--shards", "3"), 20, "behind the first shard")
+            self.assertGreater(self.check_kills(3, source, words, "--shards", "3", "--to", "tar"), 0)
+
     def test_killed_at_random_moments_it_goes_on_to_the_same_bytes(self):
-        digits = self.digits(6000)
-        for kind in (["--shards", "4"], ["--shards", "4", "--compression", "gzip"]):
-            line = [PROGRAM, "convert", "--quiet", "--from", "idx", "--out", "killed", "--resume", *kind, *digits]
-            begin = time.monotonic()
-            whole = self.convert("--from", "idx", "--out", "whole", *kind, *digits)
-            takes = time.monotonic() - begin
-            dice, killed, left = random.Random(11), 0, KILLS
-            while left > 0:
-                child = subprocess.Popen(line, cwd=self.folder, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-                time.sleep(dice.uniform(0, takes))
-                child.kill()
-                code = child.wait(LIMIT_S)
-                killed += code < 0
-                left -= 1
-                if code == 0:  # Before the kill: once more from the start.
-                    self.assertEqual(self.shards("killed"), self.shards("whole"))
-                    for path in (self.folder / "killed").iterdir():
-                        path.unlink()
-            self.assertGreater(killed, 0, "control: nothing was killed")
-            last = self.convert("--from", "idx", "--out", "killed", "--resume", *kind, *digits)
-            self.assertEqual(self.shards("killed"), self.shards("whole"))
-            self.assertEqual([shard["digest"] for shard in last["shards"]], [shard["digest"] for shard in whole["shards"]])
-            for folder in ("killed", "whole"):
-                for path in (self.folder / folder).iterdir():
-                    path.unlink()
+        line = ["--from", "idx", "--shards", "4", *self.digits(6000)]
+        begin = time.monotonic()
+        whole = self.convert(*line, "--out", "whole")
+        takes = time.monotonic() - begin
+        dice, killed, runs = random.Random(11), 0, 0
+        while killed < KILLS and runs < 20 * KILLS:
+            child = self.started(*line, "--out", "killed", "--resume")
+            time.sleep(dice.uniform(0, takes))
+            child.kill()
+            code = child.wait(LIMIT_S)
+            killed += code < 0
+            runs += 1
+            if code == 0:  # Before the kill: once more from the start.
+                self.assertEqual(self.shards("killed"), self.shards("whole"))
+                self.clear("killed")
+        self.assertEqual(killed, KILLS, f"control: of {runs} runs")
+        last = self.convert(*line, "--out", "killed", "--resume")
+        self.assertEqual(self.shards("killed"), self.shards("whole"))
+        self.assertEqual([shard["digest"] for shard in last["shards"]], [shard["digest"] for shard in whole["shards"]])
+
+    def started(self, *arguments, told=subprocess.DEVNULL):
+        return subprocess.Popen([PROGRAM, "convert", "--quiet", *arguments], cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL,
+                                stdout=subprocess.DEVNULL, stderr=told)
+
+    def stopped_inside(self, *arguments):
+        """A run that stands still, while the first of its shards is being written."""
+        for _ in range(20):
+            child = self.started(*arguments, "--out", "out", told=subprocess.PIPE)
+            out = self.folder / "out"
+            while child.poll() is None and not list(out.glob("*-00000-*.partial")):
+                pass
+            child.send_signal(signal.SIGSTOP)
+            if child.poll() is None and list(out.glob("*-00000-*.partial")):
+                return child
+            child.kill()  # It was too fast.
+            child.communicate()
+            self.clear("out")
+        self.fail("no run could be stopped")
+
+    def test_ctrl_c_ends_with_130_and_a_resume_goes_on(self):
+        line = ["--from", "idx", "--shards", "4", *self.digits(20000)]
+        child = self.stopped_inside(*line)
+        child.send_signal(signal.SIGINT)
+        child.send_signal(signal.SIGCONT)
+        _, told = child.communicate(timeout=LIMIT_S)
+        self.assertEqual(child.returncode, 130, told)
+        names = [path.name for path in (self.folder / "out").iterdir()]
+        self.assertIn("data.plan", names)
+        self.assertTrue([name for name in names if name.endswith(".partial")], names)
+        last = self.convert(*line, "--out", "out", "--resume")
+        self.assertGreater(last["resumed_from"], 0)
+        self.convert(*line, "--out", "whole")
+        self.assertEqual(self.shards("out"), self.shards("whole"))
+
+    def test_a_second_writer_of_the_same_shards_is_refused(self):
+        line = ["--from", "idx", "--shards", "4", *self.digits(20000)]
+        child = self.stopped_inside(*line)
+        for more in ([], ["--resume"]):
+            told = self.expect(1, "convert", *line, "--out", "out", *more).stderr
+            self.assertIn("out/data.plan: another writer holds it", told)
+        child.send_signal(signal.SIGCONT)
+        _, told = child.communicate(timeout=LIMIT_S)
+        self.assertEqual(child.returncode, 0, told)
+        self.convert(*line, "--out", "whole")
+        self.assertEqual(self.shards("out"), self.shards("whole"), "the first one is not disturbed")
+
+    def test_an_input_that_changed_meanwhile_is_not_gone_on_with(self):
+        rows = [b"%d,%s\n" % (i, b"text" * 20) for i in range(500)]
+        words = [self.put("a.csv", b"n,s\n" + b"".join(rows)), self.put("b.csv", b"n,s\n1,x\n")]
+        line = ["--from", "csv", "--out", "out", "--resume"]
+        self.assertTrue(self.killed_at(20000, *line, *words))
+        time_ns = (self.folder / "a.csv").stat().st_mtime_ns + 1_000_000_000
+        rows[250] = rows[250].replace(b"text", b"next")  # Neither the size nor the begin and the end are others.
+        self.put("a.csv", b"n,s\n" + b"".join(rows))
+        os.utime(self.folder / "a.csv", ns=(time_ns, time_ns))
+        told = self.expect(1, "convert", *line, *words).stderr
+        self.assertIn("an input file changed: ", told)
+        self.assertIn("changed last: a.csv at 20", told)
+        other = self.expect(1, "convert", *line, "--seed", "8", "--to", "tfrecord", "--name", "other", "--shards", "2", *words, "none.csv").stderr
+        self.assertNotIn("an input file changed", other)
+        self.assertEqual(self.convert("--from", "csv", "--out", "out", *words)["resumed_from"], 0)
+
+    def test_the_bytes_are_the_same_on_every_machine(self):
+        """XXH3 of each file, as they were when this was written; not of gzip, whose bytes are zlib's choice."""
+        dice = random.Random(3)
+        rows = b"".join(b"%d,%s,%s,text %d\n" % (dice.randrange(-10**12, 10**12), repr(dice.randrange(10**6) / 1024).encode(),
+                                                b"" if i % 7 == 0 else b"%d" % i, i) for i in range(300))
+        inputs = {"idx": self.digits(300), "csv": [self.put("in.csv", b"id,x,gap,s\n" + rows)]}
+        found = {f"{source} {to}": [shard["digest"] for shard in self.convert("--from", source, "--to", to, "--out", f"{source}-{to}",
+                                                                             "--shards", "2", *words)["shards"]]
+                 for source, words in inputs.items() for to in ("tfrecord", "tar")}
+        self.assertEqual(found, DIGESTS)
+
+    def test_numbers_beyond_float32_are_refused_once_with_file_and_column(self):
+        words = [self.put("a.csv", b"x,y\n1,2.5\n"), self.put("b.csv", b"x,y\n1,1e300\n")]
+        told = self.expect(1, "convert", "--from", "csv", "--out", "out", *words).stderr
+        self.assertIn("b.csv, column 'y': it has numbers", told)
+        self.assertEqual(told.count("--to tar keeps them"), 1, told)
+        self.assertEqual(self.convert("--from", "csv", "--to", "tar", "--out", "out", *words)["records"], 2)
+
+    def test_a_folder_that_is_not_there_is_said_once(self):
+        told = self.expect(1, "convert", "--from", "folder", "--out", "out", "nowhere").stderr
+        self.assertIn("cannot list nowhere: ", told)
+        self.assertNotIn("cannot cannot", told)
+
+    def test_progress_goes_to_stderr_unless_it_is_not_wanted(self):
+        digits = self.digits()
+        line = ["convert", "--from", "idx", "--out", "out", *digits]
+        self.assertIn("convert: 100%|", self.expect(0, *line).stderr)
+        for quiet in ("--no-progress", "--quiet"):
+            self.assertNotIn("100%", self.expect(0, *line, quiet).stderr)
 
     def test_another_conversion_is_not_gone_on_with(self):
         images, labels = self.digits()
@@ -142,6 +302,9 @@ class Convert(FilesCase):
         (self.folder / "1.wav").write_bytes(b"RIFF")
         told = self.expect(1, "convert", "--from", "wav", "--out", "other", "*.wav").stderr
         self.assertIn("1.wav", told)
+        with wave.open(str(self.folder / "1.wav"), "wb") as sound:  # Of 8 bits, which no reader here knows: no wrong line.
+            sound.setparams((1, 1, 8000, 0, "NONE", None))
+        self.assertIn("1.wav", self.expect(1, "convert", "--from", "wav", "--out", "other", "*.wav").stderr)
 
     def test_real_sounds_are_all_there(self):
         sounds = self.data("fsdd/recordings")

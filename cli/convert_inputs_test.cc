@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/convert_inputs.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+#include "tests/test_files.h"
+
+namespace headpond::cli {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+class ConvertInputs : public testing::Test {
+ protected:
+  void put(const std::string& name, std::string_view content) {
+    std::filesystem::create_directories(std::filesystem::path(folder_.file(name)).parent_path());
+    test::put_file(folder_.file(name), test::to_bytes(content));
+  }
+  // Also for a file system whose clock stood still.
+  void change_time(const std::string& name, std::chrono::nanoseconds by) {
+    const auto was = std::filesystem::last_write_time(folder_.file(name));
+    std::filesystem::last_write_time(folder_.file(name), was + by);
+  }
+  const test::TempFolder folder_;
+};
+
+TEST_F(ConvertInputs, AreTheSameIffNamesSizesAndTimesAre) {
+  put("a.csv", "a\n1\n");
+  put("b.csv", "a\n2\n");
+  const auto line = [&] { return inputs_line(input_files("csv", {folder_.file("*.csv")})); };
+  const std::string first = line();
+  EXPECT_EQ(line(), first);
+  EXPECT_THAT(first, HasSubstr("inputs: 2 files, 8 bytes"));
+  EXPECT_THAT(first, Not(HasSubstr("\n")));
+  change_time("a.csv", std::chrono::nanoseconds(1'000'000));
+  const std::string touched = line();
+  EXPECT_NE(touched, first) << "of the same size";
+  put("a.csv", "a\n12\n");
+  EXPECT_NE(line(), touched);
+  const std::string two = line();
+  std::filesystem::rename(folder_.file("a.csv"), folder_.file("c.csv"));
+  EXPECT_NE(line(), two);
+}
+
+TEST_F(ConvertInputs, NameTheOneThatChangedLast) {
+  for (const char* name : {"a", "b", "c"}) put(name, name);
+  change_time("b", std::chrono::hours(1));
+  const std::vector<std::string> words = {folder_.file("a"), folder_.file("b"), folder_.file("c")};
+  EXPECT_THAT(inputs_line(input_files("tar", words)), HasSubstr("changed last: " + folder_.file("b") + " at 20"));
+}
+
+TEST_F(ConvertInputs, OfAFolderAreTheFilesBelowIt) {
+  put("cat/1", "one");
+  put("dog/deep/2", "two");
+  const std::string first = inputs_line(input_files("folder", {folder_.path()}));
+  EXPECT_THAT(first, HasSubstr("2 files, 6 bytes"));
+  change_time("dog/deep/2", std::chrono::seconds(1));
+  EXPECT_NE(inputs_line(input_files("folder", {folder_.path()})), first);
+}
+
+TEST_F(ConvertInputs, ThatAreMissingAreLeftToWhoOpensThem) {
+  EXPECT_THAT(input_files("folder", {folder_.file("none")}), IsEmpty());
+  EXPECT_THAT(input_files("wav", {folder_.file("*.none")}), IsEmpty());
+  EXPECT_THAT(inputs_line(input_files("idx", {folder_.file("none")})), HasSubstr("1 files, 0 bytes"));
+}
+
+}  // namespace
+}  // namespace headpond::cli
