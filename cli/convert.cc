@@ -119,6 +119,9 @@ Result<Report> run(const Session& session, const ConvertFlags& flags) {
   check(flags);
   const int64_t begin = now_ns();
   const auto files = input_files(flags.from, flags.words);
+  if (const std::string why = output_refusal(flags.from, flags.words, files, flags.out, flags.name); !why.empty()) {
+    throw Exception(Error(ErrorKind::InvalidArgument, why));
+  }
   const std::string inputs = inputs_line(files);
   const auto records = open_records(flags);
   if (!records) return fail(records.error());

@@ -4,6 +4,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <ctime>
@@ -16,6 +17,8 @@
 
 namespace headpond::cli {
 namespace {
+
+namespace fs = std::filesystem;
 
 constexpr int64_t kNsPerSecond = 1'000'000'000;
 
@@ -30,6 +33,17 @@ int64_t changed_ns(const std::string& path) {
 std::string shown(int64_t ns) {
   const auto seconds = static_cast<std::time_t>(ns / kNsPerSecond);
   return fmt::format("{:%F %T}.{:09} UTC", fmt::gmtime(seconds), ns % kNsPerSecond);
+}
+
+// Links followed, as far as it is there.
+fs::path true_path(const fs::path& path) {
+  std::error_code none;
+  fs::path found = fs::weakly_canonical(fs::absolute(path, none), none);
+  return found.has_filename() ? found : found.parent_path();
+}
+
+bool is_below(const fs::path& path, const fs::path& folder) {
+  return std::mismatch(folder.begin(), folder.end(), path.begin(), path.end()).first == folder.end();
 }
 
 }  // namespace
@@ -64,6 +78,24 @@ std::string inputs_line(const std::vector<std::string>& paths) {
   if (!newest.empty()) line += fmt::format(", changed last: {} at {}", newest, shown(newest_ns));
   for (char& c : line) c = c == '\n' ? ' ' : c;
   return line;
+}
+
+std::string output_refusal(const std::string& from, const std::vector<std::string>& words,
+                           const std::vector<std::string>& paths, const std::string& out, const std::string& name) {
+  const fs::path folder = true_path(out);
+  if (from == "folder" && is_below(folder, true_path(words[0]))) {
+    return fmt::format("--out {} is in {}, so the next run would read what this one writes: choose another folder", out,
+                       words[0]);
+  }
+  const auto is_shard = [&](const fs::path& file) {
+    return file.filename().string().starts_with(name + "-") && true_path(file.parent_path()) == folder;
+  };
+  for (const std::string& path : paths) {
+    std::error_code none;
+    if (!is_shard(fs::absolute(path, none)) && !is_shard(true_path(path))) continue;
+    return fmt::format("the input {} has a name of the shards that are written: choose another --out or --name", path);
+  }
+  return "";
 }
 
 }  // namespace headpond::cli

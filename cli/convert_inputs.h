@@ -16,4 +16,9 @@ std::vector<std::string> input_files(const std::string& from, const std::vector<
 /// be examined size and time are 0.
 std::string inputs_line(const std::vector<std::string>& paths);
 
+/// Why shards `name` are not to be written to the folder `out`, or "": they would replace one of `paths`, or `out` is
+/// below the folder that is the input, where the next run would find them.
+std::string output_refusal(const std::string& from, const std::vector<std::string>& words,
+                           const std::vector<std::string>& paths, const std::string& out, const std::string& name);
+
 }  // namespace headpond::cli

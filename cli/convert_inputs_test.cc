@@ -69,5 +69,33 @@ TEST_F(ConvertInputs, ThatAreMissingAreLeftToWhoOpensThem) {
   EXPECT_THAT(inputs_line(input_files("idx", {folder_.file("none")})), HasSubstr("1 files, 0 bytes"));
 }
 
+TEST_F(ConvertInputs, AreNotReplacedByWhatIsMadeOfThem) {
+  put("in/data-00000-of-00001.tar", "x");
+  put("in/other.tar", "x");
+  std::filesystem::create_symlink(folder_.file("in"), folder_.file("link"));
+  std::filesystem::create_symlink(folder_.file("in/data-00000-of-00001.tar"), folder_.file("renamed.tar"));
+  const auto refusal = [&](const std::string& input, const std::string& out, const std::string& name = "data") {
+    return output_refusal("tar", {folder_.file(input)}, {folder_.file(input)}, folder_.file(out), name);
+  };
+  for (const char* out : {"in", "in/", "in/.", "link", "out/../in"}) {
+    EXPECT_THAT(refusal("in/data-00000-of-00001.tar", out), HasSubstr("choose another")) << out;
+    EXPECT_THAT(refusal("renamed.tar", out), HasSubstr("renamed.tar")) << out;
+    EXPECT_EQ(refusal("in/other.tar", out), "") << out;
+    EXPECT_EQ(refusal("in/data-00000-of-00001.tar", out, "train"), "") << out;
+  }
+  EXPECT_EQ(refusal("in/data-00000-of-00001.tar", "out"), "");
+}
+
+TEST_F(ConvertInputs, AFolderIsNotWrittenInto) {
+  put("pets/cat/1.txt", "x");
+  const auto refusal = [&](const std::string& out) {
+    return output_refusal("folder", {folder_.file("pets")}, {}, folder_.file(out), "data");
+  };
+  for (const char* out : {"pets", "pets/out", "pets/cat/out/", "pets2/../pets/a"}) {
+    EXPECT_THAT(refusal(out), HasSubstr("choose another")) << out;
+  }
+  for (const char* out : {"out", "pets2", "pets/../out", "."}) EXPECT_EQ(refusal(out), "") << out;
+}
+
 }  // namespace
 }  // namespace headpond::cli

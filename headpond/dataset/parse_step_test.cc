@@ -114,7 +114,8 @@ TEST(ParseStep, DoesNotTrustTextsWhoseEndsAreGoneAfterwards) {
 TEST(ParseStep, LeavesNothingLentBehindAFillThatFails) {
   const std::array<std::byte, 1> gone = {std::byte{0}};
   const Dataset lending(std::make_shared<Lending>(texts({"1", "x"}).node(), gone));
-  const auto view = (lending | numbers_only()).node()->bind({});
+  const Dataset dataset = lending | numbers_only();
+  const auto view = dataset.node()->bind({});
   std::array<int64_t, 2> numbers{};
   std::array<int64_t, 4> twice{};
   const std::array<Offer, 2> columns = {Offer{reinterpret_cast<std::byte*>(numbers.data()), &kFields[0]},
