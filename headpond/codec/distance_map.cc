@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <exception>
+#include <new>
 #include <vector>
 
 namespace headpond {
@@ -170,12 +171,15 @@ void write_rows(std::span<const ImagePoint> points, float limit, const ImageChan
   for (int64_t y = 0; y < to.height; ++y, first += step * to.width) envelope.write(y, Row<T>{first, step, limit});
 }
 
-Result<void> check(float limit, const ImageChannel& to) {
+Result<void> check_limit(float limit) {
   const bool is_limit = limit >= kMinDistanceLimit && limit <= kMaxDistanceLimit;
-  if (!is_limit) {
-    return fail(ErrorKind::InvalidArgument, fmt::format("distance map: a limit of {}; {} to {} was expected", limit,
-                                                        kMinDistanceLimit, kMaxDistanceLimit));
-  }
+  if (is_limit) return {};
+  return fail(ErrorKind::InvalidArgument, fmt::format("distance map: a limit of {}; {} to {} was expected", limit,
+                                                      kMinDistanceLimit, kMaxDistanceLimit));
+}
+
+Result<void> check(float limit, const ImageChannel& to) {
+  HEADPOND_TRY(check_limit(limit));
   int64_t bytes = static_cast<int64_t>(item_size(to.dtype));
   const bool fits = (to.dtype == f32 || to.dtype == u8) && to.height >= 0 && to.width >= 0 && to.index >= 0 &&
                     to.index < to.channels && !__builtin_mul_overflow(bytes, to.channels, &bytes) &&
@@ -206,6 +210,7 @@ Result<void> write_distance_map(std::span<const ImagePoint> points, float limit,
 }
 
 Result<Tensor> distance_map(std::span<const ImagePoint> points, int64_t height, int64_t width, float limit) try {
+  HEADPOND_TRY(check_limit(limit));
   Tensor map = Tensor::empty(f32, {height, width});
   HEADPOND_TRY(write_distance_map(points, limit,
                                   {.image = {map.mutable_data(), map.byte_size()}, .height = height, .width = width}));

@@ -7,8 +7,9 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstring>
 #include <limits>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace headpond {
@@ -250,6 +251,14 @@ TEST(DistanceMap, RefusesWhatDoesNotFit) {
               HasSubstr("channel 2 of 3 x 4 pixels of 2 channels of float32 in a place of 96 bytes"));
   EXPECT_FALSE(distance_map({}, -1, 4, 5));
   EXPECT_FALSE(distance_map({}, int64_t{1} << 40, int64_t{1} << 40, 5));
+}
+
+TEST(DistanceMap, LooksAtTheLimitBeforeItAsksForMemory) {
+  constexpr int64_t kSide = int64_t{1} << 24;  // 1 PiB.
+  EXPECT_EQ(distance_map({}, kSide, kSide, 5).error().kind(), ErrorKind::ResourceExhausted);
+  const auto refused = distance_map({}, kSide, kSide, 0);
+  EXPECT_EQ(refused.error().kind(), ErrorKind::InvalidArgument);
+  EXPECT_THAT(refused.error().message(), HasSubstr("a limit of 0"));
 }
 
 }  // namespace
