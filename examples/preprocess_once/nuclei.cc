@@ -10,6 +10,8 @@
 namespace preprocess_once {
 namespace {
 
+namespace fs = std::filesystem;
+
 struct Size {
   int64_t height, width;
 };
@@ -24,7 +26,7 @@ struct Blob {
   }
 };
 
-hp::Result<void> write_png(const std::filesystem::path& path, const hp::Tensor& image) {
+hp::Result<void> write_png(const fs::path& path, const hp::Tensor& image) {
   const auto bytes = hp::encode_png(image);
   if (!bytes) return hp::fail(bytes.error());
   std::ofstream out(path, std::ios::binary);
@@ -71,13 +73,13 @@ std::string with_zeros(int64_t number) {
   return std::string(digits.size() < 5 ? 5 - digits.size() : 0, '0') + digits;
 }
 
-hp::Result<void> draw_picture(const std::filesystem::path& folder, int64_t number, uint64_t seed) {
+hp::Result<void> draw_picture(const fs::path& folder, int64_t number, uint64_t seed) {
   const Size& size = kSizes[static_cast<size_t>(number) % kSizes.size()];
   hp::Random random(hp::random_key(seed, "blobs", 0, 0), static_cast<uint64_t>(number));
   const auto blobs = draw_blobs(size, random);
   const std::string name = with_zeros(number);
-  std::filesystem::create_directories(folder / name / "images");
-  std::filesystem::create_directories(folder / name / "masks");
+  fs::create_directories(folder / name / "images");
+  fs::create_directories(folder / name / "masks");
   HEADPOND_TRY(write_png(folder / name / "images" / (name + ".png"), draw_image(size, blobs, random)));
   for (size_t i = 0; i < blobs.size(); ++i) {
     const std::string mask = with_zeros(static_cast<int64_t>(i)) + ".png";
@@ -94,23 +96,43 @@ hp::Result<hp::Tensor> read_png(const std::string& path, int channels) {
   return std::move(image->pixels);
 }
 
-}  // namespace
-
-hp::Result<std::vector<Picture>> find_pictures(const std::string& folder) {
-  const auto images = hp::expand_files(folder + "/*/images/*.png");
-  if (!images) return hp::fail(images.error());
-  std::vector<Picture> pictures;
-  for (const std::string& image : *images) {
-    const auto own_folder = std::filesystem::path(image).parent_path().parent_path();
-    auto masks = hp::expand_files((own_folder / "masks" / "*.png").string());
-    if (!masks) return hp::fail(masks.error());
-    pictures.push_back({image, std::move(*masks)});
+// Sorted; none if there is no such folder.
+std::vector<std::string> pngs_of(const fs::path& folder) {
+  std::vector<std::string> found;
+  if (!fs::is_directory(folder)) return found;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    const bool is_hidden = entry.path().filename().string().starts_with('.');
+    if (!is_hidden && entry.path().extension() == ".png" && !entry.is_directory())
+      found.push_back(entry.path().string());
   }
-  return pictures;
+  std::sort(found.begin(), found.end());
+  return found;
 }
 
-hp::Result<void> draw_pictures(const std::string& folder, int64_t count, uint64_t seed) try {
-  for (int64_t number = 0; number < count; ++number) HEADPOND_TRY(draw_picture(folder, number, seed));
+}  // namespace
+
+hp::Result<std::vector<Picture>> find_pictures(const std::string& folder) try {
+  if (!fs::is_directory(folder)) return hp::fail(hp::ErrorKind::NotFound, folder + ": no such folder");
+  std::vector<Picture> pictures;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    for (const std::string& image : pngs_of(entry.path() / "images")) {
+      const auto place = entry.path() / "masks";
+      pictures.push_back({image, pngs_of(place)});
+      if (pictures.back().masks.empty()) return hp::fail(hp::ErrorKind::NotFound, place.string() + ": no masks");
+    }
+  }
+  if (pictures.empty()) return hp::fail(hp::ErrorKind::NotFound, folder + ": no <id>/images/*.png");
+  std::sort(pictures.begin(), pictures.end(), [](const Picture& a, const Picture& b) { return a.image < b.image; });
+  return pictures;
+} catch (...) {
+  return hp::fail(hp::current_exception_error());
+}
+
+hp::Result<void> draw_pictures(const std::string& folder, int64_t count, uint64_t seed, const GoOn& go_on) try {
+  for (int64_t number = 0; number < count; ++number) {
+    HEADPOND_TRY(draw_picture(folder, number, seed));
+    HEADPOND_TRY(ask(go_on, number + 1));
+  }
   return {};
 } catch (...) {
   return hp::fail(hp::current_exception_error());

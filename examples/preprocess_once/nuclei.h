@@ -17,11 +17,11 @@ struct Picture {
   std::vector<std::string> masks;
 };
 
-/// Sorted by name. NotFound iff there are none, or one has no mask.
+/// Sorted by name; no sign of a name is a wildcard. NotFound iff there are none, or one has no mask.
 hp::Result<std::vector<Picture>> find_pictures(const std::string& folder);
 
 /// Folders of `count` pictures, which follow from the seed: bright blobs on a dark ground, five sizes in turn.
-hp::Result<void> draw_pictures(const std::string& folder, int64_t count, uint64_t seed);
+hp::Result<void> draw_pictures(const std::string& folder, int64_t count, uint64_t seed, const GoOn& go_on = {});
 
 /// Decoded: u8 [height, width, 3].
 hp::Result<hp::Tensor> read_image(const Picture& picture);

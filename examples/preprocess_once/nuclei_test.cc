@@ -43,6 +43,34 @@ TEST(Pictures, AreNotFoundWhereThereAreNoneOrMasksAreMissing) {
   EXPECT_THAT(without_masks.error().message(), HasSubstr("00001/masks"));
 }
 
+TEST(Pictures, LieInFoldersOfAnyName) {
+  const TempFolder folder;
+  for (const char* name : {"glob[1]", "a*", "what?", "x@3"}) {
+    ASSERT_TRUE(draw_pictures(folder.file(name), 1, 1));
+    std::filesystem::rename(folder.file(name) + "/00000", folder.file(name) + "/id[0]");
+    const auto pictures = find_pictures(folder.file(name));
+    ASSERT_TRUE(pictures) << pictures.error();
+    ASSERT_THAT(*pictures, SizeIs(1));
+    EXPECT_EQ(pictures->front().image, folder.file(name) + "/id[0]/images/00000.png");
+    EXPECT_THAT(pictures->front().masks, SizeIs(20));
+  }
+}
+
+TEST(Pictures, AreFilesWithoutADotInFront) {
+  const TempFolder folder;
+  ASSERT_TRUE(draw_pictures(folder.path(), 1, 1));
+  for (const char* other :
+       {"00000/images/.hidden.png", "00000/masks/.hidden.png", "00000/masks/notes.txt", "readme.png"}) {
+    hp::test::put_file(folder.file(other), {});
+  }
+  std::filesystem::create_directories(folder.file("00000/masks/folder.png"));
+  std::filesystem::create_directories(folder.file("empty"));
+  const auto pictures = find_pictures(folder.path());
+  ASSERT_TRUE(pictures) << pictures.error();
+  ASSERT_THAT(*pictures, SizeIs(1));
+  EXPECT_THAT(pictures->front().masks, SizeIs(20));
+}
+
 TEST(Drawn, AreOfFiveSizesWithAMaskForEachBlob) {
   const auto& pictures = test::drawn();
   ASSERT_THAT(pictures, SizeIs(5));

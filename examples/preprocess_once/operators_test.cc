@@ -53,8 +53,8 @@ TEST(Operators, MeasureTheSameDistances) {
   for (int64_t number = 0; number < 20; ++number) {
     Clicks clicks = draw_clicks(some, 300, 7, number);
     if (number == 0) clicks.inside.clear();
-    hp::Tensor one = hp::Tensor::empty(hp::u8, {60, 300, kChannels}), other = one;
-    other = hp::Tensor::empty(hp::u8, {60, 300, kChannels});
+    hp::Tensor one = hp::Tensor::empty(hp::u8, {60, 300, kChannels});
+    hp::Tensor other = hp::Tensor::empty(hp::u8, {60, 300, kChannels});
     for (hp::Tensor* input : {&one, &other}) std::fill_n(input->mutable_data(), input->byte_size(), std::byte{9});
     measure_distances(clicks, one);
     ASSERT_TRUE(write_distances(clicks, other));

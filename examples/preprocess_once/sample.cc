@@ -2,6 +2,7 @@
 #include "examples/preprocess_once/sample.h"
 
 #include <algorithm>
+#include <string>
 
 namespace preprocess_once {
 namespace {
@@ -41,5 +42,10 @@ Clicks draw_clicks(std::span<const uint8_t> nuclei, int64_t width, uint64_t seed
 }
 
 uint32_t digest(const hp::Tensor& input, const hp::Tensor& nuclei) { return extend(extend(0, input), nuclei); }
+
+hp::Result<void> ask(const GoOn& go_on, int64_t done) {
+  if (!go_on || go_on(done)) return {};
+  return hp::fail(hp::ErrorKind::Cancelled, "stopped after " + std::to_string(done) + " samples");
+}
 
 }  // namespace preprocess_once

@@ -7,6 +7,7 @@
 #include <headpond/headpond.h>
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -36,5 +37,9 @@ Clicks draw_clicks(std::span<const uint8_t> nuclei, int64_t width, uint64_t seed
 
 /// The same for equal samples and, as good as always, for these only. Reads every byte, as a training step would.
 uint32_t digest(const hp::Tensor& input, const hp::Tensor& nuclei);
+
+/// Told after each sample how many there are; false ends what is done with Cancelled. Empty: true.
+using GoOn = std::function<bool(int64_t done)>;
+hp::Result<void> ask(const GoOn& go_on, int64_t done);
 
 }  // namespace preprocess_once

@@ -75,5 +75,14 @@ TEST(Digest, DiffersWithEachByteAndWithTheShape) {
   }
 }
 
+TEST(Ask, GoesOnUntilItIsToldNotTo) {
+  EXPECT_TRUE(ask({}, 1));
+  EXPECT_TRUE(ask([](int64_t done) { return done == 4; }, 4));
+  const auto stopped = ask([](int64_t) { return false; }, 4);
+  ASSERT_FALSE(stopped);
+  EXPECT_EQ(stopped.error().kind(), hp::ErrorKind::Cancelled);
+  EXPECT_EQ(stopped.error().message(), "stopped after 4 samples");
+}
+
 }  // namespace
 }  // namespace preprocess_once
