@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is slow to make is made once: a dataset becomes files, and the files another dataset.
+#include <headpond/headpond.h>
+
+#include <cinttypes>
+#include <cstdio>
+#include <filesystem>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace hp = headpond;
+
+namespace {
+
+std::tuple<hp::Tensor, int64_t> draw(int64_t number) {  // Stands for what is slow.
+  const hp::Digit digit = hp::draw_digit(static_cast<uint64_t>(number));
+  return {hp::Tensor::from<uint8_t>(digit.pixels, {28, 28}), digit.label};
+}
+
+hp::Result<std::string> to_example(const hp::Tensor& image, int64_t label) {
+  const std::vector<hp::NamedTensor> features = {{"image", image}, {"label", hp::Tensor::scalar(label)}};
+  return hp::make_example(features);
+}
+
+}  // namespace
+
+int main() {
+  const auto temp = std::filesystem::temp_directory_path();
+  const std::string folder = (temp / ("headpond_digits_" + std::to_string(hp::entropy()))).string();
+
+  // Once. With .resume = true it goes on where an interrupted call stopped.
+  const hp::Dataset digits =
+      hp::range(1000) | hp::map(&draw, {.output = {{"image", hp::u8, {28, 28}}, {"label", hp::i64, {}}}});
+  const auto written =
+      hp::write_shards(digits | hp::map(&to_example, {.name = "to_example"}), {.folder = folder, .shards = 4});
+  if (!written) throw hp::Exception(written.error());
+
+  // In every training.
+  const hp::Dataset train = hp::tfrecord(folder + "/data-*.tfrecord") | hp::shuffle() |
+                            hp::map(hp::parse_example({{"image", hp::u8, {28, 28}}, {"label", hp::i64}})) |
+                            hp::batch(32);
+  int64_t images = 0;
+  hp::Loader loader(train);
+  for (const hp::Batch& batch : loader.batches()) images += batch["label"].size();
+
+  std::printf("%zu shards of %" PRId64 " records; %" PRId64 " images read\n", written->shards.size(), written->records,
+              images);
+  std::filesystem::remove_all(folder);
+  return images == 1000 ? 0 : 1;
+}
