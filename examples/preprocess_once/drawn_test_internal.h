@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include <cstring>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,6 +24,11 @@ inline const std::vector<Picture>& drawn() {
     return find_pictures(folder.path()).value_or(std::vector<Picture>());
   }();
   return pictures;
+}
+
+template <class T>
+std::optional<hp::Error> error_of(const hp::Result<T>& result) {
+  return result ? std::nullopt : std::optional(result.error());
 }
 
 inline std::string bytes_of(const hp::Tensor& tensor) {

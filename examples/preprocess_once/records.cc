@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "examples/preprocess_once/records.h"
 
+#include <string_view>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 namespace preprocess_once {
 namespace {
@@ -18,8 +20,10 @@ hp::Result<hp::Tensor> as_image(const hp::Tensor& bytes, const hp::Shape& shape)
     return hp::fail(hp::ErrorKind::InvalidArgument,
                     std::to_string(value.size()) + " bytes for an image of " + shape.to_string());
   }
-  bytes.owner()->ref();
-  return hp::Tensor::view(value.data(), hp::u8, shape, hp::BufferRef(bytes.owner()));
+  // The copy's share of the buffer becomes the view's. There is a buffer: two offsets and a character are more than
+  // lies inside a tensor, and parse_example() borrows nothing.
+  hp::Tensor copy = bytes;
+  return hp::Tensor::view(value.data(), hp::u8, shape, hp::BufferRef(std::move(copy).release().owner));
 }
 
 hp::Result<std::tuple<hp::Tensor, hp::Tensor>> as_sample(const hp::Tensor& input, const hp::Tensor& nuclei,
@@ -32,28 +36,20 @@ hp::Result<std::tuple<hp::Tensor, hp::Tensor>> as_sample(const hp::Tensor& input
   return std::tuple(std::move(*image), std::move(*target));
 }
 
+hp::Result<std::string> to_example(const hp::Tensor& input, const hp::Tensor& nuclei) {
+  const std::vector<int64_t> size = {nuclei.dim(0), nuclei.dim(1)};
+  const std::vector<hp::NamedTensor> features = {
+      {"input", input}, {"nuclei", nuclei}, {"size", hp::Tensor::from<int64_t>(size, {2})}};
+  return hp::make_example(features);
+}
+
 }  // namespace
 
-hp::Result<uint64_t> write_prepared(const hp::Dataset& samples, const std::string& path) {
-  auto writer = hp::RecordWriter::open(path, hp::RecordWriterOptions{});
-  if (!writer) return hp::fail(writer.error());
-  hp::Loader loader(samples);
-  uint64_t bytes = 0;
-  while (true) {
-    const auto batch = loader.next();
-    if (!batch) return hp::fail(batch.error());
-    if (!*batch) break;
-    const hp::Tensor &input = (**batch)["input"], &nuclei = (**batch)["nuclei"];
-    const std::vector<int64_t> size = {nuclei.dim(0), nuclei.dim(1)};
-    const std::vector<hp::NamedTensor> features = {
-        {"input", input}, {"nuclei", nuclei}, {"size", hp::Tensor::from<int64_t>(size, {2})}};
-    const auto example = hp::make_example(features);
-    if (!example) return hp::fail(example.error());
-    HEADPOND_TRY((*writer)->append(*example));
-    bytes += example->size();
-  }
-  HEADPOND_TRY((*writer)->close());
-  return bytes;
+hp::Result<hp::Shard> write_prepared(const hp::Dataset& samples, const std::string& folder, const GoOn& go_on) {
+  const auto written = hp::write_shards(samples | hp::map(&to_example, {.name = "to_example"}),
+                                        {.folder = folder, .name = "prepared", .progress = go_on});
+  if (!written) return hp::fail(written.error());
+  return written->shards.front();
 }
 
 hp::Dataset read_prepared(const std::string& path) {

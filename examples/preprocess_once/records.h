@@ -8,9 +8,9 @@
 
 namespace preprocess_once {
 
-/// One epoch of `samples`, made by a Loader, to `path`: features "input" and "nuclei", the bytes of both, and "size",
-/// height and width. Replaces the file once all are in. Returns the bytes of the payloads.
-hp::Result<uint64_t> write_prepared(const hp::Dataset& samples, const std::string& path);
+/// One epoch of `samples` as the one shard that write_shards() makes of them in `folder`: features "input" and
+/// "nuclei", the bytes of both, and "size", height and width.
+hp::Result<hp::Shard> write_prepared(const hp::Dataset& samples, const std::string& folder, const GoOn& go_on = {});
 
 /// The samples of `path`, in their order. Throws as tfrecord() does.
 hp::Dataset read_prepared(const std::string& path);

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "examples/preprocess_once/drawn_test_internal.h"
 #include "examples/preprocess_once/operators.h"
 
@@ -36,31 +38,33 @@ void write_record(const std::string& path, const std::string& input, const std::
 
 TEST(Records, GiveTheBytesOfStraightforwardCodeWithAnyThreads) {
   const TempFolder folder;
-  const std::string path = folder.file("a.tfrecord");
-  const auto bytes = write_prepared(prepared(test::drawn(), 7), path);
-  ASSERT_TRUE(bytes) << bytes.error();
+  const auto shard = write_prepared(prepared(test::drawn(), 7), folder.file("here"));
+  ASSERT_TRUE(shard) << shard.error();
+  EXPECT_EQ(shard->path, folder.file("here/prepared-00000-of-00001.tfrecord"));
+  EXPECT_EQ(shard->records, 5);
   const auto expected = test::all_straightforwardly(test::drawn(), 7);
   ASSERT_EQ(expected.size(), 5U);
   for (const int threads : {0, 1, 4}) {
-    EXPECT_TRUE(test::all_of(read_prepared(path), threads) == expected) << threads << " threads";
+    EXPECT_TRUE(test::all_of(read_prepared(shard->path), threads) == expected) << threads << " threads";
   }
-  EXPECT_EQ(std::filesystem::file_size(path), *bytes + 5 * 16);  // Each record has lengths and checksums of 16 bytes.
+  EXPECT_EQ(std::filesystem::file_size(shard->path), shard->bytes);
 }
 
-TEST(Records, OfAFailedPreparationAreNotLeftBehind) {
+TEST(Records, OfAFailedPreparationHaveNoName) {
   const TempFolder folder;
   std::vector<Picture> pictures = test::drawn();
   pictures[3].masks.emplace_back("nowhere.png");
-  const auto bytes = write_prepared(prepared(pictures, 7), folder.file("a.tfrecord"));
-  ASSERT_FALSE(bytes);
-  EXPECT_THAT(bytes.error().to_string(), HasSubstr("nowhere.png"));
-  EXPECT_EQ(folder.count(), 0U);
+  const auto shard = write_prepared(prepared(pictures, 7), folder.path());
+  ASSERT_FALSE(shard);
+  EXPECT_THAT(shard.error().to_string(), HasSubstr("nowhere.png"));
+  EXPECT_FALSE(std::filesystem::exists(folder.file("prepared-00000-of-00001.tfrecord")));
 }
 
 TEST(Records, ThatAreDamagedAreErrorsInTheirPlace) {
   const TempFolder folder;
-  const std::string path = folder.file("a.tfrecord");
-  ASSERT_TRUE(write_prepared(prepared({test::drawn()[0], test::drawn()[1]}, 7), path));
+  const auto shard = write_prepared(prepared({test::drawn()[0], test::drawn()[1]}, 7), folder.path());
+  ASSERT_TRUE(shard) << shard.error();
+  const std::string path = shard->path;
   auto bytes = hp::test::get_file(path);
   bytes[bytes.size() - 1000] ^= std::byte{1};
   hp::test::put_file(path, bytes);
@@ -76,6 +80,8 @@ TEST(Records, WhoseSizeIsNotThatOfTheBytesAreErrors) {
   const std::string path = folder.file("a.tfrecord");
   write_record(path, std::string(30, 'i'), std::string(6, 'n'), {2, 3});
   EXPECT_EQ(first_error(path), "none");
+  write_record(path, std::string(5, 'i'), "n", {1, 1});  // The smallest lie in a buffer too.
+  EXPECT_EQ(first_error(path), "none");
   write_record(path, std::string(29, 'i'), std::string(6, 'n'), {2, 3});
   EXPECT_THAT(first_error(path), HasSubstr("29 bytes for an image of [2,3,5]"));
   write_record(path, std::string(30, 'i'), std::string(7, 'n'), {2, 3});
@@ -89,15 +95,14 @@ TEST(Records, WhoseSizeIsNotThatOfTheBytesAreErrors) {
 
 TEST(Records, TakeNoMoreMemoryHoweverManyEpochs) {
   const TempFolder folder;
-  const std::string path = folder.file("a.tfrecord");
-  const auto bytes = write_prepared(prepared(test::drawn(), 7), path);
-  ASSERT_TRUE(bytes);
-  hp::Loader loader(read_prepared(path), {.epochs = 40});
+  const auto shard = write_prepared(prepared(test::drawn(), 7), folder.path());
+  ASSERT_TRUE(shard) << shard.error();
+  hp::Loader loader(read_prepared(shard->path), {.epochs = 40});
   uint64_t after_five = 0;
   for (const hp::Batch& sample : loader.batches()) {
     if (sample.epoch() == 5 && after_five == 0) after_five = hp::memory_info().rss;
   }
-  EXPECT_LT(hp::memory_info().rss, after_five + 5 * *bytes);
+  EXPECT_LT(hp::memory_info().rss, after_five + 5 * shard->bytes);
 }
 
 TEST(Records, ThatAreNotThereThrowWhenTheDatasetIsBuilt) {

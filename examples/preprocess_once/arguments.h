@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// The words behind the program's name.
+#pragma once
+
+#include <span>
+
+#include "examples/preprocess_once/measure.h"
+
+namespace preprocess_once {
+
+inline constexpr const char* kUsage =
+    "usage: preprocess_once [--data DIR] [--images N] [--rounds N] [--json] [--check]\n"
+    "  --data DIR   other pictures, laid out as the Data Science Bowl 2018 has them\n"
+    "  --images N   the first so many only\n"
+    "  --rounds N   of all ways in turn; the figures are medians [3]\n"
+    "  --json       the figures as one JSON object\n"
+    "  --check      exit code 3 iff a target is missed, and a line for each one\n";
+
+struct Arguments {
+  MeasureOptions options;
+  bool json = false, check = false, help = false;
+};
+
+/// InvalidArgument, with the word, iff one is unknown, lacks its value, or has one that cannot be: no whole number
+/// above 0, or a folder without a name.
+hp::Result<Arguments> parse_arguments(std::span<char* const> words);
+
+}  // namespace preprocess_once
