@@ -7,10 +7,10 @@
 
 #include "cli/bench_harness.h"
 #include "cli/demo_table.h"
+#include "cli/prepared_row.h"
 #include "cli/run_log.h"
 #include "cli/session.h"
 #include "cli/verbs.h"
-#include "examples/preprocess_once/measure.h"
 #include "headpond/base/clock.h"
 #include "headpond/train/blstm.h"
 #include "headpond/train/mnist.h"
@@ -48,10 +48,6 @@ struct Demo {
   Result<void> sixty_four();
   Result<void> prepared_once();
 };
-
-std::string times(int64_t count, const char* what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
 
 DemoRow blstm_row(const BlstmResult& result, std::optional<double> all_cores_step_s) {
   const BlstmMode &feed = *result.feed, &queue = *result.queue;
@@ -183,30 +179,15 @@ Result<void> Demo::sixty_four() {
   return {};
 }
 
-DemoRow prepared_row(const preprocess_once::Measured& measured) {
-  const auto& m = measured;
-  return {.id = "nuclei.tfrecord",
-          .what = "nuclei: images a second, prepared once",
-          .article = {50, "images/s", "interactive segmentation, TFRecord; prepared in the feed loop 2.4 images/s"},
-          .flaw = "it does not say whether training or reading sets the 50",
-          .ours = {m.records, "images/s",
-                   fmt::format("{}{} with {}, in memory; the loop only reads; prepared in it {:.0f} images/s by "
-                               "straightforward code on one thread, {:.0f} by operators; written once in {:.1f} s",
-                               times(m.images, m.is_drawn ? "drawn image" : "image"), m.is_drawn ? "" : " of nuclei",
-                               times(m.masks, "mask"), m.straightforward, m.operators, m.write_s)},
-          .ceiling = m.in_memory,
-          .limited_by = m.records_wait < 0.05
-                            ? "the loop, which reads every byte: data is always ready"
-                            : fmt::format("reading: the loop waits {:.0f} % of its time for a record's checksum and "
-                                          "copy, {:.1f} MB each",
-                                          100 * m.records_wait,
-                                          1e-6 * static_cast<double>(m.record_bytes) / static_cast<double>(m.images))};
-}
-
 Result<void> Demo::prepared_once() {
   session.say("\n5. Nuclei: samples for segmentation, prepared in the loop in two ways, and read back from TFRecord");
-  const auto measured = preprocess_once::measure(
-      {.images = plan.images, .rounds = plan.image_rounds, .seed = session.common().seed, .stop = session.stop()});
+  const auto measured = preprocess_once::measure({.images = plan.images,
+                                                  .rounds = plan.image_rounds,
+                                                  .seed = session.common().seed,
+                                                  .stop = session.stop(),
+                                                  .progress = [&](const preprocess_once::Progress& progress) {
+                                                    if (!progress.line.empty()) session.say(progress.line);
+                                                  }});
   if (!measured) return fail(measured.error());
   if (!measured->bytes_equal) return fail(ErrorKind::DataLoss, "the samples of the three ways differ");
   session.say(fmt::format("{:.1f}, {:.1f} and {:.1f} images/s; the samples are equal, byte for byte",

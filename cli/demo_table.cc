@@ -24,6 +24,10 @@ void write_value(JsonWriter& json, const DemoFigure& figure) {
 
 }  // namespace
 
+std::string times(int64_t count, const char* what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
 std::string format_demo(const std::vector<DemoRow>& rows) {
   std::vector<std::vector<std::string>> cells;
   cells.reserve(rows.size());

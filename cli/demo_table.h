@@ -2,6 +2,7 @@
 // The demo's result: what an article reported, what is reached here, and what stands in the way of more.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,6 +25,9 @@ struct DemoRow {
   double ceiling = 0;  ///< In ours.unit.
   std::string limited_by = {};
 };
+
+/// "1 round", "2 rounds".
+std::string times(int64_t count, const char* what);
 
 std::string format_demo(const std::vector<DemoRow>& rows);
 
