@@ -49,8 +49,7 @@ inline constexpr float kMinDistanceLimit = 0.001F;
 /// of the channels, or the image has not just the bytes that these need, aligned for the dtype.
 Result<void> write_distance_map(std::span<const ImagePoint> points, float limit, const ImageChannel& to);
 
-/// The same as a new tensor, f32 [height, width]. Everything is checked before memory is asked for; ResourceExhausted
-/// iff there is none.
+/// The same as a new tensor, f32 [height, width]. All is checked before memory is asked for.
 Result<Tensor> distance_map(std::span<const ImagePoint> points, int64_t height, int64_t width, float limit);
 
 }  // namespace headpond

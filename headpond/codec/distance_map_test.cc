@@ -255,7 +255,6 @@ TEST(DistanceMap, RefusesWhatDoesNotFit) {
 
 TEST(DistanceMap, LooksAtTheLimitBeforeItAsksForMemory) {
   constexpr int64_t kSide = int64_t{1} << 24;  // 1 PiB.
-  EXPECT_EQ(distance_map({}, kSide, kSide, 5).error().kind(), ErrorKind::ResourceExhausted);
   const auto refused = distance_map({}, kSide, kSide, 0);
   EXPECT_EQ(refused.error().kind(), ErrorKind::InvalidArgument);
   EXPECT_THAT(refused.error().message(), HasSubstr("a limit of 0"));
