@@ -68,12 +68,12 @@ TEST_F(Measure, TheThreeWaysGiveEqualBytesAndNothingIsLeftBehind) {
 TEST_F(Measure, SeesTheMemoryInUseDuringEachWay) {
   setenv("HEADPOND_DATA", folder_.path().c_str(), 1);
   constexpr size_t kMiB = 1 << 20;
-  std::unique_ptr<std::vector<char>> held;  // While the records are read in the first round, and then no more.
+  std::unique_ptr<std::vector<char>> held;  // In the first round, until the first record is read.
   int runs = 0;
   const auto measured = measure({.images = 2, .rounds = 2, .record_epochs = 2, .progress = [&](const Progress& at) {
                                    if (at.doing == "tfrecord" && at.done == 0 && runs++ == 0) {
                                      held = std::make_unique<std::vector<char>>(300 * kMiB, 'x');
-                                   } else if (at.doing == "in memory") {
+                                   } else if (at.doing == "tfrecord" && at.done == 1) {
                                      held = nullptr;
                                    }
                                  }});
