@@ -199,6 +199,28 @@ TEST_F(Files, AFileThatFailsIsGivenUpAndTheNextOneFollows) {
   EXPECT_THAT(all(records, files), ElementsAre("c:0=z"));
 }
 
+TEST_F(Files, AMissingFileOfAListAndAFolderAreNamedByEachReaderAndTheOthersFollow) {
+  put("text", "ab");
+  put_records("records", {"x"});
+  std::filesystem::create_directory(folder_.file("folder"));
+  const auto check = [&](const Reader& reader, const std::string& good) {
+    const FIFOQueue files = queue({good, "missing", "folder", good});
+    EXPECT_TRUE(reader.read(files));
+    const auto missing = reader.read(files), folder = reader.read(files);
+    EXPECT_EQ(missing.error().kind(), ErrorKind::NotFound);
+    EXPECT_THAT(missing.error().message(), HasSubstr(folder_.file("missing")));
+    EXPECT_EQ(folder.error().kind(), ErrorKind::FailedPrecondition);
+    EXPECT_THAT(folder.error().message(), HasSubstr(folder_.file("folder")));
+    EXPECT_TRUE(reader.read(files));
+    EXPECT_EQ(reader.read(files).error().kind(), ErrorKind::OutOfRange);
+    EXPECT_EQ(reader.num_records_produced(), 2);
+  };
+  check(WholeFileReader(), "text");
+  check(TextLineReader(), "text");
+  check(FixedLengthRecordReader({.record_bytes = 2}), "text");
+  check(TFRecordReader(), "records");
+}
+
 TEST_F(Files, APartialLastRecordIsAnErrorBehindTheWholeOnes) {
   put("a", "abcde");
   EXPECT_THAT(all(FixedLengthRecordReader({.record_bytes = 2}), queue({"a"}), ErrorKind::DataLoss),
