@@ -4,19 +4,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <filesystem>
-#include <limits>
+#include <memory>
 #include <optional>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 
+#include "cli/convert_csv.h"
 #include "cli/named_fields.h"
 #include "headpond/base/crc32c.h"
 #include "headpond/codec/wav.h"
 #include "headpond/dataset/ops.h"
-#include "headpond/io/csv.h"
 #include "headpond/io/example_writer.h"
 #include "headpond/io/file.h"
 #include "headpond/io/glob.h"
@@ -44,123 +43,49 @@ Dataset folder_samples(const std::vector<std::string>& words) {
                                 {.name = "below the folder"});
 }
 
-// A number that stands for none: of a column of integers with missing cells.
-constexpr int64_t kMissing = std::numeric_limits<int64_t>::min();
+struct Archives {
+  std::vector<std::string> extensions = {};        // That any sample has.
+  std::vector<std::vector<size_t>> parts_of = {};  // For each sample of all archives, which of them it has.
+  std::unordered_map<std::string, const std::string*> archive_of = {};  // For each key.
 
-// A column of CSV files, as far as they were looked at.
-struct Column {
-  std::string name;
-  DType dtype;           // f32 too where one file has i64 and another f32.
-  bool integers = true;  // All cells are integers, or missing.
-  bool wide = false;     // One is an integer that f32 does not hold.
-  bool differs = false;  // Between files, in numbers.
-  // The first file that is f64 by itself, and the first that is wide; "": none.
-  std::string f64_in = {}, wide_in = {};
-
-  bool is_open() const { return dtype == f32 || dtype == f64; }
+  void add(const TarSample& sample) {
+    std::vector<size_t>& parts = parts_of.emplace_back();
+    for (const auto& part : sample.parts) {
+      const auto known = std::find(extensions.begin(), extensions.end(), part.extension);
+      parts.push_back(static_cast<size_t>(known - extensions.begin()));
+      if (known == extensions.end()) extensions.push_back(part.extension);
+    }
+  }
+  // Samples of one archive have different keys anyway.
+  void add_key(const std::string& key, const std::string& path) {
+    const auto [first, is_new] = archive_of.try_emplace(key, &path);
+    if (is_new) return;
+    throw Exception(
+        Error(ErrorKind::InvalidArgument,
+              fmt::format("sample '{}' is in {} and in {}, and no reader of an archive takes a key twice; convert "
+                          "archives by themselves, each with its --name, or --to tfrecord",
+                          key, *first->second, path)));
+  }
 };
 
-void look_at_cell(std::string_view text, Column& column) {
-  constexpr int64_t kExact = int64_t{1} << 24;
-  const size_t begin = text.find_first_not_of(" \t"), end = text.find_last_not_of(" \t") + 1;
-  if (begin == std::string_view::npos) return;  // Missing.
-  int64_t value = 0;
-  const auto read = std::from_chars(text.data() + begin + (text[begin] == '+' ? 1 : 0), text.data() + end, value);
-  const bool is_integer = read.ec == std::errc() && read.ptr == text.data() + end && value != kMissing;
-  column.integers = column.integers && is_integer;
-  column.wide = column.wide || (is_integer && (value > kExact || value < -kExact));
-}
-
-// The texts of columns of which the reader knows only that they hold numbers, or missing cells beside integers.
-void look_at_cells(const std::string& path, std::vector<Column>& columns) {
-  std::vector<CsvColumn> asked;
-  std::vector<Column*> open;
-  for (Column& column : columns) {
-    if (!column.is_open()) continue;
-    open.push_back(&column);
-    asked.push_back({column.name, bytes, Tensor::scalar(std::string_view())});
-  }
-  if (asked.empty()) return;
-  const auto file = value_or_throw(CsvFile::open(path, {.columns = asked}));
-  std::vector<Tensor> cells(asked.size());
-  for (int64_t i = 0; i < file->size(); ++i) {
-    if (const auto read = file->read(i, {}, cells); !read) throw Exception(read.error());
-    for (size_t c = 0; c < cells.size(); ++c) look_at_cell(cells[c].bytes_at(0), *open[c]);
-  }
-  for (Column* column : open) {
-    if (column->wide && column->wide_in.empty()) column->wide_in = path;
-  }
-}
-
-// What CsvFile says of a column over all files that have rows.
-std::vector<Column> joined_columns(const std::vector<std::string>& paths) {
-  std::vector<Column> columns;
-  bool any_rows = false;
-  for (const std::string& path : paths) {
-    const auto file = value_or_throw(CsvFile::open(path));
-    const Spec& found = file->fields();
-    if (columns.empty()) {
-      for (const FieldSpec& field : found) columns.push_back({field.name, field.dtype});
-    }
-    bool same = found.size() == columns.size();
-    for (size_t c = 0; same && c < found.size(); ++c) {
-      Column& column = columns[c];
-      same = found[c].name == column.name;
-      const DType dtype = found[c].dtype;
-      if (file->size() > 0 && dtype == f64 && column.f64_in.empty()) column.f64_in = path;
-      if (file->size() == 0 || (any_rows && dtype == column.dtype)) continue;  // Without rows its cells say nothing.
-      const bool is_text = any_rows && (dtype == bytes || column.dtype == bytes);
-      column.differs = any_rows;
-      column.dtype = is_text ? bytes : !any_rows ? dtype : dtype == f64 || column.dtype == f64 ? f64 : f32;
-    }
-    any_rows = any_rows || file->size() > 0;
-    if (!same) throw Exception(Error(ErrorKind::InvalidArgument, path + " has other columns than " + paths[0]));
-  }
-  return columns;
-}
-
-[[noreturn]] void refuse_f64(const std::string& path, const std::string& column) {
-  throw Exception(Error(ErrorKind::InvalidArgument,
-                        fmt::format("{}, column '{}': it has numbers that the 32 bits of an Example's floats cannot "
-                                    "hold; --to tar keeps them",
-                                    path, column)));
-}
-
-// A column has the type that all its cells fit, in all files: integers, else numbers, else texts.
-Dataset csv_samples(const std::vector<std::string>& words, bool for_examples) {
+Dataset tar_samples(const std::vector<std::string>& words, bool for_examples) {
   const auto paths = value_or_throw(expand_files(words));
-  std::vector<Column> found = joined_columns(paths);
-  for (const std::string& path : paths) look_at_cells(path, found);
-  std::vector<CsvColumn> columns;
-  for (const Column& column : found) {
-    DType dtype = column.dtype;
-    if (column.is_open() && column.integers) dtype = i64;
-    if (dtype == f32 && column.differs && column.wide) dtype = f64;
-    if (dtype == f64 && for_examples) refuse_f64(column.f64_in.empty() ? column.wide_in : column.f64_in, column.name);
-    CsvColumn& asked = columns.emplace_back(CsvColumn{column.name, dtype});
-    if (dtype == bytes) asked.default_value = Tensor::scalar(std::string_view());
-    if (dtype == i64) asked.default_value = Tensor::scalar(kMissing);
-    if (dtype == f32) asked.default_value = Tensor::scalar(std::numeric_limits<float>::quiet_NaN());
-    if (dtype == f64) asked.default_value = Tensor::scalar(std::numeric_limits<double>::quiet_NaN());
-  }
-  return csv(words, {.columns = columns});
-}
-
-// All parts that any sample has; one that lacks some has empty texts there, which are left out again.
-Dataset tar_samples(const std::vector<std::string>& words) {
-  std::vector<std::string> extensions;
-  for (const std::string& path : value_or_throw(expand_files(words))) {
+  Archives found;
+  for (const std::string& path : paths) {
     const auto file = value_or_throw(MappedFile::open(path));
     const auto samples = value_or_throw(group_tar(value_or_throw(index_tar(file->bytes(), path)), path));
     if (const auto whole = file->check(); !whole) throw Exception(whole.error());
     for (const TarSample& sample : samples.samples) {
-      for (const auto& part : sample.parts) {
-        const bool is_known = std::find(extensions.begin(), extensions.end(), part.extension) != extensions.end();
-        if (!is_known) extensions.push_back(part.extension);
-      }
+      found.add(sample);
+      if (!for_examples) found.add_key(sample.key, path);
     }
   }
-  return tar(words, {.extensions = extensions, .allow_missing = true});
+  const auto parts_of = std::make_shared<const std::vector<std::vector<size_t>>>(std::move(found.parts_of));
+  const auto is_there = [parts_of](int64_t sample, size_t field) {  // Field 0 is the key.
+    const std::vector<size_t>& parts = (*parts_of)[static_cast<size_t>(sample)];
+    return field == 0 || std::find(parts.begin(), parts.end(), field - 1) != parts.end();
+  };
+  return with_presence(tar(words, {.extensions = found.extensions, .allow_missing = true}), "parts", is_there);
 }
 
 Result<Element> wav_sample(std::string_view path) {
@@ -216,75 +141,115 @@ Tensor listed(const Tensor& tensor) {
   }
 }
 
-bool is_missing(const Tensor& tensor) {
-  if (tensor.rank() != 0) return false;
-  if (tensor.dtype() == DType::f32) return std::isnan(tensor.as<float>()[0]);
-  if (tensor.dtype() == DType::f64) return std::isnan(tensor.as<double>()[0]);
-  if (tensor.dtype() == DType::i64) return tensor.as<int64_t>()[0] == kMissing;
-  return tensor.dtype() == DType::bytes && tensor.bytes_at(0).empty();
-}
-
 std::string text_of(const Tensor& scalar) {
+  if (scalar.dtype() == DType::bytes) return std::string(scalar.bytes_at(0));
   if (scalar.dtype() == DType::f32) return fmt::format("{}", scalar.as<float>()[0]);
   if (scalar.dtype() == DType::f64) return fmt::format("{}", scalar.as<double>()[0]);
   return fmt::format("{}", listed(scalar).as<int64_t>()[0]);
 }
 
-// The name of a file that the sample has as "file", of which the ending is kept; "": none.
-std::string file_name(const Spec& spec, const Element& sample) {
-  const bool has_file = std::any_of(spec.begin(), spec.end(), [](const FieldSpec& f) { return f.name == "file"; });
-  for (size_t f = 0; has_file && f < spec.size(); ++f) {
-    const bool is_name = (spec[f].name == "path" || spec[f].name == "name") && spec[f].dtype == bytes;
-    if (is_name) return std::string(sample[f].bytes_at(0));
-  }
-  return "";
+bool has_presence(const Spec& spec) {
+  return !spec.empty() && spec.back().name.empty() && spec.back().dtype == u8 && spec.back().shape.rank() == 1;
 }
 
-// What follows the key in a member's name.
-std::string ending_of(const FieldSpec& field, const std::string& file) {
-  if (field.name == "label") return "cls";
-  if (field.name == "file" && !file.empty()) {
-    std::string ending = std::filesystem::path(file).extension().string();
-    for (char& c : ending) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    if (ending.size() > 1) return ending.substr(1);
+// The fields of samples, and which a sample has.
+struct Fields {
+  explicit Fields(const Spec& all) : spec(all), is_partial(has_presence(all)) {
+    if (is_partial) spec.pop_back();
   }
-  return field.shape.rank() > 0 ? field.name + ".npy" : field.name;
+  bool has(const Element& sample, size_t field) const {
+    return !is_partial || sample[spec.size()].as<uint8_t>()[field] != 0;
+  }
+  std::optional<size_t> find(std::string_view name) const {
+    const auto found =
+        std::find_if(spec.begin(), spec.end(), [&](const FieldSpec& field) { return field.name == name; });
+    return found == spec.end() ? std::nullopt : std::optional(static_cast<size_t>(found - spec.begin()));
+  }
+
+  Spec spec;
+  bool is_partial;
+};
+
+// The ending of a file's name, in lower case; "file" without one. One that other members of the sample have, as "cls",
+// stands behind it: "file.cls".
+std::string ending_of_file(const std::string& name, const std::vector<std::string>& endings) {
+  std::string ending = std::filesystem::path(name).extension().string();
+  for (char& c : ending) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  if (ending.size() < 2) return "file";
+  const bool is_taken =
+      ending != ".file" && std::find(endings.begin(), endings.end(), ending.substr(1)) != endings.end();
+  return is_taken ? "file" + ending : ending.substr(1);
 }
+
+// How samples become members of an archive.
+class Members {
+ public:
+  // Throws Exception for fields whose names are no parts' of one sample.
+  explicit Members(const Spec& spec);
+  Result<std::string> of(const Element& sample) const;
+
+ private:
+  Fields fields_;
+  std::optional<size_t> key_, file_, file_name_;  // A file keeps the ending of its own name.
+  std::vector<std::string> endings_;              // For each field, what follows the key in the member's name.
+};
 
 // Whether a reader of the archive finds the sample as it was meant: so many parts, all of this key.
-Result<void> check_members(const std::string& members, const std::string& key, size_t count) {
-  const auto index = index_tar(std::as_bytes(std::span(members)), "sample " + key);
+Result<void> check_members(const Result<TarIndex>& index, const std::string& key, size_t count) {
   if (!index) return fail(index.error());
   const auto samples = group_tar(*index, "sample " + key);
   if (!samples) return fail(samples.error());
   const bool is_one = samples->samples.size() == 1 && samples->samples[0].key == key;
-  if (count == 0 || (is_one && samples->samples[0].parts.size() == count)) return {};
-  return fail(ErrorKind::InvalidArgument, fmt::format("sample {}: names of fields that are no parts of a sample", key));
+  if (is_one && samples->samples[0].parts.size() == count) return {};
+  return fail(ErrorKind::InvalidArgument,
+              count == 0 ? fmt::format("sample {}: it has no part, and an archive no sample without one", key)
+                         : fmt::format("sample {}: names of fields that are no parts of a sample", key));
 }
 
-Result<std::string> tar_members(const Spec& spec, const Element& sample) {
-  std::string key = fmt::format("{:08}", sample.key), members;
+// The same of names alone, before there is a sample.
+void check_names(const Spec& spec, const std::vector<std::string>& endings) {
+  TarIndex all;
   for (size_t f = 0; f < spec.size(); ++f) {
-    if (spec[f].name == "__key__") key = sample[f].bytes_at(0);
+    if (spec[f].name == kKeyField) continue;
+    const TarMember member = {.name = "0." + endings[f]};
+    all.members.push_back(member);
+    if (check_members(TarIndex{.members = {member}}, "0", 1)) continue;
+    throw Exception(Error(ErrorKind::InvalidArgument,
+                          fmt::format("field '{}' cannot be a part of a sample in an archive: no name ends in '.{}'",
+                                      spec[f].name, endings[f])));
   }
-  const std::string file = file_name(spec, sample);
+  const auto samples = group_tar(all, "names of fields, which a reader takes in lower case");
+  if (!samples) throw Exception(samples.error());
+}
+
+Members::Members(const Spec& spec) : fields_(spec), key_(fields_.find(kKeyField)) {
+  if (!fields_.is_partial) {
+    file_ = fields_.find("file");
+    file_name_ = fields_.find("path") ? fields_.find("path") : fields_.find("name");
+    if (!file_name_) file_.reset();
+  }
+  const bool has_cls = fields_.find("cls").has_value();
+  for (const FieldSpec& field : fields_.spec) {
+    const bool is_integer = field.dtype != bytes && field.dtype != f32 && field.dtype != f64;
+    const bool is_class = field.name == "label" && field.shape.rank() == 0 && is_integer && !has_cls;
+    endings_.push_back(is_class ? "cls" : field.shape.rank() > 0 ? field.name + ".npy" : field.name);
+  }
+  check_names(fields_.spec, endings_);
+}
+
+Result<std::string> Members::of(const Element& sample) const {
+  const std::string key = key_ ? text_of(sample[*key_]) : fmt::format("{:08}", sample.key);
+  std::string members;
   size_t count = 0;
-  for (size_t f = 0; f < spec.size(); ++f) {
-    const bool is_content = spec[f].name == "file" && !file.empty();
-    if (spec[f].name == "__key__" || (is_missing(sample[f]) && !is_content)) continue;
-    std::string content;
-    if (sample[f].rank() > 0) {
-      auto array = npy_bytes(sample[f]);
-      if (!array) return array;
-      content = std::move(*array);
-    } else {
-      content = sample[f].dtype() == DType::bytes ? std::string(sample[f].bytes_at(0)) : text_of(sample[f]);
-    }
-    const std::string name = key + "." + ending_of(spec[f], file);
-    if (auto added = append_tar_member(members, name, content); !added) return fail(added.error());
+  for (size_t f = 0; f < fields_.spec.size(); ++f) {
+    if (f == key_ || !fields_.has(sample, f)) continue;
+    auto content = sample[f].rank() > 0 ? npy_bytes(sample[f]) : Result<std::string>(text_of(sample[f]));
+    if (!content) return content;
+    const std::string ending = f == file_ ? ending_of_file(text_of(sample[*file_name_]), endings_) : endings_[f];
+    HEADPOND_TRY(append_tar_member(members, fmt::format("{}.{}", key, ending), *content));
     ++count;
   }
-  if (auto good = check_members(members, key, count); !good) return fail(good.error());
+  HEADPOND_TRY(check_members(index_tar(std::as_bytes(std::span(members)), "sample " + key), key, count));
   return members;
 }
 
@@ -303,8 +268,22 @@ Dataset convert_samples(const std::string& from, const std::vector<std::string>&
   if (from == "idx") return idx_samples(words);
   if (from == "csv") return csv_samples(words, for_examples);
   if (from == "folder") return folder_samples(words);
-  if (from == "tar") return tar_samples(words);
+  if (from == "tar") return tar_samples(words, for_examples);
   return wav_samples(words);
+}
+
+Dataset with_presence(const Dataset& samples, const std::string& what, std::function<bool(int64_t, size_t)> is_there) {
+  Spec spec = samples.spec();
+  const size_t fields = spec.size();
+  spec.push_back({"", u8, {static_cast<int64_t>(fields)}});
+  const auto add = [fields, is_there = std::move(is_there)](const Element& sample) {
+    std::vector<uint8_t> there(fields);
+    for (size_t f = 0; f < fields; ++f) there[f] = is_there(static_cast<int64_t>(sample.key), f) ? 1 : 0;
+    Element with = sample;
+    with.append(Tensor::from(std::span<const uint8_t>(there), {static_cast<int64_t>(fields)}));
+    return with;
+  };
+  return samples | map(add, {.output = spec, .name = "present " + what});
 }
 
 Dataset as_examples(const Dataset& samples) {
@@ -315,19 +294,21 @@ Dataset as_examples(const Dataset& samples) {
                                                     "cannot hold; --to tar keeps them",
                                                     field.name)));
   }
-  const auto to_example = [spec = samples.spec()](const Element& sample) -> Result<std::string> {
+  const auto to_example = [fields = Fields(samples.spec())](const Element& sample) -> Result<std::string> {
     std::vector<NamedTensor> features;
-    for (size_t f = 0; f < spec.size(); ++f) {
-      if (!is_missing(sample[f])) features.push_back({spec[f].name, listed(sample[f])});
+    for (size_t f = 0; f < fields.spec.size(); ++f) {
+      const bool is_empty = sample[f].dtype() == bytes && sample[f].rank() == 0 && sample[f].bytes_at(0).empty();
+      const bool is_there = fields.is_partial ? fields.has(sample, f) : !is_empty;
+      if (is_there) features.push_back({fields.spec[f].name, listed(sample[f])});
     }
     return make_example(features);
   };
-  return samples | map(to_example, {.name = "example", .version = 1});
+  return samples | map(to_example, {.name = "example", .version = 2});
 }
 
 Dataset as_tar_members(const Dataset& samples) {
-  const auto to_members = [spec = samples.spec()](const Element& sample) { return tar_members(spec, sample); };
-  return samples | map(to_members, {.name = "tar members", .version = 1});
+  const auto to_members = [members = Members(samples.spec())](const Element& sample) { return members.of(sample); };
+  return samples | map(to_members, {.name = "tar members", .version = 2});
 }
 
 }  // namespace headpond::cli
