@@ -13,6 +13,7 @@ expect() {  # STATUS WORDS COMMAND...
 }
 
 expect 0 './dev setup [--print]' ./dev
+expect 0 './dev memory' ./dev
 expect 2 'no verb turbine' ./dev turbine
 expect 2 'not in this version' ./dev scenarios 2
 expect 2 'no preset fast' ./dev build fast
