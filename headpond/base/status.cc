@@ -46,13 +46,24 @@ std::string Error::to_string() const {
 
 std::ostream& operator<<(std::ostream& out, const Error& error) { return out << error.to_string(); }
 
+namespace {
+
+const Error& out_of_memory() {
+  static const Error error(ErrorKind::ResourceExhausted, "out of memory");
+  return error;
+}
+// When it is needed there may be no memory to make it.
+[[maybe_unused]] const Error& made_early = out_of_memory();
+
+}  // namespace
+
 Error current_exception_error() {
   try {
     throw;
   } catch (const Exception& exception) {
     return exception.error();
   } catch (const std::bad_alloc&) {
-    return {ErrorKind::ResourceExhausted, "out of memory"};
+    return out_of_memory();
   } catch (const std::exception& exception) {
     return {ErrorKind::Unknown, exception.what()};
   } catch (...) {

@@ -51,6 +51,8 @@ class Error {
 
 std::ostream& operator<<(std::ostream& out, const Error& error);
 
+/// Where there is no memory for what data ask for, an Error says ResourceExhausted. For small pieces, as a name or an
+/// error's text, a call may throw std::bad_alloc instead; what it worked on is as after an Error of it.
 template <class T>
 using Result = tl::expected<T, Error>;
 
@@ -70,8 +72,8 @@ class Exception : public std::runtime_error {
   Error error_;
 };
 
-/// The exception that is being handled as an Error: Exception's own error; bad_alloc is ResourceExhausted; anything
-/// else is Unknown with what(). REQUIRES: called inside a catch block.
+/// The exception that is being handled as an Error: Exception's own error; bad_alloc is ResourceExhausted, which
+/// takes no memory; anything else is Unknown with what(). REQUIRES: called inside a catch block.
 Error current_exception_error();
 
 }  // namespace headpond

@@ -62,7 +62,11 @@ FileWriter::FileWriter(std::unique_ptr<State> state) : state_(std::move(state)) 
 
 FileWriter::~FileWriter() {
   if (!state_->is_open()) return;  // Then close() has told.
-  if (const auto closed = state_->close(); !closed) log(LogLevel::error, closed.error().to_string());
+  try {
+    if (const auto closed = state_->close(); !closed) log(LogLevel::error, closed.error().to_string());
+  } catch (const std::bad_alloc&) {
+    log(LogLevel::error, "a file may not be whole: out of memory");
+  }
 }
 
 Result<std::unique_ptr<FileWriter>> FileWriter::open(const std::string& path) {

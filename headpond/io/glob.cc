@@ -7,7 +7,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <memory>
+#include <new>
 #include <optional>
+#include <utility>
 
 #include "headpond/io/system_internal.h"
 
@@ -22,21 +25,25 @@ thread_local std::optional<Error> g_unreadable;
 // Decides alone: GLOB_ERR would end the search at a folder that has vanished, too.
 int on_unreadable(const char* path, int error_number) {
   if (error_number == ENOENT || error_number == ENOTDIR) return 0;
-  g_unreadable = internal::system_error("read the folder", path, error_number);
+  try {
+    g_unreadable = internal::system_error("read the folder", path, error_number);
+  } catch (const std::bad_alloc&) {  // glob(3) would not free what it has.
+    g_unreadable = current_exception_error();
+  }
   return 1;
 }
 
 Result<std::vector<std::string>> matches(const std::string& pattern) {
   g_unreadable.reset();
   glob_t found = {};
+  const std::unique_ptr<glob_t, void (*)(glob_t*)> freed_later(&found, ::globfree);
   const int answer = ::glob(pattern.c_str(), GLOB_MARK | GLOB_NOSORT, on_unreadable, &found);
+  if (const auto unreadable = std::exchange(g_unreadable, std::nullopt)) return fail(*unreadable);
   std::vector<std::string> files;
   for (size_t i = 0; i < found.gl_pathc; ++i) {
     std::string path = found.gl_pathv[i];
     if (path.back() != '/') files.push_back(std::move(path));
   }
-  ::globfree(&found);
-  if (g_unreadable) return fail(*g_unreadable);
   if (answer == GLOB_NOSPACE)
     return fail(ErrorKind::ResourceExhausted, fmt::format("{}: no memory to list it", pattern));
   if (files.empty()) return fail(ErrorKind::NotFound, fmt::format("no file matches {}", pattern));

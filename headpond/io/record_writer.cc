@@ -63,6 +63,10 @@ class RecordWriter::State {
  public:
   State(std::string path, const RecordWriterOptions& options) : path_(std::move(path)), options_(options) {}
 
+  ~State() { drop_temp(); }
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+
   Result<void> open() {
     if (options_.compression != Compression::none) {
       auto deflater = Deflater::make(options_.compression, options_.level);
@@ -74,7 +78,9 @@ class RecordWriter::State {
     if (options_.mode == WriteMode::replace) {
       const std::filesystem::path target(path_);
       temp_ = (target.parent_path() / fmt::format(".{}.XXXXXX", target.filename().string())).string();
-      return take(internal::make_unique_file(temp_));
+      HEADPOND_TRY(take(internal::make_unique_file(temp_)));
+      has_temp_ = true;
+      return {};
     }
     return take(internal::open_file(path_, O_WRONLY | O_CREAT | O_TRUNC));
   }
@@ -101,24 +107,28 @@ class RecordWriter::State {
     return write_out(DeflateStep::flush);
   }
 
-  Result<void> close() {
+  Result<void> close() try {
     if (!file_) return error_ ? Result<void>(fail(error_)) : Result<void>();
     Result<void> done = error_ ? Result<void>(fail(error_)) : write_out(DeflateStep::finish);
     if (done) done = kept(internal::sync_file(file_, name()));
     if (auto closed = kept(internal::close_file(file_, name())); done) done = closed;
-    if (done && !temp_.empty()) done = kept(internal::rename_path(temp_, path_));
-    if (!done && !temp_.empty()) ::unlink(temp_.c_str());
+    if (done && has_temp_) {
+      done = kept(internal::rename_path(temp_, path_));
+      has_temp_ = !done;
+    }
+    drop_temp();
     if (!done || !is_new_) return done;
     const auto folder = std::filesystem::path(path_).parent_path();
     return kept(internal::sync_folder(folder.empty() ? "." : folder.string()));
+  } catch (const std::bad_alloc&) {
+    return kept(fail(current_exception_error()));
   }
 
   // A file that was to be replaced stays as it was.
   Result<void> abandon() {
-    if (!file_) return {};
-    if (temp_.empty()) return close();
+    if (!has_temp_) return file_ ? close() : Result<void>();
     file_ = {};
-    ::unlink(temp_.c_str());
+    drop_temp();
     return {};
   }
 
@@ -127,6 +137,10 @@ class RecordWriter::State {
   uint64_t cut_bytes() const { return cut_bytes_; }
 
  private:
+  void drop_temp() {
+    if (std::exchange(has_temp_, false)) ::unlink(temp_.c_str());
+  }
+
   const std::string& name() const { return temp_.empty() ? path_ : temp_; }
 
   Result<void> take(Result<internal::Descriptor> file) {
@@ -198,6 +212,7 @@ class RecordWriter::State {
   const RecordWriterOptions options_;
   bool is_new_ = false;  // Its name is; the folder must then go to the disk too.
   std::string temp_;     // Of a file that is to be replaced: its name until then.
+  bool has_temp_ = false;
   std::unique_ptr<Deflater> deflater_;
   std::vector<std::byte> gathered_, packed_;
   uint64_t records_ = 0, cut_bytes_ = 0;
@@ -207,7 +222,11 @@ class RecordWriter::State {
 RecordWriter::RecordWriter(std::unique_ptr<State> state) : state_(std::move(state)) {}
 
 RecordWriter::~RecordWriter() {
-  if (auto closed = state_->abandon(); !closed) log(LogLevel::error, closed.error().to_string());
+  try {
+    if (auto closed = state_->abandon(); !closed) log(LogLevel::error, closed.error().to_string());
+  } catch (const std::bad_alloc&) {
+    log(LogLevel::error, "a record file may not be whole: out of memory");
+  }
 }
 
 Result<std::unique_ptr<RecordWriter>> RecordWriter::open(const std::string& path) {
