@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// This program's malloc, and so its operator new, counted by thread and failing when a test says so. Blocks that are
+// mapped without malloc (large buffers of tensors) are neither.
+#pragma once
+
+#include <cstdint>
+
+namespace headpond::test {
+
+/// What the calling thread allocated, less what it freed.
+int64_t live_allocations();
+
+enum class Failing : uint8_t { once, from_then_on };
+
+/// As long as it lives, the `nth` allocation of the calling thread fails, counted from 1, and all behind it if that is
+/// asked for. One at a time.
+class FailingAllocation {
+ public:
+  FailingAllocation(int64_t nth, Failing failing);
+  ~FailingAllocation();
+  FailingAllocation(const FailingAllocation&) = delete;
+  FailingAllocation& operator=(const FailingAllocation&) = delete;
+
+  /// Whether one failed, so far.
+  bool has_failed() const;
+};
+
+}  // namespace headpond::test
