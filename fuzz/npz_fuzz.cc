@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// npz files from any bytes: arrays that together are no larger than deflate can make them, or an error; twice the same.
+// npz files from any bytes, as they are and with fitting checksums of stored members: arrays that together are no
+// larger than deflate can make them, or an error; twice the same.
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <span>
 
+#include "fuzz/mended.h"
 #include "headpond/io/npz.h"
 
 namespace {
@@ -13,15 +15,12 @@ void require(bool holds) {
   if (!holds) __builtin_trap();
 }
 
-}  // namespace
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  const std::span<const std::byte> bytes = std::as_bytes(std::span(data, size));
+void read(std::span<const std::byte> bytes) {
   const auto arrays = headpond::read_npz(bytes, "fuzz", uint64_t{64} << 20);
-  if (!arrays) return 0;
+  if (!arrays) return;
   size_t total = 0;
   for (const auto& [name, array] : *arrays) total += array.byte_size() + name.size();
-  require(total <= 1032 * size);
+  require(total <= 1032 * bytes.size());
   const auto again = headpond::read_npz(bytes, "fuzz");
   require(again && again->size() == arrays->size());
   for (size_t i = 0; i < arrays->size(); ++i) {
@@ -29,5 +28,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     require(one.shape() == other.shape() && one.dtype() == other.dtype());
     require(one.byte_size() == 0 || std::memcmp(one.data(), other.data(), one.byte_size()) == 0);
   }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::span<const std::byte> bytes = std::as_bytes(std::span(data, size));
+  read(bytes);
+  read(headpond::fuzz::mended_zip(bytes));
   return 0;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A record file from any bytes, compressed or not, at once, in small pieces and compressed by zlib, failing and
-// skipping: the ways agree, also in what they count.
-// Of damaged compressed bytes as far as both come: how much of the last block is inflated depends on the pieces.
+// A record file from any bytes, as they are and with fitting checksums, compressed or not, at once, in small pieces and
+// compressed by zlib, failing and skipping: the ways agree, also in what they count. Of damaged compressed bytes as far
+// as both come: how much of the last block is inflated depends on the pieces.
 #include <zlib.h>
 
 #include <algorithm>
@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "fuzz/mended.h"
 #include "headpond/base/crc32c.h"
 #include "headpond/io/record_reader.h"
 
@@ -86,20 +87,25 @@ bool agree(const Seen& a, const Seen& b) {
   return std::equal(a.records.begin(), a.records.begin() + static_cast<ptrdiff_t>(common), b.records.begin());
 }
 
-}  // namespace
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  const std::span<const std::byte> bytes = std::as_bytes(std::span<const uint8_t>(data, size));
+void read_each_way(std::span<const std::byte> bytes) {
   for (const auto on_damage : {headpond::OnDamage::fail, headpond::OnDamage::skip}) {
     const headpond::RecordReaderOptions options = {
         .on_damage = on_damage, .max_record_bytes = 1 << 20, .max_inflated_bytes = 1 << 22};
     const Seen whole = read(headpond::RecordReader::over("fuzz", bytes, options));
     const Seen pieces = read(headpond::RecordReader::over(std::make_unique<Pieces>(bytes), options));
     if (!agree(whole, pieces) || (!whole.is_compressed && !counts_agree(whole, pieces))) __builtin_trap();
-    if (!whole.is_open || whole.is_compressed || size == 0) continue;
+    if (!whole.is_open || whole.is_compressed || bytes.empty()) continue;
     Seen inflated = read(headpond::RecordReader::over("fuzz", packed(bytes), options));
     inflated.is_compressed = false;
     if (!agree(whole, inflated) || !counts_agree(whole, inflated)) __builtin_trap();
   }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::span<const std::byte> bytes = std::as_bytes(std::span<const uint8_t>(data, size));
+  read_each_way(bytes);
+  read_each_way(headpond::fuzz::mended_records(bytes));
   return 0;
 }

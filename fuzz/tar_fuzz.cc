@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tar archives from any bytes: every member inside the archive and behind the one before; in order the same members;
-// samples or an error.
+// Tar archives from any bytes, as they are and with fitting checksums: every member inside the archive and behind the
+// one before; in order the same members; samples or an error.
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "fuzz/mended.h"
 #include "headpond/io/tar.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  const std::span<const std::byte> bytes = std::as_bytes(std::span<const uint8_t>(data, size));
+namespace {
+
+void read(std::span<const std::byte> bytes) {
+  const size_t size = bytes.size();
   const auto index = headpond::index_tar(bytes, "fuzz");
   headpond::TarReader reader(headpond::make_memory_reader("fuzz", bytes));
   uint64_t before = 0;
@@ -29,12 +32,20 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     before = offset + length;
     ++members;
   }
-  if (!index) return 0;
+  if (!index) return;
   if (members != index->members.size()) __builtin_trap();
   const auto groups = headpond::group_tar(*index, "fuzz");
-  if (!groups) return 0;
+  if (!groups) return;
   size_t grouped = groups->ungrouped;
   for (const auto& sample : groups->samples) grouped += sample.parts.size();
   if (grouped != members) __builtin_trap();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::span<const std::byte> bytes = std::as_bytes(std::span<const uint8_t>(data, size));
+  read(bytes);
+  read(headpond::fuzz::mended_tar(bytes));
   return 0;
 }

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Patterns of files from any text, in a folder of its own: names in order that are there and no folders, or shards that
+// are numbered, or the text itself.
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "headpond/io/glob.h"
+
+namespace {
+
+void require(bool holds) {
+  if (!holds) __builtin_trap();
+}
+
+// With a few files, which the process leaves when it ends.
+struct Folder {
+  Folder() : path((std::filesystem::temp_directory_path() / "headpond-pattern-XXXXXX").string()) {
+    require(mkdtemp(path.data()) != nullptr && chdir(path.c_str()) == 0);
+    for (const char* name : {"d/e", "a b"}) std::filesystem::create_directories(name);
+    for (const char* name : {"a", "b.tfrecord", "*", "[x]", "d/1.png", "d/e/2.png", ".hidden", "a@2"})
+      std::ofstream(name) << name;
+  }
+  ~Folder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path, ignored);
+  }
+  std::string path;
+};
+
+bool is_file(const std::string& name) {
+  struct stat status = {};
+  return lstat(name.c_str(), &status) == 0 && !S_ISDIR(status.st_mode);
+}
+
+// ".*" matches "..", too.
+bool leaves_the_folder(const std::string& pattern) {
+  return pattern.starts_with('/') || pattern.starts_with('.') || pattern.find("/.") != std::string::npos;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  static const Folder folder;
+  const std::string pattern(reinterpret_cast<const char*>(data), size);
+  const size_t at = pattern.rfind('@');
+  const bool is_costly = at != std::string::npos && size - at > 5;  // Up to a million names.
+  if (size > 300 || is_costly || leaves_the_folder(pattern)) return 0;
+  const auto files = headpond::expand_files(pattern);
+  if (!files) {
+    const auto kind = files.error().kind();
+    require(kind == headpond::ErrorKind::InvalidArgument || kind == headpond::ErrorKind::NotFound ||
+            kind == headpond::ErrorKind::FailedPrecondition);
+    return 0;
+  }
+  require(!files->empty() && std::is_sorted(files->begin(), files->end()));
+  const bool is_itself = files->size() == 1 && files->front() == pattern;
+  const bool is_numbered = at != std::string::npos && files->front().starts_with(pattern.substr(0, at) + "-00000-of-");
+  require(is_itself || is_numbered || std::all_of(files->begin(), files->end(), is_file));
+  return 0;
+}
