@@ -23,16 +23,17 @@ void require(bool holds) {
 // With a few files, which the process leaves when it ends.
 struct Folder {
   Folder() : path((std::filesystem::temp_directory_path() / "headpond-pattern-XXXXXX").string()) {
-    require(mkdtemp(path.data()) != nullptr && chdir(path.c_str()) == 0);
-    for (const char* name : {"d/e", "a b"}) std::filesystem::create_directories(name);
+    require(mkdtemp(path.data()) != nullptr);
+    path += '/';
+    for (const char* name : {"d/e", "a b"}) std::filesystem::create_directories(path + name);
     for (const char* name : {"a", "b.tfrecord", "*", "[x]", "d/1.png", "d/e/2.png", ".hidden", "a@2"})
-      std::ofstream(name) << name;
+      std::ofstream(path + name) << name;
   }
   ~Folder() {
     std::error_code ignored;
     std::filesystem::remove_all(path, ignored);
   }
-  std::string path;
+  std::string path;  // With a slash behind it.
 };
 
 bool is_file(const std::string& name) {
@@ -42,17 +43,19 @@ bool is_file(const std::string& name) {
 
 // ".*" matches "..", too.
 bool leaves_the_folder(const std::string& pattern) {
-  return pattern.starts_with('/') || pattern.starts_with('.') || pattern.find("/.") != std::string::npos;
+  return pattern.starts_with('.') || pattern.find("/.") != std::string::npos;
 }
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static const Folder folder;
-  const std::string pattern(reinterpret_cast<const char*>(data), size);
+  const std::string text(reinterpret_cast<const char*>(data), size);
+  const size_t digits = size - std::min(size, text.rfind('@'));
+  const bool is_costly = digits > 5;  // Up to a million names.
+  if (size > 300 || is_costly || leaves_the_folder(text)) return 0;
+  const std::string pattern = folder.path + text;
   const size_t at = pattern.rfind('@');
-  const bool is_costly = at != std::string::npos && size - at > 5;  // Up to a million names.
-  if (size > 300 || is_costly || leaves_the_folder(pattern)) return 0;
   const auto files = headpond::expand_files(pattern);
   if (!files) {
     const auto kind = files.error().kind();
