@@ -23,8 +23,8 @@ enum class WriteMode : uint8_t {
 struct RecordWriterOptions {
   WriteMode mode = WriteMode::replace;
   Compression compression = Compression::none;
-  int level = 6;  ///< Of the compression: 0 to 9. The same records give the same bytes on every machine; compressed, with
-                  ///< the same zlib.
+  int level = 6;  ///< Of the compression: 0 to 9. The same records give the same bytes on every machine; compressed,
+                  ///< with the same zlib.
 };
 
 /// Writes records to a file. Whole records reach the file when it is flushed and whenever 64 KiB have gathered, so a
