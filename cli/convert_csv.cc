@@ -155,7 +155,8 @@ void look_at_rows(const std::string& path, Table& table) {
 std::vector<CsvColumn> typed_columns(Table& table, bool for_examples) {
   std::vector<CsvColumn> typed;
   for (const Column& column : table.columns) {
-    const DType dtype = type_of(column);
+    DType dtype = type_of(column);
+    if (dtype == f32 && !for_examples) dtype = f64;  // As texts they need not be rounded.
     if (dtype == f64 && for_examples) {
       refuse(
           fmt::format("{}, column '{}': it has numbers that the 32 bits of an Example's floats cannot hold; --to tar "
@@ -225,6 +226,9 @@ Dataset csv_samples(const std::vector<std::string>& words, bool for_examples) {
   }
   table->keys.clear();
   const Dataset rows = csv(table->paths.size() == all.size() ? words : table->paths, {.columns = typed});
+  if (rows.node()->slots() != (table->ends.empty() ? 0 : table->ends.back())) {
+    refuse("an input file changed while it was looked at: it has other rows now");
+  }
   return with_presence(rows, "cells", [table](int64_t row, size_t column) { return table->has(row, column); });
 }
 

@@ -87,13 +87,16 @@ std::string output_refusal(const std::string& from, const std::vector<std::strin
     return fmt::format("--out {} is in {}, so the next run would read what this one writes: choose another folder", out,
                        words[0]);
   }
-  const auto is_shard = [&](const fs::path& file) {
-    return file.filename().string().starts_with(name + "-") && true_path(file.parent_path()) == folder;
+  const fs::path plan = folder / (name + ".plan");
+  const auto is_output = [&](const fs::path& file) {
+    const std::string own = file.filename().string();
+    return (own.starts_with(name + "-") || own == name + ".plan") && true_path(file.parent_path()) == folder;
   };
   for (const std::string& path : paths) {
     std::error_code none;
-    if (!is_shard(fs::absolute(path, none)) && !is_shard(true_path(path))) continue;
-    return fmt::format("the input {} has a name of the shards that are written: choose another --out or --name", path);
+    if (!is_output(fs::absolute(path, none)) && !is_output(true_path(path)) && true_path(plan) != true_path(path))
+      continue;
+    return fmt::format("the input {} would be replaced by what is written: choose another --out or --name", path);
   }
   return "";
 }

@@ -85,7 +85,12 @@ Dataset tar_samples(const std::vector<std::string>& words, bool for_examples) {
     const std::vector<size_t>& parts = (*parts_of)[static_cast<size_t>(sample)];
     return field == 0 || std::find(parts.begin(), parts.end(), field - 1) != parts.end();
   };
-  return with_presence(tar(words, {.extensions = found.extensions, .allow_missing = true}), "parts", is_there);
+  const Dataset samples = tar(words, {.extensions = found.extensions, .allow_missing = true});
+  if (samples.node()->slots() != static_cast<int64_t>(parts_of->size())) {
+    throw Exception(
+        Error(ErrorKind::InvalidArgument, "an input file changed while it was looked at: it has other samples now"));
+  }
+  return with_presence(samples, "parts", is_there);
 }
 
 Result<Element> wav_sample(std::string_view path) {

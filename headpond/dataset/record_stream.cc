@@ -43,6 +43,8 @@ class StreamIterator final : public Iterator {
       if (auto opened = open(); !opened) {
         if (!node_.leaves_out(opened.error())) return context.fail(std::move(opened).error());
         log(LogLevel::warning, "tfrecord leaves out a file: " + opened.error().message());
+        if (++left_out_ == node_.files()) return context.fail(std::move(opened).error());
+        before_ += at_.record;
         at_ = {};
         ++file_;
         continue;
@@ -100,7 +102,8 @@ class StreamIterator final : public Iterator {
   std::unique_ptr<RecordReader> reader_;  // Of file_, before at_; made when a record is asked for.
   int64_t file_ = 0;
   RecordPosition at_;
-  uint64_t before_ = 0;  // Records of the files before.
+  uint64_t before_ = 0;   // Records of the files before.
+  int64_t left_out_ = 0;  // Files; all of them are an error.
 };
 
 std::unique_ptr<Iterator> StreamNode::iterate(const Binding&, Feed&) const {

@@ -124,8 +124,12 @@ void leave_out_lost(const std::string& op, std::vector<std::string>& paths) {
   Error last;
   const size_t lost = std::erase_if(paths, [&](const std::string& path) {
     const auto file = MappedFile::open(path);
-    if (!file) log(LogLevel::warning, fmt::format("{} leaves out a file: {}", op, (last = file.error()).message()));
-    return !file;
+    if (file) return false;
+    last = file.error();
+    // Else it is there, and cannot be opened just now.
+    if (last.kind() != ErrorKind::NotFound && last.kind() != ErrorKind::FailedPrecondition) throw Exception(last);
+    log(LogLevel::warning, fmt::format("{} leaves out a file: {}", op, last.message()));
+    return true;
   });
   if (lost > 0 && paths.empty()) throw Exception(last);
 }

@@ -48,7 +48,8 @@ Dataset source_files(Node::Facts facts, std::vector<NamedSourceFile> files);
 
 /// The files that `patterns` mean (io/glob.h). Throws Exception with its error, the operator named; NotFound for none.
 std::vector<std::string> expand_or_throw(const std::string& op, std::span<const std::string> patterns);
-/// Takes out those that cannot be opened, with a warning for each. Throws Exception with the last error for all.
+/// Takes out those that are not there or not for this program, with a warning for each. Throws Exception with the last
+/// error for all, and for one that the system cannot open just now.
 void leave_out_lost(const std::string& op, std::vector<std::string>& paths);
 /// What a plan says of files: "'train-*.tfrecord', files=3, digest=1c291ca3", of names, sizes, and the first and the
 /// last 4 KiB. Throws Exception for a file that cannot be read.

@@ -96,8 +96,11 @@ class ShardSet {
     fs::create_directories(options_.folder, error);
     if (error) return fail(ErrorKind::FailedPrecondition, fmt::format("{}: {}", options_.folder, error.message()));
     HEADPOND_TRY(refuse_others());
+    const bool has_plan = exists(plan_path());
+    if (options_.resume && !has_plan) HEADPOND_TRY(each_of_this_name(refuse_without_plan));
     auto held = HeldFile::open(plan_path());
     if (!held) return fail(std::move(held).error());
+    HEADPOND_TRY(refuse_others());  // Who held it may have made some.
     const auto there = begin(*held);
     if (!there) return fail(there.error());
     HEADPOND_TRY(find_what_is_there(*there));
@@ -154,6 +157,11 @@ class ShardSet {
     });
   }
 
+  static Result<void> refuse_without_plan(const fs::path& path) {
+    return fail(ErrorKind::FailedPrecondition,
+                fmt::format("{} cannot be gone on with: no plan is beside it", path.string()));
+  }
+
   // What is held says of shards, after a plan that is this one: the plan goes first, so shards beside a whole plan are
   // always of this plan.
   Result<std::string> begin(HeldFile& held) const {
@@ -164,6 +172,10 @@ class ShardSet {
       const std::string that = was->substr(0, was->find(kEndOfPlan));
       return fail(ErrorKind::FailedPrecondition,
                   fmt::format("{} cannot be gone on with: it was\n{}\nand this is\n{}", options_.folder, that, plan()));
+    }
+    if (was->find(kEndOfPlan) == std::string::npos && !plan().starts_with(*was)) {
+      return fail(ErrorKind::FailedPrecondition,
+                  fmt::format("{} is no plan of shards: remove it, or choose another name", plan_path()));
     }
     HEADPOND_TRY(held.replace(""));
     HEADPOND_TRY(each_of_this_name([](const fs::path& path) -> Result<void> {

@@ -298,6 +298,29 @@ TEST_F(Shards, GoOnAfterAFailureOfEverySystemCall) {
   }
 }
 
+TEST_F(Shards, WithoutAPlanOfTheirOwnAreNotReplaced) {
+  ASSERT_TRUE(write_shards(records(), options("a")));
+  const auto whole = files("a");
+  ShardOptions rest = options("a");
+  rest.resume = true;
+  std::filesystem::remove(folder_.file("a/data.plan"));
+  const auto unknown = write_shards(records(5), rest);
+  ASSERT_FALSE(unknown);
+  EXPECT_EQ(unknown.error().kind(), ErrorKind::FailedPrecondition);
+  for (const bool resume : {false, true}) {
+    rest.resume = resume;
+    test::put_file(folder_.file("a/data.plan"), test::to_bytes("notes of somebody"));
+    const auto report = write_shards(records(5), rest);
+    ASSERT_FALSE(report);
+    EXPECT_THAT(report.error().message(), HasSubstr("data.plan"));
+    EXPECT_EQ(test::get_file(folder_.file("a/data.plan")), test::to_bytes("notes of somebody"));
+  }
+  EXPECT_EQ(files("a"), whole);
+  std::filesystem::remove(folder_.file("a/data.plan"));
+  rest.resume = false;
+  EXPECT_TRUE(write_shards(records(5), rest)) << "without resume it starts over";
+}
+
 TEST_F(Shards, OfAnotherDatasetAreNotGoneOnWith) {
   ASSERT_TRUE(write_shards(records(), options("a")));
   ShardOptions rest = options("a");

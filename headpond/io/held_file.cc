@@ -18,12 +18,14 @@ class HeldFile::State {
   State(internal::Descriptor file, std::string path) : file_(std::move(file)), path_(std::move(path)) {}
 
   Result<std::string> text() const {
+    HEADPOND_TRY(check_name());
     const auto bytes = read_file(path_);
     if (!bytes) return fail(bytes.error());
     return std::string(reinterpret_cast<const char*>(bytes->data()), bytes->size());
   }
 
   Result<void> replace(std::string_view text) {
+    HEADPOND_TRY(check_name());
     HEADPOND_TRY(internal::truncate_file(file_, 0, path_));
     HEADPOND_TRY(append(text));
     const auto folder = std::filesystem::path(path_).parent_path();
@@ -31,11 +33,21 @@ class HeldFile::State {
   }
 
   Result<void> append(std::string_view text) {
+    HEADPOND_TRY(check_name());
     HEADPOND_TRY(internal::write_all(file_, std::as_bytes(std::span(text)), path_));
     return internal::sync_file(file_, path_);
   }
 
  private:
+  // Whoever removes a file may make another of its name, and hold that.
+  Result<void> check_name() const {
+    const auto mine = internal::examine(file_, path_);
+    if (!mine) return fail(mine.error());
+    const auto named = internal::examine_path(path_);
+    if (named && named->is_same_file(*mine)) return {};
+    return fail(ErrorKind::FailedPrecondition, fmt::format("{}: it was removed or replaced while it was held", path_));
+  }
+
   const internal::Descriptor file_;  // Writes at the end, wherever that is.
   const std::string path_;
 };

@@ -11,7 +11,7 @@
 namespace headpond {
 
 /// Held until the object or its program ends, however that ends. Where the file system has no locks, nobody is kept
-/// out. One thread at a time.
+/// out. Calls are FailedPrecondition once the name is another file's or none's. One thread at a time.
 class HeldFile {
  public:
   /// Makes the file, empty, if need be. FailedPrecondition iff another object holds it, in this program or another;

@@ -72,6 +72,22 @@ TEST(HeldFile, IsFreeWhenItsProgramIsKilled) {
   close(held[1]);
 }
 
+TEST(HeldFile, IsOfNoUseOnceItsNameIsAnotherFiles) {
+  const TempFolder folder;
+  auto file = HeldFile::open(folder.file("a")).value();
+  ASSERT_TRUE(file.replace("mine"));
+  ASSERT_EQ(unlink(folder.file("a").c_str()), 0);
+  EXPECT_EQ(file.append("x").error().kind(), ErrorKind::FailedPrecondition);
+  auto other = HeldFile::open(folder.file("a")).value();
+  ASSERT_TRUE(other.replace("other"));
+  for (const Result<void>& result : {file.append("x"), file.replace("x")}) {
+    ASSERT_FALSE(result);
+    EXPECT_THAT(result.error().message(), HasSubstr("removed or replaced"));
+  }
+  EXPECT_FALSE(file.text());
+  EXPECT_EQ(other.text().value(), "other");
+}
+
 TEST(HeldFile, NamesWhatFails) {
   const TempFolder folder;
   EXPECT_EQ(HeldFile::open(folder.file("none/a")).error().kind(), ErrorKind::NotFound);
