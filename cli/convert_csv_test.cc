@@ -26,8 +26,8 @@ class CsvSamples : public testing::Test {
     return csv_samples(paths, for_examples);
   }
   // "a:int64 b:bytes", without the field that tells what is there.
-  std::string types(const std::vector<std::string>& contents) {
-    const Spec spec = samples(contents).spec();
+  std::string types(const std::vector<std::string>& contents, bool for_examples = false) {
+    const Spec spec = samples(contents, for_examples).spec();
     std::string text;
     for (size_t f = 0; f + 1 < spec.size(); ++f) {
       text += (f > 0 ? " " : "") + spec[f].name + ":" + std::string(name(spec[f].dtype));
@@ -45,9 +45,10 @@ class CsvSamples : public testing::Test {
 };
 
 TEST_F(CsvSamples, HaveTheTypeThatAllCellsFit) {
-  EXPECT_EQ(types({"a,b,c\n1,0.5,x\n,2,\n"}), "a:int64 b:float32 c:bytes");
+  EXPECT_EQ(types({"a,b,c\n1,0.5,x\n,2,\n"}), "a:int64 b:float64 c:bytes");
+  EXPECT_EQ(types({"a,b,c\n1,0.5,x\n,2,\n"}, true), "a:int64 b:float32 c:bytes") << "as an Example has it";
   EXPECT_EQ(types({"a\n", "a\n1\n", "a\n"}), "a:int64") << "a file without rows says nothing";
-  EXPECT_EQ(types({"a\n1\n", "a\n0.5\n"}), "a:float32");
+  EXPECT_EQ(types({"a\n1\n", "a\n0.5\n"}, true), "a:float32");
   EXPECT_EQ(types({"a\n17031081501\n", "a\n0.5\n"}), "a:float64") << "it would be rounded";
   EXPECT_EQ(types({"a\n1\n", "a\nx\n"}), "a:bytes");
   EXPECT_EQ(types({"a,b\n17031081500,x\n ,y\n\t2 ,z\n", "a,b\n3,x\n"}), "a:int64 b:bytes") << "blank cells are missing";
@@ -59,13 +60,15 @@ TEST_F(CsvSamples, ACodeIsNoNumber) {
   EXPECT_EQ(types({"zip\n01234\n99999\n"}), "zip:bytes");
   EXPECT_EQ(types({"a\n7\n", "a\n007\n"}), "a:bytes") << "in any file";
   EXPECT_EQ(types({"a,b,c,d\n+49,-01,00.5, 00\n1,1,1,1\n"}), "a:bytes b:bytes c:bytes d:bytes");
-  EXPECT_EQ(types({"a,b,c,d\n0,-0,0.5,1e+05\n1,1,-0.25,0e1\n"}), "a:int64 b:int64 c:float32 d:float32") << "control";
+  EXPECT_EQ(types({"a,b,c,d\n0,-0,0.5,1e+05\n1,1,-0.25,0e1\n"}), "a:int64 b:int64 c:float64 d:float64") << "control";
   EXPECT_THAT(members({"zip,n\n01234,1\n,2\n"}), ElementsAre("00000000.zip=01234", "00000000.n=1", "00000001.n=2"));
 }
 
 TEST_F(CsvSamples, OnlyWhatIsEmptyAndNotQuotedIsMissing) {
   EXPECT_THAT(members({"x,y\n0.5,a\nnan,\n,b\n"}),
               ElementsAre("00000000.x=0.5", "00000000.y=a", "00000001.x=nan", "00000002.y=b"));
+  EXPECT_THAT(members({"x\n1700000050.25\n52.520006612\n0.1\n"}),
+              ElementsAre("00000000.x=1700000050.25", "00000001.x=52.520006612", "00000002.x=0.1"));
   EXPECT_THAT(members({"x,y\n1,\"\"\n2,\n"}), ElementsAre("00000000.x=1", "00000000.y=", "00000001.x=2"));
   EXPECT_THAT(members({"x,y\n1,missing\n\"\",b\n"}), ElementsAre("00000000.x=1", "00000000.y=missing", "00000001.y=b"))
       << "a number is never empty";

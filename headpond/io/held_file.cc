@@ -45,6 +45,7 @@ class HeldFile::State {
     if (!mine) return fail(mine.error());
     const auto named = internal::examine_path(path_);
     if (named && named->is_same_file(*mine)) return {};
+    if (!named && named.error().kind() != ErrorKind::NotFound) return fail(named.error());
     return fail(ErrorKind::FailedPrecondition, fmt::format("{}: it was removed or replaced while it was held", path_));
   }
 
