@@ -22,7 +22,7 @@ from cli_test import LIMIT_S, PROGRAM
 from record_verbs_test import FilesCase
 
 KILLS = 15
-DIGESTS = {"csv tar": ["0b910f63a39cb8ac", "0aba570e92d9ac5d"], "csv tfrecord": ["54d3a72a0fec1408", "42b6e8a62677f22f"],
+DIGESTS = {"csv tar": ["f19408973b838f8b", "56b1fa9366c58de4"], "csv tfrecord": ["54d3a72a0fec1408", "42b6e8a62677f22f"],
            "idx tar": ["1b97613b357594f2", "d6335a63030e7dce"], "idx tfrecord": ["049d92ccc24ef972", "dcc42b83f8fe36e1"]}
 
 
