@@ -23,31 +23,26 @@ struct Entry {
 };
 
 std::vector<Entry> entries() {
-  std::vector<Entry> all = {
-      {"rng.normal", "normal floats, per instruction set, against std", rng_normal_bench},
-      {"queue.handoff", "elements through a queue, against other queues", queue_handoff_bench},
-      {"queue.many", "tensors of rows through a queue", queue_many_bench},
-      {"queue.wake", "until a dequeue that slept returns, against a raw futex", queue_wake_bench},
-      {"queue.idle", "the processor's time of a dequeue that sleeps", queue_idle_bench},
-      {"mnist.sleep", "1 to 64 sleeping producers or a Loader, against a prepared batch", nullptr},
-      {"blstm.step", "a training step fed by a queue or a Loader, against feed", nullptr},
-      {"loader.mnist", "digits by a Loader, by hand, by torch::data", loader_mnist_bench},
-      {"loader.wait", "waiting as a Loader counts it, as a stopwatch sees it", loader_wait_bench},
-      {"record.scan", "TFRecords with both checksums, against reading alone", record_scan_bench},
-      {"record.mnist", "digits out of TFRecords by a Loader, by hand from memory", record_mnist_bench},
-      {"record.gzip", "gzip files inflated, against zlib", record_gzip_bench},
-      {"engine.overlap", "90 ms to prepare, a step of 50 ms", engine_overlap_bench},
-      {"engine.tiny", "elements that cost nothing", engine_tiny_bench},
-      {"engine.grid", "nothing set, against 12 settings", engine_grid_bench},
-      {"order.shuffle", "permuted places", order_shuffle_bench},
-      {"order.state", "a state: its size, saving, restoring", order_state_bench},
-      {"order.cost", "in order against first ready", order_cost_bench},
-      {"order.skew", "1 % of samples 100 x dearer", order_skew_bench}};
-  if constexpr (HEADPOND_WITH_TORCH) {
-    all[5].make = mnist_sleep_bench;
-    all[6].make = blstm_step_bench;
-  }
-  return all;
+  const TorchBenches torch = torch_benches();
+  return {{"rng.normal", "normal floats, per instruction set, against std", rng_normal_bench},
+          {"queue.handoff", "elements through a queue, against other queues", queue_handoff_bench},
+          {"queue.many", "tensors of rows through a queue", queue_many_bench},
+          {"queue.wake", "until a dequeue that slept returns, against a raw futex", queue_wake_bench},
+          {"queue.idle", "the processor's time of a dequeue that sleeps", queue_idle_bench},
+          {"mnist.sleep", "1 to 64 sleeping producers or a Loader, against a prepared batch", torch.mnist_sleep},
+          {"blstm.step", "a training step fed by a queue or a Loader, against feed", torch.blstm_step},
+          {"loader.mnist", "digits by a Loader, by hand, by torch::data", loader_mnist_bench},
+          {"loader.wait", "waiting as a Loader counts it, as a stopwatch sees it", loader_wait_bench},
+          {"record.scan", "TFRecords with both checksums, against reading alone", record_scan_bench},
+          {"record.mnist", "digits out of TFRecords by a Loader, by hand from memory", record_mnist_bench},
+          {"record.gzip", "gzip files inflated, against zlib", record_gzip_bench},
+          {"engine.overlap", "90 ms to prepare, a step of 50 ms", engine_overlap_bench},
+          {"engine.tiny", "elements that cost nothing", engine_tiny_bench},
+          {"engine.grid", "nothing set, against 12 settings", engine_grid_bench},
+          {"order.shuffle", "permuted places", order_shuffle_bench},
+          {"order.state", "a state: its size, saving, restoring", order_state_bench},
+          {"order.cost", "in order against first ready", order_cost_bench},
+          {"order.skew", "1 % of samples 100 x dearer", order_skew_bench}};
 }
 
 constexpr double kBriefSeconds = 0.1;

@@ -33,6 +33,12 @@ Bench queue_many_bench(const BenchSetup& setup);
 Bench queue_wake_bench(const BenchSetup& setup);
 /// What a dequeue that sleeps costs.
 Bench queue_idle_bench(const BenchSetup& setup);
+/// Those that train; null where there is no libtorch.
+struct TorchBenches {
+  Bench (*mnist_sleep)(const BenchSetup&) = nullptr;
+  Bench (*blstm_step)(const BenchSetup&) = nullptr;
+};
+TorchBenches torch_benches();
 /// The digit network behind sleeping producers and by a Loader, against a prepared batch. Needs libtorch.
 Bench mnist_sleep_bench(const BenchSetup& setup);
 /// The LSTM fed in turn, through a queue, by a Loader. Needs libtorch.

@@ -7,6 +7,7 @@
 import json
 import os
 import pathlib
+import shutil
 import signal
 import struct
 import subprocess
@@ -105,6 +106,21 @@ class Usage(Case):
         found = self.json_of(self.expect(0, "--version", "--json").stdout, "headpond.version/1")
         self.assertIs(found["components"]["gzip"], True)
         self.assertIs(found["components"]["webp"], False)
+        self.assertEqual(found["machine"]["blas"], "none", "libtorch was loaded for a verb that does not need it")
+        benches = self.json_of(self.expect(0, "bench", "--list", "--json").stdout, "headpond.bench/1")
+        self.assertIs(benches["machine"]["blas"] != "none", found["components"]["torch"])
+
+    def test_the_verbs_with_torch_are_missed_by_name(self):
+        if not self.json_of(self.expect(0, "--version", "--json").stdout, "headpond.version/1")["components"]["torch"]:
+            self.skipTest("this build has no libtorch")
+        alone = self.folder / "headpond"
+        shutil.copy2(PROGRAM, alone)
+        for verb in ("demo", "train", "bench"):
+            done = subprocess.run([alone, verb], capture_output=True, text=True, timeout=LIMIT_S, check=False)
+            self.assertEqual(done.returncode, 1)
+            self.assertEqual(done.stderr, f"headpond: {verb} is in another program, {self.folder}/headpond-torch: "
+                                          "No such file or directory\n")
+        self.assertEqual(subprocess.run([alone, "inspect", "none"], capture_output=True, check=False).returncode, 1)
 
     def test_json_may_go_to_a_file(self):
         done = self.expect(0, "bench", "--list", "--json", "list.json")

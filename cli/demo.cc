@@ -229,7 +229,7 @@ Result<Report> run(Session& session, bool fast) {
 Verb demo_verb() {
   const auto fast = std::make_shared<bool>(false);
   return {.path = "demo",
-          .what = "three published examples of feeding a training, repeated in two to three minutes",
+          .what = kDemoWhat,
           .declare = [fast](Flags& to) { to.flag("fast", *fast, "about a minute"); },
           .run = [fast](Session& session) { return run(session, *fast); }};
 }

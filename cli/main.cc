@@ -1,82 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-// headpond: reads the line, runs one verb, writes its JSON object, gives the exit code.
+// headpond. Its verbs with libtorch are in headpond-torch, beside it: libtorch takes 0.4 s to load, the rest 10 ms.
 #include <fmt/core.h>
+#include <unistd.h>
 
-#include <algorithm>
-#include <array>
+#include <cerrno>
 #include <cstdio>
-#include <string>
+#include <cstring>
+#include <filesystem>
 #include <string_view>
-#include <vector>
 
 #include "cli/flags.h"
-#include "cli/interrupt.h"
-#include "cli/plan_value.h"
-#include "cli/session.h"
-#include "cli/verbs.h"
+#include "cli/program.h"
 
-namespace headpond::cli {
 namespace {
 
-constexpr std::array kLater = {"check", "diagnose", "top", "stalls"};
-
-void complain(std::string_view text) { fmt::print(stderr, "headpond: {}\n", text); }
-
-int failed(Session& session, const Error& error, int exit_code) {
-  const bool interrupted = session.interrupt().requested();
-  complain(interrupted ? "interrupted" : exit_code == kUsage ? error.message() : error.to_string());
-  if (exit_code == kUsage) return exit_code;
-  const auto written = session.write_json([&](JsonWriter& json) {
-    if (interrupted) {
-      json.member("interrupted", true);
-    } else {
-      write_error(json, error);
-    }
-  });
-  if (!written) complain(written.error().to_string());
-  return interrupted ? kInterrupted : exit_code;
+bool is_with_torch(std::string_view verb) {
+  return HEADPOND_WITH_TORCH && (verb == "train" || verb == "demo" || verb == "bench");
 }
 
-int run(const Verb& verb, const CommonFlags& common) {
-  Interrupt interrupt;
-  Session session(verb.path, common, interrupt);
-  try {
-    const auto report = verb.run(session);
-    if (!report)
-      return failed(session, report.error(), report.error().kind() == ErrorKind::Unimplemented ? kUsage : kFailed);
-    if (const auto written = session.write_json(report->members); !written) {
-      complain(written.error().to_string());
-      return kFailed;
-    }
-    return report->exit_code;
-  } catch (const PlanError& error) {  // As compilers do: the line begins with the place.
-    fmt::print(stderr, "{}\n", error.error().message());
-    return kUsage;
-  } catch (const Exception& error) {
-    return failed(session, error.error(), error.error().kind() == ErrorKind::InvalidArgument ? kUsage : kFailed);
-  } catch (...) {
-    return failed(session, current_exception_error(), kFailed);
-  }
-}
-
-int run(std::vector<std::string> arguments) {
-  if (!arguments.empty() && std::find(kLater.begin(), kLater.end(), arguments[0]) != kLater.end()) {
-    complain(not_in_this_version(arguments[0]).message());
-    return kUsage;
-  }
-  if (!arguments.empty() && arguments[0] == "--version") arguments[0] = "version";
-  const std::vector<Verb> verbs = {demo_verb(),    train_blstm_verb(), train_mnist_verb(), run_verb(),
-                                   explain_verb(), inspect_verb(),     verify_verb(),      convert_verb(),
-                                   bench_verb(),   version_verb()};
-  const Line line = parse(arguments, verbs, bench_names());
-  if (line.verb == nullptr) {
-    fmt::print(line.exit_code == kOk ? stdout : stderr, "{}{}", line.exit_code == kOk ? "" : "headpond: ", line.text);
-    return line.exit_code;
-  }
-  return run(*line.verb, line.common);
+// Returns only if it fails.
+int become_headpond_torch(char** argv) {
+  std::error_code unknown;
+  const auto path = std::filesystem::read_symlink("/proc/self/exe", unknown).replace_filename("headpond-torch");
+  ::execv(path.c_str(), argv);
+  fmt::print(stderr, "headpond: {} is in another program, {}: {}\n", argv[1], path.string(), std::strerror(errno));
+  return headpond::cli::kFailed;
 }
 
 }  // namespace
-}  // namespace headpond::cli
 
-int main(int argc, char** argv) { return headpond::cli::run({argv + 1, argv + argc}); }
+int main(int argc, char** argv) {
+  if (argc > 1 && is_with_torch(argv[1])) return become_headpond_torch(argv);
+  return headpond::cli::run_program({argv + 1, argv + argc});
+}

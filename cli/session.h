@@ -15,7 +15,7 @@
 
 namespace headpond::cli {
 
-/// The matrix library and the threads of torch; of a build without torch "none" and 0.
+/// The matrix library and the threads of torch; of a program without torch "none" and 0.
 struct TorchInfo {
   std::string blas = "none";
   int blas_threads = 0;

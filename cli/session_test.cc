@@ -116,7 +116,6 @@ TEST_F(SessionTest, ComponentsNameWhatIsCompiledIn) {
   };
   EXPECT_TRUE(has("gzip"));
   EXPECT_FALSE(has("webp"));
-  EXPECT_EQ(has("torch"), torch_info().blas != "none");
 }
 
 TEST_F(SessionTest, WhatComesLaterSaysSo) {

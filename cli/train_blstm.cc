@@ -180,7 +180,7 @@ Result<Report> run(Session& session, const BlstmFlags& flags) {
 Verb train_blstm_verb() {
   const auto flags = std::make_shared<BlstmFlags>();
   return {.path = "train blstm",
-          .what = "a bidirectional LSTM on random batches: fed in turn, by a queue, by a Loader",
+          .what = kTrainBlstmWhat,
           .declare = [flags](Flags& to) { declare(to, *flags); },
           .run = [flags](Session& session) { return run(session, *flags); }};
 }

@@ -175,7 +175,7 @@ Result<void> draw_digits_once(Session& session) {
 Verb train_mnist_verb() {
   const auto flags = std::make_shared<MnistFlags>();
   return {.path = "train mnist",
-          .what = "the article's digit network, fed by sleeping producers through a shuffle queue, or by a Loader",
+          .what = kTrainMnistWhat,
           .declare = [flags](Flags& to) { declare(to, *flags); },
           .run = [flags](Session& session) { return run(session, *flags); }};
 }

@@ -9,9 +9,17 @@
 
 namespace headpond::cli {
 
+// Of the next three there are two kinds, by what is linked: those of headpond-torch, and those that only give their name.
 Verb demo_verb();
 Verb train_blstm_verb();
 Verb train_mnist_verb();
+inline constexpr const char* kDemoWhat =
+    "three published examples of feeding a training, and data prepared once; in two to three minutes";
+inline constexpr const char* kTrainBlstmWhat =
+    "a bidirectional LSTM on random batches: fed in turn, by a queue, by a Loader";
+inline constexpr const char* kTrainMnistWhat =
+    "the article's digit network, fed by sleeping producers through a shuffle queue, or by a Loader";
+
 Verb bench_verb();
 Verb run_verb();
 Verb explain_verb();

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/program.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <string>
+#include <string_view>
+
+#include "cli/flags.h"
+#include "cli/interrupt.h"
+#include "cli/plan_value.h"
+#include "cli/session.h"
+#include "cli/verbs.h"
+
+namespace headpond::cli {
+namespace {
+
+constexpr std::array kLater = {"check", "diagnose", "top", "stalls"};
+
+void complain(std::string_view text) { fmt::print(stderr, "headpond: {}\n", text); }
+
+int failed(Session& session, const Error& error, int exit_code) {
+  const bool interrupted = session.interrupt().requested();
+  complain(interrupted ? "interrupted" : exit_code == kUsage ? error.message() : error.to_string());
+  if (exit_code == kUsage) return exit_code;
+  const auto written = session.write_json([&](JsonWriter& json) {
+    if (interrupted) {
+      json.member("interrupted", true);
+    } else {
+      write_error(json, error);
+    }
+  });
+  if (!written) complain(written.error().to_string());
+  return interrupted ? kInterrupted : exit_code;
+}
+
+int run(const Verb& verb, const CommonFlags& common) {
+  Interrupt interrupt;
+  Session session(verb.path, common, interrupt);
+  try {
+    const auto report = verb.run(session);
+    if (!report)
+      return failed(session, report.error(), report.error().kind() == ErrorKind::Unimplemented ? kUsage : kFailed);
+    if (const auto written = session.write_json(report->members); !written) {
+      complain(written.error().to_string());
+      return kFailed;
+    }
+    return report->exit_code;
+  } catch (const PlanError& error) {  // As compilers do: the line begins with the place.
+    fmt::print(stderr, "{}\n", error.error().message());
+    return kUsage;
+  } catch (const Exception& error) {
+    return failed(session, error.error(), error.error().kind() == ErrorKind::InvalidArgument ? kUsage : kFailed);
+  } catch (...) {
+    return failed(session, current_exception_error(), kFailed);
+  }
+}
+
+}  // namespace
+
+int run_program(std::vector<std::string> arguments) {
+  if (!arguments.empty() && std::find(kLater.begin(), kLater.end(), arguments[0]) != kLater.end()) {
+    complain(not_in_this_version(arguments[0]).message());
+    return kUsage;
+  }
+  if (!arguments.empty() && arguments[0] == "--version") arguments[0] = "version";
+  const std::vector<Verb> verbs = {demo_verb(),    train_blstm_verb(), train_mnist_verb(), run_verb(),
+                                   explain_verb(), inspect_verb(),     verify_verb(),      convert_verb(),
+                                   bench_verb(),   version_verb()};
+  const Line line = parse(arguments, verbs, bench_names());
+  if (line.verb == nullptr) {
+    fmt::print(line.exit_code == kOk ? stdout : stderr, "{}{}", line.exit_code == kOk ? "" : "headpond: ", line.text);
+    return line.exit_code;
+  }
+  return run(*line.verb, line.common);
+}
+
+}  // namespace headpond::cli
