@@ -12,6 +12,7 @@
 #include <span>
 
 #include "headpond/base/crc32c.h"
+#include "headpond/engine/shards.h"
 #include "headpond/io/glob.h"
 #include "headpond/io/labelled_folder.h"
 
@@ -87,10 +88,10 @@ std::string output_refusal(const std::string& from, const std::vector<std::strin
     return fmt::format("--out {} is in {}, so the next run would read what this one writes: choose another folder", out,
                        words[0]);
   }
-  const fs::path plan = folder / (name + ".plan");
+  const fs::path plan = folder / shards_plan_name(name);
   const auto is_output = [&](const fs::path& file) {
     const std::string own = file.filename().string();
-    return (own.starts_with(name + "-") || own == name + ".plan") && true_path(file.parent_path()) == folder;
+    return (own.starts_with(name + "-") || own == shards_plan_name(name)) && true_path(file.parent_path()) == folder;
   };
   for (const std::string& path : paths) {
     std::error_code none;

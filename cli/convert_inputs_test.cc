@@ -84,10 +84,10 @@ TEST_F(ConvertInputs, AreNotReplacedByWhatIsMadeOfThem) {
     EXPECT_EQ(refusal("in/data-00000-of-00001.tar", out, "train"), "") << out;
   }
   EXPECT_EQ(refusal("in/data-00000-of-00001.tar", "out"), "");
-  put("in/data.plan", "x");
+  put("in/.data.plan", "x");
   put("out/x", "x");
-  std::filesystem::create_symlink(folder_.file("in/other.tar"), folder_.file("out/data.plan"));
-  EXPECT_THAT(refusal("in/data.plan", "in"), HasSubstr("data.plan"));
+  std::filesystem::create_symlink(folder_.file("in/other.tar"), folder_.file("out/.data.plan"));
+  EXPECT_THAT(refusal("in/.data.plan", "in"), HasSubstr("data.plan"));
   EXPECT_THAT(refusal("in/other.tar", "out"), HasSubstr("other.tar"));
 }
 

@@ -184,7 +184,7 @@ class Convert(FilesCase):
         _, told = child.communicate(timeout=LIMIT_S)
         self.assertEqual(child.returncode, 130, told)
         names = [path.name for path in (self.folder / "out").iterdir()]
-        self.assertIn("data.plan", names)
+        self.assertIn(".data.plan", names)
         self.assertTrue([name for name in names if name.endswith(".partial")], names)
         last = self.convert(*line, "--out", "out", "--resume")
         self.assertGreater(last["resumed_from"], 0)
@@ -196,7 +196,7 @@ class Convert(FilesCase):
         child = self.stopped_inside(*line)
         for more in ([], ["--resume"]):
             told = self.expect(1, "convert", *line, "--out", "out", *more).stderr
-            self.assertIn("out/data.plan: another writer holds it", told)
+            self.assertIn("out/.data.plan: another writer holds it", told)
         child.send_signal(signal.SIGCONT)
         _, told = child.communicate(timeout=LIMIT_S)
         self.assertEqual(child.returncode, 0, told)

@@ -18,8 +18,13 @@ from cli_test import PROGRAM, TOOLS, Case
 def step(op, key="step", **args):
     """A step of a pipeline file; inputs= stands beside op."""
     inputs = args.pop("inputs", None)
-    given = ", ".join(f"{name} = {json.dumps(value)}" for name, value in args.items())
-    return f'[[{key}]]\nop = "{op}"\n' + (f"inputs = {json.dumps(inputs)}\n" if inputs else f"args = {{ {given} }}\n")
+    return f'[[{key}]]\nop = "{op}"\n' + (f"inputs = {json.dumps(inputs)}\n" if inputs else f"args = {toml(args)}\n")
+
+
+def toml(value):
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{name} = {toml(own)}" for name, own in value.items()) + " }"
+    return "[" + ", ".join(map(toml, value)) + "]" if isinstance(value, list) else json.dumps(value)
 
 
 class PlanCase(Case):
@@ -89,6 +94,18 @@ class Run(PlanCase):
         self.lines("--state-out", "end")
         self.assertEqual(self.lines("--state-in", "end"), [])
         self.assertEqual(self.lines("--limit", "0"), [])
+
+    def test_what_was_converted_runs_as_the_original_and_resumes(self):
+        (self.folder / "table.csv").write_text("n,score\n" + "".join(f"{i},{i / 4}\n" for i in range(50)))
+        self.expect(0, "convert", "table.csv", "--from", "csv", "--out", "records", "--shards", "2")
+        self.plan(step("csv", paths=["table.csv"]) + step("batch", batch_size=7))
+        original = self.lines()
+        features = [{"key": "n", "dtype": "int64"}, {"key": "score", "dtype": "float32"}]
+        self.plan(step("tfrecord", paths=["records/*"]) + step("parse_example", features=features) + step("batch", batch_size=7))
+        self.assertEqual(self.lines(), original)
+        first = self.lines("--limit", "3", "--state-out", "state")
+        self.assertEqual(first + self.lines("--state-in", "state"), original)
+        self.assertEqual(sum(len(line["fields"]["n"]) for line in original), 50)
 
     def test_a_state_of_something_else_is_refused(self):
         self.lines("--limit", "3", "--state-out", "state")

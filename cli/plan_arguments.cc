@@ -66,31 +66,64 @@ int64_t PlanArguments::integer(const std::string& name, std::optional<int64_t> f
 
 double PlanArguments::number(const std::string& name) const { return to_number(name, value(name)); }
 
-bool PlanArguments::flag(const std::string& name, bool fallback) const {
-  if (!has(name)) return fallback;
-  const auto* const flag = value(name).as<bool>();
-  if (flag == nullptr) refuse_kind(name, value(name), "true or false");
+bool PlanArguments::to_flag(const std::string& name, const PlanValue& value) const {
+  const auto* const flag = value.as<bool>();
+  if (flag == nullptr) refuse_kind(name, value, "true or false");
   return *flag;
+}
+
+std::string PlanArguments::to_text(const std::string& name, const PlanValue& value) const {
+  const auto* const text = value.as<std::string>();
+  if (text == nullptr) refuse_kind(name, value, "a string");
+  return *text;
+}
+
+bool PlanArguments::flag(const std::string& name, bool fallback) const {
+  return has(name) ? to_flag(name, value(name)) : fallback;
 }
 
 std::string PlanArguments::text(const std::string& name, const std::optional<std::string>& fallback) const {
   if (fallback && !has(name)) return *fallback;
-  const auto* const text = value(name).as<std::string>();
-  if (text == nullptr) refuse_kind(name, value(name), "a string");
-  return *text;
+  return to_text(name, value(name));
 }
 
 std::vector<std::string> PlanArguments::texts(const std::string& name) const {
-  const auto* const list = value(name).as<PlanList>();
-  if (list == nullptr) refuse_kind(name, value(name), "a list of strings");
-  if (list->empty()) refuse(name, "is empty");
   std::vector<std::string> all;
-  for (const PlanValue& one : *list) {
+  if (value(name).as<PlanList>() == nullptr) refuse_kind(name, value(name), "a list of strings");
+  for (const PlanValue& one : list(name)) {
     const auto* const text = one.as<std::string>();
     if (text == nullptr) refuse_kind(name, one, "a list of strings");
     all.push_back(*text);
   }
   return all;
+}
+
+char PlanArguments::letter(const std::string& name, char fallback) const {
+  if (!has(name)) return fallback;
+  const std::string given = text(name);
+  if (given.size() > 1) refuse(name, fmt::format("is '{}': one byte is possible, or \"\" for none", given));
+  return given.empty() ? '\0' : given[0];
+}
+
+size_t PlanArguments::choice(const std::string& name, const std::vector<std::string>& words) const {
+  if (!has(name)) return 0;
+  const std::string given = text(name);
+  const auto found = std::find(words.begin(), words.end(), given);
+  if (found == words.end()) refuse(name, fmt::format("is '{}'{}", given, suggestion(given, words)));
+  return static_cast<size_t>(found - words.begin());
+}
+
+const PlanList& PlanArguments::list(const std::string& name) const {
+  const auto* const list = value(name).as<PlanList>();
+  if (list == nullptr) refuse_kind(name, value(name), "a list");
+  if (list->empty()) refuse(name, "is empty");
+  return *list;
+}
+
+PlanArguments PlanArguments::nested(const std::string& name, const PlanValue& table,
+                                    const std::vector<std::string>& known) const {
+  if (table.as<PlanTable>() == nullptr) refuse_kind(name, table, "a list of tables");
+  return {file_, table.line, fmt::format("{}: {}", op_, name), &table, known};
 }
 
 }  // namespace headpond::cli

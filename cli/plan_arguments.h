@@ -25,7 +25,13 @@ class PlanArguments {
   bool flag(const std::string& name, bool fallback) const;
   std::string text(const std::string& name, const std::optional<std::string>& fallback = {}) const;
   std::vector<std::string> texts(const std::string& name) const;  ///< At least one.
+  char letter(const std::string& name, char fallback) const;      ///< One byte; "" is 0.
+  /// Which of `words` it is; 0 if it is not there.
+  size_t choice(const std::string& name, const std::vector<std::string>& words) const;
   const PlanValue& value(const std::string& name) const;
+  const PlanList& list(const std::string& name) const;  ///< At least one value.
+  /// `table`, a part of the value of `name`, as arguments.
+  PlanArguments nested(const std::string& name, const PlanValue& table, const std::vector<std::string>& known) const;
 
   /// Of the argument, else of the step.
   int64_t line(const std::string& name) const;
@@ -37,6 +43,8 @@ class PlanArguments {
   /// `value` as such; the name is for the error.
   int64_t to_integer(const std::string& name, const PlanValue& value) const;
   double to_number(const std::string& name, const PlanValue& value) const;
+  std::string to_text(const std::string& name, const PlanValue& value) const;
+  bool to_flag(const std::string& name, const PlanValue& value) const;
 
  private:
   const PlanValue* find(const std::string& name) const;

@@ -62,5 +62,32 @@ TEST(PlanArguments, UnknownAndMissingOnesAreNamed) {
   EXPECT_EQ(problem([&] { arguments(number); }), "f.toml:4: op: args is an integer, not a table");
 }
 
+TEST(PlanArguments, WordsLettersAndListsAreWhatTheyAre) {
+  const PlanValue value = parse_toml("field = 'b'\nwindow = ''\npaths = [1, 'a']\n", "f.toml");
+  const PlanArguments args = arguments(value);
+  EXPECT_EQ(args.choice("field", {"a", "b"}), 1U);
+  EXPECT_EQ(args.choice("count", {"a", "b"}), 0U);
+  EXPECT_EQ(args.letter("field", ','), 'b');
+  EXPECT_EQ(args.letter("window", ','), '\0');
+  EXPECT_EQ(args.letter("count", ','), ',');
+  EXPECT_EQ(args.list("paths").size(), 2U);
+  EXPECT_EQ(problem([&] { args.choice("field", {"bc", "d"}); }), "f.toml:1: op: field is 'b'; did you mean 'bc'?");
+  EXPECT_EQ(problem([&] { (void)args.list("field"); }), "f.toml:1: op: field must be a list, not a string");
+  const PlanValue two = parse_toml("field = 'ab'\npaths = []\n", "f.toml");
+  EXPECT_EQ(problem([&] { arguments(two).letter("field", ','); }),
+            "f.toml:1: op: field is 'ab': one byte is possible, or \"\" for none");
+  EXPECT_EQ(problem([&] { (void)arguments(two).list("paths"); }), "f.toml:2: op: paths is empty");
+}
+
+TEST(PlanArguments, TablesInAListAreArgumentsOfTheirOwn) {
+  const PlanValue value = parse_toml("paths = [\n{ key = 'a' },\n{ kye = 'b' },\n3]\n", "f.toml");
+  const PlanArguments args = arguments(value);
+  const auto own = [&](size_t i) { return args.nested("paths", args.list("paths")[i], {"key"}); };
+  EXPECT_EQ(own(0).text("key"), "a");
+  EXPECT_EQ(problem([&] { own(0).text("dtype"); }), "f.toml:2: op: paths: dtype is missing");
+  EXPECT_EQ(problem([&] { own(1); }), "f.toml:3: op: paths: no argument 'kye'; there is key");
+  EXPECT_EQ(problem([&] { own(2); }), "f.toml:4: op: paths must be a list of tables, not an integer");
+}
+
 }  // namespace
 }  // namespace headpond::cli

@@ -80,7 +80,7 @@ TEST(PlanFile, WhatIsWrongIsNamedWithItsLine) {
     EXPECT_THAT(refused(text), HasSubstr(expected)) << text;
   }
   EXPECT_THAT(refused(kRange + step("interleave")),
-              HasSubstr("f.toml:5: no operator 'interleave'; there is range, idx, tfrecord, zip"));
+              HasSubstr("f.toml:5: no operator 'interleave'; there is range, idx, tfrecord, text_lines, "));
 }
 
 TEST(PlanFile, WrongChainsAreNamedWithTheirLine) {

@@ -9,6 +9,9 @@
 
 #include "cli/named_fields.h"
 #include "cli/plan_functions.h"
+#include "cli/plan_parsers.h"
+#include "cli/plan_sources.h"
+#include "cli/plan_tensors.h"
 #include "headpond/dataset/ops.h"
 
 namespace headpond::cli {
@@ -18,18 +21,6 @@ using enum PlanPlace;
 
 Dataset build_range(const PlanStep& step) {
   return range(step.args.integer("start", 0), step.args.integer("stop"), step.args.integer("step", 1));
-}
-
-Dataset build_idx(const PlanStep& step) {
-  const auto paths = step.args.texts("paths");
-  if (paths.size() > 2) step.args.refuse("paths", "has more than two: images, or images and labels");
-  return paths.size() == 1 ? idx(paths[0]) : idx(paths[0], paths[1]);
-}
-
-Dataset build_tfrecord(const PlanStep& step) {
-  const std::string on_damage = step.args.text("on_damage", "fail");
-  if (on_damage != "fail" && on_damage != "skip") step.args.refuse("on_damage", "must be \"fail\" or \"skip\"");
-  return tfrecord(step.args.texts("paths"), {.on_damage = on_damage == "skip" ? OnDamage::skip : OnDamage::fail});
 }
 
 Dataset build_zip(const PlanStep& step) {
@@ -107,17 +98,6 @@ void for_fields(const PlanStep& step, const std::string& name, Put put) {
   }
 }
 
-Shape to_shape(const PlanArguments& args, const std::string& name, const PlanValue& value) {
-  const auto* const list = value.as<PlanList>();
-  if (list == nullptr) args.refuse(name, fmt::format("must be a list of dimensions, not {}", kind_of(value)));
-  std::vector<int64_t> dims;
-  for (const PlanValue& dim : *list) {
-    dims.push_back(args.to_integer(name, dim));
-    if (dims.back() < kUnknown) args.refuse(name, fmt::format("has a dimension {}; -1 is the longest", dims.back()));
-  }
-  return Shape(dims);
-}
-
 Dataset build_padded_batch(const PlanStep& step) {
   PaddedBatchOptions options;
   options.drop_remainder = step.args.flag("drop_remainder", false);
@@ -158,6 +138,17 @@ const std::vector<PlanOperator>& plan_operators() {
       {"range", source, {"start", "stop", "step"}, build_range},
       {"idx", source, {"paths"}, build_idx},
       {"tfrecord", source, {"paths", "on_damage"}, build_tfrecord},
+      {"text_lines", source, {"paths", "skip_header_lines", "skip_bom"}, build_text_lines},
+      {"csv", source, {"paths", "columns", "header", "delimiter", "quote", "comment", "na_values"}, build_csv},
+      {"npy", source, {"paths"}, build_npy},
+      {"fixed_length",
+       source,
+       {"paths", "record_bytes", "header_bytes", "footer_bytes", "hop_bytes"},
+       build_fixed_length},
+      {"tar", source, {"paths", "extensions", "allow_missing"}, build_tar},
+      {"folder", source, {"path", "extensions"}, build_folder},
+      {"parse_example", follows, {"features"}, build_parse_example},
+      {"parse_json", follows, {"fields"}, build_parse_json},
       {"zip", joins, {}, build_zip},
       {"concatenate", joins, {}, build_concatenate},
       {"map", follows, {"function", "into"}, build_map},

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/plan_operators.h"
 
-#include <filesystem>
-#include <fstream>
-
 #include "cli/plan_test_internal.h"
-#include "headpond/io/record_writer.h"
 
 namespace headpond::cli {
 namespace {
@@ -15,14 +11,6 @@ using testing::HasSubstr;
 std::string range(int stop) { return step("range", "stop = " + std::to_string(stop)); }
 std::string join(const std::string& op, const std::string& inputs) {
   return "[[step]]\nop = '" + op + "'\ninputs = [" + inputs + "]\n";
-}
-
-// What each delivers, with its fields' braces left out.
-void expect(const std::string& text, const std::vector<std::string>& elements) {
-  std::vector<std::string> braced;
-  braced.reserve(elements.size());
-  for (const std::string& one : elements) braced.push_back(one[0] == '!' ? one : "{" + one + "}");
-  EXPECT_EQ(delivered(text), braced) << text;
 }
 
 TEST(PlanOperators, ChooseAndCount) {
@@ -126,36 +114,6 @@ TEST(PlanOperators, RandomFieldsAndNoise) {
     EXPECT_THAT(refused(noise + step("add_noise", std::string("stddev = ") + stddev)),
                 HasSubstr("f.toml:9: add_noise: stddev is "));
   }
-}
-
-TEST(PlanOperators, ReadsRecordFiles) {
-  const std::string records = testing::TempDir() + "headpond_plan_operators_records";
-  auto writer = RecordWriter::open(records).value();
-  for (const char* record : {"a", ""}) ASSERT_TRUE(writer->append(record));
-  ASSERT_TRUE(writer->close());
-  expect(step("tfrecord", "paths = ['" + records + "']"), {R"("x":{"bytes":"YQ=="})", R"("x":{"bytes":""})"});
-  EXPECT_THAT(refused(step("tfrecord", "paths = ['a'], on_damage = 'x'")), HasSubstr("must be \"fail\" or \"skip\""));
-}
-
-TEST(PlanOperators, ReadsIdxFiles) {
-  const auto write = [](const std::string& name, const std::string& content) {
-    std::string path = testing::TempDir() + "headpond_plan_operators_" + name;
-    std::ofstream(path, std::ios::binary) << content;
-    return path;
-  };
-  using namespace std::string_literals;
-  const std::string images = write("images", "\0\0\x08\x03\0\0\0\x02\0\0\0\x01\0\0\0\x02\x01\x02\x03\x04"s);
-  const std::string labels = write("labels", "\0\0\x08\x01\0\0\0\x02\x07\x08"s);
-  expect(step("idx", "paths = ['" + images + "']"), {R"("x":[[1,2]])", R"("x":[[3,4]])"});
-  const std::string both = step("idx", "paths = ['" + images + "', '" + labels + "']");
-  expect(both, {R"("image":[[1,2]],"label":7)", R"("image":[[3,4]],"label":8)"});
-  expect(both + step("filter", "predicate = 'label == 8'") + step("map", "function = 'image / 2.0', into = 'image'"),
-         {R"("image":[[1.5,2]],"label":8)"});
-  EXPECT_THAT(refused(both + step("filter", "predicate = 'image == 8'")),
-              HasSubstr("f.toml:6: filter: the predicate is over arrays"));
-  EXPECT_THAT(refused(step("idx", "paths = ['a', 'b', 'c']")), HasSubstr("f.toml:3: idx: paths has more than two"));
-  std::filesystem::remove(images);
-  std::filesystem::remove(labels);
 }
 
 TEST(PlanOperators, HugeArgumentsAreRefusedOrCostNothing) {

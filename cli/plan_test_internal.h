@@ -30,6 +30,14 @@ inline std::vector<std::string> delivered(const std::string& text, SequenceOptio
   return all;
 }
 
+/// What each element delivers, with its fields' braces left out.
+inline void expect(const std::string& text, const std::vector<std::string>& elements) {
+  std::vector<std::string> braced;
+  braced.reserve(elements.size());
+  for (const std::string& one : elements) braced.push_back(one[0] == '!' ? one : "{" + one + "}");
+  EXPECT_EQ(delivered(text), braced) << text;
+}
+
 /// The error of a file that cannot be used.
 inline std::string refused(const std::string& text) {
   try {

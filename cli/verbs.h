@@ -9,7 +9,8 @@
 
 namespace headpond::cli {
 
-// Of the next three there are two kinds, by what is linked: those of headpond-torch, and those that only give their name.
+// Of the next three there are two kinds, by what is linked: those of headpond-torch, and those that only give their
+// name.
 Verb demo_verb();
 Verb train_blstm_verb();
 Verb train_mnist_verb();

@@ -118,7 +118,7 @@ class ShardSet {
     return fmt::format("{}-{:05}-of-{:05}.{}", options_.name, shard, options_.shards, extension_of(options_));
   }
   std::string path_of(int64_t shard) const { return options_.folder + "/" + file_name(shard); }
-  std::string plan_path() const { return fmt::format("{}/{}.plan", options_.folder, options_.name); }
+  std::string plan_path() const { return options_.folder + "/" + shards_plan_name(options_.name); }
   std::string plan() const {
     return fmt::format("{} shards of {} records, {}, seed={}\n{}\n{}{}", options_.shards, count_,
                        extension_of(options_), options_.seed, options_.made_from, records_.plan(), kEndOfPlan);

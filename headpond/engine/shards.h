@@ -55,7 +55,7 @@ struct ShardReport {
 
 /// Shard s of S has the elements from floor(n s / S) to floor(n (s + 1) / S) of n. Files have the same bytes whatever
 /// the threads, the machine and the interruptions, a kill at any moment included: a shard is written under the name
-/// "....partial", and has its own when it is whole. "<name>.plan" beside them says what they were made of, and of each
+/// "....partial", and has its own when it is whole. ".<name>.plan" beside them says what they were made of, and of each
 /// whole shard the size and digest. Resuming with something else is FailedPrecondition, the difference named, and so is
 /// a second writer of the same shards; a shard that is not as it was written is written again. What an interruption
 /// leaves of a shard is gone on with where it is plain TFRecord, else written again.
@@ -64,5 +64,8 @@ struct ShardReport {
 /// options can be. FailedPrecondition if the folder has shards of this name but of another number or kind, which a
 /// reader would take for one set. An element's error ends it; what is written stays, for a resume.
 Result<ShardReport> write_shards(const Dataset& records, const ShardOptions& options);
+
+/// Of the file that says what the shards of `name` were made of: no pattern such as "*" means it.
+inline std::string shards_plan_name(const std::string& name) { return "." + name + ".plan"; }
 
 }  // namespace headpond

@@ -46,13 +46,14 @@ class Shards : public testing::Test {
     if (others.shards == 1) others.shards = 4;
     return others;
   }
-  // Every file of a folder but the plan.
+  // Every file of a folder but the plans; nothing else is hidden.
   std::map<std::string, std::vector<std::byte>> files(const std::string& folder) {
     std::map<std::string, std::vector<std::byte>> all;
     for (const auto& entry : std::filesystem::directory_iterator(folder_.file(folder))) {
       const std::string name = entry.path().filename().string();
-      EXPECT_FALSE(name.starts_with('.')) << name;
-      if (name.find(".plan") == std::string::npos) all[name] = test::get_file(entry.path().string());
+      const bool is_plan = name.starts_with('.') && name.ends_with(".plan");
+      EXPECT_TRUE(is_plan || !name.starts_with('.')) << name;
+      if (!is_plan) all[name] = test::get_file(entry.path().string());
     }
     return all;
   }
@@ -219,14 +220,14 @@ TEST_F(Shards, HaveOneWriterAtATime) {
 TEST_F(Shards, AreWholeWhereverThePlanWasInterrupted) {
   ASSERT_TRUE(write_shards(records(), options("whole")));
   const auto whole = files("whole");
-  const auto plan = test::get_file(folder_.file("whole/data.plan"));
+  const auto plan = test::get_file(folder_.file("whole/.data.plan"));
   const std::string text(reinterpret_cast<const char*>(plan.data()), plan.size());
   const size_t end_of_plan = text.find("the shards:\n") + 12;
   const size_t end_of_first = text.find('\n', end_of_plan + 1) + 1;
   ASSERT_LT(end_of_first, plan.size());
   const LogSink before = set_log_sink([](LogLevel, std::string_view) {});
   for (size_t kept = 0; kept <= plan.size(); ++kept) {
-    test::put_file(folder_.file("whole/data.plan"), std::span(plan).first(kept));
+    test::put_file(folder_.file("whole/.data.plan"), std::span(plan).first(kept));
     ShardOptions rest = options("whole");
     rest.resume = true;
     const auto report = write_shards(records(), rest);
@@ -303,20 +304,20 @@ TEST_F(Shards, WithoutAPlanOfTheirOwnAreNotReplaced) {
   const auto whole = files("a");
   ShardOptions rest = options("a");
   rest.resume = true;
-  std::filesystem::remove(folder_.file("a/data.plan"));
+  std::filesystem::remove(folder_.file("a/.data.plan"));
   const auto unknown = write_shards(records(5), rest);
   ASSERT_FALSE(unknown);
   EXPECT_EQ(unknown.error().kind(), ErrorKind::FailedPrecondition);
   for (const bool resume : {false, true}) {
     rest.resume = resume;
-    test::put_file(folder_.file("a/data.plan"), test::to_bytes("notes of somebody"));
+    test::put_file(folder_.file("a/.data.plan"), test::to_bytes("notes of somebody"));
     const auto report = write_shards(records(5), rest);
     ASSERT_FALSE(report);
     EXPECT_THAT(report.error().message(), HasSubstr("data.plan"));
-    EXPECT_EQ(test::get_file(folder_.file("a/data.plan")), test::to_bytes("notes of somebody"));
+    EXPECT_EQ(test::get_file(folder_.file("a/.data.plan")), test::to_bytes("notes of somebody"));
   }
   EXPECT_EQ(files("a"), whole);
-  std::filesystem::remove(folder_.file("a/data.plan"));
+  std::filesystem::remove(folder_.file("a/.data.plan"));
   rest.resume = false;
   EXPECT_TRUE(write_shards(records(5), rest)) << "without resume it starts over";
 }
