@@ -2,12 +2,12 @@
 #include "cli/plan_parsers.h"
 
 #include <array>
-#include <filesystem>
 #include <fstream>
 
 #include "cli/plan_test_internal.h"
 #include "headpond/io/example_writer.h"
 #include "headpond/io/record_writer.h"
+#include "tests/test_files.h"
 
 namespace headpond::cli {
 namespace {
@@ -16,10 +16,8 @@ using testing::HasSubstr;
 
 class PlanParsers : public testing::Test {
  protected:
-  ~PlanParsers() override { std::filesystem::remove(path_); }
-
-  const std::string path_ =
-      testing::TempDir() + "headpond_plan_parsers_" + testing::UnitTest::GetInstance()->current_test_info()->name();
+  test::TempFolder folder_;
+  const std::string path_ = folder_.file("texts");
 };
 
 TEST_F(PlanParsers, GiveTheFeaturesOfExamples) {

@@ -7,6 +7,7 @@
 #include "cli/plan_test_internal.h"
 #include "headpond/io/record_writer.h"
 #include "headpond/io/tar_writer.h"
+#include "tests/test_files.h"
 
 namespace headpond::cli {
 namespace {
@@ -16,10 +17,7 @@ using namespace std::string_literals;
 
 class PlanSources : public testing::Test {
  protected:
-  PlanSources() { std::filesystem::create_directories(folder_); }
-  ~PlanSources() override { std::filesystem::remove_all(folder_); }
-
-  std::string path(const std::string& name) const { return folder_ + "/" + name; }
+  std::string path(const std::string& name) const { return folder_.file(name); }
   std::string write(const std::string& name, const std::string& content) const {
     std::filesystem::create_directories(std::filesystem::path(path(name)).parent_path());
     std::ofstream(path(name), std::ios::binary) << content;
@@ -27,8 +25,7 @@ class PlanSources : public testing::Test {
   }
 
  private:
-  const std::string folder_ =
-      testing::TempDir() + "headpond_plan_sources_" + testing::UnitTest::GetInstance()->current_test_info()->name();
+  test::TempFolder folder_;
 };
 
 std::string source(const std::string& op, const std::string& path, const std::string& more = "") {
