@@ -242,7 +242,8 @@ void datasets() {
   int64_t sum = 0;
   for (const hp::Batch& batch : flat.batches()) sum += batch[0].as<int64_t>()[0];
   flat.next_epoch();
-  CHECK(sum == 3);
+  for (const hp::Batch& batch : hp::Loader(hp::range(3), {.epochs = 2})) sum += batch[0].as<int64_t>()[0];
+  CHECK(sum == 9);
 }
 
 void records() {

@@ -221,12 +221,13 @@ LoaderStats Loader::stats() const { return run_->core->is_of_another_process() ?
 
 int64_t Loader::epoch_left() const { return run_->has_epoch(run_->epoch) ? static_cast<int64_t>(run_->epoch) : -1; }
 
-Loader::Range Loader::batches() { return Range(this, -1, false); }
-Loader::Epochs Loader::epochs() { return Epochs(this); }
+Loader::BatchIterator Loader::begin() & { return BatchIterator(this, false); }
+Loader::Range Loader::batches() & { return Range(this, -1); }
+Loader::Epochs Loader::epochs() & { return Epochs(this); }
 
-Loader::Range::Iterator& Loader::Range::Iterator::operator++() {
+Loader::BatchIterator& Loader::BatchIterator::operator++() {
   batch_.reset();  // Its memory is for the next one.
-  auto next = range_->one_epoch_ ? range_->loader_->next_in_epoch() : range_->loader_->next();
+  auto next = one_epoch_ ? loader_->next_in_epoch() : loader_->next();
   if (!next) throw Exception(next.error());
   batch_ = std::move(*next);
   return *this;

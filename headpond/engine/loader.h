@@ -28,8 +28,7 @@ namespace headpond {
 struct LoaderOptions {
   int64_t epochs = 1;  ///< All together, also after a restore. Below 0: for ever.
   uint64_t seed = 0;
-  /// Threads that compute; 0: none, next() does all the work. Below 0: as many as the process may use processors. At
-  /// most 4,096.
+  /// Threads that compute, at most 4,096; 0: next() does all the work. Below 0: as many as processors may be used.
   int threads = -1;
   /// Threads for operators that wait, declared blocking or, unless threads is 1, found to wait; started as they are
   /// needed. 1 to 4,096, or 0 if threads is.
@@ -48,6 +47,7 @@ struct LoaderOptions {
 /// Epoch after epoch. One thread at a time, except stats().
 class Loader {
  public:
+  class BatchIterator;
   class Range;
   class Epochs;
 
@@ -70,10 +70,13 @@ class Loader {
   /// Leaves out the rest of this epoch.
   void next_epoch();
 
-  /// All batches that are left, of all epochs. Its iterator throws Exception for an error; going on is next()'s.
-  Range batches();
+  /// All batches that are left, of all epochs, as for (auto& batch : loader) gives them too. The iterator throws
+  /// Exception for an error; going on is next()'s. Not of a temporary, which would be gone before the first batch.
+  Range batches() &;
+  BatchIterator begin() &;
+  std::default_sentinel_t end() const { return {}; }
   /// The epochs that are left, each a range of batches: for (auto epoch : loader.epochs()) for (auto& batch : epoch).
-  Epochs epochs();
+  Epochs epochs() &;
 
   /// Where this stands after the last batch that it gave: the bytes that Sequence::state() gives there.
   std::string state() const;
@@ -86,35 +89,35 @@ class Loader {
   std::unique_ptr<Run> run_;
 };
 
-/// Batches of one epoch or of all, for a range-for. Single pass.
-class Loader::Range {
+/// Over batches of one epoch or of all. Single pass.
+class Loader::BatchIterator {
  public:
-  class Iterator {
-   public:
-    using value_type = Batch;
-    using difference_type = std::ptrdiff_t;
-    const Batch& operator*() const { return *batch_; }
-    const Batch* operator->() const { return &*batch_; }
-    Iterator& operator++();
-    void operator++(int) { ++*this; }
-    bool operator==(std::default_sentinel_t) const { return !batch_; }
-
-   private:
-    friend class Range;
-    explicit Iterator(const Range* range) : range_(range) {}
-    const Range* range_;
-    std::optional<Batch> batch_;
-  };
-  Iterator begin() const { return ++Iterator(this); }
-  std::default_sentinel_t end() const { return {}; }
-  int64_t index() const { return epoch_; }  ///< Of the epoch.
+  using value_type = Batch;
+  using difference_type = std::ptrdiff_t;
+  const Batch& operator*() const { return *batch_; }
+  BatchIterator& operator++();
+  void operator++(int) { ++*this; }
+  bool operator==(std::default_sentinel_t) const { return !batch_; }
 
  private:
   friend class Loader;
-  Range(Loader* loader, int64_t epoch, bool one_epoch) : loader_(loader), epoch_(epoch), one_epoch_(one_epoch) {}
+  BatchIterator(Loader* loader, bool one_epoch) : loader_(loader), one_epoch_(one_epoch) { ++*this; }
+  Loader* loader_;
+  bool one_epoch_;
+  std::optional<Batch> batch_;
+};
+
+class Loader::Range {
+ public:
+  BatchIterator begin() const { return BatchIterator(loader_, epoch_ >= 0); }
+  std::default_sentinel_t end() const { return {}; }
+  int64_t index() const { return epoch_; }  ///< Of the epoch; of all -1.
+
+ private:
+  friend class Loader;
+  Range(Loader* loader, int64_t epoch) : loader_(loader), epoch_(epoch) {}
   Loader* loader_;
   int64_t epoch_;
-  bool one_epoch_;
 };
 
 /// The epochs that are left. Going on to the next one leaves out what is left of this one. Single pass.
@@ -124,7 +127,7 @@ class Loader::Epochs {
    public:
     using value_type = Range;
     using difference_type = std::ptrdiff_t;
-    Range operator*() const { return Range(loader_, epoch_, true); }
+    Range operator*() const { return Range(loader_, epoch_); }
     Iterator& operator++();
     void operator++(int) { ++*this; }
     bool operator==(std::default_sentinel_t) const { return epoch_ < 0; }

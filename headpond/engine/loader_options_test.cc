@@ -266,7 +266,7 @@ TEST(LoaderErrors, AnIteratorThrowsThemAndNextGoesOn) {
   Loader loader(failing_at({1}, 4), {.threads = 1});
   std::vector<std::string> all;
   const Error error = refused([&] {
-    for (const Batch& one : loader.batches()) all.push_back(text_of(one.element()));
+    for (const Batch& one : loader) all.push_back(text_of(one.element()));
   });
   EXPECT_THAT(all, ElementsAre("0"));
   ASSERT_TRUE(error);

@@ -35,7 +35,7 @@ struct ShardOptions {
   std::string made_from = {};
   int threads = -1;  ///< As LoaderOptions::threads.
   uint64_t seed = 0;
-  /// Called now and then with the number of records that are written, those found included; false ends with Cancelled.
+  /// Called behind each record with the number of those that are written or were found; false ends with Cancelled.
   std::function<bool(int64_t records)> progress = {};
 };
 

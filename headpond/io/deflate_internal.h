@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compresses what is written to a record file, by zlib: the same bytes on every machine, whatever its instructions.
+// Compresses what is written to a record file, by zlib: the same bytes on every machine with the same zlib.
 #pragma once
 
 #include <cstddef>
