@@ -12,7 +12,7 @@ import sys
 import time
 import unittest
 
-from cli_test import PROGRAM, TOOLS, Case
+from cli_test import PROGRAM, TOOLS, Case, write_digits
 
 
 def step(op, key="step", **args):
@@ -171,7 +171,10 @@ class Guide(PlanCase):
 
     def test_its_files_run(self):
         files = re.findall(r"^```toml\n(.*?)^```$", self.TEXT, re.S | re.M)
-        self.assertEqual(len(files), 2)
+        self.assertEqual(len(files), 3)
+        digits = write_digits(self.folder / "digits")
+        self.expect(0, "convert", "--from", "idx", "--out", ".", "--name", "train", digits / "train-images-idx3-ubyte",
+                    digits / "train-labels-idx1-ubyte")
         for text in files:
             self.plan(text)
             self.assertEqual(len(self.lines("--limit", "2")), 2)

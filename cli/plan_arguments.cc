@@ -101,7 +101,7 @@ std::vector<std::string> PlanArguments::texts(const std::string& name) const {
 char PlanArguments::letter(const std::string& name, char fallback) const {
   if (!has(name)) return fallback;
   const std::string given = text(name);
-  if (given.size() > 1) refuse(name, fmt::format("is '{}': one byte is possible, or \"\" for none", given));
+  if (given.size() > 1) refuse(name, fmt::format("is '{}', more than one byte", given));
   return given.empty() ? '\0' : given[0];
 }
 

@@ -74,8 +74,7 @@ TEST(PlanArguments, WordsLettersAndListsAreWhatTheyAre) {
   EXPECT_EQ(problem([&] { args.choice("field", {"bc", "d"}); }), "f.toml:1: op: field is 'b'; did you mean 'bc'?");
   EXPECT_EQ(problem([&] { (void)args.list("field"); }), "f.toml:1: op: field must be a list, not a string");
   const PlanValue two = parse_toml("field = 'ab'\npaths = []\n", "f.toml");
-  EXPECT_EQ(problem([&] { arguments(two).letter("field", ','); }),
-            "f.toml:1: op: field is 'ab': one byte is possible, or \"\" for none");
+  EXPECT_EQ(problem([&] { arguments(two).letter("field", ','); }), "f.toml:1: op: field is 'ab', more than one byte");
   EXPECT_EQ(problem([&] { (void)arguments(two).list("paths"); }), "f.toml:2: op: paths is empty");
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <utility>
 
 #include "cli/named_fields.h"
 #include "cli/plan_functions.h"
@@ -131,15 +132,16 @@ Dataset build_random_flip(const PlanStep& step) {
   return step.input() | random_flip(static_cast<int>(axis), random_options(step));
 }
 
-}  // namespace
-
-const std::vector<PlanOperator>& plan_operators() {
-  static const std::vector<PlanOperator> all = {
+std::vector<PlanOperator> sources() {
+  return {
       {"range", source, {"start", "stop", "step"}, build_range},
       {"idx", source, {"paths"}, build_idx},
-      {"tfrecord", source, {"paths", "on_damage"}, build_tfrecord},
+      {"tfrecord", source, {"paths", "on_damage", "compression"}, build_tfrecord},
       {"text_lines", source, {"paths", "skip_header_lines", "skip_bom"}, build_text_lines},
-      {"csv", source, {"paths", "columns", "header", "delimiter", "quote", "comment", "na_values"}, build_csv},
+      {"csv",
+       source,
+       {"paths", "columns", "header", "skip_bom", "delimiter", "quote", "comment", "na_values"},
+       build_csv},
       {"npy", source, {"paths"}, build_npy},
       {"fixed_length",
        source,
@@ -147,11 +149,16 @@ const std::vector<PlanOperator>& plan_operators() {
        build_fixed_length},
       {"tar", source, {"paths", "extensions", "allow_missing"}, build_tar},
       {"folder", source, {"path", "extensions"}, build_folder},
-      {"parse_example", follows, {"features"}, build_parse_example},
-      {"parse_json", follows, {"fields"}, build_parse_json},
+  };
+}
+
+std::vector<PlanOperator> others() {
+  return {
       {"zip", joins, {}, build_zip},
       {"concatenate", joins, {}, build_concatenate},
       {"map", follows, {"function", "into"}, build_map},
+      {"parse_example", follows, {"features"}, build_parse_example},
+      {"parse_json", follows, {"fields"}, build_parse_json},
       {"filter", follows, {"predicate"}, build_filter},
       {"shuffle", follows, {"window", "reshuffle_each_iteration"}, build_shuffle},
       {"repeat", follows, {"count"}, build_repeat},
@@ -169,6 +176,16 @@ const std::vector<PlanOperator>& plan_operators() {
       {"add_noise", follows, {"stddev", "field"}, build_add_noise},
       {"random_flip", follows, {"axis", "field"}, build_random_flip},
   };
+}
+
+}  // namespace
+
+const std::vector<PlanOperator>& plan_operators() {
+  static const std::vector<PlanOperator> all = [] {
+    std::vector<PlanOperator> made = sources();
+    for (PlanOperator& other : others()) made.push_back(std::move(other));
+    return made;
+  }();
   return all;
 }
 

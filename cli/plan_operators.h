@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operators of pipeline files: one row of a table each. A new one is a row and a function in plan_operators.cc, and
-// a row in docs/plan_files.md.
+// The operators of pipeline files: one row of a table each. A new one is a row in plan_operators.cc, a function there,
+// in plan_sources.cc or in plan_parsers.cc, and a row in docs/plan_files.md.
 #pragma once
 
 #include <functional>

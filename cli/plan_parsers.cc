@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/plan_parsers.h"
 
+#include <array>
+
 #include "cli/plan_tensors.h"
 #include "headpond/dataset/ops.h"
 
@@ -14,13 +16,15 @@ Field field(const PlanArguments& own) {
   made.key = own.text("key");
   made.dtype = to_dtype(own, "dtype");
   if (own.has("shape")) made.shape = to_shape(own, "shape", own.value("shape"));
-  if (own.has("default")) made.default_value = to_scalar(own, "default", made.dtype);
+  if (own.has("default_value")) made.default_value = to_scalar(own, "default_value", made.dtype);
   return made;
 }
 
 ExampleFeature feature(const PlanArguments& own) {
   auto made = field<ExampleFeature>(own);
-  made.kind = static_cast<FeatureKind>(own.choice("kind", {"FixedLen", "VarLen", "Ragged", "FixedLenSequence"}));
+  constexpr std::array kKinds = {FeatureKind::FixedLen, FeatureKind::VarLen, FeatureKind::Ragged,
+                                 FeatureKind::FixedLenSequence};
+  made.kind = kKinds.at(own.choice("kind", {"FixedLen", "VarLen", "Ragged", "FixedLenSequence"}));
   made.allow_missing = own.flag("allow_missing", false);
   made.row_lengths = own.text("row_lengths", "");
   return made;
@@ -32,7 +36,7 @@ Dataset build_parse_example(const PlanStep& step) {
   std::vector<ExampleFeature> features;
   for (const PlanValue& one : step.args.list("features")) {
     features.push_back(feature(step.args.nested(
-        "features", one, {"key", "dtype", "shape", "kind", "default", "allow_missing", "row_lengths"})));
+        "features", one, {"key", "dtype", "shape", "kind", "default_value", "allow_missing", "row_lengths"})));
   }
   return step.input() | map(parse_example(std::move(features)));
 }
@@ -40,7 +44,7 @@ Dataset build_parse_example(const PlanStep& step) {
 Dataset build_parse_json(const PlanStep& step) {
   std::vector<JsonField> fields;
   for (const PlanValue& one : step.args.list("fields")) {
-    fields.push_back(field<JsonField>(step.args.nested("fields", one, {"key", "dtype", "shape", "default"})));
+    fields.push_back(field<JsonField>(step.args.nested("fields", one, {"key", "dtype", "shape", "default_value"})));
   }
   return step.input() | map(parse_json(std::move(fields)));
 }

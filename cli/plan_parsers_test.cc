@@ -33,13 +33,41 @@ TEST_F(PlanParsers, GiveTheFeaturesOfExamples) {
   expect(records +
              step("parse_example",
                   "features = [{ key = 'image', dtype = 'uint8', shape = [2] }, "
-                  "{ key = 'label', dtype = 'int64', default = -1 }]") +
+                  "{ key = 'label', dtype = 'int64', default_value = -1 }]") +
              step("map", "function = 'image * 2', into = 'image'"),
          {R"("image":[2,4],"label":3)", R"("image":[6,8],"label":-1)"});
   expect(records + step("parse_example", "features = [{ key = 'label', dtype = 'int64', kind = 'VarLen' }]"),
          {R"("label":[3])", R"("label":[])"});
+  expect(records + step("parse_example",
+                        "features = [{ key = 'label', dtype = 'int64', kind = 'FixedLenSequence', "
+                        "allow_missing = true, shape = [1] }]"),
+         {R"("label":[[3]])", R"("label":[])"});
   EXPECT_THAT(delivered(records + step("parse_example", "features = [{ key = 'label', dtype = 'int64' }]")).back(),
               HasSubstr("label"));
+}
+
+TEST_F(PlanParsers, GiveRaggedFeaturesWithTheirRows) {
+  auto writer = RecordWriter::open(path_).value();
+  const auto list = [](const char* key, std::vector<int64_t> values) {
+    return NamedTensor{key, Tensor::from(std::span<const int64_t>(values), {static_cast<int64_t>(values.size())})};
+  };
+  ASSERT_TRUE(writer->append(make_example(std::array{list("v", {4, 5, 6}), list("n", {2, 1})}).value()));
+  ASSERT_TRUE(writer->close());
+  expect(step("tfrecord", "paths = ['" + path_ + "']") +
+             step("parse_example", "features = [{ key = 'v', dtype = 'int64', kind = 'Ragged', row_lengths = 'n' }]"),
+         {R"("v":[4,5,6],"v.row_splits":[0,2,3])"});
+}
+
+TEST_F(PlanParsers, HugeShapesCostNothingUntilTheyAreGiven) {
+  std::ofstream(path_) << "{}\n";
+  const std::string lines = step("text_lines", "paths = ['" + path_ + "']");
+  const std::string huge = "key = 'a', dtype = 'float32', shape = [1000000000, 1000000], default_value = 0.5";
+  for (const auto& parse :
+       {step("parse_json", "fields = [{ " + huge + " }]"), step("parse_example", "features = [{ " + huge + " }]")}) {
+    EXPECT_EQ(refused(lines + parse), "no error");
+    expect(lines + parse + step("take", "count = 0"), {});
+  }
+  EXPECT_THAT(delivered(lines + step("parse_json", "fields = [{ " + huge + " }]")).back(), HasSubstr("memory"));
 }
 
 TEST_F(PlanParsers, NameTheLineOfAFeatureThatCannotBe) {
@@ -63,8 +91,8 @@ TEST_F(PlanParsers, GiveTheFieldsOfJson) {
                        << "\n{}\n";
   expect(step("text_lines", "paths = ['" + path_ + "']") +
              step("parse_json",
-                  "fields = [{ key = 'n', dtype = 'int64', default = 0 }, "
-                  "{ key = 'v', dtype = 'float32', shape = [2], default = 1 }]"),
+                  "fields = [{ key = 'n', dtype = 'int64', default_value = 0 }, "
+                  "{ key = 'v', dtype = 'float32', shape = [2], default_value = 1 }]"),
          {R"("n":1,"v":[0.5,2])", R"("n":0,"v":[1,1])"});
 }
 

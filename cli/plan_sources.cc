@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 #include "cli/plan_tensors.h"
 #include "headpond/dataset/ops.h"
 
@@ -22,11 +24,11 @@ uint64_t count(const PlanArguments& args, const std::string& name, std::optional
 // A name, or a table with more about the column.
 CsvColumn column(const PlanArguments& args, const PlanValue& value) {
   if (const auto* const alone = value.as<std::string>()) return {.name = *alone};
-  const PlanArguments own = args.nested("columns", value, {"name", "dtype", "default"});
+  const PlanArguments own = args.nested("columns", value, {"name", "dtype", "default_value"});
   CsvColumn made{.name = own.text("name")};
   if (own.has("dtype")) made.dtype = to_dtype(own, "dtype");
-  if (own.has("default") && !made.dtype) own.refuse("default", "needs a dtype beside it");
-  if (own.has("default")) made.default_value = to_scalar(own, "default", *made.dtype);
+  if (own.has("default_value") && !made.dtype) own.refuse("default_value", "needs a dtype beside it");
+  if (own.has("default_value")) made.default_value = to_scalar(own, "default_value", *made.dtype);
   return made;
 }
 
@@ -39,8 +41,12 @@ Dataset build_idx(const PlanStep& step) {
 }
 
 Dataset build_tfrecord(const PlanStep& step) {
-  const bool skips = step.args.choice("on_damage", {"fail", "skip"}) == 1;
-  return tfrecord(step.args.texts("paths"), {.on_damage = skips ? OnDamage::skip : OnDamage::fail});
+  TFRecordOptions options;
+  if (step.args.choice("on_damage", {"fail", "skip"}) == 1) options.on_damage = OnDamage::skip;
+  constexpr std::array kCompressions = {Compression::none, Compression::gzip, Compression::zlib};
+  if (step.args.has("compression"))
+    options.compression = kCompressions.at(step.args.choice("compression", {"none", "gzip", "zlib"}));
+  return tfrecord(step.args.texts("paths"), options);
 }
 
 Dataset build_text_lines(const PlanStep& step) {
@@ -53,7 +59,8 @@ Dataset build_csv(const PlanStep& step) {
   options.delimiter = step.args.letter("delimiter", options.delimiter);
   options.quote = step.args.letter("quote", options.quote);
   options.comment = step.args.letter("comment", options.comment);
-  options.header = step.args.flag("header", true);
+  options.header = step.args.flag("header", options.header);
+  options.skip_bom = step.args.flag("skip_bom", options.skip_bom);
   options.na_values = texts_if_given(step.args, "na_values");
   if (step.args.has("columns")) {
     for (const PlanValue& one : step.args.list("columns")) options.columns.push_back(column(step.args, one));

@@ -37,7 +37,11 @@ TEST_F(PlanSources, ReadTFRecords) {
   for (const char* record : {"a", ""}) ASSERT_TRUE(writer->append(record));
   ASSERT_TRUE(writer->close());
   expect(source("tfrecord", path("rec*")), {R"("x":{"bytes":"YQ=="})", R"("x":{"bytes":""})"});
-  expect(source("tfrecord", path("rec*"), "on_damage = 'skip'"), {R"("x":{"bytes":"YQ=="})", R"("x":{"bytes":""})"});
+  expect(source("tfrecord", path("rec*"), "compression = 'none'"), {R"("x":{"bytes":"YQ=="})", R"("x":{"bytes":""})"});
+  EXPECT_THAT(refused(source("tfrecord", path("rec*"), "compression = 'gzip'")), HasSubstr("gzip was asked for"));
+  std::fstream(path("records")).seekp(12).put('b');
+  EXPECT_THAT(delivered(source("tfrecord", path("rec*"))).front(), HasSubstr("checksum"));
+  expect(source("tfrecord", path("rec*"), "on_damage = 'skip'"), {R"("x":{"bytes":""})"});
   EXPECT_THAT(refused(source("tfrecord", "a", "on_damage = 'x'")),
               HasSubstr("f.toml:3: tfrecord: on_damage is 'x'; there is fail, skip"));
 }
@@ -69,15 +73,16 @@ TEST_F(PlanSources, ReadCsv) {
   const std::string table = write("table.csv", "n,word,score\n1,a,0.5\n,b,NA\n");
   expect(source("csv", table, "na_values = ['NA']"),
          {R"("n":1,"word":{"bytes":"YQ=="},"score":0.5)", R"("n":"NaN","word":{"bytes":"Yg=="},"score":"NaN")"});
-  const std::string chosen = source("csv", table, "columns = ['word', { name = 'n', dtype = 'int64', default = -1 }]");
+  const std::string chosen =
+      source("csv", table, "columns = ['word', { name = 'n', dtype = 'int64', default_value = -1 }]");
   expect(chosen, {R"("word":{"bytes":"YQ=="},"n":1)", R"("word":{"bytes":"Yg=="},"n":-1)"});
   expect(chosen + step("filter", "predicate = 'n < 0'"), {R"("word":{"bytes":"Yg=="},"n":-1)"});
   const std::string plain = write("plain.csv", "#c\n1;'2'\n");
   expect(source("csv", plain, "header = false, delimiter = ';', quote = \"'\", comment = '#', columns = ['a', 'b']"),
          {R"("a":1,"b":2)"});
   EXPECT_THAT(refused(source("csv", table, "columns = ['size']")), HasSubstr("columns 'size', expected one"));
-  EXPECT_THAT(refused(source("csv", table, "columns = [{ name = 'n', default = 1 }]")),
-              HasSubstr("f.toml:3: csv: columns: default needs a dtype beside it"));
+  EXPECT_THAT(refused(source("csv", table, "columns = [{ name = 'n', default_value = 1 }]")),
+              HasSubstr("f.toml:3: csv: columns: default_value needs a dtype beside it"));
   EXPECT_THAT(refused(source("csv", table, "columns = [{ name = 'n', dtype = 'in64' }]")),
               HasSubstr("f.toml:3: csv: columns: dtype is 'in64'; did you mean 'int64'?"));
 }

@@ -23,7 +23,7 @@ struct TorchInfo {
 };
 TorchInfo torch_info();
 
-/// What is compiled into this program, by name.
+/// What this build has, by name; of torch headpond-torch.
 std::vector<std::pair<std::string, bool>> components();
 
 /// say() and logging are thread-safe; the rest belongs to the verb's thread.

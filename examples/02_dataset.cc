@@ -64,7 +64,7 @@ int main(int argc, char** argv) {
   }
   auto second = hp::Loader::restored(dataset, options, state);
   if (!second) throw hp::Exception(second.error());
-  for (const hp::Batch& batch : second->batches()) train_step(batch, parts);
+  for (const hp::Batch& batch : *second) train_step(batch, parts);
 
   const double waited_ms = 1e-6 * static_cast<double>(stats.wait_ns);
   if (argc > 1 && std::strcmp(argv[1], "--json") == 0) {

@@ -42,7 +42,7 @@ int main() {
                             hp::batch(32);
   int64_t images = 0;
   hp::Loader loader(train);
-  for (const hp::Batch& batch : loader.batches()) images += batch["label"].size();
+  for (const hp::Batch& batch : loader) images += batch["label"].size();
 
   std::printf("%zu shards of %" PRId64 " records; %" PRId64 " images read\n", written->shards.size(), written->records,
               images);

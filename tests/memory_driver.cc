@@ -50,7 +50,7 @@ hp::Dataset dataset_of(const What& what) {
 int64_t run(const What& what) {
   hp::Loader loader(dataset_of(what), {.memory = what.budget});
   int64_t taken = 0;
-  for (const hp::Batch& batch : loader.batches()) {
+  for (const hp::Batch& batch : loader) {
     taken += what.padded ? batch[0].dim(0) : 1;
     std::this_thread::sleep_for(taken % 40 == 0 ? 300ms : 1ms);
   }

@@ -240,7 +240,7 @@ void datasets() {
   CHECK(restored && restored->next() && !*restored->next() && !*restored->next_in_epoch());
   hp::Loader flat(hp::range(3) | hp::shuffle() | hp::batch(1));
   int64_t sum = 0;
-  for (const hp::Batch& batch : flat.batches()) sum += batch[0].as<int64_t>()[0];
+  for (const hp::Batch& batch : flat) sum += batch[0].as<int64_t>()[0];
   flat.next_epoch();
   for (const hp::Batch& batch : hp::Loader(hp::range(3), {.epochs = 2})) sum += batch[0].as<int64_t>()[0];
   CHECK(sum == 9);

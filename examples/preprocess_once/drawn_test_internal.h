@@ -53,7 +53,7 @@ inline All all_straightforwardly(const std::vector<Picture>& pictures, uint64_t 
 inline All all_of(const hp::Dataset& samples, int threads) {
   All all;
   hp::Loader loader(samples, {.threads = threads, .io_threads = threads == 0 ? 0 : 256});
-  for (const hp::Batch& sample : loader.batches()) {
+  for (const hp::Batch& sample : loader) {
     all.emplace_back(bytes_of(sample["input"]), bytes_of(sample["nuclei"]));
   }
   return all;

@@ -99,7 +99,7 @@ TEST(Records, TakeNoMoreMemoryHoweverManyEpochs) {
   ASSERT_TRUE(shard) << shard.error();
   hp::Loader loader(read_prepared(shard->path), {.epochs = 40});
   uint64_t after_five = 0;
-  for (const hp::Batch& sample : loader.batches()) {
+  for (const hp::Batch& sample : loader) {
     if (sample.epoch() == 5 && after_five == 0) after_five = hp::memory_info().rss;
   }
   EXPECT_LT(hp::memory_info().rss, after_five + 5 * shard->bytes);

@@ -222,7 +222,6 @@ LoaderStats Loader::stats() const { return run_->core->is_of_another_process() ?
 int64_t Loader::epoch_left() const { return run_->has_epoch(run_->epoch) ? static_cast<int64_t>(run_->epoch) : -1; }
 
 Loader::BatchIterator Loader::begin() & { return BatchIterator(this, false); }
-Loader::Range Loader::batches() & { return Range(this, -1); }
 Loader::Epochs Loader::epochs() & { return Epochs(this); }
 
 Loader::BatchIterator& Loader::BatchIterator::operator++() {

@@ -48,7 +48,7 @@ struct LoaderOptions {
 class Loader {
  public:
   class BatchIterator;
-  class Range;
+  class Epoch;
   class Epochs;
 
   /// Starts nothing yet. Throws Exception: InvalidArgument for options that cannot be, and for an epoch without an end
@@ -70,12 +70,11 @@ class Loader {
   /// Leaves out the rest of this epoch.
   void next_epoch();
 
-  /// All batches that are left, of all epochs, as for (auto& batch : loader) gives them too. The iterator throws
-  /// Exception for an error; going on is next()'s. Not of a temporary, which would be gone before the first batch.
-  Range batches() &;
+  /// All batches that are left, of all epochs: for (auto& batch : loader). The iterator throws Exception for an error;
+  /// going on is next()'s.
   BatchIterator begin() &;
   std::default_sentinel_t end() const { return {}; }
-  /// The epochs that are left, each a range of batches: for (auto epoch : loader.epochs()) for (auto& batch : epoch).
+  /// The epochs that are left, each a range of batches, as above. Not of a temporary, which would end before them.
   Epochs epochs() &;
 
   /// Where this stands after the last batch that it gave: the bytes that Sequence::state() gives there.
@@ -89,7 +88,7 @@ class Loader {
   std::unique_ptr<Run> run_;
 };
 
-/// Over batches of one epoch or of all. Single pass.
+/// Over the batches of one epoch or of all. Single pass.
 class Loader::BatchIterator {
  public:
   using value_type = Batch;
@@ -107,15 +106,16 @@ class Loader::BatchIterator {
   std::optional<Batch> batch_;
 };
 
-class Loader::Range {
+/// The batches that are left of one epoch. Single pass.
+class Loader::Epoch {
  public:
-  BatchIterator begin() const { return BatchIterator(loader_, epoch_ >= 0); }
+  BatchIterator begin() const { return BatchIterator(loader_, true); }
   std::default_sentinel_t end() const { return {}; }
-  int64_t index() const { return epoch_; }  ///< Of the epoch; of all -1.
+  int64_t index() const { return epoch_; }
 
  private:
   friend class Loader;
-  Range(Loader* loader, int64_t epoch) : loader_(loader), epoch_(epoch) {}
+  Epoch(Loader* loader, int64_t epoch) : loader_(loader), epoch_(epoch) {}
   Loader* loader_;
   int64_t epoch_;
 };
@@ -125,9 +125,9 @@ class Loader::Epochs {
  public:
   class Iterator {
    public:
-    using value_type = Range;
+    using value_type = Epoch;
     using difference_type = std::ptrdiff_t;
-    Range operator*() const { return Range(loader_, epoch_); }
+    Epoch operator*() const { return Epoch(loader_, epoch_); }
     Iterator& operator++();
     void operator++(int) { ++*this; }
     bool operator==(std::default_sentinel_t) const { return epoch_ < 0; }

@@ -220,7 +220,7 @@ TEST(LoaderEpochs, AreRangesOfBatches) {
   EXPECT_EQ(all, expected);
   Loader whole(dataset, {.epochs = 3, .seed = 3});
   all.clear();
-  for (const Batch& one : whole.batches()) {
+  for (const Batch& one : whole) {
     all.push_back(fmt::format("{}/{} {}", one.epoch(), one.index(), text_of(one.element())));
   }
   EXPECT_EQ(all, expected);

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <ranges>
 #include <set>
 #include <thread>
+#include <utility>
 
 #include "headpond/engine/engine_test_internal.h"
 
@@ -44,6 +46,12 @@ int64_t uneven(int64_t x) {
   if (x % 10 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(3));
   return x;
 }
+
+// A temporary's epochs would outlive it.
+template <class L>
+concept HasEpochs = requires(L&& loader) { std::forward<L>(loader).epochs(); };
+static_assert(HasEpochs<Loader&> && !HasEpochs<Loader>);
+static_assert(std::ranges::input_range<Loader&>);
 
 TEST(Loader, GivesWhatTheSequenceGives) {
   const Dataset dataset = range(100) | shuffle() | map([](int64_t x) { return x * x; }) | batch(7);

@@ -48,7 +48,7 @@ TEST(OperatorCosts, AreInTheStatsOfALoader) {
   const Dataset dataset = range(4000) | map(&dear) | batch(20);
   Loader loader(dataset, {.threads = 2});
   std::set<std::string> seen;
-  for (const Batch& batch : loader.batches()) {
+  for (const Batch& batch : loader) {
     EXPECT_EQ(batch.size(), 1U);
     for (const StageStats& stage : loader.stats().stages) {
       for (const OperatorCost& cost : stage.operators) seen.insert(cost.op);

@@ -48,7 +48,7 @@ int64_t rows_in_place(const Dataset& numbers, int threads) {
   const auto offered = std::make_shared<Offered>();
   Loader loader(widened(numbers, offered) | batch(16), {.threads = threads});
   int64_t in_place = 0;
-  for (const Batch& batch : loader.batches()) {
+  for (const Batch& batch : loader) {
     const Tensor& rows = batch[size_t{0}];
     const std::lock_guard lock(offered->mu);
     for (int64_t r = 0; r < rows.shape()[0]; ++r) {

@@ -43,12 +43,7 @@ class FeatureGiver {
 
   Result<void> give_fixed(const PlannedFeature& planned, const FeatureList& list, const ListSize& size) const {
     std::byte* place = planned.can_have_place() ? targets_.place(planned.field) : nullptr;
-    if (list.is_missing && planned.asked.default_value) {
-      const Tensor& values = planned.default_value;
-      if (place == nullptr) return targets_.give(planned.field, values);
-      if (const size_t bytes = values.byte_size(); bytes != 0) std::memcpy(place, values.data(), bytes);
-      return {};
-    }
+    if (list.is_missing && planned.default_value) return planned.default_value->give(planned.field, place, targets_);
     const bool is_raw = planned.asked.dtype == DType::u8;
     const bool fits = is_raw ? size.count == 1 && size.characters == planned.values : size.count == planned.values;
     if (list.is_missing || !fits) return fail(wrong_values(message_, planned, -1, list, size));

@@ -2,11 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <functional>
 #include <utility>
 
-#include "headpond/base/crc32c.h"
 #include "headpond/io/feature_plan_internal.h"
 #include "headpond/io/quoted_name_internal.h"
 
@@ -68,25 +66,15 @@ uint64_t checked_values(const ExampleFeature& feature) {
   return static_cast<uint64_t>(*size);
 }
 
-Tensor repeated(const Tensor& scalar, const Shape& shape, uint64_t count) {
-  if (scalar.dtype() == DType::bytes) {
-    return Tensor::from(std::vector<std::string_view>(count, scalar.bytes_at(0)), shape);
-  }
-  Tensor tensor = Tensor::empty(scalar.dtype(), shape);
-  const size_t item = item_size(scalar.dtype());
-  for (uint64_t i = 0; i < count; ++i) std::memcpy(tensor.mutable_data() + i * item, scalar.data(), item);
-  return tensor;
-}
-
-Tensor checked_default(const ExampleFeature& feature, uint64_t values) {
-  if (!feature.default_value) return {};
+std::shared_ptr<const DefaultValue> checked_default(const ExampleFeature& feature) {
+  if (!feature.default_value) return nullptr;
   const Tensor& given = *feature.default_value;
   if (feature.kind != FeatureKind::FixedLen) refuse(feature, "a default is of FixedLen only");
   if (given.dtype() != feature.dtype || (given.rank() != 0 && !given.has_shape(feature.shape))) {
     refuse(feature, fmt::format("{}{} asked for, with a default of {}{}", name(feature.dtype),
                                 feature.shape.to_string(), name(given.dtype()), given.shape().to_string()));
   }
-  return given.has_shape(feature.shape) ? given : repeated(given, feature.shape, values);
+  return std::make_shared<const DefaultValue>(given, feature.shape);
 }
 
 // `lengths`: what else is asked of the key of the row lengths, if anything.
@@ -141,7 +129,7 @@ FeaturePlan::FeaturePlan(std::vector<ExampleFeature> features, Where where, cons
     check_dtype(feature, where);
     PlannedFeature planned;
     planned.values = checked_values(feature);
-    planned.default_value = checked_default(feature, planned.values);
+    planned.default_value = checked_default(feature);
     planned.key = keys_.add(feature.key);
     planned.field = fields_.size();
     planned.listed = feature.dtype == DType::u8 ? DType::bytes : feature.dtype;
@@ -177,10 +165,8 @@ std::string FeaturePlan::describe() const {
     const ExampleFeature& asked = feature.asked;
     fmt::format_to(std::back_inserter(text), "{}{}: {}{}{}", text.empty() ? "" : ", ", quoted_name(asked.key),
                    kKinds[static_cast<size_t>(asked.kind)], name(asked.dtype), asked.shape.to_string());
-    if (asked.default_value) {
-      const Tensor& value = feature.default_value;
-      fmt::format_to(std::back_inserter(text), " default={:08x}", crc32c({value.data(), value.byte_size()}));
-    }
+    if (feature.default_value)
+      fmt::format_to(std::back_inserter(text), " default={:08x}", feature.default_value->checksum());
     if (asked.allow_missing) text += " allow_missing";
     if (!asked.row_lengths.empty()) text += " row_lengths=" + quoted_name(asked.row_lengths);
   }

@@ -4,10 +4,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "headpond/io/default_value_internal.h"
 #include "headpond/io/example.h"
 
 namespace headpond::internal {
@@ -42,7 +44,7 @@ struct PlannedFeature {
   size_t splits_field = 0;                   ///< Of row_lengths_key: the first field, in order, with its splits.
   DType listed = DType::bytes;               ///< What its list must hold: f32, i64 or bytes.
   uint64_t values = 0;                       ///< In one tensor of asked.shape.
-  Tensor default_value;                      ///< Of asked.shape, if asked.default_value.
+  std::shared_ptr<const DefaultValue> default_value;  ///< Of asked.shape; null: none.
 
   bool can_have_place() const { return asked.kind == FeatureKind::FixedLen && asked.dtype != DType::bytes; }
 };

@@ -103,9 +103,11 @@ TEST(FeaturePlan, RepeatsAScalarDefault) {
   const FeaturePlan plan({{.key = "a", .shape = {2}, .default_value = Tensor::scalar(1.5F)},
                           {.key = "b", .dtype = bytes, .shape = {2, 1}, .default_value = Tensor::scalar("xy")}},
                          Where::features, {});
-  EXPECT_THAT(plan.features()[0].default_value.as<float>(), ElementsAre(1.5F, 1.5F));
-  EXPECT_TRUE(plan.features()[1].default_value.has_shape({2, 1}));
-  EXPECT_EQ(plan.features()[1].default_value.bytes_at(1), "xy");
+  std::vector<Tensor> out(2);
+  for (size_t i = 0; i < 2; ++i) ASSERT_TRUE(plan.features()[i].default_value->give(i, nullptr, {{}, out}));
+  EXPECT_THAT(out[0].as<float>(), ElementsAre(1.5F, 1.5F));
+  EXPECT_TRUE(out[1].has_shape({2, 1}));
+  EXPECT_EQ(out[1].bytes_at(1), "xy");
 }
 
 TEST(FeaturePlan, TakesOnlySequencesAndRowsFromLists) {

@@ -8,7 +8,6 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "headpond/base/crc32c.h"
 #include "headpond/io/feature_plan_internal.h"
 #include "headpond/io/json_values_internal.h"
 #include "headpond/io/quoted_name_internal.h"
@@ -19,7 +18,8 @@ class internal::JsonPlan {
  public:
   JsonPlan(std::vector<JsonField> fields, const JsonLimits& given) : limits(given) {
     for (JsonField& field : fields) {
-      asked.push_back(checked_field(std::move(field)));
+      defaults.push_back(checked_default(field));
+      asked.push_back(std::move(field));
       const JsonField& known = asked.back();
       if (keys.add(known.key) + 1 != asked.size()) {
         throw Exception(Error(ErrorKind::InvalidArgument, fmt::format("key {}: twice", quoted_name(known.key))));
@@ -30,17 +30,18 @@ class internal::JsonPlan {
 
   std::string describe() const {
     std::string text;
-    for (const JsonField& field : asked) {
+    for (size_t i = 0; i < asked.size(); ++i) {
+      const JsonField& field = asked[i];
       fmt::format_to(std::back_inserter(text), "{}{}: {}{}", text.empty() ? "" : ", ", quoted_name(field.key),
                      name(field.dtype), field.shape.to_string());
-      if (!field.default_value) continue;
-      const Tensor& value = *field.default_value;
-      text += fmt::format(" default={}{:08x}", value.shape().to_string(), crc32c({value.data(), value.byte_size()}));
+      if (!defaults[i]) continue;
+      text += fmt::format(" default={}{:08x}", field.default_value->shape().to_string(), defaults[i]->checksum());
     }
     return text;
   }
 
   std::vector<JsonField> asked;
+  std::vector<std::shared_ptr<const DefaultValue>> defaults;  // Of each, or null.
   KeyTable keys;
   Spec spec;
   JsonLimits limits;
@@ -84,7 +85,7 @@ class Events {
  public:
   Events(const JsonPlan& plan, std::string_view text) : plan_(plan), text_(text), seen_(text.data()) {
     values_.reserve(plan.asked.size());
-    for (const JsonField& field : plan.asked) values_.emplace_back(field);
+    for (size_t i = 0; i < plan.asked.size(); ++i) values_.emplace_back(plan.asked[i], plan.defaults[i].get());
     if (text.starts_with(kByteOrderMark)) end_ = kByteOrderMark.size();
   }
 

@@ -29,33 +29,21 @@ void check_shape(const JsonField& field) try {
   refuse(field, exception.error().message());
 }
 
-Tensor repeated(const Tensor& scalar, const Shape& shape) {
-  const auto count = static_cast<size_t>(*shape.size());
-  if (scalar.dtype() == DType::bytes) {
-    return Tensor::from(std::vector<std::string_view>(count, scalar.bytes_at(0)), shape);
-  }
-  Tensor tensor = Tensor::empty(scalar.dtype(), shape);
-  const size_t item = item_size(scalar.dtype());
-  for (size_t i = 0; i < count; ++i) std::memcpy(tensor.mutable_data() + i * item, scalar.data(), item);
-  return tensor;
-}
-
 }  // namespace
 
-JsonField checked_field(JsonField field) {
+std::shared_ptr<const DefaultValue> checked_default(const JsonField& field) {
   if (field.dtype != DType::bytes && !is_written_as_number(field.dtype)) {
     refuse(field, fmt::format("{} is not read from text", name(field.dtype)));
   }
   check_shape(field);
-  if (!field.default_value) return field;
+  if (!field.default_value) return nullptr;
   const Tensor& given = *field.default_value;
   const bool fills = given.rank() == 0 && field.shape.is_full();
   if (given.dtype() != field.dtype || (!fills && !field.shape.admits(given.shape()))) {
     refuse(field, fmt::format("{}{} asked for, with a default of {}{}", name(field.dtype), field.shape.to_string(),
                               name(given.dtype()), given.shape().to_string()));
   }
-  if (fills) field.default_value = repeated(given, field.shape);
-  return field;
+  return std::make_shared<const DefaultValue>(given, field.shape);
 }
 
 void JsonValues::begin() {
@@ -159,15 +147,14 @@ Tensor JsonValues::tensor() const {
 }
 
 Result<void> JsonValues::give(size_t number, const FieldTargets& targets) const {
-  if (!is_there_ && !field_->default_value) {
+  if (!is_there_ && default_ == nullptr) {
     return fail(ErrorKind::InvalidArgument, expected() + " expected, and it has no default");
   }
   const bool can_have_place = field_->shape.is_full() && field_->dtype != DType::bytes;
   std::byte* const place = can_have_place ? targets.place(number) : nullptr;
-  if (place == nullptr) return targets.give(number, is_there_ ? tensor() : *field_->default_value);
-  const std::byte* const from = is_there_ ? numbers_.data() : field_->default_value->data();
-  const size_t bytes = is_there_ ? numbers_.size() : field_->default_value->byte_size();
-  if (bytes != 0) std::memcpy(place, from, bytes);
+  if (!is_there_) return default_->give(number, place, targets);
+  if (place == nullptr) return targets.give(number, tensor());
+  if (!numbers_.empty()) std::memcpy(place, numbers_.data(), numbers_.size());
   return {};
 }
 

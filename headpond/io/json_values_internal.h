@@ -4,24 +4,24 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "headpond/io/field_targets_internal.h"
+#include "headpond/io/default_value_internal.h"
 #include "headpond/io/json_lines.h"
 
 namespace headpond::internal {
 
-/// Throws Exception(InvalidArgument) for a field that contradicts itself; else the field with a default, if it has one,
-/// of all values.
-JsonField checked_field(JsonField field);
+/// Throws Exception(InvalidArgument) for a field that contradicts itself; else its default, or null.
+std::shared_ptr<const DefaultValue> checked_default(const JsonField& field);
 
 /// Takes the parts of a value in the order of the text. Each call returns what is wrong with it, or an empty text.
 class JsonValues {
  public:
-  /// `field` was checked and outlives this.
-  explicit JsonValues(const JsonField& field) : field_(&field) {}
+  /// `field` was checked, `otherwise` is its default or null; both outlive this.
+  JsonValues(const JsonField& field, const DefaultValue* otherwise) : field_(&field), default_(otherwise) {}
 
   /// The key is here, perhaps again.
   void begin();
@@ -46,6 +46,7 @@ class JsonValues {
   Tensor tensor() const;
 
   const JsonField* field_;
+  const DefaultValue* default_;
   bool is_there_ = false;
   std::vector<int64_t> counts_ = {};  // Of what is in each array that is open.
   int64_t rows_ = 0;                  // In the outermost array, once it is closed.

@@ -18,8 +18,8 @@ Result<Tensor> given(const JsonValues& values) {
 }
 
 TEST(JsonValues, FillsAShapeInTheOrderOfTheText) {
-  const JsonField field = checked_field({.key = "k", .dtype = i32, .shape = {2, 2}});
-  JsonValues values(field);
+  const JsonField field = {.key = "k", .dtype = i32, .shape = {2, 2}};
+  JsonValues values(field, checked_default(field).get());
   values.begin();
   EXPECT_EQ(values.open_array(), "");
   for (const char* const row : {"12", "34"}) {
@@ -34,8 +34,8 @@ TEST(JsonValues, FillsAShapeInTheOrderOfTheText) {
 }
 
 TEST(JsonValues, SaysWhatIsExpectedWhereSomethingElseIs) {
-  const JsonField field = checked_field({.key = "k", .dtype = f32, .shape = {kUnknown, 2}});
-  JsonValues values(field);
+  const JsonField field = {.key = "k", .dtype = f32, .shape = {kUnknown, 2}};
+  JsonValues values(field, checked_default(field).get());
   values.begin();
   EXPECT_EQ(values.number("1"), "float32[?,2] expected, found the number '1'");
   EXPECT_EQ(values.object(), "float32[?,2] expected, found an object");
@@ -50,8 +50,8 @@ TEST(JsonValues, SaysWhatIsExpectedWhereSomethingElseIs) {
 }
 
 TEST(JsonValues, TheKeysLastValueCounts) {
-  const JsonField field = checked_field({.key = "k", .dtype = bytes});
-  JsonValues values(field);
+  const JsonField field = {.key = "k", .dtype = bytes};
+  JsonValues values(field, checked_default(field).get());
   for (const char* text : {"first", "second"}) {
     values.begin();
     ASSERT_EQ(values.text(text), "");
@@ -63,11 +63,12 @@ TEST(JsonValues, TheKeysLastValueCounts) {
 }
 
 TEST(JsonValues, AScalarDefaultIsOfEveryValue) {
-  const JsonField field = checked_field({.key = "k", .shape = {3}, .default_value = Tensor::scalar(0.5F)});
-  EXPECT_THAT(given(JsonValues(field)).value().as<float>(), testing::ElementsAre(0.5F, 0.5F, 0.5F));
+  const JsonField field = {.key = "k", .shape = {3}, .default_value = Tensor::scalar(0.5F)};
+  const auto otherwise = checked_default(field);
+  EXPECT_THAT(given(JsonValues(field, otherwise.get())).value().as<float>(), testing::ElementsAre(0.5F, 0.5F, 0.5F));
   std::array<float, 3> row = {};
   std::byte* const place = reinterpret_cast<std::byte*>(row.data());
-  ASSERT_TRUE(JsonValues(field).give(0, {{&place, 1}, {}}));
+  ASSERT_TRUE(JsonValues(field, otherwise.get()).give(0, {{&place, 1}, {}}));
   EXPECT_EQ(row[2], 0.5F);
 }
 

@@ -26,7 +26,7 @@ Dataset drawn(const Dataset& source) {
 std::vector<Parameters> all_draws(const Dataset& dataset, size_t first_field) {
   std::vector<Parameters> all;
   Loader loader(dataset | batch(1000), {.epochs = kEpochs, .seed = kSeed, .threads = 8});
-  for (const Batch& taken : loader.batches()) {
+  for (const Batch& taken : loader) {
     for (size_t op = 0; op < 2; ++op) {
       for (size_t row = 0; row < static_cast<size_t>(taken[0].dim(0)); ++row) {
         Parameters& one = all.emplace_back();
@@ -80,7 +80,7 @@ int64_t disagreeing_pairs() {
   };
   int64_t found = 0;
   Loader loader(zip({branch("image"), branch("mask")}) | batch(1000), {.epochs = kEpochs, .seed = kSeed, .threads = 8});
-  for (const Batch& taken : loader.batches()) {
+  for (const Batch& taken : loader) {
     const auto image = taken["image"].as<int64_t>(), mask = taken["mask"].as<int64_t>();
     for (size_t i = 0; i < image.size(); ++i) found += image[i] != mask[i] ? 1 : 0;
   }
@@ -91,7 +91,7 @@ int64_t disagreeing_pairs() {
 bool fixed_on_request() {
   std::array<uint64_t, kEpochs> sums{};
   Loader loader(drawn(range(1000)) | cache() | batch(100), {.epochs = kEpochs, .seed = kSeed});
-  for (const Batch& taken : loader.batches()) {
+  for (const Batch& taken : loader) {
     uint64_t& sum = sums[static_cast<size_t>(taken.epoch())];
     sum = digest(sum, taken.element());
   }

@@ -47,7 +47,7 @@ Dataset stream(int64_t count) {
 void classes(const Step& order, uint64_t seed, JsonWriter& figures) {
   Loader loader(labels() | order | batch(64), {.seed = seed});
   figures.key("classes").begin_array();
-  for (const Batch& labels_of : loader.batches()) {
+  for (const Batch& labels_of : loader) {
     std::vector<int64_t> counts(kClasses);
     for (const int64_t label : labels_of[0].as<int64_t>()) ++counts[static_cast<size_t>(label)];
     figures.begin_array();
@@ -101,7 +101,7 @@ void displacement(const Dataset& numbers, int64_t count, const char* name, JsonW
   std::vector<bool> seen(static_cast<size_t>(count));
   double sum = 0;
   int64_t most = 0, place = 0, once = 0;
-  for (const Batch& taken : loader.batches()) {
+  for (const Batch& taken : loader) {
     for (const int64_t x : taken[0].as<int64_t>()) {
       const int64_t moved = std::abs(x - place++);
       sum += static_cast<double>(moved);
@@ -120,7 +120,7 @@ void memory(const Run& run, JsonWriter& figures) {
   const Dataset all = records();
   Loader loader((run.mode == "memory_shuffled" ? all | shuffle() : all) | batch(1000));
   uint64_t sum = 0;
-  for (const Batch& taken : loader.batches()) sum = digest(sum, taken.element());
+  for (const Batch& taken : loader) sum = digest(sum, taken.element());
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   figures.member("peak_kib", int64_t{usage.ru_maxrss}).member("digest", hex(sum));

@@ -49,7 +49,7 @@ Outcome load(const Costs& costs, const LoaderOptions& options, bool one_by_one) 
   Outcome outcome;
   const int64_t began = now_ns();
   Loader loader(samples(costs), options);
-  for (const Batch& taken : loader.batches()) {
+  for (const Batch& taken : loader) {
     if (one_by_one) outcome.sum = digest(outcome.sum, taken.element());
     for (const int64_t sample : taken["sample"].as<int64_t>())
       outcome.unordered += mix(3, static_cast<uint64_t>(sample));
