@@ -46,7 +46,7 @@ struct Sequence::Run {
           return std::optional(std::move(out));
         case Got::error:
           return fail(context.error);
-        case Got::later:
+        case Got::pending:
           continue;
         default:
           ++epoch;

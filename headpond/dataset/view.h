@@ -13,9 +13,9 @@
 
 namespace headpond {
 
-/// What asking for an element gives. later: an input has nothing yet; ask again, nothing is lost. Only an Iterator
-/// gives end or later, only a View gives hole. error: the text is in Context::error; the next element may still come.
-enum class Got : uint8_t { value, hole, end, error, later };
+/// What a request for an element gives. pending: an input has nothing yet; ask again, nothing is lost. Only an Iterator
+/// gives end or pending, only a View gives hole. error: the text is in Context::error; the next element may still come.
+enum class Got : uint8_t { value, hole, end, error, pending };
 
 /// A place that the caller would like a field to be written to: a row of a batch.
 struct Offer {

@@ -45,13 +45,13 @@ class AheadWindow final : public Window {
     for (Got got = Got::value; got == Got::value && !input_ended_ && std::cmp_less(taken->items.size(), rows);) {
       Taken::Item item;
       got = item.got = next(context, item.element);
-      if (got == Got::later) break;
+      if (got == Got::pending) break;
       if (got == Got::error) item.error = std::move(context.error);
       input_ended_ = !has_place(item) || got == Got::end;
       taken->items.push_back(std::move(item));
       if (now_ns() - began > kLongEnoughNs) break;
     }
-    if (taken->items.empty()) return Got::later;
+    if (taken->items.empty()) return Got::pending;
     const bool has_end = taken->items.back().got == Got::end;
     taken->elements = static_cast<int64_t>(taken->items.size()) - (has_end ? 1 : 0);
     taken->size = stage_.chain.empty() ? 0 : static_cast<int64_t>(taken->items.size());

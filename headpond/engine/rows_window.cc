@@ -233,7 +233,7 @@ class RowsWindow final : public Window {
     auto rows = std::make_shared<Rows>();
     rows->elements = 1;
     rows->got = gathered_->next(context, rows->batch);
-    if (rows->got == Got::later) return Got::later;
+    if (rows->got == Got::pending) return Got::pending;
     if (rows->got == Got::error) {
       rows->error = std::move(context.error);
       good_in_a_row_ = 0;

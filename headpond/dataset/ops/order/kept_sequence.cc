@@ -16,12 +16,12 @@ class KeptIterator final : public Iterator {
     while (true) {
       const Got known = kept_.get(next_, out);
       if (known == Got::value) ++next_;
-      if (known != Got::later) return known;
+      if (known != Got::pending) return known;
       if (!input_) input_ = feed_.open(node_, binding_);
       Element element;
       const Got got = input_->next(context, element);
       if (got == Got::end) kept_.end(read_);
-      if (got == Got::end || got == Got::later) return got;
+      if (got == Got::end || got == Got::pending) return got;
       const int64_t i = read_++;
       if (got == Got::value && context.may_keep()) {
         own_memory(element);
@@ -53,7 +53,7 @@ Got KeptSequence::get(int64_t i, Element& out) const {
     out = elements_[static_cast<size_t>(i)];
     return Got::value;
   }
-  return complete_ ? Got::end : Got::later;
+  return complete_ ? Got::end : Got::pending;
 }
 
 void KeptSequence::keep(int64_t i, const Element& element) {

@@ -14,7 +14,7 @@ namespace headpond::internal {
 /// The elements from the first one up to where somebody came, or to the first error. Thread-safe.
 class KeptSequence {
  public:
-  /// value; end iff the input ended there; later: not kept.
+  /// value; end iff the input ended there; pending: not kept.
   Got get(int64_t i, Element& out) const;
   /// Keeps `element` iff it is the next one.
   void keep(int64_t i, const Element& element);

@@ -10,9 +10,9 @@ Element element_of(int64_t value) { return {Tensor::scalar(value)}; }
 TEST(KeptSequence, KeepsTheNextOneOnly) {
   KeptSequence kept;
   Element out;
-  EXPECT_EQ(kept.get(0, out), Got::later);
+  EXPECT_EQ(kept.get(0, out), Got::pending);
   kept.keep(1, element_of(1));
-  EXPECT_EQ(kept.get(1, out), Got::later);
+  EXPECT_EQ(kept.get(1, out), Got::pending);
   kept.keep(0, element_of(0));
   kept.keep(0, element_of(9));
   EXPECT_EQ(kept.get(0, out), Got::value);
@@ -24,7 +24,7 @@ TEST(KeptSequence, EndsWhereAllIsKept) {
   Element out;
   kept.keep(0, element_of(0));
   kept.end(2);  // Something before that end was an error.
-  EXPECT_EQ(kept.get(1, out), Got::later);
+  EXPECT_EQ(kept.get(1, out), Got::pending);
   kept.end(1);
   EXPECT_EQ(kept.get(1, out), Got::end);
 }

@@ -49,7 +49,7 @@ class ZipIterator final : public Iterator {
     for (; turn_ < inputs_.size(); ++turn_) {
       held_[turn_].clear();  // It may be of a row that failed.
       const Got got = inputs_[turn_]->next(context, held_[turn_]);
-      if (got == Got::end || got == Got::later) return got;
+      if (got == Got::end || got == Got::pending) return got;
       if (got == Got::error && !error_) error_ = std::move(context.error);
     }
     turn_ = 0;
@@ -59,7 +59,8 @@ class ZipIterator final : public Iterator {
     for (Element& in : held_) append(in, out);
     return Got::value;
   }
-  /// REQUIRES: the last next(), if any, did not give later. A row that the end cut is left out: that input ends again.
+  /// REQUIRES: the last next(), if any, did not give pending. A row that the end cut is left out: that input ends
+  /// again.
   void visit_state(StateVisitor& visitor) override {
     for (const auto& input : inputs_) input->visit_state(visitor);
   }
