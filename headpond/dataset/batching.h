@@ -27,7 +27,7 @@ class Batching : public Node {
   /// some batch.
   virtual Error check(const Element* first, int64_t number, const Element& row) const = 0;
   /// Appends the fields of the batch to `out`. REQUIRES: each row was checked; there is one. May throw.
-  virtual void stack(std::span<const Element> rows, Context& context, Offers offers, Element& out) const = 0;
+  virtual void stack(std::span<const Element> rows, Context& context, OutputSlots outputs, Element& out) const = 0;
 
   /// check, with this operator and the row's place in front.
   Error check_row(const Element* first, int64_t number, const Element& row) const;

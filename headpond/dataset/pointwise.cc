@@ -13,12 +13,12 @@ class PointView final : public View {
   PointView(const Pointwise& node, const Binding& binding)
       : node_(node), input_(node.input().bind(binding)), draws_(node.random_key(binding)) {}
 
-  Got at(int64_t i, Context& context, Offers offers, Element& out) const override {
+  Got at(int64_t i, Context& context, OutputSlots outputs, Element& out) const override {
     Element in;
     const Got got = input_->at(i, context, {}, in);
-    return got == Got::value ? node_.run(in, draws_, context, offers, out) : got;
+    return got == Got::value ? node_.run(in, draws_, context, outputs, out) : got;
   }
-  bool fill(std::span<const int64_t> positions, Context& context, Offers columns, uint64_t* keys) const override {
+  bool fill(std::span<const int64_t> positions, Context& context, OutputSlots columns, uint64_t* keys) const override {
     try {
       return node_.fill(*input_, positions, draws_, context, columns, keys);
     } catch (...) {
@@ -64,16 +64,16 @@ std::unique_ptr<Iterator> Pointwise::iterate(const Binding& binding, Feed& feed)
   return std::make_unique<PointIterator>(*this, binding, feed);
 }
 
-bool Pointwise::fill(const View&, std::span<const int64_t>, RandomKey, Context&, Offers, uint64_t*) const {
+bool Pointwise::fill(const View&, std::span<const int64_t>, RandomKey, Context&, OutputSlots, uint64_t*) const {
   return false;
 }
 
-Got Pointwise::run(Element& in, RandomKey draws, Context& context, Offers offers, Element& out) const {
+Got Pointwise::run(Element& in, RandomKey draws, Context& context, OutputSlots outputs, Element& out) const {
   const uint64_t key = in.key;
   const Origin origin = in.origin;
   Got got = Got::error;
   try {
-    got = apply(in, draws, context, offers, out);
+    got = apply(in, draws, context, outputs, out);
   } catch (...) {
     context.error = current_exception_error();
   }

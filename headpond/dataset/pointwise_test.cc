@@ -18,7 +18,7 @@ using testing::HasSubstr;
 class Odd final : public Pointwise {
  public:
   explicit Odd(const Node::Ref& input) : Pointwise(facts_of(input)) {}
-  Got apply(Element& in, RandomKey, Context& context, Offers, Element& out) const override {
+  Got apply(Element& in, RandomKey, Context& context, OutputSlots, Element& out) const override {
     const int64_t value = in[size_t{0}].as<int64_t>()[0];
     out = std::move(in);
     out.key = 99;
@@ -43,7 +43,7 @@ Step odd() {
 class Draw final : public Pointwise {
  public:
   explicit Draw(const Node::Ref& input) : Pointwise(facts_of(input)) {}
-  Got apply(Element& in, RandomKey draws, Context&, Offers, Element& out) const override {
+  Got apply(Element& in, RandomKey draws, Context&, OutputSlots, Element& out) const override {
     out.append(Tensor::scalar(static_cast<int64_t>(Random(draws, in.key).u32())));
     return Got::value;
   }

@@ -15,14 +15,14 @@ class Numbers final : public SourceFile {
  public:
   Numbers(int64_t first, int64_t size, int64_t bad = -1) : first_(first), size_(size), bad_(bad) {}
   int64_t size() const override { return size_; }
-  Got at(int64_t i, Context& context, Offers, Element& out) const override {
+  Got at(int64_t i, Context& context, OutputSlots, Element& out) const override {
     if (i == bad_) return context.fail(Error(ErrorKind::DataLoss, "smudged"));
     out.append(Tensor::scalar(first_ + i));
     return Got::value;
   }
-  bool fill(int64_t i, Context&, std::span<std::byte* const> places) const override {
+  bool fill(int64_t i, Context&, std::span<std::byte* const> targets) const override {
     const int64_t value = first_ + i;
-    std::memcpy(places[0], &value, sizeof(value));
+    std::memcpy(targets[0], &value, sizeof(value));
     return i != bad_;
   }
   bool fills() const override { return true; }

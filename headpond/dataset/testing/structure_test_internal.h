@@ -90,7 +90,7 @@ class EpochNode final : public Node {
     class EpochView final : public View {
      public:
       explicit EpochView(uint64_t epoch) : epoch_(epoch) {}
-      Got at(int64_t i, Context&, Offers, Element& out) const override {
+      Got at(int64_t i, Context&, OutputSlots, Element& out) const override {
         out.append(Tensor::scalar(static_cast<int64_t>(epoch_)));
         out.key = static_cast<uint64_t>(i);
         return Got::value;

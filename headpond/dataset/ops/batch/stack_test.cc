@@ -74,9 +74,9 @@ TEST(Stack, TakesRowsThatWereWrittenInPlaceAsTheyAre) {
   Stack stack(spec, 2, context, {}, out);
   for (int r = 0; r < 2; ++r) {
     Element row;
-    std::byte* const place = context.make(row, stack.places(), DType::f32, {8});
-    EXPECT_EQ(place, stack.places()[0].place);
-    std::fill_n(reinterpret_cast<float*>(place), 8, static_cast<float>(r));
+    std::byte* const to = context.make(row, stack.row_outputs(), DType::f32, {8});
+    EXPECT_EQ(to, stack.row_outputs()[0].data);
+    std::fill_n(reinterpret_cast<float*>(to), 8, static_cast<float>(r));
     row.append(Tensor::scalar(r == 0 ? "a" : "b"));
     row.append(floats({static_cast<float>(r)}));
     EXPECT_FALSE(stack.first() == nullptr ? Error() : check_same_shapes(*stack.first(), r, row));

@@ -18,9 +18,9 @@ class AddNoise final : public internal::Pointwise {
   AddNoise(Node::Facts facts, size_t index, float stddev)
       : Pointwise(std::move(facts)), index_(index), stddev_(stddev) {}
 
-  Got apply(Element& in, RandomKey draws, Context& context, Offers offers, Element& out) const override {
+  Got apply(Element& in, RandomKey draws, Context& context, OutputSlots outputs, Element& out) const override {
     const std::span<const float> from = in[index_].as<float>();
-    const Offers own = index_ < offers.size() ? offers.subspan(index_, 1) : Offers();
+    const OutputSlots own = index_ < outputs.size() ? outputs.subspan(index_, 1) : OutputSlots();
     Element noisy;
     auto* const to = reinterpret_cast<float*>(context.make(noisy, own, DType::f32, in[index_].shape()));
     add(from, to, draws, in.key);
@@ -28,11 +28,11 @@ class AddNoise final : public internal::Pointwise {
     out = std::move(in);
     return Got::value;
   }
-  bool fill(const View& view, std::span<const int64_t> positions, RandomKey draws, Context& context, Offers columns,
-            uint64_t* keys) const override {
+  bool fill(const View& view, std::span<const int64_t> positions, RandomKey draws, Context& context,
+            OutputSlots columns, uint64_t* keys) const override {
     const auto values = static_cast<size_t>(spec()[index_].shape.size().value_or(0));
     const auto add_each = [&](size_t first, std::span<const uint64_t> drawn) {
-      float* at = reinterpret_cast<float*>(columns[index_].place) + first * values;
+      float* at = reinterpret_cast<float*>(columns[index_].data) + first * values;
       for (const uint64_t key : drawn) {
         add({at, values}, at, draws, key);
         at += values;

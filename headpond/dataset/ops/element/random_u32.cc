@@ -24,19 +24,19 @@ Node::Facts facts_of(const Node::Ref& input, const RandomOptions& options) {
 class RandomU32 final : public internal::Pointwise {
  public:
   RandomU32(const Node::Ref& input, const RandomOptions& options) : Pointwise(facts_of(input, options)) {}
-  Got apply(Element& in, RandomKey draws, Context&, Offers, Element& out) const override {
+  Got apply(Element& in, RandomKey draws, Context&, OutputSlots, Element& out) const override {
     const uint32_t word = Random(draws, in.key).u32();
     out = std::move(in);
     out.append(Tensor::scalar(word));
     return Got::value;
   }
-  bool fill(const View& view, std::span<const int64_t> positions, RandomKey draws, Context& context, Offers columns,
-            uint64_t* keys) const override {
-    const Offers below = internal::take_first(columns, spec().size() - 1);
+  bool fill(const View& view, std::span<const int64_t> positions, RandomKey draws, Context& context,
+            OutputSlots columns, uint64_t* keys) const override {
+    const OutputSlots below = internal::take_first(columns, spec().size() - 1);
     const auto draw = [&](size_t first, std::span<const uint64_t> drawn) {
       for (size_t r = 0; r < drawn.size(); ++r) {
         const uint32_t word = Random(draws, drawn[r]).u32();
-        std::memcpy(columns[0].place + (first + r) * sizeof(word), &word, sizeof(word));
+        std::memcpy(columns[0].data + (first + r) * sizeof(word), &word, sizeof(word));
       }
     };
     return internal::fill_with_keys(view, positions, context, below, keys, draw);

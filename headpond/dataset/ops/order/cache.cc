@@ -15,9 +15,9 @@ class CacheView final : public View {
  public:
   CacheView(std::shared_ptr<const View> input, internal::KeptEntries& kept) : input_(std::move(input)), kept_(kept) {}
 
-  Got at(int64_t i, Context& context, Offers offers, Element& out) const override {
+  Got at(int64_t i, Context& context, OutputSlots outputs, Element& out) const override {
     const internal::KeptEntry* entry = kept_.find(i);
-    if (entry == nullptr && !context.may_keep()) return input_->at(i, context, offers, out);
+    if (entry == nullptr && !context.may_keep()) return input_->at(i, context, outputs, out);
     if (entry == nullptr) {
       internal::KeptEntry made;
       made.got = input_->at(i, context, {}, made.element);

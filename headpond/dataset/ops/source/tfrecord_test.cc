@@ -145,13 +145,13 @@ TEST_F(TFRecord, TellsWhenTheFileIsCutBehindTheBackOfWhoReadsAColumn) {
   const auto bound = view->bind({});
   std::array<std::string_view, 2> texts;
   const FieldSpec field = {"", DType::bytes, {}};
-  const Offer column = {reinterpret_cast<std::byte*>(texts.data()), &field};
+  const OutputSlot column = {reinterpret_cast<std::byte*>(texts.data()), &field};
   const std::vector<int64_t> positions = {0, 1};
   Context context;
-  ASSERT_TRUE(bound->fill(positions, context, Offers(&column, 1), nullptr));
+  ASSERT_TRUE(bound->fill(positions, context, OutputSlots(&column, 1), nullptr));
   EXPECT_EQ(texts[1], std::string(100, 'y'));
   EXPECT_TRUE(context.lent_is_whole()) << "control";
-  ASSERT_TRUE(bound->fill(positions, context, Offers(&column, 1), nullptr));
+  ASSERT_TRUE(bound->fill(positions, context, OutputSlots(&column, 1), nullptr));
   std::filesystem::resize_file(path, 200);  // Within the page: no signal, zeros instead.
   EXPECT_NE(texts[1], std::string(100, 'y'));
   EXPECT_FALSE(context.lent_is_whole());

@@ -18,18 +18,18 @@ class ZipView final : public View {
   ZipView(const Node& node, const Binding& binding) : node_(node) {
     for (const Node::Ref& input : node.facts().inputs) inputs_.push_back(input->bind(binding));
   }
-  Got at(int64_t i, Context& context, Offers offers, Element& out) const override {
+  Got at(int64_t i, Context& context, OutputSlots outputs, Element& out) const override {
     Element in;
     for (size_t k = 0; k < inputs_.size(); ++k) {
-      const Offers own = internal::take_first(offers, node_.input(k).spec().size());
+      const OutputSlots own = internal::take_first(outputs, node_.input(k).spec().size());
       if (const Got got = inputs_[k]->at(i, context, own, k == 0 ? out : in); got != Got::value) return got;
       append(in, out);
     }
     return Got::value;
   }
-  bool fill(std::span<const int64_t> positions, Context& context, Offers columns, uint64_t* keys) const override {
+  bool fill(std::span<const int64_t> positions, Context& context, OutputSlots columns, uint64_t* keys) const override {
     for (size_t k = 0; k < inputs_.size(); ++k) {
-      const Offers own = internal::take_first(columns, node_.input(k).spec().size());
+      const OutputSlots own = internal::take_first(columns, node_.input(k).spec().size());
       if (!inputs_[k]->fill(positions, context, own, k == 0 ? keys : nullptr)) return false;
     }
     return true;
