@@ -48,7 +48,7 @@ class Context {
   }
   /// Appends a field to `out`, and returns where its values belong: the field's output slot if that has this dtype
   /// and shape, else a pooled buffer. All bytes must be written. Not for dtype bytes.
-  std::byte* make(Element& out, OutputSlots outputs, DType dtype, const Shape& shape);
+  std::byte* allocate_output(Element& out, OutputSlots outputs, DType dtype, const Shape& shape);
   /// For who fills a column with texts out of a mapped file: `tail` is a text's end or what stands behind it, and not
   /// all zeros unless the file was cut before it; it lives as long as the view.
   void lend(std::span<const std::byte> tail) { lent_.push_back(tail); }

@@ -16,19 +16,20 @@ TEST(Context, WritesAFieldToTheOutputSlotIffItFits) {
   const std::array<OutputSlot, 1> outputs = {OutputSlot{memory.data(), &pair}};
   Context context;
   Element fits, other_dtype, other_shape, second;
-  EXPECT_EQ(context.make(fits, outputs, DType::f32, {2}), memory.data());
+  EXPECT_EQ(context.allocate_output(fits, outputs, DType::f32, {2}), memory.data());
   EXPECT_EQ(fits[size_t{0}].data(), memory.data());
-  EXPECT_NE(context.make(other_dtype, outputs, DType::i32, {2}), memory.data());
-  EXPECT_NE(context.make(other_shape, outputs, DType::f32, {1, 2}), memory.data());
+  EXPECT_NE(context.allocate_output(other_dtype, outputs, DType::i32, {2}), memory.data());
+  EXPECT_NE(context.allocate_output(other_shape, outputs, DType::f32, {1, 2}), memory.data());
   second.append(Tensor::scalar(1));
-  EXPECT_NE(context.make(second, outputs, DType::f32, {2}), memory.data()) << "the output is for the first field";
+  EXPECT_NE(context.allocate_output(second, outputs, DType::f32, {2}), memory.data())
+      << "the output is for the first field";
 }
 
 TEST(Context, GivesThePlaceOfSmallAndLargeFields) {
   Context context;
   for (const int64_t count : {0, 1, 4, 5, 1000}) {
     Element out;
-    std::byte* const memory = context.make(out, {}, DType::f32, {count});
+    std::byte* const memory = context.allocate_output(out, {}, DType::f32, {count});
     EXPECT_EQ(memory, out[size_t{0}].data()) << count;
   }
 }

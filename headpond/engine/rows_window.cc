@@ -147,7 +147,7 @@ class RowsWindow final : public Window {
     rows.has_memory = in_place_;
     if (!in_place_) return rows.loose.resize(static_cast<size_t>(rows.size));
     for (const FieldSpec& field : rows_) {
-      context.make(rows.batch, {}, field.dtype, field.shape.stacked(rows.size));
+      context.allocate_output(rows.batch, {}, field.dtype, field.shape.stacked(rows.size));
     }
     // Only now: a small tensor lives inside the element, which moves it when it grows.
     for (size_t i = 0; i < rows_.size(); ++i) rows.outputs.push_back({rows.batch[i].mutable_data(), &rows_[i]});

@@ -31,7 +31,7 @@ class Widen final : public Pointwise {
       const std::lock_guard lock(seen_->mu);
       seen_->by_value[x] = outputs.empty() ? nullptr : outputs[0].data;
     }
-    std::byte* const to = context.make(out, outputs, DType::i64, {kWide});
+    std::byte* const to = context.allocate_output(out, outputs, DType::i64, {kWide});
     std::fill_n(reinterpret_cast<int64_t*>(to), kWide, x);
     return Got::value;
   }

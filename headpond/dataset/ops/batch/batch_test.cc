@@ -135,7 +135,7 @@ class Writes final : public Node {
   std::shared_ptr<const View> bind(const Binding&) const override {
     class Writing final : public View {
       Got at(int64_t i, Context& context, OutputSlots outputs, Element& out) const override {
-        std::byte* const to = context.make(out, outputs, DType::u8, {32});
+        std::byte* const to = context.allocate_output(out, outputs, DType::u8, {32});
         EXPECT_EQ(outputs.size(), 1U);
         EXPECT_EQ(to, outputs[0].data);
         std::memset(to, static_cast<int>(i), 32);

@@ -40,7 +40,7 @@ class PaddedBatch final : public internal::Batching {
         out.append(Tensor::from(std::span<const std::string_view>(values), all));
         continue;
       }
-      std::byte* to = context.make(out, outputs, dtype, all);
+      std::byte* to = context.allocate_output(out, outputs, dtype, all);
       for (const Element& row : rows) {
         write_padded(row[i], shape, fields_[i].value, to);
         to += static_cast<size_t>(*shape.size()) * item_size(dtype);

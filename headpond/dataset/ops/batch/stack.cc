@@ -67,7 +67,7 @@ void stack_field(std::span<const Element> rows, size_t field, Context& context, 
     out.append(stack_texts(rows, field, shape));
     return;
   }
-  std::byte* to = context.make(out, outputs, first.dtype(), shape);
+  std::byte* to = context.allocate_output(out, outputs, first.dtype(), shape);
   const size_t row_bytes = first.byte_size();
   if (row_bytes == 0) return;
   for (const Element& row : rows) {
@@ -81,7 +81,7 @@ Stack::Stack(const Spec& spec, int64_t count, Context& context, OutputSlots outp
   for (const FieldSpec& field : spec) {
     row_outputs_.push_back({nullptr, &field});
     if (field.dtype != DType::bytes && field.shape.is_full()) {
-      row_outputs_.back().data = context.make(out, outputs, field.dtype, field.shape.stacked(count));
+      row_outputs_.back().data = context.allocate_output(out, outputs, field.dtype, field.shape.stacked(count));
     } else {
       out.append(Tensor());
       has_loose_ = true;

@@ -74,7 +74,7 @@ TEST(Stack, TakesRowsThatWereWrittenInPlaceAsTheyAre) {
   Stack stack(spec, 2, context, {}, out);
   for (int r = 0; r < 2; ++r) {
     Element row;
-    std::byte* const to = context.make(row, stack.row_outputs(), DType::f32, {8});
+    std::byte* const to = context.allocate_output(row, stack.row_outputs(), DType::f32, {8});
     EXPECT_EQ(to, stack.row_outputs()[0].data);
     std::fill_n(reinterpret_cast<float*>(to), 8, static_cast<float>(r));
     row.append(Tensor::scalar(r == 0 ? "a" : "b"));

@@ -22,7 +22,7 @@ class AddNoise final : public internal::Pointwise {
     const std::span<const float> from = in[index_].as<float>();
     const OutputSlots own = index_ < outputs.size() ? outputs.subspan(index_, 1) : OutputSlots();
     Element noisy;
-    auto* const to = reinterpret_cast<float*>(context.make(noisy, own, DType::f32, in[index_].shape()));
+    auto* const to = reinterpret_cast<float*>(context.allocate_output(noisy, own, DType::f32, in[index_].shape()));
     add(from, to, draws, in.key);
     in[index_] = std::move(noisy[size_t{0}]);
     out = std::move(in);

@@ -37,7 +37,7 @@ class Parse final : public Pointwise {
   Got apply(Element& in, RandomKey, Context& context, OutputSlots outputs, Element& out) const override {
     for (const FieldSpec& field : spec()) {
       if (is_fixed(field)) {
-        context.make(out, outputs, field.dtype, field.shape);
+        context.allocate_output(out, outputs, field.dtype, field.shape);
       } else {
         out.append(Tensor());
       }

@@ -19,7 +19,7 @@ class RandomFlip final : public internal::Pointwise {
     if (is_turned(draws, in.key)) {
       Element flipped;
       const OutputSlots own = index_ < outputs.size() ? outputs.subspan(index_, 1) : OutputSlots();
-      flip(in[index_], context.make(flipped, own, in[index_].dtype(), in[index_].shape()));
+      flip(in[index_], context.allocate_output(flipped, own, in[index_].dtype(), in[index_].shape()));
       in[index_] = std::move(flipped[size_t{0}]);
     }
     out = std::move(in);

@@ -15,7 +15,7 @@ Function over_input(Function function, const Spec& input) {
 }
 
 void map_values(const Function& function, const Tensor& in, Context& context, OutputSlots outputs, Element& out) {
-  std::byte* const to = context.make(out, outputs, function.result[0].dtype, in.shape());
+  std::byte* const to = context.allocate_output(out, outputs, function.result[0].dtype, in.shape());
   function.each(in.data(), to, static_cast<size_t>(in.size()));
 }
 

@@ -27,7 +27,7 @@ class Rows final : public internal::SourceFile {
       if (field.dtype == DType::bytes) {
         out.append(Tensor());
       } else {
-        context.make(out, outputs, field.dtype, {});
+        context.allocate_output(out, outputs, field.dtype, {});
       }
     }
     // Only now: a small tensor lives inside the element, which moves it when it grows.

@@ -15,7 +15,7 @@ class FixedLength final : public internal::SourceFile {
 
   int64_t size() const override { return file_.size(); }
   Got at(int64_t i, Context& context, OutputSlots outputs, Element& out) const override {
-    std::byte* const to = context.make(out, outputs, DType::u8, {record_bytes_});
+    std::byte* const to = context.allocate_output(out, outputs, DType::u8, {record_bytes_});
     auto read = file_.read(i, {to, static_cast<size_t>(record_bytes_)});
     return read ? Got::value : context.fail(std::move(read).error());
   }

@@ -18,7 +18,7 @@ class ArrayRows final : public internal::SourceFile {
   const FieldSpec& row() const { return file_->row(); }
   int64_t size() const override { return file_->size(); }
   Got at(int64_t i, Context& context, OutputSlots outputs, Element& out) const override {
-    std::byte* const to = context.make(out, outputs, row().dtype, row().shape);
+    std::byte* const to = context.allocate_output(out, outputs, row().dtype, row().shape);
     auto read = file_->read(i, to);
     return read ? Got::value : context.fail(std::move(read).error());
   }

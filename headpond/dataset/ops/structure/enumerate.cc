@@ -16,7 +16,7 @@ Got number(int64_t start, int64_t i, Element& in, Context& context, OutputSlots 
   if (__builtin_add_overflow(start, i, &index)) {
     return context.fail(Error(ErrorKind::OutOfRange, fmt::format("enumerate(start={}): no number for {}", start, i)));
   }
-  std::memcpy(context.make(out, outputs, DType::i64, {}), &index, sizeof(index));
+  std::memcpy(context.allocate_output(out, outputs, DType::i64, {}), &index, sizeof(index));
   for (size_t field = 0; field < in.size(); ++field) out.append(std::move(in[field]));
   out.key = in.key;
   out.origin = in.origin;
