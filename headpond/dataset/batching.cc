@@ -120,7 +120,7 @@ std::unique_ptr<Iterator> Batching::iterate(const Binding& binding, Feed& feed) 
 Error Batching::check_row(const Element* first, int64_t number, const Element& row) const {
   const Error error = check(first, number, row);
   if (!error) return {};
-  return {error.kind(), fmt::format("{}, {}: {}", title(), place_of(row.key, row.origin), error.message())};
+  return {error.kind(), fmt::format("{}, {}: {}", title(), place_of(row.key, row.provenance), error.message())};
 }
 
 int64_t Batching::rows_at(int64_t k) const { return std::min(batch_size_, input().slots() - k * batch_size_); }
@@ -133,7 +133,7 @@ uint64_t batch_key(int64_t number) {
 void name_batch(Element& batch, int64_t number) {
   static const uint64_t source = register_source("batch");
   batch.key = batch_key(number);
-  batch.origin = {.source = source, .record = static_cast<uint64_t>(number)};
+  batch.provenance = {.source = source, .record = static_cast<uint64_t>(number)};
 }
 
 }  // namespace headpond::internal

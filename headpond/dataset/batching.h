@@ -43,7 +43,7 @@ class Batching : public Node {
 
 /// The key of a batch: its number in the epoch.
 uint64_t batch_key(int64_t number);
-/// Gives `batch` that key, and an origin from which errors have the number: "batch, record 3".
+/// Gives `batch` that key, and a provenance from which errors have the number: "batch, record 3".
 void name_batch(Element& batch, int64_t number);
 
 }  // namespace headpond::internal

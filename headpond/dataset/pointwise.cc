@@ -70,7 +70,7 @@ bool Pointwise::fill(const View&, std::span<const int64_t>, RandomKey, Context&,
 
 Got Pointwise::run(Element& in, RandomKey draws, Context& context, OutputSlots outputs, Element& out) const {
   const uint64_t key = in.key;
-  const Origin origin = in.origin;
+  const Provenance provenance = in.provenance;
   Got got = Got::error;
   try {
     got = apply(in, draws, context, outputs, out);
@@ -78,11 +78,11 @@ Got Pointwise::run(Element& in, RandomKey draws, Context& context, OutputSlots o
     context.error = current_exception_error();
   }
   out.key = key;
-  out.origin = origin;
+  out.provenance = provenance;
   if (got != Got::error) return got;
   out.clear();
   return context.fail(Error(context.error.kind(),
-                            fmt::format("{}, {}: {}", title(), place_of(key, origin), context.error.message()),
+                            fmt::format("{}, {}: {}", title(), place_of(key, provenance), context.error.message()),
                             context.error));
 }
 

@@ -23,7 +23,7 @@ class Pointwise : public Node {
   virtual bool fill(const View& input, std::span<const int64_t> positions, RandomKey draws, Context& context,
                     OutputSlots columns, uint64_t* keys) const;
 
-  /// apply with the rest done: key, origin, the error's place.
+  /// apply with the rest done: key, provenance, the error's place.
   Got run(Element& in, RandomKey draws, Context& context, OutputSlots outputs, Element& out) const;
 
  protected:

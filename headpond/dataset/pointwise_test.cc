@@ -13,7 +13,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// Gives the value, from a key and an origin that it spoils; a hole for 1; an error for 2, with a field half made;
+// Gives the value, from a key and a provenance that it spoils; a hole for 1; an error for 2, with a field half made;
 // throws for 3.
 class Odd final : public Pointwise {
  public:
@@ -22,7 +22,7 @@ class Odd final : public Pointwise {
     const int64_t value = in[size_t{0}].as<int64_t>()[0];
     out = std::move(in);
     out.key = 99;
-    out.origin = {};
+    out.provenance = {};
     if (value == 2) return context.fail(Error(ErrorKind::DataLoss, "two"));
     if (value == 3) throw Exception(Error(ErrorKind::NotFound, "three"));
     return value == 1 ? Got::hole : Got::value;
@@ -72,7 +72,7 @@ TEST(Pointwise, KeepsKeyAndOrigin) {
       while (!next) next = sequence.next();
       ASSERT_TRUE(*next);
       EXPECT_EQ((*next)->key, place);
-      EXPECT_EQ((*next)->origin.record, place);
+      EXPECT_EQ((*next)->provenance.record, place);
       EXPECT_EQ(text_of(**next), fmt::format("{}", place));
     }
   }
@@ -86,7 +86,7 @@ TEST(Pointwise, NamesOperatorElementAndPlaceOfAnError) {
   }
   EXPECT_THAT(elements(range(2, 3) | odd()), ElementsAre(HasSubstr("odd(a=1), element 0, range, record 0: two")));
   EXPECT_THAT(elements(script({"2"}) | odd()), ElementsAre(HasSubstr("odd(a=1), element 2: two")))
-      << "without an origin: the key";
+      << "without a provenance: the key";
 }
 
 // Both mix into the key, which nobody could tell apart from another number.

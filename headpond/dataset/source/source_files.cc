@@ -64,7 +64,7 @@ class FilesView final : public View {
     const auto [part, record] = node_.find(i);
     const Got got = part->file->at(record, context, outputs, out);
     out.key = static_cast<uint64_t>(i);
-    out.origin = {.source = part->source, .record = static_cast<uint64_t>(record)};
+    out.provenance = {.source = part->source, .record = static_cast<uint64_t>(record)};
     return got;
   }
 

@@ -20,7 +20,7 @@ class SourceFile {
  public:
   virtual ~SourceFile() = default;
   virtual int64_t size() const = 0;
-  /// As View::at, which adds key and origin. An error names the file and the place in it. May throw.
+  /// As View::at, which adds key and provenance. An error names the file and the place in it. May throw.
   virtual Got at(int64_t i, Context& context, OutputSlots outputs, Element& out) const = 0;
 
   /// As View::fill for one record: values to `targets`, one per field; std::string_views for dtype bytes.

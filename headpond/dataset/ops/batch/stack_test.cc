@@ -40,7 +40,7 @@ TEST(StackField, GivesOneAlignedBuffer) {
 TEST(CheckSameShapes, TellsComponentAndElement) {
   Element first = {floats({1, 2}), Tensor::scalar(1)};
   first.key = 40;
-  first.origin = {.source = register_source("stack_test_rows"), .record = 40};
+  first.provenance = {.source = register_source("stack_test_rows"), .record = 40};
   EXPECT_FALSE(check_same_shapes(first, 1, {floats({3, 4}), Tensor::scalar(5)}));
   EXPECT_EQ(
       check_same_shapes(first, 7, {floats({3, 4}), floats({1})}).message(),

@@ -15,7 +15,7 @@ class RangeView final : public View {
   Got at(int64_t i, Context&, OutputSlots, Element& out) const override {
     out.append(Tensor::scalar(number(i)));
     out.key = static_cast<uint64_t>(i);
-    out.origin = {.source = source_, .record = static_cast<uint64_t>(i)};
+    out.provenance = {.source = source_, .record = static_cast<uint64_t>(i)};
     return Got::value;
   }
   bool fill(std::span<const int64_t> positions, Context&, OutputSlots columns, uint64_t* keys) const override {

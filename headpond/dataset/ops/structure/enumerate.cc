@@ -19,7 +19,7 @@ Got number(int64_t start, int64_t i, Element& in, Context& context, OutputSlots 
   std::memcpy(context.allocate_output(out, outputs, DType::i64, {}), &index, sizeof(index));
   for (size_t field = 0; field < in.size(); ++field) out.append(std::move(in[field]));
   out.key = in.key;
-  out.origin = in.origin;
+  out.provenance = in.provenance;
   return Got::value;
 }
 

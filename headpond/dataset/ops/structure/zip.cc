@@ -55,7 +55,7 @@ class ZipIterator final : public Iterator {
     turn_ = 0;
     if (error_) return context.fail(std::exchange(error_, {}));
     out.key = held_[0].key;
-    out.origin = held_[0].origin;
+    out.provenance = held_[0].provenance;
     for (Element& in : held_) append(in, out);
     return Got::value;
   }

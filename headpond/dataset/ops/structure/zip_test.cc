@@ -29,7 +29,7 @@ TEST(Zip, HasKeyAndOriginOfTheFirst) {
                            slices("rows", "", "zip_test_b", {{"b", row}}) | step}));
     const auto next = sequence.next();
     ASSERT_TRUE(next && *next);
-    EXPECT_EQ(to_string((*next)->origin), "zip_test_a, record 0");
+    EXPECT_EQ(to_string((*next)->provenance), "zip_test_a, record 0");
     EXPECT_EQ((**next)["b"].dtype(), DType::i64);
   }
 }
