@@ -43,15 +43,15 @@ Step odd() {
 class Draw final : public Pointwise {
  public:
   explicit Draw(const Node::Ref& input) : Pointwise(facts_of(input)) {}
-  Got apply(Element& in, RandomKey draws, Context&, OutputSlots, Element& out) const override {
-    out.append(Tensor::scalar(static_cast<int64_t>(Random(draws, in.key).u32())));
+  Got apply(Element& in, RandomKey random_key, Context&, OutputSlots, Element& out) const override {
+    out.append(Tensor::scalar(static_cast<int64_t>(Random(random_key, in.key).u32())));
     return Got::value;
   }
 
  private:
   static Facts facts_of(const Node::Ref& input) {
     Facts facts = facts_over(input, "draw", "", {{"", DType::i64, {}}});
-    facts.draws = "dice";
+    facts.random_stream = "dice";
     return facts;
   }
 };

@@ -33,7 +33,7 @@ struct Taken final : Unit {
 class AheadWindow final : public Window {
  public:
   AheadWindow(Core& core, const Stage& stage, const Binding& binding) : Window(core, stage), holes_(*stage.node) {
-    for (const Pointwise* point : stage.chain) draws_.push_back(point->random_key(binding));
+    for (const Pointwise* point : stage.chain) random_keys_.push_back(point->random_key(binding));
     input_ = stage.own_iterator ? stage.input->iterate(binding, core) : core.open(*stage.input, binding);
     state_ = position_of(*input_);
   }
@@ -110,15 +110,15 @@ class AheadWindow final : public Window {
   void apply(Taken::Item& item, Context& context) const {
     for (size_t k = 0; k < stage_.chain.size() && item.got == Got::value; ++k) {
       Element out;
-      RandomKey draws = draws_[k];
-      if (mutant("draws by thread")) draws.value += static_cast<uint64_t>(this_thread_id());
-      item.got = stage_.chain[k]->run(item.element, draws, context, {}, out);
+      RandomKey random_key = random_keys_[k];
+      if (mutant("draws by thread")) random_key.value += static_cast<uint64_t>(this_thread_id());
+      item.got = stage_.chain[k]->run(item.element, random_key, context, {}, out);
       item.element = std::move(out);
       if (item.got == Got::error) item.error = std::move(context.error);
     }
   }
 
-  std::vector<RandomKey> draws_;
+  std::vector<RandomKey> random_keys_;
   std::unique_ptr<Iterator> input_;  // Of who opens; before that, of who restores.
   bool input_ended_ = false;
   std::string behind_;  // Of who opens: the place behind what was taken from the input.

@@ -34,7 +34,7 @@ Node::Facts facts_of(const Node::Ref& input, const ShuffleOptions& options) {
   const std::string args = fmt::format("window={}{}", options.window < 0 ? "all" : fmt::format("{}", options.window),
                                        options.reshuffle_each_iteration ? "" : ", reshuffle_each_iteration=false");
   Node::Facts facts = internal::facts_over(input, "shuffle", args, input->spec());
-  facts.draws = options.name;
+  facts.random_stream = options.name;
   return facts;
 }
 
