@@ -120,7 +120,7 @@ std::unique_ptr<Iterator> Batching::iterate(const Binding& binding, Feed& feed) 
 Error Batching::check_row(const Element* first, int64_t number, const Element& row) const {
   const Error error = check(first, number, row);
   if (!error) return {};
-  return {error.kind(), fmt::format("{}, {}: {}", title(), place_of(row.key, row.provenance), error.message())};
+  return {error.kind(), fmt::format("{}, {}: {}", title(), element_name(row.key, row.provenance), error.message())};
 }
 
 int64_t Batching::rows_at(int64_t k) const { return std::min(batch_size_, input().slots() - k * batch_size_); }

@@ -82,7 +82,7 @@ Got Pointwise::run(Element& in, RandomKey random_key, Context& context, OutputSl
   if (got != Got::error) return got;
   out.clear();
   return context.fail(Error(context.error.kind(),
-                            fmt::format("{}, {}: {}", title(), place_of(key, provenance), context.error.message()),
+                            fmt::format("{}, {}: {}", title(), element_name(key, provenance), context.error.message()),
                             context.error));
 }
 

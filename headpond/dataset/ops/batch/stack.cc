@@ -30,8 +30,8 @@ Tensor stack_texts(std::span<const Element> rows, size_t field, const Shape& sha
 
 Error unlike(const Element& first, const Element& row, const std::string& what) {
   return {ErrorKind::InvalidArgument,
-          fmt::format("Cannot batch {} ({} and {})", what, place_of(first.key, first.provenance),
-                      place_of(row.key, row.provenance))};
+          fmt::format("Cannot batch {} ({} and {})", what, element_name(first.key, first.provenance),
+                      element_name(row.key, row.provenance))};
 }
 
 }  // namespace
