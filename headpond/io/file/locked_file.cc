@@ -15,7 +15,7 @@ namespace headpond {
 
 class LockedFile::State {
  public:
-  State(internal::Descriptor file, std::string path) : file_(std::move(file)), path_(std::move(path)) {}
+  State(internal::UniqueFd file, std::string path) : file_(std::move(file)), path_(std::move(path)) {}
 
   Result<std::string> text() const {
     HEADPOND_TRY(check_name());
@@ -49,7 +49,7 @@ class LockedFile::State {
     return fail(ErrorKind::FailedPrecondition, fmt::format("{}: removed or replaced while it was locked", path_));
   }
 
-  const internal::Descriptor file_;  // Opened for appending.
+  const internal::UniqueFd file_;  // Opened for appending.
   const std::string path_;
 };
 
