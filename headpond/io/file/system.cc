@@ -47,6 +47,9 @@ ErrorKind kind_of(int error_number) {
     case ENOTDIR:
       return ErrorKind::NotFound;
     case EIO:
+    case EREMOTEIO:
+    case EBADMSG:
+    case EUCLEAN:
       return ErrorKind::DataLoss;
     case ENOSPC:
     case EDQUOT:
@@ -54,7 +57,12 @@ ErrorKind kind_of(int error_number) {
     case EMFILE:
     case ENFILE:
     case ENOMEM:
+    case ENOBUFS:
+    case ENOLCK:
+    case EAGAIN:
       return ErrorKind::ResourceExhausted;
+    case ETIMEDOUT:
+      return ErrorKind::DeadlineExceeded;
     default:
       return ErrorKind::FailedPrecondition;
   }
@@ -78,9 +86,11 @@ UniqueFd::~UniqueFd() {
 
 Error system_error(std::string_view action, const std::string& path, int error_number) {
   const char* name = strerrorname_np(error_number);
-  return {kind_of(error_number),
-          fmt::format("cannot {} {}: {} ({})", action, path, std::generic_category().message(error_number),
-                      name != nullptr ? name : "unknown error number")};
+  return Error::of_system(
+      kind_of(error_number),
+      fmt::format("cannot {} {}: {} ({})", action, path, std::generic_category().message(error_number),
+                  name != nullptr ? name : "unknown error number"),
+      error_number);
 }
 
 Result<UniqueFd> open_file(const std::string& path, int flags) {

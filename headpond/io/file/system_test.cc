@@ -33,8 +33,21 @@ TEST(SystemError, HasTheKindThatTheCallerCanActOn) {
       {EIO, ErrorKind::DataLoss},
       {ENOSPC, ErrorKind::ResourceExhausted},
       {EMFILE, ErrorKind::ResourceExhausted},
+      {ENOMEM, ErrorKind::ResourceExhausted},
+      {EDQUOT, ErrorKind::ResourceExhausted},
+      {EAGAIN, ErrorKind::ResourceExhausted},
+      {ETIMEDOUT, ErrorKind::DeadlineExceeded},
+      {ESTALE, ErrorKind::FailedPrecondition},
+      {ENOTCONN, ErrorKind::FailedPrecondition},
   };
   for (const auto& [number, kind] : table) EXPECT_EQ(system_error("read", "/x", number).kind(), kind) << number;
+}
+
+TEST(SystemError, KeepsItsNumber) {
+  const FaultInjection fault([](std::string_view) { return Fault{.error = ESTALE}; });
+  const auto opened = open_file("/dev/null", O_RDONLY);
+  EXPECT_EQ(opened.error().os_error(), ESTALE);
+  EXPECT_TRUE(opened.error().is_transient());
 }
 
 TEST(WriteAll, ReportsAFullDisk) {
