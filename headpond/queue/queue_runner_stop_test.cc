@@ -246,7 +246,8 @@ int64_t rounds() {
   return given == nullptr ? 60 : std::atoll(given);
 }
 
-// Two endless producers, one that fails or ends soon, a consumer until the end, and a stop somewhere in between.
+// Two endless producers, one that fails or ends soon, a consumer until the end, and a stop somewhere in between. An
+// enqueue that waits with the stop's token ends before the runner's callback has its turn.
 class StopRound {
  public:
   explicit StopRound(int64_t number) : random_(RandomKey{static_cast<uint64_t>(number)}) {}
@@ -276,20 +277,22 @@ class StopRound {
   static constexpr int64_t kProducers = 3;
 
   // Producer i puts i, i + 3, i + 6, ...
-  Result<void> put(const Queue& queue, size_t producer) {
-    auto result = queue.enqueue(number(static_cast<int64_t>(producer) + kProducers * put_[producer]));
+  Result<void> put(const Queue& queue, size_t producer, const Wait& wait) {
+    auto result = queue.enqueue(number(static_cast<int64_t>(producer) + kProducers * put_[producer]), wait);
     if (result) ++put_[producer];
     return result;
   }
   QueueRunner::Producer endless(const Queue& queue, size_t producer) {
-    return [this, queue, producer](const std::stop_token&) { return put(queue, producer); };
+    return [this, queue, producer, listens = random_.below(2) == 0](const std::stop_token& stop) {
+      return put(queue, producer, {.stop = listens ? stop : std::stop_token()});
+    };
   }
   QueueRunner::Producer mortal(const Queue& queue) {
     const bool fails = random_.below(2) == 0;
     return [this, queue, fails, left = random_.below(61)](const std::stop_token&) mutable -> Result<void> {
       if (left == 0) return fails ? fail(ErrorKind::DataLoss, "bad record") : end();
       std::this_thread::sleep_for(microseconds(20));
-      return left-- % 8 == 0 ? put(queue, 2) : Result<void>();
+      return left-- % 8 == 0 ? put(queue, 2, {}) : Result<void>();
     };
   }
   // Each producer's elements come in its order, each once.
