@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the two staging areas have in common.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstdint>
+
+#include "headpond/queue/shared_internal.h"
+#include "headpond/queue/staging/staging_area.h"
+#include "headpond/queue/store/components_internal.h"
+
+namespace headpond::internal {
+
+/// With one number for what is unbounded.
+template <class Options>
+Options normal(Options options) {
+  if (options.capacity <= 0) options.capacity = kUnbounded;
+  if (options.memory_limit <= 0) options.memory_limit = kUnbounded;
+  return options;
+}
+
+/// Throws Exception(InvalidArgument) for options that contradict themselves, whose text begins with `type`.
+inline Components staging_components(const StagingOptions& options, std::string_view type) {
+  try {
+    return Components(
+        {.capacity = kUnbounded, .dtypes = options.dtypes, .shapes = options.shapes, .names = options.names});
+  } catch (const Exception& refused) {
+    throw Exception(Error(ErrorKind::InvalidArgument, fmt::format("{}: {}", type, refused.error().message())));
+  }
+}
+
+inline void staging_must_agree(const Agreement& agreement, const StagingOptions& has, const StagingOptions& given) {
+  agreement.on("capacity", has.capacity, normal(given).capacity);
+  agreement.on("memory_limit", has.memory_limit, normal(given).memory_limit);
+  agreement.on_components(has, given);
+}
+
+/// Of an element, or a key's part, that no patience would bring in.
+inline Error above_memory_limit(int64_t bytes, int64_t limit, std::string_view label) {
+  return {ErrorKind::ResourceExhausted,
+          fmt::format("Attempted to insert tensors with combined size of '{}' bytes into Staging Area with a memory "
+                      "limit of '{}': {}",
+                      bytes, limit, label)};
+}
+
+}  // namespace headpond::internal
