@@ -24,15 +24,22 @@ Error QueueState::put_error(Pass pass, const Wait& wait) const {
     case Pass::closed:
       return {ErrorKind::Cancelled, label() + " is closed."};
     case Pass::timed_out:
-      return {ErrorKind::DeadlineExceeded,
-              fmt::format("Enqueue operation timed out after {} ms: {} has {} of {} elements", milliseconds(wait),
-                          label(), stats().size, options_.capacity)};
+      return {
+          ErrorKind::DeadlineExceeded,
+          fmt::format("Enqueue operation timed out after {} ms: {} has {} of {} elements{}", milliseconds(wait),
+                      label(), stats().size, places_,
+                      options_.memory_limit < 0 ? "" : fmt::format(", memory limit {} bytes", options_.memory_limit))};
     case Pass::abandoned:
       return abandoned_error();
     default:
       return {ErrorKind::Cancelled, fmt::format("Enqueue operation was cancelled: {}, {}", label(),
                                                 pass == Pass::stopped ? "a stop was requested" : "it was closed")};
   }
+}
+
+Error QueueState::too_large(int64_t bytes) const {
+  return {ErrorKind::ResourceExhausted,
+          fmt::format("{}: an element of {} bytes is above the memory limit of {}", label(), bytes, byte_limit_)};
 }
 
 Error QueueState::take_error(Pass pass, int64_t requested, const Wait& wait) const {

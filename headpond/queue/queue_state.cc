@@ -19,6 +19,13 @@ uint64_t next_id() {
   return ++last;
 }
 
+// Of elements of `bytes` each; below 0: they differ.
+int64_t places_of(const QueueOptions& options, int64_t bytes) {
+  if (options.memory_limit < 0 || bytes <= 0) return options.capacity;
+  const int64_t places = options.memory_limit / bytes;
+  return options.capacity < 0 ? places : std::min(options.capacity, places);
+}
+
 }  // namespace
 
 QueueState::QueueState(QueueOptions options, const QueueType& type)
@@ -27,11 +34,13 @@ QueueState::QueueState(QueueOptions options, const QueueType& type)
       id_(next_id()),
       components_(options_, type.layout),
       packing_(components_.dtypes(), components_.shapes()),
+      places_(places_of(options_, components_.element_bytes())),
+      byte_limit_(components_.element_bytes() < 0 ? options_.memory_limit : kUnbounded),
       put_span_("enqueue", options_.name),
       take_span_("dequeue", options_.name),
-      gate_(options_.capacity, type.min_after_dequeue),
+      gate_(places_, type.min_after_dequeue),
       fill_check_(type.min_after_dequeue, options_.fill_patience),
-      slots_(packing_.bytes(), packing_.is_plain(), options_.capacity),
+      slots_(packing_.bytes(), packing_.is_plain(), places_),
       order_(type.make_order(slots_, packing_, type.seed)) {}
 
 // What another process's thread was taking when this one was forked off is half taken for ever.
@@ -61,14 +70,16 @@ struct QueueState::PutTurn {
 };
 
 struct QueueState::TakeTurn {
-  Gate& gate;
+  QueueState& queue;
   int64_t taken = 0;
+  int64_t bytes = 0;  // Of those taken.
   void commit() {
-    if (taken > 0) gate.commit_take(std::exchange(taken, 0));
+    if (bytes > 0) queue.bytes_out_.fetch_add(std::exchange(bytes, 0), std::memory_order_release);
+    if (taken > 0) queue.gate_.commit_take(std::exchange(taken, 0));
   }
   ~TakeTurn() {
     commit();
-    gate.end_take();
+    queue.gate_.end_take();
   }
 };
 
@@ -91,6 +102,8 @@ inline int64_t QueueState::inside(const TakeTurn& turn) {
   element.reserve(packing_.components());
   const std::byte* const place = order_->next(inside);
   ++turn.taken;
+  if (byte_limit_ >= 0) [[unlikely]]
+    turn.bytes += packing_.payload_bytes({place, packing_.bytes()});
   packing_.unpack(place, element);
   trace_taken();
 }
@@ -119,11 +132,15 @@ void QueueState::put_rows(const Element& rows, int64_t first, int64_t end, PutTu
 Result<void> QueueState::enqueue(Element&& element, const Wait& wait) {
   const trace::Span span(put_span_.get(), trace::Category::wait);
   if (auto fits = components_.check(element); !fits) return fail(with_name(fits.error()));
+  const int64_t bytes = byte_limit_ < 0 ? 0 : byte_size(element);
+  if (byte_limit_ >= 0 && bytes > byte_limit_) return fail(too_large(bytes));
   Patience patience(wait, this, Verb::enqueue);
   Pass pass = gate_.begin_put(patience);
   if (pass == Pass::go) {
     PutTurn turn{*this};
     pass = gate_.await_room(patience);
+    if (pass == Pass::go && bytes > 0) [[unlikely]]
+      pass = await_bytes(bytes, patience);
     if (pass == Pass::go) put(std::move(element), turn);
   }
   if (pass != Pass::go) return fail(put_error(pass, wait));
@@ -135,11 +152,32 @@ Result<void> QueueState::enqueue_many(Element&& rows, const Wait& wait) {
   const Result<int64_t> count = components_.check_rows(rows);
   if (!count) return fail(with_name(count.error()));
   if (*count == 0) return {};
+  for (int64_t i = 0; byte_limit_ >= 0 && i < *count; ++i) {
+    if (const int64_t bytes = components_.row_bytes(rows, i); bytes > byte_limit_) return fail(too_large(bytes));
+  }
   Patience patience(wait, this, Verb::enqueue);
   Pass pass = gate_.begin_put(patience);
   if (pass == Pass::go) pass = put_many(rows, *count, patience);
   if (pass != Pass::go) return fail(put_error(pass, wait));
   return {};
+}
+
+// Until `bytes` fit, which then are taken up. Also go while no element can be taken, as it would be for ever.
+Pass QueueState::await_bytes(int64_t bytes, Patience& patience) {
+  const auto fits = [this, bytes] {
+    const int64_t inside = bytes_in_ - bytes_out_.load(std::memory_order_acquire);
+    return inside <= byte_limit_ - bytes || gate_.put_count() - gate_.take_count() <= type_.min_after_dequeue;
+  };
+  const Pass pass = fits() ? Pass::go : gate_.await_takes(fits, patience);
+  if (pass == Pass::go) bytes_in_ += bytes;
+  return pass;
+}
+
+Pass QueueState::put_sized(const Element& rows, int64_t row, PutTurn& turn, Patience& patience) {
+  Element element = components_.row(rows, row);
+  const Pass pass = await_bytes(byte_size(element), patience);
+  if (pass == Pass::go) put(std::move(element), turn);
+  return pass;
 }
 
 Pass QueueState::put_many(const Element& rows, int64_t count, Patience& patience) {
@@ -153,8 +191,12 @@ Pass QueueState::put_many(const Element& rows, int64_t count, Patience& patience
     if (const Pass pass = gate_.await_room(patience); pass != Pass::go) return pass;
     const int64_t room = gate_.room();  // A batch that fails may have given elements back meanwhile: none, or less.
     if (room <= 0) continue;
-    const int64_t end = done + std::min(room, count - done);
-    put_rows(rows, done, end, turn);
+    const int64_t end = done + (byte_limit_ < 0 ? std::min(room, count - done) : 1);
+    if (byte_limit_ < 0) {
+      put_rows(rows, done, end, turn);
+    } else if (const Pass pass = put_sized(rows, done, turn, patience); pass != Pass::go) {
+      return pass;
+    }
     done = end;
     turn.commit();
   }
@@ -166,7 +208,7 @@ Result<Element> QueueState::dequeue(const Wait& wait) {
   Result<Element> result;  // Whatever is returned is this one, so that no element is moved on its way.
   Patience patience(wait, this, Verb::dequeue);
   if (Pass pass = gate_.begin_take(patience); pass == Pass::go) [[likely]] {
-    TakeTurn turn{gate_};
+    TakeTurn turn{*this};
     pass = gate_.await_obtainable(1, patience);
     if (pass == Pass::go) [[likely]]
       take(turn, *result);
@@ -185,11 +227,11 @@ Result<Element> QueueState::dequeue_many(int64_t n, bool or_fewer, const Wait& w
   if (n < 0)
     return fail(with_name({ErrorKind::InvalidArgument, fmt::format("expected a count of at least 0, received {}", n)}));
   if (auto can = components_.check_can_stack(); !can) return fail(with_name(can.error()));
-  if (type_.takes_at_once && options_.capacity >= 0 && n > options_.capacity && !or_fewer) {
+  if (type_.takes_at_once && places_ >= 0 && n > places_ && !or_fewer) {
     return fail(with_name({ErrorKind::InvalidArgument,
                            fmt::format("dequeue_many({}) needs that many elements inside at the same moment, but the "
                                        "capacity is {}",
-                                       n, options_.capacity)}));
+                                       n, places_)}));
   }
   return n == 0 ? components_.batch_for({}) : take_batch(n, or_fewer, wait);
 }
@@ -199,7 +241,7 @@ Result<Element> QueueState::take_batch(int64_t n, bool or_fewer, const Wait& wai
   Result<Element> batch;  // Whatever is returned is this one.
   Patience patience(wait, this, Verb::dequeue);
   if (Pass pass = gate_.begin_take(patience); pass == Pass::go) {
-    TakeTurn turn{gate_};
+    TakeTurn turn{*this};
     if (take_rows(n, turn, patience, *batch)) return batch;
     pass = collect(n, or_fewer, turn, patience, taken, *batch);
     if (pass != Pass::go) batch = fail(take_error(pass, n, wait));  // While it is true: under the turn.
@@ -215,6 +257,7 @@ Pass QueueState::collect(int64_t n, bool or_fewer, TakeTurn& turn, Patience& pat
   const auto give_back = [&] {
     turn.commit();
     order_->give_back(taken.packed);
+    if (byte_limit_ >= 0) bytes_out_.fetch_sub(packing_.payload_bytes(taken.packed), std::memory_order_release);
     gate_.give_back(static_cast<int64_t>(taken.packed.size() / packing_.bytes()));
   };
   try {
@@ -283,11 +326,15 @@ void QueueState::take_run(TakeTurn& turn, int64_t count, std::vector<std::byte>&
   taken.resize(before + static_cast<size_t>(count) * bytes);
   std::byte* to = taken.data() + before;
   turn.taken += count;
-  if (!trace::enabled()) return order_->next_run(inside, count, to);
-  for (int64_t i = 0; i < count; ++i, to += bytes) {
-    std::memcpy(to, order_->next(inside - i), bytes);
-    trace_taken();
+  if (!trace::enabled()) {
+    order_->next_run(inside, count, to);
+  } else {
+    for (int64_t i = 0; i < count; ++i) {
+      std::memcpy(to + static_cast<size_t>(i) * bytes, order_->next(inside - i), bytes);
+      trace_taken();
+    }
   }
+  if (byte_limit_ >= 0) turn.bytes += packing_.payload_bytes({to, static_cast<size_t>(count) * bytes});
 }
 
 Pass QueueState::take_many(int64_t n, TakeTurn& turn, Patience& patience, std::vector<std::byte>& taken) {
@@ -306,7 +353,7 @@ Pass QueueState::take_many(int64_t n, TakeTurn& turn, Patience& patience, std::v
 // A batch of at most `n` is complete when the queue is full: more will never be inside.
 Pass QueueState::take_at_once(int64_t n, bool or_fewer, TakeTurn& turn, Patience& patience,
                               std::vector<std::byte>& taken) {
-  if (options_.capacity >= 0) n = std::min(n, options_.capacity);
+  if (places_ >= 0) n = std::min(n, places_);
   const Pass pass = gate_.await_obtainable(n, patience);
   const int64_t count = pass == Pass::go ? n : pass == Pass::closed && or_fewer ? gate_.obtainable() : 0;
   if (count > 0) take_run(turn, count, taken);
@@ -340,7 +387,7 @@ QueueStats QueueState::stats() const {
     hand_over_point();
     enqueued = gate_.put_count();
   }
-  if (options_.capacity >= 0) enqueued = std::min(enqueued, std::max(before, dequeued + options_.capacity));
+  if (places_ >= 0) enqueued = std::min(enqueued, std::max(before, dequeued + places_));
   return {.enqueued = enqueued,
           .dequeued = dequeued,
           .waiting_enqueues = gate_.waiting_puts(),
@@ -349,7 +396,7 @@ QueueStats QueueState::stats() const {
           .enqueue_wait_ns = gate_.put_waits().total_ns(),
           .dequeue_waits = gate_.take_waits().count(),
           .dequeue_wait_ns = gate_.take_waits().total_ns(),
-          .capacity = options_.capacity,
+          .capacity = places_,
           .min_after_dequeue = type_.min_after_dequeue,
           .size = enqueued - dequeued};
 }

@@ -87,6 +87,8 @@ class QueueState : public WaitHost, public std::enable_shared_from_this<QueueSta
   void put(Element&& element, PutTurn& turn);
   int64_t inside(const TakeTurn& turn);
   void take(TakeTurn& turn, Element& element);
+  Pass await_bytes(int64_t bytes, Patience& patience);
+  Pass put_sized(const Element& rows, int64_t row, PutTurn& turn, Patience& patience);
   Pass put_many(const Element& rows, int64_t count, Patience& patience);
   void put_rows(const Element& rows, int64_t first, int64_t end, PutTurn& turn);
   bool take_rows(int64_t n, TakeTurn& turn, Patience& patience, Element& batch);
@@ -99,6 +101,7 @@ class QueueState : public WaitHost, public std::enable_shared_from_this<QueueSta
   Result<Element> take_batch(int64_t n, bool or_fewer, const Wait& wait);
   void fill(Element& batch, const Taken& taken) const;
   Error put_error(Pass pass, const Wait& wait) const;
+  Error too_large(int64_t bytes) const;
   Error take_error(Pass pass, int64_t requested, const Wait& wait) const HEADPOND_EXCLUDES(failure_mu_);
   Error abandoned_error() const;
   std::unique_ptr<const std::string> check_fill() noexcept;
@@ -112,13 +115,17 @@ class QueueState : public WaitHost, public std::enable_shared_from_this<QueueSta
   const uint64_t id_;
   const Components components_;
   const Packing packing_;
+  const int64_t places_;      // The capacity, or what the memory limit allows of elements of one size.
+  const int64_t byte_limit_;  // Of elements that differ in size; kUnbounded: none.
   SpanName put_span_;
   SpanName take_span_;
 
   Gate gate_;
-  FillCheck fill_check_;              // Under the put turn.
-  Slots slots_;                       // Written under the put turn, read under the take turn.
-  std::unique_ptr<TakeOrder> order_;  // Under the take turn.
+  int64_t bytes_in_ = 0;                // Payload that was put, under the put turn. Counted if there is a byte_limit_.
+  std::atomic<int64_t> bytes_out_ = 0;  // Payload that was taken. Written under the take turn.
+  FillCheck fill_check_;                // Under the put turn.
+  Slots slots_;                         // Written under the put turn, read under the take turn.
+  std::unique_ptr<TakeOrder> order_;    // Under the take turn.
 
   Producers producers_;
   mutable Mutex failure_mu_;  // Taken so seldom that a fork() does not find it taken, as it might find mu_.

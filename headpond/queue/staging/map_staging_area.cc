@@ -48,7 +48,7 @@ class MapStagingState : public std::enable_shared_from_this<MapStagingState> {
   using Options = MapOptions;
 
   explicit MapStagingState(Options options)
-      : options_(std::move(options)), components_(staging_components(options_, "MapStagingArea")) {}
+      : options_(normal(std::move(options))), components_(staging_components(options_, "MapStagingArea")) {}
 
   Result<void> put(int64_t key, Element element, const std::vector<int64_t>& indices, const Wait& wait);
   Result<Keyed> get(std::optional<int64_t> key, const std::vector<int64_t>& indices, bool takes, const Wait& wait);
@@ -300,8 +300,8 @@ int64_t MapStagingState::bytes() {
 
 std::string MapStagingState::text() {
   return fmt::format(
-      "{} has {} complete keys of capacity {}, {} incomplete ones, {} bytes of memory_limit {} (0: none)", label(),
-      size(), options_.capacity, incomplete_size(), bytes(), options_.memory_limit);
+      "{} has {} complete keys of capacity {}, {} incomplete ones, {} bytes of memory_limit {} (-1: unbounded)",
+      label(), size(), options_.capacity, incomplete_size(), bytes(), options_.memory_limit);
 }
 
 }  // namespace internal

@@ -14,7 +14,7 @@ class StagingState : public std::enable_shared_from_this<StagingState> {
   using Options = StagingOptions;
 
   explicit StagingState(Options options)
-      : options_(std::move(options)), components_(staging_components(options_, "StagingArea")) {}
+      : options_(normal(std::move(options))), components_(staging_components(options_, "StagingArea")) {}
 
   Result<void> put(Element element, const Wait& wait);
   Result<Element> get(const Wait& wait);
@@ -112,7 +112,7 @@ int64_t StagingState::bytes() {
 }
 
 std::string StagingState::text() {
-  return fmt::format("{} has {} elements of capacity {}, {} bytes of memory_limit {} (0: none)", label(), size(),
+  return fmt::format("{} has {} elements of capacity {}, {} bytes of memory_limit {} (-1: unbounded)", label(), size(),
                      options_.capacity, bytes(), options_.memory_limit);
 }
 

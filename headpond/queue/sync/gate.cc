@@ -71,6 +71,15 @@ Pass Gate::await_room_slow(Patience& patience) {
   return pass == Pass::go ? result : pass;
 }
 
+Pass Gate::await_takes(const std::function<bool()>& fits, Patience& patience) {
+  Pass result = Pass::go;
+  const Pass pass = await(put_, take_, take_count() + 1, patience, [&] {
+    result = state_.load(std::memory_order_acquire) == State::open ? Pass::go : Pass::cancelled;
+    return result == Pass::cancelled || fits();
+  });
+  return pass == Pass::go ? result : pass;
+}
+
 Pass Gate::await_obtainable_slow(int64_t least, Patience& patience) {
   Pass result = Pass::go;
   const int64_t before = take_.own + minimum_;

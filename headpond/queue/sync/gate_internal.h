@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 
 #include "headpond/base/stats.h"
 #include "headpond/base/thread.h"
@@ -26,6 +27,8 @@ class Gate {
   Pass begin_put(Patience& patience);
   /// go iff room() > 0. Under the put turn.
   Pass await_room(Patience& patience) { return room() > 0 ? Pass::go : await_room_slow(patience); }
+  /// go iff `fits` returns true, which is asked again after each take. Under the put turn.
+  Pass await_takes(const std::function<bool()>& fits, Patience& patience);
   /// How many elements may be put without waiting, at least. Under the put turn.
   int64_t room();
   /// The same without looking at the take side; at least one after await_room(). Under the put turn.
