@@ -245,7 +245,7 @@ Result<FileLock> lock_file(const std::string& path, const std::stop_token& stop)
   auto file = open_file(path, O_RDWR | O_CREAT);
   if (!file) return fail(std::move(file).error());
   while (true) {
-    const auto state = try_lock(*file, path);
+    const auto state = internal::try_lock(*file, path);  // Not std::try_lock.
     if (!state) return fail(state.error());
     if (*state != LockState::elsewhere) return FileLock{std::move(*file), *state == LockState::taken};
     if (stop.stop_requested())
