@@ -126,6 +126,12 @@ class Exception : public std::runtime_error {
   Error error_;
 };
 
+/// True iff a source's next() said that it has no more.
+template <class T>
+bool at_end(const Result<T>& result) {
+  return !result && result.error().is_end();
+}
+
 /// The value of a result. Throws Exception with its error iff it has one: for code that builds, as opposed to code that
 /// runs.
 template <class T>

@@ -46,7 +46,7 @@ TEST_F(TFRecord, GivesTheRecordsOfAllFilesInTheOrderOfTheirNames) {
   EXPECT_EQ(dataset.kind(), Kind::indexed);
   EXPECT_THAT(elements(dataset, {}, true), ElementsAre("'one' #0", "'two' #1", "'three' #2", "'' #3", "'last' #4"));
   Sequence sequence(dataset | skip(3));
-  EXPECT_EQ(to_string((*sequence.next())->origin), folder_.file("b-00001.rec") + ", record 1");
+  EXPECT_EQ(to_string(sequence.next()->origin), folder_.file("b-00001.rec") + ", record 1");
 }
 
 TEST_F(TFRecord, KeepsTheContract) {
