@@ -42,7 +42,7 @@ ShuffleFigures shuffle_figures(int64_t size, uint64_t seed, uint64_t& all) {
   const auto view = dataset.node()->bind({seed, 0});
   Context context;
   std::array<int64_t, kBlock> places{}, values{};
-  const Offer column{reinterpret_cast<std::byte*>(values.data()), &dataset.spec()[0]};
+  const OutputSlot column{reinterpret_cast<std::byte*>(values.data()), &dataset.spec()[0]};
   const int64_t began = now_ns();
   for (int64_t first = 0; first < kAsked; first += kBlock) {
     std::iota(places.begin(), places.end(), (size / 2 + first) % (size - kBlock));

@@ -38,6 +38,8 @@ class Error {
   Error() = default;  ///< No error.
   Error(ErrorKind kind, std::string message);
   Error(ErrorKind kind, std::string message, Error cause);
+  /// An error of the operating system. `os_error`: the errno of the call that failed.
+  static Error of_system(ErrorKind kind, std::string message, int os_error);
 
   explicit operator bool() const { return payload_ != nullptr; }  ///< True iff this is an error.
   /// True iff this is how a source says that it has no more: OutOfRange without a cause.
@@ -46,6 +48,13 @@ class Error {
   const std::string& message() const;  ///< Empty iff no error.
   const Error* cause() const;          ///< nullptr iff there is none; lives as long as this Error or a copy of it.
   std::string to_string() const;       ///< "OutOfRange: text; caused by Unknown: text", or "no error".
+
+  /// The errno of this error, else of its first cause that has one, else 0.
+  int os_error() const;
+  /// True iff os_error() says that the system, not the data, failed, and that a later try may succeed: a network file
+  /// system that does not answer (ESTALE, ETIMEDOUT, ENOTCONN, ...), a device (EIO), no memory or descriptors. A policy
+  /// that skips damaged or missing data must not skip because of such an error.
+  bool is_transient() const;
 
  private:
   struct Payload;

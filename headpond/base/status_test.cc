@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <new>
 #include <sstream>
 
@@ -118,6 +119,32 @@ TEST(Exception, BecomesAnErrorInACatchBlock) {
   EXPECT_EQ(caught(std::bad_alloc()).kind(), ErrorKind::ResourceExhausted);
   EXPECT_EQ(caught(std::runtime_error("mine")).to_string(), "Unknown: mine");
   EXPECT_EQ(caught(7).kind(), ErrorKind::Unknown);
+}
+
+TEST(Error, KnowsTheErrnoOfItsFirstCauseThatHasOne) {
+  const Error inner = Error::of_system(ErrorKind::FailedPrecondition, "cannot read /a", ESTALE);
+  const Error outer(ErrorKind::FailedPrecondition, "record 3", Error(ErrorKind::FailedPrecondition, "/a", inner));
+  EXPECT_EQ(inner.os_error(), ESTALE);
+  EXPECT_EQ(outer.os_error(), ESTALE);
+  EXPECT_EQ(outer.to_string(),
+            "FailedPrecondition: record 3; caused by FailedPrecondition: /a; caused by FailedPrecondition: cannot read "
+            "/a");
+  EXPECT_EQ(Error(ErrorKind::DataLoss, "cut").os_error(), 0);
+  EXPECT_EQ(Error().os_error(), 0);
+}
+
+TEST(Error, IsTransientIffTheSystemFailedAndMaySucceedLater) {
+  const auto is_transient = [](int number) {
+    return Error(ErrorKind::Unknown, "outer", Error::of_system(ErrorKind::Unknown, "inner", number)).is_transient();
+  };
+  for (const int number : {ESTALE, ETIMEDOUT, ENOTCONN, EIO, EINTR, EAGAIN, ECONNRESET, EHOSTDOWN, EMFILE, ENOMEM}) {
+    EXPECT_TRUE(is_transient(number)) << number;
+  }
+  for (const int number : {ENOENT, ENOTDIR, EACCES, EPERM, EISDIR, EROFS, ENOSPC, EINVAL}) {
+    EXPECT_FALSE(is_transient(number)) << number;
+  }
+  EXPECT_FALSE(Error(ErrorKind::DataLoss, "damaged").is_transient());
+  EXPECT_FALSE(Error().is_transient());
 }
 
 }  // namespace

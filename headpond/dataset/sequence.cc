@@ -46,7 +46,7 @@ struct Sequence::Run {
           return out;
         case Got::error:
           return fail(internal::not_the_end(context.error, "Sequence"));
-        case Got::later:
+        case Got::pending:
           continue;
         default:
           ++epoch;

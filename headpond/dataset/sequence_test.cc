@@ -60,7 +60,7 @@ TEST(Sequence, AnElementsErrorIsNeverTheEnd) {
 }
 
 TEST(Sequence, AsksAgainWhereAnIteratorHasNothingYet) {
-  EXPECT_THAT(elements(script({"later", "1", "later", "later", "2", "later"}), {.epochs = 2}),
+  EXPECT_THAT(elements(script({"pending", "1", "pending", "pending", "2", "pending"}), {.epochs = 2}),
               ElementsAre("1", "2", "1", "2"));
 }
 

@@ -109,13 +109,13 @@ struct Loader::Run {
     }
   }
 
-  // Never Got::later or Got::hole.
+  // Never Got::pending or Got::hole.
   Got pull(Element& out) {
     if (is_lost) return Got::end;
     for (bool waited = false;; waited = true) {
       const uint64_t seen = core->progress();
       const Got got = next_of_iterator(out);
-      if (got != Got::later) {
+      if (got != Got::pending) {
         waited_ns = wait_began > 0 ? now_ns() - wait_began : -1;
         if (!waited && waited_ns < kLongOpenNs) waited_ns = -1;
         return got;

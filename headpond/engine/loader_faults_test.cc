@@ -24,7 +24,7 @@ class Throws final : public Node {
     class ThrowsView final : public View {
      public:
       explicit ThrowsView(int64_t bad) : bad_(bad) {}
-      Got at(int64_t i, Context&, Offers, Element& out) const override {
+      Got at(int64_t i, Context&, OutputSlots, Element& out) const override {
         if (i % bad_ == bad_ - 1) throw std::runtime_error("bad place");
         out.append(Tensor::scalar(i));
         return Got::value;

@@ -27,7 +27,7 @@ struct FieldSpec {
 using Spec = std::vector<FieldSpec>;
 
 /// Where an element came from, for error texts: a record of a registered source. 8 bytes.
-struct Origin {
+struct Provenance {
   uint64_t source : 20 = 0;  ///< From register_source; 0: not known.
   uint64_t record : 44 = 0;  ///< Its number within the source.
 };
@@ -36,7 +36,7 @@ struct Origin {
 /// told apart; later ones are "not known". Thread-safe.
 uint64_t register_source(std::string_view name);
 /// "train.tfrecord, record 17"; empty iff the source is not known. Thread-safe.
-std::string to_string(Origin origin);
+std::string to_string(Provenance provenance);
 
 /// A tuple of tensors. Up to four live inline, so that making and moving one allocates nothing. Not thread-safe to
 /// change.
@@ -57,7 +57,7 @@ class Element {
   Element(const Element& other);
   Element(Element&& other) noexcept
       : key(other.key),
-        origin(other.origin),
+        provenance(other.provenance),
         size_(std::exchange(other.size_, 0)),
         names_(std::move(other.names_)),
         more_(std::move(other.more_)) {
@@ -105,7 +105,7 @@ class Element {
 
   /// The identity that random operators draw from: the position in the source, mixed on the way (see DESIGN: identity).
   uint64_t key = 0;
-  Origin origin;
+  Provenance provenance;
 
  private:
   static constexpr size_t kInline = 4;

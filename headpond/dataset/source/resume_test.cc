@@ -114,7 +114,7 @@ class Asked final : public SourceFile {
  public:
   Asked(int64_t size, std::vector<int64_t>& asked) : size_(size), asked_(asked) {}
   int64_t size() const override { return size_; }
-  Got at(int64_t i, Context&, Offers, Element& out) const override {
+  Got at(int64_t i, Context&, OutputSlots, Element& out) const override {
     asked_.push_back(i);
     out.append(Tensor::scalar(i));
     return Got::value;

@@ -37,7 +37,7 @@ struct Entry {
   Parts parts;
   int64_t age = 0;  // The number of keys that were complete before this one.
   uint64_t element_key = 0;
-  Origin origin = {};
+  Provenance provenance = {};
 };
 using Entries = std::map<int64_t, Entry>;
 
@@ -146,7 +146,7 @@ Result<Entry> MapStagingState::entry_of(Element element, const std::vector<int64
         invalid(fmt::format("expected {} components{}, received {}", chosen->components.size(),
                             indices.empty() ? ", or the indices of some" : " as there are indices", element.size())));
   }
-  Entry entry{.parts = Parts(components_.count()), .element_key = element.key, .origin = element.origin};
+  Entry entry{.parts = Parts(components_.count()), .element_key = element.key, .provenance = element.provenance};
   for (size_t i = 0; i < chosen->components.size(); ++i) {
     Tensor& field = by_name ? element[(*chosen->names)[i]] : element[i];
     if (auto fits = components_.check_field(chosen->components[i], field, false); !fits) {
@@ -205,8 +205,9 @@ Result<void> MapStagingState::check_new(int64_t key, const Parts& given) {
 void MapStagingState::add(int64_t key, Entry& given, bool completes) {
   Entries fresh;
   if (!incomplete_.contains(key)) {
-    fresh.emplace(key,
-                  Entry{.parts = Parts(given.parts.size()), .element_key = given.element_key, .origin = given.origin});
+    fresh.emplace(
+        key,
+        Entry{.parts = Parts(given.parts.size()), .element_key = given.element_key, .provenance = given.provenance});
   }
   std::map<int64_t, int64_t> age;
   if (completes) age.emplace(completed_, key);
@@ -250,7 +251,7 @@ bool MapStagingState::try_get(std::optional<int64_t> key, const Chosen& chosen, 
   }
   element.set_names(chosen.names);
   element.key = entry.element_key;
-  element.origin = entry.origin;
+  element.provenance = entry.provenance;
   result = Keyed{at->first, std::move(element)};
   if (takes) take(at, chosen);
   return true;

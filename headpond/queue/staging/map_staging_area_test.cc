@@ -294,12 +294,12 @@ TEST_F(MapStaging, AnElementKeepsItsKeyOriginAndComponentsWithoutValues) {
   const MapStagingArea area({.dtypes = {i64, bytes}});
   Element element{Tensor::empty(i64, {0, 3}), Tensor::scalar("deep")};
   element.key = 12;
-  element.origin = {.source = 2, .record = 5};
+  element.provenance = {.source = 2, .record = 5};
   ASSERT_TRUE(area.put(1, std::move(element)));
   const Result<Keyed> got = area.get();
   ASSERT_TRUE(got);
   EXPECT_EQ(got->element.key, 12U);
-  EXPECT_EQ(uint64_t{got->element.origin.record}, 5U);
+  EXPECT_EQ(uint64_t{got->element.provenance.record}, 5U);
   EXPECT_EQ(got->element[0].shape(), (Shape{0, 3}));
   EXPECT_EQ(got->element[1].bytes_at(0), "deep");
 }

@@ -31,7 +31,7 @@ TEST_F(Staging, WhatWasPutFirstComesFirstWithItsKeyAndOrigin) {
   for (const int64_t each : {1, 2, 3}) {
     Element element = number(each);
     element.key = static_cast<uint64_t>(each + 10);
-    element.origin = {.source = 1, .record = static_cast<uint64_t>(each)};
+    element.provenance = {.source = 1, .record = static_cast<uint64_t>(each)};
     ASSERT_TRUE(area.put(std::move(element)));
   }
   EXPECT_EQ(area.size(), 3);
@@ -40,7 +40,7 @@ TEST_F(Staging, WhatWasPutFirstComesFirstWithItsKeyAndOrigin) {
   ASSERT_TRUE(first);
   EXPECT_EQ(value(*first), 1);
   EXPECT_EQ(first->key, 11U);
-  EXPECT_EQ(uint64_t{first->origin.record}, 1U);
+  EXPECT_EQ(uint64_t{first->provenance.record}, 1U);
   EXPECT_THAT(drain(area), ElementsAre(2, 3));
   EXPECT_EQ(area.bytes(), 0);
 }

@@ -66,9 +66,9 @@ class Components {
   /// Makes `batch`, an empty element, memory for `count` elements stacked along a new first dimension. REQUIRES:
   /// check_can_stack(), no strings, no padding.
   void append_rows(int64_t count, Element& batch) const;
-  /// Memory for `elements` stacked along a new first dimension, with the first one's key and origin; strings are in it
-  /// already. REQUIRES: check_can_stack(). Allocates all that the stack needs. Throws Exception(ResourceExhausted) for
-  /// a padded shape that no memory holds.
+  /// Memory for `elements` stacked along a new first dimension, with the first one's key and provenance; strings are in
+  /// it already. REQUIRES: check_can_stack(). Allocates all that the stack needs. Throws Exception(ResourceExhausted)
+  /// for a padded shape that no memory holds.
   Element batch_for(std::span<const Element> elements) const;
   /// Brings the other values in. REQUIRES: `batch` is batch_for(elements).
   void fill(Element& batch, std::span<const Element> elements) const;

@@ -25,7 +25,7 @@ void copy_each(size_t size, std::byte* to, size_t to_step, const std::byte* from
 // What stands in front of an element's values.
 struct Identity {
   uint64_t key;
-  Origin origin;
+  Provenance provenance;
 };
 
 // `count` elements of one identity, with `size` bytes of each one's values behind it.
@@ -62,7 +62,7 @@ Packing::Packing(const std::vector<DType>& dtypes, const std::vector<Shape>& sha
 
 void Packing::pack_rows(const Element& rows, int64_t first, int64_t count, std::byte* place, size_t stride) const {
   static_assert(sizeof(Identity) == kHeader);
-  const Identity identity{rows.key, rows.origin};
+  const Identity identity{rows.key, rows.provenance};
   const auto values = [&](size_t i) { return rows[i].data() + static_cast<size_t>(first) * fields_[i].size; };
   const bool is_word = fields_[0].size == 8;
   is_word ? pack_each<8>(identity, place, stride, values(0), count)

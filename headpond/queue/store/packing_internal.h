@@ -68,13 +68,13 @@ class Packing {
   /// Makes `element` the one that `place` identifies.
   static void read_identity(const std::byte* place, Element& element) {
     std::memcpy(&element.key, place, sizeof(element.key));
-    std::memcpy(&element.origin, place + sizeof(element.key), sizeof(element.origin));
+    std::memcpy(&element.provenance, place + sizeof(element.key), sizeof(element.provenance));
   }
   /// The first component's value. REQUIRES: it is an int64 scalar.
   int64_t first_value(const std::byte* place) const;
 
  private:
-  static constexpr size_t kHeader = sizeof(uint64_t) + sizeof(Origin);
+  static constexpr size_t kHeader = sizeof(uint64_t) + sizeof(Provenance);
   /// Where a plain element's component lies.
   struct Field {
     size_t offset, size;
@@ -83,7 +83,7 @@ class Packing {
 
   static void write_identity(const Element& element, std::byte* place) {
     std::memcpy(place, &element.key, sizeof(element.key));
-    std::memcpy(place + sizeof(element.key), &element.origin, sizeof(element.origin));
+    std::memcpy(place + sizeof(element.key), &element.provenance, sizeof(element.provenance));
   }
   // Most values are of 8 or 4 bytes: then it is one move.
   static void copy(std::byte* to, const std::byte* from, size_t size) {

@@ -13,7 +13,7 @@ TEST(Packing, KeepsAllOfAnElementThroughPlainMemory) {
   Element element{Tensor::scalar(2.5F), Tensor::scalar("text"), Tensor::empty(f32, {100}),
                   Tensor::empty(u8, {1, 1, 1, 1, 2}), Tensor::scalar(int64_t{7})};
   element.key = 5;
-  element.origin = {.source = 1, .record = 2};
+  element.provenance = {.source = 1, .record = 2};
   std::vector<std::byte> place(packing.bytes());
   packing.pack(std::move(element), place.data());
   const std::vector<std::byte> moved = place;
@@ -25,7 +25,7 @@ TEST(Packing, KeepsAllOfAnElementThroughPlainMemory) {
   EXPECT_EQ(again[3].shape(), (Shape{1, 1, 1, 1, 2}));
   EXPECT_EQ(again[4].as<int64_t>()[0], 7);
   EXPECT_EQ(again.key, 5U);
-  EXPECT_EQ(again.origin.record, 2U);
+  EXPECT_EQ(again.provenance.record, 2U);
 }
 
 TEST(Packing, OfSmallTensorsOfKnownShapeIsTheirValues) {
@@ -38,7 +38,7 @@ TEST(Packing, OfSmallTensorsOfKnownShapeIsTheirValues) {
   Element element{Tensor::from(std::span<const uint8_t>(bytes), {3}), Tensor::view(lent, f32, {2, 2}),
                   Tensor::scalar(int64_t{-8})};
   element.key = 9;
-  element.origin = {.source = 3, .record = 4};
+  element.provenance = {.source = 3, .record = 4};
   std::vector<std::byte> place(packing.bytes());
   packing.pack(std::move(element), place.data());
   Element again;
@@ -49,7 +49,7 @@ TEST(Packing, OfSmallTensorsOfKnownShapeIsTheirValues) {
   EXPECT_EQ(again[1].as<float>()[3], 4);
   EXPECT_EQ(again[2].as<int64_t>()[0], -8);
   EXPECT_EQ(again.key, 9U);
-  EXPECT_EQ(again.origin.record, 4U);
+  EXPECT_EQ(again.provenance.record, 4U);
 }
 
 TEST(Packing, IsOfTensorsWhereTheyAreLargeOrNotKnown) {

@@ -30,7 +30,7 @@ class EpochOf final : public Node {
     class EpochView final : public View {
      public:
       explicit EpochView(const Binding& bound) : bound_(bound) {}
-      Got at(int64_t, Context&, Offers, Element& out) const override {
+      Got at(int64_t, Context&, OutputSlots, Element& out) const override {
         out.append(Tensor::scalar(static_cast<uint32_t>(100 * bound_.seed + bound_.epoch)));
         return Got::value;
       }

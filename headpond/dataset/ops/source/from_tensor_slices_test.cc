@@ -55,9 +55,9 @@ TEST(FromTensorSlices, NamesTheSourceOfARow) {
   (void)sequence.next();
   const auto second = sequence.next();
   ASSERT_TRUE(second);
-  EXPECT_EQ(to_string(second->origin), "slices_test_source, record 1");
+  EXPECT_EQ(to_string(second->provenance), "slices_test_source, record 1");
   Sequence plain(from_tensor_slices(numbers({2})));
-  EXPECT_EQ(to_string(plain.next()->origin), "from_tensor_slices, record 0");
+  EXPECT_EQ(to_string(plain.next()->provenance), "from_tensor_slices, record 0");
 }
 
 TEST(FromTensorSlices, RefusesTensorsThatDoNotFit) {
