@@ -27,7 +27,7 @@ Error QueueState::put_error(Pass pass, const Wait& wait) const {
       return {
           ErrorKind::DeadlineExceeded,
           fmt::format("Enqueue operation timed out after {} ms: {} has {} of {} elements{}", milliseconds(wait),
-                      label(), stats().size, places_,
+                      label(), stats().size, capacity_,
                       options_.memory_limit < 0 ? "" : fmt::format(", memory limit {} bytes", options_.memory_limit))};
     case Pass::abandoned:
       return abandoned_error();
