@@ -8,174 +8,188 @@
 
 namespace headpond {
 
-// Lives on its waiter's stack. Whoever takes it out of the line, under mu_, writes the verdict and raises the signal as
-// the last touch.
-struct Turn::InLine {
-  explicit InLine(bool may_cancel) : cancellable(may_cancel) {}
+// Lives on the stack of its call. The thread that unlinks it, under mu_, writes the verdict and then raises the signal.
+// After that it touches nothing here.
+struct BiasedLock::Waiter {
+  explicit Waiter(bool may_cancel) : cancellable(may_cancel) {}
 
   const bool cancellable;
-  std::atomic<Pass> verdict = Pass::timed_out;  // Valid once the signal is raised and the line was left.
-  bool linked = false;                          // Guarded by mu_, like the two below.
-  InLine* before = nullptr;
-  InLine* after = nullptr;
+  std::atomic<WaitResult> verdict = WaitResult::timed_out;  // Valid when another thread has unlinked this.
+  bool linked = false;                                      // Guarded by mu_, like the two below.
+  Waiter* before = nullptr;
+  Waiter* after = nullptr;
   Signal signal;
 };
 
-bool Turn::enter_by_lock(uint64_t self) {
+bool BiasedLock::try_take() {
   uint32_t free = 0;
-  if (!line_is_empty() || favourite_inside_.load(std::memory_order_relaxed) != 0 ||
-      !taken_.compare_exchange_strong(free, 1, std::memory_order_acquire, std::memory_order_relaxed)) {
+  return taken_.compare_exchange_strong(free, 1, std::memory_order_acquire, std::memory_order_relaxed);
+}
+
+// Meanwhile another thread may have found the lock taken, and queued up.
+void BiasedLock::give_back() {
+  taken_.store(0, std::memory_order_release);
+  asymmetric_fence::light();
+  if (has_waiters()) serve_waiters();
+}
+
+bool BiasedLock::enter_by_lock(OwnerCell& self) {
+  const auto is_open = [&] {
+    const OwnerCell* const owner = owner_.load(std::memory_order_relaxed);
+    return owner == nullptr || (owner == &self && self.inside.load(std::memory_order_relaxed) != this);
+  };
+  if (has_waiters() || !is_open() || !try_take()) return false;
+  if (!is_open()) {  // A thread became the owner before we took the lock.
+    give_back();
     return false;
   }
-  // A favourite that was made before we took the turn is seen now, and so is one that is being dismissed.
-  if (favourite_.load(std::memory_order_acquire) != kNobody || favourite_inside_.load(std::memory_order_acquire) != 0) {
-    taken_.store(0, std::memory_order_release);
-    asymmetric_fence::light();
-    if (!line_is_empty()) serve_line();
-    return false;
-  }
-  held_by_favourite_ = false;
-  row_ = last_ == self ? row_ + 1 : 0;
-  last_ = self;
-  if (row_ >= row_for_favour_) {
+  held_by_ = nullptr;
+  row_ = last_ == &self ? row_ + 1 : 0;
+  last_ = &self;
+  // An owner comes here when its cell is occupied. It stays the owner: it is not inside by its cell, and no other
+  // thread can take the lock.
+  if (row_ >= row_for_owner_ && self.may_own && self.inside.load(std::memory_order_relaxed) == nullptr) {
     row_ = 0;
-    favourite_.store(self, std::memory_order_release);
+    owner_.store(&self, std::memory_order_release);
   }
   return true;
 }
 
-// A favourite that is none any more. Somebody may have found it inside and not served the line because of it.
-void Turn::step_back() {
-  favourite_inside_.store(0, std::memory_order_release);
+// For a thread that lost the lock while it tried to enter as its owner, or that found waiters. A revoking thread may
+// have seen it inside, and left the waiters to it.
+void BiasedLock::step_back(OwnerCell& self) {
+  self.inside.store(nullptr, std::memory_order_release);
   asymmetric_fence::light();
-  if (!line_is_empty()) serve_line();
+  if (has_waiters()) serve_waiters();
 }
 
-// Takes the turn, from a favourite too, iff nobody is inside.
-bool Turn::claim() {
-  constexpr uint32_t kMostRow = 1 << 16;
-  uint32_t free = 0;
-  if (!taken_.compare_exchange_strong(free, 1, std::memory_order_acquire, std::memory_order_relaxed)) return false;
-  if (favourite_.load(std::memory_order_acquire) != kNobody) {
-    favourite_.store(kRevoking, std::memory_order_relaxed);
-    hand_over_point();
-    // Either the favourite sees that it is none, or we see it inside.
-    asymmetric_fence::heavy();
-    favourite_.store(kNobody, std::memory_order_release);
-    row_for_favour_ = std::min(row_for_favour_ * 2, kMostRow);
-    last_ = kNobody;
-  }
-  if (favourite_inside_.load(std::memory_order_acquire) == 0) {
-    held_by_favourite_ = false;
+// Takes the lock iff nobody holds it. The owner is no longer the owner then.
+bool BiasedLock::claim() {
+  if (!try_take()) return false;
+  OwnerCell* const owner = owner_.load(std::memory_order_relaxed);
+  if (owner == nullptr || revoke(*owner)) {
+    held_by_ = nullptr;
     return true;
   }
   taken_.store(0, std::memory_order_release);
   return false;
 }
 
-bool Turn::claim_without_line() {
+// Returns false iff the owner is inside: it stays the owner, and serves the waiters when it leaves. Under taken_.
+bool BiasedLock::revoke(OwnerCell& owner) {
+  constexpr uint32_t kMostRow = 1 << 16;
+  const auto is_inside = [&] { return owner.inside.load(std::memory_order_acquire) == this; };
+  if (is_inside()) return false;
+  owner_.store(nullptr, std::memory_order_relaxed);
+  hand_over_point();
+  // Either the owner sees that it is none, or we see it inside.
+  asymmetric_fence::heavy();
+  if (is_inside()) {
+    owner_.store(&owner, std::memory_order_release);
+    return false;
+  }
+  row_for_owner_ = std::min(row_for_owner_ * 2, kMostRow);
+  last_ = nullptr;
+  return true;
+}
+
+bool BiasedLock::claim_without_waiters() {
   if (is_inherited()) return claim();
   MutexLock lock(mu_);
   return first_ == nullptr && claim();
 }
 
-Pass Turn::enter(Patience& patience, bool cancellable, WaitCell* waits) {
-  if (try_enter() || claim_without_line() || spin_for_holder()) return Pass::go;
-  return stand_in_line(patience, cancellable, waits);
+WaitResult BiasedLock::enter(WaitContext& context, bool cancellable, WaitCell* waits) {
+  if (try_enter()) return WaitResult::go;
+  const bool is_entered = claim_without_waiters();
+  if (!is_entered && spin_for_holder()) return WaitResult::go;
+  const WaitResult result = is_entered ? WaitResult::go : wait(context, cancellable, waits);
+  if (result == WaitResult::go) holder_check_.enter();
+  return result;
 }
 
-// A holder at work leaves soon: it only moves elements. A descheduled one does not, hence the limit.
-bool Turn::spin_for_holder() {
+// A holder that works leaves soon: it only moves elements. One that lost its processor does not, hence the limit.
+bool BiasedLock::spin_for_holder() {
   constexpr int kRounds = 400;
   for (int i = 0; i < kRounds; ++i) {
-    if (is_blocked(blocks_.load(std::memory_order_relaxed)) || !line_is_empty()) return false;
-    // A favourite that was made meanwhile, and is outside, keeps nobody waiting.
-    if (try_enter() || (!is_busy() && claim_without_line())) return true;
+    if (is_blocked(blocks_.load(std::memory_order_relaxed)) || has_waiters()) return false;
+    if (try_enter()) return true;
+    // An owner that is outside keeps nobody waiting.
+    if (!is_busy() && claim_without_waiters()) {
+      holder_check_.enter();
+      return true;
+    }
     spin_pause();
   }
   return false;
 }
 
-Pass Turn::stand_in_line(Patience& patience, bool cancellable, WaitCell* waits) {
-  InLine self(cancellable);
-  if (is_reported_here() || !patience.begin_wait()) return Pass::abandoned;
+WaitResult BiasedLock::wait(WaitContext& context, bool cancellable, WaitCell* waits) {
+  Waiter self(cancellable);
+  if (is_reported_here() || !context.begin_wait()) return WaitResult::abandoned;
   const uint32_t blocks = blocks_.load(std::memory_order_acquire);
   const int64_t start = now_ns();
   append(self);
-  // Either the holder that leaves sees the line, or we see the turn free.
+  // Either the holder sees a waiter when it leaves, or we see that the lock is free.
   asymmetric_fence::heavy();
-  serve_line();
+  serve_waiters();
   {
-    std::stop_callback on_stop(patience.stop(), [&self] { self.signal.raise(); });
+    std::stop_callback on_stop(context.stop(), [&self] { self.signal.raise(); });
     const auto raised = [&self] { return self.signal.is_raised(); };
-    if (!spin_until(raised, only_cpu() >= 0)) self.signal.wait(patience.deadline());
+    if (!spin_until(raised, only_cpu() >= 0)) self.signal.wait(context.deadline());
   }
   const bool gave_up = remove(self);
-  // Behind calls that were at work all the time it is not the other side that was waited for.
+  // A call that waited only for holders at work did not wait for the other side.
   const bool was_blocked = is_blocked(blocks) || blocks_.load(std::memory_order_acquire) != blocks;
-  if (was_blocked && waits != nullptr) patience.count_wait(*waits, now_ns() - start);
+  if (was_blocked && waits != nullptr) context.count_wait(*waits, now_ns() - start);
   if (!gave_up) return self.verdict.load(std::memory_order_acquire);
-  return patience.stop_requested() ? Pass::stopped : Pass::timed_out;
+  return context.stop_requested() ? WaitResult::stopped : WaitResult::timed_out;
 }
 
-void Turn::append(InLine& waiter) {
+void BiasedLock::append(Waiter& waiter) {
   MutexLock lock(mu_);
   waiter.linked = true;
-  waiter.before = final_;
-  (final_ != nullptr ? final_->after : first_) = &waiter;
-  final_ = &waiter;
-  line_length_.fetch_add(1, std::memory_order_release);
+  waiter.before = last_waiter_;
+  (last_waiter_ != nullptr ? last_waiter_->after : first_) = &waiter;
+  last_waiter_ = &waiter;
+  waiters_.fetch_add(1, std::memory_order_release);
 }
 
-// False iff somebody else took the waiter out of the line, with a verdict.
-bool Turn::remove(InLine& waiter) {
+// False iff another thread unlinked the waiter, and gave it a verdict.
+bool BiasedLock::remove(Waiter& waiter) {
   MutexLock lock(mu_);
   if (!waiter.linked) return false;
   unlink(waiter);
   return true;
 }
 
-void Turn::unlink(InLine& waiter) {
+void BiasedLock::unlink(Waiter& waiter) {
   (waiter.before != nullptr ? waiter.before->after : first_) = waiter.after;
-  (waiter.after != nullptr ? waiter.after->before : final_) = waiter.before;
+  (waiter.after != nullptr ? waiter.after->before : last_waiter_) = waiter.before;
   waiter.linked = false;
-  line_length_.fetch_sub(1, std::memory_order_release);
+  waiters_.fetch_sub(1, std::memory_order_release);
 }
 
-// A favourite finds its way in open, be it inside or not: so there must be none.
-void Turn::begin_report() {
-  if (held_by_favourite_) {
-    for (uint32_t free = 0; !taken_.compare_exchange_strong(free, 1, std::memory_order_acquire); free = 0) {
-      spin_pause();  // Somebody looks whether it is free.
-    }
-    favourite_.store(kNobody, std::memory_order_release);
-    last_ = kNobody;
-    held_by_favourite_ = false;
-    favourite_inside_.store(0, std::memory_order_release);
-  }
-  reporter_.store(this_thread(), std::memory_order_release);
-}
-
-// If the turn is not free, its holder will see the line when it leaves.
-void Turn::serve_line() {
+// If the lock is not free, its holder will see the waiters when it leaves.
+void BiasedLock::serve_waiters() {
   if (is_inherited()) return;
   hand_over_point();
   MutexLock lock(mu_);
   if (first_ == nullptr || !claim()) return;
-  InLine& next = *first_;
+  Waiter& next = *first_;
   unlink(next);
-  next.verdict.store(Pass::go, std::memory_order_release);
+  next.verdict.store(WaitResult::go, std::memory_order_release);
   next.signal.raise();
 }
 
-void Turn::cancel_line() {
+void BiasedLock::cancel_waiters() {
   MutexLock lock(mu_);
-  for (InLine* waiter = first_; waiter != nullptr;) {
-    InLine& each = *waiter;
+  for (Waiter* waiter = first_; waiter != nullptr;) {
+    Waiter& each = *waiter;
     waiter = each.after;
     if (!each.cancellable) continue;
     unlink(each);
-    each.verdict.store(Pass::cancelled, std::memory_order_release);
+    each.verdict.store(WaitResult::cancelled, std::memory_order_release);
     each.signal.raise();
   }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A lock that is handed on in order of arrival, that may be held while its holder sleeps, and whose line can be left.
+// A lock that serves its waiters in order of arrival. Its holder may sleep while it holds the lock, and its waiters may
+// give up.
 #pragma once
 
 #include <atomic>
@@ -7,130 +8,138 @@
 
 #include "headpond/base/mutex.h"
 #include "headpond/base/thread.h"
+#include "headpond/queue/holder_check_internal.h"
+#include "headpond/queue/owner_cell_internal.h"
 #include "headpond/queue/signal_internal.h"
 
-#if !defined(HEADPOND_ROW_FOR_FAVOUR)  // A test whose threads come a few times each compiles its own copy with less.
-#define HEADPOND_ROW_FOR_FAVOUR 8
+#if !defined(HEADPOND_ROW_FOR_OWNER)  // A test whose threads come only a few times compiles its own copy with less.
+#define HEADPOND_ROW_FOR_OWNER 8
 #endif
 
 namespace headpond {
 
-/// How a wait at a Turn or a Gate ended.
-enum class Pass : uint8_t {
+/// How a wait for a BiasedLock, or at a Gate, ended.
+enum class WaitResult : uint8_t {
   go,
-  closed,     ///< Put: closed before this call's turn. Take: closed, and nothing (more) can be had.
-  cancelled,  ///< Put: close with cancel ended the wait.
+  closed,     ///< Put: closed before this call had the lock. Take: closed, and nothing (more) can be had.
+  cancelled,  ///< Put: a close with cancel ended the wait.
   stopped,    ///< The stop token did.
   timed_out,
-  abandoned,  ///< Nobody is there for whom to wait.
+  abandoned,  ///< Nobody is left who could end the wait.
 };
 
-/// Free and without a line, it is entered with one locked instruction; a thread that entered several times in a row
-/// becomes its favourite and enters with none, until another thread comes (biased locking: a locked instruction waits
-/// until the processor has written everything back, which in a queue means a cache line's way to the other side and
-/// back). Whoever finds the turn taken spins while the holder is at work, and stands in line while the holder is
-/// blocked or takes long.
-class Turn {
+/// A thread that entered several times in a row becomes the lock's owner. An owner enters and leaves by plain stores to
+/// its own OwnerCell, until another thread wants the lock (biased locking). Without an owner the lock is entered by one
+/// locked instruction, and that waits until the processor has written all earlier stores back: in a queue, until a
+/// cache line has travelled to the other side and back.
+///
+/// Who finds the lock taken spins while the holder works, and queues up if the holder is blocked or takes long.
+class BiasedLock {
  public:
-  /// Enters iff the turn is free and nobody stands in line; may refuse to a thread that is not the favourite.
+  /// Enters iff the lock is free and has no waiters; may refuse to a thread that is not the owner.
   bool try_enter() {
-    const uint64_t self = this_thread();
-    return favourite_.load(std::memory_order_relaxed) == self ? enter_as_favourite(self) : enter_by_lock(self);
+    OwnerCell& self = OwnerCell::of_this_thread();
+    const bool is_entered =
+        owner_.load(std::memory_order_relaxed) == &self ? enter_as_owner(self) : enter_by_lock(self);
+    if (is_entered) holder_check_.enter();
+    return is_entered;
   }
-  /// Waits for the turn. cancel_line() ends the wait of those that are `cancellable`. Counts waits in line, behind
-  /// calls that were blocked.
-  Pass enter(Patience& patience, bool cancellable, WaitCell* waits = nullptr);
+  /// Waits for the lock. cancel_waiters() ends the wait of a call that is `cancellable`. `waits` counts waits for
+  /// holders that were blocked.
+  WaitResult enter(WaitContext& context, bool cancellable, WaitCell* waits = nullptr);
   /// REQUIRES: the calling thread entered.
   void leave() {
+    holder_check_.leave();
     hand_over_point();
-    (held_by_favourite_ ? favourite_inside_ : taken_).store(0, std::memory_order_release);
+    if (OwnerCell* const cell = held_by_; cell != nullptr) {
+      cell->inside.store(nullptr, std::memory_order_release);
+    } else {
+      taken_.store(0, std::memory_order_release);
+    }
     asymmetric_fence::light();
-    if (!line_is_empty()) serve_line();
+    if (has_waiters()) serve_waiters();
   }
-  /// The holder says whether it waits for something else than the processor.
+  /// The holder says whether it waits for something other than the processor.
   void set_blocked(bool blocked) {
     const uint32_t before = blocks_.load(std::memory_order_relaxed);
     if (is_blocked(before) != blocked) blocks_.store(before + 1, std::memory_order_release);
   }
   bool is_blocked() const { return is_blocked(blocks_.load(std::memory_order_acquire)); }
-  /// Somebody is inside, was just let in, or stands in line.
+  /// Somebody holds the lock, was just given it, or waits for it.
   bool is_busy() const {
-    return line_length_.load(std::memory_order_acquire) != 0 || taken_.load(std::memory_order_relaxed) != 0 ||
-           favourite_inside_.load(std::memory_order_relaxed) != 0;
+    if (has_waiters() || taken_.load(std::memory_order_relaxed) != 0) return true;
+    const OwnerCell* const owner = owner_.load(std::memory_order_acquire);
+    return owner != nullptr && owner->inside.load(std::memory_order_relaxed) == this;
   }
-  /// Sends those who stand in line and are cancellable away.
-  void cancel_line();
-  /// Calls that stand in line.
-  int64_t line_length() const { return line_length_.load(std::memory_order_acquire); }
-  /// Between the two the blocked holder calls what may call back. What stands in line then, from the same thread, is
-  /// abandoned; others may go past a holder that is_reporting(), as it looks around before it does anything else.
-  void begin_report();
-  void end_report() { reporter_.store(kNobody, std::memory_order_release); }
-  bool is_reporting() const { return reporter_.load(std::memory_order_acquire) != kNobody; }
-  bool is_reported_here() const { return reporter_.load(std::memory_order_relaxed) == this_thread(); }
-  /// This process is the child of a fork() behind which it lies. Whoever was inside, in line or at the lock then is so
-  /// for ever: here a free turn may be entered, but not waited for.
+  /// Ends the waits of all waiters that are cancellable.
+  void cancel_waiters();
+  /// Calls that wait.
+  int64_t waiters() const { return waiters_.load(std::memory_order_acquire); }
+  /// Between these two the blocked holder calls code that may call back. A call back from the same thread that would
+  /// have to wait is abandoned. Other threads may pass a holder that is_reporting(): it looks at the state again before
+  /// it changes anything.
+  void begin_report() { reporter_.store(OwnerCell::this_thread(), std::memory_order_release); }
+  void end_report() { reporter_.store(nullptr, std::memory_order_release); }
+  bool is_reporting() const { return reporter_.load(std::memory_order_acquire) != nullptr; }
+  bool is_reported_here() const { return reporter_.load(std::memory_order_relaxed) == OwnerCell::this_thread(); }
+  /// This process was forked off after the lock was made. Threads that held it, or waited for it, then exist only in
+  /// the other process: here a free lock may be entered, but not waited for.
   bool is_inherited() const { return forks_ != forks_above(); }
 
  private:
-  struct InLine;
-  static constexpr uint64_t kNobody = 0;
-  static constexpr uint64_t kRevoking = 1;  // No thread's number.
+  struct Waiter;
 
-  static uint64_t this_thread();
   static bool is_blocked(uint32_t blocks) { return blocks % 2 != 0; }
-  bool line_is_empty() const { return line_length_.load(std::memory_order_relaxed) == 0; }
-  bool enter_as_favourite(uint64_t self);
-  bool enter_by_lock(uint64_t self);
-  void step_back();
+  bool has_waiters() const { return waiters_.load(std::memory_order_relaxed) != 0; }
+  bool try_take();
+  void give_back();
+  bool enter_as_owner(OwnerCell& self);
+  bool enter_by_lock(OwnerCell& self);
+  void step_back(OwnerCell& self);
   bool claim();
-  bool claim_without_line();
+  bool revoke(OwnerCell& owner);
+  bool claim_without_waiters();
   bool spin_for_holder();
-  Pass stand_in_line(Patience& patience, bool cancellable, WaitCell* waits);
-  void append(InLine& waiter);
-  bool remove(InLine& waiter);
-  void unlink(InLine& waiter) HEADPOND_REQUIRES(mu_);
-  void serve_line();
+  WaitResult wait(WaitContext& context, bool cancellable, WaitCell* waits);
+  void append(Waiter& waiter);
+  bool remove(Waiter& waiter);
+  void unlink(Waiter& waiter) HEADPOND_REQUIRES(mu_);
+  void serve_waiters();
 
-  // The turn is held by whoever set taken_ from 0 to 1, or by the favourite while favourite_inside_ is 1; never by
-  // both: favourite_ changes only under taken_, and who takes the turn from a favourite runs a heavy fence before it
-  // looks inside.
+  // The lock is held by the thread that set taken_ from 0 to 1, or by the owner while its cell names this lock. It is
+  // never held by both: owner_ changes only under taken_, and a thread that takes the lock from its owner clears owner_
+  // and runs a heavy fence before it looks at the owner's cell. A former owner may still write its cell. That does no
+  // harm, because only the cell of the present owner counts.
   std::atomic<uint32_t> taken_ = 0;
-  std::atomic<uint32_t> favourite_inside_ = 0;  // Written by the favourite alone.
-  std::atomic<uint64_t> favourite_ = kNobody;
-  std::atomic<int32_t> line_length_ = 0;
+  std::atomic<int32_t> waiters_ = 0;
+  std::atomic<OwnerCell*> owner_ = nullptr;
   std::atomic<uint32_t> blocks_ = 0;  // Grows when a holder gets blocked, and when it goes on.
-  std::atomic<uint64_t> reporter_ = kNobody;
-  // Under the turn.
-  bool held_by_favourite_ = false;
-  uint64_t last_ = kNobody;  // Who entered last by the lock,
-  uint32_t row_ = 0;         // how often in a row,
-  // and what makes a favourite; doubles each time one is dismissed.
-  uint32_t row_for_favour_ = HEADPOND_ROW_FOR_FAVOUR;
+  uint32_t row_ = 0;                  // Under taken_: how often last_ entered in a row,
+  const OwnerCell* last_ = nullptr;   // the thread that entered last by taken_,
+  // and how long a row makes an owner; doubles when an owner is revoked.
+  uint32_t row_for_owner_ = HEADPOND_ROW_FOR_OWNER;
+  OwnerCell* held_by_ = nullptr;  // Under the lock: the cell by which it is held; null: taken_.
+  std::atomic<const void*> reporter_ = nullptr;
+  [[no_unique_address]] HolderCheck holder_check_;
 
   alignas(64) Mutex mu_;
-  InLine* first_ HEADPOND_GUARDED_BY(mu_) = nullptr;
-  InLine* final_ HEADPOND_GUARDED_BY(mu_) = nullptr;
+  Waiter* first_ HEADPOND_GUARDED_BY(mu_) = nullptr;
+  Waiter* last_waiter_ HEADPOND_GUARDED_BY(mu_) = nullptr;
   const int forks_ = forks_above();
 };
 
-inline uint64_t Turn::this_thread() {
-  static std::atomic<uint64_t> numbers = kRevoking;
-  constinit thread_local uint64_t number = 0;
-  if (number == 0) [[unlikely]]
-    number = numbers.fetch_add(1, std::memory_order_relaxed) + 1;
-  return number;
-}
-
-inline bool Turn::enter_as_favourite(uint64_t self) {
-  favourite_inside_.store(1, std::memory_order_relaxed);
+inline bool BiasedLock::enter_as_owner(OwnerCell& self) {
+  // The cell names one lock at a time: a thread that is inside another lock as its owner enters this one by taken_.
+  if (self.inside.load(std::memory_order_relaxed) != nullptr) [[unlikely]]
+    return enter_by_lock(self);
+  self.inside.store(this, std::memory_order_release);
   hand_over_point();
   asymmetric_fence::light();
-  if (favourite_.load(std::memory_order_relaxed) == self && line_is_empty()) [[likely]] {
-    held_by_favourite_ = true;
+  if (owner_.load(std::memory_order_relaxed) == &self && !has_waiters()) [[likely]] {
+    held_by_ = &self;
     return true;
   }
-  step_back();
+  step_back(self);
   return false;
 }
 

@@ -9,49 +9,49 @@
 namespace headpond::internal {
 namespace {
 
-using Turns = QueueTest;
+using BiasedLocks = QueueTest;
 
-Pass enter(Turn& turn, const Wait& wait = {}, bool cancellable = true) {
-  Patience patience(wait);
-  return turn.enter(patience, cancellable);
+WaitResult enter(BiasedLock& lock, const Wait& wait = {}, bool cancellable = true) {
+  WaitContext context(wait);
+  return lock.enter(context, cancellable);
 }
 // A blocked holder counts.
-void until_in_line(const Turn& turn, int64_t count) {
-  eventually([&] { return turn.line_length() + (turn.is_blocked() ? 1 : 0) == count; });
+void until_in_line(const BiasedLock& lock, int64_t count) {
+  eventually([&] { return lock.waiters() + (lock.is_blocked() ? 1 : 0) == count; });
 }
 
-TEST_F(Turns, AFreeTurnIsEnteredAgainAndAgain) {
-  Turn turn;
+TEST_F(BiasedLocks, AFreeTurnIsEnteredAgainAndAgain) {
+  BiasedLock lock;
   for (int i = 0; i < 100; ++i) {  // From the ninth time on as the favourite.
-    ASSERT_TRUE(turn.try_enter());
-    turn.leave();
+    ASSERT_TRUE(lock.try_enter());
+    lock.leave();
   }
-  EXPECT_FALSE(turn.is_busy());
+  EXPECT_FALSE(lock.is_busy());
 }
 
-TEST_F(Turns, ATakenTurnIsRefused) {
-  Turn turn;
+TEST_F(BiasedLocks, ATakenTurnIsRefused) {
+  BiasedLock lock;
   for (const int rounds : {1, 50}) {
     for (int i = 0; i < rounds; ++i) {
-      ASSERT_TRUE(turn.try_enter());
-      if (i + 1 < rounds) turn.leave();
+      ASSERT_TRUE(lock.try_enter());
+      if (i + 1 < rounds) lock.leave();
     }
-    turn.set_blocked(true);
+    lock.set_blocked(true);
     std::thread other([&] {
-      EXPECT_FALSE(turn.try_enter());
-      EXPECT_EQ(enter(turn, {.timeout = milliseconds(1)}), Pass::timed_out);
+      EXPECT_FALSE(lock.try_enter());
+      EXPECT_EQ(enter(lock, {.timeout = milliseconds(1)}), WaitResult::timed_out);
     });
     other.join();
-    turn.set_blocked(false);
-    turn.leave();
+    lock.set_blocked(false);
+    lock.leave();
   }
 }
 
-// What one thread writes under the turn the next one must see; a tear or a lost addition would show.
-TEST_F(Turns, OnlyOneThreadIsInsideHoweverFavouritesChange) {
+// What one thread writes under the lock the next one must see; a tear or a lost addition would show.
+TEST_F(BiasedLocks, OnlyOneThreadIsInsideHoweverFavouritesChange) {
   constexpr int kThreads = 4;
   constexpr int64_t kEach = 4000;
-  Turn turn;
+  BiasedLock lock;
   int64_t sum = 0;
   int64_t inside = 0;
   int64_t broken = 0;
@@ -61,100 +61,100 @@ TEST_F(Turns, OnlyOneThreadIsInsideHoweverFavouritesChange) {
       for (int64_t i = 0; i < kEach; ++i) {
         // Runs of one thread make favourites; the pauses let others come.
         if (i % (100 * (thread + 1)) == 0) std::this_thread::yield();
-        ASSERT_EQ(enter(turn), Pass::go);
+        ASSERT_EQ(enter(lock), WaitResult::go);
         broken += inside++ == 0 ? 0 : 1;
         ++sum;
         --inside;
-        turn.leave();
+        lock.leave();
       }
     });
   }
   for (auto& each : threads) each.join();
   EXPECT_EQ(sum, kThreads * kEach);
   EXPECT_EQ(broken, 0);
-  EXPECT_FALSE(turn.is_busy());
+  EXPECT_FALSE(lock.is_busy());
 }
 
-TEST_F(Turns, AFavouriteThatSleepsOutsideIsDismissed) {
-  Turn turn;
+TEST_F(BiasedLocks, AFavouriteThatSleepsOutsideIsDismissed) {
+  BiasedLock lock;
   for (int i = 0; i < 20; ++i) {
-    ASSERT_TRUE(turn.try_enter());
-    turn.leave();
+    ASSERT_TRUE(lock.try_enter());
+    lock.leave();
   }
   std::thread other([&] {
-    EXPECT_EQ(enter(turn), Pass::go);
-    turn.leave();
+    EXPECT_EQ(enter(lock), WaitResult::go);
+    lock.leave();
   });
   other.join();
-  EXPECT_EQ(enter(turn), Pass::go);
-  turn.leave();
+  EXPECT_EQ(enter(lock), WaitResult::go);
+  lock.leave();
 }
 
-TEST_F(Turns, TheLineIsServedInOrderOfArrival) {
+TEST_F(BiasedLocks, TheLineIsServedInOrderOfArrival) {
   for (const int rounds : {1, 40}) {  // A plain holder, and a favourite.
-    Turn turn;
+    BiasedLock lock;
     for (int i = 1; i < rounds; ++i) {
-      ASSERT_TRUE(turn.try_enter());
-      turn.leave();
+      ASSERT_TRUE(lock.try_enter());
+      lock.leave();
     }
-    ASSERT_TRUE(turn.try_enter());
-    turn.set_blocked(true);
+    ASSERT_TRUE(lock.try_enter());
+    lock.set_blocked(true);
     std::vector<int> order;
     std::vector<std::thread> threads;
     for (int i = 0; i < 5; ++i) {
       threads.emplace_back([&, i] {
-        ASSERT_EQ(enter(turn), Pass::go);
+        ASSERT_EQ(enter(lock), WaitResult::go);
         order.push_back(i);
-        turn.leave();
+        lock.leave();
       });
-      until_in_line(turn, i + 2);
+      until_in_line(lock, i + 2);
     }
-    turn.set_blocked(false);
-    turn.leave();
+    lock.set_blocked(false);
+    lock.leave();
     for (auto& each : threads) each.join();
     EXPECT_EQ(order, (std::vector<int>{0, 1, 2, 3, 4}));
   }
 }
 
-TEST_F(Turns, TheLineCanBeLeftByTimeoutStopAndCancel) {
-  Turn turn;
-  ASSERT_TRUE(turn.try_enter());
-  turn.set_blocked(true);
+TEST_F(BiasedLocks, TheLineCanBeLeftByTimeoutStopAndCancel) {
+  BiasedLock lock;
+  ASSERT_TRUE(lock.try_enter());
+  lock.set_blocked(true);
   std::stop_source stop;
-  auto timed = later([&] { return enter(turn, {.timeout = milliseconds(1)}); });
-  EXPECT_EQ(timed.get(), Pass::timed_out);
-  auto stopped = later([&] { return enter(turn, {.stop = stop.get_token()}); });
-  until_in_line(turn, 2);
-  auto cancelled = later([&] { return enter(turn); });
-  until_in_line(turn, 3);
-  auto stays = later([&] { return enter(turn, {}, false); });
-  until_in_line(turn, 4);
+  auto timed = later([&] { return enter(lock, {.timeout = milliseconds(1)}); });
+  EXPECT_EQ(timed.get(), WaitResult::timed_out);
+  auto stopped = later([&] { return enter(lock, {.stop = stop.get_token()}); });
+  until_in_line(lock, 2);
+  auto cancelled = later([&] { return enter(lock); });
+  until_in_line(lock, 3);
+  auto stays = later([&] { return enter(lock, {}, false); });
+  until_in_line(lock, 4);
   stop.request_stop();
-  EXPECT_EQ(stopped.get(), Pass::stopped);
-  turn.cancel_line();
-  EXPECT_EQ(cancelled.get(), Pass::cancelled);
+  EXPECT_EQ(stopped.get(), WaitResult::stopped);
+  lock.cancel_waiters();
+  EXPECT_EQ(cancelled.get(), WaitResult::cancelled);
   EXPECT_FALSE(is_done(stays));
-  turn.set_blocked(false);
-  turn.leave();
-  EXPECT_EQ(stays.get(), Pass::go);
-  turn.leave();
-  EXPECT_EQ(turn.line_length(), 0);
+  lock.set_blocked(false);
+  lock.leave();
+  EXPECT_EQ(stays.get(), WaitResult::go);
+  lock.leave();
+  EXPECT_EQ(lock.waiters(), 0);
 }
 
-TEST_F(Turns, AStopThatCameBeforeLeavesTheLineAtOnce) {
-  Turn turn;
-  ASSERT_TRUE(turn.try_enter());
-  turn.set_blocked(true);
+TEST_F(BiasedLocks, AStopThatCameBeforeLeavesTheLineAtOnce) {
+  BiasedLock lock;
+  ASSERT_TRUE(lock.try_enter());
+  lock.set_blocked(true);
   std::stop_source stop;
   stop.request_stop();
-  auto other = later([&] { return enter(turn, {.stop = stop.get_token()}); });
-  EXPECT_EQ(other.get(), Pass::stopped);
-  turn.leave();
+  auto other = later([&] { return enter(lock, {.stop = stop.get_token()}); });
+  EXPECT_EQ(other.get(), WaitResult::stopped);
+  lock.leave();
 }
 
-// Whoever gets the turn at the very moment when it gives up has the turn: it is never handed to nobody.
-TEST_F(Turns, TimeoutsStopsAndCancelsRaceWithBeingServed) {
-  Turn turn;
+// Whoever gets the lock at the very moment when it gives up has the lock: it is never handed to nobody.
+TEST_F(BiasedLocks, TimeoutsStopsAndCancelsRaceWithBeingServed) {
+  BiasedLock lock;
   int64_t sum = 0;
   int64_t entered = 0;
   std::vector<std::future<int64_t>> counts;
@@ -163,24 +163,24 @@ TEST_F(Turns, TimeoutsStopsAndCancelsRaceWithBeingServed) {
       int64_t mine = 0;
       for (int i = 0; i < 1500; ++i) {
         const Wait wait{.timeout = std::chrono::microseconds((i * 7 + thread) % 120)};
-        if (enter(turn, wait) != Pass::go) continue;
+        if (enter(lock, wait) != WaitResult::go) continue;
         ++sum;
         ++mine;
         if (i % 64 == 0) {
-          turn.set_blocked(true);
+          lock.set_blocked(true);
           std::this_thread::sleep_for(std::chrono::microseconds(50));
-          turn.set_blocked(false);
+          lock.set_blocked(false);
         }
-        turn.leave();
-        if (i % 100 == 0) turn.cancel_line();
+        lock.leave();
+        if (i % 100 == 0) lock.cancel_waiters();
       }
       return mine;
     }));
   }
   for (auto& each : counts) entered += each.get();
   EXPECT_EQ(sum, entered);
-  EXPECT_FALSE(turn.is_busy());
-  EXPECT_TRUE(turn.try_enter() || enter(turn) == Pass::go);
+  EXPECT_FALSE(lock.is_busy());
+  EXPECT_TRUE(lock.try_enter() || enter(lock) == WaitResult::go);
 }
 
 }  // namespace
