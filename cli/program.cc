@@ -11,9 +11,9 @@
 
 #include "cli/flags.h"
 #include "cli/interrupt.h"
-#include "cli/plan_value.h"
+#include "cli/plan/plan_value.h"
 #include "cli/session.h"
-#include "cli/verbs.h"
+#include "cli/verbs/verbs.h"
 
 namespace headpond::cli {
 namespace {

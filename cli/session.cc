@@ -15,7 +15,7 @@
 
 #include "headpond/base/clock.h"
 #include "headpond/base/cpu.h"
-#include "headpond/io/file.h"
+#include "headpond/io/file/file.h"
 
 namespace headpond::cli {
 namespace {

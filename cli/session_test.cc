@@ -8,8 +8,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "cli/run_log.h"
-#include "cli/verbs.h"
+#include "cli/verbs/run_log.h"
+#include "cli/verbs/verbs.h"
 
 namespace headpond::cli {
 namespace {

@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # The few verbs in which every CMakeLists.txt of the project is written.
 #
-#   headpond_room(base SOURCES a.cc b.cc TESTS a_test.cc PUBLIC tl::expected PRIVATE fmt::fmt TEST_LIBS rapidcheck)
-#     One room: the static library headpond_base (alias headpond::base), its tests beside its sources as headpond_base_test,
-#     its installed headers. PUBLIC and PRIVATE are link libraries; rooms that this room uses are PUBLIC
-#     (tools/check_arrows.py holds the includes to the same arrows). A room that uses torch is installed in that component.
+#   headpond_files(base LEAVE drafts)
+#     Lists the .cc files below this folder, but for those below LEAVE: base_sources, base_tests (*_test.cc) and
+#     base_support (*_test_support.cc). A new file is seen by the next build.
+#   headpond_room(base PUBLIC tl::expected PRIVATE fmt::fmt TEST_LIBS rapidcheck)
+#     One room: the static library headpond_base (alias headpond::base) of this folder's sources, its tests beside them as
+#     headpond_base_test, its installed headers. LEAVE names files and folders that are built otherwise. PUBLIC and PRIVATE
+#     are link libraries; rooms that this room uses are PUBLIC (tools/check_arrows.py holds the includes to the same
+#     arrows). A room that uses torch is installed in that component.
 #   headpond_test(queue_stress_test SOURCES x_test.cc LIBS headpond::queue)     a GoogleTest program, one ctest entry a case
 #   headpond_program(cli headpond SOURCES main.cc LIBS headpond::headpond)      target, then name: <build>/headpond
 #   headpond_example(01_queue LIBS headpond::torch)                             <build>/examples/01_queue, run by the tests
@@ -27,10 +31,28 @@ function(headpond_target_flags target)
   endif()
 endfunction()
 
+function(headpond_files name)
+  cmake_parse_arguments(ARG "" "" "LEAVE" ${ARGN})
+  file(GLOB_RECURSE files CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
+  foreach(left IN LISTS ARG_LEAVE)
+    list(FILTER files EXCLUDE REGEX "^${left}(/|$)")
+  endforeach()
+  set(tests ${files})
+  list(FILTER tests INCLUDE REGEX "_test\\.cc$")
+  set(support ${files})
+  list(FILTER support INCLUDE REGEX "_test_support\\.cc$")
+  list(FILTER files EXCLUDE REGEX "_test(_support)?\\.cc$")
+  list(TRANSFORM support PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
+  set(${name}_sources ${files} PARENT_SCOPE)
+  set(${name}_tests ${tests} PARENT_SCOPE)
+  set(${name}_support ${support} PARENT_SCOPE)
+endfunction()
+
 function(headpond_room room)
-  cmake_parse_arguments(ARG "" "" "SOURCES;TESTS;PUBLIC;PRIVATE;TEST_LIBS" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "LEAVE;PUBLIC;PRIVATE;TEST_LIBS;TEST_SUPPORT" ${ARGN})
+  headpond_files(${room} LEAVE ${ARG_LEAVE})
   set(target headpond_${room})
-  add_library(${target} STATIC ${ARG_SOURCES})
+  add_library(${target} STATIC ${${room}_sources})
   add_library(headpond::${room} ALIAS ${target})
   set_target_properties(${target} PROPERTIES EXPORT_NAME ${room} POSITION_INDEPENDENT_CODE ON)
   headpond_target_flags(${target})
@@ -44,14 +66,15 @@ function(headpond_room room)
     endif()
     install(TARGETS ${target} EXPORT ${set} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
     install(DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/headpond/${room}
-      FILES_MATCHING PATTERN "*.h" PATTERN "*_internal.h" EXCLUDE)
+      FILES_MATCHING PATTERN "*.h" PATTERN "*_internal.h" EXCLUDE PATTERN articles EXCLUDE)
   endif()
-  if(HEADPOND_TESTS AND ARG_TESTS)
+  if(HEADPOND_TESTS)
     set(by_suite)
     if("torch" IN_LIST ARG_PUBLIC)
       set(by_suite BY_SUITE TIMEOUT 300)
     endif()
-    headpond_test(${target}_test ${by_suite} SOURCES ${ARG_TESTS} LIBS ${target} ${ARG_TEST_LIBS})
+    headpond_test(${target}_test ${by_suite} SOURCES ${${room}_tests} ${${room}_support} ${ARG_TEST_SUPPORT}
+      LIBS ${target} ${ARG_TEST_LIBS})
   endif()
 endfunction()
 

@@ -11,6 +11,8 @@
 #include <tuple>
 #include <vector>
 
+#include "headpond/train/articles/digits/draw_digit.h"
+
 namespace hp = headpond;
 using namespace std::chrono_literals;
 

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "headpond/io/csv.h"
-#include "headpond/io/inflate.h"
+#include "headpond/io/file/inflate.h"
+#include "headpond/io/text/csv.h"
 
 namespace {
 

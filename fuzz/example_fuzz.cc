@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "headpond/io/example.h"
-#include "headpond/io/example_schema.h"
+#include "headpond/io/example/example.h"
+#include "headpond/io/example/example_schema.h"
 
 namespace {
 

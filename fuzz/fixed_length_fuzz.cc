@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-#include "headpond/io/fixed_length.h"
+#include "headpond/io/record/fixed_length.h"
 
 namespace {
 

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <span>
 
-#include "headpond/io/idx.h"
-#include "headpond/io/inflate.h"
+#include "headpond/io/array/idx.h"
+#include "headpond/io/file/inflate.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   constexpr uint64_t kLimit = 1 << 20;

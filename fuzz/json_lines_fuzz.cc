@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "headpond/io/json_lines.h"
+#include "headpond/io/text/json_lines.h"
 
 namespace {
 

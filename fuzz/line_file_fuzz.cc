@@ -6,8 +6,8 @@
 #include <span>
 #include <string_view>
 
-#include "headpond/io/inflate.h"
-#include "headpond/io/line_file.h"
+#include "headpond/io/file/inflate.h"
+#include "headpond/io/text/line_file.h"
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "headpond/io/npy.h"
+#include "headpond/io/array/npy.h"
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include <span>
 
 #include "fuzz/mended.h"
-#include "headpond/io/npz.h"
+#include "headpond/io/array/npz.h"
 
 namespace {
 

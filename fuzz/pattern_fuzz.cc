@@ -12,7 +12,7 @@
 #include <fstream>
 #include <string>
 
-#include "headpond/io/glob.h"
+#include "headpond/io/file/glob.h"
 
 namespace {
 

@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "headpond/codec/png.h"
+#include "headpond/codec/image/png.h"
 
 namespace {
 

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "headpond/base/crc32c.h"
-#include "headpond/dataset/tf1/readers.h"
+#include "headpond/tf1/readers.h"
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include <span>
 
 #include "fuzz/mended.h"
-#include "headpond/io/record_frame.h"
+#include "headpond/io/record/record_frame.h"
 
 namespace {
 

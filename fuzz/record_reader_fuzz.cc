@@ -13,7 +13,7 @@
 
 #include "fuzz/mended.h"
 #include "headpond/base/crc32c.h"
-#include "headpond/io/record_reader.h"
+#include "headpond/io/record/record_reader.h"
 
 namespace {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "fuzz/mended.h"
-#include "headpond/io/tar.h"
+#include "headpond/io/archive/tar.h"
 
 namespace {
 

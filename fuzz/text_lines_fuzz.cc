@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "headpond/io/text_lines.h"
+#include "headpond/io/text/text_lines.h"
 
 namespace {
 

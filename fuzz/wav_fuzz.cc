@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "headpond/codec/wav.h"
+#include "headpond/codec/sound/wav.h"
 
 namespace {
 

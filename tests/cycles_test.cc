@@ -16,7 +16,7 @@
 #include <thread>
 
 #include "headpond/base/log.h"
-#include "headpond/queue/queue_runner.h"
+#include "headpond/queue/runner/queue_runner.h"
 
 // Of a sanitizer's allocator; null without one.
 extern "C" [[gnu::weak]] size_t __sanitizer_get_current_allocated_bytes();

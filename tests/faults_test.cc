@@ -10,7 +10,7 @@
 #include "headpond/dataset/ops.h"
 #include "headpond/dataset/sequence.h"
 #include "headpond/engine/loader.h"
-#include "headpond/io/idx.h"
+#include "headpond/io/array/idx.h"
 #include "tests/test_files.h"
 
 namespace headpond {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "headpond/dataset/batching.h"
 
-#include "headpond/dataset/dataset_test_internal.h"
+#include "headpond/dataset/testing/dataset_test_internal.h"
 
 namespace headpond::internal {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "headpond/dataset/check_internal.h"
-#include "headpond/dataset/dataset_test_internal.h"
+#include "headpond/dataset/testing/dataset_test_internal.h"
 
 namespace headpond::internal {
 namespace {

@@ -4,7 +4,7 @@
 #include <bit>
 #include <cmath>
 
-#include "headpond/dataset/dataset_test_internal.h"
+#include "headpond/dataset/testing/dataset_test_internal.h"
 
 namespace headpond::internal {
 namespace {

@@ -3,9 +3,9 @@
 
 #include <set>
 
-#include "headpond/dataset/dataset_test_internal.h"
-#include "headpond/dataset/slices_internal.h"
-#include "headpond/dataset/structure_test_internal.h"
+#include "headpond/dataset/ops/source/slices_internal.h"
+#include "headpond/dataset/testing/dataset_test_internal.h"
+#include "headpond/dataset/testing/structure_test_internal.h"
 
 namespace headpond::internal {
 namespace {

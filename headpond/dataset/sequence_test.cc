@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "headpond/dataset/sequence.h"
 
-#include "headpond/dataset/dataset_test_internal.h"
 #include "headpond/dataset/run_state.h"
-#include "headpond/dataset/structure_test_internal.h"
+#include "headpond/dataset/testing/dataset_test_internal.h"
+#include "headpond/dataset/testing/structure_test_internal.h"
 
 namespace headpond::internal {
 namespace {

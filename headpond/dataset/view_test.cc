@@ -5,7 +5,7 @@
 #include <array>
 #include <numeric>
 
-#include "headpond/dataset/dataset_test_internal.h"
+#include "headpond/dataset/testing/dataset_test_internal.h"
 
 namespace headpond::internal {
 namespace {

@@ -14,7 +14,7 @@
 #include <thread>
 #include <vector>
 
-#include "headpond/dataset/dataset_test_internal.h"
+#include "headpond/dataset/testing/dataset_test_internal.h"
 #include "headpond/engine/loader.h"
 
 namespace headpond::internal {

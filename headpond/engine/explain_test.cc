@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "headpond/dataset/dataset_test_internal.h"
+#include "headpond/dataset/testing/dataset_test_internal.h"
 
 namespace headpond {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <set>
 
-#include "headpond/dataset/dataset_test_internal.h"
+#include "headpond/dataset/testing/dataset_test_internal.h"
 #include "headpond/engine/loader.h"
 #include "headpond/engine/operator_costs_internal.h"
 

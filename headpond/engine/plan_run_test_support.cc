@@ -5,8 +5,8 @@
 #include <cstdlib>
 #include <sstream>
 
-#include "headpond/dataset/dataset_test_internal.h"
-#include "headpond/dataset/random_plan_test_internal.h"
+#include "headpond/dataset/testing/dataset_test_internal.h"
+#include "headpond/dataset/testing/random_plan_test_internal.h"
 #include "headpond/engine/explain.h"
 #include "headpond/engine/plan_run_test_internal.h"
 

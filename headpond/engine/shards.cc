@@ -13,11 +13,11 @@
 #include "headpond/base/log.h"
 #include "headpond/dataset/ops/structure.h"
 #include "headpond/engine/loader.h"
-#include "headpond/io/file_writer.h"
-#include "headpond/io/held_file.h"
-#include "headpond/io/record_file.h"
-#include "headpond/io/record_writer.h"
-#include "headpond/io/tar_writer.h"
+#include "headpond/io/archive/tar_writer.h"
+#include "headpond/io/file/file_writer.h"
+#include "headpond/io/file/held_file.h"
+#include "headpond/io/record/record_file.h"
+#include "headpond/io/record/record_writer.h"
 
 namespace headpond {
 namespace {

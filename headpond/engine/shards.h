@@ -13,13 +13,13 @@
 
 #include "headpond/base/status.h"
 #include "headpond/dataset/dataset.h"
-#include "headpond/io/compression.h"
+#include "headpond/io/file/compression.h"
 
 namespace headpond {
 
 enum class ShardFormat : uint8_t {
   tfrecord,  ///< An element is a record's payload.
-  tar,       ///< An element is members, each as append_tar_member (io/tar_writer.h) writes it.
+  tar,       ///< An element is members, each as append_tar_member (io/archive/tar_writer.h) writes it.
 };
 
 struct ShardOptions {

@@ -12,8 +12,8 @@
 #include "headpond/base/log.h"
 #include "headpond/dataset/ops.h"
 #include "headpond/dataset/sequence.h"
-#include "headpond/io/system_test_internal.h"
-#include "headpond/io/tar_writer.h"
+#include "headpond/io/archive/tar_writer.h"
+#include "headpond/io/file/system_test_internal.h"
 #include "tests/test_files.h"
 
 namespace headpond {

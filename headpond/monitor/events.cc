@@ -14,7 +14,7 @@
 #include "headpond/base/clock.h"
 #include "headpond/base/log.h"
 #include "headpond/base/mutex.h"
-#include "headpond/io/record_writer.h"
+#include "headpond/io/record/record_writer.h"
 
 namespace headpond {
 namespace {

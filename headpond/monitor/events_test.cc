@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "headpond/base/thread.h"
-#include "headpond/io/record_frame.h"
+#include "headpond/io/record/record_frame.h"
 
 namespace headpond {
 namespace {

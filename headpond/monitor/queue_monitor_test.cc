@@ -15,8 +15,8 @@
 #include "headpond/base/status.h"
 #include "headpond/base/thread.h"
 #include "headpond/base/trace.h"
-#include "headpond/dataset/tf1.h"
 #include "headpond/monitor/events.h"
+#include "headpond/tf1/tf1.h"
 
 namespace headpond {
 namespace {

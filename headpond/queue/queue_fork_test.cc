@@ -4,9 +4,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "headpond/queue/coordinator.h"
-#include "headpond/queue/queue_runner.h"
 #include "headpond/queue/queue_test_internal.h"
+#include "headpond/queue/runner/coordinator.h"
+#include "headpond/queue/runner/queue_runner.h"
 
 namespace headpond::internal {
 namespace {

@@ -4,9 +4,9 @@
 
 #include <optional>
 
-#include "headpond/queue/coordinator.h"
-#include "headpond/queue/queue_runner.h"
 #include "headpond/queue/queue_test_internal.h"
+#include "headpond/queue/runner/coordinator.h"
+#include "headpond/queue/runner/queue_runner.h"
 #include "headpond/tensor/buffer.h"
 
 namespace headpond::internal {

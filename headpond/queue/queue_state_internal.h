@@ -11,12 +11,12 @@
 
 #include "headpond/base/mutex.h"
 #include "headpond/base/trace.h"
-#include "headpond/queue/components_internal.h"
 #include "headpond/queue/fill_check_internal.h"
-#include "headpond/queue/gate_internal.h"
-#include "headpond/queue/producers_internal.h"
-#include "headpond/queue/slots_internal.h"
-#include "headpond/queue/take_order_internal.h"
+#include "headpond/queue/runner/producers_internal.h"
+#include "headpond/queue/store/components_internal.h"
+#include "headpond/queue/store/slots_internal.h"
+#include "headpond/queue/store/take_order_internal.h"
+#include "headpond/queue/sync/gate_internal.h"
 
 namespace headpond::internal {
 

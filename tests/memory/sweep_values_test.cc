@@ -5,16 +5,16 @@
 #include <utility>
 #include <vector>
 
-#include "headpond/codec/png.h"
-#include "headpond/codec/wav.h"
-#include "headpond/io/csv.h"
-#include "headpond/io/example.h"
-#include "headpond/io/example_schema.h"
-#include "headpond/io/example_writer.h"
-#include "headpond/io/idx.h"
-#include "headpond/io/json_lines.h"
-#include "headpond/io/npy.h"
-#include "headpond/io/npz.h"
+#include "headpond/codec/image/png.h"
+#include "headpond/codec/sound/wav.h"
+#include "headpond/io/array/idx.h"
+#include "headpond/io/array/npy.h"
+#include "headpond/io/array/npz.h"
+#include "headpond/io/example/example.h"
+#include "headpond/io/example/example_schema.h"
+#include "headpond/io/example/example_writer.h"
+#include "headpond/io/text/csv.h"
+#include "headpond/io/text/json_lines.h"
 #include "headpond/io/zlib_test_internal.h"
 #include "tests/memory/sweep.h"
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""CSV files by Python's csv, for headpond/io/csv_oracle_test.cc.
+"""CSV files by Python's csv, for headpond/io/text/csv_oracle_test.cc.
 
 csvs.py dump FILE LIST  what csv.reader finds in FILE
 csvs.py write FOLDER    0.csv, 1.csv, ... of random cells by csv.writer, each with a list beside it (0.list)

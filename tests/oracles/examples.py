@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Examples and SequenceExamples by Debian's python3-protobuf, for headpond/io/example_oracle_test.cc.
+"""Examples and SequenceExamples by Debian's python3-protobuf, for headpond/io/example/example_oracle_test.cc.
 
 examples.py write FILE    random messages: each as this program happens to spell it, then as the canonical bytes
 examples.py check FILE    messages of others: ends with 0 iff each has the canonical bytes

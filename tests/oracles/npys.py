@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""npy and npz files by NumPy, for headpond/io/npy_oracle_test.cc. Ends with 77 where there is no NumPy.
+"""npy and npz files by NumPy, for headpond/io/array/npy_oracle_test.cc. Ends with 77 where there is no NumPy.
 
 npys.py write FOLDER  0.npy, 1.npy, ...; stored.npz and deflated.npz of the same arrays, named a0, a1, ...; and arrays.list
 npys.py check FOLDER  ends with 0 iff numpy.load reads in the .npy files what arrays.list says

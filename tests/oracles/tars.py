@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tar archives by Python's tarfile and by libarchive, for headpond/io/tar_oracle_test.cc.
+"""Tar archives by Python's tarfile and by libarchive, for headpond/io/archive/tar_oracle_test.cc.
 
 tars.py write FOLDER   ustar.tar, gnu.tar and pax.tar, each with a list beside it (ustar.list)
 tars.py check ARCHIVE  ends with 0 iff tarfile reads in the archive what ARCHIVE.list says

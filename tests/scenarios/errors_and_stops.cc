@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "headpond/io/file.h"
+#include "headpond/io/file/file.h"
 #include "scenario.h"
 
 namespace headpond::scenarios {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements from files. A list of patterns means the files that io/glob.h says, each pattern's in the order of their
-// names, one pattern's behind the other's; the records of all are one row, in which the position is an element's key.
+// Elements from files. A list of patterns means the files that io/file/glob.h says, each pattern's in the order of
+// their names, one pattern's behind the other's; the records of all are one row, in which the position is an element's
+// key.
 //
 // Files are opened, and where that is said looked through, when the source is made: Exception then, with the reader's
 // error and the file's name, for one that is missing or damaged so that its records cannot be counted. Names, sizes and
@@ -16,11 +17,11 @@
 #include <vector>
 
 #include "headpond/dataset/dataset.h"
-#include "headpond/io/compression.h"
-#include "headpond/io/csv.h"
-#include "headpond/io/fixed_length.h"
-#include "headpond/io/line_file.h"
-#include "headpond/io/record_reader.h"
+#include "headpond/io/file/compression.h"
+#include "headpond/io/record/fixed_length.h"
+#include "headpond/io/record/record_reader.h"
+#include "headpond/io/text/csv.h"
+#include "headpond/io/text/line_file.h"
 
 namespace headpond {
 
@@ -29,7 +30,7 @@ struct TFRecordOptions {
   /// skip: elements whose payload is damaged are left out, what is behind a damaged length in a file, and with a
   /// warning each files that are not there or cannot be opened, unless that is all of them.
   OnDamage on_damage = OnDamage::fail;
-  bool keep_index = true;  ///< In the cache folder (io/record_file.h); of at most 16,384 files.
+  bool keep_index = true;  ///< In the cache folder (io/record/record_file.h); of at most 16,384 files.
 };
 
 /// The records of TFRecord files, one unnamed field of dtype bytes. Plain files have positions: mapped, in any order at
@@ -38,17 +39,17 @@ struct TFRecordOptions {
 Dataset tfrecord(const std::vector<std::string>& patterns, const TFRecordOptions& options = {});
 Dataset tfrecord(const std::string& pattern, const TFRecordOptions& options = {});
 
-/// The lines of texts (io/line_file.h), one unnamed field of dtype bytes; gzip and zlib too.
+/// The lines of texts (io/text/line_file.h), one unnamed field of dtype bytes; gzip and zlib too.
 Dataset text_lines(const std::vector<std::string>& patterns, const LineFileOptions& options = {});
 Dataset text_lines(const std::string& pattern, const LineFileOptions& options = {});
 
-/// The rows of CSV files (io/csv.h), a scalar field for each column; gzip and zlib too. Types that are not given follow
-/// from the content; files in which they differ are refused.
+/// The rows of CSV files (io/text/csv.h), a scalar field for each column; gzip and zlib too. Types that are not given
+/// follow from the content; files in which they differ are refused.
 Dataset csv(const std::vector<std::string>& patterns, const CsvOptions& options = {});
 Dataset csv(const std::string& pattern, const CsvOptions& options = {});
 
-/// The rows of NumPy's arrays (io/npy.h), one unnamed field; the files agree in a row's dtype and shape. Throws too for
-/// no files.
+/// The rows of NumPy's arrays (io/array/npy.h), one unnamed field; the files agree in a row's dtype and shape. Throws
+/// too for no files.
 Dataset npy(const std::vector<std::string>& patterns);
 Dataset npy(const std::string& pattern);
 
@@ -63,10 +64,10 @@ struct TarOptions {
   bool allow_missing = false;  ///< A part that a sample lacks is an empty text and no error.
 };
 
-/// The samples of tar archives by WebDataset's convention (io/tar.h): fields "__key__", the sample's key, and one per
-/// extension with the member's content. Archives are mapped, and their headers read when this is called; Exception with
-/// Unimplemented for compressed ones, which have no places to go to, and with InvalidArgument for a key that ends one
-/// archive and begins the next.
+/// The samples of tar archives by WebDataset's convention (io/archive/tar.h): fields "__key__", the sample's key, and
+/// one per extension with the member's content. Archives are mapped, and their headers read when this is called;
+/// Exception with Unimplemented for compressed ones, which have no places to go to, and with InvalidArgument for a key
+/// that ends one archive and begins the next.
 Dataset tar(const std::vector<std::string>& patterns, const TarOptions& options = {});
 Dataset tar(const std::string& pattern, const TarOptions& options = {});
 
@@ -75,7 +76,7 @@ struct FolderOptions {
       {};  ///< Of file names, in any case of letters: {"png", "jpg"}. None: all files.
 };
 
-/// The files in the folders of one folder, whose names are the labels (io/labelled_folder.h): fields "path", dtype
+/// The files in the folders of one folder, whose names are the labels (io/file/labelled_folder.h): fields "path", dtype
 /// bytes, "file", the content, dtype bytes, and "label", i64, the number of the folder's name in their order. The plan
 /// holds names and sizes of all files; contents are read when they are asked for.
 Dataset folder(const std::string& path, const FolderOptions& options = {});

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "headpond/dataset/dataset.h"
-#include "headpond/io/example.h"
-#include "headpond/io/json_lines.h"
+#include "headpond/io/example/example.h"
+#include "headpond/io/text/json_lines.h"
 
 namespace headpond {
 

@@ -23,7 +23,7 @@ Dataset range(int64_t start, int64_t stop, int64_t step = 1);
 Dataset from_tensor_slices(const std::vector<std::pair<std::string, Tensor>>& tensors);
 Dataset from_tensor_slices(Tensor tensor);
 
-/// The images and labels of two IDX files, plain or gzip (io/idx.h), read when this is called: fields "image" and
+/// The images and labels of two IDX files, plain or gzip (io/array/idx.h), read when this is called: fields "image" and
 /// "label". Throws Exception with the reader's error. The files' names and a checksum of their values belong to the
 /// plan: a state is refused when they have changed.
 Dataset idx(const std::string& images_path, const std::string& labels_path);

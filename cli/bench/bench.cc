@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+// headpond bench: what the project promises about speed, measured side by side on this machine.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <charconv>
+#include <memory>
+#include <numeric>
+
+#include "cli/bench/bench_report.h"
+#include "cli/bench/benches.h"
+#include "cli/bench/consume.h"
+#include "cli/session.h"
+#include "cli/verbs/verbs.h"
+
+namespace headpond::cli {
+namespace {
+
+struct Entry {
+  const char* name;
+  const char* what;
+  Bench (*make)(const BenchSetup&);  // Null: this build has no libtorch.
+};
+
+std::vector<Entry> entries() {
+  const TorchBenches torch = torch_benches();
+  return {{"rng.normal", "normal floats, per instruction set, against std", rng_normal_bench},
+          {"queue.handoff", "elements through a queue, against other queues", queue_handoff_bench},
+          {"queue.many", "tensors of rows through a queue", queue_many_bench},
+          {"queue.wake", "until a dequeue that slept returns, against a raw futex", queue_wake_bench},
+          {"queue.idle", "the processor's time of a dequeue that sleeps", queue_idle_bench},
+          {"mnist.sleep", "1 to 64 sleeping producers or a Loader, against a prepared batch", torch.mnist_sleep},
+          {"blstm.step", "a training step fed by a queue or a Loader, against feed", torch.blstm_step},
+          {"loader.mnist", "digits by a Loader, by hand, by torch::data", loader_mnist_bench},
+          {"loader.wait", "waiting as a Loader counts it, as a stopwatch sees it", loader_wait_bench},
+          {"record.scan", "TFRecords with both checksums, against reading alone", record_scan_bench},
+          {"record.mnist", "digits out of TFRecords by a Loader, by hand from memory", record_mnist_bench},
+          {"record.gzip", "gzip files inflated, against zlib", record_gzip_bench},
+          {"engine.overlap", "90 ms to prepare, a step of 50 ms", engine_overlap_bench},
+          {"engine.tiny", "elements that cost nothing", engine_tiny_bench},
+          {"engine.grid", "nothing set, against 12 settings", engine_grid_bench},
+          {"order.shuffle", "permuted places", order_shuffle_bench},
+          {"order.state", "a state: its size, saving, restoring", order_state_bench},
+          {"order.cost", "in order against first ready", order_cost_bench},
+          {"order.skew", "1 % of samples 100 x dearer", order_skew_bench}};
+}
+
+constexpr double kBriefSeconds = 0.1;
+
+struct BenchFlags {
+  std::vector<std::string> names;
+  bool list = false, check = false;
+  int64_t rounds = 0;
+  double seconds = 0;
+  std::string peers = "on", cpus;
+};
+
+void declare(Flags& flags, BenchFlags& to) {
+  flags.words("names", to.names, "which; all if none is named");
+  flags.flag("list", to.list, "only lists them");
+  flags.option("rounds", to.rounds, "of each [5, mnist.sleep 7]");
+  flags.option("seconds", to.seconds, "begins no round and no repetition later than this, for each bench");
+  flags.choice("peers", to.peers, {"on", "off"}, "other libraries");
+  flags.option("cpu", to.cpus, "list like 0,2-3: the process runs on these only");
+  flags.flag("check", to.check, "exit code 3 iff a target is missed");
+}
+
+[[noreturn]] void refuse(const std::string& text) { throw Exception(Error(ErrorKind::InvalidArgument, text)); }
+
+int number(std::string_view text, const std::string& list) {
+  int value = -1;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (problem != std::errc() || end != text.data() + text.size() || value < 0)
+    refuse(fmt::format("--cpu {}: a list like 0,2-3 is expected", list));
+  return value;
+}
+
+std::vector<Entry> chosen(const BenchFlags& flags) {
+  auto all = entries();
+  if (flags.names.empty()) return all;
+  std::vector<Entry> found;
+  for (const std::string& name : flags.names) {
+    const auto entry = std::find_if(all.begin(), all.end(), [&](const Entry& e) { return e.name == name; });
+    if (entry == all.end())
+      refuse(fmt::format("no bench {} in this version; `headpond bench --list` lists them", name));
+    found.push_back(*entry);
+  }
+  return found;
+}
+
+std::vector<int> pinned(const std::string& list) {
+  if (list.empty()) return allowed_cpus();
+  auto cpus = parse_cpus(list);
+  if (!pin_this_thread(cpus)) refuse(fmt::format("--cpu {}: the system refuses", list));
+  return cpus;
+}
+
+struct Finished {
+  Bench bench;
+  BenchResult result;
+};
+
+Result<std::vector<Finished>> run_all(const Session& session, const BenchFlags& flags, const std::vector<Entry>& list) {
+  BenchSetup setup{.peers = flags.peers == "on", .cpus = pinned(flags.cpus), .seed = session.common().seed};
+  if (flags.seconds > 0 && flags.seconds < kBriefSeconds) setup.items /= 20;  // To see that it runs, not to measure.
+  if (setup.peers && !HEADPOND_WITH_ONETBB)
+    session.say("this build has no oneTBB: targets against it are not measured");
+  const BenchOptions options{
+      .rounds = flags.rounds, .seconds = flags.seconds, .stop = session.stop(), .say = [&](std::string_view line) {
+        session.say(line);
+      }};
+  std::vector<Finished> all;
+  for (const Entry& entry : list) {
+    if (entry.make == nullptr) {
+      session.say(fmt::format("{}: left out, this build has no libtorch", entry.name));
+      continue;
+    }
+    const Bench bench = entry.make(setup);
+    auto result = run_bench(bench, options);
+    if (!result) return fail(result.error());
+    if (bench.consume == kXorName) result->consume_ns_per_kib = xor_ns_per_kib();
+    session.say(format_bench(bench, *result));
+    if (result->interrupted) return fail(ErrorKind::Cancelled, bench.name + ": a stop was requested");
+    all.push_back({bench, *result});
+  }
+  return all;
+}
+
+void write_members(JsonWriter& json, const std::vector<Finished>& all) {
+  const bool pass =
+      std::all_of(all.begin(), all.end(), [](const Finished& one) { return passes(one.bench, one.result); });
+  if (all.size() == 1) return write_bench(json, all[0].bench, all[0].result);
+  json.key("benches").begin_array();
+  for (const auto& [bench, result] : all) {
+    json.begin_object();
+    write_bench(json, bench, result);
+    json.end_object();
+  }
+  json.end_array().member("pass", pass);
+}
+
+Result<Report> list_benches(const Session& session) {
+  for (const Entry& entry : entries()) {
+    session.say(fmt::format("{:<14} {}{}", entry.name, entry.what, entry.make == nullptr ? " (needs libtorch)" : ""));
+  }
+  return Report{.members = [](JsonWriter& json) {
+    json.key("benches").begin_array();
+    for (const Entry& entry : entries()) json.value(entry.name);
+    json.end_array();
+  }};
+}
+
+Result<Report> run(Session& session, const BenchFlags& flags) {
+  if (flags.list) return list_benches(session);
+  if (flags.rounds < 0 || flags.seconds < 0) refuse("--rounds and --seconds must not be negative");
+  const auto list = chosen(flags);
+  if (list.size() == 1 && list[0].make == nullptr)
+    return fail(ErrorKind::Unimplemented,
+                fmt::format("bench {}: needs libtorch, which this build is without", list[0].name));
+  const auto all = run_all(session, flags, list);
+  if (!all) return fail(all.error());
+  const bool agree =
+      std::all_of(all->begin(), all->end(), [](const Finished& one) { return one.result.digest_equal.value_or(true); });
+  const bool pass =
+      std::all_of(all->begin(), all->end(), [](const Finished& one) { return passes(one.bench, one.result); });
+  return Report{.exit_code = bench_exit_code(agree, pass, flags.check),
+                .members = [all = *all](JsonWriter& json) { write_members(json, all); }};
+}
+
+}  // namespace
+
+int bench_exit_code(bool outputs_agree, bool targets_met, bool check) {
+  if (!outputs_agree) return kFailed;
+  return check && !targets_met ? kTargetMissed : kOk;
+}
+
+std::vector<int> parse_cpus(const std::string& list) {
+  std::vector<int> cpus;
+  for (size_t at = 0; at <= list.size();) {
+    const size_t end = std::min(list.find(',', at), list.size());
+    const std::string_view part = std::string_view(list).substr(at, end - at);
+    const size_t dash = part.find('-');
+    const int first = number(part.substr(0, dash), list);
+    const int last = dash == std::string_view::npos ? first : number(part.substr(dash + 1), list);
+    if (last < first || last - first > 4096) refuse(fmt::format("--cpu {}: {}-{} is no range", list, first, last));
+    for (int cpu = first; cpu <= last; ++cpu) cpus.push_back(cpu);
+    at = end + 1;
+  }
+  return cpus;
+}
+
+std::vector<std::string> bench_names() {
+  std::vector<std::string> names;
+  for (const Entry& entry : entries()) names.emplace_back(entry.name);
+  return names;
+}
+
+Verb bench_verb() {
+  const auto flags = std::make_shared<BenchFlags>();
+  return {.path = "bench",
+          .what = "measures what is promised about speed, side by side with others",
+          .declare = [flags](Flags& to) { declare(to, *flags); },
+          .run = [flags](Session& session) { return run(session, *flags); }};
+}
+
+}  // namespace headpond::cli

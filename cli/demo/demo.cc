@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+// headpond demo: three published examples of feeding a training, repeated in minutes.
+#include <fmt/core.h>
+
+#include <memory>
+#include <utility>
+
+#include "cli/bench/bench_harness.h"
+#include "cli/demo/demo_table.h"
+#include "cli/demo/prepared_row.h"
+#include "cli/session.h"
+#include "cli/verbs/run_log.h"
+#include "cli/verbs/verbs.h"
+#include "headpond/base/clock.h"
+#include "headpond/train/articles/blstm.h"
+#include "headpond/train/articles/mnist.h"
+
+namespace headpond::cli {
+namespace {
+
+// How much of each part.
+struct Plan {
+  int64_t blstm_rounds, blstm_steps;
+  double blstm_s;  // Nothing of that part begins later.
+  bool all_cores;
+  int64_t one_producer_steps, four_producers_steps;
+  int64_t pairs, pair_steps;
+  int64_t images, image_rounds;  // Below 0: all images.
+};
+constexpr Plan kWhole = {3, 4, 100, true, 150, 300, 7, 300, -1, 3};
+constexpr Plan kFast = {2, 3, 5, false, 50, 80, 3, 200, 20, 1};
+
+double seconds_since(int64_t start_ns) { return static_cast<double>(now_ns() - start_ns) * 1e-9; }
+
+struct Demo {
+  Session& session;
+  RunLog& log;
+  const Plan plan;
+  std::vector<DemoRow> rows = {};
+
+  Result<RunHooks> hooks(const std::string& part) {
+    const auto events = log.events(part);
+    if (!events) return fail(events.error());
+    return RunHooks{.stop = session.stop(), .events = *events, .progress = session.progress()};
+  }
+  Result<void> blstm();
+  Result<void> sleeping(int producers, int64_t steps, double article);
+  Result<void> sixty_four();
+  Result<void> prepared_once();
+};
+
+DemoRow blstm_row(const BlstmResult& result, std::optional<double> all_cores_step_s) {
+  const BlstmMode &feed = *result.feed, &queue = *result.queue;
+  DemoRow row{.id = "blstm.queue",
+              .what = "BLSTM: time that a queue saves against feed",
+              .article = {36.8, "%", "BLSTM 2 x 128 on batches of 400 x 128 x 512 normals, queue of 4"},
+              .flaw =
+                  "its feed run draws each batch twice (its accuracy evaluates the random input again), so part of "
+                  "this is not the queue's",
+              .ours = {100 * result.queue_gain->saved_vs_feed, "%",
+                       fmt::format("the trainer has one core; feed {:.2f} s a step: generate {:.2f}, train {:.2f}; "
+                                   "queue {:.2f}; {} in turns",
+                                   feed.step_s, feed.generate_s, feed.train_s, queue.step_s,
+                                   times(static_cast<int64_t>(result.rounds.size()), "round"))}};
+  row.ours.conditions += all_cores_step_s ? fmt::format("; feed with all cores {:.2f}", *all_cores_step_s)
+                                          : "; feed with all cores: not measured in this run";
+  row.ceiling = 100 * *result.ceiling;
+  if (queue.wait_share < 0.05) {
+    row.limited_by = "training: the queue hides all of generate, and there is no more to hide";
+  } else if (feed.generate_s > feed.train_s) {
+    row.limited_by = "generating, which takes longer than training";
+  } else {
+    row.limited_by = "the producer: it had less than a core to itself";
+  }
+  return row;
+}
+
+Result<BlstmResult> turns(const Plan& plan, uint64_t seed, const RunHooks& hooks) {
+  BlstmTrial trial({.loader = false, .all_cores = false, .steps = plan.blstm_rounds * plan.blstm_steps, .seed = seed},
+                   hooks);
+  const int64_t start = now_ns();
+  for (int64_t i = 0; i < plan.blstm_rounds && seconds_since(start) < plan.blstm_s; ++i) {
+    const auto round = trial.round(plan.blstm_steps);
+    if (!round) return fail(round.error());
+  }
+  return trial.result();
+}
+
+// Feed with every core for the trainer: what a queue competes with where there is no device.
+Result<std::optional<double>> step_on_all_cores(uint64_t seed, const RunHooks& hooks) {
+  const auto result = train_blstm({.feed = false, .queue = false, .loader = false, .steps = 4, .seed = seed}, hooks);
+  if (!result) return fail(result.error());
+  return result->all_cores ? std::optional(result->all_cores->step_s) : std::nullopt;
+}
+
+Result<void> Demo::blstm() {
+  session.say("\n1. BLSTM: batches made in turn with training (feed), then by a thread ahead of it (queue)");
+  const auto hook = hooks("blstm");
+  if (!hook) return fail(hook.error());
+  const int64_t start = now_ns();
+  const uint64_t seed = session.common().seed;
+  const auto result = turns(plan, seed, *hook);
+  if (!result) return fail(result.error());
+  if (!result->losses_equal.value_or(false)) return fail(ErrorKind::DataLoss, "the losses of feed and queue differ");
+  session.say(fmt::format("saved {:.1f} % of at most {:.1f} %; the losses of both modes are bitwise equal",
+                          100 * result->queue_gain->saved_vs_feed, 100 * *result->ceiling));
+  std::optional<double> all_cores;
+  if (plan.all_cores && seconds_since(start) < plan.blstm_s) {
+    session.say("feed once more, with all cores for the trainer");
+    const auto step_s = step_on_all_cores(seed, *hook);
+    if (!step_s) return fail(step_s.error());
+    all_cores = *step_s;
+  }
+  rows.push_back(blstm_row(*result, all_cores));
+  return {};
+}
+
+Result<void> Demo::sleeping(int producers, int64_t steps, double article) {
+  session.say(
+      fmt::format("\n{}. Digits: {}, each sleeps 50 ms a batch", rows.size() + 1, times(producers, "producer")));
+  auto hook = hooks(fmt::format("mnist-{}", producers));
+  if (!hook) return fail(hook.error());
+  const auto result =
+      train_mnist({.recipe = {.seed = session.common().seed}, .producers = producers, .steps = steps}, *hook);
+  if (!result) return fail(result.error());
+  const double rate = result->epochs.front().steady_it_per_s, allowed = 20.0 * producers;
+  session.say(
+      fmt::format("{:.2f} it/s of {:.0f}; waited {:.0f} % of the time; accuracy on the test set after {} steps {:.3f}",
+                  rate, allowed, 100 * result->wait_share, steps, result->epochs.front().valid_acc.value_or(0)));
+  rows.push_back(
+      {.id = fmt::format("mnist.producers.{}", producers),
+       .what = "digits: rate with " + times(producers, "sleeping producer"),
+       .article = {article, "it/s", "batches of 32 from threads that sleep 50 ms each, RandomShuffleQueue"},
+       .flaw = fmt::format("{:.0f} % of what the sleep allows; validates on training samples", 100 * article / allowed),
+       .ours = {rate, "it/s",
+                fmt::format("{} steps from step 20 on; the trainer has one core, alone it makes {:.0f} it/s", steps,
+                            result->train_it_per_s)},
+       .ceiling = result->limit_it_per_s,
+       .limited_by =
+           result->limit_it_per_s < result->train_it_per_s ? "the producers' sleep: more producers help" : "training"});
+  return {};
+}
+
+std::string limit_of_many(double share, double wait_share) {
+  if (share >= 0.98) return "training: data is always ready";
+  const std::string waited = fmt::format("training waits {:.1f} % of its time for data", 100 * wait_share);
+  if (wait_share < (1 - share) / 2) return waited + ": the rest is the price of producers beside it";
+  return waited + ": the producers, or their way to the trainer";
+}
+
+Result<void> Demo::sixty_four() {
+  session.say(
+      fmt::format("\n4. Digits: 64 producers against one prepared batch, {} pairs of blocks in turns", plan.pairs));
+  auto hook = hooks("mnist-64");
+  if (!hook) return fail(hook.error());
+  MnistTrial trial({.recipe = {.seed = session.common().seed}}, *hook);
+  std::vector<double> fed, ready, shares, waits;
+  for (int64_t i = 0; i < plan.pairs; ++i) {
+    const auto queue = trial.block(64, plan.pair_steps);
+    if (!queue) return fail(queue.error());
+    const auto prepared = trial.block(0, plan.pair_steps);
+    if (!prepared) return fail(prepared.error());
+    fed.push_back(queue->steady_it_per_s);
+    ready.push_back(prepared->steady_it_per_s);
+    shares.push_back(fed.back() / ready.back());
+    waits.push_back(queue->wait_share);
+  }
+  session.say(fmt::format("{:.1f} it/s against {:.1f}: median of the pairs {:.1f} %", median(fed), median(ready),
+                          100 * median(shares)));
+  rows.push_back({.id = "mnist.producers.64",
+                  .what = "digits: rate with 64 sleeping producers",
+                  .article = {{}, "it/s", "not reported: 4 threads were its most"},
+                  .flaw = "",
+                  .ours = {median(fed), "it/s",
+                           fmt::format("median of {} pairs with a prepared batch: {:.1f} % of its rate", plan.pairs,
+                                       100 * median(shares))},
+                  .ceiling = median(ready),
+                  .limited_by = limit_of_many(median(shares), median(waits))});
+  return {};
+}
+
+Result<void> Demo::prepared_once() {
+  session.say("\n5. Nuclei: samples for segmentation, prepared in the loop in two ways, and read back from TFRecord");
+  const auto measured = preprocess_once::measure({.images = plan.images,
+                                                  .rounds = plan.image_rounds,
+                                                  .seed = session.common().seed,
+                                                  .stop = session.stop(),
+                                                  .progress = [&](const preprocess_once::Progress& progress) {
+                                                    if (!progress.line.empty()) session.say(progress.line);
+                                                  }});
+  if (!measured) return fail(measured.error());
+  if (!measured->bytes_equal) return fail(ErrorKind::DataLoss, "the samples of the three ways differ");
+  session.say(fmt::format("{:.1f}, {:.1f} and {:.1f} images/s; the samples are equal, byte for byte",
+                          measured->straightforward, measured->operators, measured->records));
+  rows.push_back(prepared_row(*measured));
+  return {};
+}
+
+Result<void> all_parts(Demo& demo) {
+  HEADPOND_TRY(demo.blstm());
+  HEADPOND_TRY(draw_digits_once(demo.session));
+  HEADPOND_TRY(demo.sleeping(1, demo.plan.one_producer_steps, 18.13));
+  HEADPOND_TRY(demo.sleeping(4, demo.plan.four_producers_steps, 69.64));
+  demo.log.end_timeline();
+  HEADPOND_TRY(demo.sixty_four());
+  return demo.prepared_once();
+}
+
+Result<Report> run(Session& session, bool fast) {
+  auto log = RunLog::open(session, {.length = std::chrono::seconds(300)});
+  if (!log) return fail(log.error());
+  Demo demo{.session = session, .log = **log, .plan = fast ? kFast : kWhole};
+  const auto done = all_parts(demo);
+  const auto closed = (*log)->close();
+  if (!done) return fail(done.error());
+  HEADPOND_TRY(closed);
+  session.say("");
+  (*log)->announce();
+  session.say("\n" + format_demo(demo.rows));
+  return Report{.members = [rows = demo.rows, fast, files = (*log)->files()](JsonWriter& json) {
+    json.member("fast", fast);
+    write_demo(json, rows);
+    write_files(json, files);
+  }};
+}
+
+}  // namespace
+
+Verb demo_verb() {
+  const auto fast = std::make_shared<bool>(false);
+  return {.path = "demo",
+          .what = kDemoWhat,
+          .declare = [fast](Flags& to) { to.flag("fast", *fast, "about a minute"); },
+          .run = [fast](Session& session) { return run(session, *fast); }};
+}
+
+}  // namespace headpond::cli

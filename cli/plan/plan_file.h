@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pipeline files: a dataset in TOML. docs/plan_files.md has the format.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "cli/plan/plan_value.h"
+#include "headpond/dataset/dataset.h"
+
+namespace headpond::cli {
+
+struct PlanFile {
+  Dataset dataset;
+  std::optional<uint64_t> seed;
+};
+
+/// Throws PlanError, which names the file and the line, for whatever keeps the file from being a pipeline; the data
+/// files that it names are opened.
+PlanFile read_plan_file(const std::string& path);
+/// The same for a text that was read already; `path` is for errors.
+PlanFile parse_plan(std::string_view text, const std::string& path);
+
+}  // namespace headpond::cli

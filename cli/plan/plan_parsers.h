@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// The operators of pipeline files that parse texts into fields, for the table in plan_operators.cc.
+#pragma once
+
+#include "cli/plan/plan_operators.h"
+
+namespace headpond::cli {
+
+Dataset build_parse_example(const PlanStep& step);
+Dataset build_parse_json(const PlanStep& step);
+
+}  // namespace headpond::cli

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/plan/plan_sources.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "cli/plan/plan_tensors.h"
+#include "headpond/dataset/ops.h"
+
+namespace headpond::cli {
+namespace {
+
+std::vector<std::string> texts_if_given(const PlanArguments& args, const std::string& name) {
+  return args.has(name) ? args.texts(name) : std::vector<std::string>();
+}
+
+uint64_t count(const PlanArguments& args, const std::string& name, std::optional<int64_t> fallback = 0) {
+  const int64_t value = args.integer(name, fallback);
+  if (value < 0) args.refuse(name, fmt::format("is {}, which is negative", value));
+  return static_cast<uint64_t>(value);
+}
+
+// A name, or a table with more about the column.
+CsvColumn column(const PlanArguments& args, const PlanValue& value) {
+  if (const auto* const alone = value.as<std::string>()) return {.name = *alone};
+  const PlanArguments own = args.nested("columns", value, {"name", "dtype", "default_value"});
+  CsvColumn made{.name = own.text("name")};
+  if (own.has("dtype")) made.dtype = to_dtype(own, "dtype");
+  if (own.has("default_value") && !made.dtype) own.refuse("default_value", "needs a dtype beside it");
+  if (own.has("default_value")) made.default_value = to_scalar(own, "default_value", *made.dtype);
+  return made;
+}
+
+}  // namespace
+
+Dataset build_idx(const PlanStep& step) {
+  const auto paths = step.args.texts("paths");
+  if (paths.size() > 2) step.args.refuse("paths", "has more than two: images, or images and labels");
+  return paths.size() == 1 ? idx(paths[0]) : idx(paths[0], paths[1]);
+}
+
+Dataset build_tfrecord(const PlanStep& step) {
+  TFRecordOptions options;
+  if (step.args.choice("on_damage", {"fail", "skip"}) == 1) options.on_damage = OnDamage::skip;
+  constexpr std::array kCompressions = {Compression::none, Compression::gzip, Compression::zlib};
+  if (step.args.has("compression"))
+    options.compression = kCompressions.at(step.args.choice("compression", {"none", "gzip", "zlib"}));
+  return tfrecord(step.args.texts("paths"), options);
+}
+
+Dataset build_text_lines(const PlanStep& step) {
+  return text_lines(step.args.texts("paths"), {.skip_header_lines = step.args.integer("skip_header_lines", 0),
+                                               .skip_bom = step.args.flag("skip_bom", false)});
+}
+
+Dataset build_csv(const PlanStep& step) {
+  CsvOptions options;
+  options.delimiter = step.args.letter("delimiter", options.delimiter);
+  options.quote = step.args.letter("quote", options.quote);
+  options.comment = step.args.letter("comment", options.comment);
+  options.header = step.args.flag("header", options.header);
+  options.skip_bom = step.args.flag("skip_bom", options.skip_bom);
+  options.na_values = texts_if_given(step.args, "na_values");
+  if (step.args.has("columns")) {
+    for (const PlanValue& one : step.args.list("columns")) options.columns.push_back(column(step.args, one));
+  }
+  return csv(step.args.texts("paths"), options);
+}
+
+Dataset build_npy(const PlanStep& step) { return npy(step.args.texts("paths")); }
+
+Dataset build_fixed_length(const PlanStep& step) {
+  return fixed_length(step.args.texts("paths"), {.record_bytes = count(step.args, "record_bytes", std::nullopt),
+                                                 .header_bytes = count(step.args, "header_bytes"),
+                                                 .footer_bytes = count(step.args, "footer_bytes"),
+                                                 .hop_bytes = count(step.args, "hop_bytes")});
+}
+
+Dataset build_tar(const PlanStep& step) {
+  return tar(step.args.texts("paths"), {.extensions = texts_if_given(step.args, "extensions"),
+                                        .allow_missing = step.args.flag("allow_missing", false)});
+}
+
+Dataset build_folder(const PlanStep& step) {
+  return folder(step.args.text("path"), {.extensions = texts_if_given(step.args, "extensions")});
+}
+
+}  // namespace headpond::cli

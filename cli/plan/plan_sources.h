@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// The sources of pipeline files that read files, for the table in plan_operators.cc.
+#pragma once
+
+#include "cli/plan/plan_operators.h"
+
+namespace headpond::cli {
+
+Dataset build_idx(const PlanStep& step);
+Dataset build_tfrecord(const PlanStep& step);
+Dataset build_text_lines(const PlanStep& step);
+Dataset build_csv(const PlanStep& step);
+Dataset build_npy(const PlanStep& step);
+Dataset build_fixed_length(const PlanStep& step);
+Dataset build_tar(const PlanStep& step);
+Dataset build_folder(const PlanStep& step);
+
+}  // namespace headpond::cli

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a pipeline file delivers, for tests.
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "cli/plan/plan_file.h"
+#include "cli/verbs/element_json.h"
+#include "headpond/dataset/sequence.h"
+
+namespace headpond::cli {
+
+/// The "fields" of each element, by the plain meaning of the file; an error is "!" and its text, and nothing follows.
+inline std::vector<std::string> delivered(const std::string& text, SequenceOptions options = {}) {
+  const PlanFile plan = parse_plan(text, "f.toml");
+  if (plan.seed) options.seed = *plan.seed;
+  Sequence sequence(plan.dataset, options);
+  std::vector<std::string> all;
+  while (all.size() < 1000) {
+    const auto next = sequence.next();
+    if (!next) all.push_back("!" + next.error().message());
+    if (!next || !*next) break;
+    const std::string line = element_json(plan.dataset.spec(), **next, 0, 0);
+    all.push_back(line.substr(30, line.size() - 32));
+  }
+  return all;
+}
+
+/// What each element delivers, with its fields' braces left out.
+inline void expect(const std::string& text, const std::vector<std::string>& elements) {
+  std::vector<std::string> braced;
+  braced.reserve(elements.size());
+  for (const std::string& one : elements) braced.push_back(one[0] == '!' ? one : "{" + one + "}");
+  EXPECT_EQ(delivered(text), braced) << text;
+}
+
+/// The error of a file that cannot be used.
+inline std::string refused(const std::string& text) {
+  try {
+    parse_plan(text, "f.toml");
+    return "no error";
+  } catch (const PlanError& error) {
+    return error.error().message();
+  }
+}
+
+/// "[[step]]\nop = ...\nargs = { ... }\n"; no args if they are "".
+inline std::string step(const std::string& op, const std::string& args = "", const std::string& key = "step") {
+  return "[[" + key + "]]\nop = '" + op + "'\n" + (args.empty() ? "" : "args = { " + args + " }\n");
+}
+
+}  // namespace headpond::cli

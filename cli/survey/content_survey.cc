@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/survey/content_survey.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "headpond/codec/image/png.h"
+#include "headpond/codec/sound/wav.h"
+#include "headpond/io/array/npy.h"
+#include "headpond/io/array/npz.h"
+#include "headpond/io/text/csv.h"
+
+namespace headpond::cli {
+namespace {
+
+void damaged(FileReport& report, const Error& error, std::optional<uint64_t> record = {}) {
+  report.add_damage({record, offset_in(error, report.path), {}, error});
+}
+
+void holds_one(FileReport& report, const char* key, DType dtype, uint64_t count) {
+  report.records = 1;
+  report.features.add({{.key = key, .dtype = dtype, .count = count}});
+}
+
+// Of "a.csv, row 3 (line 5, offset 120): ...".
+std::optional<uint64_t> row_in(const Error& error, const std::string& path) {
+  const std::string front = path + ", row ";
+  if (!error.message().starts_with(front)) return {};
+  const std::string_view digits = std::string_view(error.message()).substr(front.size());
+  uint64_t row = 0;
+  const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), row);
+  return read.ec == std::errc() ? std::optional(row) : std::nullopt;
+}
+
+template <class T>
+bool is_nan(const std::array<std::byte, 8>& cell) {
+  T value{};
+  std::memcpy(&value, cell.data(), sizeof value);
+  return std::isnan(value);
+}
+
+// For each column how many of the first `rows` cells are not empty.
+Result<std::vector<uint64_t>> count_present(const CsvFile& file, uint64_t rows, const SurveyOptions& options) {
+  const Spec& fields = file.fields();
+  std::vector<std::array<std::byte, 8>> cells(fields.size());
+  std::vector<std::byte*> places;
+  places.reserve(cells.size());
+  for (auto& cell : cells) places.push_back(cell.data());
+  std::vector<Tensor> texts(fields.size());
+  std::vector<uint64_t> present(fields.size());
+  for (uint64_t i = 0; i < rows && !options.stop.stop_requested(); ++i) {
+    HEADPOND_TRY(file.read(static_cast<int64_t>(i), places, texts));
+    for (size_t f = 0; f < fields.size(); ++f) {
+      const DType dtype = fields[f].dtype;
+      const bool is_missing = dtype == DType::bytes ? texts[f].bytes_at(0).empty()
+                              : dtype == DType::f32 ? is_nan<float>(cells[f])
+                                                    : dtype == DType::f64 && is_nan<double>(cells[f]);
+      present[f] += is_missing ? 0 : 1;
+    }
+  }
+  return present;
+}
+
+}  // namespace
+
+void survey_csv(std::span<const std::byte> content, char delimiter, const SurveyOptions& options, FileReport& report) {
+  const auto file = CsvFile::over(report.path, content, {.delimiter = delimiter});
+  if (!file) {
+    const auto row = row_in(file.error(), report.path);
+    report.records = row.value_or(0);
+    return damaged(report, file.error(), row);
+  }
+  const auto rows = static_cast<uint64_t>((*file)->size());
+  report.is_limited = options.limit && rows > *options.limit;
+  report.records = report.is_limited ? *options.limit : rows;
+  if (!options.with_features) return;
+  const auto present = count_present(**file, report.records, options);
+  if (!present) return damaged(report, present.error());
+  report.features.add({}, report.records);
+  for (size_t f = 0; f < present->size(); ++f) {
+    const FieldSpec& field = (*file)->fields()[f];
+    report.features.add_column(field.name, field.dtype, (*present)[f]);
+  }
+}
+
+void survey_npy(std::span<const std::byte> content, FileReport& report) {
+  const auto array = read_npy(content, report.path);
+  if (!array) return damaged(report, array.error());
+  const auto rows = array->rank() == 0 ? 1 : static_cast<uint64_t>(array->dim(0));
+  report.records = rows;
+  if (rows == 0) return;
+  report.features.add(
+      {{.key = "values", .dtype = array->dtype(), .count = static_cast<uint64_t>(array->size()) / rows}}, rows);
+}
+
+void survey_npz(std::span<const std::byte> content, FileReport& report) {
+  const auto arrays = read_npz(content, report.path);
+  if (!arrays) return damaged(report, arrays.error());
+  report.records = arrays->size();
+  std::vector<FeatureInfo> features;
+  features.reserve(arrays->size());
+  for (const auto& [name, array] : *arrays) {
+    features.push_back({.key = name, .dtype = array.dtype(), .count = static_cast<uint64_t>(array.size())});
+  }
+  report.features.add(features);
+}
+
+void survey_png(std::span<const std::byte> content, const SurveyOptions& options, FileReport& report) {
+  const auto info = png_info(content, content.size(), {}, report.path);
+  if (!info) return damaged(report, info.error(), 0);
+  const auto image = decode_png(content, {}, report.path);
+  if (!image) return damaged(report, image.error(), 0);
+  const DType dtype = info->bit_depth == 16 ? DType::u16 : DType::u8;
+  holds_one(report, "pixels", dtype, static_cast<uint64_t>(image->pixels.size()));
+  if (options.strict && image->warnings.count > 0) damaged(report, {ErrorKind::DataLoss, image->warnings.first}, 0);
+}
+
+void survey_wav(std::span<const std::byte> content, const SurveyOptions& options, FileReport& report) {
+  const auto info = wav_info(content, content.size(), {.lenient = !options.strict}, report.path);
+  if (!info) return damaged(report, info.error(), 0);
+  holds_one(report, "samples", DType::f32, static_cast<uint64_t>(info->frames) * static_cast<uint64_t>(info->channels));
+  if (!info->is_cut) return;
+  const std::string what = fmt::format("{}: {} frames are there, its header tells of more", report.path, info->frames);
+  damaged(report, {ErrorKind::DataLoss, what}, 0);
+}
+
+}  // namespace headpond::cli

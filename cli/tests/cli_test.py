@@ -1,0 +1,301 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The program `headpond` from outside: exit codes, one JSON object and its members, Ctrl-C.
+
+  cli_test.py PROGRAM Usage|Train|Bench|Demo
+"""
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+PROGRAM = pathlib.Path(sys.argv[1]).resolve()
+TOOLS = pathlib.Path(__file__).resolve().parents[2] / "tools"
+LIMIT_S = 240
+HEAD = {"schema": str, "version": str, "build": dict, "machine": dict, "seed": int, "wall_s": float}
+BUILD = {"type", "compiler", "flags", "simd", "stats"}
+MACHINE = {"cores", "affinity", "mem_gib", "blas", "blas_threads", "torch_threads", "load_start", "load_end"}
+LATER = "check diagnose top stalls".split()
+TINY_BLSTM = "train blstm --batch 4 --time 8 --features 16 --hidden 8 --steps 2".split()
+TINY_MNIST = "train mnist --steps 20 --sleep-ms 0 --capacity 200 --min-after-dequeue 100".split()
+
+
+def write_idx(path, dims, content):
+    path.write_bytes(struct.pack(f">HBB{len(dims)}I", 0, 8, len(dims), *dims) + content)
+
+
+def write_digits(folder):
+    """MNIST's four files with 256 and 64 images: digit d has a bright row 2 d + 4."""
+    folder.mkdir()
+    for part, count in (("train", 256), ("t10k", 64)):
+        labels = bytes(i % 10 for i in range(count))
+        images = b"".join(bytes(255 if row == 2 * label + 4 else 0 for row in range(28) for _ in range(28)) for label in labels)
+        write_idx(folder / f"{part}-images-idx3-ubyte", (count, 28, 28), images)
+        write_idx(folder / f"{part}-labels-idx1-ubyte", (count,), labels)
+    return folder
+
+
+class Case(unittest.TestCase):
+    """Each test has a working directory and a cache of its own."""
+
+    def setUp(self):
+        own = tempfile.TemporaryDirectory()
+        self.addCleanup(own.cleanup)
+        self.folder = pathlib.Path(own.name)
+        self.environment = {key: value for key, value in os.environ.items() if not key.startswith("HEADPOND_")}
+        self.environment["XDG_CACHE_HOME"] = str(self.folder / "cache")
+
+    def run_program(self, *arguments, **environment):
+        return subprocess.run([PROGRAM, *arguments], cwd=self.folder, env={**self.environment, **environment}, capture_output=True,
+                              text=True, timeout=LIMIT_S, check=False, stdin=subprocess.DEVNULL)
+
+    def expect(self, code, *arguments, **environment):
+        done = self.run_program(*arguments, **environment)
+        self.assertEqual(done.returncode, code, f"{arguments}: {done.stdout[-2000:]}{done.stderr[-2000:]}")
+        return done
+
+    def json_of(self, text, schema):
+        """The one JSON object that `text` consists of, its head checked."""
+        found = json.loads(text)
+        self.assertEqual(text.count("\n"), 1, "one object on one line")
+        for name, kind in HEAD.items():
+            self.assertIsInstance(found[name], kind, name)
+        self.assertEqual(list(found)[:4], ["schema", "version", "build", "machine"])
+        self.assertEqual(found["schema"], schema)
+        self.assertLessEqual(BUILD, found["build"].keys())
+        self.assertLessEqual(MACHINE, found["machine"].keys())
+        return found
+
+    def expect_members(self, found, *names):
+        self.assertEqual([name for name in names if name not in found], [])
+
+    def check_files(self, logdir, *tags):
+        require = [word for tag in tags for word in ("--require", tag)]
+        for command in (["check_events.py", logdir, *require], ["check_timeline.py", pathlib.Path(logdir) / "timeline.json"]):
+            done = subprocess.run([sys.executable, TOOLS / command[0], *command[1:]], cwd=self.folder, capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+
+class Usage(Case):
+    def test_wrong_lines_exit_2_with_the_reason_on_stderr_alone(self):
+        for line in ("", "fly", "train fly", "bench fly", "bench --cpu x", "bench --rounds -1"):
+            done = self.expect(2, *line.split())
+            self.assertEqual(done.stdout, "", line)
+            self.assertIn("headpond: ", done.stderr, line)
+
+    def test_later_verbs_say_so_and_exit_2(self):
+        for verb in LATER:
+            done = self.expect(2, verb, "--json", "some.toml")
+            self.assertIn("not in this version", done.stderr)
+            self.assertEqual(done.stdout, "")
+
+    def test_help_is_on_stdout(self):
+        self.assertIn("train", self.expect(0, "--help").stdout)
+        self.assertIn("--rounds", self.expect(0, "bench", "--help").stdout)
+        self.assertIn("--rounds", self.expect(0, "--help", "bench").stdout)
+
+    def test_version_names_components(self):
+        done = self.expect(0, "--version")
+        self.assertRegex(done.stdout, r"^headpond \d+\.\d+\.\d+\n")
+        found = self.json_of(self.expect(0, "--version", "--json").stdout, "headpond.version/1")
+        self.assertIs(found["components"]["gzip"], True)
+        self.assertIs(found["components"]["webp"], False)
+        self.assertEqual(found["machine"]["blas"], "none")
+        benches = self.json_of(self.expect(0, "bench", "--list", "--json").stdout, "headpond.bench/1")
+        self.assertIs(benches["machine"]["blas"] != "none", found["components"]["torch"])
+
+    def test_the_verbs_with_torch_are_missed_by_name(self):
+        if not self.json_of(self.expect(0, "--version", "--json").stdout, "headpond.version/1")["components"]["torch"]:
+            self.skipTest("this build has no libtorch")
+        with_torch = [re.search(rb"\0libtorch\w*\.so", program.read_bytes()) is not None
+                      for program in (PROGRAM, PROGRAM.with_name("headpond-torch"))]
+        self.assertEqual(with_torch, [False, True], "programs that load libtorch")
+        alone = self.folder / "headpond"
+        shutil.copy2(PROGRAM, alone)
+        for verb in ("demo", "train", "bench"):
+            done = subprocess.run([alone, verb], capture_output=True, text=True, timeout=LIMIT_S, check=False)
+            self.assertEqual(done.returncode, 1)
+            self.assertEqual(done.stderr, f"headpond: the verbs with libtorch are in another program, {self.folder}/headpond-torch: "
+                                          "No such file or directory\n")
+        self.assertEqual(subprocess.run([alone, "--version"], capture_output=True, check=False).returncode, 0)
+
+    def test_json_may_go_to_a_file(self):
+        done = self.expect(0, "bench", "--list", "--json", "list.json")
+        self.assertIn("rng.normal", done.stdout)
+        found = self.json_of((self.folder / "list.json").read_text(), "headpond.bench/1")
+        self.assertEqual(found["benches"], "rng.normal queue.handoff queue.many queue.wake queue.idle mnist.sleep blstm.step loader.mnist loader.wait record.scan record.mnist record.gzip engine.overlap "
+                         "engine.tiny engine.grid order.shuffle order.state order.cost order.skew".split())
+        self.expect(1, "bench", "--list", "--json", "no/such/folder/list.json")
+
+    def test_quiet_is_quiet(self):
+        done = self.expect(0, "bench", "--list", "--quiet")
+        self.assertEqual(done.stdout + done.stderr, "")
+
+
+class Bench(Case):
+    MEMBERS = ("name", "rounds", "order", "consume", "consume_ns_per_kib", "rows", "ratios", "targets", "digest_equal", "pass", "wall_s")
+    ROW = ("case", "params", "system", "system_version", "metric", "unit", "better", "median", "min", "max", "samples", "cpu_s",
+           "pss_peak_mib")
+
+    def expect_bench(self, found, name):
+        self.expect_members(found, *self.MEMBERS)
+        self.assertEqual(found["name"], name)
+        self.assertIs(found["digest_equal"], True)
+        for row in found["rows"]:
+            self.expect_members(row, *self.ROW)
+            self.assertEqual(len(row["samples"]), found["rounds"])
+        for ratio in found["ratios"]:
+            self.expect_members(ratio, "case", "of", "to", "metric", "median", "min", "max")
+        for target in found["targets"]:
+            self.expect_members(target, "id", "text", "value", "op", "bound", "pass")
+
+    def test_rng_normal_has_the_agreed_members(self):
+        done = self.expect(0, "bench", "--json", "rng.normal", "--rounds", "1", "--seconds", "0.5")
+        self.assertRegex(done.stderr, r"round 1: other processes used \d")
+        self.expect_bench(self.json_of(done.stdout, "headpond.bench/1"), "rng.normal")
+
+    def test_queue_handoff_has_the_agreed_members_with_and_without_peers(self):
+        build = json.loads(self.expect(0, "--version", "--json").stdout)["build"]
+        for peers in ("off",) if "thread" in build["flags"] else ("on", "off"):  # ThreadSanitizer cannot see into oneTBB.
+            done = self.expect(0, *f"bench queue.handoff --rounds 1 --seconds 0.01 --peers {peers} --json".split())
+            found = self.json_of(done.stdout, "headpond.bench/1")
+            self.expect_bench(found, "queue.handoff")
+            self.assertEqual({row["params"]["capacity"] for row in found["rows"]}, {4, 16, 32, 1024, 2000})
+            self.assertEqual("mutex-ring" in {row["system"] for row in found["rows"]}, peers == "on")
+
+    def test_what_reading_costs_is_measured_where_all_is_read(self):
+        found = self.json_of(self.expect(0, *"bench order.state --rounds 1 --json".split()).stdout, "headpond.bench/1")
+        self.assertGreater(found["consume_ns_per_kib"], 0)
+        found = self.json_of(self.expect(0, *"bench rng.normal --rounds 1 --seconds 0.01 --json".split()).stdout, "headpond.bench/1")
+        self.assertIsNone(found["consume_ns_per_kib"])
+
+    def test_two_benches_make_one_object(self):
+        done = self.expect(0, *"bench rng.normal queue.handoff --rounds 1 --seconds 0.01 --peers off --json".split())
+        found = self.json_of(done.stdout, "headpond.bench/1")
+        self.assertEqual([bench["name"] for bench in found["benches"]], ["rng.normal", "queue.handoff"])
+        self.assertIn("pass", found)
+
+    def test_a_missed_target_exits_3_only_with_check(self):
+        done = self.run_program(*"bench rng.normal --rounds 1 --seconds 0.2 --json --check".split())
+        found = self.json_of(done.stdout, "headpond.bench/1")
+        self.assertEqual(done.returncode, 0 if found["pass"] else 3)
+
+
+class Train(Case):
+    def test_blstm_has_the_agreed_members_and_equal_losses(self):
+        done = self.expect(0, *TINY_BLSTM, "--json")
+        found = self.json_of(done.stdout, "headpond.train/1")
+        self.expect_members(found, "modes", "feed_all_cores", "saved_vs_feed", "ceiling", "step_over_limit", "losses_equal", "logdir")
+        for name in ("feed", "queue", "loader"):
+            mode = found["modes"][name]
+            self.expect_members(mode, "step_s", "generate_s", "train_s", "wait_share", "first_wait_s", "stopwatch_wait_s")
+            self.assertEqual(len([float.fromhex(loss) for loss in mode["losses"]]), 2)
+            self.assertEqual(len(mode["batch_digests"]), 2)
+        self.assertIs(found["losses_equal"], True)
+        for name in ("queue", "loader"):
+            self.assertEqual(found["modes"]["feed"]["losses"], found["modes"][name]["losses"])
+            self.assertIsInstance(found["saved_vs_feed"][name], float)
+            self.assertIsInstance(found["step_over_limit"][name], float)
+        self.assertIn("losses of all modes (feed, queue and loader) are bitwise equal", done.stderr)
+        self.check_files(found["logdir"], "loss/feed", "loss/queue", "loss/loader", "queue/blstm/fraction_of_4_full",
+                         "pipeline/starved_fraction", "global_step/sec")
+
+    def test_blstm_with_one_mode_compares_nothing(self):
+        for name in ("queue", "loader"):
+            found = self.json_of(self.expect(0, *TINY_BLSTM, "--feed", name, "--json").stdout, "headpond.train/1")
+            self.assertEqual(list(found["modes"]), [name])
+            self.assertIsNone(found["losses_equal"])
+
+    def test_wrong_settings_exit_2_and_leave_nothing(self):
+        for line in ("blstm --steps 0", "mnist --capacity 5", "mnist --producers 0", "blstm --feed loader --time 0", "mnist --feed loader --batch 0"):
+            done = self.expect(2, "train", *line.split())
+            self.assertEqual(done.stdout, "")
+        self.assertEqual(list(self.folder.iterdir()), [])
+
+    def test_mnist_has_the_agreed_members(self):
+        digits = write_digits(self.folder / "digits")
+        done = self.expect(0, *TINY_MNIST, "--data", digits, "--json")
+        found = self.json_of(done.stdout, "headpond.train/1")
+        self.expect_members(found, "limit_it_per_s", "share_of_limit", "wait_share", "stopwatch_wait_share", "fill_s", "logdir")
+        self.assertEqual(found["parameters"], 6882)
+        self.assertEqual(sum(epoch["steps"] for epoch in found["epochs"]), 20)
+        self.expect_members(found["epochs"][0], "it_per_s", "steady_it_per_s", "train_acc", "train_loss", "valid_acc", "valid_loss", "wall_s")
+        self.expect_members(found["queue"], "capacity", "min_after_dequeue", "fraction_mean", "empty_share")
+        self.assertEqual({**found["data"], "digest": 0}, {"source": str(digits), "train": 256, "valid": 64, "digest": 0})
+        self.check_files(found["logdir"], "queue/mnist/fraction_over_100_of_100_full", "pipeline/starved_fraction", "validation/accuracy")
+
+    def test_mnist_ready_has_no_queue(self):
+        line = [*TINY_MNIST, "--feed", "ready", "--data", write_digits(self.folder / "digits"), "--json"]
+        self.assertIsNone(self.json_of(self.expect(0, *line).stdout, "headpond.train/1")["queue"])
+
+    def test_mnist_by_the_loader_has_no_producers_and_the_same_losses_each_time(self):
+        digits, losses = write_digits(self.folder / "digits"), set()
+        for sleep_ms in ("0", "2"):
+            line = ["train", "mnist", "--feed", "loader", "--steps", "20", "--sleep-ms", sleep_ms, "--data", digits, "--json"]
+            found = self.json_of(self.expect(0, *line).stdout, "headpond.train/1")
+            self.assertIsNone(found["queue"])
+            self.assertEqual(found["loader"]["batches"], 20)
+            self.expect_members(found, "share_of_limit", "wait_share", "stopwatch_wait_share", "fill_s")
+            losses.add(tuple(epoch["train_loss"] for epoch in found["epochs"]))
+            self.check_files(found["logdir"], "pipeline/starved_fraction", "validation/accuracy")
+        self.assertEqual(len(losses), 1)
+
+    def test_missing_data_is_a_failure_that_names_the_file(self):
+        done = self.expect(1, *TINY_MNIST, "--data", "nowhere", "--json")
+        self.assertIn("nowhere/train-images-idx3-ubyte", self.json_of(done.stdout, "headpond.train/1")["error"]["message"])
+
+    def test_flags_may_stand_in_the_environment(self):
+        done = self.expect(0, *TINY_BLSTM, "--json", HEADPOND_SEED="11", HEADPOND_LOGDIR="elsewhere")
+        found = self.json_of(done.stdout, "headpond.train/1")
+        self.assertEqual((found["seed"], found["logdir"]), (11, "elsewhere"))
+
+    def interrupt(self, *arguments):
+        """Starts the program, signals it once its event file is there, and gives (code, stdout, stderr, seconds)."""
+        process = subprocess.Popen([PROGRAM, *arguments], cwd=self.folder, env=self.environment, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL)
+        self.addCleanup(process.kill)
+        until = time.monotonic() + LIMIT_S
+        while not list(self.folder.glob("headpond-runs/*/events*")) and time.monotonic() < until:
+            time.sleep(0.05)
+        time.sleep(1.5)
+        began = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+        return process.returncode, out, err, time.monotonic() - began
+
+    def test_ctrl_c_ends_with_130_and_closed_files(self):
+        digits = write_digits(self.folder / "digits")
+        code, out, err, seconds = self.interrupt("train", "mnist", "--steps", "1000000", "--data", str(digits), "--json")
+        print(f"ended {seconds:.2f} s after Ctrl-C (2 s are promised on an idle machine)")
+        self.assertEqual(code, 130, err)
+        self.assertLess(seconds, 10)
+        self.assertIs(self.json_of(out, "headpond.train/1")["interrupted"], True)
+        self.assertIn("interrupted", err)
+        self.check_files("headpond-runs/train-mnist-1")
+
+
+class Demo(Case):
+    def test_demo_ends_with_one_table_and_names_its_files(self):
+        done = self.expect(0, "demo", "--fast", "--json")
+        found = self.json_of(done.stdout, "headpond.demo/1")
+        self.expect_members(found, "rows", "logdir", "tensorboard", "timeline")
+        self.assertEqual([row["id"] for row in found["rows"]],
+                         ["blstm.queue", "mnist.producers.1", "mnist.producers.4", "mnist.producers.64", "nuclei.tfrecord"])
+        for row in found["rows"]:
+            self.expect_members(row, "what", "article", "ours", "limited_by", "ceiling")
+            self.expect_members(row["article"], "value", "unit", "conditions", "flaw")
+            self.expect_members(row["ours"], "value", "unit", "conditions")
+        self.assertEqual(done.stderr.count("limited by"), 1)
+        self.check_files(found["logdir"])
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[2:]], verbosity=2)

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// headpond explain: what the engine will do with a pipeline file, and why.
+#include <fmt/core.h>
+
+#include <cstdio>
+#include <memory>
+#include <utility>
+
+#include "cli/plan/plan_file.h"
+#include "cli/session.h"
+#include "cli/verbs/explain_format.h"
+#include "cli/verbs/verbs.h"
+#include "headpond/base/clock.h"
+#include "headpond/engine/loader.h"
+
+namespace headpond::cli {
+namespace {
+
+struct ExplainFlags {
+  std::vector<std::string> files;
+  std::string format = "text";
+  bool analyze = false;
+  double seconds = 2;
+};
+
+void declare(Flags& flags, ExplainFlags& to) {
+  flags.words("FILE", to.files, "a pipeline file (docs/plan_files.md)");
+  flags.choice("format", to.format, {"text", "json", "dot", "mermaid", "html"}, "");
+  flags.flag("analyze", to.analyze, "runs it for a while, and adds what its parts cost");
+  flags.option("seconds", to.seconds, "of that run, at most [2]");
+}
+
+Result<Analysis> analysis_of(const Session& session, const PlanFile& plan, const ExplainFlags& flags) {
+  const uint64_t seed = session.common().seed_given ? session.common().seed : plan.seed.value_or(0);
+  Loader loader(plan.dataset, {.seed = seed});
+  const int64_t begin = now_ns();
+  const auto passed = [begin] { return static_cast<double>(now_ns() - begin) * 1e-9; };
+  Analysis analysis;
+  for (; passed() < flags.seconds && !session.stop().stop_requested(); ++analysis.elements) {
+    const auto batch = loader.next();
+    if (!batch) return fail(batch.error().kind(), fmt::format("{}: {}", flags.files[0], batch.error().message()));
+    if (!*batch) break;
+  }
+  analysis.seconds = passed();
+  analysis.stats = loader.stats();
+  return analysis;
+}
+
+std::string text_of(const ExplainReport& report, const std::string& format) {
+  if (format == "dot") return explain_dot(report);
+  if (format == "mermaid") return explain_mermaid(report);
+  if (format == "html") return explain_html(report);
+  if (format == "text") return explain_text(report);
+  JsonWriter json;
+  json.begin_object();
+  write_explanation(json, report);
+  json.end_object();
+  return json.take() + "\n";
+}
+
+Result<Report> run(Session& session, const ExplainFlags& flags) {
+  const PlanFile plan = read_plan_file(only_file("explain", flags.files));
+  ExplainReport report{flags.files[0], plan.dataset, explain(plan.dataset)};
+  if (flags.analyze) {
+    auto analysis = analysis_of(session, plan, flags);
+    if (!analysis) return fail(analysis.error());
+    if (session.interrupt().requested()) return fail(ErrorKind::Cancelled, "interrupted");
+    report.analysis = std::move(*analysis);
+  }
+  std::string text = text_of(report, flags.format);
+  text.pop_back();
+  session.say(text);
+  return Report{.members = [report](JsonWriter& json) { write_explanation(json, report); }};
+}
+
+}  // namespace
+
+Verb explain_verb() {
+  const auto flags = std::make_shared<ExplainFlags>();
+  return {.path = "explain",
+          .what = "what the engine will do with a pipeline file, and why",
+          .declare = [flags](Flags& to) { declare(to, *flags); },
+          .run = [flags](Session& session) { return run(session, *flags); }};
+}
+
+}  // namespace headpond::cli

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+// headpond run: the elements of a pipeline file, made by the engine.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "cli/byte_count.h"
+#include "cli/plan/plan_file.h"
+#include "cli/session.h"
+#include "cli/verbs/element_json.h"
+#include "cli/verbs/run_digest.h"
+#include "cli/verbs/verbs.h"
+#include "headpond/base/clock.h"
+#include "headpond/base/cpu.h"
+#include "headpond/engine/loader.h"
+#include "headpond/io/file/file.h"
+
+namespace headpond::cli {
+namespace {
+
+struct RunFlags {
+  std::vector<std::string> files;
+  int threads = -1;
+  std::string memory, state_in, state_out, order_out;
+  int64_t epochs = 1;
+  std::optional<int64_t> limit;
+  bool digest = false, print = false;
+};
+
+void declare(Flags& flags, RunFlags& to) {
+  flags.words("FILE", to.files, "a pipeline file (docs/plan_files.md)");
+  flags.option("threads", to.threads, "that compute; 0: none but this one [as many as processors]");
+  flags.option("memory", to.memory, "bytes of elements at a time, perhaps with K, M or G [1G]");
+  flags.option("epochs", to.epochs, "in all, also after --state-in; below 0: for ever [1]");
+  flags.option("limit", to.limit, "ends after so many elements of this run");
+  flags.option("state-in", to.state_in, "goes on where this state was written");
+  flags.option("state-out", to.state_out, "writes where the run ended");
+  flags.option("order-out", to.order_out, "writes a line `epoch index key` for each element");
+  flags.flag("digest", to.digest, "one number for all elements");
+  flags.flag("print", to.print, "each element as a line of JSON");
+}
+
+// The most memory that this process had, looked at now and then: a look takes a while.
+class PssPeak {
+ public:
+  uint64_t bytes() {
+    look();
+    return bytes_;
+  }
+  void look_now_and_then() {
+    if (now_ns() >= next_ns_) look();
+  }
+
+ private:
+  void look() {
+    constexpr int64_t kInterval = 50'000'000, kShare = 50;
+    const int64_t begin = now_ns();
+    bytes_ = std::max(bytes_, memory_info().pss);
+    const int64_t end = now_ns();
+    next_ns_ = end + std::max(kInterval, kShare * (end - begin));
+  }
+  uint64_t bytes_ = 0;
+  int64_t next_ns_ = 0;
+};
+
+struct Totals {
+  int64_t elements = 0, batches = 0, bytes = 0;
+  double seconds = 0;
+  std::string digest = {};  // "": not asked for.
+  size_t state_bytes = 0;
+  LoaderStats stats = {};
+  uint64_t pss_peak = 0;
+};
+
+struct CloseFile {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+using File = std::unique_ptr<std::FILE, CloseFile>;
+
+// True iff each element is a batch: what stands above batch or padded_batch looks at whole ones.
+bool gives_batches(const Node& node) {
+  if (node.facts().op == "batch" || node.facts().op == "padded_batch") return true;
+  return !node.facts().inputs.empty() && gives_batches(node.input());
+}
+
+int64_t rows(const Element& element) {
+  for (size_t i = 0; i < element.size(); ++i) {
+    if (element[i].rank() > 0) return element[i].dim(0);
+  }
+  return 1;
+}
+
+// What is done with each element.
+class Sink {
+ public:
+  Sink(const Session& session, const Dataset& dataset, const RunFlags& flags)
+      : spec_(dataset.spec()),
+        batches_(gives_batches(*dataset.node())),
+        to_(flags.print ? session.json_on_stdout() ? stderr : stdout : nullptr) {
+    if (flags.digest) digest_ = std::make_unique<RunDigest>();
+  }
+
+  Result<void> open_order(const std::string& path) {
+    if (path.empty()) return {};
+    order_.reset(std::fopen(path.c_str(), "w"));
+    order_path_ = path;
+    return order_ ? Result<void>() : cannot_write(path);
+  }
+
+  Result<void> take(const Batch& batch) {
+    const Element& element = batch.element();
+    ++totals_.batches;
+    totals_.elements += batches_ ? rows(element) : 1;
+    for (size_t i = 0; i < element.size(); ++i) totals_.bytes += static_cast<int64_t>(element[i].byte_size());
+    if (digest_) digest_->add(element);
+    if (order_) fmt::print(order_.get(), "{} {} {}\n", batch.epoch(), batch.index(), element.key);
+    if (to_ == nullptr) return {};
+    const std::string line = element_json(spec_, element, batch.epoch(), batch.index());
+    if (std::fwrite(line.data(), 1, line.size(), to_) != line.size()) return cannot_write("the elements");
+    return {};
+  }
+
+  Result<Totals> finish() {
+    if (to_ != nullptr && std::fflush(to_) != 0) return fail(cannot_write("the elements").error());
+    if (order_ && (std::fflush(order_.get()) != 0 || std::ferror(order_.get()) != 0))
+      return fail(cannot_write(order_path_).error());
+    if (digest_) totals_.digest = digest_->text();
+    return totals_;
+  }
+
+ private:
+  static Result<void> cannot_write(const std::string& what) {
+    return fail(ErrorKind::FailedPrecondition, fmt::format("{}: cannot be written", what));
+  }
+
+  const Spec spec_;
+  const bool batches_;
+  std::FILE* const to_;
+  std::unique_ptr<RunDigest> digest_;
+  File order_;
+  std::string order_path_;
+  Totals totals_;
+};
+
+Result<Loader> open_loader(const PlanFile& plan, const RunFlags& flags, uint64_t seed) {
+  LoaderOptions options{.epochs = flags.epochs, .seed = seed, .threads = flags.threads};
+  if (!flags.memory.empty()) options.memory = byte_count("memory", flags.memory);
+  if (flags.state_in.empty()) return Loader(plan.dataset, options);
+  const auto state = read_file(flags.state_in);
+  if (!state) return fail(state.error());
+  auto loader = Loader::restored(plan.dataset, options, {reinterpret_cast<const char*>(state->data()), state->size()});
+  if (!loader)
+    return fail(ErrorKind::FailedPrecondition, fmt::format("{}: {}", flags.state_in, loader.error().message()));
+  return loader;
+}
+
+// Until the end, the limit, an error or Ctrl-C.
+Result<void> deliver(Loader& loader, Sink& sink, const RunFlags& flags, const Session& session, PssPeak& pss) {
+  for (int64_t given = 0; !flags.limit || given < *flags.limit; ++given) {
+    if (session.stop().stop_requested()) break;
+    const auto batch = loader.next();
+    if (!batch) return fail(batch.error().kind(), fmt::format("{}: {}", flags.files[0], batch.error().message()));
+    if (!*batch) break;
+    HEADPOND_TRY(sink.take(**batch));
+    pss.look_now_and_then();
+  }
+  return {};
+}
+
+Result<Totals> run_loader(const Session& session, const PlanFile& plan, const RunFlags& flags, uint64_t seed) {
+  Sink sink(session, plan.dataset, flags);
+  PssPeak pss;
+  auto loader = open_loader(plan, flags, seed);
+  if (!loader) return fail(loader.error());
+  HEADPOND_TRY(sink.open_order(flags.order_out));
+  const int64_t begin = now_ns();
+  const auto delivered = deliver(*loader, sink, flags, session, pss);
+  const int64_t end = now_ns();
+  auto totals = sink.finish();
+  HEADPOND_TRY(delivered);
+  if (!totals) return totals;
+  const std::string state = loader->state();
+  totals->seconds = static_cast<double>(end - begin) * 1e-9;
+  totals->state_bytes = state.size();
+  totals->stats = loader->stats();
+  totals->pss_peak = pss.bytes();
+  if (!flags.state_out.empty()) HEADPOND_TRY(write_file_atomically(flags.state_out, {std::as_bytes(std::span(state))}));
+  return totals;
+}
+
+double wait_share(const Totals& totals) {
+  return totals.seconds > 0 ? std::min(1.0, static_cast<double>(totals.stats.wait_ns) * 1e-9 / totals.seconds) : 0;
+}
+
+void write_members(JsonWriter& json, const Totals& totals) {
+  json.member("elements", totals.elements).member("batches", totals.batches).member("bytes", totals.bytes);
+  json.member("seconds", totals.seconds).key("digest");
+  if (totals.digest.empty()) {
+    json.value(nullptr);
+  } else {
+    json.value(totals.digest);
+  }
+  json.member("state_bytes", totals.state_bytes).member("wait_share", wait_share(totals));
+  json.member("peak_budget_bytes", totals.stats.memory_peak).member("pss_peak_bytes", totals.pss_peak);
+  json.member("threads", totals.stats.threads).member("io_threads", totals.stats.io_threads);
+}
+
+std::string summary(const Totals& totals) {
+  std::string text = fmt::format("{} elements", totals.elements);
+  if (totals.elements != totals.batches) text += fmt::format(" in {} batches", totals.batches);
+  text += fmt::format(", {} bytes, in {:.3f} s; waiting {:.1f} % of it; state {} bytes", totals.bytes, totals.seconds,
+                      100 * wait_share(totals), totals.state_bytes);
+  return totals.digest.empty() ? text : text + "\ndigest " + totals.digest;
+}
+
+Result<Report> run(Session& session, const RunFlags& flags) {
+  const PlanFile plan = read_plan_file(only_file("run", flags.files));
+  if (flags.limit && *flags.limit < 0) {
+    throw Exception(Error(ErrorKind::InvalidArgument, fmt::format("--limit {}: at least 0 is needed", *flags.limit)));
+  }
+  const uint64_t seed = session.common().seed_given ? session.common().seed : plan.seed.value_or(0);
+  session.set_seed(seed);
+  const auto totals = run_loader(session, plan, flags, seed);
+  if (!totals) return fail(totals.error());
+  if (session.interrupt().requested()) return fail(ErrorKind::Cancelled, "interrupted");
+  if (!flags.print) {
+    session.say(summary(*totals));
+  } else if (!session.common().quiet) {
+    fmt::print(stderr, "{}\n", summary(*totals));
+  }
+  return Report{.members = [totals = *totals](JsonWriter& json) { write_members(json, totals); }};
+}
+
+}  // namespace
+
+const std::string& only_file(const std::string& verb, const std::vector<std::string>& words) {
+  if (words.size() != 1) {
+    throw Exception(Error(ErrorKind::InvalidArgument, fmt::format("{} takes one pipeline file, FILE.toml", verb)));
+  }
+  return words[0];
+}
+
+Verb run_verb() {
+  const auto flags = std::make_shared<RunFlags>();
+  return {.path = "run",
+          .what = "the elements of a pipeline file: count, digest, print them; stop and go on anywhere",
+          .declare = [flags](Flags& to) { declare(to, *flags); },
+          .run = [flags](Session& session) { return run(session, *flags); }};
+}
+
+}  // namespace headpond::cli

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// headpond --version: what this program is, and what it was built with.
+#include <fmt/core.h>
+
+#include "cli/session.h"
+#include "cli/verbs/verbs.h"
+#include "headpond/base/cpu.h"
+
+namespace headpond::cli {
+
+Verb version_verb() {
+  return {.path = "version",
+          .what = "the version, and what is compiled in (also --version)",
+          .declare = [](Flags&) {},
+          .run = [](Session& session) -> Result<Report> {
+            const auto parts = components();
+            session.say(fmt::format("headpond {}", HEADPOND_VERSION));
+            session.say(fmt::format("{} {}, {}, vector code for {}", HEADPOND_COMPILER, HEADPOND_BUILD_TYPE,
+                                    HEADPOND_FLAGS, simd_target()));
+            for (const auto& [name, present] : parts)
+              session.say(fmt::format("  {:<16} {}", name, present ? "yes" : "no"));
+            return Report{.members = [parts](JsonWriter& json) {
+              json.key("components").begin_object();
+              for (const auto& [name, present] : parts) json.member(name, present);
+              json.end_object();
+            }};
+          }};
+}
+
+std::vector<std::pair<std::string, bool>> components() {
+  return {{"torch", HEADPOND_WITH_TORCH},
+          {"gzip", true},
+          {"isal", true},
+          {"highway", true},
+          {"peer_onetbb", HEADPOND_WITH_ONETBB},
+          {"peer_moodycamel", HEADPOND_WITH_MOODYCAMEL},
+          {"records", true},
+          {"engine", true},
+          {"jpeg", false},
+          {"png", true},
+          {"webp", false},
+          {"wav", true},
+          {"python", false}};
+}
+
+Error not_in_this_version(const std::string& what) {
+  return {ErrorKind::Unimplemented, fmt::format("{}: not in this version", what)};
+}
+
+}  // namespace headpond::cli

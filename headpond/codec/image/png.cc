@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headpond/codec/image/png.h"
+
+#include <fmt/format.h>
+#include <png.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <exception>
+#include <type_traits>
+
+#include "headpond/codec/caught_internal.h"
+#include "headpond/codec/image/png_internal.h"
+
+namespace headpond {
+namespace {
+
+using png_internal::Layout;
+
+constexpr const char* kExtraChunk = "IDAT: another chunk behind the image's end";
+constexpr uint32_t kNoLimit = 0x7fffffff;  // The pixels were counted before.
+
+// What comes out: rows of `row_bytes`, one behind the other.
+struct Target {
+  int channels;
+  bool is_wide;  // u16
+  size_t row_bytes;
+  size_t total_bytes;
+
+  bool wants_alpha() const { return channels % 2 == 0; }
+  bool wants_color() const { return channels >= 3; }
+  size_t value_bytes() const { return is_wide ? 2 : 1; }
+};
+
+// One file's decoding. libpng reports an error by a jump back into the function that called setjmp, past everything
+// between, so nothing on that way has a destructor: all that has lives in this object, or above it.
+struct Session {
+  Session(std::span<const std::byte> from, const Layout& what, const Target& wanted, std::byte* place)
+      : file(from), layout(what), target(wanted), to(place) {}
+  ~Session() { png_destroy_read_struct(&png, &info, nullptr); }
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  // libpng gives colour where grey is wanted; these rows are kept here and made grey.
+  bool makes_grey() const { return layout.has_color() && !target.wants_color(); }
+  size_t decoded_row_bytes() const {
+    return target.row_bytes / static_cast<size_t>(target.channels) * decoded_channels();
+  }
+  size_t decoded_channels() const { return static_cast<size_t>(target.channels) + (makes_grey() ? 2 : 0); }
+
+  std::span<const std::byte> file;
+  const Layout& layout;
+  const Target& target;
+  std::byte* const to;
+  std::vector<std::byte> colored;
+  png_structp png = nullptr;
+  png_infop info = nullptr;
+  size_t at = 0;                // Of the file.
+  size_t piece_end = SIZE_MAX;  // Of the bytes of the IDAT chunk in which `at` is, from the first one on.
+  int64_t warnings = 0;
+  bool is_damaged = false;
+  std::array<char, 128> error = {}, first_warning = {};
+};
+
+Session& session_of(png_structp png) { return *static_cast<Session*>(png_get_error_ptr(png)); }
+
+void copy_text(std::array<char, 128>& to, const char* from) { std::strncpy(to.data(), from, to.size() - 1); }
+
+[[noreturn]] void on_error(png_structp png, png_const_charp text) {
+  copy_text(session_of(png).error, text);
+  png_longjmp(png, 1);
+}
+
+// libpng takes compressed data that are damaged behind the last row for harmless.
+void on_warning(png_structp png, png_const_charp text) {
+  Session& session = session_of(png);
+  if (session.warnings++ == 0) copy_text(session.first_warning, text);
+  const auto has = [&](const char* part) { return std::strstr(text, part) != nullptr; };
+  if (!has("IDAT: ") || has(kExtraChunk) || has("Extra compressed data") || has("Too much image data")) return;
+  session.is_damaged = true;
+  copy_text(session.error, text);
+}
+
+// When the last row is read, libpng has read the chunk in which the compressed data end.
+void count_extra_chunks(Session& session) {
+  if (session.at < session.layout.data_end) png_warning(session.png, kExtraChunk);
+}
+
+uint32_t word(const Session& session, size_t offset) {
+  return png_get_uint_32(reinterpret_cast<png_const_bytep>(session.file.data() + offset));
+}
+
+// The header of all IDAT chunks as one, of which libpng takes the bytes at once: behind the last row it looks for the
+// end of the compressed data in no more than one further piece. The checksums are right.
+void read_joined_header(Session& session, png_bytep to) {
+  png_save_uint_32(to, session.layout.run_bytes);
+  constexpr std::array<png_byte, 4> kType = {'I', 'D', 'A', 'T'};
+  std::memcpy(to + 4, kType.data(), kType.size());
+  session.piece_end = session.at + 8 + word(session, session.at);
+  session.at += 8;
+}
+
+void on_read(png_structp png, png_bytep to, size_t count) {
+  Session& session = *static_cast<Session*>(png_get_io_ptr(png));
+  const Layout& layout = session.layout;
+  if (session.at == layout.run_begin && count == 8) return read_joined_header(session, to);
+  while (count > 0) {
+    while (session.at == session.piece_end && session.at + 4 < layout.run_end) {
+      session.at += 12;  // A checksum, and the next one's header.
+      session.piece_end = session.at + word(session, session.at - 8);
+    }
+    const bool is_inside = session.at < session.piece_end;
+    const size_t part = is_inside ? std::min(count, session.piece_end - session.at) : count;
+    if (part > session.file.size() - session.at) png_error(png, "the file ends");
+    std::memcpy(to, session.file.data() + session.at, part);
+    session.at += part;
+    to += part;
+    count -= part;
+  }
+}
+
+void set_limits(Session& session) {
+  png_set_read_fn(session.png, &session, on_read);
+  png_set_user_limits(session.png, kNoLimit, kNoLimit);
+  png_set_benign_errors(session.png, 1);
+  png_set_compression_buffer_size(session.png, std::max(session.layout.run_bytes, 1U));
+  png_set_crc_action(session.png, PNG_CRC_QUIET_USE, PNG_CRC_WARN_DISCARD);  // The needed ones' were checked before.
+  png_set_keep_unknown_chunks(session.png, PNG_HANDLE_CHUNK_NEVER, nullptr,
+                              -1);  // All but IHDR, PLTE, tRNS, IDAT, IEND.
+}
+
+void set_transforms(Session& session) {
+  const png_structp png = session.png;
+  const Layout& layout = session.layout;
+  const Target& target = session.target;
+  const bool has_key = png_get_valid(png, session.info, PNG_INFO_tRNS) != 0;
+  if (layout.has_palette()) png_set_palette_to_rgb(png);
+  if (!layout.has_color() && layout.bit_depth < 8) png_set_expand_gray_1_2_4_to_8(png);
+  if (target.wants_alpha() && has_key) png_set_tRNS_to_alpha(png);
+  if (target.wants_alpha() && !has_key && !layout.has_alpha()) png_set_add_alpha(png, 0xffff, PNG_FILLER_AFTER);
+  if (!target.wants_alpha() && (has_key || layout.has_alpha())) png_set_strip_alpha(png);
+  if (target.wants_color() && !layout.has_color()) png_set_gray_to_rgb(png);
+  if (!target.is_wide && layout.bit_depth == 16) png_set_strip_16(png);
+  if (target.is_wide && layout.bit_depth < 16) png_set_expand_16(png);
+  if (target.is_wide) png_set_swap(png);
+}
+
+template <class T>
+void make_grey(const std::byte* from, std::byte* to, size_t pixels, size_t channels) {
+  std::array<T, 4> pixel;
+  for (size_t i = 0; i < pixels; ++i, from += channels * sizeof(T), to += (channels - 2) * sizeof(T)) {
+    std::memcpy(pixel.data(), from, channels * sizeof(T));
+    const uint32_t sum = 19595U * pixel[0] + 38470U * pixel[1] + 7471U * pixel[2] + 32768U;
+    pixel[2] = static_cast<T>(sum >> 16);
+    std::memcpy(to, &pixel[2], (channels - 2) * sizeof(T));
+  }
+}
+
+void make_grey(Session& session, const std::byte* from, std::byte* to, size_t pixels) {
+  const auto convert = session.target.is_wide ? make_grey<uint16_t> : make_grey<uint8_t>;
+  convert(from, to, pixels, session.decoded_channels());
+}
+
+void read_rows(Session& session, int passes) {
+  const size_t height = session.layout.height;
+  const size_t row = session.decoded_row_bytes();
+  const bool is_grey = session.makes_grey();
+  const bool is_interlaced = passes > 1;
+  for (int pass = 0; pass < passes; ++pass) {
+    for (size_t y = 0; y < height; ++y) {
+      std::byte* const place = session.to + y * session.target.row_bytes;
+      std::byte* const decoded = is_grey ? &session.colored[is_interlaced ? y * row : 0] : place;
+      png_read_row(session.png, reinterpret_cast<png_bytep>(decoded), nullptr);
+      if (is_grey && pass == passes - 1) make_grey(session, decoded, place, session.layout.width);
+    }
+  }
+}
+
+// False, with session.error, iff libpng fails.
+bool decode(Session& session) {
+  session.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &session, on_error, on_warning);
+  if (session.png == nullptr) return false;
+  if (setjmp(png_jmpbuf(session.png)) != 0) return false;
+  session.info = png_create_info_struct(session.png);
+  if (session.info == nullptr) png_error(session.png, "Out of memory");
+  set_limits(session);
+  png_read_info(session.png, session.info);
+  set_transforms(session);
+  const int passes = png_set_interlace_handling(session.png);
+  png_read_update_info(session.png, session.info);
+  if (png_get_rowbytes(session.png, session.info) != session.decoded_row_bytes()) {
+    png_error(session.png, "rows of another size than planned");
+  }
+  read_rows(session, passes);
+  count_extra_chunks(session);
+  if (!session.layout.is_animated) png_read_end(session.png, nullptr);
+  return !session.is_damaged;
+}
+
+ErrorKind kind_of(std::string_view text) {
+  const auto has = [&](std::string_view part) { return text.find(part) != std::string_view::npos; };
+  if (text.empty() || has("memory")) return ErrorKind::ResourceExhausted;
+  return ErrorKind::DataLoss;
+}
+
+Result<PngWarnings> decode_to(std::span<const std::byte> file, const Layout& layout, const Target& target,
+                              std::byte* place, std::string_view name) {
+  Session session(file, layout, target, place);
+  if (session.makes_grey()) {
+    session.colored.resize(session.decoded_row_bytes() * (layout.is_interlaced ? layout.height : 1));
+  }
+  if (decode(session)) return PngWarnings{session.warnings, session.first_warning.data()};
+  const std::string_view text = session.error.data();
+  return fail(kind_of(text),
+              fmt::format("{}: {}, at offset {} or before", name, text.empty() ? "Out of memory" : text, session.at));
+}
+
+Result<Target> target_of(const Layout& layout, const PngOptions& options, std::string_view name) {
+  Target target = {options.channels == 0 ? layout.channels() : options.channels, options.dtype == u16, 0, 0};
+  target.row_bytes = size_t{layout.width} * static_cast<size_t>(target.channels) * target.value_bytes();
+  if (__builtin_mul_overflow(target.row_bytes, size_t{layout.height}, &target.total_bytes)) {
+    return fail(ErrorKind::ResourceExhausted,
+                fmt::format("{}: {} x {} pixels do not fit memory", name, layout.width, layout.height));
+  }
+  return target;
+}
+
+}  // namespace
+
+Result<PngImage> decode_png(std::span<const std::byte> file, const PngOptions& options, std::string_view name) try {
+  const auto layout = png_internal::read_layout(file, options, name);
+  if (!layout) return fail(layout.error());
+  const auto target = target_of(*layout, options, name);
+  if (!target) return fail(target.error());
+  Tensor pixels = Tensor::empty(options.dtype, {layout->height, layout->width, target->channels});
+  auto warnings = decode_to(file, *layout, *target, pixels.mutable_data(), name);
+  if (!warnings) return fail(std::move(warnings).error());
+  return PngImage{std::move(pixels), *std::move(warnings)};
+} catch (const std::exception&) {
+  return codec_internal::fail_caught(name);
+}
+
+Result<PngWarnings> decode_png_into(std::span<const std::byte> file, std::span<std::byte> place,
+                                    const PngOptions& options, std::string_view name) try {
+  const auto layout = png_internal::read_layout(file, options, name);
+  if (!layout) return fail(layout.error());
+  const auto target = target_of(*layout, options, name);
+  if (!target) return fail(target.error());
+  if (place.size() != target->total_bytes || reinterpret_cast<uintptr_t>(place.data()) % target->value_bytes() != 0) {
+    return fail(ErrorKind::InvalidArgument,
+                fmt::format("{}: {} x {} pixels of {} channels of {} need {} bytes, aligned; the place has {}", name,
+                            layout->width, layout->height, target->channels, headpond::name(options.dtype),
+                            target->total_bytes, place.size()));
+  }
+  return decode_to(file, *layout, *target, place.data(), name);
+} catch (const std::exception&) {
+  return codec_internal::fail_caught(name);
+}
+
+}  // namespace headpond

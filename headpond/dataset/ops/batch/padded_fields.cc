@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "headpond/dataset/ops/batch/padded_batch_internal.h"
+
+namespace headpond::internal {
+namespace {
+
+constexpr const char* kOp = "padded_batch";
+
+std::string label_of(const Spec& spec, size_t i) { return spec[i].name.empty() ? fmt::format("{}", i) : spec[i].name; }
+
+void check_labels(const Spec& spec, const std::vector<PaddedField>& fields, const char* option, const auto& by_field) {
+  for (const auto& [label, value] : by_field) {
+    if (std::none_of(fields.begin(), fields.end(), [&](const PaddedField& field) { return field.label == label; })) {
+      refuse(kOp, fmt::format("{} names field '{}', which is not in {}", option, label, to_string(spec)));
+    }
+  }
+}
+
+// What was asked for; a dimension that it leaves open is that of the input, if known.
+Shape limit_of(const FieldSpec& field, const std::string& label, const Shape& asked) {
+  if (asked.rank() != field.shape.rank()) {
+    refuse(kOp, fmt::format("padded_shapes of field '{}' is {}, which is not of the rank of {}", label,
+                            asked.to_string(), field.shape.to_string()));
+  }
+  std::vector<int64_t> dims(asked.dims().begin(), asked.dims().end());
+  for (size_t axis = 0; axis < dims.size(); ++axis) {
+    if (dims[axis] == kUnknown) dims[axis] = field.shape[static_cast<int>(axis)];
+  }
+  return Shape(std::span<const int64_t>(dims));
+}
+
+}  // namespace
+
+std::vector<PaddedField> padded_fields(const Spec& spec, const PaddedBatchOptions& options) {
+  std::vector<PaddedField> fields;
+  for (size_t i = 0; i < spec.size(); ++i) {
+    PaddedField field{.label = label_of(spec, i), .limit = spec[i].shape};
+    if (const auto shape = options.padded_shapes.find(field.label); shape != options.padded_shapes.end()) {
+      field.limit = limit_of(spec[i], field.label, shape->second);
+    }
+    if (const auto said = options.padding_values.find(field.label); said != options.padding_values.end()) {
+      const auto value = padding_value(spec[i].dtype, said->second);
+      if (!value) {
+        refuse(kOp, fmt::format("{} is no padding value for field '{}' of {}", said->second, field.label,
+                                name(spec[i].dtype)));
+      }
+      field.value = *value;
+      field.said = said->second;
+    }
+    fields.push_back(std::move(field));
+  }
+  check_labels(spec, fields, "padded_shapes", options.padded_shapes);
+  check_labels(spec, fields, "padding_values", options.padding_values);
+  return fields;
+}
+
+std::string to_string(const std::vector<PaddedField>& fields) {
+  std::string text;
+  for (const PaddedField& field : fields) {
+    text += fmt::format(", {}={} pad {}", field.label, field.limit.to_string(), field.said);
+  }
+  return text;
+}
+
+Spec padded_spec(const Spec& spec, const std::vector<PaddedField>& fields) {
+  Spec padded = spec;
+  for (size_t i = 0; i < spec.size(); ++i) padded[i].shape = fields[i].limit;
+  return padded;
+}
+
+Error check_padded(const Spec& spec, const std::vector<PaddedField>& fields, int64_t number, const Element& row) {
+  if (row.size() != spec.size()) {
+    return {ErrorKind::InvalidArgument, fmt::format("{} fields, expected {}", row.size(), to_string(spec))};
+  }
+  for (size_t i = 0; i < spec.size(); ++i) {
+    const Tensor& tensor = row[i];
+    const Shape& limit = fields[i].limit;
+    if (tensor.dtype() != spec[i].dtype || tensor.rank() != limit.rank()) {
+      return {ErrorKind::InvalidArgument,
+              fmt::format("field '{}' of element {} of the batch is {}{}, which cannot be padded to {}{}",
+                          fields[i].label, number, name(tensor.dtype()), tensor.shape().to_string(),
+                          name(spec[i].dtype), limit.to_string())};
+    }
+    for (int axis = 0; axis < limit.rank(); ++axis) {
+      if (limit[axis] == kUnknown || tensor.dim(axis) <= limit[axis]) continue;
+      return {ErrorKind::DataLoss,
+              fmt::format("field '{}' of element {} of the batch has shape {}, longer than the padded shape {}",
+                          fields[i].label, number, tensor.shape().to_string(), limit.to_string())};
+    }
+  }
+  return {};
+}
+
+}  // namespace headpond::internal

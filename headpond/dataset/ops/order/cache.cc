@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <map>
+#include <memory>
+
+#include "headpond/base/mutex.h"
+#include "headpond/dataset/ops/order.h"
+#include "headpond/dataset/ops/order/kept_internal.h"
+#include "headpond/dataset/ops/order/kept_sequence_internal.h"
+#include "headpond/dataset/pointwise.h"
+
+namespace headpond {
+namespace {
+
+class CacheView final : public View {
+ public:
+  CacheView(std::shared_ptr<const View> input, internal::KeptEntries& kept) : input_(std::move(input)), kept_(kept) {}
+
+  Got at(int64_t i, Context& context, Offers offers, Element& out) const override {
+    const internal::KeptEntry* entry = kept_.find(i);
+    if (entry == nullptr && !context.may_keep()) return input_->at(i, context, offers, out);
+    if (entry == nullptr) {
+      internal::KeptEntry made;
+      made.got = input_->at(i, context, {}, made.element);
+      if (made.got == Got::error) return Got::error;
+      internal::own_memory(made.element);
+      entry = kept_.keep(i, std::move(made));
+    }
+    if (entry->got == Got::value) out = entry->element;
+    return entry->got;
+  }
+
+ private:
+  const std::shared_ptr<const View> input_;
+  internal::KeptEntries& kept_;
+};
+
+Node::Facts facts_of(const Node::Ref& input) {
+  Node::Facts facts = internal::facts_over(input, "cache", "", input->spec());
+  facts.replays = facts.kind == Kind::stream;
+  return facts;
+}
+
+// The one operator that synchronises: what it keeps is shared by all that ask, and is not part of what it means.
+class Cache final : public Node {
+ public:
+  explicit Cache(const Node::Ref& input) : Node(facts_of(input)) {}
+
+  std::shared_ptr<const View> bind(const Binding& binding) const override {
+    if (kind() == Kind::stream) return Node::bind(binding);
+    return std::make_shared<CacheView>(input().bind({binding.seed, 0}), kept(entries_, binding.seed, slots()));
+  }
+  std::unique_ptr<Iterator> iterate(const Binding& binding, Feed& feed) const override {
+    return internal::iterate_kept(input(), {binding.seed, 0}, feed, kept(sequences_, binding.seed));
+  }
+
+ private:
+  template <class Kept>
+  using BySeed = std::map<uint64_t, std::unique_ptr<Kept>>;
+  template <class Kept, class... Args>
+  Kept& kept(BySeed<Kept>& by_seed, uint64_t seed, Args... args) const {
+    MutexLock lock(mu_);
+    std::unique_ptr<Kept>& kept = by_seed[seed];
+    if (!kept) kept = std::make_unique<Kept>(args...);
+    return *kept;
+  }
+
+  mutable Mutex mu_;  // Guards the maps; what they lead to has its own.
+  mutable BySeed<internal::KeptEntries> entries_;
+  mutable BySeed<internal::KeptSequence> sequences_;
+};
+
+}  // namespace
+
+Step cache() {
+  return [](const Dataset& input) {
+    if (input.kind() != Kind::stream && input.node()->slots() == kEndless) {
+      internal::refuse("cache", "an input without an end cannot be kept; take() ends it");
+    }
+    return Dataset(std::make_shared<Cache>(input.node()));
+  };
+}
+
+}  // namespace headpond

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headpond/io/record/fixed_length.h"
+
+#include "headpond/dataset/testing/dataset_test_internal.h"
+#include "tests/test_files.h"
+
+namespace headpond::internal {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class FixedLengthFiles : public testing::Test {
+ protected:
+  std::string write(const std::string& name, const std::string& content) {
+    test::put_file(folder_.file(name), test::to_bytes(content));
+    return folder_.file(name);
+  }
+  test::TempFolder folder_;
+};
+
+TEST_F(FixedLengthFiles, AreRecordsOfU8) {
+  const std::string one = write("1",
+                                "HH\x01\x02\x03\x04"
+                                "F"),
+                    two = write("2",
+                                "HH\x05\x06"
+                                "F"),
+                    none = write("3", "HHF");
+  const Dataset dataset = fixed_length({one, none, two}, {.record_bytes = 2, .header_bytes = 2, .footer_bytes = 1});
+  EXPECT_EQ(to_string(dataset.spec()), "{0: uint8[2]}");
+  EXPECT_THAT(elements(dataset, {}, true), ElementsAre("[1 2] #0", "[3 4] #1", "[5 6] #2"));
+  EXPECT_THAT(elements(fixed_length(one, {.record_bytes = 1, .header_bytes = 2, .footer_bytes = 1, .hop_bytes = 3})),
+              ElementsAre("[1]", "[4]"));
+  EXPECT_TRUE(fills(*(dataset | shuffle() | map([](uint8_t x) { return x / 2.F; })).node()));
+  check_contract(dataset);
+  check_contract(dataset | shuffle() | batch(2));
+}
+
+TEST_F(FixedLengthFiles, ThatAreCutOrMissingOrShrinkAreNamed) {
+  const std::string cut = write("cut", "abc");
+  EXPECT_THROW((void)fixed_length(cut, {.record_bytes = 2}), Exception);
+  EXPECT_THROW((void)fixed_length(folder_.file("none"), {.record_bytes = 2}), Exception);
+  EXPECT_THROW((void)fixed_length(cut, {.record_bytes = 0}), Exception);
+  const Dataset dataset = fixed_length(cut, {.record_bytes = 1});
+  write("cut", "a");
+  EXPECT_THAT(elements(dataset), ElementsAre("[97]", HasSubstr(cut + ": cannot read record 1"), HasSubstr("record 2")));
+  EXPECT_THAT(elements(fixed_length(write("empty", ""), {.record_bytes = 2})), IsEmpty());
+}
+
+TEST_F(FixedLengthFiles, ReadOtherwiseRefuseTheState) {
+  const std::string path = write("x", "abcdef");
+  Sequence sequence(fixed_length(path, {.record_bytes = 2}));
+  (void)sequence.next();
+  EXPECT_TRUE(Sequence::restored(fixed_length(path, {.record_bytes = 2}), {}, sequence.state()));
+  EXPECT_FALSE(Sequence::restored(fixed_length(path, {.record_bytes = 2, .hop_bytes = 1}), {}, sequence.state()));
+}
+
+}  // namespace
+}  // namespace headpond::internal

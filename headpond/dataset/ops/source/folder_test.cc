@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headpond/dataset/testing/dataset_test_internal.h"
+#include "tests/test_files.h"
+
+namespace headpond::internal {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class Folders : public testing::Test {
+ protected:
+  void write(const std::string& name, const std::string& content) {
+    std::filesystem::create_directories(std::filesystem::path(folder_.file(name)).parent_path());
+    test::put_file(folder_.file(name), test::to_bytes(content));
+  }
+  std::string text(const std::string& name, const std::string& content, int label) {
+    return fmt::format("'{}', '{}', {}", folder_.file(name), content, label);
+  }
+  test::TempFolder folder_;
+};
+
+TEST_F(Folders, AreFilesWithLabels) {
+  write("dog/2.txt", "two");
+  write("cat/1.txt", "");
+  write("dog/more/3.TXT", "three");
+  write("dog/4.png", "four");
+  const Dataset all = folder(folder_.path());
+  EXPECT_EQ(to_string(all.spec()), "{'path': bytes[], 'file': bytes[], 'label': int64[]}");
+  EXPECT_THAT(elements(all), ElementsAre(text("cat/1.txt", "", 0), text("dog/2.txt", "two", 1),
+                                         text("dog/4.png", "four", 1), text("dog/more/3.TXT", "three", 1)));
+  EXPECT_EQ(folder(folder_.path(), {.extensions = {"txt"}}).cardinality(), 3);
+  check_contract(all);
+  check_contract(all | shuffle() | batch(3));
+}
+
+TEST_F(Folders, TellAFileThatIsGoneAndGoOn) {
+  write("a/1", "one");
+  write("a/2", "two");
+  const Dataset all = folder(folder_.path());
+  std::filesystem::remove(folder_.file("a/1"));
+  EXPECT_THAT(elements(all), ElementsAre(AllOf(HasSubstr("!NotFound"), HasSubstr("a/1")), text("a/2", "two", 0)));
+  EXPECT_THROW((void)folder(folder_.file("none")), Exception);
+}
+
+TEST_F(Folders, OfOtherFilesRefuseTheState) {
+  write("a/1", "one");
+  Sequence sequence(folder(folder_.path()));
+  (void)sequence.next();
+  EXPECT_TRUE(Sequence::restored(folder(folder_.path()), {}, sequence.state()));
+  write("a/1", "three");
+  EXPECT_FALSE(Sequence::restored(folder(folder_.path()), {}, sequence.state()));
+}
+
+}  // namespace
+}  // namespace headpond::internal

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headpond/io/array/npy.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "headpond/dataset/ops/files.h"
+#include "headpond/dataset/source/file_pool_internal.h"
+
+namespace headpond {
+namespace {
+
+class ArrayRows final : public internal::SourceFile {
+ public:
+  explicit ArrayRows(std::unique_ptr<NpyFile> file) : file_(std::move(file)) {}
+
+  const FieldSpec& row() const { return file_->row(); }
+  int64_t size() const override { return file_->size(); }
+  Got at(int64_t i, Context& context, Offers offers, Element& out) const override {
+    std::byte* const place = context.make(out, offers, row().dtype, row().shape);
+    auto read = file_->read(i, place);
+    return read ? Got::value : context.fail(std::move(read).error());
+  }
+  bool fill(int64_t i, Context&, std::span<std::byte* const> places) const override {
+    return file_->read(i, places[0]).has_value();
+  }
+  bool fills() const override { return true; }
+
+ private:
+  const std::unique_ptr<NpyFile> file_;
+};
+
+}  // namespace
+
+Dataset npy(const std::vector<std::string>& patterns) {
+  const std::vector<std::string> paths = internal::expand_or_throw("npy", patterns);
+  if (paths.empty()) internal::refuse("npy", "no files: nothing tells what a row is");
+  const auto first = std::make_shared<internal::FirstFile>();
+  auto files = internal::open_source_files(paths, [first](const std::string& path) {
+    auto rows = std::make_unique<ArrayRows>(internal::value_or_throw(NpyFile::open(path)));
+    if (first->agrees(path, {rows->row()})) return rows;
+    internal::refuse("npy", fmt::format("rows of {} are {}, of {} {}", first->path, to_string(*first->spec), path,
+                                        to_string({rows->row()})));
+  });
+  Spec spec = *first->spec;
+  const std::string label = fmt::format("{}, {}", internal::files_label(patterns, paths), to_string(spec));
+  Node::Facts facts{.op = "npy", .args = label, .spec = std::move(spec)};
+  return internal::source_files(std::move(facts), std::move(files));
+}
+
+Dataset npy(const std::string& pattern) { return npy(std::vector{pattern}); }
+
+}  // namespace headpond

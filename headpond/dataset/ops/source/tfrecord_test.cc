@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headpond/base/log.h"
+#include "headpond/dataset/testing/dataset_test_internal.h"
+#include "headpond/io/record/record_writer.h"
+#include "headpond/io/zlib_test_internal.h"
+#include "tests/test_files.h"
+
+namespace headpond::internal {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+class TFRecord : public testing::Test {
+ protected:
+  TFRecord() { setenv("XDG_CACHE_HOME", folder_.file("cache").c_str(), 1); }
+
+  std::string write(const std::string& name, const std::vector<std::string>& records,
+                    Compression compression = Compression::none) {
+    const std::string path = folder_.file(name);
+    auto writer = RecordWriter::open(path, {.compression = compression});
+    EXPECT_TRUE(writer) << writer.error();
+    for (const std::string& record : records) EXPECT_TRUE((*writer)->append(record));
+    EXPECT_TRUE((*writer)->close());
+    return path;
+  }
+  // One bit of the payload of record `number`, of files whose records have one byte.
+  static void damage(const std::string& path, size_t number) {
+    auto bytes = test::get_file(path);
+    bytes[number * 17 + 12] ^= std::byte{1};
+    test::put_file(path, bytes);
+  }
+
+  test::TempFolder folder_;
+};
+
+TEST_F(TFRecord, GivesTheRecordsOfAllFilesInTheOrderOfTheirNames) {
+  write("b-00001.rec", {"three", ""});
+  write("b-00000.rec", {"one", "two"});
+  const std::string none = write("none", {}), last = write("a", {"last"});
+  const Dataset dataset = tfrecord({folder_.file("b-*.rec"), none, last});
+  EXPECT_EQ(to_string(dataset.spec()), "{0: bytes[]}");
+  EXPECT_EQ(dataset.kind(), Kind::indexed);
+  EXPECT_THAT(elements(dataset, {}, true), ElementsAre("'one' #0", "'two' #1", "'three' #2", "'' #3", "'last' #4"));
+  Sequence sequence(dataset | skip(3));
+  EXPECT_EQ(to_string((*sequence.next())->origin), folder_.file("b-00001.rec") + ", record 1");
+}
+
+TEST_F(TFRecord, KeepsTheContract) {
+  const std::string one = write("1", {"a", "bb", "", "dddd"}), two = write("2", {"e", "f"});
+  check_contract(tfrecord({one, two}));
+  check_contract(tfrecord({one, two}) | shuffle() | enumerate() | batch(4));
+  check_contract(tfrecord({one, two}, {.on_damage = OnDamage::skip}) | shuffle());
+  check_contract(tfrecord(write("none", {})));
+  EXPECT_TRUE(fills(*(tfrecord({one, two}) | shuffle()).node()));
+}
+
+TEST_F(TFRecord, OfACompressedFileIsAStreamOfTheSameElements) {
+  const std::vector<std::string> first = {"a", "bb", ""}, second = {"d", "ee"};
+  const std::string gzip = write("1.gz", first, Compression::gzip), zlib = write("2.z", second, Compression::zlib);
+  const std::string plain = write("1", first), also_plain = write("2", second);
+  const Dataset stream = tfrecord({gzip, also_plain, zlib});
+  EXPECT_EQ(stream.kind(), Kind::stream);
+  EXPECT_EQ(elements(stream, {}, true), elements(tfrecord({plain, also_plain, also_plain}), {}, true));
+  check_contract(stream);
+  check_contract(stream | shuffle(3) | batch(2));
+  check_contract(tfrecord(write("none.gz", {}, Compression::gzip)));
+  EXPECT_EQ(elements(tfrecord(gzip, {.compression = Compression::gzip})), elements(tfrecord(plain)));
+  EXPECT_THROW((void)tfrecord({plain, gzip}, {.compression = Compression::none}), Exception);
+  EXPECT_THROW((void)tfrecord(plain, {.compression = Compression::gzip}), Exception);
+}
+
+TEST_F(TFRecord, TellsADamagedRecordAndGoesOnBehindIt) {
+  for (const Compression compression : {Compression::none, Compression::gzip}) {
+    const std::string path = write("x", {"a", "b", "c"});
+    damage(path, 1);
+    if (compression != Compression::none) test::put_file(path, test::gzip(test::get_file(path)));
+    const auto all = elements(tfrecord(path));
+    EXPECT_THAT(
+        all, ElementsAre("'a'",
+                         AllOf(HasSubstr("!DataLoss"), HasSubstr(path), HasSubstr("record 1"), HasSubstr("offset 17")),
+                         "'c'"));
+    EXPECT_THAT(elements(tfrecord(path, {.on_damage = OnDamage::skip}), {}, true), ElementsAre("'a' #0", "'c' #2"));
+  }
+}
+
+TEST_F(TFRecord, LeavesOutWhatIsBehindADamagedLengthIfAsked) {
+  const std::string cut = write("cut", {"a", "b", "c"}), whole = write("whole", {"d"});
+  auto bytes = test::get_file(cut);
+  bytes.resize(40);
+  test::put_file(cut, bytes);
+  try {
+    (void)tfrecord({cut, whole}, {.keep_index = false});
+    ADD_FAILURE() << "a file whose records cannot be counted";
+  } catch (const Exception& e) {
+    EXPECT_EQ(e.error().kind(), ErrorKind::DataLoss);
+    EXPECT_THAT(e.what(), AllOf(HasSubstr(cut), HasSubstr("offset 34"), HasSubstr("record 2")));
+  }
+  EXPECT_THAT(elements(tfrecord({cut, whole}, {.on_damage = OnDamage::skip, .keep_index = false})),
+              ElementsAre("'a'", "'b'", "'d'"));
+}
+
+TEST_F(TFRecord, LeavesOutFilesThatAreNotThereIfAsked) {
+  for (const Compression compression : {Compression::none, Compression::gzip}) {
+    const std::string first = write("1", {"a", "b"}, compression), last = write("3", {"c"}, compression);
+    const std::string missing = folder_.file("2");
+    EXPECT_THROW((void)tfrecord({first, missing, last}), Exception) << "control";
+    std::string logged;
+    const LogSink before = set_log_sink([&](LogLevel, std::string_view line) { logged += line; });
+    const Dataset dataset = tfrecord({first, missing, folder_.path(), last}, {.on_damage = OnDamage::skip});
+    EXPECT_THAT(elements(dataset), ElementsAre("'a'", "'b'", "'c'"));
+    EXPECT_THAT(logged, AllOf(HasSubstr(missing), HasSubstr(folder_.path())));
+    EXPECT_THROW((void)tfrecord(missing, {.on_damage = OnDamage::skip}), Exception) << "all of them";
+    const Dataset vanishing = tfrecord({first, last}, {.on_damage = OnDamage::skip});
+    std::filesystem::remove(first);
+    if (compression == Compression::gzip) {
+      EXPECT_THAT(elements(vanishing), ElementsAre("'c'"));
+    } else {
+      EXPECT_THAT(elements(vanishing), ElementsAre("'a'", "'b'", "'c'")) << "a mapped file stays";
+    }
+    set_log_sink(before);
+  }
+}
+
+TEST_F(TFRecord, TellsAFileThatShrinksAlsoIfDamageIsSkipped) {
+  for (const OnDamage on_damage : {OnDamage::fail, OnDamage::skip}) {
+    const std::string path = write("shrinks", std::vector<std::string>(3, std::string(20'000, 'x')));
+    const Dataset dataset = tfrecord(path, {.on_damage = on_damage});
+    const auto view = dataset.node()->bind({});
+    std::filesystem::resize_file(path, 100);
+    Context context;
+    Element out;
+    EXPECT_EQ(view->at(2, context, {}, out), Got::error);
+    EXPECT_EQ(context.error.kind(), ErrorKind::DataLoss) << context.error;
+    EXPECT_THAT(context.error.message(), HasSubstr(path));
+  }
+}
+
+TEST_F(TFRecord, TellsWhenTheFileIsCutBehindTheBackOfWhoReadsAColumn) {
+  const std::string path = write("shrinks", {std::string(100, 'x'), std::string(100, 'y'), "z"});
+  const auto view = tfrecord(path).node();
+  const auto bound = view->bind({});
+  std::array<std::string_view, 2> texts;
+  const FieldSpec field = {"", DType::bytes, {}};
+  const Offer column = {reinterpret_cast<std::byte*>(texts.data()), &field};
+  const std::vector<int64_t> positions = {0, 1};
+  Context context;
+  ASSERT_TRUE(bound->fill(positions, context, Offers(&column, 1), nullptr));
+  EXPECT_EQ(texts[1], std::string(100, 'y'));
+  EXPECT_TRUE(context.lent_is_whole()) << "control";
+  ASSERT_TRUE(bound->fill(positions, context, Offers(&column, 1), nullptr));
+  std::filesystem::resize_file(path, 200);  // Within the page: no signal, zeros instead.
+  EXPECT_NE(texts[1], std::string(100, 'y'));
+  EXPECT_FALSE(context.lent_is_whole());
+  EXPECT_TRUE(context.lent_is_whole()) << "told once";
+}
+
+TEST_F(TFRecord, OfOtherFilesRefusesTheState) {
+  const std::string path = write("x", {"a", "b"});
+  Sequence sequence(tfrecord(path));
+  (void)sequence.next();
+  EXPECT_TRUE(Sequence::restored(tfrecord(path), {}, sequence.state())) << "control: the same file";
+  std::filesystem::last_write_time(path, std::filesystem::file_time_type::clock::now());
+  EXPECT_TRUE(Sequence::restored(tfrecord(path), {}, sequence.state())) << "control: the same content";
+  write("x", {"a", "c"});
+  const auto refused = Sequence::restored(tfrecord(path), {}, sequence.state());
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind(), ErrorKind::FailedPrecondition);
+  EXPECT_THAT(refused.error().message(), HasSubstr("digest="));
+  EXPECT_FALSE(Sequence::restored(tfrecord(path, {.on_damage = OnDamage::skip}), {}, sequence.state()));
+}
+
+TEST_F(TFRecord, ThatIsNotThereIsNamed) {
+  for (const std::string& pattern : {folder_.file("none"), folder_.file("none-*"), folder_.path()}) {
+    try {
+      (void)tfrecord(pattern);
+      ADD_FAILURE() << pattern;
+    } catch (const Exception& e) {
+      EXPECT_THAT(e.what(), HasSubstr(pattern));
+    }
+  }
+  EXPECT_THAT(elements(tfrecord(std::vector<std::string>())), IsEmpty());
+}
+
+}  // namespace
+}  // namespace headpond::internal

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headpond/dataset/ops/structure/parts_internal.h"
+#include "headpond/dataset/testing/structure_test_internal.h"
+
+namespace headpond::internal {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+// Parts of the given lines; for ever the last one.
+class Lines final : public Parts {
+ public:
+  Lines(const std::vector<std::vector<std::string>>& parts, bool is_endless)
+      : Parts({.op = "lines", .args = "a=1", .kind = Kind::stream, .slots = kEndless}), is_endless_(is_endless) {
+    for (const auto& lines : parts) inputs_.push_back(script(lines).node());
+  }
+  std::pair<const Node*, Binding> part(int64_t n, const Binding& binding) const override {
+    return {inputs_[std::min(static_cast<size_t>(n), inputs_.size() - 1)].get(), binding};
+  }
+  int64_t parts() const override { return is_endless_ ? kEndless : static_cast<int64_t>(inputs_.size()); }
+
+ private:
+  std::vector<Node::Ref> inputs_;
+  const bool is_endless_;
+};
+
+Dataset lines(const std::vector<std::vector<std::string>>& parts, bool is_endless = false) {
+  return Dataset(std::make_shared<Lines>(parts, is_endless));
+}
+
+TEST(Parts, ComeOneAfterTheOther) {
+  EXPECT_THAT(elements(lines({{"1", "2"}, {}, {"3"}, {}}), {}, true), ElementsAre("1 #1", "2 #2", keyed(3, 3, 2)));
+  EXPECT_THAT(answers(lines(std::vector<std::vector<std::string>>{})), ElementsAre("end"));
+}
+
+TEST(Parts, PassOnWaitingAndErrors) {
+  EXPECT_THAT(answers(lines({{"later", "1", "bad"}, {"later"}, {"ugly", "2"}})),
+              ElementsAre("later", "1", "!bad", "later", "!ugly", "2", "end"));
+}
+
+TEST(Parts, WithoutAnEndStopAtOneThatGivesNothing) {
+  EXPECT_THAT(answers(lines({{"1"}, {"2"}, {"later"}}, true)),
+              ElementsAre("1", "2", "later", HasSubstr("!lines(a=1): no element in round 2"), "end"));
+  EXPECT_THAT(answers(lines({{"1"}, {"bad"}}, true)), ElementsAre("1", "!bad", HasSubstr("round 1"), "end"));
+}
+
+TEST(Parts, SayWhatComesNext) {
+  class Recording final : public PlainFeed {
+   public:
+    std::unique_ptr<Iterator> open(const Node& input, const Binding& binding) override {
+      if (is_one(input)) said.push_back(fmt::format("open {}", binding.epoch));
+      return PlainFeed::open(input, binding);
+    }
+    void expect(const Node& input, const Binding& binding) override {
+      if (is_one(input)) said.push_back(fmt::format("expect {}", binding.epoch));
+    }
+    std::vector<std::string> said;
+
+   private:
+    static bool is_one(const Node& input) { return input.facts().op == "script"; }
+  } feed;
+  const Dataset dataset = script({"1"}) | repeat(3);
+  Context context;
+  const auto run = open(*dataset.node(), {}, feed);
+  EXPECT_THAT(feed.said, ElementsAre("open 0"));
+  Element one, two;
+  EXPECT_EQ(run->next(context, one), Got::value);
+  EXPECT_THAT(feed.said, ElementsAre("open 0", "expect 1")) << "not before the first part has ended";
+  EXPECT_EQ(run->next(context, two), Got::value);
+  StateVisitor saved;
+  run->visit_state(saved);
+  Element rest;
+  EXPECT_EQ(run->next(context, rest), Got::value);
+  EXPECT_THAT(feed.said, ElementsAre("open 0", "expect 1", "open 1", "expect 2", "open 2"));
+  feed.said.clear();
+  StateVisitor restored = StateVisitor::restoring(saved.saved());
+  open(*dataset.node(), {}, feed)->visit_state(restored);
+  EXPECT_THAT(feed.said, ElementsAre("open 0", "open 1")) << "no part is expected that does not come";
+}
+
+TEST(Parts, KeepTheContract) {
+  check_contract(lines({{"1", "2"}, {}, {"3"}, {"4", "5"}, {}}));
+  check_contract(lines({{"1", "2"}, {"3"}}, true) | take(6));
+}
+
+TEST(Parts, AreRestoredInsideAPartAndBehindTheLast) {
+  const Dataset dataset = lines({{"1"}, {"2", "3"}});
+  PlainFeed feed;
+  Context context;
+  const auto run = open(*dataset.node(), {}, feed);
+  for (const char* const rest : {"1", "2", "3", ""}) {
+    StateVisitor saved;
+    run->visit_state(saved);
+    const auto again = open(*dataset.node(), {}, feed);
+    StateVisitor restored = StateVisitor::restoring(saved.saved());
+    again->visit_state(restored);
+    EXPECT_TRUE(restored.complete());
+    Element one, two;
+    EXPECT_EQ(again->next(context, one), run->next(context, two));
+    EXPECT_EQ(text_of(one), rest);
+    EXPECT_EQ(text_of(two), rest);
+  }
+}
+
+}  // namespace
+}  // namespace headpond::internal

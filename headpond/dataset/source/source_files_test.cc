@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headpond/dataset/source/source_files_internal.h"
+#include "headpond/dataset/testing/dataset_test_internal.h"
+#include "tests/test_files.h"
+
+namespace headpond::internal {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+// The numbers from `first` on; `bad` fails.
+class Numbers final : public SourceFile {
+ public:
+  Numbers(int64_t first, int64_t size, int64_t bad = -1) : first_(first), size_(size), bad_(bad) {}
+  int64_t size() const override { return size_; }
+  Got at(int64_t i, Context& context, Offers, Element& out) const override {
+    if (i == bad_) return context.fail(Error(ErrorKind::DataLoss, "smudged"));
+    out.append(Tensor::scalar(first_ + i));
+    return Got::value;
+  }
+  bool fill(int64_t i, Context&, std::span<std::byte* const> places) const override {
+    const int64_t value = first_ + i;
+    std::memcpy(places[0], &value, sizeof(value));
+    return i != bad_;
+  }
+  bool fills() const override { return true; }
+
+ private:
+  const int64_t first_, size_, bad_;
+};
+
+Dataset numbers(std::vector<std::pair<int64_t, int64_t>> files, int64_t bad = -1) {
+  std::vector<NamedSourceFile> parts;
+  for (const auto& [first, size] : files) {
+    parts.push_back({"file " + std::to_string(parts.size()), std::make_unique<Numbers>(first, size, bad)});
+  }
+  return source_files({.op = "numbers", .spec = {{"", DType::i64, {}}}}, std::move(parts));
+}
+
+TEST(SourceFiles, AreOneRow) {
+  EXPECT_THAT(elements(numbers({{10, 2}, {0, 0}, {20, 1}, {0, 0}}), {}, true), ElementsAre("10 #0", "11 #1", "20 #2"));
+  EXPECT_EQ(numbers({}).cardinality(), 0);
+  EXPECT_EQ(elements(numbers({})).size(), 0U);
+  for (const Dataset& dataset : {numbers({{5, 400}, {1000, 3}, {2000, 300}}), numbers({{7, 1}}), numbers({{3, 0}})}) {
+    check_contract(dataset | shuffle());
+    EXPECT_TRUE(fills(*dataset.node()));
+  }
+}
+
+TEST(SourceFiles, NameTheFileAndTheRecordInIt) {
+  Sequence sequence(numbers({{10, 2}, {20, 2}}) | skip(3));
+  EXPECT_EQ(to_string((*sequence.next())->origin), "file 1, record 1");
+  EXPECT_THAT(elements(numbers({{10, 2}, {20, 2}}, 1)),
+              ElementsAre("10", HasSubstr("smudged"), "20", HasSubstr("smudged")));
+}
+
+TEST(SourceFiles, OfTooManyRecordsAreRefused) {
+  EXPECT_THROW((void)numbers({{0, kEndless - 1}, {0, 2}}), Exception);
+  EXPECT_NO_THROW((void)numbers({{0, kEndless - 1}, {0, 0}}));
+}
+
+TEST(FilesLabel, SaysWhichFilesAndTellsTheirContentsApart) {
+  const test::TempFolder folder;
+  const std::string path = folder.file("x");
+  const std::vector<std::string> paths = {path};
+  test::put_file(path, test::to_bytes("hello"));
+  const std::string label = files_label(paths, paths);
+  EXPECT_THAT(label, HasSubstr("'" + path + "', files=1, digest="));
+  EXPECT_EQ(files_label(paths, paths), label);
+  for (const char* other : {"hellp", "hell", "Hello", ""}) {
+    test::put_file(path, test::to_bytes(other));
+    EXPECT_NE(files_label(paths, paths), label) << other;
+  }
+  const std::vector<std::string> many(50, std::string(30, 'p'));
+  EXPECT_THAT(files_label(many, {}), HasSubstr("..., 50 patterns, files=0"));
+  EXPECT_LT(files_label(many, {}).size(), 300U);
+  std::filesystem::remove(path);
+  EXPECT_THROW((void)files_label(paths, paths), Exception);
+}
+
+}  // namespace
+}  // namespace headpond::internal

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include "headpond/io/example/example_test_internal.h"
+
+namespace headpond {
+namespace {
+
+using test::as_message;
+using test::entry;
+using test::floats;
+using test::ints;
+using test::parse_error;
+using test::steps;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using enum FeatureKind;
+
+const SequenceExampleParser& parser() {
+  static const SequenceExampleParser parser({{.key = "label", .dtype = i64}, {.key = "x", .kind = VarLen}},
+                                            {{.key = "v", .kind = Ragged}});
+  return parser;
+}
+std::string whole() {
+  return test::sequence(entry("label", ints({7})) + entry("x", floats({1, 2})),
+                        entry("v", steps({floats({3}), floats({4, 5})})));
+}
+
+TEST(SequenceExample, GivesTheContextFirst) {
+  const auto got = parser().parse(as_message(whole())).value();
+  ASSERT_EQ(got.size(), 4U);
+  EXPECT_EQ(parser().fields()[3].name, "v.row_splits");
+  EXPECT_THAT(got[0].as<int64_t>(), ElementsAre(7));
+  EXPECT_THAT(got[1].as<float>(), ElementsAre(1, 2));
+  EXPECT_THAT(got[2].as<float>(), ElementsAre(3, 4, 5));
+  EXPECT_THAT(got[3].as<int64_t>(), ElementsAre(0, 1, 3));
+}
+
+TEST(SequenceExample, WritesContextNumbersToPlaces) {
+  int64_t label = 0;
+  std::array<std::byte*, 4> places = {reinterpret_cast<std::byte*>(&label), nullptr, nullptr, nullptr};
+  std::array<Tensor, 4> out;
+  ASSERT_TRUE(parser().parse(as_message(whole()), places, out));
+  EXPECT_EQ(label, 7);
+  EXPECT_EQ(out[0].size(), 0);
+  EXPECT_EQ(parser().parse(as_message(whole()), {}, std::span(out).first(3)).error().kind(),
+            ErrorKind::InvalidArgument);
+}
+
+TEST(SequenceExample, KeepsEqualKeysOfContextAndListsApart) {
+  const SequenceExampleParser lists({}, {{.key = "a", .kind = Ragged}});
+  EXPECT_TRUE(lists.parse(as_message(test::sequence(entry("a", ints({1})), entry("a", steps({floats({1})}))))));
+  EXPECT_THROW(SequenceExampleParser({{.key = "a"}}, {{.key = "a", .kind = Ragged}}), Exception);
+}
+
+TEST(SequenceExample, GivesAValueOrAnErrorForEveryCutAndFlippedBit) {
+  const std::string message = whole();
+  for (size_t cut = 0; cut < message.size(); ++cut) {
+    const std::vector<char> exact(message.begin(), message.begin() + static_cast<ptrdiff_t>(cut));
+    const Error error = parse_error(parser(), {exact.data(), exact.size()});
+    if (error) {
+      EXPECT_EQ(error.kind(), ErrorKind::InvalidArgument) << cut;
+    }
+  }
+  for (size_t bit = 0; bit < 8 * message.size(); ++bit) {
+    std::vector<char> exact(message.begin(), message.end());
+    exact[bit / 8] = static_cast<char>(exact[bit / 8] ^ 1 << bit % 8);
+    const Error error = parse_error(parser(), {exact.data(), exact.size()});
+    if (error) {
+      EXPECT_EQ(error.kind(), ErrorKind::InvalidArgument) << bit;
+    }
+  }
+}
+
+TEST(SequenceExample, CountsFeaturesOfBothMaps) {
+  const auto limited = [](uint64_t features) {
+    return SequenceExampleParser({}, {{.key = "v", .kind = Ragged}}, {.max_features = features});
+  };
+  EXPECT_EQ(parse_error(limited(2), whole()).kind(), ErrorKind::ResourceExhausted);
+  EXPECT_THAT(parse_error(limited(2), whole()).message(), HasSubstr("too many features"));
+  EXPECT_FALSE(parse_error(limited(3), whole()));
+}
+
+}  // namespace
+}  // namespace headpond

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headpond/io/file/glob.h"
+
+#include <fmt/format.h>
+#include <glob.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <memory>
+#include <new>
+#include <optional>
+#include <utility>
+
+#include "headpond/io/file/system_internal.h"
+
+namespace headpond {
+namespace {
+
+constexpr uint64_t kMostShards = 1'000'000;
+
+// glob(3) hands over no pointer of the caller's.
+thread_local std::optional<Error> g_unreadable;
+
+// Decides alone: GLOB_ERR would end the search at a folder that has vanished, too.
+int on_unreadable(const char* path, int error_number) {
+  if (error_number == ENOENT || error_number == ENOTDIR) return 0;
+  try {
+    g_unreadable = internal::system_error("read the folder", path, error_number);
+  } catch (const std::bad_alloc&) {  // glob(3) would not free what it has.
+    g_unreadable = current_exception_error();
+  }
+  return 1;
+}
+
+Result<std::vector<std::string>> matches(const std::string& pattern) {
+  g_unreadable.reset();
+  glob_t found = {};
+  const std::unique_ptr<glob_t, void (*)(glob_t*)> freed_later(&found, ::globfree);
+  const int answer = ::glob(pattern.c_str(), GLOB_MARK | GLOB_NOSORT, on_unreadable, &found);
+  if (const auto unreadable = std::exchange(g_unreadable, std::nullopt)) return fail(*unreadable);
+  std::vector<std::string> files;
+  for (size_t i = 0; i < found.gl_pathc; ++i) {
+    std::string path = found.gl_pathv[i];
+    if (path.back() != '/') files.push_back(std::move(path));
+  }
+  if (answer == GLOB_NOSPACE)
+    return fail(ErrorKind::ResourceExhausted, fmt::format("{}: no memory to list it", pattern));
+  if (files.empty()) return fail(ErrorKind::NotFound, fmt::format("no file matches {}", pattern));
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+// The N of name@N.
+std::optional<std::string> shard_number(const std::string& pattern) {
+  const size_t at = pattern.rfind('@');
+  if (at == std::string::npos || at == 0 || at + 1 == pattern.size()) return std::nullopt;
+  std::string digits = pattern.substr(at + 1);
+  const bool is_number = std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; });
+  return is_number ? std::optional(digits) : std::nullopt;
+}
+
+Result<std::vector<std::string>> shards(const std::string& pattern, const std::string& digits) {
+  const uint64_t count = digits.size() > 7 ? UINT64_MAX : std::stoull(digits);
+  if (count == 0 || count > kMostShards) {
+    return fail(ErrorKind::InvalidArgument, fmt::format("{}: 1 to {} shards expected", pattern, kMostShards));
+  }
+  const std::string name = pattern.substr(0, pattern.size() - digits.size() - 1);
+  std::vector<std::string> files;
+  files.reserve(count);
+  for (uint64_t i = 0; i < count; ++i) files.push_back(fmt::format("{}-{:05}-of-{:05}", name, i, count));
+  return files;
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> expand_files(const std::string& pattern) {
+  if (pattern.empty()) return fail(ErrorKind::InvalidArgument, "a file name is empty");
+  if (pattern.find('\0') != std::string::npos) {
+    return fail(ErrorKind::InvalidArgument, fmt::format("{}: a zero byte in a file name", pattern.c_str()));
+  }
+  if (::access(pattern.c_str(), F_OK) == 0) return std::vector<std::string>{pattern};
+  if (pattern.find_first_of("*?[") != std::string::npos) return matches(pattern);
+  if (const auto digits = shard_number(pattern)) return shards(pattern, *digits);
+  return std::vector<std::string>{pattern};
+}
+
+Result<std::vector<std::string>> expand_files(std::span<const std::string> patterns) {
+  std::vector<std::string> all;
+  for (const std::string& pattern : patterns) {
+    auto files = expand_files(pattern);
+    if (!files) return files;
+    std::move(files->begin(), files->end(), std::back_inserter(all));
+  }
+  return all;
+}
+
+}  // namespace headpond

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+#include <thread>
+
+#include "headpond/base/random.h"
+#include "headpond/io/file/system_internal.h"
+
+namespace headpond::internal {
+namespace {
+
+std::atomic<const FaultInjection::Hook*> g_hook = nullptr;
+
+Fault fault(std::string_view call) {
+  const FaultInjection::Hook* hook = g_hook.load(std::memory_order_acquire);
+  return hook == nullptr ? Fault{} : (*hook)(call);
+}
+
+// Runs `body` (as a system call: negative and errno on failure) until no signal interrupts it.
+template <class Body>
+auto call(std::string_view name, Body body) -> decltype(body(Fault{})) {
+  while (true) {
+    const Fault injected = fault(name);
+    errno = injected.error;
+    const auto result = injected.error != 0 ? -1 : body(injected);
+    if (result >= 0 || errno != EINTR) return result;
+  }
+}
+
+ErrorKind kind_of(int error_number) {
+  switch (error_number) {
+    case ENOENT:
+    case ENOTDIR:
+      return ErrorKind::NotFound;
+    case EIO:
+      return ErrorKind::DataLoss;
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG:
+    case EMFILE:
+    case ENFILE:
+    case ENOMEM:
+      return ErrorKind::ResourceExhausted;
+    default:
+      return ErrorKind::FailedPrecondition;
+  }
+}
+
+FileFacts facts_of(const struct stat& status) {
+  return {status.st_dev, status.st_ino, static_cast<uint64_t>(status.st_size),
+          status.st_mtim.tv_sec * int64_t{1'000'000'000} + status.st_mtim.tv_nsec,
+          S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode) || S_ISCHR(status.st_mode)};
+}
+
+tl::unexpected<Error> failure(std::string_view action, const std::string& path) {
+  return fail(system_error(action, path, errno));
+}
+
+}  // namespace
+
+Descriptor::~Descriptor() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+Error system_error(std::string_view action, const std::string& path, int error_number) {
+  const char* name = strerrorname_np(error_number);
+  return {kind_of(error_number),
+          fmt::format("cannot {} {}: {} ({})", action, path, std::generic_category().message(error_number),
+                      name != nullptr ? name : "unknown error number")};
+}
+
+Result<Descriptor> open_file(const std::string& path, int flags) {
+  Descriptor file(call("open", [&](Fault) { return ::open(path.c_str(), flags | O_CLOEXEC, 0666); }));
+  if (!file) return failure("open", path);
+  return file;
+}
+
+Result<Descriptor> duplicate(int fd, const std::string& name) {
+  Descriptor file(call("dup", [&](Fault) { return ::fcntl(fd, F_DUPFD_CLOEXEC, 0); }));
+  if (!file) return failure("open", name);
+  return file;
+}
+
+Result<uint64_t> regular_file_size(const Descriptor& file, const std::string& path) {
+  struct stat status = {};
+  if (call("fstat", [&](Fault) { return ::fstat(file.get(), &status); }) < 0) return failure("examine", path);
+  if (S_ISDIR(status.st_mode)) return fail(ErrorKind::FailedPrecondition, fmt::format("{} is a folder", path));
+  if (!S_ISREG(status.st_mode)) return fail(ErrorKind::FailedPrecondition, fmt::format("{} is not a file", path));
+  return static_cast<uint64_t>(status.st_size);
+}
+
+Result<FileFacts> examine(const Descriptor& file, const std::string& path) {
+  struct stat status = {};
+  if (call("fstat", [&](Fault) { return ::fstat(file.get(), &status); }) < 0) return failure("examine", path);
+  return facts_of(status);
+}
+
+Result<FileFacts> examine_path(const std::string& path) {
+  struct stat status = {};
+  if (call("stat", [&](Fault) { return ::stat(path.c_str(), &status); }) < 0) return failure("examine", path);
+  return facts_of(status);
+}
+
+Result<std::span<const std::byte>> map_file(const Descriptor& file, uint64_t size, const std::string& path) {
+  if (size == 0) return std::span<const std::byte>();
+  void* at = nullptr;
+  const int mapped = call("mmap", [&](Fault) {
+    at = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, file.get(), 0);
+    return at == MAP_FAILED ? -1 : 0;
+  });
+  if (mapped < 0) return failure("map", path);
+  return std::span<const std::byte>(static_cast<const std::byte*>(at), size);
+}
+
+Result<size_t> read_some(const Descriptor& file, std::span<std::byte> to, const std::string& path) {
+  const ssize_t got =
+      call("read", [&](Fault injected) { return ::read(file.get(), to.data(), std::min(to.size(), injected.bytes)); });
+  if (got < 0) return failure("read", path);
+  return static_cast<size_t>(got);
+}
+
+Result<void> seek_to(const Descriptor& file, uint64_t offset, const std::string& path) {
+  const off_t at = call("lseek", [&](Fault) { return ::lseek(file.get(), static_cast<off_t>(offset), SEEK_SET); });
+  if (at < 0) return failure("seek in", path);
+  return {};
+}
+
+Result<void> write_all(const Descriptor& file, std::span<const std::byte> from, const std::string& path) {
+  while (!from.empty()) {
+    const ssize_t put = call("write", [&](Fault injected) {
+      return ::write(file.get(), from.data(), std::min(from.size(), injected.bytes));
+    });
+    if (put < 0) return failure("write", path);
+    from = from.subspan(static_cast<size_t>(put));
+  }
+  return {};
+}
+
+Result<void> truncate_file(const Descriptor& file, uint64_t size, const std::string& path) {
+  if (call("ftruncate", [&](Fault) { return ::ftruncate(file.get(), static_cast<off_t>(size)); }) < 0) {
+    return failure("cut", path);
+  }
+  return {};
+}
+
+Result<void> sync_file(const Descriptor& file, const std::string& path) {
+  // EINVAL: a pipe or a device, where there is nothing to hand on.
+  if (call("fsync", [&](Fault) { return ::fsync(file.get()); }) < 0 && errno != EINVAL) return failure("sync", path);
+  return {};
+}
+
+Result<void> close_file(Descriptor& file, const std::string& path) {
+  // Not repeated after a signal: Linux has closed it by then.
+  const Fault injected = fault("close");
+  int result = ::close(file.release());
+  if (injected.error != 0) {
+    errno = injected.error;
+    result = -1;
+  }
+  if (result < 0 && errno != EINTR) return failure("close", path);
+  return {};
+}
+
+Result<Descriptor> make_unique_file(std::string& path) {
+  const std::string stem = path.substr(0, path.size() - 6);
+  // mkstemp would do the same, but with a mode that ignores the umask.
+  Descriptor file(call("open", [&](Fault) {
+    int made = -1;
+    for (int tries = 0; tries < 100 && made < 0 && (tries == 0 || errno == EEXIST); ++tries) {
+      path = stem + fmt::format("{:06x}", entropy() & 0xffffff);
+      made = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    }
+    return made;
+  }));
+  if (!file) return failure("make the file", path);
+  return file;
+}
+
+Result<void> make_unique_folder(std::string& path) {
+  const std::string pattern = path;
+  const int made = call("mkdtemp", [&](Fault) {
+    path = pattern;
+    return ::mkdtemp(path.data()) == nullptr ? -1 : 0;
+  });
+  if (made < 0) return failure("make the folder", pattern);
+  return {};
+}
+
+Result<void> rename_path(const std::string& from, const std::string& to) {
+  if (call("rename", [&](Fault) { return std::rename(from.c_str(), to.c_str()); }) < 0) {
+    return failure(fmt::format("rename {} to", from), to);
+  }
+  return {};
+}
+
+Result<void> sync_folder(const std::string& folder) {
+  auto opened = open_file(folder, O_RDONLY | O_DIRECTORY);
+  if (!opened) return fail(std::move(opened).error());
+  return sync_file(*opened, folder);
+}
+
+Result<void> make_folders(const std::string& path) {
+  const int made = call("mkdir", [&](Fault) {
+    std::error_code error;
+    std::filesystem::create_directories(path, error);
+    errno = error.value();
+    return error ? -1 : 0;
+  });
+  if (made < 0) return failure("make the folder", path);
+  return {};
+}
+
+Result<LockState> try_lock(const Descriptor& file, const std::string& path) {
+  if (call("flock", [&](Fault) { return ::flock(file.get(), LOCK_EX | LOCK_NB); }) >= 0) return LockState::taken;
+  if (errno == EWOULDBLOCK) return LockState::elsewhere;
+  if (errno == ENOLCK || errno == EOPNOTSUPP || errno == ENOSYS) return LockState::unknown;
+  return failure("lock", path);
+}
+
+Result<FileLock> lock_file(const std::string& path, const std::stop_token& stop) {
+  auto file = open_file(path, O_RDWR | O_CREAT);
+  if (!file) return fail(std::move(file).error());
+  while (true) {
+    const auto state = try_lock(*file, path);
+    if (!state) return fail(state.error());
+    if (*state != LockState::elsewhere) return FileLock{std::move(*file), *state == LockState::taken};
+    if (stop.stop_requested())
+      return fail(ErrorKind::Cancelled, fmt::format("asked to stop while waiting for {}", path));
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+}
+
+FaultInjection::FaultInjection(Hook hook) : hook_(std::move(hook)) { g_hook.store(&hook_, std::memory_order_release); }
+
+FaultInjection::~FaultInjection() { g_hook.store(nullptr, std::memory_order_release); }
+
+}  // namespace headpond::internal

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "headpond/io/file/system_internal.h"
+#include "tests/test_files.h"
+
+namespace headpond::internal {
+namespace {
+
+using headpond::test::get_file;
+using headpond::test::TempFolder;
+using headpond::test::to_bytes;
+using testing::MatchesRegex;
+
+TEST(SystemError, SaysWhatWhereAndWhy) {
+  const Error error = system_error("open", "/x/y", ENOENT);
+  EXPECT_EQ(error.to_string(), "NotFound: cannot open /x/y: No such file or directory (ENOENT)");
+}
+
+TEST(SystemError, HasTheKindThatTheCallerCanActOn) {
+  const std::pair<int, ErrorKind> table[] = {
+      {ENOENT, ErrorKind::NotFound},
+      {ENOTDIR, ErrorKind::NotFound},
+      {EACCES, ErrorKind::FailedPrecondition},
+      {EPERM, ErrorKind::FailedPrecondition},
+      {EISDIR, ErrorKind::FailedPrecondition},
+      {EROFS, ErrorKind::FailedPrecondition},
+      {EIO, ErrorKind::DataLoss},
+      {ENOSPC, ErrorKind::ResourceExhausted},
+      {EMFILE, ErrorKind::ResourceExhausted},
+  };
+  for (const auto& [number, kind] : table) EXPECT_EQ(system_error("read", "/x", number).kind(), kind) << number;
+}
+
+TEST(WriteAll, ReportsAFullDisk) {
+  const Descriptor full = open_file("/dev/full", O_WRONLY).value();
+  const Error error = write_all(full, to_bytes("a"), "/dev/full").error();
+  EXPECT_EQ(error.kind(), ErrorKind::ResourceExhausted);
+}
+
+TEST(WriteAll, GoesOnAfterShortWritesAndSignals) {
+  const TempFolder folder;
+  std::string path = folder.file("a.XXXXXX");
+  Descriptor file = make_unique_file(path).value();
+  int writes = 0;
+  const FaultInjection fault([&](std::string_view call) {
+    if (call == "write" && ++writes % 2 == 1) return Fault{.error = EINTR};
+    return Fault{.bytes = 3};
+  });
+  EXPECT_TRUE(write_all(file, to_bytes("abcdefgh"), path));
+  EXPECT_TRUE(close_file(file, path));
+  EXPECT_EQ(get_file(path), to_bytes("abcdefgh"));
+  EXPECT_EQ(writes, 6);
+}
+
+TEST(MakeUnique, ReplacesThePatternAndNeverReturnsAnExistingFile) {
+  const TempFolder folder;
+  std::string a = folder.file("a.XXXXXX"), b = a, c = a;
+  EXPECT_TRUE(make_unique_file(a));
+  EXPECT_TRUE(make_unique_file(b));
+  EXPECT_TRUE(make_unique_folder(c));
+  EXPECT_EQ(folder.count(), 3U);
+  EXPECT_THAT(a, MatchesRegex(".*/a[.][0-9a-f]+"));
+}
+
+TEST(MakeFolders, MakesThoseAboveAndAcceptsExistingOnes) {
+  const TempFolder folder;
+  EXPECT_TRUE(make_folders(folder.file("x/y")));
+  EXPECT_TRUE(make_folders(folder.file("x/y")));
+  headpond::test::put_file(folder.file("z"), {});
+  EXPECT_EQ(make_folders(folder.file("z/y")).error().kind(), ErrorKind::NotFound);
+}
+
+TEST(Descriptor, MovesItsOwnership) {
+  Descriptor a = open_file("/dev/null", O_RDONLY).value();
+  const int fd = a.get();
+  Descriptor b = std::move(a);
+  EXPECT_EQ(b.get(), fd);
+  EXPECT_FALSE(Descriptor());
+}
+
+TEST(CloseFile, ReportsWhatTheSystemCouldNotWrite) {
+  Descriptor file = open_file("/dev/null", O_RDONLY).value();
+  const FaultInjection fault([](std::string_view) { return Fault{.error = EIO}; });
+  EXPECT_EQ(close_file(file, "/x").error().kind(), ErrorKind::DataLoss);
+  EXPECT_FALSE(file);
+}
+
+}  // namespace
+}  // namespace headpond::internal

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headpond/io/record/fixed_length.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "headpond/io/file/byte_window_internal.h"
+#include "headpond/io/file/mapped_file.h"
+
+namespace headpond {
+namespace {
+
+constexpr auto kMost = static_cast<uint64_t>(INT64_MAX);
+
+FixedLengthOptions checked(FixedLengthOptions options) {
+  if (options.hop_bytes == 0) options.hop_bytes = options.record_bytes;
+  uint64_t sum = options.record_bytes;
+  bool fits = sum <= kMost && options.hop_bytes <= kMost;
+  for (const uint64_t more : {options.header_bytes, options.footer_bytes}) {
+    fits = fits && !__builtin_add_overflow(sum, more, &sum) && sum <= kMost;
+  }
+  if (options.record_bytes > 0 && fits) return options;
+  throw Exception(
+      Error(ErrorKind::InvalidArgument,
+            fmt::format("fixed-length records: {} bytes a record, {} of header, {} of footer, {} a hop: "
+                        "records need a byte, and all together at most 2^63",
+                        options.record_bytes, options.header_bytes, options.footer_bytes, options.hop_bytes)));
+}
+
+// Whole records in a body, the bytes between header and footer.
+uint64_t records_in(uint64_t body, const FixedLengthOptions& options) {
+  return body < options.record_bytes ? 0 : (body - options.record_bytes) / options.hop_bytes + 1;
+}
+
+// Of the body, what the records and the gaps behind them may take up: all but a record that is cut.
+uint64_t covered(uint64_t records, const FixedLengthOptions& options) {
+  if (records == 0) return 0;
+  const uint64_t last = (records - 1) * options.hop_bytes;
+  uint64_t end = 0;
+  if (__builtin_add_overflow(last, std::max(options.hop_bytes, options.record_bytes), &end)) return UINT64_MAX;
+  return end;
+}
+
+Error too_short(const std::string& name, uint64_t size, const FixedLengthOptions& options) {
+  return {ErrorKind::DataLoss, fmt::format("{} has {} bytes, fewer than its header of {} and its footer of {}", name,
+                                           size, options.header_bytes, options.footer_bytes)};
+}
+
+Error cut_record(const std::string& name, int64_t record, uint64_t offset, uint64_t bytes,
+                 const FixedLengthOptions& options) {
+  return {ErrorKind::DataLoss, fmt::format("{}, record {} at offset {}: {} bytes are left of {} (and a footer of {})",
+                                           name, record, offset, bytes, options.record_bytes, options.footer_bytes)};
+}
+
+// A file that has become shorter must not end as if all its records had been read.
+Result<void> check_first(const std::string& path, uint64_t size, const FixedLengthOptions& options, int64_t first) {
+  const uint64_t around = options.header_bytes + options.footer_bytes;
+  if (size < around) return fail(too_short(path, size, options));
+  const uint64_t records = records_in(size - around, options);
+  if (static_cast<uint64_t>(first) <= records) return {};
+  return fail(ErrorKind::DataLoss,
+              fmt::format("{} has {} bytes and {} records: nothing is before record {}", path, size, records, first));
+}
+
+}  // namespace
+
+class FixedLengthReader::State {
+ public:
+  // The reader's first byte stands at `offset`; before the next record come `skip` bytes.
+  State(std::unique_ptr<ByteReader> reader, const FixedLengthOptions& options, int64_t next, uint64_t offset,
+        uint64_t skip)
+      : options_(checked(options)), window_(std::move(reader), offset), next_(next), skip_(skip) {}
+
+  Result<std::optional<std::span<const std::byte>>> next();
+  int64_t position() const { return next_; }
+  const std::string& name() const { return window_.name(); }
+
+ private:
+  const FixedLengthOptions options_;
+  internal::ByteWindow window_;
+  int64_t next_;
+  uint64_t skip_;  // Bytes before the next record: the header, or from the begin of the last record, the hop.
+};
+
+Result<std::optional<std::span<const std::byte>>> FixedLengthReader::State::next() {
+  while (skip_ > 0) {
+    const uint64_t before = window_.offset();
+    const auto skipped = window_.skip(skip_);
+    skip_ -= window_.offset() - before;
+    if (!skipped) return fail(skipped.error());
+    if (skip_ == 0) break;
+    if (next_ == 0) return fail(too_short(name(), window_.offset(), options_));
+    return std::nullopt;  // Within the gap behind the last record.
+  }
+  const auto there = window_.until(options_.record_bytes + options_.footer_bytes);
+  if (!there) return fail(there.error());
+  if (*there) {
+    skip_ = options_.hop_bytes;
+    ++next_;
+    return window_.bytes().first(options_.record_bytes);
+  }
+  const uint64_t left = window_.bytes().size();
+  if (left < options_.footer_bytes && next_ == 0) {
+    return fail(too_short(name(), window_.offset() + left, options_));
+  }
+  const uint64_t overlap = next_ == 0 ? 0 : options_.record_bytes - std::min(options_.record_bytes, options_.hop_bytes);
+  if (left <= overlap + options_.footer_bytes) return std::nullopt;
+  return fail(cut_record(name(), next_, window_.offset(), left - options_.footer_bytes, options_));
+}
+
+FixedLengthReader::FixedLengthReader(std::unique_ptr<ByteReader> reader, const FixedLengthOptions& options)
+    : FixedLengthReader(std::make_unique<State>(std::move(reader), options, 0, 0, options.header_bytes)) {}
+FixedLengthReader::FixedLengthReader(std::unique_ptr<State> state) : state_(std::move(state)) {}
+FixedLengthReader::FixedLengthReader(FixedLengthReader&& other) noexcept = default;
+FixedLengthReader& FixedLengthReader::operator=(FixedLengthReader&& other) noexcept = default;
+FixedLengthReader::~FixedLengthReader() = default;
+
+// Begins behind the record before, whose gap may be cut: the offset itself may lie behind the file's end.
+Result<FixedLengthReader> FixedLengthReader::open(const std::string& path, const FixedLengthOptions& options,
+                                                  int64_t first) {
+  const FixedLengthOptions known = checked(options);
+  uint64_t offset = 0, skip = known.header_bytes;
+  if (first > 0) {
+    skip = known.hop_bytes - std::min(known.hop_bytes, known.record_bytes);
+    if (__builtin_mul_overflow(static_cast<uint64_t>(first), known.hop_bytes, &offset) ||
+        __builtin_add_overflow(offset - skip, known.header_bytes, &offset)) {
+      offset = UINT64_MAX;
+    }
+  }
+  if (first < 0 || offset > kMost) {
+    return fail(ErrorKind::InvalidArgument, fmt::format("{}: no file has a record {}", path, first));
+  }
+  auto reader = open_file_reader(path, offset);
+  if (!reader) return fail(std::move(reader).error());
+  if (first > 0) HEADPOND_TRY(check_first(path, offset + (*reader)->left_at_most(), known, first));
+  return FixedLengthReader(std::make_unique<State>(std::move(*reader), known, first, offset, skip));
+}
+
+Result<std::optional<std::span<const std::byte>>> FixedLengthReader::next() { return state_->next(); }
+int64_t FixedLengthReader::position() const { return state_->position(); }
+const std::string& FixedLengthReader::name() const { return state_->name(); }
+
+class FixedLengthFile::State {
+ public:
+  State(std::unique_ptr<MappedFile> file, const FixedLengthOptions& options)
+      : file_(std::move(file)),
+        options_(options),
+        body_(file_->bytes().size() - options.header_bytes - options.footer_bytes) {}
+
+  uint64_t size() const { return records_in(body_, options_); }
+  Result<void> whole() const;
+  Result<void> read(int64_t i, std::span<std::byte> to) const;
+  const std::string& name() const { return file_->path(); }
+
+ private:
+  const std::unique_ptr<MappedFile> file_;
+  const FixedLengthOptions options_;
+  const uint64_t body_;  // Bytes between header and footer.
+};
+
+Result<void> FixedLengthFile::State::whole() const {
+  const uint64_t used = covered(size(), options_);
+  if (body_ <= used) return {};
+  // What is left does not begin a record where records overlap: the next one begins within the last.
+  const uint64_t begin = size() * options_.hop_bytes;
+  return fail(cut_record(name(), static_cast<int64_t>(size()), options_.header_bytes + begin, body_ - begin, options_));
+}
+
+Result<void> FixedLengthFile::State::read(int64_t i, std::span<std::byte> to) const {
+  if (i < 0 || static_cast<uint64_t>(i) >= size()) {
+    return fail(ErrorKind::OutOfRange, fmt::format("{} has {} records, asked for record {}", name(), size(), i));
+  }
+  if (to.size() != options_.record_bytes) {
+    return fail(ErrorKind::InvalidArgument,
+                fmt::format("{}: a record has {} bytes, the room for it {}", name(), options_.record_bytes, to.size()));
+  }
+  const uint64_t begin = options_.header_bytes + static_cast<uint64_t>(i) * options_.hop_bytes;
+  const auto record = file_->bytes().subspan(begin, to.size());
+  std::memcpy(to.data(), record.data(), to.size());
+  auto whole = file_->check_read(record);
+  if (whole) return {};
+  return fail(Error(whole.error().kind(), fmt::format("{}: cannot read record {} at offset {}", name(), i, begin),
+                    whole.error()));
+}
+
+Result<FixedLengthFile> FixedLengthFile::open(const std::string& path, const FixedLengthOptions& options) {
+  const FixedLengthOptions known = checked(options);
+  auto file = MappedFile::open(path);
+  if (!file) return fail(std::move(file).error());
+  const uint64_t size = (*file)->bytes().size();
+  if (size < known.header_bytes + known.footer_bytes) return fail(too_short(path, size, known));
+  return FixedLengthFile(std::make_unique<State>(std::move(*file), known));
+}
+
+FixedLengthFile::FixedLengthFile(std::unique_ptr<State> state) : state_(std::move(state)) {}
+FixedLengthFile::FixedLengthFile(FixedLengthFile&& other) noexcept = default;
+FixedLengthFile& FixedLengthFile::operator=(FixedLengthFile&& other) noexcept = default;
+FixedLengthFile::~FixedLengthFile() = default;
+int64_t FixedLengthFile::size() const { return static_cast<int64_t>(state_->size()); }
+Result<void> FixedLengthFile::whole() const { return state_->whole(); }
+Result<void> FixedLengthFile::read(int64_t i, std::span<std::byte> to) const { return state_->read(i, to); }
+const std::string& FixedLengthFile::name() const { return state_->name(); }
+
+}  // namespace headpond

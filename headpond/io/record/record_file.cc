@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headpond/io/record/record_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <new>
+#include <utility>
+
+#include "headpond/base/log.h"
+#include "headpond/io/file/file.h"
+#include "headpond/io/file/mapped_file.h"
+#include "headpond/io/file/system_internal.h"
+#include "headpond/io/record/record_frame_internal.h"
+#include "headpond/io/record/record_index.h"
+
+namespace headpond {
+namespace {
+
+using internal::FrameState;
+using internal::kFrameBytes;
+using internal::kHeaderBytes;
+
+std::string absolute_path(const std::string& path) {
+  std::error_code error;
+  const auto absolute = std::filesystem::weakly_canonical(path, error);
+  return error ? path : absolute.string();
+}
+
+void tell_not_kept(const std::string& path, const Error& why) {
+  log(LogLevel::info, fmt::format("the record index of {} is not kept: {}", path, why.to_string()));
+}
+
+void keep(const RecordIndex& index, const std::string& path, const std::string& where) {
+  const auto folder = internal::make_folders(std::filesystem::path(where).parent_path().string());
+  const auto kept = folder ? write_file_atomically(where, {index.to_bytes(absolute_path(path))}) : folder;
+  if (!kept) tell_not_kept(path, kept.error());
+}
+
+struct KeptIndex {
+  std::optional<RecordIndex> index;
+  bool is_unread = false;  // It may be there, and know of a cut: it is not to be replaced.
+};
+
+// The index that was kept of the file at `path`, of whatever content; one that is damaged counts as none, and so does
+// one of a damaged end, which somebody may have repaired without a trace in the mark.
+KeptIndex kept_index(const std::string& path, const std::string& where) {
+  const auto bytes = read_file(where);
+  if (!bytes && bytes.error().kind() == ErrorKind::NotFound) return {};
+  if (!bytes) {
+    tell_not_kept(path, bytes.error());
+    return {std::nullopt, true};
+  }
+  auto index = RecordIndex::parse(*bytes, where, absolute_path(path));
+  if (!index || index->offset(index->size()) != index->mark().size) return {};
+  return {std::move(*index)};
+}
+
+// Whether a file with the records `now` is the one that had those of `before`, without its last records. What is left
+// must be nothing, or enough for the hash of the start to tell it from other records of the same lengths.
+bool was_cut(const RecordIndex& before, const RecordIndex& now) {
+  const FileMark& mark = now.mark();
+  if (now.size() >= before.size() || now.offset(now.size()) != mark.size) return false;
+  if (mark.size > 0 && (mark.size < kHashedBytes || mark.head_hash != before.mark().head_hash)) return false;
+  for (uint64_t i = 0; i <= now.size(); ++i) {
+    if (now.offset(i) != before.offset(i)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+class RecordFile::State {
+ public:
+  explicit State(std::unique_ptr<MappedFile> file) : file_(std::move(file)) {}
+
+  Result<void> open(const RecordFileOptions& options) {
+    const auto bytes = file_->bytes();
+    const auto compression = internal::guess_compression(bytes.first(std::min(bytes.size(), internal::kStartBytes)));
+    if (compression != Compression::none && !internal::is_front_of_header(bytes)) {
+      return fail(ErrorKind::Unimplemented,
+                  fmt::format("{}: no records by their numbers in a file compressed by {}; read it "
+                              "in order, or write it again without compression",
+                              file_->path(), to_string(compression)));
+    }
+    const auto where = options.keep_index ? record_index_path(file_->path()) : Result<std::string>(std::string());
+    const bool is_kept = where && !where->empty();
+    auto [before, is_unread] = is_kept ? kept_index(file_->path(), *where) : KeptIndex();
+    was_kept_ = before && before->mark() == mark_of(*file_);
+    if (was_kept_) {
+      index_ = std::move(*before);
+      return judge_end(options);
+    }
+    auto made = RecordIndex::make(*file_);
+    if (!made) return fail(std::move(made).error());
+    index_ = std::move(*made);
+    HEADPOND_TRY(file_->check());
+    HEADPOND_TRY(judge_end(options));
+    if (!is_kept || is_unread || lost_bytes() > 0) return {};
+    if (!before || options.expected_records || !was_cut(*before, index_)) {
+      keep(index_, file_->path(), *where);
+      return {};
+    }
+    return options.allow_damaged_end ? Result<void>() : fail(cut_error(*before, *where));
+  }
+
+  Result<std::span<const std::byte>> at(uint64_t i) const {
+    if (i >= index_.size()) {
+      return fail(ErrorKind::OutOfRange,
+                  fmt::format("{}: no record {}: there are {}", file_->path(), i, index_.size()));
+    }
+    const uint64_t offset = index_.offset(i), bytes = index_.offset(i + 1) - offset;
+    const auto rest = file_->bytes().subspan(offset);
+    auto frame = internal::look_at_frame(rest.data(), rest.size(), UINT64_MAX);
+    if (frame.state != FrameState::whole) {
+      if (const auto whole = file_->check(); !whole) {
+        return fail(Error(whole.error().kind(),
+                          fmt::format("{}: cannot read record {} at offset {}", file_->path(), i, offset),
+                          whole.error()));
+      }
+      return fail(internal::frame_error({file_->path(), offset, i}, frame, rest));
+    }
+    if (frame.length + kFrameBytes == bytes) return rest.subspan(kHeaderBytes, frame.length);
+    return fail(ErrorKind::DataLoss,
+                fmt::format("{}: record {} at offset {} has {} bytes, the index says {}: the file is another one now",
+                            file_->path(), i, offset, frame.length, bytes - kFrameBytes));
+  }
+
+  void will_need(std::span<const uint64_t> records) const {
+    uint64_t begin = 0, end = 0;
+    for (const uint64_t i : records) {
+      if (i >= index_.size()) continue;
+      const uint64_t from = index_.offset(i), to = index_.offset(i + 1);
+      if (from >= begin && from <= end) {
+        end = std::max(end, to);
+        continue;
+      }
+      file_->will_need(begin, end - begin);
+      begin = from;
+      end = to;
+    }
+    file_->will_need(begin, end - begin);
+  }
+
+  void prefetch(uint64_t i) const {
+    constexpr uint64_t kLine = 64, kMostBytes = 32 * kLine;
+    const uint64_t begin = index_.offset(i), end = std::min(index_.offset(i + 1), begin + kMostBytes);
+    for (uint64_t at = begin; at < end; at += kLine) __builtin_prefetch(file_->bytes().data() + at);
+  }
+
+  Result<void> check() const { return file_->check(); }
+  uint64_t size() const { return index_.size(); }
+  uint64_t lost_bytes() const { return file_->bytes().size() - index_.offset(index_.size()); }
+  bool was_kept() const { return was_kept_; }
+  const std::string& path() const { return file_->path(); }
+
+ private:
+  Error cut_error(const RecordIndex& before, const std::string& where) const {
+    return {
+        ErrorKind::DataLoss,
+        fmt::format("{}: {} records expected, {} found: the file was {} bytes long and ends at offset {} now; if that "
+                    "was meant, remove {}",
+                    file_->path(), before.size(), size(), before.mark().size, index_.mark().size, where)};
+  }
+
+  Result<void> judge_end(const RecordFileOptions& options) const {
+    if (options.expected_records && *options.expected_records != size()) {
+      return fail(ErrorKind::DataLoss,
+                  fmt::format("{}: {} records expected, {} found", file_->path(), *options.expected_records, size()));
+    }
+    if (lost_bytes() == 0 || options.allow_damaged_end) return {};
+    const uint64_t offset = index_.offset(size());
+    const auto rest = file_->bytes().subspan(offset);
+    const auto frame = internal::look_at_header(rest.data(), rest.size(), UINT64_MAX);
+    return fail(internal::frame_error({file_->path(), offset, size()}, frame, rest));
+  }
+
+  const std::unique_ptr<MappedFile> file_;
+  RecordIndex index_;
+  bool was_kept_ = false;
+};
+
+RecordFile::RecordFile(std::unique_ptr<State> state) : state_(std::move(state)) {}
+RecordFile::~RecordFile() = default;
+
+Result<std::unique_ptr<RecordFile>> RecordFile::open(const std::string& path, const RecordFileOptions& options) try {
+  auto file = MappedFile::open(path);
+  if (!file) return fail(std::move(file).error());
+  auto state = std::make_unique<State>(std::move(*file));
+  HEADPOND_TRY(state->open(options));
+  return std::unique_ptr<RecordFile>(new RecordFile(std::move(state)));
+} catch (const std::bad_alloc&) {
+  return fail(ErrorKind::ResourceExhausted, fmt::format("{}: no memory for the index of its records", path));
+}
+
+uint64_t RecordFile::size() const { return state_->size(); }
+Result<std::span<const std::byte>> RecordFile::at(uint64_t i) const { return state_->at(i); }
+Result<void> RecordFile::check() const { return state_->check(); }
+void RecordFile::prefetch(uint64_t i) const { state_->prefetch(i); }
+void RecordFile::will_need(std::span<const uint64_t> records) const { state_->will_need(records); }
+uint64_t RecordFile::lost_bytes() const { return state_->lost_bytes(); }
+bool RecordFile::index_was_kept() const { return state_->was_kept(); }
+const std::string& RecordFile::path() const { return state_->path(); }
+
+}  // namespace headpond

@@ -1,5 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-// For tests of rooms above: system calls that fail (internal::FaultInjection).
-#pragma once
-
-#include "headpond/io/system_internal.h"  // IWYU pragma: export

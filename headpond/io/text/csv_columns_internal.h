@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// What becomes of the cells of each column of a CSV file.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "headpond/base/status.h"
+#include "headpond/io/field_targets_internal.h"
+#include "headpond/io/text/csv.h"
+#include "headpond/io/text/csv_rows_internal.h"
+
+namespace headpond::internal {
+
+/// Finds the type of a column from its cells. One thread at a time.
+class CsvGuess {
+ public:
+  /// `text`: without the spaces around it.
+  void see(std::string_view text, bool is_missing);
+  DType dtype() const;
+  /// For missing cells; nullopt iff there is none.
+  std::optional<Tensor> default_value() const;
+
+ private:
+  bool any_present_ = false, any_missing_ = false;
+  bool are_numbers_ = true, are_integers_ = true, needs_f64_ = false;
+};
+
+/// Which cell of a row is which field. Not changed any more after finish(), and thread-safe then.
+class CsvColumns {
+ public:
+  /// Throws Exception(InvalidArgument) for options that contradict themselves.
+  explicit CsvColumns(const CsvOptions& options);
+
+  /// Chooses the columns among those of the file. InvalidArgument iff one is missing or ambiguous.
+  Result<void> choose(const std::vector<std::string>& names);
+  /// Looks at a cell of column `cell` if its type is still to be found.
+  void see(size_t cell, const CsvCell& content);
+  void finish();
+
+  const Spec& fields() const { return fields_; }
+  /// Cells of a row.
+  size_t cells() const { return fields_of_.size(); }
+  /// Of the field that cell number `cell` is. REQUIRES: it is one.
+  const std::string& column_name(size_t cell) const { return columns_[fields_of_[cell]].name; }
+  /// Reads cell number `cell`; the error is without the place.
+  Result<void> read(size_t cell, const CsvCell& content, char quote, const FieldTargets& targets) const;
+
+ private:
+  static constexpr size_t kNone = SIZE_MAX;
+  Result<void> choose_all(const std::vector<std::string>& names);
+  bool is_missing(std::string_view text) const;
+  Result<void> read_number(size_t field, std::string_view text, const FieldTargets& targets) const;
+  Result<void> give_default(size_t field, const FieldTargets& targets) const;
+
+  std::vector<CsvColumn> columns_;
+  const std::vector<std::string> na_values_;
+  const bool header_;
+  std::vector<size_t> fields_of_;  // For each cell of a row the number of its field, or kNone.
+  std::vector<CsvGuess> guesses_;  // For each field.
+  Spec fields_;
+};
+
+/// The content of a cell as a string, doubled quotes made one.
+std::string csv_text(const CsvCell& cell, char quote);
+
+}  // namespace headpond::internal

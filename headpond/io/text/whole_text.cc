@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+#include "headpond/io/file/file.h"
+#include "headpond/io/file/inflate.h"
+#include "headpond/io/named_error_internal.h"
+#include "headpond/io/text/whole_text_internal.h"
+
+namespace headpond::internal {
+namespace {
+
+constexpr size_t kFirstRoom = size_t{256} << 10, kStartBytes = 256;
+
+std::string_view to_text(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+bool looks_like_text(std::span<const std::byte> bytes) {
+  const std::string_view start = to_text(bytes.first(std::min(bytes.size(), kStartBytes)));
+  return std::none_of(start.begin(), start.end(), [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return (byte < ' ' && (byte < '\t' || byte > '\r')) || byte == 0x7f;
+  });
+}
+
+// Room follows the bytes that have come, at most twice as many.
+Result<std::vector<std::byte>> read_all(ByteReader& reader) {
+  std::vector<std::byte> all;
+  for (size_t used = 0;;) {
+    if (used == all.size()) {
+      all.resize(std::max<uint64_t>(used + 1, std::min(used + reader.left_at_most(), std::max(kFirstRoom, 2 * used))));
+    }
+    const auto got = reader.read(std::span(all).subspan(used));
+    if (!got) return fail(got.error());
+    used += *got;
+    if (*got > 0) continue;
+    all.resize(used);
+    all.shrink_to_fit();
+    return all;
+  }
+}
+
+}  // namespace
+
+Result<void> WholeText::take(std::span<const std::byte> bytes, uint64_t max_inflated_bytes) try {
+  text_ = to_text(bytes);
+  const bool gzip = is_gzip(bytes);
+  if (!gzip && !is_zlib(bytes)) return {};
+  auto compressed = make_memory_reader(name_, bytes);
+  const auto reader = gzip ? make_gzip_reader(std::move(compressed), max_inflated_bytes)
+                           : make_zlib_reader(std::move(compressed), max_inflated_bytes);
+  auto inflated = read_all(*reader);
+  HEADPOND_TRY(check());
+  if (inflated) {
+    inflated_ = std::move(*inflated);
+    max_places_ = max_inflated_bytes / sizeof(uint64_t);
+    text_ = to_text(inflated_);
+    file_.reset();
+    return {};
+  }
+  const bool is_damaged = inflated.error().kind() == ErrorKind::DataLoss;
+  if (is_damaged && !gzip && looks_like_text(bytes)) return {};
+  return fail(inflated.error());
+} catch (const std::bad_alloc&) {
+  return fail(exception_error_of(name_));
+}
+
+tl::unexpected<Error> WholeText::refuse_index() const {
+  return fail(ErrorKind::ResourceExhausted,
+              fmt::format("{}: more than {} lines, the places of which take 8 bytes each (max_inflated_bytes)", name_,
+                          max_places_));
+}
+
+Result<WholeText> WholeText::open(const std::string& path, uint64_t max_inflated_bytes) {
+  auto file = MappedFile::open(path);
+  if (!file) return fail(std::move(file).error());
+  WholeText whole(path);
+  whole.file_ = std::move(*file);
+  HEADPOND_TRY(whole.take(whole.file_->bytes(), max_inflated_bytes));
+  return whole;
+}
+
+Result<WholeText> WholeText::over(std::string name, std::span<const std::byte> bytes, uint64_t max_inflated_bytes) {
+  WholeText whole(std::move(name));
+  HEADPOND_TRY(whole.take(bytes, max_inflated_bytes));
+  return whole;
+}
+
+}  // namespace headpond::internal

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// All bytes of a file of text at hand at once: mapped where the file is plain, in memory where it is compressed.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "headpond/base/status.h"
+#include "headpond/io/file/mapped_file.h"
+
+namespace headpond::internal {
+
+/// Gzip is recognised by its first bytes. A zlib stream is recognised by inflating to its end: two letters may look
+/// like its begin, so what does not inflate is text iff its first 256 bytes hold none that texts do not. Thread-safe.
+class WholeText {
+ public:
+  /// As MappedFile::open(); DataLoss iff a compressed file is cut or damaged; ResourceExhausted iff it inflates to more
+  /// than the limit, or there is no memory for it, of which as much again is needed while it is inflated.
+  static Result<WholeText> open(const std::string& path, uint64_t max_inflated_bytes);
+  /// The same of `content`, which outlive this object.
+  static Result<WholeText> over(std::string name, std::span<const std::byte> content, uint64_t max_inflated_bytes);
+
+  /// As long as this object, or the one that it is moved to.
+  std::string_view text() const { return text_; }
+  /// Iff OK, all that was read of a mapped file was the file's; DataLoss iff not. A few nanoseconds.
+  Result<void> check() const { return file_ != nullptr && file_->lost() ? file_->check() : Result<void>(); }
+  /// The same, and the system is asked whether the file is still the one that was opened.
+  Result<void> check_now() const { return file_ != nullptr ? file_->check() : Result<void>(); }
+  /// ResourceExhausted iff the text was inflated and an index of so many places, 8 bytes each, is beyond the limit too.
+  Result<void> check_index(uint64_t places) const { return places <= max_places_ ? Result<void>() : refuse_index(); }
+  const std::string& name() const { return name_; }
+
+ private:
+  explicit WholeText(std::string name) : name_(std::move(name)) {}
+  tl::unexpected<Error> refuse_index() const;
+  Result<void> take(std::span<const std::byte> content, uint64_t max_inflated_bytes);
+
+  std::string name_;
+  std::unique_ptr<MappedFile> file_;  // Of a plain file.
+  std::vector<std::byte> inflated_;   // Of a compressed one.
+  std::string_view text_;
+  uint64_t max_places_ = UINT64_MAX;  // Of an index.
+};
+
+}  // namespace headpond::internal

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headpond/queue/runner/coordinator.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <exception>
+#include <list>
+
+#include "headpond/base/log.h"
+#include "headpond/base/mutex.h"
+#include "headpond/base/thread.h"
+#include "headpond/queue/runner/wait_clock_internal.h"
+
+namespace headpond {
+namespace {
+
+constexpr std::string_view kStayedBehind = "Coordinator: it was made before fork(), and its threads stayed behind";
+
+class SteadyClock : public internal::WaitClock {
+ public:
+  int64_t now() override { return now_ns(); }
+  void wait_until(CondVar& changed, Mutex& mu, int64_t deadline) override HEADPOND_REQUIRES(mu) {
+    if (deadline == INT64_MAX) return changed.wait(mu);
+    changed.wait_until(mu, std::chrono::steady_clock::time_point(std::chrono::nanoseconds(deadline)));
+  }
+};
+
+internal::WaitClock& steady_clock() {
+  static SteadyClock* const instance = new SteadyClock;  // Never destroyed: threads may wait while the program ends.
+  return *instance;
+}
+
+}  // namespace
+
+struct Coordinator::State {
+  State(CoordinatorOptions given, internal::WaitClock& own_clock) : options(std::move(given)), clock(own_clock) {}
+
+  struct Member {
+    int64_t number = 0;
+    Thread thread;
+    std::string name;
+    bool ended = false;
+  };
+
+  const CoordinatorOptions options;
+  internal::WaitClock& clock;
+  const int forks = forks_above();
+
+  mutable Mutex mu;
+  CondVar changed;  // A stop was requested, or a thread ended.
+  std::list<Member> members HEADPOND_GUARDED_BY(mu);
+  int64_t started HEADPOND_GUARDED_BY(mu) = 0;
+  std::stop_source source HEADPOND_GUARDED_BY(mu);
+  Error error HEADPOND_GUARDED_BY(mu);
+  int64_t stop_ns HEADPOND_GUARDED_BY(mu) = -1;  // When the stop was requested; -1: not yet.
+  bool joined HEADPOND_GUARDED_BY(mu) = false;
+
+  bool is_clean(const Error& candidate) const {
+    return !candidate || std::ranges::count(options.clean_stop_kinds, candidate.kind()) != 0;
+  }
+
+  bool stayed_behind() const { return forks != forks_above(); }
+
+  bool stopped() const HEADPOND_REQUIRES(mu) { return stop_ns >= 0; }
+
+  // Of those that were started before `end`.
+  std::vector<std::string> live(int64_t end) const HEADPOND_REQUIRES(mu) {
+    std::vector<std::string> names;
+    for (const Member& member : members) {
+      if (!member.ended && member.number < end) names.push_back(member.name);
+    }
+    return names;
+  }
+
+  // Joins threads whose body has ended: a moment's work each.
+  void reap() HEADPOND_EXCLUDES(mu) {
+    std::list<Member> ended;
+    {
+      MutexLock lock(mu);
+      for (auto member = members.begin(); member != members.end();) {
+        const auto next = std::next(member);
+        if (member->ended) ended.splice(ended.end(), members, member);
+        member = next;
+      }
+    }
+  }
+};
+
+Coordinator::Coordinator(CoordinatorOptions options) : Coordinator(std::move(options), steady_clock()) {}
+Coordinator::Coordinator(CoordinatorOptions options, internal::WaitClock& clock)
+    : state_(std::make_unique<State>(std::move(options), clock)) {}
+
+// In the child of a fork() there is nothing to end, and threads that stayed behind may hold the lock.
+Coordinator::~Coordinator() {
+  if (state_->stayed_behind()) {
+    (void)state_.release();
+    return;
+  }
+  (void)request_stop();
+  std::list<State::Member> members;
+  {
+    MutexLock lock(state_->mu);
+    while (!state_->live(INT64_MAX).empty()) state_->changed.wait(state_->mu);
+    members.swap(state_->members);
+  }
+}
+
+void Coordinator::start(std::string name, std::function<Result<void>(std::stop_token)> body) {
+  if (!body) throw Exception(Error(ErrorKind::InvalidArgument, fmt::format("thread '{}' without a function", name)));
+  if (state_->stayed_behind()) throw Exception(Error(ErrorKind::FailedPrecondition, std::string(kStayedBehind)));
+  state_->reap();
+  MutexLock lock(state_->mu);
+  State::Member& member = state_->members.emplace_back();
+  try {
+    member.number = state_->started++;
+    member.name = name;
+    auto run = [this, &member, body = std::move(body), token = state_->source.get_token()] {
+      stop_on_exception([&] { return body(token); });
+      MutexLock end_lock(state_->mu);
+      member.ended = true;
+      state_->changed.notify_all();
+    };
+    member.thread = Thread(std::move(name), std::move(run));
+  } catch (const std::exception& refused) {
+    const std::string text = fmt::format("thread '{}' could not be started: {}", member.name, refused.what());
+    state_->members.pop_back();
+    throw Exception(Error(ErrorKind::ResourceExhausted, text));
+  }
+}
+
+bool Coordinator::should_stop() const {
+  MutexLock lock(state_->mu);
+  return state_->stopped();
+}
+
+std::stop_token Coordinator::stop_token() const {
+  MutexLock lock(state_->mu);
+  return state_->source.get_token();
+}
+
+Result<void> Coordinator::request_stop(Error error) {
+  const bool clean = state_->is_clean(error);
+  std::stop_source source;
+  {
+    MutexLock lock(state_->mu);
+    if (state_->joined && !clean) return fail(std::move(error));
+    if (state_->stopped()) return {};
+    state_->stop_ns = now();
+    if (!clean) state_->error = error;
+    source = state_->source;
+    state_->changed.notify_all();
+  }
+  if (!clean) log(LogLevel::error, fmt::format("stop requested: {}", error.to_string()));
+  source.request_stop();  // Runs the callbacks; they may call back into this coordinator.
+  return {};
+}
+
+bool Coordinator::wait_for_stop(std::chrono::nanoseconds timeout) {
+  return wait_for_stop_until(deadline_ns(now(), timeout));
+}
+
+int64_t Coordinator::now() const { return state_->clock.now(); }
+
+bool Coordinator::wait_for_stop_until(int64_t deadline) {
+  MutexLock lock(state_->mu);
+  while (!state_->stopped()) {
+    if (now() >= deadline) return false;
+    state_->clock.wait_until(state_->changed, state_->mu, deadline);
+  }
+  return true;
+}
+
+void Coordinator::clear_stop() {
+  MutexLock lock(state_->mu);
+  state_->source = std::stop_source();
+  state_->error = Error();
+  state_->stop_ns = -1;
+  state_->joined = false;
+}
+
+Result<void> Coordinator::join(JoinOptions options) {
+  if (state_->stayed_behind()) return fail(ErrorKind::FailedPrecondition, std::string(kStayedBehind));
+  std::vector<std::string> live;
+  Error error;
+  {
+    MutexLock lock(state_->mu);
+    const int64_t end_of_awaited = state_->started;
+    for (const State::Member& member : state_->members) {
+      if (member.thread.id() == std::this_thread::get_id()) {
+        return fail(ErrorKind::FailedPrecondition, fmt::format("thread '{}' joins its own coordinator", member.name));
+      }
+    }
+    while (!(live = state_->live(end_of_awaited)).empty()) {
+      const int64_t end = state_->stopped() ? deadline_ns(state_->stop_ns, options.stop_grace_period) : INT64_MAX;
+      if (now() >= end) break;
+      state_->clock.wait_until(state_->changed, state_->mu, end);
+    }
+    state_->joined = true;
+    error = state_->error;
+  }
+  state_->reap();
+  if (error) return fail(std::move(error));
+  if (live.empty()) return {};
+  std::string text = fmt::format("Coordinator stopped with threads still running: {}", fmt::join(live, " "));
+  if (!options.ignore_live_threads) return fail(ErrorKind::DeadlineExceeded, std::move(text));
+  log(LogLevel::info, text);
+  return {};
+}
+
+bool Coordinator::joined() const {
+  MutexLock lock(state_->mu);
+  return state_->joined;
+}
+
+Result<void> Coordinator::raise_requested_exception() const {
+  MutexLock lock(state_->mu);
+  if (state_->error) return fail(state_->error);
+  return {};
+}
+
+}  // namespace headpond

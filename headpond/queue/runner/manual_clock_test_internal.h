@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// A clock that stands still until a test moves it.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+
+#include "headpond/queue/queue_test_internal.h"
+#include "headpond/queue/runner/wait_clock_internal.h"
+
+namespace headpond::internal {
+
+class ManualClock : public WaitClock {
+ public:
+  /// Whoever waits looks at the time again and again; or else, as at a true clock, must be woken.
+  explicit ManualClock(bool looks_again = true) : looks_again_(looks_again) {}
+  int64_t now() override { return now_; }
+  void wait_until(CondVar& changed, Mutex& mu, int64_t deadline) override HEADPOND_REQUIRES(mu) {
+    deadline_ = deadline;
+    ++looks_;
+    if (!looks_again_) return changed.wait(mu);
+    changed.wait_until(mu, std::chrono::steady_clock::now() + milliseconds(1));
+  }
+  /// Returns when whoever waits has seen the new time; REQUIRES that somebody waits and goes on waiting.
+  void advance_in_vain(std::chrono::nanoseconds by) {
+    now_ += by.count();
+    const int64_t seen = looks_;
+    eventually([&] { return looks_ >= seen + 2; });
+  }
+  void advance(std::chrono::nanoseconds by) { now_ += by.count(); }
+  /// Returns when somebody waits until `from_start` after the start.
+  void until_awaited(std::chrono::nanoseconds from_start) {
+    eventually([&] { return deadline_ == kStart + from_start.count(); });
+  }
+  void until_somebody_waits() { until_so_many_wait(1); }
+  /// REQUIRES for more than one that nobody looks again.
+  void until_so_many_wait(int64_t count) {
+    eventually([&] { return looks_ >= count; });
+  }
+
+ private:
+  static constexpr int64_t kStart = 1'000'000'000;
+  const bool looks_again_;
+  std::atomic<int64_t> now_ = kStart;
+  std::atomic<int64_t> deadline_ = -1;
+  std::atomic<int64_t> looks_ = 0;
+};
+
+}  // namespace headpond::internal

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headpond/queue/runner/queue_runner.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "headpond/base/mutex.h"
+#include "headpond/queue/queue_state_internal.h"
+
+namespace headpond {
+
+// Shared by the runner and its threads.
+struct QueueRunner::Run : std::enable_shared_from_this<Run> {
+  Run(Queue own_queue, std::vector<Producer> functions, QueueRunnerOptions given)
+      : queue(std::move(own_queue)), producers(std::move(functions)), options(std::move(given)) {}
+
+  Queue queue;
+  const std::vector<Producer> producers;
+  QueueRunnerOptions options;
+
+  Mutex mu;
+  size_t live HEADPOND_GUARDED_BY(mu) = 0;
+  Error failure HEADPOND_GUARDED_BY(mu);  // Of the first producer that failed.
+
+  // Runs cancel_op when a stop is requested; shared by the threads of one start, so that it goes with the last of them.
+  struct CancelOnStop {
+    CancelOnStop(std::shared_ptr<Run> run, Coordinator& coordinator)
+        : callback(coordinator.stop_token(), [keep = std::move(run), &coordinator] { keep->cancel(coordinator); }) {}
+    std::stop_callback<std::function<void()>> callback;
+  };
+
+  void start(Coordinator& coordinator);
+  internal::Producers::Group announce();
+  void cancel(const Coordinator& coordinator);
+  std::string thread_name(size_t i) const { return fmt::format("QueueRunnerThread-{}-{}", queue.name(), i); }
+  Result<void> produce(Coordinator& coordinator, const Producer& producer, internal::ProducerActivity& activity,
+                       const std::stop_token& stop);
+  Error run_until_error(const Producer& producer, const std::stop_token& stop,
+                        internal::ProducerActivity::Scope& scope);
+  bool is_normal_end(const Error& error, const std::stop_token& stop) const;
+  Error first_failure(const Error& error);
+  void ended(size_t count, bool normally);
+
+  // What a close or cancel function returns or throws has nobody to hear it.
+  static void ignore_failures(const std::function<Result<void>()>& function) {
+    try {
+      (void)function();
+    } catch (...) {
+      (void)current_exception_error();
+    }
+  }
+};
+
+QueueRunner::QueueRunner(Queue queue, std::vector<Producer> producers, QueueRunnerOptions options) {
+  const auto refuse = [&queue](const char* why) {
+    throw Exception(Error(ErrorKind::InvalidArgument, fmt::format("QueueRunner for '{}': {}", queue.name(), why)));
+  };
+  if (producers.empty()) refuse("no producers");
+  if (std::ranges::any_of(producers, [](const Producer& producer) { return !producer; })) refuse("an empty function");
+  if (options.queue_closed_kinds.empty()) refuse("empty queue_closed_kinds");
+  if (!options.close_op) options.close_op = [queue]() mutable { return queue.close(); };
+  if (!options.cancel_op) options.cancel_op = [queue]() mutable { return queue.close(true); };
+  run_ = std::make_shared<Run>(std::move(queue), std::move(producers), std::move(options));
+}
+
+void QueueRunner::start(Coordinator& coordinator) { run_->start(coordinator); }
+
+void QueueRunner::Run::start(Coordinator& coordinator) {
+  internal::Producers::Group activities;
+  {
+    MutexLock lock(mu);
+    if (live > 0) return;
+    activities = announce();
+    live = producers.size();
+    failure = {};
+  }
+  const auto self = shared_from_this();
+  size_t started = 0;
+  try {
+    auto cancel = std::make_shared<CancelOnStop>(self, coordinator);
+    for (; started < producers.size(); ++started) {
+      coordinator.start(thread_name(started), [self, cancel = cancel, i = started, activity = activities[started],
+                                               &coordinator](const std::stop_token& stop) mutable {
+        auto result = self->produce(coordinator, self->producers[i], *activity, stop);
+        cancel.reset();
+        return result;
+      });
+    }
+  } catch (...) {
+    const Error error = current_exception_error();
+    for (size_t i = started; i < producers.size(); ++i) activities[i]->end(error);
+    // Those that run go on without the others only until they see the stop. If none runs, nobody runs cancel_op.
+    queue.set_failure(error);
+    (void)coordinator.request_stop(error);
+    (void)queue.close(true);
+    ended(producers.size() - started, false);
+    throw;
+  }
+}
+
+internal::Producers::Group QueueRunner::Run::announce() {
+  internal::Producers::Group activities;
+  for (size_t i = 0; i < producers.size(); ++i) {
+    activities.push_back(std::make_shared<internal::ProducerActivity>(thread_name(i)));
+  }
+  queue.state_->producers().add(activities);
+  return activities;
+}
+
+// Whoever consumes must not take an end that an error brought about for the end of the data.
+void QueueRunner::Run::cancel(const Coordinator& coordinator) {
+  if (auto error = coordinator.raise_requested_exception(); !error) queue.set_failure(error.error());
+  ignore_failures(options.cancel_op);
+}
+
+Result<void> QueueRunner::Run::produce(Coordinator& coordinator, const Producer& producer,
+                                       internal::ProducerActivity& activity, const std::stop_token& stop) {
+  internal::ProducerActivity::Scope scope(activity);
+  Error error = run_until_error(producer, stop, scope);
+  scope.ends_by(error);
+  const bool normal = is_normal_end(error, stop);
+  if (!normal) {
+    // Of several that fail at once, the coordinator and the consumer must be told the same one's error. In this order:
+    // consumers must find the cause when they find the queue closed, and waiting enqueues must find a stop that has
+    // this error on record when the close ends them.
+    error = first_failure(error);
+    queue.set_failure(error);
+    (void)coordinator.request_stop(error);
+    (void)queue.close(true);
+  } else if (error && error.cause() != nullptr) {
+    queue.set_failure(*error.cause());  // The end of a queue whose own producer failed.
+  }
+  ended(1, normal && !stop.stop_requested());
+  return {};
+}
+
+// Returns no error iff a stop was requested.
+Error QueueRunner::Run::run_until_error(const Producer& producer, const std::stop_token& stop,
+                                        internal::ProducerActivity::Scope& scope) {
+  while (!stop.stop_requested()) {
+    try {
+      scope.begins_call();
+      if (auto result = producer(stop); !result) return result.error();
+    } catch (...) {
+      return current_exception_error();
+    }
+  }
+  return {};
+}
+
+// An error after the stop says no more than that there was a stop.
+bool QueueRunner::Run::is_normal_end(const Error& error, const std::stop_token& stop) const {
+  if (!error || stop.stop_requested() || std::ranges::count(options.queue_closed_kinds, error.kind()) != 0) return true;
+  return error.kind() == ErrorKind::Cancelled && queue.is_closed();
+}
+
+Error QueueRunner::Run::first_failure(const Error& error) {
+  MutexLock lock(mu);
+  if (!failure) failure = error;
+  return failure;
+}
+
+void QueueRunner::Run::ended(size_t count, bool normally) {
+  {
+    MutexLock lock(mu);
+    live -= count;
+    if (live > 0) return;
+  }
+  if (normally) ignore_failures(options.close_op);
+}
+
+}  // namespace headpond

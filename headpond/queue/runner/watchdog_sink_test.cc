@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a log sink can do with the queue whose report it hears, from within the call that waits there.
+#include <gmock/gmock.h>
+
+#include <atomic>
+#include <latch>
+
+#include "headpond/base/log.h"
+#include "headpond/queue/queue_test_internal.h"
+#include "headpond/queue/runner/coordinator.h"
+#include "headpond/queue/runner/queue_runner.h"
+
+namespace headpond::internal {
+namespace {
+
+constexpr auto kShort = milliseconds(20);
+
+class Sinks : public QueueTest {
+ protected:
+  ~Sinks() override { set_log_sink({}); }
+
+  static FIFOQueue watched(const std::string& name, int64_t capacity = 64) {
+    QueueOptions options = scalars(capacity);
+    options.name = name;
+    options.watchdog = kShort;
+    return FIFOQueue(options);
+  }
+  // Calls `react` when the first line says that elements of `queue` have stopped to flow.
+  void at_report(const Queue& queue, std::function<void()> react) {
+    set_log_sink(
+        [this, name = "'" + queue.name() + "': no element", react = std::move(react)](LogLevel, std::string_view line) {
+          if (reacted_ || line.find(name) == std::string_view::npos) return;
+          react();
+          reacted_ = true;
+        });
+  }
+  // Puts until the queue is full, then waits: a thread that has put so often in a row is the turn's favourite.
+  static std::future<Result<void>> fill(const Queue& queue) {
+    return later([&queue]() -> Result<void> {
+      while (true) HEADPOND_TRY(queue.enqueue(number(1)));
+    });
+  }
+
+  std::atomic<bool> reacted_ = false;
+};
+
+TEST_F(Sinks, MayCloseAFullQueue) {
+  for (const int64_t capacity : {1, 64}) {
+    const FIFOQueue queue = watched("pond", capacity);
+    reacted_ = false;
+    at_report(queue, [&] { EXPECT_TRUE(queue.close(true)); });
+    auto put = fill(queue);
+    EXPECT_FAILS(ErrorKind::Cancelled, put.get());
+    EXPECT_EQ(std::ssize(drain(queue)), capacity);
+    EXPECT_FAILS(ErrorKind::OutOfRange, queue.dequeue());
+  }
+}
+
+TEST_F(Sinks, MayCloseAnEmptyQueueOrStopTheCoordinator) {
+  const FIFOQueue queue = watched("pond");
+  Coordinator coordinator;
+  const std::stop_callback on_stop(coordinator.stop_token(), [&] { EXPECT_TRUE(queue.close(true)); });
+  at_report(queue, [&] { (void)coordinator.request_stop(Error(ErrorKind::DataLoss, "starved")); });
+  EXPECT_FAILS(ErrorKind::OutOfRange, queue.dequeue());
+  EXPECT_FAILS(ErrorKind::DataLoss, coordinator.join());
+}
+
+TEST_F(Sinks, MayFillAnEmptyQueueAndEmptyAFullOne) {
+  const FIFOQueue queue = watched("pond");
+  at_report(queue, [&] { EXPECT_TRUE(queue.enqueue(number(7))); });
+  EXPECT_EQ(value(*queue.dequeue()), 7);
+  EXPECT_TRUE(reacted_);
+  reacted_ = false;
+  at_report(queue, [&] { EXPECT_EQ(drain(queue).size(), 64U); });
+  auto put = fill(queue);
+  eventually([&] { return reacted_ && queue.stats().enqueued >= 128; });
+  ASSERT_TRUE(queue.close(true));
+  EXPECT_FAILS(ErrorKind::Cancelled, put.get());
+}
+
+TEST_F(Sinks, AreRefusedWhatWouldWaitForTheCallThatReports) {
+  const FIFOQueue queue = watched("pond");
+  constexpr const char* kWhy = "is called from within the log's report";
+  at_report(queue, [&] {
+    EXPECT_FAILS_WITH(ErrorKind::FailedPrecondition, kWhy, queue.enqueue(number(2)));
+    EXPECT_FAILS_WITH(ErrorKind::FailedPrecondition, kWhy, queue.close());
+    EXPECT_FAILS(ErrorKind::DeadlineExceeded, queue.try_enqueue(number(2)));
+  });
+  auto put = fill(queue);
+  eventually([&] { return reacted_.load(); });
+  // The call that waits has its turn still: what comes behind it waits in line.
+  EXPECT_FAILS(ErrorKind::DeadlineExceeded, queue.try_enqueue(number(3)));
+  EXPECT_EQ(values(*queue.dequeue_many(100)), std::vector<int64_t>(100, 1));
+  ASSERT_TRUE(queue.close(true));
+  EXPECT_FAILS(ErrorKind::Cancelled, put.get());
+}
+
+TEST_F(Sinks, ADequeueThatReportsIsNotWaitedForEither) {
+  const FIFOQueue queue = watched("pond");
+  at_report(queue, [&] {
+    EXPECT_FAILS(ErrorKind::FailedPrecondition, queue.dequeue());
+    EXPECT_FAILS(ErrorKind::DeadlineExceeded, queue.try_dequeue());
+    EXPECT_TRUE(queue.close());
+  });
+  EXPECT_FAILS(ErrorKind::OutOfRange, queue.dequeue());
+  EXPECT_TRUE(reacted_);
+}
+
+// The full queue's own report waits for the log meanwhile, with the turn that a close would wait for.
+TEST_F(Sinks, MayCloseAnotherQueueThatIsAboutToReport) {
+  const FIFOQueue full = watched("full");
+  const FIFOQueue empty = watched("empty");
+  at_report(empty, [&] {
+    std::this_thread::sleep_for(5 * kShort);
+    EXPECT_TRUE(full.close(true));
+    EXPECT_TRUE(empty.close(true));
+  });
+  auto taken = later([&] { return empty.dequeue(); });
+  until_waiting(empty, 0, 1);
+  auto put = fill(full);
+  EXPECT_FAILS(ErrorKind::Cancelled, put.get());
+  EXPECT_FAILS(ErrorKind::OutOfRange, taken.get());
+}
+
+// The report comes before the verdict that nobody is left to fill the queue.
+TEST_F(Sinks, MayDoWhatTheProducersOfAnAbandonedQueueDidNot) {
+  for (const bool closes : {false, true}) {
+    const FIFOQueue queue = watched("pond");
+    Coordinator coordinator;
+    QueueRunner(queue, {[](const std::stop_token&) -> Result<void> { return fail(ErrorKind::OutOfRange, "end"); }},
+                {.close_op = [] { return Result<void>(); }})
+        .start(coordinator);
+    ASSERT_TRUE(coordinator.join());
+    reacted_ = false;
+    at_report(queue, [&] { EXPECT_TRUE(closes ? queue.close(true) : queue.try_enqueue(number(7))); });
+    const Result<Element> taken = queue.dequeue();
+    ASSERT_EQ(taken.has_value(), !closes);
+    if (closes) {
+      EXPECT_EQ(taken.error().kind(), ErrorKind::OutOfRange);
+    } else {
+      EXPECT_EQ(value(*taken), 7);
+    }
+    EXPECT_TRUE(reacted_);
+  }
+}
+
+// Also while the reporter's element is there already.
+TEST_F(Sinks, ACallWithoutPatienceDoesNotWaitForAReport) {
+  const FIFOQueue queue = watched("pond");
+  std::latch is_reporting(1), is_tried(1);
+  at_report(queue, [&] {
+    is_reporting.count_down();
+    is_tried.wait();
+  });
+  auto taken = later([&] { return queue.dequeue(); });
+  is_reporting.wait();
+  ASSERT_TRUE(queue.enqueue(number(1)));
+  EXPECT_FAILS(ErrorKind::DeadlineExceeded, queue.try_dequeue());
+  is_tried.count_down();
+  EXPECT_EQ(value(*taken.get()), 1);
+}
+
+}  // namespace
+}  // namespace headpond::internal

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "headpond/base/random.h"
+#include "headpond/queue/queue_test_internal.h"
+#include "headpond/queue/sync/gate_test_internal.h"
+
+namespace headpond::internal {
+namespace {
+
+using Gates = QueueTest;
+
+const Wait kSoon{.timeout = milliseconds(2)};
+
+TEST_F(Gates, CountsRoomAndWhatCanBeTaken) {
+  Gate gate(2, 0);
+  EXPECT_EQ(gate.room(), 2);
+  EXPECT_EQ(put(gate), WaitResult::go);
+  EXPECT_EQ(put(gate), WaitResult::go);
+  EXPECT_EQ(put(gate, kNow), WaitResult::timed_out);
+  EXPECT_EQ(put(gate, kSoon), WaitResult::timed_out);
+  EXPECT_EQ(gate.obtainable(), 2);
+  EXPECT_EQ(take(gate), WaitResult::go);
+  EXPECT_EQ(put(gate, kNow), WaitResult::go);
+  EXPECT_EQ(gate.put_count(), 3);
+  EXPECT_EQ(gate.take_count(), 1);
+}
+
+TEST_F(Gates, AnOpenGateKeepsItsMinimumAndAClosedOneGivesIt) {
+  Gate gate(4, 2);
+  EXPECT_EQ(put(gate), WaitResult::go);
+  EXPECT_EQ(put(gate), WaitResult::go);
+  EXPECT_EQ(take(gate, kNow), WaitResult::timed_out);
+  EXPECT_EQ(put(gate), WaitResult::go);
+  EXPECT_EQ(take(gate, kNow), WaitResult::go);
+  EXPECT_EQ(take(gate, kNow), WaitResult::timed_out);
+  auto waits = later([&] { return take(gate); });
+  eventually([&] { return gate.waiting_takes() == 1; });
+  EXPECT_TRUE(gate.close());
+  EXPECT_EQ(waits.get(), WaitResult::go);
+  EXPECT_EQ(take(gate), WaitResult::go);
+  EXPECT_EQ(take(gate), WaitResult::closed);
+}
+
+TEST_F(Gates, GivingBackMakesRoomNegativeUntilItIsTakenAgain) {
+  Gate gate(2, 0);
+  WaitContext context(kNow);
+  ASSERT_EQ(put(gate), WaitResult::go);
+  ASSERT_EQ(put(gate), WaitResult::go);
+  ASSERT_EQ(gate.begin_take(context), WaitResult::go);
+  gate.commit_take(2);
+  ASSERT_EQ(put(gate, kNow), WaitResult::go);
+  gate.give_back(2);
+  gate.end_take();
+  EXPECT_EQ(gate.room(), -1);
+  EXPECT_EQ(put(gate, kNow), WaitResult::timed_out);
+  EXPECT_EQ(take(gate, kNow), WaitResult::go);
+  EXPECT_EQ(put(gate, kNow), WaitResult::timed_out);
+  EXPECT_EQ(take(gate, kNow), WaitResult::go);
+  EXPECT_EQ(put(gate, kNow), WaitResult::go);
+}
+
+TEST_F(Gates, ClosingTellsWhoWasFirst) {
+  Gate gate(1, 0);
+  EXPECT_FALSE(gate.refuses_puts());
+  EXPECT_TRUE(gate.close());
+  EXPECT_FALSE(gate.close());
+  EXPECT_TRUE(gate.is_closed());
+  EXPECT_EQ(put(gate), WaitResult::closed);
+  EXPECT_EQ(put(gate, kNow), WaitResult::closed);
+  gate.close_and_cancel();
+  EXPECT_EQ(take(gate), WaitResult::closed);
+}
+
+TEST_F(Gates, CancelEndsAPutThatWaitsAndThoseInLine) {
+  Gate gate(1, 0);
+  ASSERT_EQ(put(gate), WaitResult::go);
+  std::vector<std::future<WaitResult>> waiting;
+  for (int i = 0; i < 4; ++i) waiting.push_back(later([&] { return put(gate); }));
+  eventually([&] { return gate.waiting_puts() == 4; });
+  gate.close_and_cancel();
+  for (auto& each : waiting) EXPECT_EQ(each.get(), WaitResult::cancelled);
+  EXPECT_EQ(take(gate), WaitResult::go);
+  EXPECT_EQ(take(gate), WaitResult::closed);
+}
+
+TEST_F(Gates, WaitsAreCountedWithTheirTime) {
+  eventually([] {  // Unless the system lets it run too late to wait for long.
+    Gate gate(1, 0);
+    auto waits = later([&] { return take(gate); });
+    eventually([&] { return gate.waiting_takes() == 1; });
+    std::this_thread::sleep_for(milliseconds(2));
+    EXPECT_EQ(put(gate), WaitResult::go);
+    EXPECT_EQ(waits.get(), WaitResult::go);
+    EXPECT_EQ(gate.put_waits().count(), 0);
+    return gate.take_waits().count() == 1 && gate.take_waits().total_ns() >= 1'000'000;
+  });
+}
+
+// Each side must see at once what the other did, or sleep and be woken: many sleeps, with timeouts and stops between.
+TEST_F(Gates, NoWakeIsLostBetweenTwoSidesThatSleep) {
+  for (const int64_t capacity : {1, 3}) {
+    Gate gate(capacity, 0);
+    constexpr int64_t kCount = 2000;
+    auto putter = later([&] {
+      headpond::Random random(1);
+      for (int64_t done = 0; done < kCount;) {
+        const Wait wait{.timeout = random.below(4) == 0 ? std::chrono::nanoseconds(random.below(60'000)) : kForever};
+        done += put(gate, wait) == WaitResult::go ? 1 : 0;
+        if (random.below(50) == 0) std::this_thread::sleep_for(std::chrono::microseconds(80));
+      }
+    });
+    headpond::Random random(2);
+    for (int64_t done = 0; done < kCount;) {
+      std::stop_source stop;
+      std::jthread stopper;
+      if (random.below(100) == 0) stopper = std::jthread([&stop] { stop.request_stop(); });
+      done += take(gate, {.stop = stop.get_token()}) == WaitResult::go ? 1 : 0;
+      if (random.below(50) == 0) std::this_thread::sleep_for(std::chrono::microseconds(80));
+    }
+    putter.get();
+    EXPECT_EQ(gate.put_count(), gate.take_count());
+  }
+}
+
+// The gate's way to sleep, alone: park, fence, look again, sleep.
+class Sleeper {
+ public:
+  void post() {
+    position_.fetch_add(1, std::memory_order_release);
+    asymmetric_fence::light();
+    if (parked_.load(std::memory_order_relaxed) && parked_.exchange(false)) signal_.raise();
+  }
+  // Returns false iff it slept although what it waited for had come.
+  bool await(int64_t target, uint64_t delay) {
+    constexpr int64_t kLong = 30'000'000'000;
+    while (position_.load(std::memory_order_acquire) < target) {
+      // Lets the other side in, by chance and, on one CPU, by request.
+      for (; delay > 0; --delay) spin_pause();
+      std::this_thread::yield();
+      signal_.reset();
+      parked_.store(true, std::memory_order_relaxed);
+      asymmetric_fence::heavy();
+      if (position_.load(std::memory_order_acquire) >= target) return true;
+      if (!signal_.wait(now_ns() + kLong) && position_.load(std::memory_order_acquire) >= target) return false;
+    }
+    return true;
+  }
+
+ private:
+  std::atomic<int64_t> position_ = 0;
+  std::atomic<bool> parked_ = false;
+  Signal signal_;
+};
+
+int64_t rounds_until_a_wake_is_lost(int64_t most) {
+  Sleeper sleeper;
+  std::atomic<int64_t> asked = 0;
+  std::thread poster([&] {
+    headpond::Random random(4);
+    for (int64_t posted = 0; posted < most; ++posted) {
+      while (asked.load(std::memory_order_acquire) <= posted) std::this_thread::yield();
+      for (uint64_t delay = random.below(400); delay > 0; --delay) spin_pause();
+      sleeper.post();
+    }
+  });
+  headpond::Random random(5);
+  int64_t round = 0;
+  for (bool awake = true; round < most && awake; ++round) {
+    asked.store(round + 1, std::memory_order_release);
+    awake = sleeper.await(round + 1, random.below(400));
+  }
+  asked.store(most, std::memory_order_release);
+  poster.join();
+  return round;
+}
+
+TEST_F(Gates, ASleeperThatLooksAgainLosesNoWake) { EXPECT_EQ(rounds_until_a_wake_is_lost(3000), 3000); }
+
+}  // namespace
+}  // namespace headpond::internal

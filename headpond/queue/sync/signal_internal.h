@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a thread waits: it spins for about one wake time, then sleeps in the kernel; and a fence whose whole cost lies
+// with the side that is about to sleep.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "headpond/base/stats.h"
+#include "headpond/queue/sync/wait_host_internal.h"
+#include "headpond/queue/wait.h"
+
+namespace headpond {
+
+/// A flag that one thread waits for. raise() may be called by any thread, wait() and reset() by the waiter alone.
+class Signal {
+ public:
+  void reset() { word_.store(kIdle, std::memory_order_relaxed); }
+  bool is_raised() const { return word_.load(std::memory_order_acquire) == kRaised; }
+  /// Wakes the waiter iff it sleeps. After its first access to the flag it touches nothing but the address: the waiter
+  /// may be gone by then.
+  void raise();
+  /// Sleeps until raised; returns false iff `deadline` (now_ns() terms) passed first.
+  bool wait(int64_t deadline);
+
+ private:
+  enum State : uint32_t { kIdle, kRaised, kAsleep };
+  std::atomic<uint32_t> word_ = kIdle;
+};
+
+/// A Wait with its deadline. The deadline is computed when it is first needed, so a call that does not wait reads no
+/// clock. It lives as long as the call, and a call that waits keeps its host alive as long.
+class WaitContext {
+ public:
+  explicit WaitContext(const Wait& wait, WaitHost* host = nullptr, Verb verb = Verb::enqueue)
+      : wait_(wait), host_(host), verb_(verb) {}
+  ~WaitContext() {
+    if ((marks_ & kHolds) != 0) [[unlikely]]
+      host_->end_wait();
+  }
+  WaitContext(const WaitContext&) = delete;
+  WaitContext& operator=(const WaitContext&) = delete;
+  /// To be called before others can see that the call waits: they may then destroy the last handle of its host. Returns
+  /// false iff the call must give up at once.
+  bool begin_wait() {
+    if (host_ == nullptr || (marks_ & kHolds) != 0) return true;
+    if (!host_->begin_wait(verb_)) return false;
+    marks_ |= kHolds;
+    return true;
+  }
+  /// The time of each wait counts, the call itself once.
+  void count_wait(WaitCell& waits, int64_t waited_ns) {
+    waits.add(waited_ns, (marks_ & kCounted) == 0);
+    marks_ |= kCounted;
+  }
+  /// As in WaitHost; without one, never.
+  int64_t alarm(Stall& stall, int64_t position) const {
+    return host_ == nullptr ? INT64_MAX : host_->alarm(stall, position);
+  }
+  bool look_into(Stall& stall, int64_t missing) const { return host_->look_into(stall, verb_, missing); }
+  bool is_none() const { return wait_.timeout.count() <= 0; }
+  bool stop_requested() const { return wait_.stop.stop_requested(); }
+  const std::stop_token& stop() const { return wait_.stop; }
+  /// With timeout 0: how long the call may wait for calls of others that are running.
+  int64_t deadline() {
+    constexpr auto kMoment = std::chrono::milliseconds(20);
+    if (deadline_ < 0 && wait_.timeout == kForever) deadline_ = INT64_MAX;
+    if (deadline_ < 0) deadline_ = deadline_ns(now_ns(), is_none() ? kMoment : wait_.timeout);
+    return deadline_;
+  }
+  /// Whether a call that waits again and again has waited, or worked, too long. Its first look fixes the deadline.
+  bool is_over() { return wait_.timeout != kForever && now_ns() >= deadline(); }
+
+ private:
+  static constexpr uint8_t kHolds = 1;    // The host is kept.
+  static constexpr uint8_t kCounted = 2;  // As one that waited.
+
+  const Wait& wait_;
+  WaitHost* const host_;
+  const Verb verb_;
+  uint8_t marks_ = 0;  // One store for both.
+  int64_t deadline_ = -1;
+};
+
+/// Two threads that each write one flag and then read the other's need a fence between the two on both sides. The side
+/// that runs often calls light(), the side that is about to sleep calls heavy(): one membarrier system call there makes
+/// a compiler barrier enough here. Where the system refuses it, both are full fences.
+namespace asymmetric_fence {
+extern const bool has_membarrier;
+void full();
+void heavy();
+inline void light() {
+  if (has_membarrier) {
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+  } else {
+    full();
+  }
+}
+}  // namespace asymmetric_fence
+
+/// The processor's hint that this thread spins.
+inline void spin_pause() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#endif
+}
+
+/// Spins until ready() or until about one wake time has passed; returns true iff ready. `same_cpu` says whether whoever
+/// is waited for ran last on this thread's only CPU: then spinning could only delay it.
+template <class Ready>
+bool spin_until(Ready&& ready, bool same_cpu);
+
+/// The mean time that a sleeping thread needed to run again in this process, in ns; starts at 10,000.
+int64_t wake_time_ns();
+/// The only CPU that the calling thread may use; -1 iff there are more.
+int only_cpu();
+int current_cpu();
+
+template <class Ready>
+bool spin_until(Ready&& ready, bool same_cpu) {
+  if (same_cpu) return ready();
+  const int64_t end = now_ns() + wake_time_ns();
+  do {
+    for (int i = 0; i < 8; ++i) {
+      if (ready()) return true;
+      spin_pause();
+    }
+  } while (now_ns() < end);
+  return ready();
+}
+
+}  // namespace headpond

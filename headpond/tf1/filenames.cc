@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headpond/tf1/filenames.h"
+
+#include <optional>
+#include <utility>
+
+#include "headpond/base/mutex.h"
+#include "headpond/io/file/glob.h"
+
+namespace headpond::tf1 {
+
+struct MatchedFilenames::State {
+  explicit State(std::vector<std::string> given) : patterns(std::move(given)) {}
+
+  const std::vector<std::string> patterns;
+  Mutex mu;
+  std::optional<std::vector<std::string>> files HEADPOND_GUARDED_BY(mu);
+};
+
+MatchedFilenames::MatchedFilenames(std::vector<std::string> patterns)
+    : state_(std::make_shared<State>(std::move(patterns))) {}
+
+Result<std::vector<std::string>> MatchedFilenames::value() const {
+  MutexLock lock(state_->mu);
+  if (!state_->files) {
+    auto files = expand_files(state_->patterns);
+    if (!files) return files;
+    state_->files = std::move(*files);
+  }
+  return *state_->files;
+}
+
+MatchedFilenames match_filenames_once(std::string pattern) {
+  return match_filenames_once(std::vector{std::move(pattern)});
+}
+
+MatchedFilenames match_filenames_once(std::vector<std::string> patterns) {
+  return MatchedFilenames(std::move(patterns));
+}
+
+}  // namespace headpond::tf1
