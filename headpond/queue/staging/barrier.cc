@@ -6,7 +6,7 @@
 
 #include "headpond/queue/shared_internal.h"
 #include "headpond/queue/store/components_internal.h"
-#include "headpond/queue/sync/lines_internal.h"
+#include "headpond/queue/sync/wait_queue_internal.h"
 
 namespace headpond {
 namespace internal {

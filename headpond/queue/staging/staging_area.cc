@@ -4,7 +4,7 @@
 #include <deque>
 
 #include "headpond/queue/staging/staging_internal.h"
-#include "headpond/queue/sync/lines_internal.h"
+#include "headpond/queue/sync/wait_queue_internal.h"
 
 namespace headpond {
 namespace internal {

@@ -12,8 +12,8 @@
 
 #include "headpond/base/stats.h"
 #include "headpond/base/thread.h"
+#include "headpond/queue/sync/biased_lock_internal.h"
 #include "headpond/queue/sync/signal_internal.h"
-#include "headpond/queue/sync/turn_internal.h"
 
 namespace headpond {
 

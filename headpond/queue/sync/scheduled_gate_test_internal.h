@@ -112,7 +112,7 @@ void heavy_of(std::string_view function) {
 #define HEADPOND_ROW_FOR_OWNER row_for_owner
 #define light() light_of(__func__)
 #define heavy() heavy_of(__func__)
+#include "headpond/queue/sync/biased_lock.cc"
 #include "headpond/queue/sync/gate.cc"
 #include "headpond/queue/sync/gate_test_internal.h"
 #include "headpond/queue/sync/owner_cell.cc"
-#include "headpond/queue/sync/turn.cc"

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "headpond/base/thread.h"
-#include "headpond/queue/sync/lines_internal.h"
+#include "headpond/queue/sync/wait_queue_internal.h"
 
 namespace headpond::internal {
 

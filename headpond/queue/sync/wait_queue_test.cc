@@ -4,7 +4,7 @@
 #include <stdexcept>
 
 #include "headpond/queue/queue_test_internal.h"
-#include "headpond/queue/sync/lines_internal.h"
+#include "headpond/queue/sync/wait_queue_internal.h"
 
 namespace headpond::internal {
 namespace {

@@ -4,7 +4,7 @@
 #include <thread>
 
 #include "headpond/queue/queue_test_internal.h"
-#include "headpond/queue/sync/turn_internal.h"
+#include "headpond/queue/sync/biased_lock_internal.h"
 
 namespace headpond::internal {
 namespace {

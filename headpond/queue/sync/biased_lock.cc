@@ -4,7 +4,7 @@
 #include <stop_token>
 
 #include "headpond/base/thread.h"
-#include "headpond/queue/sync/turn_internal.h"
+#include "headpond/queue/sync/biased_lock_internal.h"
 
 namespace headpond {
 

@@ -13,7 +13,7 @@
 
 #include "headpond/base/mutex.h"
 #include "headpond/base/status.h"
-#include "headpond/queue/sync/turn_internal.h"
+#include "headpond/queue/sync/biased_lock_internal.h"
 #include "headpond/queue/wait.h"
 
 namespace headpond::internal {
