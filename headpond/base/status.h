@@ -77,9 +77,13 @@ struct ErrorInResult : Error {
 /// which then holds for every function that returns a Result, lambdas included.
 template <class T>
 class [[nodiscard]] tl::expected<T, headpond::Error> : public tl::expected<T, headpond::internal::ErrorInResult> {
+  using Base = tl::expected<T, headpond::internal::ErrorInResult>;
+
  public:
   using error_type = headpond::Error;
   using tl::expected<T, headpond::internal::ErrorInResult>::expected;
+  /// What map() and the like of the base return.
+  expected(tl::expected<T, headpond::internal::ErrorInResult> mapped) : Base(std::move(mapped)) {}
 
   const headpond::Error& error() const& { return base().error(); }
   headpond::Error& error() & { return base().error(); }
@@ -102,7 +106,6 @@ class [[nodiscard]] tl::expected<T, headpond::Error> : public tl::expected<T, he
   }
 
  private:
-  using Base = tl::expected<T, headpond::internal::ErrorInResult>;
   const Base& base() const { return *this; }
   Base& base() { return *this; }
   void refuse_error() const {
