@@ -55,7 +55,7 @@
 #include "headpond/io/file/file.h"
 #include "headpond/io/file/file_writer.h"
 #include "headpond/io/file/glob.h"
-#include "headpond/io/file/held_file.h"
+#include "headpond/io/file/locked_file.h"
 #include "headpond/io/file/inflate.h"
 #include "headpond/io/file/labelled_folder.h"
 #include "headpond/io/file/mapped_file.h"

@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <tl/expected.hpp>
+#include <type_traits>
 #include <utility>
 
 namespace headpond {
@@ -37,12 +38,23 @@ class Error {
   Error() = default;  ///< No error.
   Error(ErrorKind kind, std::string message);
   Error(ErrorKind kind, std::string message, Error cause);
+  /// An error of the operating system. `os_error`: the errno of the call that failed.
+  static Error of_system(ErrorKind kind, std::string message, int os_error);
 
   explicit operator bool() const { return payload_ != nullptr; }  ///< True iff this is an error.
-  ErrorKind kind() const;                                         ///< REQUIRES: an error.
-  const std::string& message() const;                             ///< Empty iff no error.
-  const Error* cause() const;     ///< nullptr iff there is none; lives as long as this Error or a copy of it.
-  std::string to_string() const;  ///< "OutOfRange: text; caused by Unknown: text", or "no error".
+  /// True iff this is how a source says that it has no more: OutOfRange without a cause.
+  bool is_end() const;
+  ErrorKind kind() const;              ///< REQUIRES: an error.
+  const std::string& message() const;  ///< Empty iff no error.
+  const Error* cause() const;          ///< nullptr iff there is none; lives as long as this Error or a copy of it.
+  std::string to_string() const;       ///< "OutOfRange: text; caused by Unknown: text", or "no error".
+
+  /// The errno of this error, else of its first cause that has one, else 0.
+  int os_error() const;
+  /// True iff os_error() says that the system, not the data, failed, and that a later try may succeed: a network file
+  /// system that does not answer (ESTALE, ETIMEDOUT, ENOTCONN, ...), a device (EIO), no memory or descriptors. A policy
+  /// that skips damaged or missing data must not skip because of such an error.
+  bool is_transient() const;
 
  private:
   struct Payload;
@@ -51,8 +63,59 @@ class Error {
 
 std::ostream& operator<<(std::ostream& out, const Error& error);
 
-/// Where there is no memory for what data ask for, an Error says ResourceExhausted. For small pieces, as a name or an
-/// error's text, a call may throw std::bad_alloc instead; what it worked on is as after an Error of it.
+namespace internal {
+struct ErrorInResult : Error {
+  using Error::Error;
+  ErrorInResult() = default;
+  ErrorInResult(Error error) : Error(std::move(error)) {}
+};
+}  // namespace internal
+
+}  // namespace headpond
+
+/// What Result is: tl::expected of an Error, and no more. It is a class of its own so that it can be [[nodiscard]],
+/// which then holds for every function that returns a Result, lambdas included.
+template <class T>
+class [[nodiscard]] tl::expected<T, headpond::Error> : public tl::expected<T, headpond::internal::ErrorInResult> {
+ public:
+  using error_type = headpond::Error;
+  using tl::expected<T, headpond::internal::ErrorInResult>::expected;
+
+  const headpond::Error& error() const& { return base().error(); }
+  headpond::Error& error() & { return base().error(); }
+  headpond::Error&& error() && { return std::move(base().error()); }
+
+  template <class U = T>
+  const U& value() const& {
+    refuse_error();
+    return **this;
+  }
+  template <class U = T>
+  U& value() & {
+    refuse_error();
+    return **this;
+  }
+  template <class U = T>
+  U&& value() && {
+    refuse_error();
+    return *std::move(*this);
+  }
+
+ private:
+  using Base = tl::expected<T, headpond::internal::ErrorInResult>;
+  const Base& base() const { return *this; }
+  Base& base() { return *this; }
+  void refuse_error() const {
+    if (!*this) throw bad_expected_access<headpond::Error>(error());
+  }
+};
+
+namespace headpond {
+
+/// A value or an error: true iff there is a value. A call that returns one must be looked at; `(void)` says that its
+/// error does not matter. Where there is no memory for what data ask for, an Error says ResourceExhausted. For small
+/// pieces, as a name or an error's text, a call may throw std::bad_alloc instead; what it worked on is as after an
+/// Error of it.
 template <class T>
 using Result = tl::expected<T, Error>;
 
@@ -71,6 +134,14 @@ class Exception : public std::runtime_error {
  private:
   Error error_;
 };
+
+/// The value of a result. Throws Exception with its error iff it has one: for code that builds, as opposed to code that
+/// runs.
+template <class T>
+T value_or_throw(Result<T> result) {
+  if (!result) throw Exception(std::move(result).error());
+  if constexpr (!std::is_void_v<T>) return *std::move(result);
+}
 
 /// The exception that is being handled as an Error: Exception's own error; bad_alloc is ResourceExhausted, which
 /// takes no memory; anything else is Unknown with what(). REQUIRES: called inside a catch block.

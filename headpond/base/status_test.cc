@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <new>
 #include <sstream>
 
@@ -39,6 +40,13 @@ TEST(Error, TellsTheWholeChainOfCauses) {
 
 TEST(Error, AnEmptyCauseIsNoCause) { EXPECT_EQ(Error(ErrorKind::OutOfRange, "closed", Error()).cause(), nullptr); }
 
+TEST(Error, TheEndOfTheDataIsOutOfRangeWithoutACause) {
+  EXPECT_TRUE(Error(ErrorKind::OutOfRange, "end").is_end());
+  EXPECT_FALSE(Error(ErrorKind::OutOfRange, "end", Error(ErrorKind::DataLoss, "cut")).is_end());
+  EXPECT_FALSE(Error(ErrorKind::Cancelled, "stop").is_end());
+  EXPECT_FALSE(Error().is_end());
+}
+
 TEST(Error, EveryKindHasItsName) {
   EXPECT_EQ(to_string(ErrorKind::OutOfRange), "OutOfRange");
   EXPECT_EQ(to_string(ErrorKind::Unknown), "Unknown");
@@ -49,6 +57,40 @@ TEST(Result, FailConvertsToAnyResult) {
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().kind(), ErrorKind::Cancelled);
   EXPECT_EQ(half(3).error().message(), "odd");
+}
+
+static_assert(std::is_same_v<Result<int>, tl::expected<int, Error>>);
+static_assert(std::is_same_v<decltype(std::declval<Result<int>&>().error()), Error&>);
+static_assert(std::is_same_v<decltype(half(2).error()), Error&&>);
+
+// A bool can be made of a Result: a copy must not be.
+TEST(Result, IsCopiedMovedAndAssignedAsAWhole) {
+  Result<bool> no = false;
+  const Result<bool> of_no = no;
+  Result<bool> copy{no}, moved(std::move(copy)), assigned = true;
+  assigned = moved;
+  EXPECT_TRUE(of_no && !*of_no && moved && !*moved && assigned && !*assigned);
+  Result<bool> bad = fail(ErrorKind::DataLoss, "cut");
+  Result<bool> also_bad = bad;
+  EXPECT_FALSE(also_bad);
+  also_bad = true;
+  EXPECT_TRUE(also_bad && *also_bad);
+  EXPECT_EQ(Result<int64_t>(half(4)).value(), 2);
+  EXPECT_EQ(Result<int64_t>(half(3)).error().message(), "odd");
+}
+
+TEST(Result, ValueOfAnErrorThrowsTheErrorThatItHolds) {
+  EXPECT_THROW((void)half(3).value(), tl::bad_expected_access<Error>);
+  EXPECT_EQ(value_or_throw(half(4)), 2);
+  value_or_throw(Result<void>());
+  EXPECT_EQ(*value_or_throw(Result<std::unique_ptr<int>>(std::make_unique<int>(5))), 5);
+  try {
+    value_or_throw(half(3));
+    FAIL();
+  } catch (const Exception& thrown) {
+    EXPECT_EQ(thrown.error().message(), "odd");
+  }
+  EXPECT_THROW(value_or_throw(Result<void>(fail(ErrorKind::Cancelled, "stop"))), Exception);
 }
 
 TEST(Result, TryReturnsTheFirstError) {
@@ -77,6 +119,32 @@ TEST(Exception, BecomesAnErrorInACatchBlock) {
   EXPECT_EQ(caught(std::bad_alloc()).kind(), ErrorKind::ResourceExhausted);
   EXPECT_EQ(caught(std::runtime_error("mine")).to_string(), "Unknown: mine");
   EXPECT_EQ(caught(7).kind(), ErrorKind::Unknown);
+}
+
+TEST(Error, KnowsTheErrnoOfItsFirstCauseThatHasOne) {
+  const Error inner = Error::of_system(ErrorKind::FailedPrecondition, "cannot read /a", ESTALE);
+  const Error outer(ErrorKind::FailedPrecondition, "record 3", Error(ErrorKind::FailedPrecondition, "/a", inner));
+  EXPECT_EQ(inner.os_error(), ESTALE);
+  EXPECT_EQ(outer.os_error(), ESTALE);
+  EXPECT_EQ(outer.to_string(),
+            "FailedPrecondition: record 3; caused by FailedPrecondition: /a; caused by FailedPrecondition: cannot read "
+            "/a");
+  EXPECT_EQ(Error(ErrorKind::DataLoss, "cut").os_error(), 0);
+  EXPECT_EQ(Error().os_error(), 0);
+}
+
+TEST(Error, IsTransientIffTheSystemFailedAndMaySucceedLater) {
+  const auto is_transient = [](int number) {
+    return Error(ErrorKind::Unknown, "outer", Error::of_system(ErrorKind::Unknown, "inner", number)).is_transient();
+  };
+  for (const int number : {ESTALE, ETIMEDOUT, ENOTCONN, EIO, EINTR, EAGAIN, ECONNRESET, EHOSTDOWN, EMFILE, ENOMEM}) {
+    EXPECT_TRUE(is_transient(number)) << number;
+  }
+  for (const int number : {ENOENT, ENOTDIR, EACCES, EPERM, EISDIR, EROFS, ENOSPC, EINVAL}) {
+    EXPECT_FALSE(is_transient(number)) << number;
+  }
+  EXPECT_FALSE(Error(ErrorKind::DataLoss, "damaged").is_transient());
+  EXPECT_FALSE(Error().is_transient());
 }
 
 }  // namespace

@@ -19,13 +19,15 @@
 namespace headpond {
 
 struct QueueOptions {
-  int64_t capacity;                     ///< In elements; below 0: unbounded; 0 is refused.
+  int64_t capacity;                     ///< In elements; kUnbounded: none; 0 is refused.
   std::vector<DType> dtypes;            ///< One per component; at least one.
   std::vector<Shape> shapes = {};       ///< None, or one per component; needed by dequeue_many and dequeue_up_to.
   std::vector<std::string> names = {};  ///< None, or one per component; then elements are named.
   std::string name = "";                ///< For texts, charts and traces; "": `default_name`, numbered.
   std::string shared_name = "";         ///< Queues of one shared name are one queue; all but the name must agree.
-  int64_t memory_limit = -1;            ///< Bytes; less than min_after_dequeue elements and one is refused. < 0: none.
+  /// Bytes of payload inside; an enqueue waits while its element does not fit, as it waits for the capacity. Refused if
+  /// it is less than min_after_dequeue elements and one; an element that is larger alone is ResourceExhausted.
+  int64_t memory_limit = kUnbounded;
   /// When elements have not flowed for so long while a call waits, one line in the log says who waits for what, and
   /// what the runners' producers are doing; a dequeue whose producers have all ended, and closed nothing, ends then as
   /// FailedPrecondition. {} switches both off. A log sink that hears it is inside the call that waits: see log.h.
@@ -46,7 +48,7 @@ struct QueueStats {
   int64_t enqueue_wait_ns;   ///< The time they waited. Large beside the run's length: the queue is full, which is good.
   int64_t dequeue_waits;     ///< Calls that found too little and waited, or in line behind one that did.
   int64_t dequeue_wait_ns;   ///< The time they waited, added up: what the training steps lost. Near 0: fed.
-  int64_t capacity;          ///< Below 0: unbounded.
+  int64_t capacity;          ///< kUnbounded: none; less than the queue's where the memory limit allows fewer.
   int64_t min_after_dequeue;  ///< 0 unless a RandomShuffleQueue.
   int64_t size;
 };
@@ -120,14 +122,14 @@ class Queue::Iterator {
   using value_type = Element;
   using difference_type = std::ptrdiff_t;
   explicit Iterator(Queue queue) : queue_(std::move(queue)) { ++*this; }
-  Element& operator*() { return *element_; }
+  Element& operator*() const { return *element_; }  ///< May be moved from.
   Iterator& operator++();
   void operator++(int) { ++*this; }
   bool operator==(std::default_sentinel_t) const { return !element_; }
 
  private:
   Queue queue_;
-  std::optional<Element> element_;
+  mutable std::optional<Element> element_;
 };
 
 /// First in, first out, in the order in which enqueues complete.

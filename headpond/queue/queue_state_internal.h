@@ -77,29 +77,33 @@ class QueueState : public WaitHost, public std::enable_shared_from_this<QueueSta
   bool look_into(Stall& stall, Verb verb, int64_t missing) noexcept override;
 
  private:
-  struct PutTurn;
-  struct TakeTurn;
+  struct PutLock;
+  struct TakeLock;
   /// What was taken for a batch, packed, and the elements themselves where the batch is made of elements.
   struct Taken {
     std::vector<std::byte> packed;
     std::vector<Element> elements;
   };
-  void put(Element&& element, PutTurn& turn);
-  int64_t inside(const TakeTurn& turn);
-  void take(TakeTurn& turn, Element& element);
-  Pass put_many(const Element& rows, int64_t count, Patience& patience);
-  void put_rows(const Element& rows, int64_t first, int64_t end, PutTurn& turn);
-  bool take_rows(int64_t n, TakeTurn& turn, Patience& patience, Element& batch);
-  Pass collect(int64_t n, bool or_fewer, TakeTurn& turn, Patience& patience, Taken& taken, Element& batch);
-  void take_run(TakeTurn& turn, int64_t count, std::vector<std::byte>& taken);
-  Pass take_many(int64_t n, TakeTurn& turn, Patience& patience, std::vector<std::byte>& taken);
-  Pass take_at_once(int64_t n, bool or_fewer, TakeTurn& turn, Patience& patience, std::vector<std::byte>& taken);
+  void put(Element&& element, PutLock& lock);
+  int64_t inside(const TakeLock& lock);
+  void take(TakeLock& lock, Element& element);
+  WaitResult await_bytes(int64_t bytes, WaitContext& context);
+  WaitResult put_sized(const Element& rows, int64_t row, PutLock& lock, WaitContext& context);
+  WaitResult put_many(const Element& rows, int64_t count, WaitContext& context);
+  void put_rows(const Element& rows, int64_t first, int64_t end, PutLock& lock);
+  bool take_rows(int64_t n, TakeLock& lock, WaitContext& context, Element& batch);
+  WaitResult collect(int64_t n, bool or_fewer, TakeLock& lock, WaitContext& context, Taken& taken, Element& batch);
+  void take_run(TakeLock& lock, int64_t count, std::vector<std::byte>& taken);
+  WaitResult take_many(int64_t n, TakeLock& lock, WaitContext& context, std::vector<std::byte>& taken);
+  WaitResult take_at_once(int64_t n, bool or_fewer, TakeLock& lock, WaitContext& context,
+                          std::vector<std::byte>& taken);
   Element batch_for(Taken& taken) const;
   void trace_taken() const;
   Result<Element> take_batch(int64_t n, bool or_fewer, const Wait& wait);
   void fill(Element& batch, const Taken& taken) const;
-  Error put_error(Pass pass, const Wait& wait) const;
-  Error take_error(Pass pass, int64_t requested, const Wait& wait) const HEADPOND_EXCLUDES(failure_mu_);
+  Error put_error(WaitResult waited, const Wait& wait) const;
+  Error too_large(int64_t bytes) const;
+  Error take_error(WaitResult waited, int64_t requested, const Wait& wait) const HEADPOND_EXCLUDES(failure_mu_);
   Error abandoned_error() const;
   std::unique_ptr<const std::string> check_fill() noexcept;
   std::string stall_report(const Stall& stall, Verb verb, int64_t missing, int64_t now) const;
@@ -112,13 +116,17 @@ class QueueState : public WaitHost, public std::enable_shared_from_this<QueueSta
   const uint64_t id_;
   const Components components_;
   const Packing packing_;
+  const int64_t places_;      // The capacity, or what the memory limit allows of elements of one size.
+  const int64_t byte_limit_;  // Of elements that differ in size; kUnbounded: none.
   SpanName put_span_;
   SpanName take_span_;
 
   Gate gate_;
-  FillCheck fill_check_;              // Under the put turn.
-  Slots slots_;                       // Written under the put turn, read under the take turn.
-  std::unique_ptr<TakeOrder> order_;  // Under the take turn.
+  int64_t bytes_in_ = 0;                // Payload that was put, under the put lock. Counted if there is a byte_limit_.
+  std::atomic<int64_t> bytes_out_ = 0;  // Payload that was taken. Written under the take lock.
+  FillCheck fill_check_;                // Under the put lock.
+  Slots slots_;                         // Written under the put lock, read under the take lock.
+  std::unique_ptr<TakeOrder> order_;    // Under the take lock.
 
   Producers producers_;
   mutable Mutex failure_mu_;  // Taken so seldom that a fork() does not find it taken, as it might find mu_.

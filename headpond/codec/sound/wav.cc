@@ -163,7 +163,7 @@ Result<Wav> decode_wav(std::span<const std::byte> file, const WavOptions& option
   Tensor samples = Tensor::empty(f32, {cut->frames, cut->channels});
   convert(*info, *find_form(info->code, info->bits), cut->bytes, cut->channels,
           {samples.mutable_data(), cut->place_bytes});
-  return Wav{std::move(samples), info->rate, info->is_cut};
+  return Wav{std::move(samples), info->rate, info->is_truncated};
 } catch (const std::exception&) {
   return fail_caught(name);
 }

@@ -34,11 +34,11 @@ struct WavInfo {
   int32_t rate = 0;      ///< Frames a second; > 0. Above 768,000 it is logged as a warning, once.
   int32_t channels = 0;  ///< 1 to max_channels.
   int64_t frames = 0;
-  uint64_t data_offset = 0;  ///< Where the first frame begins.
-  int32_t frame_bytes = 0;   ///< From one frame to the next.
-  uint16_t code = 0;         ///< The format: 1 is PCM. An extensible header's is that of its GUID.
-  uint16_t bits = 0;         ///< Of one value.
-  bool is_cut = false;       ///< Lenient only: frames, or a part of one, are missing at the end.
+  uint64_t data_offset = 0;   ///< Where the first frame begins.
+  int32_t frame_bytes = 0;    ///< From one frame to the next.
+  uint16_t code = 0;          ///< The format: 1 is PCM. An extensible header's is that of its GUID.
+  uint16_t bits = 0;          ///< Of one value.
+  bool is_truncated = false;  ///< Lenient only: frames, or a part of one, are missing at the end.
 
   friend bool operator==(const WavInfo&, const WavInfo&) = default;
 };
@@ -58,7 +58,7 @@ Result<WavInfo> wav_info(std::span<const std::byte> head, uint64_t file_bytes, c
 struct Wav {
   Tensor samples;  ///< f32 [frames, channels] in [-1, 1]: a 16-bit value / 32768.
   int32_t rate = 0;
-  bool is_cut = false;
+  bool is_truncated = false;
 };
 
 /// Decodes a whole file. Errors are those of wav_info; InvalidArgument iff an option is out of its range, or

@@ -181,7 +181,7 @@ class Parser {
     if (*endless && options_.lenient) chunk.size = left;
     if (chunk.size > left) {
       if (!options_.lenient) return beyond(chunk);
-      info_.is_cut = true;
+      info_.is_truncated = true;
       chunk.size = left;
     }
     const uint64_t rest = chunk.size % static_cast<uint64_t>(info_.frame_bytes);
@@ -190,7 +190,7 @@ class Parser {
         return invalid(fmt::format("{} has {} bytes: no whole number of frames of {} bytes", shown(chunk), chunk.size,
                                    info_.frame_bytes));
       }
-      info_.is_cut = true;
+      info_.is_truncated = true;
     }
     info_.frames = static_cast<int64_t>(chunk.size / static_cast<uint64_t>(info_.frame_bytes));
     info_.data_offset = chunk.body;

@@ -21,7 +21,7 @@ class StreamNode final : public Node {
     return RecordReader::open(paths_[static_cast<size_t>(file)], options_);
   }
   bool leaves_out(const Error& error) const {
-    return options_.on_damage == OnDamage::skip &&
+    return options_.on_damage == OnDamage::skip && !error.is_transient() &&
            (error.kind() == ErrorKind::NotFound || error.kind() == ErrorKind::FailedPrecondition);
   }
   Provenance provenance(int64_t file, uint64_t record) const {

@@ -126,8 +126,8 @@ void leave_out_lost(const std::string& op, std::vector<std::string>& paths) {
     const auto file = MappedFile::open(path);
     if (file) return false;
     last = file.error();
-    // Else it is there, and cannot be opened just now.
-    if (last.kind() != ErrorKind::NotFound && last.kind() != ErrorKind::FailedPrecondition) throw Exception(last);
+    const bool is_lost = last.kind() == ErrorKind::NotFound || last.kind() == ErrorKind::FailedPrecondition;
+    if (!is_lost || last.is_transient()) throw Exception(last);
     log(LogLevel::warning, fmt::format("{} leaves out a file: {}", op, last.message()));
     return true;
   });

@@ -19,7 +19,7 @@ namespace headpond {
 
 class FileWriter::State {
  public:
-  State(internal::Descriptor file, std::string path) : file_(std::move(file)), path_(std::move(path)) {}
+  State(internal::UniqueFd file, std::string path) : file_(std::move(file)), path_(std::move(path)) {}
 
   Result<void> write(std::span<const std::byte> bytes) try {
     constexpr size_t kGatheredBytes = 64 * 1024;
@@ -52,7 +52,7 @@ class FileWriter::State {
     return result;
   }
 
-  internal::Descriptor file_;
+  internal::UniqueFd file_;
   const std::string path_;
   std::vector<std::byte> gathered_;
   Error error_;

@@ -17,16 +17,16 @@
 namespace headpond::internal {
 
 /// Owns an open file descriptor.
-class Descriptor {
+class UniqueFd {
  public:
-  Descriptor() = default;
-  explicit Descriptor(int fd) : fd_(fd) {}
-  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Descriptor& operator=(Descriptor&& other) noexcept {
+  UniqueFd() = default;
+  explicit UniqueFd(int fd) : fd_(fd) {}
+  UniqueFd(UniqueFd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  UniqueFd& operator=(UniqueFd&& other) noexcept {
     std::swap(fd_, other.fd_);
     return *this;
   }
-  ~Descriptor();
+  ~UniqueFd();
 
   int get() const { return fd_; }
   explicit operator bool() const { return fd_ >= 0; }
@@ -39,11 +39,11 @@ class Descriptor {
 /// "cannot open /x: No such file or directory (ENOENT)"; the kind follows from the error number.
 Error system_error(std::string_view action, const std::string& path, int error_number);
 
-Result<Descriptor> open_file(const std::string& path, int flags);
+Result<UniqueFd> open_file(const std::string& path, int flags);
 /// A descriptor of its own for what `fd` reads; `name` is for the error.
-Result<Descriptor> duplicate(int fd, const std::string& name);
+Result<UniqueFd> duplicate(int fd, const std::string& name);
 /// Bytes of the regular file behind `file`. FailedPrecondition iff it is a folder or anything else.
-Result<uint64_t> regular_file_size(const Descriptor& file, const std::string& path);
+Result<uint64_t> regular_file_size(const UniqueFd& file, const std::string& path);
 /// What the system says of a file.
 struct FileFacts {
   uint64_t device = 0, inode = 0;  ///< Which file it is, whatever its name.
@@ -52,21 +52,21 @@ struct FileFacts {
   bool is_stream = false;  ///< A pipe, a socket or a character device: has no size.
   bool is_same_file(const FileFacts& other) const { return device == other.device && inode == other.inode; }
 };
-Result<FileFacts> examine(const Descriptor& file, const std::string& path);
+Result<FileFacts> examine(const UniqueFd& file, const std::string& path);
 Result<FileFacts> examine_path(const std::string& path);
 /// The first `size` bytes of the file in memory, to be read only; no bytes for 0. The caller calls munmap.
-Result<std::span<const std::byte>> map_file(const Descriptor& file, uint64_t size, const std::string& path);
+Result<std::span<const std::byte>> map_file(const UniqueFd& file, uint64_t size, const std::string& path);
 /// As read(2): 0 iff at the end.
-Result<size_t> read_some(const Descriptor& file, std::span<std::byte> to, const std::string& path);
+Result<size_t> read_some(const UniqueFd& file, std::span<std::byte> to, const std::string& path);
 /// The next read_some begins at `offset`.
-Result<void> seek_to(const Descriptor& file, uint64_t offset, const std::string& path);
-Result<void> write_all(const Descriptor& file, std::span<const std::byte> from, const std::string& path);
-Result<void> truncate_file(const Descriptor& file, uint64_t size, const std::string& path);
-Result<void> sync_file(const Descriptor& file, const std::string& path);
+Result<void> seek_to(const UniqueFd& file, uint64_t offset, const std::string& path);
+Result<void> write_all(const UniqueFd& file, std::span<const std::byte> from, const std::string& path);
+Result<void> truncate_file(const UniqueFd& file, uint64_t size, const std::string& path);
+Result<void> sync_file(const UniqueFd& file, const std::string& path);
 /// Also reports what the system could not write earlier. `file` is closed in any case.
-Result<void> close_file(Descriptor& file, const std::string& path);
+Result<void> close_file(UniqueFd& file, const std::string& path);
 /// Makes a new file or folder that nobody else has; `path` must end in XXXXXX, which it replaces.
-Result<Descriptor> make_unique_file(std::string& path);
+Result<UniqueFd> make_unique_file(std::string& path);
 Result<void> make_unique_folder(std::string& path);
 Result<void> rename_path(const std::string& from, const std::string& to);
 /// Makes a rename in `folder` survive a power cut.
@@ -77,9 +77,9 @@ Result<void> make_folders(const std::string& path);
 enum class LockState : uint8_t { taken, elsewhere, unknown };
 /// Takes the file's lock for this descriptor, which holds it until it is closed, without waiting. `elsewhere` iff
 /// another descriptor holds it, `unknown` iff the file system has no locks.
-Result<LockState> try_lock(const Descriptor& file, const std::string& path);
+Result<LockState> try_lock(const UniqueFd& file, const std::string& path);
 struct FileLock {
-  Descriptor file;
+  UniqueFd file;
   bool locked;  ///< False iff the file system has no locks.
 };
 /// Makes the file if need be and waits until no other holder of its lock is left; the descriptor holds it. Cancelled

@@ -23,7 +23,7 @@ RecordSource::Options source_options(const RecordReaderOptions& options) {
   return {options.compression, options.max_inflated_bytes};
 }
 
-bool is_cut(FrameState state) { return state == FrameState::cut_header || state == FrameState::cut_payload; }
+bool is_truncated(FrameState state) { return state == FrameState::cut_header || state == FrameState::cut_payload; }
 
 }  // namespace
 
@@ -74,7 +74,7 @@ class RecordReader::State {
   Payload next_after(Frame frame) {
     if (lost_place_) return fail(lost_place_->error);
     while (frame.state != FrameState::whole) {
-      if (is_cut(frame.state)) {
+      if (is_truncated(frame.state)) {
         const auto got =
             source_.more(frame.state == FrameState::cut_header ? kHeaderBytes : kFrameBytes + frame.length);
         if (!got) return unreadable(got.error());

@@ -143,7 +143,7 @@ class RecordWriter::State {
 
   const std::string& name() const { return temp_.empty() ? path_ : temp_; }
 
-  Result<void> take(Result<internal::Descriptor> file) {
+  Result<void> take(Result<internal::UniqueFd> file) {
     if (!file) return fail(std::move(file).error());
     file_ = std::move(*file);
     return {};
@@ -207,7 +207,7 @@ class RecordWriter::State {
     return result;
   }
 
-  internal::Descriptor file_;
+  internal::UniqueFd file_;
   const std::string path_;
   const RecordWriterOptions options_;
   bool is_new_ = false;  // Its name is; the folder must then go to the disk too.

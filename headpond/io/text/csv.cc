@@ -11,7 +11,7 @@
 #include "headpond/io/quoted_name_internal.h"
 #include "headpond/io/text/csv_columns_internal.h"
 #include "headpond/io/text/csv_rows_internal.h"
-#include "headpond/io/text/whole_text_internal.h"
+#include "headpond/io/text/text_file_internal.h"
 
 namespace headpond {
 namespace {
@@ -50,13 +50,13 @@ const char* what_is(CsvFault fault) {
 
 class CsvFile::State {
  public:
-  State(internal::WholeText text, const CsvOptions& options)
+  State(internal::TextFile text, const CsvOptions& options)
       : options_(options),
         text_(std::move(text)),
         scan_(options.delimiter, options.quote, options.comment),
         columns_(options) {}
 
-  static Result<std::unique_ptr<CsvFile>> make(Result<internal::WholeText> text, const CsvOptions& options) {
+  static Result<std::unique_ptr<CsvFile>> make(Result<internal::TextFile> text, const CsvOptions& options) {
     if (!text) return fail(std::move(text).error());
     auto state = std::make_unique<State>(std::move(*text), options);
     HEADPOND_TRY(state->index());
@@ -92,7 +92,7 @@ class CsvFile::State {
   }
 
   const CsvOptions options_;
-  const internal::WholeText text_;
+  const internal::TextFile text_;
   const internal::CsvRows scan_;  // Copied for each use.
   internal::CsvColumns columns_;  // With starts_, constant after index().
   std::vector<uint64_t> starts_;
@@ -214,13 +214,13 @@ CsvFile::~CsvFile() = default;
 
 Result<std::unique_ptr<CsvFile>> CsvFile::open(const std::string& path, const CsvOptions& options) {
   const internal::CsvColumns refused_early(options);
-  return State::make(internal::WholeText::open(path, options.max_inflated_bytes), options);
+  return State::make(internal::TextFile::open(path, options.max_inflated_bytes), options);
 }
 
 Result<std::unique_ptr<CsvFile>> CsvFile::over(std::string name, std::span<const std::byte> content,
                                                const CsvOptions& options) {
   const internal::CsvColumns refused_early(options);
-  return State::make(internal::WholeText::over(std::move(name), content, options.max_inflated_bytes), options);
+  return State::make(internal::TextFile::over(std::move(name), content, options.max_inflated_bytes), options);
 }
 
 const Spec& CsvFile::fields() const { return state_->fields(); }

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "headpond/io/named_error_internal.h"
-#include "headpond/io/text/whole_text_internal.h"
+#include "headpond/io/text/text_file_internal.h"
 
 namespace headpond {
 namespace {
@@ -34,9 +34,9 @@ void refuse_negative(const LineFileOptions& options) {
 
 class LineFile::State {
  public:
-  State(internal::WholeText text, const LineFileOptions& options) : options_(options), text_(std::move(text)) {}
+  State(internal::TextFile text, const LineFileOptions& options) : options_(options), text_(std::move(text)) {}
 
-  static Result<std::unique_ptr<LineFile>> make(Result<internal::WholeText> text, const LineFileOptions& options) {
+  static Result<std::unique_ptr<LineFile>> make(Result<internal::TextFile> text, const LineFileOptions& options) {
     if (!text) return fail(std::move(text).error());
     auto state = std::make_unique<State>(std::move(*text), options);
     HEADPOND_TRY(state->make_index());
@@ -80,7 +80,7 @@ class LineFile::State {
 
  private:
   const LineFileOptions options_;
-  const internal::WholeText text_;
+  const internal::TextFile text_;
   int64_t skipped_ = 0;           // Header lines.
   std::vector<uint64_t> starts_;  // Of each line, and the text's end.
 };
@@ -90,13 +90,13 @@ LineFile::~LineFile() = default;
 
 Result<std::unique_ptr<LineFile>> LineFile::open(const std::string& path, const LineFileOptions& options) {
   refuse_negative(options);
-  return State::make(internal::WholeText::open(path, options.max_inflated_bytes), options);
+  return State::make(internal::TextFile::open(path, options.max_inflated_bytes), options);
 }
 
 Result<std::unique_ptr<LineFile>> LineFile::over(std::string name, std::span<const std::byte> content,
                                                  const LineFileOptions& options) {
   refuse_negative(options);
-  return State::make(internal::WholeText::over(std::move(name), content, options.max_inflated_bytes), options);
+  return State::make(internal::TextFile::over(std::move(name), content, options.max_inflated_bytes), options);
 }
 
 int64_t LineFile::size() const { return state_->size(); }

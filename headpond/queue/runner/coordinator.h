@@ -28,8 +28,10 @@ struct JoinOptions {
   bool ignore_live_threads = false;  ///< Threads that outlive the grace period are a log line, not an error.
 };
 
-/// Owns its threads: the destructor requests a stop and waits for all of them, however long. Thread-safe. Behind a
-/// fork(), the child's copy has no threads: start() and join() are refused as FailedPrecondition.
+/// Owns its threads. The destructor requests a stop and waits until all threads have ended; after a second the log says
+/// for which threads it waits. So what the threads' functions refer to must outlive the coordinator, and a function
+/// must look at its stop token. None of the threads may destroy it. Thread-safe. After a fork() the child's copy has no
+/// threads: start() and join() are refused as FailedPrecondition.
 class Coordinator {
  public:
   explicit Coordinator(CoordinatorOptions options = {});

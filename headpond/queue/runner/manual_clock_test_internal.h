@@ -32,6 +32,9 @@ class ManualClock : public WaitClock {
   void until_awaited(std::chrono::nanoseconds from_start) {
     eventually([&] { return deadline_ == kStart + from_start.count(); });
   }
+  void until_awaited_for_ever() {
+    eventually([&] { return deadline_ == INT64_MAX; });
+  }
   void until_somebody_waits() { until_so_many_wait(1); }
   /// REQUIRES for more than one that nobody looks again.
   void until_so_many_wait(int64_t count) {

@@ -16,7 +16,7 @@ namespace headpond {
 struct QueueRunnerOptions {
   std::vector<ErrorKind> queue_closed_kinds = {ErrorKind::OutOfRange};  ///< A producer's normal end; not empty.
   std::function<Result<void>()> close_op = {};   ///< When the last producer ended normally; default queue.close().
-  std::function<Result<void>()> cancel_op = {};  ///< When a stop is requested; default queue.close(true).
+  std::function<Result<void>()> cancel_op = {};  ///< Once, when a stop is requested; default queue.close(true).
 };
 
 /// One thread for each function, which it calls again and again until the function returns an error, throws, or a stop
@@ -24,9 +24,10 @@ struct QueueRunnerOptions {
 /// - an error of queue_closed_kinds, or the queue was closed by its consumer: normal; the last producer runs close_op;
 /// - any other error: the coordinator is stopped with it and the queue closed with cancel; consumers get the elements
 ///   that are in, then OutOfRange with this error as its cause;
-/// - a requested stop: cancel_op runs on the thread that requested it, so that waiting enqueues end; what it returns
-///   is ignored.
+/// - a requested stop: cancel_op runs once, so that waiting enqueues end: on the thread that requested the stop, or on
+///   the last producer's thread if that ends first. After a join() of the coordinator it has run.
 ///
+/// What close_op and cancel_op return is ignored. One start runs close_op, or cancel_op if it is stopped, never both.
 /// So a consumer never waits for producers that are gone; if a close_op or cancel_op of the user's own leaves the queue
 /// open, its watchdog ends the wait. A runner, and each of its threads until it ends, holds the
 /// queue as a handle does: whoever drops all other handles must stop the coordinator. Threads are named

@@ -2,6 +2,7 @@
 // Puts tuples together whose components come from different producers, at different times, under a common key.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -10,6 +11,14 @@
 #include "headpond/queue/queue.h"
 
 namespace headpond {
+
+struct BarrierOptions {
+  std::vector<DType> dtypes;            ///< One per component; at least one.
+  std::vector<Shape> shapes;            ///< One per component, each known and with at least one value.
+  std::vector<std::string> names = {};  ///< None, or one per component; then batches are named.
+  std::string name = "";                ///< For texts; "": the shared name, else "barrier", numbered.
+  std::string shared_name = "";         ///< Barriers of one shared name are one barrier; all but the name must agree.
+};
 
 struct BarrierBatch {
   /// Of each tuple, which call first inserted its key: INT64_MIN for the first call that brought new keys, then one
@@ -34,10 +43,12 @@ class Barrier {
  public:
   using BarrierBatch = headpond::BarrierBatch;
 
-  /// `watchdog` and `fill_patience` say nothing here: a barrier does not watch itself.
-  /// Throws Exception(InvalidArgument) for options that contradict themselves, a capacity other than -1, a memory limit
-  /// (inserts never wait, so they hold to none), or without shapes, which the stacking needs.
-  explicit Barrier(QueueOptions options);
+  /// Throws Exception(InvalidArgument) for options that contradict themselves or, with a shared name, the barrier's.
+  explicit Barrier(BarrierOptions options);
+  /// As TensorFlow spells it: also throws for a capacity other than kUnbounded and for a memory limit, since inserts
+  /// never wait. Ignores `watchdog` and `fill_patience`.
+  template <std::same_as<QueueOptions> Options = QueueOptions>  // A braced list of either's members: the above.
+  explicit Barrier(const Options& options) : Barrier(checked(options)) {}
 
   /// One component of several keys: row i of `values` belongs to keys[i]. Never waits. InvalidArgument for a key that
   /// has the component already, be it from this very call.
@@ -57,6 +68,8 @@ class Barrier {
   const std::string& name() const;
 
  private:
+  static BarrierOptions checked(const QueueOptions& options);
+
   std::shared_ptr<internal::BarrierState> state_;
 };
 

@@ -19,8 +19,8 @@ struct StagingOptions {
   std::vector<DType> dtypes;            ///< One per component; at least one.
   std::vector<Shape> shapes = {};       ///< None, or one per component.
   std::vector<std::string> names = {};  ///< None, or one per component; then elements are named.
-  int64_t capacity = 0;                 ///< In elements; 0: no limit.
-  int64_t memory_limit = 0;             ///< In bytes of payload; 0: no limit.
+  int64_t capacity = kUnbounded;        ///< In elements; 0 is unbounded too, as in TensorFlow.
+  int64_t memory_limit = kUnbounded;    ///< In bytes of payload; 0 is unbounded too.
   std::string shared_name = "";         ///< Areas of one shared name are one area; all but the name must agree.
   std::string name = "";                ///< For texts; "": the shared name, else the type, numbered.
 };

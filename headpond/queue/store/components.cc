@@ -180,6 +180,12 @@ Tensor own_row(const Tensor& rows, int64_t i) {
   return copy;
 }
 
+int64_t Components::row_bytes(const Element& rows, int64_t i) const {
+  size_t total = 0;
+  for (size_t c = 0; c < count(); ++c) total += rows[c].row(i).byte_size();
+  return static_cast<int64_t>(total);
+}
+
 Element Components::row(const Element& rows, int64_t i) const {
   Element element;
   element.key = rows.key;

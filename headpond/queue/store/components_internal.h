@@ -28,6 +28,13 @@ bool is_complete(const Parts& parts);
 /// Row `i`, copied: one that shared its batch's memory would keep all of it alive. REQUIRES: as Tensor::row.
 Tensor own_row(const Tensor& rows, int64_t i);
 
+/// Payload bytes.
+inline int64_t byte_size(const Element& element) {
+  size_t total = 0;
+  for (size_t i = 0; i < element.size(); ++i) total += element[i].byte_size();
+  return static_cast<int64_t>(total);
+}
+
 class Components {
  public:
   /// Throws Exception(InvalidArgument) if there is no component, if shapes or names are of another count, a name occurs
@@ -50,6 +57,8 @@ class Components {
   Result<int64_t> check_rows(Element& rows) const;
   /// The same for one component alone, of an element or a batch. REQUIRES: component < count().
   Result<void> check_field(size_t component, const Tensor& field, bool is_batch) const;
+  /// Payload bytes of row `i` of a checked batch.
+  int64_t row_bytes(const Element& rows, int64_t i) const;
   /// Row `i` of a checked batch, with memory of its own.
   Element row(const Element& rows, int64_t i) const;
   /// ok iff elements can be stacked: InvalidArgument unless shapes are given, Unimplemented for padding beyond rank 4.

@@ -80,6 +80,20 @@ void Packing::unpack_rows(const std::byte* place, size_t stride, int64_t first, 
   }
 }
 
+int64_t Packing::payload_bytes(std::span<const std::byte> places) const {
+  size_t total = 0;
+  for (; !places.empty(); places = places.subspan(bytes_)) {
+    for (size_t i = 0; i < components_; ++i) {
+      Tensor::Rep rep;
+      std::memcpy(&rep, places.data() + kHeader + i * sizeof(rep), sizeof(rep));
+      Tensor tensor = Tensor::adopt(rep);
+      total += tensor.byte_size();
+      (void)std::move(tensor).release();
+    }
+  }
+  return static_cast<int64_t>(total);
+}
+
 void Packing::destroy(const std::byte* place) const {
   for (size_t i = 0; i < components_ && !is_plain(); ++i) {
     Tensor::Rep rep;

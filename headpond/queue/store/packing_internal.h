@@ -39,6 +39,8 @@ class Packing {
       }
     }
   }
+  /// Payload bytes of the packed elements from `places` on. REQUIRES: not is_plain().
+  int64_t payload_bytes(std::span<const std::byte> places) const;
   /// Destroys an element.
   void destroy(const std::byte* place) const;
   /// `element` is a new one. Throws std::bad_alloc, having moved nothing, only for more than four components.

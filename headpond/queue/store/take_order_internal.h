@@ -13,7 +13,7 @@
 
 namespace headpond::internal {
 
-/// Reads the slots in its own order. All calls are made under the take side's turn.
+/// Reads the slots in its own order. All calls are made under the take side's lock.
 class TakeOrder {
  public:
   TakeOrder(Slots& slots, const Packing& packing) : slots_(slots), packing_(packing), bytes_(packing.bytes()) {}

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cerrno>
+
 #include "headpond/base/log.h"
 #include "headpond/dataset/testing/dataset_test_internal.h"
+#include "headpond/io/file/system_test_internal.h"
 #include "headpond/io/record/record_writer.h"
 #include "headpond/io/zlib_test_internal.h"
 #include "tests/test_files.h"
@@ -121,6 +124,41 @@ TEST_F(TFRecord, LeavesOutFilesThatAreNotThereIfAsked) {
     } else {
       EXPECT_THAT(elements(vanishing), ElementsAre("'a'", "'b'", "'c'")) << "a mapped file stays";
     }
+    set_log_sink(before);
+  }
+}
+
+// `dataset()`, or its first pass, while the second call of open(2) fails once.
+template <class Make>
+Error error_where_second_open_fails(int error, const Make& dataset) {
+  int opens = 0;
+  const internal::FaultInjection fault(
+      [&](std::string_view call) { return internal::Fault{.error = call == "open" && ++opens == 2 ? error : 0}; });
+  try {
+    Sequence sequence(dataset());
+    while (true) {
+      const auto next = sequence.next();
+      if (!next) return next.error();
+      if (!*next) return {};
+    }
+  } catch (const Exception& e) {
+    return e.error();
+  }
+}
+
+TEST_F(TFRecord, DropsNoFileBecauseTheFileSystemFails) {
+  for (const Compression compression : {Compression::none, Compression::gzip}) {
+    const std::string first = write("1", {"a"}, compression), second = write("2", {"b"}, compression);
+    const std::vector<std::string> paths = {first, second, write("3", {"c"}, compression)};
+    const LogSink before = set_log_sink([](LogLevel, std::string_view) {});
+    const auto open = [&] { return tfrecord(paths, {.on_damage = OnDamage::skip}); };
+    for (const int error : {ESTALE, ETIMEDOUT, ENOTCONN, EIO, EMFILE}) {
+      EXPECT_EQ(error_where_second_open_fails(error, open).os_error(), error) << "when it is built";
+      if (compression == Compression::none) continue;  // Mapped files stay open.
+      const Dataset dataset = open();
+      EXPECT_EQ(error_where_second_open_fails(error, [&] { return dataset; }).os_error(), error) << "in a pass";
+    }
+    EXPECT_FALSE(error_where_second_open_fails(EACCES, open)) << "control: a file that cannot be opened is left out";
     set_log_sink(before);
   }
 }

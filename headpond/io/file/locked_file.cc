@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "headpond/io/file/held_file.h"
+#include "headpond/io/file/locked_file.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -13,9 +13,9 @@
 
 namespace headpond {
 
-class HeldFile::State {
+class LockedFile::State {
  public:
-  State(internal::Descriptor file, std::string path) : file_(std::move(file)), path_(std::move(path)) {}
+  State(internal::UniqueFd file, std::string path) : file_(std::move(file)), path_(std::move(path)) {}
 
   Result<std::string> text() const {
     HEADPOND_TRY(check_name());
@@ -39,39 +39,39 @@ class HeldFile::State {
   }
 
  private:
-  // Whoever removes a file may make another of its name, and hold that.
+  // Another process may have removed the file, created another one of its name, and locked that.
   Result<void> check_name() const {
     const auto mine = internal::examine(file_, path_);
     if (!mine) return fail(mine.error());
     const auto named = internal::examine_path(path_);
     if (named && named->is_same_file(*mine)) return {};
     if (!named && named.error().kind() != ErrorKind::NotFound) return fail(named.error());
-    return fail(ErrorKind::FailedPrecondition, fmt::format("{}: it was removed or replaced while it was held", path_));
+    return fail(ErrorKind::FailedPrecondition, fmt::format("{}: removed or replaced while it was locked", path_));
   }
 
-  const internal::Descriptor file_;  // Writes at the end, wherever that is.
+  const internal::UniqueFd file_;  // Opened for appending.
   const std::string path_;
 };
 
-HeldFile::HeldFile(std::unique_ptr<State> state) : state_(std::move(state)) {}
-HeldFile::HeldFile(HeldFile&& other) noexcept = default;
-HeldFile& HeldFile::operator=(HeldFile&& other) noexcept = default;
-HeldFile::~HeldFile() = default;
+LockedFile::LockedFile(std::unique_ptr<State> state) : state_(std::move(state)) {}
+LockedFile::LockedFile(LockedFile&& other) noexcept = default;
+LockedFile& LockedFile::operator=(LockedFile&& other) noexcept = default;
+LockedFile::~LockedFile() = default;
 
-Result<HeldFile> HeldFile::open(const std::string& path) {
+Result<LockedFile> LockedFile::open(const std::string& path) {
   auto file = internal::open_file(path, O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK);
   if (!file) return fail(std::move(file).error());
   HEADPOND_TRY(internal::regular_file_size(*file, path));
   const auto lock = internal::try_lock(*file, path);
   if (!lock) return fail(lock.error());
   if (*lock == internal::LockState::elsewhere) {
-    return fail(ErrorKind::FailedPrecondition, fmt::format("{}: another writer holds it", path));
+    return fail(ErrorKind::FailedPrecondition, fmt::format("{}: locked by another writer", path));
   }
-  return HeldFile(std::make_unique<State>(std::move(*file), path));
+  return LockedFile(std::make_unique<State>(std::move(*file), path));
 }
 
-Result<std::string> HeldFile::text() const { return state_->text(); }
-Result<void> HeldFile::replace(std::string_view text) { return state_->replace(text); }
-Result<void> HeldFile::append(std::string_view text) { return state_->append(text); }
+Result<std::string> LockedFile::text() const { return state_->text(); }
+Result<void> LockedFile::replace(std::string_view text) { return state_->replace(text); }
+Result<void> LockedFile::append(std::string_view text) { return state_->append(text); }
 
 }  // namespace headpond

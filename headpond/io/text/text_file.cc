@@ -8,7 +8,7 @@
 #include "headpond/io/file/file.h"
 #include "headpond/io/file/inflate.h"
 #include "headpond/io/named_error_internal.h"
-#include "headpond/io/text/whole_text_internal.h"
+#include "headpond/io/text/text_file_internal.h"
 
 namespace headpond::internal {
 namespace {
@@ -46,7 +46,7 @@ Result<std::vector<std::byte>> read_all(ByteReader& reader) {
 
 }  // namespace
 
-Result<void> WholeText::take(std::span<const std::byte> bytes, uint64_t max_inflated_bytes) try {
+Result<void> TextFile::take(std::span<const std::byte> bytes, uint64_t max_inflated_bytes) try {
   text_ = to_text(bytes);
   const bool gzip = is_gzip(bytes);
   if (!gzip && !is_zlib(bytes)) return {};
@@ -69,25 +69,25 @@ Result<void> WholeText::take(std::span<const std::byte> bytes, uint64_t max_infl
   return fail(exception_error_of(name_));
 }
 
-tl::unexpected<Error> WholeText::refuse_index() const {
+tl::unexpected<Error> TextFile::refuse_index() const {
   return fail(ErrorKind::ResourceExhausted,
               fmt::format("{}: more than {} lines, the places of which take 8 bytes each (max_inflated_bytes)", name_,
                           max_places_));
 }
 
-Result<WholeText> WholeText::open(const std::string& path, uint64_t max_inflated_bytes) {
-  auto file = MappedFile::open(path);
-  if (!file) return fail(std::move(file).error());
-  WholeText whole(path);
-  whole.file_ = std::move(*file);
-  HEADPOND_TRY(whole.take(whole.file_->bytes(), max_inflated_bytes));
-  return whole;
+Result<TextFile> TextFile::open(const std::string& path, uint64_t max_inflated_bytes) {
+  auto mapped = MappedFile::open(path);
+  if (!mapped) return fail(std::move(mapped).error());
+  TextFile file(path);
+  file.file_ = std::move(*mapped);
+  HEADPOND_TRY(file.take(file.file_->bytes(), max_inflated_bytes));
+  return file;
 }
 
-Result<WholeText> WholeText::over(std::string name, std::span<const std::byte> bytes, uint64_t max_inflated_bytes) {
-  WholeText whole(std::move(name));
-  HEADPOND_TRY(whole.take(bytes, max_inflated_bytes));
-  return whole;
+Result<TextFile> TextFile::over(std::string name, std::span<const std::byte> bytes, uint64_t max_inflated_bytes) {
+  TextFile file(std::move(name));
+  HEADPOND_TRY(file.take(bytes, max_inflated_bytes));
+  return file;
 }
 
 }  // namespace headpond::internal

@@ -17,13 +17,13 @@ namespace headpond::internal {
 
 /// Gzip is recognised by its first bytes. A zlib stream is recognised by inflating to its end: two letters may look
 /// like its begin, so what does not inflate is text iff its first 256 bytes hold none that texts do not. Thread-safe.
-class WholeText {
+class TextFile {
  public:
   /// As MappedFile::open(); DataLoss iff a compressed file is cut or damaged; ResourceExhausted iff it inflates to more
   /// than the limit, or there is no memory for it, of which as much again is needed while it is inflated.
-  static Result<WholeText> open(const std::string& path, uint64_t max_inflated_bytes);
+  static Result<TextFile> open(const std::string& path, uint64_t max_inflated_bytes);
   /// The same of `content`, which outlive this object.
-  static Result<WholeText> over(std::string name, std::span<const std::byte> content, uint64_t max_inflated_bytes);
+  static Result<TextFile> over(std::string name, std::span<const std::byte> content, uint64_t max_inflated_bytes);
 
   /// As long as this object, or the one that it is moved to.
   std::string_view text() const { return text_; }
@@ -36,7 +36,7 @@ class WholeText {
   const std::string& name() const { return name_; }
 
  private:
-  explicit WholeText(std::string name) : name_(std::move(name)) {}
+  explicit TextFile(std::string name) : name_(std::move(name)) {}
   tl::unexpected<Error> refuse_index() const;
   Result<void> take(std::span<const std::byte> content, uint64_t max_inflated_bytes);
 
