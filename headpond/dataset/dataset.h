@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "headpond/dataset/node.h"
 
@@ -40,6 +41,11 @@ class Dataset {
 using Step = std::function<Dataset(const Dataset&)>;
 
 inline Dataset operator|(const Dataset& dataset, const Step& step) { return step(dataset); }
+
+/// One step after the other, as a step: `const Step augment = random_flip(1) | add_noise(0.1F);`.
+inline Step operator|(Step first, Step second) {
+  return [first = std::move(first), second = std::move(second)](const Dataset& input) { return second(first(input)); };
+}
 
 /// "{'image': uint8[28,28], 'label': int64[]}"; a field without a name by its number.
 std::string to_string(const Spec& spec);

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "headpond/dataset/dataset.h"
+#include "headpond/dataset/patterns.h"
 #include "headpond/io/file/compression.h"
 #include "headpond/io/record/fixed_length.h"
 #include "headpond/io/record/record_reader.h"
@@ -36,26 +37,21 @@ struct TFRecordOptions {
 /// The records of TFRecord files, one unnamed field of dtype bytes. Plain files have positions: mapped, in any order at
 /// no cost, by the index that is made on first use. If one of the files is compressed, all are a stream: in order only,
 /// one after the other, in constant memory; a restore then inflates that file up to its place again.
-Dataset tfrecord(const std::vector<std::string>& patterns, const TFRecordOptions& options = {});
-Dataset tfrecord(const std::string& pattern, const TFRecordOptions& options = {});
+Dataset tfrecord(const Patterns& patterns, const TFRecordOptions& options = {});
 
 /// The lines of texts (io/text/line_file.h), one unnamed field of dtype bytes; gzip and zlib too.
-Dataset text_lines(const std::vector<std::string>& patterns, const LineFileOptions& options = {});
-Dataset text_lines(const std::string& pattern, const LineFileOptions& options = {});
+Dataset text_lines(const Patterns& patterns, const LineFileOptions& options = {});
 
 /// The rows of CSV files (io/text/csv.h), a scalar field for each column; gzip and zlib too. Types that are not given
 /// follow from the content; files in which they differ are refused.
-Dataset csv(const std::vector<std::string>& patterns, const CsvOptions& options = {});
-Dataset csv(const std::string& pattern, const CsvOptions& options = {});
+Dataset csv(const Patterns& patterns, const CsvOptions& options = {});
 
 /// The rows of NumPy's arrays (io/array/npy.h), one unnamed field; the files agree in a row's dtype and shape. Throws
 /// too for no files.
-Dataset npy(const std::vector<std::string>& patterns);
-Dataset npy(const std::string& pattern);
+Dataset npy(const Patterns& patterns);
 
 /// Records of one length, one unnamed field u8 [record_bytes]. Throws too for a file that ends within a record.
-Dataset fixed_length(const std::vector<std::string>& patterns, const FixedLengthOptions& options);
-Dataset fixed_length(const std::string& pattern, const FixedLengthOptions& options);
+Dataset fixed_length(const Patterns& patterns, const FixedLengthOptions& options);
 
 struct TarOptions {
   /// Which parts of a sample are fields, of dtype bytes, in lower case; a sample without one of them is an error in its
@@ -68,8 +64,7 @@ struct TarOptions {
 /// one per extension with the member's content. Archives are mapped, and their headers read when this is called;
 /// Exception with Unimplemented for compressed ones, which have no places to go to, and with InvalidArgument for a key
 /// that ends one archive and begins the next.
-Dataset tar(const std::vector<std::string>& patterns, const TarOptions& options = {});
-Dataset tar(const std::string& pattern, const TarOptions& options = {});
+Dataset tar(const Patterns& patterns, const TarOptions& options = {});
 
 struct FolderOptions {
   std::vector<std::string> extensions =

@@ -57,14 +57,14 @@ Step shuffle(ShuffleOptions options) {
   }
   return [options = std::move(options)](const Dataset& input) {
     if (options.window < 0 && input.kind() == Kind::stream)
-      refuse("shuffle", "a stream has no places to permute: give a window, or shuffle nearer to the source");
+      refuse("shuffle", "a stream has no positions to permute: give a window, or shuffle nearer to the source");
     if (options.window < 0 && input.node()->slots() == kEndless)
-      refuse("shuffle", "the input has no end: shuffle below repeat, or give a window");
+      refuse("shuffle", "the input has no end: shuffle before repeat, or give a window");
     return Dataset(std::make_shared<Shuffle>(input.node(), options));
   };
 }
 
-Step shuffle(int64_t window) {
+Step internal::shuffle_within(int64_t window) {
   if (window < 1) internal::refuse("shuffle", fmt::format("a window of {}: at least 1 is needed", window));
   return shuffle({.window = window});
 }
