@@ -93,7 +93,8 @@ Node::Facts facts_of(std::string op, std::string args, const Node::Ref& input, c
                     .args = fmt::format("batch_size={}, drop_remainder={}{}", batch_size, drop_remainder, args),
                     .kind = indexed ? Kind::indexed : Kind::stream,
                     .slots = slots == kEndless ? slots : slots / batch_size + (rest != 0 && !drop_remainder ? 1 : 0),
-                    .inputs = {input}};
+                    .inputs = {input},
+                    .role = Role::batch};
   // Also where the input divides evenly: elements that fail are left out, and the last batch lacks them.
   const int64_t height = drop_remainder ? batch_size : kUnknown;
   for (const FieldSpec& field : rows) facts.spec.push_back({field.name, field.dtype, field.shape.stacked(height)});

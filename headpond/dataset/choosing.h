@@ -98,7 +98,7 @@ class CountingIterator final : public Iterator {
 template <class Rule>
 class Choosing final : public Node {
  public:
-  Choosing(Facts facts, const Rule& rule) : Node(std::move(facts)), rule_(rule) {}
+  Choosing(Facts facts, const Rule& rule) : Node(with_role(std::move(facts))), rule_(rule) {}
 
   std::shared_ptr<const View> bind(const Binding& binding) const override {
     if constexpr (requires { rule_(int64_t{}); }) {
@@ -112,6 +112,11 @@ class Choosing final : public Node {
   }
 
  private:
+  static Facts with_role(Facts facts) {
+    facts.role = Role::choice;
+    return facts;
+  }
+
   const Rule rule_;
 };
 

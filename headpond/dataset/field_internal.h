@@ -17,6 +17,11 @@ size_t field_index(const std::string& op, const Spec& spec, const std::string& n
 /// Throws Exception(InvalidArgument) naming `op` and the fields if two of them have the same name.
 void check_names(const std::string& op, const Spec& spec);
 
+/// The slot of field `index` alone, if there are slots.
+inline OutputSlots slot_of(OutputSlots outputs, size_t index) {
+  return index < outputs.size() ? outputs.subspan(index, 1) : OutputSlots();
+}
+
 /// True iff the values of a field always take the same number of bytes.
 bool is_fixed(const FieldSpec& field);
 

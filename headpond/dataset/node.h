@@ -23,6 +23,17 @@ namespace headpond {
 /// stream: elements one after the other, and only so.
 enum class Kind : uint8_t { indexed, sparse, stream };
 
+/// What an operator does with elements: for those who look at a pipeline, as explain does, and must not know its names.
+enum class Role : uint8_t {
+  other,
+  map,     ///< Calls a function or a parser, one element for one.
+  filter,  ///< Leaves out elements by their values.
+  order,   ///< Changes the order.
+  choice,  ///< Keeps elements by their numbers.
+  store,   ///< Keeps what its input gave.
+  batch,   ///< Stacks elements.
+};
+
 /// `slots` of a dataset without an end.
 inline constexpr int64_t kEndless = std::numeric_limits<int64_t>::max();
 
@@ -57,9 +68,11 @@ class Node {
     std::vector<Ref> inputs = {};
     std::string random_stream = "";  ///< The name of its random numbers; "": it draws none.
     bool blocking = false;           ///< It waits, for a file or a network, more than it computes.
-    /// Of what it means. Raised when it gives other elements for equal arguments, so that older states are refused.
+    /// Raised when the operator gives other elements for equal arguments, so that older states are refused.
     int version = 0;
-    bool replays = false;  ///< A restored run reads again all that came before its place.
+    bool replays = false;  ///< A restored run reads again all elements before its position.
+    Role role = Role::other;
+    bool opaque = false;  ///< It calls a function without a name: a restore cannot notice that the function changed.
   };
   virtual ~Node() = default;
   Node(const Node&) = delete;

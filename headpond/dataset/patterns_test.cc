@@ -6,11 +6,23 @@
 
 #include <filesystem>
 
+#include "headpond/dataset/ops/files.h"
+
 namespace headpond {
 namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
+
+// Each source of files takes a list of literals.
+static_assert(requires {
+  tfrecord({"a", "b"});
+  text_lines({"a", "b"});
+  csv({"a", "b"}, {.header = false});
+  npy({"a", "b"});
+  fixed_length({"a", "b"}, {.record_bytes = 1});
+  tar({"a", "b"});
+});
 
 std::vector<std::string> given(const Patterns& patterns) { return patterns.all(); }
 

@@ -31,6 +31,6 @@ class Pointwise : public Node {
 };
 
 /// The facts of an operator over one input with its kind and slots.
-Node::Facts facts_over(const Node::Ref& input, std::string op, std::string args, Spec spec, bool blocking = false);
+Node::Facts facts_over(const Node::Ref& input, std::string op, std::string args, Spec spec);
 
 }  // namespace headpond::internal

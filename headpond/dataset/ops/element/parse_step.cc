@@ -26,10 +26,16 @@ class ForgetLent {
   Context& context_;
 };
 
+Node::Facts facts_of(const Node::Ref& input, std::string label, Spec fields) {
+  Node::Facts facts = facts_over(input, "map", std::move(label), std::move(fields));
+  facts.role = Role::map;
+  return facts;
+}
+
 class Parse final : public Pointwise {
  public:
   Parse(const Node::Ref& input, std::string label, Spec fields, ParseText parse)
-      : Pointwise(facts_over(input, "map", std::move(label), std::move(fields))),
+      : Pointwise(facts_of(input, std::move(label), std::move(fields))),
         parse_(std::move(parse)),
         all_fixed_(std::all_of(spec().begin(), spec().end(), is_fixed)) {}
 

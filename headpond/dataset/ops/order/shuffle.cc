@@ -18,6 +18,7 @@ Node::Facts facts_of(const Node::Ref& input, const ShuffleOptions& options) {
                                        options.reshuffle_each_iteration ? "" : ", reshuffle_each_iteration=false");
   Node::Facts facts = internal::facts_over(input, "shuffle", args, input->spec());
   facts.random_stream = options.name;
+  facts.role = Role::order;
   return facts;
 }
 
