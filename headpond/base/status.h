@@ -79,9 +79,13 @@ struct ErrorInResult : Error {
 /// which then holds for every function that returns a Result, lambdas included.
 template <class T>
 class [[nodiscard]] tl::expected<T, headpond::Error> : public tl::expected<T, headpond::internal::ErrorInResult> {
+  using Base = tl::expected<T, headpond::internal::ErrorInResult>;
+
  public:
   using error_type = headpond::Error;
   using tl::expected<T, headpond::internal::ErrorInResult>::expected;
+  /// What map() and the like of the base return.
+  expected(tl::expected<T, headpond::internal::ErrorInResult> mapped) : Base(std::move(mapped)) {}
 
   const headpond::Error& error() const& { return base().error(); }
   headpond::Error& error() & { return base().error(); }
@@ -104,7 +108,6 @@ class [[nodiscard]] tl::expected<T, headpond::Error> : public tl::expected<T, he
   }
 
  private:
-  using Base = tl::expected<T, headpond::internal::ErrorInResult>;
   const Base& base() const { return *this; }
   Base& base() { return *this; }
   void refuse_error() const {
@@ -136,6 +139,12 @@ class Exception : public std::runtime_error {
  private:
   Error error_;
 };
+
+/// True iff a source's next() said that it has no more.
+template <class T>
+bool at_end(const Result<T>& result) {
+  return !result && result.error().is_end();
+}
 
 /// The value of a result. Throws Exception with its error iff it has one: for code that builds, as opposed to code that
 /// runs.

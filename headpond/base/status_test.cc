@@ -160,5 +160,20 @@ TEST(Error, IsTransientIffTheSystemFailedAndMaySucceedLater) {
   EXPECT_FALSE(Error().is_transient());
 }
 
+TEST(Result, WhatItsMapReturnsIsAResult) {
+  const auto parse = [](int number) -> Result<int> {
+    if (number < 0) return fail(ErrorKind::NotFound, "negative");
+    return number;
+  };
+  const auto is_large = [&](int number) -> Result<bool> { return parse(number).map([](int v) { return v > 2; }); };
+  const auto next = [&](int number) -> Result<int> {
+    return parse(number).and_then([&](int v) { return parse(v + 1); });
+  };
+  EXPECT_TRUE(is_large(3).value());
+  EXPECT_EQ(is_large(-1).error().kind(), ErrorKind::NotFound);
+  EXPECT_EQ(next(3).value(), 4);
+  EXPECT_EQ(next(-3).error().message(), "negative");
+}
+
 }  // namespace
 }  // namespace headpond

@@ -65,16 +65,16 @@ TEST(Batching, HasARoleWhateverItsName) {
 TEST(Batching, StaysBeforeAnErrorInItsState) {
   const Dataset dataset = range(7) | failing_at({3}) | batch(2);
   Sequence sequence(dataset);
-  EXPECT_EQ(text_of(**sequence.next()), "[0 1]");
+  EXPECT_EQ(text_of(*sequence.next()), "[0 1]");
   const std::string before = sequence.state();
   EXPECT_FALSE(sequence.next());
   EXPECT_EQ(sequence.state(), before);
-  EXPECT_EQ(text_of(**sequence.next()), "[2 4]");
+  EXPECT_EQ(text_of(*sequence.next()), "[2 4]");
   auto behind = Sequence::restored(dataset, {}, sequence.state());
-  EXPECT_EQ(text_of(**behind->next()), "[5 6]");
+  EXPECT_EQ(text_of(*behind->next()), "[5 6]");
   auto again = Sequence::restored(dataset, {}, before);
   EXPECT_FALSE(again->next());
-  EXPECT_EQ(text_of(**again->next()), "[2 4]");
+  EXPECT_EQ(text_of(*again->next()), "[2 4]");
 }
 
 TEST(Batching, IsStrictByPosition) {

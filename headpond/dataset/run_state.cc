@@ -132,6 +132,14 @@ Got Holes::count(Got got, Context& context) {
                                    node_.title(), kMost)});
 }
 
+Error end_of_data(std::string_view who) {
+  return {ErrorKind::OutOfRange, fmt::format("{}: all elements were given", who)};
+}
+
+Error not_the_end(const Error& error, std::string_view who) {
+  return error.is_end() ? Error(ErrorKind::OutOfRange, fmt::format("{}: an element failed", who), error) : error;
+}
+
 Error futile_epoch(const std::string& who, uint64_t epoch) {
   return {ErrorKind::FailedPrecondition,
           fmt::format("{}: no element in epoch {}, and epochs without an end: it would go on for ever", who, epoch)};

@@ -27,7 +27,7 @@ Error QueueState::put_error(WaitResult waited, const Wait& wait) const {
       return {
           ErrorKind::DeadlineExceeded,
           fmt::format("Enqueue operation timed out after {} ms: {} has {} of {} elements{}", milliseconds(wait),
-                      label(), stats().size, places_,
+                      label(), stats().size, capacity_,
                       options_.memory_limit < 0 ? "" : fmt::format(", memory limit {} bytes", options_.memory_limit))};
     case WaitResult::abandoned:
       return abandoned_error();

@@ -19,11 +19,11 @@ uint64_t next_id() {
   return ++last;
 }
 
-// Of elements of `bytes` each; below 0: they differ.
-int64_t places_of(const QueueOptions& options, int64_t bytes) {
+// `bytes`: of each element; below 0 if they differ.
+int64_t capacity_of(const QueueOptions& options, int64_t bytes) {
   if (options.memory_limit < 0 || bytes <= 0) return options.capacity;
-  const int64_t places = options.memory_limit / bytes;
-  return options.capacity < 0 ? places : std::min(options.capacity, places);
+  const int64_t most = options.memory_limit / bytes;
+  return options.capacity < 0 ? most : std::min(options.capacity, most);
 }
 
 }  // namespace
@@ -34,13 +34,13 @@ QueueState::QueueState(QueueOptions options, const QueueType& type)
       id_(next_id()),
       components_(options_, type.layout),
       packing_(components_.dtypes(), components_.shapes()),
-      places_(places_of(options_, components_.element_bytes())),
+      capacity_(capacity_of(options_, components_.element_bytes())),
       byte_limit_(components_.element_bytes() < 0 ? options_.memory_limit : kUnbounded),
       put_span_("enqueue", options_.name),
       take_span_("dequeue", options_.name),
-      gate_(places_, type.min_after_dequeue),
+      gate_(capacity_, type.min_after_dequeue),
       fill_check_(type.min_after_dequeue, options_.fill_patience),
-      slots_(packing_.bytes(), packing_.is_plain(), places_),
+      slots_(packing_.bytes(), packing_.is_plain(), capacity_),
       order_(type.make_order(slots_, packing_, type.seed)) {}
 
 // What another process's thread was taking when this one was forked off is half taken for ever.
@@ -84,9 +84,9 @@ struct QueueState::TakeLock {
 };
 
 [[gnu::always_inline]] inline void QueueState::put(Element&& element, PutLock& lock) {
-  std::byte* const place = slots_.write_place(gate_.known_room() - lock.stored);
+  std::byte* const slot = slots_.write_slot(gate_.known_room() - lock.stored);
   if (trace::enabled()) trace::flow_begin(flow_id(static_cast<uint64_t>(gate_.put_count() + lock.stored)));
-  packing_.pack(std::move(element), place);
+  packing_.pack(std::move(element), slot);
   slots_.advance_write();
   ++lock.stored;
 }
@@ -100,11 +100,11 @@ inline int64_t QueueState::inside(const TakeLock& lock) {
   const int64_t inside = this->inside(lock);
   if (type_.chooses) order_->reserve(inside, 1, 0);
   element.reserve(packing_.components());
-  const std::byte* const place = order_->next(inside);
+  const std::byte* const slot = order_->next(inside);
   ++lock.taken;
   if (byte_limit_ >= 0) [[unlikely]]
-    lock.bytes += packing_.payload_bytes({place, packing_.bytes()});
-  packing_.unpack(place, element);
+    lock.bytes += packing_.payload_bytes({slot, packing_.bytes()});
+  packing_.unpack(slot, element);
   trace_taken();
 }
 
@@ -162,7 +162,8 @@ Result<void> QueueState::enqueue_many(Element&& rows, const Wait& wait) {
   return {};
 }
 
-// Until `bytes` fit, which then are taken up. Also go while no element can be taken, as it would be for ever.
+// Waits until `bytes` fit, and reserves them. An element that consumers need to reach the minimum always fits: else
+// nobody could go on.
 WaitResult QueueState::await_bytes(int64_t bytes, WaitContext& context) {
   const auto fits = [this, bytes] {
     const int64_t inside = bytes_in_ - bytes_out_.load(std::memory_order_acquire);
@@ -227,11 +228,11 @@ Result<Element> QueueState::dequeue_many(int64_t n, bool or_fewer, const Wait& w
   if (n < 0)
     return fail(with_name({ErrorKind::InvalidArgument, fmt::format("expected a count of at least 0, received {}", n)}));
   if (auto can = components_.check_can_stack(); !can) return fail(with_name(can.error()));
-  if (type_.takes_at_once && places_ >= 0 && n > places_ && !or_fewer) {
+  if (type_.takes_at_once && capacity_ >= 0 && n > capacity_ && !or_fewer) {
     return fail(with_name({ErrorKind::InvalidArgument,
                            fmt::format("dequeue_many({}) needs that many elements inside at the same moment, but the "
                                        "capacity is {}",
-                                       n, places_)}));
+                                       n, capacity_)}));
   }
   return n == 0 ? components_.batch_for({}) : take_batch(n, or_fewer, wait);
 }
@@ -294,7 +295,7 @@ bool QueueState::take_rows(int64_t n, TakeLock& lock, WaitContext& context, Elem
   if (gate_.known_inside() < n && gate_.obtainable() < n) return false;
   components_.append_rows(n, batch);
   for (int64_t done = 0; done < n;) {
-    const std::span<const std::byte> run = order_->next_places(n - done);
+    const std::span<const std::byte> run = order_->next_slots(n - done);
     if (done == 0) Packing::read_identity(run.data(), batch);
     const auto count = static_cast<int64_t>(run.size() / slots_.stride());
     packing_.unpack_rows(run.data(), slots_.stride(), done, count, batch);
@@ -354,7 +355,7 @@ WaitResult QueueState::take_many(int64_t n, TakeLock& lock, WaitContext& context
 // A batch of at most `n` is complete when the queue is full: more will never be inside.
 WaitResult QueueState::take_at_once(int64_t n, bool or_fewer, TakeLock& lock, WaitContext& context,
                                     std::vector<std::byte>& taken) {
-  if (places_ >= 0) n = std::min(n, places_);
+  if (capacity_ >= 0) n = std::min(n, capacity_);
   const WaitResult waited = gate_.await_obtainable(n, context);
   const int64_t count = waited == WaitResult::go                   ? n
                         : waited == WaitResult::closed && or_fewer ? gate_.obtainable()
@@ -390,7 +391,7 @@ QueueStats QueueState::stats() const {
     hand_over_point();
     enqueued = gate_.put_count();
   }
-  if (places_ >= 0) enqueued = std::min(enqueued, std::max(before, dequeued + places_));
+  if (capacity_ >= 0) enqueued = std::min(enqueued, std::max(before, dequeued + capacity_));
   return {.enqueued = enqueued,
           .dequeued = dequeued,
           .waiting_enqueues = gate_.waiting_puts(),
@@ -399,7 +400,7 @@ QueueStats QueueState::stats() const {
           .enqueue_wait_ns = gate_.put_waits().total_ns(),
           .dequeue_waits = gate_.take_waits().count(),
           .dequeue_wait_ns = gate_.take_waits().total_ns(),
-          .capacity = places_,
+          .capacity = capacity_,
           .min_after_dequeue = type_.min_after_dequeue,
           .size = enqueued - dequeued};
 }
