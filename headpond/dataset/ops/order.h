@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that change the order, or keep what was made.
+// Operators that change the order, or keep elements in memory.
 #pragma once
 
 #include <concepts>
@@ -22,14 +22,14 @@ struct ShuffleOptions {
   std::string name = "shuffle";          ///< Of its random numbers. Equal names in the input count too.
 };
 
-/// Another order in each epoch. Whole: each order as likely as any other, by a permutation that is computed position by
-/// position (base/permutation.h): no memory, no time to fill. Throws over a stream, which has no positions: give a
-/// window.
+/// Shuffles, with another order in each epoch. The whole epoch, which is the default: every order is as likely as any
+/// other. A permutation computes each position (base/permutation.h), so this needs no memory and no time to fill a
+/// buffer. Throws over a stream, which has no positions: give a window.
 ///
-/// Within a window: an element moves by less than 2 x window positions, by about half a window on average. Over
-/// positions by two keyed permutations, of blocks of `window` positions and of the same blocks half a window further,
-/// so at once and without memory; over a stream by sorting by i + 2 x window x u(i), which holds at most 2 x window
-/// elements, half of that on average, and reads the held ones again when a run is restored.
+/// Within a window: an element moves by less than 2 x window positions, by about half a window on average. If the input
+/// has positions, two keyed permutations compute them, of blocks of `window` positions and of the same blocks half a
+/// window further: at once and without memory. A stream is sorted by i + 2 x window x u(i). This holds at most 2 x
+/// window elements, half of that on average, and a restore reads the held elements again.
 Step shuffle(ShuffleOptions options = {});
 /// The same within a window. A template, so that shuffle({}) means the options.
 template <std::integral Window>
