@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A keyed random order of 0 .. n - 1 that is computed, not stored: any of its places in some ten nanoseconds.
+// A keyed random order of 0 .. n - 1 that is computed, not stored: any of its numbers in some ten nanoseconds.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ class Permutation {
     return static_cast<int64_t>(x);
   }
   /// The same of each of `numbers`, in `to`, which may be `numbers` itself: eight are hashed side by side.
-  void places(std::span<const int64_t> numbers, int64_t* to) const;
+  void apply(std::span<const int64_t> numbers, int64_t* to) const;
 
  private:
   static constexpr int kMostRounds = 8;
