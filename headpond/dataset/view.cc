@@ -15,7 +15,7 @@ constexpr size_t kBoundViews = 16;
 std::byte* Context::make(Element& out, Offers offers, DType dtype, const Shape& shape) {
   const Offer offer = out.size() < offers.size() ? offers[out.size()] : Offer();
   if (offer.place != nullptr && offer.spec->dtype == dtype && offer.spec->shape == shape) {
-    out.append(Tensor::view(offer.place, dtype, shape));
+    out.append(Tensor::writable_view(offer.place, dtype, shape));
     return offer.place;
   }
   out.append(Tensor::empty(dtype, shape, pool_));

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <numeric>
+#include <sstream>
+#include <string>
 #include <vector>
 
 #include "headpond/base/status.h"
@@ -120,6 +122,111 @@ TEST(Tensor, RefusesWrongUse) {
   EXPECT_THROW(counting({2}).as<int32_t>(), Exception);
   EXPECT_THROW(counting({2}).bytes_at(0), Exception);
 }
+
+TEST(Tensor, IsMadeOfAVector) {
+  EXPECT_THAT(Tensor::from(std::vector<float>{1, 2, 3}, {3}).as<float>(), ElementsAre(1, 2, 3));
+  EXPECT_EQ(Tensor::from(std::vector<std::string>{"a", "bc"}, {2}).bytes_at(1), "bc");
+  EXPECT_EQ(Tensor::from(std::vector<const char*>{"a", "bc"}, {2}).dtype(), bytes);
+  EXPECT_THAT(Tensor::from(std::vector<bool>{true, false}, {2}).as<bool>(), ElementsAre(true, false));
+  EXPECT_THROW(Tensor::from(std::vector<float>(3), {2}), Exception);
+  EXPECT_EQ(Tensor::from<float>({}, {0}).size(), 0) << "an empty list is no ambiguity";
+}
+
+TEST(Tensor, GivesTheOneValueItHas) {
+  EXPECT_EQ(Tensor::scalar(int64_t{7}).item<int64_t>(), 7);
+  EXPECT_EQ(Tensor::from(std::vector<float>{2.5F}, {1, 1}).item<float>(), 2.5F);
+  EXPECT_EQ(Tensor::scalar("text").item<std::string_view>(), "text");
+  EXPECT_THROW((void)counting({2}).item<float>(), Exception);
+  EXPECT_THROW((void)Tensor().item<uint8_t>(), Exception);
+  EXPECT_THROW((void)Tensor::scalar(int64_t{7}).item<int32_t>(), Exception) << "no conversion";
+  EXPECT_THROW((void)Tensor::scalar(int64_t{7}).item<std::string_view>(), Exception);
+}
+
+TEST(Tensor, IsOnlyWrittenWhileNobodyElseSeesIt) {
+  Tensor tensor = counting({100});
+  tensor.mutable_as<float>()[0] = 5;
+  {
+    const Tensor copy = tensor;
+    EXPECT_THROW((void)tensor.mutable_data(), Exception);
+    EXPECT_THROW((void)tensor.mutable_as<float>(), Exception);
+    EXPECT_EQ(copy.as<float>()[0], 5);
+  }
+  EXPECT_NO_THROW((void)tensor.mutable_data()) << "the copy is gone";
+  Tensor borrowed = Tensor::view(tensor.data(), f32, {100});
+  EXPECT_THROW((void)borrowed.mutable_data(), Exception);
+  std::vector<std::byte> place(400);
+  Tensor lent = Tensor::writable_view(place.data(), f32, {100});
+  EXPECT_EQ(lent.mutable_data(), place.data());
+  Tensor small = counting({2});
+  const Tensor copy = small;
+  small.mutable_as<float>()[0] = 5;
+  EXPECT_EQ(copy.as<float>()[0], 0) << "an inline payload is not shared";
+  Tensor none = Tensor::view(nullptr, f32, {0, 3});
+  EXPECT_NO_THROW((void)none.mutable_data()) << "nothing to write";
+  EXPECT_NO_THROW((void)Tensor().mutable_data());
+}
+
+TEST(Tensor, ReleasesForeignMemoryOnce) {
+  const std::vector<int32_t> memory = {1, 2, 3, 4, 5, 6};
+  int released = 0;
+  {
+    Tensor tensor = Tensor::from_memory(memory.data(), i32, {2, 3}, [&] { ++released; });
+    EXPECT_EQ(tensor.data(), reinterpret_cast<const std::byte*>(memory.data()));
+    EXPECT_THROW((void)tensor.mutable_data(), Exception);
+    Tensor row = tensor.row(1);
+    const Tensor copy = tensor;
+    tensor = Tensor();
+    EXPECT_EQ(released, 0);
+    EXPECT_THAT(copy.row(0).as<int32_t>(), ElementsAre(1, 2, 3));
+  }
+  EXPECT_EQ(released, 1);
+  EXPECT_THROW((void)Tensor::from_memory(memory.data(), i32, {kUnknown}, [&] { ++released; }), Exception);
+  EXPECT_EQ(released, 1) << "not called after a failure";
+  EXPECT_NO_THROW((void)Tensor::from_memory(memory.data(), i32, {6}, nullptr));
+}
+
+TEST(Tensor, PrintsItsValues) {
+  EXPECT_EQ(to_string(counting({2, 2})), "float32 [2,2] [[0, 1], [2, 3]]");
+  EXPECT_EQ(to_string(Tensor::scalar(int64_t{-7})), "int64 [] -7");
+  EXPECT_EQ(to_string(Tensor::scalar(uint8_t{65})), "uint8 [] 65");
+  EXPECT_EQ(to_string(Tensor::scalar(int8_t{65})), "int8 [] 65");
+  EXPECT_EQ(to_string(Tensor::scalar(true)), "bool [] true");
+  EXPECT_EQ(to_string(Tensor::from(std::vector<std::string>{"a'b", "\n", std::string(40, 'x')}, {3})),
+            "bytes [3] ['a'b', '\\x0a', '" + std::string(32, 'x') + "...' (40 bytes)]");
+  EXPECT_EQ(to_string(Tensor()), "uint8 [0] []");
+  EXPECT_EQ(to_string(counting({2, 0, 3})), "float32 [2,0,3] []");
+  std::ostringstream out;
+  out << counting({7, 6});
+  EXPECT_EQ(out.str(),
+            "float32 [7,6] [[0, 1, 2, 3, 4, 5], [6, 7, 8, 9, 10, 11], [12, 13, 14, 15, 16, 17], "
+            "[18, 19, 20, 21, 22, 23], [24, 25, 26, 27, 28, 29], [30, 31, ...], ...]");
+}
+
+TEST(Tensor, PrintsHalves) {
+  const std::vector<uint16_t> halves = {0x3c00, 0xc000, 0x0001, 0x7c00, 0x3555}, brains = {0x3f80, 0xc000};
+  EXPECT_EQ(to_string(Tensor::view(halves.data(), f16, {4})), "float16 [4] [1, -2, 5.9604645e-08, inf]");
+  EXPECT_EQ(to_string(Tensor::view(brains.data(), bf16, {2})), "bfloat16 [2] [1, -2]");
+}
+
+TEST(Tensor, NamesTheFunctionThatReadsBytes) {
+  try {
+    (void)Tensor::scalar("text").as<uint8_t>();
+    FAIL() << "not refused";
+  } catch (const Exception& e) {
+    EXPECT_THAT(e.what(), testing::HasSubstr("bytes_at(i)"));
+  }
+}
+
+#ifndef NDEBUG
+TEST(TensorDeathTest, ChecksWhatItRequiresInDebugBuilds) {
+  EXPECT_DEATH((void)counting({2, 3}).dim(2), "axis");
+  EXPECT_DEATH((void)counting({2, 3}).dim(-1), "axis");
+  EXPECT_DEATH((void)counting({2, 3}).row(2), "dim\\(0\\)");
+  EXPECT_DEATH((void)counting({}).row(0), "rank\\(\\) > 0");
+  EXPECT_DEATH((void)Shape({2, 3})[2], "axis");
+  EXPECT_DEATH((void)Shape().row(), "rank_ > 0");
+}
+#endif
 
 TEST(Tensor, TravelsAsPlainMemory) {
   BufferPool pool;

@@ -48,10 +48,12 @@ Result<uint64_t> regular_file_size(const UniqueFd& file, const std::string& path
 struct FileFacts {
   uint64_t device = 0, inode = 0;  ///< Which file it is, whatever its name.
   uint64_t size = 0;
-  int64_t modified_ns = 0;
-  bool is_stream = false;  ///< A pipe, a socket or a character device: has no size.
+  int64_t modified_ns = 0;  ///< nanoseconds_since_1970() of the last write.
+  bool is_stream = false;   ///< A pipe, a socket or a character device: has no size.
   bool is_same_file(const FileFacts& other) const { return device == other.device && inode == other.inode; }
 };
+/// What int64_t can hold (the years 1677 to 2262); beyond that, its nearest value.
+int64_t nanoseconds_since_1970(int64_t seconds, int64_t nanoseconds);
 Result<FileFacts> examine(const UniqueFd& file, const std::string& path);
 Result<FileFacts> examine_path(const std::string& path);
 /// The first `size` bytes of the file in memory, to be read only; no bytes for 0. The caller calls munmap.
