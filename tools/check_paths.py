@@ -27,9 +27,9 @@ def exists(root, path, name):
     return any(any(place.glob(name)) if "*" in name else (place / name).is_file() for place in places)
 
 
-def is_source(path, name):
-    """Whether a .h or .cc is one of ours: those with a folder are; without one, only a name in a document is looked up."""
-    return name.split("/")[0] in {"headpond", "cli", "base", "tensor", "io", "codec", "queue", "dataset", "tf1", "engine",
+def is_source(name):
+    """Whether a .h or .cc with a folder is one of ours, and not a system's or an example's."""
+    return re.sub(r"^(?:\.\./)+", "", name).split("/")[0] in {"headpond", "cli", "base", "tensor", "io", "codec", "queue", "dataset", "tf1", "engine",
                                   "monitor", "train", "examples", "benchmarks", "fuzz"} and "/" in name
 
 
@@ -38,7 +38,7 @@ def line_findings(root, path, line):
         return
     line = URL.sub("", line)
     for name in PATH.findall(line):
-        ours = name.endswith(".md") or is_source(path, name)
+        ours = name.endswith(".md") or is_source(name)
         if ours and "NAME" not in name and not exists(root, path, name):
             yield f"names {name}, which is not in the tree"
     for start in DECISION.findall(line):
@@ -69,6 +69,7 @@ CASES = [
     ("a test's own names", {"headpond/io/x_test.cc": '"docs/none.md"\n', "cli/tests/x.py": "none.md\n"}, None),
     ("a document that is gone", {"headpond/io/x.h": "// see docs/gone.md.\n"}, "x.h:1: names docs/gone.md"),
     ("a document in a message", {"cli/help.cc": '"more in docs/gone.md\\n"\n'}, "help.cc:1: names docs/gone.md"),
+    ("a link to a source that has moved", {"docs/a.md": "[x](../headpond/io/x.h)\n"}, "names ../headpond/io/x.h"),
     ("a link", {"docs/a.md": "[b](b.md)\n"}, "a.md:1: names b.md"),
     ("a decision", {"headpond/a.cc": "// docs/decisions/0009\n"}, "names docs/decisions/0009"),
     ("a source that has moved", {"headpond/io/x.h": "// io/y.h has more.\n"}, "names io/y.h"),

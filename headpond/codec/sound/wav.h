@@ -72,10 +72,10 @@ Result<Wav> decode_wav(std::span<const std::byte> file, const WavOptions& option
 Result<WavInfo> decode_wav_into(std::span<const std::byte> file, std::span<std::byte> place,
                                 const WavOptions& options = {}, std::string_view name = "wav");
 
-/// Converts `frames`, whole frames of a file with `info`, to `channels` channels in `place`, which may have room for
-/// more frames: those become zeros. This reads a part of a large file: info first, then the bytes from data_offset +
-/// first * frame_bytes on. InvalidArgument iff a size is no multiple of its frame, `place` is too small or not aligned
-/// for float, or the form is not supported.
+/// Converts `frames`, whole frames of a file with `info`, to `channels` channels: as many frames as `place` has room
+/// for, and zeros in the rest of it. This reads a part of a large file: info first, then the bytes from data_offset +
+/// first * frame_bytes on. InvalidArgument iff a size is no multiple of its frame, `place` is not aligned for float, or
+/// the form is not supported.
 Result<void> decode_wav_frames(const WavInfo& info, std::span<const std::byte> frames, int64_t channels,
                                std::span<std::byte> place);
 
