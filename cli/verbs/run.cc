@@ -164,9 +164,9 @@ Result<void> deliver(Loader& loader, Sink& sink, const RunFlags& flags, const Se
   for (int64_t given = 0; !flags.limit || given < *flags.limit; ++given) {
     if (session.stop().stop_requested()) break;
     const auto batch = loader.next();
+    if (at_end(batch)) break;
     if (!batch) return fail(batch.error().kind(), fmt::format("{}: {}", flags.files[0], batch.error().message()));
-    if (!*batch) break;
-    HEADPOND_TRY(sink.take(**batch));
+    HEADPOND_TRY(sink.take(*batch));
     pss.look_now_and_then();
   }
   return {};

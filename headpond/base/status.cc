@@ -42,6 +42,8 @@ const std::string& Error::message() const {
 
 const Error* Error::cause() const { return payload_ && payload_->cause ? &payload_->cause : nullptr; }
 
+bool Error::is_end() const { return payload_ && kind() == ErrorKind::OutOfRange && !payload_->cause; }
+
 std::string Error::to_string() const {
   if (!payload_) return "no error";
   std::string text;

@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <tl/expected.hpp>
+#include <type_traits>
 #include <utility>
 
 namespace headpond {
@@ -41,10 +42,12 @@ class Error {
   static Error of_system(ErrorKind kind, std::string message, int os_error);
 
   explicit operator bool() const { return payload_ != nullptr; }  ///< True iff this is an error.
-  ErrorKind kind() const;                                         ///< REQUIRES: an error.
-  const std::string& message() const;                             ///< Empty iff no error.
-  const Error* cause() const;     ///< nullptr iff there is none; valid as long as this Error or a copy of it.
-  std::string to_string() const;  ///< "OutOfRange: text; caused by Unknown: text", or "no error".
+  /// True iff this is the end of a source: OutOfRange without a cause.
+  bool is_end() const;
+  ErrorKind kind() const;              ///< REQUIRES: an error.
+  const std::string& message() const;  ///< Empty iff no error.
+  const Error* cause() const;          ///< nullptr iff there is none; valid as long as this Error or a copy of it.
+  std::string to_string() const;       ///< "OutOfRange: text; caused by Unknown: text", or "no error".
 
   /// The errno of this error, else of its first cause that has one, else 0.
   int os_error() const;
@@ -60,8 +63,61 @@ class Error {
 
 std::ostream& operator<<(std::ostream& out, const Error& error);
 
-/// ResourceExhausted is also the error where memory for the data cannot be allocated. For small allocations, such as
-/// names and error texts, a call may throw std::bad_alloc instead; it leaves its objects as after an Error.
+namespace internal {
+struct ErrorInResult : Error {
+  using Error::Error;
+  ErrorInResult() = default;
+  ErrorInResult(Error error) : Error(std::move(error)) {}
+};
+}  // namespace internal
+
+}  // namespace headpond
+
+/// Result is tl::expected of an Error, specialized only to be [[nodiscard]], which then holds for every function that
+/// returns a Result, lambdas included.
+template <class T>
+class [[nodiscard]] tl::expected<T, headpond::Error> : public tl::expected<T, headpond::internal::ErrorInResult> {
+  using Base = tl::expected<T, headpond::internal::ErrorInResult>;
+
+ public:
+  using error_type = headpond::Error;
+  using tl::expected<T, headpond::internal::ErrorInResult>::expected;
+  /// From the results of the base's map() and similar functions.
+  expected(tl::expected<T, headpond::internal::ErrorInResult> mapped) : Base(std::move(mapped)) {}
+
+  const headpond::Error& error() const& { return base().error(); }
+  headpond::Error& error() & { return base().error(); }
+  headpond::Error&& error() && { return std::move(base().error()); }
+
+  template <class U = T>
+  const U& value() const& {
+    refuse_error();
+    return **this;
+  }
+  template <class U = T>
+  U& value() & {
+    refuse_error();
+    return **this;
+  }
+  template <class U = T>
+  U&& value() && {
+    refuse_error();
+    return *std::move(*this);
+  }
+
+ private:
+  const Base& base() const { return *this; }
+  Base& base() { return *this; }
+  void refuse_error() const {
+    if (!*this) throw bad_expected_access<headpond::Error>(error());
+  }
+};
+
+namespace headpond {
+
+/// A value or an error: true iff it has a value. Results must not be ignored; write `(void)` where the error does not
+/// matter. ResourceExhausted is also the error if memory for the data cannot be allocated. For small allocations, such
+/// as names and error texts, a call may throw std::bad_alloc instead; it leaves its objects as after an Error.
 template <class T>
 using Result = tl::expected<T, Error>;
 
@@ -80,6 +136,20 @@ class Exception : public std::runtime_error {
  private:
   Error error_;
 };
+
+/// True iff `result` of a source's next() is the end.
+template <class T>
+bool at_end(const Result<T>& result) {
+  return !result && result.error().is_end();
+}
+
+/// The value of `result`. Throws Exception with its error iff it has one: for code that builds a pipeline, not code
+/// that runs in it.
+template <class T>
+T value_or_throw(Result<T> result) {
+  if (!result) throw Exception(std::move(result).error());
+  if constexpr (!std::is_void_v<T>) return *std::move(result);
+}
 
 /// The exception that is being handled, as an Error: the error() of an Exception; ResourceExhausted for bad_alloc
 /// (which allocates nothing); else Unknown with what(). REQUIRES: called inside a catch block.

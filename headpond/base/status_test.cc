@@ -40,6 +40,13 @@ TEST(Error, TellsTheWholeChainOfCauses) {
 
 TEST(Error, AnEmptyCauseIsNoCause) { EXPECT_EQ(Error(ErrorKind::OutOfRange, "closed", Error()).cause(), nullptr); }
 
+TEST(Error, TheEndOfTheDataIsOutOfRangeWithoutACause) {
+  EXPECT_TRUE(Error(ErrorKind::OutOfRange, "end").is_end());
+  EXPECT_FALSE(Error(ErrorKind::OutOfRange, "end", Error(ErrorKind::DataLoss, "cut")).is_end());
+  EXPECT_FALSE(Error(ErrorKind::Cancelled, "stop").is_end());
+  EXPECT_FALSE(Error().is_end());
+}
+
 TEST(Error, EveryKindHasItsName) {
   EXPECT_EQ(to_string(ErrorKind::OutOfRange), "OutOfRange");
   EXPECT_EQ(to_string(ErrorKind::Unknown), "Unknown");
@@ -50,6 +57,40 @@ TEST(Result, FailConvertsToAnyResult) {
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().kind(), ErrorKind::Cancelled);
   EXPECT_EQ(half(3).error().message(), "odd");
+}
+
+static_assert(std::is_same_v<Result<int>, tl::expected<int, Error>>);
+static_assert(std::is_same_v<decltype(std::declval<Result<int>&>().error()), Error&>);
+static_assert(std::is_same_v<decltype(half(2).error()), Error&&>);
+
+// A bool can be made of a Result: a copy must not be.
+TEST(Result, IsCopiedMovedAndAssignedAsAWhole) {
+  Result<bool> no = false;
+  const Result<bool> of_no = no;
+  Result<bool> copy{no}, moved(std::move(copy)), assigned = true;
+  assigned = moved;
+  EXPECT_TRUE(of_no && !*of_no && moved && !*moved && assigned && !*assigned);
+  Result<bool> bad = fail(ErrorKind::DataLoss, "cut");
+  Result<bool> also_bad = bad;
+  EXPECT_FALSE(also_bad);
+  also_bad = true;
+  EXPECT_TRUE(also_bad && *also_bad);
+  EXPECT_EQ(Result<int64_t>(half(4)).value(), 2);
+  EXPECT_EQ(Result<int64_t>(half(3)).error().message(), "odd");
+}
+
+TEST(Result, ValueOfAnErrorThrowsTheErrorThatItHolds) {
+  EXPECT_THROW((void)half(3).value(), tl::bad_expected_access<Error>);
+  EXPECT_EQ(value_or_throw(half(4)), 2);
+  value_or_throw(Result<void>());
+  EXPECT_EQ(*value_or_throw(Result<std::unique_ptr<int>>(std::make_unique<int>(5))), 5);
+  try {
+    value_or_throw(half(3));
+    FAIL();
+  } catch (const Exception& thrown) {
+    EXPECT_EQ(thrown.error().message(), "odd");
+  }
+  EXPECT_THROW(value_or_throw(Result<void>(fail(ErrorKind::Cancelled, "stop"))), Exception);
 }
 
 TEST(Result, TryReturnsTheFirstError) {
@@ -104,6 +145,21 @@ TEST(Error, IsTransientIffTheSystemFailedAndMaySucceedLater) {
   }
   EXPECT_FALSE(Error(ErrorKind::DataLoss, "damaged").is_transient());
   EXPECT_FALSE(Error().is_transient());
+}
+
+TEST(Result, WhatItsMapReturnsIsAResult) {
+  const auto parse = [](int number) -> Result<int> {
+    if (number < 0) return fail(ErrorKind::NotFound, "negative");
+    return number;
+  };
+  const auto is_large = [&](int number) -> Result<bool> { return parse(number).map([](int v) { return v > 2; }); };
+  const auto next = [&](int number) -> Result<int> {
+    return parse(number).and_then([&](int v) { return parse(v + 1); });
+  };
+  EXPECT_TRUE(is_large(3).value());
+  EXPECT_EQ(is_large(-1).error().kind(), ErrorKind::NotFound);
+  EXPECT_EQ(next(3).value(), 4);
+  EXPECT_EQ(next(-3).error().message(), "negative");
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ class Batching : public Node {
   /// some batch.
   virtual Error check(const Element* first, int64_t number, const Element& row) const = 0;
   /// Appends the fields of the batch to `out`. REQUIRES: each row was checked; there is one. May throw.
-  virtual void stack(std::span<const Element> rows, Context& context, Offers offers, Element& out) const = 0;
+  virtual void stack(std::span<const Element> rows, Context& context, OutputSlots outputs, Element& out) const = 0;
 
   /// check, with this operator and the row's place in front.
   Error check_row(const Element* first, int64_t number, const Element& row) const;
@@ -43,7 +43,7 @@ class Batching : public Node {
 
 /// The key of a batch: its number in the epoch.
 uint64_t batch_key(int64_t number);
-/// Gives `batch` that key, and an origin from which errors have the number: "batch, record 3".
+/// Gives `batch` that key, and a provenance from which errors have the number: "batch, record 3".
 void name_batch(Element& batch, int64_t number);
 
 }  // namespace headpond::internal

@@ -72,7 +72,7 @@ void gather_texts(const Tensor& rows, std::span<const int64_t> positions, std::b
 
 void ColumnsLeft::pass(size_t count) {
   if (moved_.empty()) moved_.assign(columns_.begin(), columns_.end());
-  for (Offer& column : moved_) column.place += count * row_bytes(*column.spec);
+  for (OutputSlot& column : moved_) column.data += count * row_bytes(*column.spec);
   columns_ = moved_;
   if (keys_ != nullptr) keys_ += count;
 }

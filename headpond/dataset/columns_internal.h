@@ -27,10 +27,10 @@ void gather_rows(const std::byte* rows, size_t row_size, std::span<const int64_t
 /// The same of a column of dtype bytes; the texts live as long as those of `rows`, which has rank 1.
 void gather_texts(const Tensor& rows, std::span<const int64_t> positions, std::byte* to);
 
-/// The first `count` of `offers`, which loses them; none of none.
-inline Offers take_first(Offers& offers, size_t count) {
-  const Offers first = offers.first(offers.empty() ? 0 : count);
-  offers = offers.subspan(first.size());
+/// The first `count` of `outputs`, which loses them; none of none.
+inline OutputSlots take_first(OutputSlots& outputs, size_t count) {
+  const OutputSlots first = outputs.first(outputs.empty() ? 0 : count);
+  outputs = outputs.subspan(first.size());
   return first;
 }
 
@@ -38,22 +38,22 @@ inline Offers take_first(Offers& offers, size_t count) {
 class ColumnsLeft {
  public:
   /// `keys` may be null.
-  ColumnsLeft(Offers columns, uint64_t* keys) : columns_(columns), keys_(keys) {}
-  Offers columns() const { return columns_; }
+  ColumnsLeft(OutputSlots columns, uint64_t* keys) : columns_(columns), keys_(keys) {}
+  OutputSlots columns() const { return columns_; }
   uint64_t* keys() const { return keys_; }
   void pass(size_t count);
 
  private:
-  Offers columns_;
+  OutputSlots columns_;
   uint64_t* keys_;
-  std::vector<Offer> moved_;
+  std::vector<OutputSlot> moved_;
 };
 
 /// View::fill of what gives its input's elements at other places: `places_of(positions, to)` writes them; below 0:
 /// there is none.
 template <class PlacesOf>
 bool fill_from(const View& input, PlacesOf&& places_of, std::span<const int64_t> positions, Context& context,
-               Offers columns, uint64_t* keys) {
+               OutputSlots columns, uint64_t* keys) {
   if (positions.empty()) return input.fill({}, context, columns, keys);
   std::array<int64_t, kFillBlock> places;
   ColumnsLeft left(columns, keys);
@@ -87,7 +87,7 @@ struct PartRange {
 /// part's view or a pointer to it. Keys are mixed as in_part does.
 template <class PartAt, class PartView>
 bool fill_parts(const PartAt& part_at, const PartView& view, std::span<const int64_t> positions, Context& context,
-                Offers columns, uint64_t* keys) {
+                OutputSlots columns, uint64_t* keys) {
   std::array<int64_t, kFillBlock> places;
   ColumnsLeft left(columns, keys);
   while (!positions.empty()) {
@@ -111,7 +111,7 @@ bool fill_parts(const PartAt& part_at, const PartView& view, std::span<const int
 /// Fills the columns of `input` a block at a time, with keys, also if `keys` is null; calls `then(first, keys)` behind
 /// each, whose elements are `first`, `first` + 1, ...
 template <class Then>
-bool fill_with_keys(const View& input, std::span<const int64_t> positions, Context& context, Offers columns,
+bool fill_with_keys(const View& input, std::span<const int64_t> positions, Context& context, OutputSlots columns,
                     uint64_t* keys, const Then& then) {
   if (positions.empty()) return input.fill({}, context, columns, keys);
   std::array<uint64_t, kFillBlock> own;

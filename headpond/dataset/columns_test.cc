@@ -35,8 +35,8 @@ TEST(RowBytes, CountAllValues) {
 }
 
 TEST(TakeFirst, OfNoneIsNone) {
-  const std::array<Offer, 3> three{};
-  Offers left(three), none;
+  const std::array<OutputSlot, 3> three{};
+  OutputSlots left(three), none;
   EXPECT_EQ(take_first(left, 2).data(), three.data());
   EXPECT_EQ(left.data(), three.data() + 2);
   EXPECT_TRUE(take_first(none, 2).empty());
@@ -46,14 +46,14 @@ TEST(ColumnsLeft, PassesRowsOfEachColumn) {
   const FieldSpec wide{"", DType::f32, {3}}, narrow{"", DType::u8, {}};
   std::array<std::byte, 100> a{}, b{};
   std::array<uint64_t, 10> keys{};
-  const std::array<Offer, 2> columns = {Offer{a.data(), &wide}, Offer{b.data(), &narrow}};
+  const std::array<OutputSlot, 2> columns = {OutputSlot{a.data(), &wide}, OutputSlot{b.data(), &narrow}};
   ColumnsLeft left(columns, keys.data()), without_keys(columns, nullptr);
   EXPECT_EQ(left.columns().data(), columns.data());
   left.pass(2);
   left.pass(1);
   without_keys.pass(1);
-  EXPECT_EQ(left.columns()[0].place, a.data() + 36);
-  EXPECT_EQ(left.columns()[1].place, b.data() + 3);
+  EXPECT_EQ(left.columns()[0].data, a.data() + 36);
+  EXPECT_EQ(left.columns()[1].data, b.data() + 3);
   EXPECT_EQ(left.keys(), keys.data() + 3);
   EXPECT_EQ(without_keys.keys(), nullptr);
 }
@@ -62,8 +62,8 @@ TEST(ColumnsLeft, PassesRowsOfEachColumn) {
 class Asked final : public View {
  public:
   explicit Asked(std::vector<std::vector<int64_t>>& asked) : asked_(asked) {}
-  Got at(int64_t, Context&, Offers, Element&) const override { return Got::hole; }
-  bool fill(std::span<const int64_t> positions, Context&, Offers, uint64_t* keys) const override {
+  Got at(int64_t, Context&, OutputSlots, Element&) const override { return Got::hole; }
+  bool fill(std::span<const int64_t> positions, Context&, OutputSlots, uint64_t* keys) const override {
     asked_.emplace_back(positions.begin(), positions.end());
     if (keys != nullptr) std::copy(positions.begin(), positions.end(), keys);
     return true;

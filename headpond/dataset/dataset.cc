@@ -75,10 +75,10 @@ void internal::refuse(const std::string& op, const std::string& what) {
 }
 
 // Not the key where the record is known: repeat and concatenate mix others into it.
-std::string internal::place_of(uint64_t key, Origin origin) {
-  const std::string place = to_string(origin);
-  if (place.empty()) return fmt::format("element {}", key);
-  return fmt::format("element {}, {}", static_cast<uint64_t>(origin.record), place);
+std::string internal::element_name(uint64_t key, Provenance provenance) {
+  const std::string record = to_string(provenance);
+  if (record.empty()) return fmt::format("element {}", key);
+  return fmt::format("element {}, {}", static_cast<uint64_t>(provenance.record), record);
 }
 
 }  // namespace headpond

@@ -50,8 +50,8 @@ std::unique_ptr<Iterator> open(const Node& node, const Binding& binding, Feed& f
 namespace internal {
 /// Throws Exception(InvalidArgument), naming the operator.
 [[noreturn]] void refuse(const std::string& op, const std::string& what);
-/// "element 17, train.idx, record 17", for errors. Without an origin the key has to do.
-std::string place_of(uint64_t key, Origin origin);
+/// "element 17, train.idx, record 17", for errors. Without a provenance the key has to do.
+std::string element_name(uint64_t key, Provenance provenance);
 }  // namespace internal
 
 }  // namespace headpond

@@ -55,8 +55,8 @@ class Node {
     Kind kind = Kind::indexed;
     int64_t slots = 0;  ///< kEndless: no end. Of a stream: an upper bound if one is known, else kEndless.
     std::vector<Ref> inputs = {};
-    std::string draws = "";  ///< The name under which it draws random numbers; "": none.
-    bool blocking = false;   ///< It waits, for a file or a network, more than it computes.
+    std::string random_stream = "";  ///< The name of its random numbers; "": it draws none.
+    bool blocking = false;           ///< It waits, for a file or a network, more than it computes.
     /// Of what it means. Raised when it gives other elements for equal arguments, so that older states are refused.
     int version = 0;
     bool replays = false;  ///< A restored run reads again all that came before its place.

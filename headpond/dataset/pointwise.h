@@ -15,16 +15,16 @@ class Pointwise : public Node {
   std::shared_ptr<const View> bind(const Binding& binding) const final;
   std::unique_ptr<Iterator> iterate(const Binding& binding, Feed& feed) const final;
 
-  /// value: `out`, which was empty, has the fields; hole: none; error. `draws` for random numbers, with the element's
-  /// key. Pure; any thread. May throw.
-  virtual Got apply(Element& in, RandomKey draws, Context& context, Offers offers, Element& out) const = 0;
+  /// value: `out`, which was empty, has the fields; hole: none; error. `random_key` for random numbers, with the
+  /// element's key. Pure; any thread. May throw.
+  virtual Got apply(Element& in, RandomKey random_key, Context& context, OutputSlots outputs, Element& out) const = 0;
 
   /// View::fill over a view of the input; false unless an operator says otherwise. May throw: then it is false too.
-  virtual bool fill(const View& input, std::span<const int64_t> positions, RandomKey draws, Context& context,
-                    Offers columns, uint64_t* keys) const;
+  virtual bool fill(const View& input, std::span<const int64_t> positions, RandomKey random_key, Context& context,
+                    OutputSlots columns, uint64_t* keys) const;
 
-  /// apply with the rest done: key, origin, the error's place.
-  Got run(Element& in, RandomKey draws, Context& context, Offers offers, Element& out) const;
+  /// apply with the rest done: key, provenance, the error's place.
+  Got run(Element& in, RandomKey random_key, Context& context, OutputSlots outputs, Element& out) const;
 
  protected:
   using Node::Node;

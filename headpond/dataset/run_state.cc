@@ -26,10 +26,10 @@ uint32_t checksum(std::string_view bytes) {
 
 // The first line in which two plans differ, as far as `then` was kept.
 std::string difference(std::string_view then, std::string_view now) {
-  const bool is_cut = then.size() >= kPlanKept;
+  const bool is_truncated = then.size() >= kPlanKept;
   for (int line = 1;; ++line) {
     const std::string_view a = then.substr(0, then.find('\n')), b = now.substr(0, now.find('\n'));
-    const bool is_last = a.size() == then.size(), is_part = is_last && is_cut;
+    const bool is_last = a.size() == then.size(), is_part = is_last && is_truncated;
     if (is_part ? !b.starts_with(a) : a != b) {
       return fmt::format("step {}: the state has '{}{}', the pipeline has '{}'", line, a, is_part ? "..." : "", b);
     }
@@ -130,6 +130,14 @@ Got Holes::count(Got got, Context& context) {
   return context.fail({ErrorKind::FailedPrecondition,
                        fmt::format("{}: no element at {} places in a row, and there is no end: it may go on for ever",
                                    node_.title(), kMost)});
+}
+
+Error end_of_data(std::string_view who) {
+  return {ErrorKind::OutOfRange, fmt::format("{}: all elements were given", who)};
+}
+
+Error not_the_end(const Error& error, std::string_view who) {
+  return error.is_end() ? Error(ErrorKind::OutOfRange, fmt::format("{}: an element failed", who), error) : error;
 }
 
 Error futile_epoch(const std::string& who, uint64_t epoch) {

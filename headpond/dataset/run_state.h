@@ -55,6 +55,11 @@ class Holes {
   int64_t count_ = 0;
 };
 
+/// What next() returns after the last element: Error::is_end().
+Error end_of_data(std::string_view who);
+/// `error`, of an element; if it looks like end_of_data(), as the cause of one that does not.
+Error not_the_end(const Error& error, std::string_view who);
+
 /// Of a run without an end that met an epoch without an element: there might be no other for ever.
 Error futile_epoch(const std::string& who, uint64_t epoch);
 

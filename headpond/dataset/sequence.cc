@@ -33,7 +33,7 @@ struct Sequence::Run {
       return context.fail(current_exception_error());
     }
   }
-  Result<std::optional<Element>> next() {
+  Result<Element> next() {
     while (has_epoch()) {
       Element out;
       const Got got = next_of_iterator(out);
@@ -43,10 +43,10 @@ struct Sequence::Run {
           state.index = ++index + 1;
           state.position = internal::position_of(*iterator);
           out.set_names(names);
-          return std::optional(std::move(out));
+          return out;
         case Got::error:
-          return fail(context.error);
-        case Got::later:
+          return fail(internal::not_the_end(context.error, "Sequence"));
+        case Got::pending:
           continue;
         default:
           ++epoch;
@@ -56,7 +56,7 @@ struct Sequence::Run {
           if (options.epochs < 0 && !gave) return fail(internal::futile_epoch("Sequence", epoch - 1));
       }
     }
-    return std::nullopt;
+    return fail(internal::end_of_data("Sequence"));
   }
 
   const Dataset dataset;
@@ -97,7 +97,7 @@ Result<Sequence> Sequence::restored(Dataset dataset, SequenceOptions options, st
   return sequence;
 }
 
-Result<std::optional<Element>> Sequence::next() { return run_->next(); }
+Result<Element> Sequence::next() { return run_->next(); }
 int64_t Sequence::epoch() const { return static_cast<int64_t>(run_->epoch); }
 int64_t Sequence::index() const { return run_->index; }
 std::string Sequence::state() const { return internal::save(run_->state, run_->dataset, run_->options.seed); }

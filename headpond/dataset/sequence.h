@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 
 #include "headpond/base/status.h"
@@ -29,9 +28,11 @@ class Sequence {
   ~Sequence();
   Sequence(Sequence&& other) noexcept;
 
-  /// nullopt after the last element of the last epoch, and then always. An error stands in the place of its element:
-  /// the next call goes on behind it, unless the source itself is lost; then the same error comes again.
-  Result<std::optional<Element>> next();
+  /// The next element: `while (auto element = sequence.next()) use(*element);`. After the last element of the last
+  /// epoch it returns OutOfRange without a cause (Error::is_end()), and so does each later call. Any other error takes
+  /// the place of its element: the next call goes on after it, unless the source itself is lost, whose error comes
+  /// again.
+  Result<Element> next();
   /// Of the last element.
   int64_t epoch() const;
   /// The last element's number in its epoch, errors not counted; -1 before the first one.

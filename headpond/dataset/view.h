@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How elements that have positions are asked for: by any thread, at any position, into memory that the asker may offer.
+// How elements that have positions are asked for: by any thread, at any position, into memory that the caller may give.
 // For those who write operators.
 #pragma once
 
@@ -13,16 +13,16 @@
 
 namespace headpond {
 
-/// What asking for an element gives. later: an input has nothing yet; ask again, nothing is lost. Only an Iterator
-/// gives end or later, only a View gives hole. error: the text is in Context::error; the next element may still come.
-enum class Got : uint8_t { value, hole, end, error, later };
+/// What a request for an element gives. pending: an input has nothing yet; ask again, nothing is lost. Only an Iterator
+/// gives end or pending, only a View gives hole. error: the text is in Context::error; the next element may still come.
+enum class Got : uint8_t { value, hole, end, error, pending };
 
-/// A place that the caller would like a field to be written to: a row of a batch.
-struct Offer {
-  std::byte* place = nullptr;
+/// Memory that the caller would like a field to be written to: a row of a batch.
+struct OutputSlot {
+  std::byte* data = nullptr;        ///< Null: none.
   const FieldSpec* spec = nullptr;  ///< Of the field; a full shape.
 };
-using Offers = std::span<const Offer>;  ///< One per field, or none.
+using OutputSlots = std::span<const OutputSlot>;  ///< One per field, or none.
 
 class Node;
 class View;
@@ -46,9 +46,9 @@ class Context {
     error = std::move(what);
     return Got::error;
   }
-  /// Appends a field to `out`, and returns where its values belong: the offered place if dtype and shape are those
-  /// offered, else a pooled buffer. All bytes must be written. Not for dtype bytes.
-  std::byte* make(Element& out, Offers offers, DType dtype, const Shape& shape);
+  /// Appends a field to `out`, and returns where its values belong: the field's output slot if that has this dtype
+  /// and shape, else a pooled buffer. All bytes must be written. Not for dtype bytes.
+  std::byte* allocate_output(Element& out, OutputSlots outputs, DType dtype, const Shape& shape);
   /// For who fills a column with texts out of a mapped file: `tail` is a text's end or what stands behind it, and not
   /// all zeros unless the file was cut before it; it lives as long as the view.
   void lend(std::span<const std::byte> tail) { lent_.push_back(tail); }
@@ -79,23 +79,23 @@ class View {
  public:
   virtual ~View() = default;
   /// value: `out`, which was empty, is the element at `i`, its key set. REQUIRES: 0 <= i < slots.
-  virtual Got at(int64_t i, Context& context, Offers offers, Element& out) const = 0;
+  virtual Got at(int64_t i, Context& context, OutputSlots outputs, Element& out) const = 0;
 
   /// The elements at `positions`, whole columns at a time: the values of field f one below the other from
-  /// columns[f].place on, and their keys unless `keys` is null. True iff all of it is written, and as at() would give
+  /// columns[f].data on, and their keys unless `keys` is null. True iff all of it is written, and as at() would give
   /// it; false: anything may be written, ask at(). Without positions: true iff it can be expected to work.
   /// REQUIRES: one column per field, of a full shape and a dtype of fixed size, or a scalar of dtype bytes; positions
   /// as for at().
   ///
   /// A column of dtype bytes takes a std::string_view for each value, into memory that lives as long as the view. A
   /// mapped file may shrink at any time: who has read the texts asks Context::lent_is_whole().
-  virtual bool fill(std::span<const int64_t> positions, Context& context, Offers columns, uint64_t* keys) const;
+  virtual bool fill(std::span<const int64_t> positions, Context& context, OutputSlots columns, uint64_t* keys) const;
 };
 
 namespace internal {
 
 /// view.at(), but what it throws is the error.
-Got ask(const View& view, int64_t i, Context& context, Offers offers, Element& out);
+Got ask(const View& view, int64_t i, Context& context, OutputSlots outputs, Element& out);
 
 }  // namespace internal
 }  // namespace headpond

@@ -33,7 +33,7 @@ struct Taken final : Unit {
 class AheadWindow final : public Window {
  public:
   AheadWindow(Core& core, const Stage& stage, const Binding& binding) : Window(core, stage), holes_(*stage.node) {
-    for (const Pointwise* point : stage.chain) draws_.push_back(point->random_key(binding));
+    for (const Pointwise* point : stage.chain) random_keys_.push_back(point->random_key(binding));
     input_ = stage.own_iterator ? stage.input->iterate(binding, core) : core.open(*stage.input, binding);
     state_ = position_of(*input_);
   }
@@ -45,13 +45,13 @@ class AheadWindow final : public Window {
     for (Got got = Got::value; got == Got::value && !input_ended_ && std::cmp_less(taken->items.size(), rows);) {
       Taken::Item item;
       got = item.got = next(context, item.element);
-      if (got == Got::later) break;
+      if (got == Got::pending) break;
       if (got == Got::error) item.error = std::move(context.error);
       input_ended_ = !has_place(item) || got == Got::end;
       taken->items.push_back(std::move(item));
       if (now_ns() - began > kLongEnoughNs) break;
     }
-    if (taken->items.empty()) return Got::later;
+    if (taken->items.empty()) return Got::pending;
     const bool has_end = taken->items.back().got == Got::end;
     taken->elements = static_cast<int64_t>(taken->items.size()) - (has_end ? 1 : 0);
     taken->size = stage_.chain.empty() ? 0 : static_cast<int64_t>(taken->items.size());
@@ -110,15 +110,15 @@ class AheadWindow final : public Window {
   void apply(Taken::Item& item, Context& context) const {
     for (size_t k = 0; k < stage_.chain.size() && item.got == Got::value; ++k) {
       Element out;
-      RandomKey draws = draws_[k];
-      if (mutant("draws by thread")) draws.value += static_cast<uint64_t>(this_thread_id());
-      item.got = stage_.chain[k]->run(item.element, draws, context, {}, out);
+      RandomKey random_key = random_keys_[k];
+      if (mutant("draws by thread")) random_key.value += static_cast<uint64_t>(this_thread_id());
+      item.got = stage_.chain[k]->run(item.element, random_key, context, {}, out);
       item.element = std::move(out);
       if (item.got == Got::error) item.error = std::move(context.error);
     }
   }
 
-  std::vector<RandomKey> draws_;
+  std::vector<RandomKey> random_keys_;
   std::unique_ptr<Iterator> input_;  // Of who opens; before that, of who restores.
   bool input_ended_ = false;
   std::string behind_;  // Of who opens: the place behind what was taken from the input.

@@ -25,8 +25,8 @@ struct Rows final : Unit {
   int64_t number = 0;  // Of the batch, in the epoch.
   int64_t first = 0;   // Position of the first row.
   Element batch;
-  std::vector<Offer> places;   // Of row 0; none if rows are stacked when all are there.
-  std::vector<Element> loose;  // Such rows.
+  std::vector<OutputSlot> outputs;  // Of row 0; none if rows are stacked when all are there.
+  std::vector<Element> loose;       // Such rows.
   // Of a batch that was gathered from elements.
   Got got = Got::value;
   Error error;
@@ -65,7 +65,7 @@ class RowsWindow final : public Window {
     rows->size = rows->elements = count;
     rows->is_remainder = count < node_.batch_size() && (node_.drop_remainder() || mutant("drops the remainder"));
     try {
-      make_places(*rows, context);
+      make_outputs(*rows, context);
       unit = std::move(rows);
     } catch (...) {
       auto broken = std::make_shared<Rows>();  // Gathered from elements, it tells that there is no memory.
@@ -143,43 +143,44 @@ class RowsWindow final : public Window {
   }
 
  private:
-  void make_places(Rows& rows, Context& context) const {
+  void make_outputs(Rows& rows, Context& context) const {
     rows.has_memory = in_place_;
     if (!in_place_) return rows.loose.resize(static_cast<size_t>(rows.size));
     for (const FieldSpec& field : rows_) {
-      context.make(rows.batch, {}, field.dtype, field.shape.stacked(rows.size));
+      context.allocate_output(rows.batch, {}, field.dtype, field.shape.stacked(rows.size));
     }
     // Only now: a small tensor lives inside the element, which moves it when it grows.
-    for (size_t i = 0; i < rows_.size(); ++i) rows.places.push_back({rows.batch[i].mutable_data(), &rows_[i]});
+    for (size_t i = 0; i < rows_.size(); ++i) rows.outputs.push_back({rows.batch[i].mutable_data(), &rows_[i]});
   }
 
-  void set_places(const Rows& rows, int64_t r, std::vector<Offer>& places) const {
-    places = rows.places;
-    for (size_t i = 0; i < places.size(); ++i) places[i].place += static_cast<size_t>(r) * row_bytes_[i];
+  void set_outputs(const Rows& rows, int64_t r, std::vector<OutputSlot>& outputs) const {
+    outputs = rows.outputs;
+    for (size_t i = 0; i < outputs.size(); ++i) outputs[i].data += static_cast<size_t>(r) * row_bytes_[i];
   }
 
   bool fill(const Rows& rows, int64_t first, int64_t count, Context& context) const {
-    if (!view_->fill({}, context, rows.places, nullptr)) return false;
+    if (!view_->fill({}, context, rows.outputs, nullptr)) return false;
     std::array<int64_t, kFillBlock> positions;
-    std::vector<Offer> places;
+    std::vector<OutputSlot> outputs;
     for (int64_t done = 0; done < count;) {
       const int64_t now = std::min(count - done, static_cast<int64_t>(kFillBlock));
       std::iota(positions.begin(), positions.begin() + now, rows.first + first + done);
-      set_places(rows, first + done, places);
-      if (!view_->fill({positions.data(), static_cast<size_t>(now)}, context, places, nullptr)) return false;
+      set_outputs(rows, first + done, outputs);
+      if (!view_->fill({positions.data(), static_cast<size_t>(now)}, context, outputs, nullptr)) return false;
       done += now;
     }
     return true;
   }
 
   bool make_row(Rows& rows, int64_t r, Context& context) const {
-    std::vector<Offer> places;
-    set_places(rows, r, places);
+    std::vector<OutputSlot> outputs;
+    set_outputs(rows, r, outputs);
     Element row;
-    if (view_->at(rows.first + r, context, places, row) != Got::value || node_.check_row(nullptr, r, row)) return false;
-    for (size_t i = 0; i < places.size(); ++i) {
-      if (row[i].data() == places[i].place || row_bytes_[i] == 0) continue;
-      std::memcpy(places[i].place, row[i].data(), row_bytes_[i]);
+    if (view_->at(rows.first + r, context, outputs, row) != Got::value || node_.check_row(nullptr, r, row))
+      return false;
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      if (row[i].data() == outputs[i].data || row_bytes_[i] == 0) continue;
+      std::memcpy(outputs[i].data, row[i].data(), row_bytes_[i]);
     }
     if (!in_place_) rows.loose[static_cast<size_t>(r)] = std::move(row);
     return true;
@@ -233,7 +234,7 @@ class RowsWindow final : public Window {
     auto rows = std::make_shared<Rows>();
     rows->elements = 1;
     rows->got = gathered_->next(context, rows->batch);
-    if (rows->got == Got::later) return Got::later;
+    if (rows->got == Got::pending) return Got::pending;
     if (rows->got == Got::error) {
       rows->error = std::move(context.error);
       good_in_a_row_ = 0;

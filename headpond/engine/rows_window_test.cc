@@ -13,48 +13,48 @@ using testing::EndsWith;
 
 constexpr int64_t kWide = 16;
 
-// Where elements were offered a place, by their value.
-struct Offered {
+// The output that each element was given, by the element's value.
+struct Outputs {
   std::mutex mu;
-  std::map<int64_t, const std::byte*> places;
+  std::map<int64_t, const std::byte*> by_value;
 };
 
-// x becomes `kWide` times x, where it is offered.
+// x becomes `kWide` times x, where its output is.
 class Widen final : public Pointwise {
  public:
-  Widen(const Node::Ref& input, std::shared_ptr<Offered> offered)
-      : Pointwise(facts_over(input, "widen", "", {{"", DType::i64, {kWide}}})), offered_(std::move(offered)) {}
+  Widen(const Node::Ref& input, std::shared_ptr<Outputs> seen)
+      : Pointwise(facts_over(input, "widen", "", {{"", DType::i64, {kWide}}})), seen_(std::move(seen)) {}
 
-  Got apply(Element& in, RandomKey, Context& context, Offers offers, Element& out) const override {
+  Got apply(Element& in, RandomKey, Context& context, OutputSlots outputs, Element& out) const override {
     const int64_t x = in[0].as<int64_t>()[0];
     {
-      const std::lock_guard lock(offered_->mu);
-      offered_->places[x] = offers.empty() ? nullptr : offers[0].place;
+      const std::lock_guard lock(seen_->mu);
+      seen_->by_value[x] = outputs.empty() ? nullptr : outputs[0].data;
     }
-    std::byte* const place = context.make(out, offers, DType::i64, {kWide});
-    std::fill_n(reinterpret_cast<int64_t*>(place), kWide, x);
+    std::byte* const to = context.allocate_output(out, outputs, DType::i64, {kWide});
+    std::fill_n(reinterpret_cast<int64_t*>(to), kWide, x);
     return Got::value;
   }
 
  private:
-  const std::shared_ptr<Offered> offered_;
+  const std::shared_ptr<Outputs> seen_;
 };
-Dataset widened(const Dataset& input, const std::shared_ptr<Offered>& offered) {
-  return Dataset(std::make_shared<Widen>(input.node(), offered));
+Dataset widened(const Dataset& input, const std::shared_ptr<Outputs>& seen) {
+  return Dataset(std::make_shared<Widen>(input.node(), seen));
 }
 
-// How many of 100 rows were offered the place where they are in their batch.
+// How many of 100 rows were made where they are in their batch.
 int64_t rows_in_place(const Dataset& numbers, int threads) {
-  const auto offered = std::make_shared<Offered>();
-  Loader loader(widened(numbers, offered) | batch(16), {.threads = threads});
+  const auto seen = std::make_shared<Outputs>();
+  Loader loader(widened(numbers, seen) | batch(16), {.threads = threads});
   int64_t in_place = 0;
   for (const Batch& batch : loader) {
     const Tensor& rows = batch[size_t{0}];
-    const std::lock_guard lock(offered->mu);
+    const std::lock_guard lock(seen->mu);
     for (int64_t r = 0; r < rows.shape()[0]; ++r) {
       const int64_t* const row = rows.as<int64_t>().data() + r * kWide;
       EXPECT_EQ(row[0], row[kWide - 1]);
-      in_place += offered->places.at(row[0]) == reinterpret_cast<const std::byte*>(row) ? 1 : 0;
+      in_place += seen->by_value.at(row[0]) == reinterpret_cast<const std::byte*>(row) ? 1 : 0;
     }
   }
   return in_place;

@@ -53,7 +53,7 @@ Got Window::next(Context& context, Element& out) {
     Units dropped;
     MutexLock lock(core_.mu);
     if (take(dropped)) continue;
-    if (!units_.empty() || !ended_ || opening_) return Got::later;
+    if (!units_.empty() || !ended_ || opening_) return Got::pending;
     return lost_ ? context.fail(std::exchange(lost_, {})) : Got::end;
   }
 }
@@ -286,7 +286,7 @@ void Window::finish_open(const std::shared_ptr<Unit>& unit, Got opened, int64_t 
   opening_ = false;
   core_.pending_bytes -= std::exchange(opening_bytes_, 0);
   ended_ = opened == Got::end || is_lost_;
-  stalled_at_ = opened == Got::later ? progress_before : UINT64_MAX;
+  stalled_at_ = opened == Got::pending ? progress_before : UINT64_MAX;
   const bool awaited = units_.empty() ? ended_ : units_.front()->broken && units_.front()->ready;
   if (awaited) core_.made_progress();
   if (opened != Got::value || closed_ || is_lost_) return;

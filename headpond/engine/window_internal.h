@@ -103,7 +103,7 @@ class Window : public std::enable_shared_from_this<Window> {
   uint64_t epoch = 0;  ///< Of the program, that it works for.
 
   // Without the lock, in tasks.
-  /// value: `unit` is the next one; later: nothing to be had now; end. One thread at a time.
+  /// value: `unit` is the next one; pending: nothing to be had now; end. One thread at a time.
   virtual Got open(int64_t rows, Context& context, std::shared_ptr<Unit>& unit) = 0;
   virtual void work(Unit& unit, int64_t first, int64_t count, Context& context) = 0;
   virtual void complete(Unit& unit, Context& context) = 0;  ///< Once, after all rows.

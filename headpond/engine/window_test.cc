@@ -95,7 +95,7 @@ TEST(Window, GivesInOrderWhatIsReadyInAnother) {
                                            },
                                            {.blocking = true});
   Loader loader(dataset, {.threads = 2});
-  for (int64_t x = 0; x < 120; ++x) ASSERT_EQ((*loader.next())->element()[0].as<int64_t>()[0], x);
+  for (int64_t x = 0; x < 120; ++x) ASSERT_EQ(loader.next()->element()[0].as<int64_t>()[0], x);
 }
 
 Result<int64_t> fails_at_nines(int64_t x) {
@@ -128,8 +128,8 @@ void run_a_while(Core& core, const Dataset& dataset, uint64_t most) {
     Element element;
     const Got got = iterator->next(context, element);
     if (got == Got::end) return;
-    if (got == Got::later && !core.help(context)) core.wait(seen);
-    taken += got == Got::later ? 0 : 1;
+    if (got == Got::pending && !core.help(context)) core.wait(seen);
+    taken += got == Got::pending ? 0 : 1;
   }
 }
 
@@ -156,7 +156,7 @@ TEST(Window, CountsWhatIsReady) {
   const auto iterator = core->open(*dataset.node(), {});
   EXPECT_TRUE(becomes_true([&] {
     Element element;
-    (void)(iterator->next(context, element) == Got::later && core->help(context));
+    (void)(iterator->next(context, element) == Got::pending && core->help(context));
     const MutexLock lock(core->mu);
     return core->ready_bytes > 0;
   })) << "control: it is counted at all";

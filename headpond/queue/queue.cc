@@ -33,6 +33,12 @@ void check(const QueueOptions& options, const QueueType& type) {
     refuse(fmt::format("{}: a watchdog of {} ns; {{}} switches it off", type.type, options.watchdog->count()));
   }
   const int64_t bytes = components.element_bytes();
+  if (options.memory_limit >= 0 && bytes < 0 && type.takes_at_once) {
+    refuse(
+        fmt::format("{}: a memory limit needs elements of one size: it takes those of a batch at once, and they might "
+                    "never fit together",
+                    type.type));
+  }
   int64_t fill = 0;
   if (options.memory_limit >= 0 && bytes > 0 &&
       (__builtin_mul_overflow(minimum + 1, bytes, &fill) || fill > options.memory_limit)) {
@@ -148,7 +154,7 @@ Queue::Iterator& Queue::Iterator::operator++() {
   Result<Element> next = queue_.dequeue();
   if (next) {
     element_ = std::move(*next);
-  } else if (next.error().kind() != ErrorKind::OutOfRange || next.error().cause() != nullptr) {
+  } else if (!next.error().is_end()) {
     throw Exception(next.error());
   }
   return *this;

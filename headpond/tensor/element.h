@@ -27,7 +27,7 @@ struct FieldSpec {
 using Spec = std::vector<FieldSpec>;
 
 /// Where an element came from, for error messages: a record of a registered source. 8 bytes.
-struct Origin {
+struct Provenance {
   uint64_t source : 20 = 0;  ///< From register_source; 0: unknown.
   uint64_t record : 44 = 0;  ///< The record's number in the source.
 };
@@ -36,7 +36,7 @@ struct Origin {
 /// the first 2^20 - 1. Thread-safe.
 uint64_t register_source(std::string_view name);
 /// "train.tfrecord, record 17"; empty iff the source is unknown. Thread-safe.
-std::string to_string(Origin origin);
+std::string to_string(Provenance provenance);
 
 /// A tuple of tensors. Up to four lie inside the element, so that making and moving one allocates nothing. Several
 /// threads may read an element; a change needs it alone.
@@ -57,7 +57,7 @@ class Element {
   Element(const Element& other);
   Element(Element&& other) noexcept
       : key(other.key),
-        origin(other.origin),
+        provenance(other.provenance),
         size_(std::exchange(other.size_, 0)),
         names_(std::move(other.names_)),
         more_(std::move(other.more_)) {
@@ -106,7 +106,7 @@ class Element {
   /// The element's identity, from which random operators draw: its position in the source, changed by operators that
   /// repeat or combine elements (docs/concepts.md).
   uint64_t key = 0;
-  Origin origin;
+  Provenance provenance;
 
  private:
   static constexpr size_t kInline = 4;

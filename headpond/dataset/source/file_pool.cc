@@ -13,8 +13,8 @@ namespace {
 // File n is kept open in place n modulo their number, until another one needs it.
 class FilePool {
  public:
-  FilePool(std::span<const std::string> paths, OpenSourceFile open, size_t places)
-      : paths_(paths.begin(), paths.end()), open_(std::move(open)), places_(std::max(places, size_t{1})) {}
+  FilePool(std::span<const std::string> paths, OpenSourceFile open, size_t targets)
+      : paths_(paths.begin(), paths.end()), open_(std::move(open)), places_(std::max(targets, size_t{1})) {}
 
   std::shared_ptr<const SourceFile> get(size_t n) {
     {
@@ -45,9 +45,9 @@ class PooledFile final : public SourceFile {
   PooledFile(std::shared_ptr<FilePool> pool, size_t n) : pool_(std::move(pool)), n_(n), size_(pool_->get(n)->size()) {}
 
   int64_t size() const override { return size_; }
-  Got at(int64_t i, Context& context, Offers offers, Element& out) const override {
+  Got at(int64_t i, Context& context, OutputSlots outputs, Element& out) const override {
     const auto file = pool_->get(n_);
-    if (file->size() == size_) return file->at(i, context, offers, out);
+    if (file->size() == size_) return file->at(i, context, outputs, out);
     return context.fail({ErrorKind::DataLoss, fmt::format("{} has {} records, and had {} when the dataset was made",
                                                           pool_->path(n_), file->size(), size_)});
   }

@@ -24,7 +24,7 @@ class StreamNode final : public Node {
     return options_.on_damage == OnDamage::skip && !error.is_transient() &&
            (error.kind() == ErrorKind::NotFound || error.kind() == ErrorKind::FailedPrecondition);
   }
-  Origin origin(int64_t file, uint64_t record) const {
+  Provenance provenance(int64_t file, uint64_t record) const {
     return {.source = sources_[static_cast<size_t>(file)], .record = record};
   }
 
@@ -91,7 +91,7 @@ class StreamIterator final : public Iterator {
     at_ = after;
     const uint64_t record = after.record - 1;
     out.key = before_ + record;
-    out.origin = node_.origin(file_, record);
+    out.provenance = node_.provenance(file_, record);
     const auto whole = reader_->check();
     if (whole) return Got::value;
     out.clear();

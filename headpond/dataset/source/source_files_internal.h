@@ -20,21 +20,23 @@ class SourceFile {
  public:
   virtual ~SourceFile() = default;
   virtual int64_t size() const = 0;
-  /// As View::at, which adds key and origin. An error names the file and the place in it. May throw.
-  virtual Got at(int64_t i, Context& context, Offers offers, Element& out) const = 0;
+  /// As View::at, which adds key and provenance. An error names the file and the place in it. May throw.
+  virtual Got at(int64_t i, Context& context, OutputSlots outputs, Element& out) const = 0;
 
-  /// As View::fill for one record: values to `places`, one per field; std::string_views for dtype bytes.
-  virtual bool fill(int64_t /*i*/, Context& /*context*/, std::span<std::byte* const> /*places*/) const { return false; }
+  /// As View::fill for one record: values to `targets`, one per field; std::string_views for dtype bytes.
+  virtual bool fill(int64_t /*i*/, Context& /*context*/, std::span<std::byte* const> /*targets*/) const {
+    return false;
+  }
   /// As View::fill without positions.
   virtual bool fills() const { return false; }
   /// Brings the record nearer to the processor.
   virtual void prefetch(int64_t /*i*/) const {}
 };
 
-/// A text to its place in a column.
-inline void put_text(std::string_view text, std::byte* place) { std::memcpy(place, &text, sizeof(std::string_view)); }
+/// Writes a text into a column.
+inline void put_text(std::string_view text, std::byte* to) { std::memcpy(to, &text, sizeof(std::string_view)); }
 /// The same of a text in a mapped file, whose last byte tells whether it is still there (Context::lend).
-void put_mapped_text(std::string_view text, std::byte* place, Context& context);
+void put_mapped_text(std::string_view text, std::byte* to, Context& context);
 /// False iff the last byte of a text in a mapped file says that nothing of it was cut off; else ask the file.
 inline bool may_be_cut(std::string_view text) { return !text.empty() && text.back() == '\0'; }
 

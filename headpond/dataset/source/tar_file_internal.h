@@ -38,7 +38,7 @@ class TarFile final : public SourceFile {
   }
 
   int64_t size() const override { return static_cast<int64_t>(samples_.size()); }
-  Got at(int64_t i, Context& context, Offers, Element& out) const override {
+  Got at(int64_t i, Context& context, OutputSlots, Element& out) const override {
     const TarSample& sample = samples_[static_cast<size_t>(i)];
     out.append(Tensor::scalar(std::string_view(sample.key)));
     bool doubtful = false;
@@ -53,13 +53,13 @@ class TarFile final : public SourceFile {
     const auto whole = doubtful ? file_->check() : Result<void>();
     return whole ? Got::value : context.fail(whole.error());
   }
-  bool fill(int64_t i, Context& context, std::span<std::byte* const> places) const override {
+  bool fill(int64_t i, Context& context, std::span<std::byte* const> targets) const override {
     const TarSample& sample = samples_[static_cast<size_t>(i)];
-    put_text(sample.key, places[0]);
+    put_text(sample.key, targets[0]);
     for (size_t e = 0; e < extensions_.size(); ++e) {
       const auto content = find(sample, extensions_[e]);
       if (!content) return false;
-      put_mapped_text(*content, places[e + 1], context);
+      put_mapped_text(*content, targets[e + 1], context);
     }
     return true;
   }

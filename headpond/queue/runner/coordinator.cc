@@ -16,6 +16,7 @@
 namespace headpond {
 namespace {
 
+constexpr std::chrono::seconds kSilentWait{1};  // The destructor's; after it, the log says for whom it waits.
 constexpr std::string_view kStayedBehind = "Coordinator: it was made before fork(), and its threads stayed behind";
 
 class SteadyClock : public internal::WaitClock {
@@ -65,6 +66,15 @@ struct Coordinator::State {
 
   bool stopped() const HEADPOND_REQUIRES(mu) { return stop_ns >= 0; }
 
+  bool await_end_of_all(int64_t deadline) HEADPOND_EXCLUDES(mu) {
+    MutexLock lock(mu);
+    while (!live(INT64_MAX).empty()) {
+      if (clock.now() >= deadline) return false;
+      clock.wait_until(changed, mu, deadline);
+    }
+    return true;
+  }
+
   // Of those that were started before `end`.
   std::vector<std::string> live(int64_t end) const HEADPOND_REQUIRES(mu) {
     std::vector<std::string> names;
@@ -72,6 +82,11 @@ struct Coordinator::State {
       if (!member.ended && member.number < end) names.push_back(member.name);
     }
     return names;
+  }
+
+  std::vector<std::string> live_now() const HEADPOND_EXCLUDES(mu) {
+    MutexLock lock(mu);
+    return live(INT64_MAX);
   }
 
   // Joins threads whose body has ended: a moment's work each.
@@ -99,12 +114,12 @@ Coordinator::~Coordinator() {
     return;
   }
   (void)request_stop();
-  std::list<State::Member> members;
-  {
-    MutexLock lock(state_->mu);
-    while (!state_->live(INT64_MAX).empty()) state_->changed.wait(state_->mu);
-    members.swap(state_->members);
+  if (!state_->await_end_of_all(deadline_ns(now(), kSilentWait))) {
+    const std::string names = fmt::to_string(fmt::join(state_->live_now(), " "));
+    log(LogLevel::warning, "Coordinator: its destructor waits for threads that a stop did not end: " + names);
+    (void)state_->await_end_of_all(INT64_MAX);
   }
+  state_->reap();
 }
 
 void Coordinator::start(std::string name, std::function<Result<void>(std::stop_token)> body) {

@@ -26,11 +26,12 @@ class MapField final : public Pointwise {
         index_(index),
         function_(function) {}
 
-  Got apply(Element& in, RandomKey, Context& context, Offers offers, Element& out) const override {
+  Got apply(Element& in, RandomKey, Context& context, OutputSlots outputs, Element& out) const override {
     Element result;
     Error error;
     if (function_.each && in[index_].rank() > 0) {
-      map_values(function_, in[index_], context, index_ < offers.size() ? offers.subspan(index_, 1) : Offers(), result);
+      map_values(function_, in[index_], context, index_ < outputs.size() ? outputs.subspan(index_, 1) : OutputSlots(),
+                 result);
     } else {
       error = function_.call(Element{in[index_]}, result);
       if (!error && !function_.type_tells_all) error = check_element({spec()[index_]}, result);
@@ -40,7 +41,7 @@ class MapField final : public Pointwise {
     out = std::move(in);
     return Got::value;
   }
-  bool fill(const View& view, std::span<const int64_t> positions, RandomKey, Context& context, Offers columns,
+  bool fill(const View& view, std::span<const int64_t> positions, RandomKey, Context& context, OutputSlots columns,
             uint64_t* keys) const override {
     return fill_values(view, function_, index_, input().spec()[index_], positions, context, columns, keys);
   }

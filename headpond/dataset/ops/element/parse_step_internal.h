@@ -12,9 +12,9 @@
 
 namespace headpond::internal {
 
-/// As ExampleParser::parse (io/example/example.h): field i goes to places[i] unless that is null, else to out[i].
+/// As ExampleParser::parse (io/example/example.h): field i goes to targets[i] unless that is null, else to out[i].
 using ParseText =
-    std::function<Result<void>(std::string_view text, std::span<std::byte* const> places, std::span<Tensor> out)>;
+    std::function<Result<void>(std::string_view text, std::span<std::byte* const> targets, std::span<Tensor> out)>;
 
 /// Each element, which is one scalar of dtype bytes, as what `parse` makes of it: `fields`, numbers of a fixed shape
 /// straight where they belong. `label` names the parser and all that it is asked for.

@@ -16,10 +16,10 @@ template <class Order, class Many>
 class OrderView final : public View {
  public:
   OrderView(std::shared_ptr<const View> input, const Order& order) : input_(std::move(input)), order_(order) {}
-  Got at(int64_t i, Context& context, Offers offers, Element& out) const override {
-    return input_->at(order_(i), context, offers, out);
+  Got at(int64_t i, Context& context, OutputSlots outputs, Element& out) const override {
+    return input_->at(order_(i), context, outputs, out);
   }
-  bool fill(std::span<const int64_t> positions, Context& context, Offers columns, uint64_t* keys) const override {
+  bool fill(std::span<const int64_t> positions, Context& context, OutputSlots columns, uint64_t* keys) const override {
     Many many(order_);
     const auto places = [&many](std::span<const int64_t> numbers, int64_t* to) { many.places(numbers, to); };
     return internal::fill_from(*input_, places, positions, context, columns, keys);
@@ -34,7 +34,7 @@ Node::Facts facts_of(const Node::Ref& input, const ShuffleOptions& options) {
   const std::string args = fmt::format("window={}{}", options.window < 0 ? "all" : fmt::format("{}", options.window),
                                        options.reshuffle_each_iteration ? "" : ", reshuffle_each_iteration=false");
   Node::Facts facts = internal::facts_over(input, "shuffle", args, input->spec());
-  facts.draws = options.name;
+  facts.random_stream = options.name;
   return facts;
 }
 

@@ -31,7 +31,7 @@ class ShuffleStream final : public Iterator {
     while (!ended_ && (is_replaying() || held_.empty() || held_.front().place.key > read_)) {
       const Got got = read(context);
       if (got == Got::end) ended_ = true;
-      if (got == Got::later || (got == Got::error && errors_ > replay_errors_to_)) return got;
+      if (got == Got::pending || (got == Got::error && errors_ > replay_errors_to_)) return got;
     }
     if (held_.empty()) return Got::end;
     std::pop_heap(held_.begin(), held_.end(), later_first);

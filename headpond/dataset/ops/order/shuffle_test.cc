@@ -132,8 +132,8 @@ TEST(Shuffle, OverAStreamGivesNoErrorTwiceWhenARestoredRunReadsAgain) {
     std::vector<std::string> all;
     while (true) {
       const auto next = sequence.next();
-      if (next && !*next) return all;
-      all.push_back(next ? text_of(**next) : next.error().message());
+      if (at_end(next)) return all;
+      all.push_back(next ? text_of(*next) : next.error().message());
       if (states != nullptr) states->push_back(next ? sequence.state() : "");
     }
   };

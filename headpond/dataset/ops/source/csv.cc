@@ -21,25 +21,25 @@ class Rows final : public internal::SourceFile {
 
   const Spec& fields() const { return file_->fields(); }
   int64_t size() const override { return file_->size(); }
-  Got at(int64_t i, Context& context, Offers offers, Element& out) const override {
+  Got at(int64_t i, Context& context, OutputSlots outputs, Element& out) const override {
     const Spec& spec = fields();
     for (const FieldSpec& field : spec) {
       if (field.dtype == DType::bytes) {
         out.append(Tensor());
       } else {
-        context.make(out, offers, field.dtype, {});
+        context.allocate_output(out, outputs, field.dtype, {});
       }
     }
     // Only now: a small tensor lives inside the element, which moves it when it grows.
-    std::vector<std::byte*> places;
+    std::vector<std::byte*> targets;
     for (size_t f = 0; f < spec.size(); ++f) {
-      places.push_back(spec[f].dtype == DType::bytes ? nullptr : out[f].mutable_data());
+      targets.push_back(spec[f].dtype == DType::bytes ? nullptr : out[f].mutable_data());
     }
-    auto read = file_->read(i, places, {&out[0], out.size()});
+    auto read = file_->read(i, targets, {&out[0], out.size()});
     return read ? Got::value : context.fail(std::move(read).error());
   }
-  bool fill(int64_t i, Context&, std::span<std::byte* const> places) const override {
-    return file_->read(i, places, {}).has_value();
+  bool fill(int64_t i, Context&, std::span<std::byte* const> targets) const override {
+    return file_->read(i, targets, {}).has_value();
   }
   bool fills() const override { return all_fixed_; }
 

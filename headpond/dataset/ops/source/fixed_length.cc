@@ -14,13 +14,13 @@ class FixedLength final : public internal::SourceFile {
   FixedLength(FixedLengthFile file, int64_t record_bytes) : file_(std::move(file)), record_bytes_(record_bytes) {}
 
   int64_t size() const override { return file_.size(); }
-  Got at(int64_t i, Context& context, Offers offers, Element& out) const override {
-    std::byte* const place = context.make(out, offers, DType::u8, {record_bytes_});
-    auto read = file_.read(i, {place, static_cast<size_t>(record_bytes_)});
+  Got at(int64_t i, Context& context, OutputSlots outputs, Element& out) const override {
+    std::byte* const to = context.allocate_output(out, outputs, DType::u8, {record_bytes_});
+    auto read = file_.read(i, {to, static_cast<size_t>(record_bytes_)});
     return read ? Got::value : context.fail(std::move(read).error());
   }
-  bool fill(int64_t i, Context&, std::span<std::byte* const> places) const override {
-    return file_.read(i, {places[0], static_cast<size_t>(record_bytes_)}).has_value();
+  bool fill(int64_t i, Context&, std::span<std::byte* const> targets) const override {
+    return file_.read(i, {targets[0], static_cast<size_t>(record_bytes_)}).has_value();
   }
   bool fills() const override { return true; }
 

@@ -18,7 +18,7 @@ class Folder final : public internal::SourceFile {
   explicit Folder(std::vector<LabelledFile> files) : files_(std::move(files)) {}
 
   int64_t size() const override { return static_cast<int64_t>(files_.size()); }
-  Got at(int64_t i, Context& context, Offers, Element& out) const override {
+  Got at(int64_t i, Context& context, OutputSlots, Element& out) const override {
     const LabelledFile& file = files_[static_cast<size_t>(i)];
     const auto content = read_file(file.path);
     if (!content) return context.fail(content.error());

@@ -33,7 +33,7 @@ class GeneratorNode final : public Node {
     }
     return generator;
   }
-  Origin origin(int64_t number) const { return {.source = source_, .record = static_cast<uint64_t>(number)}; }
+  Provenance provenance(int64_t number) const { return {.source = source_, .record = static_cast<uint64_t>(number)}; }
   Error at(int64_t n, const Error& error) const {
     return {error.kind(), fmt::format("{}, element {}: {}", title(), n, error.message()), error};
   }
@@ -58,7 +58,7 @@ class GeneratorIterator final : public Iterator {
     if (Error error = internal::check_element(node_.spec(), **given)) return context.fail(node_.at(number, error));
     out = *std::move(*given);
     out.key = static_cast<uint64_t>(number);
-    out.origin = node_.origin(number);
+    out.provenance = node_.provenance(number);
     return Got::value;
   }
   void visit_state(StateVisitor& visitor) override { visitor.number_within(next_, 0, kEndless); }

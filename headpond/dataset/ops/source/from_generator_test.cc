@@ -62,7 +62,7 @@ TEST(FromGenerator, IsRestoredByReplay) {
   asked = 0;
   auto restored = Sequence::restored(dataset, {}, sequence.state());
   ASSERT_TRUE(restored);
-  EXPECT_EQ(text_of(**restored->next()), "3");
+  EXPECT_EQ(text_of(*restored->next()), "3");
   EXPECT_EQ(asked, 4);
 }
 
@@ -126,8 +126,8 @@ TEST(FromGenerator, ChecksEachElementAndGoesOn) {
 
 TEST(FromGenerator, IsTheSourceOfItsElements) {
   Sequence plain(from_generator(&of_epoch, kNumber)), named(from_generator(&of_epoch, kNumber, {.name = "tens"}));
-  EXPECT_EQ(to_string((*plain.next())->origin), "from_generator, record 0");
-  EXPECT_EQ(to_string((*named.next())->origin), "tens, record 0");
+  EXPECT_EQ(to_string(plain.next()->provenance), "from_generator, record 0");
+  EXPECT_EQ(to_string(named.next()->provenance), "tens, record 0");
 }
 
 TEST(FromGenerator, RefusesNoFunction) {

@@ -14,21 +14,21 @@ namespace {
 class SlicesView final : public View {
  public:
   SlicesView(const std::vector<Tensor>& tensors, uint64_t source) : tensors_(tensors), source_(source) {}
-  Got at(int64_t i, Context&, Offers, Element& out) const override {
+  Got at(int64_t i, Context&, OutputSlots, Element& out) const override {
     for (const Tensor& tensor : tensors_) out.append(tensor.row(i));
     out.key = static_cast<uint64_t>(i);
-    out.origin = {.source = source_, .record = static_cast<uint64_t>(i)};
+    out.provenance = {.source = source_, .record = static_cast<uint64_t>(i)};
     return Got::value;
   }
-  bool fill(std::span<const int64_t> positions, Context&, Offers columns, uint64_t* keys) const override {
+  bool fill(std::span<const int64_t> positions, Context&, OutputSlots columns, uint64_t* keys) const override {
     for (size_t f = 0; f < tensors_.size(); ++f) {
       if (tensors_[f].dtype() == DType::bytes) {
         if (tensors_[f].rank() > 1) return false;
-        internal::gather_texts(tensors_[f], positions, columns[f].place);
+        internal::gather_texts(tensors_[f], positions, columns[f].data);
         continue;
       }
       if (positions.empty()) continue;
-      internal::gather_rows(tensors_[f].data(), internal::row_bytes(*columns[f].spec), positions, columns[f].place);
+      internal::gather_rows(tensors_[f].data(), internal::row_bytes(*columns[f].spec), positions, columns[f].data);
     }
     if (keys != nullptr) std::copy(positions.begin(), positions.end(), keys);
     return true;

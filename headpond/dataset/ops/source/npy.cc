@@ -17,13 +17,13 @@ class ArrayRows final : public internal::SourceFile {
 
   const FieldSpec& row() const { return file_->row(); }
   int64_t size() const override { return file_->size(); }
-  Got at(int64_t i, Context& context, Offers offers, Element& out) const override {
-    std::byte* const place = context.make(out, offers, row().dtype, row().shape);
-    auto read = file_->read(i, place);
+  Got at(int64_t i, Context& context, OutputSlots outputs, Element& out) const override {
+    std::byte* const to = context.allocate_output(out, outputs, row().dtype, row().shape);
+    auto read = file_->read(i, to);
     return read ? Got::value : context.fail(std::move(read).error());
   }
-  bool fill(int64_t i, Context&, std::span<std::byte* const> places) const override {
-    return file_->read(i, places[0]).has_value();
+  bool fill(int64_t i, Context&, std::span<std::byte* const> targets) const override {
+    return file_->read(i, targets[0]).has_value();
   }
   bool fills() const override { return true; }
 

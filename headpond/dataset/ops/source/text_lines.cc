@@ -14,7 +14,7 @@ class Lines final : public internal::SourceFile {
   explicit Lines(std::unique_ptr<LineFile> file) : file_(std::move(file)) {}
 
   int64_t size() const override { return file_->size(); }
-  Got at(int64_t i, Context& context, Offers, Element& out) const override {
+  Got at(int64_t i, Context& context, OutputSlots, Element& out) const override {
     const auto line = file_->at(i);
     if (!line) return context.fail(line.error());
     out.append(Tensor::scalar(*line));
@@ -23,10 +23,10 @@ class Lines final : public internal::SourceFile {
     }
     return Got::value;
   }
-  bool fill(int64_t i, Context& context, std::span<std::byte* const> places) const override {
+  bool fill(int64_t i, Context& context, std::span<std::byte* const> targets) const override {
     const auto line = file_->at(i);
     if (!line) return false;
-    internal::put_mapped_text(*line, places[0], context);
+    internal::put_mapped_text(*line, targets[0], context);
     return true;
   }
   bool fills() const override { return true; }

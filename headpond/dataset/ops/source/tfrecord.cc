@@ -21,7 +21,7 @@ class Records final : public internal::SourceFile {
   Records(std::unique_ptr<RecordFile> file, OnDamage on_damage) : file_(std::move(file)), on_damage_(on_damage) {}
 
   int64_t size() const override { return static_cast<int64_t>(file_->size()); }
-  Got at(int64_t i, Context& context, Offers, Element& out) const override {
+  Got at(int64_t i, Context& context, OutputSlots, Element& out) const override {
     const auto payload = file_->at(static_cast<uint64_t>(i));
     if (payload) out.append(Tensor::scalar(text_of(*payload)));
     if (!payload || text_of(RecordFile::payload_crc(*payload)) == std::string_view("\0\0\0\0", 4)) {
@@ -30,10 +30,10 @@ class Records final : public internal::SourceFile {
     if (payload) return Got::value;
     return on_damage_ == OnDamage::skip ? Got::hole : context.fail(payload.error());
   }
-  bool fill(int64_t i, Context& context, std::span<std::byte* const> places) const override {
+  bool fill(int64_t i, Context& context, std::span<std::byte* const> targets) const override {
     const auto payload = file_->at(static_cast<uint64_t>(i));
     if (!payload) return false;
-    internal::put_text(text_of(*payload), places[0]);
+    internal::put_text(text_of(*payload), targets[0]);
     context.lend(RecordFile::payload_crc(*payload));
     return true;
   }

@@ -49,7 +49,7 @@ TEST_F(TFRecord, GivesTheRecordsOfAllFilesInTheOrderOfTheirNames) {
   EXPECT_EQ(dataset.kind(), Kind::indexed);
   EXPECT_THAT(elements(dataset, {}, true), ElementsAre("'one' #0", "'two' #1", "'three' #2", "'' #3", "'last' #4"));
   Sequence sequence(dataset | skip(3));
-  EXPECT_EQ(to_string((*sequence.next())->origin), folder_.file("b-00001.rec") + ", record 1");
+  EXPECT_EQ(to_string(sequence.next()->provenance), folder_.file("b-00001.rec") + ", record 1");
 }
 
 TEST_F(TFRecord, KeepsTheContract) {
@@ -138,8 +138,8 @@ Error error_where_second_open_fails(int error, const Make& dataset) {
     Sequence sequence(dataset());
     while (true) {
       const auto next = sequence.next();
+      if (!next && next.error().is_end()) return {};
       if (!next) return next.error();
-      if (!*next) return {};
     }
   } catch (const Exception& e) {
     return e.error();
@@ -183,13 +183,13 @@ TEST_F(TFRecord, TellsWhenTheFileIsCutBehindTheBackOfWhoReadsAColumn) {
   const auto bound = view->bind({});
   std::array<std::string_view, 2> texts;
   const FieldSpec field = {"", DType::bytes, {}};
-  const Offer column = {reinterpret_cast<std::byte*>(texts.data()), &field};
+  const OutputSlot column = {reinterpret_cast<std::byte*>(texts.data()), &field};
   const std::vector<int64_t> positions = {0, 1};
   Context context;
-  ASSERT_TRUE(bound->fill(positions, context, Offers(&column, 1), nullptr));
+  ASSERT_TRUE(bound->fill(positions, context, OutputSlots(&column, 1), nullptr));
   EXPECT_EQ(texts[1], std::string(100, 'y'));
   EXPECT_TRUE(context.lent_is_whole()) << "control";
-  ASSERT_TRUE(bound->fill(positions, context, Offers(&column, 1), nullptr));
+  ASSERT_TRUE(bound->fill(positions, context, OutputSlots(&column, 1), nullptr));
   std::filesystem::resize_file(path, 200);  // Within the page: no signal, zeros instead.
   EXPECT_NE(texts[1], std::string(100, 'y'));
   EXPECT_FALSE(context.lent_is_whole());

@@ -20,12 +20,12 @@ class ConcatenateView final : public View {
       inputs_.push_back(input->bind(binding));
     }
   }
-  Got at(int64_t i, Context& context, Offers offers, Element& out) const override {
+  Got at(int64_t i, Context& context, OutputSlots outputs, Element& out) const override {
     const auto part = part_at(i);
     const auto& input = inputs_[static_cast<size_t>(part.number)];
-    return internal::in_part(part.number, input->at(i - part.begin, context, offers, out), out);
+    return internal::in_part(part.number, input->at(i - part.begin, context, outputs, out), out);
   }
-  bool fill(std::span<const int64_t> positions, Context& context, Offers columns, uint64_t* keys) const override {
+  bool fill(std::span<const int64_t> positions, Context& context, OutputSlots columns, uint64_t* keys) const override {
     const auto fills = [&](const auto& input) { return input->fill({}, context, columns, keys); };
     if (positions.empty()) return std::all_of(inputs_.begin(), inputs_.end(), fills);
     const auto part = [this](int64_t i) { return part_at(i); };

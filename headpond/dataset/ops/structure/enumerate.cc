@@ -11,31 +11,31 @@ namespace headpond {
 namespace {
 
 // `out`, which is empty, becomes start + i and the fields of `in`.
-Got number(int64_t start, int64_t i, Element& in, Context& context, Offers offers, Element& out) {
+Got number(int64_t start, int64_t i, Element& in, Context& context, OutputSlots outputs, Element& out) {
   int64_t index = 0;
   if (__builtin_add_overflow(start, i, &index)) {
     return context.fail(Error(ErrorKind::OutOfRange, fmt::format("enumerate(start={}): no number for {}", start, i)));
   }
-  std::memcpy(context.make(out, offers, DType::i64, {}), &index, sizeof(index));
+  std::memcpy(context.allocate_output(out, outputs, DType::i64, {}), &index, sizeof(index));
   for (size_t field = 0; field < in.size(); ++field) out.append(std::move(in[field]));
   out.key = in.key;
-  out.origin = in.origin;
+  out.provenance = in.provenance;
   return Got::value;
 }
 
 class EnumerateView final : public View {
  public:
   EnumerateView(std::shared_ptr<const View> input, int64_t start) : input_(std::move(input)), start_(start) {}
-  Got at(int64_t i, Context& context, Offers offers, Element& out) const override {
+  Got at(int64_t i, Context& context, OutputSlots outputs, Element& out) const override {
     Element in;
-    const Got got = input_->at(i, context, offers.empty() ? offers : offers.subspan(1), in);
-    return got == Got::value ? number(start_, i, in, context, offers, out) : got;
+    const Got got = input_->at(i, context, outputs.empty() ? outputs : outputs.subspan(1), in);
+    return got == Got::value ? number(start_, i, in, context, outputs, out) : got;
   }
-  bool fill(std::span<const int64_t> positions, Context& context, Offers columns, uint64_t* keys) const override {
+  bool fill(std::span<const int64_t> positions, Context& context, OutputSlots columns, uint64_t* keys) const override {
     for (size_t r = 0; r < positions.size(); ++r) {
       int64_t index = 0;
       if (__builtin_add_overflow(start_, positions[r], &index)) return false;
-      std::memcpy(columns[0].place + r * sizeof(index), &index, sizeof(index));
+      std::memcpy(columns[0].data + r * sizeof(index), &index, sizeof(index));
     }
     return input_->fill(positions, context, columns.empty() ? columns : columns.subspan(1), keys);
   }

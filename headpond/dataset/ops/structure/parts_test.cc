@@ -35,13 +35,13 @@ TEST(Parts, ComeOneAfterTheOther) {
 }
 
 TEST(Parts, PassOnWaitingAndErrors) {
-  EXPECT_THAT(answers(lines({{"later", "1", "bad"}, {"later"}, {"ugly", "2"}})),
-              ElementsAre("later", "1", "!bad", "later", "!ugly", "2", "end"));
+  EXPECT_THAT(answers(lines({{"pending", "1", "bad"}, {"pending"}, {"ugly", "2"}})),
+              ElementsAre("pending", "1", "!bad", "pending", "!ugly", "2", "end"));
 }
 
 TEST(Parts, WithoutAnEndStopAtOneThatGivesNothing) {
-  EXPECT_THAT(answers(lines({{"1"}, {"2"}, {"later"}}, true)),
-              ElementsAre("1", "2", "later", HasSubstr("!lines(a=1): no element in round 2"), "end"));
+  EXPECT_THAT(answers(lines({{"1"}, {"2"}, {"pending"}}, true)),
+              ElementsAre("1", "2", "pending", HasSubstr("!lines(a=1): no element in round 2"), "end"));
   EXPECT_THAT(answers(lines({{"1"}, {"bad"}}, true)), ElementsAre("1", "!bad", HasSubstr("round 1"), "end"));
 }
 

@@ -49,11 +49,11 @@ class Repeat final : public internal::Parts {
 class RepeatView final : public View {
  public:
   RepeatView(const Repeat& node, const Binding& binding) : node_(node), binding_(binding) {}
-  Got at(int64_t i, Context& context, Offers offers, Element& out) const override {
+  Got at(int64_t i, Context& context, OutputSlots outputs, Element& out) const override {
     const int64_t slots = node_.input().slots(), round = i / slots;
-    return internal::in_part(round, view(round, context)->at(i % slots, context, offers, out), out);
+    return internal::in_part(round, view(round, context)->at(i % slots, context, outputs, out), out);
   }
-  bool fill(std::span<const int64_t> positions, Context& context, Offers columns, uint64_t* keys) const override {
+  bool fill(std::span<const int64_t> positions, Context& context, OutputSlots columns, uint64_t* keys) const override {
     const auto of_round = [&](int64_t round) { return view(round, context); };
     if (positions.empty()) return of_round(0)->fill({}, context, columns, keys);
     const int64_t slots = node_.input().slots();

@@ -22,11 +22,11 @@ struct Share {
 class ShardView final : public View {
  public:
   ShardView(std::shared_ptr<const View> input, Share share) : input_(std::move(input)), share_(share) {}
-  Got at(int64_t i, Context& context, Offers offers, Element& out) const override {
-    if (const int64_t own = share_.place(i); own >= 0) return input_->at(own, context, offers, out);
+  Got at(int64_t i, Context& context, OutputSlots outputs, Element& out) const override {
+    if (const int64_t own = share_.place(i); own >= 0) return input_->at(own, context, outputs, out);
     return context.fail(Error(ErrorKind::OutOfRange, fmt::format("shard({}): no place {}", share_.to_string(), i)));
   }
-  bool fill(std::span<const int64_t> positions, Context& context, Offers columns, uint64_t* keys) const override {
+  bool fill(std::span<const int64_t> positions, Context& context, OutputSlots columns, uint64_t* keys) const override {
     const auto own = internal::each_place([this](int64_t i) { return share_.place(i); });
     return internal::fill_from(*input_, own, positions, context, columns, keys);
   }

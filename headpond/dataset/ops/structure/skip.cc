@@ -13,11 +13,11 @@ namespace {
 class SkipView final : public View {
  public:
   SkipView(std::shared_ptr<const View> input, int64_t count) : input_(std::move(input)), count_(count) {}
-  Got at(int64_t i, Context& context, Offers offers, Element& out) const override {
-    if (const int64_t behind = place(i); behind >= 0) return input_->at(behind, context, offers, out);
+  Got at(int64_t i, Context& context, OutputSlots outputs, Element& out) const override {
+    if (const int64_t behind = place(i); behind >= 0) return input_->at(behind, context, outputs, out);
     return context.fail(Error(ErrorKind::OutOfRange, fmt::format("skip(count={}): no place {} behind it", count_, i)));
   }
-  bool fill(std::span<const int64_t> positions, Context& context, Offers columns, uint64_t* keys) const override {
+  bool fill(std::span<const int64_t> positions, Context& context, OutputSlots columns, uint64_t* keys) const override {
     const auto behind = internal::each_place([this](int64_t i) { return place(i); });
     return internal::fill_from(*input_, behind, positions, context, columns, keys);
   }

@@ -1,44 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <thread>
 
-#include "headpond/dataset/ops/order/kept_internal.h"
+#include "headpond/dataset/ops/order/cache_entries_internal.h"
 #include "headpond/dataset/testing/dataset_test_internal.h"
 
 namespace headpond::internal {
 namespace {
 
-KeptEntry entry_of(int64_t value) { return {Got::value, {Tensor::scalar(value)}}; }
+CacheEntry entry_of(int64_t value) { return {Got::value, {Tensor::scalar(value)}}; }
 
-TEST(KeptEntries, FindsWhatItKeeps) {
+TEST(CacheEntries, FindsWhatItKeeps) {
   for (const int64_t slots : {int64_t{1}, int64_t{256}, int64_t{257}, int64_t{65537}, int64_t{1} << 40, INT64_MAX}) {
-    KeptEntries kept(slots);
+    CacheEntries cache(slots);
     for (const int64_t i : {int64_t{0}, slots / 2, slots - 1}) {
-      if (kept.find(i) != nullptr) continue;
-      const KeptEntry* const entry = kept.keep(i, entry_of(i));
-      EXPECT_EQ(kept.find(i), entry);
+      if (cache.find(i) != nullptr) continue;
+      const CacheEntry* const entry = cache.keep(i, entry_of(i));
+      EXPECT_EQ(cache.find(i), entry);
       EXPECT_EQ(text_of(entry->element), fmt::format("{}", i));
     }
-    EXPECT_EQ(kept.find(slots / 3) != nullptr, slots == 1);
+    EXPECT_EQ(cache.find(slots / 3) != nullptr, slots == 1);
   }
 }
 
-TEST(KeptEntries, TheFirstEntryStays) {
-  KeptEntries kept(300);
-  const KeptEntry* const first = kept.keep(299, entry_of(1));
-  EXPECT_EQ(kept.keep(299, entry_of(2)), first);
+TEST(CacheEntries, TheFirstEntryStays) {
+  CacheEntries cache(300);
+  const CacheEntry* const first = cache.keep(299, entry_of(1));
+  EXPECT_EQ(cache.keep(299, entry_of(2)), first);
   EXPECT_EQ(text_of(first->element), "1");
-  EXPECT_EQ(kept.keep(3, {})->got, Got::hole);
+  EXPECT_EQ(cache.keep(3, {})->got, Got::hole);
 }
 
-TEST(KeptEntries, GivesAllThreadsTheSameEntry) {
+TEST(CacheEntries, GivesAllThreadsTheSameEntry) {
   constexpr int64_t kSlots = 700;
-  KeptEntries kept(kSlots);
-  std::vector<std::vector<const KeptEntry*>> seen(4);
+  CacheEntries cache(kSlots);
+  std::vector<std::vector<const CacheEntry*>> seen(4);
   {
     std::vector<std::jthread> threads;
     for (auto& mine : seen) {
-      threads.emplace_back([&kept, &mine] {
-        for (int64_t i = 0; i < kSlots; ++i) mine.push_back(kept.keep(i, entry_of(i)));
+      threads.emplace_back([&cache, &mine] {
+        for (int64_t i = 0; i < kSlots; ++i) mine.push_back(cache.keep(i, entry_of(i)));
       });
     }
   }

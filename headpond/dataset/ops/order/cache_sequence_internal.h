@@ -12,13 +12,13 @@
 namespace headpond::internal {
 
 /// The elements from the first one up to where somebody came, or to the first error. Thread-safe.
-class KeptSequence {
+class CacheSequence {
  public:
-  /// value; end iff the input ended there; later: not kept.
+  /// value; end iff the input ended there; pending: not cached.
   Got get(int64_t i, Element& out) const;
   /// Keeps `element` iff it is the next one.
   void keep(int64_t i, const Element& element);
-  /// The input ended behind element `count` - 1; counts only if all of them are kept.
+  /// The input ended after element `count` - 1; counts only if all of them are cached.
   void end(int64_t count);
 
  private:
@@ -27,9 +27,9 @@ class KeptSequence {
   bool complete_ HEADPOND_GUARDED_BY(mu_) = false;
 };
 
-/// Gives what is kept, and behind that what `input` gives, which is opened only then and is read again from its
-/// beginning. From the first element on that is not kept, the input is asked in each epoch: an error never is, nor what
-/// comes while Context::may_keep() is false. The state is one number.
-std::unique_ptr<Iterator> iterate_kept(const Node& input, const Binding& binding, Feed& feed, KeptSequence& kept);
+/// Gives what is cached, and after that what `input` gives, which is opened only then and is read again from its
+/// beginning. From the first element on that is not cached, the input is asked in each epoch: an error never is, nor
+/// what comes while Context::may_keep() is false. The state is one number.
+std::unique_ptr<Iterator> iterate_cache(const Node& input, const Binding& binding, Feed& feed, CacheSequence& cache);
 
 }  // namespace headpond::internal

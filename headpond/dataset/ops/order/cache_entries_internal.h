@@ -11,7 +11,7 @@
 namespace headpond::internal {
 
 /// What was made at a position: a value, or a hole.
-struct KeptEntry {
+struct CacheEntry {
   Got got = Got::hole;
   Element element;
 };
@@ -21,17 +21,17 @@ void own_memory(Element& element);
 
 /// Entries by position; an entry that is there stays. Memory is taken for the neighbourhoods that are used, so many
 /// slots cost nothing by themselves. Thread-safe without a lock: of two entries for one position the first one stays.
-class KeptEntries {
+class CacheEntries {
  public:
-  explicit KeptEntries(int64_t slots);
-  ~KeptEntries();
-  KeptEntries(const KeptEntries&) = delete;
-  KeptEntries& operator=(const KeptEntries&) = delete;
+  explicit CacheEntries(int64_t slots);
+  ~CacheEntries();
+  CacheEntries(const CacheEntries&) = delete;
+  CacheEntries& operator=(const CacheEntries&) = delete;
 
   /// Null iff there is none. REQUIRES: 0 <= i < slots. Lives as long as this.
-  const KeptEntry* find(int64_t i) const;
-  /// Keeps `entry` unless there is one; returns the one that is kept.
-  const KeptEntry* keep(int64_t i, KeptEntry entry);
+  const CacheEntry* find(int64_t i) const;
+  /// Keeps `entry` unless there is one; returns the one that is cached.
+  const CacheEntry* keep(int64_t i, CacheEntry entry);
 
  private:
   static constexpr int kBits = 8;

@@ -3,7 +3,7 @@
 #include <memory>
 #include <utility>
 
-#include "headpond/dataset/ops/order/kept_internal.h"
+#include "headpond/dataset/ops/order/cache_entries_internal.h"
 
 namespace headpond::internal {
 namespace {
@@ -38,18 +38,18 @@ void own_memory(Element& element) {
   }
 }
 
-KeptEntries::KeptEntries(int64_t slots) {
+CacheEntries::CacheEntries(int64_t slots) {
   while (kBits * (top_ + 1) < 63 && (slots - 1) >> (kBits * (top_ + 1)) > 0) ++top_;
 }
 
-KeptEntries::~KeptEntries() { drop(root_, top_); }
+CacheEntries::~CacheEntries() { drop(root_, top_); }
 
-void KeptEntries::drop(Fork& fork, int level) {
+void CacheEntries::drop(Fork& fork, int level) {
   for (const std::atomic<void*>& next : fork.next) {
     void* const below = next.load(std::memory_order_acquire);
     if (below == nullptr) continue;
     if (level == 0) {
-      delete static_cast<KeptEntry*>(below);
+      delete static_cast<CacheEntry*>(below);
     } else {
       drop(*static_cast<Fork*>(below), level - 1);
       delete static_cast<Fork*>(below);
@@ -57,23 +57,23 @@ void KeptEntries::drop(Fork& fork, int level) {
   }
 }
 
-const KeptEntry* KeptEntries::find(int64_t i) const {
+const CacheEntry* CacheEntries::find(int64_t i) const {
   const Fork* fork = &root_;
   for (int level = top_; level > 0; --level) {
     fork = static_cast<const Fork*>(fork->next[digit(i, level)].load(std::memory_order_acquire));
     if (fork == nullptr) return nullptr;
   }
-  return static_cast<const KeptEntry*>(fork->next[digit(i, 0)].load(std::memory_order_acquire));
+  return static_cast<const CacheEntry*>(fork->next[digit(i, 0)].load(std::memory_order_acquire));
 }
 
-const KeptEntry* KeptEntries::keep(int64_t i, KeptEntry entry) {
+const CacheEntry* CacheEntries::keep(int64_t i, CacheEntry entry) {
   Fork* fork = &root_;
   for (int level = top_; level > 0; --level) {
     std::atomic<void*>& next = fork->next[digit(i, level)];
     void* const below = next.load(std::memory_order_acquire);
     fork = below != nullptr ? static_cast<Fork*>(below) : publish(next, std::make_unique<Fork>());
   }
-  return publish(fork->next[digit(i, 0)], std::make_unique<KeptEntry>(std::move(entry)));
+  return publish(fork->next[digit(i, 0)], std::make_unique<CacheEntry>(std::move(entry)));
 }
 
 }  // namespace headpond::internal
