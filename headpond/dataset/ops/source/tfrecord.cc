@@ -22,7 +22,7 @@ class Records final : public internal::SourceFile {
   Got at(int64_t i, Context& context, OutputSlots, Element& out) const override {
     const auto payload = file_->at(static_cast<uint64_t>(i));
     if (payload) out.append(Tensor::scalar(text_of(*payload)));
-    if (!payload || text_of(RecordFile::behind(*payload)) == std::string_view("\0\0\0\0", 4)) {
+    if (!payload || text_of(RecordFile::payload_crc(*payload)) == std::string_view("\0\0\0\0", 4)) {
       if (const auto whole = file_->check(); !whole) return context.fail(whole.error());
     }
     if (payload) return Got::value;
@@ -32,7 +32,7 @@ class Records final : public internal::SourceFile {
     const auto payload = file_->at(static_cast<uint64_t>(i));
     if (!payload) return false;
     internal::put_text(text_of(*payload), targets[0]);
-    context.lend(RecordFile::behind(*payload));
+    context.lend(RecordFile::payload_crc(*payload));
     return true;
   }
   bool fills() const override { return true; }
