@@ -61,7 +61,7 @@ int main(int argc, char** argv) {
   std::string state;
   {
     hp::Loader first(dataset, options);
-    while (parts.size() < 70) train_step(**first.next(), parts);
+    while (parts.size() < 70) train_step(*first.next(), parts);
     state = first.state();
   }
   auto second = hp::Loader::restored(dataset, options, state);

@@ -230,14 +230,14 @@ void datasets() {
   for (auto epoch : loader.epochs()) {
     for (const hp::Batch& batch : epoch) {
       const auto same = sequence.next();
-      CHECK(same && *same && loader.state() == sequence.state());
+      CHECK(same && loader.state() == sequence.state());
       CHECK(batch.epoch() == epoch.index() && batch.index() == sequence.index());
-      CHECK(batch["bits"].size() == (**same)["bits"].size() && batch.size() == batch.element().size());
+      CHECK(batch["bits"].size() == (*same)["bits"].size() && batch.size() == batch.element().size());
     }
   }
   CHECK(loader.next() && loader.stats().batches > 0);
   auto restored = hp::Loader::restored(dataset, {.epochs = 2, .seed = 7}, loader.state());
-  CHECK(restored && restored->next() && !*restored->next() && !*restored->next_in_epoch());
+  CHECK(restored && restored->next() && !restored->next() && !restored->next_in_epoch());
   hp::Loader flat(hp::range(3) | hp::shuffle() | hp::batch(1));
   int64_t sum = 0;
   for (const hp::Batch& batch : flat) sum += batch[0].as<int64_t>()[0];

@@ -13,9 +13,9 @@ HandoffTime run(const HandoffRun& asked) {
   internal::Slots slots(64, false, asked.capacity);
   const Wait wait;
   const auto put = [&](int, int64_t i) {
-    Patience patience(wait);
-    if (gate.begin_put(patience) != Pass::go) return;
-    if (gate.await_room(patience) == Pass::go) {
+    WaitContext context(wait);
+    if (gate.begin_put(context) != WaitResult::go) return;
+    if (gate.await_room(context) == WaitResult::go) {
       std::memcpy(slots.write_place(gate.known_room()), &i, sizeof(i));
       slots.advance_write();
       gate.commit_put(1);
@@ -24,9 +24,9 @@ HandoffTime run(const HandoffRun& asked) {
   };
   const auto take = [&](int) {
     int64_t number = -1;
-    Patience patience(wait);
-    if (gate.begin_take(patience) != Pass::go) return number;
-    if (gate.await_obtainable(1, patience) == Pass::go) {
+    WaitContext context(wait);
+    if (gate.begin_take(context) != WaitResult::go) return number;
+    if (gate.await_obtainable(1, context) == WaitResult::go) {
       std::memcpy(&number, slots.read_place(gate.known_inside()), sizeof(number));
       slots.advance_read();
       gate.commit_take(1);

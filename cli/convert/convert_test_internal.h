@@ -22,8 +22,8 @@ namespace headpond::test {
 inline std::vector<std::string> texts(const Dataset& dataset) {
   std::vector<std::string> all;
   Sequence sequence(dataset);
-  for (auto next = sequence.next(); !next || *next; next = sequence.next()) {
-    all.emplace_back(next ? std::string((**next)[size_t{0}].bytes_at(0)) : next.error().to_string());
+  for (auto next = sequence.next(); !at_end(next); next = sequence.next()) {
+    all.emplace_back(next ? std::string((*next)[size_t{0}].bytes_at(0)) : next.error().to_string());
   }
   return all;
 }

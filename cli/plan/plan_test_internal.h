@@ -22,9 +22,9 @@ inline std::vector<std::string> delivered(const std::string& text, SequenceOptio
   std::vector<std::string> all;
   while (all.size() < 1000) {
     const auto next = sequence.next();
-    if (!next) all.push_back("!" + next.error().message());
-    if (!next || !*next) break;
-    const std::string line = element_json(plan.dataset.spec(), **next, 0, 0);
+    if (!next && !next.error().is_end()) all.push_back("!" + next.error().message());
+    if (!next) break;
+    const std::string line = element_json(plan.dataset.spec(), *next, 0, 0);
     all.push_back(line.substr(30, line.size() - 32));
   }
   return all;

@@ -38,8 +38,8 @@ Result<Analysis> analysis_of(const Session& session, const PlanFile& plan, const
   Analysis analysis;
   for (; passed() < flags.seconds && !session.stop().stop_requested(); ++analysis.elements) {
     const auto batch = loader.next();
+    if (at_end(batch)) break;
     if (!batch) return fail(batch.error().kind(), fmt::format("{}: {}", flags.files[0], batch.error().message()));
-    if (!*batch) break;
   }
   analysis.seconds = passed();
   analysis.stats = loader.stats();

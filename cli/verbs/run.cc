@@ -82,9 +82,9 @@ struct CloseFile {
 };
 using File = std::unique_ptr<std::FILE, CloseFile>;
 
-// True iff each element is a batch: what stands above batch or padded_batch looks at whole ones.
+// True iff each element is a batch: the operators after one that batches look at whole batches.
 bool gives_batches(const Node& node) {
-  if (node.facts().op == "batch" || node.facts().op == "padded_batch") return true;
+  if (node.facts().role == Role::batch) return true;
   return !node.facts().inputs.empty() && gives_batches(node.input());
 }
 
@@ -164,9 +164,9 @@ Result<void> deliver(Loader& loader, Sink& sink, const RunFlags& flags, const Se
   for (int64_t given = 0; !flags.limit || given < *flags.limit; ++given) {
     if (session.stop().stop_requested()) break;
     const auto batch = loader.next();
+    if (at_end(batch)) break;
     if (!batch) return fail(batch.error().kind(), fmt::format("{}: {}", flags.files[0], batch.error().message()));
-    if (!*batch) break;
-    HEADPOND_TRY(sink.take(**batch));
+    HEADPOND_TRY(sink.take(*batch));
     pss.look_now_and_then();
   }
   return {};

@@ -3,7 +3,7 @@
 
 #include <set>
 
-#include "headpond/dataset/ops/source/slices_internal.h"
+#include "headpond/dataset/source/slices_internal.h"
 #include "headpond/dataset/testing/dataset_test_internal.h"
 #include "headpond/dataset/testing/structure_test_internal.h"
 
@@ -70,10 +70,9 @@ TEST(Pointwise, KeepsKeyAndOrigin) {
     for (const uint64_t place : {0, 4}) {
       auto next = sequence.next();
       while (!next) next = sequence.next();
-      ASSERT_TRUE(*next);
-      EXPECT_EQ((*next)->key, place);
-      EXPECT_EQ((*next)->provenance.record, place);
-      EXPECT_EQ(text_of(**next), fmt::format("{}", place));
+      EXPECT_EQ(next->key, place);
+      EXPECT_EQ(next->provenance.record, place);
+      EXPECT_EQ(text_of(*next), fmt::format("{}", place));
     }
   }
 }

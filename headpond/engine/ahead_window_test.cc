@@ -69,7 +69,7 @@ TEST(AheadWindow, TheStateIsThatBehindTheElementHoweverFarTheGeneratorIs) {
   Sequence sequence(dataset);
   std::vector<std::string> states;
   for (int i = 0; i < 40; ++i) {
-    ASSERT_EQ(text_of((*loader.next())->element()), text_of(**sequence.next()));
+    ASSERT_EQ(text_of(loader.next()->element()), text_of(*sequence.next()));
     ASSERT_EQ(loader.state(), sequence.state()) << "after " << i;
     states.push_back(loader.state());
   }
@@ -91,9 +91,9 @@ TEST(AheadWindow, TheErrorOfALostGeneratorStaysThatOfAnElementDoesNot) {
                       9, [](uint64_t) {}, cut) |
                       map(bad_one),
                   {.threads = threads});
-    EXPECT_EQ(text_of((*loader.next())->element()), "0");
+    EXPECT_EQ(text_of(loader.next()->element()), "0");
     EXPECT_THAT(loader.next().error().message(), HasSubstr("a bad one"));
-    EXPECT_EQ(text_of((*loader.next())->element()), "2");
+    EXPECT_EQ(text_of(loader.next()->element()), "2");
     for (int i = 0; i < 5; ++i) {
       const auto next = loader.next();
       ASSERT_FALSE(next);

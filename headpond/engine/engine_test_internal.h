@@ -45,8 +45,8 @@ inline std::vector<std::string> rest_of(Loader& loader) {
   std::vector<std::string> all;
   for (int errors = 0; errors < 100;) {
     const auto next = loader.next();
-    if (next && !*next) break;
-    all.push_back(next ? text_of((*next)->element()) : "!" + next.error().to_string());
+    if (at_end(next)) break;
+    all.push_back(next ? text_of(next->element()) : "!" + next.error().to_string());
     if (!next) ++errors;
   }
   return all;

@@ -130,7 +130,7 @@ struct Loader::Run {
     }
   }
 
-  Result<std::optional<Batch>> next(bool in_epoch) {
+  Result<Batch> next(bool in_epoch) {
     if (core->is_of_another_process()) {
       return fail(ErrorKind::FailedPrecondition, "Loader: it was made before fork(), and its threads stayed behind");
     }
@@ -139,20 +139,20 @@ struct Loader::Run {
       if (!std::exchange(arrived, true)) core->arrive();
       if (auto lost = begin_epoch_if_needed()) {
         core->leave(now_ns() - wait_began, false);
-        return fail(std::move(*lost));
+        return fail(internal::not_the_end(*lost, "Loader"));
       }
       Element out;
       const Got got = pull(out);
       core->leave(waited_ns, got == Got::value);
       gave = gave || got != Got::end;
       if (got == Got::error && mutant("remembers an error's place")) remember();
-      if (got == Got::error) return fail(context.error);
+      if (got == Got::error) return fail(internal::not_the_end(context.error, "Loader"));
       if (got == Got::value) return give(std::move(out));
       end_epoch();
       if (options.epochs < 0 && !gave) return fail(internal::futile_epoch("Loader", epoch - 1));
       if (in_epoch) break;
     }
-    return std::nullopt;
+    return fail(internal::end_of_data("Loader"));
   }
 
   void remember() {
@@ -160,7 +160,7 @@ struct Loader::Run {
     state.position = internal::position_of(*iterator);
   }
 
-  Result<std::optional<Batch>> give(Element out) {
+  Result<Batch> give(Element out) {
     if (const int64_t size = internal::bytes_of(out); size > options.memory) {
       return fail(ErrorKind::ResourceExhausted,
                   fmt::format("Loader: element {} of epoch {} takes {} bytes, more than the memory of {}", index + 1,
@@ -211,8 +211,8 @@ Result<Loader> Loader::restored(const Dataset& dataset, const LoaderOptions& opt
   return loader;
 }
 
-Result<std::optional<Batch>> Loader::next() { return run_->next(false); }
-Result<std::optional<Batch>> Loader::next_in_epoch() { return run_->next(true); }
+Result<Batch> Loader::next() { return run_->next(false); }
+Result<Batch> Loader::next_in_epoch() { return run_->next(true); }
 void Loader::next_epoch() {
   if (run_->has_epoch(run_->epoch) && !run_->core->is_of_another_process()) run_->end_epoch();
 }
@@ -227,8 +227,11 @@ Loader::Epochs Loader::epochs() & { return Epochs(this); }
 Loader::BatchIterator& Loader::BatchIterator::operator++() {
   batch_.reset();  // Its memory is for the next one.
   auto next = one_epoch_ ? loader_->next_in_epoch() : loader_->next();
-  if (!next) throw Exception(next.error());
-  batch_ = std::move(*next);
+  if (next) {
+    batch_ = std::move(*next);
+  } else if (!next.error().is_end()) {
+    throw Exception(next.error());
+  }
   return *this;
 }
 

@@ -62,11 +62,13 @@ class Loader {
   ~Loader();
   Loader(Loader&& other) noexcept;
 
-  /// nullopt after the last batch of the last epoch, and then always. An error comes in place of its batch, after all
-  /// earlier ones; the next call goes on without the element that failed, unless the source itself is lost.
-  Result<std::optional<Batch>> next();
-  /// The same, but nullopt at the end of each epoch; the call after it begins the next one.
-  Result<std::optional<Batch>> next_in_epoch();
+  /// The next batch: `while (auto batch = loader.next()) step(*batch);`. After the last batch of the last epoch it
+  /// returns OutOfRange without a cause (Error::is_end()), and so does each later call. Any other error takes the place
+  /// of its batch, after all earlier ones; the next call goes on without the element that failed, unless the source is
+  /// lost.
+  Result<Batch> next();
+  /// The same, but also returns the end after the last batch of each epoch; the call after that begins the next epoch.
+  Result<Batch> next_in_epoch();
   /// Leaves out the rest of this epoch.
   void next_epoch();
 

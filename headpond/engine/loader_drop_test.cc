@@ -125,7 +125,7 @@ TEST(LoaderDrop, ABatchOutlivesTheLoaderAndIsLetGoAnywhere) {
   std::vector<Batch> kept;
   {
     Loader loader(dataset, {.threads = 2});
-    for (int i = 0; i < 10; ++i) kept.push_back(**loader.next());
+    for (int i = 0; i < 10; ++i) kept.push_back(*loader.next());
   }
   int64_t next = 0;
   for (const Batch& batch : kept) {
@@ -157,11 +157,11 @@ TEST(LoaderDrop, BatchesThatAreLetGoOnAnotherThreadAreUsedAgain) {
   int64_t expected = 0;
   while (true) {
     auto next = loader.next();
+    if (at_end(next)) break;
     ASSERT_TRUE(next);
-    if (!*next) break;
-    for (const int64_t x : (**next)[size_t{0}].as<int64_t>()) ASSERT_EQ(x, expected++);
+    for (const int64_t x : (*next)[size_t{0}].as<int64_t>()) ASSERT_EQ(x, expected++);
     const std::lock_guard lock(mu);
-    held.push_back(std::move(**next));
+    held.push_back(std::move(*next));
   }
   done = true;
   letting_go.join();
@@ -174,7 +174,7 @@ TEST(LoaderMemory, HeldBatchesBeyondItDoNotStopTheProgram) {
     watchdog.in(fmt::format("held batches with {} threads", threads));
     Loader loader(range(4000) | busy(5) | batch(100), {.threads = threads, .memory = 3 * 800});
     std::vector<Batch> held;
-    for (auto next = loader.next(); next && *next; next = loader.next()) held.push_back(**next);
+    for (auto next = loader.next(); next; next = loader.next()) held.push_back(*next);
     ASSERT_EQ(held.size(), 40U);
     int64_t expected = 0;
     for (const Batch& batch : held) {

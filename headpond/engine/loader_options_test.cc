@@ -22,8 +22,8 @@ std::vector<std::string> rest(Loader& loader, size_t most = 1000) {
   std::vector<std::string> all;
   while (all.size() < most) {
     const auto next = loader.next();
-    if (next && !*next) break;
-    all.push_back(next ? fmt::format("{}/{} {}", (*next)->epoch(), (*next)->index(), text_of((*next)->element()))
+    if (at_end(next)) break;
+    all.push_back(next ? fmt::format("{}/{} {}", next->epoch(), next->index(), text_of(next->element()))
                        : "!" + next.error().message());
   }
   return all;
@@ -33,8 +33,8 @@ std::vector<std::string> sequential(const Dataset& dataset, const SequenceOption
   Sequence sequence(dataset, options);
   while (true) {
     const auto next = sequence.next();
-    if (next && !*next) return all;
-    all.push_back(next ? fmt::format("{}/{} {}", sequence.epoch(), sequence.index(), text_of(**next))
+    if (at_end(next)) return all;
+    all.push_back(next ? fmt::format("{}/{} {}", sequence.epoch(), sequence.index(), text_of(*next))
                        : "!" + next.error().message());
   }
 }
@@ -171,20 +171,19 @@ TEST(LoaderEpochs, OneAfterTheOtherByNextInEpoch) {
   for (int64_t epoch = 0; epoch < 3; ++epoch) {
     for (int64_t index = 0; index < 3; ++index) {
       const auto next = loader.next_in_epoch();
-      ASSERT_TRUE(next && *next);
-      EXPECT_EQ((*next)->epoch(), epoch);
-      EXPECT_EQ((*next)->index(), index);
+      ASSERT_TRUE(next);
+      EXPECT_EQ(next->epoch(), epoch);
+      EXPECT_EQ(next->index(), index);
     }
-    const auto edge = loader.next_in_epoch();
-    ASSERT_TRUE(edge && !*edge);
+    ASSERT_TRUE(at_end(loader.next_in_epoch()));
     EXPECT_EQ(loader.state(), state_after(dataset, {.seed = 1, .epochs = epoch + 1}, 100));
   }
-  for (int i = 0; i < 2; ++i) EXPECT_FALSE(*loader.next_in_epoch());
+  for (int i = 0; i < 2; ++i) EXPECT_TRUE(at_end(loader.next_in_epoch()));
 }
 
 TEST(LoaderEpochs, AnEmptyOneIsAnEpochToo) {
   Loader loader(range(0) | batch(2), {.epochs = 2});
-  for (int i = 0; i < 2; ++i) EXPECT_FALSE(*loader.next_in_epoch());
+  for (int i = 0; i < 2; ++i) EXPECT_TRUE(at_end(loader.next_in_epoch()));
   EXPECT_EQ(rest(loader).size(), 0U);
   EXPECT_EQ(loader.state(), state_after(range(0) | batch(2), {.epochs = 2}, 1));
 }
@@ -322,10 +321,10 @@ TEST(LoaderState, ThatIsDamagedIsRefused) {
 TEST(LoaderBatch, NamesItsFields) {
   Loader loader(range(3) | map([](int64_t x) { return x; }, {.output = {{"number", DType::i64, {}}}}) | batch(2));
   const auto one = loader.next();
-  ASSERT_TRUE(one && *one);
-  EXPECT_EQ((*one)->size(), 1U);
-  EXPECT_EQ(text_of((**one)["number"]), "[0 1]");
-  EXPECT_EQ(refused([&] { (void)(**one)["digit"]; }).kind(), ErrorKind::InvalidArgument);
+  ASSERT_TRUE(one);
+  EXPECT_EQ(one->size(), 1U);
+  EXPECT_EQ(text_of((*one)["number"]), "[0 1]");
+  EXPECT_EQ(refused([&] { (void)(*one)["digit"]; }).kind(), ErrorKind::InvalidArgument);
 }
 
 TEST(LoaderOptions, EpochsWithoutAnEndOverNothingAreAnError) {

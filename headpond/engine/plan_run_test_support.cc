@@ -93,16 +93,16 @@ std::string bytes_of(const Element& element, int64_t epoch, int64_t index) {
 
 Outcome outcome_of(Sequence& sequence) {
   const auto next = sequence.next();
+  if (at_end(next)) return {.kind = Outcome::end, .bytes = "", .text = "end", .state = sequence.state()};
   if (!next) return of_error(next.error(), sequence.state());
-  if (!*next) return {.kind = Outcome::end, .bytes = "", .text = "end", .state = sequence.state()};
-  return of_value(**next, sequence.epoch(), sequence.index(), sequence.state());
+  return of_value(*next, sequence.epoch(), sequence.index(), sequence.state());
 }
 
 Outcome outcome_of(Loader& loader, std::optional<Batch>* held) {
   auto next = loader.next();
+  if (at_end(next)) return {.kind = Outcome::end, .bytes = "", .text = "end", .state = loader.state()};
   if (!next) return of_error(next.error(), loader.state());
-  if (!*next) return {.kind = Outcome::end, .bytes = "", .text = "end", .state = loader.state()};
-  const Batch& batch = **next;
+  const Batch& batch = *next;
   Outcome outcome = of_value(batch.element(), batch.epoch(), batch.index(), loader.state());
   if (held != nullptr) *held = std::move(*next);
   return outcome;

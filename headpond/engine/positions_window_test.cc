@@ -17,7 +17,7 @@ bool is_odd(int64_t x) { return x % 2 == 1; }
 TEST(PositionsWindow, GivesWhatIsAtThePositionsInTheirOrder) {
   for (const int threads : {0, 1, 4}) {
     Loader loader(range(9) | filter(&is_odd) | map(&fails_at_sevens), {.threads = threads});
-    EXPECT_THAT(loader.next().value()->element(), testing::ResultOf([](const Element& e) { return text_of(e); }, "1"));
+    EXPECT_THAT(loader.next()->element(), testing::ResultOf([](const Element& e) { return text_of(e); }, "1"));
     EXPECT_THAT(rest_of(loader), ElementsAre("3", "5", testing::EndsWith("seven"))) << threads << " threads";
   }
 }
@@ -70,7 +70,7 @@ TEST(PositionsWindow, StandsBehindTheLastElementGivenNotBehindWhatIsAhead) {
   Loader loader(dataset, {.threads = 4});
   Sequence sequence(dataset);
   for (int i = 0; i < 30; ++i) {
-    ASSERT_EQ(text_of((*loader.next())->element()), text_of(**sequence.next()));
+    ASSERT_EQ(text_of(loader.next()->element()), text_of(*sequence.next()));
     ASSERT_EQ(loader.state(), sequence.state()) << "after " << i;
   }
 }

@@ -257,9 +257,9 @@ class ShardSet {
       if (!output_) HEADPOND_TRY(output_.emplace().open(partial, options_, false));
       for (; in_shard_ < size_of(shard_); ++in_shard_) {
         const auto next = loader.next();
+        if (at_end(next)) return fail(ErrorKind::DataLoss, "the records ended before their number");
         if (!next) return fail(next.error());
-        if (!*next) return fail(ErrorKind::DataLoss, "the records ended before their number");
-        HEADPOND_TRY(output_->add((**next)[size_t{0}].bytes_at(0)));
+        HEADPOND_TRY(output_->add((*next)[size_t{0}].bytes_at(0)));
         HEADPOND_TRY(tell(first_of(shard_) + in_shard_ + 1));
       }
       HEADPOND_TRY(output_->close());

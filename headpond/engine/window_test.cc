@@ -95,7 +95,7 @@ TEST(Window, GivesInOrderWhatIsReadyInAnother) {
                                            },
                                            {.blocking = true});
   Loader loader(dataset, {.threads = 2});
-  for (int64_t x = 0; x < 120; ++x) ASSERT_EQ((*loader.next())->element()[0].as<int64_t>()[0], x);
+  for (int64_t x = 0; x < 120; ++x) ASSERT_EQ(loader.next()->element()[0].as<int64_t>()[0], x);
 }
 
 Result<int64_t> fails_at_nines(int64_t x) {

@@ -19,21 +19,22 @@ Error QueueState::with_name(const Error& error) const {
   return {error.kind(), fmt::format("{}: {}", label(), error.message())};
 }
 
-Error QueueState::put_error(Pass pass, const Wait& wait) const {
-  switch (pass) {
-    case Pass::closed:
+Error QueueState::put_error(WaitResult waited, const Wait& wait) const {
+  switch (waited) {
+    case WaitResult::closed:
       return {ErrorKind::Cancelled, label() + " is closed."};
-    case Pass::timed_out:
+    case WaitResult::timed_out:
       return {
           ErrorKind::DeadlineExceeded,
           fmt::format("Enqueue operation timed out after {} ms: {} has {} of {} elements{}", milliseconds(wait),
-                      label(), stats().size, places_,
+                      label(), stats().size, capacity_,
                       options_.memory_limit < 0 ? "" : fmt::format(", memory limit {} bytes", options_.memory_limit))};
-    case Pass::abandoned:
+    case WaitResult::abandoned:
       return abandoned_error();
     default:
-      return {ErrorKind::Cancelled, fmt::format("Enqueue operation was cancelled: {}, {}", label(),
-                                                pass == Pass::stopped ? "a stop was requested" : "it was closed")};
+      return {ErrorKind::Cancelled,
+              fmt::format("Enqueue operation was cancelled: {}, {}", label(),
+                          waited == WaitResult::stopped ? "a stop was requested" : "it was closed")};
   }
 }
 
@@ -42,24 +43,24 @@ Error QueueState::too_large(int64_t bytes) const {
           fmt::format("{}: an element of {} bytes is above the memory limit of {}", label(), bytes, byte_limit_)};
 }
 
-Error QueueState::take_error(Pass pass, int64_t requested, const Wait& wait) const {
+Error QueueState::take_error(WaitResult waited, int64_t requested, const Wait& wait) const {
   const int64_t size = stats().size;
-  switch (pass) {
-    case Pass::closed: {
+  switch (waited) {
+    case WaitResult::closed: {
       MutexLock lock(failure_mu_);
       return {ErrorKind::OutOfRange,
               fmt::format("{} is closed and has insufficient elements (requested {}, current size {})", label(),
                           requested, size),
               failure_};
     }
-    case Pass::timed_out:
+    case WaitResult::timed_out:
       return {
           ErrorKind::DeadlineExceeded,
           fmt::format(
               "Dequeue operation timed out after {} ms: {} has {} elements, requested {}{}", milliseconds(wait),
               label(), size, requested,
               type_.min_after_dequeue == 0 ? "" : fmt::format(" above its minimum of {}", type_.min_after_dequeue))};
-    case Pass::abandoned:
+    case WaitResult::abandoned:
       return abandoned_error();
     default:
       return {ErrorKind::Cancelled, fmt::format("Dequeue operation was cancelled: {}, a stop was requested", label())};

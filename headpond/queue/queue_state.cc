@@ -19,11 +19,11 @@ uint64_t next_id() {
   return ++last;
 }
 
-// Of elements of `bytes` each; below 0: they differ.
-int64_t places_of(const QueueOptions& options, int64_t bytes) {
+// `bytes`: of each element; below 0 if they differ.
+int64_t capacity_of(const QueueOptions& options, int64_t bytes) {
   if (options.memory_limit < 0 || bytes <= 0) return options.capacity;
-  const int64_t places = options.memory_limit / bytes;
-  return options.capacity < 0 ? places : std::min(options.capacity, places);
+  const int64_t most = options.memory_limit / bytes;
+  return options.capacity < 0 ? most : std::min(options.capacity, most);
 }
 
 }  // namespace
@@ -34,13 +34,13 @@ QueueState::QueueState(QueueOptions options, const QueueType& type)
       id_(next_id()),
       components_(options_, type.layout),
       packing_(components_.dtypes(), components_.shapes()),
-      places_(places_of(options_, components_.element_bytes())),
+      capacity_(capacity_of(options_, components_.element_bytes())),
       byte_limit_(components_.element_bytes() < 0 ? options_.memory_limit : kUnbounded),
       put_span_("enqueue", options_.name),
       take_span_("dequeue", options_.name),
-      gate_(places_, type.min_after_dequeue),
+      gate_(capacity_, type.min_after_dequeue),
       fill_check_(type.min_after_dequeue, options_.fill_patience),
-      slots_(packing_.bytes(), packing_.is_plain(), places_),
+      slots_(packing_.bytes(), packing_.is_plain(), capacity_),
       order_(type.make_order(slots_, packing_, type.seed)) {}
 
 // What another process's thread was taking when this one was forked off is half taken for ever.
@@ -50,7 +50,7 @@ QueueState::~QueueState() {
 
 // What is stored, or taken, becomes visible to the other side when the scope ends, also by an exception: counts and
 // storage never disagree.
-struct QueueState::PutTurn {
+struct QueueState::PutLock {
   QueueState& queue;
   int64_t stored = 0;
   std::unique_ptr<const std::string> warning = nullptr;
@@ -61,7 +61,7 @@ struct QueueState::PutTurn {
       if (auto text = queue.check_fill()) warning = std::move(text);
     }
   }
-  ~PutTurn() {
+  ~PutLock() {
     commit();
     queue.gate_.end_put();
     if (warning) [[unlikely]]
@@ -69,7 +69,7 @@ struct QueueState::PutTurn {
   }
 };
 
-struct QueueState::TakeTurn {
+struct QueueState::TakeLock {
   QueueState& queue;
   int64_t taken = 0;
   int64_t bytes = 0;  // Of those taken.
@@ -77,34 +77,34 @@ struct QueueState::TakeTurn {
     if (bytes > 0) queue.bytes_out_.fetch_add(std::exchange(bytes, 0), std::memory_order_release);
     if (taken > 0) queue.gate_.commit_take(std::exchange(taken, 0));
   }
-  ~TakeTurn() {
+  ~TakeLock() {
     commit();
     queue.gate_.end_take();
   }
 };
 
-[[gnu::always_inline]] inline void QueueState::put(Element&& element, PutTurn& turn) {
-  std::byte* const place = slots_.write_place(gate_.known_room() - turn.stored);
-  if (trace::enabled()) trace::flow_begin(flow_id(static_cast<uint64_t>(gate_.put_count() + turn.stored)));
-  packing_.pack(std::move(element), place);
+[[gnu::always_inline]] inline void QueueState::put(Element&& element, PutLock& lock) {
+  std::byte* const slot = slots_.write_slot(gate_.known_room() - lock.stored);
+  if (trace::enabled()) trace::flow_begin(flow_id(static_cast<uint64_t>(gate_.put_count() + lock.stored)));
+  packing_.pack(std::move(element), slot);
   slots_.advance_write();
-  ++turn.stored;
+  ++lock.stored;
 }
 
 // Asking what is inside costs a look at the put side's memory: not for an order that does not need it.
-inline int64_t QueueState::inside(const TakeTurn& turn) {
-  return (type_.chooses ? gate_.inside() : gate_.known_inside()) - turn.taken;
+inline int64_t QueueState::inside(const TakeLock& lock) {
+  return (type_.chooses ? gate_.inside() : gate_.known_inside()) - lock.taken;
 }
 
-[[gnu::always_inline]] inline void QueueState::take(TakeTurn& turn, Element& element) {
-  const int64_t inside = this->inside(turn);
+[[gnu::always_inline]] inline void QueueState::take(TakeLock& lock, Element& element) {
+  const int64_t inside = this->inside(lock);
   if (type_.chooses) order_->reserve(inside, 1, 0);
   element.reserve(packing_.components());
-  const std::byte* const place = order_->next(inside);
-  ++turn.taken;
+  const std::byte* const slot = order_->next(inside);
+  ++lock.taken;
   if (byte_limit_ >= 0) [[unlikely]]
-    turn.bytes += packing_.payload_bytes({place, packing_.bytes()});
-  packing_.unpack(place, element);
+    lock.bytes += packing_.payload_bytes({slot, packing_.bytes()});
+  packing_.unpack(slot, element);
   trace_taken();
 }
 
@@ -114,9 +114,9 @@ inline void QueueState::trace_taken() const {
   }
 }
 
-void QueueState::put_rows(const Element& rows, int64_t first, int64_t end, PutTurn& turn) {
+void QueueState::put_rows(const Element& rows, int64_t first, int64_t end, PutLock& lock) {
   if (!packing_.is_plain() || trace::enabled()) {
-    for (; first < end; ++first) put(components_.row(rows, first), turn);
+    for (; first < end; ++first) put(components_.row(rows, first), lock);
     return;
   }
   while (first < end) {
@@ -124,7 +124,7 @@ void QueueState::put_rows(const Element& rows, int64_t first, int64_t end, PutTu
     const auto count = static_cast<int64_t>(run.size() / slots_.stride());
     packing_.pack_rows(rows, first, count, run.data(), slots_.stride());
     slots_.advance_write(count);
-    turn.stored += count;
+    lock.stored += count;
     first += count;
   }
 }
@@ -134,16 +134,16 @@ Result<void> QueueState::enqueue(Element&& element, const Wait& wait) {
   if (auto fits = components_.check(element); !fits) return fail(with_name(fits.error()));
   const int64_t bytes = byte_limit_ < 0 ? 0 : byte_size(element);
   if (byte_limit_ >= 0 && bytes > byte_limit_) return fail(too_large(bytes));
-  Patience patience(wait, this, Verb::enqueue);
-  Pass pass = gate_.begin_put(patience);
-  if (pass == Pass::go) {
-    PutTurn turn{*this};
-    pass = gate_.await_room(patience);
-    if (pass == Pass::go && bytes > 0) [[unlikely]]
-      pass = await_bytes(bytes, patience);
-    if (pass == Pass::go) put(std::move(element), turn);
+  WaitContext context(wait, this, Verb::enqueue);
+  WaitResult waited = gate_.begin_put(context);
+  if (waited == WaitResult::go) {
+    PutLock lock{*this};
+    waited = gate_.await_room(context);
+    if (waited == WaitResult::go && bytes > 0) [[unlikely]]
+      waited = await_bytes(bytes, context);
+    if (waited == WaitResult::go) put(std::move(element), lock);
   }
-  if (pass != Pass::go) return fail(put_error(pass, wait));
+  if (waited != WaitResult::go) return fail(put_error(waited, wait));
   return {};
 }
 
@@ -155,67 +155,68 @@ Result<void> QueueState::enqueue_many(Element&& rows, const Wait& wait) {
   for (int64_t i = 0; byte_limit_ >= 0 && i < *count; ++i) {
     if (const int64_t bytes = components_.row_bytes(rows, i); bytes > byte_limit_) return fail(too_large(bytes));
   }
-  Patience patience(wait, this, Verb::enqueue);
-  Pass pass = gate_.begin_put(patience);
-  if (pass == Pass::go) pass = put_many(rows, *count, patience);
-  if (pass != Pass::go) return fail(put_error(pass, wait));
+  WaitContext context(wait, this, Verb::enqueue);
+  WaitResult waited = gate_.begin_put(context);
+  if (waited == WaitResult::go) waited = put_many(rows, *count, context);
+  if (waited != WaitResult::go) return fail(put_error(waited, wait));
   return {};
 }
 
-// Until `bytes` fit, which then are taken up. Also go while no element can be taken, as it would be for ever.
-Pass QueueState::await_bytes(int64_t bytes, Patience& patience) {
+// Waits until `bytes` fit, and reserves them. An element that consumers need to reach the minimum always fits: else
+// nobody could go on.
+WaitResult QueueState::await_bytes(int64_t bytes, WaitContext& context) {
   const auto fits = [this, bytes] {
     const int64_t inside = bytes_in_ - bytes_out_.load(std::memory_order_acquire);
     return inside <= byte_limit_ - bytes || gate_.put_count() - gate_.take_count() <= type_.min_after_dequeue;
   };
-  const Pass pass = fits() ? Pass::go : gate_.await_takes(fits, patience);
-  if (pass == Pass::go) bytes_in_ += bytes;
-  return pass;
+  const WaitResult waited = fits() ? WaitResult::go : gate_.await_takes(fits, context);
+  if (waited == WaitResult::go) bytes_in_ += bytes;
+  return waited;
 }
 
-Pass QueueState::put_sized(const Element& rows, int64_t row, PutTurn& turn, Patience& patience) {
+WaitResult QueueState::put_sized(const Element& rows, int64_t row, PutLock& lock, WaitContext& context) {
   Element element = components_.row(rows, row);
-  const Pass pass = await_bytes(byte_size(element), patience);
-  if (pass == Pass::go) put(std::move(element), turn);
-  return pass;
+  const WaitResult waited = await_bytes(byte_size(element), context);
+  if (waited == WaitResult::go) put(std::move(element), lock);
+  return waited;
 }
 
-Pass QueueState::put_many(const Element& rows, int64_t count, Patience& patience) {
-  PutTurn turn{*this};
+WaitResult QueueState::put_many(const Element& rows, int64_t count, WaitContext& context) {
+  PutLock lock{*this};
   for (int64_t done = 0; done < count;) {
     // As long as there is room, nobody else would notice.
-    const bool is_over = patience.is_over();
-    if (done > 0 && patience.stop_requested()) return Pass::stopped;
-    if (done > 0 && is_over) return Pass::timed_out;
-    if (done > 0 && gate_.refuses_puts()) return Pass::cancelled;
-    if (const Pass pass = gate_.await_room(patience); pass != Pass::go) return pass;
+    const bool is_over = context.is_over();
+    if (done > 0 && context.stop_requested()) return WaitResult::stopped;
+    if (done > 0 && is_over) return WaitResult::timed_out;
+    if (done > 0 && gate_.refuses_puts()) return WaitResult::cancelled;
+    if (const WaitResult waited = gate_.await_room(context); waited != WaitResult::go) return waited;
     const int64_t room = gate_.room();  // A batch that fails may have given elements back meanwhile: none, or less.
     if (room <= 0) continue;
     const int64_t end = done + (byte_limit_ < 0 ? std::min(room, count - done) : 1);
     if (byte_limit_ < 0) {
-      put_rows(rows, done, end, turn);
-    } else if (const Pass pass = put_sized(rows, done, turn, patience); pass != Pass::go) {
-      return pass;
+      put_rows(rows, done, end, lock);
+    } else if (const WaitResult waited = put_sized(rows, done, lock, context); waited != WaitResult::go) {
+      return waited;
     }
     done = end;
-    turn.commit();
+    lock.commit();
   }
-  return Pass::go;
+  return WaitResult::go;
 }
 
 Result<Element> QueueState::dequeue(const Wait& wait) {
   const trace::Span span(take_span_.get(), trace::Category::wait);
   Result<Element> result;  // Whatever is returned is this one, so that no element is moved on its way.
-  Patience patience(wait, this, Verb::dequeue);
-  if (Pass pass = gate_.begin_take(patience); pass == Pass::go) [[likely]] {
-    TakeTurn turn{*this};
-    pass = gate_.await_obtainable(1, patience);
-    if (pass == Pass::go) [[likely]]
-      take(turn, *result);
+  WaitContext context(wait, this, Verb::dequeue);
+  if (WaitResult waited = gate_.begin_take(context); waited == WaitResult::go) [[likely]] {
+    TakeLock lock{*this};
+    waited = gate_.await_obtainable(1, context);
+    if (waited == WaitResult::go) [[likely]]
+      take(lock, *result);
     else
-      result = fail(take_error(pass, 1, wait));  // While it is true: under the turn.
+      result = fail(take_error(waited, 1, wait));  // While it is true: under the lock.
   } else {
-    result = fail(take_error(pass, 1, wait));
+    result = fail(take_error(waited, 1, wait));
   }
   if (components_.names() && result) [[unlikely]]
     result->set_names(components_.names());
@@ -227,11 +228,11 @@ Result<Element> QueueState::dequeue_many(int64_t n, bool or_fewer, const Wait& w
   if (n < 0)
     return fail(with_name({ErrorKind::InvalidArgument, fmt::format("expected a count of at least 0, received {}", n)}));
   if (auto can = components_.check_can_stack(); !can) return fail(with_name(can.error()));
-  if (type_.takes_at_once && places_ >= 0 && n > places_ && !or_fewer) {
+  if (type_.takes_at_once && capacity_ >= 0 && n > capacity_ && !or_fewer) {
     return fail(with_name({ErrorKind::InvalidArgument,
                            fmt::format("dequeue_many({}) needs that many elements inside at the same moment, but the "
                                        "capacity is {}",
-                                       n, places_)}));
+                                       n, capacity_)}));
   }
   return n == 0 ? components_.batch_for({}) : take_batch(n, or_fewer, wait);
 }
@@ -239,34 +240,35 @@ Result<Element> QueueState::dequeue_many(int64_t n, bool or_fewer, const Wait& w
 Result<Element> QueueState::take_batch(int64_t n, bool or_fewer, const Wait& wait) {
   Taken taken;
   Result<Element> batch;  // Whatever is returned is this one.
-  Patience patience(wait, this, Verb::dequeue);
-  if (Pass pass = gate_.begin_take(patience); pass == Pass::go) {
-    TakeTurn turn{*this};
-    if (take_rows(n, turn, patience, *batch)) return batch;
-    pass = collect(n, or_fewer, turn, patience, taken, *batch);
-    if (pass != Pass::go) batch = fail(take_error(pass, n, wait));  // While it is true: under the turn.
+  WaitContext context(wait, this, Verb::dequeue);
+  if (WaitResult waited = gate_.begin_take(context); waited == WaitResult::go) {
+    TakeLock lock{*this};
+    if (take_rows(n, lock, context, *batch)) return batch;
+    waited = collect(n, or_fewer, lock, context, taken, *batch);
+    if (waited != WaitResult::go) batch = fail(take_error(waited, n, wait));  // While it is true: under the lock.
   } else {
-    batch = fail(take_error(pass, n, wait));
+    batch = fail(take_error(waited, n, wait));
   }
   if (batch) fill(*batch, taken);
   return batch;
 }
 
 // Takes what the batch needs, as it comes, and makes the batch but for its values; or leaves all as it was.
-Pass QueueState::collect(int64_t n, bool or_fewer, TakeTurn& turn, Patience& patience, Taken& taken, Element& batch) {
+WaitResult QueueState::collect(int64_t n, bool or_fewer, TakeLock& lock, WaitContext& context, Taken& taken,
+                               Element& batch) {
   const auto give_back = [&] {
-    turn.commit();
+    lock.commit();
     order_->give_back(taken.packed);
     if (byte_limit_ >= 0) bytes_out_.fetch_sub(packing_.payload_bytes(taken.packed), std::memory_order_release);
     gate_.give_back(static_cast<int64_t>(taken.packed.size() / packing_.bytes()));
   };
   try {
-    Pass pass = type_.takes_at_once ? take_at_once(n, or_fewer, turn, patience, taken.packed)
-                                    : take_many(n, turn, patience, taken.packed);
-    if (or_fewer && pass == Pass::closed && !taken.packed.empty()) pass = Pass::go;
-    if (pass == Pass::go) batch = batch_for(taken);
-    if (pass != Pass::go) give_back();
-    return pass;
+    WaitResult waited = type_.takes_at_once ? take_at_once(n, or_fewer, lock, context, taken.packed)
+                                            : take_many(n, lock, context, taken.packed);
+    if (or_fewer && waited == WaitResult::closed && !taken.packed.empty()) waited = WaitResult::go;
+    if (waited == WaitResult::go) batch = batch_for(taken);
+    if (waited != WaitResult::go) give_back();
+    return waited;
   } catch (...) {
     for (size_t i = 0; i < taken.elements.size() && taken.elements[i].size() != 0;
          ++i) {  // The last may be packed yet.
@@ -287,17 +289,17 @@ void QueueState::fill(Element& batch, const Taken& taken) const {
 }
 
 // The common case: all are there, and their values go from where they lie into the batch. False: nothing was done.
-bool QueueState::take_rows(int64_t n, TakeTurn& turn, Patience& patience, Element& batch) {
+bool QueueState::take_rows(int64_t n, TakeLock& lock, WaitContext& context, Element& batch) {
   if (!packing_.is_plain() || !order_->is_straight() || trace::enabled()) return false;
-  if (gate_.await_obtainable(1, patience) != Pass::go) return false;
+  if (gate_.await_obtainable(1, context) != WaitResult::go) return false;
   if (gate_.known_inside() < n && gate_.obtainable() < n) return false;
   components_.append_rows(n, batch);
   for (int64_t done = 0; done < n;) {
-    const std::span<const std::byte> run = order_->next_places(n - done);
+    const std::span<const std::byte> run = order_->next_slots(n - done);
     if (done == 0) Packing::read_identity(run.data(), batch);
     const auto count = static_cast<int64_t>(run.size() / slots_.stride());
     packing_.unpack_rows(run.data(), slots_.stride(), done, count, batch);
-    turn.taken += count;
+    lock.taken += count;
     done += count;
   }
   return true;
@@ -319,13 +321,13 @@ Element QueueState::batch_for(Taken& taken) const {
   return components_.batch_for(taken.elements);
 }
 
-void QueueState::take_run(TakeTurn& turn, int64_t count, std::vector<std::byte>& taken) {
+void QueueState::take_run(TakeLock& lock, int64_t count, std::vector<std::byte>& taken) {
   const size_t before = taken.size(), bytes = packing_.bytes();
-  const int64_t inside = this->inside(turn);
+  const int64_t inside = this->inside(lock);
   order_->reserve(inside, count, static_cast<int64_t>(before / bytes));
   taken.resize(before + static_cast<size_t>(count) * bytes);
   std::byte* to = taken.data() + before;
-  turn.taken += count;
+  lock.taken += count;
   if (!trace::enabled()) {
     order_->next_run(inside, count, to);
   } else {
@@ -334,30 +336,32 @@ void QueueState::take_run(TakeTurn& turn, int64_t count, std::vector<std::byte>&
       trace_taken();
     }
   }
-  if (byte_limit_ >= 0) turn.bytes += packing_.payload_bytes({to, static_cast<size_t>(count) * bytes});
+  if (byte_limit_ >= 0) lock.bytes += packing_.payload_bytes({to, static_cast<size_t>(count) * bytes});
 }
 
-Pass QueueState::take_many(int64_t n, TakeTurn& turn, Patience& patience, std::vector<std::byte>& taken) {
+WaitResult QueueState::take_many(int64_t n, TakeLock& lock, WaitContext& context, std::vector<std::byte>& taken) {
   const auto bytes = static_cast<int64_t>(packing_.bytes());
   for (int64_t missing = n; missing > 0; missing = n - static_cast<int64_t>(taken.size()) / bytes) {
-    const bool is_over = patience.is_over();
-    if (!taken.empty() && patience.stop_requested()) return Pass::stopped;
-    if (!taken.empty() && is_over) return Pass::timed_out;
-    if (const Pass pass = gate_.await_obtainable(1, patience); pass != Pass::go) return pass;
-    take_run(turn, std::min(gate_.obtainable(), missing), taken);
-    turn.commit();
+    const bool is_over = context.is_over();
+    if (!taken.empty() && context.stop_requested()) return WaitResult::stopped;
+    if (!taken.empty() && is_over) return WaitResult::timed_out;
+    if (const WaitResult waited = gate_.await_obtainable(1, context); waited != WaitResult::go) return waited;
+    take_run(lock, std::min(gate_.obtainable(), missing), taken);
+    lock.commit();
   }
-  return Pass::go;
+  return WaitResult::go;
 }
 
 // A batch of at most `n` is complete when the queue is full: more will never be inside.
-Pass QueueState::take_at_once(int64_t n, bool or_fewer, TakeTurn& turn, Patience& patience,
-                              std::vector<std::byte>& taken) {
-  if (places_ >= 0) n = std::min(n, places_);
-  const Pass pass = gate_.await_obtainable(n, patience);
-  const int64_t count = pass == Pass::go ? n : pass == Pass::closed && or_fewer ? gate_.obtainable() : 0;
-  if (count > 0) take_run(turn, count, taken);
-  return pass;
+WaitResult QueueState::take_at_once(int64_t n, bool or_fewer, TakeLock& lock, WaitContext& context,
+                                    std::vector<std::byte>& taken) {
+  if (capacity_ >= 0) n = std::min(n, capacity_);
+  const WaitResult waited = gate_.await_obtainable(n, context);
+  const int64_t count = waited == WaitResult::go                   ? n
+                        : waited == WaitResult::closed && or_fewer ? gate_.obtainable()
+                                                                   : 0;
+  if (count > 0) take_run(lock, count, taken);
+  return waited;
 }
 
 Result<void> QueueState::close(bool cancel_pending_enqueues) {
@@ -387,7 +391,7 @@ QueueStats QueueState::stats() const {
     hand_over_point();
     enqueued = gate_.put_count();
   }
-  if (places_ >= 0) enqueued = std::min(enqueued, std::max(before, dequeued + places_));
+  if (capacity_ >= 0) enqueued = std::min(enqueued, std::max(before, dequeued + capacity_));
   return {.enqueued = enqueued,
           .dequeued = dequeued,
           .waiting_enqueues = gate_.waiting_puts(),
@@ -396,7 +400,7 @@ QueueStats QueueState::stats() const {
           .enqueue_wait_ns = gate_.put_waits().total_ns(),
           .dequeue_waits = gate_.take_waits().count(),
           .dequeue_wait_ns = gate_.take_waits().total_ns(),
-          .capacity = places_,
+          .capacity = capacity_,
           .min_after_dequeue = type_.min_after_dequeue,
           .size = enqueued - dequeued};
 }

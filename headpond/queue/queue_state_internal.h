@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The queue behind its handles.
+// The state of a queue, which its handles share.
 #pragma once
 
 #include <atomic>
@@ -20,24 +20,24 @@
 
 namespace headpond::internal {
 
-/// What makes a type: its name in texts, its default name, its components, and its order.
+/// What distinguishes the types of queues.
 struct QueueType {
   std::string_view type;          // "FIFOQueue"
   std::string_view default_name;  // "fifo_queue"
   int64_t min_after_dequeue = 0;
   uint64_t seed = 0;
-  bool chooses = false;        // Its order looks at all elements inside, not at the oldest alone.
-  bool takes_at_once = false;  // A batch's elements must be inside at the same moment.
+  bool chooses = false;        // The order depends on all elements inside, not only on the oldest.
+  bool takes_at_once = false;  // All elements of a batch must be inside at the same moment.
   Layout layout = Layout::fixed;
   std::unique_ptr<TakeOrder> (*make_order)(Slots& slots, const Packing& packing, uint64_t seed);
 };
 
-/// The name of a queue's spans. Interned, hence kept for ever, when the first trace asks for it: programs that make
-/// queues without end keep none.
+/// The name of a queue's trace spans. An interned name is kept for ever, so it is interned only when a trace is taken:
+/// a program that makes queues again and again does not grow.
 class SpanName {
  public:
   SpanName(const char* verb, const std::string& queue) : verb_(verb), queue_(queue) {}
-  /// Null while no trace is taken.
+  /// nullptr while no trace is taken.
   const char* get() { return trace::enabled() ? interned() : nullptr; }
 
  private:
@@ -77,32 +77,33 @@ class QueueState : public WaitHost, public std::enable_shared_from_this<QueueSta
   bool look_into(Stall& stall, Verb verb, int64_t missing) noexcept override;
 
  private:
-  struct PutTurn;
-  struct TakeTurn;
-  /// What was taken for a batch, packed, and the elements themselves where the batch is made of elements.
+  struct PutLock;
+  struct TakeLock;
+  /// Elements taken for a batch, packed; and unpacked, where the batch is made from unpacked elements.
   struct Taken {
     std::vector<std::byte> packed;
     std::vector<Element> elements;
   };
-  void put(Element&& element, PutTurn& turn);
-  int64_t inside(const TakeTurn& turn);
-  void take(TakeTurn& turn, Element& element);
-  Pass await_bytes(int64_t bytes, Patience& patience);
-  Pass put_sized(const Element& rows, int64_t row, PutTurn& turn, Patience& patience);
-  Pass put_many(const Element& rows, int64_t count, Patience& patience);
-  void put_rows(const Element& rows, int64_t first, int64_t end, PutTurn& turn);
-  bool take_rows(int64_t n, TakeTurn& turn, Patience& patience, Element& batch);
-  Pass collect(int64_t n, bool or_fewer, TakeTurn& turn, Patience& patience, Taken& taken, Element& batch);
-  void take_run(TakeTurn& turn, int64_t count, std::vector<std::byte>& taken);
-  Pass take_many(int64_t n, TakeTurn& turn, Patience& patience, std::vector<std::byte>& taken);
-  Pass take_at_once(int64_t n, bool or_fewer, TakeTurn& turn, Patience& patience, std::vector<std::byte>& taken);
+  void put(Element&& element, PutLock& lock);
+  int64_t inside(const TakeLock& lock);
+  void take(TakeLock& lock, Element& element);
+  WaitResult await_bytes(int64_t bytes, WaitContext& context);
+  WaitResult put_sized(const Element& rows, int64_t row, PutLock& lock, WaitContext& context);
+  WaitResult put_many(const Element& rows, int64_t count, WaitContext& context);
+  void put_rows(const Element& rows, int64_t first, int64_t end, PutLock& lock);
+  bool take_rows(int64_t n, TakeLock& lock, WaitContext& context, Element& batch);
+  WaitResult collect(int64_t n, bool or_fewer, TakeLock& lock, WaitContext& context, Taken& taken, Element& batch);
+  void take_run(TakeLock& lock, int64_t count, std::vector<std::byte>& taken);
+  WaitResult take_many(int64_t n, TakeLock& lock, WaitContext& context, std::vector<std::byte>& taken);
+  WaitResult take_at_once(int64_t n, bool or_fewer, TakeLock& lock, WaitContext& context,
+                          std::vector<std::byte>& taken);
   Element batch_for(Taken& taken) const;
   void trace_taken() const;
   Result<Element> take_batch(int64_t n, bool or_fewer, const Wait& wait);
   void fill(Element& batch, const Taken& taken) const;
-  Error put_error(Pass pass, const Wait& wait) const;
+  Error put_error(WaitResult waited, const Wait& wait) const;
   Error too_large(int64_t bytes) const;
-  Error take_error(Pass pass, int64_t requested, const Wait& wait) const HEADPOND_EXCLUDES(failure_mu_);
+  Error take_error(WaitResult waited, int64_t requested, const Wait& wait) const HEADPOND_EXCLUDES(failure_mu_);
   Error abandoned_error() const;
   std::unique_ptr<const std::string> check_fill() noexcept;
   std::string stall_report(const Stall& stall, Verb verb, int64_t missing, int64_t now) const;
@@ -115,30 +116,29 @@ class QueueState : public WaitHost, public std::enable_shared_from_this<QueueSta
   const uint64_t id_;
   const Components components_;
   const Packing packing_;
-  const int64_t places_;      // The capacity, or what the memory limit allows of elements of one size.
-  const int64_t byte_limit_;  // Of elements that differ in size; kUnbounded: none.
+  const int64_t capacity_;    // As asked for, or fewer if the memory limit allows fewer elements of one size.
+  const int64_t byte_limit_;  // The memory limit of elements that differ in size, or kUnbounded.
   SpanName put_span_;
   SpanName take_span_;
 
   Gate gate_;
-  int64_t bytes_in_ = 0;                // Payload that was put, under the put turn. Counted if there is a byte_limit_.
-  std::atomic<int64_t> bytes_out_ = 0;  // Payload that was taken. Written under the take turn.
-  FillCheck fill_check_;                // Under the put turn.
-  Slots slots_;                         // Written under the put turn, read under the take turn.
-  std::unique_ptr<TakeOrder> order_;    // Under the take turn.
+  int64_t bytes_in_ = 0;                // Payload that was put, under the put lock. Counted if there is a byte_limit_.
+  std::atomic<int64_t> bytes_out_ = 0;  // Payload that was taken. Written under the take lock.
+  FillCheck fill_check_;                // Under the put lock.
+  Slots slots_;                         // Written under the put lock, read under the take lock.
+  std::unique_ptr<TakeOrder> order_;    // Under the take lock.
 
   Producers producers_;
   mutable Mutex failure_mu_;  // Taken so seldom that a fork() does not find it taken, as it might find mu_.
   Error failure_ HEADPOND_GUARDED_BY(failure_mu_);
   Mutex mu_;
-  int64_t keepers_ HEADPOND_GUARDED_BY(mu_) = 0;               // Calls that wait or waited, until they end.
-  std::shared_ptr<QueueState> self_ HEADPOND_GUARDED_BY(mu_);  // As long as there are some.
+  int64_t keepers_ HEADPOND_GUARDED_BY(mu_) = 0;               // Calls that have waited and have not ended.
+  std::shared_ptr<QueueState> self_ HEADPOND_GUARDED_BY(mu_);  // Set while there are keepers.
 };
 
-/// A handle of the queue of these options: of a new one or, with a shared name, of the one that exists. When all
-/// handles are gone, the queue is closed with cancel; calls that still wait keep it until they ended. Throws
-/// Exception(InvalidArgument) for options that contradict themselves, or the existing queue's; the text names the
-/// differing values.
+/// Returns a handle to a new queue or, with a shared name, to the existing one. When the last handle is destroyed, the
+/// queue is closed with cancel; calls that still wait keep it alive until they end. Throws Exception(InvalidArgument)
+/// for options that contradict each other or the existing queue's; the message has the differing values.
 std::shared_ptr<QueueState> make_queue(QueueOptions options, QueueType type);
 
 }  // namespace headpond::internal

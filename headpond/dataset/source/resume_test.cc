@@ -26,8 +26,8 @@ std::vector<std::string> rest_of(Sequence& sequence) {
   std::vector<std::string> all;
   while (true) {
     const auto next = sequence.next();
-    all.push_back(!next ? "!" + next.error().to_string() : *next ? text_of(**next) : "end");
-    if (next && !*next) return all;
+    all.push_back(at_end(next) ? "end" : next ? text_of(*next) : "!" + next.error().to_string());
+    if (at_end(next)) return all;
   }
 }
 

@@ -51,7 +51,7 @@ TEST(SourceFiles, AreOneRow) {
 
 TEST(SourceFiles, NameTheFileAndTheRecordInIt) {
   Sequence sequence(numbers({{10, 2}, {20, 2}}) | skip(3));
-  EXPECT_EQ(to_string((*sequence.next())->provenance), "file 1, record 1");
+  EXPECT_EQ(to_string(sequence.next()->provenance), "file 1, record 1");
   EXPECT_THAT(elements(numbers({{10, 2}, {20, 2}}, 1)),
               ElementsAre("10", HasSubstr("smudged"), "20", HasSubstr("smudged")));
 }

@@ -57,13 +57,12 @@ inline std::vector<std::string> elements(const Dataset& dataset, SequenceOptions
   Sequence sequence(dataset, options);
   for (int errors = 0; errors < 100;) {
     auto next = sequence.next();
+    if (at_end(next)) break;
     if (!next) {
       all.push_back(fmt::format("!{}", next.error().to_string()));
       ++errors;
-    } else if (!*next) {
-      break;
     } else {
-      all.push_back(text_of(**next) + (keys ? fmt::format(" #{:x}", (*next)->key) : ""));
+      all.push_back(text_of(*next) + (keys ? fmt::format(" #{:x}", next->key) : ""));
     }
   }
   return all;

@@ -25,15 +25,14 @@ std::pair<std::vector<std::string>, std::string> rest(Sequence& sequence) {
   std::vector<std::string> all;
   while (true) {
     const auto next = sequence.next();
+    if (at_end(next)) break;
     if (!next.has_value()) {
       ADD_FAILURE() << next.error();
       break;
     }
-    if (!*next) break;
-    all.push_back(fmt::format("{}/{} {}", sequence.epoch(), sequence.index(), with_key(**next)));
+    all.push_back(fmt::format("{}/{} {}", sequence.epoch(), sequence.index(), with_key(*next)));
   }
-  const auto after = sequence.next();
-  EXPECT_TRUE(after && !*after) << "the end did not stay";
+  EXPECT_TRUE(at_end(sequence.next())) << "the end did not stay";
   return {all, sequence.state()};
 }
 

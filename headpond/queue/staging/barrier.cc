@@ -6,7 +6,7 @@
 
 #include "headpond/queue/shared_internal.h"
 #include "headpond/queue/store/components_internal.h"
-#include "headpond/queue/sync/lines_internal.h"
+#include "headpond/queue/sync/wait_queue_internal.h"
 
 namespace headpond {
 namespace internal {
@@ -54,7 +54,7 @@ class BarrierState : public std::enable_shared_from_this<BarrierState> {
   Result<void> close(bool cancel);
   int64_t ready_size();
   int64_t incomplete_size();
-  int64_t waiting() { return lines_.waiting(Side::take); }
+  int64_t waiting() { return wait_queue_.waiting(Side::take); }
   void abandon() { (void)close(true); }
   const std::string& name() const { return options_.name; }
   void must_agree(const Options& given) const {
@@ -65,12 +65,13 @@ class BarrierState : public std::enable_shared_from_this<BarrierState> {
   struct Insertion;
   struct Taken;
   Result<void> check(int64_t component, size_t keys, const Tensor& values) const;
-  Result<void> plan(Insertion& insertion, const std::vector<std::string>& keys) HEADPOND_REQUIRES(lines_.mu);
-  Result<int64_t> order_of(const std::string& key, size_t row, Insertion& insertion) HEADPOND_REQUIRES(lines_.mu);
-  void carry_out(Insertion& insertion) HEADPOND_REQUIRES(lines_.mu);
-  bool try_take(int64_t n, bool allow_small_batch, bool is_first, Result<Taken>& result) HEADPOND_REQUIRES(lines_.mu);
-  Error insufficient(int64_t requested, int64_t total) const HEADPOND_REQUIRES(lines_.mu);
-  Taken take(int64_t n) HEADPOND_REQUIRES(lines_.mu);
+  Result<void> plan(Insertion& insertion, const std::vector<std::string>& keys) HEADPOND_REQUIRES(wait_queue_.mu);
+  Result<int64_t> order_of(const std::string& key, size_t row, Insertion& insertion) HEADPOND_REQUIRES(wait_queue_.mu);
+  void carry_out(Insertion& insertion) HEADPOND_REQUIRES(wait_queue_.mu);
+  bool try_take(int64_t n, bool allow_small_batch, bool is_first, Result<Taken>& result)
+      HEADPOND_REQUIRES(wait_queue_.mu);
+  Error insufficient(int64_t requested, int64_t total) const HEADPOND_REQUIRES(wait_queue_.mu);
+  Taken take(int64_t n) HEADPOND_REQUIRES(wait_queue_.mu);
   std::string label() const { return fmt::format("Barrier '{}'", options_.name); }
   Error invalid(std::string_view why) const {
     return {ErrorKind::InvalidArgument, fmt::format("{}: {}", label(), why)};
@@ -78,14 +79,14 @@ class BarrierState : public std::enable_shared_from_this<BarrierState> {
 
   const Options options_;
   const Components components_;
-  Lines lines_;
-  Entries incomplete_ HEADPOND_GUARDED_BY(lines_.mu);
-  Orders incomplete_orders_ HEADPOND_GUARDED_BY(lines_.mu);
-  Entries ready_ HEADPOND_GUARDED_BY(lines_.mu);
-  int64_t next_order_ HEADPOND_GUARDED_BY(lines_.mu) = 0;
-  int64_t next_index_ HEADPOND_GUARDED_BY(lines_.mu) = INT64_MIN;
-  bool closed_ HEADPOND_GUARDED_BY(lines_.mu) = false;
-  bool cancelled_ HEADPOND_GUARDED_BY(lines_.mu) = false;
+  WaitQueue wait_queue_;
+  Entries incomplete_ HEADPOND_GUARDED_BY(wait_queue_.mu);
+  Orders incomplete_orders_ HEADPOND_GUARDED_BY(wait_queue_.mu);
+  Entries ready_ HEADPOND_GUARDED_BY(wait_queue_.mu);
+  int64_t next_order_ HEADPOND_GUARDED_BY(wait_queue_.mu) = 0;
+  int64_t next_index_ HEADPOND_GUARDED_BY(wait_queue_.mu) = INT64_MIN;
+  bool closed_ HEADPOND_GUARDED_BY(wait_queue_.mu) = false;
+  bool cancelled_ HEADPOND_GUARDED_BY(wait_queue_.mu) = false;
 };
 
 // One insert_many: all that it needs is made before anything changes.
@@ -107,7 +108,7 @@ Result<void> BarrierState::insert_many(int64_t component, const std::vector<std:
   HEADPOND_TRY(check(component, keys.size(), values));
   Insertion insertion{.component = static_cast<size_t>(component), .rows = {}};
   for (int64_t i = 0; i < values.dim(0); ++i) insertion.rows.push_back(own_row(values, i));
-  MutexLock lock(lines_.mu);
+  MutexLock lock(wait_queue_.mu);
   if (cancelled_) {
     return fail(ErrorKind::Cancelled,
                 fmt::format("{} is closed. Pending enqueues cancelled: true. Number of new insertions: {}", label(),
@@ -115,7 +116,7 @@ Result<void> BarrierState::insert_many(int64_t component, const std::vector<std:
   }
   HEADPOND_TRY(plan(insertion, keys));
   carry_out(insertion);
-  lines_.serve();
+  wait_queue_.serve();
   return {};
 }
 
@@ -186,14 +187,14 @@ Result<BarrierBatch> BarrierState::take_many(int64_t n, bool allow_small_batch, 
   if (n == 0) return BarrierBatch{.indices = {}, .keys = {}, .values = components_.batch_for({})};
   Result<Taken> result;
   BufferPool& pool = BufferPool::current();
-  const Pass pass = lines_.run(Side::take, wait, [&](bool is_first) HEADPOND_REQUIRES(lines_.mu) {
+  const WaitResult waited = wait_queue_.run(Side::take, wait, [&](bool is_first) HEADPOND_REQUIRES(wait_queue_.mu) {
     const CurrentPool own(pool);  // Whichever thread serves this call.
     return try_take(n, allow_small_batch, is_first, result);
   });
-  if (pass != Pass::go) {
+  if (waited != WaitResult::go) {
     const std::string text = fmt::format("{} has {} ready and {} incomplete keys, requested {}", label(), ready_size(),
                                          incomplete_size(), n);
-    return fail(wait_error("Take", pass, wait, text));
+    return fail(wait_error("Take", waited, wait, text));
   }
   if (!result) return fail(result.error());
   components_.fill(result->batch.values, result->tuples);
@@ -240,7 +241,7 @@ BarrierState::Taken BarrierState::take(int64_t n) {
 
 Result<void> BarrierState::close(bool cancel) {
   Entries dropped;  // Their memory goes back without the lock.
-  MutexLock lock(lines_.mu);
+  MutexLock lock(wait_queue_.mu);
   if (closed_ && !cancel) return fail(ErrorKind::Cancelled, label() + " is already closed.");
   closed_ = true;
   if (cancel) {
@@ -248,17 +249,17 @@ Result<void> BarrierState::close(bool cancel) {
     dropped.swap(incomplete_);
     incomplete_orders_.clear();
   }
-  lines_.serve();
+  wait_queue_.serve();
   return {};
 }
 
 int64_t BarrierState::ready_size() {
-  MutexLock lock(lines_.mu);
+  MutexLock lock(wait_queue_.mu);
   return std::ssize(ready_);
 }
 
 int64_t BarrierState::incomplete_size() {
-  MutexLock lock(lines_.mu);
+  MutexLock lock(wait_queue_.mu);
   return std::ssize(incomplete_);
 }
 

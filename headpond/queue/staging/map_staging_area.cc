@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "headpond/queue/staging/staging_internal.h"
-#include "headpond/queue/sync/lines_internal.h"
+#include "headpond/queue/sync/wait_queue_internal.h"
 
 namespace headpond {
 namespace internal {
@@ -56,8 +56,8 @@ class MapStagingState : public std::enable_shared_from_this<MapStagingState> {
   int64_t size();
   int64_t incomplete_size();
   int64_t bytes();
-  int64_t waiting(Side side) { return lines_.waiting(side); }
-  void abandon() { lines_.cancel(); }
+  int64_t waiting(Side side) { return wait_queue_.waiting(side); }
+  void abandon() { wait_queue_.cancel(); }
   const std::string& name() const { return options_.name; }
   void must_agree(const Options& given) const {
     const Agreement agreement{fmt::format("shared MapStagingArea '{}'", given.shared_name)};
@@ -69,13 +69,13 @@ class MapStagingState : public std::enable_shared_from_this<MapStagingState> {
   Result<Chosen> chosen_by(const std::vector<int64_t>& indices) const;
   Result<Chosen> chosen_by_names(const Element& element, const std::vector<int64_t>& indices) const;
   Result<Entry> entry_of(Element element, const std::vector<int64_t>& indices) const;
-  bool try_put(int64_t key, Entry& given, int64_t bytes, Result<void>& result) HEADPOND_REQUIRES(lines_.mu);
-  Result<void> check_new(int64_t key, const Parts& given) HEADPOND_REQUIRES(lines_.mu);
-  void add(int64_t key, Entry& given, bool completes) HEADPOND_REQUIRES(lines_.mu);
+  bool try_put(int64_t key, Entry& given, int64_t bytes, Result<void>& result) HEADPOND_REQUIRES(wait_queue_.mu);
+  Result<void> check_new(int64_t key, const Parts& given) HEADPOND_REQUIRES(wait_queue_.mu);
+  void add(int64_t key, Entry& given, bool completes) HEADPOND_REQUIRES(wait_queue_.mu);
   bool try_get(std::optional<int64_t> key, const Chosen& chosen, bool takes, Result<Keyed>& result)
-      HEADPOND_REQUIRES(lines_.mu);
-  Entries::iterator find(std::optional<int64_t> key) HEADPOND_REQUIRES(lines_.mu);
-  void take(Entries::iterator from, const Chosen& chosen) HEADPOND_REQUIRES(lines_.mu);
+      HEADPOND_REQUIRES(wait_queue_.mu);
+  Entries::iterator find(std::optional<int64_t> key) HEADPOND_REQUIRES(wait_queue_.mu);
+  void take(Entries::iterator from, const Chosen& chosen) HEADPOND_REQUIRES(wait_queue_.mu);
 
   std::string label() const { return fmt::format("MapStagingArea '{}'", options_.name); }
   std::string text();
@@ -85,12 +85,12 @@ class MapStagingState : public std::enable_shared_from_this<MapStagingState> {
 
   const Options options_;
   const Components components_;
-  Lines lines_;
-  Entries incomplete_ HEADPOND_GUARDED_BY(lines_.mu);
-  Entries complete_ HEADPOND_GUARDED_BY(lines_.mu);
-  std::map<int64_t, int64_t> by_age_ HEADPOND_GUARDED_BY(lines_.mu);  // Keys of complete_.
-  int64_t completed_ HEADPOND_GUARDED_BY(lines_.mu) = 0;
-  int64_t bytes_ HEADPOND_GUARDED_BY(lines_.mu) = 0;
+  WaitQueue wait_queue_;
+  Entries incomplete_ HEADPOND_GUARDED_BY(wait_queue_.mu);
+  Entries complete_ HEADPOND_GUARDED_BY(wait_queue_.mu);
+  std::map<int64_t, int64_t> by_age_ HEADPOND_GUARDED_BY(wait_queue_.mu);  // Keys of complete_.
+  int64_t completed_ HEADPOND_GUARDED_BY(wait_queue_.mu) = 0;
+  int64_t bytes_ HEADPOND_GUARDED_BY(wait_queue_.mu) = 0;
 };
 
 Result<Chosen> MapStagingState::chosen_by(const std::vector<int64_t>& indices) const {
@@ -162,9 +162,9 @@ Result<void> MapStagingState::put(int64_t key, Element element, const std::vecto
   if (!entry) return fail(entry.error());
   const int64_t bytes = byte_size(entry->parts);
   Result<void> result;
-  const Pass pass = lines_.run(Side::put, wait,
-                               [&](bool) HEADPOND_REQUIRES(lines_.mu) { return try_put(key, *entry, bytes, result); });
-  if (pass != Pass::go) return fail(wait_error("Put", pass, wait, text()));
+  const WaitResult waited = wait_queue_.run(
+      Side::put, wait, [&](bool) HEADPOND_REQUIRES(wait_queue_.mu) { return try_put(key, *entry, bytes, result); });
+  if (waited != WaitResult::go) return fail(wait_error("Put", waited, wait, text()));
   return result;
 }
 
@@ -227,12 +227,12 @@ Result<Keyed> MapStagingState::get(std::optional<int64_t> key, const std::vector
   const Result<Chosen> chosen = chosen_by(indices);
   if (!chosen) return fail(chosen.error());
   Result<Keyed> result;
-  const Pass pass = lines_.run(Side::take, wait,
-                               [&](bool) HEADPOND_REQUIRES(lines_.mu) { return try_get(key, *chosen, takes, result); });
-  if (pass == Pass::go) return result;
+  const WaitResult waited = wait_queue_.run(
+      Side::take, wait, [&](bool) HEADPOND_REQUIRES(wait_queue_.mu) { return try_get(key, *chosen, takes, result); });
+  if (waited == WaitResult::go) return result;
   const std::string operation = takes ? "Get" : "Peek";
   const std::string of = key ? fmt::format("{} of key '{}'", operation, *key) : operation;
-  return fail(wait_error(of, pass, wait, text()));
+  return fail(wait_error(of, waited, wait, text()));
 }
 
 bool MapStagingState::try_get(std::optional<int64_t> key, const Chosen& chosen, bool takes, Result<Keyed>& result) {
@@ -275,26 +275,26 @@ void MapStagingState::take(Entries::iterator from, const Chosen& chosen) {
 
 void MapStagingState::clear() {
   Entries dropped[2];  // Their memory goes back without the lock.
-  MutexLock lock(lines_.mu);
+  MutexLock lock(wait_queue_.mu);
   dropped[0].swap(incomplete_);
   dropped[1].swap(complete_);
   by_age_.clear();
   bytes_ = 0;
-  lines_.serve();
+  wait_queue_.serve();
 }
 
 int64_t MapStagingState::size() {
-  MutexLock lock(lines_.mu);
+  MutexLock lock(wait_queue_.mu);
   return std::ssize(complete_);
 }
 
 int64_t MapStagingState::incomplete_size() {
-  MutexLock lock(lines_.mu);
+  MutexLock lock(wait_queue_.mu);
   return std::ssize(incomplete_);
 }
 
 int64_t MapStagingState::bytes() {
-  MutexLock lock(lines_.mu);
+  MutexLock lock(wait_queue_.mu);
   return bytes_;
 }
 

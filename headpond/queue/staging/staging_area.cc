@@ -4,7 +4,7 @@
 #include <deque>
 
 #include "headpond/queue/staging/staging_internal.h"
-#include "headpond/queue/sync/lines_internal.h"
+#include "headpond/queue/sync/wait_queue_internal.h"
 
 namespace headpond {
 namespace internal {
@@ -22,24 +22,24 @@ class StagingState : public std::enable_shared_from_this<StagingState> {
   void clear();
   int64_t size();
   int64_t bytes();
-  int64_t waiting(Side side) { return lines_.waiting(side); }
-  void abandon() { lines_.cancel(); }
+  int64_t waiting(Side side) { return wait_queue_.waiting(side); }
+  void abandon() { wait_queue_.cancel(); }
   const std::string& name() const { return options_.name; }
   void must_agree(const Options& given) const {
     staging_must_agree({fmt::format("shared StagingArea '{}'", given.shared_name)}, options_, given);
   }
 
  private:
-  bool try_put(Element& element, int64_t bytes) HEADPOND_REQUIRES(lines_.mu);
-  bool try_get(Element& element) HEADPOND_REQUIRES(lines_.mu);
+  bool try_put(Element& element, int64_t bytes) HEADPOND_REQUIRES(wait_queue_.mu);
+  bool try_get(Element& element) HEADPOND_REQUIRES(wait_queue_.mu);
   std::string label() const { return fmt::format("StagingArea '{}'", options_.name); }
   std::string text();
 
   const Options options_;
   const Components components_;
-  Lines lines_;
-  std::deque<Element> elements_ HEADPOND_GUARDED_BY(lines_.mu);
-  int64_t bytes_ HEADPOND_GUARDED_BY(lines_.mu) = 0;
+  WaitQueue wait_queue_;
+  std::deque<Element> elements_ HEADPOND_GUARDED_BY(wait_queue_.mu);
+  int64_t bytes_ HEADPOND_GUARDED_BY(wait_queue_.mu) = 0;
 };
 
 Result<void> StagingState::put(Element element, const Wait& wait) {
@@ -49,9 +49,10 @@ Result<void> StagingState::put(Element element, const Wait& wait) {
   const int64_t bytes = byte_size(element);
   const int64_t limit = options_.memory_limit;
   if (limit > 0 && bytes > limit) return fail(above_memory_limit(bytes, limit, label()));
-  const Pass pass = lines_.run(
-      Side::put, wait, [&](bool is_first) HEADPOND_REQUIRES(lines_.mu) { return is_first && try_put(element, bytes); });
-  if (pass != Pass::go) return fail(wait_error("Put", pass, wait, text()));
+  const WaitResult waited = wait_queue_.run(Side::put, wait, [&](bool is_first) HEADPOND_REQUIRES(wait_queue_.mu) {
+    return is_first && try_put(element, bytes);
+  });
+  if (waited != WaitResult::go) return fail(wait_error("Put", waited, wait, text()));
   return {};
 }
 
@@ -65,8 +66,9 @@ bool StagingState::try_put(Element& element, int64_t bytes) {
 
 Result<Element> StagingState::get(const Wait& wait) {
   Element element;
-  const Pass pass = lines_.run(Side::take, wait, [&](bool) HEADPOND_REQUIRES(lines_.mu) { return try_get(element); });
-  if (pass != Pass::go) return fail(wait_error("Get", pass, wait, text()));
+  const WaitResult waited =
+      wait_queue_.run(Side::take, wait, [&](bool) HEADPOND_REQUIRES(wait_queue_.mu) { return try_get(element); });
+  if (waited != WaitResult::go) return fail(wait_error("Get", waited, wait, text()));
   return element;
 }
 
@@ -84,30 +86,30 @@ Result<Element> StagingState::peek(int64_t index, const Wait& wait) {
                 fmt::format("{}: expected an index of at least 0, received {}", label(), index));
   }
   Element element;
-  const Pass pass = lines_.run(Side::take, wait, [&](bool) HEADPOND_REQUIRES(lines_.mu) {
+  const WaitResult waited = wait_queue_.run(Side::take, wait, [&](bool) HEADPOND_REQUIRES(wait_queue_.mu) {
     if (std::cmp_less_equal(elements_.size(), index)) return false;
     element = elements_[static_cast<size_t>(index)];
     return true;
   });
-  if (pass != Pass::go) return fail(wait_error(fmt::format("Peek({})", index), pass, wait, text()));
+  if (waited != WaitResult::go) return fail(wait_error(fmt::format("Peek({})", index), waited, wait, text()));
   return element;
 }
 
 void StagingState::clear() {
   std::deque<Element> dropped;  // Their memory goes back without the lock.
-  MutexLock lock(lines_.mu);
+  MutexLock lock(wait_queue_.mu);
   dropped.swap(elements_);
   bytes_ = 0;
-  lines_.serve();
+  wait_queue_.serve();
 }
 
 int64_t StagingState::size() {
-  MutexLock lock(lines_.mu);
+  MutexLock lock(wait_queue_.mu);
   return std::ssize(elements_);
 }
 
 int64_t StagingState::bytes() {
-  MutexLock lock(lines_.mu);
+  MutexLock lock(wait_queue_.mu);
   return bytes_;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the two staging areas have in common.
+// What both staging areas share.
 #pragma once
 
 #include <fmt/format.h>
@@ -12,7 +12,7 @@
 
 namespace headpond::internal {
 
-/// With one number for what is unbounded.
+/// The options with kUnbounded wherever they mean it.
 template <class Options>
 Options normal(Options options) {
   if (options.capacity <= 0) options.capacity = kUnbounded;
@@ -20,7 +20,7 @@ Options normal(Options options) {
   return options;
 }
 
-/// Throws Exception(InvalidArgument) for options that contradict themselves, whose text begins with `type`.
+/// Throws Exception(InvalidArgument) for options that contradict each other; the message begins with `type`.
 inline Components staging_components(const StagingOptions& options, std::string_view type) {
   try {
     return Components(
@@ -36,7 +36,7 @@ inline void staging_must_agree(const Agreement& agreement, const StagingOptions&
   agreement.on_components(has, given);
 }
 
-/// Of an element, or a key's part, that no patience would bring in.
+/// The error for an element, or part of a key, that never fits.
 inline Error above_memory_limit(int64_t bytes, int64_t limit, std::string_view label) {
   return {ErrorKind::ResourceExhausted,
           fmt::format("Attempted to insert tensors with combined size of '{}' bytes into Staging Area with a memory "

@@ -12,7 +12,7 @@ void Gate::wake(Side& sleeper) {
   if (sleeper.parked.exchange(false, std::memory_order_acq_rel)) sleeper.signal.raise();
 }
 
-// Whoever saw the lower position finds the count odd or new when it puts, and does not trust what was seen before.
+// A producer that saw the higher position finds the count odd or changed before it puts, and reads the position again.
 void Gate::give_back(int64_t count) {
   take_.own -= count;
   returns_.fetch_add(1, std::memory_order_acq_rel);
@@ -22,81 +22,81 @@ void Gate::give_back(int64_t count) {
   returns_.fetch_add(1, std::memory_order_seq_cst);
 }
 
-// Whether the holder of the side's turn waits for something that has not come: one that only has to wake up does not.
+// Whether the lock's holder waits for something that has not come. One that only has to wake up does not.
 bool Gate::must_wait(const Side& side, const Side& other) const {
-  return side.turn.is_blocked() &&
+  return side.lock.is_blocked() &&
          other.position.load(std::memory_order_acquire) < side.awaited.load(std::memory_order_relaxed) &&
          state_.load(std::memory_order_acquire) == State::open;
 }
 
-// What earlier calls have brought about counts as done, also for a call without patience: it stands in line, a moment
-// at a time, behind those who need not wait themselves, nor report that they do.
-Pass Gate::enter(Side& side, const Side& other, Patience& patience, bool cancellable) {
-  if (!patience.is_none()) return side.turn.enter(patience, cancellable, &side.waits);
-  if (!patience.begin_wait()) return Pass::abandoned;
+// A call with timeout 0 observes the effects of all earlier calls, although the threads that waited for these effects
+// may not have run yet. So it waits for the lock, a moment at a time, as long as the holder need not wait itself.
+WaitResult Gate::enter(Side& side, const Side& other, WaitContext& context, bool cancellable) {
+  if (!context.is_none()) return side.lock.enter(context, cancellable, &side.waits);
+  if (!context.begin_wait()) return WaitResult::abandoned;
   const Wait moment{.timeout = std::chrono::microseconds(100)};
-  while (!must_wait(side, other) && !side.turn.is_reporting()) {
-    Patience brief(moment);
-    if (const Pass pass = side.turn.enter(brief, cancellable); pass != Pass::timed_out) return pass;
+  while (!must_wait(side, other) && !side.lock.is_reporting()) {
+    WaitContext brief(moment);
+    if (const WaitResult waited = side.lock.enter(brief, cancellable); waited != WaitResult::timed_out) return waited;
   }
-  return Pass::timed_out;
+  return WaitResult::timed_out;
 }
 
-// Whether `side` gets ready because a call on the other side goes on that has what it waited for, or is at work.
-// Limited, since such a call may bring something else.
-bool Gate::soon(const Side& side, const Side& other, Patience& patience, auto ready) const {
-  for (const int64_t end = patience.deadline(); other.turn.is_busy() && !must_wait(other, side) && now_ns() < end;) {
+// Whether `side` gets ready while a call on the other side runs that need not wait. Limited in time, because that call
+// may do something else.
+bool Gate::soon(const Side& side, const Side& other, WaitContext& context, auto ready) const {
+  for (const int64_t end = context.deadline(); other.lock.is_busy() && !must_wait(other, side) && now_ns() < end;) {
     if (ready()) return true;
     sched_yield();
   }
   return ready();
 }
 
-Pass Gate::begin_put_slow(Patience& patience) {
-  if (state_.load(std::memory_order_acquire) != State::open) return Pass::closed;
-  if (const Pass pass = enter(put_, take_, patience, true); pass != Pass::go) return pass;
+WaitResult Gate::begin_put_slow(WaitContext& context) {
+  if (state_.load(std::memory_order_acquire) != State::open) return WaitResult::closed;
+  if (const WaitResult waited = enter(put_, take_, context, true); waited != WaitResult::go) return waited;
   const State state = state_.load(std::memory_order_acquire);
-  if (state == State::open) return Pass::go;
+  if (state == State::open) return WaitResult::go;
   end_put();
-  return state == State::closed ? Pass::closed : Pass::cancelled;
+  return state == State::closed ? WaitResult::closed : WaitResult::cancelled;
 }
 
-Pass Gate::await_room_slow(Patience& patience) {
+WaitResult Gate::await_room_slow(WaitContext& context) {
   // A put that began before close() may still end; only close_and_cancel() ends its wait.
-  Pass result = Pass::go;
-  const Pass pass = await(put_, take_, put_.own - capacity_ + 1, patience, [&] {
-    result = state_.load(std::memory_order_acquire) == State::open ? Pass::go : Pass::cancelled;
-    return result == Pass::cancelled || room() > 0;
+  WaitResult result = WaitResult::go;
+  const WaitResult waited = await(put_, take_, put_.own - capacity_ + 1, context, [&] {
+    result = state_.load(std::memory_order_acquire) == State::open ? WaitResult::go : WaitResult::cancelled;
+    return result == WaitResult::cancelled || room() > 0;
   });
-  return pass == Pass::go ? result : pass;
+  return waited == WaitResult::go ? result : waited;
 }
 
-Pass Gate::await_takes(const std::function<bool()>& fits, Patience& patience) {
-  Pass result = Pass::go;
-  const Pass pass = await(put_, take_, take_count() + 1, patience, [&] {
-    result = state_.load(std::memory_order_acquire) == State::open ? Pass::go : Pass::cancelled;
-    return result == Pass::cancelled || fits();
+WaitResult Gate::await_takes(const std::function<bool()>& fits, WaitContext& context) {
+  WaitResult result = WaitResult::go;
+  const WaitResult waited = await(put_, take_, take_count() + 1, context, [&] {
+    result = state_.load(std::memory_order_acquire) == State::open ? WaitResult::go : WaitResult::cancelled;
+    return result == WaitResult::cancelled || fits();
   });
-  return pass == Pass::go ? result : pass;
+  return waited == WaitResult::go ? result : waited;
 }
 
-Pass Gate::await_obtainable_slow(int64_t least, Patience& patience) {
-  Pass result = Pass::go;
+WaitResult Gate::await_obtainable_slow(int64_t least, WaitContext& context) {
+  WaitResult result = WaitResult::go;
   const int64_t before = take_.own + minimum_;
   const int64_t awaited = least <= INT64_MAX - before ? before + least : INT64_MAX;
-  const Pass pass = await(take_, put_, awaited, patience, [&] {
+  const WaitResult waited = await(take_, put_, awaited, context, [&] {
     const bool final = is_closed();
     const int64_t can_have = inside() - (final ? 0 : minimum_);
-    result = can_have >= least ? Pass::go : Pass::closed;
+    result = can_have >= least ? WaitResult::go : WaitResult::closed;
     return can_have >= least || final;
   });
-  return pass == Pass::go ? result : pass;
+  return waited == WaitResult::go ? result : waited;
 }
 
-// Most waits are over before a question to the system would be. Each look takes the other side's cache line away from
-// it, and whoever follows close behind the other has its hardware prefetch the very lines that the other writes. So a
-// side that found little since its last wait looks later: meanwhile the other does several steps at full speed. For the
-// same reason a side that finds something lingers, once, for about as long as the rest of half a ring takes.
+// Most waits end sooner than a system call would. But each look takes the other side's cache line away from it, and a
+// reader close after the writer makes the hardware prefetch the lines that the writer is about to write. So a side that
+// found little since its last wait looks later: meanwhile the other side does several steps at full speed. For the same
+// reason a side that finds something waits once more, for about as long as the rest of half a ring takes.
 bool Gate::glance(Side& side, const Side& other, int64_t awaited, auto ready) const {
   constexpr int kLooks = 16;
   constexpr int kMostPauses = 64;
@@ -114,69 +114,70 @@ bool Gate::glance(Side& side, const Side& other, int64_t awaited, auto ready) co
   return false;
 }
 
-Pass Gate::await(Side& side, const Side& other, int64_t awaited, Patience& patience, auto ready) {
-  if (ready()) return Pass::go;
-  if (patience.is_none()) return soon(side, other, patience, ready) ? Pass::go : Pass::timed_out;
+WaitResult Gate::await(Side& side, const Side& other, int64_t awaited, WaitContext& context, auto ready) {
+  if (ready()) return WaitResult::go;
+  if (context.is_none()) return soon(side, other, context, ready) ? WaitResult::go : WaitResult::timed_out;
   side.awaited.store(awaited, std::memory_order_relaxed);
-  side.turn.set_blocked(true);
+  side.lock.set_blocked(true);
   const int64_t start = now_ns();
   const bool is_ready = glance(side, other, awaited, ready);
-  Pass pass = Pass::go;
+  WaitResult waited = WaitResult::go;
   if (!is_ready) {
     side.cpu.store(current_cpu(), std::memory_order_relaxed);
     const int only = only_cpu();
     const bool same_cpu = only >= 0 && only == other.cpu.load(std::memory_order_relaxed);
-    if (!spin_until(ready, same_cpu)) pass = sleep(side, other, patience, ready);
+    if (!spin_until(ready, same_cpu)) waited = sleep(side, other, context, ready);
   }
-  patience.count_wait(side.waits, now_ns() - start);
-  side.turn.set_blocked(false);
-  return pass;
+  context.count_wait(side.waits, now_ns() - start);
+  side.lock.set_blocked(false);
+  return waited;
 }
 
-Pass Gate::sleep(Side& side, const Side& other, Patience& patience, auto ready) {
-  if (!patience.begin_wait()) return Pass::abandoned;
+WaitResult Gate::sleep(Side& side, const Side& other, WaitContext& context, auto ready) {
+  if (!context.begin_wait()) return WaitResult::abandoned;
   side.asleep.store(true, std::memory_order_release);
-  const Pass pass = sleep_until(side, other, patience, ready);
+  const WaitResult waited = sleep_until(side, other, context, ready);
   side.asleep.store(false, std::memory_order_relaxed);
   side.stall.left = now_ns();
-  return pass;
+  return waited;
 }
 
-Pass Gate::sleep_until(Side& side, const Side& other, Patience& patience, auto ready) {
-  const int64_t deadline = patience.deadline();
+WaitResult Gate::sleep_until(Side& side, const Side& other, WaitContext& context, auto ready) {
+  const int64_t deadline = context.deadline();
   const auto position = [&other] { return other.position.load(std::memory_order_acquire); };
-  std::stop_callback on_stop(patience.stop(), [&side] { side.signal.raise(); });
+  std::stop_callback on_stop(context.stop(), [&side] { side.signal.raise(); });
   while (true) {
     side.signal.reset();
     side.parked.store(true, std::memory_order_relaxed);
     // Either the other side sees the flag, or we see what it did.
     asymmetric_fence::heavy();
-    const int64_t alarm = patience.alarm(side.stall, position());
-    if (!ready() && !patience.stop_requested()) side.signal.wait(std::min(deadline, alarm));
+    const int64_t alarm = context.alarm(side.stall, position());
+    if (!ready() && !context.stop_requested()) side.signal.wait(std::min(deadline, alarm));
     side.parked.store(false, std::memory_order_relaxed);
-    if (ready()) return Pass::go;
-    if (patience.stop_requested()) return Pass::stopped;
-    if (now_ns() < std::min(deadline, alarm)) continue;  // Too little came, however often.
-    if (deadline <= alarm) return Pass::timed_out;
+    if (ready()) return WaitResult::go;
+    if (context.stop_requested()) return WaitResult::stopped;
+    if (now_ns() < std::min(deadline, alarm)) continue;  // Something came, but too little.
+    if (deadline <= alarm) return WaitResult::timed_out;
     const int64_t missing = side.awaited.load(std::memory_order_relaxed) - position();
-    if (position() == side.stall.position && look_into(side, missing, patience)) {
-      return ready() ? Pass::go : Pass::abandoned;  // The report took time, and may have brought about what it missed.
+    if (position() == side.stall.position && look_into(side, missing, context)) {
+      return ready() ? WaitResult::go
+                     : WaitResult::abandoned;  // The report took time, and may have brought about what it missed.
     }
   }
 }
 
-// The report may come to code of anybody, which may close the gate.
-bool Gate::look_into(Side& side, int64_t missing, Patience& patience) {
-  side.turn.begin_report();
-  // Either close_and_cancel() sees the report and does not wait for this turn, or the close is seen here.
+// The report calls code of the user, which may close the gate.
+bool Gate::look_into(Side& side, int64_t missing, WaitContext& context) {
+  side.lock.begin_report();
+  // Either close_and_cancel() sees the report and does not wait for this lock, or we see the close.
   asymmetric_fence::heavy();
   const bool is_closing = &side == &put_ && refuses_puts();
-  const bool gives_up = !is_closing && patience.look_into(side.stall, missing);
-  side.turn.end_report();
+  const bool gives_up = !is_closing && context.look_into(side.stall, missing);
+  side.lock.end_report();
   return gives_up;
 }
 
-// Here is nobody to end, nor to wake: all who waited are in the process that made the gate.
+// There is nobody to wake: all waiters are in the process that made the gate.
 bool Gate::close_inherited(State to) {
   const State state = state_.load(std::memory_order_acquire);
   if (state < State::closed) state_.store(to, std::memory_order_release);
@@ -187,8 +188,8 @@ bool Gate::close() {
   if (is_inherited()) return close_inherited(State::closed);
   if (state_.load(std::memory_order_acquire) != State::open) return false;
   const Wait for_ever;
-  Patience patience(for_ever);
-  if (put_.turn.enter(patience, true) != Pass::go) return true;  // Overtaken by close_and_cancel().
+  WaitContext context(for_ever);
+  if (put_.lock.enter(context, true) != WaitResult::go) return true;  // Overtaken by close_and_cancel().
   State state = State::open;
   state_.compare_exchange_strong(state, State::closed, std::memory_order_acq_rel);
   end_put();
@@ -206,16 +207,16 @@ void Gate::close_and_cancel() {
   if (!state_.compare_exchange_strong(state, State::cancelling, std::memory_order_acq_rel) && state >= State::closed)
     return;
   asymmetric_fence::heavy();
-  put_.turn.cancel_line();
+  put_.lock.cancel_waiters();
   wake(put_);
-  // Nobody waits on the put side now, and nobody new will: the turn comes soon. Under it, no put is half done.
-  // One that reports is not half done, and will see the state before it is.
+  // No put waits now, and none will: the lock is free soon. While we hold it, no put is running. A put that reports has
+  // not begun to store, and sees the state before it does.
   const Wait for_ever;
-  Patience patience(for_ever);
-  const bool has_turn = !put_.turn.is_reporting() && put_.turn.enter(patience, false) == Pass::go;
+  WaitContext context(for_ever);
+  const bool has_lock = !put_.lock.is_reporting() && put_.lock.enter(context, false) == WaitResult::go;
   state = State::cancelling;
   state_.compare_exchange_strong(state, State::cancelled, std::memory_order_acq_rel);
-  if (has_turn) end_put();
+  if (has_lock) end_put();
   asymmetric_fence::heavy();
   wake(take_);
 }

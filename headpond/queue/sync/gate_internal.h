@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one place in Headpond where threads wait for elements or for room. It counts; storage is its owner's.
+// The one place in Headpond where threads wait for elements or for room. It counts; its user stores the elements.
 //
-// Two sides, put and take. A call holds its side's turn from begin to end, also while it waits for the other side;
-// later calls stand in line behind it. So under its turn each side is a single thread, and the owner may store elements
-// without further locks, as a ring with one writer and one reader. A call wakes the other side only if that sleeps.
+// It has two sides, put and take. A call holds the lock of its side from begin to end, also while it waits for the
+// other side; later calls wait for the lock. So under its lock each side is a single thread, and the user may store
+// elements without further locks, as in a ring with one writer and one reader. A call wakes the other side only if that
+// sleeps.
 #pragma once
 
 #include <atomic>
@@ -12,8 +13,8 @@
 
 #include "headpond/base/stats.h"
 #include "headpond/base/thread.h"
+#include "headpond/queue/sync/biased_lock_internal.h"
 #include "headpond/queue/sync/signal_internal.h"
-#include "headpond/queue/sync/turn_internal.h"
 
 namespace headpond {
 
@@ -22,71 +23,71 @@ class Gate {
   /// `capacity` < 0: unbounded. While the gate is open, the last `minimum` elements cannot be taken.
   Gate(int64_t capacity, int64_t minimum) : capacity_(capacity), minimum_(minimum) {}
 
-  /// Takes the put side's turn; iff it returns go, the caller must end_put(). Without patience it waits for calls that
-  /// can go on, not for those that must wait themselves.
-  Pass begin_put(Patience& patience);
-  /// go iff room() > 0. Under the put turn.
-  Pass await_room(Patience& patience) { return room() > 0 ? Pass::go : await_room_slow(patience); }
-  /// go iff `fits` returns true, which is asked again after each take. Under the put turn.
-  Pass await_takes(const std::function<bool()>& fits, Patience& patience);
-  /// How many elements may be put without waiting, at least. Under the put turn.
+  /// Takes the put side's lock; iff it returns go, the caller must call end_put(). A call with timeout 0 waits for
+  /// calls that can go on, but not for those that must wait themselves.
+  WaitResult begin_put(WaitContext& context);
+  /// go iff room() > 0. Under the put lock.
+  WaitResult await_room(WaitContext& context) { return room() > 0 ? WaitResult::go : await_room_slow(context); }
+  /// go iff `fits` returns true, which is called again after each take. Under the put lock.
+  WaitResult await_takes(const std::function<bool()>& fits, WaitContext& context);
+  /// How many elements may be put without waiting, at least. Under the put lock.
   int64_t room();
-  /// The same without looking at the take side; at least one after await_room(). Under the put turn.
+  /// The same without looking at the take side; at least one after await_room(). Under the put lock.
   int64_t known_room() const { return capacity_ < 0 ? INT64_MAX : capacity_ - (put_.own - put_.seen); }
-  /// `count` more elements are in. Under the put turn, after they were stored.
+  /// `count` more elements are in. Under the put lock, after they were stored.
   void commit_put(int64_t count) { commit(put_, count, take_); }
-  void end_put() { put_.turn.leave(); }
+  void end_put() { put_.lock.leave(); }
 
   /// The same for the take side.
-  Pass begin_take(Patience& patience);
-  /// go iff obtainable() >= `least`; closed iff it never will be. Under the take turn.
-  Pass await_obtainable(int64_t least, Patience& patience) {
-    return take_.seen - take_.own - minimum_ >= least ? Pass::go : await_obtainable_slow(least, patience);
+  WaitResult begin_take(WaitContext& context);
+  /// go iff obtainable() >= `least`; closed iff it never will be. Under the take lock.
+  WaitResult await_obtainable(int64_t least, WaitContext& context) {
+    return take_.seen - take_.own - minimum_ >= least ? WaitResult::go : await_obtainable_slow(least, context);
   }
-  /// How many elements may be taken without waiting, at least. Under the take turn.
+  /// How many elements may be taken without waiting, at least. Under the take lock.
   int64_t obtainable();
-  /// Elements known to be inside without looking at the put side; there may be more. Under the take turn.
+  /// Elements known to be inside without looking at the put side; there may be more. Under the take lock.
   int64_t known_inside() const { return take_.seen - take_.own; }
-  /// All elements inside, those below the minimum too; the owner may reach each of them. Under the take turn.
+  /// All elements inside, those below the minimum too; the user may reach each of them. Under the take lock.
   int64_t inside() {
     take_.seen = put_.position.load(std::memory_order_acquire);
     return take_.seen - take_.own;
   }
   void commit_take(int64_t count) { commit(take_, count, put_); }
-  /// Takes `count` elements back that were committed as taken, even beyond the capacity. Under the take turn.
+  /// Takes `count` elements back that were committed as taken, even beyond the capacity. Under the take lock.
   void give_back(int64_t count);
-  void end_take() { take_.turn.leave(); }
+  void end_take() { take_.lock.leave(); }
 
-  /// Closes behind all puts that are in line. Returns false iff closed before this call's turn came, except by
-  /// close_and_cancel() during the call.
+  /// Closes after all puts that wait now. Returns false iff the gate was closed before this call had the lock, except
+  /// by close_and_cancel() during the call.
   bool close();
   /// Closes at once; puts that wait end as cancelled.
   void close_and_cancel();
-  /// What is in is all that there will be.
+  /// No element will be added to those inside.
   bool is_closed() const { return state_.load(std::memory_order_acquire) >= State::closed; }
-  /// No put begins any more; one may still be half done.
+  /// No put begins any more; one that began before may still be running.
   bool refuses_puts() const { return state_.load(std::memory_order_acquire) != State::open; }
   /// Whether this is called from within the report of a call that waits here.
-  bool is_reported_here() const { return has_put_reported_here() || take_.turn.is_reported_here(); }
-  bool has_put_reported_here() const { return put_.turn.is_reported_here(); }
-  /// Turn::is_inherited(). The host of a call must not let it wait then.
-  bool is_inherited() const { return put_.turn.is_inherited(); }
+  bool is_reported_here() const { return has_put_reported_here() || take_.lock.is_reported_here(); }
+  bool has_put_reported_here() const { return put_.lock.is_reported_here(); }
+  /// BiasedLock::is_inherited(). The host of a call must not let it wait then.
+  bool is_inherited() const { return put_.lock.is_inherited(); }
 
   int64_t put_count() const { return put_.position.load(std::memory_order_acquire); }
   int64_t take_count() const { return take_.position.load(std::memory_order_acquire); }
-  /// Calls in line, and the one at the front if it sleeps.
+  /// Calls that wait for the lock, and its holder if it sleeps.
   int64_t waiting_puts() const { return waiting(put_); }
   int64_t waiting_takes() const { return waiting(take_); }
   const WaitCell& put_waits() const { return put_.waits; }
   const WaitCell& take_waits() const { return take_.waits; }
 
  private:
-  // cancelling: no put begins or waits any more, one may be half done; cancelled: closed that way.
+  // cancelling: no put begins or waits any more, but one may still be running; cancelled: closed that way.
   enum class State : uint8_t { open, cancelling, closed, cancelled };
 
   // Grouped by cache line: a side's own, what the other side reads, and what is written only around a sleep.
   struct Side {
-    alignas(64) Turn turn;
+    alignas(64) BiasedLock lock;
     int64_t own = 0;   // position, without an atomic access.
     int64_t seen = 0;  // The other side's position when last read.
     int64_t seen_returns = 0;
@@ -95,15 +96,15 @@ class Gate {
     Stall stall;
     WaitCell waits;
     alignas(64) std::atomic<int64_t> position = 0;
-    alignas(64) std::atomic<bool> parked = false;  // The turn's holder is about to sleep on `signal`.
+    alignas(64) std::atomic<bool> parked = false;  // The lock's holder is about to sleep on `signal`.
     std::atomic<int64_t> awaited = 0;              // The other side's position that the blocked holder waits for.
     std::atomic<int> cpu = -1;                     // Where it last waited.
-    std::atomic<bool> asleep = false;              // The holder has begun to sleep, and not ended.
+    std::atomic<bool> asleep = false;              // The holder sleeps, or is about to.
     Signal signal;
   };
 
   static int64_t waiting(const Side& side) {
-    return side.turn.line_length() + (side.asleep.load(std::memory_order_acquire) ? 1 : 0);
+    return side.lock.waiters() + (side.asleep.load(std::memory_order_acquire) ? 1 : 0);
   }
 
   static void commit(Side& side, int64_t count, Side& other) {
@@ -114,18 +115,18 @@ class Gate {
     if (other.parked.load(std::memory_order_relaxed)) wake(other);
   }
   static void wake(Side& sleeper);
-  Pass begin_put_slow(Patience& patience);
-  Pass enter(Side& side, const Side& other, Patience& patience, bool cancellable);
+  WaitResult begin_put_slow(WaitContext& context);
+  WaitResult enter(Side& side, const Side& other, WaitContext& context, bool cancellable);
   bool must_wait(const Side& side, const Side& other) const;
-  Pass await_room_slow(Patience& patience);
-  Pass await_obtainable_slow(int64_t least, Patience& patience);
-  bool look_into(Side& side, int64_t missing, Patience& patience);
-  bool soon(const Side& side, const Side& other, Patience& patience, auto ready) const;
+  WaitResult await_room_slow(WaitContext& context);
+  WaitResult await_obtainable_slow(int64_t least, WaitContext& context);
+  bool look_into(Side& side, int64_t missing, WaitContext& context);
+  bool soon(const Side& side, const Side& other, WaitContext& context, auto ready) const;
   bool glance(Side& side, const Side& other, int64_t awaited, auto ready) const;
   bool close_inherited(State to);
-  Pass await(Side& side, const Side& other, int64_t awaited, Patience& patience, auto ready);
-  Pass sleep(Side& side, const Side& other, Patience& patience, auto ready);
-  Pass sleep_until(Side& side, const Side& other, Patience& patience, auto ready);
+  WaitResult await(Side& side, const Side& other, int64_t awaited, WaitContext& context, auto ready);
+  WaitResult sleep(Side& side, const Side& other, WaitContext& context, auto ready);
+  WaitResult sleep_until(Side& side, const Side& other, WaitContext& context, auto ready);
 
   const int64_t capacity_;
   const int64_t minimum_;
@@ -133,22 +134,22 @@ class Gate {
   Side take_;
   // Written seldom, read by both sides.
   alignas(64) std::atomic<State> state_ = State::open;
-  // Counts the beginnings and ends of give_back: what the put side has seen of the take side is then too high.
+  // Counts the begins and ends of give_back(): the take position that the put side has seen is then too high.
   std::atomic<int64_t> returns_ = 0;
 };
 
-inline Pass Gate::begin_put(Patience& patience) {
-  if (patience.stop_requested()) return Pass::stopped;
-  if (!put_.turn.try_enter()) return begin_put_slow(patience);
+inline WaitResult Gate::begin_put(WaitContext& context) {
+  if (context.stop_requested()) return WaitResult::stopped;
+  if (!put_.lock.try_enter()) return begin_put_slow(context);
   if (state_.load(std::memory_order_acquire) == State::open) [[likely]]
-    return Pass::go;
+    return WaitResult::go;
   end_put();
-  return Pass::closed;
+  return WaitResult::closed;
 }
 
-inline Pass Gate::begin_take(Patience& patience) {
-  if (patience.stop_requested()) return Pass::stopped;
-  return take_.turn.try_enter() ? Pass::go : enter(take_, put_, patience, false);
+inline WaitResult Gate::begin_take(WaitContext& context) {
+  if (context.stop_requested()) return WaitResult::stopped;
+  return take_.lock.try_enter() ? WaitResult::go : enter(take_, put_, context, false);
 }
 
 inline int64_t Gate::room() {

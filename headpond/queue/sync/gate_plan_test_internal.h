@@ -28,6 +28,7 @@ using Script = std::vector<Step>;
 struct Plan {
   int64_t capacity;
   int64_t minimum;
+  uint32_t row_for_owner;
   std::vector<Script> scripts;
 };
 
@@ -43,14 +44,19 @@ inline Step random_step(Step::Kind kind, headpond::Random& random) {
 inline Plan random_plan(uint64_t seed) {
   headpond::Random random(RandomKey{seed});
   constexpr std::array capacities = {1, 2, 3, -1};
-  Plan plan{.capacity = capacities[random.below(4)], .minimum = 0, .scripts = {}};
+  Plan plan{.capacity = capacities[random.below(4)], .minimum = 0, .row_for_owner = 0, .scripts = {}};
   if (plan.capacity != 1) plan.minimum = static_cast<int64_t>(random.below(2));
+  plan.row_for_owner = static_cast<uint32_t>(random.below(2));
   plan.scripts.resize(2 + random.below(kMostThreads - 1));
+  // In half of the plans threads want the same lock again and again, as threads do that become owners in turns.
+  const bool is_contended = random.below(2) == 0;
+  const Step::Kind wanted = random.below(2) == 0 ? Step::put : Step::take;
   for (Script& script : plan.scripts) {
-    const bool repeats = random.below(2) == 0;  // As whoever becomes a favourite does.
-    Step::Kind kind{};
+    const bool contends = is_contended && random.below(4) != 0;
+    const bool repeats = contends || random.below(2) == 0;
+    Step::Kind kind = wanted;
     for (uint64_t steps = 1 + random.below(repeats ? kMostSteps : 4); steps > 0; --steps) {
-      if (script.empty() || !repeats) kind = kKinds[random.below(kKinds.size())];
+      if (!contends && (script.empty() || !repeats)) kind = kKinds[random.below(kKinds.size())];
       script.push_back(random_step(kind, random));
     }
   }
@@ -59,7 +65,8 @@ inline Plan random_plan(uint64_t seed) {
 
 inline std::string to_text(const Plan& plan) {
   constexpr std::array names = {"put", "take", "take_many", "take_at_once", "close", "cancel", "stop"};
-  std::string text = "capacity " + std::to_string(plan.capacity) + ", minimum " + std::to_string(plan.minimum);
+  std::string text = "capacity " + std::to_string(plan.capacity) + ", minimum " + std::to_string(plan.minimum) +
+                     ", row for owner " + std::to_string(plan.row_for_owner);
   for (const Script& script : plan.scripts) {
     text += "\n ";
     for (const Step& step : script) {

@@ -17,49 +17,49 @@ const Wait kSoon{.timeout = milliseconds(2)};
 TEST_F(Gates, CountsRoomAndWhatCanBeTaken) {
   Gate gate(2, 0);
   EXPECT_EQ(gate.room(), 2);
-  EXPECT_EQ(put(gate), Pass::go);
-  EXPECT_EQ(put(gate), Pass::go);
-  EXPECT_EQ(put(gate, kNow), Pass::timed_out);
-  EXPECT_EQ(put(gate, kSoon), Pass::timed_out);
+  EXPECT_EQ(put(gate), WaitResult::go);
+  EXPECT_EQ(put(gate), WaitResult::go);
+  EXPECT_EQ(put(gate, kNow), WaitResult::timed_out);
+  EXPECT_EQ(put(gate, kSoon), WaitResult::timed_out);
   EXPECT_EQ(gate.obtainable(), 2);
-  EXPECT_EQ(take(gate), Pass::go);
-  EXPECT_EQ(put(gate, kNow), Pass::go);
+  EXPECT_EQ(take(gate), WaitResult::go);
+  EXPECT_EQ(put(gate, kNow), WaitResult::go);
   EXPECT_EQ(gate.put_count(), 3);
   EXPECT_EQ(gate.take_count(), 1);
 }
 
 TEST_F(Gates, AnOpenGateKeepsItsMinimumAndAClosedOneGivesIt) {
   Gate gate(4, 2);
-  EXPECT_EQ(put(gate), Pass::go);
-  EXPECT_EQ(put(gate), Pass::go);
-  EXPECT_EQ(take(gate, kNow), Pass::timed_out);
-  EXPECT_EQ(put(gate), Pass::go);
-  EXPECT_EQ(take(gate, kNow), Pass::go);
-  EXPECT_EQ(take(gate, kNow), Pass::timed_out);
+  EXPECT_EQ(put(gate), WaitResult::go);
+  EXPECT_EQ(put(gate), WaitResult::go);
+  EXPECT_EQ(take(gate, kNow), WaitResult::timed_out);
+  EXPECT_EQ(put(gate), WaitResult::go);
+  EXPECT_EQ(take(gate, kNow), WaitResult::go);
+  EXPECT_EQ(take(gate, kNow), WaitResult::timed_out);
   auto waits = later([&] { return take(gate); });
   eventually([&] { return gate.waiting_takes() == 1; });
   EXPECT_TRUE(gate.close());
-  EXPECT_EQ(waits.get(), Pass::go);
-  EXPECT_EQ(take(gate), Pass::go);
-  EXPECT_EQ(take(gate), Pass::closed);
+  EXPECT_EQ(waits.get(), WaitResult::go);
+  EXPECT_EQ(take(gate), WaitResult::go);
+  EXPECT_EQ(take(gate), WaitResult::closed);
 }
 
 TEST_F(Gates, GivingBackMakesRoomNegativeUntilItIsTakenAgain) {
   Gate gate(2, 0);
-  Patience patience(kNow);
-  ASSERT_EQ(put(gate), Pass::go);
-  ASSERT_EQ(put(gate), Pass::go);
-  ASSERT_EQ(gate.begin_take(patience), Pass::go);
+  WaitContext context(kNow);
+  ASSERT_EQ(put(gate), WaitResult::go);
+  ASSERT_EQ(put(gate), WaitResult::go);
+  ASSERT_EQ(gate.begin_take(context), WaitResult::go);
   gate.commit_take(2);
-  ASSERT_EQ(put(gate, kNow), Pass::go);
+  ASSERT_EQ(put(gate, kNow), WaitResult::go);
   gate.give_back(2);
   gate.end_take();
   EXPECT_EQ(gate.room(), -1);
-  EXPECT_EQ(put(gate, kNow), Pass::timed_out);
-  EXPECT_EQ(take(gate, kNow), Pass::go);
-  EXPECT_EQ(put(gate, kNow), Pass::timed_out);
-  EXPECT_EQ(take(gate, kNow), Pass::go);
-  EXPECT_EQ(put(gate, kNow), Pass::go);
+  EXPECT_EQ(put(gate, kNow), WaitResult::timed_out);
+  EXPECT_EQ(take(gate, kNow), WaitResult::go);
+  EXPECT_EQ(put(gate, kNow), WaitResult::timed_out);
+  EXPECT_EQ(take(gate, kNow), WaitResult::go);
+  EXPECT_EQ(put(gate, kNow), WaitResult::go);
 }
 
 TEST_F(Gates, ClosingTellsWhoWasFirst) {
@@ -68,22 +68,22 @@ TEST_F(Gates, ClosingTellsWhoWasFirst) {
   EXPECT_TRUE(gate.close());
   EXPECT_FALSE(gate.close());
   EXPECT_TRUE(gate.is_closed());
-  EXPECT_EQ(put(gate), Pass::closed);
-  EXPECT_EQ(put(gate, kNow), Pass::closed);
+  EXPECT_EQ(put(gate), WaitResult::closed);
+  EXPECT_EQ(put(gate, kNow), WaitResult::closed);
   gate.close_and_cancel();
-  EXPECT_EQ(take(gate), Pass::closed);
+  EXPECT_EQ(take(gate), WaitResult::closed);
 }
 
 TEST_F(Gates, CancelEndsAPutThatWaitsAndThoseInLine) {
   Gate gate(1, 0);
-  ASSERT_EQ(put(gate), Pass::go);
-  std::vector<std::future<Pass>> waiting;
+  ASSERT_EQ(put(gate), WaitResult::go);
+  std::vector<std::future<WaitResult>> waiting;
   for (int i = 0; i < 4; ++i) waiting.push_back(later([&] { return put(gate); }));
   eventually([&] { return gate.waiting_puts() == 4; });
   gate.close_and_cancel();
-  for (auto& each : waiting) EXPECT_EQ(each.get(), Pass::cancelled);
-  EXPECT_EQ(take(gate), Pass::go);
-  EXPECT_EQ(take(gate), Pass::closed);
+  for (auto& each : waiting) EXPECT_EQ(each.get(), WaitResult::cancelled);
+  EXPECT_EQ(take(gate), WaitResult::go);
+  EXPECT_EQ(take(gate), WaitResult::closed);
 }
 
 TEST_F(Gates, WaitsAreCountedWithTheirTime) {
@@ -92,8 +92,8 @@ TEST_F(Gates, WaitsAreCountedWithTheirTime) {
     auto waits = later([&] { return take(gate); });
     eventually([&] { return gate.waiting_takes() == 1; });
     std::this_thread::sleep_for(milliseconds(2));
-    EXPECT_EQ(put(gate), Pass::go);
-    EXPECT_EQ(waits.get(), Pass::go);
+    EXPECT_EQ(put(gate), WaitResult::go);
+    EXPECT_EQ(waits.get(), WaitResult::go);
     EXPECT_EQ(gate.put_waits().count(), 0);
     return gate.take_waits().count() == 1 && gate.take_waits().total_ns() >= 1'000'000;
   });
@@ -108,7 +108,7 @@ TEST_F(Gates, NoWakeIsLostBetweenTwoSidesThatSleep) {
       headpond::Random random(1);
       for (int64_t done = 0; done < kCount;) {
         const Wait wait{.timeout = random.below(4) == 0 ? std::chrono::nanoseconds(random.below(60'000)) : kForever};
-        done += put(gate, wait) == Pass::go ? 1 : 0;
+        done += put(gate, wait) == WaitResult::go ? 1 : 0;
         if (random.below(50) == 0) std::this_thread::sleep_for(std::chrono::microseconds(80));
       }
     });
@@ -117,7 +117,7 @@ TEST_F(Gates, NoWakeIsLostBetweenTwoSidesThatSleep) {
       std::stop_source stop;
       std::jthread stopper;
       if (random.below(100) == 0) stopper = std::jthread([&stop] { stop.request_stop(); });
-      done += take(gate, {.stop = stop.get_token()}) == Pass::go ? 1 : 0;
+      done += take(gate, {.stop = stop.get_token()}) == WaitResult::go ? 1 : 0;
       if (random.below(50) == 0) std::this_thread::sleep_for(std::chrono::microseconds(80));
     }
     putter.get();

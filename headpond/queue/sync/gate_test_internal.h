@@ -8,28 +8,28 @@
 
 namespace headpond::internal {
 
-inline Pass put(Gate& gate, const Wait& wait = {}) {
-  Patience patience(wait);
-  if (const Pass pass = gate.begin_put(patience); pass != Pass::go) return pass;
-  const Pass pass = gate.await_room(patience);
-  if (pass == Pass::go) gate.commit_put(1);
+inline WaitResult put(Gate& gate, const Wait& wait = {}) {
+  WaitContext context(wait);
+  if (const WaitResult waited = gate.begin_put(context); waited != WaitResult::go) return waited;
+  const WaitResult waited = gate.await_room(context);
+  if (waited == WaitResult::go) gate.commit_put(1);
   gate.end_put();
-  return pass;
+  return waited;
 }
-inline Pass take(Gate& gate, const Wait& wait = {}) {
-  Patience patience(wait);
-  if (const Pass pass = gate.begin_take(patience); pass != Pass::go) return pass;
-  const Pass pass = gate.await_obtainable(1, patience);
-  if (pass == Pass::go) gate.commit_take(1);
+inline WaitResult take(Gate& gate, const Wait& wait = {}) {
+  WaitContext context(wait);
+  if (const WaitResult waited = gate.begin_take(context); waited != WaitResult::go) return waited;
+  const WaitResult waited = gate.await_obtainable(1, context);
+  if (waited == WaitResult::go) gate.commit_take(1);
   gate.end_take();
-  return pass;
+  return waited;
 }
 inline const Wait kNow{.timeout = std::chrono::nanoseconds(0)};
 // What a batch does that fails; `meanwhile` it has the elements. REQUIRES: nobody else takes, and so many are inside.
 template <class Function>
 inline void take_and_give_back(Gate& gate, int64_t count, Function&& meanwhile) {
-  Patience patience(kNow);
-  (void)gate.begin_take(patience);
+  WaitContext context(kNow);
+  (void)gate.begin_take(context);
   gate.commit_take(count);
   meanwhile();
   gate.give_back(count);

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <ctime>
+#include <type_traits>
 
 #include "headpond/base/mutex.h"
 #include "headpond/queue/sync/scheduler_test_internal.h"
@@ -46,8 +47,20 @@ class ScheduledAtomic {
     Scheduler::settle();
     return value_;
   }
-  static uint64_t to_bits(T value) { return static_cast<uint64_t>(value); }
-  static T from_bits(uint64_t bits) { return static_cast<T>(bits); }
+  static uint64_t to_bits(T value) {
+    if constexpr (std::is_pointer_v<T>) {
+      return reinterpret_cast<uint64_t>(value);
+    } else {
+      return static_cast<uint64_t>(value);
+    }
+  }
+  static T from_bits(uint64_t bits) {
+    if constexpr (std::is_pointer_v<T>) {
+      return reinterpret_cast<T>(bits);
+    } else {
+      return static_cast<T>(bits);
+    }
+  }
   static void write(void* to, uint64_t bits) {
     static_cast<std::atomic<T>*>(to)->store(from_bits(bits), std::memory_order_release);
   }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads that run one at a time: at every access to an atomic, and wherever they lock, spin, sleep or wake, a seed
-// decides who goes on, when a deadline passes and which sleeper wakes for no reason. What a thread stored may become
-// visible to the others later, in order, at the latest with its next read-modify-write or when somebody's membarrier
-// asks for it, as on x86; other reorderings are not explored. A stop is requested in one step.
+// Threads that run one at a time. At every access to an atomic, and wherever they lock, spin, sleep or wake, a seed
+// decides which thread goes on, when a deadline passes and which sleeper wakes for no reason. In half of the schedules
+// one thread is absent for long, from any access on, as if the system had taken its processor away.
 //
-// The code under test is compiled once more in the test, with virtual time and what
-// scheduled_atomic_test_internal.h has in place of atomics, mutexes and system calls.
+// A thread's stores may become visible to the others later: in order, and at the latest at its next read-modify-write
+// or at another thread's membarrier, as on x86. Other reorderings are not explored.
+//
+// The code under test is compiled once more in the test, with virtual time, and with the atomics, mutexes, stop tokens
+// and system calls of scheduled_atomic_test_internal.h and scheduled_stop_test_internal.h.
 #pragma once
 
 #include <linux/futex.h>
@@ -31,7 +33,9 @@ struct Mistakes {
   int64_t lost_wake = -1;                 ///< The futex wake of this number, from 0, wakes nobody.
   bool lame_fence = false;                ///< membarrier leaves other threads' stores where they are.
   std::string_view forgotten_fence = {};  ///< The function of that name has no heavy fence.
-  bool no_second_look = false;            ///< Whoever wakes for no reason finds its word 0, and goes on.
+  bool no_second_look = false;            ///< A sleeper that wakes for no reason finds its word 0, and goes on.
+  bool nobody_is_absent = false;          ///< No mistake of the code under test: for what is only true in time.
+  bool shared_mark = false;               ///< All threads that enter a lock as its owner write the same mark.
 };
 
 class Scheduler {
@@ -64,14 +68,10 @@ class Scheduler {
   static void membarrier();
   static bool has_fence(std::string_view function);
   static int cpus();
+  static bool shares_marks() { return current_ != nullptr && current_->mistakes_.shared_mark; }
   using Write = void (*)(void* to, uint64_t bits);
   static bool delay(void* to, uint64_t bits, Write write);
   static const uint64_t* delayed(const void* to);
-  /// No other thread takes over in its life.
-  struct Alone {
-    Alone() { ++alone_; }
-    ~Alone() { --alone_; }
-  };
 
  private:
   struct Store {
@@ -100,6 +100,8 @@ class Scheduler {
   void work(Worker& self);
   uint64_t draw(uint64_t below);
   Worker* choose(const Worker* except);
+  Worker* choose_among(const Worker* except, const Worker* away, uint64_t luck, bool may_time_out);
+  void plan_absence(size_t threads);
   void hand_to(Worker& next);
   void go_to(Worker& self, Worker& next);
   void go_on_or_abandon();
@@ -123,7 +125,6 @@ class Scheduler {
 
   inline static Scheduler* current_ = nullptr;
   inline static constinit thread_local Worker* self_ = nullptr;
-  inline static constinit thread_local int alone_ = 0;
 
   std::vector<std::unique_ptr<Worker>> workers_;  // The last one runs `last`.
   sem_t all_done_{};
@@ -132,6 +133,9 @@ class Scheduler {
   uint64_t random_ = 0;
   uint64_t switch_rate_ = 1;
   uint64_t write_rate_ = 1;
+  const Worker* absentee_ = nullptr;  // Leaves after so many points of its own,
+  uint64_t points_to_absence_ = 0;
+  uint64_t absence_ = 0;  // and comes back after so many choices, or when no other thread can go on.
   int64_t clock_ = 0;
   int64_t wakes_ = 0;
   Mistakes mistakes_;
@@ -176,6 +180,7 @@ inline Scheduler::Outcome Scheduler::run(uint64_t seed, const Mistakes& mistakes
   on_quiet_ = &on_quiet;
   was_quiet_ = abandons_ = false;
   outcome_ = {};
+  plan_absence(bodies.size());
   for (size_t i = 0; i < bodies.size(); ++i) {
     workers_[i]->body = &bodies[i];
     workers_[i]->state = Worker::State::ready;
@@ -194,9 +199,8 @@ inline void Scheduler::work(Worker& self) {
     self_ = &self;
     try {
       (*self.body)();
-      point();  // So that its last stores may be late too.
-    } catch (const Abandoned&) {
-      alone_ = 0;
+      point();                    // So that its last stores may be late too.
+    } catch (const Abandoned&) {  // NOLINT(bugprone-empty-catch): the schedule is given up.
     }
     self_ = nullptr;
     end(self);
@@ -211,25 +215,39 @@ inline uint64_t Scheduler::draw(uint64_t below) {
   return (z ^ (z >> 31)) % below;
 }
 
-// Mostly somebody who is ready; rarely, or if nobody is, somebody whose deadline passes; rarely a sleeper that wakes
-// for no reason.
+inline void Scheduler::plan_absence(size_t threads) {
+  absentee_ = draw(2) == 0 && !mistakes_.nobody_is_absent ? workers_[draw(threads)].get() : nullptr;
+  points_to_absence_ = 1 + draw(uint64_t{8} << draw(5));
+  absence_ = 0;
+}
+
+// Mostly a thread that is ready; rarely, or if none is, one whose deadline passes; rarely a sleeper that wakes for no
+// reason. An absent thread comes back before a deadline passes.
 inline Scheduler::Worker* Scheduler::choose(const Worker* except) {
   const uint64_t luck = draw(64);
+  if (absence_ > 0 && --absence_ > 0) {
+    Worker* const present = choose_among(except, absentee_, luck, luck < 2);
+    if (present != nullptr || except != nullptr) return present;
+    absence_ = 0;
+  }
+  Worker* const chosen = choose_among(except, nullptr, luck, luck < 2);
+  return chosen != nullptr || except != nullptr ? chosen : choose_among(except, nullptr, luck, true);
+}
+
+inline Scheduler::Worker* Scheduler::choose_among(const Worker* except, const Worker* away, uint64_t luck,
+                                                  bool may_time_out) {
   const auto wakes = [luck](const Worker& worker) {
     return luck > 61 && worker.state == Worker::State::blocked && worker.sleeps;
   };
-  for (bool may_time_out : {luck < 2, true}) {
-    Worker* chosen = nullptr;
-    uint64_t count = 0;
-    for (const auto& worker : workers_) {
-      const bool times_out = may_time_out && worker->state == Worker::State::blocked && worker->deadline != INT64_MAX;
-      const bool may_go_on = worker->state == Worker::State::ready || times_out || wakes(*worker);
-      if (worker.get() != except && may_go_on && draw(++count) == 0) chosen = worker.get();
-    }
-    if (chosen != nullptr && wakes(*chosen)) released(*chosen).woke_for_nothing = true;
-    if (chosen != nullptr || except != nullptr) return chosen;
+  Worker* chosen = nullptr;
+  uint64_t count = 0;
+  for (const auto& worker : workers_) {
+    const bool times_out = may_time_out && worker->state == Worker::State::blocked && worker->deadline != INT64_MAX;
+    const bool may_go_on = worker->state == Worker::State::ready || times_out || wakes(*worker);
+    if (worker.get() != except && worker.get() != away && may_go_on && draw(++count) == 0) chosen = worker.get();
   }
-  return nullptr;
+  if (chosen != nullptr && wakes(*chosen)) released(*chosen).woke_for_nothing = true;
+  return chosen;
 }
 
 inline void Scheduler::hand_to(Worker& next) {
@@ -248,7 +266,7 @@ inline void Scheduler::go_to(Worker& self, Worker& next) {
   wait_for(self.go);
 }
 
-// Whoever goes on for ever passes here again and again. (Not every point may throw: a stop's callback has some.)
+// A thread that goes on for ever passes here again and again. (Not every point may throw: a stop's callback has some.)
 inline void Scheduler::go_on_or_abandon() {
   if (outcome_.points > kEndless) outcome_.stuck = abandons_ = true;
   if (abandons_) throw Abandoned{};
@@ -315,13 +333,18 @@ inline void Scheduler::point() {
   Scheduler& all = *current_;
   ++all.outcome_.points;
   if (!self->stores.empty() && all.draw(all.write_rate_) == 0) write_out(*self, 1);
-  if (alone_ > 0 || all.draw(all.switch_rate_) != 0) return;
+  if (self == all.absentee_ && all.points_to_absence_ > 0 && --all.points_to_absence_ == 0) {
+    all.absence_ = uint64_t{16} << all.draw(8);
+    all.points_to_absence_ = 1 + all.draw(64);
+  } else if (all.draw(all.switch_rate_) != 0) {
+    return;
+  }
   all.go_to(*self, *all.choose(nullptr));
 }
 
 inline void Scheduler::pause() {
   Worker* const self = self_;
-  if (self == nullptr || alone_ > 0) return;
+  if (self == nullptr) return;
   current_->go_on_or_abandon();
   if (Worker* const next = current_->choose(self); next != nullptr) current_->go_to(*self, *next);
 }

@@ -28,20 +28,20 @@ class Signal {
   std::atomic<uint32_t> word_ = kIdle;
 };
 
-/// A Wait with its deadline, which is computed when first needed: a call that does not wait reads no clock. It lives as
-/// long as the call; a call that waits keeps its host alive as long.
-class Patience {
+/// A Wait with its deadline. The deadline is computed when it is first needed, so a call that does not wait reads no
+/// clock. It lives as long as the call, and a call that waits keeps its host alive as long.
+class WaitContext {
  public:
-  explicit Patience(const Wait& wait, WaitHost* host = nullptr, Verb verb = Verb::enqueue)
+  explicit WaitContext(const Wait& wait, WaitHost* host = nullptr, Verb verb = Verb::enqueue)
       : wait_(wait), host_(host), verb_(verb) {}
-  ~Patience() {
+  ~WaitContext() {
     if ((marks_ & kHolds) != 0) [[unlikely]]
       host_->end_wait();
   }
-  Patience(const Patience&) = delete;
-  Patience& operator=(const Patience&) = delete;
-  /// Before the call can be seen to wait: whoever sees it may then destroy the last handle of its host.
-  /// False iff the call must give up at once.
+  WaitContext(const WaitContext&) = delete;
+  WaitContext& operator=(const WaitContext&) = delete;
+  /// To be called before others can see that the call waits: they may then destroy the last handle of its host. Returns
+  /// false iff the call must give up at once.
   bool begin_wait() {
     if (host_ == nullptr || (marks_ & kHolds) != 0) return true;
     if (!host_->begin_wait(verb_)) return false;
@@ -61,7 +61,7 @@ class Patience {
   bool is_none() const { return wait_.timeout.count() <= 0; }
   bool stop_requested() const { return wait_.stop.stop_requested(); }
   const std::stop_token& stop() const { return wait_.stop; }
-  /// Without patience: how long the call may look on while others are at work.
+  /// With timeout 0: how long the call may wait for calls of others that are running.
   int64_t deadline() {
     constexpr auto kMoment = std::chrono::milliseconds(20);
     if (deadline_ < 0 && wait_.timeout == kForever) deadline_ = INT64_MAX;

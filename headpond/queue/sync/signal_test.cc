@@ -64,17 +64,17 @@ TEST_F(Waiting, ARaiseAtTheDeadlineIsOneOfBoth) {
 
 TEST_F(Waiting, PatienceHasOneDeadlineHoweverOftenItIsAsked) {
   const Wait wait{.timeout = milliseconds(50)};
-  Patience patience(wait);
-  const int64_t first = patience.deadline();
+  WaitContext context(wait);
+  const int64_t first = context.deadline();
   std::this_thread::sleep_for(milliseconds(2));
-  EXPECT_EQ(patience.deadline(), first);
-  EXPECT_FALSE(patience.is_none());
+  EXPECT_EQ(context.deadline(), first);
+  EXPECT_FALSE(context.is_none());
   const Wait for_ever;
-  EXPECT_EQ(Patience(for_ever).deadline(), INT64_MAX);
+  EXPECT_EQ(WaitContext(for_ever).deadline(), INT64_MAX);
   const Wait none{.timeout = std::chrono::nanoseconds(0)};
-  EXPECT_TRUE(Patience(none).is_none());
+  EXPECT_TRUE(WaitContext(none).is_none());
   const Wait negative{.timeout = std::chrono::nanoseconds(-1)};
-  EXPECT_TRUE(Patience(negative).is_none());
+  EXPECT_TRUE(WaitContext(negative).is_none());
 }
 
 TEST_F(Waiting, SpinningEndsWhenReadyOrAfterAboutAWakeTime) {

@@ -46,8 +46,8 @@ Dataset MnistLoader::described(const MnistData& data, const MnistLoaderOptions& 
 Result<Element> MnistLoader::next() {
   if (stop_.stop_requested()) return fail(ErrorKind::Cancelled, "a stop was requested");
   auto batch = loader_.next();
-  if (!batch) return fail(batch.error());
-  return (*batch)->element();  // There is one: epochs do not end.
+  if (!batch) return fail(batch.error());  // Never the end: epochs do not end.
+  return batch->element();
 }
 
 int64_t MnistLoader::in_store() const {

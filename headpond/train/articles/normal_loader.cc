@@ -35,8 +35,7 @@ NormalLoader::~NormalLoader() { ends_.request_stop(); }
 Result<Tensor> NormalLoader::next() {
   auto batch = loader_.next();
   if (!batch) return fail(batch.error());
-  if (!*batch) return fail(ErrorKind::OutOfRange, "all batches were given");
-  return (**batch)[size_t{0}];
+  return (*batch)[size_t{0}];
 }
 
 Dataset NormalLoader::described(NormalBatches& batches, int64_t count) {

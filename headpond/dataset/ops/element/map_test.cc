@@ -46,7 +46,7 @@ TEST(Map, TakesNamesFromItsOptions) {
   const Dataset dataset = range(2) | map(&twice, {.output = {{"double", DType::i64, {}}}});
   EXPECT_EQ(to_string(dataset.spec()), "{'double': int64[]}");
   Sequence sequence(dataset);
-  EXPECT_EQ(text_of((**sequence.next())["double"]), "0");
+  EXPECT_EQ(text_of((*sequence.next())["double"]), "0");
   EXPECT_THAT(
       [] {
         range(2) | map(&twice, {.output = {{"x", DType::i32, {}}}});

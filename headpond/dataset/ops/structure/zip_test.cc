@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "headpond/dataset/ops/source/slices_internal.h"
+#include "headpond/dataset/source/slices_internal.h"
 #include "headpond/dataset/testing/structure_test_internal.h"
 
 namespace headpond::internal {
@@ -28,9 +28,9 @@ TEST(Zip, HasKeyAndOriginOfTheFirst) {
     Sequence sequence(zip({slices("rows", "", "zip_test_a", {{"a", row}}) | step,
                            slices("rows", "", "zip_test_b", {{"b", row}}) | step}));
     const auto next = sequence.next();
-    ASSERT_TRUE(next && *next);
-    EXPECT_EQ(to_string((*next)->provenance), "zip_test_a, record 0");
-    EXPECT_EQ((**next)["b"].dtype(), DType::i64);
+    ASSERT_TRUE(next);
+    EXPECT_EQ(to_string(next->provenance), "zip_test_a, record 0");
+    EXPECT_EQ((*next)["b"].dtype(), DType::i64);
   }
 }
 
@@ -120,7 +120,7 @@ TEST(Zip, RestoresBehindErrorsAndWaiting) {
   const auto failed = restored->next();
   ASSERT_FALSE(failed);
   EXPECT_EQ(failed.error().message(), "ugly");
-  EXPECT_EQ(text_of(**restored->next()), "4, 8");
+  EXPECT_EQ(text_of(*restored->next()), "4, 8");
 }
 
 }  // namespace

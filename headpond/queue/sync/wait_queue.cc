@@ -6,14 +6,14 @@
 #include <optional>
 
 #include "headpond/base/thread.h"
-#include "headpond/queue/sync/lines_internal.h"
+#include "headpond/queue/sync/wait_queue_internal.h"
 
 namespace headpond::internal {
 
-struct Lines::Waiter {
+struct WaitQueue::Waiter {
   const Side side;
   const Attempt& attempt;
-  std::optional<Pass> outcome = {};
+  std::optional<WaitResult> outcome = {};
   std::exception_ptr thrown = {};
   CondVar ended = {};
 
@@ -22,53 +22,53 @@ struct Lines::Waiter {
     try {
       done = attempt(is_first);
     } catch (...) {
-      thrown = std::current_exception();  // Not the business of the thread that is here by chance.
+      thrown = std::current_exception();  // This thread only happened to make the attempt.
     }
-    if (done) outcome = Pass::go;
+    if (done) outcome = WaitResult::go;
     return done;
   }
 };
 
-Pass Lines::run(Side side, const Wait& wait, const Attempt& attempt) {
+WaitResult WaitQueue::run(Side side, const Wait& wait, const Attempt& attempt) {
   Waiter self{side, attempt};
   // One that is stopped already calls this at once.
   const std::stop_callback on_stop(wait.stop, [&] {
     hand_over_point();
     MutexLock lock(mu);
-    leave(self, Pass::stopped);
+    leave(self, WaitResult::stopped);
   });
   hand_over_point();
   MutexLock lock(mu);
-  if (!self.outcome && self.try_once(line(side).empty())) serve();
-  if (!self.outcome && cancelled_) return Pass::cancelled;
+  if (!self.outcome && self.try_once(waiters(side).empty())) serve();
+  if (!self.outcome && cancelled_) return WaitResult::cancelled;
   if (!self.outcome) sleep(self, wait);
   if (self.thrown) std::rethrow_exception(self.thrown);
   return *self.outcome;
 }
 
-void Lines::sleep(Waiter& self, const Wait& wait) {
+void WaitQueue::sleep(Waiter& self, const Wait& wait) {
   const int64_t deadline = wait.timeout == kForever ? INT64_MAX : deadline_ns(now_ns(), wait.timeout);
   const std::chrono::steady_clock::time_point end{std::chrono::nanoseconds(deadline)};
-  line(self.side).push_back(&self);
+  waiters(self.side).push_back(&self);
   while (!self.outcome) {
     if (deadline == INT64_MAX) {
       self.ended.wait(mu);
     } else if (wait.timeout.count() <= 0 || !self.ended.wait_until(mu, end)) {
-      leave(self, Pass::timed_out);
+      leave(self, WaitResult::timed_out);
     }
   }
 }
 
-// Those behind may be first now.
-void Lines::leave(Waiter& waiter, Pass why) {
+// Later waiters may be first now.
+void WaitQueue::leave(Waiter& waiter, WaitResult why) {
   if (waiter.outcome) return;
   waiter.outcome = why;
-  std::erase(line(waiter.side), &waiter);
+  std::erase(waiters(waiter.side), &waiter);
   waiter.ended.notify_one();
   serve();
 }
 
-void Lines::serve() {
+void WaitQueue::serve() {
   while (true) {
     const bool has_put = serve(puts_);
     const bool has_taken = serve(takes_);
@@ -76,47 +76,47 @@ void Lines::serve() {
   }
 }
 
-bool Lines::serve(Line& line) {
+bool WaitQueue::serve(Waiters& waiters) {
   bool any = false;
-  for (size_t i = 0; i < line.size();) {
-    Waiter& waiter = *line[i];
+  for (size_t i = 0; i < waiters.size();) {
+    Waiter& waiter = *waiters[i];
     if (!waiter.try_once(i == 0)) {
       ++i;
       continue;
     }
-    line.erase(line.begin() + static_cast<ptrdiff_t>(i));
+    waiters.erase(waiters.begin() + static_cast<ptrdiff_t>(i));
     waiter.ended.notify_one();
     any = true;
   }
   return any;
 }
 
-void Lines::cancel() {
+void WaitQueue::cancel() {
   MutexLock lock(mu);
   cancelled_ = true;
-  for (Line* const line : {&puts_, &takes_}) {
-    for (Waiter* const waiter : *line) {
-      waiter->outcome = Pass::cancelled;
+  for (Waiters* const each : {&puts_, &takes_}) {
+    for (Waiter* const waiter : *each) {
+      waiter->outcome = WaitResult::cancelled;
       waiter->ended.notify_one();
     }
-    line->clear();
+    each->clear();
   }
 }
 
-int64_t Lines::waiting(Side side) {
+int64_t WaitQueue::waiting(Side side) {
   MutexLock lock(mu);
-  return std::ssize(line(side));
+  return std::ssize(waiters(side));
 }
 
-Error wait_error(std::string_view operation, Pass pass, const Wait& wait, const std::string& state) {
-  if (pass == Pass::timed_out) {
+Error wait_error(std::string_view operation, WaitResult result, const Wait& wait, const std::string& state) {
+  if (result == WaitResult::timed_out) {
     const double milliseconds = std::chrono::duration<double, std::milli>(wait.timeout).count();
     return {ErrorKind::DeadlineExceeded,
             fmt::format("{} operation timed out after {} ms: {}", operation, milliseconds, state)};
   }
   return {ErrorKind::Cancelled,
           fmt::format("{} operation was cancelled: {}; {}", operation,
-                      pass == Pass::stopped ? "a stop was requested" : "its last handle is gone", state)};
+                      result == WaitResult::stopped ? "a stop was requested" : "its last handle is gone", state)};
 }
 
 }  // namespace headpond::internal
