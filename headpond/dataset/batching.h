@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What batch and padded_batch share: how elements are gathered, and what a bad one does.
+// Not for users.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The frame of a saved state: what it was taken from, and the place in it. Sequence and engine write the same bytes.
+// Not for users.
 #pragma once
 
 #include <cstdint>
