@@ -18,7 +18,7 @@ namespace {
 
 using png_internal::Layout;
 
-constexpr const char* kExtraChunk = "IDAT: another chunk behind the image's end";
+constexpr const char* kExtraChunk = "IDAT: another chunk after the image's end";
 constexpr uint32_t kNoLimit = 0x7fffffff;  // The pixels were counted before.
 
 // What comes out: rows of `row_bytes`, one behind the other.
@@ -249,7 +249,7 @@ Result<PngWarnings> decode_png_into(std::span<const std::byte> file, std::span<s
   if (!target) return fail(target.error());
   if (place.size() != target->total_bytes || reinterpret_cast<uintptr_t>(place.data()) % target->value_bytes() != 0) {
     return fail(ErrorKind::InvalidArgument,
-                fmt::format("{}: {} x {} pixels of {} channels of {} need {} bytes, aligned; the place has {}", name,
+                fmt::format("{}: {} x {} pixels of {} channels of {} need {} bytes, aligned; the target has {}", name,
                             layout->width, layout->height, target->channels, headpond::name(options.dtype),
                             target->total_bytes, place.size()));
   }

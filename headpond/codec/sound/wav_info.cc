@@ -176,7 +176,7 @@ class Parser {
     const auto endless = is_stream(chunk);
     if (!endless) return fail(endless.error());
     if (*endless && chunk.size == 0 && !options_.lenient) {
-      return invalid(fmt::format("{} has no size, {} bytes are behind it: a stream", shown(chunk), left));
+      return invalid(fmt::format("{} has no size, {} bytes follow it: a stream", shown(chunk), left));
     }
     if (*endless && options_.lenient) chunk.size = left;
     if (chunk.size > left) {

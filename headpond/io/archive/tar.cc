@@ -164,7 +164,7 @@ Result<TarSamples> group_tar(const TarIndex& index, std::string_view name) try {
                               internal::quoted_name(index.members[i].name), index.members[i].offset));
     };
     if (groups.samples.empty() || groups.samples.back().key != parts->key) {
-      if (!keys.insert(parts->key).second) return refuse("comes again after another one");
+      if (!keys.insert(parts->key).second) return refuse("appears again after another one");
       groups.samples.push_back({std::string(parts->key), {}});
       // clear(), which `= {}` would call, goes through the places of the largest sample before.
       extensions = std::unordered_set<std::string>();

@@ -59,10 +59,10 @@ tl::unexpected<Error> TarWalker::fail_at(ErrorKind kind, const std::string& what
 tl::unexpected<Error> TarWalker::no_header(std::span<const std::byte> bytes, const std::string& what) const {
   if (header_ != 0) return fail_at(ErrorKind::DataLoss, what);
   const std::string_view compression = compression_of(bytes);
-  if (compression.empty()) return fail_at(ErrorKind::DataLoss, what + "; it may be no tar archive");
+  if (compression.empty()) return fail_at(ErrorKind::DataLoss, what + "; it may not be a tar archive");
   const bool can_inflate = compression == "gzip" || compression == "zlib";
   return fail(ErrorKind::Unimplemented,
-              fmt::format("{}: compressed by {}: has no places to go to; decompress it{}", name_, compression,
+              fmt::format("{}: compressed by {}: random access requires an uncompressed archive; decompress it{}", name_, compression,
                           can_inflate ? ", or read it in order, inflated" : ""));
 }
 
@@ -199,7 +199,7 @@ Result<uint64_t> TarWalker::number(std::span<const std::byte> field, const char*
   if (digits.empty()) return 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value, 8);
   if (error == std::errc() && end == digits.data() + digits.size()) return value;
-  return fail_at(ErrorKind::DataLoss, fmt::format("a {} that is no octal number", what));
+  return fail_at(ErrorKind::DataLoss, fmt::format("a {} that is not an octal number", what));
 }
 
 Result<std::string> TarWalker::read_extension(uint64_t size) {
@@ -268,7 +268,7 @@ Result<void> TarWalker::apply_attributes(Header& header) const {
   if (const std::string* size = attribute("size"); size != nullptr && !size->empty()) {
     const auto [end, error] = std::from_chars(size->data(), size->data() + size->size(), header.size);
     if (error != std::errc() || end != size->data() + size->size()) {
-      return fail_at(ErrorKind::DataLoss, "a pax size that is no number of bytes");
+      return fail_at(ErrorKind::DataLoss, "a pax size that is not a number of bytes");
     }
   }
   if (header.size <= kLargest) return {};

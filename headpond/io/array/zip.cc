@@ -175,11 +175,11 @@ Result<ZipMember> ZipReader::read_member(const Header& central, uint64_t entry, 
       (local->flags & kSizesBehind) != 0 ||
       (local->size == central.size && local->packed_size == central.packed_size && local->crc == central.crc);
   if (local->name != central.name || local->method != central.method || !same_sizes) {
-    return wrong(central.offset, fmt::format("member {}: its own header says otherwise than the directory", shown));
+    return wrong(central.offset, fmt::format("member {}: its own header contradicts the directory", shown));
   }
   const uint64_t offset = central.offset + local->bytes;
   if (offset > end || central.packed_size > end - offset) {
-    return wrong(central.offset, fmt::format("member {} of {} bytes goes into another one or the directory", shown,
+    return wrong(central.offset, fmt::format("member {} of {} bytes overlaps another one or the directory", shown,
                                              central.packed_size));
   }
   const bool deflated = central.method == kDeflated;
@@ -210,7 +210,7 @@ Result<std::vector<ZipMember>> ZipReader::read() {
     const auto next = std::upper_bound(begins.begin(), begins.end(), header.offset);
     const bool is_shared = next - std::lower_bound(begins.begin(), begins.end(), header.offset) > 1;
     if (header.offset >= directory->begin || is_shared) {
-      return wrong(entry, fmt::format("member {} begins at {}, where the directory or another one is",
+      return wrong(entry, fmt::format("member {} begins at {}, inside the directory or another one",
                                       quoted_name(header.name), header.offset));
     }
     auto member = read_member(header, entry, *next);

@@ -144,7 +144,7 @@ Result<std::vector<const Named*>> sorted(std::span<const Named> items) {
   const auto twice = std::adjacent_find(order.begin(), order.end(), same);
   if (twice == order.end()) return order;
   return fail(ErrorKind::InvalidArgument,
-              fmt::format("feature {} is there twice", internal::quoted_name((*twice)->key)));
+              fmt::format("feature {} occurs twice", internal::quoted_name((*twice)->key)));
 }
 
 Result<std::string> reserved(uint64_t total) {

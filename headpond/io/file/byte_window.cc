@@ -38,7 +38,7 @@ Result<bool> ByteWindow::more() try {
   return *got > 0;
 } catch (const std::bad_alloc&) {
   return fail(ErrorKind::ResourceExhausted,
-              fmt::format("{}: out of memory, with {} bytes held from offset {} on", name(), bytes().size(), offset_));
+              fmt::format("{}: out of memory, with {} bytes in memory from offset {} on", name(), bytes().size(), offset_));
 }
 
 Result<bool> ByteWindow::until(uint64_t count) {

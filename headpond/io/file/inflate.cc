@@ -56,7 +56,7 @@ const char* text_of(int answer) {
     case ISAL_NEED_DICT:
       return "a dictionary is needed, which the file does not have";
     case ISAL_INCORRECT_CHECKSUM:
-      return "the check value or the length does not fit the bytes";
+      return "wrong checksum or length";
     default:
       return "the stream is damaged";
   }

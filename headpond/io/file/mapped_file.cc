@@ -60,9 +60,9 @@ class MappedFile::State {
     const bool is_other = is_this && now->modified_ns != facts_.modified_ns && start_crc(bytes_) != start_crc_;
     if (was_lost || lost()) {
       return fail(ErrorKind::DataLoss,
-                  fmt::format("{}: a part could not be read: the file shrank meanwhile, or the disk failed", path_));
+                  fmt::format("{}: a part could not be read: the file shrank, or the disk failed", path_));
     }
-    if (is_other) return fail(ErrorKind::DataLoss, fmt::format("{} was written anew while it was read", path_));
+    if (is_other) return fail(ErrorKind::DataLoss, fmt::format("{} was rewritten while it was read", path_));
     return {};
   }
 

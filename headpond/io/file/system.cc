@@ -256,7 +256,7 @@ Result<FileLock> lock_file(const std::string& path, const std::stop_token& stop)
     if (!state) return fail(state.error());
     if (*state != LockState::elsewhere) return FileLock{std::move(*file), *state == LockState::taken};
     if (stop.stop_requested())
-      return fail(ErrorKind::Cancelled, fmt::format("asked to stop while waiting for {}", path));
+      return fail(ErrorKind::Cancelled, fmt::format("stopped while waiting for {}", path));
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
 }

@@ -171,7 +171,7 @@ Result<void> FixedLengthFile::State::whole() const {
 
 Result<void> FixedLengthFile::State::read(int64_t i, std::span<std::byte> to) const {
   if (i < 0 || static_cast<uint64_t>(i) >= size()) {
-    return fail(ErrorKind::OutOfRange, fmt::format("{} has {} records, asked for record {}", name(), size(), i));
+    return fail(ErrorKind::OutOfRange, fmt::format("{} has {} records: no record {}", name(), size(), i));
   }
   if (to.size() != options_.record_bytes) {
     return fail(ErrorKind::InvalidArgument,

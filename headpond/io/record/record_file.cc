@@ -123,7 +123,7 @@ class RecordFile::State {
     }
     if (frame.length + kFrameBytes == bytes) return rest.subspan(kHeaderBytes, frame.length);
     return fail(ErrorKind::DataLoss,
-                fmt::format("{}: record {} at offset {} has {} bytes, the index says {}: the file is another one now",
+                fmt::format("{}: record {} at offset {} has {} bytes, the index says {}: the file has changed",
                             file_->path(), i, offset, frame.length, bytes - kFrameBytes));
   }
 
@@ -160,7 +160,7 @@ class RecordFile::State {
     return {
         ErrorKind::DataLoss,
         fmt::format("{}: {} records expected, {} found: the file was {} bytes long and ends at offset {} now; if that "
-                    "was meant, remove {}",
+                    "was intended, remove {}",
                     file_->path(), before.size(), size(), before.mark().size, index_.mark().size, where)};
   }
 

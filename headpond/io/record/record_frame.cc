@@ -43,7 +43,7 @@ std::string_view hint(std::span<const std::byte> start) {
     case Compression::snappy:
       return "; the file may be compressed by Snappy";
     default:
-      return "; it may be no record file";
+      return "; it may not be a record file";
   }
 }
 

@@ -116,7 +116,7 @@ Result<RecordIndex> RecordIndex::parse(std::span<const std::byte> bytes, std::st
   }
   const uint64_t checked = bytes.size() - kCrcBytes;
   if (masked_crc32c(bytes.first(checked)) != internal::load<uint32_t>(bytes.data() + checked)) {
-    return refused(ErrorKind::DataLoss, name, "the checksum does not fit");
+    return refused(ErrorKind::DataLoss, name, "wrong checksum");
   }
   if (header.version != kVersion) {
     return refused(ErrorKind::Unimplemented, name, fmt::format("version {}, not {}", header.version, kVersion));

@@ -54,7 +54,7 @@ Result<uint64_t> end_of_records(const MappedFile& file) {
   HEADPOND_TRY(file.check());
   const Error cause = internal::frame_error({file.path(), offset, record}, frame, rest);
   return fail(Error(ErrorKind::DataLoss,
-                    fmt::format("{}: nothing is appended behind a damage that is no torn tail", file.path()), cause));
+                    fmt::format("{}: cannot append after damage that is not a torn tail", file.path()), cause));
 }
 
 }  // namespace

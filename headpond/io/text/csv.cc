@@ -43,7 +43,7 @@ int64_t lines_between(std::string_view text, size_t begin, size_t end) {
 
 const char* what_is(CsvFault fault) {
   return fault == CsvFault::open_quote ? "the quote that begins here is not closed"
-                                       : "a delimiter or the row's end expected behind a closing quote";
+                                       : "a delimiter or the row's end expected after a closing quote";
 }
 
 }  // namespace
@@ -113,7 +113,7 @@ Result<void> CsvFile::State::check_first_row(internal::CsvRows rows) const {
   const int64_t row = options_.header ? -1 : 0;
   const bool any = rows.next_row();
   const size_t begin = rows.offset();
-  if (!any) return options_.header ? bad(row, begin, "there is none") : Result<void>();
+  if (!any) return options_.header ? bad(row, begin, "missing") : Result<void>();
   uint64_t columns = 0;
   for (CsvCell cell; rows.next_cell(cell);) ++columns;
   HEADPOND_TRY(check_row(rows, row, begin));
@@ -191,7 +191,7 @@ Result<void> CsvFile::State::read_cells(int64_t i, const internal::FieldTargets&
     offset = rows.offset();
   }
   if (cells == columns_.cells()) return {};
-  return fail(ErrorKind::DataLoss, fmt::format("{}: the file is another one now", place(i, begin)));
+  return fail(ErrorKind::DataLoss, fmt::format("{}: the file has changed", place(i, begin)));
 }
 
 Result<void> CsvFile::State::read(int64_t i, const internal::FieldTargets& targets) const try {

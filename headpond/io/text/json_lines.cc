@@ -192,9 +192,9 @@ bool Events::parse_error(size_t, const std::string&, const nlohmann::detail::exc
 Result<void> Events::parse(const internal::FieldTargets& targets) {
   const char* const end = text_.data() + text_.size();
   if (!json::sax_parse(Bytes{text_.data(), &seen_}, Bytes{end, &seen_}, this)) return fail(error_);
-  const size_t behind = text_.find_first_not_of(" \t\r\n", end_);  // The parser takes a NUL for the end.
-  if (behind != std::string_view::npos) {
-    wrong(ErrorKind::InvalidArgument, behind, "something follows the object");
+  const size_t after = text_.find_first_not_of(" \t\r\n", end_);  // The parser takes a NUL for the end.
+  if (after != std::string_view::npos) {
+    wrong(ErrorKind::InvalidArgument, after, "something follows the object");
     return fail(error_);
   }
   for (size_t i = 0; i < values_.size(); ++i) {

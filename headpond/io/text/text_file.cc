@@ -71,7 +71,7 @@ Result<void> TextFile::take(std::span<const std::byte> bytes, uint64_t max_infla
 
 tl::unexpected<Error> TextFile::refuse_index() const {
   return fail(ErrorKind::ResourceExhausted,
-              fmt::format("{}: more than {} lines, the places of which take 8 bytes each (max_inflated_bytes)", name_,
+              fmt::format("{}: more than {} lines, whose offsets take 8 bytes each (max_inflated_bytes)", name_,
                           max_places_));
 }
 
