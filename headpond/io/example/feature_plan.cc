@@ -42,7 +42,7 @@ void check_dtype(const ExampleFeature& feature, Where where) {
   if (dtype == DType::u8 && feature.kind != raw) refuse(feature, "uint8 needs a shape, and one value of it a tensor");
 }
 
-// What has more dimensions than a tensor can have, Tensor itself refuses.
+// Tensor itself refuses too many dimensions.
 void check_rank(const ExampleFeature& feature) try {
   const Shape first(std::vector<int64_t>(static_cast<size_t>(feature.shape.rank()), 0));
   (void)Tensor::empty(DType::u8, feature.kind == FeatureKind::FixedLenSequence ? first.stacked(0) : first);
@@ -71,13 +71,13 @@ std::shared_ptr<const DefaultValue> checked_default(const ExampleFeature& featur
   const Tensor& given = *feature.default_value;
   if (feature.kind != FeatureKind::FixedLen) refuse(feature, "a default is of FixedLen only");
   if (given.dtype() != feature.dtype || (given.rank() != 0 && !given.has_shape(feature.shape))) {
-    refuse(feature, fmt::format("{}{} requested with a default of {}{}", name(feature.dtype),
-                                feature.shape.to_string(), name(given.dtype()), given.shape().to_string()));
+    refuse(feature, fmt::format("{}{} requested with a default of {}{}", name(feature.dtype), feature.shape.to_string(),
+                                name(given.dtype()), given.shape().to_string()));
   }
   return std::make_shared<const DefaultValue>(given, feature.shape);
 }
 
-// `lengths`: what else is asked of the key of the row lengths, if anything.
+// `lengths`: what is also requested of the key of the row lengths, if anything.
 void check_row_lengths(const ExampleFeature& feature, const ExampleFeature* lengths) {
   if (feature.row_lengths == feature.key) refuse(feature, "names itself as its row_lengths");
   if (lengths == nullptr || lengths->dtype == DType::i64) return;
@@ -145,7 +145,7 @@ FeaturePlan::FeaturePlan(std::vector<ExampleFeature> features, Where where, cons
   }
 }
 
-// Last, so that lengths may also be asked for as a feature of their own: their keys are those of the features then.
+// Last, so that lengths may also be requested as a feature: they then use its key.
 void FeaturePlan::plan_row_lengths() {
   std::vector<size_t> splits_fields;
   for (PlannedFeature& planned : features_) {

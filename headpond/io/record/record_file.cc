@@ -40,11 +40,11 @@ void keep(const RecordIndex& index, const std::string& path, const std::string& 
 
 struct KeptIndex {
   std::optional<RecordIndex> index;
-  bool is_unread = false;  // It may be there, and know of a cut: it is not to be replaced.
+  bool is_unread = false;  // It may exist, and show that the file was cut, so it must not be replaced.
 };
 
-// The index that was kept of the file at `path`, of whatever content; one that is damaged counts as none, and so does
-// one of a damaged end, which somebody may have repaired without a trace in the mark.
+// The kept index of the file at `path`, of whatever content. A damaged one counts as none, and so does one with a
+// damaged end, which somebody may have repaired without changing the mark.
 KeptIndex kept_index(const std::string& path, const std::string& where) {
   const auto bytes = read_file(where);
   if (!bytes && bytes.error().kind() == ErrorKind::NotFound) return {};
@@ -57,8 +57,8 @@ KeptIndex kept_index(const std::string& path, const std::string& where) {
   return {std::move(*index)};
 }
 
-// Whether a file with the records `now` is the one that had those of `before`, without its last records. What is left
-// must be nothing, or enough for the hash of the start to tell it from other records of the same lengths.
+// True iff a file with the records `now` is the one that had those of `before`, without its last ones. It must be empty
+// now, or long enough for the hash of its start to tell it from other records of the same lengths.
 bool was_cut(const RecordIndex& before, const RecordIndex& now) {
   const FileMark& mark = now.mark();
   if (now.size() >= before.size() || now.offset(now.size()) != mark.size) return false;

@@ -27,7 +27,7 @@ std::string_view in_words(Compression compression) {
 
 }  // namespace
 
-// Remembers whether the last read failed.
+// Records whether the last read failed.
 class RecordSource::Input final : public ByteReader {
  public:
   explicit Input(std::unique_ptr<ByteReader> bytes) : bytes_(std::move(bytes)) {}

@@ -62,7 +62,7 @@ void CsvGuess::see(std::string_view text, bool is_missing) {
     return;
   }
   are_integers_ = false;
-  // An integer beyond i64 is a name rather than a quantity.
+  // An integer beyond i64 is more likely a name than a quantity.
   are_numbers_ = fault != NumberFault::out_of_range && read_number(text, large) == NumberFault::none;
   const bool is_whole = std::isfinite(large) && std::trunc(large) == large;
   needs_f64_ |= read_number(text, small) != NumberFault::none || (small == 0 && large != 0) ||

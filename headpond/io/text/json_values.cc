@@ -15,7 +15,7 @@ namespace {
   throw Exception(Error(ErrorKind::InvalidArgument, fmt::format("key {}: {}", quoted_name(field.key), why)));
 }
 
-// The size of `shape` without its first dimension if that is not known.
+// The size of `shape`, without its first dimension if that is unknown.
 void check_shape(const JsonField& field) try {
   const bool is_open = field.shape.rank() > 0 && field.shape[0] == kUnknown;
   const Shape rows = is_open ? field.shape.row() : field.shape;
@@ -23,7 +23,7 @@ void check_shape(const JsonField& field) try {
     refuse(field, fmt::format("shape {} has no size that is known and fits; only its first dimension may be unknown",
                               field.shape.to_string()));
   }
-  // What has more dimensions than a tensor can have, Tensor itself refuses.
+  // Tensor itself refuses too many dimensions.
   (void)Tensor::empty(DType::u8, Shape(std::vector<int64_t>(static_cast<size_t>(field.shape.rank()), 0)));
 } catch (const Exception& exception) {
   refuse(field, exception.error().message());
@@ -64,7 +64,7 @@ std::string JsonValues::found(std::string_view what) const {
                      depth == 0 ? "" : fmt::format(" inside {} {}", depth, depth == 1 ? "array" : "arrays"));
 }
 
-// One more in the innermost array.
+// Counts an element of the innermost array.
 std::string JsonValues::count() {
   if (counts_.empty()) return {};
   const int64_t dim = field_->shape[static_cast<int>(counts_.size()) - 1];
@@ -73,7 +73,7 @@ std::string JsonValues::count() {
   return {};
 }
 
-// A value of this dtype may be here.
+// True iff a value of this dtype is expected here.
 bool JsonValues::is_leaf(DType dtype) const {
   return field_->dtype == dtype && static_cast<int>(counts_.size()) == field_->shape.rank();
 }
