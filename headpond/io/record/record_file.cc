@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cassert>
 #include <filesystem>
 #include <new>
 #include <utility>
@@ -144,6 +145,7 @@ class RecordFile::State {
   }
 
   void prefetch(uint64_t i) const {
+    assert(i < size());
     constexpr uint64_t kLine = 64, kMostBytes = 32 * kLine;
     const uint64_t begin = index_.offset(i), end = std::min(index_.offset(i + 1), begin + kMostBytes);
     for (uint64_t at = begin; at < end; at += kLine) __builtin_prefetch(file_->bytes().data() + at);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cassert>
 #include <cstddef>
 #include <cstring>
 #include <new>
@@ -74,7 +75,10 @@ class LineFile::State {
   }
 
   int64_t size() const { return static_cast<int64_t>(starts_.size()) - 1; }
-  TextPosition position(int64_t i) const { return {starts_[static_cast<size_t>(i)], skipped_ + i}; }
+  TextPosition position(int64_t i) const {
+    assert(i >= 0 && i < size());
+    return {starts_[static_cast<size_t>(i)], skipped_ + i};
+  }
   Result<void> check() const { return text_.check_now(); }
   const std::string& path() const { return text_.name(); }
 
