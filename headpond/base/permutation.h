@@ -28,7 +28,7 @@ class Permutation {
     return static_cast<int64_t>(x);
   }
   /// Permutes each of `numbers` into `to`, which may be `numbers` itself; eight are computed side by side.
-  void places(std::span<const int64_t> numbers, int64_t* to) const;
+  void apply(std::span<const int64_t> numbers, int64_t* to) const;
 
  private:
   static constexpr int kMostRounds = 8;

@@ -241,7 +241,7 @@ Result<void> make_folders(const std::string& path) {
   return {};
 }
 
-Result<LockState> try_lock(const UniqueFd& file, const std::string& path) {
+Result<LockState> try_lock_file(const UniqueFd& file, const std::string& path) {
   if (call("flock", [&](Fault) { return ::flock(file.get(), LOCK_EX | LOCK_NB); }) >= 0) return LockState::taken;
   if (errno == EWOULDBLOCK) return LockState::elsewhere;
   if (errno == ENOLCK || errno == EOPNOTSUPP || errno == ENOSYS) return LockState::unknown;
@@ -252,7 +252,7 @@ Result<FileLock> lock_file(const std::string& path, const std::stop_token& stop)
   auto file = open_file(path, O_RDWR | O_CREAT);
   if (!file) return fail(std::move(file).error());
   while (true) {
-    const auto state = try_lock(*file, path);
+    const auto state = try_lock_file(*file, path);
     if (!state) return fail(state.error());
     if (*state != LockState::elsewhere) return FileLock{std::move(*file), *state == LockState::taken};
     if (stop.stop_requested()) return fail(ErrorKind::Cancelled, fmt::format("stopped while waiting for {}", path));

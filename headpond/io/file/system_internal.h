@@ -80,7 +80,7 @@ Result<void> make_folders(const std::string& path);
 enum class LockState : uint8_t { taken, elsewhere, unknown };
 /// Locks the file for this descriptor, without blocking, until the descriptor is closed. `elsewhere` iff another
 /// descriptor has the lock, `unknown` iff the file system has no locks.
-Result<LockState> try_lock(const UniqueFd& file, const std::string& path);
+Result<LockState> try_lock_file(const UniqueFd& file, const std::string& path);
 struct FileLock {
   UniqueFd file;
   bool locked;  ///< False iff the file system has no locks.
