@@ -27,7 +27,7 @@ inline constexpr std::string_view kKeyField = "__key__";
 /// - wav: "name" of the file, "file", "sample_rate", "channels" and "frames", the header checked.
 /// No name or path of this machine's folders is in a sample. REQUIRES: words_refusal() is "". Throws Exception with the
 /// reader's error; InvalidArgument, with file and column, iff they are `for_examples` and a column is f64; with both
-/// archives, or with file and row, iff they are not and a key is there twice or a row cannot be a sample of an archive.
+/// archives, or with file and row, iff they are not and a key occurs twice or a row cannot be a sample of an archive.
 Dataset convert_samples(const std::string& from, const std::vector<std::string>& words, bool for_examples = false);
 
 /// `samples` with one more field, without a name, u8 [fields]: 1 for each field that the sample has, 0 for what is
