@@ -5,7 +5,8 @@
   operator_lines.py [ROOT] [--most 60] [--least 24]
 
 An operator is a .cc file of headpond/dataset/ops/GROUP/ that defines a function declared in a header of the catalogue
-(headpond/dataset/ops/*.h). Other files of the folder are its parts; they are listed after it. Fails if fewer than --least operators keep to --most lines.
+(headpond/dataset/ops/*.h). Other files of the folder are its parts; they are listed after it. Fails if fewer than --least operators
+keep to --most lines.
 """
 import argparse
 import pathlib
