@@ -42,7 +42,7 @@ inline void put_text(std::string_view text, std::byte* to) { std::memcpy(to, &te
 /// The same for a text in a mapped file, whose last byte tells whether the text is still whole (Context::lend).
 void put_mapped_text(std::string_view text, std::byte* to, Context& context);
 /// False iff the last byte of a text in a mapped file proves that the text is whole; else check the file.
-inline bool may_be_cut(std::string_view text) { return !text.empty() && text.back() == '\0'; }
+inline bool may_be_truncated(std::string_view text) { return !text.empty() && text.back() == '\0'; }
 
 struct NamedSourceFile {
   std::string name;  ///< For errors.

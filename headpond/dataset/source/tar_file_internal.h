@@ -48,7 +48,7 @@ class TarFile final : public SourceFile {
         return context.fail({ErrorKind::InvalidArgument,
                              fmt::format("{}: sample '{}' has no part '{}'", file_->path(), sample.key, extension)});
       out.append(Tensor::scalar(*content));
-      doubtful |= may_be_cut(*content);
+      doubtful |= may_be_truncated(*content);
     }
     const auto whole = doubtful ? file_->check() : Result<void>();
     return whole ? Got::value : context.fail(whole.error());
