@@ -33,6 +33,7 @@
 #include "headpond/dataset/ops/random.h"
 #include "headpond/dataset/ops/sources.h"
 #include "headpond/dataset/ops/structure.h"
+#include "headpond/dataset/patterns.h"
 #include "headpond/dataset/pointwise.h"
 #include "headpond/dataset/run_state.h"
 #include "headpond/dataset/sequence.h"

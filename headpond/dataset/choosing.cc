@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "headpond/dataset/choosing.h"
-
 #include <fmt/format.h>
 
+#include "headpond/dataset/choosing_internal.h"
 #include "headpond/dataset/pointwise.h"
 
 namespace headpond::internal {

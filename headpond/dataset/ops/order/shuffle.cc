@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "headpond/base/permutation.h"
-#include "headpond/dataset/choosing.h"
+#include "headpond/dataset/choosing_internal.h"
 #include "headpond/dataset/ops/order.h"
 #include "headpond/dataset/ops/order/shuffle_stream_internal.h"
 #include "headpond/dataset/ops/order/window_order_internal.h"

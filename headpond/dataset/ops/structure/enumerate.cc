@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-#include "headpond/dataset/choosing.h"
+#include "headpond/dataset/choosing_internal.h"
 #include "headpond/dataset/field_internal.h"
 #include "headpond/dataset/ops/structure.h"
 
