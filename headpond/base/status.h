@@ -47,9 +47,7 @@ class Error {
   ErrorKind kind() const;              ///< REQUIRES: an error.
   const std::string& message() const;  ///< Empty iff no error.
   const Error* cause() const;          ///< nullptr iff there is none; lives as long as this Error or a copy of it.
-  /// "OutOfRange: text; caused by Unknown: text", or "no error". A cause of the same kind whose message ends the one
-  /// before it is left out: it is said already.
-  std::string to_string() const;
+  std::string to_string() const;       ///< "OutOfRange: text; caused by Unknown: text", or "no error".
 
   /// The errno of this error, else of its first cause that has one, else 0.
   int os_error() const;
