@@ -14,7 +14,7 @@ constexpr int64_t kSnapshotEvery = 256;
 
 struct SortKey {
   int64_t key = -1, ordinal = -1;
-  auto operator<=>(const Place&) const = default;
+  auto operator<=>(const SortKey&) const = default;
 };
 struct Held {
   SortKey sort_key;
