@@ -45,7 +45,7 @@ QueueState::QueueState(QueueOptions options, const QueueType& type)
 
 // What another process's thread was taking when this one was forked off is half taken for ever.
 QueueState::~QueueState() {
-  if (!gate_.is_inherited()) order_->clear(gate_.put_count() - gate_.take_count());
+  if (home_.is_here()) order_->clear(gate_.put_count() - gate_.take_count());
 }
 
 // What is stored, or taken, becomes visible to the other side when the scope ends, also by an exception: counts and
