@@ -77,9 +77,13 @@ struct ErrorInResult : Error {
 /// which then holds for every function that returns a Result, lambdas included.
 template <class T>
 class [[nodiscard]] tl::expected<T, headpond::Error> : public tl::expected<T, headpond::internal::ErrorInResult> {
+  using Base = tl::expected<T, headpond::internal::ErrorInResult>;
+
  public:
   using error_type = headpond::Error;
-  using tl::expected<T, headpond::internal::ErrorInResult>::expected;
+  using Base::Base;
+  expected() = default;
+  expected(Base other) : Base(std::move(other)) {}  ///< What map() and its like return.
 
   const headpond::Error& error() const& { return base().error(); }
   headpond::Error& error() & { return base().error(); }
@@ -102,7 +106,6 @@ class [[nodiscard]] tl::expected<T, headpond::Error> : public tl::expected<T, he
   }
 
  private:
-  using Base = tl::expected<T, headpond::internal::ErrorInResult>;
   const Base& base() const { return *this; }
   Base& base() { return *this; }
   void refuse_error() const {
