@@ -38,6 +38,19 @@ TEST(Error, TellsTheWholeChainOfCauses) {
   EXPECT_EQ(text.str(), "OutOfRange: closed; caused by DataLoss: cut; caused by Unknown: disk");
 }
 
+// An operator puts its name in front of the message of an error that it passes on as the cause.
+TEST(Error, SaysAMessageOnce) {
+  const Error bad(ErrorKind::DataLoss, "cut", Error(ErrorKind::Unknown, "disk"));
+  const Error named(ErrorKind::DataLoss, "map, element 3: cut", bad);
+  EXPECT_EQ(named.to_string(), "DataLoss: map, element 3: cut; caused by Unknown: disk");
+  EXPECT_EQ(Error(ErrorKind::DataLoss, "zip: map, element 3: cut", named).to_string(),
+            "DataLoss: zip: map, element 3: cut; caused by Unknown: disk");
+  EXPECT_EQ(named.cause()->message(), "cut") << "the cause stays";
+  EXPECT_EQ(Error(ErrorKind::InvalidArgument, "map: cut", bad).to_string(),
+            "InvalidArgument: map: cut; caused by DataLoss: cut; caused by Unknown: disk")
+      << "control: of another kind it says more";
+}
+
 TEST(Error, AnEmptyCauseIsNoCause) { EXPECT_EQ(Error(ErrorKind::OutOfRange, "closed", Error()).cause(), nullptr); }
 
 TEST(Error, TheEndOfTheDataIsOutOfRangeWithoutACause) {
@@ -147,6 +160,21 @@ TEST(Error, IsTransientIffTheSystemFailedAndMaySucceedLater) {
   }
   EXPECT_FALSE(Error(ErrorKind::DataLoss, "damaged").is_transient());
   EXPECT_FALSE(Error().is_transient());
+}
+
+TEST(Result, WhatItsMapReturnsIsAResult) {
+  const auto parse = [](int number) -> Result<int> {
+    if (number < 0) return fail(ErrorKind::NotFound, "negative");
+    return number;
+  };
+  const auto is_large = [&](int number) -> Result<bool> { return parse(number).map([](int v) { return v > 2; }); };
+  const auto next = [&](int number) -> Result<int> {
+    return parse(number).and_then([&](int v) { return parse(v + 1); });
+  };
+  EXPECT_TRUE(is_large(3).value());
+  EXPECT_EQ(is_large(-1).error().kind(), ErrorKind::NotFound);
+  EXPECT_EQ(next(3).value(), 4);
+  EXPECT_EQ(next(-3).error().message(), "negative");
 }
 
 }  // namespace
