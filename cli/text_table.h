@@ -8,6 +8,9 @@
 
 namespace headpond::cli {
 
+/// The words of `text` in lines of at most `width` characters; a longer word has a line of its own. 0: one line.
+std::vector<std::string> wrapped(const std::string& text, size_t width);
+
 struct Column {
   std::string head;
   size_t width = 0;  ///< Longer cells continue on the next line, broken between words; 0: as wide as its longest cell.
