@@ -83,9 +83,9 @@ struct CloseFile {
 };
 using File = std::unique_ptr<std::FILE, CloseFile>;
 
-// True iff each element is a batch. Operators after batch or padded_batch keep that.
+// True iff each element is a batch. The operators after one that batches see whole batches.
 bool gives_batches(const Node& node) {
-  if (node.facts().op == "batch" || node.facts().op == "padded_batch") return true;
+  if (node.facts().role == Role::batch) return true;
   return !node.facts().inputs.empty() && gives_batches(node.input());
 }
 
