@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-// For some texts that are no TOML ("[" and a control character; letters outside of strings that are not ASCII) its
-// assertions fail, or what it says cannot be reached is reached; without both it reports these texts as errors.
+// For some invalid texts ("[" and a control character; non-ASCII letters outside of strings) toml++ fails an assertion
+// or reaches its TOML_UNREACHABLE. With both disabled it reports these texts as errors.
 #pragma push_macro("NDEBUG")
 #undef NDEBUG
 #define TOML_ASSERT(condition) static_cast<void>(0)
@@ -45,12 +45,12 @@ PlanValue converted(const toml::node& node, const std::string& file) {
   } else if (const auto* const flag = node.as_boolean()) {
     made.is = flag->get();
   } else {
-    throw PlanError(file, made.line, "dates and times have no use here");
+    throw PlanError(file, made.line, "dates and times are not supported");
   }
   return made;
 }
 
-// Dotted keys nest tables, and what is nested is destroyed by recursion; values in brackets are limited by the parser.
+// Dotted keys nest tables, which are destroyed recursively. The parser itself limits nested brackets.
 void refuse_deep_keys(std::string_view text, const std::string& file) {
   constexpr int kMostDots = 100;
   int64_t line = 1;

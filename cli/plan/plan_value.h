@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The content of a pipeline file before it has a meaning: TOML's values with their lines.
+// The raw content of a pipeline file: TOML values with their lines.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ class PlanError : public Exception {
 
 struct PlanValue;
 using PlanList = std::vector<PlanValue>;
-using PlanTable = std::vector<std::pair<std::string, PlanValue>>;  ///< In the order of their names.
+using PlanTable = std::vector<std::pair<std::string, PlanValue>>;  ///< Sorted by name.
 
 struct PlanValue {
   int64_t line = 1;
