@@ -88,6 +88,8 @@ class BufferPool {
   /// refuses.
   BufferRef allocate(size_t size);
   BufferPoolStats stats() const;
+  /// stats().bytes_in_use to within 1 % of `max_bytes` and of `max_cached_bytes`, without a lock.
+  int64_t bytes_in_use() const;
   /// Gives all free blocks back to the system.
   void trim();
 
