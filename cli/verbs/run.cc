@@ -82,9 +82,9 @@ struct CloseFile {
 };
 using File = std::unique_ptr<std::FILE, CloseFile>;
 
-// True iff each element is a batch: what stands above batch or padded_batch looks at whole ones.
+// True iff each element is a batch: the operators after one that batches look at whole batches.
 bool gives_batches(const Node& node) {
-  if (node.facts().op == "batch" || node.facts().op == "padded_batch") return true;
+  if (node.facts().role == Role::batch) return true;
   return !node.facts().inputs.empty() && gives_batches(node.input());
 }
 

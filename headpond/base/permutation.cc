@@ -23,7 +23,7 @@ Permutation::Permutation(RandomKey key, int64_t size) : size_(static_cast<uint64
 
 // A hash waits for the one before it, and so do the multiplications in it: eight numbers keep the processor busy where
 // one leaves it idle. The compiler knows the number of rounds, and keeps what it can in registers.
-void Permutation::places(std::span<const int64_t> numbers, int64_t* to) const {
+void Permutation::apply(std::span<const int64_t> numbers, int64_t* to) const {
   constexpr size_t kSide = 8;
   size_t done = 0;
   for (; rounds_ == kFewRounds && done + kSide <= numbers.size(); done += kSide) {

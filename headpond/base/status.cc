@@ -47,9 +47,15 @@ bool Error::is_end() const { return payload_ && kind() == ErrorKind::OutOfRange 
 std::string Error::to_string() const {
   if (!payload_) return "no error";
   std::string text;
+  const Error* said = nullptr;
   for (const Error* error = this; error != nullptr; error = error->cause()) {
+    // An operator puts its name in front of the message of the error that it passes on.
+    const bool is_said =
+        said != nullptr && said->kind() == error->kind() && said->message().ends_with(error->message());
+    if (is_said) continue;
     if (error != this) text += "; caused by ";
     text.append(headpond::to_string(error->kind())).append(": ").append(error->message());
+    said = error;
   }
   return text;
 }

@@ -38,6 +38,19 @@ TEST(Error, TellsTheWholeChainOfCauses) {
   EXPECT_EQ(text.str(), "OutOfRange: closed; caused by DataLoss: cut; caused by Unknown: disk");
 }
 
+// An operator puts its name in front of the message of an error that it passes on as the cause.
+TEST(Error, SaysAMessageOnce) {
+  const Error bad(ErrorKind::DataLoss, "cut", Error(ErrorKind::Unknown, "disk"));
+  const Error named(ErrorKind::DataLoss, "map, element 3: cut", bad);
+  EXPECT_EQ(named.to_string(), "DataLoss: map, element 3: cut; caused by Unknown: disk");
+  EXPECT_EQ(Error(ErrorKind::DataLoss, "zip: map, element 3: cut", named).to_string(),
+            "DataLoss: zip: map, element 3: cut; caused by Unknown: disk");
+  EXPECT_EQ(named.cause()->message(), "cut") << "the cause stays";
+  EXPECT_EQ(Error(ErrorKind::InvalidArgument, "map: cut", bad).to_string(),
+            "InvalidArgument: map: cut; caused by DataLoss: cut; caused by Unknown: disk")
+      << "control: of another kind it says more";
+}
+
 TEST(Error, AnEmptyCauseIsNoCause) { EXPECT_EQ(Error(ErrorKind::OutOfRange, "closed", Error()).cause(), nullptr); }
 
 TEST(Error, TheEndOfTheDataIsOutOfRangeWithoutACause) {

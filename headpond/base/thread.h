@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one way to start a thread: with a name that debuggers, traces and error texts show.
+// Starts threads, always with a name that debuggers, traces and error messages show.
 #pragma once
 
 #include <functional>
@@ -8,21 +8,20 @@
 
 namespace headpond {
 
-/// The name given to the calling thread (whole, not cut), or "main"/"thread" for threads that nobody named.
+/// The full name of the calling thread; "main" or "thread" for threads without a name.
 const std::string& this_thread_name();
 
-/// Names the calling thread; the operating system sees the first 15 bytes.
+/// Names the calling thread; the operating system shows the first 15 bytes.
 void set_this_thread_name(std::string name);
 
-/// The operating system's id of the calling thread, as traces and /proc show it.
+/// The operating system's id of the calling thread, as in traces and /proc.
 int this_thread_id();
 
-/// How many fork()s lie above this process, counted since the first call. Threads that were started at another count
-/// stayed in the process that started them.
+/// The number of fork()s between this process and the first call of this function. Threads that were started at another
+/// value do not exist in this process.
 int forks_above();
 
-/// A joinable thread with a name; joins in its destructor. The body must not let an exception out (the program would
-/// end).
+/// A joinable thread with a name; the destructor joins. The body must not throw (the program would end).
 class Thread {
  public:
   Thread() = default;
@@ -31,7 +30,7 @@ class Thread {
   const std::string& name() const { return name_; }
   bool joinable() const { return thread_.joinable(); }
   void join() { thread_.join(); }
-  void detach() { thread_.detach(); }  ///< Goes on alone: for a thread that cannot be made to end.
+  void detach() { thread_.detach(); }  ///< The thread goes on alone: for a thread that cannot be made to end.
   std::thread::id id() const { return thread_.get_id(); }
 
  private:
@@ -39,7 +38,8 @@ class Thread {
   std::jthread thread_;
 };
 
-/// A point where another thread may take over; test builds (HEADPOND_INJECT) sometimes delay there, others do nothing.
+/// A point where another thread may take over; test builds (HEADPOND_INJECT) sometimes delay there, other builds do
+/// nothing.
 #if defined(HEADPOND_INJECT)
 void hand_over_point();
 #else

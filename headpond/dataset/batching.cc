@@ -71,7 +71,7 @@ class BatchIterator final : public Iterator {
     rows_.clear();
     return got;
   }
-  // A state is taken behind a batch, where no rows are held.
+  // A state is taken after a batch, when no rows are gathered.
   void visit_state(StateVisitor& visitor) override {
     visitor.number_within(given_, 0, kEndless);
     input_->visit_state(visitor);
@@ -93,8 +93,9 @@ Node::Facts facts_of(std::string op, std::string args, const Node::Ref& input, c
                     .args = fmt::format("batch_size={}, drop_remainder={}{}", batch_size, drop_remainder, args),
                     .kind = indexed ? Kind::indexed : Kind::stream,
                     .slots = slots == kEndless ? slots : slots / batch_size + (rest != 0 && !drop_remainder ? 1 : 0),
-                    .inputs = {input}};
-  // Also where the input divides evenly: elements that fail are left out, and the last batch lacks them.
+                    .inputs = {input},
+                    .role = Role::batch};
+  // Unknown also if the input divides evenly: elements that fail are missing in the last batch.
   const int64_t height = drop_remainder ? batch_size : kUnknown;
   for (const FieldSpec& field : rows) facts.spec.push_back({field.name, field.dtype, field.shape.stacked(height)});
   return facts;

@@ -48,6 +48,20 @@ TEST(Batching, GivesAnErrorInPlaceOfItsBatchAndLosesNoNeighbour) {
   }
 }
 
+// What looks at a pipeline, as explain does, asks for the role and knows no operator's name.
+TEST(Batching, HasARoleWhateverItsName) {
+  class Pairs final : public Batching {
+   public:
+    explicit Pairs(const Node::Ref& input) : Batching("pairs", "", input, input->spec(), 2, false) {}
+    Error check(const Element*, int64_t, const Element&) const override { return {}; }
+    void stack(std::span<const Element>, Context&, OutputSlots, Element&) const override {}
+  };
+  EXPECT_EQ(Pairs(range(4).node()).facts().role, Role::batch);
+  EXPECT_EQ((range(4) | batch(2)).node()->facts().role, Role::batch);
+  EXPECT_EQ((range(4) | padded_batch(2)).node()->facts().role, Role::batch);
+  EXPECT_EQ(range(4).node()->facts().role, Role::other);
+}
+
 TEST(Batching, StaysBeforeAnErrorInItsState) {
   const Dataset dataset = range(7) | failing_at({3}) | batch(2);
   Sequence sequence(dataset);

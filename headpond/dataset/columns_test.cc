@@ -73,11 +73,13 @@ class Asked final : public View {
   std::vector<std::vector<int64_t>>& asked_;
 };
 
-TEST(FillFrom, AsksInBlocksAndRefusesWhatHasNoPlace) {
+TEST(FillFrom, AsksInBlocksAndRefusesWhatHasNoPosition) {
   std::vector<std::vector<int64_t>> asked;
   const Asked view(asked);
   Context context;
-  const auto twice = each_place([](int64_t i) { return i < 0 ? -1 : 2 * i; });
+  const auto twice = [](std::span<const int64_t> some, int64_t* to) {
+    for (const int64_t i : some) *to++ = i < 0 ? -1 : 2 * i;
+  };
   std::vector<int64_t> positions(600);
   std::iota(positions.begin(), positions.end(), 0);
   EXPECT_TRUE(fill_from(view, twice, positions, context, {}, nullptr));
@@ -89,19 +91,6 @@ TEST(FillFrom, AsksInBlocksAndRefusesWhatHasNoPlace) {
   asked.clear();
   EXPECT_TRUE(fill_from(view, twice, {}, context, {}, nullptr));
   EXPECT_THAT(asked, ElementsAre(ElementsAre()));
-}
-
-TEST(FillParts, AsksEachRunOfAPartOnceAndMixesKeys) {
-  std::vector<std::vector<int64_t>> asked;
-  const Asked view(asked);
-  Context context;
-  const auto tens = [](int64_t i) { return PartRange{i / 10, i - i % 10, 10}; };
-  const auto part = [&](int64_t) { return &view; };
-  const std::vector<int64_t> positions = {8, 9, 10, 11, 3, 25};
-  std::vector<uint64_t> keys(6);
-  EXPECT_TRUE(fill_parts(tens, part, positions, context, {}, keys.data()));
-  EXPECT_THAT(asked, ElementsAre(ElementsAre(8, 9), ElementsAre(0, 1), ElementsAre(3), ElementsAre(5)));
-  EXPECT_THAT(keys, ElementsAre(8, 9, mix(0, 1), mix(1, 1), 3, mix(5, 2)));
 }
 
 TEST(FillWithKeys, HasThemAlsoIfNobodyAsked) {

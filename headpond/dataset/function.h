@@ -100,40 +100,50 @@ inline bool has_avx2() { return false; }
 
 template <class F>
 Function make_function(F f) {
-  using Arguments = typename Signature<F>::Arguments;
-  using Values = typename Signature<F>::Result;
   Function made;
-  if constexpr (std::is_same_v<Arguments, std::tuple<Element>>) {
-    made = function_over_element(std::move(f));
+  if constexpr (!kIsSupported<F>) {
+    check_types<F>();
   } else {
-    made = function_over_fields(std::move(f), static_cast<Arguments*>(nullptr));
+    using Arguments = typename Signature<F>::Arguments;
+    using Values = typename Signature<F>::Result;
+    if constexpr (std::is_same_v<Arguments, std::tuple<Element>>) {
+      made = function_over_element(std::move(f));
+    } else {
+      made = function_over_fields(std::move(f), static_cast<Arguments*>(nullptr));
+    }
+    made.type_tells_all = Returned<Values>::kTypeTellsAll;
+    if (made.type_tells_all) Returned<Values>::specify(made.result);
   }
-  made.type_tells_all = Returned<Values>::kTypeTellsAll;
-  if (made.type_tells_all) Returned<Values>::specify(made.result);
+  return made;
+}
+
+/// `made`, of a function `f` from one value to another, for a field of any shape: it works on each value.
+template <class From, class To, class F>
+Function over_each_value(Function made, F f) {
+  made.check = [](const std::string& op, const Spec& input) {
+    check_count(op, 1, input);
+    check_argument(op, 0, input[0], dtype_of<From>(), false);
+  };
+  made.each = [f = std::move(f)](const std::byte* in, std::byte* out, size_t count) {
+    const auto* const from = reinterpret_cast<const From*>(in);
+    auto* const to = reinterpret_cast<To*>(out);
+    has_avx2() ? each_value_avx2(f, from, to, count) : each_value(f, from, to, count);
+  };
   return made;
 }
 
 /// make_function, but a function of one value takes a field of any shape and works on each value of it.
 template <class F>
 Function make_map_function(F f) {
-  using Arguments = typename Signature<F>::Arguments;
-  using To = typename Signature<F>::Result;
-  if constexpr (!kOneValue<Arguments, To>) {
-    return make_function(std::move(f));
-  } else {
-    using From = std::tuple_element_t<0, Arguments>;
-    Function made = make_function(f);
-    made.check = [](const std::string& op, const Spec& input) {
-      check_count(op, 1, input);
-      check_argument(op, 0, input[0], dtype_of<From>(), false);
-    };
-    made.each = [f = std::move(f)](const std::byte* in, std::byte* out, size_t count) {
-      const auto* const from = reinterpret_cast<const From*>(in);
-      auto* const to = reinterpret_cast<To*>(out);
-      has_avx2() ? each_value_avx2(f, from, to, count) : each_value(f, from, to, count);
-    };
-    return made;
+  Function made = make_function(f);
+  if constexpr (kIsSupported<F>) {
+    using Arguments = typename Signature<F>::Arguments;
+    using To = typename Signature<F>::Result;
+    if constexpr (kOneValue<Arguments, To>) {
+      return over_each_value<std::tuple_element_t<0, Arguments>, To>(std::move(made), std::move(f));
+    }
   }
+  return made;
 }
 
 }  // namespace headpond::internal

@@ -86,14 +86,13 @@ Got Pointwise::run(Element& in, RandomKey random_key, Context& context, OutputSl
                             context.error));
 }
 
-Node::Facts facts_over(const Node::Ref& input, std::string op, std::string args, Spec spec, bool blocking) {
+Node::Facts facts_over(const Node::Ref& input, std::string op, std::string args, Spec spec) {
   return {.op = std::move(op),
           .args = std::move(args),
           .spec = std::move(spec),
           .kind = input->kind(),
           .slots = input->slots(),
-          .inputs = {input},
-          .blocking = blocking};
+          .inputs = {input}};
 }
 
 }  // namespace headpond::internal

@@ -3,7 +3,7 @@
 
 #include <set>
 
-#include "headpond/dataset/ops/source/slices_internal.h"
+#include "headpond/dataset/source/slices_internal.h"
 #include "headpond/dataset/testing/dataset_test_internal.h"
 #include "headpond/dataset/testing/structure_test_internal.h"
 

@@ -10,7 +10,7 @@ struct Sequence::Run {
       : dataset(std::move(d)), options(o), names(internal::names_of(dataset.spec())) {
     const int64_t slots = dataset.node()->slots();
     if (slots == kEndless && dataset.kind() == Kind::indexed && options.epochs != 1) {
-      internal::refuse("Sequence", "an epoch that has no end cannot be followed by another; take() ends it");
+      internal::refuse("Sequence", "a dataset without an end has one epoch only; limit it with take()");
     }
   }
 
@@ -21,7 +21,7 @@ struct Sequence::Run {
     index = -1;
     gave = false;
   }
-  // What opening throws is the end of the epoch, behind that error.
+  // After an exception on opening, the epoch has ended.
   Got next_of_iterator(Element& out) {
     if (is_lost) return Got::end;
     try {
@@ -64,7 +64,7 @@ struct Sequence::Run {
   const Element::Names names;
   internal::SequentialFeed feed;
   Context context;
-  std::unique_ptr<Iterator> iterator;  // Null: at the begin of `epoch`.
+  std::unique_ptr<Iterator> iterator;  // Null: at the beginning of `epoch`.
   uint64_t epoch = 0;
   int64_t index = -1;
   bool is_lost = false;      // It could not be opened.

@@ -15,7 +15,7 @@ constexpr size_t kBoundViews = 16;
 std::byte* Context::allocate_output(Element& out, OutputSlots outputs, DType dtype, const Shape& shape) {
   const OutputSlot output = out.size() < outputs.size() ? outputs[out.size()] : OutputSlot();
   if (output.data != nullptr && output.spec->dtype == dtype && output.spec->shape == shape) {
-    out.append(Tensor::view(output.data, dtype, shape));
+    out.append(Tensor::writable_view(output.data, dtype, shape));
     return output.data;
   }
   out.append(Tensor::empty(dtype, shape, pool_));

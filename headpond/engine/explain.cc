@@ -77,32 +77,32 @@ void add_stages(const Node& node, std::vector<headpond::Stage>& stages) {
                     grouping(stage)});
 }
 
-bool is(const Node& node, std::string_view op) { return node.facts().op == op; }
+bool is(const Node& node, Role role) { return node.facts().role == role; }
 
 // One line for each pair of operators that a planner looks at.
 void add_rewrites(const Node& node, std::vector<Rewrite>& rewrites) {
   for (const Node::Ref& input : node.facts().inputs) add_rewrites(*input, rewrites);
   if (node.facts().inputs.empty()) return;
   const Node& below = node.input();
-  const bool filter = is(below, "filter");
+  const bool filter = is(below, Role::filter);
   const bool one_to_one = dynamic_cast<const internal::Pointwise*>(&below) != nullptr && !filter;
   const std::string pair = fmt::format("{} over {}", node.facts().op, below.facts().op);
   const bool positions = !node.iterates();
   const bool cut = node.facts().blocking != below.facts().blocking;
-  if (is(node, "map") && is(below, "map")) {
+  if (is(node, Role::map) && is(below, Role::map)) {
     rewrites.push_back({"fuse maps: " + pair, !cut,
                         cut ? "one of them waits: it runs on threads of its own"
                             : "one task takes an element through both, hot in its cache"});
-  } else if (is(node, "shuffle") && (one_to_one || filter)) {
+  } else if (is(node, Role::order) && (one_to_one || filter)) {
     const std::string why = filter ? "positions are permuted, and holes stay holes: what is left need not be known"
                                    : "places are permuted before anything is read; nothing made is held";
     rewrites.push_back({fmt::format("shuffle below {}: {}", filter ? "filter" : "map", pair), positions,
                         positions ? why : "over a stream an error would come at another place"});
-  } else if ((is(node, "take") || is(node, "skip") || is(node, "shard")) && (one_to_one || filter)) {
+  } else if (is(node, Role::choice) && (one_to_one || filter)) {
     rewrites.push_back({fmt::format("{} below map: {}", node.facts().op, pair), positions,
                         positions ? "only the positions it keeps are made; errors of others never show"
                                   : "it counts the elements that are there, which only their order tells"});
-  } else if (is(below, "cache") || is(below, "batch") || is(below, "padded_batch")) {
+  } else if (is(below, Role::store) || is(below, Role::batch)) {
     rewrites.push_back({pair, false, "nothing moves across " + below.facts().op});
   }
 }
@@ -112,10 +112,10 @@ void add_restore(const Node& node, std::set<const Node*>& seen, std::vector<Rest
   if (!seen.insert(&node).second) return;
   for (const Node::Ref& input : node.facts().inputs) add_restore(*input, seen, notes);
   const std::string what = node.title();
-  if ((is(node, "map") || is(node, "filter")) && node.facts().args.ends_with("opaque")) {
+  if (node.facts().opaque && !node.facts().inputs.empty()) {
     notes.push_back({what, "not checked on restore, as a changed function cannot be seen: give it a name"});
   }
-  if (is(node, "from_generator") && node.facts().replays) {
+  if (node.facts().inputs.empty() && node.facts().replays) {
     notes.push_back({what,
                      "restored by replay, as it has no positions: asked again for all elements of the epoch "
                      "that came before; give it seek"});

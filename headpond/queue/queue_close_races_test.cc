@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <latch>
 #include <map>
 #include <thread>
 #include <vector>
@@ -58,9 +59,16 @@ class Round {
     {
       std::vector<std::jthread> threads;
       for (int64_t i = 0; i < kSides; ++i) {
-        threads.emplace_back([this, i] { produce(i); });
-        threads.emplace_back([this, i] { consume(taken_[static_cast<size_t>(i)]); });
+        threads.emplace_back([this, i] {
+          start_.arrive_and_wait();
+          produce(i);
+        });
+        threads.emplace_back([this, i] {
+          start_.arrive_and_wait();
+          consume(taken_[static_cast<size_t>(i)]);
+        });
       }
+      start_.arrive_and_wait();
       const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(random_.below(301));
       while (std::chrono::steady_clock::now() < end) std::this_thread::yield();
       (void)queue_.close(random_.below(2) == 0);
@@ -95,6 +103,7 @@ class Round {
   headpond::Random random_;
   const bool loses_;
   const FIFOQueue queue_{scalars(1 + static_cast<int64_t>(random_.below(5)))};
+  std::latch start_{2 * kSides + 1};
   std::array<int64_t, kSides> put_{};
   std::array<std::vector<int64_t>, kSides> taken_;
 };
@@ -110,6 +119,7 @@ TEST(CloseRaces, EveryElementArrivesOnceAndEveryCallEnds) {
     elements += round.elements();
     progress.round_ended();
   }
+  std::printf("%s elements\n", std::to_string(elements).c_str());
   EXPECT_GT(elements, rounds);
 }
 

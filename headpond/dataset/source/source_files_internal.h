@@ -33,6 +33,9 @@ class SourceFile {
   virtual void prefetch(int64_t /*i*/) const {}
 };
 
+inline std::string_view text_of(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
 /// Writes a text into a column.
 inline void put_text(std::string_view text, std::byte* to) { std::memcpy(to, &text, sizeof(std::string_view)); }
 /// The same of a text in a mapped file, whose last byte tells whether it is still there (Context::lend).
@@ -57,12 +60,5 @@ void leave_out_lost(const std::string& op, std::vector<std::string>& paths);
 /// What a plan says of files: "'train-*.tfrecord', files=3, digest=1c291ca3", of names, sizes, and the first and the
 /// last 4 KiB. Throws Exception for a file that cannot be read.
 std::string files_label(std::span<const std::string> patterns, std::span<const std::string> paths);
-
-/// Throws Exception with the error.
-template <class T>
-T value_or_throw(Result<T> result) {
-  if (!result) throw Exception(result.error());
-  return std::move(*result);
-}
 
 }  // namespace headpond::internal

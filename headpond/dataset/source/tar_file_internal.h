@@ -70,8 +70,7 @@ class TarFile final : public SourceFile {
     const auto part = std::ranges::find(sample.parts, extension, &TarSample::Part::extension);
     if (part == sample.parts.end()) return allow_missing_ ? std::optional<std::string_view>("") : std::nullopt;
     const TarMember& member = index_.members[part->member];
-    const auto bytes = file_->bytes().subspan(member.offset, member.size);
-    return std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    return text_of(file_->bytes().subspan(member.offset, member.size));
   }
 
   const std::unique_ptr<MappedFile> file_;

@@ -62,7 +62,7 @@ Result<LockedFile> LockedFile::open(const std::string& path) {
   auto file = internal::open_file(path, O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK);
   if (!file) return fail(std::move(file).error());
   HEADPOND_TRY(internal::regular_file_size(*file, path));
-  const auto lock = internal::try_lock(*file, path);
+  const auto lock = internal::try_lock_file(*file, path);
   if (!lock) return fail(lock.error());
   if (*lock == internal::LockState::elsewhere) {
     return fail(ErrorKind::FailedPrecondition, fmt::format("{}: locked by another writer", path));

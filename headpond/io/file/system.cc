@@ -70,7 +70,7 @@ ErrorKind kind_of(int error_number) {
 
 FileFacts facts_of(const struct stat& status) {
   return {status.st_dev, status.st_ino, static_cast<uint64_t>(status.st_size),
-          status.st_mtim.tv_sec * int64_t{1'000'000'000} + status.st_mtim.tv_nsec,
+          nanoseconds_since_1970(status.st_mtim.tv_sec, status.st_mtim.tv_nsec),
           S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode) || S_ISCHR(status.st_mode)};
 }
 
@@ -79,6 +79,13 @@ tl::unexpected<Error> failure(std::string_view action, const std::string& path) 
 }
 
 }  // namespace
+
+int64_t nanoseconds_since_1970(int64_t seconds, int64_t nanoseconds) {
+  int64_t all = 0;
+  const bool fits =
+      !__builtin_mul_overflow(seconds, int64_t{1'000'000'000}, &all) && !__builtin_add_overflow(all, nanoseconds, &all);
+  return fits ? all : seconds < 0 ? INT64_MIN : INT64_MAX;
+}
 
 UniqueFd::~UniqueFd() {
   if (fd_ >= 0) ::close(fd_);
@@ -234,7 +241,7 @@ Result<void> make_folders(const std::string& path) {
   return {};
 }
 
-Result<LockState> try_lock(const UniqueFd& file, const std::string& path) {
+Result<LockState> try_lock_file(const UniqueFd& file, const std::string& path) {
   if (call("flock", [&](Fault) { return ::flock(file.get(), LOCK_EX | LOCK_NB); }) >= 0) return LockState::taken;
   if (errno == EWOULDBLOCK) return LockState::elsewhere;
   if (errno == ENOLCK || errno == EOPNOTSUPP || errno == ENOSYS) return LockState::unknown;
@@ -245,7 +252,7 @@ Result<FileLock> lock_file(const std::string& path, const std::stop_token& stop)
   auto file = open_file(path, O_RDWR | O_CREAT);
   if (!file) return fail(std::move(file).error());
   while (true) {
-    const auto state = try_lock(*file, path);
+    const auto state = try_lock_file(*file, path);
     if (!state) return fail(state.error());
     if (*state != LockState::elsewhere) return FileLock{std::move(*file), *state == LockState::taken};
     if (stop.stop_requested())

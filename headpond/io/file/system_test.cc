@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <cerrno>
 #include <utility>
@@ -48,6 +49,21 @@ TEST(SystemError, KeepsItsNumber) {
   const auto opened = open_file("/dev/null", O_RDONLY);
   EXPECT_EQ(opened.error().os_error(), ESTALE);
   EXPECT_TRUE(opened.error().is_transient());
+}
+
+TEST(FileTimes, BeyondWhatNanosecondsCanCountAreTheLastOnes) {
+  EXPECT_EQ(nanoseconds_since_1970(2, 5), 2'000'000'005);
+  EXPECT_EQ(nanoseconds_since_1970(-2, 5), -1'999'999'995);
+  EXPECT_EQ(nanoseconds_since_1970(int64_t{1} << 34, 0), INT64_MAX) << "the year 2514";
+  EXPECT_EQ(nanoseconds_since_1970(9'223'372'036, 999'999'999), INT64_MAX);
+  EXPECT_EQ(nanoseconds_since_1970(-(int64_t{1} << 34), 0), INT64_MIN);
+  const TempFolder folder;
+  headpond::test::put_file(folder.file("a"), {});
+  const timespec late[2] = {{int64_t{1} << 34, 0}, {int64_t{1} << 34, 0}};
+  ASSERT_EQ(utimensat(AT_FDCWD, folder.file("a").c_str(), late, 0), 0);
+  const auto facts = examine_path(folder.file("a"));
+  ASSERT_TRUE(facts) << facts.error();
+  EXPECT_GT(facts->modified_ns, int64_t{7'000'000'000} * 1'000'000'000) << "2191 or later: the file system may clamp";
 }
 
 TEST(WriteAll, ReportsAFullDisk) {

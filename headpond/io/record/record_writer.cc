@@ -159,7 +159,7 @@ class RecordWriter::State {
     // Without O_NONBLOCK the open of a pipe that nobody reads would wait for ever.
     HEADPOND_TRY(take(internal::open_file(path_, O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK)));
     HEADPOND_TRY(internal::regular_file_size(file_, path_));
-    const auto lock = internal::try_lock(file_, path_);
+    const auto lock = internal::try_lock_file(file_, path_);
     if (!lock) return fail(lock.error());
     if (*lock == internal::LockState::elsewhere) {
       return fail(ErrorKind::FailedPrecondition, fmt::format("{}: another writer appends to it", path_));

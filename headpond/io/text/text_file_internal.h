@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All bytes of a file of text at hand at once: mapped where the file is plain, in memory where it is compressed.
+// The whole content of a text file: mapped if the file is plain, in memory if it is compressed.
 #pragma once
 
 #include <cstddef>
@@ -15,23 +15,25 @@
 
 namespace headpond::internal {
 
-/// Gzip is recognised by its first bytes. A zlib stream is recognised by inflating to its end: two letters may look
-/// like its begin, so what does not inflate is text iff its first 256 bytes hold none that texts do not. Thread-safe.
+/// Gzip is recognised by its first bytes. A zlib stream is recognised by inflating it to its end, because two letters
+/// can look like its start: content that does not inflate is text iff its first 256 bytes have no control characters
+/// that texts do not have. Thread-safe.
 class TextFile {
  public:
-  /// As MappedFile::open(); DataLoss iff a compressed file is cut or damaged; ResourceExhausted iff it inflates to more
-  /// than the limit, or there is no memory for it, of which as much again is needed while it is inflated.
+  /// As MappedFile::open(); DataLoss iff a compressed file is truncated or damaged; ResourceExhausted iff it inflates
+  /// to more than the limit, or there is no memory for it (inflating needs twice the size).
   static Result<TextFile> open(const std::string& path, uint64_t max_inflated_bytes);
-  /// The same of `content`, which outlive this object.
+  /// The same for `content`, which must outlive this object.
   static Result<TextFile> over(std::string name, std::span<const std::byte> content, uint64_t max_inflated_bytes);
 
-  /// As long as this object, or the one that it is moved to.
+  /// Valid as long as this object, or the one that it is moved to.
   std::string_view text() const { return text_; }
-  /// Iff OK, all that was read of a mapped file was the file's; DataLoss iff not. A few nanoseconds.
+  /// OK iff all bytes read from a mapped file were the file's, else DataLoss. A few nanoseconds.
   Result<void> check() const { return file_ != nullptr && file_->lost() ? file_->check() : Result<void>(); }
-  /// The same, and the system is asked whether the file is still the one that was opened.
+  /// The same, and asks the system whether the file is still the one that was opened.
   Result<void> check_now() const { return file_ != nullptr ? file_->check() : Result<void>(); }
-  /// ResourceExhausted iff the text was inflated and an index of so many places, 8 bytes each, is beyond the limit too.
+  /// ResourceExhausted iff the text was inflated and an index of this many offsets, 8 bytes each, exceeds the limit
+  /// too.
   Result<void> check_index(uint64_t places) const { return places <= max_places_ ? Result<void>() : refuse_index(); }
   const std::string& name() const { return name_; }
 

@@ -12,8 +12,12 @@
 #include "headpond/queue/sync/owner_cell_internal.h"
 #include "headpond/queue/sync/signal_internal.h"
 
-#if !defined(HEADPOND_ROW_FOR_OWNER)  // A test whose threads come only a few times compiles its own copy with less.
+#if !defined(HEADPOND_ROW_FOR_OWNER)  // Less in tests, whose threads come only a few times.
+#if defined(HEADPOND_INJECT)
+#define HEADPOND_ROW_FOR_OWNER 1
+#else
 #define HEADPOND_ROW_FOR_OWNER 8
+#endif
 #endif
 
 namespace headpond {
@@ -132,6 +136,7 @@ inline bool BiasedLock::enter_as_owner(OwnerCell& self) {
   // The cell names one lock at a time: a thread that is inside another lock as its owner enters this one by taken_.
   if (self.inside.load(std::memory_order_relaxed) != nullptr) [[unlikely]]
     return enter_by_lock(self);
+  hand_over_point();
   self.inside.store(this, std::memory_order_release);
   hand_over_point();
   asymmetric_fence::light();

@@ -22,7 +22,7 @@ void until_in_line(const BiasedLock& lock, int64_t count) {
 
 TEST_F(BiasedLocks, AFreeTurnIsEnteredAgainAndAgain) {
   BiasedLock lock;
-  for (int i = 0; i < 100; ++i) {  // From the ninth time on as the favourite.
+  for (int i = 0; i < 100; ++i) {  // Soon as the owner.
     ASSERT_TRUE(lock.try_enter());
     lock.leave();
   }

@@ -113,7 +113,7 @@ TEST(Batch, RefusesOtherShapesAndGoesOnWithoutThem) {
         all[0],
         HasSubstr("element 2, range, record 2: Cannot batch tensors with different shapes in component 0. First "
                   "element had shape [1] and element 2 had shape [3] (element 0, range, record 0 and element 2, "
-                  "range, record 2)"));
+                  "range, record 2); padded_batch pads rows to one shape"));
     EXPECT_EQ(all[1], "[3,1][1 1 1]");
   }
   const auto shuffled = elements(ones | skip(3) | concatenate(ones | skip(2)) | batch(3));

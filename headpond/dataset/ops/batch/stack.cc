@@ -28,10 +28,10 @@ Tensor stack_texts(std::span<const Element> rows, size_t field, const Shape& sha
   return Tensor::from(std::span<const std::string_view>(texts), shape);
 }
 
-Error unlike(const Element& first, const Element& row, const std::string& what) {
+Error unlike(const Element& first, const Element& row, const std::string& what, std::string_view hint = "") {
   return {ErrorKind::InvalidArgument,
-          fmt::format("Cannot batch {} ({} and {})", what, element_name(first.key, first.provenance),
-                      element_name(row.key, row.provenance))};
+          fmt::format("Cannot batch {} ({} and {}){}", what, element_name(first.key, first.provenance),
+                      element_name(row.key, row.provenance), hint)};
 }
 
 }  // namespace
@@ -56,7 +56,8 @@ Error check_same_shapes(const Element& first, int64_t number, const Element& row
         first, row,
         fmt::format("tensors with different shapes in component {}. First element had shape {} and element {} "
                     "had shape {}",
-                    i, first[i].shape().to_string(), number, row[i].shape().to_string()));
+                    i, first[i].shape().to_string(), number, row[i].shape().to_string()),
+        row[i].rank() == first[i].rank() ? "; padded_batch pads rows to one shape" : "");
   }
   return {};
 }

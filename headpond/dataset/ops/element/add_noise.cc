@@ -20,7 +20,7 @@ class AddNoise final : public internal::Pointwise {
 
   Got apply(Element& in, RandomKey random_key, Context& context, OutputSlots outputs, Element& out) const override {
     const std::span<const float> from = in[index_].as<float>();
-    const OutputSlots own = index_ < outputs.size() ? outputs.subspan(index_, 1) : OutputSlots();
+    const OutputSlots own = internal::slot_of(outputs, index_);
     Element noisy;
     auto* const to = reinterpret_cast<float*>(context.allocate_output(noisy, own, DType::f32, in[index_].shape()));
     add(from, to, random_key, in.key);

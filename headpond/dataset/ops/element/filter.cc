@@ -7,7 +7,7 @@ namespace headpond::internal {
 namespace {
 
 Node::Facts filter_facts(const Node::Ref& input, const MapOptions& options) {
-  Node::Facts facts = facts_over(input, "filter", map_label(options), input->spec(), options.blocking);
+  Node::Facts facts = function_facts(input, Role::filter, "", options, input->spec());
   if (facts.kind == Kind::indexed) facts.kind = Kind::sparse;
   return facts;
 }

@@ -11,8 +11,7 @@ namespace {
 class Map final : public Pointwise {
  public:
   Map(const Node::Ref& input, const Function& function, const MapOptions& options)
-      : Pointwise(
-            facts_over(input, "map", map_label(options), map_result_spec("map", function, options), options.blocking)),
+      : Pointwise(function_facts(input, Role::map, "", options, map_result_spec("map", function, options))),
         function_(function) {}
 
   Got apply(Element& in, RandomKey, Context& context, OutputSlots outputs, Element& out) const override {

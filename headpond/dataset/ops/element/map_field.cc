@@ -21,8 +21,8 @@ Spec with_field(const Spec& spec, size_t index, FieldSpec field) {
 class MapField final : public Pointwise {
  public:
   MapField(const Node::Ref& input, size_t index, const Function& function, const MapOptions& options, const Spec& one)
-      : Pointwise(facts_over(input, "map", fmt::format("field={}, {}", index, map_label(options)),
-                             with_field(input->spec(), index, one[0]), options.blocking)),
+      : Pointwise(function_facts(input, Role::map, fmt::format("field={}, ", index), options,
+                                 with_field(input->spec(), index, one[0]))),
         index_(index),
         function_(function) {}
 
@@ -30,8 +30,7 @@ class MapField final : public Pointwise {
     Element result;
     Error error;
     if (function_.each && in[index_].rank() > 0) {
-      map_values(function_, in[index_], context, index_ < outputs.size() ? outputs.subspan(index_, 1) : OutputSlots(),
-                 result);
+      map_values(function_, in[index_], context, slot_of(outputs, index_), result);
     } else {
       error = function_.call(Element{in[index_]}, result);
       if (!error && !function_.type_tells_all) error = check_element({spec()[index_]}, result);

@@ -7,15 +7,14 @@
 #include <vector>
 
 #include "headpond/dataset/columns_internal.h"
+#include "headpond/dataset/field_internal.h"
 #include "headpond/dataset/ops/element/parse_step_internal.h"
 #include "headpond/dataset/pointwise.h"
 
 namespace headpond::internal {
 namespace {
 
-bool is_fixed(const FieldSpec& field) { return field.dtype != DType::bytes && field.shape.is_full(); }
-
-// Whatever becomes of a fill, nothing that was lent for it stays behind: the view may not live so long.
+// Nothing that a fill lends outlives it, whether it succeeds or not: the view may not live longer.
 class ForgetLent {
  public:
   explicit ForgetLent(Context& context) : context_(context) { context_.forget_lent(); }
@@ -27,26 +26,21 @@ class ForgetLent {
   Context& context_;
 };
 
+Node::Facts facts_of(const Node::Ref& input, std::string label, Spec fields) {
+  Node::Facts facts = facts_over(input, "map", std::move(label), std::move(fields));
+  facts.role = Role::map;
+  return facts;
+}
+
 class Parse final : public Pointwise {
  public:
   Parse(const Node::Ref& input, std::string label, Spec fields, ParseText parse)
-      : Pointwise(facts_over(input, "map", std::move(label), std::move(fields))),
+      : Pointwise(facts_of(input, std::move(label), std::move(fields))),
         parse_(std::move(parse)),
         all_fixed_(std::all_of(spec().begin(), spec().end(), is_fixed)) {}
 
   Got apply(Element& in, RandomKey, Context& context, OutputSlots outputs, Element& out) const override {
-    for (const FieldSpec& field : spec()) {
-      if (is_fixed(field)) {
-        context.allocate_output(out, outputs, field.dtype, field.shape);
-      } else {
-        out.append(Tensor());
-      }
-    }
-    // Only now: a small tensor lives inside the element, which moves it when it grows.
-    std::vector<std::byte*> targets;
-    for (size_t f = 0; f < spec().size(); ++f) {
-      targets.push_back(is_fixed(spec()[f]) ? out[f].mutable_data() : nullptr);
-    }
+    const auto targets = allocate_fields(spec(), context, outputs, out);
     std::span<Tensor> fields;
     if (out.size() > 0) fields = {&out[0], out.size()};
     auto parsed = parse_(in[0].bytes_at(0), targets, fields);

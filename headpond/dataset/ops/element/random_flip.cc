@@ -18,7 +18,7 @@ class RandomFlip final : public internal::Pointwise {
   Got apply(Element& in, RandomKey random_key, Context& context, OutputSlots outputs, Element& out) const override {
     if (is_turned(random_key, in.key)) {
       Element flipped;
-      const OutputSlots own = index_ < outputs.size() ? outputs.subspan(index_, 1) : OutputSlots();
+      const OutputSlots own = internal::slot_of(outputs, index_);
       flip(in[index_], context.allocate_output(flipped, own, in[index_].dtype(), in[index_].shape()));
       in[index_] = std::move(flipped[size_t{0}]);
     }

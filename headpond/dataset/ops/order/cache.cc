@@ -38,6 +38,7 @@ class CacheView final : public View {
 Node::Facts facts_of(const Node::Ref& input) {
   Node::Facts facts = internal::facts_over(input, "cache", "", input->spec());
   facts.replays = facts.kind == Kind::stream;
+  facts.role = Role::store;
   return facts;
 }
 

@@ -31,24 +31,20 @@ class FixedLength final : public internal::SourceFile {
 
 }  // namespace
 
-Dataset fixed_length(const std::vector<std::string>& patterns, const FixedLengthOptions& options) {
-  const std::vector<std::string> paths = internal::expand_or_throw("fixed_length", patterns);
+Dataset fixed_length(const Patterns& patterns, const FixedLengthOptions& options) {
+  const std::vector<std::string> paths = internal::expand_or_throw("fixed_length", patterns.all());
   const auto record_bytes = static_cast<int64_t>(options.record_bytes);
   Node::Facts facts{.op = "fixed_length",
                     .args = fmt::format("{}, record_bytes={}, header_bytes={}, footer_bytes={}, hop_bytes={}",
-                                        internal::files_label(patterns, paths), options.record_bytes,
+                                        internal::files_label(patterns.all(), paths), options.record_bytes,
                                         options.header_bytes, options.footer_bytes, options.hop_bytes),
                     .spec = {{"", DType::u8, {record_bytes}}}};
   const auto open = [options, record_bytes](const std::string& path) {
-    auto file = internal::value_or_throw(FixedLengthFile::open(path, options));
+    auto file = value_or_throw(FixedLengthFile::open(path, options));
     if (const auto whole = file.whole(); !whole) throw Exception(whole.error());
     return std::make_unique<FixedLength>(std::move(file), record_bytes);
   };
   return internal::source_files(std::move(facts), internal::open_source_files(paths, open));
-}
-
-Dataset fixed_length(const std::string& pattern, const FixedLengthOptions& options) {
-  return fixed_length(std::vector{pattern}, options);
 }
 
 }  // namespace headpond

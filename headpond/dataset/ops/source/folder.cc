@@ -23,7 +23,7 @@ class Folder final : public internal::SourceFile {
     const auto content = read_file(file.path);
     if (!content) return context.fail(content.error());
     out.append(Tensor::scalar(std::string_view(file.path)));
-    out.append(Tensor::scalar(std::string_view(reinterpret_cast<const char*>(content->data()), content->size())));
+    out.append(Tensor::scalar(internal::text_of(*content)));
     out.append(Tensor::scalar(file.label));
     return Got::value;
   }
@@ -35,7 +35,7 @@ class Folder final : public internal::SourceFile {
 }  // namespace
 
 Dataset folder(const std::string& path, const FolderOptions& options) {
-  LabelledFolder found = internal::value_or_throw(list_labelled_folder(path, options.extensions));
+  LabelledFolder found = value_or_throw(list_labelled_folder(path, options.extensions));
   uint32_t digest = 0;
   for (const LabelledFile& file : found.files) {
     const std::string facts = fmt::format("{} {} {}\n", file.path, file.label, file.size);

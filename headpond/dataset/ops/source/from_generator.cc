@@ -15,7 +15,8 @@ class GeneratorNode final : public Node {
               .spec = std::move(spec),
               .kind = Kind::stream,
               .slots = kEndless,
-              .replays = !options.seek}),
+              .replays = !options.seek,
+              .opaque = options.name.empty()}),
         make_(std::move(make)),
         seek_(options.seek),
         source_(register_source(options.name.empty() ? "from_generator" : options.name)) {}

@@ -120,7 +120,7 @@ TEST(FromGenerator, ChecksEachElementAndGoesOn) {
   ASSERT_EQ(all.size(), 3U);
   EXPECT_EQ(all[1],
             "!InvalidArgument: from_generator(mixed, version=0), element 1: expected {'n': int64[]}, found {0: "
-            "float32[]}; caused by InvalidArgument: expected {'n': int64[]}, found {0: float32[]}");
+            "float32[]}");
   EXPECT_EQ(all[2], "3 #2");
 }
 

@@ -33,22 +33,20 @@ class ArrayRows final : public internal::SourceFile {
 
 }  // namespace
 
-Dataset npy(const std::vector<std::string>& patterns) {
-  const std::vector<std::string> paths = internal::expand_or_throw("npy", patterns);
+Dataset npy(const Patterns& patterns) {
+  const std::vector<std::string> paths = internal::expand_or_throw("npy", patterns.all());
   if (paths.empty()) internal::refuse("npy", "no files: nothing tells what a row is");
   const auto first = std::make_shared<internal::FirstFile>();
   auto files = internal::open_source_files(paths, [first](const std::string& path) {
-    auto rows = std::make_unique<ArrayRows>(internal::value_or_throw(NpyFile::open(path)));
+    auto rows = std::make_unique<ArrayRows>(value_or_throw(NpyFile::open(path)));
     if (first->agrees(path, {rows->row()})) return rows;
     internal::refuse("npy", fmt::format("rows of {} are {}, of {} {}", first->path, to_string(*first->spec), path,
                                         to_string({rows->row()})));
   });
   Spec spec = *first->spec;
-  const std::string label = fmt::format("{}, {}", internal::files_label(patterns, paths), to_string(spec));
+  const std::string label = fmt::format("{}, {}", internal::files_label(patterns.all(), paths), to_string(spec));
   Node::Facts facts{.op = "npy", .args = label, .spec = std::move(spec)};
   return internal::source_files(std::move(facts), std::move(files));
 }
-
-Dataset npy(const std::string& pattern) { return npy(std::vector{pattern}); }
 
 }  // namespace headpond

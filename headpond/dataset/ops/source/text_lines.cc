@@ -37,21 +37,17 @@ class Lines final : public internal::SourceFile {
 
 }  // namespace
 
-Dataset text_lines(const std::vector<std::string>& patterns, const LineFileOptions& options) {
-  const std::vector<std::string> paths = internal::expand_or_throw("text_lines", patterns);
+Dataset text_lines(const Patterns& patterns, const LineFileOptions& options) {
+  const std::vector<std::string> paths = internal::expand_or_throw("text_lines", patterns.all());
   Node::Facts facts{.op = "text_lines",
                     .args = fmt::format("{}, skip_header_lines={}, skip_bom={}, max_line_bytes={}",
-                                        internal::files_label(patterns, paths), options.skip_header_lines,
+                                        internal::files_label(patterns.all(), paths), options.skip_header_lines,
                                         options.skip_bom, options.max_line_bytes),
                     .spec = {{"", DType::bytes, {}}}};
   const auto open = [options](const std::string& path) {
-    return std::make_unique<Lines>(internal::value_or_throw(LineFile::open(path, options)));
+    return std::make_unique<Lines>(value_or_throw(LineFile::open(path, options)));
   };
   return internal::source_files(std::move(facts), internal::open_source_files(paths, open));
-}
-
-Dataset text_lines(const std::string& pattern, const LineFileOptions& options) {
-  return text_lines(std::vector{pattern}, options);
 }
 
 }  // namespace headpond

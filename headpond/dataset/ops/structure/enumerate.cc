@@ -3,12 +3,14 @@
 
 #include <cstring>
 
+#include "headpond/dataset/choosing_internal.h"
 #include "headpond/dataset/field_internal.h"
 #include "headpond/dataset/ops/structure.h"
-#include "headpond/dataset/pointwise.h"
 
 namespace headpond {
 namespace {
+
+using internal::Choice;
 
 // `out`, which is empty, becomes start + i and the fields of `in`.
 Got number(int64_t start, int64_t i, Element& in, Context& context, OutputSlots outputs, Element& out) {
@@ -45,31 +47,24 @@ class EnumerateView final : public View {
   const int64_t start_;
 };
 
-class EnumerateIterator final : public Iterator {
- public:
-  EnumerateIterator(std::unique_ptr<Iterator> input, int64_t start) : input_(std::move(input)), start_(start) {}
+struct Numbering {
+  int64_t start;
 
-  Got next(Context& context, Element& out) override {
-    Element in;
-    const Got got = input_->next(context, in);
-    return got == Got::value ? number(start_, next_++, in, context, {}, out) : got;
+  Choice choose(int64_t& next) const {
+    ++next;
+    return Choice::keep;
   }
-  void visit_state(StateVisitor& visitor) override {
-    visitor.number_within(next_, 0, kEndless);
-    input_->visit_state(visitor);
+  int64_t most() const { return kEndless; }
+  Got change(int64_t i, Context& context, Element& out) const {
+    Element in = std::move(out);
+    return number(start, i, in, context, {}, out);
   }
-
- private:
-  const std::unique_ptr<Iterator> input_;
-  const int64_t start_;
-  int64_t next_ = 0;
 };
 
 Node::Facts facts_of(const Node::Ref& input, int64_t start) {
-  Node::Facts facts = internal::facts_over(input, "enumerate", fmt::format("start={}", start), input->spec());
+  Node::Facts facts = internal::counting_facts(input, "enumerate", fmt::format("start={}", start));
   facts.spec.insert(facts.spec.begin(), {"index", DType::i64, {}});
   internal::check_names("enumerate", facts.spec);
-  if (facts.kind == Kind::sparse) facts.kind = Kind::stream;
   if (facts.slots != kEndless && start > kEndless - facts.slots) {
     internal::refuse("enumerate", fmt::format("start={} and {} elements go beyond 2^63 - 1", start, facts.slots));
   }
@@ -84,7 +79,7 @@ class Enumerate final : public Node {
     return std::make_shared<EnumerateView>(input().bind(binding), start_);
   }
   std::unique_ptr<Iterator> iterate(const Binding& binding, Feed& feed) const override {
-    return std::make_unique<EnumerateIterator>(feed.open(input(), binding), start_);
+    return std::make_unique<internal::CountingIterator<Numbering>>(feed.open(input(), binding), Numbering{start_});
   }
 
  private:

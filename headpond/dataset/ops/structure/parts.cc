@@ -1,12 +1,79 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <utility>
+#include <vector>
 
+#include "headpond/dataset/columns_internal.h"
 #include "headpond/dataset/ops/structure/parts_internal.h"
 
 namespace headpond::internal {
 namespace {
+
+// Gives back `got`, the key of an element of part n > 0 mixed with n.
+Got in_part(int64_t n, Got got, Element& out) {
+  if (got == Got::value && n > 0) out.key = mix(out.key, static_cast<uint64_t>(n));
+  return got;
+}
+
+class PartsView final : public View {
+ public:
+  PartsView(const Parts& node, const Binding& binding) : node_(node), binding_(binding) {
+    const auto inputs = static_cast<int64_t>(node.facts().inputs.size());
+    for (int64_t n = 0; node.parts() == inputs && n < inputs; ++n) {
+      const auto [input, below] = node.part(n, binding);
+      bound_.push_back(input->bind(below));
+    }
+  }
+  Got at(int64_t i, Context& context, OutputSlots outputs, Element& out) const override {
+    const PartRange part = node_.part_at(i);
+    return in_part(part.number, view(part.number, context)->at(i - part.begin, context, outputs, out), out);
+  }
+  bool fill(std::span<const int64_t> positions, Context& context, OutputSlots columns, uint64_t* keys) const override {
+    if (positions.empty()) return all_fill(context, columns, keys);
+    std::array<int64_t, kFillBlock> in_part;
+    ColumnsLeft left(columns, keys);
+    while (!positions.empty()) {
+      const PartRange part = node_.part_at(positions[0]);
+      const size_t count = begin_of(positions, part, in_part);
+      const auto input = view(part.number, context);
+      if (!input->fill({in_part.data(), count}, context, left.columns(), left.keys())) return false;
+      for (size_t r = 0; left.keys() != nullptr && part.number > 0 && r < count; ++r) {
+        left.keys()[r] = mix(left.keys()[r], static_cast<uint64_t>(part.number));
+      }
+      positions = positions.subspan(count);
+      if (!positions.empty()) left.pass(count);
+    }
+    return true;
+  }
+
+ private:
+  std::shared_ptr<const View> view(int64_t n, Context& context) const {
+    if (!bound_.empty()) return bound_[static_cast<size_t>(n)];
+    const auto [input, below] = node_.part(n, binding_);
+    return context.view(*input, below);
+  }
+  bool all_fill(Context& context, OutputSlots columns, uint64_t* keys) const {
+    const auto fills = [&](const auto& input) { return input->fill({}, context, columns, keys); };
+    return bound_.empty() ? fills(view(0, context)) : std::all_of(bound_.begin(), bound_.end(), fills);
+  }
+  // How many of the first `positions` are in `part`; their positions there are written to `to`.
+  static size_t begin_of(std::span<const int64_t> positions, const PartRange& part, std::span<int64_t> to) {
+    const size_t most = std::min(positions.size(), to.size());
+    size_t count = 0;
+    for (; count < most; ++count) {
+      to[count] = positions[count] - part.begin;
+      if (to[count] < 0 || to[count] >= part.slots) break;
+    }
+    return count;
+  }
+
+  const Parts& node_;
+  const Binding binding_;
+  std::vector<std::shared_ptr<const View>> bound_;  // All parts, if each input is one; else they are bound when needed.
+};
 
 class PartsIterator final : public Iterator {
  public:
@@ -77,10 +144,14 @@ class PartsIterator final : public Iterator {
   int64_t part_ = 0;
   bool gave_ = false;                // An element, in this part.
   bool expected_ = false;            // The next part, by the feed.
-  std::unique_ptr<Iterator> input_;  // Null behind the last part.
+  std::unique_ptr<Iterator> input_;  // Null after the last part.
 };
 
 }  // namespace
+
+std::shared_ptr<const View> Parts::bind(const Binding& binding) const {
+  return std::make_shared<PartsView>(*this, binding);
+}
 
 std::unique_ptr<Iterator> Parts::iterate(const Binding& binding, Feed& feed) const {
   return std::make_unique<PartsIterator>(*this, binding, feed);

@@ -52,7 +52,7 @@ TEST(Shard, OfAnEndlessOne) {
   ASSERT_EQ(all.size(), 3U);
   EXPECT_EQ(all[0], "2");
   EXPECT_EQ(all[1], fmt::format("{}", (kHuge + 5) % 3));
-  EXPECT_THAT(all[2], HasSubstr("shard(num_shards=4611686018427387904, index=5): no place 2"));
+  EXPECT_THAT(all[2], HasSubstr("shard(num_shards=4611686018427387904, index=5): its input has no position for 2"));
 }
 
 TEST(Shard, KeepsTheContract) {
