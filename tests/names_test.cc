@@ -223,7 +223,7 @@ hp::Dataset all_operators() {
 void datasets() {
   const hp::Dataset dataset = all_operators();
   CHECK(dataset.kind() == hp::Kind::stream && !dataset.cardinality() && !dataset.plan().empty());
-  CHECK(dataset.spec().size() == 3 && hp::explain(dataset).levels.size() > 3);
+  CHECK(dataset.spec().size() == 3 && hp::explain(dataset).stages.size() > 3);
   hp::Sequence sequence(dataset, {.seed = 7, .epochs = 2});
   hp::Loader loader(dataset, {.epochs = 2,
                               .seed = 7,
