@@ -83,7 +83,7 @@ Dataset build_batch(const PlanStep& step) {
          batch(step.args.integer("batch_size"), {.drop_remainder = step.args.flag("drop_remainder", false)});
 }
 
-// padded_batch's options are by field; for a dataset with one field they may stand alone.
+// padded_batch's options are given for each field; a dataset with one field may give them without its name.
 template <class Put>
 void for_fields(const PlanStep& step, const std::string& name, Put put) {
   if (!step.args.has(name)) return;

@@ -59,7 +59,7 @@ TEST(PlanOperators, PaddingIsRefusedByField) {
   EXPECT_THAT(refused(two + step("padded_batch", "batch_size = 2, padded_shapes = { x = [-2] }")),
               HasSubstr("has a dimension -2"));
   EXPECT_THAT(refused(two + step("padded_batch", "batch_size = 2, padding_values = { x = 0.5 }")),
-              HasSubstr("0.5 is no padding value"));
+              HasSubstr("0.5 is not a padding value"));
   EXPECT_THAT(refused(two + step("padded_batch", "batch_size = 2, padded_shapes = { x = 3 }")),
               HasSubstr("must be a list of dimensions"));
 }

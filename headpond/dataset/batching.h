@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The base of operators that stack elements: batch, padded_batch.
+// The base of operators that stack elements: batch, padded_batch. Not for users.
 #pragma once
 
 #include <cstdint>

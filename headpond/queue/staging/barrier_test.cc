@@ -324,7 +324,7 @@ TEST_F(Barriers, OptionsThatContradictThemselvesAreRefusedWithTheNumbers) {
   EXPECT_REFUSES("unknown dimension", Barrier(options));
   options.shapes = {Shape{}, Shape{2, 0}};
   EXPECT_REFUSES("shape [2,0] for component 1: it has no elements", Barrier(options));
-  EXPECT_REFUSES("without dtypes", Barrier({.dtypes = {}}));
+  EXPECT_REFUSES("without dtypes", Barrier({.dtypes = {}, .shapes = {}}));
 }
 
 TEST_F(Barriers, TensorFlowsSpellingWithTheOptionsOfAQueueServesToo) {

@@ -80,7 +80,10 @@ struct MnistTrial::State {
 
   QueueMonitorOptions monitor_options() {
     if (hooks.events == nullptr) return {};
-    return {.events = hooks.events, .totals = [this]() -> PipelineTotals {
+    return {.sample_every = std::min(hooks.chart_every, std::chrono::milliseconds(100)),
+            .write_every = hooks.chart_every,
+            .events = hooks.events,
+            .totals = [this]() -> PipelineTotals {
               const WaitSummary waits = account.summary();
               const int64_t done = steps_done.get();
               const int64_t elements = done * options.batch;
