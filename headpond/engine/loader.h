@@ -69,7 +69,8 @@ class Loader {
   /// when there is more than one; ResourceExhausted for batches of known size that are larger than the memory.
   explicit Loader(const Dataset& dataset, const LoaderOptions& options = {});
   /// Goes on where `state` was taken, by a Loader or a Sequence, with any threads and memory. FailedPrecondition, the
-  /// difference named, for the state of another pipeline, seed or source; DataLoss for a damaged one.
+  /// difference named, for the state of another pipeline, seed or source; DataLoss for a damaged one. A function
+  /// without a name cannot be compared: the log says so, once for each pipeline.
   static Result<Loader> restored(const Dataset& dataset, const LoaderOptions& options, std::string_view state);
   /// Waits until the functions that run now return; after a second it says in the log which operators it waits for. See
   /// LoaderOptions::abandon_after.

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "headpond/base/cpu.h"
+#include "headpond/base/log.h"
 #include "headpond/engine/testing/engine_test_internal.h"
 #include "headpond/engine/testing/plan_run_test_internal.h"
 
@@ -380,6 +381,25 @@ TEST(LoaderState, OfAnotherPipelineOrSeedIsRefusedWithTheDifference) {
   ASSERT_FALSE(seed);
   EXPECT_EQ(seed.error().kind(), ErrorKind::FailedPrecondition);
   EXPECT_THAT(seed.error().message(), HasSubstr("seed 1"));
+}
+
+TEST(LoaderState, FunctionsThatCannotBeComparedAreNamedOnce) {
+  const auto said_by = [](const Dataset& dataset) {
+    std::string said;
+    set_log_sink([&](LogLevel, std::string_view line) { said += line; });
+    for (int i = 0; i < 2; ++i) {
+      EXPECT_TRUE(Loader::restored(dataset, {.threads = 0}, Loader(dataset, {.threads = 0}).state()));
+    }
+    set_log_sink({});
+    return said;
+  };
+  const auto same = [](int64_t x) { return x; };
+  EXPECT_EQ(
+      said_by(range(77) | map(same) | batch(3)),
+      "Loader: a restored state cannot tell whether a function without a name has changed: map(opaque); give it a "
+      "name");
+  EXPECT_EQ(said_by(range(77) | map(same) | batch(3)), "") << "once";
+  EXPECT_EQ(said_by(range(77) | map(same, {.name = "same"}) | batch(3)), "") << "control";
 }
 
 TEST(LoaderState, ThatIsDamagedIsRefused) {

@@ -3,10 +3,11 @@
 """Puts mistakes into the engine, one at a time: the tests on random pipelines find each of them, and nothing without one.
 
   mutants.py BUILD [--plans 2000] [--processes 2] [NAME...]
+  mutants.py --apply-only
 
 BUILD is a folder that ninja has built headpond_engine_test in. Each mistake is a patch of one source file, tests/mutants/NAME.patch. It is
 applied to a copy, which is compiled and linked as BUILD does it, before the engine's library, so that it takes the place of the original.
-With names only those mistakes, else all.
+With names only those mistakes, else all. --apply-only sees that each patch still fits its source, and builds nothing.
 """
 import argparse
 import concurrent.futures
@@ -37,13 +38,19 @@ def link_command(build):
     return words, words[words.index("-o") + 1]
 
 
-def build_mutant(build, patch, work):
-    """Compiles and links the engine's tests with the mistake `patch`; returns the program."""
+def apply_patch(patch, work):
+    """Copies the source that `patch` is for to `work` and changes it there; returns its path in the repository, and the copy."""
     source = re.search(r"^\+\+\+ b/(\S+)$", patch.read_text(encoding="utf-8"), re.MULTILINE)[1]
     copy = work / source
     copy.parent.mkdir(parents=True)
     shutil.copy(ROOT / source, copy)
     run_quietly(["git", "apply", "-p1", patch], cwd=work, env={**os.environ, "GIT_CEILING_DIRECTORIES": str(work.parent)})
+    return source, copy
+
+
+def build_mutant(build, patch, work):
+    """Compiles and links the engine's tests with the mistake `patch`; returns the program."""
+    source, copy = apply_patch(patch, work)
     commands = json.loads((build / "compile_commands.json").read_text(encoding="utf-8"))
     command = next(one["command"] for one in commands if one["file"] == str(ROOT / source))
     words = [str(copy) if word == str(ROOT / source) else word for word in shlex.split(command)]
@@ -77,9 +84,17 @@ def check(build, name, plans):
         return run_tests(build_mutant(build, PATCHES / f"{name}.patch", pathlib.Path(folder)), plans)
 
 
+def apply_all(names):
+    for name in names:
+        with tempfile.TemporaryDirectory() as folder:
+            apply_patch(PATCHES / f"{name}.patch", pathlib.Path(folder))
+    print(f"{len(names)} mistakes fit their sources")
+
+
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("build", type=lambda text: pathlib.Path(text).resolve())
+    parser.add_argument("build", nargs="?", type=lambda text: pathlib.Path(text).resolve())
+    parser.add_argument("--apply-only", action="store_true")
     parser.add_argument("names", nargs="*")
     parser.add_argument("--plans", type=int, default=2000)
     parser.add_argument("--processes", type=int, default=2)
@@ -88,6 +103,8 @@ def main():
     names = args.names or known
     unknown = set(names) - set(known)
     assert not unknown, f"no such mistakes: {unknown}"
+    if args.apply_only:
+        return apply_all(names)
     with concurrent.futures.ThreadPoolExecutor(args.processes) as pool:
         found = list(pool.map(lambda name: check(args.build, name, args.plans), ["", *names]))
     for name, how in zip(["(no mistake)", *names], found):
@@ -96,6 +113,7 @@ def main():
     missed = [name for name, how in zip(names, found[1:]) if how is None]
     assert not missed, f"not found: {missed}"
     print(f"{len(names)} mistakes, each found within {args.plans} plans")
+    return None
 
 
 if __name__ == "__main__":
