@@ -17,6 +17,7 @@ expect 0 './dev memory' ./dev
 expect 2 'no verb turbine' ./dev turbine
 expect 2 'not in this version' ./dev scenarios 2
 expect 2 'no preset fast' ./dev build fast
+expect 2 'nightly has no rest' ./dev nightly rest
 expect 2 'at most 60' ./dev fuzz --minutes 61
 expect 2 'at most 3600' ./dev fuzz --seconds 3601
 expect 2 'needs a number' ./dev fuzz --seconds soon

@@ -28,9 +28,9 @@ std::vector<int64_t> rest_of(Loader& loader, int64_t batches = -1) {
   std::vector<int64_t> all;
   while (batches-- != 0) {
     const auto next = loader.next();
-    EXPECT_TRUE(next) << next.error();
-    if (!next || !*next) break;
-    const auto values = values_of((*next)->element());
+    EXPECT_TRUE(next || next.error().is_end()) << next.error();
+    if (!next) break;
+    const auto values = values_of(next->element());
     all.insert(all.end(), values.begin(), values.end());
   }
   return all;

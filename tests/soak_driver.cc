@@ -106,9 +106,9 @@ int run(const std::string& folder, int threads, int64_t batches_per_state) {
   std::ofstream ledger(files.ledger, std::ios::binary | std::ios::app);
   for (int64_t count = 1;; ++count) {
     const auto next = loader.next();
+    if (hp::at_end(next)) give_up("the end of what has none");
     if (!next) give_up(next.error().to_string());
-    if (!*next) give_up("the end of what has none");
-    ledger << line_of((*next)->epoch(), (*next)->index(), (*next)->element()) << '\n';
+    ledger << line_of(next->epoch(), next->index(), next->element()) << '\n';
     if (!ledger.flush()) give_up("cannot write the ledger");
     if (count % batches_per_state == 0) write_state(files, static_cast<uint64_t>(ledger.tellp()), loader.state());
     if (count % 4 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -123,8 +123,8 @@ int check(const std::string& folder) {
   int64_t lines = 0;
   for (std::string line; std::getline(ledger, line); ++lines) {
     const auto next = sequence.next();
-    if (!next || !*next) give_up("the sequential meaning ends");
-    const std::string expected = line_of(sequence.epoch(), sequence.index(), **next);
+    if (!next) give_up("the sequential meaning ends");
+    const std::string expected = line_of(sequence.epoch(), sequence.index(), *next);
     if (line == expected) continue;
     std::cerr << "batch " << lines << " differs\nexpected " << expected << "\nfound    " << line << '\n';
     return 1;

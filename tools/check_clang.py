@@ -1,23 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""clang-format over every source; clang-tidy over the sources of the clang build that are not tests.
+"""clang-format over every source; clang-tidy and the thread-safety analysis over the sources of the dev build that are not tests.
 
-A file that passed clang-tidy is not looked at again until it, a header of the project, its flags or .clang-tidy change
-(stamps in build/clang/tidy). --self-test plants violations for clang-format, clang-tidy and the thread-safety analysis.
+The tests get the thread-safety analysis when the dev build compiles them. --self-test plants violations for each.
 """
-import concurrent.futures
-import hashlib
 import json
-import os
 import pathlib
 import subprocess
 import sys
 import tempfile
 
 import checks
+import tidy
 
-BUILD = checks.ROOT / "build/clang"
-TIDY, FORMAT, CLANG = "clang-tidy-16", "clang-format-16", "clang++-16"
+BUILD = checks.ROOT / "build/dev"
+FORMAT, CLANG = "clang-format-16", "clang++-16"
 
 
 def run(*command, cwd=checks.ROOT):
@@ -31,32 +28,10 @@ def format_findings():
     return [output] if status else []
 
 
-def tidy_one(entry, context):
-    """The output of clang-tidy where it has something to say about this source, else None."""
-    source = pathlib.Path(entry["file"])
-    key = hashlib.sha256(context + source.read_bytes() + json.dumps(entry).encode()).hexdigest()
-    stamp = BUILD / "tidy" / key
-    if stamp.exists():
-        return None
-    status, output = run(TIDY, "--quiet", "-p", BUILD / "tidy", source)
-    if status == 0:
-        stamp.touch()
-        return None
-    return output
-
-
 def tidy_findings():
-    # A source that is in several targets is looked at once: clang-tidy would take each command that it finds.
     commands = json.loads((BUILD / "compile_commands.json").read_text(encoding="utf-8"))
-    entries = list({entry["file"]: entry for entry in commands if not pathlib.Path(entry["file"]).stem.endswith("_test")}.values())
-    headers = [path for path in checks.files(checks.ROOT) if path.suffix == ".h" or path.name == ".clang-tidy"]
-    context = b"".join((checks.ROOT / path).read_bytes() for path in headers)
-    (BUILD / "tidy").mkdir(exist_ok=True)
-    (BUILD / "tidy/compile_commands.json").write_text(json.dumps(entries), encoding="utf-8")
-    with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-        said = list(pool.map(lambda entry: tidy_one(entry, context), entries))
-    print(f"clang-tidy: {len(entries)} sources")
-    return [output for output in said if output]
+    commands = [entry for entry in commands if not pathlib.Path(entry["file"]).stem.endswith("_test")]
+    return tidy.findings(checks.ROOT, commands, BUILD / "tidy", tidy.cache_folder() / "tidy")
 
 
 USE_AFTER_MOVE = "#include <string>\n#include <utility>\nstd::string f(std::string a) {{\n  std::string b = std::move(a);\n  return {};\n}}\n"
@@ -79,10 +54,8 @@ def self_test():
         for name in (".clang-tidy", ".clang-format"):
             (root / name).write_text((checks.ROOT / name).read_text(encoding="utf-8"), encoding="utf-8")
         thread_safety = (CLANG, "-std=c++20", "-fsyntax-only", "-Wthread-safety", "-Werror", f"-I{checks.ROOT}", "a.cc")
-        tidy = (TIDY, "--quiet", "a.cc", "--", "-std=c++20")
         cases = [
             ("format", (FORMAT, "--dry-run", "--Werror", "a.cc"), "int a = 1;\n", "int  a=1;\n", "clang-format-violations"),
-            ("tidy", tidy, USE_AFTER_MOVE.format("b"), USE_AFTER_MOVE.format("a + b"), "bugprone-use-after-move"),
             ("thread safety", thread_safety, GUARDED.format("headpond::MutexLock lock(mu_);"), GUARDED.format(""), "thread-safety"),
         ]
         for title, command, good, bad, words in cases:
@@ -94,6 +67,40 @@ def self_test():
             status, output = run(*command, cwd=root)
             if status == 0 or words not in output:
                 wrong.append(f"{title}: accepted the planted violation: {output}")
+    return wrong + tidy_self_test()
+
+
+def looks(root, said):
+    """What tidy says about the planted tree, and adds to `said` how many sources it looked at."""
+    commands = [{"file": str(path), "command": f"clang++-16 -std=c++20 -Wthread-safety -I{root} -o x.o -c {path}"} for path in sorted(root.glob("*.cc"))]
+    return tidy.findings(root, commands, root / "work", root / "stamps", lambda line: said.append(int(line.split()[3])))
+
+
+def tidy_self_test():
+    """Sources that are looked at together: what is planted in one is found, and only what changed is looked at again."""
+    clean = {".clang-tidy": (checks.ROOT / ".clang-tidy").read_text(encoding="utf-8"), "c.h": "inline int c() { return 1; }\n",
+             "a.cc": USE_AFTER_MOVE.format("b"), "b.cc": '#include "c.h"\nstatic int g() { return c(); }\nint b() { return g(); }\n',
+             "d.cc": "static int g() { return 2; }\nint d() { return g(); }\nint main() { return d(); }\n", "e.cc": "int e() { return 3; }\n",
+             "m.cc": GUARDED.format("headpond::MutexLock lock(mu_);").replace("headpond/", f"{checks.ROOT}/headpond/")}
+    planted = [("a.cc", USE_AFTER_MOVE.format("a + b"), "bugprone-use-after-move", 1),
+               ("m.cc", GUARDED.format("").replace("headpond/", f"{checks.ROOT}/headpond/"), "thread-safety", 1),
+               ("c.h", "#include <string>\ninline int c() { return std::string().size() == 0; }\n", "container-size-empty", 1)]
+    wrong, said = [], []
+    with tempfile.TemporaryDirectory() as folder:
+        root = pathlib.Path(folder).resolve() / "headpond"
+        root.mkdir()
+        for name, text in clean.items():
+            (root / name).write_text(text, encoding="utf-8")
+        if found := looks(root, said) + looks(root, said):
+            wrong.append(f"tidy: rejected a clean tree: {found}")
+        if said != [5, 0]:
+            wrong.append(f"tidy: looked at {said} sources instead of 5, then none")
+        for name, text, words, many in planted:
+            (root / name).write_text(text, encoding="utf-8")
+            found = looks(root, said)
+            if not any(words in output for output in found) or said[-1] != many:
+                wrong.append(f"tidy: {name}: looked at {said[-1]} sources: {found}")
+            (root / name).write_text(clean[name], encoding="utf-8")
     return wrong
 
 

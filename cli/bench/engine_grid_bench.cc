@@ -75,10 +75,10 @@ Result<double> rate(const Dataset& dataset, const LoaderOptions& options) {
   int64_t began = 0, elements = 0;
   while (true) {
     const auto batch = loader.next();
+    if (at_end(batch)) return fail(ErrorKind::OutOfRange, "too few elements for so fast a machine");
     if (!batch) return fail(batch.error());
-    if (!*batch) return fail(ErrorKind::OutOfRange, "too few elements for so fast a machine");
     const int64_t now = now_ns();
-    if (began > 0) elements += (**batch)[0].dim(0);
+    if (began > 0) elements += (*batch)[0].dim(0);
     if (began == 0 && now - start >= kWarmUpNs) began = now;
     if (began > 0 && now - began >= kMeasuredNs)
       return 1e9 * static_cast<double>(elements) / static_cast<double>(now - began);

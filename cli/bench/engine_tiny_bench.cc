@@ -33,9 +33,9 @@ uint64_t run_loader(Error& error) {
   uint64_t all = 0;
   while (true) {
     const auto batch = loader.next();
-    if (!batch) error = batch.error();
-    if (!batch || !*batch) return all;
-    all ^= xor_of((*batch)->element());
+    if (!batch && !batch.error().is_end()) error = batch.error();
+    if (!batch) return all;
+    all ^= xor_of(batch->element());
   }
 }
 

@@ -22,9 +22,9 @@ Result<uint64_t> run_loader(const Digits& digits, uint64_t seed, int threads, bo
   uint64_t all = 0;
   while (true) {
     const auto next = loader.next();
+    if (at_end(next)) break;
     if (!next) return fail(next.error());
-    if (!*next) break;
-    all ^= xor_of((*next)->element());
+    all ^= xor_of(next->element());
   }
   made_inline = loader.stats().inline_now;
   return all;

@@ -52,11 +52,11 @@ Result<Waits> waits_of(const Case& what) {
     const int64_t began = now_ns();
     const auto batch = loader.next();
     waits.seen_ms.push_back(1e-6 * static_cast<double>(now_ns() - began));
-    if (!batch) return fail(batch.error());
+    if (!batch && !batch.error().is_end()) return fail(batch.error());
     const int64_t counted = loader.stats().wait_ns;
     waits.counted_ms.push_back(1e-6 * static_cast<double>(counted - before));
     before = counted;
-    if (!*batch) return waits;
+    if (!batch) return waits;
     compute_us(what.step_us);
   }
 }

@@ -41,7 +41,7 @@ inline uint64_t run_by_hand(const Digits& digits, uint64_t seed) {
     const Permutation permutation(random_key(seed, "shuffle", 0, epoch), kExamples);
     for (int64_t first = 0; first < kExamples; first += kBatch) {
       std::iota(order.begin(), order.end(), first);
-      permutation.places(order, order.data());
+      permutation.apply(order, order.data());
       for (const int64_t place : order) {
         const uint8_t* const row = images.data() + place * kPixels;
         for (int64_t line = 0; line < kPixels; line += 64) __builtin_prefetch(row + line);

@@ -42,7 +42,7 @@ ShuffleFigures shuffle_figures(int64_t size, uint64_t seed, uint64_t& all) {
   const auto view = dataset.node()->bind({seed, 0});
   Context context;
   std::array<int64_t, kBlock> places{}, values{};
-  const Offer column{reinterpret_cast<std::byte*>(values.data()), &dataset.spec()[0]};
+  const OutputSlot column{reinterpret_cast<std::byte*>(values.data()), &dataset.spec()[0]};
   const int64_t began = now_ns();
   for (int64_t first = 0; first < kAsked; first += kBlock) {
     std::iota(places.begin(), places.end(), (size / 2 + first) % (size - kBlock));
@@ -86,7 +86,7 @@ Result<StateFigures> state_figures(int64_t size, uint64_t seed) {
   figures.restore_ms = 1e3 * seconds(restoring);
   const auto wanted = loader.next();
   if (!next || !wanted) return fail(ErrorKind::Unknown, "no batch behind the state");
-  if (xor_of((*next)->element()) != xor_of((*wanted)->element())) {
+  if (xor_of(next->element()) != xor_of(wanted->element())) {
     return fail(ErrorKind::DataLoss, "the restored run gives another batch");
   }
   return figures;
@@ -104,8 +104,8 @@ Result<double> rate(bool deterministic) {
   const int64_t began = now_ns();
   while (true) {
     const auto batch = loader.next();
+    if (at_end(batch)) return static_cast<double>(kElements) / seconds(began);
     if (!batch) return fail(batch.error());
-    if (!*batch) return static_cast<double>(kElements) / seconds(began);
   }
 }
 

@@ -62,9 +62,9 @@ Result<uint64_t> run_loader(const std::string& path, uint64_t seed, int threads)
   uint64_t all = 0;
   while (true) {
     const auto next = loader.next();
+    if (at_end(next)) return all;
     if (!next) return fail(next.error());
-    if (!*next) return all;
-    all ^= xor_of((*next)->element());
+    all ^= xor_of(next->element());
   }
 }
 

@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t kFew = 16;
 
-// Room for n; on the stack of the thread if they are few.
+// Room for n values, on the thread's stack if they are few.
 template <class T>
 class Room {
  public:
@@ -39,7 +39,7 @@ void load(const CompiledExpression& compiled, const Element& element, std::span<
   }
 }
 
-// The shape that the arrays have in this element.
+// The shape of the arrays in this element.
 Result<Shape> common_shape(const CompiledExpression& compiled, const Element& element) {
   const Tensor* first = nullptr;
   for (const size_t index : compiled.fields) {

@@ -13,11 +13,11 @@
 
 namespace headpond::cli {
 
-/// An expression over the fields of a dataset, its types known. Immutable; any thread may ask it. Over arrays it gives
-/// an array, value by value; the arrays must be of one shape, and a scalar goes with each value.
+/// An expression over the fields of a dataset, with known types. Immutable and thread-safe. Over arrays it works value
+/// by value and gives an array; the arrays must have one shape, and a scalar is combined with each value.
 class Expression {
  public:
-  /// Throws Exception(InvalidArgument), naming the column, for a text that is no expression over `input`. A field
+  /// Throws Exception(InvalidArgument), with the column, for a text that is not an expression over `input`. A field
   /// without a name is "x".
   Expression(std::string_view text, const Spec& input) : compiled_(compile_expression(text, input)) {}
 
@@ -25,18 +25,18 @@ class Expression {
   const Shape& shape() const { return compiled_.shape; }
   bool is_scalar() const { return compiled_.shape.rank() == 0; }
   bool sleeps() const { return compiled_.sleeps; }
-  /// Calls of random_u32(). So many scalars of u32 follow the fields of `input` in the elements that it is asked about.
+  /// Number of random_u32() calls. The elements to evaluate have as many u32 scalars after the fields of `input`.
   size_t draws() const { return compiled_.draws; }
 
-  // Each is InvalidArgument for a division of integers by zero and for throw_at.
+  // Each returns InvalidArgument for a division of integers by zero and for throw_at.
 
-  /// Also InvalidArgument for arrays of different shapes.
+  /// Returns InvalidArgument also for arrays of different shapes.
   Result<Tensor> tensor(const Element& element) const;
   /// REQUIRES: is_scalar(), dtype() i64.
   Result<int64_t> integer(const Element& element) const;
   /// REQUIRES: is_scalar(), dtype() f64.
   Result<double> number(const Element& element) const;
-  /// Whether the value is not 0. REQUIRES: is_scalar().
+  /// True iff the value is not 0. REQUIRES: is_scalar().
   Result<bool> truth(const Element& element) const;
 
  private:

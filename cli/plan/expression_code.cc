@@ -60,7 +60,7 @@ void wait_us(int64_t n, bool busy) {
   }
 }
 
-// What takes two and gives one.
+// Instructions that take two values and give one.
 Outcome combine(Code code, Value& a, const Value& b) {
   const int64_t x = a.integer, y = b.integer;
   switch (code) {
@@ -135,7 +135,7 @@ Outcome combine_numbers(Code code, Value& a, const Value& b) {
   return Outcome::done;
 }
 
-// What puts something on the stack; false: another one. `top` is the next free place.
+// Instructions that push a value; returns false for others. `top` is the next free slot.
 bool push(const Instruction& instruction, std::span<const Source> sources, size_t row, Value*& top) {
   if (instruction.code == Code::constant) {
     *top++ = instruction.value;
@@ -149,7 +149,7 @@ bool push(const Instruction& instruction, std::span<const Source> sources, size_
   return true;
 }
 
-// What changes what is on the stack, and leaves as much there; false: another one.
+// Instructions that change a value in place; returns false for others.
 bool change(Code code, Value& a, Value& b) {
   switch (code) {
     case Code::float_top:

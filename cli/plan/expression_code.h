@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an expression is compiled to: a program for a machine with one stack, so that running it needs no recursion.
-// Who reads pipeline files uses expression.h.
+// What an expression is compiled to: a program for a stack machine, so that running it needs no recursion. Internal to
+// expression.h.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +18,8 @@ union Value {
   double number;
 };
 
-/// What an instruction does with the top of the stack (b), and what lies below it (a). Where there are two, the second
-/// is for float64.
+/// What an instruction does with the top of the stack (b) and the value below it (a). Of two variants the second is for
+/// float64.
 enum class Code : uint8_t {
   constant,      ///< Pushes `value`.
   load_integer,  ///< Pushes source `index` as int64.
@@ -51,9 +51,9 @@ enum class Code : uint8_t {
   less_equal,
   less_equal_number,
   skip_if_zero,
-  skip_unless_zero,  ///< Goes on at `index` with b still there if that holds, else drops b.
+  skip_unless_zero,  ///< If it holds, continues at `index` and keeps b; else drops b.
   sleep_us,
-  spin_us,  ///< So many microseconds; b becomes 0.
+  spin_us,  ///< For b microseconds; b becomes 0.
   throw_at,
   throw_at_number  ///< Fails if a equals b; else drops b.
 };
@@ -64,7 +64,7 @@ struct Instruction {
   Value value = {.integer = 0};
 };
 
-/// Where a source's values are: one after the other, or one for all rows.
+/// A source's values: one for each row, or one for all rows.
 struct Source {
   const std::byte* data = nullptr;
   DType dtype = DType::i64;
@@ -73,16 +73,16 @@ struct Source {
 
 struct Program {
   std::vector<Instruction> instructions;
-  size_t stack = 0;  ///< So many values lie on it at most.
+  size_t stack = 0;  ///< The most values on the stack.
 };
 
 enum class Outcome : uint8_t { done, division_by_zero, thrown, thrown_number };
 
-/// Leaves the result in stack[0]; after a throw_at the value that was waited for. REQUIRES: a stack of program.stack +
-/// 1 values; sources that the program loads, with values of the dtypes that it was compiled for at `row`.
+/// Leaves the result in stack[0]; after a throw_at the value that triggered it. REQUIRES: a stack of program.stack + 1
+/// values; at `row`, sources with values of the dtypes that the program was compiled for.
 Outcome run(const Program& program, std::span<const Source> sources, size_t row, Value* stack);
 
-/// True iff values of `dtype` can be loaded; `is_float` says as which.
+/// True iff values of `dtype` can be loaded; `is_float` tells whether as float64.
 bool loadable(DType dtype, bool& is_float);
 
 }  // namespace headpond::cli

@@ -63,7 +63,7 @@ void Lexer::read_number() {
   const bool has_exponent = to < text_.size() && (text_[to] == 'e' || text_[to] == 'E');
   if (has_exponent)
     to = skip(to + (to + 1 < text_.size() && (text_[to + 1] == '+' || text_[to + 1] == '-') ? 2 : 1), is_digit);
-  to = skip(to, in_name);  // What clings to a number belongs to it, and makes it none.
+  to = skip(to, in_name);  // Letters directly after a number make it invalid.
   token_.text = text_.substr(from, to - from);
   at_ = to;
   const bool is_float = has_point || has_exponent;
@@ -76,7 +76,7 @@ void Lexer::read_number() {
     refuse(fmt::format("{} does not fit {}", token_.text, is_float ? "float64" : "int64"));
   }
   const bool is_octal = !is_float && token_.text.size() > 1 && token_.text[0] == '0';
-  if (read.ec != std::errc() || read.ptr != end || is_octal) refuse(fmt::format("'{}' is no number", token_.text));
+  if (read.ec != std::errc() || read.ptr != end || is_octal) refuse(fmt::format("'{}' is not a number", token_.text));
 }
 
 void Lexer::read_symbol() {

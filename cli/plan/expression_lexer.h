@@ -15,18 +15,18 @@ struct Token {
   Kind kind = end;
   std::string_view text = {};
   size_t column = 1;
-  Value value = {.integer = 0};  ///< Of a number.
+  Value value = {.integer = 0};  ///< If it is a number.
 };
 
-/// Stands at one token; `text` outlives it. next, take and the constructor throw Exception(InvalidArgument) for what is
-/// no token.
+/// At one token of `text`, which outlives this. next, take and the constructor throw Exception(InvalidArgument) for
+/// text that is not a token.
 class Lexer {
  public:
   explicit Lexer(std::string_view text);
 
   const Token& token() const { return token_; }
   void next();
-  /// Goes on, and returns true, iff the token is this symbol.
+  /// Iff the token is this symbol, moves to the next one and returns true.
   bool take(std::string_view symbol);
 
   /// Throws Exception(InvalidArgument): "'x +', column 4: <what>".
@@ -39,7 +39,7 @@ class Lexer {
   size_t skip(size_t at, bool (*goes_on)(char)) const;
 
   const std::string_view text_;
-  size_t at_ = 0;  // Behind the token.
+  size_t at_ = 0;  // After the token.
   Token token_;
 };
 

@@ -20,7 +20,7 @@ constexpr int kOr = 0, kAnd = 1;
 
 struct Operator {
   std::string_view text;
-  int level;  // A higher one binds closer.
+  int level;  // A higher level binds tighter.
   Code code;  // The one for float64 is the next one.
   bool swapped = false;
   bool compares = false;
@@ -59,7 +59,7 @@ class Parser {
   }
 
  private:
-  // So deep is what is being read nested.
+  // The present depth of nesting.
   class Level {
    public:
     explicit Level(Parser& parser) : parser_(parser) {
@@ -107,7 +107,7 @@ class Parser {
     return Type::integer;
   }
 
-  // What stands on the stack as `left` and `right` becomes of one type, which is returned.
+  // Converts the two values on the stack to one type, and returns it.
   Type meet(Type left, Type right) {
     if (left == right) return left;
     emit({right == Type::integer ? Code::float_top : Code::float_below}, 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the text of an expression to a program. Who reads pipeline files uses expression.h.
+// From the text of an expression to a program. Internal to expression.h.
 #pragma once
 
 #include <cstddef>
@@ -13,15 +13,15 @@ namespace headpond::cli {
 
 struct CompiledExpression {
   Program program;
-  std::vector<size_t> fields;  ///< Of each source: its index in an element. Random words follow the fields of the spec.
-  bool is_float = false;       ///< What it gives: float64, else int64.
-  Shape shape;                 ///< Of the arrays in it; [] if there are none.
+  std::vector<size_t> fields;  ///< The index of each source in an element. Random numbers come after the spec's fields.
+  bool is_float = false;       ///< The result is float64, else int64.
+  Shape shape;                 ///< The shape of its arrays; [] without arrays.
   bool sleeps = false;
-  size_t draws = 0;  ///< Calls of random_u32().
+  size_t draws = 0;  ///< Number of random_u32() calls.
 };
 
-/// Throws Exception(InvalidArgument): "'x +', column 4: a value is missing". Nesting is limited, so no text can use up
-/// the stack.
+/// Throws Exception(InvalidArgument): "'x +', column 4: a value is missing". Nesting is limited, so no text can
+/// overflow the stack.
 CompiledExpression compile_expression(std::string_view text, const Spec& spec);
 
 }  // namespace headpond::cli

@@ -13,8 +13,7 @@ namespace {
 std::vector<int64_t> values(const Dataset& dataset, const std::string& field) {
   Sequence sequence(dataset);
   std::vector<int64_t> all;
-  for (auto next = sequence.next(); next && *next; next = sequence.next())
-    all.push_back((**next)[field].as<int64_t>()[0]);
+  for (auto next = sequence.next(); next; next = sequence.next()) all.push_back((*next)[field].as<int64_t>()[0]);
   return all;
 }
 
@@ -36,11 +35,11 @@ TEST(NamedFields, ARestoredRunGoesOn) {
   const Dataset dataset =
       renamed(range(9) | filter([](int64_t x) { return x % 2 == 1; }) | take(4), {"a"}) | shuffle(2);
   Sequence whole(dataset), part(dataset);
-  for (int i = 0; i < 2; ++i) EXPECT_TRUE(*whole.next() && *part.next());
+  for (int i = 0; i < 2; ++i) EXPECT_TRUE(whole.next() && part.next());
   auto rest = Sequence::restored(dataset, {}, part.state());
   ASSERT_TRUE(rest);
   for (int i = 0; i < 2; ++i) {
-    EXPECT_EQ((**whole.next())["a"].as<int64_t>()[0], (**rest->next())["a"].as<int64_t>()[0]);
+    EXPECT_EQ((*whole.next())["a"].as<int64_t>()[0], (*rest->next())["a"].as<int64_t>()[0]);
   }
 }
 

@@ -60,7 +60,7 @@ TEST(PlanFunctions, ErrorsNameStepAndElement) {
 TEST(PlanFunctions, RandomWordsAreThoseOfTheLibrary) {
   const Dataset library = range(3) | random_u32({.field = "a"}) | random_u32({.field = "b"}) | batch(3);
   Sequence sequence(library, {.seed = 9});
-  const Element all = *sequence.next().value();
+  const Element all = *sequence.next();
   std::vector<std::string> expected;
   for (size_t i = 0; i < 3; ++i) {
     expected.push_back(

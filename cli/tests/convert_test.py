@@ -196,7 +196,7 @@ class Convert(FilesCase):
         child = self.stopped_inside(*line)
         for more in ([], ["--resume"]):
             told = self.expect(1, "convert", *line, "--out", "out", *more).stderr
-            self.assertIn("out/.data.plan: another writer holds it", told)
+            self.assertIn("out/.data.plan: locked by another writer", told)
         child.send_signal(signal.SIGCONT)
         _, told = child.communicate(timeout=LIMIT_S)
         self.assertEqual(child.returncode, 0, told)

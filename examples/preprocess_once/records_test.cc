@@ -20,8 +20,8 @@ std::string first_error(const std::string& path) {
   hp::Loader loader(read_prepared(path));
   while (true) {
     const auto sample = loader.next();
+    if (hp::at_end(sample)) return "none";
     if (!sample) return sample.error().to_string();
-    if (!*sample) return "none";
   }
 }
 

@@ -21,10 +21,10 @@ hp::Result<std::vector<hp::Batch>> some_of(hp::Loader& loader) {
   std::vector<hp::Batch> samples;
   for (size_t bytes = 0; bytes < kHeldBytes;) {
     const auto sample = loader.next();
+    if (hp::at_end(sample)) break;
     if (!sample) return hp::fail(sample.error());
-    if (!*sample) break;
-    bytes += (**sample)["input"].byte_size() + (**sample)["nuclei"].byte_size();
-    samples.push_back(**sample);
+    bytes += (*sample)["input"].byte_size() + (*sample)["nuclei"].byte_size();
+    samples.push_back(*sample);
   }
   return samples;
 }
@@ -62,9 +62,9 @@ hp::Result<Run> run_loader(const std::function<hp::Dataset()>& make, const hp::L
   hp::Loader loader(make(), options);
   while (true) {
     const auto sample = loader.next();
+    if (hp::at_end(sample)) break;
     if (!sample) return hp::fail(sample.error());
-    if (!*sample) break;
-    run.digests.push_back(digest((**sample)["input"], (**sample)["nuclei"]));
+    run.digests.push_back(digest((*sample)["input"], (*sample)["nuclei"]));
     HEADPOND_TRY(ask(go_on, static_cast<int64_t>(run.digests.size())));
   }
   const double wall_s = seconds_since(start);
@@ -101,9 +101,9 @@ hp::Result<DistanceTimes> time_distances(const std::string& path, uint64_t seed,
   hp::Loader loader(read_prepared(path), {.threads = 0});
   for (;; ++number) {
     const auto sample = loader.next();
+    if (hp::at_end(sample)) break;
     if (!sample) return hp::fail(sample.error());
-    if (!*sample) break;
-    const hp::Tensor& nuclei = (**sample)["nuclei"];
+    const hp::Tensor& nuclei = (*sample)["nuclei"];
     const Clicks clicks = draw_clicks(nuclei.as<uint8_t>(), nuclei.dim(1), seed, number);
     hp::Tensor input = hp::Tensor::empty(hp::u8, {nuclei.dim(0), nuclei.dim(1), kChannels});
     std::fill_n(input.mutable_data(), input.byte_size(), std::byte{0});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parsers behind cpu.h, so that tests can give them texts and folders.
+// The parsers that cpu.h uses, for tests with made-up texts and folders.
 #pragma once
 
 #include <filesystem>
@@ -10,14 +10,14 @@
 
 namespace headpond::cpu_internal {
 
-/// The smallest CPU quota, in processors, of the groups that `proc_self_cgroup` names (cgroup v2, and the cpu
-/// controller of v1) and of the groups above them; nothing iff none has one. `mount` stands for /sys/fs/cgroup.
+/// The smallest CPU quota, in processors, among the groups that `proc_self_cgroup` names (cgroup v2, and the cpu
+/// controller of v1) and their ancestors; nullopt iff none has a quota. `mount` stands for /sys/fs/cgroup.
 std::optional<double> cgroup_quota(const std::filesystem::path& mount, std::string_view proc_self_cgroup);
 
-/// all_s and stolen_s of a text like /proc/stat.
+/// all_s and stolen_s from a text such as /proc/stat.
 CpuSample parse_stat(std::string_view proc_stat, double ticks_per_second);
 
-/// A text like /proc/self/smaps_rollup.
+/// From a text such as /proc/self/smaps_rollup.
 MemoryInfo parse_smaps_rollup(std::string_view text);
 
 }  // namespace headpond::cpu_internal

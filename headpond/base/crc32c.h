@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CRC-32C (Castagnoli polynomial 0x1edc6f41, reflected, inverted at both ends; RFC 3720 appendix B.4) and the masked
-// form that record files store. Every function gives the same value on every machine; only the speed differs.
-// Thread-safe.
+// CRC-32C (Castagnoli polynomial 0x1edc6f41, reflected, inverted at both ends; RFC 3720 appendix B.4) and its masked
+// form, which record files store. Values are the same on every machine. Thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -12,14 +11,14 @@
 
 namespace headpond {
 
-/// The CRC of the bytes that `crc` stands for, followed by `data`. The CRC of no bytes is 0.
+/// The CRC of the bytes whose CRC is `crc`, followed by `data`. The CRC of no bytes is 0.
 uint32_t crc32c_extend(uint32_t crc, std::span<const std::byte> data);
 
 inline uint32_t crc32c(std::span<const std::byte> data) { return crc32c_extend(0, data); }
 inline uint32_t crc32c(std::string_view data) { return crc32c_extend(0, std::as_bytes(std::span(data))); }
 
-/// What a record file stores: a CRC of bytes that contain CRCs would be weak, so it is rotated right by 15 bits and a
-/// constant is added.
+/// The form that record files store: the CRC rotated right by 15 bits, plus a constant, because the CRC of bytes that
+/// contain CRCs would be weak.
 constexpr uint32_t mask_crc32c(uint32_t crc) { return ((crc >> 15) | (crc << 17)) + 0xa282ead8U; }
 
 /// unmask_crc32c(mask_crc32c(x)) == x for every x.
@@ -29,15 +28,15 @@ constexpr uint32_t unmask_crc32c(uint32_t masked) {
 }
 
 namespace crc32c_internal {
-/// Input of at most so many bytes goes to the instruction: below, it takes less time than folding needs to start.
+/// Input of at most this many bytes is computed with the CRC instruction; folding costs more to start.
 inline constexpr size_t kShort = 192;
-extern const bool instruction_is_there;  ///< False also before this library's variables are initialised.
+extern const bool instruction_is_there;  ///< False also before the variables of this library are initialised.
 }  // namespace crc32c_internal
 
 inline uint32_t masked_crc32c(std::span<const std::byte> data) { return mask_crc32c(crc32c(data)); }
 inline uint32_t masked_crc32c(std::string_view data) { return mask_crc32c(crc32c(data)); }
 
-/// masked_crc32c, in line for short input: the calls would take a third of the time of a small record.
+/// masked_crc32c, inlined for short input: function calls would take a third of the time of a small record.
 inline uint32_t masked_crc32c_in_line(std::span<const std::byte> data) {
 #if defined(__x86_64__)
   if (data.size() <= crc32c_internal::kShort && crc32c_internal::instruction_is_there) {
@@ -50,7 +49,7 @@ inline uint32_t masked_crc32c_in_line(std::span<const std::byte> data) {
       asm("crc32q %1, %0" : "+r"(state) : "r"(word));
       at += sizeof(word);
     };
-    for (; left >= 32; left -= 32) {  // Four: what a loop of one word takes depends on where the linker puts it.
+    for (; left >= 32; left -= 32) {  // Four a turn: the time of a shorter loop depends on its alignment.
       take_word(), take_word(), take_word(), take_word();
     }
     for (; left >= 8; left -= 8) take_word();
@@ -64,8 +63,8 @@ inline uint32_t masked_crc32c_in_line(std::span<const std::byte> data) {
   return masked_crc32c(data);
 }
 
-/// masked_crc32c of the eight bytes of `value`, the lowest first. In line: a record's length is checked before its
-/// payload can be looked at.
+/// masked_crc32c of the eight bytes of `value`, lowest first. Inlined: a record's length is verified before its payload
+/// can be found.
 inline uint32_t masked_crc32c_u64(uint64_t value) {
 #if defined(__x86_64__)
   if (crc32c_internal::instruction_is_there) {

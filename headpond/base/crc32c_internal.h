@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ways to compute a CRC-32C. All take and return the register without the inversions at both ends.
+// The implementations of CRC-32C. All take and return the register, without the inversions at both ends.
 #pragma once
 
 #include <cstddef>
@@ -8,16 +8,16 @@
 
 namespace headpond::crc32c_internal {
 
-/// One table look-up a byte: the oracle, and the way for short input where the processor has no CRC instruction.
+/// One table look-up a byte: the reference for tests, and used for short input on processors without a CRC instruction.
 uint32_t by_table(uint32_t state, std::span<const std::byte> bytes);
 
 /// True iff by_instruction() may be called.
 bool has_instruction();
 
-/// The processor's CRC instruction, eight bytes at a time: best for short input.
+/// The CRC instruction of the processor, eight bytes at a time: best for short input.
 uint32_t by_instruction(uint32_t state, std::span<const std::byte> bytes);
 
-/// ISA-L, by folding: best for long input. Leaves the upper halves of the vector registers clean.
+/// ISA-L's folding: best for long input. Leaves the upper halves of the vector registers clean.
 uint32_t by_folding(uint32_t state, std::span<const std::byte> bytes);
 
 }  // namespace headpond::crc32c_internal

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A streaming JSON writer (RFC 8259): calls append to a string, nothing is kept but the nesting. Output is valid UTF-8
-// whatever the strings hold. One thread at a time.
+// A streaming JSON writer (RFC 8259): calls append to a string, and only the nesting is stored. Output is valid UTF-8
+// whatever the strings contain. One thread at a time.
 //
 //   JsonWriter json;
-//   json.begin_object().key("steps").value(6).key("losses").begin_array().value(0.5).value(0.25).end_array().end_object();
+// json.begin_object().key("steps").value(6).key("losses").begin_array().value(0.5).value(0.25).end_array().end_object();
 //   json.text()  ->  {"steps":6,"losses":[0.5,0.25]}
 #pragma once
 
@@ -17,20 +17,20 @@
 
 namespace headpond {
 
-/// What becomes of a number that JSON has no spelling for.
+/// How a number is written that JSON cannot represent.
 enum class JsonNonFinite : uint8_t {
   AsString,  ///< "NaN", "Infinity", "-Infinity"
   AsNull,    ///< null
 };
 
-/// How the text is laid out.
+/// The layout of the text.
 enum class JsonLayout : uint8_t {
-  Compact,   ///< One line without spaces.
-  Indented,  ///< Two spaces a level, one member or value a line.
+  Compact,   ///< One line, no spaces.
+  Indented,  ///< Two spaces per level, one member or element per line.
 };
 
-/// A call out of turn (a value in an object without a key, a key in an array, an end that does not match, more than one
-/// value at the top) is a bug in the program and throws Exception (FailedPrecondition).
+/// A call that would make invalid JSON (a value in an object without a key, a key in an array, an end that does not
+/// match, a second value at the top) is a bug in the program and throws Exception(FailedPrecondition).
 class JsonWriter {
  public:
   explicit JsonWriter(JsonNonFinite non_finite = JsonNonFinite::AsString, JsonLayout layout = JsonLayout::Compact)
@@ -50,11 +50,11 @@ class JsonWriter {
   JsonWriter& value(bool flag) { return raw(flag ? "true" : "false"); }
   JsonWriter& value(std::nullptr_t) { return raw("null"); }
 
-  /// The shortest text that reads back as the same double (float).
+  /// The shortest text that parses to the same double (float).
   JsonWriter& value(double number);
   JsonWriter& value(float number);
 
-  /// Every digit, also beyond 2^53, where readers that know only doubles round.
+  /// All digits, also beyond 2^53, where readers that use doubles round.
   template <std::integral T>
     requires(!std::same_as<T, char>)
   JsonWriter& value(T number) {
@@ -70,14 +70,15 @@ class JsonWriter {
     return key(name).value(std::forward<T>(v));
   }
 
-  /// `json` as it is. REQUIRES: one complete JSON value.
+  /// Appends `json` unchanged. REQUIRES: one complete JSON value.
   JsonWriter& raw(std::string_view json);
 
-  /// What was written so far; a document iff complete(). The view lives until the next call.
+  /// The text so far; a document iff complete(). The view is valid until the next call.
   std::string_view text() const { return text_; }
   bool complete() const { return done_ && open_.empty(); }
 
-  /// The text so far, which leaves the writer: long documents are written to a file in pieces. The nesting stays.
+  /// Removes and returns the text so far, so that a long document can be written to a file in pieces. The nesting
+  /// stays.
   std::string take();
 
  private:

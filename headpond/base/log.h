@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Log lines go to the host's own sink: a library must not decide where a program writes.
+// Log lines go to a sink that the host program sets: a library must not decide where a program writes.
 #pragma once
 
 #include <cstdint>
@@ -12,16 +12,16 @@ enum class LogLevel : uint8_t { debug, info, warning, error };
 
 using LogSink = std::function<void(LogLevel level, std::string_view line)>;
 
-/// Replaces the sink (the first one writes warnings and errors to stderr) and returns the one before. An empty function
-/// restores the first one. Thread-safe.
+/// Replaces the sink and returns the previous one. The initial sink writes warnings and errors to stderr; an empty
+/// function restores it. Thread-safe.
 ///
-/// The sink is called by any thread, one call at a time, from within whatever the thread does, be it a call that waits
-/// at a queue. So it must not wait: of a queue it may call close(true), which does not wait then either, what has a
-/// timeout of 0, and what only asks; a call that would wait for the one that reports is refused as FailedPrecondition.
-/// What it causes to be logged itself goes to the first sink. It must not call this function.
+/// The sink is called by any thread, one call at a time, inside whatever that thread does, for instance a blocking call
+/// of a queue. So it must not wait: of a queue it may call close(true), calls with timeout 0, and const functions; a
+/// call that would wait for the reporting call fails with FailedPrecondition. Lines that the sink itself logs go to the
+/// initial sink. It must not call set_log_sink().
 LogSink set_log_sink(LogSink sink);
 
-/// Hands one line, without a newline, to the sink. Thread-safe.
+/// Passes one line, without a newline, to the sink. Thread-safe.
 void log(LogLevel level, std::string_view line);
 
 }  // namespace headpond

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A mutex that clang's thread-safety analysis understands (-Wthread-safety): members say GUARDED_BY, functions
-// REQUIRES. Model: https://clang.llvm.org/docs/ThreadSafetyAnalysis.html
+// A mutex for clang's thread-safety analysis (-Wthread-safety): members are annotated GUARDED_BY, functions REQUIRES.
+// See https://clang.llvm.org/docs/ThreadSafetyAnalysis.html
+// Not for users.
 #pragma once
 
 #include <chrono>
@@ -42,7 +43,7 @@ class HEADPOND_ANNOTATE(scoped_lockable) MutexLock {
   Mutex& mutex_;
 };
 
-/// A condition variable for Mutex. Waits may wake without reason: the caller loops over its condition.
+/// A condition variable for Mutex. Waits may wake spuriously: the caller loops over its condition.
 class CondVar {
  public:
   void wait(Mutex& mutex) HEADPOND_REQUIRES(mutex) {

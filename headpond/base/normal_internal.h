@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The formula behind fill_normal, once: constants for all implementations and the scalar implementation. It is a
-// template over the arithmetic so that a test can show that a fused multiply-add would change bits.
+// The formula of fill_normal: constants for all implementations, and the scalar implementation. It is a template over
+// the arithmetic so that a test can show that a fused multiply-add would change bits.
 #pragma once
 
 #include <bit>
@@ -35,7 +35,7 @@ struct Pair {
   float second;
 };
 
-/// Two roundings: what every implementation does.
+/// Two roundings, as in every implementation.
 struct Plain {
   static float multiply_add(float a, float b, float c) {
     const float product = a * b;
@@ -70,7 +70,7 @@ Pair box_muller(uint32_t u, uint32_t v) {
   return {radius * (swap ? sine : cosine), radius * (swap ? cosine : sine)};
 }
 
-/// What fill_normal writes, in whole blocks.
+/// The values of fill_normal, in whole blocks.
 template <class Arithmetic>
 void fill_blocks(float* out, size_t blocks, RandomKey key, uint64_t element, uint64_t first_block) {
   for (size_t block = 0; block < blocks; ++block, out += 4 * kCounters) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A keyed random order of 0 .. n - 1 that is computed, not stored: any of its places in some ten nanoseconds.
+// A keyed pseudorandom permutation of 0 .. n - 1 that is computed, not stored: about ten nanoseconds per value.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,11 @@
 
 namespace headpond {
 
-/// A bijection of [0, size) that looks drawn at random for each key. Numbers stand in a grid of `rows` x 2^k places, at
-/// least `size` and at most one row more; rounds change column and row by turns, each by a hash of the other, 6 times,
-/// or 16 times below 1,024, where fewer favour some orders (an unbalanced Feistel network; Luby and Rackoff 1988), and
-/// what falls outside [0, size) goes through again (cycle walking; Black and Rogaway 2002). Not for cryptography. A
-/// plain value, thread-safe.
+/// A bijection of [0, size) that looks random for each key. The numbers are places of a grid of `rows` x 2^k, with at
+/// least `size` places and at most one row more. Rounds change column and row in turn, each by a hash of the other: 6
+/// rounds, or 16 below 1,024, where fewer prefer some orders (an unbalanced Feistel network; Luby and Rackoff 1988). A
+/// result outside [0, size) goes through the rounds again (cycle walking; Black and Rogaway 2002). Not for
+/// cryptography. A plain value, thread-safe.
 class Permutation {
  public:
   /// REQUIRES: 0 <= size <= 2^62.
@@ -27,8 +27,8 @@ class Permutation {
     while (x >= size_);
     return static_cast<int64_t>(x);
   }
-  /// The same of each of `numbers`, in `to`, which may be `numbers` itself: eight are hashed side by side.
-  void places(std::span<const int64_t> numbers, int64_t* to) const;
+  /// Permutes each of `numbers` into `to`, which may be `numbers` itself; eight are computed side by side.
+  void apply(std::span<const int64_t> numbers, int64_t* to) const;
 
  private:
   static constexpr int kMostRounds = 8;
@@ -38,7 +38,7 @@ class Permutation {
     x *= 0xd6e8feb86659fd93;
     return x ^ x >> 32;
   }
-  // `word` in [0, rows_), each about as likely.
+  // Maps `word` to [0, rows_), nearly uniformly.
   uint64_t scaled(uint64_t word) const {
     __extension__ using Wide = unsigned __int128;
     return static_cast<uint64_t>(Wide{word} * rows_ >> 64);

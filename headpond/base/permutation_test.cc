@@ -54,9 +54,9 @@ TEST(Permutation, GivesManyPlacesAsItGivesOne) {
       numbers.push_back(size - 1 - i);
       expected.push_back(permutation(size - 1 - i));
     }
-    permutation.places(numbers, numbers.data());
+    permutation.apply(numbers, numbers.data());
     EXPECT_EQ(numbers, expected) << size;
-    permutation.places({}, nullptr);
+    permutation.apply({}, nullptr);
   }
 }
 

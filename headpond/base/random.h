@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Counter-based random numbers: Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011;
-// the Random123 library). A draw is a pure function of (key, element, block): there is no state to share, to save or to
-// restore, and no thread, order or machine changes a value. Not for cryptography.
+// the Random123 library). A draw is a pure function of (key, element, block): there is no state to share, save or
+// restore, and values do not depend on threads, order or machine. Not for cryptography.
 #pragma once
 
 #include <array>
@@ -10,19 +10,19 @@
 
 namespace headpond {
 
-/// Which stream of numbers: one key for each (seed, operator, epoch). A plain value.
+/// Names a stream of numbers: one key for each (seed, operator, epoch). A plain value.
 struct RandomKey {
   uint64_t value = 0;
   bool operator==(const RandomKey&) const = default;
 };
 
-/// A well-mixed function of both, not symmetric; for one fixed argument a bijection of the other. With
-/// f(x) = the splitmix64 output function (xor-shift 30, multiply, xor-shift 27, multiply, xor-shift 31):
-/// f(f(a + 0x9e3779b97f4a7c15) ^ b).
+/// Mixes `a` and `b`; not symmetric; for one fixed argument a bijection of the other. With f(x) = the splitmix64 output
+/// function (xor-shift 30, multiply, xor-shift 27, multiply, xor-shift 31): f(f(a + 0x9e3779b97f4a7c15) ^ b).
 uint64_t mix(uint64_t a, uint64_t b);
 
-/// The key of one operator: mix(mix(mix(seed, h), occurrence), epoch), h = FNV-1a (64 bit) of the bytes of `op`.
-/// `occurrence` counts equal names in the operator's own input. Seed 0 is a seed like any other.
+/// The key of an operator: mix(mix(mix(seed, h), occurrence), epoch), where h is the FNV-1a hash (64 bit) of the bytes
+/// of `op`. `occurrence` counts operators of the same name in the operator's own input. Seed 0 is a seed like any
+/// other.
 RandomKey random_key(uint64_t seed, std::string_view op, uint32_t occurrence, uint64_t epoch);
 
 /// The four words of one block: Philox4x32-10 with key words (low, high) of key and counter words (low, high) of block,
@@ -32,8 +32,8 @@ std::array<uint32_t, 4> philox(RandomKey key, uint64_t element, uint64_t block);
 /// 64 bits from the operating system, for callers who ask for a different run every time. Thread-safe.
 uint64_t entropy();
 
-/// Reads the words of blocks first_block, first_block + 1, ... of one element in order. Every function takes words from
-/// that one sequence, so the same calls give the same values. One thread at a time; copies go on independently.
+/// The words of the blocks first_block, first_block + 1, ... of one element, in order. All functions take words from
+/// that one sequence, so the same calls give the same values. One thread at a time; copies continue independently.
 class Random {
  public:
   explicit Random(RandomKey key, uint64_t element = 0, uint64_t first_block = 0)
@@ -55,8 +55,9 @@ class Random {
   /// The upper 24 bits of the next word over 2^24: each multiple of 2^-24 in [0, 1) equally often.
   float uniform() { return static_cast<float>(u32() >> 8) * 0x1p-24F; }
 
-  /// Uniform in [0, n), without bias. Multiplies by n and takes the upper half (Lemire 2019), one word a try for
-  /// n < 2^32 and two otherwise; tries again with probability below n / 2^32 (n / 2^64). REQUIRES: n > 0.
+  /// Uniform in [0, n), without bias: multiplies by n and takes the upper half (Lemire 2019). Uses one word per attempt
+  /// for n < 2^32 and two otherwise; a new attempt is needed with probability below n / 2^32 (n / 2^64). REQUIRES: n >
+  /// 0.
   uint64_t below(uint64_t n);
 
  private:
@@ -64,7 +65,7 @@ class Random {
 
   RandomKey key_;
   uint64_t element_;
-  uint64_t block_;  // the block after words_
+  uint64_t block_;  // The block after words_.
   std::array<uint32_t, 4> words_{};
   uint32_t next_ = 4;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stats cells: numbers that the bottom of the program writes cheaply and that any thread may read at any time.
+// Statistics cells: numbers that the lower layers write cheaply and any thread may read at any time.
 #pragma once
 
 #include <atomic>
@@ -7,8 +7,8 @@
 
 namespace headpond {
 
-/// A sum with one writer at a time (under its owner's lock or turn) and any number of readers. An addition is a load
-/// and a store without a locked instruction; readers see some recent value.
+/// A sum with one writer at a time (under its owner's lock) and any number of readers. An addition is a load and a
+/// store without a locked instruction; readers see a recent value.
 class StatsCell {
  public:
   void add(int64_t amount) { value_.store(get() + amount, std::memory_order_relaxed); }
@@ -18,10 +18,10 @@ class StatsCell {
   std::atomic<int64_t> value_ = 0;
 };
 
-/// How many waited, and how long in all. Any number of writers: who has waited can pay for a locked instruction.
+/// The number of waits and their total time. Any number of writers: after a wait, a locked instruction costs little.
 class WaitCell {
  public:
-  /// `is_first`: not the same one's further wait.
+  /// `is_first`: false if the same waiter continues to wait.
   void add(int64_t waited_ns, bool is_first = true) {
     if (is_first) count_.fetch_add(1, std::memory_order_relaxed);
     total_ns_.fetch_add(waited_ns, std::memory_order_relaxed);

@@ -2,6 +2,7 @@
 #include "headpond/base/status.h"
 
 #include <array>
+#include <cerrno>
 #include <new>
 #include <ostream>
 
@@ -18,12 +19,19 @@ struct Error::Payload {
   ErrorKind kind;
   std::string message;
   Error cause;
+  int os_error = 0;
 };
 
 Error::Error(ErrorKind kind, std::string message) : Error(kind, std::move(message), Error()) {}
 
 Error::Error(ErrorKind kind, std::string message, Error cause)
     : payload_(std::make_shared<const Payload>(Payload{kind, std::move(message), std::move(cause)})) {}
+
+Error Error::of_system(ErrorKind kind, std::string message, int os_error) {
+  Error error;
+  error.payload_ = std::make_shared<const Payload>(Payload{kind, std::move(message), Error(), os_error});
+  return error;
+}
 
 ErrorKind Error::kind() const { return payload_ ? payload_->kind : ErrorKind::Unknown; }
 
@@ -34,14 +42,63 @@ const std::string& Error::message() const {
 
 const Error* Error::cause() const { return payload_ && payload_->cause ? &payload_->cause : nullptr; }
 
+bool Error::is_end() const { return payload_ && kind() == ErrorKind::OutOfRange && !payload_->cause; }
+
 std::string Error::to_string() const {
   if (!payload_) return "no error";
   std::string text;
+  const Error* said = nullptr;
   for (const Error* error = this; error != nullptr; error = error->cause()) {
+    // An operator puts its name in front of the message of the error that it passes on.
+    const bool is_said =
+        said != nullptr && said->kind() == error->kind() && said->message().ends_with(error->message());
+    if (is_said) continue;
     if (error != this) text += "; caused by ";
     text.append(headpond::to_string(error->kind())).append(": ").append(error->message());
+    said = error;
   }
   return text;
+}
+
+int Error::os_error() const {
+  for (const Error* error = this; error != nullptr; error = error->cause()) {
+    if (error->payload_ && error->payload_->os_error != 0) return error->payload_->os_error;
+  }
+  return 0;
+}
+
+bool Error::is_transient() const {
+  switch (os_error()) {
+    case EINTR:
+    case EIO:
+    case EAGAIN:
+    case EBUSY:
+    case ENOMEM:
+    case EMFILE:
+    case ENFILE:
+    case ENOBUFS:
+    case ENOLCK:
+    case EDEADLK:
+    case ESTALE:
+    case EREMOTEIO:
+    case ECOMM:
+    case EPROTO:
+    case EKEYEXPIRED:
+    case ETIMEDOUT:
+    case ENOTCONN:
+    case ESHUTDOWN:
+    case ECONNABORTED:
+    case ECONNREFUSED:
+    case ECONNRESET:
+    case EHOSTDOWN:
+    case EHOSTUNREACH:
+    case ENETDOWN:
+    case ENETRESET:
+    case ENETUNREACH:
+      return true;
+    default:
+      return false;
+  }
 }
 
 std::ostream& operator<<(std::ostream& out, const Error& error) { return out << error.to_string(); }
@@ -52,7 +109,7 @@ const Error& out_of_memory() {
   static const Error error(ErrorKind::ResourceExhausted, "out of memory");
   return error;
 }
-// When it is needed there may be no memory to make it.
+// Made early, because later there may be no memory for it.
 [[maybe_unused]] const Error& made_early = out_of_memory();
 
 }  // namespace

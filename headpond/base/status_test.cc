@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <new>
 #include <sstream>
 
@@ -37,7 +38,27 @@ TEST(Error, TellsTheWholeChainOfCauses) {
   EXPECT_EQ(text.str(), "OutOfRange: closed; caused by DataLoss: cut; caused by Unknown: disk");
 }
 
+// An operator puts its name in front of the message of an error that it passes on as the cause.
+TEST(Error, SaysAMessageOnce) {
+  const Error bad(ErrorKind::DataLoss, "cut", Error(ErrorKind::Unknown, "disk"));
+  const Error named(ErrorKind::DataLoss, "map, element 3: cut", bad);
+  EXPECT_EQ(named.to_string(), "DataLoss: map, element 3: cut; caused by Unknown: disk");
+  EXPECT_EQ(Error(ErrorKind::DataLoss, "zip: map, element 3: cut", named).to_string(),
+            "DataLoss: zip: map, element 3: cut; caused by Unknown: disk");
+  EXPECT_EQ(named.cause()->message(), "cut") << "the cause stays";
+  EXPECT_EQ(Error(ErrorKind::InvalidArgument, "map: cut", bad).to_string(),
+            "InvalidArgument: map: cut; caused by DataLoss: cut; caused by Unknown: disk")
+      << "control: of another kind it says more";
+}
+
 TEST(Error, AnEmptyCauseIsNoCause) { EXPECT_EQ(Error(ErrorKind::OutOfRange, "closed", Error()).cause(), nullptr); }
+
+TEST(Error, TheEndOfTheDataIsOutOfRangeWithoutACause) {
+  EXPECT_TRUE(Error(ErrorKind::OutOfRange, "end").is_end());
+  EXPECT_FALSE(Error(ErrorKind::OutOfRange, "end", Error(ErrorKind::DataLoss, "cut")).is_end());
+  EXPECT_FALSE(Error(ErrorKind::Cancelled, "stop").is_end());
+  EXPECT_FALSE(Error().is_end());
+}
 
 TEST(Error, EveryKindHasItsName) {
   EXPECT_EQ(to_string(ErrorKind::OutOfRange), "OutOfRange");
@@ -49,6 +70,42 @@ TEST(Result, FailConvertsToAnyResult) {
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().kind(), ErrorKind::Cancelled);
   EXPECT_EQ(half(3).error().message(), "odd");
+}
+
+static_assert(std::is_same_v<Result<int>, tl::expected<int, Error>>);
+static_assert(std::is_same_v<decltype(std::declval<Result<int>&>().error()), Error&>);
+static_assert(std::is_same_v<decltype(half(2).error()), Error&&>);
+
+// A bool can be made of a Result: a copy must not be.
+TEST(Result, IsCopiedMovedAndAssignedAsAWhole) {
+  Result<bool> no = false;
+  const Result<bool> of_no = no;
+  Result<bool> copy{no}, moved(std::move(copy)), assigned = true;
+  assigned = moved;
+  EXPECT_TRUE(of_no && !*of_no && moved && !*moved && assigned && !*assigned);
+  Result<bool> bad = fail(ErrorKind::DataLoss, "cut");
+  Result<bool> also_bad = bad;
+  EXPECT_FALSE(also_bad);
+  also_bad = true;
+  EXPECT_TRUE(also_bad && *also_bad);
+  EXPECT_EQ(Result<int64_t>(half(4)).value(), 2);
+  EXPECT_EQ(Result<int64_t>(half(3)).error().message(), "odd");
+  const Result<int> mapped = half(4).map([](int x) { return 10 * x; });
+  EXPECT_EQ(mapped.value(), 20);
+}
+
+TEST(Result, ValueOfAnErrorThrowsTheErrorThatItHolds) {
+  EXPECT_THROW((void)half(3).value(), tl::bad_expected_access<Error>);
+  EXPECT_EQ(value_or_throw(half(4)), 2);
+  value_or_throw(Result<void>());
+  EXPECT_EQ(*value_or_throw(Result<std::unique_ptr<int>>(std::make_unique<int>(5))), 5);
+  try {
+    value_or_throw(half(3));
+    FAIL();
+  } catch (const Exception& thrown) {
+    EXPECT_EQ(thrown.error().message(), "odd");
+  }
+  EXPECT_THROW(value_or_throw(Result<void>(fail(ErrorKind::Cancelled, "stop"))), Exception);
 }
 
 TEST(Result, TryReturnsTheFirstError) {
@@ -77,6 +134,47 @@ TEST(Exception, BecomesAnErrorInACatchBlock) {
   EXPECT_EQ(caught(std::bad_alloc()).kind(), ErrorKind::ResourceExhausted);
   EXPECT_EQ(caught(std::runtime_error("mine")).to_string(), "Unknown: mine");
   EXPECT_EQ(caught(7).kind(), ErrorKind::Unknown);
+}
+
+TEST(Error, KnowsTheErrnoOfItsFirstCauseThatHasOne) {
+  const Error inner = Error::of_system(ErrorKind::FailedPrecondition, "cannot read /a", ESTALE);
+  const Error outer(ErrorKind::FailedPrecondition, "record 3", Error(ErrorKind::FailedPrecondition, "/a", inner));
+  EXPECT_EQ(inner.os_error(), ESTALE);
+  EXPECT_EQ(outer.os_error(), ESTALE);
+  EXPECT_EQ(outer.to_string(),
+            "FailedPrecondition: record 3; caused by FailedPrecondition: /a; caused by FailedPrecondition: cannot read "
+            "/a");
+  EXPECT_EQ(Error(ErrorKind::DataLoss, "cut").os_error(), 0);
+  EXPECT_EQ(Error().os_error(), 0);
+}
+
+TEST(Error, IsTransientIffTheSystemFailedAndMaySucceedLater) {
+  const auto is_transient = [](int number) {
+    return Error(ErrorKind::Unknown, "outer", Error::of_system(ErrorKind::Unknown, "inner", number)).is_transient();
+  };
+  for (const int number : {ESTALE, ETIMEDOUT, ENOTCONN, EIO, EINTR, EAGAIN, ECONNRESET, EHOSTDOWN, EMFILE, ENOMEM}) {
+    EXPECT_TRUE(is_transient(number)) << number;
+  }
+  for (const int number : {ENOENT, ENOTDIR, EACCES, EPERM, EISDIR, EROFS, ENOSPC, EINVAL}) {
+    EXPECT_FALSE(is_transient(number)) << number;
+  }
+  EXPECT_FALSE(Error(ErrorKind::DataLoss, "damaged").is_transient());
+  EXPECT_FALSE(Error().is_transient());
+}
+
+TEST(Result, WhatItsMapReturnsIsAResult) {
+  const auto parse = [](int number) -> Result<int> {
+    if (number < 0) return fail(ErrorKind::NotFound, "negative");
+    return number;
+  };
+  const auto is_large = [&](int number) -> Result<bool> { return parse(number).map([](int v) { return v > 2; }); };
+  const auto next = [&](int number) -> Result<int> {
+    return parse(number).and_then([&](int v) { return parse(v + 1); });
+  };
+  EXPECT_TRUE(is_large(3).value());
+  EXPECT_EQ(is_large(-1).error().kind(), ErrorKind::NotFound);
+  EXPECT_EQ(next(3).value(), 4);
+  EXPECT_EQ(next(-3).error().message(), "negative");
 }
 
 }  // namespace

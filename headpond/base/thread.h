@@ -1,28 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one way to start a thread: with a name that debuggers, traces and error texts show.
+// Starts threads, always with a name that debuggers, traces and error messages show.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <thread>
+
+#include "headpond/base/status.h"
 
 namespace headpond {
 
-/// The name given to the calling thread (whole, not cut), or "main"/"thread" for threads that nobody named.
+/// The full name of the calling thread; "main" or "thread" for threads without a name.
 const std::string& this_thread_name();
 
-/// Names the calling thread; the operating system sees the first 15 bytes.
+/// Names the calling thread; the operating system shows the first 15 bytes.
 void set_this_thread_name(std::string name);
 
-/// The operating system's id of the calling thread, as traces and /proc show it.
+/// The operating system's id of the calling thread, as in traces and /proc.
 int this_thread_id();
 
-/// How many fork()s lie above this process, counted since the first call. Threads that were started at another count
-/// stayed in the process that started them.
+namespace internal {
+extern constinit std::atomic<int> forks;  // Since the first HomeProcess was made.
+}
+
+/// The number of fork()s between this process and the first call of this function. Threads that were started at another
+/// value do not exist in this process.
 int forks_above();
 
-/// A joinable thread with a name; joins in its destructor. The body must not let an exception out (the program would
-/// end).
+/// The process in which an object was made. After a fork() the child has a copy of the object, but no copy of the
+/// threads that it would wait for, and its locks may be held for ever. So the object refuses all calls there with
+/// error(), and its destructor does nothing.
+class HomeProcess {
+ public:
+  bool is_here() const { return forks_ == internal::forks.load(std::memory_order_relaxed); }
+  /// FailedPrecondition: "<object> was made before fork(), and ...".
+  static Error error(std::string_view object);
+
+ private:
+  const int forks_ = forks_above();
+};
+
+/// A joinable thread with a name; the destructor joins. The body must not throw (the program would end).
 class Thread {
  public:
   Thread() = default;
@@ -31,7 +51,7 @@ class Thread {
   const std::string& name() const { return name_; }
   bool joinable() const { return thread_.joinable(); }
   void join() { thread_.join(); }
-  void detach() { thread_.detach(); }  ///< Goes on alone: for a thread that cannot be made to end.
+  void detach() { thread_.detach(); }  ///< The thread goes on alone: for a thread that cannot be made to end.
   std::thread::id id() const { return thread_.get_id(); }
 
  private:
@@ -39,7 +59,8 @@ class Thread {
   std::jthread thread_;
 };
 
-/// A point where another thread may take over; test builds (HEADPOND_INJECT) sometimes delay there, others do nothing.
+/// A point where another thread may take over; test builds (HEADPOND_INJECT) sometimes delay there, other builds do
+/// nothing.
 #if defined(HEADPOND_INJECT)
 void hand_over_point();
 #else

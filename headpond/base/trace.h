@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trace spans: what each thread did, and when. Written at the bottom of the program into one bounded buffer per thread,
-// read near the top (monitor/timeline.h). While no trace is taken, a span costs one relaxed load.
+// Trace spans: what each thread did, and when. The lower layers write them into one bounded buffer per thread;
+// monitor/timeline.h reads them. While no trace is recorded, a span costs one relaxed load.
 #pragma once
 
 #include <atomic>
@@ -15,23 +15,22 @@ namespace headpond::trace {
 enum class Category : uint8_t { op, io, wait, step };
 
 enum class Kind : uint8_t {
-  span,        ///< Work of one thread from `start_ns` for `length_ns`; spans of one thread nest.
+  span,        ///< Work of one thread from `start_ns` for `length_ns`; the spans of a thread nest.
   counter,     ///< `value` of a counter at `start_ns`.
-  flow_begin,  ///< An element `value` leaves its producer; inside the span that encloses `start_ns`.
-  flow_end,    ///< The element `value` reaches its consumer; likewise.
+  flow_begin,  ///< The element `value` leaves its producer, inside the span around `start_ns`.
+  flow_end,    ///< The element `value` reaches its consumer, inside the span around `start_ns`.
 };
 
 struct Event {
-  const char* name;  ///< Interned: lives for ever.
-  int64_t start_ns;  ///< now_ns() terms.
+  const char* name;  ///< Interned: valid for ever.
+  int64_t start_ns;  ///< As now_ns() counts.
   int64_t length_ns;
   uint64_t value;
   Kind kind;
   Category category;
 };
 
-/// What one thread wrote, in order of the events' ends. `dropped` events found the buffer full; the first ones are
-/// kept.
+/// The events of one thread, in the order of their ends. `dropped`: later events that found the buffer full.
 struct ThreadEvents {
   int thread_id;
   std::string thread_name;
@@ -39,14 +38,15 @@ struct ThreadEvents {
   uint64_t dropped;
 };
 
-/// Forgets earlier events and begins to record, at most `events_per_thread` each. Thread-safe.
+/// Discards earlier events and starts recording, at most `events_per_thread` for each thread. Thread-safe.
 void start(size_t events_per_thread = size_t{1} << 18);
-/// Ends recording. What was recorded stays until the next start. Thread-safe.
+/// Stops recording. Recorded events stay until the next start(). Thread-safe.
 void stop();
-/// A copy of everything recorded so far, threads that ended included. Thread-safe, also while recording.
+/// A copy of all recorded events, those of ended threads included. Thread-safe, also while recording.
 std::vector<ThreadEvents> collect();
 
-/// A copy of `name` that lives for ever; equal names give equal pointers. Takes a lock: once per name, not per event.
+/// A copy of `name` that is valid for ever; equal names give equal pointers. Takes a lock: call it once per name, not
+/// per event.
 const char* intern(std::string_view name);
 
 namespace internal {
@@ -57,7 +57,8 @@ int64_t span_start();
 
 inline bool enabled() { return internal::recording.load(std::memory_order_relaxed); }
 
-/// Records `name` from construction to destruction. `name` must be a literal or interned; null: records nothing.
+/// Records `name` from construction to destruction. `name` must be a literal or interned; with nullptr nothing is
+/// recorded.
 class Span {
  public:
   Span(const char* name, Category category)
@@ -76,10 +77,10 @@ class Span {
   Category category_;
 };
 
-/// The value of a counter now. `name` must be a literal or interned.
+/// Records the value of a counter now. `name` must be a literal or interned.
 void counter(const char* name, int64_t value);
 
-/// One end of an arrow from producer to consumer; both ends carry the same `id`. Call inside a Span.
+/// Records one end of an arrow from producer to consumer; both ends have the same `id`. Call it inside a Span.
 void flow_begin(uint64_t id);
 void flow_end(uint64_t id);
 

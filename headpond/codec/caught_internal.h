@@ -9,7 +9,7 @@
 
 namespace headpond::codec_internal {
 
-/// The exception that is being handled, its text behind the file's name. REQUIRES: called inside a catch block.
+/// The exception that is being handled, with the file's name before its text. REQUIRES: called inside a catch block.
 inline tl::unexpected<Error> fail_caught(std::string_view name) {
   const Error caught = current_exception_error();
   return fail(caught.kind(), fmt::format("{}: {}", name, caught.message()));

@@ -12,10 +12,10 @@
 namespace headpond::internal {
 namespace {
 
-Got assemble(const Batching& node, std::span<const Element> rows, int64_t number, Context& context, Offers offers,
+Got assemble(const Batching& node, std::span<const Element> rows, int64_t number, Context& context, OutputSlots outputs,
              Element& out) {
   try {
-    node.stack(rows, context, offers, out);
+    node.stack(rows, context, outputs, out);
   } catch (...) {
     out.clear();
     return context.fail(current_exception_error());
@@ -32,7 +32,7 @@ class GatherView final : public View {
  public:
   GatherView(const Batching& node, const Binding& binding) : node_(node), input_(node.input().bind(binding)) {}
 
-  Got at(int64_t k, Context& context, Offers offers, Element& out) const override {
+  Got at(int64_t k, Context& context, OutputSlots outputs, Element& out) const override {
     std::vector<Element> rows;
     const int64_t first = k * node_.batch_size();
     for (int64_t i = first; i < first + node_.rows_at(k); ++i) {
@@ -41,7 +41,7 @@ class GatherView final : public View {
       if (Error error = check_next(node_, rows, row)) return context.fail(std::move(error));
       rows.push_back(std::move(row));
     }
-    return assemble(node_, rows, k, context, offers, out);
+    return assemble(node_, rows, k, context, outputs, out);
   }
 
  private:
@@ -71,7 +71,7 @@ class BatchIterator final : public Iterator {
     rows_.clear();
     return got;
   }
-  // A state is taken behind a batch, where no rows are held.
+  // A state is taken after a batch, when no rows are gathered.
   void visit_state(StateVisitor& visitor) override {
     visitor.number_within(given_, 0, kEndless);
     input_->visit_state(visitor);
@@ -93,8 +93,9 @@ Node::Facts facts_of(std::string op, std::string args, const Node::Ref& input, c
                     .args = fmt::format("batch_size={}, drop_remainder={}{}", batch_size, drop_remainder, args),
                     .kind = indexed ? Kind::indexed : Kind::stream,
                     .slots = slots == kEndless ? slots : slots / batch_size + (rest != 0 && !drop_remainder ? 1 : 0),
-                    .inputs = {input}};
-  // Also where the input divides evenly: elements that fail are left out, and the last batch lacks them.
+                    .inputs = {input},
+                    .role = Role::batch};
+  // Unknown also if the input divides evenly: elements that fail are missing in the last batch.
   const int64_t height = drop_remainder ? batch_size : kUnknown;
   for (const FieldSpec& field : rows) facts.spec.push_back({field.name, field.dtype, field.shape.stacked(height)});
   return facts;
@@ -120,7 +121,7 @@ std::unique_ptr<Iterator> Batching::iterate(const Binding& binding, Feed& feed) 
 Error Batching::check_row(const Element* first, int64_t number, const Element& row) const {
   const Error error = check(first, number, row);
   if (!error) return {};
-  return {error.kind(), fmt::format("{}, {}: {}", title(), place_of(row.key, row.origin), error.message())};
+  return {error.kind(), fmt::format("{}, {}: {}", title(), element_name(row.key, row.provenance), error.message())};
 }
 
 int64_t Batching::rows_at(int64_t k) const { return std::min(batch_size_, input().slots() - k * batch_size_); }
@@ -133,7 +134,7 @@ uint64_t batch_key(int64_t number) {
 void name_batch(Element& batch, int64_t number) {
   static const uint64_t source = register_source("batch");
   batch.key = batch_key(number);
-  batch.origin = {.source = source, .record = static_cast<uint64_t>(number)};
+  batch.provenance = {.source = source, .record = static_cast<uint64_t>(number)};
 }
 
 }  // namespace headpond::internal

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What batch and padded_batch share: how elements are gathered, and what a bad one does.
+// The base of operators that stack elements: batch, padded_batch. Not for users.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,12 @@
 
 namespace headpond::internal {
 
-/// Batches over an indexed input have positions; over others they have an order only. Iteration gathers what the
-/// input's own iterator gives, also over an indexed input, so that an element that fails is left out of its batch and
-/// what follows moves up; asking for a position is strict: a bad row makes that batch an error.
+/// Batches of an indexed input have positions; batches of others have only an order. A run gathers rows from the
+/// input's own iterator, also if the input is indexed: an element that fails is left out of its batch, and later rows
+/// move up. A request for a position is strict: a row that fails makes the batch an error.
 class Batching : public Node {
  public:
-  /// `rows`: the input's spec as the rows will be; the batch gets a dimension in front.
+  /// `rows`: the spec of a row; a batch has one more dimension, the first.
   Batching(std::string op, std::string args, const Node::Ref& input, const Spec& rows, int64_t batch_size,
            bool drop_remainder);
 
@@ -23,17 +23,16 @@ class Batching : public Node {
   std::unique_ptr<Iterator> iterate(const Binding& binding, Feed& feed) const final;
   bool iterates() const final { return true; }
 
-  /// No error iff `row` can be row `number` of a batch whose first row is `first`. With null: iff it can be that of
-  /// some batch.
+  /// No error iff `row` can be row `number` of a batch whose first row is `first`; if `first` is null, of any batch.
   virtual Error check(const Element* first, int64_t number, const Element& row) const = 0;
-  /// Appends the fields of the batch to `out`. REQUIRES: each row was checked; there is one. May throw.
-  virtual void stack(std::span<const Element> rows, Context& context, Offers offers, Element& out) const = 0;
+  /// Appends the fields of the batch to `out`. REQUIRES: at least one row; all were checked. May throw.
+  virtual void stack(std::span<const Element> rows, Context& context, OutputSlots outputs, Element& out) const = 0;
 
-  /// check, with this operator and the row's place in front.
+  /// check, with this operator and the element named in the error.
   Error check_row(const Element* first, int64_t number, const Element& row) const;
   int64_t batch_size() const { return batch_size_; }
   bool drop_remainder() const { return drop_remainder_; }
-  /// How many rows batch `k` of an indexed input has. REQUIRES: 0 <= k < slots.
+  /// Number of rows of batch `k` of an indexed input. REQUIRES: 0 <= k < slots.
   int64_t rows_at(int64_t k) const;
 
  private:
@@ -43,7 +42,7 @@ class Batching : public Node {
 
 /// The key of a batch: its number in the epoch.
 uint64_t batch_key(int64_t number);
-/// Gives `batch` that key, and an origin from which errors have the number: "batch, record 3".
+/// Sets that key, and a provenance that names the batch in errors: "batch, record 3".
 void name_batch(Element& batch, int64_t number);
 
 }  // namespace headpond::internal

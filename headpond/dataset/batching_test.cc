@@ -48,19 +48,33 @@ TEST(Batching, GivesAnErrorInPlaceOfItsBatchAndLosesNoNeighbour) {
   }
 }
 
+// What looks at a pipeline, as explain does, asks for the role and knows no operator's name.
+TEST(Batching, HasARoleWhateverItsName) {
+  class Pairs final : public Batching {
+   public:
+    explicit Pairs(const Node::Ref& input) : Batching("pairs", "", input, input->spec(), 2, false) {}
+    Error check(const Element*, int64_t, const Element&) const override { return {}; }
+    void stack(std::span<const Element>, Context&, OutputSlots, Element&) const override {}
+  };
+  EXPECT_EQ(Pairs(range(4).node()).facts().role, Role::batch);
+  EXPECT_EQ((range(4) | batch(2)).node()->facts().role, Role::batch);
+  EXPECT_EQ((range(4) | padded_batch(2)).node()->facts().role, Role::batch);
+  EXPECT_EQ(range(4).node()->facts().role, Role::other);
+}
+
 TEST(Batching, StaysBeforeAnErrorInItsState) {
   const Dataset dataset = range(7) | failing_at({3}) | batch(2);
   Sequence sequence(dataset);
-  EXPECT_EQ(text_of(**sequence.next()), "[0 1]");
+  EXPECT_EQ(text_of(*sequence.next()), "[0 1]");
   const std::string before = sequence.state();
   EXPECT_FALSE(sequence.next());
   EXPECT_EQ(sequence.state(), before);
-  EXPECT_EQ(text_of(**sequence.next()), "[2 4]");
+  EXPECT_EQ(text_of(*sequence.next()), "[2 4]");
   auto behind = Sequence::restored(dataset, {}, sequence.state());
-  EXPECT_EQ(text_of(**behind->next()), "[5 6]");
+  EXPECT_EQ(text_of(*behind->next()), "[5 6]");
   auto again = Sequence::restored(dataset, {}, before);
   EXPECT_FALSE(again->next());
-  EXPECT_EQ(text_of(**again->next()), "[2 4]");
+  EXPECT_EQ(text_of(*again->next()), "[2 4]");
 }
 
 TEST(Batching, IsStrictByPosition) {
@@ -80,7 +94,7 @@ TEST(Batching, IsStrictByPosition) {
   }
 }
 
-// later before each element, and one that fails between.
+// pending before each element, and one that fails between.
 class Slow final : public Node {
  public:
   Slow() : Node({.op = "slow", .spec = {{"", DType::i32, {}}}, .kind = Kind::stream, .slots = kEndless}) {}
@@ -88,7 +102,7 @@ class Slow final : public Node {
     class SlowIterator final : public Iterator {
       Got next(Context& context, Element& out) override {
         ++calls_;
-        if (calls_ % 2 == 1) return Got::later;
+        if (calls_ % 2 == 1) return Got::pending;
         if (calls_ == 4) return context.fail({ErrorKind::DataLoss, "bad"});
         if (calls_ > 10) return Got::end;
         out.append(Tensor::scalar(calls_));
@@ -114,13 +128,13 @@ TEST(Batching, GivesLaterAtOnceAndKeepsWhatItGathered) {
   Context context;
   const auto iterator = open(*dataset.node(), {}, feed);
   std::vector<std::string> seen;
-  for (Got got = Got::later; got != Got::end;) {
+  for (Got got = Got::pending; got != Got::end;) {
     Element out;
     got = iterator->next(context, out);
-    seen.push_back(got == Got::value ? text_of(out) : got == Got::later ? "later" : got == Got::end ? "end" : "!");
+    seen.push_back(got == Got::value ? text_of(out) : got == Got::pending ? "pending" : got == Got::end ? "end" : "!");
   }
-  EXPECT_THAT(
-      seen, ElementsAre("later", "later", "!", "later", "later", "[2 6 8]", "later", "later", "[10]", "later", "end"));
+  EXPECT_THAT(seen, ElementsAre("pending", "pending", "!", "pending", "pending", "[2 6 8]", "pending", "pending",
+                                "[10]", "pending", "end"));
 }
 
 TEST(Batching, HasItsNumberAsOriginWhateverMakesIt) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether an element is what its dataset said.
+// Whether an element fits the spec of its dataset.
 #pragma once
 
 #include "headpond/base/status.h"
@@ -7,8 +7,8 @@
 
 namespace headpond::internal {
 
-/// No error iff `element` has the fields of `spec`: their number, their dtypes, shapes that theirs admit, and their
-/// names if it has names. Else InvalidArgument with what was expected and what was found.
+/// No error iff `element` has the fields of `spec`: number, dtypes, shapes that the spec's admit, and names if it has
+/// names. Else InvalidArgument, with what was expected and what was found.
 Error check_element(const Spec& spec, const Element& element);
 
 }  // namespace headpond::internal

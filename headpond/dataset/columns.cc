@@ -9,7 +9,7 @@ namespace {
 
 constexpr size_t kLine = 64;
 
-// A size that the compiler knows is copied by a few instructions.
+// The compiler knows the size: a copy is a few instructions.
 template <size_t kSize>
 void gather_small(const std::byte* rows, std::span<const int64_t> positions, std::byte* to) {
   constexpr size_t kAhead = 16;
@@ -72,7 +72,7 @@ void gather_texts(const Tensor& rows, std::span<const int64_t> positions, std::b
 
 void ColumnsLeft::pass(size_t count) {
   if (moved_.empty()) moved_.assign(columns_.begin(), columns_.end());
-  for (Offer& column : moved_) column.place += count * row_bytes(*column.spec);
+  for (OutputSlot& column : moved_) column.data += count * row_bytes(*column.spec);
   columns_ = moved_;
   if (keys_ != nullptr) keys_ += count;
 }

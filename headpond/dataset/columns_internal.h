@@ -14,104 +14,65 @@
 
 namespace headpond::internal {
 
-/// So many positions are looked at together: what is known of them stays on the stack.
+/// How many positions an operator looks at together: what it knows of them stays on the stack.
 inline constexpr size_t kFillBlock = 256;
 
 /// Bytes of a field in one element of a column: of dtype bytes a std::string_view. REQUIRES: a full shape.
 size_t row_bytes(const FieldSpec& field);
 
-/// Copies row `positions[r]` of `rows`, which lie one below the other, to row r of `to`; those that come are fetched
-/// ahead.
+/// Copies row `positions[r]` of `rows`, a contiguous array of rows, to row r of `to`; prefetches the next ones.
 void gather_rows(const std::byte* rows, size_t row_size, std::span<const int64_t> positions, std::byte* to);
 
-/// The same of a column of dtype bytes; the texts live as long as those of `rows`, which has rank 1.
+/// The same for a column of dtype bytes; the texts live as long as those of `rows`, which has rank 1.
 void gather_texts(const Tensor& rows, std::span<const int64_t> positions, std::byte* to);
 
-/// The first `count` of `offers`, which loses them; none of none.
-inline Offers take_first(Offers& offers, size_t count) {
-  const Offers first = offers.first(offers.empty() ? 0 : count);
-  offers = offers.subspan(first.size());
+/// Takes the first `count` slots from `outputs` and returns them; none if there are none.
+inline OutputSlots take_first(OutputSlots& outputs, size_t count) {
+  const OutputSlots first = outputs.first(outputs.empty() ? 0 : count);
+  outputs = outputs.subspan(first.size());
   return first;
 }
 
-/// What is left of columns and keys behind the elements that are written.
+/// What is left of columns and keys after the elements that are written.
 class ColumnsLeft {
  public:
   /// `keys` may be null.
-  ColumnsLeft(Offers columns, uint64_t* keys) : columns_(columns), keys_(keys) {}
-  Offers columns() const { return columns_; }
+  ColumnsLeft(OutputSlots columns, uint64_t* keys) : columns_(columns), keys_(keys) {}
+  OutputSlots columns() const { return columns_; }
   uint64_t* keys() const { return keys_; }
   void pass(size_t count);
 
  private:
-  Offers columns_;
+  OutputSlots columns_;
   uint64_t* keys_;
-  std::vector<Offer> moved_;
+  std::vector<OutputSlot> moved_;
 };
 
-/// View::fill of what gives its input's elements at other places: `places_of(positions, to)` writes them; below 0:
-/// there is none.
-template <class PlacesOf>
-bool fill_from(const View& input, PlacesOf&& places_of, std::span<const int64_t> positions, Context& context,
-               Offers columns, uint64_t* keys) {
+/// View::fill of an operator that gives its input's elements at other positions: `map(positions, to)` writes the
+/// input's positions to `to`, below 0 where there is none.
+template <class Map>
+bool fill_from(const View& input, Map&& map, std::span<const int64_t> positions, Context& context, OutputSlots columns,
+               uint64_t* keys) {
   if (positions.empty()) return input.fill({}, context, columns, keys);
-  std::array<int64_t, kFillBlock> places;
+  std::array<int64_t, kFillBlock> mapped;
   ColumnsLeft left(columns, keys);
   while (true) {
-    const size_t count = std::min(positions.size(), places.size());
-    places_of(positions.first(count), places.data());
+    const size_t count = std::min(positions.size(), mapped.size());
+    map(positions.first(count), mapped.data());
     int64_t any = 0;
-    for (size_t r = 0; r < count; ++r) any |= places[r];
+    for (size_t r = 0; r < count; ++r) any |= mapped[r];
     if (any < 0) return false;
-    if (!input.fill({places.data(), count}, context, left.columns(), left.keys())) return false;
+    if (!input.fill({mapped.data(), count}, context, left.columns(), left.keys())) return false;
     positions = positions.subspan(count);
     if (positions.empty()) return true;
     left.pass(count);
   }
 }
 
-/// For fill_from: `place(i)` of each.
-template <class Place>
-auto each_place(Place place) {
-  return [place](std::span<const int64_t> positions, int64_t* to) {
-    for (const int64_t i : positions) *to++ = place(i);
-  };
-}
-
-/// Positions begin .. begin + slots - 1: part `number` of what gives one part after the other.
-struct PartRange {
-  int64_t number, begin, slots;
-};
-
-/// View::fill of what gives one part after the other; `part_at(i)` is the PartRange of a position, `view(number)` the
-/// part's view or a pointer to it. Keys are mixed as in_part does.
-template <class PartAt, class PartView>
-bool fill_parts(const PartAt& part_at, const PartView& view, std::span<const int64_t> positions, Context& context,
-                Offers columns, uint64_t* keys) {
-  std::array<int64_t, kFillBlock> places;
-  ColumnsLeft left(columns, keys);
-  while (!positions.empty()) {
-    const PartRange part = part_at(positions[0]);
-    const size_t most = std::min(positions.size(), places.size());
-    size_t count = 0;
-    for (; count < most; ++count) {
-      places[count] = positions[count] - part.begin;
-      if (places[count] < 0 || places[count] >= part.slots) break;
-    }
-    if (!view(part.number)->fill({places.data(), count}, context, left.columns(), left.keys())) return false;
-    for (size_t r = 0; left.keys() != nullptr && part.number > 0 && r < count; ++r) {
-      left.keys()[r] = mix(left.keys()[r], static_cast<uint64_t>(part.number));
-    }
-    positions = positions.subspan(count);
-    if (!positions.empty()) left.pass(count);
-  }
-  return true;
-}
-
-/// Fills the columns of `input` a block at a time, with keys, also if `keys` is null; calls `then(first, keys)` behind
-/// each, whose elements are `first`, `first` + 1, ...
+/// Fills the columns of `input` a block at a time, with keys, also if `keys` is null; calls `then(first, keys)` after
+/// each block, whose elements are `first`, `first` + 1, ...
 template <class Then>
-bool fill_with_keys(const View& input, std::span<const int64_t> positions, Context& context, Offers columns,
+bool fill_with_keys(const View& input, std::span<const int64_t> positions, Context& context, OutputSlots columns,
                     uint64_t* keys, const Then& then) {
   if (positions.empty()) return input.fill({}, context, columns, keys);
   std::array<uint64_t, kFillBlock> own;

@@ -35,8 +35,8 @@ TEST(RowBytes, CountAllValues) {
 }
 
 TEST(TakeFirst, OfNoneIsNone) {
-  const std::array<Offer, 3> three{};
-  Offers left(three), none;
+  const std::array<OutputSlot, 3> three{};
+  OutputSlots left(three), none;
   EXPECT_EQ(take_first(left, 2).data(), three.data());
   EXPECT_EQ(left.data(), three.data() + 2);
   EXPECT_TRUE(take_first(none, 2).empty());
@@ -46,14 +46,14 @@ TEST(ColumnsLeft, PassesRowsOfEachColumn) {
   const FieldSpec wide{"", DType::f32, {3}}, narrow{"", DType::u8, {}};
   std::array<std::byte, 100> a{}, b{};
   std::array<uint64_t, 10> keys{};
-  const std::array<Offer, 2> columns = {Offer{a.data(), &wide}, Offer{b.data(), &narrow}};
+  const std::array<OutputSlot, 2> columns = {OutputSlot{a.data(), &wide}, OutputSlot{b.data(), &narrow}};
   ColumnsLeft left(columns, keys.data()), without_keys(columns, nullptr);
   EXPECT_EQ(left.columns().data(), columns.data());
   left.pass(2);
   left.pass(1);
   without_keys.pass(1);
-  EXPECT_EQ(left.columns()[0].place, a.data() + 36);
-  EXPECT_EQ(left.columns()[1].place, b.data() + 3);
+  EXPECT_EQ(left.columns()[0].data, a.data() + 36);
+  EXPECT_EQ(left.columns()[1].data, b.data() + 3);
   EXPECT_EQ(left.keys(), keys.data() + 3);
   EXPECT_EQ(without_keys.keys(), nullptr);
 }
@@ -62,8 +62,8 @@ TEST(ColumnsLeft, PassesRowsOfEachColumn) {
 class Asked final : public View {
  public:
   explicit Asked(std::vector<std::vector<int64_t>>& asked) : asked_(asked) {}
-  Got at(int64_t, Context&, Offers, Element&) const override { return Got::hole; }
-  bool fill(std::span<const int64_t> positions, Context&, Offers, uint64_t* keys) const override {
+  Got at(int64_t, Context&, OutputSlots, Element&) const override { return Got::hole; }
+  bool fill(std::span<const int64_t> positions, Context&, OutputSlots, uint64_t* keys) const override {
     asked_.emplace_back(positions.begin(), positions.end());
     if (keys != nullptr) std::copy(positions.begin(), positions.end(), keys);
     return true;
@@ -73,11 +73,13 @@ class Asked final : public View {
   std::vector<std::vector<int64_t>>& asked_;
 };
 
-TEST(FillFrom, AsksInBlocksAndRefusesWhatHasNoPlace) {
+TEST(FillFrom, AsksInBlocksAndRefusesWhatHasNoPosition) {
   std::vector<std::vector<int64_t>> asked;
   const Asked view(asked);
   Context context;
-  const auto twice = each_place([](int64_t i) { return i < 0 ? -1 : 2 * i; });
+  const auto twice = [](std::span<const int64_t> some, int64_t* to) {
+    for (const int64_t i : some) *to++ = i < 0 ? -1 : 2 * i;
+  };
   std::vector<int64_t> positions(600);
   std::iota(positions.begin(), positions.end(), 0);
   EXPECT_TRUE(fill_from(view, twice, positions, context, {}, nullptr));
@@ -89,19 +91,6 @@ TEST(FillFrom, AsksInBlocksAndRefusesWhatHasNoPlace) {
   asked.clear();
   EXPECT_TRUE(fill_from(view, twice, {}, context, {}, nullptr));
   EXPECT_THAT(asked, ElementsAre(ElementsAre()));
-}
-
-TEST(FillParts, AsksEachRunOfAPartOnceAndMixesKeys) {
-  std::vector<std::vector<int64_t>> asked;
-  const Asked view(asked);
-  Context context;
-  const auto tens = [](int64_t i) { return PartRange{i / 10, i - i % 10, 10}; };
-  const auto part = [&](int64_t) { return &view; };
-  const std::vector<int64_t> positions = {8, 9, 10, 11, 3, 25};
-  std::vector<uint64_t> keys(6);
-  EXPECT_TRUE(fill_parts(tens, part, positions, context, {}, keys.data()));
-  EXPECT_THAT(asked, ElementsAre(ElementsAre(8, 9), ElementsAre(0, 1), ElementsAre(3), ElementsAre(5)));
-  EXPECT_THAT(keys, ElementsAre(8, 9, mix(0, 1), mix(1, 1), 3, mix(5, 2)));
 }
 
 TEST(FillWithKeys, HasThemAlsoIfNobodyAsked) {

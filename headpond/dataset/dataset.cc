@@ -11,7 +11,7 @@
 namespace headpond {
 namespace {
 
-// Through the positions of a node; holes are passed over.
+// Goes through the positions of a node, without its holes.
 class Positions final : public Iterator {
  public:
   Positions(const Node& node, const Binding& binding) : view_(node.bind(binding)), slots_(node.slots()), holes_(node) {}
@@ -74,11 +74,11 @@ void internal::refuse(const std::string& op, const std::string& what) {
   throw Exception(Error(ErrorKind::InvalidArgument, fmt::format("{}: {}", op, what)));
 }
 
-// Not the key where the record is known: repeat and concatenate mix others into it.
-std::string internal::place_of(uint64_t key, Origin origin) {
-  const std::string place = to_string(origin);
-  if (place.empty()) return fmt::format("element {}", key);
-  return fmt::format("element {}, {}", static_cast<uint64_t>(origin.record), place);
+// Uses the record's number if it is known: repeat and concatenate mix other numbers into the key.
+std::string internal::element_name(uint64_t key, Provenance provenance) {
+  const std::string record = to_string(provenance);
+  if (record.empty()) return fmt::format("element {}", key);
+  return fmt::format("element {}, {}", static_cast<uint64_t>(provenance.record), record);
 }
 
 }  // namespace headpond

@@ -62,6 +62,16 @@ class Broken final : public Node {
   mutable int64_t calls_ = 0;
 };
 
+TEST(Step, OneAfterTheOtherIsAStep) {
+  const Step plus_one = map([](int64_t x) { return x + 1; }), evens = filter([](int64_t x) { return x % 2 == 0; });
+  const auto chain = plus_one | evens | skip(1);
+  static_assert(std::is_same_v<decltype(chain), const Step>);
+  EXPECT_EQ((range(9) | chain).plan(), (range(9) | plus_one | evens | skip(1)).plan());
+  EXPECT_THAT(elements(range(9) | chain), testing::ElementsAre("4", "6", "8"));
+  EXPECT_EQ((range(9) | chain | batch(2)).plan(), (range(9) | (chain | batch(2))).plan());
+  EXPECT_THAT(elements(range(3) | chain), testing::IsEmpty()) << "a chain may be used again";
+}
+
 TEST(Contract, RejectsAStateThatForgetsAFieldAndAValueThatFollowsFromTheRun) {
   for (const auto how : {Broken::How::forgets_its_state, Broken::How::counts_calls}) {
     const Dataset broken(std::make_shared<Broken>(range(4).node(), how));

@@ -25,4 +25,20 @@ void check_names(const std::string& op, const Spec& spec) {
   }
 }
 
+bool is_fixed(const FieldSpec& field) { return field.dtype != DType::bytes && field.shape.is_full(); }
+
+std::vector<std::byte*> allocate_fields(const Spec& spec, Context& context, OutputSlots outputs, Element& out) {
+  for (const FieldSpec& field : spec) {
+    if (is_fixed(field)) {
+      context.allocate_output(out, outputs, field.dtype, field.shape);
+    } else {
+      out.append(Tensor());
+    }
+  }
+  // Only now: a small tensor lives inside the element, which moves it when it grows.
+  std::vector<std::byte*> targets;
+  for (size_t i = 0; i < spec.size(); ++i) targets.push_back(is_fixed(spec[i]) ? out[i].mutable_data() : nullptr);
+  return targets;
+}
+
 }  // namespace headpond::internal

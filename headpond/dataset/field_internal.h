@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which field an operator works on.
+// The fields that an operator works on and gives.
 #pragma once
 
+#include <cstddef>
 #include <string>
+#include <vector>
 
+#include "headpond/dataset/view.h"
 #include "headpond/tensor/element.h"
 
 namespace headpond::internal {
@@ -13,5 +16,18 @@ size_t field_index(const std::string& op, const Spec& spec, const std::string& n
 
 /// Throws Exception(InvalidArgument) naming `op` and the fields if two of them have the same name.
 void check_names(const std::string& op, const Spec& spec);
+
+/// The slot of field `index` alone, if there are slots.
+inline OutputSlots slot_of(OutputSlots outputs, size_t index) {
+  return index < outputs.size() ? outputs.subspan(index, 1) : OutputSlots();
+}
+
+/// True iff the values of a field always take the same number of bytes.
+bool is_fixed(const FieldSpec& field);
+
+/// Appends the fields of `spec` to `out`, which is empty: memory for those that are fixed, which
+/// Context::allocate_output gives, an empty tensor for the others. Returns where the values of each belong; null for
+/// the others.
+std::vector<std::byte*> allocate_fields(const Spec& spec, Context& context, OutputSlots outputs, Element& out);
 
 }  // namespace headpond::internal

@@ -11,18 +11,18 @@
 
 namespace headpond::internal {
 
-/// A function whose types are forgotten. Thread-safe if the function that it was made of is.
+/// A function without its types. Thread-safe if the original function is.
 struct Function {
   std::function<void(const std::string& op, const Spec& input)> check;  ///< Throws Exception(InvalidArgument).
-  Spec result;                                                          ///< If the type tells all; else empty.
+  Spec result;                                                          ///< If the type tells them; else empty.
   bool type_tells_all = true;
-  std::function<Error(const Element& in, Element& out)> call;  ///< May throw too.
-  /// Null unless it works on each value of its field; then `result` is a scalar. `in` and `out` do not overlap; may
-  /// throw.
+  std::function<Error(const Element& in, Element& out)> call;  ///< May also throw.
+  /// For a function that works on each value of its field; else null. `result` is then a scalar. `in` and `out` do not
+  /// overlap. May throw.
   std::function<void(const std::byte* in, std::byte* out, size_t count)> each = {};
 };
 
-/// Throws Exception(InvalidArgument) unless `input` has so many fields.
+/// Throws Exception(InvalidArgument) unless `input` has as many fields as there are `arguments`.
 void check_count(const std::string& op, size_t arguments, const Spec& input);
 
 template <class Values, class Call>
@@ -71,7 +71,7 @@ inline constexpr bool kOneValue = false;
 template <class A, class Value>
 inline constexpr bool kOneValue<std::tuple<A>, Value> = std::is_arithmetic_v<A> && std::is_arithmetic_v<Value>;
 
-/// `f` of `count` values. In blocks of a length that the compiler knows, so that it vectorises at -O2 too.
+/// Calls `f` for `count` values, in blocks of a constant length, which compilers vectorise at -O2 too.
 template <class From, class To, class F>
 [[gnu::always_inline]] inline void each_value(const F& f, const From* __restrict in, To* __restrict out, size_t count) {
   constexpr size_t kBlock = 64;
@@ -82,7 +82,7 @@ template <class From, class To, class F>
   for (; i < count; ++i) out[i] = f(in[i]);
 }
 
-/// The same for processors with AVX2, whatever the program is compiled for. Not with FMA, which rounds otherwise: the
+/// The same for processors with AVX2, whatever the program is compiled for. Without FMA, which rounds differently: the
 /// bytes are the same on every machine.
 #if defined(__x86_64__)
 template <class From, class To, class F>
@@ -100,40 +100,50 @@ inline bool has_avx2() { return false; }
 
 template <class F>
 Function make_function(F f) {
-  using Arguments = typename Signature<F>::Arguments;
-  using Values = typename Signature<F>::Result;
   Function made;
-  if constexpr (std::is_same_v<Arguments, std::tuple<Element>>) {
-    made = function_over_element(std::move(f));
+  if constexpr (!kIsSupported<F>) {
+    check_types<F>();
   } else {
-    made = function_over_fields(std::move(f), static_cast<Arguments*>(nullptr));
+    using Arguments = typename Signature<F>::Arguments;
+    using Values = typename Signature<F>::Result;
+    if constexpr (std::is_same_v<Arguments, std::tuple<Element>>) {
+      made = function_over_element(std::move(f));
+    } else {
+      made = function_over_fields(std::move(f), static_cast<Arguments*>(nullptr));
+    }
+    made.type_tells_all = Returned<Values>::kTypeTellsAll;
+    if (made.type_tells_all) Returned<Values>::specify(made.result);
   }
-  made.type_tells_all = Returned<Values>::kTypeTellsAll;
-  if (made.type_tells_all) Returned<Values>::specify(made.result);
+  return made;
+}
+
+/// `made`, of a function `f` from one value to another, for a field of any shape: it works on each value.
+template <class From, class To, class F>
+Function over_each_value(Function made, F f) {
+  made.check = [](const std::string& op, const Spec& input) {
+    check_count(op, 1, input);
+    check_argument(op, 0, input[0], dtype_of<From>(), false);
+  };
+  made.each = [f = std::move(f)](const std::byte* in, std::byte* out, size_t count) {
+    const auto* const from = reinterpret_cast<const From*>(in);
+    auto* const to = reinterpret_cast<To*>(out);
+    has_avx2() ? each_value_avx2(f, from, to, count) : each_value(f, from, to, count);
+  };
   return made;
 }
 
 /// make_function, but a function of one value takes a field of any shape and works on each value of it.
 template <class F>
 Function make_map_function(F f) {
-  using Arguments = typename Signature<F>::Arguments;
-  using To = typename Signature<F>::Result;
-  if constexpr (!kOneValue<Arguments, To>) {
-    return make_function(std::move(f));
-  } else {
-    using From = std::tuple_element_t<0, Arguments>;
-    Function made = make_function(f);
-    made.check = [](const std::string& op, const Spec& input) {
-      check_count(op, 1, input);
-      check_argument(op, 0, input[0], dtype_of<From>(), false);
-    };
-    made.each = [f = std::move(f)](const std::byte* in, std::byte* out, size_t count) {
-      const auto* const from = reinterpret_cast<const From*>(in);
-      auto* const to = reinterpret_cast<To*>(out);
-      has_avx2() ? each_value_avx2(f, from, to, count) : each_value(f, from, to, count);
-    };
-    return made;
+  Function made = make_function(f);
+  if constexpr (kIsSupported<F>) {
+    using Arguments = typename Signature<F>::Arguments;
+    using To = typename Signature<F>::Result;
+    if constexpr (kOneValue<Arguments, To>) {
+      return over_each_value<std::tuple_element_t<0, Arguments>, To>(std::move(made), std::move(f));
+    }
   }
+  return made;
 }
 
 }  // namespace headpond::internal

@@ -8,9 +8,9 @@
 namespace headpond {
 namespace {
 
-uint32_t count_draws(const Node& node, const std::string& name) {
-  uint32_t count = node.facts().draws == name ? 1 : 0;
-  for (const Node::Ref& input : node.facts().inputs) count += count_draws(*input, name);
+uint32_t count_streams(const Node& node, const std::string& name) {
+  uint32_t count = node.facts().random_stream == name ? 1 : 0;
+  for (const Node::Ref& input : node.facts().inputs) count += count_streams(*input, name);
   return count;
 }
 
@@ -21,20 +21,21 @@ uint32_t count_draws(const Node& node, const std::string& name) {
 }  // namespace
 
 Node::Node(Facts facts) : facts_(std::move(facts)) {
-  if (facts_.draws.empty()) return;
-  for (const Ref& input : facts_.inputs) occurrence_ += count_draws(*input, facts_.draws);
+  if (facts_.random_stream.empty()) return;
+  for (const Ref& input : facts_.inputs) occurrence_ += count_streams(*input, facts_.random_stream);
 }
 
 std::string Node::title() const {
   std::vector<std::string> parts;
   if (!facts_.args.empty()) parts.push_back(facts_.args);
-  if (!facts_.draws.empty() && facts_.draws != facts_.op) parts.push_back("name=" + facts_.draws);
+  if (!facts_.random_stream.empty() && facts_.random_stream != facts_.op)
+    parts.push_back("name=" + facts_.random_stream);
   if (facts_.version != 0) parts.push_back(fmt::format("operator_version={}", facts_.version));
   return fmt::format("{}({})", facts_.op, fmt::join(parts, ", "));
 }
 
 RandomKey Node::random_key(const Binding& binding) const {
-  return headpond::random_key(binding.seed, facts_.draws, occurrence_, binding.epoch);
+  return headpond::random_key(binding.seed, facts_.random_stream, occurrence_, binding.epoch);
 }
 
 bool Node::iterates() const {

@@ -11,16 +11,16 @@ namespace {
 class PointView final : public View {
  public:
   PointView(const Pointwise& node, const Binding& binding)
-      : node_(node), input_(node.input().bind(binding)), draws_(node.random_key(binding)) {}
+      : node_(node), input_(node.input().bind(binding)), random_key_(node.random_key(binding)) {}
 
-  Got at(int64_t i, Context& context, Offers offers, Element& out) const override {
+  Got at(int64_t i, Context& context, OutputSlots outputs, Element& out) const override {
     Element in;
     const Got got = input_->at(i, context, {}, in);
-    return got == Got::value ? node_.run(in, draws_, context, offers, out) : got;
+    return got == Got::value ? node_.run(in, random_key_, context, outputs, out) : got;
   }
-  bool fill(std::span<const int64_t> positions, Context& context, Offers columns, uint64_t* keys) const override {
+  bool fill(std::span<const int64_t> positions, Context& context, OutputSlots columns, uint64_t* keys) const override {
     try {
-      return node_.fill(*input_, positions, draws_, context, columns, keys);
+      return node_.fill(*input_, positions, random_key_, context, columns, keys);
     } catch (...) {
       return false;  // at() finds which element it was.
     }
@@ -29,19 +29,19 @@ class PointView final : public View {
  private:
   const Pointwise& node_;
   const std::shared_ptr<const View> input_;
-  const RandomKey draws_;
+  const RandomKey random_key_;
 };
 
 class PointIterator final : public Iterator {
  public:
   PointIterator(const Pointwise& node, const Binding& binding, Feed& feed)
-      : node_(node), input_(feed.open(node.input(), binding)), draws_(node.random_key(binding)) {}
+      : node_(node), input_(feed.open(node.input(), binding)), random_key_(node.random_key(binding)) {}
 
   Got next(Context& context, Element& out) override {
     while (true) {
       Element in;
       Got got = input_->next(context, in);
-      if (got == Got::value) got = node_.run(in, draws_, context, {}, out);
+      if (got == Got::value) got = node_.run(in, random_key_, context, {}, out);
       if (got != Got::hole) return got;
       out.clear();
     }
@@ -51,7 +51,7 @@ class PointIterator final : public Iterator {
  private:
   const Pointwise& node_;
   const std::unique_ptr<Iterator> input_;
-  const RandomKey draws_;
+  const RandomKey random_key_;
 };
 
 }  // namespace
@@ -64,36 +64,35 @@ std::unique_ptr<Iterator> Pointwise::iterate(const Binding& binding, Feed& feed)
   return std::make_unique<PointIterator>(*this, binding, feed);
 }
 
-bool Pointwise::fill(const View&, std::span<const int64_t>, RandomKey, Context&, Offers, uint64_t*) const {
+bool Pointwise::fill(const View&, std::span<const int64_t>, RandomKey, Context&, OutputSlots, uint64_t*) const {
   return false;
 }
 
-Got Pointwise::run(Element& in, RandomKey draws, Context& context, Offers offers, Element& out) const {
+Got Pointwise::run(Element& in, RandomKey random_key, Context& context, OutputSlots outputs, Element& out) const {
   const uint64_t key = in.key;
-  const Origin origin = in.origin;
+  const Provenance provenance = in.provenance;
   Got got = Got::error;
   try {
-    got = apply(in, draws, context, offers, out);
+    got = apply(in, random_key, context, outputs, out);
   } catch (...) {
     context.error = current_exception_error();
   }
   out.key = key;
-  out.origin = origin;
+  out.provenance = provenance;
   if (got != Got::error) return got;
   out.clear();
   return context.fail(Error(context.error.kind(),
-                            fmt::format("{}, {}: {}", title(), place_of(key, origin), context.error.message()),
+                            fmt::format("{}, {}: {}", title(), element_name(key, provenance), context.error.message()),
                             context.error));
 }
 
-Node::Facts facts_over(const Node::Ref& input, std::string op, std::string args, Spec spec, bool blocking) {
+Node::Facts facts_over(const Node::Ref& input, std::string op, std::string args, Spec spec) {
   return {.op = std::move(op),
           .args = std::move(args),
           .spec = std::move(spec),
           .kind = input->kind(),
           .slots = input->slots(),
-          .inputs = {input},
-          .blocking = blocking};
+          .inputs = {input}};
 }
 
 }  // namespace headpond::internal

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The base of operators that look at one element at a time: map, filter, noise.
+// The base of operators that work on one element at a time: map, filter, add_noise.
 #pragma once
 
 #include <string>
@@ -8,29 +8,29 @@
 
 namespace headpond::internal {
 
-/// An operator writes `apply`, and `fill` if that is cheap; this gives the element's key, its place in errors,
-/// positions and streams.
+/// A subclass writes `apply`, and `fill` if its work is cheap. This class passes on keys, names the element in errors,
+/// and gives positions and streams.
 class Pointwise : public Node {
  public:
   std::shared_ptr<const View> bind(const Binding& binding) const final;
   std::unique_ptr<Iterator> iterate(const Binding& binding, Feed& feed) const final;
 
-  /// value: `out`, which was empty, has the fields; hole: none; error. `draws` for random numbers, with the element's
-  /// key. Pure; any thread. May throw.
-  virtual Got apply(Element& in, RandomKey draws, Context& context, Offers offers, Element& out) const = 0;
+  /// Answers value, with the fields in `out`, which was empty; hole: the element is left out; or error. Random numbers
+  /// come from `random_key` and the element's key. Pure; any thread. May throw.
+  virtual Got apply(Element& in, RandomKey random_key, Context& context, OutputSlots outputs, Element& out) const = 0;
 
-  /// View::fill over a view of the input; false unless an operator says otherwise. May throw: then it is false too.
-  virtual bool fill(const View& input, std::span<const int64_t> positions, RandomKey draws, Context& context,
-                    Offers columns, uint64_t* keys) const;
+  /// View::fill over a view of the input; false unless a subclass overrides it. An exception counts as false.
+  virtual bool fill(const View& input, std::span<const int64_t> positions, RandomKey random_key, Context& context,
+                    OutputSlots columns, uint64_t* keys) const;
 
-  /// apply with the rest done: key, origin, the error's place.
-  Got run(Element& in, RandomKey draws, Context& context, Offers offers, Element& out) const;
+  /// apply, then sets key and provenance, or names operator and element in the error.
+  Got run(Element& in, RandomKey random_key, Context& context, OutputSlots outputs, Element& out) const;
 
  protected:
   using Node::Node;
 };
 
 /// The facts of an operator over one input with its kind and slots.
-Node::Facts facts_over(const Node::Ref& input, std::string op, std::string args, Spec spec, bool blocking = false);
+Node::Facts facts_over(const Node::Ref& input, std::string op, std::string args, Spec spec);
 
 }  // namespace headpond::internal

@@ -3,7 +3,7 @@
 
 #include <set>
 
-#include "headpond/dataset/ops/source/slices_internal.h"
+#include "headpond/dataset/source/slices_internal.h"
 #include "headpond/dataset/testing/dataset_test_internal.h"
 #include "headpond/dataset/testing/structure_test_internal.h"
 
@@ -13,16 +13,16 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// Gives the value, from a key and an origin that it spoils; a hole for 1; an error for 2, with a field half made;
+// Gives the value, from a key and a provenance that it spoils; a hole for 1; an error for 2, with a field half made;
 // throws for 3.
 class Odd final : public Pointwise {
  public:
   explicit Odd(const Node::Ref& input) : Pointwise(facts_of(input)) {}
-  Got apply(Element& in, RandomKey, Context& context, Offers, Element& out) const override {
+  Got apply(Element& in, RandomKey, Context& context, OutputSlots, Element& out) const override {
     const int64_t value = in[size_t{0}].as<int64_t>()[0];
     out = std::move(in);
     out.key = 99;
-    out.origin = {};
+    out.provenance = {};
     if (value == 2) return context.fail(Error(ErrorKind::DataLoss, "two"));
     if (value == 3) throw Exception(Error(ErrorKind::NotFound, "three"));
     return value == 1 ? Got::hole : Got::value;
@@ -43,15 +43,15 @@ Step odd() {
 class Draw final : public Pointwise {
  public:
   explicit Draw(const Node::Ref& input) : Pointwise(facts_of(input)) {}
-  Got apply(Element& in, RandomKey draws, Context&, Offers, Element& out) const override {
-    out.append(Tensor::scalar(static_cast<int64_t>(Random(draws, in.key).u32())));
+  Got apply(Element& in, RandomKey random_key, Context&, OutputSlots, Element& out) const override {
+    out.append(Tensor::scalar(static_cast<int64_t>(Random(random_key, in.key).u32())));
     return Got::value;
   }
 
  private:
   static Facts facts_of(const Node::Ref& input) {
     Facts facts = facts_over(input, "draw", "", {{"", DType::i64, {}}});
-    facts.draws = "dice";
+    facts.random_stream = "dice";
     return facts;
   }
 };
@@ -70,10 +70,9 @@ TEST(Pointwise, KeepsKeyAndOrigin) {
     for (const uint64_t place : {0, 4}) {
       auto next = sequence.next();
       while (!next) next = sequence.next();
-      ASSERT_TRUE(*next);
-      EXPECT_EQ((*next)->key, place);
-      EXPECT_EQ((*next)->origin.record, place);
-      EXPECT_EQ(text_of(**next), fmt::format("{}", place));
+      EXPECT_EQ(next->key, place);
+      EXPECT_EQ(next->provenance.record, place);
+      EXPECT_EQ(text_of(*next), fmt::format("{}", place));
     }
   }
 }
@@ -86,7 +85,7 @@ TEST(Pointwise, NamesOperatorElementAndPlaceOfAnError) {
   }
   EXPECT_THAT(elements(range(2, 3) | odd()), ElementsAre(HasSubstr("odd(a=1), element 0, range, record 0: two")));
   EXPECT_THAT(elements(script({"2"}) | odd()), ElementsAre(HasSubstr("odd(a=1), element 2: two")))
-      << "without an origin: the key";
+      << "without a provenance: the key";
 }
 
 // Both mix into the key, which nobody could tell apart from another number.

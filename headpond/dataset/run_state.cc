@@ -24,26 +24,26 @@ uint32_t checksum(std::string_view bytes) {
   return crc32c({reinterpret_cast<const std::byte*>(bytes.data()), bytes.size()});
 }
 
-// The first line in which two plans differ, as far as `then` was kept.
+// The first line in which two plans differ, as far as the state holds `then`.
 std::string difference(std::string_view then, std::string_view now) {
-  const bool is_cut = then.size() >= kPlanKept;
+  const bool is_truncated = then.size() >= kPlanKept;
   for (int line = 1;; ++line) {
     const std::string_view a = then.substr(0, then.find('\n')), b = now.substr(0, now.find('\n'));
-    const bool is_last = a.size() == then.size(), is_part = is_last && is_cut;
+    const bool is_last = a.size() == then.size(), is_part = is_last && is_truncated;
     if (is_part ? !b.starts_with(a) : a != b) {
       return fmt::format("step {}: the state has '{}{}', the pipeline has '{}'", line, a, is_part ? "..." : "", b);
     }
     if (is_last || b.size() == now.size()) {
-      return fmt::format("they differ in step {} or a later one, behind what a state keeps of the plan", line);
+      return fmt::format("they differ in step {} or a later one, after the part of the plan that a state holds", line);
     }
     then.remove_prefix(a.size() + 1);
     now.remove_prefix(b.size() + 1);
   }
 }
 
-// Before the checksum is looked at: another version may have another one.
+// Called before the checksum is checked, which another version may compute differently.
 Error other_version(char version) {
-  if (version < '0' || version > '9') return {ErrorKind::DataLoss, "bytes that are no state"};
+  if (version < '0' || version > '9') return {ErrorKind::DataLoss, "these bytes are not a state"};
   return {ErrorKind::FailedPrecondition,
           fmt::format("a state of format version {}; this program reads version {}", version, kVersion)};
 }
@@ -78,7 +78,7 @@ std::string save(const RunState& state, const Dataset& dataset, uint64_t seed) {
 Result<RunState> restore(std::string_view saved, const Dataset& dataset, uint64_t seed) {
   uint32_t sum = 0;
   if (!saved.starts_with(kMagic) || saved.size() < kMagic.size() + 1 + sizeof(sum)) {
-    return fail(ErrorKind::DataLoss, fmt::format("{} bytes that are no state", saved.size()));
+    return fail(ErrorKind::DataLoss, fmt::format("these {} bytes are not a state", saved.size()));
   }
   if (const char version = saved[kMagic.size()]; version != kVersion) return fail(other_version(version));
   std::memcpy(&sum, saved.data() + saved.size() - sizeof(sum), sizeof(sum));
@@ -88,7 +88,8 @@ Result<RunState> restore(std::string_view saved, const Dataset& dataset, uint64_
   Frame frame;
   StateVisitor visitor = StateVisitor::restoring(saved);
   frame.visit(visitor);
-  if (!visitor.complete() || frame.state.index < 0) return fail(ErrorKind::DataLoss, "a state that is cut or too long");
+  if (!visitor.complete() || frame.state.index < 0)
+    return fail(ErrorKind::DataLoss, "a state that is truncated or too long");
   const std::string plan = dataset.plan();
   if (frame.plan_hash != fingerprint(plan)) {
     return fail(ErrorKind::FailedPrecondition, "the state of another pipeline: " + difference(frame.plan, plan));
@@ -127,14 +128,23 @@ Got Holes::count(Got got, Context& context) {
   const bool counts = node_.slots() == kEndless && node_.kind() != Kind::stream;
   if (got != Got::hole || !counts || ++count_ < kMost) return got;
   count_ = 0;
-  return context.fail({ErrorKind::FailedPrecondition,
-                       fmt::format("{}: no element at {} places in a row, and there is no end: it may go on for ever",
-                                   node_.title(), kMost)});
+  return context.fail(
+      {ErrorKind::FailedPrecondition,
+       fmt::format("{}: no element at {} positions in a row of a pipeline without an end: there may be no other",
+                   node_.title(), kMost)});
+}
+
+Error end_of_data(std::string_view who) {
+  return {ErrorKind::OutOfRange, fmt::format("{}: all elements were given", who)};
+}
+
+Error not_the_end(const Error& error, std::string_view who) {
+  return error.is_end() ? Error(ErrorKind::OutOfRange, fmt::format("{}: an element failed", who), error) : error;
 }
 
 Error futile_epoch(const std::string& who, uint64_t epoch) {
   return {ErrorKind::FailedPrecondition,
-          fmt::format("{}: no element in epoch {}, and epochs without an end: it would go on for ever", who, epoch)};
+          fmt::format("{}: no element in epoch {} of a run without an end: there may be no other", who, epoch)};
 }
 
 }  // namespace headpond::internal

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The frame of a saved state: what it was taken from, and the place in it. Sequence and engine write the same bytes.
+// The format of a saved state: what it was taken from, and the position in it. Sequence and engine write the same
+// bytes. Not for users.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,7 @@
 
 namespace headpond::internal {
 
-/// A place in a run: before element `index` of `epoch`; `position` is the iterator's state, "" at the begin.
+/// The point in a run before element `index` of `epoch`; `position` is the iterator's state, "" at the beginning.
 struct RunState {
   uint64_t epoch = 0;
   int64_t index = 0;
@@ -22,19 +23,19 @@ struct RunState {
 /// Format: "hps" and the version of the format, "1"; then by StateVisitor: fingerprint, seed, epoch, index, position,
 /// the plan's text up to 4 KiB, and the CRC-32C of all before it.
 std::string save(const RunState& state, const Dataset& dataset, uint64_t seed);
-/// DataLoss iff damaged; FailedPrecondition iff it is of another plan, seed or version of the format, with the first
-/// difference.
+/// DataLoss iff the state is damaged; FailedPrecondition, with the first difference, iff it is of another plan, seed or
+/// version of the format.
 Result<RunState> restore(std::string_view saved, const Dataset& dataset, uint64_t seed);
 
-/// What is wrong with a position that `visitor` restored; no error if it is complete. What is left over was written by
-/// a run that is not deterministic: it lists what came early.
+/// What is wrong with a position that `visitor` restored; no error if it is complete. Bytes left over come from a run
+/// that is not deterministic: they list the elements that came early.
 Error position_error(const StateVisitor& visitor);
-/// What the iterator saves of where it stands.
+/// The iterator's state.
 std::string position_of(Iterator& iterator);
 /// The fields' names; null iff none has one.
 Element::Names names_of(const Spec& spec);
 
-/// Opens inputs with their plain meaning: one thread, nothing ahead.
+/// Opens inputs sequentially: one thread, nothing made ahead.
 class SequentialFeed final : public Feed {
  public:
   std::unique_ptr<Iterator> open(const Node& input, const Binding& binding) override {
@@ -42,12 +43,13 @@ class SequentialFeed final : public Feed {
   }
 };
 
-/// Counts places without an element, in a row, of a pipeline that has no end: there might be no other for ever.
+/// Counts consecutive holes of a pipeline without an end, which might never give another element.
 class Holes {
  public:
   static constexpr int64_t kMost = int64_t{1} << 22;
   explicit Holes(const Node& node) : node_(node) {}
-  /// What asking the next place gave. A hole is an error where they are too many; the one after it counts anew.
+  /// Returns `got`, the answer for the next position. After too many holes a hole is an error, and counting starts
+  /// again.
   Got count(Got got, Context& context);
 
  private:
@@ -55,7 +57,12 @@ class Holes {
   int64_t count_ = 0;
 };
 
-/// Of a run without an end that met an epoch without an element: there might be no other for ever.
+/// What next() returns after the last element: Error::is_end().
+Error end_of_data(std::string_view who);
+/// `error`, of an element; if it looks like end_of_data(), as the cause of one that does not.
+Error not_the_end(const Error& error, std::string_view who);
+
+/// The error of a run without an end after an epoch without an element: there might never be another one.
 Error futile_epoch(const std::string& who, uint64_t epoch);
 
 }  // namespace headpond::internal

@@ -99,8 +99,9 @@ TEST(RunState, OfALongPlanStaysSmall) {
   const std::string saved = save(kPlace, dataset, 7);
   EXPECT_LT(saved.size(), 4300U);
   EXPECT_TRUE(restore(saved, dataset, 7));
-  EXPECT_THAT(restore(saved, dataset | take(8), 7).error().message(),
-              HasSubstr("pipeline: they differ in step 292 or a later one, behind what a state keeps of the plan"))
+  EXPECT_THAT(
+      restore(saved, dataset | take(8), 7).error().message(),
+      HasSubstr("pipeline: they differ in step 292 or a later one, after the part of the plan that a state holds"))
       << "not the line at which the plan was cut, which is the same in both";
   EXPECT_THAT(restore(saved, range(9) | take(9), 7).error().message(),
               HasSubstr("step 3: the state has 'take(count=9)', the pipeline has ''"));

@@ -10,7 +10,7 @@ struct Sequence::Run {
       : dataset(std::move(d)), options(o), names(internal::names_of(dataset.spec())) {
     const int64_t slots = dataset.node()->slots();
     if (slots == kEndless && dataset.kind() == Kind::indexed && options.epochs != 1) {
-      internal::refuse("Sequence", "an epoch that has no end cannot be followed by another; take() ends it");
+      internal::refuse("Sequence", "a dataset without an end has one epoch only; limit it with take()");
     }
   }
 
@@ -21,7 +21,7 @@ struct Sequence::Run {
     index = -1;
     gave = false;
   }
-  // What opening throws is the end of the epoch, behind that error.
+  // After an exception on opening, the epoch has ended.
   Got next_of_iterator(Element& out) {
     if (is_lost) return Got::end;
     try {
@@ -33,7 +33,7 @@ struct Sequence::Run {
       return context.fail(current_exception_error());
     }
   }
-  Result<std::optional<Element>> next() {
+  Result<Element> next() {
     while (has_epoch()) {
       Element out;
       const Got got = next_of_iterator(out);
@@ -43,10 +43,10 @@ struct Sequence::Run {
           state.index = ++index + 1;
           state.position = internal::position_of(*iterator);
           out.set_names(names);
-          return std::optional(std::move(out));
+          return out;
         case Got::error:
-          return fail(context.error);
-        case Got::later:
+          return fail(internal::not_the_end(context.error, "Sequence"));
+        case Got::pending:
           continue;
         default:
           ++epoch;
@@ -56,7 +56,7 @@ struct Sequence::Run {
           if (options.epochs < 0 && !gave) return fail(internal::futile_epoch("Sequence", epoch - 1));
       }
     }
-    return std::nullopt;
+    return fail(internal::end_of_data("Sequence"));
   }
 
   const Dataset dataset;
@@ -64,7 +64,7 @@ struct Sequence::Run {
   const Element::Names names;
   internal::SequentialFeed feed;
   Context context;
-  std::unique_ptr<Iterator> iterator;  // Null: at the begin of `epoch`.
+  std::unique_ptr<Iterator> iterator;  // Null: at the beginning of `epoch`.
   uint64_t epoch = 0;
   int64_t index = -1;
   bool is_lost = false;      // It could not be opened.
@@ -97,7 +97,7 @@ Result<Sequence> Sequence::restored(Dataset dataset, SequenceOptions options, st
   return sequence;
 }
 
-Result<std::optional<Element>> Sequence::next() { return run_->next(); }
+Result<Element> Sequence::next() { return run_->next(); }
 int64_t Sequence::epoch() const { return static_cast<int64_t>(run_->epoch); }
 int64_t Sequence::index() const { return run_->index; }
 std::string Sequence::state() const { return internal::save(run_->state, run_->dataset, run_->options.seed); }

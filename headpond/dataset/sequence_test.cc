@@ -15,22 +15,22 @@ TEST(Sequence, GoesThroughEpochsAndStaysAtTheEnd) {
   Sequence sequence(range(2), {.epochs = 2});
   EXPECT_EQ(sequence.index(), -1);
   std::vector<std::string> seen;
-  while (auto next = sequence.next().value()) {
+  while (auto next = sequence.next()) {
     seen.push_back(fmt::format("{}/{}:{}", sequence.epoch(), sequence.index(), text_of(*next)));
   }
   EXPECT_THAT(seen, ElementsAre("0/0:0", "0/1:1", "1/0:0", "1/1:1"));
-  EXPECT_EQ(sequence.next().value(), std::nullopt);
+  for (int again = 0; again < 2; ++again) EXPECT_TRUE(at_end(sequence.next()));
 }
 
 TEST(Sequence, OfAnEmptyDatasetEndsAtOnce) {
-  EXPECT_EQ(Sequence(range(0)).next().value(), std::nullopt);
-  EXPECT_EQ(Sequence(range(5), {.epochs = 0}).next().value(), std::nullopt);
+  EXPECT_TRUE(at_end(Sequence(range(0)).next()));
+  EXPECT_TRUE(at_end(Sequence(range(5), {.epochs = 0}).next()));
 }
 
 TEST(Sequence, NamesTheFieldsOfWhatItGives) {
   const std::vector<int64_t> values = {4, 5};
   Sequence sequence(from_tensor_slices({{"label", Tensor::from(std::span<const int64_t>(values), {2})}}));
-  EXPECT_EQ((**sequence.next())["label"].as<int64_t>()[0], 4);
+  EXPECT_EQ((*sequence.next())["label"].as<int64_t>()[0], 4);
 }
 
 TEST(Sequence, AnErrorStandsInItsPlaceAndNothingElseIsLost) {
@@ -42,8 +42,25 @@ TEST(Sequence, AnErrorStandsInItsPlaceAndNothingElseIsLost) {
               ElementsAre("0", "10", HasSubstr("map(opaque), element 2, range, record 2: no two"), "30"));
 }
 
+// A function may return what looks like the end.
+TEST(Sequence, AnElementsErrorIsNeverTheEnd) {
+  const auto ends = [](int64_t x) -> Result<int64_t> {
+    if (x == 1) return fail(ErrorKind::OutOfRange, "no more");
+    return x;
+  };
+  Sequence sequence(range(3) | map(ends));
+  EXPECT_TRUE(sequence.next());
+  const auto failed = sequence.next();
+  ASSERT_FALSE(failed);
+  EXPECT_EQ(failed.error().kind(), ErrorKind::OutOfRange);
+  EXPECT_FALSE(failed.error().is_end());
+  EXPECT_THAT(failed.error().to_string(), HasSubstr("no more"));
+  EXPECT_EQ(text_of(*sequence.next()), "2");
+  EXPECT_TRUE(at_end(sequence.next()));
+}
+
 TEST(Sequence, AsksAgainWhereAnIteratorHasNothingYet) {
-  EXPECT_THAT(elements(script({"later", "1", "later", "later", "2", "later"}), {.epochs = 2}),
+  EXPECT_THAT(elements(script({"pending", "1", "pending", "pending", "2", "pending"}), {.epochs = 2}),
               ElementsAre("1", "2", "1", "2"));
 }
 
@@ -65,18 +82,17 @@ TEST(Sequence, TheStateStaysBeforeAnError) {
 TEST(Sequence, HasOneStateForTheEndThatWasSeenAndTheNextBegin) {
   const Dataset dataset = range(2);
   Sequence one(dataset, {.epochs = 1});
-  while (one.next().value()) {
-  }
+  while (one.next()) continue;
   auto next = Sequence::restored(dataset, {.epochs = 2}, one.state());
   ASSERT_TRUE(next);
-  EXPECT_EQ(text_of(*next->next().value()), "0");
+  EXPECT_EQ(text_of(*next->next()), "0");
   EXPECT_EQ(next->epoch(), 1);
-  EXPECT_EQ(Sequence::restored(dataset, {.epochs = 1}, one.state())->next().value(), std::nullopt);
+  EXPECT_TRUE(at_end(Sequence::restored(dataset, {.epochs = 1}, one.state())->next()));
 }
 
 TEST(Sequence, AnEndlessEpochCannotBeFollowedByAnother) {
   EXPECT_THROW(Sequence(range(3) | repeat(), {.epochs = 2}), Exception);
-  EXPECT_TRUE(Sequence(range(3) | repeat()).next().value());
+  EXPECT_TRUE(Sequence(range(3) | repeat()).next());
 }
 
 TEST(Sequence, RefusesAPositionThatThePipelineCannotHave) {
@@ -95,7 +111,7 @@ TEST(Sequence, WithoutAnEndOverNothingSaysSo) {
     EXPECT_EQ(next.error().kind(), ErrorKind::FailedPrecondition);
   }
   Sequence ends(range(0) | batch(2), {.epochs = 3});
-  EXPECT_FALSE(*ends.next()) << "a number of empty epochs is an end";
+  EXPECT_TRUE(at_end(ends.next())) << "a number of empty epochs is an end";
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a run through a dataset stands: saved and restored by one and the same function, so that the two cannot drift.
+// The position of a run through a dataset, saved and restored by one and the same function, so that the two cannot
+// drift.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +12,9 @@
 
 namespace headpond {
 
-/// Goes through the fields of an iterator in one fixed order: appends each to a state, or takes each from one. Numbers
-/// are varints (LEB128; signed ones zigzag), texts have their length in front. Restoring from bytes that end early, are
-/// too many or hold a number out of range gives an error, and leaves the fields from there on as they are.
+/// Visits the fields of an iterator in a fixed order: it appends each to a state, or reads each from one. Numbers are
+/// varints (LEB128; signed ones zigzag), texts follow their length. Restoring fails, and leaves the remaining fields as
+/// they are, if the bytes end early, are too many or hold a number out of range.
 class StateVisitor {
  public:
   StateVisitor() = default;  ///< Saves.
@@ -27,7 +28,7 @@ class StateVisitor {
 
   bool is_restoring() const { return restoring_; }
   bool ok() const { return !failed_; }
-  /// Marks what was restored as impossible: a position beyond the end, say.
+  /// Marks the restored state as impossible: for example, a position beyond the end.
   void refuse() { failed_ = true; }
 
   template <class T>
@@ -41,7 +42,7 @@ class StateVisitor {
       assign(value, visit(static_cast<uint64_t>(value)));
     }
   }
-  /// A number that must be in [low, high].
+  /// A number in [low, high]; another one fails.
   void number_within(int64_t& value, int64_t low, int64_t high) {
     const int64_t before = value;
     number(value);
@@ -50,12 +51,12 @@ class StateVisitor {
     refuse();
   }
   void text(std::string& value);
-  /// Appends what another visitor saved, as if that had been visited here. REQUIRES: saves.
+  /// Appends what another visitor saved, as if its fields had been visited here. REQUIRES: this saves.
   void append(std::string_view saved) { saved_ += saved; }
 
-  /// What was saved.
+  /// The state so far.
   const std::string& saved() const { return saved_; }
-  /// After restoring: true iff all bytes were used and nothing was wrong.
+  /// After restoring: true iff all bytes were used and no field failed.
   bool complete() const { return ok() && left_.empty(); }
 
  private:

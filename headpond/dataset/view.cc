@@ -12,11 +12,11 @@ constexpr size_t kBoundViews = 16;
 
 }  // namespace
 
-std::byte* Context::make(Element& out, Offers offers, DType dtype, const Shape& shape) {
-  const Offer offer = out.size() < offers.size() ? offers[out.size()] : Offer();
-  if (offer.place != nullptr && offer.spec->dtype == dtype && offer.spec->shape == shape) {
-    out.append(Tensor::view(offer.place, dtype, shape));
-    return offer.place;
+std::byte* Context::allocate_output(Element& out, OutputSlots outputs, DType dtype, const Shape& shape) {
+  const OutputSlot output = out.size() < outputs.size() ? outputs[out.size()] : OutputSlot();
+  if (output.data != nullptr && output.spec->dtype == dtype && output.spec->shape == shape) {
+    out.append(Tensor::writable_view(output.data, dtype, shape));
+    return output.data;
   }
   out.append(Tensor::empty(dtype, shape, pool_));
   return out[out.size() - 1].mutable_data();
@@ -42,15 +42,15 @@ std::shared_ptr<const View> Context::view(const Node& node, const Binding& bindi
   return bound_[oldest_].view;
 }
 
-Got internal::ask(const View& view, int64_t i, Context& context, Offers offers, Element& out) {
+Got internal::ask(const View& view, int64_t i, Context& context, OutputSlots outputs, Element& out) {
   try {
-    return view.at(i, context, offers, out);
+    return view.at(i, context, outputs, out);
   } catch (...) {
     out.clear();
     return context.fail(current_exception_error());
   }
 }
 
-bool View::fill(std::span<const int64_t>, Context&, Offers, uint64_t*) const { return false; }
+bool View::fill(std::span<const int64_t>, Context&, OutputSlots, uint64_t*) const { return false; }
 
 }  // namespace headpond

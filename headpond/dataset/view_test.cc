@@ -10,26 +10,27 @@
 namespace headpond::internal {
 namespace {
 
-TEST(Context, WritesAFieldToTheOfferedPlaceIffItFits) {
+TEST(Context, WritesAFieldToTheOutputSlotIffItFits) {
   const FieldSpec pair{"", DType::f32, {2}};
-  alignas(64) std::array<std::byte, 8> place{};
-  const std::array<Offer, 1> offers = {Offer{place.data(), &pair}};
+  alignas(64) std::array<std::byte, 8> memory{};
+  const std::array<OutputSlot, 1> outputs = {OutputSlot{memory.data(), &pair}};
   Context context;
   Element fits, other_dtype, other_shape, second;
-  EXPECT_EQ(context.make(fits, offers, DType::f32, {2}), place.data());
-  EXPECT_EQ(fits[size_t{0}].data(), place.data());
-  EXPECT_NE(context.make(other_dtype, offers, DType::i32, {2}), place.data());
-  EXPECT_NE(context.make(other_shape, offers, DType::f32, {1, 2}), place.data());
+  EXPECT_EQ(context.allocate_output(fits, outputs, DType::f32, {2}), memory.data());
+  EXPECT_EQ(fits[size_t{0}].data(), memory.data());
+  EXPECT_NE(context.allocate_output(other_dtype, outputs, DType::i32, {2}), memory.data());
+  EXPECT_NE(context.allocate_output(other_shape, outputs, DType::f32, {1, 2}), memory.data());
   second.append(Tensor::scalar(1));
-  EXPECT_NE(context.make(second, offers, DType::f32, {2}), place.data()) << "the offer is for the first field";
+  EXPECT_NE(context.allocate_output(second, outputs, DType::f32, {2}), memory.data())
+      << "the output is for the first field";
 }
 
 TEST(Context, GivesThePlaceOfSmallAndLargeFields) {
   Context context;
   for (const int64_t count : {0, 1, 4, 5, 1000}) {
     Element out;
-    std::byte* const place = context.make(out, {}, DType::f32, {count});
-    EXPECT_EQ(place, out[size_t{0}].data()) << count;
+    std::byte* const memory = context.allocate_output(out, {}, DType::f32, {count});
+    EXPECT_EQ(memory, out[size_t{0}].data()) << count;
   }
 }
 
@@ -108,12 +109,12 @@ TEST(View, DoesNotFillBehindTheLastPlace) {
   const std::vector<int64_t> positions = {1, kEndless - 1};
   std::array<int64_t, 2> numbers{}, more{};
   const FieldSpec number{"", DType::i64, {}};
-  const std::array<Offer, 2> columns = {Offer{reinterpret_cast<std::byte*>(numbers.data()), &number},
-                                        Offer{reinterpret_cast<std::byte*>(more.data()), &number}};
+  const std::array<OutputSlot, 2> columns = {OutputSlot{reinterpret_cast<std::byte*>(numbers.data()), &number},
+                                             OutputSlot{reinterpret_cast<std::byte*>(more.data()), &number}};
   Context context;
   const Dataset endless = range(3) | repeat();
   for (const Dataset& dataset : {endless | skip(2), endless | shard(2, 0)}) {
-    EXPECT_FALSE(dataset.node()->bind({})->fill(positions, context, Offers(columns).first(1), nullptr));
+    EXPECT_FALSE(dataset.node()->bind({})->fill(positions, context, OutputSlots(columns).first(1), nullptr));
   }
   EXPECT_FALSE((endless | enumerate(2)).node()->bind({})->fill(positions, context, columns, nullptr));
 }
@@ -123,16 +124,16 @@ class Faulty final : public View {
  public:
   enum Fault { none, value, key, order, refusal, behind };
   explicit Faulty(Fault fault) : fault_(fault) {}
-  Got at(int64_t i, Context& context, Offers offers, Element& out) const override {
-    return view_->at(i, context, offers, out);
+  Got at(int64_t i, Context& context, OutputSlots outputs, Element& out) const override {
+    return view_->at(i, context, outputs, out);
   }
-  bool fill(std::span<const int64_t> positions, Context& context, Offers columns, uint64_t* keys) const override {
+  bool fill(std::span<const int64_t> positions, Context& context, OutputSlots columns, uint64_t* keys) const override {
     std::vector<int64_t> asked(positions.begin(), positions.end());
     if (fault_ == order) std::sort(asked.begin(), asked.end());
     const bool filled = view_->fill(asked, context, columns, keys);
-    if (fault_ == value && positions.size() > 256) columns[0].place[8 * 256] ^= std::byte{1};
+    if (fault_ == value && positions.size() > 256) columns[0].data[8 * 256] ^= std::byte{1};
     if (fault_ == key && keys != nullptr && positions.size() > 256) ++keys[256];
-    if (fault_ == behind) columns[0].place[8 * positions.size()] = std::byte{0};
+    if (fault_ == behind) columns[0].data[8 * positions.size()] = std::byte{0};
     return filled && (fault_ != refusal || positions.size() < 2);
   }
 

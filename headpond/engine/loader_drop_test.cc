@@ -5,8 +5,9 @@
 #include <atomic>
 #include <thread>
 
-#include "headpond/engine/engine_test_internal.h"
-#include "headpond/engine/plan_run_test_internal.h"
+#include "headpond/base/log.h"
+#include "headpond/engine/testing/engine_test_internal.h"
+#include "headpond/engine/testing/plan_run_test_internal.h"
 
 namespace headpond::internal {
 namespace {
@@ -97,6 +98,46 @@ std::string said_of_one_that_returns() {
   return testing::internal::GetCapturedStderr();
 }
 
+// Where log lines go while this lives.
+class Lines {
+ public:
+  explicit Lines(std::function<void(const std::string&)> heard) {
+    set_log_sink([heard = std::move(heard)](LogLevel, std::string_view line) { heard(std::string(line)); });
+  }
+  ~Lines() { set_log_sink({}); }
+  Lines(const Lines&) = delete;
+  Lines& operator=(const Lines&) = delete;
+};
+
+TEST(LoaderDrop, WaitsForAFunctionThatRunsAndSaysForWhich) {
+  Watchdog watchdog;
+  watchdog.in("a function that takes long");
+  const auto door = std::make_shared<Door>();
+  std::string said;
+  bool has_returned = false;
+  {
+    const Lines lines([&](const std::string& line) {
+      said += line;
+      door->let_all_out();  // It may return only after it was named.
+    });
+    Loader loader(range(100) | map(
+                                   [&has_returned, door](int64_t x) {
+                                     if (x == 3) {
+                                       door->pass();
+                                       has_returned = true;  // By a reference that is gone if nobody waits.
+                                     }
+                                     return x;
+                                   },
+                                   {.name = "slow", .blocking = true}),
+                  {.threads = 2});
+    ASSERT_TRUE(loader.next());
+    door->await_visitor();
+  }
+  EXPECT_TRUE(has_returned);
+  EXPECT_THAT(said, HasSubstr("waits for functions that run: thread headpond/io"));
+  EXPECT_THAT(said, HasSubstr("range|map does not return"));
+}
+
 TEST(LoaderDrop, LeavesAThreadBehindThatDoesNotReturnAndSaysSo) {
   Watchdog watchdog;
   watchdog.in("a generator that blocks");
@@ -112,7 +153,7 @@ TEST(LoaderDrop, LeavesAThreadBehindThatDoesNotReturnAndSaysSo) {
                                            {.name = "waiting", .blocking = true});
   testing::internal::CaptureStderr();
   {
-    Loader loader(waiting, {.threads = 2, .io_threads = 4});
+    Loader loader(waiting, {.threads = 2, .io_threads = 4, .abandon_after = std::chrono::milliseconds(50)});
     for (int i = 0; i < 30 && shut->waiting == 0; ++i) ASSERT_TRUE(loader.next());
     shut->await_visitor();
   }
@@ -125,7 +166,7 @@ TEST(LoaderDrop, ABatchOutlivesTheLoaderAndIsLetGoAnywhere) {
   std::vector<Batch> kept;
   {
     Loader loader(dataset, {.threads = 2});
-    for (int i = 0; i < 10; ++i) kept.push_back(**loader.next());
+    for (int i = 0; i < 10; ++i) kept.push_back(*loader.next());
   }
   int64_t next = 0;
   for (const Batch& batch : kept) {
@@ -157,11 +198,11 @@ TEST(LoaderDrop, BatchesThatAreLetGoOnAnotherThreadAreUsedAgain) {
   int64_t expected = 0;
   while (true) {
     auto next = loader.next();
+    if (at_end(next)) break;
     ASSERT_TRUE(next);
-    if (!*next) break;
-    for (const int64_t x : (**next)[size_t{0}].as<int64_t>()) ASSERT_EQ(x, expected++);
+    for (const int64_t x : (*next)[size_t{0}].as<int64_t>()) ASSERT_EQ(x, expected++);
     const std::lock_guard lock(mu);
-    held.push_back(std::move(**next));
+    held.push_back(std::move(*next));
   }
   done = true;
   letting_go.join();
@@ -174,7 +215,7 @@ TEST(LoaderMemory, HeldBatchesBeyondItDoNotStopTheProgram) {
     watchdog.in(fmt::format("held batches with {} threads", threads));
     Loader loader(range(4000) | busy(5) | batch(100), {.threads = threads, .memory = 3 * 800});
     std::vector<Batch> held;
-    for (auto next = loader.next(); next && *next; next = loader.next()) held.push_back(**next);
+    for (auto next = loader.next(); next; next = loader.next()) held.push_back(*next);
     ASSERT_EQ(held.size(), 40U);
     int64_t expected = 0;
     for (const Batch& batch : held) {

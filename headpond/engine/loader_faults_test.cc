@@ -6,7 +6,7 @@
 
 #include <atomic>
 
-#include "headpond/engine/engine_test_internal.h"
+#include "headpond/engine/testing/engine_test_internal.h"
 
 namespace headpond::internal {
 namespace {
@@ -24,7 +24,7 @@ class Throws final : public Node {
     class ThrowsView final : public View {
      public:
       explicit ThrowsView(int64_t bad) : bad_(bad) {}
-      Got at(int64_t i, Context&, Offers, Element& out) const override {
+      Got at(int64_t i, Context&, OutputSlots, Element& out) const override {
         if (i % bad_ == bad_ - 1) throw std::runtime_error("bad place");
         out.append(Tensor::scalar(i));
         return Got::value;
@@ -68,7 +68,7 @@ TEST(LoaderFaults, APartThatCannotBeOpenedIsLeftOut) {
   for (const int threads : {0, 2}) EXPECT_EQ(loaded(dataset, {.threads = threads}), expected);
   Sequence sequence(throws(2, 9, 1), {.epochs = 3});
   int errors = 0, values = 0;
-  for (auto next = sequence.next(); !next || *next; next = sequence.next()) next ? ++values : ++errors;
+  for (auto next = sequence.next(); !at_end(next); next = sequence.next()) next ? ++values : ++errors;
   EXPECT_EQ(errors, 1) << "of an epoch that cannot be opened, as a Loader says it";
   EXPECT_EQ(values, 4);
 }
@@ -80,13 +80,11 @@ TEST(LoaderFaults, TheStateStaysBeforeAnEpochThatCannotBeOpened) {
   ASSERT_FALSE(sequence.next());
   for (const int threads : {0, 2}) {
     Loader loader(dataset, {.epochs = 3, .threads = threads});
-    while (loader.next_in_epoch()->has_value()) continue;
-    EXPECT_FALSE(loader.next_in_epoch());
+    while (loader.next_in_epoch()) continue;
+    EXPECT_FALSE(at_end(loader.next_in_epoch()));
     EXPECT_EQ(loader.state(), sequence.state());
-    const auto end = loader.next_in_epoch();
-    ASSERT_TRUE(end);
-    EXPECT_FALSE(end->has_value()) << "it has an end as others do";
-    EXPECT_EQ(loader.next_in_epoch()->value().epoch(), 2);
+    EXPECT_TRUE(at_end(loader.next_in_epoch())) << "it has an end as others do";
+    EXPECT_EQ(loader.next_in_epoch()->epoch(), 2);
   }
 }
 
@@ -125,7 +123,7 @@ TEST(LoaderFaults, PlacesWithoutAnElementForEverAreAnErrorAndNoLoop) {
   Loader loader(dataset, {.threads = 2});
   Sequence sequence(dataset, {});
   for (int i = 0; i < 2; ++i) {
-    EXPECT_THAT(loader.next().error().message(), HasSubstr("filter(opaque): no element at 4194304 places in a row"));
+    EXPECT_THAT(loader.next().error().message(), HasSubstr("filter(opaque): no element at 4194304 positions in a row"));
   }
   EXPECT_EQ(sequence.next().error().kind(), ErrorKind::FailedPrecondition);
   EXPECT_THAT(loaded(range(10) | repeat(1000) | filter(never), {.threads = 2}), ElementsAre())
@@ -148,8 +146,9 @@ TEST(LoaderFaults, ABatchThatIsMadeAnewDoesNotHoldUpTheEnd) {
   const auto own = calls.use_count();
   testing::internal::CaptureStderr();
   {
-    Loader loader(range(2000) | map(waits_the_second_time) | batch(1000),
-                  {.threads = 1, .run_ahead = 1, .consumer_helps = false});
+    Loader loader(
+        range(2000) | map(waits_the_second_time) | batch(1000),
+        {.threads = 1, .run_ahead = 1, .consumer_helps = false, .abandon_after = std::chrono::milliseconds(50)});
     EXPECT_FALSE(loader.next());
     EXPECT_TRUE(becomes_true([&] { return calls->second > 0; })) << "it is made anew, one by one";
   }
@@ -192,7 +191,7 @@ TEST(LoaderFaults, InAnyOrderErrorsLeaveNothingInTheState) {
                           });
   Loader loader(dataset, {.threads = 2, .deterministic = false});
   int errors = 0, values = 0;
-  for (auto next = loader.next(); !next || *next; next = loader.next()) {
+  for (auto next = loader.next(); !at_end(next); next = loader.next()) {
     next ? ++values : ++errors;
     if (values != 3500 || !next) continue;
     EXPECT_LT(loader.state().size(), 2500U);
@@ -216,7 +215,7 @@ TEST(LoaderFaults, InAnyOrderASlowElementIsNotLeftFarBehind) {
     Loader loader(dataset, {.threads = 2, .io_threads = 64, .consumer_helps = false, .deterministic = false});
     std::atomic<int> taken = 0;
     std::thread program([&] {
-      for (; loader.next()->has_value(); ++taken) continue;
+      for (; loader.next(); ++taken) continue;
     });
     EXPECT_TRUE(becomes_true([&] { return taken > 1000; }));
     pause_ms(50);

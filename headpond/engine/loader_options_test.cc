@@ -6,8 +6,10 @@
 #include <set>
 #include <thread>
 
-#include "headpond/engine/engine_test_internal.h"
-#include "headpond/engine/plan_run_test_internal.h"
+#include "headpond/base/cpu.h"
+#include "headpond/base/log.h"
+#include "headpond/engine/testing/engine_test_internal.h"
+#include "headpond/engine/testing/plan_run_test_internal.h"
 
 namespace headpond::internal {
 namespace {
@@ -22,8 +24,8 @@ std::vector<std::string> rest(Loader& loader, size_t most = 1000) {
   std::vector<std::string> all;
   while (all.size() < most) {
     const auto next = loader.next();
-    if (next && !*next) break;
-    all.push_back(next ? fmt::format("{}/{} {}", (*next)->epoch(), (*next)->index(), text_of((*next)->element()))
+    if (at_end(next)) break;
+    all.push_back(next ? fmt::format("{}/{} {}", next->epoch(), next->index(), text_of(next->element()))
                        : "!" + next.error().message());
   }
   return all;
@@ -33,8 +35,8 @@ std::vector<std::string> sequential(const Dataset& dataset, const SequenceOption
   Sequence sequence(dataset, options);
   while (true) {
     const auto next = sequence.next();
-    if (next && !*next) return all;
-    all.push_back(next ? fmt::format("{}/{} {}", sequence.epoch(), sequence.index(), text_of(**next))
+    if (at_end(next)) return all;
+    all.push_back(next ? fmt::format("{}/{} {}", sequence.epoch(), sequence.index(), text_of(*next))
                        : "!" + next.error().message());
   }
 }
@@ -110,6 +112,72 @@ TEST(LoaderThreads, ALoaderThatIsMovedGoesOn) {
   EXPECT_THAT(rest(second, 1), ElementsAre("0/3 [6 7]"));
 }
 
+TEST(LoaderThreads, ALoaderMayBeAssigned) {
+  Loader loader(range(20) | batch(2), {.threads = 2});
+  EXPECT_EQ(rest(loader, 3).size(), 3U);
+  loader = Loader(range(4) | batch(4));
+  EXPECT_THAT(rest(loader), ElementsAre("0/0 [0 1 2 3]"));
+}
+
+TEST(LoaderThreads, OneThatWasMovedFromThrowsUntilItIsAssigned) {
+  Loader first(range(4) | batch(2));
+  Loader second(std::move(first));
+  const auto kind = [](auto call) { return refused(call).kind(); };
+  EXPECT_EQ(kind([&] { (void)first.next(); }), ErrorKind::FailedPrecondition);
+  EXPECT_EQ(kind([&] { (void)first.next_in_epoch(); }), ErrorKind::FailedPrecondition);
+  EXPECT_EQ(kind([&] { first.next_epoch(); }), ErrorKind::FailedPrecondition);
+  EXPECT_EQ(kind([&] { (void)first.state(); }), ErrorKind::FailedPrecondition);
+  EXPECT_EQ(kind([&] { (void)first.stats(); }), ErrorKind::FailedPrecondition);
+  EXPECT_EQ(kind([&] { (void)first.begin(); }), ErrorKind::FailedPrecondition);
+  EXPECT_EQ(kind([&] { (void)first.epochs(); }), ErrorKind::FailedPrecondition);
+  first = std::move(second);
+  EXPECT_EQ(rest(first).size(), 2U) << "control";
+}
+
+TEST(LoaderThreads, ASecondThreadInNextIsRefused) {
+  const auto gate = std::make_shared<Gate>();
+  Loader loader(range(8) | map([gate](int64_t x) {
+                  gate->pass();
+                  return x;
+                }),
+                {.threads = 2});
+  std::vector<std::thread> threads;
+  std::atomic<int> refusals = 0, values = 0;
+  threads.reserve(4);
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&] {
+      const auto next = loader.next();
+      if (next) {
+        ++values;
+      } else if (next.error().kind() == ErrorKind::FailedPrecondition) {
+        ++refusals;
+      }
+    });
+  }
+  EXPECT_TRUE(becomes_true([&] { return refusals == 3; })) << "while the first one waits";
+  gate->open = true;
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(values, 1);
+  EXPECT_EQ(rest(loader).size(), 7U) << "nothing was lost";
+}
+
+TEST(LoaderThreads, AreWhereTheSystemPutsThemIfTheyAreNotPinned) {
+  const std::vector<int> all = allowed_cpus();
+  for (const bool pins : {true, false}) {
+    const auto most = std::make_shared<std::atomic<size_t>>(0), least = std::make_shared<std::atomic<size_t>>(1000);
+    const Dataset dataset = range(50) | map([=](int64_t x) {
+                              const size_t cpus = allowed_cpus().size();
+                              if (cpus > *most) *most = cpus;
+                              if (cpus < *least) *least = cpus;
+                              return x;
+                            });
+    Loader loader(dataset, {.threads = static_cast<int>(all.size()), .consumer_helps = false, .pin_threads = pins});
+    EXPECT_EQ(rest(loader).size(), 50U);
+    EXPECT_EQ(*most, pins ? 1U : all.size());
+    EXPECT_EQ(*least, pins ? 1U : all.size());
+  }
+}
+
 TEST(LoaderThreads, StatsMayBeAskedForAnyTime) {
   Loader loader(slow(200, std::chrono::microseconds(20)) | batch(4), {.threads = 2});
   std::atomic<bool> stop = false;
@@ -171,20 +239,19 @@ TEST(LoaderEpochs, OneAfterTheOtherByNextInEpoch) {
   for (int64_t epoch = 0; epoch < 3; ++epoch) {
     for (int64_t index = 0; index < 3; ++index) {
       const auto next = loader.next_in_epoch();
-      ASSERT_TRUE(next && *next);
-      EXPECT_EQ((*next)->epoch(), epoch);
-      EXPECT_EQ((*next)->index(), index);
+      ASSERT_TRUE(next);
+      EXPECT_EQ(next->epoch(), epoch);
+      EXPECT_EQ(next->index(), index);
     }
-    const auto edge = loader.next_in_epoch();
-    ASSERT_TRUE(edge && !*edge);
+    ASSERT_TRUE(at_end(loader.next_in_epoch()));
     EXPECT_EQ(loader.state(), state_after(dataset, {.seed = 1, .epochs = epoch + 1}, 100));
   }
-  for (int i = 0; i < 2; ++i) EXPECT_FALSE(*loader.next_in_epoch());
+  for (int i = 0; i < 2; ++i) EXPECT_TRUE(at_end(loader.next_in_epoch()));
 }
 
 TEST(LoaderEpochs, AnEmptyOneIsAnEpochToo) {
   Loader loader(range(0) | batch(2), {.epochs = 2});
-  for (int i = 0; i < 2; ++i) EXPECT_FALSE(*loader.next_in_epoch());
+  for (int i = 0; i < 2; ++i) EXPECT_TRUE(at_end(loader.next_in_epoch()));
   EXPECT_EQ(rest(loader).size(), 0U);
   EXPECT_EQ(loader.state(), state_after(range(0) | batch(2), {.epochs = 2}, 1));
 }
@@ -224,6 +291,21 @@ TEST(LoaderEpochs, AreRangesOfBatches) {
     all.push_back(fmt::format("{}/{} {}", one.epoch(), one.index(), text_of(one.element())));
   }
   EXPECT_EQ(all, expected);
+}
+
+TEST(LoaderEpochs, OneIsEmptyAfterItsEnd) {
+  Loader loader(range(5) | batch(2), {.epochs = 2});
+  std::vector<int> batches;
+  for (const auto epoch : loader.epochs()) {
+    for (int pass = 0; pass < 2; ++pass) {
+      batches.push_back(0);
+      for (const Batch& batch : epoch) {
+        EXPECT_EQ(batch.epoch(), epoch.index());
+        ++batches.back();
+      }
+    }
+  }
+  EXPECT_THAT(batches, ElementsAre(3, 0, 3, 0));
 }
 
 TEST(LoaderEpochs, GoOnInTheMiddleOfOne) {
@@ -301,6 +383,25 @@ TEST(LoaderState, OfAnotherPipelineOrSeedIsRefusedWithTheDifference) {
   EXPECT_THAT(seed.error().message(), HasSubstr("seed 1"));
 }
 
+TEST(LoaderState, FunctionsThatCannotBeComparedAreNamedOnce) {
+  const auto said_by = [](const Dataset& dataset) {
+    std::string said;
+    set_log_sink([&](LogLevel, std::string_view line) { said += line; });
+    for (int i = 0; i < 2; ++i) {
+      EXPECT_TRUE(Loader::restored(dataset, {.threads = 0}, Loader(dataset, {.threads = 0}).state()));
+    }
+    set_log_sink({});
+    return said;
+  };
+  const auto same = [](int64_t x) { return x; };
+  EXPECT_EQ(
+      said_by(range(77) | map(same) | batch(3)),
+      "Loader: a restored state cannot tell whether a function without a name has changed: map(opaque); give it a "
+      "name");
+  EXPECT_EQ(said_by(range(77) | map(same) | batch(3)), "") << "once";
+  EXPECT_EQ(said_by(range(77) | map(same, {.name = "same"}) | batch(3)), "") << "control";
+}
+
 TEST(LoaderState, ThatIsDamagedIsRefused) {
   const Dataset dataset = range(9) | filter([](int64_t x) { return x != 3; }) | batch(2);
   Loader loader(dataset);
@@ -319,13 +420,25 @@ TEST(LoaderState, ThatIsDamagedIsRefused) {
   EXPECT_TRUE(Loader::restored(dataset, {}, state)) << "control: the whole state";
 }
 
+TEST(LoaderBatch, GivesItsElementAway) {
+  Loader loader(range(4) | batch(2));
+  std::vector<Element> kept;
+  const std::byte* first = nullptr;
+  for (auto& batch : loader) {
+    if (first == nullptr) first = batch[size_t{0}].data();
+    kept.push_back(std::move(batch).element());
+  }
+  ASSERT_EQ(kept.size(), 2U);
+  EXPECT_EQ(text_of(kept[1]), "[2 3]");
+}
+
 TEST(LoaderBatch, NamesItsFields) {
   Loader loader(range(3) | map([](int64_t x) { return x; }, {.output = {{"number", DType::i64, {}}}}) | batch(2));
   const auto one = loader.next();
-  ASSERT_TRUE(one && *one);
-  EXPECT_EQ((*one)->size(), 1U);
-  EXPECT_EQ(text_of((**one)["number"]), "[0 1]");
-  EXPECT_EQ(refused([&] { (void)(**one)["digit"]; }).kind(), ErrorKind::InvalidArgument);
+  ASSERT_TRUE(one);
+  EXPECT_EQ(one->size(), 1U);
+  EXPECT_EQ(text_of((*one)["number"]), "[0 1]");
+  EXPECT_EQ(refused([&] { (void)(*one)["digit"]; }).kind(), ErrorKind::InvalidArgument);
 }
 
 TEST(LoaderOptions, EpochsWithoutAnEndOverNothingAreAnError) {

@@ -8,7 +8,7 @@
 #include <thread>
 #include <utility>
 
-#include "headpond/engine/engine_test_internal.h"
+#include "headpond/engine/testing/engine_test_internal.h"
 
 namespace headpond {
 namespace {
@@ -19,14 +19,9 @@ std::vector<std::string> rest(Loader& loader) {
   std::vector<std::string> all;
   for (int errors = 0; errors < 100;) {
     const auto batch = loader.next();
-    if (!batch) {
-      all.push_back("!" + batch.error().to_string());
-      ++errors;
-    } else if (!*batch) {
-      break;
-    } else {
-      all.push_back(text_of((*batch)->element()));
-    }
+    if (at_end(batch)) break;
+    all.push_back(batch ? text_of(batch->element()) : "!" + batch.error().to_string());
+    if (!batch) ++errors;
   }
   return all;
 }
@@ -74,7 +69,7 @@ TEST(Loader, InAnyOrderGivesTheSameElements) {
     return x;
   };
   Loader loader(range(60) | map(first_waits, {.blocking = true}), any);
-  EXPECT_NE(text_of((*loader.next())->element()), "0") << "what is slow does not hold up the rest";
+  EXPECT_NE(text_of(loader.next()->element()), "0") << "what is slow does not hold up the rest";
   gate->open = true;
   EXPECT_EQ(rest(loader).size(), 119U);
 }
@@ -87,12 +82,10 @@ TEST(Loader, InAnyOrderTellsEachErrorAndLosesNoNeighbour) {
   Loader loader(range(40) | map(odd) | batch(5), {.threads = 4, .deterministic = false});
   int errors = 0;
   std::set<int64_t> seen;
-  for (bool more = true; more;) {
-    const auto batch = loader.next();
-    more = !batch || batch->has_value();
+  for (auto batch = loader.next(); !at_end(batch); batch = loader.next()) {
     if (!batch) ++errors;
-    if (!batch || !more) continue;
-    for (const int64_t x : (**batch)[0].as<int64_t>()) EXPECT_TRUE(seen.insert(x).second) << x << " came twice";
+    if (!batch) continue;
+    for (const int64_t x : (*batch)[0].as<int64_t>()) EXPECT_TRUE(seen.insert(x).second) << x << " came twice";
   }
   EXPECT_EQ(errors, 6);
   for (int64_t x = 0; x < 40; ++x) EXPECT_EQ(seen.contains(x), x % 7 != 3) << x;
@@ -105,7 +98,7 @@ TEST(Loader, InAnyOrderARestoredOneGivesTheRest) {
     Loader loader(dataset, options);
     std::vector<std::string> all;
     all.reserve(80);
-    for (int i = 0; i < before; ++i) all.push_back(text_of((*loader.next())->element()));
+    for (int i = 0; i < before; ++i) all.push_back(text_of(loader.next()->element()));
     auto restored = Loader::restored(dataset, options, loader.state());
     ASSERT_TRUE(restored) << restored.error().to_string();
     EXPECT_EQ(restored->state(), loader.state());

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "headpond/engine/plan_run_test_internal.h"
+#include "headpond/engine/testing/plan_run_test_internal.h"
 
 namespace headpond::internal {
 namespace {
@@ -21,9 +21,9 @@ std::vector<std::string> in_order(const PlanCase& plan_case) {
   Sequence sequence(plan_case.plan(), plan_case.sequential());
   while (true) {
     const auto next = sequence.next();
-    EXPECT_TRUE(next) << next.error();
-    if (!next || !*next) return all;
-    all.push_back(bytes_of(**next, sequence.epoch(), 0));
+    EXPECT_TRUE(next || at_end(next)) << next.error();
+    if (!next) return all;
+    all.push_back(bytes_of(*next, sequence.epoch(), 0));
   }
 }
 
@@ -44,9 +44,9 @@ struct Pieces {
   bool take(Loader& loader, uint64_t count) {
     for (; count > 0; --count) {
       const auto next = loader.next();
-      EXPECT_TRUE(next) << next.error();
-      if (!next || !*next) return false;
-      const Batch& batch = **next;
+      EXPECT_TRUE(next || at_end(next)) << next.error();
+      if (!next) return false;
+      const Batch& batch = *next;
       index = batch.epoch() == epoch ? index + 1 : 0;
       epoch = batch.epoch();
       EXPECT_EQ(batch.index(), index);

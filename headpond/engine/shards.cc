@@ -15,7 +15,7 @@
 #include "headpond/engine/loader.h"
 #include "headpond/io/archive/tar_writer.h"
 #include "headpond/io/file/file_writer.h"
-#include "headpond/io/file/held_file.h"
+#include "headpond/io/file/locked_file.h"
 #include "headpond/io/record/record_file.h"
 #include "headpond/io/record/record_writer.h"
 
@@ -98,7 +98,7 @@ class ShardSet {
     HEADPOND_TRY(refuse_others());
     const bool has_plan = exists(plan_path());
     if (options_.resume && !has_plan) HEADPOND_TRY(each_of_this_name(refuse_without_plan));
-    auto held = HeldFile::open(plan_path());
+    auto held = LockedFile::open(plan_path());
     if (!held) return fail(std::move(held).error());
     HEADPOND_TRY(refuse_others());  // Who held it may have made some.
     const auto there = begin(*held);
@@ -164,7 +164,7 @@ class ShardSet {
 
   // What is held says of shards, after a plan that is this one: the plan goes first, so shards beside a whole plan are
   // always of this plan.
-  Result<std::string> begin(HeldFile& held) const {
+  Result<std::string> begin(LockedFile& held) const {
     auto was = held.text();
     if (!was) return was;
     if (options_.resume && was->find(kEndOfPlan) != std::string::npos) {
@@ -248,7 +248,7 @@ class ShardSet {
     return static_cast<int64_t>((*file)->size());
   }
 
-  Result<void> write_rest(HeldFile& held) {
+  Result<void> write_rest(LockedFile& held) {
     report_.records = count_;
     report_.resumed_from = first_of(shard_) + in_shard_;
     Loader loader(records_ | skip(report_.resumed_from), {.seed = options_.seed, .threads = options_.threads});
@@ -257,9 +257,9 @@ class ShardSet {
       if (!output_) HEADPOND_TRY(output_.emplace().open(partial, options_, false));
       for (; in_shard_ < size_of(shard_); ++in_shard_) {
         const auto next = loader.next();
+        if (at_end(next)) return fail(ErrorKind::DataLoss, "the records ended before their number");
         if (!next) return fail(next.error());
-        if (!*next) return fail(ErrorKind::DataLoss, "the records ended before their number");
-        HEADPOND_TRY(output_->add((**next)[size_t{0}].bytes_at(0)));
+        HEADPOND_TRY(output_->add((*next)[size_t{0}].bytes_at(0)));
         HEADPOND_TRY(tell(first_of(shard_) + in_shard_ + 1));
       }
       HEADPOND_TRY(output_->close());

@@ -78,8 +78,8 @@ TEST_F(Shards, HoldEachRecordOnceInOrder) {
   Sequence sequence(tfrecord(folder_.file("a/data-*.tfrecord"), {.keep_index = false}));
   for (int64_t i = 0; i < kRecords; ++i) {
     const auto next = sequence.next();
-    ASSERT_TRUE(next && *next);
-    EXPECT_EQ((**next)[size_t{0}].bytes_at(0), text_of(i));
+    ASSERT_TRUE(next);
+    EXPECT_EQ((*next)[size_t{0}].bytes_at(0), text_of(i));
   }
 }
 

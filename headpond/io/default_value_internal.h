@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a parser gives for a field that is not there.
+// The default that a parser uses for a missing field.
 #pragma once
 
 #include <cstddef>
@@ -10,17 +10,17 @@
 
 namespace headpond::internal {
 
-/// Immutable, thread-safe. A scalar stays one until it is given, whatever the shape.
+/// Immutable, thread-safe. A scalar is expanded to the shape only when it is used.
 class DefaultValue {
  public:
-  /// `given` as it is or, iff it is a scalar and `shape` is full, `shape` with this value everywhere.
+  /// The default is `given` or, iff that is a scalar and `shape` is full, `shape` with this value everywhere.
   DefaultValue(const Tensor& given, const Shape& shape);
 
-  /// To `place`, if that is not null, else as a tensor, which is made once and shared. REQUIRES of a place: a dtype
-  /// other than bytes, and room for `shape`. As FieldTargets::give(); ResourceExhausted iff there is no memory for a
-  /// tensor.
+  /// Writes to `place` if that is not null, else passes on a tensor, which is made once and shared. REQUIRES of a
+  /// place: a dtype other than bytes, and memory for `shape`. As FieldTargets::give(); ResourceExhausted iff there is
+  /// no memory for a tensor.
   Result<void> give(size_t field, std::byte* place, const FieldTargets& targets) const;
-  /// Of what was given.
+  /// The checksum of the constructor's `given`.
   uint32_t checksum() const;
 
  private:

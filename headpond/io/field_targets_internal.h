@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a parser puts the fields that it reads: its caller's memory, or tensors.
+// Where a parser writes its fields: the caller's memory, or tensors.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ struct FieldTargets {
   std::span<std::byte* const> places;
   std::span<Tensor> out;
 
-  /// InvalidArgument unless each is empty or has one for each field.
+  /// InvalidArgument unless each span is empty or has one entry for each field.
   Result<void> check(size_t fields) const;
   std::byte* place(size_t field) const { return places.empty() ? nullptr : places[field]; }
   /// InvalidArgument iff `out` is empty.

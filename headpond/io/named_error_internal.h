@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Errors that name their file.
+// Errors with the name of their file.
 #pragma once
 
 #include <fmt/format.h>
@@ -11,7 +11,8 @@
 
 namespace headpond::internal {
 
-/// current_exception_error() with the file's name in front, if there is memory for that. REQUIRES: as that.
+/// current_exception_error() with the file's name in front, if there is memory for that. REQUIRES: called inside a
+/// catch block.
 inline Error exception_error_of(std::string_view name) {
   Error error = current_exception_error();
   try {

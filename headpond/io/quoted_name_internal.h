@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names that come from data, in error texts.
+// Quotes names from data in error messages.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace headpond::internal {
 
-/// In quotes, at most 64 bytes of it, all but printable ASCII as \xhh.
+/// `name` in quotes, at most 64 bytes of it; anything but printable ASCII as \xhh.
 std::string quoted_name(std::string_view name);
 
 }  // namespace headpond::internal

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Foresees, by the rate of the first elements, that a minimum fill will take too long.
+// Forecasts from the rate of the first elements whether reaching min_after_dequeue will take too long.
 #pragma once
 
 #include <chrono>
@@ -13,17 +13,17 @@ class FillCheck {
  public:
   FillCheck(int64_t min_after_dequeue, std::chrono::nanoseconds patience);
 
-  /// True at the first put and when 64 elements are in, if they are not enough to fill.
+  /// True at the first put and at the 64th element, unless the minimum is reached by then.
   bool is_due(int64_t put) const { return put >= due_; }
-  /// `put` elements were put until `now`. Returns the warning iff by their rate the fill takes longer than the
-  /// patience; else nothing. REQUIRES: is_due(put).
+  /// `put` elements were put until `now`. Returns a warning iff at this rate the minimum takes longer than the
+  /// patience, else "". REQUIRES: is_due(put).
   std::string look(int64_t put, int64_t now);
 
  private:
   const int64_t fill_;
   const double patience_s_;
   int64_t due_;
-  int64_t first_put_ = 0;  // How many the first put brought, and when: the rate is that of those after it.
+  int64_t first_put_ = 0;  // Elements of the first put, and its time: the rate is that of the elements after it.
   int64_t first_ns_ = 0;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Queues between threads that prepare data and threads that use it, in TensorFlow 1's words: elements are tuples of
-// tensors, a queue is bounded, and it is closed when no more will come. Thread-safe throughout; calls that wait are
-// served in order of arrival, those that put apart from those that take.
+// Queues between threads that prepare data (producers) and threads that use it (consumers), with TensorFlow 1's names.
+// Elements are tuples of tensors, a queue is bounded, and it is closed when no more elements will come. All calls are
+// thread-safe. Enqueues that wait are served in order of arrival, and so are dequeues.
 #pragma once
 
 #include <chrono>
@@ -19,90 +19,98 @@
 namespace headpond {
 
 struct QueueOptions {
-  int64_t capacity;                     ///< In elements; below 0: unbounded; 0 is refused.
+  int64_t capacity;                     ///< Most elements inside, or kUnbounded; 0 is refused.
   std::vector<DType> dtypes;            ///< One per component; at least one.
   std::vector<Shape> shapes = {};       ///< None, or one per component; needed by dequeue_many and dequeue_up_to.
   std::vector<std::string> names = {};  ///< None, or one per component; then elements are named.
-  std::string name = "";                ///< For texts, charts and traces; "": `default_name`, numbered.
-  std::string shared_name = "";         ///< Queues of one shared name are one queue; all but the name must agree.
-  int64_t memory_limit = -1;            ///< Bytes; less than min_after_dequeue elements and one is refused. < 0: none.
-  /// When elements have not flowed for so long while a call waits, one line in the log says who waits for what, and
-  /// what the runners' producers are doing; a dequeue whose producers have all ended, and closed nothing, ends then as
-  /// FailedPrecondition. {} switches both off. A log sink that hears it is inside the call that waits: see log.h.
+  std::string name = "";                ///< For messages, charts and traces; "": `default_name` and a number.
+  std::string shared_name = "";  ///< Queues with one shared name are one queue; all options but `name` must agree.
+  /// Most bytes of payload inside, or kUnbounded. An enqueue waits until its element fits. An element that is larger
+  /// than the limit is refused as ResourceExhausted. A limit below min_after_dequeue + 1 elements is refused; where
+  /// elements differ in size, the minimum may exceed it.
+  int64_t memory_limit = kUnbounded;
+  /// After a call has waited this long and no element has moved, the log says once which call waits for what, and what
+  /// the producers of QueueRunners are doing. A dequeue whose producers have all ended without closing the queue then
+  /// fails with FailedPrecondition. {} switches both off. The log's sink runs inside the waiting call: see log.h.
   std::optional<std::chrono::nanoseconds> watchdog = std::chrono::seconds(60);
-  /// When min_after_dequeue will not be reached in that time at the rate of the first 64 elements, one warning in the
-  /// log has the forecast and the number that would be.
+  /// If the rate of the first 64 elements means that min_after_dequeue takes longer than this, the log warns once, with
+  /// the forecast and a minimum that would be reached in time.
   std::chrono::nanoseconds fill_patience = std::chrono::seconds(60);
-  std::string default_name = "";  ///< "": the shared name as it is, else the type's TensorFlow name.
+  std::string default_name = "";  ///< "": the shared name without a number, else the type's name in TensorFlow.
 };
 
 struct QueueStats {
   int64_t enqueued;          ///< Elements put since the start.
-  int64_t dequeued;          ///< Elements taken; enqueued - dequeued = size.
-  int64_t waiting_enqueues;  ///< Calls that wait at this moment, a close() in line included. Often above 0: consumers
-                             ///< are slow.
-  int64_t waiting_dequeues;  ///< Likewise. Often above 0: producers are slow; add producers, or make them cheaper.
-  int64_t enqueue_waits;     ///< Calls that found the queue full and waited, or in line behind one that did.
-  int64_t enqueue_wait_ns;   ///< The time they waited. Large beside the run's length: the queue is full, which is good.
-  int64_t dequeue_waits;     ///< Calls that found too little and waited, or in line behind one that did.
-  int64_t dequeue_wait_ns;   ///< The time they waited, added up: what the training steps lost. Near 0: fed.
-  int64_t capacity;          ///< Below 0: unbounded.
-  int64_t min_after_dequeue;  ///< 0 unless a RandomShuffleQueue.
-  int64_t size;
+  int64_t dequeued;          ///< Elements taken since the start; enqueued - dequeued = size.
+  int64_t waiting_enqueues;  ///< Calls that wait now, also a close(). Often above 0: the consumers are slow.
+  int64_t waiting_dequeues;  ///< Calls that wait now. Often above 0: the producers are slow; add some, or make them
+                             ///< cheaper.
+  int64_t enqueue_waits;     ///< Calls that waited for room, or for an earlier enqueue that did.
+  int64_t
+      enqueue_wait_ns;    ///< Their waiting time in all. Large compared with the run: the queue is full, which is good.
+  int64_t dequeue_waits;  ///< Calls that waited for elements, or for an earlier dequeue that did.
+  int64_t dequeue_wait_ns;    ///< Their waiting time in all: what the training steps lost. Near 0: producers keep up.
+  int64_t capacity;           ///< As asked for, or fewer if the memory limit allows fewer; kUnbounded: no bound.
+  int64_t min_after_dequeue;  ///< 0 for all types but RandomShuffleQueue.
+  int64_t size;               ///< Elements inside.
 };
 
 namespace internal {
 class QueueState;
 }
 
-/// A handle: copies are the same queue, and a const one serves as well. This base has what all types have; make one of
-/// the types below, of padding_fifo_queue.h or of priority_queue.h.
+/// A handle to a queue: copies refer to the same queue, and const handles allow the same calls. This base has what all
+/// types share; construct one of the types below, of padding_fifo_queue.h or of priority_queue.h.
 ///
-/// When the last handle goes, the queue is closed as by close(true). A handle may go while calls through it wait, as
-/// stats() counts them: these end, enqueues as Cancelled, dequeues as OutOfRange, and what they need stays until then.
-/// It must not go while a call through it does anything else; who cannot know uses a copy.
+/// When the last handle is destroyed, the queue is closed as by close(true). A handle may be destroyed while calls
+/// through it wait (stats() counts those): enqueues then end as Cancelled, dequeues as OutOfRange. It must not be
+/// destroyed while a call through it does anything else; a thread that cannot know this uses a copy of its own.
 ///
-/// Errors, all with the queue's name in the text: InvalidArgument for an element of other components (at once, never in
-/// line); Cancelled for an enqueue into a closed queue, and when Wait::stop or close(true) ended the call; OutOfRange
-/// when the queue is closed and has too little, whose cause() is the producer's error if one failed; DeadlineExceeded
-/// after Wait::timeout; ResourceExhausted without memory for a batch; FailedPrecondition as QueueOptions::watchdog and
-/// log.h say, and in the child of a fork() where a call would wait at a queue that was made before.
+/// Errors; each names the queue:
+/// - InvalidArgument: the element does not fit the components. Returned at once, without waiting.
+/// - Cancelled: an enqueue into a closed queue; or Wait::stop or close(true) ended the call.
+/// - OutOfRange: the queue is closed and has too few elements. If a producer failed, cause() is its error.
+/// - DeadlineExceeded: Wait::timeout passed.
+/// - ResourceExhausted: there is no memory for a batch, or an element is above the memory limit.
+/// - FailedPrecondition: as QueueOptions::watchdog and log.h say; or the queue was made before a fork(), and this is
+///   the child, where it cannot be used.
 class Queue {
  public:
   Result<void> enqueue(Element element, Wait wait = {}) const;
-  /// Each component has one more dimension in front, the rows; row by row as room appears. Rows that are in stay in on
-  /// an error.
+  /// Puts the rows of a batch, whose components have one more dimension in front: one by one, as room appears. After an
+  /// error the rows that were put stay inside.
   Result<void> enqueue_many(Element rows, Wait wait = {}) const;
   Result<Element> dequeue(Wait wait = {}) const;
-  /// `n` elements stacked along a new first dimension. Takes them as they come; on an error gives them back, to the
-  /// front.
+  /// Returns `n` elements, stacked along a new first dimension. Takes them as they come; after an error they are back
+  /// inside, in front.
   Result<Element> dequeue_many(int64_t n, Wait wait = {}) const;
-  /// The same, but a closed queue's last 1 to n - 1 elements are a result, not an error.
+  /// The same, but once the queue is closed its last 1 to n - 1 elements are a result, not an error.
   Result<Element> dequeue_up_to(int64_t n, Wait wait = {}) const;
   Result<void> try_enqueue(Element element) const {
     return enqueue(std::move(element), {.timeout = std::chrono::nanoseconds(0)});
   }
   Result<Element> try_dequeue() const { return dequeue({.timeout = std::chrono::nanoseconds(0)}); }
 
-  /// false: in line behind the enqueues that wait; then no more come in, and dequeues drain the queue. Cancelled iff
-  /// closed already. true: at once; waiting enqueues end as Cancelled; never an error.
+  /// false: waits until earlier enqueues have ended; later ones are refused, and dequeues get what is inside. Cancelled
+  /// iff the queue was closed already. true: closes at once, waiting enqueues end as Cancelled; never an error.
   Result<void> close(bool cancel_pending_enqueues = false) const;
-  /// As close(true); consumers get the elements that are in, then OutOfRange with `cause` as its cause.
+  /// As close(true). Consumers get the elements that are inside, then OutOfRange with this cause.
   void close_with_error(Error cause) const;
-  /// Records `cause` for the OutOfRange to come, without closing. The first one recorded stays.
+  /// Sets the cause of the OutOfRange that consumers will get, without closing. Only the first call counts.
   void set_failure(Error cause) const;
 
   bool is_closed() const;
-  int64_t size() const;  ///< Elements inside; those drained into a waiting dequeue_many do not count.
+  int64_t size() const;  ///< Elements inside, without those that a waiting dequeue_many has taken.
   QueueStats stats() const;
   const std::string& name() const;
-  int64_t capacity() const;
+  int64_t capacity() const;  ///< As asked for.
   const std::vector<DType>& dtypes() const;
   const std::vector<Shape>& shapes() const;
   const std::vector<std::string>& names() const;
 
   class Iterator;
-  /// for (Element& element : queue): until OutOfRange without a cause; any other error is thrown as Exception.
+  /// for (Element& element : queue): ends at the end of the data (Error::is_end()); throws Exception for other errors.
+  /// A std::ranges::input_range: elements that were passed over are gone.
   Iterator begin() const;
   std::default_sentinel_t end() const { return {}; }
 
@@ -111,7 +119,7 @@ class Queue {
   static size_t checked_index(int64_t index, const std::vector<Queue>& queues);
 
  private:
-  friend class QueueRunner;  // Tells the queue who fills it.
+  friend class QueueRunner;  // Tells the queue about its producers.
   std::shared_ptr<internal::QueueState> state_;
 };
 
@@ -120,27 +128,29 @@ class Queue::Iterator {
   using value_type = Element;
   using difference_type = std::ptrdiff_t;
   explicit Iterator(Queue queue) : queue_(std::move(queue)) { ++*this; }
-  Element& operator*() { return *element_; }
+  Element& operator*() const { return *element_; }  ///< May be moved from.
   Iterator& operator++();
   void operator++(int) { ++*this; }
   bool operator==(std::default_sentinel_t) const { return !element_; }
 
  private:
   Queue queue_;
-  std::optional<Element> element_;
+  mutable std::optional<Element> element_;
 };
 
-/// First in, first out, in the order in which enqueues complete.
-/// Throws Exception(InvalidArgument) for options that contradict themselves.
+/// First in, first out, in the order in which the enqueues completed.
+/// The constructor throws Exception(InvalidArgument) for options that contradict each other.
 class FIFOQueue : public Queue {
  public:
   explicit FIFOQueue(QueueOptions options);
-  /// The queue at `index`. Throws Exception(InvalidArgument) for a bad index, an empty list, unlike dtypes or names.
+  /// Returns the queue at `index`. Throws Exception(InvalidArgument) for a bad index, an empty list, or queues whose
+  /// dtypes or names differ.
   static FIFOQueue from_list(int64_t index, std::vector<FIFOQueue> queues);
 };
 
-/// A dequeue takes any of those inside, each as likely; `min_after_dequeue` stay while the queue is open. The choice
-/// follows from `seed` (0 like any other; entropy() for chance), the choices before it, and what is inside by then.
+/// A dequeue takes one of the elements inside, each with the same probability. While the queue is open,
+/// `min_after_dequeue` elements stay inside. The choice is a function of `seed`, of the earlier choices, and of what is
+/// inside at that moment. 0 is a seed as any other; pass entropy() for a different order each time.
 class RandomShuffleQueue : public Queue {
  public:
   RandomShuffleQueue(QueueOptions options, int64_t min_after_dequeue, uint64_t seed = 0);

@@ -24,9 +24,11 @@ Error QueueState::put_error(WaitResult waited, const Wait& wait) const {
     case WaitResult::closed:
       return {ErrorKind::Cancelled, label() + " is closed."};
     case WaitResult::timed_out:
-      return {ErrorKind::DeadlineExceeded,
-              fmt::format("Enqueue operation timed out after {} ms: {} has {} of {} elements", milliseconds(wait),
-                          label(), stats().size, options_.capacity)};
+      return {
+          ErrorKind::DeadlineExceeded,
+          fmt::format("Enqueue operation timed out after {} ms: {} has {} of {} elements{}", milliseconds(wait),
+                      label(), stats().size, capacity_,
+                      options_.memory_limit < 0 ? "" : fmt::format(", memory limit {} bytes", options_.memory_limit))};
     case WaitResult::abandoned:
       return abandoned_error();
     default:
@@ -34,6 +36,11 @@ Error QueueState::put_error(WaitResult waited, const Wait& wait) const {
               fmt::format("Enqueue operation was cancelled: {}, {}", label(),
                           waited == WaitResult::stopped ? "a stop was requested" : "it was closed")};
   }
+}
+
+Error QueueState::too_large(int64_t bytes) const {
+  return {ErrorKind::ResourceExhausted,
+          fmt::format("{}: an element of {} bytes is above the memory limit of {}", label(), bytes, byte_limit_)};
 }
 
 Error QueueState::take_error(WaitResult waited, int64_t requested, const Wait& wait) const {

@@ -19,6 +19,13 @@ uint64_t next_id() {
   return ++last;
 }
 
+// `bytes`: of each element; below 0 if they differ.
+int64_t capacity_of(const QueueOptions& options, int64_t bytes) {
+  if (options.memory_limit < 0 || bytes <= 0) return options.capacity;
+  const int64_t most = options.memory_limit / bytes;
+  return options.capacity < 0 ? most : std::min(options.capacity, most);
+}
+
 }  // namespace
 
 QueueState::QueueState(QueueOptions options, const QueueType& type)
@@ -27,16 +34,18 @@ QueueState::QueueState(QueueOptions options, const QueueType& type)
       id_(next_id()),
       components_(options_, type.layout),
       packing_(components_.dtypes(), components_.shapes()),
+      capacity_(capacity_of(options_, components_.element_bytes())),
+      byte_limit_(components_.element_bytes() < 0 ? options_.memory_limit : kUnbounded),
       put_span_("enqueue", options_.name),
       take_span_("dequeue", options_.name),
-      gate_(options_.capacity, type.min_after_dequeue),
+      gate_(capacity_, type.min_after_dequeue),
       fill_check_(type.min_after_dequeue, options_.fill_patience),
-      slots_(packing_.bytes(), packing_.is_plain(), options_.capacity),
+      slots_(packing_.bytes(), packing_.is_plain(), capacity_),
       order_(type.make_order(slots_, packing_, type.seed)) {}
 
 // What another process's thread was taking when this one was forked off is half taken for ever.
 QueueState::~QueueState() {
-  if (!gate_.is_inherited()) order_->clear(gate_.put_count() - gate_.take_count());
+  if (home_.is_here()) order_->clear(gate_.put_count() - gate_.take_count());
 }
 
 // What is stored, or taken, becomes visible to the other side when the scope ends, also by an exception: counts and
@@ -61,21 +70,23 @@ struct QueueState::PutLock {
 };
 
 struct QueueState::TakeLock {
-  Gate& gate;
+  QueueState& queue;
   int64_t taken = 0;
+  int64_t bytes = 0;  // Of those taken.
   void commit() {
-    if (taken > 0) gate.commit_take(std::exchange(taken, 0));
+    if (bytes > 0) queue.bytes_out_.fetch_add(std::exchange(bytes, 0), std::memory_order_release);
+    if (taken > 0) queue.gate_.commit_take(std::exchange(taken, 0));
   }
   ~TakeLock() {
     commit();
-    gate.end_take();
+    queue.gate_.end_take();
   }
 };
 
 [[gnu::always_inline]] inline void QueueState::put(Element&& element, PutLock& lock) {
-  std::byte* const place = slots_.write_place(gate_.known_room() - lock.stored);
+  std::byte* const slot = slots_.write_slot(gate_.known_room() - lock.stored);
   if (trace::enabled()) trace::flow_begin(flow_id(static_cast<uint64_t>(gate_.put_count() + lock.stored)));
-  packing_.pack(std::move(element), place);
+  packing_.pack(std::move(element), slot);
   slots_.advance_write();
   ++lock.stored;
 }
@@ -89,9 +100,11 @@ inline int64_t QueueState::inside(const TakeLock& lock) {
   const int64_t inside = this->inside(lock);
   if (type_.chooses) order_->reserve(inside, 1, 0);
   element.reserve(packing_.components());
-  const std::byte* const place = order_->next(inside);
+  const std::byte* const slot = order_->next(inside);
   ++lock.taken;
-  packing_.unpack(place, element);
+  if (byte_limit_ >= 0) [[unlikely]]
+    lock.bytes += packing_.payload_bytes({slot, packing_.bytes()});
+  packing_.unpack(slot, element);
   trace_taken();
 }
 
@@ -119,12 +132,20 @@ void QueueState::put_rows(const Element& rows, int64_t first, int64_t end, PutLo
 Result<void> QueueState::enqueue(Element&& element, const Wait& wait) {
   const trace::Span span(put_span_.get(), trace::Category::wait);
   if (auto fits = components_.check(element); !fits) return fail(with_name(fits.error()));
+  const int64_t bytes = byte_limit_ < 0 ? 0 : byte_size(element);
+  if (byte_limit_ >= 0 && bytes > byte_limit_) return fail(too_large(bytes));
   WaitContext context(wait, this, Verb::enqueue);
   WaitResult waited = gate_.begin_put(context);
   if (waited == WaitResult::go) {
     PutLock lock{*this};
     waited = gate_.await_room(context);
-    if (waited == WaitResult::go) put(std::move(element), lock);
+    if (waited == WaitResult::go && bytes > 0) [[unlikely]]
+      waited = await_bytes(bytes, context);
+    if (waited == WaitResult::go) {
+      put(std::move(element), lock);
+      if (bytes > 0) [[unlikely]]
+        bytes_in_ += bytes;
+    }
   }
   if (waited != WaitResult::go) return fail(put_error(waited, wait));
   return {};
@@ -135,11 +156,34 @@ Result<void> QueueState::enqueue_many(Element&& rows, const Wait& wait) {
   const Result<int64_t> count = components_.check_rows(rows);
   if (!count) return fail(with_name(count.error()));
   if (*count == 0) return {};
+  for (int64_t i = 0; byte_limit_ >= 0 && i < *count; ++i) {
+    if (const int64_t bytes = components_.row_bytes(rows, i); bytes > byte_limit_) return fail(too_large(bytes));
+  }
   WaitContext context(wait, this, Verb::enqueue);
   WaitResult waited = gate_.begin_put(context);
   if (waited == WaitResult::go) waited = put_many(rows, *count, context);
   if (waited != WaitResult::go) return fail(put_error(waited, wait));
   return {};
+}
+
+// Waits until `bytes` fit. An element that consumers need to reach the minimum always fits: else
+// nobody could go on.
+WaitResult QueueState::await_bytes(int64_t bytes, WaitContext& context) {
+  const auto fits = [this, bytes] {
+    const int64_t inside = bytes_in_ - bytes_out_.load(std::memory_order_acquire);
+    return inside <= byte_limit_ - bytes || gate_.put_count() - gate_.take_count() <= type_.min_after_dequeue;
+  };
+  return fits() ? WaitResult::go : gate_.await_takes(fits, context);
+}
+
+WaitResult QueueState::put_sized(const Element& rows, int64_t row, PutLock& lock, WaitContext& context) {
+  Element element = components_.row(rows, row);
+  const int64_t bytes = byte_size(element);
+  const WaitResult waited = await_bytes(bytes, context);
+  if (waited != WaitResult::go) return waited;
+  put(std::move(element), lock);
+  bytes_in_ += bytes;
+  return waited;
 }
 
 WaitResult QueueState::put_many(const Element& rows, int64_t count, WaitContext& context) {
@@ -153,8 +197,12 @@ WaitResult QueueState::put_many(const Element& rows, int64_t count, WaitContext&
     if (const WaitResult waited = gate_.await_room(context); waited != WaitResult::go) return waited;
     const int64_t room = gate_.room();  // A batch that fails may have given elements back meanwhile: none, or less.
     if (room <= 0) continue;
-    const int64_t end = done + std::min(room, count - done);
-    put_rows(rows, done, end, lock);
+    const int64_t end = done + (byte_limit_ < 0 ? std::min(room, count - done) : 1);
+    if (byte_limit_ < 0) {
+      put_rows(rows, done, end, lock);
+    } else if (const WaitResult waited = put_sized(rows, done, lock, context); waited != WaitResult::go) {
+      return waited;
+    }
     done = end;
     lock.commit();
   }
@@ -166,7 +214,7 @@ Result<Element> QueueState::dequeue(const Wait& wait) {
   Result<Element> result;  // Whatever is returned is this one, so that no element is moved on its way.
   WaitContext context(wait, this, Verb::dequeue);
   if (WaitResult waited = gate_.begin_take(context); waited == WaitResult::go) [[likely]] {
-    TakeLock lock{gate_};
+    TakeLock lock{*this};
     waited = gate_.await_obtainable(1, context);
     if (waited == WaitResult::go) [[likely]]
       take(lock, *result);
@@ -185,11 +233,11 @@ Result<Element> QueueState::dequeue_many(int64_t n, bool or_fewer, const Wait& w
   if (n < 0)
     return fail(with_name({ErrorKind::InvalidArgument, fmt::format("expected a count of at least 0, received {}", n)}));
   if (auto can = components_.check_can_stack(); !can) return fail(with_name(can.error()));
-  if (type_.takes_at_once && options_.capacity >= 0 && n > options_.capacity && !or_fewer) {
+  if (type_.takes_at_once && capacity_ >= 0 && n > capacity_ && !or_fewer) {
     return fail(with_name({ErrorKind::InvalidArgument,
                            fmt::format("dequeue_many({}) needs that many elements inside at the same moment, but the "
                                        "capacity is {}",
-                                       n, options_.capacity)}));
+                                       n, capacity_)}));
   }
   return n == 0 ? components_.batch_for({}) : take_batch(n, or_fewer, wait);
 }
@@ -199,7 +247,7 @@ Result<Element> QueueState::take_batch(int64_t n, bool or_fewer, const Wait& wai
   Result<Element> batch;  // Whatever is returned is this one.
   WaitContext context(wait, this, Verb::dequeue);
   if (WaitResult waited = gate_.begin_take(context); waited == WaitResult::go) {
-    TakeLock lock{gate_};
+    TakeLock lock{*this};
     if (take_rows(n, lock, context, *batch)) return batch;
     waited = collect(n, or_fewer, lock, context, taken, *batch);
     if (waited != WaitResult::go) batch = fail(take_error(waited, n, wait));  // While it is true: under the lock.
@@ -216,6 +264,7 @@ WaitResult QueueState::collect(int64_t n, bool or_fewer, TakeLock& lock, WaitCon
   const auto give_back = [&] {
     lock.commit();
     order_->give_back(taken.packed);
+    if (byte_limit_ >= 0) bytes_out_.fetch_sub(packing_.payload_bytes(taken.packed), std::memory_order_release);
     gate_.give_back(static_cast<int64_t>(taken.packed.size() / packing_.bytes()));
   };
   try {
@@ -251,7 +300,7 @@ bool QueueState::take_rows(int64_t n, TakeLock& lock, WaitContext& context, Elem
   if (gate_.known_inside() < n && gate_.obtainable() < n) return false;
   components_.append_rows(n, batch);
   for (int64_t done = 0; done < n;) {
-    const std::span<const std::byte> run = order_->next_places(n - done);
+    const std::span<const std::byte> run = order_->next_slots(n - done);
     if (done == 0) Packing::read_identity(run.data(), batch);
     const auto count = static_cast<int64_t>(run.size() / slots_.stride());
     packing_.unpack_rows(run.data(), slots_.stride(), done, count, batch);
@@ -284,11 +333,15 @@ void QueueState::take_run(TakeLock& lock, int64_t count, std::vector<std::byte>&
   taken.resize(before + static_cast<size_t>(count) * bytes);
   std::byte* to = taken.data() + before;
   lock.taken += count;
-  if (!trace::enabled()) return order_->next_run(inside, count, to);
-  for (int64_t i = 0; i < count; ++i, to += bytes) {
-    std::memcpy(to, order_->next(inside - i), bytes);
-    trace_taken();
+  if (!trace::enabled()) {
+    order_->next_run(inside, count, to);
+  } else {
+    for (int64_t i = 0; i < count; ++i) {
+      std::memcpy(to + static_cast<size_t>(i) * bytes, order_->next(inside - i), bytes);
+      trace_taken();
+    }
   }
+  if (byte_limit_ >= 0) lock.bytes += packing_.payload_bytes({to, static_cast<size_t>(count) * bytes});
 }
 
 WaitResult QueueState::take_many(int64_t n, TakeLock& lock, WaitContext& context, std::vector<std::byte>& taken) {
@@ -307,7 +360,7 @@ WaitResult QueueState::take_many(int64_t n, TakeLock& lock, WaitContext& context
 // A batch of at most `n` is complete when the queue is full: more will never be inside.
 WaitResult QueueState::take_at_once(int64_t n, bool or_fewer, TakeLock& lock, WaitContext& context,
                                     std::vector<std::byte>& taken) {
-  if (options_.capacity >= 0) n = std::min(n, options_.capacity);
+  if (capacity_ >= 0) n = std::min(n, capacity_);
   const WaitResult waited = gate_.await_obtainable(n, context);
   const int64_t count = waited == WaitResult::go                   ? n
                         : waited == WaitResult::closed && or_fewer ? gate_.obtainable()
@@ -343,7 +396,7 @@ QueueStats QueueState::stats() const {
     hand_over_point();
     enqueued = gate_.put_count();
   }
-  if (options_.capacity >= 0) enqueued = std::min(enqueued, std::max(before, dequeued + options_.capacity));
+  if (capacity_ >= 0) enqueued = std::min(enqueued, std::max(before, dequeued + capacity_));
   return {.enqueued = enqueued,
           .dequeued = dequeued,
           .waiting_enqueues = gate_.waiting_puts(),
@@ -352,7 +405,7 @@ QueueStats QueueState::stats() const {
           .enqueue_wait_ns = gate_.put_waits().total_ns(),
           .dequeue_waits = gate_.take_waits().count(),
           .dequeue_wait_ns = gate_.take_waits().total_ns(),
-          .capacity = options_.capacity,
+          .capacity = capacity_,
           .min_after_dequeue = type_.min_after_dequeue,
           .size = enqueued - dequeued};
 }

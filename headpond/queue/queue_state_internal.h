@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The queue behind its handles.
+// The state of a queue, which its handles share.
 #pragma once
 
 #include <atomic>
@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "headpond/base/mutex.h"
+#include "headpond/base/thread.h"
 #include "headpond/base/trace.h"
 #include "headpond/queue/fill_check_internal.h"
 #include "headpond/queue/runner/producers_internal.h"
@@ -20,24 +21,24 @@
 
 namespace headpond::internal {
 
-/// What makes a type: its name in texts, its default name, its components, and its order.
+/// What distinguishes the types of queues.
 struct QueueType {
   std::string_view type;          // "FIFOQueue"
   std::string_view default_name;  // "fifo_queue"
   int64_t min_after_dequeue = 0;
   uint64_t seed = 0;
-  bool chooses = false;        // Its order looks at all elements inside, not at the oldest alone.
-  bool takes_at_once = false;  // A batch's elements must be inside at the same moment.
+  bool chooses = false;        // The order depends on all elements inside, not only on the oldest.
+  bool takes_at_once = false;  // All elements of a batch must be inside at the same moment.
   Layout layout = Layout::fixed;
   std::unique_ptr<TakeOrder> (*make_order)(Slots& slots, const Packing& packing, uint64_t seed);
 };
 
-/// The name of a queue's spans. Interned, hence kept for ever, when the first trace asks for it: programs that make
-/// queues without end keep none.
+/// The name of a queue's trace spans. An interned name is kept for ever, so it is interned only when a trace is taken:
+/// a program that makes queues again and again does not grow.
 class SpanName {
  public:
   SpanName(const char* verb, const std::string& queue) : verb_(verb), queue_(queue) {}
-  /// Null while no trace is taken.
+  /// nullptr while no trace is taken.
   const char* get() { return trace::enabled() ? interned() : nullptr; }
 
  private:
@@ -70,6 +71,8 @@ class QueueState : public WaitHost, public std::enable_shared_from_this<QueueSta
   QueueStats stats() const;
 
   Producers& producers() { return producers_; }
+  const HomeProcess& home() const { return home_; }
+  Error away_error() const { return HomeProcess::error(label()); }
 
   bool begin_wait(Verb verb) override HEADPOND_EXCLUDES(mu_);
   void end_wait() override HEADPOND_EXCLUDES(mu_);
@@ -79,7 +82,7 @@ class QueueState : public WaitHost, public std::enable_shared_from_this<QueueSta
  private:
   struct PutLock;
   struct TakeLock;
-  /// What was taken for a batch, packed, and the elements themselves where the batch is made of elements.
+  /// Elements taken for a batch, packed; and unpacked, where the batch is made from unpacked elements.
   struct Taken {
     std::vector<std::byte> packed;
     std::vector<Element> elements;
@@ -87,6 +90,8 @@ class QueueState : public WaitHost, public std::enable_shared_from_this<QueueSta
   void put(Element&& element, PutLock& lock);
   int64_t inside(const TakeLock& lock);
   void take(TakeLock& lock, Element& element);
+  WaitResult await_bytes(int64_t bytes, WaitContext& context);
+  WaitResult put_sized(const Element& rows, int64_t row, PutLock& lock, WaitContext& context);
   WaitResult put_many(const Element& rows, int64_t count, WaitContext& context);
   void put_rows(const Element& rows, int64_t first, int64_t end, PutLock& lock);
   bool take_rows(int64_t n, TakeLock& lock, WaitContext& context, Element& batch);
@@ -100,6 +105,7 @@ class QueueState : public WaitHost, public std::enable_shared_from_this<QueueSta
   Result<Element> take_batch(int64_t n, bool or_fewer, const Wait& wait);
   void fill(Element& batch, const Taken& taken) const;
   Error put_error(WaitResult waited, const Wait& wait) const;
+  Error too_large(int64_t bytes) const;
   Error take_error(WaitResult waited, int64_t requested, const Wait& wait) const HEADPOND_EXCLUDES(failure_mu_);
   Error abandoned_error() const;
   std::unique_ptr<const std::string> check_fill() noexcept;
@@ -108,31 +114,35 @@ class QueueState : public WaitHost, public std::enable_shared_from_this<QueueSta
   std::string label() const;
   uint64_t flow_id(uint64_t number) const { return (id_ << 40) | number; }
 
+  const HomeProcess home_;
   const QueueOptions options_;
   const QueueType type_;
   const uint64_t id_;
   const Components components_;
   const Packing packing_;
+  const int64_t capacity_;    // As asked for, or fewer if the memory limit allows fewer elements of one size.
+  const int64_t byte_limit_;  // The memory limit of elements that differ in size, or kUnbounded.
   SpanName put_span_;
   SpanName take_span_;
 
   Gate gate_;
-  FillCheck fill_check_;              // Under the put lock.
-  Slots slots_;                       // Written under the put lock, read under the take lock.
-  std::unique_ptr<TakeOrder> order_;  // Under the take lock.
+  int64_t bytes_in_ = 0;                // Payload that was put, under the put lock. Counted if there is a byte_limit_.
+  std::atomic<int64_t> bytes_out_ = 0;  // Payload that was taken. Written under the take lock.
+  FillCheck fill_check_;                // Under the put lock.
+  Slots slots_;                         // Written under the put lock, read under the take lock.
+  std::unique_ptr<TakeOrder> order_;    // Under the take lock.
 
   Producers producers_;
   mutable Mutex failure_mu_;  // Taken so seldom that a fork() does not find it taken, as it might find mu_.
   Error failure_ HEADPOND_GUARDED_BY(failure_mu_);
   Mutex mu_;
-  int64_t keepers_ HEADPOND_GUARDED_BY(mu_) = 0;               // Calls that wait or waited, until they end.
-  std::shared_ptr<QueueState> self_ HEADPOND_GUARDED_BY(mu_);  // As long as there are some.
+  int64_t keepers_ HEADPOND_GUARDED_BY(mu_) = 0;               // Calls that have waited and have not ended.
+  std::shared_ptr<QueueState> self_ HEADPOND_GUARDED_BY(mu_);  // Set while there are keepers.
 };
 
-/// A handle of the queue of these options: of a new one or, with a shared name, of the one that exists. When all
-/// handles are gone, the queue is closed with cancel; calls that still wait keep it until they ended. Throws
-/// Exception(InvalidArgument) for options that contradict themselves, or the existing queue's; the text names the
-/// differing values.
+/// Returns a handle to a new queue or, with a shared name, to the existing one. When the last handle is destroyed, the
+/// queue is closed with cancel; calls that still wait keep it alive until they end. Throws Exception(InvalidArgument)
+/// for options that contradict each other or the existing queue's; the message has the differing values.
 std::shared_ptr<QueueState> make_queue(QueueOptions options, QueueType type);
 
 }  // namespace headpond::internal

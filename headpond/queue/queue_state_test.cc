@@ -276,14 +276,14 @@ TEST_P(Outcome, AnElementKeepsItsKeyOriginAndManyComponents) {
   Element element = maker_.with_priority(six, Tensor::scalar(int64_t{0}));
   const size_t size = element.size();
   element.key = 17;
-  element.origin = {.source = 3, .record = 5};
+  element.provenance = {.source = 3, .record = 5};
   ASSERT_TRUE(queue.enqueue(std::move(element)));
   const Result<Element> taken = queue.dequeue();
   ASSERT_TRUE(taken);
   EXPECT_EQ(taken->size(), size);
   EXPECT_EQ((*taken)[size - 1].as<int64_t>()[0], 5);
   EXPECT_EQ(taken->key, 17U);
-  EXPECT_EQ(taken->origin.record, 5U);
+  EXPECT_EQ(taken->provenance.record, 5U);
 }
 
 TEST_P(Outcome, ElementsThatNobodyTookGoWithTheQueue) {

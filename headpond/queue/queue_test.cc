@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include <ranges>
+
 #include "headpond/queue/queue_test_internal.h"
 
 // A sanitizer's allocator refuses memory as the system does, instead of ending the program.
@@ -11,6 +13,8 @@ extern "C" const char* __tsan_default_options() { return "allocator_may_return_n
 
 namespace headpond::internal {
 namespace {
+
+static_assert(std::ranges::input_range<Queue> && std::ranges::input_range<const FIFOQueue>);
 
 using Fifo = QueueTest;
 using Shuffle = QueueTest;
@@ -91,6 +95,18 @@ TEST_F(Fifo, ALoopEndsAtTheEndAndThrowsTheProducersError) {
     EXPECT_EQ(thrown.error().cause()->message(), "damaged");
   }
   EXPECT_EQ(seen, range(1, 3));
+}
+
+TEST_F(Fifo, IsARangeWhoseElementsMayBeMovedOut) {
+  const FIFOQueue queue(scalars(8));
+  for (int64_t i = 0; i < 6; ++i) ASSERT_TRUE(queue.enqueue(number(i)));
+  ASSERT_TRUE(queue.close());
+  std::vector<Element> odd;
+  for (Element& element : queue | std::views::filter([](const Element& each) { return value(each) % 2 == 1; })) {
+    odd.push_back(std::move(element));
+  }
+  ASSERT_EQ(odd.size(), 3U);
+  EXPECT_EQ(value(odd[2]), 5);
 }
 
 TEST_F(Fifo, MemoryThatTheSystemRefusesIsAnErrorAndNothingIsLost) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What queues and the other stores have in common behind their handles: names, sharing by name, the last handle's end,
-// and exceptions that become errors.
+// What queues, staging areas and barriers share behind their handles: names, sharing by name, what happens when the
+// last handle is destroyed, and exceptions that become errors.
 #pragma once
 
 #include <fmt/format.h>
@@ -15,13 +15,13 @@
 
 #include "headpond/base/mutex.h"
 #include "headpond/base/status.h"
+#include "headpond/base/thread.h"
 #include "headpond/tensor/dtype.h"
 #include "headpond/tensor/shape.h"
 
 namespace headpond::internal {
 
-/// Memory that the system refuses, or a padded batch beyond all memory, is an error like any other: the store goes on,
-/// and what was taken is in it again.
+/// Calls `call`; an exception, such as std::bad_alloc, becomes the Result's error. `call` has put back what it took.
 template <class Call>
 auto or_error(Call call) -> decltype(call()) {
   try {
@@ -43,7 +43,7 @@ inline std::string text_of(const std::vector<DType>& dtypes) {
   return text;
 }
 
-/// Throws Exception(InvalidArgument) at the first thing in which a shared store is not what was asked for.
+/// Compares a shared store with what was asked for: throws Exception(InvalidArgument) at the first difference.
 struct Agreement {
   std::string store;  ///< "shared queue 'all'"
 
@@ -62,27 +62,33 @@ struct Agreement {
   }
 };
 
-/// What handles hold: when the last one goes, state.abandon() is called. A call that may wait holds
-/// handle->shared_from_this(), which keeps the state but is no handle.
+/// What handles hold: when the last one is destroyed, state.abandon() is called. A call that may wait holds
+/// handle->shared_from_this(), which keeps the state alive but does not count as a handle.
 template <class State>
 std::shared_ptr<State> handle_to(std::shared_ptr<State> state) {
   State* const raw = state.get();
-  // What is weakly known by its name lets its deleter live on, so this one gives up what it holds.
+  // A std::weak_ptr keeps this deleter alive, so it must let go of the state itself.
   return {raw, [kept = std::move(state)](State* abandoned) mutable {
-            abandoned->abandon();
-            kept.reset();
+            if (abandoned->home.is_here()) {
+              abandoned->abandon();
+              kept.reset();
+            } else {  // Destroying it would need locks that may be held for ever.
+              (void)new std::shared_ptr<State>(std::move(kept));
+            }
           }};
 }
 
-/// Makes `call(state)` behind a handle; what it throws is an error.
+/// Calls `call(state)` while the state is kept alive; an exception becomes an error.
 template <class State, class Call>
 auto call_on(const std::shared_ptr<State>& handle, Call call) {
+  using Outcome = decltype(call(*handle));
+  if (!handle->home.is_here()) return Outcome(fail(HomeProcess::error(handle->label())));
   const std::shared_ptr<State> alive = handle->shared_from_this();
   return or_error([&] { return call(*alive); });
 }
 
-/// The handles of one type of store; a State is made from State::Options, which have a name and a shared_name. Never
-/// destroyed, for threads that outlive main.
+/// All shared stores of one type. A State is made from State::Options, which have a name and a shared_name. The
+/// instance is never destroyed, since threads may outlive main().
 template <class State>
 class Stores {
  public:
@@ -91,7 +97,8 @@ class Stores {
     return *instance;
   }
 
-  /// A new one, or the one of that shared name, if it agrees. One that nobody named is called `type`, `type`_1, ...
+  /// Returns a new store, or the existing one of that shared name, whose options must agree. A store without a name is
+  /// called `type`, `type`_1, and so on.
   std::shared_ptr<State> find_or_make(typename State::Options options, std::string_view type) {
     MutexLock lock(mu_);
     std::erase_if(shared_, [](const auto& entry) { return entry.second.expired(); });

@@ -18,7 +18,8 @@
 namespace headpond {
 namespace {
 
-// Sizes are rounded up to one of four steps per power of two: at most a quarter is lost, and blocks of like size meet.
+// Sizes are rounded up to one of four steps per power of two: at most a quarter is wasted, and blocks of similar size
+// share a free list.
 constexpr size_t kMinLog = 7;  // The smallest block holds 128 bytes, its header included.
 constexpr size_t kHugePage = size_t{2} << 20;
 constexpr size_t kMapFrom = size_t{128} << 10;
@@ -41,8 +42,8 @@ constexpr size_t kPage = 4096;
 
 size_t mapped_size(size_t size) { return (size + kPage - 1) / kPage * kPage; }
 
-// Large blocks are mapped by themselves: what goes back to the system is gone from this process at once, which free()
-// does not promise. Whole huge pages only are asked for, so that a block never takes more than its size.
+// Large blocks are mapped one by one: munmap() returns their memory to the system at once, which free() does not
+// promise. Only whole huge pages are asked for, so that a block never takes more than its size.
 void* map_block(size_t size) {
   const size_t alignment = size >= kHugePage ? kHugePage : kPage;
   const size_t length = mapped_size(size);
@@ -50,10 +51,10 @@ void* map_block(size_t size) {
       mmap(nullptr, length + alignment - kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (mapped == MAP_FAILED) throw std::bad_alloc();
   const size_t beyond = reinterpret_cast<uintptr_t>(mapped) % alignment;
-  const size_t before = beyond == 0 ? 0 : alignment - beyond, behind = alignment - kPage - before;
+  const size_t before = beyond == 0 ? 0 : alignment - beyond, after = alignment - kPage - before;
   auto* const first = static_cast<std::byte*>(mapped) + before;
   if (before > 0) munmap(mapped, before);
-  if (behind > 0) munmap(first + length, behind);
+  if (after > 0) munmap(first + length, after);
   if (size >= kHugePage) madvise(first, size / kHugePage * kHugePage, MADV_HUGEPAGE);
   return first;
 }
@@ -74,7 +75,7 @@ void system_free(void* block, size_t size) {
   }
 }
 
-// Held while the process forks, so that in the child nobody holds them who is not there.
+// Locked during fork(), so that in the child no lock belongs to a thread that does not exist there.
 class ForkLocks {
  public:
   static ForkLocks& all() {
@@ -107,8 +108,8 @@ class ForkLocks {
 
 }  // namespace
 
-// Small blocks are the business of a few stripes, each with a lock of its own: a thread takes from its stripe, and what
-// it took goes back there. Large blocks share one stripe, so that whoever needs one finds what another let go.
+// Small blocks belong to a few stripes, each with its own lock: a thread allocates from its stripe, and the block
+// returns there. Large blocks share one stripe, so that a thread can reuse a block that another thread freed.
 struct BufferPool::State {
   static constexpr size_t kStripes = 8;
   static constexpr int64_t kSmall = 32 << 10;
@@ -118,16 +119,16 @@ struct BufferPool::State {
     Mutex mu;
     std::array<std::vector<Buffer*>, kClasses> free HEADPOND_GUARDED_BY(mu);
     BufferPoolStats stats HEADPOND_GUARDED_BY(mu) = {};
-    int64_t held HEADPOND_GUARDED_BY(mu) = 0;  // Buffers.
+    int64_t owned HEADPOND_GUARDED_BY(mu) = 0;  // Buffers that have owners.
     bool pool_is_gone HEADPOND_GUARDED_BY(mu) = false;
-    // What `in_use` and `cached` do not know yet.
+    // Not yet added to `in_use` and `cached`.
     int64_t new_in_use HEADPOND_GUARDED_BY(mu) = 0, new_cached HEADPOND_GUARDED_BY(mu) = 0;
   };
 
   const int64_t max_cached_bytes, max_bytes;
   const int64_t slack = std::min({kMostSlack, max_cached_bytes / 1024, max_bytes / 1024});
   std::array<Stripe, kStripes> stripes;
-  std::atomic<int64_t> in_use = 0, cached = 0;  // Of all stripes; each stripe may be `slack` ahead.
+  std::atomic<int64_t> in_use = 0, cached = 0;  // Of all stripes, each to within `slack`.
   std::atomic<size_t> stripes_in_use = kStripes;
 
   State(int64_t max_cached, int64_t max_all) : max_cached_bytes(max_cached), max_bytes(max_all) {
@@ -156,7 +157,7 @@ struct BufferPool::State {
     cached.fetch_add(std::exchange(stripe.new_cached, 0), std::memory_order_relaxed);
   }
 
-  // The pool lives until it was let go and each stripe's buffers came back.
+  // The pool lives until its owner let go and every stripe's buffers are back.
   void let_go() {
     trim();
     for (Stripe& stripe : stripes) {
@@ -164,7 +165,7 @@ struct BufferPool::State {
       {
         MutexLock lock(stripe.mu);
         stripe.pool_is_gone = true;
-        is_last = stripe.held == 0;
+        is_last = stripe.owned == 0;
       }
       if (is_last) end_stripe();
     }
@@ -189,11 +190,11 @@ struct BufferPool::State {
     }
   }
 
-  // Null: none is free. Then `crowded`: a new one and the free ones of other sizes are too much together.
+  // Null if none is free; then `crowded` says whether a new block and the free ones of other sizes exceed the limit.
   Buffer* take_free(Stripe& stripe, uint32_t size_class, bool& crowded) {
     MutexLock lock(stripe.mu);
     const auto bytes = static_cast<int64_t>(class_size(size_class));
-    ++stripe.held;
+    ++stripe.owned;
     if (stripe.free[size_class].empty()) {
       count(stripe, bytes, 0);
       ++stripe.stats.allocations;
@@ -217,7 +218,7 @@ struct BufferPool::State {
     }
   }
 
-  // `block`: null if there was none after all.
+  // `block` is null if its allocation failed.
   void give_back(Stripe& stripe, Buffer* block, uint32_t size_class) {
     const auto bytes = static_cast<int64_t>(class_size(size_class));
     bool keep = false, is_last = false;
@@ -228,7 +229,7 @@ struct BufferPool::State {
       keep = block != nullptr && !stripe.pool_is_gone && free_then <= max_cached_bytes &&
              used_then + free_then <= max_bytes && keep_free(stripe.free[size_class], block);
       count(stripe, -bytes, keep ? bytes : 0);
-      is_last = --stripe.held == 0 && stripe.pool_is_gone;
+      is_last = --stripe.owned == 0 && stripe.pool_is_gone;
     }
     if (!keep && block != nullptr) system_free(block, class_size(size_class));
     if (is_last) end_stripe();
@@ -247,7 +248,27 @@ struct BufferPool::State {
   }
 };
 
+namespace {
+
+using Release = std::function<void()>;
+
+}  // namespace
+
+BufferRef BufferRef::calling(std::function<void()> release) {
+  static_assert(Buffer::kHeader % alignof(Release) == 0);
+  void* const block = system_allocate(Buffer::kHeader + sizeof(Release));
+  auto* const buffer = new (block) Buffer;
+  new (buffer->data()) Release(std::move(release));
+  return BufferRef(buffer);
+}
+
 void Buffer::release() {
+  if (pool_ == nullptr) {
+    auto* const function = std::launder(reinterpret_cast<Release*>(data()));
+    if (*function) (*function)();
+    std::destroy_at(function);
+    return system_free(this, kHeader + sizeof(Release));
+  }
   auto* const pool = static_cast<BufferPool::State*>(pool_);
 #ifndef NDEBUG
   // A reader that kept a pointer without owning the buffer must not find its old bytes.
@@ -285,6 +306,8 @@ BufferRef BufferPool::allocate(size_t size) {
 }
 
 BufferPoolStats BufferPool::stats() const { return state_->stats(); }
+
+int64_t BufferPool::bytes_in_use() const { return state_->in_use.load(std::memory_order_relaxed); }
 
 void BufferPool::trim() { state_->trim(); }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The types that values of a tensor have.
+// DType: the types that the values of a tensor can have.
 #pragma once
 
 #include <cstddef>
@@ -15,23 +15,28 @@ inline constexpr DType u8 = DType::u8, i8 = DType::i8, u16 = DType::u16, i16 = D
                        i32 = DType::i32, u64 = DType::u64, i64 = DType::i64, f16 = DType::f16, bf16 = DType::bf16,
                        f32 = DType::f32, f64 = DType::f64, boolean = DType::boolean, bytes = DType::bytes;
 
-/// Bytes of one value; 0 for bytes, whose values have each a length of their own.
+/// Bytes of one value; 0 for dtype bytes, whose values differ in length.
 size_t item_size(DType dtype);
 
-/// NumPy's name: "uint8", "float32", "bool"; "bfloat16" and "bytes" for those that NumPy lacks.
+/// NumPy's name: "uint8", "float32", "bool"; "bfloat16" and "bytes", which NumPy lacks.
 std::string_view name(DType dtype);
 
-/// The dtype whose values are held as T. REQUIRES: an integer of 8 to 64 bits, float, double or bool.
+/// The dtype of a C++ type: an integer of 8 to 64 bits, float, double or bool; others do not compile. char is none of
+/// them: it is neither int8_t nor uint8_t, and text has dtype bytes.
 template <class T>
 constexpr DType dtype_of() {
   using U = std::remove_cv_t<T>;
+  static_assert(!std::is_same_v<U, char>,
+                "char is no type of a tensor's values: read text with bytes_at(i), numbers as int8_t or uint8_t");
+  static_assert(std::is_arithmetic_v<U>,
+                "a tensor's values are integers, float, double or bool; read text (dtype bytes) with bytes_at(i)");
   if constexpr (std::is_same_v<U, bool>) {
     return DType::boolean;
   } else if constexpr (std::is_floating_point_v<U>) {
-    static_assert(sizeof(U) == 4 || sizeof(U) == 8);
+    static_assert(sizeof(U) == 4 || sizeof(U) == 8, "of the floating-point types, float and double");
     return sizeof(U) == 4 ? DType::f32 : DType::f64;
   } else {
-    static_assert(std::is_integral_v<U> && sizeof(U) <= 8);
+    static_assert(std::is_integral_v<U> && sizeof(U) <= 8, "integers of 8 to 64 bits");
     constexpr DType kSigned[] = {DType::i8, DType::i16, DType::i32, DType::i64};
     constexpr DType kUnsigned[] = {DType::u8, DType::u16, DType::u32, DType::u64};
     constexpr int kLog = sizeof(U) == 1 ? 0 : sizeof(U) == 2 ? 1 : sizeof(U) == 4 ? 2 : 3;
@@ -39,7 +44,7 @@ constexpr DType dtype_of() {
   }
 }
 
-/// True iff values of `dtype` may be read as T: its own type, f16 and bf16 as uint16_t, boolean as uint8_t.
+/// True iff values of `dtype` may be read as T: T is its own type, or uint16_t for f16 and bf16, uint8_t for boolean.
 template <class T>
 constexpr bool readable_as(DType dtype) {
   constexpr DType kOwn = dtype_of<T>();

@@ -41,12 +41,12 @@ uint64_t register_source(std::string_view name) {
   return all.names.size();
 }
 
-std::string to_string(Origin origin) {
-  if (origin.source == 0) return "";
+std::string to_string(Provenance provenance) {
+  if (provenance.source == 0) return "";
   Sources& all = sources();
   MutexLock lock(all.mu);
-  const std::string name = origin.source <= all.names.size() ? all.names[origin.source - 1] : "?";
-  return fmt::format("{}, record {}", name, static_cast<uint64_t>(origin.record));
+  const std::string name = provenance.source <= all.names.size() ? all.names[provenance.source - 1] : "?";
+  return fmt::format("{}, record {}", name, static_cast<uint64_t>(provenance.record));
 }
 
 Element::Element(std::vector<Tensor> fields) {
@@ -66,7 +66,7 @@ Element Element::named(std::initializer_list<std::pair<std::string, Tensor>> fie
   return element;
 }
 
-Element::Element(const Element& other) : key(other.key), origin(other.origin), names_(other.names_) {
+Element::Element(const Element& other) : key(other.key), provenance(other.provenance), names_(other.names_) {
   reserve(other.size_);
   for (size_t i = 0; i < other.size_; ++i) append(other.fields()[i]);
 }

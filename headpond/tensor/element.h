@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// One sample, or one batch: a few tensors, with names or without, and where they came from.
+// Element: a sample or a batch, as a few tensors, with names or without, and where they came from.
 #pragma once
 
+#include <cassert>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -18,7 +19,7 @@
 
 namespace headpond {
 
-/// One field of what a queue or a dataset gives. Dimensions may be kUnknown.
+/// A field of the elements of a queue or a dataset. Dimensions may be kUnknown.
 struct FieldSpec {
   std::string name;
   DType dtype;
@@ -26,38 +27,38 @@ struct FieldSpec {
 };
 using Spec = std::vector<FieldSpec>;
 
-/// Where an element came from, for error texts: a record of a registered source. 8 bytes.
-struct Origin {
-  uint64_t source : 20 = 0;  ///< From register_source; 0: not known.
-  uint64_t record : 44 = 0;  ///< Its number within the source.
+/// Where an element came from, for error messages: a record of a registered source. 8 bytes.
+struct Provenance {
+  uint64_t source : 20 = 0;  ///< From register_source; 0: unknown.
+  uint64_t record : 44 = 0;  ///< The record's number in the source.
 };
 
-/// Gives a source (a file, a generator) its number; the same name gives the same number. At most 2^20 - 1 sources are
-/// told apart; later ones are "not known". Thread-safe.
+/// The number of a source (a file, a generator); equal names give equal numbers. 0, "unknown", for all sources after
+/// the first 2^20 - 1. Thread-safe.
 uint64_t register_source(std::string_view name);
-/// "train.tfrecord, record 17"; empty iff the source is not known. Thread-safe.
-std::string to_string(Origin origin);
+/// "train.tfrecord, record 17"; empty iff the source is unknown. Thread-safe.
+std::string to_string(Provenance provenance);
 
-/// A tuple of tensors. Up to four live inline, so that making and moving one allocates nothing. Not thread-safe to
-/// change.
+/// A tuple of tensors. Up to four lie inside the element, so that making and moving one allocates nothing. Several
+/// threads may read an element; a change needs it alone.
 class Element {
  public:
   using Names = std::shared_ptr<const std::vector<std::string>>;
 
-  Element() {}  // Not defaulted: that would clear 192 bytes for nothing.  NOLINT(modernize-use-equals-default)
-  template <class... Fields>  // Not a list of Tensors: out of that they could only be copied.
+  Element() {}                // Not defaulted: that would clear 192 bytes.  NOLINT(modernize-use-equals-default)
+  template <class... Fields>  // Not an initializer_list: tensors could only be copied out of it.
     requires(sizeof...(Fields) > 0 && (std::same_as<std::remove_cvref_t<Fields>, Tensor> && ...))
   Element(Fields&&... fields) {
     reserve(sizeof...(fields));
     (append(std::forward<Fields>(fields)), ...);
   }
   explicit Element(std::vector<Tensor> fields);
-  /// Throws Exception(InvalidArgument) for a name that occurs twice.
+  /// Throws Exception(InvalidArgument) iff a name occurs twice.
   static Element named(std::initializer_list<std::pair<std::string, Tensor>> fields);
   Element(const Element& other);
   Element(Element&& other) noexcept
       : key(other.key),
-        origin(other.origin),
+        provenance(other.provenance),
         size_(std::exchange(other.size_, 0)),
         names_(std::move(other.names_)),
         more_(std::move(other.more_)) {
@@ -70,8 +71,8 @@ class Element {
   ~Element() { clear(); }
 
   size_t size() const { return size_; }
-  /// Throws Exception(InvalidArgument) for an index or a name that is not there; for a name of an element without
-  /// names.
+  /// Throws Exception(InvalidArgument) for an index or a name that does not exist, and for any name if the fields have
+  /// none.
   const Tensor& operator[](size_t i) const {
     if (i >= size_) [[unlikely]]
       refuse_index(i);
@@ -83,14 +84,17 @@ class Element {
 
   /// Null iff the fields have no names.
   const Names& names() const { return names_; }
-  /// REQUIRES: null, or as many as fields.
-  void set_names(Names names) { names_ = std::move(names); }
-  /// Room for `size` fields, so that append() cannot fail. Throws std::bad_alloc.
+  /// REQUIRES: null, or one name for each field.
+  void set_names(Names names) {
+    assert(names == nullptr || names->size() == size_);
+    names_ = std::move(names);
+  }
+  /// Allocates for `size` fields, so that append() cannot fail. Throws std::bad_alloc.
   void reserve(size_t size) {
     if (size > kInline) [[unlikely]]
       reserve_more(size);
   }
-  /// Returns the field in its place.
+  /// Returns a reference to the appended field, valid until the next append().
   Tensor& append(Tensor field) {
     if (size_ >= kInline || more_ != nullptr) [[unlikely]]
       return append_more(std::move(field));
@@ -103,9 +107,10 @@ class Element {
     names_.reset();
   }
 
-  /// The identity that random operators draw from: the position in the source, mixed on the way (see DESIGN: identity).
+  /// The element's identity, from which random operators draw: its position in the source, changed by operators that
+  /// repeat or combine elements (docs/concepts.md).
   uint64_t key = 0;
-  Origin origin;
+  Provenance provenance;
 
  private:
   static constexpr size_t kInline = 4;

@@ -67,12 +67,12 @@ TEST(Element, AssignsItselfAway) {
   EXPECT_EQ(value_of(element[0]), 3);
 }
 
-TEST(Origin, NamesTheSourceAndTheRecord) {
-  EXPECT_EQ(to_string(Origin{}), "");
+TEST(Provenance, NamesTheSourceAndTheRecord) {
+  EXPECT_EQ(to_string(Provenance{}), "");
   const uint64_t source = register_source("train.tfrecord");
   EXPECT_EQ(register_source("train.tfrecord"), source);
   EXPECT_NE(register_source("other.tfrecord"), source);
-  EXPECT_EQ(to_string(Origin{.source = source, .record = 17}), "train.tfrecord, record 17");
+  EXPECT_EQ(to_string(Provenance{.source = source, .record = 17}), "train.tfrecord, record 17");
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tensor at the beginning of a larger one.
+// Padding: a tensor written into a larger one, which starts with it. Not for users.
 #pragma once
 
 #include <array>
@@ -12,17 +12,17 @@
 
 namespace headpond {
 
-/// The bytes of one padding value; as many as the dtype has count.
+/// The bytes of one padding value; the first item_size(dtype) are used.
 using PaddingValue = std::array<std::byte, 8>;
 
-/// `limit`, where an unknown dimension is as long as the longest of that field of `rows`; 0 if there are none.
-/// REQUIRES: the field has the limit's rank in each.
+/// `limit`, with each unknown dimension replaced by the largest one of that field in `rows` (0 if there are no rows).
+/// REQUIRES: the field has the rank of `limit` in each row.
 Shape common_shape(const Shape& limit, std::span<const Element> rows, size_t field);
 
-/// Writes a tensor of `shape` to `place`: `tensor` at the beginning, `value` elsewhere. REQUIRES: equal ranks, no
-/// dimension of `tensor` larger; not dtype bytes.
+/// Writes a tensor of `shape` to `place`: `tensor` in the corner of the lowest indices, `value` elsewhere. REQUIRES:
+/// equal ranks; no dimension of `tensor` exceeds that of `shape`; not dtype bytes.
 void write_padded(const Tensor& tensor, const Shape& shape, const PaddingValue& value, std::byte* place);
-/// The same for dtype bytes: appends the values, "" elsewhere. They live as long as `tensor`.
+/// The same for dtype bytes: appends the values, "" elsewhere. The views live as long as `tensor`.
 void append_padded(const Tensor& tensor, const Shape& shape, std::vector<std::string_view>& values);
 
 }  // namespace headpond

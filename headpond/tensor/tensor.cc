@@ -7,6 +7,7 @@
 #include <array>
 #include <atomic>
 #include <bit>
+#include <functional>
 #include <string>
 
 #include "headpond/base/status.h"
@@ -28,7 +29,7 @@ size_t checked_bytes(DType dtype, const Shape& shape) {
   const auto size = shape.size();
   int64_t total = 0;
   if (!size || __builtin_mul_overflow(*size, static_cast<int64_t>(item_size(dtype)), &total)) {
-    refuse(fmt::format("a tensor of shape {} has no size that fits", shape.to_string()));
+    refuse(fmt::format("a tensor of shape {}: a dimension is unknown, or the size overflows", shape.to_string()));
   }
   return static_cast<size_t>(total);
 }
@@ -38,7 +39,7 @@ const int64_t* offsets_of(const std::byte* data) { return reinterpret_cast<const
 }  // namespace
 
 Tensor Tensor::empty(DType dtype, const Shape& shape, BufferPool& pool) {
-  if (dtype == DType::bytes) refuse("an empty tensor of dtype bytes: its values have no length yet");
+  if (dtype == DType::bytes) refuse("Tensor::empty of dtype bytes: the lengths of its values are not known yet");
   const size_t total = checked_bytes(dtype, shape);
   Tensor tensor;
   tensor.rep_.dtype = dtype;
@@ -59,6 +60,12 @@ Tensor Tensor::view(const void* data, DType dtype, const Shape& shape, BufferRef
   tensor.set_dims(shape);
   tensor.rep_.payload[0] = std::bit_cast<uint64_t>(data);
   tensor.rep_.owner = owner.release();
+  return tensor;
+}
+
+Tensor Tensor::from_memory(const void* data, DType dtype, const Shape& shape, std::function<void()> release) {
+  Tensor tensor = view(data, dtype, shape);
+  tensor.rep_.owner = BufferRef::calling(std::move(release)).release();
   return tensor;
 }
 
@@ -145,6 +152,7 @@ std::string_view Tensor::bytes_at(int64_t i) const {
 }
 
 Tensor Tensor::row(int64_t i) const {
+  assert(rank() > 0 && i >= 0 && i < dim(0));
   const Shape row_shape = shape().row();
   const int64_t values = row_shape.size().value_or(0);
   if (dtype() == DType::bytes) {
@@ -166,7 +174,26 @@ void Tensor::drop_long_dims() {
 }
 
 void Tensor::refuse_type(DType asked) const {
-  refuse(fmt::format("a tensor of {} {} read as {}", name(dtype()), shape().to_string(), name(asked)));
+  refuse(fmt::format("a tensor of {} {} read as {}{}", name(dtype()), shape().to_string(), name(asked),
+                     dtype() == DType::bytes ? ": read its values with bytes_at(i)" : ""));
+}
+
+void Tensor::refuse_item() const {
+  refuse(fmt::format("item() of a tensor of {} {}, which has {} values", name(dtype()), shape().to_string(), size()));
+}
+
+void Tensor::check_writable() const {
+  if (size() == 0) return;
+  const auto refuse_write = [](const char* why) {
+    throw Exception(
+        Error(ErrorKind::FailedPrecondition, fmt::format("mutable_data() of a tensor {}; copy it first", why)));
+  };
+  const Buffer* const buffer = rep_.owner;
+  // From the buffer's own bytes to their end; a view may have an owner and lie elsewhere.
+  const bool is_own = buffer != nullptr && std::greater_equal<>()(data(), buffer->data()) &&
+                      std::less<>()(data(), buffer->data() + buffer->size());
+  if (!is_own) refuse_write("over borrowed memory");
+  if (!buffer->is_unique()) refuse_write("whose payload another tensor shares");
 }
 
 }  // namespace headpond

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <numeric>
+#include <string>
 #include <vector>
 
 #include "headpond/base/status.h"
@@ -120,6 +121,88 @@ TEST(Tensor, RefusesWrongUse) {
   EXPECT_THROW(counting({2}).as<int32_t>(), Exception);
   EXPECT_THROW(counting({2}).bytes_at(0), Exception);
 }
+
+TEST(Tensor, IsMadeOfAVector) {
+  EXPECT_THAT(Tensor::from(std::vector<float>{1, 2, 3}, {3}).as<float>(), ElementsAre(1, 2, 3));
+  EXPECT_EQ(Tensor::from(std::vector<std::string>{"a", "bc"}, {2}).bytes_at(1), "bc");
+  EXPECT_EQ(Tensor::from(std::vector<const char*>{"a", "bc"}, {2}).dtype(), bytes);
+  EXPECT_THAT(Tensor::from(std::vector<bool>{true, false}, {2}).as<bool>(), ElementsAre(true, false));
+  EXPECT_THROW(Tensor::from(std::vector<float>(3), {2}), Exception);
+  EXPECT_EQ(Tensor::from<float>({}, {0}).size(), 0) << "an empty list is no ambiguity";
+}
+
+TEST(Tensor, GivesTheOneValueItHas) {
+  EXPECT_EQ(Tensor::scalar(int64_t{7}).item<int64_t>(), 7);
+  EXPECT_EQ(Tensor::from(std::vector<float>{2.5F}, {1, 1}).item<float>(), 2.5F);
+  EXPECT_EQ(Tensor::scalar("text").item<std::string_view>(), "text");
+  EXPECT_THROW((void)counting({2}).item<float>(), Exception);
+  EXPECT_THROW((void)Tensor().item<uint8_t>(), Exception);
+  EXPECT_THROW((void)Tensor::scalar(int64_t{7}).item<int32_t>(), Exception) << "no conversion";
+  EXPECT_THROW((void)Tensor::scalar(int64_t{7}).item<std::string_view>(), Exception);
+}
+
+TEST(Tensor, IsOnlyWrittenWhileNobodyElseSeesIt) {
+  Tensor tensor = counting({100});
+  tensor.mutable_as<float>()[0] = 5;
+  {
+    const Tensor copy = tensor;
+    EXPECT_THROW((void)tensor.mutable_data(), Exception);
+    EXPECT_THROW((void)tensor.mutable_as<float>(), Exception);
+    EXPECT_EQ(copy.as<float>()[0], 5);
+  }
+  EXPECT_NO_THROW((void)tensor.mutable_data()) << "the copy is gone";
+  Tensor borrowed = Tensor::view(tensor.data(), f32, {100});
+  EXPECT_THROW((void)borrowed.mutable_data(), Exception);
+  std::vector<std::byte> place(400);
+  Tensor lent = Tensor::writable_view(place.data(), f32, {100});
+  EXPECT_EQ(lent.mutable_data(), place.data());
+  Tensor small = counting({2});
+  const Tensor copy = small;
+  small.mutable_as<float>()[0] = 5;
+  EXPECT_EQ(copy.as<float>()[0], 0) << "an inline payload is not shared";
+  Tensor none = Tensor::view(nullptr, f32, {0, 3});
+  EXPECT_NO_THROW((void)none.mutable_data()) << "nothing to write";
+  EXPECT_NO_THROW((void)Tensor().mutable_data());
+}
+
+TEST(Tensor, ReleasesForeignMemoryOnce) {
+  const std::vector<int32_t> memory = {1, 2, 3, 4, 5, 6};
+  int released = 0;
+  {
+    Tensor tensor = Tensor::from_memory(memory.data(), i32, {2, 3}, [&] { ++released; });
+    EXPECT_EQ(tensor.data(), reinterpret_cast<const std::byte*>(memory.data()));
+    EXPECT_THROW((void)tensor.mutable_data(), Exception);
+    Tensor row = tensor.row(1);
+    const Tensor copy = tensor;
+    tensor = Tensor();
+    EXPECT_EQ(released, 0);
+    EXPECT_THAT(copy.row(0).as<int32_t>(), ElementsAre(1, 2, 3));
+  }
+  EXPECT_EQ(released, 1);
+  EXPECT_THROW((void)Tensor::from_memory(memory.data(), i32, {kUnknown}, [&] { ++released; }), Exception);
+  EXPECT_EQ(released, 1) << "not called after a failure";
+  EXPECT_NO_THROW((void)Tensor::from_memory(memory.data(), i32, {6}, nullptr));
+}
+
+TEST(Tensor, NamesTheFunctionThatReadsBytes) {
+  try {
+    (void)Tensor::scalar("text").as<uint8_t>();
+    FAIL() << "not refused";
+  } catch (const Exception& e) {
+    EXPECT_THAT(e.what(), testing::HasSubstr("bytes_at(i)"));
+  }
+}
+
+#ifndef NDEBUG
+TEST(TensorDeathTest, ChecksWhatItRequiresInDebugBuilds) {
+  EXPECT_DEATH((void)counting({2, 3}).dim(2), "axis");
+  EXPECT_DEATH((void)counting({2, 3}).dim(-1), "axis");
+  EXPECT_DEATH((void)counting({2, 3}).row(2), "dim\\(0\\)");
+  EXPECT_DEATH((void)counting({}).row(0), "rank\\(\\) > 0");
+  EXPECT_DEATH((void)Shape({2, 3})[2], "axis");
+  EXPECT_DEATH((void)Shape().row(), "rank_ > 0");
+}
+#endif
 
 TEST(Tensor, TravelsAsPlainMemory) {
   BufferPool pool;

@@ -28,7 +28,7 @@ Tensor shuffled(const Tensor& rows, uint64_t seed, uint64_t epoch) {
   const Permutation order(random_key(seed, "input_producer", 0, epoch), rows.dim(0));
   std::vector<int64_t> numbers(static_cast<size_t>(rows.dim(0)));
   std::iota(numbers.begin(), numbers.end(), 0);
-  order.places(numbers, numbers.data());
+  order.apply(numbers, numbers.data());
   return internal::gather_rows(rows, numbers);
 }
 

@@ -19,13 +19,13 @@ Tensor filled(const Shape& shape, float value, BufferPool& pool) {
 
 TEST(AsTorch, SharesTheBytes) {
   BufferPool pool;
-  Tensor batch = filled({2, 3, 4}, 1.5F, pool);
+  const Tensor batch = filled({2, 3, 4}, 1.5F, pool);
   const torch::Tensor seen = as_torch(batch).value();
   EXPECT_EQ(seen.data_ptr(), static_cast<const void*>(batch.data()));
   EXPECT_EQ(seen.sizes(), torch::IntArrayRef({2, 3, 4}));
   EXPECT_TRUE(seen.is_contiguous());
-  batch.mutable_as<float>()[5] = 7.0F;
-  EXPECT_EQ(seen[0][1][1].item<float>(), 7.0F);
+  seen[0][1][1].fill_(7.0F);
+  EXPECT_EQ(batch.as<float>()[5], 7.0F);
 }
 
 TEST(AsTorch, KeepsTheBufferUntilTheLastTorchTensorIsGone) {

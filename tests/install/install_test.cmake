@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Installs BUILD into a fresh prefix, builds the consumer against it outside the tree, and runs it.
-#   cmake -D BUILD=... -D WORK=... -D COMPILER=... -D FLAGS=... -D TORCH=ON|OFF -P install_test.cmake
+#   cmake -D BUILD=... -D WORK=... -D COMPILER=... -D TORCH=ON|OFF -P install_test.cmake
 set(prefix ${WORK}/prefix)
 set(consumer ${CMAKE_CURRENT_LIST_DIR}/consumer)
 file(REMOVE_RECURSE ${WORK})
@@ -14,7 +14,7 @@ endfunction()
 
 function(configure name asked)
   execute_process(COMMAND ${CMAKE_COMMAND} -G Ninja -S ${consumer} -B ${WORK}/${name} -D CMAKE_PREFIX_PATH=${prefix}
-    -D CMAKE_CXX_COMPILER=${COMPILER} -D CMAKE_CXX_FLAGS=${FLAGS} -D CMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER} -D "HEADPOND_ASKED=${asked}"
+    -D CMAKE_CXX_COMPILER=${COMPILER} -D "CMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER}" -D "HEADPOND_ASKED=${asked}"
     RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
   set(status ${status} PARENT_SCOPE)
   set(output "${output}" PARENT_SCOPE)

@@ -45,8 +45,8 @@ uint64_t batched_per_worker(int64_t workers) {
   for (size_t ended = 0, w = 0; ended < all.size(); w = (w + 1) % all.size()) {
     if (all[w] == nullptr) continue;
     const auto taken = all[w]->next();
-    if (taken && *taken) {
-      sum = digest(sum, (*taken)->element());
+    if (taken) {
+      sum = digest(sum, taken->element());
     } else {
       all[w] = nullptr;
       ++ended;

@@ -38,17 +38,17 @@ class Epochs {
         options_(options),
         rejoins_(rejoins),
         loader_(std::in_place, dataset_, options_) {}
-  std::optional<Batch> next_in_epoch() {
+  Result<Batch> next_in_epoch() {
     auto batch = loader_->next_in_epoch();
-    if (!batch) throw Exception(batch.error());
-    if (!*batch && rejoins_) {
+    if (!batch && !batch.error().is_end()) throw Exception(batch.error());
+    if (!batch && rejoins_) {
       const std::string state = loader_->state();
       loader_.reset();
       auto again = Loader::restored(dataset_, options_, state);
       if (!again) throw Exception(again.error());
       loader_.emplace(std::move(*again));
     }
-    return std::move(*batch);
+    return batch;
   }
   void next_epoch() { loader_->next_epoch(); }
 

@@ -22,17 +22,17 @@ void see(Loader& loader, JsonWriter& figures) {
   for (;;) {
     const int64_t began = now_ns();
     auto batch = loader.next();
-    if (batch && *batch) {
-      for (const int64_t x : (**batch)[0].as<int64_t>()) in_order = in_order && x == good++;
+    if (batch) {
+      for (const int64_t x : (*batch)[0].as<int64_t>()) in_order = in_order && x == good++;
       continue;
     }
-    figures.member("good_before", good).member("in_order", in_order).member("failed", !batch);
+    figures.member("good_before", good).member("in_order", in_order).member("failed", !batch.error().is_end());
     figures.member("seconds", static_cast<double>(now_ns() - began) / 1e9);
-    if (!batch) figures.member("error", batch.error().to_string());
+    if (!batch.error().is_end()) figures.member("error", batch.error().to_string());
     break;
   }
   const auto behind = loader.next();
-  figures.member("goes_on", behind && *behind);
+  figures.member("goes_on", behind.has_value());
 }
 
 // The control's function keeps the exception to itself.
@@ -62,8 +62,9 @@ void removed_file(const Run& run, JsonWriter& figures) {
   std::string error;
   for (;;) {
     const auto batch = loader.next();
-    if (!batch) error = batch.error().to_string();
-    if (!batch || !*batch) break;
+    if (batch) continue;
+    if (!batch.error().is_end()) error = batch.error().to_string();
+    break;
   }
   figures.member("removed", path(2000)).member("removed_error", error);
   for (int64_t i = 0; i < 3000; ++i) std::filesystem::remove(path(i));
@@ -90,7 +91,7 @@ void dropped(JsonWriter& figures) {
     burn_us(1000);
     return x;
   };
-  const LoaderOptions options{.threads = 2, .consumer_helps = false};
+  const LoaderOptions options{.threads = 2, .consumer_helps = false, .abandon_after = std::chrono::seconds(1)};
   std::optional<Loader> blocked(std::in_place, range(1000) | map(blocks, {.name = "blocks"}) | batch(kBatch), options);
   for (int i = 0; i < 10; ++i) must_next(*blocked);
   sleep_us(500'000);

@@ -77,11 +77,11 @@ std::string hex(uint64_t value) {
 
 Batch must_next(Loader& loader) {
   auto batch = loader.next();
-  if (!batch || !*batch) {
-    std::cerr << "no batch: " << (batch ? "the end" : batch.error().to_string()) << '\n';
+  if (!batch) {
+    std::cerr << "no batch: " << batch.error() << '\n';
     std::exit(1);
   }
-  return std::move(**batch);
+  return std::move(*batch);
 }
 
 std::vector<double> step_ms(Loader& loader, int steps, int64_t device_us) {

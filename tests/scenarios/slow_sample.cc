@@ -99,7 +99,7 @@ double ideal_seconds(const Costs& costs) {
 uint64_t serial_digest() {
   Sequence sequence(samples({0, 0}));
   uint64_t sum = 0;
-  for (auto batch = sequence.next(); batch && *batch; batch = sequence.next()) sum = digest(sum, **batch);
+  for (auto batch = sequence.next(); batch; batch = sequence.next()) sum = digest(sum, *batch);
   return sum;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a PNG file holds, found by its chunks' headers alone, before libpng sees it.
+// The layout of a PNG file, found from the headers of its chunks before libpng reads it.
 #pragma once
 
 #include <cstdint>
@@ -16,27 +16,27 @@ struct Layout {
   bool is_interlaced = false;
   bool is_animated = false;
   int palette_entries = 0;
-  int palette_alphas = 0;   // Entries of a tRNS chunk that fits the palette.
+  int palette_alphas = 0;   // Entries of a tRNS chunk that matches the palette.
   uint64_t data_bytes = 0;  // Of all IDAT chunks.
-  uint64_t data_end = 0;    // Behind the last IDAT chunk that is not empty.
-  // The IDAT chunks that lie one behind the other, from the first one on, as far as one chunk could hold their bytes.
+  uint64_t data_end = 0;    // The end of the last non-empty IDAT chunk.
+  // The consecutive IDAT chunks from the first one on, as far as a single chunk could contain their bytes.
   uint64_t run_begin = 0, run_end = 0;
   uint32_t run_bytes = 0;
 
   bool has_palette() const { return color_type == 3; }
   bool has_color() const { return (color_type & 2) != 0; }
   bool has_alpha() const { return (color_type & 4) != 0; }
-  /// Values of a pixel as they are stored.
+  /// Values per pixel in the file.
   int stored_channels() const { return has_palette() ? 1 : (has_color() ? 3 : 1) + (has_alpha() ? 1 : 0); }
   int channels() const { return has_palette() ? (palette_alphas > 0 ? 4 : 3) : stored_channels(); }
 };
 
-/// The layout up to what png_info needs. Its data_bytes are not known.
+/// The layout as far as png_info needs it, without data_bytes.
 Result<Layout> read_head(std::span<const std::byte> head, uint64_t file_bytes, const PngOptions& options,
                          std::string_view name);
 
-/// The layout of a whole file, checked: all chunks in bounds and within the limits, those that are needed in order,
-/// once and with right checksums, enough data for the image.
+/// The layout of a whole file, checked: all chunks in bounds and within the limits, the critical ones in order, once
+/// and with right checksums, and enough data for the image.
 Result<Layout> read_layout(std::span<const std::byte> file, const PngOptions& options, std::string_view name);
 
 }  // namespace headpond::png_internal

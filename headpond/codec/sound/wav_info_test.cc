@@ -207,8 +207,8 @@ TEST(WavInfo, Row31DataLongerThanTheFileIsForTheLenientWithAFlag) {
   const std::string file = riff(kFormat + "data" + u32_text(100) + samples({1, 2, 3}));
   expect_invalid(file, "chunk 'data' at offset 36 has 100 bytes, 6 are left in the file");
   EXPECT_EQ(read_lenient(file)->frames, 3);
-  EXPECT_TRUE(read_lenient(file)->is_cut);
-  EXPECT_FALSE(read_lenient(riff(kFormat + kData))->is_cut);
+  EXPECT_TRUE(read_lenient(file)->is_truncated);
+  EXPECT_FALSE(read_lenient(riff(kFormat + kData))->is_truncated);
 }
 
 TEST(WavInfo, Row32DataWithoutASizeGoesToTheEndOfTheFileForTheLenientOnly) {
@@ -216,9 +216,9 @@ TEST(WavInfo, Row32DataWithoutASizeGoesToTheEndOfTheFileForTheLenientOnly) {
   const std::string endless = riff(kFormat + "data" + u32_text(0xffffffff) + body);
   expect_invalid(endless, "has 4294967295 bytes");
   EXPECT_EQ(read_lenient(endless)->frames, 3);
-  EXPECT_FALSE(read_lenient(endless)->is_cut);
+  EXPECT_FALSE(read_lenient(endless)->is_truncated);
   const std::string zero = riff(kFormat + "data" + u32_text(0) + body);
-  expect_invalid(zero, "chunk 'data' at offset 36 has no size, 6 bytes are behind it: a stream");
+  expect_invalid(zero, "chunk 'data' at offset 36 has no size, 6 bytes follow it: a stream");
   EXPECT_EQ(read_lenient(zero)->frames, 3);
   EXPECT_EQ(read(riff(kFormat + chunk("data", "")))->frames, 0);
 }
@@ -230,10 +230,10 @@ TEST(WavInfo, Row32AStreamIsNeverTakenForAFileWithoutFrames) {
   const std::string samples_behind = riff(head + samples(std::vector<int16_t>(1000, 77)));
   for (const uint32_t size : {0U, 0xffffffffU, 2036U}) {
     const std::string file = with_riff_size(samples_behind, size);
-    expect_invalid(file, "has no size, 2000 bytes are behind it");
+    expect_invalid(file, "has no size, 2000 bytes follow it");
     EXPECT_EQ(read_lenient(file)->frames, 1000);
   }
-  expect_invalid(riff(head + std::string(800, '\0')), "has no size, 800 bytes are behind it");
+  expect_invalid(riff(head + std::string(800, '\0')), "has no size, 800 bytes follow it");
   EXPECT_EQ(read_lenient(riff(head + std::string(800, '\0')))->frames, 400);
   expect_invalid(riff(head + "ab"), "has no size, 2 bytes");
 }
@@ -259,7 +259,7 @@ TEST(WavInfo, Row33DataIsThereOnceAndInWholeFrames) {
   const std::string partial = riff(kFormat + chunk("data", "abcde"));
   expect_invalid(partial, "has 5 bytes: no whole number of frames of 2 bytes");
   EXPECT_EQ(read_lenient(partial)->frames, 2);
-  EXPECT_TRUE(read_lenient(partial)->is_cut);
+  EXPECT_TRUE(read_lenient(partial)->is_truncated);
 }
 
 TEST(WavInfo, Row34ChunkSizesNearTheLimitsAreBeyondTheFile) {

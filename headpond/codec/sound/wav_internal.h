@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the header's reader, the decoder and the tests share.
+// Shared by the reader of headers, the decoder and the tests.
 #pragma once
 
 #include <atomic>
@@ -11,19 +11,19 @@ namespace headpond::wav_internal {
 inline constexpr uint16_t kPcm = 1;
 inline constexpr uint16_t kExtensible = 0xfffe;
 
-/// True from the first unusual rate on that was logged.
+/// True once an unusual rate was logged.
 inline std::atomic<bool> rate_was_reported = false;
 
-/// One form of a value. A new one is a row of the table in wav.cc.
+/// A form of values. To add one, add a row to the table in wav.cc.
 struct Form {
   uint16_t code;
   uint16_t bits;
   int32_t value_bytes;
-  /// `count` values that lie one behind the other.
+  /// Converts `count` consecutive values.
   void (*to_float)(const std::byte* from, size_t count, float* to);
 };
 
-/// nullptr iff it is not supported.
+/// nullptr iff the form is not supported.
 const Form* find_form(uint16_t code, uint16_t bits);
 
 }  // namespace headpond::wav_internal

@@ -134,7 +134,7 @@ TEST(DecodeWav, TakesWideFramesInLenientMode) {
 TEST(DecodeWav, SaysThatALenientlyReadFileIsCut) {
   const std::string text = riff(FormatChunk{}.text() + "data" + test::u32_text(64) + samples({8192}) + "x");
   const Wav wav = decode_wav(to_bytes(text), {.lenient = true}).value();
-  EXPECT_TRUE(wav.is_cut);
+  EXPECT_TRUE(wav.is_truncated);
   EXPECT_THAT(wav.samples.as<float>(), ElementsAre(0.25F));
 }
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements from files. A list of patterns means the files that io/file/glob.h says, each pattern's in the order of
-// their names, one pattern's behind the other's; the records of all are one row, in which the position is an element's
-// key.
+// Sources of files. Patterns mean the files that io/file/glob.h says: those of a pattern in the order of their names,
+// one pattern after the other. The records of all files are numbered through; this number is position and key of an
+// element.
 //
-// Files are opened, and where that is said looked through, when the source is made: Exception then, with the reader's
-// error and the file's name, for one that is missing or damaged so that its records cannot be counted. Names, sizes and
-// a checksum of each file's first and last 4 KiB belong to the plan: a state is refused when they have changed. What is
-// damaged later is the error of its element, DataLoss with file, record and offset. Files stay mapped; of more than
-// 16,384 only some, and the others are opened for each of their records anew, so that data sets of many small files
-// are better kept in larger ones (headpond convert).
+// A source opens its files when it is made, and reads them through where its text says so. It then throws Exception,
+// with the reader's error and the file's name, for a file that is missing, or so damaged that its records cannot be
+// counted. Names, sizes and a checksum of each file's first and last 4 KiB are part of the plan: once they have
+// changed, older states are refused. A record that turns out to be damaged later is the error of its element, DataLoss
+// with file, record and offset. Files stay mapped. Of more than 16,384 files only some stay open, and the others are
+// opened again for each record: better keep many small files in fewer large ones (headpond convert).
 #pragma once
 
 #include <cstdint>
@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "headpond/dataset/dataset.h"
+#include "headpond/dataset/patterns.h"
 #include "headpond/io/file/compression.h"
 #include "headpond/io/record/fixed_length.h"
 #include "headpond/io/record/record_reader.h"
@@ -26,59 +27,53 @@
 namespace headpond {
 
 struct TFRecordOptions {
-  std::optional<Compression> compression = std::nullopt;  ///< If given, files of another one are refused.
-  /// skip: elements whose payload is damaged are left out, what is behind a damaged length in a file, and with a
-  /// warning each files that are not there or cannot be opened, unless that is all of them.
+  std::optional<Compression> compression = std::nullopt;  ///< If given, files compressed otherwise are refused.
+  /// skip: leaves out elements with a damaged payload, the rest of a file after a damaged length, and, each with a
+  /// warning, files that do not exist or cannot be opened, unless these are all files.
   OnDamage on_damage = OnDamage::fail;
-  bool keep_index = true;  ///< In the cache folder (io/record/record_file.h); of at most 16,384 files.
+  bool keep_index = true;  ///< Keep the index in the cache folder (io/record/record_file.h); for at most 16,384 files.
 };
 
-/// The records of TFRecord files, one unnamed field of dtype bytes. Plain files have positions: mapped, in any order at
-/// no cost, by the index that is made on first use. If one of the files is compressed, all are a stream: in order only,
-/// one after the other, in constant memory; a restore then inflates that file up to its place again.
-Dataset tfrecord(const std::vector<std::string>& patterns, const TFRecordOptions& options = {});
-Dataset tfrecord(const std::string& pattern, const TFRecordOptions& options = {});
+/// The records of TFRecord files, as one unnamed field of dtype bytes. Uncompressed files are mapped and have
+/// positions, by an index that is made on first use. If one of the files is compressed, all are a stream, read one
+/// after the other in constant memory; a restore inflates its file again up to the saved position.
+Dataset tfrecord(const Patterns& patterns, const TFRecordOptions& options = {});
 
-/// The lines of texts (io/text/line_file.h), one unnamed field of dtype bytes; gzip and zlib too.
-Dataset text_lines(const std::vector<std::string>& patterns, const LineFileOptions& options = {});
-Dataset text_lines(const std::string& pattern, const LineFileOptions& options = {});
+/// The lines of texts (io/text/line_file.h), as one unnamed field of dtype bytes; also compressed with gzip or zlib.
+Dataset text_lines(const Patterns& patterns, const LineFileOptions& options = {});
 
-/// The rows of CSV files (io/text/csv.h), a scalar field for each column; gzip and zlib too. Types that are not given
-/// follow from the content; files in which they differ are refused.
-Dataset csv(const std::vector<std::string>& patterns, const CsvOptions& options = {});
-Dataset csv(const std::string& pattern, const CsvOptions& options = {});
+/// The rows of CSV files (io/text/csv.h), with a scalar field for each column; also compressed with gzip or zlib. Types
+/// that are not given follow from the content; files whose types differ are refused.
+Dataset csv(const Patterns& patterns, const CsvOptions& options = {});
 
-/// The rows of NumPy's arrays (io/array/npy.h), one unnamed field; the files agree in a row's dtype and shape. Throws
-/// too for no files.
-Dataset npy(const std::vector<std::string>& patterns);
-Dataset npy(const std::string& pattern);
+/// The rows of NumPy's arrays (io/array/npy.h), as one unnamed field. All files have rows of the same dtype and shape.
+/// Throws also if there are no files.
+Dataset npy(const Patterns& patterns);
 
-/// Records of one length, one unnamed field u8 [record_bytes]. Throws too for a file that ends within a record.
-Dataset fixed_length(const std::vector<std::string>& patterns, const FixedLengthOptions& options);
-Dataset fixed_length(const std::string& pattern, const FixedLengthOptions& options);
+/// Records of one length, as one unnamed field u8 [record_bytes]. Throws also for a file that ends within a record.
+Dataset fixed_length(const Patterns& patterns, const FixedLengthOptions& options);
 
 struct TarOptions {
-  /// Which parts of a sample are fields, of dtype bytes, in lower case; a sample without one of them is an error in its
-  /// place. None: those of the first sample.
+  /// The parts of a sample that become fields of dtype bytes, in lower case; a sample that lacks one is an error.
+  /// Empty: those of the first sample.
   std::vector<std::string> extensions = {};
-  bool allow_missing = false;  ///< A part that a sample lacks is an empty text and no error.
+  bool allow_missing = false;  ///< A part that a sample lacks is an empty text, not an error.
 };
 
-/// The samples of tar archives by WebDataset's convention (io/archive/tar.h): fields "__key__", the sample's key, and
-/// one per extension with the member's content. Archives are mapped, and their headers read when this is called;
-/// Exception with Unimplemented for compressed ones, which have no places to go to, and with InvalidArgument for a key
-/// that ends one archive and begins the next.
-Dataset tar(const std::vector<std::string>& patterns, const TarOptions& options = {});
-Dataset tar(const std::string& pattern, const TarOptions& options = {});
+/// The samples of tar archives in WebDataset's convention (io/archive/tar.h): a field "__key__" with the sample's key,
+/// and a field for each extension with the member's content. This call maps the archives and reads their headers. It
+/// throws Exception with Unimplemented for compressed archives, which have no random access, and with InvalidArgument
+/// for a sample that is split between two archives.
+Dataset tar(const Patterns& patterns, const TarOptions& options = {});
 
 struct FolderOptions {
   std::vector<std::string> extensions =
-      {};  ///< Of file names, in any case of letters: {"png", "jpg"}. None: all files.
+      {};  ///< Of file names, in upper or lower case: {"png", "jpg"}. Empty: all files.
 };
 
-/// The files in the folders of one folder, whose names are the labels (io/file/labelled_folder.h): fields "path", dtype
-/// bytes, "file", the content, dtype bytes, and "label", i64, the number of the folder's name in their order. The plan
-/// holds names and sizes of all files; contents are read when they are asked for.
+/// The files in the subfolders of a folder, whose names are the labels (io/file/labelled_folder.h). Fields: "path"
+/// (dtype bytes), "file" (the content, dtype bytes) and "label" (i64, the index of the subfolder's name in sorted
+/// order). Names and sizes of all files are part of the plan; a file's content is read when its element is asked for.
 Dataset folder(const std::string& path, const FolderOptions& options = {});
 
 }  // namespace headpond

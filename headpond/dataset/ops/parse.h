@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Texts as fields: tf.train.Example and tf.train.SequenceExample, `tfrecord(...) | map(parse_example({{"image",
-// bytes}}))`, and JSON, `text_lines(...) | map(parse_json({{"score", f32}}))`.
+// Parses texts into fields: tf.train.Example and tf.train.SequenceExample, `tfrecord(...) |
+// map(parse_example({{"image", bytes}}))`, and JSON, `text_lines(...) | map(parse_json({{"score", f32}}))`.
 #pragma once
 
 #include <string>
@@ -26,9 +26,9 @@ inline JsonParser parse_json(std::vector<JsonField> fields, JsonLimits limits = 
   return JsonParser(std::move(fields), limits);
 }
 
-/// Each element, which is one scalar of dtype bytes, parsed: the parser's fields() in its place, numbers of a fixed
-/// shape straight in the row of a batch. A message that does not fit is the error of its element. What is asked for
-/// belongs to the plan.
+/// Parses each element, which is one scalar of dtype bytes, into the parser's fields(). Numbers of a fixed shape are
+/// written straight into the row of a batch. A message that does not fit is the error of its element. The parser's
+/// fields and options are part of the plan.
 Step map(const ExampleParser& parser);
 Step map(const SequenceExampleParser& parser);
 Step map(const JsonParser& parser);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where elements come from.
+// Sources of elements that are computed, in memory, or given by a function. For files see files.h.
 #pragma once
 
 #include <cstdint>
@@ -14,36 +14,36 @@
 
 namespace headpond {
 
-/// start, start + step, ... up to stop, which is not among them; i64 scalars. Throws for step 0.
+/// start, start + step, ..., without stop; i64 scalars. Throws for step 0.
 Dataset range(int64_t stop);
 Dataset range(int64_t start, int64_t stop, int64_t step = 1);
 
-/// Row i of each tensor is element i; rows of more than 16 bytes are not copied. Tensors need a first dimension, the
-/// same for all; they must not change afterwards.
+/// Element i has row i of each tensor. Rows of more than 16 bytes are not copied. All tensors have the same first
+/// dimension, and must not change afterwards.
 Dataset from_tensor_slices(const std::vector<std::pair<std::string, Tensor>>& tensors);
 Dataset from_tensor_slices(Tensor tensor);
 
-/// The images and labels of two IDX files, plain or gzip (io/array/idx.h), read when this is called: fields "image" and
-/// "label". Throws Exception with the reader's error. The files' names and a checksum of their values belong to the
-/// plan: a state is refused when they have changed.
+/// The images and labels of two IDX files, plain or gzip (io/array/idx.h), as fields "image" and "label". This call
+/// reads the files, and throws Exception with the reader's error. Their names and a checksum of their values are part
+/// of the plan: once they have changed, older states are refused.
 Dataset idx(const std::string& images_path, const std::string& labels_path);
-/// One IDX file: an unnamed field.
+/// The rows of one IDX file, as an unnamed field.
 Dataset idx(const std::string& path);
 
-/// The next element, or nullopt at the end. One thread at a time calls it.
+/// Returns the next element, or nullopt at the end. Called by one thread at a time.
 using Generator = std::function<Result<std::optional<Element>>()>;
 
 struct GeneratorOptions {
-  std::string name = "";  ///< For explain, errors and the state; "": a restore does not notice a change.
-  int version = 0;        ///< Raise it when the generator changes what it gives.
-  /// A generator of `epoch` that stands behind its first `position` elements. Without it a restore asks a fresh one for
-  /// so many elements and drops them.
+  std::string name = "";  ///< For explain, errors and the state; "": a restore does not notice that it changed.
+  int version = 0;        ///< Raise it when the generator returns other elements.
+  /// Returns a generator of `epoch` that goes on after its first `position` elements. Without this function a restore
+  /// asks a new generator for so many elements and drops them.
   std::function<Result<Generator>(uint64_t epoch, int64_t position)> seek = {};
 };
 
-/// What a generator gives, one element after the other; `make` gives a fresh one for an epoch, with the same elements
-/// each time. An element that is not of `spec` is an error in its own place; an error that the generator returns or
-/// throws is its last word, and comes again at each further call.
+/// The elements of a generator, one after the other. `make` returns a new generator for an epoch, which gives the same
+/// elements each time. An element that does not fit `spec` is replaced by an error. After an error that the generator
+/// returns or throws it is not called again: each later call gives that error.
 Dataset from_generator(std::function<Generator(uint64_t epoch)> make, Spec spec, const GeneratorOptions& options = {});
 
 }  // namespace headpond

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that choose, count and join elements without looking into them. Over positions without holes they are
-// arithmetic: positions stay. Over filter, or a stream, they must count, so what they give has an order only.
+// Operators that choose, number and join elements without looking into them. If the input has positions and no holes,
+// they compute positions, and have positions themselves. Over a filter or a stream they must count elements, and are
+// streams.
 #pragma once
 
 #include <cstdint>
@@ -10,24 +11,26 @@
 
 namespace headpond {
 
-/// The first `count` elements; all if it is negative.
+/// The first `count` elements; all if `count` is negative.
 Step take(int64_t count);
-/// All but the first `count`; none if it is negative.
+/// All but the first `count` elements; none if `count` is negative.
 Step skip(int64_t count);
 /// Elements index, index + num_shards, ... Throws unless 0 <= index < num_shards.
 Step shard(int64_t num_shards, int64_t index);
-/// A field "index" (i64) in front: start, start + 1, ... Throws if there is a field of that name.
+/// Puts a field "index" (i64) before the others: start, start + 1, ... Throws if there is a field of that name.
 Step enumerate(int64_t start = 0);
-/// The input `count` times; without an end if it is negative. Each round is an epoch of its own for what is below it
-/// (epoch e of n rounds gives it epochs e n, e n + 1, ...), and its keys are others from the second one on. Without an
-/// end: an input known to be empty gives an empty one; a round without an element is an error, FailedPrecondition, and
-/// then the end.
+/// The input `count` times; without end if `count` is negative. For the input each round is an epoch of its own (epoch
+/// e of n rounds has epochs e n, e n + 1, ... of the input), and from the second round on keys differ. Without end: an
+/// input that is known to be empty stays empty; a round without an element is an error, FailedPrecondition, followed by
+/// the end.
 Step repeat(int64_t count = -1);
-/// `first`, then `second`. Names, dtypes and ranks must agree; a dimension in which they differ is unknown.
+/// The elements of all inputs, one input after the other. Names, dtypes and ranks must agree; a dimension in which they
+/// differ is unknown.
 Dataset concatenate(const std::vector<Dataset>& inputs);
 Step concatenate(Dataset second);
-/// One element of each, side by side, until one ends. An error in one takes its whole row: the others lose theirs too,
-/// so that they stay in step; of two errors in a row the first is given. Throws if two fields have one name.
+/// Elements with the fields of one element of each input, until one input ends. If an input fails, the elements of the
+/// others in that row are dropped too, so that the inputs stay in step; of several errors in a row the first one is
+/// given. Throws if two fields have the same name.
 Dataset zip(const std::vector<Dataset>& inputs);
 
 }  // namespace headpond

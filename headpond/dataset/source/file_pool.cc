@@ -10,34 +10,34 @@
 namespace headpond::internal {
 namespace {
 
-// File n is kept open in place n modulo their number, until another one needs it.
+// File n stays open in entry n modulo their number, until another file needs the entry.
 class FilePool {
  public:
-  FilePool(std::span<const std::string> paths, OpenSourceFile open, size_t places)
-      : paths_(paths.begin(), paths.end()), open_(std::move(open)), places_(std::max(places, size_t{1})) {}
+  FilePool(std::span<const std::string> paths, OpenSourceFile open, size_t most_open)
+      : paths_(paths.begin(), paths.end()), open_(std::move(open)), open_files_(std::max(most_open, size_t{1})) {}
 
   std::shared_ptr<const SourceFile> get(size_t n) {
     {
       const MutexLock lock(mutex_);
-      const Place& place = places_[n % places_.size()];
-      if (place.file != nullptr && place.n == n) return place.file;
+      const OpenFile& found = open_files_[n % open_files_.size()];
+      if (found.file != nullptr && found.n == n) return found.file;
     }
     std::shared_ptr<const SourceFile> file = open_(paths_[n]);
     const MutexLock lock(mutex_);
-    places_[n % places_.size()] = {n, file};
+    open_files_[n % open_files_.size()] = {n, file};
     return file;
   }
   const std::string& path(size_t n) const { return paths_[n]; }
 
  private:
-  struct Place {
+  struct OpenFile {
     size_t n = 0;
     std::shared_ptr<const SourceFile> file;
   };
   const std::vector<std::string> paths_;
   const OpenSourceFile open_;
   Mutex mutex_;
-  std::vector<Place> places_ HEADPOND_GUARDED_BY(mutex_);
+  std::vector<OpenFile> open_files_ HEADPOND_GUARDED_BY(mutex_);
 };
 
 class PooledFile final : public SourceFile {
@@ -45,9 +45,9 @@ class PooledFile final : public SourceFile {
   PooledFile(std::shared_ptr<FilePool> pool, size_t n) : pool_(std::move(pool)), n_(n), size_(pool_->get(n)->size()) {}
 
   int64_t size() const override { return size_; }
-  Got at(int64_t i, Context& context, Offers offers, Element& out) const override {
+  Got at(int64_t i, Context& context, OutputSlots outputs, Element& out) const override {
     const auto file = pool_->get(n_);
-    if (file->size() == size_) return file->at(i, context, offers, out);
+    if (file->size() == size_) return file->at(i, context, outputs, out);
     return context.fail({ErrorKind::DataLoss, fmt::format("{} has {} records, and had {} when the dataset was made",
                                                           pool_->path(n_), file->size(), size_)});
   }

@@ -23,7 +23,7 @@ class Counted final : public SourceFile {
   Counted(const Counted&) = delete;
   Counted& operator=(const Counted&) = delete;
   int64_t size() const override { return size_; }
-  Got at(int64_t i, Context&, Offers, Element& out) const override {
+  Got at(int64_t i, Context&, OutputSlots, Element& out) const override {
     out.append(Tensor::scalar(first_ + i));
     return Got::value;
   }

@@ -21,10 +21,10 @@ class StreamNode final : public Node {
     return RecordReader::open(paths_[static_cast<size_t>(file)], options_);
   }
   bool leaves_out(const Error& error) const {
-    return options_.on_damage == OnDamage::skip &&
+    return options_.on_damage == OnDamage::skip && !error.is_transient() &&
            (error.kind() == ErrorKind::NotFound || error.kind() == ErrorKind::FailedPrecondition);
   }
-  Origin origin(int64_t file, uint64_t record) const {
+  Provenance provenance(int64_t file, uint64_t record) const {
     return {.source = sources_[static_cast<size_t>(file)], .record = record};
   }
 
@@ -78,7 +78,7 @@ class StreamIterator final : public Iterator {
     if (!reader) return fail(std::move(reader).error());
     if (at_.offset > 0) {
       const auto found = (*reader)->seek(at_);
-      // Not OutOfRange: that would be the end of the data for who passes it on.
+      // Not OutOfRange, which would mean the end of the data.
       if (!found)
         return fail(Error(ErrorKind::DataLoss, "where the state was: " + found.error().message(), found.error()));
     }
@@ -91,7 +91,7 @@ class StreamIterator final : public Iterator {
     at_ = after;
     const uint64_t record = after.record - 1;
     out.key = before_ + record;
-    out.origin = node_.origin(file_, record);
+    out.provenance = node_.provenance(file_, record);
     const auto whole = reader_->check();
     if (whole) return Got::value;
     out.clear();
@@ -99,11 +99,11 @@ class StreamIterator final : public Iterator {
   }
 
   const StreamNode& node_;
-  std::unique_ptr<RecordReader> reader_;  // Of file_, before at_; made when a record is asked for.
+  std::unique_ptr<RecordReader> reader_;  // Reads file_ from at_ on; made when a record is asked for.
   int64_t file_ = 0;
   RecordPosition at_;
-  uint64_t before_ = 0;   // Records of the files before.
-  int64_t left_out_ = 0;  // Files; all of them are an error.
+  uint64_t before_ = 0;   // Records of the files before file_.
+  int64_t left_out_ = 0;  // Files; it is an error if these are all.
 };
 
 std::unique_ptr<Iterator> StreamNode::iterate(const Binding&, Feed&) const {

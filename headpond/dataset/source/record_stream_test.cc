@@ -33,9 +33,9 @@ TEST_F(RecordStream, OpensAFileWhenItsFirstRecordIsAskedFor) {
   EXPECT_EQ(missing.error().kind(), ErrorKind::NotFound);
   write("2", {"b"});
   const auto there = sequence.next();
-  ASSERT_TRUE(there && *there) << "the next call tries again";
-  EXPECT_EQ(text_of(**there), "'b'");
-  EXPECT_EQ((*there)->key, 1U);
+  ASSERT_TRUE(there) << "the next call tries again";
+  EXPECT_EQ(text_of(*there), "'b'");
+  EXPECT_EQ(there->key, 1U);
 }
 
 TEST_F(RecordStream, StaysAtADamageThatNobodyKnowsTheEndOf) {
@@ -64,8 +64,7 @@ TEST_F(RecordStream, RefusesAPlaceThatNoFileHas) {
   write("1", {"a"});
   auto restored = Sequence::restored(dataset, {}, state);
   ASSERT_TRUE(restored) << "the plan was made before the file changed";
-  const auto next = restored->next();
-  EXPECT_TRUE(next && !*next) << "there is nothing behind the first record";
+  EXPECT_TRUE(at_end(restored->next())) << "there is nothing behind the first record";
   write("1", {});
   auto lost = Sequence::restored(dataset, {}, state);
   ASSERT_TRUE(lost);

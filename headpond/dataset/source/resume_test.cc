@@ -26,8 +26,8 @@ std::vector<std::string> rest_of(Sequence& sequence) {
   std::vector<std::string> all;
   while (true) {
     const auto next = sequence.next();
-    all.push_back(!next ? "!" + next.error().to_string() : *next ? text_of(**next) : "end");
-    if (next && !*next) return all;
+    all.push_back(at_end(next) ? "end" : next ? text_of(*next) : "!" + next.error().to_string());
+    if (at_end(next)) return all;
   }
 }
 
@@ -114,7 +114,7 @@ class Asked final : public SourceFile {
  public:
   Asked(int64_t size, std::vector<int64_t>& asked) : size_(size), asked_(asked) {}
   int64_t size() const override { return size_; }
-  Got at(int64_t i, Context&, Offers, Element& out) const override {
+  Got at(int64_t i, Context&, OutputSlots, Element& out) const override {
     asked_.push_back(i);
     out.append(Tensor::scalar(i));
     return Got::value;

@@ -15,12 +15,12 @@
 namespace headpond::internal {
 namespace {
 
-constexpr size_t kAhead = 8;  // Records that are fetched while others are read.
+constexpr size_t kAhead = 8;  // Records that are prefetched while others are read.
 
 struct Part {
   std::unique_ptr<const SourceFile> file;
   uint64_t source = 0;
-  int64_t end = 0;  // The position behind its last record.
+  int64_t end = 0;  // The position after its last record.
 };
 
 Node::Facts facts_with(Node::Facts facts, const std::vector<NamedSourceFile>& files) {
@@ -45,9 +45,9 @@ class FilesNode final : public Node {
 
   /// The file of a position, and the record's number in it.
   std::pair<const Part*, int64_t> find(int64_t i) const {
-    const auto is_behind = [](int64_t position, const Part& part) { return position < part.end; };
+    const auto is_before_end = [](int64_t position, const Part& part) { return position < part.end; };
     const auto part =
-        parts_.size() == 1 ? parts_.begin() : std::upper_bound(parts_.begin(), parts_.end(), i, is_behind);
+        parts_.size() == 1 ? parts_.begin() : std::upper_bound(parts_.begin(), parts_.end(), i, is_before_end);
     return {&*part, i - (part == parts_.begin() ? 0 : part[-1].end)};
   }
   const std::vector<Part>& parts() const { return parts_; }
@@ -60,31 +60,31 @@ class FilesView final : public View {
  public:
   explicit FilesView(const FilesNode& node) : node_(node) {}
 
-  Got at(int64_t i, Context& context, Offers offers, Element& out) const override {
+  Got at(int64_t i, Context& context, OutputSlots outputs, Element& out) const override {
     const auto [part, record] = node_.find(i);
-    const Got got = part->file->at(record, context, offers, out);
+    const Got got = part->file->at(record, context, outputs, out);
     out.key = static_cast<uint64_t>(i);
-    out.origin = {.source = part->source, .record = static_cast<uint64_t>(record)};
+    out.provenance = {.source = part->source, .record = static_cast<uint64_t>(record)};
     return got;
   }
 
-  bool fill(std::span<const int64_t> positions, Context& context, Offers columns, uint64_t* keys) const override {
+  bool fill(std::span<const int64_t> positions, Context& context, OutputSlots columns, uint64_t* keys) const override {
     if (positions.empty()) {
       return std::all_of(node_.parts().begin(), node_.parts().end(),
                          [](const Part& part) { return part.file->fills(); });
     }
-    std::vector<std::byte*> places;
+    std::vector<std::byte*> targets;
     std::vector<size_t> sizes;
-    for (const Offer& column : columns) {
-      places.push_back(column.place);
+    for (const OutputSlot& column : columns) {
+      targets.push_back(column.data);
       sizes.push_back(row_bytes(*column.spec));
     }
     for (size_t r = 0; r < std::min(kAhead, positions.size()); ++r) prefetch(positions[r]);
     for (size_t r = 0; r < positions.size(); ++r) {
       if (r + kAhead < positions.size()) prefetch(positions[r + kAhead]);
       const auto [part, record] = node_.find(positions[r]);
-      if (!part->file->fill(record, context, places)) return false;
-      for (size_t f = 0; f < places.size(); ++f) places[f] += sizes[f];
+      if (!part->file->fill(record, context, targets)) return false;
+      for (size_t f = 0; f < targets.size(); ++f) targets[f] += sizes[f];
     }
     if (keys != nullptr) std::copy(positions.begin(), positions.end(), keys);
     return true;
@@ -103,8 +103,8 @@ std::shared_ptr<const View> FilesNode::bind(const Binding&) const { return std::
 
 }  // namespace
 
-void put_mapped_text(std::string_view text, std::byte* place, Context& context) {
-  put_text(text, place);
+void put_mapped_text(std::string_view text, std::byte* to, Context& context) {
+  put_text(text, to);
   if (!text.empty()) context.lend(std::as_bytes(std::span(text)).last(1));
 }
 
@@ -126,8 +126,8 @@ void leave_out_lost(const std::string& op, std::vector<std::string>& paths) {
     const auto file = MappedFile::open(path);
     if (file) return false;
     last = file.error();
-    // Else it is there, and cannot be opened just now.
-    if (last.kind() != ErrorKind::NotFound && last.kind() != ErrorKind::FailedPrecondition) throw Exception(last);
+    const bool is_lost = last.kind() == ErrorKind::NotFound || last.kind() == ErrorKind::FailedPrecondition;
+    if (!is_lost || last.is_transient()) throw Exception(last);
     log(LogLevel::warning, fmt::format("{} leaves out a file: {}", op, last.message()));
     return true;
   });

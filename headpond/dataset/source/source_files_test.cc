@@ -15,14 +15,14 @@ class Numbers final : public SourceFile {
  public:
   Numbers(int64_t first, int64_t size, int64_t bad = -1) : first_(first), size_(size), bad_(bad) {}
   int64_t size() const override { return size_; }
-  Got at(int64_t i, Context& context, Offers, Element& out) const override {
+  Got at(int64_t i, Context& context, OutputSlots, Element& out) const override {
     if (i == bad_) return context.fail(Error(ErrorKind::DataLoss, "smudged"));
     out.append(Tensor::scalar(first_ + i));
     return Got::value;
   }
-  bool fill(int64_t i, Context&, std::span<std::byte* const> places) const override {
+  bool fill(int64_t i, Context&, std::span<std::byte* const> targets) const override {
     const int64_t value = first_ + i;
-    std::memcpy(places[0], &value, sizeof(value));
+    std::memcpy(targets[0], &value, sizeof(value));
     return i != bad_;
   }
   bool fills() const override { return true; }
@@ -51,7 +51,7 @@ TEST(SourceFiles, AreOneRow) {
 
 TEST(SourceFiles, NameTheFileAndTheRecordInIt) {
   Sequence sequence(numbers({{10, 2}, {20, 2}}) | skip(3));
-  EXPECT_EQ(to_string((*sequence.next())->origin), "file 1, record 1");
+  EXPECT_EQ(to_string(sequence.next()->provenance), "file 1, record 1");
   EXPECT_THAT(elements(numbers({{10, 2}, {20, 2}}, 1)),
               ElementsAre("10", HasSubstr("smudged"), "20", HasSubstr("smudged")));
 }

@@ -57,13 +57,12 @@ inline std::vector<std::string> elements(const Dataset& dataset, SequenceOptions
   Sequence sequence(dataset, options);
   for (int errors = 0; errors < 100;) {
     auto next = sequence.next();
+    if (at_end(next)) break;
     if (!next) {
       all.push_back(fmt::format("!{}", next.error().to_string()));
       ++errors;
-    } else if (!*next) {
-      break;
     } else {
-      all.push_back(text_of(**next) + (keys ? fmt::format(" #{:x}", (*next)->key) : ""));
+      all.push_back(text_of(*next) + (keys ? fmt::format(" #{:x}", next->key) : ""));
     }
   }
   return all;
@@ -81,7 +80,7 @@ std::string fill_difference(const Node& node, const View& view, uint64_t seed = 
 
 /// The promises that hold for every dataset with an end and without errors: the same twice; the end stays; from each
 /// place a restored run gives the same rest and the same last state, also when saved at once after the restore;
-/// positions give what iteration gives, whether places are offered or not; columns are filled with the same.
+/// positions give what iteration gives, with and without output slots; columns are filled with the same.
 void check_contract(const Dataset& dataset, SequenceOptions options = {.seed = 7, .epochs = 2});
 
 }  // namespace headpond::internal

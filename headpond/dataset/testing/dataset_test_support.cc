@@ -25,15 +25,14 @@ std::pair<std::vector<std::string>, std::string> rest(Sequence& sequence) {
   std::vector<std::string> all;
   while (true) {
     const auto next = sequence.next();
+    if (at_end(next)) break;
     if (!next.has_value()) {
       ADD_FAILURE() << next.error();
       break;
     }
-    if (!*next) break;
-    all.push_back(fmt::format("{}/{} {}", sequence.epoch(), sequence.index(), with_key(**next)));
+    all.push_back(fmt::format("{}/{} {}", sequence.epoch(), sequence.index(), with_key(*next)));
   }
-  const auto after = sequence.next();
-  EXPECT_TRUE(after && !*after) << "the end did not stay";
+  EXPECT_TRUE(at_end(sequence.next())) << "the end did not stay";
   return {all, sequence.state()};
 }
 
@@ -47,10 +46,10 @@ class DirtyColumns {
     for (const FieldSpec& field : spec) {
       sizes_.push_back(row_bytes(field));
       columns_.emplace_back(count * sizes_.back() + 1, std::byte{0xA5});
-      offers_.push_back({columns_.back().data(), &field});
+      outputs_.push_back({columns_.back().data(), &field});
     }
   }
-  Offers offers() const { return offers_; }
+  OutputSlots outputs() const { return outputs_; }
 
   // What differs in row `r` from `element`.
   std::string difference(size_t r, const Element& element) const {
@@ -72,7 +71,7 @@ class DirtyColumns {
   const Spec& spec_;
   std::vector<size_t> sizes_;
   std::vector<std::vector<std::byte>> columns_;
-  std::vector<Offer> offers_;
+  std::vector<OutputSlot> outputs_;
 
  public:
   std::vector<uint64_t> keys;
@@ -81,8 +80,8 @@ class DirtyColumns {
 std::string columns_difference(const Spec& spec, const View& view, std::span<const int64_t> positions) {
   Context context;
   DirtyColumns columns(spec, positions.size()), without_keys(spec, positions.size());
-  if (!view.fill(positions, context, columns.offers(), columns.keys.data())) return "not filled";
-  if (!view.fill(positions, context, without_keys.offers(), nullptr)) return "not filled without keys";
+  if (!view.fill(positions, context, columns.outputs(), columns.keys.data())) return "not filled";
+  if (!view.fill(positions, context, without_keys.outputs(), nullptr)) return "not filled without keys";
   for (size_t r = 0; r < positions.size(); ++r) {
     Element element;
     if (view.at(positions[r], context, {}, element) != Got::value) return "filled where at() gives no value";
@@ -95,35 +94,35 @@ std::string columns_difference(const Spec& spec, const View& view, std::span<con
   return "";
 }
 
-// The element at a position, its fields written to offered places that were dirty.
-Got at_with_offers(const View& view, const Spec& spec, int64_t i, Context& context, Element& out,
-                   std::vector<std::vector<std::byte>>& places) {
-  std::vector<Offer> offers;
+// The element at a position, its fields written to output slots whose memory was dirty.
+Got at_with_outputs(const View& view, const Spec& spec, int64_t i, Context& context, Element& out,
+                    std::vector<std::vector<std::byte>>& memory) {
+  std::vector<OutputSlot> outputs;
   for (const FieldSpec& field : spec) {
     const bool fixed = is_fixed(field);
     const size_t size = fixed ? item_size(field.dtype) * static_cast<size_t>(*field.shape.size()) : 0;
-    places.emplace_back(size + 1, std::byte{0xA5});
-    offers.push_back({fixed ? places.back().data() : nullptr, &field});
+    memory.emplace_back(size + 1, std::byte{0xA5});
+    outputs.push_back({fixed ? memory.back().data() : nullptr, &field});
   }
-  return view.at(i, context, offers, out);
+  return view.at(i, context, outputs, out);
 }
 
 void check_positions(const Dataset& dataset, const Binding& binding, const std::vector<std::string>& iterated) {
   const auto view = dataset.node()->bind(binding);
   Context context;
-  std::vector<std::string> plain, offered;
+  std::vector<std::string> plain, written;
   for (int64_t i = 0; i < dataset.node()->slots(); ++i) {
     Element one, two;
-    std::vector<std::vector<std::byte>> places;
+    std::vector<std::vector<std::byte>> memory;
     const Got got = view->at(i, context, {}, one);
-    ASSERT_EQ(at_with_offers(*view, dataset.spec(), i, context, two, places), got);
+    ASSERT_EQ(at_with_outputs(*view, dataset.spec(), i, context, two, memory), got);
     ASSERT_TRUE(got == Got::value || (got == Got::hole && dataset.kind() == Kind::sparse));
     if (got != Got::value) continue;
     plain.push_back(with_key(one));
-    offered.push_back(with_key(two));
+    written.push_back(with_key(two));
   }
   EXPECT_EQ(plain, iterated);
-  EXPECT_EQ(offered, plain) << "a field differs when it is written to an offered place";
+  EXPECT_EQ(written, plain) << "a field differs when it is written to an output slot";
   if (fills(*dataset.node(), binding)) {
     EXPECT_EQ(fill_difference(*dataset.node(), *view, binding.epoch), "");
   }
@@ -140,7 +139,7 @@ bool fills(const Node& node, const Binding& binding) {
                                  [](const FieldSpec& field) { return is_fixed(field) || is_text(field); });
   if (node.kind() != Kind::indexed || !fixed) return false;
   Context context;
-  return node.bind(binding)->fill({}, context, DirtyColumns(node.spec(), 0).offers(), nullptr);
+  return node.bind(binding)->fill({}, context, DirtyColumns(node.spec(), 0).outputs(), nullptr);
 }
 
 std::string fill_difference(const Node& node, const View& view, uint64_t seed) {

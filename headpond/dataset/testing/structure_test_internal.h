@@ -17,7 +17,7 @@ class ScriptIterator final : public Iterator {
   Got next(Context& context, Element& out) override {
     if (next_ == lines_.size()) return Got::end;
     const std::string& line = lines_[next_++];
-    if (line == "later") return Got::later;
+    if (line == "pending") return Got::pending;
     int64_t value = 0;
     const char* const end = line.data() + line.size();
     if (std::from_chars(line.data(), end, value).ptr != end) return context.fail(Error(ErrorKind::DataLoss, line));
@@ -32,7 +32,7 @@ class ScriptIterator final : public Iterator {
   size_t next_ = 0;
 };
 
-/// A stream of i64: a number is an element, its key too; "later" is that; anything else is an error.
+/// A stream of i64: a number is an element, its key too; "pending" is that; anything else is an error.
 class Script final : public Node {
  public:
   explicit Script(std::vector<std::string> lines)
@@ -55,8 +55,8 @@ class PlainFeed : public Feed {
   }
 };
 
-/// All that an epoch's iterator answers: an element as text, "later", "!" and an error's text, and at last "end", which
-/// stays.
+/// All that an epoch's iterator answers: an element as text, "pending", "!" and an error's text, and at last "end",
+/// which stays.
 inline std::vector<std::string> answers(const Dataset& dataset, const Binding& binding = {}) {
   PlainFeed feed;
   Context context;
@@ -66,7 +66,7 @@ inline std::vector<std::string> answers(const Dataset& dataset, const Binding& b
     Element out;
     const Got got = iterator->next(context, out);
     if (got == Got::value) all.push_back(text_of(out));
-    if (got == Got::later) all.emplace_back("later");
+    if (got == Got::pending) all.emplace_back("pending");
     if (got == Got::error) all.push_back("!" + context.error.message());
     if (got == Got::end) break;
   }
@@ -90,7 +90,7 @@ class EpochNode final : public Node {
     class EpochView final : public View {
      public:
       explicit EpochView(uint64_t epoch) : epoch_(epoch) {}
-      Got at(int64_t i, Context&, Offers, Element& out) const override {
+      Got at(int64_t i, Context&, OutputSlots, Element& out) const override {
         out.append(Tensor::scalar(static_cast<int64_t>(epoch_)));
         out.key = static_cast<uint64_t>(i);
         return Got::value;

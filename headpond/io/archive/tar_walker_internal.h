@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From header to header through a tar archive.
+// Walks through the headers of a tar archive.
 #pragma once
 
 #include <array>
@@ -14,39 +14,39 @@ namespace headpond::internal {
 inline constexpr size_t kTarBlock = 512;
 using TarBlock = std::array<std::byte, kTarBlock>;
 
-/// Where an archive's bytes come from.
+/// The source of an archive's bytes.
 class TarSource {
  public:
   virtual ~TarSource() = default;
-  /// Fills `to` unless the end comes first, and returns how many bytes.
+  /// Reads until `to` is full or the end is reached. Returns the number of bytes.
   virtual Result<size_t> read(std::span<std::byte> to) = 0;
-  /// Goes past `count` bytes, or to the end; returns how many they were.
+  /// Skips `count` bytes, fewer at the end. Returns the number of bytes.
   virtual Result<uint64_t> skip(uint64_t count) = 0;
-  /// A bound of what is still to come.
+  /// An upper bound of the bytes still to come.
   virtual uint64_t left_at_most() const = 0;
 };
 
-/// One thread at a time. After an error it must not be used.
+/// One thread at a time. Must not be used after an error.
 class TarWalker {
  public:
-  /// `source` outlives it.
+  /// `source` must outlive this.
   TarWalker(TarSource& source, std::string name, const TarLimits& limits)
       : source_(source), name_(std::move(name)), limits_(limits) {}
 
-  /// The next regular file; the source stands at its content then. nullopt at the end.
+  /// The next regular file, with the source at its content; nullopt at the end.
   Result<std::optional<TarMember>> next();
-  /// Reads of the content of the member that next() gave.
+  /// Reads from the content of the member that next() returned.
   Result<size_t> read(std::span<std::byte> to);
   uint64_t skipped() const { return skipped_; }
 
  private:
   using Attributes = std::map<std::string, std::string, std::less<>>;
-  // What headers in front of a member say of it.
+  // What the headers before a member say about it.
   struct Ahead {
     Attributes attributes;
     std::optional<std::string> long_name;
     uint64_t headers = 0;
-    bool announces = false;  // Not only what holds for all that follow.
+    bool announces = false;  // Some of it applies to the next member only, which must follow.
   };
   struct Header {
     char type = 0;
@@ -71,7 +71,7 @@ class TarWalker {
   TarSource& source_;
   const std::string name_;
   const TarLimits limits_;
-  Attributes global_;  // Of pax headers for all that follow.
+  Attributes global_;  // Of pax headers that apply to all later members.
   Ahead ahead_;
   uint64_t offset_ = 0;   // Of the source.
   uint64_t header_ = 0;   // Where the header in hand begins.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values of files in this machine's byte order, which is little-endian.
+// Converts values of files to this machine's byte order, which is little-endian.
 #pragma once
 
 #include <bit>
@@ -22,7 +22,7 @@ void swap_each(std::span<std::byte> values, Swap swap) {
   }
 }
 
-/// Turns the bytes of each value round. REQUIRES: whole values of 1, 2, 4 or 8 bytes.
+/// Reverses the bytes of each value. REQUIRES: whole values of 1, 2, 4 or 8 bytes.
 inline void swap_bytes(std::span<std::byte> values, size_t value_bytes) {
   if (value_bytes == 2) swap_each<uint16_t>(values, [](uint16_t x) { return __builtin_bswap16(x); });
   if (value_bytes == 4) swap_each<uint32_t>(values, [](uint32_t x) { return __builtin_bswap32(x); });

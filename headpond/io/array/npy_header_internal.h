@@ -19,14 +19,14 @@ struct NpyHeader {
   bool is_big_endian = false;
   bool is_fortran = false;  ///< The first index changes fastest.
   Shape shape = {};
-  uint64_t begin = 0;  ///< Of the values, which go to the end of the file.
-  uint64_t bytes = 0;  ///< Of the values.
+  uint64_t begin = 0;  ///< The offset of the values, which extend to the end of the file.
+  uint64_t bytes = 0;  ///< The size of the values.
 };
 
-/// Of a whole file. The kinds of errors are those of npy.h.
+/// Parses the header of `file`, a whole file. Errors as in npy.h.
 Result<NpyHeader> parse_npy_header(std::span<const std::byte> file, std::string_view name);
 
-/// What stands in front of the values of a file of version 1.0. InvalidArgument iff NumPy lacks the dtype.
+/// The header of a file of version 1.0. InvalidArgument iff NumPy does not have the dtype.
 Result<std::string> make_npy_header(DType dtype, const Shape& shape);
 
 }  // namespace headpond::internal

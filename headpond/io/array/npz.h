@@ -17,14 +17,14 @@
 namespace headpond {
 
 /// The arrays in the order of the archive, with their names without ".npy". Errors of an array as read_npy(), with the
-/// member's name. DataLoss iff the archive is cut or damaged: its directory contradicts itself, the members or the
-/// file's size, members share bytes, or a checksum is wrong; InvalidArgument iff a member is no npy file, or a name is
-/// there twice; Unimplemented iff a member is encrypted or packed by anything but deflate; ResourceExhausted iff all
-/// members together are inflated to more than `limit` bytes, or without memory. Nothing is allocated that the file has
-/// too few bytes for: deflate makes at most 1,032 bytes of one.
+/// member's name. DataLoss iff the archive is truncated or damaged: its directory contradicts itself, the members or
+/// the file's size, members overlap, or a checksum is wrong; InvalidArgument iff a member is not an npy file, or a name
+/// occurs twice; Unimplemented iff a member is encrypted, or compressed by anything but deflate; ResourceExhausted iff
+/// all members together inflate to more than `limit` bytes, or without memory. Memory is bounded by the size of the
+/// file: deflate makes at most 1,032 bytes of one.
 Result<std::vector<std::pair<std::string, Tensor>>> read_npz(const std::string& path, uint64_t limit = UINT64_MAX);
 
-/// The same of a file's content; `name` is for error texts.
+/// The same for the content of a file; `name` is for error messages.
 Result<std::vector<std::pair<std::string, Tensor>>> read_npz(std::span<const std::byte> content, std::string_view name,
                                                              uint64_t limit = UINT64_MAX);
 

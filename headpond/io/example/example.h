@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// tf.train.Example and tf.train.SequenceExample (docs/formats/example.md): the features asked for, read in place out of
-// the message's bytes, numbers straight into the row of a batch. Source:
+// tf.train.Example and tf.train.SequenceExample (docs/formats/example.md): the requested features, read in place from
+// the bytes of the message, numbers straight into the row of a batch. Source:
 // tensorflow/core/example/{feature,example}.proto.
 //
-// Bad content is InvalidArgument, naming the key, what was expected and found, and the byte offset in the message; the
-// caller knows which record it was. A message beyond ExampleLimits is ResourceExhausted. Memory that is asked for is
-// never more than about 17 times the message, whatever is asked for: a list is decoded once as a feature, at most nine
-// bytes for each of its own, and row lengths once more, at most eight, for all Ragged features that name them.
+// Wrong content is InvalidArgument, with the key, what was expected and found, and the byte offset in the message; the
+// caller knows the record. A message beyond ExampleLimits is ResourceExhausted. Memory is at most about 17 times the
+// message, whatever is requested: a list is decoded once as a feature, at most nine bytes for each of its bytes, and
+// row lengths once more, at most eight, for all Ragged features that name them.
 #pragma once
 
 #include <cstddef>
@@ -22,63 +22,66 @@
 
 namespace headpond {
 
-/// How many values of a feature there are, and what becomes of them.
+/// How many values a feature has, and the shape of its tensor.
 enum class FeatureKind : uint8_t {
-  FixedLen,          ///< As many as `shape` has: one tensor of this shape.
-  VarLen,            ///< Any number: [n]. A missing value is [0].
+  FixedLen,          ///< As many as `shape` has: a tensor of this shape.
+  VarLen,            ///< Any number: [n]. A missing feature is [0].
   Ragged,            ///< Rows of any length: the values [n], and "<key>.row_splits", int64 [rows + 1], from 0.
-  FixedLenSequence,  ///< Any number of times `shape`: [steps, shape...].
+  FixedLenSequence,  ///< A multiple of the size of `shape`: [steps, shape...].
 };
 
-/// One feature that is asked for. A feature is missing iff its key is not there, or is there without a list: then the
-/// default counts. A list without a value is no missing one. If a key is there twice, the last one counts.
+/// A requested feature. It is missing iff its key does not exist or has no list: then the default is used. An empty
+/// list is not missing. If a key occurs twice, the last one counts.
 struct ExampleFeature {
   std::string key;
-  /// f32, i64 or bytes, as the message has it; u8 with FixedLen (in a SequenceExample's lists, FixedLenSequence): one
-  /// value of dtype bytes a tensor, as long as `shape` has values, taken as these.
+  /// f32, i64 or bytes, as in the message; u8 with FixedLen (in the lists of a SequenceExample, FixedLenSequence): a
+  /// value of dtype bytes per tensor, as long as `shape` has values, whose bytes are the values.
   DType dtype = DType::f32;
   Shape shape = {};  ///< Full; [] with VarLen and Ragged.
   FeatureKind kind = FeatureKind::FixedLen;
   std::optional<Tensor> default_value = {};  ///< FixedLen: of `shape`, or a scalar for every value.
-  bool allow_missing = false;                ///< FixedLenSequence: a missing one has no steps; else it is an error.
-  std::string row_lengths = {};              ///< Ragged in an Example: the int64 feature with the lengths of the rows.
-                                             ///< Several may name the same one; their row_splits are one memory then.
+  /// FixedLenSequence: a missing feature has no steps; otherwise it is an error.
+  bool allow_missing = false;
+  /// Ragged in an Example: the int64 feature with the lengths of the rows. If several name the same one, their
+  /// row_splits share memory.
+  std::string row_lengths = {};
 };
 
 struct ExampleLimits {
   uint64_t max_bytes = uint64_t{1} << 30;  ///< Of a message.
-  uint64_t max_features = 100'000;         ///< Keys in a message, asked for or not.
+  uint64_t max_features = 100'000;         ///< Keys in a message, requested or not.
 };
 
 namespace internal {
 class FeaturePlan;
 }
 
-/// Reads Examples. Immutable, thread-safe, cheap to copy.
+/// Parses Examples. Immutable, thread-safe, cheap to copy.
 class ExampleParser {
  public:
-  /// Throws Exception(InvalidArgument) for descriptions that contradict themselves or each other.
+  /// Throws Exception(InvalidArgument) for features that contradict themselves or each other.
   explicit ExampleParser(std::vector<ExampleFeature> features, ExampleLimits limits = {});
 
-  /// What parse() gives, in the order of the features; two fields for a Ragged one. Unknown dimensions are kUnknown.
+  /// The fields that parse() returns, in the order of the features; two for a Ragged feature. Unknown dimensions are
+  /// kUnknown.
   const Spec& fields() const;
-  /// What is asked for, in one line: "'image': uint8[28,28], 'n': VarLen int64[]"; of a default a checksum.
+  /// The requested features in one line: "'image': uint8[28,28], 'n': VarLen int64[]", with a checksum of each default.
   std::string describe() const;
 
-  /// Field i goes to places[i] if that is not null and fields()[i] has a full shape and a dtype other than bytes (its
-  /// values then, at any alignment), else to out[i]. `places` may be empty; `out` may be empty if no field needs it.
-  /// When it fails, anything may be written. Allocates nothing for what goes to places.
+  /// Field i goes to places[i] (at any alignment) if that is not null and fields()[i] has a full shape and a dtype
+  /// other than bytes, else to out[i]. `places` may be empty; `out` may be empty if no field needs it. After an error
+  /// the targets are undefined. Allocates nothing for fields that go to places.
   Result<void> parse(std::span<const std::byte> message, std::span<std::byte* const> places,
                      std::span<Tensor> out) const;
-  /// All fields as tensors.
+  /// Returns all fields as tensors.
   Result<std::vector<Tensor>> parse(std::span<const std::byte> message) const;
 
  private:
   std::shared_ptr<const internal::FeaturePlan> plan_;
 };
 
-/// Reads SequenceExamples: first the fields of the context, then those of the feature lists, for which the kinds are
-/// FixedLenSequence (each step of `shape`) and Ragged (a row a step). Immutable, thread-safe, cheap to copy.
+/// Parses SequenceExamples: first the fields of the context, then those of the feature lists, whose kinds are
+/// FixedLenSequence (each step has `shape`) and Ragged (each step is a row). Immutable, thread-safe, cheap to copy.
 class SequenceExampleParser {
  public:
   /// Throws as ExampleParser.

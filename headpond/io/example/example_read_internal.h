@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the bytes of an Example to the values of its fields: what its readers share.
+// Shared by the parsers of Examples: from the bytes of a message to the values of fields.
 #pragma once
 
 #include <cstddef>
@@ -15,10 +15,10 @@
 
 namespace headpond::internal {
 
-/// The message that is being read.
+/// The message that is parsed.
 struct ExampleMessage {
   std::string_view bytes;
-  std::string_view type;  ///< For error texts: "Example" or "SequenceExample".
+  std::string_view type;  ///< For error messages: "Example" or "SequenceExample".
 
   uint64_t offset(const char* at) const { return static_cast<uint64_t>(at - bytes.data()); }
   /// ResourceExhausted iff it is longer than the limit.
@@ -26,11 +26,13 @@ struct ExampleMessage {
   Error error(const WireFault& fault) const;
 };
 
-/// The key and the value of one entry of a map<string, message>; what is not there stays as it was.
+/// Finds the key and the value of an entry of a map<string, message>; a part that is missing leaves its output
+/// unchanged.
 bool read_entry(std::string_view entry, std::string_view& key, std::string_view& value, WireFault& fault);
 
-/// Calls visit(key, value) for each entry of the map<string, message> that is field 1 of the message `map`. False iff
-/// the bytes are no such message, visit() returns false, or more than `left` entries are found, which is counted down.
+/// Calls visit(key, value) for each entry of the map<string, message> in field 1 of the message `map`. Decrements
+/// `left` for each. False iff the bytes are no such message, visit() returns false, or there are more than `left`
+/// entries.
 template <class Visit>
 bool each_entry(std::string_view map, uint64_t& left, WireFault& fault, Visit visit) {
   WireCursor cursor(map, fault);
@@ -54,28 +56,28 @@ bool each_entry(std::string_view map, uint64_t& left, WireFault& fault, Visit vi
   return true;
 }
 
-/// For each key of a plan the value that counts, the last; data() is null where there is none.
+/// The value of each key of a plan, the last if there are several; data() is null if there is none.
 using FoundValues = std::vector<std::string_view>;
 enum class Scratch : uint8_t { features, lists };
-/// Memory of the calling thread, all its `count` values not found.
+/// Memory of the calling thread for `count` values, all set to "not found".
 FoundValues& found_values(Scratch which, size_t count);
-/// Finds the plan's keys in `map`, a message of type Features or FeatureLists. False: as each_entry().
+/// Finds the keys of the plan in `map`, a message of type Features or FeatureLists. False as each_entry().
 bool find_values(std::string_view map, const FeaturePlan& plan, uint64_t& left, FoundValues& found, WireFault& fault);
 
-/// Gives the fields of the features of an Example, or of a context.
+/// Passes on the fields of the features of an Example, or of a context.
 Result<void> give_features(const ExampleMessage& message, const FeaturePlan& plan, const FoundValues& found,
                            const FieldTargets& targets, WireFault& fault);
-/// The same for feature lists; their fields are `targets` from number `first` on.
+/// The same for feature lists; their first field is number `first` of `targets`.
 Result<void> give_lists(const ExampleMessage& message, const FeaturePlan& plan, const FoundValues& found,
                         const FieldTargets& targets, size_t first);
 
 /// "feature 'x': 6 values of float32 expected, 5 of int64 found, at offset 12". `step` is -1 outside of lists.
 Error wrong_values(const ExampleMessage& message, const PlannedFeature& planned, int64_t step, const FeatureList& list,
                    const ListSize& size);
-/// A tensor of the values that were measured. REQUIRES: `shape` has as many.
+/// A tensor of the measured values. REQUIRES: `shape` has as many.
 Result<Tensor> tensor_of(const ExampleMessage& message, const FeatureList& list, const ListSize& size,
                          const Shape& shape, WireFault& fault);
-/// Memory for values of dtype bytes: the ends to be written, then the characters.
+/// Memory for values of dtype bytes: the ends, to be written, then the characters.
 struct BytesMemory {
   explicit BytesMemory(const ListSize& size);
   int64_t* ends() { return reinterpret_cast<int64_t*>(buffer->data()) + 1; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes tf.train.Example and tf.train.SequenceExample (docs/formats/example.md): the one canonical form, keys in the
-// order of their bytes, lists of numbers packed, so that equal values give equal bytes on every machine.
+// Writes tf.train.Example and tf.train.SequenceExample (docs/formats/example.md) in one canonical form: keys sorted by
+// their bytes, lists of numbers packed, so that equal values give equal bytes on every machine.
 #pragma once
 
 #include <span>
@@ -13,7 +13,8 @@
 
 namespace headpond {
 
-/// dtype f32, i64 or bytes of any shape: a list of all values, row by row. u8: a list of one value of dtype bytes.
+/// dtype f32, i64 or bytes, of any shape: a list of all values, row by row. u8: a list of a single value of dtype
+/// bytes.
 struct NamedTensor {
   std::string_view key;
   Tensor value;
@@ -24,9 +25,9 @@ struct NamedSteps {
   std::vector<Tensor> steps;
 };
 
-/// InvalidArgument, naming the key, iff one is there twice or is not UTF-8, which others would not read, or a dtype has
-/// no place in an Example; ResourceExhausted iff the message would reach 2 GiB, which other programs do not read, or
-/// memory is out.
+/// InvalidArgument, with the key, iff a key occurs twice or is not UTF-8 (other programs would not read it), or an
+/// Example has no list for the dtype; ResourceExhausted iff the message would reach 2 GiB (other programs would not
+/// read it), or there is no memory.
 Result<std::string> make_example(std::span<const NamedTensor> features);
 Result<std::string> make_sequence_example(std::span<const NamedTensor> context, std::span<const NamedSteps> lists);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a parser of Examples does with each feature, decided when it is made.
+// What a parser of Examples does with each feature, decided once when the parser is made.
 #pragma once
 
 #include <cstddef>
@@ -14,15 +14,15 @@
 
 namespace headpond::internal {
 
-/// Finds names among a few. Immutable.
+/// A hash table of a few names. Immutable once filled.
 class KeyTable {
  public:
   static constexpr size_t kNone = SIZE_MAX;
 
-  /// The number of `key`, a new one unless it is there.
+  /// The number of `key`, which is added unless it exists.
   size_t add(const std::string& key);
   size_t size() const { return keys_.size(); }
-  /// kNone iff `key` was never added.
+  /// The number of `key`; kNone iff it was never added.
   size_t find(std::string_view key) const;
 
  private:
@@ -33,17 +33,17 @@ class KeyTable {
   void insert(size_t hash, size_t number);
 
   std::vector<std::string> keys_;
-  std::vector<Slot> slots_;  // A power of two, at least twice as many as keys.
+  std::vector<Slot> slots_;  // A power of two, at least twice the number of keys.
 };
 
 struct PlannedFeature {
   ExampleFeature asked;
-  size_t key = 0;                            ///< In the plan's table.
-  size_t row_lengths_key = KeyTable::kNone;  ///< Of a Ragged feature of an Example.
-  size_t field = 0;                          ///< The first of its fields.
-  size_t splits_field = 0;                   ///< Of row_lengths_key: the first field, in order, with its splits.
-  DType listed = DType::bytes;               ///< What its list must hold: f32, i64 or bytes.
-  uint64_t values = 0;                       ///< In one tensor of asked.shape.
+  size_t key = 0;                                     ///< In the plan's table.
+  size_t row_lengths_key = KeyTable::kNone;           ///< Of a Ragged feature of an Example.
+  size_t field = 0;                                   ///< The number of its first field.
+  size_t splits_field = 0;                            ///< With row_lengths_key: the first field that has its splits.
+  DType listed = DType::bytes;                        ///< The type of its list: f32, i64 or bytes.
+  uint64_t values = 0;                                ///< In one tensor of asked.shape.
   std::shared_ptr<const DefaultValue> default_value;  ///< Of asked.shape; null: none.
 
   bool can_have_place() const { return asked.kind == FeatureKind::FixedLen && asked.dtype != DType::bytes; }
@@ -52,16 +52,17 @@ struct PlannedFeature {
 /// Immutable.
 class FeaturePlan {
  public:
-  enum class Where : uint8_t { features, lists };  ///< Of an Example or a context; the feature lists of a sequence.
+  /// Those of an Example or a context; the feature lists of a sequence.
+  enum class Where : uint8_t { features, lists };
 
-  /// Throws Exception(InvalidArgument) for descriptions that contradict themselves or each other.
+  /// Throws Exception(InvalidArgument) for features that contradict themselves or each other.
   FeaturePlan(std::vector<ExampleFeature> features, Where where, const ExampleLimits& limits);
 
   const std::vector<PlannedFeature>& features() const { return features_; }
   const KeyTable& keys() const { return keys_; }
   const Spec& fields() const { return fields_; }
   const ExampleLimits& limits() const { return limits_; }
-  /// "image: uint8[28,28], n: VarLen int64[]": all that decides what is given, of a default a checksum.
+  /// "image: uint8[28,28], n: VarLen int64[]": everything that decides the result, with a checksum of each default.
   std::string describe() const;
 
  private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Protocol buffers' wire format, read field by field without a copy. Varints are protozero's; what protozero would say
-// by an exception, or with an assertion, is a value here and knows its place.
-// Source: protobuf.dev/programming-guides/encoding.
+// Protocol buffers' wire format, read field by field without a copy. Varints are decoded by protozero; what protozero
+// reports by an exception or an assertion is a value here, with its place. Source:
+// protobuf.dev/programming-guides/encoding.
 #pragma once
 
 #include <cstddef>
@@ -13,19 +13,20 @@
 
 namespace headpond::internal {
 
-/// Why a message cannot be read, and where.
+/// Why a message cannot be parsed, and where.
 struct WireFault {
   std::string what;
   const char* at = nullptr;
-  std::string_view key;   ///< Of the feature that was being read, if any; inside the message.
-  bool is_limit = false;  ///< It may be a message, but one with too many features.
+  std::string_view key;   ///< Of the feature that was being parsed, if any; a part of the message.
+  bool is_limit = false;  ///< The message may be valid, but has too many features.
 };
 
-/// How a field's value is written. The other four of three bits are groups, or nothing.
+/// The encoding of a field's value. Of the other four numbers of three bits two are groups and two unused.
 enum class Wire : uint8_t { varint = 0, fixed64 = 1, length = 2, fixed32 = 5 };
 
-/// Goes through the fields of one message: next() until at_end(), and after each the value by one of the others. Those
-/// that return bool return false iff the bytes are no message: then the fault is filled in. The bytes outlive it.
+/// Iterates over the fields of a message: next() until at_end(), and after each next() one of the functions that read
+/// the value. Those that return bool return false iff the bytes are no message; then the fault is set. The bytes must
+/// outlive the cursor.
 class WireCursor {
  public:
   WireCursor(std::string_view message, WireFault& fault)
@@ -63,7 +64,7 @@ class WireCursor {
     return long_varint(value);
   }
 
-  /// The value of a field that must be a string, bytes, a message or packed.
+  /// Reads the value of a field that must be a string, bytes, a message or packed.
   bool view(std::string_view& value) {
     if (wire_ != Wire::length) [[unlikely]]
       return refuse_wire();
@@ -72,7 +73,7 @@ class WireCursor {
     return take(length, value);
   }
 
-  /// The next bytes as they are.
+  /// Reads the next `count` bytes.
   bool take(uint64_t count, std::string_view& bytes) {
     if (count > static_cast<uint64_t>(end_ - at_)) [[unlikely]]
       return refuse_length(count);
@@ -81,7 +82,7 @@ class WireCursor {
     return true;
   }
 
-  /// The value of the field, whatever it is.
+  /// Skips the value of the field.
   bool skip() {
     std::string_view ignored;
     uint64_t number = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bytes that a reader gave and that nobody used up yet, in one piece: what parsers of streams look at.
+// A sliding window over a reader's bytes: those read but not consumed yet, contiguous, for parsers of streams.
 #pragma once
 
 #include <cstddef>
@@ -14,32 +14,32 @@
 
 namespace headpond::internal {
 
-/// Room follows the bytes that are there, at most twice as many and 64 KiB, while it grows three times as many, never a
-/// number that stands in them. One thread at a time.
+/// Memory is at most twice the bytes in the window plus 64 KiB, three times while it grows; it never follows a number
+/// in the data. One thread at a time.
 class ByteWindow {
  public:
-  /// `offset`: where in the file the reader's next byte stands.
+  /// `offset`: the position in the file of the reader's next byte.
   explicit ByteWindow(std::unique_ptr<ByteReader> reader, uint64_t offset = 0)
       : reader_(std::move(reader)), offset_(offset) {}
 
-  /// Until the next call of a function that is not const.
+  /// Valid until the next call of a non-const function.
   std::span<const std::byte> bytes() const { return {room_.data() + begin_, end_ - begin_}; }
-  /// Of the first of bytes().
+  /// The offset in the file of the first of bytes().
   uint64_t offset() const { return offset_; }
   const std::string& name() const { return reader_->name(); }
 
-  /// Puts at least one byte more behind bytes(); false at the end. After an error all is as it was;
-  /// ResourceExhausted iff there is no memory.
+  /// Appends at least one byte to bytes(); false at the end. An error changes nothing; ResourceExhausted iff there is
+  /// no memory.
   Result<bool> more();
-  /// Puts more behind bytes() until there are `count`; false iff the end comes first.
+  /// Appends to bytes() until there are `count`; false iff the end comes first.
   Result<bool> until(uint64_t count);
   /// REQUIRES: count <= bytes().size().
   void drop(size_t count) {
     begin_ += count;
     offset_ += count;
   }
-  /// Passes over `count` bytes, fewer at the end, without keeping them. Returns how many; after an error, offset()
-  /// has moved by as many as were passed.
+  /// Skips `count` bytes, fewer at the end, without storing them. Returns how many; after an error, offset() has
+  /// advanced by the number of bytes skipped.
   Result<uint64_t> skip(uint64_t count);
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the bytes of a file are compressed.
+// The compression of a file.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ enum class Compression : uint8_t {
   none,
   gzip,    ///< RFC 1952; several members are one stream.
   zlib,    ///< RFC 1950.
-  snappy,  ///< Recognised and named, never read.
+  snappy,  ///< Recognised by name, for error messages; never read.
 };
 
 /// "none", "gzip", ...

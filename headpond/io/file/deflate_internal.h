@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compresses what is written to a record file, by zlib: the same bytes on every machine with the same zlib.
+// Compresses record files with zlib: the same bytes on every machine with the same zlib.
 #pragma once
 
 #include <cstddef>
@@ -14,9 +14,9 @@
 namespace headpond::internal {
 
 enum class DeflateStep : uint8_t {
-  gather,  ///< May keep back what it likes.
-  flush,   ///< All so far can be inflated.
-  finish,  ///< The end of the stream; nothing may be added afterwards.
+  gather,  ///< Output may be delayed.
+  flush,   ///< All input so far can be inflated from the output.
+  finish,  ///< Ends the stream; nothing may be added afterwards.
 };
 
 /// One thread at a time.
@@ -29,7 +29,7 @@ class Deflater {
   Deflater(const Deflater&) = delete;
   Deflater& operator=(const Deflater&) = delete;
 
-  /// Appends to `to` what comes out.
+  /// Appends the output to `to`.
   void add(std::span<const std::byte> plain, DeflateStep step, std::vector<std::byte>& to);
 
  private:

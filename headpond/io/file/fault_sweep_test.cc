@@ -12,7 +12,7 @@
 #include "headpond/io/file/fault_sweep_test_internal.h"
 #include "headpond/io/file/file.h"
 #include "headpond/io/file/file_writer.h"
-#include "headpond/io/file/held_file.h"
+#include "headpond/io/file/locked_file.h"
 #include "headpond/io/record/fixed_length.h"
 #include "headpond/io/record/record_file.h"
 #include "headpond/io/record/record_index.h"
@@ -252,9 +252,9 @@ TEST_F(FaultSweepTest, AFileWrittenAtomicallyIsTheOldOneOrTheNewOne) {
   EXPECT_THAT(calls, IsSupersetOf({"open", "write", "write", "fsync", "close", "rename", "open", "fsync"}));
 }
 
-TEST_F(FaultSweepTest, AHeldFileIsFreeAgainAndCanBeReplaced) {
+TEST_F(FaultSweepTest, ALockedFileIsFreeAgainAndCanBeReplaced) {
   const auto run = [&]() -> Result<std::string> {
-    auto file = HeldFile::open(path());
+    auto file = LockedFile::open(path());
     if (!file) return fail(file.error());
     HEADPOND_TRY(file->replace("new text"));
     return file->text();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests: what becomes of an action when any one of its system calls fails, once.
+// For tests: runs an action many times, failing one of its system calls each time.
 #pragma once
 
 #include <fmt/format.h>
@@ -76,9 +76,9 @@ inline void sweep_one(const FaultSweep& sweep, const SweptCall& swept, int error
   EXPECT_TRUE(*again == good) << "it works again, but the outcome is another one";
 }
 
-/// Fails each system call of the action once, in a run of its own for each and for each error, EINTR too, which nobody
-/// may notice; then lets all of them read and write one byte at a time. Returns the names of the calls, so that a test
-/// can see that those it is about were among them.
+/// Fails each system call of the action once, in a run of its own for each call and each error, and with EINTR, which
+/// must have no effect; then runs it with calls that transfer one byte at a time. Returns the names of the calls, so
+/// that a test can check which ones were made.
 inline std::vector<std::string> sweep_faults(const FaultSweep& sweep) {
   std::vector<std::string> calls;
   sweep.prepare();

@@ -15,11 +15,11 @@
 namespace headpond {
 namespace {
 
-using internal::Descriptor;
+using internal::UniqueFd;
 
 class FileReader final : public ByteReader {
  public:
-  FileReader(Descriptor file, std::string path, uint64_t size, uint64_t offset)
+  FileReader(UniqueFd file, std::string path, uint64_t size, uint64_t offset)
       : file_(std::move(file)), path_(std::move(path)), size_(size), offset_(offset) {}
 
   Result<size_t> read(std::span<std::byte> to) override {
@@ -39,7 +39,7 @@ class FileReader final : public ByteReader {
   const std::string& name() const override { return path_; }
 
  private:
-  const Descriptor file_;
+  const UniqueFd file_;
   const std::string path_;
   const uint64_t size_;
   uint64_t offset_;
@@ -47,7 +47,7 @@ class FileReader final : public ByteReader {
 
 class StreamReader final : public ByteReader {
  public:
-  StreamReader(Descriptor file, std::string name) : file_(std::move(file)), name_(std::move(name)) {}
+  StreamReader(UniqueFd file, std::string name) : file_(std::move(file)), name_(std::move(name)) {}
   Result<size_t> read(std::span<std::byte> to) override {
     if (to.empty()) return 0;
     return internal::read_some(file_, to, name_);
@@ -56,7 +56,7 @@ class StreamReader final : public ByteReader {
   const std::string& name() const override { return name_; }
 
  private:
-  const Descriptor file_;
+  const UniqueFd file_;
   const std::string name_;
 };
 
@@ -101,7 +101,7 @@ class MemoryReader final : public ByteReader {
   std::span<const std::byte> bytes_;
 };
 
-Result<void> fill_and_rename(Descriptor& file, const std::string& temp, const std::string& path,
+Result<void> fill_and_rename(UniqueFd& file, const std::string& temp, const std::string& path,
                              std::initializer_list<std::span<const std::byte>> pieces) {
   for (const auto piece : pieces) HEADPOND_TRY(internal::write_all(file, piece, temp));
   HEADPOND_TRY(internal::sync_file(file, temp));
@@ -125,7 +125,7 @@ Result<size_t> read_fully(ByteReader& reader, std::span<std::byte> to) {
 Result<std::unique_ptr<ByteReader>> open_file_reader(const std::string& path) { return open_file_reader(path, 0); }
 
 Result<std::unique_ptr<ByteReader>> open_file_reader(const std::string& path, uint64_t offset) {
-  // Without O_NONBLOCK the open of a pipe that nobody writes to would wait for ever.
+  // Without O_NONBLOCK opening a pipe without a writer would block for ever.
   auto file = internal::open_file(path, O_RDONLY | O_NONBLOCK);
   if (!file) return fail(std::move(file).error());
   auto size = internal::regular_file_size(*file, path);
@@ -179,7 +179,7 @@ Result<void> write_file_atomically(const std::string& path, std::initializer_lis
 }
 
 Result<std::string> cache_folder() {
-  // As the XDG specification says, a relative path there counts as not set.
+  // By the XDG specification, a relative path counts as not set.
   const auto absolute = [](const char* variable) -> const char* {
     const char* value = std::getenv(variable);
     return value != nullptr && value[0] == '/' ? value : nullptr;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files: read in order, written whole or not at all, cached in one folder of the user's. Errors name the path and what
-// the system said. Kinds: NotFound; FailedPrecondition for a folder, a device or a missing permission; DataLoss for a
-// file that shrinks and for I/O errors; ResourceExhausted for a full disk and for limits.
+// Files: read in order, written atomically, cached in one folder of the user. Errors name the path and the reason that
+// the system gave, and Error::os_error() has its number. Kinds: NotFound; FailedPrecondition for a folder, a device, a
+// missing permission, and for most errors of a network file system; DataLoss for a file that shrinks and for I/O
+// errors; ResourceExhausted for a full disk, no memory, no descriptors and exceeded limits; DeadlineExceeded for
+// ETIMEDOUT.
 #pragma once
 
 #include <cstddef>
@@ -16,47 +18,49 @@
 
 namespace headpond {
 
-/// Gives bytes in order. One thread at a time.
+/// A source of bytes, in order. One thread at a time.
 class ByteReader {
  public:
   virtual ~ByteReader() = default;
-  /// Fills the front of `to` and returns how many bytes: at least one, unless at the end or `to` is empty.
+  /// Reads into the front of `to`. Returns the number of bytes: at least one, unless the end is reached or `to` is
+  /// empty.
   virtual Result<size_t> read(std::span<std::byte> to) = 0;
-  /// A bound of what is still to come, known before reading: nobody needs to make room for more.
+  /// An upper bound of the bytes still to come, known before they are read, so that no reader allocates more.
   virtual uint64_t left_at_most() const = 0;
-  /// For error texts: the file's path.
+  /// The file's path, for error messages.
   virtual const std::string& name() const = 0;
 };
 
-/// Reads until `to` is full or the end is reached, and returns how many bytes.
+/// Reads until `to` is full or the end is reached. Returns the number of bytes.
 Result<size_t> read_fully(ByteReader& reader, std::span<std::byte> to);
 
-/// Reads a regular file as it was long when opened: what is appended later is not seen, a file that shrinks is
-/// DataLoss.
+/// Reads a regular file, as long as it was when opened: bytes that are appended later are not read; DataLoss iff the
+/// file shrinks.
 Result<std::unique_ptr<ByteReader>> open_file_reader(const std::string& path);
 
-/// Reads a pipe, a device or a file to its end, whatever its length; "-" is the standard input. left_at_most() is
-/// UINT64_MAX: nobody knows. A read waits until bytes are there.
+/// Reads a pipe, a device or a file to its end; "-" is the standard input. left_at_most() is UINT64_MAX. A read blocks
+/// until bytes arrive.
 Result<std::unique_ptr<ByteReader>> open_stream_reader(const std::string& path);
 
-/// Gives `start`, of which it keeps a copy, then what `rest` gives: for who had to look at the first bytes.
+/// Reads `start`, which is copied, then `rest`: for callers that had to look at the first bytes.
 std::unique_ptr<ByteReader> make_joined_reader(std::span<const std::byte> start, std::unique_ptr<ByteReader> rest);
 
 /// Reads `bytes`, which must outlive the reader.
 std::unique_ptr<ByteReader> make_memory_reader(std::string name, std::span<const std::byte> bytes);
 
-/// The whole file. ResourceExhausted iff it is longer than `limit`.
+/// The content of a file. ResourceExhausted iff it is longer than `limit`.
 Result<std::vector<std::byte>> read_file(const std::string& path, uint64_t limit = UINT64_MAX);
 
-/// Reads a regular file from byte `offset` on. DataLoss iff that is behind its end.
+/// Reads a regular file from byte `offset` on. DataLoss iff the file is shorter.
 Result<std::unique_ptr<ByteReader>> open_file_reader(const std::string& path, uint64_t offset);
 
-/// Replaces or makes the file: a reader sees all of the old one or all pieces in sequence, also after a power cut. On
-/// failure the old file is as it was and no other is left in the folder. Thread-safe; the last of several wins.
+/// Creates or replaces the file: a reader sees all of the old content or all pieces in sequence, also after a power
+/// failure. After an error the old file is unchanged and no temporary file is left. Thread-safe; the last of several
+/// calls wins.
 Result<void> write_file_atomically(const std::string& path, std::initializer_list<std::span<const std::byte>> pieces);
 
-/// Where everything is written that can be made again: $XDG_CACHE_HOME/headpond, else $HOME/.cache/headpond. Not made
-/// here. FailedPrecondition iff neither variable holds an absolute path.
+/// The folder for files that can be made again: $XDG_CACHE_HOME/headpond, else $HOME/.cache/headpond. This call does
+/// not create it. FailedPrecondition iff neither variable has an absolute path.
 Result<std::string> cache_folder();
 
 }  // namespace headpond

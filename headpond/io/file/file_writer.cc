@@ -19,7 +19,7 @@ namespace headpond {
 
 class FileWriter::State {
  public:
-  State(internal::Descriptor file, std::string path) : file_(std::move(file)), path_(std::move(path)) {}
+  State(internal::UniqueFd file, std::string path) : file_(std::move(file)), path_(std::move(path)) {}
 
   Result<void> write(std::span<const std::byte> bytes) try {
     constexpr size_t kGatheredBytes = 64 * 1024;
@@ -52,7 +52,7 @@ class FileWriter::State {
     return result;
   }
 
-  internal::Descriptor file_;
+  internal::UniqueFd file_;
   const std::string path_;
   std::vector<std::byte> gathered_;
   Error error_;
@@ -61,7 +61,7 @@ class FileWriter::State {
 FileWriter::FileWriter(std::unique_ptr<State> state) : state_(std::move(state)) {}
 
 FileWriter::~FileWriter() {
-  if (!state_->is_open()) return;  // Then close() has told.
+  if (!state_->is_open()) return;  // Then close() has reported its error.
   try {
     if (const auto closed = state_->close(); !closed) log(LogLevel::error, closed.error().to_string());
   } catch (const std::bad_alloc&) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that are written piece by piece, where nobody knows their length before: shards of a data set.
+// Files that are written in pieces, for content of unknown length such as the shards of a data set.
 #pragma once
 
 #include <cstddef>
@@ -13,20 +13,20 @@
 
 namespace headpond {
 
-/// Makes the file, or empties it. What is written reaches it when 64 KiB have gathered, and at close(). An error is
-/// sticky. One thread at a time.
+/// Creates the file or empties it. Bytes reach the file when 64 KiB have gathered, and at close(). After an error all
+/// calls return that error. One thread at a time.
 class FileWriter {
  public:
   /// The folder must exist. Errors as in io/file/file.h.
   static Result<std::unique_ptr<FileWriter>> open(const std::string& path);
-  /// Closes, and logs an error.
+  /// Calls close() and logs its error.
   ~FileWriter();
   FileWriter(const FileWriter&) = delete;
   FileWriter& operator=(const FileWriter&) = delete;
 
   /// FailedPrecondition after close().
   Result<void> write(std::string_view bytes);
-  /// Hands everything to the disk. Closing twice is fine.
+  /// Writes all gathered bytes and syncs the file to the disk. A second call does nothing.
   Result<void> close();
 
  private:
@@ -35,11 +35,11 @@ class FileWriter {
   std::unique_ptr<State> state_;
 };
 
-/// Gives the file another name in one moment, also where another file has it, and makes that last through a power cut.
-/// Both are on one file system.
+/// Renames the file atomically, replacing a file of the new name, and makes the rename survive a power failure. Both
+/// names must be on one file system.
 Result<void> rename_file(const std::string& from, const std::string& to);
 
-/// XXH3 (64 bits, seed 0) of all bytes of a regular file. Errors as MappedFile's.
+/// XXH3 (64 bits, seed 0) of the content of a regular file. Errors as MappedFile.
 Result<uint64_t> digest_of_file(const std::string& path);
 
 }  // namespace headpond

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gzip (RFC 1952) and zlib (RFC 1950), recognised by their first bytes and never by a file's name, inflated while they
-// are read, so in constant memory.
+// Gzip (RFC 1952) and zlib (RFC 1950), recognised by the first bytes and never by a file's name, and inflated while
+// they are read, in constant memory.
 #pragma once
 
 #include <cstddef>
@@ -13,30 +13,31 @@
 
 namespace headpond {
 
-/// True iff `start` begins as a gzip member does.
+/// True iff `start` begins like a gzip member.
 bool is_gzip(std::span<const std::byte> start);
 
-/// True iff `start` begins as a zlib stream without a dictionary does. That is two bytes that one file in a thousand
-/// has by chance: who expects something with a better mark looks for that first.
+/// True iff `start` begins like a zlib stream without a dictionary. Its two bytes begin one file in a thousand by
+/// chance: test for formats with a longer magic first.
 bool is_zlib(std::span<const std::byte> start);
 
-/// Reads what `compressed` holds: all members in sequence, each checked against its length and CRC-32 when its end is
-/// reached. DataLoss, with the offset in the compressed bytes, iff the stream is cut or damaged, or something else
-/// follows a member; ResourceExhausted iff more than `limit` bytes come out. What came out before the
-/// damage, or up to the limit, is given first. Errors stay.
+/// Inflates `compressed`: all gzip members in sequence, each verified against its length and CRC-32 at its end.
+/// DataLoss, with the offset in the compressed bytes, iff the stream is truncated or damaged, or something other than a
+/// member follows; ResourceExhausted iff more than `limit` bytes are inflated. Bytes before the damage, or up to the
+/// limit, are returned first. Errors are sticky.
 std::unique_ptr<ByteReader> make_gzip_reader(std::unique_ptr<ByteReader> compressed, uint64_t limit = UINT64_MAX);
 
-/// The same for the one zlib stream, with its Adler-32, that a file can be.
+/// The same for a file that is one zlib stream, verified against its Adler-32.
 std::unique_ptr<ByteReader> make_zlib_reader(std::unique_ptr<ByteReader> compressed, uint64_t limit = UINT64_MAX);
 
-/// The gzip reader of `reader` iff its first bytes say so, else a reader of the same bytes; `limit` holds for both.
+/// The gzip reader of `reader` iff the first bytes are gzip's, else a reader of the same bytes; `limit` applies to
+/// both.
 Result<std::unique_ptr<ByteReader>> inflate_if_gzip(std::unique_ptr<ByteReader> reader, uint64_t limit = UINT64_MAX);
 
-/// What all these readers of the process did so far: a file that is read many times must appear once.
+/// Totals of all these readers in this process: a file that is inflated more than once shows here.
 struct InflateCounts {
-  int64_t streams;    ///< Readers that gave at least one byte, or found the end or an error.
-  int64_t bytes_in;   ///< Compressed.
-  int64_t bytes_out;  ///< Inflated.
+  int64_t streams;    ///< Readers that returned at least one byte, the end or an error.
+  int64_t bytes_in;   ///< Compressed bytes.
+  int64_t bytes_out;  ///< Inflated bytes.
 };
 InflateCounts inflate_counts();
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Folders whose names are labels: root/cat/1.png, root/cat/more/2.png, root/dog/3.png (torchvision's ImageFolder,
-// Keras' image_dataset_from_directory).
+// Folders whose names are labels: root/cat/1.png, root/cat/more/2.png, root/dog/3.png (as torchvision's ImageFolder and
+// Keras' image_dataset_from_directory read them).
 #pragma once
 
 #include <cstdint>
@@ -14,19 +14,19 @@ namespace headpond {
 
 struct LabelledFile {
   std::string path;
-  int64_t label = 0;  ///< In LabelledFolder::classes.
+  int64_t label = 0;  ///< The index in LabelledFolder::classes.
   uint64_t size = 0;
 };
 
 struct LabelledFolder {
-  std::vector<std::string> classes;  ///< The folders' names, in the order of their bytes; empty folders too.
-  std::vector<LabelledFile> files;   ///< By label, then in the order of their paths' bytes.
+  std::vector<std::string> classes;  ///< The folders' names, sorted by their bytes; empty folders included.
+  std::vector<LabelledFile> files;   ///< Sorted by label, then by the bytes of their paths.
 };
 
-/// The files below each folder in `root`, at any depth. With `extensions` those whose name ends with a dot and one of
-/// them, in any case of ASCII letters. Names that begin with a dot, and files beside the folders, are left out. Links
-/// to files are files, links to folders are not followed. NotFound or FailedPrecondition, with the name, for a folder
-/// that is not there or cannot be read; InvalidArgument for a root without a folder.
+/// The files below each folder in `root`, at any depth. With `extensions`, only files whose name ends with a dot and
+/// one of these, ignoring the case of ASCII letters. Names that begin with a dot, and files directly in `root`, are
+/// left out. Links to files count as files, links to folders are not followed. NotFound or FailedPrecondition, with the
+/// name, for a folder that does not exist or cannot be read; InvalidArgument for a root without folders.
 Result<LabelledFolder> list_labelled_folder(const std::string& root, std::span<const std::string> extensions = {});
 
 }  // namespace headpond

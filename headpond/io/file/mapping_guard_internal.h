@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keeps a program alive that reads a mapped page which its file no longer has (docs/decisions/0003): a SIGBUS handler,
-// installed with the first guard, puts zeros there and marks the mapping as lost. Faults at other addresses go to the
-// handler that was there before.
+// installed with the first guard, maps zeros there and marks the mapping as lost. Faults at other addresses go to the
+// previous handler.
 #pragma once
 
 #include <atomic>
@@ -12,8 +12,8 @@
 namespace headpond::internal {
 
 /// Guards a mapping from construction to destruction, which must come before munmap. Any thread may read the mapping.
-/// REQUIRES: the range begins at a page; all pages from there to its end are the mapping's own. A program that installs
-/// its own SIGBUS handler afterwards must pass on what it does not know.
+/// REQUIRES: the range begins at a page boundary, and all pages up to its end belong to the mapping. A program that
+/// installs its own SIGBUS handler afterwards must pass unknown faults on.
 class MappingGuard {
  public:
   explicit MappingGuard(std::span<const std::byte> range);
@@ -23,7 +23,8 @@ class MappingGuard {
 
   /// True iff any thread found a page of the mapping missing before this call. Once true, it stays.
   bool lost() const {
-    // The reads before must be done, not only written before: else they could see zeros and the mark be read too early.
+    // Earlier reads must have completed, not only been issued: otherwise they could see zeros after `lost` was read as
+    // false.
 #if defined(__aarch64__)
     asm volatile("dmb ishld" ::: "memory");
 #else
@@ -32,7 +33,7 @@ class MappingGuard {
     return slot_->lost.load(std::memory_order_acquire);
   }
 
-  /// What the handler reads; one of a table that only grows.
+  /// An entry of the table that the handler reads; the table only grows.
   struct Slot {
     std::atomic<uintptr_t> begin = 0;  ///< 0 iff free.
     std::atomic<uintptr_t> end = 0;

@@ -30,7 +30,7 @@ Fault fault(std::string_view call) {
   return hook == nullptr ? Fault{} : (*hook)(call);
 }
 
-// Runs `body` (as a system call: negative and errno on failure) until no signal interrupts it.
+// Runs `body`, a system call (negative and errno on failure), until no signal interrupts it.
 template <class Body>
 auto call(std::string_view name, Body body) -> decltype(body(Fault{})) {
   while (true) {
@@ -47,6 +47,9 @@ ErrorKind kind_of(int error_number) {
     case ENOTDIR:
       return ErrorKind::NotFound;
     case EIO:
+    case EREMOTEIO:
+    case EBADMSG:
+    case EUCLEAN:
       return ErrorKind::DataLoss;
     case ENOSPC:
     case EDQUOT:
@@ -54,7 +57,12 @@ ErrorKind kind_of(int error_number) {
     case EMFILE:
     case ENFILE:
     case ENOMEM:
+    case ENOBUFS:
+    case ENOLCK:
+    case EAGAIN:
       return ErrorKind::ResourceExhausted;
+    case ETIMEDOUT:
+      return ErrorKind::DeadlineExceeded;
     default:
       return ErrorKind::FailedPrecondition;
   }
@@ -62,7 +70,7 @@ ErrorKind kind_of(int error_number) {
 
 FileFacts facts_of(const struct stat& status) {
   return {status.st_dev, status.st_ino, static_cast<uint64_t>(status.st_size),
-          status.st_mtim.tv_sec * int64_t{1'000'000'000} + status.st_mtim.tv_nsec,
+          nanoseconds_since_1970(status.st_mtim.tv_sec, status.st_mtim.tv_nsec),
           S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode) || S_ISCHR(status.st_mode)};
 }
 
@@ -72,30 +80,39 @@ tl::unexpected<Error> failure(std::string_view action, const std::string& path) 
 
 }  // namespace
 
-Descriptor::~Descriptor() {
+int64_t nanoseconds_since_1970(int64_t seconds, int64_t nanoseconds) {
+  int64_t all = 0;
+  const bool fits =
+      !__builtin_mul_overflow(seconds, int64_t{1'000'000'000}, &all) && !__builtin_add_overflow(all, nanoseconds, &all);
+  return fits ? all : seconds < 0 ? INT64_MIN : INT64_MAX;
+}
+
+UniqueFd::~UniqueFd() {
   if (fd_ >= 0) ::close(fd_);
 }
 
 Error system_error(std::string_view action, const std::string& path, int error_number) {
   const char* name = strerrorname_np(error_number);
-  return {kind_of(error_number),
-          fmt::format("cannot {} {}: {} ({})", action, path, std::generic_category().message(error_number),
-                      name != nullptr ? name : "unknown error number")};
+  return Error::of_system(
+      kind_of(error_number),
+      fmt::format("cannot {} {}: {} ({})", action, path, std::generic_category().message(error_number),
+                  name != nullptr ? name : "unknown error number"),
+      error_number);
 }
 
-Result<Descriptor> open_file(const std::string& path, int flags) {
-  Descriptor file(call("open", [&](Fault) { return ::open(path.c_str(), flags | O_CLOEXEC, 0666); }));
+Result<UniqueFd> open_file(const std::string& path, int flags) {
+  UniqueFd file(call("open", [&](Fault) { return ::open(path.c_str(), flags | O_CLOEXEC, 0666); }));
   if (!file) return failure("open", path);
   return file;
 }
 
-Result<Descriptor> duplicate(int fd, const std::string& name) {
-  Descriptor file(call("dup", [&](Fault) { return ::fcntl(fd, F_DUPFD_CLOEXEC, 0); }));
+Result<UniqueFd> duplicate(int fd, const std::string& name) {
+  UniqueFd file(call("dup", [&](Fault) { return ::fcntl(fd, F_DUPFD_CLOEXEC, 0); }));
   if (!file) return failure("open", name);
   return file;
 }
 
-Result<uint64_t> regular_file_size(const Descriptor& file, const std::string& path) {
+Result<uint64_t> regular_file_size(const UniqueFd& file, const std::string& path) {
   struct stat status = {};
   if (call("fstat", [&](Fault) { return ::fstat(file.get(), &status); }) < 0) return failure("examine", path);
   if (S_ISDIR(status.st_mode)) return fail(ErrorKind::FailedPrecondition, fmt::format("{} is a folder", path));
@@ -103,7 +120,7 @@ Result<uint64_t> regular_file_size(const Descriptor& file, const std::string& pa
   return static_cast<uint64_t>(status.st_size);
 }
 
-Result<FileFacts> examine(const Descriptor& file, const std::string& path) {
+Result<FileFacts> examine(const UniqueFd& file, const std::string& path) {
   struct stat status = {};
   if (call("fstat", [&](Fault) { return ::fstat(file.get(), &status); }) < 0) return failure("examine", path);
   return facts_of(status);
@@ -115,7 +132,7 @@ Result<FileFacts> examine_path(const std::string& path) {
   return facts_of(status);
 }
 
-Result<std::span<const std::byte>> map_file(const Descriptor& file, uint64_t size, const std::string& path) {
+Result<std::span<const std::byte>> map_file(const UniqueFd& file, uint64_t size, const std::string& path) {
   if (size == 0) return std::span<const std::byte>();
   void* at = nullptr;
   const int mapped = call("mmap", [&](Fault) {
@@ -126,20 +143,20 @@ Result<std::span<const std::byte>> map_file(const Descriptor& file, uint64_t siz
   return std::span<const std::byte>(static_cast<const std::byte*>(at), size);
 }
 
-Result<size_t> read_some(const Descriptor& file, std::span<std::byte> to, const std::string& path) {
+Result<size_t> read_some(const UniqueFd& file, std::span<std::byte> to, const std::string& path) {
   const ssize_t got =
       call("read", [&](Fault injected) { return ::read(file.get(), to.data(), std::min(to.size(), injected.bytes)); });
   if (got < 0) return failure("read", path);
   return static_cast<size_t>(got);
 }
 
-Result<void> seek_to(const Descriptor& file, uint64_t offset, const std::string& path) {
+Result<void> seek_to(const UniqueFd& file, uint64_t offset, const std::string& path) {
   const off_t at = call("lseek", [&](Fault) { return ::lseek(file.get(), static_cast<off_t>(offset), SEEK_SET); });
   if (at < 0) return failure("seek in", path);
   return {};
 }
 
-Result<void> write_all(const Descriptor& file, std::span<const std::byte> from, const std::string& path) {
+Result<void> write_all(const UniqueFd& file, std::span<const std::byte> from, const std::string& path) {
   while (!from.empty()) {
     const ssize_t put = call("write", [&](Fault injected) {
       return ::write(file.get(), from.data(), std::min(from.size(), injected.bytes));
@@ -150,21 +167,21 @@ Result<void> write_all(const Descriptor& file, std::span<const std::byte> from, 
   return {};
 }
 
-Result<void> truncate_file(const Descriptor& file, uint64_t size, const std::string& path) {
+Result<void> truncate_file(const UniqueFd& file, uint64_t size, const std::string& path) {
   if (call("ftruncate", [&](Fault) { return ::ftruncate(file.get(), static_cast<off_t>(size)); }) < 0) {
     return failure("cut", path);
   }
   return {};
 }
 
-Result<void> sync_file(const Descriptor& file, const std::string& path) {
-  // EINVAL: a pipe or a device, where there is nothing to hand on.
+Result<void> sync_file(const UniqueFd& file, const std::string& path) {
+  // EINVAL: a pipe or a device, which cannot be synced.
   if (call("fsync", [&](Fault) { return ::fsync(file.get()); }) < 0 && errno != EINVAL) return failure("sync", path);
   return {};
 }
 
-Result<void> close_file(Descriptor& file, const std::string& path) {
-  // Not repeated after a signal: Linux has closed it by then.
+Result<void> close_file(UniqueFd& file, const std::string& path) {
+  // Not repeated after a signal: Linux has closed the file by then.
   const Fault injected = fault("close");
   int result = ::close(file.release());
   if (injected.error != 0) {
@@ -175,10 +192,10 @@ Result<void> close_file(Descriptor& file, const std::string& path) {
   return {};
 }
 
-Result<Descriptor> make_unique_file(std::string& path) {
+Result<UniqueFd> make_unique_file(std::string& path) {
   const std::string stem = path.substr(0, path.size() - 6);
-  // mkstemp would do the same, but with a mode that ignores the umask.
-  Descriptor file(call("open", [&](Fault) {
+  // mkstemp does the same, but with a mode that ignores the umask.
+  UniqueFd file(call("open", [&](Fault) {
     int made = -1;
     for (int tries = 0; tries < 100 && made < 0 && (tries == 0 || errno == EEXIST); ++tries) {
       path = stem + fmt::format("{:06x}", entropy() & 0xffffff);
@@ -224,7 +241,7 @@ Result<void> make_folders(const std::string& path) {
   return {};
 }
 
-Result<LockState> try_lock(const Descriptor& file, const std::string& path) {
+Result<LockState> try_lock_file(const UniqueFd& file, const std::string& path) {
   if (call("flock", [&](Fault) { return ::flock(file.get(), LOCK_EX | LOCK_NB); }) >= 0) return LockState::taken;
   if (errno == EWOULDBLOCK) return LockState::elsewhere;
   if (errno == ENOLCK || errno == EOPNOTSUPP || errno == ENOSYS) return LockState::unknown;
@@ -235,11 +252,10 @@ Result<FileLock> lock_file(const std::string& path, const std::stop_token& stop)
   auto file = open_file(path, O_RDWR | O_CREAT);
   if (!file) return fail(std::move(file).error());
   while (true) {
-    const auto state = try_lock(*file, path);
+    const auto state = try_lock_file(*file, path);
     if (!state) return fail(state.error());
     if (*state != LockState::elsewhere) return FileLock{std::move(*file), *state == LockState::taken};
-    if (stop.stop_requested())
-      return fail(ErrorKind::Cancelled, fmt::format("asked to stop while waiting for {}", path));
+    if (stop.stop_requested()) return fail(ErrorKind::Cancelled, fmt::format("stopped while waiting for {}", path));
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
 }

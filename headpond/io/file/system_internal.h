@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The system calls of this room in one place: each retries when a signal interrupts it, names its file in the error,
-// and can be made to fail by a test.
+// All system calls of this room: each is repeated when a signal interrupts it, names its file in the error, and can be
+// made to fail by a test.
 #pragma once
 
 #include <cstddef>
@@ -17,16 +17,16 @@
 namespace headpond::internal {
 
 /// Owns an open file descriptor.
-class Descriptor {
+class UniqueFd {
  public:
-  Descriptor() = default;
-  explicit Descriptor(int fd) : fd_(fd) {}
-  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Descriptor& operator=(Descriptor&& other) noexcept {
+  UniqueFd() = default;
+  explicit UniqueFd(int fd) : fd_(fd) {}
+  UniqueFd(UniqueFd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  UniqueFd& operator=(UniqueFd&& other) noexcept {
     std::swap(fd_, other.fd_);
     return *this;
   }
-  ~Descriptor();
+  ~UniqueFd();
 
   int get() const { return fd_; }
   explicit operator bool() const { return fd_ >= 0; }
@@ -36,64 +36,67 @@ class Descriptor {
   int fd_ = -1;
 };
 
-/// "cannot open /x: No such file or directory (ENOENT)"; the kind follows from the error number.
+/// "cannot open /x: No such file or directory (ENOENT)"; the kind follows from the error number, which
+/// Error::os_error() returns.
 Error system_error(std::string_view action, const std::string& path, int error_number);
 
-Result<Descriptor> open_file(const std::string& path, int flags);
-/// A descriptor of its own for what `fd` reads; `name` is for the error.
-Result<Descriptor> duplicate(int fd, const std::string& name);
-/// Bytes of the regular file behind `file`. FailedPrecondition iff it is a folder or anything else.
-Result<uint64_t> regular_file_size(const Descriptor& file, const std::string& path);
-/// What the system says of a file.
+Result<UniqueFd> open_file(const std::string& path, int flags);
+/// Duplicates `fd`; `name` is for the error.
+Result<UniqueFd> duplicate(int fd, const std::string& name);
+/// The size of the regular file `file`. FailedPrecondition iff it is a folder or anything else.
+Result<uint64_t> regular_file_size(const UniqueFd& file, const std::string& path);
+/// The properties of a file.
 struct FileFacts {
-  uint64_t device = 0, inode = 0;  ///< Which file it is, whatever its name.
+  uint64_t device = 0, inode = 0;  ///< Identify the file, whatever its name.
   uint64_t size = 0;
-  int64_t modified_ns = 0;
-  bool is_stream = false;  ///< A pipe, a socket or a character device: has no size.
+  int64_t modified_ns = 0;  ///< nanoseconds_since_1970() of the last write.
+  bool is_stream = false;   ///< A pipe, a socket or a character device, which have no size.
   bool is_same_file(const FileFacts& other) const { return device == other.device && inode == other.inode; }
 };
-Result<FileFacts> examine(const Descriptor& file, const std::string& path);
+/// The nearest int64_t for times that it cannot represent (years outside 1677 to 2262).
+int64_t nanoseconds_since_1970(int64_t seconds, int64_t nanoseconds);
+Result<FileFacts> examine(const UniqueFd& file, const std::string& path);
 Result<FileFacts> examine_path(const std::string& path);
-/// The first `size` bytes of the file in memory, to be read only; no bytes for 0. The caller calls munmap.
-Result<std::span<const std::byte>> map_file(const Descriptor& file, uint64_t size, const std::string& path);
-/// As read(2): 0 iff at the end.
-Result<size_t> read_some(const Descriptor& file, std::span<std::byte> to, const std::string& path);
-/// The next read_some begins at `offset`.
-Result<void> seek_to(const Descriptor& file, uint64_t offset, const std::string& path);
-Result<void> write_all(const Descriptor& file, std::span<const std::byte> from, const std::string& path);
-Result<void> truncate_file(const Descriptor& file, uint64_t size, const std::string& path);
-Result<void> sync_file(const Descriptor& file, const std::string& path);
-/// Also reports what the system could not write earlier. `file` is closed in any case.
-Result<void> close_file(Descriptor& file, const std::string& path);
-/// Makes a new file or folder that nobody else has; `path` must end in XXXXXX, which it replaces.
-Result<Descriptor> make_unique_file(std::string& path);
+/// Maps the first `size` bytes of the file for reading; an empty span for 0. The caller calls munmap.
+Result<std::span<const std::byte>> map_file(const UniqueFd& file, uint64_t size, const std::string& path);
+/// As read(2): returns 0 iff at the end.
+Result<size_t> read_some(const UniqueFd& file, std::span<std::byte> to, const std::string& path);
+/// Makes the next read_some start at `offset`.
+Result<void> seek_to(const UniqueFd& file, uint64_t offset, const std::string& path);
+Result<void> write_all(const UniqueFd& file, std::span<const std::byte> from, const std::string& path);
+Result<void> truncate_file(const UniqueFd& file, uint64_t size, const std::string& path);
+Result<void> sync_file(const UniqueFd& file, const std::string& path);
+/// Also reports earlier writes that failed late. `file` is closed in any case.
+Result<void> close_file(UniqueFd& file, const std::string& path);
+/// Creates a new file or folder; replaces the final XXXXXX of `path` by a unique suffix.
+Result<UniqueFd> make_unique_file(std::string& path);
 Result<void> make_unique_folder(std::string& path);
 Result<void> rename_path(const std::string& from, const std::string& to);
-/// Makes a rename in `folder` survive a power cut.
+/// Makes a rename in `folder` survive a power failure.
 Result<void> sync_folder(const std::string& folder);
-/// Makes the folder and those above it; fine if it exists.
+/// Creates the folder and its parents; succeeds if it exists.
 Result<void> make_folders(const std::string& path);
 
 enum class LockState : uint8_t { taken, elsewhere, unknown };
-/// Takes the file's lock for this descriptor, which holds it until it is closed, without waiting. `elsewhere` iff
-/// another descriptor holds it, `unknown` iff the file system has no locks.
-Result<LockState> try_lock(const Descriptor& file, const std::string& path);
+/// Locks the file for this descriptor, without blocking, until the descriptor is closed. `elsewhere` iff another
+/// descriptor has the lock, `unknown` iff the file system has no locks.
+Result<LockState> try_lock_file(const UniqueFd& file, const std::string& path);
 struct FileLock {
-  Descriptor file;
+  UniqueFd file;
   bool locked;  ///< False iff the file system has no locks.
 };
-/// Makes the file if need be and waits until no other holder of its lock is left; the descriptor holds it. Cancelled
-/// iff `stop` came first.
+/// Creates the file if it does not exist, and blocks until the descriptor has the lock. Cancelled iff a stop is
+/// requested first.
 Result<FileLock> lock_file(const std::string& path, const std::stop_token& stop);
 
-/// What a test does to one system call: fails it with `error` unless 0, and lets it move at most `bytes`.
+/// What a test does to a system call: fails it with `error` unless that is 0, and lets it transfer at most `bytes`.
 struct Fault {
   int error = 0;
   size_t bytes = SIZE_MAX;
 };
 
-/// From construction to destruction, every system call above asks `hook` first, by its name ("open", "write", ...).
-/// For tests; one at a time.
+/// While this lives, every system call above first calls `hook` with its name ("open", "write", ...). For tests; one at
+/// a time.
 class FaultInjection {
  public:
   using Hook = std::function<Fault(std::string_view call)>;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files of records of one length, as TensorFlow's FixedLengthRecordReader knows them: CIFAR-10, raw pictures, samples.
+// Files of records of one length, such as CIFAR-10, raw images and samples (TensorFlow's FixedLengthRecordReader).
 #pragma once
 
 #include <cstddef>
@@ -14,32 +14,32 @@
 
 namespace headpond {
 
-/// Record i begins at header_bytes + i * hop_bytes and ends before the footer. A hop shorter than a record makes
-/// records that overlap, a longer one leaves gaps, of which the last may be cut.
+/// Record i begins at header_bytes + i * hop_bytes and ends before the footer. With a hop shorter than a record,
+/// records overlap; a longer one leaves gaps, of which the last may be truncated.
 struct FixedLengthOptions {
   uint64_t record_bytes;      ///< At least 1.
-  uint64_t header_bytes = 0;  ///< In front of the first record.
+  uint64_t header_bytes = 0;  ///< Before the first record.
   uint64_t footer_bytes = 0;  ///< At the end of the file.
-  uint64_t hop_bytes = 0;     ///< From the begin of a record to that of the next; 0: record_bytes.
+  uint64_t hop_bytes = 0;     ///< From the start of a record to that of the next; 0: record_bytes.
 };
 
-/// Gives the records in order, from any bytes. One thread at a time.
+/// Reads the records in order. One thread at a time.
 class FixedLengthReader {
  public:
-  /// Throws Exception(InvalidArgument) for records of 0 bytes and for sizes that together exceed 2^63.
+  /// Throws Exception(InvalidArgument) for records of 0 bytes and for sizes whose sum exceeds 2^63.
   FixedLengthReader(std::unique_ptr<ByteReader> reader, const FixedLengthOptions& options);
-  /// Of a regular file, from record `first` on, which may be the one behind the last. DataLoss iff the file has fewer
-  /// records before it, as one that has become shorter; InvalidArgument iff no file can have it.
+  /// Opens a regular file and starts at record `first`, which may be the one after the last. DataLoss iff the file has
+  /// fewer records before it, for instance because it was cut; InvalidArgument iff no file can have it.
   static Result<FixedLengthReader> open(const std::string& path, const FixedLengthOptions& options, int64_t first = 0);
   FixedLengthReader(FixedLengthReader&& other) noexcept;
   FixedLengthReader& operator=(FixedLengthReader&& other) noexcept;
   ~FixedLengthReader();
 
-  /// The next record, valid until the next call; nothing at the end. DataLoss, with file, record and offset, iff the
-  /// file ends within a record, its header or its footer; the whole records come before. After an error of the reader,
+  /// The next record, valid until the next call; nullopt at the end. DataLoss, with file, record and offset, iff the
+  /// file ends within a record, its header or its footer; the whole records come first. After an error of the reader,
   /// the next call tries again.
   Result<std::optional<std::span<const std::byte>>> next();
-  /// The number of the record that next() gives.
+  /// The number of the record that next() returns next.
   int64_t position() const;
   const std::string& name() const;
 
@@ -49,10 +49,10 @@ class FixedLengthReader {
   std::unique_ptr<State> state_;
 };
 
-/// Any record of a regular file, which is mapped: no descriptor stays open. Thread-safe.
+/// The records of a regular file by number. The file is mapped: no descriptor stays open. Thread-safe.
 class FixedLengthFile {
  public:
-  /// As the reader: throws Exception(InvalidArgument). DataLoss iff the file is shorter than header and footer.
+  /// Throws as the reader. DataLoss iff the file is shorter than header and footer.
   static Result<FixedLengthFile> open(const std::string& path, const FixedLengthOptions& options);
   FixedLengthFile(FixedLengthFile&& other) noexcept;
   FixedLengthFile& operator=(FixedLengthFile&& other) noexcept;
@@ -61,7 +61,7 @@ class FixedLengthFile {
   int64_t size() const;        ///< Whole records.
   Result<void> whole() const;  ///< DataLoss iff the file, as it was when opened, ends within a record.
   /// Copies record `i`. OutOfRange iff there is none; InvalidArgument unless `to` has record_bytes; DataLoss if its
-  /// bytes were cut off meanwhile or cannot be read (MappedFile::check_read()).
+  /// bytes were cut off since, or cannot be read (MappedFile::check_read()).
   Result<void> read(int64_t i, std::span<std::byte> to) const;
   const std::string& name() const;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The records of one plain TFRecord file by their numbers, in any order and by any thread.
+// The records of a plain TFRecord file by number, in any order and from any thread.
 #pragma once
 
 #include <cstddef>
@@ -14,48 +14,52 @@
 namespace headpond {
 
 struct RecordFileOptions {
-  bool keep_index = true;          ///< In the cache folder; a folder that cannot be written is only a lost saving.
-  bool allow_damaged_end = false;  ///< Takes the records before a cut or a damaged length; lost_bytes() tells the rest.
-  std::optional<uint64_t> expected_records = std::nullopt;  ///< If given, another number is DataLoss when opened.
+  /// In the cache folder; if that cannot be written, the index is made again next time.
+  bool keep_index = true;
+  /// Reads the records before a cut or a damaged length; lost_bytes() counts the rest.
+  bool allow_damaged_end = false;
+  /// If given, another number of records is DataLoss when opened.
+  std::optional<uint64_t> expected_records = std::nullopt;
 };
 
-/// A mapped file and the index of its records, which is read from the cache folder if it is there and of this content
-/// of the file, else made in one pass over the lengths. Thread-safe. What is appended later is not seen.
+/// A mapped file and the index of its records. The index is read from the cache folder if it is there for this content
+/// of the file, otherwise made in one pass over the lengths. Thread-safe. Records that are appended later are not seen.
 class RecordFile {
  public:
-  /// As MappedFile::open(); Unimplemented iff the file is compressed: it has no places to go to, and RecordReader reads
-  /// it in order. DataLoss, with the offset and the record, iff the end is damaged, or the index says that the file was
-  /// longer with the same first 4 KiB, and it now is empty or ends exactly between two of its records; the index's name
-  /// is in the text, for who meant that, and expected_records with the right number says it too. The index is kept of
-  /// whole files only, and stays as it was when this fails or it cannot be read. ResourceExhausted iff there is no
-  /// memory for the index.
+  /// As MappedFile::open(). Unimplemented iff the file is compressed: random access requires a plain file; RecordReader
+  /// reads it in order. DataLoss, with offset and record, iff the end is damaged; also iff the kept index says that the
+  /// file was longer with the same first 4 KiB, and it now is empty or ends exactly between two of its records. That
+  /// message names the index file: remove it, or pass expected_records, if the cut was intended. Only indexes of
+  /// undamaged files are kept; a kept one is not replaced when this fails or when it cannot be read. ResourceExhausted
+  /// iff there is no memory for the index.
   static Result<std::unique_ptr<RecordFile>> open(const std::string& path, const RecordFileOptions& options = {});
   ~RecordFile();
   RecordFile(const RecordFile&) = delete;
   RecordFile& operator=(const RecordFile&) = delete;
 
   uint64_t size() const;
-  /// The payload of record i, verified by both its checksums and by where the next record begins; as long as this
+  /// The payload of record i, verified by both checksums and by the position of the next record; valid as long as this
   /// object lives. OutOfRange iff i >= size(); DataLoss iff the record is damaged, or the file is not the one that was
-  /// indexed: never another record.
+  /// indexed: it never returns another record.
   Result<std::span<const std::byte>> at(uint64_t i) const;
-  /// The checksum behind a payload that at() gave: once the file was cut before it, and so maybe in the payload, zeros.
-  /// Of a whole record zeros are one chance in 2^32. For who cannot ask check() as often as payloads are read.
-  static std::span<const std::byte> behind(std::span<const std::byte> payload) {
+  /// The four bytes of the checksum after a payload that at() returned. They become zeros once the file is cut before
+  /// them, so a payload whose checksum is not zero was whole; an undamaged record has a checksum of zero with a chance
+  /// of 1 in 2^32. For callers that cannot afford check() for every payload.
+  static std::span<const std::byte> payload_crc(std::span<const std::byte> payload) {
     return {payload.data() + payload.size(), sizeof(uint32_t)};
   }
-  /// Iff OK, all payloads given so far were the file's when they were read; to be asked after payloads were copied or
-  /// parsed, because a mapped file may shrink at any time. Asks the system, 2 to 4 microseconds: once a batch is
-  /// enough.
+  /// OK iff all payloads returned so far were the file's content when they were read. A mapped file may shrink at any
+  /// time, so call this after payloads were copied or parsed, and discard the results on error. Asks the system, 2 to 4
+  /// microseconds: once per batch is enough.
   Result<void> check() const;
-  /// Brings the front of record i nearer to the processor. REQUIRES: i < size().
+  /// Prefetches the first bytes of record i into the processor's cache. REQUIRES: i < size().
   void prefetch(uint64_t i) const;
-  /// Asks the system to bring these records in; neighbours are asked for at once. Does not wait. A number that does not
-  /// exist is ignored.
+  /// Asks the system to read these records ahead, neighbours with one request. Does not block. Numbers that do not
+  /// exist are ignored.
   void will_need(std::span<const uint64_t> records) const;
 
-  uint64_t lost_bytes() const;  ///< Behind the last record; 0 but with allow_damaged_end.
-  bool index_was_kept() const;  ///< True iff the index was read and not made.
+  uint64_t lost_bytes() const;  ///< After the last record; 0 without allow_damaged_end.
+  bool index_was_kept() const;  ///< True iff the index was read from the cache folder.
   const std::string& path() const;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One frame of a TFRecord file (docs/formats/tfrecord.md): a record of any bytes with its length and two checksums.
+// A frame of a TFRecord file (docs/formats/tfrecord.md): a record with its length and two checksums.
 #pragma once
 
 #include <cstddef>
@@ -12,12 +12,12 @@
 namespace headpond {
 
 struct RecordFrame {
-  std::span<const std::byte> payload;  ///< Inside the bytes that were given.
-  uint64_t next_offset;                ///< Where the next frame begins.
+  std::span<const std::byte> payload;  ///< A part of the given bytes.
+  uint64_t next_offset;                ///< The offset of the next frame.
 };
 
-/// The frame at `offset` of `bytes`, its checksums verified. OutOfRange iff `offset` is the end; DataLoss, naming
-/// `name` and the offset, iff it is beyond the end, the frame is cut, or a checksum does not fit. Thread-safe.
+/// The frame at `offset` of `bytes`, with verified checksums. OutOfRange iff `offset` is the end; DataLoss, with `name`
+/// and the offset, iff it is after the end, the frame is truncated, or a checksum is wrong. Thread-safe.
 Result<RecordFrame> read_frame(std::span<const std::byte> bytes, uint64_t offset, std::string_view name);
 
 }  // namespace headpond

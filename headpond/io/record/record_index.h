@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the records of a plain TFRecord file begin, kept beside other files' in the cache folder
-// (docs/formats/record_index.md).
+// The offsets of the records of a plain TFRecord file, kept in the cache folder (docs/formats/record_index.md).
 #pragma once
 
 #include <cstddef>
@@ -17,7 +16,7 @@ namespace headpond {
 
 inline constexpr uint64_t kHashedBytes = 4096;  ///< Of a file's start and of its end.
 
-/// What tells one content of a file from another without reading all of it.
+/// Distinguishes contents of a file without reading all of it.
 struct FileMark {
   uint64_t size = 0;
   int64_t modified_ns = 0;
@@ -27,21 +26,21 @@ struct FileMark {
 };
 FileMark mark_of(const MappedFile& file);
 
-/// Where records begin. Offsets take four bytes each in a file below 4 GiB, else eight. Thread-safe once made.
+/// The offsets of records, of four bytes each in a file below 4 GiB, otherwise eight. Thread-safe once made.
 class RecordIndex {
  public:
-  /// Goes through the file's frames once; reads each length with its checksum, and of the payloads nothing. Ends at the
-  /// first frame that is cut or whose length is damaged, or at the end. ResourceExhausted iff there is no memory.
+  /// Reads the lengths of all frames, each with its checksum, but no payloads. Stops at the end, or at the first frame
+  /// that is truncated or has a damaged length. ResourceExhausted iff there is no memory.
   static Result<RecordIndex> make(const MappedFile& file);
-  /// From the bytes of an index file. DataLoss iff they are damaged or cut, Unimplemented iff of another version,
-  /// FailedPrecondition iff of a file at another path than `path`. `name` is for the error. Whether it is of the file's
-  /// present content is told by mark(). Asks for no more memory than `content` has.
+  /// Parses the content of an index file. DataLoss iff it is damaged or truncated, Unimplemented iff it has another
+  /// version, FailedPrecondition iff it belongs to a file at another path than `path`. `name` is for the error. Compare
+  /// mark() to learn whether it belongs to the file's present content. Allocates no more than the size of `content`.
   static Result<RecordIndex> parse(std::span<const std::byte> content, std::string_view name, std::string_view path);
-  /// For a file at `path`, which should be absolute.
+  /// The index file of the record file at `path`, which should be absolute.
   std::vector<std::byte> to_bytes(std::string_view path) const;
 
   uint64_t size() const { return size_; }
-  /// REQUIRES: i <= size(); offset(size()) is where the last record ends.
+  /// offset(size()) is the end of the last record. REQUIRES: i <= size().
   uint64_t offset(uint64_t i) const { return narrow_.empty() ? wide_[i] : narrow_[i]; }
   const FileMark& mark() const { return mark_; }
 
@@ -55,8 +54,8 @@ class RecordIndex {
   std::vector<uint64_t> wide_;
 };
 
-/// The file of the cache folder that keeps the index of the file at `path`: its name follows from the absolute path.
-/// FailedPrecondition iff there is no cache folder.
+/// The path in the cache folder of the index of the file at `path`; it depends on the absolute path. FailedPrecondition
+/// iff there is no cache folder.
 Result<std::string> record_index_path(const std::string& path);
 
 }  // namespace headpond

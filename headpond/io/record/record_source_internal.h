@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The inflated bytes of one record file, as far as they are at hand: all of a plain file, a window of anything else.
+// The inflated bytes of a record file, as far as they are in memory: all of a plain file, a window of anything else.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@
 
 namespace headpond::internal {
 
-/// One thread at a time. What is at hand stays where it is until more(), pass() or go_to().
+/// One thread at a time. Pointers stay valid until more(), pass() or go_to().
 class RecordSource {
  public:
   struct Options {
@@ -29,26 +29,26 @@ class RecordSource {
   static Result<RecordSource> over(const std::string& name, std::span<const std::byte> bytes, const Options& options);
 
   const std::byte* at() const { return at_; }
-  uint64_t left() const { return static_cast<uint64_t>(end_ - at_); }  ///< At hand, from at() on.
+  uint64_t left() const { return static_cast<uint64_t>(end_ - at_); }  ///< Bytes in memory from at() on.
   std::span<const std::byte> rest() const { return {at_, left()}; }
   uint64_t offset() const { return base_ + static_cast<uint64_t>(at_ - begin_); }
-  /// REQUIRES: at hand.
+  /// REQUIRES: bytes <= left().
   void step(uint64_t bytes) { at_ += bytes; }
 
-  /// Brings more behind at(), for somebody who wants `wanted` bytes there; false iff there is no more. The buffer is
-  /// never more than twice what has arrived, whatever is wanted.
+  /// Reads more bytes, for a caller that wants `wanted` of them from at() on; false iff there are no more. The buffer
+  /// never exceeds twice what was read, whatever is wanted.
   Result<bool> more(uint64_t wanted);
-  /// Steps over as many bytes as there are, at most `bytes`, and returns how many.
+  /// Skips `bytes` bytes, fewer at the end, and returns how many.
   Result<uint64_t> pass(uint64_t bytes);
-  /// OutOfRange iff it is behind the end; FailedPrecondition iff it is behind at() and the bytes come only once. After
-  /// an error at() is as it was, but of a stream it may be anywhere, with nothing at hand.
+  /// OutOfRange iff `offset` is after the end; FailedPrecondition iff it is before at() and the bytes can be read only
+  /// once. After an error at() is unchanged, except for a stream, which may be anywhere, with left() 0.
   Result<void> go_to(uint64_t offset);
 
-  /// OK iff everything at hand was the file's when it was read. Asks the system.
+  /// OK iff all bytes returned were the file's when they were read. Asks the system.
   Result<void> check() const { return file_ != nullptr ? file_->check() : Result<void>(); }
 
   bool is_stream() const { return stream_ != nullptr; }
-  /// Whether the last error of a stream is the system's, and not what the inflater found in the bytes.
+  /// True iff the last error of a stream came from the system, and not from the inflater.
   bool input_failed() const;
   Compression compression() const { return compression_; }
   const std::string& name() const { return name_; }
@@ -65,7 +65,7 @@ class RecordSource {
   Result<bool> refill(uint64_t wanted);
   Result<void> make_room();
 
-  // From begin_, which is at offset base_, to end_ the bytes are at hand.
+  // The bytes from begin_, at offset base_, to end_ are in memory.
   const std::byte* begin_ = nullptr;
   const std::byte* at_ = nullptr;
   const std::byte* end_ = nullptr;
@@ -74,8 +74,8 @@ class RecordSource {
   Options options_;
   Compression compression_ = Compression::none;
   std::unique_ptr<MappedFile> file_;    // Of a plain file.
-  std::unique_ptr<ByteReader> stream_;  // Of what must be read, with buffer_; bytes in memory have neither.
-  const Input* input_ = nullptr;        // Inside stream_: the bytes as they come from outside.
+  std::unique_ptr<ByteReader> stream_;  // Of anything that must be read, with buffer_; bytes in memory have neither.
+  const Input* input_ = nullptr;        // Inside stream_: the compressed bytes.
   Reopen reopen_;
   std::unique_ptr<std::byte[]> buffer_;
   uint64_t capacity_ = 0;

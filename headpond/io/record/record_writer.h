@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// TFRecord framing (docs/formats/tfrecord.md): records of any bytes, each with its length and two checksums.
+// Writes TFRecord files (docs/formats/tfrecord.md).
 #pragma once
 
 #include <cstddef>
@@ -15,48 +15,48 @@
 namespace headpond {
 
 enum class WriteMode : uint8_t {
-  in_place,  ///< Makes the file, or empties it: for readers that follow the writer.
-  replace,   ///< Under another name in the same folder until close(): readers see the old file, or the whole new one.
-  append,    ///< Behind the records that are there, after a torn tail was cut off. Plain files only, no pipes.
+  in_place,  ///< Creates the file or empties it: for readers that follow the writer.
+  replace,   ///< Writes under another name in the folder until close(): readers see the old file or the whole new one.
+  append,    ///< After the existing records, once a torn tail is removed. Plain files only, no pipes.
 };
 
 struct RecordWriterOptions {
   WriteMode mode = WriteMode::replace;
   Compression compression = Compression::none;
-  int level = 6;  ///< Of the compression: 0 to 9. The same records give the same bytes on every machine; compressed,
-                  ///< with the same zlib.
+  /// Of the compression: 0 to 9. Equal records give equal bytes on every machine; compressed, with the same zlib.
+  int level = 6;
 };
 
-/// Writes records to a file. Whole records reach the file when it is flushed and whenever 64 KiB have gathered, so a
-/// program that is killed leaves whole records of a plain file. An error of the disk is sticky: what it left may end
-/// within a record, and every later call returns it, close() too. One thread at a time.
+/// Writes records to a file. Whole records are written to it at flush() and whenever 64 KiB have gathered, so a killed
+/// program leaves whole records in a plain file. An error of the disk is sticky: the file may then end within a record,
+/// and every later call returns the error, close() too. One thread at a time.
 class RecordWriter {
  public:
-  /// In place and not compressed. The folder must exist.
+  /// Mode in_place, not compressed. The folder must exist.
   static Result<std::unique_ptr<RecordWriter>> open(const std::string& path);
-  /// Appending: cuts off what a crash may have left at the end, which is a part of a frame or zeros, and a last record
-  /// before that whose payload does not fit its checksum. DataLoss, with nothing changed, iff records end at a damage
-  /// that is none of these; FailedPrecondition, likewise, iff another RecordWriter appends to it, or anybody replaces
-  /// or changes it meanwhile. Unimplemented iff it is or shall be compressed. InvalidArgument iff the compression or
-  /// its level is unknown.
+  /// Mode append first removes what a crash may have left at the end: a part of a frame or zeros, and a last record
+  /// before them whose payload's checksum is wrong. DataLoss, with nothing changed, iff the records end at any other
+  /// damage; FailedPrecondition, with nothing changed, iff another RecordWriter appends to the file, or somebody
+  /// replaces or changes it meanwhile. Unimplemented for a compressed file or compression in this mode. InvalidArgument
+  /// iff the compression or its level is unknown.
   static Result<std::unique_ptr<RecordWriter>> open(const std::string& path, const RecordWriterOptions& options);
-  /// As close() if that was not called, and logs an error; but a file that was to be replaced stays as it was.
+  /// Calls close() if that was not called, and logs its error; a file in mode replace stays as it was.
   ~RecordWriter();
   RecordWriter(const RecordWriter&) = delete;
   RecordWriter& operator=(const RecordWriter&) = delete;
 
-  /// One record; it may be empty. FailedPrecondition after close(). ResourceExhausted, with nothing appended, iff there
-  /// is no memory to gather it.
+  /// Appends a record, which may be empty. FailedPrecondition after close(). ResourceExhausted, with nothing appended,
+  /// iff there is no memory to gather it.
   Result<void> append(std::span<const std::byte> payload);
   Result<void> append(std::string_view payload) { return append(std::as_bytes(std::span(payload))); }
-  /// Hands everything to the system: other programs can read it. FailedPrecondition after close().
+  /// Writes all gathered bytes, so that other programs can read them. FailedPrecondition after close().
   Result<void> flush();
-  /// Flushes, hands everything to the disk, the name of a new file too, closes, and replaces the file if that is the
-  /// mode. Closing again says the same again.
+  /// Flushes, syncs the file and its name to the disk, closes it and, in mode replace, renames it. A second call
+  /// returns the same result.
   Result<void> close();
   const std::string& path() const;
   uint64_t records() const;    ///< Appended by this object.
-  uint64_t cut_bytes() const;  ///< Of a torn tail, when opened for appending.
+  uint64_t cut_bytes() const;  ///< Of a torn tail that was removed when opened.
 
  private:
   class State;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What becomes of the cells of each column of a CSV file.
+// The columns of a CSV file: their types, and the conversion of their cells.
 #pragma once
 
 #include <cstddef>
@@ -18,10 +18,10 @@ namespace headpond::internal {
 /// Finds the type of a column from its cells. One thread at a time.
 class CsvGuess {
  public:
-  /// `text`: without the spaces around it.
+  /// `text`: without surrounding spaces.
   void see(std::string_view text, bool is_missing);
   DType dtype() const;
-  /// For missing cells; nullopt iff there is none.
+  /// The default of missing cells; nullopt iff there is none.
   std::optional<Tensor> default_value() const;
 
  private:
@@ -29,7 +29,7 @@ class CsvGuess {
   bool are_numbers_ = true, are_integers_ = true, needs_f64_ = false;
 };
 
-/// Which cell of a row is which field. Not changed any more after finish(), and thread-safe then.
+/// Maps the cells of a row to fields. Immutable after finish(), and then thread-safe.
 class CsvColumns {
  public:
   /// Throws Exception(InvalidArgument) for options that contradict themselves.
@@ -37,16 +37,16 @@ class CsvColumns {
 
   /// Chooses the columns among those of the file. InvalidArgument iff one is missing or ambiguous.
   Result<void> choose(const std::vector<std::string>& names);
-  /// Looks at a cell of column `cell` if its type is still to be found.
+  /// Uses a cell of column `cell` to find its type if that is not given.
   void see(size_t cell, const CsvCell& content);
   void finish();
 
   const Spec& fields() const { return fields_; }
-  /// Cells of a row.
+  /// The number of cells of a row.
   size_t cells() const { return fields_of_.size(); }
-  /// Of the field that cell number `cell` is. REQUIRES: it is one.
+  /// The name of the field of cell number `cell`. REQUIRES: the cell is a field.
   const std::string& column_name(size_t cell) const { return columns_[fields_of_[cell]].name; }
-  /// Reads cell number `cell`; the error is without the place.
+  /// Converts cell number `cell`; the error does not name the place.
   Result<void> read(size_t cell, const CsvCell& content, char quote, const FieldTargets& targets) const;
 
  private:
@@ -64,7 +64,7 @@ class CsvColumns {
   Spec fields_;
 };
 
-/// The content of a cell as a string, doubled quotes made one.
+/// The content of a cell as a string, with doubled quotes replaced by one.
 std::string csv_text(const CsvCell& cell, char quote);
 
 }  // namespace headpond::internal

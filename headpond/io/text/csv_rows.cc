@@ -37,7 +37,7 @@ bool CsvRows::next_row() {
   return false;
 }
 
-// At what follows a cell.
+// Handles the byte after a cell.
 bool CsvRows::end_cell() {
   in_row_ = at_ < text_.size() && kinds_[static_cast<unsigned char>(text_[at_])] == kDelimiter;
   if (in_row_) {
@@ -58,7 +58,7 @@ bool CsvRows::next_quoted(CsvCell& cell) {
     cell.text = text_.substr(begin, at - begin);
     at_ = at + 1;
     if (at_ == text_.size() || kinds_[static_cast<unsigned char>(text_[at_])] != kOther) return end_cell();
-    return fail(CsvFault::behind_quote, at_);
+    return fail(CsvFault::after_quote, at_);
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the rows and the cells of a CSV text begin and end (docs/formats/csv.md). Source: RFC 4180.
+// Splits CSV text into rows and cells (docs/formats/csv.md). Source: RFC 4180.
 #pragma once
 
 #include <array>
@@ -10,15 +10,15 @@
 namespace headpond::internal {
 
 struct CsvCell {
-  std::string_view text;     ///< Of a quoted cell, what is between the quotes.
+  std::string_view text;     ///< Of a quoted cell, the text between the quotes.
   bool is_quoted = false;    ///< It begins with a quote.
   bool has_doubled = false;  ///< Two quotes in `text` stand for one.
 };
 
 enum class CsvFault : uint8_t {
   none,
-  open_quote,    ///< The text ends inside quotes.
-  behind_quote,  ///< Something else than a delimiter or the row's end follows a closing quote.
+  open_quote,   ///< The text ends inside quotes.
+  after_quote,  ///< A closing quote is not followed by a delimiter or the row's end.
 };
 
 /// Steps from cell to cell. Cheap to make; not thread-safe.
@@ -28,19 +28,20 @@ class CsvRows {
   /// '\n'.
   CsvRows(char delimiter, char quote, char comment);
 
-  /// Goes to `text`, of which the view must stay valid.
+  /// Starts at `offset` of `text`, which must stay valid.
   void begin(std::string_view text, size_t offset) {
     text_ = text;
     at_ = offset;
     in_row_ = false;
     fault_ = CsvFault::none;
   }
-  /// Goes to the next row that is neither empty nor a comment; false at the end. REQUIRES: the last row was passed.
+  /// Goes to the next row that is neither empty nor a comment; false at the end. REQUIRES: all cells of the last row
+  /// were read.
   bool next_row();
-  /// The next cell of the row; false behind the last one, or at a fault.
+  /// The next cell of the row; false after the last one, or at a fault.
   bool next_cell(CsvCell& cell);
 
-  size_t offset() const { return at_; }  ///< Of the next byte; after a fault, of the opening quote or the odd byte.
+  size_t offset() const { return at_; }  ///< Of the next byte; after a fault, of the opening quote or the wrong byte.
   CsvFault fault() const { return fault_; }
 
  private:
@@ -54,7 +55,7 @@ class CsvRows {
   char quote_, comment_;
   std::string_view text_;
   size_t at_ = 0;
-  bool in_row_ = false;  // A cell is to come, perhaps an empty one.
+  bool in_row_ = false;  // Another cell follows, perhaps an empty one.
   CsvFault fault_ = CsvFault::none;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The value of one key of a JSON object on its way to a tensor: what is asked for, and what was found so far.
+// The value of a key of a JSON object while it is parsed: what is requested, and what was found so far.
 #pragma once
 
 #include <cstddef>
@@ -14,27 +14,27 @@
 
 namespace headpond::internal {
 
-/// Throws Exception(InvalidArgument) for a field that contradicts itself; else its default, or null.
+/// The default of `field`, or null. Throws Exception(InvalidArgument) for a field that contradicts itself.
 std::shared_ptr<const DefaultValue> checked_default(const JsonField& field);
 
-/// Takes the parts of a value in the order of the text. Each call returns what is wrong with it, or an empty text.
+/// Receives the parts of a value in the order of the text. Each call returns what is wrong with it, or an empty text.
 class JsonValues {
  public:
-  /// `field` was checked, `otherwise` is its default or null; both outlive this.
+  /// `field` was checked; `otherwise` is its default or null; both must outlive this.
   JsonValues(const JsonField& field, const DefaultValue* otherwise) : field_(&field), default_(otherwise) {}
 
-  /// The key is here, perhaps again.
+  /// The key was found, perhaps again.
   void begin();
   std::string null();
   std::string boolean(bool value);
-  /// As it stands in the text.
+  /// As written in the text.
   std::string number(std::string_view token);
   std::string text(std::string_view value);
   std::string object();
   std::string open_array();
   std::string close_array();
 
-  /// Gives what was found, or the default. The error's text says what was expected, and no more.
+  /// Passes on the value found, or the default. The error's text says only what was expected.
   Result<void> give(size_t number, const FieldTargets& targets) const;
 
  private:
@@ -48,11 +48,11 @@ class JsonValues {
   const JsonField* field_;
   const DefaultValue* default_;
   bool is_there_ = false;
-  std::vector<int64_t> counts_ = {};  // Of what is in each array that is open.
-  int64_t rows_ = 0;                  // In the outermost array, once it is closed.
+  std::vector<int64_t> counts_ = {};  // The number of elements of each open array.
+  int64_t rows_ = 0;                  // Elements of the outermost array, once it is closed.
   std::vector<std::byte> numbers_ = {};
   std::string characters_ = {};
-  std::vector<size_t> ends_ = {};  // Of each string in characters_.
+  std::vector<size_t> ends_ = {};  // The end of each string in characters_.
 };
 
 }  // namespace headpond::internal

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cassert>
 #include <cstddef>
 #include <cstring>
 #include <new>
@@ -11,14 +12,14 @@
 #include <vector>
 
 #include "headpond/io/named_error_internal.h"
-#include "headpond/io/text/whole_text_internal.h"
+#include "headpond/io/text/text_file_internal.h"
 
 namespace headpond {
 namespace {
 
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
-// Behind the '\n' that ends the line at `begin`, or the text's end.
+// The position after the '\n' that ends the line at `begin`, or the end of the text.
 size_t end_of_line(std::string_view text, size_t begin) {
   const void* end = std::memchr(text.data() + begin, '\n', text.size() - begin);
   return end == nullptr ? text.size() : static_cast<size_t>(static_cast<const char*>(end) - text.data()) + 1;
@@ -34,9 +35,9 @@ void refuse_negative(const LineFileOptions& options) {
 
 class LineFile::State {
  public:
-  State(internal::WholeText text, const LineFileOptions& options) : options_(options), text_(std::move(text)) {}
+  State(internal::TextFile text, const LineFileOptions& options) : options_(options), text_(std::move(text)) {}
 
-  static Result<std::unique_ptr<LineFile>> make(Result<internal::WholeText> text, const LineFileOptions& options) {
+  static Result<std::unique_ptr<LineFile>> make(Result<internal::TextFile> text, const LineFileOptions& options) {
     if (!text) return fail(std::move(text).error());
     auto state = std::make_unique<State>(std::move(*text), options);
     HEADPOND_TRY(state->make_index());
@@ -74,15 +75,18 @@ class LineFile::State {
   }
 
   int64_t size() const { return static_cast<int64_t>(starts_.size()) - 1; }
-  TextPosition position(int64_t i) const { return {starts_[static_cast<size_t>(i)], skipped_ + i}; }
+  TextPosition position(int64_t i) const {
+    assert(i >= 0 && i < size());
+    return {starts_[static_cast<size_t>(i)], skipped_ + i};
+  }
   Result<void> check() const { return text_.check_now(); }
   const std::string& path() const { return text_.name(); }
 
  private:
   const LineFileOptions options_;
-  const internal::WholeText text_;
+  const internal::TextFile text_;
   int64_t skipped_ = 0;           // Header lines.
-  std::vector<uint64_t> starts_;  // Of each line, and the text's end.
+  std::vector<uint64_t> starts_;  // Of each line, and the end of the text.
 };
 
 LineFile::LineFile(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -90,13 +94,13 @@ LineFile::~LineFile() = default;
 
 Result<std::unique_ptr<LineFile>> LineFile::open(const std::string& path, const LineFileOptions& options) {
   refuse_negative(options);
-  return State::make(internal::WholeText::open(path, options.max_inflated_bytes), options);
+  return State::make(internal::TextFile::open(path, options.max_inflated_bytes), options);
 }
 
 Result<std::unique_ptr<LineFile>> LineFile::over(std::string name, std::span<const std::byte> content,
                                                  const LineFileOptions& options) {
   refuse_negative(options);
-  return State::make(internal::WholeText::over(std::move(name), content, options.max_inflated_bytes), options);
+  return State::make(internal::TextFile::over(std::move(name), content, options.max_inflated_bytes), options);
 }
 
 int64_t LineFile::size() const { return state_->size(); }

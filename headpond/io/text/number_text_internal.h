@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers as people write them, whatever the locale.
+// Numbers written as text, independent of the locale.
 #pragma once
 
 #include <charconv>
@@ -15,21 +15,21 @@ namespace headpond::internal {
 
 enum class NumberFault : uint8_t {
   none,
-  not_a_number,  ///< Or not wholly one; for an integer also a number with a fraction or an exponent.
-  out_of_range,  ///< Of the type; a number that is too small for its type is 0 and no fault.
+  not_a_number,  ///< Not a number, or only in part; for an integer also a number with a fraction or an exponent.
+  out_of_range,  ///< Too large for the type; a number too small for its type is 0 and no fault.
 };
 
-/// Of a decimal number: whether it is nearer to 0 than 1 is.
+/// True iff the decimal number is nearer to 0 than 1 is.
 bool is_below_one(std::string_view number);
 
-/// Reads all of `text`, which may begin with one '+'. Integers and floats; floats as std::from_chars knows them, "inf"
+/// Parses all of `text`, which may begin with one '+'. Integers and floats; floats as std::from_chars reads them, "inf"
 /// and "nan" too, rounded once.
 template <class T>
 NumberFault read_number(std::string_view text, T& value) {
   if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
   const char* const end = text.data() + text.size();
-  const auto [behind, error] = std::from_chars(text.data(), end, value);
-  if (error == std::errc::invalid_argument || behind != end) return NumberFault::not_a_number;
+  const auto [rest, error] = std::from_chars(text.data(), end, value);
+  if (error == std::errc::invalid_argument || rest != end) return NumberFault::not_a_number;
   if (error == std::errc()) return NumberFault::none;
   if (!std::is_floating_point_v<T> || !is_below_one(text)) return NumberFault::out_of_range;
   value = 0;
@@ -37,9 +37,9 @@ NumberFault read_number(std::string_view text, T& value) {
 }
 
 /// The same for any dtype but bytes, f16 and bf16, into `to`, at any alignment. A boolean is 0, 1, true or false,
-/// whatever the case of its letters.
+/// ignoring the case of letters.
 NumberFault read_number_as(DType dtype, std::string_view text, std::byte* to);
-/// True iff read_number_as() knows it.
+/// True iff read_number_as() supports the dtype.
 bool is_written_as_number(DType dtype);
 
 }  // namespace headpond::internal

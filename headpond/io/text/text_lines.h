@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lines of a text, as the bytes that they are: no encoding is assumed and none is checked.
+// The lines of a text, as bytes: no encoding is assumed or checked.
 #pragma once
 
 #include <cstdint>
@@ -13,20 +13,20 @@
 
 namespace headpond {
 
-/// The begin of a line.
+/// The start of a line.
 struct TextPosition {
-  uint64_t offset = 0;  ///< In bytes from the text's begin.
-  int64_t lines = 0;    ///< Before it.
+  uint64_t offset = 0;  ///< In bytes from the start of the text.
+  int64_t lines = 0;    ///< Lines before it.
   bool operator==(const TextPosition&) const = default;
 };
 
 struct TextLinesOptions {
-  int64_t skip_header_lines = 0;  ///< The text's first lines that are not given, of any length.
-  bool skip_bom = false;          ///< Not to give the bytes ef bb bf where they begin the text.
-  /// A longer line, its end not counted, is an error. Room is twice the longest line and 64 KiB at most, and as much as
-  /// half of that again while it grows; it follows the bytes read, never this number.
+  int64_t skip_header_lines = 0;  ///< The first lines of the text, which are not returned; of any length.
+  bool skip_bom = false;          ///< Skips the bytes ef bb bf at the start of the text.
+  /// A longer line, not counting its end, is an error. Memory is at most twice the longest line plus 64 KiB, and half
+  /// as much again while it grows; it follows the bytes read, not this limit.
   uint64_t max_line_bytes = uint64_t{1} << 30;
-  TextPosition start = {};  ///< Where the reader's first byte stands. At most 2^62, and no more lines than bytes.
+  TextPosition start = {};  ///< The position of the reader's first byte. At most 2^62, and no more lines than bytes.
 };
 
 struct TextLine {
@@ -35,24 +35,24 @@ struct TextLine {
   uint64_t offset;        ///< Of its first byte.
 };
 
-/// Gives the lines in order. A line ends with '\n' or with the text; a '\r' elsewhere and a NUL are bytes like any
-/// other. A text without a byte has no lines. One thread at a time.
+/// Reads the lines in order. A line ends with '\n' or at the end of the text; other '\r', and NUL, are bytes like any
+/// other. An empty text has no lines. One thread at a time.
 class TextLines {
  public:
   /// Throws Exception(InvalidArgument) for a negative number of header lines and a start that no text has.
   explicit TextLines(std::unique_ptr<ByteReader> reader, TextLinesOptions options = {});
-  /// Of a regular file, from options.start on. InvalidArgument iff no text has such a start; DataLoss iff it is behind
-  /// the file's end.
+  /// Opens a regular file and starts at options.start. InvalidArgument iff no text can have such a start; DataLoss iff
+  /// it is after the end of the file.
   static Result<TextLines> open(const std::string& path, const TextLinesOptions& options = {});
   TextLines(TextLines&& other) noexcept;
   TextLines& operator=(TextLines&& other) noexcept;
   ~TextLines();
 
-  /// The next line; nothing at the end. ResourceExhausted, with file, line and offset, for a line that is too long: the
-  /// next call gives the line behind it. After an error of the reader, the next call tries again.
+  /// The next line; nullopt at the end. ResourceExhausted, with file, line and offset, for a line that is too long; the
+  /// next call returns the line after it. After an error of the reader, the next call tries again.
   Result<std::optional<TextLine>> next();
-  /// Where a reader may start that gives what follows: behind the line that was given last, or from a line that is too
-  /// long until next() is behind it, that line's begin.
+  /// Where another reader must start to continue from here: after the line returned last, or at the start of a line
+  /// that is too long until next() has skipped it.
   TextPosition position() const;
   const std::string& name() const;
 

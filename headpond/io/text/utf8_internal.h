@@ -7,7 +7,7 @@
 
 namespace headpond::internal {
 
-/// The bytes of the well-formed character at the front of `text`, or 0. REQUIRES: not empty.
+/// The length of the well-formed character at the start of `text`, or 0. REQUIRES: not empty.
 size_t character_bytes(std::string_view text);
 
 bool is_utf8(std::string_view text);

@@ -16,7 +16,7 @@
 namespace headpond {
 namespace {
 
-constexpr std::string_view kStayedBehind = "Coordinator: it was made before fork(), and its threads stayed behind";
+constexpr std::chrono::seconds kSilentWait{1};  // The destructor's; after it, the log says for whom it waits.
 
 class SteadyClock : public internal::WaitClock {
  public:
@@ -46,7 +46,7 @@ struct Coordinator::State {
 
   const CoordinatorOptions options;
   internal::WaitClock& clock;
-  const int forks = forks_above();
+  const HomeProcess home;
 
   mutable Mutex mu;
   CondVar changed;  // A stop was requested, or a thread ended.
@@ -61,9 +61,16 @@ struct Coordinator::State {
     return !candidate || std::ranges::count(options.clean_stop_kinds, candidate.kind()) != 0;
   }
 
-  bool stayed_behind() const { return forks != forks_above(); }
-
   bool stopped() const HEADPOND_REQUIRES(mu) { return stop_ns >= 0; }
+
+  bool await_end_of_all(int64_t deadline) HEADPOND_EXCLUDES(mu) {
+    MutexLock lock(mu);
+    while (!live(INT64_MAX).empty()) {
+      if (clock.now() >= deadline) return false;
+      clock.wait_until(changed, mu, deadline);
+    }
+    return true;
+  }
 
   // Of those that were started before `end`.
   std::vector<std::string> live(int64_t end) const HEADPOND_REQUIRES(mu) {
@@ -72,6 +79,11 @@ struct Coordinator::State {
       if (!member.ended && member.number < end) names.push_back(member.name);
     }
     return names;
+  }
+
+  std::vector<std::string> live_now() const HEADPOND_EXCLUDES(mu) {
+    MutexLock lock(mu);
+    return live(INT64_MAX);
   }
 
   // Joins threads whose body has ended: a moment's work each.
@@ -94,22 +106,22 @@ Coordinator::Coordinator(CoordinatorOptions options, internal::WaitClock& clock)
 
 // In the child of a fork() there is nothing to end, and threads that stayed behind may hold the lock.
 Coordinator::~Coordinator() {
-  if (state_->stayed_behind()) {
+  if (!state_->home.is_here()) {
     (void)state_.release();
     return;
   }
   (void)request_stop();
-  std::list<State::Member> members;
-  {
-    MutexLock lock(state_->mu);
-    while (!state_->live(INT64_MAX).empty()) state_->changed.wait(state_->mu);
-    members.swap(state_->members);
+  if (!state_->await_end_of_all(deadline_ns(now(), kSilentWait))) {
+    const std::string names = fmt::to_string(fmt::join(state_->live_now(), " "));
+    log(LogLevel::warning, "Coordinator: its destructor waits for threads that a stop did not end: " + names);
+    (void)state_->await_end_of_all(INT64_MAX);
   }
+  state_->reap();
 }
 
 void Coordinator::start(std::string name, std::function<Result<void>(std::stop_token)> body) {
   if (!body) throw Exception(Error(ErrorKind::InvalidArgument, fmt::format("thread '{}' without a function", name)));
-  if (state_->stayed_behind()) throw Exception(Error(ErrorKind::FailedPrecondition, std::string(kStayedBehind)));
+  if (!state_->home.is_here()) throw Exception(HomeProcess::error("Coordinator"));
   state_->reap();
   MutexLock lock(state_->mu);
   State::Member& member = state_->members.emplace_back();
@@ -141,6 +153,7 @@ std::stop_token Coordinator::stop_token() const {
 }
 
 Result<void> Coordinator::request_stop(Error error) {
+  if (!state_->home.is_here()) return fail(HomeProcess::error("Coordinator"));
   const bool clean = state_->is_clean(error);
   std::stop_source source;
   {
@@ -181,7 +194,7 @@ void Coordinator::clear_stop() {
 }
 
 Result<void> Coordinator::join(JoinOptions options) {
-  if (state_->stayed_behind()) return fail(ErrorKind::FailedPrecondition, std::string(kStayedBehind));
+  if (!state_->home.is_here()) return fail(HomeProcess::error("Coordinator"));
   std::vector<std::string> live;
   Error error;
   {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ends a group of threads together: the first error wins, everybody is asked to stop, and join() tells the error.
+// Ends a group of threads together: the first error stops all threads, and join() returns it.
 #pragma once
 
 #include <chrono>
@@ -20,48 +20,51 @@ class WaitClock;
 }
 
 struct CoordinatorOptions {
-  std::vector<ErrorKind> clean_stop_kinds = {ErrorKind::OutOfRange};  ///< Errors that count as a plain stop.
+  std::vector<ErrorKind> clean_stop_kinds = {
+      ErrorKind::OutOfRange};  ///< Errors that stop the threads but are not recorded.
 };
 
 struct JoinOptions {
   std::chrono::nanoseconds stop_grace_period = std::chrono::seconds(120);  ///< Counted from the stop.
-  bool ignore_live_threads = false;  ///< Threads that outlive the grace period are a log line, not an error.
+  bool ignore_live_threads = false;  ///< Threads that outlive the grace period are logged, not an error.
 };
 
-/// Owns its threads: the destructor requests a stop and waits for all of them, however long. Thread-safe. Behind a
-/// fork(), the child's copy has no threads: start() and join() are refused as FailedPrecondition.
+/// Owns its threads. The destructor requests a stop and waits until all threads have ended; after a second the log says
+/// for which threads it waits. So what the threads' functions refer to must outlive the coordinator, and a function
+/// must look at its stop token. None of the threads may destroy it. Thread-safe. After a fork() the child can only
+/// destroy its copy: start(), request_stop() and join() are refused as FailedPrecondition.
 class Coordinator {
  public:
   explicit Coordinator(CoordinatorOptions options = {});
-  /// For tests: all times are those of `clock`, which outlives this object.
+  /// For tests: `clock`, which outlives this object, tells the time.
   Coordinator(CoordinatorOptions options, internal::WaitClock& clock);
   ~Coordinator();
   Coordinator(const Coordinator&) = delete;
   Coordinator& operator=(const Coordinator&) = delete;
 
-  /// Starts a thread of this coordinator. An error that `body` returns or throws goes to request_stop. Threads started
-  /// after a join() began are not awaited by it.
+  /// Starts a thread. An error that `body` returns or throws goes to request_stop(). A join() that began earlier does
+  /// not wait for this thread. Throws Exception: ResourceExhausted if the system refuses a thread.
   void start(std::string name, std::function<Result<void>(std::stop_token)> body);
 
   bool should_stop() const;
   std::stop_token stop_token() const;
-  /// Asks everybody to stop; the first error that is not of a clean kind is recorded and logged, one after the stop is
-  /// dropped. Runs the stop callbacks of the tokens before it returns. After a finished join() it returns `error`
-  /// instead (ok if clean).
+  /// Asks all threads to stop. If `error` is not of a clean kind, it is recorded and logged; only the first call
+  /// counts. The first call runs the tokens' stop callbacks before it returns. After a finished join() an error that is
+  /// not of a clean kind is returned instead.
   Result<void> request_stop(Error error = {});
-  /// Returns true iff a stop was requested before `timeout` passed.
+  /// Returns true iff a stop was requested before `timeout` passed. It may return before the stop callbacks have run.
   bool wait_for_stop(std::chrono::nanoseconds timeout = kForever);
-  /// Forgets stop, error and join. REQUIRES: no thread of the old run is still alive.
+  /// Forgets the stop, the error and the join. REQUIRES: all threads have ended.
   void clear_stop();
 
-  /// Waits until all threads ended, or until a stop was requested and the grace period passed. Then tells the recorded
-  /// error; else DeadlineExceeded with the names of those still running. May be called again: the same error is told
-  /// again.
+  /// Waits until all threads have ended, or until the grace period after a stop has passed. Returns the recorded error;
+  /// if there is none, DeadlineExceeded with the names of the threads that still run. Another call returns the same
+  /// error.
   Result<void> join(JoinOptions options = {});
-  bool joined() const;  ///< True iff a join() finished since the start or the last clear_stop().
-  Result<void> raise_requested_exception() const;  ///< The recorded error, without joining.
+  bool joined() const;  ///< True iff a join() has finished since construction or the last clear_stop().
+  Result<void> raise_requested_exception() const;  ///< Returns the recorded error without waiting.
 
-  /// Runs `body`; what it throws, or returns as an error, goes to request_stop and comes back from join().
+  /// Calls `body` on this thread; an error that it returns or throws goes to request_stop(), and join() returns it.
   template <class Body>
   void stop_on_exception(Body&& body) {
     Error error;

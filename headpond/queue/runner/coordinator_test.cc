@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include <atomic>
+#include <memory>
 
 #include "headpond/base/log.h"
 #include "headpond/base/thread.h"
@@ -318,6 +319,31 @@ TEST_F(Coordination, TheDestructorStopsAndWaitsForLaggards) {
     });
   }
   EXPECT_TRUE(ended);
+}
+
+TEST_F(Coordination, ADestructorThatWaitsLongSaysForWhom) {
+  ManualClock clock;
+  std::atomic<bool> go = false;
+  auto coordinator = std::make_unique<Coordinator>(CoordinatorOptions{}, clock);
+  coordinator->start("quick", until_stop);
+  for (const char* name : {"slow one", "slow two"}) {
+    coordinator->start(name, [&go](const std::stop_token&) -> Result<void> {
+      go.wait(false);
+      return {};
+    });
+  }
+  auto destroyed = later([&coordinator] { coordinator.reset(); });
+  clock.until_awaited(seconds(1));
+  EXPECT_TRUE(lines_.empty()) << lines_[0];
+  clock.advance(seconds(1));
+  clock.until_awaited_for_ever();
+  ASSERT_EQ(lines_.size(), 1U);
+  EXPECT_THAT(lines_[0], ::testing::HasSubstr("waits for threads"));
+  EXPECT_THAT(lines_[0], ::testing::EndsWith("slow one slow two"));
+  EXPECT_FALSE(is_done(destroyed));
+  go = true;
+  go.notify_all();
+  destroyed.get();
 }
 
 TEST_F(Coordination, AnEmptyFunctionIsRefused) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A clock that stands still until a test moves it.
+// A clock that stands still until a test advances it.
 #pragma once
 
 #include <atomic>
@@ -12,7 +12,7 @@ namespace headpond::internal {
 
 class ManualClock : public WaitClock {
  public:
-  /// Whoever waits looks at the time again and again; or else, as at a true clock, must be woken.
+  /// `looks_again`: waiters look at the time again and again; otherwise they must be notified, as with a real clock.
   explicit ManualClock(bool looks_again = true) : looks_again_(looks_again) {}
   int64_t now() override { return now_; }
   void wait_until(CondVar& changed, Mutex& mu, int64_t deadline) override HEADPOND_REQUIRES(mu) {
@@ -21,19 +21,22 @@ class ManualClock : public WaitClock {
     if (!looks_again_) return changed.wait(mu);
     changed.wait_until(mu, std::chrono::steady_clock::now() + milliseconds(1));
   }
-  /// Returns when whoever waits has seen the new time; REQUIRES that somebody waits and goes on waiting.
+  /// Returns when the waiters have seen the new time. REQUIRES: there are waiters, and they go on waiting.
   void advance_in_vain(std::chrono::nanoseconds by) {
     now_ += by.count();
     const int64_t seen = looks_;
     eventually([&] { return looks_ >= seen + 2; });
   }
   void advance(std::chrono::nanoseconds by) { now_ += by.count(); }
-  /// Returns when somebody waits until `from_start` after the start.
+  /// Returns when there is a waiter whose deadline is `from_start` after the start.
   void until_awaited(std::chrono::nanoseconds from_start) {
     eventually([&] { return deadline_ == kStart + from_start.count(); });
   }
+  void until_awaited_for_ever() {
+    eventually([&] { return deadline_ == INT64_MAX; });
+  }
   void until_somebody_waits() { until_so_many_wait(1); }
-  /// REQUIRES for more than one that nobody looks again.
+  /// REQUIRES: with a `count` above 1, that waiters do not look again.
   void until_so_many_wait(int64_t count) {
     eventually([&] { return looks_ >= count; });
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The threads that are known to fill a queue, and what each of them is doing.
+// The producer threads that a queue knows of, and what each of them is doing.
 #pragma once
 
 #include <memory>
@@ -13,12 +13,13 @@
 
 namespace headpond::internal {
 
-/// Written by its own thread, read by any.
+/// What one producer is doing. Written by its own thread, read by any thread.
 class ProducerActivity {
  public:
   explicit ProducerActivity(std::string name) : name_(std::move(name)) {}
 
-  /// The calling thread is this producer as long as a Scope lives; it ends as `error` says, none: by a stop.
+  /// While a Scope lives, the calling thread is this producer. The producer ends with the Scope: by the error of
+  /// ends_by(), or by a stop if there is none.
   class Scope {
    public:
     explicit Scope(ProducerActivity& activity);
@@ -34,7 +35,7 @@ class ProducerActivity {
   };
   void end(Error error) HEADPOND_EXCLUDES(mu_);
 
-  /// What the calling thread does, iff it is a producer. `queue` lives until goes_on().
+  /// Notes that the calling thread waits, if it is a producer. `queue` lives until goes_on().
   static void waits(Verb verb, const std::string& queue);
   static void goes_on();
 
@@ -56,11 +57,11 @@ class ProducerActivity {
 class Producers {
  public:
   using Group = std::vector<std::shared_ptr<ProducerActivity>>;
-  /// Forgets those that ended before.
+  /// Adds producers, and forgets those that have ended.
   void add(const Group& group) HEADPOND_EXCLUDES(mu_);
-  /// True iff some are known, and all of them ended.
+  /// True iff producers are known and all of them have ended.
   bool all_ended() const HEADPOND_EXCLUDES(mu_);
-  /// Each one's to_string().
+  /// The to_string() of each producer.
   std::string to_string() const HEADPOND_EXCLUDES(mu_);
 
  private:

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <optional>
 #include <utility>
 
@@ -25,24 +26,34 @@ struct QueueRunner::Run : std::enable_shared_from_this<Run> {
   size_t live HEADPOND_GUARDED_BY(mu) = 0;
   Error failure HEADPOND_GUARDED_BY(mu);  // Of the first producer that failed.
 
-  // Runs cancel_op when a stop is requested; shared by the threads of one start, so that it goes with the last of them.
-  struct CancelOnStop {
-    CancelOnStop(std::shared_ptr<Run> run, Coordinator& coordinator)
-        : callback(coordinator.stop_token(), [keep = std::move(run), &coordinator] { keep->cancel(coordinator); }) {}
-    std::stop_callback<std::function<void()>> callback;
+  // One start: what its threads share with the callback that runs when a stop is requested. A stopped start runs
+  // cancel_op exactly once: the callback runs it, or else the last thread to end. The flag of a stop goes up before its
+  // callbacks run, so all threads may end, and the callback with them, before it had its turn.
+  struct Start {
+    Start(std::shared_ptr<Run> own_run, Coordinator& own_coordinator)
+        : run(std::move(own_run)), coordinator(own_coordinator) {}
+    void begin() {
+      on_stop.emplace(coordinator.stop_token(), [this] { cancel(); });
+    }
+    void cancel();
+    void all_ended(bool normally);
+
+    const std::shared_ptr<Run> run;
+    Coordinator& coordinator;
+    std::atomic<bool> cancelled = false;
+    std::optional<std::stop_callback<std::function<void()>>> on_stop;
   };
 
   void start(Coordinator& coordinator);
   internal::Producers::Group announce();
-  void cancel(const Coordinator& coordinator);
   std::string thread_name(size_t i) const { return fmt::format("QueueRunnerThread-{}-{}", queue.name(), i); }
-  Result<void> produce(Coordinator& coordinator, const Producer& producer, internal::ProducerActivity& activity,
-                       const std::stop_token& stop);
+  void produce(Start& start, const Producer& producer, internal::ProducerActivity& activity,
+               const std::stop_token& stop);
   Error run_until_error(const Producer& producer, const std::stop_token& stop,
                         internal::ProducerActivity::Scope& scope);
-  bool is_normal_end(const Error& error, const std::stop_token& stop) const;
+  bool is_normal_end(const Error& error, const Coordinator& coordinator) const;
   Error first_failure(const Error& error);
-  void ended(size_t count, bool normally);
+  void ended(Start& start, size_t count, bool normally);
 
   // What a close or cancel function returns or throws has nobody to hear it.
   static void ignore_failures(const std::function<Result<void>()>& function) {
@@ -69,6 +80,7 @@ QueueRunner::QueueRunner(Queue queue, std::vector<Producer> producers, QueueRunn
 void QueueRunner::start(Coordinator& coordinator) { run_->start(coordinator); }
 
 void QueueRunner::Run::start(Coordinator& coordinator) {
+  const auto start = std::make_shared<Start>(shared_from_this(), coordinator);
   internal::Producers::Group activities;
   {
     MutexLock lock(mu);
@@ -77,26 +89,24 @@ void QueueRunner::Run::start(Coordinator& coordinator) {
     live = producers.size();
     failure = {};
   }
-  const auto self = shared_from_this();
+  start->begin();
   size_t started = 0;
   try {
-    auto cancel = std::make_shared<CancelOnStop>(self, coordinator);
     for (; started < producers.size(); ++started) {
-      coordinator.start(thread_name(started), [self, cancel = cancel, i = started, activity = activities[started],
-                                               &coordinator](const std::stop_token& stop) mutable {
-        auto result = self->produce(coordinator, self->producers[i], *activity, stop);
-        cancel.reset();
-        return result;
-      });
+      coordinator.start(thread_name(started),
+                        [start, i = started, activity = activities[started]](const std::stop_token& stop) {
+                          start->run->produce(*start, start->run->producers[i], *activity, stop);
+                          return Result<void>();
+                        });
     }
   } catch (...) {
     const Error error = current_exception_error();
     for (size_t i = started; i < producers.size(); ++i) activities[i]->end(error);
-    // Those that run go on without the others only until they see the stop. If none runs, nobody runs cancel_op.
+    // Those that run go on without the others only until they see the stop.
     queue.set_failure(error);
     (void)coordinator.request_stop(error);
     (void)queue.close(true);
-    ended(producers.size() - started, false);
+    ended(*start, producers.size() - started, false);
     throw;
   }
 }
@@ -110,31 +120,41 @@ internal::Producers::Group QueueRunner::Run::announce() {
   return activities;
 }
 
-// Whoever consumes must not take an end that an error brought about for the end of the data.
-void QueueRunner::Run::cancel(const Coordinator& coordinator) {
-  if (auto error = coordinator.raise_requested_exception(); !error) queue.set_failure(error.error());
-  ignore_failures(options.cancel_op);
+// Consumers must not take an end that an error brought about for the end of the data.
+void QueueRunner::Run::Start::cancel() {
+  if (cancelled.exchange(true)) return;
+  if (auto error = coordinator.raise_requested_exception(); !error) run->queue.set_failure(error.error());
+  ignore_failures(run->options.cancel_op);
 }
 
-Result<void> QueueRunner::Run::produce(Coordinator& coordinator, const Producer& producer,
-                                       internal::ProducerActivity& activity, const std::stop_token& stop) {
+// The callback goes first, which waits for one that is running: from here on it has run to its end or never will.
+void QueueRunner::Run::Start::all_ended(bool normally) {
+  on_stop.reset();
+  if (coordinator.should_stop()) {
+    cancel();
+  } else if (normally) {
+    ignore_failures(run->options.close_op);
+  }
+}
+
+void QueueRunner::Run::produce(Start& start, const Producer& producer, internal::ProducerActivity& activity,
+                               const std::stop_token& stop) {
   internal::ProducerActivity::Scope scope(activity);
   Error error = run_until_error(producer, stop, scope);
   scope.ends_by(error);
-  const bool normal = is_normal_end(error, stop);
+  const bool normal = is_normal_end(error, start.coordinator);
   if (!normal) {
     // Of several that fail at once, the coordinator and the consumer must be told the same one's error. In this order:
     // consumers must find the cause when they find the queue closed, and waiting enqueues must find a stop that has
     // this error on record when the close ends them.
     error = first_failure(error);
     queue.set_failure(error);
-    (void)coordinator.request_stop(error);
+    (void)start.coordinator.request_stop(error);
     (void)queue.close(true);
   } else if (error && error.cause() != nullptr) {
     queue.set_failure(*error.cause());  // The end of a queue whose own producer failed.
   }
-  ended(1, normal && !stop.stop_requested());
-  return {};
+  ended(start, 1, normal);
 }
 
 // Returns no error iff a stop was requested.
@@ -151,9 +171,11 @@ Error QueueRunner::Run::run_until_error(const Producer& producer, const std::sto
   return {};
 }
 
-// An error after the stop says no more than that there was a stop.
-bool QueueRunner::Run::is_normal_end(const Error& error, const std::stop_token& stop) const {
-  if (!error || stop.stop_requested() || std::ranges::count(options.queue_closed_kinds, error.kind()) != 0) return true;
+// An error after the stop says no more than that there was a stop. The coordinator knows of a stop before its tokens
+// do.
+bool QueueRunner::Run::is_normal_end(const Error& error, const Coordinator& coordinator) const {
+  if (!error || coordinator.should_stop() || std::ranges::count(options.queue_closed_kinds, error.kind()) != 0)
+    return true;
   return error.kind() == ErrorKind::Cancelled && queue.is_closed();
 }
 
@@ -163,13 +185,13 @@ Error QueueRunner::Run::first_failure(const Error& error) {
   return failure;
 }
 
-void QueueRunner::Run::ended(size_t count, bool normally) {
+void QueueRunner::Run::ended(Start& start, size_t count, bool normally) {
   {
     MutexLock lock(mu);
     live -= count;
     if (live > 0) return;
   }
-  if (normally) ignore_failures(options.close_op);
+  start.all_ended(normally);
 }
 
 }  // namespace headpond

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Producer threads that fill a queue until their data ends, somebody stops, or one of them fails.
+// Producer threads that fill a queue until their data ends, a stop is requested, or one of them fails.
 #pragma once
 
 #include <functional>
@@ -14,33 +14,34 @@
 namespace headpond {
 
 struct QueueRunnerOptions {
-  std::vector<ErrorKind> queue_closed_kinds = {ErrorKind::OutOfRange};  ///< A producer's normal end; not empty.
-  std::function<Result<void>()> close_op = {};   ///< When the last producer ended normally; default queue.close().
-  std::function<Result<void>()> cancel_op = {};  ///< When a stop is requested; default queue.close(true).
+  std::vector<ErrorKind> queue_closed_kinds = {ErrorKind::OutOfRange};  ///< Errors that are a normal end; not empty.
+  std::function<Result<void>()> close_op = {};  ///< Called after a normal end of all producers; default: queue.close().
+  std::function<Result<void>()> cancel_op = {};  ///< Called once after a stop; default: queue.close(true).
 };
 
-/// One thread for each function, which it calls again and again until the function returns an error, throws, or a stop
-/// is requested. The thread's end:
-/// - an error of queue_closed_kinds, or the queue was closed by its consumer: normal; the last producer runs close_op;
-/// - any other error: the coordinator is stopped with it and the queue closed with cancel; consumers get the elements
-///   that are in, then OutOfRange with this error as its cause;
-/// - a requested stop: cancel_op runs on the thread that requested it, so that waiting enqueues end; what it returns
-///   is ignored.
+/// Each function has a thread, which calls it again and again until it returns an error, throws, or a stop is
+/// requested. How a start ends:
+/// - An error of queue_closed_kinds, or a queue that its consumer closed, is a producer's normal end. The last producer
+///   to end normally runs close_op.
+/// - Any other error is a failure: the coordinator is stopped with it, then the queue is closed with cancel. Consumers
+///   get the elements that are inside, then OutOfRange with this error as its cause.
+/// - After a requested stop, cancel_op runs exactly once, so that waiting enqueues end: on the thread that requested
+///   the stop, or on the last producer's thread if that comes first. It has run when the coordinator's join() returns.
 ///
-/// So a consumer never waits for producers that are gone; if a close_op or cancel_op of the user's own leaves the queue
-/// open, its watchdog ends the wait. A runner, and each of its threads until it ends, holds the
-/// queue as a handle does: whoever drops all other handles must stop the coordinator. Threads are named
-/// QueueRunnerThread-<queue>-<i>.
+/// So a start runs close_op, or cancel_op if it is stopped, but not both; what they return is ignored. A consumer never
+/// waits for producers that have ended; if a close_op or cancel_op of the user's own leaves the queue open, the queue's
+/// watchdog ends the wait. A runner, and each of its threads, holds the queue as a handle does: a program that drops
+/// all other handles must stop the coordinator. Threads are named QueueRunnerThread-<queue>-<i>.
 class QueueRunner {
  public:
   using Producer = std::function<Result<void>(std::stop_token)>;
 
-  /// Throws Exception(InvalidArgument) for no producers, an empty function, or empty queue_closed_kinds.
+  /// Throws Exception(InvalidArgument) if there is no producer, a function is empty, or queue_closed_kinds is empty.
   QueueRunner(Queue queue, std::vector<Producer> producers, QueueRunnerOptions options = {});
 
-  /// Starts the threads, which belong to `coordinator`; this runner and handles of the queue may be gone before they
-  /// end. Does nothing while threads of an earlier start run. Where the system refuses a thread it throws Exception,
-  /// with the coordinator stopped and the queue closed as after a failed producer. Thread-safe.
+  /// Starts the threads, which belong to `coordinator`; this runner and handles of the queue may be destroyed before
+  /// the threads end. Does nothing while threads of an earlier start run. If the system refuses a thread, it throws
+  /// Exception after it has stopped the coordinator and closed the queue, as after a failed producer. Thread-safe.
   void start(Coordinator& coordinator);
 
  private:

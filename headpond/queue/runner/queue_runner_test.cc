@@ -365,7 +365,7 @@ TEST_F(Runner, AStartThatFailsClosesTheQueueWithItsErrorAsTheCause) {
   Coordinator coordinator;
   auto waiting = later([&] { return queue.dequeue(); });
   until_waiting(queue, 0, 1);
-  // Of its own functions none is called: no thread ran, and it leaves the queue open.
+  // A cancel_op that leaves the queue open.
   QueueRunner runner(queue, {counting(queue, 1, end())}, {.cancel_op = [] { return Result<void>(); }});
   const Error error = refusal([&] {
     const NoNewThreads none;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The clock by which a Coordinator and its loopers wait; tests bring one that they move themselves.
+// The clock by which a Coordinator and its loopers wait; tests use one that they advance themselves.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ class WaitClock {
  public:
   virtual ~WaitClock() = default;
   virtual int64_t now() = 0;
-  /// Waits until `changed` is notified or now() is `deadline`, or less; INT64_MAX: no deadline.
+  /// Waits until `changed` is notified or now() reaches `deadline`; may return earlier. INT64_MAX: no deadline.
   virtual void wait_until(CondVar& changed, Mutex& mu, int64_t deadline) HEADPOND_REQUIRES(mu) = 0;
 };
 

@@ -12,27 +12,23 @@ namespace headpond {
 namespace internal {
 namespace {
 
-Components checked_components(const QueueOptions& options) {
-  const auto refuse = [](std::string_view why) -> Components {
-    throw Exception(Error(ErrorKind::InvalidArgument, fmt::format("Barrier {}", why)));
-  };
-  if (options.capacity != -1) {
-    return refuse(
-        fmt::format("only accepts capacity=-1, not {}: inserts never wait. Feed its inputs through a queue "
-                    "to limit what is inside",
-                    options.capacity));
-  }
-  if (options.memory_limit >= 0) {
-    return refuse(
-        fmt::format("of memory_limit {}: inserts never wait, so they hold to no limit", options.memory_limit));
-  }
+[[noreturn]] void refuse(std::string_view why) {
+  throw Exception(Error(ErrorKind::InvalidArgument, fmt::format("Barrier {}", why)));
+}
+
+Components checked_components(const BarrierOptions& options) {
   if (options.shapes.empty() && !options.dtypes.empty()) {
-    return refuse("without shapes: all of the component shapes must be specified, else nothing can be stacked");
+    refuse("without shapes: all of the component shapes must be specified, else nothing can be stacked");
+  }
+  for (size_t i = 0; i < options.shapes.size(); ++i) {
+    if (options.shapes[i].size() != 0) continue;
+    refuse(fmt::format("of shape {} for component {}: it has no elements", options.shapes[i].to_string(), i));
   }
   try {
-    return Components(options);
+    return Components(
+        {.capacity = kUnbounded, .dtypes = options.dtypes, .shapes = options.shapes, .names = options.names});
   } catch (const Exception& refused) {
-    return refuse(refused.error().message());
+    refuse(refused.error().message());
   }
 }
 
@@ -49,7 +45,7 @@ using Orders = std::map<std::string, int64_t, std::less<>>;
 
 class BarrierState : public std::enable_shared_from_this<BarrierState> {
  public:
-  using Options = QueueOptions;
+  using Options = BarrierOptions;
 
   explicit BarrierState(Options options) : options_(std::move(options)), components_(checked_components(options_)) {}
 
@@ -60,10 +56,13 @@ class BarrierState : public std::enable_shared_from_this<BarrierState> {
   int64_t incomplete_size();
   int64_t waiting() { return wait_queue_.waiting(Side::take); }
   void abandon() { (void)close(true); }
+  std::string label() const { return fmt::format("Barrier '{}'", options_.name); }
   const std::string& name() const { return options_.name; }
   void must_agree(const Options& given) const {
     Agreement{fmt::format("shared Barrier '{}'", given.shared_name)}.on_components(options_, given);
   }
+
+  const HomeProcess home;
 
  private:
   struct Insertion;
@@ -76,7 +75,6 @@ class BarrierState : public std::enable_shared_from_this<BarrierState> {
       HEADPOND_REQUIRES(wait_queue_.mu);
   Error insufficient(int64_t requested, int64_t total) const HEADPOND_REQUIRES(wait_queue_.mu);
   Taken take(int64_t n) HEADPOND_REQUIRES(wait_queue_.mu);
-  std::string label() const { return fmt::format("Barrier '{}'", options_.name); }
   Error invalid(std::string_view why) const {
     return {ErrorKind::InvalidArgument, fmt::format("{}: {}", label(), why)};
   }
@@ -271,7 +269,25 @@ int64_t BarrierState::incomplete_size() {
 
 using State = internal::BarrierState;
 
-Barrier::Barrier(QueueOptions options)
+BarrierOptions Barrier::checked(const QueueOptions& options) {
+  if (options.capacity != kUnbounded) {
+    internal::refuse(
+        fmt::format("only accepts capacity=-1, not {}: inserts never wait. Feed its inputs through a queue to limit "
+                    "what is inside",
+                    options.capacity));
+  }
+  if (options.memory_limit >= 0) {
+    internal::refuse(
+        fmt::format("of memory_limit {}: inserts never wait, so they hold to no limit", options.memory_limit));
+  }
+  return {.dtypes = options.dtypes,
+          .shapes = options.shapes,
+          .names = options.names,
+          .name = options.name,
+          .shared_name = options.shared_name};
+}
+
+Barrier::Barrier(BarrierOptions options)
     : state_(internal::Stores<State>::instance().find_or_make(std::move(options), "barrier")) {}
 
 Result<void> Barrier::insert_many(int64_t component, const std::vector<std::string>& keys, const Tensor& values) const {
@@ -280,7 +296,9 @@ Result<void> Barrier::insert_many(int64_t component, const std::vector<std::stri
 Result<BarrierBatch> Barrier::take_many(int64_t n, bool allow_small_batch, Wait wait) const {
   return internal::call_on(state_, [&](State& state) { return state.take_many(n, allow_small_batch, wait); });
 }
-Result<void> Barrier::close(bool cancel_pending_enqueues) const { return state_->close(cancel_pending_enqueues); }
+Result<void> Barrier::close(bool cancel_pending_enqueues) const {
+  return internal::call_on(state_, [&](State& state) { return state.close(cancel_pending_enqueues); });
+}
 int64_t Barrier::ready_size() const { return state_->ready_size(); }
 int64_t Barrier::incomplete_size() const { return state_->incomplete_size(); }
 int64_t Barrier::waiting_takes() const { return state_->waiting(); }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "headpond/queue/staging/barrier.h"
 
+#include <fmt/format.h>
+
 #include "headpond/queue/queue_test_internal.h"
 
 namespace headpond::internal {
@@ -11,7 +13,7 @@ using Barriers = QueueTest;
 
 const Wait kTry{.timeout = std::chrono::nanoseconds(0)};
 
-QueueOptions pairs() { return {.capacity = -1, .dtypes = {i64, i64}, .shapes = {Shape{}, Shape{}}, .name = "lock"}; }
+BarrierOptions pairs() { return {.dtypes = {i64, i64}, .shapes = {Shape{}, Shape{}}, .name = "lock"}; }
 Tensor column(const std::vector<int64_t>& values) { return numbers(values)[0]; }
 std::vector<int64_t> column_of(const BarrierBatch& batch, size_t component) {
   const auto all = batch.values[component].as<int64_t>();
@@ -262,16 +264,15 @@ TEST_F(Barriers, ATakeOfNothingIsEmptyAtOnceAlsoWhenClosed) {
   EXPECT_FAILS(ErrorKind::OutOfRange, waiting.get());
 }
 
-TEST_F(Barriers, TextsRowsWithoutValuesEmptyKeysAndNamesPass) {
-  const Barrier barrier(
-      {.capacity = -1, .dtypes = {bytes, f32}, .shapes = {Shape{}, Shape{0, 2}}, .names = {"text", "none"}});
+TEST_F(Barriers, TextsEmptyKeysAndNamesPass) {
+  const Barrier barrier({.dtypes = {bytes, i64}, .shapes = {Shape{}, Shape{}}, .names = {"text", "number"}});
   const std::vector<std::string_view> texts = {"deep", ""};
-  ASSERT_TRUE(barrier.insert_many(1, {"", "k"}, Tensor::empty(f32, {2, 0, 2})));
+  ASSERT_TRUE(barrier.insert_many(1, {"", "k"}, numbers({4, 5})[0]));
   ASSERT_TRUE(barrier.insert_many(0, {"", "k"}, Tensor::from(std::span<const std::string_view>(texts), {2})));
   const Result<BarrierBatch> batch = barrier.take_many(2);
   ASSERT_TRUE(batch);
   EXPECT_EQ(batch->values["text"].bytes_at(0), "deep");
-  EXPECT_EQ(batch->values["none"].shape(), (Shape{2, 0, 2}));
+  EXPECT_EQ(batch->values["number"].as<int64_t>()[1], 5);
   EXPECT_THAT(batch->keys, ElementsAre("", "k"));
 }
 
@@ -313,26 +314,34 @@ TEST_F(Barriers, ABatchLiesInThePoolOfItsTakerWhoeverServesIt) {
 }
 
 TEST_F(Barriers, OptionsThatContradictThemselvesAreRefusedWithTheNumbers) {
-  QueueOptions options = pairs();
-  options.capacity = 32;
-  EXPECT_REFUSES("Barrier only accepts capacity=-1, not 32", Barrier(options));
-  options.capacity = 0;
-  EXPECT_REFUSES("not 0", Barrier(options));
-  options = pairs();
+  BarrierOptions options = pairs();
   options.shapes.clear();
   EXPECT_REFUSES("all of the component shapes must be specified", Barrier(options));
   options.shapes = {Shape{}};
   EXPECT_REFUSES("1 shapes for 2 dtypes", Barrier(options));
   options.shapes = {Shape{}, Shape{kUnknown}};
   EXPECT_REFUSES("unknown dimension", Barrier(options));
-  options = pairs();
+  options.shapes = {Shape{}, Shape{2, 0}};
+  EXPECT_REFUSES("shape [2,0] for component 1: it has no elements", Barrier(options));
+  EXPECT_REFUSES("without dtypes", Barrier({.dtypes = {}, .shapes = {}}));
+}
+
+TEST_F(Barriers, TensorFlowsSpellingWithTheOptionsOfAQueueServesToo) {
+  QueueOptions options{.capacity = -1, .dtypes = {i64}, .shapes = {Shape{}}, .name = "sluice"};
+  EXPECT_EQ(Barrier(options).name(), "sluice");
+  EXPECT_EQ(Barrier({.capacity = -1, .dtypes = {i64}, .shapes = {Shape{}}, .name = "sluice"}).name(), "sluice");
+  for (const int64_t capacity : {32, 0}) {
+    options.capacity = capacity;
+    EXPECT_REFUSES(fmt::format("Barrier only accepts capacity=-1, not {}", capacity), Barrier(options));
+  }
+  options.capacity = -1;
   options.memory_limit = 64;
   EXPECT_REFUSES("memory_limit 64", Barrier(options));
   EXPECT_REFUSES("without dtypes", Barrier({.capacity = -1, .dtypes = {}}));
 }
 
 TEST_F(Barriers, OneSharedNameIsOneBarrierAndMustAgree) {
-  QueueOptions shared = pairs();
+  BarrierOptions shared = pairs();
   shared.name = "";
   shared.shared_name = "weir";
   const Barrier first(shared);
@@ -342,7 +351,7 @@ TEST_F(Barriers, OneSharedNameIsOneBarrierAndMustAgree) {
   shared.shapes = {Shape{}, Shape{2}};
   EXPECT_REFUSES("shared Barrier 'weir' has shapes [][], but was asked for with [][2]", Barrier(shared));
   EXPECT_EQ(second.name(), "weir");
-  EXPECT_THAT(Barrier({.capacity = -1, .dtypes = {i64}, .shapes = {Shape{}}}).name(), ::testing::StartsWith("barrier"));
+  EXPECT_THAT(Barrier({.dtypes = {i64}, .shapes = {Shape{}}}).name(), ::testing::StartsWith("barrier"));
 }
 
 TEST_F(Barriers, TheLastHandleClosesWithCancelAndWhoWaitsUsesNothingThatIsGone) {

@@ -37,7 +37,7 @@ struct Entry {
   Parts parts;
   int64_t age = 0;  // The number of keys that were complete before this one.
   uint64_t element_key = 0;
-  Origin origin = {};
+  Provenance provenance = {};
 };
 using Entries = std::map<int64_t, Entry>;
 
@@ -48,7 +48,7 @@ class MapStagingState : public std::enable_shared_from_this<MapStagingState> {
   using Options = MapOptions;
 
   explicit MapStagingState(Options options)
-      : options_(std::move(options)), components_(staging_components(options_, "MapStagingArea")) {}
+      : options_(normal(std::move(options))), components_(staging_components(options_, "MapStagingArea")) {}
 
   Result<void> put(int64_t key, Element element, const std::vector<int64_t>& indices, const Wait& wait);
   Result<Keyed> get(std::optional<int64_t> key, const std::vector<int64_t>& indices, bool takes, const Wait& wait);
@@ -58,12 +58,15 @@ class MapStagingState : public std::enable_shared_from_this<MapStagingState> {
   int64_t bytes();
   int64_t waiting(Side side) { return wait_queue_.waiting(side); }
   void abandon() { wait_queue_.cancel(); }
+  std::string label() const { return fmt::format("MapStagingArea '{}'", options_.name); }
   const std::string& name() const { return options_.name; }
   void must_agree(const Options& given) const {
     const Agreement agreement{fmt::format("shared MapStagingArea '{}'", given.shared_name)};
     agreement.on("ordered", options_.ordered, given.ordered);
     staging_must_agree(agreement, options_, given);
   }
+
+  const HomeProcess home;
 
  private:
   Result<Chosen> chosen_by(const std::vector<int64_t>& indices) const;
@@ -77,7 +80,6 @@ class MapStagingState : public std::enable_shared_from_this<MapStagingState> {
   Entries::iterator find(std::optional<int64_t> key) HEADPOND_REQUIRES(wait_queue_.mu);
   void take(Entries::iterator from, const Chosen& chosen) HEADPOND_REQUIRES(wait_queue_.mu);
 
-  std::string label() const { return fmt::format("MapStagingArea '{}'", options_.name); }
   std::string text();
   Error invalid(std::string_view why) const {
     return {ErrorKind::InvalidArgument, fmt::format("{}: {}", label(), why)};
@@ -146,7 +148,7 @@ Result<Entry> MapStagingState::entry_of(Element element, const std::vector<int64
         invalid(fmt::format("expected {} components{}, received {}", chosen->components.size(),
                             indices.empty() ? ", or the indices of some" : " as there are indices", element.size())));
   }
-  Entry entry{.parts = Parts(components_.count()), .element_key = element.key, .origin = element.origin};
+  Entry entry{.parts = Parts(components_.count()), .element_key = element.key, .provenance = element.provenance};
   for (size_t i = 0; i < chosen->components.size(); ++i) {
     Tensor& field = by_name ? element[(*chosen->names)[i]] : element[i];
     if (auto fits = components_.check_field(chosen->components[i], field, false); !fits) {
@@ -205,8 +207,9 @@ Result<void> MapStagingState::check_new(int64_t key, const Parts& given) {
 void MapStagingState::add(int64_t key, Entry& given, bool completes) {
   Entries fresh;
   if (!incomplete_.contains(key)) {
-    fresh.emplace(key,
-                  Entry{.parts = Parts(given.parts.size()), .element_key = given.element_key, .origin = given.origin});
+    fresh.emplace(
+        key,
+        Entry{.parts = Parts(given.parts.size()), .element_key = given.element_key, .provenance = given.provenance});
   }
   std::map<int64_t, int64_t> age;
   if (completes) age.emplace(completed_, key);
@@ -250,7 +253,7 @@ bool MapStagingState::try_get(std::optional<int64_t> key, const Chosen& chosen, 
   }
   element.set_names(chosen.names);
   element.key = entry.element_key;
-  element.origin = entry.origin;
+  element.provenance = entry.provenance;
   result = Keyed{at->first, std::move(element)};
   if (takes) take(at, chosen);
   return true;
@@ -299,8 +302,8 @@ int64_t MapStagingState::bytes() {
 
 std::string MapStagingState::text() {
   return fmt::format(
-      "{} has {} complete keys of capacity {}, {} incomplete ones, {} bytes of memory_limit {} (0: none)", label(),
-      size(), options_.capacity, incomplete_size(), bytes(), options_.memory_limit);
+      "{} has {} complete keys of capacity {}, {} incomplete ones, {} bytes of memory_limit {} (-1: unbounded)",
+      label(), size(), options_.capacity, incomplete_size(), bytes(), options_.memory_limit);
 }
 
 }  // namespace internal

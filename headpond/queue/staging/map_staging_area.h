@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A staging area whose elements have keys, and may be put and taken a few components at a time.
+// A staging area whose elements have keys, and can be put and taken some components at a time.
 #pragma once
 
 #include <cstdint>
@@ -21,40 +21,40 @@ namespace internal {
 class MapStagingState;
 }
 
-/// A handle, thread-safe, as StagingArea; so are its errors. A key is incomplete until each of its components has been
-/// put; from then on it is inside until each has been taken, and counts for the capacity. Bytes count from the first
-/// component on.
+/// A handle, thread-safe, with errors as StagingArea has. A key is incomplete until all of its components have been
+/// put. Then it is complete, and counts for the capacity, until all of its components have been taken. Bytes count from
+/// the first component on.
 ///
-/// `indices` choose components: rising, none twice, else InvalidArgument; none given are all, and in a put of a named
-/// element they are those of its names. A call that fails changes nothing.
+/// `indices` select components; they must rise, else InvalidArgument. No indices select all components or, in a put of
+/// a named element, those that it names. A call that fails changes nothing.
 ///
-/// A call that can go on does so; calls that wait for the same thing come in order of arrival, and one that cannot go
-/// on holds up no other: a put for which there is no room does not keep out the component that completes a key.
+/// A call that can be served is served; calls that wait for the same key are served in order of arrival. A call that
+/// has to wait does not hold up others: a put without room does not keep out the component that completes another key.
 class MapStagingArea {
  public:
   using Keyed = headpond::Keyed;
 
-  /// `ordered`: get() without a key takes the smallest; else that which was complete first (TensorFlow: any). Throws
-  /// as StagingArea.
+  /// `ordered`: get() without a key takes the smallest key; otherwise the one that was complete first (in TensorFlow:
+  /// any). Throws as StagingArea does.
   explicit MapStagingArea(StagingOptions options, bool ordered = false);
 
-  /// Waits while the bytes would be above the memory limit or, if it makes the key complete, `capacity` keys are
-  /// inside. InvalidArgument, at once, for a component that was put before under this key, which is still here.
-  /// ResourceExhausted for a key that alone would be above the memory limit.
+  /// Waits until the bytes fit under the memory limit and, if this call completes the key, until there is room under
+  /// the capacity. InvalidArgument, at once, for a component that this key has already. ResourceExhausted for a key
+  /// that alone would be above the memory limit.
   Result<void> put(int64_t key, Element element, const std::vector<int64_t>& indices = {}, Wait wait = {}) const;
-  /// Takes components of `key` once it is complete, or without a key of the first one inside. The others remain; the
-  /// key is gone with its last one. InvalidArgument for a component that has been taken.
+  /// Takes components of `key`, or without a key of the first one; waits until it is complete. The other components
+  /// stay; with its last component the key is gone. InvalidArgument for a component that has been taken.
   Result<Keyed> get(std::optional<int64_t> key = {}, const std::vector<int64_t>& indices = {}, Wait wait = {}) const;
-  /// The same, and takes nothing.
+  /// Returns the same, but the components stay.
   Result<Element> peek(int64_t key, const std::vector<int64_t>& indices = {}, Wait wait = {}) const;
 
-  int64_t size() const;             ///< Complete keys, those included of which components were taken.
-  int64_t incomplete_size() const;  ///< Keys of which components are yet to be put.
-  int64_t bytes() const;            ///< The payload of both.
-  void clear() const;               ///< Drops both; puts that wait go on.
+  int64_t size() const;             ///< Complete keys, also those of which some components were taken.
+  int64_t incomplete_size() const;  ///< Keys that lack components.
+  int64_t bytes() const;            ///< Bytes of payload of both.
+  void clear() const;               ///< Drops all keys; waiting puts continue.
 
-  int64_t waiting_puts() const;  ///< Calls that wait at this moment.
-  int64_t waiting_gets() const;  ///< Likewise, peeks counted in.
+  int64_t waiting_puts() const;  ///< Calls that wait now.
+  int64_t waiting_gets() const;  ///< Gets and peeks that wait now.
   const std::string& name() const;
 
  private:

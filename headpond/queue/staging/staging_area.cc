@@ -14,7 +14,7 @@ class StagingState : public std::enable_shared_from_this<StagingState> {
   using Options = StagingOptions;
 
   explicit StagingState(Options options)
-      : options_(std::move(options)), components_(staging_components(options_, "StagingArea")) {}
+      : options_(normal(std::move(options))), components_(staging_components(options_, "StagingArea")) {}
 
   Result<void> put(Element element, const Wait& wait);
   Result<Element> get(const Wait& wait);
@@ -24,15 +24,17 @@ class StagingState : public std::enable_shared_from_this<StagingState> {
   int64_t bytes();
   int64_t waiting(Side side) { return wait_queue_.waiting(side); }
   void abandon() { wait_queue_.cancel(); }
+  std::string label() const { return fmt::format("StagingArea '{}'", options_.name); }
   const std::string& name() const { return options_.name; }
   void must_agree(const Options& given) const {
     staging_must_agree({fmt::format("shared StagingArea '{}'", given.shared_name)}, options_, given);
   }
 
+  const HomeProcess home;
+
  private:
   bool try_put(Element& element, int64_t bytes) HEADPOND_REQUIRES(wait_queue_.mu);
   bool try_get(Element& element) HEADPOND_REQUIRES(wait_queue_.mu);
-  std::string label() const { return fmt::format("StagingArea '{}'", options_.name); }
   std::string text();
 
   const Options options_;
@@ -114,7 +116,7 @@ int64_t StagingState::bytes() {
 }
 
 std::string StagingState::text() {
-  return fmt::format("{} has {} elements of capacity {}, {} bytes of memory_limit {} (0: none)", label(), size(),
+  return fmt::format("{} has {} elements of capacity {}, {} bytes of memory_limit {} (-1: unbounded)", label(), size(),
                      options_.capacity, bytes(), options_.memory_limit);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A small buffer between two stages, such as batches on their way to a device: a queue that is never closed, whose
-// elements can be looked at. It is not the fast path, and has no watchdog; between producers and consumers use a queue.
+// A small buffer between two stages, for example for batches on their way to a device. Unlike a queue it is never
+// closed, it allows to look at elements inside, and it has no watchdog. It is slower: between producers and consumers
+// use a queue.
 #pragma once
 
 #include <cstdint>
@@ -19,43 +20,46 @@ struct StagingOptions {
   std::vector<DType> dtypes;            ///< One per component; at least one.
   std::vector<Shape> shapes = {};       ///< None, or one per component.
   std::vector<std::string> names = {};  ///< None, or one per component; then elements are named.
-  int64_t capacity = 0;                 ///< In elements; 0: no limit.
-  int64_t memory_limit = 0;             ///< In bytes of payload; 0: no limit.
-  std::string shared_name = "";         ///< Areas of one shared name are one area; all but the name must agree.
-  std::string name = "";                ///< For texts; "": the shared name, else the type, numbered.
+  int64_t capacity = kUnbounded;        ///< Most elements inside; 0 means kUnbounded too, as in TensorFlow.
+  int64_t memory_limit = kUnbounded;    ///< Most bytes of payload inside; 0 means kUnbounded too.
+  std::string shared_name = "";         ///< Areas with one shared name are one area; all options but `name` must agree.
+  std::string name = "";                ///< For messages; "": the shared name, else the type and a number.
 };
 
 namespace internal {
 class StagingState;
 }
 
-/// First in, first out. A handle: copies are the same area, and a const one serves as well. Thread-safe. Puts are
-/// served in order of arrival, a small one never before a large one that waits. Gets and peeks, too, come in order of
-/// arrival among those that an element lets go on. When the last handle goes, calls that still wait end as Cancelled.
+/// First in, first out. A handle: copies refer to the same area, and const handles allow the same calls. Thread-safe.
+/// Puts are served in order of arrival; a small one never overtakes a large one that waits. Gets and peeks that can be
+/// served are served in order of arrival. When the last handle is destroyed, waiting calls end as Cancelled.
 ///
-/// Errors, with the area's name in the text: InvalidArgument for an element of other components, at once; Cancelled
-/// when Wait::stop ended the call, or had been stopped before it; DeadlineExceeded after Wait::timeout. A call that
-/// fails changes nothing.
+/// Errors; each names the area, and a call that fails changes nothing:
+/// - InvalidArgument: the element does not fit the components. Returned at once.
+/// - Cancelled: Wait::stop is requested.
+/// - DeadlineExceeded: Wait::timeout passed.
+/// - FailedPrecondition: the area was made before a fork(), and this is the child. There, make no other calls either.
 class StagingArea {
  public:
-  /// Throws Exception(InvalidArgument) for options that contradict themselves or, with a shared name, the area's.
+  /// Throws Exception(InvalidArgument) for options that contradict each other or, with a shared name, the existing
+  /// area's.
   explicit StagingArea(StagingOptions options);
 
-  /// Waits while the area holds `capacity` elements, or would hold more bytes than the memory limit. ResourceExhausted,
-  /// at once, for an element that alone is above the memory limit.
+  /// Waits until there is room under the capacity and the memory limit. An element that is larger than the memory limit
+  /// is refused at once as ResourceExhausted.
   Result<void> put(Element element, Wait wait = {}) const;
-  /// Takes the oldest element; waits for one.
+  /// Takes the oldest element; waits until there is one.
   Result<Element> get(Wait wait = {}) const;
-  /// The element that `index` others are older than; it stays inside. Waits until there are so many: for ever if the
-  /// capacity is not above `index`. InvalidArgument for an index below 0.
+  /// Returns the element at `index`, counted from the oldest; it stays inside. Waits until there are that many, which
+  /// is for ever if `index` is not below the capacity. InvalidArgument for an index below 0.
   Result<Element> peek(int64_t index, Wait wait = {}) const;
 
   int64_t size() const;   ///< Elements inside.
-  int64_t bytes() const;  ///< Their payload.
-  void clear() const;     ///< Drops them; puts that wait go on.
+  int64_t bytes() const;  ///< Bytes of their payload.
+  void clear() const;     ///< Drops all elements; waiting puts continue.
 
-  int64_t waiting_puts() const;  ///< Calls that wait at this moment.
-  int64_t waiting_gets() const;  ///< Likewise, peeks counted in.
+  int64_t waiting_puts() const;  ///< Calls that wait now.
+  int64_t waiting_gets() const;  ///< Gets and peeks that wait now.
   const std::string& name() const;
 
  private:

@@ -11,7 +11,7 @@ using Staging = QueueTest;
 
 constexpr std::chrono::nanoseconds kNone{0};
 
-StagingOptions options(int64_t capacity = 0, int64_t memory_limit = 0) {
+StagingOptions options(int64_t capacity = kUnbounded, int64_t memory_limit = kUnbounded) {
   return {.dtypes = {i64}, .capacity = capacity, .memory_limit = memory_limit, .name = "dock"};
 }
 // A payload of so many bytes.
@@ -31,7 +31,7 @@ TEST_F(Staging, WhatWasPutFirstComesFirstWithItsKeyAndOrigin) {
   for (const int64_t each : {1, 2, 3}) {
     Element element = number(each);
     element.key = static_cast<uint64_t>(each + 10);
-    element.origin = {.source = 1, .record = static_cast<uint64_t>(each)};
+    element.provenance = {.source = 1, .record = static_cast<uint64_t>(each)};
     ASSERT_TRUE(area.put(std::move(element)));
   }
   EXPECT_EQ(area.size(), 3);
@@ -40,7 +40,7 @@ TEST_F(Staging, WhatWasPutFirstComesFirstWithItsKeyAndOrigin) {
   ASSERT_TRUE(first);
   EXPECT_EQ(value(*first), 1);
   EXPECT_EQ(first->key, 11U);
-  EXPECT_EQ(uint64_t{first->origin.record}, 1U);
+  EXPECT_EQ(uint64_t{first->provenance.record}, 1U);
   EXPECT_THAT(drain(area), ElementsAre(2, 3));
   EXPECT_EQ(area.bytes(), 0);
 }
@@ -277,13 +277,23 @@ TEST_F(Staging, ElementsWithoutValuesAndTextsPass) {
 }
 
 TEST_F(Staging, OptionsThatContradictThemselvesAreRefusedWithTheNumbers) {
-  EXPECT_REFUSES("StagingArea: capacity -1 is below 0", StagingArea(options(-1)));
-  EXPECT_REFUSES("memory_limit -7 is below 0", StagingArea(options(0, -7)));
   EXPECT_REFUSES("StagingArea: without dtypes", StagingArea({.dtypes = {}}));
   EXPECT_REFUSES("2 shapes for 1 dtypes", StagingArea({.dtypes = {i64}, .shapes = {Shape{}, Shape{}}}));
   EXPECT_REFUSES("2 names for 1 dtypes", StagingArea({.dtypes = {i64}, .names = {"a", "b"}}));
   EXPECT_REFUSES("twice", StagingArea({.dtypes = {i64, i64}, .names = {"a", "a"}}));
   EXPECT_REFUSES("unknown dimension", StagingArea({.dtypes = {i64}, .shapes = {Shape{kUnknown}}}));
+}
+
+TEST_F(Staging, UnboundedIsTheSameNumberAsForQueuesOrTensorFlows) {
+  EXPECT_EQ(StagingOptions{}.capacity, kUnbounded);
+  EXPECT_EQ(StagingOptions{}.memory_limit, kUnbounded);
+  for (const int64_t none : {kUnbounded, int64_t{0}}) {
+    const StagingArea area(options(none, none));
+    for (int i = 0; i < 100; ++i) ASSERT_TRUE(area.put(number(i), {.timeout = milliseconds(0)}));
+  }
+  const StagingArea first({.dtypes = {i64}, .shared_name = "jetty"});
+  ASSERT_TRUE(first.put(number(1)));
+  EXPECT_EQ(StagingArea({.dtypes = {i64}, .capacity = 0, .memory_limit = 0, .shared_name = "jetty"}).size(), 1);
 }
 
 TEST_F(Staging, OneSharedNameIsOneAreaAsLongAsItLives) {
@@ -318,7 +328,7 @@ TEST_F(Staging, UnlikeOptionsOfOneSharedNameAreRefusedWithTheDifference) {
   EXPECT_REFUSES("shared StagingArea 'pier' has capacity 2, but was asked for with 3", StagingArea(other));
   other = shared;
   other.memory_limit = 8;
-  EXPECT_REFUSES("memory_limit 0, but was asked for with 8", StagingArea(other));
+  EXPECT_REFUSES("memory_limit -1, but was asked for with 8", StagingArea(other));
   other = shared;
   other.dtypes = {f32};
   EXPECT_REFUSES("dtypes", StagingArea(other));

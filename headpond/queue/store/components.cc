@@ -112,7 +112,7 @@ Result<void> Components::order_by_name(Element& element) const {
   }
   Element ordered;
   ordered.key = element.key;
-  ordered.origin = element.origin;
+  ordered.provenance = element.provenance;
   for (const std::string& name : *names_) ordered.append(std::move(element[name]));
   ordered.set_names(names_);
   element = std::move(ordered);
@@ -180,10 +180,16 @@ Tensor own_row(const Tensor& rows, int64_t i) {
   return copy;
 }
 
+int64_t Components::row_bytes(const Element& rows, int64_t i) const {
+  size_t total = 0;
+  for (size_t c = 0; c < count(); ++c) total += rows[c].row(i).byte_size();
+  return static_cast<int64_t>(total);
+}
+
 Element Components::row(const Element& rows, int64_t i) const {
   Element element;
   element.key = rows.key;
-  element.origin = rows.origin;
+  element.provenance = rows.provenance;
   for (size_t c = 0; c < count(); ++c) element.append(own_row(rows[c], i));
   return element;
 }
@@ -216,7 +222,7 @@ Element Components::batch_for(std::span<const Element> elements) const {
   Element batch;
   if (!elements.empty()) {
     batch.key = elements.front().key;
-    batch.origin = elements.front().origin;
+    batch.provenance = elements.front().provenance;
   }
   for (size_t c = 0; c < count(); ++c) {
     const Shape shape = batch_shape(elements, c);

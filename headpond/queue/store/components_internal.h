@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a queue's elements are made of: checks them, takes batches apart, and puts batches together.
+// The components of a queue's elements: checks elements, splits batches into rows, and stacks elements to batches.
 #pragma once
 
 #include <cstdint>
@@ -14,54 +14,63 @@
 
 namespace headpond::internal {
 
-/// What a queue's type asks of its components.
+/// What a type of queue requires of its components.
 enum class Layout : uint8_t {
-  fixed,          ///< Shapes, where given, are known.
-  padded,         ///< Shapes are given and may have unknown dimensions, which batches pad.
-  with_priority,  ///< As fixed; component 0 is an int64 scalar.
+  fixed,          ///< Shapes, if given, are fully known.
+  padded,         ///< Shapes are given; unknown dimensions are padded in batches.
+  with_priority,  ///< As fixed, and component 0 is an int64 scalar.
 };
 
-/// What there is of an element that is put together, or taken apart: one place per component.
+/// The components of an element that is assembled, or taken apart: one entry per component.
 using Parts = std::vector<std::optional<Tensor>>;
 bool is_complete(const Parts& parts);
 
-/// Row `i`, copied: one that shared its batch's memory would keep all of it alive. REQUIRES: as Tensor::row.
+/// A copy of row `i`: sharing the memory would keep the whole batch alive. REQUIRES: as Tensor::row.
 Tensor own_row(const Tensor& rows, int64_t i);
+
+/// Bytes of the payload of `element`.
+inline int64_t byte_size(const Element& element) {
+  size_t total = 0;
+  for (size_t i = 0; i < element.size(); ++i) total += element[i].byte_size();
+  return static_cast<int64_t>(total);
+}
 
 class Components {
  public:
-  /// Throws Exception(InvalidArgument) if there is no component, if shapes or names are of another count, a name occurs
-  /// twice, or the shapes are not those of the layout.
+  /// Throws Exception(InvalidArgument) if there is no component, if there are more or fewer shapes or names, if a name
+  /// occurs twice, or if the shapes do not fit the layout.
   explicit Components(const QueueOptions& options, Layout layout = Layout::fixed);
 
   size_t count() const { return dtypes_.size(); }
   const std::vector<DType>& dtypes() const { return dtypes_; }
   const std::vector<Shape>& shapes() const { return shapes_; }
   const Element::Names& names() const { return names_; }
-  /// Payload bytes of one element; -1 iff they are not fixed.
+  /// Bytes of an element's payload; -1 iff elements differ.
   int64_t element_bytes() const;
 
-  /// ok iff `element` fits; then brings its fields into the components' order. InvalidArgument names the component, and
-  /// what was expected and received.
+  /// Returns ok iff `element` fits; its fields are then in the order of the components. InvalidArgument names the
+  /// component and what was expected and received.
   Result<void> check(Element& element) const {
     return fits_as_is(element, false) ? Result<void>() : check_fields(element, false);
   }
-  /// The same for a batch; returns its number of rows.
+  /// The same for a batch; returns the number of its rows.
   Result<int64_t> check_rows(Element& rows) const;
-  /// The same for one component alone, of an element or a batch. REQUIRES: component < count().
+  /// The same for one component of an element or a batch. REQUIRES: component < count().
   Result<void> check_field(size_t component, const Tensor& field, bool is_batch) const;
+  /// Bytes of the payload of row `i` of a checked batch.
+  int64_t row_bytes(const Element& rows, int64_t i) const;
   /// Row `i` of a checked batch, with memory of its own.
   Element row(const Element& rows, int64_t i) const;
-  /// ok iff elements can be stacked: InvalidArgument unless shapes are given, Unimplemented for padding beyond rank 4.
+  /// Returns ok iff elements can be stacked. InvalidArgument without shapes; Unimplemented for padding above rank 4.
   Result<void> check_can_stack() const;
-  /// Makes `batch`, an empty element, memory for `count` elements stacked along a new first dimension. REQUIRES:
+  /// Appends to `batch`, which is empty, tensors for `count` stacked elements, without values. REQUIRES:
   /// check_can_stack(), no strings, no padding.
   void append_rows(int64_t count, Element& batch) const;
-  /// Memory for `elements` stacked along a new first dimension, with the first one's key and origin; strings are in it
-  /// already. REQUIRES: check_can_stack(). Allocates all that the stack needs. Throws Exception(ResourceExhausted) for
-  /// a padded shape that no memory holds.
+  /// Memory for `elements` stacked along a new first dimension, with the first one's key and provenance; strings are in
+  /// it already. REQUIRES: check_can_stack(). Allocates all that the stack needs. Throws Exception(ResourceExhausted)
+  /// for a padded shape that no memory holds.
   Element batch_for(std::span<const Element> elements) const;
-  /// Brings the other values in. REQUIRES: `batch` is batch_for(elements).
+  /// Copies the other values. REQUIRES: `batch` is batch_for(elements).
   void fill(Element& batch, std::span<const Element> elements) const;
 
  private:

@@ -25,7 +25,7 @@ void copy_each(size_t size, std::byte* to, size_t to_step, const std::byte* from
 // What stands in front of an element's values.
 struct Identity {
   uint64_t key;
-  Origin origin;
+  Provenance provenance;
 };
 
 // `count` elements of one identity, with `size` bytes of each one's values behind it.
@@ -60,41 +60,55 @@ Packing::Packing(const std::vector<DType>& dtypes, const std::vector<Shape>& sha
   bytes_ = is_plain() ? rounded_up(offset, sizeof(uint64_t)) : kHeader + components_ * sizeof(Tensor::Rep);
 }
 
-void Packing::pack_rows(const Element& rows, int64_t first, int64_t count, std::byte* place, size_t stride) const {
+void Packing::pack_rows(const Element& rows, int64_t first, int64_t count, std::byte* slot, size_t stride) const {
   static_assert(sizeof(Identity) == kHeader);
-  const Identity identity{rows.key, rows.origin};
+  const Identity identity{rows.key, rows.provenance};
   const auto values = [&](size_t i) { return rows[i].data() + static_cast<size_t>(first) * fields_[i].size; };
   const bool is_word = fields_[0].size == 8;
-  is_word ? pack_each<8>(identity, place, stride, values(0), count)
-          : pack_each<0>(identity, place, stride, values(0), count);
+  is_word ? pack_each<8>(identity, slot, stride, values(0), count)
+          : pack_each<0>(identity, slot, stride, values(0), count);
   for (size_t i = is_word ? 1 : 0; i < components_; ++i) {
-    copy_each(fields_[i].size, place + fields_[i].offset, stride, values(i), fields_[i].size, count);
+    copy_each(fields_[i].size, slot + fields_[i].offset, stride, values(i), fields_[i].size, count);
   }
 }
 
-void Packing::unpack_rows(const std::byte* place, size_t stride, int64_t first, int64_t count, Element& batch) const {
+void Packing::unpack_rows(const std::byte* slot, size_t stride, int64_t first, int64_t count, Element& batch) const {
   for (size_t i = 0; i < components_; ++i) {
     const size_t size = fields_[i].size;
     std::byte* const to = batch[i].mutable_data() + static_cast<size_t>(first) * size;
-    copy_each(size, to, size, place + fields_[i].offset, stride, count);
+    copy_each(size, to, size, slot + fields_[i].offset, stride, count);
   }
 }
 
-void Packing::destroy(const std::byte* place) const {
+int64_t Packing::payload_bytes(std::span<const std::byte> slots) const {
+  size_t total = 0;
+  for (; !slots.empty(); slots = slots.subspan(bytes_)) {
+    for (size_t i = 0; i < components_; ++i) {
+      Tensor::Rep rep;
+      std::memcpy(&rep, slots.data() + kHeader + i * sizeof(rep), sizeof(rep));
+      Tensor tensor = Tensor::adopt(rep);
+      total += tensor.byte_size();
+      (void)std::move(tensor).release();
+    }
+  }
+  return static_cast<int64_t>(total);
+}
+
+void Packing::destroy(const std::byte* slot) const {
   for (size_t i = 0; i < components_ && !is_plain(); ++i) {
     Tensor::Rep rep;
-    std::memcpy(&rep, place + kHeader + i * sizeof(rep), sizeof(rep));
+    std::memcpy(&rep, slot + kHeader + i * sizeof(rep), sizeof(rep));
     (void)Tensor::adopt(rep);
   }
 }
 
-int64_t Packing::first_value(const std::byte* place) const {
+int64_t Packing::first_value(const std::byte* slot) const {
   int64_t value = 0;
   if (is_plain()) {
-    std::memcpy(&value, place + fields_[0].offset, sizeof(value));
+    std::memcpy(&value, slot + fields_[0].offset, sizeof(value));
   } else {
     Tensor::Rep rep;
-    std::memcpy(&rep, place + kHeader, sizeof(rep));
+    std::memcpy(&rep, slot + kHeader, sizeof(rep));
     std::memcpy(&value, rep.data(), sizeof(value));
   }
   return value;

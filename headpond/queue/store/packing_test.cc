@@ -13,10 +13,10 @@ TEST(Packing, KeepsAllOfAnElementThroughPlainMemory) {
   Element element{Tensor::scalar(2.5F), Tensor::scalar("text"), Tensor::empty(f32, {100}),
                   Tensor::empty(u8, {1, 1, 1, 1, 2}), Tensor::scalar(int64_t{7})};
   element.key = 5;
-  element.origin = {.source = 1, .record = 2};
-  std::vector<std::byte> place(packing.bytes());
-  packing.pack(std::move(element), place.data());
-  const std::vector<std::byte> moved = place;
+  element.provenance = {.source = 1, .record = 2};
+  std::vector<std::byte> slot(packing.bytes());
+  packing.pack(std::move(element), slot.data());
+  const std::vector<std::byte> moved = slot;
   Element again;
   packing.unpack(moved.data(), again);
   ASSERT_EQ(again.size(), 5U);
@@ -25,7 +25,7 @@ TEST(Packing, KeepsAllOfAnElementThroughPlainMemory) {
   EXPECT_EQ(again[3].shape(), (Shape{1, 1, 1, 1, 2}));
   EXPECT_EQ(again[4].as<int64_t>()[0], 7);
   EXPECT_EQ(again.key, 5U);
-  EXPECT_EQ(again.origin.record, 2U);
+  EXPECT_EQ(again.provenance.record, 2U);
 }
 
 TEST(Packing, OfSmallTensorsOfKnownShapeIsTheirValues) {
@@ -38,18 +38,18 @@ TEST(Packing, OfSmallTensorsOfKnownShapeIsTheirValues) {
   Element element{Tensor::from(std::span<const uint8_t>(bytes), {3}), Tensor::view(lent, f32, {2, 2}),
                   Tensor::scalar(int64_t{-8})};
   element.key = 9;
-  element.origin = {.source = 3, .record = 4};
-  std::vector<std::byte> place(packing.bytes());
-  packing.pack(std::move(element), place.data());
+  element.provenance = {.source = 3, .record = 4};
+  std::vector<std::byte> slot(packing.bytes());
+  packing.pack(std::move(element), slot.data());
   Element again;
-  packing.unpack(place.data(), again);
+  packing.unpack(slot.data(), again);
   ASSERT_EQ(again.size(), 3U);
   EXPECT_EQ(again[0].as<uint8_t>()[2], 7);
   EXPECT_EQ(again[1].shape(), (Shape{2, 2}));
   EXPECT_EQ(again[1].as<float>()[3], 4);
   EXPECT_EQ(again[2].as<int64_t>()[0], -8);
   EXPECT_EQ(again.key, 9U);
-  EXPECT_EQ(again.origin.record, 4U);
+  EXPECT_EQ(again.provenance.record, 4U);
 }
 
 TEST(Packing, IsOfTensorsWhereTheyAreLargeOrNotKnown) {
@@ -71,16 +71,16 @@ TEST(Packing, OfRowsIsThatOfTheirElements) {
                Tensor::from(std::span<const uint8_t>(pairs), {4, 2})};
   rows.key = 77;
   constexpr size_t kStride = 64;
-  std::vector<std::byte> places(3 * kStride);
-  packing.pack_rows(rows, 1, 3, places.data(), kStride);
+  std::vector<std::byte> slots(3 * kStride);
+  packing.pack_rows(rows, 1, 3, slots.data(), kStride);
   std::vector<std::byte> side_by_side;
   for (size_t i = 0; i < 3; ++i) {
     Element element;
-    packing.unpack(places.data() + i * kStride, element);
+    packing.unpack(slots.data() + i * kStride, element);
     EXPECT_EQ(element[0].as<int64_t>()[0], static_cast<int64_t>(11 + i));
     EXPECT_EQ(element[1].as<uint8_t>()[1], 2 * i + 3);
     EXPECT_EQ(element.key, 77U);
-    side_by_side.insert(side_by_side.end(), places.data() + i * kStride, places.data() + i * kStride + packing.bytes());
+    side_by_side.insert(side_by_side.end(), slots.data() + i * kStride, slots.data() + i * kStride + packing.bytes());
   }
   Element batch{Tensor::empty(i64, {3}), Tensor::empty(u8, {3, 2})};
   packing.unpack_rows(side_by_side.data(), packing.bytes(), 0, 1, batch);
@@ -94,11 +94,11 @@ TEST(Packing, AnswersForTheFirstComponentWithoutUnpacking) {
   for (const std::vector<Shape>& shapes : {std::vector<Shape>{}, std::vector<Shape>{Shape{}, Shape{}}}) {
     const Packing packing({i64, f32}, shapes);
     for (const Tensor& first : {Tensor::scalar(lent), Tensor::view(&lent, i64, {})}) {
-      std::vector<std::byte> place(packing.bytes());
-      packing.pack(Element{first, Tensor::scalar(2.5F)}, place.data());
-      EXPECT_EQ(packing.first_value(place.data()), -7);
+      std::vector<std::byte> slot(packing.bytes());
+      packing.pack(Element{first, Tensor::scalar(2.5F)}, slot.data());
+      EXPECT_EQ(packing.first_value(slot.data()), -7);
       Element again;
-      packing.unpack(place.data(), again);
+      packing.unpack(slot.data(), again);
     }
   }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a queue keeps its elements: fixed places of plain memory, written by one thread at a time and read by one.
+// The memory for a queue's elements: slots of one size, written by one thread at a time and read by one at a time.
 #pragma once
 
 #include <algorithm>
@@ -12,19 +12,19 @@
 
 namespace headpond::internal {
 
-/// A line of places. The writer and the reader are one thread each (at a time); what makes a written place visible to
-/// the reader, and a read one free to the writer, is their business (the Gate's counts). A small bounded line is a ring
-/// of exactly that many places; a large or unbounded one grows in blocks and gives read ones back.
+/// A sequence of slots. There is one writer and one reader at a time; they make written slots visible to the reader,
+/// and read slots free for the writer, by the counts of the Gate. A small capacity is a ring of exactly that many
+/// slots; a large or unbounded one grows in blocks, and blocks that were read are used again.
 class Slots {
  public:
-  /// `capacity` < 0: unbounded. A place of `dense` ones begins where the one before it ends, else on a cache line of
-  /// its own: a few dense places would keep the writer and the reader on one line.
-  Slots(size_t place_bytes, bool dense, int64_t capacity)
-      : stride_(dense && (capacity < 0 || capacity >= kFewestDense) ? place_bytes
-                                                                    : (place_bytes + kLine - 1) / kLine * kLine),
+  /// `capacity`: below 0 if unbounded. Slots that are `dense` follow each other without gaps; others begin on a cache
+  /// line of their own. With few slots none are dense: the writer and the reader would share a cache line.
+  Slots(size_t slot_bytes, bool dense, int64_t capacity)
+      : stride_(dense && (capacity < 0 || capacity >= kFewestDense) ? slot_bytes
+                                                                    : (slot_bytes + kLine - 1) / kLine * kLine),
         is_ring_(capacity >= 0 && capacity <= kMaxRing),
-        block_places_(is_ring_ ? capacity : kBlockPlaces),
-        ahead_(std::clamp(block_places_ / 4, int64_t{1}, kMostPlacesAhead)) {
+        block_slots_(is_ring_ ? capacity : kBlockSlots),
+        ahead_(std::clamp(block_slots_ / 4, int64_t{1}, kMostSlotsAhead)) {
     write_.block = read_.block = new_block();
     if (is_ring_) write_.block->next = write_.block;
   }
@@ -41,49 +41,51 @@ class Slots {
 
   size_t stride() const { return stride_; }
 
-  /// The place to write next, and the step to the one after it. The writer's. REQUIRES: `room` places, at least one,
+  /// Returns the slot to write next; advance_write() moves on. For the writer. REQUIRES: `room` slots, at least one,
   /// are known to be free.
-  std::byte* write_place(int64_t room) {
-    if (write_.index == block_places_) next_write_block();
-    std::byte* const place = place_at(write_);
-    if (room > ahead_) prefetch_to_write(place + to_ahead(write_));
-    return place;
+  std::byte* write_slot(int64_t room) {
+    if (write_.index == block_slots_) next_write_block();
+    std::byte* const slot = slot_at(write_);
+    if (room > ahead_) prefetch_to_write(slot + to_ahead(write_));
+    return slot;
   }
   void advance_write() { ++write_.index; }
-  /// The places to write next, stride() apart: at most `most`, at least one.
+  /// Returns the slots to write next, stride() apart: at least one, at most `most`.
   std::span<std::byte> write_run(int64_t most) {
-    if (write_.index == block_places_) next_write_block();
-    const int64_t count = std::min(most, block_places_ - write_.index);
-    std::byte* const place = place_at(write_);
+    if (write_.index == block_slots_) next_write_block();
+    const int64_t count = std::min(most, block_slots_ - write_.index);
+    std::byte* const slot = slot_at(write_);
     const size_t bytes = static_cast<size_t>(count) * stride_;
-    for (size_t at = 0; at < std::min(bytes, kMostAhead); at += kLine) prefetch_to_write(place + bytes + at);
-    return {place, bytes};
+    for (size_t at = 0; at < std::min(bytes, kMostAhead); at += kLine) prefetch_to_write(slot + bytes + at);
+    return {slot, bytes};
   }
   void advance_write(int64_t count) { write_.index += count; }
 
-  /// The place to read next. The reader's. REQUIRES: of the `known` places that are known to be written at least one.
-  const std::byte* read_place(int64_t known) {
-    if (read_.index == block_places_) next_read_block();
-    const std::byte* const place = place_at(read_);
-    if (known > ahead_) __builtin_prefetch(place + to_ahead(read_));
-    return place;
+  /// Returns the slot to read next; advance_read() moves on. For the reader. REQUIRES: `known` slots, at least one, are
+  /// known to be written.
+  const std::byte* read_slot(int64_t known) {
+    if (read_.index == block_slots_) next_read_block();
+    const std::byte* const slot = slot_at(read_);
+    if (known > ahead_) __builtin_prefetch(slot + to_ahead(read_));
+    return slot;
   }
   void advance_read() { ++read_.index; }
-  /// The places to read next, stride() apart: at most `most`, at least one. REQUIRES: as many are known to be written.
+  /// Returns the slots to read next, stride() apart: at least one, at most `most`. REQUIRES: `most` are known to be
+  /// written.
   std::span<const std::byte> read_run(int64_t most) {
-    if (read_.index == block_places_) next_read_block();
-    const int64_t count = std::min(most, block_places_ - read_.index);
-    return {place_at(read_), static_cast<size_t>(count) * stride_};
+    if (read_.index == block_slots_) next_read_block();
+    const int64_t count = std::min(most, block_slots_ - read_.index);
+    return {slot_at(read_), static_cast<size_t>(count) * stride_};
   }
   void advance_read(int64_t count) { read_.index += count; }
 
  private:
   static constexpr size_t kLine = 64;
-  static constexpr int64_t kMostPlacesAhead = 8;
-  static constexpr size_t kMostAhead = 2048;  // Bytes, of a run.
+  static constexpr int64_t kMostSlotsAhead = 8;
+  static constexpr size_t kMostAhead = 2048;  // Bytes after a run of slots.
   static constexpr int64_t kFewestDense = 16;
   static constexpr int64_t kMaxRing = 4096;
-  static constexpr int64_t kBlockPlaces = 1024;
+  static constexpr int64_t kBlockSlots = 1024;
 
   struct Block {
     Block* next = nullptr;
@@ -93,23 +95,23 @@ class Slots {
     int64_t index = 0;
   };
 
-  std::byte* place_at(const Cursor& at) const {
+  std::byte* slot_at(const Cursor& at) const {
     return reinterpret_cast<std::byte*>(at.block) + kLine + static_cast<size_t>(at.index) * stride_;
   }
-  // Bytes from a place to the one that is `ahead_` places further, around the end.
+  // Bytes from a slot to the one that is `ahead_` slots further, around the end of a ring.
   ptrdiff_t to_ahead(const Cursor& at) const {
-    const int64_t places = at.index + ahead_ < block_places_ ? ahead_ : ahead_ - block_places_;
-    return places * static_cast<ptrdiff_t>(stride_);
+    const int64_t slots = at.index + ahead_ < block_slots_ ? ahead_ : ahead_ - block_slots_;
+    return slots * static_cast<ptrdiff_t>(stride_);
   }
-  // The compiler's own write prefetch is a read prefetch unless it is told that the processor has this one; those
-  // without it take it for a no-op. Beyond the block's end it does nothing.
-  static void prefetch_to_write([[maybe_unused]] const std::byte* place) {
+  // __builtin_prefetch for writing emits a prefetch for reading unless the compiler may assume this instruction.
+  // Processors without it treat it as a no-op. After the block's end it does no harm.
+  static void prefetch_to_write([[maybe_unused]] const std::byte* slot) {
 #if defined(__x86_64__)
-    asm volatile("prefetchw %0" : : "m"(*place));
+    asm volatile("prefetchw %0" : : "m"(*slot));
 #endif
   }
   Block* new_block() const {
-    const size_t size = kLine + static_cast<size_t>(block_places_) * stride_;
+    const size_t size = kLine + static_cast<size_t>(block_slots_) * stride_;
     return new (::operator new(size, std::align_val_t(kLine))) Block;
   }
   static void delete_block(Block* block) { ::operator delete(block, std::align_val_t(kLine)); }
@@ -130,8 +132,8 @@ class Slots {
 
   const size_t stride_;
   const bool is_ring_;
-  const int64_t block_places_;
-  const int64_t ahead_;  // How far to prefetch: what is not the other side's yet.
+  const int64_t block_slots_;
+  const int64_t ahead_;  // How many slots ahead to prefetch: not so far that the other side still uses them.
   alignas(kLine) Cursor write_;
   alignas(kLine) Cursor read_;
   alignas(kLine) std::atomic<Block*> spare_ = nullptr;

@@ -11,12 +11,12 @@ namespace headpond::internal {
 namespace {
 
 void write(Slots& slots, int64_t value) {
-  std::memcpy(slots.write_place(1), &value, sizeof(value));
+  std::memcpy(slots.write_slot(1), &value, sizeof(value));
   slots.advance_write();
 }
 int64_t read(Slots& slots, int64_t known = 1) {
   int64_t value = 0;
-  std::memcpy(&value, slots.read_place(known), sizeof(value));
+  std::memcpy(&value, slots.read_slot(known), sizeof(value));
   slots.advance_read();
   return value;
 }
@@ -24,7 +24,7 @@ int64_t read(Slots& slots, int64_t known = 1) {
 class SlotsOf : public ::testing::TestWithParam<int64_t> {};
 INSTANTIATE_TEST_SUITE_P(Capacities, SlotsOf, ::testing::Values(1, 3, 1024, 4096, 4097, 10000, -1));
 
-TEST_P(SlotsOf, PlacesAreOnCacheLinesAndGoRound) {
+TEST_P(SlotsOf, SlotsAreOnCacheLinesAndGoRound) {
   const int64_t capacity = GetParam();
   Slots slots(70, false, capacity);
   EXPECT_EQ(slots.stride(), 128U);
@@ -33,7 +33,7 @@ TEST_P(SlotsOf, PlacesAreOnCacheLinesAndGoRound) {
   int64_t taken = 0;
   for (int64_t round = 0; round < 6; ++round) {
     for (; written - taken < most; write(slots, written++)) {
-      ASSERT_EQ(reinterpret_cast<uintptr_t>(slots.write_place(1)) % 64, 0U);
+      ASSERT_EQ(reinterpret_cast<uintptr_t>(slots.write_slot(1)) % 64, 0U);
     }
     for (const int64_t rest = round % 2 * (most / 2); written - taken > rest;) ASSERT_EQ(read(slots), taken++);
   }

@@ -37,7 +37,7 @@ class FirstInFirstOut final : public TakeOrder {
         to += bytes_;
         continue;
       }
-      const std::span<const std::byte> run = next_places(count);
+      const std::span<const std::byte> run = next_slots(count);
       if (slots_.stride() == bytes_) {
         std::memcpy(to, run.data(), run.size());
         to += run.size();
@@ -87,8 +87,8 @@ class RandomOrder final : public TakeOrder {
 
   const std::byte* choose(int64_t inside) override {
     while (numbers_.size() < static_cast<size_t>(inside)) {
-      const std::byte* const place = slots_.read_place(1);
-      pool_.insert(pool_.end(), place, place + bytes_);
+      const std::byte* const slot = slots_.read_slot(1);
+      pool_.insert(pool_.end(), slot, slot + bytes_);
       slots_.advance_read();
       numbers_.push_back(arrived_++);
     }
@@ -137,17 +137,17 @@ class SmallestFirst final : public TakeOrder {
 
   const std::byte* choose(int64_t inside) override {
     while (heap_.size() < static_cast<size_t>(inside)) {
-      const size_t place = free_place();
-      std::memcpy(at(place), slots_.read_place(1), bytes_);
+      const size_t slot = free_slot();
+      std::memcpy(at(slot), slots_.read_slot(1), bytes_);
       slots_.advance_read();
-      push(place, arrived_++);
+      push(slot, arrived_++);
     }
     std::pop_heap(heap_.begin(), heap_.end(), comes_later);
     const Entry chosen = heap_.back();
     heap_.pop_back();
-    free_.push_back(chosen.place);
+    free_.push_back(chosen.slot);
     last_number_ = chosen.arrival >= 0 ? static_cast<uint64_t>(chosen.arrival) : kNoNumber;
-    return at(chosen.place);
+    return at(chosen.slot);
   }
 
   void next_run(int64_t inside, int64_t count, std::byte* to) override { one_by_one(*this, bytes_, inside, count, to); }
@@ -158,9 +158,9 @@ class SmallestFirst final : public TakeOrder {
     returned_ -= static_cast<int64_t>(count);
     int64_t arrival = returned_;
     for (size_t i = 0; i < packed.size(); i += bytes_) {
-      const size_t place = free_place();
-      std::memcpy(at(place), packed.data() + i, bytes_);
-      push(place, arrival++);
+      const size_t slot = free_slot();
+      std::memcpy(at(slot), packed.data() + i, bytes_);
+      push(slot, arrival++);
     }
   }
 
@@ -168,33 +168,33 @@ class SmallestFirst final : public TakeOrder {
   struct Entry {
     int64_t priority;
     int64_t arrival;  // Counted from 0; below 0 for what came back.
-    size_t place;     // In the pool.
+    size_t slot;      // In the pool.
   };
   static bool comes_later(const Entry& a, const Entry& b) {
     return a.priority != b.priority ? a.priority > b.priority : a.arrival > b.arrival;
   }
 
   int64_t clear_held() override {
-    for (const Entry& entry : heap_) packing_.destroy(at(entry.place));
+    for (const Entry& entry : heap_) packing_.destroy(at(entry.slot));
     return static_cast<int64_t>(heap_.size());
   }
-  std::byte* at(size_t place) { return pool_.data() + place * bytes_; }
-  size_t free_place() {
+  std::byte* at(size_t slot) { return pool_.data() + slot * bytes_; }
+  size_t free_slot() {
     if (free_.empty()) {
       pool_.resize(pool_.size() + bytes_);
       return pool_.size() / bytes_ - 1;
     }
-    const size_t place = free_.back();
+    const size_t slot = free_.back();
     free_.pop_back();
-    return place;
+    return slot;
   }
-  void push(size_t place, int64_t arrival) {
-    heap_.push_back({.priority = packing_.first_value(at(place)), .arrival = arrival, .place = place});
+  void push(size_t slot, int64_t arrival) {
+    heap_.push_back({.priority = packing_.first_value(at(slot)), .arrival = arrival, .slot = slot});
     std::push_heap(heap_.begin(), heap_.end(), comes_later);
   }
 
   std::vector<Entry> heap_;
-  std::vector<std::byte> pool_;  // Packed elements; places are used again.
+  std::vector<std::byte> pool_;  // Packed elements; freed slots are used again.
   std::vector<size_t> free_;
   int64_t arrived_ = 0;
   int64_t returned_ = 0;
@@ -205,7 +205,7 @@ class SmallestFirst final : public TakeOrder {
 void TakeOrder::clear(int64_t inside) {
   if (packing_.is_plain()) return;
   for (int64_t left = inside - clear_held(); left > 0; --left) {
-    packing_.destroy(slots_.read_place(left));
+    packing_.destroy(slots_.read_slot(left));
     slots_.advance_read();
   }
 }

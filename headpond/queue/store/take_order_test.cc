@@ -27,7 +27,7 @@ class Line {
   Line& operator=(const Line&) = delete;
 
   void put(Element element) {
-    packing_.pack(std::move(element), slots_.write_place(1));
+    packing_.pack(std::move(element), slots_.write_slot(1));
     slots_.advance_write();
     ++inside_;
   }
@@ -227,7 +227,7 @@ TEST(SmallestFirst, WhatIsGivenBackIsBeforeItsEqualsAgainAndAgain) {
   EXPECT_THAT(keys, ::testing::ElementsAre(0, 1, 2, 3, 4, 5));
 }
 
-TEST(SmallestFirst, ReusesThePlacesOfWhatWasTaken) {
+TEST(SmallestFirst, ReusesTheSlotsOfWhatWasTaken) {
   Line line(By::size, 4);
   headpond::Random random(1);
   std::vector<int64_t> expected;
@@ -250,9 +250,9 @@ TEST(TakeOrder, ARunIsWhatOneByOneGives) {
       int64_t put = 0;
       const auto fill = [&](int64_t inside) {
         for (; inside < 16; ++inside, ++put) {
-          packing.pack(number(put * 7 % 11), together.write_place(1));
+          packing.pack(number(put * 7 % 11), together.write_slot(1));
           together.advance_write();
-          packing.pack(number(put * 7 % 11), alone.write_place(1));
+          packing.pack(number(put * 7 % 11), alone.write_slot(1));
           alone.advance_write();
         }
       };
@@ -289,7 +289,7 @@ TEST(TakeOrder, ClearDestroysWhatIsInside) {
     Slots slots(packing.bytes(), false, 8);
     const auto order = order_by(by, slots, packing, 0);
     for (int64_t i = 0; i < 6; ++i) {
-      packing.pack(Element{Tensor::scalar(i), Tensor::empty(f32, {500})}, slots.write_place(1));
+      packing.pack(Element{Tensor::scalar(i), Tensor::empty(f32, {500})}, slots.write_slot(1));
       slots.advance_write();
     }
     Element taken;

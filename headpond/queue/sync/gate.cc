@@ -73,6 +73,15 @@ WaitResult Gate::await_room_slow(WaitContext& context) {
   return waited == WaitResult::go ? result : waited;
 }
 
+WaitResult Gate::await_takes(const std::function<bool()>& fits, WaitContext& context) {
+  WaitResult result = WaitResult::go;
+  const WaitResult waited = await(put_, take_, take_count() + 1, context, [&] {
+    result = state_.load(std::memory_order_acquire) == State::open ? WaitResult::go : WaitResult::cancelled;
+    return result == WaitResult::cancelled || fits();
+  });
+  return waited == WaitResult::go ? result : waited;
+}
+
 WaitResult Gate::await_obtainable_slow(int64_t least, WaitContext& context) {
   WaitResult result = WaitResult::go;
   const int64_t before = take_.own + minimum_;

@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 
 #include "headpond/base/stats.h"
 #include "headpond/base/thread.h"
@@ -27,6 +28,8 @@ class Gate {
   WaitResult begin_put(WaitContext& context);
   /// go iff room() > 0. Under the put lock.
   WaitResult await_room(WaitContext& context) { return room() > 0 ? WaitResult::go : await_room_slow(context); }
+  /// go iff `fits` returns true, which is called again after each take. Under the put lock.
+  WaitResult await_takes(const std::function<bool()>& fits, WaitContext& context);
   /// How many elements may be put without waiting, at least. Under the put lock.
   int64_t room();
   /// The same without looking at the take side; at least one after await_room(). Under the put lock.

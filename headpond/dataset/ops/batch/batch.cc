@@ -12,10 +12,10 @@ class BatchView final : public View {
  public:
   BatchView(const internal::Batching& node, const Binding& binding) : node_(node), input_(node.input().bind(binding)) {}
 
-  Got at(int64_t k, Context& context, Offers offers, Element& out) const override {
+  Got at(int64_t k, Context& context, OutputSlots outputs, Element& out) const override {
     Got got = Got::error;
     try {
-      got = gather(k, context, offers, out);
+      got = gather(k, context, outputs, out);
     } catch (...) {
       context.error = current_exception_error();
     }
@@ -25,12 +25,12 @@ class BatchView final : public View {
   }
 
  private:
-  Got gather(int64_t k, Context& context, Offers offers, Element& out) const {
+  Got gather(int64_t k, Context& context, OutputSlots outputs, Element& out) const {
     const int64_t first = k * node_.batch_size(), count = node_.rows_at(k);
-    internal::Stack stack(node_.input().spec(), count, context, offers, out);
+    internal::Stack stack(node_.input().spec(), count, context, outputs, out);
     for (int64_t r = 0; r < count; ++r) {
       Element row;
-      if (const Got got = input_->at(first + r, context, stack.places(), row); got != Got::value) return got;
+      if (const Got got = input_->at(first + r, context, stack.row_outputs(), row); got != Got::value) return got;
       if (Error error = node_.check_row(stack.first(), r, row)) return context.fail(std::move(error));
       stack.add(std::move(row));
     }
@@ -54,8 +54,8 @@ class Batch final : public internal::Batching {
     if (first == nullptr) return internal::check_element(input().spec(), row);
     return internal::check_same_shapes(*first, number, row);
   }
-  void stack(std::span<const Element> rows, Context& context, Offers offers, Element& out) const override {
-    for (size_t i = 0; i < rows[0].size(); ++i) internal::stack_field(rows, i, context, offers, out);
+  void stack(std::span<const Element> rows, Context& context, OutputSlots outputs, Element& out) const override {
+    for (size_t i = 0; i < rows[0].size(); ++i) internal::stack_field(rows, i, context, outputs, out);
   }
 };
 

@@ -113,7 +113,7 @@ TEST(Batch, RefusesOtherShapesAndGoesOnWithoutThem) {
         all[0],
         HasSubstr("element 2, range, record 2: Cannot batch tensors with different shapes in component 0. First "
                   "element had shape [1] and element 2 had shape [3] (element 0, range, record 0 and element 2, "
-                  "range, record 2)"));
+                  "range, record 2); padded_batch pads rows to one shape"));
     EXPECT_EQ(all[1], "[3,1][1 1 1]");
   }
   const auto shuffled = elements(ones | skip(3) | concatenate(ones | skip(2)) | batch(3));
@@ -128,17 +128,17 @@ TEST(Batch, RefusesOtherShapesAndGoesOnWithoutThem) {
   EXPECT_THAT(context.error.message(), HasSubstr("element 2 had shape [3]"));
 }
 
-// What a view was asked, and whether it wrote to the place that it was offered.
+// What a view was asked, and whether it wrote to the output that it was given.
 class Writes final : public Node {
  public:
   Writes() : Node({.op = "writes", .spec = {{"", DType::u8, {32}}}, .slots = 5}) {}
   std::shared_ptr<const View> bind(const Binding&) const override {
     class Writing final : public View {
-      Got at(int64_t i, Context& context, Offers offers, Element& out) const override {
-        std::byte* const place = context.make(out, offers, DType::u8, {32});
-        EXPECT_EQ(offers.size(), 1U);
-        EXPECT_EQ(place, offers[0].place);
-        std::memset(place, static_cast<int>(i), 32);
+      Got at(int64_t i, Context& context, OutputSlots outputs, Element& out) const override {
+        std::byte* const to = context.allocate_output(out, outputs, DType::u8, {32});
+        EXPECT_EQ(outputs.size(), 1U);
+        EXPECT_EQ(to, outputs[0].data);
+        std::memset(to, static_cast<int>(i), 32);
         return Got::value;
       }
     };

@@ -25,7 +25,7 @@ class PaddedBatch final : public internal::Batching {
     return internal::check_padded(input().spec(), fields_, number, row);
   }
 
-  void stack(std::span<const Element> rows, Context& context, Offers offers, Element& out) const override {
+  void stack(std::span<const Element> rows, Context& context, OutputSlots outputs, Element& out) const override {
     for (size_t i = 0; i < fields_.size(); ++i) {
       const Shape shape = common_shape(fields_[i].limit, rows, i);
       const Shape all = shape.stacked(static_cast<int64_t>(rows.size()));
@@ -40,10 +40,10 @@ class PaddedBatch final : public internal::Batching {
         out.append(Tensor::from(std::span<const std::string_view>(values), all));
         continue;
       }
-      std::byte* place = context.make(out, offers, dtype, all);
+      std::byte* to = context.allocate_output(out, outputs, dtype, all);
       for (const Element& row : rows) {
-        write_padded(row[i], shape, fields_[i].value, place);
-        place += static_cast<size_t>(*shape.size()) * item_size(dtype);
+        write_padded(row[i], shape, fields_[i].value, to);
+        to += static_cast<size_t>(*shape.size()) * item_size(dtype);
       }
     }
   }

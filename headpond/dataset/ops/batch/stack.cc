@@ -28,9 +28,10 @@ Tensor stack_texts(std::span<const Element> rows, size_t field, const Shape& sha
   return Tensor::from(std::span<const std::string_view>(texts), shape);
 }
 
-Error unlike(const Element& first, const Element& row, const std::string& what) {
-  return {ErrorKind::InvalidArgument, fmt::format("Cannot batch {} ({} and {})", what,
-                                                  place_of(first.key, first.origin), place_of(row.key, row.origin))};
+Error unlike(const Element& first, const Element& row, const std::string& what, std::string_view hint = "") {
+  return {ErrorKind::InvalidArgument,
+          fmt::format("Cannot batch {} ({} and {}){}", what, element_name(first.key, first.provenance),
+                      element_name(row.key, row.provenance), hint)};
 }
 
 }  // namespace
@@ -55,60 +56,61 @@ Error check_same_shapes(const Element& first, int64_t number, const Element& row
         first, row,
         fmt::format("tensors with different shapes in component {}. First element had shape {} and element {} "
                     "had shape {}",
-                    i, first[i].shape().to_string(), number, row[i].shape().to_string()));
+                    i, first[i].shape().to_string(), number, row[i].shape().to_string()),
+        row[i].rank() == first[i].rank() ? "; padded_batch pads rows to one shape" : "");
   }
   return {};
 }
 
-void stack_field(std::span<const Element> rows, size_t field, Context& context, Offers offers, Element& out) {
+void stack_field(std::span<const Element> rows, size_t field, Context& context, OutputSlots outputs, Element& out) {
   const Tensor& first = rows[0][field];
   const Shape shape = first.shape().stacked(static_cast<int64_t>(rows.size()));
   if (first.dtype() == DType::bytes) {
     out.append(stack_texts(rows, field, shape));
     return;
   }
-  std::byte* place = context.make(out, offers, first.dtype(), shape);
+  std::byte* to = context.allocate_output(out, outputs, first.dtype(), shape);
   const size_t row_bytes = first.byte_size();
   if (row_bytes == 0) return;
   for (const Element& row : rows) {
-    std::memcpy(place, row[field].data(), row_bytes);
-    place += row_bytes;
+    std::memcpy(to, row[field].data(), row_bytes);
+    to += row_bytes;
   }
 }
 
-Stack::Stack(const Spec& spec, int64_t count, Context& context, Offers offers, Element& out)
-    : context_(context), offers_(offers), out_(out) {
+Stack::Stack(const Spec& spec, int64_t count, Context& context, OutputSlots outputs, Element& out)
+    : context_(context), outputs_(outputs), out_(out) {
   for (const FieldSpec& field : spec) {
-    places_.push_back({nullptr, &field});
+    row_outputs_.push_back({nullptr, &field});
     if (field.dtype != DType::bytes && field.shape.is_full()) {
-      places_.back().place = context.make(out, offers, field.dtype, field.shape.stacked(count));
+      row_outputs_.back().data = context.allocate_output(out, outputs, field.dtype, field.shape.stacked(count));
     } else {
       out.append(Tensor());
       has_loose_ = true;
     }
   }
   // Once more: a small tensor lives inside `out`, which moves it when it grows.
-  for (size_t i = 0; i < places_.size(); ++i) {
-    if (places_[i].place != nullptr) places_[i].place = out[i].mutable_data();
+  for (size_t i = 0; i < row_outputs_.size(); ++i) {
+    if (row_outputs_[i].data != nullptr) row_outputs_[i].data = out[i].mutable_data();
   }
 }
 
 void Stack::add(Element row) {
-  for (size_t i = 0; i < places_.size(); ++i) {
-    std::byte*& place = places_[i].place;
-    if (place == nullptr) continue;
+  for (size_t i = 0; i < row_outputs_.size(); ++i) {
+    std::byte*& to = row_outputs_[i].data;
+    if (to == nullptr) continue;
     const size_t size = row[i].byte_size();
-    if (size != 0 && row[i].data() != place) std::memcpy(place, row[i].data(), size);
-    place += size;
+    if (size != 0 && row[i].data() != to) std::memcpy(to, row[i].data(), size);
+    to += size;
   }
-  if (has_loose_ || kept_.empty()) kept_.push_back(std::move(row));
+  if (has_loose_ || rows_.empty()) rows_.push_back(std::move(row));
 }
 
 void Stack::finish() {
-  for (size_t i = 0; i < places_.size(); ++i) {
-    if (places_[i].place != nullptr) continue;
+  for (size_t i = 0; i < row_outputs_.size(); ++i) {
+    if (row_outputs_[i].data != nullptr) continue;
     Element field;
-    stack_field(kept_, i, context_, offers_.empty() ? offers_ : offers_.subspan(i, 1), field);
+    stack_field(rows_, i, context_, outputs_.empty() ? outputs_ : outputs_.subspan(i, 1), field);
     out_[i] = std::move(field[size_t{0}]);
   }
 }

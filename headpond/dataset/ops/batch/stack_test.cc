@@ -40,7 +40,7 @@ TEST(StackField, GivesOneAlignedBuffer) {
 TEST(CheckSameShapes, TellsComponentAndElement) {
   Element first = {floats({1, 2}), Tensor::scalar(1)};
   first.key = 40;
-  first.origin = {.source = register_source("stack_test_rows"), .record = 40};
+  first.provenance = {.source = register_source("stack_test_rows"), .record = 40};
   EXPECT_FALSE(check_same_shapes(first, 1, {floats({3, 4}), Tensor::scalar(5)}));
   EXPECT_EQ(
       check_same_shapes(first, 7, {floats({3, 4}), floats({1})}).message(),
@@ -48,7 +48,10 @@ TEST(CheckSameShapes, TellsComponentAndElement) {
       "(element 40, stack_test_rows, record 40 and element 0)");
   EXPECT_EQ(check_same_shapes(first, 3, {floats({1, 2, 3}), Tensor::scalar(1)}).message(),
             "Cannot batch tensors with different shapes in component 0. First element had shape [2] and element 3 had "
-            "shape [3] (element 40, stack_test_rows, record 40 and element 0)");
+            "shape [3] (element 40, stack_test_rows, record 40 and element 0); padded_batch pads rows to one shape");
+  EXPECT_THAT(check_same_shapes(first, 3, {Tensor::scalar(1.0F), Tensor::scalar(1)}).message(),
+              testing::EndsWith("and element 0)"))
+      << "of another rank, which padded_batch refuses too";
   EXPECT_TRUE(check_same_shapes(first, 1, {floats({1, 2})}));
 }
 
@@ -74,9 +77,9 @@ TEST(Stack, TakesRowsThatWereWrittenInPlaceAsTheyAre) {
   Stack stack(spec, 2, context, {}, out);
   for (int r = 0; r < 2; ++r) {
     Element row;
-    std::byte* const place = context.make(row, stack.places(), DType::f32, {8});
-    EXPECT_EQ(place, stack.places()[0].place);
-    std::fill_n(reinterpret_cast<float*>(place), 8, static_cast<float>(r));
+    std::byte* const to = context.allocate_output(row, stack.row_outputs(), DType::f32, {8});
+    EXPECT_EQ(to, stack.row_outputs()[0].data);
+    std::fill_n(reinterpret_cast<float*>(to), 8, static_cast<float>(r));
     row.append(Tensor::scalar(r == 0 ? "a" : "b"));
     row.append(floats({static_cast<float>(r)}));
     EXPECT_FALSE(stack.first() == nullptr ? Error() : check_same_shapes(*stack.first(), r, row));

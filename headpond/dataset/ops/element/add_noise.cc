@@ -18,23 +18,23 @@ class AddNoise final : public internal::Pointwise {
   AddNoise(Node::Facts facts, size_t index, float stddev)
       : Pointwise(std::move(facts)), index_(index), stddev_(stddev) {}
 
-  Got apply(Element& in, RandomKey draws, Context& context, Offers offers, Element& out) const override {
+  Got apply(Element& in, RandomKey random_key, Context& context, OutputSlots outputs, Element& out) const override {
     const std::span<const float> from = in[index_].as<float>();
-    const Offers own = index_ < offers.size() ? offers.subspan(index_, 1) : Offers();
+    const OutputSlots own = internal::slot_of(outputs, index_);
     Element noisy;
-    auto* const to = reinterpret_cast<float*>(context.make(noisy, own, DType::f32, in[index_].shape()));
-    add(from, to, draws, in.key);
+    auto* const to = reinterpret_cast<float*>(context.allocate_output(noisy, own, DType::f32, in[index_].shape()));
+    add(from, to, random_key, in.key);
     in[index_] = std::move(noisy[size_t{0}]);
     out = std::move(in);
     return Got::value;
   }
-  bool fill(const View& view, std::span<const int64_t> positions, RandomKey draws, Context& context, Offers columns,
-            uint64_t* keys) const override {
+  bool fill(const View& view, std::span<const int64_t> positions, RandomKey random_key, Context& context,
+            OutputSlots columns, uint64_t* keys) const override {
     const auto values = static_cast<size_t>(spec()[index_].shape.size().value_or(0));
     const auto add_each = [&](size_t first, std::span<const uint64_t> drawn) {
-      float* at = reinterpret_cast<float*>(columns[index_].place) + first * values;
+      float* at = reinterpret_cast<float*>(columns[index_].data) + first * values;
       for (const uint64_t key : drawn) {
-        add({at, values}, at, draws, key);
+        add({at, values}, at, random_key, key);
         at += values;
       }
     };
@@ -42,11 +42,11 @@ class AddNoise final : public internal::Pointwise {
   }
 
  private:
-  void add(std::span<const float> from, float* to, RandomKey draws, uint64_t key) const {
+  void add(std::span<const float> from, float* to, RandomKey random_key, uint64_t key) const {
     std::array<float, 16 * kNormalBlock> normals;
     for (size_t at = 0; at < from.size(); at += normals.size()) {
       const size_t count = std::min(normals.size(), from.size() - at);
-      fill_normal({normals.data(), count}, draws, key, at / kNormalBlock);
+      fill_normal({normals.data(), count}, random_key, key, at / kNormalBlock);
       for (size_t i = 0; i < count; ++i) to[at + i] = from[at + i] + stddev_ * normals[i];
     }
   }
@@ -68,7 +68,7 @@ Step add_noise(float stddev, RandomOptions options) {
     }
     Node::Facts facts = internal::facts_over(input.node(), "add_noise",
                                              fmt::format("field={}, stddev={}", index, stddev), input.spec());
-    facts.draws = options.name;
+    facts.random_stream = options.name;
     return Dataset(std::make_shared<AddNoise>(std::move(facts), index, stddev));
   };
 }

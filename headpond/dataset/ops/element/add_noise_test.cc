@@ -15,7 +15,7 @@ Dataset floats(int64_t rows, int64_t columns, float value) {
 TEST(AddNoise, AddsTheElementsOwnNormals) {
   Sequence sequence(floats(3, 2500, 1) | add_noise(0.5F), {.seed = 9});
   for (uint64_t i = 0; i < 3; ++i) {
-    const Element element = *sequence.next().value();
+    const Element element = *sequence.next();
     std::vector<float> normals(2500);
     fill_normal(normals, random_key(9, "add_noise", 0, 0), i);
     const auto values = element["x"].as<float>();

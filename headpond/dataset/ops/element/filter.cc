@@ -7,7 +7,7 @@ namespace headpond::internal {
 namespace {
 
 Node::Facts filter_facts(const Node::Ref& input, const MapOptions& options) {
-  Node::Facts facts = facts_over(input, "filter", map_label(options), input->spec(), options.blocking);
+  Node::Facts facts = function_facts(input, Role::filter, "", options, input->spec());
   if (facts.kind == Kind::indexed) facts.kind = Kind::sparse;
   return facts;
 }
@@ -17,7 +17,7 @@ class Filter final : public Pointwise {
   Filter(const Node::Ref& input, Function predicate, const MapOptions& options)
       : Pointwise(filter_facts(input, options)), predicate_(std::move(predicate)) {}
 
-  Got apply(Element& in, RandomKey, Context& context, Offers, Element& out) const override {
+  Got apply(Element& in, RandomKey, Context& context, OutputSlots, Element& out) const override {
     Element answer;
     if (Error error = predicate_.call(in, answer)) return context.fail(std::move(error));
     if (!answer[size_t{0}].as<bool>()[0]) return Got::hole;

@@ -11,22 +11,21 @@ namespace {
 class Map final : public Pointwise {
  public:
   Map(const Node::Ref& input, const Function& function, const MapOptions& options)
-      : Pointwise(
-            facts_over(input, "map", map_label(options), map_result_spec("map", function, options), options.blocking)),
+      : Pointwise(function_facts(input, Role::map, "", options, map_result_spec("map", function, options))),
         function_(function) {}
 
-  Got apply(Element& in, RandomKey, Context& context, Offers offers, Element& out) const override {
+  Got apply(Element& in, RandomKey, Context& context, OutputSlots outputs, Element& out) const override {
     if (function_.each && in[0].rank() > 0) {
-      map_values(function_, in[0], context, offers, out);
+      map_values(function_, in[0], context, outputs, out);
       return Got::value;
     }
     Error error = function_.call(in, out);
     if (!error && !function_.type_tells_all) error = check_element(spec(), out);
     return error ? context.fail(std::move(error)) : Got::value;
   }
-  bool fill(const View& view, std::span<const int64_t> positions, RandomKey, Context& context, Offers columns,
+  bool fill(const View& view, std::span<const int64_t> positions, RandomKey, Context& context, OutputSlots columns,
             uint64_t* keys) const override {
-    if (!function_.each) return false;  // Then the input may have no field 0.
+    if (!function_.each) return false;  // The input may have no field 0.
     return fill_values(view, function_, 0, input().spec()[0], positions, context, columns, keys);
   }
 

@@ -21,16 +21,16 @@ Spec with_field(const Spec& spec, size_t index, FieldSpec field) {
 class MapField final : public Pointwise {
  public:
   MapField(const Node::Ref& input, size_t index, const Function& function, const MapOptions& options, const Spec& one)
-      : Pointwise(facts_over(input, "map", fmt::format("field={}, {}", index, map_label(options)),
-                             with_field(input->spec(), index, one[0]), options.blocking)),
+      : Pointwise(function_facts(input, Role::map, fmt::format("field={}, ", index), options,
+                                 with_field(input->spec(), index, one[0]))),
         index_(index),
         function_(function) {}
 
-  Got apply(Element& in, RandomKey, Context& context, Offers offers, Element& out) const override {
+  Got apply(Element& in, RandomKey, Context& context, OutputSlots outputs, Element& out) const override {
     Element result;
     Error error;
     if (function_.each && in[index_].rank() > 0) {
-      map_values(function_, in[index_], context, index_ < offers.size() ? offers.subspan(index_, 1) : Offers(), result);
+      map_values(function_, in[index_], context, slot_of(outputs, index_), result);
     } else {
       error = function_.call(Element{in[index_]}, result);
       if (!error && !function_.type_tells_all) error = check_element({spec()[index_]}, result);
@@ -40,7 +40,7 @@ class MapField final : public Pointwise {
     out = std::move(in);
     return Got::value;
   }
-  bool fill(const View& view, std::span<const int64_t> positions, RandomKey, Context& context, Offers columns,
+  bool fill(const View& view, std::span<const int64_t> positions, RandomKey, Context& context, OutputSlots columns,
             uint64_t* keys) const override {
     return fill_values(view, function_, index_, input().spec()[index_], positions, context, columns, keys);
   }

@@ -2,16 +2,24 @@
 #include <fmt/format.h>
 
 #include "headpond/dataset/ops/element/map_result_internal.h"
+#include "headpond/dataset/pointwise.h"
 
 namespace headpond::internal {
 
-std::string map_label(const MapOptions& options) {
-  return options.name.empty() ? "opaque" : fmt::format("{}, version={}", options.name, options.version);
+Node::Facts function_facts(const Node::Ref& input, Role role, const std::string& args, const MapOptions& options,
+                           Spec spec) {
+  const bool opaque = options.name.empty();
+  const std::string function = opaque ? "opaque" : fmt::format("{}, version={}", options.name, options.version);
+  Node::Facts facts = facts_over(input, role == Role::filter ? "filter" : "map", args + function, std::move(spec));
+  facts.blocking = options.blocking;
+  facts.role = role;
+  facts.opaque = opaque;
+  return facts;
 }
 
 Spec map_result_spec(const std::string& op, const Function& function, const MapOptions& options) {
   if (!function.type_tells_all) {
-    if (options.output.empty()) refuse(op, "the function's type does not tell dtype and shape: give .output");
+    if (options.output.empty()) refuse(op, "the function's type does not tell dtype and shape: set .output");
     return options.output;
   }
   if (options.output.empty()) return function.result;

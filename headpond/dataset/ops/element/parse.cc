@@ -23,8 +23,8 @@ template <class Parser>
 Step parse_step(const char* name, const Parser& parser) {
   return internal::parse_step(
       fmt::format("{}({})", name, parser.describe()), parser.fields(),
-      [parser](std::string_view text, std::span<std::byte* const> places, std::span<Tensor> out) {
-        return parser.parse(message_of<Parser>(text), places, out);
+      [parser](std::string_view text, std::span<std::byte* const> targets, std::span<Tensor> out) {
+        return parser.parse(message_of<Parser>(text), targets, out);
       });
 }
 

@@ -7,15 +7,14 @@
 #include <vector>
 
 #include "headpond/dataset/columns_internal.h"
+#include "headpond/dataset/field_internal.h"
 #include "headpond/dataset/ops/element/parse_step_internal.h"
 #include "headpond/dataset/pointwise.h"
 
 namespace headpond::internal {
 namespace {
 
-bool is_fixed(const FieldSpec& field) { return field.dtype != DType::bytes && field.shape.is_full(); }
-
-// Whatever becomes of a fill, nothing that was lent for it stays behind: the view may not live so long.
+// Nothing that a fill lends outlives it, whether it succeeds or not: the view may not live longer.
 class ForgetLent {
  public:
   explicit ForgetLent(Context& context) : context_(context) { context_.forget_lent(); }
@@ -27,47 +26,42 @@ class ForgetLent {
   Context& context_;
 };
 
+Node::Facts facts_of(const Node::Ref& input, std::string label, Spec fields) {
+  Node::Facts facts = facts_over(input, "map", std::move(label), std::move(fields));
+  facts.role = Role::map;
+  return facts;
+}
+
 class Parse final : public Pointwise {
  public:
   Parse(const Node::Ref& input, std::string label, Spec fields, ParseText parse)
-      : Pointwise(facts_over(input, "map", std::move(label), std::move(fields))),
+      : Pointwise(facts_of(input, std::move(label), std::move(fields))),
         parse_(std::move(parse)),
         all_fixed_(std::all_of(spec().begin(), spec().end(), is_fixed)) {}
 
-  Got apply(Element& in, RandomKey, Context& context, Offers offers, Element& out) const override {
-    for (const FieldSpec& field : spec()) {
-      if (is_fixed(field)) {
-        context.make(out, offers, field.dtype, field.shape);
-      } else {
-        out.append(Tensor());
-      }
-    }
-    // Only now: a small tensor lives inside the element, which moves it when it grows.
-    std::vector<std::byte*> places;
-    for (size_t f = 0; f < spec().size(); ++f) {
-      places.push_back(is_fixed(spec()[f]) ? out[f].mutable_data() : nullptr);
-    }
+  Got apply(Element& in, RandomKey, Context& context, OutputSlots outputs, Element& out) const override {
+    const auto targets = allocate_fields(spec(), context, outputs, out);
     std::span<Tensor> fields;
     if (out.size() > 0) fields = {&out[0], out.size()};
-    auto parsed = parse_(in[0].bytes_at(0), places, fields);
+    auto parsed = parse_(in[0].bytes_at(0), targets, fields);
     return parsed ? Got::value : context.fail(std::move(parsed).error());
   }
 
-  bool fill(const View& view, std::span<const int64_t> positions, RandomKey, Context& context, Offers columns,
+  bool fill(const View& view, std::span<const int64_t> positions, RandomKey, Context& context, OutputSlots columns,
             uint64_t* keys) const override {
     std::array<std::string_view, kFillBlock> texts;
-    const Offer texts_column = {reinterpret_cast<std::byte*>(texts.data()), &input().spec()[0]};
-    const Offers below(&texts_column, 1);
+    const OutputSlot texts_column = {reinterpret_cast<std::byte*>(texts.data()), &input().spec()[0]};
+    const OutputSlots below(&texts_column, 1);
     if (!all_fixed_ || positions.empty()) return all_fixed_ && view.fill({}, context, below, keys);
-    std::vector<std::byte*> places;
-    for (const Offer& column : columns) places.push_back(column.place);
+    std::vector<std::byte*> targets;
+    for (const OutputSlot& column : columns) targets.push_back(column.data);
     const ForgetLent forget(context);
     while (!positions.empty()) {
       const size_t count = std::min(positions.size(), texts.size());
       if (!view.fill(positions.first(count), context, below, keys)) return false;
       for (const std::string_view text : std::span(texts).first(count)) {
-        if (!parse_(text, places, {})) return false;
-        for (size_t f = 0; f < places.size(); ++f) places[f] += row_bytes(spec()[f]);
+        if (!parse_(text, targets, {})) return false;
+        for (size_t f = 0; f < targets.size(); ++f) targets[f] += row_bytes(spec()[f]);
       }
       if (!context.lent_is_whole()) return false;
       positions = positions.subspan(count);

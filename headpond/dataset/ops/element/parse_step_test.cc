@@ -13,14 +13,14 @@ using testing::HasSubstr;
 const Spec kFields = {{"number", DType::i64, {}}, {"twice", DType::i64, {2}}, {"text", DType::bytes, {}}};
 
 // "17" as 17, twice that, and itself.
-Result<void> parse_number(std::string_view text, std::span<std::byte* const> places, std::span<Tensor> out) {
+Result<void> parse_number(std::string_view text, std::span<std::byte* const> targets, std::span<Tensor> out) {
   int64_t number = 0;
   if (std::from_chars(text.data(), text.data() + text.size(), number).ec != std::errc()) {
     return fail(ErrorKind::InvalidArgument, "no number");
   }
   const std::array<int64_t, 2> twice = {2 * number, 2 * number};
-  std::memcpy(places[0], &number, sizeof(number));
-  std::memcpy(places[1], twice.data(), sizeof(twice));
+  std::memcpy(targets[0], &number, sizeof(number));
+  std::memcpy(targets[1], twice.data(), sizeof(twice));
   if (out.size() > 2) out[2] = Tensor::scalar(text);
   return {};
 }
@@ -76,10 +76,10 @@ class LendingView final : public View {
  public:
   LendingView(std::shared_ptr<const View> input, std::span<const std::byte> tail)
       : input_(std::move(input)), tail_(tail) {}
-  Got at(int64_t i, Context& context, Offers offers, Element& out) const override {
-    return input_->at(i, context, offers, out);
+  Got at(int64_t i, Context& context, OutputSlots outputs, Element& out) const override {
+    return input_->at(i, context, outputs, out);
   }
-  bool fill(std::span<const int64_t> positions, Context& context, Offers columns, uint64_t* keys) const override {
+  bool fill(std::span<const int64_t> positions, Context& context, OutputSlots columns, uint64_t* keys) const override {
     if (!positions.empty()) context.lend(tail_);
     return input_->fill(positions, context, columns, keys);
   }
@@ -99,8 +99,8 @@ TEST(ParseStep, DoesNotTrustTextsWhoseEndsAreGoneAfterwards) {
   const auto view = dataset.node()->bind({});
   std::array<int64_t, 2> numbers{};
   std::array<int64_t, 4> twice{};
-  const std::array<Offer, 2> columns = {Offer{reinterpret_cast<std::byte*>(numbers.data()), &kFields[0]},
-                                        Offer{reinterpret_cast<std::byte*>(twice.data()), &kFields[1]}};
+  const std::array<OutputSlot, 2> columns = {OutputSlot{reinterpret_cast<std::byte*>(numbers.data()), &kFields[0]},
+                                             OutputSlot{reinterpret_cast<std::byte*>(twice.data()), &kFields[1]}};
   const std::vector<int64_t> positions = {0, 1};
   Context context;
   EXPECT_TRUE(view->fill({}, context, columns, nullptr));
@@ -118,8 +118,8 @@ TEST(ParseStep, LeavesNothingLentBehindAFillThatFails) {
   const auto view = dataset.node()->bind({});
   std::array<int64_t, 2> numbers{};
   std::array<int64_t, 4> twice{};
-  const std::array<Offer, 2> columns = {Offer{reinterpret_cast<std::byte*>(numbers.data()), &kFields[0]},
-                                        Offer{reinterpret_cast<std::byte*>(twice.data()), &kFields[1]}};
+  const std::array<OutputSlot, 2> columns = {OutputSlot{reinterpret_cast<std::byte*>(numbers.data()), &kFields[0]},
+                                             OutputSlot{reinterpret_cast<std::byte*>(twice.data()), &kFields[1]}};
   const std::vector<int64_t> positions = {0, 1};
   Context context;
   context.lend(gone);

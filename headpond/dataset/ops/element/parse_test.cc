@@ -125,8 +125,8 @@ TEST(ParseExample, ReadsRealRecords) {
   const Dataset images = tfrecord(mnist, {.keep_index = false}) | map(parse_example({{"image_floats", f32, {784}}}));
   Sequence sequence(images);
   int64_t count = 0;
-  for (auto next = sequence.next(); next && *next; next = sequence.next(), ++count) {
-    for (const float x : (**next)[size_t{0}].as<float>()) ASSERT_TRUE(x >= -0.5F && x <= 0.5F) << x;
+  for (auto next = sequence.next(); next; next = sequence.next(), ++count) {
+    for (const float x : (*next)[size_t{0}].as<float>()) ASSERT_TRUE(x >= -0.5F && x <= 0.5F) << x;
   }
   EXPECT_EQ(count, 1000);
   EXPECT_TRUE(fills(*images.node()));

@@ -15,25 +15,25 @@ class RandomFlip final : public internal::Pointwise {
  public:
   RandomFlip(Node::Facts facts, size_t index, int axis) : Pointwise(std::move(facts)), index_(index), axis_(axis) {}
 
-  Got apply(Element& in, RandomKey draws, Context& context, Offers offers, Element& out) const override {
-    if (is_turned(draws, in.key)) {
+  Got apply(Element& in, RandomKey random_key, Context& context, OutputSlots outputs, Element& out) const override {
+    if (is_turned(random_key, in.key)) {
       Element flipped;
-      const Offers own = index_ < offers.size() ? offers.subspan(index_, 1) : Offers();
-      flip(in[index_], context.make(flipped, own, in[index_].dtype(), in[index_].shape()));
+      const OutputSlots own = internal::slot_of(outputs, index_);
+      flip(in[index_], context.allocate_output(flipped, own, in[index_].dtype(), in[index_].shape()));
       in[index_] = std::move(flipped[size_t{0}]);
     }
     out = std::move(in);
     return Got::value;
   }
-  bool fill(const View& view, std::span<const int64_t> positions, RandomKey draws, Context& context, Offers columns,
-            uint64_t* keys) const override {
+  bool fill(const View& view, std::span<const int64_t> positions, RandomKey random_key, Context& context,
+            OutputSlots columns, uint64_t* keys) const override {
     const FieldSpec& field = spec()[index_];
     const size_t size = internal::row_bytes(field);
     std::vector<std::byte> turned(size);
     const auto flip_some = [&](size_t first, std::span<const uint64_t> drawn) {
-      std::byte* at = columns[index_].place + first * size;
+      std::byte* at = columns[index_].data + first * size;
       for (size_t r = 0; r < drawn.size(); ++r, at += size) {
-        if (size == 0 || !is_turned(draws, drawn[r])) continue;
+        if (size == 0 || !is_turned(random_key, drawn[r])) continue;
         flip(Tensor::view(at, field.dtype, field.shape), turned.data());
         std::memcpy(at, turned.data(), size);
       }
@@ -42,7 +42,7 @@ class RandomFlip final : public internal::Pointwise {
   }
 
  private:
-  static bool is_turned(RandomKey draws, uint64_t key) { return (Random(draws, key).u32() & 1) != 0; }
+  static bool is_turned(RandomKey random_key, uint64_t key) { return (Random(random_key, key).u32() & 1) != 0; }
 
   // `from` as outer x length x inner bytes.
   void flip(const Tensor& from, std::byte* to) const {
@@ -74,7 +74,7 @@ Step random_flip(int axis, RandomOptions options) {
     }
     Node::Facts facts = internal::facts_over(input.node(), "random_flip",
                                              fmt::format("field={}, axis={}", index, counted), input.spec());
-    facts.draws = options.name;
+    facts.random_stream = options.name;
     return Dataset(std::make_shared<RandomFlip>(std::move(facts), index, counted));
   };
 }

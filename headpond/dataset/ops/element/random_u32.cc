@@ -17,26 +17,26 @@ Node::Facts facts_of(const Node::Ref& input, const RandomOptions& options) {
   internal::check_names("random_u32", spec);
   Node::Facts facts =
       internal::facts_over(input, "random_u32", fmt::format("field={}", options.field), std::move(spec));
-  facts.draws = options.name;
+  facts.random_stream = options.name;
   return facts;
 }
 
 class RandomU32 final : public internal::Pointwise {
  public:
   RandomU32(const Node::Ref& input, const RandomOptions& options) : Pointwise(facts_of(input, options)) {}
-  Got apply(Element& in, RandomKey draws, Context&, Offers, Element& out) const override {
-    const uint32_t word = Random(draws, in.key).u32();
+  Got apply(Element& in, RandomKey random_key, Context&, OutputSlots, Element& out) const override {
+    const uint32_t word = Random(random_key, in.key).u32();
     out = std::move(in);
     out.append(Tensor::scalar(word));
     return Got::value;
   }
-  bool fill(const View& view, std::span<const int64_t> positions, RandomKey draws, Context& context, Offers columns,
-            uint64_t* keys) const override {
-    const Offers below = internal::take_first(columns, spec().size() - 1);
+  bool fill(const View& view, std::span<const int64_t> positions, RandomKey random_key, Context& context,
+            OutputSlots columns, uint64_t* keys) const override {
+    const OutputSlots below = internal::take_first(columns, spec().size() - 1);
     const auto draw = [&](size_t first, std::span<const uint64_t> drawn) {
       for (size_t r = 0; r < drawn.size(); ++r) {
-        const uint32_t word = Random(draws, drawn[r]).u32();
-        std::memcpy(columns[0].place + (first + r) * sizeof(word), &word, sizeof(word));
+        const uint32_t word = Random(random_key, drawn[r]).u32();
+        std::memcpy(columns[0].data + (first + r) * sizeof(word), &word, sizeof(word));
       }
     };
     return internal::fill_with_keys(view, positions, context, below, keys, draw);

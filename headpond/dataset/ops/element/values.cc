@@ -5,7 +5,7 @@
 namespace headpond::internal {
 namespace {
 
-constexpr size_t kBlockBytes = 16384;  // Stays in the first cache beside what is read and written.
+constexpr size_t kBlockBytes = 16384;  // Fits into the first-level cache with what is read and written.
 
 }  // namespace
 
@@ -14,24 +14,24 @@ Function over_input(Function function, const Spec& input) {
   return function;
 }
 
-void map_values(const Function& function, const Tensor& in, Context& context, Offers offers, Element& out) {
-  std::byte* const to = context.make(out, offers, function.result[0].dtype, in.shape());
+void map_values(const Function& function, const Tensor& in, Context& context, OutputSlots outputs, Element& out) {
+  std::byte* const to = context.allocate_output(out, outputs, function.result[0].dtype, in.shape());
   function.each(in.data(), to, static_cast<size_t>(in.size()));
 }
 
 bool fill_values(const View& input, const Function& function, size_t index, const FieldSpec& field,
-                 std::span<const int64_t> positions, Context& context, Offers columns, uint64_t* keys) {
+                 std::span<const int64_t> positions, Context& context, OutputSlots columns, uint64_t* keys) {
   const size_t row = row_bytes(field), values = static_cast<size_t>(field.shape.size().value_or(0));
   if (!function.each || !field.shape.is_full() || row > kBlockBytes) return false;
   if (positions.empty()) return input.fill({}, context, columns, keys);
   alignas(64) std::byte block[kBlockBytes];
   const size_t most = row == 0 ? positions.size() : kBlockBytes / row;
-  std::vector<Offer> below;
+  std::vector<OutputSlot> below;
   ColumnsLeft left(columns, keys);
   while (true) {
     const size_t count = std::min(most, positions.size());
     below.assign(left.columns().begin(), left.columns().end());
-    std::byte* const to = std::exchange(below[index], {block, &field}).place;
+    std::byte* const to = std::exchange(below[index], {block, &field}).data;
     if (!input.fill(positions.first(count), context, below, left.keys())) return false;
     function.each(block, to, count * values);
     positions = positions.subspan(count);

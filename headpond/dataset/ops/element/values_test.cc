@@ -70,7 +70,7 @@ TEST(Values, ThatFailAreFoundByAskingForTheElement) {
     EXPECT_THAT(context.error.message(), HasSubstr("record 5: five"));
     const std::vector<int64_t> good = {1, 4}, bad = {1, 5};
     std::vector<std::vector<std::byte>> places(2, std::vector<std::byte>(64));
-    std::vector<Offer> columns;
+    std::vector<OutputSlot> columns;
     for (const FieldSpec& field : dataset.spec()) columns.push_back({places[columns.size()].data(), &field});
     EXPECT_TRUE(view->fill(good, context, columns, nullptr));
     EXPECT_FALSE(view->fill(bad, context, columns, nullptr));
@@ -93,15 +93,16 @@ TEST(Values, OfLargeFieldsAreNotCopiedTwice) {
   EXPECT_FALSE(fills(*large(16385).node()));
 }
 
-TEST(Values, AreWrittenToAnOfferedPlace) {
+TEST(Values, AreWrittenToAnOutputSlot) {
   const Dataset dataset = images(2) | map("image", scaled);
-  std::array<float, 6> place{};
-  const std::array<Offer, 2> offers = {Offer{reinterpret_cast<std::byte*>(place.data()), &dataset.spec()[0]}, Offer()};
+  std::array<float, 6> memory{};
+  const std::array<OutputSlot, 2> outputs = {
+      OutputSlot{reinterpret_cast<std::byte*>(memory.data()), &dataset.spec()[0]}, OutputSlot()};
   Context context;
   Element out;
-  ASSERT_EQ(dataset.node()->bind({})->at(1, context, offers, out), Got::value);
-  EXPECT_EQ(out[size_t{0}].data(), reinterpret_cast<const std::byte*>(place.data()));
-  EXPECT_EQ(place[1], 1.75F);
+  ASSERT_EQ(dataset.node()->bind({})->at(1, context, outputs, out), Got::value);
+  EXPECT_EQ(out[size_t{0}].data(), reinterpret_cast<const std::byte*>(memory.data()));
+  EXPECT_EQ(memory[1], 1.75F);
 }
 
 }  // namespace

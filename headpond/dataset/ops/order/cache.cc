@@ -4,8 +4,8 @@
 
 #include "headpond/base/mutex.h"
 #include "headpond/dataset/ops/order.h"
-#include "headpond/dataset/ops/order/kept_internal.h"
-#include "headpond/dataset/ops/order/kept_sequence_internal.h"
+#include "headpond/dataset/ops/order/cache_entries_internal.h"
+#include "headpond/dataset/ops/order/cache_sequence_internal.h"
 #include "headpond/dataset/pointwise.h"
 
 namespace headpond {
@@ -13,17 +13,18 @@ namespace {
 
 class CacheView final : public View {
  public:
-  CacheView(std::shared_ptr<const View> input, internal::KeptEntries& kept) : input_(std::move(input)), kept_(kept) {}
+  CacheView(std::shared_ptr<const View> input, internal::CacheEntries& cache)
+      : input_(std::move(input)), cache_(cache) {}
 
-  Got at(int64_t i, Context& context, Offers offers, Element& out) const override {
-    const internal::KeptEntry* entry = kept_.find(i);
-    if (entry == nullptr && !context.may_keep()) return input_->at(i, context, offers, out);
+  Got at(int64_t i, Context& context, OutputSlots outputs, Element& out) const override {
+    const internal::CacheEntry* entry = cache_.find(i);
+    if (entry == nullptr && !context.may_keep()) return input_->at(i, context, outputs, out);
     if (entry == nullptr) {
-      internal::KeptEntry made;
+      internal::CacheEntry made;
       made.got = input_->at(i, context, {}, made.element);
       if (made.got == Got::error) return Got::error;
       internal::own_memory(made.element);
-      entry = kept_.keep(i, std::move(made));
+      entry = cache_.keep(i, std::move(made));
     }
     if (entry->got == Got::value) out = entry->element;
     return entry->got;
@@ -31,42 +32,43 @@ class CacheView final : public View {
 
  private:
   const std::shared_ptr<const View> input_;
-  internal::KeptEntries& kept_;
+  internal::CacheEntries& cache_;
 };
 
 Node::Facts facts_of(const Node::Ref& input) {
   Node::Facts facts = internal::facts_over(input, "cache", "", input->spec());
   facts.replays = facts.kind == Kind::stream;
+  facts.role = Role::store;
   return facts;
 }
 
-// The one operator that synchronises: what it keeps is shared by all that ask, and is not part of what it means.
+// The only operator that synchronises: all threads share the cached elements, which are no part of its state.
 class Cache final : public Node {
  public:
   explicit Cache(const Node::Ref& input) : Node(facts_of(input)) {}
 
   std::shared_ptr<const View> bind(const Binding& binding) const override {
     if (kind() == Kind::stream) return Node::bind(binding);
-    return std::make_shared<CacheView>(input().bind({binding.seed, 0}), kept(entries_, binding.seed, slots()));
+    return std::make_shared<CacheView>(input().bind({binding.seed, 0}), cache_of(entries_, binding.seed, slots()));
   }
   std::unique_ptr<Iterator> iterate(const Binding& binding, Feed& feed) const override {
-    return internal::iterate_kept(input(), {binding.seed, 0}, feed, kept(sequences_, binding.seed));
+    return internal::iterate_cache(input(), {binding.seed, 0}, feed, cache_of(sequences_, binding.seed));
   }
 
  private:
-  template <class Kept>
-  using BySeed = std::map<uint64_t, std::unique_ptr<Kept>>;
-  template <class Kept, class... Args>
-  Kept& kept(BySeed<Kept>& by_seed, uint64_t seed, Args... args) const {
+  template <class Store>
+  using BySeed = std::map<uint64_t, std::unique_ptr<Store>>;
+  template <class Store, class... Args>
+  Store& cache_of(BySeed<Store>& by_seed, uint64_t seed, Args... args) const {
     MutexLock lock(mu_);
-    std::unique_ptr<Kept>& kept = by_seed[seed];
-    if (!kept) kept = std::make_unique<Kept>(args...);
-    return *kept;
+    std::unique_ptr<Store>& cache = by_seed[seed];
+    if (!cache) cache = std::make_unique<Store>(args...);
+    return *cache;
   }
 
-  mutable Mutex mu_;  // Guards the maps; what they lead to has its own.
-  mutable BySeed<internal::KeptEntries> entries_;
-  mutable BySeed<internal::KeptSequence> sequences_;
+  mutable Mutex mu_;  // Guards the maps; the caches synchronise themselves.
+  mutable BySeed<internal::CacheEntries> entries_;
+  mutable BySeed<internal::CacheSequence> sequences_;
 };
 
 }  // namespace
@@ -74,7 +76,7 @@ class Cache final : public Node {
 Step cache() {
   return [](const Dataset& input) {
     if (input.kind() != Kind::stream && input.node()->slots() == kEndless) {
-      internal::refuse("cache", "an input without an end cannot be kept; take() ends it");
+      internal::refuse("cache", "an input without an end cannot be cached; limit it with take()");
     }
     return Dataset(std::make_shared<Cache>(input.node()));
   };

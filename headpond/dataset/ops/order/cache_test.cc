@@ -30,7 +30,7 @@ class EpochOf final : public Node {
     class EpochView final : public View {
      public:
       explicit EpochView(const Binding& bound) : bound_(bound) {}
-      Got at(int64_t, Context&, Offers, Element& out) const override {
+      Got at(int64_t, Context&, OutputSlots, Element& out) const override {
         out.append(Tensor::scalar(static_cast<uint32_t>(100 * bound_.seed + bound_.epoch)));
         return Got::value;
       }
@@ -107,11 +107,11 @@ TEST(Cache, KeepsWhatAnEarlyEndLeft) {
   EXPECT_EQ(*count, 5);
   const Dataset stream = range(5) | as_stream() | cache();
   Sequence first(stream), second(stream);
-  EXPECT_EQ(text_of(**first.next()), "0");
-  EXPECT_EQ(text_of(**second.next()), "0");
-  EXPECT_EQ(text_of(**second.next()), "1");
-  EXPECT_EQ(text_of(**first.next()), "1");
-  EXPECT_EQ(text_of(**first.next()), "2");
+  EXPECT_EQ(text_of(*first.next()), "0");
+  EXPECT_EQ(text_of(*second.next()), "0");
+  EXPECT_EQ(text_of(*second.next()), "1");
+  EXPECT_EQ(text_of(*first.next()), "1");
+  EXPECT_EQ(text_of(*first.next()), "2");
 }
 
 TEST(Cache, KeepsNoErrors) {
@@ -132,7 +132,7 @@ TEST(Cache, KeepsNoErrors) {
     const Dataset fresh = input | map(fails_at_1) | cache();
     auto restored = Sequence::restored(fresh, {}, sequence.state());
     ASSERT_TRUE(restored);
-    EXPECT_EQ(text_of(**restored->next()), "3");
+    EXPECT_EQ(text_of(*restored->next()), "3");
   }
 }
 

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "headpond/base/permutation.h"
-#include "headpond/dataset/columns_internal.h"
+#include "headpond/dataset/choosing_internal.h"
 #include "headpond/dataset/ops/order.h"
 #include "headpond/dataset/ops/order/shuffle_stream_internal.h"
 #include "headpond/dataset/ops/order/window_order_internal.h"
@@ -11,30 +11,14 @@
 namespace headpond {
 namespace {
 
-// `Order` gives the position at a place; `Many`, made of it, those of many.
-template <class Order, class Many>
-class OrderView final : public View {
- public:
-  OrderView(std::shared_ptr<const View> input, const Order& order) : input_(std::move(input)), order_(order) {}
-  Got at(int64_t i, Context& context, Offers offers, Element& out) const override {
-    return input_->at(order_(i), context, offers, out);
-  }
-  bool fill(std::span<const int64_t> positions, Context& context, Offers columns, uint64_t* keys) const override {
-    Many many(order_);
-    const auto places = [&many](std::span<const int64_t> numbers, int64_t* to) { many.places(numbers, to); };
-    return internal::fill_from(*input_, places, positions, context, columns, keys);
-  }
-
- private:
-  const std::shared_ptr<const View> input_;
-  const Order order_;
-};
+using internal::PositionMap, internal::WindowOrder;
 
 Node::Facts facts_of(const Node::Ref& input, const ShuffleOptions& options) {
   const std::string args = fmt::format("window={}{}", options.window < 0 ? "all" : fmt::format("{}", options.window),
                                        options.reshuffle_each_iteration ? "" : ", reshuffle_each_iteration=false");
   Node::Facts facts = internal::facts_over(input, "shuffle", args, input->spec());
-  facts.draws = options.name;
+  facts.random_stream = options.name;
+  facts.role = Role::order;
   return facts;
 }
 
@@ -43,14 +27,13 @@ class Shuffle final : public Node {
   Shuffle(const Node::Ref& input, const ShuffleOptions& options) : Node(facts_of(input, options)), options_(options) {}
 
   std::shared_ptr<const View> bind(const Binding& binding) const override {
-    using internal::WindowOrder;
     auto view = input().bind(binding);
     if (options_.window < 0) {
-      return std::make_shared<OrderView<Permutation, const Permutation&>>(std::move(view),
-                                                                          Permutation(key(binding), slots()));
+      const Permutation order(key(binding), slots());
+      return std::make_shared<PositionMap<Permutation, const Permutation&>>(*this, std::move(view), order);
     }
-    return std::make_shared<OrderView<WindowOrder, WindowOrder::Near>>(
-        std::move(view), WindowOrder(key(binding), slots(), options_.window));
+    const WindowOrder order(key(binding), slots(), options_.window);
+    return std::make_shared<PositionMap<WindowOrder, WindowOrder::Near>>(*this, std::move(view), order);
   }
   std::unique_ptr<Iterator> iterate(const Binding& binding, Feed& feed) const override {
     return internal::shuffle_stream(feed.open(input(), binding), key(binding), options_.window);
@@ -75,14 +58,14 @@ Step shuffle(ShuffleOptions options) {
   }
   return [options = std::move(options)](const Dataset& input) {
     if (options.window < 0 && input.kind() == Kind::stream)
-      refuse("shuffle", "a stream has no places to permute: give a window, or shuffle nearer to the source");
+      refuse("shuffle", "a stream has no positions to permute: give a window, or shuffle nearer to the source");
     if (options.window < 0 && input.node()->slots() == kEndless)
-      refuse("shuffle", "the input has no end: shuffle below repeat, or give a window");
+      refuse("shuffle", "the input has no end: shuffle before repeat, or give a window");
     return Dataset(std::make_shared<Shuffle>(input.node(), options));
   };
 }
 
-Step shuffle(int64_t window) {
+Step internal::shuffle_within(int64_t window) {
   if (window < 1) internal::refuse("shuffle", fmt::format("a window of {}: at least 1 is needed", window));
   return shuffle({.window = window});
 }

@@ -5,14 +5,14 @@
 namespace headpond::internal {
 namespace {
 
-// Numbers from 0 on; says "later" before each third one, and fails once at the fifth.
+// Numbers from 0 on; says "pending" before each third one, and fails once at the fifth.
 class Halting final : public Iterator {
  public:
   /// Counts what it gave in `read`.
   explicit Halting(int64_t count, int64_t* read = nullptr) : count_(count), read_(read) {}
   Got next(Context& context, Element& out) override {
     if (next_ == count_) return Got::end;
-    if (next_ % 3 == 2 && !std::exchange(halted_, true)) return Got::later;
+    if (next_ % 3 == 2 && !std::exchange(halted_, true)) return Got::pending;
     halted_ = false;
     if (next_ == 5 && !std::exchange(failed_, true)) return context.fail({ErrorKind::DataLoss, "bad"});
     out.append(Tensor::scalar(next_++));
@@ -30,7 +30,7 @@ class Halting final : public Iterator {
 
 struct Drained {
   std::vector<int64_t> values;
-  int later = 0, errors = 0;
+  int pending = 0, errors = 0;
 };
 
 Drained drain(Iterator& iterator) {
@@ -41,7 +41,7 @@ Drained drain(Iterator& iterator) {
     const Got got = iterator.next(context, out);
     if (got == Got::end) return all;
     if (got == Got::value) all.values.push_back(out[size_t{0}].as<int64_t>()[0]);
-    all.later += got == Got::later ? 1 : 0;
+    all.pending += got == Got::pending ? 1 : 0;
     all.errors += got == Got::error ? 1 : 0;
   }
 }
@@ -49,7 +49,7 @@ Drained drain(Iterator& iterator) {
 TEST(ShuffleStream, LosesNothingWhenItsInputHasNothingYetOrFails) {
   const auto iterator = shuffle_stream(std::make_unique<Halting>(20), {1}, 4);
   Drained all = drain(*iterator);
-  EXPECT_EQ(all.later, 7) << "one more, because the one at the error asks twice";
+  EXPECT_EQ(all.pending, 7) << "one more, because the one at the error asks twice";
   EXPECT_EQ(all.errors, 1);
   std::sort(all.values.begin(), all.values.end());
   ASSERT_EQ(all.values.size(), 20U);

@@ -41,6 +41,12 @@ Displacement displacement(const std::vector<int64_t>& all) {
 
 bool is_third(int64_t x) { return x % 3 == 0; }
 
+TEST(Shuffle, TakesNoOptionsForItsOptions) {
+  const auto one = order(range(50) | shuffle({}));
+  EXPECT_EQ(one, order(range(50) | shuffle()));
+  EXPECT_EQ(order(range(50) | shuffle(size_t{7})), order(range(50) | shuffle({.window = 7})));
+}
+
 TEST(Shuffle, GivesEachElementOnceInAnotherOrderEachEpoch) {
   const auto two = order(range(1000) | shuffle(), {.seed = 1, .epochs = 2});
   const std::vector<int64_t> first(two.begin(), two.begin() + 1000), second(two.begin() + 1000, two.end());
@@ -117,9 +123,10 @@ TEST(Shuffle, SaysWhatItCannotDo) {
     }
     return "";
   };
-  EXPECT_THAT(refused([] { (void)(range(9) | as_stream() | shuffle()); }), HasSubstr("a stream has no places"));
+  EXPECT_THAT(refused([] { (void)(range(9) | as_stream() | shuffle()); }), HasSubstr("a stream has no positions"));
   EXPECT_THAT(refused([] { (void)shuffle(0); }), HasSubstr("window of 0"));
   EXPECT_THAT(refused([] { (void)shuffle(-1); }), HasSubstr("window of -1"));
+  EXPECT_THAT(refused([] { (void)shuffle(UINT64_MAX); }), HasSubstr("is possible"));
 }
 
 TEST(Shuffle, OverAStreamGivesNoErrorTwiceWhenARestoredRunReadsAgain) {
@@ -132,8 +139,8 @@ TEST(Shuffle, OverAStreamGivesNoErrorTwiceWhenARestoredRunReadsAgain) {
     std::vector<std::string> all;
     while (true) {
       const auto next = sequence.next();
-      if (next && !*next) return all;
-      all.push_back(next ? text_of(**next) : next.error().message());
+      if (at_end(next)) return all;
+      all.push_back(next ? text_of(*next) : next.error().message());
       if (states != nullptr) states->push_back(next ? sequence.state() : "");
     }
   };

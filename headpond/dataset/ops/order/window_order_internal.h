@@ -12,8 +12,8 @@
 
 namespace headpond::internal {
 
-/// A bijection of [0, slots) that moves no number by 2 x window or more: blocks of `window` places are permuted, then
-/// the same blocks half a window further on. Thread-safe.
+/// A bijection of [0, slots) that moves no number by 2 x window or more: blocks of `window` positions are permuted,
+/// then the same blocks half a window further on. Thread-safe.
 class WindowOrder {
  public:
   class Near;
@@ -47,29 +47,29 @@ class WindowOrder {
   int64_t window_;
 };
 
-/// The same order, for many places: the blocks that it met last stay. One thread at a time.
+/// The same order, for many positions: the blocks that it met last stay. One thread at a time.
 class WindowOrder::Near {
  public:
   /// `order` outlives it.
   explicit Near(const WindowOrder& order) : order_(order) {}
-  void places(std::span<const int64_t> numbers, int64_t* to) {
-    for (const int64_t i : numbers) *to++ = moved(moved(i, order_.window_ / 2, 1), 0, 0);
+  void apply(std::span<const int64_t> positions, int64_t* to) {
+    for (const int64_t i : positions) *to++ = moved(moved(i, order_.window_ / 2, 1), 0, 0);
   }
 
  private:
-  struct Kept {
+  struct Known {
     int64_t number = 0;
     std::optional<Permutation> permutation;
   };
   int64_t moved(int64_t i, int64_t first, uint64_t pass) {
     const Block at = order_.block(i, first, pass);
-    Kept& kept = kept_[pass][static_cast<size_t>(at.number) % kept_[pass].size()];
-    if (!kept.permutation || kept.number != at.number) kept = {at.number, order_.permutation(at)};
-    return at.begin + (*kept.permutation)(i - at.begin);
+    Known& known = known_[pass][static_cast<size_t>(at.number) % known_[pass].size()];
+    if (!known.permutation || known.number != at.number) known = {at.number, order_.permutation(at)};
+    return at.begin + (*known.permutation)(i - at.begin);
   }
 
   const WindowOrder& order_;
-  std::array<std::array<Kept, 4>, 2> kept_;
+  std::array<std::array<Known, 4>, 2> known_;
 };
 
 }  // namespace headpond::internal

@@ -21,25 +21,13 @@ class Rows final : public internal::SourceFile {
 
   const Spec& fields() const { return file_->fields(); }
   int64_t size() const override { return file_->size(); }
-  Got at(int64_t i, Context& context, Offers offers, Element& out) const override {
-    const Spec& spec = fields();
-    for (const FieldSpec& field : spec) {
-      if (field.dtype == DType::bytes) {
-        out.append(Tensor());
-      } else {
-        context.make(out, offers, field.dtype, {});
-      }
-    }
-    // Only now: a small tensor lives inside the element, which moves it when it grows.
-    std::vector<std::byte*> places;
-    for (size_t f = 0; f < spec.size(); ++f) {
-      places.push_back(spec[f].dtype == DType::bytes ? nullptr : out[f].mutable_data());
-    }
-    auto read = file_->read(i, places, {&out[0], out.size()});
+  Got at(int64_t i, Context& context, OutputSlots outputs, Element& out) const override {
+    const auto targets = internal::allocate_fields(fields(), context, outputs, out);
+    auto read = file_->read(i, targets, {&out[0], out.size()});
     return read ? Got::value : context.fail(std::move(read).error());
   }
-  bool fill(int64_t i, Context&, std::span<std::byte* const> places) const override {
-    return file_->read(i, places, {}).has_value();
+  bool fill(int64_t i, Context&, std::span<std::byte* const> targets) const override {
+    return file_->read(i, targets, {}).has_value();
   }
   bool fills() const override { return all_fixed_; }
 
@@ -56,7 +44,7 @@ std::string options_label(const CsvOptions& options) {
   return label;
 }
 
-// Of the columns that are asked for: those that have a default, each with a checksum of it.
+// The columns that have a default value, each with a checksum of it.
 std::string defaults_label(const CsvOptions& options) {
   std::string label;
   for (const CsvColumn& column : options.columns) {
@@ -69,23 +57,21 @@ std::string defaults_label(const CsvOptions& options) {
 
 }  // namespace
 
-Dataset csv(const std::vector<std::string>& patterns, const CsvOptions& options) {
-  const std::vector<std::string> paths = internal::expand_or_throw("csv", patterns);
+Dataset csv(const Patterns& patterns, const CsvOptions& options) {
+  const std::vector<std::string> paths = internal::expand_or_throw("csv", patterns.all());
   const auto first = std::make_shared<internal::FirstFile>();
   auto files = internal::open_source_files(paths, [options, first](const std::string& path) {
-    auto rows = std::make_unique<Rows>(internal::value_or_throw(CsvFile::open(path, options)));
+    auto rows = std::make_unique<Rows>(value_or_throw(CsvFile::open(path, options)));
     if (first->agrees(path, rows->fields())) return rows;
-    internal::refuse("csv", fmt::format("{} has {}, {} has {}: name the columns and their dtypes", first->path,
+    internal::refuse("csv", fmt::format("{} has {}, {} has {}: give names and dtypes of the columns", first->path,
                                         to_string(*first->spec), path, to_string(rows->fields())));
   });
   Spec spec = first->spec.value_or(Spec());
   internal::check_names("csv", spec);
-  const std::string label = fmt::format("{}, {}{}, {}", internal::files_label(patterns, paths), options_label(options),
-                                        defaults_label(options), to_string(spec));
+  const std::string label = fmt::format("{}, {}{}, {}", internal::files_label(patterns.all(), paths),
+                                        options_label(options), defaults_label(options), to_string(spec));
   Node::Facts facts{.op = "csv", .args = label, .spec = std::move(spec)};
   return internal::source_files(std::move(facts), std::move(files));
 }
-
-Dataset csv(const std::string& pattern, const CsvOptions& options) { return csv(std::vector{pattern}, options); }
 
 }  // namespace headpond

@@ -14,13 +14,13 @@ class FixedLength final : public internal::SourceFile {
   FixedLength(FixedLengthFile file, int64_t record_bytes) : file_(std::move(file)), record_bytes_(record_bytes) {}
 
   int64_t size() const override { return file_.size(); }
-  Got at(int64_t i, Context& context, Offers offers, Element& out) const override {
-    std::byte* const place = context.make(out, offers, DType::u8, {record_bytes_});
-    auto read = file_.read(i, {place, static_cast<size_t>(record_bytes_)});
+  Got at(int64_t i, Context& context, OutputSlots outputs, Element& out) const override {
+    std::byte* const to = context.allocate_output(out, outputs, DType::u8, {record_bytes_});
+    auto read = file_.read(i, {to, static_cast<size_t>(record_bytes_)});
     return read ? Got::value : context.fail(std::move(read).error());
   }
-  bool fill(int64_t i, Context&, std::span<std::byte* const> places) const override {
-    return file_.read(i, {places[0], static_cast<size_t>(record_bytes_)}).has_value();
+  bool fill(int64_t i, Context&, std::span<std::byte* const> targets) const override {
+    return file_.read(i, {targets[0], static_cast<size_t>(record_bytes_)}).has_value();
   }
   bool fills() const override { return true; }
 
@@ -31,24 +31,20 @@ class FixedLength final : public internal::SourceFile {
 
 }  // namespace
 
-Dataset fixed_length(const std::vector<std::string>& patterns, const FixedLengthOptions& options) {
-  const std::vector<std::string> paths = internal::expand_or_throw("fixed_length", patterns);
+Dataset fixed_length(const Patterns& patterns, const FixedLengthOptions& options) {
+  const std::vector<std::string> paths = internal::expand_or_throw("fixed_length", patterns.all());
   const auto record_bytes = static_cast<int64_t>(options.record_bytes);
   Node::Facts facts{.op = "fixed_length",
                     .args = fmt::format("{}, record_bytes={}, header_bytes={}, footer_bytes={}, hop_bytes={}",
-                                        internal::files_label(patterns, paths), options.record_bytes,
+                                        internal::files_label(patterns.all(), paths), options.record_bytes,
                                         options.header_bytes, options.footer_bytes, options.hop_bytes),
                     .spec = {{"", DType::u8, {record_bytes}}}};
   const auto open = [options, record_bytes](const std::string& path) {
-    auto file = internal::value_or_throw(FixedLengthFile::open(path, options));
+    auto file = value_or_throw(FixedLengthFile::open(path, options));
     if (const auto whole = file.whole(); !whole) throw Exception(whole.error());
     return std::make_unique<FixedLength>(std::move(file), record_bytes);
   };
   return internal::source_files(std::move(facts), internal::open_source_files(paths, open));
-}
-
-Dataset fixed_length(const std::string& pattern, const FixedLengthOptions& options) {
-  return fixed_length(std::vector{pattern}, options);
 }
 
 }  // namespace headpond

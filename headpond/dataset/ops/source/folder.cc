@@ -18,12 +18,12 @@ class Folder final : public internal::SourceFile {
   explicit Folder(std::vector<LabelledFile> files) : files_(std::move(files)) {}
 
   int64_t size() const override { return static_cast<int64_t>(files_.size()); }
-  Got at(int64_t i, Context& context, Offers, Element& out) const override {
+  Got at(int64_t i, Context& context, OutputSlots, Element& out) const override {
     const LabelledFile& file = files_[static_cast<size_t>(i)];
     const auto content = read_file(file.path);
     if (!content) return context.fail(content.error());
     out.append(Tensor::scalar(std::string_view(file.path)));
-    out.append(Tensor::scalar(std::string_view(reinterpret_cast<const char*>(content->data()), content->size())));
+    out.append(Tensor::scalar(internal::text_of(*content)));
     out.append(Tensor::scalar(file.label));
     return Got::value;
   }
@@ -35,7 +35,7 @@ class Folder final : public internal::SourceFile {
 }  // namespace
 
 Dataset folder(const std::string& path, const FolderOptions& options) {
-  LabelledFolder found = internal::value_or_throw(list_labelled_folder(path, options.extensions));
+  LabelledFolder found = value_or_throw(list_labelled_folder(path, options.extensions));
   uint32_t digest = 0;
   for (const LabelledFile& file : found.files) {
     const std::string facts = fmt::format("{} {} {}\n", file.path, file.label, file.size);

@@ -1,88 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include <algorithm>
-
-#include "headpond/base/crc32c.h"
-#include "headpond/dataset/columns_internal.h"
-#include "headpond/dataset/ops/source/slices_internal.h"
 #include "headpond/dataset/ops/sources.h"
+#include "headpond/dataset/source/slices_internal.h"
 
 namespace headpond {
-namespace {
-
-class SlicesView final : public View {
- public:
-  SlicesView(const std::vector<Tensor>& tensors, uint64_t source) : tensors_(tensors), source_(source) {}
-  Got at(int64_t i, Context&, Offers, Element& out) const override {
-    for (const Tensor& tensor : tensors_) out.append(tensor.row(i));
-    out.key = static_cast<uint64_t>(i);
-    out.origin = {.source = source_, .record = static_cast<uint64_t>(i)};
-    return Got::value;
-  }
-  bool fill(std::span<const int64_t> positions, Context&, Offers columns, uint64_t* keys) const override {
-    for (size_t f = 0; f < tensors_.size(); ++f) {
-      if (tensors_[f].dtype() == DType::bytes) {
-        if (tensors_[f].rank() > 1) return false;
-        internal::gather_texts(tensors_[f], positions, columns[f].place);
-        continue;
-      }
-      if (positions.empty()) continue;
-      internal::gather_rows(tensors_[f].data(), internal::row_bytes(*columns[f].spec), positions, columns[f].place);
-    }
-    if (keys != nullptr) std::copy(positions.begin(), positions.end(), keys);
-    return true;
-  }
-
- private:
-  const std::vector<Tensor>& tensors_;
-  const uint64_t source_;
-};
-
-Node::Facts facts_of(std::string op, std::string args, const std::vector<std::pair<std::string, Tensor>>& tensors) {
-  if (tensors.empty()) internal::refuse(op, "no tensors");
-  Node::Facts facts{.op = std::move(op), .args = std::move(args)};
-  for (const auto& [name, tensor] : tensors) {
-    if (tensor.rank() == 0) internal::refuse(facts.op, fmt::format("'{}' is a scalar: it has no rows", name));
-    if (tensor.dim(0) != tensors[0].second.dim(0)) {
-      internal::refuse(facts.op, fmt::format("'{}' has {} rows, '{}' has {}", tensors[0].first,
-                                             tensors[0].second.dim(0), name, tensor.dim(0)));
-    }
-    for (const FieldSpec& other : facts.spec) {
-      if (other.name == name) internal::refuse(facts.op, fmt::format("two fields named '{}'", name));
-    }
-    facts.spec.push_back({name, tensor.dtype(), tensor.shape().row()});
-  }
-  facts.slots = tensors[0].second.dim(0);
-  return facts;
-}
-
-class Slices final : public Node {
- public:
-  Slices(std::string op, std::string args, uint64_t source, const std::vector<std::pair<std::string, Tensor>>& tensors)
-      : Node(facts_of(std::move(op), std::move(args), tensors)), source_(source) {
-    for (const auto& [name, tensor] : tensors) tensors_.push_back(tensor);
-  }
-  std::shared_ptr<const View> bind(const Binding&) const override {
-    return std::make_shared<SlicesView>(tensors_, source_);
-  }
-
- private:
-  const uint64_t source_;
-  std::vector<Tensor> tensors_;
-};
-
-}  // namespace
-
-std::string internal::facts_of(const Tensor& tensor) {
-  return fmt::format("{}{}, crc32c {:08x}", name(tensor.dtype()), tensor.shape().to_string(),
-                     crc32c({tensor.data(), tensor.byte_size()}));
-}
-
-Dataset internal::slices(std::string op, std::string args, const std::string& source,
-                         const std::vector<std::pair<std::string, Tensor>>& tensors) {
-  return Dataset(std::make_shared<Slices>(std::move(op), std::move(args), register_source(source), tensors));
-}
 
 Dataset from_tensor_slices(const std::vector<std::pair<std::string, Tensor>>& tensors) {
   std::string args;

@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "headpond/dataset/ops/source/slices_internal.h"
 #include "headpond/dataset/ops/sources.h"
+#include "headpond/dataset/source/slices_internal.h"
 #include "headpond/dataset/source/source_files_internal.h"
 
 namespace headpond {
@@ -17,14 +17,14 @@ std::string facts_of(const std::string& path, const Tensor& tensor) {
 }  // namespace
 
 Dataset idx(const std::string& images_path, const std::string& labels_path) {
-  IdxPair pair = internal::value_or_throw(read_idx_pair(images_path, labels_path));
+  IdxPair pair = value_or_throw(read_idx_pair(images_path, labels_path));
   std::string args = facts_of(images_path, pair.images) + ", " + facts_of(labels_path, pair.labels);
   return internal::slices("idx", std::move(args), images_path,
                           {{"image", std::move(pair.images)}, {"label", std::move(pair.labels)}});
 }
 
 Dataset idx(const std::string& path) {
-  Tensor tensor = internal::value_or_throw(read_idx(path));
+  Tensor tensor = value_or_throw(read_idx(path));
   std::string args = facts_of(path, tensor);
   return internal::slices("idx", std::move(args), path, {{"", std::move(tensor)}});
 }

@@ -17,13 +17,13 @@ class ArrayRows final : public internal::SourceFile {
 
   const FieldSpec& row() const { return file_->row(); }
   int64_t size() const override { return file_->size(); }
-  Got at(int64_t i, Context& context, Offers offers, Element& out) const override {
-    std::byte* const place = context.make(out, offers, row().dtype, row().shape);
-    auto read = file_->read(i, place);
+  Got at(int64_t i, Context& context, OutputSlots outputs, Element& out) const override {
+    std::byte* const to = context.allocate_output(out, outputs, row().dtype, row().shape);
+    auto read = file_->read(i, to);
     return read ? Got::value : context.fail(std::move(read).error());
   }
-  bool fill(int64_t i, Context&, std::span<std::byte* const> places) const override {
-    return file_->read(i, places[0]).has_value();
+  bool fill(int64_t i, Context&, std::span<std::byte* const> targets) const override {
+    return file_->read(i, targets[0]).has_value();
   }
   bool fills() const override { return true; }
 
@@ -33,22 +33,20 @@ class ArrayRows final : public internal::SourceFile {
 
 }  // namespace
 
-Dataset npy(const std::vector<std::string>& patterns) {
-  const std::vector<std::string> paths = internal::expand_or_throw("npy", patterns);
-  if (paths.empty()) internal::refuse("npy", "no files: nothing tells what a row is");
+Dataset npy(const Patterns& patterns) {
+  const std::vector<std::string> paths = internal::expand_or_throw("npy", patterns.all());
+  if (paths.empty()) internal::refuse("npy", "no files: dtype and shape of a row are unknown");
   const auto first = std::make_shared<internal::FirstFile>();
   auto files = internal::open_source_files(paths, [first](const std::string& path) {
-    auto rows = std::make_unique<ArrayRows>(internal::value_or_throw(NpyFile::open(path)));
+    auto rows = std::make_unique<ArrayRows>(value_or_throw(NpyFile::open(path)));
     if (first->agrees(path, {rows->row()})) return rows;
     internal::refuse("npy", fmt::format("rows of {} are {}, of {} {}", first->path, to_string(*first->spec), path,
                                         to_string({rows->row()})));
   });
   Spec spec = *first->spec;
-  const std::string label = fmt::format("{}, {}", internal::files_label(patterns, paths), to_string(spec));
+  const std::string label = fmt::format("{}, {}", internal::files_label(patterns.all(), paths), to_string(spec));
   Node::Facts facts{.op = "npy", .args = label, .spec = std::move(spec)};
   return internal::source_files(std::move(facts), std::move(files));
 }
-
-Dataset npy(const std::string& pattern) { return npy(std::vector{pattern}); }
 
 }  // namespace headpond

@@ -12,16 +12,16 @@ namespace {
 class RangeView final : public View {
  public:
   RangeView(int64_t start, int64_t step, uint64_t source) : start_(start), step_(step), source_(source) {}
-  Got at(int64_t i, Context&, Offers, Element& out) const override {
+  Got at(int64_t i, Context&, OutputSlots, Element& out) const override {
     out.append(Tensor::scalar(number(i)));
     out.key = static_cast<uint64_t>(i);
-    out.origin = {.source = source_, .record = static_cast<uint64_t>(i)};
+    out.provenance = {.source = source_, .record = static_cast<uint64_t>(i)};
     return Got::value;
   }
-  bool fill(std::span<const int64_t> positions, Context&, Offers columns, uint64_t* keys) const override {
+  bool fill(std::span<const int64_t> positions, Context&, OutputSlots columns, uint64_t* keys) const override {
     for (size_t r = 0; r < positions.size(); ++r) {
       const int64_t value = number(positions[r]);
-      std::memcpy(columns[0].place + r * sizeof(value), &value, sizeof(value));
+      std::memcpy(columns[0].data + r * sizeof(value), &value, sizeof(value));
     }
     if (keys != nullptr) std::copy(positions.begin(), positions.end(), keys);
     return true;

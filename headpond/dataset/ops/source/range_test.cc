@@ -42,7 +42,7 @@ TEST(Range, CountsToTheLimits) {
 TEST(Range, IsTheSourceOfItsElements) {
   Sequence sequence(range(5, 8));
   (void)sequence.next();
-  EXPECT_EQ(to_string((*sequence.next())->origin), "range, record 1");
+  EXPECT_EQ(to_string(sequence.next()->provenance), "range, record 1");
 }
 
 TEST(Range, RefusesAStepOfNothing) {

@@ -9,8 +9,8 @@
 
 namespace headpond {
 
-Dataset tar(const std::vector<std::string>& patterns, const TarOptions& options) {
-  const std::vector<std::string> paths = internal::expand_or_throw("tar", patterns);
+Dataset tar(const Patterns& patterns, const TarOptions& options) {
+  const std::vector<std::string> paths = internal::expand_or_throw("tar", patterns.all());
   std::vector<std::unique_ptr<internal::TarFile>> archives;
   std::vector<std::string> extensions = options.extensions;
   for (const std::string& path : paths) {
@@ -18,7 +18,7 @@ Dataset tar(const std::vector<std::string>& patterns, const TarOptions& options)
     if (!extensions.empty() || archives.back()->samples().empty()) continue;
     for (const auto& part : archives.back()->samples()[0].parts) extensions.push_back(part.extension);
   }
-  const std::string label = internal::files_label(patterns, paths);
+  const std::string label = internal::files_label(patterns.all(), paths);
   Node::Facts facts{.op = "tar",
                     .args = fmt::format("{}, extensions={}{}", label, fmt::join(extensions, " "),
                                         options.allow_missing ? ", allow_missing" : "")};
@@ -32,6 +32,4 @@ Dataset tar(const std::vector<std::string>& patterns, const TarOptions& options)
   }
   return internal::source_files(std::move(facts), std::move(files));
 }
-Dataset tar(const std::string& pattern, const TarOptions& options) { return tar(std::vector{pattern}, options); }
-
 }  // namespace headpond

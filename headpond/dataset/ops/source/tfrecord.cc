@@ -12,29 +12,27 @@
 namespace headpond {
 namespace {
 
-std::string_view text_of(std::span<const std::byte> payload) {
-  return {reinterpret_cast<const char*>(payload.data()), payload.size()};
-}
+using internal::text_of;
 
 class Records final : public internal::SourceFile {
  public:
   Records(std::unique_ptr<RecordFile> file, OnDamage on_damage) : file_(std::move(file)), on_damage_(on_damage) {}
 
   int64_t size() const override { return static_cast<int64_t>(file_->size()); }
-  Got at(int64_t i, Context& context, Offers, Element& out) const override {
+  Got at(int64_t i, Context& context, OutputSlots, Element& out) const override {
     const auto payload = file_->at(static_cast<uint64_t>(i));
     if (payload) out.append(Tensor::scalar(text_of(*payload)));
-    if (!payload || text_of(RecordFile::behind(*payload)) == std::string_view("\0\0\0\0", 4)) {
+    if (!payload || text_of(RecordFile::payload_crc(*payload)) == std::string_view("\0\0\0\0", 4)) {
       if (const auto whole = file_->check(); !whole) return context.fail(whole.error());
     }
     if (payload) return Got::value;
     return on_damage_ == OnDamage::skip ? Got::hole : context.fail(payload.error());
   }
-  bool fill(int64_t i, Context& context, std::span<std::byte* const> places) const override {
+  bool fill(int64_t i, Context& context, std::span<std::byte* const> targets) const override {
     const auto payload = file_->at(static_cast<uint64_t>(i));
     if (!payload) return false;
-    internal::put_text(text_of(*payload), places[0]);
-    context.lend(RecordFile::behind(*payload));
+    internal::put_text(text_of(*payload), targets[0]);
+    context.lend(RecordFile::payload_crc(*payload));
     return true;
   }
   bool fills() const override { return true; }
@@ -53,16 +51,16 @@ std::string options_label(const TFRecordOptions& options) {
 }
 
 bool is_compressed(const std::string& path, const TFRecordOptions& options) {
-  const auto reader = internal::value_or_throw(RecordReader::open(path, {.compression = options.compression}));
+  const auto reader = value_or_throw(RecordReader::open(path, {.compression = options.compression}));
   return reader->compression() != Compression::none;
 }
 
 }  // namespace
 
-Dataset tfrecord(const std::vector<std::string>& patterns, const TFRecordOptions& options) {
-  std::vector<std::string> paths = internal::expand_or_throw("tfrecord", patterns);
+Dataset tfrecord(const Patterns& patterns, const TFRecordOptions& options) {
+  std::vector<std::string> paths = internal::expand_or_throw("tfrecord", patterns.all());
   if (options.on_damage == OnDamage::skip) internal::leave_out_lost("tfrecord", paths);
-  Node::Facts facts{.op = "tfrecord", .args = internal::files_label(patterns, paths) + options_label(options)};
+  Node::Facts facts{.op = "tfrecord", .args = internal::files_label(patterns.all(), paths) + options_label(options)};
   bool any_compressed = false;
   for (const std::string& path : paths) any_compressed |= is_compressed(path, options);
   if (any_compressed) {
@@ -72,15 +70,11 @@ Dataset tfrecord(const std::vector<std::string>& patterns, const TFRecordOptions
   const RecordFileOptions of_file = {.keep_index = options.keep_index && paths.size() <= internal::kMostOpenFiles,
                                      .allow_damaged_end = options.on_damage == OnDamage::skip};
   auto files = internal::open_source_files(paths, [of_file, on_damage = options.on_damage](const std::string& path) {
-    return std::make_unique<Records>(internal::value_or_throw(RecordFile::open(path, of_file)), on_damage);
+    return std::make_unique<Records>(value_or_throw(RecordFile::open(path, of_file)), on_damage);
   });
   facts.spec = {{"", DType::bytes, {}}};
   facts.kind = options.on_damage == OnDamage::skip ? Kind::sparse : Kind::indexed;
   return internal::source_files(std::move(facts), std::move(files));
-}
-
-Dataset tfrecord(const std::string& pattern, const TFRecordOptions& options) {
-  return tfrecord(std::vector{pattern}, options);
 }
 
 }  // namespace headpond

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cerrno>
+
 #include "headpond/base/log.h"
 #include "headpond/dataset/testing/dataset_test_internal.h"
+#include "headpond/io/file/system_test_internal.h"
 #include "headpond/io/record/record_writer.h"
 #include "headpond/io/zlib_test_internal.h"
 #include "tests/test_files.h"
@@ -46,7 +49,7 @@ TEST_F(TFRecord, GivesTheRecordsOfAllFilesInTheOrderOfTheirNames) {
   EXPECT_EQ(dataset.kind(), Kind::indexed);
   EXPECT_THAT(elements(dataset, {}, true), ElementsAre("'one' #0", "'two' #1", "'three' #2", "'' #3", "'last' #4"));
   Sequence sequence(dataset | skip(3));
-  EXPECT_EQ(to_string((*sequence.next())->origin), folder_.file("b-00001.rec") + ", record 1");
+  EXPECT_EQ(to_string(sequence.next()->provenance), folder_.file("b-00001.rec") + ", record 1");
 }
 
 TEST_F(TFRecord, KeepsTheContract) {
@@ -125,6 +128,41 @@ TEST_F(TFRecord, LeavesOutFilesThatAreNotThereIfAsked) {
   }
 }
 
+// `dataset()`, or its first pass, while the second call of open(2) fails once.
+template <class Make>
+Error error_where_second_open_fails(int error, const Make& dataset) {
+  int opens = 0;
+  const internal::FaultInjection fault(
+      [&](std::string_view call) { return internal::Fault{.error = call == "open" && ++opens == 2 ? error : 0}; });
+  try {
+    Sequence sequence(dataset());
+    while (true) {
+      const auto next = sequence.next();
+      if (!next && next.error().is_end()) return {};
+      if (!next) return next.error();
+    }
+  } catch (const Exception& e) {
+    return e.error();
+  }
+}
+
+TEST_F(TFRecord, DropsNoFileBecauseTheFileSystemFails) {
+  for (const Compression compression : {Compression::none, Compression::gzip}) {
+    const std::string first = write("1", {"a"}, compression), second = write("2", {"b"}, compression);
+    const std::vector<std::string> paths = {first, second, write("3", {"c"}, compression)};
+    const LogSink before = set_log_sink([](LogLevel, std::string_view) {});
+    const auto open = [&] { return tfrecord(paths, {.on_damage = OnDamage::skip}); };
+    for (const int error : {ESTALE, ETIMEDOUT, ENOTCONN, EIO, EMFILE}) {
+      EXPECT_EQ(error_where_second_open_fails(error, open).os_error(), error) << "when it is built";
+      if (compression == Compression::none) continue;  // Mapped files stay open.
+      const Dataset dataset = open();
+      EXPECT_EQ(error_where_second_open_fails(error, [&] { return dataset; }).os_error(), error) << "in a pass";
+    }
+    EXPECT_FALSE(error_where_second_open_fails(EACCES, open)) << "control: a file that cannot be opened is left out";
+    set_log_sink(before);
+  }
+}
+
 TEST_F(TFRecord, TellsAFileThatShrinksAlsoIfDamageIsSkipped) {
   for (const OnDamage on_damage : {OnDamage::fail, OnDamage::skip}) {
     const std::string path = write("shrinks", std::vector<std::string>(3, std::string(20'000, 'x')));
@@ -145,13 +183,13 @@ TEST_F(TFRecord, TellsWhenTheFileIsCutBehindTheBackOfWhoReadsAColumn) {
   const auto bound = view->bind({});
   std::array<std::string_view, 2> texts;
   const FieldSpec field = {"", DType::bytes, {}};
-  const Offer column = {reinterpret_cast<std::byte*>(texts.data()), &field};
+  const OutputSlot column = {reinterpret_cast<std::byte*>(texts.data()), &field};
   const std::vector<int64_t> positions = {0, 1};
   Context context;
-  ASSERT_TRUE(bound->fill(positions, context, Offers(&column, 1), nullptr));
+  ASSERT_TRUE(bound->fill(positions, context, OutputSlots(&column, 1), nullptr));
   EXPECT_EQ(texts[1], std::string(100, 'y'));
   EXPECT_TRUE(context.lent_is_whole()) << "control";
-  ASSERT_TRUE(bound->fill(positions, context, Offers(&column, 1), nullptr));
+  ASSERT_TRUE(bound->fill(positions, context, OutputSlots(&column, 1), nullptr));
   std::filesystem::resize_file(path, 200);  // Within the page: no signal, zeros instead.
   EXPECT_NE(texts[1], std::string(100, 'y'));
   EXPECT_FALSE(context.lent_is_whole());

@@ -3,46 +3,11 @@
 
 #include <algorithm>
 
-#include "headpond/dataset/columns_internal.h"
 #include "headpond/dataset/ops/structure.h"
 #include "headpond/dataset/ops/structure/parts_internal.h"
 
 namespace headpond {
 namespace {
-
-class ConcatenateView final : public View {
- public:
-  ConcatenateView(const Node& node, const Binding& binding) {
-    int64_t end = 0;
-    for (const Node::Ref& input : node.facts().inputs) {
-      end = input->slots() > kEndless - end ? kEndless : end + input->slots();
-      ends_.push_back(end);
-      inputs_.push_back(input->bind(binding));
-    }
-  }
-  Got at(int64_t i, Context& context, Offers offers, Element& out) const override {
-    const auto part = part_at(i);
-    const auto& input = inputs_[static_cast<size_t>(part.number)];
-    return internal::in_part(part.number, input->at(i - part.begin, context, offers, out), out);
-  }
-  bool fill(std::span<const int64_t> positions, Context& context, Offers columns, uint64_t* keys) const override {
-    const auto fills = [&](const auto& input) { return input->fill({}, context, columns, keys); };
-    if (positions.empty()) return std::all_of(inputs_.begin(), inputs_.end(), fills);
-    const auto part = [this](int64_t i) { return part_at(i); };
-    const auto view = [this](int64_t n) { return inputs_[static_cast<size_t>(n)]; };
-    return internal::fill_parts(part, view, positions, context, columns, keys);
-  }
-
- private:
-  internal::PartRange part_at(int64_t i) const {
-    const auto end = std::upper_bound(ends_.begin(), ends_.end(), i);
-    const int64_t begin = end == ends_.begin() ? 0 : end[-1];
-    return {end - ends_.begin(), begin, *end - begin};
-  }
-
-  std::vector<int64_t> ends_;  // Where the next input begins.
-  std::vector<std::shared_ptr<const View>> inputs_;
-};
 
 Spec joined(const Spec& first, const Spec& second) {
   bool agree = first.size() == second.size();
@@ -60,6 +25,7 @@ Spec joined(const Spec& first, const Spec& second) {
   return both;
 }
 
+int64_t sum(int64_t slots, int64_t more) { return more > kEndless - slots ? kEndless : slots + more; }
 bool is_endless(const Dataset& input) { return input.node()->slots() == kEndless; }
 
 Node::Facts facts_of(const std::vector<Dataset>& inputs) {
@@ -69,7 +35,7 @@ Node::Facts facts_of(const std::vector<Dataset>& inputs) {
     facts.spec = joined(facts.spec, input.spec());
     facts.kind = std::max(facts.kind, input.kind());
     facts.inputs.push_back(input.node());
-    facts.slots = input.node()->slots() > kEndless - facts.slots ? kEndless : facts.slots + input.node()->slots();
+    facts.slots = sum(facts.slots, input.node()->slots());
   }
   const bool too_many = std::none_of(inputs.begin(), inputs.end(), is_endless) && facts.slots == kEndless;
   if (too_many && facts.kind != Kind::stream) internal::refuse("concatenate", "more than 2^63 - 2 elements together");
@@ -78,15 +44,22 @@ Node::Facts facts_of(const std::vector<Dataset>& inputs) {
 
 class Concatenate final : public internal::Parts {
  public:
-  explicit Concatenate(const std::vector<Dataset>& inputs) : Parts(facts_of(inputs)) {}
-
-  std::shared_ptr<const View> bind(const Binding& binding) const override {
-    return std::make_shared<ConcatenateView>(*this, binding);
+  explicit Concatenate(const std::vector<Dataset>& inputs) : Parts(facts_of(inputs)) {
+    int64_t end = 0;
+    for (const Dataset& input : inputs) ends_.push_back(end = sum(end, input.node()->slots()));
   }
-  int64_t parts() const override { return static_cast<int64_t>(facts().inputs.size()); }
+  int64_t parts() const override { return static_cast<int64_t>(ends_.size()); }
   std::pair<const Node*, Binding> part(int64_t n, const Binding& binding) const override {
     return {&input(static_cast<size_t>(n)), binding};
   }
+  internal::PartRange part_at(int64_t i) const override {
+    const auto end = std::upper_bound(ends_.begin(), ends_.end(), i);
+    const int64_t begin = end == ends_.begin() ? 0 : end[-1];
+    return {end - ends_.begin(), begin, *end - begin};
+  }
+
+ private:
+  std::vector<int64_t> ends_;  // Where the next input begins.
 };
 
 }  // namespace

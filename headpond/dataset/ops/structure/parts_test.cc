@@ -19,6 +19,7 @@ class Lines final : public Parts {
     return {inputs_[std::min(static_cast<size_t>(n), inputs_.size() - 1)].get(), binding};
   }
   int64_t parts() const override { return is_endless_ ? kEndless : static_cast<int64_t>(inputs_.size()); }
+  PartRange part_at(int64_t) const override { return {}; }  // Streams have no positions.
 
  private:
   std::vector<Node::Ref> inputs_;
@@ -35,13 +36,13 @@ TEST(Parts, ComeOneAfterTheOther) {
 }
 
 TEST(Parts, PassOnWaitingAndErrors) {
-  EXPECT_THAT(answers(lines({{"later", "1", "bad"}, {"later"}, {"ugly", "2"}})),
-              ElementsAre("later", "1", "!bad", "later", "!ugly", "2", "end"));
+  EXPECT_THAT(answers(lines({{"pending", "1", "bad"}, {"pending"}, {"ugly", "2"}})),
+              ElementsAre("pending", "1", "!bad", "pending", "!ugly", "2", "end"));
 }
 
 TEST(Parts, WithoutAnEndStopAtOneThatGivesNothing) {
-  EXPECT_THAT(answers(lines({{"1"}, {"2"}, {"later"}}, true)),
-              ElementsAre("1", "2", "later", HasSubstr("!lines(a=1): no element in round 2"), "end"));
+  EXPECT_THAT(answers(lines({{"1"}, {"2"}, {"pending"}}, true)),
+              ElementsAre("1", "2", "pending", HasSubstr("!lines(a=1): no element in round 2"), "end"));
   EXPECT_THAT(answers(lines({{"1"}, {"bad"}}, true)), ElementsAre("1", "!bad", HasSubstr("round 1"), "end"));
 }
 
@@ -84,7 +85,35 @@ TEST(Parts, KeepTheContract) {
   check_contract(lines({{"1", "2"}, {"3"}}, true) | take(6));
 }
 
-TEST(Parts, AreRestoredInsideAPartAndBehindTheLast) {
+// The tens of a range, each as a part.
+class Tens final : public Parts {
+ public:
+  explicit Tens(const Node::Ref& input) : Parts(facts_of(input)) {}
+  std::pair<const Node*, Binding> part(int64_t n, const Binding& binding) const override {
+    return {&input(static_cast<size_t>(n)), binding};
+  }
+  int64_t parts() const override { return 3; }
+  PartRange part_at(int64_t i) const override { return {i / 10, i - i % 10, 10}; }
+
+ private:
+  static Facts facts_of(const Node::Ref& input) {
+    return {.op = "tens", .spec = input->spec(), .slots = 30, .inputs = {input, input, input}};
+  }
+};
+
+TEST(Parts, FillEachRunOfAPartAtOnceAndMixKeys) {
+  const Dataset tens(std::make_shared<Tens>(range(10).node()));
+  const std::vector<int64_t> positions = {8, 9, 10, 11, 3, 25};
+  std::vector<uint64_t> keys(6);
+  std::vector<int64_t> numbers(6);
+  const OutputSlot column = {reinterpret_cast<std::byte*>(numbers.data()), &tens.spec()[0]};
+  Context context;
+  EXPECT_TRUE(tens.node()->bind({})->fill(positions, context, OutputSlots(&column, 1), keys.data()));
+  EXPECT_THAT(numbers, ElementsAre(8, 9, 0, 1, 3, 5));
+  EXPECT_THAT(keys, ElementsAre(8, 9, mix(0, 1), mix(1, 1), 3, mix(5, 2)));
+}
+
+TEST(Parts, AreRestoredInsideAPartAndAfterTheLast) {
   const Dataset dataset = lines({{"1"}, {"2", "3"}});
   PlainFeed feed;
   Context context;

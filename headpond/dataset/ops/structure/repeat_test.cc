@@ -94,8 +94,8 @@ TEST(Repeat, KeepsTheContract) {
 }
 
 TEST(Repeat, PassesOnWaitingAndErrors) {
-  EXPECT_THAT(answers(script({"1", "later", "bad", "2"}) | repeat(2)),
-              ElementsAre("1", "later", "!bad", "2", "1", "later", "!bad", "2", "end"));
+  EXPECT_THAT(answers(script({"1", "pending", "bad", "2"}) | repeat(2)),
+              ElementsAre("1", "pending", "!bad", "2", "1", "pending", "!bad", "2", "end"));
 }
 
 TEST(Repeat, RefusesTheStateOfAnotherCountAndAnImpossibleRound) {

@@ -52,7 +52,7 @@ TEST(Shard, OfAnEndlessOne) {
   ASSERT_EQ(all.size(), 3U);
   EXPECT_EQ(all[0], "2");
   EXPECT_EQ(all[1], fmt::format("{}", (kHuge + 5) % 3));
-  EXPECT_THAT(all[2], HasSubstr("shard(num_shards=4611686018427387904, index=5): no place 2"));
+  EXPECT_THAT(all[2], HasSubstr("shard(num_shards=4611686018427387904, index=5): its input has no position for 2"));
 }
 
 TEST(Shard, KeepsTheContract) {
@@ -65,8 +65,8 @@ TEST(Shard, KeepsTheContract) {
 }
 
 TEST(Shard, PassesOnWaitingAndErrors) {
-  EXPECT_THAT(answers(script({"0", "later", "bad", "1", "later", "2", "ugly", "3"}) | shard(2, 1)),
-              ElementsAre("later", "!bad", "1", "later", "!ugly", "3", "end"));
+  EXPECT_THAT(answers(script({"0", "pending", "bad", "1", "pending", "2", "ugly", "3"}) | shard(2, 1)),
+              ElementsAre("pending", "!bad", "1", "pending", "!ugly", "3", "end"));
 }
 
 TEST(Shard, RefusesAnIndexThatIsNone) {

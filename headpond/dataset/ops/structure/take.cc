@@ -3,58 +3,33 @@
 
 #include <algorithm>
 
+#include "headpond/dataset/choosing_internal.h"
 #include "headpond/dataset/ops/structure.h"
-#include "headpond/dataset/pointwise.h"
 
 namespace headpond {
 namespace {
 
-class TakeIterator final : public Iterator {
- public:
-  TakeIterator(std::unique_ptr<Iterator> input, int64_t count) : input_(std::move(input)), count_(count) {}
+using internal::Choice;
 
-  Got next(Context& context, Element& out) override {
-    if (taken_ == count_) return Got::end;
-    const Got got = input_->next(context, out);
-    if (got == Got::value) ++taken_;
-    return got;
+struct Take {
+  int64_t count;  // kEndless: all.
+
+  Choice choose(int64_t& taken) const {
+    if (taken == count) return Choice::end;
+    ++taken;
+    return Choice::keep;
   }
-  void visit_state(StateVisitor& visitor) override {
-    visitor.number_within(taken_, 0, count_);
-    input_->visit_state(visitor);
-  }
-
- private:
-  const std::unique_ptr<Iterator> input_;
-  const int64_t count_;
-  int64_t taken_ = 0;
-};
-
-Node::Facts facts_of(const Node::Ref& input, int64_t count) {
-  Node::Facts facts = internal::facts_over(input, "take", fmt::format("count={}", count), input->spec());
-  if (facts.kind == Kind::sparse) facts.kind = Kind::stream;
-  facts.slots = std::min(facts.slots, count);
-  return facts;
-}
-
-class Take final : public Node {
- public:
-  Take(const Node::Ref& input, int64_t count) : Node(facts_of(input, count)), count_(count) {}
-
-  std::shared_ptr<const View> bind(const Binding& binding) const override { return input().bind(binding); }
-  std::unique_ptr<Iterator> iterate(const Binding& binding, Feed& feed) const override {
-    return std::make_unique<TakeIterator>(feed.open(input(), binding), count_);
-  }
-
- private:
-  const int64_t count_;
+  int64_t most() const { return count; }
 };
 
 }  // namespace
 
 Step take(int64_t count) {
-  return [count](const Dataset& input) {
-    return Dataset(std::make_shared<Take>(input.node(), count < 0 ? kEndless : count));
+  const Take rule{count < 0 ? kEndless : count};
+  return [rule](const Dataset& input) {
+    Node::Facts facts = internal::counting_facts(input.node(), "take", fmt::format("count={}", rule.count));
+    facts.slots = std::min(facts.slots, rule.count);
+    return Dataset(std::make_shared<internal::Choosing<Take>>(std::move(facts), rule));
   };
 }
 

@@ -18,18 +18,18 @@ class ZipView final : public View {
   ZipView(const Node& node, const Binding& binding) : node_(node) {
     for (const Node::Ref& input : node.facts().inputs) inputs_.push_back(input->bind(binding));
   }
-  Got at(int64_t i, Context& context, Offers offers, Element& out) const override {
+  Got at(int64_t i, Context& context, OutputSlots outputs, Element& out) const override {
     Element in;
     for (size_t k = 0; k < inputs_.size(); ++k) {
-      const Offers own = internal::take_first(offers, node_.input(k).spec().size());
+      const OutputSlots own = internal::take_first(outputs, node_.input(k).spec().size());
       if (const Got got = inputs_[k]->at(i, context, own, k == 0 ? out : in); got != Got::value) return got;
       append(in, out);
     }
     return Got::value;
   }
-  bool fill(std::span<const int64_t> positions, Context& context, Offers columns, uint64_t* keys) const override {
+  bool fill(std::span<const int64_t> positions, Context& context, OutputSlots columns, uint64_t* keys) const override {
     for (size_t k = 0; k < inputs_.size(); ++k) {
-      const Offers own = internal::take_first(columns, node_.input(k).spec().size());
+      const OutputSlots own = internal::take_first(columns, node_.input(k).spec().size());
       if (!inputs_[k]->fill(positions, context, own, k == 0 ? keys : nullptr)) return false;
     }
     return true;
@@ -47,26 +47,27 @@ class ZipIterator final : public Iterator {
   }
   Got next(Context& context, Element& out) override {
     for (; turn_ < inputs_.size(); ++turn_) {
-      held_[turn_].clear();  // It may be of a row that failed.
+      held_[turn_].clear();  // A row that failed may have left an element.
       const Got got = inputs_[turn_]->next(context, held_[turn_]);
-      if (got == Got::end || got == Got::later) return got;
+      if (got == Got::end || got == Got::pending) return got;
       if (got == Got::error && !error_) error_ = std::move(context.error);
     }
     turn_ = 0;
     if (error_) return context.fail(std::exchange(error_, {}));
     out.key = held_[0].key;
-    out.origin = held_[0].origin;
+    out.provenance = held_[0].provenance;
     for (Element& in : held_) append(in, out);
     return Got::value;
   }
-  /// REQUIRES: the last next(), if any, did not give later. A row that the end cut is left out: that input ends again.
+  /// REQUIRES: the last next(), if any, did not return pending. A row that an input's end left incomplete is not saved:
+  /// that input ends again.
   void visit_state(StateVisitor& visitor) override {
     for (const auto& input : inputs_) input->visit_state(visitor);
   }
 
  private:
   std::vector<std::unique_ptr<Iterator>> inputs_;
-  std::vector<Element> held_;  // Those before turn_ wait for the rest.
+  std::vector<Element> held_;  // The row's elements so far: those of the inputs before turn_.
   size_t turn_ = 0;
   Error error_;  // The first one of this row.
 };

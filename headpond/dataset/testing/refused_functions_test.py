@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What the compiler says of functions that map and filter cannot call: one error each, which lists what they support.
+
+  refused_functions_test.py COMPILER [OPTION...]
+"""
+import subprocess
+import sys
+import tempfile
+
+HEAD = """#include <optional>
+#include <string>
+#include <vector>
+
+#include "headpond/dataset/ops.h"
+
+using namespace headpond;
+struct Overloaded {
+  int operator()(int) const;
+  int operator()(float) const;
+};
+"""
+GOOD = """
+int plain(int x) noexcept { return x; }
+Step good[] = {
+    map([](int64_t x) noexcept { return x; }),
+    map(&plain),
+    map(std::function<float(float)>()),
+    map("x", [](std::span<const float> x, const Tensor&) -> Result<std::string> { return std::string(x.size(), 'x'); }),
+    map([](const Element& all) { return all; }),
+    map([](std::string_view text) { return std::tuple(text.size(), Tensor()); }),
+    filter([](uint8_t x, bool) { return x > 0; }),
+};
+"""
+NO_TYPES = "The types of the function's arguments are not known"
+ARGUMENT = "An argument of the function has a type that no field can be read as. Supported:"
+RESULT = "The result of the function has a type that cannot become a field. Supported:"
+MUTABLE = "A mutable function may give another result for the same element"
+REFUSED = [
+    ("map([](auto x) { return x; })", NO_TYPES),
+    ("map(Overloaded())", NO_TYPES),
+    ("map(5)", NO_TYPES),
+    ("map([n = 0](int x) mutable { return x + n++; })", MUTABLE),
+    ("map([](const std::string& x) { return x; })", ARGUMENT),
+    ("map([](std::span<float> x) { return x[0]; })", ARGUMENT),
+    ("map([](long double x) { return x > 0; })", ARGUMENT),
+    ("map([](int, const Element&) { return 1; })", ARGUMENT),
+    ("map([](int) {})", RESULT),
+    ("map([](int) { return \"text\"; })", RESULT),
+    ("map([](int) { return std::vector<int>(); })", RESULT),
+    ("map(\"x\", [](int) { return std::tuple(1, std::optional<int>()); })", RESULT),
+    ("filter([](std::vector<int> x) { return x.empty(); })", ARGUMENT),
+]
+
+
+def compile_text(command, text):
+    with tempfile.NamedTemporaryFile("w", suffix=".cc") as source:
+        source.write(HEAD + text)
+        source.flush()
+        return subprocess.run([*command, "-std=c++20", "-fsyntax-only", source.name], capture_output=True, text=True)
+
+
+def main():
+    command = sys.argv[1:]
+    good = compile_text(command, GOOD)
+    assert good.returncode == 0, "control: what is supported does not compile:\n" + good.stderr
+    bad = compile_text(command, "".join(f"Step bad{i} = {code};\n" for i, (code, _) in enumerate(REFUSED)))
+    errors = [line for line in bad.stderr.splitlines() if "error: " in line]
+    for kind in (NO_TYPES, ARGUMENT, RESULT, MUTABLE):
+        wanted = sum(said == kind for _, said in REFUSED)
+        found = sum(kind in line for line in errors)
+        assert found == wanted, f"{found} instead of {wanted} errors '{kind}':\n{bad.stderr}"
+    assert len(errors) == len(REFUSED), "errors that say something else:\n" + bad.stderr
+    for name in ("std::optional<int>", "std::vector<int>", "std::span<float"):
+        assert name in bad.stderr or name.replace("std::", "") in bad.stderr, f"the error does not name {name}:\n{bad.stderr}"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// The whole content of a text file: mapped if the file is plain, in memory if it is compressed.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "headpond/base/status.h"
+#include "headpond/io/file/mapped_file.h"
+
+namespace headpond::internal {
+
+/// Gzip is recognised by its first bytes. A zlib stream is recognised by inflating it to its end, because two letters
+/// can look like its start: content that does not inflate is text iff its first 256 bytes have no control characters
+/// that texts do not have. Thread-safe.
+class TextFile {
+ public:
+  /// As MappedFile::open(); DataLoss iff a compressed file is truncated or damaged; ResourceExhausted iff it inflates
+  /// to more than the limit, or there is no memory for it (inflating needs twice the size).
+  static Result<TextFile> open(const std::string& path, uint64_t max_inflated_bytes);
+  /// The same for `content`, which must outlive this object.
+  static Result<TextFile> over(std::string name, std::span<const std::byte> content, uint64_t max_inflated_bytes);
+
+  /// Valid as long as this object, or the one that it is moved to.
+  std::string_view text() const { return text_; }
+  /// OK iff all bytes read from a mapped file were the file's, else DataLoss. A few nanoseconds.
+  Result<void> check() const { return file_ != nullptr && file_->lost() ? file_->check() : Result<void>(); }
+  /// The same, and asks the system whether the file is still the one that was opened.
+  Result<void> check_now() const { return file_ != nullptr ? file_->check() : Result<void>(); }
+  /// ResourceExhausted iff the text was inflated and an index of this many offsets, 8 bytes each, exceeds the limit
+  /// too.
+  Result<void> check_index(uint64_t places) const { return places <= max_places_ ? Result<void>() : refuse_index(); }
+  const std::string& name() const { return name_; }
+
+ private:
+  explicit TextFile(std::string name) : name_(std::move(name)) {}
+  tl::unexpected<Error> refuse_index() const;
+  Result<void> take(std::span<const std::byte> content, uint64_t max_inflated_bytes);
+
+  std::string name_;
+  std::unique_ptr<MappedFile> file_;  // Of a plain file.
+  std::vector<std::byte> inflated_;   // Of a compressed one.
+  std::string_view text_;
+  uint64_t max_places_ = UINT64_MAX;  // Of an index.
+};
+
+}  // namespace headpond::internal

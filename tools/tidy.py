@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""clang-tidy over many sources, each looked at again only after it, a header that it includes, or its flags changed.
+
+Most of clang-tidy's time goes to the headers that every source includes, so sources whose names do not clash are looked at
+together, as one that includes them. Where such a group is not clean, the sources in question are looked at alone: what is
+reported comes from there, and so does the verdict.
+"""
+import concurrent.futures
+import hashlib
+import json
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+
+TIDY = "clang-tidy-16"
+GROUP = 12  # sources
+INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]', re.M)
+# What a source may define for itself alone, and another of its group, too: names at the begin of a line, and macros.
+NAME = re.compile(r"^(?!namespace|extern|return|using namespace)(?:(?:struct|class|union|enum|enum class|using) (\w+)|#\s*define\s+(\w+)|\w[^\n]*?(?<![:\w.>])(\w+)\s*[({=;\[])", re.M)
+NO_NAMES = {"main", "LLVMFuzzerTestOneInput", "const", "noexcept", "override", "void", "internal", "headpond"}
+ENTRIES = ("main", "LLVMFuzzerTestOneInput")
+DROPPED = re.compile(r"-(W(?!thread-safety$).*|fsanitize.*|fno-sanitize.*|f(file-prefix-map=.*|PIC|no-omit-frame-pointer|pch.*)|c|MD|O\d|Og|g\d?)$")
+DROPPED_WITH_NEXT = ("-o", "-MT", "-MF", "-include-pch", "-include")
+
+
+def cache_folder():
+    """Beside the compiler's cache, so that what keeps the one keeps the other."""
+    chosen, ccache = os.environ.get("HEADPOND_CACHE"), os.environ.get("CCACHE_DIR")
+    home = os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"
+    return pathlib.Path(chosen or (pathlib.Path(ccache, "headpond") if ccache else pathlib.Path(home, "headpond")))
+
+
+def arguments(entry):
+    """The flags of a compile command that say what the source means; no paths of outputs, nothing that only makes code."""
+    words = entry["arguments"] if "arguments" in entry else shlex.split(entry["command"])
+    compiler = next(at for at, word in enumerate(words) if re.search(r"(\+\+|cc|clang)(-\d+)?$", word) and "ccache" not in word)
+    kept, words = [], iter(words[compiler + 1:])
+    for word in words:
+        if word in DROPPED_WITH_NEXT:
+            next(words, None)
+        elif word != entry["file"] and not DROPPED.match(word):
+            kept.append(word)
+    return tuple(kept)
+
+
+class Sources:
+    """What stands in the files of a tree, each read once."""
+
+    def __init__(self, root):
+        self.root, self.read = root, {}
+
+    def file(self, path):
+        """(digest, files of the tree that it includes, names)"""
+        if path not in self.read:
+            data = path.read_bytes()
+            text = data.decode("utf-8", "replace")
+            around = [(self.root / name, path.parent / name) for name in INCLUDE.findall(text)]
+            included = [next((at.resolve() for at in places if at.is_file()), None) for places in around]
+            names = {next(filter(None, found)) for found in NAME.findall(text) if any(found)} - NO_NAMES
+            self.read[path] = (hashlib.sha256(data).hexdigest(), [at for at in included if at and self.root in at.parents], names)
+        return self.read[path]
+
+    def closure(self, path):
+        """The files of the tree that decide what this source means, itself among them."""
+        found, left = set(), [path]
+        while left:
+            at = left.pop()
+            if at not in found:
+                found.add(at)
+                left += self.file(at)[1]
+        return sorted(found)
+
+    def key(self, path, flags, context):
+        """The same for the same text in any clone."""
+        parts = [context, json.dumps([word.replace(str(self.root), ".") for word in flags])]
+        parts += [f"{at.relative_to(self.root)} {self.file(at)[0]}" for at in self.closure(path)]
+        return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+
+def grouped(sources, jobs):
+    """Groups of (path, flags): the same flags, no name twice."""
+    groups = []
+    for path, flags in jobs:
+        names = sources.file(path)[2]
+        fits = (group for group in groups if group["flags"] == flags and len(group["paths"]) < GROUP and not group["names"] & names)
+        group = next(fits, None)
+        if group is None:
+            group = {"flags": flags, "paths": [], "names": set()}
+            groups.append(group)
+        group["paths"].append(path)
+        group["names"] |= names
+    return groups
+
+
+def command(text, *words, cwd):
+    done = subprocess.run([TIDY, "--quiet", *words], cwd=cwd, input=text, capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout + done.stderr
+
+
+def look_alone(path, flags, folder):
+    return command(None, str(path), "--", *flags, cwd=folder)
+
+
+def look_together(paths, flags, folder):
+    """(status, output) of one source that includes these."""
+    text = ""
+    for number, path in enumerate(paths):
+        text += "".join(f"#define {name} {name}_{number}\n" for name in ENTRIES)
+        text += f'#include "{path}"  // NOLINT(bugprone-suspicious-include)\n' + "".join(f"#undef {name}\n" for name in ENTRIES)
+    group = folder / f"group_{hashlib.sha256(text.encode()).hexdigest()[:16]}.cc"
+    group.write_text(text, encoding="utf-8")
+    try:
+        return command(None, r"--header-filter=.*\.(h|cc)$", str(group), "--", *flags, cwd=folder)
+    finally:
+        group.unlink()
+
+
+def look(paths, flags, folder):
+    """Yields (path, output or None where the source is clean)."""
+    while len(paths) > 1:
+        status, output = look_together(paths, flags, folder)
+        named = paths if status == 0 else [path for path in paths if str(path) in output] or paths
+        for path in named:
+            alone, said = (0, "") if status == 0 else look_alone(path, flags, folder)
+            yield path, said if alone else None
+        paths = [path for path in paths if path not in named]
+    for path in paths:
+        status, output = look_alone(path, flags, folder)
+        yield path, output if status else None
+
+
+def versions(root):
+    """The tool, its settings, and the packages whose headers a source may include."""
+    tool = subprocess.run([TIDY, "--version"], capture_output=True, text=True, check=False).stdout
+    packages = [line.split("#")[0].strip() for line in (root / "tools/packages.txt").read_text(encoding="utf-8").splitlines()] \
+        if (root / "tools/packages.txt").exists() else []
+    try:
+        known = subprocess.run(["dpkg-query", "-W", *filter(None, packages)], capture_output=True, text=True, check=False).stdout
+    except OSError:
+        known = ""
+    return tool + known + (root / ".clang-tidy").read_text(encoding="utf-8") + pathlib.Path(__file__).read_text(encoding="utf-8")
+
+
+def findings(root, commands, folder, stamps, say=print):
+    """What clang-tidy says about these compile commands; a source that is in several targets is looked at once."""
+    root = root.resolve()
+    sources, context = Sources(root), versions(root)
+    entries = {pathlib.Path(entry["file"]).resolve(): arguments(entry) for entry in commands}
+    jobs = [(path, flags) for path, flags in sorted(entries.items()) if root in path.parents]
+    keys = {path: sources.key(path, flags, context) for path, flags in jobs}
+    stamps.mkdir(parents=True, exist_ok=True)
+    due = [(path, flags) for path, flags in jobs if not (stamps / keys[path]).exists()]
+    groups = grouped(sources, due)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / ".clang-tidy").write_text((root / ".clang-tidy").read_text(encoding="utf-8"), encoding="utf-8")
+    said = []
+
+    def one(group):
+        for path, output in look(group["paths"], group["flags"], folder):
+            if output is None:
+                (stamps / keys[path]).touch()
+            else:
+                said.append(output)
+
+    with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        list(pool.map(one, sorted(groups, key=lambda group: -len(group["paths"]))))
+    say(f"clang-tidy: {len(jobs)} sources, {len(due)} of them new or changed, in {len(groups)} groups")
+    return said
