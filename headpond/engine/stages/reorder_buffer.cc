@@ -154,8 +154,8 @@ bool ReorderBuffer::has_work(ThreadRole role, bool needed_now) const {
 
 bool ReorderBuffer::claim(ThreadRole role, bool needed_now, Task& task) {
   if (closed_) return false;
-  if (auto item = find_unclaimed(role, needed_now)) {
-    claim_rows(std::move(item), task);
+  if (const auto* const item = find_unclaimed(role, needed_now)) {
+    claim_rows(*item, task);
     return true;
   }
   if (!may_open(role, needed_now)) return false;
@@ -163,25 +163,25 @@ bool ReorderBuffer::claim(ThreadRole role, bool needed_now, Task& task) {
   return true;
 }
 
-std::shared_ptr<WorkItem> ReorderBuffer::find_unclaimed(ThreadRole role, bool needed_now) const {
+const std::shared_ptr<WorkItem>* ReorderBuffer::find_unclaimed(ThreadRole role, bool needed_now) const {
   if (unclaimed_rows_ == 0 || !is_for(role, costs_.rows_wait())) return nullptr;
   // A worker takes what is dear: it has a processor of its own, and the program may be about to get its batch.
   if (role == ThreadRole::helper && host_.has_workers() && costs_.row_ns() > CostModel::kTaskNs) return nullptr;
   for (const std::shared_ptr<WorkItem>& item : items_) {
-    if (item->claimed < item->size) return item;
+    if (item->claimed < item->size) return &item;
     if (needed_now) return nullptr;
   }
   return nullptr;
 }
 
-void ReorderBuffer::claim_rows(std::shared_ptr<WorkItem> item, Task& task) {
+void ReorderBuffer::claim_rows(const std::shared_ptr<WorkItem>& item, Task& task) {
   const int64_t count = std::min(costs_.rows_for_task(item->size, host_.threads), item->size - item->claimed);
   const bool samples = !sampling_ && costs_.may_sample();
   sampling_ = sampling_ || samples;
   const bool long_one = is_long(costs_.rows_wait(), costs_.row_ns() * static_cast<double>(count));
   const int64_t first = std::exchange(item->claimed, item->claimed + count);
   unclaimed_rows_ -= count;
-  task = {shared_from_this(), std::move(item), first, count, long_one, samples};
+  task = {shared_from_this(), item, first, count, long_one, samples};
 }
 
 bool ReorderBuffer::may_open(ThreadRole role, bool needed_now) const {

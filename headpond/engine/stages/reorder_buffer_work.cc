@@ -73,6 +73,7 @@ ReorderBuffer::Done ReorderBuffer::carry_out(const Task& task, Context& context)
   });
   done.elapsed_ns = now_ns() - began;
   done.waited = task.is_long && has_waited(usage, thread_usage(), done.elapsed_ns);
+  host_.memory.note_peak();
   hand_over_point();
   return done;
 }
