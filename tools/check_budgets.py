@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The size budgets: lines of a file and of a function, comments in bodies, a test beside each source.
+"""The budgets: lines of a function, comments in bodies, a test beside each source. Long files and full folders are hints only:
+what belongs together stays together.
 
 Exceptions stand in tools/exceptions.txt, one a line: the budget's name, the path (with :function), the reason.
 """
@@ -10,10 +11,12 @@ import re
 import checks
 
 LINES = [  # the first that matches
-    ("op source", 100, lambda path: path.match("headpond/dataset/ops/*/*.cc") and not path.stem.endswith("_test")),
-    ("core header", 150, lambda path: path.parts[0] == "headpond" and path.suffix == ".h" and not path.name.endswith("_internal.h")),
-    ("source file", 400, lambda path: path.suffix in (".h", ".cc", ".py", ".sh", ".cmake") or path.name == "CMakeLists.txt"),
+    ("header for users", 150, lambda path: path.parts[0] == "headpond" and path.suffix == ".h" and not path.name.endswith("_internal.h")),
+    ("file", 400, lambda path: path.suffix in (".h", ".cc", ".py", ".sh", ".cmake") or path.name == "CMakeLists.txt"),
 ]
+FOLDER_FILES = 40
+# What a program shows of itself has its tests in cli/tests, which see it from outside.
+OUTSIDE = re.compile(r"cli/(?:verbs/|demo/|(?:.*/)?\w*(?:main|program|_benches)\.cc$)")
 FUNCTION_LINES = 40
 COMMENT_SHARE = 0.10
 COMMENTS_FREE = 4  # so that a file of three short functions may say why
@@ -85,7 +88,7 @@ def exceptions(root):
         if not line.strip() or line.startswith("#"):
             continue
         words = line.split(None, 2)
-        if len(words) < 3 or words[0] not in ("lines", "function", "comments", "test"):
+        if len(words) < 3 or words[0] not in ("function", "comments", "test"):
             findings.append(f"tools/exceptions.txt:{number}: BUDGET PATH REASON expected")
         else:
             known[words[0], words[1]] = number
@@ -94,12 +97,6 @@ def exceptions(root):
 
 def file_findings(path, source):
     """(budget, subject, line, what) of one file."""
-    for name, limit, holds in LINES:
-        if holds(path):
-            length = len(source.splitlines())
-            if length > limit:
-                yield "lines", str(path), 1, f"{length} lines; a {name} has at most {limit}"
-            break
     if path.suffix not in (".h", ".cc", ".py"):
         return
     bodies = python_functions(source) if path.suffix == ".py" else functions(source)
@@ -112,9 +109,11 @@ def file_findings(path, source):
 
 
 def untested(paths):
-    """Sources of the rooms and of the command line without a test beside them."""
+    """Sources of the rooms and of the command line without a test, beside them or from outside."""
+    outside = any(path.match("cli/tests/*_test.py") for path in paths)
     for path in paths:
-        if path.suffix == ".cc" and path.parts[0] in ("headpond", "cli") and not re.search(r"_(test|bench)$", path.stem):
+        tested = re.search(r"_(test|test_support|bench)$", path.stem) or outside and OUTSIDE.match(str(path))
+        if path.suffix == ".cc" and path.parts[0] in ("headpond", "cli") and not tested:
             if path.with_name(path.stem + "_test.cc") not in paths:
                 yield "test", str(path), 1, f"no {path.stem}_test.cc beside it"
 
@@ -135,14 +134,24 @@ def check(root):
     return sorted(findings)
 
 
+def hints(root):
+    """Files and folders that are worth a thought."""
+    paths = checks.files(root)
+    for path in paths:
+        name, limit = next(((name, limit) for name, limit, holds in LINES if holds(path)), ("", None))
+        length = len((checks.text(root / path) or "").splitlines()) if limit else 0
+        if limit and length > limit:
+            yield f"{path}:1: {length} lines; a {name} is short with {limit}"
+    for folder in sorted({path.parent for path in paths if path.parts[0] in ("headpond", "cli")}):
+        count = sum(1 for path in paths if path.parent == folder)
+        if count > FOLDER_FILES:
+            yield f"{folder}: {count} files; a folder shows its structure with {FOLDER_FILES}"
+
+
 LONG = "int f(int a,\n      int b) {\n" + "  a += b;\n" * 38 + "  return a;\n}\n"
 CASES = [
     ("within the budgets", {"headpond/io/a.cc": "namespace headpond {\n" + "int a(int) { return 1; }\n" * 300 + "}\n",
                             "headpond/io/a_test.cc": "TEST(A, B) {\n" + "  f();\n" * 30 + "}\n"}, None),
-    ("a long header", {"headpond/io/a.h": "int a;\n" * 151}, "a core header has at most 150"),
-    ("an internal header", {"headpond/io/a_internal.h": "int a;\n" * 151}, None),
-    ("a long file", {"cli/a_test.cc": "int a;\n" * 401}, "at most 400"),
-    ("a long operator", {"headpond/dataset/ops/order/a.cc": "int a;\n" * 101, "headpond/dataset/ops/order/a_test.cc": ""}, "at most 100"),
     ("a long function", {"tests/a.cc": "namespace x {\n" + LONG + "}\n"}, "tests/a.cc:2: f has 42 lines"),
     ("a long method", {"tests/a.cc": "class A : public B {\n  int x = 1;\n" + LONG + "};\n"}, "f has 42 lines"),
     ("an annotated class", {"tests/a.cc": 'class MY_ATTRIBUTE(x("y")) A {\n' + "  int f() { return 1; }\n" * 60 + "};\n"}, None),
@@ -152,10 +161,22 @@ CASES = [
     ("a long Python function", {"tools/a.py": "def f():\n" + "    print()\n" * 41}, "f has 42 lines"),
     ("a narrated body", {"tests/a.cc": "int f() {\n" + "  // adds one\n  ++a;\n" * 8 + "}\n"}, "8 comment lines"),
     ("a source without test", {"headpond/io/a.cc": ""}, "no a_test.cc beside it"),
+    ("what a program shows", {"cli/verbs/run.cc": "", "cli/torch_main.cc": "", "cli/tests/cli_test.py": ""}, None),
+    ("what a program shows, untested", {"cli/verbs/run.cc": ""}, "no run_test.cc beside it"),
+    ("what the tests do not see", {"cli/plan/a.cc": "", "cli/tests/cli_test.py": ""}, "no a_test.cc beside it"),
+    ("what tests share", {"headpond/io/a_test_support.cc": ""}, None),
     ("an exception", {"headpond/io/a.cc": "", "tools/exceptions.txt": "test headpond/io/a.cc covered by b_test.cc\n"}, None),
     ("an exception without reason", {"tools/exceptions.txt": "test headpond/io/a.cc\n"}, "REASON expected"),
     ("a stale exception", {"tools/exceptions.txt": "test headpond/io/a.cc covered by b_test.cc\n"}, "needs no exception"),
 ]
 
+HINT_CASES = [
+    ("short files", {"headpond/io/a.h": "int a;\n" * 150, "cli/a_test.cc": "int a;\n" * 400}, None),
+    ("a long header", {"headpond/io/file/a.h": "int a;\n" * 151}, "a.h:1: 151 lines; a header for users is short with 150"),
+    ("an internal header", {"headpond/io/a_internal.h": "int a;\n" * 151}, None),
+    ("a long file", {"cli/a_test.cc": "int a;\n" * 401}, "short with 400"),
+    ("a full folder", {f"headpond/io/a{i}.h": "" for i in range(41)}, "headpond/io: 41 files"),
+]
+
 if __name__ == "__main__":
-    checks.main(check, CASES)
+    checks.main(check, CASES, hints, HINT_CASES)

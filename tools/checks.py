@@ -41,7 +41,7 @@ def planted(check, cases):
             for name, content in tree.items():
                 (root / name).parent.mkdir(parents=True, exist_ok=True)
                 (root / name).write_text(content, encoding="utf-8")
-            found = check(root)
+            found = list(check(root))
         if expected is None and found:
             wrong.append(f"{title}: rejected a clean tree: {found}")
         if expected is not None and not any(expected in finding for finding in found):
@@ -49,17 +49,19 @@ def planted(check, cases):
     return wrong
 
 
-def main(check, cases):
-    """check(root) returns findings, each "file:line: what". --self-test runs the planted cases instead."""
+def main(check, cases, hints=lambda root: [], hint_cases=()):
+    """check(root) returns findings, each "file:line: what", and hints(root) what is only said. --self-test runs the planted cases instead."""
     if sys.argv[1:] == ["--self-test"]:
-        wrong = planted(check, cases)
+        wrong = planted(check, cases) + planted(hints, hint_cases)
         for line in wrong:
             print(line)
-        print(f"{pathlib.Path(sys.argv[0]).name}: {len(cases)} planted cases, {len(wrong)} wrong")
+        print(f"{pathlib.Path(sys.argv[0]).name}: {len(cases) + len(hint_cases)} planted cases, {len(wrong)} wrong")
         sys.exit(1 if wrong else 0)
     if sys.argv[1:]:
         print(f"usage: {sys.argv[0]} [--self-test]", file=sys.stderr)
         sys.exit(2)
+    for line in hints(ROOT):
+        print(f"hint: {line}")
     found = check(ROOT)
     for line in found:
         print(line)

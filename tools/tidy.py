@@ -15,7 +15,7 @@ import shlex
 import subprocess
 
 TIDY = "clang-tidy-16"
-GROUP = 12  # sources
+GROUP = 20  # sources
 INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]', re.M)
 # What a source may define for itself alone, and another of its group, too: names at the begin of a line, and macros.
 NAME = re.compile(r"^(?!namespace|extern|return|using namespace)(?:(?:struct|class|union|enum|enum class|using) (\w+)|#\s*define\s+(\w+)|\w[^\n]*?(?<![:\w.>])(\w+)\s*[({=;\[])", re.M)

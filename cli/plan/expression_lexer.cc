@@ -76,7 +76,7 @@ void Lexer::read_number() {
     refuse(fmt::format("{} does not fit {}", token_.text, is_float ? "float64" : "int64"));
   }
   const bool is_octal = !is_float && token_.text.size() > 1 && token_.text[0] == '0';
-  if (read.ec != std::errc() || read.ptr != end || is_octal) refuse(fmt::format("'{}' is no number", token_.text));
+  if (read.ec != std::errc() || read.ptr != end || is_octal) refuse(fmt::format("'{}' is not a number", token_.text));
 }
 
 void Lexer::read_symbol() {

@@ -32,12 +32,12 @@ TEST(Lexer, FindsNumbersNamesAndSymbols) {
   EXPECT_EQ(tokens("1.5e-3-2"), "f1:1.5e-3 s7:- i8:2 end9");
   EXPECT_EQ(tokens("1.+.5"), "f1:1. s3:+ f4:.5 end6");
   EXPECT_EQ(tokens("a!=!b"), "n1:a s2:!= s4:! n5:b end6");
-  EXPECT_EQ(tokens("0 00"), "i1:0 '0 00', column 3: '00' is no number");
+  EXPECT_EQ(tokens("0 00"), "i1:0 '0 00', column 3: '00' is not a number");
 }
 
 TEST(Lexer, RefusesWhatIsNoToken) {
   EXPECT_EQ(tokens("a $"), "n1:a 'a $', column 3: '$' has no meaning here");
-  EXPECT_EQ(tokens("."), "'.', column 1: '.' is no number");
+  EXPECT_EQ(tokens("."), "'.', column 1: '.' is not a number");
   EXPECT_EQ(tokens("a | b"), "n1:a 'a | b', column 3: '|' has no meaning here");
   EXPECT_EQ(tokens(std::string_view("a\0", 2)).substr(0, 4), "n1:a");
   EXPECT_TRUE(tokens(std::string(70, '(') + "?")

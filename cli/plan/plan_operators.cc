@@ -128,7 +128,7 @@ Dataset build_add_noise(const PlanStep& step) {
 Dataset build_random_flip(const PlanStep& step) {
   const int64_t axis = step.args.integer("axis");
   constexpr int64_t kMost = std::numeric_limits<int>::max();
-  if (axis > kMost || axis < -kMost) step.args.refuse("axis", fmt::format("is {}: there is no axis so far", axis));
+  if (axis > kMost || axis < -kMost) step.args.refuse("axis", fmt::format("is {}: no tensor has such an axis", axis));
   return step.input() | random_flip(static_cast<int>(axis), random_options(step));
 }
 
