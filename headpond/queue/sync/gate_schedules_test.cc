@@ -305,7 +305,8 @@ TEST_F(Schedules, ACallWithoutPatienceGivesUpWhileAnotherWorksForLong) {
     WaitContext context(wait);
     EXPECT_EQ(gate->begin_put(context), WaitResult::go);
     gate->commit_put(1);
-    for (works = true; !is_tried;) Scheduler::pause();
+    works = true;
+    while (!is_tried) Scheduler::pause();
     gate->end_put();
   };
   const Scheduler::Body trying = [&] {
