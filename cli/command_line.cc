@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "cli/help.h"
-#include "cli/suggestion.h"
+#include "cli/plan/suggestion.h"
 
 namespace headpond::cli {
 namespace {
