@@ -8,7 +8,7 @@
 #include <span>
 
 #include "cli/plan/plan_operators.h"
-#include "cli/suggestion.h"
+#include "cli/plan/suggestion.h"
 #include "headpond/io/file/file.h"
 
 namespace headpond::cli {
