@@ -24,8 +24,9 @@ int64_t byte_count(const std::string& flag, const std::string& text) {
   int64_t bytes = 0;
   if (read.ec != std::errc() || !is_known ||
       __builtin_mul_overflow(count, int64_t{1} << (10 * (is_known ? power : 0)), &bytes)) {
-    throw Exception(Error(ErrorKind::InvalidArgument,
-                          fmt::format("--{} {}: a number of bytes, perhaps with K, M or G, is expected", flag, text)));
+    throw Exception(
+        Error(ErrorKind::InvalidArgument,
+              fmt::format("--{} {}: a number of bytes is expected, as 1000000, 512K, 64M or 2G", flag, text)));
   }
   return bytes;
 }

@@ -7,8 +7,8 @@
 
 namespace headpond::cli {
 
-/// Of "1000000", "512K", "64M" or "2G"; K is 1024. Throws Exception(InvalidArgument), naming `flag`, for anything else
-/// and for what does not fit.
+/// The bytes in "1000000", "512K", "64M" or "2G"; K is 1024. Throws Exception(InvalidArgument), which names `flag`, for
+/// anything else and for numbers that do not fit.
 int64_t byte_count(const std::string& flag, const std::string& text);
 
 }  // namespace headpond::cli

@@ -1,128 +1,137 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/flags.h"
 
-#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <sstream>
+#include <cctype>
+#include <charconv>
+#include <optional>
 #include <type_traits>
+#include <utility>
+
+#include "cli/plan/suggestion.h"
 
 namespace headpond::cli {
 namespace {
 
-constexpr const char* kHint = "; `headpond --help` and `headpond VERB --help` tell what there is\n";
+template <class T>
+struct Plain {
+  using type = T;
+};
+template <class T>
+struct Plain<std::optional<T>> {
+  using type = T;
+};
 
-std::string variable(const std::string& name) {
-  std::string text = "HEADPOND_" + name;
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char letter) { return letter == '-' ? '_' : static_cast<char>(std::toupper(letter)); });
-  return name == "data" ? "" : text;
+template <class T>
+constexpr const char* kPlaceholder = std::is_integral_v<T>     ? "N"
+                                     : std::is_arithmetic_v<T> ? "X"
+                                                               : "TEXT";
+
+template <class Number>
+bool read_number(const std::string& text, Number& to) {
+  const char* const end = text.data() + text.size();
+  const auto read = std::from_chars(text.data(), end, to);
+  return read.ec == std::errc() && read.ptr == end;
 }
 
-void declare_common(Flags& flags, CommonFlags& to) {
-  flags.option("json", to.json, "one JSON object, to FILE; to stdout without FILE");
-  flags.option("seed", to.seed, "of every random choice");
-  flags.flag("quiet", to.quiet, "no text for people");
-  flags.flag("no-progress", to.no_progress, "no progress bar");
-  flags.option("logdir", to.logdir, "folder of the run's files; default: a fresh one in headpond-runs/");
+std::string expected_number(bool is_integer, std::optional<int64_t> least) {
+  const std::string what = is_integer ? "an integer" : "a number";
+  return least ? fmt::format("{} of at least {}", what, *least) : what;
 }
 
-// The subcommand for "train blstm", its parents made as need be.
-CLI::App* subcommand(CLI::App& app, const std::string& path, const std::string& what) {
-  CLI::App* at = &app;
-  std::istringstream words(path);
-  for (std::string word; words >> word;) {
-    const auto known = at->get_subcommands([&](const CLI::App* one) { return one->get_name() == word; });
-    CLI::App* const next = known.empty() ? at->add_subcommand(word, what) : known.front();
-    if (at != &app) at->description("")->require_subcommand(1);
-    at = next;
+template <class T>
+std::string set_value(const std::string& text, std::optional<int64_t> least, T& to) {
+  using Value = typename Plain<T>::type;
+  if constexpr (std::is_same_v<Value, std::string>) {
+    to = text;
+  } else {
+    if constexpr (std::is_unsigned_v<Value>) least = 0;
+    Value value{};
+    if (!read_number(text, value) || (least && value < static_cast<Value>(*least)))
+      return expected_number(std::is_integral_v<Value>, least);
+    to = value;
   }
-  return at;
+  return "";
 }
 
-// The parser takes arguments last first.
-std::vector<std::string> reversed_with_explicit_json(const std::vector<std::string>& arguments,
-                                                     const std::vector<Verb>& verbs,
-                                                     const std::vector<std::string>& names) {
-  const bool takes_files = std::any_of(verbs.begin(), verbs.end(), [&](const Verb& verb) {
-    return verb.takes_files && !arguments.empty() && arguments[0] == verb.path;
-  });
-  std::vector<std::string> made;
-  for (size_t i = 0; i < arguments.size(); ++i) {
-    const bool last = i + 1 == arguments.size();
-    const auto is_file = [&](const std::string& next) {
-      return (next == "-" || !next.starts_with("-")) && !next.ends_with(".toml") &&
-             (!takes_files || next == "-" || next.ends_with(".json")) &&
-             std::find(names.begin(), names.end(), next) == names.end();
-    };
-    const bool lone = arguments[i] == "--json" && (last || !is_file(arguments[i + 1]));
-    made.push_back(lone ? "--json=-" : arguments[i]);
-  }
-  std::reverse(made.begin(), made.end());
-  return made;
+std::string set_bool(const std::string& text, bool& to) {
+  std::string word = text;
+  std::transform(word.begin(), word.end(), word.begin(), [](unsigned char c) { return std::tolower(c); });
+  const auto is_one_of = [&](std::vector<std::string> all) {
+    return std::find(all.begin(), all.end(), word) != all.end();
+  };
+  const bool is_true = is_one_of({"1", "true", "yes", "on"});
+  if (!is_true && !is_one_of({"0", "false", "no", "off"})) return "true or false";
+  to = is_true;
+  return "";
 }
 
-bool begins_with_a_verb(const std::vector<std::string>& arguments, const std::vector<Verb>& verbs) {
-  return std::any_of(verbs.begin(), verbs.end(),
-                     [&](const Verb& verb) { return verb.path.substr(0, verb.path.find(' ')) == arguments.front(); });
+template <class T>
+Flag flag_of(const std::string& spec, std::optional<int64_t> least, T& to, const std::string& what) {
+  const size_t space = spec.find(' ');
+  return {.name = spec.substr(0, space),
+          .placeholder = space == std::string::npos ? kPlaceholder<typename Plain<T>::type> : spec.substr(space + 1),
+          .what = what,
+          .set = [&to, least](const std::string& text) { return set_value(text, least, to); }};
 }
 
 }  // namespace
 
+std::string environment_variable(const std::string& name) {
+  if (name == "data") return "";
+  std::string text = "HEADPOND_" + name;
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char letter) { return letter == '-' ? '_' : static_cast<char>(std::toupper(letter)); });
+  return text;
+}
+
 template <class T>
-void Flags::option(const std::string& name, T& to, const std::string& what) {
-  CLI::Option* const option = app_.add_option("--" + name, to, what)->envname(variable(name));
-  if constexpr (std::is_unsigned_v<T>) option->check(CLI::NonNegativeNumber);  // Else -1 is read as 2^64 - 1.
+Flag& Flags::option(const std::string& spec, T& to, const std::string& what) {
+  return add(flag_of(spec, {}, to, what));
 }
-template void Flags::option(const std::string&, int&, const std::string&);
-template void Flags::option(const std::string&, int64_t&, const std::string&);
-template void Flags::option(const std::string&, uint64_t&, const std::string&);
-template void Flags::option(const std::string&, double&, const std::string&);
-template void Flags::option(const std::string&, std::string&, const std::string&);
-template void Flags::option(const std::string&, std::optional<int64_t>&, const std::string&);
-template void Flags::option(const std::string&, std::optional<double>&, const std::string&);
-template void Flags::option(const std::string&, std::optional<std::string>&, const std::string&);
+template Flag& Flags::option(const std::string&, int&, const std::string&);
+template Flag& Flags::option(const std::string&, int64_t&, const std::string&);
+template Flag& Flags::option(const std::string&, uint64_t&, const std::string&);
+template Flag& Flags::option(const std::string&, double&, const std::string&);
+template Flag& Flags::option(const std::string&, std::string&, const std::string&);
+template Flag& Flags::option(const std::string&, std::optional<int64_t>&, const std::string&);
+template Flag& Flags::option(const std::string&, std::optional<double>&, const std::string&);
 
-void Flags::choice(const std::string& name, std::string& to, const std::vector<std::string>& words,
-                   const std::string& what) {
-  app_.add_option("--" + name, to, what)->envname(variable(name))->check(CLI::IsMember(words))->capture_default_str();
+template <class T>
+Flag& Flags::option_from(int64_t least, const std::string& spec, T& to, const std::string& what) {
+  return add(flag_of(spec, least, to, what));
+}
+template Flag& Flags::option_from(int64_t, const std::string&, int&, const std::string&);
+template Flag& Flags::option_from(int64_t, const std::string&, int64_t&, const std::string&);
+template Flag& Flags::option_from(int64_t, const std::string&, double&, const std::string&);
+template Flag& Flags::option_from(int64_t, const std::string&, std::optional<int64_t>&, const std::string&);
+
+Flag& Flags::choice(const std::string& name, std::string& to, const std::vector<std::string>& words,
+                    const std::string& what) {
+  const std::string fallback = to.empty() ? "" : fmt::format("{}(default: {})", what.empty() ? "" : " ", to);
+  return add({.name = name,
+              .placeholder = fmt::format("{}", fmt::join(words, "|")),
+              .what = what + fallback,
+              .set = [&to, words](const std::string& text) -> std::string {
+                if (std::find(words.begin(), words.end(), text) == words.end())
+                  return fmt::format("one of {}", fmt::join(words, ", "));
+                to = text;
+                return "";
+              }});
 }
 
-void Flags::flag(const std::string& name, bool& to, const std::string& what) {
-  app_.add_flag("--" + name, to, what)->envname(variable(name));
+Flag& Flags::flag(const std::string& name, bool& to, const std::string& what) {
+  return add(
+      {.name = name, .placeholder = "", .what = what, .set = [&to](const auto& text) { return set_bool(text, to); }});
 }
-
-void Flags::anything() { app_.allow_extras(); }
 
 void Flags::words(const std::string& name, std::vector<std::string>& to, const std::string& what) {
-  app_.add_option(name, to, what);
+  word_ = {.name = name, .placeholder = "", .what = what};
+  words_ = &to;
 }
 
-Line parse(const std::vector<std::string>& arguments, const std::vector<Verb>& verbs,
-           const std::vector<std::string>& names) {
-  if (!arguments.empty() && !arguments[0].starts_with("-") && !begins_with_a_verb(arguments, verbs)) {
-    return {.exit_code = kUsage, .text = "no verb " + arguments[0] + kHint};
-  }
-  Line line;
-  CLI::App app("Keeps the training step fed, and says why when it is not.", "headpond");
-  app.require_subcommand(1);
-  for (const Verb& verb : verbs) {
-    CLI::App* const at = subcommand(app, verb.path, verb.what);
-    Flags flags(*at);
-    verb.declare(flags);
-    declare_common(flags, line.common);
-    at->callback([&line, &verb, at] {
-      line.verb = &verb;
-      line.common.seed_given = at->count("--seed") > 0;
-    });
-  }
-  try {
-    app.parse(reversed_with_explicit_json(arguments, verbs, names));
-  } catch (const CLI::CallForHelp&) {
-    return {.text = app.help()};
-  } catch (const CLI::ParseError& error) {
-    return {.exit_code = kUsage, .text = error.what() + std::string(kHint)};
-  }
-  return line;
-}
+Flag& Flags::add(Flag flag) { return flags_.emplace_back(std::move(flag)); }
 
 }  // namespace headpond::cli

@@ -1,84 +1,74 @@
 // SPDX-License-Identifier: Apache-2.0
-// Flags and verbs of the command line. A verb binds flags to variables of its own; only flags.cc knows the parser.
+// The options of a verb: bound to the verb's variables, set from the command line or the environment.
 #pragma once
 
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "headpond/base/json.h"
-#include "headpond/base/status.h"
-
-namespace CLI {
-class App;
-}
-
 namespace headpond::cli {
 
-class Session;
+/// Exit codes.
+inline constexpr int kOk = 0, kFailed = 1, kUsage = 2, kTargetMissed = 3, kInterrupted = 130;
 
-/// What every verb understands.
+/// The options that every verb accepts.
 struct CommonFlags {
-  std::string json = {};  ///< Empty: no JSON; "-": on stdout, and people's text on stderr; else a file.
+  std::string json = {};  ///< Empty: no JSON; "-": to stdout, human-readable text goes to stderr; else a file.
   uint64_t seed = 7;
-  bool seed_given = false;   ///< On the line or in the environment.
-  bool quiet = false;        ///< No text for people; errors and JSON only.
-  bool no_progress = false;  ///< No bar.
+  bool seed_given = false;   ///< On the command line or in the environment.
+  bool quiet = false;        ///< Errors and JSON only.
+  bool no_progress = false;  ///< No progress bar.
   std::string logdir = {};   ///< Empty: a fresh folder.
 };
 
-/// Each flag may also be given as HEADPOND_<FLAG> in the environment (dashes are underscores), but --data:
-/// HEADPOND_DATA is the folder of the tests' data sets. What is on the line wins.
+/// One option. `set` returns what is expected instead of `text` ("an integer"), or "" if it took `text`.
+struct Flag {
+  std::string name;         ///< Without the dashes.
+  std::string placeholder;  ///< "N"; empty: the option takes no value.
+  std::string what;         ///< For the help.
+  std::function<std::string(const std::string& text)> set = {};
+  bool is_listed = true;           ///< In the help.
+  bool is_value_optional = false;  ///< Then a missing value is "-".
+};
+
+/// The environment variable that sets an option: HEADPOND_SLEEP_MS for "sleep-ms". Empty for "data": HEADPOND_DATA is
+/// the folder of the tests' data sets.
+std::string environment_variable(const std::string& name);
+
+/// What a verb declares. `spec` is "name" or "name PLACEHOLDER"; without a placeholder it follows from the type. A
+/// returned reference is valid until the next call.
 class Flags {
  public:
-  explicit Flags(CLI::App& app) : app_(app) {}
-
-  /// `--name VALUE`; `to` keeps its value when the flag is absent. T: int, int64_t, uint64_t, double, std::string, or
-  /// std::optional of these.
+  /// `--name VALUE`; `to` keeps its value when the option is absent. T: int, int64_t, uint64_t, double, std::string, or
+  /// std::optional of int64_t or double.
   template <class T>
-  void option(const std::string& name, T& to, const std::string& what);
+  Flag& option(const std::string& spec, T& to, const std::string& what);
+  /// The same for numbers of at least `least`.
+  template <class T>
+  Flag& option_from(int64_t least, const std::string& spec, T& to, const std::string& what);
   /// `--name WORD`, one of `words`.
-  void choice(const std::string& name, std::string& to, const std::vector<std::string>& words, const std::string& what);
-  void flag(const std::string& name, bool& to, const std::string& what);
-  /// Any number of words without a dash.
+  Flag& choice(const std::string& name, std::string& to, const std::vector<std::string>& words,
+               const std::string& what);
+  Flag& flag(const std::string& name, bool& to, const std::string& what);
+  /// Any number of words without a dash; `name` stands for them in the help.
   void words(const std::string& name, std::vector<std::string>& to, const std::string& what);
+  /// Any other words and options are accepted and ignored.
+  void anything() { accepts_anything_ = true; }
 
-  /// Takes any other words and flags too, and forgets them.
-  void anything();
+  const std::vector<Flag>& all() const { return flags_; }
+  const Flag& word() const { return word_; }
+  bool has_words() const { return words_ != nullptr; }
+  bool accepts_anything() const { return accepts_anything_; }
+  void take_word(const std::string& word) const { words_->push_back(word); }
 
  private:
-  CLI::App& app_;
+  Flag& add(Flag flag);
+
+  std::vector<Flag> flags_;
+  Flag word_;
+  std::vector<std::string>* words_ = nullptr;
+  bool accepts_anything_ = false;
 };
-
-/// What a verb leaves behind. A verb that could not do its work returns an Error instead.
-struct Report {
-  int exit_code = 0;
-  std::function<void(JsonWriter&)> members = {};  ///< Writes the members beyond the common ones.
-};
-
-struct Verb {
-  std::string path;                     ///< "train blstm"
-  std::string what;                     ///< One line.
-  std::function<void(Flags&)> declare;  ///< Called before run, once.
-  std::function<Result<Report>(Session&)> run;
-  bool takes_files = false;  ///< Its words are files of any name, which a lone --json must not write over.
-};
-
-/// Of the exit codes.
-inline constexpr int kOk = 0, kFailed = 1, kUsage = 2, kTargetMissed = 3, kInterrupted = 130;
-
-struct Line {
-  const Verb* verb = nullptr;  ///< Null: the line is answered (help) or wrong.
-  int exit_code = kOk;
-  std::string text = {};  ///< For stdout if the code is 0, else for stderr.
-  CommonFlags common = {};
-};
-
-/// Reads a command line. A lone `--json` is the same as `--json -`; one of `names` or a pipeline file after it is a
-/// word, not its file; of a verb that takes files, whatever does not end with .json.
-Line parse(const std::vector<std::string>& arguments, const std::vector<Verb>& verbs,
-           const std::vector<std::string>& names = {});
 
 }  // namespace headpond::cli

@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::array kSignals = {SIGINT, SIGTERM};
 
-std::atomic<int> g_signals = 0;  // Since the Interrupt was made.
+std::atomic<int> g_signals = 0;  // Since the Interrupt was constructed.
 std::atomic<int> g_event = -1;   // What the handler writes to.
 
 void on_signal(int) {
@@ -36,8 +36,8 @@ void on_signal(int) {
 }  // namespace
 
 struct Interrupt::State {
-  // Libraries start threads before main, and the system may give the signal to any thread: so a handler that wakes this
-  // thread, not a signal mask.
+  // Libraries start threads before main, and the system may deliver the signal to any thread. So a handler wakes this
+  // thread; a signal mask would not be enough.
   void watch() {
     await(-1);
     if (done) return;

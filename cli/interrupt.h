@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ctrl-C: the first SIGINT or SIGTERM asks the program to end, a second one ends it at once.
+// Ctrl-C: the first SIGINT or SIGTERM asks the program to stop, the second one ends it at once.
 #pragma once
 
 #include <chrono>
@@ -9,20 +9,19 @@
 
 namespace headpond::cli {
 
-/// At most one at a time. After the first signal the token is stopped. A program that is still there when `patience`
-/// has passed ends all the same: its last words are called, then the process exits with code 130, as a second signal
-/// makes it do at once. Thread-safe.
+/// At most one exists at a time. The first signal stops the token. If the program still runs after `patience`, its last
+/// words are called and the process exits with code 130; a second signal does the same at once. Thread-safe.
 class Interrupt {
  public:
   explicit Interrupt(std::chrono::milliseconds patience = std::chrono::milliseconds(1700));
-  /// Gives the signals their former meaning back. Waits for last words that are being said, and then for the exit.
+  /// Restores the former signal handlers. If last words are running, waits for the exit.
   ~Interrupt();
   Interrupt(const Interrupt&) = delete;
   Interrupt& operator=(const Interrupt&) = delete;
 
   std::stop_token token() const;
   bool requested() const { return token().stop_requested(); }
-  /// Called by another thread while the program is stuck in its work; must be short. Replaces the one before.
+  /// `words` is called by another thread while the program hangs; it must be short. Replaces the earlier one.
   void set_last_words(std::function<void()> words);
 
  private:

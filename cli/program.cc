@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/program.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "cli/command_line.h"
 #include "cli/flags.h"
 #include "cli/interrupt.h"
 #include "cli/plan/plan_value.h"
@@ -18,7 +19,8 @@
 namespace headpond::cli {
 namespace {
 
-constexpr std::array kLater = {"check", "diagnose", "top", "stalls"};
+constexpr std::array kLater = {"check", "diagnose", "view",         "profile",     "cache",
+                               "top",   "stalls",   "train nuclei", "train spoken"};
 
 void complain(std::string_view text) { fmt::print(stderr, "headpond: {}\n", text); }
 
@@ -49,7 +51,7 @@ int run(const Verb& verb, const CommonFlags& common) {
       return kFailed;
     }
     return report->exit_code;
-  } catch (const PlanError& error) {  // As compilers do: the line begins with the place.
+  } catch (const PlanError& error) {  // As compilers do: FILE:LINE first.
     fmt::print(stderr, "{}\n", error.error().message());
     return kUsage;
   } catch (const Exception& error) {
@@ -59,17 +61,24 @@ int run(const Verb& verb, const CommonFlags& common) {
   }
 }
 
+// How many words are before the first option.
+int64_t words_of(const std::vector<std::string>& arguments) {
+  const auto is_option = [](const std::string& word) { return word.starts_with("-"); };
+  return std::find_if(arguments.begin(), arguments.end(), is_option) - arguments.begin();
+}
+
 }  // namespace
 
-int run_program(std::vector<std::string> arguments) {
-  if (!arguments.empty() && std::find(kLater.begin(), kLater.end(), arguments[0]) != kLater.end()) {
-    complain(not_in_this_version(arguments[0]).message());
+int run_program(const std::vector<std::string>& arguments) {
+  const std::string verb =
+      fmt::format("{}", fmt::join(arguments.begin(), arguments.begin() + words_of(arguments), " "));
+  const auto is_this = [&](std::string_view later) { return (verb + " ").starts_with(std::string(later) + " "); };
+  if (const auto later = std::find_if(kLater.begin(), kLater.end(), is_this); later != kLater.end()) {
+    complain(not_in_this_version(*later).message());
     return kUsage;
   }
-  if (!arguments.empty() && arguments[0] == "--version") arguments[0] = "version";
-  const std::vector<Verb> verbs = {demo_verb(),    train_blstm_verb(), train_mnist_verb(), run_verb(),
-                                   explain_verb(), inspect_verb(),     verify_verb(),      convert_verb(),
-                                   bench_verb(),   version_verb()};
+  const std::vector<Verb> verbs = {run_verb(),  explain_verb(),     convert_verb(),     verify_verb(), inspect_verb(),
+                                   demo_verb(), train_blstm_verb(), train_mnist_verb(), bench_verb(),  version_verb()};
   const Line line = parse(arguments, verbs, bench_names());
   if (line.verb == nullptr) {
     fmt::print(line.exit_code == kOk ? stdout : stderr, "{}{}", line.exit_code == kOk ? "" : "headpond: ", line.text);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the programs headpond and headpond-torch share: reads the line, runs one verb, writes its JSON object.
+// What the programs headpond and headpond-torch share: reads the command line, runs one verb, writes its JSON object.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace headpond::cli {
 
-/// `arguments`: without the program's name. Returns the exit code.
-int run_program(std::vector<std::string> arguments);
+/// Returns the exit code. `arguments` has no program name.
+int run_program(const std::vector<std::string>& arguments);
 
 }  // namespace headpond::cli

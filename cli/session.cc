@@ -56,7 +56,7 @@ Result<std::string> Session::folder() {
     fs::create_directories(common_.logdir, problem);
     if (problem) {
       return fail(ErrorKind::FailedPrecondition,
-                  fmt::format("{}: cannot make the folder: {}", common_.logdir, problem.message()));
+                  fmt::format("{}: cannot create the folder: {}", common_.logdir, problem.message()));
     }
     return folder_ = common_.logdir;
   }
@@ -69,8 +69,8 @@ Result<std::string> Session::folder() {
     if (fs::create_directory(path, problem)) return folder_ = path.string();
   }
   return fail(ErrorKind::FailedPrecondition,
-              fmt::format("{}: cannot make a folder for the run: {} (--logdir names another place)", runs.string(),
-                          problem.message()));
+              fmt::format("{}: cannot create a folder for the run: {} (choose another folder by --logdir)",
+                          runs.string(), problem.message()));
 }
 
 void Session::write_head(JsonWriter& json) const {

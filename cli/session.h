@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One call of the program: text for people, the JSON object, the folder for files, the wish to stop.
+// One call of the program: human-readable text, the JSON object, the folder for files, requests to stop.
 #pragma once
 
 #include <stop_token>
@@ -15,7 +15,7 @@
 
 namespace headpond::cli {
 
-/// The matrix library and the threads of torch; of a program without torch "none" and 0.
+/// libtorch's matrix library and its threads; "none" and 0 in a program without libtorch.
 struct TorchInfo {
   std::string blas = "none";
   int blas_threads = 0;
@@ -23,31 +23,31 @@ struct TorchInfo {
 };
 TorchInfo torch_info();
 
-/// What this build has, by name; of torch headpond-torch.
+/// What this build has, by name. "torch" says whether headpond-torch was built.
 std::vector<std::pair<std::string, bool>> components();
 
-/// say() and logging are thread-safe; the rest belongs to the verb's thread.
+/// say() and logging are thread-safe; only the verb's thread may call the rest.
 class Session {
  public:
   /// `name`: "train mnist".
   Session(std::string name, CommonFlags common, Interrupt& interrupt);
 
   const CommonFlags& common() const { return common_; }
-  /// The seed that this run has after all, for the JSON object.
+  /// Sets the seed that the JSON object reports.
   void set_seed(uint64_t seed) { seed_ = seed; }
   std::stop_token stop() const { return interrupt_.token(); }
   Interrupt& interrupt() { return interrupt_; }
   bool json_on_stdout() const { return common_.json == "-"; }
   bool progress() const { return !common_.quiet && !common_.no_progress; }
 
-  /// A line for people: to stdout, or to stderr if the JSON object goes there; nowhere if quiet.
+  /// Prints a line to stdout, or to stderr if the JSON object goes to stdout; prints nothing under --quiet.
   void say(std::string_view line) const;
 
-  /// The folder of this run's files, made on the first call: --logdir, or headpond-runs/<name>-<n> with the first free
-  /// n.
+  /// The folder of this run's files, created by the first call: --logdir, or headpond-runs/<name>-<n> with the first
+  /// free n.
   Result<std::string> folder();
 
-  /// Writes the JSON object if one is wanted: the common members, then `members`. Only the first call writes.
+  /// Writes the JSON object if --json was given: the common members, then `members`. Only the first call writes.
   /// Thread-safe.
   Result<void> write_json(const std::function<void(JsonWriter&)>& members) HEADPOND_EXCLUDES(mu_);
 

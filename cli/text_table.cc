@@ -9,20 +9,6 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-Lines wrapped(const std::string& cell, size_t width) {
-  if (width == 0 || cell.size() <= width) return {cell};
-  Lines lines;
-  std::istringstream words(cell);
-  for (std::string word; words >> word;) {
-    if (!lines.empty() && lines.back().size() + 1 + word.size() <= width) {
-      lines.back() += " " + word;
-    } else {
-      lines.push_back(word);
-    }
-  }
-  return lines;
-}
-
 std::string join(const std::vector<std::string>& cells, const std::vector<size_t>& widths,
                  const std::vector<Column>& columns) {
   std::string line;
@@ -35,6 +21,20 @@ std::string join(const std::vector<std::string>& cells, const std::vector<size_t
 }
 
 }  // namespace
+
+std::vector<std::string> wrapped(const std::string& text, size_t width) {
+  if (width == 0 || text.size() <= width) return {text};
+  Lines lines;
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    if (!lines.empty() && lines.back().size() + 1 + word.size() <= width) {
+      lines.back() += " " + word;
+    } else {
+      lines.push_back(word);
+    }
+  }
+  return lines;
+}
 
 std::string format_table(const std::vector<Column>& columns, const std::vector<std::vector<std::string>>& rows,
                          bool spaced) {

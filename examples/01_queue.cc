@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A queue keeps a training step fed. The same work twice: prepared and trained in turn, then with two producer threads
-// and a RandomShuffleQueue between. A stopwatch around the call for a batch checks the library's own account of the
-// waiting. With --json the figures are one JSON object.
+// A queue keeps a training step fed. The same work is done twice: prepared and trained in turn, then with two producer
+// threads and a RandomShuffleQueue. A stopwatch around the call for a batch checks the library's wait account. With
+// --json the figures are one JSON object.
 #include <headpond/headpond.h>
 
 #include <chrono>
@@ -31,7 +31,7 @@ hp::Element read_window(std::mt19937& random) {
       {images, hp::Tensor::from(std::span<const int64_t>(std::vector<int64_t>(kBatch, digit)), {kBatch})}};
 }
 
-// Stands for the device: 6 ms a batch. Returns whether labels still belong to their images.
+// Stands for the device: 6 ms a batch. Returns true iff each label belongs to its image.
 bool train_step(const hp::Element& batch) {
   std::this_thread::sleep_for(6ms);
   const auto images = batch[0].as<float>();

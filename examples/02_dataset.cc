@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A dataset says what is delivered, a Loader delivers it: digits drawn on the fly (the slow part), noise on them, and
-// batches, in another order each epoch. No thread count, no buffer size. The run is stopped in the middle of an epoch
-// and goes on in a new Loader with exactly the next batch. With --json the figures are one JSON object.
+// A dataset says what is delivered, a Loader delivers it: digits drawn on the fly (the slow part), with noise, in
+// batches, in a different order in each epoch. There are no thread counts and no buffer sizes. The run is stopped in
+// the middle of an epoch and resumed in a new Loader at exactly the next batch. With --json the figures are one JSON
+// object.
 #include <headpond/headpond.h>
 
 #include <chrono>
@@ -49,7 +50,7 @@ int main(int argc, char** argv) {
   const hp::Dataset dataset = digits();
   const hp::LoaderOptions options{.epochs = 2, .seed = 7};
 
-  // The unbroken run.
+  // The uninterrupted run.
   std::vector<uint64_t> whole, parts;
   hp::Loader loader(dataset, options);
   for (auto epoch : loader.epochs()) {
@@ -57,7 +58,7 @@ int main(int argc, char** argv) {
   }
   const hp::LoaderStats stats = loader.stats();
 
-  // The same, stopped after 70 batches: in the second epoch.
+  // The same, stopped after 70 batches, in the second epoch, and resumed.
   std::string state;
   {
     hp::Loader first(dataset, options);

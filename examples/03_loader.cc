@@ -15,7 +15,7 @@ int main() {
   for (auto epoch : loader.epochs()) {
     for (const hp::Batch& batch : epoch) {
       for (const int64_t square : batch[0].as<int64_t>()) std::cout << ' ' << square;
-      std::cout << " |";  // here the training step would be
+      std::cout << " |";  // the training step goes here
     }
     std::cout << '\n';
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// RandomShuffleQueue: a dequeue takes any element that is inside. Use it to train on batches that are mixed though the
-// data is read in order, as from files sorted by class, and to mix what several readers bring.
+// RandomShuffleQueue: a dequeue takes a random element. Use it to get mixed batches from data that is read in order,
+// for example from files sorted by class, and to mix the elements of several readers.
 #include <headpond/headpond.h>
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 namespace hp = headpond;
 
 int main() {
-  // Ten classes of 100 samples each, sorted by class. While they come, 200 stay inside to mix with, so that a batch is
-  // drawn from two classes or more.
+  // Ten classes of 100 samples each, sorted by class. 200 samples stay in the queue to mix with, so that a batch is
+  // drawn from at least two classes.
   hp::RandomShuffleQueue queue({.capacity = 300, .dtypes = {hp::i64}, .shapes = {{}}, .name = "shuffle"},
                                /*min_after_dequeue=*/200, /*seed=*/7);
   std::atomic<int64_t> next = 0;
@@ -22,7 +22,7 @@ int main() {
     return queue.enqueue({hp::Tensor::scalar(sample)}, {.stop = stop});
   };
   hp::Coordinator coordinator;
-  hp::QueueRunner(queue, {read, read}).start(coordinator);  // The last one to end closes the queue.
+  hp::QueueRunner(queue, {read, read}).start(coordinator);  // The last producer that ends closes the queue.
 
   std::vector<int64_t> samples;
   int batches = 0;

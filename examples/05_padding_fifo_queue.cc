@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// PaddingFIFOQueue: elements of different lengths; a batch is as long as its longest one, the rest is zero. Use it for
-// sentences and for sound, where padding everything to the longest of all would waste most of the work.
+// PaddingFIFOQueue: elements of different lengths; a batch is as long as its longest element, shorter ones are padded
+// with zeros. Use it for sentences and sound, where padding to the longest of all elements would waste most of the
+// work.
 #include <headpond/headpond.h>
 
 #include <cstdio>

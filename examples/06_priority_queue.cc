@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// PriorityQueue: the smallest priority first; of equal ones, the first that came in. Use it where some work is more
-// urgent: short sentences before long ones, samples of a large loss again, the parts that others wait for.
+// PriorityQueue: the element with the smallest priority comes first; of equal priorities the earliest. Use it where
+// some work is more urgent: short sentences before long ones, samples with a large loss again.
 #include <headpond/headpond.h>
 
 #include <cstdio>
@@ -10,9 +10,9 @@
 namespace hp = headpond;
 
 int main() {
-  // The priority, an int64 scalar, is component 0 of each element; dtypes and shapes are of the others.
+  // The priority, an int64 scalar, is component 0 of each element; dtypes and shapes describe the others.
   hp::PriorityQueue queue({.capacity = 32, .dtypes = {hp::bytes}, .shapes = {{}}, .name = "jobs"});
-  // Three producers, each with an urgent job, a usual one and one that can wait.
+  // Three producers, each with an urgent job, a normal one and one that can wait.
   const auto producer = [queue](int number) {
     return [queue, number, job = 0](std::stop_token stop) mutable -> hp::Result<void> {
       if (job == 3) return hp::fail(hp::ErrorKind::OutOfRange, "no more jobs");

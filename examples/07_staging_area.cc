@@ -23,13 +23,13 @@ int main() {
     while (true) {
       hp::Result<hp::Element> batch = queue.dequeue_many(4, {.stop = stop});
       if (!batch) return hp::fail(batch.error());
-      HEADPOND_TRY(area.put(std::move(*batch), {.stop = stop}));  // Waits while two are ahead.
+      HEADPOND_TRY(area.put(std::move(*batch), {.stop = stop}));  // Waits while two batches are ahead.
     }
   });
 
   int64_t sum = 0, most = 0;
   for (int64_t step = 0; step < kSteps; ++step) {
-    // An area is never closed: what ends this wait, should a thread fail, is the coordinator's stop.
+    // An area is never closed: if a thread fails, the coordinator's stop ends this wait.
     const hp::Result<hp::Element> batch = area.get({.stop = coordinator.stop_token()});
     if (!batch) break;
     for (const int64_t sample : (*batch)[0].as<int64_t>()) sum += sample;

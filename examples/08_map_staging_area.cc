@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// MapStagingArea: a staging area whose elements have keys. Use it to take results in an order of your own though
-// threads finish them in any order, and where an element's components come from different threads.
+// MapStagingArea: a staging area whose elements have keys. Use it to take results in your own order although threads
+// finish them in any order, and when an element's components come from different threads.
 #include <headpond/headpond.h>
 
 #include <cstdio>
@@ -9,9 +9,9 @@ namespace hp = headpond;
 
 int main() {
   constexpr int64_t kSteps = 12;
-  // No capacity: it could be full of later keys while the program waits for an earlier one.
+  // No capacity: the area could be full of later keys while the program waits for an earlier one.
   hp::MapStagingArea area({.dtypes = {hp::i64, hp::i64}, .shapes = {{}, {}}, .name = "parts"});
-  // Components 0 and 1 of a key, each by a thread of its own; a key is inside once it has both.
+  // Each component comes from its own thread; a key can be taken when it has both.
   const auto put = [area](int64_t component, int64_t factor, bool backwards) {
     return [=](std::stop_token stop) -> hp::Result<void> {
       for (int64_t i = 0; i < kSteps; ++i) {
@@ -27,7 +27,7 @@ int main() {
 
   bool right = true;
   for (int64_t key = 0; key < kSteps; ++key) {
-    // Waits for this one, whatever else is inside; or until a thread failed, for an area is never closed.
+    // Waits for this key, or until a thread fails: an area is never closed.
     const hp::Result<hp::Keyed> taken = area.get(key, {}, {.stop = coordinator.stop_token()});
     if (!taken) break;  // The error that stopped the threads comes from join().
     const int64_t tens = taken->element[0].as<int64_t>()[0], hundreds = taken->element[1].as<int64_t>()[0];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Barrier: puts tuples together whose components come from different producers, in any order, under a common key. Use
-// it to join images and labels that are read from different files, by their names.
+// Barrier: joins the components of a tuple by key; they come from different producers in any order. Use it to join
+// images and labels from different files by name.
 #include <headpond/headpond.h>
 
 #include <cstdio>
@@ -17,7 +17,7 @@ int main() {
 
   hp::Coordinator coordinator;
   coordinator.start("images", [&](std::stop_token) -> hp::Result<void> {
-    for (int i = 0; i < 6; ++i) {  // An image a call, as they are decoded.
+    for (int i = 0; i < 6; ++i) {  // One image a call, as it is decoded.
       hp::Tensor image = hp::Tensor::empty(hp::f32, {1, 2});
       for (float& pixel : image.mutable_as<float>()) pixel = static_cast<float>(i) / 2.0F;
       HEADPOND_TRY(barrier.insert_many(0, {name(i)}, image));
@@ -25,7 +25,7 @@ int main() {
     return {};
   });
   coordinator.start("labels", [&](std::stop_token) {
-    hp::Tensor labels = hp::Tensor::empty(hp::i64, {6});  // All of them at once, from the last to the first.
+    hp::Tensor labels = hp::Tensor::empty(hp::i64, {6});  // All at once, in reverse order.
     std::vector<std::string> keys;
     for (int i = 5; i >= 0; --i) {
       labels.mutable_as<int64_t>()[keys.size()] = i * 11;
@@ -36,7 +36,7 @@ int main() {
 
   std::map<std::string, std::pair<float, int64_t>> joined;
   for (int batches = 0; batches < 3; ++batches) {
-    // Those whose keys came first. Nobody closes this barrier, so the stop of a failed thread must end the wait.
+    // The tuples whose keys came first. Nobody closes this barrier, so if a thread fails, its stop must end the wait.
     const auto batch = barrier.take_many(2, /*allow_small_batch=*/false, {.stop = coordinator.stop_token()});
     if (!batch) break;
     for (size_t i = 0; i < 2; ++i) {

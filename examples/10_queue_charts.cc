@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The chart of a good queue beside that of a starved one, written for TensorBoard: the same training step, fed by
-// readers that are faster than it and by one that is slower. The folder is the argument, or one that is made for it.
-// tools/draw_fullness.py draws what is written there.
+// Charts of a good queue and of a starved one, for TensorBoard: the same training step, fed by readers that are faster
+// than it, and by one that is slower. The folder is the argument, or a new one. tools/draw_fullness.py draws the
+// charts.
 #include <headpond/headpond.h>
 
 #include <chrono>
@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// Stands for a file of four samples: 9 to 15 ms to read it.
+// Stands for a file of four samples that takes 9 to 15 ms to read.
 hp::QueueRunner::Producer reader(const hp::FIFOQueue& queue, unsigned seed) {
   return [queue, random = std::mt19937(seed)](std::stop_token stop) mutable {
     std::this_thread::sleep_for(9ms + std::chrono::milliseconds(random() % 7));
@@ -26,7 +26,7 @@ hp::QueueRunner::Producer reader(const hp::FIFOQueue& queue, unsigned seed) {
   };
 }
 
-// Takes `samples` one by one, with 2 ms of work for each, from a queue that so many readers fill.
+// Takes `samples` one by one, with 2 ms of work for each, from a queue that `readers` fill.
 hp::QueueSummary train(hp::QueueMonitor& monitor, const std::string& name, unsigned readers, int samples) {
   hp::FIFOQueue queue({.capacity = 32, .dtypes = {hp::f32}, .shapes = {{28, 28}}, .name = name});
   hp::Coordinator coordinator;

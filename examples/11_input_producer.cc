@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// TensorFlow 1's classic input: names of files, shuffled -> a reader -> a shuffled batch -> a Coordinator that ends the
-// threads. For programs that are moved from there; 03_loader does the same without queue, threads or numbers.
+// TensorFlow 1's classic input: shuffled file names -> a reader -> shuffled batches -> a Coordinator that ends the
+// threads. For programs that move from TensorFlow 1; 03_loader does the same without queues, threads or settings.
 #include <headpond/headpond.h>
 
 #include <cinttypes>
@@ -27,7 +27,7 @@ std::vector<std::string> write_files(const std::filesystem::path& folder) {
   return names;
 }
 
-// One example a call: the file and the line that a text says.
+// Parses "<file> <line>".
 hp::tf1::Source read_from(const hp::Queue& names, const hp::tf1::TextLineReader& reader) {
   return [reader, names](std::stop_token stop) -> hp::Result<hp::Element> {
     const hp::Result<hp::tf1::KeyValue> record = reader.read(names, {.stop = stop});
@@ -40,7 +40,7 @@ hp::tf1::Source read_from(const hp::Queue& names, const hp::tf1::TextLineReader&
   };
 }
 
-// How often each line of each file came.
+// How often each line of each file was delivered.
 using Seen = std::map<int64_t, std::map<int64_t, int>>;
 
 bool print_table(const Seen& seen) {
@@ -68,7 +68,7 @@ int main() {
                                                                 .shapes = {{}, {}},
                                                                 .capacity = 30,
                                                                 .min_after_dequeue = 15,
-                                                                .num_threads = 2,  // Each reads a file of its own.
+                                                                .num_threads = 2,  // Each reads its own file.
                                                                 .allow_smaller_final_batch = true});
   hp::Coordinator coordinator;
   files.start(coordinator);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is slow to make is made once: a dataset becomes files, and the files another dataset.
+// A dataset that is slow to make is written once as files, which every training reads as another dataset. With a folder
+// as its argument the files stay there.
 #include <headpond/headpond.h>
 
 #include <array>
@@ -14,7 +15,7 @@ namespace hp = headpond;
 
 namespace {
 
-std::tuple<hp::Tensor, int64_t> draw(int64_t number) {  // Stands for what is slow.
+std::tuple<hp::Tensor, int64_t> draw(int64_t number) {  // Stands for slow work.
   std::array<uint8_t, 28 * 28> pixels;
   for (size_t i = 0; i < pixels.size(); ++i) pixels[i] = static_cast<uint8_t>(i * static_cast<size_t>(number));
   return {hp::Tensor::from<uint8_t>(pixels, {28, 28}), number % 10};
@@ -27,11 +28,12 @@ hp::Result<std::string> to_example(const hp::Tensor& image, int64_t label) {
 
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
   const auto temp = std::filesystem::temp_directory_path();
-  const std::string folder = (temp / ("headpond_digits_" + std::to_string(hp::entropy()))).string();
+  const std::string folder =
+      argc > 1 ? argv[1] : (temp / ("headpond_digits_" + std::to_string(hp::entropy()))).string();
 
-  // Once. With .resume = true it goes on where an interrupted call stopped.
+  // Once. With .resume = true it continues an interrupted call.
   const hp::Dataset digits =
       hp::range(1000) | hp::map(&draw, {.output = {{"image", hp::u8, {28, 28}}, {"label", hp::i64, {}}}});
   const auto written =
@@ -48,6 +50,6 @@ int main() {
 
   std::printf("%zu shards of %" PRId64 " records; %" PRId64 " images read\n", written->shards.size(), written->records,
               images);
-  std::filesystem::remove_all(folder);
+  if (argc < 2) std::filesystem::remove_all(folder);
   return images == 1000 ? 0 : 1;
 }

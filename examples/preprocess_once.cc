@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Preparing in the training loop against preparing once. Nuclei images and their masks become samples for interactive
-// segmentation (preprocess_once/sample.h) in three ways, whose bytes are equal:
+// Preparing images in the training loop, against preparing them once. Images of nuclei and their masks become samples
+// for interactive segmentation (preprocess_once/sample.h) in three ways, with equal bytes:
 //
 //   straightforward   decoded and measured in the loop, on its thread      preprocess_once/straightforward.cc
 //   operators         in the loop too, by a dataset that a Loader runs     preprocess_once/operators.cc
 //   tfrecord          written once, and read back by a Loader              preprocess_once/records.cc
 //
-// The third is write_shards(), as `headpond convert` calls it (docs/converting.md); that verb has no word for masks.
+// The third way uses write_shards(), as `headpond convert` does (docs/converting.md).
 //
-// An article that trains such a network got from 2.4 images/s to 50 by the last one. Here the loop does nothing but
-// read each byte, one image a step, and the files are in the system's memory from the round before.
+// An article that trains such a network went from 2.4 to 50 images/s by the last way. Here the loop only reads each
+// byte, one image a step, and the files are in the page cache from the round before.
 #include <atomic>
 #include <csignal>
 #include <cstddef>
@@ -29,7 +29,7 @@ enum : int { kOk = 0, kFailed = 1, kUsageError = 2, kTargetMissed = 3, kInterrup
 std::atomic<bool> g_is_interrupted = false;
 static_assert(std::atomic<bool>::is_always_lock_free);
 
-// The first signal is asked for after each sample, so that the folder goes away; a second one does not wait.
+// After the first signal the program ends at the next sample and removes its folder; a second signal ends it at once.
 void on_signal(int) {
   if (g_is_interrupted.exchange(true)) std::_Exit(kInterrupted);
 }

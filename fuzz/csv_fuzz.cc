@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // CSV files from any bytes. The first byte chooses the dialect. Whatever types are found in the content, every row must
-// be readable with them, and every number be the one that the C library reads; and the cells of a row, written again
-// with quotes, must be read as the same cells.
+// be readable with them, and every number must be what the C library reads; the cells of a row, written again with
+// quotes, must be read as the same cells.
 #include <cerrno>
 #include <cmath>
 #include <cstddef>
@@ -66,7 +66,7 @@ bool is_number_of(const headpond::Tensor& cell, const std::string& text) {
   return *end == 0 && is_same(found, number);
 }
 
-// Row i of the same content with the types found and as text.
+// Row i of the same content with the types found, and as text.
 void check_numbers(const headpond::CsvFile& file, const headpond::CsvFile& plain, int64_t i) {
   std::vector<headpond::Tensor> row(file.fields().size());
   require(file.read(i, {}, row).has_value());
@@ -76,7 +76,7 @@ void check_numbers(const headpond::CsvFile& file, const headpond::CsvFile& plain
   }
 }
 
-// All columns of `file` as they stand there.
+// All columns of `file` as text.
 headpond::CsvOptions as_bytes(const headpond::CsvFile& file, headpond::CsvOptions options) {
   for (const auto& field : file.fields()) {
     const auto empty = headpond::Tensor::scalar(std::string_view());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Examples and SequenceExamples from any bytes: tensors of the fields asked for, or InvalidArgument, for fields known
-// beforehand and for those that the schema names. What is given stays within the bound of example.h.
+// Examples and SequenceExamples from any bytes: tensors of the requested fields, or InvalidArgument, for fields known
+// beforehand and for those that the schema names. The memory of the result stays within the bound of example.h.
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -15,7 +15,7 @@ using headpond::ErrorKind;
 using headpond::ExampleFeature;
 using headpond::FeatureKind;
 
-// For a byte of the message: nine bytes of a feature, and with row lengths eight more (see example.h).
+// Per byte of the message: nine bytes of a feature, and eight more with row lengths (see example.h).
 constexpr size_t kFeature = 9, kFeatureAndLengths = 17;
 
 void check(const headpond::Result<std::vector<headpond::Tensor>>& fields, size_t size, size_t factor = kFeature) {
@@ -57,7 +57,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (const auto info = headpond::describe_sequence_example(bytes)) {
     try {
       check(headpond::SequenceExampleParser({}, asked(info->lists, FeatureKind::Ragged)).parse(bytes), size);
-    } catch (const headpond::Exception&) {  // A key that is another one's with ".row_splits".
+    } catch (const headpond::Exception&) {  // A key that equals another one with ".row_splits".
     }
   }
   return 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records of one length out of any bytes. The first four bytes choose record, header, footer and hop; the records must
-// be those that their sizes say, then the end, or DataLoss iff the rest begins a record.
+// Records of one length from any bytes. The first four bytes choose record, header, footer and hop; the result must be
+// the records of these sizes, then the end, or DataLoss iff the rest begins a record.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// IDX, plain and gzip, from any bytes: a tensor or an error, never more memory than the limit.
+// IDX, plain and gzip, from any bytes: a tensor or an error, and never more memory than the limit.
 #include <cstddef>
 #include <cstdint>
 #include <span>

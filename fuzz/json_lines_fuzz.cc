@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON objects from any bytes: tensors of the keys asked for only where the text is JSON, and then those that another
-// way through the text finds.
+// JSON objects from any bytes: tensors of the requested keys only if the text is valid JSON, and then the same as by
+// another parser.
 #include <cstddef>
 #include <cstdint>
 #include <nlohmann/json.hpp>
@@ -39,7 +39,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     require(is_deep || got.error().kind() == headpond::ErrorKind::InvalidArgument);
     return 0;
   }
-  require(text.find('\0') == std::string_view::npos);  // Which the other way through would take for the text's end.
+  require(text.find('\0') == std::string_view::npos);  // The other parser would take it for the end of the text.
   const auto object = nlohmann::json::parse(text, nullptr, false);
   require(object.is_object());
   const std::vector<Tensor>& tensors = *got;

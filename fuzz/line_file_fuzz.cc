@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file of lines from any bytes, plain or compressed. The first byte chooses the options; where the bytes are plain,
-// the lines must be those that come in order from the same bytes.
+// A file of lines from any bytes, plain or compressed. The first byte chooses the options; if the bytes are plain, the
+// lines must be those that are read in order.
 #include <cstddef>
 #include <cstdint>
 #include <span>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inputs with check values that fit, so that what stands behind them is read too.
+// Makes the checksums of an input right, so that the content they protect is parsed too.
 #pragma once
 
 #include <zlib.h>
@@ -29,7 +29,7 @@ void put_at(Bytes& bytes, size_t at, T value) {
   std::memcpy(bytes.data() + at, &value, sizeof(T));
 }
 
-/// Both checksums of each frame, as far as lengths stay inside.
+/// Both checksums of each frame, as far as the lengths stay in bounds.
 inline Bytes mended_records(std::span<const std::byte> from) {
   Bytes bytes(from.begin(), from.end());
   for (size_t at = 0; bytes.size() - at >= 12;) {
@@ -42,7 +42,7 @@ inline Bytes mended_records(std::span<const std::byte> from) {
   return bytes;
 }
 
-/// The checksum of each block that has the mark of a header.
+/// The checksum of each block that has the magic of a header.
 inline Bytes mended_tar(std::span<const std::byte> from) {
   Bytes bytes(from.begin(), from.end());
   for (size_t at = 0; at + 512 <= bytes.size(); at += 512) {
@@ -58,7 +58,7 @@ inline Bytes mended_tar(std::span<const std::byte> from) {
   return bytes;
 }
 
-/// The CRC-32 of each stored member that the directory names, there and in front of the member.
+/// The CRC-32 of each stored member of the directory, there and before the member.
 inline Bytes mended_zip(std::span<const std::byte> from) {
   Bytes bytes(from.begin(), from.end());
   for (size_t at = 0; at + 46 <= bytes.size(); ++at) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// npy files from any bytes: an array no larger than they are, whose rows are those that are read by their numbers.
+// npy files from any bytes: an array no larger than the input, whose rows are those that are read by number.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -26,7 +26,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const int64_t seen = std::min<int64_t>((*rows)->size(), 100);
   for (int64_t i = 0; i < seen; ++i) {
     const auto row = (*rows)->at(i);
-    require(row.has_value() || !array);  // Of an array of booleans only the wrong rows cannot be read.
+    require(row.has_value() || !array);  // Of an array of booleans only invalid rows cannot be read.
     if (!row || !array) continue;
     const size_t bytes_of_row = row->byte_size();
     require(row->shape() == array->shape().row());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// npz files from any bytes, as they are and with fitting checksums of stored members: arrays that together are no
-// larger than deflate can make them, or an error; twice the same.
+// npz files from any bytes, unchanged and with right checksums of stored members: arrays no larger in total than
+// deflate can make them, or an error; twice with the same result.
 #include <cstddef>
 #include <cstdint>
 #include <cstring>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Patterns of files from any text, in a folder of its own: names in order that are there and no folders, or shards that
-// are numbered, or the text itself.
+// Patterns of file names from any text, in a folder of its own: existing files in order, without folders; or numbered
+// shards; or the text itself.
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -20,7 +20,7 @@ void require(bool holds) {
   if (!holds) __builtin_trap();
 }
 
-// With a few files, which the process leaves when it ends.
+// A folder with a few files, which stays when the process ends.
 struct Folder {
   Folder() : path((std::filesystem::temp_directory_path() / "headpond-pattern-XXXXXX").string()) {
     require(mkdtemp(path.data()) != nullptr);
@@ -33,7 +33,7 @@ struct Folder {
     std::error_code ignored;
     std::filesystem::remove_all(path, ignored);
   }
-  std::string path;  // With a slash behind it.
+  std::string path;  // Ends with a slash.
 };
 
 bool is_file(const std::string& name) {

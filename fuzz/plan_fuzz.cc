@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pipeline files and the expressions in them, from any bytes: a dataset or an error with a place in the file.
+// Pipeline files and their expressions, from any bytes: a dataset, or an error with a place in the file.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -9,7 +9,7 @@
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const auto has = [&](const char* any) { return text.find(any) != std::string_view::npos; };
-  // The machine's own files are no input: "/dev/..." may be anything, and "folder" would walk through all of them.
+  // Files of the machine must not be read: "/dev/..." may be anything, and "folder" would search all of them.
   if (has("folder") || has("\\u") || has("\\U") || (has("path") && has("/"))) return 0;
   try {
     const auto plan = headpond::cli::parse_plan(text, "fuzz.toml");

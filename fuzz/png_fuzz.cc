@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// PNG from any bytes: pixels as the header says, or an error that names the file; the same into a given place, and the
-// same again after encoding; what a part of the file says is what the file says. Checksums are made right first, or
-// next to no input would pass them.
+// PNG from any bytes: pixels as the header says, or an error that names the file; the same into given memory, and again
+// after encoding; the header alone must agree with the file. Checksums are made right first, because almost no input
+// would pass them.
 #include <zlib.h>
 
 #include <cstddef>
@@ -29,7 +29,7 @@ std::vector<std::byte> with_checksums(const uint8_t* data, size_t size) {
   return {bytes.begin(), bytes.end()};
 }
 
-// A head says what the whole file says, or that it is too short.
+// The header of a part agrees with the whole file, or the part is too short.
 void check_heads(std::span<const std::byte> file, const headpond::PngOptions& options) {
   const auto whole = headpond::png_info(file, file.size(), options, "fuzz");
   for (const size_t size : {size_t{33}, file.size() / 2, file.size() - file.size() / 8}) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state of a TensorFlow 1 reader from any bytes, as they are and with a fitting checksum: refused, or what gives
-// the same bytes again.
+// The state of a TensorFlow 1 reader from any bytes, unchanged and with a right checksum: refused, or serialized to the
+// same bytes again.
 #include <cstddef>
 #include <cstdint>
 #include <cstring>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Record frames from any bytes, as they are and with fitting checksums: each frame inside the bytes and behind the one
-// before, then the end or an error.
+// Record frames from any bytes, unchanged and with right checksums: each frame lies in the bytes and after the previous
+// one, then comes the end or an error.
 #include <cstddef>
 #include <cstdint>
 #include <span>

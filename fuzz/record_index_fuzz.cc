@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A record index from any bytes, as they are and with a fitting checksum: refused, or offsets that stay inside the
-// file.
+// A record index from any bytes, unchanged and with a right checksum: refused, or offsets within the file.
 #include <cstddef>
 #include <cstdint>
 #include <cstring>

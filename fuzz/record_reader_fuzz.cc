@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A record file from any bytes, as they are and with fitting checksums, compressed or not, at once, in small pieces and
-// compressed by zlib, failing and skipping: the ways agree, also in what they count. Of damaged compressed bytes as far
-// as both come: how much of the last block is inflated depends on the pieces.
+// A record file from any bytes, unchanged and with right checksums, compressed or not; read at once, in small pieces
+// and compressed by zlib; failing and skipping. All ways must agree, also in their counts. For damaged compressed bytes
+// they are compared as far as both come: how much of the last block is inflated depends on the pieces.
 #include <zlib.h>
 
 #include <algorithm>
@@ -63,7 +63,7 @@ Seen read(const headpond::Result<std::unique_ptr<headpond::RecordReader>>& reade
   }
 }
 
-// Of a stream nobody knows how many bytes are lost, but whether any are.
+// For a stream the number of lost bytes is unknown, but not whether there are any.
 bool counts_agree(const Seen& a, const Seen& b) {
   return a.counts.records == b.counts.records && a.counts.damaged == b.counts.damaged &&
          (a.counts.lost_bytes > 0) == (b.counts.lost_bytes > 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Feeds each file of the folders given to the fuzz target once.
+// Runs the fuzz target once for each file in the given folders.
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>

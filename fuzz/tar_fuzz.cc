@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tar archives from any bytes, as they are and with fitting checksums: every member inside the archive and behind the
-// one before; in order the same members; samples or an error.
+// Tar archives from any bytes, unchanged and with right checksums: every member lies in the archive and after the
+// previous one; reading in order finds the same members; samples or an error.
 #include <cstddef>
 #include <cstdint>
 #include <span>

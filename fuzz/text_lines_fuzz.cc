@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines of any bytes. The first byte chooses the options; the lines must be those that a look for '\n' finds, and a
-// reader that begins at a position must go on as the one that told it.
+// Lines of any bytes. The first byte chooses the options; the lines must be those that a search for '\n' finds, and a
+// reader that starts at a position must continue like the reader that returned it.
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -22,7 +22,7 @@ struct Line {
   uint64_t offset;
 };
 
-// Those that are to be given, also where they are too long.
+// The expected lines, also those that are too long.
 std::vector<Line> look_for_lines(std::string_view text, const headpond::TextLinesOptions& options) {
   std::vector<Line> lines;
   int64_t number = 0;
@@ -66,7 +66,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     rest.start = lines.position();
     require(rest.start.offset <= text.size());
     headpond::TextLines again(headpond::make_memory_reader("fuzz", bytes.subspan(rest.start.offset)), rest);
-    const size_t after = !given ? next : next + 1;  // A line that is too long is found once more.
+    const size_t after = !given ? next : next + 1;  // A line that is too long is reported again.
     require_line(again.next(), after < expected.size() ? &expected[after] : nullptr, options);
   }
   return 0;

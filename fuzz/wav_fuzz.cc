@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// WAV from any bytes, strictly and leniently: samples that the bytes hold, or an error that names the file; the same
-// into a given place, by its frames alone, and from a later frame on.
+// WAV from any bytes, strict and lenient: samples of these bytes, or an error that names the file; the same into given
+// memory, frame by frame, and from a later frame on.
 #include <cstddef>
 #include <cstdint>
 #include <cstring>

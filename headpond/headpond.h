@@ -1,57 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// All of Headpond that needs no libtorch: every public header of the rooms base, tensor, io, codec,
-// queue, dataset, tf1, engine and monitor.
+// All of Headpond that needs no libtorch, in the order of ARCHITECTURE.md; headpond/torch.h adds the rest.
 #pragma once
 
+// Errors as values (Error, Result), the log, threads with names.
+#include "headpond/base/log.h"
+#include "headpond/base/status.h"
+#include "headpond/base/thread.h"
+
+// Random numbers that depend on keys alone; checksums, JSON, time, the machine, traces.
 #include "headpond/base/clock.h"
 #include "headpond/base/cpu.h"
 #include "headpond/base/crc32c.h"
 #include "headpond/base/json.h"
-#include "headpond/base/log.h"
-#include "headpond/base/mutex.h"
 #include "headpond/base/normal.h"
 #include "headpond/base/permutation.h"
 #include "headpond/base/random.h"
-#include "headpond/base/stats.h"
-#include "headpond/base/status.h"
-#include "headpond/base/thread.h"
 #include "headpond/base/trace.h"
-#include "headpond/codec/image/distance_map.h"
-#include "headpond/codec/image/png.h"
-#include "headpond/codec/sound/wav.h"
-#include "headpond/dataset/batching.h"
-#include "headpond/dataset/dataset.h"
-#include "headpond/dataset/function.h"
-#include "headpond/dataset/function_types.h"
-#include "headpond/dataset/node.h"
-#include "headpond/dataset/ops.h"
-#include "headpond/dataset/ops/batch.h"
-#include "headpond/dataset/ops/element.h"
-#include "headpond/dataset/ops/files.h"
-#include "headpond/dataset/ops/order.h"
-#include "headpond/dataset/ops/parse.h"
-#include "headpond/dataset/ops/random.h"
-#include "headpond/dataset/ops/sources.h"
-#include "headpond/dataset/ops/structure.h"
-#include "headpond/dataset/patterns.h"
-#include "headpond/dataset/pointwise.h"
-#include "headpond/dataset/run_state.h"
-#include "headpond/dataset/sequence.h"
-#include "headpond/dataset/state.h"
-#include "headpond/dataset/view.h"
-#include "headpond/engine/batch.h"
-#include "headpond/engine/explain.h"
-#include "headpond/engine/loader.h"
-#include "headpond/engine/loader_stats.h"
-#include "headpond/engine/shards.h"
-#include "headpond/io/archive/tar.h"
-#include "headpond/io/archive/tar_writer.h"
-#include "headpond/io/array/idx.h"
-#include "headpond/io/array/npy.h"
-#include "headpond/io/array/npz.h"
-#include "headpond/io/example/example.h"
-#include "headpond/io/example/example_schema.h"
-#include "headpond/io/example/example_writer.h"
+
+// Values: tensors, and elements of a few tensors.
+#include "headpond/tensor/buffer.h"
+#include "headpond/tensor/dtype.h"
+#include "headpond/tensor/element.h"
+#include "headpond/tensor/shape.h"
+#include "headpond/tensor/tensor.h"
+
+// Files: read, mapped, written, locked, compressed, found by patterns.
 #include "headpond/io/file/compression.h"
 #include "headpond/io/file/file.h"
 #include "headpond/io/file/file_writer.h"
@@ -60,6 +33,16 @@
 #include "headpond/io/file/labelled_folder.h"
 #include "headpond/io/file/locked_file.h"
 #include "headpond/io/file/mapped_file.h"
+
+// Formats: records (TFRecord, records of one length), tf.train.Example, text, arrays, tar archives.
+#include "headpond/io/archive/tar.h"
+#include "headpond/io/archive/tar_writer.h"
+#include "headpond/io/array/idx.h"
+#include "headpond/io/array/npy.h"
+#include "headpond/io/array/npz.h"
+#include "headpond/io/example/example.h"
+#include "headpond/io/example/example_schema.h"
+#include "headpond/io/example/example_writer.h"
 #include "headpond/io/record/fixed_length.h"
 #include "headpond/io/record/record_file.h"
 #include "headpond/io/record/record_frame.h"
@@ -70,13 +53,13 @@
 #include "headpond/io/text/json_lines.h"
 #include "headpond/io/text/line_file.h"
 #include "headpond/io/text/text_lines.h"
-#include "headpond/monitor/events.h"
-#include "headpond/monitor/log_histogram.h"
-#include "headpond/monitor/pipeline_rates.h"
-#include "headpond/monitor/progress.h"
-#include "headpond/monitor/queue_monitor.h"
-#include "headpond/monitor/timeline.h"
-#include "headpond/monitor/wait_account.h"
+
+// Images and sound: decoders, encoders, distance maps.
+#include "headpond/codec/image/distance_map.h"
+#include "headpond/codec/image/png.h"
+#include "headpond/codec/sound/wav.h"
+
+// Queues between threads, the threads that fill them, and what ends those together.
 #include "headpond/queue/padding_fifo_queue.h"
 #include "headpond/queue/priority_queue.h"
 #include "headpond/queue/queue.h"
@@ -86,18 +69,31 @@
 #include "headpond/queue/staging/barrier.h"
 #include "headpond/queue/staging/map_staging_area.h"
 #include "headpond/queue/staging/staging_area.h"
-#include "headpond/queue/wait.h"
-#include "headpond/tensor/buffer.h"
-#include "headpond/tensor/dtype.h"
-#include "headpond/tensor/element.h"
-#include "headpond/tensor/padding.h"
-#include "headpond/tensor/shape.h"
-#include "headpond/tensor/tensor.h"
-#include "headpond/tensor/tensor_rep.h"
-#include "headpond/tf1/batchers.h"
-#include "headpond/tf1/filenames.h"
-#include "headpond/tf1/input_producers.h"
-#include "headpond/tf1/readers.h"
-#include "headpond/tf1/record_input.h"
-#include "headpond/tf1/source.h"
+
+// Datasets: the catalogue of operators, and elements one after the other.
+#include "headpond/dataset/dataset.h"
+#include "headpond/dataset/ops.h"
+#include "headpond/dataset/sequence.h"
+
+// Operators of your own (docs/add_an_operator.md).
+#include "headpond/dataset/node.h"
+#include "headpond/dataset/pointwise.h"
+#include "headpond/dataset/state.h"
+#include "headpond/dataset/view.h"
+
+// The readers, input producers and batchers of TensorFlow 1.
 #include "headpond/tf1/tf1.h"
+
+// The engine: a Loader runs a dataset on all cores; shards keep what it delivers.
+#include "headpond/engine/explain.h"
+#include "headpond/engine/loader.h"
+#include "headpond/engine/shards.h"
+
+// What a running program shows: waits, rates, TensorBoard events, timelines, a progress bar.
+#include "headpond/monitor/events.h"
+#include "headpond/monitor/log_histogram.h"
+#include "headpond/monitor/pipeline_rates.h"
+#include "headpond/monitor/progress.h"
+#include "headpond/monitor/queue_monitor.h"
+#include "headpond/monitor/timeline.h"
+#include "headpond/monitor/wait_account.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Batches as tensors of libtorch, and its threads.
+// What needs libtorch: as_torch, which makes torch tensors of batches without a copy, and torch's BLAS threads.
 #pragma once
 
 #include "headpond/train/blas.h"

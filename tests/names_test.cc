@@ -9,6 +9,7 @@
 #include <functional>
 #include <iostream>
 #include <optional>
+#include <ranges>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -37,6 +38,9 @@ void errors() {
   CHECK(failing().error().kind() == hp::ErrorKind::NotFound && !failing_void());
   static_assert(std::is_same_v<hp::Result<int>, tl::expected<int, hp::Error>>);
   static_assert(std::is_base_of_v<std::runtime_error, hp::Exception>);
+  static_assert(std::ranges::input_range<hp::FIFOQueue> && std::ranges::input_range<hp::Loader>);
+  CHECK(hp::at_end(hp::Result<int>(hp::fail(hp::ErrorKind::OutOfRange, "end"))) && !hp::at_end(failing()));
+  CHECK(hp::Error(hp::ErrorKind::OutOfRange, "end").is_end() && hp::value_or_throw(hp::Result<int>(3)) == 3);
   try {
     throw hp::Exception(error);
   } catch (const hp::Exception& thrown) {
@@ -148,6 +152,8 @@ void staging_areas() {
 }
 
 void barriers() {
+  const hp::Barrier other(hp::BarrierOptions{.dtypes = {hp::i64}, .shapes = {hp::Shape{}}, .name = "lock"});
+  CHECK(other.name() == "lock" && hp::kUnbounded == -1);
   hp::Barrier barrier({.capacity = -1, .dtypes = {hp::i64, hp::i64}, .shapes = {hp::Shape{}, hp::Shape{}}});
   const std::array<int64_t, 2> values = {1, 2};
   const hp::Tensor column = hp::Tensor::from(std::span<const int64_t>(values), hp::Shape{2});
@@ -217,7 +223,7 @@ hp::Dataset all_operators() {
 void datasets() {
   const hp::Dataset dataset = all_operators();
   CHECK(dataset.kind() == hp::Kind::stream && !dataset.cardinality() && !dataset.plan().empty());
-  CHECK(dataset.spec().size() == 3 && hp::explain(dataset).levels.size() > 3);
+  CHECK(dataset.spec().size() == 3 && hp::explain(dataset).stages.size() > 3);
   hp::Sequence sequence(dataset, {.seed = 7, .epochs = 2});
   hp::Loader loader(dataset, {.epochs = 2,
                               .seed = 7,

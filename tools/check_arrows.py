@@ -26,6 +26,7 @@ new numbers numeric optional ostream queue random ranges ratio regex scoped_allo
 source_location span sstream stack stdexcept stop_token streambuf string string_view strstream syncstream system_error thread
 tuple type_traits typeindex typeinfo unordered_map unordered_set utility valarray variant vector version""".split())
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)')
+NOT_FOR_USERS = "Not for users"
 THREAD = re.compile(r"\bstd::j?thread\b(?!::)|\bpthread_create\b|\bstd::async\b")
 
 
@@ -72,15 +73,30 @@ def include_findings(path, target, angled):
     return None
 
 
+def reached_from(root, umbrella):
+    """The headers that a program gets by including this one."""
+    reached, ahead = set(), [umbrella]
+    while ahead:
+        for line in (checks.text(root / ahead.pop()) or "").splitlines():
+            include = INCLUDE.match(line)
+            if include and include[1] and include[1] not in reached and (root / include[1]).is_file():
+                reached.add(include[1])
+                ahead.append(include[1])
+    return reached
+
+
 def missing_in_umbrellas(root, paths):
-    """Public headers that headpond/headpond.h, or headpond/torch.h for the room train, does not include."""
+    """Public headers that neither headpond/headpond.h, or headpond/torch.h for the room train, nor a header that it includes
+    includes. Headers that several rooms share, and users do not need, say so in their first lines."""
     for umbrella, holds in (("headpond.h", lambda room: room != "train"), ("torch.h", lambda room: room == "train")):
         if (root / "headpond" / umbrella).is_file():
-            source = checks.text(root / "headpond" / umbrella)
+            reached = reached_from(root, f"headpond/{umbrella}")
             for path in paths:
                 public = path.suffix == ".h" and path.parts[0] == "headpond" and is_public(path)
-                if public and holds(room_of(path.parts)) and f'"{path}"' not in source:
-                    yield f'headpond/{umbrella}:1: does not include "{path}" (what is not for users is named x_internal.h)'
+                if public and holds(room_of(path.parts)) and str(path) not in reached:
+                    if NOT_FOR_USERS not in "".join((checks.text(root / path) or "").splitlines(True)[:8]):
+                        yield (f'headpond/{umbrella}:1: does not include "{path}" (what is not for users is named x_internal.h, or'
+                               f' says "{NOT_FOR_USERS}" above its includes)')
 
 
 def check(root):
@@ -131,6 +147,9 @@ CASES = [
     ("libtorch outside its room", {"headpond/queue/a.cc": "#include <torch/torch.h>\n"}, "libtorch in queue"),
     ("an umbrella with a hole", {"headpond/headpond.h": "", "headpond/io/a.h": "", "headpond/io/b_internal.h": ""},
      'headpond.h:1: does not include "headpond/io/a.h"'),
+    ("an umbrella that includes through another header", {"headpond/headpond.h": '#include "headpond/io/a.h"\n',
+     "headpond/io/a.h": '#include "headpond/io/b.h"\n', "headpond/io/b.h": "",
+     "headpond/io/c.h": "// Shared. Not for users.\n"}, None),
     ("the umbrella with torch", {"headpond/headpond.h": '#include "headpond/train/t.h"\n'}, "without torch"),
     ("an umbrella without a header of a folder", {"headpond/headpond.h": "", "headpond/io/text/a.h": ""},
      'headpond.h:1: does not include "headpond/io/text/a.h"'),

@@ -2,17 +2,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Lines of code of each operator: no blank lines, comments, includes.
 
-  operator_lines.py [ROOT] [--most 60]
+  operator_lines.py [ROOT] [--most 60] [--least 24]
 
 An operator is a .cc file of headpond/dataset/ops/GROUP/ that defines a function declared in a header of the catalogue
-(headpond/dataset/ops/*.h). Other files of the folder are its parts; they are listed after it. Fails if fewer than --least operators keep to --most lines.
+(headpond/dataset/ops/*.h). Other files of the folder are its parts; they are listed after it. Fails if fewer than --least operators
+keep to --most lines.
 """
 import argparse
 import pathlib
 import re
 import sys
 
-OPS = "headpond/dataset/ops"
+import check_operators
+
+OPS = check_operators.OPS
 
 
 def code_lines(text):
@@ -32,16 +35,14 @@ def parts_of(root, operator):
 
 
 def operators(root):
-    """{name: path}: files that define a function of the catalogue, or the step behind a template of it."""
-    catalogue = "\n".join(path.read_text() for path in sorted((root / OPS).glob("*.h")))
-    declared = set(re.findall(r"^(?:Step|Dataset) (\w+)\(", catalogue, flags=re.M))
+    """{name: path}: files that define a function of the catalogue, or the step behind one that is a template."""
+    declared = check_operators.catalogue(root) | {"map_step", "map_field_step", "filter_step"}
     found = {}
     for path in sorted((root / OPS).glob("*/*.cc")):
-        if path.stem.endswith(("_test", "_test_support")):
-            continue
-        defined = set(re.findall(r"^(?:Step|Dataset) (?:internal::)?(\w+)\(", path.read_text(), flags=re.M))
-        if defined & declared and not path.stem.endswith("_step"):
-            found[f"{path.parent.name}/{path.stem}"] = path
+        if not path.stem.endswith(("_test", "_test_support")):
+            defined = re.findall(r"^(?:Step|Dataset) (?:internal::)?(\w+)\(", path.read_text(), flags=re.M)
+            if declared & set(defined):
+                found[f"{path.parent.name}/{path.stem}"] = path
     return found
 
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// headpond bench: what the project promises about speed, measured side by side on this machine.
+// headpond bench: measures Headpond and its peers in turn on this machine.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -10,6 +10,7 @@
 #include "cli/bench/bench_report.h"
 #include "cli/bench/benches.h"
 #include "cli/bench/consume.h"
+#include "cli/plan/suggestion.h"
 #include "cli/session.h"
 #include "cli/verbs/verbs.h"
 
@@ -27,22 +28,24 @@ std::vector<Entry> entries() {
   return {{"rng.normal", "normal floats, per instruction set, against std", rng_normal_bench},
           {"queue.handoff", "elements through a queue, against other queues", queue_handoff_bench},
           {"queue.many", "tensors of rows through a queue", queue_many_bench},
-          {"queue.wake", "until a dequeue that slept returns, against a raw futex", queue_wake_bench},
-          {"queue.idle", "the processor's time of a dequeue that sleeps", queue_idle_bench},
-          {"mnist.sleep", "1 to 64 sleeping producers or a Loader, against a prepared batch", torch.mnist_sleep},
+          {"queue.wake", "how long a sleeping dequeue takes to return, against a raw futex", queue_wake_bench},
+          {"queue.idle", "CPU time of a sleeping dequeue", queue_idle_bench},
+          {"mnist.sleep", "a training fed by 1 to 64 sleeping producers or a Loader, against a prepared batch",
+           torch.mnist_sleep},
           {"blstm.step", "a training step fed by a queue or a Loader, against feed", torch.blstm_step},
-          {"loader.mnist", "digits by a Loader, by hand, by torch::data", loader_mnist_bench},
-          {"loader.wait", "waiting as a Loader counts it, as a stopwatch sees it", loader_wait_bench},
-          {"record.scan", "TFRecords with both checksums, against reading alone", record_scan_bench},
-          {"record.mnist", "digits out of TFRecords by a Loader, by hand from memory", record_mnist_bench},
-          {"record.gzip", "gzip files inflated, against zlib", record_gzip_bench},
-          {"engine.overlap", "90 ms to prepare, a step of 50 ms", engine_overlap_bench},
+          {"loader.mnist", "digits by a Loader, by a hand-written loop, by torch::data", loader_mnist_bench},
+          {"loader.wait", "wait time as a Loader counts it, against a stopwatch", loader_wait_bench},
+          {"record.scan", "TFRecords with both checksums, against loops that only read", record_scan_bench},
+          {"record.mnist", "digits from TFRecords by a Loader, against a hand-written loop over memory",
+           record_mnist_bench},
+          {"record.gzip", "gzip files, against zlib", record_gzip_bench},
+          {"engine.overlap", "batches that take 90 ms to prepare, for a step of 50 ms", engine_overlap_bench},
           {"engine.tiny", "elements that cost nothing", engine_tiny_bench},
-          {"engine.grid", "nothing set, against 12 settings", engine_grid_bench},
-          {"order.shuffle", "permuted places", order_shuffle_bench},
-          {"order.state", "a state: its size, saving, restoring", order_state_bench},
-          {"order.cost", "in order against first ready", order_cost_bench},
-          {"order.skew", "1 % of samples 100 x dearer", order_skew_bench}};
+          {"engine.grid", "a Loader with no settings, against 12 settings", engine_grid_bench},
+          {"order.shuffle", "the cost of a shuffled position", order_shuffle_bench},
+          {"order.state", "the size of a saved state, saving, restoring", order_state_bench},
+          {"order.cost", "delivery in order, against first ready", order_cost_bench},
+          {"order.skew", "delivery in order when 1 % of the samples cost 100 times as much", order_skew_bench}};
 }
 
 constexpr double kBriefSeconds = 0.1;
@@ -56,13 +59,13 @@ struct BenchFlags {
 };
 
 void declare(Flags& flags, BenchFlags& to) {
-  flags.words("names", to.names, "which; all if none is named");
-  flags.flag("list", to.list, "only lists them");
-  flags.option("rounds", to.rounds, "of each [5, mnist.sleep 7]");
-  flags.option("seconds", to.seconds, "begins no round and no repetition later than this, for each bench");
-  flags.choice("peers", to.peers, {"on", "off"}, "other libraries");
-  flags.option("cpu", to.cpus, "list like 0,2-3: the process runs on these only");
-  flags.flag("check", to.check, "exit code 3 iff a target is missed");
+  flags.words("NAME...", to.names, "benches to run, as --list names them (default: all)");
+  flags.flag("list", to.list, "only list the benches");
+  flags.option_from(0, "rounds", to.rounds, "rounds of each bench (default: 5; mnist.sleep: 7)");
+  flags.option_from(0, "seconds S", to.seconds, "start no round of a bench later than S seconds after its first one");
+  flags.choice("peers", to.peers, {"on", "off"}, "measure other libraries too");
+  flags.option("cpu LIST", to.cpus, "run on these CPUs only, as 0,2-3");
+  flags.flag("check", to.check, "exit with code 3 if a target is missed");
 }
 
 [[noreturn]] void refuse(const std::string& text) { throw Exception(Error(ErrorKind::InvalidArgument, text)); }
@@ -81,8 +84,10 @@ std::vector<Entry> chosen(const BenchFlags& flags) {
   std::vector<Entry> found;
   for (const std::string& name : flags.names) {
     const auto entry = std::find_if(all.begin(), all.end(), [&](const Entry& e) { return e.name == name; });
-    if (entry == all.end())
-      refuse(fmt::format("no bench {} in this version; `headpond bench --list` lists them", name));
+    if (entry == all.end()) {
+      const std::string meant = did_you_mean(name, bench_names());
+      refuse(fmt::format("no bench '{}'{}{} `headpond bench --list`", name, meant, meant.empty() ? "; see" : " See"));
+    }
     found.push_back(*entry);
   }
   return found;
@@ -91,7 +96,7 @@ std::vector<Entry> chosen(const BenchFlags& flags) {
 std::vector<int> pinned(const std::string& list) {
   if (list.empty()) return allowed_cpus();
   auto cpus = parse_cpus(list);
-  if (!pin_this_thread(cpus)) refuse(fmt::format("--cpu {}: the system refuses", list));
+  if (!pin_this_thread(cpus)) refuse(fmt::format("--cpu {}: the system refuses these CPUs", list));
   return cpus;
 }
 
@@ -102,9 +107,10 @@ struct Finished {
 
 Result<std::vector<Finished>> run_all(const Session& session, const BenchFlags& flags, const std::vector<Entry>& list) {
   BenchSetup setup{.peers = flags.peers == "on", .cpus = pinned(flags.cpus), .seed = session.common().seed};
-  if (flags.seconds > 0 && flags.seconds < kBriefSeconds) setup.items /= 20;  // To see that it runs, not to measure.
+  if (flags.seconds > 0 && flags.seconds < kBriefSeconds)
+    setup.items /= 20;  // Enough to see that it runs, not to measure.
   if (setup.peers && !HEADPOND_WITH_ONETBB)
-    session.say("this build has no oneTBB: targets against it are not measured");
+    session.say("this build has no oneTBB: targets that compare with it are not measured");
   const BenchOptions options{
       .rounds = flags.rounds, .seconds = flags.seconds, .stop = session.stop(), .say = [&](std::string_view line) {
         session.say(line);
@@ -112,7 +118,7 @@ Result<std::vector<Finished>> run_all(const Session& session, const BenchFlags& 
   std::vector<Finished> all;
   for (const Entry& entry : list) {
     if (entry.make == nullptr) {
-      session.say(fmt::format("{}: left out, this build has no libtorch", entry.name));
+      session.say(fmt::format("{}: skipped, this build has no libtorch", entry.name));
       continue;
     }
     const Bench bench = entry.make(setup);
@@ -152,11 +158,10 @@ Result<Report> list_benches(const Session& session) {
 
 Result<Report> run(Session& session, const BenchFlags& flags) {
   if (flags.list) return list_benches(session);
-  if (flags.rounds < 0 || flags.seconds < 0) refuse("--rounds and --seconds must not be negative");
   const auto list = chosen(flags);
   if (list.size() == 1 && list[0].make == nullptr)
     return fail(ErrorKind::Unimplemented,
-                fmt::format("bench {}: needs libtorch, which this build is without", list[0].name));
+                fmt::format("bench {}: needs libtorch, which this build does not have", list[0].name));
   const auto all = run_all(session, flags, list);
   if (!all) return fail(all.error());
   const bool agree =
@@ -182,7 +187,7 @@ std::vector<int> parse_cpus(const std::string& list) {
     const size_t dash = part.find('-');
     const int first = number(part.substr(0, dash), list);
     const int last = dash == std::string_view::npos ? first : number(part.substr(dash + 1), list);
-    if (last < first || last - first > 4096) refuse(fmt::format("--cpu {}: {}-{} is no range", list, first, last));
+    if (last < first || last - first > 4096) refuse(fmt::format("--cpu {}: {}-{} is not a range", list, first, last));
     for (int cpu = first; cpu <= last; ++cpu) cpus.push_back(cpu);
     at = end + 1;
   }
@@ -198,9 +203,10 @@ std::vector<std::string> bench_names() {
 Verb bench_verb() {
   const auto flags = std::make_shared<BenchFlags>();
   return {.path = "bench",
-          .what = "measures what is promised about speed, side by side with others",
+          .what = "measure Headpond's speed next to other libraries",
           .declare = [flags](Flags& to) { declare(to, *flags); },
-          .run = [flags](Session& session) { return run(session, *flags); }};
+          .run = [flags](Session& session) { return run(session, *flags); },
+          .default_seed = "7"};
 }
 
 }  // namespace headpond::cli

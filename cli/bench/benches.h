@@ -12,61 +12,61 @@ namespace headpond::cli {
 
 struct BenchSetup {
   bool peers = true;
-  std::vector<int> cpus = {};  ///< Where threads are pinned to; not empty.
+  std::vector<int> cpus = {};  ///< CPUs that threads are pinned to; not empty.
   uint64_t seed = 7;
-  int64_t items = 200'000;  ///< That cross a queue in a cycle.
+  int64_t items = 200'000;  ///< Elements that cross a queue in a cycle.
 };
 
-/// Of `headpond bench`: outputs that differ are a failure; a missed target is one only if targets are checked.
+/// The exit code of `headpond bench`. Outputs that differ are a failure; a missed target is one only under --check.
 int bench_exit_code(bool outputs_agree, bool targets_met, bool check);
 
 /// "0,2-3" as {0, 2, 3}. Throws Exception(InvalidArgument) for anything else.
 std::vector<int> parse_cpus(const std::string& list);
 
-/// Normal floats by each instruction set, by the scalar twin, by the standard library.
+/// Normal floats by each instruction set, the scalar version and the standard library.
 Bench rng_normal_bench(const BenchSetup& setup);
 /// Producers, consumers, a bounded queue between them.
 Bench queue_handoff_bench(const BenchSetup& setup);
-/// The same with tensors of rows.
+/// The same for enqueue_many and dequeue_many.
 Bench queue_many_bench(const BenchSetup& setup);
-/// From an enqueue until a dequeue that slept returns.
+/// Time from an enqueue to the return of a sleeping dequeue.
 Bench queue_wake_bench(const BenchSetup& setup);
-/// What a dequeue that sleeps costs.
+/// CPU time of a sleeping dequeue.
 Bench queue_idle_bench(const BenchSetup& setup);
-/// Those that train; null where there is no libtorch.
+/// The benches that train; null in a program without libtorch.
 struct TorchBenches {
   Bench (*mnist_sleep)(const BenchSetup&) = nullptr;
   Bench (*blstm_step)(const BenchSetup&) = nullptr;
 };
 TorchBenches torch_benches();
-/// The digit network behind sleeping producers and by a Loader, against a prepared batch. Needs libtorch.
+/// The digit network fed by sleeping producers and by a Loader, against a prepared batch. Needs libtorch.
 Bench mnist_sleep_bench(const BenchSetup& setup);
 /// The LSTM fed in turn, through a queue, by a Loader. Needs libtorch.
 Bench blstm_step_bench(const BenchSetup& setup);
 
-/// Digits' rows by a Loader, by hand, by torch::data.
+/// Digits by a Loader, a hand-written loop and torch::data.
 Bench loader_mnist_bench(const BenchSetup& setup);
-/// The waiting that a Loader counts, against a stopwatch.
+/// The wait time that a Loader counts, against a stopwatch.
 Bench loader_wait_bench(const BenchSetup& setup);
 /// Record files in memory, verified, against loops that only read.
 Bench record_scan_bench(const BenchSetup& setup);
-/// Digits out of Examples, against the hand loop of loader.mnist.
+/// Digits from Examples, against the hand-written loop of loader.mnist.
 Bench record_mnist_bench(const BenchSetup& setup);
 /// The real gzip files, against zlib.
 Bench record_gzip_bench(const BenchSetup& setup);
-/// 90 ms to prepare, 50 ms a step: on one and two processors, computing and asleep.
+/// 90 ms to prepare and 50 ms a step, on one and two CPUs, with preparation that computes and that sleeps.
 Bench engine_overlap_bench(const BenchSetup& setup);
-/// The cheapest elements there are.
+/// Elements that cost nothing.
 Bench engine_tiny_bench(const BenchSetup& setup);
-/// Nothing set, against a grid of settings.
+/// A Loader with no settings, against a grid of settings.
 Bench engine_grid_bench(const BenchSetup& setup);
-/// Permuted places.
+/// The cost of a shuffled position.
 Bench order_shuffle_bench(const BenchSetup& setup);
-/// A state's size, a save, a restore.
+/// The size of a state, saving, restoring.
 Bench order_state_bench(const BenchSetup& setup);
-/// In order against first ready.
+/// Delivery in order, against first ready.
 Bench order_cost_bench(const BenchSetup& setup);
-/// In order where a few elements are much dearer.
+/// Delivery in order when a few elements are much more expensive.
 Bench order_skew_bench(const BenchSetup& setup);
 
 }  // namespace headpond::cli

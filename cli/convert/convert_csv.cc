@@ -159,7 +159,7 @@ std::vector<CsvColumn> typed_columns(Table& table, bool for_examples) {
     if (dtype == f32 && !for_examples) dtype = f64;  // As texts they need not be rounded.
     if (dtype == f64 && for_examples) {
       refuse(
-          fmt::format("{}, column '{}': it has numbers that the 32 bits of an Example's floats cannot hold; --to tar "
+          fmt::format("{}, column '{}': it has numbers that an Example's 32-bit floats cannot hold; --to tar "
                       "keeps them",
                       column.f64_in.empty() ? column.wide_in : column.f64_in, column.name));
     }
@@ -187,13 +187,13 @@ void check_keys(const Table& table) {
     if (key.empty()) refuse(fmt::format("{}: its {} is missing", table.place(row), kKeyField));
     if (!is_key(key)) {
       refuse(
-          fmt::format("{}: {} '{}' is no key of a sample in an archive: it is the first part of the members' names, "
-                      "and may have no dot",
+          fmt::format("{}: {} '{}' is not a valid key for an archive: the members' names begin with it, "
+                      "so it must not have a dot",
                       table.place(row), kKeyField, key));
     }
     const auto [first, is_new] = row_of.try_emplace(key, row);
     if (is_new) continue;
-    refuse(fmt::format("{}: {} '{}' is that of {} too", table.place(row), kKeyField, key, table.place(first->second)));
+    refuse(fmt::format("{}: {} '{}' is also that of {}", table.place(row), kKeyField, key, table.place(first->second)));
   }
 }
 
@@ -206,7 +206,7 @@ void check_rows(const Table& table) {
     }
     if (any) continue;
     refuse(
-        fmt::format("{}: all cells are missing, and an archive has no sample without a part; leave the row out, or "
+        fmt::format("{}: all cells are missing, and an archive has no samples without parts; remove the row, or "
                     "convert --to tfrecord",
                     table.place(row)));
   }
@@ -227,7 +227,7 @@ Dataset csv_samples(const std::vector<std::string>& words, bool for_examples) {
   table->keys.clear();
   const Dataset rows = csv(table->paths.size() == all.size() ? words : table->paths, {.columns = typed});
   if (rows.node()->slots() != (table->ends.empty() ? 0 : table->ends.back())) {
-    refuse("an input file changed while it was looked at: it has other rows now");
+    refuse("an input file changed during the conversion: it has other rows now");
   }
   return with_presence(rows, "cells", [table](int64_t row, size_t column) { return table->has(row, column); });
 }

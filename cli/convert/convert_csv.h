@@ -9,15 +9,14 @@
 
 namespace headpond::cli {
 
-/// A scalar field for each column, with_presence() (cli/convert/convert_samples.h). A column has the type that all its
-/// cells fit, in all files: i64, else f32 or f64, else bytes; bytes too if a cell begins with '+', or with a zero
-/// before another digit, as codes do, and for the name "__key__". Missing is a cell that is empty and not quoted; of
-/// numbers, any that is blank. A file without a byte is passed over.
+/// A scalar field for each column, with_presence() (cli/convert/convert_samples.h). A column has the first of these
+/// types that fits all its cells in all files: i64, f32 or f64, bytes. It is bytes, too, if a cell begins with '+' or
+/// with a zero before another digit, as codes do, and if its name is "__key__". A cell is missing if it is empty and
+/// not quoted; in a column of numbers, if it is blank. An empty file is skipped.
 ///
-/// Throws Exception with the reader's error; InvalidArgument iff files differ in their columns, or all are without a
-/// byte; with file and column, iff the samples are `for_examples` and a column is f64; with file and row, from 0, iff
-/// they are not and a row has no cell besides the key, or its "__key__" is missing, no key of an archive's sample, or
-/// there twice.
+/// Throws Exception with the reader's error; InvalidArgument iff the files' columns differ, or all files are empty;
+/// with file and column, iff the samples are `for_examples` and a column is f64; with file and row (from 0), iff they
+/// are not and a row has no cell besides the key, or its "__key__" is missing, invalid in an archive, or used twice.
 Dataset csv_samples(const std::vector<std::string>& words, bool for_examples);
 
 }  // namespace headpond::cli

@@ -60,11 +60,11 @@ struct Archives {
   void add_key(const std::string& key, const std::string& path) {
     const auto [first, is_new] = archive_of.try_emplace(key, &path);
     if (is_new) return;
-    throw Exception(
-        Error(ErrorKind::InvalidArgument,
-              fmt::format("sample '{}' is in {} and in {}, and no reader of an archive takes a key twice; convert "
-                          "archives by themselves, each with its --name, or --to tfrecord",
-                          key, *first->second, path)));
+    throw Exception(Error(
+        ErrorKind::InvalidArgument,
+        fmt::format("sample '{}' is in {} and in {}, and readers of archives refuse a key that occurs twice; convert "
+                    "archives by themselves, each with its --name, or --to tfrecord",
+                    key, *first->second, path)));
   }
 };
 
@@ -207,8 +207,8 @@ Result<void> check_members(const Result<TarIndex>& index, const std::string& key
   const bool is_one = samples->samples.size() == 1 && samples->samples[0].key == key;
   if (is_one && samples->samples[0].parts.size() == count) return {};
   return fail(ErrorKind::InvalidArgument,
-              count == 0 ? fmt::format("sample {}: it has no part, and an archive no sample without one", key)
-                         : fmt::format("sample {}: names of fields that are no parts of a sample", key));
+              count == 0 ? fmt::format("sample {}: it has no part; an archive has no samples without parts", key)
+                         : fmt::format("sample {}: its field names cannot be parts of a sample", key));
 }
 
 // The same of names alone, before there is a sample.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests of convert: what comes out, and files to begin with.
+// For tests of convert: input files, and what comes out.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -40,8 +40,8 @@ inline std::vector<std::string> members(const std::string& archive) {
   return found;
 }
 
-/// The members of all samples, one archive behind the other, as the shard holds them. What a reader finds in it has as
-/// many samples as the dataset.
+/// The members of all samples, one archive after the other, as in a shard. A reader finds as many samples in it as the
+/// dataset has.
 inline std::vector<std::string> members_of(const Dataset& samples) {
   std::string archive;
   const auto all = texts(cli::as_tar_members(samples));
@@ -59,7 +59,7 @@ inline void put_tar(const std::string& path, const Contents& contents) {
   put_file(path, to_bytes(archive));
 }
 
-/// What `build` is refused with; "": it is not.
+/// The error of `build`; empty if there is none.
 template <class Build>
 std::string refusal(Build build) {
   try {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// headpond demo: three published examples of feeding a training, repeated in minutes.
+// headpond demo: repeats three published examples of fed trainings in minutes.
 #include <fmt/core.h>
 
+#include <chrono>
 #include <memory>
 #include <utility>
 
@@ -18,14 +19,16 @@
 namespace headpond::cli {
 namespace {
 
-// How much of each part.
+using namespace std::chrono_literals;
+
+// How much of each part is run.
 struct Plan {
   int64_t blstm_rounds, blstm_steps;
-  double blstm_s;  // Nothing of that part begins later.
+  double blstm_s;  // No round of that part starts later.
   bool all_cores;
   int64_t one_producer_steps, four_producers_steps;
   int64_t pairs, pair_steps;
-  int64_t images, image_rounds;  // Below 0: all images.
+  int64_t images, image_rounds;  // Negative images: all.
 };
 constexpr Plan kWhole = {3, 4, 100, true, 150, 300, 7, 300, -1, 3};
 constexpr Plan kFast = {2, 3, 5, false, 50, 80, 3, 200, 20, 1};
@@ -38,10 +41,12 @@ struct Demo {
   const Plan plan;
   std::vector<DemoRow> rows = {};
 
-  Result<RunHooks> hooks(const std::string& part) {
+  // `chart_every`: such that the queue's chart has at least 20 points even in a fast demo.
+  Result<RunHooks> hooks(const std::string& part, std::chrono::milliseconds chart_every) {
     const auto events = log.events(part);
     if (!events) return fail(events.error());
-    return RunHooks{.stop = session.stop(), .events = *events, .progress = session.progress()};
+    return RunHooks{
+        .stop = session.stop(), .events = *events, .progress = session.progress(), .chart_every = chart_every};
   }
   Result<void> blstm();
   Result<void> sleeping(int producers, int64_t steps, double article);
@@ -51,24 +56,25 @@ struct Demo {
 
 DemoRow blstm_row(const BlstmResult& result, std::optional<double> all_cores_step_s) {
   const BlstmMode &feed = *result.feed, &queue = *result.queue;
-  DemoRow row{.id = "blstm.queue",
-              .what = "BLSTM: time that a queue saves against feed",
-              .article = {36.8, "%", "BLSTM 2 x 128 on batches of 400 x 128 x 512 normals, queue of 4"},
-              .flaw =
-                  "its feed run draws each batch twice (its accuracy evaluates the random input again), so part of "
-                  "this is not the queue's",
-              .ours = {100 * result.queue_gain->saved_vs_feed, "%",
-                       fmt::format("the trainer has one core; feed {:.2f} s a step: generate {:.2f}, train {:.2f}; "
-                                   "queue {:.2f}; {} in turns",
-                                   feed.step_s, feed.generate_s, feed.train_s, queue.step_s,
-                                   times(static_cast<int64_t>(result.rounds.size()), "round"))}};
-  row.ours.conditions += all_cores_step_s ? fmt::format("; feed with all cores {:.2f}", *all_cores_step_s)
+  DemoRow row{
+      .id = "blstm.queue",
+      .what = "BLSTM: time saved by a queue",
+      .article = {36.8, "%", "BLSTM 2 x 128 on batches of 400 x 128 x 512 normals, queue of 4"},
+      .flaw =
+          "its feed run generates each batch twice (its accuracy evaluates the random input again), and the "
+          "queue does not save that part",
+      .ours = {100 * result.queue_gain->saved_vs_feed, "%",
+               fmt::format("the trainer has one core; feed takes {:.2f} s a step: generate {:.2f}, train {:.2f}; "
+                           "queue {:.2f} s; {} in turns",
+                           feed.step_s, feed.generate_s, feed.train_s, queue.step_s,
+                           times(static_cast<int64_t>(result.rounds.size()), "round"))}};
+  row.ours.conditions += all_cores_step_s ? fmt::format("; feed with all cores {:.2f} s", *all_cores_step_s)
                                           : "; feed with all cores: not measured in this run";
   row.ceiling = 100 * *result.ceiling;
   if (queue.wait_share < 0.05) {
-    row.limited_by = "training: the queue hides all of generate, and there is no more to hide";
+    row.limited_by = "training: the queue hides the generator completely";
   } else if (feed.generate_s > feed.train_s) {
-    row.limited_by = "generating, which takes longer than training";
+    row.limited_by = "the generator, which takes longer than training";
   } else {
     row.limited_by = "the producer: it had less than a core to itself";
   }
@@ -86,7 +92,7 @@ Result<BlstmResult> turns(const Plan& plan, uint64_t seed, const RunHooks& hooks
   return trial.result();
 }
 
-// Feed with every core for the trainer: what a queue competes with where there is no device.
+// Feed with every core for the trainer: without a device, this is what a queue competes with.
 Result<std::optional<double>> step_on_all_cores(uint64_t seed, const RunHooks& hooks) {
   const auto result = train_blstm({.feed = false, .queue = false, .loader = false, .steps = 4, .seed = seed}, hooks);
   if (!result) return fail(result.error());
@@ -94,19 +100,19 @@ Result<std::optional<double>> step_on_all_cores(uint64_t seed, const RunHooks& h
 }
 
 Result<void> Demo::blstm() {
-  session.say("\n1. BLSTM: batches made in turn with training (feed), then by a thread ahead of it (queue)");
-  const auto hook = hooks("blstm");
+  session.say("\n1. BLSTM: batches made in turn with training (feed), and by a thread ahead of it (queue)");
+  const auto hook = hooks("blstm", 250ms);
   if (!hook) return fail(hook.error());
   const int64_t start = now_ns();
   const uint64_t seed = session.common().seed;
   const auto result = turns(plan, seed, *hook);
   if (!result) return fail(result.error());
   if (!result->losses_equal.value_or(false)) return fail(ErrorKind::DataLoss, "the losses of feed and queue differ");
-  session.say(fmt::format("saved {:.1f} % of at most {:.1f} %; the losses of both modes are bitwise equal",
+  session.say(fmt::format("saved {:.1f} % of the time, of at most {:.1f} %; the losses of both modes are bitwise equal",
                           100 * result->queue_gain->saved_vs_feed, 100 * *result->ceiling));
   std::optional<double> all_cores;
   if (plan.all_cores && seconds_since(start) < plan.blstm_s) {
-    session.say("feed once more, with all cores for the trainer");
+    session.say("feed again, with all cores for the trainer");
     const auto step_s = step_on_all_cores(seed, *hook);
     if (!step_s) return fail(step_s.error());
     all_cores = *step_s;
@@ -117,41 +123,45 @@ Result<void> Demo::blstm() {
 
 Result<void> Demo::sleeping(int producers, int64_t steps, double article) {
   session.say(
-      fmt::format("\n{}. Digits: {}, each sleeps 50 ms a batch", rows.size() + 1, times(producers, "producer")));
-  auto hook = hooks(fmt::format("mnist-{}", producers));
+      fmt::format("\n{}. Digits: {}, 50 ms of sleep for each batch", rows.size() + 1, times(producers, "producer")));
+  auto hook = hooks(fmt::format("mnist-{}", producers), producers == 1 ? 100ms : 50ms);
   if (!hook) return fail(hook.error());
   const auto result =
       train_mnist({.recipe = {.seed = session.common().seed}, .producers = producers, .steps = steps}, *hook);
   if (!result) return fail(result.error());
   const double rate = result->epochs.front().steady_it_per_s, allowed = 20.0 * producers;
   session.say(
-      fmt::format("{:.2f} it/s of {:.0f}; waited {:.0f} % of the time; accuracy on the test set after {} steps {:.3f}",
+      fmt::format("{:.2f} it/s of at most {:.0f}; waited {:.0f} % of the time; test accuracy after {} steps: {:.3f}",
                   rate, allowed, 100 * result->wait_share, steps, result->epochs.front().valid_acc.value_or(0)));
   rows.push_back(
       {.id = fmt::format("mnist.producers.{}", producers),
-       .what = "digits: rate with " + times(producers, "sleeping producer"),
-       .article = {article, "it/s", "batches of 32 from threads that sleep 50 ms each, RandomShuffleQueue"},
-       .flaw = fmt::format("{:.0f} % of what the sleep allows; validates on training samples", 100 * article / allowed),
+       .what = "digits: " + times(producers, "sleeping producer"),
+       .article = {article, "it/s", "batches of 32 from threads that sleep 50 ms each; RandomShuffleQueue"},
+       .flaw =
+           fmt::format("{:.0f} % of what the sleep allows; it validates on training samples", 100 * article / allowed),
        .ours = {rate, "it/s",
-                fmt::format("{} steps from step 20 on; the trainer has one core, alone it makes {:.0f} it/s", steps,
-                            result->train_it_per_s)},
+                fmt::format(
+                    "{} steps, from step 20 on; the trainer has one core, on which training alone runs at {:.0f} it/s",
+                    steps, result->train_it_per_s)},
        .ceiling = result->limit_it_per_s,
        .limited_by =
-           result->limit_it_per_s < result->train_it_per_s ? "the producers' sleep: more producers help" : "training"});
+           result->limit_it_per_s < result->train_it_per_s ? "the producers' sleep; more producers help" : "training"});
   return {};
 }
 
 std::string limit_of_many(double share, double wait_share) {
-  if (share >= 0.98) return "training: data is always ready";
-  const std::string waited = fmt::format("training waits {:.1f} % of its time for data", 100 * wait_share);
-  if (wait_share < (1 - share) / 2) return waited + ": the rest is the price of producers beside it";
-  return waited + ": the producers, or their way to the trainer";
+  if (share >= 0.98) return "training; data is always ready";
+  if (wait_share < (1 - share) / 2) {
+    return fmt::format("training, which waits only {:.1f} % of its time; the producers' CPU time costs the rest",
+                       100 * wait_share);
+  }
+  return fmt::format("the producers; training waits {:.1f} % of its time for data", 100 * wait_share);
 }
 
 Result<void> Demo::sixty_four() {
   session.say(
-      fmt::format("\n4. Digits: 64 producers against one prepared batch, {} pairs of blocks in turns", plan.pairs));
-  auto hook = hooks("mnist-64");
+      fmt::format("\n4. Digits: 64 producers against one prepared batch; {} pairs of blocks in turns", plan.pairs));
+  auto hook = hooks("mnist-64", 25ms);
   if (!hook) return fail(hook.error());
   MnistTrial trial({.recipe = {.seed = session.common().seed}}, *hook);
   std::vector<double> fed, ready, shares, waits;
@@ -165,14 +175,14 @@ Result<void> Demo::sixty_four() {
     shares.push_back(fed.back() / ready.back());
     waits.push_back(queue->wait_share);
   }
-  session.say(fmt::format("{:.1f} it/s against {:.1f}: median of the pairs {:.1f} %", median(fed), median(ready),
+  session.say(fmt::format("{:.1f} it/s against {:.1f} it/s; median of the pairs: {:.1f} %", median(fed), median(ready),
                           100 * median(shares)));
   rows.push_back({.id = "mnist.producers.64",
-                  .what = "digits: rate with 64 sleeping producers",
-                  .article = {{}, "it/s", "not reported: 4 threads were its most"},
+                  .what = "digits: 64 sleeping producers",
+                  .article = {{}, "it/s", "not reported; its most were 4 threads"},
                   .flaw = "",
                   .ours = {median(fed), "it/s",
-                           fmt::format("median of {} pairs with a prepared batch: {:.1f} % of its rate", plan.pairs,
+                           fmt::format("median of {} pairs: {:.1f} % of the rate with a prepared batch", plan.pairs,
                                        100 * median(shares))},
                   .ceiling = median(ready),
                   .limited_by = limit_of_many(median(shares), median(waits))});
@@ -180,7 +190,7 @@ Result<void> Demo::sixty_four() {
 }
 
 Result<void> Demo::prepared_once() {
-  session.say("\n5. Nuclei: samples for segmentation, prepared in the loop in two ways, and read back from TFRecord");
+  session.say("\n5. Nuclei: samples for segmentation, prepared in the loop in two ways, and read from TFRecords");
   const auto measured = preprocess_once::measure({.images = plan.images,
                                                   .rounds = plan.image_rounds,
                                                   .seed = session.common().seed,
@@ -190,7 +200,7 @@ Result<void> Demo::prepared_once() {
                                                   }});
   if (!measured) return fail(measured.error());
   if (!measured->bytes_equal) return fail(ErrorKind::DataLoss, "the samples of the three ways differ");
-  session.say(fmt::format("{:.1f}, {:.1f} and {:.1f} images/s; the samples are equal, byte for byte",
+  session.say(fmt::format("{:.1f}, {:.1f} and {:.1f} images/s; all samples are byte for byte equal",
                           measured->straightforward, measured->operators, measured->records));
   rows.push_back(prepared_row(*measured));
   return {};
@@ -230,8 +240,11 @@ Verb demo_verb() {
   const auto fast = std::make_shared<bool>(false);
   return {.path = "demo",
           .what = kDemoWhat,
-          .declare = [fast](Flags& to) { to.flag("fast", *fast, "about a minute"); },
-          .run = [fast](Session& session) { return run(session, *fast); }};
+          .declare = [fast](Flags& to) { to.flag("fast", *fast, "run shorter parts, in about a minute"); },
+          .run = [fast](Session& session) { return run(session, *fast); },
+          .default_seed = "7",
+          .has_progress = true,
+          .has_logdir = true};
 }
 
 }  // namespace headpond::cli

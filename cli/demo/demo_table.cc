@@ -12,6 +12,16 @@ std::string figure(const DemoFigure& figure) {
   return figure.value ? fmt::format("{:.1f} {}", *figure.value, figure.unit) : "-";
 }
 
+// "   label:     text", wrapped at 80 columns.
+std::string labelled(const std::string& label, const std::string& text) {
+  constexpr size_t kIndent = 15;
+  std::string lines;
+  for (const std::string& line : wrapped(text, 80 - kIndent)) {
+    lines += fmt::format("{:<{}}{}\n", lines.empty() ? "   " + label + ":" : "", kIndent, line);
+  }
+  return lines;
+}
+
 void write_value(JsonWriter& json, const DemoFigure& figure) {
   json.begin_object().key("value");
   if (figure.value) {
@@ -30,19 +40,22 @@ std::string times(int64_t count, const char* what) {
 
 std::string format_demo(const std::vector<DemoRow>& rows) {
   std::vector<std::vector<std::string>> cells;
-  cells.reserve(rows.size());
-  for (const DemoRow& row : rows) {
-    cells.push_back({row.what, figure(row.article), row.article.conditions + (row.flaw.empty() ? "" : "; " + row.flaw),
-                     figure(row.ours), row.ours.conditions, figure({row.ceiling, row.ours.unit, ""}), row.limited_by});
+  std::string paragraphs;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const DemoRow& row = rows[i];
+    const std::string title = fmt::format("{}. {}", i + 1, row.what);
+    cells.push_back({title, figure(row.article), figure(row.ours), figure({row.ceiling, row.ours.unit, ""})});
+    paragraphs += "\n" + title + "\n";
+    if (!row.ours.conditions.empty()) paragraphs += labelled("here", row.ours.conditions);
+    paragraphs += labelled("limited by", row.limited_by);
+    paragraphs += labelled("article", row.article.conditions + (row.flaw.empty() ? "" : "; " + row.flaw));
   }
-  return format_table({{.head = "", .width = 13},
-                       {.head = "article", .width = 9},
-                       {.head = "its conditions and flaw", .width = 27},
-                       {.head = "here", .width = 9},
-                       {.head = "conditions here", .width = 21},
-                       {.head = "ceiling", .width = 9},
-                       {.head = "limited by", .width = 18}},
-                      cells, true);
+  return format_table({{.head = ""},
+                       {.head = "article", .right = true},
+                       {.head = "here", .right = true},
+                       {.head = "ceiling", .right = true}},
+                      cells) +
+         paragraphs;
 }
 
 void write_demo(JsonWriter& json, const std::vector<DemoRow>& rows) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The demo's result: what an article reported, what is reached here, and what stands in the way of more.
+// The demo's result: what an article reported, what this machine reaches, and what limits it.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct DemoFigure {
 struct DemoRow {
   std::string id, what;
   DemoFigure article;
-  std::string flaw;  ///< Of the article's figure.
+  std::string flaw;  ///< What is wrong with the article's figure; may be empty.
   DemoFigure ours;
   double ceiling = 0;  ///< In ours.unit.
   std::string limited_by = {};
@@ -29,6 +29,7 @@ struct DemoRow {
 /// "1 round", "2 rounds".
 std::string times(int64_t count, const char* what);
 
+/// A table of the figures, then a paragraph with the conditions of each row; at most 80 columns.
 std::string format_demo(const std::vector<DemoRow>& rows);
 
 /// The member "rows".

@@ -34,11 +34,26 @@ TEST(DemoTable, ShowsArticleFlawOursCeilingAndLimit) {
   }
 }
 
-TEST(DemoTable, IsNotWiderThanATerminalOf120Columns) {
+TEST(DemoTable, HasOneLineOfFiguresAndOneParagraphForEachRow) {
+  EXPECT_EQ(format_demo(rows()),
+            "           article        here     ceiling\n"
+            "--------  --------  ----------  ----------\n"
+            "1. saved    36.8 %      17.0 %      17.5 %\n"
+            "2. rate          -  320.0 it/s  321.0 it/s\n"
+            "\n1. saved\n"
+            "   here:       one core\n"
+            "   limited by: training\n"
+            "   article:    a queue of 4; draws twice\n"
+            "\n2. rate\n"
+            "   limited by: training\n"
+            "   article:    not reported\n");
+}
+
+TEST(DemoTable, IsNotWiderThanATerminalOf80Columns) {
   const std::string text = format_demo(rows());
   size_t begin = 0;
   for (size_t end = text.find('\n'); end != std::string::npos; begin = end + 1, end = text.find('\n', begin)) {
-    EXPECT_LE(end - begin, 120U);
+    EXPECT_LE(end - begin, 80U);
   }
 }
 

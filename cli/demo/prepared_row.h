@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The demo's row of images that are prepared once.
+// The demo's row about images that are prepared once.
 #pragma once
 
 #include "cli/demo/demo_table.h"

@@ -25,7 +25,7 @@ Node::Facts facts_of(const Node::Ref& input, const std::vector<std::string>& nam
   return facts;
 }
 
-// Elements carry no names of their own, so those of the input are what is asked for.
+// Elements carry no names, so the input's elements can be returned as they are.
 class Rename final : public Node {
  public:
   Rename(const Node::Ref& input, const std::vector<std::string>& names) : Node(facts_of(input, names)) {}

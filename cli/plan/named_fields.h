@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of fields in pipeline files: each field has one, and a field without a name is called x.
+// Names of fields in pipeline files: a field without a name is called x.
 #pragma once
 
 #include <string>
@@ -12,14 +12,14 @@ namespace headpond::cli {
 /// "x" for a field without a name.
 std::string shown_name(const FieldSpec& field);
 
-/// The same elements with other names: an operator that costs nothing while running. Throws Exception(InvalidArgument)
-/// for a name that occurs twice. REQUIRES: as many names as fields.
+/// The same elements with other names; costs nothing at run time. Throws Exception(InvalidArgument) if a name occurs
+/// twice. REQUIRES: as many names as fields.
 Dataset renamed(const Dataset& dataset, const std::vector<std::string>& names);
 
-/// `dataset`, its field without a name named x: before it gets neighbours.
+/// `dataset` with its unnamed field named x, before other fields are added.
 Dataset named(const Dataset& dataset);
 
-/// What the library calls the field `name` of a file: "" for the only one.
+/// The library's name of the field `name` of a file: "" for the only field.
 std::string library_name(const Spec& spec, const std::string& name);
 
 }  // namespace headpond::cli

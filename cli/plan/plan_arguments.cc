@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "cli/plan/suggestion.h"
+
 namespace headpond::cli {
 
 PlanArguments::PlanArguments(const std::string& file, int64_t line, const std::string& op, const PlanValue* table,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The arguments of a step in a pipeline file, as their operator asks for them.
+// The arguments of a step in a pipeline file.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace headpond::cli {
 
-/// What a step says. Getters throw PlanError, with the line of the value, for one of another kind, and for one that is
-/// not there unless there is a fallback.
+/// Getters throw PlanError, with the line of the value, for a value of another kind, and for a missing value without a
+/// fallback.
 class PlanArguments {
  public:
   /// `table`: null or a table. Throws PlanError for a name that is not among `known`.
@@ -26,21 +26,21 @@ class PlanArguments {
   std::string text(const std::string& name, const std::optional<std::string>& fallback = {}) const;
   std::vector<std::string> texts(const std::string& name) const;  ///< At least one.
   char letter(const std::string& name, char fallback) const;      ///< One byte; "" is 0.
-  /// Which of `words` it is; 0 if it is not there.
+  /// The index of the value in `words`; 0 if it is missing.
   size_t choice(const std::string& name, const std::vector<std::string>& words) const;
   const PlanValue& value(const std::string& name) const;
   const PlanList& list(const std::string& name) const;  ///< At least one value.
-  /// `table`, a part of the value of `name`, as arguments.
+  /// `table`, which is a part of the value of `name`, as arguments.
   PlanArguments nested(const std::string& name, const PlanValue& table, const std::vector<std::string>& known) const;
 
-  /// Of the argument, else of the step.
+  /// The line of the argument, or of the step if it is missing.
   int64_t line(const std::string& name) const;
   int64_t line() const { return line_; }
   const std::string& file() const { return file_; }
   /// Throws PlanError at the argument: "op: name ...".
   [[noreturn]] void refuse(const std::string& name, const std::string& what) const;
 
-  /// `value` as such; the name is for the error.
+  /// `value` itself; the name is for the error.
   int64_t to_integer(const std::string& name, const PlanValue& value) const;
   double to_number(const std::string& name, const PlanValue& value) const;
   std::string to_text(const std::string& name, const PlanValue& value) const;

@@ -8,14 +8,15 @@
 #include <span>
 
 #include "cli/plan/plan_operators.h"
+#include "cli/plan/suggestion.h"
 #include "headpond/io/file/file.h"
 
 namespace headpond::cli {
 namespace {
 
 constexpr uint64_t kMostBytes = 1 << 20;
-constexpr size_t kMostSteps = 1000;      // In the file: datasets are trees that are walked by recursion.
-constexpr size_t kMostOperators = 5000;  // In the pipeline, a chain counted as often as it is used.
+constexpr size_t kMostSteps = 1000;      // In the file: datasets are trees, which are walked recursively.
+constexpr size_t kMostOperators = 5000;  // In the pipeline; a chain counts as often as it is used.
 const std::vector<std::string> kFileKeys = {"seed", "step", "chain"};
 const std::vector<std::string> kStepKeys = {"op", "name", "policy", "args", "inputs"};
 
@@ -24,7 +25,7 @@ const PlanValue* find(const PlanTable& table, std::string_view key) {
   return found == table.end() ? nullptr : &found->second;
 }
 
-// So many operators a step put on top of `below`.
+// How many operators a step added to `below`.
 size_t added(const Dataset& dataset, const Dataset& below) {
   size_t count = 0;
   for (const Node* node = dataset.node().get(); node != below.node().get(); node = &node->input()) ++count;
@@ -75,7 +76,7 @@ class Reader {
     }
   }
 
-  // The text of `key`; "" if it is not there.
+  // The text of `key`; empty if it is missing.
   std::string text(const PlanTable& step, std::string_view key) const {
     const PlanValue* const value = find(step, key);
     if (value == nullptr) return "";
@@ -122,7 +123,7 @@ class Reader {
 
   const PlanOperator& operator_of(const PlanTable& table, int64_t line) const {
     const std::string op = text(table, "op");
-    if (op.empty()) refuse(line, "a step without op");
+    if (op.empty()) refuse(line, "a step needs op");
     const auto& all = plan_operators();
     const auto found = std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.name == op; });
     if (found != all.end()) return *found;
@@ -141,12 +142,12 @@ class Reader {
                                             : fmt::format("no policy '{}'{}", policy, suggestion(policy, known)));
   }
 
-  // Fills `to`; returns how many operators there are below.
+  // Fills `to`; returns the number of operators in the inputs.
   size_t inputs_of(const PlanOperator& op, const PlanTable& table, int64_t line, const std::optional<Built>& below,
                    std::vector<std::pair<std::string, Dataset>>& to) {
     const PlanValue* const value = find(table, "inputs");
     if ((op.place == PlanPlace::follows) != below.has_value()) {
-      refuse(line, op.place == PlanPlace::follows ? fmt::format("{} needs something before it", op.name)
+      refuse(line, op.place == PlanPlace::follows ? fmt::format("{} needs a step before it", op.name)
                                                   : fmt::format("{} must be the first step of its chain", op.name));
     }
     if (op.place != PlanPlace::joins) {
@@ -197,7 +198,7 @@ class Reader {
   const std::string path_;
   const PlanTable* chains_ = nullptr;
   std::map<std::string, Built> built_;
-  std::vector<std::string> open_;  // Chains that are being built, from the outermost.
+  std::vector<std::string> open_;  // Chains under construction, outermost first.
   size_t steps_ = 0;
 };
 

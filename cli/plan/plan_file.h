@@ -17,10 +17,10 @@ struct PlanFile {
   std::optional<uint64_t> seed;
 };
 
-/// Throws PlanError, which names the file and the line, for whatever keeps the file from being a pipeline; the data
-/// files that it names are opened.
+/// Opens the data files that it names. Throws PlanError, which names file and line, if the file is not a valid
+/// pipeline.
 PlanFile read_plan_file(const std::string& path);
-/// The same for a text that was read already; `path` is for errors.
+/// The same for a text; `path` is for errors.
 PlanFile parse_plan(std::string_view text, const std::string& path);
 
 }  // namespace headpond::cli

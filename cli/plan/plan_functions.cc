@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "cli/plan/expression.h"
+#include "cli/plan/expression/expression.h"
 #include "cli/plan/named_fields.h"
 #include "headpond/dataset/ops.h"
 
@@ -15,7 +15,7 @@ namespace {
 
 using Shared = std::shared_ptr<const Expression>;
 
-// One line, for the plan.
+// The expression on one line, for the plan.
 std::string label_of(std::string text, const std::string& name) {
   std::replace_if(
       text.begin(), text.end(), [](unsigned char c) { return c < ' '; }, ' ');

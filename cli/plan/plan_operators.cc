@@ -83,7 +83,7 @@ Dataset build_batch(const PlanStep& step) {
          batch(step.args.integer("batch_size"), {.drop_remainder = step.args.flag("drop_remainder", false)});
 }
 
-// padded_batch's options are by field; for a dataset with one field they may stand alone.
+// padded_batch's options are given for each field; a dataset with one field may give them without its name.
 template <class Put>
 void for_fields(const PlanStep& step, const std::string& name, Put put) {
   if (!step.args.has(name)) return;
@@ -128,7 +128,7 @@ Dataset build_add_noise(const PlanStep& step) {
 Dataset build_random_flip(const PlanStep& step) {
   const int64_t axis = step.args.integer("axis");
   constexpr int64_t kMost = std::numeric_limits<int>::max();
-  if (axis > kMost || axis < -kMost) step.args.refuse("axis", fmt::format("is {}: there is no axis so far", axis));
+  if (axis > kMost || axis < -kMost) step.args.refuse("axis", fmt::format("is {}: no tensor has such an axis", axis));
   return step.input() | random_flip(static_cast<int>(axis), random_options(step));
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operators of pipeline files: one row of a table each. A new one is a row in plan_operators.cc, a function there,
-// in plan_sources.cc or in plan_parsers.cc, and a row in docs/plan_files.md.
+// The operators of pipeline files, a table. A new one needs a row in plan_operators.cc, a function there, in
+// plan_sources.cc or in plan_parsers.cc, and a row in docs/plan_files.md.
 #pragma once
 
 #include <functional>
@@ -13,13 +13,13 @@
 
 namespace headpond::cli {
 
-/// Where an operator stands: first in its chain, first and with `inputs`, or behind another one.
+/// Where an operator may stand: first in its chain, first and with `inputs`, or after another operator.
 enum class PlanPlace : uint8_t { source, joins, follows };
 
 struct PlanStep {
   const PlanArguments& args;
-  std::string name;                                     ///< "": none.
-  std::vector<std::pair<std::string, Dataset>> inputs;  ///< By chain; of `follows` one, without a name.
+  std::string name;                                     ///< May be empty.
+  std::vector<std::pair<std::string, Dataset>> inputs;  ///< By chain name. `follows` has one, without a name.
 
   const Dataset& input() const { return inputs[0].second; }
 };
@@ -28,7 +28,7 @@ struct PlanOperator {
   std::string name;
   PlanPlace place;
   std::vector<std::string> arguments;
-  std::function<Dataset(const PlanStep&)> build;  ///< Throws Exception for what cannot work, PlanError with its line.
+  std::function<Dataset(const PlanStep&)> build;  ///< Throws Exception or, with a line, PlanError.
 };
 
 const std::vector<PlanOperator>& plan_operators();

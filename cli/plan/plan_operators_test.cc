@@ -59,7 +59,7 @@ TEST(PlanOperators, PaddingIsRefusedByField) {
   EXPECT_THAT(refused(two + step("padded_batch", "batch_size = 2, padded_shapes = { x = [-2] }")),
               HasSubstr("has a dimension -2"));
   EXPECT_THAT(refused(two + step("padded_batch", "batch_size = 2, padding_values = { x = 0.5 }")),
-              HasSubstr("0.5 is no padding value"));
+              HasSubstr("0.5 is not a padding value"));
   EXPECT_THAT(refused(two + step("padded_batch", "batch_size = 2, padded_shapes = { x = 3 }")),
               HasSubstr("must be a list of dimensions"));
 }
@@ -108,7 +108,7 @@ TEST(PlanOperators, RandomFieldsAndNoise) {
   EXPECT_EQ(delivered(range(2) + step("batch", "batch_size = 2") + step("random_flip", "axis = 0, field = 'x'")),
             delivered(flip));
   EXPECT_THAT(refused(range(2) + step("random_flip", "axis = 999999999999")),
-              HasSubstr("f.toml:6: random_flip: axis is 999999999999: there is no axis so far"));
+              HasSubstr("f.toml:6: random_flip: axis is 999999999999: no tensor has such an axis"));
   EXPECT_THAT(refused(range(2) + step("random_flip", "axis = 1001")), HasSubstr("no axis 1001"));
   for (const char* stddev : {"-1", "1e39", "inf", "nan"}) {
     EXPECT_THAT(refused(noise + step("add_noise", std::string("stddev = ") + stddev)),

@@ -9,7 +9,7 @@
 namespace headpond::cli {
 namespace {
 
-// What features of Examples and fields of JSON have in common.
+// The keys that features of Examples and fields of JSON share.
 template <class Field>
 Field field(const PlanArguments& own) {
   Field made;

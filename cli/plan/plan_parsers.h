@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operators of pipeline files that parse texts into fields, for the table in plan_operators.cc.
+// Operators of pipeline files that parse text into fields, for the table in plan_operators.cc.
 #pragma once
 
 #include "cli/plan/plan_operators.h"

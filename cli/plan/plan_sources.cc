@@ -21,7 +21,7 @@ uint64_t count(const PlanArguments& args, const std::string& name, std::optional
   return static_cast<uint64_t>(value);
 }
 
-// A name, or a table with more about the column.
+// A column is a name, or a table.
 CsvColumn column(const PlanArguments& args, const PlanValue& value) {
   if (const auto* const alone = value.as<std::string>()) return {.name = *alone};
   const PlanArguments own = args.nested("columns", value, {"name", "dtype", "default_value"});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sources of pipeline files that read files, for the table in plan_operators.cc.
+// Operators of pipeline files that read files, for the table in plan_operators.cc.
 #pragma once
 
 #include "cli/plan/plan_operators.h"

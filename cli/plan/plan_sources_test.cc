@@ -38,7 +38,7 @@ TEST_F(PlanSources, ReadTFRecords) {
   ASSERT_TRUE(writer->close());
   expect(source("tfrecord", path("rec*")), {R"("x":{"bytes":"YQ=="})", R"("x":{"bytes":""})"});
   expect(source("tfrecord", path("rec*"), "compression = 'none'"), {R"("x":{"bytes":"YQ=="})", R"("x":{"bytes":""})"});
-  EXPECT_THAT(refused(source("tfrecord", path("rec*"), "compression = 'gzip'")), HasSubstr("gzip was asked for"));
+  EXPECT_THAT(refused(source("tfrecord", path("rec*"), "compression = 'gzip'")), HasSubstr("gzip was requested"));
   std::fstream(path("records")).seekp(12).put('b');
   EXPECT_THAT(delivered(source("tfrecord", path("rec*"))).front(), HasSubstr("checksum"));
   expect(source("tfrecord", path("rec*"), "on_damage = 'skip'"), {R"("x":{"bytes":""})"});

@@ -11,14 +11,14 @@ namespace headpond::cli {
 
 // All throw PlanError with the argument's line.
 
-/// The dtype that `name` names as NumPy does: "uint8", "float32", "bytes".
+/// The dtype by NumPy's name: "uint8", "float32"; or "bytes".
 DType to_dtype(const PlanArguments& args, const std::string& name);
 
-/// `value`, a part of the argument `name`, is a list of dimensions, -1 for an unknown one.
+/// The shape from `value`, a list of dimensions in the argument `name`; -1 is an unknown dimension.
 Shape to_shape(const PlanArguments& args, const std::string& name, const PlanValue& value);
 
-/// The one value of `name` as a scalar of `dtype`: a number, a string for bytes, true or false for bool. Refuses what
-/// the dtype cannot hold, and float16 and bfloat16.
+/// The single value of `name` as a scalar of `dtype`: a number, a string for bytes, true or false for bool. Refuses
+/// values that the dtype cannot hold, float16 and bfloat16.
 Tensor to_scalar(const PlanArguments& args, const std::string& name, DType dtype);
 
 }  // namespace headpond::cli

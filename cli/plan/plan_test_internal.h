@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a pipeline file delivers, for tests.
+// For tests: what a pipeline file delivers.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -14,7 +14,7 @@
 
 namespace headpond::cli {
 
-/// The "fields" of each element, by the plain meaning of the file; an error is "!" and its text, and nothing follows.
+/// The "fields" of each element, as Sequence delivers them. An error is "!" and its text, and is the last one.
 inline std::vector<std::string> delivered(const std::string& text, SequenceOptions options = {}) {
   const PlanFile plan = parse_plan(text, "f.toml");
   if (plan.seed) options.seed = *plan.seed;
@@ -30,7 +30,7 @@ inline std::vector<std::string> delivered(const std::string& text, SequenceOptio
   return all;
 }
 
-/// What each element delivers, with its fields' braces left out.
+/// The same without the braces.
 inline void expect(const std::string& text, const std::vector<std::string>& elements) {
   std::vector<std::string> braced;
   braced.reserve(elements.size());
@@ -48,7 +48,7 @@ inline std::string refused(const std::string& text) {
   }
 }
 
-/// "[[step]]\nop = ...\nargs = { ... }\n"; no args if they are "".
+/// "[[step]]\nop = ...\nargs = { ... }\n"; without args if they are empty.
 inline std::string step(const std::string& op, const std::string& args = "", const std::string& key = "step") {
   return "[[" + key + "]]\nop = '" + op + "'\n" + (args.empty() ? "" : "args = { " + args + " }\n");
 }

@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-// For some texts that are no TOML ("[" and a control character; letters outside of strings that are not ASCII) its
-// assertions fail, or what it says cannot be reached is reached; without both it reports these texts as errors.
+// For some invalid texts ("[" and a control character; non-ASCII letters outside of strings) toml++ fails an assertion
+// or reaches its TOML_UNREACHABLE. With both disabled it reports these texts as errors.
 #pragma push_macro("NDEBUG")
 #undef NDEBUG
 #define TOML_ASSERT(condition) static_cast<void>(0)
@@ -20,7 +20,6 @@
 #pragma pop_macro("NDEBUG")
 
 #include <algorithm>
-#include <numeric>
 
 namespace headpond::cli {
 namespace {
@@ -46,12 +45,12 @@ PlanValue converted(const toml::node& node, const std::string& file) {
   } else if (const auto* const flag = node.as_boolean()) {
     made.is = flag->get();
   } else {
-    throw PlanError(file, made.line, "dates and times have no use here");
+    throw PlanError(file, made.line, "dates and times are not supported");
   }
   return made;
 }
 
-// Dotted keys nest tables, and what is nested is destroyed by recursion; values in brackets are limited by the parser.
+// Dotted keys nest tables, which are destroyed recursively. The parser itself limits nested brackets.
 void refuse_deep_keys(std::string_view text, const std::string& file) {
   constexpr int kMostDots = 100;
   int64_t line = 1;
@@ -72,25 +71,11 @@ void refuse_deep_keys(std::string_view text, const std::string& file) {
   }
 }
 
-// How many letters must be put in, left out or replaced.
-size_t distance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), size_t{0});
-  for (size_t i = 0; i < a.size(); ++i) {
-    size_t corner = std::exchange(row[0], i + 1);
-    for (size_t j = 0; j < b.size(); ++j) {
-      const size_t replaced = corner + (a[i] == b[j] ? 0 : 1);
-      corner = row[j + 1];
-      row[j + 1] = std::min({replaced, corner + 1, row[j] + 1});
-    }
-  }
-  return row.back();
-}
-
 }  // namespace
 
 PlanError::PlanError(const std::string& file, int64_t line, const std::string& what)
-    : Exception(Error(ErrorKind::InvalidArgument, fmt::format("{}:{}: {}", file, line, what))) {}
+    : Exception(Error(ErrorKind::InvalidArgument,
+                      line > 0 ? fmt::format("{}:{}: {}", file, line, what) : fmt::format("{}: {}", file, what))) {}
 
 std::string kind_of(const PlanValue& value) {
   constexpr const char* kKinds[] = {"a boolean", "an integer", "a float", "a string", "a list", "a table"};
@@ -104,20 +89,6 @@ PlanValue parse_toml(std::string_view text, const std::string& file) {
     throw PlanError(file, line_of(parsed.error().source()), std::string(parsed.error().description()));
   }
   return converted(parsed.table(), file);
-}
-
-std::string suggestion(std::string_view word, const std::vector<std::string>& known) {
-  const std::string_view begin = word.substr(0, 64);
-  const auto is_like = [&](const std::string& one) {
-    const bool is_part = begin.size() > 3 && one.size() > 3 &&
-                         (one.find(begin) != std::string::npos || begin.find(one) != std::string::npos);
-    return is_part ? 0 : distance(begin, one);
-  };
-  const auto best = std::min_element(known.begin(), known.end(),
-                                     [&](const auto& a, const auto& b) { return is_like(a) < is_like(b); });
-  if (best == known.end()) return "";
-  if (is_like(*best) <= 1 + best->size() / 4) return fmt::format("; did you mean '{}'?", *best);
-  return fmt::format("; there is {}", fmt::join(known, ", "));
 }
 
 }  // namespace headpond::cli

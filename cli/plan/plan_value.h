@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The content of a pipeline file before it has a meaning: TOML's values with their lines.
+// The raw content of a pipeline file: TOML values with their lines.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace headpond::cli {
 
-/// A pipeline file that cannot be used: "plan.toml:12: what".
+/// A pipeline file that cannot be used: "plan.toml:12: what", or "plan.toml: what" where `line` is 0.
 class PlanError : public Exception {
  public:
   PlanError(const std::string& file, int64_t line, const std::string& what);
@@ -21,7 +21,7 @@ class PlanError : public Exception {
 
 struct PlanValue;
 using PlanList = std::vector<PlanValue>;
-using PlanTable = std::vector<std::pair<std::string, PlanValue>>;  ///< In the order of their names.
+using PlanTable = std::vector<std::pair<std::string, PlanValue>>;  ///< Sorted by name.
 
 struct PlanValue {
   int64_t line = 1;
@@ -38,8 +38,5 @@ std::string kind_of(const PlanValue& value);
 
 /// The whole file's table. Throws PlanError.
 PlanValue parse_toml(std::string_view text, const std::string& file);
-
-/// "; did you mean 'shuffle'?" for one of `known` that is like `word`, else "; there is a, b, c".
-std::string suggestion(std::string_view word, const std::vector<std::string>& known);
 
 }  // namespace headpond::cli

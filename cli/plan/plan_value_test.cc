@@ -71,14 +71,5 @@ TEST(PlanValue, NestingIsLimited) {
             "no error");
 }
 
-TEST(PlanValue, SuggestionsAreCloseOrAll) {
-  const std::vector<std::string> known = {"batch", "shuffle", "take"};
-  EXPECT_EQ(suggestion("shufle", known), "; did you mean 'shuffle'?");
-  EXPECT_EQ(suggestion("Batch", known), "; did you mean 'batch'?");
-  EXPECT_EQ(suggestion("batch_size", known), "; did you mean 'batch'?");
-  EXPECT_EQ(suggestion("interleave", known), "; there is batch, shuffle, take");
-  EXPECT_EQ(suggestion("x", {}), "");
-}
-
 }  // namespace
 }  // namespace headpond::cli

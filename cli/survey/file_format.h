@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What kind of file it is: by its first bytes, and where these have no mark, by its name.
+// The format of a file, by its first bytes or, if these have no mark, by its name.
 #pragma once
 
 #include <cstddef>
@@ -11,19 +11,19 @@
 
 namespace headpond::cli {
 
-/// How many of a file's first bytes are looked at.
+/// How many of a file's first bytes are read.
 inline constexpr size_t kFormatBytes = 4096;
 
 struct FileFormat {
   /// "tfrecord", "idx", "tar", "png", "wav", "npy", "npz", "csv", "jsonl", "text" or "unknown".
   std::string_view name = "unknown";
-  Compression compression = Compression::none;  ///< zlib only around TFRecords: its two bytes say too little.
-  char delimiter = ',';                         ///< Of csv; a tab by the name ".tsv".
+  Compression compression = Compression::none;  ///< zlib only for TFRecords: its two bytes are not enough of a mark.
+  char delimiter = ',';                         ///< Of CSV; a tab for names that end with ".tsv".
 };
 
-/// `start`: the file's first kFormatBytes as they are stored, or all of a shorter one. A name says csv and jsonl
-/// always, and the others where the bytes have no mark: a damaged file is then read as what it should be, and that
-/// tells where the damage is. Without a name that says something, bytes without control characters are text.
+/// `start`: the file's first kFormatBytes as stored, or the whole file if it is shorter. csv and jsonl are always known
+/// by the name; the others only if the bytes have no mark, so that a damaged file is read as what it should be and its
+/// damage is found. With an unknown name, bytes without control characters are text.
 FileFormat guess_format(std::string_view path, std::span<const std::byte> start);
 
 }  // namespace headpond::cli

@@ -142,8 +142,10 @@ std::string report_line(const FileReport& report) {
   std::string line = fmt::format("{}: {}", report.path, report.format == "unknown" ? "unknown format" : report.format);
   if (report.compression != "none") line += fmt::format(" ({})", report.compression);
   if (report.format != "unknown") {
-    line += fmt::format(", {}{}", report.is_limited ? "looked at " : "", in_words(report.records, "record"));
-    if (report.is_limited) line += " only";
+    const uint64_t read = report.records + report.damage_count;  // What --limit counts.
+    if (report.is_limited) line += fmt::format(", looked at {} only", in_words(read, "record"));
+    if (report.is_limited && report.damage_count > 0) line += fmt::format(", {} damaged", report.damage_count);
+    if (!report.is_limited) line += ", " + in_words(report.records, "record");
   }
   if (report.groups) line += ", " + in_words(*report.groups, "group");
   if (report.skipped.value_or(0) > 0) line += fmt::format(", {} skipped", *report.skipped);

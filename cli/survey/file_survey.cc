@@ -28,9 +28,9 @@ namespace {
 
 using Reader = std::unique_ptr<ByteReader>;
 constexpr uint64_t kMiB = uint64_t{1} << 20;
-constexpr uint64_t kMostInMemory = uint64_t{1} << 30;  // Of what is read as a whole.
+constexpr uint64_t kMostInMemory = uint64_t{1} << 30;  // For files that are read as a whole.
 
-// Tells of each byte that is read.
+// Reports each byte that is read.
 class Counted final : public ByteReader {
  public:
   Counted(Reader from, const SurveyOptions& options, uint64_t& bytes)
@@ -52,7 +52,7 @@ class Counted final : public ByteReader {
   uint64_t& bytes_;
 };
 
-// For who takes a reader away; its owner reads what is left.
+// For consumers that own their reader. The owner of `of` can read the rest afterwards.
 class Lent final : public ByteReader {
  public:
   explicit Lent(ByteReader& of) : of_(of) {}
@@ -75,7 +75,7 @@ uint64_t stored_bytes(const std::string& path) {
   return none ? 0 : bytes;
 }
 
-// Also of a file that is missing or a folder, whose error is the better one.
+// A missing file or a folder gives open_file_reader's error, which is the better one.
 Result<Reader> open_stored(const std::string& path) {
   std::error_code none;
   const auto type = std::filesystem::status(path, none).type();
@@ -84,7 +84,7 @@ Result<Reader> open_stored(const std::string& path) {
   return is_stream ? open_stream_reader(path) : open_file_reader(path);
 }
 
-// One file's way through its format's reader.
+// Reads one file with the reader of its format.
 class Survey {
  public:
   Survey(const std::string& path, const SurveyOptions& options) : options_(options) { report_.path = path; }
@@ -118,14 +118,14 @@ class Survey {
   void damaged(const Error& error, std::optional<uint64_t> record = {}, std::optional<uint64_t> offset = {}) {
     report_.add_damage({record, offset ? offset : offset_in(error, report_.path), {}, error});
   }
-  // The whole content; nullopt, with the damage told, iff it cannot be read.
+  // The whole content; nullopt, with the damage reported, iff it cannot be read.
   std::optional<std::vector<std::byte>> read_whole(ByteReader& bytes);
 
   enum class Content { unknown, examples, other };
 
   const SurveyOptions& options_;
   FileReport report_;
-  Content content_ = Content::unknown;  // Of records.
+  Content content_ = Content::unknown;  // Of the records.
 };
 
 void Survey::look() {
@@ -159,7 +159,7 @@ void Survey::look_at_format(Reader stored) {
   if (report_.damage_count == 0 && !report_.is_limited) look_at_rest(*stored);
 }
 
-// Not in place, although that is faster: the pages of a mapped file would count as this program's memory.
+// Not mapped, although that is faster: the pages of a mapped file would count as this program's memory.
 void Survey::look_at_records(Reader stored) {
   const auto reader = RecordReader::over(std::move(stored));
   if (!reader) return damaged(reader.error());
@@ -187,10 +187,10 @@ void Survey::read_records(RecordReader& reader, uint64_t plain_bytes) {
   }
 }
 
-// What a file holds, its first record that is not empty decides.
+// The first record that is not empty decides what a file holds.
 void Survey::look_at_example(RecordPosition at, std::span<const std::byte> payload) {
   if (content_ == Content::other || !(options_.with_features || options_.strict)) return;
-  auto found = describe_sequence_example(payload);  // An Example is one without lists.
+  auto found = describe_sequence_example(payload);  // An Example is a SequenceExample without lists.
   if (content_ == Content::unknown && !payload.empty()) {
     const bool is_example = found && !(found->context.empty() && found->lists.empty());
     content_ = is_example ? Content::examples : Content::other;
@@ -243,7 +243,7 @@ void Survey::group(const TarIndex& index) {
   }
 }
 
-// Objects: of JSON, one a line.
+// `are_objects`: each line is a JSON object.
 void Survey::look_at_lines(ByteReader& bytes, bool are_objects) {
   const JsonParser object({});
   TextLines lines(std::make_unique<Lent>(bytes));
@@ -289,7 +289,7 @@ std::optional<std::vector<std::byte>> Survey::read_whole(ByteReader& bytes) {
     size += *got;
     if (size == kMostInMemory)
       damaged({ErrorKind::ResourceExhausted,
-               fmt::format("{}: {} bytes or more are read in parts only", report_.path, size)},
+               fmt::format("{}: files of {} bytes or more cannot be checked as a whole", report_.path, size)},
               0);
     if (size == kMostInMemory) return {};
     if (size == all.size()) continue;
@@ -298,7 +298,7 @@ std::optional<std::vector<std::byte>> Survey::read_whole(ByteReader& bytes) {
   }
 }
 
-// Of a plain file in place, whose pages are the system's to take back.
+// A plain file is mapped, so that the system can take its pages back.
 void Survey::look_at_whole(ByteReader& bytes, const FileFormat& format) {
   const bool is_plain = format.compression == Compression::none && is_regular(report_.path);
   const bool is_one = format.name == "png" || format.name == "wav";
@@ -320,7 +320,7 @@ void Survey::look_at_content(std::span<const std::byte> content, const FileForma
   if (format.name == "wav") survey_wav(content, options_, report_);
 }
 
-// What no reader of a format asked for; the end of a compressed stream has its checksum.
+// Reads what the format's reader left: a compressed stream ends with its checksum.
 void Survey::look_at_rest(ByteReader& bytes) {
   std::vector<std::byte> buffer(kMiB);
   while (true) {

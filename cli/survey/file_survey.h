@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looks at files from their first to their last byte, and tells what is in them and all that is damaged.
+// Reads files from their first to their last byte, and reports what is in them and all damage.
 #pragma once
 
 #include <cstdint>
@@ -15,30 +15,31 @@
 namespace headpond::cli {
 
 struct SurveyOptions {
-  std::optional<uint64_t> limit = {};  ///< Of records, damaged ones included; what follows is not looked at.
-  bool with_features = false;          ///< Looks into Examples.
-  bool needs_format = false;           ///< A file of unknown format is damaged, unless it is empty.
-  /// Counts as damage too: a record that is no Example among Examples, a chunk of a PNG that decoding does not need,
-  /// all that lenient WAV readers take, members of a tar archive that are no samples.
+  std::optional<uint64_t> limit = {};  ///< The most records to read, damaged ones included.
+  bool with_features = false;          ///< Parses Examples.
+  bool needs_format = false;           ///< A file of unknown format counts as damaged, unless it is empty.
+  /// Reports as damage, too: a record that is not an Example among Examples, damage in PNG chunks that decoding does
+  /// not need, everything that only lenient WAV readers accept, members of a tar archive that are not samples.
   bool strict = false;
   std::stop_token stop = {};
-  std::function<void(uint64_t bytes)> on_bytes = [](uint64_t) {};  ///< So many more were read.
+  std::function<void(uint64_t bytes)> on_bytes = [](uint64_t) {};  ///< Called with the number of bytes just read.
 };
 
-/// A file, a pipe or "-", which is the standard input. Fails only when a stop was requested: Cancelled. What cannot be
-/// read is damage of the file. Memory is that of the longest record or line, of what a tar archive lists, of one image,
-/// sound or IDX file, of a compressed table or array, of the places of a table's rows, or of all arrays of a file.
+/// `path`: a file, a pipe, or "-" for stdin. Fails only with Cancelled, when a stop was requested: a file that cannot
+/// be read is damaged. Memory is bounded by the longest record or line, the list of a tar archive, one image, sound or
+/// IDX file, a compressed table or array, the offsets of a table's rows, or all arrays of a file.
 Result<FileReport> survey_file(const std::string& path, const SurveyOptions& options);
 
 struct SurveyProgress {
   std::string description = {};
-  bool is_shown = false;  ///< For many bytes.
+  bool is_shown = false;  ///< If there are many bytes to read.
 };
-/// All files of the patterns, as io/file/glob.h has them; a pattern that means none is a file that cannot be read.
+/// Surveys all files of the patterns (io/file/glob.h). A pattern without files is reported as a file that cannot be
+/// read.
 Result<void> survey_files(const std::vector<std::string>& patterns, SurveyOptions options,
                           const SurveyProgress& progress, const std::function<void(FileReport)>& on_report);
 
-/// The number behind the last "offset " of an error's text, whatever the path has.
+/// The number after the last "offset " of an error's text; `path` itself may contain that word.
 std::optional<uint64_t> offset_in(const Error& error, const std::string& path);
 
 }  // namespace headpond::cli

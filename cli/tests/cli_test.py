@@ -4,6 +4,7 @@
 
   cli_test.py PROGRAM Usage|Train|Bench|Demo
 """
+import fnmatch
 import json
 import os
 import pathlib
@@ -23,7 +24,7 @@ LIMIT_S = 240
 HEAD = {"schema": str, "version": str, "build": dict, "machine": dict, "seed": int, "wall_s": float}
 BUILD = {"type", "compiler", "flags", "simd", "stats"}
 MACHINE = {"cores", "affinity", "mem_gib", "blas", "blas_threads", "torch_threads", "load_start", "load_end"}
-LATER = "check diagnose top stalls".split()
+LATER = ["check", "diagnose", "view", "profile", "cache", "top", "stalls", "train nuclei", "train spoken"]
 TINY_BLSTM = "train blstm --batch 4 --time 8 --features 16 --hidden 8 --steps 2".split()
 TINY_MNIST = "train mnist --steps 20 --sleep-ms 0 --capacity 200 --min-after-dequeue 100".split()
 
@@ -86,14 +87,26 @@ class Case(unittest.TestCase):
 
 class Usage(Case):
     def test_wrong_lines_exit_2_with_the_reason_on_stderr_alone(self):
-        for line in ("", "fly", "train fly", "bench fly", "bench --cpu x", "bench --rounds -1"):
+        for line in ("fly", "help fly", "train fly", "bench fly", "bench --cpu x", "bench --rounds -1", "verify --fly x"):
             done = self.expect(2, *line.split())
             self.assertEqual(done.stdout, "", line)
             self.assertIn("headpond: ", done.stderr, line)
 
+    def test_wrong_words_get_a_suggestion_and_the_right_help(self):
+        for line, suggestion, verb in (("trian mnist", "'train'", ""), ("train mnits", "'mnist'", "train "), ("inspect --limt 3 x", "'--limit'", "inspect "),
+                                       ("bench --round 1", "'--rounds'", "bench ")):
+            done = self.expect(2, *line.split())
+            self.assertIn(f"did you mean {suggestion}? See `headpond {verb}--help`\n", done.stderr)
+        self.assertIn("did you mean 'rng.normal'?", self.expect(2, "bench", "rng.norml").stderr)
+
+    def test_a_wrong_variable_is_blamed_itself(self):
+        done = self.expect(2, "run", "some.toml", HEADPOND_THREADS="many")
+        self.assertTrue(done.stderr.startswith("headpond: HEADPOND_THREADS=many in the environment: an integer of at least 0 is expected"), done.stderr)
+        self.expect(0, "version", HEADPOND_THREADS="many")
+
     def test_later_verbs_say_so_and_exit_2(self):
         for verb in LATER:
-            done = self.expect(2, verb, "--json", "some.toml")
+            done = self.expect(2, *verb.split(), "--json", "some.toml")
             self.assertIn("not in this version", done.stderr)
             self.assertEqual(done.stdout, "")
 
@@ -101,6 +114,20 @@ class Usage(Case):
         self.assertIn("train", self.expect(0, "--help").stdout)
         self.assertIn("--rounds", self.expect(0, "bench", "--help").stdout)
         self.assertIn("--rounds", self.expect(0, "--help", "bench").stdout)
+        self.assertEqual(self.expect(0).stdout, self.expect(0, "help").stdout)
+        self.assertEqual(self.expect(0, "-V").stdout, self.expect(0, "--version").stdout)
+
+    def test_the_help_of_each_verb_fits_80_columns_and_names_no_variable_twice(self):
+        verbs = re.findall(r"^  (\w+(?: \w+)?)  +", self.expect(0, "help").stdout.split("Verbs:\n")[1], re.M)
+        self.assertEqual(len(verbs), 10)
+        for verb in verbs:
+            text = self.expect(0, "help", *verb.split()).stdout
+            self.assertLessEqual(max(map(len, text.splitlines())), 80, verb)
+            self.assertEqual(text.count("HEADPOND_"), 1, verb)
+            self.assertIn(f"Usage: headpond {verb} [OPTIONS]", text)
+            self.assertIn("--json [FILE]", text)
+        self.assertNotIn("--logdir", self.expect(0, "help", "run").stdout)
+        self.assertNotIn("--seed", self.expect(0, "help", "verify").stdout)
 
     def test_version_names_components(self):
         done = self.expect(0, "--version")
@@ -123,8 +150,8 @@ class Usage(Case):
         for verb in ("demo", "train", "bench"):
             done = subprocess.run([alone, verb], capture_output=True, text=True, timeout=LIMIT_S, check=False)
             self.assertEqual(done.returncode, 1)
-            self.assertEqual(done.stderr, f"headpond: the verbs with libtorch are in another program, {self.folder}/headpond-torch: "
-                                          "No such file or directory\n")
+            self.assertEqual(done.stderr, f"headpond: {verb} needs libtorch and runs in another program, which cannot be started: "
+                                          f"{self.folder}/headpond-torch: No such file or directory\n")
         self.assertEqual(subprocess.run([alone, "--version"], capture_output=True, check=False).returncode, 0)
 
     def test_json_may_go_to_a_file(self):
@@ -190,6 +217,10 @@ class Bench(Case):
 
 
 class Train(Case):
+    def test_help_finds_the_verbs_of_the_other_program(self):
+        for line in ("help train mnist", "train mnist --help", "--help train mnist"):
+            self.assertIn("--producers N", self.expect(0, *line.split()).stdout)
+
     def test_blstm_has_the_agreed_members_and_equal_losses(self):
         done = self.expect(0, *TINY_BLSTM, "--json")
         found = self.json_of(done.stdout, "headpond.train/1")
@@ -283,6 +314,12 @@ class Train(Case):
 
 
 class Demo(Case):
+    def points(self, folder, pattern):
+        """The number of points of the tags that fit `pattern`."""
+        done = subprocess.run([sys.executable, TOOLS / "check_events.py", folder, "--json"], cwd=self.folder, capture_output=True, text=True,
+                              check=True)
+        return sum(tag["count"] for name, tag in json.loads(done.stdout)["tags"].items() if fnmatch.fnmatch(name, pattern))
+
     def test_demo_ends_with_one_table_and_names_its_files(self):
         done = self.expect(0, "demo", "--fast", "--json")
         found = self.json_of(done.stdout, "headpond.demo/1")
@@ -293,8 +330,10 @@ class Demo(Case):
             self.expect_members(row, "what", "article", "ours", "limited_by", "ceiling")
             self.expect_members(row["article"], "value", "unit", "conditions", "flaw")
             self.expect_members(row["ours"], "value", "unit", "conditions")
-        self.assertEqual(done.stderr.count("limited by"), 1)
+        self.assertEqual(done.stderr.count("limited by"), len(found["rows"]))
         self.check_files(found["logdir"])
+        for part in ("blstm", "mnist-1", "mnist-4", "mnist-64"):
+            self.assertGreaterEqual(self.points(pathlib.Path(found["logdir"]) / part, "queue/*/fraction_*"), 20, part)
 
 
 if __name__ == "__main__":

@@ -56,7 +56,7 @@ class Run(PlanCase):
         done = self.expect(0, "run", "plan.toml", "--print")
         self.assertEqual(done.stdout, '{"epoch":0,"index":0,"fields":{"x":[0,1],"y":[0,0.5]}}\n'
                                       '{"epoch":0,"index":1,"fields":{"x":[2],"y":[1]}}\n')
-        self.assertIn("3 elements in 2 batches", done.stderr)
+        self.assertIn("2 batches (3 samples), ", done.stderr)
 
     def test_the_json_object_has_the_agreed_members(self):
         found = self.result("--digest")
@@ -137,9 +137,22 @@ class Run(PlanCase):
         done = self.expect(2, "run", "plan.toml", "--json")
         self.assertEqual(done.stdout, "")
         self.assertTrue(done.stderr.startswith("plan.toml:5: no operator 'shufle'; did you mean 'shuffle'?\n"), done.stderr)
-        self.assertTrue(self.expect(2, "run", "nowhere.toml").stderr.startswith("nowhere.toml:0: "))
-        for line in ("run", "run plan.toml other.toml", "run plan.toml --memory 1T", "run plan.toml --limit -1", "run plan.toml --threads x"):
+        self.assertTrue(self.expect(2, "run", "nowhere.toml").stderr.startswith("nowhere.toml: "))
+        for line in ("run", "run plan.toml other.toml", "run plan.toml --memory 1T", "run plan.toml --limit -1", "run plan.toml --threads x", "run plan.toml --threads -3"):
             self.expect(2, *line.split())
+
+    def test_limit_and_the_summary_count_the_same(self):
+        self.assertTrue(self.expect(0, "run", "plan.toml", "--limit", "3").stdout.startswith("3 elements, "))
+        self.plan(step("range", stop=10) + step("batch", batch_size=4))
+        self.assertTrue(self.expect(0, "run", "plan.toml", "--limit", "2").stdout.startswith("2 batches (8 samples), "))
+
+    def test_the_source_is_named_once(self):
+        (self.folder / "a.tfrecord").write_bytes(b"x" * 100)
+        self.plan(step("tfrecord", paths=["a.tfrecord"]))
+        for line in ("run plan.toml", "explain plan.toml --analyze"):
+            self.assertEqual(self.expect(1, *line.split()).stderr.count("a.tfrecord"), 1)
+        self.plan(step("tfrecord", paths=["nowhere.tfrecord"]))
+        self.assertEqual(self.expect(2, "run", "plan.toml").stderr.count("nowhere.tfrecord"), 1)
 
     def test_printing_leaves_one_json_object_on_stdout(self):
         done = self.expect(0, "run", "plan.toml", "--print", "--limit", "2", "--json")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// headpond convert: prepares data once, as shards of TFRecord or tar.
+// headpond convert: prepares data once, as TFRecord or tar shards.
 #include <fmt/format.h>
 
 #include <memory>
@@ -25,15 +25,15 @@ struct ConvertFlags {
 };
 
 void declare(Flags& flags, ConvertFlags& to) {
-  flags.words("INPUT", to.words, "files, patterns or a folder, as --from says");
-  flags.choice("from", to.from, {"idx", "folder", "csv", "tar", "wav"}, "what the input is");
-  flags.choice("to", to.to, {"tfrecord", "tar"}, "what is written [tfrecord]");
-  flags.option("out", to.out, "the folder for the shards, made if need be");
-  flags.option("name", to.name, "of the data set: NAME-00000-of-00004.tfrecord [data]");
-  flags.option("shards", to.shards, "how many files [1]");
-  flags.choice("compression", to.compression, {"none", "gzip"}, "of tfrecord shards [none]");
-  flags.option("threads", to.threads, "that prepare; 0: none but this one [as many as processors]");
-  flags.flag("resume", to.resume, "goes on where an interrupted run of the same line stopped");
+  flags.words("INPUT...", to.words, "files, wildcard patterns or a folder, depending on --from (docs/converting.md)");
+  flags.choice("from", to.from, {"idx", "folder", "csv", "tar", "wav"}, "format of the input; required");
+  flags.choice("to", to.to, {"tfrecord", "tar"}, "format of the shards");
+  flags.option("out DIR", to.out, "folder for the shards, created if it does not exist; required");
+  flags.option("name NAME", to.name, "name of the shards, as in NAME-00000-of-00004.tfrecord (default: data)");
+  flags.option_from(1, "shards", to.shards, "number of shards (default: 1)");
+  flags.choice("compression", to.compression, {"none", "gzip"}, "of TFRecord shards");
+  flags.option_from(0, "threads", to.threads, "compute threads; 0: the calling thread only (default: all CPUs)");
+  flags.flag("resume", to.resume, "continue an interrupted run of the same command line");
 }
 
 struct Outcome {
@@ -56,21 +56,21 @@ std::string summary(const Outcome& outcome) {
   const ShardReport& report = outcome.report;
   std::string text = fmt::format("{} records, {} bytes in {} shards, in {:.3f} s", report.records, report.bytes,
                                  report.shards.size(), outcome.seconds);
-  if (report.resumed_from > 0) text += fmt::format("; {} records were there", report.resumed_from);
+  if (report.resumed_from > 0) text += fmt::format("; {} records were there already", report.resumed_from);
   for (const Shard& shard : report.shards) {
     text += fmt::format("\n  {}  {} records  {:016x}", shard.path, shard.records, shard.digest);
   }
   return text;
 }
 
-// Unimplemented would be taken for a wrong line.
+// Unimplemented would be reported as a wrong command line.
 Error of_data(const Error& error) {
   if (error.kind() != ErrorKind::Unimplemented) return error;
   return error.cause() == nullptr ? Error(ErrorKind::InvalidArgument, error.message())
                                   : Error(ErrorKind::InvalidArgument, error.message(), *error.cause());
 }
 
-// What is wrong with files is no wrong line: an error here, where they throw.
+// Wrong files are no wrong command line: what they throw becomes an error here.
 Result<Dataset> open_records(const ConvertFlags& flags) try {
   const bool is_tar = flags.to == "tar";
   const Dataset samples = convert_samples(flags.from, flags.words, !is_tar);
@@ -79,7 +79,7 @@ Result<Dataset> open_records(const ConvertFlags& flags) try {
   return fail(of_data(e.error()));
 }
 
-// The error of a resume tells both plans; iff the inputs are other ones, this run's are in it but once.
+// The error of a resume quotes both plans. Iff the inputs differ, it contains this run's inputs only once.
 Error with_reason(const Error& error, const std::string& inputs) {
   const size_t first = error.message().find(inputs);
   const bool is_other = first != std::string::npos && error.message().find(inputs, first + 1) == std::string::npos;
@@ -88,8 +88,8 @@ Error with_reason(const Error& error, const std::string& inputs) {
 
 void check(const ConvertFlags& flags) {
   const auto refuse = [](const std::string& what) { throw Exception(Error(ErrorKind::InvalidArgument, what)); };
-  if (flags.from.empty()) refuse("convert needs --from: idx, folder, csv, tar or wav");
-  if (flags.out.empty()) refuse("convert needs --out, a folder");
+  if (flags.from.empty()) refuse("convert needs --from: idx, folder, csv, tar or wav; see `headpond convert --help`");
+  if (flags.out.empty()) refuse("convert needs --out, a folder; see `headpond convert --help`");
   if (const std::string why = words_refusal(flags.from, flags.words); !why.empty()) refuse(why);
 }
 
@@ -129,7 +129,7 @@ Result<Report> run(const Session& session, const ConvertFlags& flags) {
   if (!report) return fail(report.error());
   if (const std::string now = inputs_line(files); now != inputs) {
     return fail(ErrorKind::FailedPrecondition,
-                fmt::format("an input file changed while it was read: it was\n{}\nand is now\n{}", inputs, now));
+                fmt::format("an input file changed during the conversion: it was\n{}\nand is now\n{}", inputs, now));
   }
   const Outcome outcome = {std::move(*report), static_cast<double>(now_ns() - begin) * 1e-9};
   session.say(summary(outcome));
@@ -141,9 +141,10 @@ Result<Report> run(const Session& session, const ConvertFlags& flags) {
 Verb convert_verb() {
   const auto flags = std::make_shared<ConvertFlags>();
   return {.path = "convert",
-          .what = "prepares data once: IDX, folders, CSV, tar or WAV as shards of TFRecord or tar",
+          .what = "prepare data once: IDX, folders, CSV, tar or WAV as TFRecord or tar shards",
           .declare = [flags](Flags& to) { declare(to, *flags); },
-          .run = [flags](Session& session) { return run(session, *flags); }};
+          .run = [flags](Session& session) { return run(session, *flags); },
+          .has_progress = true};
 }
 
 }  // namespace headpond::cli

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// headpond explain: what the engine will do with a pipeline file, and why.
+// headpond explain: how the engine will run a pipeline file, and why.
 #include <fmt/core.h>
 
 #include <cstdio>
@@ -24,10 +24,10 @@ struct ExplainFlags {
 };
 
 void declare(Flags& flags, ExplainFlags& to) {
-  flags.words("FILE", to.files, "a pipeline file (docs/plan_files.md)");
+  flags.words("FILE.toml", to.files, "a pipeline file (docs/plan_files.md)");
   flags.choice("format", to.format, {"text", "json", "dot", "mermaid", "html"}, "");
-  flags.flag("analyze", to.analyze, "runs it for a while, and adds what its parts cost");
-  flags.option("seconds", to.seconds, "of that run, at most [2]");
+  flags.flag("analyze", to.analyze, "also run the pipeline for a while, and measure what its parts cost");
+  flags.option_from(0, "seconds S", to.seconds, "the longest time of that run (default: 2)");
 }
 
 Result<Analysis> analysis_of(const Session& session, const PlanFile& plan, const ExplainFlags& flags) {
@@ -78,9 +78,10 @@ Result<Report> run(Session& session, const ExplainFlags& flags) {
 Verb explain_verb() {
   const auto flags = std::make_shared<ExplainFlags>();
   return {.path = "explain",
-          .what = "what the engine will do with a pipeline file, and why",
+          .what = "show how the engine will run a pipeline file, and why",
           .declare = [flags](Flags& to) { declare(to, *flags); },
-          .run = [flags](Session& session) { return run(session, *flags); }};
+          .run = [flags](Session& session) { return run(session, *flags); },
+          .default_seed = "the file's, else 0"};
 }
 
 }  // namespace headpond::cli

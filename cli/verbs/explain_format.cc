@@ -53,7 +53,7 @@ std::string count_text(const Dataset& dataset) {
   return *count == kEndless ? "no end" : fmt::format("{}", *count);
 }
 
-// As levels stand: from the sources to the program.
+// As stages stand: from the sources to the program.
 std::vector<StageStats> in_plan_order(const LoaderStats& stats) { return {stats.stages.rbegin(), stats.stages.rend()}; }
 
 std::string analysis_text(const Analysis& analysis) {
@@ -93,12 +93,12 @@ void write_analysis(JsonWriter& json, const Analysis& analysis) {
   json.end_array().end_object();
 }
 
-// Its levels, its rewrites, and what a restored run cannot check or does again.
+// Its stages, its rewrites, and what a restored run cannot check or does again.
 void write_parts(JsonWriter& json, const Explanation& explanation) {
   json.member("plan", explanation.plan).key("levels").begin_array();
-  for (const Level& level : explanation.levels) {
-    json.begin_object().member("how", level.how).member("what", level.what).member("why", level.why);
-    json.member("grouping", level.grouping).end_object();
+  for (const Stage& stage : explanation.stages) {
+    json.begin_object().member("how", stage.how).member("what", stage.what).member("why", stage.why);
+    json.member("grouping", stage.grouping).end_object();
   }
   json.end_array().key("rewrites").begin_array();
   for (const Rewrite& rewrite : explanation.rewrites) {
@@ -173,9 +173,9 @@ std::string explain_mermaid(const ExplainReport& report) {
 }
 
 std::string explain_html(const ExplainReport& report) {
-  std::string levels = row("th", {"how", "operators", "why", "at a time"});
-  for (const Level& level : report.explanation.levels) {
-    levels += row("td", {level.how, level.what, level.why, level.grouping});
+  std::string stages = row("th", {"how", "operators", "why", "at a time"});
+  for (const Stage& stage : report.explanation.stages) {
+    stages += row("td", {stage.how, stage.what, stage.why, stage.grouping});
   }
   std::string rewrites = row("th", {"rule", "applied", "reason"});
   for (const Rewrite& rewrite : report.explanation.rewrites) {
@@ -191,7 +191,7 @@ std::string explain_html(const ExplainReport& report) {
              "padding: "
              "0.3em 1em 0.3em 0 }}</style></head>\n<body>\n<h1>{}</h1>\n<pre>{}</pre>\n",
              title, title, for_html(report.explanation.plan)) +
-         fmt::format("<h2>How it is run</h2>\n<table>\n{}</table>\n<h2>Rewrites</h2>\n<table>\n{}</table>\n", levels,
+         fmt::format("<h2>How it is run</h2>\n<table>\n{}</table>\n<h2>Rewrites</h2>\n<table>\n{}</table>\n", stages,
                      rewrites) +
          (restore.empty() ? "" : fmt::format("<h2>On restore</h2>\n<table>\n{}</table>\n", restore)) +
          fmt::format("<h2>Estimates</h2>\n<p>An element: {}. Elements in an epoch: {}.</p>\n",

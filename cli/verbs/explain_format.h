@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is known about a pipeline before and after a look at it running, as text, JSON, graphs and a page.
+// How a pipeline is run, and what a short run of it measured, as text, JSON, graphs and HTML.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace headpond::cli {
 
-/// What a short run showed.
+/// What a short run measured.
 struct Analysis {
   double seconds = 0;
   int64_t elements = 0;  ///< Delivered.
@@ -27,13 +27,13 @@ struct ExplainReport {
 };
 
 std::string explain_text(const ExplainReport& report);
-/// The members plan, levels, rewrites, restore, estimates, and analysis if there is one, of the object that is open.
+/// Writes the members plan, levels, rewrites, restore, estimates and, if there is one, analysis into the open object.
 void write_explanation(JsonWriter& json, const ExplainReport& report);
-/// Operators and what flows between them, for Graphviz.
+/// A graph of the operators for Graphviz.
 std::string explain_dot(const ExplainReport& report);
 /// The same for Mermaid.
 std::string explain_mermaid(const ExplainReport& report);
-/// A page that needs nothing else.
+/// A page without external resources.
 std::string explain_html(const ExplainReport& report);
 
 }  // namespace headpond::cli

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// headpond inspect: what is in these files?
+// headpond inspect: what is in files.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -18,8 +18,9 @@ struct InspectFlags {
 };
 
 void declare(Flags& flags, InspectFlags& to) {
-  flags.words("FILE", to.files, "files, patterns of wildcards, name@N for N shards, or - (docs/checking_files.md)");
-  flags.option("limit", to.limit, "looks at so many records of each file only");
+  flags.words("FILE...", to.files,
+              "files, wildcard patterns, name@N for N shards, or - for stdin (docs/checking_files.md)");
+  flags.option_from(0, "limit", to.limit, "look only at the first N records of each file, damaged ones included");
 }
 
 void say(const Session& session, const FileReport& report) {
@@ -32,9 +33,6 @@ void say(const Session& session, const FileReport& report) {
 
 Result<Report> inspect(Session& session, const InspectFlags& flags) {
   check_files_given("inspect", flags.files);
-  if (flags.limit && *flags.limit < 0) {
-    throw Exception(Error(ErrorKind::InvalidArgument, fmt::format("--limit {}: at least 0 is needed", *flags.limit)));
-  }
   SurveyOptions options{.with_features = true, .stop = session.stop()};
   if (flags.limit) options.limit = static_cast<uint64_t>(*flags.limit);
   std::vector<FileReport> reports;
@@ -53,16 +51,19 @@ Result<Report> inspect(Session& session, const InspectFlags& flags) {
 }  // namespace
 
 void check_files_given(const std::string& verb, const std::vector<std::string>& files) {
-  if (files.empty()) throw Exception(Error(ErrorKind::InvalidArgument, verb + " takes at least one FILE"));
+  if (files.empty())
+    throw Exception(
+        Error(ErrorKind::InvalidArgument, fmt::format("{0} needs at least one FILE; see `headpond {0} --help`", verb)));
 }
 
 Verb inspect_verb() {
   const auto flags = std::make_shared<InspectFlags>();
   return {.path = "inspect",
-          .what = "what is in files: format, records, features of Examples, and what is damaged",
+          .what = "show what is in files: format, records, features of Examples, damage",
           .declare = [flags](Flags& to) { declare(to, *flags); },
           .run = [flags](Session& session) { return inspect(session, *flags); },
-          .takes_files = true};
+          .takes_files = true,
+          .has_progress = true};
 }
 
 }  // namespace headpond::cli

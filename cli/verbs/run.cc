@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// headpond run: the elements of a pipeline file, made by the engine.
+// headpond run: delivers the elements of a pipeline file by a Loader.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -33,31 +33,31 @@ struct RunFlags {
 };
 
 void declare(Flags& flags, RunFlags& to) {
-  flags.words("FILE", to.files, "a pipeline file (docs/plan_files.md)");
-  flags.option("threads", to.threads, "that compute; 0: none but this one [as many as processors]");
-  flags.option("memory", to.memory, "bytes of elements at a time, perhaps with K, M or G [1G]");
-  flags.option("epochs", to.epochs, "in all, also after --state-in; below 0: for ever [1]");
-  flags.option("limit", to.limit, "ends after so many elements of this run");
-  flags.option("state-in", to.state_in, "goes on where this state was written");
-  flags.option("state-out", to.state_out, "writes where the run ended");
-  flags.option("order-out", to.order_out, "writes a line `epoch index key` for each element");
-  flags.flag("digest", to.digest, "one number for all elements");
-  flags.flag("print", to.print, "each element as a line of JSON");
+  flags.words("FILE.toml", to.files, "a pipeline file (docs/plan_files.md)");
+  flags.option_from(0, "threads", to.threads, "compute threads; 0: the calling thread only (default: all CPUs)");
+  flags.option("memory BYTES", to.memory, "memory for elements that are prepared ahead, as 64M or 2G (default: 1G)");
+  flags.option("epochs", to.epochs, "epochs in total, also after --state-in; below 0: without end (default: 1)");
+  flags.option_from(0, "limit", to.limit, "stop after N elements; a batch counts as one");
+  flags.option("state-in FILE", to.state_in, "resume from this state");
+  flags.option("state-out FILE", to.state_out, "when the run ends, save the state to resume from");
+  flags.option("order-out FILE", to.order_out, "write a line 'epoch index key' for each element");
+  flags.flag("digest", to.digest, "print one digest of all elements");
+  flags.flag("print", to.print, "print each element as a line of JSON");
 }
 
-// The most memory that this process had, looked at now and then: a look takes a while.
+// The process's peak memory, sampled: reading it takes a while.
 class PssPeak {
  public:
   uint64_t bytes() {
-    look();
+    sample();
     return bytes_;
   }
-  void look_now_and_then() {
-    if (now_ns() >= next_ns_) look();
+  void sample_if_due() {
+    if (now_ns() >= next_ns_) sample();
   }
 
  private:
-  void look() {
+  void sample() {
     constexpr int64_t kInterval = 50'000'000, kShare = 50;
     const int64_t begin = now_ns();
     bytes_ = std::max(bytes_, memory_info().pss);
@@ -71,7 +71,8 @@ class PssPeak {
 struct Totals {
   int64_t elements = 0, batches = 0, bytes = 0;
   double seconds = 0;
-  std::string digest = {};  // "": not asked for.
+  std::string digest = {};  // Empty unless --digest.
+  bool are_batches = false;
   size_t state_bytes = 0;
   LoaderStats stats = {};
   uint64_t pss_peak = 0;
@@ -82,7 +83,7 @@ struct CloseFile {
 };
 using File = std::unique_ptr<std::FILE, CloseFile>;
 
-// True iff each element is a batch: the operators after one that batches look at whole batches.
+// True iff each element is a batch. The operators after one that batches see whole batches.
 bool gives_batches(const Node& node) {
   if (node.facts().role == Role::batch) return true;
   return !node.facts().inputs.empty() && gives_batches(node.input());
@@ -95,13 +96,14 @@ int64_t rows(const Element& element) {
   return 1;
 }
 
-// What is done with each element.
+// Counts, prints and digests what is delivered.
 class Sink {
  public:
   Sink(const Session& session, const Dataset& dataset, const RunFlags& flags)
       : spec_(dataset.spec()),
         batches_(gives_batches(*dataset.node())),
         to_(flags.print ? session.json_on_stdout() ? stderr : stdout : nullptr) {
+    totals_.are_batches = batches_;
     if (flags.digest) digest_ = std::make_unique<RunDigest>();
   }
 
@@ -135,7 +137,7 @@ class Sink {
 
  private:
   static Result<void> cannot_write(const std::string& what) {
-    return fail(ErrorKind::FailedPrecondition, fmt::format("{}: cannot be written", what));
+    return fail(ErrorKind::FailedPrecondition, fmt::format("{}: cannot write", what));
   }
 
   const Spec spec_;
@@ -159,7 +161,7 @@ Result<Loader> open_loader(const PlanFile& plan, const RunFlags& flags, uint64_t
   return loader;
 }
 
-// Until the end, the limit, an error or Ctrl-C.
+// Delivers until the end, the limit, an error or Ctrl-C.
 Result<void> deliver(Loader& loader, Sink& sink, const RunFlags& flags, const Session& session, PssPeak& pss) {
   for (int64_t given = 0; !flags.limit || given < *flags.limit; ++given) {
     if (session.stop().stop_requested()) break;
@@ -167,7 +169,7 @@ Result<void> deliver(Loader& loader, Sink& sink, const RunFlags& flags, const Se
     if (at_end(batch)) break;
     if (!batch) return fail(batch.error().kind(), fmt::format("{}: {}", flags.files[0], batch.error().message()));
     HEADPOND_TRY(sink.take(*batch));
-    pss.look_now_and_then();
+    pss.sample_if_due();
   }
   return {};
 }
@@ -211,18 +213,15 @@ void write_members(JsonWriter& json, const Totals& totals) {
 }
 
 std::string summary(const Totals& totals) {
-  std::string text = fmt::format("{} elements", totals.elements);
-  if (totals.elements != totals.batches) text += fmt::format(" in {} batches", totals.batches);
-  text += fmt::format(", {} bytes, in {:.3f} s; waiting {:.1f} % of it; state {} bytes", totals.bytes, totals.seconds,
+  std::string text = totals.are_batches ? fmt::format("{} batches ({} samples)", totals.batches, totals.elements)
+                                        : fmt::format("{} elements", totals.elements);
+  text += fmt::format(", {} bytes in {:.3f} s, {:.1f} % of it waiting; state: {} bytes", totals.bytes, totals.seconds,
                       100 * wait_share(totals), totals.state_bytes);
   return totals.digest.empty() ? text : text + "\ndigest " + totals.digest;
 }
 
 Result<Report> run(Session& session, const RunFlags& flags) {
   const PlanFile plan = read_plan_file(only_file("run", flags.files));
-  if (flags.limit && *flags.limit < 0) {
-    throw Exception(Error(ErrorKind::InvalidArgument, fmt::format("--limit {}: at least 0 is needed", *flags.limit)));
-  }
   const uint64_t seed = session.common().seed_given ? session.common().seed : plan.seed.value_or(0);
   session.set_seed(seed);
   const auto totals = run_loader(session, plan, flags, seed);
@@ -240,7 +239,8 @@ Result<Report> run(Session& session, const RunFlags& flags) {
 
 const std::string& only_file(const std::string& verb, const std::vector<std::string>& words) {
   if (words.size() != 1) {
-    throw Exception(Error(ErrorKind::InvalidArgument, fmt::format("{} takes one pipeline file, FILE.toml", verb)));
+    throw Exception(Error(ErrorKind::InvalidArgument,
+                          fmt::format("{0} needs one pipeline file, FILE.toml; see `headpond {0} --help`", verb)));
   }
   return words[0];
 }
@@ -248,9 +248,10 @@ const std::string& only_file(const std::string& verb, const std::vector<std::str
 Verb run_verb() {
   const auto flags = std::make_shared<RunFlags>();
   return {.path = "run",
-          .what = "the elements of a pipeline file: count, digest, print them; stop and go on anywhere",
+          .what = "deliver the elements of a pipeline file: count, print or digest them, stop and resume",
           .declare = [flags](Flags& to) { declare(to, *flags); },
-          .run = [flags](Session& session) { return run(session, *flags); }};
+          .run = [flags](Session& session) { return run(session, *flags); },
+          .default_seed = "the file's, else 0"};
 }
 
 }  // namespace headpond::cli

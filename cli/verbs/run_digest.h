@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One number for all that was delivered.
+// A digest of all delivered elements.
 #pragma once
 
 #include <memory>
@@ -10,8 +10,8 @@
 namespace headpond::cli {
 
 /// XXH3 (64 bits) over each element's fields in their order: the dtype's name and the shape as text, "int64[32]", then
-/// the values as they lie in memory (bytes: the offsets, then the characters). Equal digests: equal dtypes, shapes,
-/// values and order. One thread at a time.
+/// the values as in memory (bytes: the offsets, then the characters). Equal digests mean equal dtypes, shapes, values
+/// and order. One thread at a time.
 class RunDigest {
  public:
   RunDigest();

@@ -17,8 +17,8 @@ namespace headpond::cli {
 
 class Session;
 
-/// The timeline shows the run's beginning only: so long, and so many events of each thread. Recording costs about 0.1
-/// us an event, a few us a step; what comes later costs nothing.
+/// The timeline shows only the beginning of the run. Recording costs about 0.1 us an event, a few us a step; after the
+/// limits it costs nothing.
 struct TimelineLimits {
   std::chrono::seconds length{20};
   size_t events_per_thread = size_t{1} << 14;
@@ -32,28 +32,28 @@ struct RunFiles {
 /// The members "logdir", "tensorboard", "timeline".
 void write_files(JsonWriter& json, const RunFiles& files);
 
-/// One at a time in a process. When the program is stuck after Ctrl-C, the files are closed as by close(). Thread-safe
-/// but for events().
+/// At most one exists at a time. When the program hangs after Ctrl-C, the files are closed as by close(). Thread-safe,
+/// except events().
 class RunLog {
  public:
-  /// Takes the session's folder and begins to record.
+  /// Creates the session's folder and starts to record.
   static Result<std::unique_ptr<RunLog>> open(Session& session, TimelineLimits limits = {});
-  /// As close(); an error is logged.
+  /// Calls close() and logs its error.
   ~RunLog();
   RunLog(const RunLog&) = delete;
   RunLog& operator=(const RunLog&) = delete;
 
-  /// What was opened so far.
+  /// The files opened so far.
   RunFiles files() const;
 
-  /// A new file in the folder `part` of the run's folder, or in that itself iff `part` is empty; TensorBoard shows each
-  /// part as a run. It lives as long as the log.
+  /// Opens a file in the subfolder `part` of the run's folder, or in the run's folder iff `part` is empty. TensorBoard
+  /// shows each part as a run. The writer lives as long as the log.
   Result<EventWriter*> events(const std::string& part = "");
-  /// Ends the recording before its time.
+  /// Ends the recording before its limits are reached.
   void end_timeline();
-  /// Closes the event files and writes the timeline; later calls do nothing. The first error.
+  /// Closes the event files and writes the timeline; later calls do nothing. Returns the first error.
   Result<void> close() HEADPOND_EXCLUDES(mu_);
-  /// Tells people where the files are.
+  /// Prints where the files are.
   void announce() const;
 
  private:

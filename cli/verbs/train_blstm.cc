@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// headpond train blstm: what making batches ahead saves when one costs as much as a part of the training step.
+// headpond train blstm: how much time is saved by making batches ahead of an expensive training step.
 #include <fmt/core.h>
 
 #include <memory>
@@ -23,21 +23,20 @@ struct BlstmFlags {
 
 void declare(Flags& flags, BlstmFlags& to) {
   BlstmOptions& o = to.options;
-  flags.choice(
-      "feed", to.feed, {"feed", "queue", "loader", "all"},
-      "feed: generate, then train; queue: a thread generates ahead; loader: so does a Loader, and nothing is set; all: "
-      "these in turns, and feed with all cores");
+  flags.choice("feed", to.feed, {"feed", "queue", "loader", "all"},
+               "feed: generate, then train; queue: a thread generates ahead; loader: a Loader with no settings "
+               "generates ahead; all: these in turns, then feed with all cores");
   flags.choice("generator", to.generator, {"std", "headpond"}, "of normal numbers, the same in all modes");
-  flags.option("steps", to.steps, "in each mode [6]");
-  flags.flag("full", to.full, "50 steps");
-  flags.option("capacity", o.capacity, "of the queue, in batches [4]");
-  flags.option("cores", o.cores, "of the trainer [1]");
-  flags.option("torch-threads", o.torch_threads, "[1]");
-  flags.option("batch", o.batch, "samples [400]");
-  flags.option("time", o.time, "steps of a sample [128]");
-  flags.option("features", o.features, "of a sample's step [512]");
-  flags.option("hidden", o.hidden, "units in each direction [128]");
-  flags.option("lr", o.lr, "Adam's learning rate [1e-3]");
+  flags.option("steps", to.steps, "steps in each mode (default: 6)");
+  flags.flag("full", to.full, "50 steps in each mode");
+  flags.option("capacity", o.capacity, "capacity of the queue, in batches (default: 4)");
+  flags.option("cores", o.cores, "CPUs of the trainer (default: 1)");
+  flags.option("torch-threads", o.torch_threads, "threads of libtorch (default: 1)");
+  flags.option("batch", o.batch, "samples in a batch (default: 400)");
+  flags.option("time", o.time, "time steps of a sample (default: 128)");
+  flags.option("features", o.features, "features of a time step (default: 512)");
+  flags.option("hidden", o.hidden, "units in each direction (default: 128)");
+  flags.option("lr", o.lr, "Adam's learning rate (default: 1e-3)");
 }
 
 BlstmOptions options_of(const BlstmFlags& flags, uint64_t seed) {
@@ -135,28 +134,28 @@ std::string table(const BlstmResult& result) {
 void tell(const Session& session, const BlstmOptions& options, const BlstmResult& result) {
   session.say("\n" + table(result));
   session.say(fmt::format(
-      "The trainer has {} core(s) in feed, queue and loader mode: it stands for the device. Means leave out the first "
-      "step of each block, in which the first batch is made.",
+      "The trainer has {} core(s) in feed, queue and loader mode, as a stand-in for a device. The means exclude the "
+      "first step of each block, which waits for the first batch.",
       options.cores));
   if (!result.losses_equal) return;
   for (const auto& [name, gain] : {std::pair{"queue", result.queue_gain}, {"loader", result.loader_gain}}) {
     if (!gain) continue;
     session.say(fmt::format(
-        "{}: time saved against feed {:.1f} % (ceiling {:.1f} %: generate / (generate + train)); step / max(generate, "
+        "{}: saves {:.1f} % of feed's time (ceiling {:.1f} %: generate / (generate + train)); step / max(generate, "
         "train) {:.3f}",
         name, 100 * gain->saved_vs_feed, 100 * *result.ceiling, gain->step_over_limit));
   }
   session.say(
-      "The article that this repeats reports 36.8 %; its feed run draws each batch twice (its accuracy evaluates the "
-      "random "
-      "input again), so part of that is not the queue's.");
+      "The repeated article reports 36.8 %. Its feed run generates each batch twice, because its accuracy evaluates "
+      "the "
+      "random input again; the queue does not save that part.");
   session.say(*result.losses_equal ? "losses of all modes (feed, queue and loader) are bitwise equal"
-                                   : "LOSSES OF THE MODES DIFFER: this is an error of the program");
+                                   : "LOSSES OF THE MODES DIFFER: this is a bug of the program");
 }
 
 Result<Report> run(Session& session, const BlstmFlags& flags) {
   const BlstmOptions options = options_of(flags, session.common().seed);
-  BlstmTrial check(options);  // Refuses wrong options before anything is written.
+  BlstmTrial check(options);  // Rejects wrong options before any file is written.
   auto log = RunLog::open(session, {.length = std::chrono::seconds(120)});
   if (!log) return fail(log.error());
   const auto events = (*log)->events();
@@ -182,7 +181,10 @@ Verb train_blstm_verb() {
   return {.path = "train blstm",
           .what = kTrainBlstmWhat,
           .declare = [flags](Flags& to) { declare(to, *flags); },
-          .run = [flags](Session& session) { return run(session, *flags); }};
+          .run = [flags](Session& session) { return run(session, *flags); },
+          .default_seed = "7",
+          .has_progress = true,
+          .has_logdir = true};
 }
 
 }  // namespace headpond::cli

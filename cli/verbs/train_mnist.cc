@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// headpond train mnist: a small network that is faster than its producers, until there are enough of them.
+// headpond train mnist: a small network that is faster than its producers until there are enough of them.
 #include <fmt/core.h>
 
 #include <filesystem>
@@ -27,24 +27,24 @@ struct MnistFlags {
 
 void declare(Flags& flags, MnistFlags& to) {
   MnistOptions& o = to.options;
-  flags.choice(
-      "feed", to.feed, {"queue", "loader", "ready"},
-      "queue: sleeping producers fill a shuffle queue; loader: a Loader over shuffled slices, each batch sleeps "
-      "once; ready: one prepared batch again and again, the limit of training");
-  flags.option("data", o.folder, "folder with MNIST's four files, plain or .gz; default: the program's own digits");
-  flags.option("producers", o.producers, "threads that enqueue [4]");
-  flags.option("sleep-ms", to.sleep_ms, "of a producer before each batch: stands for slow storage [50]");
-  flags.option("batch", o.batch, "[32]");
-  flags.option("capacity", o.capacity, "of the queue, in images [2000]");
-  flags.option("min-after-dequeue", o.min_after_dequeue, "images kept to mix with [1000]");
-  flags.option("epochs", o.epochs, "[3]");
-  flags.option("steps", o.steps, "so many in all, whatever the epochs");
-  flags.option("lr", to.lr, "Adam's learning rate [1e-3]");
-  flags.choice("batch-norm", to.batch_norm, {"train", "article"}, "article: never in training mode");
-  flags.choice("loss", to.loss, {"mean", "sum"}, "over the samples of a batch");
+  flags.choice("feed", to.feed, {"queue", "loader", "ready"},
+               "queue: sleeping producers fill a shuffle queue; loader: a Loader over shuffled slices, each batch "
+               "sleeps once; ready: the same prepared batch in every step, the limit of training");
+  flags.option("data DIR", o.folder, "folder with MNIST's four files, plain or .gz (default: drawn digits)");
+  flags.option("producers", o.producers, "producer threads (default: 4)");
+  flags.option("sleep-ms", to.sleep_ms, "sleep of a producer before each batch, stands for slow storage (default: 50)");
+  flags.option("batch", o.batch, "images in a batch (default: 32)");
+  flags.option("capacity", o.capacity, "capacity of the queue, in images (default: 2000)");
+  flags.option("min-after-dequeue", o.min_after_dequeue, "images kept in the queue to mix with (default: 1000)");
+  flags.option("epochs", o.epochs, "epochs (default: 3)");
+  flags.option("steps", o.steps, "steps in total, instead of --epochs");
+  flags.option("lr", to.lr, "Adam's learning rate (default: 1e-3)");
+  flags.choice("batch-norm", to.batch_norm, {"train", "article"},
+               "article: batch norm is never in training mode (default: train)");
+  flags.choice("loss", to.loss, {"mean", "sum"}, "over the samples of a batch (default: mean)");
   flags.flag("article", to.article, "as published: --lr 1e-4 --loss sum --batch-norm article");
-  flags.option("torch-threads", o.torch_threads, "[1]");
-  flags.option("early-exit", o.early_exit, "leaves the loop after N steps, while producers are at work");
+  flags.option("torch-threads", o.torch_threads, "threads of libtorch, and CPUs of the trainer (default: 1)");
+  flags.option("early-exit", o.early_exit, "leave the loop after N steps, while producers are still working");
 }
 
 MnistOptions options_of(const MnistFlags& flags, uint64_t seed) {
@@ -116,33 +116,30 @@ void tell_epoch(const Session& session, const MnistEpoch& epoch) {
 }
 
 void tell(const Session& session, const MnistOptions& options, const MnistResult& result) {
-  session.say(fmt::format("limit {:.2f} it/s ({}), reached {:.1f} % of it", result.limit_it_per_s,
+  session.say(fmt::format("limit {:.2f} it/s ({}); reached {:.1f} % of it", result.limit_it_per_s,
                           result.limit_it_per_s < result.train_it_per_s
-                              ? fmt::format("{} producer(s) sleeping {} ms; training alone makes {:.0f}",
+                              ? fmt::format("{} producer(s) sleeping {} ms; training alone runs at {:.0f}",
                                             options.producers, options.sleep.count(), result.train_it_per_s)
                               : "training alone",
                           100 * result.share_of_limit));
-  session.say(
-      fmt::format("waited for data {:.1f} % of the time (stopwatch: {:.1f} %), and {:.2f} s until the first batch",
-                  100 * result.wait_share, 100 * result.stopwatch_wait_share, result.fill_s));
+  session.say(fmt::format("waited for data {:.1f} % of the time (stopwatch: {:.1f} %); first batch after {:.2f} s",
+                          100 * result.wait_share, 100 * result.stopwatch_wait_share, result.fill_s));
   if (result.loader) {
-    session.say(
-        fmt::format("the loader found out by itself: {} threads compute, {} wait in sleeps; peak memory {:.1f} MiB",
-                    result.loader->threads, result.loader->io_threads,
-                    static_cast<double>(result.loader->memory_peak) / (1 << 20)));
+    session.say(fmt::format("chosen by the Loader: {} compute threads, {} I/O threads; peak memory {:.1f} MiB",
+                            result.loader->threads, result.loader->io_threads,
+                            static_cast<double>(result.loader->memory_peak) / (1 << 20)));
   }
   if (!result.queue) return;
-  session.say(
-      fmt::format("queue above its minimum: {:.0f} % full on average; nothing to take in {:.0f} % of the looks: {}",
-                  100 * result.queue->fraction_mean, 100 * result.queue->empty_share,
-                  result.queue->empty_share > 0.5 ? "the producers limit; more of them help"
-                                                  : "training limits; more producers do not help"));
+  session.say(fmt::format("queue above its minimum: {:.0f} % full on average; empty in {:.0f} % of the samples: {}",
+                          100 * result.queue->fraction_mean, 100 * result.queue->empty_share,
+                          result.queue->empty_share > 0.5 ? "the producers limit, more of them help"
+                                                          : "training limits, more producers do not help"));
 }
 
 Result<Report> run(Session& session, const MnistFlags& flags) {
   MnistOptions options = options_of(flags, session.common().seed);
   options.on_epoch = [&session](const MnistEpoch& epoch) { tell_epoch(session, epoch); };
-  MnistTrial check(options);  // Refuses wrong options before anything is written.
+  MnistTrial check(options);  // Rejects wrong options before any file is written.
   auto log = RunLog::open(session);
   if (!log) return fail(log.error());
   const auto events = (*log)->events();
@@ -166,7 +163,7 @@ Result<Report> run(Session& session, const MnistFlags& flags) {
 Result<void> draw_digits_once(Session& session) {
   const auto cache = cache_folder();
   if (!cache) return fail(cache.error());
-  if (!std::filesystem::exists(*cache + "/digits-v1")) session.say("drawing the digit set, once: " + *cache);
+  if (!std::filesystem::exists(*cache + "/digits-v1")) session.say("drawing the digit set (once): " + *cache);
   const auto set = digit_set({.folder = {}, .stop = session.stop()});
   if (!set) return fail(set.error());
   return {};
@@ -177,7 +174,10 @@ Verb train_mnist_verb() {
   return {.path = "train mnist",
           .what = kTrainMnistWhat,
           .declare = [flags](Flags& to) { declare(to, *flags); },
-          .run = [flags](Session& session) { return run(session, *flags); }};
+          .run = [flags](Session& session) { return run(session, *flags); },
+          .default_seed = "7",
+          .has_progress = true,
+          .has_logdir = true};
 }
 
 }  // namespace headpond::cli

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// headpond verify: are these files whole?
+// headpond verify: whether files are intact.
 #include <fmt/core.h>
 
 #include <memory>
@@ -17,8 +17,9 @@ struct VerifyFlags {
 };
 
 void declare(Flags& flags, VerifyFlags& to) {
-  flags.words("FILE", to.files, "files, patterns of wildcards, name@N for N shards, or - (docs/checking_files.md)");
-  flags.flag("strict", to.strict, "Examples, chunks and headers too, not checksums alone");
+  flags.words("FILE...", to.files,
+              "files, wildcard patterns, name@N for N shards, or - for stdin (docs/checking_files.md)");
+  flags.flag("strict", to.strict, "also check Examples, chunks and headers, not only checksums");
 }
 
 void write_members(JsonWriter& json, const std::vector<FileReport>& reports) {
@@ -60,10 +61,11 @@ Result<Report> verify(Session& session, const VerifyFlags& flags) {
 Verb verify_verb() {
   const auto flags = std::make_shared<VerifyFlags>();
   return {.path = "verify",
-          .what = "whether files are whole: records, tables, arrays, images, sounds; names all that is damaged",
+          .what = "check that files are intact, and name everything that is damaged",
           .declare = [flags](Flags& to) { declare(to, *flags); },
           .run = [flags](Session& session) { return verify(session, *flags); },
-          .takes_files = true};
+          .takes_files = true,
+          .has_progress = true};
 }
 
 }  // namespace headpond::cli

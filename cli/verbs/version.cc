@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// headpond --version: what this program is, and what it was built with.
+// headpond --version: the version, the compiler, the components.
 #include <fmt/core.h>
 
 #include "cli/session.h"
@@ -10,13 +10,13 @@ namespace headpond::cli {
 
 Verb version_verb() {
   return {.path = "version",
-          .what = "the version, and what is compiled in (also --version)",
+          .what = "print the version and what was compiled in (also -V, --version)",
           .declare = [](Flags&) {},
           .run = [](Session& session) -> Result<Report> {
             const auto parts = components();
             session.say(fmt::format("headpond {}", HEADPOND_VERSION));
-            session.say(fmt::format("{} {}, {}, vector code for {}", HEADPOND_COMPILER, HEADPOND_BUILD_TYPE,
-                                    HEADPOND_FLAGS, simd_target()));
+            session.say(fmt::format("{} {}, {}, SIMD target {}", HEADPOND_COMPILER, HEADPOND_BUILD_TYPE, HEADPOND_FLAGS,
+                                    simd_target()));
             for (const auto& [name, present] : parts)
               session.say(fmt::format("  {:<16} {}", name, present ? "yes" : "no"));
             return Report{.members = [parts](JsonWriter& json) {

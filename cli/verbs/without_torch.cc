@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a program without libtorch has in its place: its verbs are known, and say why they cannot run.
+// What a program without libtorch has instead of its verbs: verbs of the same names that say why they cannot run.
 #include "cli/bench/benches.h"
 #include "cli/bench/loader_peers.h"
 #include "cli/session.h"
@@ -14,7 +14,7 @@ Verb needs_torch(const char* path, const char* what) {
           .declare = [](Flags& flags) { flags.anything(); },
           .run = [path](Session&) -> Result<Report> {
             return fail(ErrorKind::Unimplemented,
-                        std::string(path) + ": needs libtorch, which this program is without");
+                        std::string(path) + ": needs libtorch, which this build does not have");
           }};
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The words behind the program's name.
+// The program's arguments.
 #pragma once
 
 #include <span>
@@ -21,8 +21,8 @@ struct Arguments {
   bool json = false, check = false, help = false;
 };
 
-/// InvalidArgument, with the word, iff one is unknown, lacks its value, or has one that cannot be: no whole number
-/// above 0, or a folder without a name.
+/// InvalidArgument, with the word, iff it is unknown, lacks its value, or its value is wrong: not an integer above 0,
+/// or an empty folder name.
 hp::Result<Arguments> parse_arguments(std::span<char* const> words);
 
 }  // namespace preprocess_once

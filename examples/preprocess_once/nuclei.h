@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pictures: microscopy images, each with a mask for every nucleus, laid out as the Data Science Bowl 2018 has them,
-// <folder>/<id>/images/<id>.png and <folder>/<id>/masks/*.png; or drawn ones where these are not at hand.
+// <folder>/<id>/images/<id>.png and <folder>/<id>/masks/*.png; or drawn ones if these are missing.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +17,10 @@ struct Picture {
   std::vector<std::string> masks;
 };
 
-/// Sorted by name; no sign of a name is a wildcard. NotFound iff there are none, or one has no mask.
+/// Sorted by name; names are not patterns. NotFound iff there are none, or one has no mask.
 hp::Result<std::vector<Picture>> find_pictures(const std::string& folder);
 
-/// Folders of `count` pictures, which follow from the seed: bright blobs on a dark ground, five sizes in turn.
+/// Draws `count` pictures from the seed: bright blobs on a dark ground, in five sizes in turn.
 hp::Result<void> draw_pictures(const std::string& folder, int64_t count, uint64_t seed, const GoOn& go_on = {});
 
 /// Decoded: u8 [height, width, 3].

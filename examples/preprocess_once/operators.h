@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The same by Headpond's operators: a dataset that a Loader runs on all cores, ahead of the training loop.
+// The samples by Headpond's operators: a dataset that a Loader runs on all cores, ahead of the training loop.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace preprocess_once {
 
-/// One sample a picture, with the bytes of prepare_straightforwardly().
+/// One sample a picture, with the same bytes as prepare_straightforwardly().
 hp::Dataset prepared(const std::vector<Picture>& pictures, uint64_t seed);
 
 /// The distance channels alone, in a time that does not depend on the number of clicks (distance_map.h; Felzenszwalb &

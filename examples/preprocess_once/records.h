@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prepared once: the samples as tf.train.Example in one TFRecord file, and how they come back.
+// Prepared once: the samples as tf.train.Example in one TFRecord file, written and read.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace preprocess_once {
 /// "nuclei", the bytes of both, and "size", height and width.
 hp::Result<hp::Shard> write_prepared(const hp::Dataset& samples, const std::string& folder, const GoOn& go_on = {});
 
-/// The samples of `path`, in their order. Throws as tfrecord() does.
+/// The samples in `path`, in order. Throws as tfrecord() does.
 hp::Dataset read_prepared(const std::string& path);
 
 }  // namespace preprocess_once

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was measured, as text and as JSON, and whether it is what it should be.
+// The measurements as text and JSON, and the targets.
 #pragma once
 
 #include <cstdio>
@@ -9,7 +9,7 @@
 
 namespace preprocess_once {
 
-/// How many times better one way must be than another.
+/// How many times as fast one way must be as another.
 struct Target {
   const char* id;
   const char* text;
@@ -17,13 +17,13 @@ struct Target {
   bool is_met() const { return value >= bound; }
 };
 
-/// TFRecord 50 x and operators 1.5 x the straightforward loop; distance maps 3 x as fast as each pixel and click.
+/// TFRecord 50 x and operators 1.5 x as fast as the straightforward loop; distance maps 3 x as fast as brute force.
 std::vector<Target> targets_of(const Measured& measured);
 
 void print(std::FILE* to, const Measured& measured);
 /// One object and a newline.
 void print_json(std::FILE* to, const Measured& measured);
-/// A line for each target that is missed. True iff none is.
+/// Prints a line for each missed target. True iff none is missed.
 bool print_missed(std::FILE* to, const Measured& measured);
 
 }  // namespace preprocess_once

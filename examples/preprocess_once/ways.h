@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One run of each way: a training loop that does nothing but read the bytes of every sample.
+// One run of each way: a training loop that only reads the bytes of every sample.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace preprocess_once {
 
 using Digests = std::vector<uint32_t>;
 
-/// How fast, and what came.
+/// How fast, and what was delivered.
 struct Run {
   double rate = 0;  ///< Samples a second.
   Digests digests = {};
@@ -22,12 +22,12 @@ struct Run {
 
 hp::Result<Run> run_straightforwardly(const std::vector<Picture>& pictures, uint64_t seed, const GoOn& go_on = {});
 
-/// To make the dataset, which may open files, is part of the time.
+/// Constructing the dataset, which may open files, is part of the time.
 hp::Result<Run> run_loader(const std::function<hp::Dataset()>& make, const hp::LoaderOptions& options,
                            const GoOn& go_on = {});
 
-/// The loop alone: so many epochs of the samples of `path` as if they lay in memory. No more than 64 MiB of them and
-/// one sample do at a time; to get them there is no part of the time.
+/// The loop alone: `epochs` over the samples of `path` in memory, at most 64 MiB and one sample at a time. Reading them
+/// into memory is not part of the time.
 hp::Result<Run> run_in_memory(const std::string& path, int64_t epochs, const GoOn& go_on = {});
 
 /// Milliseconds for the two distance channels of an image, on one thread.

@@ -65,7 +65,7 @@ double quota_v2(const std::filesystem::path& group) {
 
 double quota_v1(const std::filesystem::path& group) {
   std::istringstream text(read_text(group / "cpu.cfs_quota_us") + read_text(group / "cpu.cfs_period_us"));
-  double quota = 0;  // -1 is none
+  double quota = 0;  // -1: none.
   double period = 0;
   return text >> quota >> period && quota > 0 && period > 0 ? quota / period : 0;
 }
@@ -133,7 +133,7 @@ std::string simd_target() {
   return targets.empty() ? "scalar" : std::string(targets.front());
 }
 
-// The kernel refuses a set that is smaller than its own, whose size it does not tell.
+// The kernel refuses a set smaller than its own, whose size it does not report.
 std::vector<int> allowed_cpus() {
   std::vector<int> cpus;
   for (int capacity = 1024; capacity <= 1 << 20; capacity *= 2) {

@@ -93,7 +93,7 @@ void JsonWriter::break_line() {
   if (layout_ == JsonLayout::Indented) text_.append("\n").append(2 * open_.size(), ' ');
 }
 
-// Before a member's key or an array's value.
+// Called before the key of a member, and before an element of an array.
 void JsonWriter::separate() {
   if (!open_.back().empty) text_ += ',';
   open_.back().empty = false;

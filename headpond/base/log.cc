@@ -45,7 +45,7 @@ void log(LogLevel level, std::string_view line) {
   is_in_sink = true;
   try {
     state.sink(level, line);
-  } catch (...) {  // A sink that fails is no reason for the program to.
+  } catch (...) {  // A failing sink must not end the program.
     to_stderr(level, line);
   }
   is_in_sink = false;

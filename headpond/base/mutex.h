@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A mutex for clang's thread-safety analysis (-Wthread-safety): members are annotated GUARDED_BY, functions REQUIRES.
 // See https://clang.llvm.org/docs/ThreadSafetyAnalysis.html
+// Not for users.
 #pragma once
 
 #include <chrono>

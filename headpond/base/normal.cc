@@ -43,7 +43,7 @@ struct RoundKeys {
   uint32_t words[10][2];
 };
 
-// One word of Lanes / 2 counters, each in the lower half of a 64-bit lane; the upper halves hold what was left there.
+// One word of Lanes / 2 counters, each in the lower half of a 64-bit lane; the upper halves are undefined.
 HWY_INLINE L multiply(L a, W constant) { return hn::MulEven(hn::BitCast(Words(), a), constant); }
 HWY_INLINE L splat(uint32_t word) { return hn::BitCast(Wide(), hn::Set(Words(), word)); }
 
@@ -91,7 +91,7 @@ HWY_INLINE void box_muller(W u, W v, float* first, float* second) {
   F cosine = multiply_add(constant(ni::kCosine[2]), y, ni::kCosine[1]);
   cosine = multiply_add(cosine, y, ni::kCosine[0]);
   cosine = multiply_add(cosine, y, 1.0F);
-  // Not IfNegativeThenElse, which takes every bit of the mask for itself on SSSE3 (Highway 1.0.3).
+  // Not IfNegativeThenElse, which on SSSE3 uses every bit of the mask (Highway 1.0.3).
   const F swap = hn::BitCast(Floats(), hn::BroadcastSignBit(hn::BitCast(Ints(), hn::ShiftLeft<1>(v))));
   hn::StoreU(hn::Mul(radius, hn::IfVecThenElse(swap, sine, cosine)), Floats(), first);
   hn::StoreU(hn::Mul(radius, hn::IfVecThenElse(swap, cosine, sine)), Floats(), second);

@@ -21,8 +21,8 @@ Permutation::Permutation(RandomKey key, int64_t size) : size_(static_cast<uint64
   size_ = static_cast<uint64_t>(size);
 }
 
-// A hash waits for the one before it, and so do the multiplications in it: eight numbers keep the processor busy where
-// one leaves it idle. The compiler knows the number of rounds, and keeps what it can in registers.
+// Each hash, and each multiplication in it, depends on the previous one, so one number leaves the processor idle and
+// eight keep it busy. The number of rounds is known to the compiler, which keeps values in registers.
 void Permutation::apply(std::span<const int64_t> numbers, int64_t* to) const {
   constexpr size_t kSide = 8;
   size_t done = 0;

@@ -57,7 +57,7 @@ void Random::refill() {
   next_ = 0;
 }
 
-// The low half of word * n tells whether this word is one of the 2^bits mod n that would favour some results.
+// The low half of word * n shows whether this word is one of the 2^bits mod n that would prefer some results.
 uint64_t Random::below(uint64_t n) {
   if (high(n) == 0) {
     const auto bound = static_cast<uint32_t>(n);

@@ -109,7 +109,7 @@ const Error& out_of_memory() {
   static const Error error(ErrorKind::ResourceExhausted, "out of memory");
   return error;
 }
-// When it is needed there may be no memory to make it.
+// Made early, because later there may be no memory for it.
 [[maybe_unused]] const Error& made_early = out_of_memory();
 
 }  // namespace

@@ -83,9 +83,10 @@ class [[nodiscard]] tl::expected<T, headpond::Error> : public tl::expected<T, he
 
  public:
   using error_type = headpond::Error;
-  using tl::expected<T, headpond::internal::ErrorInResult>::expected;
+  using Base::Base;
+  expected() = default;
   /// From the results of the base's map() and similar functions.
-  expected(tl::expected<T, headpond::internal::ErrorInResult> mapped) : Base(std::move(mapped)) {}
+  expected(Base mapped) : Base(std::move(mapped)) {}
 
   const headpond::Error& error() const& { return base().error(); }
   headpond::Error& error() & { return base().error(); }

@@ -90,6 +90,8 @@ TEST(Result, IsCopiedMovedAndAssignedAsAWhole) {
   EXPECT_TRUE(also_bad && *also_bad);
   EXPECT_EQ(Result<int64_t>(half(4)).value(), 2);
   EXPECT_EQ(Result<int64_t>(half(3)).error().message(), "odd");
+  const Result<int> mapped = half(4).map([](int x) { return 10 * x; });
+  EXPECT_EQ(mapped.value(), 20);
 }
 
 TEST(Result, ValueOfAnErrorThrowsTheErrorThatItHolds) {

@@ -31,10 +31,16 @@ int this_thread_id() {
   return id;
 }
 
+constinit std::atomic<int> internal::forks = 0;
+
 int forks_above() {
-  static std::atomic<int> count = 0;
-  [[maybe_unused]] static const int registered = pthread_atfork(nullptr, nullptr, [] { ++count; });
-  return count.load(std::memory_order_relaxed);
+  [[maybe_unused]] static const int registered = pthread_atfork(nullptr, nullptr, [] { ++internal::forks; });
+  return internal::forks.load(std::memory_order_relaxed);
+}
+
+Error HomeProcess::error(std::string_view object) {
+  return {ErrorKind::FailedPrecondition,
+          std::string(object) + " was made before fork(), and the threads that one could wait for stayed behind"};
 }
 
 Thread::Thread(std::string name, std::function<void()> body)

@@ -2,9 +2,13 @@
 // Starts threads, always with a name that debuggers, traces and error messages show.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <thread>
+
+#include "headpond/base/status.h"
 
 namespace headpond {
 
@@ -17,9 +21,26 @@ void set_this_thread_name(std::string name);
 /// The operating system's id of the calling thread, as in traces and /proc.
 int this_thread_id();
 
+namespace internal {
+extern constinit std::atomic<int> forks;  // Since the first HomeProcess was made.
+}
+
 /// The number of fork()s between this process and the first call of this function. Threads that were started at another
 /// value do not exist in this process.
 int forks_above();
+
+/// The process in which an object was made. After a fork() the child has a copy of the object, but no copy of the
+/// threads that it would wait for, and its locks may be held for ever. So the object refuses all calls there with
+/// error(), and its destructor does nothing.
+class HomeProcess {
+ public:
+  bool is_here() const { return forks_ == internal::forks.load(std::memory_order_relaxed); }
+  /// FailedPrecondition: "<object> was made before fork(), and ...".
+  static Error error(std::string_view object);
+
+ private:
+  const int forks_ = forks_above();
+};
 
 /// A joinable thread with a name; the destructor joins. The body must not throw (the program would end).
 class Thread {

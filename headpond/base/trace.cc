@@ -13,7 +13,7 @@ namespace headpond::trace {
 namespace {
 
 struct ThreadBuffer {
-  Mutex mu;  // Held by its thread for each event and by collect(): never contended while recording.
+  Mutex mu;  // Locked by its thread for each event, and by collect(): never contended while recording.
   ThreadEvents written HEADPOND_GUARDED_BY(mu);
   uint64_t session HEADPOND_GUARDED_BY(mu) = 0;
 };
@@ -73,7 +73,7 @@ void record(const Event& event) {
 void start(size_t events_per_thread) {
   Registry& all = registry();
   MutexLock lock(all.mu);
-  // A buffer that only the registry holds belongs to a thread that ended.
+  // A buffer that only the registry owns belongs to a thread that ended.
   std::erase_if(all.buffers, [](const auto& buffer) { return buffer.use_count() == 1; });
   all.limit = events_per_thread;
   all.session.fetch_add(1, std::memory_order_release);

@@ -9,7 +9,7 @@ namespace {
 
 constexpr size_t kLine = 64;
 
-// A size that the compiler knows is copied by a few instructions.
+// The compiler knows the size: a copy is a few instructions.
 template <size_t kSize>
 void gather_small(const std::byte* rows, std::span<const int64_t> positions, std::byte* to) {
   constexpr size_t kAhead = 16;

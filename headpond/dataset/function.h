@@ -11,18 +11,18 @@
 
 namespace headpond::internal {
 
-/// A function whose types are forgotten. Thread-safe if the function that it was made of is.
+/// A function without its types. Thread-safe if the original function is.
 struct Function {
   std::function<void(const std::string& op, const Spec& input)> check;  ///< Throws Exception(InvalidArgument).
-  Spec result;                                                          ///< If the type tells all; else empty.
+  Spec result;                                                          ///< If the type tells them; else empty.
   bool type_tells_all = true;
-  std::function<Error(const Element& in, Element& out)> call;  ///< May throw too.
-  /// Null unless it works on each value of its field; then `result` is a scalar. `in` and `out` do not overlap; may
-  /// throw.
+  std::function<Error(const Element& in, Element& out)> call;  ///< May also throw.
+  /// For a function that works on each value of its field; else null. `result` is then a scalar. `in` and `out` do not
+  /// overlap. May throw.
   std::function<void(const std::byte* in, std::byte* out, size_t count)> each = {};
 };
 
-/// Throws Exception(InvalidArgument) unless `input` has so many fields.
+/// Throws Exception(InvalidArgument) unless `input` has as many fields as there are `arguments`.
 void check_count(const std::string& op, size_t arguments, const Spec& input);
 
 template <class Values, class Call>
@@ -71,7 +71,7 @@ inline constexpr bool kOneValue = false;
 template <class A, class Value>
 inline constexpr bool kOneValue<std::tuple<A>, Value> = std::is_arithmetic_v<A> && std::is_arithmetic_v<Value>;
 
-/// `f` of `count` values. In blocks of a length that the compiler knows, so that it vectorises at -O2 too.
+/// Calls `f` for `count` values, in blocks of a constant length, which compilers vectorise at -O2 too.
 template <class From, class To, class F>
 [[gnu::always_inline]] inline void each_value(const F& f, const From* __restrict in, To* __restrict out, size_t count) {
   constexpr size_t kBlock = 64;
@@ -82,7 +82,7 @@ template <class From, class To, class F>
   for (; i < count; ++i) out[i] = f(in[i]);
 }
 
-/// The same for processors with AVX2, whatever the program is compiled for. Not with FMA, which rounds otherwise: the
+/// The same for processors with AVX2, whatever the program is compiled for. Without FMA, which rounds differently: the
 /// bytes are the same on every machine.
 #if defined(__x86_64__)
 template <class From, class To, class F>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The format of a saved state: what it was taken from, and the position in it. Sequence and engine write the same
-// bytes.
+// bytes. Not for users.
 #pragma once
 
 #include <cstdint>

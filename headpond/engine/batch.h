@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a Loader gives.
+// What a Loader delivers.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace headpond {
 
-/// One element of the dataset as the program gets it: a lease on its memory, which is used again when the last copy of
-/// its tensors is gone. May outlive the Loader, and be let go on any thread.
+/// One element of the dataset. It owns a share of its memory, which is reused when the last copy of its tensors is
+/// gone. It may outlive the Loader and be destroyed by any thread.
 class Batch {
  public:
   Batch(Element element, int64_t epoch, int64_t index) : element_(std::move(element)), epoch_(epoch), index_(index) {}
@@ -19,7 +19,9 @@ class Batch {
   /// Throws Exception(InvalidArgument) for a name that is not there.
   const Tensor& operator[](std::string_view name) const { return element_[name]; }
   size_t size() const { return element_.size(); }
-  const Element& element() const { return element_; }
+  const Element& element() const& { return element_; }
+  /// Moves the element out: std::move(batch).element().
+  Element element() && { return std::move(element_); }
   int64_t epoch() const { return epoch_; }
   int64_t index() const { return index_; }  ///< Its number in the epoch, errors not counted.
 

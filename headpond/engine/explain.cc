@@ -8,23 +8,23 @@
 #include <string_view>
 #include <utility>
 
-#include "headpond/dataset/batching.h"
+#include "headpond/dataset/ops/batch/batching.h"
 #include "headpond/dataset/pointwise.h"
-#include "headpond/engine/stage_internal.h"
+#include "headpond/engine/stages/stage_internal.h"
 
 namespace headpond {
 namespace {
 
-using internal::How;
+using internal::ExecutionMode;
 using internal::Stage;
 
 std::string reason(const Stage& stage) {
-  switch (stage.how) {
-    case How::rows:
+  switch (stage.mode) {
+    case ExecutionMode::rows:
       return "every row has a position, so several threads make them at once, each in its place in the batch";
-    case How::positions:
+    case ExecutionMode::positions:
       return "elements have positions, so several threads make them at once; they wait in order";
-    case How::ahead:
+    case ExecutionMode::ahead:
       if (!stage.chain.empty()) {
         return "its elements come one after the other, or from an operator that waits: one thread takes them ahead, "
                "then several apply these operators at once";
@@ -32,17 +32,17 @@ std::string reason(const Stage& stage) {
       return stage.node->facts().inputs.empty()
                  ? "its elements have an order only: one thread takes them ahead"
                  : "which elements a batch has is known only in order: one thread gathers them ahead";
-    case How::in_order:
+    case ExecutionMode::in_order:
       break;
   }
   return "it counts or chooses elements in order; it moves them and makes none";
 }
 
 std::string grouping(const Stage& stage) {
-  if (stage.how == How::in_order) return "none: who asks runs it, one element after the other";
+  if (stage.mode == ExecutionMode::in_order) return "none: who asks runs it, one element after the other";
   if (stage.blocking) return "each element alone: it waits, and others may wait meanwhile";
   const std::string_view why = "handing a task over costs about a hundredth of that";
-  if (stage.how == How::rows) {
+  if (stage.mode == ExecutionMode::rows) {
     return fmt::format("a task makes as many of a batch's {} rows as take about 0.1 ms, at least one; {}",
                        stage.batching->batch_size(), why);
   }
@@ -51,28 +51,28 @@ std::string grouping(const Stage& stage) {
 }
 
 std::string_view how(const Stage& stage) {
-  switch (stage.how) {
-    case How::rows:
+  switch (stage.mode) {
+    case ExecutionMode::rows:
       return "rows in place";
-    case How::positions:
+    case ExecutionMode::positions:
       return "positions";
-    case How::ahead:
+    case ExecutionMode::ahead:
       return "run ahead";
-    case How::in_order:
+    case ExecutionMode::in_order:
       break;
   }
   return "in order";
 }
 
-void add_levels(const Node& node, std::vector<Level>& levels) {
+void add_stages(const Node& node, std::vector<headpond::Stage>& stages) {
   const Stage stage = internal::stage_of(node);
-  if (stage.how == How::ahead && !stage.own_iterator) {
-    add_levels(*stage.input, levels);
-  } else if (stage.how == How::in_order || stage.how == How::ahead) {
-    const Node& top = stage.how == How::ahead ? *stage.input : node;
-    for (const Node::Ref& input : top.facts().inputs) add_levels(*input, levels);
+  if (stage.mode == ExecutionMode::ahead && !stage.own_iterator) {
+    add_stages(*stage.input, stages);
+  } else if (stage.mode == ExecutionMode::in_order || stage.mode == ExecutionMode::ahead) {
+    const Node& top = stage.mode == ExecutionMode::ahead ? *stage.input : node;
+    for (const Node::Ref& input : top.facts().inputs) add_stages(*input, stages);
   }
-  levels.push_back({std::string(how(stage)), internal::name_of(stage),
+  stages.push_back({std::string(how(stage)), internal::name_of(stage),
                     reason(stage) + (stage.blocking ? "; on threads of their own, because it waits" : ""),
                     grouping(stage)});
 }
@@ -127,8 +127,8 @@ void add_restore(const Node& node, std::set<const Node*>& seen, std::vector<Rest
 }  // namespace
 
 Explanation explain(const Dataset& dataset) {
-  Explanation explanation{.plan = dataset.plan(), .levels = {}, .rewrites = {}, .restore = {}};
-  add_levels(*dataset.node(), explanation.levels);
+  Explanation explanation{.plan = dataset.plan(), .stages = {}, .rewrites = {}, .restore = {}};
+  add_stages(*dataset.node(), explanation.stages);
   add_rewrites(*dataset.node(), explanation.rewrites);
   std::set<const Node*> seen;
   add_restore(*dataset.node(), seen, explanation.restore);
@@ -143,9 +143,9 @@ std::string Explanation::to_string() const {
     text += "  " + plan.substr(begin, end - begin) + "\n";
     begin = end + 1;
   }
-  text += "levels, from the sources to the program:\n";
-  for (const Level& level : levels) {
-    text += fmt::format("  {}: {}\n    {}\n    {}\n", level.how, level.what, level.why, level.grouping);
+  text += "stages, from the sources to the program:\n";
+  for (const headpond::Stage& stage : stages) {
+    text += fmt::format("  {}: {}\n    {}\n    {}\n", stage.how, stage.what, stage.why, stage.grouping);
   }
   if (!rewrites.empty()) text += "rewrites:\n";
   for (const Rewrite& rewrite : rewrites) {

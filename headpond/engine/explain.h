@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the engine will do with a dataset, and why, before it does it.
+// What the engine will do with a dataset, and why, without running it.
 #pragma once
 
 #include <cstdint>
@@ -16,15 +16,16 @@ struct Rewrite {
   std::string reason;  ///< Why, or why not.
 };
 
-/// A part of the plan that the engine runs as one, a stage of LoaderStats: see its kinds in docs/concepts.md.
-struct Level {
+/// A part of the plan that the engine runs as one; LoaderStats has figures of the same stages. docs/concepts.md
+/// explains the kinds.
+struct Stage {
   std::string how;   ///< "rows in place", "positions", "run ahead", "in order".
   std::string what;  ///< The operators in it, from the source on: "range|map|batch".
   std::string why;
-  std::string grouping;  ///< How much of it a thread takes at a time, and why.
+  std::string grouping;  ///< How much of its work a thread claims at a time, and why.
 };
 
-/// What a restored run cannot check, or has to do again.
+/// What a restored run cannot check, or has to repeat.
 struct RestoreNote {
   std::string what;  ///< "map(opaque)".
   std::string why;   ///< With what to do about it.
@@ -32,10 +33,11 @@ struct RestoreNote {
 
 struct Explanation {
   std::string plan;           ///< Dataset::plan().
-  std::vector<Level> levels;  ///< From the sources to the program.
+  std::vector<Stage> stages;  ///< From the sources to the program.
   std::vector<Rewrite> rewrites;
-  std::vector<RestoreNote> restore;  ///< From the sources to the program; empty: exact, checked and at once.
-  int64_t batch_bytes = -1;          ///< Of one element as the program gets it; -1: its shape is not fixed.
+  std::vector<RestoreNote>
+      restore;               ///< From the sources to the program. Empty: a restore is exact, checked, immediate.
+  int64_t batch_bytes = -1;  ///< Of one delivered element; -1: its shape is not fixed.
 
   std::string to_string() const;  ///< For people.
 };

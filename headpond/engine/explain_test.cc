@@ -14,9 +14,9 @@ using testing::HasSubstr;
 int64_t same(int64_t x) { return x; }
 bool any(int64_t) { return true; }
 
-std::vector<std::string> levels(const Dataset& dataset) {
+std::vector<std::string> stages(const Dataset& dataset) {
   std::vector<std::string> all;
-  for (const Level& level : explain(dataset).levels) all.push_back(level.how + ": " + level.what);
+  for (const headpond::Stage& stage : explain(dataset).stages) all.push_back(stage.how + ": " + stage.what);
   return all;
 }
 
@@ -30,10 +30,10 @@ std::vector<std::string> rewrites(const Dataset& dataset) {
 }
 
 TEST(Explain, TellsTheLevelsFromTheSourcesToTheProgram) {
-  EXPECT_THAT(levels(range(9) | map(&same) | batch(2)), ElementsAre("rows in place: range|map|batch"));
-  EXPECT_THAT(levels(range(9) | filter(&any) | take(3) | batch(2)),
+  EXPECT_THAT(stages(range(9) | map(&same) | batch(2)), ElementsAre("rows in place: range|map|batch"));
+  EXPECT_THAT(stages(range(9) | filter(&any) | take(3) | batch(2)),
               ElementsAre("positions: range|filter", "in order: take", "run ahead: batch"));
-  EXPECT_THAT(levels(zip({range(9) | filter(&any), range(5) | batch(1)})),
+  EXPECT_THAT(stages(zip({range(9) | filter(&any), range(5) | batch(1)})),
               ElementsAre("positions: range|filter", "rows in place: range|batch", "in order: zip"));
 }
 
@@ -59,7 +59,7 @@ Dataset generated(const GeneratorOptions& options) {
 }
 
 TEST(Explain, SaysWhatAThreadTakesAtATimeAndWhy) {
-  const auto grouping = [](const Dataset& dataset) { return explain(dataset).levels.back().grouping; };
+  const auto grouping = [](const Dataset& dataset) { return explain(dataset).stages.back().grouping; };
   EXPECT_THAT(grouping(range(9) | map(&same) | batch(32)), HasSubstr("a batch's 32 rows as take about 0.1 ms"));
   EXPECT_THAT(grouping(range(9) | map(&same)), HasSubstr("at most 256"));
   EXPECT_THAT(grouping(range(9) | map(&same, {.blocking = true})), HasSubstr("alone: it waits"));

@@ -3,21 +3,24 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "headpond/base/clock.h"
+#include "headpond/base/log.h"
+#include "headpond/base/mutex.h"
 #include "headpond/base/trace.h"
 #include "headpond/dataset/run_state.h"
-#include "headpond/engine/core_internal.h"
-#include "headpond/engine/mutant_internal.h"
-#include "headpond/engine/stage_internal.h"
-#include "headpond/engine/unit_bytes_internal.h"
+#include "headpond/engine/engine_internal.h"
+#include "headpond/engine/stages/element_bytes_internal.h"
+#include "headpond/engine/stages/stage_internal.h"
 
 namespace headpond {
 namespace {
 
-using internal::Core;
-using internal::mutant;
+using internal::Engine;
 using internal::refuse;
 
 constexpr int kMostThreads = 4096;
@@ -41,6 +44,28 @@ void check(const Dataset& dataset, const LoaderOptions& options) {
   }
 }
 
+void add_opaque(const Node& node, std::set<std::string>& titles) {
+  for (const Node::Ref& input : node.facts().inputs) add_opaque(*input, titles);
+  if (node.facts().opaque) titles.insert(node.title());
+}
+
+// Once for each pipeline in a process, as a program may restore again and again.
+void warn_of_unnamed_functions(const Dataset& dataset) {
+  std::set<std::string> titles;
+  add_opaque(*dataset.node(), titles);
+  if (titles.empty()) return;
+  const std::string line = fmt::format(
+      "Loader: a restored state cannot tell whether a function without a name has changed: {}; give it a name",
+      fmt::join(titles, ", "));
+  static Mutex mu;
+  static std::set<std::string>* const said = new std::set<std::string>;
+  {
+    const MutexLock lock(mu);
+    if (!said->insert(dataset.plan()).second) return;
+  }
+  log(LogLevel::warning, line);
+}
+
 }  // namespace
 
 struct Loader::Run {
@@ -48,15 +73,15 @@ struct Loader::Run {
       : dataset(d),
         options(o),
         names(internal::names_of(d.spec())),
-        core(std::make_shared<Core>(d, o)),
-        context(core->pool(), core->may_keep()) {}
+        engine(Engine::make(d, o)),
+        context(engine->memory.pool(), engine->memory.may_keep()) {}
   ~Run() {
-    if (core->is_of_another_process()) {  // Its locks may be held for ever: nothing of it can be given back.
+    if (engine->is_of_another_process()) {  // Its locks may be held for ever: nothing of it can be given back.
       (void)iterator.release();
-      core->stay();
+      engine->stay();
       return;
     }
-    core->stop();
+    engine->stop();
     iterator.reset();
   }
   Run(const Run&) = delete;
@@ -66,10 +91,10 @@ struct Loader::Run {
 
   // At the place that `visitor` restores, if there is one.
   void begin_epoch(StateVisitor* visitor = nullptr) {
-    core->begin_epoch(epoch);
-    const auto open = [this] { return core->open(*dataset.node(), {options.seed, epoch}); };
-    iterator = visitor != nullptr ? core->restored(open, *visitor) : open();
-    if (has_epoch(epoch + 1)) core->expect_epoch(*dataset.node(), {options.seed, epoch + 1});
+    engine->begin_epoch(epoch);
+    const auto open = [this] { return engine->open(*dataset.node(), {options.seed, epoch}); };
+    iterator = visitor != nullptr ? engine->restored(open, *visitor) : open();
+    if (has_epoch(epoch + 1)) engine->expect_epoch({options.seed, epoch + 1});
     state = {.epoch = epoch, .index = 0, .position = {}};
     index = -1;
     gave = false;
@@ -91,16 +116,15 @@ struct Loader::Run {
   }
 
   void end_epoch() {
-    if (iterator) core->keep_figures();
+    if (iterator) engine->keep_figures();
     ++epoch;
     is_lost = false;
     iterator.reset();
-    if (mutant("keeps the state at an epoch's end")) return;
     state = {.epoch = epoch, .index = 0, .position = {}};
   }
 
   Got next_of_iterator(Element& out) {
-    const CurrentPool current(core->pool());
+    const CurrentPool current(engine->memory.pool());
     try {
       return iterator->next(context, out);
     } catch (...) {
@@ -113,7 +137,7 @@ struct Loader::Run {
   Got pull(Element& out) {
     if (is_lost) return Got::end;
     for (bool waited = false;; waited = true) {
-      const uint64_t seen = core->progress();
+      const uint64_t seen = engine->consumer.progress();
       const Got got = next_of_iterator(out);
       if (got != Got::pending) {
         waited_ns = wait_began > 0 ? now_ns() - wait_began : -1;
@@ -121,31 +145,42 @@ struct Loader::Run {
         return got;
       }
       if (wait_began == 0) wait_began = now_ns();
-      if (core->help(context)) continue;
-      if (core->threads() == 0) {
+      if (engine->help(context)) continue;
+      if (engine->threads == 0) {
         return context.fail(Error(ErrorKind::Unknown, "Loader: nothing is ready and nothing can be done: a defect"));
       }
       const trace::Span span("wait for a batch", trace::Category::wait);
-      core->wait(seen);
+      engine->wait(seen);
     }
   }
 
   Result<Batch> next(bool in_epoch) {
-    if (core->is_of_another_process()) {
+    if (is_in_use.exchange(true, std::memory_order_acquire)) {
+      return fail(ErrorKind::FailedPrecondition, "Loader: another thread is in next()");
+    }
+    struct Leave {
+      std::atomic<bool>& is_in_use;
+      ~Leave() { is_in_use.store(false, std::memory_order_release); }
+    };
+    const Leave leave{is_in_use};
+    return next_of_one_thread(in_epoch);
+  }
+
+  Result<Batch> next_of_one_thread(bool in_epoch) {
+    if (engine->is_of_another_process()) {
       return fail(ErrorKind::FailedPrecondition, "Loader: it was made before fork(), and its threads stayed behind");
     }
     bool arrived = false;
     while (has_epoch(epoch)) {
-      if (!std::exchange(arrived, true)) core->arrive();
+      if (!std::exchange(arrived, true)) engine->arrive();
       if (auto lost = begin_epoch_if_needed()) {
-        core->leave(now_ns() - wait_began, false);
+        engine->leave(now_ns() - wait_began, false);
         return fail(internal::not_the_end(*lost, "Loader"));
       }
       Element out;
       const Got got = pull(out);
-      core->leave(waited_ns, got == Got::value);
+      engine->leave(waited_ns, got == Got::value);
       gave = gave || got != Got::end;
-      if (got == Got::error && mutant("remembers an error's place")) remember();
       if (got == Got::error) return fail(internal::not_the_end(context.error, "Loader"));
       if (got == Got::value) return give(std::move(out));
       end_epoch();
@@ -169,14 +204,13 @@ struct Loader::Run {
     ++index;
     remember();
     out.set_names(names);
-    if (mutant("uses held memory again")) internal::give_memory_back(out);
     return Batch(std::move(out), static_cast<int64_t>(epoch), index);
   }
 
   const Dataset dataset;
   const LoaderOptions options;
   const Element::Names names;
-  const std::shared_ptr<Core> core;
+  const std::shared_ptr<Engine> engine;
   Context context;
   std::unique_ptr<Iterator> iterator;  // Null: at the begin of `epoch`.
   uint64_t epoch = 0;
@@ -185,6 +219,7 @@ struct Loader::Run {
   bool gave = false;     // An element or an error, in this epoch.
   int64_t wait_began = 0, waited_ns = -1;
   internal::RunState state;  // After the last batch.
+  std::atomic<bool> is_in_use = false;
 };
 
 Loader::Loader(const Dataset& dataset, const LoaderOptions& options) {
@@ -193,6 +228,12 @@ Loader::Loader(const Dataset& dataset, const LoaderOptions& options) {
 }
 Loader::~Loader() = default;
 Loader::Loader(Loader&& other) noexcept = default;
+Loader& Loader::operator=(Loader&& other) noexcept = default;
+
+Loader::Run& Loader::run() const {
+  if (!run_) throw Exception(Error(ErrorKind::FailedPrecondition, "Loader: it was moved from"));
+  return *run_;
+}
 
 Result<Loader> Loader::restored(const Dataset& dataset, const LoaderOptions& options, std::string_view state) {
   Loader loader(dataset, options);
@@ -208,25 +249,32 @@ Result<Loader> Loader::restored(const Dataset& dataset, const LoaderOptions& opt
     run.gave = true;
   }
   run.state = std::move(*restored);
+  warn_of_unnamed_functions(dataset);
   return loader;
 }
 
-Result<Batch> Loader::next() { return run_->next(false); }
-Result<Batch> Loader::next_in_epoch() { return run_->next(true); }
+Result<Batch> Loader::next() { return run().next(false); }
+Result<Batch> Loader::next_in_epoch() { return run().next(true); }
 void Loader::next_epoch() {
-  if (run_->has_epoch(run_->epoch) && !run_->core->is_of_another_process()) run_->end_epoch();
+  if (run().has_epoch(run_->epoch) && !run_->engine->is_of_another_process()) run_->end_epoch();
 }
-std::string Loader::state() const { return internal::save(run_->state, run_->dataset, run_->options.seed); }
-LoaderStats Loader::stats() const { return run_->core->is_of_another_process() ? LoaderStats() : run_->core->stats(); }
+std::string Loader::state() const { return internal::save(run().state, run_->dataset, run_->options.seed); }
+LoaderStats Loader::stats() const {
+  return run().engine->is_of_another_process() ? LoaderStats() : run_->engine->stats();
+}
 
-int64_t Loader::epoch_left() const { return run_->has_epoch(run_->epoch) ? static_cast<int64_t>(run_->epoch) : -1; }
+int64_t Loader::epoch_left() const { return run().has_epoch(run_->epoch) ? static_cast<int64_t>(run_->epoch) : -1; }
 
-Loader::BatchIterator Loader::begin() & { return BatchIterator(this, false); }
-Loader::Epochs Loader::epochs() & { return Epochs(this); }
+Loader::BatchIterator Loader::begin() & { return BatchIterator(this, BatchIterator::kAllEpochs); }
+Loader::Epochs Loader::epochs() & {
+  run();
+  return Epochs(this);
+}
 
 Loader::BatchIterator& Loader::BatchIterator::operator++() {
-  batch_.reset();  // Its memory is for the next one.
-  auto next = one_epoch_ ? loader_->next_in_epoch() : loader_->next();
+  batch_.reset();                                                             // Its memory is for the next one.
+  if (epoch_ != kAllEpochs && loader_->epoch_left() != epoch_) return *this;  // It has ended.
+  auto next = epoch_ != kAllEpochs ? loader_->next_in_epoch() : loader_->next();
   if (next) {
     batch_ = std::move(*next);
   } else if (!next.error().is_end()) {

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engine: delivers what a dataset says, in its order and byte for byte, made ahead by all cores.
+// The Loader: delivers the elements of a dataset, in order and byte for byte as Sequence does, prepared ahead by
+// threads.
 //
 //   Loader loader(digits, {.epochs = 3, .seed = 7});
 //   for (auto epoch : loader.epochs()) {
 //     for (const Batch& batch : epoch) step(batch["image"], batch["label"]);
 //   }
 //
-// There is nothing to tune: how far it runs ahead follows from how long a batch takes to make and how often one is
-// taken; how much one thread takes at a time, from what it costs; batches that cost less than waking a thread are made
-// by the thread that asks. Options are ceilings.
+// There is nothing to tune. How far it runs ahead follows from how long a batch takes to make and how often the program
+// takes one; how much work a thread claims at a time follows from what it costs; batches that cost less than waking a
+// thread are made by next() itself. Options are ceilings.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <iterator>
 #include <memory>
@@ -26,25 +28,37 @@
 namespace headpond {
 
 struct LoaderOptions {
-  int64_t epochs = 1;  ///< All together, also after a restore. Below 0: for ever.
+  int64_t epochs = 1;  ///< In all; those before a restore count. Below 0: without end.
   uint64_t seed = 0;
-  /// Threads that compute, at most 4,096; 0: next() does all the work. Below 0: as many as processors may be used.
+  /// Threads that compute, at most 4,096. 0: next() does all the work. Below 0: one for each processor that the process
+  /// may use.
   int threads = -1;
-  /// Threads for operators that wait, declared blocking or, unless threads is 1, found to wait; started as they are
-  /// needed. 1 to 4,096, or 0 if threads is.
+  /// Most threads for operators that wait: those declared blocking and, unless `threads` is 1, those whose waiting is
+  /// detected. Threads are started when needed. 1 to 4,096; 0 only if `threads` is 0.
   int io_threads = 256;
-  /// Bytes of elements that are made, waiting or held by the program. Only the batch that next() waits for may go
-  /// beyond, and it must fit alone; and, where sizes differ, what threads are at when elements first become larger.
+  /// Most bytes of elements that are being made, are ready, or are held by the program. Two things may exceed it: the
+  /// batch that next() waits for, which must fit alone; and, where sizes differ, the elements in progress when they
+  /// first become larger.
   int64_t memory = int64_t{1} << 30;
-  /// Most batches made ahead of the program; 0: each is made when it is asked for. Below 0: no ceiling but memory.
+  /// Most batches made ahead of the program. 0: each is made when next() asks for it. Below 0: only memory limits.
   int64_t run_ahead = -1;
-  /// While next() waits it works at the batch that it waits for, if a processor is free.
+  /// While next() waits, it helps to make the batch that it waits for, if a processor is free.
   bool consumer_helps = true;
-  /// false: what is ready first comes first. Then the order is that of one run, and state() lists what came early.
+  /// false: batches come in the order in which they are ready. Then each run has its own order, and state() lists the
+  /// batches that came early.
   bool deterministic = true;
+  /// When there are as many threads as processors, each runs on one of its own. false: the system places them.
+  bool pin_threads = true;
+  /// How long ~Loader waits for functions that run. Without a value, the default, it waits until they return. With one
+  /// it leaves their threads running after that time: whatever such a function captured or refers to must then live as
+  /// long as the process, and so must the code itself, which a plug-in must not unload.
+  std::optional<std::chrono::milliseconds> abandon_after = {};
 };
 
-/// Epoch after epoch. One thread at a time, except stats().
+/// Epoch after epoch. One thread at a time, except stats(); another call of next() meanwhile returns
+/// FailedPrecondition. The dataset's functions run on threads of the Loader until ~Loader returns: what they capture by
+/// reference must live that long. A moved-from Loader can be destroyed and assigned to; all else throws
+/// Exception(FailedPrecondition).
 class Loader {
  public:
   class BatchIterator;
@@ -55,12 +69,14 @@ class Loader {
   /// when there is more than one; ResourceExhausted for batches of known size that are larger than the memory.
   explicit Loader(const Dataset& dataset, const LoaderOptions& options = {});
   /// Goes on where `state` was taken, by a Loader or a Sequence, with any threads and memory. FailedPrecondition, the
-  /// difference named, for the state of another pipeline, seed or source; DataLoss for a damaged one.
+  /// difference named, for the state of another pipeline, seed or source; DataLoss for a damaged one. A function
+  /// without a name cannot be compared: the log says so, once for each pipeline.
   static Result<Loader> restored(const Dataset& dataset, const LoaderOptions& options, std::string_view state);
-  /// Returns within about a second: a thread whose operator does not return by then is left behind, and named on
-  /// stderr.
+  /// Waits until the functions that run now return; after a second it says in the log which operators it waits for. See
+  /// LoaderOptions::abandon_after.
   ~Loader();
   Loader(Loader&& other) noexcept;
+  Loader& operator=(Loader&& other) noexcept;  ///< What this was before ends as in ~Loader.
 
   /// The next batch: `while (auto batch = loader.next()) step(*batch);`. After the last batch of the last epoch it
   /// returns OutOfRange without a cause (Error::is_end()), and so does each later call. Any other error takes the place
@@ -73,45 +89,47 @@ class Loader {
   void next_epoch();
 
   /// All batches that are left, of all epochs: for (auto& batch : loader). The iterator throws Exception for an error;
-  /// going on is next()'s.
+  /// next() can go on after it.
   BatchIterator begin() &;
   std::default_sentinel_t end() const { return {}; }
-  /// The epochs that are left, each a range of batches, as above. Not of a temporary, which would end before them.
+  /// The epochs that are left, each a range of batches, as above. A temporary has none: it would end before them.
   Epochs epochs() &;
 
-  /// Where this stands after the last batch that it gave: the bytes that Sequence::state() gives there.
+  /// The position after the last batch that next() returned: the same bytes as those of Sequence::state() there.
   std::string state() const;
   /// Any thread, any time.
   LoaderStats stats() const;
 
  private:
   struct Run;
+  Run& run() const;            // Throws if there is none.
   int64_t epoch_left() const;  // The one that comes next; -1: none.
   std::unique_ptr<Run> run_;
 };
 
-/// Over the batches of one epoch or of all. Single pass.
+/// Over the batches of one epoch or of all. Single pass: std::move(*iterator).element() takes an element out.
 class Loader::BatchIterator {
  public:
   using value_type = Batch;
   using difference_type = std::ptrdiff_t;
-  const Batch& operator*() const { return *batch_; }
+  Batch& operator*() const { return *batch_; }
   BatchIterator& operator++();
   void operator++(int) { ++*this; }
   bool operator==(std::default_sentinel_t) const { return !batch_; }
 
  private:
   friend class Loader;
-  BatchIterator(Loader* loader, bool one_epoch) : loader_(loader), one_epoch_(one_epoch) { ++*this; }
+  static constexpr int64_t kAllEpochs = -1;
+  BatchIterator(Loader* loader, int64_t epoch) : loader_(loader), epoch_(epoch) { ++*this; }
   Loader* loader_;
-  bool one_epoch_;
-  std::optional<Batch> batch_;
+  int64_t epoch_;  // Or kAllEpochs.
+  mutable std::optional<Batch> batch_;
 };
 
-/// The batches that are left of one epoch. Single pass.
+/// The batches that are left of one epoch. Single pass: after its end it is empty.
 class Loader::Epoch {
  public:
-  BatchIterator begin() const { return BatchIterator(loader_, true); }
+  BatchIterator begin() const { return BatchIterator(loader_, epoch_); }
   std::default_sentinel_t end() const { return {}; }
   int64_t index() const { return epoch_; }
 

@@ -5,8 +5,9 @@
 #include <atomic>
 #include <thread>
 
-#include "headpond/engine/engine_test_internal.h"
-#include "headpond/engine/plan_run_test_internal.h"
+#include "headpond/base/log.h"
+#include "headpond/engine/testing/engine_test_internal.h"
+#include "headpond/engine/testing/plan_run_test_internal.h"
 
 namespace headpond::internal {
 namespace {
@@ -97,6 +98,46 @@ std::string said_of_one_that_returns() {
   return testing::internal::GetCapturedStderr();
 }
 
+// Where log lines go while this lives.
+class Lines {
+ public:
+  explicit Lines(std::function<void(const std::string&)> heard) {
+    set_log_sink([heard = std::move(heard)](LogLevel, std::string_view line) { heard(std::string(line)); });
+  }
+  ~Lines() { set_log_sink({}); }
+  Lines(const Lines&) = delete;
+  Lines& operator=(const Lines&) = delete;
+};
+
+TEST(LoaderDrop, WaitsForAFunctionThatRunsAndSaysForWhich) {
+  Watchdog watchdog;
+  watchdog.in("a function that takes long");
+  const auto door = std::make_shared<Door>();
+  std::string said;
+  bool has_returned = false;
+  {
+    const Lines lines([&](const std::string& line) {
+      said += line;
+      door->let_all_out();  // It may return only after it was named.
+    });
+    Loader loader(range(100) | map(
+                                   [&has_returned, door](int64_t x) {
+                                     if (x == 3) {
+                                       door->pass();
+                                       has_returned = true;  // By a reference that is gone if nobody waits.
+                                     }
+                                     return x;
+                                   },
+                                   {.name = "slow", .blocking = true}),
+                  {.threads = 2});
+    ASSERT_TRUE(loader.next());
+    door->await_visitor();
+  }
+  EXPECT_TRUE(has_returned);
+  EXPECT_THAT(said, HasSubstr("waits for functions that run: thread headpond/io"));
+  EXPECT_THAT(said, HasSubstr("range|map does not return"));
+}
+
 TEST(LoaderDrop, LeavesAThreadBehindThatDoesNotReturnAndSaysSo) {
   Watchdog watchdog;
   watchdog.in("a generator that blocks");
@@ -112,7 +153,7 @@ TEST(LoaderDrop, LeavesAThreadBehindThatDoesNotReturnAndSaysSo) {
                                            {.name = "waiting", .blocking = true});
   testing::internal::CaptureStderr();
   {
-    Loader loader(waiting, {.threads = 2, .io_threads = 4});
+    Loader loader(waiting, {.threads = 2, .io_threads = 4, .abandon_after = std::chrono::milliseconds(50)});
     for (int i = 0; i < 30 && shut->waiting == 0; ++i) ASSERT_TRUE(loader.next());
     shut->await_visitor();
   }

@@ -6,7 +6,7 @@
 
 #include <atomic>
 
-#include "headpond/engine/engine_test_internal.h"
+#include "headpond/engine/testing/engine_test_internal.h"
 
 namespace headpond::internal {
 namespace {
@@ -146,8 +146,9 @@ TEST(LoaderFaults, ABatchThatIsMadeAnewDoesNotHoldUpTheEnd) {
   const auto own = calls.use_count();
   testing::internal::CaptureStderr();
   {
-    Loader loader(range(2000) | map(waits_the_second_time) | batch(1000),
-                  {.threads = 1, .run_ahead = 1, .consumer_helps = false});
+    Loader loader(
+        range(2000) | map(waits_the_second_time) | batch(1000),
+        {.threads = 1, .run_ahead = 1, .consumer_helps = false, .abandon_after = std::chrono::milliseconds(50)});
     EXPECT_FALSE(loader.next());
     EXPECT_TRUE(becomes_true([&] { return calls->second > 0; })) << "it is made anew, one by one";
   }

@@ -6,8 +6,10 @@
 #include <set>
 #include <thread>
 
-#include "headpond/engine/engine_test_internal.h"
-#include "headpond/engine/plan_run_test_internal.h"
+#include "headpond/base/cpu.h"
+#include "headpond/base/log.h"
+#include "headpond/engine/testing/engine_test_internal.h"
+#include "headpond/engine/testing/plan_run_test_internal.h"
 
 namespace headpond::internal {
 namespace {
@@ -108,6 +110,72 @@ TEST(LoaderThreads, ALoaderThatIsMovedGoesOn) {
   EXPECT_EQ(rest(first, 3).size(), 3U);
   Loader second(std::move(first));
   EXPECT_THAT(rest(second, 1), ElementsAre("0/3 [6 7]"));
+}
+
+TEST(LoaderThreads, ALoaderMayBeAssigned) {
+  Loader loader(range(20) | batch(2), {.threads = 2});
+  EXPECT_EQ(rest(loader, 3).size(), 3U);
+  loader = Loader(range(4) | batch(4));
+  EXPECT_THAT(rest(loader), ElementsAre("0/0 [0 1 2 3]"));
+}
+
+TEST(LoaderThreads, OneThatWasMovedFromThrowsUntilItIsAssigned) {
+  Loader first(range(4) | batch(2));
+  Loader second(std::move(first));
+  const auto kind = [](auto call) { return refused(call).kind(); };
+  EXPECT_EQ(kind([&] { (void)first.next(); }), ErrorKind::FailedPrecondition);
+  EXPECT_EQ(kind([&] { (void)first.next_in_epoch(); }), ErrorKind::FailedPrecondition);
+  EXPECT_EQ(kind([&] { first.next_epoch(); }), ErrorKind::FailedPrecondition);
+  EXPECT_EQ(kind([&] { (void)first.state(); }), ErrorKind::FailedPrecondition);
+  EXPECT_EQ(kind([&] { (void)first.stats(); }), ErrorKind::FailedPrecondition);
+  EXPECT_EQ(kind([&] { (void)first.begin(); }), ErrorKind::FailedPrecondition);
+  EXPECT_EQ(kind([&] { (void)first.epochs(); }), ErrorKind::FailedPrecondition);
+  first = std::move(second);
+  EXPECT_EQ(rest(first).size(), 2U) << "control";
+}
+
+TEST(LoaderThreads, ASecondThreadInNextIsRefused) {
+  const auto gate = std::make_shared<Gate>();
+  Loader loader(range(8) | map([gate](int64_t x) {
+                  gate->pass();
+                  return x;
+                }),
+                {.threads = 2});
+  std::vector<std::thread> threads;
+  std::atomic<int> refusals = 0, values = 0;
+  threads.reserve(4);
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&] {
+      const auto next = loader.next();
+      if (next) {
+        ++values;
+      } else if (next.error().kind() == ErrorKind::FailedPrecondition) {
+        ++refusals;
+      }
+    });
+  }
+  EXPECT_TRUE(becomes_true([&] { return refusals == 3; })) << "while the first one waits";
+  gate->open = true;
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(values, 1);
+  EXPECT_EQ(rest(loader).size(), 7U) << "nothing was lost";
+}
+
+TEST(LoaderThreads, AreWhereTheSystemPutsThemIfTheyAreNotPinned) {
+  const std::vector<int> all = allowed_cpus();
+  for (const bool pins : {true, false}) {
+    const auto most = std::make_shared<std::atomic<size_t>>(0), least = std::make_shared<std::atomic<size_t>>(1000);
+    const Dataset dataset = range(50) | map([=](int64_t x) {
+                              const size_t cpus = allowed_cpus().size();
+                              if (cpus > *most) *most = cpus;
+                              if (cpus < *least) *least = cpus;
+                              return x;
+                            });
+    Loader loader(dataset, {.threads = static_cast<int>(all.size()), .consumer_helps = false, .pin_threads = pins});
+    EXPECT_EQ(rest(loader).size(), 50U);
+    EXPECT_EQ(*most, pins ? 1U : all.size());
+    EXPECT_EQ(*least, pins ? 1U : all.size());
+  }
 }
 
 TEST(LoaderThreads, StatsMayBeAskedForAnyTime) {
@@ -225,6 +293,21 @@ TEST(LoaderEpochs, AreRangesOfBatches) {
   EXPECT_EQ(all, expected);
 }
 
+TEST(LoaderEpochs, OneIsEmptyAfterItsEnd) {
+  Loader loader(range(5) | batch(2), {.epochs = 2});
+  std::vector<int> batches;
+  for (const auto epoch : loader.epochs()) {
+    for (int pass = 0; pass < 2; ++pass) {
+      batches.push_back(0);
+      for (const Batch& batch : epoch) {
+        EXPECT_EQ(batch.epoch(), epoch.index());
+        ++batches.back();
+      }
+    }
+  }
+  EXPECT_THAT(batches, ElementsAre(3, 0, 3, 0));
+}
+
 TEST(LoaderEpochs, GoOnInTheMiddleOfOne) {
   const Dataset dataset = range(5) | batch(2);
   Loader loader(dataset, {.epochs = 2});
@@ -300,6 +383,25 @@ TEST(LoaderState, OfAnotherPipelineOrSeedIsRefusedWithTheDifference) {
   EXPECT_THAT(seed.error().message(), HasSubstr("seed 1"));
 }
 
+TEST(LoaderState, FunctionsThatCannotBeComparedAreNamedOnce) {
+  const auto said_by = [](const Dataset& dataset) {
+    std::string said;
+    set_log_sink([&](LogLevel, std::string_view line) { said += line; });
+    for (int i = 0; i < 2; ++i) {
+      EXPECT_TRUE(Loader::restored(dataset, {.threads = 0}, Loader(dataset, {.threads = 0}).state()));
+    }
+    set_log_sink({});
+    return said;
+  };
+  const auto same = [](int64_t x) { return x; };
+  EXPECT_EQ(
+      said_by(range(77) | map(same) | batch(3)),
+      "Loader: a restored state cannot tell whether a function without a name has changed: map(opaque); give it a "
+      "name");
+  EXPECT_EQ(said_by(range(77) | map(same) | batch(3)), "") << "once";
+  EXPECT_EQ(said_by(range(77) | map(same, {.name = "same"}) | batch(3)), "") << "control";
+}
+
 TEST(LoaderState, ThatIsDamagedIsRefused) {
   const Dataset dataset = range(9) | filter([](int64_t x) { return x != 3; }) | batch(2);
   Loader loader(dataset);
@@ -316,6 +418,14 @@ TEST(LoaderState, ThatIsDamagedIsRefused) {
     EXPECT_EQ(cut.error().kind(), ErrorKind::DataLoss);
   }
   EXPECT_TRUE(Loader::restored(dataset, {}, state)) << "control: the whole state";
+}
+
+TEST(LoaderBatch, GivesItsElementAway) {
+  Loader loader(range(4) | batch(2));
+  std::vector<Element> kept;
+  for (auto& batch : loader) kept.push_back(std::move(batch).element());
+  ASSERT_EQ(kept.size(), 2U);
+  EXPECT_EQ(text_of(kept[1]), "[2 3]");
 }
 
 TEST(LoaderBatch, NamesItsFields) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a Loader did so far, in numbers. Each says what it means for who waits.
+// What a Loader has done so far, in numbers, and what each number says about waiting.
 #pragma once
 
 #include <cstdint>
@@ -13,33 +13,34 @@ struct OperatorCost {
   double ns = 0;  ///< For one element, on one thread; sampled.
 };
 
-/// A part of the pipeline that is made ahead: a window of units (a batch, or a group of elements), in order.
+/// A part of the pipeline that runs as one. Its work is divided into units: a batch, or a group of elements.
 struct StageStats {
   std::string name;        ///< The operators in it, from the source on: "idx|shuffle|map|batch".
-  bool blocking = false;   ///< Its work waits on the threads for that.
+  bool blocking = false;   ///< It waits more than it computes, so it runs on io threads.
   int64_t units = 0;       ///< Taken so far.
   int64_t elements = 0;    ///< Made so far.
-  double element_ns = 0;   ///< Time that one takes a thread; sampled.
-  double unit_ns = 0;      ///< From the first work at a unit to its last.
-  int64_t target = 0;      ///< How many units it wants to be ahead: as many as are taken while one is made.
-  int64_t ahead = 0;       ///< How many it is ahead, begun ones included.
-  int64_t ready = 0;       ///< Of these, complete. Near 0: this stage, or one below, limits; near target: the program.
-  double mean_ready = 0;   ///< Seen at each take.
+  double element_ns = 0;   ///< Time of a thread for one element; sampled.
+  double unit_ns = 0;      ///< From the start of a unit until it is ready.
+  int64_t target = 0;      ///< Units that it tries to be ahead: as many as are taken while one is made.
+  int64_t ahead = 0;       ///< Units that it is ahead, unfinished ones included.
+  int64_t ready = 0;       ///< Of these, finished. Near 0: this stage or one below limits; near target: the program.
+  double mean_ready = 0;   ///< The mean of `ready` over all takes.
   int64_t unit_bytes = 0;  ///< The largest so far.
-  std::vector<OperatorCost> operators = {};  ///< From the source on; none without positions, nor of a level that waits.
+  /// From the source on. Empty if elements have no positions, or the stage waits.
+  std::vector<OperatorCost> operators = {};
 };
 
 struct LoaderStats {
-  int64_t batches = 0;        ///< Given to the program.
+  int64_t batches = 0;        ///< Returned by next().
   int64_t waits = 0;          ///< Calls of next() that found nothing ready.
-  int64_t wait_ns = 0;        ///< Time in them, helping included. Near 0 of the run's time: the program limits.
+  int64_t wait_ns = 0;        ///< Time in those calls, helping included. A small share of the run: the program limits.
   int64_t first_wait_ns = 0;  ///< Of the first batch.
   int64_t helped = 0;         ///< Tasks that next() did itself.
-  int64_t memory_in_use = 0;  ///< Bytes of elements: being made, waiting, and held by the program.
+  int64_t memory_in_use = 0;  ///< Bytes of elements that are being made, are ready, or are held by the program.
   int64_t memory_peak = 0;
   int threads = 0;                      ///< That compute.
-  int io_threads = 0;                   ///< That wait, so far.
-  bool inline_now = false;              ///< Batches are so cheap that next() makes them.
+  int io_threads = 0;                   ///< Started so far.
+  bool inline_now = false;              ///< Batches are so cheap that next() makes them itself.
   std::vector<StageStats> stages = {};  ///< From the program to the sources.
 };
 

@@ -8,7 +8,7 @@
 #include <thread>
 #include <utility>
 
-#include "headpond/engine/engine_test_internal.h"
+#include "headpond/engine/testing/engine_test_internal.h"
 
 namespace headpond {
 namespace {

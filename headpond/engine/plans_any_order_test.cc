@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "headpond/engine/plan_run_test_internal.h"
+#include "headpond/engine/testing/plan_run_test_internal.h"
 
 namespace headpond::internal {
 namespace {

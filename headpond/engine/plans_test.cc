@@ -14,8 +14,8 @@
 
 #include "headpond/base/crc32c.h"
 #include "headpond/engine/explain.h"
-#include "headpond/engine/plan_run_test_internal.h"
-#include "headpond/engine/stage_internal.h"
+#include "headpond/engine/stages/stage_internal.h"
+#include "headpond/engine/testing/plan_run_test_internal.h"
 #include "tests/test_files.h"
 
 namespace headpond::internal {

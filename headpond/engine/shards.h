@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes what a dataset delivers into files, once, so that no later run prepares it again:
+// Writes the elements of a dataset into files once, so that later runs need not prepare them again:
 //
 //   auto records = idx(images, labels) | map(to_example, {.name = "to_example"});
 //   write_shards(records, {.folder = "digits", .name = "train", .shards = 4});  // digits/train-00000-of-00004.tfrecord
@@ -28,14 +28,15 @@ struct ShardOptions {
   int64_t shards = 1;         ///< 1 to 99,999.
   ShardFormat format = ShardFormat::tfrecord;
   Compression compression = Compression::none;  ///< none or gzip, and gzip for tfrecord only.
-  /// Goes on where an interrupted call of the same dataset and options stopped. Else it starts over, and replaces what
-  /// is there of these names.
+  /// true: continues where an interrupted call with the same dataset and options stopped. false: starts over and
+  /// replaces files of these names.
   bool resume = false;
-  /// What the records depend on that the dataset's plan does not say; one line. Resuming compares it too.
+  /// One line that names what the records depend on beside the dataset's plan. A resume compares it too.
   std::string made_from = {};
   int threads = -1;  ///< As LoaderOptions::threads.
   uint64_t seed = 0;
-  /// Called behind each record with the number of those that are written or were found; false ends with Cancelled.
+  /// Called after each record with the number of records that are written or were found. If it returns false, the call
+  /// ends with Cancelled.
   std::function<bool(int64_t records)> progress = {};
 };
 
@@ -50,22 +51,23 @@ struct ShardReport {
   std::vector<Shard> shards = {};
   int64_t records = 0;
   uint64_t bytes = 0;
-  int64_t resumed_from = 0;  ///< Records that were there.
+  int64_t resumed_from = 0;  ///< Records that an earlier call had written.
 };
 
-/// Shard s of S has the elements from floor(n s / S) to floor(n (s + 1) / S) of n. Files have the same bytes whatever
-/// the threads, the machine and the interruptions, a kill at any moment included: a shard is written under the name
-/// "....partial", and has its own when it is whole. ".<name>.plan" beside them says what they were made of, and of each
-/// whole shard the size and digest. Resuming with something else is FailedPrecondition, the difference named, and so is
-/// a second writer of the same shards; a shard that is not as it was written is written again. What an interruption
-/// leaves of a shard is gone on with where it is plain TFRecord, else written again.
+/// Shard s of S has the elements from floor(n s / S) to floor(n (s + 1) / S) of n. The files have the same bytes
+/// whatever the threads, the machine and the interruptions, even a kill at any moment: a shard is written under a name
+/// that ends in ".partial" and renamed when it is whole. The file ".<name>.plan" beside the shards says what they were
+/// made of, and the size and digest of each whole shard. A resume with another dataset or other options returns
+/// FailedPrecondition and names the difference; so does a second writer of the same shards. A resume writes a shard
+/// again if the file is not as it was written; it continues a partial shard if that is plain TFRecord, else it writes
+/// the shard again.
 ///
 /// Throws Exception(InvalidArgument) unless `records` has positions and one field, a scalar of dtype bytes, and the
-/// options can be. FailedPrecondition if the folder has shards of this name but of another number or kind, which a
-/// reader would take for one set. An element's error ends it; what is written stays, for a resume.
+/// options are valid. FailedPrecondition if the folder has shards of this name but of another number or kind: a reader
+/// would take both for one set. The first element that fails ends the call; what is written stays, for a resume.
 Result<ShardReport> write_shards(const Dataset& records, const ShardOptions& options);
 
-/// Of the file that says what the shards of `name` were made of: no pattern such as "*" means it.
+/// The name of the file that says what the shards of `name` were made of. Patterns such as "*" do not match it.
 inline std::string shards_plan_name(const std::string& name) { return "." + name + ".plan"; }
 
 }  // namespace headpond

@@ -12,7 +12,7 @@
 namespace headpond::internal {
 namespace {
 
-// `bytes` of `place` get `item` again and again.
+// Fills `bytes` of `place` with copies of `item`.
 void fill(std::byte* place, size_t bytes, const std::byte* item, size_t item_bytes) {
   for (size_t filled = 0; filled < bytes;) {
     const size_t more = filled == 0 ? item_bytes : std::min(filled, bytes - filled);
@@ -48,7 +48,7 @@ Result<void> DefaultValue::give(size_t field, std::byte* place, const FieldTarge
   if (!is_repeated()) return targets.give(field, given_);
   try {
     std::call_once(once_, [this] { whole_ = repeated(given_, shape_); });
-  } catch (const std::exception&) {  // No memory, or more than there can be.
+  } catch (const std::exception&) {  // No memory, or a size that overflows.
     return fail(ErrorKind::ResourceExhausted,
                 fmt::format("no memory for a default of {}{}", name(given_.dtype()), shape_.to_string()));
   }

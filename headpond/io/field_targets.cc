@@ -10,7 +10,7 @@ namespace headpond::internal {
 Result<void> FieldTargets::check(size_t fields) const {
   for (const size_t given : {places.size(), out.size()}) {
     if (given != 0 && given != fields) {
-      return fail(ErrorKind::InvalidArgument, fmt::format("{} places or tensors for {} fields", given, fields));
+      return fail(ErrorKind::InvalidArgument, fmt::format("{} targets or tensors for {} fields", given, fields));
     }
   }
   return {};
@@ -18,7 +18,7 @@ Result<void> FieldTargets::check(size_t fields) const {
 
 Result<void> FieldTargets::give(size_t field, Tensor tensor) const {
   if (out.empty()) {
-    return fail(ErrorKind::InvalidArgument, fmt::format("field {} needs a tensor to go to: it has no place", field));
+    return fail(ErrorKind::InvalidArgument, fmt::format("field {} needs a tensor: it has no target", field));
   }
   out[field] = std::move(tensor);
   return {};

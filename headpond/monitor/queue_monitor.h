@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One thread that looks at queues while a program runs, and writes how full they are: as scalars for TensorBoard, as
-// counters of the trace, and as a summary for the program's own report.
+// One thread samples how full queues are while a program runs. It writes scalars for TensorBoard and counters for the
+// trace, and keeps a summary for the program's own report.
 #pragma once
 
 #include <chrono>
@@ -43,8 +43,8 @@ enum class TagStyle : uint8_t { queue, tf1 };
 /// - a shuffle queue: ".../fraction_over_<min>_of_<capacity - min>_full" = max(0, size - min) / (capacity - min);
 /// - an unbounded queue: ".../size";
 /// - with a summary_name: ".../<summary_name>", and the same values.
-/// A fraction near 1: producers are ahead; training limits. Near 0: the consumer takes each element as it comes; the
-/// producers limit: add some or make them cheaper.
+/// A fraction near 1: producers are ahead, and training limits. Near 0: the consumer takes each element as soon as it
+/// is there, and the producers limit: add producers or make them cheaper.
 Scalar fullness(const QueueSource& source, int64_t size, TagStyle style = TagStyle::queue);
 
 /// Elements that a consumer can take now: above the minimum fill, or all of a closed queue.

@@ -22,7 +22,7 @@ struct TimelineReport {
   int64_t spans = 0;
   int64_t counters = 0;        ///< Samples.
   int64_t flows = 0;           ///< Arrows' starts.
-  int64_t dropped_events = 0;  ///< Found the trace's buffer full: start it later, or with a higher limit.
+  int64_t dropped_events = 0;  ///< The trace's buffer was full: start the trace later, or with a higher limit.
   /// Ends of arrows whose other end, or whose span, is not in the trace (it was dropped, or the trace ended before).
   int64_t flow_ends_left_out = 0;
   /// Spans that reached beyond the one around them and were cut to it; the clock makes none.
@@ -36,7 +36,7 @@ struct TimelineReport {
 Result<TimelineReport> write_timeline(const std::string& path, const std::vector<trace::ThreadEvents>& threads,
                                       const TimelineOptions& options = {});
 
-/// Of all that was recorded so far: write_timeline(path, trace::collect(), options).
+/// Writes all that was recorded so far: write_timeline(path, trace::collect(), options).
 Result<TimelineReport> write_timeline(const std::string& path, const TimelineOptions& options = {});
 
 }  // namespace headpond

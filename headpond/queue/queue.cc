@@ -78,7 +78,9 @@ void must_agree(const QueueState& old, const QueueOptions& options, const QueueT
 // What all handles of a queue share; goes with the last of them.
 struct Handles {
   explicit Handles(std::shared_ptr<QueueState> given) : state(std::move(given)) {}
-  ~Handles() { (void)state->close(true); }
+  ~Handles() {
+    if (state->home().is_here()) (void)state->close(true);
+  }
   Handles(const Handles&) = delete;
   Handles& operator=(const Handles&) = delete;
   const std::shared_ptr<QueueState> state;
@@ -113,31 +115,46 @@ std::shared_ptr<QueueState> make_queue(QueueOptions options, QueueType type) {
   return fresh;
 }
 
+namespace {
+
+// All that puts, takes or closes.
+template <class Call>
+auto on_queue(const std::shared_ptr<QueueState>& state, Call call) -> decltype(call(*state)) {
+  if (!state->home().is_here()) [[unlikely]]
+    return fail(state->away_error());
+  return or_error([&] { return call(*state); });
+}
+
+}  // namespace
 }  // namespace internal
 
 Result<void> Queue::enqueue(Element element, Wait wait) const {
-  return internal::or_error([&] { return state_->enqueue(std::move(element), wait); });
+  return internal::on_queue(state_, [&](auto& state) { return state.enqueue(std::move(element), wait); });
 }
 Result<void> Queue::enqueue_many(Element rows, Wait wait) const {
-  return internal::or_error([&] { return state_->enqueue_many(std::move(rows), wait); });
+  return internal::on_queue(state_, [&](auto& state) { return state.enqueue_many(std::move(rows), wait); });
 }
 Result<Element> Queue::dequeue(Wait wait) const {
-  return internal::or_error([&] { return state_->dequeue(wait); });
+  return internal::on_queue(state_, [&](auto& state) { return state.dequeue(wait); });
 }
 Result<Element> Queue::dequeue_many(int64_t n, Wait wait) const {
-  return internal::or_error([&] { return state_->dequeue_many(n, false, wait); });
+  return internal::on_queue(state_, [&](auto& state) { return state.dequeue_many(n, false, wait); });
 }
 Result<Element> Queue::dequeue_up_to(int64_t n, Wait wait) const {
-  return internal::or_error([&] { return state_->dequeue_many(n, true, wait); });
+  return internal::on_queue(state_, [&](auto& state) { return state.dequeue_many(n, true, wait); });
 }
-Result<void> Queue::close(bool cancel_pending_enqueues) const { return state_->close(cancel_pending_enqueues); }
+Result<void> Queue::close(bool cancel_pending_enqueues) const {
+  return internal::on_queue(state_, [&](auto& state) { return state.close(cancel_pending_enqueues); });
+}
 
 void Queue::close_with_error(Error cause) const {
   set_failure(std::move(cause));
-  (void)state_->close(true);
+  (void)close(true);
 }
 
-void Queue::set_failure(Error cause) const { state_->set_failure(std::move(cause)); }
+void Queue::set_failure(Error cause) const {
+  if (state_->home().is_here()) state_->set_failure(std::move(cause));
+}
 bool Queue::is_closed() const { return state_->gate().refuses_puts(); }
 int64_t Queue::size() const { return state_->stats().size; }
 QueueStats Queue::stats() const { return state_->stats(); }

@@ -72,8 +72,8 @@ class QueueState;
 /// - OutOfRange: the queue is closed and has too few elements. If a producer failed, cause() is its error.
 /// - DeadlineExceeded: Wait::timeout passed.
 /// - ResourceExhausted: there is no memory for a batch, or an element is above the memory limit.
-/// - FailedPrecondition: as QueueOptions::watchdog and log.h say; or the call would have to wait in the child of a
-///   fork(), at a queue that was made before it.
+/// - FailedPrecondition: as QueueOptions::watchdog and log.h say; or the queue was made before a fork(), and this is
+///   the child, where it cannot be used.
 class Queue {
  public:
   Result<void> enqueue(Element element, Wait wait = {}) const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the child of a fork() can do with a queue at which threads waited that it does not have.
+// After a fork() the child cannot use queues and the like that were made before: the threads stayed behind.
 #include <gmock/gmock.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -7,6 +7,8 @@
 #include "headpond/queue/queue_test_internal.h"
 #include "headpond/queue/runner/coordinator.h"
 #include "headpond/queue/runner/queue_runner.h"
+#include "headpond/queue/staging/barrier.h"
+#include "headpond/queue/staging/map_staging_area.h"
 
 namespace headpond::internal {
 namespace {
@@ -16,6 +18,19 @@ bool is_refused(const auto& result) {
          result.error().message().find("FIFOQueue 'pond' was made before fork()") != std::string::npos;
 }
 bool has_ended(const auto& result) { return !result && result.error().kind() == ErrorKind::OutOfRange; }
+
+// Whether all of `works` holds in a child, in time.
+void expect_in_child(const std::function<bool()>& works) {
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(20);
+    _exit(works() ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_FALSE(WIFSIGNALED(status)) << "hung";
+  EXPECT_EQ(status, 0);
+}
 
 // A full queue of two at which a put waits in its turn, another in line: so a queue is most of its time.
 class Forked : public QueueTest {
@@ -34,19 +49,6 @@ class Forked : public QueueTest {
     for (auto& each : waiting_) EXPECT_TRUE(each.get());
   }
 
-  // Whether all of `works` holds in a child, in time.
-  static void expect_in_child(const std::function<bool()>& works) {
-    const pid_t child = fork();
-    if (child == 0) {
-      alarm(20);
-      _exit(works() ? 0 : 1);
-    }
-    int status = -1;
-    ASSERT_EQ(waitpid(child, &status, 0), child);
-    EXPECT_FALSE(WIFSIGNALED(status)) << "hung";
-    EXPECT_EQ(status, 0);
-  }
-
   std::optional<FIFOQueue> queue_ = FIFOQueue([] {
     QueueOptions options = scalars(2);
     options.name = "pond";
@@ -55,32 +57,19 @@ class Forked : public QueueTest {
   std::vector<std::future<Result<void>>> waiting_;
 };
 
-TEST_F(Forked, APutThatWouldWaitIsRefused) {
+TEST_F(Forked, AllThatPutsTakesOrClosesIsRefusedAtOnce) {
   expect_in_child([&] {
     return is_refused(queue_->enqueue(number(9))) && is_refused(queue_->enqueue_many(numbers({8, 9}))) &&
-           is_refused(queue_->try_enqueue(number(9))) &&
-           is_refused(queue_->enqueue(number(9), {.timeout = milliseconds(1)}));
+           is_refused(queue_->try_enqueue(number(9))) && is_refused(queue_->dequeue()) &&
+           is_refused(queue_->dequeue_many(2)) && is_refused(queue_->dequeue_up_to(2)) &&
+           is_refused(queue_->try_dequeue()) && is_refused(queue_->close()) && is_refused(queue_->close(true));
   });
 }
 
-TEST_F(Forked, WhatIsInsideCanBeTakenThenATakeIsRefused) {
+TEST_F(Forked, WhatOnlyAsksStillAnswers) {
   expect_in_child([&] {
-    return values(*queue_->dequeue_many(2)) == range(0, 2) && is_refused(queue_->dequeue()) &&
-           is_refused(queue_->dequeue_up_to(2));
-  });
-}
-
-TEST_F(Forked, CloseWithCancelClosesAtOnce) {
-  expect_in_child([&] {
-    return queue_->close(true) && queue_->close(true) && queue_->is_closed() && !queue_->enqueue(number(9)) &&
-           drain(*queue_) == range(0, 2) && has_ended(queue_->dequeue());
-  });
-}
-
-TEST_F(Forked, CloseHasNobodyToStandBehind) {
-  expect_in_child([&] {
-    return queue_->close() && !queue_->close() && queue_->close(true) && queue_->is_closed() &&
-           drain(*queue_) == range(0, 2) && has_ended(queue_->dequeue());
+    queue_->close_with_error(Error(ErrorKind::DataLoss, "child"));
+    return !queue_->is_closed() && queue_->size() == 2 && queue_->name() == "pond" && queue_->capacity() == 2;
   });
 }
 
@@ -106,26 +95,45 @@ TEST_F(Forked, AtAQueueOfItsOwnTheChildWaits) {
 
 using Forks = QueueTest;
 
-// A stop in the child runs its copy of what a runner does at a stop.
-TEST_F(Forks, AStopInTheChildEndsWithoutTheRunnersThreads) {
+// A lock that another thread holds while a process forks is held in the child for ever.
+TEST_F(Forks, ACoordinatorAndItsRunnersStayBehind) {
   const FIFOQueue queue(scalars(1));
   Coordinator coordinator;
-  QueueRunner(queue, {[&](const std::stop_token& stop) { return queue.enqueue(number(1), {.stop = stop}); }})
-      .start(coordinator);
+  QueueRunner runner(queue, {[&](const std::stop_token& stop) { return queue.enqueue(number(1), {.stop = stop}); }});
+  runner.start(coordinator);
   until_waiting(queue, 1, 0);
-  const pid_t child = fork();
-  if (child == 0) {
-    alarm(20);
-    (void)coordinator.request_stop(Error(ErrorKind::DataLoss, "child"));
-    const bool had = bool(queue.dequeue());
-    const auto ended = queue.dequeue();
-    _exit(had && has_ended(ended) && ended.error().cause() != nullptr ? 0 : 1);
-  }
-  int status = -1;
-  ASSERT_EQ(waitpid(child, &status, 0), child);
-  EXPECT_EQ(status, 0);
-  (void)coordinator.request_stop();
+  expect_in_child([&] {
+    const auto is_precondition = [](const Error& error) { return error.kind() == ErrorKind::FailedPrecondition; };
+    const auto stopped = coordinator.request_stop(Error(ErrorKind::DataLoss, "child"));
+    const auto joined = coordinator.join();
+    coordinator.~Coordinator();
+    return !stopped && is_precondition(stopped.error()) && !joined && is_precondition(joined.error());
+  });
+  ASSERT_TRUE(coordinator.request_stop());
   EXPECT_TRUE(coordinator.join());
+}
+
+TEST_F(Forks, StagingAreasAndBarriersStayBehind) {
+  auto area = std::make_unique<StagingArea>(StagingOptions{.dtypes = {i64}, .capacity = 1});
+  auto map = std::make_unique<MapStagingArea>(StagingOptions{.dtypes = {i64}});
+  auto barrier = std::make_unique<Barrier>(BarrierOptions{.dtypes = {i64}, .shapes = {Shape{}}});
+  ASSERT_TRUE(area->put(number(1)));
+  auto waiting = later([&] { return area->put(number(2)); });
+  eventually([&] { return area->waiting_puts() == 1; });
+  expect_in_child([&] {
+    const auto refused = [](const auto& result) {
+      return !result && result.error().message().find("was made before fork()") != std::string::npos;
+    };
+    const bool told = refused(area->put(number(3))) && refused(area->get()) && refused(area->peek(0)) &&
+                      refused(map->put(1, number(1))) && refused(map->get()) && refused(barrier->take_many(1)) &&
+                      refused(barrier->insert_many(0, {"a"}, numbers({1})[0])) && refused(barrier->close());
+    area.reset();
+    map.reset();
+    barrier.reset();
+    return told;
+  });
+  EXPECT_EQ(value(*area->get()), 1);
+  EXPECT_TRUE(waiting.get());
 }
 
 }  // namespace

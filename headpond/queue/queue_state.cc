@@ -45,7 +45,7 @@ QueueState::QueueState(QueueOptions options, const QueueType& type)
 
 // What another process's thread was taking when this one was forked off is half taken for ever.
 QueueState::~QueueState() {
-  if (!gate_.is_inherited()) order_->clear(gate_.put_count() - gate_.take_count());
+  if (home_.is_here()) order_->clear(gate_.put_count() - gate_.take_count());
 }
 
 // What is stored, or taken, becomes visible to the other side when the scope ends, also by an exception: counts and
@@ -141,7 +141,11 @@ Result<void> QueueState::enqueue(Element&& element, const Wait& wait) {
     waited = gate_.await_room(context);
     if (waited == WaitResult::go && bytes > 0) [[unlikely]]
       waited = await_bytes(bytes, context);
-    if (waited == WaitResult::go) put(std::move(element), lock);
+    if (waited == WaitResult::go) {
+      put(std::move(element), lock);
+      if (bytes > 0) [[unlikely]]
+        bytes_in_ += bytes;
+    }
   }
   if (waited != WaitResult::go) return fail(put_error(waited, wait));
   return {};
@@ -162,22 +166,23 @@ Result<void> QueueState::enqueue_many(Element&& rows, const Wait& wait) {
   return {};
 }
 
-// Waits until `bytes` fit, and reserves them. An element that consumers need to reach the minimum always fits: else
+// Waits until `bytes` fit. An element that consumers need to reach the minimum always fits: else
 // nobody could go on.
 WaitResult QueueState::await_bytes(int64_t bytes, WaitContext& context) {
   const auto fits = [this, bytes] {
     const int64_t inside = bytes_in_ - bytes_out_.load(std::memory_order_acquire);
     return inside <= byte_limit_ - bytes || gate_.put_count() - gate_.take_count() <= type_.min_after_dequeue;
   };
-  const WaitResult waited = fits() ? WaitResult::go : gate_.await_takes(fits, context);
-  if (waited == WaitResult::go) bytes_in_ += bytes;
-  return waited;
+  return fits() ? WaitResult::go : gate_.await_takes(fits, context);
 }
 
 WaitResult QueueState::put_sized(const Element& rows, int64_t row, PutLock& lock, WaitContext& context) {
   Element element = components_.row(rows, row);
-  const WaitResult waited = await_bytes(byte_size(element), context);
-  if (waited == WaitResult::go) put(std::move(element), lock);
+  const int64_t bytes = byte_size(element);
+  const WaitResult waited = await_bytes(bytes, context);
+  if (waited != WaitResult::go) return waited;
+  put(std::move(element), lock);
+  bytes_in_ += bytes;
   return waited;
 }
 

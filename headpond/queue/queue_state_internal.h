@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "headpond/base/mutex.h"
+#include "headpond/base/thread.h"
 #include "headpond/base/trace.h"
 #include "headpond/queue/fill_check_internal.h"
 #include "headpond/queue/runner/producers_internal.h"
@@ -70,6 +71,8 @@ class QueueState : public WaitHost, public std::enable_shared_from_this<QueueSta
   QueueStats stats() const;
 
   Producers& producers() { return producers_; }
+  const HomeProcess& home() const { return home_; }
+  Error away_error() const { return HomeProcess::error(label()); }
 
   bool begin_wait(Verb verb) override HEADPOND_EXCLUDES(mu_);
   void end_wait() override HEADPOND_EXCLUDES(mu_);
@@ -111,6 +114,7 @@ class QueueState : public WaitHost, public std::enable_shared_from_this<QueueSta
   std::string label() const;
   uint64_t flow_id(uint64_t number) const { return (id_ << 40) | number; }
 
+  const HomeProcess home_;
   const QueueOptions options_;
   const QueueType type_;
   const uint64_t id_;

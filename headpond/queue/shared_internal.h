@@ -15,6 +15,7 @@
 
 #include "headpond/base/mutex.h"
 #include "headpond/base/status.h"
+#include "headpond/base/thread.h"
 #include "headpond/tensor/dtype.h"
 #include "headpond/tensor/shape.h"
 
@@ -68,14 +69,20 @@ std::shared_ptr<State> handle_to(std::shared_ptr<State> state) {
   State* const raw = state.get();
   // A std::weak_ptr keeps this deleter alive, so it must let go of the state itself.
   return {raw, [kept = std::move(state)](State* abandoned) mutable {
-            abandoned->abandon();
-            kept.reset();
+            if (abandoned->home.is_here()) {
+              abandoned->abandon();
+              kept.reset();
+            } else {  // Destroying it would need locks that may be held for ever.
+              (void)new std::shared_ptr<State>(std::move(kept));
+            }
           }};
 }
 
 /// Calls `call(state)` while the state is kept alive; an exception becomes an error.
 template <class State, class Call>
 auto call_on(const std::shared_ptr<State>& handle, Call call) {
+  using Outcome = decltype(call(*handle));
+  if (!handle->home.is_here()) return Outcome(fail(HomeProcess::error(handle->label())));
   const std::shared_ptr<State> alive = handle->shared_from_this();
   return or_error([&] { return call(*alive); });
 }

@@ -307,6 +307,8 @@ BufferRef BufferPool::allocate(size_t size) {
 
 BufferPoolStats BufferPool::stats() const { return state_->stats(); }
 
+int64_t BufferPool::bytes_in_use() const { return state_->in_use.load(std::memory_order_relaxed); }
+
 void BufferPool::trim() { state_->trim(); }
 
 BufferPool& BufferPool::shared() {

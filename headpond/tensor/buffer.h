@@ -92,6 +92,8 @@ class BufferPool {
   /// A block of `size` bytes, aligned to 64, with undefined content. Throws std::bad_alloc iff the system refuses.
   BufferRef allocate(size_t size);
   BufferPoolStats stats() const;
+  /// stats().bytes_in_use to within 1 % of `max_bytes` and of `max_cached_bytes`, without a lock.
+  int64_t bytes_in_use() const;
   /// Returns all free blocks to the system.
   void trim();
 

@@ -2,6 +2,7 @@
 // Element: a sample or a batch, as a few tensors, with names or without, and where they came from.
 #pragma once
 
+#include <cassert>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -84,7 +85,10 @@ class Element {
   /// Null iff the fields have no names.
   const Names& names() const { return names_; }
   /// REQUIRES: null, or one name for each field.
-  void set_names(Names names) { names_ = std::move(names); }
+  void set_names(Names names) {
+    assert(names == nullptr || names->size() == size_);
+    names_ = std::move(names);
+  }
   /// Allocates for `size` fields, so that append() cannot fail. Throws std::bad_alloc.
   void reserve(size_t size) {
     if (size > kInline) [[unlikely]]

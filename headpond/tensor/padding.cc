@@ -2,6 +2,7 @@
 #include "headpond/tensor/padding.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cstring>
 
 namespace headpond {
@@ -38,6 +39,7 @@ Shape common_shape(const Shape& limit, std::span<const Element> rows, size_t fie
 }
 
 void write_padded(const Tensor& tensor, const Shape& shape, const PaddingValue& value, std::byte* place) {
+  assert(tensor.rank() == shape.rank() && tensor.dtype() != DType::bytes);
   const size_t item = item_size(tensor.dtype());
   const auto count = static_cast<size_t>(shape.size().value_or(0));
   const bool is_whole = tensor.has_shape(shape);
@@ -55,6 +57,7 @@ void write_padded(const Tensor& tensor, const Shape& shape, const PaddingValue& 
 }
 
 void append_padded(const Tensor& tensor, const Shape& shape, std::vector<std::string_view>& values) {
+  assert(tensor.rank() == shape.rank() && tensor.dtype() == DType::bytes);
   const auto begin = static_cast<int64_t>(values.size());
   values.resize(values.size() + static_cast<size_t>(shape.size().value_or(0)));
   if (tensor.size() == 0) return;

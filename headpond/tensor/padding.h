@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Padding: a tensor written into a larger one, which starts with it.
+// Padding: a tensor written into a larger one, which starts with it. Not for users.
 #pragma once
 
 #include <array>

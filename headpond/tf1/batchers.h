@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The batchers of TensorFlow 1: threads that put examples into a queue, and batches that are taken out of it. There
-// they were nodes of a graph; here each is a small object, whose threads start() makes.
+// The batchers of TensorFlow 1: producer threads put examples into a queue, consumers take batches out of it. In
+// TensorFlow they were nodes of a graph; here each is a small object, and start() makes its threads.
 #pragma once
 
 #include <cstdint>
@@ -18,13 +18,13 @@ namespace headpond::tf1 {
 struct BatchOptions {
   int64_t batch_size;                      ///< At least 1.
   std::vector<DType> dtypes;               ///< Of an example's components.
-  std::vector<Shape> shapes;               ///< Likewise, without a dimension of rows.
-  std::vector<std::string> names = {};     ///< Of its components, if they have some.
-  int64_t num_threads = 1;                 ///< Up to 1,024 that call the source; a join has one for each source.
+  std::vector<Shape> shapes;               ///< Of an example's components, without a dimension of rows.
+  std::vector<std::string> names = {};     ///< Of an example's components, if they have names.
+  int64_t num_threads = 1;                 ///< That call the source, at most 1,024; a join has one for each source.
   int64_t capacity = 32;                   ///< Of the queue, in examples.
-  bool enqueue_many = false;               ///< The source gives examples as rows, any number at a time.
+  bool enqueue_many = false;               ///< The source returns several examples at a time, as rows.
   bool dynamic_pad = false;                ///< Dimensions may be kUnknown: a PaddingFIFOQueue, batches are padded.
-  bool allow_smaller_final_batch = false;  ///< Else the last examples are dropped unless they fill a batch.
+  bool allow_smaller_final_batch = false;  ///< false: the last examples are dropped unless they fill a batch.
   std::string shared_name = "";            ///< As QueueOptions::shared_name.
   std::string name = "";                   ///< Of the queue; "": batch or batch_join, numbered from the second on.
 };
@@ -33,8 +33,8 @@ struct ShuffleBatchOptions {
   int64_t batch_size;
   std::vector<DType> dtypes;
   std::vector<Shape> shapes;
-  int64_t capacity;           ///< Above min_after_dequeue.
-  int64_t min_after_dequeue;  ///< So many examples stay to be mixed with, as long as more come.
+  int64_t capacity;           ///< Greater than min_after_dequeue.
+  int64_t min_after_dequeue;  ///< Examples that stay in the queue to mix with, until the sources end.
   std::vector<std::string> names = {};
   int64_t num_threads = 1;
   uint64_t seed = 0;  ///< Of the RandomShuffleQueue.
@@ -44,13 +44,13 @@ struct ShuffleBatchOptions {
   std::string name = "";  ///< "": shuffle_batch or shuffle_batch_join, numbered.
 };
 
-/// Whether to keep an example: a scalar of dtype boolean; with enqueue_many, also one boolean for each row.
-/// Its OutOfRange is the end of the source's data, without that example; any other error is a failure.
+/// Returns whether to keep an example: a scalar of dtype boolean; with enqueue_many, also one boolean for each row.
+/// OutOfRange ends the source's data before that example; any other error is a failure.
 using KeepInput = std::function<Result<Tensor>(const Element& example)>;
 
-/// A queue and the runner that fills it from sources. When all sources ended, the queue is closed; a source's
-/// OutOfRange with a cause, as that of a queue whose producer failed, is handed on: the batches' end has that cause
-/// too. With one thread a batch keeps the order. A handle: copies are the same batcher. Thread-safe.
+/// A queue and the runner that fills it from sources. After the end of all sources the queue is closed. If a source's
+/// OutOfRange has a cause, such as that of a queue whose producer failed, the end of the batches has it too. With one
+/// thread, batches keep the order. A handle: copies are the same batcher. Thread-safe.
 class Batcher {
  public:
   /// Throws Exception(InvalidArgument) for a batch_size below 1.
@@ -71,15 +71,15 @@ class Batcher {
   bool allow_smaller_final_batch_;
 };
 
-/// All throw Exception(InvalidArgument) for options that make no sense, with the numbers. A source is called by all of
-/// num_threads at the same time, as is keep_input; in a join each source has its own thread, and num_threads stays 1.
+/// All throw Exception(InvalidArgument), with the numbers, for options that contradict each other. num_threads threads
+/// call the source and keep_input at the same time; in a join each source has its own thread, and num_threads is 1.
 
 Batcher batch(Source source, const BatchOptions& options);
 Batcher batch_join(std::vector<Source> sources, const BatchOptions& options);
 Batcher shuffle_batch(Source source, const ShuffleBatchOptions& options);
 Batcher shuffle_batch_join(std::vector<Source> sources, const ShuffleBatchOptions& options);
 
-/// The same for what `keep_input` keeps.
+/// The same, with the examples that `keep_input` keeps.
 Batcher maybe_batch(Source source, KeepInput keep_input, const BatchOptions& options);
 Batcher maybe_batch_join(std::vector<Source> sources, KeepInput keep_input, const BatchOptions& options);
 Batcher maybe_shuffle_batch(Source source, KeepInput keep_input, const ShuffleBatchOptions& options);

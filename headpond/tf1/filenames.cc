@@ -2,7 +2,9 @@
 #include "headpond/tf1/filenames.h"
 
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "headpond/base/mutex.h"
 #include "headpond/io/file/glob.h"
@@ -10,15 +12,14 @@
 namespace headpond::tf1 {
 
 struct MatchedFilenames::State {
-  explicit State(std::vector<std::string> given) : patterns(std::move(given)) {}
+  explicit State(const Patterns& given) : patterns(given.all()) {}
 
   const std::vector<std::string> patterns;
   Mutex mu;
   std::optional<std::vector<std::string>> files HEADPOND_GUARDED_BY(mu);
 };
 
-MatchedFilenames::MatchedFilenames(std::vector<std::string> patterns)
-    : state_(std::make_shared<State>(std::move(patterns))) {}
+MatchedFilenames::MatchedFilenames(const Patterns& patterns) : state_(std::make_shared<State>(patterns)) {}
 
 Result<std::vector<std::string>> MatchedFilenames::value() const {
   MutexLock lock(state_->mu);
@@ -30,12 +31,6 @@ Result<std::vector<std::string>> MatchedFilenames::value() const {
   return *state_->files;
 }
 
-MatchedFilenames match_filenames_once(std::string pattern) {
-  return match_filenames_once(std::vector{std::move(pattern)});
-}
-
-MatchedFilenames match_filenames_once(std::vector<std::string> patterns) {
-  return MatchedFilenames(std::move(patterns));
-}
+MatchedFilenames match_filenames_once(const Patterns& patterns) { return MatchedFilenames(patterns); }
 
 }  // namespace headpond::tf1

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// TensorFlow 1's match_filenames_once: the list of files that a run keeps, whatever comes or goes meanwhile.
+// TensorFlow 1's match_filenames_once: a list of files that stays the same during a run.
 #pragma once
 
 #include <memory>
@@ -7,16 +7,17 @@
 #include <vector>
 
 #include "headpond/base/status.h"
+#include "headpond/dataset/patterns.h"
 
 namespace headpond::tf1 {
 
-/// Patterns (io/file/glob.h) and the files that they meant when somebody asked first. A handle: copies are the same
-/// list. Thread-safe.
+/// Patterns (io/file/glob.h), and the files that they matched at the first call. A handle: copies are the same list.
+/// Thread-safe.
 class MatchedFilenames {
  public:
-  explicit MatchedFilenames(std::vector<std::string> patterns);
+  explicit MatchedFilenames(const Patterns& patterns);
 
-  /// The files, matched by the first call that succeeds. Errors are those of expand_files, and are not kept.
+  /// The files, matched by the first call that succeeds. Fails as expand_files does; the next call tries again.
   Result<std::vector<std::string>> value() const;
 
  private:
@@ -24,8 +25,7 @@ class MatchedFilenames {
   std::shared_ptr<State> state_;
 };
 
-MatchedFilenames match_filenames_once(std::string pattern);
-/// The files of all patterns, each in its place.
-MatchedFilenames match_filenames_once(std::vector<std::string> patterns);
+/// The files of all patterns, in the order of the patterns.
+MatchedFilenames match_filenames_once(const Patterns& patterns);
 
 }  // namespace headpond::tf1

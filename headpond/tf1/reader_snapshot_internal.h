@@ -26,9 +26,9 @@ struct ReaderSnapshot {
   bool operator==(const ReaderSnapshot&) const = default;
 };
 
-/// "HPRS1", numbers of 8 bytes (little-endian), texts behind their length, a masked CRC-32C of all before it.
+/// "HPRS1", numbers of 8 bytes (little-endian), texts after their length, a masked CRC-32C of all before it.
 std::string to_bytes(const ReaderSnapshot& snapshot);
-/// DataLoss iff `state` is not what to_bytes() made.
+/// DataLoss iff to_bytes() did not make `state`.
 Result<ReaderSnapshot> to_snapshot(std::string_view state);
 
 }  // namespace headpond::tf1::internal

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A TensorFlow 1 reader behind its handles: which files are being read, and by whom.
+// The state that the handles of a TensorFlow 1 reader share: which files are being read, and by which threads.
 #pragma once
 
 #include <cstdint>
@@ -21,20 +21,20 @@ class ReaderState {
   Result<std::vector<KeyValue>> read(const Queue& queue, int64_t n, const Wait& wait);
   int64_t records() const;
   int64_t completed() const;
-  int64_t waiting() const;  ///< Calls that found no more names and wait for those of others.
+  int64_t waiting() const;  ///< Calls that found no more names and wait for files that other calls read.
   std::string save() const;
   Result<void> restore(std::string_view state);
   void reset();
 
  private:
-  /// A file that was begun. `unit`, `reached` and `error` belong to the thread that made it busy.
+  /// A file that was begun. `unit`, `reached` and `error` belong to the thread that set is_busy.
   struct Begun {
     std::string name;
     UnitPosition position;                     // Under mu_.
     bool is_busy = false;                      // Under mu_.
     std::unique_ptr<WorkUnit> unit = nullptr;  // Null: not opened yet.
-    UnitPosition reached = {};                 // Behind the last record that was given.
-    Error error = {};                          // Found behind records that were given; told by the next call.
+    UnitPosition reached = {};                 // After the last record that was returned.
+    Error error = {};                          // Found after such records; the next call returns it.
   };
   using Ref = std::shared_ptr<Begun>;
   enum class End { goes_on, completed, failed };
@@ -56,8 +56,8 @@ class ReaderState {
   mutable Mutex mu_;
   CondVar given_back_;
   std::vector<Ref> begun_ HEADPOND_GUARDED_BY(mu_);  // In the order in which they were begun.
-  // For each call that is taking a name, or has one that is not in begun_ yet, the place of its queue's name: which
-  // queue it is. Once that is closed they soon come back.
+  // For each call that is taking a name, or has one that is not in begun_ yet, the address of its queue's name, which
+  // tells the queue. Once the queue is closed such calls return soon.
   std::vector<const std::string*> taking_ HEADPOND_GUARDED_BY(mu_);
   int64_t waiting_ HEADPOND_GUARDED_BY(mu_) = 0;
   int64_t records_ HEADPOND_GUARDED_BY(mu_) = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What producers and batchers share: choosing rows, refusing.
+// What producers and batchers share: they gather rows, and refuse options.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the input functions of TensorFlow 1 are made of here: functions that give one example a call.
+// The functions from which TensorFlow 1's input functions are built here: each call returns one example.
 #pragma once
 
 #include <functional>
@@ -10,8 +10,8 @@
 
 namespace headpond::tf1 {
 
-/// Gives the next example; for `enqueue_many` several, as rows. OutOfRange is the end of the data. The token asks it to
-/// stop waiting. Who calls it from several threads says so.
+/// Returns the next example; for `enqueue_many` several, as rows. OutOfRange is the end of the data. The token asks it
+/// to stop waiting. Functions that call a source from several threads say so.
 using Source = std::function<Result<Element>(std::stop_token)>;
 
 }  // namespace headpond::tf1

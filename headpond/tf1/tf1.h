@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// TensorFlow 1's input functions on the queues: readers, input producers, batchers. For programs that are moved from
-// there; a dataset (ops.h) and a Loader need no queue, no runner, and none of their numbers.
+// TensorFlow 1's input functions, on queues: readers, input producers, batchers. For programs that come from
+// TensorFlow 1. A new program uses a dataset (ops.h) and a Loader, which need no queues, threads and capacities to set.
 #pragma once
 
 #include "headpond/tf1/batchers.h"

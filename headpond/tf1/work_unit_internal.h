@@ -12,7 +12,7 @@
 
 namespace headpond::tf1::internal {
 
-/// Behind the last record that was given. What the numbers mean is the unit's affair.
+/// The position after the last record that was returned. The type of unit defines what the numbers mean.
 struct UnitPosition {
   uint64_t offset = 0;
   int64_t number = 0;
@@ -28,13 +28,13 @@ class WorkUnit {
   virtual UnitPosition position() const = 0;
 };
 
-/// What makes a type of reader.
+/// What distinguishes the types of readers.
 struct ReaderKind {
   std::string description;       ///< Type and options: "TextLineReader(skip_header_lines=1, ...)".
-  bool one_record_each = false;  ///< A unit ends with its first record, not when one looks for another.
-  /// Opens the file `name` where an earlier unit was.
+  bool one_record_each = false;  ///< A unit ends with its first record, not with the call after it.
+  /// Opens the file `name` at the position of an earlier unit.
   std::function<Result<std::unique_ptr<WorkUnit>>(const std::string& name, UnitPosition at)> open;
-  /// For tests' schedules: called when a name was taken from the queue, and nobody else knows of it yet.
+  /// For tests: called when a name was taken from the queue, before any other thread can know of it.
   std::function<void(const std::string& name)> on_name = {};
 };
 

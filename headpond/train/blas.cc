@@ -2,7 +2,6 @@
 #include "headpond/train/blas.h"
 
 #include <dlfcn.h>
-#include <fmt/core.h>
 
 #include <sstream>
 
@@ -29,7 +28,7 @@ std::string openblas_description(const std::string& config, int parallel) {
   std::string name, version;
   words >> name >> version;
   const char* kind = parallel == 0 ? "serial" : parallel == 1 ? "pthread" : "openmp";
-  return fmt::format("openblas-{} {}", kind, version.empty() ? "of unknown version" : version);
+  return std::string("openblas-") + kind + " " + (version.empty() ? "of unknown version" : version);
 }
 
 Blas blas(const Symbols& symbols) {
@@ -40,12 +39,12 @@ Blas blas(const Symbols& symbols) {
             threads != nullptr ? threads() : 1};
   }
   if (auto* threads = find<int()>(symbols, "MKL_Get_Max_Threads")) return {"mkl", true, threads()};
-  return {fmt::format("reference ({})", file_of(symbols("sgemm_"))), false, 1};
+  return {"reference (" + file_of(symbols("sgemm_")) + ")", false, 1};
 }
 
 Result<int> set_blas_threads(const Symbols& symbols, int threads) {
   if (threads < 1) {
-    return fail(ErrorKind::InvalidArgument, fmt::format("BLAS threads must be at least 1, got {}", threads));
+    return fail(ErrorKind::InvalidArgument, "BLAS threads must be at least 1, got " + std::to_string(threads));
   }
   if (auto* set = find<void(int)>(symbols, "openblas_set_num_threads")) {
     set(threads);
@@ -66,10 +65,10 @@ Blas blas() { return internal::blas(loaded); }
 Result<void> require_fast(const Blas& found) {
   if (found.fast) return {};
   return fail(ErrorKind::FailedPrecondition,
-              fmt::format("torch multiplies matrices with the BLAS \"{}\", which makes an LSTM step about 40 times as "
-                          "slow as OpenBLAS does; on Debian and Ubuntu: apt install libopenblas0-pthread, and if it is "
-                          "installed: update-alternatives --config libblas.so.3-x86_64-linux-gnu",
-                          found.description));
+              "torch uses the BLAS \"" + found.description +
+                  "\", which makes an LSTM step about 40 times slower than OpenBLAS; on Debian and Ubuntu: apt install "
+                  "libopenblas0-pthread, or, if it is installed: update-alternatives --config "
+                  "libblas.so.3-x86_64-linux-gnu");
 }
 
 Result<int> set_blas_threads(int threads) { return internal::set_blas_threads(loaded, threads); }

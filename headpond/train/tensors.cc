@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "headpond/train/tensors.h"
 
-#include <fmt/core.h>
-
 #include <memory>
 #include <string>
 
@@ -36,15 +34,14 @@ Result<torch::ScalarType> torch_dtype(DType dtype) {
     case DType::bytes:
       break;
   }
-  return fail(
-      ErrorKind::Unimplemented,
-      fmt::format("torch has no tensors of {}; convert to a signed or floating type before the batch", name(dtype)));
+  return fail(ErrorKind::Unimplemented, "torch has no tensors of " + std::string(name(dtype)) +
+                                            "; convert to a signed or floating type before the batch");
 }
 
 Result<torch::Tensor> as_torch(const Tensor& tensor) {
   const auto dtype = torch_dtype(tensor.dtype());
   if (!dtype) return fail(dtype.error());
-  // The copy shares the buffer; it also gives a payload that is inline a place that does not move.
+  // The copy shares the buffer; it also keeps an inline payload at an address that does not change.
   auto held = std::make_shared<const Tensor>(tensor);
   const Shape shape = held->shape();
   const torch::IntArrayRef sizes(shape.dims().data(), shape.dims().size());
@@ -60,7 +57,7 @@ Result<std::vector<torch::Tensor>> as_torch(const Element& element) {
     auto field = as_torch(element[i]);
     if (!field) {
       const std::string label = element.names() ? (*element.names())[i] : std::to_string(i);
-      return fail(field.error().kind(), fmt::format("field {}: {}", label, field.error().message()));
+      return fail(field.error().kind(), "field " + label + ": " + field.error().message());
     }
     fields.push_back(std::move(*field));
   }

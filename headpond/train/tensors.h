@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Batches as torch tensors, without a copy.
+// Batches as torch tensors, without a copy:
+//
+//   for (const Batch& batch : loader) step(value_or_throw(as_torch(batch["image"])), ...);
 #pragma once
 
 #include <torch/torch.h>
@@ -11,16 +13,15 @@
 
 namespace headpond {
 
-/// torch's type for the same values. Unimplemented, naming the dtype, iff torch has none: u16, u32, u64, bytes.
+/// The torch type of the same values. Unimplemented, naming the dtype, iff torch has none: u16, u32, u64, bytes.
 Result<torch::ScalarType> torch_dtype(DType dtype);
 
-/// A torch tensor over the bytes of `tensor`, on the CPU, contiguous. It keeps their buffer alive, and the buffer
-/// returns to its pool when the last torch tensor over it is gone, on whatever thread that happens; borrowed bytes
-/// (Tensor::view without an owner) must outlive it. The bytes may be shared: read them, or clone() before writing in
-/// place.
+/// A torch tensor over the bytes of `tensor`: on the CPU, contiguous. It keeps the buffer alive. The buffer returns to
+/// its pool with the last torch tensor over it, on any thread. Borrowed bytes (Tensor::view without an owner) must
+/// outlive it. Other tensors may share the bytes: only read them, or clone() before you write in place.
 Result<torch::Tensor> as_torch(const Tensor& tensor);
 
-/// The same for each field, in their order. An error names the field.
+/// The same for each field, in order. An error names the field.
 Result<std::vector<torch::Tensor>> as_torch(const Element& element);
 
 }  // namespace headpond

@@ -91,7 +91,7 @@ void dropped(JsonWriter& figures) {
     burn_us(1000);
     return x;
   };
-  const LoaderOptions options{.threads = 2, .consumer_helps = false};
+  const LoaderOptions options{.threads = 2, .consumer_helps = false, .abandon_after = std::chrono::seconds(1)};
   std::optional<Loader> blocked(std::in_place, range(1000) | map(blocks, {.name = "blocks"}) | batch(kBatch), options);
   for (int i = 0; i < 10; ++i) must_next(*blocked);
   sleep_us(500'000);

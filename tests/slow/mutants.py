@@ -1,29 +1,72 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Switches mistakes on in the engine, one at a time: the tests on random pipelines find each of them, and nothing without one.
+"""Puts mistakes into the engine, one at a time: the tests on random pipelines find each of them, and nothing without one.
 
-  mutants.py PROGRAM [--plans 2000] [--processes 2] [NAME...]
+  mutants.py BUILD [--plans 2000] [--processes 2] [NAME...]
+  mutants.py --apply-only
 
-PROGRAM is headpond_engine_mutants. With names only those mistakes, else all that headpond/engine/*.cc have.
+BUILD is a folder that ninja has built headpond_engine_test in. Each mistake is a patch of one source file, tests/mutants/NAME.patch. It is
+applied to a copy, which is compiled and linked as BUILD does it, before the engine's library, so that it takes the place of the original.
+With names only those mistakes, else all. --apply-only sees that each patch still fits its source, and builds nothing.
 """
 import argparse
 import concurrent.futures
+import json
 import os
 import pathlib
 import re
+import shlex
+import shutil
 import subprocess
+import tempfile
 
-ENGINE = pathlib.Path(__file__).resolve().parents[2] / "headpond/engine"
-
-
-def mutants():
-    names = {name for path in ENGINE.glob("*.cc") for name in re.findall(r'\bmutant\("([^"]+)"\)', path.read_text(encoding="utf-8"))}
-    return sorted(names)
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PATCHES = ROOT / "tests/mutants"
 
 
-def run(program, name, plans):
-    """Returns how the tests ended with the mistake `name`, or without one: None if all passed, else (plan, what was seen)."""
-    environment = {**os.environ, "HEADPOND_MUTANT": name, "HEADPOND_PLANS": str(plans), "HEADPOND_PATIENCE": "20"}
+def run_quietly(command, **more):
+    result = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False, **more)
+    assert result.returncode == 0, f"{command}: {result.stdout.decode(errors='replace')}"
+    return result.stdout.decode()
+
+
+def link_command(build):
+    """How ninja links headpond_engine_test, as words; and its output."""
+    ninja = re.search(r"^CMAKE_MAKE_PROGRAM:\w+=(.*)$", (build / "CMakeCache.txt").read_text(encoding="utf-8"), re.MULTILINE)[1]
+    last = run_quietly([ninja, "-C", build, "-t", "commands", "headpond_engine_test"]).strip().splitlines()[-1]
+    words = shlex.split(last.removeprefix(": &&").removesuffix("&& :"))
+    return words, words[words.index("-o") + 1]
+
+
+def apply_patch(patch, work):
+    """Copies the source that `patch` is for to `work` and changes it there; returns its path in the repository, and the copy."""
+    source = re.search(r"^\+\+\+ b/(\S+)$", patch.read_text(encoding="utf-8"), re.MULTILINE)[1]
+    copy = work / source
+    copy.parent.mkdir(parents=True)
+    shutil.copy(ROOT / source, copy)
+    run_quietly(["git", "apply", "-p1", patch], cwd=work, env={**os.environ, "GIT_CEILING_DIRECTORIES": str(work.parent)})
+    return source, copy
+
+
+def build_mutant(build, patch, work):
+    """Compiles and links the engine's tests with the mistake `patch`; returns the program."""
+    source, copy = apply_patch(patch, work)
+    commands = json.loads((build / "compile_commands.json").read_text(encoding="utf-8"))
+    command = next(one["command"] for one in commands if one["file"] == str(ROOT / source))
+    words = [str(copy) if word == str(ROOT / source) else word for word in shlex.split(command)]
+    made = work / "mutant.o"
+    words[words.index("-o") + 1] = str(made)
+    run_quietly(words, cwd=build)
+    link, output = link_command(build)
+    program = work / "tests_of_mutant"
+    link[link.index(output)] = str(program)
+    run_quietly(link[:1] + [str(made)] + link[1:], cwd=build)
+    return program
+
+
+def run_tests(program, plans):
+    """Returns how the tests ended: None if all passed, else (plan, what was seen)."""
+    environment = {**os.environ, "HEADPOND_PLANS": str(plans), "HEADPOND_PATIENCE": "20"}
     result = subprocess.run([program, "--gtest_filter=*DeliverWhatTheyMean*", "--gtest_brief=1", "--gtest_fail_fast"],
                             env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
     if result.returncode == 0:
@@ -34,24 +77,43 @@ def run(program, name, plans):
     return plan[1] if plan else "?", seen[0] if seen else f"status {result.returncode}"
 
 
+def check(build, name, plans):
+    if not name:
+        return run_tests(build / link_command(build)[1], plans)
+    with tempfile.TemporaryDirectory() as folder:
+        return run_tests(build_mutant(build, PATCHES / f"{name}.patch", pathlib.Path(folder)), plans)
+
+
+def apply_all(names):
+    for name in names:
+        with tempfile.TemporaryDirectory() as folder:
+            apply_patch(PATCHES / f"{name}.patch", pathlib.Path(folder))
+    print(f"{len(names)} mistakes fit their sources")
+
+
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("program", type=os.path.abspath)
+    parser.add_argument("build", nargs="?", type=lambda text: pathlib.Path(text).resolve())
+    parser.add_argument("--apply-only", action="store_true")
     parser.add_argument("names", nargs="*")
     parser.add_argument("--plans", type=int, default=2000)
     parser.add_argument("--processes", type=int, default=2)
     args = parser.parse_args()
-    names = args.names or mutants()
-    unknown = set(names) - set(mutants())
-    assert not unknown, f"no such mistakes in the engine: {unknown}"
+    known = sorted(path.stem for path in PATCHES.glob("*.patch"))
+    names = args.names or known
+    unknown = set(names) - set(known)
+    assert not unknown, f"no such mistakes: {unknown}"
+    if args.apply_only:
+        return apply_all(names)
     with concurrent.futures.ThreadPoolExecutor(args.processes) as pool:
-        found = list(pool.map(lambda name: run(args.program, name, args.plans), ["", *names]))
+        found = list(pool.map(lambda name: check(args.build, name, args.plans), ["", *names]))
     for name, how in zip(["(no mistake)", *names], found):
-        print(f"{name:32} {f'plan {how[0]}: {how[1]}' if how else f'nothing within {args.plans} plans'}")
+        print(f"{name:40} {f'plan {how[0]}: {how[1]}' if how else f'nothing within {args.plans} plans'}")
     assert found[0] is None, "the engine without a mistake does not pass"
     missed = [name for name, how in zip(names, found[1:]) if how is None]
     assert not missed, f"not found: {missed}"
     print(f"{len(names)} mistakes, each found within {args.plans} plans")
+    return None
 
 
 if __name__ == "__main__":

@@ -9,11 +9,16 @@ PROGRAM is headpond_engine_test. Fails if an operator or a piece never met some 
 import argparse
 import collections
 import os
+import pathlib
 import subprocess
+import sys
 
 THREADS = (0, 1, 2, 4, 8, 16)
-OPERATORS = ("add_noise as_stream batch cache concatenate enumerate filter from_generator from_tensor_slices idx map padded_batch "
-             "random_flip random_u32 range repeat shard shuffle skip take tfrecord zip").split()
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tools"))
+import check_operators  # noqa: E402
+
+OPERATORS = sorted(check_operators.drawn(ROOT) | {"as_stream"})
 PIECES = ("rows in place", "positions", "run ahead", "in order")
 
 

@@ -15,7 +15,8 @@ import time
 
 SIDE_BY_SIDE = 2
 # Tests that play so many rounds as one variable says, from the seed in another.
-TESTS = [("CloseRaces.EveryElement*", "HEADPOND_CLOSE_ROUNDS", "HEADPOND_CLOSE_SEED")]
+TESTS = [("CloseRaces.EveryElement*", "HEADPOND_CLOSE_ROUNDS", "HEADPOND_CLOSE_SEED"),
+         ("StopRaces.*", "HEADPOND_STOP_ROUNDS", "HEADPOND_STOP_SEED")]
 
 
 def start(program, test, rounds, seed):

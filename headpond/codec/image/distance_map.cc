@@ -13,11 +13,11 @@
 namespace headpond {
 namespace {
 
-// Loops of a constant length become vector code at every level of optimisation; shorter ones are unrolled before.
+// Compilers vectorise loops of a constant length at every level of optimisation; they unroll shorter ones instead.
 constexpr int64_t kBlock = 32;
 constexpr float kHalf = 0.5F;
 
-// kBlock distances from a column on. Compiled with -fno-math-errno, without which a square root is a call.
+// Writes kBlock distances from a column on. Compiled with -fno-math-errno, because otherwise a square root is a call.
 void distances(float first_dx, float dy_squared, float limit, float* __restrict to) {
   for (int i = 0; i < kBlock; ++i) {
     const float dx = first_dx + static_cast<float>(i);
@@ -26,11 +26,11 @@ void distances(float first_dx, float dy_squared, float limit, float* __restrict 
   }
 }
 
-// Where a row's values go.
+// The output of a row.
 template <class T>
 struct Row {
   T* first;
-  int64_t step;  // From one pixel to the next.
+  int64_t step;  // From a pixel to the next.
   float limit;
 
   T value(float distance) const {
@@ -47,7 +47,7 @@ struct Row {
     }
   }
 
-  // The pixels [from, to) by the point at column `center`.
+  // Writes the pixels [from, to), whose nearest point is at column `center`.
   void measure(int64_t from, int64_t to, int64_t center, float dy_squared) const {
     for (int64_t x = from; x < to; x += kBlock) {
       const auto first_dx = static_cast<float>(x - center);
@@ -79,7 +79,7 @@ struct Row {
 
 int64_t divide_up(int64_t number, int64_t by) { return number / by + (number % by > 0 ? 1 : 0); }
 
-// The nearest point of every row, piece by piece. Rows are asked for from the first to the last.
+// Finds the nearest point of each pixel of a row, piece by piece. Rows are requested in ascending order.
 class Envelope {
  public:
   Envelope(std::span<const ImagePoint> points, float limit, int64_t height, int64_t width)
@@ -105,7 +105,7 @@ class Envelope {
       const Piece& piece = pieces_[i];
       const int64_t end = i + 1 < count_ ? pieces_[i + 1].begin : width_;
       const double rest = double{limit_} * limit_ - static_cast<double>(piece.dy_squared);
-      const auto half = static_cast<int64_t>(std::sqrt(std::max(rest, 0.0))) + 1;  // Beyond it is the limit.
+      const auto half = static_cast<int64_t>(std::sqrt(std::max(rest, 0.0))) + 1;  // Pixels beyond it have the limit.
       const int64_t from = std::clamp(piece.center - half, piece.begin, end);
       const int64_t to = std::clamp(piece.center + half + 1, from, end);
       row.fill(x, from);
@@ -116,12 +116,12 @@ class Envelope {
   }
 
  private:
-  // The points of one column; `nearest` is that of the row asked for last.
+  // The points of a column; `nearest` is that of the last row.
   struct Column {
     int64_t x;
     size_t nearest, last;
   };
-  // The pixels from `begin` to the next piece's have their nearest point in the column `center`.
+  // Pixels from `begin` to the next piece have their nearest point in column `center`.
   struct Piece {
     int64_t begin, center, dy_squared;
   };
@@ -158,7 +158,7 @@ class Envelope {
   const int64_t width_;
   std::vector<ImagePoint> points_;  // By column, then by row.
   std::vector<Column> columns_;
-  std::vector<Piece> pieces_;  // The first count_ of them.
+  std::vector<Piece> pieces_;  // The first count_ are used.
   size_t count_ = 0;
 };
 

@@ -18,10 +18,10 @@ namespace {
 
 using png_internal::Layout;
 
-constexpr const char* kExtraChunk = "IDAT: another chunk behind the image's end";
-constexpr uint32_t kNoLimit = 0x7fffffff;  // The pixels were counted before.
+constexpr const char* kExtraChunk = "IDAT: another chunk after the image's end";
+constexpr uint32_t kNoLimit = 0x7fffffff;  // The number of pixels was checked before.
 
-// What comes out: rows of `row_bytes`, one behind the other.
+// The output: consecutive rows of `row_bytes`.
 struct Target {
   int channels;
   bool is_wide;  // u16
@@ -33,8 +33,8 @@ struct Target {
   size_t value_bytes() const { return is_wide ? 2 : 1; }
 };
 
-// One file's decoding. libpng reports an error by a jump back into the function that called setjmp, past everything
-// between, so nothing on that way has a destructor: all that has lives in this object, or above it.
+// The decoding of a file. libpng reports an error by a jump back into the function that called setjmp, so nothing in
+// between may have a destructor: everything that has one lives in this object, or above it.
 struct Session {
   Session(std::span<const std::byte> from, const Layout& what, const Target& wanted, std::byte* place)
       : file(from), layout(what), target(wanted), to(place) {}
@@ -42,7 +42,7 @@ struct Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  // libpng gives colour where grey is wanted; these rows are kept here and made grey.
+  // Rows in colour that become grey.
   bool makes_grey() const { return layout.has_color() && !target.wants_color(); }
   size_t decoded_row_bytes() const {
     return target.row_bytes / static_cast<size_t>(target.channels) * decoded_channels();
@@ -56,8 +56,8 @@ struct Session {
   std::vector<std::byte> colored;
   png_structp png = nullptr;
   png_infop info = nullptr;
-  size_t at = 0;                // Of the file.
-  size_t piece_end = SIZE_MAX;  // Of the bytes of the IDAT chunk in which `at` is, from the first one on.
+  size_t at = 0;                // The position in the file.
+  size_t piece_end = SIZE_MAX;  // The end of the current IDAT chunk, from the first one on.
   int64_t warnings = 0;
   bool is_damaged = false;
   std::array<char, 128> error = {}, first_warning = {};
@@ -72,7 +72,7 @@ void copy_text(std::array<char, 128>& to, const char* from) { std::strncpy(to.da
   png_longjmp(png, 1);
 }
 
-// libpng takes compressed data that are damaged behind the last row for harmless.
+// libpng ignores damage of the compressed data after the last row.
 void on_warning(png_structp png, png_const_charp text) {
   Session& session = session_of(png);
   if (session.warnings++ == 0) copy_text(session.first_warning, text);
@@ -82,7 +82,7 @@ void on_warning(png_structp png, png_const_charp text) {
   copy_text(session.error, text);
 }
 
-// When the last row is read, libpng has read the chunk in which the compressed data end.
+// After the last row, libpng has read the chunk in which the compressed data end.
 void count_extra_chunks(Session& session) {
   if (session.at < session.layout.data_end) png_warning(session.png, kExtraChunk);
 }
@@ -91,8 +91,8 @@ uint32_t word(const Session& session, size_t offset) {
   return png_get_uint_32(reinterpret_cast<png_const_bytep>(session.file.data() + offset));
 }
 
-// The header of all IDAT chunks as one, of which libpng takes the bytes at once: behind the last row it looks for the
-// end of the compressed data in no more than one further piece. The checksums are right.
+// Presents all IDAT chunks as one, whose bytes libpng reads at once: after the last row it looks for the end of the
+// compressed data in only one more piece. The checksums were verified before.
 void read_joined_header(Session& session, png_bytep to) {
   png_save_uint_32(to, session.layout.run_bytes);
   constexpr std::array<png_byte, 4> kType = {'I', 'D', 'A', 'T'};
@@ -107,7 +107,7 @@ void on_read(png_structp png, png_bytep to, size_t count) {
   if (session.at == layout.run_begin && count == 8) return read_joined_header(session, to);
   while (count > 0) {
     while (session.at == session.piece_end && session.at + 4 < layout.run_end) {
-      session.at += 12;  // A checksum, and the next one's header.
+      session.at += 12;  // A checksum, and the header of the next chunk.
       session.piece_end = session.at + word(session, session.at - 8);
     }
     const bool is_inside = session.at < session.piece_end;
@@ -125,7 +125,8 @@ void set_limits(Session& session) {
   png_set_user_limits(session.png, kNoLimit, kNoLimit);
   png_set_benign_errors(session.png, 1);
   png_set_compression_buffer_size(session.png, std::max(session.layout.run_bytes, 1U));
-  png_set_crc_action(session.png, PNG_CRC_QUIET_USE, PNG_CRC_WARN_DISCARD);  // The needed ones' were checked before.
+  // Those of critical chunks were verified before.
+  png_set_crc_action(session.png, PNG_CRC_QUIET_USE, PNG_CRC_WARN_DISCARD);
   png_set_keep_unknown_chunks(session.png, PNG_HANDLE_CHUNK_NEVER, nullptr,
                               -1);  // All but IHDR, PLTE, tRNS, IDAT, IEND.
 }
@@ -177,7 +178,7 @@ void read_rows(Session& session, int passes) {
   }
 }
 
-// False, with session.error, iff libpng fails.
+// False, with session.error set, iff libpng fails.
 bool decode(Session& session) {
   session.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &session, on_error, on_warning);
   if (session.png == nullptr) return false;
@@ -249,7 +250,7 @@ Result<PngWarnings> decode_png_into(std::span<const std::byte> file, std::span<s
   if (!target) return fail(target.error());
   if (place.size() != target->total_bytes || reinterpret_cast<uintptr_t>(place.data()) % target->value_bytes() != 0) {
     return fail(ErrorKind::InvalidArgument,
-                fmt::format("{}: {} x {} pixels of {} channels of {} need {} bytes, aligned; the place has {}", name,
+                fmt::format("{}: {} x {} pixels of {} channels of {} need {} bytes, aligned; the target has {}", name,
                             layout->width, layout->height, target->channels, headpond::name(options.dtype),
                             target->total_bytes, place.size()));
   }

@@ -11,7 +11,7 @@
 namespace headpond {
 namespace {
 
-// One file's encoding; see png.cc for why it is an object.
+// The encoding of a file; see png.cc for the reason of this object.
 struct Session {
   Session() = default;
   ~Session() { png_destroy_write_struct(&png, &info); }
@@ -34,7 +34,7 @@ struct Session {
 }
 void on_warning(png_structp /*png*/, png_const_charp /*text*/) {}
 
-// No exception passes through libpng.
+// Exceptions must not pass through libpng.
 bool append(std::vector<std::byte>& file, const std::byte* from, size_t count) noexcept try {
   file.insert(file.end(), from, from + count);
   return true;
@@ -48,7 +48,7 @@ void on_write(png_structp png, png_bytep from, size_t count) {
 }
 void on_flush(png_structp /*png*/) {}
 
-// False, with session.error, iff libpng fails.
+// False, with session.error set, iff libpng fails.
 bool encode(Session& session) {
   session.png = png_create_write_struct(PNG_LIBPNG_VER_STRING, &session, on_error, on_warning);
   if (session.png == nullptr) return false;

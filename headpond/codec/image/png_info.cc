@@ -23,7 +23,7 @@ constexpr uint64_t kHeaderEnd = 33;
 constexpr uint32_t kLargest = 0x7fffffff;
 constexpr int kMaxChunks = 128;
 constexpr uint32_t kMaxChunkBytes = 8'000'000;
-constexpr uint64_t kMostInflation = 1032;  // Bytes that deflate can make of one.
+constexpr uint64_t kMostInflation = 1032;  // The most bytes that deflate can make of one.
 
 struct Chunk {
   std::string_view type;
@@ -118,7 +118,8 @@ class Scanner {
     if (width == 0 || height == 0 || width > kLargest || height > kLargest) {
       return invalid(fmt::format("an image of {} x {} pixels", width, height));
     }
-    constexpr std::array<uint32_t, 7> kDepths = {0x10116, 0, 0x10100, 0x116, 0x10100, 0, 0x10100};  // Bit d: depth d.
+    // Bit d is set iff depth d is valid.
+    constexpr std::array<uint32_t, 7> kDepths = {0x10116, 0, 0x10100, 0x116, 0x10100, 0, 0x10100};
     const bool is_pair = layout_.color_type < kDepths.size() && layout_.bit_depth <= 16 &&
                          (kDepths[layout_.color_type] >> layout_.bit_depth & 1) != 0;
     if (!is_pair) {
@@ -134,7 +135,7 @@ class Scanner {
                                                            width, height, options_.max_pixels));
   }
 
-  // Behind the first image an animation's frames are not looked at, so they may be cut.
+  // The frames of an animation after the first image are not read, so they may be truncated.
   Result<void> take_chunk() {
     if (layout_.is_animated && has_data() && offset_ + 8 > file_bytes_) return end();
     HEADPOND_TRY(need(offset_ + 8));
@@ -226,7 +227,8 @@ class Scanner {
   Result<void> check_data() const {
     const auto pixel_bits = static_cast<unsigned>(layout_.stored_channels() * layout_.bit_depth);
     const uint64_t row_bits = uint64_t{layout_.width} * pixel_bits;
-    uint64_t least;  // Rows of an interlaced image's passes end at bytes elsewhere: at least its bits.
+    // A lower bound: the rows of the passes of an interlaced image are padded to whole bytes separately.
+    uint64_t least;
     const bool is_more = layout_.is_interlaced
                              ? __builtin_mul_overflow(row_bits, uint64_t{layout_.height}, &least)
                              : __builtin_mul_overflow((row_bits + 7) / 8, uint64_t{layout_.height}, &least);
@@ -246,7 +248,7 @@ class Scanner {
   uint64_t offset_ = 0;
   int chunks_ = 1;
   int64_t data_chunks_ = 0;
-  bool checks_sums_ = false;  // Of the chunks that are needed; the whole file is there.
+  bool checks_sums_ = false;  // Of critical chunks, if the whole file is in memory.
   bool has_colors_ = false;   // A PLTE chunk was seen.
   bool is_done_ = false;
 };

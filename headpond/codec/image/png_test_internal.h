@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// PNG files of the tests, chunk by chunk, of every colour type, depth and interlace, written by the book (ISO 15948)
-// and not by libpng; and what their pixels are.
+// PNG files for tests, chunk by chunk, of every colour type, depth and interlace, written by the standard (ISO 15948)
+// without libpng, and the pixels they must decode to.
 #pragma once
 
 #include <zlib.h>
@@ -39,7 +39,7 @@ inline std::string deflated(const std::string& raw) {
 
 inline const std::string kPngSignature = "\x89PNG\r\n\x1a\n";
 
-/// An image whose stored values follow from their places, so that every bit of a value occurs.
+/// An image whose values depend on their positions, so that every bit of a value occurs.
 struct PngImageOf {
   uint32_t width = 5, height = 3;
   int color_type = 0, bit_depth = 8;
@@ -58,7 +58,7 @@ struct PngImageOf {
     return png_chunk("IHDR", big_endian(width) + big_endian(height) + std::string(rest.data(), rest.size()));
   }
 
-  /// What a filter takes away from a byte with these before it: left, above, above left.
+  /// The prediction of a filter for a byte from its neighbours left, above, above left.
   static int predicted(int type, int left, int up, int corner) {
     if (type < 4) return std::array{0, left, up, (left + up) / 2}[static_cast<size_t>(type)];
     const int sum = left + up - corner;
@@ -67,7 +67,7 @@ struct PngImageOf {
     return to_up <= to_corner ? up : corner;
   }
 
-  /// A row behind its filter type; `before` is the row above, or empty.
+  /// A row with its filter type; `before` is the row above, or empty.
   std::string filtered(const std::string& row, const std::string& before, int type) const {
     const auto pixel = static_cast<size_t>(std::max(1, values() * bit_depth / 8));
     const auto byte = [](const std::string& of, size_t at) { return static_cast<uint8_t>(of[at]); };
@@ -80,7 +80,7 @@ struct PngImageOf {
     return out;
   }
 
-  /// The rows of one pass, from (y0, x0) on in steps, each behind its filter type.
+  /// The rows of a pass, from (y0, x0) on in steps, each with its filter type.
   std::string pass(uint32_t y0, uint32_t x0, uint32_t dy, uint32_t dx) const {
     std::string raw, before;
     for (uint32_t y = y0; y < height && x0 < width; y += dy) {
@@ -152,7 +152,7 @@ struct PngImageOf {
   }
 };
 
-/// (colour type, bit depth) of all that there are.
+/// All valid pairs (colour type, bit depth).
 inline constexpr std::array<std::pair<int, int>, 15> kPngKinds = {{{0, 1},
                                                                    {0, 2},
                                                                    {0, 4},

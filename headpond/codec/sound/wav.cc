@@ -25,7 +25,7 @@ using wav_internal::kPcm;
 static_assert(std::endian::native == std::endian::little);
 constexpr float kFullScale = 32768.0F;
 constexpr size_t kHeaderBytes = 44;
-// Loops of a constant length become vector code at every level of optimisation; shorter ones are unrolled before.
+// Compilers vectorise loops of a constant length at every level of optimisation; they unroll shorter ones instead.
 constexpr size_t kBlock = 32;
 
 void pcm16_to_float(const std::byte* from, size_t count, float* to) {
@@ -44,12 +44,12 @@ tl::unexpected<Error> invalid(std::string_view name, std::string_view what) {
   return fail(ErrorKind::InvalidArgument, fmt::format("{}: {}", name, what));
 }
 
-// The frames that are wanted of a file.
+// The requested frames of a file.
 struct Cut {
-  int64_t channels;  // What comes out.
+  int64_t channels;  // Of the output.
   int64_t frames;
   size_t place_bytes;
-  std::span<const std::byte> bytes;  // Those of the frames that the file has.
+  std::span<const std::byte> bytes;  // Of those frames that the file has.
 };
 
 Result<Cut> cut_of(std::span<const std::byte> file, const WavInfo& info, const WavOptions& options,
@@ -78,7 +78,7 @@ Result<Cut> cut_of(std::span<const std::byte> file, const WavInfo& info, const W
 
 bool is_aligned(std::span<std::byte> place) { return reinterpret_cast<uintptr_t>(place.data()) % alignof(float) == 0; }
 
-// Frames of another width than the file's: each by itself.
+// Frames of another width than in the file are converted one by one.
 void convert_each(const WavInfo& info, const Form& form, std::span<const std::byte> frames, size_t channels,
                   float* to) {
   const auto frame_bytes = static_cast<size_t>(info.frame_bytes);
@@ -89,7 +89,7 @@ void convert_each(const WavInfo& info, const Form& form, std::span<const std::by
   }
 }
 
-// REQUIRES: `place` is no shorter than the frames need.
+// REQUIRES: `place` has room for the frames.
 void convert(const WavInfo& info, const Form& form, std::span<const std::byte> frames, int64_t channels,
              std::span<std::byte> place) {
   if (place.empty()) return;

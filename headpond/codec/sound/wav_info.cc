@@ -24,10 +24,10 @@ constexpr uint64_t kChunkHeader = 8;
 constexpr uint64_t kUnknownSize = 0xffffffff;
 constexpr int kMaxChunks = 128;
 constexpr int32_t kUsualRate = 768'000;
-// The rest of a GUID that has a format code in its first two bytes.
+// The rest of a GUID whose first two bytes are a format code.
 constexpr std::array<uint8_t, 14> kCodeGuid = {0, 0, 0, 0, 16, 0, 128, 0, 0, 170, 0, 56, 155, 113};
 
-// By these a chunk is known where bytes could be something else as well.
+// The ids by which a chunk is recognised where other bytes are possible.
 constexpr std::array<std::string_view, 20> kUsualIds = {"fmt ", "data", "LIST", "fact", "JUNK", "junk", "PAD ",
                                                         "FLLR", "bext", "iXML", "axml", "cart", "cue ", "plst",
                                                         "smpl", "inst", "acid", "PEAK", "id3 ", "ID3 "};
@@ -65,7 +65,7 @@ class Parser {
   }
   uint32_t word(uint64_t offset) const { return half(offset) | static_cast<uint32_t>(half(offset + 2)) << 16; }
   std::string_view text(uint64_t offset) const { return {reinterpret_cast<const char*>(&head_[offset]), 4}; }
-  // Ids are shown as text; a byte that is none as \x..
+  // Shows an id as text, and bytes that are not printable as \x...
   static std::string shown(std::string_view id) {
     std::string all;
     for (const char c : id) {
@@ -103,7 +103,7 @@ class Parser {
     return {};
   }
 
-  // After the data only what belongs to the RIFF form and was given is looked at.
+  // After the data only bytes of the RIFF form that are in `head` are checked.
   bool is_done() const {
     if (offset_ >= file_bytes_) return true;
     const bool is_unseen = head_.size() < file_bytes_ && offset_ + kChunkHeader > head_.size();
@@ -142,7 +142,7 @@ class Parser {
     return {};
   }
 
-  // Sizes fit the file, so no sum overflows. A last chunk needs no pad byte.
+  // Sizes are within the file, so sums do not overflow. A last chunk needs no pad byte.
   Result<void> skip(const Chunk& chunk) {
     const uint64_t end = chunk.body + chunk.size;
     offset_ = std::min(end + chunk.size % 2, file_bytes_);
@@ -159,7 +159,8 @@ class Parser {
     return std::find(kUsualIds.begin(), kUsualIds.end(), text(offset)) != kUsualIds.end();
   }
 
-  // Without a size: samples to the file's end. An empty chunk ends the RIFF form, or a chunk is behind it.
+  // Without a size, samples extend to the end of the file, unless the empty chunk ends the RIFF form or a chunk follows
+  // it.
   Result<bool> is_stream(const Chunk& data) const {
     if (data.size != 0) return data.size == kUnknownSize;
     const uint64_t left = file_bytes_ - data.body;
@@ -176,7 +177,7 @@ class Parser {
     const auto endless = is_stream(chunk);
     if (!endless) return fail(endless.error());
     if (*endless && chunk.size == 0 && !options_.lenient) {
-      return invalid(fmt::format("{} has no size, {} bytes are behind it: a stream", shown(chunk), left));
+      return invalid(fmt::format("{} has no size, {} bytes follow it: a stream", shown(chunk), left));
     }
     if (*endless && options_.lenient) chunk.size = left;
     if (chunk.size > left) {

@@ -218,7 +218,7 @@ TEST(WavInfo, Row32DataWithoutASizeGoesToTheEndOfTheFileForTheLenientOnly) {
   EXPECT_EQ(read_lenient(endless)->frames, 3);
   EXPECT_FALSE(read_lenient(endless)->is_truncated);
   const std::string zero = riff(kFormat + "data" + u32_text(0) + body);
-  expect_invalid(zero, "chunk 'data' at offset 36 has no size, 6 bytes are behind it: a stream");
+  expect_invalid(zero, "chunk 'data' at offset 36 has no size, 6 bytes follow it: a stream");
   EXPECT_EQ(read_lenient(zero)->frames, 3);
   EXPECT_EQ(read(riff(kFormat + chunk("data", "")))->frames, 0);
 }
@@ -230,10 +230,10 @@ TEST(WavInfo, Row32AStreamIsNeverTakenForAFileWithoutFrames) {
   const std::string samples_behind = riff(head + samples(std::vector<int16_t>(1000, 77)));
   for (const uint32_t size : {0U, 0xffffffffU, 2036U}) {
     const std::string file = with_riff_size(samples_behind, size);
-    expect_invalid(file, "has no size, 2000 bytes are behind it");
+    expect_invalid(file, "has no size, 2000 bytes follow it");
     EXPECT_EQ(read_lenient(file)->frames, 1000);
   }
-  expect_invalid(riff(head + std::string(800, '\0')), "has no size, 800 bytes are behind it");
+  expect_invalid(riff(head + std::string(800, '\0')), "has no size, 800 bytes follow it");
   EXPECT_EQ(read_lenient(riff(head + std::string(800, '\0')))->frames, 400);
   expect_invalid(riff(head + "ab"), "has no size, 2 bytes");
 }

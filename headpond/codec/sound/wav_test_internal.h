@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// WAV files of the tests, chunk by chunk.
+// WAV files for tests, chunk by chunk.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ inline std::string u16_text(uint32_t value) {
 }
 inline std::string u32_text(uint32_t value) { return u16_text(value & 0xffff) + u16_text(value >> 16); }
 
-/// An id, the size of `body`, `body`, and a zero behind an odd one.
+/// An id, the size of `body`, `body`, and a zero after an odd size.
 inline std::string chunk(std::string_view id, const std::string& body) {
   return std::string(id) + u32_text(static_cast<uint32_t>(body.size())) + body + std::string(body.size() % 2, '\0');
 }

@@ -10,7 +10,7 @@
 namespace headpond::internal {
 namespace {
 
-// File n stays open at n modulo their number, until another one needs it.
+// File n stays open in entry n modulo their number, until another file needs the entry.
 class FilePool {
  public:
   FilePool(std::span<const std::string> paths, OpenSourceFile open, size_t most_open)

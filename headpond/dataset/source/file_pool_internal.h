@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files of a source, however many: the system maps about 65,000 files for a program, and a data set may have more.
+// The files of a source, however many: a program may map about 65,000 files, and a data set may have more.
 #pragma once
 
 #include <cstddef>
@@ -14,20 +14,19 @@
 
 namespace headpond::internal {
 
-/// Opens a file; throws Exception with the reader's error. Called by one thread for each file in order, and later, by
-/// any thread, for one that was closed meanwhile.
+/// Opens a file; throws Exception with the reader's error. Called by one thread for each file in order, and later by
+/// any thread for a file that was closed meanwhile.
 using OpenSourceFile = std::function<std::unique_ptr<const SourceFile>(const std::string& path)>;
 
 inline constexpr size_t kMostOpenFiles = 16'384;
 
-/// All files at `paths`. More than `most_open` of them are opened once for their sizes and then when a record is asked
-/// for; some of `most_open` stay open, and they have no View::fill. A file whose number of records is another one by
-/// then is DataLoss.
+/// The files at `paths`. If they are more than `most_open`, each is opened once for its size and again when a record is
+/// asked for; some stay open, and View::fill does not work. A file whose number of records has changed is DataLoss.
 std::vector<NamedSourceFile> open_source_files(std::span<const std::string> paths, OpenSourceFile open,
                                                size_t most_open = kMostOpenFiles);
 
-/// The first file whose elements are known, which says what those of all others must be. Written by the first call of
-/// an OpenSourceFile, before other threads call.
+/// The spec of the first file, which all other files must have. Written by the first call of an OpenSourceFile, before
+/// other threads call.
 struct FirstFile {
   std::string path;
   std::optional<Spec> spec;

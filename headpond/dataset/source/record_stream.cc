@@ -78,7 +78,7 @@ class StreamIterator final : public Iterator {
     if (!reader) return fail(std::move(reader).error());
     if (at_.offset > 0) {
       const auto found = (*reader)->seek(at_);
-      // Not OutOfRange: that would be the end of the data for who passes it on.
+      // Not OutOfRange, which would mean the end of the data.
       if (!found)
         return fail(Error(ErrorKind::DataLoss, "where the state was: " + found.error().message(), found.error()));
     }
@@ -99,11 +99,11 @@ class StreamIterator final : public Iterator {
   }
 
   const StreamNode& node_;
-  std::unique_ptr<RecordReader> reader_;  // Of file_, before at_; made when a record is asked for.
+  std::unique_ptr<RecordReader> reader_;  // Reads file_ from at_ on; made when a record is asked for.
   int64_t file_ = 0;
   RecordPosition at_;
-  uint64_t before_ = 0;   // Records of the files before.
-  int64_t left_out_ = 0;  // Files; all of them are an error.
+  uint64_t before_ = 0;   // Records of the files before file_.
+  int64_t left_out_ = 0;  // Files; it is an error if these are all.
 };
 
 std::unique_ptr<Iterator> StreamNode::iterate(const Binding&, Feed&) const {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The records of TFRecord files in their order, compressed or not.
+// TFRecord files as a stream, compressed or not.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace headpond::internal {
 
-/// As tfrecord over `paths`, in order only; a record has the key that it has there. `facts` with op and args.
+/// The records of `paths` in order, with the keys that tfrecord gives them. `facts` has op and args.
 Dataset record_stream(Node::Facts facts, std::vector<std::string> paths, const RecordReaderOptions& options);
 
 }  // namespace headpond::internal

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A dataset of the rows of tensors that are in memory.
+// A dataset of the rows of tensors in memory.
 #pragma once
 
 #include <string>
@@ -10,10 +10,10 @@
 
 namespace headpond::internal {
 
-/// What the plan says of a tensor, its values included: "uint8[3,28,28], crc32c 1c291ca3".
+/// The description of a tensor in a plan, its values included: "uint8[3,28,28], crc32c 1c291ca3".
 std::string facts_of(const Tensor& tensor);
 
-/// `op` and `args` are those of explain and of the fingerprint; `source` is the one that errors name.
+/// `op` and `args`: for explain and the fingerprint. `source`: for errors.
 Dataset slices(std::string op, std::string args, const std::string& source,
                const std::vector<std::pair<std::string, Tensor>>& tensors);
 

@@ -15,12 +15,12 @@
 namespace headpond::internal {
 namespace {
 
-constexpr size_t kAhead = 8;  // Records that are fetched while others are read.
+constexpr size_t kAhead = 8;  // Records that are prefetched while others are read.
 
 struct Part {
   std::unique_ptr<const SourceFile> file;
   uint64_t source = 0;
-  int64_t end = 0;  // The position behind its last record.
+  int64_t end = 0;  // The position after its last record.
 };
 
 Node::Facts facts_with(Node::Facts facts, const std::vector<NamedSourceFile>& files) {
@@ -45,9 +45,9 @@ class FilesNode final : public Node {
 
   /// The file of a position, and the record's number in it.
   std::pair<const Part*, int64_t> find(int64_t i) const {
-    const auto is_behind = [](int64_t position, const Part& part) { return position < part.end; };
+    const auto is_before_end = [](int64_t position, const Part& part) { return position < part.end; };
     const auto part =
-        parts_.size() == 1 ? parts_.begin() : std::upper_bound(parts_.begin(), parts_.end(), i, is_behind);
+        parts_.size() == 1 ? parts_.begin() : std::upper_bound(parts_.begin(), parts_.end(), i, is_before_end);
     return {&*part, i - (part == parts_.begin() ? 0 : part[-1].end)};
   }
   const std::vector<Part>& parts() const { return parts_; }

@@ -21,7 +21,7 @@ namespace headpond::internal {
 /// Fields: the key, then a text for each extension that was set.
 class TarFile final : public SourceFile {
  public:
-  /// `before`: the archive in front of this one, or nullptr. Throws Exception with the reader's error.
+  /// `before`: the archive before this one, or nullptr. Throws Exception with the reader's error.
   TarFile(const std::string& path, const TarFile* before) : file_(value_or_throw(MappedFile::open(path))) {
     index_ = value_or_throw(index_tar(file_->bytes(), path));
     samples_ = value_or_throw(group_tar(index_, path)).samples;
@@ -31,7 +31,7 @@ class TarFile final : public SourceFile {
     if (!unsplit) throw Exception(unsplit.error());
   }
   const std::vector<TarSample>& samples() const { return samples_; }
-  /// Before any other thread sees this.
+  /// REQUIRES: no other thread uses this yet.
   void set_extensions(std::vector<std::string> extensions, bool allow_missing) {
     extensions_ = std::move(extensions);
     allow_missing_ = allow_missing;
@@ -48,7 +48,7 @@ class TarFile final : public SourceFile {
         return context.fail({ErrorKind::InvalidArgument,
                              fmt::format("{}: sample '{}' has no part '{}'", file_->path(), sample.key, extension)});
       out.append(Tensor::scalar(*content));
-      doubtful |= may_be_cut(*content);
+      doubtful |= may_be_truncated(*content);
     }
     const auto whole = doubtful ? file_->check() : Result<void>();
     return whole ? Got::value : context.fail(whole.error());

@@ -64,7 +64,7 @@ bool is_metadata(std::string_view name) {
   return first.size() >= 4 && first.starts_with("__") && first.ends_with("__");
 }
 
-// Nothing where there is no dot in the last part of the name, or nothing before it.
+// Nothing if the last part of the name has no dot, or nothing before it.
 std::optional<SplitName> split(std::string_view name) {
   if (is_metadata(name)) return std::nullopt;
   const size_t slash = name.rfind('/');
@@ -128,7 +128,7 @@ class TarReader::State {
   const std::unique_ptr<ByteReader> archive_;
   ReaderSource source_;
   internal::TarWalker walker_;
-  const Error no_memory_;  // Made while there is some.
+  const Error no_memory_;  // Made while there is memory.
   Error error_;
 };
 
@@ -164,9 +164,9 @@ Result<TarSamples> group_tar(const TarIndex& index, std::string_view name) try {
                               internal::quoted_name(index.members[i].name), index.members[i].offset));
     };
     if (groups.samples.empty() || groups.samples.back().key != parts->key) {
-      if (!keys.insert(parts->key).second) return refuse("comes again after another one");
+      if (!keys.insert(parts->key).second) return refuse("appears again after another one");
       groups.samples.push_back({std::string(parts->key), {}});
-      // clear(), which `= {}` would call, goes through the places of the largest sample before.
+      // clear(), which `= {}` would call, iterates over the buckets of the largest earlier sample.
       extensions = std::unordered_set<std::string>();
     }
     std::string extension = lower_case(parts->extension);

@@ -38,7 +38,7 @@ bool is_regular(char type) { return type == '0' || type == '\0' || type == '7'; 
 // Links, devices, folders and FIFOs have no content, whatever their size says.
 bool has_content(char type) { return type < '1' || type > '6'; }
 
-// By the first bytes; empty for none that is known. Two bytes for zlib may begin a name as well.
+// The compression by the first bytes; empty if unknown. zlib's two bytes may also begin a name.
 std::string_view compression_of(std::span<const std::byte> bytes) {
   constexpr std::string_view kZstd("\x28\xb5\x2f\xfd", 4), kXz("\xfd\x37zXZ\0", 6);
   if (is_gzip(bytes)) return "gzip";
@@ -59,11 +59,11 @@ tl::unexpected<Error> TarWalker::fail_at(ErrorKind kind, const std::string& what
 tl::unexpected<Error> TarWalker::no_header(std::span<const std::byte> bytes, const std::string& what) const {
   if (header_ != 0) return fail_at(ErrorKind::DataLoss, what);
   const std::string_view compression = compression_of(bytes);
-  if (compression.empty()) return fail_at(ErrorKind::DataLoss, what + "; it may be no tar archive");
+  if (compression.empty()) return fail_at(ErrorKind::DataLoss, what + "; it may not be a tar archive");
   const bool can_inflate = compression == "gzip" || compression == "zlib";
   return fail(ErrorKind::Unimplemented,
-              fmt::format("{}: compressed by {}: has no places to go to; decompress it{}", name_, compression,
-                          can_inflate ? ", or read it in order, inflated" : ""));
+              fmt::format("{}: compressed by {}: random access requires an uncompressed archive; decompress it{}",
+                          name_, compression, can_inflate ? ", or read it in order, inflated" : ""));
 }
 
 Result<std::optional<TarMember>> TarWalker::next() {
@@ -100,7 +100,7 @@ Result<std::optional<TarMember>> TarWalker::next() {
 }
 
 Result<void> TarWalker::end() {
-  // An inflating reader compares its check values only when all was read.
+  // An inflating reader verifies its checksums only at the end.
   const auto rest = source_.skip(UINT64_MAX);
   if (!rest) return fail(rest.error());
   ended_ = true;
@@ -120,7 +120,7 @@ Result<size_t> TarWalker::read(std::span<std::byte> to) {
                  fmt::format("the archive ends at offset {}, inside the member's content", offset_));
 }
 
-// What is too large may be so for the archive, or for a limit that its reader keeps: then reading says so.
+// A size may be too large for the archive, or exceed a limit of its reader, which then reports it.
 Result<void> TarWalker::check_follows(uint64_t size, const char* what) {
   const uint64_t most = source_.left_at_most();
   if (size <= most) return {};
@@ -134,7 +134,7 @@ Result<void> TarWalker::leave_content() {
     const auto gone = source_.skip(*part);
     if (!gone) return fail(gone.error());
     offset_ += *gone;
-    // Zeros that would only fill the last block may be missing, as end blocks may.
+    // The zeros that fill the last block may be missing, like the end blocks.
     if (*gone != *part && part == &content_) {
       return fail_at(ErrorKind::DataLoss,
                      fmt::format("the archive ends at offset {}, inside the member's content", offset_));
@@ -144,7 +144,7 @@ Result<void> TarWalker::leave_content() {
   return {};
 }
 
-// False at the end: there is no more, or a block of zeros.
+// False at the end: no more bytes, or a block of zeros.
 Result<bool> TarWalker::read_block(TarBlock& block) {
   const auto got = source_.read(block);
   if (!got) return fail(got.error());
@@ -180,7 +180,7 @@ Result<TarWalker::Header> TarWalker::parse(const TarBlock& block) const {
   return header;
 }
 
-// Octal digits between spaces and NULs, or, GNU's, a binary number behind a set bit.
+// Octal digits between spaces and NULs, or GNU's form: a binary number after a set bit.
 Result<uint64_t> TarWalker::number(std::span<const std::byte> field, const char* what) const {
   uint64_t value = 0;
   if ((field[0] & std::byte{0x80}) != std::byte{0}) {
@@ -199,7 +199,7 @@ Result<uint64_t> TarWalker::number(std::span<const std::byte> field, const char*
   if (digits.empty()) return 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value, 8);
   if (error == std::errc() && end == digits.data() + digits.size()) return value;
-  return fail_at(ErrorKind::DataLoss, fmt::format("a {} that is no octal number", what));
+  return fail_at(ErrorKind::DataLoss, fmt::format("a {} that is not an octal number", what));
 }
 
 Result<std::string> TarWalker::read_extension(uint64_t size) {
@@ -268,7 +268,7 @@ Result<void> TarWalker::apply_attributes(Header& header) const {
   if (const std::string* size = attribute("size"); size != nullptr && !size->empty()) {
     const auto [end, error] = std::from_chars(size->data(), size->data() + size->size(), header.size);
     if (error != std::errc() || end != size->data() + size->size()) {
-      return fail_at(ErrorKind::DataLoss, "a pax size that is no number of bytes");
+      return fail_at(ErrorKind::DataLoss, "a pax size that is not a number of bytes");
     }
   }
   if (header.size <= kLargest) return {};

@@ -56,7 +56,7 @@ std::string header_block(const UstarName& name, uint64_t size, char type) {
   return block;
 }
 
-// A record counts the digits of its own length.
+// The length of a record includes the digits of the length itself.
 std::string pax_record(std::string_view key, std::string_view value) {
   const size_t rest = key.size() + value.size() + 3;
   size_t length = rest + 1;

@@ -73,7 +73,7 @@ Result<Header> parse_magic(const ByteReader& reader, std::span<const std::byte, 
   return Header{known->dtype, std::vector<int64_t>(rank), 0};
 }
 
-// Bytes of all values; nullopt iff they do not fit.
+// The size of all values in bytes; nullopt iff it overflows.
 std::optional<uint64_t> payload_bytes(const Header& header) {
   if (std::find(header.dims.begin(), header.dims.end(), 0) != header.dims.end()) return 0;
   int64_t product = static_cast<int64_t>(item_size(header.dtype));
@@ -97,7 +97,7 @@ Result<Header> read_header(ByteReader& reader) {
   const auto payload = payload_bytes(*header);
   if (!payload) return contradiction(reader, fmt::format("sizes overflow: {}", header->to_string()));
   header->payload_bytes = *payload;
-  // Before anything is allocated: a header may claim what it likes.
+  // Before memory is allocated, because a header may contain any number.
   if (*payload > reader.left_at_most()) {
     return contradiction(reader,
                          fmt::format("sizes beyond the file: {} needs {} bytes after the header, at most {} follow",
@@ -115,7 +115,7 @@ Result<Tensor> read_payload(ByteReader& reader, const Header& header) {
     return contradiction(reader, fmt::format("sizes beyond the file: {} needs {} bytes, it has {}", header.to_string(),
                                              header.total_bytes(), header.total_bytes() - to.size() + *got));
   }
-  // Also makes a gzip stream check its last member.
+  // Also verifies the last member of a gzip stream.
   std::byte more;
   const auto after = reader.read({&more, 1});
   if (!after) return fail(after.error());

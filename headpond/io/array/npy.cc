@@ -21,7 +21,7 @@ namespace {
 using internal::NpyHeader;
 constexpr int64_t kMaxEmptyRows = int64_t{1} << 20;
 
-// Row by row; in the file, the first index changes fastest.
+// From Fortran order to row-major order.
 template <size_t kItem>
 void copy_fortran(const std::byte* from, const Shape& shape, std::span<std::byte> to) {
   const auto rank = static_cast<size_t>(shape.rank());
@@ -55,7 +55,7 @@ void copy_values(const NpyHeader& header, std::span<const std::byte> from, std::
   if (header.is_big_endian) internal::swap_bytes(to, item_size(header.dtype));
 }
 
-// `values` were copied from `begin` on, perhaps in another order. `row`: -1 for the whole array.
+// `values` were copied from `begin`, perhaps in another order. `row` is -1 for the whole array.
 Result<void> check_booleans(const NpyHeader& header, std::span<const std::byte> values,
                             std::span<const std::byte> content, uint64_t begin, std::string_view name, int64_t row) {
   if (header.dtype != DType::boolean) return {};
@@ -165,7 +165,7 @@ class NpyFile::State {
   const std::string name_;
   const std::unique_ptr<MappedFile> file_;
   const std::span<const std::byte> content_;
-  NpyHeader header_;  // From here on constant after open().
+  NpyHeader header_;  // Like the members below, constant after open().
   FieldSpec row_ = {};
   uint64_t row_bytes_ = 0;
 };

@@ -44,7 +44,7 @@ const char* kind_of(char letter) {
   }
 }
 
-// Reads the dictionary, which is written as Python writes it.
+// Parses the dictionary, as Python writes it.
 class DictReader {
  public:
   DictReader(std::string_view text, std::string_view name, size_t offset) : text_(text), name_(name), offset_(offset) {}
@@ -118,7 +118,7 @@ Result<void> DictReader::shape() {
     const auto [end, error] = std::from_chars(text_.data() + at_, text_.data() + text_.size(), dim);
     if (error != std::errc() || dim < 0) return expected("a dimension from 0 to 2^63 - 1");
     at_ = static_cast<size_t>(end - text_.data());
-    (void)take("L");  // As Python 2 wrote long numbers.
+    (void)take("L");  // Long numbers of Python 2.
     dims.push_back(dim);
     if (dims.size() > kMaxRank) return wrong(ErrorKind::InvalidArgument, fmt::format("rank above {}", kMaxRank));
   }
@@ -159,7 +159,7 @@ Result<NpyHeader> DictReader::read() {
   return wrong(ErrorKind::InvalidArgument, "descr, fortran_order and shape expected, one is missing");
 }
 
-// Bytes of all values; nullopt iff they do not fit.
+// The size of all values in bytes; nullopt iff it overflows.
 std::optional<uint64_t> bytes_of(const NpyHeader& header) {
   const auto size = header.shape.size();
   int64_t bytes = 0;

@@ -25,7 +25,7 @@ Result<void> check(const std::vector<internal::ZipMember>& members, std::string_
     if (!is_new || !member.name.ends_with(kSuffix)) {
       return fail(ErrorKind::InvalidArgument,
                   fmt::format("{}: npz: member {} {}", name, internal::quoted_name(member.name),
-                              is_new ? "is no npy file" : "is there twice"));
+                              is_new ? "is not an npy file" : "occurs twice"));
     }
     if (member.size > limit) {
       return fail(ErrorKind::ResourceExhausted,

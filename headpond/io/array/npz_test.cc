@@ -47,11 +47,11 @@ TEST(Npz, ReadsArraysInTheirOrder) {
 
 TEST(Npz, NamesTheMemberThatIsNoArray) {
   EXPECT_THAT(error(zip_of({{.name = "x.txt"}})),
-              HasSubstr("InvalidArgument: a.npz: npz: member 'x.txt' is no npy file"));
+              HasSubstr("InvalidArgument: a.npz: npz: member 'x.txt' is not an npy file"));
   EXPECT_THAT(error(zip_of({{.name = "x.npy", .content = to_bytes("no")}})),
               HasSubstr("InvalidArgument: a.npz, member 'x.npy': not an npy file"));
   EXPECT_THAT(error(zip_of({{.name = "x.npy", .content = npy("a")}, {.name = "x.npy", .content = npy("b")}})),
-              HasSubstr("member 'x.npy' is there twice"));
+              HasSubstr("member 'x.npy' occurs twice"));
   EXPECT_THAT(error(to_bytes("no zip")), HasSubstr("DataLoss: a.npz: zip: no end of a directory"));
 }
 

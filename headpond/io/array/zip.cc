@@ -21,16 +21,16 @@ constexpr uint32_t kLocalMark = 0x04034b50, kCentralMark = 0x02014b50, kEndMark 
 constexpr uint32_t kEnd64Mark = 0x06064b50, kLocator64Mark = 0x07064b50;
 constexpr uint64_t kLocalBytes = 30, kCentralBytes = 46, kEndBytes = 22, kEnd64Bytes = 56, kLocator64Bytes = 20;
 constexpr uint64_t kLongestComment = UINT16_MAX, kLargestGrowth = 1032;
-constexpr uint32_t kIn64 = UINT32_MAX;  // The number stands in the zip64 part.
+constexpr uint32_t kIn64 = UINT32_MAX;  // The value is in the zip64 part.
 constexpr uint16_t kZip64 = 1, kStored = 0, kDeflated = 8, kEncrypted = 1, kSizesBehind = 8;
 
 using Bytes = std::span<const std::byte>;
 
 struct Directory {
-  uint64_t begin, bytes, members, end;  // `end`: where what follows the directory begins.
+  uint64_t begin, bytes, members, end;  // `end`: the end of the directory.
 };
 
-// A header of a member, in the directory or in front of its content.
+// The header of a member, in the directory or before its content.
 struct Header {
   uint16_t flags, method;
   uint32_t crc;
@@ -69,7 +69,7 @@ class ZipReader {
   const std::string_view name_;
 };
 
-// The last one whose comment ends with the archive.
+// The last end record whose comment ends with the archive.
 std::optional<uint64_t> ZipReader::find_end() const {
   const uint64_t size = archive_.size();
   for (uint64_t comment = 0; comment <= kLongestComment && comment + kEndBytes <= size; ++comment) {
@@ -112,7 +112,7 @@ Result<Directory> ZipReader::read_end() const {
   return directory;
 }
 
-// Fills in what stands as kIn64, in the order in which it would stand. False iff it is not there.
+// Replaces the values that are kIn64, in the order of the zip64 part. False iff one is missing there.
 bool ZipReader::take_zip64(Header& header, Bytes extra, bool is_local) const {
   std::array<uint64_t*, 3> wanted = {&header.size, &header.packed_size, is_local ? nullptr : &header.offset};
   const auto is_wanted = [](const uint64_t* number) { return number != nullptr && *number == kIn64; };
@@ -140,7 +140,7 @@ Result<Header> ZipReader::read_header(uint64_t offset, bool is_local) const {
   if (!has(offset, fixed) || at<uint32_t>(offset) != (is_local ? kLocalMark : kCentralMark)) {
     return wrong(offset, fmt::format("{} expected", where));
   }
-  const uint64_t begin = offset + 6 + shift;  // From here to the lengths both have the same fields.
+  const uint64_t begin = offset + 6 + shift;  // From here to the lengths both kinds of header have the same fields.
   Header header = {at<uint16_t>(begin),
                    at<uint16_t>(begin + 2),
                    at<uint32_t>(begin + 8),
@@ -161,7 +161,7 @@ Result<Header> ZipReader::read_header(uint64_t offset, bool is_local) const {
   return header;
 }
 
-// `end`: of what the member may take up.
+// `end`: the end of the space that the member may occupy.
 Result<ZipMember> ZipReader::read_member(const Header& central, uint64_t entry, uint64_t end) const {
   const std::string shown = quoted_name(central.name);
   if ((central.flags & kEncrypted) != 0 || (central.method != kStored && central.method != kDeflated)) {
@@ -175,11 +175,11 @@ Result<ZipMember> ZipReader::read_member(const Header& central, uint64_t entry, 
       (local->flags & kSizesBehind) != 0 ||
       (local->size == central.size && local->packed_size == central.packed_size && local->crc == central.crc);
   if (local->name != central.name || local->method != central.method || !same_sizes) {
-    return wrong(central.offset, fmt::format("member {}: its own header says otherwise than the directory", shown));
+    return wrong(central.offset, fmt::format("member {}: its own header contradicts the directory", shown));
   }
   const uint64_t offset = central.offset + local->bytes;
   if (offset > end || central.packed_size > end - offset) {
-    return wrong(central.offset, fmt::format("member {} of {} bytes goes into another one or the directory", shown,
+    return wrong(central.offset, fmt::format("member {} of {} bytes overlaps another one or the directory", shown,
                                              central.packed_size));
   }
   const bool deflated = central.method == kDeflated;
@@ -210,7 +210,7 @@ Result<std::vector<ZipMember>> ZipReader::read() {
     const auto next = std::upper_bound(begins.begin(), begins.end(), header.offset);
     const bool is_shared = next - std::lower_bound(begins.begin(), begins.end(), header.offset) > 1;
     if (header.offset >= directory->begin || is_shared) {
-      return wrong(entry, fmt::format("member {} begins at {}, where the directory or another one is",
+      return wrong(entry, fmt::format("member {} begins at {}, inside the directory or another one",
                                       quoted_name(header.name), header.offset));
     }
     auto member = read_member(header, entry, *next);
@@ -227,7 +227,7 @@ Result<void> check_crc(Bytes content, const ZipMember& member, std::string_view 
                                                quoted_name(member.name), member.crc, crc));
 }
 
-// The gzip member that has this content: its header, the packed bytes, its trailer.
+// A gzip member with this content: a header, the compressed bytes, a trailer.
 class AsGzip final : public ByteReader {
  public:
   AsGzip(Bytes packed, const ZipMember& member, std::string name) : packed_(packed), name_(std::move(name)) {
@@ -282,7 +282,7 @@ Result<std::vector<std::byte>> unzip(std::span<const std::byte> archive, const Z
   std::vector<std::byte> content(member.size);
   const auto got = read_fully(*reader, content);
   if (!got) return fail(got.error());
-  // Also makes the stream check its end.
+  // Also verifies the end of the stream.
   std::byte more;
   const auto after = reader->read({&more, 1});
   if (!after && after.error().kind() == ErrorKind::DataLoss) return fail(after.error());

@@ -86,12 +86,12 @@ TEST(Zip, RefusesADirectoryThatDisagreesWithTheMembers) {
   const auto refused = [](auto change, const char* why) {
     EXPECT_THAT(shown(zip_of(two_with(change))), testing::AllOf(HasSubstr("DataLoss: a.zip: zip: "), HasSubstr(why)));
   };
-  refused([](ZipFile& file) { file.local_name = "c"; }, "its own header says otherwise");
-  refused([](ZipFile& file) { file.more_size = 1; }, "its own header says otherwise");
-  refused([](ZipFile& file) { file.more_packed = 1; }, "its own header says otherwise");
-  refused([](ZipFile& file) { file.more_crc = 1; }, "its own header says otherwise");
+  refused([](ZipFile& file) { file.local_name = "c"; }, "its own header contradicts the directory");
+  refused([](ZipFile& file) { file.more_size = 1; }, "its own header contradicts the directory");
+  refused([](ZipFile& file) { file.more_packed = 1; }, "its own header contradicts the directory");
+  refused([](ZipFile& file) { file.more_crc = 1; }, "its own header contradicts the directory");
   refused([](ZipFile& file) { file.more_offset = 1; }, "the header of a member expected");
-  refused([](ZipFile& file) { file.more_offset = 1000; }, "where the directory or another one is");
+  refused([](ZipFile& file) { file.more_offset = 1000; }, "inside the directory or another one");
 }
 
 TEST(Zip, RefusesSizesThatAreWrongWhereOnlyTheDirectoryHasThem) {
@@ -103,7 +103,7 @@ TEST(Zip, RefusesSizesThatAreWrongWhereOnlyTheDirectoryHasThem) {
     EXPECT_THAT(shown(zip_of(files)), testing::AllOf(HasSubstr("DataLoss: a.zip: zip: "), HasSubstr(why)));
   };
   EXPECT_EQ(shown(zip_of(two_with([](ZipFile& file) { file.flags = 8; }))), kTwoShown);
-  refused([](ZipFile& file) { file.more_packed = 1; }, "goes into another one or the directory");
+  refused([](ZipFile& file) { file.more_packed = 1; }, "overlaps another one or the directory");
   refused([](ZipFile& file) { file.more_packed = -1; }, "");
   refused([](ZipFile& file) { file.more_size = 100'000'000; }, "bytes cannot be in");
   refused([](ZipFile& file) { file.more_size = 1; }, "");
@@ -115,12 +115,12 @@ TEST(Zip, MembersThatShareBytesAreRefused) {
   std::vector<ZipFile> files = kTwo;
   files[1] = files[0];
   files[1].more_offset = -36;  // Both entries are of the first member.
-  EXPECT_THAT(shown(zip_of(files)), HasSubstr("where the directory or another one is"));
+  EXPECT_THAT(shown(zip_of(files)), HasSubstr("inside the directory or another one"));
   // A member inside the content of another one.
   const Bytes inner = zip_of({{.name = "i", .content = to_bytes("x")}});
   std::vector<ZipFile> nested = {{.name = "o", .content = Bytes(inner.begin(), inner.begin() + 32)},
                                  {.name = "i", .content = to_bytes("x"), .more_offset = -32}};
-  EXPECT_THAT(shown(zip_of(nested)), HasSubstr("goes into another one"));
+  EXPECT_THAT(shown(zip_of(nested)), HasSubstr("overlaps another one"));
 }
 
 TEST(Zip, RefusesWhatItCannotRead) {

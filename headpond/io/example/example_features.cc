@@ -109,7 +109,7 @@ class FeatureGiver {
       if (length < 0) return fail(wrong_lengths(planned, values, fmt::format("a length of {}", length)));
       if (__builtin_add_overflow(length, numbers[row - 1], &numbers[row])) {
         return fail(
-            wrong_lengths(planned, values, fmt::format("a length of {} behind a sum of {}", length, numbers[row - 1])));
+            wrong_lengths(planned, values, fmt::format("a length of {} after a sum of {}", length, numbers[row - 1])));
       }
     }
     return splits;

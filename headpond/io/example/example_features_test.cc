@@ -134,7 +134,7 @@ TEST(Ragged, RefusesLengthsThatDoNotFit) {
   EXPECT_EQ(error(ints({1, 1})), "Example, feature 'n': a sum of 2, as row lengths of 3 values of feature 'v'");
   EXPECT_THAT(error(ints({4, -1})), HasSubstr("a length of -1"));
   EXPECT_THAT(error(ints({INT64_MAX, INT64_MAX - 1, 5})),
-              HasSubstr("a length of 9223372036854775806 behind a sum of 9223372036854775807"));
+              HasSubstr("a length of 9223372036854775806 after a sum of 9223372036854775807"));
   EXPECT_THAT(error(floats({3})), AllOf(HasSubstr("feature 'n'"), HasSubstr("values of float32")));
   EXPECT_THAT(error(""), HasSubstr("a sum of 0"));
 }

@@ -6,7 +6,7 @@
 namespace headpond::internal {
 namespace {
 
-/// Gives one feature list: goes through its steps once to measure, and once to copy what was found to fit.
+/// Passes on a feature list: goes through its steps once to measure, and once to copy.
 class ListGiver {
  public:
   ListGiver(const ExampleMessage& message, const PlannedFeature& planned, std::string_view value)

@@ -30,7 +30,7 @@ bool add_feature(std::string_view feature, FeatureInfo& info, WireFault& fault) 
   if (!internal::read_feature(feature, list, fault)) return false;
   if (list.is_missing) return true;
   if (info.dtype && *info.dtype != list.dtype) {
-    return at_feature.fail(fmt::format("a step of {} behind steps of {}", name(list.dtype), name(*info.dtype)));
+    return at_feature.fail(fmt::format("a step of {} after steps of {}", name(list.dtype), name(*info.dtype)));
   }
   if (!internal::measure(list, size, fault)) return false;
   info.dtype = list.dtype;

@@ -63,7 +63,7 @@ TEST(DescribeSequenceExample, GivesContextAndLists) {
 TEST(DescribeSequenceExample, RefusesStepsOfDifferentTypes) {
   const auto info =
       describe_sequence_example(as_message(test::sequence("", entry("l", steps({ints({1}), floats({1})})))));
-  EXPECT_THAT(info.error().message(), HasSubstr("feature 'l': a step of float32 behind steps of int64"));
+  EXPECT_THAT(info.error().message(), HasSubstr("feature 'l': a step of float32 after steps of int64"));
 }
 
 }  // namespace

@@ -65,7 +65,7 @@ TEST(Example, WritesToPlacesOfAnyAlignmentAndTakesNoMemoryForIt) {
 TEST(Example, RefusesTooFewPlacesAndFieldsThatHaveNowhereToGo) {
   std::array<std::byte*, 1> places = {};
   EXPECT_THAT(parser().parse(as_message(whole()), places, {}).error().message(),
-              HasSubstr("1 places or tensors for 2"));
+              HasSubstr("1 targets or tensors for 2"));
   EXPECT_THAT(parser().parse(as_message(whole()), {}, {}).error().message(), HasSubstr("field 0 needs a tensor"));
 }
 

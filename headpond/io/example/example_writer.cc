@@ -67,7 +67,7 @@ void append_feature(std::string& to, Tag tag, const Tensor& value) {
   }
 }
 
-// The values of a map's entries: of a feature, or of a list of them.
+// The values of the entries of a map: of a feature, or of a list of them.
 uint64_t value_bytes(const NamedTensor& item) { return field_bytes(list_bytes(item.value)); }
 uint64_t value_bytes(const NamedSteps& item) {
   uint64_t total = 0;
@@ -143,8 +143,7 @@ Result<std::vector<const Named*>> sorted(std::span<const Named> items) {
   const auto same = [](const Named* a, const Named* b) { return a->key == b->key; };
   const auto twice = std::adjacent_find(order.begin(), order.end(), same);
   if (twice == order.end()) return order;
-  return fail(ErrorKind::InvalidArgument,
-              fmt::format("feature {} is there twice", internal::quoted_name((*twice)->key)));
+  return fail(ErrorKind::InvalidArgument, fmt::format("feature {} occurs twice", internal::quoted_name((*twice)->key)));
 }
 
 Result<std::string> reserved(uint64_t total) {

@@ -59,7 +59,7 @@ TEST(MakeExample, IsReadBack) {
 TEST(MakeExample, RefusesEqualKeysAndOtherTypes) {
   const auto error = [](const std::vector<NamedTensor>& features) { return make_example(features).error(); };
   EXPECT_EQ(error({{"a", f({})}, {"b", f({})}, {"a", i({})}}).kind(), ErrorKind::InvalidArgument);
-  EXPECT_EQ(error({{"a", f({})}, {"a", f({})}}).message(), "feature 'a' is there twice");
+  EXPECT_EQ(error({{"a", f({})}, {"a", f({})}}).message(), "feature 'a' occurs twice");
   EXPECT_THAT(error({{"a", Tensor::scalar(1.0)}}).message(), HasSubstr("feature 'a': an Example holds no float64"));
 }
 

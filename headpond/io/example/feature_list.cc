@@ -12,7 +12,7 @@ static_assert(std::endian::native == std::endian::little);
 // Field numbers of tensorflow.Feature; each of its lists has its values in field 1.
 constexpr uint32_t kBytesList = 1, kFloatList = 2, kInt64List = 3, kValues = 1;
 
-// One value that stands alone is written as a packed run of one would be.
+// A single value is encoded like a packed run of one.
 bool take_single(WireCursor& cursor, DType dtype, std::string_view& run) {
   const Wire wanted = dtype == DType::f32 ? Wire::fixed32 : dtype == DType::i64 ? Wire::varint : Wire::length;
   if (cursor.wire() != wanted) {
@@ -27,7 +27,7 @@ bool take_single(WireCursor& cursor, DType dtype, std::string_view& run) {
   return true;
 }
 
-// For bytes, `visit` gets each value; for numbers, packed runs of them.
+// For bytes, calls `visit` with each value; for numbers, with packed runs.
 template <class Visit>
 bool each_run(const FeatureList& list, WireFault& fault, Visit visit) {
   WireCursor cursor(list.message, fault);

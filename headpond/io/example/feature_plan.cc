@@ -21,7 +21,7 @@ bool is_fixed(FeatureKind kind) { return kind == FeatureKind::FixedLen || kind =
 
 void check_kind(const ExampleFeature& feature, Where where) {
   if (where == Where::lists && feature.kind != FeatureKind::FixedLenSequence && feature.kind != FeatureKind::Ragged) {
-    refuse(feature, "a feature list is asked for as FixedLenSequence or Ragged");
+    refuse(feature, "a feature list must be FixedLenSequence or Ragged");
   }
   const bool needs_lengths = feature.kind == FeatureKind::Ragged && where == Where::features;
   if (needs_lengths == feature.row_lengths.empty()) {
@@ -42,7 +42,7 @@ void check_dtype(const ExampleFeature& feature, Where where) {
   if (dtype == DType::u8 && feature.kind != raw) refuse(feature, "uint8 needs a shape, and one value of it a tensor");
 }
 
-// What has more dimensions than a tensor can have, Tensor itself refuses.
+// Tensor itself refuses too many dimensions.
 void check_rank(const ExampleFeature& feature) try {
   const Shape first(std::vector<int64_t>(static_cast<size_t>(feature.shape.rank()), 0));
   (void)Tensor::empty(DType::u8, feature.kind == FeatureKind::FixedLenSequence ? first.stacked(0) : first);
@@ -71,17 +71,17 @@ std::shared_ptr<const DefaultValue> checked_default(const ExampleFeature& featur
   const Tensor& given = *feature.default_value;
   if (feature.kind != FeatureKind::FixedLen) refuse(feature, "a default is of FixedLen only");
   if (given.dtype() != feature.dtype || (given.rank() != 0 && !given.has_shape(feature.shape))) {
-    refuse(feature, fmt::format("{}{} asked for, with a default of {}{}", name(feature.dtype),
-                                feature.shape.to_string(), name(given.dtype()), given.shape().to_string()));
+    refuse(feature, fmt::format("{}{} requested with a default of {}{}", name(feature.dtype), feature.shape.to_string(),
+                                name(given.dtype()), given.shape().to_string()));
   }
   return std::make_shared<const DefaultValue>(given, feature.shape);
 }
 
-// `lengths`: what else is asked of the key of the row lengths, if anything.
+// `lengths`: what is also requested of the key of the row lengths, if anything.
 void check_row_lengths(const ExampleFeature& feature, const ExampleFeature* lengths) {
   if (feature.row_lengths == feature.key) refuse(feature, "names itself as its row_lengths");
   if (lengths == nullptr || lengths->dtype == DType::i64) return;
-  refuse(feature, fmt::format("row_lengths {}, which is asked for as {}; lengths are int64",
+  refuse(feature, fmt::format("row_lengths {}, which is requested as {}; lengths are int64",
                               quoted_name(feature.row_lengths), name(lengths->dtype)));
 }
 
@@ -124,7 +124,7 @@ size_t KeyTable::find(std::string_view key) const {
 FeaturePlan::FeaturePlan(std::vector<ExampleFeature> features, Where where, const ExampleLimits& limits)
     : limits_(limits) {
   for (ExampleFeature& feature : features) {
-    if (keys_.find(feature.key) != KeyTable::kNone) refuse(feature, "asked for twice");
+    if (keys_.find(feature.key) != KeyTable::kNone) refuse(feature, "requested twice");
     check_kind(feature, where);
     check_dtype(feature, where);
     PlannedFeature planned;
@@ -145,7 +145,7 @@ FeaturePlan::FeaturePlan(std::vector<ExampleFeature> features, Where where, cons
   }
 }
 
-// Last, so that lengths may also be asked for as a feature of their own: their keys are those of the features then.
+// Last, so that lengths may also be requested as a feature: they then use its key.
 void FeaturePlan::plan_row_lengths() {
   std::vector<size_t> splits_fields;
   for (PlannedFeature& planned : features_) {

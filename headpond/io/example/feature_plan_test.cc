@@ -52,7 +52,7 @@ TEST(FeaturePlan, SaysWhatEachKindGives) {
 
 TEST(FeaturePlan, RefusesWhatContradictsItself) {
   using enum FeatureKind;
-  EXPECT_THAT(refusal({{.key = "a"}, {.key = "a", .dtype = i64}}), HasSubstr("feature 'a': asked for twice"));
+  EXPECT_THAT(refusal({{.key = "a"}, {.key = "a", .dtype = i64}}), HasSubstr("feature 'a': requested twice"));
   EXPECT_THAT(refusal({{.key = "a", .dtype = i32}}), HasSubstr("int32"));
   EXPECT_THAT(refusal({{.key = "a", .dtype = u8, .kind = VarLen}}), HasSubstr("uint8 needs a shape"));
   EXPECT_THAT(refusal({{.key = "a", .dtype = u8, .kind = FixedLenSequence}}), HasSubstr("uint8"));
@@ -83,8 +83,8 @@ TEST(FeaturePlan, RefusesRowLengthsThatCannotBeLengths) {
   using enum FeatureKind;
   const ExampleFeature rows = {.key = "a", .dtype = i64, .kind = Ragged, .row_lengths = "n"};
   EXPECT_THAT(refusal({rows, {.key = "n", .dtype = f32, .kind = VarLen}}),
-              HasSubstr("feature 'a': row_lengths 'n', which is asked for as float32; lengths are int64"));
-  EXPECT_THAT(refusal({{.key = "n", .dtype = bytes, .kind = VarLen}, rows}), HasSubstr("asked for as bytes"));
+              HasSubstr("feature 'a': row_lengths 'n', which is requested as float32; lengths are int64"));
+  EXPECT_THAT(refusal({{.key = "n", .dtype = bytes, .kind = VarLen}, rows}), HasSubstr("requested as bytes"));
   EXPECT_EQ(refusal({rows, {.key = "n", .dtype = i64, .shape = {3}, .kind = FixedLen}}), "");
   EXPECT_THAT(refusal({{.key = "a", .dtype = i64, .kind = Ragged, .row_lengths = "a"}}), HasSubstr("names itself"));
 }
@@ -92,7 +92,7 @@ TEST(FeaturePlan, RefusesRowLengthsThatCannotBeLengths) {
 TEST(FeaturePlan, RefusesDefaultsThatDoNotFit) {
   using enum FeatureKind;
   EXPECT_THAT(refusal({{.key = "a", .dtype = f32, .default_value = Tensor::scalar(int64_t{1})}}),
-              HasSubstr("float32[] asked for, with a default of int64[]"));
+              HasSubstr("float32[] requested with a default of int64[]"));
   const Tensor three = Tensor::from<float>(std::vector<float>{1, 2, 3}, {3});
   EXPECT_THAT(refusal({{.key = "a", .shape = {2}, .default_value = three}}), HasSubstr("float32[3]"));
   EXPECT_THAT(refusal({{.key = "a", .kind = VarLen, .default_value = Tensor::scalar(1.0F)}}), HasSubstr("default"));

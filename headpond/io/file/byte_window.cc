@@ -13,7 +13,7 @@ constexpr size_t kRoom = 64 * 1024;
 
 }  // namespace
 
-// Bytes move to the front when they fill less than half of the room, so each moves once or twice in all.
+// Bytes move to the front when they fill less than half of the memory, so each moves once or twice in total.
 void ByteWindow::make_room() {
   const size_t size = end_ - begin_;
   if (end_ < room_.size()) return;
@@ -37,8 +37,8 @@ Result<bool> ByteWindow::more() try {
   end_ += *got;
   return *got > 0;
 } catch (const std::bad_alloc&) {
-  return fail(ErrorKind::ResourceExhausted,
-              fmt::format("{}: out of memory, with {} bytes held from offset {} on", name(), bytes().size(), offset_));
+  return fail(ErrorKind::ResourceExhausted, fmt::format("{}: out of memory, with {} bytes in memory from offset {} on",
+                                                        name(), bytes().size(), offset_));
 }
 
 Result<bool> ByteWindow::until(uint64_t count) {

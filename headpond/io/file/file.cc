@@ -125,7 +125,7 @@ Result<size_t> read_fully(ByteReader& reader, std::span<std::byte> to) {
 Result<std::unique_ptr<ByteReader>> open_file_reader(const std::string& path) { return open_file_reader(path, 0); }
 
 Result<std::unique_ptr<ByteReader>> open_file_reader(const std::string& path, uint64_t offset) {
-  // Without O_NONBLOCK the open of a pipe that nobody writes to would wait for ever.
+  // Without O_NONBLOCK opening a pipe without a writer would block for ever.
   auto file = internal::open_file(path, O_RDONLY | O_NONBLOCK);
   if (!file) return fail(std::move(file).error());
   auto size = internal::regular_file_size(*file, path);
@@ -179,7 +179,7 @@ Result<void> write_file_atomically(const std::string& path, std::initializer_lis
 }
 
 Result<std::string> cache_folder() {
-  // As the XDG specification says, a relative path there counts as not set.
+  // By the XDG specification, a relative path counts as not set.
   const auto absolute = [](const char* variable) -> const char* {
     const char* value = std::getenv(variable);
     return value != nullptr && value[0] == '/' ? value : nullptr;

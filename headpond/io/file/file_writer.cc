@@ -61,7 +61,7 @@ class FileWriter::State {
 FileWriter::FileWriter(std::unique_ptr<State> state) : state_(std::move(state)) {}
 
 FileWriter::~FileWriter() {
-  if (!state_->is_open()) return;  // Then close() has told.
+  if (!state_->is_open()) return;  // Then close() has reported its error.
   try {
     if (const auto closed = state_->close(); !closed) log(LogLevel::error, closed.error().to_string());
   } catch (const std::bad_alloc&) {

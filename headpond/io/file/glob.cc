@@ -19,15 +19,15 @@ namespace {
 
 constexpr uint64_t kMostShards = 1'000'000;
 
-// glob(3) hands over no pointer of the caller's.
+// glob(3) passes no pointer to its callback.
 thread_local std::optional<Error> g_unreadable;
 
-// Decides alone: GLOB_ERR would end the search at a folder that has vanished, too.
+// Decides by itself, because GLOB_ERR would also end the search at a folder that vanished.
 int on_unreadable(const char* path, int error_number) {
   if (error_number == ENOENT || error_number == ENOTDIR) return 0;
   try {
     g_unreadable = internal::system_error("read the folder", path, error_number);
-  } catch (const std::bad_alloc&) {  // glob(3) would not free what it has.
+  } catch (const std::bad_alloc&) {  // An exception would leak the memory of glob(3).
     g_unreadable = current_exception_error();
   }
   return 1;

@@ -18,7 +18,7 @@ namespace headpond {
 namespace {
 
 constexpr std::array kMagic = {std::byte{0x1f}, std::byte{0x8b}};
-// A match of 258 bytes takes at least two bits: no deflate stream grows more.
+// A match of 258 bytes takes at least two bits: no deflate stream expands more.
 constexpr uint64_t kLargestGrowth = 1032;
 constexpr size_t kInputBytes = size_t{64} << 10;
 constexpr const char* kFollows = "something follows the stream";
@@ -29,7 +29,7 @@ struct Counters {
 };
 Counters g_counters;
 
-// ISA-L returns with the upper halves of the vector registers in use; until they are cleared, this thread's SSE code
+// ISA-L returns with the upper halves of the vector registers in use; until they are cleared, SSE code of this thread
 // runs several times slower.
 #if defined(__x86_64__)
 __attribute__((target("avx"))) void clear_upper_halves() { _mm256_zeroupper(); }
@@ -56,7 +56,7 @@ const char* text_of(int answer) {
     case ISAL_NEED_DICT:
       return "a dictionary is needed, which the file does not have";
     case ISAL_INCORRECT_CHECKSUM:
-      return "the check value or the length does not fit the bytes";
+      return "wrong checksum or length";
     default:
       return "the stream is damaged";
   }
@@ -102,8 +102,7 @@ class InflateReader final : public ByteReader {
 
   Result<size_t> inflate(std::span<std::byte> to) {
     while (true) {
-      // First what ISA-L has taken in already, then more input: it may step back over input it took, but only within
-      // one buffer.
+      // First the input that ISA-L already has, then more: it may step back over input, but only within one buffer.
       state_.next_out = reinterpret_cast<uint8_t*>(to.data());
       state_.avail_out = static_cast<uint32_t>(to.size());
       const uint32_t before = state_.avail_in;
@@ -112,12 +111,13 @@ class InflateReader final : public ByteReader {
       const size_t got = to.size() - state_.avail_out;
       if (answer < 0 || answer == ISAL_NEED_DICT) return damaged_behind(got, text_of(answer));
       if (in_member_ && !in_header_ && state_.block_state == ISAL_BLOCK_FINISH) {
-        // ISA-L may keep bytes behind a zlib trailer, which is shorter than what it takes in at once.
+        // ISA-L may keep bytes after a zlib trailer, which is shorter than what it reads at once.
         if (is_zlib_ && (state_.avail_in > 0 || state_.read_in_length >= 8)) return damaged_behind(got, kFollows);
         end_member();
       }
       if (got > 0) return got;
-      if (in_member_ && before > 0 && state_.avail_in == before) return damaged(text_of(answer));  // It would spin.
+      // It would loop for ever.
+      if (in_member_ && before > 0 && state_.avail_in == before) return damaged(text_of(answer));
       if (state_.avail_in == 0) {
         auto more = refill();
         if (!more) return more;
@@ -129,7 +129,7 @@ class InflateReader final : public ByteReader {
     }
   }
 
-  // ISA-L's own reading of the header forgets, between two pieces of input, which optional parts are to come.
+  // ISA-L's parser of the header forgets, between two pieces of input, which optional parts follow.
   int go_on() {
     if (in_header_) {
       const int answer = is_zlib_ ? read_zlib_header() : isal_read_gzip_header(&state_, &header_);
@@ -171,7 +171,7 @@ class InflateReader final : public ByteReader {
     return got;
   }
 
-  // What was inflated before the damage is given first: it may hold whole records.
+  // Bytes inflated before the damage are returned first: they may contain whole records.
   Result<size_t> damaged_behind(size_t got, const char* what) {
     error_ = damaged(what, got).value();
     return got > 0 ? Result<size_t>(got) : fail(error_);
@@ -187,9 +187,9 @@ class InflateReader final : public ByteReader {
   const std::unique_ptr<ByteReader> compressed_;
   const uint64_t limit_;
   const uint64_t largest_;
-  uint64_t consumed_ = 0;  // Compressed bytes that were read, those still in input_ included.
+  uint64_t consumed_ = 0;  // Compressed bytes read, those still in input_ included.
   uint64_t produced_ = 0;
-  bool in_member_ = true;  // An empty stream is a cut one.
+  bool in_member_ = true;  // An empty stream is a truncated one.
   bool in_header_ = true;
   bool counted_ = false;
   Error error_;

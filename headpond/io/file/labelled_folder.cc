@@ -26,7 +26,7 @@ bool is_wanted(const std::string& name, std::span<const std::string> extensions)
                      [&](const std::string& extension) { return lower(name).ends_with("." + lower(extension)); });
 }
 
-// What is in a folder, the hidden left out, in the order of the names' bytes.
+// The entries of a folder without hidden ones, sorted by the bytes of their names.
 Result<std::vector<fs::directory_entry>> entries(const std::string& folder) {
   std::error_code error;
   std::vector<fs::directory_entry> all;

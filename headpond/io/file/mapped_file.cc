@@ -50,7 +50,7 @@ class MappedFile::State {
   bool lost() const { return guard_ && guard_->lost(); }
 
   Result<void> check() const {
-    const bool was_lost = lost();  // First: what was read before must be done before the system is asked.
+    const bool was_lost = lost();  // First: earlier reads must be complete before the system is asked.
     const auto now = internal::examine_path(path_);
     const bool is_this = now && now->is_same_file(facts_);
     if (is_this && now->size < facts_.size) {
@@ -60,9 +60,9 @@ class MappedFile::State {
     const bool is_other = is_this && now->modified_ns != facts_.modified_ns && start_crc(bytes_) != start_crc_;
     if (was_lost || lost()) {
       return fail(ErrorKind::DataLoss,
-                  fmt::format("{}: a part could not be read: the file shrank meanwhile, or the disk failed", path_));
+                  fmt::format("{}: a part could not be read: the file shrank, or the disk failed", path_));
     }
-    if (is_other) return fail(ErrorKind::DataLoss, fmt::format("{} was written anew while it was read", path_));
+    if (is_other) return fail(ErrorKind::DataLoss, fmt::format("{} was rewritten while it was read", path_));
     return {};
   }
 
@@ -101,8 +101,8 @@ int64_t MappedFile::modified_ns() const { return state_->facts_.modified_ns; }
 bool MappedFile::lost() const { return state_->lost(); }
 Result<void> MappedFile::check() const { return state_->check(); }
 
-// Where a file was cut, zeros are read up to the page's end. All pages behind are missing, which a touch of the last
-// one tells; only of what ends in the last page the system must be asked.
+// After a cut, bytes up to the end of the page read as zeros, and later pages are missing, which touching the last page
+// reveals. So the system must be asked only for bytes that end in the last page.
 Result<void> MappedFile::check_read(std::span<const std::byte> read) const {
   bool must_ask = false;
   if (!read.empty() && read.back() == std::byte{0}) {

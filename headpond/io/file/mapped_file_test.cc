@@ -116,7 +116,7 @@ TEST(MappedFile, NoticesOtherContentInTheSameFile) {
   put_file(folder.file("a"), to_bytes("new content, longer"));
   const timespec later[2] = {{2'000'000'000, 0}, {2'000'000'000, 0}};
   ASSERT_EQ(utimensat(AT_FDCWD, folder.file("a").c_str(), later, 0), 0);
-  EXPECT_THAT(file->check().error().message(), AllOf(HasSubstr(folder.file("a")), HasSubstr("written anew")));
+  EXPECT_THAT(file->check().error().message(), AllOf(HasSubstr(folder.file("a")), HasSubstr("rewritten")));
   EXPECT_EQ(file->grown().error().kind(), ErrorKind::DataLoss);
 }
 

@@ -22,26 +22,26 @@ struct Block {
   std::atomic<Block*> next = nullptr;
 };
 
-// Blocks are never freed: the handler may look at them at any time.
+// Blocks are never freed, because the handler may read them at any time.
 constinit Block g_first;
 struct sigaction g_earlier = {};
 uintptr_t g_page = 0;
 
-// The system call itself: a sanitizer's mmap takes locks, which a handler must not.
+// The system call itself: the mmap of a sanitizer takes locks, which a handler must not.
 bool put_zeros(uintptr_t from, uintptr_t to) {
   const long at =
       syscall(SYS_mmap, from, to - from, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
   return at == static_cast<long>(from);
 }
 
-// All to the end at once: a file is cut at one place, and each piece would be a mapping of its own.
+// All pages to the end at once: a file is cut at one place, and each piece would be a mapping of its own.
 bool replace_page(uintptr_t address) {
   for (Block* block = &g_first; block != nullptr; block = block->next.load(std::memory_order_acquire)) {
     for (Slot& slot : block->slots) {
       const uintptr_t begin = slot.begin.load(std::memory_order_acquire),
                       end = slot.end.load(std::memory_order_acquire);
       const bool inside = begin != 0 && begin <= address && address < end;
-      // Another mapping's slot may be changing hands at this moment.
+      // The slot of another mapping may change its owner at this moment.
       if (!inside || slot.begin.load(std::memory_order_acquire) != begin) continue;
       slot.lost.store(true, std::memory_order_seq_cst);
       return put_zeros(address & ~(g_page - 1), end);
@@ -55,7 +55,7 @@ void pass_on(int number, siginfo_t* info, void* context) {
   const bool is_fault = info->si_code > 0;
   if (g_earlier.sa_handler == SIG_IGN && !is_fault) return;
   if (g_earlier.sa_handler != SIG_IGN && g_earlier.sa_handler != SIG_DFL) return g_earlier.sa_handler(number);
-  // The default is to end: a fault repeats itself on return, what somebody sent does not.
+  // The default action ends the program: a fault occurs again on return, a signal that was sent does not.
   struct sigaction action = {};
   action.sa_handler = SIG_DFL;
   sigaction(number, &action, nullptr);
@@ -101,7 +101,7 @@ class Table {
   }
   void add(Block* block) HEADPOND_REQUIRES(mu_) {
     slots_ += block->slots.size();
-    free_.reserve(slots_);  // So that giving back never allocates.
+    free_.reserve(slots_);  // So that freeing a slot never allocates.
     for (Slot& slot : block->slots) free_.push_back(&slot);
   }
 

@@ -30,7 +30,7 @@ Fault fault(std::string_view call) {
   return hook == nullptr ? Fault{} : (*hook)(call);
 }
 
-// Runs `body` (as a system call: negative and errno on failure) until no signal interrupts it.
+// Runs `body`, a system call (negative and errno on failure), until no signal interrupts it.
 template <class Body>
 auto call(std::string_view name, Body body) -> decltype(body(Fault{})) {
   while (true) {
@@ -175,13 +175,13 @@ Result<void> truncate_file(const UniqueFd& file, uint64_t size, const std::strin
 }
 
 Result<void> sync_file(const UniqueFd& file, const std::string& path) {
-  // EINVAL: a pipe or a device, where there is nothing to hand on.
+  // EINVAL: a pipe or a device, which cannot be synced.
   if (call("fsync", [&](Fault) { return ::fsync(file.get()); }) < 0 && errno != EINVAL) return failure("sync", path);
   return {};
 }
 
 Result<void> close_file(UniqueFd& file, const std::string& path) {
-  // Not repeated after a signal: Linux has closed it by then.
+  // Not repeated after a signal: Linux has closed the file by then.
   const Fault injected = fault("close");
   int result = ::close(file.release());
   if (injected.error != 0) {
@@ -194,7 +194,7 @@ Result<void> close_file(UniqueFd& file, const std::string& path) {
 
 Result<UniqueFd> make_unique_file(std::string& path) {
   const std::string stem = path.substr(0, path.size() - 6);
-  // mkstemp would do the same, but with a mode that ignores the umask.
+  // mkstemp does the same, but with a mode that ignores the umask.
   UniqueFd file(call("open", [&](Fault) {
     int made = -1;
     for (int tries = 0; tries < 100 && made < 0 && (tries == 0 || errno == EEXIST); ++tries) {
@@ -255,8 +255,7 @@ Result<FileLock> lock_file(const std::string& path, const std::stop_token& stop)
     const auto state = try_lock_file(*file, path);
     if (!state) return fail(state.error());
     if (*state != LockState::elsewhere) return FileLock{std::move(*file), *state == LockState::taken};
-    if (stop.stop_requested())
-      return fail(ErrorKind::Cancelled, fmt::format("asked to stop while waiting for {}", path));
+    if (stop.stop_requested()) return fail(ErrorKind::Cancelled, fmt::format("stopped while waiting for {}", path));
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
 }

@@ -30,12 +30,12 @@ FixedLengthOptions checked(FixedLengthOptions options) {
                         options.record_bytes, options.header_bytes, options.footer_bytes, options.hop_bytes)));
 }
 
-// Whole records in a body, the bytes between header and footer.
+// The number of whole records in a body, the bytes between header and footer.
 uint64_t records_in(uint64_t body, const FixedLengthOptions& options) {
   return body < options.record_bytes ? 0 : (body - options.record_bytes) / options.hop_bytes + 1;
 }
 
-// Of the body, what the records and the gaps behind them may take up: all but a record that is cut.
+// The part of the body that records and the gaps after them may occupy: everything but an incomplete record.
 uint64_t covered(uint64_t records, const FixedLengthOptions& options) {
   if (records == 0) return 0;
   const uint64_t last = (records - 1) * options.hop_bytes;
@@ -55,7 +55,7 @@ Error cut_record(const std::string& name, int64_t record, uint64_t offset, uint6
                                            name, record, offset, bytes, options.record_bytes, options.footer_bytes)};
 }
 
-// A file that has become shorter must not end as if all its records had been read.
+// A file that has become shorter must not look as if all its records had been read.
 Result<void> check_first(const std::string& path, uint64_t size, const FixedLengthOptions& options, int64_t first) {
   const uint64_t around = options.header_bytes + options.footer_bytes;
   if (size < around) return fail(too_short(path, size, options));
@@ -69,7 +69,7 @@ Result<void> check_first(const std::string& path, uint64_t size, const FixedLeng
 
 class FixedLengthReader::State {
  public:
-  // The reader's first byte stands at `offset`; before the next record come `skip` bytes.
+  // The reader's first byte is at `offset`; `skip` bytes precede the next record.
   State(std::unique_ptr<ByteReader> reader, const FixedLengthOptions& options, int64_t next, uint64_t offset,
         uint64_t skip)
       : options_(checked(options)), window_(std::move(reader), offset), next_(next), skip_(skip) {}
@@ -82,7 +82,7 @@ class FixedLengthReader::State {
   const FixedLengthOptions options_;
   internal::ByteWindow window_;
   int64_t next_;
-  uint64_t skip_;  // Bytes before the next record: the header, or from the begin of the last record, the hop.
+  uint64_t skip_;  // Bytes before the next record: the header or, from the start of the last record, the hop.
 };
 
 Result<std::optional<std::span<const std::byte>>> FixedLengthReader::State::next() {
@@ -93,7 +93,7 @@ Result<std::optional<std::span<const std::byte>>> FixedLengthReader::State::next
     if (!skipped) return fail(skipped.error());
     if (skip_ == 0) break;
     if (next_ == 0) return fail(too_short(name(), window_.offset(), options_));
-    return std::nullopt;  // Within the gap behind the last record.
+    return std::nullopt;  // Within the gap after the last record.
   }
   const auto there = window_.until(options_.record_bytes + options_.footer_bytes);
   if (!there) return fail(there.error());
@@ -118,7 +118,7 @@ FixedLengthReader::FixedLengthReader(FixedLengthReader&& other) noexcept = defau
 FixedLengthReader& FixedLengthReader::operator=(FixedLengthReader&& other) noexcept = default;
 FixedLengthReader::~FixedLengthReader() = default;
 
-// Begins behind the record before, whose gap may be cut: the offset itself may lie behind the file's end.
+// Starts after the previous record, whose gap may be truncated, so that the offset may be after the end of the file.
 Result<FixedLengthReader> FixedLengthReader::open(const std::string& path, const FixedLengthOptions& options,
                                                   int64_t first) {
   const FixedLengthOptions known = checked(options);
@@ -164,14 +164,14 @@ class FixedLengthFile::State {
 Result<void> FixedLengthFile::State::whole() const {
   const uint64_t used = covered(size(), options_);
   if (body_ <= used) return {};
-  // What is left does not begin a record where records overlap: the next one begins within the last.
+  // The remaining bytes begin no record if records overlap: the next one would begin within the last.
   const uint64_t begin = size() * options_.hop_bytes;
   return fail(cut_record(name(), static_cast<int64_t>(size()), options_.header_bytes + begin, body_ - begin, options_));
 }
 
 Result<void> FixedLengthFile::State::read(int64_t i, std::span<std::byte> to) const {
   if (i < 0 || static_cast<uint64_t>(i) >= size()) {
-    return fail(ErrorKind::OutOfRange, fmt::format("{} has {} records, asked for record {}", name(), size(), i));
+    return fail(ErrorKind::OutOfRange, fmt::format("{} has {} records: no record {}", name(), size(), i));
   }
   if (to.size() != options_.record_bytes) {
     return fail(ErrorKind::InvalidArgument,

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cassert>
 #include <filesystem>
 #include <new>
 #include <utility>
@@ -40,11 +41,11 @@ void keep(const RecordIndex& index, const std::string& path, const std::string& 
 
 struct KeptIndex {
   std::optional<RecordIndex> index;
-  bool is_unread = false;  // It may be there, and know of a cut: it is not to be replaced.
+  bool is_unread = false;  // It may exist, and show that the file was cut, so it must not be replaced.
 };
 
-// The index that was kept of the file at `path`, of whatever content; one that is damaged counts as none, and so does
-// one of a damaged end, which somebody may have repaired without a trace in the mark.
+// The kept index of the file at `path`, of whatever content. A damaged one counts as none, and so does one with a
+// damaged end, which somebody may have repaired without changing the mark.
 KeptIndex kept_index(const std::string& path, const std::string& where) {
   const auto bytes = read_file(where);
   if (!bytes && bytes.error().kind() == ErrorKind::NotFound) return {};
@@ -57,8 +58,8 @@ KeptIndex kept_index(const std::string& path, const std::string& where) {
   return {std::move(*index)};
 }
 
-// Whether a file with the records `now` is the one that had those of `before`, without its last records. What is left
-// must be nothing, or enough for the hash of the start to tell it from other records of the same lengths.
+// True iff a file with the records `now` is the one that had those of `before`, without its last ones. It must be empty
+// now, or long enough for the hash of its start to tell it from other records of the same lengths.
 bool was_cut(const RecordIndex& before, const RecordIndex& now) {
   const FileMark& mark = now.mark();
   if (now.size() >= before.size() || now.offset(now.size()) != mark.size) return false;
@@ -123,7 +124,7 @@ class RecordFile::State {
     }
     if (frame.length + kFrameBytes == bytes) return rest.subspan(kHeaderBytes, frame.length);
     return fail(ErrorKind::DataLoss,
-                fmt::format("{}: record {} at offset {} has {} bytes, the index says {}: the file is another one now",
+                fmt::format("{}: record {} at offset {} has {} bytes, the index says {}: the file has changed",
                             file_->path(), i, offset, frame.length, bytes - kFrameBytes));
   }
 
@@ -144,6 +145,7 @@ class RecordFile::State {
   }
 
   void prefetch(uint64_t i) const {
+    assert(i < size());
     constexpr uint64_t kLine = 64, kMostBytes = 32 * kLine;
     const uint64_t begin = index_.offset(i), end = std::min(index_.offset(i + 1), begin + kMostBytes);
     for (uint64_t at = begin; at < end; at += kLine) __builtin_prefetch(file_->bytes().data() + at);
@@ -160,7 +162,7 @@ class RecordFile::State {
     return {
         ErrorKind::DataLoss,
         fmt::format("{}: {} records expected, {} found: the file was {} bytes long and ends at offset {} now; if that "
-                    "was meant, remove {}",
+                    "was intended, remove {}",
                     file_->path(), before.size(), size(), before.mark().size, index_.mark().size, where)};
   }
 

@@ -211,7 +211,7 @@ TEST_F(RecordFileTest, AWrongIndexIsNeverAWrongRecord) {
   const auto file = RecordFile::open(path()).value();
   ASSERT_TRUE(file->index_was_kept());
   EXPECT_EQ(text_of(file->at(0).value()), half);
-  EXPECT_THAT(file->at(1).error().message(), AllOf(HasSubstr("record 1"), HasSubstr("the file is another one now")));
+  EXPECT_THAT(file->at(1).error().message(), AllOf(HasSubstr("record 1"), HasSubstr("the file has changed")));
   EXPECT_EQ(file->at(2).error().kind(), ErrorKind::DataLoss);
   EXPECT_EQ(text_of(file->at(3).value()), half);
 }

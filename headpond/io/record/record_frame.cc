@@ -19,8 +19,8 @@ constexpr std::array<uint8_t, 10> kSnappyStart = {0xff, 0x06, 0x00, 0x00, 's', '
 
 uint32_t byte_at(std::span<const std::byte> bytes, size_t i) { return static_cast<uint32_t>(bytes[i]); }
 
-// TensorFlow's own framing has no mark: a big-endian length, then a raw stream, which begins with the inflated length
-// in groups of seven bits and a literal.
+// TensorFlow's own framing has no magic: a big-endian length, then a raw stream, which begins with the inflated length
+// in groups of seven bits, and a literal.
 bool is_snappy_block(std::span<const std::byte> start) {
   if (start.size() < kStartBytes || byte_at(start, 0) != 0) return false;
   const uint32_t packed = byte_at(start, 1) << 16 | byte_at(start, 2) << 8 | byte_at(start, 3);
@@ -43,7 +43,7 @@ std::string_view hint(std::span<const std::byte> start) {
     case Compression::snappy:
       return "; the file may be compressed by Snappy";
     default:
-      return "; it may be no record file";
+      return "; it may not be a record file";
   }
 }
 

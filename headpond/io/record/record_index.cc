@@ -22,7 +22,7 @@ constexpr std::string_view kMagic = "HPRECIDX";
 constexpr uint32_t kVersion = 1;
 constexpr uint64_t kNarrowFile = uint64_t{1} << 32;
 
-// As it lies in the file, little-endian, without gaps; path, offsets and the checksum follow.
+// The layout in the file, little-endian, without gaps; path, offsets and the checksum follow.
 struct Header {
   char magic[8];
   uint32_t version;
@@ -36,7 +36,7 @@ struct Header {
 static_assert(sizeof(Header) == 56 && std::is_trivially_copyable_v<Header>);
 constexpr uint64_t kCrcBytes = sizeof(uint32_t);
 
-// Returns what is behind them.
+// Returns the position after them.
 template <class T>
 std::byte* put(std::byte* to, std::span<const T> values) {
   if (!values.empty()) std::memcpy(to, values.data(), values.size_bytes());
@@ -116,7 +116,7 @@ Result<RecordIndex> RecordIndex::parse(std::span<const std::byte> bytes, std::st
   }
   const uint64_t checked = bytes.size() - kCrcBytes;
   if (masked_crc32c(bytes.first(checked)) != internal::load<uint32_t>(bytes.data() + checked)) {
-    return refused(ErrorKind::DataLoss, name, "the checksum does not fit");
+    return refused(ErrorKind::DataLoss, name, "wrong checksum");
   }
   if (header.version != kVersion) {
     return refused(ErrorKind::Unimplemented, name, fmt::format("version {}, not {}", header.version, kVersion));

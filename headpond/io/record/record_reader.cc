@@ -70,7 +70,7 @@ class RecordReader::State {
     return payload;
   }
 
-  // Of a frame that is not whole, or not at hand yet.
+  // For a frame that is not whole, or not in memory yet.
   Payload next_after(Frame frame) {
     if (lost_place_) return fail(lost_place_->error);
     while (frame.state != FrameState::whole) {
@@ -88,7 +88,7 @@ class RecordReader::State {
       }
       frame = internal::look_at_frame(source_.at(), source_.left(), options_.max_record_bytes);
     }
-    counts_.lost_bytes = 0;  // What was cut before may have become whole.
+    counts_.lost_bytes = 0;  // A truncated record may have become whole.
     return deliver(frame.length);
   }
 
@@ -97,8 +97,8 @@ class RecordReader::State {
                                  options_.max_record_bytes);
   }
 
-  // A record whose end is known: true iff next_after() is to look again, at what is behind it or at all of it that has
-  // arrived meanwhile; false iff the file ends before its end.
+  // Handles a damaged record whose end is known. True iff next_after() must look again, at the next record or at more
+  // bytes of this one; false iff the file ends before the record does.
   Result<bool> pass_damaged(const Frame& frame) {
     Error error = error_of(frame);
     HEADPOND_TRY(check());
@@ -124,7 +124,7 @@ class RecordReader::State {
     return true;
   }
 
-  // Nobody knows where the next record begins. `passed`: what was stepped over before the end was seen.
+  // The next record cannot be found. `passed`: the bytes skipped before the end was reached.
   Payload lose_rest(Error error, uint64_t passed = 0) {
     HEADPOND_TRY(check());
     if (options_.on_damage == OnDamage::fail) return fail(std::move(error));
@@ -166,7 +166,8 @@ class RecordReader::State {
 
   RecordSource source_;
   uint64_t record_ = 0;
-  std::optional<LostPlace> lost_place_;  // After a seek() in a stream that failed on the way; nothing is at hand then.
+  // After a seek() in a stream that failed on the way; then no bytes are in memory.
+  std::optional<LostPlace> lost_place_;
   RecordCounts counts_;
   const RecordReaderOptions options_;
 };

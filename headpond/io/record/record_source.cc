@@ -27,7 +27,7 @@ std::string_view in_words(Compression compression) {
 
 }  // namespace
 
-// Remembers whether the last read failed.
+// Records whether the last read failed.
 class RecordSource::Input final : public ByteReader {
  public:
   explicit Input(std::unique_ptr<ByteReader> bytes) : bytes_(std::move(bytes)) {}
@@ -117,7 +117,7 @@ Result<void> RecordSource::set_compression(std::span<const std::byte> start) {
   compression_ = guess_compression(start_of(start));
   if (options_.compression != compression_ && is_front_of_header(start)) compression_ = Compression::none;
   if (options_.compression && *options_.compression != compression_ && !start.empty()) {
-    return fail(ErrorKind::DataLoss, fmt::format("{}: {} was asked for, but the first bytes say {}", name_,
+    return fail(ErrorKind::DataLoss, fmt::format("{}: {} was requested, but the content has {}", name_,
                                                  in_words(*options_.compression), in_words(compression_)));
   }
   if (compression_ == Compression::snappy) {
@@ -209,7 +209,7 @@ Result<void> RecordSource::go_to(uint64_t offset) {
   } else {
     if (reopen_ == nullptr) {
       return fail(ErrorKind::FailedPrecondition,
-                  fmt::format("{}: cannot go back from offset {} to {}: its bytes come only once", name_,
+                  fmt::format("{}: cannot go back from offset {} to {}: a stream can be read only once", name_,
                               this->offset(), offset));
     }
     auto again = reopen_();

@@ -267,7 +267,7 @@ TEST(RecordFiles, OneWrittenAnewInPlaceIsDataLossAtTheEnd) {
   put_file(folder.file("a"), frames_of({"new record", "another"}));
   const timespec later[2] = {{2'000'000'000, 0}, {2'000'000'000, 0}};
   ASSERT_EQ(utimensat(AT_FDCWD, folder.file("a").c_str(), later, 0), 0);
-  EXPECT_THAT(scan(*reader).end.to_string(), AllOf(HasSubstr(folder.file("a")), HasSubstr("written anew")));
+  EXPECT_THAT(scan(*reader).end.to_string(), AllOf(HasSubstr(folder.file("a")), HasSubstr("rewritten")));
 }
 
 // What the inflater finds wrong is damage; what the system refuses is not.

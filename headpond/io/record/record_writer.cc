@@ -31,7 +31,7 @@ std::span<const std::byte> bytes_of(const T& value) {
   return std::as_bytes(std::span(&value, 1));
 }
 
-// Where the records end of which a crash may have torn the last one.
+// The end of the records of a file whose last one may be torn by a crash.
 Result<uint64_t> end_of_records(const MappedFile& file) {
   const auto all = file.bytes();
   uint64_t offset = 0, last = 0, record = 0;
@@ -54,7 +54,7 @@ Result<uint64_t> end_of_records(const MappedFile& file) {
   HEADPOND_TRY(file.check());
   const Error cause = internal::frame_error({file.path(), offset, record}, frame, rest);
   return fail(Error(ErrorKind::DataLoss,
-                    fmt::format("{}: nothing is appended behind a damage that is no torn tail", file.path()), cause));
+                    fmt::format("{}: cannot append after damage that is not a torn tail", file.path()), cause));
 }
 
 }  // namespace
@@ -124,7 +124,7 @@ class RecordWriter::State {
     return kept(fail(current_exception_error()));
   }
 
-  // A file that was to be replaced stays as it was.
+  // A file in mode replace stays as it was.
   Result<void> abandon() {
     if (!has_temp_) return file_ ? close() : Result<void>();
     file_ = {};
@@ -156,7 +156,7 @@ class RecordWriter::State {
 
   Result<void> open_to_append() {
     if (deflater_ != nullptr) return cannot_append(options_.compression);
-    // Without O_NONBLOCK the open of a pipe that nobody reads would wait for ever.
+    // Without O_NONBLOCK opening a pipe without a reader would block for ever.
     HEADPOND_TRY(take(internal::open_file(path_, O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK)));
     HEADPOND_TRY(internal::regular_file_size(file_, path_));
     const auto lock = internal::try_lock_file(file_, path_);
@@ -177,7 +177,8 @@ class RecordWriter::State {
     return cut_bytes_ == 0 ? Result<void>() : internal::truncate_file(file_, *end, path_);
   }
 
-  // Not everybody takes the lock: whether the name is still that of the open file, which has `size` bytes.
+  // Other programs do not take the lock, so this checks that the name still belongs to the open file, which has `size`
+  // bytes.
   Result<void> unchanged(uint64_t size) const {
     const auto mine = internal::examine(file_, path_), named = internal::examine_path(path_);
     if (!mine) return fail(mine.error());
@@ -198,7 +199,7 @@ class RecordWriter::State {
     auto written = kept(internal::write_all(file_, deflater_ != nullptr ? packed_ : gathered_, name()));
     gathered_.clear();
     return written;
-  } catch (const std::bad_alloc&) {  // Some of it may be in the compressed stream already.
+  } catch (const std::bad_alloc&) {  // A part of it may be in the compressed stream already.
     return kept(fail(ErrorKind::ResourceExhausted, fmt::format("{}: no memory to compress", path_)));
   }
 
@@ -210,8 +211,8 @@ class RecordWriter::State {
   internal::UniqueFd file_;
   const std::string path_;
   const RecordWriterOptions options_;
-  bool is_new_ = false;  // Its name is; the folder must then go to the disk too.
-  std::string temp_;     // Of a file that is to be replaced: its name until then.
+  bool is_new_ = false;  // The name is new, so the folder must be synced too.
+  std::string temp_;     // In mode replace: the name of the file until close().
   bool has_temp_ = false;
   std::unique_ptr<Deflater> deflater_;
   std::vector<std::byte> gathered_, packed_;

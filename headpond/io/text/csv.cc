@@ -22,20 +22,20 @@ using internal::quoted_name;
 
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
-// The line of every 4096th row, so that an error's is not counted from the file's begin.
+// The line number of every 4096th row, so that errors need not count from the start of the file.
 struct Mark {
   size_t offset;
   int64_t line;
 };
 constexpr int64_t kRowsAMark = 4096;
 
-// That end before `end`; of "\r\n" the second byte ends the line.
+// Counts the lines that end before `end`; of "\r\n" the second byte ends the line.
 int64_t lines_between(std::string_view text, size_t begin, size_t end) {
   const size_t last = text.empty() ? 0 : text.size() - 1;
   int64_t lines = 0;
   for (size_t at = begin; at < std::min(end, last); ++at) {
     const char byte = text[at], next = text[at + 1];
-    lines += static_cast<int64_t>((byte == '\n') | ((byte == '\r') & (next != '\n')));  // So, many bytes at once.
+    lines += static_cast<int64_t>((byte == '\n') | ((byte == '\r') & (next != '\n')));  // Branch-free, for vector code.
   }
   const bool has_last = begin <= last && last < end;
   return lines + (has_last && (text[last] == '\n' || text[last] == '\r') ? 1 : 0);
@@ -43,7 +43,7 @@ int64_t lines_between(std::string_view text, size_t begin, size_t end) {
 
 const char* what_is(CsvFault fault) {
   return fault == CsvFault::open_quote ? "the quote that begins here is not closed"
-                                       : "a delimiter or the row's end expected behind a closing quote";
+                                       : "a delimiter or the row's end expected after a closing quote";
 }
 
 }  // namespace
@@ -76,12 +76,12 @@ class CsvFile::State {
   Result<void> read_names(internal::CsvRows& rows);
   Result<void> index_row(internal::CsvRows& rows);
   Result<void> read_cells(int64_t i, const internal::FieldTargets& targets) const;
-  // "a.csv, row 3 (line 5, offset 120)"; for the header row -1.
+  // "a.csv, row 3 (line 5, offset 120)"; row -1 is the header.
   std::string place(int64_t row, size_t offset) const {
     const std::string shown = row < 0 ? "header" : fmt::format("row {}", row);
     return fmt::format("{}, {} (line {}, offset {})", path(), shown, line_of(row, offset), offset);
   }
-  // From 1, of the byte at `offset`, which is not before row `row`.
+  // The line, from 1, of the byte at `offset`, which is not before row `row`.
   int64_t line_of(int64_t row, size_t offset) const {
     const size_t before = row < 0 ? 0 : std::min(static_cast<size_t>(row / kRowsAMark) + 1, marks_.size());
     const Mark from = before == 0 ? Mark{0, 1} : marks_[before - 1];
@@ -94,12 +94,12 @@ class CsvFile::State {
   const CsvOptions options_;
   const internal::TextFile text_;
   const internal::CsvRows scan_;  // Copied for each use.
-  internal::CsvColumns columns_;  // With starts_, constant after index().
+  internal::CsvColumns columns_;  // Like starts_, constant after index().
   std::vector<uint64_t> starts_;
   std::vector<Mark> marks_;  // Of every kRowsAMark-th row.
 };
 
-// After the last cell of the row at `begin`.
+// Called after the last cell of the row at `begin`.
 Result<void> CsvFile::State::check_row(const internal::CsvRows& rows, int64_t row, size_t begin) const {
   if (rows.fault() != CsvFault::none) return bad(row, rows.offset(), what_is(rows.fault()));
   if (rows.offset() - begin <= options_.max_row_bytes) return {};
@@ -108,12 +108,12 @@ Result<void> CsvFile::State::check_row(const internal::CsvRows& rows, int64_t ro
                           options_.max_row_bytes));
 }
 
-// The first row, of any length, before memory is asked for it.
+// Checks the first row, of any length, before memory is allocated for it.
 Result<void> CsvFile::State::check_first_row(internal::CsvRows rows) const {
   const int64_t row = options_.header ? -1 : 0;
   const bool any = rows.next_row();
   const size_t begin = rows.offset();
-  if (!any) return options_.header ? bad(row, begin, "there is none") : Result<void>();
+  if (!any) return options_.header ? bad(row, begin, "missing") : Result<void>();
   uint64_t columns = 0;
   for (CsvCell cell; rows.next_cell(cell);) ++columns;
   HEADPOND_TRY(check_row(rows, row, begin));
@@ -122,14 +122,14 @@ Result<void> CsvFile::State::check_first_row(internal::CsvRows rows) const {
                                                         columns, options_.max_columns));
 }
 
-// Of the first row; without a header `rows` stays before it.
+// Reads the first row; without a header `rows` stays before it.
 Result<void> CsvFile::State::read_names(internal::CsvRows& rows) {
   HEADPOND_TRY(check_first_row(rows));
   const internal::CsvRows before = rows;
   std::vector<std::string> names;
   const bool any = rows.next_row();
   const size_t begin = rows.offset();
-  // Were the file written anew meanwhile, it might have more cells here.
+  // If the file was rewritten, it may have more cells here.
   for (CsvCell cell; any && names.size() < options_.max_columns && rows.next_cell(cell);) {
     names.push_back(options_.header ? csv_text(cell, options_.quote) : std::to_string(names.size()));
   }
@@ -182,7 +182,7 @@ Result<void> CsvFile::State::read_cells(int64_t i, const internal::FieldTargets&
   rows.begin(text_.text(), begin);
   size_t cells = 0, offset = begin;
   CsvCell cell;
-  // Were the file written anew meanwhile, it might have more cells here.
+  // If the file was rewritten, it may have more cells here.
   for (bool any = rows.next_row(); any && cells < columns_.cells() && rows.next_cell(cell); ++cells) {
     if (const auto done = columns_.read(cells, cell, options_.quote, targets); !done) {
       return bad(i, offset,
@@ -191,7 +191,7 @@ Result<void> CsvFile::State::read_cells(int64_t i, const internal::FieldTargets&
     offset = rows.offset();
   }
   if (cells == columns_.cells()) return {};
-  return fail(ErrorKind::DataLoss, fmt::format("{}: the file is another one now", place(i, begin)));
+  return fail(ErrorKind::DataLoss, fmt::format("{}: the file has changed", place(i, begin)));
 }
 
 Result<void> CsvFile::State::read(int64_t i, const internal::FieldTargets& targets) const try {
@@ -202,7 +202,7 @@ Result<void> CsvFile::State::read(int64_t i, const internal::FieldTargets& targe
   auto done = read_cells(i, targets);
   const auto next = static_cast<size_t>(i) + 1;
   const size_t end = next < starts_.size() ? starts_[next] : text_.text().size();
-  const bool doubtful = text_.text()[end - 1] == '\0';  // Where the file was cut, zeros were read.
+  const bool doubtful = text_.text()[end - 1] == '\0';  // After a cut, zeros were read.
   HEADPOND_TRY(doubtful ? text_.check_now() : text_.check());
   return done;
 } catch (const std::bad_alloc&) {

@@ -62,7 +62,7 @@ void CsvGuess::see(std::string_view text, bool is_missing) {
     return;
   }
   are_integers_ = false;
-  // An integer beyond i64 is a name rather than a quantity.
+  // An integer beyond i64 is more likely a name than a quantity.
   are_numbers_ = fault != NumberFault::out_of_range && read_number(text, large) == NumberFault::none;
   const bool is_whole = std::isfinite(large) && std::trunc(large) == large;
   needs_f64_ |= read_number(text, small) != NumberFault::none || (small == 0 && large != 0) ||
@@ -104,7 +104,7 @@ CsvColumns::CsvColumns(const CsvOptions& options)
 Result<void> CsvColumns::choose_all(const std::vector<std::string>& names) {
   if (!columns_.empty() && columns_.size() != names.size()) {
     return fail(ErrorKind::InvalidArgument,
-                fmt::format("{} cells in a row without a header, {} columns asked for", names.size(), columns_.size()));
+                fmt::format("{} cells in a row without a header, {} columns requested", names.size(), columns_.size()));
   }
   if (columns_.empty()) {
     for (const std::string& name : names) columns_.push_back({.name = name});
@@ -180,7 +180,7 @@ Result<void> CsvColumns::read_number(size_t field, std::string_view text, const 
   if (fault == NumberFault::none) return place != nullptr ? Result<void>() : targets.give(field, std::move(tensor));
   return fail(ErrorKind::InvalidArgument,
               fmt::format("{} expected, found {}{}", name(dtype), quoted_name(text),
-                          fault == NumberFault::out_of_range ? ", which is beyond it" : ""));
+                          fault == NumberFault::out_of_range ? ", which is out of its range" : ""));
 }
 
 Result<void> CsvColumns::read(size_t cell, const CsvCell& content, char quote, const FieldTargets& targets) const {

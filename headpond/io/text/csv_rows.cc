@@ -37,7 +37,7 @@ bool CsvRows::next_row() {
   return false;
 }
 
-// At what follows a cell.
+// Handles the byte after a cell.
 bool CsvRows::end_cell() {
   in_row_ = at_ < text_.size() && kinds_[static_cast<unsigned char>(text_[at_])] == kDelimiter;
   if (in_row_) {

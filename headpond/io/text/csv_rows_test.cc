@@ -20,7 +20,7 @@ std::string rows_of(std::string_view text, char delimiter = ',', char quote = '"
       shown += cell.is_quoted ? "[" + std::string(cell.text) + (cell.has_doubled ? "]*" : "]") : std::string(cell.text);
     }
     if (rows.fault() != CsvFault::none) {
-      return shown + (rows.fault() == CsvFault::open_quote ? " open at " : " behind at ") +
+      return shown + (rows.fault() == CsvFault::open_quote ? " open at " : " after at ") +
              std::to_string(rows.offset());
     }
     shown += "/";
@@ -62,8 +62,8 @@ TEST(CsvRows, NamesAnOpenQuoteByItsBegin) {
 }
 
 TEST(CsvRows, NamesWhatFollowsAClosingQuote) {
-  EXPECT_EQ(rows_of("a,\"b\"c,d"), "a behind at 5");
-  EXPECT_EQ(rows_of("\"b\" ,d"), " behind at 3");
+  EXPECT_EQ(rows_of("a,\"b\"c,d"), "a after at 5");
+  EXPECT_EQ(rows_of("\"b\" ,d"), " after at 3");
 }
 
 TEST(CsvRows, GoesToAnyRow) {

@@ -122,13 +122,14 @@ TEST(CsvFile, AMissingCellWithoutADefaultIsAnErrorWithItsPlace) {
 
 TEST(CsvFile, ACellThatIsNoNumberOfItsTypeIsAnErrorWithItsPlace) {
   const CsvOptions options = {.columns = {{.name = "x", .dtype = i32}}};
-  EXPECT_EQ(rows_of("y,x\n\"a\n\",5\n\n1,3000000000\n1,4x\n1,\"1\x01\"\n", options),
-            "5/a.csv, row 1 (line 5, offset 14): column 'x': int32 expected, found '3000000000', which is beyond it/"
-            "a.csv, row 2 (line 6, offset 27): column 'x': int32 expected, found '4x'/"
-            "a.csv, row 3 (line 7, offset 32): column 'x': int32 expected, found '1\\x01'/");
+  EXPECT_EQ(
+      rows_of("y,x\n\"a\n\",5\n\n1,3000000000\n1,4x\n1,\"1\x01\"\n", options),
+      "5/a.csv, row 1 (line 5, offset 14): column 'x': int32 expected, found '3000000000', which is out of its range/"
+      "a.csv, row 2 (line 6, offset 27): column 'x': int32 expected, found '4x'/"
+      "a.csv, row 3 (line 7, offset 32): column 'x': int32 expected, found '1\\x01'/");
   const CsvOptions floats = {.columns = {{.name = "x", .dtype = f32}}};
-  EXPECT_THAT(rows_of("x\n1e39\n", floats), HasSubstr("which is beyond it"));
-  EXPECT_THAT(rows_of("x\n1e9223372036854775807\n", floats), HasSubstr("which is beyond it"));
+  EXPECT_THAT(rows_of("x\n1e39\n", floats), HasSubstr("which is out of its range"));
+  EXPECT_THAT(rows_of("x\n1e9223372036854775807\n", floats), HasSubstr("which is out of its range"));
   EXPECT_EQ(rows_of("x\n0.01e-9223372036854775808\n", floats), "0f/");
 }
 
@@ -146,7 +147,7 @@ TEST(CsvFile, WithoutAHeaderColumnsAreNumbersOrWhatTheyAreCalled) {
 TEST(CsvFile, AnEmptyFileHasNoRowsAndNeedsNoHeaderToBeThatWithout) {
   EXPECT_EQ(rows_of("", {.header = false}), "");
   EXPECT_EQ(rows_of("a,b\n"), "");
-  EXPECT_EQ(rows_of(""), "InvalidArgument: a.csv, header (line 1, offset 0): there is none");
+  EXPECT_EQ(rows_of(""), "InvalidArgument: a.csv, header (line 1, offset 0): missing");
 }
 
 TEST(CsvFile, PassesOverAMarkCommentsAndEmptyLines) {
@@ -172,7 +173,7 @@ TEST(CsvFile, RefusesDamagedRowsWhenOpened) {
   EXPECT_EQ(rows_of("a,b\n1,2\n3,\"4\n5,6\n"),
             "InvalidArgument: a.csv, row 1 (line 3, offset 10): the quote that begins here is not closed");
   EXPECT_EQ(rows_of("a,b\n1,\"2\"3\n"),
-            "InvalidArgument: a.csv, row 0 (line 2, offset 9): a delimiter or the row's end expected behind a closing "
+            "InvalidArgument: a.csv, row 0 (line 2, offset 9): a delimiter or the row's end expected after a closing "
             "quote");
   EXPECT_EQ(rows_of("a,b\n1,2\n3\n"), "InvalidArgument: a.csv, row 1 (line 3, offset 8): 2 cells expected, 1 found");
   EXPECT_EQ(rows_of("a,b\n1,2,3\n"), "InvalidArgument: a.csv, row 0 (line 2, offset 4): 2 cells expected, 3 found");

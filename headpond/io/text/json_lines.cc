@@ -41,7 +41,7 @@ class internal::JsonPlan {
   }
 
   std::vector<JsonField> asked;
-  std::vector<std::shared_ptr<const DefaultValue>> defaults;  // Of each, or null.
+  std::vector<std::shared_ptr<const DefaultValue>> defaults;  // One for each field, or null.
   KeyTable keys;
   Spec spec;
   JsonLimits limits;
@@ -56,7 +56,7 @@ using nlohmann::json;
 
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
-// The bytes of a text, for the parser; `seen` tells how far it came.
+// The bytes of a text for the parser; `seen` counts those it has read.
 struct Bytes {
   using iterator_category = std::input_iterator_tag;
   using value_type = char;
@@ -80,7 +80,7 @@ struct Bytes {
   const char** seen;
 };
 
-// What the parser calls for each token, just after it has read it.
+// The callbacks of the parser, called after each token.
 class Events {
  public:
   Events(const JsonPlan& plan, std::string_view text) : plan_(plan), text_(text), seen_(text.data()) {
@@ -131,10 +131,10 @@ class Events {
   bool parse_error(size_t, const std::string&, const nlohmann::detail::exception& error);
 
  private:
-  // Past the token that was read; returns where it begins.
+  // Advances over the token; returns its start.
   size_t pass() {
     const size_t begin = std::min(text_.find_first_not_of(" \t\r\n,:", end_), text_.size());
-    // Of a number the parser has read one byte more.
+    // After a number the parser has read one byte more.
     const bool is_number =
         begin < text_.size() && (text_[begin] == '-' || (text_[begin] >= '0' && text_[begin] <= '9'));
     end_ = is_number ? std::min(text_.find_first_not_of("+-0123456789.eE", begin), text_.size())
@@ -160,12 +160,12 @@ class Events {
   const char* seen_;
   std::vector<JsonValues> values_;
   size_t begin_ = 0, end_ = 0;      // Of the last token.
-  uint64_t depth_ = 0;              // Of objects and arrays that are open.
-  size_t field_ = KeyTable::kNone;  // That the key of the outermost object asks for.
+  uint64_t depth_ = 0;              // Of open objects and arrays.
+  size_t field_ = KeyTable::kNone;  // The field of the current key of the outermost object.
   Error error_;
 };
 
-// A part of the value of a key: `take` says what is wrong with it.
+// Handles a part of the value of a key; `take` returns what is wrong with it.
 template <class Take>
 bool Events::leaf(Take take) {
   begin_ = pass();
@@ -177,7 +177,7 @@ bool Events::leaf(Take take) {
                fmt::format("key {}: {}", internal::quoted_name(plan_.asked[field_].key), what));
 }
 
-// The parser's text repeats the whole token, which may be long and of any bytes.
+// The parser's message contains the whole token, which may be long and have any bytes.
 bool Events::parse_error(size_t, const std::string&, const nlohmann::detail::exception& error) {
   const std::string_view text = error.what();
   const size_t begin = text.find("syntax error"), end = text.find("; last read");
@@ -192,9 +192,9 @@ bool Events::parse_error(size_t, const std::string&, const nlohmann::detail::exc
 Result<void> Events::parse(const internal::FieldTargets& targets) {
   const char* const end = text_.data() + text_.size();
   if (!json::sax_parse(Bytes{text_.data(), &seen_}, Bytes{end, &seen_}, this)) return fail(error_);
-  const size_t behind = text_.find_first_not_of(" \t\r\n", end_);  // The parser takes a NUL for the end.
-  if (behind != std::string_view::npos) {
-    wrong(ErrorKind::InvalidArgument, behind, "something follows the object");
+  const size_t after = text_.find_first_not_of(" \t\r\n", end_);  // The parser takes a NUL for the end.
+  if (after != std::string_view::npos) {
+    wrong(ErrorKind::InvalidArgument, after, "something follows the object");
     return fail(error_);
   }
   for (size_t i = 0; i < values_.size(); ++i) {

@@ -15,15 +15,15 @@ namespace {
   throw Exception(Error(ErrorKind::InvalidArgument, fmt::format("key {}: {}", quoted_name(field.key), why)));
 }
 
-// The size of `shape` without its first dimension if that is not known.
+// The size of `shape`, without its first dimension if that is unknown.
 void check_shape(const JsonField& field) try {
   const bool is_open = field.shape.rank() > 0 && field.shape[0] == kUnknown;
   const Shape rows = is_open ? field.shape.row() : field.shape;
   if (!rows.is_full() || !rows.size()) {
-    refuse(field, fmt::format("shape {} has no size that is known and fits; only its first dimension may be open",
+    refuse(field, fmt::format("shape {} has no size that is known and fits; only its first dimension may be unknown",
                               field.shape.to_string()));
   }
-  // What has more dimensions than a tensor can have, Tensor itself refuses.
+  // Tensor itself refuses too many dimensions.
   (void)Tensor::empty(DType::u8, Shape(std::vector<int64_t>(static_cast<size_t>(field.shape.rank()), 0)));
 } catch (const Exception& exception) {
   refuse(field, exception.error().message());
@@ -40,7 +40,7 @@ std::shared_ptr<const DefaultValue> checked_default(const JsonField& field) {
   const Tensor& given = *field.default_value;
   const bool fills = given.rank() == 0 && field.shape.is_full();
   if (given.dtype() != field.dtype || (!fills && !field.shape.admits(given.shape()))) {
-    refuse(field, fmt::format("{}{} asked for, with a default of {}{}", name(field.dtype), field.shape.to_string(),
+    refuse(field, fmt::format("{}{} requested with a default of {}{}", name(field.dtype), field.shape.to_string(),
                               name(given.dtype()), given.shape().to_string()));
   }
   return std::make_shared<const DefaultValue>(given, field.shape);
@@ -64,7 +64,7 @@ std::string JsonValues::found(std::string_view what) const {
                      depth == 0 ? "" : fmt::format(" inside {} {}", depth, depth == 1 ? "array" : "arrays"));
 }
 
-// One more in the innermost array.
+// Counts an element of the innermost array.
 std::string JsonValues::count() {
   if (counts_.empty()) return {};
   const int64_t dim = field_->shape[static_cast<int>(counts_.size()) - 1];
@@ -73,7 +73,7 @@ std::string JsonValues::count() {
   return {};
 }
 
-// A value of this dtype may be here.
+// True iff a value of this dtype is expected here.
 bool JsonValues::is_leaf(DType dtype) const {
   return field_->dtype == dtype && static_cast<int>(counts_.size()) == field_->shape.rank();
 }
@@ -98,7 +98,7 @@ std::string JsonValues::number(std::string_view token) {
   numbers_.resize(used + item_size(dtype));
   const NumberFault fault = read_number_as(dtype, token, numbers_.data() + used);
   if (fault == NumberFault::none) return count();
-  const char* const why = fault == NumberFault::out_of_range ? ", which is beyond it" : "";
+  const char* const why = fault == NumberFault::out_of_range ? ", which is out of its range" : "";
   return found(fmt::format("the number {}{}", quoted_name(token), why));
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cassert>
 #include <cstddef>
 #include <cstring>
 #include <new>
@@ -18,7 +19,7 @@ namespace {
 
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
-// Behind the '\n' that ends the line at `begin`, or the text's end.
+// The position after the '\n' that ends the line at `begin`, or the end of the text.
 size_t end_of_line(std::string_view text, size_t begin) {
   const void* end = std::memchr(text.data() + begin, '\n', text.size() - begin);
   return end == nullptr ? text.size() : static_cast<size_t>(static_cast<const char*>(end) - text.data()) + 1;
@@ -74,7 +75,10 @@ class LineFile::State {
   }
 
   int64_t size() const { return static_cast<int64_t>(starts_.size()) - 1; }
-  TextPosition position(int64_t i) const { return {starts_[static_cast<size_t>(i)], skipped_ + i}; }
+  TextPosition position(int64_t i) const {
+    assert(i >= 0 && i < size());
+    return {starts_[static_cast<size_t>(i)], skipped_ + i};
+  }
   Result<void> check() const { return text_.check_now(); }
   const std::string& path() const { return text_.name(); }
 
@@ -82,7 +86,7 @@ class LineFile::State {
   const LineFileOptions options_;
   const internal::TextFile text_;
   int64_t skipped_ = 0;           // Header lines.
-  std::vector<uint64_t> starts_;  // Of each line, and the text's end.
+  std::vector<uint64_t> starts_;  // Of each line, and the end of the text.
 };
 
 LineFile::LineFile(std::unique_ptr<State> state) : state_(std::move(state)) {}

@@ -27,7 +27,7 @@ bool looks_like_text(std::span<const std::byte> bytes) {
   });
 }
 
-// Room follows the bytes that have come, at most twice as many.
+// Memory is at most twice the bytes read.
 Result<std::vector<std::byte>> read_all(ByteReader& reader) {
   std::vector<std::byte> all;
   for (size_t used = 0;;) {
@@ -70,9 +70,9 @@ Result<void> TextFile::take(std::span<const std::byte> bytes, uint64_t max_infla
 }
 
 tl::unexpected<Error> TextFile::refuse_index() const {
-  return fail(ErrorKind::ResourceExhausted,
-              fmt::format("{}: more than {} lines, the places of which take 8 bytes each (max_inflated_bytes)", name_,
-                          max_places_));
+  return fail(
+      ErrorKind::ResourceExhausted,
+      fmt::format("{}: more than {} lines, whose offsets take 8 bytes each (max_inflated_bytes)", name_, max_places_));
 }
 
 Result<TextFile> TextFile::open(const std::string& path, uint64_t max_inflated_bytes) {

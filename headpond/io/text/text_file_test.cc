@@ -76,7 +76,7 @@ TEST(TextFile, AnIndexOfWhatWasInflatedKeepsToTheLimit) {
   EXPECT_TRUE(whole.check_index(10));
   EXPECT_EQ(whole.check_index(11).error().kind(), ErrorKind::ResourceExhausted);
   EXPECT_EQ(whole.check_index(11).error().message(),
-            "t: more than 10 lines, the places of which take 8 bytes each (max_inflated_bytes)");
+            "t: more than 10 lines, whose offsets take 8 bytes each (max_inflated_bytes)");
   EXPECT_FALSE(whole.check_index(UINT64_MAX));
 }
 

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
-// How many bytes of `bytes` lie before its first '\n' at or behind `from`; npos iff there is none.
+// The number of bytes before the first '\n' at or after `from`; npos iff there is none.
 size_t line_bytes(std::span<const std::byte> bytes, size_t from) {
   if (from == bytes.size()) return std::string_view::npos;
   const void* end = std::memchr(bytes.data() + from, '\n', bytes.size() - from);
@@ -25,7 +25,8 @@ std::string_view to_text(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// Of options.start: none iff a line can begin there. Each line before it has a byte, and what follows can be counted.
+// The error of options.start, or no error iff a line can begin there: each line before it has a byte, and later lines
+// can be counted.
 Error wrong_start(const TextPosition& start) {
   constexpr uint64_t kMost = uint64_t{1} << 62;
   if (start.lines >= 0 && static_cast<uint64_t>(start.lines) <= start.offset && start.offset <= kMost) return {};
@@ -55,14 +56,14 @@ class TextLines::State {
 
   const TextLinesOptions options_;
   internal::ByteWindow window_;
-  int64_t lines_;    // Before the window's front and used_.
-  size_t used_ = 0;  // Bytes of the line that was given last, its end included.
+  int64_t lines_;    // Before the front of the window and used_.
+  size_t used_ = 0;  // Bytes of the line returned last, with its end.
   bool may_have_bom_;
-  bool in_long_line_ = false;  // Some of a line that is not given was dropped; it began at line_begin_.
+  bool in_long_line_ = false;  // A part of a line that is too long was dropped; the line began at line_begin_.
   uint64_t line_begin_ = 0;
 };
 
-// Passes over the line at the window's front; false iff there is none.
+// Skips the line at the front of the window; false iff there is none.
 Result<bool> TextLines::State::skip_line() {
   if (!in_long_line_) line_begin_ = window_.offset();
   for (bool any = in_long_line_;; any = true) {
@@ -81,7 +82,7 @@ Result<bool> TextLines::State::skip_line() {
   }
 }
 
-// To the front of the line to give; false at the end.
+// Advances to the next line to return; false at the end.
 Result<bool> TextLines::State::skip_to_line() {
   window_.drop(std::exchange(used_, 0));
   if (may_have_bom_) {
@@ -95,7 +96,7 @@ Result<bool> TextLines::State::skip_to_line() {
   return true;
 }
 
-// Whatever follows the `length` bytes at the front: their last may be a '\r' that does not count.
+// Independent of what follows the `length` bytes at the front: the last may be a '\r' that does not count.
 bool TextLines::State::cannot_fit(size_t length) const {
   const uint64_t most = options_.max_line_bytes;
   return length > most && (length - 1 > most || window_.bytes()[length - 1] != std::byte{'\r'});

@@ -228,9 +228,9 @@ TEST(TextLines, NamesAMissingFileAFolderAndAPositionBehindTheEnd) {
   EXPECT_EQ(TextLines::open(folder.path()).error().kind(), ErrorKind::FailedPrecondition);
   put_file(folder.file("t"), to_bytes("a\n"));
   EXPECT_FALSE(*TextLines::open(folder.file("t"), {.start = {2, 1}})->next());
-  const auto behind = TextLines::open(folder.file("t"), {.start = {3, 1}});
-  EXPECT_EQ(behind.error().kind(), ErrorKind::DataLoss);
-  EXPECT_THAT(behind.error().message(), AllOf(HasSubstr(folder.file("t")), HasSubstr("offset 3")));
+  const auto after = TextLines::open(folder.file("t"), {.start = {3, 1}});
+  EXPECT_EQ(after.error().kind(), ErrorKind::DataLoss);
+  EXPECT_THAT(after.error().message(), AllOf(HasSubstr(folder.file("t")), HasSubstr("offset 3")));
 }
 
 TEST(TextLines, AfterAnErrorOfTheDiskTheNextCallTriesAgain) {

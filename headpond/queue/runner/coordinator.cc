@@ -17,7 +17,6 @@ namespace headpond {
 namespace {
 
 constexpr std::chrono::seconds kSilentWait{1};  // The destructor's; after it, the log says for whom it waits.
-constexpr std::string_view kStayedBehind = "Coordinator: it was made before fork(), and its threads stayed behind";
 
 class SteadyClock : public internal::WaitClock {
  public:
@@ -47,7 +46,7 @@ struct Coordinator::State {
 
   const CoordinatorOptions options;
   internal::WaitClock& clock;
-  const int forks = forks_above();
+  const HomeProcess home;
 
   mutable Mutex mu;
   CondVar changed;  // A stop was requested, or a thread ended.
@@ -61,8 +60,6 @@ struct Coordinator::State {
   bool is_clean(const Error& candidate) const {
     return !candidate || std::ranges::count(options.clean_stop_kinds, candidate.kind()) != 0;
   }
-
-  bool stayed_behind() const { return forks != forks_above(); }
 
   bool stopped() const HEADPOND_REQUIRES(mu) { return stop_ns >= 0; }
 
@@ -109,7 +106,7 @@ Coordinator::Coordinator(CoordinatorOptions options, internal::WaitClock& clock)
 
 // In the child of a fork() there is nothing to end, and threads that stayed behind may hold the lock.
 Coordinator::~Coordinator() {
-  if (state_->stayed_behind()) {
+  if (!state_->home.is_here()) {
     (void)state_.release();
     return;
   }
@@ -124,7 +121,7 @@ Coordinator::~Coordinator() {
 
 void Coordinator::start(std::string name, std::function<Result<void>(std::stop_token)> body) {
   if (!body) throw Exception(Error(ErrorKind::InvalidArgument, fmt::format("thread '{}' without a function", name)));
-  if (state_->stayed_behind()) throw Exception(Error(ErrorKind::FailedPrecondition, std::string(kStayedBehind)));
+  if (!state_->home.is_here()) throw Exception(HomeProcess::error("Coordinator"));
   state_->reap();
   MutexLock lock(state_->mu);
   State::Member& member = state_->members.emplace_back();
@@ -156,6 +153,7 @@ std::stop_token Coordinator::stop_token() const {
 }
 
 Result<void> Coordinator::request_stop(Error error) {
+  if (!state_->home.is_here()) return fail(HomeProcess::error("Coordinator"));
   const bool clean = state_->is_clean(error);
   std::stop_source source;
   {
@@ -196,7 +194,7 @@ void Coordinator::clear_stop() {
 }
 
 Result<void> Coordinator::join(JoinOptions options) {
-  if (state_->stayed_behind()) return fail(ErrorKind::FailedPrecondition, std::string(kStayedBehind));
+  if (!state_->home.is_here()) return fail(HomeProcess::error("Coordinator"));
   std::vector<std::string> live;
   Error error;
   {

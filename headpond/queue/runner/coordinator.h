@@ -31,8 +31,8 @@ struct JoinOptions {
 
 /// Owns its threads. The destructor requests a stop and waits until all threads have ended; after a second the log says
 /// for which threads it waits. So what the threads' functions refer to must outlive the coordinator, and a function
-/// must look at its stop token. None of the threads may destroy it. Thread-safe. After a fork() the child's copy has no
-/// threads: start() and join() are refused as FailedPrecondition.
+/// must look at its stop token. None of the threads may destroy it. Thread-safe. After a fork() the child can only
+/// destroy its copy: start(), request_stop() and join() are refused as FailedPrecondition.
 class Coordinator {
  public:
   explicit Coordinator(CoordinatorOptions options = {});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A stop that meets the end of the last producer: whoever comes first, cancel_op runs once, and before join() returns.
-// HEADPOND_RACES sets the number of rounds of the random program.
+// HEADPOND_STOP_ROUNDS sets the number of rounds of the random program, HEADPOND_STOP_SEED what they draw.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -10,8 +10,8 @@
 
 #include "headpond/base/log.h"
 #include "headpond/base/random.h"
-#include "headpond/queue/runner/queue_runner.h"
 #include "headpond/queue/queue_test_internal.h"
+#include "headpond/queue/runner/queue_runner.h"
 
 namespace headpond::internal {
 namespace {
@@ -241,9 +241,9 @@ TEST_F(RunnerStop, OnACoordinatorThatWasStoppedBeforeItRunsOnce) {
   EXPECT_EQ(cancels, 1);
 }
 
-int64_t rounds() {
-  const char* const given = std::getenv("HEADPOND_RACES");
-  return given == nullptr ? 60 : std::atoll(given);
+int64_t setting(const char* name, int64_t otherwise) {
+  const char* const given = std::getenv(name);
+  return given == nullptr ? otherwise : std::atoll(given);
 }
 
 // Two endless producers, one that fails or ends soon, a consumer until the end, and a stop somewhere in between. An
@@ -311,10 +311,11 @@ class StopRound {
   std::array<int64_t, kProducers> taken_{};  // Written by the consumer.
 };
 
-TEST(Races, AStopThatMeetsTheProducersEndClosesTheQueue) {
+TEST(StopRaces, AStopThatMeetsTheProducersEndClosesTheQueue) {
   const QuietLog quiet;
-  const Watchdog watchdog("stops", std::chrono::seconds(100 + rounds() / 50));
-  for (int64_t i = 0; i < rounds() && !testing::Test::HasFailure(); ++i) StopRound(i).play();
+  const int64_t rounds = setting("HEADPOND_STOP_ROUNDS", 60), seed = setting("HEADPOND_STOP_SEED", 0);
+  const Watchdog watchdog("stops", std::chrono::seconds(100 + rounds / 20));
+  for (int64_t i = 0; i < rounds && !testing::Test::HasFailure(); ++i) StopRound(seed + i).play();
 }
 
 }  // namespace

@@ -56,10 +56,13 @@ class BarrierState : public std::enable_shared_from_this<BarrierState> {
   int64_t incomplete_size();
   int64_t waiting() { return wait_queue_.waiting(Side::take); }
   void abandon() { (void)close(true); }
+  std::string label() const { return fmt::format("Barrier '{}'", options_.name); }
   const std::string& name() const { return options_.name; }
   void must_agree(const Options& given) const {
     Agreement{fmt::format("shared Barrier '{}'", given.shared_name)}.on_components(options_, given);
   }
+
+  const HomeProcess home;
 
  private:
   struct Insertion;
@@ -72,7 +75,6 @@ class BarrierState : public std::enable_shared_from_this<BarrierState> {
       HEADPOND_REQUIRES(wait_queue_.mu);
   Error insufficient(int64_t requested, int64_t total) const HEADPOND_REQUIRES(wait_queue_.mu);
   Taken take(int64_t n) HEADPOND_REQUIRES(wait_queue_.mu);
-  std::string label() const { return fmt::format("Barrier '{}'", options_.name); }
   Error invalid(std::string_view why) const {
     return {ErrorKind::InvalidArgument, fmt::format("{}: {}", label(), why)};
   }
@@ -294,7 +296,9 @@ Result<void> Barrier::insert_many(int64_t component, const std::vector<std::stri
 Result<BarrierBatch> Barrier::take_many(int64_t n, bool allow_small_batch, Wait wait) const {
   return internal::call_on(state_, [&](State& state) { return state.take_many(n, allow_small_batch, wait); });
 }
-Result<void> Barrier::close(bool cancel_pending_enqueues) const { return state_->close(cancel_pending_enqueues); }
+Result<void> Barrier::close(bool cancel_pending_enqueues) const {
+  return internal::call_on(state_, [&](State& state) { return state.close(cancel_pending_enqueues); });
+}
 int64_t Barrier::ready_size() const { return state_->ready_size(); }
 int64_t Barrier::incomplete_size() const { return state_->incomplete_size(); }
 int64_t Barrier::waiting_takes() const { return state_->waiting(); }

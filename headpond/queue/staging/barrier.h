@@ -42,6 +42,8 @@ class BarrierState;
 /// - Cancelled: an insert after the close; or a take whose Wait::stop is requested.
 /// - OutOfRange: a take after the close that can never be served.
 /// - DeadlineExceeded: Wait::timeout passed.
+/// - FailedPrecondition: the barrier was made before a fork(), and this is the child. There, make no other calls
+///   either.
 class Barrier {
  public:
   using BarrierBatch = headpond::BarrierBatch;

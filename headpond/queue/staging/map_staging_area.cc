@@ -58,12 +58,15 @@ class MapStagingState : public std::enable_shared_from_this<MapStagingState> {
   int64_t bytes();
   int64_t waiting(Side side) { return wait_queue_.waiting(side); }
   void abandon() { wait_queue_.cancel(); }
+  std::string label() const { return fmt::format("MapStagingArea '{}'", options_.name); }
   const std::string& name() const { return options_.name; }
   void must_agree(const Options& given) const {
     const Agreement agreement{fmt::format("shared MapStagingArea '{}'", given.shared_name)};
     agreement.on("ordered", options_.ordered, given.ordered);
     staging_must_agree(agreement, options_, given);
   }
+
+  const HomeProcess home;
 
  private:
   Result<Chosen> chosen_by(const std::vector<int64_t>& indices) const;
@@ -77,7 +80,6 @@ class MapStagingState : public std::enable_shared_from_this<MapStagingState> {
   Entries::iterator find(std::optional<int64_t> key) HEADPOND_REQUIRES(wait_queue_.mu);
   void take(Entries::iterator from, const Chosen& chosen) HEADPOND_REQUIRES(wait_queue_.mu);
 
-  std::string label() const { return fmt::format("MapStagingArea '{}'", options_.name); }
   std::string text();
   Error invalid(std::string_view why) const {
     return {ErrorKind::InvalidArgument, fmt::format("{}: {}", label(), why)};

@@ -24,15 +24,17 @@ class StagingState : public std::enable_shared_from_this<StagingState> {
   int64_t bytes();
   int64_t waiting(Side side) { return wait_queue_.waiting(side); }
   void abandon() { wait_queue_.cancel(); }
+  std::string label() const { return fmt::format("StagingArea '{}'", options_.name); }
   const std::string& name() const { return options_.name; }
   void must_agree(const Options& given) const {
     staging_must_agree({fmt::format("shared StagingArea '{}'", given.shared_name)}, options_, given);
   }
 
+  const HomeProcess home;
+
  private:
   bool try_put(Element& element, int64_t bytes) HEADPOND_REQUIRES(wait_queue_.mu);
   bool try_get(Element& element) HEADPOND_REQUIRES(wait_queue_.mu);
-  std::string label() const { return fmt::format("StagingArea '{}'", options_.name); }
   std::string text();
 
   const Options options_;

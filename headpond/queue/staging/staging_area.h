@@ -38,6 +38,7 @@ class StagingState;
 /// - InvalidArgument: the element does not fit the components. Returned at once.
 /// - Cancelled: Wait::stop is requested.
 /// - DeadlineExceeded: Wait::timeout passed.
+/// - FailedPrecondition: the area was made before a fork(), and this is the child. There, make no other calls either.
 class StagingArea {
  public:
   /// Throws Exception(InvalidArgument) for options that contradict each other or, with a shared name, the existing

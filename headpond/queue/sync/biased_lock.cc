@@ -43,7 +43,6 @@ bool BiasedLock::enter_by_lock(OwnerCell& self) {
     give_back();
     return false;
   }
-  held_by_ = nullptr;
   row_ = last_ == &self ? row_ + 1 : 0;
   last_ = &self;
   // An owner comes here when its cell is occupied. It stays the owner: it is not inside by its cell, and no other
@@ -67,10 +66,7 @@ void BiasedLock::step_back(OwnerCell& self) {
 bool BiasedLock::claim() {
   if (!try_take()) return false;
   OwnerCell* const owner = owner_.load(std::memory_order_relaxed);
-  if (owner == nullptr || revoke(*owner)) {
-    held_by_ = nullptr;
-    return true;
-  }
+  if (owner == nullptr || revoke(*owner)) return true;
   taken_.store(0, std::memory_order_release);
   return false;
 }

@@ -55,8 +55,9 @@ class BiasedLock {
   void leave() {
     holder_check_.leave();
     hand_over_point();
-    if (OwnerCell* const cell = held_by_; cell != nullptr) {
-      cell->inside.store(nullptr, std::memory_order_release);
+    OwnerCell& self = OwnerCell::of_this_thread();
+    if (self.inside.load(std::memory_order_relaxed) == this) [[likely]] {
+      self.inside.store(nullptr, std::memory_order_release);
     } else {
       taken_.store(0, std::memory_order_release);
     }
@@ -122,7 +123,6 @@ class BiasedLock {
   const OwnerCell* last_ = nullptr;   // the thread that entered last by taken_,
   // and how long a row makes an owner; doubles when an owner is revoked.
   uint32_t row_for_owner_ = HEADPOND_ROW_FOR_OWNER;
-  OwnerCell* held_by_ = nullptr;  // Under the lock: the cell by which it is held; null: taken_.
   std::atomic<const void*> reporter_ = nullptr;
   [[no_unique_address]] HolderCheck holder_check_;
 
@@ -140,10 +140,8 @@ inline bool BiasedLock::enter_as_owner(OwnerCell& self) {
   self.inside.store(this, std::memory_order_release);
   hand_over_point();
   asymmetric_fence::light();
-  if (owner_.load(std::memory_order_relaxed) == &self && !has_waiters()) [[likely]] {
-    held_by_ = &self;
+  if (owner_.load(std::memory_order_relaxed) == &self && !has_waiters()) [[likely]]
     return true;
-  }
   step_back(self);
   return false;
 }

@@ -8,10 +8,10 @@ namespace headpond {
 
 class BiasedLock;
 
-/// One cell for each thread that uses locks, on a cache line of its own. Only its thread writes `inside`. Cells are
-/// never freed, because other threads may look at the cell of a thread that has ended; a later thread uses it again,
-/// and becomes the owner of whatever the earlier one owned.
-class alignas(64) OwnerCell {
+/// One cell for each thread that uses locks, on cache lines of its own: two, as processors fetch them in pairs. Only
+/// its thread writes `inside`. Cells are never freed, because other threads may look at the cell of a thread that has
+/// ended; a later thread uses it again, and becomes the owner of whatever the earlier one owned.
+class alignas(128) OwnerCell {
  public:
   constexpr OwnerCell() = default;
   OwnerCell(const OwnerCell&) = delete;

@@ -35,7 +35,7 @@ using internal::median;
 
 using NextBatch = std::function<Result<Tensor>()>;
 
-// What one mode carries from block to block.
+// The state of one mode between blocks.
 struct Mode {
   Mode(std::string mode_name, const BlstmOptions& options, BufferPool& pool)
       : name(std::move(mode_name)),
@@ -73,7 +73,7 @@ void refuse_wrong(const BlstmOptions& options) {
   if (auto fast = require_fast(blas()); !fast) throw Exception(fast.error());
 }
 
-// Threads of torch and of its BLAS; workers that they start now may run where this thread may.
+// Sets the threads of torch and its BLAS. Workers that they start inherit this thread's CPUs.
 void use_threads(int torch_threads, int blas_threads) {
   torch::set_num_threads(torch_threads);
   (void)set_blas_threads(blas_threads);
@@ -96,7 +96,10 @@ struct BlstmTrial::State {
 
   QueueMonitorOptions monitor_options() {
     if (hooks.events == nullptr) return {};
-    return {.events = hooks.events, .totals = [this]() -> PipelineTotals {
+    return {.sample_every = std::min(hooks.chart_every, std::chrono::milliseconds(100)),
+            .write_every = hooks.chart_every,
+            .events = hooks.events,
+            .totals = [this]() -> PipelineTotals {
               const WaitSummary waits = account.summary();
               const int64_t done = steps_done.get();
               return {.steps = done,
@@ -120,16 +123,15 @@ struct BlstmTrial::State {
   const CpuShares cpus = share_cpus(all_cpus, options.cores);
   BufferPool pool;  // Outlives the modes.
   std::optional<Progress> bar;
-  std::unique_ptr<Mode> feed, queue, loader, all_cores;  // Null: does not run.
+  std::unique_ptr<Mode> feed, queue, loader, all_cores;  // Null if the mode does not run.
   std::vector<BlstmRound> rounds;
   bool warm = false;
-  WaitAccount account;  // Of the trainer, whichever mode has its turn.
+  WaitAccount account;  // Of the trainer, in all modes.
   StatsCell steps_done;
-  QueueMonitor monitor;  // Last: its thread reads the above.
+  QueueMonitor monitor;  // Last: its thread reads the members above.
 };
 
-// Touches the buffers that the queue will hold, and lets torch and the allocator settle with a network that is thrown
-// away.
+// Touches the buffers that the queue will use, and trains a throwaway network so that torch and the allocator settle.
 Result<void> BlstmTrial::State::warm_up() {
   PinnedScope pinned(cpus.trainer);
   use_threads(options.torch_threads, options.cores);
@@ -157,7 +159,7 @@ Result<void> BlstmTrial::State::steps(Mode& mode, int64_t count, const NextBatch
       trace::Span span("train", trace::Category::step);
       mode.log.digests.push_back(crc32c({batch->data(), batch->byte_size()}));
       loss = mode.trainer.step(*batch, hooks.stop);
-      *batch = Tensor();  // Its buffer goes back before the step counts as done.
+      *batch = Tensor();  // Frees its buffer within the step.
     }
     if (!loss) return fail(loss.error());
     const int64_t end = now_ns();
@@ -208,7 +210,7 @@ Result<void> BlstmTrial::State::queue_block(int64_t count) {
   return coordinator.join();
 }
 
-// The Loader is made before the thread is pinned: it may use all CPUs.
+// Constructs the Loader before the thread is pinned: it may use all CPUs.
 Result<void> BlstmTrial::State::loader_block(int64_t count) {
   internal::NormalLoader input(loader->batches, count, hooks.stop);
   PinnedScope pinned(cpus.trainer);
@@ -218,7 +220,7 @@ Result<void> BlstmTrial::State::loader_block(int64_t count) {
   return {};
 }
 
-// The figures of this block alone.
+// The measurements of this block.
 Result<BlstmMode> BlstmTrial::State::block(Mode& mode, int64_t count) {
   const size_t first_step = mode.log.steps.size(), first_batch = mode.log.generated.size();
   const auto done = &mode == queue.get()    ? queue_block(count)
@@ -267,7 +269,7 @@ bool same_bits(const BlstmLog& a, const BlstmLog& b) {
          std::memcmp(a.losses.data(), b.losses.data(), a.losses.size() * sizeof(float)) == 0;
 }
 
-// Medians over the rounds of what `figure` makes of each.
+// The median of `figure` over the rounds.
 template <class Figure>
 double over_rounds(const std::vector<BlstmRound>& rounds, Figure figure) {
   std::vector<double> values;

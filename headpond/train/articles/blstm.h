@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Training a bidirectional LSTM on random batches, fed in turn, through a queue or by a Loader: the same batches, the
-// same losses to the last bit, and what making them ahead saves.
+// Trains a bidirectional LSTM on random batches, fed in turn, through a queue or by a Loader: the same batches and, to
+// the last bit, the same losses. Measures the time that making batches ahead saves.
 //
-// The trainer stands for a device: it has `cores` CPUs in every mode, and the producer of the queue gets the others.
-// The Loader is told nothing of that: it may use all CPUs.
-// Modes take turns by blocks of steps in one process, so that a change of the machine's speed meets all of them.
+// The trainer stands for a device: it has `cores` CPUs in every mode, and the queue's producer gets the others. The
+// Loader may use all CPUs. Modes take turns in blocks of steps in one process, so that a change of the machine's speed
+// affects all of them.
 #pragma once
 
 #include <algorithm>
@@ -20,10 +20,10 @@
 namespace headpond {
 
 struct BlstmOptions {
-  bool feed = true;       ///< Generate, then train, in turn.
+  bool feed = true;       ///< Generates, then trains, in turn.
   bool queue = true;      ///< A producer generates into a FIFOQueue while the trainer trains.
-  bool loader = true;     ///< A Loader without any setting generates ahead.
-  bool all_cores = true;  ///< Feed once more, with every CPU for the trainer; skipped if it has them all anyway.
+  bool loader = true;     ///< A Loader without settings generates ahead.
+  bool all_cores = true;  ///< Feed again, with every CPU for the trainer; skipped if it has all CPUs anyway.
   NormalSource generator = NormalSource::standard;
   int64_t steps = 6;  ///< In each mode.
   int64_t batch = 400, time = 128, features = 512, hidden = 128;
@@ -34,15 +34,15 @@ struct BlstmOptions {
   uint64_t seed = 7;
 };
 
-/// Means over all steps but the first of each block, which waits until the first batch is made (if a block has more).
+/// Means over all steps except the first of each block (if it has more), which waits for the first batch.
 struct BlstmMode {
-  double step_s = 0;      ///< From the end of one step to the end of the next.
-  double generate_s = 0;  ///< Making a batch, on whichever thread; the time of all that share one added up.
-  double train_s = 0;     ///< The trainer's own work a step: digest, labels, forward, backward, update.
-  double wait_s = 0;      ///< The trainer's call for a batch, as the wait account has it (in feed mode it generates).
-  double stopwatch_wait_s = 0;          ///< The same call by a stopwatch of the program's own.
+  double step_s = 0;                    ///< From the end of one step to the end of the next.
+  double generate_s = 0;                ///< Time to make a batch, summed over all threads that share it.
+  double train_s = 0;                   ///< The trainer's work in a step: digest, labels, forward, backward, update.
+  double wait_s = 0;                    ///< The call for a batch, by the wait account; in feed mode it generates.
+  double stopwatch_wait_s = 0;          ///< The same call by the program's own stopwatch.
   double wait_share = 0;                ///< wait_s / step_s. Near 0: always fed. Near 1: the trainer idles.
-  double first_wait_s = 0;              ///< The first call of a block: the fill, which a long run pays once.
+  double first_wait_s = 0;              ///< The first call of a block; a long run pays it once.
   std::vector<float> losses;            ///< Of every step.
   std::vector<uint32_t> batch_digests;  ///< CRC-32C of every batch, as the trainer received it.
 };
@@ -55,7 +55,7 @@ struct BlstmRound {
   double over_limit(double step_s) const { return step_s / std::max(generate_s, train_s); }
 };
 
-/// What a mode that generates ahead makes of feed's time. Medians over the rounds.
+/// What a mode that generates ahead saves. Medians over the rounds.
 struct BlstmGain {
   double saved_vs_feed = 0;    ///< 1 - step / feed step.
   double step_over_limit = 0;  ///< BlstmRound::over_limit.
@@ -65,22 +65,22 @@ struct BlstmResult {
   std::optional<BlstmMode> feed, queue, loader, all_cores;
   std::vector<BlstmRound> rounds;
   std::optional<BlstmGain> queue_gain, loader_gain;  ///< Empty unless feed runs too.
-  /// generate / (generate + train), the median over the rounds: what a perfect input would save. As the gains.
+  /// generate / (generate + train), the median over the rounds: what a perfect input would save. Empty as the gains.
   std::optional<double> ceiling;
-  /// Losses and batches of feed, queue and loader, bit by bit; empty unless at least two of them run.
+  /// True iff losses and batches of feed, queue and loader have equal bits; empty unless at least two of them run.
   std::optional<bool> losses_equal;
 };
 
-/// Takes turns for as long as the caller wishes. One thread.
+/// Runs rounds as long as the caller wishes. One thread.
 class BlstmTrial {
  public:
-  /// Throws Exception: InvalidArgument for options below 1 and for no mode at all; FailedPrecondition for a slow BLAS.
+  /// Throws Exception: InvalidArgument for options below 1 and without any mode; FailedPrecondition for a slow BLAS.
   explicit BlstmTrial(const BlstmOptions& options, RunHooks hooks = {});
   ~BlstmTrial();
   BlstmTrial(const BlstmTrial&) = delete;
   BlstmTrial& operator=(const BlstmTrial&) = delete;
 
-  /// A block of `steps` in each mode; the first call warms up before. After an error there is no going on.
+  /// A block of `steps` in each mode; the first call warms up first. After an error it must not be called again.
   Result<BlstmRound> round(int64_t steps);
   BlstmResult result() const;
 

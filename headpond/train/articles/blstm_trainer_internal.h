@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One network with its optimiser, and what one mode of a BLSTM run has measured.
+// One network with its optimiser, and the measurements of one mode of a BLSTM run.
 #pragma once
 
 #include <torch/torch.h>
@@ -32,14 +32,14 @@ struct BlstmStep {
   bool first_of_block;
 };
 
-/// Everything that one mode measured. The trainer's thread writes it, but `generated` the producer's.
+/// The measurements of one mode. The producer's thread writes `generated`, the trainer's thread the rest.
 struct BlstmLog {
   std::vector<BlstmStep> steps;
   std::vector<int64_t> generated;
   std::vector<float> losses;
   std::vector<uint32_t> digests;
 
-  /// Means over the steps and batches from these numbers on.
+  /// Means over the steps from `first_step` and the batches from `first_batch` on.
   BlstmMode mode(size_t first_step = 0, size_t first_batch = 0) const;
 };
 

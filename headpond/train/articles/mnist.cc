@@ -23,10 +23,10 @@ namespace headpond {
 namespace {
 
 using NextBatch = std::function<Result<Element>()>;
-using InStore = std::function<int64_t()>;  // Images that are there beyond what is being made.
+using InStore = std::function<int64_t()>;  // Images that are ready.
 
 constexpr int64_t kSettlingSteps = 20;
-constexpr int64_t kLimitSteps = 120;  // Of the run that finds the limit of training.
+constexpr int64_t kLimitSteps = 120;  // Steps of the run that measures the limit of training.
 constexpr int64_t kScalarEvery = 20;
 constexpr int64_t kElementBytes = 28 * 28 * int64_t{sizeof(float)} + int64_t{sizeof(int64_t)};
 
@@ -56,7 +56,7 @@ void refuse_wrong(const MnistOptions& options) {
   }
 }
 
-// What the trainer's calls for batches cost, by the program's own stopwatch.
+// The time of the trainer's calls for batches, by the program's own stopwatch.
 struct Stopwatch {
   int64_t calls = 0, call_ns = 0, first_call_ns = 0, steps_ns = 0;
 
@@ -80,7 +80,10 @@ struct MnistTrial::State {
 
   QueueMonitorOptions monitor_options() {
     if (hooks.events == nullptr) return {};
-    return {.events = hooks.events, .totals = [this]() -> PipelineTotals {
+    return {.sample_every = std::min(hooks.chart_every, std::chrono::milliseconds(100)),
+            .write_every = hooks.chart_every,
+            .events = hooks.events,
+            .totals = [this]() -> PipelineTotals {
               const WaitSummary waits = account.summary();
               const int64_t done = steps_done.get();
               const int64_t elements = done * options.batch;
@@ -122,10 +125,10 @@ struct MnistTrial::State {
   StatsCell steps_done;
   int64_t input_start_ns = 0;
   double fill_s = 0;
-  QueueMonitor monitor;  // Last: its thread reads the above.
+  QueueMonitor monitor;  // Last: its thread reads the members above.
 };
 
-// The data, and the threads of torch and its BLAS.
+// Loads the data, and sets the threads of torch and its BLAS.
 Result<void> MnistTrial::State::prepare() {
   torch::set_num_threads(options.torch_threads);
   (void)set_blas_threads(1);
@@ -141,7 +144,7 @@ Result<void> MnistTrial::State::prepare() {
   return {};
 }
 
-// Trains a network that is thrown away on a prepared batch.
+// Trains another network on a prepared batch.
 Result<void> MnistTrial::State::find_limit() {
   MnistTrainer other(options.recipe);
   const NextBatch next = ready_batch();
@@ -197,7 +200,7 @@ Result<void> MnistTrial::State::step(const NextBatch& next, Sums& sums, Progress
   return hooks.events->scalar("train/loss", loss, steps_done.get());
 }
 
-// `in_store` elements are there beyond what the producers make meanwhile.
+// `in_store`: elements that are ready at the start.
 Result<MnistEpoch> MnistTrial::State::steps(const NextBatch& next, int64_t count, int64_t in_store,
                                             const std::string& description) {
   const int64_t settling = std::min(kSettlingSteps + in_store / options.batch, count - 1);
@@ -277,7 +280,7 @@ Result<void> MnistTrial::State::run_queue(MnistResult& result) {
   return {};
 }
 
-// The Loader is made before the thread is pinned: it may use all CPUs.
+// Constructs the Loader before the thread is pinned: it may use all CPUs.
 Result<void> MnistTrial::State::run_loader(MnistResult& result) {
   MnistLoader input(*data, loader_options(), hooks.stop);
   const PinnedScope pinned(cpus.trainer);

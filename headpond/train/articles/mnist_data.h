@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The digits that the small network learns: MNIST's four files, or the program's own set in the same form.
+// The digits that the small network learns: MNIST's four files, or drawn digits in the same form.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@ struct MnistData {
 };
 
 /// Reads the four files of `folder`, each plain or with ".gz"; of the program's own digit set
-/// (train/articles/digits/digits.h) iff `folder` is empty. NotFound names what is missing; InvalidArgument iff images
-/// are not 28x28 bytes, their number is not that of the labels, or a label is above 9 (with its file and place).
+/// (train/articles/digits/digits.h) iff `folder` is empty. NotFound names the missing file; InvalidArgument iff images
+/// are not 28x28 bytes, their number is not that of the labels, or a label is above 9 (with its file and index).
 Result<MnistData> load_mnist(const std::string& folder, const std::stop_token& stop = {});
 
 }  // namespace headpond

@@ -107,8 +107,8 @@ void MnistInput::start_producers(const MnistInputOptions& options) {
   QueueRunner(queue_, std::move(producers)).start(coordinator_);
 }
 
-// Fills up when half is gone, and looks for that by itself: if it waited for room, each of the trainer's steps would
-// have to wake it, which takes the trainer longer than everything else that it does with the queues.
+// Refills when half of the ready batches are gone, and polls for that. If it waited for room, each training step would
+// have to wake it, which costs the trainer more than all its other queue calls.
 void MnistInput::start_batcher(const MnistInputOptions& options) {
   const auto make = [this, batch = options.batch, filling = true](const std::stop_token& stop) mutable -> Result<void> {
     const int64_t ready = batches_.size();

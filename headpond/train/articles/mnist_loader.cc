@@ -46,13 +46,13 @@ Dataset MnistLoader::described(const MnistData& data, const MnistLoaderOptions& 
 Result<Element> MnistLoader::next() {
   if (stop_.stop_requested()) return fail(ErrorKind::Cancelled, "a stop was requested");
   auto batch = loader_.next();
-  if (!batch) return fail(batch.error());  // Never the end: epochs do not end.
+  if (!batch) return fail(batch.error());  // Never the end: there are endless epochs.
   return batch->element();
 }
 
 int64_t MnistLoader::in_store() const {
   const LoaderStats stats = loader_.stats();
-  return stats.stages.empty() ? 0 : stats.stages[0].ready * batch_;  // Its unit is a batch, also where it sleeps.
+  return stats.stages.empty() ? 0 : stats.stages[0].ready * batch_;  // Its work item is a batch, also with a sleep.
 }
 
 }  // namespace headpond

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The input of the digit network as a dataset, run by a Loader: slices, shuffled, scaled, stacked, and a sleep for each
-// batch that stands for slow storage. Nothing is set: how far it runs ahead, and on how many threads, it finds out.
+// The input of the digit network as a dataset, run by a Loader: slices, shuffled, scaled, stacked, with a sleep for
+// each batch that stands for slow storage. It has no settings: the Loader finds the number of threads and batches
+// ahead.
 #pragma once
 
 #include <chrono>
@@ -16,17 +17,17 @@
 namespace headpond {
 
 struct MnistLoaderOptions {
-  std::chrono::milliseconds sleep{50};  ///< For each batch; declared blocking. 0: no such step.
+  std::chrono::milliseconds sleep{50};  ///< For each batch; declared blocking. 0: no sleep.
   int64_t batch = 32;
   uint64_t seed = 7;
 };
 
-/// f32 "image" [batch, 28, 28] in 0..1 and i64 "label" [batch], epoch after epoch without end, each in another order
-/// and without its remainder. One thread.
+/// f32 "image" [batch, 28, 28] in 0..1 and i64 "label" [batch]; endless epochs, each in a different order and without a
+/// partial batch. One thread.
 class MnistLoader {
  public:
-  /// `data` outlives this. Threads may run where the thread that makes this may. Throws Exception(InvalidArgument) for
-  /// options that contradict the data.
+  /// `data` must outlive this. Threads inherit the CPUs of the constructing thread. Throws Exception(InvalidArgument)
+  /// for options that contradict the data.
   MnistLoader(const MnistData& data, const MnistLoaderOptions& options, const std::stop_token& stop = {});
   MnistLoader(const MnistLoader&) = delete;
   MnistLoader& operator=(const MnistLoader&) = delete;
@@ -35,7 +36,7 @@ class MnistLoader {
   /// Cancelled iff `stop` was requested.
   Result<Element> next();
   LoaderStats stats() const { return loader_.stats(); }
-  /// Images that are ready to be taken.
+  /// Images that are ready.
   int64_t in_store() const;
 
  private:
@@ -43,10 +44,9 @@ class MnistLoader {
 
   const std::stop_token stop_;
   const int64_t batch_;
-  const std::shared_ptr<Coordinator> sleepers_ =
-      std::make_shared<Coordinator>();  // Without threads: what a sleep waits on.
+  const std::shared_ptr<Coordinator> sleepers_ = std::make_shared<Coordinator>();  // Has no threads; sleeps wait on it.
   const std::stop_callback<std::function<void()>> forwarded_;
-  Loader loader_;  // Last: what its threads use is made before.
+  Loader loader_;  // Last: its threads use the members above.
 };
 
 }  // namespace headpond

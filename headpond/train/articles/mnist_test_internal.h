@@ -32,7 +32,7 @@ inline Tensor images(int64_t n) {
   return images;
 }
 
-/// The four files in a folder of their own, until the end of the scope.
+/// The four files in their own folder, until the end of the scope.
 class DigitFolder {
  public:
   DigitFolder(int64_t train, int64_t test) {

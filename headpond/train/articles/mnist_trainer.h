@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The digit network in training: one update a batch, and its accuracy on the test set.
+// Trains the digit network, one update a batch, and measures its accuracy on the test set.
 #pragma once
 
 #include <torch/torch.h>
@@ -35,16 +35,16 @@ class MnistTrainer {
 
   struct Step {
     float loss;       ///< Before the update, reduced as the recipe says.
-    int64_t correct;  ///< Samples that the network had right before the update.
+    int64_t correct;  ///< Correct samples before the update.
   };
-  /// `batch`: f32 [n, 28, 28] and i64 [n]. An exception of torch is an error.
+  /// `batch`: f32 [n, 28, 28] and i64 [n]. An exception of torch becomes an error.
   Result<Step> step(const Element& batch);
 
   struct Score {
     double accuracy;
     double loss;  ///< Mean over the samples.
   };
-  /// Of the present weights, which stay as they are, on the test set. Cancelled iff `stop` was requested.
+  /// Scores the present weights on the test set. Cancelled iff `stop` was requested.
   Result<Score> validate(const MnistData& data, const std::stop_token& stop = {});
 
  private:

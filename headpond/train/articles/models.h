@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The networks that Headpond trains, each described once. Both are initialised as TensorFlow's layers are
-// (Glorot-uniform kernels, zero biases), because torch's own initialisation does not lead to the figures they are
-// compared with.
+// The articles' networks. Both are initialised as TensorFlow's layers are (Glorot-uniform kernels, zero biases),
+// because torch's initialisation does not reproduce the articles' figures.
 //
-// A network is a pure function of its seed: two made with the same one have the same bits in every parameter. Not
-// thread-safe: one thread builds, trains and asks one network.
+// A network is a pure function of its seed: the same seed gives the same bits in every parameter. Not thread-safe.
 #pragma once
 
 #include <torch/torch.h>

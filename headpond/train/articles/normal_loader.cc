@@ -10,7 +10,7 @@
 namespace headpond::internal {
 namespace {
 
-// Adds the time until the end of its scope.
+// Adds the time of its scope.
 class Stopwatch {
  public:
   explicit Stopwatch(std::atomic<int64_t>& to) : to_(to) {}
@@ -40,7 +40,7 @@ Result<Tensor> NormalLoader::next() {
 
 Dataset NormalLoader::described(NormalBatches& batches, int64_t count) {
   if (batches.source() == NormalSource::headpond) return rows(batches, count);
-  // For one epoch of one run, as this loader makes it: the generator goes on where `batches` stands.
+  // Good for one epoch of one run: the generator continues where `batches` is.
   const auto make = [this, &batches, count](uint64_t) -> Generator {
     return [this, &batches, left = count]() mutable -> Result<std::optional<Element>> {
       if (left-- <= 0) return std::nullopt;
@@ -55,7 +55,7 @@ Dataset NormalLoader::described(NormalBatches& batches, int64_t count) {
 
 Dataset NormalLoader::rows(NormalBatches& batches, int64_t count) {
   const Shape& shape = batches.shape();
-  const bool apart = *shape.row().size() % NormalBatches::kFillFrom == 0;  // A row may be filled by itself.
+  const bool apart = *shape.row().size() % NormalBatches::kFillFrom == 0;  // A row can be filled independently.
   const int64_t pieces = apart ? shape[0] : 1;
   const Shape piece = apart ? shape.row() : shape;
   const auto make = [this, from = batches, pieces, piece](int64_t i) -> Result<Tensor> {

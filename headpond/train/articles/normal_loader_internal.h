@@ -12,21 +12,21 @@
 
 namespace headpond::internal {
 
-/// Without a setting. Those of the project's generator are made row by row, by all threads; those of the standard
-/// library one after the other, as its generator demands. One thread.
+/// No settings. Batches of the project's generator are made row by row, by all threads; those of the standard library
+/// one after the other, as its generator requires. One thread.
 class NormalLoader {
  public:
-  /// The next `count` batches of `batches`, which stands behind them when all were given, and is not to be asked
-  /// meanwhile. Threads may run where the thread that makes this may.
+  /// The next `count` batches of `batches`, which must not be used meanwhile and afterwards is after them. Threads
+  /// inherit the CPUs of the constructing thread.
   NormalLoader(NormalBatches& batches, int64_t count, const std::stop_token& stop);
-  /// Leaves off what is half made.
+  /// Abandons unfinished batches.
   ~NormalLoader();
   NormalLoader(const NormalLoader&) = delete;
   NormalLoader& operator=(const NormalLoader&) = delete;
 
   /// OutOfRange after the last one; Cancelled iff `stop` was requested.
   Result<Tensor> next();
-  /// What all threads together spent on batches so far.
+  /// CPU time that all threads spent on batches so far.
   int64_t work_ns() const { return work_ns_.load(); }
 
  private:
@@ -36,7 +36,7 @@ class NormalLoader {
   std::stop_source ends_;
   const std::stop_callback<std::function<void()>> forwarded_;
   std::atomic<int64_t> work_ns_ = 0;
-  Loader loader_;  // Last: its threads end before anything that they use.
+  Loader loader_;  // Last: its threads use the members above.
 };
 
 }  // namespace headpond::internal

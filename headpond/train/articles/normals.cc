@@ -7,7 +7,7 @@
 
 namespace headpond {
 namespace {
-constexpr size_t kPiece = size_t{1} << 18;  // Values between two looks at the stop token: a few milliseconds.
+constexpr size_t kPiece = size_t{1} << 18;  // Values between two checks of the stop token: a few milliseconds.
 static_assert(kPiece % kNormalBlock == 0);
 }  // namespace
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Batches of standard normal floats: the input of the BLSTM, and the cost that its queue hides.
+// Batches of standard normal floats: the input of the BLSTM, whose cost a queue hides.
 #pragma once
 
 #include <cstdint>
@@ -19,21 +19,20 @@ enum class NormalSource : uint8_t {
   headpond,  ///< fill_normal (base/normal.h): a function of seed and batch number.
 };
 
-/// Batch after batch. Two with equal arguments give the same batches, whatever thread asks. One thread at a time.
+/// A sequence of batches. Equal arguments give equal batches on any thread. One thread at a time.
 class NormalBatches {
  public:
   /// Buffers come from `pool`, which must outlive this.
   NormalBatches(NormalSource source, Shape shape, uint64_t seed, BufferPool& pool)
       : source_(source), shape_(std::move(shape)), seed_(seed), pool_(pool), engine_(static_cast<uint32_t>(seed)) {}
 
-  /// The next batch. Cancelled iff `stop` was requested, also in the midst of a batch, after which there is no going
-  /// on.
+  /// The next batch. Cancelled iff `stop` was requested, also in the middle of a batch; then it cannot be used again.
   Result<Tensor> next(const std::stop_token& stop = {});
-  int64_t count() const { return count_; }  ///< Batches given.
+  int64_t count() const { return count_; }  ///< Batches delivered.
 
   NormalSource source() const { return source_; }
   const Shape& shape() const { return shape_; }
-  /// Where fill() may start: at multiples of so many values.
+  /// fill() may start at multiples of this.
   static constexpr int64_t kFillFrom = kNormalBlock;
   /// The values of batch `number` from `first` on. Any thread. REQUIRES: NormalSource::headpond.
   void fill(int64_t number, size_t first, std::span<float> values) const;

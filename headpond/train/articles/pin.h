@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which CPUs a thread runs on. The trainer stands for a device with cores of its own, so producers must stay off them.
+// Which CPUs a thread runs on. The trainer stands for a device, so producers must not use its cores.
 #pragma once
 
 #include <vector>
@@ -8,8 +8,8 @@
 
 namespace headpond {
 
-/// Lets the calling thread run on `cpus` only, and the threads that it starts, until the end of a scope (which they
-/// stay on). CPUs that the system refuses change nothing. REQUIRES: destroyed by the thread that made it.
+/// Restricts the calling thread to `cpus` during a scope. Threads that it starts inherit that for good. CPUs that the
+/// system refuses change nothing. REQUIRES: constructed and destroyed by the same thread.
 class PinnedScope {
  public:
   explicit PinnedScope(const std::vector<int>& cpus) : before_(allowed_cpus()) { (void)pin_this_thread(cpus); }
@@ -21,8 +21,7 @@ class PinnedScope {
   const std::vector<int> before_;
 };
 
-/// `all` divided between a trainer, which gets the first `trainer` of them, and its producers, which get the rest, or
-/// all if there is no rest.
+/// Divides `all`: the trainer gets the first `trainer` CPUs, the producers get the rest, or all if there is no rest.
 struct CpuShares {
   std::vector<int> trainer;
   std::vector<int> producers;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a training takes from the program around it.
+// What a program passes to a training.
 #pragma once
 
+#include <chrono>
 #include <stop_token>
 
 namespace headpond {
@@ -9,9 +10,10 @@ namespace headpond {
 class EventWriter;
 
 struct RunHooks {
-  std::stop_token stop = {};      ///< Ends the run with Cancelled, within a step.
-  EventWriter* events = nullptr;  ///< Scalars for TensorBoard; not owned, outlives the run; nullptr: none.
-  bool progress = false;          ///< A bar on stderr.
+  std::stop_token stop = {};                    ///< Ends the run with Cancelled within a step.
+  EventWriter* events = nullptr;                ///< For TensorBoard scalars; not owned, outlives the run. May be null.
+  bool progress = false;                        ///< Shows a bar on stderr.
+  std::chrono::milliseconds chart_every{1000};  ///< Time between two points of a queue's chart.
 };
 
 }  // namespace headpond

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the options of padded_batch mean for each field.
+// The options of padded_batch for each field.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ struct PaddedField {
   double said = 0;
 };
 
-/// Throws Exception(InvalidArgument) for a field that is not there, a shape of another rank, a value that the dtype has
-/// not.
+/// Throws Exception(InvalidArgument) for a field that does not exist, a shape of another rank, or a value that the
+/// dtype cannot hold.
 std::vector<PaddedField> padded_fields(const Spec& spec, const PaddedBatchOptions& options);
 /// ", x=[3,?] pad 0, ...": for the plan.
 std::string to_string(const std::vector<PaddedField>& fields);

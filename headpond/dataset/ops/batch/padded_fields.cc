@@ -20,7 +20,7 @@ void check_labels(const Spec& spec, const std::vector<PaddedField>& fields, cons
   }
 }
 
-// What was asked for; a dimension that it leaves open is that of the input, if known.
+// The padded shape that was asked for, its unknown dimensions taken from the input, if known there.
 Shape limit_of(const FieldSpec& field, const std::string& label, const Shape& asked) {
   if (asked.rank() != field.shape.rank()) {
     refuse(kOp, fmt::format("padded_shapes of field '{}' is {}, which is not of the rank of {}", label,
@@ -45,7 +45,7 @@ std::vector<PaddedField> padded_fields(const Spec& spec, const PaddedBatchOption
     if (const auto said = options.padding_values.find(field.label); said != options.padding_values.end()) {
       const auto value = padding_value(spec[i].dtype, said->second);
       if (!value) {
-        refuse(kOp, fmt::format("{} is no padding value for field '{}' of {}", said->second, field.label,
+        refuse(kOp, fmt::format("{} is not a padding value for field '{}' of dtype {}", said->second, field.label,
                                 name(spec[i].dtype)));
       }
       field.value = *value;

@@ -30,7 +30,8 @@ TEST(PaddedFields, RefusesWhatCannotBe) {
   EXPECT_NE(refused({.padding_values = {{"0", 1}}}), "");
   EXPECT_EQ(refused({.padded_shapes = {{"x", {5}}}}),
             "padded_batch: padded_shapes of field 'x' is [5], which is not of the rank of [?,2]");
-  EXPECT_EQ(refused({.padding_values = {{"x", 0.5}}}), "padded_batch: 0.5 is no padding value for field 'x' of int32");
+  EXPECT_EQ(refused({.padding_values = {{"x", 0.5}}}),
+            "padded_batch: 0.5 is not a padding value for field 'x' of dtype int32");
   EXPECT_NE(refused({.padding_values = {{"1", 0}}}), "");
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements of equal shapes, one above the other.
+// Stacks elements of equal shapes.
 #pragma once
 
 #include <cstddef>
@@ -15,18 +15,18 @@ namespace headpond::internal {
 /// elements.
 Error check_same_shapes(const Element& first, int64_t number, const Element& row);
 
-/// Appends field `field` of all rows, stacked, to `out`. REQUIRES: a row at least; equal dtypes and shapes. Throws as
-/// Tensor::empty.
+/// Stacks field `field` of all rows and appends it to `out`. REQUIRES: at least one row; equal dtypes and shapes.
+/// Throws as Tensor::empty does.
 void stack_field(std::span<const Element> rows, size_t field, Context& context, OutputSlots outputs, Element& out);
 
-/// Stacks rows as they come. A field of a fixed size is written where it belongs at once, by who makes the row if that
-/// writes to those outputs, else by a copy; the others are stacked at the end.
+/// Stacks rows as they come. A field of a fixed size is written into the batch at once: by the row's operator, if that
+/// uses its output slots, else by a copy. Other fields are stacked at the end.
 class Stack {
  public:
-  /// `spec` is that of a row. `out` is empty, and touched by nobody else before finish(). Throws as Tensor::empty.
+  /// `spec`: of a row. `out` is empty, and no other code changes it before finish(). Throws as Tensor::empty does.
   Stack(const Spec& spec, int64_t count, Context& context, OutputSlots outputs, Element& out);
 
-  /// Where the fields of the next row belong.
+  /// The output slots of the next row.
   OutputSlots row_outputs() const { return row_outputs_; }
   /// Null before the first one.
   const Element* first() const { return rows_.empty() ? nullptr : rows_.data(); }

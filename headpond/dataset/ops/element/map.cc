@@ -25,7 +25,7 @@ class Map final : public Pointwise {
   }
   bool fill(const View& view, std::span<const int64_t> positions, RandomKey, Context& context, OutputSlots columns,
             uint64_t* keys) const override {
-    if (!function_.each) return false;  // Then the input may have no field 0.
+    if (!function_.each) return false;  // The input may have no field 0.
     return fill_values(view, function_, 0, input().spec()[0], positions, context, columns, keys);
   }
 

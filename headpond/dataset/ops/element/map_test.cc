@@ -63,7 +63,7 @@ TEST(Map, ChecksResultsThatTheTypeDoesNotTell) {
   const auto ones = [](int64_t x) {
     return Tensor::from(std::span<const int64_t>(std::vector<int64_t>(static_cast<size_t>(x), 1)), {x});
   };
-  EXPECT_THAT([&] { range(3) | map(ones); }, ThrowsMessage<Exception>(HasSubstr("give .output")));
+  EXPECT_THAT([&] { range(3) | map(ones); }, ThrowsMessage<Exception>(HasSubstr("set .output")));
   EXPECT_THAT(elements(range(3) | map(ones, {.output = {{"", DType::i64, {kUnknown}}}})),
               ElementsAre("[]", "[1]", "[1 1]"));
   const auto fixed = elements(range(3) | map(ones, {.output = {{"", DType::i64, {1}}}}));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What operators have in common that take a text apart: Examples, JSON.
+// What the operators share that parse a text: Examples, JSON.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +16,8 @@ namespace headpond::internal {
 using ParseText =
     std::function<Result<void>(std::string_view text, std::span<std::byte* const> targets, std::span<Tensor> out)>;
 
-/// Each element, which is one scalar of dtype bytes, as what `parse` makes of it: `fields`, numbers of a fixed shape
-/// straight where they belong. `label` names the parser and all that it is asked for.
+/// Parses each element, which is one scalar of dtype bytes, into `fields`; numbers of a fixed shape are written
+/// straight into their output slots. `label` names the parser, its fields and options.
 Step parse_step(std::string label, Spec fields, ParseText parse);
 
 }  // namespace headpond::internal

@@ -5,7 +5,7 @@
 namespace headpond::internal {
 namespace {
 
-constexpr size_t kBlockBytes = 16384;  // Stays in the first cache beside what is read and written.
+constexpr size_t kBlockBytes = 16384;  // Fits into the first-level cache with what is read and written.
 
 }  // namespace
 

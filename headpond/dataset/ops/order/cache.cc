@@ -42,7 +42,7 @@ Node::Facts facts_of(const Node::Ref& input) {
   return facts;
 }
 
-// The one operator that synchronises: what it keeps is shared by all that ask, and is not part of what it means.
+// The only operator that synchronises: all threads share the cached elements, which are no part of its state.
 class Cache final : public Node {
  public:
   explicit Cache(const Node::Ref& input) : Node(facts_of(input)) {}
@@ -66,7 +66,7 @@ class Cache final : public Node {
     return *cache;
   }
 
-  mutable Mutex mu_;  // Guards the maps; what they lead to has its own.
+  mutable Mutex mu_;  // Guards the maps; the caches synchronise themselves.
   mutable BySeed<internal::CacheEntries> entries_;
   mutable BySeed<internal::CacheSequence> sequences_;
 };
@@ -76,7 +76,7 @@ class Cache final : public Node {
 Step cache() {
   return [](const Dataset& input) {
     if (input.kind() != Kind::stream && input.node()->slots() == kEndless) {
-      internal::refuse("cache", "an input without an end cannot be kept; take() ends it");
+      internal::refuse("cache", "an input without an end cannot be cached; limit it with take()");
     }
     return Dataset(std::make_shared<Cache>(input.node()));
   };

@@ -8,11 +8,11 @@
 namespace headpond::internal {
 namespace {
 
-// Puts `made` there unless something is there; returns what is.
+// Stores `made` at `to` unless an entry is there; returns the one that is there.
 template <class T>
-T* publish(std::atomic<void*>& place, std::unique_ptr<T> made) {
+T* publish(std::atomic<void*>& to, std::unique_ptr<T> made) {
   void* there = nullptr;
-  if (place.compare_exchange_strong(there, made.get(), std::memory_order_acq_rel, std::memory_order_acquire)) {
+  if (to.compare_exchange_strong(there, made.get(), std::memory_order_acq_rel, std::memory_order_acquire)) {
     return made.release();
   }
   return static_cast<T*>(there);

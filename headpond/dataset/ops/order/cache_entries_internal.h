@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a cache keeps by position.
+// The cache of elements that have positions.
 #pragma once
 
 #include <array>
@@ -10,17 +10,17 @@
 
 namespace headpond::internal {
 
-/// What was made at a position: a value, or a hole.
+/// The answer for a position: a value, or a hole.
 struct CacheEntry {
   Got got = Got::hole;
   Element element;
 };
 
-/// Copies what a tensor of `element` borrows, so that it lives as long as the element.
+/// Copies memory that a tensor of `element` borrows, so that it lives as long as the element.
 void own_memory(Element& element);
 
-/// Entries by position; an entry that is there stays. Memory is taken for the neighbourhoods that are used, so many
-/// slots cost nothing by themselves. Thread-safe without a lock: of two entries for one position the first one stays.
+/// Entries by position; they stay. Only used ranges of positions take memory, so many slots cost nothing by themselves.
+/// Thread-safe without a lock: of two entries for a position the first one stays.
 class CacheEntries {
  public:
   explicit CacheEntries(int64_t slots);

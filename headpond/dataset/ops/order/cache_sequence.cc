@@ -27,7 +27,7 @@ class CacheIterator final : public Iterator {
         own_memory(element);
         cache_.keep(i, element);
       }
-      if (i < next_) continue;  // Read again to get to where this stands.
+      if (i < next_) continue;  // Read again, up to the position of this iterator.
       ++next_;
       out = std::move(element);
       return got;
@@ -41,7 +41,7 @@ class CacheIterator final : public Iterator {
   Feed& feed_;
   CacheSequence& cache_;
   std::unique_ptr<Iterator> input_;
-  int64_t read_ = 0;  // From the input, errors counted. At most next_.
+  int64_t read_ = 0;  // Answers read from the input, errors included. At most next_.
   int64_t next_ = 0;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a cache keeps of elements that have an order only.
+// The cache of a stream.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace headpond::internal {
 
-/// The elements from the first one up to where somebody came, or to the first error. Thread-safe.
+/// The elements from the first one up to the last one that was read, or to the first error. Thread-safe.
 class CacheSequence {
  public:
   /// value; end iff the input ended there; pending: not cached.
@@ -27,9 +27,9 @@ class CacheSequence {
   bool complete_ HEADPOND_GUARDED_BY(mu_) = false;
 };
 
-/// Gives what is cached, and after that what `input` gives, which is opened only then and is read again from its
-/// beginning. From the first element on that is not cached, the input is asked in each epoch: an error never is, nor
-/// what comes while Context::may_keep() is false. The state is one number.
+/// Gives the cached elements, then those of `input`, which is opened only then and is read from its beginning. From the
+/// first element that is not cached, the input is read in each epoch: errors are never cached, nor elements that come
+/// while Context::may_keep() is false. The state is one number.
 std::unique_ptr<Iterator> iterate_cache(const Node& input, const Binding& binding, Feed& feed, CacheSequence& cache);
 
 }  // namespace headpond::internal

@@ -12,15 +12,15 @@ namespace {
 
 constexpr int64_t kSnapshotEvery = 256;
 
-struct Place {
+struct SortKey {
   int64_t key = -1, ordinal = -1;
-  auto operator<=>(const Place&) const = default;
+  auto operator<=>(const SortKey&) const = default;
 };
 struct Held {
-  Place place;
+  SortKey sort_key;
   Element element;
 };
-bool later_first(const Held& a, const Held& b) { return a.place > b.place; }
+bool later_first(const Held& a, const Held& b) { return a.sort_key > b.sort_key; }
 
 class ShuffleStream final : public Iterator {
  public:
@@ -28,14 +28,14 @@ class ShuffleStream final : public Iterator {
       : input_(std::move(input)), key_(key), window_(window) {}
 
   Got next(Context& context, Element& out) override {
-    while (!ended_ && (is_replaying() || held_.empty() || held_.front().place.key > read_)) {
+    while (!ended_ && (is_replaying() || held_.empty() || held_.front().sort_key.key > read_)) {
       const Got got = read(context);
       if (got == Got::end) ended_ = true;
       if (got == Got::pending || (got == Got::error && errors_ > replay_errors_to_)) return got;
     }
     if (held_.empty()) return Got::end;
     std::pop_heap(held_.begin(), held_.end(), later_first);
-    given_ = held_.back().place;
+    given_ = held_.back().sort_key;
     out = std::move(held_.back().element);
     held_.pop_back();
     forget(given_.ordinal);
@@ -58,7 +58,7 @@ class ShuffleStream final : public Iterator {
  private:
   struct Snapshot {
     int64_t at = 0;      // Elements read before it.
-    int64_t errors = 0;  // The same of errors; counts from the snapshot that a run was restored from.
+    int64_t errors = 0;  // Errors read before it, since the snapshot that a run was restored from.
     std::string state;
   };
 
@@ -69,15 +69,16 @@ class ShuffleStream final : public Iterator {
     const Got got = input_->next(context, element);
     if (got == Got::error) ++errors_;
     if (got != Got::value) return got;
-    const Place place{read_ + static_cast<int64_t>(
-                                  Random(key_, static_cast<uint64_t>(read_)).below(2 * static_cast<uint64_t>(window_))),
-                      read_};
+    const SortKey sort_key{
+        read_ +
+            static_cast<int64_t>(Random(key_, static_cast<uint64_t>(read_)).below(2 * static_cast<uint64_t>(window_))),
+        read_};
     ++read_;
-    is_given_.push_back(place <= given_);  // Only when it is read again.
+    is_given_.push_back(sort_key <= given_);  // True only while elements are read again.
     if (is_given_.back()) {
-      forget(place.ordinal);
+      forget(sort_key.ordinal);
     } else {
-      held_.push_back({place, std::move(element)});
+      held_.push_back({sort_key, std::move(element)});
       std::push_heap(held_.begin(), held_.end(), later_first);
     }
     return got;
@@ -89,7 +90,7 @@ class ShuffleStream final : public Iterator {
     snapshots_.push_back({read_, errors_, visitor.saved()});
   }
 
-  // What stands before the oldest held element is not needed any more.
+  // Snapshots before the oldest held element are not needed any more.
   void forget(int64_t ordinal) {
     is_given_[static_cast<size_t>(ordinal - oldest_)] = true;
     for (; !is_given_.empty() && is_given_.front(); ++oldest_) is_given_.pop_front();
@@ -117,10 +118,10 @@ class ShuffleStream final : public Iterator {
   const std::unique_ptr<Iterator> input_;
   const RandomKey key_;
   const int64_t window_;
-  std::vector<Held> held_;  // A heap: the first one to give in front.
-  Place given_;             // The last one.
+  std::vector<Held> held_;  // A heap: the next one to give is in front.
+  SortKey given_;           // The last one.
   int64_t read_ = 0, errors_ = 0;
-  int64_t replay_to_ = 0, replay_errors_to_ = 0;  // A restored run first reads so far; these errors were given.
+  int64_t replay_to_ = 0, replay_errors_to_ = 0;  // A restored run first reads up to here; these errors were given.
   bool ended_ = false;
   int64_t oldest_ = 0;         // All elements before this one were given.
   std::deque<bool> is_given_;  // From `oldest_` to `read_`.

@@ -44,7 +44,7 @@ std::string options_label(const CsvOptions& options) {
   return label;
 }
 
-// Of the columns that are asked for: those that have a default, each with a checksum of it.
+// The columns that have a default value, each with a checksum of it.
 std::string defaults_label(const CsvOptions& options) {
   std::string label;
   for (const CsvColumn& column : options.columns) {
@@ -63,7 +63,7 @@ Dataset csv(const Patterns& patterns, const CsvOptions& options) {
   auto files = internal::open_source_files(paths, [options, first](const std::string& path) {
     auto rows = std::make_unique<Rows>(value_or_throw(CsvFile::open(path, options)));
     if (first->agrees(path, rows->fields())) return rows;
-    internal::refuse("csv", fmt::format("{} has {}, {} has {}: name the columns and their dtypes", first->path,
+    internal::refuse("csv", fmt::format("{} has {}, {} has {}: give names and dtypes of the columns", first->path,
                                         to_string(*first->spec), path, to_string(rows->fields())));
   });
   Spec spec = first->spec.value_or(Spec());

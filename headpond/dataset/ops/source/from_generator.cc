@@ -22,15 +22,17 @@ class GeneratorNode final : public Node {
         source_(register_source(options.name.empty() ? "from_generator" : options.name)) {}
 
   std::unique_ptr<Iterator> iterate(const Binding& binding, Feed& feed) const override;
-  /// A generator that stands behind `position` elements. May throw.
+  /// A generator that goes on after `position` elements. May throw.
   Result<Generator> open(uint64_t epoch, int64_t position) const {
     const bool seeks = seek_ && position > 0;
     auto generator = seeks ? seek_(epoch, position) : Result<Generator>(make_(epoch));
-    if (generator && !*generator) return fail(ErrorKind::InvalidArgument, "no generator was made");
+    if (generator && !*generator) return fail(ErrorKind::InvalidArgument, "make returned no generator");
     for (int64_t i = 0; generator && !seeks && i < position; ++i) {
       const auto passed = (*generator)();
       if (!passed) return fail(passed.error());
-      if (!*passed) return fail(ErrorKind::FailedPrecondition, fmt::format("it ends at {}, before the state", i));
+      if (!*passed)
+        return fail(ErrorKind::FailedPrecondition,
+                    fmt::format("the generator ends at {}, before the state's position", i));
     }
     return generator;
   }
@@ -81,7 +83,7 @@ class GeneratorIterator final : public Iterator {
 
   const GeneratorNode& node_;
   const uint64_t epoch_;
-  Generator generator_;  // Made when the first element is asked for: behind a restored place.
+  Generator generator_;  // Made for the first element that is asked for: after a restore.
   int64_t next_ = 0;
   Error error_;
   bool ended_ = false;
@@ -94,7 +96,7 @@ std::unique_ptr<Iterator> GeneratorNode::iterate(const Binding& binding, Feed&) 
 }  // namespace
 
 Dataset from_generator(std::function<Generator(uint64_t epoch)> make, Spec spec, const GeneratorOptions& options) {
-  if (!make) internal::refuse("from_generator", "no function that makes a generator");
+  if (!make) internal::refuse("from_generator", "make is empty: it must return a generator");
   return Dataset(std::make_shared<GeneratorNode>(std::move(make), std::move(spec), options));
 }
 

@@ -77,7 +77,8 @@ TEST(FromGenerator, TellsWhenItIsShorterThanItsState) {
     const auto next = restored->next();
     ASSERT_FALSE(next);
     EXPECT_EQ(next.error().kind(), ErrorKind::FailedPrecondition);
-    EXPECT_EQ(next.error().message(), "from_generator(opaque), element 3: it ends at 2, before the state");
+    EXPECT_EQ(next.error().message(),
+              "from_generator(opaque), element 3: the generator ends at 2, before the state's position");
   }
 }
 
@@ -133,7 +134,7 @@ TEST(FromGenerator, IsTheSourceOfItsElements) {
 TEST(FromGenerator, RefusesNoFunction) {
   EXPECT_THROW(from_generator({}, kNumber), Exception);
   Sequence empty(from_generator([](uint64_t) { return Generator(); }, kNumber));
-  EXPECT_THAT(empty.next().error().message(), HasSubstr("no generator was made"));
+  EXPECT_THAT(empty.next().error().message(), HasSubstr("make returned no generator"));
 }
 
 }  // namespace

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "headpond/dataset/source/slices_internal.h"
 #include "headpond/dataset/testing/dataset_test_internal.h"
 
 namespace headpond::internal {
 namespace {
 
 using testing::ElementsAre;
-using testing::HasSubstr;
 using testing::IsEmpty;
-using testing::ThrowsMessage;
 
 Tensor numbers(const Shape& shape, int32_t first = 0) {
   std::vector<int32_t> values(static_cast<size_t>(*shape.size()));
@@ -48,36 +45,6 @@ TEST(FromTensorSlices, DoesNotCopyWideRows) {
   const auto first = sequence.next();
   ASSERT_TRUE(first);
   EXPECT_EQ((*first)[size_t{0}].data(), tensor.data());
-}
-
-TEST(FromTensorSlices, NamesTheSourceOfARow) {
-  Sequence sequence(slices("op", "args", "slices_test_source", {{"x", numbers({2})}}));
-  (void)sequence.next();
-  const auto second = sequence.next();
-  ASSERT_TRUE(second);
-  EXPECT_EQ(to_string(second->provenance), "slices_test_source, record 1");
-  Sequence plain(from_tensor_slices(numbers({2})));
-  EXPECT_EQ(to_string(plain.next()->provenance), "from_tensor_slices, record 0");
-}
-
-TEST(FromTensorSlices, RefusesTensorsThatDoNotFit) {
-  EXPECT_THAT([] { from_tensor_slices(std::vector<std::pair<std::string, Tensor>>{}); },
-              ThrowsMessage<Exception>(HasSubstr("from_tensor_slices: no tensors")));
-  EXPECT_THAT(
-      [] {
-        from_tensor_slices({{"s", Tensor::scalar(1)}});
-      },
-      ThrowsMessage<Exception>(HasSubstr("'s' is a scalar: it has no rows")));
-  EXPECT_THAT(
-      [] {
-        from_tensor_slices({{"a", numbers({2})}, {"b", numbers({3})}});
-      },
-      ThrowsMessage<Exception>(HasSubstr("'a' has 2 rows, 'b' has 3")));
-  EXPECT_THAT(
-      [] {
-        from_tensor_slices({{"a", numbers({2})}, {"a", numbers({2})}});
-      },
-      ThrowsMessage<Exception>(HasSubstr("two fields named 'a'")));
 }
 
 TEST(FromTensorSlices, RefusesTheStateOfOtherValues) {

@@ -35,7 +35,7 @@ class ArrayRows final : public internal::SourceFile {
 
 Dataset npy(const Patterns& patterns) {
   const std::vector<std::string> paths = internal::expand_or_throw("npy", patterns.all());
-  if (paths.empty()) internal::refuse("npy", "no files: nothing tells what a row is");
+  if (paths.empty()) internal::refuse("npy", "no files: dtype and shape of a row are unknown");
   const auto first = std::make_shared<internal::FirstFile>();
   auto files = internal::open_source_files(paths, [first](const std::string& path) {
     auto rows = std::make_unique<ArrayRows>(value_or_throw(NpyFile::open(path)));

@@ -18,7 +18,7 @@ class Lines final : public internal::SourceFile {
     const auto line = file_->at(i);
     if (!line) return context.fail(line.error());
     out.append(Tensor::scalar(*line));
-    if (internal::may_be_cut(*line)) {
+    if (internal::may_be_truncated(*line)) {
       if (const auto whole = file_->check(); !whole) return context.fail(whole.error());
     }
     return Got::value;

@@ -113,7 +113,7 @@ class PartsIterator final : public Iterator {
     gave_ = false;
     input_.reset();
   }
-  // What cannot be opened is left out, and said.
+  // A part that cannot be opened is left out, with its error.
   bool has_begun_part(Context& context) {
     try {
       begin_part();
@@ -124,15 +124,16 @@ class PartsIterator final : public Iterator {
       return false;
     }
   }
-  // Not before something is asked for: a restore begins another part.
+  // Called only once an element was asked for: a restore begins another part.
   void expect_next_part() {
     if (part_ + 1 == node_.parts()) return;
     const auto [next, binding] = node_.part(part_ + 1, binding_);
     feed_.expect(*next, binding);
   }
   Got futile(Context& context) {
-    Error error(ErrorKind::FailedPrecondition,
-                fmt::format("{}: no element in round {}, it would go on for ever: it ends here", node_.title(), part_));
+    Error error(
+        ErrorKind::FailedPrecondition,
+        fmt::format("{}: no element in round {} of a pipeline without an end: it ends here", node_.title(), part_));
     part_ = kEndless;
     input_.reset();
     return context.fail(std::move(error));
@@ -142,8 +143,8 @@ class PartsIterator final : public Iterator {
   const Binding binding_;
   Feed& feed_;
   int64_t part_ = 0;
-  bool gave_ = false;                // An element, in this part.
-  bool expected_ = false;            // The next part, by the feed.
+  bool gave_ = false;                // This part has given an element.
+  bool expected_ = false;            // The feed was told of the next part.
   std::unique_ptr<Iterator> input_;  // Null after the last part.
 };
 

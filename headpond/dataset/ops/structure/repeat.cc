@@ -10,7 +10,7 @@ namespace {
 
 Node::Facts facts_of(const Node::Ref& input, int64_t count) {
   Node::Facts facts = internal::facts_over(input, "repeat", fmt::format("count={}", count), input->spec());
-  // Positions that never end and are all holes would be looked through for ever; an iterator notices.
+  // A search through endless positions that are all holes would not return; an iterator notices.
   if (facts.kind == Kind::sparse && count < 0) facts.kind = Kind::stream;
   if (facts.slots == 0 || count == 0) {
     facts.slots = 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include "headpond/dataset/choosing_internal.h"
 #include "headpond/dataset/ops/structure.h"
+#include "headpond/dataset/ops/structure/choosing_internal.h"
 
 namespace headpond {
 namespace {
@@ -20,7 +20,7 @@ struct Shard {
         __builtin_mul_overflow(i, num_shards, &mapped) || __builtin_add_overflow(mapped, index, &mapped);
     return overflows ? internal::kNoPosition : mapped;
   }
-  // `shard` is that of the next element.
+  // `shard`: the one to which the next element belongs.
   Choice choose(int64_t& shard) const {
     const Choice choice = shard == index ? Choice::keep : Choice::drop;
     shard = shard + 1 == num_shards ? 0 : shard + 1;

@@ -47,7 +47,7 @@ class ZipIterator final : public Iterator {
   }
   Got next(Context& context, Element& out) override {
     for (; turn_ < inputs_.size(); ++turn_) {
-      held_[turn_].clear();  // It may be of a row that failed.
+      held_[turn_].clear();  // A row that failed may have left an element.
       const Got got = inputs_[turn_]->next(context, held_[turn_]);
       if (got == Got::end || got == Got::pending) return got;
       if (got == Got::error && !error_) error_ = std::move(context.error);
@@ -59,15 +59,15 @@ class ZipIterator final : public Iterator {
     for (Element& in : held_) append(in, out);
     return Got::value;
   }
-  /// REQUIRES: the last next(), if any, did not give pending. A row that the end cut is left out: that input ends
-  /// again.
+  /// REQUIRES: the last next(), if any, did not return pending. A row that an input's end left incomplete is not saved:
+  /// that input ends again.
   void visit_state(StateVisitor& visitor) override {
     for (const auto& input : inputs_) input->visit_state(visitor);
   }
 
  private:
   std::vector<std::unique_ptr<Iterator>> inputs_;
-  std::vector<Element> held_;  // Those before turn_ wait for the rest.
+  std::vector<Element> held_;  // The row's elements so far: those of the inputs before turn_.
   size_t turn_ = 0;
   Error error_;  // The first one of this row.
 };

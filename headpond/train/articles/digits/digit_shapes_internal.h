@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How hands write the ten digits: strokes through points in a box of 1 x 1, x to the right, y downwards.
+// Handwritten shapes of the ten digits: strokes through points in a box of 1 x 1, x to the right, y downwards.
 #pragma once
 
 #include <span>
@@ -8,7 +8,7 @@ namespace headpond::internal {
 
 struct StrokePoint {
   float x, y;
-  bool corner = false;  ///< The pen turns at once; elsewhere it goes smoothly from point to point.
+  bool corner = false;  ///< The stroke has a corner here; elsewhere it is smooth.
 };
 
 using Stroke = std::span<const StrokePoint>;

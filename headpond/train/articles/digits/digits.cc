@@ -93,7 +93,7 @@ void remove_quietly(const std::string& path) {
   fs::remove_all(path, ignored);
 }
 
-// What killed programs left.
+// Temporary files of killed programs.
 void remove_leftovers(const std::string& parent, const std::string& prefix) {
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(parent, ignored)) {

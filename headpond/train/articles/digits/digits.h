@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program's own digit set, for those who have no data yet: drawn once, kept as the four files that MNIST has, and
-// read like any other IDX files.
+// The program's own digit set, for users without data: drawn once, kept as MNIST's four IDX files.
 #pragma once
 
 #include <cstdint>
@@ -25,13 +24,13 @@ struct DigitSetOptions {
 
 struct DigitSet {
   std::string folder;  ///< Holds the four files.
-  bool drawn;          ///< By this call; else it was there.
+  bool drawn;          ///< True iff this call drew it.
 };
 
-/// Gives the set: the one that is there if its checksums fit, else a new one (draw_digit(i) is train image i, the test
-/// images follow). Its folder appears at once and whole; a kill at any moment leaves the old state or the new one, and
-/// what it left beside the folder goes away when a set is drawn the next time. Several callers, in one process or many:
-/// one draws, the others wait. A damaged set is replaced, with a warning in the log.
+/// Returns the existing set if its checksums fit, else draws a new one (draw_digit(i) is train image i, the test images
+/// follow). The folder appears complete: a kill at any moment leaves the old state or the new one, and the next drawing
+/// removes temporary files. With several callers, in one process or many, one draws and the others wait. A damaged set
+/// is replaced, with a warning in the log.
 Result<DigitSet> digit_set(const DigitSetOptions& options = {});
 
 }  // namespace headpond

@@ -21,7 +21,7 @@ struct Point {
   float x, y;
 };
 
-// How this one image is written.
+// The style of one image.
 struct Hand {
   explicit Hand(Random& random)
       : turn(around(random, 0, 0.2F)),
@@ -35,7 +35,7 @@ struct Hand {
         softness(0.9F + 0.8F * random.uniform()),
         ink(0.7F + 0.3F * random.uniform()) {}
 
-  // The middle of the range more often than its ends.
+  // Prefers the middle of the range.
   static float around(Random& random, float middle, float reach) {
     const float a = random.uniform(), b = random.uniform(), c = random.uniform();
     return middle + reach * ((a + b + c) * (2.0F / 3) - 1);
@@ -57,7 +57,7 @@ struct Hand {
 
 class Canvas {
  public:
-  // Inks what lies within `radius` of the line from a to b, with a soft edge.
+  // Draws ink within `radius` of the line from a to b, with a soft edge.
   void line(Point a, Point b, float radius, float softness) {
     const float reach = radius + softness;
     const auto first = [](float edge) { return std::clamp(static_cast<int>(edge), 0, kDigitSide - 1); };
@@ -77,7 +77,7 @@ class Canvas {
     }
   }
 
-  // Takes the ink away within `radius` of `at`.
+  // Removes the ink within `radius` of `at`.
   void erase(Point at, float radius) {
     for (int y = 0; y < kDigitSide; ++y) {
       for (int x = 0; x < kDigitSide; ++x) {
@@ -130,7 +130,7 @@ void draw_stroke(Stroke stroke, const Hand& hand, Random& random, Canvas& canvas
   }
 }
 
-// Sometimes a hair, sometimes a spot without ink.
+// Sometimes adds a hair or a spot without ink.
 void add_dirt(const Hand& hand, Random& random, Canvas& canvas) {
   const auto anywhere = [&] { return static_cast<float>(kDigitSide) * random.uniform(); };
   const bool hair = random.below(4) == 0, spot = random.below(4) == 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Digits as if written by many hands, for programs that have no data yet.
+// Digits as if written by many hands, for programs without data.
 #pragma once
 
 #include <array>
@@ -15,9 +15,9 @@ struct Digit {
   std::array<uint8_t, kDigitSide * kDigitSide> pixels;  ///< Row by row; 0 is paper, 255 is ink.
 };
 
-/// Image `index` of an endless set: one of several shapes of a digit, each point of its strokes moved a little, turned,
-/// slanted, scaled, shifted, with a pen of some width and pressure, and with dirt. A pure function with the same bytes
-/// on every machine: only additions, products, quotients and square roots, which IEEE 754 fixes.
+/// Image `index` of an endless set: one of several shapes of a digit, with moved points, rotated, slanted, scaled and
+/// shifted, with a varying pen and dirt. A pure function with the same bytes on every machine: it uses only additions,
+/// products, quotients and square roots, which IEEE 754 defines exactly.
 Digit draw_digit(uint64_t index);
 
 }  // namespace headpond

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads a command line: which verb, with which options; or the answer to a wrong one.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "cli/flags.h"
+#include "headpond/base/json.h"
+#include "headpond/base/status.h"
+
+namespace headpond::cli {
+
+class Session;
+
+/// The result of a verb. A verb that could not do its work returns an Error instead.
+struct Report {
+  int exit_code = 0;
+  std::function<void(JsonWriter&)> members = {};  ///< Writes the members beyond the common ones.
+};
+
+struct Verb {
+  std::string path;                     ///< "train blstm"
+  std::string what;                     ///< One line for the help, a sentence without its subject.
+  std::function<void(Flags&)> declare;  ///< Called before run, once.
+  std::function<Result<Report>(Session&)> run;
+  bool takes_files = false;  ///< Its words are files of any name, which a lone --json must not overwrite.
+  // Which common options change something. All are accepted; the help lists these, --json and --quiet.
+  std::string default_seed = {};  ///< Empty: nothing random.
+  bool has_progress = false;
+  bool has_logdir = false;
+};
+
+struct Line {
+  const Verb* verb = nullptr;  ///< Null: `text` is the answer (help, or an error).
+  int exit_code = kOk;
+  std::string text = {};  ///< For stdout if the code is 0, else for stderr.
+  CommonFlags common = {};
+};
+
+/// `--json` without a value is `--json -`. The next argument is its value unless it is one of `names`, a pipeline file,
+/// or, for a verb that takes files, anything that does not end with .json.
+Line parse(const std::vector<std::string>& arguments, const std::vector<Verb>& verbs,
+           const std::vector<std::string>& names = {});
+
+}  // namespace headpond::cli

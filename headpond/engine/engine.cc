@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <utility>
+
+#include "headpond/base/cpu.h"
+#include "headpond/base/log.h"
+#include "headpond/base/trace.h"
+#include "headpond/engine/engine_internal.h"
+#include "headpond/engine/executor/opening_scope_internal.h"
+#include "headpond/engine/stages/reorder_buffer_internal.h"
+#include "headpond/engine/stages/stage_internal.h"
+
+namespace headpond::internal {
+namespace {
+
+class BufferIterator final : public Iterator {
+ public:
+  explicit BufferIterator(std::shared_ptr<ReorderBuffer> buffer) : buffer_(std::move(buffer)) {}
+  ~BufferIterator() override { buffer_->close(); }
+  Got next(Context& context, Element& out) override { return buffer_->next(context, out); }
+  void visit_state(StateVisitor& visitor) override { buffer_->visit_state(visitor); }
+
+ private:
+  const std::shared_ptr<ReorderBuffer> buffer_;
+};
+
+}  // namespace
+
+std::shared_ptr<Engine> Engine::make(const Dataset& dataset, const LoaderOptions& options) {
+  auto engine = std::make_shared<Engine>(dataset, options);
+  engine->executor_.set_owner(engine);
+  return engine;
+}
+
+Engine::Engine(const Dataset& dataset, const LoaderOptions& with_options)
+    : StageHost(with_options, with_options.threads < 0 ? cpu_count() : with_options.threads),
+      dataset_(dataset),
+      executor_(lock, consumer, memory, *this, options, threads) {}
+
+// A thread that was left behind may be the last owner of sources, which close here, while the rest is still there.
+Engine::~Engine() {
+  Prefetcher::Dropped prefetched;
+  std::vector<std::shared_ptr<WorkSource>> sources;
+  const Locked locked(lock);
+  prefetched = prefetcher_.take_all();
+  sources = executor_.take_sources();
+}
+
+// ---- opening
+
+std::unique_ptr<Iterator> Engine::open(const Node& node, const Binding& binding) {
+  if (auto ready = take_prefetched(node, binding); ready && HoldingScope::in(key()) == nullptr) return ready;
+  const Stage stage = stage_of(node);
+  if (stage.mode == ExecutionMode::in_order) return node.iterate(binding, *this);
+  const auto make = stage.mode == ExecutionMode::rows        ? make_rows_buffer
+                    : stage.mode == ExecutionMode::positions ? make_positions_buffer
+                                                             : make_ahead_buffer;
+  auto buffer = make(*this, stage, binding);
+  add(buffer);
+  return std::make_unique<BufferIterator>(std::move(buffer));
+}
+
+void Engine::add(const std::shared_ptr<WorkSource>& source) {
+  const Locked locked(lock);
+  source->epoch = epoch_here();
+  if (HoldingScope* const holding = HoldingScope::in(key())) {
+    source->is_held = true;
+    holding->add(source);
+  }
+  const WorkSource* const parent = OpeningScope::parent_in(key());
+  Prefetch* prefetch = OpeningScope::prefetch_in(key());
+  if (prefetch == nullptr && parent != nullptr) prefetch = prefetcher_.owner_of(*parent);
+  source->is_prefetched = prefetch != nullptr;
+  if (prefetch != nullptr) {
+    const auto is_parent = [parent](const auto& other) { return other.get() == parent; };
+    prefetch->sources.insert(std::find_if(prefetch->sources.begin(), prefetch->sources.end(), is_parent), source);
+  }
+  executor_.add(source, parent);
+  wake();
+}
+
+std::unique_ptr<Iterator> Engine::restored(const std::function<std::unique_ptr<Iterator>()>& make,
+                                           StateVisitor& visitor) {
+  HoldingScope holding(key());
+  const auto release = [&] {
+    const auto sources = holding.end();
+    const Locked locked(lock);
+    for (const auto& source : sources) source->is_held = false;
+    wake();
+  };
+  try {
+    auto iterator = make();
+    iterator->visit_state(visitor);  // It may open others.
+    release();
+    return iterator;
+  } catch (...) {
+    release();
+    throw;
+  }
+}
+
+CostModel Engine::costs_of(const Node& node) {
+  const Locked locked(lock);
+  const auto found = costs_.find(&node);
+  return found != costs_.end() ? found->second : CostModel();
+}
+
+void Engine::closed(const WorkSource& source, const Node& node, const CostModel& costs) {
+  costs_[&node] = costs;
+  executor_.remove(&source);
+}
+
+// ---- what comes next
+
+uint64_t Engine::epoch_here() const {
+  if (const Prefetch* const prefetch = OpeningScope::prefetch_in(key())) return prefetch->epoch;
+  const WorkSource* const parent = OpeningScope::parent_in(key());
+  return parent != nullptr ? parent->epoch : prefetcher_.epoch();
+}
+
+void Engine::expect(const Node& node, const Binding& binding) {
+  Prefetcher::Dropped dropped;  // Destroyed after the lock is given up.
+  const Locked locked(lock);
+  dropped = prefetcher_.expect(epoch_here(), node, binding);
+  wake();
+}
+
+void Engine::expect_epoch(const Binding& binding) {
+  Prefetcher::Dropped dropped;
+  const Locked locked(lock);
+  dropped = prefetcher_.expect(binding.epoch, *dataset_.node(), binding);
+  wake();
+}
+
+void Engine::begin_epoch(uint64_t epoch) {
+  Prefetcher::Dropped dropped;
+  const Locked locked(lock);
+  dropped = prefetcher_.begin_epoch(epoch);
+}
+
+std::unique_ptr<Iterator> Engine::take_prefetched(const Node& node, const Binding& binding) {
+  Prefetch taken;  // Its sources may end with it, and take the lock then.
+  const Locked locked(lock);
+  taken = prefetcher_.take(node, binding, OpeningScope::prefetch_in(key()) != nullptr, lock);
+  if (!taken.iterator) return nullptr;
+  for (const auto& source : taken.sources) {
+    if (source->is_closed()) continue;
+    executor_.remove(source.get());
+    source->is_prefetched = false;
+    executor_.add(source, nullptr);
+  }
+  made_progress();
+  wake();
+  return std::move(taken.iterator);
+}
+
+bool Engine::has_idle_work() const {
+  // Without sources the program is just opening what it takes now.
+  return options.run_ahead != 0 && prefetcher_.has_next() && executor_.is_at_the_end();
+}
+
+void Engine::do_idle_work(const char*& doing) {
+  Prefetch& prefetch = prefetcher_.begin();
+  doing = trace::intern(prefetch.node->facts().op);
+  std::unique_ptr<Iterator> iterator;
+  {
+    const Unlocked unlocked(lock);
+    const OpeningScope scope(key(), nullptr, &prefetch);
+    try {
+      iterator = open(*prefetch.node, prefetch.binding);
+    } catch (...) {
+      iterator.reset();  // Whoever needs it opens it, and is told why it cannot be.
+    }
+  }
+  Prefetcher::Dropped dropped = prefetcher_.finish(std::move(iterator));
+  if (dropped.empty()) return;
+  const Unlocked unlocked(lock);
+  dropped.clear();
+}
+
+// ---- the program
+
+void Engine::leave(int64_t waited_ns, bool with_batch) {
+  std::string warning;
+  {
+    const Locked locked(lock);
+    warning = executor_.take_warning();
+    executor_.count_take();
+    if (waited_ns >= 0) {
+      ++stats_.waits;
+      stats_.wait_ns += waited_ns;
+      if (stats_.batches == 0) stats_.first_wait_ns = waited_ns;
+    }
+    if (with_batch) ++stats_.batches;
+  }
+  if (!warning.empty()) log(LogLevel::warning, warning);
+  consumer.leave();
+}
+
+LoaderStats Engine::stats() {
+  const int64_t in_use = memory.pool().stats().bytes_in_use;
+  const Locked locked(lock);
+  LoaderStats stats = stats_;
+  stats.helped = executor_.helped();
+  stats.inline_now = consumer.is_inline();
+  stats.threads = executor_.worker_count();
+  stats.io_threads = executor_.io_threads();
+  stats.memory_in_use = std::max(in_use, memory.ready());
+  stats.memory_peak = memory.peak();
+  std::vector<StageStats> stages;
+  for (const auto& source : executor_.sources()) {
+    if (!source->is_prefetched) stages.push_back(source->stats());
+  }
+  if (!stages.empty()) stats.stages = std::move(stages);
+  return stats;
+}
+
+void Engine::keep_figures() {
+  std::vector<StageStats> stages = stats().stages;
+  const Locked locked(lock);
+  stats_.stages = std::move(stages);
+}
+
+void Engine::stop() {
+  Prefetcher::Dropped dropped;
+  {
+    const Locked locked(lock);
+    prefetcher_.stop();
+  }
+  executor_.stop();
+  const Locked locked(lock);
+  dropped = prefetcher_.take_all();
+}
+
+}  // namespace headpond::internal

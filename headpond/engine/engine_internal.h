@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// The engine of a Loader: puts its parts together. It decides how each node runs (stages/stage_internal.h), opens it as
+// a buffer of work (stages/reorder_buffer_internal.h), and has an executor run that.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+
+#include "headpond/base/thread.h"
+#include "headpond/dataset/dataset.h"
+#include "headpond/engine/executor/executor_internal.h"
+#include "headpond/engine/executor/prefetcher_internal.h"
+#include "headpond/engine/loader.h"
+#include "headpond/engine/stages/stage_host_internal.h"
+
+namespace headpond::internal {
+
+/// Shared with its threads.
+class Engine final : public StageHost, private IdleWork, public std::enable_shared_from_this<Engine> {
+ public:
+  static std::shared_ptr<Engine> make(const Dataset& dataset, const LoaderOptions& options);
+  Engine(const Dataset& dataset, const LoaderOptions& options);  ///< For make().
+  ~Engine() override;
+
+  // ---- Feed and StageHost: by any thread that opens an input.
+  /// `node` run by the engine. Threads begin with it at once.
+  std::unique_ptr<Iterator> open(const Node& node, const Binding& binding) override;
+  void expect(const Node& node, const Binding& binding) override;
+  std::unique_ptr<Iterator> restored(const std::function<std::unique_ptr<Iterator>()>& make,
+                                     StateVisitor& visitor) override;
+  bool is_root(const Node& node) const override { return &node == dataset_.node().get(); }
+  CostModel costs_of(const Node& node) override;
+  void wake() HEADPOND_REQUIRES(engine_state) override { executor_.wake(); }
+  void made_progress() HEADPOND_REQUIRES(engine_state) override { executor_.made_progress(); }
+  void closed(const WorkSource& source, const Node& node, const CostModel& costs)
+      HEADPOND_REQUIRES(engine_state) override;
+  bool has_workers() const HEADPOND_REQUIRES(engine_state) override { return executor_.has_workers(); }
+  bool has_io_threads() const HEADPOND_REQUIRES(engine_state) override { return executor_.io_threads() > 0; }
+
+  // ---- By the program's thread.
+  /// The program is in this epoch now.
+  void begin_epoch(uint64_t epoch);
+  /// expect() of the next epoch.
+  void expect_epoch(const Binding& binding);
+  void arrive() { consumer.arrive(lock); }
+  /// next() returns after it has waited for so long; below 0: it has not.
+  void leave(int64_t waited_ns, bool with_batch);
+  bool help(Context& context) { return executor_.help(context); }
+  void wait(uint64_t seen) { executor_.wait(seen); }
+  /// The figures of the stages that run now stay those of stats() until others run.
+  void keep_figures();
+  void stop();
+  /// By any thread.
+  LoaderStats stats();
+
+  /// After fork() the child has none of its threads.
+  bool is_of_another_process() const { return forks_ != forks_above(); }
+  /// It is never destroyed.
+  void stay() { self_ = shared_from_this(); }
+
+ private:
+  bool has_idle_work() const HEADPOND_REQUIRES(engine_state) override;
+  void do_idle_work(const char*& doing) HEADPOND_REQUIRES(engine_state) override;
+  void add(const std::shared_ptr<WorkSource>& source);
+  // Names this engine in the scopes of threads.
+  const void* key() const { return static_cast<const StageHost*>(this); }
+  std::unique_ptr<Iterator> take_prefetched(const Node& node, const Binding& binding);
+  /// The epoch that the calling thread opens something for.
+  uint64_t epoch_here() const HEADPOND_REQUIRES(engine_state);
+
+  const Dataset dataset_;  // Nodes live as long as threads do.
+  const int forks_ = forks_above();
+  std::shared_ptr<Engine> self_;
+  Executor executor_;
+  Prefetcher prefetcher_;
+  std::map<const Node*, CostModel> costs_ HEADPOND_GUARDED_BY(engine_state);
+  LoaderStats stats_ HEADPOND_GUARDED_BY(engine_state);  // Its stages: those of the epoch before.
+};
+
+}  // namespace headpond::internal

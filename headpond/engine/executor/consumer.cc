@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <sched.h>
+#include <time.h>
+
+#include <algorithm>
+
+#include "headpond/base/clock.h"
+#include "headpond/engine/executor/consumer_internal.h"
+
+namespace headpond::internal {
+namespace {
+
+constexpr double kInlineNs = 40'000;  // A batch cheaper than that costs less than handing it over.
+constexpr double kWorthMeasuringNs = 200'000;
+constexpr double kMeanOver = 20'000;  // Takes; several times the largest stock.
+constexpr double kLearnAfter = 4;     // Takes.
+
+}  // namespace
+
+int64_t thread_cpu_ns() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
+void Consumer::arrive(EngineLock& lock) {
+  const int64_t now = now_ns();
+  if (left_cpu_ns_ > 0) {  // Clamped: the program may have come on another thread, which has another clock.
+    const auto used = static_cast<double>(thread_cpu_ns() - left_cpu_ns_);
+    busy_.add(std::clamp(used / static_cast<double>(now - left_ns_ + 1), 0.0, 1.0));
+  }
+  if (left_ns_ == 0) return;
+  const Locked locked(lock);
+  step_ns_.add(static_cast<double>(now - left_ns_));
+  steps_are_long_.store(step_ns_.value() > kWorthMeasuringNs, std::memory_order_relaxed);
+}
+
+void Consumer::leave() {
+  // Unknown: it computes, so that the first steps are not held up either.
+  computes_.store(!busy_.known() || busy_.value() > 0.5, std::memory_order_relaxed);
+  const bool measures = steps_are_long_.load(std::memory_order_relaxed);
+  left_cpu_ns_ = measures ? thread_cpu_ns() : 0;
+  if (measures) cpu_.store(sched_getcpu(), std::memory_order_relaxed);
+  left_ns_ = now_ns();
+}
+
+double Consumer::take_interval_ns(int64_t taken, int64_t since) const {
+  if (taken <= 0 || takes_ <= since || !step_ns_.known()) return 0;
+  return std::max(step_ns_.value(), 1000.0) * static_cast<double>(takes_ - since) / static_cast<double>(taken);
+}
+
+// Work is counted when it is done, and takes when they happen. So while there is a stock, the mean over many takes is
+// at least what a batch costs. Without a stock, when the program makes batches itself, each take shows its own.
+bool Consumer::count_take(int64_t work_ns, bool any_blocking) {
+  ++takes_;
+  const auto work = static_cast<double>(work_ns);
+  if (inline_) {
+    inline_batch_ns_.add(work);
+    if (inline_batch_ns_.value() < 2 * kInlineNs) return false;
+    inline_ = false;
+    mean_work_ns_ = mean_takes_ = 0;
+    return true;
+  }
+  mean_work_ns_ += work;
+  mean_takes_ += 1;
+  if (mean_takes_ > kMeanOver) {
+    mean_work_ns_ /= 2;
+    mean_takes_ /= 2;
+  }
+  inline_ = may_help_ && mean_takes_ >= kLearnAfter && !any_blocking && mean_work_ns_ < kInlineNs * mean_takes_;
+  inline_batch_ns_ = {0.2, 0.2};
+  return false;
+}
+
+}  // namespace headpond::internal

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an engine knows of the program that takes its batches: how often it comes, whether it waits, whether it computes
+// in between, and so whether it had better make cheap batches itself.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "headpond/engine/executor/engine_lock_internal.h"
+#include "headpond/engine/executor/moving_average_internal.h"
+
+namespace headpond::internal {
+
+class Consumer {
+ public:
+  explicit Consumer(bool may_help) : may_help_(may_help) {}
+
+  // ---- By the program's thread, without the lock.
+  /// next() was called.
+  void arrive(EngineLock& lock) HEADPOND_EXCLUDES(engine_state);
+  /// next() returns.
+  void leave() HEADPOND_EXCLUDES(engine_state);
+
+  // ---- By any thread, without the lock.
+  /// Counts how often something became ready that the program may wait for.
+  uint64_t progress() const { return progress_.load(std::memory_order_acquire); }
+  void count_progress() { progress_.fetch_add(1, std::memory_order_acq_rel); }
+  /// Whether it computes between two calls, or sleeps. Until this is known it computes.
+  bool computes() const { return computes_.load(std::memory_order_relaxed); }
+  /// The processor that it was seen on last; -1: none yet.
+  int cpu() const { return cpu_.load(std::memory_order_relaxed); }
+
+  // ---- Under the lock.
+  /// The program takes a batch. `work_ns`: work of all threads since the last one. Returns true iff it should no longer
+  /// make batches itself.
+  bool count_take(int64_t work_ns, bool any_blocking) HEADPOND_REQUIRES(engine_state);
+  int64_t takes() const HEADPOND_REQUIRES(engine_state) { return takes_; }
+  /// Mean time between two takes from a stage that gave `taken` items since the program's take number `since`; 0:
+  /// unknown.
+  double take_interval_ns(int64_t taken, int64_t since) const HEADPOND_REQUIRES(engine_state);
+  /// Batches cost less than handing them over, so next() makes them.
+  bool is_inline() const HEADPOND_REQUIRES(engine_state) { return inline_; }
+  /// next() sleeps until something is ready.
+  bool is_waiting HEADPOND_GUARDED_BY(engine_state) = false;
+
+ private:
+  const bool may_help_;
+  int64_t left_ns_ = 0, left_cpu_ns_ = 0;  // Of the program's thread.
+  MovingAverage busy_{0.2, 0.2};           // The same: the share of a step in which it computes.
+  std::atomic<uint64_t> progress_ = 0;
+  std::atomic<int> cpu_ = -1;
+  std::atomic<bool> computes_ = false;
+  std::atomic<bool> steps_are_long_ = true;  // Or unknown.
+
+  MovingAverage step_ns_ HEADPOND_GUARDED_BY(engine_state){0.05, 0.5};  // From leave() to arrive().
+  int64_t takes_ HEADPOND_GUARDED_BY(engine_state) = 0;
+  double mean_work_ns_ HEADPOND_GUARDED_BY(engine_state) = 0, mean_takes_ HEADPOND_GUARDED_BY(engine_state) = 0;
+  MovingAverage inline_batch_ns_ HEADPOND_GUARDED_BY(engine_state){0.2, 0.2};
+  bool inline_ HEADPOND_GUARDED_BY(engine_state) = false;
+};
+
+/// CPU time of the calling thread.
+int64_t thread_cpu_ns();
+
+}  // namespace headpond::internal

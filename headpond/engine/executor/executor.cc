@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <utility>
+
+#include "headpond/base/cpu.h"
+#include "headpond/engine/executor/executor_internal.h"
+
+namespace headpond::internal {
+
+Executor::Executor(EngineLock& lock, Consumer& consumer, MemoryBudget& memory, IdleWork& idle,
+                   const LoaderOptions& options, int threads)
+    : lock_(lock),
+      consumer_(consumer),
+      memory_(memory),
+      idle_(idle),
+      options_(options),
+      cpus_(allowed_cpus()),
+      threads_(threads),
+      io_ceiling_(options.io_threads) {}
+
+void Executor::add(std::shared_ptr<WorkSource> source, const WorkSource* parent) {
+  const auto is_parent = [parent](const auto& other) { return other.get() == parent; };
+  const auto found = std::find_if(sources_.begin(), sources_.end(), is_parent);
+  const auto place = found != sources_.end() ? found + 1 : source->is_prefetched ? sources_.end() : sources_.begin();
+  sources_.insert(place, std::move(source));
+}
+
+void Executor::remove(const WorkSource* source) {
+  std::erase_if(sources_, [&](const auto& other) { return other.get() == source; });
+}
+
+bool Executor::is_at_the_end() const {
+  for (const auto& source : sources_) {
+    if (!source->is_ended()) return false;
+  }
+  return !sources_.empty();
+}
+
+void Executor::made_progress() {
+  consumer_.count_progress();
+  if (consumer_.is_waiting) ready_.notify_one();
+}
+
+bool Executor::claim(ThreadRole role, Task& task) {
+  if (stopped_) return false;
+  for (const auto& source : sources_) {
+    if (!source->is_prefetched && !source->is_held && source->claim(role, true, task)) return true;
+  }
+  if (role == ThreadRole::helper || options_.run_ahead == 0) return false;
+  for (const auto& source : sources_) {
+    if (!source->is_held && source->claim(role, false, task)) return true;
+  }
+  return false;
+}
+
+bool Executor::has_work(ThreadRole role) const {
+  if (stopped_) return false;
+  for (const auto& source : sources_) {
+    if (!source->is_prefetched && !source->is_held && source->has_work(role, true)) return true;
+  }
+  if (role == ThreadRole::helper || options_.run_ahead == 0) return false;
+  for (const auto& source : sources_) {
+    if (!source->is_held && source->has_work(role, false)) return true;
+  }
+  return false;
+}
+
+void Executor::run(Task& task, Context& context) {
+  work_ns_ += task.source->run(task, context);
+  if (!task.let_go_unlocked) return;
+  const Unlocked unlocked(lock_);  // The sources below this one take the lock when they go.
+  task = {};
+}
+
+bool Executor::help(Context& context) {
+  const Locked locked(lock_);
+  start_workers();
+  Task task;
+  const bool may = workers_.empty() || (options_.consumer_helps && running_ < threads_);
+  if (!may || !claim(ThreadRole::helper, task)) return false;
+  ++running_;
+  ++helped_;
+  const bool opens = task.item == nullptr;
+  {
+    const CurrentPool current(memory_.pool());
+    run(task, context);
+  }
+  --running_;
+  if (opens) wake();
+  return true;
+}
+
+void Executor::wait(uint64_t seen) {
+  const Locked locked(lock_);
+  consumer_.is_waiting = true;
+  wake();
+  while (consumer_.progress() == seen && !stopped_) lock_.wait(ready_);
+  consumer_.is_waiting = false;
+}
+
+void Executor::count_take() {
+  bool any_blocking = false;
+  for (const auto& source : sources_) any_blocking = any_blocking || source->is_blocking();
+  const int64_t work_ns = work_ns_ - std::exchange(work_ns_at_take_, work_ns_);
+  if (consumer_.count_take(work_ns, any_blocking)) wake();
+}
+
+// One processor is left to a program that computes.
+int Executor::permits() const {
+  const bool leave_one = !consumer_.is_waiting && consumer_.computes();
+  return std::max(1, threads_ - (leave_one ? 1 : 0));
+}
+
+bool Executor::may_run_ahead() const {
+  return running_ < permits() && (consumer_.is_waiting || (!consumer_.is_inline() && options_.run_ahead != 0));
+}
+
+// It would take the processor from a program that computes, while there is another.
+bool Executor::is_in_the_way(const Worker& worker) const {
+  return !consumer_.is_waiting && workers_.size() > 1 && worker.cpu >= 0 && consumer_.computes() &&
+         worker.cpu == consumer_.cpu();
+}
+
+void Executor::wake() {
+  if (!started_ || stopped_) return;
+  wake_io_thread();
+  if ((consumer_.is_waiting || !consumer_.is_inline()) && running_ < permits() &&
+      (has_work(ThreadRole::worker) || idle_.has_idle_work())) {
+    wake_worker();
+  }
+}
+
+void Executor::wake_io_thread() {
+  bool any_blocking = false;
+  for (const auto& source : sources_) any_blocking = any_blocking || source->is_blocking();
+  if (threads_ == 0 || !any_blocking || !has_work(ThreadRole::io)) return;
+  for (Worker& worker : io_workers_) {
+    if (!worker.asleep) continue;
+    worker.asleep = false;
+    return worker.wake.notify_one();
+  }
+  if (io_threads() < io_ceiling_) start_io_thread();
+}
+
+void Executor::wake_worker() {
+  for (Worker& worker : workers_) {
+    if (!worker.asleep || is_in_the_way(worker)) continue;
+    worker.asleep = false;
+    return worker.wake.notify_one();
+  }
+}
+
+}  // namespace headpond::internal

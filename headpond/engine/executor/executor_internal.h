@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// The executor: threads, CPU permits, which work runs first, and when a thread is woken. It does not know what the work
+// is.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "headpond/base/mutex.h"
+#include "headpond/base/thread.h"
+#include "headpond/engine/executor/consumer_internal.h"
+#include "headpond/engine/executor/engine_lock_internal.h"
+#include "headpond/engine/executor/memory_budget_internal.h"
+#include "headpond/engine/executor/work_source_internal.h"
+#include "headpond/engine/loader.h"
+
+namespace headpond::internal {
+
+/// What a thread does when no source has work for it.
+class IdleWork {
+ public:
+  virtual ~IdleWork() = default;
+  virtual bool has_idle_work() const HEADPOND_REQUIRES(engine_state) = 0;
+  /// Gives the lock up meanwhile. `doing`: where to say what it does.
+  virtual void do_idle_work(const char*& doing) HEADPOND_REQUIRES(engine_state) = 0;
+};
+
+class Executor {
+ public:
+  /// Starts nothing yet. All arguments outlive its threads: see set_owner().
+  Executor(EngineLock& lock, Consumer& consumer, MemoryBudget& memory, IdleWork& idle, const LoaderOptions& options,
+           int threads);
+  /// What the threads keep alive: it owns this, and what the constructor was given. Before anything else.
+  void set_owner(const std::weak_ptr<void>& owner) { owner_ = owner; }
+
+  /// Sources in order of importance: nearest to the program first. `parent`: the new one comes right after it; null:
+  /// first, or last if it is prefetched. The caller calls wake().
+  void add(std::shared_ptr<WorkSource> source, const WorkSource* parent) HEADPOND_REQUIRES(engine_state);
+  void remove(const WorkSource* source) HEADPOND_REQUIRES(engine_state);
+  const std::vector<std::shared_ptr<WorkSource>>& sources() const HEADPOND_REQUIRES(engine_state) { return sources_; }
+  /// All of them, to be destroyed without the lock.
+  std::vector<std::shared_ptr<WorkSource>> take_sources() HEADPOND_REQUIRES(engine_state) {
+    return std::exchange(sources_, {});
+  }
+  /// All work of all sources was begun, and there are some.
+  bool is_at_the_end() const HEADPOND_REQUIRES(engine_state);
+
+  /// There may be work that was not there before. Wakes one thread for it.
+  void wake() HEADPOND_REQUIRES(engine_state);
+  /// Something is ready that the program may wait for.
+  void made_progress() HEADPOND_REQUIRES(engine_state);
+
+  // ---- By the program's thread.
+  /// Does a little of what is needed next. Returns false if there was nothing that it may do.
+  bool help(Context& context) HEADPOND_EXCLUDES(engine_state);
+  /// Sleeps until something is ready that was not when `seen` was read from Consumer::progress().
+  void wait(uint64_t seen) HEADPOND_EXCLUDES(engine_state);
+  /// The program takes a batch.
+  void count_take() HEADPOND_REQUIRES(engine_state);
+
+  /// Ends all threads. Waits for those that are in an operator, and says after a second in the log which one;
+  /// LoaderOptions::abandon_after says when it stops waiting.
+  void stop() HEADPOND_EXCLUDES(engine_state);
+  bool is_stopped() const HEADPOND_REQUIRES(engine_state) { return stopped_; }
+
+  int threads() const { return threads_; }
+  bool has_workers() const HEADPOND_REQUIRES(engine_state) { return !workers_.empty(); }
+  int io_threads() const HEADPOND_REQUIRES(engine_state) { return static_cast<int>(io_workers_.size()); }
+  /// Once it has started: those that the system gave.
+  int worker_count() const HEADPOND_REQUIRES(engine_state) {
+    return started_ ? static_cast<int>(workers_.size()) : threads_;
+  }
+  int64_t helped() const HEADPOND_REQUIRES(engine_state) { return helped_; }
+  /// A warning for the log, once; "": none.
+  std::string take_warning() HEADPOND_REQUIRES(engine_state) { return std::exchange(warning_, {}); }
+
+ private:
+  struct Worker {
+    Thread thread;
+    CondVar wake;
+    int cpu = -1;  // That it is pinned to.
+    bool asleep = false;
+    const char* doing = nullptr;
+  };
+
+  bool claim(ThreadRole role, Task& task) HEADPOND_REQUIRES(engine_state);
+  bool has_work(ThreadRole role) const HEADPOND_REQUIRES(engine_state);
+  void run(Task& task, Context& context) HEADPOND_REQUIRES(engine_state);
+  int permits() const HEADPOND_REQUIRES(engine_state);
+  bool may_run_ahead() const HEADPOND_REQUIRES(engine_state);
+  bool is_in_the_way(const Worker& worker) const HEADPOND_REQUIRES(engine_state);
+
+  void start_workers() HEADPOND_REQUIRES(engine_state);
+  void start_io_thread() HEADPOND_REQUIRES(engine_state);
+  bool start(Worker& worker, const std::string& name, void (Executor::*body)(Worker&)) HEADPOND_REQUIRES(engine_state);
+  void work_loop(Worker& self);
+  void io_loop(Worker& self);
+  void pin(const Worker& self) const;
+  void sleep(Worker& self) HEADPOND_REQUIRES(engine_state);
+  void wake_worker() HEADPOND_REQUIRES(engine_state);
+  void wake_io_thread() HEADPOND_REQUIRES(engine_state);
+  void wait_for_threads() HEADPOND_REQUIRES(engine_state);
+  std::string operators_in_progress() const HEADPOND_REQUIRES(engine_state);
+
+  EngineLock& lock_;
+  Consumer& consumer_;
+  MemoryBudget& memory_;
+  IdleWork& idle_;
+  const LoaderOptions options_;
+  const std::vector<int> cpus_;
+  const int threads_;
+  std::weak_ptr<void> owner_;
+
+  CondVar ready_, ended_;
+  std::deque<Worker> workers_ HEADPOND_GUARDED_BY(engine_state), io_workers_ HEADPOND_GUARDED_BY(engine_state);
+  std::vector<std::shared_ptr<WorkSource>> sources_ HEADPOND_GUARDED_BY(engine_state);
+  bool started_ HEADPOND_GUARDED_BY(engine_state) = false, stopped_ HEADPOND_GUARDED_BY(engine_state) = false;
+  int running_ HEADPOND_GUARDED_BY(engine_state) = 0;  // Tasks that compute.
+  int alive_ HEADPOND_GUARDED_BY(engine_state) = 0;    // Threads.
+  int io_ceiling_ HEADPOND_GUARDED_BY(engine_state);
+  bool polls_ HEADPOND_GUARDED_BY(engine_state) = false;  // A worker looks for memory by itself.
+  int64_t work_ns_ HEADPOND_GUARDED_BY(engine_state) = 0, work_ns_at_take_ HEADPOND_GUARDED_BY(engine_state) = 0;
+  int64_t helped_ HEADPOND_GUARDED_BY(engine_state) = 0;
+  bool warned_ HEADPOND_GUARDED_BY(engine_state) = false;
+  std::string warning_ HEADPOND_GUARDED_BY(engine_state);
+};
+
+}  // namespace headpond::internal

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <functional>
+#include <string>
+
+#include "headpond/engine/executor/executor_internal.h"
+#include "headpond/engine/testing/engine_test_internal.h"
+
+namespace headpond::internal {
+namespace {
+
+// So many tasks, each of which does `work`.
+class Tasks final : public WorkSource {
+ public:
+  explicit Tasks(EngineLock& lock, int count, std::function<void()> work, bool waits = false)
+      : lock_(lock), left_(count), waits_(waits), work_(std::move(work)) {}
+  bool has_work(ThreadRole role, bool) const HEADPOND_REQUIRES(engine_state) override {
+    return left_ > 0 && (role == ThreadRole::io) == waits_;
+  }
+  bool claim(ThreadRole role, bool needed_now, Task& task) HEADPOND_REQUIRES(engine_state) override {
+    if (!has_work(role, needed_now)) return false;
+    --left_;
+    task.source = shared_from_this();
+    return true;
+  }
+  int64_t run(Task&, Context&) HEADPOND_REQUIRES(engine_state) override {
+    const Unlocked unlocked(lock_);
+    work_();
+    return 1;
+  }
+  bool is_blocking() const override { return waits_; }
+  bool is_ended() const HEADPOND_REQUIRES(engine_state) override { return left_ == 0; }
+  bool is_closed() const override { return false; }
+  StageStats stats() const override { return {}; }
+  const char* trace_name() const override { return "tasks"; }
+
+ private:
+  EngineLock& lock_;
+  int left_ HEADPOND_GUARDED_BY(engine_state);
+  const bool waits_;
+  const std::function<void()> work_;
+};
+
+// An executor with nothing around it.
+struct Plain final : IdleWork, std::enable_shared_from_this<Plain> {
+  explicit Plain(const LoaderOptions& options)
+      : memory(1 << 20),
+        consumer(options.consumer_helps),
+        executor(lock, consumer, memory, *this, options, options.threads) {}
+  static std::shared_ptr<Plain> make(const LoaderOptions& options) {
+    auto plain = std::make_shared<Plain>(options);
+    plain->executor.set_owner(plain);
+    return plain;
+  }
+  bool has_idle_work() const HEADPOND_REQUIRES(engine_state) override {
+    return idle_left > 0 && executor.is_at_the_end();
+  }
+  void do_idle_work(const char*&) HEADPOND_REQUIRES(engine_state) override { --idle_left; }
+  std::shared_ptr<Tasks> add(int count, const std::function<void()>& work, bool waits = false,
+                             const WorkSource* parent = nullptr) {
+    auto tasks = std::make_shared<Tasks>(lock, count, work, waits);
+    const Locked locked(lock);
+    executor.add(tasks, parent);
+    executor.wake();
+    return tasks;
+  }
+  /// Starts the threads, and waits like a program in next().
+  void help_and_wait() {
+    Context context;
+    const uint64_t seen = consumer.progress();
+    if (!executor.help(context)) executor.wait(seen);
+  }
+  void progress() {
+    const Locked locked(lock);
+    executor.made_progress();
+  }
+
+  EngineLock lock;
+  MemoryBudget memory;
+  Consumer consumer;
+  Executor executor;
+  int idle_left HEADPOND_GUARDED_BY(engine_state) = 0;
+};
+
+TEST(Executor, RunsAllTasksOfAllSources) {
+  const auto plain = Plain::make({.threads = 2, .consumer_helps = false});
+  std::atomic<int> done = 0;
+  const auto count = [&] {
+    if (++done == 80) plain->progress();
+  };
+  plain->add(50, count);
+  plain->add(30, count);
+  plain->help_and_wait();
+  EXPECT_EQ(done, 80);
+  plain->executor.stop();
+}
+
+TEST(Executor, WhatIsNearestToTheProgramRunsFirst) {
+  const auto plain = Plain::make({.threads = 0});
+  std::string order;
+  const auto near = plain->add(2, [&] { order += "n"; });
+  plain->add(
+      2, [&] { order += "f"; }, false, near.get());
+  plain->add(1, [&] { order += "N"; });
+  Context context;
+  while (plain->executor.help(context)) {
+  }
+  EXPECT_EQ(order, "Nnnff") << "a child comes after its parent, a new source before all";
+  plain->executor.stop();
+}
+
+TEST(Executor, WhatIsPrefetchedOrHeldIsNotNeededNow) {
+  const auto plain = Plain::make({.threads = 0});
+  int done = 0;
+  const auto prefetched = plain->add(1, [&] { ++done; });
+  const auto held = plain->add(1, [&] { ++done; });
+  {
+    const Locked locked(plain->lock);
+    prefetched->is_prefetched = held->is_held = true;
+  }
+  Context context;
+  EXPECT_FALSE(plain->executor.help(context));
+  {
+    const Locked locked(plain->lock);
+    held->is_held = false;
+  }
+  EXPECT_TRUE(plain->executor.help(context)) << "control";
+  EXPECT_EQ(done, 1);
+  plain->executor.stop();
+}
+
+TEST(Executor, TasksThatWaitRunOnThreadsOfTheirOwn) {
+  const auto plain = Plain::make({.threads = 1, .io_threads = 2, .consumer_helps = false});
+  Crowd waiting;
+  plain->add(
+      3, [&] { waiting.meet(2, 50); }, true);
+  std::thread program([&] { plain->help_and_wait(); });
+  EXPECT_TRUE(becomes_true([&] { return waiting.entered == 3 && waiting.inside == 0; }));
+  EXPECT_EQ(waiting.most, 2) << "as many as it may have";
+  plain->progress();
+  program.join();
+  plain->executor.stop();
+}
+
+TEST(Executor, DoesIdleWorkWhenAllElseIsBegun) {
+  const auto plain = Plain::make({.threads = 1, .consumer_helps = false});
+  {
+    const Locked locked(plain->lock);
+    plain->idle_left = 3;
+  }
+  plain->add(5, [] {});
+  std::thread program([&] { plain->help_and_wait(); });
+  EXPECT_TRUE(becomes_true([&] {
+    const Locked locked(plain->lock);
+    return plain->idle_left == 0;
+  }));
+  plain->progress();
+  program.join();
+  plain->executor.stop();
+}
+
+TEST(Executor, StopWaitsForATaskThatRuns) {
+  const auto plain = Plain::make({.threads = 1, .consumer_helps = false});
+  Gate gate;
+  std::atomic<bool> entered = false, left = false;
+  plain->add(1, [&] {
+    entered = true;
+    gate.pass();
+    left = true;
+  });
+  std::thread program([&] { plain->help_and_wait(); });
+  ASSERT_TRUE(becomes_true([&] { return entered.load(); }));
+  std::thread opening([&] {
+    pause_ms(30);
+    gate.open = true;
+  });
+  plain->executor.stop();
+  EXPECT_TRUE(left);
+  opening.join();
+  program.join();
+}
+
+}  // namespace
+}  // namespace headpond::internal

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// The threads of an executor.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <exception>
+#include <utility>
+
+#include "headpond/base/cpu.h"
+#include "headpond/base/log.h"
+#include "headpond/engine/executor/executor_internal.h"
+
+namespace headpond::internal {
+namespace {
+
+using std::chrono::steady_clock;
+
+constexpr std::chrono::seconds kUntilReport{1};  // That a thread does not end.
+constexpr std::chrono::milliseconds kPollMemory{5};
+constexpr std::chrono::milliseconds kLongest = std::chrono::hours(24 * 365);
+
+}  // namespace
+
+bool Executor::start(Worker& worker, const std::string& name, void (Executor::*body)(Worker&)) {
+  try {
+    worker.thread = Thread(name, [this, owner = owner_.lock(), &worker, body] { (this->*body)(worker); });
+    ++alive_;
+    return true;
+  } catch (const std::exception& error) {  // The system has no more threads: those that are there do it.
+    if (!std::exchange(warned_, true)) {
+      warning_ = fmt::format("Loader: thread {} is not started: {}", name, error.what());
+    }
+    return false;
+  }
+}
+
+void Executor::start_workers() {
+  if (std::exchange(started_, true)) return;
+  const bool pinned = options_.pin_threads && static_cast<size_t>(threads_) == cpus_.size();
+  for (int i = 0; i < threads_; ++i) {
+    Worker& worker = workers_.emplace_back();
+    if (pinned) worker.cpu = cpus_[static_cast<size_t>(i)];
+    if (!start(worker, fmt::format("headpond/{}", i), &Executor::work_loop)) {
+      workers_.pop_back();
+      break;
+    }
+  }
+  wake();
+}
+
+void Executor::start_io_thread() {
+  const int number = io_threads();
+  Worker& worker = io_workers_.emplace_back();
+  if (start(worker, fmt::format("headpond/io{}", number), &Executor::io_loop)) return;
+  io_workers_.pop_back();
+  io_ceiling_ = number;
+}
+
+// A new thread may run where the one may that started it, which may be pinned.
+void Executor::pin(const Worker& self) const {
+  if (self.cpu >= 0) {
+    pin_this_thread(std::array{self.cpu});
+  } else {
+    pin_this_thread(cpus_);
+  }
+}
+
+void Executor::work_loop(Worker& self) {
+  pin(self);
+  const CurrentPool current(memory_.pool());
+  Context context(memory_.pool(), memory_.may_keep());
+  const Locked locked(lock_);
+  while (!stopped_) {
+    Task task;
+    const bool may = may_run_ahead() && !is_in_the_way(self);
+    if (may && claim(ThreadRole::worker, task)) {
+      ++running_;
+      self.doing = task.source->trace_name();
+      wake();
+      run(task, context);
+      self.doing = nullptr;
+      --running_;
+    } else if (may && idle_.has_idle_work()) {
+      idle_.do_idle_work(self.doing);
+      self.doing = nullptr;
+    } else {
+      if (is_in_the_way(self)) wake();  // Another worker does it.
+      sleep(self);
+    }
+  }
+  --alive_;
+  ended_.notify_all();
+}
+
+void Executor::io_loop(Worker& self) {
+  pin(self);
+  const CurrentPool current(memory_.pool());
+  Context context(memory_.pool(), memory_.may_keep());
+  const Locked locked(lock_);
+  while (!stopped_) {
+    Task task;
+    if (claim(ThreadRole::io, task)) {
+      self.doing = task.source->trace_name();
+      wake();
+      run(task, context);
+      self.doing = nullptr;
+    } else {
+      wake();  // A worker computes with what this thread brought.
+      sleep(self);
+    }
+  }
+  --alive_;
+  ended_.notify_all();
+}
+
+// Until it is woken. Memory that the program gives back wakes nobody: while memory is short, one worker looks by
+// itself.
+void Executor::sleep(Worker& self) {
+  self.asleep = true;
+  if (memory_.take_shortage() && !polls_) {
+    polls_ = true;
+    (void)lock_.wait_until(self.wake, steady_clock::now() + kPollMemory);
+    polls_ = false;
+    self.asleep = false;
+    wake();  // What there is memory for may be another thread's work; if there is still none, one has to look again.
+  } else {
+    lock_.wait(self.wake);
+    self.asleep = false;
+  }
+}
+
+std::string Executor::operators_in_progress() const {
+  std::string all;
+  for (const auto* workers : {&workers_, &io_workers_}) {
+    for (const Worker& worker : *workers) {
+      if (worker.doing == nullptr) continue;
+      all +=
+          fmt::format("{}thread {}: {} does not return", all.empty() ? "" : "; ", worker.thread.name(), worker.doing);
+    }
+  }
+  return all;
+}
+
+// As long as LoaderOptions::abandon_after allows, with one report.
+void Executor::wait_for_threads() {
+  const auto begin = steady_clock::now();
+  const bool ends = options_.abandon_after.has_value();
+  const auto report_at = begin + kUntilReport;
+  const auto end = ends ? begin + std::min(*options_.abandon_after, kLongest) : steady_clock::time_point::max();
+  while (alive_ > 0 && steady_clock::now() < std::min(report_at, end)) {
+    (void)lock_.wait_until(ended_, std::min(report_at, end));
+  }
+  if (alive_ == 0 || end <= report_at) return;
+  {
+    const std::string what = operators_in_progress();
+    const Unlocked unlocked(lock_);
+    log(LogLevel::warning, fmt::format("~Loader waits for functions that run: {}", what));
+  }
+  while (alive_ > 0 && (!ends || steady_clock::now() < end)) {
+    if (ends) {
+      (void)lock_.wait_until(ended_, end);
+    } else {
+      lock_.wait(ended_);
+    }
+  }
+}
+
+void Executor::stop() {
+  std::string abandoned;
+  std::vector<Thread> threads;
+  {
+    const Locked locked(lock_);
+    stopped_ = true;
+    for (Worker& worker : workers_) worker.wake.notify_one();
+    for (Worker& worker : io_workers_) worker.wake.notify_one();
+    ready_.notify_all();
+    wait_for_threads();
+    if (alive_ > 0) abandoned = operators_in_progress();
+    for (auto* workers : {&workers_, &io_workers_}) {
+      for (Worker& worker : *workers) {
+        if (alive_ > 0 && worker.doing != nullptr) worker.thread.detach();
+        if (worker.thread.joinable()) threads.push_back(std::move(worker.thread));
+      }
+    }
+  }
+  if (!abandoned.empty())
+    log(LogLevel::warning, fmt::format("~Loader: functions that run are left behind: {}", abandoned));
+  for (Thread& thread : threads) thread.join();
+}
+
+}  // namespace headpond::internal

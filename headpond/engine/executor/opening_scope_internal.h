@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// For what the calling thread opens iterators now.
+#pragma once
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "headpond/engine/executor/prefetcher_internal.h"
+#include "headpond/engine/executor/work_source_internal.h"
+
+namespace headpond::internal {
+
+/// While this lives, sources that the thread opens in `engine` are children of `parent` and as important, or belong to
+/// `prefetch`.
+class OpeningScope {
+ public:
+  OpeningScope(const void* engine, const WorkSource* parent, Prefetch* prefetch)
+      : engine_(engine), parent_(parent), prefetch_(prefetch), outer_(std::exchange(innermost(), this)) {}
+  ~OpeningScope() { innermost() = outer_; }
+  OpeningScope(const OpeningScope&) = delete;
+  OpeningScope& operator=(const OpeningScope&) = delete;
+
+  /// Null: none.
+  static const WorkSource* parent_in(const void* engine) { return is_in(engine) ? innermost()->parent_ : nullptr; }
+  static Prefetch* prefetch_in(const void* engine) { return is_in(engine) ? innermost()->prefetch_ : nullptr; }
+
+ private:
+  // A program may run one engine within a task of another one.
+  static bool is_in(const void* engine) { return innermost() != nullptr && innermost()->engine_ == engine; }
+  static const OpeningScope*& innermost() {
+    thread_local const OpeningScope* scope = nullptr;
+    return scope;
+  }
+  const void* const engine_;
+  const WorkSource* const parent_;
+  Prefetch* const prefetch_;
+  const OpeningScope* const outer_;
+};
+
+/// While this lives, sources that the thread opens in `engine` are held: see WorkSource::is_held.
+class HoldingScope {
+ public:
+  explicit HoldingScope(const void* engine) : engine_(engine), outer_(std::exchange(innermost(), this)) {}
+  ~HoldingScope() { end(); }
+  HoldingScope(const HoldingScope&) = delete;
+  HoldingScope& operator=(const HoldingScope&) = delete;
+
+  /// Null: nothing is held.
+  static HoldingScope* in(const void* engine) {
+    return innermost() != nullptr && innermost()->engine_ == engine ? innermost() : nullptr;
+  }
+  void add(std::shared_ptr<WorkSource> source) { sources_.push_back(std::move(source)); }
+  /// Ends here instead of in the destructor. Returns what was held.
+  std::vector<std::shared_ptr<WorkSource>> end() {
+    if (innermost() == this) innermost() = outer_;
+    return std::exchange(sources_, {});
+  }
+
+ private:
+  static HoldingScope*& innermost() {
+    thread_local HoldingScope* scope = nullptr;
+    return scope;
+  }
+  const void* const engine_;
+  HoldingScope* const outer_;
+  std::vector<std::shared_ptr<WorkSource>> sources_;
+};
+
+}  // namespace headpond::internal

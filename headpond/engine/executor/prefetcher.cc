@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "headpond/engine/executor/prefetcher_internal.h"
+
+namespace headpond::internal {
+namespace {
+
+constexpr size_t kMostOpened = 2;
+
+int height_of(const Node& node) {
+  int height = 0;
+  for (const Node::Ref& input : node.facts().inputs) height = std::max(height, height_of(*input));
+  return height + 1;
+}
+
+bool has(const Prefetch& prefetch, const WorkSource& source) {
+  return std::any_of(prefetch.sources.begin(), prefetch.sources.end(),
+                     [&](const auto& other) { return other.get() == &source; });
+}
+
+}  // namespace
+
+Prefetcher::Dropped Prefetcher::expect(uint64_t epoch, const Node& node, const Binding& binding) {
+  Dropped dropped = withdraw([&](const Prefetch& one) { return one.node == &node && one.epoch == epoch; });
+  expected_.push_back({.node = &node, .binding = binding, .epoch = epoch, .height = height_of(node)});
+  return dropped;
+}
+
+Prefetcher::Dropped Prefetcher::begin_epoch(uint64_t epoch) {
+  epoch_ = epoch;
+  return withdraw([&](const Prefetch& one) { return one.epoch != epoch; });
+}
+
+template <class IsStale>
+Prefetcher::Dropped Prefetcher::withdraw(IsStale is_stale) {
+  std::erase_if(expected_, is_stale);
+  const auto stays = [&](const Prefetch& one) { return !is_stale(one); };
+  const auto rest = std::stable_partition(opened_.begin(), opened_.end(), stays);
+  Dropped dropped(std::make_move_iterator(rest), std::make_move_iterator(opened_.end()));
+  opened_.erase(rest, opened_.end());
+  return dropped;
+}
+
+bool Prefetcher::has_next() const {
+  return !opening_ && !expected_.empty() && opened_.size() < kMostOpened && !stopped_;
+}
+
+Prefetch& Prefetcher::begin() {
+  const auto lower = [](const Prefetch& a, const Prefetch& b) { return a.height < b.height; };
+  const auto next = std::min_element(expected_.begin(), expected_.end(), lower);
+  opening_ = std::make_unique<Prefetch>(std::move(*next));
+  expected_.erase(next);
+  return *opening_;
+}
+
+Prefetcher::Dropped Prefetcher::finish(std::unique_ptr<Iterator> iterator) {
+  opening_->iterator = std::move(iterator);
+  const bool is_kept = opening_->iterator != nullptr && opening_->epoch >= epoch_;
+  Dropped dropped;
+  (is_kept ? opened_ : dropped).push_back(std::move(*opening_));
+  opening_.reset();
+  finished_.notify_all();
+  return dropped;
+}
+
+Prefetch Prefetcher::take(const Node& node, const Binding& binding, bool is_opening, EngineLock& lock) {
+  const auto is_this = [&](const Prefetch& one) { return one.node == &node && one.binding == binding; };
+  std::erase_if(expected_, is_this);
+  while (!is_opening && opening_ && is_this(*opening_) && !stopped_) lock.wait(finished_);
+  Prefetch taken;
+  const auto found = std::find_if(opened_.begin(), opened_.end(), is_this);
+  if (found == opened_.end()) return taken;
+  taken = std::move(*found);
+  opened_.erase(found);
+  return taken;
+}
+
+void Prefetcher::stop() {
+  stopped_ = true;
+  finished_.notify_all();
+}
+
+Prefetcher::Dropped Prefetcher::take_all() { return std::exchange(opened_, {}); }
+
+Prefetch* Prefetcher::owner_of(const WorkSource& source) {
+  if (opening_ && has(*opening_, source)) return opening_.get();
+  const auto found =
+      std::find_if(opened_.begin(), opened_.end(), [&](const Prefetch& one) { return has(one, source); });
+  return found != opened_.end() ? &*found : nullptr;
+}
+
+}  // namespace headpond::internal

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <utility>
+
+#include "headpond/engine/stages/cost_model_internal.h"
+
+namespace headpond::internal {
+namespace {
+
+constexpr int64_t kMostElementsOpened = 256;
+constexpr int64_t kLongTasksSeen = 8;  // Before they are believed.
+constexpr double kMostlyWaits = 0.8, kMostlyComputes = 0.3;
+constexpr double kWorkPerSample = 250, kRowsPerSample = 100;
+
+}  // namespace
+
+bool Waits::add(bool waited) {
+  share.add(waited ? 1 : 0);
+  if (++seen < kLongTasksSeen) return false;
+  const bool waits = share.value() > (blocking ? kMostlyComputes : kMostlyWaits);
+  if (waits == std::exchange(blocking, waits)) return false;
+  seen = 0;
+  return true;
+}
+
+void CostModel::add_opened(int64_t elements, int64_t elapsed_ns) {
+  open_ns_.add(static_cast<double>(elapsed_ns) / static_cast<double>(std::max(elements, int64_t{1})));
+}
+
+void CostModel::add_rows(int64_t rows, int64_t elapsed_ns) {
+  work_ns_ += elapsed_ns;
+  row_ns_.add(static_cast<double>(elapsed_ns) / static_cast<double>(rows));
+}
+
+void CostModel::add_completed(int64_t elements, int64_t bytes, int64_t latency_ns, int64_t most_bytes) {
+  ++completed_;
+  largest_bytes_ = std::max(largest_bytes_, bytes);
+  latency_ns_.add(static_cast<double>(latency_ns));
+  const double row = std::max({row_ns(), open_ns(), 1.0});
+  const auto for_time = static_cast<int64_t>(kTaskNs / row);
+  const int64_t for_bytes = most_bytes / std::max(bytes / std::max(elements, int64_t{1}), int64_t{1});
+  chunk_ = std::clamp(std::min({for_time, for_bytes, 2 * chunk_}), int64_t{1}, kMostElementsOpened);
+}
+
+int64_t CostModel::rows_for_task(int64_t size, int threads) const {
+  if (rows_wait() || !row_ns_.known()) return 1;
+  const double row = std::max(row_ns(), 1.0);
+  if (row * static_cast<double>(size) < kTaskNs) return size;
+  const auto for_time = static_cast<int64_t>(kTaskNs / row);
+  const int64_t for_all = (size + 2 * threads) / (2 * threads + 1);  // So that all threads have some.
+  return std::clamp(for_time, int64_t{1}, std::max(for_all, int64_t{1}));
+}
+
+bool CostModel::may_sample() const {
+  const auto work = static_cast<double>(work_ns_), sampling = static_cast<double>(sampling_ns_);
+  return !rows_wait() && work > kWorkPerSample * (sampling + kTaskNs / 2) && work > kRowsPerSample * row_ns();
+}
+
+}  // namespace headpond::internal

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// What was measured of a stage, and how much work a task takes because of that. The next epoch begins with it.
+#pragma once
+
+#include <cstdint>
+
+#include "headpond/engine/executor/moving_average_internal.h"
+
+namespace headpond::internal {
+
+/// Whether tasks of a kind wait without being declared blocking. If so they run on io threads, as long as they wait:
+/// files that were read once are in memory, and then the same tasks compute.
+struct Waits {
+  MovingAverage share{0.1, 0.1};  ///< Of long tasks.
+  int64_t seen = 0;               ///< Long tasks, since `blocking` changed.
+  bool blocking = false;
+  /// Of a long task. Returns true iff `blocking` changed.
+  bool add(bool waited);
+};
+
+/// A task opens an item of work, which has rows, or makes some of its rows.
+class CostModel {
+ public:
+  static constexpr double kTaskNs = 100'000;  ///< What one claim is to take; a hand-over costs about a hundredth of it.
+
+  // ---- What was measured.
+  void add_opened(int64_t elements, int64_t elapsed_ns);
+  void add_rows(int64_t rows, int64_t elapsed_ns);
+  /// `latency_ns`: since its first task. `most_bytes`: of an item.
+  void add_completed(int64_t elements, int64_t bytes, int64_t latency_ns, int64_t most_bytes);
+  void add_sampled(int64_t elapsed_ns) { sampling_ns_ += elapsed_ns; }
+  /// Of a long task. Returns true iff is_blocking() may have changed.
+  bool add_wait(bool is_opening, bool waited) { return (is_opening ? opens_ : rows_).add(waited); }
+  void declare_blocking() { opens_.blocking = rows_.blocking = true; }
+
+  // ---- What follows from it.
+  bool opens_wait() const { return opens_.blocking; }
+  bool rows_wait() const { return rows_.blocking; }
+  bool is_blocking() const { return opens_wait() || rows_wait(); }
+  double row_ns() const { return row_ns_.value(); }
+  double open_ns() const { return open_ns_.value(); }  ///< An element's share.
+  /// From an item's first task until it is ready.
+  double latency_ns() const { return latency_ns_.value(); }
+  /// An element's.
+  double element_ns() const { return row_ns_.known() ? row_ns() : open_ns(); }
+  /// Waking a thread for one item costs little beside it.
+  bool is_dear() const { return latency_ns() > 2 * kTaskNs; }
+  /// How many rows of an item of `size` a task makes.
+  int64_t rows_for_task(int64_t size, int threads) const;
+  /// How many elements an item is opened with.
+  int64_t elements_to_open() const { return chunk_; }
+  /// What is spent on sampling stays a small share of the work, however dear an element is.
+  bool may_sample() const;
+  int64_t completed() const { return completed_; }  ///< Items.
+  int64_t largest_bytes() const { return largest_bytes_; }
+  /// Of the next item, where sizes differ; -1: unknown.
+  int64_t expected_bytes() const { return completed_ == 0 ? -1 : largest_bytes_ + largest_bytes_ / 4; }
+
+ private:
+  MovingAverage row_ns_{0.2, 0.2}, open_ns_{0.2, 0.2};
+  MovingAverage latency_ns_{0.5, 0.05};
+  Waits opens_, rows_;
+  int64_t work_ns_ = 0, sampling_ns_ = 0;
+  int64_t chunk_ = 1;
+  int64_t largest_bytes_ = 0, completed_ = 0;
+};
+
+}  // namespace headpond::internal

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <cstdint>
+
+#include "headpond/engine/stages/cost_model_internal.h"
+
+namespace headpond::internal {
+namespace {
+
+constexpr int64_t kMiB = 1 << 20;
+
+TEST(Waits, AreBelievedAfterAWhileAndUnbelievedToo) {
+  Waits waits;
+  for (int i = 0; i < 7; ++i) EXPECT_FALSE(waits.add(true));
+  EXPECT_TRUE(waits.add(true)) << "the eighth long task";
+  EXPECT_TRUE(waits.blocking);
+  for (int i = 0; i < 7; ++i) EXPECT_FALSE(waits.add(i % 2 == 0));
+  EXPECT_TRUE(waits.blocking) << "half of them wait";
+  bool changed = false;
+  for (int i = 0; i < 20 && !changed; ++i) changed = waits.add(false);
+  EXPECT_TRUE(changed);
+  EXPECT_FALSE(waits.blocking);
+}
+
+TEST(CostModel, ATaskTakesAsManyRowsAsTakeATenthOfAMillisecond) {
+  CostModel costs;
+  EXPECT_EQ(costs.rows_for_task(1000, 2), 1) << "unknown";
+  costs.add_rows(1, 1000);
+  EXPECT_EQ(costs.rows_for_task(1000, 2), 100);
+  EXPECT_EQ(costs.rows_for_task(50, 2), 50) << "the whole item is cheap";
+  costs = {};
+  costs.add_rows(1, 10'000'000);
+  EXPECT_EQ(costs.rows_for_task(1000, 2), 1) << "a row is dear";
+}
+
+TEST(CostModel, EachThreadGetsSomeRowsOfAnItem) {
+  CostModel costs;
+  costs.add_rows(1, 2000);
+  EXPECT_EQ(costs.rows_for_task(100, 4), 12) << "not the 50 of a tenth of a millisecond";
+  EXPECT_EQ(costs.rows_for_task(100, 1), 34);
+}
+
+TEST(CostModel, ItemsGrowWhileTheyAreCheapAndSmall) {
+  CostModel costs, large;
+  for (int i = 0; i < 12; ++i) {
+    costs.add_rows(1, 10);
+    costs.add_completed(costs.elements_to_open(), costs.elements_to_open() * 8, 1000, kMiB);
+    large.add_completed(large.elements_to_open(), large.elements_to_open() * kMiB / 4, 1000, kMiB);
+  }
+  EXPECT_EQ(costs.elements_to_open(), 256);
+  EXPECT_EQ(large.elements_to_open(), 4);
+  costs.add_rows(1, 1'000'000'000);
+  costs.add_completed(256, 256, 1000, kMiB);
+  EXPECT_EQ(costs.elements_to_open(), 1) << "dear after all";
+}
+
+TEST(CostModel, ExpectsAQuarterMoreThanTheLargest) {
+  CostModel costs;
+  EXPECT_EQ(costs.expected_bytes(), -1);
+  costs.add_completed(1, 400, 1, kMiB);
+  costs.add_completed(1, 100, 1, kMiB);
+  EXPECT_EQ(costs.expected_bytes(), 500);
+}
+
+TEST(CostModel, SamplesAreASmallShareOfTheWork) {
+  CostModel costs;
+  costs.add_rows(100, 1'000'000);
+  EXPECT_FALSE(costs.may_sample());
+  for (int i = 0; i < 20; ++i) costs.add_rows(100, 1'000'000);
+  EXPECT_TRUE(costs.may_sample());
+  costs.add_sampled(1'000'000);
+  EXPECT_FALSE(costs.may_sample()) << "a millisecond of 21";
+  costs = {};
+  costs.add_rows(50, 50'000'000);
+  EXPECT_FALSE(costs.may_sample()) << "50 dear rows";
+}
+
+TEST(CostModel, WhatIsDeclaredBlockingWaits) {
+  CostModel costs;
+  EXPECT_FALSE(costs.is_blocking());
+  costs.declare_blocking();
+  EXPECT_TRUE(costs.opens_wait());
+  EXPECT_TRUE(costs.rows_wait());
+  EXPECT_EQ(costs.rows_for_task(100, 2), 1) << "others may wait meanwhile";
+}
+
+}  // namespace
+}  // namespace headpond::internal

@@ -1,0 +1,436 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "headpond/base/clock.h"
+#include "headpond/base/thread.h"
+#include "headpond/base/trace.h"
+#include "headpond/engine/executor/opening_scope_internal.h"
+#include "headpond/engine/stages/reorder_buffer_internal.h"
+
+namespace headpond::internal {
+namespace {
+
+constexpr int64_t kMostItems = 4096;
+constexpr int64_t kMostGivenEarly = 1024;  // Its state lists them.
+constexpr int64_t kSmall = 16;             // Bytes of a tensor that need no buffer.
+constexpr int64_t kBufferHead = 80;
+constexpr int64_t kNeverFits = INT64_MAX >> 10;  // Small enough to be added up.
+
+constexpr int64_t kMostItemBytes = 1 << 20;
+
+struct Usage {
+  int64_t cpu_ns = 0;
+  int64_t waits = 0;      // Given up the processor by itself.
+  int64_t preempted = 0;  // By others.
+};
+
+Usage thread_usage() {
+  rusage usage{};
+  getrusage(RUSAGE_THREAD, &usage);
+  return {thread_cpu_ns(), usage.ru_nvcsw, usage.ru_nivcsw};
+}
+
+// On a busy machine a task that computes is off the processor most of the time too, but then others took it away.
+bool has_waited(const Usage& before, const Usage& after, int64_t elapsed_ns) {
+  return after.waits - before.waits > after.preempted - before.preempted &&
+         after.cpu_ns - before.cpu_ns < elapsed_ns / 2;
+}
+
+// What `work` throws.
+template <class Work>
+Error error_of(const Work& work) {
+  try {
+    work();
+    return {};
+  } catch (...) {
+    return current_exception_error();
+  }
+}
+
+}  // namespace
+
+ReorderBuffer::ReorderBuffer(StageHost& host, const Stage& stage)
+    : host_(host),
+      stage_(stage),
+      any_order_(!host.options.deterministic && host.is_root(*stage.node)),
+      name_(name_of(stage)),
+      trace_name_(trace::intern(name_)),
+      counter_name_(trace::intern("window/" + name_)),
+      element_bytes_(element_bytes(*stage.node)),
+      costs_(host.costs_of(*stage.node)) {
+  if (stage.blocking) costs_.declare_blocking();
+}
+
+// ---- taking
+
+Got ReorderBuffer::next(Context& context, Element& out) {
+  while (true) {
+    if (current_) {
+      const Got got = any_order_ ? give_in_any_order(context, out) : give(*current_, context, out);
+      if (got == Got::value || got == Got::error) return got;
+      out.clear();
+      if (got == Got::hole) continue;
+      current_.reset();
+    }
+    WorkItems dropped;
+    const Locked locked(host_.lock);
+    if (take(dropped)) continue;
+    if (!items_.empty() || !ended_ || opening_) return Got::pending;
+    return lost_ ? context.fail(std::exchange(lost_, {})) : Got::end;
+  }
+}
+
+Got ReorderBuffer::give_in_any_order(Context& context, Element& out) {
+  if (order_.place().empty()) order_.begin(position());
+  const Got got = give(*current_, context, out);
+  const bool again = order_.was_given(current_->ordinal);
+  if ((got == Got::value || got == Got::end) && !std::exchange(is_counted_, true)) {
+    order_.give(current_->ordinal, position());
+    const Locked locked(host_.lock);
+    given_early_ = order_.given_early();
+  }
+  return again && got != Got::end ? Got::hole : got;
+}
+
+std::string ReorderBuffer::position() {
+  StateVisitor visitor;
+  visit_position(visitor);
+  return visitor.saved();
+}
+
+void ReorderBuffer::visit_state(StateVisitor& visitor) {
+  if (!any_order_) return visit_position(visitor);
+  if (visitor.is_restoring()) {
+    visit_position(visitor);
+    order_.restore(visitor);
+    order_.begin(position());
+  } else {
+    if (order_.place().empty()) order_.begin(position());
+    visitor.append(order_.place());
+    order_.save(visitor);
+  }
+}
+
+bool ReorderBuffer::take(WorkItems& dropped) {
+  if (any_order_) {
+    const auto is_ready = [](const std::shared_ptr<WorkItem>& item)
+                              HEADPOND_REQUIRES(engine_state) { return item->ready; };
+    auto first = items_.begin();
+    while (first != items_.end() && !is_ready(*first)) ++first;
+    if (first != items_.end()) std::rotate(items_.begin(), first, first + 1);
+  }
+  if (items_.empty() || !items_.front()->ready) return false;
+  if (items_.front()->broken && !any_order_) {
+    if (opening_) return false;
+    refuse_broken(*items_.front());
+    drop_items(dropped, 0);
+    host_.wake();
+    return false;
+  }
+  current_ = std::move(items_.front());
+  is_counted_ = false;
+  items_.pop_front();
+  item_taken();
+  return true;
+}
+
+void ReorderBuffer::item_taken() {
+  ahead_ -= counted(*current_);
+  host_.memory.remove_ready(current_->bytes);
+  if (taken_++ == 0) first_take_ = host_.consumer.takes();
+  const int64_t ready = ready_items();
+  ready_seen_ += static_cast<double>(ready);
+  if (trace::enabled()) trace::counter(counter_name_, ready);
+  // Waking a thread for each cheap item would cost more than the item.
+  if (is_blocking() || costs_.is_dear() || static_cast<int64_t>(items_.size()) <= target() / 2) host_.wake();
+}
+
+void ReorderBuffer::close() {
+  WorkItems dropped;
+  const Locked locked(host_.lock);
+  closed_ = true;
+  drop_items(dropped, 0);
+  host_.closed(*this, *stage_.node, costs_);
+}
+
+void ReorderBuffer::drop_items(WorkItems& dropped, int64_t from) {
+  const auto first = items_.begin() + from;
+  for (auto item = first; item != items_.end(); ++item) {
+    (*item)->dropped = true;
+    ahead_ -= counted(**item);
+    unclaimed_rows_ -= (*item)->size - (*item)->claimed;
+    host_.memory.release(std::exchange((*item)->reserved, 0));
+    if ((*item)->ready) host_.memory.remove_ready((*item)->bytes);
+  }
+  dropped.insert(dropped.end(), first, items_.end());
+  items_.erase(first, items_.end());
+}
+
+// ---- claiming
+
+bool ReorderBuffer::is_for(ThreadRole role, bool waits) const {
+  if (!host_.has_workers()) return true;
+  if (role == ThreadRole::io) return waits;
+  return !waits || !host_.has_io_threads();
+}
+
+// One thread alone may be meant to be alone in what it calls.
+bool ReorderBuffer::is_long(bool waits, double ns) const {
+  return !stage_.blocking && host_.options.threads != 1 && (waits || ns > 2 * CostModel::kTaskNs);
+}
+
+bool ReorderBuffer::has_work(ThreadRole role, bool needed_now) const {
+  return !closed_ && (find_unclaimed(role, needed_now) != nullptr || may_open(role, needed_now));
+}
+
+bool ReorderBuffer::claim(ThreadRole role, bool needed_now, Task& task) {
+  if (closed_) return false;
+  if (const auto* const item = find_unclaimed(role, needed_now)) {
+    claim_rows(*item, task);
+    return true;
+  }
+  if (!may_open(role, needed_now)) return false;
+  claim_open(task);
+  return true;
+}
+
+const std::shared_ptr<WorkItem>* ReorderBuffer::find_unclaimed(ThreadRole role, bool needed_now) const {
+  if (unclaimed_rows_ == 0 || !is_for(role, costs_.rows_wait())) return nullptr;
+  // A worker takes what is dear: it has a processor of its own, and the program may be about to get its batch.
+  if (role == ThreadRole::helper && host_.has_workers() && costs_.row_ns() > CostModel::kTaskNs) return nullptr;
+  for (const std::shared_ptr<WorkItem>& item : items_) {
+    if (item->claimed < item->size) return &item;
+    if (needed_now) return nullptr;
+  }
+  return nullptr;
+}
+
+void ReorderBuffer::claim_rows(const std::shared_ptr<WorkItem>& item, Task& task) {
+  const int64_t count = std::min(costs_.rows_for_task(item->size, host_.threads), item->size - item->claimed);
+  const bool samples = !sampling_ && costs_.may_sample();
+  sampling_ = sampling_ || samples;
+  const bool long_one = is_long(costs_.rows_wait(), costs_.row_ns() * static_cast<double>(count));
+  const int64_t first = std::exchange(item->claimed, item->claimed + count);
+  unclaimed_rows_ -= count;
+  task = {shared_from_this(), item, first, count, long_one, samples};
+}
+
+bool ReorderBuffer::may_open(ThreadRole role, bool needed_now) const {
+  if (!is_for(role, costs_.opens_wait())) return false;
+  if (opening_ || ended_ || stalled_at_ == host_.consumer.progress()) return false;
+  if (needed_now && !items_.empty()) return false;
+  // Only a blocked consumer may exceed the memory budget.
+  const bool is_awaited = needed_now && (role == ThreadRole::helper || host_.consumer.is_waiting);
+  if (!is_awaited && !has_room()) return false;
+  const double ns = costs_.open_ns() * static_cast<double>(elements_to_open());
+  return role != ThreadRole::helper || !host_.has_workers() || ns <= CostModel::kTaskNs;  // As in find_unclaimed().
+}
+
+void ReorderBuffer::claim_open(Task& task) {
+  opening_ = true;
+  const int64_t count = elements_to_open();
+  task = {shared_from_this(), nullptr, 0, count,
+          is_long(costs_.opens_wait(), costs_.open_ns() * static_cast<double>(count))};
+  opening_bytes_ = std::max(bytes_of_item(count), int64_t{0});
+  host_.memory.reserve(opening_bytes_);
+}
+
+// ---- how far ahead
+
+bool ReorderBuffer::has_room() const {
+  const int64_t bytes = bytes_of_item(elements_to_open());
+  const int64_t ceiling = host_.options.run_ahead;
+  if (ceiling == 0) return false;
+  if (items_.empty()) return bytes < 0 || host_.memory.fits(bytes);
+  if (items_.front()->broken && !any_order_) return false;
+  const auto ahead = static_cast<int64_t>(items_.size());
+  if (ahead >= target() || (any_order_ && given_early_ + ahead >= kMostGivenEarly)) return false;
+  if (ceiling >= 0 && ahead_ + elements_to_open() > ceiling) return false;
+  // Of unknown size: as many more as there were, so that a wrong guess is found while it is cheap.
+  if (bytes < 0 || (element_bytes_ < 0 && ahead > costs_.completed())) return false;
+  return host_.memory.fits(bytes);
+}
+
+int64_t ReorderBuffer::bytes_of_item(int64_t elements) const {
+  if (element_bytes_ < 0) return costs_.expected_bytes();
+  const int64_t count = stage_.mode == ExecutionMode::rows ? 1 : elements;
+  const auto fields = static_cast<int64_t>(stage_.node->spec().size());
+  // A buffer is up to a quarter larger than what is in it, and has a head.
+  const int64_t extra = element_bytes_ > kSmall * fields ? element_bytes_ / 4 + kBufferHead * fields : 0;
+  int64_t bytes = 0;
+  const bool too_large =
+      __builtin_add_overflow(element_bytes_, extra, &bytes) || __builtin_mul_overflow(bytes, count, &bytes);
+  return too_large ? kNeverFits : std::min(bytes, kNeverFits);
+}
+
+// Little's law: as many as are taken while one is made, and those that threads work at.
+int64_t ReorderBuffer::target() const {
+  const double interval = host_.consumer.take_interval_ns(taken_ - 1, first_take_);
+  const double during = interval > 0 ? std::ceil(costs_.latency_ns() / interval) : 0;
+  const int64_t target = 1 + host_.threads + static_cast<int64_t>(std::min(during, static_cast<double>(kMostItems)));
+  const int64_t ceiling = host_.options.run_ahead;
+  return ceiling >= 0 ? std::min(target, ceiling / elements_to_open()) : target;
+}
+
+int64_t ReorderBuffer::elements_to_open() const {
+  if (is_blocking() || any_order_ || stage_.mode == ExecutionMode::rows) return 1;
+  const int64_t ahead = host_.options.run_ahead, most = costs_.elements_to_open();
+  return ahead < 0 ? most : std::clamp(ahead / (1 + host_.threads), int64_t{1}, most);
+}
+
+// ---- working
+
+struct ReorderBuffer::Done {
+  std::shared_ptr<WorkItem> opened;
+  Got got = Got::value;
+  Error error;  // Thrown.
+  int64_t elapsed_ns = 0, sampled_ns = 0;
+  bool waited = false;
+};
+
+ReorderBuffer::Done ReorderBuffer::carry_out(const Task& task, Context& context) {
+  Done done;
+  hand_over_point();
+  if (task.is_sampled) {  // Before the row is made, so that what it reads is not in a cache by then.
+    const int64_t began = now_ns();
+    const Error ignored = error_of([&] { sample(*task.item, task.first, context); });  // It fails below too.
+    done.sampled_ns = now_ns() - began;
+  }
+  const Usage usage = task.is_long ? thread_usage() : Usage();
+  const int64_t began = now_ns();
+  done.error = error_of([&] {
+    const trace::Span span(trace_name_, trace::Category::op);
+    if (task.item) return make_rows(*task.item, task.first, task.count, context);
+    const OpeningScope scope(&host_, this, nullptr);
+    done.got = open(task.count, context, done.opened);
+  });
+  done.elapsed_ns = now_ns() - began;
+  done.waited = task.is_long && has_waited(usage, thread_usage(), done.elapsed_ns);
+  host_.memory.note_peak();
+  hand_over_point();
+  return done;
+}
+
+int64_t ReorderBuffer::run(Task& task, Context& context) {
+  const uint64_t progress_before = host_.consumer.progress();
+  Done done;
+  {
+    const Unlocked unlocked(host_.lock);
+    done = carry_out(task, context);
+  }
+  if (task.is_long && costs_.add_wait(task.item == nullptr, done.waited)) host_.wake();
+  if (task.is_sampled) {
+    sampling_ = false;
+    costs_.add_sampled(done.sampled_ns);
+    operator_costs_ = operator_costs();
+  }
+  if (done.error) {
+    item_lost(task, std::move(done.error));
+  } else if (!task.item) {
+    item_opened(task, done.opened, done.got, done.elapsed_ns, progress_before);
+    task.item = std::move(done.opened);
+  } else if (rows_made(task, done.elapsed_ns)) {
+    assemble_and_mark_ready(task, context);
+  }
+  task.let_go_unlocked = closed_ || task.item.use_count() == 1;
+  return done.elapsed_ns;
+}
+
+void ReorderBuffer::assemble_and_mark_ready(const Task& task, Context& context) {
+  Error error;
+  {
+    const Unlocked unlocked(host_.lock);
+    error = error_of([&] { assemble(*task.item, context); });
+  }
+  error ? item_lost(task, std::move(error)) : item_ready(*task.item);
+}
+
+void ReorderBuffer::item_opened(const Task& task, const std::shared_ptr<WorkItem>& item, Got got, int64_t elapsed_ns,
+                                uint64_t progress_before) {
+  opening_ = false;
+  host_.memory.release(std::exchange(opening_bytes_, 0));
+  ended_ = got == Got::end || is_lost_;
+  stalled_at_ = got == Got::pending ? progress_before : UINT64_MAX;
+  const bool awaited = items_.empty() ? ended_ : items_.front()->broken && items_.front()->ready;
+  if (awaited) host_.made_progress();
+  if (got != Got::value || closed_ || is_lost_) return;
+  costs_.add_opened(item->elements, elapsed_ns);
+  item->ordinal = opened_++;
+  item->begun_ns = now_ns() - elapsed_ns;
+  item->reserved = item->has_memory ? 0 : std::max(bytes_of_item(task.count), int64_t{0});
+  host_.memory.reserve(item->reserved);
+  unclaimed_rows_ += item->size;
+  ahead_ += counted(*item);
+  items_.push_back(item);
+  if (item->size == 0) item_ready(*item);
+  if (costs_.rows_wait() && !costs_.opens_wait()) host_.wake();  // Its rows are for another thread.
+}
+
+bool ReorderBuffer::rows_made(const Task& task, int64_t elapsed_ns) {
+  task.item->made += task.count;
+  costs_.add_rows(task.count, elapsed_ns);
+  return task.item->made == task.item->size && !task.item->dropped;
+}
+
+void ReorderBuffer::item_ready(WorkItem& item) {
+  if (item.dropped || closed_) return;
+  item.ready = true;
+  elements_made_ += item.elements;
+  host_.memory.release(std::exchange(item.reserved, 0));
+  host_.memory.add_ready(item.bytes);
+  const int64_t largest = costs_.largest_bytes();
+  const int64_t most_bytes = std::min(kMostItemBytes, host_.options.memory / 8);
+  costs_.add_completed(item.elements, item.bytes, now_ns() - item.begun_ns, most_bytes);
+  if (costs_.largest_bytes() > largest && element_bytes_ < 0) expect_bytes();
+  if (any_order_ || &item == items_.front().get()) host_.made_progress();
+}
+
+// What is open already is going to be as large as the largest so far.
+void ReorderBuffer::expect_bytes() {
+  const int64_t expected = costs_.expected_bytes();
+  for (const auto& item : items_) {
+    if (item->ready || item->has_memory || item->reserved >= expected) continue;
+    host_.memory.reserve(expected - std::exchange(item->reserved, expected));
+  }
+}
+
+void ReorderBuffer::item_lost(const Task& task, Error why) {
+  if (!task.item) {
+    opening_ = false;
+    host_.memory.release(std::exchange(opening_bytes_, 0));
+  } else if (task.item->dropped) {
+    return;
+  }
+  drop_items(lost_items_, std::find(items_.begin(), items_.end(), task.item) - items_.begin());
+  if (!is_lost_ || task.item) lost_ = std::move(why);  // An item that is still there comes before what was lost.
+  is_lost_ = ended_ = true;
+  host_.made_progress();
+}
+
+// ---- figures
+
+// An item may hold nothing but the end.
+int64_t ReorderBuffer::ready_items() const {
+  int64_t count = 0;
+  for (const auto& item : items_) count += item->ready && item->elements > 0 ? 1 : 0;
+  return count;
+}
+
+StageStats ReorderBuffer::stats() const {
+  StageStats stats{.name = name_, .blocking = is_blocking(), .units = taken_, .elements = elements_made_};
+  stats.element_ns = costs_.element_ns();
+  stats.unit_ns = costs_.latency_ns();
+  stats.target = target();
+  stats.ahead = static_cast<int64_t>(items_.size());
+  stats.ready = ready_items();
+  stats.mean_ready = taken_ > 0 ? ready_seen_ / static_cast<double>(taken_) : 0;
+  stats.unit_bytes = costs_.largest_bytes();
+  stats.operators = operator_costs_;
+  return stats;
+}
+
+}  // namespace headpond::internal

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// The work of one stage: items that any threads make, delivered in order. It decides how much work there is and how far
+// ahead it goes; who does the work, and when, is the executor's business.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "headpond/dataset/node.h"
+#include "headpond/engine/executor/work_source_internal.h"
+#include "headpond/engine/loader_stats.h"
+#include "headpond/engine/stages/any_order_internal.h"
+#include "headpond/engine/stages/cost_model_internal.h"
+#include "headpond/engine/stages/stage_host_internal.h"
+#include "headpond/engine/stages/stage_internal.h"
+#include "headpond/engine/stages/work_item_internal.h"
+
+namespace headpond::internal {
+
+class ReorderBuffer : public WorkSource {
+ public:
+  ReorderBuffer(StageHost& host, const Stage& stage);
+
+  // ---- By the consumer: one thread at a time, without the lock.
+  Got next(Context& context, Element& out) HEADPOND_EXCLUDES(engine_state);
+  void visit_state(StateVisitor& visitor);
+  /// Nobody takes any more.
+  void close() HEADPOND_EXCLUDES(engine_state);
+
+  // ---- WorkSource.
+  bool has_work(ThreadRole role, bool needed_now) const HEADPOND_REQUIRES(engine_state) override;
+  bool claim(ThreadRole role, bool needed_now, Task& task) HEADPOND_REQUIRES(engine_state) override;
+  int64_t run(Task& task, Context& context) HEADPOND_REQUIRES(engine_state) override;
+  bool is_blocking() const HEADPOND_REQUIRES(engine_state) override { return costs_.is_blocking(); }
+  bool is_ended() const HEADPOND_REQUIRES(engine_state) override { return ended_; }
+  bool is_closed() const HEADPOND_REQUIRES(engine_state) override { return closed_; }
+  StageStats stats() const HEADPOND_REQUIRES(engine_state) override;
+  const char* trace_name() const override { return trace_name_; }
+
+  // ---- What a thread has done; run() calls these.
+  /// It has opened `item`, the next one, or seen that there is none. `progress_before`: Consumer::progress() then.
+  void item_opened(const Task& task, const std::shared_ptr<WorkItem>& item, Got got, int64_t elapsed_ns,
+                   uint64_t progress_before) HEADPOND_REQUIRES(engine_state);
+  /// It has made rows. Returns true iff the item is to be assembled now.
+  bool rows_made(const Task& task, int64_t elapsed_ns) HEADPOND_REQUIRES(engine_state);
+  /// It has assembled the item: the consumer may take it.
+  void item_ready(WorkItem& item) HEADPOND_REQUIRES(engine_state);
+  /// It got an exception. After what comes before the item the consumer gets this error, and then the end.
+  void item_lost(const Task& task, Error why) HEADPOND_REQUIRES(engine_state);
+
+ protected:
+  // ---- What the kinds of buffers are made of. By threads that work, without the lock.
+  /// Opens the next item, with about so many elements. Returns value, end, or pending: not yet. One thread at a time.
+  virtual Got open(int64_t elements, Context& context, std::shared_ptr<WorkItem>& item) = 0;
+  virtual void make_rows(WorkItem& item, int64_t first, int64_t count, Context& context) = 0;
+  /// Once, after all rows were made.
+  virtual void assemble(WorkItem& item, Context& context) = 0;
+  /// Measures what each operator costs at a row that is about to be made. One thread at a time.
+  virtual void sample(const WorkItem& /*item*/, int64_t /*row*/, Context& /*context*/) {}
+
+  // ---- By the consumer, without the lock.
+  /// The position after the last element that was given, as the operator's own iterator has it.
+  virtual void visit_position(StateVisitor& visitor) = 0;
+  /// The next element of an item that was taken; end: there was no more.
+  virtual Got give(WorkItem& item, Context& context, Element& out) = 0;
+
+  // ---- Under the lock.
+  /// While nobody samples.
+  virtual std::vector<OperatorCost> operator_costs() const { return {}; }
+  /// The next item to be taken is broken: all items are dropped, and open() goes on in another way.
+  virtual void refuse_broken(WorkItem& /*item*/) HEADPOND_REQUIRES(engine_state) {}
+  void reopen() HEADPOND_REQUIRES(engine_state) { ended_ = false; }  ///< There is more after all.
+
+  StageHost& host_;
+  const Stage stage_;
+  const bool any_order_;  ///< What is ready first is given first; then an item has one element.
+
+ private:
+  struct Done;
+  using WorkItems = std::vector<std::shared_ptr<WorkItem>>;
+
+  Done carry_out(const Task& task, Context& context);
+  void assemble_and_mark_ready(const Task& task, Context& context) HEADPOND_REQUIRES(engine_state);
+  bool is_for(ThreadRole role, bool waits) const HEADPOND_REQUIRES(engine_state);
+  bool is_long(bool waits, double ns) const;
+  const std::shared_ptr<WorkItem>* find_unclaimed(ThreadRole role, bool needed_now) const
+      HEADPOND_REQUIRES(engine_state);
+  void claim_rows(const std::shared_ptr<WorkItem>& item, Task& task) HEADPOND_REQUIRES(engine_state);
+  bool may_open(ThreadRole role, bool needed_now) const HEADPOND_REQUIRES(engine_state);
+  void claim_open(Task& task) HEADPOND_REQUIRES(engine_state);
+  bool has_room() const HEADPOND_REQUIRES(engine_state);
+  int64_t target() const HEADPOND_REQUIRES(engine_state);
+  int64_t elements_to_open() const HEADPOND_REQUIRES(engine_state);
+  int64_t bytes_of_item(int64_t elements) const HEADPOND_REQUIRES(engine_state);
+  void expect_bytes() HEADPOND_REQUIRES(engine_state);
+  int64_t ready_items() const HEADPOND_REQUIRES(engine_state);
+  // What counts for LoaderOptions::run_ahead.
+  int64_t counted(const WorkItem& item) const { return stage_.mode == ExecutionMode::rows ? 1 : item.elements; }
+  // From item `from` on. They are to be destroyed without the lock, as elements may be large.
+  void drop_items(WorkItems& dropped, int64_t from) HEADPOND_REQUIRES(engine_state);
+  bool take(WorkItems& dropped) HEADPOND_REQUIRES(engine_state);
+  void item_taken() HEADPOND_REQUIRES(engine_state);
+  std::string position();
+  Got give_in_any_order(Context& context, Element& out);
+
+  const std::string name_;
+  const char* const trace_name_;
+  const char* const counter_name_;
+  const int64_t element_bytes_;  // -1: differs.
+
+  // Of the consumer.
+  std::shared_ptr<WorkItem> current_;
+  AnyOrder order_;
+  bool is_counted_ = false;  // current_, in order_.
+
+  std::deque<std::shared_ptr<WorkItem>> items_ HEADPOND_GUARDED_BY(engine_state);
+  int64_t unclaimed_rows_ HEADPOND_GUARDED_BY(engine_state) = 0;
+  bool opening_ HEADPOND_GUARDED_BY(engine_state) = false, ended_ HEADPOND_GUARDED_BY(engine_state) = false;
+  bool closed_ HEADPOND_GUARDED_BY(engine_state) = false;
+  // Consumer::progress() when there was nothing to open an item with.
+  uint64_t stalled_at_ HEADPOND_GUARDED_BY(engine_state) = UINT64_MAX;
+  int64_t opening_bytes_ HEADPOND_GUARDED_BY(engine_state) = 0;  // Reserved for the item that is being opened.
+  int64_t opened_ HEADPOND_GUARDED_BY(engine_state) = 0, taken_ HEADPOND_GUARDED_BY(engine_state) = 0;  // Items.
+  int64_t elements_made_ HEADPOND_GUARDED_BY(engine_state) = 0;
+  int64_t ahead_ HEADPOND_GUARDED_BY(engine_state) = 0;        // counted() of items_.
+  int64_t given_early_ HEADPOND_GUARDED_BY(engine_state) = 0;  // Items, while an earlier one is not.
+  int64_t first_take_ HEADPOND_GUARDED_BY(engine_state) = 0;   // Consumer::takes() when the first item was taken.
+  double ready_seen_ HEADPOND_GUARDED_BY(engine_state) = 0;
+  WorkItems lost_items_ HEADPOND_GUARDED_BY(engine_state);  // Destroyed with this.
+  bool is_lost_ HEADPOND_GUARDED_BY(engine_state) = false;
+  Error lost_ HEADPOND_GUARDED_BY(engine_state);  // Until it is given.
+  CostModel costs_ HEADPOND_GUARDED_BY(engine_state);
+  bool sampling_ HEADPOND_GUARDED_BY(engine_state) = false;
+  std::vector<OperatorCost> operator_costs_ HEADPOND_GUARDED_BY(engine_state);
+};
+
+/// The caller adds it to an executor. Threads may begin with it at once, unless it is held.
+std::shared_ptr<ReorderBuffer> make_positions_buffer(StageHost& host, const Stage& stage, const Binding& binding);
+std::shared_ptr<ReorderBuffer> make_rows_buffer(StageHost& host, const Stage& stage, const Binding& binding);
+std::shared_ptr<ReorderBuffer> make_ahead_buffer(StageHost& host, const Stage& stage, const Binding& binding);
+
+}  // namespace headpond::internal

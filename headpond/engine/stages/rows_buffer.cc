@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+// Batches over positions: any threads make the rows of a batch, each in its place.
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "headpond/dataset/ops/batch/batching.h"
+#include "headpond/dataset/run_state.h"
+#include "headpond/engine/stages/element_bytes_internal.h"
+#include "headpond/engine/stages/operator_costs_internal.h"
+#include "headpond/engine/stages/reorder_buffer_internal.h"
+
+namespace headpond::internal {
+namespace {
+
+constexpr size_t kFillBlock = 256;
+constexpr int64_t kGoodInARow = 32;
+
+struct Rows final : WorkItem {
+  int64_t number = 0;  // Of the batch, in the epoch.
+  int64_t first = 0;   // Position of the first row.
+  Element batch;
+  std::vector<OutputSlot> outputs;  // Of row 0; none if rows are stacked when all are there.
+  std::vector<Element> loose;       // Such rows.
+  // Of a batch that was gathered from elements.
+  Got got = Got::value;
+  Error error;
+  int64_t after = 0;          // The position after its last row.
+  bool is_remainder = false;  // Made only to see whether it can be: what fails in it is told.
+  bool given = false;
+  int64_t looked_at = 0;  // Rows, of a broken one that is given in any order.
+};
+
+class RowsBuffer final : public ReorderBuffer {
+ public:
+  RowsBuffer(StageHost& host, const Stage& stage, const Binding& binding)
+      : ReorderBuffer(host, stage),
+        node_(*stage.batching),
+        rows_(node_.input().spec()),
+        binding_(binding),
+        slots_(node_.input().slots()),
+        view_(node_.input().bind(binding)),
+        costs_(node_.input(), binding) {
+    for (size_t i = 0; i < rows_.size(); ++i) {
+      const FieldSpec& row = rows_[i];
+      const bool fixed = row.dtype != DType::bytes && row.shape.is_full() && node_.spec()[i].shape.row() == row.shape;
+      row_bytes_.push_back(fixed ? static_cast<size_t>(*row.shape.size()) * item_size(row.dtype) : 0);
+      in_place_ = in_place_ && fixed;
+    }
+  }
+
+  Got open(int64_t, Context& context, std::shared_ptr<WorkItem>& item) override {
+    if (by_elements_) return open_by_elements(context, item);
+    const int64_t count = std::min(node_.batch_size(), slots_ - next_to_open_);
+    if (count <= 0) return Got::end;
+    auto rows = std::make_shared<Rows>();
+    rows->number = number_to_open_++;
+    rows->first = std::exchange(next_to_open_, next_to_open_ + count);
+    rows->after = next_to_open_;
+    rows->size = rows->elements = count;
+    rows->is_remainder = count < node_.batch_size() && node_.drop_remainder();
+    try {
+      make_outputs(*rows, context);
+      item = std::move(rows);
+    } catch (...) {
+      auto broken = std::make_shared<Rows>();  // Gathered from elements, it tells that there is no memory.
+      broken->number = rows->number;
+      broken->first = rows->first;
+      broken->after = rows->after;
+      broken->is_remainder = rows->is_remainder;
+      broken->broken = true;
+      item = std::move(broken);
+    }
+    return Got::value;
+  }
+
+  void make_rows(WorkItem& item, int64_t first, int64_t count, Context& context) override {
+    auto& rows = static_cast<Rows&>(item);
+    try {
+      if (in_place_ && fill(rows, first, count, context)) return;
+      for (int64_t r = first; r < first + count; ++r) {
+        if (make_row(rows, r, context)) continue;
+        item.broken = true;
+        return;
+      }
+    } catch (...) {
+      item.broken = true;
+    }
+  }
+
+  void assemble(WorkItem& item, Context& context) override {
+    auto& rows = static_cast<Rows&>(item);
+    if (rows.broken) return;
+    try {
+      rows.broken = !in_place_ && !stack_loose(rows, context);
+    } catch (...) {
+      rows.broken = true;
+    }
+    if (rows.broken) return;
+    name_batch(rows.batch, rows.number);
+    rows.bytes = bytes_of(rows.batch);
+  }
+
+  void sample(const WorkItem& item, int64_t row, Context& context) override {
+    costs_.sample(static_cast<const Rows&>(item).first + row, context);
+  }
+
+ protected:
+  std::vector<OperatorCost> operator_costs() const override { return costs_.costs(); }
+
+  void visit_position(StateVisitor& visitor) override {
+    visitor.number_within(given_, 0, kEndless);
+    visitor.number_within(next_, 0, slots_);
+    if (!visitor.is_restoring()) return;
+    number_to_open_ = given_;
+    next_to_open_ = next_;
+  }
+
+  Got give(WorkItem& item, Context& context, Element& out) override {
+    auto& rows = static_cast<Rows&>(item);
+    if (std::exchange(rows.given, true)) return Got::end;
+    if (rows.broken) return give_what_is_good(rows, context, out);
+    if (rows.got == Got::error) return context.fail(std::move(rows.error));
+    next_ = rows.after;
+    if (rows.got == Got::end || rows.is_remainder) return Got::end;
+    given_ = rows.number + 1;
+    out = std::move(rows.batch);
+    return Got::value;
+  }
+
+  void refuse_broken(WorkItem& item) override HEADPOND_REQUIRES(engine_state) {
+    const auto& rows = static_cast<const Rows&>(item);
+    number_to_open_ = rows.number;
+    next_to_open_ = rows.first;
+    by_elements_ = true;
+    reopen();
+  }
+
+ private:
+  void make_outputs(Rows& rows, Context& context) const {
+    rows.has_memory = in_place_;
+    if (!in_place_) return rows.loose.resize(static_cast<size_t>(rows.size));
+    for (const FieldSpec& field : rows_) {
+      context.allocate_output(rows.batch, {}, field.dtype, field.shape.stacked(rows.size));
+    }
+    // Only now: a small tensor lives inside the element, which moves it when it grows.
+    for (size_t i = 0; i < rows_.size(); ++i) rows.outputs.push_back({rows.batch[i].mutable_data(), &rows_[i]});
+  }
+
+  void set_outputs(const Rows& rows, int64_t r, std::vector<OutputSlot>& outputs) const {
+    outputs = rows.outputs;
+    for (size_t i = 0; i < outputs.size(); ++i) outputs[i].data += static_cast<size_t>(r) * row_bytes_[i];
+  }
+
+  bool fill(const Rows& rows, int64_t first, int64_t count, Context& context) const {
+    if (!view_->fill({}, context, rows.outputs, nullptr)) return false;
+    std::array<int64_t, kFillBlock> positions;
+    std::vector<OutputSlot> outputs;
+    for (int64_t done = 0; done < count;) {
+      const int64_t now = std::min(count - done, static_cast<int64_t>(kFillBlock));
+      std::iota(positions.begin(), positions.begin() + now, rows.first + first + done);
+      set_outputs(rows, first + done, outputs);
+      if (!view_->fill({positions.data(), static_cast<size_t>(now)}, context, outputs, nullptr)) return false;
+      done += now;
+    }
+    return true;
+  }
+
+  bool make_row(Rows& rows, int64_t r, Context& context) const {
+    std::vector<OutputSlot> outputs;
+    set_outputs(rows, r, outputs);
+    Element row;
+    if (view_->at(rows.first + r, context, outputs, row) != Got::value || node_.check_row(nullptr, r, row))
+      return false;
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      if (row[i].data() == outputs[i].data || row_bytes_[i] == 0) continue;
+      std::memcpy(outputs[i].data, row[i].data(), row_bytes_[i]);
+    }
+    if (!in_place_) rows.loose[static_cast<size_t>(r)] = std::move(row);
+    return true;
+  }
+
+  bool stack_loose(Rows& rows, Context& context) const {
+    for (int64_t r = 1; r < rows.size; ++r) {
+      if (node_.check_row(rows.loose.data(), r, rows.loose[static_cast<size_t>(r)])) return false;
+    }
+    Element stacked;
+    node_.stack(rows.loose, context, {}, stacked);
+    rows.batch = std::move(stacked);
+    rows.loose.clear();
+    return true;
+  }
+
+  // In any order nothing moves up, because what would is given already: the elements that fail are told one after the
+  // other, and then their batch is given without them.
+  Got give_what_is_good(Rows& rows, Context& context, Element& out) {
+    if (rows.looked_at == 0) rows.loose.clear();
+    while (rows.first + rows.looked_at < rows.after) {
+      const int64_t r = rows.looked_at++;
+      Element row;
+      Got got = ask(*view_, rows.first + r, context, {}, row);
+      const Element* const first = rows.loose.empty() ? nullptr : rows.loose.data();
+      const auto number = static_cast<int64_t>(rows.loose.size());
+      if (got == Got::value) {
+        if (Error error = node_.check_row(first, number, row)) got = context.fail(std::move(error));
+      }
+      if (got == Got::value) rows.loose.push_back(std::move(row));
+      if (got != Got::error) continue;
+      rows.given = false;  // There is more.
+      return got;
+    }
+    given_ = rows.number + 1;
+    next_ = rows.after;
+    if (rows.loose.empty() || rows.is_remainder) return Got::end;
+    try {
+      node_.stack(rows.loose, context, {}, out);
+    } catch (...) {
+      return context.fail(current_exception_error());
+    }
+    name_batch(out, rows.number);
+    return Got::value;
+  }
+
+  // As the operator itself does it, over elements that are made by any threads: so an element that fails is left out,
+  // and what follows moves up. Until some batches came without an error.
+  Got open_by_elements(Context& context, std::shared_ptr<WorkItem>& item) {
+    if (!gathered_) begin_gathering();
+    auto rows = std::make_shared<Rows>();
+    rows->elements = 1;
+    rows->got = gathered_->next(context, rows->batch);
+    if (rows->got == Got::pending) return Got::pending;
+    if (rows->got == Got::error) {
+      rows->error = std::move(context.error);
+      good_in_a_row_ = 0;
+    } else if (rows->got == Got::end) {
+      rows->after = next_to_open_ = slots_;
+    } else {
+      rows->number = number_to_open_;
+      const std::string state = position_of(*gathered_);
+      StateVisitor reading = StateVisitor::restoring(state);
+      reading.number(number_to_open_);
+      reading.number(next_to_open_);
+      rows->after = next_to_open_;
+      rows->bytes = bytes_of(rows->batch);
+      ++good_in_a_row_;
+    }
+    if (rows->got == Got::end || good_in_a_row_ == kGoodInARow) {
+      gathered_.reset();
+      by_elements_ = false;
+    }
+    item = std::move(rows);
+    return Got::value;
+  }
+
+  void begin_gathering() {
+    StateVisitor saved;
+    saved.number(number_to_open_);
+    saved.number(next_to_open_);
+    StateVisitor restoring = StateVisitor::restoring(saved.saved());
+    gathered_ = host_.restored([this] { return node_.iterate(binding_, host_); }, restoring);
+    good_in_a_row_ = 0;
+  }
+
+  const Batching& node_;
+  const Spec rows_;
+  const Binding binding_;
+  const int64_t slots_;
+  const std::shared_ptr<const View> view_;
+  OperatorCosts costs_;  // Of the thread that samples.
+  std::vector<size_t> row_bytes_;
+  bool in_place_ = true;  // All fields are of fixed size, and stay as they are.
+
+  // Of the thread that opens.
+  int64_t number_to_open_ = 0, next_to_open_ = 0;
+  bool by_elements_ = false;
+  std::unique_ptr<Iterator> gathered_;
+  int64_t good_in_a_row_ = 0;
+
+  // Of the consumer.
+  int64_t given_ = 0, next_ = 0;
+};
+
+}  // namespace
+
+std::shared_ptr<ReorderBuffer> make_rows_buffer(StageHost& host, const Stage& stage, const Binding& binding) {
+  return std::make_shared<RowsBuffer>(host, stage, binding);
+}
+
+}  // namespace headpond::internal

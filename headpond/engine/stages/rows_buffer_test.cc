@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <map>
+#include <mutex>
+
+#include "headpond/dataset/pointwise.h"
+#include "headpond/engine/testing/engine_test_internal.h"
+
+namespace headpond::internal {
+namespace {
+
+using testing::ElementsAre;
+using testing::EndsWith;
+
+constexpr int64_t kWide = 16;
+
+// The output that each element was given, by the element's value.
+struct Outputs {
+  std::mutex mu;
+  std::map<int64_t, const std::byte*> by_value;
+};
+
+// x becomes `kWide` times x, where its output is.
+class Widen final : public Pointwise {
+ public:
+  Widen(const Node::Ref& input, std::shared_ptr<Outputs> seen)
+      : Pointwise(facts_over(input, "widen", "", {{"", DType::i64, {kWide}}})), seen_(std::move(seen)) {}
+
+  Got apply(Element& in, RandomKey, Context& context, OutputSlots outputs, Element& out) const override {
+    const int64_t x = in[0].as<int64_t>()[0];
+    {
+      const std::lock_guard lock(seen_->mu);
+      seen_->by_value[x] = outputs.empty() ? nullptr : outputs[0].data;
+    }
+    std::byte* const to = context.allocate_output(out, outputs, DType::i64, {kWide});
+    std::fill_n(reinterpret_cast<int64_t*>(to), kWide, x);
+    return Got::value;
+  }
+
+ private:
+  const std::shared_ptr<Outputs> seen_;
+};
+Dataset widened(const Dataset& input, const std::shared_ptr<Outputs>& seen) {
+  return Dataset(std::make_shared<Widen>(input.node(), seen));
+}
+
+// How many of 100 rows were made where they are in their batch.
+int64_t rows_in_place(const Dataset& numbers, int threads) {
+  const auto seen = std::make_shared<Outputs>();
+  Loader loader(widened(numbers, seen) | batch(16), {.threads = threads});
+  int64_t in_place = 0;
+  for (const Batch& batch : loader) {
+    const Tensor& rows = batch[size_t{0}];
+    const std::lock_guard lock(seen->mu);
+    for (int64_t r = 0; r < rows.shape()[0]; ++r) {
+      const int64_t* const row = rows.as<int64_t>().data() + r * kWide;
+      EXPECT_EQ(row[0], row[kWide - 1]);
+      in_place += seen->by_value.at(row[0]) == reinterpret_cast<const std::byte*>(row) ? 1 : 0;
+    }
+  }
+  return in_place;
+}
+
+TEST(RowsBuffer, RowsAreWrittenWhereTheyBelong) {
+  for (const int threads : {0, 1, 4}) {
+    EXPECT_EQ(rows_in_place(range(100), threads), 100);
+    EXPECT_EQ(rows_in_place(range(100) | shuffle(), threads), 100);
+  }
+  EXPECT_EQ(rows_in_place(range(100) | as_stream(), 1), 0) << "control: a stream's elements are there before the batch";
+}
+
+Result<int64_t> fails_at_three(int64_t x) {
+  if (x == 3) return fail(ErrorKind::DataLoss, "three");
+  return x;
+}
+
+TEST(RowsBuffer, AnElementThatFailsIsLeftOutAndWhatFollowsMovesUp) {
+  for (const int threads : {0, 1, 4}) {
+    EXPECT_THAT(loaded(range(10) | map(&fails_at_three) | batch(4), {.threads = threads}),
+                ElementsAre(EndsWith("three"), "[0 1 2 4]", "[5 6 7 8]", "[9]"));
+    EXPECT_THAT(loaded(range(7) | map(&fails_at_three) | batch(4, {.drop_remainder = true}), {.threads = threads}),
+                ElementsAre(EndsWith("three"), "[0 1 2 4]"));
+    EXPECT_THAT(loaded(range(4) | map(&fails_at_three) | batch(4, {.drop_remainder = true}), {.threads = threads}),
+                ElementsAre(EndsWith("three")))
+        << "what is dropped tells its errors";
+  }
+}
+
+TEST(RowsBuffer, ElementsAreMadeByAllThreadsBehindAnErrorToo) {
+  for (const int threads : {1, 3}) {
+    const auto crowd = std::make_shared<Crowd>();
+    const auto behind = std::make_shared<std::atomic<bool>>(false);
+    const Dataset dataset = range(2000) | map([=](int64_t x) -> Result<int64_t> {
+                              if (x % 10 == 3) return fail(ErrorKind::DataLoss, "three");
+                              if (*behind) crowd->meet(threads, 20);
+                              return x;
+                            }) |
+                            batch(100);
+    Loader loader(dataset, {.threads = threads, .io_threads = 1, .consumer_helps = false});
+    EXPECT_FALSE(loader.next());
+    *behind = true;
+    EXPECT_TRUE(becomes_true([&] {
+      (void)loader.next();
+      return crowd->most >= threads;
+    }));
+    EXPECT_LE(crowd->most, threads == 1 ? 1 : threads + 1) << "control: one is not three; another may be for waits";
+  }
+}
+
+TEST(RowsBuffer, ErrorsComeInTheOrderOfTheirElements) {
+  const auto odd_fails = [](int64_t x) -> Result<int64_t> {
+    if (x % 2 == 1) return fail(ErrorKind::DataLoss, fmt::format("odd {}", x));
+    pause_ms(x % 3);
+    return x;
+  };
+  const Dataset dataset = range(41) | map(odd_fails) | batch(3);
+  const auto expected = elements(dataset);
+  EXPECT_EQ(expected.size(), 27U);
+  for (const int threads : {0, 1, 4}) EXPECT_EQ(loaded(dataset, {.threads = threads}), expected);
+}
+
+Tensor ragged(int64_t x) {
+  const std::vector<int64_t> all(static_cast<size_t>(x % 4), x);
+  return Tensor::from(std::span<const int64_t>(all), {x % 4});
+}
+
+TEST(RowsBuffer, StacksRowsThatHaveNoFixedSizeWhenAllAreThere) {
+  const Dataset words = range(20) | map([](int64_t x) { return std::string(static_cast<size_t>(x % 5), 'a'); });
+  const Dataset lists = range(20) | map(&ragged, {.output = {{"", DType::i64, {kUnknown}}}});
+  EXPECT_THAT(loaded(words | batch(4) | take(1), {.threads = 2}), ElementsAre("['' 'a' 'aa' 'aaa']"));
+  EXPECT_THAT(loaded(lists | padded_batch(3) | take(1), {.threads = 2}), ElementsAre("[3,2][0 0 1 0 2 2]"));
+  for (const int threads : {0, 1, 4}) {
+    for (const Dataset& dataset : {words | batch(6), lists | padded_batch(6), lists | batch(6),
+                                   zip({words, lists, range(20)}) | padded_batch(7, {.drop_remainder = true})}) {
+      EXPECT_EQ(loaded(dataset, {.epochs = 2, .threads = threads}), elements(dataset, {.epochs = 2})) << dataset.plan();
+    }
+  }
+}
+
+TEST(RowsBuffer, TheLastBatchIsSmallerOrDropped) {
+  for (const int threads : {0, 2}) {
+    EXPECT_THAT(loaded(range(5) | batch(2), {.threads = threads}), ElementsAre("[0 1]", "[2 3]", "[4]"));
+    EXPECT_THAT(loaded(range(5) | batch(2, {.drop_remainder = true}), {.threads = threads}),
+                ElementsAre("[0 1]", "[2 3]"));
+    EXPECT_THAT(loaded(range(1) | batch(2, {.drop_remainder = true}), {.threads = threads}), ElementsAre());
+    EXPECT_THAT(loaded(range(0) | batch(2), {.threads = threads}), ElementsAre());
+  }
+}
+
+TEST(RowsBuffer, ABatchMayBeARow) {
+  const Dataset dataset = range(11) | batch(2, {.drop_remainder = true}) | batch(2);
+  for (const int threads : {0, 1, 4}) {
+    EXPECT_THAT(loaded(dataset, {.threads = threads}), ElementsAre("[2,2][0 1 2 3]", "[2,2][4 5 6 7]", "[1,2][8 9]"));
+  }
+}
+
+TEST(RowsBuffer, MemoryThatTheSystemRefusesIsAnErrorOfItsBatch) {
+  const auto too_large = [](int64_t) -> Tensor { throw std::bad_alloc(); };
+  const Spec spec = {{"", DType::i64, {int64_t{1} << 60}}};
+  const Dataset dataset = range(5) | map(too_large, {.output = spec}) | batch(2);
+  const auto expected = elements(dataset);
+  ASSERT_EQ(expected.size(), 5U);
+  for (const int threads : {0, 2}) EXPECT_EQ(loaded(dataset, {.threads = threads}), expected);
+  EXPECT_EQ(loaded(range(5) | map(&ragged, {.output = {{"", DType::i64, {kUnknown}}}}) | padded_batch(5), {}).size(),
+            1U)
+      << "control: what fits is no error";
+}
+
+}  // namespace
+}  // namespace headpond::internal

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the engine runs each node: the one place that decides, for the Loader as for explain().
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "headpond/dataset/node.h"
+
+namespace headpond::internal {
+
+class Batching;
+class Pointwise;
+
+/// rows: the elements of a batch are made by several threads at once, each in its row. positions: elements are made by
+/// several threads at once. ahead: elements are taken from an iterator by one thread at a time, ahead of who wants
+/// them, and then go through `chain` on several threads. in_order: the operator's own iterator, over what the engine
+/// makes of its inputs, run by who asks.
+enum class ExecutionMode : uint8_t { rows, positions, ahead, in_order };
+
+struct Stage {
+  ExecutionMode mode = ExecutionMode::in_order;
+  const Node* node = nullptr;
+  const Batching* batching = nullptr;        ///< Of rows.
+  std::vector<const Pointwise*> chain = {};  ///< Of ahead: from the input on; may be empty.
+  const Node* input = nullptr;               ///< Of ahead: where its elements come from, `node` if there is no chain.
+  bool own_iterator = false;                 ///< Of ahead: the input's own iterator; else the engine runs the input.
+  bool blocking = false;                     ///< Its work waits more than it computes.
+};
+
+/// The stage that has `node` at its top.
+Stage stage_of(const Node& node);
+
+/// The operators of the stage, from the lowest on: "range|map|batch".
+std::string name_of(const Stage& stage);
+
+/// How many bytes an element takes; -1: a shape is not fixed.
+int64_t element_bytes(const Spec& spec);
+/// The same of an element of `node`; of a batch of such rows, those of a whole one.
+int64_t element_bytes(const Node& node);
+
+}  // namespace headpond::internal

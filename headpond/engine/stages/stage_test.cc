@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "headpond/dataset/testing/dataset_test_internal.h"
+#include "headpond/engine/explain.h"
+#include "headpond/engine/stages/stage_internal.h"
+
+namespace headpond::internal {
+namespace {
+
+int64_t same(int64_t x) { return x; }
+bool any(int64_t) { return true; }
+
+std::string stage(const Dataset& dataset) {
+  const Stage stage = stage_of(*dataset.node());
+  const char* const how = stage.mode == ExecutionMode::rows        ? "rows"
+                          : stage.mode == ExecutionMode::positions ? "positions"
+                          : stage.mode == ExecutionMode::ahead     ? "ahead"
+                                                                   : "in order";
+  return fmt::format("{} {}{}", how, name_of(stage), stage.blocking ? " waits" : "");
+}
+
+const auto cpu = map(&same);
+const auto waits = map(&same, {.blocking = true});
+
+TEST(Stage, FollowsFromTheOperatorAndItsInput) {
+  const Dataset numbers = range(10);
+  const Dataset stream = numbers | as_stream();
+  EXPECT_EQ(stage(numbers | cpu | batch(2)), "rows range|map|batch");
+  EXPECT_EQ(stage(numbers | cpu | shuffle() | batch(2)), "rows range|map|shuffle|batch");
+  EXPECT_EQ(stage(numbers | cpu), "positions range|map");
+  EXPECT_EQ(stage(numbers | filter(&any)), "positions range|filter");
+  EXPECT_EQ(stage(numbers | filter(&any) | batch(2)), "ahead batch");
+  EXPECT_EQ(stage(stream | cpu | batch(2)), "ahead batch");
+  EXPECT_EQ(stage(numbers | filter(&any) | take(3)), "in order take");
+  EXPECT_EQ(stage(numbers | batch(2) | repeat(2)), "in order repeat");
+  EXPECT_EQ(stage(numbers | batch(2) | map([](const Tensor& x) { return x; }, {.output = {{"", DType::i64, {2}}}})),
+            "ahead map");
+}
+
+TEST(Stage, IsCutAboveWhatWaits) {
+  const Dataset numbers = range(10);
+  EXPECT_EQ(stage(numbers | waits), "positions range|map waits");
+  EXPECT_EQ(stage(numbers | waits | cpu), "ahead map");
+  EXPECT_EQ(stage(numbers | waits | batch(2)), "rows range|map|batch waits");
+  EXPECT_EQ(stage(numbers | waits | cpu | batch(2)), "ahead batch");
+  EXPECT_EQ(stage(numbers | as_stream() | cpu | waits), "ahead map waits") << "the chain below is another stage";
+}
+
+TEST(Stage, SizesAreKnownFromTheSpecAlone) {
+  EXPECT_EQ(element_bytes({{"", DType::f32, {2, 3}}, {"", DType::u8, {}}}), 25);
+  EXPECT_EQ(element_bytes({{"", DType::f32, {kUnknown}}}), -1);
+  EXPECT_EQ(element_bytes({{"", DType::bytes, {}}}), -1);
+  EXPECT_EQ(element_bytes({{"", DType::f64, {int64_t{1} << 40, int64_t{1} << 22}}}), -1) << "beyond 64 bits";
+  EXPECT_EQ(element_bytes(*(range(100) | batch(32)).node()), 32 * 8) << "of a whole batch";
+  EXPECT_EQ(element_bytes(*(range(10) | batch(32)).node()), 10 * 8);
+  EXPECT_EQ(element_bytes(*(range(10) | batch(3) | batch(2)).node()), -1) << "its rows differ";
+}
+
+}  // namespace
+}  // namespace headpond::internal

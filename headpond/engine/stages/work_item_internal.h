@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// A work item: a batch or a group of elements. One thread at a time opens the next item of a stage; any threads then
+// make its rows, a few at a time; when all rows are made it is ready; the consumer takes it when all items before it
+// were taken.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "headpond/engine/executor/engine_lock_internal.h"
+
+namespace headpond::internal {
+
+struct WorkItem {
+  virtual ~WorkItem() = default;
+  int64_t size = 0;         ///< Rows of work.
+  int64_t elements = 0;     ///< Rows in all.
+  int64_t bytes = 0;        ///< Set by whoever makes it; right when it is ready.
+  bool has_memory = false;  ///< All that it needs was allocated when it was opened.
+  /// A row is not as expected: see ReorderBuffer::refuse_broken(). Set by any thread that works on it.
+  std::atomic<bool> broken = false;
+
+ private:
+  friend class ReorderBuffer;
+  int64_t ordinal = 0;  // In its buffer. Set when it is opened.
+  int64_t begun_ns = 0;
+  int64_t claimed HEADPOND_GUARDED_BY(engine_state) = 0, made HEADPOND_GUARDED_BY(engine_state) = 0;  // Rows.
+  int64_t reserved HEADPOND_GUARDED_BY(engine_state) = 0;                                             // Bytes.
+  bool ready HEADPOND_GUARDED_BY(engine_state) = false, dropped HEADPOND_GUARDED_BY(engine_state) = false;
+};
+
+}  // namespace headpond::internal
