@@ -32,8 +32,8 @@ function(headpond_target_flags target)
     target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Werror
       $<$<CXX_COMPILER_ID:Clang>:-Wthread-safety>
       $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)  # g++ 12 sees an overlap in "text" + std::to_string(n) at -O3 (GCC bug 105651)
-    if(HEADPOND_PCH)  # The same bug: with precompiled headers the standard library's lines count as the project's.
-      target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overflow>)
+    if(HEADPOND_PCH)  # The same bug under other names; ASan sees what these would, and the preset inject has them on.
+      target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overflow -Wno-array-bounds>)
     endif()
     if(HEADPOND_SANITIZE)  # g++ 12 sees uninitialised values in code that the sanitizers insert
       target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
