@@ -16,7 +16,7 @@ HandoffTime run(const HandoffRun& asked) {
     WaitContext context(wait);
     if (gate.begin_put(context) != WaitResult::go) return;
     if (gate.await_room(context) == WaitResult::go) {
-      std::memcpy(slots.write_place(gate.known_room()), &i, sizeof(i));
+      std::memcpy(slots.write_slot(gate.known_room()), &i, sizeof(i));
       slots.advance_write();
       gate.commit_put(1);
     }
@@ -27,7 +27,7 @@ HandoffTime run(const HandoffRun& asked) {
     WaitContext context(wait);
     if (gate.begin_take(context) != WaitResult::go) return number;
     if (gate.await_obtainable(1, context) == WaitResult::go) {
-      std::memcpy(&number, slots.read_place(gate.known_inside()), sizeof(number));
+      std::memcpy(&number, slots.read_slot(gate.known_inside()), sizeof(number));
       slots.advance_read();
       gate.commit_take(1);
     }

@@ -21,12 +21,6 @@
 namespace headpond::cli {
 namespace {
 
-template <class T>
-T value_or_throw(Result<T> result) {
-  if (!result) throw Exception(result.error());
-  return std::move(*result);
-}
-
 [[noreturn]] void refuse(const std::string& what) { throw Exception(Error(ErrorKind::InvalidArgument, what)); }
 
 // A column of all files, as far as they were looked at.

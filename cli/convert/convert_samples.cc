@@ -27,12 +27,6 @@
 namespace headpond::cli {
 namespace {
 
-template <class T>
-T value_or_throw(Result<T> result) {
-  if (!result) throw Exception(result.error());
-  return std::move(*result);
-}
-
 Dataset idx_samples(const std::vector<std::string>& words) {
   return words.size() == 2 ? idx(words[0], words[1]) : renamed(idx(words[0]), {"data"});
 }
