@@ -136,7 +136,7 @@ TEST(DecodePng, WritesIntoARowOfABatch) {
   EXPECT_EQ(std::count(all.begin() + 30, all.end(), 77), 15);
   const Error error = decode_png_into(file, {batch.mutable_data(), 15}, {}, "a.png").error();
   EXPECT_EQ(error.kind(), ErrorKind::InvalidArgument);
-  EXPECT_EQ(error.message(), "a.png: 5 x 3 pixels of 3 channels of uint8 need 45 bytes, aligned; the place has 15");
+  EXPECT_EQ(error.message(), "a.png: 5 x 3 pixels of 3 channels of uint8 need 45 bytes, aligned; the target has 15");
   EXPECT_FALSE(decode_png_into(file, {batch.mutable_data() + 1, 30}, {.channels = 1, .dtype = u16}));
 }
 
