@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "cli/help.h"
-#include "cli/suggestion.h"
+#include "cli/plan/suggestion.h"
 
 namespace headpond::cli {
 namespace {
@@ -130,6 +130,7 @@ class Reader {
       refuse(fmt::format("no option '{}'{}", word, did_you_mean(word, options())), verb_.path);
     }
     if (!given_.insert(name).second) refuse(fmt::format("--{} is given twice", name), verb_.path);
+    if (value == "=") refuse(fmt::format("--{} needs a value after the =", name), verb_.path);
     const std::string text = value.empty() ? following_value(*flag, words) : value.substr(1);
     if (const std::string expected = flag->set(text); !expected.empty())
       refuse(fmt::format("--{} {}: {} is expected", name, text, expected), verb_.path);

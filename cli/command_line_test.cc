@@ -154,6 +154,7 @@ INSTANTIATE_TEST_SUITE_P(Lines, WrongLine,
                                          std::vector<std::string>{"train", "mnist", "--steps"},
                                          std::vector<std::string>{"train", "mnist", "--steps", "--lr", "1"},
                                          std::vector<std::string>{"train", "mnist", "--steps", "many"},
+                                         std::vector<std::string>{"train", "mnist", "--json="},
                                          std::vector<std::string>{"train", "mnist", "--steps", "1", "--steps", "2"},
                                          std::vector<std::string>{"train", "mnist", "--seed", "-1"},
                                          std::vector<std::string>{"train", "mnist", "--feed", "fly"},
@@ -249,7 +250,7 @@ TEST(CommandLine, HelpFitsATerminalOf80Columns) {
   }
 }
 
-TEST(CommandLine, VersionIsAVerbWithTwoOptionsForANamesake) {
+TEST(CommandLine, TheVersionIsAVerbAndTwoOptions) {
   for (const char* word : {"--version", "-V", "version"}) {
     const std::vector<Verb> verbs = {{.path = "version", .what = "", .declare = [](Flags&) {}, .run = {}}};
     EXPECT_NE(parse({word, "--json"}, verbs).verb, nullptr) << word;

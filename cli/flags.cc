@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "cli/suggestion.h"
+#include "cli/plan/suggestion.h"
 
 namespace headpond::cli {
 namespace {

@@ -15,10 +15,11 @@ import shlex
 import subprocess
 
 TIDY = "clang-tidy-16"
-GROUP = 12  # sources
+GROUP = 20  # sources
 INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]', re.M)
 # What a source may define for itself alone, and another of its group, too: names at the begin of a line, and macros.
 NAME = re.compile(r"^(?!namespace|extern|return|using namespace)(?:(?:struct|class|union|enum|enum class|using) (\w+)|#\s*define\s+(\w+)|\w[^\n]*?(?<![:\w.>])(\w+)\s*[({=;\[])", re.M)
+CONSTANT = re.compile(r"\b(k[A-Z]\w*)\s*[{=\[]")  # One line may define several.
 NO_NAMES = {"main", "LLVMFuzzerTestOneInput", "const", "noexcept", "override", "void", "internal", "headpond"}
 ENTRIES = ("main", "LLVMFuzzerTestOneInput")
 DROPPED = re.compile(r"-(W(?!thread-safety$).*|fsanitize.*|fno-sanitize.*|f(file-prefix-map=.*|PIC|no-omit-frame-pointer|pch.*)|c|MD|O\d|Og|g\d?)$")
@@ -59,6 +60,7 @@ class Sources:
             around = [(self.root / name, path.parent / name) for name in INCLUDE.findall(text)]
             included = [next((at.resolve() for at in places if at.is_file()), None) for places in around]
             names = {next(filter(None, found)) for found in NAME.findall(text) if any(found)} - NO_NAMES
+            names |= set(CONSTANT.findall(text))
             self.read[path] = (hashlib.sha256(data).hexdigest(), [at for at in included if at and self.root in at.parents], names)
         return self.read[path]
 
@@ -121,7 +123,8 @@ def look(paths, flags, folder):
     """Yields (path, output or None where the source is clean)."""
     while len(paths) > 1:
         status, output = look_together(paths, flags, folder)
-        named = paths if status == 0 else [path for path in paths if str(path) in output] or paths
+        accused = set(re.findall(r"^(\S+):\d+:\d+: (?:error|warning):", output, re.M))
+        named = paths if status == 0 else [path for path in paths if str(path) in accused] or paths
         for path in named:
             alone, said = (0, "") if status == 0 else look_alone(path, flags, folder)
             yield path, said if alone else None

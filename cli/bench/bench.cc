@@ -10,8 +10,8 @@
 #include "cli/bench/bench_report.h"
 #include "cli/bench/benches.h"
 #include "cli/bench/consume.h"
+#include "cli/plan/suggestion.h"
 #include "cli/session.h"
-#include "cli/suggestion.h"
 #include "cli/verbs/verbs.h"
 
 namespace headpond::cli {

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "cli/suggestion.h"
+#include "cli/plan/suggestion.h"
 
 namespace headpond::cli {
 

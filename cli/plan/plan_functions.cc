@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "cli/plan/expression.h"
+#include "cli/plan/expression/expression.h"
 #include "cli/plan/named_fields.h"
 #include "headpond/dataset/ops.h"
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "cli/plan/element_json.h"
 #include "cli/plan/plan_file.h"
-#include "cli/verbs/element_json.h"
 #include "headpond/dataset/sequence.h"
 
 namespace headpond::cli {

@@ -10,9 +10,9 @@
 #include <utility>
 
 #include "cli/byte_count.h"
+#include "cli/plan/element_json.h"
 #include "cli/plan/plan_file.h"
 #include "cli/session.h"
-#include "cli/verbs/element_json.h"
 #include "cli/verbs/run_digest.h"
 #include "cli/verbs/verbs.h"
 #include "headpond/base/clock.h"

@@ -15,7 +15,7 @@ TEST(Engine, StaysBelowItsMemoryAndCountsWhatTheProgramHolds) {
   EXPECT_LE(loader.stats().memory_peak, kMemory + 2 * kBatch);
   std::vector<Batch> held;
   held.reserve(30);
-  for (int i = 0; i < 30; ++i) held.push_back(*std::move(*loader.next()));
+  for (int i = 0; i < 30; ++i) held.push_back(std::move(*loader.next()));
   EXPECT_GE(loader.stats().memory_in_use, 30 * kBatch) << "more than the memory, and the program goes on";
   held.clear();
   EXPECT_TRUE(becomes_true([&] { return loader.stats().memory_in_use <= kMemory; }));

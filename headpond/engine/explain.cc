@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "headpond/dataset/batching.h"
+#include "headpond/dataset/ops/batch/batching.h"
 #include "headpond/dataset/pointwise.h"
 #include "headpond/engine/stages/stage_internal.h"
 

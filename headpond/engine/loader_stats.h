@@ -37,10 +37,10 @@ struct LoaderStats {
   int64_t first_wait_ns = 0;  ///< Of the first batch.
   int64_t helped = 0;         ///< Tasks that next() did itself.
   int64_t memory_in_use = 0;  ///< Bytes of elements that are being made, are ready, or are held by the program.
-  int64_t memory_peak = 0;    ///< To within 1 % of the budget.
-  int threads = 0;            ///< That compute.
-  int io_threads = 0;         ///< Started so far.
-  bool inline_now = false;    ///< Batches are so cheap that next() makes them itself.
+  int64_t memory_peak = 0;
+  int threads = 0;                      ///< That compute.
+  int io_threads = 0;                   ///< Started so far.
+  bool inline_now = false;              ///< Batches are so cheap that next() makes them itself.
   std::vector<StageStats> stages = {};  ///< From the program to the sources.
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The elements of tests that compare a queue of any type with a model of numbers.
+// The elements of tests that compare a queue of any type with a model that holds numbers.
 #pragma once
 
 #include <rapidcheck.h>
@@ -11,10 +11,10 @@
 
 namespace headpond::internal {
 
-/// Few, so that there are many of the same.
+/// Few different numbers, so that many are equal.
 inline int64_t priority(int64_t value) { return value % 3 - 1; }
 
-/// Numbers as elements of a type and back: behind their priority; or, to be padded, as 1 to 3 copies.
+/// Turns numbers into elements of a type of queue and back: with a priority in front, or as 1 to 3 copies for padding.
 class Form {
  public:
   explicit Form(const std::string& type) : is_padded_(type == "PaddingFIFOQueue"), maker_{type} {}
@@ -35,7 +35,7 @@ class Form {
     }
     return Element{Tensor::from(std::span<const int64_t>(values), {std::ssize(all), copies})};
   }
-  /// Of an element, or of a batch.
+  /// The numbers of an element or of a batch.
   std::vector<int64_t> read(const Element& taken, bool is_batch) const {
     const auto values = taken[taken.size() - 1].as<int64_t>();
     if (!is_padded_) return {values.begin(), values.end()};

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a history of calls that overlapped is linearizable: whether a queue that makes one step at a time, each
+// Checks whether a history of overlapping calls is linearizable: whether a queue that makes one step at a time, each
 // between the begin and the return of its call, could have given the same results. The search is that of Wing and Gong,
 // "Testing and Verifying Concurrent Objects" (1993), with the memory of states of Lowe, "Testing for Linearizability"
 // (2017).
 //
-// A step puts or takes one element. A call of many makes several, at its turn: between them come steps of the other
-// side, not those of other calls of its own. Where a queue promises less than one step, so does the model:
-// - What a dequeue_many has taken does not count as inside. If it fails, all is in front again a moment later, even
-//   beyond the capacity; a put at its turn that saw room before that still goes in.
-// - A PriorityQueue chooses at one moment, and what it chose goes at a later one: until then it counts as inside.
-// - close(true) refuses puts, then is done when the put at its turn is.
-// - A timeout above 0 may end a call at any moment: no clock is in a history. Nor is who came first into a line.
+// A step puts or takes one element. A call of many makes several while it holds its side's lock: between them come
+// steps of the other side, not steps of other calls of its own side. Where a queue promises less than one step, so does
+// the model:
+// - What a dequeue_many has taken does not count as inside. If it fails, all of it is in front again a moment later,
+//   even above the capacity; a put that saw room before that still goes in.
+// - A PriorityQueue chooses elements at one moment and removes them later; until then they count as inside.
+// - close(true) refuses puts, and is done when the put that holds the lock is done.
+// - A timeout above 0 may end a call at any moment, since a history has no clock; nor does it say which call waited
+//   first.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +28,7 @@
 
 namespace headpond::internal {
 
-/// cancel is close(true); stop requests a stop of those that wait until_stopped.
+/// cancel is close(true); stop requests a stop of the calls that wait until_stopped.
 enum class What : uint8_t { put, take, take_up_to, close, cancel, stop, size, is_closed };
 enum class Waits : uint8_t { not_at_all, a_time, until_stopped };
 enum class Outcome : uint8_t { done, timed_out, cancelled, out_of_range, another_error };
@@ -34,10 +36,10 @@ enum class Outcome : uint8_t { done, timed_out, cancelled, out_of_range, another
 struct Call {
   What what = What::put;
   Waits waits = Waits::not_at_all;
-  int64_t n = 0;                       ///< To put or asked for; of size and is_closed the answer.
-  std::vector<int64_t> elements = {};  ///< Given, or those that came out.
+  int64_t n = 0;                       ///< Elements to put or asked for; the answer of size and is_closed.
+  std::vector<int64_t> elements = {};  ///< Elements that were put, or that came out.
   Outcome outcome = Outcome::done;
-  int64_t begin = 0;  ///< Stamps: a call whose return is below another's begin came before it.
+  int64_t begin = 0;  ///< Time stamps: a call whose return is below another's begin came before it.
   int64_t end = 0;
 };
 
@@ -81,8 +83,8 @@ class LinearizabilityCheck {
   }
 
  private:
-  // How far a call is: it has its token to look at; it waits for its turn; it is at its turn and has moved 0, 1, ...
-  // elements; it has failed and gives back what it took; it is done.
+  // How far a call is: it has to look at its stop token; it waits for the lock; it holds the lock and has moved 0, 1,
+  // ... elements; it has failed and gives back what it took; it is done.
   static constexpr char kCalled = 0;
   static constexpr char kWaiting = 1;
   static constexpr char kAtTurn = 2;
@@ -93,10 +95,10 @@ class LinearizabilityCheck {
 
   struct State {
     std::string phase = {};            // Of each call.
-    std::vector<int64_t> inside = {};  // FIFO, priority: in the order in which they come out.
-    int64_t drained = 0;               // So many of them the call at the take side's turn has, and would give back.
-    int64_t room_seen = 0;             // By the call at the put side's turn, before elements were given back.
-    size_t putter = kNobody;           // Which calls these are.
+    std::vector<int64_t> inside = {};  // FIFO and priority: in the order in which they come out.
+    int64_t drained = 0;      // How many of them the call that holds the take side's lock has taken, and may give back.
+    int64_t room_seen = 0;    // By the call that holds the put side's lock, before elements were given back.
+    size_t putter = kNobody;  // The calls that hold the locks.
     size_t taker = kNobody;
     Closing closing = Closing::open;
     bool stopped = false;
@@ -126,7 +128,7 @@ class LinearizabilityCheck {
   static bool is_take(const Call& call) { return call.what == What::take || call.what == What::take_up_to; }
   static bool is_empty(const Call& call) { return (call.what == What::put || is_take(call)) && call.n == 0; }
 
-  // Makes the call's next step; false if it cannot be made now, and then the state is spoilt.
+  // Makes the call's next step. Returns false if that is impossible now; then the state must not be used any more.
   bool go_on(State& state, size_t i) const {
     const Call& call = calls()[i];
     if (is_empty(call)) return call.outcome == Outcome::done && finish(state, i);
@@ -190,7 +192,7 @@ class LinearizabilityCheck {
 
   int64_t obtainable(const State& state) const { return state.size() - (state.is_closed() ? 0 : history_.minimum); }
 
-  // Of what a call takes that will fail only the number matters: all is in front again before the next call takes.
+  // For a call that will fail only the number of elements matters: all are in front again before the next call takes.
   bool take(State& state, size_t i) const {
     const Call& call = calls()[i];
     if (state.phase[i] == kWaiting) return begin_take(state, i);
@@ -227,7 +229,7 @@ class LinearizabilityCheck {
     return finish(state, i);
   }
 
-  // In line behind the puts.
+  // Waits with the puts.
   bool close(State& state, size_t i) const {
     if (calls()[i].outcome != Outcome::done) return false;
     if (state.phase[i] == kWaiting) {
@@ -254,7 +256,7 @@ class LinearizabilityCheck {
     return finish(state, i);
   }
 
-  // Ends the call with its error, if that is true now.
+  // Ends the call with its error, if the error is true now.
   bool fail(State& state, size_t i) const {
     const Call& call = calls()[i];
     bool is_true = false;
@@ -271,7 +273,7 @@ class LinearizabilityCheck {
     return std::exchange(state.phase[i], kGivesBack) != kGivesBack;
   }
 
-  // A call that does not wait fails if whoever is in front would have to wait.
+  // A call that does not wait fails if the call in front of it would have to wait.
   bool is_late_put(const State& state, size_t i) const {
     return !state.is_closed() && (calls()[i].waits == Waits::a_time || state.size() >= history_.capacity);
   }

@@ -44,8 +44,8 @@ Node::Facts facts_of(std::string op, std::string args, const std::vector<std::pa
   for (const auto& [name, tensor] : tensors) {
     if (tensor.rank() == 0) refuse(facts.op, fmt::format("'{}' is a scalar: it has no rows", name));
     if (tensor.dim(0) != tensors[0].second.dim(0)) {
-      refuse(facts.op, fmt::format("'{}' has {} rows, '{}' has {}", tensors[0].first,
-                                             tensors[0].second.dim(0), name, tensor.dim(0)));
+      refuse(facts.op, fmt::format("'{}' has {} rows, '{}' has {}", tensors[0].first, tensors[0].second.dim(0), name,
+                                   tensor.dim(0)));
     }
     for (const FieldSpec& other : facts.spec) {
       if (other.name == name) refuse(facts.op, fmt::format("two fields named '{}'", name));
@@ -79,7 +79,7 @@ std::string facts_of(const Tensor& tensor) {
 }
 
 Dataset slices(std::string op, std::string args, const std::string& source,
-                         const std::vector<std::pair<std::string, Tensor>>& tensors) {
+               const std::vector<std::pair<std::string, Tensor>>& tensors) {
   return Dataset(std::make_shared<Slices>(std::move(op), std::move(args), register_source(source), tensors));
 }
 

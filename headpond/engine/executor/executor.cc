@@ -67,7 +67,6 @@ bool Executor::has_work(ThreadRole role) const {
 
 void Executor::run(Task& task, Context& context) {
   work_ns_ += task.source->run(task, context);
-  memory_.note_peak();
   if (!task.let_go_unlocked) return;
   const Unlocked unlocked(lock_);  // The sources below this one take the lock when they go.
   task = {};

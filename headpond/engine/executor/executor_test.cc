@@ -87,12 +87,13 @@ struct Plain final : IdleWork, std::enable_shared_from_this<Plain> {
 TEST(Executor, RunsAllTasksOfAllSources) {
   const auto plain = Plain::make({.threads = 2, .consumer_helps = false});
   std::atomic<int> done = 0;
-  plain->add(50, [&] { ++done; });
-  plain->add(30, [&] {
+  const auto count = [&] {
     if (++done == 80) plain->progress();
-  });
+  };
+  plain->add(50, count);
+  plain->add(30, count);
   plain->help_and_wait();
-  EXPECT_TRUE(becomes_true([&] { return done == 80; }));
+  EXPECT_EQ(done, 80);
   plain->executor.stop();
 }
 

@@ -43,10 +43,10 @@ class MemoryBudget {
   int64_t ready() const { return ready_.load(std::memory_order_relaxed); }
   /// To within 1 %.
   int64_t in_use() const { return std::max(pool_.bytes_in_use(), ready()); }
-  /// The largest in_use() that note_peak() saw.
+  /// The most bytes in use that note_peak() saw. note_peak() asks all stripes of the pool: not under the engine's lock.
   int64_t peak() const { return peak_.load(std::memory_order_relaxed); }
   void note_peak() {
-    const int64_t now = pool_.bytes_in_use();
+    const int64_t now = pool_.stats().bytes_in_use;
     for (int64_t seen = peak(); seen < now && !peak_.compare_exchange_weak(seen, now, std::memory_order_relaxed);) {
     }
   }

@@ -36,11 +36,11 @@ TEST(PositionsBuffer, ThatHasHolesOnlyEnds) {
   for (const int threads : {0, 2}) EXPECT_TRUE(loaded(dataset, {.epochs = 3, .threads = threads}).empty());
 }
 
-// WorkItems that `taken` elements came in.
+// Work items that `taken` elements came in.
 int64_t units_of(const Dataset& dataset, const LoaderOptions& options, int taken) {
   Loader loader(dataset, options);
   for (int i = 0; i < taken; ++i) EXPECT_TRUE(loader.next());
-  return loader.stats().stages.at(0).items;
+  return loader.stats().stages.at(0).units;
 }
 
 TEST(PositionsBuffer, MakesCheapElementsManyAtATime) {

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the consumer takes, what there is to claim, and how far ahead the work goes.
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
+#include "headpond/base/clock.h"
+#include "headpond/base/thread.h"
 #include "headpond/base/trace.h"
+#include "headpond/engine/executor/opening_scope_internal.h"
 #include "headpond/engine/stages/reorder_buffer_internal.h"
 
 namespace headpond::internal {
@@ -15,6 +19,37 @@ constexpr int64_t kMostGivenEarly = 1024;  // Its state lists them.
 constexpr int64_t kSmall = 16;             // Bytes of a tensor that need no buffer.
 constexpr int64_t kBufferHead = 80;
 constexpr int64_t kNeverFits = INT64_MAX >> 10;  // Small enough to be added up.
+
+constexpr int64_t kMostItemBytes = 1 << 20;
+
+struct Usage {
+  int64_t cpu_ns = 0;
+  int64_t waits = 0;      // Given up the processor by itself.
+  int64_t preempted = 0;  // By others.
+};
+
+Usage thread_usage() {
+  rusage usage{};
+  getrusage(RUSAGE_THREAD, &usage);
+  return {thread_cpu_ns(), usage.ru_nvcsw, usage.ru_nivcsw};
+}
+
+// On a busy machine a task that computes is off the processor most of the time too, but then others took it away.
+bool has_waited(const Usage& before, const Usage& after, int64_t elapsed_ns) {
+  return after.waits - before.waits > after.preempted - before.preempted &&
+         after.cpu_ns - before.cpu_ns < elapsed_ns / 2;
+}
+
+// What `work` throws.
+template <class Work>
+Error error_of(const Work& work) {
+  try {
+    work();
+    return {};
+  } catch (...) {
+    return current_exception_error();
+  }
+}
 
 }  // namespace
 
@@ -154,8 +189,8 @@ bool ReorderBuffer::has_work(ThreadRole role, bool needed_now) const {
 
 bool ReorderBuffer::claim(ThreadRole role, bool needed_now, Task& task) {
   if (closed_) return false;
-  if (auto item = find_unclaimed(role, needed_now)) {
-    claim_rows(std::move(item), task);
+  if (const auto* const item = find_unclaimed(role, needed_now)) {
+    claim_rows(*item, task);
     return true;
   }
   if (!may_open(role, needed_now)) return false;
@@ -163,25 +198,25 @@ bool ReorderBuffer::claim(ThreadRole role, bool needed_now, Task& task) {
   return true;
 }
 
-std::shared_ptr<WorkItem> ReorderBuffer::find_unclaimed(ThreadRole role, bool needed_now) const {
+const std::shared_ptr<WorkItem>* ReorderBuffer::find_unclaimed(ThreadRole role, bool needed_now) const {
   if (unclaimed_rows_ == 0 || !is_for(role, costs_.rows_wait())) return nullptr;
   // A worker takes what is dear: it has a processor of its own, and the program may be about to get its batch.
   if (role == ThreadRole::helper && host_.has_workers() && costs_.row_ns() > CostModel::kTaskNs) return nullptr;
   for (const std::shared_ptr<WorkItem>& item : items_) {
-    if (item->claimed < item->size) return item;
+    if (item->claimed < item->size) return &item;
     if (needed_now) return nullptr;
   }
   return nullptr;
 }
 
-void ReorderBuffer::claim_rows(std::shared_ptr<WorkItem> item, Task& task) {
+void ReorderBuffer::claim_rows(const std::shared_ptr<WorkItem>& item, Task& task) {
   const int64_t count = std::min(costs_.rows_for_task(item->size, host_.threads), item->size - item->claimed);
   const bool samples = !sampling_ && costs_.may_sample();
   sampling_ = sampling_ || samples;
   const bool long_one = is_long(costs_.rows_wait(), costs_.row_ns() * static_cast<double>(count));
   const int64_t first = std::exchange(item->claimed, item->claimed + count);
   unclaimed_rows_ -= count;
-  task = {shared_from_this(), std::move(item), first, count, long_one, samples};
+  task = {shared_from_this(), item, first, count, long_one, samples};
 }
 
 bool ReorderBuffer::may_open(ThreadRole role, bool needed_now) const {
@@ -245,6 +280,135 @@ int64_t ReorderBuffer::elements_to_open() const {
   if (is_blocking() || any_order_ || stage_.mode == ExecutionMode::rows) return 1;
   const int64_t ahead = host_.options.run_ahead, most = costs_.elements_to_open();
   return ahead < 0 ? most : std::clamp(ahead / (1 + host_.threads), int64_t{1}, most);
+}
+
+// ---- working
+
+struct ReorderBuffer::Done {
+  std::shared_ptr<WorkItem> opened;
+  Got got = Got::value;
+  Error error;  // Thrown.
+  int64_t elapsed_ns = 0, sampled_ns = 0;
+  bool waited = false;
+};
+
+ReorderBuffer::Done ReorderBuffer::carry_out(const Task& task, Context& context) {
+  Done done;
+  hand_over_point();
+  if (task.is_sampled) {  // Before the row is made, so that what it reads is not in a cache by then.
+    const int64_t began = now_ns();
+    const Error ignored = error_of([&] { sample(*task.item, task.first, context); });  // It fails below too.
+    done.sampled_ns = now_ns() - began;
+  }
+  const Usage usage = task.is_long ? thread_usage() : Usage();
+  const int64_t began = now_ns();
+  done.error = error_of([&] {
+    const trace::Span span(trace_name_, trace::Category::op);
+    if (task.item) return make_rows(*task.item, task.first, task.count, context);
+    const OpeningScope scope(&host_, this, nullptr);
+    done.got = open(task.count, context, done.opened);
+  });
+  done.elapsed_ns = now_ns() - began;
+  done.waited = task.is_long && has_waited(usage, thread_usage(), done.elapsed_ns);
+  host_.memory.note_peak();
+  hand_over_point();
+  return done;
+}
+
+int64_t ReorderBuffer::run(Task& task, Context& context) {
+  const uint64_t progress_before = host_.consumer.progress();
+  Done done;
+  {
+    const Unlocked unlocked(host_.lock);
+    done = carry_out(task, context);
+  }
+  if (task.is_long && costs_.add_wait(task.item == nullptr, done.waited)) host_.wake();
+  if (task.is_sampled) {
+    sampling_ = false;
+    costs_.add_sampled(done.sampled_ns);
+    operator_costs_ = operator_costs();
+  }
+  if (done.error) {
+    item_lost(task, std::move(done.error));
+  } else if (!task.item) {
+    item_opened(task, done.opened, done.got, done.elapsed_ns, progress_before);
+    task.item = std::move(done.opened);
+  } else if (rows_made(task, done.elapsed_ns)) {
+    assemble_and_mark_ready(task, context);
+  }
+  task.let_go_unlocked = closed_ || task.item.use_count() == 1;
+  return done.elapsed_ns;
+}
+
+void ReorderBuffer::assemble_and_mark_ready(const Task& task, Context& context) {
+  Error error;
+  {
+    const Unlocked unlocked(host_.lock);
+    error = error_of([&] { assemble(*task.item, context); });
+  }
+  error ? item_lost(task, std::move(error)) : item_ready(*task.item);
+}
+
+void ReorderBuffer::item_opened(const Task& task, const std::shared_ptr<WorkItem>& item, Got got, int64_t elapsed_ns,
+                                uint64_t progress_before) {
+  opening_ = false;
+  host_.memory.release(std::exchange(opening_bytes_, 0));
+  ended_ = got == Got::end || is_lost_;
+  stalled_at_ = got == Got::pending ? progress_before : UINT64_MAX;
+  const bool awaited = items_.empty() ? ended_ : items_.front()->broken && items_.front()->ready;
+  if (awaited) host_.made_progress();
+  if (got != Got::value || closed_ || is_lost_) return;
+  costs_.add_opened(item->elements, elapsed_ns);
+  item->ordinal = opened_++;
+  item->begun_ns = now_ns() - elapsed_ns;
+  item->reserved = item->has_memory ? 0 : std::max(bytes_of_item(task.count), int64_t{0});
+  host_.memory.reserve(item->reserved);
+  unclaimed_rows_ += item->size;
+  ahead_ += counted(*item);
+  items_.push_back(item);
+  if (item->size == 0) item_ready(*item);
+  if (costs_.rows_wait() && !costs_.opens_wait()) host_.wake();  // Its rows are for another thread.
+}
+
+bool ReorderBuffer::rows_made(const Task& task, int64_t elapsed_ns) {
+  task.item->made += task.count;
+  costs_.add_rows(task.count, elapsed_ns);
+  return task.item->made == task.item->size && !task.item->dropped;
+}
+
+void ReorderBuffer::item_ready(WorkItem& item) {
+  if (item.dropped || closed_) return;
+  item.ready = true;
+  elements_made_ += item.elements;
+  host_.memory.release(std::exchange(item.reserved, 0));
+  host_.memory.add_ready(item.bytes);
+  const int64_t largest = costs_.largest_bytes();
+  const int64_t most_bytes = std::min(kMostItemBytes, host_.options.memory / 8);
+  costs_.add_completed(item.elements, item.bytes, now_ns() - item.begun_ns, most_bytes);
+  if (costs_.largest_bytes() > largest && element_bytes_ < 0) expect_bytes();
+  if (any_order_ || &item == items_.front().get()) host_.made_progress();
+}
+
+// What is open already is going to be as large as the largest so far.
+void ReorderBuffer::expect_bytes() {
+  const int64_t expected = costs_.expected_bytes();
+  for (const auto& item : items_) {
+    if (item->ready || item->has_memory || item->reserved >= expected) continue;
+    host_.memory.reserve(expected - std::exchange(item->reserved, expected));
+  }
+}
+
+void ReorderBuffer::item_lost(const Task& task, Error why) {
+  if (!task.item) {
+    opening_ = false;
+    host_.memory.release(std::exchange(opening_bytes_, 0));
+  } else if (task.item->dropped) {
+    return;
+  }
+  drop_items(lost_items_, std::find(items_.begin(), items_.end(), task.item) - items_.begin());
+  if (!is_lost_ || task.item) lost_ = std::move(why);  // An item that is still there comes before what was lost.
+  is_lost_ = ended_ = true;
+  host_.made_progress();
 }
 
 // ---- figures

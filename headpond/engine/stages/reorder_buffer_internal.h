@@ -86,8 +86,9 @@ class ReorderBuffer : public WorkSource {
   void assemble_and_mark_ready(const Task& task, Context& context) HEADPOND_REQUIRES(engine_state);
   bool is_for(ThreadRole role, bool waits) const HEADPOND_REQUIRES(engine_state);
   bool is_long(bool waits, double ns) const;
-  std::shared_ptr<WorkItem> find_unclaimed(ThreadRole role, bool needed_now) const HEADPOND_REQUIRES(engine_state);
-  void claim_rows(std::shared_ptr<WorkItem> item, Task& task) HEADPOND_REQUIRES(engine_state);
+  const std::shared_ptr<WorkItem>* find_unclaimed(ThreadRole role, bool needed_now) const
+      HEADPOND_REQUIRES(engine_state);
+  void claim_rows(const std::shared_ptr<WorkItem>& item, Task& task) HEADPOND_REQUIRES(engine_state);
   bool may_open(ThreadRole role, bool needed_now) const HEADPOND_REQUIRES(engine_state);
   void claim_open(Task& task) HEADPOND_REQUIRES(engine_state);
   bool has_room() const HEADPOND_REQUIRES(engine_state);

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "headpond/dataset/batching.h"
+#include "headpond/dataset/ops/batch/batching.h"
 #include "headpond/dataset/run_state.h"
 #include "headpond/engine/stages/element_bytes_internal.h"
 #include "headpond/engine/stages/operator_costs_internal.h"

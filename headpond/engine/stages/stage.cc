@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "headpond/dataset/batching.h"
+#include "headpond/dataset/ops/batch/batching.h"
 #include "headpond/dataset/pointwise.h"
 #include "headpond/engine/stages/stage_internal.h"
 

@@ -273,7 +273,8 @@ TEST(TarSamples, RefuseAnExtensionTwiceAndAKeyThatComesAgain) {
   const Error twice = group({"x.jpg", "x.cls", "x.jpg"}).error();
   EXPECT_EQ(twice.kind(), ErrorKind::InvalidArgument);
   EXPECT_EQ(twice.message(), "/data/x.tar: sample 'x' has an extension twice: member 'x.jpg' at offset 512");
-  EXPECT_THAT(group({"x.jpg", "y.jpg", "x.cls"}).error().message(), AllOf(HasSubstr("'x'"), HasSubstr("appears again")));
+  EXPECT_THAT(group({"x.jpg", "y.jpg", "x.cls"}).error().message(),
+              AllOf(HasSubstr("'x'"), HasSubstr("appears again")));
 }
 
 }  // namespace

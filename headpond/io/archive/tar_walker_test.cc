@@ -180,7 +180,8 @@ TEST(TarMagic, OfCompressedBytesIsUnimplemented) {
     const Error error = tar_error(text("\x1f\x8b", size));
     EXPECT_EQ(error.kind(), ErrorKind::Unimplemented);
     EXPECT_EQ(error.message(),
-              "/data/x.tar: compressed by gzip: random access requires an uncompressed archive; decompress it, or read it in order, inflated");
+              "/data/x.tar: compressed by gzip: random access requires an uncompressed archive; decompress it, or read "
+              "it in order, inflated");
     EXPECT_THAT(tar_error(text("\x78\x9c", size)).message(), HasSubstr("compressed by zlib: "));
     EXPECT_EQ(tar_error(text("\x28\xb5\x2f\xfd", size)).message(),
               "/data/x.tar: compressed by zstd: random access requires an uncompressed archive; decompress it");

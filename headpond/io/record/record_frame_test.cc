@@ -78,7 +78,8 @@ TEST(ReadFrame, RefusesAHugeLengthWithAValidChecksum) {
 }
 
 TEST(ReadFrame, HintsAtOtherFormatsAtTheStart) {
-  EXPECT_THAT(scan(to_bytes("just some text that is long enough")).end.message(), HasSubstr("may not be a record file"));
+  EXPECT_THAT(scan(to_bytes("just some text that is long enough")).end.message(),
+              HasSubstr("may not be a record file"));
   EXPECT_THAT(scan(to_bytes("\x1f\x8b...............")).end.message(), HasSubstr("gzip"));
   EXPECT_THAT(scan(to_bytes("\x78\x9c...............")).end.message(), HasSubstr("zlib"));
 }

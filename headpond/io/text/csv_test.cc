@@ -122,10 +122,11 @@ TEST(CsvFile, AMissingCellWithoutADefaultIsAnErrorWithItsPlace) {
 
 TEST(CsvFile, ACellThatIsNoNumberOfItsTypeIsAnErrorWithItsPlace) {
   const CsvOptions options = {.columns = {{.name = "x", .dtype = i32}}};
-  EXPECT_EQ(rows_of("y,x\n\"a\n\",5\n\n1,3000000000\n1,4x\n1,\"1\x01\"\n", options),
-            "5/a.csv, row 1 (line 5, offset 14): column 'x': int32 expected, found '3000000000', which is out of its range/"
-            "a.csv, row 2 (line 6, offset 27): column 'x': int32 expected, found '4x'/"
-            "a.csv, row 3 (line 7, offset 32): column 'x': int32 expected, found '1\\x01'/");
+  EXPECT_EQ(
+      rows_of("y,x\n\"a\n\",5\n\n1,3000000000\n1,4x\n1,\"1\x01\"\n", options),
+      "5/a.csv, row 1 (line 5, offset 14): column 'x': int32 expected, found '3000000000', which is out of its range/"
+      "a.csv, row 2 (line 6, offset 27): column 'x': int32 expected, found '4x'/"
+      "a.csv, row 3 (line 7, offset 32): column 'x': int32 expected, found '1\\x01'/");
   const CsvOptions floats = {.columns = {{.name = "x", .dtype = f32}}};
   EXPECT_THAT(rows_of("x\n1e39\n", floats), HasSubstr("which is out of its range"));
   EXPECT_THAT(rows_of("x\n1e9223372036854775807\n", floats), HasSubstr("which is out of its range"));

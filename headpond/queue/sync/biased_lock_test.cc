@@ -16,11 +16,11 @@ WaitResult enter(BiasedLock& lock, const Wait& wait = {}, bool cancellable = tru
   return lock.enter(context, cancellable);
 }
 // A blocked holder counts.
-void until_in_line(const BiasedLock& lock, int64_t count) {
+void until_waiting_for(const BiasedLock& lock, int64_t count) {
   eventually([&] { return lock.waiters() + (lock.is_blocked() ? 1 : 0) == count; });
 }
 
-TEST_F(BiasedLocks, AFreeTurnIsEnteredAgainAndAgain) {
+TEST_F(BiasedLocks, AFreeLockIsEnteredAgainAndAgain) {
   BiasedLock lock;
   for (int i = 0; i < 100; ++i) {  // Soon as the owner.
     ASSERT_TRUE(lock.try_enter());
@@ -29,7 +29,7 @@ TEST_F(BiasedLocks, AFreeTurnIsEnteredAgainAndAgain) {
   EXPECT_FALSE(lock.is_busy());
 }
 
-TEST_F(BiasedLocks, ATakenTurnIsRefused) {
+TEST_F(BiasedLocks, ATakenLockIsRefused) {
   BiasedLock lock;
   for (const int rounds : {1, 50}) {
     for (int i = 0; i < rounds; ++i) {
@@ -47,10 +47,52 @@ TEST_F(BiasedLocks, ATakenTurnIsRefused) {
   }
 }
 
+// A thread that is inside one lock as its owner owns another one too: its cell names only the first.
+TEST_F(BiasedLocks, AThreadInsideTwoLocksThatItOwnsKeepsBothToItself) {
+  BiasedLock outer;
+  BiasedLock inner;
+  for (int i = 0; i < 50; ++i) {
+    for (BiasedLock* const lock : {&outer, &inner}) {
+      ASSERT_TRUE(lock->try_enter());
+      lock->leave();
+    }
+  }
+  for (int i = 0; i < 50; ++i) {
+    ASSERT_TRUE(outer.try_enter());
+    ASSERT_TRUE(inner.try_enter());
+    std::thread([&] {
+      for (BiasedLock* const lock : {&outer, &inner}) {
+        EXPECT_FALSE(lock->try_enter());
+        EXPECT_EQ(enter(*lock, {.timeout = std::chrono::microseconds(10)}), WaitResult::timed_out);
+      }
+    }).join();
+    EXPECT_FALSE(outer.try_enter()) << "again, from within";
+    inner.leave();
+    outer.leave();
+  }
+  EXPECT_FALSE(outer.is_busy());
+  EXPECT_FALSE(inner.is_busy());
+}
+
+// A cell is used again: the new thread is the owner, as nobody else can be inside.
+TEST_F(BiasedLocks, AThreadThatEndsLeavesALockThatOthersCanEnter) {
+  BiasedLock lock;
+  for (int thread = 0; thread < 20; ++thread) {
+    std::thread([&] {
+      for (int i = 0; i < 20; ++i) {
+        ASSERT_EQ(enter(lock), WaitResult::go);
+        lock.leave();
+      }
+    }).join();
+  }
+  EXPECT_EQ(enter(lock), WaitResult::go);
+  lock.leave();
+}
+
 // What one thread writes under the lock the next one must see; a tear or a lost addition would show.
-TEST_F(BiasedLocks, OnlyOneThreadIsInsideHoweverFavouritesChange) {
+TEST_F(BiasedLocks, OnlyOneThreadIsInsideHoweverOwnersChange) {
   constexpr int kThreads = 4;
-  constexpr int64_t kEach = 4000;
+  constexpr int64_t kEach = 2000;
   BiasedLock lock;
   int64_t sum = 0;
   int64_t inside = 0;
@@ -59,7 +101,7 @@ TEST_F(BiasedLocks, OnlyOneThreadIsInsideHoweverFavouritesChange) {
   for (int thread = 0; thread < kThreads; ++thread) {
     threads.emplace_back([&, thread] {
       for (int64_t i = 0; i < kEach; ++i) {
-        // Runs of one thread make favourites; the pauses let others come.
+        // Rows of one thread make owners; the pauses let others come.
         if (i % (100 * (thread + 1)) == 0) std::this_thread::yield();
         ASSERT_EQ(enter(lock), WaitResult::go);
         broken += inside++ == 0 ? 0 : 1;
@@ -75,7 +117,7 @@ TEST_F(BiasedLocks, OnlyOneThreadIsInsideHoweverFavouritesChange) {
   EXPECT_FALSE(lock.is_busy());
 }
 
-TEST_F(BiasedLocks, AFavouriteThatSleepsOutsideIsDismissed) {
+TEST_F(BiasedLocks, AnOwnerThatSleepsOutsideIsRevoked) {
   BiasedLock lock;
   for (int i = 0; i < 20; ++i) {
     ASSERT_TRUE(lock.try_enter());
@@ -90,8 +132,8 @@ TEST_F(BiasedLocks, AFavouriteThatSleepsOutsideIsDismissed) {
   lock.leave();
 }
 
-TEST_F(BiasedLocks, TheLineIsServedInOrderOfArrival) {
-  for (const int rounds : {1, 40}) {  // A plain holder, and a favourite.
+TEST_F(BiasedLocks, WaitersAreServedInOrderOfArrival) {
+  for (const int rounds : {1, 40}) {  // A plain holder, and an owner.
     BiasedLock lock;
     for (int i = 1; i < rounds; ++i) {
       ASSERT_TRUE(lock.try_enter());
@@ -107,7 +149,7 @@ TEST_F(BiasedLocks, TheLineIsServedInOrderOfArrival) {
         order.push_back(i);
         lock.leave();
       });
-      until_in_line(lock, i + 2);
+      until_waiting_for(lock, i + 2);
     }
     lock.set_blocked(false);
     lock.leave();
@@ -116,7 +158,7 @@ TEST_F(BiasedLocks, TheLineIsServedInOrderOfArrival) {
   }
 }
 
-TEST_F(BiasedLocks, TheLineCanBeLeftByTimeoutStopAndCancel) {
+TEST_F(BiasedLocks, AWaitEndsByTimeoutStopAndCancel) {
   BiasedLock lock;
   ASSERT_TRUE(lock.try_enter());
   lock.set_blocked(true);
@@ -124,11 +166,15 @@ TEST_F(BiasedLocks, TheLineCanBeLeftByTimeoutStopAndCancel) {
   auto timed = later([&] { return enter(lock, {.timeout = milliseconds(1)}); });
   EXPECT_EQ(timed.get(), WaitResult::timed_out);
   auto stopped = later([&] { return enter(lock, {.stop = stop.get_token()}); });
-  until_in_line(lock, 2);
+  until_waiting_for(lock, 2);
   auto cancelled = later([&] { return enter(lock); });
-  until_in_line(lock, 3);
-  auto stays = later([&] { return enter(lock, {}, false); });
-  until_in_line(lock, 4);
+  until_waiting_for(lock, 3);
+  auto stays = later([&] {
+    const WaitResult result = enter(lock, {}, false);
+    lock.leave();
+    return result;
+  });
+  until_waiting_for(lock, 4);
   stop.request_stop();
   EXPECT_EQ(stopped.get(), WaitResult::stopped);
   lock.cancel_waiters();
@@ -137,11 +183,10 @@ TEST_F(BiasedLocks, TheLineCanBeLeftByTimeoutStopAndCancel) {
   lock.set_blocked(false);
   lock.leave();
   EXPECT_EQ(stays.get(), WaitResult::go);
-  lock.leave();
   EXPECT_EQ(lock.waiters(), 0);
 }
 
-TEST_F(BiasedLocks, AStopThatCameBeforeLeavesTheLineAtOnce) {
+TEST_F(BiasedLocks, AStopThatCameBeforeEndsTheWaitAtOnce) {
   BiasedLock lock;
   ASSERT_TRUE(lock.try_enter());
   lock.set_blocked(true);

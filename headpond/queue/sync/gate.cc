@@ -30,12 +30,14 @@ bool Gate::must_wait(const Side& side, const Side& other) const {
 }
 
 // A call with timeout 0 observes the effects of all earlier calls, although the threads that waited for these effects
-// may not have run yet. So it waits for the lock, a moment at a time, as long as the holder need not wait itself.
+// may not have run yet. So it waits for the lock, a moment at a time, as long as the holder need not wait itself, but
+// not longer than its deadline: the holder may have much to do.
 WaitResult Gate::enter(Side& side, const Side& other, WaitContext& context, bool cancellable) {
   if (!context.is_none()) return side.lock.enter(context, cancellable, &side.waits);
   if (!context.begin_wait()) return WaitResult::abandoned;
   const Wait moment{.timeout = std::chrono::microseconds(100)};
-  while (!must_wait(side, other) && !side.lock.is_reporting()) {
+  for (const int64_t end = context.deadline();
+       !must_wait(side, other) && !side.lock.is_reporting() && now_ns() < end;) {
     WaitContext brief(moment);
     if (const WaitResult waited = side.lock.enter(brief, cancellable); waited != WaitResult::timed_out) return waited;
   }

@@ -219,8 +219,9 @@ class Schedules : public ::testing::Test {
     return false;
   }
 
-  void run_at_1000_seeds(const std::function<std::vector<Scheduler::Body>()>& bodies) {
-    for (uint64_t seed = 0; seed < 1'000 && !HasFailure(); ++seed) {
+  void run_at_1000_seeds(const std::function<std::vector<Scheduler::Body>()>& bodies) { run_at_seeds(1'000, bodies); }
+  void run_at_seeds(uint64_t seeds, const std::function<std::vector<Scheduler::Body>()>& bodies) {
+    for (uint64_t seed = 0; seed < seeds && !HasFailure(); ++seed) {
       EXPECT_FALSE(scheduler_
                        .run(
                            seed, {.nobody_is_absent = true}, bodies(), [] {}, [] {})
@@ -291,6 +292,36 @@ TEST_F(Schedules, ATakeWithoutPatienceFindsTheElementOfAPutThatWaited) {
   run_at_1000_seeds([&] {
     gate.emplace(1, 0);
     return std::vector{putting, taking};
+  });
+}
+
+// The other call need not wait: it works, as one that puts very many elements does.
+TEST_F(Schedules, ACallWithoutPatienceGivesUpWhileAnotherWorksForLong) {
+  std::optional<Gate> gate;
+  bool works = false;
+  bool is_tried = false;
+  const Scheduler::Body working = [&] {
+    const Wait wait;
+    WaitContext context(wait);
+    EXPECT_EQ(gate->begin_put(context), WaitResult::go);
+    gate->commit_put(1);
+    works = true;
+    while (!is_tried) Scheduler::pause();
+    gate->end_put();
+  };
+  const Scheduler::Body trying = [&] {
+    while (!works) Scheduler::pause();
+    const int64_t start = Scheduler::now();
+    EXPECT_EQ(put(*gate, kNow), WaitResult::timed_out);
+    EXPECT_GE(Scheduler::now() - start, 20'000'000);
+    EXPECT_LT(Scheduler::now() - start, 25'000'000);
+    is_tried = true;
+  };
+  scheduler_.most_points = 3'000'000;  // It spins again and again.
+  run_at_seeds(5, [&] {
+    works = is_tried = false;
+    gate.emplace(-1, 0);
+    return std::vector{working, trying};
   });
 }
 

@@ -57,6 +57,9 @@ class Scheduler {
   Outcome run(uint64_t seed, const Mistakes& mistakes, const std::vector<Body>& bodies, const Body& on_quiet,
               const Body& last);
 
+  /// A schedule of more points than this is stuck.
+  int64_t most_points = 100'000;
+
   /// What the code under test calls. Outside of run() they do nothing, or what they stand for.
   static void point();
   static void pause();
@@ -94,7 +97,6 @@ class Scheduler {
     std::thread thread;
   };
   struct Abandoned {};
-  static constexpr int64_t kEndless = 100'000;
   static constexpr int64_t kTick = 60'000;  // Longer than any spin: one look at the clock ends it.
 
   void work(Worker& self);
@@ -268,7 +270,7 @@ inline void Scheduler::go_to(Worker& self, Worker& next) {
 
 // A thread that goes on for ever passes here again and again. (Not every point may throw: a stop's callback has some.)
 inline void Scheduler::go_on_or_abandon() {
-  if (outcome_.points > kEndless) outcome_.stuck = abandons_ = true;
+  if (outcome_.points > most_points) outcome_.stuck = abandons_ = true;
   if (abandons_) throw Abandoned{};
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "headpond/dataset/ops/batch.h"
 
-#include "headpond/dataset/batching.h"
 #include "headpond/dataset/check_internal.h"
+#include "headpond/dataset/ops/batch/batching.h"
 #include "headpond/dataset/ops/batch/stack_internal.h"
 
 namespace headpond {

@@ -3,8 +3,8 @@
 
 #include <string_view>
 
-#include "headpond/dataset/batching.h"
 #include "headpond/dataset/ops/batch.h"
+#include "headpond/dataset/ops/batch/batching.h"
 #include "headpond/dataset/ops/batch/padded_batch_internal.h"
 #include "headpond/tensor/padding.h"
 

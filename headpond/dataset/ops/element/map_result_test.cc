@@ -30,9 +30,19 @@ TEST(MapResult, ATypeThatTellsNothingNeedsOptions) {
   EXPECT_EQ(to_string(map_result_spec("map", function, {.output = {{"y", u8, {kUnknown}}}})), "{'y': uint8[?]}");
 }
 
-TEST(MapResult, TheLabelTellsNameAndVersion) {
-  EXPECT_EQ(map_label({}), "opaque");
-  EXPECT_EQ(map_label({.name = "crop", .version = 3}), "crop, version=3");
+TEST(MapResult, FactsHaveTheFunctionsNameAndVersion) {
+  const Node::Ref input = range(3).node();
+  const Node::Facts opaque = function_facts(input, Role::map, "field=0, ", {}, input->spec());
+  EXPECT_EQ(opaque.op, "map");
+  EXPECT_EQ(opaque.args, "field=0, opaque");
+  EXPECT_TRUE(opaque.opaque);
+  const MapOptions options = {.name = "crop", .version = 3, .blocking = true};
+  const Node::Facts named = function_facts(input, Role::filter, "", options, input->spec());
+  EXPECT_EQ(named.op, "filter");
+  EXPECT_EQ(named.args, "crop, version=3");
+  EXPECT_EQ(named.role, Role::filter);
+  EXPECT_TRUE(named.blocking);
+  EXPECT_FALSE(named.opaque);
 }
 
 }  // namespace

@@ -2,10 +2,10 @@
 #include <fmt/format.h>
 
 #include "headpond/base/permutation.h"
-#include "headpond/dataset/choosing_internal.h"
 #include "headpond/dataset/ops/order.h"
 #include "headpond/dataset/ops/order/shuffle_stream_internal.h"
 #include "headpond/dataset/ops/order/window_order_internal.h"
+#include "headpond/dataset/ops/structure/choosing_internal.h"
 #include "headpond/dataset/pointwise.h"
 
 namespace headpond {

@@ -74,7 +74,8 @@ TEST_F(TarFiles, ThatAreCompressedAreUnimplemented) {
   ASSERT_LT(compressed.size(), 512U);
   test::put_file(folder_.file("1.tar.gz"), compressed);
   EXPECT_THAT(error_of({folder_.file("1.tar.gz")}),
-              AllOf(HasSubstr("Unimplemented"), HasSubstr("1.tar.gz: compressed by gzip: random access requires an uncompressed archive")));
+              AllOf(HasSubstr("Unimplemented"),
+                    HasSubstr("1.tar.gz: compressed by gzip: random access requires an uncompressed archive")));
 }
 
 TEST_F(TarFiles, ThatAreDamagedOrGroupedTwiceAreRefused) {

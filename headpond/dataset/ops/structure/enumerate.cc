@@ -3,9 +3,9 @@
 
 #include <cstring>
 
-#include "headpond/dataset/choosing_internal.h"
 #include "headpond/dataset/field_internal.h"
 #include "headpond/dataset/ops/structure.h"
+#include "headpond/dataset/ops/structure/choosing_internal.h"
 
 namespace headpond {
 namespace {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include "headpond/dataset/choosing_internal.h"
 #include "headpond/dataset/ops/structure.h"
+#include "headpond/dataset/ops/structure/choosing_internal.h"
 
 namespace headpond {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "headpond/dataset/choosing_internal.h"
 #include "headpond/dataset/ops/structure.h"
+#include "headpond/dataset/ops/structure/choosing_internal.h"
 
 namespace headpond {
 namespace {

@@ -7,7 +7,7 @@
 #include <span>
 #include <string_view>
 
-#include "cli/plan/expression_parser.h"
+#include "cli/plan/expression/expression_parser.h"
 #include "headpond/base/status.h"
 #include "headpond/tensor/element.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/plan/expression_parser.h"
+#include "cli/plan/expression/expression_parser.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/verbs/element_json.h"
+#include "cli/plan/element_json.h"
 
 #include <cstring>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/suggestion.h"
+#include "cli/plan/suggestion.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/plan/expression_lexer.h"
+#include "cli/plan/expression/expression_lexer.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

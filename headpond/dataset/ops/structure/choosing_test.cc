@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "headpond/dataset/choosing_internal.h"
+#include "headpond/dataset/ops/structure/choosing_internal.h"
 #include "headpond/dataset/testing/structure_test_internal.h"
 
 namespace headpond::internal {

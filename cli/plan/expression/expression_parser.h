@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/plan/expression_code.h"
+#include "cli/plan/expression/expression_code.h"
 #include "headpond/tensor/element.h"
 
 namespace headpond::cli {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/plan/expression.h"
+#include "cli/plan/expression/expression.h"
 
 #include <fmt/format.h>
 

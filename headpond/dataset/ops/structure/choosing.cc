@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include "headpond/dataset/choosing_internal.h"
+#include "headpond/dataset/ops/structure/choosing_internal.h"
 #include "headpond/dataset/pointwise.h"
 
 namespace headpond::internal {

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "cli/plan/expression_code.h"
+#include "cli/plan/expression/expression_code.h"
 
 namespace headpond::cli {
 

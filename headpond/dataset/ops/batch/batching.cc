@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "headpond/dataset/batching.h"
+#include "headpond/dataset/ops/batch/batching.h"
 
 #include <fmt/format.h>
 

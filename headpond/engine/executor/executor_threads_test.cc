@@ -52,7 +52,7 @@ std::map<std::string, std::vector<int>> workers_of(int threads) {
   return callers->seen;
 }
 
-TEST(EngineThreads, HaveNamesAndAProcessorEachIfTheyMayUseAll) {
+TEST(ExecutorThreads, HaveNamesAndAProcessorEachIfTheyMayUseAll) {
   const std::vector<int> all = allowed_cpus();
   std::map<int, int> pinned;
   for (const auto& [name, cpus] : workers_of(static_cast<int>(all.size()))) {
@@ -67,7 +67,7 @@ TEST(EngineThreads, HaveNamesAndAProcessorEachIfTheyMayUseAll) {
   EXPECT_EQ(allowed_cpus(), all) << "the program's own thread is left alone";
 }
 
-TEST(EngineThreads, WhatWaitsRunsOnThreadsForThat) {
+TEST(ExecutorThreads, WhatWaitsRunsOnThreadsForThat) {
   const auto waiting = std::make_shared<Callers>();
   const auto computing = std::make_shared<Callers>();
   const auto waits = [waiting](int64_t x) {
@@ -88,7 +88,7 @@ TEST(EngineThreads, WhatWaitsRunsOnThreadsForThat) {
   EXPECT_EQ(none.stats().io_threads, 0) << "control: nothing waits";
 }
 
-TEST(EngineThreads, WhatWaitsWithoutSayingSoIsNoticed) {
+TEST(ExecutorThreads, WhatWaitsWithoutSayingSoIsNoticed) {
   const auto sleeping = [](int64_t x) {
     pause_ms(2);
     return x;
@@ -117,7 +117,7 @@ int64_t threads_of_loaders() {
   return count;
 }
 
-TEST(EngineThreads, NoneMeansNotASingleThread) {
+TEST(ExecutorThreads, NoneMeansNotASingleThread) {
   ASSERT_TRUE(becomes_true([] { return threads_of_loaders() == 0; })) << "those of tests before are gone";
   for (const int threads : {0, 2}) {
     const auto callers = std::make_shared<Callers>();
@@ -135,7 +135,7 @@ TEST(EngineThreads, NoneMeansNotASingleThread) {
 
 // The thread that waited sees to it that somebody computes with what it
 // brought.
-TEST(EngineThreads, WhatArrivesIsComputedWithWhileTheProgramIsAway) {
+TEST(ExecutorThreads, WhatArrivesIsComputedWithWhileTheProgramIsAway) {
   const auto gate = std::make_shared<Gate>();
   const auto brought = std::make_shared<Crowd>();
   const auto computed = std::make_shared<std::atomic<int>>(0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/plan/expression_parser.h"
+#include "cli/plan/expression/expression_parser.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include <cmath>
 #include <string>
 
-#include "cli/plan/expression_lexer.h"
+#include "cli/plan/expression/expression_lexer.h"
 
 namespace headpond::cli {
 namespace {
