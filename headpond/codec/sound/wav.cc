@@ -175,7 +175,7 @@ Result<WavInfo> decode_wav_into(std::span<const std::byte> file, std::span<std::
   const auto cut = cut_of(file, *info, options, name);
   if (!cut) return fail(cut.error());
   if (place.size() != cut->place_bytes || !is_aligned(place)) {
-    return invalid(name, fmt::format("{} frames of {} channels need {} bytes, aligned for float; the place has {}",
+    return invalid(name, fmt::format("{} frames of {} channels need {} bytes, aligned for float; the target has {}",
                                      cut->frames, cut->channels, cut->place_bytes, place.size()));
   }
   convert(*info, *find_form(info->code, info->bits), cut->bytes, cut->channels, place);

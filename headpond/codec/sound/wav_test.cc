@@ -106,7 +106,7 @@ TEST(DecodeWav, WritesIntoARowOfABatch) {
   EXPECT_THAT(batch.as<float>(), ElementsAre(9, 9, 9, 9, 0.25F, 0.5F, 0.75F, 0));
   const Error error = decode_wav_into(file, row, {}, "a.wav").error();
   EXPECT_EQ(error.kind(), ErrorKind::InvalidArgument);
-  EXPECT_EQ(error.message(), "a.wav: 3 frames of 1 channels need 12 bytes, aligned for float; the place has 16");
+  EXPECT_EQ(error.message(), "a.wav: 3 frames of 1 channels need 12 bytes, aligned for float; the target has 16");
   EXPECT_FALSE(decode_wav_into(file, std::span(batch.mutable_data() + 1, 12)));
 }
 
