@@ -61,7 +61,11 @@ inline std::vector<std::byte> get_file(const std::string& path) {
 /// is not there, after saying so; the test then skips itself. On a machine with CI=true that is a failure.
 inline std::string test_data(const std::string& name) {
   const char* given = std::getenv("HEADPOND_DATA");
-  const auto project = std::filesystem::absolute(__FILE__).parent_path().parent_path();
+  // The project is above the build folder in which tests run: __FILE__ is relative, as compiler caches want it.
+  auto project = std::filesystem::current_path();
+  while (project.has_relative_path() && !is_regular_file(project / "headpond" / "headpond.h")) {
+    project = project.parent_path();
+  }
   const auto folder =
       (given != nullptr ? std::filesystem::path(given) : project.parent_path() / "shared" / "data") / name;
   if (std::filesystem::is_directory(folder)) return folder.string();
