@@ -33,7 +33,7 @@ function(headpond_target_flags target)
       $<$<CXX_COMPILER_ID:Clang>:-Wthread-safety>
       $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)  # g++ 12 sees an overlap in "text" + std::to_string(n) at -O3 (GCC bug 105651)
     if(HEADPOND_PCH)  # The same bug under other names; ASan sees what these would, and the preset inject has them on.
-      target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overflow -Wno-array-bounds>)
+      target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overflow -Wno-stringop-overread -Wno-array-bounds>)
     endif()
     if(HEADPOND_SANITIZE)  # g++ 12 sees uninitialised values in code that the sanitizers insert
       target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
@@ -43,7 +43,7 @@ function(headpond_target_flags target)
     if("${ARGV1}" MATCHES "room$")
       target_compile_options(${target} PRIVATE ${headpond_room_flags})
     endif()
-    if("${ARGV1}" STREQUAL torch)
+    if("${ARGV1}" STREQUAL "torch")
       target_compile_options(${target} PRIVATE -fPIC)  # One for all: it is large.
     endif()
     headpond_use_precompiled(${target} ${ARGV1})
@@ -87,7 +87,7 @@ function(headpond_room room)
   set(torch)
   if("torch" IN_LIST ARG_PUBLIC)
     set(torch TORCH)
-    headpond_target_flags(${target} torch)
+    headpond_target_flags(${target})  # Without precompiled headers: they have fmt, and this room must do without.
   else()
     headpond_target_flags(${target} room)
   endif()
