@@ -28,6 +28,9 @@ namespace headpond::internal {
 
 using std::chrono::milliseconds;
 
+/// What a call with timeout 0 gives running calls (wait.h), in nanoseconds.
+inline constexpr int64_t kGivenToRunningCalls = 20'000'000;
+
 inline Element number(int64_t value) { return Element{{Tensor::scalar(value)}}; }
 inline Element numbers(const std::vector<int64_t>& values) {
   return Element{{Tensor::from(std::span<const int64_t>(values), Shape{static_cast<int64_t>(values.size())})}};
