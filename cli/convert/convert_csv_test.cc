@@ -110,7 +110,7 @@ TEST_F(CsvSamples, OfArchivesHaveKeysOfTheirOwn) {
   EXPECT_THAT(refused({"__key__,x\n\"\",1\n"}), HasSubstr("row 0"));
   for (const char* key : {"a.b", "a/", "__meta__/a"}) {
     EXPECT_THAT(refused({std::string("__key__,x\n") + key + ",1\n"}),
-                HasSubstr(std::string("'") + key + "' is no key"));
+                HasSubstr(std::string("'") + key + "' is not a valid key"));
   }
   EXPECT_EQ(test::texts(as_examples(samples({"__key__,x\na,1\na,2\n,3\n"}, true))).size(), 3U) << "a feature as others";
 }

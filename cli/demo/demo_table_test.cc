@@ -36,10 +36,10 @@ TEST(DemoTable, ShowsArticleFlawOursCeilingAndLimit) {
 
 TEST(DemoTable, HasOneLineOfFiguresAndOneParagraphForEachRow) {
   EXPECT_EQ(format_demo(rows()),
-            "           article        here     ceiling\n"
-            "--------  --------  ----------  ----------\n"
-            "1. saved    36.8 %      17.0 %      17.5 %\n"
-            "2. rate          -  320.0 it/s  321.0 it/s\n"
+            "          article        here     ceiling\n"
+            "--------  -------  ----------  ----------\n"
+            "1. saved   36.8 %      17.0 %      17.5 %\n"
+            "2. rate         -  320.0 it/s  321.0 it/s\n"
             "\n1. saved\n"
             "   here:       one core\n"
             "   limited by: training\n"

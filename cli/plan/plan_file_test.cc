@@ -53,7 +53,7 @@ TEST(PlanFile, WhatIsWrongIsNamedWithItsLine) {
            {"steps = 3\n" + kRange, "f.toml:1: no key 'steps'; did you mean 'step'?"},
            {"seed = -1\n" + kRange, "f.toml:1: seed must be an integer of at least 0"},
            {"seed = 1.0\n" + kRange, "f.toml:1: seed must be an integer of at least 0"},
-           {"[[step]]\nargs = { stop = 3 }", "f.toml:1: a step without op"},
+           {"[[step]]\nargs = { stop = 3 }", "f.toml:1: a step needs op"},
            {"[[step]]\nop = 3", "f.toml:2: op must be a string, not an integer"},
            {"[[step]]\nop = 'range'\narg = { stop = 3 }", "f.toml:3: a step has no key 'arg'; did you mean 'args'?"},
            {"[[step]]\nop = 'range'\nstop = 3",
@@ -65,7 +65,7 @@ TEST(PlanFile, WhatIsWrongIsNamedWithItsLine) {
            {kRange + step("batch", "batch_size = 0"), "f.toml:6: batch: "},
            {kRange + "[[step]]\nop = 'batch'\n[step.args]\nbatch_size = 0\n", "f.toml:7: batch: "},
            {step("range", "stop = 3, step = 0"), "f.toml:3: range: a step of 0"},
-           {step("take", "count = 3"), "f.toml:2: take needs something before it"},
+           {step("take", "count = 3"), "f.toml:2: take needs a step before it"},
            {kRange + kRange, "f.toml:5: range must be the first step of its chain"},
            {kRange + "[[step]]\nop = 'take'\nargs = { count = 1 }\ninputs = ['a']", "f.toml:7: take takes no inputs"},
            {"[[step]]\nop = 'range'\nargs = { stop = 1 }\ninputs = ['a']", "f.toml:4: range takes no inputs"},
@@ -75,7 +75,7 @@ TEST(PlanFile, WhatIsWrongIsNamedWithItsLine) {
            {kRange + step("filter", "predicate = 'x %'"), "f.toml:6: 'x %', column 4: a value is missing"},
            {kRange + step("idx"), "f.toml:5: idx must be the first step of its chain"},
            {step("idx", "paths = ['/no/such/file']"), "f.toml:3: idx: NotFound: "},
-           {"a = 1979-05-27\n" + kRange, "f.toml:1: dates and times have no use here"},
+           {"a = 1979-05-27\n" + kRange, "f.toml:1: dates and times are not supported"},
            {"[[step]\n", "f.toml:1: "}}) {
     EXPECT_THAT(refused(text), HasSubstr(expected)) << text;
   }

@@ -50,7 +50,7 @@ TEST(PlanValue, WhatIsNoTomlIsRefusedWithItsLine) {
     EXPECT_EQ(problem(std::string("a = '") + letter + "'  # " + letter), "no error") << letter;
   }
   EXPECT_THAT(problem("[.a]"), StartsWith("f.toml:1: "));
-  EXPECT_EQ(problem("a = 1\nb = 2026-01-31\n"), "f.toml:2: dates and times have no use here");
+  EXPECT_EQ(problem("a = 1\nb = 2026-01-31\n"), "f.toml:2: dates and times are not supported");
   EXPECT_EQ(problem(""), "no error");
 }
 
