@@ -241,9 +241,9 @@ void datasets() {
       CHECK(batch["bits"].size() == (*same)["bits"].size() && batch.size() == batch.element().size());
     }
   }
-  CHECK(loader.next() && loader.stats().batches > 0);
+  CHECK(hp::at_end(loader.next()) && loader.stats().batches > 0);
   auto restored = hp::Loader::restored(dataset, {.epochs = 2, .seed = 7}, loader.state());
-  CHECK(restored && restored->next() && !restored->next() && !restored->next_in_epoch());
+  CHECK(restored && hp::at_end(restored->next()) && hp::at_end(restored->next_in_epoch()));
   hp::Loader flat(hp::range(3) | hp::shuffle() | hp::batch(1));
   int64_t sum = 0;
   for (const hp::Batch& batch : flat) sum += batch[0].as<int64_t>()[0];

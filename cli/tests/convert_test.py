@@ -226,7 +226,7 @@ class Convert(FilesCase):
         child.send_signal(signal.SIGCONT)
         _, told = child.communicate(timeout=LIMIT_S)
         self.assertEqual(child.returncode, 1, told)
-        self.assertIn(b"an input file changed while it was read: ", told)
+        self.assertIn(b"an input file changed during the conversion: ", told)
 
     def test_the_bytes_are_the_same_on_every_machine(self):
         """XXH3 of each file, as they were when this was written; not of gzip, whose bytes are zlib's choice."""
