@@ -40,7 +40,7 @@ int forks_above() {
 
 Error HomeProcess::error(std::string_view object) {
   return {ErrorKind::FailedPrecondition,
-          std::string(object) + " was made before fork(), and the threads that one could wait for stayed behind"};
+          std::string(object) + " was made before fork(); the threads that it waits for run in the parent only"};
 }
 
 Thread::Thread(std::string name, std::function<void()> body)

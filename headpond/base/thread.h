@@ -35,7 +35,7 @@ int forks_above();
 class HomeProcess {
  public:
   bool is_here() const { return forks_ == internal::forks.load(std::memory_order_relaxed); }
-  /// FailedPrecondition: "<object> was made before fork(), and ...".
+  /// FailedPrecondition: "<object> was made before fork(); ...".
   static Error error(std::string_view object);
 
  private:

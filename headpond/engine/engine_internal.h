@@ -56,7 +56,7 @@ class Engine final : public StageHost, private IdleWork, public std::enable_shar
   LoaderStats stats();
 
   /// After fork() the child has none of its threads.
-  bool is_of_another_process() const { return forks_ != forks_above(); }
+  bool is_of_another_process() const { return !home_.is_here(); }
   /// It is never destroyed.
   void stay() { self_ = shared_from_this(); }
 
@@ -71,7 +71,7 @@ class Engine final : public StageHost, private IdleWork, public std::enable_shar
   uint64_t epoch_here() const HEADPOND_REQUIRES(engine_state);
 
   const Dataset dataset_;  // Nodes live as long as threads do.
-  const int forks_ = forks_above();
+  const HomeProcess home_;
   std::shared_ptr<Engine> self_;
   Executor executor_;
   Prefetcher prefetcher_;

@@ -168,7 +168,8 @@ struct Loader::Run {
 
   Result<Batch> next_of_one_thread(bool in_epoch) {
     if (engine->is_of_another_process()) {
-      return fail(ErrorKind::FailedPrecondition, "Loader: it was made before fork(), and its threads stayed behind");
+      return fail(ErrorKind::FailedPrecondition,
+                  "Loader: it was made before fork(); its threads run in the parent only");
     }
     bool arrived = false;
     while (has_epoch(epoch)) {

@@ -56,7 +56,8 @@ struct LoaderOptions {
 };
 
 /// Epoch after epoch. One thread at a time, except stats(); another call of next() meanwhile returns
-/// FailedPrecondition. The dataset's functions run on threads of the Loader until ~Loader returns: what they capture by
+/// FailedPrecondition; so does one in the child of a fork() that came after the Loader was made: its threads run in the
+/// parent only. The dataset's functions run on threads of the Loader until ~Loader returns: what they capture by
 /// reference must live that long. A moved-from Loader can be destroyed and assigned to; all else throws
 /// Exception(FailedPrecondition).
 class Loader {

@@ -31,7 +31,8 @@ struct QueueOptions {
   int64_t memory_limit = kUnbounded;
   /// After a call has waited this long and no element has moved, the log says once which call waits for what, and what
   /// the producers of QueueRunners are doing. A dequeue whose producers have all ended without closing the queue then
-  /// fails with FailedPrecondition. {} switches both off. The log's sink runs inside the waiting call: see log.h.
+  /// fails with FailedPrecondition. {} switches both off. The log's sink runs on another thread; the call
+  /// that waited returns after it.
   std::optional<std::chrono::nanoseconds> watchdog = std::chrono::seconds(60);
   /// If the rate of the first 64 elements means that min_after_dequeue takes longer than this, the log warns once, with
   /// the forecast and a minimum that would be reached in time.
@@ -72,7 +73,7 @@ class QueueState;
 /// - OutOfRange: the queue is closed and has too few elements. If a producer failed, cause() is its error.
 /// - DeadlineExceeded: Wait::timeout passed.
 /// - ResourceExhausted: there is no memory for a batch, or an element is above the memory limit.
-/// - FailedPrecondition: as QueueOptions::watchdog and log.h say; or the queue was made before a fork(), and this is
+/// - FailedPrecondition: as QueueOptions::watchdog says; or the queue was made before a fork(), and this is
 ///   the child, where it cannot be used.
 class Queue {
  public:

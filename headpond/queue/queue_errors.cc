@@ -68,14 +68,6 @@ Error QueueState::take_error(WaitResult waited, int64_t requested, const Wait& w
 }
 
 Error QueueState::abandoned_error() const {
-  if (gate_.is_inherited()) {
-    return {ErrorKind::FailedPrecondition,
-            label() + " was made before fork(), and the threads that one could wait for stayed behind"};
-  }
-  if (gate_.is_reported_here()) {
-    return {ErrorKind::FailedPrecondition,
-            label() + " is called from within the log's report of a call that waits: it would wait for itself"};
-  }
   return {ErrorKind::FailedPrecondition,
           fmt::format("{} is not closed, but all its producers have ended: {}", label(), producers_.to_string())};
 }

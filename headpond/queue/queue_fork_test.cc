@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// After a fork() the child cannot use queues and the like that were made before: the threads stayed behind.
+// After a fork() the child cannot use queues and the like that were made before: their threads run in the parent only.
 #include <gmock/gmock.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -80,7 +80,7 @@ TEST_F(Forked, TheLastHandleGoes) {
   });
 }
 
-// Without a second thread: ThreadSanitizer ends a process that starts one behind a fork().
+// Without a second thread: ThreadSanitizer ends a process that starts one after a fork().
 TEST_F(Forked, AtAQueueOfItsOwnTheChildWaits) {
   expect_in_child([] {
     const FIFOQueue own(scalars(1));

@@ -375,7 +375,6 @@ Result<void> QueueState::close(bool cancel_pending_enqueues) {
     gate_.close_and_cancel();
     return {};
   }
-  if (gate_.has_put_reported_here()) return fail(abandoned_error());
   if (gate_.close()) return {};
   return fail(ErrorKind::Cancelled, fmt::format("Queue '{}' is already closed.", options_.name));
 }

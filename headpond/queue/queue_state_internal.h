@@ -74,10 +74,10 @@ class QueueState : public WaitHost, public std::enable_shared_from_this<QueueSta
   const HomeProcess& home() const { return home_; }
   Error away_error() const { return HomeProcess::error(label()); }
 
-  bool begin_wait(Verb verb) override HEADPOND_EXCLUDES(mu_);
+  void begin_wait(Verb verb) override HEADPOND_EXCLUDES(mu_);
   void end_wait() override HEADPOND_EXCLUDES(mu_);
   int64_t alarm(Stall& stall, int64_t position) const override;
-  bool look_into(Stall& stall, Verb verb, int64_t missing) noexcept override;
+  Look look_into(Stall& stall, Verb verb, int64_t missing) noexcept override;
 
  private:
   struct PutLock;
@@ -109,6 +109,7 @@ class QueueState : public WaitHost, public std::enable_shared_from_this<QueueSta
   Error take_error(WaitResult waited, int64_t requested, const Wait& wait) const HEADPOND_EXCLUDES(failure_mu_);
   Error abandoned_error() const;
   std::unique_ptr<const std::string> check_fill() noexcept;
+  std::unique_ptr<Thread> start_report(const Stall& stall, Verb verb, int64_t missing) noexcept;
   std::string stall_report(const Stall& stall, Verb verb, int64_t missing, int64_t now) const;
   Error with_name(const Error& error) const;
   std::string label() const;

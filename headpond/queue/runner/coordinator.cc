@@ -104,7 +104,7 @@ Coordinator::Coordinator(CoordinatorOptions options) : Coordinator(std::move(opt
 Coordinator::Coordinator(CoordinatorOptions options, internal::WaitClock& clock)
     : state_(std::make_unique<State>(std::move(options), clock)) {}
 
-// In the child of a fork() there is nothing to end, and threads that stayed behind may hold the lock.
+// In the child of a fork() there is nothing to end, and a thread that only the parent has may hold the lock.
 Coordinator::~Coordinator() {
   if (!state_->home.is_here()) {
     (void)state_.release();

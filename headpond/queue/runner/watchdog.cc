@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a queue says of itself to those who wait, and to the log. There is no thread that watches: the front call that
-// waits looks up after the watchdog's time, so calls that need not wait pay nothing.
+// The report of a queue at which elements have stopped. No thread watches: the front call that waits looks after the
+// watchdog's time, so calls that need not wait pay nothing. It waits under its lock, so another thread logs.
 #include <fmt/format.h>
+
+#include <memory>
+#include <utility>
 
 #include "headpond/base/log.h"
 #include "headpond/base/thread.h"
@@ -9,12 +12,10 @@
 
 namespace headpond::internal {
 
-bool QueueState::begin_wait(Verb verb) {
-  if (gate_.is_inherited()) return false;
+void QueueState::begin_wait(Verb verb) {
   ProducerActivity::waits(verb, options_.name);
   MutexLock lock(mu_);
   if (keepers_++ == 0) self_ = shared_from_this();
-  return true;
 }
 
 void QueueState::end_wait() {
@@ -28,22 +29,25 @@ int64_t QueueState::alarm(Stall& stall, int64_t position) const {
   return options_.watchdog ? stall.next_alarm(position, now_ns(), *options_.watchdog) : INT64_MAX;
 }
 
-// A full queue is as a rule a consumer that does something else for a while; an empty one costs its consumer time.
-bool QueueState::look_into(Stall& stall, Verb verb, int64_t missing) noexcept {
+// A queue is usually full because its consumer does something else for a while; an empty one costs its consumer time.
+std::unique_ptr<Thread> QueueState::start_report(const Stall& stall, Verb verb, int64_t missing) noexcept {
+  const LogLevel level = verb == Verb::dequeue ? LogLevel::warning : LogLevel::info;
   try {
-    const int64_t now = now_ns();
-    if (!stall.told) {
-      stall.told = true;
-      log(verb == Verb::dequeue ? LogLevel::warning : LogLevel::info, stall_report(stall, verb, missing, now));
-    }
-    // Whoever waits next finds the alarm over already.
-    if (verb == Verb::dequeue && producers_.all_ended()) return true;
-    stall.alarm = deadline_ns(now, *options_.watchdog);
+    return std::make_unique<Thread>("queue report",
+                                    [level, text = stall_report(stall, verb, missing, now_ns())] { log(level, text); });
   } catch (...) {
     (void)current_exception_error();  // No report is worth a call.
-    stall.alarm = INT64_MAX;
+    return nullptr;
   }
-  return false;
+}
+
+WaitHost::Look QueueState::look_into(Stall& stall, Verb verb, int64_t missing) noexcept {
+  Look look;
+  if (!std::exchange(stall.told, true)) look.report = start_report(stall, verb, missing);
+  look.gives_up = verb == Verb::dequeue && producers_.all_ended();
+  // If this call gives up, the one that waits next looks at once.
+  if (!look.gives_up) stall.alarm = deadline_ns(now_ns(), *options_.watchdog);
+  return look;
 }
 
 std::string QueueState::stall_report(const Stall& stall, Verb verb, int64_t missing, int64_t now) const {

@@ -90,7 +90,6 @@ bool BiasedLock::revoke(OwnerCell& owner) {
 }
 
 bool BiasedLock::claim_without_waiters() {
-  if (is_inherited()) return claim();
   MutexLock lock(mu_);
   return first_ == nullptr && claim();
 }
@@ -122,7 +121,7 @@ bool BiasedLock::spin_for_holder() {
 
 WaitResult BiasedLock::wait(WaitContext& context, bool cancellable, WaitCell* waits) {
   Waiter self(cancellable);
-  if (is_reported_here() || !context.begin_wait()) return WaitResult::abandoned;
+  context.begin_wait();
   const uint32_t blocks = blocks_.load(std::memory_order_acquire);
   const int64_t start = now_ns();
   append(self);
@@ -168,7 +167,6 @@ void BiasedLock::unlink(Waiter& waiter) {
 
 // If the lock is not free, its holder will see the waiters when it leaves.
 void BiasedLock::serve_waiters() {
-  if (is_inherited()) return;
   hand_over_point();
   MutexLock lock(mu_);
   if (first_ == nullptr || !claim()) return;

@@ -80,16 +80,6 @@ class BiasedLock {
   void cancel_waiters();
   /// Calls that wait.
   int64_t waiters() const { return waiters_.load(std::memory_order_acquire); }
-  /// Between these two the blocked holder calls code that may call back. A call back from the same thread that would
-  /// have to wait is abandoned. Other threads may pass a holder that is_reporting(): it looks at the state again before
-  /// it changes anything.
-  void begin_report() { reporter_.store(OwnerCell::this_thread(), std::memory_order_release); }
-  void end_report() { reporter_.store(nullptr, std::memory_order_release); }
-  bool is_reporting() const { return reporter_.load(std::memory_order_acquire) != nullptr; }
-  bool is_reported_here() const { return reporter_.load(std::memory_order_relaxed) == OwnerCell::this_thread(); }
-  /// This process was forked off after the lock was made. Threads that held it, or waited for it, then exist only in
-  /// the other process: here a free lock may be entered, but not waited for.
-  bool is_inherited() const { return forks_ != forks_above(); }
 
  private:
   struct Waiter;
@@ -123,13 +113,11 @@ class BiasedLock {
   const OwnerCell* last_ = nullptr;   // the thread that entered last by taken_,
   // and how long a row makes an owner; doubles when an owner is revoked.
   uint32_t row_for_owner_ = HEADPOND_ROW_FOR_OWNER;
-  std::atomic<const void*> reporter_ = nullptr;
   [[no_unique_address]] HolderCheck holder_check_;
 
   alignas(64) Mutex mu_;
   Waiter* first_ HEADPOND_GUARDED_BY(mu_) = nullptr;
   Waiter* last_waiter_ HEADPOND_GUARDED_BY(mu_) = nullptr;
-  const int forks_ = forks_above();
 };
 
 inline bool BiasedLock::enter_as_owner(OwnerCell& self) {

@@ -31,13 +31,14 @@ bool Gate::must_wait(const Side& side, const Side& other) const {
 
 // A call with timeout 0 observes the effects of all earlier calls, although the threads that waited for these effects
 // may not have run yet. So it waits for the lock, a moment at a time, as long as the holder need not wait itself, but
-// not longer than its deadline: the holder may have much to do.
+// not longer than its deadline: the holder may have much to do. Only if nothing but the holder stands between the call
+// and the end does it wait for as long as the holder takes: the end wins over the timeout.
 WaitResult Gate::enter(Side& side, const Side& other, WaitContext& context, bool cancellable) {
   if (!context.is_none()) return side.lock.enter(context, cancellable, &side.waits);
-  if (!context.begin_wait()) return WaitResult::abandoned;
+  context.begin_wait();
   const Wait moment{.timeout = std::chrono::microseconds(100)};
   for (const int64_t end = context.deadline();
-       !must_wait(side, other) && !side.lock.is_reporting() && now_ns() < end;) {
+       !must_wait(side, other) && (now_ns() < end || (&side == &take_ && is_drained()));) {
     WaitContext brief(moment);
     if (const WaitResult waited = side.lock.enter(brief, cancellable); waited != WaitResult::timed_out) return waited;
   }
@@ -56,7 +57,9 @@ bool Gate::soon(const Side& side, const Side& other, WaitContext& context, auto 
 
 WaitResult Gate::begin_put_slow(WaitContext& context) {
   if (state_.load(std::memory_order_acquire) != State::open) return WaitResult::closed;
-  if (const WaitResult waited = enter(put_, take_, context, true); waited != WaitResult::go) return waited;
+  if (const WaitResult waited = enter(put_, take_, context, true); waited != WaitResult::go) {
+    return waited == WaitResult::timed_out && refuses_puts() ? WaitResult::closed : waited;
+  }
   const State state = state_.load(std::memory_order_acquire);
   if (state == State::open) return WaitResult::go;
   end_put();
@@ -136,7 +139,7 @@ WaitResult Gate::await(Side& side, const Side& other, int64_t awaited, WaitConte
 }
 
 WaitResult Gate::sleep(Side& side, const Side& other, WaitContext& context, auto ready) {
-  if (!context.begin_wait()) return WaitResult::abandoned;
+  context.begin_wait();
   side.asleep.store(true, std::memory_order_release);
   const WaitResult waited = sleep_until(side, other, context, ready);
   side.asleep.store(false, std::memory_order_relaxed);
@@ -161,33 +164,13 @@ WaitResult Gate::sleep_until(Side& side, const Side& other, WaitContext& context
     if (now_ns() < std::min(deadline, alarm)) continue;  // Something came, but too little.
     if (deadline <= alarm) return WaitResult::timed_out;
     const int64_t missing = side.awaited.load(std::memory_order_relaxed) - position();
-    if (position() == side.stall.position && look_into(side, missing, context)) {
-      return ready() ? WaitResult::go
-                     : WaitResult::abandoned;  // The report took time, and may have brought about what it missed.
+    if (position() == side.stall.position && context.look_into(side.stall, missing)) {
+      return ready() ? WaitResult::go : WaitResult::abandoned;
     }
   }
 }
 
-// The report calls code of the user, which may close the gate.
-bool Gate::look_into(Side& side, int64_t missing, WaitContext& context) {
-  side.lock.begin_report();
-  // Either close_and_cancel() sees the report and does not wait for this lock, or we see the close.
-  asymmetric_fence::heavy();
-  const bool is_closing = &side == &put_ && refuses_puts();
-  const bool gives_up = !is_closing && context.look_into(side.stall, missing);
-  side.lock.end_report();
-  return gives_up;
-}
-
-// There is nobody to wake: all waiters are in the process that made the gate.
-bool Gate::close_inherited(State to) {
-  const State state = state_.load(std::memory_order_acquire);
-  if (state < State::closed) state_.store(to, std::memory_order_release);
-  return state == State::open;
-}
-
 bool Gate::close() {
-  if (is_inherited()) return close_inherited(State::closed);
   if (state_.load(std::memory_order_acquire) != State::open) return false;
   const Wait for_ever;
   WaitContext context(for_ever);
@@ -201,24 +184,19 @@ bool Gate::close() {
 }
 
 void Gate::close_and_cancel() {
-  if (is_inherited()) {
-    close_inherited(State::cancelled);
-    return;
-  }
   State state = State::open;
   if (!state_.compare_exchange_strong(state, State::cancelling, std::memory_order_acq_rel) && state >= State::closed)
     return;
   asymmetric_fence::heavy();
   put_.lock.cancel_waiters();
   wake(put_);
-  // No put waits now, and none will: the lock is free soon. While we hold it, no put is running. A put that reports has
-  // not begun to store, and sees the state before it does.
+  // No put waits now, and none will: the lock is free soon. While we hold it, no put is running.
   const Wait for_ever;
   WaitContext context(for_ever);
-  const bool has_lock = !put_.lock.is_reporting() && put_.lock.enter(context, false) == WaitResult::go;
+  (void)put_.lock.enter(context, false);
   state = State::cancelling;
   state_.compare_exchange_strong(state, State::cancelled, std::memory_order_acq_rel);
-  if (has_lock) end_put();
+  end_put();
   asymmetric_fence::heavy();
   wake(take_);
 }

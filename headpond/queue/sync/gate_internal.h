@@ -67,11 +67,6 @@ class Gate {
   bool is_closed() const { return state_.load(std::memory_order_acquire) >= State::closed; }
   /// No put begins any more; one that began before may still be running.
   bool refuses_puts() const { return state_.load(std::memory_order_acquire) != State::open; }
-  /// Whether this is called from within the report of a call that waits here.
-  bool is_reported_here() const { return has_put_reported_here() || take_.lock.is_reported_here(); }
-  bool has_put_reported_here() const { return put_.lock.is_reported_here(); }
-  /// BiasedLock::is_inherited(). The host of a call must not let it wait then.
-  bool is_inherited() const { return put_.lock.is_inherited(); }
 
   int64_t put_count() const { return put_.position.load(std::memory_order_acquire); }
   int64_t take_count() const { return take_.position.load(std::memory_order_acquire); }
@@ -118,12 +113,12 @@ class Gate {
   WaitResult begin_put_slow(WaitContext& context);
   WaitResult enter(Side& side, const Side& other, WaitContext& context, bool cancellable);
   bool must_wait(const Side& side, const Side& other) const;
+  // Closed, and all elements are taken; but a call that is still running may give some back.
+  bool is_drained() const { return is_closed() && put_count() == take_count(); }
   WaitResult await_room_slow(WaitContext& context);
   WaitResult await_obtainable_slow(int64_t least, WaitContext& context);
-  bool look_into(Side& side, int64_t missing, WaitContext& context);
   bool soon(const Side& side, const Side& other, WaitContext& context, auto ready) const;
   bool glance(Side& side, const Side& other, int64_t awaited, auto ready) const;
-  bool close_inherited(State to);
   WaitResult await(Side& side, const Side& other, int64_t awaited, WaitContext& context, auto ready);
   WaitResult sleep(Side& side, const Side& other, WaitContext& context, auto ready);
   WaitResult sleep_until(Side& side, const Side& other, WaitContext& context, auto ready);

@@ -74,6 +74,56 @@ TEST_F(Gates, ClosingTellsWhoWasFirst) {
   EXPECT_EQ(take(gate), WaitResult::closed);
 }
 
+// Longer than a call with timeout 0 gives running calls.
+const auto kLong = milliseconds(50);
+
+TEST_F(Gates, WithTimeoutZeroTheEndWinsHoweverLongTheLastTakeRuns) {
+  Gate gate(4, 0);
+  WaitContext context(kNow);
+  ASSERT_EQ(put(gate), WaitResult::go);
+  ASSERT_EQ(gate.begin_take(context), WaitResult::go);
+  gate.commit_take(1);
+  EXPECT_EQ(later([&] { return take(gate, kNow); }).get(), WaitResult::timed_out) << "open and empty";
+  ASSERT_TRUE(gate.close());
+  auto tried = later([&] { return take(gate, kNow); });
+  EXPECT_EQ(tried.wait_for(kLong), std::future_status::timeout) << "the end is not certain yet";
+  gate.end_take();
+  EXPECT_EQ(tried.get(), WaitResult::closed);
+}
+
+TEST_F(Gates, WithTimeoutZeroTheLastTakeMayGiveElementsBack) {
+  Gate gate(4, 0);
+  ASSERT_EQ(put(gate), WaitResult::go);
+  ASSERT_TRUE(gate.close());
+  std::future<WaitResult> tried;
+  take_and_give_back(gate, 1, [&] {
+    tried = later([&] { return take(gate, kNow); });
+    EXPECT_EQ(tried.wait_for(kLong), std::future_status::timeout);
+  });
+  EXPECT_EQ(tried.get(), WaitResult::go);
+}
+
+TEST_F(Gates, WithTimeoutZeroATakeThatRunsForLongIsNotWaitedForWhereElementsAreInside) {
+  Gate gate(4, 0);
+  WaitContext context(kNow);
+  ASSERT_EQ(put(gate), WaitResult::go);
+  ASSERT_TRUE(gate.close());
+  ASSERT_EQ(gate.begin_take(context), WaitResult::go);
+  EXPECT_EQ(later([&] { return take(gate, kNow); }).get(), WaitResult::timed_out);
+  gate.end_take();
+}
+
+TEST_F(Gates, WithTimeoutZeroACloseWinsWhilePutsRun) {
+  Gate gate(4, 0);
+  WaitContext context(kNow);
+  ASSERT_EQ(gate.begin_put(context), WaitResult::go);
+  auto closed = later([&] { gate.close_and_cancel(); });
+  eventually([&] { return gate.refuses_puts(); });
+  EXPECT_EQ(put(gate, kNow), WaitResult::closed);
+  gate.end_put();
+  closed.get();
+}
+
 TEST_F(Gates, CancelEndsAPutThatWaitsAndThoseInLine) {
   Gate gate(1, 0);
   ASSERT_EQ(put(gate), WaitResult::go);

@@ -4,8 +4,10 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 
 #include "headpond/base/clock.h"
+#include "headpond/base/thread.h"
 
 namespace headpond {
 
@@ -31,14 +33,17 @@ struct Stall {
 class WaitHost {
  public:
   virtual ~WaitHost() = default;
-  /// A call of the calling thread is about to wait: the host stays alive until the call ends, which it says last. False
-  /// iff the call must give up at once.
-  virtual bool begin_wait(Verb verb) = 0;
+  /// A call of the calling thread is about to wait: the host stays alive until the call ends, which it says last.
+  virtual void begin_wait(Verb verb) = 0;
   virtual void end_wait() = 0;
   /// When the front call that waits should look_into(); INT64_MAX: never. `position` is the other side's.
   virtual int64_t alarm(Stall& stall, int64_t position) const = 0;
-  /// Reports, once a stall. Returns true iff the call must give up, because nobody is left who could end the stall.
-  virtual bool look_into(Stall& stall, Verb verb, int64_t missing) noexcept = 0;
+  struct Look {
+    bool gives_up = false;           // Nobody is left who could end the stall.
+    std::unique_ptr<Thread> report;  // Logs. The call joins it after it has left its lock: the sink is the user's code.
+  };
+  /// Reports, once a stall.
+  virtual Look look_into(Stall& stall, Verb verb, int64_t missing) noexcept = 0;
 };
 
 }  // namespace headpond
