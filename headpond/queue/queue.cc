@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -95,6 +96,8 @@ std::shared_ptr<QueueState> first_handle(QueueOptions options, const QueueType& 
 }  // namespace
 
 std::shared_ptr<QueueState> make_queue(QueueOptions options, QueueType type) {
+  options.capacity = std::max(options.capacity, kUnbounded);
+  options.memory_limit = std::max(options.memory_limit, kUnbounded);
   check(options, type);
   Registry& all = registry();
   MutexLock lock(all.mu);

@@ -19,7 +19,7 @@
 namespace headpond {
 
 struct QueueOptions {
-  int64_t capacity;                     ///< Most elements inside, or kUnbounded; 0 is refused.
+  int64_t capacity;                     ///< Most elements inside; below 0: kUnbounded; 0 is refused.
   std::vector<DType> dtypes;            ///< One per component; at least one.
   std::vector<Shape> shapes = {};       ///< None, or one per component; needed by dequeue_many and dequeue_up_to.
   std::vector<std::string> names = {};  ///< None, or one per component; then elements are named.
@@ -31,8 +31,8 @@ struct QueueOptions {
   int64_t memory_limit = kUnbounded;
   /// After a call has waited this long and no element has moved, the log says once which call waits for what, and what
   /// the producers of QueueRunners are doing. A dequeue whose producers have all ended without closing the queue then
-  /// fails with FailedPrecondition. {} switches both off. The log's sink runs on another thread; the call
-  /// that waited returns after it.
+  /// fails with FailedPrecondition. {} switches both off. The log's sink runs on another thread:
+  /// see log.h.
   std::optional<std::chrono::nanoseconds> watchdog = std::chrono::seconds(60);
   /// If the rate of the first 64 elements means that min_after_dequeue takes longer than this, the log warns once, with
   /// the forecast and a minimum that would be reached in time.

@@ -47,7 +47,7 @@ Error QueueState::take_error(WaitResult waited, int64_t requested, const Wait& w
   const int64_t size = stats().size;
   switch (waited) {
     case WaitResult::closed: {
-      MutexLock lock(failure_mu_);
+      MutexLock lock(mu_);
       return {ErrorKind::OutOfRange,
               fmt::format("{} is closed and has insufficient elements (requested {}, current size {})", label(),
                           requested, size),

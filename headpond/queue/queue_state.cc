@@ -380,7 +380,7 @@ Result<void> QueueState::close(bool cancel_pending_enqueues) {
 }
 
 void QueueState::set_failure(Error cause) {
-  MutexLock lock(failure_mu_);
+  MutexLock lock(mu_);
   if (!failure_) failure_ = std::move(cause);
 }
 

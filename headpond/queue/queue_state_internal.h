@@ -14,6 +14,7 @@
 #include "headpond/base/trace.h"
 #include "headpond/queue/fill_check_internal.h"
 #include "headpond/queue/runner/producers_internal.h"
+#include "headpond/queue/runner/reporter_internal.h"
 #include "headpond/queue/store/components_internal.h"
 #include "headpond/queue/store/slots_internal.h"
 #include "headpond/queue/store/take_order_internal.h"
@@ -63,7 +64,7 @@ class QueueState : public WaitHost, public std::enable_shared_from_this<QueueSta
   Result<Element> dequeue(const Wait& wait);
   Result<Element> dequeue_many(int64_t n, bool or_fewer, const Wait& wait);
   Result<void> close(bool cancel_pending_enqueues);
-  void set_failure(Error cause) HEADPOND_EXCLUDES(failure_mu_);
+  void set_failure(Error cause) HEADPOND_EXCLUDES(mu_);
 
   const QueueOptions& options() const { return options_; }
   const QueueType& type() const { return type_; }
@@ -77,7 +78,7 @@ class QueueState : public WaitHost, public std::enable_shared_from_this<QueueSta
   void begin_wait(Verb verb) override HEADPOND_EXCLUDES(mu_);
   void end_wait() override HEADPOND_EXCLUDES(mu_);
   int64_t alarm(Stall& stall, int64_t position) const override;
-  Look look_into(Stall& stall, Verb verb, int64_t missing) noexcept override;
+  bool look_into(Stall& stall, Verb verb, int64_t missing) noexcept override;
 
  private:
   struct PutLock;
@@ -106,10 +107,9 @@ class QueueState : public WaitHost, public std::enable_shared_from_this<QueueSta
   void fill(Element& batch, const Taken& taken) const;
   Error put_error(WaitResult waited, const Wait& wait) const;
   Error too_large(int64_t bytes) const;
-  Error take_error(WaitResult waited, int64_t requested, const Wait& wait) const HEADPOND_EXCLUDES(failure_mu_);
+  Error take_error(WaitResult waited, int64_t requested, const Wait& wait) const HEADPOND_EXCLUDES(mu_);
   Error abandoned_error() const;
   std::unique_ptr<const std::string> check_fill() noexcept;
-  std::unique_ptr<Thread> start_report(const Stall& stall, Verb verb, int64_t missing) noexcept;
   std::string stall_report(const Stall& stall, Verb verb, int64_t missing, int64_t now) const;
   Error with_name(const Error& error) const;
   std::string label() const;
@@ -134,9 +134,9 @@ class QueueState : public WaitHost, public std::enable_shared_from_this<QueueSta
   std::unique_ptr<TakeOrder> order_;    // Under the take lock.
 
   Producers producers_;
-  mutable Mutex failure_mu_;  // Taken so seldom that a fork() does not find it taken, as it might find mu_.
-  Error failure_ HEADPOND_GUARDED_BY(failure_mu_);
-  Mutex mu_;
+  Reporter reporter_;
+  mutable Mutex mu_;
+  Error failure_ HEADPOND_GUARDED_BY(mu_);
   int64_t keepers_ HEADPOND_GUARDED_BY(mu_) = 0;               // Calls that have waited and have not ended.
   std::shared_ptr<QueueState> self_ HEADPOND_GUARDED_BY(mu_);  // Set while there are keepers.
 };

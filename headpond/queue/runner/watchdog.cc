@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The report of a queue at which elements have stopped. No thread watches: the front call that waits looks after the
-// watchdog's time, so calls that need not wait pay nothing. It waits under its lock, so another thread logs.
+// watchdog's time, so calls that need not wait pay nothing.
 #include <fmt/format.h>
 
 #include <memory>
-#include <utility>
 
 #include "headpond/base/log.h"
 #include "headpond/base/thread.h"
@@ -30,24 +29,15 @@ int64_t QueueState::alarm(Stall& stall, int64_t position) const {
 }
 
 // A queue is usually full because its consumer does something else for a while; an empty one costs its consumer time.
-std::unique_ptr<Thread> QueueState::start_report(const Stall& stall, Verb verb, int64_t missing) noexcept {
-  const LogLevel level = verb == Verb::dequeue ? LogLevel::warning : LogLevel::info;
-  try {
-    return std::make_unique<Thread>("queue report",
-                                    [level, text = stall_report(stall, verb, missing, now_ns())] { log(level, text); });
-  } catch (...) {
-    (void)current_exception_error();  // No report is worth a call.
-    return nullptr;
+bool QueueState::look_into(Stall& stall, Verb verb, int64_t missing) noexcept {
+  const int64_t now = now_ns();
+  if (!stall.told) {
+    stall.told = reporter_.report(verb == Verb::dequeue ? LogLevel::warning : LogLevel::info,
+                                  [&] { return stall_report(stall, verb, missing, now); });
   }
-}
-
-WaitHost::Look QueueState::look_into(Stall& stall, Verb verb, int64_t missing) noexcept {
-  Look look;
-  if (!std::exchange(stall.told, true)) look.report = start_report(stall, verb, missing);
-  look.gives_up = verb == Verb::dequeue && producers_.all_ended();
-  // If this call gives up, the one that waits next looks at once.
-  if (!look.gives_up) stall.alarm = deadline_ns(now_ns(), *options_.watchdog);
-  return look;
+  if (verb == Verb::dequeue && producers_.all_ended()) return true;  // The call that waits next looks at once.
+  stall.alarm = deadline_ns(now, *options_.watchdog);
+  return false;
 }
 
 std::string QueueState::stall_report(const Stall& stall, Verb verb, int64_t missing, int64_t now) const {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is said, and done, when elements stop to flow.
 #include <gmock/gmock.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <mutex>
@@ -241,38 +239,6 @@ TEST_F(Watching, AReportSaysWhatEachProducerIsDoing) {
   EXPECT_TRUE(coordinator.join());
 }
 
-TEST_F(Watching, TheChildOfAForkIsToldThatTheProducersStayedBehind) {
-  const FIFOQueue queue(scalars(2));
-  std::atomic<bool> go = false;
-  Coordinator coordinator;
-  QueueRunner runner(queue, {[&](const std::stop_token&) -> Result<void> {
-                       while (!go) std::this_thread::sleep_for(milliseconds(1));
-                       return fail(ErrorKind::OutOfRange, "end");
-                     }});
-  runner.start(coordinator);
-  // Whose turn is taken for ever in the child.
-  auto waiting = later([&] { return queue.dequeue(); });
-  until_waiting(queue, 0, 1);
-  const pid_t child = fork();
-  if (child == 0) {
-    const auto is_refused = [](const auto& result) {
-      return !result && result.error().kind() == ErrorKind::FailedPrecondition;
-    };
-    const bool told =
-        is_refused(queue.dequeue()) && is_refused(queue.dequeue_many(2)) && is_refused(coordinator.join());
-    const Error refused = refusal(
-        [&] { coordinator.start("late", [](const std::stop_token&) { return fail(ErrorKind::OutOfRange, "end"); }); });
-    coordinator.~Coordinator();
-    _exit(told && refused && refused.kind() == ErrorKind::FailedPrecondition ? 0 : 1);
-  }
-  int status = -1;
-  ASSERT_EQ(waitpid(child, &status, 0), child);
-  EXPECT_EQ(status, 0);
-  go = true;
-  EXPECT_FAILS(ErrorKind::OutOfRange, waiting.get());
-  EXPECT_TRUE(coordinator.join());
-}
-
 // A runner whose own close_op leaves the queue open.
 class Abandoned : public Watching {
  protected:
@@ -300,6 +266,7 @@ TEST_F(Abandoned, AQueueGivesWhatIsInsideThenFailsWithTheNamesOfThoseWhoEnded) {
                     "QueueRunnerThread-pond-0: ended, OutOfRange: end",
                     queue.dequeue());
   EXPECT_GE(std::chrono::nanoseconds(now_ns() - begin), kShort);
+  until_reported(1);
   EXPECT_EQ(lines().size(), 1U);
 }
 

@@ -80,6 +80,7 @@ WaitResult Gate::await_takes(const std::function<bool()>& fits, WaitContext& con
   WaitResult result = WaitResult::go;
   const WaitResult waited = await(put_, take_, take_count() + 1, context, [&] {
     result = state_.load(std::memory_order_acquire) == State::open ? WaitResult::go : WaitResult::cancelled;
+    put_.awaited.store(take_count() + 1, std::memory_order_relaxed);  // If what was taken is not enough.
     return result == WaitResult::cancelled || fits();
   });
   return waited == WaitResult::go ? result : waited;

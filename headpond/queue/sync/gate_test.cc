@@ -75,7 +75,7 @@ TEST_F(Gates, ClosingTellsWhoWasFirst) {
 }
 
 // Longer than a call with timeout 0 gives running calls.
-const auto kLong = milliseconds(50);
+const auto kLongerThanATry = milliseconds(50);
 
 TEST_F(Gates, WithTimeoutZeroTheEndWinsHoweverLongTheLastTakeRuns) {
   Gate gate(4, 0);
@@ -86,7 +86,7 @@ TEST_F(Gates, WithTimeoutZeroTheEndWinsHoweverLongTheLastTakeRuns) {
   EXPECT_EQ(later([&] { return take(gate, kNow); }).get(), WaitResult::timed_out) << "open and empty";
   ASSERT_TRUE(gate.close());
   auto tried = later([&] { return take(gate, kNow); });
-  EXPECT_EQ(tried.wait_for(kLong), std::future_status::timeout) << "the end is not certain yet";
+  EXPECT_EQ(tried.wait_for(kLongerThanATry), std::future_status::timeout) << "the end is not certain yet";
   gate.end_take();
   EXPECT_EQ(tried.get(), WaitResult::closed);
 }
@@ -98,9 +98,11 @@ TEST_F(Gates, WithTimeoutZeroTheLastTakeMayGiveElementsBack) {
   std::future<WaitResult> tried;
   take_and_give_back(gate, 1, [&] {
     tried = later([&] { return take(gate, kNow); });
-    EXPECT_EQ(tried.wait_for(kLong), std::future_status::timeout);
+    EXPECT_EQ(tried.wait_for(kLongerThanATry), std::future_status::timeout);
   });
-  EXPECT_EQ(tried.get(), WaitResult::go);
+  // Not the end, although its time may be over when the lock is free.
+  const WaitResult result = tried.get();
+  EXPECT_TRUE(result == WaitResult::go || result == WaitResult::timed_out);
 }
 
 TEST_F(Gates, WithTimeoutZeroATakeThatRunsForLongIsNotWaitedForWhereElementsAreInside) {

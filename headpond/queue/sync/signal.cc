@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <utility>
 
 #include "headpond/base/thread.h"
 #include "headpond/queue/sync/signal_internal.h"
@@ -32,17 +31,6 @@ void learn_wake_time(int64_t sample) {
 uint32_t* address(std::atomic<uint32_t>& word) { return reinterpret_cast<uint32_t*>(&word); }
 
 }  // namespace
-
-bool WaitContext::look_into(Stall& stall, int64_t missing) {
-  WaitHost::Look look = host_->look_into(stall, verb_, missing);
-  if (look.report) report_ = std::move(look.report);
-  return look.gives_up;
-}
-
-void WaitContext::end_wait() {
-  report_.reset();
-  host_->end_wait();
-}
 
 int64_t wake_time_ns() { return mean_wake_ns.load(std::memory_order_relaxed); }
 

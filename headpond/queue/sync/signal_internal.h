@@ -36,7 +36,7 @@ class WaitContext {
       : wait_(wait), host_(host), verb_(verb) {}
   ~WaitContext() {
     if ((marks_ & kHolds) != 0) [[unlikely]]
-      end_wait();
+      host_->end_wait();
   }
   WaitContext(const WaitContext&) = delete;
   WaitContext& operator=(const WaitContext&) = delete;
@@ -55,7 +55,7 @@ class WaitContext {
   int64_t alarm(Stall& stall, int64_t position) const {
     return host_ == nullptr ? INT64_MAX : host_->alarm(stall, position);
   }
-  bool look_into(Stall& stall, int64_t missing);
+  bool look_into(Stall& stall, int64_t missing) const { return host_->look_into(stall, verb_, missing); }
   bool is_none() const { return wait_.timeout.count() <= 0; }
   bool stop_requested() const { return wait_.stop.stop_requested(); }
   const std::stop_token& stop() const { return wait_.stop; }
@@ -73,14 +73,11 @@ class WaitContext {
   static constexpr uint8_t kHolds = 1;    // The host is kept.
   static constexpr uint8_t kCounted = 2;  // As one that waited.
 
-  void end_wait();
-
   const Wait& wait_;
   WaitHost* const host_;
   const Verb verb_;
   uint8_t marks_ = 0;  // One store for both.
   int64_t deadline_ = -1;
-  std::unique_ptr<Thread> report_;
 };
 
 /// Two threads that each write one flag and then read the other's need a fence between the two on both sides. The side

@@ -4,10 +4,8 @@
 
 #include <chrono>
 #include <cstdint>
-#include <memory>
 
 #include "headpond/base/clock.h"
-#include "headpond/base/thread.h"
 
 namespace headpond {
 
@@ -38,12 +36,9 @@ class WaitHost {
   virtual void end_wait() = 0;
   /// When the front call that waits should look_into(); INT64_MAX: never. `position` is the other side's.
   virtual int64_t alarm(Stall& stall, int64_t position) const = 0;
-  struct Look {
-    bool gives_up = false;           // Nobody is left who could end the stall.
-    std::unique_ptr<Thread> report;  // Logs. The call joins it after it has left its lock: the sink is the user's code.
-  };
-  /// Reports, once a stall.
-  virtual Look look_into(Stall& stall, Verb verb, int64_t missing) noexcept = 0;
+  /// Reports, once a stall, and does not wait for the report. Returns true iff the call must give up, because nobody is
+  /// left who could end the stall.
+  virtual bool look_into(Stall& stall, Verb verb, int64_t missing) noexcept = 0;
 };
 
 }  // namespace headpond
