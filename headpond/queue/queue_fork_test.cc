@@ -106,8 +106,11 @@ TEST_F(Forks, ACoordinatorAndItsRunnersStayBehind) {
     const auto is_precondition = [](const Error& error) { return error.kind() == ErrorKind::FailedPrecondition; };
     const auto stopped = coordinator.request_stop(Error(ErrorKind::DataLoss, "child"));
     const auto joined = coordinator.join();
+    const Error unstarted =
+        refusal([&] { coordinator.start("late", [](const std::stop_token&) { return Result<void>(); }); });
     coordinator.~Coordinator();
-    return !stopped && is_precondition(stopped.error()) && !joined && is_precondition(joined.error());
+    return !stopped && is_precondition(stopped.error()) && !joined && is_precondition(joined.error()) &&
+           is_precondition(unstarted);
   });
   ASSERT_TRUE(coordinator.request_stop());
   EXPECT_TRUE(coordinator.join());

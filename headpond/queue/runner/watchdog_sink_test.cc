@@ -8,6 +8,7 @@
 #include "headpond/base/log.h"
 #include "headpond/queue/queue_test_internal.h"
 #include "headpond/queue/runner/coordinator.h"
+#include "headpond/queue/runner/queue_runner.h"
 
 namespace headpond::internal {
 namespace {
