@@ -122,9 +122,7 @@ TEST(LoaderFaults, PlacesWithoutAnElementForEverAreAnErrorAndNoLoop) {
   const Dataset dataset = range(10) | repeat() | filter(never);
   Loader loader(dataset, {.threads = 2});
   Sequence sequence(dataset, {});
-  for (int i = 0; i < 2; ++i) {
-    EXPECT_THAT(loader.next().error().message(), HasSubstr("filter(opaque): no element at 4194304 positions in a row"));
-  }
+  EXPECT_THAT(loader.next().error().message(), HasSubstr("filter(opaque): no element at 4194304 positions in a row"));
   EXPECT_EQ(sequence.next().error().kind(), ErrorKind::FailedPrecondition);
   EXPECT_THAT(loaded(range(10) | repeat(1000) | filter(never), {.threads = 2}), ElementsAre())
       << "control: what ends may be empty";
