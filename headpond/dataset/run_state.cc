@@ -11,7 +11,7 @@ namespace headpond::internal {
 namespace {
 
 constexpr std::string_view kMagic = "hps";
-constexpr char kVersion = '1';  // Of the format.
+constexpr char kVersion = '1';       // Of the format.
 constexpr size_t kPlanBytes = 4096;  // Of the plan that a state holds.
 
 uint64_t fingerprint(std::string_view plan) {
