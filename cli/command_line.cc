@@ -204,7 +204,7 @@ Line read_line(Words words, const std::vector<Verb>& verbs, const Words& names) 
   if (verb == nullptr) {
     const std::string group = words.empty() || is_option(words[0]) ? "" : words[0];
     if (wants_help) return answer(program_help(verbs, group));
-    if (group.empty()) refuse(fmt::format("a verb must come before '{}'", words[0]), "");
+    if (group.empty()) refuse(fmt::format("the verb comes first: headpond VERB {}", words[0]), "");
     refuse(fmt::format("{} what: {}?", group, fmt::join(next_words(verbs, {group}), " or ")), group);
   }
   Reader reader(*verb, names);

@@ -10,6 +10,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "cli/flag_values.h"
 #include "cli/plan/suggestion.h"
 
 namespace headpond::cli {
@@ -107,6 +108,24 @@ template Flag& Flags::option_from(int64_t, const std::string&, int&, const std::
 template Flag& Flags::option_from(int64_t, const std::string&, int64_t&, const std::string&);
 template Flag& Flags::option_from(int64_t, const std::string&, double&, const std::string&);
 template Flag& Flags::option_from(int64_t, const std::string&, std::optional<int64_t>&, const std::string&);
+
+Flag& Flags::bytes(const std::string& name, std::optional<int64_t>& to, const std::string& what) {
+  return add({.name = name, .placeholder = "BYTES", .what = what, .set = [&to](const std::string& text) -> std::string {
+                const auto count = byte_count(text);
+                if (!count || *count < 1) return "a number of bytes of at least 1 (1000000, 512K, 64M or 2G)";
+                to = count;
+                return "";
+              }});
+}
+
+Flag& Flags::cpus(const std::string& name, std::vector<int>& to, const std::string& what) {
+  return add({.name = name, .placeholder = "LIST", .what = what, .set = [&to](const std::string& text) -> std::string {
+                auto list = cpu_list(text);
+                if (!list) return "a list like 0,2-3";
+                to = std::move(*list);
+                return "";
+              }});
+}
 
 Flag& Flags::choice(const std::string& name, std::string& to, const std::vector<std::string>& words,
                     const std::string& what) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -47,6 +48,10 @@ class Flags {
   /// The same for numbers of at least `least`.
   template <class T>
   Flag& option_from(int64_t least, const std::string& spec, T& to, const std::string& what);
+  /// `--name BYTES`, at least 1, as 1000000, 512K, 64M or 2G.
+  Flag& bytes(const std::string& name, std::optional<int64_t>& to, const std::string& what);
+  /// `--name LIST`, numbers of CPUs, as 0,2-3.
+  Flag& cpus(const std::string& name, std::vector<int>& to, const std::string& what);
   /// `--name WORD`, one of `words`.
   Flag& choice(const std::string& name, std::string& to, const std::vector<std::string>& words,
                const std::string& what);

@@ -62,6 +62,30 @@ TEST(Flags, HaveALeastValue) {
   EXPECT_EQ(seconds, 0.5);
 }
 
+TEST(Flags, ReadAmountsOfMemory) {
+  Flags flags;
+  std::optional<int64_t> memory;
+  flags.bytes("memory", memory, "");
+  EXPECT_EQ(flags.all().back().placeholder, "BYTES");
+  for (const char* text : {"1T", "0", "-1"}) {
+    EXPECT_EQ(expected(flags, text), "a number of bytes of at least 1 (1000000, 512K, 64M or 2G)") << text;
+  }
+  EXPECT_FALSE(memory);
+  EXPECT_EQ(expected(flags, "2K"), "");
+  EXPECT_EQ(memory, 2048);
+}
+
+TEST(Flags, ReadListsOfCpus) {
+  Flags flags;
+  std::vector<int> cpus;
+  flags.cpus("cpu", cpus, "");
+  EXPECT_EQ(flags.all().back().placeholder, "LIST");
+  EXPECT_EQ(expected(flags, "0,2-"), "a list like 0,2-3");
+  EXPECT_THAT(cpus, ElementsAre());
+  EXPECT_EQ(expected(flags, "0,2-3"), "");
+  EXPECT_THAT(cpus, ElementsAre(0, 2, 3));
+}
+
 TEST(Flags, ChoicesNameTheirWords) {
   Flags flags;
   std::string feed = "queue";

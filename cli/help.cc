@@ -67,8 +67,9 @@ std::string environment_footer(const Flags& own, const Flags& common) {
   const std::string name = example_for_environment(own, common);
   const bool has_exception = std::any_of(own.all().begin(), own.all().end(),
                                          [](const Flag& flag) { return environment_variable(flag.name).empty(); });
-  return paragraph(fmt::format("Environment variables set options too: {} sets --{}{}. The command line wins.",
-                               environment_variable(name), name, has_exception ? "; none sets --data" : ""));
+  return paragraph(fmt::format(
+      "Every option can also be set by an environment variable ({} for --{}){}. The command line takes precedence.",
+      environment_variable(name), name, has_exception ? ", except --data" : ""));
 }
 
 }  // namespace

@@ -36,8 +36,8 @@ TEST(Help, OfAVerbListsItsWordsItsOptionsAndTheCommonOnes) {
             "  --json [FILE]  write one JSON object\n"
             "  -h, --help     print this help\n"
             "\n"
-            "Environment variables set options too: HEADPOND_STATE_IN sets --state-in. The\n"
-            "command line wins.\n");
+            "Every option can also be set by an environment variable (HEADPOND_STATE_IN for\n"
+            "--state-in). The command line takes precedence.\n");
 }
 
 TEST(Help, OfTheProgramOrAGroupListsVerbs) {

@@ -75,7 +75,8 @@
 #include "headpond/dataset/ops.h"
 #include "headpond/dataset/sequence.h"
 
-// Operators of your own (docs/add_an_operator.md).
+// Operators of your own: only `Node`, `View`, `Iterator` and `Pointwise`; docs/add_an_operator.md is for operators
+// inside Headpond's tree.
 #include "headpond/dataset/node.h"
 #include "headpond/dataset/pointwise.h"
 #include "headpond/dataset/state.h"

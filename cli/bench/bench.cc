@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // headpond bench: measures Headpond and its peers in turn on this machine.
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <memory>
 #include <numeric>
 
@@ -55,7 +54,8 @@ struct BenchFlags {
   bool list = false, check = false;
   int64_t rounds = 0;
   double seconds = 0;
-  std::string peers = "on", cpus;
+  std::string peers = "on";
+  std::vector<int> cpus;
 };
 
 void declare(Flags& flags, BenchFlags& to) {
@@ -63,20 +63,12 @@ void declare(Flags& flags, BenchFlags& to) {
   flags.flag("list", to.list, "only list the benches");
   flags.option_from(0, "rounds", to.rounds, "rounds of each bench (default: 5; mnist.sleep: 7)");
   flags.option_from(0, "seconds S", to.seconds, "start no round of a bench later than S seconds after its first one");
-  flags.choice("peers", to.peers, {"on", "off"}, "measure other libraries too");
-  flags.option("cpu LIST", to.cpus, "run on these CPUs only, as 0,2-3");
+  flags.choice("peers", to.peers, {"on", "off"}, "whether to measure other libraries too");
+  flags.cpus("cpu", to.cpus, "run on these CPUs only, as 0,2-3");
   flags.flag("check", to.check, "exit with code 3 if a target is missed");
 }
 
 [[noreturn]] void refuse(const std::string& text) { throw Exception(Error(ErrorKind::InvalidArgument, text)); }
-
-int number(std::string_view text, const std::string& list) {
-  int value = -1;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (problem != std::errc() || end != text.data() + text.size() || value < 0)
-    refuse(fmt::format("--cpu {}: a list like 0,2-3 is expected", list));
-  return value;
-}
 
 std::vector<Entry> chosen(const BenchFlags& flags) {
   auto all = entries();
@@ -93,10 +85,9 @@ std::vector<Entry> chosen(const BenchFlags& flags) {
   return found;
 }
 
-std::vector<int> pinned(const std::string& list) {
-  if (list.empty()) return allowed_cpus();
-  auto cpus = parse_cpus(list);
-  if (!pin_this_thread(cpus)) refuse(fmt::format("--cpu {}: the system refuses these CPUs", list));
+std::vector<int> pinned(const std::vector<int>& cpus) {
+  if (cpus.empty()) return allowed_cpus();
+  if (!pin_this_thread(cpus)) refuse(fmt::format("the system refuses to run on CPU {}", fmt::join(cpus, ",")));
   return cpus;
 }
 
@@ -177,21 +168,6 @@ Result<Report> run(Session& session, const BenchFlags& flags) {
 int bench_exit_code(bool outputs_agree, bool targets_met, bool check) {
   if (!outputs_agree) return kFailed;
   return check && !targets_met ? kTargetMissed : kOk;
-}
-
-std::vector<int> parse_cpus(const std::string& list) {
-  std::vector<int> cpus;
-  for (size_t at = 0; at <= list.size();) {
-    const size_t end = std::min(list.find(',', at), list.size());
-    const std::string_view part = std::string_view(list).substr(at, end - at);
-    const size_t dash = part.find('-');
-    const int first = number(part.substr(0, dash), list);
-    const int last = dash == std::string_view::npos ? first : number(part.substr(dash + 1), list);
-    if (last < first || last - first > 4096) refuse(fmt::format("--cpu {}: {}-{} is not a range", list, first, last));
-    for (int cpu = first; cpu <= last; ++cpu) cpus.push_back(cpu);
-    at = end + 1;
-  }
-  return cpus;
 }
 
 std::vector<std::string> bench_names() {

@@ -14,7 +14,6 @@
 namespace headpond::cli {
 namespace {
 
-using testing::ElementsAre;
 using testing::HasSubstr;
 
 TEST(BenchExitCode, IsThreeForAMissedTargetIfTargetsAreChecked) {
@@ -23,17 +22,6 @@ TEST(BenchExitCode, IsThreeForAMissedTargetIfTargetsAreChecked) {
   EXPECT_EQ(bench_exit_code(true, false, false), 0);
   for (const bool met : {false, true}) {
     for (const bool check : {false, true}) EXPECT_EQ(bench_exit_code(false, met, check), 1);
-  }
-}
-
-TEST(CpuList, ReadsNumbersAndRanges) {
-  EXPECT_THAT(parse_cpus("0"), ElementsAre(0));
-  EXPECT_THAT(parse_cpus("3,0-2"), ElementsAre(3, 0, 1, 2));
-}
-
-TEST(CpuList, RefusesAnythingElse) {
-  for (const char* list : {"", "a", "1,", "-1", "2-1", "1-", "0-99999", "1 2", "1.5"}) {
-    EXPECT_THROW((void)parse_cpus(list), Exception) << list;
   }
 }
 

@@ -20,9 +20,6 @@ struct BenchSetup {
 /// The exit code of `headpond bench`. Outputs that differ are a failure; a missed target is one only under --check.
 int bench_exit_code(bool outputs_agree, bool targets_met, bool check);
 
-/// "0,2-3" as {0, 2, 3}. Throws Exception(InvalidArgument) for anything else.
-std::vector<int> parse_cpus(const std::string& list);
-
 /// Normal floats by each instruction set, the scalar version and the standard library.
 Bench rng_normal_bench(const BenchSetup& setup);
 /// Producers, consumers, a bounded queue between them.

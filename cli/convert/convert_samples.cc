@@ -259,7 +259,7 @@ std::string words_refusal(const std::string& from, const std::vector<std::string
     return words.empty() || words.size() > 2 ? "convert --from idx takes IMAGES and LABELS, or one file" : "";
   }
   if (from == "folder")
-    return words.size() != 1 ? "convert --from folder takes one folder, in which folders are labels" : "";
+    return words.size() != 1 ? "convert --from folder takes one folder, whose subfolders are the labels" : "";
   return words.empty() ? fmt::format("convert --from {} takes files or patterns", from) : "";
 }
 

@@ -72,7 +72,7 @@ DemoRow blstm_row(const BlstmResult& result, std::optional<double> all_cores_ste
                                           : "; feed with all cores: not measured in this run";
   row.ceiling = 100 * *result.ceiling;
   if (queue.wait_share < 0.05) {
-    row.limited_by = "training: the queue hides the generator completely";
+    row.limited_by = "training, which hardly waits for batches; the generator's CPU time costs the rest";
   } else if (feed.generate_s > feed.train_s) {
     row.limited_by = "the generator, which takes longer than training";
   } else {

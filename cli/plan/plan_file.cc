@@ -91,7 +91,8 @@ class Reader {
     if (steps == nullptr) refuse(line, fmt::format("no chain '{}'{}", name, suggestion(name, chain_names())));
     const auto ring = std::find(open_.begin(), open_.end(), name);
     if (ring != open_.end()) {
-      refuse(line, fmt::format("chain '{}' needs itself: {} -> {}", name, fmt::join(ring, open_.end(), " -> "), name));
+      refuse(line,
+             fmt::format("chain '{}' contains itself: {} -> {}", name, fmt::join(ring, open_.end(), " -> "), name));
     }
     open_.push_back(name);
     const Built made = chain(*steps, "chain." + name);
@@ -138,7 +139,7 @@ class Reader {
     const std::vector<std::string> known = {"fail", "skip", "replace", "retry"};
     const bool is_known = std::find(known.begin(), known.end(), policy) != known.end();
     refuse(find(table, "policy")->line, is_known
-                                            ? fmt::format("policy '{}': not in this version, which has 'fail'", policy)
+                                            ? fmt::format("policy '{}' is not in this version; only 'fail' is", policy)
                                             : fmt::format("no policy '{}'{}", policy, suggestion(policy, known)));
   }
 

@@ -57,7 +57,7 @@ TEST(PlanFile, WhatIsWrongIsNamedWithItsLine) {
            {"[[step]]\nop = 3", "f.toml:2: op must be a string, not an integer"},
            {"[[step]]\nop = 'range'\narg = { stop = 3 }", "f.toml:3: a step has no key 'arg'; did you mean 'args'?"},
            {"[[step]]\nop = 'range'\nstop = 3",
-            "f.toml:3: a step has no key 'stop'; there is op, name, policy, args, inputs"},
+            "f.toml:3: a step has no key 'stop'; known: op, name, policy, args, inputs"},
            {kRange + step("shufle"), "f.toml:5: no operator 'shufle'; did you mean 'shuffle'?"},
            {kRange + step("batch", "size = 3"), "f.toml:6: batch: no argument 'size'; did you mean 'batch_size'?"},
            {kRange + step("batch"), "f.toml:5: batch: batch_size is missing"},
@@ -69,7 +69,7 @@ TEST(PlanFile, WhatIsWrongIsNamedWithItsLine) {
            {kRange + kRange, "f.toml:5: range must be the first step of its chain"},
            {kRange + "[[step]]\nop = 'take'\nargs = { count = 1 }\ninputs = ['a']", "f.toml:7: take takes no inputs"},
            {"[[step]]\nop = 'range'\nargs = { stop = 1 }\ninputs = ['a']", "f.toml:4: range takes no inputs"},
-           {kRange + "policy = 'skip'", "f.toml:4: policy 'skip': not in this version, which has 'fail'"},
+           {kRange + "policy = 'skip'", "f.toml:4: policy 'skip' is not in this version; only 'fail' is"},
            {kRange + "policy = 'fial'", "f.toml:4: no policy 'fial'; did you mean 'fail'?"},
            {kRange + "policy = 3", "f.toml:4: policy must be a string, not an integer"},
            {kRange + step("filter", "predicate = 'x %'"), "f.toml:6: 'x %', column 4: a value is missing"},
@@ -80,7 +80,7 @@ TEST(PlanFile, WhatIsWrongIsNamedWithItsLine) {
     EXPECT_THAT(refused(text), HasSubstr(expected)) << text;
   }
   EXPECT_THAT(refused(kRange + step("interleave")),
-              HasSubstr("f.toml:5: no operator 'interleave'; there is range, idx, tfrecord, text_lines, "));
+              HasSubstr("f.toml:5: no operator 'interleave'; known: range, idx, tfrecord, text_lines, "));
 }
 
 TEST(PlanFile, WrongChainsAreNamedWithTheirLine) {
@@ -95,9 +95,10 @@ TEST(PlanFile, WrongChainsAreNamedWithTheirLine) {
       {zip + "inputs = ['a']", "f.toml:3: no chain 'a'"},
       {zip + "inputs = ['a', 'a']\n" + a, "f.toml:2: zip: two fields named 'a'"},
       {zip + "inputs = ['a']\n[[chain.a]]\nop = 'zip'\ninputs = ['b']\n[[chain.b]]\nop = 'zip'\ninputs = ['a']\n",
-       "f.toml:9: chain 'a' needs itself: a -> b -> a"},
-      {zip + "inputs = ['a']\n[[chain.a]]\nop = 'zip'\ninputs = ['a']\n", "f.toml:6: chain 'a' needs itself: a -> a"},
-      {kRange + "[[chain.a]]\nop = 'zip'\ninputs = ['a']\n", "f.toml:6: chain 'a' needs itself: a -> a"},
+       "f.toml:9: chain 'a' contains itself: a -> b -> a"},
+      {zip + "inputs = ['a']\n[[chain.a]]\nop = 'zip'\ninputs = ['a']\n",
+       "f.toml:6: chain 'a' contains itself: a -> a"},
+      {kRange + "[[chain.a]]\nop = 'zip'\ninputs = ['a']\n", "f.toml:6: chain 'a' contains itself: a -> a"},
       {kRange + zip + "inputs = ['a']\n" + a, "f.toml:5: zip must be the first step of its chain"},
       {kRange + "[chain]\na = []\n", "f.toml:5: chain.a is empty"},
       {kRange + "[chain.a]\nop = 'range'\n", "f.toml:4: a step is written as [[chain.a]]"},

@@ -51,10 +51,9 @@ TEST(PlanFunctions, FilterKeepsWhatIsNot0) {
 
 TEST(PlanFunctions, ErrorsNameStepAndElement) {
   EXPECT_THAT(delivered(kRange + map_to("6 / (x - 1)")),
-              ElementsAre(R"({"x":-6})", "!map(6 / (x - 1), version=0), element 1, range, record 1: division by zero"));
+              ElementsAre(R"({"x":-6})", "!map(6 / (x - 1), version=0), range, record 1: division by zero"));
   EXPECT_THAT(delivered(kRange + step("filter", "predicate = 'throw_at(x, 2) >= 1'") + "name = 'odd'\n"),
-              ElementsAre(R"({"x":1})",
-                          "!filter(odd: throw_at(x, 2) >= 1, version=0), element 2, range, record 2: throw_at 2"));
+              ElementsAre(R"({"x":1})", "!filter(odd: throw_at(x, 2) >= 1, version=0), range, record 2: throw_at 2"));
 }
 
 TEST(PlanFunctions, RandomWordsAreThoseOfTheLibrary) {

@@ -122,7 +122,7 @@ Dataset build_add_noise(const PlanStep& step) {
   const double stddev = step.args.number("stddev");
   constexpr double kMost = std::numeric_limits<float>::max();
   if (!(stddev >= 0 && stddev <= kMost))
-    step.args.refuse("stddev", fmt::format("is {}: 0 to {} is possible", stddev, kMost));
+    step.args.refuse("stddev", fmt::format("is {}: must be 0 to {}", stddev, kMost));
   return step.input() | add_noise(static_cast<float>(stddev), random_options(step));
 }
 Dataset build_random_flip(const PlanStep& step) {

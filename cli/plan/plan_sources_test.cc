@@ -43,7 +43,7 @@ TEST_F(PlanSources, ReadTFRecords) {
   EXPECT_THAT(delivered(source("tfrecord", path("rec*"))).front(), HasSubstr("checksum"));
   expect(source("tfrecord", path("rec*"), "on_damage = 'skip'"), {R"("x":{"bytes":""})"});
   EXPECT_THAT(refused(source("tfrecord", "a", "on_damage = 'x'")),
-              HasSubstr("f.toml:3: tfrecord: on_damage is 'x'; there is fail, skip"));
+              HasSubstr("f.toml:3: tfrecord: on_damage is 'x'; known: fail, skip"));
 }
 
 TEST_F(PlanSources, ReadIdx) {

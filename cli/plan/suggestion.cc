@@ -49,7 +49,7 @@ std::string did_you_mean(std::string_view word, const std::vector<std::string>& 
 
 std::string suggestion(std::string_view word, const std::vector<std::string>& known) {
   const std::string one = did_you_mean(word, known);
-  return one.empty() && !known.empty() ? fmt::format("; there is {}", fmt::join(known, ", ")) : one;
+  return one.empty() && !known.empty() ? fmt::format("; known: {}", fmt::join(known, ", ")) : one;
 }
 
 }  // namespace headpond::cli

@@ -15,7 +15,7 @@ std::optional<std::string> closest(std::string_view word, const std::vector<std:
 /// "; did you mean 'shuffle'?" for one of `known` that is like `word`, else "".
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& known);
 
-/// The same, but where none is like `word` it lists them: "; there is a, b, c".
+/// The same, but where none is like `word` it lists them: "; known: a, b, c".
 std::string suggestion(std::string_view word, const std::vector<std::string>& known);
 
 }  // namespace headpond::cli

@@ -11,7 +11,7 @@ TEST(Suggestion, IsCloseOrAll) {
   EXPECT_EQ(suggestion("shufle", known), "; did you mean 'shuffle'?");
   EXPECT_EQ(suggestion("Batch", known), "; did you mean 'batch'?");
   EXPECT_EQ(suggestion("batch_size", known), "; did you mean 'batch'?");
-  EXPECT_EQ(suggestion("interleave", known), "; there is batch, shuffle, take");
+  EXPECT_EQ(suggestion("interleave", known), "; known: batch, shuffle, take");
   EXPECT_EQ(suggestion("x", {}), "");
 }
 

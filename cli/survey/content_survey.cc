@@ -128,7 +128,8 @@ void survey_wav(std::span<const std::byte> content, const SurveyOptions& options
   if (!info) return damaged(report, info.error(), 0);
   holds_one(report, "samples", DType::f32, static_cast<uint64_t>(info->frames) * static_cast<uint64_t>(info->channels));
   if (!info->is_truncated) return;
-  const std::string what = fmt::format("{}: {} frames are there, its header tells of more", report.path, info->frames);
+  const std::string what =
+      fmt::format("{}: the header promises more frames than the {} in the file", report.path, info->frames);
   damaged(report, {ErrorKind::DataLoss, what}, 0);
 }
 

@@ -143,7 +143,7 @@ std::string report_line(const FileReport& report) {
   if (report.compression != "none") line += fmt::format(" ({})", report.compression);
   if (report.format != "unknown") {
     const uint64_t read = report.records + report.damage_count;  // What --limit counts.
-    if (report.is_limited) line += fmt::format(", looked at {} only", in_words(read, "record"));
+    if (report.is_limited) line += fmt::format(", first {} only", in_words(read, "record"));
     if (report.is_limited && report.damage_count > 0) line += fmt::format(", {} damaged", report.damage_count);
     if (!report.is_limited) line += ", " + in_words(report.records, "record");
   }

@@ -95,9 +95,9 @@ TEST(FileReport, SaysWhatTheFileHolds) {
   FileReport report{.path = "/x/a", .format = "tfrecord", .compression = "zlib", .records = 1, .bytes = 17};
   EXPECT_EQ(report_line(report), "/x/a: tfrecord (zlib), 1 record, 17 bytes");
   report.is_limited = true;
-  EXPECT_EQ(report_line(report), "/x/a: tfrecord (zlib), looked at 1 record only, 17 bytes");
+  EXPECT_EQ(report_line(report), "/x/a: tfrecord (zlib), first 1 record only, 17 bytes");
   report.add_damage({.record = 0, .error = kError});
-  EXPECT_EQ(report_line(report), "/x/a: tfrecord (zlib), looked at 2 records only, 1 damaged, 17 bytes");
+  EXPECT_EQ(report_line(report), "/x/a: tfrecord (zlib), first 2 records only, 1 damaged, 17 bytes");
   EXPECT_EQ(report_line({.path = "b", .bytes = 1}), "b: unknown format, 1 byte");
   EXPECT_EQ(report_line({.path = "c", .format = "tar", .records = 4, .bytes = 9, .groups = 2, .skipped = 3}),
             "c: tar, 4 records, 2 groups, 3 skipped, 9 bytes");

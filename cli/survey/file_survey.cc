@@ -154,7 +154,7 @@ void Survey::look_at_format(Reader stored) {
   constexpr std::string_view kWhole[] = {"csv", "npy", "npz", "png", "wav"};
   if (std::ranges::find(kWhole, format.name) != std::end(kWhole)) look_at_whole(*stored, format);
   if (format.name == "unknown" && options_.needs_format && !start.empty()) {
-    damaged({ErrorKind::Unimplemented, report_.path + ": neither its bytes nor its name are those of a known format"});
+    damaged({ErrorKind::Unimplemented, report_.path + ": unknown format (neither content nor name)"});
   }
   if (report_.damage_count == 0 && !report_.is_limited) look_at_rest(*stored);
 }

@@ -103,6 +103,10 @@ class Usage(Case):
         done = self.expect(2, "run", "some.toml", HEADPOND_THREADS="many")
         self.assertTrue(done.stderr.startswith("headpond: HEADPOND_THREADS=many in the environment: an integer of at least 0 is expected"), done.stderr)
         self.expect(0, "version", HEADPOND_THREADS="many")
+        for line, variable in (("run some.toml", "HEADPOND_MEMORY"), ("bench rng.normal", "HEADPOND_CPU")):
+            told = self.expect(2, *line.split(), **{variable: "1T"}).stderr
+            self.assertTrue(told.startswith(f"headpond: {variable}=1T in the environment: "), told)
+            self.assertTrue(told.endswith(f" is expected; see `headpond {line.split()[0]} --help`\n"), told)
 
     def test_later_verbs_say_so_and_exit_2(self):
         for verb in LATER:

@@ -262,7 +262,7 @@ class Convert(FilesCase):
         images, labels = self.digits()
         self.convert("--from", "idx", "--out", "out", images, labels)
         told = self.expect(1, "convert", "--from", "idx", "--out", "out", "--resume", images).stderr
-        self.assertIn("cannot be gone on with", told)
+        self.assertIn("cannot continue", told)
         again = self.convert("--from", "idx", "--out", "out", "--resume", images, labels)
         self.assertEqual(again["resumed_from"], 200)
 

@@ -129,7 +129,7 @@ class Run(PlanCase):
         for threads in ("0", "2"):
             done = self.expect(1, "run", "plan.toml", "--print", "--threads", threads)
             self.assertEqual([json.loads(line)["fields"]["x"] for line in done.stdout.splitlines()], [0, 2, 4])
-            for word in ("InvalidArgument", "plan.toml", "twice", "element 3", "throw_at 3"):
+            for word in ("InvalidArgument", "plan.toml", "twice", "range, record 3", "throw_at 3"):
                 self.assertIn(word, done.stderr)
 
     def test_files_that_cannot_be_used_exit_2_with_their_line(self):
@@ -194,7 +194,7 @@ class Guide(PlanCase):
 
     def test_it_names_each_operator_and_no_other(self):
         self.plan(step("unknown", x=1))
-        there = set(self.expect(2, "run", "plan.toml").stderr.strip().split("there is ")[1].split(", "))
+        there = set(self.expect(2, "run", "plan.toml").stderr.strip().split("known: ")[1].split(", "))
         table = self.TEXT.split("| op |")[1].split("\n\n")[0]
         named = {name for row in table.splitlines()[2:] for name in re.findall(r"`(\w+)`", row.split("|")[1])}
         self.assertEqual(named, there)

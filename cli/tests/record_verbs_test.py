@@ -246,7 +246,7 @@ class Inspect(FilesCase):
         self.flipped("a", content, len(content) - 1)
         found = self.only(0, "a", "--limit", "2")
         self.assertEqual((found["records"], found["limited"], found["damage"]), (2, True, []))
-        self.assertIn("looked at 2 records only", self.expect(0, "inspect", "a", "--limit", "2").stdout)
+        self.assertIn("first 2 records only", self.expect(0, "inspect", "a", "--limit", "2").stdout)
         found = self.only(0, "a", "--limit", "5")
         self.assertEqual((found["records"], found["limited"], [damage["record"] for damage in found["damage"]]), (4, False, [4]))
 

@@ -31,7 +31,7 @@ void declare(Flags& flags, ConvertFlags& to) {
   flags.option("out DIR", to.out, "folder for the shards, created if it does not exist; required");
   flags.option("name NAME", to.name, "name of the shards, as in NAME-00000-of-00004.tfrecord (default: data)");
   flags.option_from(1, "shards", to.shards, "number of shards (default: 1)");
-  flags.choice("compression", to.compression, {"none", "gzip"}, "of TFRecord shards");
+  flags.choice("compression", to.compression, {"none", "gzip"}, "compression of TFRecord shards");
   flags.option_from(0, "threads", to.threads, "compute threads; 0: the calling thread only (default: all CPUs)");
   flags.flag("resume", to.resume, "continue an interrupted run of the same command line");
 }

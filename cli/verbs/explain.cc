@@ -25,9 +25,9 @@ struct ExplainFlags {
 
 void declare(Flags& flags, ExplainFlags& to) {
   flags.words("FILE.toml", to.files, "a pipeline file (docs/plan_files.md)");
-  flags.choice("format", to.format, {"text", "json", "dot", "mermaid", "html"}, "");
-  flags.flag("analyze", to.analyze, "also run the pipeline for a while, and measure what its parts cost");
-  flags.option_from(0, "seconds S", to.seconds, "the longest time of that run (default: 2)");
+  flags.choice("format", to.format, {"text", "json", "dot", "mermaid", "html"}, "output format");
+  flags.flag("analyze", to.analyze, "also run the pipeline and measure what each operator costs");
+  flags.option_from(0, "seconds S", to.seconds, "time limit of that run, in seconds (default: 2)");
 }
 
 Result<Analysis> analysis_of(const Session& session, const PlanFile& plan, const ExplainFlags& flags) {

@@ -49,7 +49,7 @@ void for_edges(const std::vector<const Node*>& nodes, Edge edge) {
 
 std::string count_text(const Dataset& dataset) {
   const auto count = dataset.cardinality();
-  if (!count) return "not known before the end";
+  if (!count) return "unknown until the epoch has ended";
   return *count == kEndless ? "no end" : fmt::format("{}", *count);
 }
 
@@ -62,9 +62,9 @@ std::string analysis_text(const Analysis& analysis) {
       "a run of {:.1f} s: {} elements, waiting {:.1f} % of the time, {} threads\n", analysis.seconds, analysis.elements,
       1e-7 * static_cast<double>(stats.wait_ns) / std::max(analysis.seconds, 1e-9), stats.threads);
   for (const StageStats& stage : in_plan_order(stats)) {
-    text += fmt::format("  {}: {} elements, {:.1f} us each; {} units, {:.1f} us each, {:.1f} of {} ready\n", stage.name,
-                        stage.elements, stage.element_ns / 1000, stage.units, stage.unit_ns / 1000, stage.mean_ready,
-                        stage.target);
+    text += fmt::format("  {}: {} elements, {:.1f} us each; {} work items, {:.1f} us each, {:.1f} of {} ready\n",
+                        stage.name, stage.elements, stage.element_ns / 1000, stage.units, stage.unit_ns / 1000,
+                        stage.mean_ready, stage.target);
     for (const OperatorCost& cost : stage.operators)
       text += fmt::format("    {}: {:.2f} us\n", cost.op, cost.ns / 1000);
   }

@@ -39,7 +39,7 @@ TEST(ExplainFormat, SaysWhatARestoreCannotCheck) {
   json.begin_object();
   write_explanation(json, unnamed);
   json.end_object();
-  EXPECT_THAT(json.take(), HasSubstr(R"x("restore":[{"what":"map(opaque)","why":"not checked on restore)x"));
+  EXPECT_THAT(json.take(), HasSubstr(R"x("restore":[{"what":"map(opaque)","why":"a restore cannot tell)x"));
   EXPECT_THAT(explain_html(unnamed), HasSubstr("<h2>On restore</h2>"));
 }
 

@@ -9,7 +9,6 @@
 #include <span>
 #include <utility>
 
-#include "cli/byte_count.h"
 #include "cli/plan/element_json.h"
 #include "cli/plan/plan_file.h"
 #include "cli/session.h"
@@ -26,7 +25,8 @@ namespace {
 struct RunFlags {
   std::vector<std::string> files;
   int threads = -1;
-  std::string memory, state_in, state_out, order_out;
+  std::optional<int64_t> memory;
+  std::string state_in, state_out, order_out;
   int64_t epochs = 1;
   std::optional<int64_t> limit;
   bool digest = false, print = false;
@@ -35,7 +35,7 @@ struct RunFlags {
 void declare(Flags& flags, RunFlags& to) {
   flags.words("FILE.toml", to.files, "a pipeline file (docs/plan_files.md)");
   flags.option_from(0, "threads", to.threads, "compute threads; 0: the calling thread only (default: all CPUs)");
-  flags.option("memory BYTES", to.memory, "memory for elements that are prepared ahead, as 64M or 2G (default: 1G)");
+  flags.bytes("memory", to.memory, "memory for elements that are prepared ahead, as 64M or 2G (default: 1G)");
   flags.option("epochs", to.epochs, "epochs in total, also after --state-in; below 0: without end (default: 1)");
   flags.option_from(0, "limit", to.limit, "stop after N elements; a batch counts as one");
   flags.option("state-in FILE", to.state_in, "resume from this state");
@@ -151,7 +151,7 @@ class Sink {
 
 Result<Loader> open_loader(const PlanFile& plan, const RunFlags& flags, uint64_t seed) {
   LoaderOptions options{.epochs = flags.epochs, .seed = seed, .threads = flags.threads};
-  if (!flags.memory.empty()) options.memory = byte_count("memory", flags.memory);
+  if (flags.memory) options.memory = *flags.memory;
   if (flags.state_in.empty()) return Loader(plan.dataset, options);
   const auto state = read_file(flags.state_in);
   if (!state) return fail(state.error());

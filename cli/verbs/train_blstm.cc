@@ -26,16 +26,17 @@ void declare(Flags& flags, BlstmFlags& to) {
   flags.choice("feed", to.feed, {"feed", "queue", "loader", "all"},
                "feed: generate, then train; queue: a thread generates ahead; loader: a Loader with no settings "
                "generates ahead; all: these in turns, then feed with all cores");
-  flags.choice("generator", to.generator, {"std", "headpond"}, "of normal numbers, the same in all modes");
-  flags.option("steps", to.steps, "steps in each mode (default: 6)");
+  flags.choice("generator", to.generator, {"std", "headpond"},
+               "generator of the normal numbers, the same in all modes");
+  flags.option_from(1, "steps", to.steps, "steps in each mode (default: 6)");
   flags.flag("full", to.full, "50 steps in each mode");
-  flags.option("capacity", o.capacity, "capacity of the queue, in batches (default: 4)");
-  flags.option("cores", o.cores, "CPUs of the trainer (default: 1)");
-  flags.option("torch-threads", o.torch_threads, "threads of libtorch (default: 1)");
-  flags.option("batch", o.batch, "samples in a batch (default: 400)");
-  flags.option("time", o.time, "time steps of a sample (default: 128)");
-  flags.option("features", o.features, "features of a time step (default: 512)");
-  flags.option("hidden", o.hidden, "units in each direction (default: 128)");
+  flags.option_from(1, "capacity", o.capacity, "capacity of the queue, in batches (default: 4)");
+  flags.option_from(1, "cores", o.cores, "CPUs of the trainer (default: 1)");
+  flags.option_from(1, "torch-threads", o.torch_threads, "threads of libtorch (default: 1)");
+  flags.option_from(1, "batch", o.batch, "samples in a batch (default: 400)");
+  flags.option_from(1, "time", o.time, "time steps of a sample (default: 128)");
+  flags.option_from(1, "features", o.features, "features of a time step (default: 512)");
+  flags.option_from(1, "hidden", o.hidden, "units in each direction (default: 128)");
   flags.option("lr", o.lr, "Adam's learning rate (default: 1e-3)");
 }
 
@@ -150,7 +151,7 @@ void tell(const Session& session, const BlstmOptions& options, const BlstmResult
       "the "
       "random input again; the queue does not save that part.");
   session.say(*result.losses_equal ? "losses of all modes (feed, queue and loader) are bitwise equal"
-                                   : "LOSSES OF THE MODES DIFFER: this is a bug of the program");
+                                   : "THE LOSSES OF THE MODES DIFFER: this is a bug in Headpond");
 }
 
 Result<Report> run(Session& session, const BlstmFlags& flags) {

@@ -31,20 +31,22 @@ void declare(Flags& flags, MnistFlags& to) {
                "queue: sleeping producers fill a shuffle queue; loader: a Loader over shuffled slices, each batch "
                "sleeps once; ready: the same prepared batch in every step, the limit of training");
   flags.option("data DIR", o.folder, "folder with MNIST's four files, plain or .gz (default: drawn digits)");
-  flags.option("producers", o.producers, "producer threads (default: 4)");
-  flags.option("sleep-ms", to.sleep_ms, "sleep of a producer before each batch, stands for slow storage (default: 50)");
-  flags.option("batch", o.batch, "images in a batch (default: 32)");
+  flags.option_from(1, "producers", o.producers, "producer threads (default: 4)");
+  flags.option_from(0, "sleep-ms", to.sleep_ms,
+                    "sleep of a producer before each batch, stands for slow storage (default: 50)");
+  flags.option_from(1, "batch", o.batch, "images in a batch (default: 32)");
   flags.option("capacity", o.capacity, "capacity of the queue, in images (default: 2000)");
-  flags.option("min-after-dequeue", o.min_after_dequeue, "images kept in the queue to mix with (default: 1000)");
-  flags.option("epochs", o.epochs, "epochs (default: 3)");
-  flags.option("steps", o.steps, "steps in total, instead of --epochs");
+  flags.option_from(0, "min-after-dequeue", o.min_after_dequeue,
+                    "images kept in the queue to mix with (default: 1000)");
+  flags.option_from(1, "epochs", o.epochs, "epochs (default: 3)");
+  flags.option_from(0, "steps", o.steps, "steps in total, instead of --epochs");
   flags.option("lr", to.lr, "Adam's learning rate (default: 1e-3)");
   flags.choice("batch-norm", to.batch_norm, {"train", "article"},
-               "article: batch norm is never in training mode (default: train)");
-  flags.choice("loss", to.loss, {"mean", "sum"}, "over the samples of a batch (default: mean)");
+               "article: batch normalisation stays in inference mode (default: train)");
+  flags.choice("loss", to.loss, {"mean", "sum"}, "how the losses of a batch are combined (default: mean)");
   flags.flag("article", to.article, "as published: --lr 1e-4 --loss sum --batch-norm article");
-  flags.option("torch-threads", o.torch_threads, "threads of libtorch, and CPUs of the trainer (default: 1)");
-  flags.option("early-exit", o.early_exit, "leave the loop after N steps, while producers are still working");
+  flags.option_from(1, "torch-threads", o.torch_threads, "threads of libtorch, and CPUs of the trainer (default: 1)");
+  flags.option_from(0, "early-exit", o.early_exit, "leave the loop after N steps, while producers are still working");
 }
 
 MnistOptions options_of(const MnistFlags& flags, uint64_t seed) {

@@ -14,7 +14,7 @@ Verb demo_verb();
 Verb train_blstm_verb();
 Verb train_mnist_verb();
 inline constexpr const char* kDemoWhat =
-    "repeat three published examples of fed trainings, and prepare data once, in 2 to 3 minutes";
+    "repeat three published examples, and measure images that are prepared once, in 2 to 3 minutes";
 inline constexpr const char* kTrainBlstmWhat =
     "train a bidirectional LSTM on random batches: fed in turn, by a queue, by a Loader";
 inline constexpr const char* kTrainMnistWhat =

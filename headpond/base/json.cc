@@ -102,12 +102,12 @@ void JsonWriter::separate() {
 
 void JsonWriter::before_value() {
   if (open_.empty()) {
-    if (done_) out_of_turn("a second value at the top");
+    if (done_) out_of_turn("a second top-level value");
     done_ = true;
   } else if (open_.back().bracket == '[') {
     separate();
   } else {
-    if (!after_key_) out_of_turn("a value without a key in an object");
+    if (!after_key_) out_of_turn("a value without a key");
     after_key_ = false;
   }
 }
@@ -120,8 +120,8 @@ JsonWriter& JsonWriter::begin(char bracket) {
 }
 
 JsonWriter& JsonWriter::end(char bracket, char closing) {
-  if (open_.empty() || open_.back().bracket != bracket) out_of_turn("an end without its begin");
-  if (after_key_) out_of_turn("a key without its value");
+  if (open_.empty() || open_.back().bracket != bracket) out_of_turn("an end that does not match");
+  if (after_key_) out_of_turn("a key without a value");
   const bool was_empty = open_.back().empty;
   open_.pop_back();
   if (!was_empty) break_line();
@@ -130,7 +130,8 @@ JsonWriter& JsonWriter::end(char bracket, char closing) {
 }
 
 JsonWriter& JsonWriter::key(std::string_view name) {
-  if (open_.empty() || open_.back().bracket != '{' || after_key_) out_of_turn("a key where none may stand");
+  if (open_.empty() || open_.back().bracket != '{' || after_key_)
+    out_of_turn("a key outside of an object or after another key");
   separate();
   quote(name);
   text_ += layout_ == JsonLayout::Indented ? ": " : ":";

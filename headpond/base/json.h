@@ -30,7 +30,7 @@ enum class JsonLayout : uint8_t {
 };
 
 /// A call that would make invalid JSON (a value in an object without a key, a key in an array, an end that does not
-/// match, a second value at the top) is a bug in the program and throws Exception(FailedPrecondition).
+/// match, a second top-level value) is a bug in the program and throws Exception(FailedPrecondition).
 class JsonWriter {
  public:
   explicit JsonWriter(JsonNonFinite non_finite = JsonNonFinite::AsString, JsonLayout layout = JsonLayout::Compact)

@@ -74,11 +74,9 @@ void internal::refuse(const std::string& op, const std::string& what) {
   throw Exception(Error(ErrorKind::InvalidArgument, fmt::format("{}: {}", op, what)));
 }
 
-// Uses the record's number if it is known: repeat and concatenate mix other numbers into the key.
 std::string internal::element_name(uint64_t key, Provenance provenance) {
   const std::string record = to_string(provenance);
-  if (record.empty()) return fmt::format("element {}", key);
-  return fmt::format("element {}, {}", static_cast<uint64_t>(provenance.record), record);
+  return record.empty() ? fmt::format("element {}", key) : record;
 }
 
 }  // namespace headpond

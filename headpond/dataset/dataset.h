@@ -56,7 +56,7 @@ std::unique_ptr<Iterator> open(const Node& node, const Binding& binding, Feed& f
 namespace internal {
 /// Throws Exception(InvalidArgument), naming the operator.
 [[noreturn]] void refuse(const std::string& op, const std::string& what);
-/// "element 17, train.idx, record 17", for errors; if the provenance is unknown, "element" and the key.
+/// "train.idx, record 17", for errors; if the provenance is unknown, "element" and the key.
 std::string element_name(uint64_t key, Provenance provenance);
 }  // namespace internal
 

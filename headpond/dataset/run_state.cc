@@ -11,8 +11,8 @@ namespace headpond::internal {
 namespace {
 
 constexpr std::string_view kMagic = "hps";
-constexpr char kVersion = '1';  // Of the format.
-constexpr size_t kPlanKept = 4096;
+constexpr char kVersion = '1';       // Of the format.
+constexpr size_t kPlanBytes = 4096;  // Of the plan that a state holds.
 
 uint64_t fingerprint(std::string_view plan) {
   uint64_t hash = 0xcbf29ce484222325;
@@ -26,7 +26,7 @@ uint32_t checksum(std::string_view bytes) {
 
 // The first line in which two plans differ, as far as the state holds `then`.
 std::string difference(std::string_view then, std::string_view now) {
-  const bool is_truncated = then.size() >= kPlanKept;
+  const bool is_truncated = then.size() >= kPlanBytes;
   for (int line = 1;; ++line) {
     const std::string_view a = then.substr(0, then.find('\n')), b = now.substr(0, now.find('\n'));
     const bool is_last = a.size() == then.size(), is_part = is_last && is_truncated;
@@ -66,7 +66,7 @@ struct Frame {
 
 std::string save(const RunState& state, const Dataset& dataset, uint64_t seed) {
   const std::string plan = dataset.plan();
-  Frame frame{fingerprint(plan), seed, state, plan.substr(0, kPlanKept)};
+  Frame frame{fingerprint(plan), seed, state, plan.substr(0, kPlanBytes)};
   StateVisitor visitor;
   frame.visit(visitor);
   std::string saved = std::string(kMagic) + kVersion + visitor.saved();
@@ -83,28 +83,29 @@ Result<RunState> restore(std::string_view saved, const Dataset& dataset, uint64_
   if (const char version = saved[kMagic.size()]; version != kVersion) return fail(other_version(version));
   std::memcpy(&sum, saved.data() + saved.size() - sizeof(sum), sizeof(sum));
   saved.remove_suffix(sizeof(sum));
-  if (checksum(saved) != sum) return fail(ErrorKind::DataLoss, "a state whose checksum is wrong");
+  if (checksum(saved) != sum) return fail(ErrorKind::DataLoss, "the state's checksum is wrong");
   saved.remove_prefix(kMagic.size() + 1);
   Frame frame;
   StateVisitor visitor = StateVisitor::restoring(saved);
   frame.visit(visitor);
   if (!visitor.complete() || frame.state.index < 0)
-    return fail(ErrorKind::DataLoss, "a state that is truncated or too long");
+    return fail(ErrorKind::DataLoss, "the state is truncated or too long");
   const std::string plan = dataset.plan();
   if (frame.plan_hash != fingerprint(plan)) {
-    return fail(ErrorKind::FailedPrecondition, "the state of another pipeline: " + difference(frame.plan, plan));
+    return fail(ErrorKind::FailedPrecondition, "the state is of another pipeline: " + difference(frame.plan, plan));
   }
   if (frame.seed != seed) {
     return fail(ErrorKind::FailedPrecondition,
-                fmt::format("the state of a run with seed {}, this one has {}", frame.seed, seed));
+                fmt::format("the state is of a run with seed {}, this run has {}", frame.seed, seed));
   }
   return frame.state;
 }
 
 Error position_error(const StateVisitor& visitor) {
   if (visitor.complete()) return {};
-  if (!visitor.ok()) return {ErrorKind::DataLoss, "a state whose position is impossible in this pipeline"};
-  return {ErrorKind::FailedPrecondition, "the state of a run with deterministic=false, where elements had come early"};
+  if (!visitor.ok()) return {ErrorKind::DataLoss, "the state's position does not exist in this pipeline"};
+  return {ErrorKind::FailedPrecondition,
+          "the state is of a run with deterministic=false, which had delivered elements early"};
 }
 
 std::string position_of(Iterator& iterator) {
@@ -130,8 +131,9 @@ Got Holes::count(Got got, Context& context) {
   count_ = 0;
   return context.fail(
       {ErrorKind::FailedPrecondition,
-       fmt::format("{}: no element at {} positions in a row of a pipeline without an end: there may be no other",
-                   node_.title(), kMost)});
+       fmt::format(
+           "{}: no element at {} positions in a row of a pipeline without an end; there may never be another one",
+           node_.title(), kMost)});
 }
 
 Error end_of_data(std::string_view who) {
@@ -143,8 +145,9 @@ Error not_the_end(const Error& error, std::string_view who) {
 }
 
 Error futile_epoch(const std::string& who, uint64_t epoch) {
-  return {ErrorKind::FailedPrecondition,
-          fmt::format("{}: no element in epoch {} of a run without an end: there may be no other", who, epoch)};
+  return {
+      ErrorKind::FailedPrecondition,
+      fmt::format("{}: no element in epoch {} of a run without an end; there may never be another one", who, epoch)};
 }
 
 }  // namespace headpond::internal

@@ -77,7 +77,7 @@ TEST(RunState, OfAnotherFormatIsRefusedWithBothVersions) {
 }
 
 TEST(RunState, OfAnotherSeedIsRefused) {
-  EXPECT_THAT(restore(save(kPlace, range(9), 7), range(9), 8).error().message(), HasSubstr("seed 7, this one has 8"));
+  EXPECT_THAT(restore(save(kPlace, range(9), 7), range(9), 8).error().message(), HasSubstr("seed 7, this run has 8"));
 }
 
 TEST(RunState, EachDamagedByteIsNoticed) {

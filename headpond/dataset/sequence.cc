@@ -10,7 +10,7 @@ struct Sequence::Run {
       : dataset(std::move(d)), options(o), names(internal::names_of(dataset.spec())) {
     const int64_t slots = dataset.node()->slots();
     if (slots == kEndless && dataset.kind() == Kind::indexed && options.epochs != 1) {
-      internal::refuse("Sequence", "a dataset without an end has one epoch only; limit it with take()");
+      internal::refuse("Sequence", "a dataset without an end has one epoch; limit it with take()");
     }
   }
 

@@ -39,7 +39,7 @@ TEST(Sequence, AnErrorStandsInItsPlaceAndNothingElseIsLost) {
     return 10 * x;
   };
   EXPECT_THAT(elements(range(4) | map(bad)),
-              ElementsAre("0", "10", HasSubstr("map(opaque), element 2, range, record 2: no two"), "30"));
+              ElementsAre("0", "10", HasSubstr("map(opaque), range, record 2: no two"), "30"));
 }
 
 // A function may return what looks like the end.

@@ -21,27 +21,27 @@ using internal::Stage;
 std::string reason(const Stage& stage) {
   switch (stage.mode) {
     case ExecutionMode::rows:
-      return "every row has a position, so several threads make them at once, each in its place in the batch";
+      return "rows have positions, so several threads write them at once, each into its row of the batch";
     case ExecutionMode::positions:
-      return "elements have positions, so several threads make them at once; they wait in order";
+      return "elements have positions, so several threads make them at once; they are delivered in order";
     case ExecutionMode::ahead:
       if (!stage.chain.empty()) {
-        return "its elements come one after the other, or from an operator that waits: one thread takes them ahead, "
+        return "elements come in order only, or from an operator that blocks: one thread takes them ahead, "
                "then several apply these operators at once";
       }
       return stage.node->facts().inputs.empty()
-                 ? "its elements have an order only: one thread takes them ahead"
-                 : "which elements a batch has is known only in order: one thread gathers them ahead";
+                 ? "elements come in order only: one thread takes them ahead"
+                 : "which rows a batch has depends on the order: one thread gathers them ahead";
     case ExecutionMode::in_order:
       break;
   }
-  return "it counts or chooses elements in order; it moves them and makes none";
+  return "it counts or selects elements in order and computes nothing";
 }
 
 std::string grouping(const Stage& stage) {
-  if (stage.mode == ExecutionMode::in_order) return "none: who asks runs it, one element after the other";
-  if (stage.blocking) return "each element alone: it waits, and others may wait meanwhile";
-  const std::string_view why = "handing a task over costs about a hundredth of that";
+  if (stage.mode == ExecutionMode::in_order) return "none: the caller runs it, one element at a time";
+  if (stage.blocking) return "one element a task: it blocks, and others can block at the same time";
+  const std::string_view why = "a hand-over costs about a hundredth of that";
   if (stage.mode == ExecutionMode::rows) {
     return fmt::format("a task makes as many of a batch's {} rows as take about 0.1 ms, at least one; {}",
                        stage.batching->batch_size(), why);
@@ -73,8 +73,7 @@ void add_stages(const Node& node, std::vector<headpond::Stage>& stages) {
     for (const Node::Ref& input : top.facts().inputs) add_stages(*input, stages);
   }
   stages.push_back({std::string(how(stage)), internal::name_of(stage),
-                    reason(stage) + (stage.blocking ? "; on threads of their own, because it waits" : ""),
-                    grouping(stage)});
+                    reason(stage) + (stage.blocking ? "; on I/O threads, because it blocks" : ""), grouping(stage)});
 }
 
 bool is(const Node& node, Role role) { return node.facts().role == role; }
@@ -91,17 +90,17 @@ void add_rewrites(const Node& node, std::vector<Rewrite>& rewrites) {
   const bool cut = node.facts().blocking != below.facts().blocking;
   if (is(node, Role::map) && is(below, Role::map)) {
     rewrites.push_back({"fuse maps: " + pair, !cut,
-                        cut ? "one of them waits: it runs on threads of its own"
-                            : "one task takes an element through both, hot in its cache"});
+                        cut ? "one of them blocks, so it runs on I/O threads"
+                            : "one task runs both on an element while it is in the processor's cache"});
   } else if (is(node, Role::order) && (one_to_one || filter)) {
-    const std::string why = filter ? "positions are permuted, and holes stay holes: what is left need not be known"
-                                   : "places are permuted before anything is read; nothing made is held";
+    const std::string why = filter ? "safe: filtered positions stay empty, so no count is needed"
+                                   : "safe: positions are permuted before anything is read, so no element is buffered";
     rewrites.push_back({fmt::format("shuffle below {}: {}", filter ? "filter" : "map", pair), positions,
-                        positions ? why : "over a stream an error would come at another place"});
+                        positions ? why : "not safe: in a stream an error would come at another position"});
   } else if (is(node, Role::choice) && (one_to_one || filter)) {
     rewrites.push_back({fmt::format("{} below map: {}", node.facts().op, pair), positions,
-                        positions ? "only the positions it keeps are made; errors of others never show"
-                                  : "it counts the elements that are there, which only their order tells"});
+                        positions ? "only the positions that it keeps are computed; errors of the others never appear"
+                                  : "it counts elements, which requires their order"});
   } else if (is(below, Role::store) || is(below, Role::batch)) {
     rewrites.push_back({pair, false, "nothing moves across " + below.facts().op});
   }
@@ -113,14 +112,14 @@ void add_restore(const Node& node, std::set<const Node*>& seen, std::vector<Rest
   for (const Node::Ref& input : node.facts().inputs) add_restore(*input, seen, notes);
   const std::string what = node.title();
   if (node.facts().opaque && !node.facts().inputs.empty()) {
-    notes.push_back({what, "not checked on restore, as a changed function cannot be seen: give it a name"});
+    notes.push_back({what, "a restore cannot tell whether the function changed: give it a name"});
   }
   if (node.facts().inputs.empty() && node.facts().replays) {
     notes.push_back({what,
-                     "restored by replay, as it has no positions: asked again for all elements of the epoch "
-                     "that came before; give it seek"});
+                     "restored by reading the epoch again from its start, as it has no positions: give "
+                     "GeneratorOptions::seek"});
   } else if (node.facts().replays) {
-    notes.push_back({what, "restored by replay, as what it kept is gone: its input is read again from the begin"});
+    notes.push_back({what, "restored by reading its input again from the start, as the cache is gone"});
   }
 }
 

@@ -62,21 +62,22 @@ TEST(Explain, SaysWhatAThreadTakesAtATimeAndWhy) {
   const auto grouping = [](const Dataset& dataset) { return explain(dataset).stages.back().grouping; };
   EXPECT_THAT(grouping(range(9) | map(&same) | batch(32)), HasSubstr("a batch's 32 rows as take about 0.1 ms"));
   EXPECT_THAT(grouping(range(9) | map(&same)), HasSubstr("at most 256"));
-  EXPECT_THAT(grouping(range(9) | map(&same, {.blocking = true})), HasSubstr("alone: it waits"));
-  EXPECT_THAT(grouping(range(9) | filter(&any) | take(4)), HasSubstr("none: who asks runs it"));
+  EXPECT_THAT(grouping(range(9) | map(&same, {.blocking = true})), HasSubstr("one element a task: it blocks"));
+  EXPECT_THAT(grouping(range(9) | filter(&any) | take(4)), HasSubstr("none: the caller runs it"));
 }
 
 TEST(Explain, SaysThatAShuffleOverAFilterPermutesPositions) {
   EXPECT_THAT(rewrites(range(9) | filter(&any) | shuffle()), ElementsAre("+shuffle below filter: shuffle over filter"));
-  EXPECT_THAT(explain(range(9) | filter(&any) | shuffle()).rewrites[0].reason, HasSubstr("holes stay holes"));
+  EXPECT_THAT(explain(range(9) | filter(&any) | shuffle()).rewrites[0].reason,
+              HasSubstr("filtered positions stay empty"));
   EXPECT_THAT(rewrites(generated({}) | filter(&any) | shuffle(4)),
               ElementsAre("-shuffle below filter: shuffle over filter"));
 }
 
 TEST(Explain, NamesFunctionsThatARestoreCannotCheck) {
   const Dataset unnamed = range(9) | map(&same) | filter(&any);
-  EXPECT_THAT(restores(unnamed), ElementsAre(testing::StartsWith("map(opaque): not checked on restore"),
-                                             testing::StartsWith("filter(opaque): not checked on restore")));
+  EXPECT_THAT(restores(unnamed), ElementsAre(testing::StartsWith("map(opaque): a restore cannot tell"),
+                                             testing::StartsWith("filter(opaque): a restore cannot tell")));
   EXPECT_THAT(restores(zip({unnamed, unnamed})), testing::SizeIs(2));
   const std::array<int64_t, 2> images = {1, 2};
   const Dataset of_field =
@@ -85,15 +86,15 @@ TEST(Explain, NamesFunctionsThatARestoreCannotCheck) {
   EXPECT_THAT(restores(range(9) | map(&same, {.name = "same"}) | filter(&any, {.name = "any"})), testing::IsEmpty());
 }
 
-TEST(Explain, SaysWhatIsRestoredByReplay) {
+TEST(Explain, SaysWhatIsRestoredByReadingAgain) {
   EXPECT_THAT(restores(generated({.name = "g"})),
-              ElementsAre(testing::StartsWith("from_generator(g, version=0): restored by replay")));
+              ElementsAre(testing::StartsWith("from_generator(g, version=0): restored by reading the epoch again")));
   const auto seek = [](uint64_t, int64_t) {
     return Result<Generator>([] { return Result<std::optional<Element>>(std::nullopt); });
   };
   EXPECT_THAT(restores(generated({.name = "g", .seek = seek})), testing::IsEmpty());
   EXPECT_THAT(restores(generated({.name = "g", .seek = seek}) | cache()),
-              ElementsAre(testing::StartsWith("cache(): restored by replay")));
+              ElementsAre(testing::StartsWith("cache(): restored by reading its input again")));
   EXPECT_THAT(restores(range(9) | cache()), testing::IsEmpty());
 }
 

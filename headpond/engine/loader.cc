@@ -29,13 +29,13 @@ constexpr int64_t kLongOpenNs = 1'000'000;  // To open an epoch is a wait then.
 void check(const Dataset& dataset, const LoaderOptions& options) {
   const int64_t slots = dataset.node()->slots();
   if (slots == kEndless && dataset.kind() == Kind::indexed && options.epochs != 1) {
-    refuse("Loader", "an epoch that has no end cannot be followed by another; take() ends it");
+    refuse("Loader", "a dataset without an end has one epoch; limit it with take()");
   }
   if (options.threads > kMostThreads)
-    refuse("Loader", fmt::format("threads={}: at most {} are possible", options.threads, kMostThreads));
+    refuse("Loader", fmt::format("threads={}: must be at most {}", options.threads, kMostThreads));
   if (options.io_threads > kMostThreads || (options.io_threads < 1 && options.threads != 0))
-    refuse("Loader", fmt::format("io_threads={}: 1 to {} are possible", options.io_threads, kMostThreads));
-  if (options.memory < 1) refuse("Loader", fmt::format("memory={}: at least 1 byte is needed", options.memory));
+    refuse("Loader", fmt::format("io_threads={}: must be 1 to {}", options.io_threads, kMostThreads));
+  if (options.memory < 1) refuse("Loader", fmt::format("memory={}: must be at least 1 byte", options.memory));
   const int64_t bytes = internal::element_bytes(*dataset.node());
   if (bytes > options.memory) {
     throw Exception(Error(ErrorKind::ResourceExhausted,
@@ -147,7 +147,8 @@ struct Loader::Run {
       if (wait_began == 0) wait_began = now_ns();
       if (engine->help(context)) continue;
       if (engine->threads == 0) {
-        return context.fail(Error(ErrorKind::Unknown, "Loader: nothing is ready and nothing can be done: a defect"));
+        return context.fail(
+            Error(ErrorKind::Unknown, "Loader: internal error: nothing is ready and nothing can be computed"));
       }
       const trace::Span span("wait for a batch", trace::Category::wait);
       engine->wait(seen);

@@ -134,7 +134,7 @@ TEST(LoaderDrop, WaitsForAFunctionThatRunsAndSaysForWhich) {
     door->await_visitor();
   }
   EXPECT_TRUE(has_returned);
-  EXPECT_THAT(said, HasSubstr("waits for functions that run: thread headpond/io"));
+  EXPECT_THAT(said, HasSubstr("is waiting for functions that have not returned: thread headpond/io"));
   EXPECT_THAT(said, HasSubstr("range|map does not return"));
 }
 

@@ -40,15 +40,15 @@ std::optional<std::string> refusal(const Dataset& records, const ShardOptions& o
     return fmt::format("an element must be one scalar of dtype bytes, not {}", to_string(spec));
   }
   if (options.shards < 1 || options.shards > kMostShards) {
-    return fmt::format("{} shards: 1 to {} are possible", options.shards, kMostShards);
+    return fmt::format("{} shards: must be 1 to {}", options.shards, kMostShards);
   }
   if (options.folder.empty()) return "no folder";
   if (options.name.empty() || options.name.find('/') != std::string::npos) {
-    return fmt::format("'{}' is no name", options.name);
+    return fmt::format("'{}' is not a valid name: it must not be empty or contain '/'", options.name);
   }
   const bool is_record_file = options.format == ShardFormat::tfrecord;
   if (options.compression != Compression::none && !(is_record_file && options.compression == Compression::gzip)) {
-    return fmt::format("{} shards are not compressed by {}", is_record_file ? "tfrecord" : "tar",
+    return fmt::format("{} shards cannot be compressed by {}", is_record_file ? "tfrecord" : "tar",
                        to_string(options.compression));
   }
   return std::nullopt;
@@ -152,14 +152,14 @@ class ShardSet {
       const bool has_number = std::stoll(name.substr(options_.name.size() + 1, 5)) < options_.shards;
       if (has_number && (name.ends_with(ending) || name.ends_with(ending + kPartial))) return {};
       return fail(ErrorKind::FailedPrecondition,
-                  fmt::format("{} is of another set named '{}': remove it, or choose another name or folder",
+                  fmt::format("{} belongs to another set named '{}': remove it, or choose another name or folder",
                               path.string(), options_.name));
     });
   }
 
   static Result<void> refuse_without_plan(const fs::path& path) {
     return fail(ErrorKind::FailedPrecondition,
-                fmt::format("{} cannot be gone on with: no plan is beside it", path.string()));
+                fmt::format("cannot continue {}: its plan file is missing", path.string()));
   }
 
   // What is held says of shards, after a plan that is this one: the plan goes first, so shards beside a whole plan are
@@ -170,12 +170,13 @@ class ShardSet {
     if (options_.resume && was->find(kEndOfPlan) != std::string::npos) {
       if (was->starts_with(plan())) return was->substr(plan().size());
       const std::string that = was->substr(0, was->find(kEndOfPlan));
-      return fail(ErrorKind::FailedPrecondition,
-                  fmt::format("{} cannot be gone on with: it was\n{}\nand this is\n{}", options_.folder, that, plan()));
+      return fail(
+          ErrorKind::FailedPrecondition,
+          fmt::format("cannot continue {}: it was written by\n{}\nbut this run is\n{}", options_.folder, that, plan()));
     }
     if (was->find(kEndOfPlan) == std::string::npos && !plan().starts_with(*was)) {
       return fail(ErrorKind::FailedPrecondition,
-                  fmt::format("{} is no plan of shards: remove it, or choose another name", plan_path()));
+                  fmt::format("{} is not a plan file of shards: remove it, or choose another name", plan_path()));
     }
     HEADPOND_TRY(held.replace(""));
     HEADPOND_TRY(each_of_this_name([](const fs::path& path) -> Result<void> {

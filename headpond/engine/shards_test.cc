@@ -176,7 +176,7 @@ TEST_F(Shards, AreWholeOrNotThere) {
                                                 {.name = "text"});
   const auto failed = write_shards(dataset, options("a"));
   ASSERT_FALSE(failed);
-  EXPECT_THAT(failed.error().to_string(), AllOf(HasSubstr("smudged"), HasSubstr("element 9")));
+  EXPECT_THAT(failed.error().to_string(), AllOf(HasSubstr("smudged"), HasSubstr("record 9")));
   EXPECT_TRUE(std::filesystem::exists(folder_.file("a/data-00000-of-00004.tfrecord")));
   EXPECT_FALSE(std::filesystem::exists(folder_.file("a/data-00001-of-00004.tfrecord")));
   fails = false;

@@ -31,8 +31,8 @@ std::string FillCheck::look(int64_t put, int64_t now) {
   if (forecast_s <= patience_s_) return {};
   const auto fitting = std::max(static_cast<int64_t>(rate * patience_s_) - 1, int64_t{0});
   return fmt::format(
-      "at the producers' rate of {:.3g} elements/s the minimum fill of {} elements takes {:.3g} s, the patience is "
-      "{:.3g} s: add producers or use min_after_dequeue = {}",
+      "at the producers' rate of {:.3g} elements/s the minimum fill of {} elements takes {:.3g} s, more than "
+      "fill_patience ({:.3g} s): add producers or use min_after_dequeue = {}",
       rate, fill_, forecast_s, patience_s_, fitting);
 }
 

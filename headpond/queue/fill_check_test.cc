@@ -30,8 +30,8 @@ TEST(Filling, ASlowProducerIsToldOnceWithTheForecastAndTheNumberToUse) {
   const auto told = warnings({999, seconds(60)}, 1, kTenth);
   ASSERT_EQ(told.size(), 1U);
   EXPECT_EQ(told[0],
-            "at the producers' rate of 10 elements/s the minimum fill of 1000 elements takes 100 s, the patience is "
-            "60 s: add producers or use min_after_dequeue = 599");
+            "at the producers' rate of 10 elements/s the minimum fill of 1000 elements takes 100 s, more than "
+            "fill_patience (60 s): add producers or use min_after_dequeue = 599");
   EXPECT_TRUE(warnings({599, seconds(60)}, 1, kTenth).empty());
 }
 

@@ -195,7 +195,7 @@ TEST_F(Priority, DtypesShapesAndNamesBeginWithThePriority) {
 
 TEST_F(Priority, RefusesOptionsThatContradictThemselves) {
   EXPECT_REFUSES("without dtypes", PriorityQueue({.capacity = 1, .dtypes = {}}));
-  EXPECT_REFUSES("capacity 0", PriorityQueue({.capacity = 0, .dtypes = {i64}}));
+  EXPECT_REFUSES("capacity must not be 0", PriorityQueue({.capacity = 0, .dtypes = {i64}}));
   EXPECT_REFUSES("1 names for 2 dtypes, the priority counted in",
                  PriorityQueue({.capacity = 1, .dtypes = {i64}, .names = {"x"}}));
   EXPECT_REFUSES("3 shapes for 2 dtypes, the priority counted in",

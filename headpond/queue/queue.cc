@@ -21,7 +21,7 @@ constexpr int64_t kMostElements = int64_t{1} << 48;
 void check(const QueueOptions& options, const QueueType& type) {
   const Components components(options, type.layout);
   const int64_t minimum = type.min_after_dequeue;
-  if (options.capacity == 0) refuse(fmt::format("{} of capacity 0: nothing could pass", type.type));
+  if (options.capacity == 0) refuse(fmt::format("{}: capacity must not be 0", type.type));
   if (minimum < 0) refuse(fmt::format("{}: min_after_dequeue {} is below 0", type.type, minimum));
   if (minimum >= kMostElements) {
     refuse(fmt::format("{}: min_after_dequeue {} is more than any queue can hold", type.type, minimum));

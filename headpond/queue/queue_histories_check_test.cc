@@ -189,7 +189,7 @@ TEST(HistoryCheck, ACancelIsDoneWhenThePutAtItsTurnIs) {
   EXPECT_TRUE(is_explained(fifo(1), {{slow, cancels}, {put({2}, kCancelled)}, {}, {size_is(0)}, {size_is(1)}}));
   EXPECT_FALSE(is_explained(fifo(1), {{slow, kCancels}, {}, {}, {size_is(0)}, {size_is(1)}}));
   EXPECT_FALSE(is_explained(fifo(1), {{kCancels}, {slow}, {}, {size_is(0)}, {size_is(1)}}));
-  // A close in line goes with the others.
+  // A queued close goes with the others.
   EXPECT_TRUE(is_explained(fifo(1), {{slow, cancels, until(2, closes())}, {}, {}, {size_is(0)}, {size_is(1)}}));
   EXPECT_FALSE(is_explained(fifo(1), {{slow, until(2, closes())}, {}, {}, {size_is(0)}, {size_is(1)}}));
 }

@@ -125,7 +125,7 @@ class Races {
     const Queue& queue = *member.handle;
     switch (member.random.below(12)) {
       case 0:
-        // Behind puts in line, which only another thread may let in.
+        // After queued puts, which only another thread may let in.
         if (member.number != ender_) (void)queue.close();
         break;
       case 1:

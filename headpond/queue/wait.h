@@ -13,8 +13,9 @@ namespace headpond {
 inline constexpr int64_t kUnbounded = -1;  ///< For a capacity or a memory limit: there is none.
 
 struct Wait {
-  /// A call with timeout 0 or less sees the effects of all completed calls. It gives running ones 20 ms or, if nothing
-  /// but a running call stands between it and the end of a closed queue, until that call is done.
+  /// A call with timeout 0 or less sees the effects of all completed calls. It waits at most 20 ms for calls that are
+  /// running. One exception: if the queue is closed and only a running call delays the end of the data, it waits for
+  /// that call.
   std::chrono::nanoseconds timeout = kForever;
   std::stop_token stop = {};  ///< Ends the call as Cancelled.
 };

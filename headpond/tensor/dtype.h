@@ -27,16 +27,16 @@ template <class T>
 constexpr DType dtype_of() {
   using U = std::remove_cv_t<T>;
   static_assert(!std::is_same_v<U, char>,
-                "char is no type of a tensor's values: read text with bytes_at(i), numbers as int8_t or uint8_t");
+                "char is not a value type of tensors: read text with bytes_at(i), numbers as int8_t or uint8_t");
   static_assert(std::is_arithmetic_v<U>,
                 "a tensor's values are integers, float, double or bool; read text (dtype bytes) with bytes_at(i)");
   if constexpr (std::is_same_v<U, bool>) {
     return DType::boolean;
   } else if constexpr (std::is_floating_point_v<U>) {
-    static_assert(sizeof(U) == 4 || sizeof(U) == 8, "of the floating-point types, float and double");
+    static_assert(sizeof(U) == 4 || sizeof(U) == 8, "only float and double are supported");
     return sizeof(U) == 4 ? DType::f32 : DType::f64;
   } else {
-    static_assert(std::is_integral_v<U> && sizeof(U) <= 8, "integers of 8 to 64 bits");
+    static_assert(std::is_integral_v<U> && sizeof(U) <= 8, "only integers of 8 to 64 bits are supported");
     constexpr DType kSigned[] = {DType::i8, DType::i16, DType::i32, DType::i64};
     constexpr DType kUnsigned[] = {DType::u8, DType::u16, DType::u32, DType::u64};
     constexpr int kLog = sizeof(U) == 1 ? 0 : sizeof(U) == 2 ? 1 : sizeof(U) == 4 ? 2 : 3;

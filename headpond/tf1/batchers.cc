@@ -79,15 +79,14 @@ template <class Options>
 QueueOptions queue_options(const std::string& function, const Options& options, bool joins) {
   check_batch_size(function, options.batch_size);
   if (options.num_threads < 1 || options.num_threads > kMostThreads) {
-    refuse(function, fmt::format("num_threads is {}: 1 to {} are possible", options.num_threads, kMostThreads));
+    refuse(function, fmt::format("num_threads is {}: must be 1 to {}", options.num_threads, kMostThreads));
   }
   if (joins && options.num_threads != 1) {
     refuse(function, fmt::format("num_threads is {}, but each source has a thread of its own", options.num_threads));
   }
   if (options.shapes.size() != options.dtypes.size() || options.dtypes.empty()) {
-    refuse(function, fmt::format("{} dtypes and {} shapes: an example needs one of each for every component, for else "
-                                 "no batch could be made",
-                                 options.dtypes.size(), options.shapes.size()));
+    refuse(function, fmt::format("{} dtypes and {} shapes: give one of each for every component", options.dtypes.size(),
+                                 options.shapes.size()));
   }
   return {.capacity = options.capacity,
           .dtypes = options.dtypes,

@@ -306,7 +306,7 @@ TEST_F(Batchers, RefuseOptionsThatMakeNoSense) {
   options.num_threads = 0;
   EXPECT_REFUSES("num_threads is 0", batch(counting(1), options));
   options.num_threads = 100'000;
-  EXPECT_REFUSES("num_threads is 100000: 1 to 1024", batch(counting(1), options));
+  EXPECT_REFUSES("num_threads is 100000: must be 1 to 1024", batch(counting(1), options));
   options.num_threads = 2;
   EXPECT_REFUSES("batch_join: num_threads is 2", batch_join({counting(1)}, options));
   EXPECT_REFUSES("no sources", batch_join({}, of(1)));
@@ -317,7 +317,7 @@ TEST_F(Batchers, RefuseOptionsThatMakeNoSense) {
   EXPECT_REFUSES("1 dtypes and 0 shapes", batch(counting(1), options));
   options = of(1);
   options.capacity = 0;
-  EXPECT_REFUSES("capacity 0", batch(counting(1), options));
+  EXPECT_REFUSES("capacity must not be 0", batch(counting(1), options));
   auto shuffled = mixed(1);
   shuffled.min_after_dequeue = shuffled.capacity;
   EXPECT_REFUSES("min_after_dequeue 20 must be below capacity 20", shuffle_batch(counting(1), shuffled));

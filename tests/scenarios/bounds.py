@@ -162,7 +162,7 @@ def errors_and_stops(figures, bounds):
     bounds.holds("a removed file is named", figures["removed"] in figures["removed_error"])
     bounds.at_most("seconds to drop a full pipeline", figures["drop_full_s"], 1)
     bounds.at_most("seconds to drop a blocked one", figures["drop_blocked_s"], 2)
-    bounds.holds("the blocked stage is named", "|map|" in figures["errors"] and "left behind" in figures["errors"])
+    bounds.holds("the blocked stage is named", "|map|" in figures["errors"] and "left running" in figures["errors"])
     bounds.at_most("seconds from an interrupt to the end, the longest", max(figures["interrupt_s"]), 2)
     bounds.holds("each interrupted run ends well and leaves nothing", figures["interrupts_clean"])
 

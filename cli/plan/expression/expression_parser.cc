@@ -173,7 +173,7 @@ class Parser {
     }
     std::string known;
     for (const FieldSpec& field : spec_) known += (known.empty() ? "" : ", ") + (field.name.empty() ? "x" : field.name);
-    lexer_.refuse(token, fmt::format("there is no field '{}'; there is {}", token.text, known));
+    lexer_.refuse(token, fmt::format("there is no field '{}'; known: {}", token.text, known));
   }
 
   void load(size_t index, bool is_float) {
@@ -220,8 +220,8 @@ class Parser {
       return Type::integer;
     }
     if (token.text != "throw_at") {
-      lexer_.refuse(token, fmt::format("there is no function '{}'; there is sleep_us, spin_us, throw_at, random_u32",
-                                       token.text));
+      lexer_.refuse(
+          token, fmt::format("there is no function '{}'; known: sleep_us, spin_us, throw_at, random_u32", token.text));
     }
     const Type left = expression(kOr);
     if (!lexer_.take(",")) lexer_.refuse("throw_at takes two values");

@@ -189,8 +189,8 @@ Result<void> check(float limit, const ImageChannel& to) {
   if (fits) return {};
   return fail(
       ErrorKind::InvalidArgument,
-      fmt::format("distance map: channel {} of {} x {} pixels of {} channels of {} in a place of {} bytes: float32 "
-                  "or uint8 of just as many bytes, aligned, was expected",
+      fmt::format("distance map: channel {} of {} x {} pixels of {} channels of {}; the target has {} bytes; expected "
+                  "float32 or uint8, exactly as many bytes as the image has, aligned",
                   to.index, to.height, to.width, to.channels, name(to.dtype), to.image.size()));
 }
 

@@ -248,7 +248,7 @@ TEST(DistanceMap, RefusesWhatDoesNotFit) {
   EXPECT_TRUE(refused(with([](auto& c) { c.dtype = i32; })));
   EXPECT_TRUE(refused(with([](auto& c) { c.image = c.image.subspan(1, 48), c.channels = 1; })));
   EXPECT_THAT(write_distance_map({}, 5, with([](auto& c) { c.index = 2; })).error().message(),
-              HasSubstr("channel 2 of 3 x 4 pixels of 2 channels of float32 in a place of 96 bytes"));
+              HasSubstr("channel 2 of 3 x 4 pixels of 2 channels of float32; the target has 96 bytes"));
   EXPECT_FALSE(distance_map({}, -1, 4, 5));
   EXPECT_FALSE(distance_map({}, int64_t{1} << 40, int64_t{1} << 40, 5));
 }

@@ -184,7 +184,7 @@ class Scanner {
     if (chunk.type == "PLTE") return note_palette(chunk);
     if (chunk.type == "IEND") return end();
     if (chunk.type == "IHDR") return invalid(fmt::format("a second {}", shown(chunk)));
-    return invalid(fmt::format("{} is needed to read the image, and not known", shown(chunk)));
+    return invalid(fmt::format("{} is an unknown critical chunk", shown(chunk)));
   }
 
   Result<void> note_data(const Chunk& chunk) {

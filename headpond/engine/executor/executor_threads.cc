@@ -155,7 +155,7 @@ void Executor::wait_for_threads() {
   {
     const std::string what = operators_in_progress();
     const Unlocked unlocked(lock_);
-    log(LogLevel::warning, fmt::format("~Loader waits for functions that run: {}", what));
+    log(LogLevel::warning, fmt::format("~Loader is waiting for functions that have not returned: {}", what));
   }
   while (alive_ > 0 && (!ends || steady_clock::now() < end)) {
     if (ends) {
@@ -185,7 +185,7 @@ void Executor::stop() {
     }
   }
   if (!abandoned.empty())
-    log(LogLevel::warning, fmt::format("~Loader: functions that run are left behind: {}", abandoned));
+    log(LogLevel::warning, fmt::format("~Loader: abandon_after passed; left running: {}", abandoned));
   for (Thread& thread : threads) thread.join();
 }
 

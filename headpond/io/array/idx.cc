@@ -151,8 +151,8 @@ Result<IdxPair> read_idx_pair(const std::string& images_path, const std::string&
   auto labels = read_idx(labels_path);
   if (!labels) return fail(std::move(labels).error());
   if (images->dim(0) != labels->dim(0)) {
-    return fail(ErrorKind::InvalidArgument, fmt::format("{} has {} images, {} has {} labels: expected as many",
-                                                        images_path, images->dim(0), labels_path, labels->dim(0)));
+    return fail(ErrorKind::InvalidArgument, fmt::format("{} has {} images, but {} has {} labels", images_path,
+                                                        images->dim(0), labels_path, labels->dim(0)));
   }
   return IdxPair{std::move(*images), std::move(*labels)};
 }

@@ -219,8 +219,8 @@ TEST(ReadIdxPair, RefusesImagesAndLabelsOfDifferentLength) {
   ASSERT_TRUE(write_idx(folder.file("three"), Tensor::from<uint8_t>(values, {3})));
   const Error error = read_idx_pair(folder.file("two"), folder.file("three")).error();
   EXPECT_EQ(error.kind(), ErrorKind::InvalidArgument);
-  EXPECT_EQ(error.message(), fmt::format("{} has 2 images, {} has 3 labels: expected as many", folder.file("two"),
-                                         folder.file("three")));
+  EXPECT_EQ(error.message(),
+            fmt::format("{} has 2 images, but {} has 3 labels", folder.file("two"), folder.file("three")));
   const IdxPair pair = read_idx_pair(folder.file("three"), folder.file("three")).value();
   EXPECT_THAT(pair.labels.as<uint8_t>(), ElementsAre(5, 0, 4));
   EXPECT_EQ(read_idx_pair(folder.file("two"), folder.file("none")).error().kind(), ErrorKind::NotFound);

@@ -133,7 +133,7 @@ Result<void> DictReader::entry(std::string_view key) {
                                               : nullptr;
   if (seen == nullptr || *seen) {
     return wrong(ErrorKind::InvalidArgument,
-                 fmt::format("key {} {}", quoted_name(key), seen == nullptr ? "is none of a header" : "twice"));
+                 fmt::format("key {} {}", quoted_name(key), seen == nullptr ? "is unknown" : "occurs twice"));
   }
   *seen = true;
   if (!take(":")) return expected("':'");
@@ -185,7 +185,7 @@ Result<NpyHeader> parse_npy_header(std::span<const std::byte> file, std::string_
     return fail(ErrorKind::InvalidArgument,
                 fmt::format("{}: not an npy file: begins with {}", name, quoted_name(text.substr(0, kMagic.size()))));
   }
-  const auto cut = [&] { return fail(ErrorKind::DataLoss, fmt::format("{}: an npy header is cut", name)); };
+  const auto cut = [&] { return fail(ErrorKind::DataLoss, fmt::format("{}: an npy header is truncated", name)); };
   if (text.size() < kVersionEnd) return cut();
   const auto byte = [&text](size_t at) { return static_cast<size_t>(static_cast<unsigned char>(text[at])); };
   const size_t major = byte(kMagic.size()), length_bytes = major == 1 ? 2 : 4;

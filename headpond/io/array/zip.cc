@@ -153,7 +153,7 @@ Result<Header> ZipReader::read_header(uint64_t offset, bool is_local) const {
   const uint64_t comment_bytes = is_local ? 0 : at<uint16_t>(begin + 24);
   if (!is_local) header.offset = at<uint32_t>(offset + 42);
   header.bytes = fixed + name_bytes + extra_bytes + comment_bytes;
-  if (!has(offset, header.bytes)) return wrong(offset, fmt::format("{} is cut", where));
+  if (!has(offset, header.bytes)) return wrong(offset, fmt::format("{} is truncated", where));
   header.name = characters(archive_.subspan(offset + fixed, name_bytes));
   if (!take_zip64(header, archive_.subspan(offset + fixed + name_bytes, extra_bytes), is_local)) {
     return wrong(offset, fmt::format("{} has no zip64 part for its sizes", where));

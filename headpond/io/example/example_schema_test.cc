@@ -32,7 +32,7 @@ TEST(DescribeExample, GivesKeysInOrderWithTypesAndCounts) {
 
 TEST(DescribeExample, NamesWhatIsBroken) {
   EXPECT_THAT(describe_example(as_message(example(entry("a", "\x80")))).error().message(),
-              HasSubstr("feature 'a': a varint is cut at offset"));
+              HasSubstr("feature 'a': a varint is truncated at offset"));
   EXPECT_EQ(describe_example(as_message(example(entry("a", "") + entry("b", ""))), {.max_features = 1}).error().kind(),
             ErrorKind::ResourceExhausted);
 }

@@ -90,8 +90,8 @@ TEST(Example, RefusesBrokenMessagesWithKeyAndOffset) {
   };
   const std::string good = entry("x", floats({1, 2}));
   for (const auto& [message, text] : std::vector<Case>{
-           {example(good + entry("n", field(3, field(1, "\x80")))), "feature 'n': a varint is cut at offset 33"},
-           {example(good) + "\x80", "Example: a varint is cut at offset 21"},
+           {example(good + entry("n", field(3, field(1, "\x80")))), "feature 'n': a varint is truncated at offset 33"},
+           {example(good) + "\x80", "Example: a varint is truncated at offset 21"},
            {example(good + entry("n", varint(3 << 3) + varint(1))), "feature 'n': a value with a length was expected"},
            {varint(1 << 3) + varint(1), "Example: a value with a length was expected, wire type 0 found at offset 1"},
            {example(varint(1 << 3) + varint(1)), "Example: a value with a length was expected"},

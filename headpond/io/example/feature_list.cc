@@ -51,7 +51,7 @@ bool count_numbers(WireCursor& cursor, DType dtype, std::string_view run, uint64
   }
   const auto ends_value = [](char c) { return static_cast<signed char>(c) >= 0; };
   count += static_cast<uint64_t>(std::count_if(run.begin(), run.end(), ends_value));
-  return run.empty() || ends_value(run.back()) || cursor.fail("a varint is cut");
+  return run.empty() || ends_value(run.back()) || cursor.fail("a varint is truncated");
 }
 
 void copy_bytes(std::string_view run, std::byte*& to) {

@@ -105,8 +105,8 @@ TEST(FeatureList, RefusesGroupsFieldZeroAndLongTags) {
 }
 
 TEST(FeatureList, RefusesCutAndEndlessVarints) {
-  EXPECT_EQ(fault("\x80"), "a varint is cut");
-  EXPECT_EQ(fault(field(3, field(1, "\x80"))), "a varint is cut");
+  EXPECT_EQ(fault("\x80"), "a varint is truncated");
+  EXPECT_EQ(fault(field(3, field(1, "\x80"))), "a varint is truncated");
   EXPECT_EQ(fault(field(3, field(1, std::string(10, '\x80') + '\x01'))), "a varint of more than 10 bytes");
   EXPECT_EQ(fault(field(3, field(1, std::string(12, '\x80') + '\x01'))), "a varint of more than 10 bytes");
   EXPECT_EQ(fault(field(2, field(1, "12345"))), "a packed list of float32 with part of a value");

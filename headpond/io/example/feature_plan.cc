@@ -25,11 +25,13 @@ void check_kind(const ExampleFeature& feature, Where where) {
   }
   const bool needs_lengths = feature.kind == FeatureKind::Ragged && where == Where::features;
   if (needs_lengths == feature.row_lengths.empty()) {
-    refuse(feature, needs_lengths ? "Ragged in an Example, and no row_lengths; without rows it is VarLen"
-                                  : "row_lengths are of a Ragged feature in an Example only");
+    refuse(feature, needs_lengths ? "Ragged in an Example needs row_lengths; without rows use VarLen"
+                                  : "row_lengths applies only to Ragged features of an Example");
   }
   if (feature.allow_missing && feature.kind != FeatureKind::FixedLenSequence) {
-    refuse(feature, "allow_missing is of FixedLenSequence; FixedLen has a default, the others may be missing anyway");
+    refuse(feature,
+           "allow_missing applies only to FixedLenSequence; use default_value for FixedLen; VarLen and Ragged may "
+           "always be missing");
   }
 }
 
@@ -39,7 +41,8 @@ void check_dtype(const ExampleFeature& feature, Where where) {
     refuse(feature, fmt::format("{}; an Example holds float32, int64 and bytes, and uint8 as bytes", name(dtype)));
   }
   const FeatureKind raw = where == Where::lists ? FeatureKind::FixedLenSequence : FeatureKind::FixedLen;
-  if (dtype == DType::u8 && feature.kind != raw) refuse(feature, "uint8 needs a shape, and one value of it a tensor");
+  if (dtype == DType::u8 && feature.kind != raw)
+    refuse(feature, "uint8 needs FixedLen (FixedLenSequence in lists): one value of bytes is a whole tensor");
 }
 
 // Tensor itself refuses too many dimensions.
@@ -53,12 +56,12 @@ void check_rank(const ExampleFeature& feature) try {
 uint64_t checked_values(const ExampleFeature& feature) {
   check_rank(feature);
   if (!is_fixed(feature.kind) && feature.shape != Shape()) {
-    refuse(feature, "a shape, where the number of values is the message's; FixedLen and FixedLenSequence have one");
+    refuse(feature, "shape applies only to FixedLen and FixedLenSequence");
   }
   const auto size = feature.shape.size();
   int64_t total = 0;
   if (!size || __builtin_mul_overflow(*size, int64_t{sizeof(int64_t)}, &total)) {
-    refuse(feature, fmt::format("shape {} has no size that is known and fits", feature.shape.to_string()));
+    refuse(feature, fmt::format("shape {} must be fully known and not too large", feature.shape.to_string()));
   }
   if (feature.kind == FeatureKind::FixedLenSequence && *size == 0) {
     refuse(feature, fmt::format("steps of shape {} cannot be counted", feature.shape.to_string()));
@@ -69,7 +72,7 @@ uint64_t checked_values(const ExampleFeature& feature) {
 std::shared_ptr<const DefaultValue> checked_default(const ExampleFeature& feature) {
   if (!feature.default_value) return nullptr;
   const Tensor& given = *feature.default_value;
-  if (feature.kind != FeatureKind::FixedLen) refuse(feature, "a default is of FixedLen only");
+  if (feature.kind != FeatureKind::FixedLen) refuse(feature, "default_value applies only to FixedLen");
   if (given.dtype() != feature.dtype || (given.rank() != 0 && !given.has_shape(feature.shape))) {
     refuse(feature, fmt::format("{}{} requested with a default of {}{}", name(feature.dtype), feature.shape.to_string(),
                                 name(given.dtype()), given.shape().to_string()));

@@ -123,7 +123,7 @@ class WireCursor {
     value = protozero::decode_varint(&at_, end_);
     return true;
   } catch (const protozero::exception&) {
-    return fail(end_ - at_ < protozero::max_varint_length ? "a varint is cut" : "a varint of more than 10 bytes");
+    return fail(end_ - at_ < protozero::max_varint_length ? "a varint is truncated" : "a varint of more than 10 bytes");
   }
 
   const char* at_;

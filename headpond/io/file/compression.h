@@ -11,7 +11,7 @@ enum class Compression : uint8_t {
   none,
   gzip,    ///< RFC 1952; several members are one stream.
   zlib,    ///< RFC 1950.
-  snappy,  ///< Recognised by name, for error messages; never read.
+  snappy,  ///< Recognised by its first bytes, for the error message; never read.
 };
 
 /// "none", "gzip", ...

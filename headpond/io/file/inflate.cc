@@ -121,7 +121,7 @@ class InflateReader final : public ByteReader {
       if (state_.avail_in == 0) {
         auto more = refill();
         if (!more) return more;
-        if (*more == 0 && in_member_) return damaged("the stream is cut");
+        if (*more == 0 && in_member_) return damaged("the stream is truncated");
         if (*more == 0) return 0;
         if (is_zlib_ && !in_member_) return damaged(kFollows);
       }

@@ -121,7 +121,7 @@ TEST(Gzip, ReportsEveryCutWithFileAndOffset) {
       ASSERT_FALSE(result) << cut;
       EXPECT_EQ(result.error().kind(), ErrorKind::DataLoss) << cut;
       EXPECT_THAT(result.error().message(),
-                  AllOf(HasSubstr("/data/x.gz"), HasSubstr("cut"), HasSubstr(fmt::format("offset {},", cut))));
+                  AllOf(HasSubstr("/data/x.gz"), HasSubstr("truncated"), HasSubstr(fmt::format("offset {},", cut))));
     }
   }
 }
@@ -264,8 +264,8 @@ TEST(Zlib, ReportsEveryCutWithFileAndOffset) {
           inflate_zlib(Bytes(compressed.begin(), compressed.begin() + static_cast<ptrdiff_t>(cut)), step);
       ASSERT_FALSE(result) << cut;
       EXPECT_EQ(result.error().kind(), ErrorKind::DataLoss) << cut;
-      EXPECT_THAT(result.error().message(),
-                  AllOf(HasSubstr("/data/x.gz: zlib: "), HasSubstr("cut"), HasSubstr(fmt::format("offset {},", cut))));
+      EXPECT_THAT(result.error().message(), AllOf(HasSubstr("/data/x.gz: zlib: "), HasSubstr("truncated"),
+                                                  HasSubstr(fmt::format("offset {},", cut))));
     }
   }
 }

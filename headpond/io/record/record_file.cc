@@ -81,7 +81,7 @@ class RecordFile::State {
     const auto compression = internal::guess_compression(bytes.first(std::min(bytes.size(), internal::kStartBytes)));
     if (compression != Compression::none && !internal::is_front_of_header(bytes)) {
       return fail(ErrorKind::Unimplemented,
-                  fmt::format("{}: no records by their numbers in a file compressed by {}; read it "
+                  fmt::format("{}: compressed by {}: random access requires an uncompressed file; read it "
                               "in order, or write it again without compression",
                               file_->path(), to_string(compression)));
     }

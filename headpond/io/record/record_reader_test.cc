@@ -228,7 +228,8 @@ TEST(RecordReader, DeliversWhatCameBeforeADamageOfTheCompressedBytes) {
       const Scan cut = scan_every_way(prefix(whole, whole.size() - last));
       EXPECT_EQ(cut.records, records);
       EXPECT_EQ(cut.end.kind(), ErrorKind::DataLoss);
-      EXPECT_THAT(cut.end.to_string(), AllOf(HasSubstr("/data/x"), HasSubstr("cut"), HasSubstr("compressed offset")));
+      EXPECT_THAT(cut.end.to_string(),
+                  AllOf(HasSubstr("/data/x"), HasSubstr("truncated"), HasSubstr("compressed offset")));
       const Scan bad = scan_every_way(with_flipped_bit(whole, 8 * (whole.size() - last)));
       EXPECT_EQ(bad.records, records);
       EXPECT_THAT(bad.end.to_string(), HasSubstr("wrong checksum"));

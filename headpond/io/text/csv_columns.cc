@@ -33,7 +33,7 @@ void check_column(const CsvColumn& column) {
   if (!column.default_value) return;
   const Tensor& given = *column.default_value;
   if (!column.dtype || given.dtype() != *column.dtype || given.rank() != 0) {
-    refuse(fmt::format("{}: a default is a scalar of the column's dtype, which is given; it is {}{}", shown,
+    refuse(fmt::format("{}: a default must be a scalar of the column's dtype, which must be given; found {}{}", shown,
                        name(given.dtype()), given.shape().to_string()));
   }
 }
@@ -45,7 +45,7 @@ void check_characters(const CsvOptions& options) {
     fits = fits && chosen[i] != '\r' && chosen[i] != '\n';
     for (size_t k = 0; k < i; ++k) fits = fits && (chosen[i] == 0 || chosen[i] != chosen[k]);
   }
-  if (!fits) refuse("delimiter, quote and comment are different characters, none of them a line's end");
+  if (!fits) refuse("delimiter, quote and comment must differ and must not be line ends");
 }
 
 }  // namespace

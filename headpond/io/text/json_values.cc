@@ -20,7 +20,7 @@ void check_shape(const JsonField& field) try {
   const bool is_open = field.shape.rank() > 0 && field.shape[0] == kUnknown;
   const Shape rows = is_open ? field.shape.row() : field.shape;
   if (!rows.is_full() || !rows.size()) {
-    refuse(field, fmt::format("shape {} has no size that is known and fits; only its first dimension may be unknown",
+    refuse(field, fmt::format("shape {} must be fully known and not too large; only its first dimension may be unknown",
                               field.shape.to_string()));
   }
   // Tensor itself refuses too many dimensions.

@@ -90,7 +90,7 @@ TEST(Batching, IsStrictByPosition) {
         EXPECT_EQ(out.key, batch_key(k));
       }
     }
-    EXPECT_THAT(context.error.message(), HasSubstr("element 3, range, record 3: bad"));
+    EXPECT_THAT(context.error.message(), HasSubstr("range, record 3: bad"));
   }
 }
 
@@ -146,7 +146,7 @@ TEST(Batching, HasItsNumberAsOriginWhateverMakesIt) {
   for (const Dataset& numbers : {range(7), range(7) | as_stream()}) {
     for (const Step& step : {batch(2), padded_batch(2)}) {
       EXPECT_THAT(elements(numbers | step | then),
-                  ElementsAre("[0 1]", "[2 3]", HasSubstr("map(opaque), element 2, batch, record 2: bad"), "[6]"));
+                  ElementsAre("[0 1]", "[2 3]", HasSubstr("map(opaque), batch, record 2: bad"), "[6]"));
     }
   }
 }

@@ -74,11 +74,9 @@ TEST(PaddedBatch, GivesAnErrorForWhatIsTooLongAndGoesOn) {
   EXPECT_EQ(all[0], "[2,3][0 0 0 1 0 0]");
   EXPECT_EQ(all[1], "[2,3][2 2 0 3 3 3]");
   EXPECT_THAT(all[2], HasSubstr("!DataLoss: padded_batch("));
-  EXPECT_THAT(
-      all[2],
-      HasSubstr(
-          "element 4, range, record 4: field 'ramp' of element 0 of the batch has shape [4], longer than the padded "
-          "shape [3]"));
+  EXPECT_THAT(all[2],
+              HasSubstr("range, record 4: field 'ramp' of element 0 of the batch has shape [4], longer than the padded "
+                        "shape [3]"));
 }
 
 TEST(PaddedBatch, RefusesAtOnceWhatIsWrong) {

@@ -45,10 +45,10 @@ TEST(CheckSameShapes, TellsComponentAndElement) {
   EXPECT_EQ(
       check_same_shapes(first, 7, {floats({3, 4}), floats({1})}).message(),
       "Cannot batch tensors with different dtypes in component 1. First element had int32 and element 7 had float32 "
-      "(element 40, stack_test_rows, record 40 and element 0)");
+      "(stack_test_rows, record 40 and element 0)");
   EXPECT_EQ(check_same_shapes(first, 3, {floats({1, 2, 3}), Tensor::scalar(1)}).message(),
             "Cannot batch tensors with different shapes in component 0. First element had shape [2] and element 3 had "
-            "shape [3] (element 40, stack_test_rows, record 40 and element 0); padded_batch pads rows to one shape");
+            "shape [3] (stack_test_rows, record 40 and element 0); padded_batch pads rows to one shape");
   EXPECT_THAT(check_same_shapes(first, 3, {Tensor::scalar(1.0F), Tensor::scalar(1)}).message(),
               testing::EndsWith("and element 0)"))
       << "of another rank, which padded_batch refuses too";

@@ -38,8 +38,8 @@ TEST(Filter, PutsAnErrorInTheElementsPlace) {
   };
   for (const Dataset& input : {range(4), range(4) | as_stream()}) {
     EXPECT_THAT(elements(input | filter(predicate, {.name = "p"})),
-                ElementsAre("0", HasSubstr("!DataLoss: filter(p, version=0), element 1, range, record 1: bad"),
-                            HasSubstr("!Unknown: filter(p, version=0), element 2, range, record 2: thrown"), "3"));
+                ElementsAre("0", HasSubstr("!DataLoss: filter(p, version=0), range, record 1: bad"),
+                            HasSubstr("!Unknown: filter(p, version=0), range, record 2: thrown"), "3"));
   }
 }
 

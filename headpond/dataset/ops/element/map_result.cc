@@ -19,7 +19,7 @@ Node::Facts function_facts(const Node::Ref& input, Role role, const std::string&
 
 Spec map_result_spec(const std::string& op, const Function& function, const MapOptions& options) {
   if (!function.type_tells_all) {
-    if (options.output.empty()) refuse(op, "the function's type does not tell dtype and shape: set .output");
+    if (options.output.empty()) refuse(op, "the function's type does not say dtype and shape: set MapOptions::output");
     return options.output;
   }
   if (options.output.empty()) return function.result;

@@ -26,7 +26,7 @@ TEST(MapResult, OptionsGiveNamesToWhatTheTypeTells) {
 
 TEST(MapResult, ATypeThatTellsNothingNeedsOptions) {
   const Function function = make_function([](const Tensor& x) { return x; });
-  EXPECT_THAT(refusal(function, {}), HasSubstr("set .output"));
+  EXPECT_THAT(refusal(function, {}), HasSubstr("set MapOptions::output"));
   EXPECT_EQ(to_string(map_result_spec("map", function, {.output = {{"y", u8, {kUnknown}}}})), "{'y': uint8[?]}");
 }
 

@@ -63,16 +63,16 @@ TEST(Map, ChecksResultsThatTheTypeDoesNotTell) {
   const auto ones = [](int64_t x) {
     return Tensor::from(std::span<const int64_t>(std::vector<int64_t>(static_cast<size_t>(x), 1)), {x});
   };
-  EXPECT_THAT([&] { range(3) | map(ones); }, ThrowsMessage<Exception>(HasSubstr("set .output")));
+  EXPECT_THAT([&] { range(3) | map(ones); }, ThrowsMessage<Exception>(HasSubstr("set MapOptions::output")));
   EXPECT_THAT(elements(range(3) | map(ones, {.output = {{"", DType::i64, {kUnknown}}}})),
               ElementsAre("[]", "[1]", "[1 1]"));
   const auto fixed = elements(range(3) | map(ones, {.output = {{"", DType::i64, {1}}}}));
   ASSERT_EQ(fixed.size(), 3U);
-  EXPECT_THAT(fixed[0], HasSubstr("element 0, range, record 0: expected {0: int64[1]}, found {0: int64[0]}"));
+  EXPECT_THAT(fixed[0], HasSubstr("range, record 0: expected {0: int64[1]}, found {0: int64[0]}"));
   EXPECT_EQ(fixed[1], "[1]");
   const auto none = [](int64_t) { return Element(); };
   EXPECT_THAT(elements(range(1) | map(none, {.output = {{"", DType::i64, {}}}})),
-              ElementsAre(HasSubstr("element 0, range, record 0: expected {0: int64[]}, found {}")));
+              ElementsAre(HasSubstr("range, record 0: expected {0: int64[]}, found {}")));
 }
 
 TEST(Map, RefusesTheStateOfAnotherVersion) {

@@ -54,7 +54,7 @@ class Shuffle final : public Node {
 Step shuffle(ShuffleOptions options) {
   using internal::refuse, internal::kMostWindow;
   if (options.window == 0 || options.window > kMostWindow) {
-    refuse("shuffle", fmt::format("a window of {}: 1 to {} is possible", options.window, kMostWindow));
+    refuse("shuffle", fmt::format("a window of {}: must be 1 to {}", options.window, kMostWindow));
   }
   return [options = std::move(options)](const Dataset& input) {
     if (options.window < 0 && input.kind() == Kind::stream)

@@ -131,9 +131,9 @@ class PartsIterator final : public Iterator {
     feed_.expect(*next, binding);
   }
   Got futile(Context& context) {
-    Error error(
-        ErrorKind::FailedPrecondition,
-        fmt::format("{}: no element in round {} of a pipeline without an end: it ends here", node_.title(), part_));
+    Error error(ErrorKind::FailedPrecondition,
+                fmt::format("{}: no element in round {} of a pipeline without an end; there may never be another one",
+                            node_.title(), part_));
     part_ = kEndless;
     input_.reset();
     return context.fail(std::move(error));

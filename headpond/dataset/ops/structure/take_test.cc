@@ -43,7 +43,7 @@ TEST(Take, CountsNoErrors) {
   };
   const auto all = elements(range(9) | as_stream() | map(fails_at_1) | take(3));
   ASSERT_EQ(all.size(), 4U);
-  EXPECT_THAT(all[1], testing::HasSubstr("element 1, range, record 1: bad"));
+  EXPECT_THAT(all[1], testing::HasSubstr("range, record 1: bad"));
   EXPECT_THAT(all[3], "3");
 }
 
