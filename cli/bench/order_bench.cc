@@ -24,7 +24,7 @@ std::string name_of(int64_t size) { return fmt::format("n={}", size); }
 
 double seconds(int64_t since_ns) { return 1e-9 * static_cast<double>(now_ns() - since_ns); }
 
-// Without what was let go and is kept for the next one who asks.
+// Without memory that is cached for later allocations.
 double pss_kib() {
   malloc_trim(0);
   return static_cast<double>(memory_info().pss) / 1024;

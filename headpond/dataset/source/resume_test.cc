@@ -119,9 +119,9 @@ class Asked final : public SourceFile {
     out.append(Tensor::scalar(i));
     return Got::value;
   }
-  bool fill(int64_t i, Context&, std::span<std::byte* const> places) const override {
+  bool fill(int64_t i, Context&, std::span<std::byte* const> targets) const override {
     asked_.push_back(i);
-    std::memcpy(places[0], &i, sizeof(i));
+    std::memcpy(targets[0], &i, sizeof(i));
     return true;
   }
   bool fills() const override { return true; }
