@@ -85,7 +85,7 @@ Result<StateFigures> state_figures(int64_t size, uint64_t seed) {
   const auto next = restored->next();
   figures.restore_ms = 1e3 * seconds(restoring);
   const auto wanted = loader.next();
-  if (!next || !wanted) return fail(ErrorKind::Unknown, "no batch behind the state");
+  if (!next || !wanted) return fail(ErrorKind::Unknown, "no batch after the state");
   if (xor_of(next->element()) != xor_of(wanted->element())) {
     return fail(ErrorKind::DataLoss, "the restored run gives another batch");
   }
