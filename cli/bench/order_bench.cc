@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an order costs: permuted places, a state and a restore, and to wait for the one that is next.
+// What an order costs: permuted positions, a state and a restore, and to wait for the one that is next.
 #include <fmt/core.h>
 #include <malloc.h>
 
@@ -31,22 +31,22 @@ double pss_kib() {
 }
 
 struct ShuffleFigures {
-  double ns = 0;         // A place.
+  double ns = 0;         // For one position.
   double grown_kib = 0;  // What the process has more when all is asked for.
 };
 
-// Places of a shuffled range, in columns: kAsked of them from the middle.
+// Positions of a shuffled range, in columns: kAsked of them from the middle.
 ShuffleFigures shuffle_figures(int64_t size, uint64_t seed, uint64_t& all) {
   const double before_kib = pss_kib();
   const Dataset dataset = range(size) | shuffle();
   const auto view = dataset.node()->bind({seed, 0});
   Context context;
-  std::array<int64_t, kBlock> places{}, values{};
+  std::array<int64_t, kBlock> positions{}, values{};
   const OutputSlot column{reinterpret_cast<std::byte*>(values.data()), &dataset.spec()[0]};
   const int64_t began = now_ns();
   for (int64_t first = 0; first < kAsked; first += kBlock) {
-    std::iota(places.begin(), places.end(), (size / 2 + first) % (size - kBlock));
-    if (!view->fill(places, context, {&column, 1}, nullptr)) return {};
+    std::iota(positions.begin(), positions.end(), (size / 2 + first) % (size - kBlock));
+    if (!view->fill(positions, context, {&column, 1}, nullptr)) return {};
     all ^= xor_of(std::as_bytes(std::span(values)));
   }
   const double ns = 1e9 * seconds(began) / static_cast<double>(kAsked);

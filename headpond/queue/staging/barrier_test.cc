@@ -147,7 +147,7 @@ TEST_F(Barriers, ATakeAfterTheCloseWaitsForKeysThatCanBeCompletedAndElseIsOutOfR
   auto both = later([&] { return barrier.take_many(2); });
   until_waiting(barrier, 1);
   EXPECT_FAILS_WITH(ErrorKind::OutOfRange, "(requested 3, total size 2)",
-                    barrier.take_many(3, false, kTry));  // Before the timeout, and not in line.
+                    barrier.take_many(3, false, kTry));  // Before the timeout, and not queued.
   ASSERT_TRUE(barrier.insert_many(1, {"b"}, column({20})));
   EXPECT_THAT(both.get()->keys, ElementsAre("a", "b"));
   EXPECT_FAILS_WITH(ErrorKind::OutOfRange,

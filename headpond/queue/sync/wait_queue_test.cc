@@ -17,7 +17,7 @@ constexpr std::chrono::nanoseconds kNone{0};
 // A store of so many things, of which calls take some.
 class Things {
  public:
-  // When it returns, the call has ended or stands in line.
+  // When it returns, the call has ended or is queued.
   std::future<WaitResult> take(int64_t count, bool overtakes = false, const Wait& wait = {}) {
     const auto tried = std::make_shared<std::atomic<bool>>(false);
     auto result = later([=, this] {
@@ -70,25 +70,25 @@ TEST_F(WaitQueues, ACallThatMayOvertakeDoesAndOneThatMayNotWaits) {
   EXPECT_THAT(things.order(), ElementsAre(1, 3));
 }
 
-TEST_F(WaitQueues, WhoStandsBehindOneThatGivesUpIsServed) {
+TEST_F(WaitQueues, ACallQueuedAfterOneThatGivesUpIsServed) {
   Things things;
   std::stop_source stop;
   auto stopped = things.take(9, false, {.stop = stop.get_token()});
-  auto behind = things.take(1);
+  auto next = things.take(1);
   things.add(1);
   EXPECT_THAT(things.order(), ElementsAre());
   stop.request_stop();
   EXPECT_EQ(stopped.get(), WaitResult::stopped);
-  EXPECT_EQ(behind.get(), WaitResult::go);
+  EXPECT_EQ(next.get(), WaitResult::go);
 
-  eventually([&] {  // Unless the system lets the second one come too late to stand behind the first.
+  eventually([&] {  // Unless the second one arrives too late to queue after the first.
     auto timed_out = things.take(9, false, {.timeout = milliseconds(20)});
     auto last = things.take(1);
-    const bool stood_behind = things.queue.waiting(CallKind::take) == 2;
+    const bool was_queued = things.queue.waiting(CallKind::take) == 2;
     things.add(1);
     EXPECT_EQ(timed_out.get(), WaitResult::timed_out);
     EXPECT_EQ(last.get(), WaitResult::go);
-    return stood_behind;
+    return was_queued;
   });
 }
 
@@ -115,10 +115,10 @@ TEST_F(WaitQueues, WhatAnAttemptThrowsIsThrownByItsOwnCallAndByNoOther) {
     });
   });
   eventually([&] { return things.queue.waiting(CallKind::take) == 1; });
-  auto behind = things.take(1);
+  auto next = things.take(1);
   EXPECT_NO_THROW(things.add(1));
   EXPECT_THROW(throwing.get(), std::runtime_error);
-  EXPECT_EQ(behind.get(), WaitResult::go);
+  EXPECT_EQ(next.get(), WaitResult::go);
 }
 
 TEST_F(WaitQueues, ACancelEndsAllWaitsAndThoseToComeButNotWhatCanGoOn) {
