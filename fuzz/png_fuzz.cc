@@ -52,11 +52,11 @@ void check(std::span<const std::byte> file, const headpond::PngOptions& options)
   const auto info = headpond::png_info(file, file.size(), options, "fuzz");
   const int channels = options.channels == 0 ? info->channels : options.channels;
   if (!pixels.has_shape({info->height, info->width, channels})) __builtin_trap();
-  std::vector<std::byte> place(pixels.byte_size());
-  if (!headpond::decode_png_into(file, place, options, "fuzz")) __builtin_trap();
-  if (std::memcmp(place.data(), pixels.data(), place.size()) != 0) __builtin_trap();
+  std::vector<std::byte> target(pixels.byte_size());
+  if (!headpond::decode_png_into(file, target, options, "fuzz")) __builtin_trap();
+  if (std::memcmp(target.data(), pixels.data(), target.size()) != 0) __builtin_trap();
   const auto again = headpond::decode_png(headpond::encode_png(pixels, 1).value(), options);
-  if (std::memcmp(place.data(), again->pixels.data(), place.size()) != 0) __builtin_trap();
+  if (std::memcmp(target.data(), again->pixels.data(), target.size()) != 0) __builtin_trap();
 }
 
 }  // namespace

@@ -27,13 +27,13 @@ bool is_same(std::span<const std::byte> a, const std::byte* b) {
 void check_ways(std::span<const std::byte> file, headpond::WavOptions options, const headpond::Wav& wav) {
   const size_t bytes = wav.samples.byte_size();
   const int64_t channels = wav.samples.dim(1), frames = wav.samples.dim(0);
-  std::vector<std::byte> place(bytes);
-  const auto info = headpond::decode_wav_into(file, place, options, "fuzz");
-  if (!info || info->frames != frames || !is_same(place, wav.samples.data())) __builtin_trap();
-  place.assign(bytes, std::byte{1});
+  std::vector<std::byte> target(bytes);
+  const auto info = headpond::decode_wav_into(file, target, options, "fuzz");
+  if (!info || info->frames != frames || !is_same(target, wav.samples.data())) __builtin_trap();
+  target.assign(bytes, std::byte{1});
   const auto held = file.subspan(info->data_offset, static_cast<size_t>(frames * info->frame_bytes));
-  if (!headpond::decode_wav_frames(*info, held, channels, place)) __builtin_trap();
-  if (!is_same(place, wav.samples.data())) __builtin_trap();
+  if (!headpond::decode_wav_frames(*info, held, channels, target)) __builtin_trap();
+  if (!is_same(target, wav.samples.data())) __builtin_trap();
   options.first_sample = frames / 2;
   const auto rest = headpond::decode_wav(file, options, "fuzz");
   const size_t skipped = sizeof(float) * static_cast<size_t>(options.first_sample * channels);

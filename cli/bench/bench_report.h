@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A bench's result, for programs and for people.
+// A bench's result as JSON and as text.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an order costs: permuted places, a state and a restore, and to wait for the one that is next.
+// What an order costs: permuted positions, a state and a restore, and to wait for the one that is next.
 #include <fmt/core.h>
 #include <malloc.h>
 
@@ -24,29 +24,29 @@ std::string name_of(int64_t size) { return fmt::format("n={}", size); }
 
 double seconds(int64_t since_ns) { return 1e-9 * static_cast<double>(now_ns() - since_ns); }
 
-// Without what was let go and is kept for the next one who asks.
+// Without memory that is cached for later allocations.
 double pss_kib() {
   malloc_trim(0);
   return static_cast<double>(memory_info().pss) / 1024;
 }
 
 struct ShuffleFigures {
-  double ns = 0;         // A place.
+  double ns = 0;         // For one position.
   double grown_kib = 0;  // What the process has more when all is asked for.
 };
 
-// Places of a shuffled range, in columns: kAsked of them from the middle.
+// Positions of a shuffled range, in columns: kAsked of them from the middle.
 ShuffleFigures shuffle_figures(int64_t size, uint64_t seed, uint64_t& all) {
   const double before_kib = pss_kib();
   const Dataset dataset = range(size) | shuffle();
   const auto view = dataset.node()->bind({seed, 0});
   Context context;
-  std::array<int64_t, kBlock> places{}, values{};
+  std::array<int64_t, kBlock> positions{}, values{};
   const OutputSlot column{reinterpret_cast<std::byte*>(values.data()), &dataset.spec()[0]};
   const int64_t began = now_ns();
   for (int64_t first = 0; first < kAsked; first += kBlock) {
-    std::iota(places.begin(), places.end(), (size / 2 + first) % (size - kBlock));
-    if (!view->fill(places, context, {&column, 1}, nullptr)) return {};
+    std::iota(positions.begin(), positions.end(), (size / 2 + first) % (size - kBlock));
+    if (!view->fill(positions, context, {&column, 1}, nullptr)) return {};
     all ^= xor_of(std::as_bytes(std::span(values)));
   }
   const double ns = 1e9 * seconds(began) / static_cast<double>(kAsked);
@@ -85,7 +85,7 @@ Result<StateFigures> state_figures(int64_t size, uint64_t seed) {
   const auto next = restored->next();
   figures.restore_ms = 1e3 * seconds(restoring);
   const auto wanted = loader.next();
-  if (!next || !wanted) return fail(ErrorKind::Unknown, "no batch behind the state");
+  if (!next || !wanted) return fail(ErrorKind::Unknown, "no batch after the state");
   if (xor_of(next->element()) != xor_of(wanted->element())) {
     return fail(ErrorKind::DataLoss, "the restored run gives another batch");
   }

@@ -169,8 +169,8 @@ struct Fields {
   bool is_partial;
 };
 
-// The ending of a file's name, in lower case; "file" without one. One that other members of the sample have, as "cls",
-// stands behind it: "file.cls".
+// The ending of a file's name, in lower case; "file" without one. If other members of the sample use it, such as "cls",
+// it follows the name: "file.cls".
 std::string ending_of_file(const std::string& name, const std::vector<std::string>& endings) {
   std::string ending = std::filesystem::path(name).extension().string();
   for (char& c : ending) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;

@@ -75,7 +75,7 @@ void write_value(JsonWriter& json, const Tensor& tensor, int64_t i) {
   }
 }
 
-// The values from number `from` on, along `axis` and those behind it; returns how many.
+// The values from number `from` on, along `axis` and the inner axes; returns how many.
 int64_t write_values(JsonWriter& json, const Tensor& tensor, int axis, int64_t from) {
   if (axis == tensor.rank()) {
     write_value(json, tensor, from);

@@ -9,8 +9,8 @@
 
 namespace headpond {
 
-/// A bijection of [0, size) that looks random for each key. The numbers are places of a grid of `rows` x 2^k, with at
-/// least `size` places and at most one row more. Rounds change column and row in turn, each by a hash of the other: 6
+/// A bijection of [0, size) that looks random for each key. The numbers are cells of a grid of `rows` x 2^k, with at
+/// least `size` cells and at most one row more. Rounds change column and row in turn, each by a hash of the other: 6
 /// rounds, or 16 below 1,024, where fewer prefer some orders (an unbalanced Feistel network; Luby and Rackoff 1988). A
 /// result outside [0, size) goes through the rounds again (cycle walking; Black and Rogaway 2002). Not for
 /// cryptography. A plain value, thread-safe.

@@ -122,7 +122,7 @@ TEST(View, DoesNotFillBehindTheLastPlace) {
 // Fills as range(100) does but for one fault.
 class Faulty final : public View {
  public:
-  enum Fault { none, value, key, order, refusal, behind };
+  enum Fault { none, value, key, order, refusal, after };
   explicit Faulty(Fault fault) : fault_(fault) {}
   Got at(int64_t i, Context& context, OutputSlots outputs, Element& out) const override {
     return view_->at(i, context, outputs, out);
@@ -133,7 +133,7 @@ class Faulty final : public View {
     const bool filled = view_->fill(asked, context, columns, keys);
     if (fault_ == value && positions.size() > 256) columns[0].data[8 * 256] ^= std::byte{1};
     if (fault_ == key && keys != nullptr && positions.size() > 256) ++keys[256];
-    if (fault_ == behind) columns[0].data[8 * positions.size()] = std::byte{0};
+    if (fault_ == after) columns[0].data[8 * positions.size()] = std::byte{0};
     return filled && (fault_ != refusal || positions.size() < 2);
   }
 
@@ -151,7 +151,7 @@ TEST(FillDifference, FindsEachFault) {
   EXPECT_THAT(found(Faulty::key), testing::HasSubstr("the key is"));
   EXPECT_THAT(found(Faulty::order), testing::HasSubstr("at() gives"));
   EXPECT_THAT(found(Faulty::refusal), testing::HasSubstr("2 positions: not filled"));
-  EXPECT_THAT(found(Faulty::behind), testing::HasSubstr("written behind its end"));
+  EXPECT_THAT(found(Faulty::after), testing::HasSubstr("written after its end"));
 }
 
 TEST(View, HasNoColumnsUnlessItSaysSo) {

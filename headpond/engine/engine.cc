@@ -49,7 +49,7 @@ Engine::~Engine() {
 // ---- opening
 
 std::unique_ptr<Iterator> Engine::open(const Node& node, const Binding& binding) {
-  if (auto ready = take_prefetched(node, binding); ready && HoldingScope::in(key()) == nullptr) return ready;
+  if (auto ready = take_prefetched(node, binding); ready && PausingScope::in(key()) == nullptr) return ready;
   const Stage stage = stage_of(node);
   if (stage.mode == ExecutionMode::in_order) return node.iterate(binding, *this);
   const auto make = stage.mode == ExecutionMode::rows        ? make_rows_buffer
@@ -63,9 +63,9 @@ std::unique_ptr<Iterator> Engine::open(const Node& node, const Binding& binding)
 void Engine::add(const std::shared_ptr<WorkSource>& source) {
   const Locked locked(lock);
   source->epoch = epoch_here();
-  if (HoldingScope* const holding = HoldingScope::in(key())) {
-    source->is_held = true;
-    holding->add(source);
+  if (PausingScope* const pausing = PausingScope::in(key())) {
+    source->is_paused = true;
+    pausing->add(source);
   }
   const WorkSource* const parent = OpeningScope::parent_in(key());
   Prefetch* prefetch = OpeningScope::prefetch_in(key());
@@ -81,11 +81,11 @@ void Engine::add(const std::shared_ptr<WorkSource>& source) {
 
 std::unique_ptr<Iterator> Engine::restored(const std::function<std::unique_ptr<Iterator>()>& make,
                                            StateVisitor& visitor) {
-  HoldingScope holding(key());
+  PausingScope pausing(key());
   const auto release = [&] {
-    const auto sources = holding.end();
+    const auto sources = pausing.end();
     const Locked locked(lock);
-    for (const auto& source : sources) source->is_held = false;
+    for (const auto& source : sources) source->is_paused = false;
     wake();
   };
   try {
@@ -169,7 +169,7 @@ void Engine::do_idle_work(const char*& doing) {
     try {
       iterator = open(*prefetch.node, prefetch.binding);
     } catch (...) {
-      iterator.reset();  // Whoever needs it opens it, and is told why it cannot be.
+      iterator.reset();  // The consumer opens it later and gets the error.
     }
   }
   Prefetcher::Dropped dropped = prefetcher_.finish(std::move(iterator));

@@ -45,7 +45,7 @@ class Engine final : public StageHost, private IdleWork, public std::enable_shar
   /// expect() of the next epoch.
   void expect_epoch(const Binding& binding);
   void arrive() { consumer.arrive(lock); }
-  /// next() returns after it has waited for so long; below 0: it has not.
+  /// `waited_ns`: time that next() blocked, or -1.
   void leave(int64_t waited_ns, bool with_batch);
   bool help(Context& context) { return executor_.help(context); }
   void wait(uint64_t seen) { executor_.wait(seen); }

@@ -39,7 +39,7 @@ struct Explanation {
       restore;               ///< From the sources to the program. Empty: a restore is exact, checked, immediate.
   int64_t batch_bytes = -1;  ///< Of one delivered element; -1: its shape is not fixed.
 
-  std::string to_string() const;  ///< For people.
+  std::string to_string() const;  ///< Human-readable text.
 };
 
 Explanation explain(const Dataset& dataset);

@@ -29,7 +29,7 @@ std::vector<std::string> rewrites(const Dataset& dataset) {
   return all;
 }
 
-TEST(Explain, TellsTheLevelsFromTheSourcesToTheProgram) {
+TEST(Explain, TellsTheStagesFromTheSourcesToTheProgram) {
   EXPECT_THAT(stages(range(9) | map(&same) | batch(2)), ElementsAre("rows in place: range|map|batch"));
   EXPECT_THAT(stages(range(9) | filter(&any) | take(3) | batch(2)),
               ElementsAre("positions: range|filter", "in order: take", "run ahead: batch"));

@@ -89,7 +89,7 @@ struct Loader::Run {
 
   bool has_epoch(uint64_t number) const { return options.epochs < 0 || number < static_cast<uint64_t>(options.epochs); }
 
-  // At the place that `visitor` restores, if there is one.
+  // At the position that `visitor` restores, if there is one.
   void begin_epoch(StateVisitor* visitor = nullptr) {
     engine->begin_epoch(epoch);
     const auto open = [this] { return engine->open(*dataset.node(), {options.seed, epoch}); };
@@ -100,7 +100,7 @@ struct Loader::Run {
     gave = false;
   }
 
-  // What opening throws is the end of this epoch, behind that error.
+  // If opening throws, next() returns that error, then the epoch ends.
   std::optional<Error> begin_epoch_if_needed() {
     wait_began = 0;
     waited_ns = -1;

@@ -15,15 +15,15 @@ struct OperatorCost {
 
 /// A part of the pipeline that runs as one. Its work is divided into work items: a batch, or a group of elements.
 struct StageStats {
-  std::string name;        ///< The operators in it, from the source on: "idx|shuffle|map|batch".
-  bool blocking = false;   ///< It waits more than it computes, so it runs on I/O threads.
-  int64_t units = 0;       ///< Work items taken so far.
-  int64_t elements = 0;    ///< Made so far.
-  double element_ns = 0;   ///< Time of a thread for one element; sampled.
-  double unit_ns = 0;      ///< From the start of a work item until it is ready.
-  int64_t target = 0;      ///< Work items that it tries to be ahead: as many as are taken while one is made.
-  int64_t ahead = 0;       ///< Work items that it is ahead, unfinished ones included.
-  int64_t ready = 0;       ///< Of these, finished. Near 0: this stage or one below limits; near target: the program.
+  std::string name;       ///< The operators in it, from the source on: "idx|shuffle|map|batch".
+  bool blocking = false;  ///< It waits more than it computes, so it runs on I/O threads.
+  int64_t units = 0;      ///< Work items taken so far.
+  int64_t elements = 0;   ///< Made so far.
+  double element_ns = 0;  ///< Time of a thread for one element; sampled.
+  double unit_ns = 0;     ///< From the start of a work item until it is ready.
+  int64_t target = 0;     ///< Work items that it tries to be ahead: as many as are taken while one is made.
+  int64_t ahead = 0;      ///< Work items that it is ahead, unfinished ones included.
+  int64_t ready = 0;  ///< Of these, finished. Near 0: this stage, or one before it, is slow; near target: the program.
   double mean_ready = 0;   ///< The mean of `ready` over all takes.
   int64_t unit_bytes = 0;  ///< Of the largest work item so far.
   /// From the source on. Empty if elements have no positions, or the stage waits.

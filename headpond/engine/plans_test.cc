@@ -120,7 +120,7 @@ class PlanRuns {
       const size_t to = from + std::min(left, stop_after(from, shortest));
       if (!piece(state, from, to)) return false;
       if (to == course_.outcomes.size()) return true;
-      from = course_.behind(to - 1);
+      from = course_.after(to - 1);
     }
     return true;
   }
@@ -172,10 +172,10 @@ class PlanRuns {
     auto sequence = Sequence::restored(case_.plan(), case_.sequential(), course_.outcomes[i].state);
     EXPECT_TRUE(sequence) << sequence.error();
     if (!sequence) return false;
-    for (size_t k = course_.behind(i); k < course_.outcomes.size(); ++k) {
+    for (size_t k = course_.after(i); k < course_.outcomes.size(); ++k) {
       const Outcome got = outcome_of(*sequence);
       EXPECT_TRUE(got.bytes == course_.outcomes[k].bytes && got.state == course_.outcomes[k].state)
-          << "plan " << case_.number << ", a Sequence restored behind " << i << ", call " << k << ": " << got.text;
+          << "plan " << case_.number << ", a Sequence restored after " << i << ", call " << k << ": " << got.text;
       if (testing::Test::HasFailure()) return false;
     }
     return true;

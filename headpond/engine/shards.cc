@@ -62,10 +62,10 @@ bool exists(const std::string& path) {
 // The one shard that is being written, under its partial name.
 class Output {
  public:
-  // Opens it anew, or behind the records that are there.
-  Result<void> open(const std::string& path, const ShardOptions& options, bool behind) {
+  // Opens a new file, or appends after the existing records.
+  Result<void> open(const std::string& path, const ShardOptions& options, bool append) {
     if (options.format == ShardFormat::tar) return take(FileWriter::open(path), tar_);
-    return take(RecordWriter::open(path, {.mode = behind ? WriteMode::append : WriteMode::in_place,
+    return take(RecordWriter::open(path, {.mode = append ? WriteMode::append : WriteMode::in_place,
                                           .compression = options.compression}),
                 records_);
   }
@@ -98,13 +98,13 @@ class ShardSet {
     HEADPOND_TRY(refuse_others());
     const bool has_plan = exists(plan_path());
     if (options_.resume && !has_plan) HEADPOND_TRY(each_of_this_name(refuse_without_plan));
-    auto held = LockedFile::open(plan_path());
-    if (!held) return fail(std::move(held).error());
-    HEADPOND_TRY(refuse_others());  // Who held it may have made some.
-    const auto there = begin(*held);
+    auto plan_file = LockedFile::open(plan_path());
+    if (!plan_file) return fail(std::move(plan_file).error());
+    HEADPOND_TRY(refuse_others());  // The previous lock owner may have created some.
+    const auto there = begin(*plan_file);
     if (!there) return fail(there.error());
     HEADPOND_TRY(find_what_is_there(*there));
-    HEADPOND_TRY(write_rest(*held));
+    HEADPOND_TRY(write_rest(*plan_file));
     return std::move(report_);
   }
 
@@ -162,10 +162,10 @@ class ShardSet {
                 fmt::format("cannot continue {}: its plan file is missing", path.string()));
   }
 
-  // What is held says of shards, after a plan that is this one: the plan goes first, so shards beside a whole plan are
-  // always of this plan.
-  Result<std::string> begin(LockedFile& held) const {
-    auto was = held.text();
+  // Returns the lines about finished shards, which follow the plan in the file. The plan is written first, so shards
+  // beside a complete plan belong to it.
+  Result<std::string> begin(LockedFile& plan_file) const {
+    auto was = plan_file.text();
     if (!was) return was;
     if (options_.resume && was->find(kEndOfPlan) != std::string::npos) {
       if (was->starts_with(plan())) return was->substr(plan().size());
@@ -178,14 +178,14 @@ class ShardSet {
       return fail(ErrorKind::FailedPrecondition,
                   fmt::format("{} is not a plan file of shards: remove it, or choose another name", plan_path()));
     }
-    HEADPOND_TRY(held.replace(""));
+    HEADPOND_TRY(plan_file.replace(""));
     HEADPOND_TRY(each_of_this_name([](const fs::path& path) -> Result<void> {
       std::error_code error;
       fs::remove(path, error);
       if (error) return fail(ErrorKind::FailedPrecondition, path.string() + ": " + error.message());
       return {};
     }));
-    HEADPOND_TRY(held.replace(plan()));
+    HEADPOND_TRY(plan_file.replace(plan()));
     return std::string();
   }
 
@@ -229,9 +229,9 @@ class ShardSet {
     const std::string partial = path_of(shard_) + kPartial;
     const bool is_plain = options_.format == ShardFormat::tfrecord && options_.compression == Compression::none;
     if (is_plain) {
-      auto behind = output_.emplace().open(partial, options_, true);
-      const bool is_damaged = !behind && behind.error().kind() == ErrorKind::DataLoss;
-      if (!behind && !is_damaged) return behind;
+      auto opened = output_.emplace().open(partial, options_, true);
+      const bool is_damaged = !opened && opened.error().kind() == ErrorKind::DataLoss;
+      if (!opened && !is_damaged) return opened;
       const auto records = is_damaged ? std::nullopt : whole_records(partial);
       in_shard_ = records.value_or(0);
       if (records) return {};
@@ -249,7 +249,7 @@ class ShardSet {
     return static_cast<int64_t>((*file)->size());
   }
 
-  Result<void> write_rest(LockedFile& held) {
+  Result<void> write_rest(LockedFile& plan_file) {
     report_.records = count_;
     report_.resumed_from = first_of(shard_) + in_shard_;
     Loader loader(records_ | skip(report_.resumed_from), {.seed = options_.seed, .threads = options_.threads});
@@ -266,7 +266,8 @@ class ShardSet {
       HEADPOND_TRY(output_->close());
       output_.reset();
       HEADPOND_TRY(add_to_report(partial));
-      HEADPOND_TRY(held.append(line_of(file_name(shard_), report_.shards.back().bytes, report_.shards.back().digest)));
+      HEADPOND_TRY(
+          plan_file.append(line_of(file_name(shard_), report_.shards.back().bytes, report_.shards.back().digest)));
       HEADPOND_TRY(rename_file(partial, path_of(shard_)));
     }
     return {};

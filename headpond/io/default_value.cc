@@ -12,11 +12,11 @@
 namespace headpond::internal {
 namespace {
 
-// Fills `bytes` of `place` with copies of `item`.
-void fill(std::byte* place, size_t bytes, const std::byte* item, size_t item_bytes) {
+// Fills `bytes` of `target` with copies of `item`.
+void fill(std::byte* target, size_t bytes, const std::byte* item, size_t item_bytes) {
   for (size_t filled = 0; filled < bytes;) {
     const size_t more = filled == 0 ? item_bytes : std::min(filled, bytes - filled);
-    std::memcpy(place + filled, filled == 0 ? item : place, more);
+    std::memcpy(target + filled, filled == 0 ? item : target, more);
     filled += more;
   }
 }
@@ -35,13 +35,13 @@ Tensor repeated(const Tensor& scalar, const Shape& shape) {
 DefaultValue::DefaultValue(const Tensor& given, const Shape& shape)
     : given_(given), shape_(given.rank() == 0 && shape.is_full() ? shape : given.shape()) {}
 
-Result<void> DefaultValue::give(size_t field, std::byte* place, const FieldTargets& targets) const {
-  if (place != nullptr) {
+Result<void> DefaultValue::give(size_t field, std::byte* target, const FieldTargets& targets) const {
+  if (target != nullptr) {
     const size_t item = item_size(given_.dtype());
     if (is_repeated()) {
-      fill(place, static_cast<size_t>(*shape_.size()) * item, given_.data(), item);
+      fill(target, static_cast<size_t>(*shape_.size()) * item, given_.data(), item);
     } else if (given_.byte_size() != 0) {
-      std::memcpy(place, given_.data(), given_.byte_size());
+      std::memcpy(target, given_.data(), given_.byte_size());
     }
     return {};
   }

@@ -16,10 +16,10 @@ class DefaultValue {
   /// The default is `given` or, iff that is a scalar and `shape` is full, `shape` with this value everywhere.
   DefaultValue(const Tensor& given, const Shape& shape);
 
-  /// Writes to `place` if that is not null, else passes on a tensor, which is made once and shared. REQUIRES of a
-  /// place: a dtype other than bytes, and memory for `shape`. As FieldTargets::give(); ResourceExhausted iff there is
+  /// Writes to `target` if that is not null, else passes on a tensor, which is made once and shared. REQUIRES of a
+  /// target: a dtype other than bytes, and memory for `shape`. As FieldTargets::give(); ResourceExhausted iff there is
   /// no memory for a tensor.
-  Result<void> give(size_t field, std::byte* place, const FieldTargets& targets) const;
+  Result<void> give(size_t field, std::byte* target, const FieldTargets& targets) const;
   /// The checksum of the constructor's `given`.
   uint32_t checksum() const;
 

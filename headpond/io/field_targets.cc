@@ -8,7 +8,7 @@
 namespace headpond::internal {
 
 Result<void> FieldTargets::check(size_t fields) const {
-  for (const size_t given : {places.size(), out.size()}) {
+  for (const size_t given : {targets.size(), out.size()}) {
     if (given != 0 && given != fields) {
       return fail(ErrorKind::InvalidArgument, fmt::format("{} targets or tensors for {} fields", given, fields));
     }

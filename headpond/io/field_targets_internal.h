@@ -11,12 +11,12 @@
 namespace headpond::internal {
 
 struct FieldTargets {
-  std::span<std::byte* const> places;
+  std::span<std::byte* const> targets;
   std::span<Tensor> out;
 
   /// InvalidArgument unless each span is empty or has one entry for each field.
   Result<void> check(size_t fields) const;
-  std::byte* place(size_t field) const { return places.empty() ? nullptr : places[field]; }
+  std::byte* target(size_t field) const { return targets.empty() ? nullptr : targets[field]; }
   /// InvalidArgument iff `out` is empty.
   Result<void> give(size_t field, Tensor tensor) const;
 };

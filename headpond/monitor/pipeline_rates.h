@@ -14,8 +14,8 @@ struct PipelineTotals {
   std::optional<int64_t> steps = {};
   std::optional<int64_t> elements = {};  ///< Delivered to the consumer.
   std::optional<int64_t> bytes = {};     ///< Likewise.
-  std::optional<int64_t> calls = {};     ///< Of the consumer for data, with...
-  std::optional<int64_t> wait_ns = {};   ///< ...the time spent in them.
+  std::optional<int64_t> calls = {};     ///< The consumer's calls for data.
+  std::optional<int64_t> wait_ns = {};   ///< Time spent in those calls.
 };
 
 /// A value under a TensorBoard tag.

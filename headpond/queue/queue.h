@@ -82,8 +82,8 @@ class Queue {
   /// error the rows that were put stay inside.
   Result<void> enqueue_many(Element rows, Wait wait = {}) const;
   Result<Element> dequeue(Wait wait = {}) const;
-  /// Returns `n` elements, stacked along a new first dimension. Takes them as they come; after an error they are back
-  /// inside, in front.
+  /// Returns `n` elements, stacked along a new first dimension. Waits until it has taken n; after an error all of them
+  /// are back at the front.
   Result<Element> dequeue_many(int64_t n, Wait wait = {}) const;
   /// The same, but once the queue is closed its last 1 to n - 1 elements are a result, not an error.
   Result<Element> dequeue_up_to(int64_t n, Wait wait = {}) const;
@@ -151,7 +151,7 @@ class FIFOQueue : public Queue {
 
 /// A dequeue takes one of the elements inside, each with the same probability. While the queue is open,
 /// `min_after_dequeue` elements stay inside. The choice is a function of `seed`, of the earlier choices, and of what is
-/// inside at that moment. 0 is a seed as any other; pass entropy() for a different order each time.
+/// inside at that moment. 0 is a seed like any other; pass entropy() for a different order each time.
 class RandomShuffleQueue : public Queue {
  public:
   RandomShuffleQueue(QueueOptions options, int64_t min_after_dequeue, uint64_t seed = 0);

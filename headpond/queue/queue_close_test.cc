@@ -54,17 +54,17 @@ TEST_P(Close, WaitingEnqueuesAreCancelledAndWhatIsInStays) {
   ASSERT_TRUE(queue.enqueue(one(1)));
   auto front = later([&] { return queue.enqueue(one(2)); });
   until_waiting(queue, 1, 0);
-  auto in_line = later([&] { return queue.enqueue(one(3)); });
+  auto queued = later([&] { return queue.enqueue(one(3)); });
   until_waiting(queue, 2, 0);
   ASSERT_TRUE(queue.close(true));
   EXPECT_TRUE(queue.is_closed());
   EXPECT_FAILS_WITH(ErrorKind::Cancelled, "Enqueue operation was cancelled", front.get());
-  EXPECT_FAILS_WITH(ErrorKind::Cancelled, "Enqueue operation was cancelled", in_line.get());
+  EXPECT_FAILS_WITH(ErrorKind::Cancelled, "Enqueue operation was cancelled", queued.get());
   EXPECT_EQ(drain(queue), std::vector<int64_t>{1});
   EXPECT_FAILS(ErrorKind::OutOfRange, queue.dequeue());
 }
 
-TEST_P(Close, ACloseInLineThatIsOvertakenByACancelReturns) {
+TEST_P(Close, AQueuedCloseThatIsOvertakenByACancelReturns) {
   Queue queue = make(1);
   ASSERT_TRUE(queue.enqueue(one(1)));
   auto put = later([&] { return queue.enqueue(one(2)); });
@@ -76,7 +76,7 @@ TEST_P(Close, ACloseInLineThatIsOvertakenByACancelReturns) {
   EXPECT_FAILS(ErrorKind::Cancelled, put.get());
 }
 
-TEST_P(Close, OfTwoClosesInLineTheSecondIsTooLate) {
+TEST_P(Close, OfTwoQueuedClosesTheSecondIsTooLate) {
   Queue queue = make(1);
   ASSERT_TRUE(queue.enqueue(one(1)));
   auto put = later([&] { return queue.enqueue(one(2)); });
@@ -154,7 +154,7 @@ TEST_P(Close, DequeueUpToOnAClosedQueueReturnsWhatIsLeftThenTheEnd) {
   EXPECT_FAILS(ErrorKind::OutOfRange, queue.dequeue_up_to(3));
 }
 
-TEST_P(Close, DequeueUpToWaitsForTheEnqueuesThatAreStillInLine) {
+TEST_P(Close, DequeueUpToWaitsForTheEnqueuesThatAreStillQueued) {
   Queue queue = make(1);
   ASSERT_TRUE(queue.enqueue(one(1)));
   auto put = later([&] { return queue.enqueue_many(rows({2, 3})); });

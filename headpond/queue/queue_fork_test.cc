@@ -32,7 +32,7 @@ void expect_in_child(const std::function<bool()>& works) {
   EXPECT_EQ(status, 0);
 }
 
-// A full queue of two at which a put waits in its turn, another is queued: so a queue is most of its time.
+// A full queue of two: one put holds the lock and waits, another waits for the lock. This is a queue's usual state.
 class Forked : public QueueTest {
  protected:
   Forked() {

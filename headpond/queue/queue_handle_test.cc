@@ -20,11 +20,11 @@ TEST_P(Handles, WithTheLastOneWaitingDequeuesEndAsOutOfRange) {
     std::optional<Queue> last = make(4);
     auto front = later([&] { return last->dequeue_many(3); });
     until_waiting(*last, 0, 1);
-    auto in_line = later([&] { return last->dequeue(); });
+    auto queued = later([&] { return last->dequeue(); });
     until_waiting(*last, 0, 2);
     last.reset();
     EXPECT_FAILS_WITH(ErrorKind::OutOfRange, "'pond' is closed", front.get());
-    EXPECT_FAILS_WITH(ErrorKind::OutOfRange, "'pond' is closed", in_line.get());
+    EXPECT_FAILS_WITH(ErrorKind::OutOfRange, "'pond' is closed", queued.get());
   }
 }
 
@@ -34,13 +34,13 @@ TEST_P(Handles, WithTheLastOneWaitingEnqueuesAndClosesEnd) {
     ASSERT_TRUE(last->enqueue(one(1)));
     auto front = later([&] { return last->enqueue_many(rows({2, 3})); });
     until_waiting(*last, 1, 0);
-    auto in_line = later([&] { return last->enqueue(one(4)); });
+    auto queued = later([&] { return last->enqueue(one(4)); });
     until_waiting(*last, 2, 0);
     auto closes = later([&] { return last->close(); });
     until_waiting(*last, 3, 0);
     last.reset();
     EXPECT_FAILS_WITH(ErrorKind::Cancelled, "Enqueue operation was cancelled", front.get());
-    EXPECT_FAILS_WITH(ErrorKind::Cancelled, "Enqueue operation was cancelled", in_line.get());
+    EXPECT_FAILS_WITH(ErrorKind::Cancelled, "Enqueue operation was cancelled", queued.get());
     EXPECT_TRUE(closes.get());
   }
 }

@@ -128,7 +128,7 @@ TEST(HistoryCheck, AFailedDequeueManyGivesBackLaterThanItFails) {
   EXPECT_FALSE(is_explained(fifo(2), {{put({1})}, {fails}, {size_is(0)}, {put({2})}, {took({2})}}));
 }
 
-// A put at its turn may have seen room that is none any more when elements come back.
+// A put that holds the lock may have seen room that elements take when they are given back.
 TEST(HistoryCheck, WhatComesBackMayBeMoreThanTheCapacity) {
   const auto history = [](int64_t taken, const std::vector<int64_t>& rows) {
     const Call fails = until(3, took_none(taken + 1, kTimedOut, Waits::a_time));
@@ -166,7 +166,7 @@ TEST(HistoryCheck, AnEndIsOneOnlyWhenTheQueueIsClosedAndHasTooLittle) {
   EXPECT_FALSE(is_explained(fifo(3), {{put({1})}, {fails, closes()}, {size_is(0)}, {took_up_to(2, {}, kEnd)}}));
 }
 
-TEST(HistoryCheck, ACloseStandsInLineAndACancelDoesNot) {
+TEST(HistoryCheck, ACloseWaitsForTheLockAndACancelDoesNot) {
   const Call waits = until(3, put({2}, Outcome::done, Waits::until_stopped));
   EXPECT_TRUE(is_explained(fifo(1), {{put({1})}, {waits, until(3, closes())}, {is_closed(false)}, {took({1})}}));
   EXPECT_FALSE(is_explained(fifo(1), {{put({1})}, {waits, closes()}, {is_closed(true)}, {took({1})}}));
@@ -184,12 +184,12 @@ TEST(HistoryCheck, ACloseStandsInLineAndACancelDoesNot) {
   EXPECT_FALSE(is_explained(fifo(1), {{closes()}, {until(2, kCancels)}, {took_none(1, kTimedOut)}}));
 }
 
-TEST(HistoryCheck, ACancelIsDoneWhenThePutAtItsTurnIs) {
+TEST(HistoryCheck, ACancelIsDoneWhenThePutThatHoldsTheLockIs) {
   const Call slow = until(4, put({1})), cancels = until(4, kCancels);
   EXPECT_TRUE(is_explained(fifo(1), {{slow, cancels}, {put({2}, kCancelled)}, {}, {size_is(0)}, {size_is(1)}}));
   EXPECT_FALSE(is_explained(fifo(1), {{slow, kCancels}, {}, {}, {size_is(0)}, {size_is(1)}}));
   EXPECT_FALSE(is_explained(fifo(1), {{kCancels}, {slow}, {}, {size_is(0)}, {size_is(1)}}));
-  // A queued close goes with the others.
+  // A close that waits for the lock ends with the others.
   EXPECT_TRUE(is_explained(fifo(1), {{slow, cancels, until(2, closes())}, {}, {}, {size_is(0)}, {size_is(1)}}));
   EXPECT_FALSE(is_explained(fifo(1), {{slow, until(2, closes())}, {}, {}, {size_is(0)}, {size_is(1)}}));
 }

@@ -91,7 +91,7 @@ class Races {
     }
   }
 
-  // Both turns of the queue get the calling thread as their favourite.
+  // The calling thread becomes the owner of both locks of the queue.
   void warm_up(const Queue& queue) const {
     for (int i = 0; i < 12; ++i) {
       (void)queue.enqueue(maker_.one(0));
@@ -125,7 +125,7 @@ class Races {
     const Queue& queue = *member.handle;
     switch (member.random.below(12)) {
       case 0:
-        // After queued puts, which only another thread may let in.
+        // Waits for queued puts, which only another thread can admit.
         if (member.number != ender_) (void)queue.close();
         break;
       case 1:
@@ -146,7 +146,7 @@ class Races {
     }
   }
 
-  // The ender waits for nobody for ever.
+  // The ender's waits always have a timeout.
   Wait patience(Member& member) const {
     Wait patience = wait(member.random);
     if (member.number == ender_ && patience.timeout == kForever) patience.timeout = std::chrono::microseconds(20);

@@ -243,7 +243,7 @@ Result<Element> QueueState::dequeue_many(int64_t n, bool or_fewer, const Wait& w
 }
 
 Result<Element> QueueState::take_batch(int64_t n, bool or_fewer, const Wait& wait) {
-  Taken taken;
+  PendingBatch taken;
   Result<Element> batch;  // Whatever is returned is this one.
   WaitContext context(wait, this, Verb::dequeue);
   if (WaitResult waited = gate_.begin_take(context); waited == WaitResult::go) {
@@ -259,7 +259,7 @@ Result<Element> QueueState::take_batch(int64_t n, bool or_fewer, const Wait& wai
 }
 
 // Takes what the batch needs, as it comes, and makes the batch but for its values; or leaves all as it was.
-WaitResult QueueState::collect(int64_t n, bool or_fewer, TakeLock& lock, WaitContext& context, Taken& taken,
+WaitResult QueueState::collect(int64_t n, bool or_fewer, TakeLock& lock, WaitContext& context, PendingBatch& taken,
                                Element& batch) {
   const auto give_back = [&] {
     lock.commit();
@@ -284,7 +284,7 @@ WaitResult QueueState::collect(int64_t n, bool or_fewer, TakeLock& lock, WaitCon
   }
 }
 
-void QueueState::fill(Element& batch, const Taken& taken) const {
+void QueueState::fill(Element& batch, const PendingBatch& taken) const {
   const size_t bytes = packing_.bytes();
   if (packing_.is_plain()) {
     packing_.unpack_rows(taken.packed.data(), bytes, 0, static_cast<int64_t>(taken.packed.size() / bytes), batch);
@@ -311,7 +311,7 @@ bool QueueState::take_rows(int64_t n, TakeLock& lock, WaitContext& context, Elem
 }
 
 // All that can fail on the way to a batch of what was taken, which is not empty.
-Element QueueState::batch_for(Taken& taken) const {
+Element QueueState::batch_for(PendingBatch& taken) const {
   const size_t count = taken.packed.size() / packing_.bytes();
   if (packing_.is_plain()) {
     Element batch;

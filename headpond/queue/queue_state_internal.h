@@ -84,7 +84,7 @@ class QueueState : public WaitHost, public std::enable_shared_from_this<QueueSta
   struct PutLock;
   struct TakeLock;
   /// Elements taken for a batch, packed; and unpacked, where the batch is made from unpacked elements.
-  struct Taken {
+  struct PendingBatch {
     std::vector<std::byte> packed;
     std::vector<Element> elements;
   };
@@ -96,15 +96,16 @@ class QueueState : public WaitHost, public std::enable_shared_from_this<QueueSta
   WaitResult put_many(const Element& rows, int64_t count, WaitContext& context);
   void put_rows(const Element& rows, int64_t first, int64_t end, PutLock& lock);
   bool take_rows(int64_t n, TakeLock& lock, WaitContext& context, Element& batch);
-  WaitResult collect(int64_t n, bool or_fewer, TakeLock& lock, WaitContext& context, Taken& taken, Element& batch);
+  WaitResult collect(int64_t n, bool or_fewer, TakeLock& lock, WaitContext& context, PendingBatch& taken,
+                     Element& batch);
   void take_run(TakeLock& lock, int64_t count, std::vector<std::byte>& taken);
   WaitResult take_many(int64_t n, TakeLock& lock, WaitContext& context, std::vector<std::byte>& taken);
   WaitResult take_at_once(int64_t n, bool or_fewer, TakeLock& lock, WaitContext& context,
                           std::vector<std::byte>& taken);
-  Element batch_for(Taken& taken) const;
+  Element batch_for(PendingBatch& taken) const;
   void trace_taken() const;
   Result<Element> take_batch(int64_t n, bool or_fewer, const Wait& wait);
-  void fill(Element& batch, const Taken& taken) const;
+  void fill(Element& batch, const PendingBatch& taken) const;
   Error put_error(WaitResult waited, const Wait& wait) const;
   Error too_large(int64_t bytes) const;
   Error take_error(WaitResult waited, int64_t requested, const Wait& wait) const HEADPOND_EXCLUDES(mu_);

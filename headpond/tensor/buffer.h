@@ -14,7 +14,8 @@ namespace headpond {
 class BufferPool;
 
 /// A block of memory with an intrusive count of its owners. Its bytes are not cleared. Counting is thread-safe, also
-/// after fork(); access to the bytes is the owners' business. A buffer keeps what it needs of its pool alive.
+/// after fork(); owners must synchronise access to the bytes themselves. A buffer keeps what it needs of its pool
+/// alive.
 class Buffer {
  public:
   std::byte* data() { return reinterpret_cast<std::byte*>(this) + kHeader; }

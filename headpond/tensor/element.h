@@ -40,7 +40,7 @@ uint64_t register_source(std::string_view name);
 std::string to_string(Provenance provenance);
 
 /// A tuple of tensors. Up to four lie inside the element, so that making and moving one allocates nothing. Several
-/// threads may read an element; a change needs it alone.
+/// threads may read an element at once; changing it requires exclusive access.
 class Element {
  public:
   using Names = std::shared_ptr<const std::vector<std::string>>;

@@ -38,20 +38,20 @@ Shape common_shape(const Shape& limit, std::span<const Element> rows, size_t fie
   return Shape(std::span<const int64_t>(dims));
 }
 
-void write_padded(const Tensor& tensor, const Shape& shape, const PaddingValue& value, std::byte* place) {
+void write_padded(const Tensor& tensor, const Shape& shape, const PaddingValue& value, std::byte* target) {
   assert(tensor.rank() == shape.rank() && tensor.dtype() != DType::bytes);
   const size_t item = item_size(tensor.dtype());
   const auto count = static_cast<size_t>(shape.size().value_or(0));
   const bool is_whole = tensor.has_shape(shape);
   if (!is_whole && value == PaddingValue{}) {
-    if (count != 0) std::memset(place, 0, count * item);
+    if (count != 0) std::memset(target, 0, count * item);
   } else if (!is_whole) {
-    for (size_t i = 0; i < count; ++i) std::memcpy(place + i * item, value.data(), item);
+    for (size_t i = 0; i < count; ++i) std::memcpy(target + i * item, value.data(), item);
   }
   if (tensor.size() == 0) return;
   const Shape own = tensor.shape();
   for_runs(own.dims(), shape.dims(), 0, 0, [&](int64_t from, int64_t to, int64_t length) {
-    std::memcpy(place + static_cast<size_t>(to) * item, tensor.data() + static_cast<size_t>(from) * item,
+    std::memcpy(target + static_cast<size_t>(to) * item, tensor.data() + static_cast<size_t>(from) * item,
                 static_cast<size_t>(length) * item);
   });
 }

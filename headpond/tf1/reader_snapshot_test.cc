@@ -36,7 +36,7 @@ TEST(ReaderSnapshot, EachCutAndWhatFollowsIsFound) {
   EXPECT_FALSE(to_snapshot(saved + '\0'));
 }
 
-// A number of units that no bytes follow, behind a check value that fits.
+// A count of units without the units, with a valid checksum.
 TEST(ReaderSnapshot, RoomFollowsTheBytesThatAreThere) {
   std::string saved = to_bytes({});
   saved.resize(saved.size() - 4);

@@ -30,10 +30,10 @@ Result<std::string> name_in(const Element& element, const Queue& queue) {
 
 }  // namespace
 
-// One end for the several waits of a call.
-class ReaderState::Patience {
+// The deadline and stop token that all waits of one call share.
+class ReaderState::ReadDeadline {
  public:
-  explicit Patience(const Wait& wait) : stop_(wait.stop), end_ns_(deadline_ns(now_ns(), wait.timeout)) {}
+  explicit ReadDeadline(const Wait& wait) : stop_(wait.stop), end_ns_(deadline_ns(now_ns(), wait.timeout)) {}
   Wait left() const {
     if (end_ns_ == INT64_MAX) return {.stop = stop_};
     return {.timeout = nanoseconds(std::max<int64_t>(0, end_ns_ - now_ns())), .stop = stop_};
@@ -93,14 +93,14 @@ Result<ReaderState::Ref> ReaderState::take_name(const Queue& queue, const Wait& 
   return fail(current_exception_error());
 }
 
-Result<ReaderState::Ref> ReaderState::take(const Queue& queue, const Patience& patience) {
+Result<ReaderState::Ref> ReaderState::take(const Queue& queue, const ReadDeadline& deadline) {
   const std::string* const id = &queue.name();  // Copies of a handle have one name.
   {
     MutexLock lock(mu_);
     if (Ref idle = take_idle()) return idle;
     taking_.push_back(id);
   }
-  auto begun = take_name(queue, patience.left());
+  auto begun = take_name(queue, deadline.left());
   {
     MutexLock lock(mu_);
     taking_.erase(std::ranges::find(taking_, id));
@@ -108,7 +108,7 @@ Result<ReaderState::Ref> ReaderState::take(const Queue& queue, const Patience& p
     if (begun) begun_.push_back(*begun);
   }
   const bool is_end = !begun && begun.error().kind() == ErrorKind::OutOfRange;
-  return is_end ? take_last(id, begun.error(), patience.left()) : begun;
+  return is_end ? take_last(id, begun.error(), deadline.left()) : begun;
 }
 
 // Without memory a file is an error like any other that fails.
@@ -152,13 +152,13 @@ Result<ReaderState::End> ReaderState::read_from(Begun& begun, int64_t n, std::ve
 // After a reset() or a restore() the file is nobody's any more.
 void ReaderState::give_back(const Ref& begun, End end, size_t records) {
   MutexLock lock(mu_);
-  const auto place = std::ranges::find(begun_, begun);
-  if (place == begun_.end()) return;
+  const auto found = std::ranges::find(begun_, begun);
+  if (found == begun_.end()) return;
   records_ += static_cast<int64_t>(records);
   completed_ += end == End::completed ? 1 : 0;
   if (records > 0) begun->position = begun->reached;
   begun->is_busy = false;
-  if (end != End::goes_on) begun_.erase(place);
+  if (end != End::goes_on) begun_.erase(found);
   given_back_.notify_all();
 }
 
@@ -166,11 +166,11 @@ Result<std::vector<KeyValue>> ReaderState::read(const Queue& queue, int64_t n, c
   if (n < 1) {
     return fail(ErrorKind::InvalidArgument, fmt::format("{}: asked for {} records", kind_.description, n));
   }
-  const Patience patience(wait);
+  const ReadDeadline deadline(wait);
   std::vector<KeyValue> records;
   while (true) {
     if (wait.stop.stop_requested()) return fail(ErrorKind::Cancelled, kind_.description + ": a stop was requested");
-    const auto begun = take(queue, patience);
+    const auto begun = take(queue, deadline);
     if (!begun) return fail(begun.error());
     Result<End> end = End::failed;
     try {

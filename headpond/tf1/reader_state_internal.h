@@ -39,9 +39,9 @@ class ReaderState {
   using Ref = std::shared_ptr<Begun>;
   enum class End { goes_on, completed, failed };
 
-  class Patience;
+  class ReadDeadline;
 
-  Result<Ref> take(const Queue& queue, const Patience& patience);
+  Result<Ref> take(const Queue& queue, const ReadDeadline& deadline);
   Result<Ref> take_name(const Queue& queue, const Wait& wait) const;
   Ref take_idle() HEADPOND_REQUIRES(mu_);
   bool any_busy() const HEADPOND_REQUIRES(mu_);

@@ -67,7 +67,7 @@ class Readers : public QueueTest {
 
   std::atomic<int> allowed = 1;  // 0: reads wait.
   std::atomic<int> reading = 0;
-  std::atomic<bool> goes_on = true;  // false: who took a name waits before others know of it.
+  std::atomic<bool> goes_on = true;  // false: a thread that took a name waits before others can see it.
   std::atomic<int> taken = 0;
   std::atomic<int64_t> fails_from = INT64_MAX;      // The first record that is bad.
   std::atomic<int64_t> no_memory_from = INT64_MAX;  // The first one for which there is no memory.

@@ -114,7 +114,7 @@ class Shuffled {
   Random random_;
   int64_t wanted_;        // So many are in the buffer when the next one is chosen, unless the epoch has no more.
   bool is_over_ = false;  // All records of the epoch are, or were, in the buffer.
-  Error error_;           // To be told behind them.
+  Error error_;           // Returned after the remaining records.
 };
 
 void check(const RecordInputOptions& options) {

@@ -12,8 +12,8 @@ int64_t live_allocations();
 
 enum class Failing : uint8_t { once, from_then_on };
 
-/// As long as it lives, the `nth` allocation of the calling thread fails, counted from 1, and all behind it if that is
-/// asked for. One at a time.
+/// While it lives, the `nth` allocation of the calling thread (from 1) fails, and optionally all later ones. One at a
+/// time.
 class FailingAllocation {
  public:
   FailingAllocation(int64_t nth, Failing failing);

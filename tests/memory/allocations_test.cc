@@ -19,7 +19,7 @@ bool can_allocate() {
   return got;
 }
 
-TEST(FailingAllocation, TheNthFailsAndThoseBehindItIfAsked) {
+TEST(FailingAllocation, TheNthFailsAndAllLaterOnesIfAsked) {
   for (const auto failing : {Failing::once, Failing::from_then_on}) {
     bool first = false, second = false, third = false, told = false;
     {

@@ -24,7 +24,7 @@ namespace headpond::test {
 /// What a call gives, as text that tells all that counts.
 using Call = std::function<Result<std::string>()>;
 
-/// What goes before and behind each call with all the memory that there is.
+/// What runs before and after each call, with enough memory.
 struct Around {
   std::function<void()> prepare = [] {};
   std::function<void()> check = [] {};
@@ -61,8 +61,9 @@ struct Swept {
   int64_t thrown;       ///< How many of them threw bad_alloc when they alone failed.
 };
 
-/// Whichever allocation of `call` fails, alone or with all behind it: it gives what it gives otherwise, or says
-/// ResourceExhausted or throws bad_alloc; `around.check` holds; nothing stays allocated; and the next call gives all.
+/// Whichever allocation of `call` fails, alone or together with all later ones: the call returns its usual result,
+/// ResourceExhausted or bad_alloc; `around.check` holds; nothing stays allocated; and the next call returns the usual
+/// result.
 inline Swept sweep(const Call& call, const Around& around = {}) {
   const auto prepared = [&] {
     around.prepare();

@@ -122,9 +122,9 @@ TEST_F(Sweep, AnExampleGoesToItsPlacesWithoutAllocations) {
   const ExampleParser parser(
       {{.key = "image", .dtype = u8, .shape = {4}}, {.key = "label", .dtype = i64}, {.key = "list", .shape = {5}}});
   std::array<std::byte, 32> row = {};
-  const std::array<std::byte*, 3> places = {row.data(), row.data() + 4, row.data() + 12};
+  const std::array<std::byte*, 3> targets = {row.data(), row.data() + 4, row.data() + 12};
   const auto swept = sweep([&]() -> Result<std::string> {
-    HEADPOND_TRY(parser.parse(std::as_bytes(std::span(message)), places, {}));
+    HEADPOND_TRY(parser.parse(std::as_bytes(std::span(message)), targets, {}));
     return std::string();
   });
   EXPECT_EQ(swept.allocations, 0);

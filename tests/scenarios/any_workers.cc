@@ -83,7 +83,8 @@ uint64_t resumed(int at) {
   return rest_of(*loader, sum);
 }
 
-// Global batches [first, end) of epoch 1, their members sorted: rank r of n takes each n-th element behind `first`.
+// Global batches [first, end) of epoch 1, their members sorted: rank r of n takes each n-th element, from batch `first`
+// on.
 std::vector<std::vector<int64_t>> global_batches(int64_t ranks, int64_t first, int64_t end) {
   std::vector<std::vector<int64_t>> all;
   for (int64_t r = 0; r < ranks; ++r) {

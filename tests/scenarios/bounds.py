@@ -113,7 +113,7 @@ def epoch_edge(figures, bounds):
     rate = ratio(figures["long_epoch_s"], figures["short_epochs_s"])
     bounds.at_least("rate of short epochs over one long one's", rate, 0.95)
     marks = figures["marks"]
-    bounds.holds("marks exact, each element once, also behind the epoch that was left", marks_hold(marks))
+    bounds.holds("marks exact, each element once, also after the epoch that was left", marks_hold(marks))
     bounds.holds("the strength changes exactly at epoch 50",
                  all(set(epoch["strength"]) == {2 if number >= 50 else 1} for number, epoch in enumerate(marks)))
     orders = [tuple(epoch["order"]) for number, epoch in enumerate(marks) if number != 60]
@@ -156,7 +156,7 @@ def errors_and_stops(figures, bounds):
     bounds.holds("the element's number", "1234" in text)
     bounds.holds("after all good batches before it, in order", thrown["good_before"] == 1230 and thrown["in_order"])
     bounds.at_most("seconds until it arrives", thrown["seconds"], 1)
-    bounds.holds("what is behind it still comes", thrown["goes_on"])
+    bounds.holds("what is after it still comes", thrown["goes_on"])
     if "removed" not in figures:
         return
     bounds.holds("a removed file is named", figures["removed"] in figures["removed_error"])

@@ -15,7 +15,7 @@ namespace {
 
 constexpr int64_t kBad = 1234, kBatch = 10;
 
-// What a program sees until the first error, and behind it.
+// What a program sees until the first error, and after it.
 void see(Loader& loader, JsonWriter& figures) {
   int64_t good = 0;
   bool in_order = true;
@@ -31,8 +31,8 @@ void see(Loader& loader, JsonWriter& figures) {
     if (!batch.error().is_end()) figures.member("error", batch.error().to_string());
     break;
   }
-  const auto behind = loader.next();
-  figures.member("goes_on", behind.has_value());
+  const auto after = loader.next();
+  figures.member("goes_on", after.has_value());
 }
 
 // The control's function keeps the exception to itself.

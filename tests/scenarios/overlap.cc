@@ -7,7 +7,7 @@ namespace {
 
 constexpr int64_t kClips = 3000, kBatch = 128, kSamples = 4000;
 
-// What an element costs, half of it before the shuffle and half behind.
+// What an element costs, half of it before the shuffle and half after it.
 struct Cost {
   int64_t cpu_us = 0;
   int64_t wait_us = 0;

@@ -36,8 +36,8 @@ struct Target {
 // The decoding of a file. libpng reports an error by a jump back into the function that called setjmp, so nothing in
 // between may have a destructor: everything that has one lives in this object, or above it.
 struct Session {
-  Session(std::span<const std::byte> from, const Layout& what, const Target& wanted, std::byte* place)
-      : file(from), layout(what), target(wanted), to(place) {}
+  Session(std::span<const std::byte> from, const Layout& what, const Target& wanted, std::byte* memory)
+      : file(from), layout(what), target(wanted), to(memory) {}
   ~Session() { png_destroy_read_struct(&png, &info, nullptr); }
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -170,10 +170,10 @@ void read_rows(Session& session, int passes) {
   const bool is_interlaced = passes > 1;
   for (int pass = 0; pass < passes; ++pass) {
     for (size_t y = 0; y < height; ++y) {
-      std::byte* const place = session.to + y * session.target.row_bytes;
-      std::byte* const decoded = is_grey ? &session.colored[is_interlaced ? y * row : 0] : place;
+      std::byte* const out_row = session.to + y * session.target.row_bytes;
+      std::byte* const decoded = is_grey ? &session.colored[is_interlaced ? y * row : 0] : out_row;
       png_read_row(session.png, reinterpret_cast<png_bytep>(decoded), nullptr);
-      if (is_grey && pass == passes - 1) make_grey(session, decoded, place, session.layout.width);
+      if (is_grey && pass == passes - 1) make_grey(session, decoded, out_row, session.layout.width);
     }
   }
 }
@@ -206,8 +206,8 @@ ErrorKind kind_of(std::string_view text) {
 }
 
 Result<PngWarnings> decode_to(std::span<const std::byte> file, const Layout& layout, const Target& target,
-                              std::byte* place, std::string_view name) {
-  Session session(file, layout, target, place);
+                              std::byte* memory, std::string_view name) {
+  Session session(file, layout, target, memory);
   if (session.makes_grey()) {
     session.colored.resize(session.decoded_row_bytes() * (layout.is_interlaced ? layout.height : 1));
   }
@@ -242,19 +242,19 @@ Result<PngImage> decode_png(std::span<const std::byte> file, const PngOptions& o
   return codec_internal::fail_caught(name);
 }
 
-Result<PngWarnings> decode_png_into(std::span<const std::byte> file, std::span<std::byte> place,
+Result<PngWarnings> decode_png_into(std::span<const std::byte> file, std::span<std::byte> memory,
                                     const PngOptions& options, std::string_view name) try {
   const auto layout = png_internal::read_layout(file, options, name);
   if (!layout) return fail(layout.error());
   const auto target = target_of(*layout, options, name);
   if (!target) return fail(target.error());
-  if (place.size() != target->total_bytes || reinterpret_cast<uintptr_t>(place.data()) % target->value_bytes() != 0) {
+  if (memory.size() != target->total_bytes || reinterpret_cast<uintptr_t>(memory.data()) % target->value_bytes() != 0) {
     return fail(ErrorKind::InvalidArgument,
                 fmt::format("{}: {} x {} pixels of {} channels of {} need {} bytes, aligned; the target has {}", name,
                             layout->width, layout->height, target->channels, headpond::name(options.dtype),
-                            target->total_bytes, place.size()));
+                            target->total_bytes, memory.size()));
   }
-  return decode_to(file, *layout, *target, place.data(), name);
+  return decode_to(file, *layout, *target, memory.data(), name);
 } catch (const std::exception&) {
   return codec_internal::fail_caught(name);
 }

@@ -76,9 +76,9 @@ struct PngImage {
 Result<PngImage> decode_png(std::span<const std::byte> file, const PngOptions& options = {},
                             std::string_view name = "png");
 
-/// The same into `place`, a row of a batch. InvalidArgument, with both sizes, iff the pixels do not fill `place`
+/// The same into `target`, a row of a batch. InvalidArgument, with both sizes, iff the pixels do not fill `target`
 /// exactly, or it is not aligned for the dtype. After an error its content is undefined.
-Result<PngWarnings> decode_png_into(std::span<const std::byte> file, std::span<std::byte> place,
+Result<PngWarnings> decode_png_into(std::span<const std::byte> file, std::span<std::byte> target,
                                     const PngOptions& options = {}, std::string_view name = "png");
 
 /// Encodes u8 or u16 [height, width] or [height, width, channels], 1 to 4 channels as in PngOptions. The level is

@@ -48,7 +48,7 @@ tl::unexpected<Error> invalid(std::string_view name, std::string_view what) {
 struct Cut {
   int64_t channels;  // Of the output.
   int64_t frames;
-  size_t place_bytes;
+  size_t target_bytes;
   std::span<const std::byte> bytes;  // Of those frames that the file has.
 };
 
@@ -66,8 +66,8 @@ Result<Cut> cut_of(std::span<const std::byte> file, const WavInfo& info, const W
              options.desired_samples == -1 ? left : options.desired_samples,
              0,
              {}};
-  if (__builtin_mul_overflow(static_cast<size_t>(cut.channels), static_cast<size_t>(cut.frames), &cut.place_bytes) ||
-      __builtin_mul_overflow(cut.place_bytes, sizeof(float), &cut.place_bytes)) {
+  if (__builtin_mul_overflow(static_cast<size_t>(cut.channels), static_cast<size_t>(cut.frames), &cut.target_bytes) ||
+      __builtin_mul_overflow(cut.target_bytes, sizeof(float), &cut.target_bytes)) {
     return invalid(name, fmt::format("{} frames of {} channels are too many", cut.frames, cut.channels));
   }
   const auto frame_bytes = static_cast<size_t>(info.frame_bytes);
@@ -76,7 +76,9 @@ Result<Cut> cut_of(std::span<const std::byte> file, const WavInfo& info, const W
   return cut;
 }
 
-bool is_aligned(std::span<std::byte> place) { return reinterpret_cast<uintptr_t>(place.data()) % alignof(float) == 0; }
+bool is_aligned(std::span<std::byte> target) {
+  return reinterpret_cast<uintptr_t>(target.data()) % alignof(float) == 0;
+}
 
 // Frames of another width than in the file are converted one by one.
 void convert_each(const WavInfo& info, const Form& form, std::span<const std::byte> frames, size_t channels,
@@ -89,11 +91,11 @@ void convert_each(const WavInfo& info, const Form& form, std::span<const std::by
   }
 }
 
-// REQUIRES: `place` has room for the frames.
+// REQUIRES: `target` has room for the frames.
 void convert(const WavInfo& info, const Form& form, std::span<const std::byte> frames, int64_t channels,
-             std::span<std::byte> place) {
-  if (place.empty()) return;
-  auto* const to = reinterpret_cast<float*>(place.data());
+             std::span<std::byte> target) {
+  if (target.empty()) return;
+  auto* const to = reinterpret_cast<float*>(target.data());
   const size_t count = frames.size() / static_cast<size_t>(info.frame_bytes);
   const size_t values = count * static_cast<size_t>(channels);
   if (channels == info.channels && info.frame_bytes == info.channels * form.value_bytes) {
@@ -101,7 +103,7 @@ void convert(const WavInfo& info, const Form& form, std::span<const std::byte> f
   } else {
     convert_each(info, form, frames, static_cast<size_t>(channels), to);
   }
-  std::fill(to + values, to + place.size() / sizeof(float), 0.0F);
+  std::fill(to + values, to + target.size() / sizeof(float), 0.0F);
 }
 
 template <class T>
@@ -162,43 +164,43 @@ Result<Wav> decode_wav(std::span<const std::byte> file, const WavOptions& option
   if (!cut) return fail(cut.error());
   Tensor samples = Tensor::empty(f32, {cut->frames, cut->channels});
   convert(*info, *find_form(info->code, info->bits), cut->bytes, cut->channels,
-          {samples.mutable_data(), cut->place_bytes});
+          {samples.mutable_data(), cut->target_bytes});
   return Wav{std::move(samples), info->rate, info->is_truncated};
 } catch (const std::exception&) {
   return fail_caught(name);
 }
 
-Result<WavInfo> decode_wav_into(std::span<const std::byte> file, std::span<std::byte> place, const WavOptions& options,
+Result<WavInfo> decode_wav_into(std::span<const std::byte> file, std::span<std::byte> target, const WavOptions& options,
                                 std::string_view name) try {
   auto info = wav_info(file, file.size(), options, name);
   if (!info) return info;
   const auto cut = cut_of(file, *info, options, name);
   if (!cut) return fail(cut.error());
-  if (place.size() != cut->place_bytes || !is_aligned(place)) {
+  if (target.size() != cut->target_bytes || !is_aligned(target)) {
     return invalid(name, fmt::format("{} frames of {} channels need {} bytes, aligned for float; the target has {}",
-                                     cut->frames, cut->channels, cut->place_bytes, place.size()));
+                                     cut->frames, cut->channels, cut->target_bytes, target.size()));
   }
-  convert(*info, *find_form(info->code, info->bits), cut->bytes, cut->channels, place);
+  convert(*info, *find_form(info->code, info->bits), cut->bytes, cut->channels, target);
   return info;
 } catch (const std::exception&) {
   return fail_caught(name);
 }
 
 Result<void> decode_wav_frames(const WavInfo& info, std::span<const std::byte> frames, int64_t channels,
-                               std::span<std::byte> place) try {
+                               std::span<std::byte> target) try {
   const Form* const form = find_form(info.code, info.bits);
   const auto frame_bytes = static_cast<size_t>(info.frame_bytes);
-  const size_t place_frame = static_cast<size_t>(channels) * sizeof(float);
+  const size_t target_frame = static_cast<size_t>(channels) * sizeof(float);
   const bool is_info = form != nullptr && info.channels >= 1 && info.channels <= info.frame_bytes / form->value_bytes;
   if (!is_info || channels < 1 || channels > INT32_MAX || frames.size() % frame_bytes != 0 ||
-      place.size() % place_frame != 0 || !is_aligned(place)) {
+      target.size() % target_frame != 0 || !is_aligned(target)) {
     return invalid(
         "decode_wav_frames",
         fmt::format("{} bytes in frames of {} ({} channels of {} bits), to {} bytes in frames of {} channels",
-                    frames.size(), info.frame_bytes, info.channels, info.bits, place.size(), channels));
+                    frames.size(), info.frame_bytes, info.channels, info.bits, target.size(), channels));
   }
-  const size_t count = std::min(frames.size() / frame_bytes, place.size() / place_frame);
-  convert(info, *form, frames.first(count * frame_bytes), channels, place);
+  const size_t count = std::min(frames.size() / frame_bytes, target.size() / target_frame);
+  convert(info, *form, frames.first(count * frame_bytes), channels, target);
   return {};
 } catch (const std::exception&) {
   return fail_caught("decode_wav_frames");

@@ -66,18 +66,18 @@ struct Wav {
 /// the last frame.
 Result<Wav> decode_wav(std::span<const std::byte> file, const WavOptions& options = {}, std::string_view name = "wav");
 
-/// The same into `place`, a row of a batch: float values, interleaved by channel. InvalidArgument, with both sizes, iff
-/// the samples do not fill `place` exactly (given desired_channels and desired_samples, their number is fixed), or it
-/// is not aligned for float.
-Result<WavInfo> decode_wav_into(std::span<const std::byte> file, std::span<std::byte> place,
+/// The same into `target`, a row of a batch: float values, interleaved by channel. InvalidArgument, with both sizes,
+/// iff the samples do not fill `target` exactly (given desired_channels and desired_samples, their number is fixed), or
+/// it is not aligned for float.
+Result<WavInfo> decode_wav_into(std::span<const std::byte> file, std::span<std::byte> target,
                                 const WavOptions& options = {}, std::string_view name = "wav");
 
-/// Converts `frames`, whole frames of a file with `info`, to `channels` channels: as many frames as `place` has room
+/// Converts `frames`, whole frames of a file with `info`, to `channels` channels: as many frames as `target` has room
 /// for, and zeros in the rest of it. This reads a part of a large file: info first, then the bytes from data_offset +
-/// first * frame_bytes on. InvalidArgument iff a size is no multiple of its frame, `place` is not aligned for float, or
-/// the form is not supported.
+/// first * frame_bytes on. InvalidArgument iff a size is no multiple of its frame, `target` is not aligned for float,
+/// or the form is not supported.
 Result<void> decode_wav_frames(const WavInfo& info, std::span<const std::byte> frames, int64_t channels,
-                               std::span<std::byte> place);
+                               std::span<std::byte> target);
 
 /// Encodes f32 [frames, channels] as PCM 16: x * 32768 rounded to the nearest, halves away from zero, limited to
 /// [-32768, 32767]. Decoded samples are encoded to the same file values. InvalidArgument iff dtype or rank are others,

@@ -82,11 +82,11 @@ TEST(DecodeWav, ReadsAPartOfAFileWithoutTheRest) {
   const auto file = file_of({1, 2, 3, 4, 5, 6, 7, 8}, 2);
   const WavInfo info = wav_info(std::span(file).first(44), file.size()).value();
   const auto part = std::span(file).subspan(info.data_offset + static_cast<size_t>(info.frame_bytes), 8);
-  std::array<float, 6> place;
-  place.fill(9);
-  ASSERT_TRUE(decode_wav_frames(info, part, 2, std::as_writable_bytes(std::span(place))));
-  EXPECT_THAT(place, ElementsAre(3 / 32768.0F, 4 / 32768.0F, 5 / 32768.0F, 6 / 32768.0F, 0, 0));
-  const auto bytes = std::as_writable_bytes(std::span(place));
+  std::array<float, 6> target;
+  target.fill(9);
+  ASSERT_TRUE(decode_wav_frames(info, part, 2, std::as_writable_bytes(std::span(target))));
+  EXPECT_THAT(target, ElementsAre(3 / 32768.0F, 4 / 32768.0F, 5 / 32768.0F, 6 / 32768.0F, 0, 0));
+  const auto bytes = std::as_writable_bytes(std::span(target));
   EXPECT_TRUE(decode_wav_frames(info, {}, 1, {}));
   EXPECT_FALSE(decode_wav_frames(info, part.first(3), 2, bytes));
   EXPECT_FALSE(decode_wav_frames(info, part, 4, bytes.first(8)));

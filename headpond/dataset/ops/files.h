@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sources of files. Patterns mean the files that io/file/glob.h says: those of a pattern in the order of their names,
-// one pattern after the other. The records of all files are numbered through; this number is position and key of an
-// element.
+// one pattern after the other. The records of all files have consecutive numbers, which are position and key of the
+// elements.
 //
-// A source opens its files when it is made, and reads them through where its text says so. It then throws Exception,
-// with the reader's error and the file's name, for a file that is missing, or so damaged that its records cannot be
-// counted. Names, sizes and a checksum of each file's first and last 4 KiB are part of the plan: once they have
-// changed, older states are refused. A record that turns out to be damaged later is the error of its element, DataLoss
-// with file, record and offset. Files stay mapped. Of more than 16,384 files only some stay open, and the others are
-// opened again for each record: better keep many small files in fewer large ones (headpond convert).
+// A source opens its files when it is made; csv and text_lines read them completely then. It throws Exception, with the
+// reader's error and the file's name, for a file that is missing, or so damaged that its records cannot be counted.
+// Names, sizes and a checksum of each file's first and last 4 KiB are part of the plan: once they have changed, older
+// states are refused. A record that turns out to be damaged later is the error of its element, DataLoss with file,
+// record and offset. Files stay mapped. Of more than 16,384 files only some stay open, and the others are opened again
+// for each record: better keep many small files in fewer large ones (headpond convert).
 #pragma once
 
 #include <cstdint>

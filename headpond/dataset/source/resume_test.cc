@@ -31,7 +31,7 @@ std::vector<std::string> rest_of(Sequence& sequence) {
   }
 }
 
-// Saves at each place, restores there, and counts what the restored run maps.
+// Saves at each position, restores there, and counts what the restored run maps.
 void check_rereads(const Dataset& source) {
   const auto calls = std::make_shared<size_t>(0);
   const auto counted = [calls](const Element& element) {
@@ -119,9 +119,9 @@ class Asked final : public SourceFile {
     out.append(Tensor::scalar(i));
     return Got::value;
   }
-  bool fill(int64_t i, Context&, std::span<std::byte* const> places) const override {
+  bool fill(int64_t i, Context&, std::span<std::byte* const> targets) const override {
     asked_.push_back(i);
-    std::memcpy(places[0], &i, sizeof(i));
+    std::memcpy(targets[0], &i, sizeof(i));
     return true;
   }
   bool fills() const override { return true; }
@@ -156,9 +156,9 @@ TEST_F(ResumedSources, ByPositionAskForNoRecordBeforeTheirPlace) {
   }
 }
 
-// What is before the place can no longer be read, and nobody notices.
-TEST_F(ResumedSources, GoOnThoughWhatIsBeforeTheirPlaceIsDamagedOrGone) {
-  const std::string long_one(5'000, 'x');  // Behind it a change is not one of the file's start.
+// Data before the saved position can be unreadable without effect.
+TEST_F(ResumedSources, GoOnThoughWhatIsBeforeTheirPositionIsDamagedOrGone) {
+  const std::string long_one(5'000, 'x');  // A change after it is not one of the file's start.
   const std::string plain = records("plain", {long_one, "b", "c", "d"}, Compression::none);
   const std::string rows = write("rows", "n,s\n1," + long_one + "\n2,b\n3,c\n4,d\n");
   const auto go_on = [](const Dataset& dataset, const std::function<void()>& damage) {
@@ -178,7 +178,7 @@ TEST_F(ResumedSources, GoOnThoughWhatIsBeforeTheirPlaceIsDamagedOrGone) {
   go_on(folder(folder_.file("labels")), [&] { std::filesystem::remove(folder_.file("labels/one/b")); });
 }
 
-// A restore inflates the bytes before its place and takes none of them for a record.
+// A restore inflates the bytes before its position and takes none of them for a record.
 TEST_F(ResumedSources, OfACompressedFileTellNoDamageAgain) {
   const std::string path = records("x", {"a", "b", "c", "d"}, Compression::none);
   write_over(path, 17 + 12, "B");

@@ -39,7 +39,7 @@ std::pair<std::vector<std::string>, std::string> rest(Sequence& sequence) {
 bool is_fixed(const FieldSpec& field) { return field.dtype != DType::bytes && field.shape.is_full(); }
 bool is_text(const FieldSpec& field) { return field.dtype == DType::bytes && field.shape == Shape(); }
 
-// Columns of `count` elements with a byte behind each that nobody may touch.
+// Columns of `count` elements with a byte after each that nobody may touch.
 class DirtyColumns {
  public:
   DirtyColumns(const Spec& spec, size_t count) : spec_(spec), keys(count, 0xA5) {
@@ -54,7 +54,7 @@ class DirtyColumns {
   // What differs in row `r` from `element`.
   std::string difference(size_t r, const Element& element) const {
     for (size_t f = 0; f < spec_.size(); ++f) {
-      if (columns_[f].back() != std::byte{0xA5}) return fmt::format("field {}: written behind its end", f);
+      if (columns_[f].back() != std::byte{0xA5}) return fmt::format("field {}: written after its end", f);
       if (is_text(spec_[f])) {
         std::string_view text;
         std::memcpy(&text, &columns_[f][r * sizes_[f]], sizeof(std::string_view));

@@ -21,8 +21,8 @@ Executor::Executor(EngineLock& lock, Consumer& consumer, MemoryBudget& memory, I
 void Executor::add(std::shared_ptr<WorkSource> source, const WorkSource* parent) {
   const auto is_parent = [parent](const auto& other) { return other.get() == parent; };
   const auto found = std::find_if(sources_.begin(), sources_.end(), is_parent);
-  const auto place = found != sources_.end() ? found + 1 : source->is_prefetched ? sources_.end() : sources_.begin();
-  sources_.insert(place, std::move(source));
+  const auto at = found != sources_.end() ? found + 1 : source->is_prefetched ? sources_.end() : sources_.begin();
+  sources_.insert(at, std::move(source));
 }
 
 void Executor::remove(const WorkSource* source) {
@@ -44,11 +44,11 @@ void Executor::made_progress() {
 bool Executor::claim(ThreadRole role, Task& task) {
   if (stopped_) return false;
   for (const auto& source : sources_) {
-    if (!source->is_prefetched && !source->is_held && source->claim(role, true, task)) return true;
+    if (!source->is_prefetched && !source->is_paused && source->claim(role, true, task)) return true;
   }
   if (role == ThreadRole::helper || options_.run_ahead == 0) return false;
   for (const auto& source : sources_) {
-    if (!source->is_held && source->claim(role, false, task)) return true;
+    if (!source->is_paused && source->claim(role, false, task)) return true;
   }
   return false;
 }
@@ -56,11 +56,11 @@ bool Executor::claim(ThreadRole role, Task& task) {
 bool Executor::has_work(ThreadRole role) const {
   if (stopped_) return false;
   for (const auto& source : sources_) {
-    if (!source->is_prefetched && !source->is_held && source->has_work(role, true)) return true;
+    if (!source->is_prefetched && !source->is_paused && source->has_work(role, true)) return true;
   }
   if (role == ThreadRole::helper || options_.run_ahead == 0) return false;
   for (const auto& source : sources_) {
-    if (!source->is_held && source->has_work(role, false)) return true;
+    if (!source->is_paused && source->has_work(role, false)) return true;
   }
   return false;
 }

@@ -111,20 +111,20 @@ TEST(Executor, WhatIsNearestToTheProgramRunsFirst) {
   plain->executor.stop();
 }
 
-TEST(Executor, WhatIsPrefetchedOrHeldIsNotNeededNow) {
+TEST(Executor, WhatIsPrefetchedOrPausedIsNotNeededNow) {
   const auto plain = Plain::make({.threads = 0});
   int done = 0;
   const auto prefetched = plain->add(1, [&] { ++done; });
-  const auto held = plain->add(1, [&] { ++done; });
+  const auto paused = plain->add(1, [&] { ++done; });
   {
     const Locked locked(plain->lock);
-    prefetched->is_prefetched = held->is_held = true;
+    prefetched->is_prefetched = paused->is_paused = true;
   }
   Context context;
   EXPECT_FALSE(plain->executor.help(context));
   {
     const Locked locked(plain->lock);
-    held->is_held = false;
+    paused->is_paused = false;
   }
   EXPECT_TRUE(plain->executor.help(context)) << "control";
   EXPECT_EQ(done, 1);

@@ -123,7 +123,7 @@ void Executor::sleep(Worker& self) {
     (void)lock_.wait_until(self.wake, steady_clock::now() + kPollMemory);
     polls_ = false;
     self.asleep = false;
-    wake();  // What there is memory for may be another thread's work; if there is still none, one has to look again.
+    wake();  // Another thread may do the work that fits now; if nothing fits, one worker must keep polling.
   } else {
     lock_.wait(self.wake);
     self.asleep = false;

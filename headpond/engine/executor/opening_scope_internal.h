@@ -38,32 +38,32 @@ class OpeningScope {
   const OpeningScope* const outer_;
 };
 
-/// While this lives, sources that the thread opens in `engine` are held: see WorkSource::is_held.
-class HoldingScope {
+/// While this lives, sources that the thread opens in `engine` are paused: see WorkSource::is_paused.
+class PausingScope {
  public:
-  explicit HoldingScope(const void* engine) : engine_(engine), outer_(std::exchange(innermost(), this)) {}
-  ~HoldingScope() { end(); }
-  HoldingScope(const HoldingScope&) = delete;
-  HoldingScope& operator=(const HoldingScope&) = delete;
+  explicit PausingScope(const void* engine) : engine_(engine), outer_(std::exchange(innermost(), this)) {}
+  ~PausingScope() { end(); }
+  PausingScope(const PausingScope&) = delete;
+  PausingScope& operator=(const PausingScope&) = delete;
 
-  /// Null: nothing is held.
-  static HoldingScope* in(const void* engine) {
+  /// Null: nothing is paused.
+  static PausingScope* in(const void* engine) {
     return innermost() != nullptr && innermost()->engine_ == engine ? innermost() : nullptr;
   }
   void add(std::shared_ptr<WorkSource> source) { sources_.push_back(std::move(source)); }
-  /// Ends here instead of in the destructor. Returns what was held.
+  /// Ends here instead of in the destructor. Returns what was paused.
   std::vector<std::shared_ptr<WorkSource>> end() {
     if (innermost() == this) innermost() = outer_;
     return std::exchange(sources_, {});
   }
 
  private:
-  static HoldingScope*& innermost() {
-    thread_local HoldingScope* scope = nullptr;
+  static PausingScope*& innermost() {
+    thread_local PausingScope* scope = nullptr;
     return scope;
   }
   const void* const engine_;
-  HoldingScope* const outer_;
+  PausingScope* const outer_;
   std::vector<std::shared_ptr<WorkSource>> sources_;
 };
 

@@ -41,7 +41,7 @@ class Prefetcher {
   bool has_next() const HEADPOND_REQUIRES(engine_state);
   /// What is to be opened now; one at a time. It stays where it is until finish(). REQUIRES: has_next().
   Prefetch& begin() HEADPOND_REQUIRES(engine_state);
-  /// Null: it could not be opened; who needs it opens it, and is told.
+  /// Null: opening failed; the consumer opens it again and gets the error.
   [[nodiscard]] Dropped finish(std::unique_ptr<Iterator> iterator) HEADPOND_REQUIRES(engine_state);
 
   /// The iterator and its sources, if it was opened before; else its `iterator` is null. If it is being opened now, by

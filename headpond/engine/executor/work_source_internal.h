@@ -52,8 +52,8 @@ class WorkSource : public std::enable_shared_from_this<WorkSource> {
 
   /// Nobody has asked for its elements yet: it runs when nothing else can.
   bool is_prefetched HEADPOND_GUARDED_BY(engine_state) = false;
-  /// It is still to be restored at its place: it does not run before.
-  bool is_held HEADPOND_GUARDED_BY(engine_state) = false;
+  /// Not restored yet, so it must not run.
+  bool is_paused HEADPOND_GUARDED_BY(engine_state) = false;
   /// The epoch of the program that it works for.
   uint64_t epoch HEADPOND_GUARDED_BY(engine_state) = 0;
 };

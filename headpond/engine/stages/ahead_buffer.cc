@@ -17,7 +17,7 @@ namespace {
 
 constexpr int64_t kLongEnoughNs = 100'000;  // Then the item is closed with what was taken.
 
-struct Taken final : WorkItem {
+struct AheadItem final : WorkItem {
   struct Entry {
     Got got = Got::value;
     Element element;
@@ -39,10 +39,10 @@ class AheadBuffer final : public ReorderBuffer {
 
   Got open(int64_t rows, Context& context, std::shared_ptr<WorkItem>& item) override {
     if (input_ended_) return Got::end;
-    auto taken = std::make_shared<Taken>();
+    auto taken = std::make_shared<AheadItem>();
     const int64_t began = now_ns();
     for (Got got = Got::value; got == Got::value && !input_ended_ && std::cmp_less(taken->entries.size(), rows);) {
-      Taken::Entry entry;
+      AheadItem::Entry entry;
       got = entry.got = next(context, entry.element);
       if (got == Got::pending) break;
       if (got == Got::error) entry.error = std::move(context.error);
@@ -60,12 +60,12 @@ class AheadBuffer final : public ReorderBuffer {
   }
 
   void make_rows(WorkItem& item, int64_t first, int64_t count, Context& context) override {
-    auto& taken = static_cast<Taken&>(item);
+    auto& taken = static_cast<AheadItem&>(item);
     for (int64_t i = first; i < first + count; ++i) apply(taken.entries[static_cast<size_t>(i)], context);
   }
 
   void assemble(WorkItem& item, Context&) override {
-    for (const Taken::Entry& entry : static_cast<Taken&>(item).entries) item.bytes += bytes_of(entry.element);
+    for (const AheadItem::Entry& entry : static_cast<AheadItem&>(item).entries) item.bytes += bytes_of(entry.element);
   }
 
  protected:
@@ -76,9 +76,9 @@ class AheadBuffer final : public ReorderBuffer {
   }
 
   Got give(WorkItem& item, Context& context, Element& out) override {
-    auto& taken = static_cast<Taken&>(item);
+    auto& taken = static_cast<AheadItem&>(item);
     if (taken.given == taken.entries.size()) return Got::end;
-    Taken::Entry& entry = taken.entries[taken.given++];
+    AheadItem::Entry& entry = taken.entries[taken.given++];
     state_ = std::move(entry.state);
     out = std::move(entry.element);
     return holes_.count(entry.got == Got::error ? context.fail(std::move(entry.error)) : entry.got, context);
@@ -86,7 +86,7 @@ class AheadBuffer final : public ReorderBuffer {
 
  private:
   // After an element whose position cannot be saved nothing is taken.
-  bool has_position(Taken::Entry& entry) {
+  bool has_position(AheadItem::Entry& entry) {
     try {
       entry.state = state_after_ = position_of(*input_);
       return true;
@@ -106,7 +106,7 @@ class AheadBuffer final : public ReorderBuffer {
     }
   }
 
-  void apply(Taken::Entry& entry, Context& context) const {
+  void apply(AheadItem::Entry& entry, Context& context) const {
     for (size_t k = 0; k < stage_.chain.size() && entry.got == Got::value; ++k) {
       Element out;
       entry.got = stage_.chain[k]->run(entry.element, random_keys_[k], context, {}, out);

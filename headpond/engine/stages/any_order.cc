@@ -8,10 +8,10 @@
 
 namespace headpond::internal {
 
-void AnyOrder::give(int64_t ordinal, std::string place) {
-  ahead_[ordinal] = std::move(place);
+void AnyOrder::give(int64_t ordinal, std::string after) {
+  ahead_[ordinal] = std::move(after);
   for (auto first = ahead_.begin(); first != ahead_.end() && first->first == low_; first = ahead_.erase(first)) {
-    place_ = std::move(first->second);
+    position_ = std::move(first->second);
     given_before_.erase(low_++);
   }
 }
@@ -19,7 +19,7 @@ void AnyOrder::give(int64_t ordinal, std::string place) {
 void AnyOrder::save(StateVisitor& visitor) const {
   std::vector<int64_t> early;
   early.reserve(ahead_.size());
-  for (const auto& [ordinal, place] : ahead_) early.push_back(ordinal);
+  for (const auto& [ordinal, after] : ahead_) early.push_back(ordinal);
   std::vector<int64_t> given;
   std::set_union(early.begin(), early.end(), given_before_.begin(), given_before_.end(), std::back_inserter(given));
   auto count = static_cast<int64_t>(given.size());

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a buffer stands whose items are not given in order: the place up to which all were given, and which ones of
-// those behind it were.
+// The position of a buffer that delivers out of order: all items before `position` were delivered, and some after it.
 #pragma once
 
 #include <cstdint>
@@ -15,26 +14,26 @@ namespace headpond::internal {
 /// One thread at a time.
 class AnyOrder {
  public:
-  /// WorkItem `ordinal`, counted from the begin or the restored place, was given; `place` is the one behind it.
-  void give(int64_t ordinal, std::string place);
-  /// True iff it was given before the restore.
+  /// Item `ordinal`, counted from the start or the restored position, was delivered; `after` is the position after it.
+  void give(int64_t ordinal, std::string after);
+  /// True iff it was delivered before the restore.
   bool was_given(int64_t ordinal) const { return given_before_.contains(ordinal); }
 
-  /// How many items behind the first one that was not given were.
+  /// How many items were delivered after the first undelivered one.
   int64_t given_early() const { return static_cast<int64_t>(ahead_.size()); }
-  /// Where all before were given. REQUIRES: begin() was called.
-  const std::string& place() const { return place_; }
-  /// Starts at `place`.
-  void begin(std::string place) { place_ = std::move(place); }
-  /// The ordinals behind it, from it on; nothing if there are none.
+  /// The position before which everything was delivered. REQUIRES: begin() was called.
+  const std::string& position() const { return position_; }
+  /// Starts at `position`.
+  void begin(std::string position) { position_ = std::move(position); }
+  /// The ordinals delivered early, relative to low_; nothing if there are none.
   void save(StateVisitor& visitor) const;
   /// What save() wrote, if there is anything left to read.
   void restore(StateVisitor& visitor);
 
  private:
-  std::string place_;
-  int64_t low_ = 0;                       // All before it were given.
-  std::map<int64_t, std::string> ahead_;  // Places behind those given from `low_` on.
+  std::string position_;
+  int64_t low_ = 0;                       // All items before it were delivered.
+  std::map<int64_t, std::string> ahead_;  // Positions after the items delivered from `low_` on.
   std::set<int64_t> given_before_;
 };
 

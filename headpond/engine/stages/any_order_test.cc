@@ -12,20 +12,20 @@ std::string saved(const AnyOrder& order) {
   return visitor.saved();
 }
 
-TEST(AnyOrder, ItsPlaceIsBehindTheLastOneOfThoseWithoutAGap) {
+TEST(AnyOrder, ItsPositionIsAfterTheLastItemBeforeTheFirstGap) {
   AnyOrder order;
   order.begin("begin");
-  order.give(1, "behind 1");
-  order.give(3, "behind 3");
-  EXPECT_EQ(order.place(), "begin");
-  order.give(0, "behind 0");
-  EXPECT_EQ(order.place(), "behind 1");
-  order.give(2, "behind 2");
-  EXPECT_EQ(order.place(), "behind 3");
-  EXPECT_EQ(saved(order), "") << "nothing stands behind the place";
+  order.give(1, "after 1");
+  order.give(3, "after 3");
+  EXPECT_EQ(order.position(), "begin");
+  order.give(0, "after 0");
+  EXPECT_EQ(order.position(), "after 1");
+  order.give(2, "after 2");
+  EXPECT_EQ(order.position(), "after 3");
+  EXPECT_EQ(saved(order), "") << "nothing was delivered early";
 }
 
-TEST(AnyOrder, ARestoredOneKnowsWhatWasGivenBehindThePlace) {
+TEST(AnyOrder, ARestoredOneKnowsWhatWasGivenAfterThePosition) {
   AnyOrder order;
   order.give(0, "");
   order.give(2, "");
@@ -36,12 +36,12 @@ TEST(AnyOrder, ARestoredOneKnowsWhatWasGivenBehindThePlace) {
   restored.restore(visitor);
   EXPECT_TRUE(visitor.complete());
   for (int64_t ordinal = 0; ordinal < 6; ++ordinal) {
-    EXPECT_EQ(restored.was_given(ordinal), ordinal == 1 || ordinal == 3) << ordinal << " from the place on";
+    EXPECT_EQ(restored.was_given(ordinal), ordinal == 1 || ordinal == 3) << ordinal << " from the position on";
   }
   EXPECT_EQ(saved(restored), state) << "the same again before anything is given";
   restored.give(0, "");
   restored.give(1, "");
-  EXPECT_FALSE(restored.was_given(1)) << "known no longer, once the place is behind it";
+  EXPECT_FALSE(restored.was_given(1)) << "known no longer, once the position is after it";
 }
 
 TEST(AnyOrder, RefusesWhatIsDamaged) {

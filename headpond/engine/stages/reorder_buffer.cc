@@ -85,7 +85,7 @@ Got ReorderBuffer::next(Context& context, Element& out) {
 }
 
 Got ReorderBuffer::give_in_any_order(Context& context, Element& out) {
-  if (order_.place().empty()) order_.begin(position());
+  if (order_.position().empty()) order_.begin(position());
   const Got got = give(*current_, context, out);
   const bool again = order_.was_given(current_->ordinal);
   if ((got == Got::value || got == Got::end) && !std::exchange(is_counted_, true)) {
@@ -109,8 +109,8 @@ void ReorderBuffer::visit_state(StateVisitor& visitor) {
     order_.restore(visitor);
     order_.begin(position());
   } else {
-    if (order_.place().empty()) order_.begin(position());
-    visitor.append(order_.place());
+    if (order_.position().empty()) order_.begin(position());
+    visitor.append(order_.position());
     order_.save(visitor);
   }
 }
@@ -178,7 +178,7 @@ bool ReorderBuffer::is_for(ThreadRole role, bool waits) const {
   return !waits || !host_.has_io_threads();
 }
 
-// One thread alone may be meant to be alone in what it calls.
+// With one thread, user code may rely on never being called concurrently.
 bool ReorderBuffer::is_long(bool waits, double ns) const {
   return !stage_.blocking && host_.options.threads != 1 && (waits || ns > 2 * CostModel::kTaskNs);
 }
@@ -250,7 +250,7 @@ bool ReorderBuffer::has_room() const {
   const auto ahead = static_cast<int64_t>(items_.size());
   if (ahead >= target() || (any_order_ && given_early_ + ahead >= kMostGivenEarly)) return false;
   if (ceiling >= 0 && ahead_ + elements_to_open() > ceiling) return false;
-  // Of unknown size: as many more as there were, so that a wrong guess is found while it is cheap.
+  // Size unknown: at most double the number of items, so that a wrong guess stays cheap.
   if (bytes < 0 || (element_bytes_ < 0 && ahead > costs_.completed())) return false;
   return host_.memory.fits(bytes);
 }

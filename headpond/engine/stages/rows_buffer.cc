@@ -66,7 +66,7 @@ class RowsBuffer final : public ReorderBuffer {
       make_outputs(*rows, context);
       item = std::move(rows);
     } catch (...) {
-      auto broken = std::make_shared<Rows>();  // Gathered from elements, it tells that there is no memory.
+      auto broken = std::make_shared<Rows>();  // Gathering its elements reports that memory ran out.
       broken->number = rows->number;
       broken->first = rows->first;
       broken->after = rows->after;
@@ -194,8 +194,8 @@ class RowsBuffer final : public ReorderBuffer {
     return true;
   }
 
-  // In any order nothing moves up, because what would is given already: the elements that fail are told one after the
-  // other, and then their batch is given without them.
+  // Out of order, later rows were already delivered and cannot move up: report each failed row, then deliver the batch
+  // without them.
   Got give_what_is_good(Rows& rows, Context& context, Element& out) {
     if (rows.looked_at == 0) rows.loose.clear();
     while (rows.first + rows.looked_at < rows.after) {

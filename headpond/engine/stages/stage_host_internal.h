@@ -27,7 +27,7 @@ class StageHost : public Feed {
   MemoryBudget memory;
   Consumer consumer;
 
-  /// What `make` opens, restored by `visitor`. Nothing of it runs before it is at its place.
+  /// What `make` opens, restored by `visitor`. Nothing of it runs before it is at its position.
   virtual std::unique_ptr<Iterator> restored(const std::function<std::unique_ptr<Iterator>()>& make,
                                              StateVisitor& visitor) = 0;
   /// True iff the program takes the elements of `node` itself.

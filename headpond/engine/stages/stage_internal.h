@@ -14,9 +14,9 @@ class Batching;
 class Pointwise;
 
 /// rows: the elements of a batch are made by several threads at once, each in its row. positions: elements are made by
-/// several threads at once. ahead: elements are taken from an iterator by one thread at a time, ahead of who wants
-/// them, and then go through `chain` on several threads. in_order: the operator's own iterator, over what the engine
-/// makes of its inputs, run by who asks.
+/// several threads at once. ahead: one thread at a time takes elements from an iterator before the consumer asks, then
+/// several threads apply `chain`. in_order: the operator's own iterator, run by the caller over inputs that the engine
+/// runs.
 enum class ExecutionMode : uint8_t { rows, positions, ahead, in_order };
 
 struct Stage {

@@ -38,13 +38,13 @@ Outcome outcome_of(Sequence& sequence);
 /// `held`, if given, becomes the batch.
 Outcome outcome_of(Loader& loader, std::optional<Batch>* held = nullptr);
 
-/// What a pipeline delivers from a place on.
+/// What a pipeline delivers from a position on.
 struct Course {
-  std::vector<Outcome> outcomes;  ///< The last one is the end, unless there is none within sight.
+  std::vector<Outcome> outcomes;  ///< The last one is the end, unless the run is endless.
   int64_t largest = 0;            ///< Bytes of an element.
   bool ends() const { return !outcomes.empty() && outcomes.back().kind == Outcome::end; }
-  /// Where a run goes on that is restored from the state behind outcome `i`: errors behind a value come again.
-  size_t behind(size_t i) const;
+  /// The outcome at which a run restored after outcome `i` continues; errors that follow a value come again.
+  size_t after(size_t i) const;
 };
 Course course_of(Sequence& sequence);
 

@@ -108,7 +108,7 @@ Outcome outcome_of(Loader& loader, std::optional<Batch>* held) {
   return outcome;
 }
 
-size_t Course::behind(size_t i) const {
+size_t Course::after(size_t i) const {
   while (i > 0 && outcomes[i].kind == Outcome::error && outcomes[i].state == outcomes[i - 1].state) --i;
   return outcomes[i].kind == Outcome::error ? i : i + 1;
 }

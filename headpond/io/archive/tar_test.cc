@@ -138,7 +138,7 @@ TEST(TarReader, AgreesWithTheIndexOnEveryCut) {
   const std::string global = test::pax("16 comment=none\n", 'g');
   const std::string archive = small().substr(0, 3072) + test::pax("10 path=c\n") + file("", "third") +
                               test::member('L', "l", "d") + test::member('K', "k", "e") + file("", "") + global + end();
-  // Behind these bytes, up to those, the archive may end: that many members are whole then.
+  // The archive may end at any offset in [from, to]; then `members` members are complete.
   struct Range {
     size_t from, to, members;
   };

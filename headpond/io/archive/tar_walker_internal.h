@@ -75,7 +75,7 @@ class TarWalker {
   Ahead ahead_;
   uint64_t offset_ = 0;   // Of the source.
   uint64_t header_ = 0;   // Where the header in hand begins.
-  uint64_t content_ = 0;  // What is left of the content in hand, and of the zeros behind it.
+  uint64_t content_ = 0;  // Unread bytes of the current content and the padding after it.
   uint64_t padding_ = 0;
   bool ended_ = false;
   uint64_t skipped_ = 0;

@@ -43,16 +43,16 @@ const Spec& ExampleParser::fields() const { return plan_->fields(); }
 
 std::string ExampleParser::describe() const { return plan_->describe(); }
 
-Result<void> ExampleParser::parse(std::span<const std::byte> payload, std::span<std::byte* const> places,
+Result<void> ExampleParser::parse(std::span<const std::byte> payload, std::span<std::byte* const> targets,
                                   std::span<Tensor> out) const try {
-  const internal::FieldTargets targets = {places, out};
+  const internal::FieldTargets field_targets = {targets, out};
   const ExampleMessage message = {characters_of(payload), "Example"};
-  HEADPOND_TRY(targets.check(fields().size()));
+  HEADPOND_TRY(field_targets.check(fields().size()));
   HEADPOND_TRY(message.check_length(plan_->limits()));
   internal::FoundValues& found = internal::found_values(internal::Scratch::features, plan_->keys().size());
   internal::WireFault fault;
   if (!find_features(message, *plan_, found, fault)) return fail(message.error(fault));
-  return internal::give_features(message, *plan_, found, targets, fault);
+  return internal::give_features(message, *plan_, found, field_targets, fault);
 } catch (const std::bad_alloc&) {
   return fail(current_exception_error());
 }

@@ -68,10 +68,10 @@ class ExampleParser {
   /// The requested features in one line: "'image': uint8[28,28], 'n': VarLen int64[]", with a checksum of each default.
   std::string describe() const;
 
-  /// Field i goes to places[i] (at any alignment) if that is not null and fields()[i] has a full shape and a dtype
-  /// other than bytes, else to out[i]. `places` may be empty; `out` may be empty if no field needs it. After an error
-  /// the targets are undefined. Allocates nothing for fields that go to places.
-  Result<void> parse(std::span<const std::byte> message, std::span<std::byte* const> places,
+  /// Field i goes to targets[i] (at any alignment) if that is not null and fields()[i] has a full shape and a dtype
+  /// other than bytes, else to out[i]. `targets` may be empty; `out` may be empty if no field needs it. After an error
+  /// the targets are undefined. Allocates nothing for fields that go to targets.
+  Result<void> parse(std::span<const std::byte> message, std::span<std::byte* const> targets,
                      std::span<Tensor> out) const;
   /// Returns all fields as tensors.
   Result<std::vector<Tensor>> parse(std::span<const std::byte> message) const;
@@ -92,7 +92,7 @@ class SequenceExampleParser {
   const Spec& fields() const { return fields_; }
   /// As ExampleParser's: "context {...}, lists {...}".
   std::string describe() const;
-  Result<void> parse(std::span<const std::byte> message, std::span<std::byte* const> places,
+  Result<void> parse(std::span<const std::byte> message, std::span<std::byte* const> targets,
                      std::span<Tensor> out) const;
   Result<std::vector<Tensor>> parse(std::span<const std::byte> message) const;
 

@@ -42,23 +42,23 @@ class FeatureGiver {
   }
 
   Result<void> give_fixed(const PlannedFeature& planned, const FeatureList& list, const ListSize& size) const {
-    std::byte* place = planned.can_have_place() ? targets_.place(planned.field) : nullptr;
-    if (list.is_missing && planned.default_value) return planned.default_value->give(planned.field, place, targets_);
+    std::byte* target = planned.can_have_target() ? targets_.target(planned.field) : nullptr;
+    if (list.is_missing && planned.default_value) return planned.default_value->give(planned.field, target, targets_);
     const bool is_raw = planned.asked.dtype == DType::u8;
     const bool fits = is_raw ? size.count == 1 && size.characters == planned.values : size.count == planned.values;
     if (list.is_missing || !fits) return fail(wrong_values(message_, planned, -1, list, size));
-    if (place == nullptr && !is_raw) return give_list(planned, list, size, planned.asked.shape);
+    if (target == nullptr && !is_raw) return give_list(planned, list, size, planned.asked.shape);
     Tensor tensor;
-    if (place == nullptr) {
+    if (target == nullptr) {
       tensor = Tensor::empty(DType::u8, planned.asked.shape);
-      place = tensor.mutable_data();
+      target = tensor.mutable_data();
     }
     if (is_raw) {
-      copy_characters(list, size, place);
-    } else if (!copy_numbers(list, size, place, fault_)) {
+      copy_characters(list, size, target);
+    } else if (!copy_numbers(list, size, target, fault_)) {
       return fail(message_.error(fault_));
     }
-    return place == tensor.data() ? targets_.give(planned.field, std::move(tensor)) : Result<void>();
+    return target == tensor.data() ? targets_.give(planned.field, std::move(tensor)) : Result<void>();
   }
 
   Result<void> give_sequence(const PlannedFeature& planned, const FeatureList& list, const ListSize& size) const {

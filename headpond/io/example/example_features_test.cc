@@ -62,13 +62,13 @@ TEST(FixedLen, TakesTheDefaultForAMissingValueOnly) {
               HasSubstr("2 values of float32 expected, 0 of"));
 }
 
-TEST(FixedLen, WritesDefaultsToPlaces) {
+TEST(FixedLen, WritesDefaultsToTargets) {
   const ExampleParser parser({{.key = "a", .shape = {2}, .default_value = Tensor::scalar(9.0F)},
                               {.key = "raw", .dtype = u8, .default_value = Tensor::scalar(uint8_t{5})}});
   std::array<float, 2> row = {};
   std::byte pixel = {};
-  std::array<std::byte*, 2> places = {reinterpret_cast<std::byte*>(row.data()), &pixel};
-  ASSERT_TRUE(parser.parse({}, places, {}));
+  std::array<std::byte*, 2> targets = {reinterpret_cast<std::byte*>(row.data()), &pixel};
+  ASSERT_TRUE(parser.parse({}, targets, {}));
   EXPECT_THAT(row, ElementsAre(9, 9));
   EXPECT_EQ(pixel, std::byte{5});
 }

@@ -41,16 +41,16 @@ TEST(Example, GivesFieldsInTheOrderAskedFor) {
   EXPECT_THAT(values<int64_t>(got[1]), ElementsAre(1, 300));
 }
 
-TEST(Example, WritesToPlacesOfAnyAlignmentAndTakesNoMemoryForIt) {
+TEST(Example, WritesToTargetsOfAnyAlignmentAndTakesNoMemoryForIt) {
   const ExampleParser row(
       {{.key = "x", .shape = {2}}, {.key = "image", .dtype = u8, .shape = {3}}, {.key = "n", .dtype = i64}});
   const std::string message =
       example(entry("image", strings({"abc"})) + entry("n", ints({-2})) + entry("x", floats({0.5F, 1.5F})));
   std::array<std::byte, 32> memory = {};
-  const std::array<std::byte*, 3> places = {&memory[1], &memory[10], &memory[15]};
+  const std::array<std::byte*, 3> targets = {&memory[1], &memory[10], &memory[15]};
   BufferPool pool;
   const CurrentPool current(pool);
-  ASSERT_TRUE(row.parse(as_message(message), places, {}));
+  ASSERT_TRUE(row.parse(as_message(message), targets, {}));
   EXPECT_EQ(pool.stats().allocations, 0);
   std::array<float, 2> x;
   std::memcpy(x.data(), &memory[1], 8);
@@ -63,8 +63,8 @@ TEST(Example, WritesToPlacesOfAnyAlignmentAndTakesNoMemoryForIt) {
 }
 
 TEST(Example, RefusesTooFewPlacesAndFieldsThatHaveNowhereToGo) {
-  std::array<std::byte*, 1> places = {};
-  EXPECT_THAT(parser().parse(as_message(whole()), places, {}).error().message(),
+  std::array<std::byte*, 1> targets = {};
+  EXPECT_THAT(parser().parse(as_message(whole()), targets, {}).error().message(),
               HasSubstr("1 targets or tensors for 2"));
   EXPECT_THAT(parser().parse(as_message(whole()), {}, {}).error().message(), HasSubstr("field 0 needs a tensor"));
 }
@@ -203,10 +203,10 @@ TEST(RealExamples, MnistRecordsHoldFloatsAroundZero) {
   int64_t label = 0;
   float low = 1, high = -1;
   std::array<int, 10> labels = {};
-  const std::array<std::byte*, 2> places = {reinterpret_cast<std::byte*>(row.data()),
-                                            reinterpret_cast<std::byte*>(&label)};
+  const std::array<std::byte*, 2> targets = {reinterpret_cast<std::byte*>(row.data()),
+                                             reinterpret_cast<std::byte*>(&label)};
   const uint64_t count = each_record(folder + "/tfx/examples/mnist/data/mnist.tfrecord", [&](auto payload) {
-    const auto parsed = mnist.parse(payload, places, {});
+    const auto parsed = mnist.parse(payload, targets, {});
     ASSERT_TRUE(parsed) << parsed.error();
     for (const float value : row) {
       low = std::min(low, value);

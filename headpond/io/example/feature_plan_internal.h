@@ -46,7 +46,7 @@ struct PlannedFeature {
   uint64_t values = 0;                                ///< In one tensor of asked.shape.
   std::shared_ptr<const DefaultValue> default_value;  ///< Of asked.shape; null: none.
 
-  bool can_have_place() const { return asked.kind == FeatureKind::FixedLen && asked.dtype != DType::bytes; }
+  bool can_have_target() const { return asked.kind == FeatureKind::FixedLen && asked.dtype != DType::bytes; }
 };
 
 /// Immutable.

@@ -60,18 +60,18 @@ std::string SequenceExampleParser::describe() const {
   return fmt::format("context {{{}}}, lists {{{}}}", context_->describe(), lists_->describe());
 }
 
-Result<void> SequenceExampleParser::parse(std::span<const std::byte> payload, std::span<std::byte* const> places,
+Result<void> SequenceExampleParser::parse(std::span<const std::byte> payload, std::span<std::byte* const> targets,
                                           std::span<Tensor> out) const try {
-  const internal::FieldTargets targets = {places, out};
+  const internal::FieldTargets field_targets = {targets, out};
   const ExampleMessage message = {{reinterpret_cast<const char*>(payload.data()), payload.size()}, "SequenceExample"};
-  HEADPOND_TRY(targets.check(fields_.size()));
+  HEADPOND_TRY(field_targets.check(fields_.size()));
   HEADPOND_TRY(message.check_length(context_->limits()));
   const Found context = {*context_, internal::found_values(Scratch::features, context_->keys().size())};
   const Found lists = {*lists_, internal::found_values(Scratch::lists, lists_->keys().size())};
   internal::WireFault fault;
   if (!find_both(message, context, lists, fault)) return fail(message.error(fault));
-  HEADPOND_TRY(internal::give_features(message, *context_, context.values, targets, fault));
-  return internal::give_lists(message, *lists_, lists.values, targets, context_->fields().size());
+  HEADPOND_TRY(internal::give_features(message, *context_, context.values, field_targets, fault));
+  return internal::give_lists(message, *lists_, lists.values, field_targets, context_->fields().size());
 } catch (const std::bad_alloc&) {
   return fail(current_exception_error());
 }

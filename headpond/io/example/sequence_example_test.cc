@@ -39,11 +39,11 @@ TEST(SequenceExample, GivesTheContextFirst) {
   EXPECT_THAT(got[3].as<int64_t>(), ElementsAre(0, 1, 3));
 }
 
-TEST(SequenceExample, WritesContextNumbersToPlaces) {
+TEST(SequenceExample, WritesContextNumbersToTargets) {
   int64_t label = 0;
-  std::array<std::byte*, 4> places = {reinterpret_cast<std::byte*>(&label), nullptr, nullptr, nullptr};
+  std::array<std::byte*, 4> targets = {reinterpret_cast<std::byte*>(&label), nullptr, nullptr, nullptr};
   std::array<Tensor, 4> out;
-  ASSERT_TRUE(parser().parse(as_message(whole()), places, out));
+  ASSERT_TRUE(parser().parse(as_message(whole()), targets, out));
   EXPECT_EQ(label, 7);
   EXPECT_EQ(out[0].size(), 0);
   EXPECT_EQ(parser().parse(as_message(whole()), {}, std::span(out).first(3)).error().kind(),

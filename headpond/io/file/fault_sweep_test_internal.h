@@ -26,8 +26,8 @@ struct SweptCall {
 };
 
 struct FaultSweep {
-  std::string
-      folder;  ///< All files of the action; no hidden one, which are those that wait for a rename, is left in it.
+  /// The folder of the action's files; no temporary (hidden) file may be left in it.
+  std::string folder;
   std::string named;                         ///< Each error names it, and what the system said.
   std::function<void()> prepare;             ///< Before each run, and before the one that is to work again.
   std::function<Result<std::string>()> run;  ///< The action, and what it made.

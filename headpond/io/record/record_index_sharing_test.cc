@@ -38,7 +38,8 @@ class SharedRecordIndex : public testing::Test {
     (void)std::rename(temp.c_str(), path().c_str());
   }
 
-  // What is wrong with what is read now; "": nothing. All records are of one content, each at its number.
+  // Describes what is wrong with the file's records; "" if nothing. All records must come from one content, each under
+  // its own number.
   std::string fault(const std::vector<Records>& contents, bool may_be_damaged) const {
     const auto file = RecordFile::open(path());
     if (!file) return file.error().to_string();

@@ -225,8 +225,8 @@ Result<std::unique_ptr<CsvFile>> CsvFile::over(std::string name, std::span<const
 
 const Spec& CsvFile::fields() const { return state_->fields(); }
 int64_t CsvFile::size() const { return state_->size(); }
-Result<void> CsvFile::read(int64_t i, std::span<std::byte* const> places, std::span<Tensor> out) const {
-  return state_->read(i, {places, out});
+Result<void> CsvFile::read(int64_t i, std::span<std::byte* const> targets, std::span<Tensor> out) const {
+  return state_->read(i, {targets, out});
 }
 Result<void> CsvFile::check() const { return state_->check(); }
 const std::string& CsvFile::path() const { return state_->path(); }

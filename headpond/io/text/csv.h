@@ -63,11 +63,11 @@ class CsvFile {
   const Spec& fields() const;
   /// The number of rows, without the header, comments and empty lines.
   int64_t size() const;
-  /// Reads row i, from 0. Field k goes to places[k] (at any alignment) if that is not null and its dtype is not bytes,
+  /// Reads row i, from 0. Field k goes to targets[k] (at any alignment) if that is not null and its dtype is not bytes,
   /// else to out[k], as in ExampleParser::parse(). OutOfRange iff there is no such row; InvalidArgument, with file,
   /// row, line, offset and column, iff a cell is missing without a default, or is not a number of its dtype or out of
   /// its range; DataLoss iff the file became shorter. After an error the targets are undefined.
-  Result<void> read(int64_t i, std::span<std::byte* const> places, std::span<Tensor> out) const;
+  Result<void> read(int64_t i, std::span<std::byte* const> targets, std::span<Tensor> out) const;
   /// DataLoss iff the file became shorter; read() reports that for its row by itself.
   Result<void> check() const;
   const std::string& path() const;

@@ -165,19 +165,19 @@ Result<void> CsvColumns::give_default(size_t field, const FieldTargets& targets)
     return fail(ErrorKind::InvalidArgument,
                 fmt::format("{} expected, the cell is missing and the column has no default", name(*column.dtype)));
   }
-  std::byte* const place = *column.dtype == DType::bytes ? nullptr : targets.place(field);
-  if (place == nullptr) return targets.give(field, *column.default_value);
-  std::memcpy(place, column.default_value->data(), item_size(*column.dtype));
+  std::byte* const target = *column.dtype == DType::bytes ? nullptr : targets.target(field);
+  if (target == nullptr) return targets.give(field, *column.default_value);
+  std::memcpy(target, column.default_value->data(), item_size(*column.dtype));
   return {};
 }
 
 Result<void> CsvColumns::read_number(size_t field, std::string_view text, const FieldTargets& targets) const {
   const DType dtype = *columns_[field].dtype;
-  std::byte* const place = targets.place(field);
+  std::byte* const target = targets.target(field);
   Tensor tensor;
-  if (place == nullptr) tensor = Tensor::empty(dtype, {});
-  const NumberFault fault = read_number_as(dtype, text, place != nullptr ? place : tensor.mutable_data());
-  if (fault == NumberFault::none) return place != nullptr ? Result<void>() : targets.give(field, std::move(tensor));
+  if (target == nullptr) tensor = Tensor::empty(dtype, {});
+  const NumberFault fault = read_number_as(dtype, text, target != nullptr ? target : tensor.mutable_data());
+  if (fault == NumberFault::none) return target != nullptr ? Result<void>() : targets.give(field, std::move(tensor));
   return fail(ErrorKind::InvalidArgument,
               fmt::format("{} expected, found {}{}", name(dtype), quoted_name(text),
                           fault == NumberFault::out_of_range ? ", which is out of its range" : ""));

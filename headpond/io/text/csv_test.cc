@@ -81,13 +81,13 @@ TEST(CsvFile, ReadsTheColumnsAskedForInTheirOrder) {
   EXPECT_EQ(rows_of("i,unused,s,b,d\n1,x,7,true,0.1\n2,y,8,0,1e300\n", options), "'7'|1|yes|0.1d/'8'|2|no|1e+300d/");
 }
 
-TEST(CsvFile, NumbersGoStraightToTheirPlaces) {
+TEST(CsvFile, NumbersGoStraightToTheirTargets) {
   const auto content = to_bytes("i,s,f\n5,x,0.5\n");
   const auto file = CsvFile::over("a.csv", content).value();
   std::array<std::byte, 13> memory;
-  const std::array<std::byte*, 3> places = {&memory[1], nullptr, &memory[9]};
+  const std::array<std::byte*, 3> targets = {&memory[1], nullptr, &memory[9]};
   std::vector<Tensor> out(3);
-  ASSERT_TRUE(file->read(0, places, out));
+  ASSERT_TRUE(file->read(0, targets, out));
   int64_t i = 0;
   float f = 0;
   std::memcpy(&i, &memory[1], sizeof i);
@@ -95,8 +95,8 @@ TEST(CsvFile, NumbersGoStraightToTheirPlaces) {
   EXPECT_EQ(i, 5);
   EXPECT_EQ(f, 0.5F);
   EXPECT_EQ(out[1].bytes_at(0), "x");
-  EXPECT_EQ(file->read(0, places, {}).error().kind(), ErrorKind::InvalidArgument) << "bytes need a tensor";
-  EXPECT_EQ(file->read(0, std::span(places).first(2), out).error().kind(), ErrorKind::InvalidArgument);
+  EXPECT_EQ(file->read(0, targets, {}).error().kind(), ErrorKind::InvalidArgument) << "bytes need a tensor";
+  EXPECT_EQ(file->read(0, std::span(targets).first(2), out).error().kind(), ErrorKind::InvalidArgument);
 }
 
 TEST(CsvFile, AMissingCellIsItsDefault) {
@@ -108,9 +108,9 @@ TEST(CsvFile, AMissingCellIsItsDefault) {
   const auto content = to_bytes("i,s\n,\n");
   const auto file = CsvFile::over("a.csv", content, options).value();
   int32_t i = 0;
-  const std::array<std::byte*, 2> places = {reinterpret_cast<std::byte*>(&i), nullptr};
+  const std::array<std::byte*, 2> targets = {reinterpret_cast<std::byte*>(&i), nullptr};
   std::vector<Tensor> out(2);
-  ASSERT_TRUE(file->read(0, places, out));
+  ASSERT_TRUE(file->read(0, targets, out));
   EXPECT_EQ(i, -1);
 }
 

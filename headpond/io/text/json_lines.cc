@@ -215,15 +215,15 @@ JsonParser::JsonParser(std::vector<JsonField> fields, JsonLimits limits)
 const Spec& JsonParser::fields() const { return plan_->spec; }
 std::string JsonParser::describe() const { return plan_->describe(); }
 
-Result<void> JsonParser::parse(std::string_view text, std::span<std::byte* const> places, std::span<Tensor> out) const
+Result<void> JsonParser::parse(std::string_view text, std::span<std::byte* const> targets, std::span<Tensor> out) const
     try {
-  const internal::FieldTargets targets = {places, out};
-  HEADPOND_TRY(targets.check(fields().size()));
+  const internal::FieldTargets field_targets = {targets, out};
+  HEADPOND_TRY(field_targets.check(fields().size()));
   if (text.size() > plan_->limits.max_bytes) {
     return fail(ErrorKind::ResourceExhausted,
                 fmt::format("JSON: {} bytes, at most {}", text.size(), plan_->limits.max_bytes));
   }
-  return Events(*plan_, text).parse(targets);
+  return Events(*plan_, text).parse(field_targets);
 } catch (const std::bad_alloc&) {
   return fail(current_exception_error());
 }

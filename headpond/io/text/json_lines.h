@@ -53,9 +53,9 @@ class JsonParser {
   /// default).
   std::string describe() const;
 
-  /// Field i goes to places[i] (at any alignment) if that is not null and fields()[i] has a full shape and a dtype
+  /// Field i goes to targets[i] (at any alignment) if that is not null and fields()[i] has a full shape and a dtype
   /// other than bytes, else to out[i], as in ExampleParser::parse(). After an error the targets are undefined.
-  Result<void> parse(std::string_view text, std::span<std::byte* const> places, std::span<Tensor> out) const;
+  Result<void> parse(std::string_view text, std::span<std::byte* const> targets, std::span<Tensor> out) const;
   /// Returns all fields as tensors.
   Result<std::vector<Tensor>> parse(std::string_view text) const;
 

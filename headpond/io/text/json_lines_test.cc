@@ -50,19 +50,19 @@ TEST(JsonParser, ReadsTheKeysAskedForAndPassesOverTheOthers) {
   EXPECT_EQ(parser.fields()[4].shape, (Shape{kUnknown}));
 }
 
-TEST(JsonParser, NumbersGoStraightToTheirPlaces) {
+TEST(JsonParser, NumbersGoStraightToTheirTargets) {
   const JsonParser parser({{.key = "x", .dtype = f64, .shape = {2}}, {.key = "s", .dtype = bytes}});
   std::array<std::byte, 17> memory;
-  const std::array<std::byte*, 2> places = {&memory[1], nullptr};
+  const std::array<std::byte*, 2> targets = {&memory[1], nullptr};
   std::vector<Tensor> out(2);
-  ASSERT_TRUE(parser.parse(R"({"x":[0.1,2],"s":"y"})", places, out));
+  ASSERT_TRUE(parser.parse(R"({"x":[0.1,2],"s":"y"})", targets, out));
   std::array<double, 2> x = {};
   std::memcpy(x.data(), &memory[1], sizeof x);
   EXPECT_THAT(x, ElementsAre(0.1, 2));
   EXPECT_EQ(out[1].bytes_at(0), "y");
-  EXPECT_EQ(parser.parse("{}", places, {}).error().kind(), ErrorKind::InvalidArgument);
-  EXPECT_EQ(parser.parse("{}", std::span(places).first(1), out).error().kind(), ErrorKind::InvalidArgument);
-  EXPECT_EQ(parser.parse(R"({"x":[0.1,2],"s":"y"})", places, {}).error().kind(), ErrorKind::InvalidArgument);
+  EXPECT_EQ(parser.parse("{}", targets, {}).error().kind(), ErrorKind::InvalidArgument);
+  EXPECT_EQ(parser.parse("{}", std::span(targets).first(1), out).error().kind(), ErrorKind::InvalidArgument);
+  EXPECT_EQ(parser.parse(R"({"x":[0.1,2],"s":"y"})", targets, {}).error().kind(), ErrorKind::InvalidArgument);
 }
 
 TEST(JsonParser, AnOpenFirstDimensionIsAsLongAsTheText) {

@@ -150,11 +150,11 @@ Result<void> JsonValues::give(size_t number, const FieldTargets& targets) const 
   if (!is_there_ && default_ == nullptr) {
     return fail(ErrorKind::InvalidArgument, expected() + " expected, and it has no default");
   }
-  const bool can_have_place = field_->shape.is_full() && field_->dtype != DType::bytes;
-  std::byte* const place = can_have_place ? targets.place(number) : nullptr;
-  if (!is_there_) return default_->give(number, place, targets);
-  if (place == nullptr) return targets.give(number, tensor());
-  if (!numbers_.empty()) std::memcpy(place, numbers_.data(), numbers_.size());
+  const bool can_have_target = field_->shape.is_full() && field_->dtype != DType::bytes;
+  std::byte* const target = can_have_target ? targets.target(number) : nullptr;
+  if (!is_there_) return default_->give(number, target, targets);
+  if (target == nullptr) return targets.give(number, tensor());
+  if (!numbers_.empty()) std::memcpy(target, numbers_.data(), numbers_.size());
   return {};
 }
 

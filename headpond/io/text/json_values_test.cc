@@ -67,8 +67,8 @@ TEST(JsonValues, AScalarDefaultIsOfEveryValue) {
   const auto otherwise = checked_default(field);
   EXPECT_THAT(given(JsonValues(field, otherwise.get())).value().as<float>(), testing::ElementsAre(0.5F, 0.5F, 0.5F));
   std::array<float, 3> row = {};
-  std::byte* const place = reinterpret_cast<std::byte*>(row.data());
-  ASSERT_TRUE(JsonValues(field, otherwise.get()).give(0, {{&place, 1}, {}}));
+  std::byte* const target = reinterpret_cast<std::byte*>(row.data());
+  ASSERT_TRUE(JsonValues(field, otherwise.get()).give(0, {{&target, 1}, {}}));
   EXPECT_EQ(row[2], 0.5F);
 }
 

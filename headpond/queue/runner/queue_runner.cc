@@ -27,8 +27,8 @@ struct QueueRunner::Run : std::enable_shared_from_this<Run> {
   Error failure HEADPOND_GUARDED_BY(mu);  // Of the first producer that failed.
 
   // One start: what its threads share with the callback that runs when a stop is requested. A stopped start runs
-  // cancel_op exactly once: the callback runs it, or else the last thread to end. The flag of a stop goes up before its
-  // callbacks run, so all threads may end, and the callback with them, before it had its turn.
+  // cancel_op exactly once: the callback runs it, or else the last thread to end. A stop raises its flag before
+  // callbacks run, so all threads may end, and destroy the callback, before it runs.
   struct Start {
     Start(std::shared_ptr<Run> own_run, Coordinator& own_coordinator)
         : run(std::move(own_run)), coordinator(own_coordinator) {}
@@ -120,7 +120,7 @@ internal::Producers::Group QueueRunner::Run::announce() {
   return activities;
 }
 
-// Consumers must not take an end that an error brought about for the end of the data.
+// Consumers must not mistake an end that an error caused for the end of the data.
 void QueueRunner::Run::Start::cancel() {
   if (cancelled.exchange(true)) return;
   if (auto error = coordinator.raise_requested_exception(); !error) run->queue.set_failure(error.error());
@@ -171,8 +171,7 @@ Error QueueRunner::Run::run_until_error(const Producer& producer, const std::sto
   return {};
 }
 
-// An error after the stop says no more than that there was a stop. The coordinator knows of a stop before its tokens
-// do.
+// Errors after a stop only mean that there was a stop. The coordinator knows of it before its tokens do.
 bool QueueRunner::Run::is_normal_end(const Error& error, const Coordinator& coordinator) const {
   if (!error || coordinator.should_stop() || std::ranges::count(options.queue_closed_kinds, error.kind()) != 0)
     return true;

@@ -54,7 +54,7 @@ class BarrierState : public std::enable_shared_from_this<BarrierState> {
   Result<void> close(bool cancel);
   int64_t ready_size();
   int64_t incomplete_size();
-  int64_t waiting() { return wait_queue_.waiting(Side::take); }
+  int64_t waiting() { return wait_queue_.waiting(CallKind::take); }
   void abandon() { (void)close(true); }
   std::string label() const { return fmt::format("Barrier '{}'", options_.name); }
   const std::string& name() const { return options_.name; }
@@ -66,15 +66,15 @@ class BarrierState : public std::enable_shared_from_this<BarrierState> {
 
  private:
   struct Insertion;
-  struct Taken;
+  struct TakenTuples;
   Result<void> check(int64_t component, size_t keys, const Tensor& values) const;
   Result<void> plan(Insertion& insertion, const std::vector<std::string>& keys) HEADPOND_REQUIRES(wait_queue_.mu);
   Result<int64_t> order_of(const std::string& key, size_t row, Insertion& insertion) HEADPOND_REQUIRES(wait_queue_.mu);
   void carry_out(Insertion& insertion) HEADPOND_REQUIRES(wait_queue_.mu);
-  bool try_take(int64_t n, bool allow_small_batch, bool is_first, Result<Taken>& result)
+  bool try_take(int64_t n, bool allow_small_batch, bool is_first, Result<TakenTuples>& result)
       HEADPOND_REQUIRES(wait_queue_.mu);
   Error insufficient(int64_t requested, int64_t total) const HEADPOND_REQUIRES(wait_queue_.mu);
-  Taken take(int64_t n) HEADPOND_REQUIRES(wait_queue_.mu);
+  TakenTuples take(int64_t n) HEADPOND_REQUIRES(wait_queue_.mu);
   Error invalid(std::string_view why) const {
     return {ErrorKind::InvalidArgument, fmt::format("{}: {}", label(), why)};
   }
@@ -101,7 +101,7 @@ struct BarrierState::Insertion {
   Orders fresh_orders = {};
 };
 
-struct BarrierState::Taken {
+struct BarrierState::TakenTuples {
   BarrierBatch batch;
   std::vector<Element> tuples;
 };
@@ -163,8 +163,8 @@ Result<int64_t> BarrierState::order_of(const std::string& key, size_t row, Inser
   const int64_t order = next_order_ + static_cast<int64_t>(insertion.fresh.size());
   // With one component each row is a tuple of its own, ready at once.
   if (components_.count() > 1) {
-    const auto [place, is_new] = insertion.fresh_orders.try_emplace(key, order);
-    if (!is_new) return place->second;
+    const auto [known, is_new] = insertion.fresh_orders.try_emplace(key, order);
+    if (!is_new) return known->second;
   }
   insertion.fresh.emplace(order, Entry{key, next_index_, Parts(components_.count())});
   return order;
@@ -187,9 +187,9 @@ void BarrierState::carry_out(Insertion& insertion) {
 Result<BarrierBatch> BarrierState::take_many(int64_t n, bool allow_small_batch, const Wait& wait) {
   if (n < 0) return fail(invalid(fmt::format("expected a count of at least 0, received {}", n)));
   if (n == 0) return BarrierBatch{.indices = {}, .keys = {}, .values = components_.batch_for({})};
-  Result<Taken> result;
+  Result<TakenTuples> result;
   BufferPool& pool = BufferPool::current();
-  const WaitResult waited = wait_queue_.run(Side::take, wait, [&](bool is_first) HEADPOND_REQUIRES(wait_queue_.mu) {
+  const WaitResult waited = wait_queue_.run(CallKind::take, wait, [&](bool is_first) HEADPOND_REQUIRES(wait_queue_.mu) {
     const CurrentPool own(pool);  // Whichever thread serves this call.
     return try_take(n, allow_small_batch, is_first, result);
   });
@@ -203,7 +203,7 @@ Result<BarrierBatch> BarrierState::take_many(int64_t n, bool allow_small_batch, 
   return std::move(result->batch);
 }
 
-bool BarrierState::try_take(int64_t n, bool allow_small_batch, bool is_first, Result<Taken>& result) {
+bool BarrierState::try_take(int64_t n, bool allow_small_batch, bool is_first, Result<TakenTuples>& result) {
   const int64_t ready = std::ssize(ready_);
   int64_t count = n;
   if (closed_) {
@@ -226,8 +226,8 @@ Error BarrierState::insufficient(int64_t requested, int64_t total) const {
                       total, rest)};
 }
 
-BarrierState::Taken BarrierState::take(int64_t n) {
-  Taken taken;
+BarrierState::TakenTuples BarrierState::take(int64_t n) {
+  TakenTuples taken;
   const auto end = std::next(ready_.begin(), n);
   for (auto each = ready_.begin(); each != end; ++each) {
     const Entry& entry = each->second;

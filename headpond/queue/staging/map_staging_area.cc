@@ -56,7 +56,7 @@ class MapStagingState : public std::enable_shared_from_this<MapStagingState> {
   int64_t size();
   int64_t incomplete_size();
   int64_t bytes();
-  int64_t waiting(Side side) { return wait_queue_.waiting(side); }
+  int64_t waiting(CallKind kind) { return wait_queue_.waiting(kind); }
   void abandon() { wait_queue_.cancel(); }
   std::string label() const { return fmt::format("MapStagingArea '{}'", options_.name); }
   const std::string& name() const { return options_.name; }
@@ -134,7 +134,7 @@ Result<Chosen> MapStagingState::chosen_by_names(const Element& element, const st
   return chosen_by(named);
 }
 
-// Checks what one call puts, and brings it into the components' places.
+// Checks what one call puts, and sorts its fields by component.
 Result<Entry> MapStagingState::entry_of(Element element, const std::vector<int64_t>& indices) const {
   const bool by_name = components_.names() != nullptr;
   if (!by_name && element.names()) {
@@ -165,7 +165,7 @@ Result<void> MapStagingState::put(int64_t key, Element element, const std::vecto
   const int64_t bytes = byte_size(entry->parts);
   Result<void> result;
   const WaitResult waited = wait_queue_.run(
-      Side::put, wait, [&](bool) HEADPOND_REQUIRES(wait_queue_.mu) { return try_put(key, *entry, bytes, result); });
+      CallKind::put, wait, [&](bool) HEADPOND_REQUIRES(wait_queue_.mu) { return try_put(key, *entry, bytes, result); });
   if (waited != WaitResult::go) return fail(wait_error("Put", waited, wait, text()));
   return result;
 }
@@ -229,8 +229,9 @@ Result<Keyed> MapStagingState::get(std::optional<int64_t> key, const std::vector
   const Result<Chosen> chosen = chosen_by(indices);
   if (!chosen) return fail(chosen.error());
   Result<Keyed> result;
-  const WaitResult waited = wait_queue_.run(
-      Side::take, wait, [&](bool) HEADPOND_REQUIRES(wait_queue_.mu) { return try_get(key, *chosen, takes, result); });
+  const WaitResult waited = wait_queue_.run(CallKind::take, wait, [&](bool) HEADPOND_REQUIRES(wait_queue_.mu) {
+    return try_get(key, *chosen, takes, result);
+  });
   if (waited == WaitResult::go) return result;
   const std::string operation = takes ? "Get" : "Peek";
   const std::string of = key ? fmt::format("{} of key '{}'", operation, *key) : operation;
@@ -330,8 +331,8 @@ void MapStagingArea::clear() const { state_->clear(); }
 int64_t MapStagingArea::size() const { return state_->size(); }
 int64_t MapStagingArea::incomplete_size() const { return state_->incomplete_size(); }
 int64_t MapStagingArea::bytes() const { return state_->bytes(); }
-int64_t MapStagingArea::waiting_puts() const { return state_->waiting(internal::Side::put); }
-int64_t MapStagingArea::waiting_gets() const { return state_->waiting(internal::Side::take); }
+int64_t MapStagingArea::waiting_puts() const { return state_->waiting(internal::CallKind::put); }
+int64_t MapStagingArea::waiting_gets() const { return state_->waiting(internal::CallKind::take); }
 const std::string& MapStagingArea::name() const { return state_->name(); }
 
 }  // namespace headpond

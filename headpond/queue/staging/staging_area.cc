@@ -22,7 +22,7 @@ class StagingState : public std::enable_shared_from_this<StagingState> {
   void clear();
   int64_t size();
   int64_t bytes();
-  int64_t waiting(Side side) { return wait_queue_.waiting(side); }
+  int64_t waiting(CallKind kind) { return wait_queue_.waiting(kind); }
   void abandon() { wait_queue_.cancel(); }
   std::string label() const { return fmt::format("StagingArea '{}'", options_.name); }
   const std::string& name() const { return options_.name; }
@@ -51,7 +51,7 @@ Result<void> StagingState::put(Element element, const Wait& wait) {
   const int64_t bytes = byte_size(element);
   const int64_t limit = options_.memory_limit;
   if (limit > 0 && bytes > limit) return fail(above_memory_limit(bytes, limit, label()));
-  const WaitResult waited = wait_queue_.run(Side::put, wait, [&](bool is_first) HEADPOND_REQUIRES(wait_queue_.mu) {
+  const WaitResult waited = wait_queue_.run(CallKind::put, wait, [&](bool is_first) HEADPOND_REQUIRES(wait_queue_.mu) {
     return is_first && try_put(element, bytes);
   });
   if (waited != WaitResult::go) return fail(wait_error("Put", waited, wait, text()));
@@ -69,7 +69,7 @@ bool StagingState::try_put(Element& element, int64_t bytes) {
 Result<Element> StagingState::get(const Wait& wait) {
   Element element;
   const WaitResult waited =
-      wait_queue_.run(Side::take, wait, [&](bool) HEADPOND_REQUIRES(wait_queue_.mu) { return try_get(element); });
+      wait_queue_.run(CallKind::take, wait, [&](bool) HEADPOND_REQUIRES(wait_queue_.mu) { return try_get(element); });
   if (waited != WaitResult::go) return fail(wait_error("Get", waited, wait, text()));
   return element;
 }
@@ -88,7 +88,7 @@ Result<Element> StagingState::peek(int64_t index, const Wait& wait) {
                 fmt::format("{}: expected an index of at least 0, received {}", label(), index));
   }
   Element element;
-  const WaitResult waited = wait_queue_.run(Side::take, wait, [&](bool) HEADPOND_REQUIRES(wait_queue_.mu) {
+  const WaitResult waited = wait_queue_.run(CallKind::take, wait, [&](bool) HEADPOND_REQUIRES(wait_queue_.mu) {
     if (std::cmp_less_equal(elements_.size(), index)) return false;
     element = elements_[static_cast<size_t>(index)];
     return true;
@@ -139,8 +139,8 @@ Result<Element> StagingArea::peek(int64_t index, Wait wait) const {
 void StagingArea::clear() const { state_->clear(); }
 int64_t StagingArea::size() const { return state_->size(); }
 int64_t StagingArea::bytes() const { return state_->bytes(); }
-int64_t StagingArea::waiting_puts() const { return state_->waiting(internal::Side::put); }
-int64_t StagingArea::waiting_gets() const { return state_->waiting(internal::Side::take); }
+int64_t StagingArea::waiting_puts() const { return state_->waiting(internal::CallKind::put); }
+int64_t StagingArea::waiting_gets() const { return state_->waiting(internal::CallKind::take); }
 const std::string& StagingArea::name() const { return state_->name(); }
 
 }  // namespace headpond

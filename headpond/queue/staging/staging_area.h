@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A small buffer between two stages, for example for batches on their way to a device. Unlike a queue it is never
-// closed, it allows to look at elements inside, and it has no watchdog. It is slower: between producers and consumers
-// use a queue.
+// closed, has no watchdog, and elements can be peeked at. It is slower: between producers and consumers use a queue.
 #pragma once
 
 #include <cstdint>

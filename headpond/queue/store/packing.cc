@@ -28,7 +28,7 @@ struct Identity {
   Provenance provenance;
 };
 
-// `count` elements of one identity, with `size` bytes of each one's values behind it.
+// `count` elements of one identity, with `size` bytes of values after each.
 template <size_t size>
 void pack_each(const Identity& identity, std::byte* to, size_t to_step, const std::byte* values, int64_t count) {
   for (; count > 0; --count, to += to_step, values += size) {

@@ -37,7 +37,8 @@ enum class WaitResult : uint8_t {
 /// locked instruction, and that waits until the processor has written all earlier stores back: in a queue, until a
 /// cache line has travelled to the other side and back.
 ///
-/// Who finds the lock taken spins while the holder works, and queues up if the holder is blocked or takes long.
+/// A thread that finds the lock taken spins while its holder runs, and joins the waiters if the holder is blocked or
+/// slow.
 class BiasedLock {
  public:
   /// Enters iff the lock is free and has no waiters; may refuse to a thread that is not the owner.

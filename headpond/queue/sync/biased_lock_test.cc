@@ -197,7 +197,7 @@ TEST_F(BiasedLocks, AStopThatCameBeforeEndsTheWaitAtOnce) {
   lock.leave();
 }
 
-// Whoever gets the lock at the very moment when it gives up has the lock: it is never handed to nobody.
+// A waiter that is granted the lock while it gives up owns it: the lock is never handed to nobody.
 TEST_F(BiasedLocks, TimeoutsStopsAndCancelsRaceWithBeingServed) {
   BiasedLock lock;
   int64_t sum = 0;

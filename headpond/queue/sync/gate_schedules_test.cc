@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The gate under every kind of schedule: a few threads, each with a few calls, run one at a time as a seed decides.
-// Nobody stays blocked who could go on, and what comes out is what went in. HEADPOND_SCHEDULES sets how many schedules,
+// The gate under every kind of schedule: a few threads, each with a few calls, run one at a time as a seed decides. No
+// thread stays blocked that could continue, and every element put is taken. HEADPOND_SCHEDULES sets how many schedules,
 // HEADPOND_SCHEDULES_FIRST the first seed: a seed that failed fails again.
 #include <gtest/gtest.h>
 
@@ -50,7 +50,15 @@ class Play {
 
  private:
   // Where a call is.
-  enum class At : uint8_t { nowhere, put_line, put_turn, take_line, take_turn, close, cancel };
+  enum class At : uint8_t {
+    nowhere,
+    awaits_put_lock,
+    holds_put_lock,
+    awaits_take_lock,
+    holds_take_lock,
+    close,
+    cancel
+  };
   struct Call {
     At at = At::nowhere;
     int64_t least = 0;
@@ -102,10 +110,10 @@ class Play {
   }
 
   WaitResult put(const Step& step, WaitContext& context, Call& call) {
-    call.at = At::put_line;
+    call.at = At::awaits_put_lock;
     if (const WaitResult waited = gate_->begin_put(context); waited != WaitResult::go) return waited;
-    call.at = At::put_turn;
-    check(!std::exchange(putting_, true), "two in the put turn");
+    call.at = At::holds_put_lock;
+    check(!std::exchange(putting_, true), "two threads hold the put lock");
     WaitResult waited = WaitResult::go;
     for (int64_t i = 0; i < step.n && waited == WaitResult::go; ++i) {
       waited = gate_->await_room(context);
@@ -121,10 +129,10 @@ class Play {
   }
 
   WaitResult take(const Step& step, WaitContext& context, Call& call) {
-    call.at = At::take_line;
+    call.at = At::awaits_take_lock;
     if (const WaitResult waited = gate_->begin_take(context); waited != WaitResult::go) return waited;
-    call.at = At::take_turn;
-    check(!std::exchange(taking_, true), "two in the take turn");
+    call.at = At::holds_take_lock;
+    check(!std::exchange(taking_, true), "two threads hold the take lock");
     const int64_t n = step.kind == Step::take ? 1 : step.n;
     const int64_t at_once = step.kind == Step::take_at_once ? n : 1;
     int64_t count = 0;
@@ -169,13 +177,14 @@ class Play {
     for (const Call& call : calls_) {
       if (call.at == At::nowhere) continue;
       check(!call.stoppable || call.at >= At::close || !stop_.stop_requested(), "blocked although stopped");
-      check(call.at != At::put_turn || !room, "a put is blocked although there is room");
-      check(call.at != At::put_line || (anybody(At::put_turn) && !gate_->refuses_puts()),
-            "a put stands in line for nobody");
-      check(call.at != At::close || anybody(At::put_turn), "a close is blocked though nobody puts");
+      check(call.at != At::holds_put_lock || !room, "a put is blocked although there is room");
+      check(call.at != At::awaits_put_lock || (anybody(At::holds_put_lock) && !gate_->refuses_puts()),
+            "a put waits for a lock that nobody holds");
+      check(call.at != At::close || anybody(At::holds_put_lock), "a close is blocked though nobody puts");
       check(call.at != At::cancel, "a close with cancel is blocked");
-      check(call.at != At::take_line || anybody(At::take_turn), "a take stands in line for nobody");
-      check(call.at != At::take_turn || (!gate_->is_closed() && inside() - plan_.minimum < call.least),
+      check(call.at != At::awaits_take_lock || anybody(At::holds_take_lock),
+            "a take waits for a lock that nobody holds");
+      check(call.at != At::holds_take_lock || (!gate_->is_closed() && inside() - plan_.minimum < call.least),
             "a take is blocked although it has what it waits for");
     }
   }

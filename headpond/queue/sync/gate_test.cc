@@ -126,7 +126,7 @@ TEST_F(Gates, WithTimeoutZeroACloseWinsWhilePutsRun) {
   closed.get();
 }
 
-TEST_F(Gates, CancelEndsAPutThatWaitsAndThoseInLine) {
+TEST_F(Gates, CancelEndsAPutThatWaitsAndThoseQueuedAfterIt) {
   Gate gate(1, 0);
   ASSERT_EQ(put(gate), WaitResult::go);
   std::vector<std::future<WaitResult>> waiting;

@@ -34,8 +34,8 @@ struct Mistakes {
   bool lame_fence = false;                ///< membarrier leaves other threads' stores where they are.
   std::string_view forgotten_fence = {};  ///< The function of that name has no heavy fence.
   bool no_second_look = false;            ///< A sleeper that wakes for no reason finds its word 0, and goes on.
-  bool nobody_is_absent = false;          ///< No mistake of the code under test: for what is only true in time.
-  bool shared_mark = false;               ///< All threads that enter a lock as its owner write the same mark.
+  bool nobody_is_absent = false;  ///< Not a planted bug: for properties that hold only if no thread is absent for long.
+  bool shared_mark = false;       ///< All threads that enter a lock as its owner write the same mark.
 };
 
 class Scheduler {

@@ -11,7 +11,7 @@
 namespace headpond::internal {
 
 struct WaitQueue::Waiter {
-  const Side side;
+  const CallKind kind;
   const Attempt& attempt;
   std::optional<WaitResult> outcome = {};
   std::exception_ptr thrown = {};
@@ -29,8 +29,8 @@ struct WaitQueue::Waiter {
   }
 };
 
-WaitResult WaitQueue::run(Side side, const Wait& wait, const Attempt& attempt) {
-  Waiter self{side, attempt};
+WaitResult WaitQueue::run(CallKind kind, const Wait& wait, const Attempt& attempt) {
+  Waiter self{kind, attempt};
   // One that is stopped already calls this at once.
   const std::stop_callback on_stop(wait.stop, [&] {
     hand_over_point();
@@ -39,7 +39,7 @@ WaitResult WaitQueue::run(Side side, const Wait& wait, const Attempt& attempt) {
   });
   hand_over_point();
   MutexLock lock(mu);
-  if (!self.outcome && self.try_once(waiters(side).empty())) serve();
+  if (!self.outcome && self.try_once(waiters(kind).empty())) serve();
   if (!self.outcome && cancelled_) return WaitResult::cancelled;
   if (!self.outcome) sleep(self, wait);
   if (self.thrown) std::rethrow_exception(self.thrown);
@@ -49,7 +49,7 @@ WaitResult WaitQueue::run(Side side, const Wait& wait, const Attempt& attempt) {
 void WaitQueue::sleep(Waiter& self, const Wait& wait) {
   const int64_t deadline = wait.timeout == kForever ? INT64_MAX : deadline_ns(now_ns(), wait.timeout);
   const std::chrono::steady_clock::time_point end{std::chrono::nanoseconds(deadline)};
-  waiters(self.side).push_back(&self);
+  waiters(self.kind).push_back(&self);
   while (!self.outcome) {
     if (deadline == INT64_MAX) {
       self.ended.wait(mu);
@@ -63,7 +63,7 @@ void WaitQueue::sleep(Waiter& self, const Wait& wait) {
 void WaitQueue::leave(Waiter& waiter, WaitResult why) {
   if (waiter.outcome) return;
   waiter.outcome = why;
-  std::erase(waiters(waiter.side), &waiter);
+  std::erase(waiters(waiter.kind), &waiter);
   waiter.ended.notify_one();
   serve();
 }
@@ -103,9 +103,9 @@ void WaitQueue::cancel() {
   }
 }
 
-int64_t WaitQueue::waiting(Side side) {
+int64_t WaitQueue::waiting(CallKind kind) {
   MutexLock lock(mu);
-  return std::ssize(waiters(side));
+  return std::ssize(waiters(kind));
 }
 
 Error wait_error(std::string_view operation, WaitResult result, const Wait& wait, const std::string& state) {

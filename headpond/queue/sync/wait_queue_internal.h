@@ -18,13 +18,13 @@
 
 namespace headpond::internal {
 
-enum class Side : uint8_t { put, take };
+enum class CallKind : uint8_t { put, take };
 
 /// Thread-safe. REQUIRES: outlives every call of run().
 class WaitQueue {
  public:
   /// Returns whether the call is done, well or with an error; false leaves the store as it is. Runs under `mu`, on any
-  /// thread. `is_first`: no call of its side has waited longer. An attempt that must not overtake returns false
+  /// thread. `is_first`: no call of its kind has waited longer. An attempt that must not overtake returns false
   /// otherwise. What it throws is thrown by run(), and its call is done.
   using Attempt = std::function<bool(bool is_first)>;
 
@@ -32,18 +32,18 @@ class WaitQueue {
 
   /// Makes `attempt` until it is done (go), the token was stopped before or meanwhile, the time is up, or cancel() was
   /// called. A timeout of 0 makes one attempt.
-  WaitResult run(Side side, const Wait& wait, const Attempt& attempt) HEADPOND_EXCLUDES(mu);
+  WaitResult run(CallKind kind, const Wait& wait, const Attempt& attempt) HEADPOND_EXCLUDES(mu);
   /// Makes the attempts of the waiters until none of them gets done. To be called after every other change.
   void serve() HEADPOND_REQUIRES(mu);
   /// Ends all waits, and those to come.
   void cancel() HEADPOND_EXCLUDES(mu);
   /// Calls that wait.
-  int64_t waiting(Side side) HEADPOND_EXCLUDES(mu);
+  int64_t waiting(CallKind kind) HEADPOND_EXCLUDES(mu);
 
  private:
   struct Waiter;
   using Waiters = std::vector<Waiter*>;
-  Waiters& waiters(Side side) HEADPOND_REQUIRES(mu) { return side == Side::put ? puts_ : takes_; }
+  Waiters& waiters(CallKind kind) HEADPOND_REQUIRES(mu) { return kind == CallKind::put ? puts_ : takes_; }
   bool serve(Waiters& waiters) HEADPOND_REQUIRES(mu);
   void sleep(Waiter& self, const Wait& wait) HEADPOND_REQUIRES(mu);
   void leave(Waiter& waiter, WaitResult why) HEADPOND_REQUIRES(mu);

@@ -17,11 +17,11 @@ constexpr std::chrono::nanoseconds kNone{0};
 // A store of so many things, of which calls take some.
 class Things {
  public:
-  // When it returns, the call has ended or stands in line.
+  // When it returns, the call has ended or is queued.
   std::future<WaitResult> take(int64_t count, bool overtakes = false, const Wait& wait = {}) {
     const auto tried = std::make_shared<std::atomic<bool>>(false);
     auto result = later([=, this] {
-      return queue.run(Side::take, wait, [&](bool is_first) HEADPOND_REQUIRES(queue.mu) {
+      return queue.run(CallKind::take, wait, [&](bool is_first) HEADPOND_REQUIRES(queue.mu) {
         *tried = true;
         if ((!is_first && !overtakes) || inside < count) return false;
         inside -= count;
@@ -70,25 +70,25 @@ TEST_F(WaitQueues, ACallThatMayOvertakeDoesAndOneThatMayNotWaits) {
   EXPECT_THAT(things.order(), ElementsAre(1, 3));
 }
 
-TEST_F(WaitQueues, WhoStandsBehindOneThatGivesUpIsServed) {
+TEST_F(WaitQueues, ACallQueuedAfterOneThatGivesUpIsServed) {
   Things things;
   std::stop_source stop;
   auto stopped = things.take(9, false, {.stop = stop.get_token()});
-  auto behind = things.take(1);
+  auto next = things.take(1);
   things.add(1);
   EXPECT_THAT(things.order(), ElementsAre());
   stop.request_stop();
   EXPECT_EQ(stopped.get(), WaitResult::stopped);
-  EXPECT_EQ(behind.get(), WaitResult::go);
+  EXPECT_EQ(next.get(), WaitResult::go);
 
-  eventually([&] {  // Unless the system lets the second one come too late to stand behind the first.
+  eventually([&] {  // Unless the second one arrives too late to queue after the first.
     auto timed_out = things.take(9, false, {.timeout = milliseconds(20)});
     auto last = things.take(1);
-    const bool stood_behind = things.queue.waiting(Side::take) == 2;
+    const bool was_queued = things.queue.waiting(CallKind::take) == 2;
     things.add(1);
     EXPECT_EQ(timed_out.get(), WaitResult::timed_out);
     EXPECT_EQ(last.get(), WaitResult::go);
-    return stood_behind;
+    return was_queued;
   });
 }
 
@@ -98,27 +98,27 @@ TEST_F(WaitQueues, AStoppedTokenMakesNoAttemptAndNoPatienceMakesOne) {
   std::stop_source stop;
   stop.request_stop();
   const auto count = [&](bool) { return ++attempts > 100; };
-  EXPECT_EQ(queue.run(Side::put, {.stop = stop.get_token()}, count), WaitResult::stopped);
+  EXPECT_EQ(queue.run(CallKind::put, {.stop = stop.get_token()}, count), WaitResult::stopped);
   EXPECT_EQ(attempts, 0);
-  EXPECT_EQ(queue.run(Side::put, {.timeout = kNone}, count), WaitResult::timed_out);
+  EXPECT_EQ(queue.run(CallKind::put, {.timeout = kNone}, count), WaitResult::timed_out);
   EXPECT_EQ(attempts, 1);
-  EXPECT_EQ(queue.run(Side::put, {.timeout = std::chrono::nanoseconds::min()}, count), WaitResult::timed_out);
-  EXPECT_EQ(queue.waiting(Side::put), 0);
+  EXPECT_EQ(queue.run(CallKind::put, {.timeout = std::chrono::nanoseconds::min()}, count), WaitResult::timed_out);
+  EXPECT_EQ(queue.waiting(CallKind::put), 0);
 }
 
 TEST_F(WaitQueues, WhatAnAttemptThrowsIsThrownByItsOwnCallAndByNoOther) {
   Things things;
   auto throwing = later([&] {
-    return things.queue.run(Side::take, {}, [&](bool) HEADPOND_REQUIRES(things.queue.mu) -> bool {
+    return things.queue.run(CallKind::take, {}, [&](bool) HEADPOND_REQUIRES(things.queue.mu) -> bool {
       if (things.inside == 0) return false;
       throw std::runtime_error("mine");
     });
   });
-  eventually([&] { return things.queue.waiting(Side::take) == 1; });
-  auto behind = things.take(1);
+  eventually([&] { return things.queue.waiting(CallKind::take) == 1; });
+  auto next = things.take(1);
   EXPECT_NO_THROW(things.add(1));
   EXPECT_THROW(throwing.get(), std::runtime_error);
-  EXPECT_EQ(behind.get(), WaitResult::go);
+  EXPECT_EQ(next.get(), WaitResult::go);
 }
 
 TEST_F(WaitQueues, ACancelEndsAllWaitsAndThoseToComeButNotWhatCanGoOn) {
@@ -145,10 +145,10 @@ TEST_F(WaitQueues, TheTwoSidesLetEachOtherGoOnInOneChange) {
   };
   std::vector<std::future<WaitResult>> calls;
   for (int i = 0; i < 3; ++i) {
-    calls.push_back(later([&] { return queue.run(Side::put, {}, [&](bool) { return move_one(room, inside); }); }));
-    calls.push_back(later([&] { return queue.run(Side::take, {}, [&](bool) { return move_one(inside, room); }); }));
+    calls.push_back(later([&] { return queue.run(CallKind::put, {}, [&](bool) { return move_one(room, inside); }); }));
+    calls.push_back(later([&] { return queue.run(CallKind::take, {}, [&](bool) { return move_one(inside, room); }); }));
   }
-  eventually([&] { return queue.waiting(Side::put) == 3 && queue.waiting(Side::take) == 3; });
+  eventually([&] { return queue.waiting(CallKind::put) == 3 && queue.waiting(CallKind::take) == 3; });
   {
     MutexLock lock(queue.mu);
     room = 1;

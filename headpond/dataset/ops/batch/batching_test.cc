@@ -9,7 +9,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// Fails for the given numbers; those behind them are good.
+// Fails for the given numbers; those after them are good.
 Step failing_at(const std::vector<int64_t>& bad) {
   return map([bad](int64_t x) -> Result<int64_t> {
     if (std::find(bad.begin(), bad.end(), x) != bad.end()) return fail(ErrorKind::DataLoss, "bad");
@@ -70,8 +70,8 @@ TEST(Batching, StaysBeforeAnErrorInItsState) {
   EXPECT_FALSE(sequence.next());
   EXPECT_EQ(sequence.state(), before);
   EXPECT_EQ(text_of(*sequence.next()), "[2 4]");
-  auto behind = Sequence::restored(dataset, {}, sequence.state());
-  EXPECT_EQ(text_of(*behind->next()), "[5 6]");
+  auto after = Sequence::restored(dataset, {}, sequence.state());
+  EXPECT_EQ(text_of(*after->next()), "[5 6]");
   auto again = Sequence::restored(dataset, {}, before);
   EXPECT_FALSE(again->next());
   EXPECT_EQ(text_of(*again->next()), "[2 4]");

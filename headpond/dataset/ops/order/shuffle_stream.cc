@@ -16,11 +16,11 @@ struct SortKey {
   int64_t key = -1, ordinal = -1;
   auto operator<=>(const SortKey&) const = default;
 };
-struct Held {
+struct Pending {
   SortKey sort_key;
   Element element;
 };
-bool later_first(const Held& a, const Held& b) { return a.sort_key > b.sort_key; }
+bool later_first(const Pending& a, const Pending& b) { return a.sort_key > b.sort_key; }
 
 class ShuffleStream final : public Iterator {
  public:
@@ -28,16 +28,16 @@ class ShuffleStream final : public Iterator {
       : input_(std::move(input)), key_(key), window_(window) {}
 
   Got next(Context& context, Element& out) override {
-    while (!ended_ && (is_replaying() || held_.empty() || held_.front().sort_key.key > read_)) {
+    while (!ended_ && (is_replaying() || pending_.empty() || pending_.front().sort_key.key > read_)) {
       const Got got = read(context);
       if (got == Got::end) ended_ = true;
       if (got == Got::pending || (got == Got::error && errors_ > replay_errors_to_)) return got;
     }
-    if (held_.empty()) return Got::end;
-    std::pop_heap(held_.begin(), held_.end(), later_first);
-    given_ = held_.back().sort_key;
-    out = std::move(held_.back().element);
-    held_.pop_back();
+    if (pending_.empty()) return Got::end;
+    std::pop_heap(pending_.begin(), pending_.end(), later_first);
+    given_ = pending_.back().sort_key;
+    out = std::move(pending_.back().element);
+    pending_.pop_back();
     forget(given_.ordinal);
     return Got::value;
   }
@@ -78,8 +78,8 @@ class ShuffleStream final : public Iterator {
     if (is_given_.back()) {
       forget(sort_key.ordinal);
     } else {
-      held_.push_back({sort_key, std::move(element)});
-      std::push_heap(held_.begin(), held_.end(), later_first);
+      pending_.push_back({sort_key, std::move(element)});
+      std::push_heap(pending_.begin(), pending_.end(), later_first);
     }
     return got;
   }
@@ -90,7 +90,7 @@ class ShuffleStream final : public Iterator {
     snapshots_.push_back({read_, errors_, visitor.saved()});
   }
 
-  // Snapshots before the oldest held element are not needed any more.
+  // Snapshots before the oldest pending element are not needed any more.
   void forget(int64_t ordinal) {
     is_given_[static_cast<size_t>(ordinal - oldest_)] = true;
     for (; !is_given_.empty() && is_given_.front(); ++oldest_) is_given_.pop_front();
@@ -118,8 +118,8 @@ class ShuffleStream final : public Iterator {
   const std::unique_ptr<Iterator> input_;
   const RandomKey key_;
   const int64_t window_;
-  std::vector<Held> held_;  // A heap: the next one to give is in front.
-  SortKey given_;           // The last one.
+  std::vector<Pending> pending_;  // A heap: the next one to give is in front.
+  SortKey given_;                 // The last one.
   int64_t read_ = 0, errors_ = 0;
   int64_t replay_to_ = 0, replay_errors_to_ = 0;  // A restored run first reads up to here; these errors were given.
   bool ended_ = false;

@@ -42,21 +42,21 @@ class ZipView final : public View {
 
 class ZipIterator final : public Iterator {
  public:
-  ZipIterator(const Node& node, const Binding& binding, Feed& feed) : held_(node.facts().inputs.size()) {
+  ZipIterator(const Node& node, const Binding& binding, Feed& feed) : row_(node.facts().inputs.size()) {
     for (const Node::Ref& input : node.facts().inputs) inputs_.push_back(feed.open(*input, binding));
   }
   Got next(Context& context, Element& out) override {
     for (; turn_ < inputs_.size(); ++turn_) {
-      held_[turn_].clear();  // A row that failed may have left an element.
-      const Got got = inputs_[turn_]->next(context, held_[turn_]);
+      row_[turn_].clear();  // A row that failed may have left an element.
+      const Got got = inputs_[turn_]->next(context, row_[turn_]);
       if (got == Got::end || got == Got::pending) return got;
       if (got == Got::error && !error_) error_ = std::move(context.error);
     }
     turn_ = 0;
     if (error_) return context.fail(std::exchange(error_, {}));
-    out.key = held_[0].key;
-    out.provenance = held_[0].provenance;
-    for (Element& in : held_) append(in, out);
+    out.key = row_[0].key;
+    out.provenance = row_[0].provenance;
+    for (Element& in : row_) append(in, out);
     return Got::value;
   }
   /// REQUIRES: the last next(), if any, did not return pending. A row that an input's end left incomplete is not saved:
@@ -67,7 +67,7 @@ class ZipIterator final : public Iterator {
 
  private:
   std::vector<std::unique_ptr<Iterator>> inputs_;
-  std::vector<Element> held_;  // The row's elements so far: those of the inputs before turn_.
+  std::vector<Element> row_;  // The row's elements so far: those of the inputs before turn_.
   size_t turn_ = 0;
   Error error_;  // The first one of this row.
 };
