@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 
+#include "headpond/base/list_of_names.h"
 #include "headpond/base/status.h"
 
 namespace headpond {
@@ -20,6 +21,7 @@ class MappedFile {
  public:
   /// NotFound, FailedPrecondition (a folder, a pipe, no permission) or another error of the system.
   static Result<std::unique_ptr<MappedFile>> open(const std::string& path);
+  static void open(internal::ListOfNames) = delete;
   ~MappedFile();
   MappedFile(const MappedFile&) = delete;
   MappedFile& operator=(const MappedFile&) = delete;
