@@ -57,6 +57,13 @@ inline std::vector<std::byte> get_file(const std::string& path) {
   return to_bytes(std::string(std::istreambuf_iterator<char>(in), {}));
 }
 
+/// How often `text` contains `part`.
+inline size_t times_in(std::string_view text, std::string_view part) {
+  size_t times = 0;
+  for (size_t at = text.find(part); at != std::string_view::npos; at = text.find(part, at + part.size())) ++times;
+  return times;
+}
+
 /// The folder `name` of the real data: $HEADPOND_DATA/name, else ../shared/data/name beside the project. Empty iff it
 /// is not there, after saying so; the test then skips itself. On a machine with CI=true that is a failure.
 inline std::string test_data(const std::string& name) {

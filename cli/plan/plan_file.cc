@@ -9,6 +9,7 @@
 
 #include "cli/plan/plan_operators.h"
 #include "cli/plan/suggestion.h"
+#include "cli/plan/without_path.h"
 #include "headpond/io/file/file.h"
 
 namespace headpond::cli {
@@ -214,11 +215,7 @@ PlanFile parse_plan(std::string_view text, const std::string& path) {
 
 PlanFile read_plan_file(const std::string& path) {
   const auto bytes = read_file(path, kMostBytes);
-  if (!bytes) {
-    std::string why = bytes.error().message();  // "cannot open FILE: No such file or directory"
-    if (const size_t at = why.find(" " + path); at != std::string::npos) why.erase(at, path.size() + 1);
-    throw PlanError(path, 0, why);
-  }
+  if (!bytes) throw PlanError(path, 0, without_path(bytes.error().message(), path));
   return parse_plan({reinterpret_cast<const char*>(bytes->data()), bytes->size()}, path);
 }
 

@@ -138,6 +138,10 @@ TEST(PlanFile, IsReadFromAFile) {
     EXPECT_THAT(error.error().message(), testing::StartsWith(path + ": "));
     EXPECT_EQ(error.error().message().rfind(path), 0U) << "the path is named once";
   }
+  std::filesystem::create_directory(path);
+  EXPECT_THAT([&] { read_plan_file(path); },
+              testing::ThrowsMessage<PlanError>("InvalidArgument: " + path + ": is a folder"));
+  std::filesystem::remove(path);
 }
 
 }  // namespace

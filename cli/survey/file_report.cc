@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "cli/plan/without_path.h"
 #include "cli/text_table.h"
 
 namespace headpond::cli {
@@ -34,11 +35,6 @@ void write_features(JsonWriter& json, std::string_view key, const FeatureTable& 
   }
   json.end_object();
   if (features.has_left_out()) json.member(fmt::format("{}_left_out", key), true);
-}
-
-std::string_view without_path(std::string_view message, const std::string& path) {
-  const std::string front = path + ": ";
-  return message.starts_with(front) ? message.substr(front.size()) : message;
 }
 
 std::string place(const Damage& damage) {
@@ -155,9 +151,8 @@ std::string report_line(const FileReport& report) {
 std::vector<std::string> damage_lines(const FileReport& report) {
   std::vector<std::string> lines;
   for (const Damage& damage : report.damage) {
-    lines.push_back(fmt::format("{}: {}{}: {}", report.path, place(damage), to_string(damage.error.kind()),
-                                without_path(damage.error.message(), report.path)));
-    if (damage.error.cause() != nullptr) lines.back() += "; caused by " + damage.error.cause()->to_string();
+    lines.push_back(
+        fmt::format("{}: {}{}", report.path, place(damage), without_path(damage.error.to_string(), report.path)));
     if (damage.lost_bytes) lines.back() += fmt::format("; {} are lost", in_words(*damage.lost_bytes, "byte"));
   }
   const uint64_t more = report.damage_count - report.damage.size();

@@ -85,10 +85,14 @@ TEST(FileReport, SaysWhereTheDamageIs) {
   FileReport report{.path = "/x/a"};
   report.add_damage({.record = 1, .offset = 80, .error = kError});
   report.add_damage({.record = 2, .offset = 90, .lost_bytes = 1, .error = kError});
-  report.add_damage({.error = Error(ErrorKind::NotFound, "no file", Error(ErrorKind::Unknown, "why"))});
+  report.add_damage(
+      {.error = Error(ErrorKind::NotFound, "cannot open /x/a: no file", Error(ErrorKind::Unknown, "why"))});
+  const Error cut(ErrorKind::DataLoss, "/x/a: gzip: the stream is cut");
+  report.add_damage({.record = 3, .error = Error(ErrorKind::DataLoss, "cannot read: " + cut.message(), cut)});
   EXPECT_THAT(damage_lines(report), ElementsAre("/x/a: record 1 at offset 80: DataLoss: checksum",
                                                 "/x/a: record 2 at offset 90: DataLoss: checksum; 1 byte are lost",
-                                                "/x/a: NotFound: no file; caused by Unknown: why"));
+                                                "/x/a: NotFound: cannot open: no file; caused by Unknown: why",
+                                                "/x/a: record 3: DataLoss: cannot read: gzip: the stream is cut"));
 }
 
 TEST(FileReport, SaysWhatTheFileHolds) {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "headpond/dataset/view.h"
@@ -20,6 +21,17 @@ void check_names(const std::string& op, const Spec& spec);
 /// The slot of field `index` alone, if there are slots.
 inline OutputSlots slot_of(OutputSlots outputs, size_t index) {
   return index < outputs.size() ? outputs.subspan(index, 1) : OutputSlots();
+}
+
+/// Pointwise::apply for an operator that writes the values of one field anew, of the same dtype and shape: `write(from,
+/// to)` writes all bytes; the other fields pass.
+template <class Write>
+Got rewrite_field(Element& in, size_t index, Context& context, OutputSlots outputs, Element& out, const Write& write) {
+  Element made;
+  write(in[index], context.allocate_output(made, slot_of(outputs, index), in[index].dtype(), in[index].shape()));
+  in[index] = std::move(made[size_t{0}]);
+  out = std::move(in);
+  return Got::value;
 }
 
 /// True iff the values of a field always take the same number of bytes.

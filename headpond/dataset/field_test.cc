@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
+
 #include "headpond/base/status.h"
 #include "headpond/dataset/field_internal.h"
 
@@ -34,6 +36,25 @@ TEST(CheckNames, AllowsAnyNumberWithoutNames) {
   } catch (const Exception& e) {
     EXPECT_THAT(e.what(),
                 testing::HasSubstr("op: two fields named 'a' in {'a': float32[], 'b': float32[], 'a': int64[]}"));
+  }
+}
+
+TEST(RewriteField, WritesOneFieldWhereTheCallerWantsItAndPassesTheOthers) {
+  const Spec spec = {{"", i64, {}}, {"", i64, {}}};
+  const auto add_one = [](const Tensor& from, std::byte* to) {
+    const int64_t value = from.item<int64_t>() + 1;
+    std::memcpy(to, &value, sizeof(value));
+  };
+  alignas(int64_t) std::byte room[2 * sizeof(int64_t)] = {};
+  const OutputSlot slots[] = {{room, &spec[0]}, {room + sizeof(int64_t), &spec[1]}};
+  for (const OutputSlots wanted : {OutputSlots(), OutputSlots(slots)}) {
+    Element in{Tensor::scalar(int64_t{5}), Tensor::scalar(int64_t{7})}, out;
+    Context context;
+    EXPECT_EQ(rewrite_field(in, 1, context, wanted, out, add_one), Got::value);
+    ASSERT_EQ(out.size(), 2U);
+    EXPECT_EQ(out[0].item<int64_t>(), 5);
+    EXPECT_EQ(out[1].item<int64_t>(), 8);
+    EXPECT_EQ(out[1].data() == slots[1].data, !wanted.empty());
   }
 }
 

@@ -6,7 +6,7 @@
 
 #include <filesystem>
 
-#include "headpond/dataset/ops/files.h"
+#include "headpond/dataset/ops.h"
 
 namespace headpond {
 namespace {
@@ -24,6 +24,40 @@ static_assert(requires {
   tar({"a", "b"});
 });
 
+// Where one name is meant, a list does not compile. Text: const char*.
+template <class Text>
+constexpr bool kAnyTakesTwo =
+    requires(Text a) {
+      folder({a, a});
+    } ||  //
+    requires(Text a) {
+      folder({a, a}, FolderOptions());
+    } ||  //
+    requires(Text a) {
+      idx({a, a});
+    } ||  //
+    requires(Text a) {
+      idx({a, a}, a);
+    } ||  //
+    requires(Text a) {
+      idx(a, {a, a});
+    } ||  //
+    requires(Text a) {
+      idx({a, a}, {a, a});
+    } ||  //
+    requires(Text a) {
+      map({a, a}, [](int64_t x) { return x; });
+    };
+template <class Text>
+constexpr bool kEachTakesOne = requires(Text a) {
+  folder(a);
+  folder(std::string(a), {.extensions = {"png"}});
+  idx(a);
+  idx(a, a);
+  map(a, [](int64_t x) { return x; });
+};
+static_assert(kEachTakesOne<const char*> && !kAnyTakesTwo<const char*>);
+
 std::vector<std::string> given(const Patterns& patterns) { return patterns.all(); }
 
 TEST(Patterns, AreOneNameOrAList) {
@@ -36,6 +70,8 @@ TEST(Patterns, AreOneNameOrAList) {
   EXPECT_THAT(given({"a"}), ElementsAre("a"));
   EXPECT_THAT(given({"a", "b"}), ElementsAre("a", "b")) << "not the characters between two addresses";
   EXPECT_THAT(given({"a", name, "c"}), ElementsAre("a", "a", "c"));
+  EXPECT_THAT(given({{"a", "b"}}), ElementsAre("a", "b"));
+  EXPECT_THAT(given({{"a", "b"}, {"c"}}), ElementsAre("a", "b", "c"));
   EXPECT_THAT(given({}), IsEmpty());
 }
 

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "headpond/base/list_of_names.h"
 #include "headpond/tensor/element.h"
 
 namespace headpond {
@@ -18,6 +19,7 @@ class Batch {
   const Tensor& operator[](size_t i) const { return element_[i]; }
   /// Throws Exception(InvalidArgument) for a name that is not there.
   const Tensor& operator[](std::string_view name) const { return element_[name]; }
+  void operator[](internal::ListOfNames) const = delete;
   size_t size() const { return element_.size(); }
   const Element& element() const& { return element_; }
   /// Moves the element out: std::move(batch).element().

@@ -15,6 +15,12 @@ namespace {
 
 using internal::text_of;
 
+template <class Name>
+constexpr bool kBatchTakesTwoNames = requires(const Batch& batch, Name name) {
+  batch[{name, name}];
+};
+static_assert(!kBatchTakesTwoNames<const char*>);
+
 std::vector<std::string> rest(Loader& loader) {
   std::vector<std::string> all;
   for (int errors = 0; errors < 100;) {

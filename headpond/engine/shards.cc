@@ -59,6 +59,9 @@ bool exists(const std::string& path) {
   return fs::exists(path, none);
 }
 
+// Writing the shard again mends damage. After an error that may pass, a later call finds the bytes.
+bool is_damage(const Error& error) { return error.kind() == ErrorKind::DataLoss && !error.is_transient(); }
+
 // The one shard that is being written, under its partial name.
 class Output {
  public:
@@ -208,8 +211,10 @@ class ShardSet {
   // Whether this shard has its name, and is what `lines` say of it.
   Result<bool> is_there(std::string_view lines) {
     const std::string path = path_of(shard_);
-    if (!exists(path)) return false;
-    HEADPOND_TRY(add_to_report(path));
+    if (auto added = add_to_report(path); !added) {
+      if (added.error().kind() == ErrorKind::NotFound) return false;
+      return fail(std::move(added).error());
+    }
     const Shard shard = report_.shards.back();
     if (lines.find(line_of(file_name(shard_), shard.bytes, shard.digest)) != std::string_view::npos) return true;
     log(LogLevel::warning, path + " is not as it was written: it is written again");
@@ -230,23 +235,24 @@ class ShardSet {
     const bool is_plain = options_.format == ShardFormat::tfrecord && options_.compression == Compression::none;
     if (is_plain) {
       auto opened = output_.emplace().open(partial, options_, true);
-      const bool is_damaged = !opened && opened.error().kind() == ErrorKind::DataLoss;
-      if (!opened && !is_damaged) return opened;
-      const auto records = is_damaged ? std::nullopt : whole_records(partial);
-      in_shard_ = records.value_or(0);
+      const auto records = opened ? whole_records(partial) : fail(std::move(opened).error());
+      if (!records && !is_damage(records.error())) return fail(records.error());
+      in_shard_ = records ? *records : 0;
       if (records) return {};
     }
     return output_.emplace().open(partial, options_, false);
   }
 
-  // How many records a partial shard has; nullopt unless all are whole and belong there: a power cut may leave others.
-  std::optional<int64_t> whole_records(const std::string& partial) const {
+  // How many records a partial shard has. DataLoss unless all are whole and belong there: a power cut may leave others.
+  Result<int64_t> whole_records(const std::string& partial) const {
     const auto file = RecordFile::open(partial, {.keep_index = false});
-    if (!file || static_cast<int64_t>((*file)->size()) > size_of(shard_)) return std::nullopt;
-    for (uint64_t i = 0; i < (*file)->size(); ++i) {
-      if (!(*file)->at(i)) return std::nullopt;
+    if (!file) return fail(file.error());
+    const auto records = static_cast<int64_t>((*file)->size());
+    if (records > size_of(shard_)) return fail(ErrorKind::DataLoss, partial + " has more records than its shard");
+    for (int64_t i = 0; i < records; ++i) {
+      if (const auto record = (*file)->at(static_cast<uint64_t>(i)); !record) return fail(record.error());
     }
-    return static_cast<int64_t>((*file)->size());
+    return records;
   }
 
   Result<void> write_rest(LockedFile& plan_file) {

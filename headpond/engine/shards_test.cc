@@ -299,6 +299,44 @@ TEST_F(Shards, GoOnAfterAFailureOfEverySystemCall) {
   }
 }
 
+// What the system cannot read at the moment is not damaged: nothing of it is made again.
+TEST_F(Shards, KeepEveryRecordThatCannotBeReadAtTheMoment) {
+  constexpr int64_t kWritten = 9;  // A whole shard of 5, and 4 records of the next one.
+  ASSERT_TRUE(write_shards(records(), options("whole")));
+  ShardOptions stopped = options("stopped");
+  stopped.progress = [](int64_t done) { return done < kWritten; };
+  ASSERT_FALSE(write_shards(records(), stopped));
+  ShardOptions rest = options("a");
+  rest.resume = true;
+  rest.threads = 0;
+  for (const int error : {EIO, ESTALE, EMFILE}) {
+    int failures = 0;
+    for (int n = 0; failures == n; ++n) {
+      std::filesystem::remove_all(folder_.file("a"));
+      std::filesystem::copy(folder_.file("stopped"), folder_.file("a"));
+      {
+        int calls = 0;
+        const internal::FaultInjection nth_fails([&](std::string_view) {
+          const bool fails = calls++ == n;
+          failures += fails ? 1 : 0;
+          return internal::Fault{.error = fails ? error : 0};
+        });
+        const auto report = write_shards(records(), rest);
+        if (report) {
+          EXPECT_EQ(report->resumed_from, kWritten) << "call " << n;
+        } else {
+          EXPECT_TRUE(report.error().is_transient()) << report.error();
+        }
+      }
+      const auto later = write_shards(records(), rest);
+      ASSERT_TRUE(later) << "after call " << n << ": " << later.error();
+      EXPECT_GE(later->resumed_from, kWritten) << "call " << n;
+      EXPECT_EQ(files("a"), files("whole")) << "call " << n;
+    }
+    EXPECT_GT(failures, 20);
+  }
+}
+
 TEST_F(Shards, WithoutAPlanOfTheirOwnAreNotReplaced) {
   ASSERT_TRUE(write_shards(records(), options("a")));
   const auto whole = files("a");

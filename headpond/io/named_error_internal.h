@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <new>
 #include <string_view>
 
@@ -20,6 +21,12 @@ inline Error exception_error_of(std::string_view name) {
   } catch (const std::bad_alloc&) {
     return error;
   }
+}
+
+/// The error of a record whose bytes cannot be read because of `cause`, whose message names the file: "cannot read
+/// record 3 at offset 40: /x/a shrank while it was read: ...".
+inline Error error_at_record(uint64_t record, uint64_t offset, const Error& cause) {
+  return {cause.kind(), fmt::format("cannot read record {} at offset {}: {}", record, offset, cause.message()), cause};
 }
 
 }  // namespace headpond::internal

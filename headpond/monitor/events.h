@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "headpond/base/list_of_names.h"
 #include "headpond/base/status.h"
 
 namespace headpond {
@@ -25,6 +26,7 @@ class EventWriter {
  public:
   /// Makes `folder` and those above it if need be, and the file with its version record.
   static Result<std::unique_ptr<EventWriter>> open(const std::string& folder, EventWriterOptions options = {});
+  static void open(internal::ListOfNames, EventWriterOptions = {}) = delete;
   /// As close(); an error is logged.
   ~EventWriter();
   EventWriter(const EventWriter&) = delete;

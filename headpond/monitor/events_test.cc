@@ -23,6 +23,12 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
+template <class Name>
+constexpr bool kTakesTwoNames = requires(Name name) {
+  EventWriter::open({name, name});
+};
+static_assert(!kTakesTwoNames<const char*>);
+
 struct Point {
   std::string tag;
   int64_t step;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "headpond/base/list_of_names.h"
 #include "headpond/base/status.h"
 #include "headpond/base/trace.h"
 
@@ -38,5 +39,8 @@ Result<TimelineReport> write_timeline(const std::string& path, const std::vector
 
 /// Writes all that was recorded so far: write_timeline(path, trace::collect(), options).
 Result<TimelineReport> write_timeline(const std::string& path, const TimelineOptions& options = {});
+void write_timeline(internal::ListOfNames, const TimelineOptions& = {}) = delete;
+void write_timeline(internal::ListOfNames, const std::vector<trace::ThreadEvents>&,
+                    const TimelineOptions& = {}) = delete;
 
 }  // namespace headpond

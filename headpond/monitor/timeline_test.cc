@@ -22,6 +22,14 @@ using trace::Event;
 using trace::Kind;
 using trace::ThreadEvents;
 
+template <class Name>
+constexpr bool kTakesTwoNames = requires(Name name) {
+  write_timeline({name, name});
+} || requires(Name name) {
+  write_timeline({name, name}, std::vector<ThreadEvents>());
+};
+static_assert(!kTakesTwoNames<const char*>);
+
 Event span(const char* name, int64_t start, int64_t length, Category category = Category::op) {
   return {name, start, length, 0, Kind::span, category};
 }

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "headpond/base/list_of_names.h"
 #include "headpond/tensor/tensor.h"
 
 namespace headpond {
@@ -79,6 +80,7 @@ class Element {
     return fields()[i];
   }
   const Tensor& operator[](std::string_view name) const;
+  void operator[](internal::ListOfNames) const = delete;
   Tensor& operator[](size_t i) { return const_cast<Tensor&>(std::as_const(*this)[i]); }
   Tensor& operator[](std::string_view name) { return const_cast<Tensor&>(std::as_const(*this)[name]); }
 

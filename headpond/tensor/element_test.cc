@@ -11,6 +11,13 @@ namespace {
 
 using testing::ElementsAre;
 
+// One name at a time: std::string_view would take two for the characters between two addresses.
+template <class Fields, class Name>
+constexpr bool kTakesTwoNames = requires(Fields fields, Name name) {
+  fields[{name, name}];
+};
+static_assert(!kTakesTwoNames<Element, const char*> && !kTakesTwoNames<const Element, const char*>);
+
 Tensor number(int64_t value) { return Tensor::scalar(value); }
 int64_t value_of(const Tensor& tensor) { return tensor.as<int64_t>()[0]; }
 

@@ -2,6 +2,7 @@
 #include "headpond/tf1/record_input.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <utility>
@@ -48,8 +49,8 @@ class Epoch {
 // The records of epoch after epoch out of a buffer. One thread at a time.
 class Shuffled {
  public:
-  Shuffled(std::string pattern, const RecordInputOptions& options)
-      : pattern_(std::move(pattern)), options_(options), random_(key_of(0)), wanted_(at_first()) {}
+  Shuffled(const Patterns& patterns, const RecordInputOptions& options)
+      : patterns_(patterns.all()), options_(options), random_(key_of(0)), wanted_(at_first()) {}
 
   Result<Element> next(const std::stop_token& stop) {
     while (buffer_.empty() || (!is_over_ && static_cast<int64_t>(buffer_.size()) < wanted_)) {
@@ -88,13 +89,13 @@ class Shuffled {
     if (error.kind() != ErrorKind::OutOfRange) return fail(error);
     if (error.cause() != nullptr) return fail(*error.cause());
     if (files_->records().stats().dequeued == 0)
-      return fail(ErrorKind::NotFound, fmt::format("{}: these files hold no record", pattern_));
+      return fail(ErrorKind::NotFound, fmt::format("{}: these files hold no record", fmt::join(patterns_, ", ")));
     is_over_ = true;
     return start(epoch_ + 1);  // Ahead, while the buffer is emptied.
   }
 
   Result<void> start(uint64_t epoch) {
-    auto files = expand_files(pattern_);
+    auto files = expand_files(patterns_);
     if (!files) return fail(std::move(files).error());
     const auto count = static_cast<int64_t>(files->size());
     const auto first = static_cast<int64_t>(options_.shift_ratio * static_cast<double>(count));
@@ -106,7 +107,7 @@ class Shuffled {
     return {};
   }
 
-  const std::string pattern_;
+  const std::vector<std::string> patterns_;
   const RecordInputOptions options_;
   std::unique_ptr<Epoch> files_;
   std::vector<Element> buffer_;
@@ -134,9 +135,9 @@ void check(const RecordInputOptions& options) {
 }  // namespace
 
 struct RecordInput::State {
-  State(std::string pattern, const RecordInputOptions& options)
+  State(const Patterns& patterns, const RecordInputOptions& options)
       : batch_size(options.batch_size), batches(strings(std::max(kAhead, options.batch_size), "record_input")) {
-    const auto shuffled = std::make_shared<Shuffled>(std::move(pattern), options);
+    const auto shuffled = std::make_shared<Shuffled>(patterns, options);
     QueueRunner(batches, {[shuffled, queue = batches](const std::stop_token& stop) -> Result<void> {
                   auto record = shuffled->next(stop);
                   auto done = record ? queue.enqueue(std::move(*record), {.stop = stop}) : fail(record.error());
@@ -152,9 +153,10 @@ struct RecordInput::State {
   Coordinator coordinator;
 };
 
-RecordInput::RecordInput(std::string file_pattern, RecordInputOptions options) {
+RecordInput::RecordInput(const Patterns& patterns, RecordInputOptions options) {
+  if (patterns.all().empty()) internal::refuse("RecordInput", "no file is named");
   check(options);
-  state_ = std::make_shared<State>(std::move(file_pattern), options);
+  state_ = std::make_shared<State>(patterns, options);
 }
 
 Result<std::vector<std::string>> RecordInput::read(Wait wait) const {

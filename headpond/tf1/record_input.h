@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "headpond/base/status.h"
+#include "headpond/dataset/patterns.h"
 #include "headpond/io/file/compression.h"
 #include "headpond/queue/queue.h"
 
@@ -37,8 +38,9 @@ struct RecordInputOptions {
 /// threads end with the last handle.
 class RecordInput {
  public:
-  /// The files of `file_pattern` (io/file/glob.h). Throws Exception(InvalidArgument) for options out of range.
-  explicit RecordInput(std::string file_pattern, RecordInputOptions options = {});
+  /// The files of `patterns` (io/file/glob.h). Throws Exception(InvalidArgument) for no pattern, and for options out of
+  /// range.
+  explicit RecordInput(const Patterns& patterns, RecordInputOptions options = {});
 
   /// The next batch_size records. An error of a file or of the pattern ends the input: full batches are returned first,
   /// then each call returns that error. NotFound for files without a record. OutOfRange after close(), once no full

@@ -203,6 +203,17 @@ TEST_F(RecordInputs, FilesWithoutARecordAndPatternsWithoutAFileAreNotFound) {
   EXPECT_THAT(error.message(), HasSubstr("hold no record"));
 }
 
+TEST_F(RecordInputs, ReadTheFilesOfEachPattern) {
+  put_files(3, 2);
+  const std::string first = folder_.file("a"), last = folder_.file("c");
+  EXPECT_THAT(sorted(take(RecordInput({first, last}, Plain()), 4)), ElementsAre("a0", "a1", "c0", "c1"));
+  EXPECT_THAT(take(RecordInput({first.c_str(), last.c_str()}, Plain{.batch_size = 4}), 4), SizeIs(4))
+      << "not the characters between two addresses";
+  EXPECT_THAT(sorted(take(RecordInput({folder_.file("[ab]"), last}, Plain()), 6)),
+              ElementsAre("a0", "a1", "b0", "b1", "c0", "c1"));
+  EXPECT_REFUSES("no file is named", RecordInput(Patterns()));
+}
+
 TEST_F(RecordInputs, CloseEndsAReadThatWaitsAndGivesWhatIsReady) {
   put_files(1, 3);
   const RecordInput large = input({.batch_size = 1'000'000'000});

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "headpond/base/list_of_names.h"
 #include "headpond/dataset/dataset.h"
 #include "headpond/dataset/function.h"
 
@@ -45,6 +46,8 @@ template <class F>
 Step map(const std::string& field, F function, const MapOptions& options = {}) {
   return internal::map_field_step(field, internal::make_map_function(std::move(function)), options);
 }
+template <class F>
+Step map(internal::ListOfNames, F, const MapOptions& = {}) = delete;
 
 /// Keeps the elements for which `predicate` returns true. It takes arguments as map's function does, and returns bool
 /// or Result<bool>. Positions stay: the elements left out are holes.

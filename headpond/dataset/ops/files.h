@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "headpond/base/list_of_names.h"
 #include "headpond/dataset/dataset.h"
 #include "headpond/dataset/patterns.h"
 #include "headpond/io/file/compression.h"
@@ -75,5 +76,6 @@ struct FolderOptions {
 /// (dtype bytes), "file" (the content, dtype bytes) and "label" (i64, the index of the subfolder's name in sorted
 /// order). Names and sizes of all files are part of the plan; a file's content is read when its element is asked for.
 Dataset folder(const std::string& path, const FolderOptions& options = {});
+void folder(internal::ListOfNames, const FolderOptions& = {}) = delete;
 
 }  // namespace headpond

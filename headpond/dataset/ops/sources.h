@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "headpond/base/list_of_names.h"
 #include "headpond/dataset/dataset.h"
 
 namespace headpond {
@@ -27,8 +28,11 @@ Dataset from_tensor_slices(Tensor tensor);
 /// reads the files, and throws Exception with the reader's error. Their names and a checksum of their values are part
 /// of the plan: once they have changed, older states are refused.
 Dataset idx(const std::string& images_path, const std::string& labels_path);
+void idx(internal::ListOfNames, const std::string&) = delete;
+void idx(const std::string&, internal::ListOfNames) = delete;
 /// The rows of one IDX file, as an unnamed field.
 Dataset idx(const std::string& path);
+void idx(internal::ListOfNames) = delete;
 
 /// Returns the next element, or nullopt at the end. Called by one thread at a time.
 using Generator = std::function<Result<std::optional<Element>>()>;

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <filesystem>
+#include <functional>
+
 #include "headpond/dataset/source/source_files_internal.h"
 #include "headpond/dataset/testing/dataset_test_internal.h"
 #include "tests/test_files.h"
@@ -59,6 +62,49 @@ TEST(SourceFiles, NameTheFileAndTheRecordInIt) {
 TEST(SourceFiles, OfTooManyRecordsAreRefused) {
   EXPECT_THROW((void)numbers({{0, kEndless - 1}, {0, 2}}), Exception);
   EXPECT_NO_THROW((void)numbers({{0, kEndless - 1}, {0, 0}}));
+}
+
+// What a program sees of a source: errors of its elements, or the one that it throws when it is made.
+std::vector<std::string> errors_of(const std::function<Dataset()>& make) {
+  try {
+    std::vector<std::string> errors = elements(make());
+    std::erase_if(errors, [](const std::string& element) { return !element.starts_with('!'); });
+    return errors;
+  } catch (const Exception& e) {
+    return {e.what()};
+  }
+}
+
+TEST(SourceFiles, NameAFileOnceWhateverIsWrongWithIt) {
+  const std::function<Dataset(const std::string&)> sources[] = {
+      [](const std::string& path) { return tfrecord(path, {.keep_index = false}); },
+      [](const std::string& path) { return tar(path); },
+      [](const std::string& path) { return npy(path); },
+      [](const std::string& path) { return text_lines(path, {.max_line_bytes = 1}); },
+      [](const std::string& path) { return csv(path, {.max_row_bytes = 1}); },
+      [](const std::string& path) { return fixed_length(path, {.record_bytes = 7}); },
+      [](const std::string& path) { return idx(path); },
+      [](const std::string& path) { return idx(path, "/dev/null"); },
+      [](const std::string& path) { return folder(path); },
+  };
+  const test::TempFolder temp;
+  const std::string path = temp.file("x");
+  const std::function<void()> wrongs[] = {
+      [] {},  // Missing.
+      [&] { std::filesystem::create_directory(path); },
+      [&] { test::put_file(path, test::to_bytes("three")); },
+      [&] { test::put_file(path, test::to_bytes("\x1f\x8b three")); },
+      [&] { test::put_file(path, test::to_bytes("\x93NUMPY three")); },
+  };
+  for (const auto& make_wrong : wrongs) {
+    make_wrong();
+    for (const auto& source : sources) {
+      const std::vector<std::string> errors = errors_of([&] { return source(path); });
+      for (const std::string& error : errors) EXPECT_EQ(test::times_in(error, path), 1U) << error;
+      EXPECT_FALSE(errors.empty()) << &make_wrong - wrongs << ", " << &source - sources;
+    }
+    std::filesystem::remove_all(path);
+  }
 }
 
 TEST(FilesLabel, SaysWhichFilesAndTellsTheirContentsApart) {

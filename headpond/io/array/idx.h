@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "headpond/base/list_of_names.h"
 #include "headpond/base/status.h"
 #include "headpond/io/file/file.h"
 #include "headpond/tensor/tensor.h"
@@ -18,6 +19,7 @@ namespace headpond {
 /// stream is truncated or damaged; ResourceExhausted iff the inflated file has more than `limit` bytes. Errors name the
 /// file and the expected and found bytes.
 Result<Tensor> read_idx(const std::string& path, uint64_t limit = UINT64_MAX);
+void read_idx(internal::ListOfNames, uint64_t = UINT64_MAX) = delete;
 
 /// The same for all bytes of `reader`.
 Result<Tensor> read_idx(std::unique_ptr<ByteReader> reader, uint64_t limit = UINT64_MAX);
@@ -29,8 +31,11 @@ struct IdxPair {
 
 /// Reads both files. InvalidArgument, with both names, iff the first dimensions differ: every image has one label.
 Result<IdxPair> read_idx_pair(const std::string& images_path, const std::string& labels_path);
+void read_idx_pair(internal::ListOfNames, const std::string&) = delete;
+void read_idx_pair(const std::string&, internal::ListOfNames) = delete;
 
 /// Writes `tensor` as a plain IDX file, atomically. InvalidArgument for a dtype, rank or size that IDX does not have.
 Result<void> write_idx(const std::string& path, const Tensor& tensor);
+void write_idx(internal::ListOfNames, const Tensor&) = delete;
 
 }  // namespace headpond

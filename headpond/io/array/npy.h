@@ -15,6 +15,7 @@
 #include <string>
 #include <string_view>
 
+#include "headpond/base/list_of_names.h"
 #include "headpond/base/status.h"
 #include "headpond/tensor/element.h"
 
@@ -22,6 +23,7 @@ namespace headpond {
 
 /// Reads the array into row-major order. As MappedFile::open(); DataLoss iff the file becomes shorter while it is read.
 Result<Tensor> read_npy(const std::string& path);
+void read_npy(internal::ListOfNames) = delete;
 
 /// The same for the content of a file; `name` is for error messages.
 Result<Tensor> read_npy(std::span<const std::byte> content, std::string_view name);
@@ -30,6 +32,7 @@ Result<Tensor> read_npy(std::span<const std::byte> content, std::string_view nam
 Result<std::string> npy_bytes(const Tensor& tensor);
 /// Writes the file as numpy.save does, atomically. InvalidArgument for dtypes bf16 and bytes.
 Result<void> write_npy(const std::string& path, const Tensor& tensor);
+void write_npy(internal::ListOfNames, const Tensor&) = delete;
 
 /// The rows of an array along its first dimension, by number. The file is mapped. Thread-safe.
 class NpyFile {
@@ -37,6 +40,7 @@ class NpyFile {
   /// As read_npy(). InvalidArgument iff the array is a scalar, or has more than 2^20 rows without values; Unimplemented
   /// iff it is in Fortran order and of rank above 1, because its rows are not contiguous: read_npy() reads it.
   static Result<std::unique_ptr<NpyFile>> open(const std::string& path);
+  static void open(internal::ListOfNames) = delete;
   /// The same for `content`, which must outlive the object.
   static Result<std::unique_ptr<NpyFile>> over(std::string name, std::span<const std::byte> content);
   ~NpyFile();

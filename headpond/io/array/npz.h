@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "headpond/base/list_of_names.h"
 #include "headpond/base/status.h"
 #include "headpond/tensor/tensor.h"
 
@@ -23,6 +24,7 @@ namespace headpond {
 /// all members together inflate to more than `limit` bytes, or without memory. Memory is bounded by the size of the
 /// file: deflate makes at most 1,032 bytes of one.
 Result<std::vector<std::pair<std::string, Tensor>>> read_npz(const std::string& path, uint64_t limit = UINT64_MAX);
+void read_npz(internal::ListOfNames, uint64_t = UINT64_MAX) = delete;
 
 /// The same for the content of a file; `name` is for error messages.
 Result<std::vector<std::pair<std::string, Tensor>>> read_npz(std::span<const std::byte> content, std::string_view name,

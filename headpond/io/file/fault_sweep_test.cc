@@ -47,6 +47,7 @@ class FaultSweepTest : public testing::Test {
   std::vector<std::string> sweep_reading(const Bytes& bytes, const std::function<Result<std::string>()>& run) const {
     return sweep_faults({.folder = folder_.path(),
                          .named = path(),
+                         .named_once = true,
                          .prepare = [&] { put_file(path(), bytes); },
                          .run = run,
                          .may_fail = [](const SweptCall& call) { return call.name == "stat"; }});
@@ -166,6 +167,7 @@ TEST_F(FaultSweepTest, ARecordFileIsReadWhateverBecomesOfItsIndex) {
     const auto calls =
         sweep_faults({.folder = folder_.path(),
                       .named = path(),
+                      .named_once = true,
                       .prepare = prepare,
                       .run = [&] { return read_by_number(path()); },
                       .may_fail = [&](const SweptCall& call) { return is_after_the_first_mmap(call, opening); }});
@@ -192,7 +194,7 @@ TEST_F(FaultSweepTest, AnIndexThatKnowsOfACutIsNotReplacedWhenItCannotBeRead) {
   const auto after = [&] { EXPECT_EQ(RecordFile::open(path()).error().kind(), ErrorKind::DataLoss); };
   prepare();
   const size_t calls =
-      sweep_faults({folder_.path(), path(), prepare, run, [](const SweptCall&) { return true; }}).size();
+      sweep_faults({folder_.path(), path(), true, prepare, run, [](const SweptCall&) { return true; }}).size();
   for (size_t failing = 0; failing < calls; ++failing) {
     SCOPED_TRACE(failing);
     prepare();

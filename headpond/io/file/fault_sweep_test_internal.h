@@ -29,6 +29,7 @@ struct FaultSweep {
   /// The folder of the action's files; no temporary (hidden) file may be left in it.
   std::string folder;
   std::string named;                         ///< Each error names it, and what the system said.
+  bool named_once = false;                   ///< And names it only once.
   std::function<void()> prepare;             ///< Before each run, and before the one that is to work again.
   std::function<Result<std::string>()> run;  ///< The action, and what it made.
   /// The calls whose failure need not be an error: then the outcome is the good one.
@@ -67,6 +68,7 @@ inline void sweep_one(const FaultSweep& sweep, const SweptCall& swept, int error
     EXPECT_NE(error, EINTR) << outcome.error();
     const std::string text = outcome.error().to_string();
     EXPECT_NE(text.find(sweep.named), std::string::npos) << text;
+    EXPECT_TRUE(!sweep.named_once || text.find(sweep.named) == text.rfind(sweep.named)) << text;
     EXPECT_NE(text.find(strerrorname_np(error)), std::string::npos) << text;
     sweep.after_failure();
   }

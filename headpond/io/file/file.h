@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "headpond/base/list_of_names.h"
 #include "headpond/base/status.h"
 
 namespace headpond {
@@ -41,6 +42,7 @@ Result<std::unique_ptr<ByteReader>> open_file_reader(const std::string& path);
 /// Reads a pipe, a device or a file to its end; "-" is the standard input. left_at_most() is UINT64_MAX. A read blocks
 /// until bytes arrive.
 Result<std::unique_ptr<ByteReader>> open_stream_reader(const std::string& path);
+void open_stream_reader(internal::ListOfNames) = delete;
 
 /// Reads `start`, which is copied, then `rest`: for callers that had to look at the first bytes.
 std::unique_ptr<ByteReader> make_joined_reader(std::span<const std::byte> start, std::unique_ptr<ByteReader> rest);
@@ -50,14 +52,17 @@ std::unique_ptr<ByteReader> make_memory_reader(std::string name, std::span<const
 
 /// The content of a file. ResourceExhausted iff it is longer than `limit`.
 Result<std::vector<std::byte>> read_file(const std::string& path, uint64_t limit = UINT64_MAX);
+void read_file(internal::ListOfNames, uint64_t = UINT64_MAX) = delete;
 
 /// Reads a regular file from byte `offset` on. DataLoss iff the file is shorter.
 Result<std::unique_ptr<ByteReader>> open_file_reader(const std::string& path, uint64_t offset);
+void open_file_reader(internal::ListOfNames, uint64_t = 0) = delete;
 
 /// Creates or replaces the file: a reader sees all of the old content or all pieces in sequence, also after a power
 /// failure. After an error the old file is unchanged and no temporary file is left. Thread-safe; the last of several
 /// calls wins.
 Result<void> write_file_atomically(const std::string& path, std::initializer_list<std::span<const std::byte>> pieces);
+void write_file_atomically(internal::ListOfNames, std::initializer_list<std::span<const std::byte>>) = delete;
 
 /// The folder for files that can be made again: $XDG_CACHE_HOME/headpond, else $HOME/.cache/headpond. This call does
 /// not create it. FailedPrecondition iff neither variable has an absolute path.

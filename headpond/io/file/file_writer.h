@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "headpond/base/list_of_names.h"
 #include "headpond/base/status.h"
 
 namespace headpond {
@@ -19,6 +20,7 @@ class FileWriter {
  public:
   /// The folder must exist. Errors as in io/file/file.h.
   static Result<std::unique_ptr<FileWriter>> open(const std::string& path);
+  static void open(internal::ListOfNames) = delete;
   /// Calls close() and logs its error.
   ~FileWriter();
   FileWriter(const FileWriter&) = delete;
@@ -38,8 +40,11 @@ class FileWriter {
 /// Renames the file atomically, replacing a file of the new name, and makes the rename survive a power failure. Both
 /// names must be on one file system.
 Result<void> rename_file(const std::string& from, const std::string& to);
+void rename_file(internal::ListOfNames, const std::string&) = delete;
+void rename_file(const std::string&, internal::ListOfNames) = delete;
 
 /// XXH3 (64 bits, seed 0) of the content of a regular file. Errors as MappedFile.
 Result<uint64_t> digest_of_file(const std::string& path);
+void digest_of_file(internal::ListOfNames) = delete;
 
 }  // namespace headpond

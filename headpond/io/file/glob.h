@@ -2,6 +2,7 @@
 // Patterns of file names: shards of a data set, by wildcards or by their number.
 #pragma once
 
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <vector>
@@ -22,5 +23,8 @@ Result<std::vector<std::string>> expand_files(const std::string& pattern);
 
 /// The files of all patterns, in the order of the patterns; none for an empty list.
 Result<std::vector<std::string>> expand_files(std::span<const std::string> patterns);
+inline Result<std::vector<std::string>> expand_files(std::initializer_list<std::string> patterns) {
+  return expand_files(std::span(patterns.begin(), patterns.size()));
+}
 
 }  // namespace headpond

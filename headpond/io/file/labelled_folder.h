@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "headpond/base/list_of_names.h"
 #include "headpond/base/status.h"
 
 namespace headpond {
@@ -28,5 +29,6 @@ struct LabelledFolder {
 /// left out. Links to files count as files, links to folders are not followed. NotFound or FailedPrecondition, with the
 /// name, for a folder that does not exist or cannot be read; InvalidArgument for a root without folders.
 Result<LabelledFolder> list_labelled_folder(const std::string& root, std::span<const std::string> extensions = {});
+void list_labelled_folder(internal::ListOfNames, std::span<const std::string> = {}) = delete;
 
 }  // namespace headpond

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "headpond/base/list_of_names.h"
 #include "headpond/base/status.h"
 
 namespace headpond {
@@ -18,6 +19,7 @@ class LockedFile {
   /// Opens the file, or creates an empty one, and locks it. FailedPrecondition iff another object has the lock, in this
   /// process or another; other errors as in io/file/file.h.
   static Result<LockedFile> open(const std::string& path);
+  static void open(internal::ListOfNames) = delete;
   LockedFile(LockedFile&& other) noexcept;
   LockedFile& operator=(LockedFile&& other) noexcept;
   ~LockedFile();

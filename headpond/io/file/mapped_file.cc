@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <optional>
 #include <utility>
 
@@ -59,8 +60,9 @@ class MappedFile::State {
     }
     const bool is_other = is_this && now->modified_ns != facts_.modified_ns && start_crc(bytes_) != start_crc_;
     if (was_lost || lost()) {
-      return fail(ErrorKind::DataLoss,
-                  fmt::format("{}: a part could not be read: the file shrank, or the disk failed", path_));
+      return fail(Error::of_system(
+          ErrorKind::DataLoss, fmt::format("{}: a part could not be read: the file shrank, or the disk failed", path_),
+          EIO));
     }
     if (is_other) return fail(ErrorKind::DataLoss, fmt::format("{} was rewritten while it was read", path_));
     return {};

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 
+#include "headpond/base/list_of_names.h"
 #include "headpond/base/status.h"
 
 namespace headpond {
@@ -20,6 +21,7 @@ class MappedFile {
  public:
   /// NotFound, FailedPrecondition (a folder, a pipe, no permission) or another error of the system.
   static Result<std::unique_ptr<MappedFile>> open(const std::string& path);
+  static void open(internal::ListOfNames) = delete;
   ~MappedFile();
   MappedFile(const MappedFile&) = delete;
   MappedFile& operator=(const MappedFile&) = delete;
@@ -35,7 +37,8 @@ class MappedFile {
   /// becomes zeros; check() does. Takes a few nanoseconds.
   bool lost() const;
   /// DataLoss iff lost(), or the file is shorter than when opened, or it was modified and its first 4 KiB differ. Asks
-  /// the system by the file's name: for a file that was renamed or removed, only lost() can tell.
+  /// the system by the file's name: for a file that was renamed or removed, only lost() can tell. If nothing
+  /// but lost() tells, the disk may have failed, and the error is transient, as EIO.
   Result<void> check() const;
   /// As check(), for `read` alone, a part of bytes() that the caller has read; also DataLoss if its bytes became zeros.
   /// Asks the system only if `read` ends with a zero within the last page; otherwise it takes a few nanoseconds.

@@ -86,10 +86,12 @@ TEST(MappedFile, SurvivesAFileThatShrinksAndSaysSo) {
   EXPECT_FALSE(file->lost());
   EXPECT_EQ(file->check().error().message(),
             folder.file("a") + " shrank while it was read: 100000 bytes when opened, 10 now");
+  EXPECT_FALSE(file->check().error().is_transient());
   EXPECT_EQ(bytes_of(*file)[99'999], std::byte{0});
   EXPECT_TRUE(file->lost());
   put_file(folder.file("a"), Bytes(100'000, std::byte{1}));
   EXPECT_EQ(file->check().error().kind(), ErrorKind::DataLoss) << "also when the bytes are back";
+  EXPECT_TRUE(file->check().error().is_transient()) << "a page of a file of this length could not be read";
   EXPECT_EQ(file->grown().error().kind(), ErrorKind::DataLoss);
 }
 

@@ -9,6 +9,7 @@
 
 #include "headpond/io/file/byte_window_internal.h"
 #include "headpond/io/file/mapped_file.h"
+#include "headpond/io/named_error_internal.h"
 
 namespace headpond {
 namespace {
@@ -180,10 +181,8 @@ Result<void> FixedLengthFile::State::read(int64_t i, std::span<std::byte> to) co
   const uint64_t begin = options_.header_bytes + static_cast<uint64_t>(i) * options_.hop_bytes;
   const auto record = file_->bytes().subspan(begin, to.size());
   std::memcpy(to.data(), record.data(), to.size());
-  auto whole = file_->check_read(record);
-  if (whole) return {};
-  return fail(Error(whole.error().kind(), fmt::format("{}: cannot read record {} at offset {}", name(), i, begin),
-                    whole.error()));
+  const auto whole = file_->check_read(record);
+  return whole ? whole : fail(internal::error_at_record(static_cast<uint64_t>(i), begin, whole.error()));
 }
 
 Result<FixedLengthFile> FixedLengthFile::open(const std::string& path, const FixedLengthOptions& options) {

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 
+#include "headpond/base/list_of_names.h"
 #include "headpond/base/status.h"
 #include "headpond/io/file/file.h"
 
@@ -31,6 +32,7 @@ class FixedLengthReader {
   /// Opens a regular file and starts at record `first`, which may be the one after the last. DataLoss iff the file has
   /// fewer records before it, for instance because it was cut; InvalidArgument iff no file can have it.
   static Result<FixedLengthReader> open(const std::string& path, const FixedLengthOptions& options, int64_t first = 0);
+  static void open(internal::ListOfNames, const FixedLengthOptions&, int64_t = 0) = delete;
   FixedLengthReader(FixedLengthReader&& other) noexcept;
   FixedLengthReader& operator=(FixedLengthReader&& other) noexcept;
   ~FixedLengthReader();
@@ -54,6 +56,7 @@ class FixedLengthFile {
  public:
   /// Throws as the reader. DataLoss iff the file is shorter than header and footer.
   static Result<FixedLengthFile> open(const std::string& path, const FixedLengthOptions& options);
+  static void open(internal::ListOfNames, const FixedLengthOptions&) = delete;
   FixedLengthFile(FixedLengthFile&& other) noexcept;
   FixedLengthFile& operator=(FixedLengthFile&& other) noexcept;
   ~FixedLengthFile();

@@ -13,6 +13,7 @@
 #include "headpond/io/file/file.h"
 #include "headpond/io/file/mapped_file.h"
 #include "headpond/io/file/system_internal.h"
+#include "headpond/io/named_error_internal.h"
 #include "headpond/io/record/record_frame_internal.h"
 #include "headpond/io/record/record_index.h"
 
@@ -115,11 +116,7 @@ class RecordFile::State {
     const auto rest = file_->bytes().subspan(offset);
     auto frame = internal::look_at_frame(rest.data(), rest.size(), UINT64_MAX);
     if (frame.state != FrameState::whole) {
-      if (const auto whole = file_->check(); !whole) {
-        return fail(Error(whole.error().kind(),
-                          fmt::format("{}: cannot read record {} at offset {}", file_->path(), i, offset),
-                          whole.error()));
-      }
+      if (const auto whole = file_->check(); !whole) return fail(internal::error_at_record(i, offset, whole.error()));
       return fail(internal::frame_error({file_->path(), offset, i}, frame, rest));
     }
     if (frame.length + kFrameBytes == bytes) return rest.subspan(kHeaderBytes, frame.length);

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 
+#include "headpond/base/list_of_names.h"
 #include "headpond/base/status.h"
 
 namespace headpond {
@@ -33,6 +34,7 @@ class RecordFile {
   /// undamaged files are kept; a kept one is not replaced when this fails or when it cannot be read. ResourceExhausted
   /// iff there is no memory for the index.
   static Result<std::unique_ptr<RecordFile>> open(const std::string& path, const RecordFileOptions& options = {});
+  static void open(internal::ListOfNames, const RecordFileOptions& = {}) = delete;
   ~RecordFile();
   RecordFile(const RecordFile&) = delete;
   RecordFile& operator=(const RecordFile&) = delete;

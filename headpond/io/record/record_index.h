@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "headpond/base/list_of_names.h"
 #include "headpond/base/status.h"
 #include "headpond/io/file/mapped_file.h"
 
@@ -57,5 +58,6 @@ class RecordIndex {
 /// The path in the cache folder of the index of the file at `path`; it depends on the absolute path. FailedPrecondition
 /// iff there is no cache folder.
 Result<std::string> record_index_path(const std::string& path);
+void record_index_path(internal::ListOfNames) = delete;
 
 }  // namespace headpond

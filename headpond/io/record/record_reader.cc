@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "headpond/io/named_error_internal.h"
 #include "headpond/io/record/record_frame_internal.h"
 #include "headpond/io/record/record_source_internal.h"
 
@@ -141,10 +142,7 @@ class RecordReader::State {
     return lose_rest(std::move(error));
   }
 
-  Error at_record(const Error& cause) const {
-    return {cause.kind(),
-            fmt::format("{}: cannot read record {} at offset {}", source_.name(), record_, source_.offset()), cause};
-  }
+  Error at_record(const Error& cause) const { return internal::error_at_record(record_, source_.offset(), cause); }
 
   Result<void> check() const {
     const auto whole = source_.check();

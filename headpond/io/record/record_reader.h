@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 
+#include "headpond/base/list_of_names.h"
 #include "headpond/base/status.h"
 #include "headpond/io/file/compression.h"
 #include "headpond/io/file/file.h"
@@ -53,6 +54,7 @@ class RecordReader {
   /// compression. NotFound, FailedPrecondition or another error of the system; Unimplemented for Snappy; DataLoss iff
   /// the compression is not the one in `options`.
   static Result<std::unique_ptr<RecordReader>> open(const std::string& path, const RecordReaderOptions& options = {});
+  static void open(internal::ListOfNames, const RecordReaderOptions& = {}) = delete;
   /// Reads `stream`, compressed or not.
   static Result<std::unique_ptr<RecordReader>> over(std::unique_ptr<ByteReader> stream,
                                                     const RecordReaderOptions& options = {});

@@ -180,6 +180,7 @@ TEST(RecordFiles, WhatChangesIsNamedWithItsRecordAndOffset) {
   EXPECT_THAT(cut.end.message(),
               HasSubstr(fmt::format("record {} at offset {}", reader->position().record, reader->position().offset)));
   EXPECT_THAT(cut.end.to_string(), AllOf(HasSubstr(folder.file("a")), HasSubstr("shrank")));
+  EXPECT_EQ(test::times_in(cut.end.to_string(), folder.file("a")), 1U) << cut.end;
 }
 
 TEST(RecordFiles, APayloadThatVanishesAfterItWasGivenIsToldByCheck) {

@@ -53,8 +53,8 @@ Result<uint64_t> end_of_records(const MappedFile& file) {
   }
   HEADPOND_TRY(file.check());
   const Error cause = internal::frame_error({file.path(), offset, record}, frame, rest);
-  return fail(Error(ErrorKind::DataLoss,
-                    fmt::format("{}: cannot append after damage that is not a torn tail", file.path()), cause));
+  return fail(Error(cause.kind(),
+                    fmt::format("cannot append after damage that is not a torn tail: {}", cause.message()), cause));
 }
 
 }  // namespace

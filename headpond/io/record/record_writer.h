@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "headpond/base/list_of_names.h"
 #include "headpond/base/status.h"
 #include "headpond/io/file/compression.h"
 
@@ -40,6 +41,8 @@ class RecordWriter {
   /// replaces or changes it meanwhile. Unimplemented for a compressed file or compression in this mode. InvalidArgument
   /// iff the compression or its level is unknown.
   static Result<std::unique_ptr<RecordWriter>> open(const std::string& path, const RecordWriterOptions& options);
+  static void open(internal::ListOfNames) = delete;
+  static void open(internal::ListOfNames, const RecordWriterOptions&) = delete;
   /// Calls close() if that was not called, and logs its error; a file in mode replace stays as it was.
   ~RecordWriter();
   RecordWriter(const RecordWriter&) = delete;

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "headpond/base/list_of_names.h"
 #include "headpond/base/status.h"
 #include "headpond/tensor/element.h"
 
@@ -52,6 +53,7 @@ class CsvFile {
   /// not exist or its name is ambiguous; ResourceExhausted iff a row or the header is too long, or the first row has
   /// too many cells. Throws Exception(InvalidArgument) for options that contradict themselves.
   static Result<std::unique_ptr<CsvFile>> open(const std::string& path, const CsvOptions& options = {});
+  static void open(internal::ListOfNames, const CsvOptions& = {}) = delete;
   /// The same for `content`, which must outlive the object; `name` is for error messages.
   static Result<std::unique_ptr<CsvFile>> over(std::string name, std::span<const std::byte> content,
                                                const CsvOptions& options = {});

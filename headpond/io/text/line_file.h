@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "headpond/base/list_of_names.h"
 #include "headpond/base/status.h"
 #include "headpond/io/text/text_lines.h"
 
@@ -30,6 +31,7 @@ class LineFile {
   /// As MappedFile::open(); DataLoss iff a compressed file is truncated or damaged; ResourceExhausted iff it exceeds
   /// the limit or there is no memory. Throws Exception(InvalidArgument) for a negative number of header lines.
   static Result<std::unique_ptr<LineFile>> open(const std::string& path, const LineFileOptions& options = {});
+  static void open(internal::ListOfNames, const LineFileOptions& = {}) = delete;
   /// The same for `content`, which must outlive the object; `name` is for error messages.
   static Result<std::unique_ptr<LineFile>> over(std::string name, std::span<const std::byte> content,
                                                 const LineFileOptions& options = {});

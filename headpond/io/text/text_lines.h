@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "headpond/base/list_of_names.h"
 #include "headpond/base/status.h"
 #include "headpond/io/file/file.h"
 
@@ -44,6 +45,7 @@ class TextLines {
   /// Opens a regular file and starts at options.start. InvalidArgument iff no text can have such a start; DataLoss iff
   /// it is after the end of the file.
   static Result<TextLines> open(const std::string& path, const TextLinesOptions& options = {});
+  static void open(internal::ListOfNames, const TextLinesOptions& = {}) = delete;
   TextLines(TextLines&& other) noexcept;
   TextLines& operator=(TextLines&& other) noexcept;
   ~TextLines();

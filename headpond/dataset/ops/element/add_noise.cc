@@ -19,14 +19,10 @@ class AddNoise final : public internal::Pointwise {
       : Pointwise(std::move(facts)), index_(index), stddev_(stddev) {}
 
   Got apply(Element& in, RandomKey random_key, Context& context, OutputSlots outputs, Element& out) const override {
-    const std::span<const float> from = in[index_].as<float>();
-    const OutputSlots own = internal::slot_of(outputs, index_);
-    Element noisy;
-    auto* const to = reinterpret_cast<float*>(context.allocate_output(noisy, own, DType::f32, in[index_].shape()));
-    add(from, to, random_key, in.key);
-    in[index_] = std::move(noisy[size_t{0}]);
-    out = std::move(in);
-    return Got::value;
+    const auto add_to = [&](const Tensor& from, std::byte* to) {
+      add(from.as<float>(), reinterpret_cast<float*>(to), random_key, in.key);
+    };
+    return internal::rewrite_field(in, index_, context, outputs, out, add_to);
   }
   bool fill(const View& view, std::span<const int64_t> positions, RandomKey random_key, Context& context,
             OutputSlots columns, uint64_t* keys) const override {

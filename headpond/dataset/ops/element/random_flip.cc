@@ -16,12 +16,8 @@ class RandomFlip final : public internal::Pointwise {
   RandomFlip(Node::Facts facts, size_t index, int axis) : Pointwise(std::move(facts)), index_(index), axis_(axis) {}
 
   Got apply(Element& in, RandomKey random_key, Context& context, OutputSlots outputs, Element& out) const override {
-    if (is_turned(random_key, in.key)) {
-      Element flipped;
-      const OutputSlots own = internal::slot_of(outputs, index_);
-      flip(in[index_], context.allocate_output(flipped, own, in[index_].dtype(), in[index_].shape()));
-      in[index_] = std::move(flipped[size_t{0}]);
-    }
+    const auto flip_to = [this](const Tensor& from, std::byte* to) { flip(from, to); };
+    if (is_turned(random_key, in.key)) return internal::rewrite_field(in, index_, context, outputs, out, flip_to);
     out = std::move(in);
     return Got::value;
   }

@@ -11,30 +11,6 @@
 namespace headpond {
 namespace {
 
-class CacheView final : public View {
- public:
-  CacheView(std::shared_ptr<const View> input, internal::CacheEntries& cache)
-      : input_(std::move(input)), cache_(cache) {}
-
-  Got at(int64_t i, Context& context, OutputSlots outputs, Element& out) const override {
-    const internal::CacheEntry* entry = cache_.find(i);
-    if (entry == nullptr && !context.may_keep()) return input_->at(i, context, outputs, out);
-    if (entry == nullptr) {
-      internal::CacheEntry made;
-      made.got = input_->at(i, context, {}, made.element);
-      if (made.got == Got::error) return Got::error;
-      internal::own_memory(made.element);
-      entry = cache_.keep(i, std::move(made));
-    }
-    if (entry->got == Got::value) out = entry->element;
-    return entry->got;
-  }
-
- private:
-  const std::shared_ptr<const View> input_;
-  internal::CacheEntries& cache_;
-};
-
 Node::Facts facts_of(const Node::Ref& input) {
   Node::Facts facts = internal::facts_over(input, "cache", "", input->spec());
   facts.replays = facts.kind == Kind::stream;
@@ -49,7 +25,7 @@ class Cache final : public Node {
 
   std::shared_ptr<const View> bind(const Binding& binding) const override {
     if (kind() == Kind::stream) return Node::bind(binding);
-    return std::make_shared<CacheView>(input().bind({binding.seed, 0}), cache_of(entries_, binding.seed, slots()));
+    return internal::view_cache(input().bind({binding.seed, 0}), cache_of(entries_, binding.seed, slots()));
   }
   std::unique_ptr<Iterator> iterate(const Binding& binding, Feed& feed) const override {
     return internal::iterate_cache(input(), {binding.seed, 0}, feed, cache_of(sequences_, binding.seed));

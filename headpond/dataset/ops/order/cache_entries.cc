@@ -18,6 +18,29 @@ T* publish(std::atomic<void*>& to, std::unique_ptr<T> made) {
   return static_cast<T*>(there);
 }
 
+class CacheView final : public View {
+ public:
+  CacheView(std::shared_ptr<const View> input, CacheEntries& cache) : input_(std::move(input)), cache_(cache) {}
+
+  Got at(int64_t i, Context& context, OutputSlots outputs, Element& out) const override {
+    const CacheEntry* entry = cache_.find(i);
+    if (entry == nullptr && !context.may_keep()) return input_->at(i, context, outputs, out);
+    if (entry == nullptr) {
+      CacheEntry made;
+      made.got = input_->at(i, context, {}, made.element);
+      if (made.got == Got::error) return Got::error;
+      own_memory(made.element);
+      entry = cache_.keep(i, std::move(made));
+    }
+    if (entry->got == Got::value) out = entry->element;
+    return entry->got;
+  }
+
+ private:
+  const std::shared_ptr<const View> input_;
+  CacheEntries& cache_;
+};
+
 }  // namespace
 
 void own_memory(Element& element) {
@@ -74,6 +97,10 @@ const CacheEntry* CacheEntries::keep(int64_t i, CacheEntry entry) {
     fork = below != nullptr ? static_cast<Fork*>(below) : publish(next, std::make_unique<Fork>());
   }
   return publish(fork->next[digit(i, 0)], std::make_unique<CacheEntry>(std::move(entry)));
+}
+
+std::shared_ptr<const View> view_cache(std::shared_ptr<const View> input, CacheEntries& cache) {
+  return std::make_shared<CacheView>(std::move(input), cache);
 }
 
 }  // namespace headpond::internal

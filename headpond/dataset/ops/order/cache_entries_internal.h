@@ -5,6 +5,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <memory>
 
 #include "headpond/dataset/node.h"
 
@@ -44,5 +45,9 @@ class CacheEntries {
   int top_ = 0;  // The level of the root.
   Fork root_;
 };
+
+/// Gives the cached elements; the others are those of `input`, and cached while Context::may_keep() is true. Errors are
+/// never cached. `cache` outlives the view.
+std::shared_ptr<const View> view_cache(std::shared_ptr<const View> input, CacheEntries& cache);
 
 }  // namespace headpond::internal

@@ -45,7 +45,8 @@ TEST_F(FixedLengthFiles, ThatAreCutOrMissingOrShrinkAreNamed) {
   EXPECT_THROW((void)fixed_length(cut, {.record_bytes = 0}), Exception);
   const Dataset dataset = fixed_length(cut, {.record_bytes = 1});
   write("cut", "a");
-  EXPECT_THAT(elements(dataset), ElementsAre("[97]", HasSubstr(cut + ": cannot read record 1"), HasSubstr("record 2")));
+  EXPECT_THAT(elements(dataset), ElementsAre("[97]", HasSubstr("cannot read record 1 at offset 1: " + cut + " shrank"),
+                                             HasSubstr("record 2")));
   EXPECT_THAT(elements(fixed_length(write("empty", ""), {.record_bytes = 2})), IsEmpty());
 }
 

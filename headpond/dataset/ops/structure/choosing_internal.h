@@ -94,14 +94,16 @@ class CountingIterator final : public Iterator {
 };
 
 /// An operator that is a rule of a CountingIterator. Over positions without holes it maps positions: `rule(i)` is as in
-/// PositionMap; without such a function, positions stay.
+/// PositionMap; without such a function, positions stay. A rule that changes elements has `rule.view(input)` instead.
 template <class Rule>
 class Choosing final : public Node {
  public:
   Choosing(Facts facts, const Rule& rule) : Node(with_role(std::move(facts))), rule_(rule) {}
 
   std::shared_ptr<const View> bind(const Binding& binding) const override {
-    if constexpr (requires { rule_(int64_t{}); }) {
+    if constexpr (kChanges) {
+      return rule_.view(input().bind(binding));
+    } else if constexpr (requires { rule_(int64_t{}); }) {
       return std::make_shared<PositionMap<Rule>>(*this, input().bind(binding), rule_);
     } else {
       return input().bind(binding);
@@ -112,8 +114,9 @@ class Choosing final : public Node {
   }
 
  private:
+  static constexpr bool kChanges = requires(const Rule& rule) { rule.view(std::shared_ptr<const View>()); };
   static Facts with_role(Facts facts) {
-    facts.role = Role::choice;
+    facts.role = kChanges ? Role::other : Role::choice;
     return facts;
   }
 

@@ -12,8 +12,9 @@ namespace {
 
 using internal::Choice;
 
-// `out`, which is empty, becomes start + i and the fields of `in`.
-Got number(int64_t start, int64_t i, Element& in, Context& context, OutputSlots outputs, Element& out) {
+// Puts start + i in front of the other fields.
+Got number(int64_t start, int64_t i, Context& context, OutputSlots outputs, Element& out) {
+  Element in = std::exchange(out, Element());
   int64_t index = 0;
   if (__builtin_add_overflow(start, i, &index)) {
     return context.fail(Error(ErrorKind::OutOfRange, fmt::format("enumerate(start={}): no number for {}", start, i)));
@@ -29,9 +30,9 @@ class EnumerateView final : public View {
  public:
   EnumerateView(std::shared_ptr<const View> input, int64_t start) : input_(std::move(input)), start_(start) {}
   Got at(int64_t i, Context& context, OutputSlots outputs, Element& out) const override {
-    Element in;
-    const Got got = input_->at(i, context, outputs.empty() ? outputs : outputs.subspan(1), in);
-    return got == Got::value ? number(start_, i, in, context, outputs, out) : got;
+    const OutputSlots first = internal::take_first(outputs, 1);
+    const Got got = input_->at(i, context, outputs, out);
+    return got == Got::value ? number(start_, i, context, first, out) : got;
   }
   bool fill(std::span<const int64_t> positions, Context& context, OutputSlots columns, uint64_t* keys) const override {
     for (size_t r = 0; r < positions.size(); ++r) {
@@ -55,9 +56,9 @@ struct Numbering {
     return Choice::keep;
   }
   int64_t most() const { return kEndless; }
-  Got change(int64_t i, Context& context, Element& out) const {
-    Element in = std::move(out);
-    return number(start, i, in, context, {}, out);
+  Got change(int64_t i, Context& context, Element& out) const { return number(start, i, context, {}, out); }
+  std::shared_ptr<const View> view(std::shared_ptr<const View> input) const {
+    return std::make_shared<EnumerateView>(std::move(input), start);
   }
 };
 
@@ -71,25 +72,13 @@ Node::Facts facts_of(const Node::Ref& input, int64_t start) {
   return facts;
 }
 
-class Enumerate final : public Node {
- public:
-  Enumerate(const Node::Ref& input, int64_t start) : Node(facts_of(input, start)), start_(start) {}
-
-  std::shared_ptr<const View> bind(const Binding& binding) const override {
-    return std::make_shared<EnumerateView>(input().bind(binding), start_);
-  }
-  std::unique_ptr<Iterator> iterate(const Binding& binding, Feed& feed) const override {
-    return std::make_unique<internal::CountingIterator<Numbering>>(feed.open(input(), binding), Numbering{start_});
-  }
-
- private:
-  const int64_t start_;
-};
-
 }  // namespace
 
 Step enumerate(int64_t start) {
-  return [start](const Dataset& input) { return Dataset(std::make_shared<Enumerate>(input.node(), start)); };
+  return [start](const Dataset& input) {
+    const Numbering rule{start};
+    return Dataset(std::make_shared<internal::Choosing<Numbering>>(facts_of(input.node(), start), rule));
+  };
 }
 
 }  // namespace headpond

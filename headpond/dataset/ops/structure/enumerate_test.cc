@@ -37,6 +37,7 @@ TEST(Enumerate, KeepsPositionsAndTheCardinality) {
   EXPECT_EQ((range(5) | enumerate()).kind(), Kind::indexed);
   EXPECT_EQ((range(5) | enumerate()).cardinality(), 5);
   EXPECT_EQ((range(5) | repeat() | enumerate()).cardinality(), kEndless);
+  EXPECT_EQ((range(5) | enumerate()).node()->facts().role, Role::other) << "it leaves none out";
   EXPECT_THAT(elements(range(2) | repeat() | enumerate() | skip(3) | take(1)), ElementsAre("3, 1"));
 }
 
