@@ -36,9 +36,10 @@ struct LoaderOptions {
   /// Most threads for operators that wait: those declared blocking and, unless `threads` is 1, those whose waiting is
   /// detected. Threads are started when needed. 1 to 4,096; 0 only if `threads` is 0.
   int io_threads = 256;
-  /// Most bytes of elements that are being made, are ready, or are held by the program. Two things may exceed it: the
-  /// batch that next() waits for, which must fit alone; and, where sizes differ, the elements in progress when they
-  /// first become larger.
+  /// Most bytes of elements that are being made, are ready, or are held by the program; at the limit nothing more is
+  /// made ahead. It is exceeded in two cases: next() always makes its batch, even if the program holds all of the
+  /// memory; and elements of unknown size may grow while they are made. A single batch above the limit is
+  /// ResourceExhausted: thrown by the constructor if its size is known, else returned by next().
   int64_t memory = int64_t{1} << 30;
   /// Most batches made ahead of the program. 0: each is made when next() asks for it. Below 0: only memory limits.
   int64_t run_ahead = -1;
@@ -70,7 +71,8 @@ class Loader {
   /// when there is more than one; ResourceExhausted for batches of known size that are larger than the memory.
   explicit Loader(const Dataset& dataset, const LoaderOptions& options = {});
   /// Goes on where `state` was taken, by a Loader or a Sequence, with any threads and memory. FailedPrecondition, the
-  /// difference named, for the state of another pipeline, seed or source; DataLoss for a damaged one. A function
+  /// difference named, for the state of another pipeline or seed, or of files with other names, sizes or ends
+  /// (dataset/ops/files.h); DataLoss for a damaged one. A function
   /// without a name cannot be compared: the log says so, once for each pipeline.
   static Result<Loader> restored(const Dataset& dataset, const LoaderOptions& options, std::string_view state);
   /// Waits until the functions that run now return; after a second it says in the log which operators it waits for. See
@@ -80,9 +82,9 @@ class Loader {
   Loader& operator=(Loader&& other) noexcept;  ///< What this was before ends as in ~Loader.
 
   /// The next batch: `while (auto batch = loader.next()) step(*batch);`. After the last batch of the last epoch it
-  /// returns OutOfRange without a cause (Error::is_end()), and so does each later call. Any other error takes the place
-  /// of its batch, after all earlier ones; the next call goes on without the element that failed, unless the source is
-  /// lost.
+  /// returns OutOfRange without a cause (Error::is_end()), and so does each later call. Any other error comes once,
+  /// before the batch that it belongs to and after all earlier ones; the next call returns that batch, made without the
+  /// element that failed. Only the error of a source that is lost comes again.
   Result<Batch> next();
   /// The same, but also returns the end after the last batch of each epoch; the call after that begins the next epoch.
   Result<Batch> next_in_epoch();

@@ -26,7 +26,7 @@ struct StageStats {
   int64_t ready = 0;  ///< Of these, finished. Near 0: this stage, or one before it, is slow; near target: the program.
   double mean_ready = 0;   ///< The mean of `ready` over all takes.
   int64_t unit_bytes = 0;  ///< Of the largest work item so far.
-  /// From the source on. Empty if elements have no positions, or the stage waits.
+  /// The first is nearest to the source. Empty if the stage's elements come from a stream or it is `blocking`.
   std::vector<OperatorCost> operators = {};
 };
 

@@ -92,8 +92,9 @@ class Queue {
   }
   Result<Element> try_dequeue() const { return dequeue({.timeout = std::chrono::nanoseconds(0)}); }
 
-  /// false: waits until earlier enqueues have ended; later ones are refused, and dequeues get what is inside. Cancelled
-  /// iff the queue was closed already. true: closes at once, waiting enqueues end as Cancelled; never an error.
+  /// false: queues up after the enqueues that wait or run now, and closes the queue when it has its turn. Later
+  /// enqueues then end as Cancelled. Dequeues get what is inside, also below min_after_dequeue. Cancelled iff the queue
+  /// was closed already. true: closes at once, waiting enqueues end as Cancelled; never an error.
   Result<void> close(bool cancel_pending_enqueues = false) const;
   /// As close(true). Consumers get the elements that are inside, then OutOfRange with this cause.
   void close_with_error(Error cause) const;

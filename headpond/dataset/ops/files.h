@@ -36,8 +36,9 @@ struct TFRecordOptions {
 };
 
 /// The records of TFRecord files, as one unnamed field of dtype bytes. Uncompressed files are mapped and have
-/// positions, by an index that is made on first use. If one of the files is compressed, all are a stream, read one
-/// after the other in constant memory; a restore inflates its file again up to the saved position.
+/// positions, by an index that this call reads from the cache folder, or makes (docs/formats/record_index.md). If one
+/// of the files is compressed, all are a stream, read one after the other in constant memory; a restore inflates its
+/// file again up to the saved position.
 Dataset tfrecord(const Patterns& patterns, const TFRecordOptions& options = {});
 
 /// The lines of texts (io/text/line_file.h), as one unnamed field of dtype bytes; also compressed with gzip or zlib.

@@ -15,8 +15,8 @@ bool waits_within(const Node& node) {
          std::any_of(inputs.begin(), inputs.end(), [](const Node::Ref& input) { return waits_within(*input); });
 }
 
-// True iff `node` is applied to elements that another stage makes: they have no positions, or they come from an
-// operator that waits, which is not to keep a processor's thread from computing.
+// True iff `node` cannot run in one stage with the operators that it reads from: their elements have no positions, or
+// one of them blocks and `node` does not. A blocking operator would keep a compute thread from computing.
 bool stands_alone(const Node& node) {
   if (node.iterates()) return true;
   return !node.facts().blocking && waits_within(node.input());

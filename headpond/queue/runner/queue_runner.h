@@ -23,12 +23,14 @@ struct QueueRunnerOptions {
 /// requested. How a start ends:
 /// - An error of queue_closed_kinds, or a queue that its consumer closed, is a producer's normal end. The last producer
 ///   to end normally runs close_op.
-/// - Any other error is a failure: the coordinator is stopped with it, then the queue is closed with cancel. Consumers
-///   get the elements that are inside, then OutOfRange with this error as its cause.
-/// - After a requested stop, cancel_op runs exactly once, so that waiting enqueues end: on the thread that requested
-///   the stop, or on the last producer's thread if that comes first. It has run when the coordinator's join() returns.
+/// - Any other error is a failure: the coordinator is stopped with it, so cancel_op runs as below, then the queue is
+///   closed with cancel. Consumers get the elements that are inside, then OutOfRange with this error as its cause.
+/// - After a requested stop, cancel_op runs exactly once, so that waiting enqueues end. The stop's callback runs it; if
+///   all producers have ended before the callback starts, the last of them runs it instead. It has run when the
+///   coordinator's join() returns. If the stop was requested with an error, that is also the cause of the consumers'
+///   OutOfRange.
 ///
-/// So a start runs close_op, or cancel_op if it is stopped, but not both; what they return is ignored. A consumer never
+/// So of close_op and cancel_op exactly one runs; what they return is ignored. A consumer never
 /// waits for producers that have ended; if a close_op or cancel_op of the user's own leaves the queue open, the queue's
 /// watchdog ends the wait. A runner, and each of its threads, holds the queue as a handle does: a program that drops
 /// all other handles must stop the coordinator. Threads are named QueueRunnerThread-<queue>-<i>.

@@ -19,11 +19,12 @@ class TakeOrder {
   TakeOrder(Slots& slots, const Packing& packing) : slots_(slots), packing_(packing), bytes_(packing.bytes()) {}
   virtual ~TakeOrder() = default;
 
-  /// Allocates what `count` calls of next() need, with `inside` elements inside, and what give_back() of these and the
-  /// `taken` elements before them needs: those calls then cannot fail. Throws std::bad_alloc.
+  /// Allocates memory, so that later calls cannot fail: for `count` calls of next(), with `inside` elements inside, and
+  /// for a give_back() of these and of the `taken` elements that were taken before. Throws std::bad_alloc.
   virtual void reserve(int64_t inside, int64_t count, int64_t taken) = 0;
   /// Takes one element out; its packed form stays valid until the next call. `inside`: how many elements there are,
-  /// which may be too low unless the order chooses among all. REQUIRES: at least one is inside, and was reserved.
+  /// which may be too low unless the type is one that chooses (QueueType). REQUIRES: at least one is inside, and was
+  /// reserved.
   const std::byte* next(int64_t inside) {
     if (!is_straight_) return choose(inside);
     last_number_ = given_++;
