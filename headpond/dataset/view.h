@@ -58,7 +58,7 @@ class Context {
   /// Discards pending checks of text views that the caller won't use.
   void forget_lent() { lent_.clear(); }
 
-  bool may_keep() const { return may_keep_ == INT64_MAX || pool_.stats().bytes_in_use <= may_keep_; }
+  bool may_keep() const { return may_keep_ == INT64_MAX || pool_.bytes_in_use() <= may_keep_; }
   /// The view of `node`. The last few are cached. REQUIRES: not a stream.
   std::shared_ptr<const View> view(const Node& node, const Binding& binding);
 
