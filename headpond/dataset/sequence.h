@@ -17,7 +17,8 @@ struct SequenceOptions {
   int64_t epochs = 1;  ///< In total, those before a restore included. Below 0: without end.
 };
 
-/// Delivers epoch after epoch. One thread at a time.
+/// Delivers epoch after epoch. One thread at a time. A moved-from Sequence can be destroyed and assigned to; all else
+/// throws Exception(FailedPrecondition).
 class Sequence {
  public:
   /// Throws Exception(InvalidArgument) for more than one epoch of a dataset without an end.
@@ -27,6 +28,7 @@ class Sequence {
   static Result<Sequence> restored(Dataset dataset, SequenceOptions options, std::string_view state);
   ~Sequence();
   Sequence(Sequence&& other) noexcept;
+  Sequence& operator=(Sequence&& other) noexcept;
 
   /// The next element: `while (auto element = sequence.next()) use(*element);`. After the last element of the last
   /// epoch it returns OutOfRange without a cause (Error::is_end()), and so does each later call. Any other error takes
@@ -44,6 +46,7 @@ class Sequence {
 
  private:
   struct Run;
+  Run& run() const;  // Throws if there is none.
   std::unique_ptr<Run> run_;
 };
 

@@ -90,6 +90,29 @@ TEST(Sequence, HasOneStateForTheEndThatWasSeenAndTheNextBegin) {
   EXPECT_TRUE(at_end(Sequence::restored(dataset, {.epochs = 1}, one.state())->next()));
 }
 
+TEST(Sequence, ThatWasMovedFromCanBeAssignedToAndNothingElse) {
+  Sequence first(range(3)), second(range(9));
+  (void)second.next();
+  const std::string state = second.state();
+  first = std::move(second);
+  EXPECT_EQ(first.state(), state);
+  EXPECT_EQ(text_of(*first.next()), "1");
+  const auto refused = [&](auto&& call) {
+    try {
+      call();
+    } catch (const Exception& e) {
+      return e.error().kind() == ErrorKind::FailedPrecondition;
+    }
+    return false;
+  };
+  EXPECT_TRUE(refused([&] { (void)second.next(); }));  // NOLINT(bugprone-use-after-move)
+  EXPECT_TRUE(refused([&] { (void)second.state(); }));
+  EXPECT_TRUE(refused([&] { (void)second.epoch(); }));
+  EXPECT_TRUE(refused([&] { (void)second.index(); }));
+  second = Sequence(range(2));
+  EXPECT_EQ(text_of(*second.next()), "0");
+}
+
 TEST(Sequence, AnEndlessEpochCannotBeFollowedByAnother) {
   EXPECT_THROW(Sequence(range(3) | repeat(), {.epochs = 2}), Exception);
   EXPECT_TRUE(Sequence(range(3) | repeat()).next());
