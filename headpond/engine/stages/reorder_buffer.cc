@@ -233,8 +233,10 @@ bool ReorderBuffer::may_open(ThreadRole role, bool needed_now) const {
 void ReorderBuffer::claim_open(Task& task) {
   opening_ = true;
   const int64_t count = elements_to_open();
-  task = {shared_from_this(), nullptr, 0, count,
-          is_long(costs_.opens_wait(), costs_.open_ns() * static_cast<double>(count))};
+  task = {.source = shared_from_this(),
+          .count = count,
+          .is_long = is_long(costs_.opens_wait(), costs_.open_ns() * static_cast<double>(count)),
+          .opens_item = true};
   opening_bytes_ = std::max(bytes_of_item(count), int64_t{0});
   host_.memory.reserve(opening_bytes_);
 }
@@ -322,7 +324,7 @@ int64_t ReorderBuffer::run(Task& task, Context& context) {
     const Unlocked unlocked(host_.lock);
     done = carry_out(task, context);
   }
-  if (task.is_long && costs_.add_wait(task.item == nullptr, done.waited)) host_.wake();
+  if (task.is_long && costs_.add_wait(task.opens_item, done.waited)) host_.wake();
   if (task.is_sampled) {
     sampling_ = false;
     costs_.add_sampled(done.sampled_ns);
