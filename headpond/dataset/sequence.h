@@ -24,7 +24,8 @@ class Sequence {
   /// Throws Exception(InvalidArgument) for more than one epoch of a dataset without an end.
   explicit Sequence(Dataset dataset, SequenceOptions options = {});
   /// Goes on where `state` was taken. Fails with FailedPrecondition, which names the difference, for a state of another
-  /// pipeline, seed or source; with DataLoss for a damaged one.
+  /// pipeline, seed or source; with DataLoss for a damaged one. A function without a name cannot be compared: the log
+  /// says so, once for each pipeline.
   static Result<Sequence> restored(Dataset dataset, SequenceOptions options, std::string_view state);
   ~Sequence();
   Sequence(Sequence&& other) noexcept;
