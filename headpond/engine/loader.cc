@@ -33,6 +33,8 @@ void check(const Dataset& dataset, const LoaderOptions& options) {
   if (options.io_threads > kMostThreads || (options.io_threads < 1 && options.threads != 0))
     refuse("Loader", fmt::format("io_threads={}: must be 1 to {}", options.io_threads, kMostThreads));
   if (options.memory < 1) refuse("Loader", fmt::format("memory={}: must be at least 1 byte", options.memory));
+  if (options.abandon_after && options.abandon_after->count() < 0)
+    refuse("Loader", fmt::format("abandon_after={} ms: must not be negative", options.abandon_after->count()));
   const int64_t bytes = internal::element_bytes(*dataset.node());
   if (bytes > options.memory) {
     throw Exception(Error(ErrorKind::ResourceExhausted,
