@@ -12,6 +12,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "headpond/base/status.h"
@@ -58,6 +59,12 @@ Result<std::unique_ptr<ByteReader>> open_file_reader(const std::string& path, ui
 /// failure. After an error the old file is unchanged and no temporary file is left. Thread-safe; the last of several
 /// calls wins.
 Result<void> write_file_atomically(const std::string& path, std::initializer_list<std::span<const std::byte>> pieces);
+
+/// Creates the folder and its parents; succeeds if it exists.
+Result<void> make_folders(const std::string& path);
+
+/// The error of a system call of the caller's own, as above: "cannot remove /x: Permission denied (EACCES)".
+Error file_error(std::string_view action, const std::string& path, int error_number);
 
 /// The folder for files that can be made again: $XDG_CACHE_HOME/headpond, else $HOME/.cache/headpond. This call does
 /// not create it. FailedPrecondition iff neither variable has an absolute path.
