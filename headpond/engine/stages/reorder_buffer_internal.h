@@ -56,10 +56,12 @@ class ReorderBuffer : public WorkSource {
   /// Opens the next item, with about so many elements. Returns value, end, or pending: not yet. One thread at a time.
   virtual Got open(int64_t elements, Context& context, std::shared_ptr<WorkItem>& item) = 0;
   virtual void make_rows(WorkItem& item, int64_t first, int64_t count, Context& context) = 0;
+  /// The same, and measures what each operator costs meanwhile. One thread at a time.
+  virtual void make_sampled_rows(WorkItem& item, int64_t first, int64_t count, Context& context) {
+    make_rows(item, first, count, context);
+  }
   /// Once, after all rows were made.
   virtual void assemble(WorkItem& item, Context& context) = 0;
-  /// Measures what each operator costs at a row that is about to be made. One thread at a time.
-  virtual void sample(const WorkItem& /*item*/, int64_t /*row*/, Context& /*context*/) {}
 
   // ---- By the consumer, without the lock.
   /// The position after the last element that was given, as the operator's own iterator has it.

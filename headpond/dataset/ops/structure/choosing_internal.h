@@ -102,9 +102,9 @@ class Choosing final : public Node {
 
   std::shared_ptr<const View> bind(const Binding& binding) const override {
     if constexpr (requires { rule_(int64_t{}); }) {
-      return std::make_shared<PositionMap<Rule>>(*this, input().bind(binding), rule_);
+      return std::make_shared<PositionMap<Rule>>(*this, view_of(input(), binding), rule_);
     } else {
-      return input().bind(binding);
+      return view_of(input(), binding);
     }
   }
   std::unique_ptr<Iterator> iterate(const Binding& binding, Feed& feed) const override {

@@ -76,7 +76,7 @@ class Enumerate final : public Node {
   Enumerate(const Node::Ref& input, int64_t start) : Node(facts_of(input, start)), start_(start) {}
 
   std::shared_ptr<const View> bind(const Binding& binding) const override {
-    return std::make_shared<EnumerateView>(input().bind(binding), start_);
+    return std::make_shared<EnumerateView>(view_of(input(), binding), start_);
   }
   std::unique_ptr<Iterator> iterate(const Binding& binding, Feed& feed) const override {
     return std::make_unique<internal::CountingIterator<Numbering>>(feed.open(input(), binding), Numbering{start_});
