@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Lines of code of each operator: no blank lines, comments, includes.
 
-  operator_lines.py [ROOT] [--most 60] [--least 26]
+  operator_lines.py [ROOT] [--most 60] [--least 26] [--total]
 
 An operator is a .cc file of headpond/dataset/ops/GROUP/ that defines a function declared in a header of the catalogue
 (headpond/dataset/ops/*.h). Other files of the folder are its parts; they are listed after it. Fails if fewer than --least operators
-keep to --most lines.
+keep to --most lines. --total prints no operator.
 """
 import argparse
 import pathlib
@@ -51,12 +51,15 @@ def main():
     parser.add_argument("root", nargs="?", type=pathlib.Path, default=pathlib.Path(__file__).parent.parent)
     parser.add_argument("--most", type=int, default=60)
     parser.add_argument("--least", type=int, default=26)
+    parser.add_argument("--total", action="store_true")
     args = parser.parse_args()
     found = operators(args.root)
     short = 0
     for name, path in found.items():
         lines = code_lines(path.read_text())
         short += lines <= args.most
+        if args.total:
+            continue
         parts = ", ".join(f"{part.name} {code_lines(part.read_text())}" for part in parts_of(args.root, path))
         print(f"{name:28} {lines:4}{'' if lines <= args.most else ' *'}{'  and ' + parts if parts else ''}")
     print(f"{short} of {len(found)} operators have at most {args.most} lines of code")

@@ -29,7 +29,7 @@ Node::Facts facts_of(const Node::Ref& input, const std::vector<std::string>& nam
 class Rename final : public Node {
  public:
   Rename(const Node::Ref& input, const std::vector<std::string>& names) : Node(facts_of(input, names)) {}
-  std::shared_ptr<const View> bind(const Binding& binding) const override { return input().bind(binding); }
+  std::shared_ptr<const View> bind(const Binding& binding) const override { return view_of(input(), binding); }
   std::unique_ptr<Iterator> iterate(const Binding& binding, Feed& feed) const override {
     return feed.open(input(), binding);
   }

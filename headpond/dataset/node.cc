@@ -45,6 +45,11 @@ bool Node::iterates() const {
 
 std::shared_ptr<const View> Node::bind(const Binding&) const { refuse(*this, "its elements have no positions"); }
 
+std::shared_ptr<const View> view_of(const Node& node, const Binding& binding) {
+  auto view = node.bind(binding);
+  return binding.observer != nullptr ? binding.observer->see(node, std::move(view)) : view;
+}
+
 std::unique_ptr<Iterator> Node::iterate(const Binding&, Feed&) const { refuse(*this, "its elements have positions"); }
 
 }  // namespace headpond

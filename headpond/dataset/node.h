@@ -104,4 +104,8 @@ class Node {
   uint32_t occurrence_ = 0;
 };
 
+/// The view of an input: what node.bind() gives, as the binding's observer sees it. Operators bind their inputs with
+/// it.
+std::shared_ptr<const View> view_of(const Node& node, const Binding& binding);
+
 }  // namespace headpond

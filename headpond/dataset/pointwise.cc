@@ -11,7 +11,7 @@ namespace {
 class PointView final : public View {
  public:
   PointView(const Pointwise& node, const Binding& binding)
-      : node_(node), input_(node.input().bind(binding)), random_key_(node.random_key(binding)) {}
+      : node_(node), input_(view_of(node.input(), binding)), random_key_(node.random_key(binding)) {}
 
   Got at(int64_t i, Context& context, OutputSlots outputs, Element& out) const override {
     Element in;

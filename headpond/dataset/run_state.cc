@@ -4,8 +4,11 @@
 #include <fmt/format.h>
 
 #include <cstring>
+#include <set>
 
 #include "headpond/base/crc32c.h"
+#include "headpond/base/log.h"
+#include "headpond/base/mutex.h"
 
 namespace headpond::internal {
 namespace {
@@ -46,6 +49,27 @@ Error other_version(char version) {
   if (version < '0' || version > '9') return {ErrorKind::DataLoss, "these bytes are not a state"};
   return {ErrorKind::FailedPrecondition,
           fmt::format("a state of format version {}; this program reads version {}", version, kVersion)};
+}
+
+void add_opaque(const Node& node, std::set<std::string>& titles) {
+  for (const Node::Ref& input : node.facts().inputs) add_opaque(*input, titles);
+  if (node.facts().opaque) titles.insert(node.title());
+}
+
+// Once for each pipeline in a process, as a program may restore again and again.
+void warn_of_unnamed_functions(const Dataset& dataset, const std::string& plan) {
+  std::set<std::string> titles;
+  add_opaque(*dataset.node(), titles);
+  if (titles.empty()) return;
+  static Mutex mu;
+  static std::set<std::string>* const said = new std::set<std::string>;
+  {
+    const MutexLock lock(mu);
+    if (!said->insert(plan).second) return;
+  }
+  log(LogLevel::warning,
+      fmt::format("a restored state cannot tell whether a function without a name has changed: {}; give it a name",
+                  fmt::join(titles, ", ")));
 }
 
 struct Frame {
@@ -98,6 +122,7 @@ Result<RunState> restore(std::string_view saved, const Dataset& dataset, uint64_
     return fail(ErrorKind::FailedPrecondition,
                 fmt::format("the state is of a run with seed {}, this run has {}", frame.seed, seed));
   }
+  warn_of_unnamed_functions(dataset, plan);
   return frame.state;
 }
 

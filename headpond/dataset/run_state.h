@@ -24,7 +24,7 @@ struct RunState {
 /// the plan's text up to 4 KiB, and the CRC-32C of all before it.
 std::string save(const RunState& state, const Dataset& dataset, uint64_t seed);
 /// DataLoss iff the state is damaged; FailedPrecondition, with the first difference, iff it is of another plan, seed or
-/// version of the format.
+/// version of the format. The log says which functions it could not compare, once for each pipeline.
 Result<RunState> restore(std::string_view saved, const Dataset& dataset, uint64_t seed);
 
 /// What is wrong with a position that `visitor` restored; no error if it is complete. Bytes left over come from a run

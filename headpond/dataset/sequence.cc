@@ -76,6 +76,12 @@ Sequence::Sequence(Dataset dataset, SequenceOptions options)
     : run_(std::make_unique<Run>(std::move(dataset), options)) {}
 Sequence::~Sequence() = default;
 Sequence::Sequence(Sequence&& other) noexcept = default;
+Sequence& Sequence::operator=(Sequence&& other) noexcept = default;
+
+Sequence::Run& Sequence::run() const {
+  if (!run_) throw Exception(Error(ErrorKind::FailedPrecondition, "Sequence: it was moved from"));
+  return *run_;
+}
 
 Result<Sequence> Sequence::restored(Dataset dataset, SequenceOptions options, std::string_view state) {
   Sequence sequence(std::move(dataset), options);
@@ -97,9 +103,9 @@ Result<Sequence> Sequence::restored(Dataset dataset, SequenceOptions options, st
   return sequence;
 }
 
-Result<Element> Sequence::next() { return run_->next(); }
-int64_t Sequence::epoch() const { return static_cast<int64_t>(run_->epoch); }
-int64_t Sequence::index() const { return run_->index; }
-std::string Sequence::state() const { return internal::save(run_->state, run_->dataset, run_->options.seed); }
+Result<Element> Sequence::next() { return run().next(); }
+int64_t Sequence::epoch() const { return static_cast<int64_t>(run().epoch); }
+int64_t Sequence::index() const { return run().index; }
+std::string Sequence::state() const { return internal::save(run().state, run_->dataset, run_->options.seed); }
 
 }  // namespace headpond

@@ -17,16 +17,19 @@ struct SequenceOptions {
   int64_t epochs = 1;  ///< In total, those before a restore included. Below 0: without end.
 };
 
-/// Delivers epoch after epoch. One thread at a time.
+/// Delivers epoch after epoch. One thread at a time. A moved-from Sequence can be destroyed and assigned to; all else
+/// throws Exception(FailedPrecondition).
 class Sequence {
  public:
   /// Throws Exception(InvalidArgument) for more than one epoch of a dataset without an end.
   explicit Sequence(Dataset dataset, SequenceOptions options = {});
   /// Goes on where `state` was taken. Fails with FailedPrecondition, which names the difference, for a state of another
-  /// pipeline, seed or source; with DataLoss for a damaged one.
+  /// pipeline, seed or source; with DataLoss for a damaged one. A function without a name cannot be compared: the log
+  /// says so, once for each pipeline.
   static Result<Sequence> restored(Dataset dataset, SequenceOptions options, std::string_view state);
   ~Sequence();
   Sequence(Sequence&& other) noexcept;
+  Sequence& operator=(Sequence&& other) noexcept;
 
   /// The next element: `while (auto element = sequence.next()) use(*element);`. After the last element of the last
   /// epoch it returns OutOfRange without a cause (Error::is_end()), and so does each later call. Any other error takes
@@ -44,6 +47,7 @@ class Sequence {
 
  private:
   struct Run;
+  Run& run() const;  // Throws if there is none.
   std::unique_ptr<Run> run_;
 };
 

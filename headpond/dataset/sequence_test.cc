@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "headpond/dataset/sequence.h"
 
+#include "headpond/base/log.h"
 #include "headpond/dataset/run_state.h"
 #include "headpond/dataset/testing/dataset_test_internal.h"
 #include "headpond/dataset/testing/structure_test_internal.h"
@@ -88,6 +89,44 @@ TEST(Sequence, HasOneStateForTheEndThatWasSeenAndTheNextBegin) {
   EXPECT_EQ(text_of(*next->next()), "0");
   EXPECT_EQ(next->epoch(), 1);
   EXPECT_TRUE(at_end(Sequence::restored(dataset, {.epochs = 1}, one.state())->next()));
+}
+
+TEST(Sequence, NamesFunctionsThatAStateCannotCompareOnce) {
+  const auto said_by = [](const Dataset& dataset) {
+    std::string said;
+    set_log_sink([&](LogLevel, std::string_view line) { said += line; });
+    for (int i = 0; i < 2; ++i) EXPECT_TRUE(Sequence::restored(dataset, {}, Sequence(dataset).state()));
+    set_log_sink({});
+    return said;
+  };
+  const auto same = [](int64_t x) { return x; };
+  EXPECT_EQ(said_by(range(76) | map(same)),
+            "a restored state cannot tell whether a function without a name has changed: map(opaque); give it a name");
+  EXPECT_EQ(said_by(range(76) | map(same)), "") << "once";
+  EXPECT_EQ(said_by(range(76) | map(same, {.name = "same"})), "") << "control";
+}
+
+TEST(Sequence, ThatWasMovedFromCanBeAssignedToAndNothingElse) {
+  Sequence first(range(3)), second(range(9));
+  (void)second.next();
+  const std::string state = second.state();
+  first = std::move(second);
+  EXPECT_EQ(first.state(), state);
+  EXPECT_EQ(text_of(*first.next()), "1");
+  const auto refused = [&](auto&& call) {
+    try {
+      call();
+    } catch (const Exception& e) {
+      return e.error().kind() == ErrorKind::FailedPrecondition;
+    }
+    return false;
+  };
+  EXPECT_TRUE(refused([&] { (void)second.next(); }));  // NOLINT(bugprone-use-after-move)
+  EXPECT_TRUE(refused([&] { (void)second.state(); }));
+  EXPECT_TRUE(refused([&] { (void)second.epoch(); }));
+  EXPECT_TRUE(refused([&] { (void)second.index(); }));
+  second = Sequence(range(2));
+  EXPECT_EQ(text_of(*second.next()), "0");
 }
 
 TEST(Sequence, AnEndlessEpochCannotBeFollowedByAnother) {

@@ -35,7 +35,7 @@ std::shared_ptr<const View> Context::view(const Node& node, const Binding& bindi
   for (const Bound& bound : bound_) {
     if (bound.node == &node && bound.binding == binding) return bound.view;
   }
-  Bound bound{&node, binding, node.bind(binding)};
+  Bound bound{&node, binding, view_of(node, binding)};
   if (bound_.size() < kBoundViews) return bound_.emplace_back(std::move(bound)).view;
   oldest_ = (oldest_ + 1) % kBoundViews;
   bound_[oldest_] = std::move(bound);

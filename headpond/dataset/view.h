@@ -28,10 +28,19 @@ using OutputSlots = std::span<const OutputSlot>;  ///< One per field, or none.
 class Node;
 class View;
 
+/// Sees the views of which a view is made; the engine measures operators with it.
+class ViewObserver {
+ public:
+  virtual ~ViewObserver() = default;
+  /// What stands for `view`, that of `node`, in the view that asks for it.
+  virtual std::shared_ptr<const View> see(const Node& node, std::shared_ptr<const View> view) = 0;
+};
+
 /// The run's seed and this node's epoch. (repeat counts epochs of its own for its input.)
 struct Binding {
   uint64_t seed = 0;
   uint64_t epoch = 0;
+  ViewObserver* observer = nullptr;  ///< Of the views below; outlives them. Operators pass it on.
   bool operator==(const Binding&) const = default;
 };
 
@@ -58,7 +67,7 @@ class Context {
   /// Discards pending checks of text views that the caller won't use.
   void forget_lent() { lent_.clear(); }
 
-  bool may_keep() const { return may_keep_ == INT64_MAX || pool_.stats().bytes_in_use <= may_keep_; }
+  bool may_keep() const { return may_keep_ == INT64_MAX || pool_.bytes_in_use() <= may_keep_; }
   /// The view of `node`. The last few are cached. REQUIRES: not a stream.
   std::shared_ptr<const View> view(const Node& node, const Binding& binding);
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <numeric>
 
 #include "headpond/dataset/testing/dataset_test_internal.h"
@@ -152,6 +153,55 @@ TEST(FillDifference, FindsEachFault) {
   EXPECT_THAT(found(Faulty::order), testing::HasSubstr("at() gives"));
   EXPECT_THAT(found(Faulty::refusal), testing::HasSubstr("2 positions: not filled"));
   EXPECT_THAT(found(Faulty::after), testing::HasSubstr("written after its end"));
+}
+
+// Counts how often the view of each operator is asked, by the operator above it.
+class Calls final : public ViewObserver {
+ public:
+  std::shared_ptr<const View> see(const Node& node, std::shared_ptr<const View> view) override {
+    return std::make_shared<Counted>(std::move(view), all[node.facts().op]);
+  }
+  std::map<std::string, int> all;
+
+ private:
+  class Counted final : public View {
+   public:
+    Counted(std::shared_ptr<const View> view, int& calls) : view_(std::move(view)), calls_(calls) {}
+    Got at(int64_t i, Context& context, OutputSlots outputs, Element& out) const override {
+      ++calls_;
+      return view_->at(i, context, outputs, out);
+    }
+
+   private:
+    const std::shared_ptr<const View> view_;
+    int& calls_;
+  };
+};
+
+TEST(ViewObserver, SeesTheInputOfEachOperator) {
+  const auto same = map([](int64_t x) { return x; });
+  const Dataset chain =
+      range(9) | same | shuffle() | skip(1) | shard(1, 0) | take(7) | cache() | enumerate() | batch(2);
+  Calls calls;
+  Context context;
+  Element out;
+  ASSERT_EQ(view_of(*chain.node(), {.observer = &calls})->at(1, context, {}, out), Got::value);
+  EXPECT_EQ(calls.all.size(), 9U);
+  for (const auto& [op, count] : calls.all) EXPECT_EQ(count, op == "batch" ? 1 : 2) << op;
+}
+
+TEST(ViewObserver, SeesPartsAndInputsThatMeet) {
+  Calls calls;
+  Context context;
+  Element once, again;
+  const Dataset zipped = zip({range(3), range(3) | repeat(2) | take(3), concatenate({range(2), range(2)}) | take(3)});
+  const auto view = view_of(*zipped.node(), {.observer = &calls});
+  ASSERT_EQ(view->at(2, context, {}, once), Got::value);
+  EXPECT_EQ(calls.all["range"], 3);
+  EXPECT_EQ(calls.all["repeat"], 1);
+  EXPECT_EQ(calls.all["concatenate"], 1);
+  ASSERT_EQ(zipped.node()->bind({})->at(2, context, {}, again), Got::value);
+  EXPECT_EQ(calls.all["range"], 3) << "a view without an observer, and the same context";
 }
 
 TEST(View, HasNoColumnsUnlessItSaysSo) {

@@ -4,13 +4,10 @@
 #include <fmt/format.h>
 
 #include <atomic>
-#include <set>
 #include <string>
 #include <utility>
 
 #include "headpond/base/clock.h"
-#include "headpond/base/log.h"
-#include "headpond/base/mutex.h"
 #include "headpond/base/trace.h"
 #include "headpond/dataset/run_state.h"
 #include "headpond/engine/engine_internal.h"
@@ -36,34 +33,14 @@ void check(const Dataset& dataset, const LoaderOptions& options) {
   if (options.io_threads > kMostThreads || (options.io_threads < 1 && options.threads != 0))
     refuse("Loader", fmt::format("io_threads={}: must be 1 to {}", options.io_threads, kMostThreads));
   if (options.memory < 1) refuse("Loader", fmt::format("memory={}: must be at least 1 byte", options.memory));
+  if (options.abandon_after && options.abandon_after->count() < 0)
+    refuse("Loader", fmt::format("abandon_after={} ms: must not be negative", options.abandon_after->count()));
   const int64_t bytes = internal::element_bytes(*dataset.node());
   if (bytes > options.memory) {
     throw Exception(Error(ErrorKind::ResourceExhausted,
                           fmt::format("Loader: an element of {} takes {} bytes, more than the memory of {}",
                                       to_string(dataset.spec()), bytes, options.memory)));
   }
-}
-
-void add_opaque(const Node& node, std::set<std::string>& titles) {
-  for (const Node::Ref& input : node.facts().inputs) add_opaque(*input, titles);
-  if (node.facts().opaque) titles.insert(node.title());
-}
-
-// Once for each pipeline in a process, as a program may restore again and again.
-void warn_of_unnamed_functions(const Dataset& dataset) {
-  std::set<std::string> titles;
-  add_opaque(*dataset.node(), titles);
-  if (titles.empty()) return;
-  const std::string line = fmt::format(
-      "Loader: a restored state cannot tell whether a function without a name has changed: {}; give it a name",
-      fmt::join(titles, ", "));
-  static Mutex mu;
-  static std::set<std::string>* const said = new std::set<std::string>;
-  {
-    const MutexLock lock(mu);
-    if (!said->insert(dataset.plan()).second) return;
-  }
-  log(LogLevel::warning, line);
 }
 
 }  // namespace
@@ -251,7 +228,6 @@ Result<Loader> Loader::restored(const Dataset& dataset, const LoaderOptions& opt
     run.gave = true;
   }
   run.state = std::move(*restored);
-  warn_of_unnamed_functions(dataset);
   return loader;
 }
 

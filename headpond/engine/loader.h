@@ -50,9 +50,9 @@ struct LoaderOptions {
   bool deterministic = true;
   /// When there are as many threads as processors, each runs on one of its own. false: the system places them.
   bool pin_threads = true;
-  /// How long ~Loader waits for functions that run. Without a value, the default, it waits until they return. With one
-  /// it leaves their threads running after that time: whatever such a function captured or refers to must then live as
-  /// long as the process, and so must the code itself, which a plug-in must not unload.
+  /// How long ~Loader waits for functions that run. Without a value, the default, it waits until they return. With one,
+  /// at least 0, it leaves their threads running after that time: whatever such a function captured or refers to must
+  /// then live as long as the process, and so must the code itself, which a plug-in must not unload.
   std::optional<std::chrono::milliseconds> abandon_after = {};
 };
 

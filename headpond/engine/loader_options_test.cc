@@ -98,6 +98,8 @@ TEST(LoaderThreads, OptionsThatCannotBeAreRefused) {
   };
   EXPECT_EQ(kind({.memory = 0}), ErrorKind::InvalidArgument);
   EXPECT_EQ(kind({.memory = -1}), ErrorKind::InvalidArgument);
+  EXPECT_EQ(kind({.abandon_after = std::chrono::milliseconds(-1)}), ErrorKind::InvalidArgument);
+  EXPECT_FALSE(refused([] { (void)Loader(range(5), {.abandon_after = std::chrono::milliseconds(0)}); })) << "at once";
   EXPECT_EQ(kind({.threads = 1, .io_threads = 0}), ErrorKind::InvalidArgument);
   EXPECT_EQ(kind({.memory = 15}), ErrorKind::ResourceExhausted) << "a batch has 16 bytes";
   EXPECT_FALSE(refused([] { (void)Loader(range(5), {.threads = 0, .io_threads = 0}); }));
@@ -394,10 +396,8 @@ TEST(LoaderState, FunctionsThatCannotBeComparedAreNamedOnce) {
     return said;
   };
   const auto same = [](int64_t x) { return x; };
-  EXPECT_EQ(
-      said_by(range(77) | map(same) | batch(3)),
-      "Loader: a restored state cannot tell whether a function without a name has changed: map(opaque); give it a "
-      "name");
+  EXPECT_EQ(said_by(range(77) | map(same) | batch(3)),
+            "a restored state cannot tell whether a function without a name has changed: map(opaque); give it a name");
   EXPECT_EQ(said_by(range(77) | map(same) | batch(3)), "") << "once";
   EXPECT_EQ(said_by(range(77) | map(same, {.name = "same"}) | batch(3)), "") << "control";
 }

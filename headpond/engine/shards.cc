@@ -14,6 +14,7 @@
 #include "headpond/dataset/ops/structure.h"
 #include "headpond/engine/loader.h"
 #include "headpond/io/archive/tar_writer.h"
+#include "headpond/io/file/file.h"
 #include "headpond/io/file/file_writer.h"
 #include "headpond/io/file/locked_file.h"
 #include "headpond/io/record/record_file.h"
@@ -95,9 +96,7 @@ class ShardSet {
       : records_(records), options_(options), count_(records.node()->slots()) {}
 
   Result<ShardReport> write() {
-    std::error_code error;
-    fs::create_directories(options_.folder, error);
-    if (error) return fail(ErrorKind::FailedPrecondition, fmt::format("{}: {}", options_.folder, error.message()));
+    HEADPOND_TRY(make_folders(options_.folder));
     HEADPOND_TRY(refuse_others());
     const bool has_plan = exists(plan_path());
     if (options_.resume && !has_plan) HEADPOND_TRY(each_of_this_name(refuse_without_plan));
@@ -144,7 +143,7 @@ class ShardSet {
          at.increment(error)) {
       if (is_of_this_name(at->path().filename().string())) HEADPOND_TRY(see(at->path()));
     }
-    if (error) return fail(ErrorKind::FailedPrecondition, fmt::format("{}: {}", options_.folder, error.message()));
+    if (error) return fail(file_error("list", options_.folder, error.value()));
     return {};
   }
 
@@ -185,7 +184,7 @@ class ShardSet {
     HEADPOND_TRY(each_of_this_name([](const fs::path& path) -> Result<void> {
       std::error_code error;
       fs::remove(path, error);
-      if (error) return fail(ErrorKind::FailedPrecondition, path.string() + ": " + error.message());
+      if (error) return fail(file_error("remove", path.string(), error.value()));
       return {};
     }));
     HEADPOND_TRY(plan_file.replace(plan()));
@@ -202,7 +201,7 @@ class ShardSet {
     if (!digest) return fail(digest.error());
     std::error_code error;
     const uint64_t bytes = fs::file_size(path, error);
-    if (error) return fail(ErrorKind::FailedPrecondition, fmt::format("{}: {}", path, error.message()));
+    if (error) return fail(file_error("examine", path, error.value()));
     report_.shards.push_back({path_of(shard_), size_of(shard_), bytes, *digest});
     report_.bytes += bytes;
     return {};

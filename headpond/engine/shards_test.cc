@@ -337,6 +337,27 @@ TEST_F(Shards, KeepEveryRecordThatCannotBeReadAtTheMoment) {
   }
 }
 
+// A full disk is not a missing permission, and a lost connection may pass.
+TEST_F(Shards, TellWhyTheirFolderIsNotMade) {
+  const auto error_for = [&](int number) {
+    const internal::FaultInjection fault(
+        [number](std::string_view call) { return internal::Fault{.error = call == "mkdir" ? number : 0}; });
+    const auto report = write_shards(records(), options("a"));
+    return report ? Error() : report.error();
+  };
+  EXPECT_EQ(error_for(ENOSPC).kind(), ErrorKind::ResourceExhausted);
+  EXPECT_EQ(error_for(ENOSPC).os_error(), ENOSPC);
+  EXPECT_TRUE(error_for(ESTALE).is_transient());
+  EXPECT_FALSE(error_for(EACCES).is_transient()) << "control";
+}
+
+TEST_F(Shards, OfAFolderThatIsAFileTellTheNumber) {
+  test::put_file(folder_.file("a"), {});
+  const auto report = write_shards(records(), options("a"));
+  ASSERT_FALSE(report);
+  EXPECT_NE(report.error().os_error(), 0) << report.error();
+}
+
 TEST_F(Shards, WithoutAPlanOfTheirOwnAreNotReplaced) {
   ASSERT_TRUE(write_shards(records(), options("a")));
   const auto whole = files("a");

@@ -8,12 +8,12 @@
 #include <atomic>
 #include <filesystem>
 #include <protozero/pbf_writer.hpp>
-#include <system_error>
 #include <utility>
 
 #include "headpond/base/clock.h"
 #include "headpond/base/log.h"
 #include "headpond/base/mutex.h"
+#include "headpond/io/file/file.h"
 #include "headpond/io/record/record_writer.h"
 
 namespace headpond {
@@ -139,12 +139,7 @@ EventWriter::~EventWriter() {
 }
 
 Result<std::unique_ptr<EventWriter>> EventWriter::open(const std::string& folder, EventWriterOptions options) {
-  std::error_code failed;
-  std::filesystem::create_directories(folder, failed);
-  if (failed) {
-    return fail(ErrorKind::FailedPrecondition,
-                fmt::format("cannot make the folder {} for event files: {}", folder, failed.message()));
-  }
+  HEADPOND_TRY(make_folders(folder));
   auto records = RecordWriter::open((std::filesystem::path(folder) / new_file_name()).string());
   if (!records) return fail(std::move(records).error());
   auto state = std::make_unique<State>(std::move(*records), options);

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
@@ -232,6 +233,7 @@ TEST_F(EventWriterTest, NamesTheFolderThatCannotBeMade) {
   const auto writer = EventWriter::open("/dev/null/run");
   ASSERT_FALSE(writer);
   EXPECT_THAT(writer.error().message(), HasSubstr("/dev/null/run"));
+  EXPECT_EQ(writer.error().os_error(), ENOTDIR);
 }
 
 }  // namespace

@@ -9,11 +9,11 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstring>
 #include <string_view>
 #include <utility>
 
 #include "headpond/base/json.h"
+#include "headpond/io/file/file.h"
 #include "headpond/monitor/timeline_tracks_internal.h"
 
 namespace headpond {
@@ -58,11 +58,7 @@ class Replacement {
 
  private:
   tl::unexpected<Error> failure(std::string_view action) const {
-    const int number = errno;
-    const ErrorKind kind = number == ENOENT                       ? ErrorKind::NotFound
-                           : number == ENOSPC || number == EDQUOT ? ErrorKind::ResourceExhausted
-                                                                  : ErrorKind::FailedPrecondition;
-    return fail(kind, fmt::format("cannot {} the timeline {}: {}", action, path_, std::strerror(number)));
+    return fail(file_error(fmt::format("{} the timeline", action), path_, errno));
   }
 
   const std::string path_;

@@ -3,7 +3,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
+#include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -218,6 +221,21 @@ TEST_F(TimelineTest, NamesAFolderThatIsMissing) {
   const auto report = write_timeline(folder_ + "/none/timeline.json", std::vector<ThreadEvents>());
   ASSERT_FALSE(report);
   EXPECT_EQ(report.error().kind(), ErrorKind::NotFound);
+  EXPECT_EQ(report.error().os_error(), ENOENT);
+}
+
+TEST_F(TimelineTest, TellsALimitAsAllFilesDo) {
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  const rlimit few{16, before.rlim_max};
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  setrlimit(RLIMIT_FSIZE, &few);
+  const auto report = write_timeline(path_, std::vector<ThreadEvents>());
+  setrlimit(RLIMIT_FSIZE, &before);
+  (void)std::signal(SIGXFSZ, handler);
+  ASSERT_FALSE(report);
+  EXPECT_EQ(report.error().kind(), ErrorKind::ResourceExhausted);
+  EXPECT_EQ(report.error().os_error(), EFBIG);
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The one lock of an engine. All parts of a Loader that threads share are guarded by it: it is taken once a task, and
-// held for bookkeeping only (docs/decisions/0004).
+// held for bookkeeping and to start threads (docs/decisions/0004).
 #pragma once
 
 #include <chrono>

@@ -80,13 +80,13 @@ bool Executor::help(Context& context) {
   if (!may || !claim(ThreadRole::helper, task)) return false;
   ++running_;
   ++helped_;
-  const bool opens = task.item == nullptr;
+  const bool opens_item = task.opens_item;
   {
     const CurrentPool current(memory_.pool());
     run(task, context);
   }
   --running_;
-  if (opens) wake();
+  if (opens_item) wake();
   return true;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which iterators are opened before they are asked for: the next epoch, and the next part of an operator that gives one
-// part after the other. It knows no threads; an executor opens them when there is nothing else to do.
+// part after the other. An executor opens them when there is nothing else to do; take() waits for the thread that opens
+// what it needs.
 #pragma once
 
 #include <cstdint>

@@ -18,13 +18,14 @@ struct WorkItem;
 /// thread.
 enum class ThreadRole : uint8_t { worker, io, helper };
 
-/// Work that a thread claimed. All but `source` and `let_go_unlocked` are the source's business.
+/// Work that a thread claimed. All but `source`, `opens_item` and `let_go_unlocked` are the source's business.
 struct Task {
   std::shared_ptr<WorkSource> source;
   std::shared_ptr<WorkItem> item = nullptr;  ///< Null: the next item is to be opened.
   int64_t first = 0, count = 0;              ///< Rows of the item.
   bool is_long = false;                      ///< Whether it waits is measured.
   bool is_sampled = false;                   ///< What each operator costs is measured.
+  bool opens_item = false;                   ///< Afterwards there may be work for others.
   bool let_go_unlocked = false;              ///< It may be the last owner of large things: destroy it without the lock.
 };
 

@@ -28,7 +28,8 @@ class CostModel {
   void add_rows(int64_t rows, int64_t elapsed_ns);
   /// `latency_ns`: since its first task. `most_bytes`: of an item.
   void add_completed(int64_t elements, int64_t bytes, int64_t latency_ns, int64_t most_bytes);
-  void add_sampled(int64_t elapsed_ns) { sampling_ns_ += elapsed_ns; }
+  /// Of rows that were sampled, besides add_rows().
+  void add_sampled(int64_t elapsed_ns) { sampled_ns_ += elapsed_ns; }
   /// Of a long task. Returns true iff is_blocking() may have changed.
   bool add_wait(bool is_opening, bool waited) { return (is_opening ? opens_ : rows_).add(waited); }
   void declare_blocking() { opens_.blocking = rows_.blocking = true; }
@@ -49,7 +50,7 @@ class CostModel {
   int64_t rows_for_task(int64_t size, int threads) const;
   /// How many elements an item is opened with.
   int64_t elements_to_open() const { return chunk_; }
-  /// What is spent on sampling stays a small share of the work, however dear an element is.
+  /// The rows that are sampled stay a small share of the work, as a clock may take longer than a cheap operator.
   bool may_sample() const;
   int64_t completed() const { return completed_; }  ///< Items.
   int64_t largest_bytes() const { return largest_bytes_; }
@@ -60,7 +61,7 @@ class CostModel {
   MovingAverage row_ns_{0.2, 0.2}, open_ns_{0.2, 0.2};
   MovingAverage latency_ns_{0.5, 0.05};
   Waits opens_, rows_;
-  int64_t work_ns_ = 0, sampling_ns_ = 0;
+  int64_t work_ns_ = 0, sampled_ns_ = 0;
   int64_t chunk_ = 1;
   int64_t largest_bytes_ = 0, completed_ = 0;
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <utility>
 
 #include "headpond/base/clock.h"
 #include "headpond/engine/stages/operator_costs_internal.h"
@@ -7,33 +8,93 @@
 namespace headpond::internal {
 namespace {
 
-int64_t time_of(const View& view, int64_t position, Context& context) {
-  Element element;
-  const int64_t began = now_ns();
-  view.at(position, context, {}, element);
-  return now_ns() - began;
+// What one call of now_ns() takes, measured once.
+double clock_ns() {
+  static const double ns = [] {
+    constexpr int kReads = 16, kTries = 8;
+    int64_t least = INT64_MAX;
+    for (int i = 0; i < kTries; ++i) {
+      const int64_t began = now_ns();
+      int64_t now = began;
+      for (int read = 0; read < kReads; ++read) now = now_ns();
+      least = std::min(least, now - began);
+    }
+    return static_cast<double>(least) / kReads;
+  }();
+  return ns;
 }
 
 }  // namespace
 
-void OperatorCosts::begin() {
-  std::vector<Operator> operators;
-  for (const Node* node = &top_; !node->iterates() && node->slots() > 0; node = &node->input()) {
-    operators.push_back({node, node->bind(binding_)});
-    if (node->facts().inputs.size() != 1) break;
+// Adds the time that it lives.
+class OperatorCosts::Timing {
+ public:
+  explicit Timing(Meter& meter) : meter_(meter), began_(now_ns()) {}
+  ~Timing() {
+    meter_.ns += now_ns() - began_;
+    ++meter_.calls;
   }
-  std::reverse(operators.begin(), operators.end());
-  operators_ = std::move(operators);
+  Timing(const Timing&) = delete;
+  Timing& operator=(const Timing&) = delete;
+
+ private:
+  Meter& meter_;
+  const int64_t began_;
+};
+
+class OperatorCosts::TimedView final : public View {
+ public:
+  TimedView(std::shared_ptr<const View> view, Meter& meter) : view_(std::move(view)), meter_(meter) {}
+
+  Got at(int64_t i, Context& context, OutputSlots outputs, Element& out) const override {
+    const Timing timing(meter_);
+    return view_->at(i, context, outputs, out);
+  }
+  bool fill(std::span<const int64_t> positions, Context& context, OutputSlots columns, uint64_t* keys) const override {
+    const Timing timing(meter_);
+    return view_->fill(positions, context, columns, keys);
+  }
+
+ private:
+  const std::shared_ptr<const View> view_;
+  Meter& meter_;
+};
+
+bool OperatorCosts::begin() {
+  try {
+    if (!view_) bind();
+  } catch (...) {
+    return false;
+  }
+  for (Operator& one : operators_) one.meter = {};
+  return true;
 }
 
-void OperatorCosts::sample(int64_t position, Context& context) {
-  if (operators_.empty()) begin();
-  int64_t below = 0;
+void OperatorCosts::bind() {
+  operators_.clear();
+  for (const Node* node = &top_; !node->iterates() && node->slots() > 0; node = &node->input()) {
+    operators_.push_back({node});
+    if (node->facts().inputs.size() != 1) break;
+  }
+  std::reverse(operators_.begin(), operators_.end());
+  view_ = view_of(top_, binding_);
+}
+
+std::shared_ptr<const View> OperatorCosts::see(const Node& node, std::shared_ptr<const View> view) {
   for (Operator& one : operators_) {
-    const int64_t at = std::min(position, one.node->slots() - 1);
-    const int64_t took = time_of(*one.view, at, context);
-    one.ns.add(static_cast<double>(std::max(took - below, int64_t{0})));
-    if (&one != &operators_.back()) below = time_of(*one.view, at, context);
+    if (one.node == &node) return std::make_shared<TimedView>(std::move(view), one.meter);
+  }
+  return view;
+}
+
+// A clock that is read at the begin and at the end of a call is in that call's time once, and in its caller's twice.
+void OperatorCosts::end(int64_t rows) {
+  Meter below;
+  for (Operator& one : operators_) {
+    const double clocks = clock_ns() * static_cast<double>(one.meter.calls + below.calls);
+    const double own = static_cast<double>(one.meter.ns - below.ns) - clocks;
+    if (rows > 0) one.ns.add(std::max(own, 0.0) / static_cast<double>(rows));
+    below = one.meter;
   }
 }
 

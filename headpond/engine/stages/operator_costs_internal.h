@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What each operator of a stage costs: sampled, because asking a clock at every operator and element would cost more
 // than many of them do.
+//
+// A sample is one task of the stage: the rows that it makes anyway, each once, with whatever is in the caches then.
+// They are made by other views than those of all other tasks: a ViewObserver puts a clock around the view of each
+// operator. An operator is charged with the time inside its view, less the time inside the view of its input, less what
+// the clock itself took.
 #pragma once
 
 #include <cstdint>
@@ -13,31 +18,50 @@
 
 namespace headpond::internal {
 
-/// The operators below `top` that have one input each and positions, down to the source. Each of them makes the
-/// element, from the source on, twice. What an operator takes the first time, less what the one below takes the second
-/// time, is its own: so it pays for what it reads or computes first, as when the row is made. One thread at a time.
-class OperatorCosts {
+/// The operators from `top` down that have one input each and positions. One thread at a time:
+///
+///   if (!costs.begin()) return make(plain_view, plain_context);
+///   make(costs.view(), costs.context());
+///   costs.end(rows);
+class OperatorCosts final : private ViewObserver {
  public:
-  /// Binds nothing yet. `top` outlives this.
-  OperatorCosts(const Node& top, const Binding& binding) : top_(top), binding_(binding) {}
+  /// Binds nothing yet. `top` and `pool` outlive this. `pool`, `may_keep`: as for Context.
+  OperatorCosts(const Node& top, const Binding& binding, BufferPool& pool, int64_t may_keep)
+      : top_(top), binding_{binding.seed, binding.epoch, this}, context_(pool, may_keep) {}
+  OperatorCosts(const OperatorCosts&) = delete;
+  OperatorCosts& operator=(const OperatorCosts&) = delete;
 
-  /// Measures the element at `position` of each operator, or at its last position. To be asked before the row is made:
-  /// afterwards caches are warm.
-  void sample(int64_t position, Context& context);
-  /// In the order of the plan, in ns an element; empty before the first sample.
+  /// Begins a sample. Returns false iff the timed views cannot be made, for lack of memory.
+  bool begin();
+  /// The timed view of `top`, and the only context to use it with: it keeps views that are bound on the way.
+  const View& view() const { return *view_; }
+  Context& context() { return context_; }
+  /// So many rows were made since begin(); 0: the sample is not used.
+  void end(int64_t rows);
+
+  /// In the order of the plan, in ns a row; empty before the first sample.
   std::vector<OperatorCost> costs() const;
 
  private:
+  struct Meter {
+    int64_t ns = 0, calls = 0;
+  };
   struct Operator {
     const Node* node;
-    std::shared_ptr<const View> view;
+    Meter meter = {};            // Of this sample, its input included.
     MovingAverage ns{0.1, 0.3};  // Near the low end: what a thread lost to others is not the operator's.
   };
-  void begin();
+  class Timing;
+  class TimedView;
+
+  std::shared_ptr<const View> see(const Node& node, std::shared_ptr<const View> view) override;
+  void bind();
 
   const Node& top_;
   const Binding binding_;
-  std::vector<Operator> operators_;  // From the source on.
+  std::vector<Operator> operators_;   // From the source on. Timed views refer to them.
+  std::shared_ptr<const View> view_;  // Null: nothing is bound yet.
+  Context context_;
 };
 
 }  // namespace headpond::internal

@@ -29,7 +29,7 @@ class PositionsBuffer final : public ReorderBuffer {
       : ReorderBuffer(host, stage),
         slots_(stage.node->slots()),
         view_(stage.node->bind(binding)),
-        costs_(*stage.node, binding),
+        costs_(*stage.node, binding, host.memory.pool(), host.memory.may_keep()),
         holes_(*stage.node) {}
 
   Got open(int64_t rows, Context&, std::shared_ptr<WorkItem>& item) override {
@@ -44,20 +44,17 @@ class PositionsBuffer final : public ReorderBuffer {
   }
 
   void make_rows(WorkItem& item, int64_t first, int64_t count, Context& context) override {
-    auto& chunk = static_cast<Chunk&>(item);
-    for (int64_t i = first; i < first + count; ++i) {
-      Chunk::Entry& entry = chunk.entries[static_cast<size_t>(i)];
-      entry.got = ask(*view_, chunk.first + i, context, {}, entry.element);
-      if (entry.got == Got::error) entry.error = std::move(context.error);
-    }
+    make_rows_of(*view_, static_cast<Chunk&>(item), first, count, context);
+  }
+
+  void make_sampled_rows(WorkItem& item, int64_t first, int64_t count, Context& context) override {
+    if (!costs_.begin()) return make_rows(item, first, count, context);
+    make_rows_of(costs_.view(), static_cast<Chunk&>(item), first, count, costs_.context());
+    costs_.end(count);
   }
 
   void assemble(WorkItem& item, Context&) override {
     for (const Chunk::Entry& entry : static_cast<Chunk&>(item).entries) item.bytes += bytes_of(entry.element);
-  }
-
-  void sample(const WorkItem& item, int64_t row, Context& context) override {
-    costs_.sample(static_cast<const Chunk&>(item).first + row, context);
   }
 
  protected:
@@ -78,6 +75,14 @@ class PositionsBuffer final : public ReorderBuffer {
   }
 
  private:
+  static void make_rows_of(const View& view, Chunk& chunk, int64_t first, int64_t count, Context& context) {
+    for (int64_t i = first; i < first + count; ++i) {
+      Chunk::Entry& entry = chunk.entries[static_cast<size_t>(i)];
+      entry.got = ask(view, chunk.first + i, context, {}, entry.element);
+      if (entry.got == Got::error) entry.error = std::move(context.error);
+    }
+  }
+
   const int64_t slots_;
   const std::shared_ptr<const View> view_;
   OperatorCosts costs_;       // Of the thread that samples.

@@ -233,8 +233,10 @@ bool ReorderBuffer::may_open(ThreadRole role, bool needed_now) const {
 void ReorderBuffer::claim_open(Task& task) {
   opening_ = true;
   const int64_t count = elements_to_open();
-  task = {shared_from_this(), nullptr, 0, count,
-          is_long(costs_.opens_wait(), costs_.open_ns() * static_cast<double>(count))};
+  task = {.source = shared_from_this(),
+          .count = count,
+          .is_long = is_long(costs_.opens_wait(), costs_.open_ns() * static_cast<double>(count)),
+          .opens_item = true};
   opening_bytes_ = std::max(bytes_of_item(count), int64_t{0});
   host_.memory.reserve(opening_bytes_);
 }
@@ -288,22 +290,18 @@ struct ReorderBuffer::Done {
   std::shared_ptr<WorkItem> opened;
   Got got = Got::value;
   Error error;  // Thrown.
-  int64_t elapsed_ns = 0, sampled_ns = 0;
+  int64_t elapsed_ns = 0;
   bool waited = false;
 };
 
 ReorderBuffer::Done ReorderBuffer::carry_out(const Task& task, Context& context) {
   Done done;
   hand_over_point();
-  if (task.is_sampled) {  // Before the row is made, so that what it reads is not in a cache by then.
-    const int64_t began = now_ns();
-    const Error ignored = error_of([&] { sample(*task.item, task.first, context); });  // It fails below too.
-    done.sampled_ns = now_ns() - began;
-  }
   const Usage usage = task.is_long ? thread_usage() : Usage();
   const int64_t began = now_ns();
   done.error = error_of([&] {
     const trace::Span span(trace_name_, trace::Category::op);
+    if (task.is_sampled) return make_sampled_rows(*task.item, task.first, task.count, context);
     if (task.item) return make_rows(*task.item, task.first, task.count, context);
     const OpeningScope scope(&host_, this, nullptr);
     done.got = open(task.count, context, done.opened);
@@ -322,10 +320,10 @@ int64_t ReorderBuffer::run(Task& task, Context& context) {
     const Unlocked unlocked(host_.lock);
     done = carry_out(task, context);
   }
-  if (task.is_long && costs_.add_wait(task.item == nullptr, done.waited)) host_.wake();
+  if (task.is_long && costs_.add_wait(task.opens_item, done.waited)) host_.wake();
   if (task.is_sampled) {
     sampling_ = false;
-    costs_.add_sampled(done.sampled_ns);
+    costs_.add_sampled(done.elapsed_ns);
     operator_costs_ = operator_costs();
   }
   if (done.error) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The work of one stage: items that any threads make, delivered in order. It decides how much work there is and how far
-// ahead it goes; who does the work, and when, is the executor's business.
+// The work of one stage: items that any threads make, delivered in order. It decides how much work there is, how far
+// ahead it goes, and which kind of thread may do it; which thread does it, and when, is the executor's business.
 #pragma once
 
 #include <cstdint>
@@ -56,10 +56,12 @@ class ReorderBuffer : public WorkSource {
   /// Opens the next item, with about so many elements. Returns value, end, or pending: not yet. One thread at a time.
   virtual Got open(int64_t elements, Context& context, std::shared_ptr<WorkItem>& item) = 0;
   virtual void make_rows(WorkItem& item, int64_t first, int64_t count, Context& context) = 0;
+  /// The same, and measures what each operator costs meanwhile. One thread at a time.
+  virtual void make_sampled_rows(WorkItem& item, int64_t first, int64_t count, Context& context) {
+    make_rows(item, first, count, context);
+  }
   /// Once, after all rows were made.
   virtual void assemble(WorkItem& item, Context& context) = 0;
-  /// Measures what each operator costs at a row that is about to be made. One thread at a time.
-  virtual void sample(const WorkItem& /*item*/, int64_t /*row*/, Context& /*context*/) {}
 
   // ---- By the consumer, without the lock.
   /// The position after the last element that was given, as the operator's own iterator has it.

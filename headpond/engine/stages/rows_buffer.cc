@@ -43,7 +43,7 @@ class RowsBuffer final : public ReorderBuffer {
         binding_(binding),
         slots_(node_.input().slots()),
         view_(node_.input().bind(binding)),
-        costs_(node_.input(), binding) {
+        costs_(node_.input(), binding, host.memory.pool(), host.memory.may_keep()) {
     for (size_t i = 0; i < rows_.size(); ++i) {
       const FieldSpec& row = rows_[i];
       const bool fixed = row.dtype != DType::bytes && row.shape.is_full() && node_.spec()[i].shape.row() == row.shape;
@@ -79,16 +79,13 @@ class RowsBuffer final : public ReorderBuffer {
 
   void make_rows(WorkItem& item, int64_t first, int64_t count, Context& context) override {
     auto& rows = static_cast<Rows&>(item);
-    try {
-      if (in_place_ && fill(rows, first, count, context)) return;
-      for (int64_t r = first; r < first + count; ++r) {
-        if (make_row(rows, r, context)) continue;
-        item.broken = true;
-        return;
-      }
-    } catch (...) {
-      item.broken = true;
-    }
+    make_rows_of(*view_, rows, first, count, context);
+  }
+
+  void make_sampled_rows(WorkItem& item, int64_t first, int64_t count, Context& context) override {
+    if (!costs_.begin()) return make_rows(item, first, count, context);
+    make_rows_of(costs_.view(), static_cast<Rows&>(item), first, count, costs_.context());
+    costs_.end(item.broken ? 0 : count);
   }
 
   void assemble(WorkItem& item, Context& context) override {
@@ -102,10 +99,6 @@ class RowsBuffer final : public ReorderBuffer {
     if (rows.broken) return;
     name_batch(rows.batch, rows.number);
     rows.bytes = bytes_of(rows.batch);
-  }
-
-  void sample(const WorkItem& item, int64_t row, Context& context) override {
-    costs_.sample(static_cast<const Rows&>(item).first + row, context);
   }
 
  protected:
@@ -150,31 +143,43 @@ class RowsBuffer final : public ReorderBuffer {
     for (size_t i = 0; i < rows_.size(); ++i) rows.outputs.push_back({rows.batch[i].mutable_data(), &rows_[i]});
   }
 
+  void make_rows_of(const View& view, Rows& rows, int64_t first, int64_t count, Context& context) const {
+    try {
+      if (in_place_ && fill(view, rows, first, count, context)) return;
+      for (int64_t r = first; r < first + count; ++r) {
+        if (make_row(view, rows, r, context)) continue;
+        rows.broken = true;
+        return;
+      }
+    } catch (...) {
+      rows.broken = true;
+    }
+  }
+
   void set_outputs(const Rows& rows, int64_t r, std::vector<OutputSlot>& outputs) const {
     outputs = rows.outputs;
     for (size_t i = 0; i < outputs.size(); ++i) outputs[i].data += static_cast<size_t>(r) * row_bytes_[i];
   }
 
-  bool fill(const Rows& rows, int64_t first, int64_t count, Context& context) const {
-    if (!view_->fill({}, context, rows.outputs, nullptr)) return false;
+  bool fill(const View& view, const Rows& rows, int64_t first, int64_t count, Context& context) const {
+    if (!view.fill({}, context, rows.outputs, nullptr)) return false;
     std::array<int64_t, kFillBlock> positions;
     std::vector<OutputSlot> outputs;
     for (int64_t done = 0; done < count;) {
       const int64_t now = std::min(count - done, static_cast<int64_t>(kFillBlock));
       std::iota(positions.begin(), positions.begin() + now, rows.first + first + done);
       set_outputs(rows, first + done, outputs);
-      if (!view_->fill({positions.data(), static_cast<size_t>(now)}, context, outputs, nullptr)) return false;
+      if (!view.fill({positions.data(), static_cast<size_t>(now)}, context, outputs, nullptr)) return false;
       done += now;
     }
     return true;
   }
 
-  bool make_row(Rows& rows, int64_t r, Context& context) const {
+  bool make_row(const View& view, Rows& rows, int64_t r, Context& context) const {
     std::vector<OutputSlot> outputs;
     set_outputs(rows, r, outputs);
     Element row;
-    if (view_->at(rows.first + r, context, outputs, row) != Got::value || node_.check_row(nullptr, r, row))
-      return false;
+    if (view.at(rows.first + r, context, outputs, row) != Got::value || node_.check_row(nullptr, r, row)) return false;
     for (size_t i = 0; i < outputs.size(); ++i) {
       if (row[i].data() == outputs[i].data || row_bytes_[i] == 0) continue;
       std::memcpy(outputs[i].data, row[i].data(), row_bytes_[i]);

@@ -178,6 +178,12 @@ Result<void> write_file_atomically(const std::string& path, std::initializer_lis
   return internal::sync_folder(folder);
 }
 
+Result<void> make_folders(const std::string& path) { return internal::make_folders(path); }
+
+Error file_error(std::string_view action, const std::string& path, int error_number) {
+  return internal::system_error(action, path, error_number);
+}
+
 Result<std::string> cache_folder() {
   // By the XDG specification, a relative path counts as not set.
   const auto absolute = [](const char* variable) -> const char* {

@@ -12,6 +12,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "headpond/base/list_of_names.h"
@@ -63,6 +64,12 @@ void open_file_reader(internal::ListOfNames, uint64_t = 0) = delete;
 /// calls wins.
 Result<void> write_file_atomically(const std::string& path, std::initializer_list<std::span<const std::byte>> pieces);
 void write_file_atomically(internal::ListOfNames, std::initializer_list<std::span<const std::byte>>) = delete;
+
+/// Creates the folder and its parents; succeeds if it exists.
+Result<void> make_folders(const std::string& path);
+
+/// The error of a system call of the caller's own, as above: "cannot remove /x: Permission denied (EACCES)".
+Error file_error(std::string_view action, const std::string& path, int error_number);
 
 /// The folder for files that can be made again: $XDG_CACHE_HOME/headpond, else $HOME/.cache/headpond. This call does
 /// not create it. FailedPrecondition iff neither variable has an absolute path.

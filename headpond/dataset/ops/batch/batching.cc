@@ -30,7 +30,7 @@ Error check_next(const Batching& node, const std::vector<Element>& rows, const E
 
 class GatherView final : public View {
  public:
-  GatherView(const Batching& node, const Binding& binding) : node_(node), input_(node.input().bind(binding)) {}
+  GatherView(const Batching& node, const Binding& binding) : node_(node), input_(view_of(node.input(), binding)) {}
 
   Got at(int64_t k, Context& context, OutputSlots outputs, Element& out) const override {
     std::vector<Element> rows;

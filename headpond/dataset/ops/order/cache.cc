@@ -25,7 +25,8 @@ class Cache final : public Node {
 
   std::shared_ptr<const View> bind(const Binding& binding) const override {
     if (kind() == Kind::stream) return Node::bind(binding);
-    return internal::view_cache(input().bind({binding.seed, 0}), cache_of(entries_, binding.seed, slots()));
+    auto view = view_of(input(), {.seed = binding.seed, .observer = binding.observer});
+    return internal::view_cache(std::move(view), cache_of(entries_, binding.seed, slots()));
   }
   std::unique_ptr<Iterator> iterate(const Binding& binding, Feed& feed) const override {
     return internal::iterate_cache(input(), {binding.seed, 0}, feed, cache_of(sequences_, binding.seed));

@@ -27,7 +27,7 @@ class Shuffle final : public Node {
   Shuffle(const Node::Ref& input, const ShuffleOptions& options) : Node(facts_of(input, options)), options_(options) {}
 
   std::shared_ptr<const View> bind(const Binding& binding) const override {
-    auto view = input().bind(binding);
+    auto view = view_of(input(), binding);
     if (options_.window < 0) {
       const Permutation order(key(binding), slots());
       return std::make_shared<PositionMap<Permutation, const Permutation&>>(*this, std::move(view), order);

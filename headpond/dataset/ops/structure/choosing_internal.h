@@ -102,11 +102,11 @@ class Choosing final : public Node {
 
   std::shared_ptr<const View> bind(const Binding& binding) const override {
     if constexpr (kChanges) {
-      return rule_.view(input().bind(binding));
+      return rule_.view(view_of(input(), binding));
     } else if constexpr (requires { rule_(int64_t{}); }) {
-      return std::make_shared<PositionMap<Rule>>(*this, input().bind(binding), rule_);
+      return std::make_shared<PositionMap<Rule>>(*this, view_of(input(), binding), rule_);
     } else {
-      return input().bind(binding);
+      return view_of(input(), binding);
     }
   }
   std::unique_ptr<Iterator> iterate(const Binding& binding, Feed& feed) const override {

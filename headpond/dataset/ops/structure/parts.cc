@@ -24,7 +24,7 @@ class PartsView final : public View {
     const auto inputs = static_cast<int64_t>(node.facts().inputs.size());
     for (int64_t n = 0; node.parts() == inputs && n < inputs; ++n) {
       const auto [input, below] = node.part(n, binding);
-      bound_.push_back(input->bind(below));
+      bound_.push_back(view_of(*input, below));
     }
   }
   Got at(int64_t i, Context& context, OutputSlots outputs, Element& out) const override {

@@ -16,7 +16,7 @@ void append(Element& in, Element& out) {
 class ZipView final : public View {
  public:
   ZipView(const Node& node, const Binding& binding) : node_(node) {
-    for (const Node::Ref& input : node.facts().inputs) inputs_.push_back(input->bind(binding));
+    for (const Node::Ref& input : node.facts().inputs) inputs_.push_back(view_of(*input, binding));
   }
   Got at(int64_t i, Context& context, OutputSlots outputs, Element& out) const override {
     Element in;
