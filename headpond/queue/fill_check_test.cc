@@ -80,13 +80,15 @@ class QueueFilling : public QueueTest {
       EXPECT_EQ(level, LogLevel::warning);
       lines.emplace_back(line);
     });
-    const RandomShuffleQueue queue(
-        {.capacity = 300, .dtypes = {i64}, .shapes = {Shape{}}, .name = "pond", .fill_patience = patience}, 200);
-    if (at_once) {
-      EXPECT_TRUE(queue.enqueue_many(numbers(range(0, 100))) && queue.enqueue_many(numbers(range(0, 100))));
-      EXPECT_TRUE(queue.enqueue_many(numbers(range(0, 100))));
-    } else {
-      for (int64_t i = 0; i < 300; ++i) EXPECT_TRUE(queue.enqueue(number(i)));
+    {
+      const RandomShuffleQueue queue(  // Its destructor waits for what it logs.
+          {.capacity = 300, .dtypes = {i64}, .shapes = {Shape{}}, .name = "pond", .fill_patience = patience}, 200);
+      if (at_once) {
+        EXPECT_TRUE(queue.enqueue_many(numbers(range(0, 100))) && queue.enqueue_many(numbers(range(0, 100))));
+        EXPECT_TRUE(queue.enqueue_many(numbers(range(0, 100))));
+      } else {
+        for (int64_t i = 0; i < 300; ++i) EXPECT_TRUE(queue.enqueue(number(i)));
+      }
     }
     set_log_sink({});
     return lines;

@@ -6,7 +6,6 @@
 #include <cstring>
 #include <utility>
 
-#include "headpond/base/log.h"
 #include "headpond/base/thread.h"
 #include "headpond/base/trace.h"
 #include "headpond/queue/queue_state_internal.h"
@@ -53,19 +52,15 @@ QueueState::~QueueState() {
 struct QueueState::PutLock {
   QueueState& queue;
   int64_t stored = 0;
-  std::unique_ptr<const std::string> warning = nullptr;
   void commit() {
     if (stored == 0) return;
     queue.gate_.commit_put(std::exchange(stored, 0));
-    if (queue.fill_check_.is_due(queue.gate_.put_count())) [[unlikely]] {
-      if (auto text = queue.check_fill()) warning = std::move(text);
-    }
+    if (queue.fill_check_.is_due(queue.gate_.put_count())) [[unlikely]]
+      queue.check_fill();
   }
   ~PutLock() {
     commit();
     queue.gate_.end_put();
-    if (warning) [[unlikely]]
-      log(LogLevel::warning, *warning);  // Whoever hears it may call the queue.
   }
 };
 
@@ -132,20 +127,27 @@ void QueueState::put_rows(const Element& rows, int64_t first, int64_t end, PutLo
 Result<void> QueueState::enqueue(Element&& element, const Wait& wait) {
   const trace::Span span(put_span_.get(), trace::Category::wait);
   if (auto fits = components_.check(element); !fits) return fail(with_name(fits.error()));
-  const int64_t bytes = byte_limit_ < 0 ? 0 : byte_size(element);
-  if (byte_limit_ >= 0 && bytes > byte_limit_) return fail(too_large(bytes));
+  if (byte_limit_ >= 0) [[unlikely]]
+    return enqueue_sized(std::move(element), wait);
   WaitContext context(wait, this, Verb::enqueue);
   WaitResult waited = gate_.begin_put(context);
   if (waited == WaitResult::go) {
     PutLock lock{*this};
     waited = gate_.await_room(context);
-    if (waited == WaitResult::go && bytes > 0) [[unlikely]]
-      waited = await_bytes(bytes, context);
-    if (waited == WaitResult::go) {
-      put(std::move(element), lock);
-      if (bytes > 0) [[unlikely]]
-        bytes_in_ += bytes;
-    }
+    if (waited == WaitResult::go) put(std::move(element), lock);
+  }
+  if (waited != WaitResult::go) return fail(put_error(waited, wait));
+  return {};
+}
+
+Result<void> QueueState::enqueue_sized(Element&& element, const Wait& wait) {
+  if (const int64_t bytes = byte_size(element); bytes > byte_limit_) return fail(too_large(bytes));
+  WaitContext context(wait, this, Verb::enqueue);
+  WaitResult waited = gate_.begin_put(context);
+  if (waited == WaitResult::go) {
+    PutLock lock{*this};
+    waited = gate_.await_room(context);
+    if (waited == WaitResult::go) waited = put_sized(std::move(element), lock, context);
   }
   if (waited != WaitResult::go) return fail(put_error(waited, wait));
   return {};
@@ -176,8 +178,7 @@ WaitResult QueueState::await_bytes(int64_t bytes, WaitContext& context) {
   return fits() ? WaitResult::go : gate_.await_takes(fits, context);
 }
 
-WaitResult QueueState::put_sized(const Element& rows, int64_t row, PutLock& lock, WaitContext& context) {
-  Element element = components_.row(rows, row);
+WaitResult QueueState::put_sized(Element&& element, PutLock& lock, WaitContext& context) {
   const int64_t bytes = byte_size(element);
   const WaitResult waited = await_bytes(bytes, context);
   if (waited != WaitResult::go) return waited;
@@ -200,7 +201,8 @@ WaitResult QueueState::put_many(const Element& rows, int64_t count, WaitContext&
     const int64_t end = done + (byte_limit_ < 0 ? std::min(room, count - done) : 1);
     if (byte_limit_ < 0) {
       put_rows(rows, done, end, lock);
-    } else if (const WaitResult waited = put_sized(rows, done, lock, context); waited != WaitResult::go) {
+    } else if (const WaitResult waited = put_sized(components_.row(rows, done), lock, context);
+               waited != WaitResult::go) {
       return waited;
     }
     done = end;
@@ -321,7 +323,9 @@ Element QueueState::batch_for(PendingBatch& taken) const {
   }
   taken.elements.reserve(count);
   for (size_t i = 0; i < count; ++i) {
-    packing_.unpack(taken.packed.data() + i * packing_.bytes(), taken.elements.emplace_back());
+    Element& element = taken.elements.emplace_back();
+    element.reserve(packing_.components());
+    packing_.unpack(taken.packed.data() + i * packing_.bytes(), element);
   }
   return components_.batch_for(taken.elements);
 }

@@ -89,10 +89,11 @@ class QueueState : public WaitHost, public std::enable_shared_from_this<QueueSta
     std::vector<Element> elements;
   };
   void put(Element&& element, PutLock& lock);
+  Result<void> enqueue_sized(Element&& element, const Wait& wait);
   int64_t inside(const TakeLock& lock);
   void take(TakeLock& lock, Element& element);
   WaitResult await_bytes(int64_t bytes, WaitContext& context);
-  WaitResult put_sized(const Element& rows, int64_t row, PutLock& lock, WaitContext& context);
+  WaitResult put_sized(Element&& element, PutLock& lock, WaitContext& context);
   WaitResult put_many(const Element& rows, int64_t count, WaitContext& context);
   void put_rows(const Element& rows, int64_t first, int64_t end, PutLock& lock);
   bool take_rows(int64_t n, TakeLock& lock, WaitContext& context, Element& batch);
@@ -110,7 +111,7 @@ class QueueState : public WaitHost, public std::enable_shared_from_this<QueueSta
   Error too_large(int64_t bytes) const;
   Error take_error(WaitResult waited, int64_t requested, const Wait& wait) const HEADPOND_EXCLUDES(mu_);
   Error abandoned_error() const;
-  std::unique_ptr<const std::string> check_fill() noexcept;
+  void check_fill() noexcept;
   std::string stall_report(const Stall& stall, Verb verb, int64_t missing, int64_t now) const;
   Error with_name(const Error& error) const;
   std::string label() const;

@@ -3,7 +3,8 @@
 // watchdog's time, so calls that need not wait pay nothing.
 #include <fmt/format.h>
 
-#include <memory>
+#include <exception>
+#include <string>
 
 #include "headpond/base/log.h"
 #include "headpond/base/thread.h"
@@ -56,14 +57,12 @@ std::string QueueState::stall_report(const Stall& stall, Verb verb, int64_t miss
       producers.empty() ? "No QueueRunner fills it" : "Producers: ", producers);
 }
 
-std::unique_ptr<const std::string> QueueState::check_fill() noexcept {
+void QueueState::check_fill() noexcept {
   try {
     const std::string warning = fill_check_.look(gate_.put_count(), now_ns());
-    if (warning.empty()) return nullptr;
-    return std::make_unique<const std::string>(fmt::format("{}: {}", label(), warning));
-  } catch (...) {
-    (void)current_exception_error();
-    return nullptr;
+    if (!warning.empty()) (void)reporter_.report(LogLevel::warning, [&] { return label() + ": " + warning; });
+  } catch (const std::exception&) {
+    (void)current_exception_error();  // A warning that cannot be made must not fail the call.
   }
 }
 

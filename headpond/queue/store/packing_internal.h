@@ -43,13 +43,13 @@ class Packing {
   int64_t payload_bytes(std::span<const std::byte> slots) const;
   /// Destroys a packed element.
   void destroy(const std::byte* slot) const;
-  /// `element` is empty. Throws std::bad_alloc, and moves nothing then, only for more than four components.
-  void unpack(const std::byte* slot, Element& element) const {
-    element.reserve(components_);
+  /// `element` is empty. REQUIRES: memory for its components is reserved, so that this cannot fail.
+  [[gnu::always_inline]] void unpack(const std::byte* slot, Element& element) const {
     read_identity(slot, element);
     if (is_plain()) {
       for (const Field& field : fields_) {  // A value goes where it stays: a tensor just written is slow to copy.
-        copy(element.append(Tensor::adopt(field.like)).mutable_data(), slot + field.offset, field.size);
+        const Tensor& added = element.append(Tensor::adopt(field.like));
+        copy(const_cast<std::byte*>(added.data()), slot + field.offset, field.size);  // Its payload lies inside it.
       }
       return;
     }
