@@ -102,7 +102,7 @@ class Tensor {
   /// The payload, for writing. Throws Exception(FailedPrecondition) if the memory is borrowed, or another tensor or
   /// owner shares it: then copy it first.
   std::byte* mutable_data() {
-    if (!rep_.is_inline && !rep_.is_writable) check_writable();
+    if (!rep_.is_inline && !rep_.is_writable && !is_sole_owner()) check_writable();
     return const_cast<std::byte*>(data());
   }
   /// The buffer that keeps the payload alive; null iff the payload is inline or borrowed. Adds no owner.
@@ -185,6 +185,10 @@ class Tensor {
   void drop_long_dims();
   [[noreturn]] void refuse_type(DType asked) const;
   [[noreturn]] void refuse_item() const;
+  // The common case of a tensor that may be written: it lies at the begin of a buffer that nobody else has.
+  bool is_sole_owner() const {
+    return rep_.owner != nullptr && rep_.owner->is_unique() && rep_.data() == rep_.owner->data();
+  }
   void check_writable() const;
 
   Rep rep_;

@@ -18,7 +18,7 @@ std::atomic<int64_t> mean_wake_ns = 10'000;
 
 // When the last sleeper was woken: the sleeper measures its own wake time against it. One slot serves the process: a
 // sample that two wakes mixed up is only a little wrong, and clamped.
-std::atomic<int64_t> last_raise_ns = 0;
+alignas(64) std::atomic<int64_t> last_raise_ns = 0;
 
 void learn_wake_time(int64_t sample) {
   constexpr int64_t kLeast = 1'000;
@@ -74,11 +74,11 @@ bool Signal::wait(int64_t deadline) {
 
 namespace asymmetric_fence {
 
-const bool has_membarrier = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
+alignas(64) const bool has_membarrier = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
 
 // A locked instruction on a shared word is a full fence too, and one that ThreadSanitizer understands.
 void full() {
-  static std::atomic<uint32_t> word = 0;
+  alignas(64) static std::atomic<uint32_t> word = 0;
   word.fetch_add(1, std::memory_order_seq_cst);
 }
 

@@ -10,7 +10,8 @@ namespace {
 
 class BatchView final : public View {
  public:
-  BatchView(const internal::Batching& node, const Binding& binding) : node_(node), input_(view_of(node.input(), binding)) {}
+  BatchView(const internal::Batching& node, const Binding& binding)
+      : node_(node), input_(view_of(node.input(), binding)) {}
 
   Got at(int64_t k, Context& context, OutputSlots outputs, Element& out) const override {
     Got got = Got::error;
