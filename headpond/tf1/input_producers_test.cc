@@ -242,7 +242,7 @@ TEST_F(Producers, RefuseListsAndNumbersThatMakeNoSense) {
   EXPECT_REFUSES("num_epochs is 0", string_input_producer({"a"}, {.num_epochs = 0}));
   EXPECT_REFUSES("num_epochs is -1", range_input_producer(1, {.num_epochs = -1}));
   EXPECT_REFUSES("limit of 0", range_input_producer(0));
-  EXPECT_REFUSES("capacity 0", range_input_producer(1, {.capacity = 0}));
+  EXPECT_REFUSES("capacity must not be 0", range_input_producer(1, {.capacity = 0}));
   EXPECT_REFUSES("a scalar has no rows", input_producer(Tensor::scalar(1)));
   EXPECT_REFUSES("element_shape is", input_producer(Tensor::empty(DType::u8, {2, 3}), {.element_shape = Shape{4}}));
   EXPECT_REFUSES("no tensors", slice_input_producer({}));
