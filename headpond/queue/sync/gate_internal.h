@@ -80,10 +80,9 @@ class Gate {
   // cancelling: no put begins or waits any more, but one may still be running; cancelled: closed that way.
   enum class State : uint8_t { open, cancelling, closed, cancelled };
 
-  // Grouped by pairs of cache lines, as processors fetch them: a side's own, what the other side reads, and what is
-  // written only around a sleep.
+  // Grouped by cache line: a side's own, what the other side reads, and what is written only around a sleep.
   struct Side {
-    alignas(128) BiasedLock lock;
+    alignas(64) BiasedLock lock;
     int64_t own = 0;   // position, without an atomic access.
     int64_t seen = 0;  // The other side's position when last read.
     int64_t seen_returns = 0;
@@ -91,11 +90,11 @@ class Gate {
     int pauses = 1;
     Stall stall;
     WaitCell waits;
-    alignas(128) std::atomic<int64_t> position = 0;
-    alignas(128) std::atomic<bool> parked = false;  // The lock's holder is about to sleep on `signal`.
-    std::atomic<int64_t> awaited = 0;               // The other side's position that the blocked holder waits for.
-    std::atomic<int> cpu = -1;                      // Where it last waited.
-    std::atomic<bool> asleep = false;               // The holder sleeps, or is about to.
+    alignas(64) std::atomic<int64_t> position = 0;
+    alignas(64) std::atomic<bool> parked = false;  // The lock's holder is about to sleep on `signal`.
+    std::atomic<int64_t> awaited = 0;              // The other side's position that the blocked holder waits for.
+    std::atomic<int> cpu = -1;                     // Where it last waited.
+    std::atomic<bool> asleep = false;              // The holder sleeps, or is about to.
     Signal signal;
   };
 
@@ -129,7 +128,7 @@ class Gate {
   Side put_;
   Side take_;
   // Written seldom, read by both sides.
-  alignas(128) std::atomic<State> state_ = State::open;
+  alignas(64) std::atomic<State> state_ = State::open;
   // Counts the begins and ends of give_back(): the take position that the put side has seen is then too high.
   std::atomic<int64_t> returns_ = 0;
 };
