@@ -3,8 +3,10 @@
 #
 #   headpond_precompiled(test LIBS GTest::gmock HEADERS gmock/gmock.h)   headers that many sources of a kind begin with
 #   headpond_use_precompiled(headpond_io_test test)                      this target's sources begin with them
+#   headpond_join_sources(sources headpond_io_test)                      fewer files to compile instead of these sources
 #
-# A source includes what it needs all the same: the presets `clang` and `inject` and clang-tidy compile without these.
+# A source includes what it needs all the same: the presets `clang` and `inject` and clang-tidy compile each one alone and
+# without these.
 
 # Objects do not say where the clone lies, so one clone's objects serve the next.
 if(PROJECT_IS_TOP_LEVEL)
@@ -30,8 +32,8 @@ if(HEADPOND_SANITIZE AND CMAKE_CXX_COMPILER_ID MATCHES Clang)
 endif()
 
 set(headpond_standard_headers algorithm array atomic bit charconv chrono cmath condition_variable cstdint cstring deque filesystem
-  functional limits map memory mutex numeric optional set span sstream stop_token string string_view thread tuple type_traits
-  unordered_map utility variant vector)
+  fstream functional iostream limits map memory mutex numeric optional ranges set span sstream stop_token string string_view thread
+  tuple type_traits unordered_map unordered_set utility variant vector)
 
 # Only headers of the system: their paths are the same for every clone. tl/expected.hpp is the file that is compiled.
 function(headpond_precompiled kind)
@@ -65,6 +67,52 @@ function(headpond_precompiled kind)
   add_custom_command(OUTPUT ${file} COMMAND ln -f $<TARGET_OBJECTS:${target}> ${file} DEPENDS $<TARGET_OBJECTS:${target}> VERBATIM)
   add_custom_target(${target}_file DEPENDS ${file})
   set_target_properties(${target} PROPERTIES HEADPOND_FILE "${file}" HEADPOND_USE "${use}")
+endfunction()
+
+# Makes the `list` of a target's sources one of fewer files that include them: much of a source's time goes to headers of the
+# project that its neighbours read as well. A source's group is decided by its name, so that a new source changes one group
+# and no other. A source with definitions of its own stays alone, and so does one that headpond_alone names, because a name
+# of it is also a neighbour's. clang-tidy and the preset `clang` look at each source alone.
+function(headpond_alone)
+  set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+endfunction()
+
+function(headpond_join_sources list target)
+  if(NOT HEADPOND_PCH)
+    return()
+  endif()
+  list(LENGTH ${list} count)
+  set(groups 1)
+  while(count GREATER 6)
+    math(EXPR groups "${groups} * 2")
+    math(EXPR count "${count} / 2")
+  endwhile()
+  set(files)
+  foreach(source IN LISTS ${list})
+    get_filename_component(path ${source} ABSOLUTE)
+    file(RELATIVE_PATH path ${PROJECT_SOURCE_DIR} ${path})
+    get_source_file_property(definitions ${source} COMPILE_DEFINITIONS)
+    get_source_file_property(alone ${source} SKIP_UNITY_BUILD_INCLUSION)
+    if(definitions OR alone)
+      list(APPEND files ${source})
+      continue()
+    endif()
+    string(MD5 group ${path})
+    string(SUBSTRING ${group} 0 4 group)
+    math(EXPR group "0x${group} % ${groups}")
+    string(APPEND text_${group} "#include \"${path}\"\n")
+  endforeach()
+  math(EXPR last "${groups} - 1")
+  foreach(group RANGE ${last})
+    if(text_${group})
+      set(file ${CMAKE_CURRENT_BINARY_DIR}/${target}_${group}.cc)
+      file(CONFIGURE OUTPUT ${file} CONTENT "${text_${group}}" @ONLY)
+      list(APPEND files ${file})
+      set_source_files_properties(${file} PROPERTIES COMPILE_OPTIONS
+        "-Wno-shadow;$<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>")  # A neighbour may have the name.
+    endif()
+  endforeach()
+  set(${list} ${files} PARENT_SCOPE)
 endfunction()
 
 function(headpond_use_precompiled target kind)

@@ -5,7 +5,7 @@ set(headpond_config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/headpond)
 
 install(TARGETS headpond EXPORT headpond-targets)
 install(EXPORT headpond-targets NAMESPACE headpond:: DESTINATION ${headpond_config_dir})
-install(FILES headpond/headpond.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/headpond)
+install(FILES headpond/headpond.h headpond/testing.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/headpond)
 if(TARGET headpond_torch)
   install(TARGETS headpond_torch EXPORT headpond-torch-targets)
   install(EXPORT headpond-torch-targets NAMESPACE headpond:: DESTINATION ${headpond_config_dir})

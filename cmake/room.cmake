@@ -11,7 +11,8 @@
 #     arrows). A room that uses torch is installed in that component.
 #   headpond_test(headpond_x_test SOURCES x_test.cc LIBS headpond::queue)       a GoogleTest program, one ctest entry a suite
 #   headpond_program(cli headpond SOURCES main.cc LIBS headpond::headpond)      target, then name: <build>/headpond
-#   headpond_example(01_queue LIBS headpond::torch)                             <build>/examples/01_queue, run by the tests
+#   headpond_example(01_queue LIBS headpond::torch)                             <build>/examples/01_queue, run by the tests;
+#                                                                               its source may lie in FOLDER
 #   headpond_fuzz(idx SOURCES idx_fuzz.cc LIBS headpond::io)                    libFuzzer target, or the replay of its corpus
 #   headpond_slow_test(kill_mnist COMMAND ...)                                  run by ./dev slow only
 
@@ -57,7 +58,7 @@ if(HEADPOND_TESTS)
   headpond_precompiled(test LIBS fmt::fmt GTest::gmock HEADERS fmt/format.h gmock/gmock.h gtest/gtest.h)
 endif()
 if(HEADPOND_TORCH)
-  headpond_precompiled(torch PIC LIBS fmt::fmt torch HEADERS fmt/format.h torch/torch.h)
+  headpond_precompiled(torch PIC LIBS torch HEADERS torch/torch.h)  # Without fmt: the room `train` must do without.
 endif()
 
 function(headpond_files name)
@@ -81,13 +82,16 @@ function(headpond_room room)
   cmake_parse_arguments(ARG "" "" "LEAVE;PUBLIC;PRIVATE;TEST_LIBS;TEST_SUPPORT" ${ARGN})
   headpond_files(${room} LEAVE ${ARG_LEAVE})
   set(target headpond_${room})
+  if(CMAKE_BUILD_TYPE STREQUAL Debug)  # What is measured is compiled as users compile it.
+    headpond_join_sources(${room}_sources ${target})
+  endif()
   add_library(${target} STATIC ${${room}_sources})
   add_library(headpond::${room} ALIAS ${target})
   set_target_properties(${target} PROPERTIES EXPORT_NAME ${room} POSITION_INDEPENDENT_CODE ON)
   set(torch)
   if("torch" IN_LIST ARG_PUBLIC)
     set(torch TORCH)
-    headpond_target_flags(${target})  # Without precompiled headers: they have fmt, and this room must do without.
+    headpond_target_flags(${target} torch)
   else()
     headpond_target_flags(${target} room)
   endif()
@@ -113,7 +117,9 @@ endfunction()
 # for each case would take longer than the cases. A last entry finds a case that is in no suite that was seen here.
 function(headpond_test target)
   cmake_parse_arguments(ARG "TORCH" "" "SOURCES;LIBS" ${ARGN})
-  add_executable(${target} ${ARG_SOURCES})
+  set(compiled ${ARG_SOURCES})
+  headpond_join_sources(compiled ${target})
+  add_executable(${target} ${compiled})
   if(ARG_TORCH)
     headpond_target_flags(${target} torch)
     set(plain PLAIN)
@@ -175,9 +181,9 @@ function(headpond_program target name)
 endfunction()
 
 function(headpond_example name)
-  cmake_parse_arguments(ARG "" "" "LIBS;ARGS" ${ARGN})
+  cmake_parse_arguments(ARG "" "FOLDER" "LIBS;ARGS" ${ARGN})
   set(target headpond_example_${name})
-  add_executable(${target} ${name}.cc)
+  add_executable(${target} ${CMAKE_CURRENT_SOURCE_DIR}/${ARG_FOLDER}/${name}.cc)
   if("headpond::torch" IN_LIST ARG_LIBS)  # libtorch's definitions differ from those of the precompiled headers.
     headpond_target_flags(${target})
   else()

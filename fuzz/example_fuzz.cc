@@ -45,11 +45,20 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
        {.key = "n", .dtype = headpond::i64, .kind = FeatureKind::VarLen},
        {.key = "r", .dtype = headpond::bytes, .kind = FeatureKind::Ragged, .row_lengths = "n"},
        {.key = "raw", .dtype = headpond::u8, .shape = {3}, .default_value = headpond::Tensor::scalar(uint8_t{1})}});
+  static const headpond::ExampleParser sparse(
+      {{.key = "s",
+        .dtype = headpond::bytes,
+        .shape = {100, INT64_MAX},
+        .kind = FeatureKind::Sparse,
+        .index_keys = {"m", "n"},
+        .value_key = "r"},
+       {.key = "x", .shape = {2}, .kind = FeatureKind::FixedLenSequence, .allow_missing = true, .with_length = true}});
   static const headpond::SequenceExampleParser sequence(
       {{.key = "n", .dtype = headpond::i64, .kind = FeatureKind::VarLen}},
       {{.key = "x", .shape = {2}, .kind = FeatureKind::FixedLenSequence, .allow_missing = true},
        {.key = "s", .dtype = headpond::bytes, .kind = FeatureKind::Ragged}});
   check(example.parse(bytes), size, kFeatureAndLengths);
+  check(sparse.parse(bytes), size);
   check(sequence.parse(bytes), size);
   if (const auto infos = headpond::describe_example(bytes)) {
     check(headpond::ExampleParser(asked(*infos, FeatureKind::VarLen)).parse(bytes), size);

@@ -3,6 +3,7 @@
 // another parser.
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <nlohmann/json.hpp>
 #include <string_view>
 #include <vector>
@@ -26,6 +27,11 @@ const std::vector<headpond::JsonField>& fields() {
   return all;
 }
 
+bool same(const Tensor& a, const Tensor& b) {
+  return a.shape() == b.shape() && a.byte_size() == b.byte_size() &&
+         (a.byte_size() == 0 || std::memcmp(a.data(), b.data(), a.byte_size()) == 0);
+}
+
 bool is_there(const nlohmann::json& object, const char* key) { return object.contains(key) && !object[key].is_null(); }
 
 }  // namespace
@@ -34,6 +40,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static const headpond::JsonParser parser(fields(), {.max_depth = 20});
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const auto got = parser.parse(text);
+  const auto plain = headpond::internal::parse_json_plainly(parser, text);
+  require(got.has_value() == plain.has_value());
+  if (!got) require(got.error().to_string() == plain.error().to_string());
+  for (size_t i = 0; got && i < got->size(); ++i) require(same((*got)[i], (*plain)[i]));
   if (!got) {
     const bool is_deep = got.error().kind() == headpond::ErrorKind::ResourceExhausted;
     require(is_deep || got.error().kind() == headpond::ErrorKind::InvalidArgument);

@@ -38,13 +38,14 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
                                           .skip_bom = (data[0] & 4) != 0,
                                           .max_line_bytes = longest,
                                           .max_inflated_bytes = 1 << 20};
+  const bool compressed = headpond::is_gzip(bytes) || headpond::is_zlib(bytes);
   const auto file = headpond::LineFile::over("fuzz", bytes, options);
   if (!file) {
-    require(headpond::is_gzip(bytes) || headpond::is_zlib(bytes));
+    require(compressed || !headpond::unsupported_compression(bytes).empty());
     return 0;
   }
   for (int64_t i = 0; i < (*file)->size(); ++i) (void)(*file)->at(i);
-  if (headpond::is_gzip(bytes) || headpond::is_zlib(bytes)) return 0;
+  if (compressed) return 0;
   headpond::TextLines lines(
       headpond::make_memory_reader("fuzz", bytes),
       {.skip_header_lines = data[0] & 3, .skip_bom = (data[0] & 4) != 0, .max_line_bytes = longest});

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "headpond/base/crc32c.h"
@@ -11,13 +12,22 @@
 
 namespace {
 
-void read(std::span<const std::byte> bytes) {
-  const auto index = headpond::RecordIndex::parse(bytes, "fuzz", "/a");
+// `least`: the bytes of a record at least.
+void read(std::span<const std::byte> bytes, std::string_view reader, uint64_t least) {
+  const auto index = headpond::RecordIndex::parse(bytes, "fuzz", "/a", reader);
   if (!index) return;
   for (uint64_t i = 0; i < index->size(); ++i) {
-    if (index->offset(i + 1) < index->offset(i) + 16) __builtin_trap();
+    if (index->offset(i + 1) < index->offset(i) + least) __builtin_trap();
   }
-  if (index->offset(0) != 0 || index->offset(index->size()) > index->mark().size) __builtin_trap();
+  if (index->offset(index->size()) > index->mark().size) __builtin_trap();
+  if (least == 16 && index->offset(0) != 0) __builtin_trap();
+  const auto again = headpond::RecordIndex::parse(index->to_bytes("/a", reader), "fuzz", "/a", reader);
+  if (!again || again->size() != index->size() || again->extra().size() != index->extra().size()) __builtin_trap();
+}
+
+void read(std::span<const std::byte> bytes) {
+  read(bytes, headpond::kTFRecordReader, 16);
+  read(bytes, "lines", 1);
 }
 
 }  // namespace

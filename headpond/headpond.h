@@ -34,15 +34,20 @@
 #include "headpond/io/file/locked_file.h"
 #include "headpond/io/file/mapped_file.h"
 
+// Caches on disk: what is in a folder of them, and its removal.
+#include "headpond/io/cache/cache_folder.h"
+
 // Formats: records (TFRecord, records of one length), tf.train.Example, text, arrays, tar archives.
 #include "headpond/io/archive/tar.h"
 #include "headpond/io/archive/tar_writer.h"
 #include "headpond/io/array/idx.h"
 #include "headpond/io/array/npy.h"
 #include "headpond/io/array/npz.h"
+#include "headpond/io/array/raw.h"
 #include "headpond/io/example/example.h"
 #include "headpond/io/example/example_schema.h"
 #include "headpond/io/example/example_writer.h"
+#include "headpond/io/example/json_example.h"
 #include "headpond/io/record/fixed_length.h"
 #include "headpond/io/record/record_file.h"
 #include "headpond/io/record/record_frame.h"
@@ -72,22 +77,22 @@
 
 // Datasets: the catalogue of operators, and elements one after the other.
 #include "headpond/dataset/dataset.h"
+#include "headpond/dataset/migrate/migrate.h"
 #include "headpond/dataset/ops.h"
+#include "headpond/dataset/ops/fold/evaluate.h"
+#include "headpond/dataset/quarantine/quarantine.h"
 #include "headpond/dataset/sequence.h"
 
-// Operators of your own: only `Node`, `View`, `Iterator` and `Pointwise`; docs/add_an_operator.md is for operators
-// inside Headpond's tree.
-#include "headpond/dataset/node.h"
-#include "headpond/dataset/pointwise.h"
-#include "headpond/dataset/state.h"
-#include "headpond/dataset/view.h"
+// Operators of your own; headpond/testing.h, which tests include, checks them.
+#include "headpond/dataset/operator.h"
 
 // The readers, input producers and batchers of TensorFlow 1.
 #include "headpond/tf1/tf1.h"
 
-// The engine: a Loader runs a dataset on all cores; shards keep what it delivers.
+// The engine: a Loader runs a dataset on all cores; save and shards keep what it delivers.
 #include "headpond/engine/explain.h"
 #include "headpond/engine/loader.h"
+#include "headpond/engine/save.h"
 #include "headpond/engine/shards.h"
 
 // What a running program shows: waits, rates, TensorBoard events, timelines, a progress bar.

@@ -35,7 +35,7 @@ std::vector<int64_t> rest_of(Loader& loader, int64_t batches = -1) {
   }
   return all;
 }
-std::string state_behind(const Dataset& dataset, const LoaderOptions& options, int batches) {
+std::string state_after(const Dataset& dataset, const LoaderOptions& options, int batches) {
   Loader loader(dataset, options);
   rest_of(loader, batches);
   return loader.state();
@@ -75,9 +75,9 @@ TEST(Faults, AShuffleOfMoreElementsThanMemoryHasBeginsAtOnceAndIsRestored) {
     const auto all = rest_of(whole, 8);
     EXPECT_EQ(std::set(all.begin(), all.end()).size(), 512U) << "none comes twice";
     EXPECT_GT(*std::max_element(all.begin(), all.end()), int64_t{1} << 38);
-    auto behind = Loader::restored(huge, options, state_behind(huge, options, 3));
-    ASSERT_TRUE(behind);
-    EXPECT_EQ(rest_of(*behind, 5), std::vector(all.begin() + 3 * 64, all.end()));
+    auto restored = Loader::restored(huge, options, state_after(huge, options, 3));
+    ASSERT_TRUE(restored);
+    EXPECT_EQ(rest_of(*restored, 5), std::vector(all.begin() + 3 * 64, all.end()));
   }
 }
 
@@ -116,7 +116,7 @@ TEST(Faults, AStateOfAnotherShardIsRefusedWithTheDifference) {
   const auto share = [](int64_t count, int64_t index) {
     return range(100) | shuffle() | shard(count, index) | batch(5);
   };
-  const std::string state = state_behind(share(4, 1), {}, 2);
+  const std::string state = state_after(share(4, 1), {}, 2);
   EXPECT_FALSE(refusal(share(4, 1), {}, state)) << "control: the same shard goes on";
   for (const auto& other : {share(4, 2), share(2, 1)}) {
     const Error error = refusal(other, {}, state);
@@ -136,7 +136,7 @@ TEST(Faults, AStateMeetsAFileThatGrew) {
   };
   const auto pipeline = [&] { return idx(path) | shuffle() | map([](uint8_t x) { return int64_t{x}; }) | batch(3); };
   write(20);
-  const std::string state = state_behind(pipeline(), {}, 2);
+  const std::string state = state_after(pipeline(), {}, 2);
   EXPECT_FALSE(refusal(pipeline(), {}, state)) << "control: the same file goes on";
   write(21);
   const Error error = refusal(pipeline(), {}, state);
@@ -151,7 +151,7 @@ TEST(Faults, AStateIsTakenTwiceAndRightAfterARestore) {
   Loader whole(dataset, options);
   const auto all = rest_of(whole);
   for (int batches = 0; batches <= 14; ++batches) {
-    const std::string state = state_behind(dataset, options, batches);
+    const std::string state = state_after(dataset, options, batches);
     auto first = Loader::restored(dataset, options, state);
     ASSERT_TRUE(first) << batches;
     EXPECT_EQ(first->state(), state) << batches;

@@ -27,14 +27,22 @@ source_location span sstream stack stdexcept stop_token streambuf string string_
 tuple type_traits typeindex typeinfo unordered_map unordered_set utility valarray variant vector version""".split())
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)')
 NOT_FOR_USERS = "Not for users"
+UMBRELLAS = ("headpond.h", "torch.h", "testing.h")
 THREAD = re.compile(r"\bstd::j?thread\b(?!::)|\bpthread_create\b|\bstd::async\b")
 
 
 def room_of(parts):
-    """The room or door of a path; "umbrella" for headpond/headpond.h and headpond/torch.h."""
+    """The room or door of a path; "umbrella" for the headers in headpond/ itself."""
     if parts[0] == "headpond":
         return parts[1] if len(parts) > 2 else "umbrella"
     return parts[0]
+
+
+def umbrella_of(parts):
+    """Which of the headers in headpond/ has this public header of a room."""
+    if "testing" in parts:
+        return "testing.h"
+    return "torch.h" if room_of(parts) == "train" else "headpond.h"
 
 
 def is_public(path):
@@ -86,14 +94,14 @@ def reached_from(root, umbrella):
 
 
 def missing_in_umbrellas(root, paths):
-    """Public headers that neither headpond/headpond.h, or headpond/torch.h for the room train, nor a header that it includes
-    includes. Headers that several rooms share, and users do not need, say so in their first lines."""
-    for umbrella, holds in (("headpond.h", lambda room: room != "train"), ("torch.h", lambda room: room == "train")):
+    """Public headers that their umbrella (umbrella_of) does not give. Headers that several rooms share, and users do not need,
+    say so in their first lines."""
+    for umbrella in UMBRELLAS:
         if (root / "headpond" / umbrella).is_file():
             reached = reached_from(root, f"headpond/{umbrella}")
             for path in paths:
                 public = path.suffix == ".h" and path.parts[0] == "headpond" and is_public(path)
-                if public and holds(room_of(path.parts)) and str(path) not in reached:
+                if public and umbrella_of(path.parts) == umbrella and str(path) not in reached:
                     if NOT_FOR_USERS not in "".join((checks.text(root / path) or "").splitlines(True)[:8]):
                         yield (f'headpond/{umbrella}:1: does not include "{path}" (what is not for users is named x_internal.h, or'
                                f' says "{NOT_FOR_USERS}" above its includes)')
@@ -153,6 +161,8 @@ CASES = [
     ("the umbrella with torch", {"headpond/headpond.h": '#include "headpond/train/t.h"\n'}, "without torch"),
     ("an umbrella without a header of a folder", {"headpond/headpond.h": "", "headpond/io/text/a.h": ""},
      'headpond.h:1: does not include "headpond/io/text/a.h"'),
+    ("the umbrella for tests", {"headpond/headpond.h": "", "headpond/testing.h": "", "headpond/io/testing/a.h": ""},
+     'headpond/testing.h:1: does not include "headpond/io/testing/a.h"'),
     ("what serves the programs alone", {"headpond/torch.h": "", "headpond/train/articles/a.h": "#include <fmt/format.h>\n"}, None),
     ("a relative include", {"headpond/io/a.cc": '#include "b.h"\n'}, "from the root"),
     ("an own header in angle brackets", {"cli/a.cc": "#include <headpond/io/b.h>\n"}, "angle brackets"),

@@ -30,7 +30,8 @@ def format_findings():
 
 def tidy_findings():
     commands = json.loads((BUILD / "compile_commands.json").read_text(encoding="utf-8"))
-    commands = [entry for entry in commands if not pathlib.Path(entry["file"]).stem.endswith("_test")]
+    commands = [{"file": str(source), "command": entry["command"].replace(entry["file"], str(source))}
+                for entry in commands for source in checks.sources_of(entry) if not source.stem.endswith("_test")]
     return tidy.findings(checks.ROOT, commands, BUILD / "tidy", tidy.cache_folder() / "tidy")
 
 

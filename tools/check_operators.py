@@ -11,10 +11,12 @@ import checks
 
 OPS = "headpond/dataset/ops"
 RANDOM_PLANS = "headpond/dataset/testing/random_plan_test_support.cc"
+MORE_RANDOM_PLANS = "headpond/dataset/testing/random_plan_*_test_support.cc"
 TABLE = "cli/plan/plan_operators.cc"
 DOCUMENT = "docs/plan_files.md"
-NOT_DRAWN = set("csv fixed_length folder npy tar text_lines".split())  # They share tfrecord's code, and need files.
-ONLY_CPP = set("from_generator from_tensor_slices".split())  # A file holds neither functions nor tensors.
+NOT_DRAWN = set("csv fixed_length folder load npy tar text_lines".split())  # They need files, and share code with what is drawn.
+# A file holds neither functions, but for expressions, nor tensors.
+ONLY_CPP = set("from_generator from_tensor_slices from_tensors random_map scan".split())
 
 
 def catalogue(root):
@@ -25,7 +27,8 @@ def catalogue(root):
 
 def drawn(root):
     """Operators that the random pipelines have."""
-    text = checks.text(root / RANDOM_PLANS)
+    paths = [root / RANDOM_PLANS, *sorted(root.glob(MORE_RANDOM_PLANS))]
+    text = "\n".join(checks.text(path) for path in paths)
     return {name for name in catalogue(root) if re.search(rf"(?<!\w){name}\(", text)}
 
 
@@ -33,7 +36,7 @@ def check(root):
     if not (root / OPS).is_dir():
         return []
     all_names = catalogue(root)
-    rows = set(re.findall(r'\{"(\w+)",\s*(?:source|joins|follows),', checks.text(root / TABLE)))
+    rows = set(re.findall(r'\{"(\w+)",\s*(?:source|joins|follows|either),', checks.text(root / TABLE)))
     first_cells = re.findall(r"^\|([^|]*)\|", checks.text(root / DOCUMENT), flags=re.M)
     described = {name for cell in first_cells for name in re.findall(r"`(\w+)`", cell)}
     findings = [f"{OPS}: {name} is not drawn in {RANDOM_PLANS}" for name in sorted(all_names - drawn(root) - NOT_DRAWN)]
@@ -50,6 +53,8 @@ HEADER = "namespace internal {\nStep hidden(int64_t);\n}\n/// Text.\nStep turn(i
 CASES = [
     ("listed everywhere", tree(HEADER, "input | turn(3);\n", '      {"turn", follows, {"by"}, build_turn},\n',
                                "| `turn` | `by` | turns |\n"), None),
+    ("drawn in another file", {**tree(HEADER, "", '{"turn", follows, {}}\n', "| `turn` | |\n"),
+                               "headpond/dataset/testing/random_plan_turns_test_support.cc": "turn(3)\n"}, None),
     ("not drawn", tree(HEADER, "input | upturn(3);\n", '{"turn", follows, {}}\n', "| `turn` | |\n"), "turn is not drawn in"),
     ("no row", tree(HEADER, "turn(3)\n", '{"other", follows, {}}\n', "| `other` | |\n"), "turn has no row in cli"),
     ("not described", tree(HEADER, "turn(3)\n", '{"turn", follows, {}}\n', "text\n"), "turn has no row in docs"),

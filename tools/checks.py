@@ -2,6 +2,7 @@
 """What the checkers of this folder share: the list of files, the report, and the self-test with planted violations."""
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -22,6 +23,14 @@ def files(root):
             folders[:] = [name for name in folders if name not in SKIPPED]
             names += [pathlib.Path(folder, name).relative_to(root) for name in here]
     return sorted(name for name in names if (root / name).is_file())
+
+
+def sources_of(entry):
+    """The sources that an entry of compile_commands.json is for: those that are compiled together (cmake/faster.cmake), or its file."""
+    path = pathlib.Path(entry["file"])
+    if ROOT / "build" not in path.parents:
+        return [path]
+    return [ROOT / name for name in re.findall(r'^#include "(.*)"$', path.read_text(encoding="utf-8"), re.M)]
 
 
 def text(path):

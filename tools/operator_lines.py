@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Lines of code of each operator: no blank lines, comments, includes.
 
-  operator_lines.py [ROOT] [--most 60] [--least 26] [--total]
+  operator_lines.py [ROOT] [--most 60] [--least 26] [--most-own 40] [--total]
 
 An operator is a .cc file of headpond/dataset/ops/GROUP/ that defines a function declared in a header of the catalogue
 (headpond/dataset/ops/*.h). Other files of the folder are its parts; they are listed after it. Fails if fewer than --least operators
-keep to --most lines. --total prints no operator.
+keep to --most lines, or if one of examples/own_operators, without its main(), has more than --most-own. --total prints no operator.
 """
 import argparse
 import pathlib
@@ -51,6 +51,7 @@ def main():
     parser.add_argument("root", nargs="?", type=pathlib.Path, default=pathlib.Path(__file__).parent.parent)
     parser.add_argument("--most", type=int, default=60)
     parser.add_argument("--least", type=int, default=26)
+    parser.add_argument("--most-own", type=int, default=40)
     parser.add_argument("--total", action="store_true")
     args = parser.parse_args()
     found = operators(args.root)
@@ -63,7 +64,14 @@ def main():
         parts = ", ".join(f"{part.name} {code_lines(part.read_text())}" for part in parts_of(args.root, path))
         print(f"{name:28} {lines:4}{'' if lines <= args.most else ' *'}{'  and ' + parts if parts else ''}")
     print(f"{short} of {len(found)} operators have at most {args.most} lines of code")
-    return 0 if short >= args.least else 1
+    longest = 0
+    for path in sorted((args.root / "examples/own_operators").glob("*.cc")):
+        lines = code_lines(path.read_text().split("int main()")[0])
+        longest = max(longest, lines)
+        if not args.total:
+            print(f"{'own_operators/' + path.stem:28} {lines:4}")
+    print(f"those of users, as docs/add_an_operator.md shows them, have at most {longest}")
+    return 0 if short >= args.least and longest <= args.most_own else 1
 
 
 if __name__ == "__main__":

@@ -41,10 +41,16 @@ std::vector<Entry> entries() {
           {"engine.overlap", "batches that take 90 ms to prepare, for a step of 50 ms", engine_overlap_bench},
           {"engine.tiny", "elements that cost nothing", engine_tiny_bench},
           {"engine.grid", "a Loader with no settings, against 12 settings", engine_grid_bench},
+          {"ops.flat_map", "datasets of elements one after the other, against a hand-written loop", ops_flat_map_bench},
+          {"ops.interleave", "16 datasets of elements in turn, against a hand-written loop", ops_interleave_bench},
+          {"ops.bucket", "sequences batched by length, against a hand-written loop", ops_bucket_bench},
           {"order.shuffle", "the cost of a shuffled position", order_shuffle_bench},
           {"order.state", "the size of a saved state, saving, restoring", order_state_bench},
           {"order.cost", "delivery in order, against first ready", order_cost_bench},
-          {"order.skew", "delivery in order when 1 % of the samples cost 100 times as much", order_skew_bench}};
+          {"order.skew", "delivery in order when 1 % of the samples cost 100 times as much", order_skew_bench},
+          {"source.open", "first batch and epoch of one file and of many", source_open_bench},
+          {"cache.warm", "batches from a full cache in memory and on disk, against a loop that copies rows",
+           cache_warm_bench}};
 }
 
 constexpr double kBriefSeconds = 0.1;

@@ -57,6 +57,12 @@ Bench engine_overlap_bench(const BenchSetup& setup);
 Bench engine_tiny_bench(const BenchSetup& setup);
 /// A Loader with no settings, against a grid of settings.
 Bench engine_grid_bench(const BenchSetup& setup);
+/// A dataset of each element, one after the other, against loops.
+Bench ops_flat_map_bench(const BenchSetup& setup);
+/// The same, 16 datasets in turn.
+Bench ops_interleave_bench(const BenchSetup& setup);
+/// Sequences batched by length.
+Bench ops_bucket_bench(const BenchSetup& setup);
 /// The cost of a shuffled position.
 Bench order_shuffle_bench(const BenchSetup& setup);
 /// The size of a state, saving, restoring.
@@ -65,5 +71,9 @@ Bench order_state_bench(const BenchSetup& setup);
 Bench order_cost_bench(const BenchSetup& setup);
 /// Delivery in order when a few elements are much more expensive.
 Bench order_skew_bench(const BenchSetup& setup);
+/// Sources of one file and of many: the first batch, and an epoch.
+Bench source_open_bench(const BenchSetup& setup);
+/// Batches from a full cache, in memory and on disk.
+Bench cache_warm_bench(const BenchSetup& setup);
 
 }  // namespace headpond::cli

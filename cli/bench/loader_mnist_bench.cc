@@ -42,7 +42,7 @@ uint64_t run_xor() {
 }
 
 struct Outputs {
-  uint64_t by_loader = 0, by_hand = 0;
+  uint64_t by_loader = 0, by_hand = 0, by_limit = 0;
   int64_t runs = 0, inline_runs = 0;  // Of the loader of which nothing is set.
 };
 
@@ -71,6 +71,9 @@ std::vector<System> systems(const std::shared_ptr<Digits>& digits, uint64_t seed
       true);
   add(
       "hand loop", HEADPOND_COMPILER, [=] { return Result<uint64_t>(run_by_hand(*digits, seed)); }, true);
+  add(
+      "loop that fetches ahead", HEADPOND_COMPILER, [=] { return Result<uint64_t>(run_fetching_ahead(*digits, seed)); },
+      true);
   for (const int threads : {0, 1, 2}) {
     add(
         fmt::format("headpond threads={}", threads), HEADPOND_VERSION,
@@ -108,6 +111,7 @@ Result<std::vector<BenchSample>> cycle(const std::vector<System>& all, Outputs& 
     if (!read) return fail(read.error());
     if (system.name == "headpond") outputs.by_loader = *read;
     if (system.name == "hand loop") outputs.by_hand = *read;
+    if (system.name == "loop that fetches ahead") outputs.by_limit = *read;
   }
   return samples;
 }
@@ -147,9 +151,11 @@ Bench loader_mnist_bench(const BenchSetup& setup) {
                           .metric = system.metric,
                           .unit = "ns"});
   }
-  bench.ratios = {{0, 2}, {1, 3}};
+  bench.ratios = {{0, 2}, {1, 3}, {0, 4}, {1, 5}};
   bench.targets.push_back({"loader.mnist.hand", "per core at least 0.6 x a hand-written loop", true, 0.6,
                            [](const BenchResult& result) { return result.ratio(1).median; }});
+  bench.targets.push_back({"loader.mnist.limit", "per core at least 0.8 x a loop that fetches the next rows ahead",
+                           true, 0.8, [](const BenchResult& result) { return result.ratio(3).median; }});
   bench.targets.push_back({"loader.mnist.inline",
                            "nothing set: the thread that takes makes the batches, at the end of each run", true, 1,
                            [outputs](const BenchResult&) {
@@ -160,7 +166,9 @@ Bench loader_mnist_bench(const BenchSetup& setup) {
   add_peer_target(bench, "torch::data MNIST,", 4);
   add_peer_target(bench, "torch::data get_batch,", 1.2);
   bench.cycle = [all, outputs](const std::stop_token&) { return cycle(*all, *outputs); };
-  bench.digest_equal = [outputs] { return outputs->by_loader == outputs->by_hand; };
+  bench.digest_equal = [outputs] {
+    return outputs->by_loader == outputs->by_hand && outputs->by_limit == outputs->by_hand;
+  };
   return bench;
 }
 

@@ -102,14 +102,20 @@ std::string base64(std::string_view bytes) {
   return text;
 }
 
-std::string element_json(const Spec& spec, const Element& element, int64_t epoch, int64_t index) {
-  JsonWriter json;
-  json.begin_object().member("epoch", epoch).member("index", index).key("fields").begin_object();
+void write_fields(JsonWriter& json, const Spec& spec, const Element& element) {
+  json.begin_object();
   for (size_t i = 0; i < element.size(); ++i) {
     json.key(shown_name(spec[i]));
     write_values(json, element[i], 0, 0);
   }
-  json.end_object().end_object();
+  json.end_object();
+}
+
+std::string element_json(const Spec& spec, const Element& element, int64_t epoch, int64_t index) {
+  JsonWriter json;
+  json.begin_object().member("epoch", epoch).member("index", index).key("fields");
+  write_fields(json, spec, element);
+  json.end_object();
   return json.take() + "\n";
 }
 

@@ -13,12 +13,12 @@ Node::Facts facts_of(const Node::Ref& input, const std::vector<std::string>& nam
                     .args = fmt::format("{}", fmt::join(names, ", ")),
                     .spec = input->spec(),
                     .kind = input->kind(),
-                    .slots = input->slots(),
+                    .slots = input->facts().slots,
                     .inputs = {input}};
   for (size_t i = 0; i < names.size(); ++i) {
     if (std::find(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(i), names[i]) !=
         names.begin() + static_cast<std::ptrdiff_t>(i)) {
-      internal::refuse("rename", fmt::format("two fields named '{}'", names[i]));
+      refuse("rename", fmt::format("two fields named '{}'", names[i]));
     }
     facts.spec[i].name = names[i];
   }

@@ -69,7 +69,7 @@ TEST(PlanFile, WhatIsWrongIsNamedWithItsLine) {
            {kRange + kRange, "f.toml:5: range must be the first step of its chain"},
            {kRange + "[[step]]\nop = 'take'\nargs = { count = 1 }\ninputs = ['a']", "f.toml:7: take takes no inputs"},
            {"[[step]]\nop = 'range'\nargs = { stop = 1 }\ninputs = ['a']", "f.toml:4: range takes no inputs"},
-           {kRange + "policy = 'skip'", "f.toml:4: policy 'skip' is not in this version; only 'fail' is"},
+           {kRange + "policy = 'skip'", "f.toml:4: policy 'skip' is not in this version; use on_error"},
            {kRange + "policy = 'fial'", "f.toml:4: no policy 'fial'; did you mean 'fail'?"},
            {kRange + "policy = 3", "f.toml:4: policy must be a string, not an integer"},
            {kRange + step("filter", "predicate = 'x %'"), "f.toml:6: 'x %', column 4: a value is missing"},
@@ -79,8 +79,9 @@ TEST(PlanFile, WhatIsWrongIsNamedWithItsLine) {
            {"[[step]\n", "f.toml:1: "}}) {
     EXPECT_THAT(refused(text), HasSubstr(expected)) << text;
   }
-  EXPECT_THAT(refused(kRange + step("interleave")),
-              HasSubstr("f.toml:5: no operator 'interleave'; known: range, idx, tfrecord, text_lines, "));
+  EXPECT_THAT(
+      refused(kRange + step("quantize")),
+      HasSubstr("f.toml:5: no operator 'quantize'; known: range, counter, random, list_files, idx, tfrecord, "));
 }
 
 TEST(PlanFile, WrongChainsAreNamedWithTheirLine) {

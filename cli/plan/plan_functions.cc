@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 
 #include "cli/plan/expression/expression.h"
@@ -71,11 +72,35 @@ Step adding(const Shared& function, const Spec& input, const std::string& into, 
   return map(put, options);
 }
 
+using Holds = std::function<Result<bool>(const Element&)>;
+
+// `input` through the step that `make` makes of a predicate.
+Dataset kept(const std::string& op, const Dataset& input, const std::string& predicate, const std::string& name,
+             const std::function<Step(const Holds&, const MapOptions&)>& make) {
+  const auto expression = std::make_shared<const Expression>(predicate, input.spec());
+  if (!expression->is_scalar()) {
+    refuse(op, fmt::format("the predicate is over arrays of shape {}; it must be over single values",
+                           expression->shape().to_string()));
+  }
+  const MapOptions options = {.name = label_of(predicate, name), .blocking = expression->sleeps()};
+  const auto holds = [expression](const Element& in) -> Result<bool> { return expression->truth(in); };
+  const Dataset all = with_draws(input, expression->draws(), name) | make(holds, options);
+  return expression->draws() == 0 ? all : without_draws(all, input.spec().size());
+}
+
+Shared integer_expression(const char* op, const char* what, const Dataset& input, const std::string& function) {
+  auto expression = std::make_shared<const Expression>(function, input.spec());
+  if (!expression->is_scalar() || expression->dtype() != DType::i64 || expression->draws() != 0) {
+    refuse(op, fmt::format("the {} must be one integer that follows from the element", what));
+  }
+  return expression;
+}
+
 }  // namespace
 
 Dataset mapped(const Dataset& input, const std::string& function, const std::optional<std::string>& into,
                const std::string& name) {
-  if (into && into->empty()) internal::refuse("map", "into is empty");
+  if (into && into->empty()) refuse("map", "into is empty");
   const bool is_x = input.spec().size() == 1 && shown_name(input.spec()[0]) == "x";
   const bool replaces = !into || (is_x && *into == "x");
   const Dataset below = replaces ? input : named(input);
@@ -87,16 +112,38 @@ Dataset mapped(const Dataset& input, const std::string& function, const std::opt
 }
 
 Dataset filtered(const Dataset& input, const std::string& predicate, const std::string& name) {
-  const auto expression = std::make_shared<const Expression>(predicate, input.spec());
-  if (!expression->is_scalar()) {
-    internal::refuse("filter", fmt::format("the predicate is over arrays of shape {}; it must be over single values",
-                                           expression->shape().to_string()));
+  return kept("filter", input, predicate, name, [](const Holds& holds, const MapOptions& options) {
+    return filter([holds](const Element& in) { return holds(in); }, options);
+  });
+}
+
+Dataset taken_while(const Dataset& input, const std::string& predicate, const std::string& name) {
+  return kept("take_while", input, predicate, name, [](const Holds& holds, const MapOptions& options) {
+    return take_while([holds](const Element& in) { return holds(in); }, options);
+  });
+}
+
+Dataset resampled(const Dataset& input, const std::string& function, const std::vector<double>& target_dist,
+                  const std::vector<double>& initial_dist, const std::string& name) {
+  const Shared expression = integer_expression("rejection_resample", "class", input, function);
+  const auto class_of = [expression](const Element& in) -> Result<int64_t> { return expression->integer(in); };
+  return input |
+         rejection_resample(class_of, target_dist, {.initial_dist = initial_dist, .name = label_of(function, name)});
+}
+
+IntegerOf integer_of(const std::string& op, const Dataset& input, const std::string& function,
+                     const std::string& name) {
+  const Spec& spec = input.spec();
+  for (size_t i = 0; i < spec.size(); ++i) {
+    if (shown_name(spec[i]) != function || (spec[i].shape.rank() == 0 && spec[i].dtype != DType::bytes)) continue;
+    const auto length = [i](const Element& in) -> Result<int64_t> {
+      return in[i].rank() > 0 ? in[i].dim(0) : static_cast<int64_t>(in[i].bytes_at(0).size());
+    };
+    return {length, label_of("length of " + function, name)};
   }
-  const MapOptions options = {.name = label_of(predicate, name), .blocking = expression->sleeps()};
-  const Dataset kept =
-      with_draws(input, expression->draws(), name) |
-      filter([expression](const Element& in) -> Result<bool> { return expression->truth(in); }, options);
-  return expression->draws() == 0 ? kept : without_draws(kept, input.spec().size());
+  const Shared expression = integer_expression(op.c_str(), "value", input, function);
+  return {[expression](const Element& in) -> Result<int64_t> { return expression->integer(in); },
+          label_of(function, name)};
 }
 
 }  // namespace headpond::cli

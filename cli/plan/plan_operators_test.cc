@@ -2,6 +2,7 @@
 #include "cli/plan/plan_operators.h"
 
 #include "cli/plan/plan_test_internal.h"
+#include "tests/test_files.h"
 
 namespace headpond::cli {
 namespace {
@@ -27,6 +28,100 @@ TEST(PlanOperators, ChooseAndCount) {
   expect(range(2) + step("cache"), {R"("x":0)", R"("x":1)"});
 }
 
+TEST(PlanOperators, KeepElementsOnDisk) {
+  const test::TempFolder folder;
+  const std::string filename = "filename = '" + folder.path() + "'";
+  for (int run = 0; run < 2; ++run) {
+    expect(range(2) + step("map", "function = 'x + 5'") + step("cache", filename), {R"("x":5)", R"("x":6)"});
+    expect(range(2) + step("map", "function = 'x + 6'") + step("cache", filename), {R"("x":6)", R"("x":7)"});
+    expect(range(2) + step("cache", filename + ", spill = true, memory = 8, disk = 100000, compare_times = false"),
+           {R"("x":0)", R"("x":1)"});
+    expect(range(2) + step("snapshot", "path = '" + folder.path() + "'"), {R"("x":0)", R"("x":1)"});
+  }
+  EXPECT_EQ(folder.count(), 3U) << "one for each input";
+  EXPECT_THAT(refused(step("load", "path = '" + folder.file("none") + "'")), HasSubstr("none/dataset"));
+}
+
+TEST(PlanOperators, CountersAndRandomNumbersHaveNoEnd) {
+  expect(step("counter", "start = 5, step = -2") + step("take", "count = 2"), {R"("x":5)", R"("x":3)"});
+  expect(step("random") + step("take", "count = 2") + step("map", "function = 'x >= 0 && x < 4294967296'"),
+         {R"("x":1)", R"("x":1)"});
+  const auto drawn = [](const std::string& args) {
+    return delivered(step("random", args) + step("take", "count = 3"));
+  };
+  EXPECT_EQ(drawn("seed = 5"), drawn("seed = 5"));
+  EXPECT_NE(drawn("seed = 5"), drawn("seed = 6"));
+  EXPECT_THAT(refused(step("random", "seed = -1")), HasSubstr("f.toml:3: random: seed is -1, which is negative"));
+}
+
+TEST(PlanOperators, LookAtElementsInTheirOrder) {
+  expect(range(5) + step("take_while", "predicate = 'x < 2'"), {R"("x":0)", R"("x":1)"});
+  expect(range(3) + step("take_while", "predicate = 'random_u32() >= 0'"), {R"("x":0)", R"("x":1)", R"("x":2)"});
+  expect(range(5) + step("map", "function = 'x / 2'") + step("unique"), {R"("x":0)", R"("x":1)", R"("x":2)"});
+  expect(range(3) + step("assert_cardinality", "count = 3") + step("prefetch") + step("prefetch", "buffer_size = 2"),
+         {R"("x":0)", R"("x":1)", R"("x":2)"});
+  EXPECT_THAT(refused(range(3) + step("assert_cardinality", "count = 4")), HasSubstr("expected 4 elements"));
+  expect(range(4) + step("map", "function = 'throw_at(x, 2)'") + step("ignore_errors"),
+         {R"("x":0)", R"("x":1)", R"("x":3)"});
+}
+
+TEST(PlanOperators, HandleBadElements) {
+  const std::string bad = step("map", "function = 'throw_at(x, 1)'");
+  expect(range(3) + bad + step("on_error"), {R"("x":0)", R"("x":2)"});
+  expect(range(3) + bad + step("on_error", "policy = 'substitute', substitute = 7"),
+         {R"("x":0)", R"("x":7)", R"("x":2)"});
+  expect(range(2) + step("map", "function = 'x * 0.5', into = 'half'") +
+             step("map", "function = 'throw_at(x, 1)', into = 'x'") + step("batch", "batch_size = 2") +
+             step("on_error", "max_errors = 1, window = 5, max_error_share = 0.5"),
+         {R"("x":[0],"half":[0])"});
+  expect(range(2) + step("map", "function = 'x * 0.5', into = 'half'") +
+             step("map", "function = 'throw_at(x, 1)', into = 'x'") +
+             step("on_error", "policy = 'substitute', substitute = { x = -1, half = 0.25 }"),
+         {R"("x":0,"half":0)", R"("x":-1,"half":0.25)"});
+  const auto refusal = [&](const std::string& args) { return refused(range(3) + bad + step("on_error", args)); };
+  EXPECT_THAT(refusal("policy = 'hide'"), HasSubstr("policy"));
+  EXPECT_THAT(refusal("policy = 'substitute'"), HasSubstr("the substitute does not fit"));
+  EXPECT_THAT(refusal("substitute = 7"), HasSubstr("another policy"));
+  EXPECT_THAT(refusal("policy = 'substitute', substitute = 'seven'"), HasSubstr("substitute"));
+  EXPECT_THAT(refusal("policy = 'substitute', substitute = { y = 7 }"), HasSubstr("y"));
+  EXPECT_THAT(refusal("give_up_after = 0"), HasSubstr("give_up_after=0: must be 1 to 1000"));
+  EXPECT_THAT(refused(range(3) + step("enumerate") + step("on_error", "policy = 'substitute', substitute = 7")),
+              HasSubstr("must be a table by field"));
+  EXPECT_THAT(
+      refused(range(3) + step("batch", "batch_size = 2") + step("on_error", "policy = 'substitute', substitute = 7")),
+      HasSubstr("fields of known shapes"));
+}
+
+TEST(PlanOperators, SelectAndWeigh) {
+  expect(range(5) + step("select", "indices = [3, 0, 3]"), {R"("x":3)", R"("x":0)", R"("x":3)"});
+  EXPECT_THAT(refused(range(5) + step("select", "indices = [5]")), HasSubstr("f.toml:6: select: index 5"));
+  expect(range(3) + step("sample_weighted", "weights = [0, 0.5, 0], count = 2"), {R"("x":1)", R"("x":1)"});
+  expect(range(3) + step("sample_weighted", "weights = [0, 2, 0], count = 1, replacement = false"), {R"("x":1)"});
+  expect(range(6) + step("rejection_resample", "class_function = 'x % 2', target_dist = [0, 1]") +
+             step("map", "function = 'x % 2'") + step("unique"),
+         {R"("x":1)"});
+  expect(range(4) +
+             step("rejection_resample", "class_function = 'x % 2', target_dist = [0, 1], initial_dist = [0.5, 0.5]"),
+         {R"("x":1)", R"("x":3)"});
+  EXPECT_THAT(refused(range(4) + step("rejection_resample", "class_function = 'x * 0.5', target_dist = [1]")),
+              HasSubstr("the class must be one integer"));
+}
+
+TEST(PlanOperators, MixChains) {
+  const std::string a = step("range", "stop = 2", "chain.a"), b = step("range", "start = 5, stop = 9", "chain.b");
+  const auto joined = [](const std::string& op, const std::string& inputs, const std::string& args) {
+    return "[[step]]\nop = '" + op + "'\ninputs = [" + inputs + "]\nargs = { " + args + " }\n";
+  };
+  expect(join("mix", "'a', 'b'") + a + b, {R"("x":0)", R"("x":5)", R"("x":1)", R"("x":6)"});
+  expect(joined("mix", "'a', 'b'", "schedule = [{from = 0, weights = [1, 0]}, {from = 1, weights = [0, 1]}]") + a + b,
+         {R"("x":0)", R"("x":5)", R"("x":6)", R"("x":7)", R"("x":8)"});
+  EXPECT_THAT(refused(joined("mix", "'a', 'b'", "weights = [1, 1], schedule = [{from = 0, weights = [1, 0]}]") + a + b),
+              HasSubstr("schedule stands beside weights"));
+  expect(joined("mix", "'a', 'b'", "weights = [0, 1]") + a + b, {R"("x":5)", R"("x":6)", R"("x":7)", R"("x":8)"});
+  expect(joined("sample_from_datasets", "'a', 'b'", "weights = [1.0, 0]") + a + b, {R"("x":0)", R"("x":1)"});
+  expect(join("choose_from_datasets", "'a', 'b', 'a'") + a + b, {R"("x":0)", R"("x":5)"});
+}
+
 TEST(PlanOperators, EndlessEmptyInputsEnd) {
   expect(range(0) + step("repeat"), {});
   const auto got = delivered(range(3) + step("filter", "predicate = 'x > 5'") + step("repeat"));
@@ -40,6 +135,15 @@ TEST(PlanOperators, Batches) {
   expect(range(4) + step("batch", "batch_size = 2") + step("batch", "batch_size = 2"), {R"("x":[[0,1],[2,3]])"});
   expect(range(3) + step("batch", "batch_size = 2") + step("padded_batch", "batch_size = 2"), {R"("x":[[0,1],[2,0]])"});
   const std::string two = range(3) + step("batch", "batch_size = 2");
+  expect(range(4) + step("batch", "batch_size = 4") + step("distribute", "world_size = 2, rank = 1"), {R"("x":[2,3])"});
+  expect(range(4) + step("batch", "batch_size = 4") + step("distribute", "world_size = 2, rank = 1, cost_field = 'x'") +
+             step("with_options", "threads = 0"),
+         {R"("x":[1,2])"});
+  EXPECT_THAT(refused(range(4) + step("with_options", "threads = 3000000000")),
+              HasSubstr("threads is 3000000000: out"));
+  EXPECT_THAT(refused(range(4) + step("batch", "batch_size = 4") +
+                      step("distribute", "world_size = 2, rank = 1, uneven = 'cut'")),
+              HasSubstr("uneven is 'cut': must be drop, pad or wrap"));
   expect(two + step("padded_batch", "batch_size = 2, padded_shapes = [3], padding_values = -1"),
          {R"("x":[[0,1,-1],[2,-1,-1]])"});
   expect(two + step("padded_batch", "batch_size = 2, padded_shapes = { x = [-1] }, padding_values = { x = 9 }"),

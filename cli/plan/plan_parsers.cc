@@ -2,7 +2,10 @@
 #include "cli/plan/plan_parsers.h"
 
 #include <array>
+#include <string_view>
+#include <utility>
 
+#include "cli/plan/named_fields.h"
 #include "cli/plan/plan_tensors.h"
 #include "headpond/dataset/ops.h"
 
@@ -23,22 +26,50 @@ Field field(const PlanArguments& own) {
 ExampleFeature feature(const PlanArguments& own) {
   auto made = field<ExampleFeature>(own);
   constexpr std::array kKinds = {FeatureKind::FixedLen, FeatureKind::VarLen, FeatureKind::Ragged,
-                                 FeatureKind::FixedLenSequence};
-  made.kind = kKinds.at(own.choice("kind", {"FixedLen", "VarLen", "Ragged", "FixedLenSequence"}));
+                                 FeatureKind::FixedLenSequence, FeatureKind::Sparse};
+  made.kind = kKinds.at(own.choice("kind", {"FixedLen", "VarLen", "Ragged", "FixedLenSequence", "Sparse"}));
   made.allow_missing = own.flag("allow_missing", false);
   made.row_lengths = own.text("row_lengths", "");
+  if (own.has("index_keys")) made.index_keys = own.texts("index_keys");
+  made.value_key = own.text("value_key", "");
+  made.already_sorted = own.flag("already_sorted", false);
+  made.with_length = own.flag("with_length", false);
   return made;
+}
+
+std::vector<ExampleFeature> features(const PlanStep& step, const std::string& name) {
+  std::vector<ExampleFeature> all;
+  for (const PlanValue& one : step.args.list(name)) {
+    all.push_back(
+        feature(step.args.nested(name, one,
+                                 {"key", "dtype", "shape", "kind", "default_value", "allow_missing", "row_lengths",
+                                  "index_keys", "value_key", "already_sorted", "with_length"})));
+  }
+  return all;
 }
 
 }  // namespace
 
 Dataset build_parse_example(const PlanStep& step) {
-  std::vector<ExampleFeature> features;
-  for (const PlanValue& one : step.args.list("features")) {
-    features.push_back(feature(step.args.nested(
-        "features", one, {"key", "dtype", "shape", "kind", "default_value", "allow_missing", "row_lengths"})));
-  }
-  return step.input() | map(parse_example(std::move(features)));
+  return step.input() | map(parse_example(features(step, "features")));
+}
+
+Dataset build_parse_sequence_example(const PlanStep& step) {
+  auto context = step.args.has("context") ? features(step, "context") : std::vector<ExampleFeature>();
+  auto lists = step.args.has("lists") ? features(step, "lists") : std::vector<ExampleFeature>();
+  return step.input() | map(parse_sequence_example(std::move(context), std::move(lists)));
+}
+
+Dataset build_decode_json_example(const PlanStep& step) {
+  return step.input() |
+         map([](std::string_view json) { return decode_json_example(json); }, {.name = "decode_json_example"});
+}
+
+Dataset build_decode_raw(const PlanStep& step) {
+  RawOptions options = {.little_endian = step.args.flag("little_endian", true)};
+  if (step.args.has("shape")) options.shape = to_shape(step.args, "shape", step.args.value("shape"));
+  const std::string field = library_name(step.input().spec(), step.args.text("field", ""));
+  return step.input() | map(field, decode_raw(to_dtype(step.args, "dtype"), options));
 }
 
 Dataset build_parse_json(const PlanStep& step) {

@@ -7,6 +7,9 @@
 namespace headpond::cli {
 
 Dataset build_parse_example(const PlanStep& step);
+Dataset build_parse_sequence_example(const PlanStep& step);
+Dataset build_decode_json_example(const PlanStep& step);
+Dataset build_decode_raw(const PlanStep& step);
 Dataset build_parse_json(const PlanStep& step);
 
 }  // namespace headpond::cli

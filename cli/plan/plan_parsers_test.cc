@@ -58,6 +58,39 @@ TEST_F(PlanParsers, GiveRaggedFeaturesWithTheirRows) {
          {R"("v":[4,5,6],"v.row_splits":[0,2,3])"});
 }
 
+TEST_F(PlanParsers, GiveSparseFeaturesAndTheLengthsOfSequences) {
+  auto writer = RecordWriter::open(path_).value();
+  const auto list = [](const char* key, std::vector<int64_t> values) {
+    return NamedTensor{key, Tensor::from(std::span<const int64_t>(values), {static_cast<int64_t>(values.size())})};
+  };
+  ASSERT_TRUE(writer->append(make_example(std::array{list("v", {4, 5}), list("n", {2, 1})}).value()));
+  ASSERT_TRUE(writer->close());
+  const std::string records = step("tfrecord", "paths = ['" + path_ + "']");
+  const std::string sparse =
+      "features = [{ key = 's', dtype = 'int64', shape = [3], kind = 'Sparse', index_keys = ['n'], "
+      "value_key = 'v'";
+  expect(records + step("parse_example", sparse + " }]"), {R"("s.indices":[[1],[2]],"s.values":[5,4],"s.shape":[3])"});
+  expect(records + step("parse_example", sparse + ", already_sorted = true }]"),
+         {R"("s.indices":[[2],[1]],"s.values":[4,5],"s.shape":[3])"});
+  const std::string steps = "key = 'v', dtype = 'int64', kind = 'FixedLenSequence', with_length = true";
+  expect(records + step("parse_example", "features = [{ " + steps + " }]"), {R"("v":[4,5],"v.length":2)"});
+  expect(records +
+             step("parse_sequence_example", "context = [{ key = 'n', dtype = 'int64', kind = 'VarLen' }], lists = [{ " +
+                                                steps + ", allow_missing = true }]"),
+         {R"("n":[2,1],"v":[],"v.length":0)"});
+}
+
+TEST_F(PlanParsers, DecodeRawBytesAndExamplesInJson) {
+  std::ofstream(path_) << R"({"features": {"feature": {"s": {"bytesList": {"value": ["AAECAw=="]}}}}})"
+                       << "\n";
+  const std::string examples = step("text_lines", "paths = ['" + path_ + "']") + step("decode_json_example", "");
+  const std::string parsed = examples + step("parse_example", "features = [{ key = 's', dtype = 'bytes' }]");
+  expect(parsed + step("decode_raw", "dtype = 'uint16'"), {R"("s":[256,770])"});
+  expect(parsed + step("decode_raw", "field = 's', dtype = 'uint16', little_endian = false, shape = [1, 2]"),
+         {R"("s":[[1,515]])"});
+  EXPECT_THAT(refused(parsed + step("decode_raw", "dtype = 'bytes'")), HasSubstr("not to bytes"));
+}
+
 TEST_F(PlanParsers, HugeShapesCostNothingUntilTheyAreGiven) {
   std::ofstream(path_) << "{}\n";
   const std::string lines = step("text_lines", "paths = ['" + path_ + "']");

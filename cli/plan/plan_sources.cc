@@ -34,6 +34,23 @@ CsvColumn column(const PlanArguments& args, const PlanValue& value) {
 
 }  // namespace
 
+Dataset build_counter(const PlanStep& step) {
+  return counter(step.args.integer("start", 0), step.args.integer("step", 1));
+}
+
+Dataset build_random(const PlanStep& step) {
+  RandomSourceOptions options{.rerandomize_each_iteration = step.args.flag("rerandomize_each_iteration", false)};
+  if (step.args.has("seed")) options.seed = count(step.args, "seed");
+  if (!step.name.empty()) options.name = step.name;
+  return headpond::random(options);
+}
+
+Dataset build_list_files(const PlanStep& step) {
+  ListFilesOptions options{.shuffle = step.args.flag("shuffle", true)};
+  if (!step.name.empty()) options.name = step.name;
+  return list_files(step.args.texts("paths"), options);
+}
+
 Dataset build_idx(const PlanStep& step) {
   const auto paths = step.args.texts("paths");
   if (paths.size() > 2) step.args.refuse("paths", "has more than two: images, or images and labels");
@@ -85,5 +102,7 @@ Dataset build_tar(const PlanStep& step) {
 Dataset build_folder(const PlanStep& step) {
   return folder(step.args.text("path"), {.extensions = texts_if_given(step.args, "extensions")});
 }
+
+Dataset build_load(const PlanStep& step) { return load(step.args.text("path")); }
 
 }  // namespace headpond::cli

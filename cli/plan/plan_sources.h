@@ -6,6 +6,9 @@
 
 namespace headpond::cli {
 
+Dataset build_counter(const PlanStep& step);
+Dataset build_random(const PlanStep& step);
+Dataset build_list_files(const PlanStep& step);
 Dataset build_idx(const PlanStep& step);
 Dataset build_tfrecord(const PlanStep& step);
 Dataset build_text_lines(const PlanStep& step);
@@ -14,5 +17,6 @@ Dataset build_npy(const PlanStep& step);
 Dataset build_fixed_length(const PlanStep& step);
 Dataset build_tar(const PlanStep& step);
 Dataset build_folder(const PlanStep& step);
+Dataset build_load(const PlanStep& step);
 
 }  // namespace headpond::cli

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/plan/plan_sources.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -44,6 +45,18 @@ TEST_F(PlanSources, ReadTFRecords) {
   expect(source("tfrecord", path("rec*"), "on_damage = 'skip'"), {R"("x":{"bytes":""})"});
   EXPECT_THAT(refused(source("tfrecord", "a", "on_damage = 'x'")),
               HasSubstr("f.toml:3: tfrecord: on_damage is 'x'; known: fail, skip"));
+}
+
+TEST_F(PlanSources, ListFiles) {
+  for (const char* name : {"names/b", "names/a"}) write(name, "");
+  const auto names = delivered(source("list_files", path("names/*"), "shuffle = false"));
+  ASSERT_EQ(names.size(), 2U);
+  EXPECT_NE(names[0], names[1]);
+  auto shuffled = delivered("seed = 3\n" + source("list_files", path("names/*")));
+  std::sort(shuffled.begin(), shuffled.end());
+  auto sorted = names;
+  std::sort(sorted.begin(), sorted.end());
+  EXPECT_EQ(shuffled, sorted);
 }
 
 TEST_F(PlanSources, ReadIdx) {

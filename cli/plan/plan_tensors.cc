@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <utility>
 
@@ -75,6 +76,16 @@ Tensor to_scalar(const PlanArguments& args, const std::string& argument, DType d
       break;
   }
   args.refuse(argument, fmt::format("of {} cannot be given", name(dtype)));
+}
+
+Tensor filled(const Shape& shape, const Tensor& scalar) {
+  const auto count = static_cast<size_t>(*shape.size());
+  if (scalar.dtype() == DType::bytes)
+    return Tensor::from(std::vector<std::string>(count, std::string(scalar.bytes_at(0))), shape);
+  Tensor tensor = Tensor::empty(scalar.dtype(), shape);
+  std::byte* to = tensor.mutable_data();
+  for (size_t i = 0; i < count; ++i, to += scalar.byte_size()) std::memcpy(to, scalar.data(), scalar.byte_size());
+  return tensor;
 }
 
 }  // namespace headpond::cli

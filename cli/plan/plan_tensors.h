@@ -9,7 +9,7 @@
 
 namespace headpond::cli {
 
-// All throw PlanError with the argument's line.
+// Those with arguments throw PlanError with the argument's line.
 
 /// The dtype by NumPy's name: "uint8", "float32"; or "bytes".
 DType to_dtype(const PlanArguments& args, const std::string& name);
@@ -20,5 +20,8 @@ Shape to_shape(const PlanArguments& args, const std::string& name, const PlanVal
 /// The single value of `name` as a scalar of `dtype`: a number, a string for bytes, true or false for bool. Refuses
 /// values that the dtype cannot hold, float16 and bfloat16.
 Tensor to_scalar(const PlanArguments& args, const std::string& name, DType dtype);
+
+/// A tensor of `shape`, each value as that of `scalar`. REQUIRES: a full shape.
+Tensor filled(const Shape& shape, const Tensor& scalar);
 
 }  // namespace headpond::cli

@@ -86,5 +86,15 @@ TEST(PlanTensors, WhatADTypeCannotHoldIsRefused) {
   EXPECT_EQ(problem_of("1", f16), "f.toml:1: op: a of float16 cannot be given");
 }
 
+TEST(PlanTensors, AreFilledWithAValue) {
+  const Tensor numbers = filled({2, 3}, Tensor::scalar(int16_t{-5}));
+  EXPECT_EQ(numbers.shape(), (Shape{2, 3}));
+  for (const int16_t value : numbers.as<int16_t>()) EXPECT_EQ(value, -5);
+  const Tensor texts = filled({2}, Tensor::scalar("none"));
+  EXPECT_EQ(texts.bytes_at(1), "none");
+  EXPECT_EQ(filled({0}, Tensor::scalar(1.5F)).size(), 0);
+  EXPECT_EQ(filled({}, Tensor::scalar(true)).item<bool>(), true);
+}
+
 }  // namespace
 }  // namespace headpond::cli

@@ -8,6 +8,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -69,10 +70,7 @@ Result<std::vector<uint64_t>> count_present(const CsvFile& file, uint64_t rows, 
   return present;
 }
 
-}  // namespace
-
-void survey_csv(std::span<const std::byte> content, char delimiter, const SurveyOptions& options, FileReport& report) {
-  const auto file = CsvFile::over(report.path, content, {.delimiter = delimiter});
+void survey_csv(const Result<std::unique_ptr<CsvFile>>& file, const SurveyOptions& options, FileReport& report) {
   if (!file) {
     const auto row = row_in(file.error(), report.path);
     report.records = row.value_or(0);
@@ -89,6 +87,16 @@ void survey_csv(std::span<const std::byte> content, char delimiter, const Survey
     const FieldSpec& field = (*file)->fields()[f];
     report.features.add_column(field.name, field.dtype, (*present)[f]);
   }
+}
+
+}  // namespace
+
+void survey_csv(std::span<const std::byte> content, char delimiter, const SurveyOptions& options, FileReport& report) {
+  survey_csv(CsvFile::over(report.path, content, {.delimiter = delimiter}), options, report);
+}
+
+void survey_csv(ByteReader& content, char delimiter, const SurveyOptions& options, FileReport& report) {
+  survey_csv(CsvFile::over(content, {.delimiter = delimiter}), options, report);
 }
 
 void survey_npy(std::span<const std::byte> content, FileReport& report) {

@@ -7,6 +7,7 @@
 
 #include "cli/survey/file_report.h"
 #include "cli/survey/file_survey.h"
+#include "headpond/io/file/file.h"
 
 namespace headpond::cli {
 
@@ -15,6 +16,8 @@ namespace headpond::cli {
 /// The first row has the column names. What csv() refuses is damage; only the first is reported, and the rows before it
 /// count. Features, if requested: the columns with the type that csv() gives them, and their empty cells.
 void survey_csv(std::span<const std::byte> content, char delimiter, const SurveyOptions& options, FileReport& report);
+/// The same for what `content` reads, which is kept in memory, up to the limit that csv() has for compressed files.
+void survey_csv(ByteReader& content, char delimiter, const SurveyOptions& options, FileReport& report);
 /// A record is a row along the first dimension; a scalar is one row.
 void survey_npy(std::span<const std::byte> content, FileReport& report);
 /// Each array is a record and a feature. Only the first damage is reported.

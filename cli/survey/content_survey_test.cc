@@ -56,6 +56,17 @@ TEST(SurveyCsv, CountsRowsAndWhatColumnsHold) {
               ElementsAre("a int64 1/0", "b,c int64 1/0"));
 }
 
+TEST(SurveyCsv, OfAReaderIsReadAsTheContentIs) {
+  const auto whole = bytes_of("n,x\n1,0.5\n2,\n"), ragged = bytes_of("a,b\n1,2\n3\n");
+  const auto read = [](const Bytes& bytes) {
+    FileReport report{.path = "/x/a.csv.gz"};
+    survey_csv(*make_memory_reader(report.path, bytes), ',', {.with_features = true}, report);
+    return report;
+  };
+  EXPECT_THAT(columns_of(read(whole)), ElementsAre("n int64 2/0", "x float32 1/1"));
+  EXPECT_EQ(damage_of(read(ragged)), "1@8 InvalidArgument");
+}
+
 TEST(SurveyCsv, ALimitIsOfRows) {
   const auto limited = [](uint64_t limit) {
     const FileReport report = csv_of("n,x\n1,\n2,\n", {.limit = limit, .with_features = true});
@@ -133,7 +144,9 @@ TEST(SurveyNpz, NamesTheDamagedArray) {
   ASSERT_EQ(report.damage_count, 1U);
   EXPECT_THAT(report.damage[0].error.message(), HasSubstr("y.npy"));
   EXPECT_EQ(report.damage[0].error.kind(), ErrorKind::DataLoss);
-  EXPECT_EQ(with({"y.txt", bytes_of("text")}).damage_count, 1U);
+  const FileReport other = with({"y.txt", bytes_of("text")});
+  EXPECT_EQ(std::tuple(other.records, other.damage_count), std::tuple(1U, 0U))
+      << "a member that is no array is skipped";
   const Bytes whole = test::zip_of({{"x.npy", array_of({2})}});
   EXPECT_EQ(npz_of(test::prefix(whole, whole.size() - 1)).damage_count, 1U);
 }

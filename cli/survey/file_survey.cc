@@ -18,6 +18,7 @@
 #include "headpond/io/file/glob.h"
 #include "headpond/io/file/inflate.h"
 #include "headpond/io/file/mapped_file.h"
+#include "headpond/io/growing_array.h"
 #include "headpond/io/record/record_reader.h"
 #include "headpond/io/text/json_lines.h"
 #include "headpond/io/text/text_lines.h"
@@ -84,6 +85,11 @@ Result<Reader> open_stored(const std::string& path) {
   return is_stream ? open_stream_reader(path) : open_file_reader(path);
 }
 
+Error no_end_blocks(const std::string& path) {
+  return {ErrorKind::DataLoss,
+          path + ": the archive does not end with two blocks of zeros; it may have been truncated after a member"};
+}
+
 // Reads one file with the reader of its format.
 class Survey {
  public:
@@ -119,7 +125,7 @@ class Survey {
     report_.add_damage({record, offset ? offset : offset_in(error, report_.path), {}, error});
   }
   // The whole content; nullopt, with the damage reported, iff it cannot be read.
-  std::optional<std::vector<std::byte>> read_whole(ByteReader& bytes);
+  std::optional<GrowingArray<std::byte>> read_whole(ByteReader& bytes);
 
   enum class Content { unknown, examples, other };
 
@@ -145,6 +151,10 @@ void Survey::look_at_format(Reader stored) {
   const FileFormat format = guess_format(report_.path, start);
   report_.format = format.name;
   report_.compression = to_string(format.compression);
+  if (const auto other = unsupported_compression(start); !other.empty()) {
+    return damaged({ErrorKind::Unimplemented,
+                    fmt::format("{}: compressed by {}, which is not supported; decompress it", report_.path, other)});
+  }
   stored = make_joined_reader(start, std::move(stored));
   if (format.name == "tfrecord") return look_at_records(std::move(stored));
   if (format.compression == Compression::gzip) stored = make_gzip_reader(std::move(stored));
@@ -154,7 +164,7 @@ void Survey::look_at_format(Reader stored) {
   constexpr std::string_view kWhole[] = {"csv", "npy", "npz", "png", "wav"};
   if (std::ranges::find(kWhole, format.name) != std::end(kWhole)) look_at_whole(*stored, format);
   if (format.name == "unknown" && options_.needs_format && !start.empty()) {
-    damaged({ErrorKind::Unimplemented, report_.path + ": unknown format (neither content nor name)"});
+    damaged({ErrorKind::Unimplemented, report_.path + ": neither the content nor the name is of a known format"});
   }
   if (report_.damage_count == 0 && !report_.is_limited) look_at_rest(*stored);
 }
@@ -209,6 +219,7 @@ void Survey::look_at_tar(ByteReader& bytes) {
   while (true) {
     const auto member = tar.next();
     if (!member) damaged(member.error(), index.members.size());
+    if (member && !*member && options_.strict && !tar.has_end()) damaged(no_end_blocks(report_.path));
     if (!member || !*member || is_at_limit(index.members.size())) break;
     if (!read_member(tar, **member, buffer, index.members.size())) break;
     index.members.push_back(**member);
@@ -279,11 +290,11 @@ void Survey::look_at_idx(ByteReader& bytes) {
   report_.features.add({{.key = "values", .dtype = tensor->dtype(), .count = values}}, rows);
 }
 
-std::optional<std::vector<std::byte>> Survey::read_whole(ByteReader& bytes) {
-  std::vector<std::byte> all;
+std::optional<GrowingArray<std::byte>> Survey::read_whole(ByteReader& bytes) {
+  GrowingArray<std::byte> all;
   for (size_t size = 0;;) {
     all.resize(std::min<size_t>(2 * size + kMiB, kMostInMemory));
-    const auto got = read_fully(bytes, std::span(all).subspan(size));
+    const auto got = read_fully(bytes, {all.data() + size, all.size() - size});
     if (!got) damaged(got.error(), 0);
     if (!got) return {};
     size += *got;
@@ -302,9 +313,10 @@ std::optional<std::vector<std::byte>> Survey::read_whole(ByteReader& bytes) {
 void Survey::look_at_whole(ByteReader& bytes, const FileFormat& format) {
   const bool is_plain = format.compression == Compression::none && is_regular(report_.path);
   const bool is_one = format.name == "png" || format.name == "wav";
+  if (!is_plain && format.name == "csv") return survey_csv(bytes, format.delimiter, options_, report_);
   if (!is_plain || is_one) {
     const auto content = read_whole(bytes);
-    return content ? look_at_content(*content, format) : void();
+    return content ? look_at_content(content->values(), format) : void();
   }
   const auto file = MappedFile::open(report_.path);
   if (!file) return damaged(file.error());

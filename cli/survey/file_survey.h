@@ -19,7 +19,8 @@ struct SurveyOptions {
   bool with_features = false;          ///< Parses Examples.
   bool needs_format = false;           ///< A file of unknown format counts as damaged, unless it is empty.
   /// Reports as damage, too: a record that is not an Example among Examples, damage in PNG chunks that decoding does
-  /// not need, everything that only lenient WAV readers accept, members of a tar archive that are not samples.
+  /// not need, everything that only lenient WAV readers accept, a tar archive whose members are not samples or that has
+  /// no end blocks.
   bool strict = false;
   std::stop_token stop = {};
   std::function<void(uint64_t bytes)> on_bytes = [](uint64_t) {};  ///< Called with the number of bytes just read.

@@ -77,7 +77,7 @@ TEST_F(SurveyTest, ListsEveryDamagedPayloadAndGoesOn) {
   }
 }
 
-TEST_F(SurveyTest, BehindADamagedLengthBytesAreLost) {
+TEST_F(SurveyTest, AfterADamagedLengthBytesAreLost) {
   const Bytes content = flipped(frames_of({"a", "b", "c"}), 17);
   const FileReport report = survey("a", content);
   EXPECT_EQ(report.records, 1U);
@@ -193,8 +193,40 @@ TEST_F(SurveyTest, CountsMembersAndGroupsOfATarArchive) {
   EXPECT_EQ(cut.damage.at(0).record, 1U);
   EXPECT_EQ(places(survey("a", flipped(whole, 1024))).size(), 1U);
   EXPECT_TRUE(append_tar_member(archive, "a.png", "again"));
-  EXPECT_THAT(places(survey("a", bytes_of(archive))), IsEmpty());
-  EXPECT_EQ(survey("a", bytes_of(archive), strict_).damage.at(0).error.kind(), ErrorKind::InvalidArgument);
+  const Bytes twice = bytes_of(archive + std::string(tar_end()));
+  EXPECT_THAT(places(survey("a", twice)), IsEmpty());
+  EXPECT_EQ(survey("a", twice, strict_).damage.at(0).error.kind(), ErrorKind::InvalidArgument);
+}
+
+TEST_F(SurveyTest, AnArchiveWithoutEndBlocksIsDamagedIffStrict) {
+  std::string archive;
+  EXPECT_TRUE(append_tar_member(archive, "a.png", "content"));
+  const Bytes members = bytes_of(archive), whole = bytes_of(archive + std::string(tar_end()));
+  const Bytes half = test::prefix(whole, whole.size() - 512);
+  for (const Bytes& content : {members, half, Bytes()}) {
+    for (const bool is_packed : {false, true}) {
+      const std::string name = is_packed ? "a.tar.gz" : "a.tar";
+      const FileReport report = survey(name, is_packed ? test::gzip(content) : content);
+      EXPECT_EQ(std::tuple(report.format, report.records), std::tuple("tar", content.empty() ? 0U : 1U));
+      EXPECT_THAT(places(report), IsEmpty());
+      const FileReport strict = survey(name, is_packed ? test::gzip(content) : content, strict_);
+      ASSERT_THAT(places(strict), ElementsAre("-@- DataLoss"));
+      EXPECT_THAT(strict.damage[0].error.message(), HasSubstr("does not end with two blocks of zeros"));
+    }
+  }
+  EXPECT_THAT(places(survey("a.tar", whole, strict_)), IsEmpty());
+  EXPECT_THAT(places(survey("a.tar", bytes_of(std::string(tar_end())), strict_)), IsEmpty()) << "no members";
+  EXPECT_THAT(places(survey("a.tar", members, {.limit = 0, .strict = true})), IsEmpty()) << "nobody looked there";
+}
+
+TEST_F(SurveyTest, NamesACompressionThatIsNotRead) {
+  for (const auto& [name, start, compression] : {std::tuple("a.tar.xz", std::string("\xfd\x37zXZ\0 more", 11), "xz"),
+                                                 std::tuple("a.csv.bz2", std::string("BZh91AY&SY more"), "bzip2"),
+                                                 std::tuple("a.tar", std::string("BZh91AY&SY more"), "bzip2")}) {
+    const FileReport report = survey(name, bytes_of(start), {.needs_format = true});
+    ASSERT_THAT(places(report), ElementsAre("-@- Unimplemented"));
+    EXPECT_THAT(report.damage[0].error.message(), HasSubstr(std::string(": compressed by ") + compression));
+  }
 }
 
 TEST_F(SurveyTest, ReadsACompressedStreamToItsChecksum) {
@@ -251,7 +283,10 @@ TEST_F(SurveyTest, AnUnknownFormatIsSaidAndIsDamageIffAFormatIsNeeded) {
   const FileReport report = survey("a", flipped(frame_of(""), 0), strict_);
   EXPECT_EQ(std::tuple(report.format, report.bytes, report.damage_count), std::tuple("unknown", 16U, 0U));
   EXPECT_THAT(places(survey("a", {}, {.needs_format = true})), IsEmpty());
-  EXPECT_THAT(places(survey("a", flipped(frame_of(""), 0), {.needs_format = true})), ElementsAre("-@- Unimplemented"));
+  const FileReport damaged = survey("a", flipped(frame_of(""), 0), {.needs_format = true});
+  EXPECT_THAT(places(damaged), ElementsAre("-@- Unimplemented"));
+  EXPECT_THAT(damaged.damage.at(0).error.message(),
+              HasSubstr("a: neither the content nor the name is of a known format"));
 }
 
 TEST_F(SurveyTest, WhatCannotBeReadIsDamageAndTheOthersFollow) {
@@ -292,7 +327,7 @@ TEST_F(SurveyTest, EndsWhenAStopIsRequested) {
   }
 }
 
-TEST(OffsetIn, IsTheLastOneBehindThePath) {
+TEST(OffsetIn, IsTheLastOneAfterThePath) {
   const auto of = [](const std::string& text) { return offset_in({ErrorKind::DataLoss, text}, "/offset 7/a"); };
   EXPECT_EQ(of("/offset 7/a: offset 3 of chunk, at offset 12: bad"), 12U);
   EXPECT_EQ(of("/offset 7/a: bad"), std::nullopt);

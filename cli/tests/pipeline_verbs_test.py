@@ -66,6 +66,25 @@ class Run(PlanCase):
         self.assertGreater(found["pss_peak_bytes"], 100_000)
         self.assertIsNone(self.result()["digest"])
 
+    def test_samples_are_counted_through_what_regroups_them(self):
+        batches = step("range", stop=10) + step("batch", batch_size=4)
+        cases = [(batches + step("unbatch"), (10, 10)),
+                 (batches + step("rebatch", batch_size=3), (10, 4)),
+                 (batches + step("rebatch", batch_size=3) + step("unbatch"), (10, 10)),
+                 (batches + step("batch", batch_size=2) + step("unbatch"), (10, 3)),
+                 (batches + step("ragged_batch", batch_size=2), (3, 2)),
+                 (batches + step("pack", length=8), (2, 2)),
+                 (batches + step("pack", length=8) + step("batch", batch_size=2), (2, 1)),
+                 (step("range", stop=10) + step("window", size=4, shift=2), (18, 5)),
+                 (step("range", stop=10) + step("group_by_window", key_func="x % 2", window_size=2), (10, 6)),
+                 (step("range", stop=10) + step("batch_by_size", size_func="x", max_size=20), (10, 4)),
+                 (step("range", stop=10) + step("bucket_by_sequence_length", element_length_func="x", bucket_boundaries=[5],
+                                                bucket_batch_sizes=[3, 4]), (10, 4))]
+        for plan, counts in cases:
+            self.plan(plan)
+            found = self.result()
+            self.assertEqual((found["elements"], found["batches"]), counts, plan)
+
     def test_threads_and_memory_change_nothing_and_the_seed_does(self):
         digest = self.result("--digest")["digest"]
         for more in (["--threads", "0"], ["--threads", "3"], ["--memory", "1M"]):
@@ -107,6 +126,24 @@ class Run(PlanCase):
         self.assertEqual(first + self.lines("--state-in", "state"), original)
         self.assertEqual(sum(len(line["fields"]["n"]) for line in original), 50)
 
+    def test_a_run_goes_on_with_a_plan_that_changed(self):
+        def mixed(weights, size):
+            chains = "".join(f"[[chain.{name}]]\nop = \"range\"\nargs = {{ start = {start}, stop = {start + 8} }}\n"
+                             for name, start in (("a", 0), ("b", 100)))
+            return (f'[[step]]\nop = "mix"\ninputs = ["a", "b"]\nargs = {{ weights = {weights} }}\n'
+                    + step("batch", batch_size=size) + chains)
+        self.plan(mixed([1, 1], 2))
+        (self.folder / "old.toml").write_text(mixed([1, 1], 2))
+        first = self.lines("--limit", "3", "--state-out", "state")
+        self.plan(mixed([3, 1], 4))
+        self.assertIn("another pipeline", self.expect(1, "run", "plan.toml", "--state-in", "state").stderr)
+        rest = self.expect(0, "run", "plan.toml", "--print", "--state-in", "state", "--migrate-from", "old.toml")
+        self.assertIn("range(start=100, stop=108, step=1): goes on at position 3 of 8", rest.stderr)
+        samples = [x for line in first + [json.loads(line) for line in rest.stdout.splitlines()] for x in line["fields"]["x"]]
+        self.assertEqual(sorted(x for x in samples if x < 100), list(range(8)))
+        self.assertEqual(len(samples), len(set(samples)))
+        self.assertIn("--state-in", self.expect(2, "run", "plan.toml", "--migrate-from", "old.toml").stderr)
+
     def test_a_state_of_something_else_is_refused(self):
         self.lines("--limit", "3", "--state-out", "state")
         self.assertIn("seed", self.expect(1, "run", "plan.toml", "--state-in", "state", "--seed", "3").stderr)
@@ -131,6 +168,51 @@ class Run(PlanCase):
             self.assertEqual([json.loads(line)["fields"]["x"] for line in done.stdout.splitlines()], [0, 2, 4])
             for word in ("InvalidArgument", "plan.toml", "twice", "range, record 3", "throw_at 3"):
                 self.assertIn(word, done.stderr)
+
+    BAD = step("map", function="100 / (x % 7)", into="y")  # Fails for each seventh number.
+
+    def test_bad_elements_are_skipped_written_down_and_read_again(self):
+        self.plan(step("range", stop=30) + self.BAD + step("on_error"))
+        done = self.expect(0, "run", "plan.toml", "--quarantine", "bad.jsonl")
+        self.assertIn("25 elements, ", done.stdout)
+        self.assertIn("bad: 5 skipped, 0 substituted", done.stdout)
+        entries = [json.loads(line) for line in (self.folder / "bad.jsonl").read_text().splitlines()]
+        self.assertEqual([(entry["source"], entry["record"], entry["error"]) for entry in entries], [("range", 7 * i, i) for i in range(5)])
+        self.assertIn("map(", entries[0]["operator"])
+        found = self.result("--quarantine", "bad.jsonl")
+        self.assertEqual([(one["skipped"], one["substituted"]) for one in found["bad_elements"]], [(5, 0)])
+        self.assertEqual(len((self.folder / "bad.jsonl").read_text().splitlines()), 5, "nothing is written twice")
+
+        done = self.expect(0, "run", "plan.toml", "--replay", "bad.jsonl")
+        again = [json.loads(line) for line in done.stdout.splitlines()]
+        self.assertEqual([(line["entry"], line["record"], line["element"]) for line in again], [(i + 1, 7 * i, 7 * i) for i in range(5)])
+        self.assertTrue(all("record" in line["error"]["message"] for line in again), again)
+        self.assertIn("5 entries: 0 can be read now, 5 fail", done.stderr)
+        self.plan(step("range", stop=30) + step("map", function="100 / (x % 7 + 1)", into="y") + step("on_error"))
+        done = self.expect(0, "run", "plan.toml", "--replay", "bad.jsonl", "--limit", "2")
+        self.assertEqual([json.loads(line)["fields"] for line in done.stdout.splitlines()], [{"x": 0, "y": 100}, {"x": 7, "y": 100}])
+        self.assertIn("2 entries: 2 can be read now, 0 fail; 2 were written by another pipeline", done.stderr)
+        found = self.json_of(self.expect(0, "run", "plan.toml", "--replay", "bad.jsonl", "--json").stdout, "headpond.run/1")
+        self.assertEqual((found["entries"], found["readable"], found["of_other_pipelines"]), (5, 5, 5))
+        self.expect(1, "run", "plan.toml", "--replay", "nowhere")
+
+    def test_bad_elements_end_a_run_that_has_too_many(self):
+        for args, word in (({"max_errors": 3}, "4 elements failed"), ({"max_error_share": 0.1, "window": 10}, "max_error_share")):
+            self.plan(step("range", stop=1000) + self.BAD + step("on_error", **args))
+            done = self.expect(1, "run", "plan.toml", "--quarantine", "bad.jsonl")
+            for expected in (word, "FailedPrecondition", "plan.toml", "range, record", "zero"):
+                self.assertIn(expected, done.stderr)
+            self.assertEqual(json.loads((self.folder / "bad.jsonl").read_text().splitlines()[-1])["action"], "failed")
+        self.plan(step("range", stop=1000) + step("map", function="x / 0") + step("on_error"))
+        self.assertIn("10 elements in a row failed, all with", self.expect(1, "run", "plan.toml").stderr)
+
+    def test_bad_elements_of_a_run_in_pieces_are_those_of_a_whole_one(self):
+        self.plan(step("range", stop=60) + step("shuffle") + self.BAD + step("on_error", max_error_share=1) + step("batch", batch_size=4))
+        self.lines("--epochs", "2", "--quarantine", "whole")
+        self.lines("--limit", "5", "--state-out", "state", "--quarantine", "pieces")
+        self.lines("--limit", "9", "--quarantine", "pieces", "--threads", "0")
+        self.lines("--epochs", "2", "--state-in", "state", "--quarantine", "pieces", "--threads", "3")
+        self.assertEqual((self.folder / "pieces").read_text(), (self.folder / "whole").read_text())
 
     def test_files_that_cannot_be_used_exit_2_with_their_line(self):
         self.plan(step("range", stop=10) + step("shufle"))
@@ -184,10 +266,12 @@ class Guide(PlanCase):
 
     def test_its_files_run(self):
         files = re.findall(r"^```toml\n(.*?)^```$", self.TEXT, re.S | re.M)
-        self.assertEqual(len(files), 3)
+        self.assertEqual(len(files), 4)
         digits = write_digits(self.folder / "digits")
         self.expect(0, "convert", "--from", "idx", "--out", ".", "--name", "train", digits / "train-images-idx3-ubyte",
                     digits / "train-labels-idx1-ubyte")
+        (self.folder / "logs").mkdir()
+        (self.folder / "logs/monday.txt").write_text("one\ntwo\nthree\n")
         for text in files:
             self.plan(text)
             self.assertEqual(len(self.lines("--limit", "2")), 2)

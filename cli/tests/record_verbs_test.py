@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The verbs that look at files, from outside: verify and inspect.
+"""The verbs that look at files, from outside: verify, inspect, cache ls and cache rm.
 
-  record_verbs_test.py PROGRAM Verify|Inspect
+  record_verbs_test.py PROGRAM Verify|Inspect|Cache
 """
 import gzip
+import json
 import os
 import pathlib
 import signal
@@ -12,6 +13,7 @@ import struct
 import subprocess
 import sys
 import tarfile
+import time
 import unittest
 import zipfile
 
@@ -307,6 +309,72 @@ class Inspect(FilesCase):
                          [("png", "none", 1), ("wav", "none", 1), ("idx", "gzip", 10000)])
         self.assertEqual([feature["dtype"] for file in found for feature in file["features"].values()], ["uint8", "float32", "uint8"])
         self.assertEqual(found[2]["features"]["values"]["count_max"], 784)
+
+
+class Cache(Case):
+    """cache ls and cache rm, on caches that `run` makes."""
+
+    def setUp(self):
+        super().setUp()
+        for stop in (3, 4):
+            (self.folder / f"{stop}.toml").write_text(f"""[[step]]
+op = "range"
+args = {{ stop = {stop} }}
+[[step]]
+op = "map"
+args = {{ function = "x * 2" }}
+[[step]]
+op = "cache"
+args = {{ filename = "kept" }}
+""")
+
+    def found(self, *arguments):
+        done = self.run_program("cache", *arguments, "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)
+
+    def fill(self):
+        for stop, arguments in ((3, []), (4, ["--limit", "2"])):
+            done = self.run_program("run", f"{stop}.toml", *arguments)
+            self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_lists_what_is_there(self):
+        self.fill()
+        found = self.found("ls", "kept")
+        self.assertEqual((found["schema"], found["folder"]), ("headpond.cache/1", "kept"))
+        caches = {cache["slots"]: cache for cache in found["caches"]}
+        self.assertEqual(caches[3]["elements"], 3)
+        self.assertTrue(caches[3]["complete"])
+        self.assertIn("range(start=0, stop=3, step=1)", caches[3]["plan"])
+        self.assertGreater(caches[3]["bytes"], 100)
+        self.assertEqual(len(caches[3]["key"]), 32)
+        self.assertLess(abs(caches[3]["used_ns"] * 1e-9 - time.time()), 300)
+        self.assertGreaterEqual(caches[4]["elements"], 2)
+        text = self.run_program("cache", "ls", "kept").stdout
+        self.assertIn("map(", text)
+        self.assertIn("2 caches", text)
+
+    def test_removes_what_is_named(self):
+        self.fill()
+        keys = [cache["key"] for cache in self.found("ls", "kept")["caches"]]
+        self.assertEqual(self.found("rm", "kept", "--older-than", "1")["removed"], [])
+        removed = self.found("rm", "kept", keys[0])["removed"]
+        self.assertEqual([cache["key"] for cache in removed], keys[:1])
+        self.assertEqual([cache["key"] for cache in self.found("ls", "kept")["caches"]], keys[1:])
+        self.assertEqual(len(self.found("rm", "kept", "--older-than", "0")["removed"]), 1)
+        self.fill()
+        self.assertEqual(len(self.found("rm", "kept", "--all")["removed"]), 2)
+        self.assertEqual(list((self.folder / "kept").iterdir()), [])
+
+    def test_refuses_what_is_unclear(self):
+        self.fill()
+        for arguments in (["ls"], ["ls", "kept", "more"], ["rm", "kept"], ["rm", "kept", "--all", "--older-than", "1"],
+                          ["rm", "kept", "zz"], ["rm", "kept", ""]):
+            self.assertEqual(self.run_program("cache", *arguments).returncode, 2, arguments)
+        missing = self.run_program("cache", "ls", "nowhere")
+        self.assertEqual(missing.returncode, 1)
+        self.assertIn("nowhere", missing.stderr)
+        self.assertEqual(len(self.found("ls", "kept")["caches"]), 2)
 
 
 if __name__ == "__main__":

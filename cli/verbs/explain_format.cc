@@ -109,6 +109,10 @@ void write_parts(JsonWriter& json, const Explanation& explanation) {
   for (const RestoreNote& note : explanation.restore) {
     json.begin_object().member("what", note.what).member("why", note.why).end_object();
   }
+  json.end_array().key("frozen").begin_array();
+  for (const FrozenNote& note : explanation.frozen) {
+    json.begin_object().member("what", note.what).member("why", note.why).end_object();
+  }
   json.end_array();
 }
 
@@ -183,6 +187,8 @@ std::string explain_html(const ExplainReport& report) {
   }
   std::string restore;
   for (const RestoreNote& note : report.explanation.restore) restore += row("td", {note.what, note.why});
+  std::string frozen;
+  for (const FrozenNote& note : report.explanation.frozen) frozen += row("td", {note.what, note.why});
   const std::string title = for_html(report.file);
   return fmt::format(
              "<!DOCTYPE html>\n<html lang=\"en\">\n<head><meta charset=\"utf-8\"><title>{}</title>\n<style>body {{ "
@@ -194,6 +200,7 @@ std::string explain_html(const ExplainReport& report) {
          fmt::format("<h2>How it is run</h2>\n<table>\n{}</table>\n<h2>Rewrites</h2>\n<table>\n{}</table>\n", stages,
                      rewrites) +
          (restore.empty() ? "" : fmt::format("<h2>On restore</h2>\n<table>\n{}</table>\n", restore)) +
+         (frozen.empty() ? "" : fmt::format("<h2>The same in every epoch</h2>\n<table>\n{}</table>\n", frozen)) +
          fmt::format("<h2>Estimates</h2>\n<p>An element: {}. Elements in an epoch: {}.</p>\n",
                      for_html(to_string(report.dataset.spec())), count_text(report.dataset)) +
          (report.analysis ? fmt::format("<h2>Analysis</h2>\n<pre>{}</pre>\n", for_html(analysis_text(*report.analysis)))

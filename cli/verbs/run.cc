@@ -12,10 +12,12 @@
 #include "cli/plan/element_json.h"
 #include "cli/plan/plan_file.h"
 #include "cli/session.h"
+#include "cli/verbs/replay.h"
 #include "cli/verbs/run_digest.h"
 #include "cli/verbs/verbs.h"
 #include "headpond/base/clock.h"
 #include "headpond/base/cpu.h"
+#include "headpond/dataset/migrate/migrate.h"
 #include "headpond/engine/loader.h"
 #include "headpond/io/file/file.h"
 
@@ -26,7 +28,7 @@ struct RunFlags {
   std::vector<std::string> files;
   int threads = -1;
   std::optional<int64_t> memory;
-  std::string state_in, state_out, order_out;
+  std::string state_in, state_out, migrate_from, order_out, quarantine, replay;
   int64_t epochs = 1;
   std::optional<int64_t> limit;
   bool digest = false, print = false;
@@ -39,8 +41,12 @@ void declare(Flags& flags, RunFlags& to) {
   flags.option("epochs", to.epochs, "epochs in total, also after --state-in; below 0: without end (default: 1)");
   flags.option_from(0, "limit", to.limit, "stop after N elements; a batch counts as one");
   flags.option("state-in FILE", to.state_in, "resume from this state");
+  flags.option("migrate-from FILE.toml", to.migrate_from,
+               "the state is of this pipeline file, which has changed since");
   flags.option("state-out FILE", to.state_out, "when the run ends, save the state to resume from");
   flags.option("order-out FILE", to.order_out, "write a line 'epoch index key' for each element");
+  flags.option("quarantine FILE", to.quarantine, "append a line for each bad element that a step on_error met");
+  flags.option("replay QUARANTINE", to.replay, "read the elements of this file again, and print them or their errors");
   flags.flag("digest", to.digest, "print one digest of all elements");
   flags.flag("print", to.print, "print each element as a line of JSON");
 }
@@ -83,15 +89,28 @@ struct CloseFile {
 };
 using File = std::unique_ptr<std::FILE, CloseFile>;
 
-// True iff each element is a batch. The operators after one that batches see whole batches.
-bool gives_batches(const Node& node) {
-  if (node.facts().role == Role::batch) return true;
-  return !node.facts().inputs.empty() && gives_batches(node.input());
+// How often elements were batched: 2 for batches of batches. The operators after one that batches see whole batches.
+int64_t batch_depth(const Node& node) {
+  const int64_t below = node.facts().inputs.empty() ? 0 : batch_depth(node.input());
+  switch (node.facts().role) {
+    case Role::batch:
+      return below + 1;
+    case Role::rebatch:
+      return std::max<int64_t>(below, 1);
+    case Role::unbatch:
+      return std::max<int64_t>(below - 1, 0);
+    default:
+      return below;
+  }
 }
 
-int64_t rows(const Element& element) {
+// Of a ragged batch the first field has all values, and its row splits tell the rows.
+int64_t rows(const Spec& spec, const Element& element) {
   for (size_t i = 0; i < element.size(); ++i) {
-    if (element[i].rank() > 0) return element[i].dim(0);
+    if (element[i].rank() == 0) continue;
+    const bool is_ragged =
+        i + 1 < element.size() && element[i + 1].rank() == 1 && spec[i + 1].name == spec[i].name + ".row_splits";
+    return is_ragged ? element[i + 1].dim(0) - 1 : element[i].dim(0);
   }
   return 1;
 }
@@ -101,7 +120,7 @@ class Sink {
  public:
   Sink(const Session& session, const Dataset& dataset, const RunFlags& flags)
       : spec_(dataset.spec()),
-        batches_(gives_batches(*dataset.node())),
+        batches_(batch_depth(*dataset.node()) > 0),
         to_(flags.print ? session.json_on_stdout() ? stderr : stdout : nullptr) {
     totals_.are_batches = batches_;
     if (flags.digest) digest_ = std::make_unique<RunDigest>();
@@ -117,7 +136,7 @@ class Sink {
   Result<void> take(const Batch& batch) {
     const Element& element = batch.element();
     ++totals_.batches;
-    totals_.elements += batches_ ? rows(element) : 1;
+    totals_.elements += batches_ ? rows(spec_, element) : 1;
     for (size_t i = 0; i < element.size(); ++i) totals_.bytes += static_cast<int64_t>(element[i].byte_size());
     if (digest_) digest_->add(element);
     if (order_) fmt::print(order_.get(), "{} {} {}\n", batch.epoch(), batch.index(), element.key);
@@ -149,16 +168,33 @@ class Sink {
   Totals totals_;
 };
 
-Result<Loader> open_loader(const PlanFile& plan, const RunFlags& flags, uint64_t seed) {
-  LoaderOptions options{.epochs = flags.epochs, .seed = seed, .threads = flags.threads};
+// Reports what happens to each step of the old plan.
+Result<std::string> migrated(const std::string& state, const PlanFile& plan, const Session& session,
+                             const RunFlags& flags) {
+  auto migration = migrate(state, read_plan_file(flags.migrate_from).dataset, plan.dataset);
+  if (!migration) return fail(migration.error());
+  if (!session.common().quiet) fmt::print(stderr, "{}", to_string(*migration));
+  return std::move(migration->state);
+}
+
+Result<Loader> open_loader(const PlanFile& plan, const Session& session, const RunFlags& flags, uint64_t seed) {
+  LoaderOptions options{.epochs = flags.epochs, .seed = seed, .threads = flags.threads, .quarantine = flags.quarantine};
   if (flags.memory) options.memory = *flags.memory;
   if (flags.state_in.empty()) return Loader(plan.dataset, options);
-  const auto state = read_file(flags.state_in);
-  if (!state) return fail(state.error());
-  auto loader = Loader::restored(plan.dataset, options, {reinterpret_cast<const char*>(state->data()), state->size()});
+  const auto file = read_file(flags.state_in);
+  if (!file) return fail(file.error());
+  Result<std::string> state = std::string(reinterpret_cast<const char*>(file->data()), file->size());
+  if (!flags.migrate_from.empty()) state = migrated(*state, plan, session, flags);
+  auto loader = state ? Loader::restored(plan.dataset, options, *state) : Result<Loader>(fail(state.error()));
   if (!loader)
     return fail(ErrorKind::FailedPrecondition, fmt::format("{}: {}", flags.state_in, loader.error().message()));
   return loader;
+}
+
+// With the causes that it doesn't already say.
+std::string text_of(const Error& error) {
+  const std::string text = error.to_string();
+  return text.substr(to_string(error.kind()).size() + 2);
 }
 
 // Delivers until the end, the limit, an error or Ctrl-C.
@@ -167,7 +203,7 @@ Result<void> deliver(Loader& loader, Sink& sink, const RunFlags& flags, const Se
     if (session.stop().stop_requested()) break;
     const auto batch = loader.next();
     if (at_end(batch)) break;
-    if (!batch) return fail(batch.error().kind(), fmt::format("{}: {}", flags.files[0], batch.error().message()));
+    if (!batch) return fail(batch.error().kind(), fmt::format("{}: {}", flags.files[0], text_of(batch.error())));
     HEADPOND_TRY(sink.take(*batch));
     pss.sample_if_due();
   }
@@ -177,7 +213,7 @@ Result<void> deliver(Loader& loader, Sink& sink, const RunFlags& flags, const Se
 Result<Totals> run_loader(const Session& session, const PlanFile& plan, const RunFlags& flags, uint64_t seed) {
   Sink sink(session, plan.dataset, flags);
   PssPeak pss;
-  auto loader = open_loader(plan, flags, seed);
+  auto loader = open_loader(plan, session, flags, seed);
   if (!loader) return fail(loader.error());
   HEADPOND_TRY(sink.open_order(flags.order_out));
   const int64_t begin = now_ns();
@@ -209,6 +245,12 @@ void write_members(JsonWriter& json, const Totals& totals) {
   }
   json.member("state_bytes", totals.state_bytes).member("wait_share", wait_share(totals));
   json.member("peak_budget_bytes", totals.stats.memory_peak).member("pss_peak_bytes", totals.pss_peak);
+  json.key("bad_elements").begin_array();
+  for (const FailedCounts& one : totals.stats.failed) {
+    json.begin_object().member("operator", one.op).member("failed", one.failed);
+    json.member("skipped", one.skipped).member("substituted", one.substituted).end_object();
+  }
+  json.end_array();
   json.member("threads", totals.stats.threads).member("io_threads", totals.stats.io_threads);
 }
 
@@ -217,13 +259,23 @@ std::string summary(const Totals& totals) {
                                         : fmt::format("{} elements", totals.elements);
   text += fmt::format(", {} bytes in {:.3f} s, {:.1f} % of it waiting; state: {} bytes", totals.bytes, totals.seconds,
                       100 * wait_share(totals), totals.state_bytes);
+  int64_t skipped = 0, substituted = 0;
+  for (const FailedCounts& one : totals.stats.failed) {
+    skipped += one.skipped;
+    substituted += one.substituted;
+  }
+  if (skipped + substituted > 0) text += fmt::format("; bad: {} skipped, {} substituted", skipped, substituted);
   return totals.digest.empty() ? text : text + "\ndigest " + totals.digest;
 }
 
 Result<Report> run(Session& session, const RunFlags& flags) {
+  if (!flags.migrate_from.empty() && flags.state_in.empty()) {
+    throw Exception(Error(ErrorKind::InvalidArgument, "--migrate-from needs --state-in"));
+  }
   const PlanFile plan = read_plan_file(only_file("run", flags.files));
   const uint64_t seed = session.common().seed_given ? session.common().seed : plan.seed.value_or(0);
   session.set_seed(seed);
+  if (!flags.replay.empty()) return replay(session, plan.dataset, flags.replay, flags.limit);
   const auto totals = run_loader(session, plan, flags, seed);
   if (!totals) return fail(totals.error());
   if (session.interrupt().requested()) return fail(ErrorKind::Cancelled, "interrupted");

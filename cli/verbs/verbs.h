@@ -26,6 +26,8 @@ Verb explain_verb();
 Verb inspect_verb();
 Verb verify_verb();
 Verb convert_verb();
+Verb cache_ls_verb();
+Verb cache_rm_verb();
 /// --version
 Verb version_verb();
 

@@ -19,7 +19,8 @@ struct VerifyFlags {
 void declare(Flags& flags, VerifyFlags& to) {
   flags.words("FILE...", to.files,
               "files, wildcard patterns, name@N for N shards, or - for stdin (docs/checking_files.md)");
-  flags.flag("strict", to.strict, "also check the content of Examples, PNG chunks, WAV headers and tar samples");
+  flags.flag("strict", to.strict,
+             "also check the content of Examples, PNG chunks, WAV headers, tar samples and a tar archive's end");
 }
 
 void write_members(JsonWriter& json, const std::vector<FileReport>& reports) {

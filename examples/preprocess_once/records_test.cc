@@ -105,8 +105,9 @@ TEST(Records, TakeNoMoreMemoryHoweverManyEpochs) {
   EXPECT_LT(hp::memory_info().rss, after_five + 5 * shard->bytes);
 }
 
-TEST(Records, ThatAreNotThereThrowWhenTheDatasetIsBuilt) {
-  EXPECT_THROW(read_prepared("nowhere.tfrecord"), hp::Exception);
+TEST(Records, ThatAreNotThereThrowWhenALoaderIsMade) {
+  EXPECT_FALSE(hp::check(read_prepared("nowhere.tfrecord")));
+  EXPECT_THROW(hp::Loader(read_prepared("nowhere.tfrecord")), hp::Exception);
 }
 
 }  // namespace

@@ -25,6 +25,7 @@ namespace headpond {
 class HEADPOND_ANNOTATE(capability("mutex")) Mutex {
  public:
   void lock() HEADPOND_ACQUIRE() { mutex_.lock(); }
+  bool try_lock() HEADPOND_ANNOTATE(try_acquire_capability(true)) { return mutex_.try_lock(); }
   void unlock() HEADPOND_RELEASE() { mutex_.unlock(); }
 
  private:

@@ -106,7 +106,7 @@ std::ostream& operator<<(std::ostream& out, const Error& error) { return out << 
 namespace {
 
 const Error& out_of_memory() {
-  static const Error error(ErrorKind::ResourceExhausted, "out of memory");
+  static const Error error = Error::of_system(ErrorKind::ResourceExhausted, "out of memory", ENOMEM);
   return error;
 }
 // Made early, because later there may be no memory for it.

@@ -33,9 +33,9 @@ int this_thread_id() {
 
 constinit std::atomic<int> internal::forks = 0;
 
-int forks_above() {
-  [[maybe_unused]] static const int registered = pthread_atfork(nullptr, nullptr, [] { ++internal::forks; });
-  return internal::forks.load(std::memory_order_relaxed);
+int internal::count_forks() {
+  [[maybe_unused]] static const int registered = pthread_atfork(nullptr, nullptr, [] { ++forks; });
+  return forks.load(std::memory_order_relaxed);
 }
 
 Error HomeProcess::error(std::string_view object) {

@@ -22,12 +22,9 @@ void set_this_thread_name(std::string name);
 int this_thread_id();
 
 namespace internal {
-extern constinit std::atomic<int> forks;  // Since the first HomeProcess was made.
-}
-
-/// The number of fork()s between this process and the first call of this function. Threads that were started at another
-/// value do not exist in this process.
-int forks_above();
+extern constinit std::atomic<int> forks;  // fork()s from the process that made the first HomeProcess down to this one.
+int count_forks();                        // forks; counts from its first call on.
+}  // namespace internal
 
 /// The process in which an object was made. After a fork() the child has a copy of the object, but no copy of the
 /// threads that it would wait for, and its locks may be held for ever. So the object refuses all calls there with
@@ -39,7 +36,7 @@ class HomeProcess {
   static Error error(std::string_view object);
 
  private:
-  const int forks_ = forks_above();
+  const int forks_ = internal::count_forks();
 };
 
 /// A joinable thread with a name; the destructor joins. The body must not throw (the program would end).

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <functional>
 #include <future>
 #include <memory>
 
@@ -45,19 +46,24 @@ TEST(Thread, EveryThreadHasItsOwnId) {
   EXPECT_NE(other, this_thread_id());
 }
 
-TEST(Thread, ForksAboveAProcessAreCounted) {
-  const int before = forks_above();
+// The exit status of a forked child that returns `run()`.
+int in_child(const std::function<int()>& run) {
   const pid_t child = fork();
-  if (child == 0) {
-    const pid_t grandchild = fork();
-    if (grandchild == 0) _exit(forks_above() - before);
-    int status = -1;
-    _exit(waitpid(grandchild, &status, 0) == grandchild && forks_above() == before + 1 ? WEXITSTATUS(status) : 0);
-  }
+  if (child == 0) _exit(run());
   int status = -1;
-  ASSERT_EQ(waitpid(child, &status, 0), child);
-  EXPECT_EQ(WEXITSTATUS(status), 2);
-  EXPECT_EQ(forks_above(), before);
+  return waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+TEST(HomeProcess, IsThatInWhichTheObjectWasMade) {
+  const HomeProcess ours;
+  EXPECT_TRUE(ours.is_here());
+  EXPECT_EQ(in_child([&] {
+              const HomeProcess childs;
+              if (ours.is_here() || !childs.is_here()) return 1;
+              return in_child([&] { return ours.is_here() || childs.is_here() || !HomeProcess().is_here() ? 1 : 0; });
+            }),
+            0);
+  EXPECT_TRUE(ours.is_here());
 }
 
 TEST(Thread, ADefaultOneIsNotJoinable) { EXPECT_FALSE(Thread().joinable()); }

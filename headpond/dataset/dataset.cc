@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <string_view>
 
 #include "headpond/dataset/run_state.h"
@@ -33,11 +34,19 @@ class Positions final : public Iterator {
   internal::Holes holes_;
 };
 
-void write_plan(const Node& node, size_t depth, std::string& text) {
+using Line = std::string (Node::*)() const;
+
+void write_plan(const Node& node, Line line, size_t depth, std::string& text) {
   for (const Node::Ref& input : node.facts().inputs) {
-    write_plan(*input, depth + (node.facts().inputs.size() > 1 ? 1 : 0), text);
+    write_plan(*input, line, depth + (node.facts().inputs.size() > 1 ? 1 : 0), text);
   }
-  fmt::format_to(std::back_inserter(text), "{:{}}{}\n", "", 2 * depth, node.title());
+  fmt::format_to(std::back_inserter(text), "{:{}}{}\n", "", 2 * depth, (node.*line)());
+}
+
+void prepare_all(const Node& node, const ParallelFor& parallel, std::set<const Node*>& done) {
+  if (!done.insert(&node).second) return;
+  for (const Node::Ref& input : node.facts().inputs) prepare_all(*input, parallel, done);
+  node.prepare(parallel);
 }
 
 }  // namespace
@@ -50,8 +59,33 @@ std::optional<int64_t> Dataset::cardinality() const {
 
 std::string Dataset::plan() const {
   std::string text;
-  write_plan(*node_, 0, text);
+  write_plan(*node_, &Node::title_with_data, 0, text);
   return text;
+}
+
+std::string internal::identity_of(const Dataset& dataset) {
+  std::string text;
+  write_plan(*dataset.node(), &Node::identity, 0, text);
+  return text;
+}
+
+void internal::one_by_one(int64_t count, const std::function<void(int64_t)>& each) {
+  for (int64_t i = 0; i < count; ++i) each(i);
+}
+
+void internal::prepare(const Dataset& dataset, const ParallelFor& parallel) {
+  std::set<const Node*> done;
+  prepare_all(*dataset.node(), parallel, done);
+}
+
+Result<void> check(const Dataset& dataset) {
+  try {
+    internal::prepare(dataset, internal::one_by_one);
+    (void)dataset.node()->slots();
+    return {};
+  } catch (...) {
+    return fail(current_exception_error());
+  }
 }
 
 std::string to_string(const Spec& spec) {
@@ -70,11 +104,11 @@ std::unique_ptr<Iterator> open(const Node& node, const Binding& binding, Feed& f
   return std::make_unique<Positions>(node, binding);
 }
 
-void internal::refuse(const std::string& op, const std::string& what) {
+void refuse(const std::string& op, const std::string& what) {
   throw Exception(Error(ErrorKind::InvalidArgument, fmt::format("{}: {}", op, what)));
 }
 
-std::string internal::element_name(uint64_t key, Provenance provenance) {
+std::string element_name(uint64_t key, Provenance provenance) {
   const std::string record = to_string(provenance);
   return record.empty() ? fmt::format("element {}", key) : record;
 }

@@ -4,7 +4,8 @@
 //
 //   auto digits = from_tensor_slices({{"image", images}, {"label", labels}}) | shuffle() | batch(32);
 //
-// A pipeline that cannot work throws Exception(InvalidArgument) where it is built.
+// A pipeline that cannot work throws Exception(InvalidArgument) where it is built. Files are opened when a Sequence or
+// a Loader is made of it; until then nobody notices that one is missing, unless somebody calls check().
 #pragma once
 
 #include <cstdint>
@@ -26,16 +27,22 @@ class Dataset {
   /// Names, dtypes and shapes of an element's fields; a dimension that differs from element to element is kUnknown.
   const Spec& spec() const { return node_->spec(); }
   Kind kind() const { return node_->kind(); }
-  /// Number of elements in an epoch; nullopt: unknown before the end; kEndless: there is no end.
+  /// Number of elements in an epoch; nullopt: unknown before the end; kEndless: there is no end. Opens the files to
+  /// know it, and throws Exception for one that cannot be read.
   std::optional<int64_t> cardinality() const;
   const Node::Ref& node() const { return node_; }
 
-  /// The operators from the sources on, one a line, with their arguments. A state belongs to a plan.
+  /// The operators from the sources on, one a line, with their arguments. Opens the files. A state belongs to a plan,
+  /// wherever its files lie.
   std::string plan() const;
 
  private:
   Node::Ref node_;
 };
+
+/// Opens all files and looks for what keeps the dataset from starting: the error that a Sequence or a Loader would
+/// throw.
+Result<void> check(const Dataset& dataset);
 
 /// A step of a pipeline: makes a dataset from a dataset.
 using Step = std::function<Dataset(const Dataset&)>;
@@ -53,11 +60,18 @@ std::string to_string(const Spec& spec);
 /// The iterator of any node: its own if it iterates(), else one over its positions.
 std::unique_ptr<Iterator> open(const Node& node, const Binding& binding, Feed& feed);
 
-namespace internal {
-/// Throws Exception(InvalidArgument), naming the operator.
+/// For authors of operators: throws Exception(InvalidArgument) "op: what".
 [[noreturn]] void refuse(const std::string& op, const std::string& what);
-/// "train.idx, record 17", for errors; if the provenance is unknown, "element" and the key.
+/// For authors of operators: "train.idx, record 17"; if the provenance is unknown, "element" and the key.
 std::string element_name(uint64_t key, Provenance provenance);
+
+namespace internal {
+/// The plan without the places where data lies: what a state belongs to.
+std::string identity_of(const Dataset& dataset);
+/// A ParallelFor without threads.
+void one_by_one(int64_t count, const std::function<void(int64_t)>& each);
+/// Calls Node::prepare for all nodes.
+void prepare(const Dataset& dataset, const ParallelFor& parallel);
 }  // namespace internal
 
 }  // namespace headpond

@@ -32,7 +32,11 @@ class Broken final : public Node {
  public:
   enum class How { forgets_its_state, counts_calls };
   Broken(const Node::Ref& input, How how)
-      : Node({.op = "broken", .spec = input->spec(), .kind = Kind::stream, .slots = input->slots(), .inputs = {input}}),
+      : Node({.op = "broken",
+              .spec = input->spec(),
+              .kind = Kind::stream,
+              .slots = input->facts().slots,
+              .inputs = {input}}),
         how_(how) {}
   std::unique_ptr<Iterator> iterate(const Binding& binding, Feed& feed) const override {
     return std::make_unique<Run>(feed.open(input(), binding), how_, calls_);

@@ -8,12 +8,15 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "headpond/base/random.h"
+#include "headpond/dataset/lazy.h"
 #include "headpond/dataset/state.h"
 #include "headpond/dataset/view.h"
 
@@ -26,12 +29,15 @@ enum class Kind : uint8_t { indexed, sparse, stream };
 /// What an operator does with elements. Code that looks at pipelines, such as explain, asks for this instead of names.
 enum class Role : uint8_t {
   other,
-  map,     ///< Calls a function or a parser, one element for one.
-  filter,  ///< Leaves out elements by their values.
-  order,   ///< Changes the order.
-  choice,  ///< Keeps elements by their numbers.
-  store,   ///< Keeps what its input gave.
-  batch,   ///< Stacks elements.
+  map,      ///< Calls a function or a parser, one element for one.
+  filter,   ///< Leaves out elements by their values.
+  order,    ///< Changes the order.
+  choice,   ///< Keeps elements by their numbers.
+  store,    ///< Keeps what its input gave.
+  batch,    ///< Stacks elements.
+  unbatch,  ///< Gives samples, made of batches: one level of batches less.
+  rebatch,  ///< Moves rows to other batches.
+  hint,     ///< Says how to run its input, and gives the same elements.
 };
 
 /// `slots` of a dataset without an end.
@@ -56,22 +62,43 @@ class Feed {
   virtual void expect(const Node& /*input*/, const Binding& /*binding*/) {}
 };
 
+/// Calls `each(i)` for all i in [0, count), perhaps on several threads at once; returns after the last call. The
+/// exception of the lowest i goes to the caller.
+using ParallelFor = std::function<void(int64_t count, const std::function<void(int64_t)>& each)>;
+
 class Node {
  public:
   using Ref = std::shared_ptr<const Node>;
   struct Facts {
     std::string op;         ///< "map".
     std::string args = "";  ///< "count=3": explain prints them, and the fingerprint of a state covers them.
-    Spec spec = {};         ///< Dimensions may be kUnknown.
+    /// Of a source, where its data lies: "'train-*.tfrecord'". Not part of the fingerprint: data may move.
+    std::string location = "";
+    /// Of a source, which data it reads: "files=3, digest=1c291ca3"; part of the fingerprint. May throw as slots.
+    Lazy<std::string> data = std::string();
+    /// Of a source, what else a cache on disk compares: when files were written, and where they lie if elements tell
+    /// that. Not part of the fingerprint. May throw as slots.
+    Lazy<std::string> stamp = std::string();
+    Spec spec = {};  ///< Dimensions may be kUnknown.
     Kind kind = Kind::indexed;
-    int64_t slots = 0;  ///< kEndless: no end. Of a stream: an upper bound if one is known, else kEndless.
+    /// kEndless: no end. Of a stream: an upper bound if one is known, else kEndless. What must open files to be known
+    /// is found when it is first asked for, and may then throw Exception.
+    Lazy<int64_t> slots = 0;
     std::vector<Ref> inputs = {};
     std::string random_stream = "";  ///< The name of its random numbers; "": it draws none.
     bool blocking = false;           ///< It waits, for a file or a network, more than it computes.
     /// Raised when the operator gives other elements for equal arguments, so that older states are refused.
     int version = 0;
     bool replays = false;  ///< A restored run reads again all elements before its position.
+    /// Elements that it may hold from one answer to the next. A restored run reads them again.
+    int64_t holds = 0;
     Role role = Role::other;
+    /// Its iterator does more than count and choose: the engine runs it ahead, on one thread at a time.
+    bool computes = false;
+    bool makes_datasets = false;  ///< Its function makes datasets, which may draw random numbers.
+    /// It decides by what came before, so that positions can't express what it does: operators that read their input by
+    /// position refuse it (check_reads_positions).
+    bool decides_in_order = false;
     bool opaque = false;  ///< It calls a function without a name: a restore cannot notice that the function changed.
   };
   virtual ~Node() = default;
@@ -81,13 +108,22 @@ class Node {
   const Facts& facts() const { return facts_; }
   const Spec& spec() const { return facts_.spec; }
   Kind kind() const { return facts_.kind; }
-  int64_t slots() const { return facts_.slots; }
+  int64_t slots() const { return facts_.slots.get(); }
   const Node& input(size_t i = 0) const { return *facts_.inputs[i]; }
-  /// Name and arguments, as plans and errors have them: "shuffle(window=5, name=eval)".
+  /// Name and arguments, as errors have them: "shuffle(window=5, name=eval)". Looks at no file.
   std::string title() const;
+  /// The same with facts().data, as plans have it.
+  std::string title_with_data() const;
+  /// The same without facts().location: what the fingerprint of a state covers.
+  std::string identity() const;
   /// The key of this node's random numbers. Only nodes with an equal random_stream among its inputs change it.
   RandomKey random_key(const Binding& binding) const;
 
+  /// Opens what the node itself reads, which is else done when it is first needed. May throw Exception. Any thread.
+  virtual void prepare(const ParallelFor& /*parallel*/) const {}
+  /// Of a source: where in its file a record begins, in bytes; nullopt for a record of another source, and if it isn't
+  /// known. Any thread.
+  virtual std::optional<uint64_t> offset_of(const Provenance& /*record*/) const { return std::nullopt; }
   /// REQUIRES: indexed or sparse. The node outlives the view.
   virtual std::shared_ptr<const View> bind(const Binding& binding) const;
   /// True iff a run through the elements must use iterate(): for a stream, and for a node with positions whose later
@@ -100,6 +136,8 @@ class Node {
   explicit Node(Facts facts);
 
  private:
+  std::string text(bool with_location, bool with_data) const;
+
   const Facts facts_;
   uint32_t occurrence_ = 0;
 };
@@ -107,5 +145,12 @@ class Node {
 /// The view of an input: what node.bind() gives, as the binding's observer sees it. Operators bind their inputs with
 /// it.
 std::shared_ptr<const View> view_of(const Node& node, const Binding& binding);
+
+/// True iff what `node` gives in order is not what its positions give, because it or an operator below it
+/// decides_in_order.
+bool decides_in_order(const Node& node);
+/// Throws Exception(InvalidArgument), naming `op`, iff decides_in_order(input) and `input` has positions: for operators
+/// that read positions also where the input iterates().
+void check_reads_positions(const std::string& op, const Node& input);
 
 }  // namespace headpond

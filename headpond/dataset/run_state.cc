@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <set>
 
@@ -14,8 +15,8 @@ namespace headpond::internal {
 namespace {
 
 constexpr std::string_view kMagic = "hps";
-constexpr char kVersion = '1';       // Of the format.
-constexpr size_t kPlanBytes = 4096;  // Of the plan that a state holds.
+constexpr char kVersion = '1', kVersionInOrder = '2';  // Of the format.
+constexpr size_t kPlanBytes = 4096;                    // Of the plan that a state holds.
 
 uint64_t fingerprint(std::string_view plan) {
   uint64_t hash = 0xcbf29ce484222325;
@@ -27,20 +28,27 @@ uint32_t checksum(std::string_view bytes) {
   return crc32c({reinterpret_cast<const std::byte*>(bytes.data()), bytes.size()});
 }
 
-// The first line in which two plans differ, as far as the state holds `then`.
-std::string difference(std::string_view then, std::string_view now) {
+std::string_view take_line(std::string_view& text) {
+  const std::string_view line = text.substr(0, text.find('\n'));
+  text.remove_prefix(std::min(line.size() + 1, text.size()));
+  return line;
+}
+
+// The first line in which two plans differ, as far as the state holds `then`. `shown` is the one of now, with the
+// places where data lies.
+std::string difference(std::string_view then, std::string_view now, std::string_view shown) {
   const bool is_truncated = then.size() >= kPlanBytes;
   for (int line = 1;; ++line) {
-    const std::string_view a = then.substr(0, then.find('\n')), b = now.substr(0, now.find('\n'));
-    const bool is_last = a.size() == then.size(), is_part = is_last && is_truncated;
+    const bool is_last = then.find('\n') == std::string_view::npos, is_part = is_last && is_truncated;
+    const bool is_last_now = now.find('\n') == std::string_view::npos;
+    const std::string_view a = take_line(then), b = take_line(now), with_place = take_line(shown);
     if (is_part ? !b.starts_with(a) : a != b) {
-      return fmt::format("step {}: the state has '{}{}', the pipeline has '{}'", line, a, is_part ? "..." : "", b);
+      return fmt::format("step {}: the state has '{}{}', the pipeline has '{}'", line, a, is_part ? "..." : "",
+                         with_place);
     }
-    if (is_last || b.size() == now.size()) {
+    if (is_last || is_last_now) {
       return fmt::format("they differ in step {} or a later one, after the part of the plan that a state holds", line);
     }
-    then.remove_prefix(a.size() + 1);
-    now.remove_prefix(b.size() + 1);
   }
 }
 
@@ -48,7 +56,8 @@ std::string difference(std::string_view then, std::string_view now) {
 Error other_version(char version) {
   if (version < '0' || version > '9') return {ErrorKind::DataLoss, "these bytes are not a state"};
   return {ErrorKind::FailedPrecondition,
-          fmt::format("a state of format version {}; this program reads version {}", version, kVersion)};
+          fmt::format("a state of format version {}; this program reads versions {} and {}", version, kVersion,
+                      kVersionInOrder)};
 }
 
 void add_opaque(const Node& node, std::set<std::string>& titles) {
@@ -72,59 +81,81 @@ void warn_of_unnamed_functions(const Dataset& dataset, const std::string& plan) 
                   fmt::join(titles, ", ")));
 }
 
-struct Frame {
-  uint64_t plan_hash = 0, seed = 0;
-  RunState state;
-  std::string plan;
-  void visit(StateVisitor& visitor) {
-    visitor.number(plan_hash);
-    visitor.number(seed);
-    visitor.number(state.epoch);
-    visitor.number(state.index);
-    visitor.text(state.position);
-    visitor.text(plan);
+void visit_numbers(StateVisitor& visitor, std::vector<int64_t>& numbers) {
+  auto count = static_cast<int64_t>(numbers.size());
+  visitor.number_within(count, 1, kEndless);
+  if (!visitor.is_restoring()) {
+    for (int64_t& number : numbers) visitor.number(number);
+    return;
   }
-};
+  for (; count > 0 && visitor.ok(); --count) visitor.number_within(numbers.emplace_back(), 0, kEndless);
+}
+
+void visit(StateVisitor& visitor, SavedRun& run, char version) {
+  visitor.number(run.fingerprint);
+  visitor.number(run.seed);
+  visitor.number(run.state.epoch);
+  visitor.number(run.state.index);
+  visitor.text(run.state.position);
+  visitor.text(run.plan);
+  if (version == kVersionInOrder) visit_numbers(visitor, run.state.in_order);
+}
 
 }  // namespace
 
 std::string save(const RunState& state, const Dataset& dataset, uint64_t seed) {
-  const std::string plan = dataset.plan();
-  Frame frame{fingerprint(plan), seed, state, plan.substr(0, kPlanBytes)};
+  const std::string plan = identity_of(dataset);
+  const char version = state.in_order.empty() ? kVersion : kVersionInOrder;
+  SavedRun run{fingerprint(plan), seed, state, plan.substr(0, kPlanBytes)};
   StateVisitor visitor;
-  frame.visit(visitor);
-  std::string saved = std::string(kMagic) + kVersion + visitor.saved();
+  visit(visitor, run, version);
+  std::string saved = std::string(kMagic) + version + visitor.saved();
   const uint32_t sum = checksum(saved);
   saved.append(reinterpret_cast<const char*>(&sum), sizeof(sum));
   return saved;
 }
 
-Result<RunState> restore(std::string_view saved, const Dataset& dataset, uint64_t seed) {
+Result<SavedRun> read_state(std::string_view saved) {
   uint32_t sum = 0;
   if (!saved.starts_with(kMagic) || saved.size() < kMagic.size() + 1 + sizeof(sum)) {
     return fail(ErrorKind::DataLoss, fmt::format("these {} bytes are not a state", saved.size()));
   }
-  if (const char version = saved[kMagic.size()]; version != kVersion) return fail(other_version(version));
+  const char version = saved[kMagic.size()];
+  if (version != kVersion && version != kVersionInOrder) return fail(other_version(version));
   std::memcpy(&sum, saved.data() + saved.size() - sizeof(sum), sizeof(sum));
   saved.remove_suffix(sizeof(sum));
   if (checksum(saved) != sum) return fail(ErrorKind::DataLoss, "the state's checksum is wrong");
   saved.remove_prefix(kMagic.size() + 1);
-  Frame frame;
+  SavedRun run;
   StateVisitor visitor = StateVisitor::restoring(saved);
-  frame.visit(visitor);
-  if (!visitor.complete() || frame.state.index < 0)
+  visit(visitor, run, version);
+  if (!visitor.complete() || run.state.index < 0) {
     return fail(ErrorKind::DataLoss, "the state is truncated or too long");
-  const std::string plan = dataset.plan();
-  if (frame.plan_hash != fingerprint(plan)) {
-    return fail(ErrorKind::FailedPrecondition, "the state is of another pipeline: " + difference(frame.plan, plan));
   }
-  if (frame.seed != seed) {
-    return fail(ErrorKind::FailedPrecondition,
-                fmt::format("the state is of a run with seed {}, this run has {}", frame.seed, seed));
-  }
-  warn_of_unnamed_functions(dataset, plan);
-  return frame.state;
+  return run;
 }
+
+Result<SavedRun> read_state(std::string_view saved, const Dataset& dataset) {
+  auto run = read_state(saved);
+  if (!run) return run;
+  const std::string plan = identity_of(dataset);
+  if (run->fingerprint == fingerprint(plan)) return run;
+  return fail(ErrorKind::FailedPrecondition,
+              "the state is of another pipeline: " + difference(run->plan, plan, dataset.plan()));
+}
+
+Result<RunState> restore(std::string_view saved, const Dataset& dataset, uint64_t seed) {
+  auto run = read_state(saved, dataset);
+  if (!run) return fail(run.error());
+  if (run->seed != seed) {
+    return fail(ErrorKind::FailedPrecondition,
+                fmt::format("the state is of a run with seed {}, this run has {}", run->seed, seed));
+  }
+  warn_of_unnamed_functions(dataset, identity_of(dataset));
+  return std::move(run->state);
+}
+
+uint64_t fingerprint_of(const Dataset& dataset) { return fingerprint(identity_of(dataset)); }
 
 Error position_error(const StateVisitor& visitor) {
   if (visitor.complete()) return {};
@@ -152,13 +183,13 @@ Element::Names names_of(const Spec& spec) {
 Got Holes::count(Got got, Context& context) {
   if (got != Got::hole) count_ = 0;
   const bool counts = node_.slots() == kEndless && node_.kind() != Kind::stream;
-  if (got != Got::hole || !counts || ++count_ < kMost) return got;
+  if (got != Got::hole || !counts || ++count_ < most) return got;
   count_ = 0;
   return context.fail(
       {ErrorKind::FailedPrecondition,
        fmt::format(
            "{}: no element at {} positions in a row of a pipeline without an end; there may never be another one",
-           node_.title(), kMost)});
+           node_.title(), most.load())});
 }
 
 Error end_of_data(std::string_view who) {

@@ -3,10 +3,12 @@
 // bytes. Not for users.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "headpond/base/status.h"
 #include "headpond/dataset/dataset.h"
@@ -18,14 +20,30 @@ struct RunState {
   uint64_t epoch = 0;
   int64_t index = 0;
   std::string position;
+  /// Operators that run in order until this epoch ends, since its plan changed (migrate/in_order.h).
+  std::vector<int64_t> in_order = {};
 };
 
-/// Format: "hps" and the version of the format, "1"; then by StateVisitor: fingerprint, seed, epoch, index, position,
-/// the plan's text up to 4 KiB, and the CRC-32C of all before it.
+/// All that a state holds. `plan`: the first 4 KiB of the text.
+struct SavedRun {
+  uint64_t fingerprint = 0, seed = 0;
+  RunState state;
+  std::string plan;
+};
+
+/// Format: "hps" and the version of the format; then by StateVisitor: fingerprint, seed, epoch, index, position, the
+/// plan's text up to 4 KiB, in version 2 also the numbers of in_order after their count, and the CRC-32C of all before
+/// it. Version 1 is written if there are none.
 std::string save(const RunState& state, const Dataset& dataset, uint64_t seed);
-/// DataLoss iff the state is damaged; FailedPrecondition, with the first difference, iff it is of another plan, seed or
-/// version of the format. The log says which functions it could not compare, once for each pipeline.
+/// DataLoss iff the state is damaged; FailedPrecondition iff it is of another version of the format.
+Result<SavedRun> read_state(std::string_view saved);
+/// The same, and FailedPrecondition, with the first difference, iff the state is of another plan.
+Result<SavedRun> read_state(std::string_view saved, const Dataset& dataset);
+/// The same for a run with this seed. The log says which functions it could not compare, once for each pipeline.
 Result<RunState> restore(std::string_view saved, const Dataset& dataset, uint64_t seed);
+
+/// What a state belongs to, as a number: equal for equal plans, wherever their data lies.
+uint64_t fingerprint_of(const Dataset& dataset);
 
 /// What is wrong with a position that `visitor` restored; no error if it is complete. Bytes left over come from a run
 /// that is not deterministic: they list the elements that came early.
@@ -46,7 +64,7 @@ class SequentialFeed final : public Feed {
 /// Counts consecutive holes of a pipeline without an end, which might never give another element.
 class Holes {
  public:
-  static constexpr int64_t kMost = int64_t{1} << 22;
+  inline static std::atomic<int64_t> most = int64_t{1} << 22;  ///< Tests lower it.
   explicit Holes(const Node& node) : node_(node) {}
   /// Returns `got`, the answer for the next position. After too many holes a hole is an error, and counting starts
   /// again.

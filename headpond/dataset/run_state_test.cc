@@ -19,6 +19,19 @@ TEST(RunState, ComesBackAsItWas) {
   EXPECT_EQ(restored->position, kPlace.position);
 }
 
+TEST(RunState, HasStepsThatRunInOrderInVersion2) {
+  RunState place = kPlace;
+  EXPECT_EQ(save(place, range(9), 7).substr(0, 4), "hps1") << "what earlier programs read";
+  place.in_order = {0, 300};
+  const std::string saved = save(place, range(9), 7);
+  EXPECT_EQ(saved.substr(0, 4), "hps2");
+  const auto restored = restore(saved, range(9), 7);
+  ASSERT_TRUE(restored) << restored.error();
+  EXPECT_EQ(restored->position, place.position);
+  EXPECT_EQ(restored->in_order, place.in_order);
+  for (size_t i = 0; i < saved.size(); ++i) EXPECT_FALSE(restore(saved.substr(0, i), range(9), 7)) << i;
+}
+
 TEST(RunState, OfAnotherPipelineNamesTheDifference) {
   const std::string saved = save(kPlace, range(9) | shuffle(5) | take(2), 7);
   const auto other = restore(saved, range(9) | shuffle(6) | take(2), 7);
@@ -66,11 +79,11 @@ TEST(RunState, OfAnOperatorThatChangedItsMeaningIsRefused) {
 TEST(RunState, OfAnotherFormatIsRefusedWithBothVersions) {
   std::string saved = save(kPlace, range(9), 7);
   ASSERT_EQ(saved.substr(0, 4), "hps1");
-  saved[3] = '2';
+  saved[3] = '3';
   const auto newer = restore(saved, range(9), 7);
   ASSERT_FALSE(newer);
   EXPECT_EQ(newer.error().kind(), ErrorKind::FailedPrecondition);
-  EXPECT_EQ(newer.error().message(), "a state of format version 2; this program reads version 1");
+  EXPECT_EQ(newer.error().message(), "a state of format version 3; this program reads versions 1 and 2");
   for (const char* const magic : {"hpt1", "hps\xff", "PK\x03\x04"}) {
     EXPECT_EQ(restore(magic + saved.substr(4), range(9), 7).error().kind(), ErrorKind::DataLoss) << magic;
   }

@@ -103,7 +103,7 @@ TEST(State, OfALengthBeyondAllBytesIsRefused) {
   EXPECT_FALSE(visitor.ok());
 }
 
-TEST(State, LeavesAllFieldsBehindAnError) {
+TEST(State, LeavesAllFieldsAfterAnError) {
   const std::string bytes = saved(uint64_t{300}) + saved(uint64_t{5}) + saved(uint64_t{6});
   StateVisitor visitor = StateVisitor::restoring(bytes);
   uint8_t narrow = 1;

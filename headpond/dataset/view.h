@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "headpond/base/status.h"
+#include "headpond/dataset/quarantine/failed_element.h"
 #include "headpond/tensor/element.h"
 
 namespace headpond {
@@ -28,11 +29,11 @@ using OutputSlots = std::span<const OutputSlot>;  ///< One per field, or none.
 class Node;
 class View;
 
-/// Sees the views of which a view is made; the engine measures operators with it.
+/// Is told of each view that is bound as an input; the engine measures operators with it.
 class ViewObserver {
  public:
   virtual ~ViewObserver() = default;
-  /// What stands for `view`, that of `node`, in the view that asks for it.
+  /// Returns the view that the operator above uses instead of `view`, that of `node`.
   virtual std::shared_ptr<const View> see(const Node& node, std::shared_ptr<const View> view) = 0;
 };
 
@@ -51,11 +52,16 @@ class Context {
   explicit Context(BufferPool& pool = BufferPool::shared(), int64_t may_keep = INT64_MAX)
       : pool_(pool), may_keep_(may_keep) {}
 
-  Error error;  ///< The last one: see Got::error.
+  Error error;           ///< The last one: see Got::error.
+  int64_t left_out = 0;  ///< Elements so far that the system lost, as with a file: another run may have them.
   Got fail(Error what) {
     error = std::move(what);
     return Got::error;
   }
+  /// What on_error did on the way to the next answer; whoever delivers that answer delivers these with it, in this
+  /// order, and empties the list. An Iterator appends to it and never looks at it, but for one that reads elements
+  /// again after a restore: it removes what was appended then, which was delivered before.
+  std::vector<FailedElement> failed;
   /// Appends a field to `out` and returns the memory for its values: the field's output slot if it has this dtype and
   /// shape, else a pooled buffer. The caller writes all bytes of it. REQUIRES: not dtype bytes.
   std::byte* allocate_output(Element& out, OutputSlots outputs, DType dtype, const Shape& shape);

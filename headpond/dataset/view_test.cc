@@ -106,7 +106,7 @@ TEST(View, DoesNotFillWhatHasHolesOrNoFixedSizeOrIsNoCheaper) {
   }
 }
 
-TEST(View, DoesNotFillBehindTheLastPlace) {
+TEST(View, DoesNotFillPastTheLastPlace) {
   const std::vector<int64_t> positions = {1, kEndless - 1};
   std::array<int64_t, 2> numbers{}, more{};
   const FieldSpec number{"", DType::i64, {}};

@@ -46,6 +46,13 @@ Engine::~Engine() {
   sources = executor_.take_sources();
 }
 
+// Hints at the end give the elements of what they stand after.
+bool Engine::is_root(const Node& node) const {
+  const Node* root = dataset_.node().get();
+  while (root != &node && root->facts().role == Role::hint) root = &root->input();
+  return root == &node;
+}
+
 // ---- opening
 
 std::unique_ptr<Iterator> Engine::open(const Node& node, const Binding& binding) {
@@ -213,6 +220,11 @@ LoaderStats Engine::stats() {
   }
   if (!stages.empty()) stats.stages = std::move(stages);
   return stats;
+}
+
+void Engine::set_failed(const std::vector<FailedCounts>& failed) {
+  const Locked locked(lock);
+  stats_.failed = failed;
 }
 
 void Engine::keep_figures() {

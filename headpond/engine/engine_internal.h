@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 
 #include "headpond/base/thread.h"
 #include "headpond/dataset/dataset.h"
@@ -30,7 +31,7 @@ class Engine final : public StageHost, private IdleWork, public std::enable_shar
   void expect(const Node& node, const Binding& binding) override;
   std::unique_ptr<Iterator> restored(const std::function<std::unique_ptr<Iterator>()>& make,
                                      StateVisitor& visitor) override;
-  bool is_root(const Node& node) const override { return &node == dataset_.node().get(); }
+  bool is_root(const Node& node) const override;
   CostModel costs_of(const Node& node) override;
   void wake() HEADPOND_REQUIRES(engine_state) override { executor_.wake(); }
   void made_progress() HEADPOND_REQUIRES(engine_state) override { executor_.made_progress(); }
@@ -40,6 +41,8 @@ class Engine final : public StageHost, private IdleWork, public std::enable_shar
   bool has_io_threads() const HEADPOND_REQUIRES(engine_state) override { return executor_.io_threads() > 0; }
 
   // ---- By the program's thread.
+  /// Its nodes live as long as threads do, too.
+  void keep(const Dataset& dataset) { kept_ = dataset; }
   /// The program is in this epoch now.
   void begin_epoch(uint64_t epoch);
   /// expect() of the next epoch.
@@ -49,6 +52,7 @@ class Engine final : public StageHost, private IdleWork, public std::enable_shar
   void leave(int64_t waited_ns, bool with_batch);
   bool help(Context& context) { return executor_.help(context); }
   void wait(uint64_t seen) { executor_.wait(seen); }
+  void set_failed(const std::vector<FailedCounts>& failed);
   /// The figures of the stages that run now stay those of stats() until others run.
   void keep_figures();
   void stop();
@@ -70,7 +74,8 @@ class Engine final : public StageHost, private IdleWork, public std::enable_shar
   /// The epoch that the calling thread opens something for.
   uint64_t epoch_here() const HEADPOND_REQUIRES(engine_state);
 
-  const Dataset dataset_;  // Nodes live as long as threads do.
+  const Dataset dataset_;        // Nodes live as long as threads do.
+  std::optional<Dataset> kept_;  // Of the program's thread.
   const HomeProcess home_;
   std::shared_ptr<Engine> self_;
   Executor executor_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
 
-#include "headpond/dataset/pointwise.h"
+#include "headpond/dataset/bases/pointwise.h"
 #include "headpond/engine/testing/engine_test_internal.h"
 #include "headpond/engine/testing/plan_run_test_internal.h"
 
@@ -221,7 +221,7 @@ TEST(Prefetch, WhatIsRestoredAtAnotherPlaceIsNotTakenFromIt) {
   *zeros = 0;
   Loader loader(dataset, {.threads = 2});
   ASSERT_TRUE(loader.next());
-  ASSERT_TRUE(becomes_true([&] { return *zeros > 1; })) << "the numbers behind the generator's are begun";
+  ASSERT_TRUE(becomes_true([&] { return *zeros > 1; })) << "the numbers after the generator's are begun";
   EXPECT_EQ(rest_of(loader), std::vector(expected.begin() + 1, expected.end()))
       << "the third batch is made anew from its own elements";
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "headpond/dataset/pointwise.h"
+#include "headpond/dataset/bases/pointwise.h"
 #include "headpond/engine/testing/engine_test_internal.h"
 #include "headpond/engine/testing/plan_run_test_internal.h"
 

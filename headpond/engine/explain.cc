@@ -8,8 +8,9 @@
 #include <string_view>
 #include <utility>
 
-#include "headpond/dataset/ops/batch/batching.h"
-#include "headpond/dataset/pointwise.h"
+#include "headpond/dataset/bases/batching.h"
+#include "headpond/dataset/bases/pointwise.h"
+#include "headpond/dataset/ops/structure/hints.h"
 #include "headpond/engine/stages/stage_internal.h"
 
 namespace headpond {
@@ -17,6 +18,8 @@ namespace {
 
 using internal::ExecutionMode;
 using internal::Stage;
+
+bool is(const Node& node, Role role) { return node.facts().role == role; }
 
 std::string reason(const Stage& stage) {
   switch (stage.mode) {
@@ -29,9 +32,10 @@ std::string reason(const Stage& stage) {
         return "elements come in order only, or from an operator that blocks: one thread takes them ahead, "
                "then several apply these operators at once";
       }
-      return stage.node->facts().inputs.empty()
-                 ? "elements come in order only: one thread takes them ahead"
-                 : "which rows a batch has depends on the order: one thread gathers them ahead";
+      return stage.node->facts().inputs.empty() ? "elements come in order only: one thread takes them ahead"
+             : is(*stage.node, Role::batch) || is(*stage.node, Role::rebatch)
+                 ? "which rows a batch has depends on the order: one thread gathers them ahead"
+                 : "it computes with elements in their order: one thread does so ahead";
     case ExecutionMode::in_order:
       break;
   }
@@ -76,15 +80,14 @@ void add_stages(const Node& node, std::vector<headpond::Stage>& stages) {
                     reason(stage) + (stage.blocking ? "; on I/O threads, because it blocks" : ""), grouping(stage)});
 }
 
-bool is(const Node& node, Role role) { return node.facts().role == role; }
-
 // One line for each pair of operators that a planner looks at.
-void add_rewrites(const Node& node, std::vector<Rewrite>& rewrites) {
-  for (const Node::Ref& input : node.facts().inputs) add_rewrites(*input, rewrites);
+void add_rewrites(const Node& node, bool is_last, std::vector<Rewrite>& rewrites) {
+  const auto* const hint = dynamic_cast<const internal::Hint*>(&node);
+  for (const Node::Ref& input : node.facts().inputs) add_rewrites(*input, is_last && hint != nullptr, rewrites);
   if (node.facts().inputs.empty()) return;
   const Node& below = node.input();
   const bool filter = is(below, Role::filter);
-  const bool one_to_one = dynamic_cast<const internal::Pointwise*>(&below) != nullptr && !filter;
+  const bool one_to_one = dynamic_cast<const Pointwise*>(&below) != nullptr && !filter;
   const std::string pair = fmt::format("{} over {}", node.facts().op, below.facts().op);
   const bool positions = !node.iterates();
   const bool cut = node.facts().blocking != below.facts().blocking;
@@ -101,7 +104,9 @@ void add_rewrites(const Node& node, std::vector<Rewrite>& rewrites) {
     rewrites.push_back({fmt::format("{} below map: {}", node.facts().op, pair), positions,
                         positions ? "only the positions that it keeps are computed; errors of the others never appear"
                                   : "it counts elements, which requires their order"});
-  } else if (is(below, Role::store) || is(below, Role::batch)) {
+  } else if (hint != nullptr) {
+    rewrites.push_back({"leave out " + pair, true, hint->note(is_last)});
+  } else if (is(below, Role::store) || is(below, Role::batch) || is(below, Role::rebatch)) {
     rewrites.push_back({pair, false, "nothing moves across " + below.facts().op});
   }
 }
@@ -114,13 +119,39 @@ void add_restore(const Node& node, std::set<const Node*>& seen, std::vector<Rest
   if (node.facts().opaque && !node.facts().inputs.empty()) {
     notes.push_back({what, "a restore cannot tell whether the function changed: give it a name"});
   }
+  if (node.facts().holds > 0) {
+    const bool by_position = node.input().kind() != Kind::stream && !node.input().iterates();
+    notes.push_back(
+        {what, fmt::format("restored by reading again the elements that it holds, at most {}{}", node.facts().holds,
+                           by_position ? "" : ", and those between them, as the input has no positions")});
+  }
   if (node.facts().inputs.empty() && node.facts().replays) {
     notes.push_back({what,
                      "restored by reading the epoch again from its start, as it has no positions: give "
                      "GeneratorOptions::seek"});
   } else if (node.facts().replays) {
-    notes.push_back({what, "restored by reading its input again from the start, as the cache is gone"});
+    notes.push_back({what, is(node, Role::store)
+                               ? "restored by reading its input again from the start, but for what the cache has; one "
+                                 "in memory is gone"
+                               : "restored by reading its input again from the start, as a state holds no elements"});
   }
+}
+
+// Random operators below `cache`, each once for the cache nearest to it.
+void add_frozen(const Node& node, const Node* cache, std::set<const Node*>& seen, std::vector<FrozenNote>& notes) {
+  if (!seen.insert(&node).second) return;
+  const Node* const inner = is(node, Role::store) ? &node : cache;
+  for (const Node::Ref& input : node.facts().inputs) add_frozen(*input, inner, seen, notes);
+  if (cache == nullptr) return;
+  if (node.facts().makes_datasets) {
+    notes.push_back(
+        {node.title(),
+         fmt::format("random operators in the datasets that it makes, if any, are frozen by {}", cache->title())});
+  }
+  if (node.facts().random_stream.empty()) return;
+  notes.push_back({node.title(), fmt::format("frozen by {}: every epoch gets what it draws in epoch 0; to draw anew in "
+                                             "each epoch, put it after the cache",
+                                             cache->title())});
 }
 
 }  // namespace
@@ -128,9 +159,11 @@ void add_restore(const Node& node, std::set<const Node*>& seen, std::vector<Rest
 Explanation explain(const Dataset& dataset) {
   Explanation explanation{.plan = dataset.plan(), .stages = {}, .rewrites = {}, .restore = {}};
   add_stages(*dataset.node(), explanation.stages);
-  add_rewrites(*dataset.node(), explanation.rewrites);
+  add_rewrites(*dataset.node(), true, explanation.rewrites);
   std::set<const Node*> seen;
   add_restore(*dataset.node(), seen, explanation.restore);
+  seen.clear();
+  add_frozen(*dataset.node(), nullptr, seen, explanation.frozen);
   explanation.batch_bytes = internal::element_bytes(*dataset.node());
   return explanation;
 }
@@ -152,6 +185,8 @@ std::string Explanation::to_string() const {
   }
   if (!restore.empty()) text += "on restore:\n";
   for (const RestoreNote& note : restore) text += fmt::format("  {}: {}\n", note.what, note.why);
+  if (!frozen.empty()) text += "the same in every epoch:\n";
+  for (const FrozenNote& note : frozen) text += fmt::format("  {}: {}\n", note.what, note.why);
   text +=
       batch_bytes < 0 ? "an element's size is not fixed\n" : fmt::format("an element takes {} bytes\n", batch_bytes);
   return text;

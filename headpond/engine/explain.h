@@ -31,13 +31,20 @@ struct RestoreNote {
   std::string why;   ///< With what to do about it.
 };
 
+/// An operator whose elements are the same in every epoch, as a cache keeps them.
+struct FrozenNote {
+  std::string what;  ///< "random_flip(axis=1)".
+  std::string why;   ///< Which cache, and what to do about it.
+};
+
 struct Explanation {
   std::string plan;           ///< Dataset::plan().
   std::vector<Stage> stages;  ///< From the sources to the program.
   std::vector<Rewrite> rewrites;
   std::vector<RestoreNote>
-      restore;               ///< From the sources to the program. Empty: a restore is exact, checked, immediate.
-  int64_t batch_bytes = -1;  ///< Of one delivered element; -1: its shape is not fixed.
+      restore;  ///< From the sources to the program. Empty: a restore is exact, checked, immediate.
+  std::vector<FrozenNote> frozen = {};  ///< Random operators below a cache, from the sources on.
+  int64_t batch_bytes = -1;             ///< Of one delivered element; -1: its shape is not fixed.
 
   std::string to_string() const;  ///< Human-readable text.
 };

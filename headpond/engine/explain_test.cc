@@ -37,6 +37,13 @@ TEST(Explain, TellsTheStagesFromTheSourcesToTheProgram) {
               ElementsAre("positions: range|filter", "rows in place: range|batch", "in order: zip"));
 }
 
+TEST(Explain, SaysWhatComputesInOrder) {
+  const Explanation explanation = explain(range(9) | unique());
+  ASSERT_EQ(explanation.stages.size(), 2U);
+  EXPECT_EQ(explanation.stages[1].how, "run ahead");
+  EXPECT_THAT(explanation.stages[1].why, HasSubstr("it computes with elements in their order"));
+}
+
 TEST(Explain, SaysOfEachRewriteWhyOrWhyNot) {
   EXPECT_THAT(rewrites(range(9) | map(&same) | map(&same) | shuffle() | take(4)),
               ElementsAre("+fuse maps: map over map", "+shuffle below map: shuffle over map"));
@@ -45,6 +52,35 @@ TEST(Explain, SaysOfEachRewriteWhyOrWhyNot) {
   EXPECT_THAT(rewrites(range(9) | map(&same) | map(&same, {.blocking = true})),
               ElementsAre("-fuse maps: map over map"));
   EXPECT_THAT(rewrites(range(9) | cache() | map(&same)), ElementsAre("-map over cache"));
+  EXPECT_THAT(rewrites(range(9) | map(&same) | prefetch(3)), ElementsAre("+leave out prefetch over map"));
+  const auto hints = [](const Dataset& dataset) {
+    std::vector<std::string> all;
+    for (const Rewrite& rewrite : explain(dataset).rewrites) all.push_back(rewrite.reason);
+    return all;
+  };
+  EXPECT_THAT(
+      hints(range(9) | batch(3) | prefetch(4) | with_options({.threads = 2})),
+      ElementsAre(testing::HasSubstr("at most 4 of its elements"), testing::HasSubstr("the Loader's defaults")));
+  EXPECT_THAT(hints(range(9) | prefetch(4) | batch(3)), ElementsAre(testing::HasSubstr("not needed")));
+}
+
+TEST(Explain, NamesRandomOperatorsThatACacheFreezes) {
+  const auto frozen = [](const Dataset& dataset) {
+    std::vector<std::string> all;
+    for (const FrozenNote& note : explain(dataset).frozen) all.push_back(note.what + ": " + note.why);
+    return all;
+  };
+  EXPECT_THAT(frozen(range(9) | random_u32() | cache() | shuffle()),
+              ElementsAre(testing::AllOf(testing::StartsWith("random_u32("),
+                                         testing::HasSubstr(": frozen by cache(): every epoch"))));
+  EXPECT_THAT(frozen(range(9) | shuffle() | cache() | map(&same, {.name = "same"}) | cache("unused")),
+              testing::SizeIs(1))
+      << "once, for the nearest cache";
+  EXPECT_THAT(frozen(range(9) | cache() | shuffle()), testing::IsEmpty());
+  EXPECT_THAT(frozen(range(9) | window(3, shuffle()) | cache()),
+              ElementsAre(HasSubstr("random operators in the datasets that it makes, if any, are frozen by cache()")));
+  EXPECT_THAT(frozen(range(9) | window(3) | cache()), testing::IsEmpty());
+  EXPECT_THAT(explain(range(9) | random_u32() | cache()).to_string(), testing::HasSubstr("the same in every epoch:"));
 }
 
 std::vector<std::string> restores(const Dataset& dataset) {
@@ -96,6 +132,10 @@ TEST(Explain, SaysWhatIsRestoredByReadingAgain) {
   EXPECT_THAT(restores(generated({.name = "g", .seek = seek}) | cache()),
               ElementsAre(testing::StartsWith("cache(): restored by reading its input again")));
   EXPECT_THAT(restores(range(9) | cache()), testing::IsEmpty());
+  EXPECT_THAT(restores(range(9) | window(3)),
+              ElementsAre(testing::EndsWith("restored by reading again the elements that it holds, at most 3")));
+  EXPECT_THAT(restores(generated({.name = "g", .seek = seek}) | window(3)),
+              ElementsAre(testing::EndsWith("at most 3, and those between them, as the input has no positions")));
 }
 
 TEST(Explain, ReadsAsAPage) {

@@ -4,42 +4,64 @@
 #include <fmt/format.h>
 
 #include <atomic>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "headpond/base/clock.h"
+#include "headpond/base/log.h"
 #include "headpond/base/trace.h"
+#include "headpond/dataset/migrate/in_order.h"
+#include "headpond/dataset/ops/options.h"
+#include "headpond/dataset/ops/structure/hints.h"
+#include "headpond/dataset/quarantine/failure_log.h"
 #include "headpond/dataset/run_state.h"
 #include "headpond/engine/engine_internal.h"
+#include "headpond/engine/executor/parallel_for.h"
 #include "headpond/engine/stages/element_bytes_internal.h"
+#include "headpond/engine/stages/stage_host_internal.h"
 #include "headpond/engine/stages/stage_internal.h"
 
 namespace headpond {
 namespace {
 
 using internal::Engine;
-using internal::refuse;
 
 constexpr int kMostThreads = 4096;
 constexpr int64_t kLongOpenNs = 1'000'000;  // To open an epoch is a wait then.
 
+constexpr int kOpeners = 16;  // Threads that open files, which mostly wait.
+
+// What the program does not set is what the dataset says, else a default.
+LoaderOptions resolved(const Dataset& dataset, LoaderOptions options) {
+  const DatasetOptions said = options_of(dataset);
+  if (options.threads < 0) options.threads = said.threads.value_or(options.threads);
+  if (!options.memory) options.memory = said.memory;
+  if (!options.deterministic) options.deterministic = said.deterministic;
+  if (options.run_ahead < 0) options.run_ahead = internal::prefetch_ceiling(dataset);
+  return internal::with_defaults(std::move(options));
+}
+
 void check(const Dataset& dataset, const LoaderOptions& options) {
-  const int64_t slots = dataset.node()->slots();
-  if (slots == kEndless && dataset.kind() == Kind::indexed && options.epochs != 1) {
-    refuse("Loader", "a dataset without an end has one epoch; limit it with take()");
-  }
   if (options.threads > kMostThreads)
     refuse("Loader", fmt::format("threads={}: must be at most {}", options.threads, kMostThreads));
   if (options.io_threads > kMostThreads || (options.io_threads < 1 && options.threads != 0))
     refuse("Loader", fmt::format("io_threads={}: must be 1 to {}", options.io_threads, kMostThreads));
-  if (options.memory < 1) refuse("Loader", fmt::format("memory={}: must be at least 1 byte", options.memory));
+  if (options.memory < 1) refuse("Loader", fmt::format("memory={}: must be at least 1 byte", *options.memory));
   if (options.abandon_after && options.abandon_after->count() < 0)
     refuse("Loader", fmt::format("abandon_after={} ms: must not be negative", options.abandon_after->count()));
+  internal::prepare(dataset, [&options](int64_t count, const std::function<void(int64_t)>& each) {
+    internal::parallel_for(options.threads == 0 ? 1 : kOpeners, count, each);
+  });
+  const int64_t slots = dataset.node()->slots();
+  if (slots == kEndless && dataset.kind() == Kind::indexed && options.epochs != 1) {
+    refuse("Loader", "a dataset without an end has one epoch; limit it with take()");
+  }
   const int64_t bytes = internal::element_bytes(*dataset.node());
-  if (bytes > options.memory) {
+  if (bytes > *options.memory) {
     throw Exception(Error(ErrorKind::ResourceExhausted,
                           fmt::format("Loader: an element of {} takes {} bytes, more than the memory of {}",
-                                      to_string(dataset.spec()), bytes, options.memory)));
+                                      to_string(dataset.spec()), bytes, *options.memory)));
   }
 }
 
@@ -50,6 +72,7 @@ struct Loader::Run {
       : dataset(d),
         options(o),
         names(internal::names_of(d.spec())),
+        failures(d, o.seed, o.quarantine),
         engine(Engine::make(d, o)),
         context(engine->memory.pool(), engine->memory.may_keep()) {}
   ~Run() {
@@ -69,7 +92,8 @@ struct Loader::Run {
   // At the position that `visitor` restores, if there is one.
   void begin_epoch(StateVisitor* visitor = nullptr) {
     engine->begin_epoch(epoch);
-    const auto open = [this] { return engine->open(*dataset.node(), {options.seed, epoch}); };
+    const Dataset& now = in_order ? *in_order : dataset;
+    const auto open = [&] { return engine->open(*now.node(), {options.seed, epoch}); };
     iterator = visitor != nullptr ? engine->restored(open, *visitor) : open();
     if (has_epoch(epoch + 1)) engine->expect_epoch({options.seed, epoch + 1});
     state = {.epoch = epoch, .index = 0, .position = {}};
@@ -95,8 +119,10 @@ struct Loader::Run {
   void end_epoch() {
     if (iterator) engine->keep_figures();
     ++epoch;
+    held.reset();
     is_lost = false;
     iterator.reset();
+    in_order.reset();
     state = {.epoch = epoch, .index = 0, .position = {}};
   }
 
@@ -132,6 +158,28 @@ struct Loader::Run {
     }
   }
 
+  struct Answer {
+    Got got = Got::end;
+    Element element;
+    Error error;
+  };
+  Answer ask() {
+    Answer answer;
+    answer.got = pull(answer.element);
+    if (answer.got == Got::error) answer.error = context.error;
+    return answer;
+  }
+
+  // What on_error did before the answer that next() gives now.
+  Error write_failures() {
+    if (!context.failed.empty()) {
+      failures.add(context.failed);
+      engine->set_failed(failures.counts());
+    }
+    auto written = failures.write();
+    return written ? Error() : written.error();
+  }
+
   Result<Batch> next(bool in_epoch) {
     if (is_in_use.exchange(true, std::memory_order_acquire)) {
       return fail(ErrorKind::FailedPrecondition, "Loader: another thread is in next()");
@@ -156,12 +204,15 @@ struct Loader::Run {
         engine->leave(now_ns() - wait_began, false);
         return fail(internal::not_the_end(*lost, "Loader"));
       }
-      Element out;
-      const Got got = pull(out);
-      engine->leave(waited_ns, got == Got::value);
-      gave = gave || got != Got::end;
-      if (got == Got::error) return fail(internal::not_the_end(context.error, "Loader"));
-      if (got == Got::value) return give(std::move(out));
+      Answer answer = held ? *std::exchange(held, std::nullopt) : ask();
+      engine->leave(waited_ns, answer.got == Got::value);
+      if (Error unwritten = write_failures()) {
+        held = std::move(answer);
+        return fail(std::move(unwritten));
+      }
+      gave = gave || answer.got != Got::end;
+      if (answer.got == Got::error) return fail(internal::not_the_end(answer.error, "Loader"));
+      if (answer.got == Got::value) return give(std::move(answer.element));
       end_epoch();
       if (options.epochs < 0 && !gave) return fail(internal::futile_epoch("Loader", epoch - 1));
       if (in_epoch) break;
@@ -175,10 +226,10 @@ struct Loader::Run {
   }
 
   Result<Batch> give(Element out) {
-    if (const int64_t size = internal::bytes_of(out); size > options.memory) {
+    if (const int64_t size = internal::bytes_of(out); size > *options.memory) {
       return fail(ErrorKind::ResourceExhausted,
                   fmt::format("Loader: element {} of epoch {} takes {} bytes, more than the memory of {}", index + 1,
-                              epoch, size, options.memory));
+                              epoch, size, *options.memory));
     }
     ++index;
     remember();
@@ -187,8 +238,10 @@ struct Loader::Run {
   }
 
   const Dataset dataset;
+  std::optional<Dataset> in_order;  // Of this epoch, instead of `dataset`: its plan changed on the way.
   const LoaderOptions options;
   const Element::Names names;
+  internal::FailureLog failures;
   const std::shared_ptr<Engine> engine;
   Context context;
   std::unique_ptr<Iterator> iterator;  // Null: at the begin of `epoch`.
@@ -197,13 +250,15 @@ struct Loader::Run {
   bool is_lost = false;  // It could not be opened.
   bool gave = false;     // An element or an error, in this epoch.
   int64_t wait_began = 0, waited_ns = -1;
-  internal::RunState state;  // After the last batch.
+  std::optional<Answer> held;  // To be given when what came before it is written down.
+  internal::RunState state;    // After the last batch.
   std::atomic<bool> is_in_use = false;
 };
 
 Loader::Loader(const Dataset& dataset, const LoaderOptions& options) {
-  check(dataset, options);
-  run_ = std::make_unique<Run>(dataset, options);
+  const LoaderOptions all = resolved(dataset, options);
+  check(dataset, all);
+  run_ = std::make_unique<Run>(dataset, all);
 }
 Loader::~Loader() = default;
 Loader::Loader(Loader&& other) noexcept = default;
@@ -221,6 +276,10 @@ Result<Loader> Loader::restored(const Dataset& dataset, const LoaderOptions& opt
   if (!restored) return fail(restored.error());
   run.epoch = restored->epoch;
   if (!restored->position.empty()) {
+    auto in_order = internal::run_in_order(dataset, restored->in_order);
+    if (!in_order) return fail(in_order.error());
+    run.engine->keep(*in_order);
+    run.in_order = std::move(*in_order);
     StateVisitor visitor = StateVisitor::restoring(restored->position);
     run.begin_epoch(&visitor);
     if (Error error = internal::position_error(visitor)) return fail(std::move(error));
@@ -236,7 +295,11 @@ Result<Batch> Loader::next_in_epoch() { return run().next(true); }
 void Loader::next_epoch() {
   if (run().has_epoch(run_->epoch) && !run_->engine->is_of_another_process()) run_->end_epoch();
 }
-std::string Loader::state() const { return internal::save(run().state, run_->dataset, run_->options.seed); }
+std::string Loader::state() const {
+  Run& all = run();
+  if (auto synced = all.failures.sync(); !synced) log(LogLevel::warning, synced.error().to_string());
+  return internal::save(all.state, all.dataset, all.options.seed);
+}
 LoaderStats Loader::stats() const {
   return run().engine->is_of_another_process() ? LoaderStats() : run_->engine->stats();
 }

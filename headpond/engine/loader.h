@@ -30,8 +30,8 @@ namespace headpond {
 struct LoaderOptions {
   int64_t epochs = 1;  ///< In all; those before a restore count. Below 0: without end.
   uint64_t seed = 0;
-  /// Threads that compute, at most 4,096. 0: next() does all the work. Below 0: one for each processor that the process
-  /// may use.
+  /// Threads that compute, at most 4,096. 0: next() does all the work. Below 0: as many as the dataset says
+  /// (with_options), else one for each processor that the process may use.
   int threads = -1;
   /// Most threads for operators that wait: those declared blocking and, unless `threads` is 1, those whose waiting is
   /// detected. Threads are started when needed. 1 to 4,096; 0 only if `threads` is 0.
@@ -39,15 +39,20 @@ struct LoaderOptions {
   /// Most bytes of elements that are being made, are ready, or are held by the program; at the limit nothing more is
   /// made ahead. It is exceeded in two cases: next() always makes its batch, even if the program holds all of the
   /// memory; and elements of unknown size may grow while they are made. A single batch above the limit is
-  /// ResourceExhausted: thrown by the constructor if its size is known, else returned by next().
-  int64_t memory = int64_t{1} << 30;
-  /// Most batches made ahead of the program. 0: each is made when next() asks for it. Below 0: only memory limits.
+  /// ResourceExhausted: thrown by the constructor if its size is known, else returned by next(). At least 1. Without a
+  /// value: what the dataset says (with_options), else 1 GiB.
+  std::optional<int64_t> memory = std::nullopt;
+  /// Most batches made ahead of the program. 0: each is made when next() asks for it. Below 0: as many as a prefetch at
+  /// the end of the dataset says, else only memory limits.
   int64_t run_ahead = -1;
   /// While next() waits, it helps to make the batch that it waits for, if a processor is free.
   bool consumer_helps = true;
   /// false: batches come in the order in which they are ready. Then each run has its own order, and state() lists the
-  /// batches that came early.
-  bool deterministic = true;
+  /// batches that came early. Without a value: what the dataset says (with_options), else true.
+  std::optional<bool> deterministic = std::nullopt;
+  /// A file to which what on_error meets is appended, before next() returns what follows it: see
+  /// docs/bad_samples.md. "": none.
+  std::string quarantine = "";
   /// When there are as many threads as processors, each runs on one of its own. false: the system places them.
   bool pin_threads = true;
   /// How long ~Loader waits for functions that run. Without a value, the default, it waits until they return. With one,
@@ -67,7 +72,8 @@ class Loader {
   class Epoch;
   class Epochs;
 
-  /// Starts nothing yet. Throws Exception: InvalidArgument for options that cannot be, and for an epoch without an end
+  /// Opens the dataset's files, and starts no other work yet. Throws Exception: the error of a file that cannot be
+  /// opened, the quarantine file included; InvalidArgument for options that cannot be, and for an epoch without an end
   /// when there is more than one; ResourceExhausted for batches of known size that are larger than the memory.
   explicit Loader(const Dataset& dataset, const LoaderOptions& options = {});
   /// Goes on where `state` was taken, by a Loader or a Sequence, with any threads and memory. FailedPrecondition, the
@@ -84,7 +90,8 @@ class Loader {
   /// The next batch: `while (auto batch = loader.next()) step(*batch);`. After the last batch of the last epoch it
   /// returns OutOfRange without a cause (Error::is_end()), and so does each later call. Any other error comes once,
   /// before the batch that it belongs to and after all earlier ones; the next call returns that batch, made without the
-  /// element that failed. Only the error of a source that is lost comes again.
+  /// element that failed. Only the error of a source that is lost comes again, and that of a limit of on_error. If the
+  /// quarantine file cannot be written next() returns that error, and the next call tries again.
   Result<Batch> next();
   /// The same, but also returns the end after the last batch of each epoch; the call after that begins the next epoch.
   Result<Batch> next_in_epoch();

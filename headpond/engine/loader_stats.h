@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "headpond/dataset/quarantine/failed_element.h"
+
 namespace headpond {
 
 struct OperatorCost {
@@ -42,6 +44,8 @@ struct LoaderStats {
   int io_threads = 0;                   ///< Started so far.
   bool inline_now = false;              ///< Batches are so cheap that next() makes them itself.
   std::vector<StageStats> stages = {};  ///< From the program to the sources.
+  /// What each on_error met before the batches that next() returned, since the Loader was made or restored.
+  std::vector<FailedCounts> failed = {};
 };
 
 }  // namespace headpond

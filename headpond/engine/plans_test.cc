@@ -86,7 +86,7 @@ class PlanRuns {
       : case_(plan_case), watchdog_(watchdog), pace_(RandomKey{plan_case.number}, 4) {
     Sequence sequence(case_.plan(), case_.sequential());
     begin_ = sequence.state();
-    course_ = course_of(sequence);
+    course_ = course_of(sequence, kMostOutcomes);
     const Dataset plan = case_.plan();
     course_.largest = std::max({course_.largest, known_size(plan.spec()), element_bytes(*plan.node())});
   }
@@ -227,7 +227,7 @@ TEST(Plans, GoOnInAFreshProcess) {
   const PlanCase plan_case(4);
   Sequence sequence(plan_case.plan(), plan_case.sequential());
   const std::string begin = sequence.state();
-  const Course course = course_of(sequence);
+  const Course course = course_of(sequence, kMostOutcomes);
   const std::string all = fmt::format("{}", digest(course, 0)), rest = fmt::format("{}", digest(course, 1));
   EXPECT_EQ(digest_of_fresh_process(plan_case, begin, course.outcomes.size()), all);
   EXPECT_EQ(digest_of_fresh_process(plan_case, course.outcomes[0].state, course.outcomes.size() - 1), rest);
@@ -239,7 +239,7 @@ TEST(Plans, GoOnInAFreshProcess) {
 TEST(Plans, MeetEveryOperatorEndErrorAndEdge) {
   std::map<std::string, int> operators;
   int values = 0, errors = 0, ends = 0, endless = 0, epochs = 0, bytes = 0, ragged = 0;
-  for (uint64_t number = 0; number < 400; ++number) {
+  for (uint64_t number = 0; number < 1000; ++number) {
     const PlanCase plan_case(number);
     const Dataset plan = plan_case.plan();
     std::string text = plan.plan();
@@ -252,7 +252,7 @@ TEST(Plans, MeetEveryOperatorEndErrorAndEdge) {
       ragged += field.shape.is_full() ? 0 : 1;
     }
     Sequence sequence(plan, plan_case.sequential());
-    const Course course = course_of(sequence);
+    const Course course = course_of(sequence, kMostOutcomes);
     ends += course.ends() ? 1 : 0;
     endless += plan_case.endless ? 1 : 0;
     for (const Outcome& outcome : course.outcomes) {

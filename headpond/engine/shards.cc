@@ -294,7 +294,7 @@ class ShardSet {
 }  // namespace
 
 Result<ShardReport> write_shards(const Dataset& records, const ShardOptions& options) {
-  if (const auto why = refusal(records, options)) internal::refuse("write_shards", *why);
+  if (const auto why = refusal(records, options)) refuse("write_shards", *why);
   return ShardSet(records, options).write();
 }
 

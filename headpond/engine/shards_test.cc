@@ -127,7 +127,7 @@ TEST_F(Shards, GoOnAfterAStopAtEveryRecord) {
   }
 }
 
-TEST_F(Shards, GoOnBehindATornRecord) {
+TEST_F(Shards, GoOnAfterATornRecord) {
   ASSERT_TRUE(write_shards(records(), options("whole")));
   const auto whole = files("whole");
   const auto& second = whole.at("data-00001-of-00004.tfrecord");

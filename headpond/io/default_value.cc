@@ -8,6 +8,7 @@
 
 #include "headpond/base/crc32c.h"
 #include "headpond/io/default_value_internal.h"
+#include "headpond/io/named_error_internal.h"
 
 namespace headpond::internal {
 namespace {
@@ -49,8 +50,7 @@ Result<void> DefaultValue::give(size_t field, std::byte* target, const FieldTarg
   try {
     std::call_once(once_, [this] { whole_ = repeated(given_, shape_); });
   } catch (const std::exception&) {  // No memory, or a size that overflows.
-    return fail(ErrorKind::ResourceExhausted,
-                fmt::format("no memory for a default of {}{}", name(given_.dtype()), shape_.to_string()));
+    return fail(no_memory(fmt::format("no memory for a default of {}{}", name(given_.dtype()), shape_.to_string())));
   }
   return targets.give(field, whole_);
 }

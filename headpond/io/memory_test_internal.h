@@ -58,22 +58,28 @@ auto naming(const std::string& name, Call call) {
   };
 }
 
-/// Ends this process, which is a test's child: with 0 iff `call` returns ResourceExhausted where memory ends at 256 MB.
+/// Ends this process, which is a test's child: with 0 iff `call` returns ResourceExhausted where memory ends at 256 MB:
+/// as an error that may pass and is nobody's data, or, for `by_limit`, as one that every run has.
 template <class Call>
-[[noreturn]] void exit_without_memory(Call call) {
+[[noreturn]] void exit_without_memory(Call call, bool by_limit = false) {
   const rlimit limit = {256'000'000, 256'000'000};
   if (setrlimit(RLIMIT_AS, &limit) != 0) _exit(2);
   const auto result = call();
-  _exit(!result && result.error().kind() == ErrorKind::ResourceExhausted ? 0 : 1);
+  const bool is_right = !result && result.error().kind() == ErrorKind::ResourceExhausted;
+  _exit(is_right && result.error().is_transient() != by_limit ? 0 : 1);
 }
 
 }  // namespace headpond::test
 
 /// REQUIRES: `call` is a function of no parameters that returns a Result. Sanitizers have their own memory: skipped
 /// there; the plain headpond_memory_test (tests/memory) has every file that includes this.
-#define EXPECT_OUT_OF_MEMORY(call)                                                            \
-  do {                                                                                        \
-    if (!::headpond::test::kMemoryCanBeLimited)                                               \
-      GTEST_SKIP() << "no limits under a sanitizer: headpond_memory_test has this";           \
-    EXPECT_EXIT(::headpond::test::exit_without_memory(call), testing::ExitedWithCode(0), ""); \
+#define EXPECT_OUT_OF_MEMORY(call) HEADPOND_EXPECT_EXHAUSTED(call, false)
+/// The same for a limit of ours, which must refuse before memory ends.
+#define EXPECT_REFUSED_BY_LIMIT(call) HEADPOND_EXPECT_EXHAUSTED(call, true)
+
+#define HEADPOND_EXPECT_EXHAUSTED(call, by_limit)                                                       \
+  do {                                                                                                  \
+    if (!::headpond::test::kMemoryCanBeLimited)                                                         \
+      GTEST_SKIP() << "no limits under a sanitizer: headpond_memory_test has this";                     \
+    EXPECT_EXIT(::headpond::test::exit_without_memory(call, by_limit), testing::ExitedWithCode(0), ""); \
   } while (false)

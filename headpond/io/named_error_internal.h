@@ -4,20 +4,29 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <cstdint>
 #include <new>
+#include <string>
 #include <string_view>
+#include <utility>
 
 #include "headpond/base/status.h"
 
 namespace headpond::internal {
+
+/// That there is no memory at this moment: like the error of std::bad_alloc it is transient, whatever data it came
+/// from.
+inline Error no_memory(std::string message) {
+  return Error::of_system(ErrorKind::ResourceExhausted, std::move(message), ENOMEM);
+}
 
 /// current_exception_error() with the file's name in front, if there is memory for that. REQUIRES: called inside a
 /// catch block.
 inline Error exception_error_of(std::string_view name) {
   Error error = current_exception_error();
   try {
-    return {error.kind(), fmt::format("{}: {}", name, error.message())};
+    return {error.kind(), fmt::format("{}: {}", name, error.message()), error};
   } catch (const std::bad_alloc&) {
     return error;
   }

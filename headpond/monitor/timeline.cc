@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -14,6 +15,7 @@
 
 #include "headpond/base/json.h"
 #include "headpond/io/file/file.h"
+#include "headpond/io/file/file_writer.h"
 #include "headpond/monitor/timeline_tracks_internal.h"
 
 namespace headpond {
@@ -28,10 +30,13 @@ constexpr size_t kPiece = size_t{1} << 20;
 /// A new file beside `path`, which takes its place at commit() and vanishes otherwise.
 class Replacement {
  public:
-  explicit Replacement(const std::string& path) : path_(path), temporary_(fmt::format("{}.{}", path, getpid())) {
+  explicit Replacement(const std::string& path) : path_(path), replaced_(find_replaced(path)) {
+    if (!replaced_) return;
+    temporary_ = fmt::format("{}.{}", replaced_->path, getpid());
     const int fd = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     made_ = fd >= 0;
     if (!made_) return;
+    if (replaced_->mode) fchmod(fd, *replaced_->mode);          // Else it has the mode of a new file.
     file_ = gzdopen(fd, path.ends_with(".gz") ? "wb" : "wbT");  // T: as it is, not compressed
     if (file_ == nullptr) close(fd);
   }
@@ -43,6 +48,7 @@ class Replacement {
   Replacement& operator=(const Replacement&) = delete;
 
   Result<void> write(std::string_view text) {
+    if (!replaced_) return fail(replaced_.error());
     if (file_ == nullptr) return failure("make");
     if (!text.empty() && gzwrite(file_, text.data(), static_cast<unsigned>(text.size())) <= 0) return failure("write");
     return {};
@@ -51,18 +57,20 @@ class Replacement {
   Result<void> commit() {
     const int closed = gzclose(std::exchange(file_, nullptr));
     if (closed != Z_OK) return failure("write");
-    if (rename(temporary_.c_str(), path_.c_str()) != 0) return failure("rename");
+    if (rename(temporary_.c_str(), replaced_->path.c_str()) != 0) return failure("rename");
     made_ = false;
     return {};
   }
 
  private:
   tl::unexpected<Error> failure(std::string_view action) const {
-    return fail(file_error(fmt::format("{} the timeline", action), path_, errno));
+    const int error_number = errno;  // Before formatting, which allocates.
+    return fail(file_error(fmt::format("{} the timeline", action), path_, error_number));
   }
 
   const std::string path_;
-  const std::string temporary_;
+  const Result<ReplacedFile> replaced_;
+  std::string temporary_;
   bool made_ = false;
   gzFile file_ = nullptr;
 };

@@ -209,6 +209,18 @@ TEST_F(TimelineTest, ReplacesAnOlderFileAndLeavesNothingElse) {
   EXPECT_EQ(files_in_folder(), 1);
 }
 
+TEST_F(TimelineTest, ReplacesTheTargetOfALinkAndKeepsItsMode) {
+  const std::string target = folder_ + "/target";
+  std::ofstream(target) << "old";
+  std::filesystem::permissions(target, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+  std::filesystem::create_symlink("target", path_);
+  EXPECT_THAT(written({}), Not(HasSubstr("old")));
+  EXPECT_TRUE(std::filesystem::is_symlink(path_));
+  EXPECT_THAT(read(target), Not(HasSubstr("old")));
+  EXPECT_EQ(std::filesystem::status(target).permissions(),
+            std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+}
+
 TEST_F(TimelineTest, KeepsTheOldFileWhenItCannotWrite) {
   std::filesystem::create_directory(path_);  // Cannot be replaced by a file.
   const auto report = write_timeline(path_, std::vector<ThreadEvents>());

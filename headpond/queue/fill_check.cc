@@ -12,9 +12,9 @@ constexpr int64_t kSample = 64;
 
 }  // namespace
 
-FillCheck::FillCheck(int64_t min_after_dequeue, std::chrono::nanoseconds patience)
+FillCheck::FillCheck(int64_t min_after_dequeue, std::chrono::nanoseconds fill_patience)
     : fill_(min_after_dequeue + 1),
-      patience_s_(std::chrono::duration<double>(patience).count()),
+      patience_s_(std::chrono::duration<double>(fill_patience).count()),
       due_(fill_ > kSample ? 1 : INT64_MAX) {}
 
 std::string FillCheck::look(int64_t put, int64_t now) {

@@ -11,12 +11,12 @@ namespace headpond::internal {
 /// Not thread-safe.
 class FillCheck {
  public:
-  FillCheck(int64_t min_after_dequeue, std::chrono::nanoseconds patience);
+  FillCheck(int64_t min_after_dequeue, std::chrono::nanoseconds fill_patience);
 
   /// True at the first put and at the 64th element, unless the minimum is reached by then.
   bool is_due(int64_t put) const { return put >= due_; }
-  /// `put` elements were put until `now`. Returns a warning iff at this rate the minimum takes longer than the
-  /// patience, else "". REQUIRES: is_due(put).
+  /// `put` elements were put until `now`. Returns a warning iff at this rate the minimum takes longer than
+  /// `fill_patience`, else "". REQUIRES: is_due(put).
   std::string look(int64_t put, int64_t now);
 
  private:

@@ -31,7 +31,8 @@ void check(const QueueOptions& options, const QueueType& type) {
                        type.type, minimum, options.capacity));
   }
   if (options.watchdog && options.watchdog->count() <= 0) {
-    refuse(fmt::format("{}: a watchdog of {} ns; {{}} switches it off", type.type, options.watchdog->count()));
+    refuse(fmt::format("{}: watchdog must be positive, got {} ns; {{}} switches it off", type.type,
+                       options.watchdog->count()));
   }
   const int64_t bytes = components.element_bytes();
   if (options.memory_limit >= 0 && bytes < 0 && type.takes_at_once) {

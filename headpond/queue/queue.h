@@ -31,8 +31,7 @@ struct QueueOptions {
   int64_t memory_limit = kUnbounded;
   /// After a call has waited this long and no element has moved, the log says once which call waits for what, and what
   /// the producers of QueueRunners are doing. A dequeue whose producers have all ended without closing the queue then
-  /// fails with FailedPrecondition. {} switches both off. The log's sink runs on another thread:
-  /// see log.h.
+  /// fails with FailedPrecondition. {} switches both off. The log's sink runs on another thread: see log.h.
   std::optional<std::chrono::nanoseconds> watchdog = std::chrono::seconds(60);
   /// If the rate of the first 64 elements means that min_after_dequeue takes longer than this, the log warns once, with
   /// the forecast and a minimum that would be reached in time.

@@ -93,7 +93,7 @@ TEST_P(Many, DequeueManyOfNothingIsEmptyAtOnceAlsoWhenClosed) {
   }
 }
 
-TEST_P(Many, WrongArgumentsAreAnsweredAtOnceBehindADequeueThatWaits) {
+TEST_P(Many, WrongArgumentsAreAnsweredAtOnceWhileADequeueWaits) {
   Queue queue = make(scalars(4));
   auto waits = later([&] { return queue.dequeue(); });
   until_waiting(queue, 0, 1);

@@ -125,6 +125,15 @@ TEST_F(Memory, TheMinimumOfAShuffleComesInWhateverItsBytes) {
   EXPECT_TRUE(queue.try_enqueue(of_size(40)));
 }
 
+TEST_F(Memory, BeyondTheLimitAnElementOfNoBytesWaitsToo) {
+  const RandomShuffleQueue queue(limited(10, 50), 2);
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(queue.try_enqueue(of_size(40))) << i;
+  auto put = later([&] { return queue.enqueue(of_size(0)); });
+  until_waiting(queue, 1, 0);
+  ASSERT_TRUE(queue.try_dequeue());
+  EXPECT_TRUE(put.get()) << "the minimum has room";
+}
+
 TEST_F(Memory, APriorityQueueNeedsElementsOfOneSize) {
   EXPECT_REFUSES("a memory limit needs elements of one size", PriorityQueue(limited(10, 100)));
   EXPECT_EQ(PriorityQueue(limited(10, 60, {Shape{12}})).stats().capacity, 3) << "the priority's 8 bytes counted in";

@@ -14,7 +14,6 @@
 #include "headpond/base/trace.h"
 #include "headpond/queue/fill_check_internal.h"
 #include "headpond/queue/runner/producers_internal.h"
-#include "headpond/queue/runner/reporter_internal.h"
 #include "headpond/queue/store/components_internal.h"
 #include "headpond/queue/store/slots_internal.h"
 #include "headpond/queue/store/take_order_internal.h"
@@ -136,7 +135,6 @@ class QueueState : public WaitHost, public std::enable_shared_from_this<QueueSta
   std::unique_ptr<TakeOrder> order_;    // Under the take lock.
 
   Producers producers_;
-  Reporter reporter_;
   mutable Mutex mu_;
   Error failure_ HEADPOND_GUARDED_BY(mu_);
   int64_t keepers_ HEADPOND_GUARDED_BY(mu_) = 0;               // Calls that have waited and have not ended.

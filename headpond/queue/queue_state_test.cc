@@ -36,7 +36,7 @@ TEST_P(Outcome, EnqueueIntoAClosedQueueIsCancelled) {
   EXPECT_FAILS_WITH(ErrorKind::Cancelled, "is closed.", queue.enqueue_many(rows({1})));
 }
 
-TEST_P(Outcome, EnqueueIntoAClosedFullQueueWithoutPatienceIsCancelledAndNotTimedOut) {
+TEST_P(Outcome, EnqueueIntoAClosedFullQueueWithTimeoutZeroIsCancelledAndNotTimedOut) {
   Queue queue = make(1);
   ASSERT_TRUE(queue.enqueue(one(1)));
   ASSERT_TRUE(queue.close());
@@ -134,7 +134,7 @@ TEST_P(Outcome, AStopThatCameBeforeTheCallTakesAndPutsNothing) {
   EXPECT_EQ(queue.size(), 1);
 }
 
-TEST_P(Outcome, WrongArgumentsAreAnsweredAtOnceBehindCallsThatWait) {
+TEST_P(Outcome, WrongArgumentsAreAnsweredAtOnceWhileCallsWait) {
   Queue queue = make(1);
   ASSERT_TRUE(queue.enqueue(one(1)));
   auto waits = later([&] { return queue.enqueue(one(2)); });
@@ -213,7 +213,7 @@ TEST_P(Outcome, StatsCountNoWaitWhereThereIsRoomHoweverManyPut) {
 
 // What earlier calls brought about counts as done, although the threads that waited have not run again yet. One call is
 // enough unless the system keeps them from a processor for long: gate_schedules_test.cc knows none that does.
-TEST_P(Outcome, ACallWithoutPatienceFindsWhatIsLeftBehindTheOnesThatWaited) {
+TEST_P(Outcome, ACallWithTimeoutZeroFindsWhatThoseThatWaitedLeft) {
   for (int round = 0; round < 50; ++round) {
     Queue queue = make(2);
     auto first = later([&] { return queue.dequeue(); });
@@ -231,7 +231,7 @@ TEST_P(Outcome, ACallWithoutPatienceFindsWhatIsLeftBehindTheOnesThatWaited) {
   }
 }
 
-TEST_P(Outcome, ADequeueWithoutPatienceFindsTheElementOfAnEnqueueThatWaited) {
+TEST_P(Outcome, ADequeueWithTimeoutZeroFindsTheElementOfAnEnqueueThatWaited) {
   for (int round = 0; round < 50; ++round) {
     Queue queue = make(1);
     ASSERT_TRUE(queue.enqueue(one(1)));
@@ -243,7 +243,7 @@ TEST_P(Outcome, ADequeueWithoutPatienceFindsTheElementOfAnEnqueueThatWaited) {
   }
 }
 
-TEST_P(Outcome, ADequeueWithoutPatienceFindsTheEndBehindOneThatWaited) {
+TEST_P(Outcome, ADequeueWithTimeoutZeroFindsTheEndAfterOneThatWaited) {
   for (int round = 0; round < 50; ++round) {
     Queue queue = make(1);
     auto waits = later([&] { return queue.dequeue(); });
@@ -254,7 +254,7 @@ TEST_P(Outcome, ADequeueWithoutPatienceFindsTheEndBehindOneThatWaited) {
   }
 }
 
-TEST_P(Outcome, CallsWithoutPatienceDoNotDisturbEachOther) {
+TEST_P(Outcome, CallsWithTimeoutZeroDoNotDisturbEachOther) {
   constexpr int64_t kEach = 500;
   Queue queue = make(-1);
   ASSERT_TRUE(queue.enqueue_many(rows(range(0, 4 * kEach))));

@@ -215,6 +215,16 @@ TEST_F(Building, AHugeCapacityAllocatesNothingAhead) {
   EXPECT_EQ(queue.capacity(), int64_t{1} << 40);
 }
 
+TEST_F(Building, AnyNumberBelowZeroIsNoBound) {
+  QueueOptions options{.capacity = -2, .dtypes = {i64}, .shared_name = "sea", .memory_limit = INT64_MIN};
+  const FIFOQueue queue(options);
+  for (int64_t i = 0; i < 3; ++i) ASSERT_TRUE(queue.try_enqueue(number(i)));
+  EXPECT_EQ(queue.capacity(), kUnbounded);
+  EXPECT_EQ(queue.stats().capacity, kUnbounded);
+  options.capacity = options.memory_limit = kUnbounded;
+  EXPECT_EQ(FIFOQueue(options).size(), 3) << "the same options";
+}
+
 TEST_F(Building, ADefaultNameIsNumberedLikeTensorFlowsScopes) {
   QueueOptions options = scalars(1);
   options.default_name = "scope of this test";

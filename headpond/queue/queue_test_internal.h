@@ -23,6 +23,7 @@
 #include "headpond/queue/padding_fifo_queue.h"
 #include "headpond/queue/priority_queue.h"
 #include "headpond/queue/queue.h"
+#include "headpond/queue/runner/reporter_internal.h"
 
 namespace headpond::internal {
 
@@ -30,6 +31,17 @@ using std::chrono::milliseconds;
 
 /// What a call with timeout 0 gives running calls (wait.h), in nanoseconds.
 inline constexpr int64_t kGivenToRunningCalls = 20'000'000;
+
+/// At its end all reports are logged, and the log is the initial one again. So it goes first, before what a sink uses.
+struct EndOfReports {
+  EndOfReports() = default;
+  EndOfReports(const EndOfReports&) = delete;
+  EndOfReports& operator=(const EndOfReports&) = delete;
+  ~EndOfReports() {
+    wait_for_reports();
+    set_log_sink({});
+  }
+};
 
 inline Element number(int64_t value) { return Element{{Tensor::scalar(value)}}; }
 inline Element numbers(const std::vector<int64_t>& values) {

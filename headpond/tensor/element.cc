@@ -41,12 +41,16 @@ uint64_t register_source(std::string_view name) {
   return all.names.size();
 }
 
-std::string to_string(Provenance provenance) {
-  if (provenance.source == 0) return "";
+std::string source_name(uint64_t source) {
+  if (source == 0) return "";
   Sources& all = sources();
   MutexLock lock(all.mu);
-  const std::string name = provenance.source <= all.names.size() ? all.names[provenance.source - 1] : "?";
-  return fmt::format("{}, record {}", name, static_cast<uint64_t>(provenance.record));
+  return source <= all.names.size() ? all.names[source - 1] : "?";
+}
+
+std::string to_string(Provenance provenance) {
+  if (provenance.source == 0) return "";
+  return fmt::format("{}, record {}", source_name(provenance.source), static_cast<uint64_t>(provenance.record));
 }
 
 Element::Element(std::vector<Tensor> fields) {

@@ -37,6 +37,8 @@ struct Provenance {
 /// The number of a source (a file, a generator); equal names give equal numbers. 0, "unknown", for all sources after
 /// the first 2^20 - 1. Thread-safe.
 uint64_t register_source(std::string_view name);
+/// The name that was registered; empty iff the source is unknown. Thread-safe.
+std::string source_name(uint64_t source);
 /// "train.tfrecord, record 17"; empty iff the source is unknown. Thread-safe.
 std::string to_string(Provenance provenance);
 

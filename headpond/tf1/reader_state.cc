@@ -16,7 +16,7 @@ using std::chrono::steady_clock;
 
 Error current_error(const std::string& file) {
   const Error error = current_exception_error();
-  return {error.kind(), fmt::format("{}: {}", file, error.message())};
+  return {error.kind(), fmt::format("{}: {}", file, error.message()), error};
 }
 
 Result<std::string> name_in(const Element& element, const Queue& queue) {

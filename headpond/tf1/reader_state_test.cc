@@ -124,7 +124,7 @@ TEST_F(Readers, TheEndComesToAllWhenTheLastFileIsFinished) {
   EXPECT_EQ(state.completed(), 5);
 }
 
-TEST_F(Readers, BehindTheLastNameOneWaitsForFilesThatOthersRead) {
+TEST_F(Readers, AfterTheLastNameOneWaitsForFilesThatOthersRead) {
   allowed = 0;
   ReaderState state = reader();
   const FIFOQueue queue = names_queue({"a"});
@@ -253,7 +253,7 @@ TEST_F(Readers, AReadThatIsInFlightWhenTheReaderIsResetGivesItsRecordAndCountsNo
   EXPECT_EQ(one(state, queue), "b0");
 }
 
-TEST_F(Readers, AnErrorBehindGoodRecordsIsToldByTheNextCallOnce) {
+TEST_F(Readers, AnErrorAfterGoodRecordsIsToldByTheNextCallOnce) {
   length = 4;
   fails_from = 2;
   ReaderState state = reader();

@@ -6,6 +6,7 @@
 #include "headpond/io/record/record_reader.h"
 #include "headpond/io/text/text_lines.h"
 #include "headpond/tf1/reader_state_internal.h"
+#include "headpond/tf1/rows_internal.h"
 
 namespace headpond::tf1 {
 namespace {
@@ -111,6 +112,10 @@ Opened open_records(const std::string& name, UnitPosition at, const RecordReader
 }
 
 ReaderKind records(const TFRecordReaderOptions& options) {
+  if (options.compression && !is_known(*options.compression)) {
+    internal::refuse("TFRecordReader",
+                     fmt::format("compression {} is unknown", static_cast<int>(*options.compression)));
+  }
   const RecordReaderOptions of_file = {.compression = options.compression};
   return {.description = fmt::format("TFRecordReader(compression={})",
                                      options.compression ? headpond::to_string(*options.compression) : "any"),
@@ -134,15 +139,18 @@ ReaderKind text_lines(const TextLineReaderOptions& options) {
 
 ReaderKind fixed_length(const FixedLengthOptions& options) {
   (void)FixedLengthReader(make_memory_reader("", {}), options);  // Likewise.
-  return {
-      .description = fmt::format("FixedLengthRecordReader(record_bytes={}, header_bytes={}, footer_bytes={}, "
-                                 "hop_bytes={})",
-                                 options.record_bytes, options.header_bytes, options.footer_bytes, options.hop_bytes),
-      .open = [options](const std::string& name, UnitPosition at) -> Opened {
-        auto reader = FixedLengthReader::open(name, options, at.number);
-        if (!reader) return fail(std::move(reader).error());
-        return std::make_unique<FixedLength>(std::move(*reader));
-      }};
+  const std::string compression = options.compression == Compression::none
+                                      ? ""
+                                      : fmt::format(", compression={}", headpond::to_string(options.compression));
+  return {.description = fmt::format("FixedLengthRecordReader(record_bytes={}, header_bytes={}, footer_bytes={}, "
+                                     "hop_bytes={}{})",
+                                     options.record_bytes, options.header_bytes, options.footer_bytes,
+                                     options.hop_bytes, compression),
+          .open = [options](const std::string& name, UnitPosition at) -> Opened {
+            auto reader = FixedLengthReader::open(name, options, at.number);
+            if (!reader) return fail(std::move(reader).error());
+            return std::make_unique<FixedLength>(std::move(*reader));
+          }};
 }
 
 template <class Unit>

@@ -86,15 +86,18 @@ class TextLineReader : public Reader {
   explicit TextLineReader(TextLineReaderOptions options = {});
 };
 
-/// Records of one length (io/record/fixed_length.h, which also says what is thrown). Key: "<name>:<record>", counted
-/// from 0.
+/// Records of one length (io/record/fixed_length.h, which also says what is thrown), of gzip and zlib files too
+/// (TensorFlow's `encoding`): options.compression. Key: "<name>:<record>", counted from 0. A restored reader inflates a
+/// compressed file again up to its position.
 class FixedLengthRecordReader : public Reader {
  public:
   explicit FixedLengthRecordReader(FixedLengthOptions options);
 };
 
 struct TFRecordReaderOptions {
-  std::optional<Compression> compression = {};  ///< If given, a file that is compressed otherwise is an error.
+  /// If given, a file that is compressed otherwise is an error. Throws Exception(InvalidArgument) for one that is
+  /// unknown.
+  std::optional<Compression> compression = {};
 };
 
 /// The records of TFRecord files (io/record/record_reader.h), both checksums verified. Key: "<name>:<offset>"; in a

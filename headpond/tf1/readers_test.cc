@@ -9,6 +9,7 @@
 
 #include "headpond/io/memory_test_internal.h"
 #include "headpond/io/record/record_writer.h"
+#include "headpond/io/zlib_test_internal.h"
 #include "headpond/queue/queue_test_internal.h"
 #include "tests/test_files.h"
 
@@ -88,6 +89,20 @@ TEST_F(Files, FixedLengthRecordsAreNumberedFromZero) {
               ElementsAre("a:0=abc", "a:1=bcd"));
 }
 
+TEST_F(Files, FixedLengthRecordsOfGzipAndZlibFilesAreThoseOfTheInflatedBytes) {
+  put_file(folder_.file("a"), test::gzip(to_bytes("HabcdF")));
+  put_file(folder_.file("b"), test::zlib(to_bytes("HefF")));
+  const FixedLengthOptions options = {.record_bytes = 2, .header_bytes = 1, .footer_bytes = 1};
+  auto packed = options;
+  packed.compression = Compression::gzip;
+  EXPECT_THAT(all(FixedLengthRecordReader(packed), queue({"a"})), ElementsAre("a:0=ab", "a:1=cd"));
+  packed.compression = Compression::zlib;
+  EXPECT_THAT(all(FixedLengthRecordReader(packed), queue({"b"})), ElementsAre("b:0=ef"));
+  EXPECT_EQ(
+      FixedLengthRecordReader(packed).restore_state(FixedLengthRecordReader(options).serialize_state()).error().kind(),
+      ErrorKind::FailedPrecondition);
+}
+
 TEST_F(Files, RecordsHaveTheirOffsetInTheirKey) {
   put_records("a", {"x", ""});
   put_records("b", {});
@@ -110,8 +125,8 @@ TEST_F(Files, AnotherCompressionThanAskedForIsAnErrorAndTheNextFileFollows) {
   for (const auto& [compression, good] : {std::pair(Compression::gzip, "packed"), {Compression::none, "plain"}}) {
     const TFRecordReader reader({.compression = compression});
     const FIFOQueue files = queue({"plain", "packed"});
-    const size_t before = all(reader, files, ErrorKind::DataLoss).size(), behind = all(reader, files).size();
-    EXPECT_EQ(before + behind, 1U) << good;
+    const size_t before = all(reader, files, ErrorKind::DataLoss).size(), after = all(reader, files).size();
+    EXPECT_EQ(before + after, 1U) << good;
     EXPECT_EQ(reader.num_work_units_completed(), 1);
     EXPECT_THAT(all(reader, queue({good})), testing::SizeIs(1));
   }
@@ -149,7 +164,7 @@ TEST_F(Files, TheIdentityGivesTheNameAndOpensNothing) {
   EXPECT_EQ(record->value, record->key);
 }
 
-TEST_F(Files, AUnitIsCompletedByTheCallThatLooksBehindItsLastRecord) {
+TEST_F(Files, AUnitIsCompletedByTheCallThatLooksPastItsLastRecord) {
   put("a", "1\n2\n");
   const TextLineReader reader;
   const FIFOQueue files = queue({"a"});
@@ -221,7 +236,7 @@ TEST_F(Files, AMissingFileOfAListAndAFolderAreNamedByEachReaderAndTheOthersFollo
   check(TFRecordReader(), "records");
 }
 
-TEST_F(Files, APartialLastRecordIsAnErrorBehindTheWholeOnes) {
+TEST_F(Files, APartialLastRecordIsAnErrorAfterTheWholeOnes) {
   put("a", "abcde");
   EXPECT_THAT(all(FixedLengthRecordReader({.record_bytes = 2}), queue({"a"}), ErrorKind::DataLoss),
               ElementsAre("a:0=ab", "a:1=cd"));
@@ -235,7 +250,7 @@ TEST_F(Files, ATooLongLineIsAnErrorWithItsPlace) {
   EXPECT_THAT(reader.read(files).error().message(), HasSubstr("line 2 at offset 4"));
 }
 
-TEST_F(Files, AnErrorBehindGoodRecordsIsToldAfterARestoreToo) {
+TEST_F(Files, AnErrorAfterGoodRecordsIsToldAfterARestoreToo) {
   put("a", "1\n2\n12345\n3\n");
   const TextLineReader reader({.max_line_bytes = 3}), restored({.max_line_bytes = 3});
   const FIFOQueue files = queue({"a"});
@@ -269,11 +284,13 @@ TEST_F(Files, TheQueuesOwnErrorsComeAsTheyAre) {
 TEST_F(Files, AnyReaderGoesOnFromItsStateAfterEachRecord) {
   put("text", "h\n1\n2\n");
   put("fixed", "abcdef");
+  put_file(folder_.file("packed"), test::zlib(to_bytes("abcdef")));
   put_records("records", {"x", "", "yz"});
   put_records("gzip", {"x", "", std::string(300'000, 'y'), "z"}, Compression::gzip);
   const std::map<std::string, std::function<Reader()>> makers = {
       {"text", [] { return TextLineReader({.skip_header_lines = 1}); }},
       {"fixed", [] { return FixedLengthRecordReader({.record_bytes = 2}); }},
+      {"packed", [] { return FixedLengthRecordReader({.record_bytes = 2, .compression = Compression::zlib}); }},
       {"records", [] { return TFRecordReader(); }},
       {"gzip", [] { return TFRecordReader({.compression = Compression::gzip}); }}};
   for (const auto& [name, make] : makers) {
@@ -345,6 +362,9 @@ TEST_F(Files, CopiesAreTheSameReader) {
 TEST_F(Files, OptionsThatMakeNoSenseAreRefusedWhenTheReaderIsMade) {
   EXPECT_REFUSES("skip_header_lines is -1", TextLineReader({.skip_header_lines = -1}));
   EXPECT_REFUSES("0 bytes a record", FixedLengthRecordReader({.record_bytes = 0}));
+  EXPECT_REFUSES("expected none, gzip or zlib",
+                 FixedLengthRecordReader({.record_bytes = 1, .compression = Compression::snappy}));
+  EXPECT_REFUSES("compression 77 is unknown", TFRecordReader({.compression = static_cast<Compression>(77)}));
 }
 
 }  // namespace

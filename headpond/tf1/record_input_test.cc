@@ -173,7 +173,7 @@ TEST_F(RecordInputs, ReadsCompressedFilesAndSeesNewOnesInLaterEpochs) {
   EXPECT_EQ(input({.compression = Compression::none}).read().error().kind(), ErrorKind::DataLoss);
 }
 
-TEST_F(RecordInputs, AnErrorComesBehindTheGoodRecordsAndStays) {
+TEST_F(RecordInputs, AnErrorComesAfterTheGoodRecordsAndStays) {
   put("a", {"x", "y"});
   std::filesystem::resize_file(folder_.file("a"), 20);
   const RecordInput cut = input();

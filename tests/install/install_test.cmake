@@ -2,7 +2,7 @@
 # Installs BUILD into a fresh prefix, builds the consumer against it outside the tree, and runs it.
 #   cmake -D BUILD=... -D WORK=... -D COMPILER=... -D TORCH=ON|OFF -P install_test.cmake
 set(prefix ${WORK}/prefix)
-set(consumer ${CMAKE_CURRENT_LIST_DIR}/consumer)
+set(project ${CMAKE_CURRENT_LIST_DIR}/consumer)
 file(REMOVE_RECURSE ${WORK})
 
 function(run)
@@ -13,7 +13,7 @@ function(run)
 endfunction()
 
 function(configure name asked)
-  execute_process(COMMAND ${CMAKE_COMMAND} -G Ninja -S ${consumer} -B ${WORK}/${name} -D CMAKE_PREFIX_PATH=${prefix}
+  execute_process(COMMAND ${CMAKE_COMMAND} -G Ninja -S ${project} -B ${WORK}/${name} -D CMAKE_PREFIX_PATH=${prefix}
     -D CMAKE_CXX_COMPILER=${COMPILER} -D "CMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER}" -D "HEADPOND_ASKED=${asked}"
     RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
   set(status ${status} PARENT_SCOPE)
@@ -26,7 +26,9 @@ function(consume name asked)
     message(FATAL_ERROR "the consumer '${name}' does not configure:\n${output}")
   endif()
   run(${CMAKE_COMMAND} --build ${WORK}/${name})
-  run(${WORK}/${name}/consumer)
+  foreach(program IN LISTS ARGN)
+    run(${WORK}/${name}/${program})
+  endforeach()
 endfunction()
 
 run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${prefix})
@@ -35,17 +37,22 @@ if(private_headers)
   message(FATAL_ERROR "private headers were installed: ${private_headers}")
 endif()
 
-consume(core "")
+consume(core "" consumer)
 file(STRINGS ${WORK}/core/CMakeCache.txt torch REGEX "^Torch_DIR")
 if(torch)
   message(FATAL_ERROR "the core's package config looked for Torch: ${torch}")
 endif()
 if(TORCH)
-  consume(torch "COMPONENTS;torch")
+  consume(torch "COMPONENTS;torch" consumer)
 endif()
 
 configure(unknown "COMPONENTS;turbine")  # the control: a component that does not exist
 if(status EQUAL 0)
   message(FATAL_ERROR "find_package(headpond COMPONENTS turbine) was accepted")
 endif()
+
+# The operators of docs/add_an_operator.md, as their author builds them: a copy that sees nothing of this tree.
+file(COPY ${CMAKE_CURRENT_LIST_DIR}/../../examples/own_operators DESTINATION ${WORK})
+set(project ${WORK}/own_operators)
+consume(own "" sliding_window mixup)
 file(REMOVE_RECURSE ${WORK})

@@ -3,8 +3,9 @@
 """Examples and SequenceExamples by Debian's python3-protobuf, for headpond/io/example/example_oracle_test.cc.
 
 examples.py write FILE    random messages: each as this program happens to spell it, then as the canonical bytes
+examples.py json FILE     random Examples: each as JSON, then as the canonical bytes
 examples.py check FILE    messages of others: ends with 0 iff each has the canonical bytes
-A file holds records: their length as 4 bytes, little-endian, then the bytes; the first byte is E or S, the kind. Says
+A file holds records: their length as 4 bytes, little-endian, then the bytes; the first byte is E, S or J (JSON), the kind. Says
 why and ends with 77 where there is no package that can be used.
 """
 import os
@@ -12,7 +13,7 @@ import random
 import struct
 import sys
 
-# The other implementation (upb, seen in version 7.36) writes a key behind those that it is the begin of.
+# The other implementation (upb, seen in version 7.36) writes a key after those that begin with it.
 os.environ.setdefault("PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION", "python")
 
 
@@ -22,7 +23,7 @@ def not_there(error):
 
 
 try:
-    from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+    from google.protobuf import descriptor_pb2, descriptor_pool, json_format, message_factory
 except (ImportError, AttributeError) as import_error:
     not_there(import_error)
 
@@ -120,6 +121,23 @@ def write(path):
                 file.write(struct.pack("<I", len(record) + 1) + kind + record)
 
 
+def json(path):
+    rng = random.Random(21)
+    kind = messages("canonical", True)["E"]
+    with open(path, "wb") as file:
+        for i in range(200):
+            message = kind()
+            for _ in range(rng.choice([0, 1, 3, 20])):
+                fill(message.features.feature[key(rng)], rng, rng.randrange(3))
+            if i % 3 == 0:
+                special = [float("nan"), float("inf"), -float("inf"), 3.4028234663852886e38, 1e-45, -0.0]
+                message.features.feature["special"].float_list.value.extend(special)
+                message.features.feature["no list"].SetInParent()
+            text = json_format.MessageToJson(message, preserving_proto_field_name=i % 2 == 0, indent=i % 4)
+            for record in (b"J" + text.encode(), b"E" + message.SerializeToString(deterministic=True)):
+                file.write(struct.pack("<I", len(record)) + record)
+
+
 def check(path):
     kinds = messages("canonical", True)
     data = open(path, "rb").read()
@@ -136,6 +154,6 @@ def check(path):
 
 if __name__ == "__main__":
     try:
-        {"write": write, "check": check}[sys.argv[1]](sys.argv[2])
+        {"write": write, "json": json, "check": check}[sys.argv[1]](sys.argv[2])
     except AttributeError as api_error:
         not_there(api_error)

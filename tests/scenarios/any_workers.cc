@@ -29,11 +29,6 @@ Dataset everything() {
          map(work, {.output = {{"row", i64, {kUnknown}}}, .name = "rows"}) | padded_batch(32);
 }
 
-uint64_t rest_of(Loader& loader, uint64_t sum) {
-  for (const Batch& taken : loader) sum = digest(sum, taken.element());
-  return sum;
-}
-
 // The control: each worker makes batches of its own share, and they are taken in turn.
 uint64_t batched_per_worker(int64_t workers) {
   std::vector<std::unique_ptr<Loader>> all;
@@ -83,38 +78,54 @@ uint64_t resumed(int at) {
   return rest_of(*loader, sum);
 }
 
-// Global batches [first, end) of epoch 1, their members sorted: rank r of n takes each n-th element, from batch `first`
-// on.
-std::vector<std::vector<int64_t>> global_batches(int64_t ranks, int64_t first, int64_t end) {
-  std::vector<std::vector<int64_t>> all;
-  for (int64_t r = 0; r < ranks; ++r) {
-    Loader loader(
-        range(kElements) | shuffle() | skip(first * kGlobalBatch) | shard(ranks, r) | batch(kGlobalBatch / ranks),
-        {.epochs = 2, .seed = 4});
-    loader.next_epoch();
-    for (size_t b = 0; b < static_cast<size_t>(end - first); ++b) {
-      const Batch taken = must_next(loader);
-      if (r == 0) all.emplace_back();
-      const auto values = taken[0].as<int64_t>();
-      all[b].insert(all[b].end(), values.begin(), values.end());
-    }
-  }
-  for (auto& members : all) std::sort(members.begin(), members.end());
-  return all;
+// What the ranks of a world hold: the rest of the run, or all of it without states.
+struct World {
+  std::vector<std::vector<int64_t>> batches = {};  // The members of each global batch, sorted.
+  std::vector<std::string> states = {};            // Of each rank after batch `end`.
+};
+
+Dataset global(int64_t ranks, int64_t rank) {
+  return range(kElements) | shuffle() | batch(kGlobalBatch) | distribute(ranks, rank);
 }
 
-// Four ranks for 50 global batches, then `ranks`: are the members those of four ranks all the way, each once?
+// `ranks` ranks take `count` global batches each, from the states on that other ranks left. Rank r takes what rank r %
+// states had left: any of them will do.
+World train(int64_t ranks, int64_t count, const std::vector<std::string>& from) {
+  World world;
+  for (int64_t r = 0; r < ranks; ++r) {
+    const LoaderOptions options = {.epochs = 2, .seed = 4, .threads = static_cast<int>(r % 3)};
+    const size_t old = from.empty() ? 0 : static_cast<size_t>(r) % from.size();
+    Loader loader = from.empty() ? Loader(global(ranks, r), options)
+                                 : value_or_throw(Loader::restored(global(ranks, r), options, from[old]));
+    for (size_t b = 0; b < static_cast<size_t>(count); ++b) {
+      const Batch taken = must_next(loader);
+      if (r == 0) world.batches.emplace_back();
+      const auto values = taken[0].as<int64_t>();
+      if (static_cast<int64_t>(values.size()) != kGlobalBatch / ranks) throw std::runtime_error("ranks differ in rows");
+      world.batches[b].insert(world.batches[b].end(), values.begin(), values.end());
+    }
+    world.states.push_back(loader.state());
+  }
+  for (auto& members : world.batches) std::sort(members.begin(), members.end());
+  return world;
+}
+
+// Four ranks for 50 global batches of epoch 1, then `ranks`: are the members those of four ranks all the way, each
+// once?
 void elastic(int64_t ranks, JsonWriter& figures) {
   constexpr int64_t kAll = kElements / kGlobalBatch;
-  const auto expected = global_batches(4, 0, kAll);
-  auto found = global_batches(4, 0, 50);
-  for (auto& members : global_batches(ranks, 50, kAll)) found.push_back(std::move(members));
+  const World expected = train(4, 2 * kAll, {});
+  World found = train(4, kAll + 50, {});
+  const bool one_state = std::equal(found.states.begin() + 1, found.states.end(), found.states.begin());
+  for (auto& members : train(ranks, kAll - 50, found.states).batches) found.batches.push_back(std::move(members));
   std::vector<int64_t> each;
-  for (const auto& members : found) each.insert(each.end(), members.begin(), members.end());
+  for (size_t b = kAll; b < found.batches.size(); ++b) {
+    each.insert(each.end(), found.batches[b].begin(), found.batches[b].end());
+  }
   std::sort(each.begin(), each.end());
   const bool once = std::adjacent_find(each.begin(), each.end()) == each.end() && each.size() == kElements;
-  figures.begin_object().member("ranks", ranks).member("same_members", found == expected);
-  figures.member("each_once", once).end_object();
+  figures.begin_object().member("ranks", ranks).member("same_members", found.batches == expected.batches);
+  figures.member("each_once", once).member("one_state", one_state).end_object();
 }
 
 }  // namespace

@@ -76,9 +76,10 @@ def shuffle_quality(figures, bounds):
         return
     first = median(figures["first_100_ms"])
     bounds.at_most("first batch, window of 100,000 over 100", median(figures["first_100000_ms"]) / first, 1.5)
-    bounds.at_most("first batch, whole epoch over 100", median(figures["first_all_ms"]) / first, 1.5)
-    bounds.at_most("longest step over the median, epochs 1 to 4, beside that of the device alone",
-                   ratio(figures["gap_over_median"], figures["device_gap_over_median"]), 1.2)
+    # The scenario has no bound for this one: its records lie in all 20 files, those of a window in one or two.
+    bounds.at_most("first batch, whole epoch over 100", median(figures["first_all_ms"]) / first, 3)
+    bounds.at_most("longest step over the median, epochs 1 to 4, beside that of the same records in order",
+                   figures["gap_over_median"] / figures["in_order_gap_over_median"], 1.2)
     bounds.at_most("MiB that a shuffle of a million adds", figures["shuffle_adds_kib"] / 1024, 16)
     for name, said in (("100", 50), ("100000", 50_000), ("all", 1_000_000 / 3), ("stream_5000", 2500)):
         moved = figures["moved_" + name]
@@ -130,6 +131,7 @@ def any_workers(figures, bounds):
     for case in figures["elastic"]:
         bounds.holds(f"four ranks to {case['ranks']}: the same members", case["same_members"])
         bounds.holds(f"four ranks to {case['ranks']}: each element once", case["each_once"])
+        bounds.holds(f"four ranks to {case['ranks']}: one state for all ranks", case["one_state"])
 
 
 def random_streams(figures, bounds):

@@ -11,100 +11,53 @@ import argparse
 import json
 import os
 import pathlib
-import random
-import signal
-import subprocess
 import sys
 import tempfile
 import time
 
 import bounds
+import bounds_of_files
+import processes
 
-LIMIT_S = {"quick": 300, "full": 600}
 PYTHON = "the Python interface"
-SCENARIOS = {  # number: (check, what the control must miss, what is left out)
-    1: (bounds.overlap, ("a: step over the device's", "c: rate over the serial one"),
-        ("WAV files (made in memory instead)", PYTHON)),
-    3: (bounds.shuffle_quality, ("p of the class counts of 100 batches",),
-        ("files (records and labels in memory instead)", "a forecast of fill time and bytes before the run; the forecast "
-         "of displacement is the documented half window", "a bound for the first batch of a window over a stream", PYTHON)),
-    7: (bounds.epoch_edge, (bounds.EDGE,),
+JPEG = "JPEG: PNG stands for it"
+SCENARIOS = {  # number: (how its figures are made, check, what the control must miss, what is left out)
+    1: (processes.one, bounds.overlap, ("a: step over the device's", "c: rate over the serial one"), (PYTHON,)),
+    3: (processes.shuffle_quality, bounds.shuffle_quality, ("p of the class counts of 100 batches",),
+        ("a forecast of fill time and bytes before the run; the forecast of displacement is the documented half window",
+         "a bound for the first batch of a window over a stream", JPEG, PYTHON)),
+    7: (processes.one, bounds.epoch_edge, (bounds.EDGE,),
         ("a setting changed from outside while it runs: settings are functions of the epoch here", PYTHON)),
-    10: (bounds.any_workers, ("digests of all numbers of threads",),
-         ("a state taken by four ranks and restored by two: ranks go on by skip and shard", "a Python callback", PYTHON)),
-    11: (bounds.random_streams, ("parameter vectors that are shared",),
+    8: (processes.first_batch, bounds_of_files.first_batch, (bounds_of_files.EARLY,),
+        ("a first batch before the folder is listed, without a manifest: list_files gives sorted names, so it lists all first",
+         PYTHON)),
+    9: (processes.exact_resume, bounds_of_files.exact_resume, (bounds_of_files.RESUMED,), (JPEG, PYTHON)),
+    10: (processes.one, bounds.any_workers, ("digests of all numbers of threads",), ("a Python callback", PYTHON)),
+    11: (processes.one, bounds.random_streams, ("parameter vectors that are shared",),
          ("the Python interface: a Python program of the documented formulas stands for it",)),
-    13: (bounds.errors_and_stops, ("the error arrives",),
+    12: (processes.damaged_files, bounds_of_files.damaged_files, ("it ends",),
+         ("WAV of 8, 24 and 32 bits and of floats: not in this version, so they count as undecodable", JPEG, PYTHON)),
+    13: (processes.errors_and_stops, bounds.errors_and_stops, ("the error arrives",),
          ("a report of a blocked function with key and stack while it blocks: its stage is named when the pipeline is dropped",
           "a Python function that throws", "the sanitizers: ./dev asan and ./dev tsan run the engine's tests", PYTHON)),
-    14: (bounds.slow_sample, ("in order, share of the ideal",), (PYTHON,)),
+    14: (processes.one, bounds.slow_sample, ("in order, share of the ideal",), (PYTHON,)),
+    16: (processes.one, bounds_of_files.uneven_shards, (bounds_of_files.WRONG, bounds_of_files.LOAD),
+         ("a flag on rows that are padding: they repeat the last row of the last batch",
+          "an error for a rank without data: it ends at once", PYTHON)),
+    17: (processes.one, bounds_of_files.token_budget, (bounds_of_files.VIOLATIONS,),
+         ("windows of 4,000 and 2,000 records: buckets by boundaries, and 32 open rows, take their place", PYTHON)),
+    18: (processes.cache_life, bounds_of_files.cache_life, (bounds_of_files.STALE,), (JPEG, PYTHON)),
+    19: (processes.one, bounds_of_files.true_lengths, (bounds_of_files.DISJOINT,),
+         ("a line of the log when a source of mix, which has exact shares, ends",
+          "a word of the pipeline itself about take and skip over an order that changes with the epoch: the control is a split made so",
+          PYTHON)),
 }
 
 
-class Missed(Exception):
-    """The driver gave no figures."""
-
-
-def figures_of(args, number, mode, place):
-    form = "full" if args.full else "quick"
-    command = [args.driver, str(number), mode, "--place", place] + (["--full"] if args.full else [])
-    try:
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
-                              timeout=LIMIT_S[form])
-    except subprocess.TimeoutExpired:
-        raise Missed(f"{mode}: no end after {LIMIT_S[form]} s") from None
-    if done.returncode != 0:
-        raise Missed(f"{mode}: status {done.returncode}: {done.stderr.strip()[-500:]}")
-    return {**json.loads(done.stdout), "errors": done.stderr}
-
-
-def interrupt(driver, place, after_s):
-    """(seconds from the signal to the end, whether it ended well and left nothing)."""
-    with subprocess.Popen([driver, "13", "victim"], cwd=place, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, text=True, start_new_session=True) as victim:
-        ready = victim.stderr.readline() == "ready\n"
-        time.sleep(after_s)
-        began = time.monotonic()
-        victim.send_signal(signal.SIGINT)
-        try:
-            output, errors = victim.communicate(timeout=20)
-        except subprocess.TimeoutExpired:
-            victim.kill()
-            return 20.0, False
-        elapsed = time.monotonic() - began
-    try:
-        os.killpg(victim.pid, 0)
-        alone = False
-    except ProcessLookupError:
-        alone = True
-    return elapsed, ready and alone and victim.returncode == 0 and not errors and "batches" in json.loads(output)
-
-
-def interrupts(args, figures):
-    choose = random.Random(5)
+def figures_of(args, number, mode):
+    make = SCENARIOS[number][0]
     with tempfile.TemporaryDirectory() as place:
-        shared = set(os.listdir("/dev/shm")) if os.path.isdir("/dev/shm") else set()
-        ends = [interrupt(args.driver, place, choose.uniform(0, 0.3)) for _ in range(50 if args.full else 12)]
-        more = set(os.listdir("/dev/shm")) - shared if shared else set()
-        left = os.listdir(place) + [name for name in more if "headpond" in name]
-    figures["interrupt_s"] = [round(seconds, 4) for seconds, _ in ends]
-    figures["interrupts_clean"] = all(clean for _, clean in ends) and not left
-
-
-def ours(args, number):
-    with tempfile.TemporaryDirectory() as place:
-        figures = figures_of(args, number, "ours", place)
-        if number == 3:
-            peaks = [figures_of(args, 3, mode, place)["peak_kib"] for mode in ("memory_shuffled", "memory_plain")]
-            figures["shuffle_adds_kib"] = peaks[0] - peaks[1]
-        if number == 13:
-            interrupts(args, figures)
-        return figures
-
-
-def control(args, number):
-    with tempfile.TemporaryDirectory() as place:
-        return figures_of(args, number, "control", place)
+        return make(processes.Driver(args.driver, number, args.full, place), mode)
 
 
 def judged(check, figures):
@@ -115,18 +68,18 @@ def judged(check, figures):
 
 def run(args, number):
     """One scenario and its control, with the lines for people."""
-    check, must_miss, left_out = SCENARIOS[number]
+    _, check, must_miss, left_out = SCENARIOS[number]
     began = time.monotonic()
     report = {"schema": "headpond.scenario/1", "scenario": number, "form": "full" if args.full else "quick",
               "load_start": os.getloadavg()[0], "left_out": list(left_out), "passed": False}
     try:
-        own, other = ours(args, number), control(args, number)
+        own, other = figures_of(args, number, "ours"), figures_of(args, number, "control")
         found, rejected = judged(check, own), judged(check, other)
         accepted = [what for what in must_miss if what not in rejected.misses()]
         report.update(figures=own, bounds=found.found, control_figures=other, control_bounds=rejected.found,
                       passed=not found.misses() and not accepted)
         verdict = "; ".join(found.misses() + [f"the control was not rejected: {what}" for what in accepted])
-    except Missed as missed:
+    except processes.Missed as missed:
         verdict = str(missed)
     report.update(seconds=round(time.monotonic() - began, 1), load_end=os.getloadavg()[0])
     print(f"scenario {number:02} " + ("PASS (control rejected)" if report["passed"] else f"MISS: {verdict}"))

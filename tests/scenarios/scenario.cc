@@ -3,11 +3,12 @@
 
 #include <time.h>
 
-#include <atomic>
 #include <cstdio>
 #include <cstdlib>
-#include <thread>
+#include <mutex>
 
+#include "headpond/base/cpu.h"
+#include "headpond/base/log.h"
 #include "headpond/base/random.h"
 
 namespace headpond::scenarios {
@@ -24,12 +25,24 @@ std::vector<double> each_ms(int steps, const std::function<void()>& step) {
   for (int i = 0; i < steps; ++i) {
     const int64_t began = now_ns();
     step();
-    all.push_back(static_cast<double>(now_ns() - began) / 1e6);
+    all.push_back(ms_since(began));
   }
   return all;
 }
 
 }  // namespace
+
+std::string Run::text(const std::string& name) const {
+  const auto found = values.find(name);
+  return found == values.end() ? "" : found->second;
+}
+
+int64_t Run::number(const std::string& name, int64_t otherwise) const {
+  const std::string found = text(name);
+  return found.empty() ? otherwise : std::stoll(found);
+}
+
+double ms_since(int64_t began_ns) { return static_cast<double>(now_ns() - began_ns) / 1e6; }
 
 void burn_us(int64_t us) {
   const int64_t end = thread_cpu_ns() + us * 1000;
@@ -84,6 +97,11 @@ Batch must_next(Loader& loader) {
   return std::move(*batch);
 }
 
+uint64_t rest_of(Loader& loader, uint64_t before) {
+  for (const Batch& taken : loader) before = digest(before, taken.element());
+  return before;
+}
+
 std::vector<double> step_ms(Loader& loader, int steps, int64_t device_us) {
   return each_ms(steps, [&] {
     const Batch batch = must_next(loader);
@@ -93,6 +111,42 @@ std::vector<double> step_ms(Loader& loader, int steps, int64_t device_us) {
 
 std::vector<double> device_ms(int steps, int64_t device_us) {
   return each_ms(steps, [=] { sleep_us(device_us); });
+}
+
+struct LogLines::State {
+  mutable std::mutex mu;
+  std::vector<std::string> lines;
+};
+
+LogLines::LogLines() : state_(std::make_shared<State>()) {
+  set_log_sink([state = state_](LogLevel, std::string_view line) {
+    const std::lock_guard lock(state->mu);
+    state->lines.emplace_back(line);
+  });
+}
+
+LogLines::~LogLines() { set_log_sink({}); }
+
+std::vector<std::string> LogLines::lines() const {
+  const std::lock_guard lock(state_->mu);
+  return state_->lines;
+}
+
+PeakMemory::PeakMemory()
+    : before_(memory_info().pss), most_(before_), thread_([this](const std::stop_token& stop) {
+        while (!stop.stop_requested()) {
+          look();
+          std::this_thread::sleep_for(std::chrono::milliseconds(100));
+        }
+      }) {}
+
+void PeakMemory::look() { most_ = std::max<uint64_t>(most_, memory_info().pss); }
+
+int64_t PeakMemory::bytes() {
+  thread_.request_stop();
+  if (thread_.joinable()) thread_.join();
+  look();
+  return static_cast<int64_t>(most_ - before_);
 }
 
 }  // namespace headpond::scenarios

@@ -18,9 +18,13 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tools"))
+import checks  # noqa: E402
+
 PATCHES = ROOT / "tests/mutants"
 
 
@@ -52,8 +56,12 @@ def build_mutant(build, patch, work):
     """Compiles and links the engine's tests with the mistake `patch`; returns the program."""
     source, copy = apply_patch(patch, work)
     commands = json.loads((build / "compile_commands.json").read_text(encoding="utf-8"))
-    command = next(one["command"] for one in commands if one["file"] == str(ROOT / source))
-    words = [str(copy) if word == str(ROOT / source) else word for word in shlex.split(command)]
+    entry = next(one for one in commands if ROOT / source in checks.sources_of(one))
+    changed = copy
+    if entry["file"] != str(ROOT / source):  # It is compiled together with others.
+        changed = work / "joined.cc"
+        changed.write_text(pathlib.Path(entry["file"]).read_text(encoding="utf-8").replace(f'"{source}"', f'"{copy}"'), encoding="utf-8")
+    words = [str(changed) if word == entry["file"] else word for word in shlex.split(entry["command"])]
     made = work / "mutant.o"
     words[words.index("-o") + 1] = str(made)
     run_quietly(words, cwd=build)

@@ -82,7 +82,7 @@ TEST(ExpressionParser, DrawsAreLimited) {
 
 TEST(ExpressionParser, SaysWhatTheProgramNeeds) {
   const CompiledExpression made = compile_expression("v * 2.5 + a.b + v + random_u32() + x + random_u32()", kFields);
-  EXPECT_THAT(made.fields, testing::ElementsAre(4, 3, 5, 0, 6)) << "each once; random words behind the fields";
+  EXPECT_THAT(made.fields, testing::ElementsAre(4, 3, 5, 0, 6)) << "each once; random words after the fields";
   EXPECT_EQ(made.draws, 2U);
   EXPECT_TRUE(made.is_float);
   EXPECT_FALSE(made.sleeps);

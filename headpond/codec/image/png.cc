@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstring>
 #include <exception>
 #include <type_traits>
@@ -19,7 +20,8 @@ namespace {
 using png_internal::Layout;
 
 constexpr const char* kExtraChunk = "IDAT: another chunk after the image's end";
-constexpr uint32_t kNoLimit = 0x7fffffff;  // The number of pixels was checked before.
+constexpr const char* kNoMemory = "Out of memory";  // libpng says the same.
+constexpr uint32_t kNoLimit = 0x7fffffff;           // The number of pixels was checked before.
 
 // The output: consecutive rows of `row_bytes`.
 struct Target {
@@ -184,7 +186,7 @@ bool decode(Session& session) {
   if (session.png == nullptr) return false;
   if (setjmp(png_jmpbuf(session.png)) != 0) return false;
   session.info = png_create_info_struct(session.png);
-  if (session.info == nullptr) png_error(session.png, "Out of memory");
+  if (session.info == nullptr) png_error(session.png, kNoMemory);
   set_limits(session);
   png_read_info(session.png, session.info);
   set_transforms(session);
@@ -201,7 +203,7 @@ bool decode(Session& session) {
 
 ErrorKind kind_of(std::string_view text) {
   const auto has = [&](std::string_view part) { return text.find(part) != std::string_view::npos; };
-  if (text.empty() || has("memory")) return ErrorKind::ResourceExhausted;
+  if (has("memory")) return ErrorKind::ResourceExhausted;
   return ErrorKind::DataLoss;
 }
 
@@ -213,8 +215,10 @@ Result<PngWarnings> decode_to(std::span<const std::byte> file, const Layout& lay
   }
   if (decode(session)) return PngWarnings{session.warnings, session.first_warning.data()};
   const std::string_view text = session.error.data();
-  return fail(kind_of(text),
-              fmt::format("{}: {}, at offset {} or before", name, text.empty() ? "Out of memory" : text, session.at));
+  const bool no_memory = text.empty() || text == kNoMemory;
+  std::string what = fmt::format("{}: {}, at offset {} or before", name, no_memory ? kNoMemory : text, session.at);
+  return fail(no_memory ? Error::of_system(ErrorKind::ResourceExhausted, std::move(what), ENOMEM)
+                        : Error(kind_of(text), std::move(what)));
 }
 
 Result<Target> target_of(const Layout& layout, const PngOptions& options, std::string_view name) {
@@ -242,19 +246,19 @@ Result<PngImage> decode_png(std::span<const std::byte> file, const PngOptions& o
   return codec_internal::fail_caught(name);
 }
 
-Result<PngWarnings> decode_png_into(std::span<const std::byte> file, std::span<std::byte> memory,
+Result<PngWarnings> decode_png_into(std::span<const std::byte> file, std::span<std::byte> target,
                                     const PngOptions& options, std::string_view name) try {
   const auto layout = png_internal::read_layout(file, options, name);
   if (!layout) return fail(layout.error());
-  const auto target = target_of(*layout, options, name);
-  if (!target) return fail(target.error());
-  if (memory.size() != target->total_bytes || reinterpret_cast<uintptr_t>(memory.data()) % target->value_bytes() != 0) {
+  const auto wanted = target_of(*layout, options, name);
+  if (!wanted) return fail(wanted.error());
+  if (target.size() != wanted->total_bytes || reinterpret_cast<uintptr_t>(target.data()) % wanted->value_bytes() != 0) {
     return fail(ErrorKind::InvalidArgument,
                 fmt::format("{}: {} x {} pixels of {} channels of {} need {} bytes, aligned; the target has {}", name,
-                            layout->width, layout->height, target->channels, headpond::name(options.dtype),
-                            target->total_bytes, memory.size()));
+                            layout->width, layout->height, wanted->channels, headpond::name(options.dtype),
+                            wanted->total_bytes, target.size()));
   }
-  return decode_to(file, *layout, *target, memory.data(), name);
+  return decode_to(file, *layout, *wanted, target.data(), name);
 } catch (const std::exception&) {
   return codec_internal::fail_caught(name);
 }

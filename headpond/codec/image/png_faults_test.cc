@@ -199,7 +199,7 @@ TEST(DecodePngFaults, Row56AndRow57ImageDataInManyPiecesAreCheckedToTheirEnd) {
   expect_error(file_of(kImage.header(), damaged_last), ErrorKind::DataLoss, "chunk IDAT at offset");
 }
 
-TEST(DecodePngFaults, Row56DataDamagedBehindTheLastRowAreDataLoss) {
+TEST(DecodePngFaults, Row56DataDamagedAfterTheLastRowAreDataLoss) {
   const std::string raw = kImage.raw(), size = {static_cast<char>(raw.size()), '\0'};
   const std::string sizes = size + static_cast<char>(~raw.size()) + '\xff';
   const std::string stored = std::string("\x78\x01\0", 3) + sizes + raw;
@@ -217,7 +217,7 @@ TEST(DecodePngFaults, Row56DataDamagedBehindTheLastRowAreDataLoss) {
   expect_error(file(stored + std::string("\1\1\0\1\0", 5)), ErrorKind::DataLoss, "invalid stored block lengths");
 }
 
-TEST(DecodePngFaults, Row58AnIndexBehindThePaletteIsBlack) {
+TEST(DecodePngFaults, Row58AnIndexBeyondThePaletteIsBlack) {
   const PngImageOf image = {37, 19, 3, 4};
   const std::string file = kPngSignature + image.header() + png_chunk("PLTE", "abc") + image.data() + kEnd;
   const auto decoded = read(file);

@@ -35,7 +35,7 @@ TEST(PngInfo, ATransparentPaletteHasFourChannels) {
   EXPECT_EQ(read(image.file(image.transparency(3)))->channels, 4);
   EXPECT_EQ(read(image.file(image.transparency(5)))->channels, 3) << "more alphas than colours";
   EXPECT_EQ(read(image.file(png_chunk("tRNS", "")))->channels, 3);
-  EXPECT_EQ(read(image.file("", image.transparency(3)))->channels, 3) << "behind the image";
+  EXPECT_EQ(read(image.file("", image.transparency(3)))->channels, 3) << "after the image";
 }
 
 TEST(PngInfo, NeedsTheHeadOfAFileOnly) {

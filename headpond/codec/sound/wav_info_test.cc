@@ -292,7 +292,7 @@ TEST(WavInfo, Row35UnknownChunksAreSkippedWithTheirPadByte) {
                "more than 128 chunks");
 }
 
-TEST(WavInfo, BytesBehindTheDataArePartOfTheFileOnlyIfTheRiffSizeSaysSo) {
+TEST(WavInfo, BytesAfterTheDataArePartOfTheFileOnlyIfTheRiffSizeSaysSo) {
   const std::string file = riff(kFormat + kData);
   EXPECT_EQ(read(file + "TAG and something else")->frames, 3);
   EXPECT_EQ(read(file + "abc")->frames, 3);

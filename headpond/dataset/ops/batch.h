@@ -33,4 +33,32 @@ struct PaddedBatchOptions {
 /// name is called by its number: "0", "1".
 Step padded_batch(int64_t batch_size, PaddedBatchOptions options = {});
 
+/// What a batch whose rows cannot be shared evenly gives: each rank has as many rows as the others.
+enum class UnevenBatch : uint8_t {
+  drop,  ///< Its last rows are left out; a batch with fewer rows than ranks is left out by all.
+  pad,   ///< Its last row is given several times.
+  wrap,  ///< Its first rows are given once more.
+};
+
+/// The rows of each batch that rank `rank` of `world_size` trains with: the first ranks have the first rows. The
+/// batches of the input are those of all ranks together (global batches), so the batch size of one rank is that of the
+/// input divided by world_size. A state belongs to global batches: a run saved by 4 ranks goes on with 3, and every
+/// rank may restore the same state. All ranks agree on the rows of a batch even if elements fail or are filtered,
+/// because each of them makes all rows; where that costs too much and no element fails, use shard() before the costly
+/// step instead. Throws unless 0 <= rank < world_size.
+Step distribute(int64_t world_size, int64_t rank, UnevenBatch uneven = UnevenBatch::wrap);
+
+struct DistributeOptions {
+  UnevenBatch uneven = UnevenBatch::wrap;
+  /// The field with a number for each row, at least 0: what the row costs, such as its length or its pixels. A field
+  /// without a name is called by its number. "": the first ranks have the first rows.
+  std::string cost_field = "";
+};
+/// The same. With costs the rows of a batch are shared so that ranks need about the same time: each has as many rows as
+/// without, the costliest row comes first, and each row goes to the rank that costs least so far. Among equals the
+/// first row and the lowest rank come first, so all ranks agree. A rank has its rows in the order of the batch. A row
+/// whose cost is below 0, infinite or NaN is an error of its batch. Throws also for a field that is no number for each
+/// row.
+Step distribute(int64_t world_size, int64_t rank, const DistributeOptions& options);
+
 }  // namespace headpond

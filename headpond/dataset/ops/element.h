@@ -56,4 +56,47 @@ Step filter(F predicate, const MapOptions& options = {}) {
   return internal::filter_step(internal::make_function(std::move(predicate)), options);
 }
 
+struct IgnoreErrorsOptions {
+  bool log_warning = false;  ///< A line in the log for each error.
+};
+
+/// Leaves out elements that failed; in a batch after which this stands, the good ones are in the next batch. Positions
+/// stay: those of errors are holes. Errors that another run might not have are passed on, as elements would differ
+/// then: Cancelled, DeadlineExceeded, and those of the system that may pass (Error::is_transient). A stream that gives
+/// 1,000 errors in a row may never give anything else: then one of them is passed on.
+Step ignore_errors(const IgnoreErrorsOptions& options = {});
+
+/// What on_error does with an element that failed. fail: passes the error on. skip: leaves the element out.
+/// substitute: gives another element in its place.
+enum class OnErrorPolicy : uint8_t { fail, skip, substitute };
+
+struct OnErrorOptions {
+  OnErrorPolicy policy = OnErrorPolicy::skip;
+  /// With OnErrorPolicy::substitute: what stands for an element that failed. It has the input's fields, and gets the
+  /// key of the element that failed.
+  Element substitute = {};
+  /// Limits of skip and substitute, for each epoch of the input. The failure that exceeds one ends the run with an
+  /// error of kind FailedPrecondition, which each later call returns again.
+  int64_t max_errors = -1;  ///< Failures allowed; below 0: any number.
+  /// Among the last `window` elements max_error_share * window failures are allowed, 100 by default, also when fewer
+  /// elements were read so far. 1: any number.
+  double max_error_share = 0.01;
+  int64_t window = 10'000;  ///< 1 to 10^9; at most 1,000 failures may be allowed in it.
+  /// So many failures in a row end the run, with the cause that they have in common. 1 to 1,000.
+  int64_t give_up_after = 10;
+};
+
+/// Handles the elements that fail below: in the operators between this one and the source, or the next on_error. Only
+/// bad data is handled. An error of kind Cancelled, DeadlineExceeded or FailedPrecondition and one that may pass
+/// (Error::is_transient) go to the program and count nowhere: another run might not have them.
+///
+/// What is done depends only on the elements in their order, and is part of the state: it is the same for any number of
+/// threads and after a restore. With skip the result is a stream, as its positions are not known ahead. With substitute
+/// and fail positions stay, but this operator acts only on elements that are read in order: operators that read by
+/// position (shuffle, select, sample_weighted) refuse to stand above it, and at() gives the error itself. Put it after
+/// them. docs/bad_samples.md has the rest: what is written down, and how to look at it.
+///
+/// Throws Exception(InvalidArgument) for a limit out of range, and for a substitute that does not fit or isn't used.
+Step on_error(const OnErrorOptions& options = {});
+
 }  // namespace headpond

@@ -3,12 +3,21 @@
 // one pattern after the other. The records of all files have consecutive numbers, which are position and key of the
 // elements.
 //
-// A source opens its files when it is made; csv and text_lines read them completely then. It throws Exception, with the
-// reader's error and the file's name, for a file that is missing, or so damaged that its records cannot be counted.
-// Names, sizes and a checksum of each file's first and last 4 KiB are part of the plan: once they have changed, older
-// states are refused. A record that turns out to be damaged later is the error of its element, DataLoss with file,
-// record and offset. Files stay mapped. Of more than 16,384 files only some stay open, and the others are opened again
-// for each record: better keep many small files in fewer large ones (headpond convert).
+// A source finds and counts its files when a Sequence or a Loader is made of it, the Loader on many threads at once;
+// check() in dataset.h does it, too. Both throw Exception, with the reader's error and the file's name, for a file that
+// is missing, or so damaged that its records cannot be counted. Only a source whose fields follow from the content
+// looks at its first file already when it is made: csv, npy, idx, and tar without extensions. How many records each
+// file has is kept in the cache folder (docs/formats/record_index.md): next time a file that has not changed is opened
+// only when one of its records is asked for; if it has changed by then its records are DataLoss. An error of the system
+// that may pass (a network file system that does not answer) counts only after several tries within a second, also
+// while records are read.
+//
+// Names relative to the pattern's folder, sizes and a checksum of each file's first and last 4 KiB are part of what a
+// state belongs to: once they have changed, older states are refused; that a folder moved does not matter. A record
+// that turns out to be damaged later is the error of its element, DataLoss with file, record and offset. Files stay
+// mapped, and where their records are is kept in the cache folder, too. Of more than 32,768 files only so many stay
+// open, 40,000 of all sources together; the others are opened again when a record of them is asked for: better keep
+// many small files in fewer large ones (headpond convert).
 #pragma once
 
 #include <cstdint>
@@ -29,23 +38,26 @@ namespace headpond {
 
 struct TFRecordOptions {
   std::optional<Compression> compression = std::nullopt;  ///< If given, files compressed otherwise are refused.
-  /// skip: leaves out elements with a damaged payload, the rest of a file after a damaged length, and, each with a
-  /// warning, files that do not exist or cannot be opened, unless these are all files.
+  /// skip: leaves out elements with a damaged payload and, each with a warning, the rest of a file after a damaged
+  /// length, and files that do not exist or cannot be opened, unless these are all files.
   OnDamage on_damage = OnDamage::fail;
-  bool keep_index = true;  ///< Keep the index in the cache folder (io/record/record_file.h); for at most 16,384 files.
+  bool keep_index = true;  ///< Keep counts and the index of each file in the cache folder (io/record/record_file.h).
 };
 
 /// The records of TFRecord files, as one unnamed field of dtype bytes. Uncompressed files are mapped and have
-/// positions, by an index that this call reads from the cache folder, or makes (docs/formats/record_index.md). If one
-/// of the files is compressed, all are a stream, read one after the other in constant memory; a restore inflates its
-/// file again up to the saved position.
+/// positions, by an index that is kept in the cache folder (docs/formats/record_index.md). So have those of gzip: the
+/// first pass inflates each of them once, and then about 1 MiB at a time, as for text_lines. If `compression` is zlib,
+/// or a pattern ends with .z or .zz, all files are a stream, read one after the other in constant memory, whatever
+/// their compression; a restore inflates its file again up to the saved position. A zlib file among others is an error.
 Dataset tfrecord(const Patterns& patterns, const TFRecordOptions& options = {});
 
-/// The lines of texts (io/text/line_file.h), as one unnamed field of dtype bytes; also compressed with gzip or zlib.
+/// The lines of texts (io/text/line_file.h), as one unnamed field of dtype bytes; also compressed with gzip or zlib. A
+/// gzip file of at least 256 KiB is inflated a chunk of about 1 MiB at a time; chunks stay in memory while they take at
+/// most half of LoaderOptions::memory. A shuffled order over more than that inflates a chunk for nearly each line.
 Dataset text_lines(const Patterns& patterns, const LineFileOptions& options = {});
 
-/// The rows of CSV files (io/text/csv.h), with a scalar field for each column; also compressed with gzip or zlib. Types
-/// that are not given follow from the content; files whose types differ are refused.
+/// The rows of CSV files (io/text/csv.h), with a scalar field for each column; also compressed, as for text_lines.
+/// Types that are not given follow from the content; files whose types differ are refused.
 Dataset csv(const Patterns& patterns, const CsvOptions& options = {});
 
 /// The rows of NumPy's arrays (io/array/npy.h), as one unnamed field. All files have rows of the same dtype and shape.
@@ -63,9 +75,8 @@ struct TarOptions {
 };
 
 /// The samples of tar archives in WebDataset's convention (io/archive/tar.h): a field "__key__" with the sample's key,
-/// and a field for each extension with the member's content. This call maps the archives and reads their headers. It
-/// throws Exception with Unimplemented for compressed archives, which have no random access, and with InvalidArgument
-/// for a sample that is split between two archives.
+/// and a field for each extension with the member's content. Archives are mapped. Errors: Unimplemented for compressed
+/// archives, which have no random access, and InvalidArgument for a sample that is split between two archives.
 Dataset tar(const Patterns& patterns, const TarOptions& options = {});
 
 struct FolderOptions {
@@ -78,5 +89,21 @@ struct FolderOptions {
 /// order). Names and sizes of all files are part of the plan; a file's content is read when its element is asked for.
 Dataset folder(const std::string& path, const FolderOptions& options = {});
 void folder(internal::ListOfNames, const FolderOptions& = {}) = delete;
+
+struct ListFilesOptions {
+  bool shuffle = true;              ///< In another order in each epoch; false: sorted, of all patterns together.
+  std::string name = "list_files";  ///< Of the shuffle's random numbers.
+};
+
+/// The names of files, as one unnamed field of dtype bytes; no file is opened. They are found when a Sequence or a
+/// Loader is made of it; then no match is an error, NotFound. A state belongs to the files' own names, without folders.
+Dataset list_files(const Patterns& patterns, const ListFilesOptions& options = {});
+
+/// tf.data's load: the elements that save() (engine/save.h) wrote into the folder `path`, in that order; with
+/// positions, and mapped. Reads the dataset's description when it is made; throws Exception: NotFound iff there is
+/// none, DataLoss iff it is damaged. A damaged element is DataLoss with file and offset. A save() into the same folder
+/// does not change this dataset, but removes its elements: make another one.
+Dataset load(const std::string& path);
+void load(internal::ListOfNames) = delete;
 
 }  // namespace headpond

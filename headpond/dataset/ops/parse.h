@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parses texts into fields: tf.train.Example and tf.train.SequenceExample, `tfrecord(...) |
-// map(parse_example({{"image", bytes}}))`, and JSON, `text_lines(...) | map(parse_json({{"score", f32}}))`.
+// map(parse_example({{"image", bytes}}))`, JSON, `text_lines(...) | map(parse_json({{"score", f32}}))`, and numbers
+// without a header, `map("image", decode_raw(u8))`. Examples written as JSON are a map before parse_example:
+// `text_lines(...) | map([](std::string_view json) { return decode_json_example(json); }) | map(parse_example(...))`.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "headpond/base/list_of_names.h"
 #include "headpond/dataset/dataset.h"
+#include "headpond/io/array/raw.h"
 #include "headpond/io/example/example.h"
+#include "headpond/io/example/json_example.h"
 #include "headpond/io/text/json_lines.h"
 
 namespace headpond {
@@ -21,6 +26,10 @@ inline SequenceExampleParser parse_sequence_example(std::vector<ExampleFeature> 
   return {std::move(context), std::move(lists), limits};
 }
 
+/// tf.io.decode_raw: the numbers in a field of bytes, `map("image", decode_raw(u8, {.shape = {28, 28}}))`. Throws as
+/// RawDecoder does.
+inline RawDecoder decode_raw(DType dtype, RawOptions options = {}) { return RawDecoder(dtype, std::move(options)); }
+
 /// Throws as JsonParser does.
 inline JsonParser parse_json(std::vector<JsonField> fields, JsonLimits limits = {}) {
   return JsonParser(std::move(fields), limits);
@@ -32,5 +41,11 @@ inline JsonParser parse_json(std::vector<JsonField> fields, JsonLimits limits = 
 Step map(const ExampleParser& parser);
 Step map(const SequenceExampleParser& parser);
 Step map(const JsonParser& parser);
+
+/// Replaces a field, which is a scalar of dtype bytes, by its numbers; without a name the only field. The decoder is a
+/// part of the plan.
+Step map(const std::string& field, const RawDecoder& decoder);
+Step map(internal::ListOfNames, const RawDecoder&) = delete;
+inline Step map(const RawDecoder& decoder) { return map("", decoder); }
 
 }  // namespace headpond

@@ -4,8 +4,12 @@
 #pragma once
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "headpond/dataset/dataset.h"
+#include "headpond/dataset/ops/element.h"
+#include "headpond/dataset/ops/element/random_function.h"
 
 namespace headpond {
 
@@ -14,6 +18,41 @@ struct RandomOptions {
   /// Of its random numbers; "": the operator's name. Operators of equal names draw different numbers: they are counted.
   std::string name = "";
 };
+
+namespace internal {
+Step random_map_step(RandomFunction function, const MapOptions& options);
+}
+
+/// As map, with a generator of random numbers as the function's last argument: `[](float x, Random& random) { return x
+/// + random.uniform(); }`, or `(const Element&, Random&)`. Each element has a generator of its own. `options.name`, if
+/// not empty, is also the name of the random numbers.
+template <class F>
+Step random_map(F function, const MapOptions& options = {}) {
+  return internal::random_map_step(internal::make_random_function(std::move(function)), options);
+}
+
+struct RejectionResampleOptions {
+  /// The part of each class in the input; empty: it is estimated, so the result is a stream.
+  std::vector<double> initial_dist = {};
+  std::string name = "";  ///< Of the class function, and of the random numbers: see random_map.
+  int version = 0;
+};
+
+namespace internal {
+Step rejection_resample_step(Function class_function, const std::vector<double>& target_dist,
+                             const RejectionResampleOptions& options);
+}
+
+/// Leaves out elements at random, so that the part of each class becomes that of `target_dist`. `class_function` takes
+/// arguments as map's function does, and returns the class of an element: int64_t or int32_t, in [0, classes), or a
+/// Result of one. Elements are not changed; tf.data puts the class beside them. With `initial_dist` positions stay, as
+/// after a filter. Without it the classes are counted, as if ten elements of each had come before, and a state has the
+/// counts. Throws for numbers that are no distributions.
+template <class F>
+Step rejection_resample(F class_function, const std::vector<double>& target_dist,
+                        const RejectionResampleOptions& options = {}) {
+  return internal::rejection_resample_step(internal::make_function(std::move(class_function)), target_dist, options);
+}
 
 /// Appends a field of 32 random bits (u32). `field` is its name, "random" if "".
 Step random_u32(RandomOptions options = {});

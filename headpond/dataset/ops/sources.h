@@ -19,6 +19,22 @@ namespace headpond {
 Dataset range(int64_t stop);
 Dataset range(int64_t start, int64_t stop, int64_t step = 1);
 
+/// start, start + step, ..., without end; i64 scalars. A number beyond 64 bits is the error of its element, OutOfRange.
+Dataset counter(int64_t start = 0, int64_t step = 1);
+
+struct RandomSourceOptions {
+  std::optional<uint64_t> seed = std::nullopt;  ///< None: the run's.
+  bool rerandomize_each_iteration = false;      ///< true: other numbers in each epoch.
+  std::string name = "random";                  ///< Of its random numbers.
+};
+
+/// Numbers from [0, 2^32), each as likely as any other, without end; i64 scalars. A number follows from its position.
+Dataset random(const RandomSourceOptions& options = {});
+
+/// One element, with these fields. The tensors must not change afterwards.
+Dataset from_tensors(const std::vector<std::pair<std::string, Tensor>>& tensors);
+Dataset from_tensors(Tensor tensor);
+
 /// Element i has row i of each tensor. Rows of more than 16 bytes are not copied. All tensors have the same first
 /// dimension, and must not change afterwards.
 Dataset from_tensor_slices(const std::vector<std::pair<std::string, Tensor>>& tensors);

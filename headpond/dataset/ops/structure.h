@@ -17,6 +17,17 @@ Step take(int64_t count);
 Step skip(int64_t count);
 /// Elements index, index + num_shards, ... Throws unless 0 <= index < num_shards.
 Step shard(int64_t num_shards, int64_t index);
+/// Element i is element indices[i] of the input, which has positions and no holes. An index may occur several times;
+/// from the second time on keys differ. Throws for an index that the input does not have.
+Step select(std::vector<int64_t> indices);
+/// The input, which has `count` elements, or no end if `count` is negative. Another number is an error,
+/// FailedPrecondition: if the input knows its number, it is thrown when that is known, else it takes the place of the
+/// first element too many, or of the end. An element that failed counts.
+Step assert_cardinality(int64_t count);
+/// The input. At the end of a pipeline `buffer_size`, if above 0, is the most elements that a Loader makes ahead,
+/// unless LoaderOptions::run_ahead is set. Else it is accepted for pipelines that were written for tf.data and changes
+/// nothing: each stage runs ahead as far as it must. Throws for a size below -1.
+Step prefetch(int64_t buffer_size = -1);
 /// Puts a field "index" (i64) before the others: start, start + 1, ... Throws if there is a field of that name.
 Step enumerate(int64_t start = 0);
 /// The input `count` times; without end if `count` is negative. For the input each round is an epoch of its own (epoch

@@ -2,15 +2,13 @@
 // TFRecord files as a stream, compressed or not.
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "headpond/dataset/dataset.h"
+#include "headpond/dataset/source/file_set_internal.h"
 #include "headpond/io/record/record_reader.h"
 
 namespace headpond::internal {
 
-/// The records of `paths` in order, with the keys that tfrecord gives them. `facts` has op and args.
-Dataset record_stream(Node::Facts facts, std::vector<std::string> paths, const RecordReaderOptions& options);
+/// The records of the files of `set` in order, with the keys that tfrecord gives them. `facts` has op, args and spec.
+Dataset record_stream(Node::Facts facts, FileSetOptions set, const RecordReaderOptions& options);
 
 }  // namespace headpond::internal

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <filesystem>
+
 #include "headpond/dataset/source/record_stream_internal.h"
 #include "headpond/dataset/testing/dataset_test_internal.h"
+#include "headpond/io/file/system_test_internal.h"
 #include "headpond/io/record/record_writer.h"
 #include "tests/test_files.h"
 
@@ -19,15 +22,18 @@ class RecordStream : public testing::Test {
     return folder_.file(name);
   }
   static Dataset stream(const std::vector<std::string>& paths) {
-    return record_stream({.op = "stream", .args = "args"}, paths, {});
+    return record_stream({.op = "stream", .spec = {{"", DType::bytes, {}}}}, {.patterns = paths, .keep_counts = false},
+                         {});
   }
   test::TempFolder folder_;
 };
 
 TEST_F(RecordStream, OpensAFileWhenItsFirstRecordIsAskedFor) {
-  const std::string first = write("1", {"a"});
-  Sequence sequence(stream({first, folder_.file("2")}));
+  const std::string first = write("1", {"a"}), second = write("2", {"b"});
+  Sequence sequence(stream({first, second}));
   EXPECT_TRUE(sequence.next());
+  std::filesystem::remove(second);
+  EXPECT_THROW(Sequence(stream({first, second})), Exception) << "a missing one is found when it is bound";
   const auto missing = sequence.next();
   ASSERT_FALSE(missing);
   EXPECT_EQ(missing.error().kind(), ErrorKind::NotFound);
@@ -56,21 +62,40 @@ TEST_F(RecordStream, StaysAtADamageThatNobodyKnowsTheEndOf) {
   EXPECT_FALSE(first.empty());
 }
 
-TEST_F(RecordStream, RefusesAPlaceThatNoFileHas) {
+TEST_F(RecordStream, RefusesAFileThatChangedSinceItsDatasetWasBound) {
   const Dataset dataset = stream({write("1", {"a", "b"})});
   Sequence sequence(dataset);
   (void)sequence.next();
   const std::string state = sequence.state();
-  write("1", {"a"});
+  write("1", {"a", "c"});
   auto restored = Sequence::restored(dataset, {}, state);
   ASSERT_TRUE(restored) << "the plan was made before the file changed";
-  EXPECT_TRUE(at_end(restored->next())) << "there is nothing behind the first record";
-  write("1", {});
-  auto lost = Sequence::restored(dataset, {}, state);
-  ASSERT_TRUE(lost);
-  const auto error = lost->next();
-  ASSERT_FALSE(error);
-  EXPECT_EQ(error.error().kind(), ErrorKind::DataLoss);
+  const auto changed = restored->next();
+  ASSERT_FALSE(changed);
+  EXPECT_EQ(changed.error().kind(), ErrorKind::DataLoss);
+  EXPECT_THAT(changed.error().message(), HasSubstr("has changed"));
+  write("1", {"a", "b"});
+  EXPECT_EQ(text_of(*Sequence::restored(dataset, {}, state)->next()), "'b'");
+}
+
+TEST_F(RecordStream, ReadsAgainWhereTheSystemFailedOnce) {
+  const int64_t before = first_retry_ns.exchange(1000);
+  std::string large;
+  for (uint64_t i = 0; large.size() < 300'000; ++i)
+    large += std::to_string(i * 0x9e3779b97f4a7c15U);  // Not in one read.
+  const std::string path = write("1", {"a", "b", large});
+  Sequence sequence(stream({path}));
+  EXPECT_EQ(text_of(*sequence.next()), "'a'");
+  EXPECT_EQ(text_of(*sequence.next()), "'b'");
+  int failures = 0;
+  {
+    const FaultInjection hook([&](std::string_view call) {
+      return Fault{.error = call == "read" && failures < 2 && ++failures > 0 ? EIO : 0};
+    });
+    EXPECT_TRUE(sequence.next());
+  }
+  EXPECT_EQ(failures, 2);
+  first_retry_ns = before;
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 
 #include <filesystem>
 
-#include "headpond/dataset/source/source_files_internal.h"
+#include "headpond/dataset/source/file_set_internal.h"
 #include "headpond/dataset/testing/dataset_test_internal.h"
 #include "headpond/io/archive/tar_writer.h"
 #include "headpond/io/array/idx.h"
@@ -20,7 +20,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-constexpr SequenceOptions kTwice = {.seed = 7, .epochs = 2};
+const SequenceOptions kTwice = {.seed = 7, .epochs = 2};
 
 std::vector<std::string> rest_of(Sequence& sequence) {
   std::vector<std::string> all;
@@ -114,6 +114,7 @@ class Asked final : public SourceFile {
  public:
   Asked(int64_t size, std::vector<int64_t>& asked) : size_(size), asked_(asked) {}
   int64_t size() const override { return size_; }
+  std::optional<FileMark> mark() const override { return FileMark(); }
   Got at(int64_t i, Context&, OutputSlots, Element& out) const override {
     asked_.push_back(i);
     out.append(Tensor::scalar(i));
@@ -134,9 +135,9 @@ class Asked final : public SourceFile {
 TEST_F(ResumedSources, ByPositionAskForNoRecordBeforeTheirPlace) {
   constexpr int64_t kRecords = 12;
   std::vector<int64_t> asked;
-  std::vector<NamedSourceFile> files;
-  files.push_back({"file", std::make_unique<Asked>(kRecords, asked)});
-  const Dataset records = source_files({.op = "asked", .spec = {{"", DType::i64, {}}}}, std::move(files));
+  const auto open = [&](const std::string&) { return std::make_unique<Asked>(kRecords, asked); };
+  const Dataset records = source_files({.op = "asked", .spec = {{"", DType::i64, {}}}},
+                                       {.patterns = {"file"}, .open = open, .keep_counts = false});
   for (const int64_t batch_size : {1, 4}) {
     const Dataset dataset = batch_size == 1 ? records : records | batch(batch_size);
     Sequence stepping(dataset);

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "headpond/base/crc32c.h"
-#include "headpond/dataset/columns_internal.h"
+#include "headpond/dataset/bases/columns.h"
 #include "headpond/dataset/source/slices_internal.h"
 
 namespace headpond::internal {
@@ -38,9 +38,10 @@ class SlicesView final : public View {
   const uint64_t source_;
 };
 
-Node::Facts facts_of(std::string op, std::string args, const std::vector<std::pair<std::string, Tensor>>& tensors) {
+Node::Facts facts_of(std::string op, std::string args, const std::vector<std::pair<std::string, Tensor>>& tensors,
+                     std::string location) {
   if (tensors.empty()) refuse(op, "no tensors");
-  Node::Facts facts{.op = std::move(op), .args = std::move(args)};
+  Node::Facts facts{.op = std::move(op), .args = std::move(args), .location = std::move(location)};
   for (const auto& [name, tensor] : tensors) {
     if (tensor.rank() == 0) refuse(facts.op, fmt::format("'{}' is a scalar: it has no rows", name));
     if (tensor.dim(0) != tensors[0].second.dim(0)) {
@@ -58,8 +59,8 @@ Node::Facts facts_of(std::string op, std::string args, const std::vector<std::pa
 
 class Slices final : public Node {
  public:
-  Slices(std::string op, std::string args, uint64_t source, const std::vector<std::pair<std::string, Tensor>>& tensors)
-      : Node(facts_of(std::move(op), std::move(args), tensors)), source_(source) {
+  Slices(Facts facts, uint64_t source, const std::vector<std::pair<std::string, Tensor>>& tensors)
+      : Node(std::move(facts)), source_(source) {
     for (const auto& [name, tensor] : tensors) tensors_.push_back(tensor);
   }
   std::shared_ptr<const View> bind(const Binding&) const override {
@@ -79,8 +80,9 @@ std::string facts_of(const Tensor& tensor) {
 }
 
 Dataset slices(std::string op, std::string args, const std::string& source,
-               const std::vector<std::pair<std::string, Tensor>>& tensors) {
-  return Dataset(std::make_shared<Slices>(std::move(op), std::move(args), register_source(source), tensors));
+               const std::vector<std::pair<std::string, Tensor>>& tensors, std::string location) {
+  Node::Facts facts = facts_of(std::move(op), std::move(args), tensors, std::move(location));
+  return Dataset(std::make_shared<Slices>(std::move(facts), register_source(source), tensors));
 }
 
 }  // namespace headpond::internal

@@ -2,77 +2,101 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "headpond/base/crc32c.h"
-#include "headpond/base/log.h"
-#include "headpond/dataset/columns_internal.h"
+#include "headpond/dataset/bases/columns.h"
+#include "headpond/dataset/source/file_set_internal.h"
 #include "headpond/dataset/source/source_files_internal.h"
-#include "headpond/io/file/glob.h"
-#include "headpond/io/file/mapped_file.h"
-#include "headpond/io/record/record_index.h"
+#include "headpond/io/record/set_index.h"
+#include "headpond/io/retry.h"
 
 namespace headpond::internal {
 namespace {
 
 constexpr size_t kAhead = 8;  // Records that are prefetched while others are read.
 
-struct Part {
-  std::unique_ptr<const SourceFile> file;
-  uint64_t source = 0;
-  int64_t end = 0;  // The position after its last record.
-};
-
-Node::Facts facts_with(Node::Facts facts, const std::vector<NamedSourceFile>& files) {
-  for (const NamedSourceFile& named : files) {
-    if (__builtin_add_overflow(facts.slots, named.file->size(), &facts.slots) || facts.slots == kEndless) {
-      refuse(facts.op, "more than 2^63 - 2 records");
-    }
-  }
+Node::Facts facts_with(Node::Facts facts, const std::shared_ptr<const FileSet>& set) {
+  facts.location = set->location();
+  facts.slots = Lazy<int64_t>([set] { return set->listing().records(); });
+  facts.data = Lazy<std::string>([set] { return set->listing().data; });
+  if (facts.stamp.is_known()) facts.stamp = Lazy<std::string>([set] { return set->listing().stamp; });
   return facts;
 }
 
 class FilesNode final : public Node {
  public:
-  FilesNode(Facts facts, std::vector<NamedSourceFile> files) : Node(facts_with(std::move(facts), files)) {
-    int64_t end = 0;
-    for (NamedSourceFile& named : files) {
-      end += named.file->size();
-      parts_.push_back({std::move(named.file), register_source(named.name), end});
-    }
-  }
+  FilesNode(Facts facts, std::shared_ptr<const FileSet> set)
+      : Node(facts_with(std::move(facts), set)), set_(std::move(set)) {}
+  void prepare(const ParallelFor& parallel) const override { (void)set_->listing(parallel); }
   std::shared_ptr<const View> bind(const Binding& binding) const override;
-
-  /// The file of a position, and the record's number in it.
-  std::pair<const Part*, int64_t> find(int64_t i) const {
-    const auto is_before_end = [](int64_t position, const Part& part) { return position < part.end; };
-    const auto part =
-        parts_.size() == 1 ? parts_.begin() : std::upper_bound(parts_.begin(), parts_.end(), i, is_before_end);
-    return {&*part, i - (part == parts_.begin() ? 0 : part[-1].end)};
-  }
-  const std::vector<Part>& parts() const { return parts_; }
+  std::optional<uint64_t> offset_of(const Provenance& record) const override;
 
  private:
-  std::vector<Part> parts_;
+  const std::shared_ptr<const FileSet> set_;
 };
 
 class FilesView final : public View {
  public:
-  explicit FilesView(const FilesNode& node) : node_(node) {}
+  explicit FilesView(const FileSet& set) : set_(set), files_(set.listing().files) {}
 
   Got at(int64_t i, Context& context, OutputSlots outputs, Element& out) const override {
-    const auto [part, record] = node_.find(i);
-    const Got got = part->file->at(record, context, outputs, out);
+    const auto [n, record] = find(i);
+    Got got = Got::error;
+    try {
+      got = read(n, record, context, outputs, out);
+    } catch (...) {
+      context.error = current_exception_error();
+    }
+    if (got == Got::error && set_.leaves_out(context.error)) {
+      out.clear();
+      got = Got::hole;
+      ++context.left_out;
+    }
     out.key = static_cast<uint64_t>(i);
-    out.provenance = {.source = part->source, .record = static_cast<uint64_t>(record)};
+    out.provenance = {.source = files_[n].source, .record = static_cast<uint64_t>(record)};
     return got;
   }
 
   bool fill(std::span<const int64_t> positions, Context& context, OutputSlots columns, uint64_t* keys) const override {
-    if (positions.empty()) {
-      return std::all_of(node_.parts().begin(), node_.parts().end(),
-                         [](const Part& part) { return part.file->fills(); });
+    if (!set_.keeps_all_open()) return false;  // A column of texts needs its files for as long as the view lives.
+    try {
+      if (positions.empty()) return files_.empty() || set_.file(0).file->fills();
+      return fill_rows(positions, context, columns, keys);
+    } catch (...) {
+      return false;  // at() tells why.
     }
+  }
+
+ private:
+  // An error that may pass is tried again before it counts.
+  Got read(size_t n, int64_t record, Context& context, OutputSlots outputs, Element& out) const {
+    for (int number = 0;; ++number) {
+      const FileSet::Opened opened = set_.file(n);
+      Got got = Got::error;
+      try {
+        got = opened.file->at(record, context, outputs, out);
+      } catch (...) {
+        context.error = current_exception_error();
+      }
+      if (got != Got::error || !is_retried(context.error) || !wait_for_retry(number)) return got;
+      out.clear();
+      set_.renew(n, opened.file);
+    }
+  }
+
+  // The file of a position, and the record's number in it.
+  std::pair<size_t, int64_t> find(int64_t i) const {
+    const auto is_before_end = [](int64_t position, const ListedFile& file) { return position < file.end; };
+    const auto file =
+        files_.size() == 1 ? files_.begin() : std::upper_bound(files_.begin(), files_.end(), i, is_before_end);
+    return {static_cast<size_t>(file - files_.begin()), i - (file == files_.begin() ? 0 : file[-1].end)};
+  }
+
+  bool fill_rows(std::span<const int64_t> positions, Context& context, OutputSlots columns, uint64_t* keys) const {
     std::vector<std::byte*> targets;
     std::vector<size_t> sizes;
     for (const OutputSlot& column : columns) {
@@ -82,24 +106,41 @@ class FilesView final : public View {
     for (size_t r = 0; r < std::min(kAhead, positions.size()); ++r) prefetch(positions[r]);
     for (size_t r = 0; r < positions.size(); ++r) {
       if (r + kAhead < positions.size()) prefetch(positions[r + kAhead]);
-      const auto [part, record] = node_.find(positions[r]);
-      if (!part->file->fill(record, context, targets)) return false;
+      const auto [n, record] = find(positions[r]);
+      if (!set_.file(n).file->fill(record, context, targets)) return false;
       for (size_t f = 0; f < targets.size(); ++f) targets[f] += sizes[f];
     }
     if (keys != nullptr) std::copy(positions.begin(), positions.end(), keys);
     return true;
   }
 
- private:
   void prefetch(int64_t i) const {
-    const auto [part, record] = node_.find(i);
-    part->file->prefetch(record);
+    const auto [n, record] = find(i);
+    set_.file(n).file->prefetch(record);
   }
 
-  const FilesNode& node_;
+  const FileSet& set_;
+  const std::vector<ListedFile>& files_;
 };
 
-std::shared_ptr<const View> FilesNode::bind(const Binding&) const { return std::make_shared<FilesView>(*this); }
+std::shared_ptr<const View> FilesNode::bind(const Binding&) const {
+  (void)slots();
+  return std::make_shared<FilesView>(*set_);
+}
+
+std::optional<uint64_t> FilesNode::offset_of(const Provenance& record) const {
+  const auto& files = set_->listing().files;
+  const auto file =
+      std::find_if(files.begin(), files.end(), [&](const ListedFile& one) { return one.source == record.source; });
+  if (file == files.end()) return std::nullopt;
+  try {
+    const auto opened = set_->file(static_cast<size_t>(file - files.begin()));
+    const auto i = static_cast<int64_t>(record.record);
+    return i < opened.file->size() ? opened.file->offset_of(i) : std::nullopt;
+  } catch (const Exception&) {
+    return std::nullopt;  // The file can't be opened: that is the failure.
+  }
+}
 
 }  // namespace
 
@@ -108,44 +149,23 @@ void put_mapped_text(std::string_view text, std::byte* to, Context& context) {
   if (!text.empty()) context.lend(std::as_bytes(std::span(text)).last(1));
 }
 
-Dataset source_files(Node::Facts facts, std::vector<NamedSourceFile> files) {
-  return Dataset(std::make_shared<FilesNode>(std::move(facts), std::move(files)));
-}
-
-std::vector<std::string> expand_or_throw(const std::string& op, std::span<const std::string> patterns) {
-  auto paths = expand_files(patterns);
-  if (!paths) {
-    throw Exception(Error(paths.error().kind(), fmt::format("{}: {}", op, paths.error().message()), paths.error()));
-  }
-  return std::move(*paths);
-}
-
-void leave_out_lost(const std::string& op, std::vector<std::string>& paths) {
-  Error last;
-  const size_t lost = std::erase_if(paths, [&](const std::string& path) {
-    const auto file = MappedFile::open(path);
-    if (file) return false;
-    last = file.error();
-    const bool is_lost = last.kind() == ErrorKind::NotFound || last.kind() == ErrorKind::FailedPrecondition;
-    if (!is_lost || last.is_transient()) throw Exception(last);
-    log(LogLevel::warning, fmt::format("{} leaves out a file: {}", op, last.message()));
-    return true;
-  });
-  if (lost > 0 && paths.empty()) throw Exception(last);
-}
-
-std::string files_label(std::span<const std::string> patterns, std::span<const std::string> paths) {
-  std::string facts;
+std::string stamp_of_paths(const std::vector<std::string>& paths) {
+  uint32_t digest = 0;
   for (const std::string& path : paths) {
-    const FileMark mark = mark_of(*value_or_throw(MappedFile::open(path)));
-    facts += fmt::format("{} {} {:x} {:x}\n", path, mark.size, mark.head_hash, mark.tail_hash);
+    std::error_code error;
+    const auto full = std::filesystem::absolute(path, error);
+    const auto stamp = stamp_of(path);
+    const std::string facts = fmt::format("{} {} {}\n", error ? path : full.lexically_normal().string(),
+                                          stamp ? stamp->size : 0, stamp ? stamp->modified_ns : -1);
+    digest = crc32c_extend(digest, std::as_bytes(std::span(facts)));
   }
-  std::string label;
-  for (const std::string& pattern : patterns) label += fmt::format("{}'{}'", label.empty() ? "" : ", ", pattern);
-  constexpr size_t kLongest = 200;
-  if (label.size() > kLongest) label = fmt::format("{}..., {} patterns", label.substr(0, kLongest), patterns.size());
-  return fmt::format("{}{}files={}, digest={:08x}", label, label.empty() ? "" : ", ", paths.size(),
-                     crc32c(std::as_bytes(std::span(facts))));
+  return fmt::format("written={:08x}", digest);
+}
+
+Dataset source_files(Node::Facts facts, FileSetOptions options) {
+  options.op = facts.op;
+  auto set = std::make_shared<const FileSet>(std::move(options));
+  return Dataset(std::make_shared<FilesNode>(std::move(facts), std::move(set)));
 }
 
 }  // namespace headpond::internal

@@ -6,14 +6,19 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "headpond/dataset/dataset.h"
+#include "headpond/io/record/record_index.h"
 
 namespace headpond::internal {
+
+struct FileSetOptions;
 
 /// The records of one file, 0 <= i < size(). Immutable; any thread.
 class SourceFile {
@@ -32,7 +37,28 @@ class SourceFile {
   virtual bool fills() const { return false; }
   /// Prefetches the record into the processor's caches.
   virtual void prefetch(int64_t /*i*/) const {}
+
+  /// What tells the content apart from others, if that is known already; else the file is opened once more for it.
+  virtual std::optional<FileMark> mark() const { return std::nullopt; }
+  /// Where its records are, if the file could be opened sooner with that: it may outlive this, and stays in memory when
+  /// the file is closed.
+  virtual std::shared_ptr<const RecordIndex> offsets() const { return nullptr; }
+  /// Where record i begins in the file, inflated if it is compressed; nullopt if it is not known, or cannot be read.
+  virtual std::optional<uint64_t> offset_of(int64_t i) const {
+    const auto all = offsets();
+    return all != nullptr && std::cmp_less(i, all->size()) ? std::optional(all->offset(static_cast<uint64_t>(i)))
+                                                           : std::nullopt;
+  }
+  /// True iff a part of a mapped file could not be read: from then on only another object for the file may have it.
+  virtual bool is_lost() const { return false; }
+  /// What of the file cannot be read and is left out, as a clause for the log; "": nothing.
+  virtual std::string left_out() const { return ""; }
+  /// Throws Exception unless this file may follow `before`, which is of the same class.
+  virtual void check_follows(const SourceFile& /*before*/) const {}
 };
+
+/// What the check of a mapped file says if a part of it could not be read.
+inline bool is_lost(const Result<void>& checked) { return !checked && checked.error().is_transient(); }
 
 inline std::string_view text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
@@ -44,22 +70,12 @@ void put_mapped_text(std::string_view text, std::byte* to, Context& context);
 /// False iff the last byte of a text in a mapped file proves that the text is whole; else check the file.
 inline bool may_be_truncated(std::string_view text) { return !text.empty() && text.back() == '\0'; }
 
-struct NamedSourceFile {
-  std::string name;  ///< For errors.
-  std::unique_ptr<const SourceFile> file;
-};
+/// "written=5d1a2b3c": a digest of absolute paths and of the times of last changes, for sources whose elements are
+/// paths (Node::Facts::stamp). A file that cannot be examined counts as such.
+std::string stamp_of_paths(const std::vector<std::string>& paths);
 
-/// All records of all files; their number is position and key. `facts` has op, args, spec and kind.
-Dataset source_files(Node::Facts facts, std::vector<NamedSourceFile> files);
-
-/// The files that `patterns` match (io/file/glob.h). Throws Exception, which names the operator; NotFound if there are
-/// none.
-std::vector<std::string> expand_or_throw(const std::string& op, std::span<const std::string> patterns);
-/// Removes files that do not exist or may not be opened, with a warning for each. Throws Exception with the last error
-/// if these are all files, and for a file that the system cannot open at the moment.
-void leave_out_lost(const std::string& op, std::vector<std::string>& paths);
-/// The description of files in a plan: "'train-*.tfrecord', files=3, digest=1c291ca3". The digest is of names, sizes,
-/// and the first and last 4 KiB of each file. Throws Exception for a file that cannot be read.
-std::string files_label(std::span<const std::string> patterns, std::span<const std::string> paths);
+/// All records of all files of `options.patterns`; their number is position and key. `facts` has op, args, spec and
+/// kind.
+Dataset source_files(Node::Facts facts, FileSetOptions options);
 
 }  // namespace headpond::internal

@@ -2,7 +2,7 @@
 #include <filesystem>
 #include <functional>
 
-#include "headpond/dataset/source/source_files_internal.h"
+#include "headpond/dataset/source/file_set_internal.h"
 #include "headpond/dataset/testing/dataset_test_internal.h"
 #include "tests/test_files.h"
 
@@ -18,6 +18,7 @@ class Numbers final : public SourceFile {
  public:
   Numbers(int64_t first, int64_t size, int64_t bad = -1) : first_(first), size_(size), bad_(bad) {}
   int64_t size() const override { return size_; }
+  std::optional<FileMark> mark() const override { return FileMark(); }
   Got at(int64_t i, Context& context, OutputSlots, Element& out) const override {
     if (i == bad_) return context.fail(Error(ErrorKind::DataLoss, "smudged"));
     out.append(Tensor::scalar(first_ + i));
@@ -35,11 +36,14 @@ class Numbers final : public SourceFile {
 };
 
 Dataset numbers(std::vector<std::pair<int64_t, int64_t>> files, int64_t bad = -1) {
-  std::vector<NamedSourceFile> parts;
-  for (const auto& [first, size] : files) {
-    parts.push_back({"file " + std::to_string(parts.size()), std::make_unique<Numbers>(first, size, bad)});
-  }
-  return source_files({.op = "numbers", .spec = {{"", DType::i64, {}}}}, std::move(parts));
+  std::vector<std::string> names;
+  for (size_t i = 0; i < files.size(); ++i) names.push_back("file " + std::to_string(i));
+  const auto open = [files, bad](const std::string& name) {
+    const auto& [first, size] = files[std::stoul(name.substr(5))];
+    return std::make_unique<Numbers>(first, size, bad);
+  };
+  return source_files({.op = "numbers", .spec = {{"", DType::i64, {}}}},
+                      {.patterns = names, .open = open, .keep_counts = false});
 }
 
 TEST(SourceFiles, AreOneRow) {
@@ -60,8 +64,8 @@ TEST(SourceFiles, NameTheFileAndTheRecordInIt) {
 }
 
 TEST(SourceFiles, OfTooManyRecordsAreRefused) {
-  EXPECT_THROW((void)numbers({{0, kEndless - 1}, {0, 2}}), Exception);
-  EXPECT_NO_THROW((void)numbers({{0, kEndless - 1}, {0, 0}}));
+  EXPECT_FALSE(check(numbers({{0, kEndless - 1}, {0, 2}})));
+  EXPECT_TRUE(check(numbers({{0, kEndless - 1}, {0, 0}})));
 }
 
 // What a program sees of a source: errors of its elements, or the one that it throws when it is made.
@@ -107,23 +111,23 @@ TEST(SourceFiles, NameAFileOnceWhateverIsWrongWithIt) {
   }
 }
 
-TEST(FilesLabel, SaysWhichFilesAndTellsTheirContentsApart) {
+TEST(SourceFiles, ThePlanSaysWhichFilesAndTellsTheirContentsApart) {
   const test::TempFolder folder;
   const std::string path = folder.file("x");
-  const std::vector<std::string> paths = {path};
   test::put_file(path, test::to_bytes("hello"));
-  const std::string label = files_label(paths, paths);
-  EXPECT_THAT(label, HasSubstr("'" + path + "', files=1, digest="));
-  EXPECT_EQ(files_label(paths, paths), label);
+  const std::string plan = text_lines(path).plan();
+  EXPECT_THAT(plan, HasSubstr("text_lines('" + path + "', "));
+  EXPECT_THAT(plan, HasSubstr(", files=1, digest="));
+  EXPECT_EQ(text_lines(path).plan(), plan);
   for (const char* other : {"hellp", "hell", "Hello", ""}) {
     test::put_file(path, test::to_bytes(other));
-    EXPECT_NE(files_label(paths, paths), label) << other;
+    EXPECT_NE(text_lines(path).plan(), plan) << other;
   }
-  const std::vector<std::string> many(50, std::string(30, 'p'));
-  EXPECT_THAT(files_label(many, {}), HasSubstr("..., 50 patterns, files=0"));
-  EXPECT_LT(files_label(many, {}).size(), 300U);
+  const std::string title = text_lines(std::vector<std::string>(50, std::string(30, 'p'))).node()->title();
+  EXPECT_THAT(title, HasSubstr("..., 50 patterns, "));
+  EXPECT_LT(title.size(), 350U);
   std::filesystem::remove(path);
-  EXPECT_THROW((void)files_label(paths, paths), Exception);
+  EXPECT_THROW((void)text_lines(path).plan(), Exception);
 }
 
 }  // namespace

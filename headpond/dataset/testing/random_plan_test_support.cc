@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <numeric>
@@ -116,9 +118,22 @@ Dataset from_files(Random& random, int64_t rows, const PlanChoice& choice) {
   return all | take(rows);
 }
 
+Dataset endless_or_single(Random& random, int64_t size) {
+  switch (random.below(4)) {
+    case 0:
+      return counter(among(random, -5, 5), among(random, -3, 3)) | take(size);
+    case 1:
+      return headpond::random({.rerandomize_each_iteration = one_in(random, 2)}) | take(size);
+    case 2:
+      return list_files(files_folder() + "/records-*", {.shuffle = one_in(random, 2)});
+    default:
+      return from_tensors(Tensor::scalar(size));
+  }
+}
+
 Dataset source(Random& random, const PlanChoice& choice) {
   const int64_t size = one_in(random, 4) ? among(random, 0, 2) : among(random, 3, kMostRows);
-  switch (random.below(6)) {
+  switch (random.below(7)) {
     case 0:
       return floats(size);
     case 1:
@@ -127,6 +142,8 @@ Dataset source(Random& random, const PlanChoice& choice) {
       return pairs(size);
     case 3:
       return from_files(random, size, choice);
+    case 4:
+      return endless_or_single(random, size);
     default:
       return range(size);
   }
@@ -185,12 +202,68 @@ Tensor ragged(int64_t x) {
   return Tensor::from(std::span<const int64_t>(values), {static_cast<int64_t>(values.size())});
 }
 
+// The sum so far, and an element that hides it from other steps.
+Dataset scanned(const Dataset& input) {
+  const auto sum = [](const Element& state, const Element& in) {
+    const int64_t total = (state[size_t{0}].item<int64_t>() * 3 + in[size_t{0}].item<int64_t>()) % kPrime;
+    return std::pair(Element{Tensor::scalar(total)}, Element{Tensor::scalar(total)});
+  };
+  return input | scan(Element{Tensor::scalar(int64_t{1})}, sum, named("sum", 0, {{"", i64, {}}}));
+}
+
+// True iff another seed may give other values, or other holes.
+bool draws_values(const Node& node) {
+  const auto& inputs = node.facts().inputs;
+  return (!node.facts().random_stream.empty() && node.facts().role != Role::order) ||
+         std::any_of(inputs.begin(), inputs.end(), [](const Node::Ref& input) { return draws_values(*input); });
+}
+
+// With positions all epochs have equally many elements, also where the input is a random number.
+Dataset nested(Random& random, const Dataset& input) {
+  if (input.node()->slots() > kMostSlots / 3) return input;
+  const int64_t most = among(random, 1, 4);
+  const bool filters = one_in(random, 3);
+  const bool has_other_holes = input.kind() == Kind::sparse && draws_values(*input.node());
+  const bool is_stream = one_in(random, 2) || has_other_holes;
+  const auto make = [most, filters, is_stream](int64_t x) {
+    const Dataset all = range(x, x + (is_stream && x >= 0 ? x % most : most));
+    return filters ? all | filter([](int64_t y) { return y % 2 == 0; }, named("even", 0)) : all | shuffle();
+  };
+  std::optional<Kind> kind;
+  if (is_stream) kind = Kind::stream;
+  const int version = static_cast<int>(most * 2 + (filters ? 1 : 0));
+  if (one_in(random, 3)) return input | flat_map(make, {.kind = kind, .name = "some", .version = version});
+  return input | interleave(make, {.cycle_length = among(random, 1, 4),
+                                   .block_length = among(random, 1, 3),
+                                   .kind = kind,
+                                   .name = "some",
+                                   .version = version});
+}
+
 // For elements that are one i64 scalar.
 Dataset number_step(Random& random, const Dataset& input, const PlanChoice& choice) {
   const int64_t divisor = among(random, 2, 4);
   if (choice.errors && one_in(random, 3)) return failing(random, input);
   if (choice.pauses && one_in(random, 3)) return pausing(random, input);
-  switch (random.below(5)) {
+  switch (random.below(13)) {
+    case 8:
+    case 11:
+      return input | rejection_resample(
+                         [](int64_t x) { return x < 0 ? 0 : x % 3; }, {1, 2, 1},
+                         {.initial_dist = one_in(random, 2) ? std::vector<double>{1, 1, 1} : std::vector<double>(),
+                          .name = "third"});
+    case 7:
+    case 9:
+    case 10:
+      return nested(random, input);
+    case 6:
+      return input |
+             random_map([](int64_t x, Random& drawn) { return (x + static_cast<int64_t>(drawn.below(9))) % kPrime; },
+                        named("drawn", divisor));
+    case 5:
+      return scanned(input);
+    case 4:
+      return input | take_while([divisor](int64_t x) { return x < 10 * divisor; }, named("below", divisor));
     case 0:
       return input | map([divisor](int64_t x) { return x * divisor % kPrime; }, named("times", divisor));
     case 1:
@@ -211,6 +284,7 @@ Dataset numbers_again(Random& random, const Dataset& input) {
     if (!is_scalar(input)) return input;
     return input | map([](std::string_view x) { return static_cast<int64_t>(x.size()); }, named("length", 0));
   }
+  if (one_in(random, 2)) return input | unique();
   if (one_in(random, 3)) return input | map([](int64_t x) { return static_cast<float>(x) / 2; }, named("halves", 0));
   if (one_in(random, 2)) return input | map([](int64_t x) { return 7 - x; }, named("each", 0));
   return input | map(
@@ -251,8 +325,62 @@ Dataset rounds(Random& random, const Dataset& input, const PlanChoice& choice) {
   return input | repeat(among(random, 0, 3));
 }
 
+// Limits that some of the plans exceed.
+Dataset guarded(Random& random, const Dataset& input) {
+  OnErrorOptions options{.policy = static_cast<OnErrorPolicy>(among(random, 0, 2)),
+                         .max_errors = one_in(random, 2) ? among(random, 0, 20) : -1,
+                         .max_error_share = one_in(random, 2) ? 0.4 : 1,
+                         .window = among(random, 1, 12),
+                         .give_up_after = among(random, 1, 12)};
+  const bool is_number = is_single(input, DType::i64) && is_scalar(input);
+  if (options.policy == OnErrorPolicy::substitute && !is_number) options.policy = OnErrorPolicy::skip;
+  if (options.policy == OnErrorPolicy::substitute) options.substitute = Element{Tensor::scalar(int64_t{-7})};
+  const Dataset all = input | on_error(options);
+  return decides_in_order(*all.node()) && one_in(random, 2) ? all | as_stream() : all;
+}
+
+Dataset selected(Random& random, const Dataset& input) {
+  const int64_t slots = input.node()->slots();
+  if (one_in(random, 4)) return input | ignore_errors();
+  if (one_in(random, 3)) return guarded(random, input);
+  if (one_in(random, 6)) return input | with_options({.threads = static_cast<int>(among(random, 0, 3))});
+  if (input.kind() != Kind::indexed || slots == 0) return input | prefetch(among(random, -1, 5));
+  if (one_in(random, 2)) return input | assert_cardinality(slots);
+  if (decides_in_order(*input.node())) return input | as_stream();  // It can't be read by position.
+  std::vector<int64_t> indices(random.below(9));
+  for (int64_t& index : indices) index = among(random, 0, slots - 1);
+  return input | select(indices);
+}
+
+Dataset mixed(Random& random, const Dataset& input) {
+  const int64_t slots = input.node()->slots();
+  if (slots > kMostSlots / 3) return input;
+  const std::vector<Dataset> both = {input, input | skip(1)};
+  switch (random.below(4)) {
+    case 0:
+      return sample_from_datasets(both, {1, 2}, {.stop_on_empty_dataset = one_in(random, 2)});
+    case 1:
+      return choose_from_datasets(
+          both, counter(0, 1) | take(30) | map([](int64_t x) { return x * x % 3 % 2; }, named("choice", 0)),
+          {.stop_on_empty_dataset = one_in(random, 2)});
+    case 2:
+      if (input.kind() == Kind::indexed && slots > 0 && !decides_in_order(*input.node())) {
+        const std::vector<double> weights(static_cast<size_t>(slots), 1.5);
+        const bool replacement = one_in(random, 2);
+        return input | sample_weighted(weights, among(random, 0, slots), {.replacement = replacement});
+      }
+      return mix(both);
+    default:
+      return mix(both, std::vector<MixPhase>{{0, {3, 1}}, {among(random, 1, 9), {1, 2}}});
+  }
+}
+
 Dataset structure_step(Random& random, const Dataset& input, const PlanChoice& choice) {
-  switch (random.below(6)) {
+  switch (random.below(8)) {
+    case 6:
+      return mixed(random, input);
+    case 5:
+      return selected(random, input);
     case 0:
       return input | take(among(random, -1, 20));
     case 1:
@@ -286,16 +414,51 @@ Dataset batch_step(Random& random, const Dataset& input, const PlanChoice& choic
   return input | padded_batch(size, options);
 }
 
+// For one field of whatever rows.
+Dataset share_step(Random& random, const Dataset& input) {
+  if (input.spec().size() != 1 || input.spec()[0].shape.rank() == 0) return input;
+  const int64_t world_size = among(random, 1, 3);
+  DistributeOptions options{.uneven = static_cast<UnevenBatch>(among(random, 0, 2))};
+  const bool is_number = input.spec()[0].shape.rank() == 1 && input.spec()[0].dtype == DType::i64;
+  if (is_number && one_in(random, 2)) options.cost_field = "0";
+  return input | distribute(world_size, among(random, 0, world_size - 1), options);
+}
+
+bool has_unnamed_function(const Node& node) {
+  const auto& inputs = node.facts().inputs;
+  return node.facts().opaque ||
+         std::any_of(inputs.begin(), inputs.end(), [](const Node::Ref& below) { return has_unnamed_function(*below); });
+}
+
+// Functions of these pipelines have equal names though they capture other values, so each pipeline has its own folder.
+Dataset cached(Random& random, const Dataset& input) {
+  static const test::TempFolder folder;
+  static std::atomic<int> number = 0;
+  const uint64_t draw = random.below(6);
+  if (draw > 2 || has_unnamed_function(*input.node())) return input | cache();
+  const std::string own = folder.file(std::to_string(number++));
+  if (draw == 0) return input | snapshot(own);
+  if (draw == 1) return input | cache({.folder = own, .spill = true, .memory = 100});
+  return input | cache(own);
+}
+
+Dataset shuffled(Random& random, const Dataset& input) {
+  const bool by_position = input.kind() != Kind::stream && !decides_in_order(*input.node());
+  if (by_position && one_in(random, 2)) return input | shuffle();
+  return (by_position ? input : input | as_stream()) | shuffle(among(random, 1, 9));
+}
+
 Dataset order_step(Random& random, const Dataset& input, const PlanChoice& choice) {
-  switch (random.below(6)) {
+  switch (random.below(7)) {
     case 0:
-      return input.kind() == Kind::stream ? input | shuffle(among(random, 1, 9)) : input | shuffle();
     case 1:
-      return input | shuffle(among(random, 1, 9));
+      return shuffled(random, input);
     case 2:
-      return input | cache();
+      return cached(random, input);
     case 3:
       return input | as_stream();
+    case 4:
+      return share_step(random, input);
     default:
       return batch_step(random, input, choice);
   }
@@ -308,7 +471,8 @@ Dataset without_end(Random& random, const Dataset& input) {
 }
 
 Dataset next_step(Random& random, const Dataset& plan, const PlanChoice& choice) {
-  const uint64_t kind = random.below(4);
+  const uint64_t kind = random.below(5);
+  if (kind == 4) return random_regroup(random, plan, choice);
   if (kind == 0 && is_single(plan, DType::i64) && is_scalar(plan)) return number_step(random, plan, choice);
   if (kind == 0 && (is_single(plan, DType::i64) || is_single(plan, DType::bytes))) return numbers_again(random, plan);
   if (kind <= 1) return fields_step(random, plan);
@@ -319,7 +483,10 @@ Dataset next_step(Random& random, const Dataset& plan, const PlanChoice& choice)
 
 Dataset random_plan(Random& random, int depth, const PlanChoice& choice) {
   Dataset plan = source(random, choice);
-  for (int i = 0; i < depth; ++i) plan = next_step(random, plan, choice);
+  for (int i = 0; i < depth; ++i) {
+    if (i == choice.hint_after) plan = plan | prefetch();
+    plan = next_step(random, plan, choice);
+  }
   return choice.endless ? without_end(random, plan) : plan;
 }
 

@@ -85,7 +85,7 @@ inline Step evens() {
 class EpochNode final : public Node {
  public:
   explicit EpochNode(const Node::Ref& input)
-      : Node({.op = "epoch", .spec = {{"", DType::i64, {}}}, .slots = input->slots(), .inputs = {input}}) {}
+      : Node({.op = "epoch", .spec = {{"", DType::i64, {}}}, .slots = input->facts().slots, .inputs = {input}}) {}
   std::shared_ptr<const View> bind(const Binding& binding) const override {
     class EpochView final : public View {
      public:

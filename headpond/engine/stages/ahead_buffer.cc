@@ -2,12 +2,13 @@
 // Elements of an iterator: one thread at a time takes them ahead of the consumer, then any threads apply a chain of
 // operators to them.
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "headpond/base/clock.h"
-#include "headpond/dataset/pointwise.h"
+#include "headpond/dataset/bases/pointwise.h"
 #include "headpond/dataset/run_state.h"
 #include "headpond/engine/stages/element_bytes_internal.h"
 #include "headpond/engine/stages/reorder_buffer_internal.h"
@@ -22,10 +23,26 @@ struct AheadItem final : WorkItem {
     Got got = Got::value;
     Element element;
     Error error;
-    std::string state;  // Of the input after this element, or after its end.
+    std::string state;                       // Of the input after this element, or after its end.
+    std::vector<FailedElement> failed = {};  // On the way to it.
   };
   std::vector<Entry> entries;
   size_t given = 0;
+};
+
+// The context may be the consumer's, who helps: what failed on the way to its next element is not of this buffer.
+class OwnFailures {
+ public:
+  OwnFailures(Context& context, std::vector<FailedElement>& own) : context_(context), own_(own) {
+    context.failed.swap(own);
+  }
+  ~OwnFailures() { context_.failed.swap(own_); }
+  OwnFailures(const OwnFailures&) = delete;
+  OwnFailures& operator=(const OwnFailures&) = delete;
+
+ private:
+  Context& context_;
+  std::vector<FailedElement>& own_;
 };
 
 class AheadBuffer final : public ReorderBuffer {
@@ -39,6 +56,7 @@ class AheadBuffer final : public ReorderBuffer {
 
   Got open(int64_t rows, Context& context, std::shared_ptr<WorkItem>& item) override {
     if (input_ended_) return Got::end;
+    const OwnFailures own(context, failed_);
     auto taken = std::make_shared<AheadItem>();
     const int64_t began = now_ns();
     for (Got got = Got::value; got == Got::value && !input_ended_ && std::cmp_less(taken->entries.size(), rows);) {
@@ -46,6 +64,7 @@ class AheadBuffer final : public ReorderBuffer {
       got = entry.got = next(context, entry.element);
       if (got == Got::pending) break;
       if (got == Got::error) entry.error = std::move(context.error);
+      entry.failed = std::exchange(context.failed, {});
       input_ended_ = !has_position(entry) || got == Got::end;
       taken->entries.push_back(std::move(entry));
       if (now_ns() - began > kLongEnoughNs) break;
@@ -81,6 +100,7 @@ class AheadBuffer final : public ReorderBuffer {
     AheadItem::Entry& entry = taken.entries[taken.given++];
     state_ = std::move(entry.state);
     out = std::move(entry.element);
+    std::move(entry.failed.begin(), entry.failed.end(), std::back_inserter(context.failed));
     return holes_.count(entry.got == Got::error ? context.fail(std::move(entry.error)) : entry.got, context);
   }
 
@@ -118,9 +138,10 @@ class AheadBuffer final : public ReorderBuffer {
   std::vector<RandomKey> random_keys_;
   std::unique_ptr<Iterator> input_;  // Of the thread that opens; before that, of the one that restores.
   bool input_ended_ = false;
-  std::string state_after_;  // Of the thread that opens: the input's, after what was taken from it.
-  std::string state_;        // Of the consumer.
-  Holes holes_;              // The same.
+  std::string state_after_;            // Of the thread that opens: the input's, after what was taken from it.
+  std::string state_;                  // Of the consumer.
+  Holes holes_;                        // The same.
+  std::vector<FailedElement> failed_;  // Of the thread that opens: on the way to the next entry.
 };
 
 }  // namespace

@@ -63,7 +63,7 @@ TEST(AheadBuffer, ElementsComeInOrderThroughTheWholeChain) {
   }
 }
 
-TEST(AheadBuffer, TheStateIsThatBehindTheElementHoweverFarTheGeneratorIs) {
+TEST(AheadBuffer, TheStateIsThatAfterTheElementHoweverFarTheGeneratorIs) {
   const Dataset dataset = generated(40) | shuffle(6) | map([](int64_t x) { return x + 1; });
   Loader loader(dataset, {.threads = 4});
   Sequence sequence(dataset);

@@ -28,7 +28,7 @@ class CostModel {
   void add_rows(int64_t rows, int64_t elapsed_ns);
   /// `latency_ns`: since its first task. `most_bytes`: of an item.
   void add_completed(int64_t elements, int64_t bytes, int64_t latency_ns, int64_t most_bytes);
-  /// Of rows that were sampled, besides add_rows().
+  /// Of rows that were sampled, instead of add_rows(): the time contains that of the clocks, and of binding views.
   void add_sampled(int64_t elapsed_ns) { sampled_ns_ += elapsed_ns; }
   /// Of a long task. Returns true iff is_blocking() may have changed.
   bool add_wait(bool is_opening, bool waited) { return (is_opening ? opens_ : rows_).add(waited); }

@@ -70,6 +70,7 @@ bool OperatorCosts::begin() {
   return true;
 }
 
+// An operator is seen if the one above binds it with view_of(); else it counts as part of the one above.
 void OperatorCosts::bind() {
   operators_.clear();
   for (const Node* node = &top_; !node->iterates() && node->slots() > 0; node = &node->input()) {
@@ -94,7 +95,7 @@ void OperatorCosts::end(int64_t rows) {
     const double clocks = clock_ns() * static_cast<double>(one.meter.calls + below.calls);
     const double own = static_cast<double>(one.meter.ns - below.ns) - clocks;
     if (rows > 0) one.ns.add(std::max(own, 0.0) / static_cast<double>(rows));
-    below = one.meter;
+    if (one.meter.calls > 0) below = one.meter;  // Not every operator was seen: see bind().
   }
 }
 

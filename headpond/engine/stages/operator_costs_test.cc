@@ -3,6 +3,7 @@
 #include <atomic>
 #include <set>
 
+#include "headpond/dataset/bases/pointwise.h"
 #include "headpond/engine/loader.h"
 #include "headpond/engine/stages/operator_costs_internal.h"
 #include "headpond/engine/testing/engine_test_internal.h"
@@ -63,6 +64,19 @@ TEST(OperatorCosts, AreThoseOfTheColumnsThatAreFilled) {
   EXPECT_THAT(values, testing::ElementsAre(3, 5, 4));
   costs.end(3);
   EXPECT_EQ(costs.costs().size(), 2U);
+}
+
+// An operator of a user's own that does not know view_of().
+class BindsItsInput final : public Node {
+ public:
+  explicit BindsItsInput(const Dataset& input) : Node(facts_over(input.node(), "binds", "", input.spec())) {}
+  std::shared_ptr<const View> bind(const Binding& binding) const override { return input().bind(binding); }
+};
+
+TEST(OperatorCosts, ChargeNobodyWithWhatIsBelowAnOperatorThatWasNotSeen) {
+  const Step next = map([](int64_t x) { return x + 1; });
+  const Dataset dataset = Dataset(std::make_shared<BindsItsInput>(range(50) | map(&dear) | next)) | next;
+  EXPECT_TRUE(is_dearest(dataset, 1));
 }
 
 TEST(OperatorCosts, LeaveOutASampleThatIsNotUsed) {

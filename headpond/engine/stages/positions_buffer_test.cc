@@ -65,7 +65,7 @@ TEST(PositionsBuffer, MakesElementsOnSeveralThreadsAtOnce) {
   EXPECT_EQ(most_of(1, 5), 1) << "control: one thread does not meet another";
 }
 
-TEST(PositionsBuffer, StandsBehindTheLastElementGivenNotBehindWhatIsAhead) {
+TEST(PositionsBuffer, StandsAfterTheLastElementGivenNotAfterWhatIsAhead) {
   const Dataset dataset = range(60) | filter(&is_odd);
   Loader loader(dataset, {.threads = 4});
   Sequence sequence(dataset);

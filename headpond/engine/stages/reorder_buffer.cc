@@ -56,7 +56,7 @@ Error error_of(const Work& work) {
 ReorderBuffer::ReorderBuffer(StageHost& host, const Stage& stage)
     : host_(host),
       stage_(stage),
-      any_order_(!host.options.deterministic && host.is_root(*stage.node)),
+      any_order_(!*host.options.deterministic && host.is_root(*stage.node)),
       name_(name_of(stage)),
       trace_name_(trace::intern(name_)),
       counter_name_(trace::intern("window/" + name_)),
@@ -78,16 +78,22 @@ Got ReorderBuffer::next(Context& context, Element& out) {
     }
     WorkItems dropped;
     const Locked locked(host_.lock);
-    if (take(dropped)) continue;
+    if (take(dropped)) {
+      context.left_out += current_->left_out + left_out_.exchange(0);
+      continue;
+    }
     if (!items_.empty() || !ended_ || opening_) return Got::pending;
+    context.left_out += left_out_.exchange(0);
     return lost_ ? context.fail(std::exchange(lost_, {})) : Got::end;
   }
 }
 
 Got ReorderBuffer::give_in_any_order(Context& context, Element& out) {
   if (order_.position().empty()) order_.begin(position());
+  const size_t known = context.failed.size();
   const Got got = give(*current_, context, out);
   const bool again = order_.was_given(current_->ordinal);
+  if (again) context.failed.resize(known);
   if ((got == Got::value || got == Got::end) && !std::exchange(is_counted_, true)) {
     order_.give(current_->ordinal, position());
     const Locked locked(host_.lock);
@@ -298,7 +304,8 @@ ReorderBuffer::Done ReorderBuffer::carry_out(const Task& task, Context& context)
   Done done;
   hand_over_point();
   const Usage usage = task.is_long ? thread_usage() : Usage();
-  const int64_t began = now_ns();
+  // The context may be that of a consumer who helps: what is left out here is not on the way to its next element.
+  const int64_t began = now_ns(), left_out = std::exchange(context.left_out, 0);
   done.error = error_of([&] {
     const trace::Span span(trace_name_, trace::Category::op);
     if (task.is_sampled) return make_sampled_rows(*task.item, task.first, task.count, context);
@@ -307,6 +314,8 @@ ReorderBuffer::Done ReorderBuffer::carry_out(const Task& task, Context& context)
     done.got = open(task.count, context, done.opened);
   });
   done.elapsed_ns = now_ns() - began;
+  WorkItem* const item = task.item ? task.item.get() : done.opened.get();
+  (item != nullptr ? item->left_out : left_out_) += std::exchange(context.left_out, left_out);
   done.waited = task.is_long && has_waited(usage, thread_usage(), done.elapsed_ns);
   host_.memory.note_peak();
   hand_over_point();
@@ -370,7 +379,7 @@ void ReorderBuffer::item_opened(const Task& task, const std::shared_ptr<WorkItem
 
 bool ReorderBuffer::rows_made(const Task& task, int64_t elapsed_ns) {
   task.item->made += task.count;
-  costs_.add_rows(task.count, elapsed_ns);
+  if (!task.is_sampled) costs_.add_rows(task.count, elapsed_ns);
   return task.item->made == task.item->size && !task.item->dropped;
 }
 
@@ -381,7 +390,7 @@ void ReorderBuffer::item_ready(WorkItem& item) {
   host_.memory.release(std::exchange(item.reserved, 0));
   host_.memory.add_ready(item.bytes);
   const int64_t largest = costs_.largest_bytes();
-  const int64_t most_bytes = std::min(kMostItemBytes, host_.options.memory / 8);
+  const int64_t most_bytes = std::min(kMostItemBytes, *host_.options.memory / 8);
   costs_.add_completed(item.elements, item.bytes, now_ns() - item.begun_ns, most_bytes);
   if (costs_.largest_bytes() > largest && element_bytes_ < 0) expect_bytes();
   if (any_order_ || &item == items_.front().get()) host_.made_progress();

@@ -3,6 +3,7 @@
 // ahead it goes, and which kind of thread may do it; which thread does it, and when, is the executor's business.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -116,7 +117,8 @@ class ReorderBuffer : public WorkSource {
   // Of the consumer.
   std::shared_ptr<WorkItem> current_;
   AnyOrder order_;
-  bool is_counted_ = false;  // current_, in order_.
+  bool is_counted_ = false;            // current_, in order_.
+  std::atomic<int64_t> left_out_ = 0;  // Of calls of open() that gave no item, until the consumer gets something.
 
   std::deque<std::shared_ptr<WorkItem>> items_ HEADPOND_GUARDED_BY(engine_state);
   int64_t unclaimed_rows_ HEADPOND_GUARDED_BY(engine_state) = 0;
@@ -139,7 +141,7 @@ class ReorderBuffer : public WorkSource {
   std::vector<OperatorCost> operator_costs_ HEADPOND_GUARDED_BY(engine_state);
 };
 
-/// The caller adds it to an executor. Threads may begin with it at once, unless it is held.
+/// The caller adds it to an executor. Threads may begin with it at once, unless it is paused.
 std::shared_ptr<ReorderBuffer> make_positions_buffer(StageHost& host, const Stage& stage, const Binding& binding);
 std::shared_ptr<ReorderBuffer> make_rows_buffer(StageHost& host, const Stage& stage, const Binding& binding);
 std::shared_ptr<ReorderBuffer> make_ahead_buffer(StageHost& host, const Stage& stage, const Binding& binding);

@@ -259,6 +259,23 @@ TEST(ReorderBuffer, GivesItemsInOrderWhateverIsReadyFirst) {
   buffer->close();
 }
 
+TEST(ReorderBuffer, WhatASampleTakesIsNotTheCostOfARow) {
+  PlainHost host;
+  const Dataset dataset = range(10);
+  const auto buffer = std::make_shared<ByHand>(host, dataset);
+  host.lock.lock();
+  buffer->end(buffer->begin());
+  const double before = buffer->stats().element_ns;
+  Task sampled = buffer->begin(), plain = buffer->begin();
+  sampled.is_sampled = true;
+  EXPECT_TRUE(buffer->rows_made(sampled, 1'000'000));
+  EXPECT_EQ(buffer->stats().element_ns, before);
+  EXPECT_TRUE(buffer->rows_made(plain, 1'000'000));
+  EXPECT_GT(buffer->stats().element_ns, before) << "control: of another task";
+  host.lock.unlock();
+  buffer->close();
+}
+
 TEST(ReorderBuffer, InAnyOrderGivesWhatIsReadyFirst) {
   PlainHost host({.deterministic = false});
   const Dataset dataset = range(10);

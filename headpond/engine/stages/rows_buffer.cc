@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <numeric>
 #include <utility>
 #include <vector>
 
-#include "headpond/dataset/ops/batch/batching.h"
+#include "headpond/dataset/bases/batching.h"
 #include "headpond/dataset/run_state.h"
 #include "headpond/engine/stages/element_bytes_internal.h"
 #include "headpond/engine/stages/operator_costs_internal.h"
@@ -116,7 +115,11 @@ class RowsBuffer final : public ReorderBuffer {
     auto& rows = static_cast<Rows&>(item);
     if (std::exchange(rows.given, true)) return Got::end;
     if (rows.broken) return give_what_is_good(rows, context, out);
-    if (rows.got == Got::error) return context.fail(std::move(rows.error));
+    if (rows.got == Got::error) {
+      out.key = rows.batch.key;
+      out.provenance = rows.batch.provenance;
+      return context.fail(std::move(rows.error));
+    }
     next_ = rows.after;
     if (rows.got == Got::end || rows.is_remainder) return Got::end;
     given_ = rows.number + 1;
@@ -167,7 +170,9 @@ class RowsBuffer final : public ReorderBuffer {
     std::vector<OutputSlot> outputs;
     for (int64_t done = 0; done < count;) {
       const int64_t now = std::min(count - done, static_cast<int64_t>(kFillBlock));
-      std::iota(positions.begin(), positions.begin() + now, rows.first + first + done);
+      // All of them, so that the loop has a fixed length.
+      const auto begin = static_cast<uint64_t>(rows.first + first + done);
+      for (size_t i = 0; i < kFillBlock; ++i) positions[i] = static_cast<int64_t>(begin + i);
       set_outputs(rows, first + done, outputs);
       if (!view.fill({positions.data(), static_cast<size_t>(now)}, context, outputs, nullptr)) return false;
       done += now;
@@ -212,9 +217,14 @@ class RowsBuffer final : public ReorderBuffer {
       if (got == Got::value) {
         if (Error error = node_.check_row(first, number, row)) got = context.fail(std::move(error));
       }
-      if (got == Got::value) rows.loose.push_back(std::move(row));
+      if (got == Got::value) {
+        rows.loose.push_back(std::move(row));
+        continue;
+      }
       if (got != Got::error) continue;
       rows.given = false;  // There is more.
+      out.key = row.key;
+      out.provenance = row.provenance;
       return got;
     }
     given_ = rows.number + 1;

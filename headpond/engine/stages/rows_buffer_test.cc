@@ -2,7 +2,7 @@
 #include <map>
 #include <mutex>
 
-#include "headpond/dataset/pointwise.h"
+#include "headpond/dataset/bases/pointwise.h"
 #include "headpond/engine/testing/engine_test_internal.h"
 
 namespace headpond::internal {
@@ -85,7 +85,7 @@ TEST(RowsBuffer, AnElementThatFailsIsLeftOutAndWhatFollowsMovesUp) {
   }
 }
 
-TEST(RowsBuffer, ElementsAreMadeByAllThreadsBehindAnErrorToo) {
+TEST(RowsBuffer, ElementsAreMadeByAllThreadsAfterAnErrorToo) {
   for (const int threads : {1, 3}) {
     const auto crowd = std::make_shared<Crowd>();
     const auto behind = std::make_shared<std::atomic<bool>>(false);

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "headpond/dataset/ops/batch/batching.h"
-#include "headpond/dataset/pointwise.h"
+#include "headpond/dataset/bases/batching.h"
+#include "headpond/dataset/bases/pointwise.h"
 #include "headpond/engine/stages/stage_internal.h"
 
 namespace headpond::internal {
@@ -63,7 +63,7 @@ Stage stage_of(const Node& node) {
   } else if (!node.iterates()) {
     stage.mode = ExecutionMode::positions;
     stage.blocking = waits_within(node);
-  } else if (node.facts().inputs.empty()) {
+  } else if (node.facts().inputs.empty() || node.facts().computes) {
     stage.mode = ExecutionMode::ahead;
   }
   if (stage.mode == ExecutionMode::ahead && stage.chain.empty()) {
@@ -103,10 +103,12 @@ int64_t element_bytes(const Spec& spec) {
 }
 
 int64_t element_bytes(const Node& node) {
+  if (node.facts().role == Role::hint) return element_bytes(node.input());
   const int64_t bytes = element_bytes(node.spec());
   const auto* const batching = dynamic_cast<const Batching*>(&node);
   if (bytes >= 0 || batching == nullptr || node.input().kind() != Kind::indexed) return bytes;
   Spec whole = node.spec();
+  if (whole.size() != node.input().spec().size()) return bytes;  // Not rows of these fields.
   for (size_t i = 0; i < whole.size(); ++i) {
     const int64_t rows = std::min(batching->batch_size(), node.input().slots());
     if (whole[i].shape.row() == node.input().spec()[i].shape) whole[i].shape = whole[i].shape.row().stacked(rows);

@@ -15,14 +15,25 @@
 
 namespace headpond::internal {
 
+/// `options` with a value for each option that has a default.
+inline LoaderOptions with_defaults(LoaderOptions options) {
+  constexpr int64_t kMemory = int64_t{1} << 30;
+  options.memory = options.memory.value_or(kMemory);
+  options.deterministic = options.deterministic.value_or(true);
+  return options;
+}
+
 /// Opens inputs as Feed does. Outlives its buffers.
 class StageHost : public Feed {
  public:
   StageHost(const LoaderOptions& with_options, int with_threads)
-      : options(with_options), threads(with_threads), memory(options.memory), consumer(options.consumer_helps) {}
+      : options(with_defaults(with_options)),
+        threads(with_threads),
+        memory(*options.memory),
+        consumer(options.consumer_helps) {}
 
-  const LoaderOptions options;
-  const int threads;  ///< That compute; 0: next() does all.
+  const LoaderOptions options;  ///< Each has a value.
+  const int threads;            ///< That compute; 0: next() does all.
   EngineLock lock;
   MemoryBudget memory;
   Consumer consumer;

@@ -8,10 +8,12 @@
 
 #include "headpond/dataset/node.h"
 
-namespace headpond::internal {
-
+namespace headpond {
 class Batching;
 class Pointwise;
+}  // namespace headpond
+
+namespace headpond::internal {
 
 /// rows: the elements of a batch are made by several threads at once, each in its row. positions: elements are made by
 /// several threads at once. ahead: one thread at a time takes elements from an iterator before the consumer asks, then

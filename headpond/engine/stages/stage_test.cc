@@ -36,6 +36,9 @@ TEST(Stage, FollowsFromTheOperatorAndItsInput) {
   EXPECT_EQ(stage(numbers | batch(2) | repeat(2)), "in order repeat");
   EXPECT_EQ(stage(numbers | batch(2) | map([](const Tensor& x) { return x; }, {.output = {{"", DType::i64, {2}}}})),
             "ahead map");
+  EXPECT_EQ(stage(stream | unique()), "ahead unique") << "it computes";
+  EXPECT_EQ(stage(numbers | take_while(&any)), "ahead take_while");
+  EXPECT_EQ(stage(numbers | prefetch()), "positions range|prefetch");
 }
 
 TEST(Stage, IsCutAboveWhatWaits) {

@@ -19,6 +19,7 @@ struct WorkItem {
   bool has_memory = false;  ///< All that it needs was allocated when it was opened.
   /// A row is not as expected: see ReorderBuffer::refuse_broken(). Set by any thread that works on it.
   std::atomic<bool> broken = false;
+  std::atomic<int64_t> left_out = 0;  ///< Context::left_out of the threads that made it.
 
  private:
   friend class ReorderBuffer;

@@ -18,35 +18,15 @@
 
 #include "headpond/base/random.h"
 #include "headpond/dataset/sequence.h"
+#include "headpond/dataset/testing/course.h"
 #include "headpond/engine/loader.h"
 
 namespace headpond::internal {
 
-/// All that an element is, as bytes: epoch, index, key, and each field's name, dtype, shape and values.
-std::string bytes_of(const Element& element, int64_t epoch, int64_t index);
-
-/// What one call gave, and the state after it.
-struct Outcome {
-  enum Kind : uint8_t { value, error, end };
-  Kind kind = end;
-  std::string bytes;  ///< Of the element; an error's kind and text.
-  std::string text;   ///< For people.
-  std::string state;
-  int64_t epoch = 0;  ///< Of a value.
-};
-Outcome outcome_of(Sequence& sequence);
 /// `held`, if given, becomes the batch.
 Outcome outcome_of(Loader& loader, std::optional<Batch>* held = nullptr);
 
-/// What a pipeline delivers from a position on.
-struct Course {
-  std::vector<Outcome> outcomes;  ///< The last one is the end, unless the run is endless.
-  int64_t largest = 0;            ///< Bytes of an element.
-  bool ends() const { return !outcomes.empty() && outcomes.back().kind == Outcome::end; }
-  /// The outcome at which a run restored after outcome `i` continues; errors that follow a value come again.
-  size_t after(size_t i) const;
-};
-Course course_of(Sequence& sequence);
+inline constexpr size_t kMostOutcomes = 250;
 
 /// Fails the test unless `loader` gives the outcomes [from, to). Takes its time at random, and holds some batches
 /// longer. False iff it failed.

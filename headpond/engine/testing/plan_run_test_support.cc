@@ -13,26 +13,7 @@
 namespace headpond::internal {
 namespace {
 
-constexpr size_t kMostOutcomes = 250;
-constexpr size_t kMostErrorsInARow = 20;  // More are those of a source that is lost.
 constexpr std::array kThreads = {0, 1, 2, 4, 8, 16};
-
-template <class T>
-void put(std::string& bytes, const T& value) {
-  bytes.append(reinterpret_cast<const char*>(&value), sizeof(value));
-}
-
-Outcome of_error(const Error& error, std::string state) {
-  const std::string text = error.to_string();
-  return {.kind = Outcome::error, .bytes = text, .text = "!" + text, .state = std::move(state)};
-}
-Outcome of_value(const Element& element, int64_t epoch, int64_t index, std::string state) {
-  return {.kind = Outcome::value,
-          .bytes = bytes_of(element, epoch, index),
-          .text = fmt::format("{}/{} {} #{:x}", epoch, index, text_of(element), element.key),
-          .state = std::move(state),
-          .epoch = epoch};
-}
 
 std::string readable(const std::string& state) {
   std::string text;
@@ -75,55 +56,14 @@ bool is_expected(const Outcome& got, const Outcome& expected, size_t i) {
 
 }  // namespace
 
-std::string bytes_of(const Element& element, int64_t epoch, int64_t index) {
-  std::string bytes;
-  put(bytes, epoch);
-  put(bytes, index);
-  put(bytes, element.key);
-  for (size_t i = 0; i < element.size(); ++i) {
-    const Tensor& field = element[i];
-    bytes += element.names() ? (*element.names())[i] + '\1' : std::string(1, '\0');
-    put(bytes, field.dtype());
-    put(bytes, field.rank());
-    for (int axis = 0; axis < field.rank(); ++axis) put(bytes, field.dim(axis));
-    bytes.append(reinterpret_cast<const char*>(field.data()), field.byte_size());
-  }
-  return bytes;
-}
-
-Outcome outcome_of(Sequence& sequence) {
-  const auto next = sequence.next();
-  if (at_end(next)) return {.kind = Outcome::end, .bytes = "", .text = "end", .state = sequence.state()};
-  if (!next) return of_error(next.error(), sequence.state());
-  return of_value(*next, sequence.epoch(), sequence.index(), sequence.state());
-}
-
 Outcome outcome_of(Loader& loader, std::optional<Batch>* held) {
   auto next = loader.next();
   if (at_end(next)) return {.kind = Outcome::end, .bytes = "", .text = "end", .state = loader.state()};
-  if (!next) return of_error(next.error(), loader.state());
+  if (!next) return outcome_of_error(next.error(), loader.state());
   const Batch& batch = *next;
-  Outcome outcome = of_value(batch.element(), batch.epoch(), batch.index(), loader.state());
+  Outcome outcome = outcome_of_value(batch.element(), batch.epoch(), batch.index(), loader.state());
   if (held != nullptr) *held = std::move(*next);
   return outcome;
-}
-
-size_t Course::after(size_t i) const {
-  while (i > 0 && outcomes[i].kind == Outcome::error && outcomes[i].state == outcomes[i - 1].state) --i;
-  return outcomes[i].kind == Outcome::error ? i : i + 1;
-}
-
-Course course_of(Sequence& sequence) {
-  Course course;
-  size_t errors = 0;
-  while (course.outcomes.size() < kMostOutcomes && errors < kMostErrorsInARow) {
-    course.outcomes.push_back(outcome_of(sequence));
-    const Outcome& last = course.outcomes.back();
-    course.largest = std::max(course.largest, static_cast<int64_t>(last.bytes.size()));
-    errors = last.kind == Outcome::error ? errors + 1 : 0;
-    if (last.kind == Outcome::end) break;
-  }
-  return course;
 }
 
 bool follow(Loader& loader, const Course& course, size_t from, size_t to, Random& pace) {
@@ -168,7 +108,7 @@ LoaderOptions PlanCase::options(uint64_t run, int64_t largest) const {
 
 std::string to_string(const LoaderOptions& o) {
   return fmt::format("threads {}, io_threads {}, memory {}, run_ahead {}, consumer_helps {}", o.threads, o.io_threads,
-                     o.memory, o.run_ahead, o.consumer_helps);
+                     o.memory.value_or(0), o.run_ahead, o.consumer_helps);
 }
 
 Watchdog::Watchdog() : thread_([this] { watch(); }) {}

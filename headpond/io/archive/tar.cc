@@ -8,31 +8,14 @@
 #include <unordered_set>
 #include <utility>
 
+#include "headpond/io/archive/tar_index_internal.h"
+#include "headpond/io/archive/tar_names_internal.h"
 #include "headpond/io/archive/tar_walker_internal.h"
+#include "headpond/io/named_error_internal.h"
 #include "headpond/io/quoted_name_internal.h"
 
 namespace headpond {
 namespace {
-
-class MemorySource final : public internal::TarSource {
- public:
-  explicit MemorySource(std::span<const std::byte> bytes) : left_(bytes) {}
-  Result<size_t> read(std::span<std::byte> to) override {
-    const size_t count = std::min(to.size(), left_.size());
-    if (count != 0) std::memcpy(to.data(), left_.data(), count);
-    left_ = left_.subspan(count);
-    return count;
-  }
-  Result<uint64_t> skip(uint64_t count) override {
-    count = std::min<uint64_t>(count, left_.size());
-    left_ = left_.subspan(count);
-    return count;
-  }
-  uint64_t left_at_most() const override { return left_.size(); }
-
- private:
-  std::span<const std::byte> left_;
-};
 
 class ReaderSource final : public internal::TarSource {
  public:
@@ -55,35 +38,16 @@ class ReaderSource final : public internal::TarSource {
   std::vector<std::byte> skipped_;
 };
 
-struct SplitName {
-  std::string_view key, extension;
-};
-// WebDataset's metadata: names whose first part is in double underscores.
-bool is_metadata(std::string_view name) {
-  const std::string_view first = name.substr(0, name.find('/'));
-  return first.size() >= 4 && first.starts_with("__") && first.ends_with("__");
-}
-
-// Nothing if the last part of the name has no dot, or nothing before it.
-std::optional<SplitName> split(std::string_view name) {
-  if (is_metadata(name)) return std::nullopt;
-  const size_t slash = name.rfind('/');
-  const size_t base = slash == std::string_view::npos ? 0 : slash + 1;
-  const size_t dot = name.find('.', base);
-  if (dot == std::string_view::npos || dot == base) return std::nullopt;
-  return SplitName{name.substr(0, dot), name.substr(dot + 1)};
-}
-
-std::string lower_case(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-  return lower;
-}
-
 }  // namespace
 
-Result<TarIndex> index_tar(std::span<const std::byte> archive, std::string_view name, const TarLimits& limits) try {
-  MemorySource source(archive);
+Result<TarIndex> index_tar(std::span<const std::byte> archive, std::string_view name, const TarLimits& limits) {
+  internal::TarPlaces places;
+  return internal::index_tar(archive, name, limits, places);
+}
+
+Result<TarIndex> internal::index_tar(std::span<const std::byte> archive, std::string_view name, const TarLimits& limits,
+                                     TarPlaces& places) try {
+  internal::TarMemorySource source(archive);
   internal::TarWalker walker(source, std::string(name), limits);
   TarIndex index;
   uint64_t name_bytes = 0;
@@ -97,7 +61,9 @@ Result<TarIndex> index_tar(std::span<const std::byte> archive, std::string_view 
                                                             name, limits.max_all_name_bytes, (*member)->offset));
     }
     index.members.push_back(std::move(**member));
+    places.begins.push_back(walker.member_begin());
   }
+  places.has_global_headers = walker.has_global_headers();
   index.skipped = walker.skipped();
   return index;
 } catch (const std::bad_alloc&) {
@@ -110,7 +76,7 @@ class TarReader::State {
       : archive_(std::move(archive)),
         source_(*archive_),
         walker_(source_, archive_->name(), limits),
-        no_memory_(ErrorKind::ResourceExhausted, archive_->name() + ": out of memory") {}
+        no_memory_(internal::no_memory(archive_->name() + ": out of memory")) {}
 
   template <class Call>
   auto kept(Call call) -> decltype(call(std::declval<internal::TarWalker&>())) try {
@@ -123,6 +89,7 @@ class TarReader::State {
     return fail(error_);
   }
   uint64_t skipped() const { return walker_.skipped(); }
+  bool has_end() const { return walker_.has_end(); }
 
  private:
   const std::unique_ptr<ByteReader> archive_;
@@ -147,13 +114,14 @@ Result<size_t> TarReader::read(std::span<std::byte> to) {
 }
 
 uint64_t TarReader::skipped() const { return state_->skipped(); }
+bool TarReader::has_end() const { return state_->has_end(); }
 
 Result<TarSamples> group_tar(const TarIndex& index, std::string_view name) try {
   TarSamples groups;
   std::unordered_set<std::string_view> keys;
   std::unordered_set<std::string> extensions;  // Of the last sample.
   for (size_t i = 0; i < index.members.size(); ++i) {
-    const auto parts = split(index.members[i].name);
+    const auto parts = internal::split_tar_name(index.members[i].name);
     if (!parts) {
       ++groups.ungrouped;
       continue;
@@ -169,7 +137,7 @@ Result<TarSamples> group_tar(const TarIndex& index, std::string_view name) try {
       // clear(), which `= {}` would call, iterates over the buckets of the largest earlier sample.
       extensions = std::unordered_set<std::string>();
     }
-    std::string extension = lower_case(parts->extension);
+    std::string extension = internal::tar_extension(*parts);
     if (!extensions.insert(extension).second) return refuse("has an extension twice");
     groups.samples.back().parts.push_back({std::move(extension), i});
   }

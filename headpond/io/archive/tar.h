@@ -5,8 +5,8 @@
 //
 // DataLoss, with the archive, the offset and the cause, iff a header is damaged or the bytes end too early (missing end
 // blocks are allowed, and bytes after them are ignored); Unimplemented iff a member is sparse, or the first bytes are
-// no header but those of gzip, zlib, zstd or xz; ResourceExhausted iff the archive exceeds TarLimits or there is no
-// memory.
+// no header but those of gzip, zlib, bzip2, xz or zstd; ResourceExhausted iff the archive exceeds TarLimits or there is
+// no memory.
 #pragma once
 
 #include <cstddef>
@@ -65,6 +65,9 @@ class TarReader {
   Result<size_t> read(std::span<std::byte> to);
   /// Members so far that are not regular files.
   uint64_t skipped() const;
+  /// After next() has returned nullopt: true iff both end blocks are there. Without them the archive may have been
+  /// truncated after a member.
+  bool has_end() const;
 
  private:
   class State;

@@ -79,7 +79,7 @@ TEST(TarReader, GivesTheSameAsTheIndex) {
   EXPECT_EQ(all.skipped, 1U);
 }
 
-TEST(TarReader, GoesOnBehindContentThatWasNotReadAndStaysAtTheEnd) {
+TEST(TarReader, GoesOnAfterContentThatWasNotReadAndStaysAtTheEnd) {
   const std::string archive = small() + file("hidden", "") + file("hidden", "");
   TarReader reader(make_memory_reader("x", std::as_bytes(std::span(archive))));
   std::byte none;

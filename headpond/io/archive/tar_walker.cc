@@ -40,12 +40,14 @@ bool has_content(char type) { return type < '1' || type > '6'; }
 
 // The compression by the first bytes; empty if unknown. zlib's two bytes may also begin a name.
 std::string_view compression_of(std::span<const std::byte> bytes) {
-  constexpr std::string_view kZstd("\x28\xb5\x2f\xfd", 4), kXz("\xfd\x37zXZ\0", 6);
   if (is_gzip(bytes)) return "gzip";
-  if (characters(bytes).starts_with(kZstd)) return "zstd";
-  if (characters(bytes).starts_with(kXz)) return "xz";
+  if (const std::string_view other = unsupported_compression(bytes); !other.empty()) return other;
   const bool is_ustar = bytes.size() == kTarBlock && characters(field_of(bytes, kMagic)).starts_with("ustar");
   return is_zlib(bytes) && !is_ustar ? "zlib" : "";
+}
+
+bool is_zero(const TarBlock& block) {
+  return std::all_of(block.begin(), block.end(), [](std::byte b) { return b == std::byte{0}; });
 }
 
 uint64_t padding_of(uint64_t size) { return (kTarBlock - size % kTarBlock) % kTarBlock; }
@@ -71,11 +73,12 @@ Result<std::optional<TarMember>> TarWalker::next() {
   while (!ended_) {
     HEADPOND_TRY(leave_content());
     header_ = offset_;
+    if (ahead_.headers == 0) begin_ = header_;
     TarBlock block;
     const auto more = read_block(block);
     if (!more) return fail(more.error());
     if (!*more) {
-      HEADPOND_TRY(end());
+      HEADPOND_TRY(end(offset_ > header_));
       break;
     }
     auto header = parse(block);
@@ -99,7 +102,12 @@ Result<std::optional<TarMember>> TarWalker::next() {
   return std::optional<TarMember>();
 }
 
-Result<void> TarWalker::end() {
+// `has_block`: a block of zeros was read.
+Result<void> TarWalker::end(bool has_block) {
+  TarBlock second;
+  const auto got = has_block ? source_.read(second) : 0;
+  if (!got) return fail(got.error());
+  has_end_ = *got == second.size() && is_zero(second);
   // An inflating reader verifies its checksums only at the end.
   const auto rest = source_.skip(UINT64_MAX);
   if (!rest) return fail(rest.error());
@@ -150,8 +158,7 @@ Result<bool> TarWalker::read_block(TarBlock& block) {
   if (!got) return fail(got.error());
   offset_ += *got;
   if (*got == 0) return false;
-  if (*got == block.size())
-    return std::any_of(block.begin(), block.end(), [](std::byte b) { return b != std::byte{0}; });
+  if (*got == block.size()) return !is_zero(block);
   return no_header(std::span(block).first(*got), fmt::format("{} bytes expected, {} found", block.size(), *got));
 }
 

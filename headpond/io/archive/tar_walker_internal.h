@@ -2,7 +2,9 @@
 // Walks through the headers of a tar archive.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cstring>
 #include <map>
 #include <optional>
 #include <string>
@@ -26,6 +28,27 @@ class TarSource {
   virtual uint64_t left_at_most() const = 0;
 };
 
+/// Bytes in memory, which must stay valid.
+class TarMemorySource final : public TarSource {
+ public:
+  explicit TarMemorySource(std::span<const std::byte> bytes) : left_(bytes) {}
+  Result<size_t> read(std::span<std::byte> to) override {
+    const size_t count = std::min(to.size(), left_.size());
+    if (count != 0) std::memcpy(to.data(), left_.data(), count);
+    left_ = left_.subspan(count);
+    return count;
+  }
+  Result<uint64_t> skip(uint64_t count) override {
+    count = std::min<uint64_t>(count, left_.size());
+    left_ = left_.subspan(count);
+    return count;
+  }
+  uint64_t left_at_most() const override { return left_.size(); }
+
+ private:
+  std::span<const std::byte> left_;
+};
+
 /// One thread at a time. Must not be used after an error.
 class TarWalker {
  public:
@@ -37,7 +60,12 @@ class TarWalker {
   Result<std::optional<TarMember>> next();
   /// Reads from the content of the member that next() returned.
   Result<size_t> read(std::span<std::byte> to);
+  /// Where the first header of that member begins.
+  uint64_t member_begin() const { return begin_; }
+  /// True iff a header so far applies to all later members, so that they cannot be read without it.
+  bool has_global_headers() const { return !global_.empty(); }
   uint64_t skipped() const { return skipped_; }
+  bool has_end() const { return has_end_; }
 
  private:
   using Attributes = std::map<std::string, std::string, std::less<>>;
@@ -61,7 +89,7 @@ class TarWalker {
   Result<std::string> read_extension(uint64_t size);
   Result<void> parse_pax(std::string_view records, Attributes& into) const;
   Result<void> apply_attributes(Header& header) const;
-  Result<void> end();
+  Result<void> end(bool has_block);
   Result<void> check_follows(uint64_t size, const char* what);
   Result<void> leave_content();
   const std::string* attribute(std::string_view key) const;
@@ -75,9 +103,11 @@ class TarWalker {
   Ahead ahead_;
   uint64_t offset_ = 0;   // Of the source.
   uint64_t header_ = 0;   // Where the header in hand begins.
+  uint64_t begin_ = 0;    // Where the first one of the member in hand does.
   uint64_t content_ = 0;  // Unread bytes of the current content and the padding after it.
   uint64_t padding_ = 0;
   bool ended_ = false;
+  bool has_end_ = false;  // Two blocks of zeros.
   uint64_t skipped_ = 0;
 };
 

@@ -33,6 +33,11 @@ TEST(TarNames, ComeFromPrefixPaxAndGnuHeaders) {
   std::string prefixed = file("name", "");
   prefixed.replace(345, 6, "folder");
   EXPECT_THAT(names_of(test::with_checksum(prefixed) + end()), ElementsAre("folder/name"));
+  for (const std::string_view version : {std::string_view("  "), std::string_view(" \0", 2), std::string_view("xy")}) {
+    std::string other = prefixed;
+    other.replace(263, 2, version);
+    EXPECT_THAT(names_of(test::with_checksum(other) + end()), ElementsAre("folder/name")) << "any version";
+  }
   std::string gnu = prefixed;
   gnu.replace(257, 8, std::string_view("ustar  \0", 8));
   EXPECT_THAT(names_of(test::with_checksum(gnu) + end()), ElementsAre("name"));
@@ -89,7 +94,7 @@ TEST(PaxHeaders, MalformedIsDataLossAndTooLongOrTooManyIsRefused) {
   EXPECT_THAT(tar_error(header('x', "a", octal(1 << 20))).message(), HasSubstr("where at most 0 follow"));
 }
 
-TEST(PaxHeaders, AreCountedAnewBehindASkippedMember) {
+TEST(PaxHeaders, AreCountedAnewAfterASkippedMember) {
   const std::string skipped = header('5', "folder", octal(0)), one = pax("12 path=a/b\n");
   std::string many;
   for (int i = 0; i < 16; ++i) many += one;
@@ -146,7 +151,7 @@ TEST(TarEnds, MayBeMissingAndHideWhatFollows) {
   EXPECT_THAT(names_of(end()), IsEmpty());
 }
 
-TEST(TarEnds, BehindAHeaderThatAnnouncesAMemberAreDataLoss) {
+TEST(TarEnds, AfterAHeaderThatAnnouncesAMemberAreDataLoss) {
   const std::string before = file("a", "content"), records = "12 path=a/b\n";
   for (const char type : {'x', 'X', 'L', 'K'}) {
     const std::string announced = before + member(type, "b", records);
@@ -187,6 +192,10 @@ TEST(TarMagic, OfCompressedBytesIsUnimplemented) {
               "/data/x.tar: compressed by zstd: random access requires an uncompressed archive; decompress it");
     EXPECT_THAT(tar_error(text({"\xfd\x37zXZ\0", 6}, size)).message(), HasSubstr("compressed by xz: "));
     EXPECT_EQ(tar_error(text("\xfd\x37zXZ", size)).kind(), ErrorKind::DataLoss);
+    for (const char* const mark : {"BZh91AY&SY", "BZh1\x17\x72\x45\x38\x50\x90"}) {
+      EXPECT_THAT(tar_error(text(mark, size)).message(), HasSubstr("compressed by bzip2: "));
+    }
+    EXPECT_EQ(tar_error(text("BZh01AY&SY", size)).kind(), ErrorKind::DataLoss);
   }
   // Letters that begin a name may begin a zlib stream as well.
   EXPECT_THAT(names_of(file("8O", "")), ElementsAre("8O"));

@@ -21,11 +21,9 @@ constexpr std::string_view kSuffix = ".npy";
 Result<void> check(const std::vector<internal::ZipMember>& members, std::string_view name, uint64_t limit) {
   std::unordered_set<std::string_view> names;
   for (const internal::ZipMember& member : members) {
-    const bool is_new = names.insert(member.name).second;
-    if (!is_new || !member.name.ends_with(kSuffix)) {
+    if (!names.insert(member.name).second) {
       return fail(ErrorKind::InvalidArgument,
-                  fmt::format("{}: npz: member {} {}", name, internal::quoted_name(member.name),
-                              is_new ? "is not an npy file" : "occurs twice"));
+                  fmt::format("{}: npz: member {} occurs twice", name, internal::quoted_name(member.name)));
     }
     if (member.size > limit) {
       return fail(ErrorKind::ResourceExhausted,
@@ -52,8 +50,9 @@ Result<Tensor> read_member(std::span<const std::byte> content, const internal::Z
 }  // namespace
 
 Result<Arrays> read_npz(std::span<const std::byte> content, std::string_view name, uint64_t limit) try {
-  const auto members = internal::index_zip(content, name);
+  auto members = internal::index_zip(content, name);
   if (!members) return fail(members.error());
+  std::erase_if(*members, [](const internal::ZipMember& member) { return !member.name.ends_with(kSuffix); });
   HEADPOND_TRY(check(*members, name, limit));
   Arrays arrays;
   for (const internal::ZipMember& member : *members) {

@@ -42,7 +42,7 @@ std::vector<ZipFile> two_with(auto change) {
 
 TEST(Zip, ReadsStoredAndDeflatedMembers) {
   EXPECT_EQ(shown(zip_of(kTwo)), kTwoShown);
-  EXPECT_EQ(shown(zip_of(kTwo, false, "a comment with PK\x05\x06 in it, and more than an end behind that")), kTwoShown);
+  EXPECT_EQ(shown(zip_of(kTwo, false, "a comment with PK\x05\x06 in it, and more than an end after that")), kTwoShown);
   EXPECT_EQ(shown(zip_of({})), "");
   EXPECT_EQ(shown(zip_of({{.name = "empty"}, {.name = "too", .deflate = true}})), "empty=|too=|");
   EXPECT_EQ(shown(zip_of({{.name = "folder/"}, {.name = "folder/x"}})), "folder/x=|");

@@ -6,7 +6,8 @@
 // Wrong content is InvalidArgument, with the key, what was expected and found, and the byte offset in the message; the
 // caller knows the record. A message beyond ExampleLimits is ResourceExhausted. Memory is at most about 17 times the
 // message, whatever is requested: a list is decoded once as a feature, at most nine bytes for each of its bytes, and
-// row lengths once more, at most eight, for all Ragged features that name them.
+// row lengths once more, at most eight, for all Ragged features that name them. A Sparse feature decodes the lists that
+// it names for itself: with its sorting, at most about 40 bytes for each of their bytes.
 #pragma once
 
 #include <cstddef>
@@ -28,6 +29,10 @@ enum class FeatureKind : uint8_t {
   VarLen,            ///< Any number: [n]. A missing feature is [0].
   Ragged,            ///< Rows of any length: the values [n], and "<key>.row_splits", int64 [rows + 1], from 0.
   FixedLenSequence,  ///< A multiple of the size of `shape`: [steps, shape...].
+  /// Values of a sparse tensor of `shape`, and their positions: "<key>.indices", int64 [n, rank], "<key>.values" [n]
+  /// and
+  /// "<key>.shape", int64 [rank], which is `shape`. Sorted by position, row-major; equal positions stay in their order.
+  Sparse,
 };
 
 /// A requested feature. It is missing iff its key does not exist or has no list: then the default is used. An empty
@@ -37,14 +42,21 @@ struct ExampleFeature {
   /// f32, i64 or bytes, as in the message; u8 with FixedLen (in the lists of a SequenceExample, FixedLenSequence): a
   /// value of dtype bytes per tensor, as long as `shape` has values, whose bytes are the values.
   DType dtype = DType::f32;
-  Shape shape = {};  ///< Full; [] with VarLen and Ragged.
+  Shape shape = {};  ///< Full; [] with VarLen and Ragged; Sparse: the size of each dimension, one for each index key.
   FeatureKind kind = FeatureKind::FixedLen;
-  std::optional<Tensor> default_value = {};  ///< FixedLen: of `shape`, or a scalar for every value.
+  /// FixedLen: as many values as `shape` has, in any shape, or a scalar for every value.
+  std::optional<Tensor> default_value = {};
   /// FixedLenSequence: a missing feature has no steps; otherwise it is an error.
   bool allow_missing = false;
   /// Ragged in an Example: the int64 feature with the lengths of the rows. If several name the same one, their
   /// row_splits share memory.
   std::string row_lengths = {};
+  /// Sparse: the int64 features with the positions in each dimension, each with as many values as the feature has. A
+  /// position outside of `shape` is an error.
+  std::vector<std::string> index_keys = {};
+  std::string value_key = {};   ///< Sparse: the feature with the values; "": `key`.
+  bool already_sorted = false;  ///< Sparse: values stay in their order.
+  bool with_length = false;     ///< FixedLenSequence: also the number of steps, "<key>.length", int64 [].
 };
 
 struct ExampleLimits {
@@ -62,8 +74,8 @@ class ExampleParser {
   /// Throws Exception(InvalidArgument) for features that contradict themselves or each other.
   explicit ExampleParser(std::vector<ExampleFeature> features, ExampleLimits limits = {});
 
-  /// The fields that parse() returns, in the order of the features; two for a Ragged feature. Unknown dimensions are
-  /// kUnknown.
+  /// The fields that parse() returns, in the order of the features; several for one feature as FeatureKind and
+  /// ExampleFeature say. Unknown dimensions are kUnknown.
   const Spec& fields() const;
   /// The requested features in one line: "'image': uint8[28,28], 'n': VarLen int64[]", with a checksum of each default.
   std::string describe() const;

@@ -15,7 +15,10 @@ class FeatureGiver {
   Result<void> give(const PlannedFeature& planned) const {
     FeatureList list;
     ListSize size;
-    if (!measure_value(planned.asked.key, found_[planned.key], list, size)) return fail(message_.error(fault_));
+    const bool is_sparse = planned.asked.kind == FeatureKind::Sparse;
+    const std::string& key =
+        is_sparse && !planned.asked.value_key.empty() ? planned.asked.value_key : planned.asked.key;
+    if (!measure_value(key, found_[planned.key], list, size, fault_)) return fail(message_.error(fault_));
     if (!list.is_missing && list.dtype != planned.listed) {
       return fail(wrong_values(message_, planned, -1, list, size));
     }
@@ -28,6 +31,9 @@ class FeatureGiver {
         HEADPOND_TRY(give_splits(planned, size.count));
         fault_.key = planned.asked.key;
         break;
+      case FeatureKind::Sparse:
+        if (list.is_missing) list.dtype = planned.listed;
+        return give_sparse(message_, planned, found_, {list, size}, targets_, fault_);
       case FeatureKind::VarLen:
         break;
     }
@@ -35,12 +41,6 @@ class FeatureGiver {
   }
 
  private:
-  bool measure_value(std::string_view key, std::string_view value, FeatureList& list, ListSize& size) const {
-    if (value.data() == nullptr) return true;
-    fault_.key = key;
-    return read_feature(value, list, fault_) && (list.is_missing || measure(list, size, fault_));
-  }
-
   Result<void> give_fixed(const PlannedFeature& planned, const FeatureList& list, const ListSize& size) const {
     std::byte* target = planned.can_have_target() ? targets_.target(planned.field) : nullptr;
     if (list.is_missing && planned.default_value) return planned.default_value->give(planned.field, target, targets_);
@@ -66,7 +66,8 @@ class FeatureGiver {
       return fail(wrong_values(message_, planned, -1, list, size));
     }
     const auto steps = static_cast<int64_t>(size.count / planned.values);
-    return give_list(planned, list, size, planned.asked.shape.stacked(steps));
+    HEADPOND_TRY(give_list(planned, list, size, planned.asked.shape.stacked(steps)));
+    return planned.asked.with_length ? give_int64(targets_, planned.field + 1, Tensor::scalar(steps)) : Result<void>();
   }
 
   Result<void> give_list(const PlannedFeature& planned, FeatureList list, const ListSize& size,
@@ -94,7 +95,7 @@ class FeatureGiver {
   Result<Tensor> splits_of(const PlannedFeature& planned, uint64_t values) const {
     FeatureList list;
     ListSize size;
-    if (!measure_value(planned.asked.row_lengths, found_[planned.row_lengths_key], list, size)) {
+    if (!measure_value(planned.asked.row_lengths, found_[planned.row_lengths_key], list, size, fault_)) {
       return fail(message_.error(fault_));
     }
     if (!list.is_missing && list.dtype != DType::i64) {

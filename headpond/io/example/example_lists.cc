@@ -23,6 +23,7 @@ class ListGiver {
     auto values = copied(ragged ? Shape{static_cast<int64_t>(total_.count)} : asked.shape.stacked(steps));
     if (!values) return fail(std::move(values).error());
     HEADPOND_TRY(targets.give(field, std::move(*values)));
+    if (asked.with_length) return give_int64(targets, field + 1, Tensor::scalar(steps));
     return ragged ? targets.give(field + 1, splits()) : Result<void>();
   }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <cstring>
+
 #include "headpond/io/example/example_read_internal.h"
 #include "headpond/io/quoted_name_internal.h"
 
@@ -72,6 +74,19 @@ bool find_values(std::string_view map, const FeaturePlan& plan, uint64_t& left, 
     if (const size_t number = plan.keys().find(key); number != KeyTable::kNone) found[number] = value;
     return true;
   });
+}
+
+bool measure_value(std::string_view key, std::string_view value, FeatureList& list, ListSize& size, WireFault& fault) {
+  if (value.data() == nullptr) return true;
+  fault.key = key;
+  return read_feature(value, list, fault) && (list.is_missing || measure(list, size, fault));
+}
+
+Result<void> give_int64(const FieldTargets& targets, size_t field, const Tensor& numbers) {
+  std::byte* const target = targets.target(field);
+  if (target == nullptr) return targets.give(field, numbers);
+  std::memcpy(target, numbers.data(), numbers.byte_size());
+  return {};
 }
 
 Error wrong_values(const ExampleMessage& message, const PlannedFeature& planned, int64_t step, const FeatureList& list,

@@ -64,6 +64,19 @@ FoundValues& found_values(Scratch which, size_t count);
 /// Finds the keys of the plan in `map`, a message of type Features or FeatureLists. False as each_entry().
 bool find_values(std::string_view map, const FeaturePlan& plan, uint64_t& left, FoundValues& found, WireFault& fault);
 
+/// Measures `value`, what was found of `key`; nothing is missing. False iff it cannot be parsed.
+bool measure_value(std::string_view key, std::string_view value, FeatureList& list, ListSize& size, WireFault& fault);
+/// Passes on int64 numbers whose field has a full shape.
+Result<void> give_int64(const FieldTargets& targets, size_t field, const Tensor& numbers);
+
+/// Passes on the three fields of a Sparse feature, whose values are measured.
+struct SparseValues {
+  const FeatureList& list;
+  const ListSize& size;
+};
+Result<void> give_sparse(const ExampleMessage& message, const PlannedFeature& planned, const FoundValues& found,
+                         const SparseValues& values, const FieldTargets& targets, WireFault& fault);
+
 /// Passes on the fields of the features of an Example, or of a context.
 Result<void> give_features(const ExampleMessage& message, const FeaturePlan& plan, const FoundValues& found,
                            const FieldTargets& targets, WireFault& fault);

@@ -77,6 +77,15 @@ Error parse_error(const Parser& parser, std::string_view message) {
   return result ? Error() : result.error();
 }
 
+/// "x float32[?], n int64[]".
+inline std::string fields_of(const Spec& spec) {
+  std::string text;
+  for (const FieldSpec& field : spec) {
+    text += (text.empty() ? "" : ", ") + field.name + " " + std::string(name(field.dtype)) + field.shape.to_string();
+  }
+  return text;
+}
+
 template <class T>
 std::vector<T> values(const Tensor& tensor) {
   const auto span = tensor.as<T>();

@@ -42,6 +42,8 @@ struct PlannedFeature {
   size_t row_lengths_key = KeyTable::kNone;           ///< Of a Ragged feature of an Example.
   size_t field = 0;                                   ///< The number of its first field.
   size_t splits_field = 0;                            ///< With row_lengths_key: the first field that has its splits.
+  std::vector<size_t> index_keys;                     ///< Of a Sparse feature.
+  Tensor dense_shape;                                 ///< Of a Sparse feature: asked.shape.
   DType listed = DType::bytes;                        ///< The type of its list: f32, i64 or bytes.
   uint64_t values = 0;                                ///< In one tensor of asked.shape.
   std::shared_ptr<const DefaultValue> default_value;  ///< Of asked.shape; null: none.
@@ -66,7 +68,12 @@ class FeaturePlan {
   std::string describe() const;
 
  private:
-  void plan_row_lengths();
+  using Owners = std::vector<size_t>;  // For a key the first feature that has it.
+
+  void add(ExampleFeature feature, Where where, Owners& owners);
+  void plan_row_lengths(const Owners& owners);
+  void plan_index_keys(const Owners& owners);
+  const ExampleFeature* owner(size_t key, const Owners& owners) const;
 
   std::vector<PlannedFeature> features_;
   KeyTable keys_;

@@ -99,6 +99,34 @@ TEST(FeaturePlan, RefusesDefaultsThatDoNotFit) {
   EXPECT_EQ(refusal({{.key = "a", .shape = {3}, .default_value = three}}), "");
 }
 
+TEST(FeaturePlan, ReshapesADefaultWithAsManyValues) {
+  const FeaturePlan plan(
+      {{.key = "a", .shape = {2, 2}, .default_value = Tensor::from(std::vector<float>{1, 2, 3, 4}, {4})},
+       {.key = "b",
+        .dtype = bytes,
+        .shape = {1, 2},
+        .default_value = Tensor::from(std::vector<std::string>{"x", "yz"}, {2})},
+       {.key = "c", .dtype = i64, .shape = {}, .default_value = Tensor::from(std::vector<int64_t>{7}, {1, 1})},
+       {.key = "d", .shape = {0, 3}, .default_value = Tensor::from(std::vector<float>{}, {0})}},
+      Where::features, {});
+  std::vector<Tensor> out(4);
+  for (size_t i = 0; i < 4; ++i) {
+    ASSERT_TRUE(plan.features()[i].default_value->give(i, nullptr, {{}, out}));
+    EXPECT_TRUE(out[i].has_shape(plan.features()[i].asked.shape)) << i;
+  }
+  EXPECT_THAT(out[0].as<float>(), ElementsAre(1, 2, 3, 4));
+  EXPECT_EQ(out[1].bytes_at(1), "yz");
+  EXPECT_EQ(out[2].item<int64_t>(), 7);
+}
+
+TEST(FeaturePlan, TakesAHundredThousandFeatures) {
+  std::vector<ExampleFeature> features;
+  for (int i = 0; i < 100'000; ++i) features.push_back({.key = "feature " + std::to_string(i)});
+  EXPECT_EQ(refusal(features), "");
+  features.push_back({.key = "feature 7"});
+  EXPECT_THAT(refusal(std::move(features)), HasSubstr("requested twice"));
+}
+
 TEST(FeaturePlan, RepeatsAScalarDefault) {
   const FeaturePlan plan({{.key = "a", .shape = {2}, .default_value = Tensor::scalar(1.5F)},
                           {.key = "b", .dtype = bytes, .shape = {2, 1}, .default_value = Tensor::scalar("xy")}},

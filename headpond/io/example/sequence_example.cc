@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <unordered_set>
 #include <utility>
 
 #include "headpond/io/example/example_read_internal.h"
@@ -45,12 +46,12 @@ SequenceExampleParser::SequenceExampleParser(std::vector<ExampleFeature> context
     : context_(std::make_shared<const FeaturePlan>(std::move(context), FeaturePlan::Where::features, limits)),
       lists_(std::make_shared<const FeaturePlan>(std::move(lists), FeaturePlan::Where::lists, limits)),
       fields_(context_->fields()) {
+  std::unordered_set<std::string_view> names;
+  for (const FieldSpec& field : context_->fields()) names.insert(field.name);
   for (const FieldSpec& field : lists_->fields()) {
-    for (const FieldSpec& other : context_->fields()) {
-      if (field.name == other.name) {
-        throw Exception(Error(ErrorKind::InvalidArgument, fmt::format("field {} of the context and of the lists",
-                                                                      internal::quoted_name(field.name))));
-      }
+    if (names.contains(field.name)) {
+      throw Exception(Error(ErrorKind::InvalidArgument, fmt::format("field {} of the context and of the lists",
+                                                                    internal::quoted_name(field.name))));
     }
     fields_.push_back(field);
   }

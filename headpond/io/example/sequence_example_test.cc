@@ -50,6 +50,32 @@ TEST(SequenceExample, WritesContextNumbersToTargets) {
             ErrorKind::InvalidArgument);
 }
 
+// TensorFlow's feature_list_lengths.
+TEST(SequenceExample, GivesTheLengthsOfItsLists) {
+  const SequenceExampleParser lengths(
+      {{.key = "c", .kind = FixedLenSequence, .allow_missing = true, .with_length = true}},
+      {{.key = "v", .shape = {2}, .kind = FixedLenSequence, .with_length = true},
+       {.key = "none", .dtype = bytes, .kind = FixedLenSequence, .allow_missing = true, .with_length = true},
+       {.key = "w", .dtype = i64, .kind = FixedLenSequence}});
+  EXPECT_EQ(test::fields_of(lengths.fields()),
+            "c float32[?], c.length int64[], v float32[?,2], v.length int64[], none bytes[?], none.length int64[], w "
+            "int64[?]");
+  EXPECT_THAT(lengths.describe(), HasSubstr("'v': FixedLenSequence float32[2] with_length"));
+  const std::string message = test::sequence(entry("c", floats({1, 2, 3})),
+                                             entry("v", steps({floats({1, 2}), floats({3, 4})})) + entry("w", ""));
+  const auto got = lengths.parse(as_message(message)).value();
+  EXPECT_EQ(got[1].item<int64_t>(), 3);
+  EXPECT_EQ(got[3].item<int64_t>(), 2);
+  EXPECT_EQ(got[5].item<int64_t>(), 0);
+  int64_t length = -1;
+  std::array<std::byte*, 7> targets = {};
+  targets[3] = reinterpret_cast<std::byte*>(&length);
+  std::array<Tensor, 7> out;
+  ASSERT_TRUE(lengths.parse(as_message(message), targets, out));
+  EXPECT_EQ(length, 2);
+  EXPECT_THROW(SequenceExampleParser({}, {{.key = "v", .kind = Ragged, .with_length = true}}), Exception);
+}
+
 TEST(SequenceExample, KeepsEqualKeysOfContextAndListsApart) {
   const SequenceExampleParser lists({}, {{.key = "a", .kind = Ragged}});
   EXPECT_TRUE(lists.parse(as_message(test::sequence(entry("a", ints({1})), entry("a", steps({floats({1})}))))));

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "headpond/io/file/byte_window_internal.h"
+#include "headpond/io/named_error_internal.h"
 
 namespace headpond::internal {
 namespace {
@@ -37,8 +38,8 @@ Result<bool> ByteWindow::more() try {
   end_ += *got;
   return *got > 0;
 } catch (const std::bad_alloc&) {
-  return fail(ErrorKind::ResourceExhausted, fmt::format("{}: out of memory, with {} bytes in memory from offset {} on",
-                                                        name(), bytes().size(), offset_));
+  return fail(no_memory(
+      fmt::format("{}: out of memory, with {} bytes in memory from offset {} on", name(), bytes().size(), offset_)));
 }
 
 Result<bool> ByteWindow::until(uint64_t count) {

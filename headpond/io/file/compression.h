@@ -14,10 +14,13 @@ enum class Compression : uint8_t {
   snappy,  ///< Recognised by its first bytes, for the error message; never read.
 };
 
-/// "none", "gzip", ...
+/// False iff the value is none of the above, as one that was made from a number may be.
+constexpr bool is_known(Compression compression) { return compression <= Compression::snappy; }
+
+/// "none", "gzip", ...; "unknown" iff it is not known.
 constexpr std::string_view to_string(Compression compression) {
   constexpr std::string_view kNames[] = {"none", "gzip", "zlib", "snappy"};
-  return kNames[static_cast<uint8_t>(compression)];
+  return is_known(compression) ? kNames[static_cast<uint8_t>(compression)] : "unknown";
 }
 
 }  // namespace headpond

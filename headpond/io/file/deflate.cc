@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "headpond/io/file/deflate_internal.h"
+#include "headpond/io/named_error_internal.h"
 
 namespace headpond::internal {
 
@@ -30,7 +31,7 @@ Result<std::unique_ptr<Deflater>> Deflater::make(Compression compression, int le
   auto state = std::make_unique<State>();
   const int window = compression == Compression::gzip ? 15 + 16 : 15;
   if (deflateInit2(&state->stream, level, Z_DEFLATED, window, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
-    return fail(ErrorKind::ResourceExhausted, "no memory to compress records");
+    return fail(no_memory("no memory to compress records"));
   }
   return std::unique_ptr<Deflater>(new Deflater(std::move(state)));
 }

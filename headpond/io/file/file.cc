@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "headpond/io/file/replacement_internal.h"
 #include "headpond/io/file/system_internal.h"
 
 namespace headpond {
@@ -101,12 +102,11 @@ class MemoryReader final : public ByteReader {
   std::span<const std::byte> bytes_;
 };
 
-Result<void> fill_and_rename(UniqueFd& file, const std::string& temp, const std::string& path,
-                             std::initializer_list<std::span<const std::byte>> pieces) {
-  for (const auto piece : pieces) HEADPOND_TRY(internal::write_all(file, piece, temp));
-  HEADPOND_TRY(internal::sync_file(file, temp));
-  HEADPOND_TRY(internal::close_file(file, temp));
-  return internal::rename_path(temp, path);
+Result<void> fill_and_rename(internal::Replacement& to, std::initializer_list<std::span<const std::byte>> pieces) {
+  for (const auto piece : pieces) HEADPOND_TRY(internal::write_all(to.file, piece, to.temp));
+  HEADPOND_TRY(internal::sync_file(to.file, to.temp));
+  HEADPOND_TRY(internal::close_file(to.file, to.temp));
+  return internal::rename_path(to.temp, to.target);
 }
 
 }  // namespace
@@ -166,16 +166,16 @@ Result<std::vector<std::byte>> read_file(const std::string& path, uint64_t limit
 }
 
 Result<void> write_file_atomically(const std::string& path, std::initializer_list<std::span<const std::byte>> pieces) {
-  const std::filesystem::path target(path);
-  std::string temp = (target.parent_path() / fmt::format(".{}.XXXXXX", target.filename().string())).string();
-  auto file = internal::make_unique_file(temp);
-  if (!file) return fail(Error(file.error().kind(), fmt::format("cannot write {}", path), file.error()));
-  if (auto done = fill_and_rename(*file, temp, path, pieces); !done) {
-    ::unlink(temp.c_str());
+  auto replacement = internal::make_replacement(path);
+  if (!replacement) {
+    return fail(Error(replacement.error().kind(), fmt::format("cannot write {}", path), replacement.error()));
+  }
+  if (auto done = fill_and_rename(*replacement, pieces); !done) {
+    ::unlink(replacement->temp.c_str());
     return fail(Error(done.error().kind(), fmt::format("cannot write {}", path), done.error()));
   }
-  const std::string folder = target.parent_path().empty() ? "." : target.parent_path().string();
-  return internal::sync_folder(folder);
+  const auto folder = std::filesystem::path(replacement->target).parent_path();
+  return internal::sync_folder(folder.empty() ? "." : folder.string());
 }
 
 Result<void> make_folders(const std::string& path) { return internal::make_folders(path); }

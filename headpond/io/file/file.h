@@ -61,12 +61,14 @@ void open_file_reader(internal::ListOfNames, uint64_t = 0) = delete;
 
 /// Creates or replaces the file: a reader sees all of the old content or all pieces in sequence, also after a power
 /// failure. After an error the old file is unchanged and no temporary file is left. Thread-safe; the last of several
-/// calls wins.
+/// calls wins. If `path` is a symbolic link its target is replaced, and the link stays. The mode of an old file is
+/// kept; a new one has 0666 without the umask's bits.
 Result<void> write_file_atomically(const std::string& path, std::initializer_list<std::span<const std::byte>> pieces);
 void write_file_atomically(internal::ListOfNames, std::initializer_list<std::span<const std::byte>>) = delete;
 
 /// Creates the folder and its parents; succeeds if it exists.
 Result<void> make_folders(const std::string& path);
+void make_folders(internal::ListOfNames) = delete;
 
 /// The error of a system call of the caller's own, as above: "cannot remove /x: Permission denied (EACCES)".
 Error file_error(std::string_view action, const std::string& path, int error_number);

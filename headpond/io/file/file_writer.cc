@@ -78,6 +78,30 @@ Result<std::unique_ptr<FileWriter>> FileWriter::open(const std::string& path) {
 Result<void> FileWriter::write(std::string_view bytes) { return state_->write(std::as_bytes(std::span(bytes))); }
 Result<void> FileWriter::close() { return state_->close(); }
 
+class FileAppender::State {
+ public:
+  State(internal::UniqueFd appended, std::string of) : file(std::move(appended)), path(std::move(of)) {}
+  const internal::UniqueFd file;
+  const std::string path;
+};
+
+FileAppender::FileAppender(std::unique_ptr<State> state) : state_(std::move(state)) {}
+FileAppender::FileAppender(FileAppender&& other) noexcept = default;
+FileAppender& FileAppender::operator=(FileAppender&& other) noexcept = default;
+FileAppender::~FileAppender() = default;
+
+Result<FileAppender> FileAppender::open(const std::string& path) {
+  auto file = internal::open_file(path, O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK);
+  if (!file) return fail(std::move(file).error());
+  HEADPOND_TRY(internal::regular_file_size(*file, path));
+  return FileAppender(std::make_unique<State>(std::move(*file), path));
+}
+
+Result<void> FileAppender::append(std::string_view bytes) {
+  return internal::write_all(state_->file, std::as_bytes(std::span(bytes)), state_->path);
+}
+Result<void> FileAppender::sync() { return internal::sync_file(state_->file, state_->path); }
+
 Result<void> rename_file(const std::string& from, const std::string& to) {
   HEADPOND_TRY(internal::rename_path(from, to));
   const auto folder = std::filesystem::path(to).parent_path();

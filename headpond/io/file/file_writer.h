@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -37,11 +38,43 @@ class FileWriter {
   std::unique_ptr<State> state_;
 };
 
+/// Appends to a file, to which others may append as well. A moved-from one can be destroyed and assigned to. One thread
+/// at a time.
+class FileAppender {
+ public:
+  /// Creates the file if it doesn't exist. The folder must exist. Errors as in io/file/file.h.
+  static Result<FileAppender> open(const std::string& path);
+  static void open(internal::ListOfNames) = delete;
+  FileAppender(FileAppender&& other) noexcept;
+  FileAppender& operator=(FileAppender&& other) noexcept;
+  ~FileAppender();
+
+  /// The bytes reach the file before this returns, in one call of the system: if the process is killed the file has all
+  /// of them or none, unless the disk is full. After an error it may have the first ones; a later call may succeed.
+  Result<void> append(std::string_view bytes);
+  /// Brings all bytes to the disk, so that they survive a power failure.
+  Result<void> sync();
+
+ private:
+  class State;
+  explicit FileAppender(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
 /// Renames the file atomically, replacing a file of the new name, and makes the rename survive a power failure. Both
 /// names must be on one file system.
 Result<void> rename_file(const std::string& from, const std::string& to);
 void rename_file(internal::ListOfNames, const std::string&) = delete;
 void rename_file(const std::string&, internal::ListOfNames) = delete;
+
+/// The file that a writer replaces which writes a file of its own and renames it to `path`.
+struct ReplacedFile {
+  std::string path;              ///< `path` or, if that is a symbolic link, the link's target, which need not exist.
+  std::optional<uint32_t> mode;  ///< The permission bits for the new file; nullopt: the file does not exist.
+};
+/// FailedPrecondition iff links form a ring. Errors as in io/file/file.h.
+Result<ReplacedFile> find_replaced(const std::string& path);
+void find_replaced(internal::ListOfNames) = delete;
 
 /// XXH3 (64 bits, seed 0) of the content of a regular file. Errors as MappedFile.
 Result<uint64_t> digest_of_file(const std::string& path);

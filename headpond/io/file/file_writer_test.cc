@@ -52,6 +52,36 @@ TEST(FileWriter, KeepsItsFirstError) {
   EXPECT_EQ(FileWriter::open(folder.file("none/x")).error().kind(), ErrorKind::NotFound);
 }
 
+TEST(FileAppender, AppendsToWhatIsThere) {
+  const test::TempFolder folder;
+  test::put_file(folder.file("a"), test::to_bytes("old\n"));
+  auto one = FileAppender::open(folder.file("a")).value(), two = FileAppender::open(folder.file("a")).value();
+  EXPECT_TRUE(one.append("first\n"));
+  EXPECT_TRUE(two.append("second\n"));
+  EXPECT_TRUE(one.append("third\n"));
+  EXPECT_TRUE(one.sync());
+  EXPECT_EQ(test::get_file(folder.file("a")), test::to_bytes("old\nfirst\nsecond\nthird\n"));
+  EXPECT_TRUE(FileAppender::open(folder.file("new")));
+  EXPECT_EQ(test::get_file(folder.file("new")).size(), 0U);
+}
+
+TEST(FileAppender, CanGoOnAfterAnError) {
+  const test::TempFolder folder;
+  auto file = FileAppender::open(folder.file("a")).value();
+  for (const std::string_view failing : {"write", "fsync"}) {
+    const internal::FaultInjection fault(
+        [&](std::string_view call) { return internal::Fault{.error = call == failing ? ENOSPC : 0}; });
+    const auto appended = failing == "write" ? file.append("x") : file.sync();
+    ASSERT_FALSE(appended) << failing;
+    EXPECT_EQ(appended.error().kind(), ErrorKind::ResourceExhausted);
+    EXPECT_THAT(appended.error().message(), HasSubstr(folder.file("a")));
+  }
+  EXPECT_TRUE(file.append("y"));
+  EXPECT_EQ(test::get_file(folder.file("a")), test::to_bytes("y"));
+  EXPECT_EQ(FileAppender::open(folder.file("none/a")).error().kind(), ErrorKind::NotFound);
+  EXPECT_EQ(FileAppender::open(folder.path()).error().kind(), ErrorKind::FailedPrecondition);
+}
+
 TEST(RenameFile, ReplacesTheOther) {
   const test::TempFolder folder;
   test::put_file(folder.file("a"), test::to_bytes("new"));

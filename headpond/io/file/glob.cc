@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "headpond/io/file/glob.h"
 
+#include <dirent.h>
 #include <fmt/format.h>
 #include <glob.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,14 +15,16 @@
 #include <utility>
 
 #include "headpond/io/file/system_internal.h"
+#include "headpond/io/named_error_internal.h"
 
 namespace headpond {
 namespace {
 
 constexpr uint64_t kMostShards = 1'000'000;
 
-// glob(3) passes no pointer to its callback.
+// glob(3) passes no pointer to its callbacks.
 thread_local std::optional<Error> g_unreadable;
+thread_local const char* g_folder = "";  // The one that is read: glob(3) reads one after the other.
 
 // Decides by itself, because GLOB_ERR would also end the search at a folder that vanished.
 int on_unreadable(const char* path, int error_number) {
@@ -33,19 +37,36 @@ int on_unreadable(const char* path, int error_number) {
   return 1;
 }
 
+// glob(3) takes an error of readdir(3) for the end of the folder: that of a network file system would leave out files.
+void read_with_errors(glob_t& search) {
+  search.gl_opendir = [](const char* path) -> void* {
+    g_folder = path;
+    return ::opendir(path);
+  };
+  search.gl_readdir = [](void* folder) -> dirent* {
+    errno = internal::injected_error("readdir");
+    dirent* const entry = errno == 0 ? ::readdir(static_cast<DIR*>(folder)) : nullptr;
+    if (entry == nullptr && errno != 0) (void)on_unreadable(g_folder, errno);
+    return entry;
+  };
+  search.gl_closedir = [](void* folder) { (void)::closedir(static_cast<DIR*>(folder)); };
+  search.gl_lstat = [](const char* path, struct stat* status) { return ::lstat(path, status); };
+  search.gl_stat = [](const char* path, struct stat* status) { return ::stat(path, status); };
+}
+
 Result<std::vector<std::string>> matches(const std::string& pattern) {
   g_unreadable.reset();
   glob_t found = {};
+  read_with_errors(found);
   const std::unique_ptr<glob_t, void (*)(glob_t*)> freed_later(&found, ::globfree);
-  const int answer = ::glob(pattern.c_str(), GLOB_MARK | GLOB_NOSORT, on_unreadable, &found);
+  const int answer = ::glob(pattern.c_str(), GLOB_MARK | GLOB_NOSORT | GLOB_ALTDIRFUNC, on_unreadable, &found);
   if (const auto unreadable = std::exchange(g_unreadable, std::nullopt)) return fail(*unreadable);
   std::vector<std::string> files;
   for (size_t i = 0; i < found.gl_pathc; ++i) {
     std::string path = found.gl_pathv[i];
     if (path.back() != '/') files.push_back(std::move(path));
   }
-  if (answer == GLOB_NOSPACE)
-    return fail(ErrorKind::ResourceExhausted, fmt::format("{}: no memory to list it", pattern));
+  if (answer == GLOB_NOSPACE) return fail(internal::no_memory(fmt::format("{}: no memory to list it", pattern)));
   if (files.empty()) return fail(ErrorKind::NotFound, fmt::format("no file matches {}", pattern));
   std::sort(files.begin(), files.end());
   return files;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "headpond/base/list_of_names.h"
 #include "headpond/base/status.h"
 
 namespace headpond {
@@ -26,5 +27,6 @@ Result<std::vector<std::string>> expand_files(std::span<const std::string> patte
 inline Result<std::vector<std::string>> expand_files(std::initializer_list<std::string> patterns) {
   return expand_files(std::span(patterns.begin(), patterns.size()));
 }
+void expand_files(std::initializer_list<internal::ListOfNames>) = delete;  // {{"a", "b"}}: one pair of braces will do.
 
 }  // namespace headpond

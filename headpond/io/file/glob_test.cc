@@ -6,10 +6,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <filesystem>
 #include <string>
 #include <vector>
 
+#include "headpond/io/file/system_internal.h"
 #include "tests/test_files.h"
 
 namespace headpond {
@@ -90,6 +92,20 @@ TEST_F(ExpandFiles, AFolderThatCannotBeReadIsNamed) {
   EXPECT_THAT(files.error().message(), HasSubstr(folder_.file("d")));
 }
 
+TEST_F(ExpandFiles, AListThatFailsHalfWayIsNoShorterList) {
+  for (const auto* name : {"1", "2", "3", "4"}) make(name);
+  for (const int error : {ESTALE, EIO}) {
+    const internal::FaultInjection hook([error, entries = 0](std::string_view call) mutable {
+      return internal::Fault{.error = call == "readdir" && ++entries == 4 ? error : 0};
+    });
+    const auto files = expand_files(folder_.file("*"));
+    ASSERT_FALSE(files);
+    EXPECT_EQ(files.error().os_error(), error);
+    EXPECT_THAT(files.error().message(), HasSubstr(folder_.path()));
+  }
+  EXPECT_EQ(names("*").size(), 4U);
+}
+
 TEST_F(ExpandFiles, WhatVanishesOrIsNoFolderOnTheWayHidesNothing) {
   for (const auto* name : {"b", "d", "z"}) std::filesystem::create_directory(folder_.file(name));
   for (const auto* name : {"a", "b/x", "d/x", "z/x"}) make(name);
@@ -99,7 +115,7 @@ TEST_F(ExpandFiles, WhatVanishesOrIsNoFolderOnTheWayHidesNothing) {
   EXPECT_EQ(error_of("nosuch/*"), ErrorKind::NotFound);
 }
 
-TEST_F(ExpandFiles, ANumberBehindAnAtMeansSoManyShards) {
+TEST_F(ExpandFiles, ANumberAfterAnAtMeansSoManyShards) {
   EXPECT_THAT(names("x.tfrecord@3"),
               ElementsAre("x.tfrecord-00000-of-00003", "x.tfrecord-00001-of-00003", "x.tfrecord-00002-of-00003"));
   const auto many = expand_files("x@100000").value();
@@ -126,6 +142,12 @@ TEST_F(ExpandFiles, AListKeepsItsOrderAndAnEmptyOneIsEmpty) {
   EXPECT_THAT(expand_files(std::span<const std::string>()).value(), IsEmpty());
   EXPECT_EQ(expand_files(std::vector<std::string>{""}).error().kind(), ErrorKind::InvalidArgument);
   EXPECT_EQ(expand_files(std::string("a\0b", 3)).error().kind(), ErrorKind::InvalidArgument);
+}
+
+TEST_F(ExpandFiles, AListOfLiteralsIsEachOfThem) {
+  EXPECT_THAT(expand_files({"a", "b"}).value(), ElementsAre("a", "b"));
+  EXPECT_THAT(expand_files({"a@2", std::string("b")}).value(),
+              ElementsAre("a-00000-of-00002", "a-00001-of-00002", "b"));
 }
 
 TEST_F(ExpandFiles, AHundredThousandNamesAreNoTrouble) {

@@ -10,6 +10,8 @@
 #include <string>
 #include <utility>
 
+#include "headpond/io/inflated/inflate_point_internal.h"
+
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
@@ -71,6 +73,14 @@ class InflateReader final : public ByteReader {
         largest_(growth_of(compressed_->left_at_most())) {
     isal_inflate_init(&state_);
     begin_member();
+  }
+
+  // The rest of a gzip file from a point on.
+  static Result<std::unique_ptr<InflateReader>> from(const internal::InflatePoint& point,
+                                                     std::unique_ptr<ByteReader> compressed, uint64_t limit) {
+    auto reader = std::make_unique<InflateReader>(false, std::move(compressed), limit);
+    HEADPOND_TRY(reader->start_at(point));
+    return reader;
   }
 
   Result<size_t> read(std::span<std::byte> to) override {
@@ -137,6 +147,27 @@ class InflateReader final : public ByteReader {
       in_header_ = false;
     }
     return isal_inflate(&state_);
+  }
+
+  // ISA-L goes on in the middle of a member: with its last bytes, its checksum and its length so far.
+  Result<void> start_at(const internal::InflatePoint& point) {
+    consumed_ = point.in;
+    produced_ = point.out;
+    if (point.in == 0) return {};
+    in_header_ = false;
+    if (point.bits > 0) {
+      std::byte first{};
+      const auto got = read_fully(*compressed_, {&first, 1});
+      if (!got) return fail(got.error());
+      if (*got == 0) return damaged("the stream is truncated");
+      state_.read_in = static_cast<uint64_t>(first) >> (8 - point.bits);
+      state_.read_in_length = point.bits;
+    }
+    auto* const window = reinterpret_cast<uint8_t*>(const_cast<std::byte*>(point.window.data()));
+    isal_inflate_set_dict(&state_, window, static_cast<uint32_t>(point.window.size()));
+    state_.crc = point.crc;
+    state_.total_out = point.member_out;
+    return {};
   }
 
   int read_zlib_header() {
@@ -213,6 +244,17 @@ bool is_zlib(std::span<const std::byte> start) {
   return (first & 15) == 8 && first >> 4 <= 7 && !has_dictionary && (first << 8 | second) % 31 == 0;
 }
 
+std::string_view unsupported_compression(std::span<const std::byte> start) {
+  const std::string_view text(reinterpret_cast<const char*>(start.data()), start.size());
+  // bzip2's own mark is three letters and a digit; then comes the mark of a block, or of the end of an empty file.
+  const bool is_bzip2 =
+      text.starts_with("BZh") && text.size() >= 10 && text[3] >= '1' && text[3] <= '9' &&
+      (text.substr(4, 6) == "\x31\x41\x59\x26\x53\x59" || text.substr(4, 6) == "\x17\x72\x45\x38\x50\x90");
+  if (is_bzip2) return "bzip2";
+  if (text.starts_with(std::string_view("\xfd\x37zXZ\0", 6))) return "xz";
+  return text.starts_with("\x28\xb5\x2f\xfd") ? "zstd" : "";
+}
+
 std::unique_ptr<ByteReader> make_gzip_reader(std::unique_ptr<ByteReader> compressed, uint64_t limit) {
   return std::make_unique<InflateReader>(false, std::move(compressed), limit);
 }
@@ -221,13 +263,25 @@ std::unique_ptr<ByteReader> make_zlib_reader(std::unique_ptr<ByteReader> compres
   return std::make_unique<InflateReader>(true, std::move(compressed), limit);
 }
 
+Result<std::unique_ptr<ByteReader>> internal::make_gzip_reader_at(const InflatePoint& point,
+                                                                  std::unique_ptr<ByteReader> compressed,
+                                                                  uint64_t limit) {
+  auto reader = InflateReader::from(point, std::move(compressed), limit);
+  if (!reader) return fail(std::move(reader).error());
+  return std::unique_ptr<ByteReader>(std::move(*reader));
+}
+
 Result<std::unique_ptr<ByteReader>> inflate_if_gzip(std::unique_ptr<ByteReader> reader, uint64_t limit) {
-  std::array<std::byte, kMagic.size()> start;
+  std::array<std::byte, 10> start;
   const auto got = read_fully(*reader, start);
   if (!got) return fail(got.error());
   const auto magic = std::span(start).first(*got);
   auto whole = make_joined_reader(magic, std::move(reader));
   if (is_gzip(magic)) return make_gzip_reader(std::move(whole), limit);
+  if (const auto other = unsupported_compression(magic); !other.empty()) {
+    return fail(ErrorKind::Unimplemented,
+                fmt::format("{}: compressed by {}, which is not supported; decompress it", whole->name(), other));
+  }
   if (whole->left_at_most() > limit) {
     return fail(ErrorKind::ResourceExhausted,
                 fmt::format("{}: {} bytes, the limit is {}", whole->name(), whole->left_at_most(), limit));

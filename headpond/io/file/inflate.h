@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string_view>
 
 #include "headpond/base/status.h"
 #include "headpond/io/file/file.h"
@@ -20,6 +21,10 @@ bool is_gzip(std::span<const std::byte> start);
 /// chance: test for formats with a longer magic first.
 bool is_zlib(std::span<const std::byte> start);
 
+/// The name of the compression that `start` begins with if it is one that nothing here reads: "bzip2", "xz" or "zstd";
+/// else empty. Looks at ten bytes.
+std::string_view unsupported_compression(std::span<const std::byte> start);
+
 /// Inflates `compressed`: all gzip members in sequence, each verified against its length and CRC-32 at its end.
 /// DataLoss, with the offset in the compressed bytes, iff the stream is truncated or damaged, or something other than a
 /// member follows; ResourceExhausted iff more than `limit` bytes are inflated. Bytes before the damage, or up to the
@@ -30,7 +35,7 @@ std::unique_ptr<ByteReader> make_gzip_reader(std::unique_ptr<ByteReader> compres
 std::unique_ptr<ByteReader> make_zlib_reader(std::unique_ptr<ByteReader> compressed, uint64_t limit = UINT64_MAX);
 
 /// The gzip reader of `reader` iff the first bytes are gzip's, else a reader of the same bytes; `limit` applies to
-/// both.
+/// both. Unimplemented iff unsupported_compression() has a name for them.
 Result<std::unique_ptr<ByteReader>> inflate_if_gzip(std::unique_ptr<ByteReader> reader, uint64_t limit = UINT64_MAX);
 
 /// Totals of all these readers in this process: a file that is inflated more than once shows here.

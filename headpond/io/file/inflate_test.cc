@@ -305,6 +305,22 @@ TEST(Zlib, StopsABombAtTheLimit) {
   EXPECT_EQ(read_all(*reader).error().kind(), ErrorKind::ResourceExhausted);
 }
 
+TEST(UnsupportedCompression, IsNamedByItsWholeMark) {
+  const std::string xz("\xfd\x37zXZ\0", 6), zstd = "\x28\xb5\x2f\xfd", bzip2 = "BZh91AY&SY",
+                                            none = "BZh1\x17\x72\x45\x38\x50\x90";
+  for (const auto& [mark, name] : {std::pair(xz, "xz"), {zstd, "zstd"}, {bzip2, "bzip2"}, {none, "bzip2"}}) {
+    EXPECT_EQ(unsupported_compression(to_bytes(mark)), name);
+    EXPECT_EQ(unsupported_compression(to_bytes(mark + "more")), name);
+    EXPECT_EQ(unsupported_compression(to_bytes(mark.substr(0, mark.size() - 1))), "");
+    const Error error = inflate_if_gzip(make_memory_reader("x", to_bytes(mark))).error();
+    EXPECT_EQ(error.kind(), ErrorKind::Unimplemented);
+    EXPECT_EQ(error.message(), std::string("x: compressed by ") + name + ", which is not supported; decompress it");
+  }
+  for (const Bytes& other :
+       {Bytes(), to_bytes("BZh01AY&SY"), to_bytes("BZh is a text"), gzip(Bytes(9)), zlib(Bytes(9))})
+    EXPECT_EQ(unsupported_compression(other), "");
+}
+
 TEST(InflateIfGzip, DecidesByTheFirstBytes) {
   for (const Bytes& plain : {to_bytes("plain text"), to_bytes("p"), Bytes(), to_bytes("\x1f")}) {
     for (const Bytes& bytes : {plain, gzip(plain)}) {

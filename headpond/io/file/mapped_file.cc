@@ -100,6 +100,7 @@ Result<std::unique_ptr<MappedFile>> MappedFile::open(const std::string& path) {
 std::span<const std::byte> MappedFile::bytes() const { return state_->bytes_; }
 const std::string& MappedFile::path() const { return state_->path_; }
 int64_t MappedFile::modified_ns() const { return state_->facts_.modified_ns; }
+int64_t MappedFile::changed_ns() const { return state_->facts_.changed_ns; }
 bool MappedFile::lost() const { return state_->lost(); }
 Result<void> MappedFile::check() const { return state_->check(); }
 

@@ -32,6 +32,8 @@ class MappedFile {
   /// The time of the last change as of open(), in nanoseconds since 1970; the nearest int64_t for years outside 1677 to
   /// 2262.
   int64_t modified_ns() const;
+  /// The same of the last change of content or properties (ctime), which no program can set.
+  int64_t changed_ns() const;
 
   /// True iff any thread found a page missing before this call. Does not notice a cut within the last page, whose rest
   /// becomes zeros; check() does. Takes a few nanoseconds.

@@ -95,8 +95,8 @@ TEST(MappedFile, SurvivesAFileThatShrinksAndSaysSo) {
   EXPECT_EQ(file->grown().error().kind(), ErrorKind::DataLoss);
 }
 
-// Four pages and a half of ones, cut at a place: what is read behind it is zeros.
-TEST(MappedFile, WhatWasReadBehindACutIsToldWhereverTheCutIs) {
+// Four pages and a half of ones, cut at a place: what is read after it is zeros.
+TEST(MappedFile, WhatWasReadPastACutIsToldWhereverTheCutIs) {
   const TempFolder folder;
   for (const size_t cut : {0, 1, 4095, 4096, 4097, 10'000, 16'383, 16'384, 16'385, 17'999, 18'000}) {
     put_file(folder.file("a"), Bytes(18'000, std::byte{1}));

@@ -11,6 +11,14 @@
 
 namespace headpond::internal {
 
+/// Reads a byte of each page, so that one that the system cannot give counts as lost from now on.
+inline void touch_pages(std::span<const std::byte> bytes) {
+  constexpr size_t kPageBytes = 4096;
+  if (bytes.empty()) return;
+  for (size_t at = 0; at < bytes.size(); at += kPageBytes) (void)*static_cast<const volatile std::byte*>(&bytes[at]);
+  (void)*static_cast<const volatile std::byte*>(&bytes.back());
+}
+
 /// Guards a mapping from construction to destruction, which must come before munmap. Any thread may read the mapping.
 /// REQUIRES: the range begins at a page boundary, and all pages up to its end belong to the mapping. A program that
 /// installs its own SIGBUS handler afterwards must pass unknown faults on.

@@ -10,6 +10,7 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -69,8 +70,11 @@ ErrorKind kind_of(int error_number) {
 }
 
 FileFacts facts_of(const struct stat& status) {
-  return {status.st_dev, status.st_ino, static_cast<uint64_t>(status.st_size),
+  return {status.st_dev,
+          status.st_ino,
+          static_cast<uint64_t>(status.st_size),
           nanoseconds_since_1970(status.st_mtim.tv_sec, status.st_mtim.tv_nsec),
+          nanoseconds_since_1970(status.st_ctim.tv_sec, status.st_ctim.tv_nsec),
           S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode) || S_ISCHR(status.st_mode)};
 }
 
@@ -167,6 +171,18 @@ Result<void> write_all(const UniqueFd& file, std::span<const std::byte> from, co
   return {};
 }
 
+Result<void> write_at(const UniqueFd& file, uint64_t offset, std::span<const std::byte> from, const std::string& path) {
+  while (!from.empty()) {
+    const ssize_t put = call("pwrite", [&](Fault injected) {
+      return ::pwrite(file.get(), from.data(), std::min(from.size(), injected.bytes), static_cast<off_t>(offset));
+    });
+    if (put < 0) return failure("write", path);
+    from = from.subspan(static_cast<size_t>(put));
+    offset += static_cast<uint64_t>(put);
+  }
+  return {};
+}
+
 Result<void> truncate_file(const UniqueFd& file, uint64_t size, const std::string& path) {
   if (call("ftruncate", [&](Fault) { return ::ftruncate(file.get(), static_cast<off_t>(size)); }) < 0) {
     return failure("cut", path);
@@ -189,6 +205,38 @@ Result<void> close_file(UniqueFd& file, const std::string& path) {
     result = -1;
   }
   if (result < 0 && errno != EINTR) return failure("close", path);
+  return {};
+}
+
+Result<std::optional<std::string>> read_link(const std::string& path) {
+  std::string target(PATH_MAX, '\0');
+  const ssize_t length =
+      call("readlink", [&](Fault) { return ::readlink(path.c_str(), target.data(), target.size()); });
+  if (length < 0 && (errno == EINVAL || errno == ENOENT || errno == ENOTDIR)) return std::nullopt;
+  if (length < 0) return failure("read the link", path);
+  target.resize(static_cast<size_t>(length));
+  return target;
+}
+
+Result<std::optional<uint32_t>> mode_of(const std::string& path) {
+  struct stat status = {};
+  const int done = call("stat", [&](Fault) { return ::stat(path.c_str(), &status); });
+  if (done < 0 && (errno == ENOENT || errno == ENOTDIR)) return std::nullopt;
+  if (done < 0) return failure("examine", path);
+  return S_ISREG(status.st_mode) ? std::optional<uint32_t>(status.st_mode & 0777) : std::nullopt;
+}
+
+Result<void> touch_file(const std::string& path) {
+  if (call("utimensat", [&](Fault) { return ::utimensat(AT_FDCWD, path.c_str(), nullptr, 0); }) < 0) {
+    return failure("set the time of", path);
+  }
+  return {};
+}
+
+Result<void> change_mode(const UniqueFd& file, uint32_t mode, const std::string& path) {
+  struct stat status = {};
+  if (::fstat(file.get(), &status) == 0 && (status.st_mode & 0777) == mode) return {};  // Some file systems refuse it.
+  if (call("fchmod", [&](Fault) { return ::fchmod(file.get(), mode); }) < 0) return failure("set the mode of", path);
   return {};
 }
 
@@ -259,6 +307,8 @@ Result<FileLock> lock_file(const std::string& path, const std::stop_token& stop)
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
 }
+
+int injected_error(std::string_view call) { return fault(call).error; }
 
 FaultInjection::FaultInjection(Hook hook) : hook_(std::move(hook)) { g_hook.store(&hook_, std::memory_order_release); }
 

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -50,6 +51,7 @@ struct FileFacts {
   uint64_t device = 0, inode = 0;  ///< Identify the file, whatever its name.
   uint64_t size = 0;
   int64_t modified_ns = 0;  ///< nanoseconds_since_1970() of the last write.
+  int64_t changed_ns = 0;   ///< The same of the last change of content or properties, which no program can set.
   bool is_stream = false;   ///< A pipe, a socket or a character device, which have no size.
   bool is_same_file(const FileFacts& other) const { return device == other.device && inode == other.inode; }
 };
@@ -57,17 +59,27 @@ struct FileFacts {
 int64_t nanoseconds_since_1970(int64_t seconds, int64_t nanoseconds);
 Result<FileFacts> examine(const UniqueFd& file, const std::string& path);
 Result<FileFacts> examine_path(const std::string& path);
-/// Maps the first `size` bytes of the file for reading; an empty span for 0. The caller calls munmap.
+/// Maps `size` bytes from the file's begin on for reading, also beyond its end; an empty span for 0. Bytes beyond the
+/// end can be read once the file has grown. The caller calls munmap.
 Result<std::span<const std::byte>> map_file(const UniqueFd& file, uint64_t size, const std::string& path);
 /// As read(2): returns 0 iff at the end.
 Result<size_t> read_some(const UniqueFd& file, std::span<std::byte> to, const std::string& path);
 /// Makes the next read_some start at `offset`.
 Result<void> seek_to(const UniqueFd& file, uint64_t offset, const std::string& path);
 Result<void> write_all(const UniqueFd& file, std::span<const std::byte> from, const std::string& path);
+/// Writes at `offset`, whatever the file's position; a file that ends before it gets zeros in between.
+Result<void> write_at(const UniqueFd& file, uint64_t offset, std::span<const std::byte> from, const std::string& path);
 Result<void> truncate_file(const UniqueFd& file, uint64_t size, const std::string& path);
 Result<void> sync_file(const UniqueFd& file, const std::string& path);
 /// Also reports earlier writes that failed late. `file` is closed in any case.
 Result<void> close_file(UniqueFd& file, const std::string& path);
+/// The target of a symbolic link as stored; nullopt iff `path` is no link or does not exist.
+Result<std::optional<std::string>> read_link(const std::string& path);
+/// The permission bits of the regular file `path`; nullopt iff it is anything else or does not exist.
+Result<std::optional<uint32_t>> mode_of(const std::string& path);
+/// Sets the times of the last write and of the last read to now.
+Result<void> touch_file(const std::string& path);
+Result<void> change_mode(const UniqueFd& file, uint32_t mode, const std::string& path);
 /// Creates a new file or folder; replaces the final XXXXXX of `path` by a unique suffix.
 Result<UniqueFd> make_unique_file(std::string& path);
 Result<void> make_unique_folder(std::string& path);
@@ -94,6 +106,9 @@ struct Fault {
   int error = 0;
   size_t bytes = SIZE_MAX;
 };
+
+/// With what error a test makes `call` fail now, for calls of the system that are made elsewhere; 0: it does not.
+int injected_error(std::string_view call);
 
 /// While this lives, every system call above first calls `hook` with its name ("open", "write", ...). For tests; one at
 /// a time.

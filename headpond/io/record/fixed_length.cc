@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "headpond/io/file/byte_window_internal.h"
+#include "headpond/io/file/inflate.h"
 #include "headpond/io/file/mapped_file.h"
 #include "headpond/io/named_error_internal.h"
 
@@ -23,12 +24,27 @@ FixedLengthOptions checked(FixedLengthOptions options) {
   for (const uint64_t more : {options.header_bytes, options.footer_bytes}) {
     fits = fits && !__builtin_add_overflow(sum, more, &sum) && sum <= kMost;
   }
+  if (options.compression > Compression::zlib) {
+    throw Exception(Error(ErrorKind::InvalidArgument,
+                          fmt::format("fixed-length records: compression {} ({}): expected none, gzip or zlib",
+                                      static_cast<int>(options.compression), to_string(options.compression))));
+  }
   if (options.record_bytes > 0 && fits) return options;
   throw Exception(
       Error(ErrorKind::InvalidArgument,
             fmt::format("fixed-length records: {} bytes a record, {} of header, {} of footer, {} a hop: "
                         "records need a byte, and all together at most 2^63",
                         options.record_bytes, options.header_bytes, options.footer_bytes, options.hop_bytes)));
+}
+
+std::unique_ptr<ByteReader> inflated(std::unique_ptr<ByteReader> stored, Compression compression) {
+  if (compression == Compression::gzip) return make_gzip_reader(std::move(stored));
+  return compression == Compression::zlib ? make_zlib_reader(std::move(stored)) : std::move(stored);
+}
+
+// The bytes of a record that the next one has too.
+uint64_t overlap_of(const FixedLengthOptions& options) {
+  return options.record_bytes - std::min(options.record_bytes, options.hop_bytes);
 }
 
 // The number of whole records in a body, the bytes between header and footer.
@@ -73,8 +89,21 @@ class FixedLengthReader::State {
   // The reader's first byte is at `offset`; `skip` bytes precede the next record.
   State(std::unique_ptr<ByteReader> reader, const FixedLengthOptions& options, int64_t next, uint64_t offset,
         uint64_t skip)
-      : options_(checked(options)), window_(std::move(reader), offset), next_(next), skip_(skip) {}
+      : options_(checked(options)),
+        window_(inflated(std::move(reader), options_.compression), offset),
+        next_(next),
+        skip_(skip) {}
 
+  // Inflates up to `offset`, before which the previous record ends but for what the next one shares with it.
+  Result<void> inflate_to(uint64_t offset) {
+    const auto passed = window_.skip(offset);
+    if (!passed) return fail(passed.error());
+    const auto there = window_.until(overlap_of(options_) + options_.footer_bytes);
+    if (!there) return fail(there.error());
+    if (*passed == offset && *there) return {};
+    return fail(ErrorKind::DataLoss, fmt::format("{} has {} inflated bytes: nothing is before record {}", name(),
+                                                 window_.offset() + window_.bytes().size(), next_));
+  }
   Result<std::optional<std::span<const std::byte>>> next();
   int64_t position() const { return next_; }
   const std::string& name() const { return window_.name(); }
@@ -107,7 +136,7 @@ Result<std::optional<std::span<const std::byte>>> FixedLengthReader::State::next
   if (left < options_.footer_bytes && next_ == 0) {
     return fail(too_short(name(), window_.offset() + left, options_));
   }
-  const uint64_t overlap = next_ == 0 ? 0 : options_.record_bytes - std::min(options_.record_bytes, options_.hop_bytes);
+  const uint64_t overlap = next_ == 0 ? 0 : overlap_of(options_);
   if (left <= overlap + options_.footer_bytes) return std::nullopt;
   return fail(cut_record(name(), next_, window_.offset(), left - options_.footer_bytes, options_));
 }
@@ -134,8 +163,14 @@ Result<FixedLengthReader> FixedLengthReader::open(const std::string& path, const
   if (first < 0 || offset > kMost) {
     return fail(ErrorKind::InvalidArgument, fmt::format("{}: no file has a record {}", path, first));
   }
-  auto reader = open_file_reader(path, offset);
+  const bool is_plain = known.compression == Compression::none;
+  auto reader = open_file_reader(path, is_plain ? offset : 0);
   if (!reader) return fail(std::move(reader).error());
+  if (!is_plain) {
+    auto state = std::make_unique<State>(std::move(*reader), known, first, 0, skip);
+    if (first > 0) HEADPOND_TRY(state->inflate_to(offset));
+    return FixedLengthReader(std::move(state));
+  }
   if (first > 0) HEADPOND_TRY(check_first(path, offset + (*reader)->left_at_most(), known, first));
   return FixedLengthReader(std::make_unique<State>(std::move(*reader), known, first, offset, skip));
 }
@@ -187,6 +222,11 @@ Result<void> FixedLengthFile::State::read(int64_t i, std::span<std::byte> to) co
 
 Result<FixedLengthFile> FixedLengthFile::open(const std::string& path, const FixedLengthOptions& options) {
   const FixedLengthOptions known = checked(options);
+  if (known.compression != Compression::none) {
+    return fail(ErrorKind::Unimplemented,
+                fmt::format("{}: random access requires an uncompressed file, {} was requested", path,
+                            to_string(known.compression)));
+  }
   auto file = MappedFile::open(path);
   if (!file) return fail(std::move(file).error());
   const uint64_t size = (*file)->bytes().size();

@@ -11,6 +11,7 @@
 
 #include "headpond/base/list_of_names.h"
 #include "headpond/base/status.h"
+#include "headpond/io/file/compression.h"
 #include "headpond/io/file/file.h"
 
 namespace headpond {
@@ -22,15 +23,19 @@ struct FixedLengthOptions {
   uint64_t header_bytes = 0;  ///< Before the first record.
   uint64_t footer_bytes = 0;  ///< At the end of the file.
   uint64_t hop_bytes = 0;     ///< From the start of a record to that of the next; 0: record_bytes.
+  /// none, gzip or zlib; sizes are of the inflated bytes. Never guessed: any bytes may begin a record.
+  Compression compression = Compression::none;
 };
 
 /// Reads the records in order. One thread at a time.
 class FixedLengthReader {
  public:
-  /// Throws Exception(InvalidArgument) for records of 0 bytes and for sizes whose sum exceeds 2^63.
+  /// Throws Exception(InvalidArgument) for records of 0 bytes, for sizes whose sum exceeds 2^63, and for another
+  /// compression than none, gzip and zlib. `reader` reads the bytes as they are stored.
   FixedLengthReader(std::unique_ptr<ByteReader> reader, const FixedLengthOptions& options);
   /// Opens a regular file and starts at record `first`, which may be the one after the last. DataLoss iff the file has
-  /// fewer records before it, for instance because it was cut; InvalidArgument iff no file can have it.
+  /// fewer records before it, for instance because it was cut; InvalidArgument iff no file can have it. A compressed
+  /// file is inflated up to there. Errors of gzip and zlib as in io/file/inflate.h.
   static Result<FixedLengthReader> open(const std::string& path, const FixedLengthOptions& options, int64_t first = 0);
   static void open(internal::ListOfNames, const FixedLengthOptions&, int64_t = 0) = delete;
   FixedLengthReader(FixedLengthReader&& other) noexcept;
@@ -54,7 +59,7 @@ class FixedLengthReader {
 /// The records of a regular file by number. The file is mapped: no descriptor stays open. Thread-safe.
 class FixedLengthFile {
  public:
-  /// Throws as the reader. DataLoss iff the file is shorter than header and footer.
+  /// Throws as the reader. DataLoss iff the file is shorter than header and footer; Unimplemented for a compression.
   static Result<FixedLengthFile> open(const std::string& path, const FixedLengthOptions& options);
   static void open(internal::ListOfNames, const FixedLengthOptions&) = delete;
   FixedLengthFile(FixedLengthFile&& other) noexcept;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "headpond/io/file/system_internal.h"
+#include "headpond/io/zlib_test_internal.h"
 #include "tests/test_files.h"
 
 namespace headpond {
@@ -257,6 +258,72 @@ TEST(FixedLengthFile, OpensMoreFilesThanAProcessMayHaveDescriptors) {
     files.push_back(std::move(*file));
   }
   EXPECT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+}
+
+struct Packing {
+  Compression compression;
+  test::Bytes (*pack)(const test::Bytes& bytes);
+};
+const Packing kGzip = {Compression::gzip, [](const test::Bytes& bytes) { return test::gzip(bytes); }};
+const Packing kZlib = {Compression::zlib, [](const test::Bytes& bytes) { return test::zlib(bytes); }};
+
+class CompressedFixedLength : public testing::TestWithParam<Packing> {
+ protected:
+  static FixedLengthOptions with(FixedLengthOptions options) {
+    options.compression = GetParam().compression;
+    return options;
+  }
+  std::string packed(const std::string& text) const {
+    put_file(folder_.file("a"), GetParam().pack(to_bytes(text)));
+    return folder_.file("a");
+  }
+  Records read(const FixedLengthOptions& options, int64_t first = 0) const {
+    auto reader = FixedLengthReader::open(folder_.file("a"), with(options), first);
+    return reader ? in_order(std::move(*reader)) : Records{"", reader.error().message()};
+  }
+  const TempFolder folder_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Each, CompressedFixedLength, testing::Values(kGzip, kZlib));
+
+TEST_P(CompressedFixedLength, GivesTheSameRecordsFromEveryPositionAsAPlainFile) {
+  for (const FixedLengthOptions& options : {FixedLengthOptions{2}, FixedLengthOptions{3, 1, 2},
+                                            FixedLengthOptions{3, 1, 2, 1}, FixedLengthOptions{2, 0, 1, 5}}) {
+    for (size_t size = 0; size < 12; ++size) {
+      const std::string text = std::string("Habcdefghijk").substr(0, size), path = packed(text);
+      put_file(folder_.file("plain"), to_bytes(text));
+      for (int64_t first = 0; first < 8; ++first) {
+        SCOPED_TRACE(text + " from " + std::to_string(first));
+        auto plain = FixedLengthReader::open(folder_.file("plain"), options, first);
+        const Records got = read(options, first);
+        EXPECT_EQ(got.texts, plain ? in_order(std::move(*plain)).texts : "");
+        auto again = FixedLengthReader::open(folder_.file("plain"), options, first);
+        EXPECT_EQ(got.error.empty(), again && in_order(std::move(*again)).error.empty()) << got.error;
+      }
+    }
+  }
+}
+
+TEST_P(CompressedFixedLength, ADamagedStreamOrAnotherOneIsDataLoss) {
+  const std::string path = packed("abcdef");
+  auto bytes = test::get_file(path);
+  bytes.back() ^= std::byte{1};
+  put_file(path, bytes);
+  EXPECT_THAT(read({2}).error, AllOf(HasSubstr(path), HasSubstr("wrong checksum")));
+  put_file(path, to_bytes("abcdef"));
+  EXPECT_THAT(read({2}).error, HasSubstr(path));
+  put_file(path, {});
+  EXPECT_THAT(read({2}).error, HasSubstr("truncated"));
+}
+
+TEST_P(CompressedFixedLength, HasNoRecordsByNumber) {
+  EXPECT_EQ(FixedLengthFile::open(packed("ab"), with({2})).error().kind(), ErrorKind::Unimplemented);
+}
+
+TEST(FixedLengthReader, RefusesACompressionThatItDoesNotRead) {
+  for (const auto wrong : {Compression::snappy, static_cast<Compression>(200)}) {
+    EXPECT_THROW(FixedLengthReader(make_memory_reader("a", {}), {.record_bytes = 2, .compression = wrong}), Exception);
+  }
 }
 
 }  // namespace

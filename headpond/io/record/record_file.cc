@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cassert>
 #include <filesystem>
+#include <memory>
 #include <new>
 #include <utility>
 
@@ -14,6 +15,7 @@
 #include "headpond/io/file/mapped_file.h"
 #include "headpond/io/file/system_internal.h"
 #include "headpond/io/named_error_internal.h"
+#include "headpond/io/record/kept_files_internal.h"
 #include "headpond/io/record/record_frame_internal.h"
 #include "headpond/io/record/record_index.h"
 
@@ -24,20 +26,15 @@ using internal::FrameState;
 using internal::kFrameBytes;
 using internal::kHeaderBytes;
 
-std::string absolute_path(const std::string& path) {
-  std::error_code error;
-  const auto absolute = std::filesystem::weakly_canonical(path, error);
-  return error ? path : absolute.string();
-}
-
 void tell_not_kept(const std::string& path, const Error& why) {
   log(LogLevel::info, fmt::format("the record index of {} is not kept: {}", path, why.to_string()));
 }
 
 void keep(const RecordIndex& index, const std::string& path, const std::string& where) {
   const auto folder = internal::make_folders(std::filesystem::path(where).parent_path().string());
-  const auto kept = folder ? write_file_atomically(where, {index.to_bytes(absolute_path(path))}) : folder;
+  const auto kept = folder ? write_file_atomically(where, {index.to_bytes(internal::owner_path(path))}) : folder;
   if (!kept) tell_not_kept(path, kept.error());
+  if (kept) internal::remove_unused_beside(where);
 }
 
 struct KeptIndex {
@@ -48,13 +45,11 @@ struct KeptIndex {
 // The kept index of the file at `path`, of whatever content. A damaged one counts as none, and so does one with a
 // damaged end, which somebody may have repaired without changing the mark.
 KeptIndex kept_index(const std::string& path, const std::string& where) {
-  const auto bytes = read_file(where);
-  if (!bytes && bytes.error().kind() == ErrorKind::NotFound) return {};
-  if (!bytes) {
-    tell_not_kept(path, bytes.error());
+  auto index = RecordIndex::read(where, internal::owner_path(path));
+  if (!index && index.error().os_error() != 0 && index.error().kind() != ErrorKind::NotFound) {
+    tell_not_kept(path, index.error());
     return {std::nullopt, true};
   }
-  auto index = RecordIndex::parse(*bytes, where, absolute_path(path));
   if (!index || index->offset(index->size()) != index->mark().size) return {};
   return {std::move(*index)};
 }
@@ -77,7 +72,7 @@ class RecordFile::State {
  public:
   explicit State(std::unique_ptr<MappedFile> file) : file_(std::move(file)) {}
 
-  Result<void> open(const RecordFileOptions& options) {
+  Result<void> open(const RecordFileOptions& options, std::shared_ptr<const RecordIndex> known) {
     const auto bytes = file_->bytes();
     const auto compression = internal::guess_compression(bytes.first(std::min(bytes.size(), internal::kStartBytes)));
     if (compression != Compression::none && !internal::is_front_of_header(bytes)) {
@@ -86,33 +81,38 @@ class RecordFile::State {
                               "in order, or write it again without compression",
                               file_->path(), to_string(compression)));
     }
+    if (known != nullptr && known->mark() == mark_of(*file_)) {
+      index_ = std::move(known);
+      return judge_end(options);
+    }
     const auto where = options.keep_index ? record_index_path(file_->path()) : Result<std::string>(std::string());
     const bool is_kept = where && !where->empty();
     auto [before, is_unread] = is_kept ? kept_index(file_->path(), *where) : KeptIndex();
     was_kept_ = before && before->mark() == mark_of(*file_);
     if (was_kept_) {
-      index_ = std::move(*before);
+      index_ = std::make_shared<const RecordIndex>(std::move(*before));
       return judge_end(options);
     }
     auto made = RecordIndex::make(*file_);
     if (!made) return fail(std::move(made).error());
-    index_ = std::move(*made);
+    index_ = std::make_shared<const RecordIndex>(std::move(*made));
     HEADPOND_TRY(file_->check());
     HEADPOND_TRY(judge_end(options));
     if (!is_kept || is_unread || lost_bytes() > 0) return {};
-    if (!before || options.expected_records || !was_cut(*before, index_)) {
-      keep(index_, file_->path(), *where);
+    if (!before || options.expected_records || !was_cut(*before, *index_)) {
+      keep(*index_, file_->path(), *where);
       return {};
     }
     return options.allow_damaged_end ? Result<void>() : fail(cut_error(*before, *where));
   }
 
   Result<std::span<const std::byte>> at(uint64_t i) const {
-    if (i >= index_.size()) {
+    if (i >= index_->size()) {
       return fail(ErrorKind::OutOfRange,
-                  fmt::format("{}: no record {}: there are {}", file_->path(), i, index_.size()));
+                  fmt::format("{}: no record {}: there are {}", file_->path(), i, index_->size()));
     }
-    const uint64_t offset = index_.offset(i), bytes = index_.offset(i + 1) - offset;
+    const auto [offset, end] = range(i);
+    const uint64_t bytes = end - offset;
     const auto rest = file_->bytes().subspan(offset);
     auto frame = internal::look_at_frame(rest.data(), rest.size(), UINT64_MAX);
     if (frame.state != FrameState::whole) {
@@ -128,8 +128,8 @@ class RecordFile::State {
   void will_need(std::span<const uint64_t> records) const {
     uint64_t begin = 0, end = 0;
     for (const uint64_t i : records) {
-      if (i >= index_.size()) continue;
-      const uint64_t from = index_.offset(i), to = index_.offset(i + 1);
+      if (i >= index_->size()) continue;
+      const auto [from, to] = range(i);
       if (from >= begin && from <= end) {
         end = std::max(end, to);
         continue;
@@ -144,23 +144,34 @@ class RecordFile::State {
   void prefetch(uint64_t i) const {
     assert(i < size());
     constexpr uint64_t kLine = 64, kMostBytes = 32 * kLine;
-    const uint64_t begin = index_.offset(i), end = std::min(index_.offset(i + 1), begin + kMostBytes);
+    const auto [begin, end_of_record] = range(i);
+    const uint64_t end = std::min(end_of_record, begin + kMostBytes);
     for (uint64_t at = begin; at < end; at += kLine) __builtin_prefetch(file_->bytes().data() + at);
   }
 
   Result<void> check() const { return file_->check(); }
-  uint64_t size() const { return index_.size(); }
-  uint64_t lost_bytes() const { return file_->bytes().size() - index_.offset(index_.size()); }
+  uint64_t size() const { return index_->size(); }
+  uint64_t lost_bytes() const { return file_->bytes().size() - index_->offset(index_->size()); }
   bool was_kept() const { return was_kept_; }
+  const FileMark& mark() const { return index_->mark(); }
+  const std::shared_ptr<const RecordIndex>& index() const { return index_; }
   const std::string& path() const { return file_->path(); }
 
  private:
+  struct Range {
+    uint64_t begin, end;
+  };
+  // Within the file, also if the index file was damaged after it was read.
+  Range range(uint64_t i) const {
+    const uint64_t end = std::min<uint64_t>(index_->offset(i + 1), file_->bytes().size());
+    return {std::min(index_->offset(i), end), end};
+  }
   Error cut_error(const RecordIndex& before, const std::string& where) const {
     return {
         ErrorKind::DataLoss,
         fmt::format("{}: {} records expected, {} found: the file was {} bytes long and ends at offset {} now; if that "
                     "was intended, remove {}",
-                    file_->path(), before.size(), size(), before.mark().size, index_.mark().size, where)};
+                    file_->path(), before.size(), size(), before.mark().size, index_->mark().size, where)};
   }
 
   Result<void> judge_end(const RecordFileOptions& options) const {
@@ -169,28 +180,29 @@ class RecordFile::State {
                   fmt::format("{}: {} records expected, {} found", file_->path(), *options.expected_records, size()));
     }
     if (lost_bytes() == 0 || options.allow_damaged_end) return {};
-    const uint64_t offset = index_.offset(size());
+    const uint64_t offset = index_->offset(size());
     const auto rest = file_->bytes().subspan(offset);
     const auto frame = internal::look_at_header(rest.data(), rest.size(), UINT64_MAX);
     return fail(internal::frame_error({file_->path(), offset, size()}, frame, rest));
   }
 
   const std::unique_ptr<MappedFile> file_;
-  RecordIndex index_;
+  std::shared_ptr<const RecordIndex> index_;
   bool was_kept_ = false;
 };
 
 RecordFile::RecordFile(std::unique_ptr<State> state) : state_(std::move(state)) {}
 RecordFile::~RecordFile() = default;
 
-Result<std::unique_ptr<RecordFile>> RecordFile::open(const std::string& path, const RecordFileOptions& options) try {
+Result<std::unique_ptr<RecordFile>> RecordFile::open(const std::string& path, const RecordFileOptions& options,
+                                                     std::shared_ptr<const RecordIndex> known) try {
   auto file = MappedFile::open(path);
   if (!file) return fail(std::move(file).error());
   auto state = std::make_unique<State>(std::move(*file));
-  HEADPOND_TRY(state->open(options));
+  HEADPOND_TRY(state->open(options, std::move(known)));
   return std::unique_ptr<RecordFile>(new RecordFile(std::move(state)));
 } catch (const std::bad_alloc&) {
-  return fail(ErrorKind::ResourceExhausted, fmt::format("{}: no memory for the index of its records", path));
+  return fail(internal::no_memory(fmt::format("{}: no memory for the index of its records", path)));
 }
 
 uint64_t RecordFile::size() const { return state_->size(); }
@@ -200,6 +212,8 @@ void RecordFile::prefetch(uint64_t i) const { state_->prefetch(i); }
 void RecordFile::will_need(std::span<const uint64_t> records) const { state_->will_need(records); }
 uint64_t RecordFile::lost_bytes() const { return state_->lost_bytes(); }
 bool RecordFile::index_was_kept() const { return state_->was_kept(); }
+const FileMark& RecordFile::mark() const { return state_->mark(); }
+std::shared_ptr<const RecordIndex> RecordFile::index() const { return state_->index(); }
 const std::string& RecordFile::path() const { return state_->path(); }
 
 }  // namespace headpond

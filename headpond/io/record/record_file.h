@@ -11,6 +11,7 @@
 
 #include "headpond/base/list_of_names.h"
 #include "headpond/base/status.h"
+#include "headpond/io/record/record_index.h"
 
 namespace headpond {
 
@@ -33,7 +34,10 @@ class RecordFile {
   /// message names the index file: remove it, or pass expected_records, if the cut was intended. Only indexes of
   /// undamaged files are kept; a kept one is not replaced when this fails or when it cannot be read. ResourceExhausted
   /// iff there is no memory for the index.
-  static Result<std::unique_ptr<RecordFile>> open(const std::string& path, const RecordFileOptions& options = {});
+  ///
+  /// `known`: index() of an earlier object, used if it belongs to the file's present content.
+  static Result<std::unique_ptr<RecordFile>> open(const std::string& path, const RecordFileOptions& options = {},
+                                                  std::shared_ptr<const RecordIndex> known = nullptr);
   static void open(internal::ListOfNames, const RecordFileOptions& = {}) = delete;
   ~RecordFile();
   RecordFile(const RecordFile&) = delete;
@@ -60,8 +64,11 @@ class RecordFile {
   /// exist are ignored.
   void will_need(std::span<const uint64_t> records) const;
 
-  uint64_t lost_bytes() const;  ///< After the last record; 0 without allow_damaged_end.
-  bool index_was_kept() const;  ///< True iff the index was read from the cache folder.
+  uint64_t lost_bytes() const;   ///< After the last record; 0 without allow_damaged_end.
+  bool index_was_kept() const;   ///< True iff the index was read from the cache folder.
+  const FileMark& mark() const;  ///< Of the file as it was indexed.
+  /// May outlive this object.
+  std::shared_ptr<const RecordIndex> index() const;
   const std::string& path() const;
 
  private:

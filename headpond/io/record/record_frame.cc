@@ -34,7 +34,7 @@ bool is_snappy_block(std::span<const std::byte> start) {
   return packed > 12 && plain >= kFrameBytes && packed <= 32 + plain + plain / 6 && plain <= uint64_t{packed} * 64;
 }
 
-std::string_view hint(std::span<const std::byte> start) {
+std::string hint(std::span<const std::byte> start) {
   switch (guess_compression(start)) {
     case Compression::gzip:
       return "; the file is compressed by gzip";
@@ -43,8 +43,11 @@ std::string_view hint(std::span<const std::byte> start) {
     case Compression::snappy:
       return "; the file may be compressed by Snappy";
     default:
-      return "; it may not be a record file";
+      break;
   }
+  const std::string_view other = unsupported_compression(start);
+  return other.empty() ? "; it may not be a record file"
+                       : fmt::format("; the file is compressed by {}, which is not supported", other);
 }
 
 std::string what_is_wrong(const Frame& frame, std::span<const std::byte> rest, uint64_t longest_payload) {

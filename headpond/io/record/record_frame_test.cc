@@ -82,6 +82,8 @@ TEST(ReadFrame, HintsAtOtherFormatsAtTheStart) {
               HasSubstr("may not be a record file"));
   EXPECT_THAT(scan(to_bytes("\x1f\x8b...............")).end.message(), HasSubstr("gzip"));
   EXPECT_THAT(scan(to_bytes("\x78\x9c...............")).end.message(), HasSubstr("zlib"));
+  EXPECT_THAT(scan(to_bytes("BZh91AY&SY.........")).end.message(), HasSubstr("by bzip2, which is not supported"));
+  EXPECT_THAT(scan(to_bytes(std::string("\xfd\x37zXZ\0...........", 17))).end.message(), HasSubstr("compressed by xz"));
 }
 
 TEST(ReadFrame, RefusesAnOffsetBeyondTheEnd) {

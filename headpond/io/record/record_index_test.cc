@@ -82,9 +82,46 @@ TEST(RecordIndex, IsRefusedWithAFittingChecksumIfItContradictsItself) {
     }
   }
   Bytes version = whole;
-  version[8] = std::byte{2};
+  version[8] = std::byte{1};
   EXPECT_EQ(RecordIndex::parse(with_crc(version), "x", "/a").error().kind(), ErrorKind::Unimplemented);
   EXPECT_EQ(RecordIndex::parse(whole, "x", "/b").error().message(), "x: record index: of another file");
+}
+
+TEST(RecordIndex, OfAnotherReaderIsOfAnotherFileAndHasWhatThatReaderKeeps) {
+  RecordIndex index({.size = 20, .modified_ns = 4, .head_hash = 5, .tail_hash = 6}, 7);
+  for (const uint64_t offset : {3, 4, 9, 20}) index.add(offset);
+  index.set_extra(test::to_bytes("types"));
+  const Bytes bytes = index.to_bytes("/a", "lines");
+  const RecordIndex back = RecordIndex::parse(bytes, "x", "/a", "lines").value();
+  EXPECT_EQ(offsets_of(back), (std::vector<uint64_t>{3, 4, 9, 20}));
+  EXPECT_EQ(back.mark(), index.mark());
+  EXPECT_EQ(back.changed_ns(), 7);
+  EXPECT_EQ(test::text_of(back.extra()), "types");
+  EXPECT_EQ(back.to_bytes("/a", "lines"), bytes);
+  for (const char* reader : {"tfrecord", "line", "lines "}) {
+    EXPECT_EQ(RecordIndex::parse(bytes, "x", "/a", reader).error().message(), "x: record index: of another file");
+  }
+  EXPECT_EQ(RecordIndex::parse(index.to_bytes("/a"), "x", "/a").error().message(),
+            "x: record index: its offsets do not ascend")
+      << "as frames must";
+}
+
+TEST(RecordIndex, OfAFileOf4GiBOrMoreHasEightBytesARecord) {
+  RecordIndex index({.size = uint64_t{5} << 32});
+  for (const uint64_t offset : {uint64_t{0}, uint64_t{1} << 32, uint64_t{5} << 32}) index.add(offset);
+  const Bytes bytes = index.to_bytes("/a", "lines");
+  EXPECT_EQ(bytes.size(), 72U + 5 + 2 + 3 * 8 + 4);
+  EXPECT_EQ(offsets_of(RecordIndex::parse(bytes, "x", "/a", "lines").value()), offsets_of(index));
+}
+
+TEST(RecordIndex, ALargeOneIsMappedAndTheSame) {
+  const TempFolder folder;
+  RecordIndex index({.size = 1'000'000});
+  for (uint64_t offset = 0; offset <= 1'000'000; offset += 10) index.add(offset);
+  put_file(folder.file("i"), index.to_bytes("/a", "lines"));
+  const RecordIndex back = RecordIndex::read(folder.file("i"), "/a", "lines").value();
+  EXPECT_EQ(offsets_of(back), offsets_of(index));
+  EXPECT_EQ(RecordIndex::read(folder.file("none"), "/a").error().kind(), ErrorKind::NotFound);
 }
 
 TEST(RecordIndex, LiesInTheCacheFolderUnderANameOfThePath) {
@@ -93,6 +130,7 @@ TEST(RecordIndex, LiesInTheCacheFolderUnderANameOfThePath) {
   EXPECT_THAT(where, testing::MatchesRegex("/c/headpond/records/[0-9a-f]+[.]index"));
   EXPECT_EQ(record_index_path("/data/./b/../a").value(), where);
   EXPECT_NE(record_index_path("/data/b").value(), where);
+  EXPECT_NE(record_index_path("/data/a", "lines").value(), where);
 }
 
 }  // namespace

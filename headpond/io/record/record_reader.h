@@ -25,8 +25,9 @@ enum class OnDamage : uint8_t {
 
 struct RecordReaderOptions {
   OnDamage on_damage = OnDamage::fail;
-  std::optional<Compression> compression = std::nullopt;  ///< If given, another compression is DataLoss when opened.
-  uint64_t max_record_bytes = uint64_t{1} << 30;          ///< A longer record counts as damaged.
+  /// If given, another compression is DataLoss when opened; InvalidArgument iff there is no such compression.
+  std::optional<Compression> compression = std::nullopt;
+  uint64_t max_record_bytes = uint64_t{1} << 30;  ///< A longer record counts as damaged.
   /// ResourceExhausted if a compressed file inflates to more.
   uint64_t max_inflated_bytes = UINT64_MAX;
   /// If given, another number of records at the end is DataLoss.

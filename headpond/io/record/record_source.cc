@@ -9,6 +9,7 @@
 
 #include "headpond/io/file/inflate.h"
 #include "headpond/io/file/system_internal.h"
+#include "headpond/io/named_error_internal.h"
 #include "headpond/io/record/record_frame_internal.h"
 #include "headpond/io/record/record_source_internal.h"
 
@@ -114,6 +115,10 @@ Result<void> RecordSource::start_stream(std::unique_ptr<ByteReader> bytes) {
 }
 
 Result<void> RecordSource::set_compression(std::span<const std::byte> start) {
+  if (options_.compression && !is_known(*options_.compression)) {
+    return fail(ErrorKind::InvalidArgument,
+                fmt::format("{}: compression {} is unknown", name_, static_cast<int>(*options_.compression)));
+  }
   compression_ = guess_compression(start_of(start));
   if (options_.compression != compression_ && is_front_of_header(start)) compression_ = Compression::none;
   if (options_.compression && *options_.compression != compression_ && !start.empty()) {
@@ -166,8 +171,7 @@ Result<void> RecordSource::make_room() {
   const uint64_t capacity = std::max(kFirstBuffer, 2 * capacity_), kept = left(), offset = this->offset();
   std::unique_ptr<std::byte[]> buffer(new (std::nothrow) std::byte[capacity]);
   if (buffer == nullptr) {
-    return fail(ErrorKind::ResourceExhausted,
-                fmt::format("{}: no memory for {} bytes at offset {}", name_, capacity, offset));
+    return fail(no_memory(fmt::format("{}: no memory for {} bytes at offset {}", name_, capacity, offset)));
   }
   if (kept > 0) std::memcpy(buffer.get(), at_, kept);
   buffer_ = std::move(buffer);

@@ -15,7 +15,9 @@
 #include "headpond/base/log.h"
 #include "headpond/io/file/deflate_internal.h"
 #include "headpond/io/file/mapped_file.h"
+#include "headpond/io/file/replacement_internal.h"
 #include "headpond/io/file/system_internal.h"
+#include "headpond/io/named_error_internal.h"
 #include "headpond/io/record/record_frame_internal.h"
 
 namespace headpond {
@@ -76,9 +78,11 @@ class RecordWriter::State {
     is_new_ = options_.mode == WriteMode::replace || !internal::examine_path(path_);
     if (options_.mode == WriteMode::append) return open_to_append();
     if (options_.mode == WriteMode::replace) {
-      const std::filesystem::path target(path_);
-      temp_ = (target.parent_path() / fmt::format(".{}.XXXXXX", target.filename().string())).string();
-      HEADPOND_TRY(take(internal::make_unique_file(temp_)));
+      auto replacement = internal::make_replacement(path_);
+      if (!replacement) return fail(std::move(replacement).error());
+      file_ = std::move(replacement->file);
+      temp_ = std::move(replacement->temp);
+      target_ = std::move(replacement->target);
       has_temp_ = true;
       return {};
     }
@@ -96,7 +100,7 @@ class RecordWriter::State {
       }
     } catch (const std::bad_alloc&) {
       gathered_.resize(before);
-      return fail(ErrorKind::ResourceExhausted, fmt::format("{}: no memory for a record of {} bytes", path_, length));
+      return fail(internal::no_memory(fmt::format("{}: no memory for a record of {} bytes", path_, length)));
     }
     ++records_;
     return gathered_.size() < kGatheredBytes ? Result<void>() : write_out(DeflateStep::gather);
@@ -113,12 +117,12 @@ class RecordWriter::State {
     if (done) done = kept(internal::sync_file(file_, name()));
     if (auto closed = kept(internal::close_file(file_, name())); done) done = closed;
     if (done && has_temp_) {
-      done = kept(internal::rename_path(temp_, path_));
+      done = kept(internal::rename_path(temp_, target_));
       has_temp_ = !done;
     }
     drop_temp();
     if (!done || !is_new_) return done;
-    const auto folder = std::filesystem::path(path_).parent_path();
+    const auto folder = std::filesystem::path(target_.empty() ? path_ : target_).parent_path();
     return kept(internal::sync_folder(folder.empty() ? "." : folder.string()));
   } catch (const std::bad_alloc&) {
     return kept(fail(current_exception_error()));
@@ -200,7 +204,7 @@ class RecordWriter::State {
     gathered_.clear();
     return written;
   } catch (const std::bad_alloc&) {  // A part of it may be in the compressed stream already.
-    return kept(fail(ErrorKind::ResourceExhausted, fmt::format("{}: no memory to compress", path_)));
+    return kept(fail(internal::no_memory(fmt::format("{}: no memory to compress", path_))));
   }
 
   Result<void> kept(Result<void> result) {
@@ -213,6 +217,7 @@ class RecordWriter::State {
   const RecordWriterOptions options_;
   bool is_new_ = false;  // The name is new, so the folder must be synced too.
   std::string temp_;     // In mode replace: the name of the file until close().
+  std::string target_;   // In mode replace: its name then, which is path_ unless that is a symbolic link.
   bool has_temp_ = false;
   std::unique_ptr<Deflater> deflater_;
   std::vector<std::byte> gathered_, packed_;

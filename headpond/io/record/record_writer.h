@@ -17,8 +17,10 @@ namespace headpond {
 
 enum class WriteMode : uint8_t {
   in_place,  ///< Creates the file or empties it: for readers that follow the writer.
-  replace,   ///< Writes under another name in the folder until close(): readers see the old file or the whole new one.
-  append,    ///< After the existing records, once a torn tail is removed. Plain files only, no pipes.
+  /// Writes under another name in the folder until close(): readers see the old file or the whole new one. Symbolic
+  /// links and modes are kept as by write_file_atomically().
+  replace,
+  append,  ///< After the existing records, once a torn tail is removed. Plain files only, no pipes.
 };
 
 struct RecordWriterOptions {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records behind those that a file has, whatever a crash or another program left there.
+// Records appended to those that a file has, whatever a crash or another program left there.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -76,7 +76,7 @@ TEST(RecordWriter, CutsALastRecordWithADamagedPayloadButNoOther) {
   EXPECT_EQ(RecordWriter::open(folder.file("a"), {.mode = WriteMode::append}).value()->cut_bytes(), 0U);
 }
 
-// Whatever a crash left behind it.
+// Whatever a crash left after it.
 TEST(RecordWriter, CutsALastRecordWithADamagedPayloadWithItsTornTail) {
   const TempFolder folder;
   const Bytes good = test::frame_of("abc"), torn = test::joined({test::header_of(100), Bytes(104)});

@@ -4,11 +4,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
+#include <memory>
 #include <new>
+#include <type_traits>
 #include <utility>
 
+#include "headpond/io/inflated/gzip_chunks_internal.h"
 #include "headpond/io/named_error_internal.h"
 #include "headpond/io/quoted_name_internal.h"
+#include "headpond/io/record/kept_index_internal.h"
 #include "headpond/io/text/csv_columns_internal.h"
 #include "headpond/io/text/csv_rows_internal.h"
 #include "headpond/io/text/text_file_internal.h"
@@ -28,6 +33,8 @@ struct Mark {
   int64_t line;
 };
 constexpr int64_t kRowsAMark = 4096;
+static_assert(sizeof(Mark) == 16 && std::is_trivially_copyable_v<Mark>);
+constexpr uint64_t kLeastIndexed = uint64_t{64} << 10;  // Less is parsed sooner than an index is read.
 
 // Counts the lines that end before `end`; of "\r\n" the second byte ends the line.
 int64_t lines_between(std::string_view text, size_t begin, size_t end) {
@@ -46,6 +53,18 @@ const char* what_is(CsvFault fault) {
                                        : "a delimiter or the row's end expected after a closing quote";
 }
 
+// What decides which rows a file has and of which types its columns are, and which files are refused.
+std::string reader_of(const CsvOptions& options) {
+  std::string reader = fmt::format("csv, delimiter {:d}, quote {:d}, comment {:d}, header {}, bom {}, limits {} {}",
+                                   options.delimiter, options.quote, options.comment, options.header, options.skip_bom,
+                                   options.max_row_bytes, options.max_columns);
+  for (const CsvColumn& column : options.columns) {
+    reader += fmt::format(", column {:?} {}", column.name, column.dtype ? name(*column.dtype) : "found");
+  }
+  for (const std::string& value : options.na_values) reader += fmt::format(", missing {:?}", value);
+  return reader;
+}
+
 }  // namespace
 
 class CsvFile::State {
@@ -56,26 +75,50 @@ class CsvFile::State {
         scan_(options.delimiter, options.quote, options.comment),
         columns_(options) {}
 
-  static Result<std::unique_ptr<CsvFile>> make(Result<internal::TextFile> text, const CsvOptions& options) {
+  static Result<std::unique_ptr<CsvFile>> make(Result<internal::TextFile> text, const CsvOptions& options,
+                                               std::shared_ptr<const RecordIndex> known = nullptr) {
     if (!text) return fail(std::move(text).error());
     auto state = std::make_unique<State>(std::move(*text), options);
-    HEADPOND_TRY(state->index());
+    HEADPOND_TRY(state->find_rows(std::move(known)));
     return std::unique_ptr<CsvFile>(new CsvFile(std::move(state)));
   }
 
-  Result<void> read(int64_t i, const internal::FieldTargets& targets) const;
+  // Null: the file is not to be read in chunks.
+  static Result<std::unique_ptr<CsvFile>> make_chunked(const std::string& path, const CsvOptions& options);
+
+  Result<void> read(int64_t i, const internal::FieldTargets& targets, bool may_keep) const;
   const Spec& fields() const { return columns_.fields(); }
-  int64_t size() const { return static_cast<int64_t>(starts_.size()); }
+  int64_t size() const { return rows_; }
+  Result<uint64_t> offset_of(int64_t i) const {
+    return chunks_ != nullptr ? chunks_->offset_of(i) : index_->offset(static_cast<uint64_t>(i));
+  }
   Result<void> check() const { return text_.check_now(); }
   const std::string& path() const { return text_.name(); }
+  const std::shared_ptr<const RecordIndex>& index() const { return index_; }
+  bool was_kept() const { return was_kept_; }
+  std::optional<FileMark> mark() const {
+    if (chunks_ != nullptr) return chunks_->mark();
+    return text_.mapped() != nullptr ? std::optional(index_->mark()) : std::nullopt;
+  }
 
  private:
-  Result<void> index();
+  internal::ChunkFormat chunk_format();
+  std::optional<size_t> end_of_header(std::string_view text, bool is_end) const;
+  std::optional<internal::ChunkFormat::Found> next_row(std::string_view text, bool is_end) const;
+  bool see_header(std::string_view text);
+  bool see_row(std::string_view text);
+  bool choose_numbered(size_t columns);
+  Result<void> read_inflated(int64_t i, const internal::FieldTargets& targets, bool may_keep) const;
+  Result<void> find_rows(std::shared_ptr<const RecordIndex> known);
+  Result<void> make_index(internal::CsvRows rows, RecordIndex index);
+  bool adopt(std::shared_ptr<const RecordIndex> kept);
+  std::vector<std::byte> extra() const;
   Result<void> check_row(const internal::CsvRows& rows, int64_t row, size_t begin) const;
   Result<void> check_first_row(internal::CsvRows rows) const;
   Result<void> read_names(internal::CsvRows& rows);
-  Result<void> index_row(internal::CsvRows& rows);
+  Result<void> index_row(internal::CsvRows& rows, RecordIndex& index);
   Result<void> read_cells(int64_t i, const internal::FieldTargets& targets) const;
+  bool is_row(uint64_t begin, uint64_t end, internal::CsvRows& rows) const;
   // "a.csv, row 3 (line 5, offset 120)"; row -1 is the header.
   std::string place(int64_t row, size_t offset) const {
     const std::string shown = row < 0 ? "header" : fmt::format("row {}", row);
@@ -94,9 +137,16 @@ class CsvFile::State {
   const CsvOptions options_;
   const internal::TextFile text_;
   const internal::CsvRows scan_;  // Copied for each use.
-  internal::CsvColumns columns_;  // Like starts_, constant after index().
-  std::vector<uint64_t> starts_;
+  // Constant after find_rows():
+  internal::CsvColumns columns_;
+  std::shared_ptr<const RecordIndex> index_;
+  int64_t rows_ = 0;
+  std::vector<CsvCell> cells_;  // Of see_row(), used again.
+  bool was_kept_ = false;
+  size_t first_ = 0;         // Where the text after the header begins.
   std::vector<Mark> marks_;  // Of every kRowsAMark-th row.
+  // Of a large gzip file; then text_ is empty and there is no index_.
+  std::shared_ptr<internal::GzipChunks> chunks_;
 };
 
 // Called after the last cell of the row at `begin`.
@@ -144,65 +194,238 @@ Result<void> CsvFile::State::read_names(internal::CsvRows& rows) {
   return {};
 }
 
-Result<void> CsvFile::State::index_row(internal::CsvRows& rows) {
-  const auto row = static_cast<int64_t>(starts_.size());
+Result<void> CsvFile::State::index_row(internal::CsvRows& rows, RecordIndex& index) {
   const size_t begin = rows.offset();
   size_t cells = 0;
   for (CsvCell cell; rows.next_cell(cell); ++cells) {
     if (cells < columns_.cells()) columns_.see(cells, cell);
   }
-  HEADPOND_TRY(check_row(rows, row, begin));
+  HEADPOND_TRY(check_row(rows, rows_, begin));
   if (cells != columns_.cells()) {
-    return bad(row, begin, fmt::format("{} cells expected, {} found", columns_.cells(), cells));
+    return bad(rows_, begin, fmt::format("{} cells expected, {} found", columns_.cells(), cells));
   }
-  HEADPOND_TRY(text_.check_index(starts_.size() + 1));
-  if (row % kRowsAMark == 0) marks_.push_back({begin, line_of(row, begin)});
-  starts_.push_back(begin);
+  HEADPOND_TRY(text_.check_index(static_cast<uint64_t>(rows_) + 1));
+  if (rows_ % kRowsAMark == 0) marks_.push_back({begin, line_of(rows_, begin)});
+  index.add(begin, std::max(text_.max_places(), text_.max_places() + 1));
+  ++rows_;
   return {};
 }
 
-Result<void> CsvFile::State::index() try {
+Result<void> CsvFile::State::find_rows(std::shared_ptr<const RecordIndex> known) try {
   internal::CsvRows rows = scan_;
   const bool has_bom = options_.skip_bom && text_.text().starts_with(kByteOrderMark);
   rows.begin(text_.text(), has_bom ? kByteOrderMark.size() : 0);
-  Result<void> done = read_names(rows);
-  while (done && rows.next_row()) done = index_row(rows);
-  HEADPOND_TRY(text_.check_now());
-  if (!done) return done;
-  columns_.finish();
-  starts_.shrink_to_fit();
+  if (auto named = read_names(rows); !named) {
+    HEADPOND_TRY(text_.check_now());
+    return named;
+  }
+  first_ = rows.offset();
+  if (text_.mapped() == nullptr) return make_index(rows, RecordIndex(FileMark{.size = text_.text().size()}));
+  const bool is_kept = options_.keep_index && text_.text().size() >= kLeastIndexed;
+  const internal::KeptIndex kept(*text_.mapped(), reader_of(options_), is_kept);
+  if (adopt(kept.find(std::move(known)))) return text_.check_now();
+  HEADPOND_TRY(make_index(rows, kept.begin()));
+  kept.keep(*index_);
   return {};
 } catch (const std::bad_alloc&) {
   return fail(internal::exception_error_of(path()));
 }
 
+Result<void> CsvFile::State::make_index(internal::CsvRows rows, RecordIndex index) {
+  Result<void> done;
+  while (done && rows.next_row()) done = index_row(rows, index);
+  HEADPOND_TRY(text_.check_now());
+  if (!done) return done;
+  columns_.finish();
+  index.add(text_.text().size());
+  index.shrink_to_fit();
+  index.set_extra(extra());
+  index_ = std::make_shared<const RecordIndex>(std::move(index));
+  return {};
+}
+
+// The types that were found, and the marks.
+std::vector<std::byte> CsvFile::State::extra() const {
+  std::vector<std::byte> all = columns_.found_types();
+  const auto marks = std::as_bytes(std::span(marks_));
+  all.insert(all.end(), marks.begin(), marks.end());
+  return all;
+}
+
+// False iff it is none, or does not fit.
+bool CsvFile::State::adopt(std::shared_ptr<const RecordIndex> kept) {
+  if (kept == nullptr || kept->offset(0) < first_ || kept->offset(kept->size()) != text_.text().size()) return false;
+  const size_t marks = (kept->size() + kRowsAMark - 1) / kRowsAMark, marks_bytes = marks * sizeof(Mark);
+  if (kept->extra().size() < marks_bytes) return false;
+  if (!columns_.finish_as(kept->extra().first(kept->extra().size() - marks_bytes))) return false;
+  marks_.resize(marks);
+  if (marks > 0) std::memcpy(marks_.data(), kept->extra().last(marks_bytes).data(), marks_bytes);
+  rows_ = static_cast<int64_t>(kept->size());
+  index_ = std::move(kept);
+  was_kept_ = true;
+  return true;
+}
+
+// Whether an index that was kept says of a row what the text says: that it begins a line and the next one follows it.
+// `rows` has read its cells.
+bool CsvFile::State::is_row(uint64_t begin, uint64_t end, internal::CsvRows& rows) const {
+  const std::string_view text = text_.text();
+  const bool begins = begin == first_ || (begin > first_ && (text[begin - 1] == '\n' || text[begin - 1] == '\r'));
+  if (!begins || rows.offset() > end) return false;
+  return rows.next_row() ? rows.offset() == end : end == text.size();
+}
+
 Result<void> CsvFile::State::read_cells(int64_t i, const internal::FieldTargets& targets) const {
   internal::CsvRows rows = scan_;
-  const size_t begin = starts_[static_cast<size_t>(i)];
+  const auto k = static_cast<uint64_t>(i);
+  const size_t begin = std::min<uint64_t>(index_->offset(k), text_.text().size());
   rows.begin(text_.text(), begin);
   size_t cells = 0, offset = begin;
   CsvCell cell;
+  bool any = rows.next_row();
+  any = any && (!was_kept_ || rows.offset() == begin);
   // If the file was rewritten, it may have more cells here.
-  for (bool any = rows.next_row(); any && cells < columns_.cells() && rows.next_cell(cell); ++cells) {
+  for (; any && cells < columns_.cells() && rows.next_cell(cell); ++cells) {
     if (const auto done = columns_.read(cells, cell, options_.quote, targets); !done) {
       return bad(i, offset,
                  fmt::format("column {}: {}", quoted_name(columns_.column_name(cells)), done.error().message()));
     }
     offset = rows.offset();
   }
-  if (cells == columns_.cells()) return {};
+  if (cells == columns_.cells() && (!was_kept_ || is_row(begin, index_->offset(k + 1), rows))) return {};
   return fail(ErrorKind::DataLoss, fmt::format("{}: the file has changed", place(i, begin)));
 }
 
-Result<void> CsvFile::State::read(int64_t i, const internal::FieldTargets& targets) const try {
+Result<std::unique_ptr<CsvFile>> CsvFile::State::make_chunked(const std::string& path, const CsvOptions& options) try {
+  auto none = internal::TextFile::over(path, {}, 0);
+  if (!none) return fail(std::move(none).error());
+  auto state = std::make_unique<State>(std::move(*none), options);
+  auto chunks =
+      internal::GzipChunks::open(path, state->chunk_format(),
+                                 {.max_inflated_bytes = options.max_inflated_bytes, .keep_index = options.keep_index});
+  if (!chunks) return fail(std::move(chunks).error());
+  if (*chunks == nullptr) return nullptr;
+  state->chunks_ = std::move(*chunks);
+  state->rows_ = state->chunks_->size();
+  state->was_kept_ = state->chunks_->was_kept();
+  if (state->was_kept_) {
+    const auto& types = state->chunks_->extra();
+    const bool is_named =
+        options.header ? state->see_header(state->chunks_->header()) : state->choose_numbered(types.size() / 2);
+    if (!is_named || !state->columns_.finish_as(types)) return nullptr;
+  } else {
+    if (state->rows_ == 0) return nullptr;  // As rare as it is small.
+    state->columns_.finish();
+    state->chunks_->keep(state->columns_.found_types());
+  }
+  return std::unique_ptr<CsvFile>(new CsvFile(std::move(state)));
+} catch (const std::bad_alloc&) {
+  return fail(internal::exception_error_of(path));
+}
+
+internal::ChunkFormat CsvFile::State::chunk_format() {
+  internal::ChunkFormat format;
+  format.reader = "gzip " + reader_of(options_);
+  format.header = [this](std::string_view text, bool is_end) { return end_of_header(text, is_end); };
+  format.next = [this](std::string_view text, bool is_end) { return next_row(text, is_end); };
+  format.visit = [this](std::string_view text, bool is_header) { return is_header ? see_header(text) : see_row(text); };
+  format.lines = [](std::string_view text) { return lines_between(text, 0, text.size()); };
+  return format;
+}
+
+std::optional<size_t> CsvFile::State::end_of_header(std::string_view text, bool is_end) const {
+  if (options_.skip_bom && text.size() < kByteOrderMark.size() && !is_end) return std::nullopt;
+  const size_t begin = options_.skip_bom && text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
+  if (!options_.header) return begin;
+  if (begin == text.size()) return std::nullopt;
+  const auto found = next_row(text.substr(begin), is_end);
+  return found && found->is_record ? std::optional(begin + found->end) : std::nullopt;
+}
+
+std::optional<internal::ChunkFormat::Found> CsvFile::State::next_row(std::string_view text, bool is_end) const {
+  using Found = internal::ChunkFormat::Found;
+  internal::CsvRows rows = scan_;
+  rows.begin(text, 0);
+  if (!rows.next_row()) return is_end ? std::optional(Found{text.size(), text.size(), false}) : std::nullopt;
+  const size_t begin = rows.offset();
+  for (CsvCell cell; rows.next_cell(cell);) continue;
+  const bool is_whole = rows.fault() == CsvFault::none && (is_end || rows.offset() < text.size());
+  return is_whole ? std::optional(Found{begin, rows.offset()}) : std::nullopt;
+}
+
+// False iff the file is refused: the other reader tells why.
+bool CsvFile::State::see_header(std::string_view text) {
+  if (!options_.header) return true;
+  internal::CsvRows rows = scan_;
+  rows.begin(text, options_.skip_bom && text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0);
+  if (!rows.next_row() || text.size() - rows.offset() > options_.max_row_bytes) return false;
+  std::vector<std::string> names;
+  for (CsvCell cell; rows.next_cell(cell);) {
+    if (names.size() == options_.max_columns) return false;
+    names.push_back(csv_text(cell, options_.quote));
+  }
+  return columns_.choose(names).has_value();
+}
+
+// The columns of a file without a header.
+bool CsvFile::State::choose_numbered(size_t columns) {
+  std::vector<std::string> names;
+  for (size_t column = 0; column < columns; ++column) names.push_back(std::to_string(column));
+  return columns_.choose(names).has_value();
+}
+
+bool CsvFile::State::see_row(std::string_view text) {
+  if (text.size() > options_.max_row_bytes) return false;
+  internal::CsvRows rows = scan_;
+  rows.begin(text, 0);
+  if (!rows.next_row()) return false;
+  std::vector<CsvCell>& cells = cells_;
+  cells.clear();
+  for (CsvCell cell; rows.next_cell(cell);) cells.push_back(cell);
+  if (rows_ == 0 && !options_.header) {
+    if (cells.size() > options_.max_columns || !choose_numbered(cells.size())) return false;
+  }
+  if (cells.size() != columns_.cells()) return false;
+  for (size_t cell = 0; cell < cells.size(); ++cell) columns_.see(cell, cells[cell]);
+  ++rows_;
+  return true;
+}
+
+Result<void> CsvFile::State::read_inflated(int64_t i, const internal::FieldTargets& targets, bool may_keep) const {
+  const auto found = chunks_->chunk_of(i, may_keep);
+  if (!found) return fail(found.error());
+  const internal::InflatedChunk& chunk = **found;
+  const std::string_view record = chunk.record(i);
+  const auto begin = static_cast<size_t>(record.data() - chunk.text.data());
+  const auto place = [&](size_t at) {
+    return fmt::format("{}, row {} (line {}, offset {})", path(), i,
+                       chunk.lines + 1 + lines_between(chunk.text, 0, begin + at), chunk.offset + begin + at);
+  };
+  internal::CsvRows rows = scan_;
+  rows.begin(record, 0);
+  size_t cells = 0, offset = 0;
+  CsvCell cell;
+  for (bool any = rows.next_row(); any && cells < columns_.cells() && rows.next_cell(cell); ++cells) {
+    if (const auto done = columns_.read(cells, cell, options_.quote, targets); !done) {
+      return fail(ErrorKind::InvalidArgument,
+                  fmt::format("{}: column {}: {}", place(offset), quoted_name(columns_.column_name(cells)),
+                              done.error().message()));
+    }
+    offset = rows.offset();
+  }
+  if (cells == columns_.cells()) return {};
+  return fail(ErrorKind::DataLoss, fmt::format("{}: the file has changed", place(0)));
+}
+
+Result<void> CsvFile::State::read(int64_t i, const internal::FieldTargets& targets, bool may_keep) const try {
   if (i < 0 || i >= size()) {
     return fail(ErrorKind::OutOfRange, fmt::format("{}: no row {}: there are {}", path(), i, size()));
   }
   HEADPOND_TRY(targets.check(fields().size()));
+  if (chunks_ != nullptr) return read_inflated(i, targets, may_keep);
   auto done = read_cells(i, targets);
-  const auto next = static_cast<size_t>(i) + 1;
-  const size_t end = next < starts_.size() ? starts_[next] : text_.text().size();
-  const bool doubtful = text_.text()[end - 1] == '\0';  // After a cut, zeros were read.
+  const size_t end = std::min<uint64_t>(index_->offset(static_cast<uint64_t>(i) + 1), text_.text().size());
+  const bool doubtful = end == 0 || text_.text()[end - 1] == '\0';  // After a cut, zeros were read.
   HEADPOND_TRY(doubtful ? text_.check_now() : text_.check());
   return done;
 } catch (const std::bad_alloc&) {
@@ -212,9 +435,14 @@ Result<void> CsvFile::State::read(int64_t i, const internal::FieldTargets& targe
 CsvFile::CsvFile(std::unique_ptr<State> state) : state_(std::move(state)) {}
 CsvFile::~CsvFile() = default;
 
-Result<std::unique_ptr<CsvFile>> CsvFile::open(const std::string& path, const CsvOptions& options) {
+Result<std::unique_ptr<CsvFile>> CsvFile::open(const std::string& path, const CsvOptions& options,
+                                               std::shared_ptr<const RecordIndex> known) {
   const internal::CsvColumns refused_early(options);
-  return State::make(internal::TextFile::open(path, options.max_inflated_bytes), options);
+  if (internal::is_chunked(path)) {
+    auto chunked = State::make_chunked(path, options);
+    if (!chunked || *chunked != nullptr) return chunked;
+  }
+  return State::make(internal::TextFile::open(path, options.max_inflated_bytes), options, std::move(known));
 }
 
 Result<std::unique_ptr<CsvFile>> CsvFile::over(std::string name, std::span<const std::byte> content,
@@ -223,12 +451,21 @@ Result<std::unique_ptr<CsvFile>> CsvFile::over(std::string name, std::span<const
   return State::make(internal::TextFile::over(std::move(name), content, options.max_inflated_bytes), options);
 }
 
+Result<std::unique_ptr<CsvFile>> CsvFile::over(ByteReader& content, const CsvOptions& options) {
+  const internal::CsvColumns refused_early(options);
+  return State::make(internal::TextFile::over(content, options.max_inflated_bytes), options);
+}
+
 const Spec& CsvFile::fields() const { return state_->fields(); }
 int64_t CsvFile::size() const { return state_->size(); }
-Result<void> CsvFile::read(int64_t i, std::span<std::byte* const> targets, std::span<Tensor> out) const {
-  return state_->read(i, {targets, out});
+Result<void> CsvFile::read(int64_t i, std::span<std::byte* const> targets, std::span<Tensor> out, bool may_keep) const {
+  return state_->read(i, {targets, out}, may_keep);
 }
+Result<uint64_t> CsvFile::offset_of(int64_t i) const { return state_->offset_of(i); }
+std::optional<FileMark> CsvFile::mark() const { return state_->mark(); }
 Result<void> CsvFile::check() const { return state_->check(); }
 const std::string& CsvFile::path() const { return state_->path(); }
+std::shared_ptr<const RecordIndex> CsvFile::index() const { return state_->index(); }
+bool CsvFile::index_was_kept() const { return state_->was_kept(); }
 
 }  // namespace headpond

@@ -48,6 +48,18 @@ void check_characters(const CsvOptions& options) {
   if (!fits) refuse("delimiter, quote and comment must differ and must not be line ends");
 }
 
+// The default of a type that was found.
+Tensor missing_value(DType dtype) {
+  if (dtype == DType::bytes) return Tensor::scalar(std::string_view());
+  return dtype == DType::f32 ? Tensor::scalar(std::nanf("")) : Tensor::scalar(std::nan(""));
+}
+
+bool can_be_found(DType dtype) {
+  return dtype == DType::bytes || dtype == DType::f32 || dtype == DType::f64 || dtype == DType::i64;
+}
+
+constexpr std::byte kGiven{0xff};
+
 }  // namespace
 
 void CsvGuess::see(std::string_view text, bool is_missing) {
@@ -77,9 +89,7 @@ DType CsvGuess::dtype() const {
 }
 
 std::optional<Tensor> CsvGuess::default_value() const {
-  if (!any_missing_) return std::nullopt;
-  if (dtype() == DType::bytes) return Tensor::scalar(std::string_view());
-  return dtype() == DType::f32 ? Tensor::scalar(std::nanf("")) : Tensor::scalar(std::nan(""));
+  return any_missing_ ? std::optional(missing_value(dtype())) : std::nullopt;
 }
 
 std::string csv_text(const CsvCell& cell, char quote) {
@@ -117,6 +127,7 @@ Result<void> CsvColumns::choose(const std::vector<std::string>& names) {
   fields_of_.assign(names.size(), kNone);
   if (columns_.empty() || !header_) HEADPOND_TRY(choose_all(names));
   guesses_.resize(columns_.size());
+  for (const CsvColumn& column : columns_) are_given_.push_back(column.dtype.has_value());
   if (!header_) return {};
   struct Cells {
     size_t first, count = 0;
@@ -151,12 +162,43 @@ void CsvColumns::see(size_t cell, const CsvCell& content) {
 void CsvColumns::finish() {
   for (size_t field = 0; field < columns_.size(); ++field) {
     CsvColumn& column = columns_[field];
-    if (!column.dtype) {
-      column.dtype = guesses_[field].dtype();
-      column.default_value = guesses_[field].default_value();
-    }
-    fields_.push_back({column.name, *column.dtype, {}});
+    if (column.dtype) continue;
+    column.dtype = guesses_[field].dtype();
+    column.default_value = guesses_[field].default_value();
   }
+  make_fields();
+}
+
+void CsvColumns::make_fields() {
+  for (const CsvColumn& column : columns_) fields_.push_back({column.name, *column.dtype, {}});
+}
+
+std::vector<std::byte> CsvColumns::found_types() const {
+  std::vector<std::byte> types;
+  for (size_t field = 0; field < columns_.size(); ++field) {
+    const bool given = field < are_given_.size() && are_given_[field];
+    types.push_back(given ? kGiven : static_cast<std::byte>(*columns_[field].dtype));
+    types.push_back(static_cast<std::byte>(!given && columns_[field].default_value.has_value()));
+  }
+  return types;
+}
+
+bool CsvColumns::finish_as(std::span<const std::byte> types) {
+  if (types.size() != 2 * columns_.size() || are_given_.size() != columns_.size()) return false;
+  const auto type = [&](size_t field) { return static_cast<DType>(types[2 * field]); };
+  for (size_t field = 0; field < columns_.size(); ++field) {
+    const bool has_default = types[2 * field + 1] != std::byte{0};
+    const bool fits = are_given_[field] ? types[2 * field] == kGiven
+                                        : can_be_found(type(field)) && !(has_default && type(field) == DType::i64);
+    if (!fits) return false;
+  }
+  for (size_t field = 0; field < columns_.size(); ++field) {
+    if (are_given_[field]) continue;
+    columns_[field].dtype = type(field);
+    if (types[2 * field + 1] != std::byte{0}) columns_[field].default_value = missing_value(type(field));
+  }
+  make_fields();
+  return true;
 }
 
 Result<void> CsvColumns::give_default(size_t field, const FieldTargets& targets) const {

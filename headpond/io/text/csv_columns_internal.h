@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,6 +41,10 @@ class CsvColumns {
   /// Uses a cell of column `cell` to find its type if that is not given.
   void see(size_t cell, const CsvCell& content);
   void finish();
+  /// After finish(): the types that were found, two bytes for each field, for finish_as().
+  std::vector<std::byte> found_types() const;
+  /// As finish(), without cells. False, with nothing changed, iff these are no types of these fields.
+  bool finish_as(std::span<const std::byte> types);
 
   const Spec& fields() const { return fields_; }
   /// The number of cells of a row.
@@ -52,6 +57,7 @@ class CsvColumns {
  private:
   static constexpr size_t kNone = SIZE_MAX;
   Result<void> choose_all(const std::vector<std::string>& names);
+  void make_fields();
   bool is_missing(std::string_view text) const;
   Result<void> read_number(size_t field, std::string_view text, const FieldTargets& targets) const;
   Result<void> give_default(size_t field, const FieldTargets& targets) const;
@@ -61,6 +67,7 @@ class CsvColumns {
   const bool header_;
   std::vector<size_t> fields_of_;  // For each cell of a row the number of its field, or kNone.
   std::vector<CsvGuess> guesses_;  // For each field.
+  std::vector<bool> are_given_;    // For each field, whether its type is given.
   Spec fields_;
 };
 

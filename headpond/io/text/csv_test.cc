@@ -243,8 +243,34 @@ TEST(CsvFile, ReadsCompressedFilesAndSaysWhichAreNotThere) {
   const auto bomb = test::gzip(test::Bytes(1000));
   EXPECT_EQ(CsvFile::over("a", bomb, {.max_inflated_bytes = 999}).error().kind(), ErrorKind::ResourceExhausted);
   const auto rows = test::gzip(to_bytes("a\n1\n2\n3\n4\n"));
-  EXPECT_EQ(CsvFile::over("a", rows, {.max_inflated_bytes = 31}).error().kind(), ErrorKind::ResourceExhausted);
-  EXPECT_EQ(CsvFile::over("a", rows, {.max_inflated_bytes = 32}).value()->size(), 4);
+  EXPECT_EQ(CsvFile::over("a", rows, {.max_inflated_bytes = 41}).error().kind(), ErrorKind::ResourceExhausted);
+  EXPECT_EQ(CsvFile::over("a", rows, {.max_inflated_bytes = 42}).value()->size(), 4)
+      << "10 bytes of text and 4 offsets";
+}
+
+TEST(CsvFile, TakesWhatAReaderReadsAsItIsWithTheSameLimit) {
+  const auto text = to_bytes("a\n1\n2\n3\n4\n"), packed = test::gzip(text);
+  const auto over = [](std::span<const std::byte> content, uint64_t limit) {
+    return CsvFile::over(*make_memory_reader("a", content), {.max_inflated_bytes = limit});
+  };
+  EXPECT_EQ(all(*over(text, 42).value()), "1/2/3/4/");
+  EXPECT_EQ(over(text, 41).error().kind(), ErrorKind::ResourceExhausted);
+  EXPECT_EQ(over(text, 9).error().kind(), ErrorKind::ResourceExhausted);
+  EXPECT_EQ(over(packed, 1000).value()->path(), "a") << "compressed bytes are a text like any other";
+}
+
+// The limit is of text and offsets together, and neither grows beyond it on the way.
+TEST(CsvFile, RefusesABombOfRowsBeforeItTakesMoreMemoryThanTheLimit) {
+  std::string rows = "a\n";
+  for (int i = 0; i < 2'000'000; ++i) rows += "1\n";
+  const auto bomb = test::gzip(to_bytes(rows), 1);
+  constexpr uint64_t kLimit = 16'000'000;
+  EXPECT_REFUSED_BY_LIMIT([&]() -> Result<bool> {
+    test::limit_memory_to_present_and(kLimit + kLimit / 10);
+    const auto file = CsvFile::over("a", bomb, {.max_inflated_bytes = kLimit});
+    if (file || file.error().message().find("max_inflated_bytes") == std::string::npos) return true;
+    return fail(file.error());
+  });
 }
 
 TEST(CsvFile, SaysWhichRowIsNotThere) {
@@ -290,7 +316,7 @@ TEST(CsvFile, ACutWithinAPageIsToldByCheck) {
 }
 
 TEST(CsvFile, WithoutMemoryIsAnErrorWithTheName) {
-  std::string text(40'000'000, '1');
+  std::string text(80'000'000, '1');  // 40 million rows: their ends are more than the limit.
   for (size_t i = 1; i < text.size(); i += 2) text[i] = '\n';
   const auto content = std::as_bytes(std::span(text));
   EXPECT_OUT_OF_MEMORY(test::naming("a", [&] { return CsvFile::over("a", content, {.header = false}); }));

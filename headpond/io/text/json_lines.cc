@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iterator>
 #include <new>
 #include <nlohmann/json.hpp>
@@ -10,7 +11,9 @@
 
 #include "headpond/io/example/feature_plan_internal.h"
 #include "headpond/io/quoted_name_internal.h"
-#include "headpond/io/text/json_values_internal.h"
+#include "headpond/io/text/json/json_fast_internal.h"
+#include "headpond/io/text/json/json_values_internal.h"
+#include "headpond/io/text/json_text_internal.h"
 
 namespace headpond {
 
@@ -26,6 +29,13 @@ class internal::JsonPlan {
       }
       spec.push_back({known.key, known.dtype, known.shape});
     }
+  }
+
+  std::vector<internal::JsonValues> values() const {
+    std::vector<internal::JsonValues> all;
+    all.reserve(asked.size());
+    for (size_t i = 0; i < asked.size(); ++i) all.emplace_back(asked[i], defaults[i].get());
+    return all;
   }
 
   std::string describe() const {
@@ -49,6 +59,7 @@ class internal::JsonPlan {
 
 namespace {
 
+using internal::CountedBytes;
 using internal::JsonPlan;
 using internal::JsonValues;
 using internal::KeyTable;
@@ -56,36 +67,11 @@ using nlohmann::json;
 
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
-// The bytes of a text for the parser; `seen` counts those it has read.
-struct Bytes {
-  using iterator_category = std::input_iterator_tag;
-  using value_type = char;
-  using difference_type = std::ptrdiff_t;
-  using pointer = const char*;
-  using reference = const char&;
-
-  reference operator*() const { return *at; }
-  Bytes& operator++() {
-    *seen = ++at;
-    return *this;
-  }
-  Bytes operator++(int) {
-    const Bytes before = *this;
-    ++*this;
-    return before;
-  }
-  bool operator==(const Bytes& other) const { return at == other.at; }
-
-  const char* at;
-  const char** seen;
-};
-
 // The callbacks of the parser, called after each token.
 class Events {
  public:
-  Events(const JsonPlan& plan, std::string_view text) : plan_(plan), text_(text), seen_(text.data()) {
-    values_.reserve(plan.asked.size());
-    for (size_t i = 0; i < plan.asked.size(); ++i) values_.emplace_back(plan.asked[i], plan.defaults[i].get());
+  Events(const JsonPlan& plan, std::string_view text)
+      : plan_(plan), text_(text), seen_(text.data()), values_(plan.values()) {
     if (text.starts_with(kByteOrderMark)) end_ = kByteOrderMark.size();
   }
 
@@ -177,21 +163,16 @@ bool Events::leaf(Take take) {
                fmt::format("key {}: {}", internal::quoted_name(plan_.asked[field_].key), what));
 }
 
-// The parser's message contains the whole token, which may be long and have any bytes.
 bool Events::parse_error(size_t, const std::string&, const nlohmann::detail::exception& error) {
-  const std::string_view text = error.what();
-  const size_t begin = text.find("syntax error"), end = text.find("; last read");
+  const std::string what = internal::syntax_error_of(error.what());
   const auto offset = static_cast<size_t>(seen_ - text_.data());
-  if (begin == std::string_view::npos) {
-    return wrong(ErrorKind::InvalidArgument, offset, "a number beyond float64 ends");
-  }
-  const size_t last = std::min(end, begin + 120);
-  return wrong(ErrorKind::InvalidArgument, offset == 0 ? 0 : offset - 1, std::string(text.substr(begin, last - begin)));
+  if (what.empty()) return wrong(ErrorKind::InvalidArgument, offset, "a number beyond float64 ends");
+  return wrong(ErrorKind::InvalidArgument, offset == 0 ? 0 : offset - 1, what);
 }
 
 Result<void> Events::parse(const internal::FieldTargets& targets) {
   const char* const end = text_.data() + text_.size();
-  if (!json::sax_parse(Bytes{text_.data(), &seen_}, Bytes{end, &seen_}, this)) return fail(error_);
+  if (!json::sax_parse(CountedBytes{text_.data(), &seen_}, CountedBytes{end, &seen_}, this)) return fail(error_);
   const size_t after = text_.find_first_not_of(" \t\r\n", end_);  // The parser takes a NUL for the end.
   if (after != std::string_view::npos) {
     wrong(ErrorKind::InvalidArgument, after, "something follows the object");
@@ -207,7 +188,30 @@ Result<void> Events::parse(const internal::FieldTargets& targets) {
   return {};
 }
 
+// False: whatever is wrong, the other parser has the words for it.
+bool is_given_fast(const JsonPlan& plan, std::string_view text, const internal::FieldTargets& targets) {
+  std::vector<JsonValues> values = plan.values();
+  if (!internal::read_json_fast(text, plan.keys, plan.limits.max_depth, values)) return false;
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (!values[i].give(i, targets)) return false;
+  }
+  return true;
+}
+
+Result<void> check_size(const JsonPlan& plan, std::string_view text) {
+  if (text.size() <= plan.limits.max_bytes) return {};
+  return fail(ErrorKind::ResourceExhausted,
+              fmt::format("JSON: {} bytes, at most {}", text.size(), plan.limits.max_bytes));
+}
+
 }  // namespace
+
+Result<std::vector<Tensor>> internal::parse_json_plainly(const JsonParser& parser, std::string_view text) {
+  std::vector<Tensor> out(parser.fields().size());
+  HEADPOND_TRY(check_size(*parser.plan_, text));
+  HEADPOND_TRY(Events(*parser.plan_, text).parse({{}, out}));
+  return out;
+}
 
 JsonParser::JsonParser(std::vector<JsonField> fields, JsonLimits limits)
     : plan_(std::make_shared<const JsonPlan>(std::move(fields), limits)) {}
@@ -219,10 +223,8 @@ Result<void> JsonParser::parse(std::string_view text, std::span<std::byte* const
     try {
   const internal::FieldTargets field_targets = {targets, out};
   HEADPOND_TRY(field_targets.check(fields().size()));
-  if (text.size() > plan_->limits.max_bytes) {
-    return fail(ErrorKind::ResourceExhausted,
-                fmt::format("JSON: {} bytes, at most {}", text.size(), plan_->limits.max_bytes));
-  }
+  HEADPOND_TRY(check_size(*plan_, text));
+  if (is_given_fast(*plan_, text, field_targets)) return {};
   return Events(*plan_, text).parse(field_targets);
 } catch (const std::bad_alloc&) {
   return fail(current_exception_error());

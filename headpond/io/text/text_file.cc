@@ -27,15 +27,22 @@ bool looks_like_text(std::span<const std::byte> bytes) {
   });
 }
 
-// Memory is at most twice the bytes read.
-Result<std::vector<std::byte>> read_all(ByteReader& reader) {
-  std::vector<std::byte> all;
+// The room never exceeds the limit.
+Result<GrowingArray<std::byte>> read_all(ByteReader& reader, uint64_t limit) {
+  GrowingArray<std::byte> all;
   for (size_t used = 0;;) {
-    if (used == all.size()) {
-      all.resize(std::max<uint64_t>(used + 1, std::min(used + reader.left_at_most(), std::max(kFirstRoom, 2 * used))));
+    if (used == all.size() && used < limit) {
+      const uint64_t wanted = std::min(used + std::max<uint64_t>(reader.left_at_most(), 1), limit);
+      all.resize(std::max<uint64_t>(used + 1, std::min<uint64_t>(wanted, std::max(kFirstRoom, 2 * used))));
     }
-    const auto got = reader.read(std::span(all).subspan(used));
+    std::byte beyond;
+    const bool is_full = used == limit;
+    const auto got = reader.read(is_full ? std::span(&beyond, 1) : std::span(all.data() + used, all.size() - used));
     if (!got) return fail(got.error());
+    if (is_full && *got > 0) {
+      return fail(ErrorKind::ResourceExhausted,
+                  fmt::format("{}: more than the limit of {} bytes (max_inflated_bytes)", reader.name(), limit));
+    }
     used += *got;
     if (*got > 0) continue;
     all.resize(used);
@@ -48,17 +55,19 @@ Result<std::vector<std::byte>> read_all(ByteReader& reader) {
 
 Result<void> TextFile::take(std::span<const std::byte> bytes, uint64_t max_inflated_bytes) try {
   text_ = to_text(bytes);
+  if (const auto other = unsupported_compression(bytes); !other.empty()) {
+    return fail(ErrorKind::Unimplemented,
+                fmt::format("{}: compressed by {}, which is not supported; decompress it", name_, other));
+  }
   const bool gzip = is_gzip(bytes);
   if (!gzip && !is_zlib(bytes)) return {};
   auto compressed = make_memory_reader(name_, bytes);
   const auto reader = gzip ? make_gzip_reader(std::move(compressed), max_inflated_bytes)
                            : make_zlib_reader(std::move(compressed), max_inflated_bytes);
-  auto inflated = read_all(*reader);
+  auto inflated = read_all(*reader, max_inflated_bytes);
   HEADPOND_TRY(check());
   if (inflated) {
-    inflated_ = std::move(*inflated);
-    max_places_ = max_inflated_bytes / sizeof(uint64_t);
-    text_ = to_text(inflated_);
+    keep(std::move(*inflated), max_inflated_bytes);
     file_.reset();
     return {};
   }
@@ -69,10 +78,19 @@ Result<void> TextFile::take(std::span<const std::byte> bytes, uint64_t max_infla
   return fail(exception_error_of(name_));
 }
 
+void TextFile::keep(GrowingArray<std::byte> inflated, uint64_t max_inflated_bytes) {
+  inflated_ = std::move(inflated);
+  max_places_ = (max_inflated_bytes - inflated_.size()) / sizeof(uint64_t);
+  text_ = to_text(inflated_.values());
+}
+
 tl::unexpected<Error> TextFile::refuse_index() const {
   return fail(
       ErrorKind::ResourceExhausted,
-      fmt::format("{}: more than {} lines, whose offsets take 8 bytes each (max_inflated_bytes)", name_, max_places_));
+      fmt::format(
+          "{}: more than {} lines in {} inflated bytes: with 8 bytes for each line's offset they exceed the limit "
+          "(max_inflated_bytes)",
+          name_, max_places_, text_.size()));
 }
 
 Result<TextFile> TextFile::open(const std::string& path, uint64_t max_inflated_bytes) {
@@ -88,6 +106,16 @@ Result<TextFile> TextFile::over(std::string name, std::span<const std::byte> byt
   TextFile file(std::move(name));
   HEADPOND_TRY(file.take(bytes, max_inflated_bytes));
   return file;
+}
+
+Result<TextFile> TextFile::over(ByteReader& reader, uint64_t max_inflated_bytes) try {
+  auto all = read_all(reader, max_inflated_bytes);
+  if (!all) return fail(std::move(all).error());
+  TextFile file(reader.name());
+  file.keep(std::move(*all), max_inflated_bytes);
+  return file;
+} catch (const std::bad_alloc&) {
+  return fail(exception_error_of(reader.name()));
 }
 
 }  // namespace headpond::internal

@@ -8,10 +8,11 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "headpond/base/status.h"
+#include "headpond/io/file/file.h"
 #include "headpond/io/file/mapped_file.h"
+#include "headpond/io/growing_array.h"
 
 namespace headpond::internal {
 
@@ -21,10 +22,12 @@ namespace headpond::internal {
 class TextFile {
  public:
   /// As MappedFile::open(); DataLoss iff a compressed file is truncated or damaged; ResourceExhausted iff it inflates
-  /// to more than the limit, or there is no memory for it (inflating needs twice the size).
+  /// to more than the limit, or there is no memory for it. Never more than the limit is allocated.
   static Result<TextFile> open(const std::string& path, uint64_t max_inflated_bytes);
   /// The same for `content`, which must outlive this object.
   static Result<TextFile> over(std::string name, std::span<const std::byte> content, uint64_t max_inflated_bytes);
+  /// What `reader` reads, as it is, into memory: like a text that was inflated. Errors of the reader are passed on.
+  static Result<TextFile> over(ByteReader& reader, uint64_t max_inflated_bytes);
 
   /// Valid as long as this object, or the one that it is moved to.
   std::string_view text() const { return text_; }
@@ -32,19 +35,24 @@ class TextFile {
   Result<void> check() const { return file_ != nullptr && file_->lost() ? file_->check() : Result<void>(); }
   /// The same, and asks the system whether the file is still the one that was opened.
   Result<void> check_now() const { return file_ != nullptr ? file_->check() : Result<void>(); }
-  /// ResourceExhausted iff the text was inflated and an index of this many offsets, 8 bytes each, exceeds the limit
-  /// too.
+  /// How many offsets, 8 bytes each, an index may have: text and index together keep to the limit if the text was
+  /// inflated.
+  uint64_t max_places() const { return max_places_; }
+  /// ResourceExhausted iff there are more.
   Result<void> check_index(uint64_t places) const { return places <= max_places_ ? Result<void>() : refuse_index(); }
   const std::string& name() const { return name_; }
+  /// Of a plain file, else null.
+  const MappedFile* mapped() const { return file_.get(); }
 
  private:
   explicit TextFile(std::string name) : name_(std::move(name)) {}
   tl::unexpected<Error> refuse_index() const;
   Result<void> take(std::span<const std::byte> content, uint64_t max_inflated_bytes);
+  void keep(GrowingArray<std::byte> inflated, uint64_t max_inflated_bytes);
 
   std::string name_;
   std::unique_ptr<MappedFile> file_;  // Of a plain file.
-  std::vector<std::byte> inflated_;   // Of a compressed one.
+  GrowingArray<std::byte> inflated_;  // Of a compressed one.
   std::string_view text_;
   uint64_t max_places_ = UINT64_MAX;  // Of an index.
 };

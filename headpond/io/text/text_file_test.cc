@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <malloc.h>
 #include <unistd.h>
 
 #include <string>
@@ -58,6 +59,16 @@ TEST(TextFile, ADamagedOrCutStreamIsDataLoss) {
   }
 }
 
+TEST(TextFile, NamesACompressionThatIsNotRead) {
+  for (const auto& [start, name] :
+       {std::pair(std::string("\xfd\x37zXZ\0 more", 11), "xz"), std::pair(std::string("BZh91AY&SY more"), "bzip2")}) {
+    const Error error = text_of(to_bytes(start)).error();
+    EXPECT_EQ(error.kind(), ErrorKind::Unimplemented);
+    EXPECT_EQ(error.message(), std::string("t: compressed by ") + name + ", which is not supported; decompress it");
+  }
+  EXPECT_EQ(text_of(to_bytes("BZh9 is a text")).value(), "BZh9 is a text");
+}
+
 TEST(TextFile, StopsABombAtTheLimit) {
   const auto bomb = test::gzip(test::Bytes(10'000'000));
   EXPECT_EQ(text_of(bomb, 9'999'999).error().kind(), ErrorKind::ResourceExhausted);
@@ -69,14 +80,40 @@ TEST(TextFile, WithoutMemoryIsAnError) {
   EXPECT_OUT_OF_MEMORY(test::naming("t", [&] { return TextFile::over("t", bomb, kNoLimit); }));
 }
 
+TEST(TextFile, ABombTakesNoMoreMemoryThanTheLimit) {
+  constexpr uint64_t kLimit = 50'000'000;  // The child may have 256 MB in all.
+  const auto bomb = test::gzip(test::Bytes(kLimit + 1), 1);
+  EXPECT_REFUSED_BY_LIMIT([&]() -> Result<bool> {
+    mallopt(M_MMAP_THRESHOLD, 1 << 17);  // Its first value; else what malloc keeps for later counts too.
+    test::limit_memory_to_present_and(kLimit + kLimit / 10);
+    const auto text = TextFile::over("t", bomb, kLimit);
+    if (text || text.error().message().find("limit of 50000000 bytes") == std::string::npos) return true;
+    return fail(text.error());
+  });
+}
+
+TEST(TextFile, TakesWhatAReaderReadsUpToTheLimit) {
+  const auto content = to_bytes("some text");
+  for (const uint64_t limit : {0, 8}) {
+    const auto refused = TextFile::over(*make_memory_reader("t", content), limit);
+    EXPECT_EQ(refused.error().kind(), ErrorKind::ResourceExhausted);
+    EXPECT_THAT(refused.error().message(), HasSubstr("t: more than the limit"));
+  }
+  const TextFile whole = TextFile::over(*make_memory_reader("t", content), 9).value();
+  EXPECT_EQ(whole.text(), "some text");
+  EXPECT_EQ(whole.max_places(), 0U);
+  EXPECT_EQ(TextFile::over(*make_memory_reader("t", {}), 0)->text(), "");
+}
+
 TEST(TextFile, AnIndexOfWhatWasInflatedKeepsToTheLimit) {
   const auto plain = to_bytes("text"), packed = test::gzip(plain);
   EXPECT_TRUE(TextFile::over("t", plain, 8)->check_index(INT64_MAX));
-  const TextFile whole = TextFile::over("t", packed, 80).value();
+  const TextFile whole = TextFile::over("t", packed, 84).value();
   EXPECT_TRUE(whole.check_index(10));
   EXPECT_EQ(whole.check_index(11).error().kind(), ErrorKind::ResourceExhausted);
   EXPECT_EQ(whole.check_index(11).error().message(),
-            "t: more than 10 lines, whose offsets take 8 bytes each (max_inflated_bytes)");
+            "t: more than 10 lines in 4 inflated bytes: with 8 bytes for each line's offset they exceed the limit "
+            "(max_inflated_bytes)");
   EXPECT_FALSE(whole.check_index(UINT64_MAX));
 }
 

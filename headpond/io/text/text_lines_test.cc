@@ -222,7 +222,7 @@ TEST(TextLines, ReadsCompressedTexts) {
   EXPECT_THAT(all(lines).texts, ElementsAre("a", "b"));
 }
 
-TEST(TextLines, NamesAMissingFileAFolderAndAPositionBehindTheEnd) {
+TEST(TextLines, NamesAMissingFileAFolderAndAPositionPastTheEnd) {
   const TempFolder folder;
   EXPECT_EQ(TextLines::open(folder.file("no")).error().kind(), ErrorKind::NotFound);
   EXPECT_EQ(TextLines::open(folder.path()).error().kind(), ErrorKind::FailedPrecondition);

@@ -16,7 +16,7 @@ std::string encoded(unsigned character) {
   return {static_cast<char>(0xf0 | character >> 18), six(12), six(6), six(0)};
 }
 
-TEST(Utf8, IsEveryCharacterButSurrogatesAndNothingBehindTheLast) {
+TEST(Utf8, IsEveryCharacterButSurrogatesAndNothingBeyondTheLast) {
   for (unsigned character = 0; character < 0x110100; ++character) {
     const bool is_surrogate = character >= 0xd800 && character < 0xe000;
     const bool is_character = !is_surrogate && character < 0x110000;

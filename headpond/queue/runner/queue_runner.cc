@@ -36,6 +36,7 @@ struct QueueRunner::Run : std::enable_shared_from_this<Run> {
       on_stop.emplace(coordinator.stop_token(), [this] { cancel(); });
     }
     void cancel();
+    void stop(const Error& why);
     void all_ended(bool normally);
 
     const std::shared_ptr<Run> run;
@@ -104,7 +105,7 @@ void QueueRunner::Run::start(Coordinator& coordinator) {
     for (size_t i = started; i < producers.size(); ++i) activities[i]->end(error);
     // Those that run go on without the others only until they see the stop.
     queue.set_failure(error);
-    (void)coordinator.request_stop(error);
+    start->stop(error);
     (void)queue.close(true);
     ended(*start, producers.size() - started, false);
     throw;
@@ -127,12 +128,17 @@ void QueueRunner::Run::Start::cancel() {
   ignore_failures(run->options.cancel_op);
 }
 
+// A coordinator whose join() has finished refuses the stop, so its callback won't run.
+void QueueRunner::Run::Start::stop(const Error& why) {
+  if (!coordinator.request_stop(why)) cancel();
+}
+
 // The callback goes first, which waits for one that is running: from here on it has run to its end or never will.
 void QueueRunner::Run::Start::all_ended(bool normally) {
   on_stop.reset();
   if (coordinator.should_stop()) {
     cancel();
-  } else if (normally) {
+  } else if (normally && !cancelled) {
     ignore_failures(run->options.close_op);
   }
 }
@@ -149,7 +155,7 @@ void QueueRunner::Run::produce(Start& start, const Producer& producer, internal:
     // this error on record when the close ends them.
     error = first_failure(error);
     queue.set_failure(error);
-    (void)start.coordinator.request_stop(error);
+    start.stop(error);
     (void)queue.close(true);
   } else if (error && error.cause() != nullptr) {
     queue.set_failure(*error.cause());  // The end of a queue whose own producer failed.

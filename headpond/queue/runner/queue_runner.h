@@ -16,7 +16,7 @@ namespace headpond {
 struct QueueRunnerOptions {
   std::vector<ErrorKind> queue_closed_kinds = {ErrorKind::OutOfRange};  ///< Errors that are a normal end; not empty.
   std::function<Result<void>()> close_op = {};  ///< Called after a normal end of all producers; default: queue.close().
-  std::function<Result<void>()> cancel_op = {};  ///< Called once after a stop; default: queue.close(true).
+  std::function<Result<void>()> cancel_op = {};  ///< Called once after a stop or a failure; default: queue.close(true).
 };
 
 /// Each function has a thread, which calls it again and again until it returns an error, throws, or a stop is
@@ -25,15 +25,17 @@ struct QueueRunnerOptions {
 ///   to end normally runs close_op.
 /// - Any other error is a failure: the coordinator is stopped with it, so cancel_op runs as below, then the queue is
 ///   closed with cancel. Consumers get the elements that are inside, then OutOfRange with this error as its cause.
+///   A coordinator whose join() has finished refuses the stop; then cancel_op runs all the same, but the other
+///   producers end only when they find the queue closed.
 /// - After a requested stop, cancel_op runs exactly once, so that waiting enqueues end. The stop's callback runs it; if
 ///   all producers have ended before the callback starts, the last of them runs it instead. It has run when the
 ///   coordinator's join() returns. If the stop was requested with an error, that is also the cause of the consumers'
 ///   OutOfRange.
 ///
-/// So of close_op and cancel_op exactly one runs; what they return is ignored. A consumer never
-/// waits for producers that have ended; if a close_op or cancel_op of the user's own leaves the queue open, the queue's
-/// watchdog ends the wait. A runner, and each of its threads, holds the queue as a handle does: a program that drops
-/// all other handles must stop the coordinator. Threads are named QueueRunnerThread-<queue>-<i>.
+/// So of close_op and cancel_op exactly one runs; what they return is ignored. A consumer never waits for producers
+/// that have ended; if a close_op or cancel_op of the user's own leaves the queue open, the queue's watchdog ends the
+/// wait. A runner, and each of its threads, holds the queue as a handle does: a program that drops all other handles
+/// must stop the coordinator. Threads are named QueueRunnerThread-<queue>-<i>.
 class QueueRunner {
  public:
   using Producer = std::function<Result<void>(std::stop_token)>;

@@ -29,6 +29,11 @@ class QuietLog {
 };
 
 Result<void> end() { return fail(ErrorKind::OutOfRange, "end"); }
+Result<void> ok() { return {}; }
+Result<void> counted(std::atomic<int>& calls) {
+  ++calls;
+  return {};
+}
 Result<void> until_stop(const std::stop_token&) { return {}; }
 
 class RunnerStop : public QueueTest {
@@ -175,8 +180,8 @@ TEST_F(RunnerStop, AProducerThatSeesTheCoordinatorsFlagFirstEndsAsAStopDoes) {
       .start(coordinator);
   auto stopping = later([&] { return coordinator.request_stop(Error(ErrorKind::NotFound, "the other input")); });
   EXPECT_FAILS(ErrorKind::NotFound, coordinator.join());
-  EXPECT_TRUE(in_log);
   EXPECT_EQ(cancels, 1);
+  eventually([&] { return in_log.load(); });  // Only then is it certain that the stop is recorded and goes no further.
   gone.count_down();
   EXPECT_TRUE(stopping.get());
   EXPECT_EQ(cancels, 1);
@@ -239,6 +244,29 @@ TEST_F(RunnerStop, OnACoordinatorThatWasStoppedBeforeItRunsOnce) {
   });
   EXPECT_TRUE(coordinator.join());
   EXPECT_EQ(cancels, 1);
+}
+
+TEST_F(RunnerStop, AFailureAfterTheJoinRunsCancelOpAlthoughTheStopIsRefused) {
+  for (const bool is_last : {false, true}) {
+    const FIFOQueue queue(scalars(1));
+    std::atomic<int> closes = 0, cancels = 0;
+    Coordinator coordinator;
+    ASSERT_TRUE(coordinator.join());
+    std::vector<QueueRunner::Producer> producers = {
+        [](const std::stop_token&) -> Result<void> { return fail(ErrorKind::DataLoss, "bad record"); }};
+    if (!is_last) producers.emplace_back([&](const std::stop_token&) { return queue.is_closed() ? end() : ok(); });
+    QueueRunner(
+        queue, producers,
+        {.close_op = [&closes] { return counted(closes); }, .cancel_op = [&cancels] { return counted(cancels); }})
+        .start(coordinator);
+    EXPECT_TRUE(coordinator.join()) << "it ended before the failure";
+    EXPECT_EQ(closes, 0);
+    EXPECT_EQ(cancels, 1);
+    EXPECT_TRUE(queue.is_closed());
+    const auto ended = queue.dequeue();
+    ASSERT_TRUE(!ended && ended.error().cause() != nullptr);
+    EXPECT_EQ(ended.error().cause()->kind(), ErrorKind::DataLoss);
+  }
 }
 
 int64_t setting(const char* name, int64_t otherwise) {

@@ -40,7 +40,7 @@ class Runner : public QueueTest {
   }
 };
 
-TEST_F(Runner, TheLastProducerToEndClosesTheQueueBehindAllElements) {
+TEST_F(Runner, TheLastProducerToEndClosesTheQueueAfterAllElements) {
   FIFOQueue queue(scalars(4));
   Coordinator coordinator;
   QueueRunner(queue, {counting(queue, 50, end()), counting(queue, 70, end())}).start(coordinator);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The report of a queue at which elements have stopped. No thread watches: the front call that waits looks after the
-// watchdog's time, so calls that need not wait pay nothing.
+// The report of a queue at which elements have stopped. No thread watches: the front call that waits checks once the
+// watchdog's time has passed, so calls that need not wait pay nothing.
 #include <fmt/format.h>
 
-#include <exception>
 #include <string>
 
 #include "headpond/base/log.h"
 #include "headpond/base/thread.h"
 #include "headpond/queue/queue_state_internal.h"
+#include "headpond/queue/runner/reporter_internal.h"
 
 namespace headpond::internal {
 
@@ -33,8 +33,8 @@ int64_t QueueState::alarm(Stall& stall, int64_t position) const {
 bool QueueState::look_into(Stall& stall, Verb verb, int64_t missing) noexcept {
   const int64_t now = now_ns();
   if (!stall.told) {
-    stall.told = reporter_.report(verb == Verb::dequeue ? LogLevel::warning : LogLevel::info,
-                                  [&] { return stall_report(stall, verb, missing, now); });
+    stall.told = report_later(verb == Verb::dequeue ? LogLevel::warning : LogLevel::info,
+                              [&] { return stall_report(stall, verb, missing, now); });
   }
   if (verb == Verb::dequeue && producers_.all_ended()) return true;  // The call that waits next looks at once.
   stall.alarm = deadline_ns(now, *options_.watchdog);
@@ -60,9 +60,8 @@ std::string QueueState::stall_report(const Stall& stall, Verb verb, int64_t miss
 void QueueState::check_fill() noexcept {
   try {
     const std::string warning = fill_check_.look(gate_.put_count(), now_ns());
-    if (!warning.empty()) (void)reporter_.report(LogLevel::warning, [&] { return label() + ": " + warning; });
-  } catch (const std::exception&) {
-    (void)current_exception_error();  // A warning that cannot be made must not fail the call.
+    if (!warning.empty()) (void)report_later(LogLevel::warning, [&] { return label() + ": " + warning; });
+  } catch (...) {  // A warning that cannot be made must not fail the call.
   }
 }
 

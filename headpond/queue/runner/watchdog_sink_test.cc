@@ -17,8 +17,6 @@ constexpr auto kShort = milliseconds(20);
 
 class Sinks : public QueueTest {
  protected:
-  ~Sinks() override { set_log_sink({}); }
-
   static FIFOQueue watched(const std::string& name, int64_t capacity = 64) {
     QueueOptions options = scalars(capacity);
     options.name = name;
@@ -48,6 +46,7 @@ TEST_F(Sinks, MayCloseAFullQueue) {
   for (const int64_t capacity : {1, 64}) {
     const FIFOQueue queue = watched("pond", capacity);
     reacted_ = false;
+    const EndOfReports end;
     at_report(queue, [&] { EXPECT_TRUE(queue.close(true)); });
     auto put = fill(queue);
     EXPECT_FAILS(ErrorKind::Cancelled, put.get());
@@ -60,6 +59,7 @@ TEST_F(Sinks, MayCloseAnEmptyQueueOrStopTheCoordinator) {
   const FIFOQueue queue = watched("pond");
   Coordinator coordinator;
   const std::stop_callback on_stop(coordinator.stop_token(), [&] { EXPECT_TRUE(queue.close(true)); });
+  const EndOfReports end;
   at_report(queue, [&] { (void)coordinator.request_stop(Error(ErrorKind::DataLoss, "starved")); });
   EXPECT_FAILS(ErrorKind::OutOfRange, queue.dequeue());
   EXPECT_FAILS(ErrorKind::DataLoss, coordinator.join());
@@ -67,6 +67,7 @@ TEST_F(Sinks, MayCloseAnEmptyQueueOrStopTheCoordinator) {
 
 TEST_F(Sinks, MayFillAnEmptyQueueAndEmptyAFullOne) {
   const FIFOQueue queue = watched("pond");
+  const EndOfReports end;
   at_report(queue, [&] { EXPECT_TRUE(queue.enqueue(number(7))); });
   EXPECT_EQ(value(*queue.dequeue()), 7);
   eventually([&] { return reacted_.load(); });
@@ -80,6 +81,7 @@ TEST_F(Sinks, MayFillAnEmptyQueueAndEmptyAFullOne) {
 
 TEST_F(Sinks, MayMakeCallsThatWaitForTheCallThatIsReported) {
   const FIFOQueue queue = watched("pond");
+  const EndOfReports end;
   at_report(queue, [&] {
     EXPECT_FAILS(ErrorKind::DeadlineExceeded, queue.try_enqueue(number(2)));
     EXPECT_FAILS(ErrorKind::DeadlineExceeded, queue.enqueue(number(3), {.timeout = kShort}));
@@ -97,6 +99,7 @@ TEST_F(Sinks, MayMakeCallsThatWaitForTheCallThatIsReported) {
 
 TEST_F(Sinks, ADequeueThatIsReportedEndsWhenTheSinkClosesTheQueue) {
   const FIFOQueue queue = watched("pond");
+  const EndOfReports end;
   at_report(queue, [&] {
     EXPECT_FAILS(ErrorKind::DeadlineExceeded, queue.dequeue({.timeout = kShort}));
     EXPECT_FAILS(ErrorKind::DeadlineExceeded, queue.try_dequeue());
@@ -110,6 +113,7 @@ TEST_F(Sinks, ADequeueThatIsReportedEndsWhenTheSinkClosesTheQueue) {
 TEST_F(Sinks, MayCloseAnotherQueueThatIsAboutToReport) {
   const FIFOQueue full = watched("full");
   const FIFOQueue empty = watched("empty");
+  const EndOfReports end;
   at_report(empty, [&] {
     std::this_thread::sleep_for(5 * kShort);
     EXPECT_TRUE(full.close(true));
@@ -124,8 +128,9 @@ TEST_F(Sinks, MayCloseAnotherQueueThatIsAboutToReport) {
 
 // As long as the sink does not return, others still put and take, and the call that is reported ends in time.
 TEST_F(Sinks, HoldUpNoCall) {
-  std::latch is_reporting(1), is_tried(1);  // The queue's destructor waits for the sink.
+  std::latch is_reporting(1), is_tried(1);
   const FIFOQueue queue = watched("pond");
+  const EndOfReports end;
   at_report(queue, [&] {
     is_reporting.count_down();
     is_tried.wait();
@@ -146,6 +151,7 @@ TEST_F(Sinks, DoNotDelayTheErrorOfAnAbandonedQueue) {
               {.close_op = [] { return Result<void>(); }})
       .start(coordinator);
   ASSERT_TRUE(coordinator.join());
+  const EndOfReports end;
   at_report(queue, [&] { is_told.wait(); });
   EXPECT_FAILS(ErrorKind::FailedPrecondition, queue.dequeue());
   is_told.count_down();
@@ -154,6 +160,7 @@ TEST_F(Sinks, DoNotDelayTheErrorOfAnAbandonedQueue) {
 // One call that sees two stalls, while the sink waits at the lock that the call holds.
 TEST_F(Sinks, MayStillRunWhenTheSameCallReportsAgain) {
   const FIFOQueue queue = watched("pond");
+  const EndOfReports end;
   at_report(queue, [&] { EXPECT_EQ(value(*queue.dequeue()), 4); });
   auto taken = later([&] { return queue.dequeue_many(3); });
   until_waiting(queue, 0, 2);
@@ -164,14 +171,56 @@ TEST_F(Sinks, MayStillRunWhenTheSameCallReportsAgain) {
   eventually([&] { return reacted_.load(); });
 }
 
-TEST_F(Sinks, MayDestroyTheLastHandle) {
-  auto queue = std::make_unique<FIFOQueue>(watched("pond"));
-  auto taken = later([own = *queue] { return own.dequeue({.timeout = 2 * kShort}); });
-  at_report(*queue, [&] {
+TEST_F(Sinks, MayDestroyTheLastHandleBeforeOrAfterTheCallHasEnded) {
+  for (const bool before : {false, true}) {
+    auto queue = std::make_unique<FIFOQueue>(watched("pond"));
+    std::future<Result<Element>> taken;
+    std::latch is_known(1);
+    reacted_ = false;
+    const EndOfReports end;
+    at_report(*queue, [&] {
+      is_known.wait();
+      if (before) queue.reset();
+      EXPECT_FALSE(taken.get());
+      if (!before) queue.reset();
+    });
+    taken = later([own = *queue] { return own.dequeue({.timeout = 5 * kShort}); });
+    is_known.count_down();
+    eventually([&] { return reacted_.load(); });
+  }
+}
+
+// The other queue's report waits for the sink meanwhile.
+TEST_F(Sinks, MayDestroyAnotherQueueThatReports) {
+  auto other = std::make_unique<FIFOQueue>(watched("other"));
+  const FIFOQueue queue = watched("pond");
+  std::future<Result<Element>> taken;
+  std::latch is_known(1);
+  const EndOfReports end;
+  at_report(queue, [&] {
+    is_known.wait();
     EXPECT_FAILS(ErrorKind::DeadlineExceeded, taken.get());
-    queue.reset();
+    other.reset();
   });
+  taken = later([&] { return other->dequeue({.timeout = 5 * kShort}); });
+  is_known.count_down();
+  EXPECT_FAILS(ErrorKind::DeadlineExceeded, queue.dequeue({.timeout = 5 * kShort}));
   eventually([&] { return reacted_.load(); });
+}
+
+TEST_F(Sinks, DoNotDelayACallThatHoldsTheLastHandle) {
+  std::latch is_reporting(1), is_over(1);
+  auto queue = std::make_unique<FIFOQueue>(watched("pond"));
+  const EndOfReports end;
+  at_report(*queue, [&] {
+    is_reporting.count_down();
+    is_over.wait();
+  });
+  auto taken = later([&] { return queue->dequeue(); });
+  is_reporting.wait();
+  queue.reset();
+  EXPECT_FALSE(taken.get());
+  is_over.count_down();
 }
 
 }  // namespace

@@ -66,7 +66,7 @@ class Watching : public QueueTest {
       if (line.find("no element") != std::string_view::npos) lines_.emplace_back(level, line);
     });
   }
-  ~Watching() override { set_log_sink({}); }
+  ~Watching() override { const EndOfReports end; }
 
   static QueueOptions watched(std::optional<std::chrono::nanoseconds> watchdog) {
     return {.capacity = 4, .dtypes = {i64}, .shapes = {Shape{}}, .name = "pond", .watchdog = watchdog};
@@ -185,7 +185,7 @@ TEST_F(Watching, AnEmptyWatchdogIsSilent) {
 
 TEST_F(Watching, IsOnAtAMinuteAndRefusesNoTimeAtAll) {
   EXPECT_EQ(QueueOptions{}.watchdog, seconds(60));
-  EXPECT_REFUSES("a watchdog of 0 ns; {} switches it off", FIFOQueue(watched(seconds(0))));
+  EXPECT_REFUSES("watchdog must be positive, got 0 ns; {} switches it off", FIFOQueue(watched(seconds(0))));
   QueueOptions options = watched(kShort);
   options.shared_name = "watched";
   const FIFOQueue first(options);

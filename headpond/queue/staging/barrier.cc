@@ -33,12 +33,12 @@ Components checked_components(const BarrierOptions& options) {
 }
 
 // A key's tuple.
-struct Entry {
+struct BarrierEntry {
   std::string key;
   int64_t index;
   Parts parts;
 };
-using Entries = std::map<int64_t, Entry>;  // By the order in which keys came.
+using BarrierEntries = std::map<int64_t, BarrierEntry>;  // By the order in which keys came.
 using Orders = std::map<std::string, int64_t, std::less<>>;
 
 }  // namespace
@@ -82,9 +82,9 @@ class BarrierState : public std::enable_shared_from_this<BarrierState> {
   const Options options_;
   const Components components_;
   WaitQueue wait_queue_;
-  Entries incomplete_ HEADPOND_GUARDED_BY(wait_queue_.mu);
+  BarrierEntries incomplete_ HEADPOND_GUARDED_BY(wait_queue_.mu);
   Orders incomplete_orders_ HEADPOND_GUARDED_BY(wait_queue_.mu);
-  Entries ready_ HEADPOND_GUARDED_BY(wait_queue_.mu);
+  BarrierEntries ready_ HEADPOND_GUARDED_BY(wait_queue_.mu);
   int64_t next_order_ HEADPOND_GUARDED_BY(wait_queue_.mu) = 0;
   int64_t next_index_ HEADPOND_GUARDED_BY(wait_queue_.mu) = INT64_MIN;
   bool closed_ HEADPOND_GUARDED_BY(wait_queue_.mu) = false;
@@ -97,7 +97,7 @@ struct BarrierState::Insertion {
   std::vector<Tensor> rows;
   std::vector<int64_t> orders = {};  // The entry of each row.
   std::set<int64_t> seen = {};
-  Entries fresh = {};
+  BarrierEntries fresh = {};
   Orders fresh_orders = {};
 };
 
@@ -166,7 +166,7 @@ Result<int64_t> BarrierState::order_of(const std::string& key, size_t row, Inser
     const auto [known, is_new] = insertion.fresh_orders.try_emplace(key, order);
     if (!is_new) return known->second;
   }
-  insertion.fresh.emplace(order, Entry{key, next_index_, Parts(components_.count())});
+  insertion.fresh.emplace(order, BarrierEntry{key, next_index_, Parts(components_.count())});
   return order;
 }
 
@@ -176,7 +176,7 @@ void BarrierState::carry_out(Insertion& insertion) {
   incomplete_.merge(insertion.fresh);
   incomplete_orders_.merge(insertion.fresh_orders);
   for (size_t row = 0; row < insertion.rows.size(); ++row) {
-    Entry& entry = incomplete_.find(insertion.orders[row])->second;
+    BarrierEntry& entry = incomplete_.find(insertion.orders[row])->second;
     entry.parts[insertion.component] = std::move(insertion.rows[row]);
     if (!is_complete(entry.parts)) continue;
     incomplete_orders_.erase(entry.key);
@@ -230,7 +230,7 @@ BarrierState::TakenTuples BarrierState::take(int64_t n) {
   TakenTuples taken;
   const auto end = std::next(ready_.begin(), n);
   for (auto each = ready_.begin(); each != end; ++each) {
-    const Entry& entry = each->second;
+    const BarrierEntry& entry = each->second;
     taken.batch.indices.push_back(entry.index);
     taken.batch.keys.push_back(entry.key);
     Element& tuple = taken.tuples.emplace_back();
@@ -242,7 +242,7 @@ BarrierState::TakenTuples BarrierState::take(int64_t n) {
 }
 
 Result<void> BarrierState::close(bool cancel) {
-  Entries dropped;  // Their memory goes back without the lock.
+  BarrierEntries dropped;  // Their memory goes back without the lock.
   MutexLock lock(wait_queue_.mu);
   if (closed_ && !cancel) return fail(ErrorKind::Cancelled, label() + " is already closed.");
   closed_ = true;

@@ -100,7 +100,7 @@ TEST_F(Barriers, ATakeWaitsUntilSoManyAreReady) {
   EXPECT_THAT(taken.get()->keys, ElementsAre("a", "c"));
 }
 
-TEST_F(Barriers, TakesAreServedInOrderOfArrivalAndALargeOneHoldsUpThoseBehind) {
+TEST_F(Barriers, TakesAreServedInOrderOfArrivalAndALargeOneHoldsUpThoseAfterIt) {
   const Barrier barrier(pairs());
   auto large = later([&] { return barrier.take_many(2); });
   until_waiting(barrier, 1);
@@ -222,11 +222,11 @@ TEST_F(Barriers, AWaitingTakeTimesOutOrIsStoppedAndTakesNothing) {
   std::stop_source stop;
   auto taken = later([&] { return barrier.take_many(2, false, {.stop = stop.get_token()}); });
   until_waiting(barrier, 1);
-  auto behind = later([&] { return barrier.take_many(1); });
+  auto next = later([&] { return barrier.take_many(1); });
   until_waiting(barrier, 2);
   stop.request_stop();
   EXPECT_FAILS_WITH(ErrorKind::Cancelled, "Take operation was cancelled: a stop was requested", taken.get());
-  EXPECT_THAT(behind.get()->keys, ElementsAre("a"));
+  EXPECT_THAT(next.get()->keys, ElementsAre("a"));
   complete(barrier, "b", 2);
   EXPECT_FAILS(ErrorKind::Cancelled, barrier.take_many(1, false, {.stop = stop.get_token()}));
   EXPECT_EQ(barrier.ready_size(), 1);

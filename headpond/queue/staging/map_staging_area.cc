@@ -33,13 +33,13 @@ bool is_empty(const Parts& parts) {
 }
 
 // What one call puts, or what is inside under one key.
-struct Entry {
+struct StagedEntry {
   Parts parts;
   int64_t age = 0;  // The number of keys that were complete before this one.
   uint64_t element_key = 0;
   Provenance provenance = {};
 };
-using Entries = std::map<int64_t, Entry>;
+using StagedEntries = std::map<int64_t, StagedEntry>;
 
 }  // namespace
 
@@ -71,14 +71,14 @@ class MapStagingState : public std::enable_shared_from_this<MapStagingState> {
  private:
   Result<Chosen> chosen_by(const std::vector<int64_t>& indices) const;
   Result<Chosen> chosen_by_names(const Element& element, const std::vector<int64_t>& indices) const;
-  Result<Entry> entry_of(Element element, const std::vector<int64_t>& indices) const;
-  bool try_put(int64_t key, Entry& given, int64_t bytes, Result<void>& result) HEADPOND_REQUIRES(wait_queue_.mu);
+  Result<StagedEntry> entry_of(Element element, const std::vector<int64_t>& indices) const;
+  bool try_put(int64_t key, StagedEntry& given, int64_t bytes, Result<void>& result) HEADPOND_REQUIRES(wait_queue_.mu);
   Result<void> check_new(int64_t key, const Parts& given) HEADPOND_REQUIRES(wait_queue_.mu);
-  void add(int64_t key, Entry& given, bool completes) HEADPOND_REQUIRES(wait_queue_.mu);
+  void add(int64_t key, StagedEntry& given, bool completes) HEADPOND_REQUIRES(wait_queue_.mu);
   bool try_get(std::optional<int64_t> key, const Chosen& chosen, bool takes, Result<Keyed>& result)
       HEADPOND_REQUIRES(wait_queue_.mu);
-  Entries::iterator find(std::optional<int64_t> key) HEADPOND_REQUIRES(wait_queue_.mu);
-  void take(Entries::iterator from, const Chosen& chosen) HEADPOND_REQUIRES(wait_queue_.mu);
+  StagedEntries::iterator find(std::optional<int64_t> key) HEADPOND_REQUIRES(wait_queue_.mu);
+  void take(StagedEntries::iterator from, const Chosen& chosen) HEADPOND_REQUIRES(wait_queue_.mu);
 
   std::string text();
   Error invalid(std::string_view why) const {
@@ -88,8 +88,8 @@ class MapStagingState : public std::enable_shared_from_this<MapStagingState> {
   const Options options_;
   const Components components_;
   WaitQueue wait_queue_;
-  Entries incomplete_ HEADPOND_GUARDED_BY(wait_queue_.mu);
-  Entries complete_ HEADPOND_GUARDED_BY(wait_queue_.mu);
+  StagedEntries incomplete_ HEADPOND_GUARDED_BY(wait_queue_.mu);
+  StagedEntries complete_ HEADPOND_GUARDED_BY(wait_queue_.mu);
   std::map<int64_t, int64_t> by_age_ HEADPOND_GUARDED_BY(wait_queue_.mu);  // Keys of complete_.
   int64_t completed_ HEADPOND_GUARDED_BY(wait_queue_.mu) = 0;
   int64_t bytes_ HEADPOND_GUARDED_BY(wait_queue_.mu) = 0;
@@ -135,7 +135,7 @@ Result<Chosen> MapStagingState::chosen_by_names(const Element& element, const st
 }
 
 // Checks what one call puts, and sorts its fields by component.
-Result<Entry> MapStagingState::entry_of(Element element, const std::vector<int64_t>& indices) const {
+Result<StagedEntry> MapStagingState::entry_of(Element element, const std::vector<int64_t>& indices) const {
   const bool by_name = components_.names() != nullptr;
   if (!by_name && element.names()) {
     return fail(
@@ -148,7 +148,7 @@ Result<Entry> MapStagingState::entry_of(Element element, const std::vector<int64
         invalid(fmt::format("expected {} components{}, received {}", chosen->components.size(),
                             indices.empty() ? ", or the indices of some" : " as there are indices", element.size())));
   }
-  Entry entry{.parts = Parts(components_.count()), .element_key = element.key, .provenance = element.provenance};
+  StagedEntry entry{.parts = Parts(components_.count()), .element_key = element.key, .provenance = element.provenance};
   for (size_t i = 0; i < chosen->components.size(); ++i) {
     Tensor& field = by_name ? element[(*chosen->names)[i]] : element[i];
     if (auto fits = components_.check_field(chosen->components[i], field, false); !fits) {
@@ -160,7 +160,7 @@ Result<Entry> MapStagingState::entry_of(Element element, const std::vector<int64
 }
 
 Result<void> MapStagingState::put(int64_t key, Element element, const std::vector<int64_t>& indices, const Wait& wait) {
-  Result<Entry> entry = entry_of(std::move(element), indices);
+  Result<StagedEntry> entry = entry_of(std::move(element), indices);
   if (!entry) return fail(entry.error());
   const int64_t bytes = byte_size(entry->parts);
   Result<void> result;
@@ -170,7 +170,7 @@ Result<void> MapStagingState::put(int64_t key, Element element, const std::vecto
   return result;
 }
 
-bool MapStagingState::try_put(int64_t key, Entry& given, int64_t bytes, Result<void>& result) {
+bool MapStagingState::try_put(int64_t key, StagedEntry& given, int64_t bytes, Result<void>& result) {
   result = check_new(key, given.parts);
   if (!result) return true;
   const auto known = incomplete_.find(key);
@@ -204,17 +204,17 @@ Result<void> MapStagingState::check_new(int64_t key, const Parts& given) {
 }
 
 // What may throw comes first.
-void MapStagingState::add(int64_t key, Entry& given, bool completes) {
-  Entries fresh;
+void MapStagingState::add(int64_t key, StagedEntry& given, bool completes) {
+  StagedEntries fresh;
   if (!incomplete_.contains(key)) {
     fresh.emplace(
-        key,
-        Entry{.parts = Parts(given.parts.size()), .element_key = given.element_key, .provenance = given.provenance});
+        key, StagedEntry{
+                 .parts = Parts(given.parts.size()), .element_key = given.element_key, .provenance = given.provenance});
   }
   std::map<int64_t, int64_t> age;
   if (completes) age.emplace(completed_, key);
   incomplete_.merge(fresh);
-  Entry& entry = incomplete_.find(key)->second;
+  StagedEntry& entry = incomplete_.find(key)->second;
   for (size_t i = 0; i < given.parts.size(); ++i) {
     if (given.parts[i]) entry.parts[i] = std::move(given.parts[i]);
   }
@@ -241,7 +241,7 @@ Result<Keyed> MapStagingState::get(std::optional<int64_t> key, const std::vector
 bool MapStagingState::try_get(std::optional<int64_t> key, const Chosen& chosen, bool takes, Result<Keyed>& result) {
   const auto at = find(key);
   if (at == complete_.end()) return false;
-  const Entry& entry = at->second;
+  const StagedEntry& entry = at->second;
   Element element;
   for (const size_t component : chosen.components) {
     if (!entry.parts[component]) {
@@ -260,13 +260,13 @@ bool MapStagingState::try_get(std::optional<int64_t> key, const Chosen& chosen, 
   return true;
 }
 
-Entries::iterator MapStagingState::find(std::optional<int64_t> key) {
+StagedEntries::iterator MapStagingState::find(std::optional<int64_t> key) {
   if (key) return complete_.find(*key);
   return options_.ordered || complete_.empty() ? complete_.begin() : complete_.find(by_age_.begin()->second);
 }
 
-void MapStagingState::take(Entries::iterator from, const Chosen& chosen) {
-  Entry& entry = from->second;
+void MapStagingState::take(StagedEntries::iterator from, const Chosen& chosen) {
+  StagedEntry& entry = from->second;
   for (const size_t component : chosen.components) {
     bytes_ -= static_cast<int64_t>(entry.parts[component]->byte_size());
     entry.parts[component].reset();
@@ -277,7 +277,7 @@ void MapStagingState::take(Entries::iterator from, const Chosen& chosen) {
 }
 
 void MapStagingState::clear() {
-  Entries dropped[2];  // Their memory goes back without the lock.
+  StagedEntries dropped[2];  // Their memory goes back without the lock.
   MutexLock lock(wait_queue_.mu);
   dropped[0].swap(incomplete_);
   dropped[1].swap(complete_);

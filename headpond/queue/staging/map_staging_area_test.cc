@@ -214,7 +214,7 @@ TEST_F(MapStaging, ClearDropsCompleteAndIncompleteKeysAndLetsPutsGoOn) {
   EXPECT_EQ(area.get()->key, 3);
 }
 
-TEST_F(MapStaging, WithoutPatienceACallIsATryAndATimeoutChangesNothing) {
+TEST_F(MapStaging, WithTimeoutZeroACallIsATryAndATimeoutChangesNothing) {
   const MapStagingArea area(singles(1));
   EXPECT_FAILS_WITH(ErrorKind::DeadlineExceeded, "Get operation timed out after 0 ms: MapStagingArea 'dock' has 0",
                     area.get({}, {}, kTry));

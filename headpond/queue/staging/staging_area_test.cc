@@ -184,7 +184,7 @@ TEST_F(Staging, WhatWasClearedIsFreed) {
   EXPECT_TRUE(kept->is_unique());
 }
 
-TEST_F(Staging, WithoutPatienceACallIsATry) {
+TEST_F(Staging, WithTimeoutZeroACallIsATry) {
   const StagingArea area(options(1));
   EXPECT_FAILS_WITH(ErrorKind::DeadlineExceeded,
                     "Get operation timed out after 0 ms: StagingArea 'dock' has 0 elements of capacity 1",

@@ -32,7 +32,7 @@ TEST(Packing, OfSmallTensorsOfKnownShapeIsTheirValues) {
   const Packing packing({u8, f32, i64}, {Shape{3}, Shape{2, 2}, Shape{}});
   ASSERT_TRUE(packing.is_plain());
   EXPECT_EQ(packing.bytes(), 16U + 4 + 16 + 8 + 4)
-      << "3 bytes and 1 until the next may begin, likewise behind the second";
+      << "3 bytes and 1 until the next may begin, likewise after the second";
   const float lent[] = {1, 2, 3, 4};
   const uint8_t bytes[] = {5, 6, 7};
   Element element{Tensor::from(std::span<const uint8_t>(bytes), {3}), Tensor::view(lent, f32, {2, 2}),

@@ -274,7 +274,7 @@ TEST_F(Schedules, LocksHaveOwnersThatEnterStepBackAndAreRevoked) {
 }
 
 // What earlier calls brought about counts as done, although the threads that waited have not run again yet.
-TEST_F(Schedules, APutWithoutPatienceFindsTheRoomThatThoseWhoWaitedWillMake) {
+TEST_F(Schedules, APutWithTimeoutZeroFindsTheRoomThatThoseWhoWaitedWillMake) {
   std::optional<Gate> gate;
   const Scheduler::Body taking = [&] { EXPECT_EQ(take(*gate), WaitResult::go); };
   const Scheduler::Body putting = [&] {
@@ -288,7 +288,7 @@ TEST_F(Schedules, APutWithoutPatienceFindsTheRoomThatThoseWhoWaitedWillMake) {
   });
 }
 
-TEST_F(Schedules, ATakeWithoutPatienceFindsTheElementOfAPutThatWaited) {
+TEST_F(Schedules, ATakeWithTimeoutZeroFindsTheElementOfAPutThatWaited) {
   std::optional<Gate> gate;
   const Scheduler::Body putting = [&] {
     for (int i = 0; i < 2; ++i) EXPECT_EQ(put(*gate), WaitResult::go);
@@ -305,7 +305,7 @@ TEST_F(Schedules, ATakeWithoutPatienceFindsTheElementOfAPutThatWaited) {
 }
 
 // The other call need not wait: it works, as one that puts very many elements does.
-TEST_F(Schedules, ACallWithoutPatienceGivesUpWhileAnotherWorksForLong) {
+TEST_F(Schedules, ACallWithTimeoutZeroGivesUpWhileAnotherWorksForLong) {
   std::optional<Gate> gate;
   bool works = false;
   bool is_tried = false;

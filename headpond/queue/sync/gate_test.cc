@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <functional>
 #include <thread>
 
 #include "headpond/base/random.h"
@@ -13,6 +15,25 @@ namespace {
 using Gates = QueueTest;
 
 const Wait kSoon{.timeout = milliseconds(2)};
+
+class TestHost : public WaitHost {
+ public:
+  std::function<void()> on_begin = [] {};
+  std::atomic<int64_t> looks = 0;    // Each after a millisecond in which nothing came.
+  std::atomic<int64_t> missing = 0;  // What the last of them was told.
+
+  void begin_wait(Verb) override { on_begin(); }
+  void end_wait() override {}
+  int64_t alarm(Stall& stall, int64_t position) const override {
+    return stall.next_alarm(position, now_ns(), milliseconds(1));
+  }
+  bool look_into(Stall& stall, Verb, int64_t now_missing) noexcept override {
+    stall.alarm = now_ns() + 1'000'000;
+    missing = now_missing;
+    ++looks;
+    return false;
+  }
+};
 
 TEST_F(Gates, CountsRoomAndWhatCanBeTaken) {
   Gate gate(2, 0);
@@ -124,6 +145,62 @@ TEST_F(Gates, WithTimeoutZeroACloseWinsWhilePutsRun) {
   EXPECT_EQ(put(gate, kNow), WaitResult::closed);
   gate.end_put();
   closed.get();
+}
+
+// The close comes too late for the call's first look and too early to cancel its wait.
+TEST_F(Gates, WithTimeoutZeroACloseBetweenTheFirstLookAndTheWaitWins) {
+  Gate gate(4, 0);
+  WaitContext context(kNow);
+  ASSERT_EQ(gate.begin_put(context), WaitResult::go);
+  std::future<void> closed;
+  TestHost host;
+  host.on_begin = [&] {
+    closed = later([&] { gate.close_and_cancel(); });
+    eventually([&] { return gate.waiting_puts() == 1; });  // It has cancelled the waiters, and waits for the lock.
+  };
+  EXPECT_EQ(later([&] { return put(gate, kNow, &host); }).get(), WaitResult::closed);
+  gate.end_put();
+  closed.get();
+}
+
+TEST_F(Gates, WithTimeoutZeroAStopEndsTheWaitForTheLastTake) {
+  Gate gate(4, 0);
+  WaitContext context(kNow);
+  ASSERT_EQ(put(gate), WaitResult::go);
+  ASSERT_TRUE(gate.close());
+  ASSERT_EQ(gate.begin_take(context), WaitResult::go);
+  gate.commit_take(1);
+  std::stop_source stop;
+  auto tried = later([&] { return take(gate, {.timeout = std::chrono::nanoseconds(0), .stop = stop.get_token()}); });
+  EXPECT_EQ(tried.wait_for(kLongerThanATry), std::future_status::timeout) << "control: it waits";
+  stop.request_stop();
+  EXPECT_EQ(tried.wait_for(std::chrono::seconds(10)), std::future_status::ready) << "although the take still runs";
+  gate.end_take();
+  EXPECT_EQ(tried.get(), WaitResult::stopped);
+}
+
+// A second take is what it waits for after the first: not one that has come.
+TEST_F(Gates, APutThatNeedsMoreThanOneTakeSaysSoAfterEach) {
+  Gate gate(4, 0);
+  for (int i = 0; i < 2; ++i) ASSERT_EQ(put(gate), WaitResult::go);
+  TestHost host;
+  std::atomic<bool> fits = false;
+  auto waits = later([&] {
+    const Wait for_ever;
+    WaitContext context(for_ever, &host);
+    EXPECT_EQ(gate.begin_put(context), WaitResult::go);
+    const WaitResult waited = gate.await_takes([&] { return fits.load(); }, context);
+    gate.end_put();
+    return waited;
+  });
+  for (int i = 0; i < 2; ++i) {
+    const int64_t before = host.looks;
+    eventually([&] { return host.looks >= before + 2; });  // The first may have begun earlier.
+    EXPECT_EQ(host.missing, 1) << "after takes: " << i;
+    fits = i == 1;
+    EXPECT_EQ(take(gate), WaitResult::go);
+  }
+  EXPECT_EQ(waits.get(), WaitResult::go);
 }
 
 TEST_F(Gates, CancelEndsAPutThatWaitsAndThoseQueuedAfterIt) {

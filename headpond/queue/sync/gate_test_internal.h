@@ -8,8 +8,8 @@
 
 namespace headpond::internal {
 
-inline WaitResult put(Gate& gate, const Wait& wait = {}) {
-  WaitContext context(wait);
+inline WaitResult put(Gate& gate, const Wait& wait = {}, WaitHost* host = nullptr) {
+  WaitContext context(wait, host);
   if (const WaitResult waited = gate.begin_put(context); waited != WaitResult::go) return waited;
   const WaitResult waited = gate.await_room(context);
   if (waited == WaitResult::go) gate.commit_put(1);

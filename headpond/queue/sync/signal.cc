@@ -74,7 +74,7 @@ bool Signal::wait(int64_t deadline) {
 
 namespace asymmetric_fence {
 
-alignas(64) const bool has_membarrier = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
+const Membarrier membarrier{syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0};
 
 // A locked instruction on a shared word is a full fence too, and one that ThreadSanitizer understands.
 void full() {
@@ -84,7 +84,7 @@ void full() {
 
 void heavy() {
   full();
-  if (has_membarrier) syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+  if (membarrier.is_there) syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
 }
 
 }  // namespace asymmetric_fence

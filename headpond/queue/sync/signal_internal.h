@@ -84,11 +84,15 @@ class WaitContext {
 /// that runs often calls light(), the side that is about to sleep calls heavy(): one membarrier system call there makes
 /// a compiler barrier enough here. Where the system refuses it, both are full fences.
 namespace asymmetric_fence {
-extern const bool has_membarrier;
+// Alone on a cache line: each hand-over reads it, and a neighbour that is written would slow that down.
+struct alignas(64) Membarrier {
+  bool is_there;
+};
+extern const Membarrier membarrier;
 void full();
 void heavy();
 inline void light() {
-  if (has_membarrier) {
+  if (membarrier.is_there) {
     std::atomic_signal_fence(std::memory_order_seq_cst);
   } else {
     full();

@@ -22,7 +22,7 @@
 namespace headpond {
 namespace {
 
-using NextBatch = std::function<Result<Element>()>;
+using NextElement = std::function<Result<Element>()>;
 using InStore = std::function<int64_t()>;  // Images that are ready.
 
 constexpr int64_t kSettlingSteps = 20;
@@ -101,14 +101,14 @@ struct MnistTrial::State {
   MnistLoaderOptions loader_options() const {
     return {.sleep = options.sleep, .batch = options.batch, .seed = options.recipe.seed};
   }
-  Result<void> step(const NextBatch& next, Sums& sums, Progress& bar);
-  Result<MnistEpoch> steps(const NextBatch& next, int64_t count, int64_t in_store, const std::string& description);
-  Result<void> settle(const NextBatch& next, std::chrono::nanoseconds time);
-  NextBatch ready_batch() const;
-  NextBatch queue_batch(MnistInput& input) {
+  Result<void> step(const NextElement& next, Sums& sums, Progress& bar);
+  Result<MnistEpoch> steps(const NextElement& next, int64_t count, int64_t in_store, const std::string& description);
+  Result<void> settle(const NextElement& next, std::chrono::nanoseconds time);
+  NextElement ready_batch() const;
+  NextElement queue_batch(MnistInput& input) {
     return [this, &input] { return input.next(hooks.stop); };
   }
-  Result<void> epochs(const NextBatch& next, const InStore& in_store, MnistResult& result);
+  Result<void> epochs(const NextElement& next, const InStore& in_store, MnistResult& result);
   Result<void> run_queue(MnistResult& result);
   Result<void> run_loader(MnistResult& result);
   Result<void> validate(MnistEpoch& epoch);
@@ -147,7 +147,7 @@ Result<void> MnistTrial::State::prepare() {
 // Trains another network on a prepared batch.
 Result<void> MnistTrial::State::find_limit() {
   MnistTrainer other(options.recipe);
-  const NextBatch next = ready_batch();
+  const NextElement next = ready_batch();
   int64_t start = 0;
   for (int64_t i = 0; i < kLimitSteps; ++i) {
     if (i == kSettlingSteps) start = now_ns();
@@ -170,14 +170,14 @@ MnistInputOptions MnistTrial::State::input_options(int producers) const {
           .cpus = cpus.producers};
 }
 
-NextBatch MnistTrial::State::ready_batch() const {
+NextElement MnistTrial::State::ready_batch() const {
   return [this, batch = mnist_window(*data, 0, options.batch)]() -> Result<Element> {
     if (hooks.stop.stop_requested()) return fail(ErrorKind::Cancelled, "a stop was requested");
     return batch;
   };
 }
 
-Result<void> MnistTrial::State::step(const NextBatch& next, Sums& sums, Progress& bar) {
+Result<void> MnistTrial::State::step(const NextElement& next, Sums& sums, Progress& bar) {
   const int64_t call = now_ns();
   const auto batch = account.measure(next);
   const int64_t end = now_ns();
@@ -201,7 +201,7 @@ Result<void> MnistTrial::State::step(const NextBatch& next, Sums& sums, Progress
 }
 
 // `in_store`: elements that are ready at the start.
-Result<MnistEpoch> MnistTrial::State::steps(const NextBatch& next, int64_t count, int64_t in_store,
+Result<MnistEpoch> MnistTrial::State::steps(const NextElement& next, int64_t count, int64_t in_store,
                                             const std::string& description) {
   const int64_t settling = std::min(kSettlingSteps + in_store / options.batch, count - 1);
   Progress bar({.description = description, .total = count, .enabled = hooks.progress});
@@ -230,7 +230,7 @@ Result<MnistEpoch> MnistTrial::State::steps(const NextBatch& next, int64_t count
   return epoch;
 }
 
-Result<void> MnistTrial::State::settle(const NextBatch& next, std::chrono::nanoseconds time) {
+Result<void> MnistTrial::State::settle(const NextElement& next, std::chrono::nanoseconds time) {
   Progress bar({.enabled = false});
   Sums sums;
   for (const int64_t end = now_ns() + time.count(); now_ns() < end;) HEADPOND_TRY(step(next, sums, bar));
@@ -250,7 +250,7 @@ Result<void> MnistTrial::State::validate(MnistEpoch& epoch) {
   return hooks.events->scalar("validation/loss", *epoch.valid_loss, steps_done.get());
 }
 
-Result<void> MnistTrial::State::epochs(const NextBatch& next, const InStore& in_store, MnistResult& result) {
+Result<void> MnistTrial::State::epochs(const NextElement& next, const InStore& in_store, MnistResult& result) {
   const int64_t whole = data->train_images.dim(0) / options.batch;
   const int64_t planned = options.steps > 0 ? options.steps : whole * options.epochs;
   const bool leaves_early = options.early_exit > 0 && options.early_exit < planned;
@@ -342,7 +342,7 @@ Result<MnistEpoch> MnistTrial::loader_block(int64_t steps, std::chrono::millisec
   s.input_start_ns = now_ns();
   MnistLoader input(*s.data, s.loader_options(), s.hooks.stop);
   const PinnedScope pinned(s.cpus.trainer);
-  const NextBatch next = [&] { return input.next(); };
+  const NextElement next = [&] { return input.next(); };
   HEADPOND_TRY(s.settle(next, before));
   return s.steps(next, steps, 0, "loader");
 }

@@ -16,7 +16,7 @@ namespace headpond {
 namespace {
 
 constexpr int64_t kSide = 28;
-constexpr uint8_t kClasses = 10;
+constexpr uint8_t kDigitClasses = 10;
 
 Result<std::string> find(const std::string& folder, const std::string& name) {
   const std::string plain = (std::filesystem::path(folder) / name).string();
@@ -45,10 +45,10 @@ Result<IdxPair> read_pair(const std::string& folder, const char* images, const c
                                                         name(pair->labels.dtype()), pair->labels.shape().to_string()));
   }
   const auto values = pair->labels.as<uint8_t>();
-  const auto wrong = std::find_if(values.begin(), values.end(), [](uint8_t label) { return label >= kClasses; });
+  const auto wrong = std::find_if(values.begin(), values.end(), [](uint8_t label) { return label >= kDigitClasses; });
   if (wrong != values.end()) {
     return fail(ErrorKind::InvalidArgument, fmt::format("{}: label {} is {}, expected below {}", *labels_path,
-                                                        wrong - values.begin(), *wrong, kClasses));
+                                                        wrong - values.begin(), *wrong, kDigitClasses));
   }
   return pair;
 }

@@ -6,6 +6,7 @@
 #include <stop_token>
 #include <string>
 
+#include "headpond/base/list_of_names.h"
 #include "headpond/base/status.h"
 #include "headpond/tensor/tensor.h"
 
@@ -23,5 +24,6 @@ struct MnistData {
 /// (train/articles/digits/digits.h) iff `folder` is empty. NotFound names the missing file; InvalidArgument iff images
 /// are not 28x28 bytes, their number is not that of the labels, or a label is above 9 (with its file and index).
 Result<MnistData> load_mnist(const std::string& folder, const std::stop_token& stop = {});
+void load_mnist(internal::ListOfNames, const std::stop_token& = {}) = delete;
 
 }  // namespace headpond

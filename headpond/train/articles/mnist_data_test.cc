@@ -16,6 +16,13 @@ namespace {
 
 using testing::HasSubstr;
 
+// A template, so that a call that does not compile is false.
+template <class Text>
+constexpr bool kLoadsTwo = requires(Text a) {
+  load_mnist({a, a});
+};
+static_assert(!kLoadsTwo<const char*>);
+
 class MnistFiles : public testing::Test {
  protected:
   void write(const char* name, const Tensor& tensor) { ASSERT_TRUE(write_idx(folder_.path(name), tensor)); }

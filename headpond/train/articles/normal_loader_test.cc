@@ -39,7 +39,7 @@ TEST_P(NormalLoaderTest, GivesTheBytesOfTheBatchesInTheirOrder) {
   EXPECT_GT(loader.work_ns(), 0);
 }
 
-TEST_P(NormalLoaderTest, NextOneGoesOnBehindIt) {
+TEST_P(NormalLoaderTest, NextOneGoesOnAfterIt) {
   NormalBatches given = batches(), expected = batches();
   for (const int64_t count : {1, 3, 2}) {
     NormalLoader loader(given, count, {});

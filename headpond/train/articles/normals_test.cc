@@ -9,7 +9,7 @@
 namespace headpond {
 namespace {
 
-bool same_bits(const Tensor& a, const Tensor& b) {
+bool same_values(const Tensor& a, const Tensor& b) {
   return a.byte_size() == b.byte_size() && std::memcmp(a.data(), b.data(), a.byte_size()) == 0;
 }
 
@@ -36,10 +36,10 @@ TEST_P(NormalBatchesTest, AreStandardNormal) {
 TEST_P(NormalBatchesTest, FollowFromTheSeedAndTheirNumber) {
   NormalBatches a = batches(3), b = batches(3), other = batches(4);
   const Tensor first = a.next().value(), second = a.next().value();
-  EXPECT_TRUE(same_bits(first, b.next().value()));
-  EXPECT_TRUE(same_bits(second, b.next().value()));
-  EXPECT_FALSE(same_bits(first, second));
-  EXPECT_FALSE(same_bits(first, other.next().value()));
+  EXPECT_TRUE(same_values(first, b.next().value()));
+  EXPECT_TRUE(same_values(second, b.next().value()));
+  EXPECT_FALSE(same_values(first, second));
+  EXPECT_FALSE(same_values(first, other.next().value()));
   EXPECT_EQ(a.count(), 2);
 }
 

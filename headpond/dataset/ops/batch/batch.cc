@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "headpond/dataset/ops/batch.h"
 
+#include "headpond/dataset/bases/batching.h"
 #include "headpond/dataset/check_internal.h"
-#include "headpond/dataset/ops/batch/batching.h"
 #include "headpond/dataset/ops/batch/stack_internal.h"
 
 namespace headpond {
@@ -10,8 +10,7 @@ namespace {
 
 class BatchView final : public View {
  public:
-  BatchView(const internal::Batching& node, const Binding& binding)
-      : node_(node), input_(view_of(node.input(), binding)) {}
+  BatchView(const Batching& node, const Binding& binding) : node_(node), input_(view_of(node.input(), binding)) {}
 
   Got at(int64_t k, Context& context, OutputSlots outputs, Element& out) const override {
     Got got = Got::error;
@@ -39,11 +38,11 @@ class BatchView final : public View {
     return Got::value;
   }
 
-  const internal::Batching& node_;
+  const Batching& node_;
   const std::shared_ptr<const View> input_;
 };
 
-class Batch final : public internal::Batching {
+class Batch final : public Batching {
  public:
   Batch(const Node::Ref& input, int64_t batch_size, const BatchOptions& options)
       : Batching("batch", "", input, input->spec(), batch_size, options.drop_remainder) {}

@@ -2,29 +2,30 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
 
+#include "headpond/dataset/dataset.h"
 #include "headpond/dataset/ops/batch/padded_batch_internal.h"
 
 namespace headpond::internal {
 namespace {
 
-constexpr const char* kOp = "padded_batch";
-
 std::string label_of(const Spec& spec, size_t i) { return spec[i].name.empty() ? fmt::format("{}", i) : spec[i].name; }
 
-void check_labels(const Spec& spec, const std::vector<PaddedField>& fields, const char* option, const auto& by_field) {
+void check_labels(const std::string& op, const Spec& spec, const std::vector<PaddedField>& fields, const char* option,
+                  const auto& by_field) {
   for (const auto& [label, value] : by_field) {
     if (std::none_of(fields.begin(), fields.end(), [&](const PaddedField& field) { return field.label == label; })) {
-      refuse(kOp, fmt::format("{} names field '{}', which is not in {}", option, label, to_string(spec)));
+      refuse(op, fmt::format("{} names field '{}', which is not in {}", option, label, to_string(spec)));
     }
   }
 }
 
 // The padded shape that was asked for, its unknown dimensions taken from the input, if known there.
-Shape limit_of(const FieldSpec& field, const std::string& label, const Shape& asked) {
+Shape limit_of(const std::string& op, const FieldSpec& field, const std::string& label, const Shape& asked) {
   if (asked.rank() != field.shape.rank()) {
-    refuse(kOp, fmt::format("padded_shapes of field '{}' is {}, which is not of the rank of {}", label,
-                            asked.to_string(), field.shape.to_string()));
+    refuse(op, fmt::format("padded_shapes of field '{}' is {}, which is not of the rank of {}", label,
+                           asked.to_string(), field.shape.to_string()));
   }
   std::vector<int64_t> dims(asked.dims().begin(), asked.dims().end());
   for (size_t axis = 0; axis < dims.size(); ++axis) {
@@ -35,26 +36,28 @@ Shape limit_of(const FieldSpec& field, const std::string& label, const Shape& as
 
 }  // namespace
 
-std::vector<PaddedField> padded_fields(const Spec& spec, const PaddedBatchOptions& options) {
+std::vector<PaddedField> padded_fields(const std::string& op, const Spec& spec,
+                                       const std::map<std::string, Shape>& padded_shapes,
+                                       const std::map<std::string, double>& padding_values) {
   std::vector<PaddedField> fields;
   for (size_t i = 0; i < spec.size(); ++i) {
     PaddedField field{.label = label_of(spec, i), .limit = spec[i].shape};
-    if (const auto shape = options.padded_shapes.find(field.label); shape != options.padded_shapes.end()) {
-      field.limit = limit_of(spec[i], field.label, shape->second);
+    if (const auto shape = padded_shapes.find(field.label); shape != padded_shapes.end()) {
+      field.limit = limit_of(op, spec[i], field.label, shape->second);
     }
-    if (const auto said = options.padding_values.find(field.label); said != options.padding_values.end()) {
+    if (const auto said = padding_values.find(field.label); said != padding_values.end()) {
       const auto value = padding_value(spec[i].dtype, said->second);
       if (!value) {
-        refuse(kOp, fmt::format("{} is not a padding value for field '{}' of dtype {}", said->second, field.label,
-                                name(spec[i].dtype)));
+        refuse(op, fmt::format("{} is not a padding value for field '{}' of dtype {}", said->second, field.label,
+                               name(spec[i].dtype)));
       }
       field.value = *value;
       field.said = said->second;
     }
     fields.push_back(std::move(field));
   }
-  check_labels(spec, fields, "padded_shapes", options.padded_shapes);
-  check_labels(spec, fields, "padding_values", options.padding_values);
+  check_labels(op, spec, fields, "padded_shapes", padded_shapes);
+  check_labels(op, spec, fields, "padding_values", padding_values);
   return fields;
 }
 
@@ -93,6 +96,30 @@ Error check_padded(const Spec& spec, const std::vector<PaddedField>& fields, int
     }
   }
   return {};
+}
+
+void stack_padded(std::span<const Element> rows, const std::vector<PaddedField>& fields, const Spec& spec,
+                  Context& context, OutputSlots outputs, Element& out) {
+  for (size_t i = 0; i < fields.size(); ++i) {
+    const Shape shape = common_shape(fields[i].limit, rows, i);
+    const Shape all = shape.stacked(static_cast<int64_t>(rows.size()));
+    const DType dtype = spec[i].dtype;
+    if (!all.size()) {
+      throw Exception(
+          Error(ErrorKind::InvalidArgument, "a padded batch of shape " + all.to_string() + " is too large"));
+    }
+    if (dtype == DType::bytes) {
+      std::vector<std::string_view> values;
+      for (const Element& row : rows) append_padded(row[i], shape, values);
+      out.append(Tensor::from(std::span<const std::string_view>(values), all));
+      continue;
+    }
+    std::byte* to = context.allocate_output(out, outputs, dtype, all);
+    for (const Element& row : rows) {
+      write_padded(row[i], shape, fields[i].value, to);
+      to += static_cast<size_t>(*shape.size()) * item_size(dtype);
+    }
+  }
 }
 
 }  // namespace headpond::internal

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "headpond/dataset/ops/batch.h"
 #include "headpond/dataset/ops/batch/padded_batch_internal.h"
 #include "headpond/dataset/testing/dataset_test_internal.h"
 
@@ -7,8 +8,12 @@ namespace {
 
 const Spec kSpec = {{"x", DType::i32, {kUnknown, 2}}, {"", DType::bytes, {}}};
 
+std::vector<PaddedField> fields_of(const PaddedBatchOptions& options) {
+  return padded_fields("padded_batch", kSpec, options.padded_shapes, options.padding_values);
+}
+
 TEST(PaddedFields, TakesTheInputsDimensionsWhereNoneIsGiven) {
-  const auto limits = [](const PaddedBatchOptions& options) { return to_string(padded_fields(kSpec, options)); };
+  const auto limits = [](const PaddedBatchOptions& options) { return to_string(fields_of(options)); };
   EXPECT_EQ(limits({}), ", x=[?,2] pad 0, 1=[] pad 0");
   EXPECT_EQ(limits({.padded_shapes = {{"x", {5, 3}}}}), ", x=[5,3] pad 0, 1=[] pad 0");
   EXPECT_EQ(limits({.padded_shapes = {{"x", {kUnknown, kUnknown}}, {"1", {}}}, .padding_values = {{"x", -1}}}),
@@ -18,7 +23,7 @@ TEST(PaddedFields, TakesTheInputsDimensionsWhereNoneIsGiven) {
 TEST(PaddedFields, RefusesWhatCannotBe) {
   const auto refused = [](const PaddedBatchOptions& options) -> std::string {
     try {
-      (void)padded_fields(kSpec, options);
+      (void)fields_of(options);
     } catch (const Exception& exception) {
       return exception.error().message();
     }
@@ -36,7 +41,7 @@ TEST(PaddedFields, RefusesWhatCannotBe) {
 }
 
 TEST(CheckPadded, NamesFieldElementShapeAndLimit) {
-  const auto fields = padded_fields(kSpec, {.padded_shapes = {{"x", {3, kUnknown}}}});
+  const auto fields = fields_of({.padded_shapes = {{"x", {3, kUnknown}}}});
   const auto row = [](const Shape& x) { return Element{Tensor::empty(DType::i32, x), Tensor::scalar("s")}; };
   EXPECT_FALSE(check_padded(kSpec, fields, 0, row({3, 2})));
   EXPECT_FALSE(check_padded(kSpec, fields, 0, row({0, 1})));

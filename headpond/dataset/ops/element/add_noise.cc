@@ -5,15 +5,15 @@
 #include <cmath>
 
 #include "headpond/base/normal.h"
-#include "headpond/dataset/columns_internal.h"
-#include "headpond/dataset/field_internal.h"
+#include "headpond/dataset/bases/columns.h"
+#include "headpond/dataset/bases/field.h"
+#include "headpond/dataset/bases/pointwise.h"
 #include "headpond/dataset/ops/random.h"
-#include "headpond/dataset/pointwise.h"
 
 namespace headpond {
 namespace {
 
-class AddNoise final : public internal::Pointwise {
+class AddNoise final : public Pointwise {
  public:
   AddNoise(Node::Facts facts, size_t index, float stddev)
       : Pointwise(std::move(facts)), index_(index), stddev_(stddev) {}
@@ -22,7 +22,7 @@ class AddNoise final : public internal::Pointwise {
     const auto add_to = [&](const Tensor& from, std::byte* to) {
       add(from.as<float>(), reinterpret_cast<float*>(to), random_key, in.key);
     };
-    return internal::rewrite_field(in, index_, context, outputs, out, add_to);
+    return rewrite_field(in, index_, context, outputs, out, add_to);
   }
   bool fill(const View& view, std::span<const int64_t> positions, RandomKey random_key, Context& context,
             OutputSlots columns, uint64_t* keys) const override {
@@ -34,7 +34,7 @@ class AddNoise final : public internal::Pointwise {
         at += values;
       }
     };
-    return internal::fill_with_keys(view, positions, context, columns, keys, add_each);
+    return fill_with_keys(view, positions, context, columns, keys, add_each);
   }
 
  private:
@@ -54,16 +54,15 @@ class AddNoise final : public internal::Pointwise {
 }  // namespace
 
 Step add_noise(float stddev, RandomOptions options) {
-  if (!(stddev >= 0) || std::isinf(stddev))
-    internal::refuse("add_noise", fmt::format("a standard deviation of {}", stddev));
+  if (!(stddev >= 0) || std::isinf(stddev)) refuse("add_noise", fmt::format("a standard deviation of {}", stddev));
   if (options.name.empty()) options.name = "add_noise";
   return [stddev, options](const Dataset& input) {
-    const size_t index = internal::field_index("add_noise", input.spec(), options.field);
+    const size_t index = field_index("add_noise", input.spec(), options.field);
     if (input.spec()[index].dtype != DType::f32) {
-      internal::refuse("add_noise", fmt::format("needs f32, the field is {}", to_string({input.spec()[index]})));
+      refuse("add_noise", fmt::format("needs f32, the field is {}", to_string({input.spec()[index]})));
     }
-    Node::Facts facts = internal::facts_over(input.node(), "add_noise",
-                                             fmt::format("field={}, stddev={}", index, stddev), input.spec());
+    Node::Facts facts =
+        facts_over(input.node(), "add_noise", fmt::format("field={}, stddev={}", index, stddev), input.spec());
     facts.random_stream = options.name;
     return Dataset(std::make_shared<AddNoise>(std::move(facts), index, stddev));
   };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "headpond/dataset/bases/pointwise.h"
 #include "headpond/dataset/ops/element.h"
 #include "headpond/dataset/ops/element/map_result_internal.h"
-#include "headpond/dataset/pointwise.h"
 
 namespace headpond::internal {
 namespace {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include "headpond/dataset/bases/field.h"
+#include "headpond/dataset/bases/pointwise.h"
 #include "headpond/dataset/check_internal.h"
-#include "headpond/dataset/field_internal.h"
 #include "headpond/dataset/ops/element.h"
 #include "headpond/dataset/ops/element/map_result_internal.h"
 #include "headpond/dataset/ops/element/values_internal.h"
-#include "headpond/dataset/pointwise.h"
 
 namespace headpond::internal {
 namespace {

@@ -5,6 +5,7 @@
 
 #include <type_traits>
 
+#include "headpond/dataset/ops/element.h"
 #include "headpond/dataset/ops/element/parse_step_internal.h"
 
 namespace headpond {
@@ -33,5 +34,11 @@ Step parse_step(const char* name, const Parser& parser) {
 Step map(const ExampleParser& parser) { return parse_step("parse_example", parser); }
 Step map(const SequenceExampleParser& parser) { return parse_step("parse_sequence_example", parser); }
 Step map(const JsonParser& parser) { return parse_step("parse_json", parser); }
+
+Step map(const std::string& field, const RawDecoder& decoder) {
+  const MapOptions options = {.output = {decoder.field()}, .name = fmt::format("decode_raw({})", decoder.describe())};
+  return map(
+      field, [decoder](std::string_view raw) { return decoder.decode(raw); }, options);
+}
 
 }  // namespace headpond

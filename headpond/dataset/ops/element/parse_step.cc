@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
-#include "headpond/dataset/columns_internal.h"
-#include "headpond/dataset/field_internal.h"
+#include "headpond/dataset/bases/columns.h"
+#include "headpond/dataset/bases/field.h"
+#include "headpond/dataset/bases/pointwise.h"
 #include "headpond/dataset/ops/element/parse_step_internal.h"
-#include "headpond/dataset/pointwise.h"
 
 namespace headpond::internal {
 namespace {

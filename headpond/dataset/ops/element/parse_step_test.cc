@@ -66,7 +66,7 @@ TEST(ParseStep, IsRefusedOverAnythingButOneText) {
 class Lending final : public Node {
  public:
   Lending(const Node::Ref& input, std::span<const std::byte> tail)
-      : Node({.op = "lending", .spec = input->spec(), .slots = input->slots(), .inputs = {input}}), tail_(tail) {}
+      : Node({.op = "lending", .spec = input->spec(), .slots = input->facts().slots, .inputs = {input}}), tail_(tail) {}
   std::shared_ptr<const View> bind(const Binding& binding) const override;
 
  private:
@@ -111,7 +111,7 @@ TEST(ParseStep, DoesNotTrustTextsWhoseEndsAreGoneAfterwards) {
   EXPECT_TRUE(view->fill(positions, context, columns, nullptr)) << "what was lent before is forgotten";
 }
 
-TEST(ParseStep, LeavesNothingLentBehindAFillThatFails) {
+TEST(ParseStep, LeavesNothingLentAfterAFillThatFails) {
   const std::array<std::byte, 1> gone = {std::byte{0}};
   const Dataset lending(std::make_shared<Lending>(texts({"1", "x"}).node(), gone));
   const Dataset dataset = lending | numbers_only();

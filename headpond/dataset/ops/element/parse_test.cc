@@ -112,6 +112,62 @@ TEST(ParseSequenceExample, GivesContextAndLists) {
   EXPECT_THAT(dataset.plan(), HasSubstr("parse_sequence_example(context {'id': int64[]}, lists {'v': FixedLenSeq"));
 }
 
+TEST(ParseSequenceExample, GivesLengthsThatABatchKeeps) {
+  const auto of_steps = [](size_t count) {
+    return make_sequence_example({}, std::vector<NamedSteps>{{"v", std::vector<Tensor>(count, Tensor::scalar(1.5F))}})
+        .value();
+  };
+  const Dataset dataset =
+      messages({of_steps(1), of_steps(3)}) |
+      map(parse_sequence_example(
+          {}, {{.key = "v", .kind = FeatureKind::FixedLenSequence, .allow_missing = true, .with_length = true}}));
+  EXPECT_EQ(to_string(dataset.spec()), "{'v': float32[?], 'v.length': int64[]}");
+  EXPECT_THAT(elements(dataset | padded_batch(2)), ElementsAre("[2,3][1.5 0 0 1.5 1.5 1.5], [1 3]"));
+  check_contract(dataset);
+}
+
+TEST(ParseExample, GivesSparseFeaturesAsThreeFields) {
+  const std::vector<int64_t> indices = {4, 1};
+  const std::string message =
+      make_example(std::vector<NamedTensor>{{"i", Tensor::from(indices, {2})}, {"v", Tensor::from(indices, {2})}})
+          .value();
+  const Dataset dataset =
+      messages({message, make_example({}).value()}) | map(parse_example({{.key = "s",
+                                                                          .dtype = i64,
+                                                                          .shape = {9},
+                                                                          .kind = FeatureKind::Sparse,
+                                                                          .index_keys = {"i"},
+                                                                          .value_key = "v"}}));
+  EXPECT_EQ(to_string(dataset.spec()), "{'s.indices': int64[?,1], 's.values': int64[?], 's.shape': int64[1]}");
+  EXPECT_THAT(elements(dataset).front(), "[2,1][1 4], [1 4], [9]");
+  check_contract(dataset);
+}
+
+TEST(DecodeRaw, GivesTheNumbersOfAField) {
+  const Dataset raws = messages({std::string("\1\0\0\0\2\0\0\0", 8), std::string("\3\0\0\0", 4), "odd"});
+  const Dataset numbers = raws | map(decode_raw(i32));
+  EXPECT_EQ(to_string(numbers.spec()), "{0: int32[?]}");
+  EXPECT_THAT(elements(numbers),
+              ElementsAre("[1 2]", "[3]", AllOf(StartsWith("!InvalidArgument"), HasSubstr("a multiple of 4 bytes"))));
+  const Dataset field = messages({example(1, "abcd"), example(2, "efgh")}) |
+                        map(parse_example({{"label", i64}, {"name", bytes}})) |
+                        map("name", decode_raw(u32, {.little_endian = false, .shape = {1}}));
+  EXPECT_EQ(to_string(field.spec()), "{'label': int64[], 'name': uint32[1]}");
+  EXPECT_THAT(elements(field), ElementsAre("1, [1633837924]", "2, [1701209960]"));
+  EXPECT_THAT(field.plan(), HasSubstr("decode_raw(uint32[1], big-endian)"));
+  check_contract(raws | take(2) | map(decode_raw(i32)));
+  EXPECT_THROW((void)(range(3) | map(decode_raw(u8))), Exception);
+}
+
+TEST(DecodeJsonExample, IsAMapBeforeTheParser) {
+  const Dataset dataset =
+      messages({R"({"features": {"feature": {"n": {"int64List": {"value": ["7"]}}}}})", "{}", "x"}) |
+      map([](std::string_view json) { return decode_json_example(json); }, {.name = "decode_json_example"}) |
+      map(parse_example({{.key = "n", .dtype = i64, .default_value = Tensor::scalar(int64_t{-1})}}));
+  EXPECT_THAT(elements(dataset),
+              ElementsAre("7", "-1", AllOf(StartsWith("!InvalidArgument"), HasSubstr("JSON Example"))));
+}
+
 TEST(ParseExample, ReadsRealRecords) {
   const std::string folder = test::test_data("tfx-records");
   if (folder.empty()) GTEST_SKIP() << "no real data: HEADPOND_DATA is not set; with CI=true this is a failure";
@@ -132,7 +188,7 @@ TEST(ParseExample, ReadsRealRecords) {
   EXPECT_TRUE(fills(*images.node()));
   std::sort(taxi.begin(), taxi.end());
   const Dataset trips = tfrecord(taxi) | map(parse_example({{"fare", f32, {}, FeatureKind::VarLen}}));
-  EXPECT_EQ(trips.kind(), Kind::stream);
+  EXPECT_EQ(trips.kind(), Kind::indexed);
   EXPECT_THAT(elements(trips), SizeIs(9909 + 5091 + 2459));
 }
 

@@ -3,21 +3,21 @@
 
 #include <cstring>
 
-#include "headpond/dataset/columns_internal.h"
-#include "headpond/dataset/field_internal.h"
+#include "headpond/dataset/bases/columns.h"
+#include "headpond/dataset/bases/field.h"
+#include "headpond/dataset/bases/pointwise.h"
 #include "headpond/dataset/ops/random.h"
-#include "headpond/dataset/pointwise.h"
 
 namespace headpond {
 namespace {
 
-class RandomFlip final : public internal::Pointwise {
+class RandomFlip final : public Pointwise {
  public:
   RandomFlip(Node::Facts facts, size_t index, int axis) : Pointwise(std::move(facts)), index_(index), axis_(axis) {}
 
   Got apply(Element& in, RandomKey random_key, Context& context, OutputSlots outputs, Element& out) const override {
     const auto flip_to = [this](const Tensor& from, std::byte* to) { flip(from, to); };
-    if (is_turned(random_key, in.key)) return internal::rewrite_field(in, index_, context, outputs, out, flip_to);
+    if (is_turned(random_key, in.key)) return rewrite_field(in, index_, context, outputs, out, flip_to);
     out = std::move(in);
     return Got::value;
   }
@@ -34,7 +34,7 @@ class RandomFlip final : public internal::Pointwise {
         std::memcpy(at, turned.data(), size);
       }
     };
-    return internal::fill_with_keys(view, positions, context, columns, keys, flip_some);
+    return fill_with_keys(view, positions, context, columns, keys, flip_some);
   }
 
  private:
@@ -62,14 +62,14 @@ class RandomFlip final : public internal::Pointwise {
 Step random_flip(int axis, RandomOptions options) {
   if (options.name.empty()) options.name = "random_flip";
   return [axis, options](const Dataset& input) {
-    const size_t index = internal::field_index("random_flip", input.spec(), options.field);
+    const size_t index = field_index("random_flip", input.spec(), options.field);
     const FieldSpec& field = input.spec()[index];
     const int counted = axis < 0 ? axis + field.shape.rank() : axis;
     if (field.dtype == DType::bytes || counted < 0 || counted >= field.shape.rank()) {
-      internal::refuse("random_flip", fmt::format("no axis {} to flip in {}", axis, to_string({field})));
+      refuse("random_flip", fmt::format("no axis {} to flip in {}", axis, to_string({field})));
     }
-    Node::Facts facts = internal::facts_over(input.node(), "random_flip",
-                                             fmt::format("field={}, axis={}", index, counted), input.spec());
+    Node::Facts facts =
+        facts_over(input.node(), "random_flip", fmt::format("field={}, axis={}", index, counted), input.spec());
     facts.random_stream = options.name;
     return Dataset(std::make_shared<RandomFlip>(std::move(facts), index, counted));
   };

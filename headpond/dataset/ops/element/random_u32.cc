@@ -3,10 +3,10 @@
 
 #include <cstring>
 
-#include "headpond/dataset/columns_internal.h"
-#include "headpond/dataset/field_internal.h"
+#include "headpond/dataset/bases/columns.h"
+#include "headpond/dataset/bases/field.h"
+#include "headpond/dataset/bases/pointwise.h"
 #include "headpond/dataset/ops/random.h"
-#include "headpond/dataset/pointwise.h"
 
 namespace headpond {
 namespace {
@@ -14,14 +14,13 @@ namespace {
 Node::Facts facts_of(const Node::Ref& input, const RandomOptions& options) {
   Spec spec = input->spec();
   spec.push_back({options.field, DType::u32, {}});
-  internal::check_names("random_u32", spec);
-  Node::Facts facts =
-      internal::facts_over(input, "random_u32", fmt::format("field={}", options.field), std::move(spec));
+  check_names("random_u32", spec);
+  Node::Facts facts = facts_over(input, "random_u32", fmt::format("field={}", options.field), std::move(spec));
   facts.random_stream = options.name;
   return facts;
 }
 
-class RandomU32 final : public internal::Pointwise {
+class RandomU32 final : public Pointwise {
  public:
   RandomU32(const Node::Ref& input, const RandomOptions& options) : Pointwise(facts_of(input, options)) {}
   Got apply(Element& in, RandomKey random_key, Context&, OutputSlots, Element& out) const override {
@@ -32,14 +31,14 @@ class RandomU32 final : public internal::Pointwise {
   }
   bool fill(const View& view, std::span<const int64_t> positions, RandomKey random_key, Context& context,
             OutputSlots columns, uint64_t* keys) const override {
-    const OutputSlots below = internal::take_first(columns, spec().size() - 1);
+    const OutputSlots below = take_first(columns, spec().size() - 1);
     const auto draw = [&](size_t first, std::span<const uint64_t> drawn) {
       for (size_t r = 0; r < drawn.size(); ++r) {
         const uint32_t word = Random(random_key, drawn[r]).u32();
         std::memcpy(columns[0].data + (first + r) * sizeof(word), &word, sizeof(word));
       }
     };
-    return internal::fill_with_keys(view, positions, context, below, keys, draw);
+    return fill_with_keys(view, positions, context, below, keys, draw);
   }
 };
 

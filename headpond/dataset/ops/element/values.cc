@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "headpond/dataset/columns_internal.h"
+#include "headpond/dataset/bases/columns.h"
 #include "headpond/dataset/ops/element/values_internal.h"
 
 namespace headpond::internal {

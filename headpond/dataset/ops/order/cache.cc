@@ -1,19 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <filesystem>
 #include <map>
 #include <memory>
+#include <utility>
 
 #include "headpond/base/mutex.h"
+#include "headpond/dataset/bases/pointwise.h"
 #include "headpond/dataset/ops/order.h"
 #include "headpond/dataset/ops/order/cache_entries_internal.h"
+#include "headpond/dataset/ops/order/cache_key_internal.h"
 #include "headpond/dataset/ops/order/cache_sequence_internal.h"
-#include "headpond/dataset/pointwise.h"
+#include "headpond/io/file/file.h"
 
 namespace headpond {
 namespace {
 
-Node::Facts facts_of(const Node::Ref& input) {
-  Node::Facts facts = internal::facts_over(input, "cache", "", input->spec());
+using internal::Kept;
+
+Node::Facts facts_of(const std::string& op, const Node::Ref& input, const CacheOptions& options) {
+  Node::Facts facts = facts_over(input, op, "", input->spec());
+  if (!options.folder.empty()) {
+    facts.location = fmt::format("'{}'{}", options.folder, options.spill ? ", spill" : "");
+    internal::check_can_be_kept(op, *input);
+  } else if (options.spill) {
+    refuse(op, "spill needs a folder");
+  }
   facts.replays = facts.kind == Kind::stream;
+  if (facts.kind != Kind::stream) {
+    facts.slots = facts.slots.then([op](int64_t slots) {
+      if (slots == kEndless) refuse(op, "an input without an end cannot be cached; limit it with take()");
+      return slots;
+    });
+  }
   facts.role = Role::store;
   return facts;
 }
@@ -21,42 +41,67 @@ Node::Facts facts_of(const Node::Ref& input) {
 // The only operator that synchronises: all threads share the cached elements, which are no part of its state.
 class Cache final : public Node {
  public:
-  explicit Cache(const Node::Ref& input) : Node(facts_of(input)) {}
+  Cache(const std::string& op, const Node::Ref& input, CacheOptions options)
+      : Node(facts_of(op, input, options)), options_(std::move(options)) {}
 
+  void prepare(const ParallelFor&) const override {
+    std::error_code error;
+    if (options_.folder.empty() || std::filesystem::is_directory(options_.folder, error)) return;
+    if (const auto made = make_folders(options_.folder); !made) {
+      throw Exception(Error(made.error().kind(), fmt::format("{}: {}", title(), made.error().message()), made.error()));
+    }
+  }
   std::shared_ptr<const View> bind(const Binding& binding) const override {
     if (kind() == Kind::stream) return Node::bind(binding);
     auto view = view_of(input(), {.seed = binding.seed, .observer = binding.observer});
-    return internal::view_cache(std::move(view), cache_of(entries_, binding.seed, slots()));
+    return internal::view_cache(std::move(view), spec(), kept_of(binding.seed, false));
   }
   std::unique_ptr<Iterator> iterate(const Binding& binding, Feed& feed) const override {
-    return internal::iterate_cache(input(), {binding.seed, 0}, feed, cache_of(sequences_, binding.seed));
+    return internal::iterate_cache(input(), {binding.seed, 0}, feed, kept_of(binding.seed, true));
   }
 
  private:
-  template <class Store>
-  using BySeed = std::map<uint64_t, std::unique_ptr<Store>>;
-  template <class Store, class... Args>
-  Store& cache_of(BySeed<Store>& by_seed, uint64_t seed, Args... args) const {
+  // Where an element fails, those after it have other numbers in order than by position.
+  Kept& kept_of(uint64_t seed, bool in_order) const {
     MutexLock lock(mu_);
-    std::unique_ptr<Store>& cache = by_seed[seed];
-    if (!cache) cache = std::make_unique<Store>(args...);
-    return *cache;
+    std::unique_ptr<Kept>& kept = kept_[{seed, in_order}];
+    if (kept) return *kept;
+    const bool on_disk = !options_.folder.empty(), in_memory = !on_disk || options_.spill;
+    auto made = std::make_unique<Kept>();
+    made->memory = options_.memory < 0 ? INT64_MAX : options_.memory;
+    if (in_memory && in_order) made->sequence = std::make_unique<internal::CacheSequence>();
+    if (in_memory && !in_order) made->entries = std::make_unique<internal::CacheEntries>(slots());
+    if (on_disk) {
+      const CachePlan plan = internal::cache_plan(facts().inputs[0], {seed, in_order, options_.compare_times});
+      made->store = CacheStore::open(options_.folder, plan, options_.disk);
+    }
+    kept = std::move(made);
+    return *kept;
   }
 
-  mutable Mutex mu_;  // Guards the maps; the caches synchronise themselves.
-  mutable BySeed<internal::CacheEntries> entries_;
-  mutable BySeed<internal::CacheSequence> sequences_;
+  const CacheOptions options_;
+  mutable Mutex mu_;  // What is kept synchronises itself.
+  mutable std::map<std::pair<uint64_t, bool>, std::unique_ptr<Kept>> kept_ HEADPOND_GUARDED_BY(mu_);
 };
+
+Step cache_step(std::string op, CacheOptions options) {
+  return [op = std::move(op), options = std::move(options)](const Dataset& input) {
+    return Dataset(std::make_shared<Cache>(op, input.node(), options));
+  };
+}
 
 }  // namespace
 
-Step cache() {
-  return [](const Dataset& input) {
-    if (input.kind() != Kind::stream && input.node()->slots() == kEndless) {
-      internal::refuse("cache", "an input without an end cannot be cached; limit it with take()");
-    }
-    return Dataset(std::make_shared<Cache>(input.node()));
-  };
+Step cache(CacheOptions options) { return cache_step("cache", std::move(options)); }
+
+Step internal::cache_in(std::string folder) {
+  if (folder.empty()) return cache();  // As tf.data's filename.
+  return cache({.folder = std::move(folder)});
+}
+
+Step snapshot(std::string path, SnapshotOptions options) {
+  if (path.empty()) refuse("snapshot", "path is empty");
+  return cache_step("snapshot", {.folder = std::move(path), .compare_times = options.compare_times});
 }
 
 }  // namespace headpond

@@ -3,16 +3,19 @@
 #include <memory>
 #include <utility>
 
+#include "headpond/dataset/check_internal.h"
 #include "headpond/dataset/ops/order/cache_entries_internal.h"
+#include "headpond/dataset/ops/order/cache_sequence_internal.h"
 
 namespace headpond::internal {
 namespace {
 
 // Stores `made` at `to` unless an entry is there; returns the one that is there.
 template <class T>
-T* publish(std::atomic<void*>& to, std::unique_ptr<T> made) {
+T* publish(std::atomic<void*>& to, std::unique_ptr<T> made, bool* is_new = nullptr) {
   void* there = nullptr;
   if (to.compare_exchange_strong(there, made.get(), std::memory_order_acq_rel, std::memory_order_acquire)) {
+    if (is_new != nullptr) *is_new = true;
     return made.release();
   }
   return static_cast<T*>(there);
@@ -20,25 +23,42 @@ T* publish(std::atomic<void*>& to, std::unique_ptr<T> made) {
 
 class CacheView final : public View {
  public:
-  CacheView(std::shared_ptr<const View> input, CacheEntries& cache) : input_(std::move(input)), cache_(cache) {}
+  CacheView(std::shared_ptr<const View> input, const Spec& spec, Kept& kept)
+      : input_(std::move(input)), spec_(spec), kept_(kept) {}
 
   Got at(int64_t i, Context& context, OutputSlots outputs, Element& out) const override {
-    const CacheEntry* entry = cache_.find(i);
-    if (entry == nullptr && !context.may_keep()) return input_->at(i, context, outputs, out);
-    if (entry == nullptr) {
-      CacheEntry made;
-      made.got = input_->at(i, context, {}, made.element);
-      if (made.got == Got::error) return Got::error;
-      own_memory(made.element);
-      entry = cache_.keep(i, std::move(made));
-    }
-    if (entry->got == Got::value) out = entry->element;
-    return entry->got;
+    if (const CacheEntry* const entry = kept_.entries ? kept_.entries->find(i) : nullptr) return give(*entry, out);
+    const Got known = find_on_disk(kept_, spec_, i, out);
+    if (known != Got::pending) return known;
+    const bool in_memory = kept_.has_room(context);
+    const int64_t left_out = context.left_out;
+    const Got got = input_->at(i, context, in_memory ? OutputSlots() : outputs, out);
+    if (got == Got::error || (got == Got::hole && context.left_out != left_out)) return got;  // Another time it may be.
+    if (in_memory) return keep_in_memory(i, got, out);
+    if (kept_.store && got == Got::value) kept_.store->keep(i, out);
+    if (kept_.store && got == Got::hole) kept_.store->keep_hole(i);
+    return got;
   }
 
  private:
+  static Got give(const CacheEntry& entry, Element& out) {
+    if (entry.got == Got::value) out = entry.element;
+    return entry.got;
+  }
+  Got keep_in_memory(int64_t i, Got got, Element& out) const {
+    CacheEntry made{.got = got, .element = std::move(out)};
+    out = Element();
+    own_memory(made.element);
+    const int64_t bytes = bytes_of(made.element);
+    bool is_new = false;
+    const CacheEntry& entry = *kept_.entries->keep(i, std::move(made), &is_new);
+    if (is_new) kept_.in_memory.fetch_add(bytes, std::memory_order_relaxed);
+    return give(entry, out);
+  }
+
   const std::shared_ptr<const View> input_;
-  CacheEntries& cache_;
+  const Spec& spec_;
+  Kept& kept_;
 };
 
 }  // namespace
@@ -89,18 +109,40 @@ const CacheEntry* CacheEntries::find(int64_t i) const {
   return static_cast<const CacheEntry*>(fork->next[digit(i, 0)].load(std::memory_order_acquire));
 }
 
-const CacheEntry* CacheEntries::keep(int64_t i, CacheEntry entry) {
+const CacheEntry* CacheEntries::keep(int64_t i, CacheEntry entry, bool* is_new) {
   Fork* fork = &root_;
   for (int level = top_; level > 0; --level) {
     std::atomic<void*>& next = fork->next[digit(i, level)];
     void* const below = next.load(std::memory_order_acquire);
     fork = below != nullptr ? static_cast<Fork*>(below) : publish(next, std::make_unique<Fork>());
   }
-  return publish(fork->next[digit(i, 0)], std::make_unique<CacheEntry>(std::move(entry)));
+  return publish(fork->next[digit(i, 0)], std::make_unique<CacheEntry>(std::move(entry)), is_new);
 }
 
-std::shared_ptr<const View> view_cache(std::shared_ptr<const View> input, CacheEntries& cache) {
-  return std::make_shared<CacheView>(std::move(input), cache);
+int64_t bytes_of(const Element& element) {
+  int64_t bytes = 0;
+  for (size_t f = 0; f < element.size(); ++f) bytes += static_cast<int64_t>(element[f].byte_size());
+  return bytes;
+}
+
+Got find_on_disk(const Kept& kept, const Spec& spec, int64_t position, Element& out) {
+  if (!kept.store) return Got::pending;
+  switch (kept.store->find(position, out)) {
+    case CacheStore::Answer::value:
+      if (!check_element(spec, out)) return Got::value;
+      out.clear();
+      return Got::pending;
+    case CacheStore::Answer::hole:
+      return Got::hole;
+    case CacheStore::Answer::end:
+      return Got::end;
+    default:
+      return Got::pending;
+  }
+}
+
+std::shared_ptr<const View> view_cache(std::shared_ptr<const View> input, const Spec& spec, Kept& kept) {
+  return std::make_shared<CacheView>(std::move(input), spec, kept);
 }
 
 }  // namespace headpond::internal

@@ -8,6 +8,8 @@
 #include <memory>
 
 #include "headpond/dataset/node.h"
+#include "headpond/dataset/ops/order/cache_sequence_internal.h"
+#include "headpond/io/cache/cache_store.h"
 
 namespace headpond::internal {
 
@@ -31,8 +33,9 @@ class CacheEntries {
 
   /// Null iff there is none. REQUIRES: 0 <= i < slots. Lives as long as this.
   const CacheEntry* find(int64_t i) const;
-  /// Keeps `entry` unless there is one; returns the one that is cached.
-  const CacheEntry* keep(int64_t i, CacheEntry entry);
+  /// Keeps `entry` unless there is one; returns the one that is cached. `is_new`, unless null, is set iff it is
+  /// `entry`.
+  const CacheEntry* keep(int64_t i, CacheEntry entry, bool* is_new = nullptr);
 
  private:
   static constexpr int kBits = 8;
@@ -46,8 +49,27 @@ class CacheEntries {
   Fork root_;
 };
 
-/// Gives the cached elements; the others are those of `input`, and cached while Context::may_keep() is true. Errors are
-/// never cached. `cache` outlives the view.
-std::shared_ptr<const View> view_cache(std::shared_ptr<const View> input, CacheEntries& cache);
+/// What a cache has for one seed. In memory first, if it may keep elements there; else on disk.
+struct Kept {
+  std::unique_ptr<CacheEntries> entries = nullptr;    ///< In memory, by position;
+  std::unique_ptr<CacheSequence> sequence = nullptr;  ///< in memory, in order;
+  std::shared_ptr<CacheStore> store = nullptr;        ///< on disk.
+  int64_t memory = 0;                                 ///< Most bytes in memory.
+  std::atomic<int64_t> in_memory = 0;
+
+  /// Whether an element may be kept in memory. Thread-safe.
+  bool has_room(const Context& context) const {
+    return (entries || sequence) && context.may_keep() && in_memory.load(std::memory_order_relaxed) < memory;
+  }
+};
+/// Bytes of all fields.
+int64_t bytes_of(const Element& element);
+/// The answer of the store for a position, if there is one: pending says that there is none. Elements that do not fit
+/// `spec` count as damaged.
+Got find_on_disk(const Kept& kept, const Spec& spec, int64_t position, Element& out);
+
+/// Gives the cached elements; the others are those of `input`, and cached: in memory while Kept::has_room() is true,
+/// else on disk. Errors are never cached. `kept` outlives the view.
+std::shared_ptr<const View> view_cache(std::shared_ptr<const View> input, const Spec& spec, Kept& kept);
 
 }  // namespace headpond::internal

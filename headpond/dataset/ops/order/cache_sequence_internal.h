@@ -2,6 +2,7 @@
 // The cache of a stream.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -16,8 +17,8 @@ class CacheSequence {
  public:
   /// value; end iff the input ended there; pending: not cached.
   Got get(int64_t i, Element& out) const;
-  /// Keeps `element` iff it is the next one.
-  void keep(int64_t i, const Element& element);
+  /// Keeps `element` if it is the next one, and then adds its size to `bytes`. Returns whether element i is kept now.
+  bool keep(int64_t i, const Element& element, std::atomic<int64_t>& bytes);
   /// The input ended after element `count` - 1; counts only if all of them are cached.
   void end(int64_t count);
 
@@ -27,9 +28,11 @@ class CacheSequence {
   bool complete_ HEADPOND_GUARDED_BY(mu_) = false;
 };
 
+struct Kept;
+
 /// Gives the cached elements, then those of `input`, which is opened only then and is read from its beginning. From the
-/// first element that is not cached, the input is read in each epoch: errors are never cached, nor elements that come
-/// while Context::may_keep() is false. The state is one number.
-std::unique_ptr<Iterator> iterate_cache(const Node& input, const Binding& binding, Feed& feed, CacheSequence& cache);
+/// first element that is not cached, the input is read in each epoch: errors are never cached, nor elements that find
+/// no room. The state is one number.
+std::unique_ptr<Iterator> iterate_cache(const Node& input, const Binding& binding, Feed& feed, Kept& kept);
 
 }  // namespace headpond::internal

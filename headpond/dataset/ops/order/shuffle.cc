@@ -2,21 +2,27 @@
 #include <fmt/format.h>
 
 #include "headpond/base/permutation.h"
+#include "headpond/dataset/bases/choosing.h"
+#include "headpond/dataset/bases/pointwise.h"
 #include "headpond/dataset/ops/order.h"
 #include "headpond/dataset/ops/order/shuffle_stream_internal.h"
 #include "headpond/dataset/ops/order/window_order_internal.h"
-#include "headpond/dataset/ops/structure/choosing_internal.h"
-#include "headpond/dataset/pointwise.h"
 
 namespace headpond {
 namespace {
 
-using internal::PositionMap, internal::WindowOrder;
+using internal::WindowOrder;
 
 Node::Facts facts_of(const Node::Ref& input, const ShuffleOptions& options) {
   const std::string args = fmt::format("window={}{}", options.window < 0 ? "all" : fmt::format("{}", options.window),
                                        options.reshuffle_each_iteration ? "" : ", reshuffle_each_iteration=false");
-  Node::Facts facts = internal::facts_over(input, "shuffle", args, input->spec());
+  Node::Facts facts = facts_over(input, "shuffle", args, input->spec());
+  if (options.window < 0) {
+    facts.slots = facts.slots.then([](int64_t slots) {
+      if (slots == kEndless) refuse("shuffle", "the input has no end: shuffle before repeat, or give a window");
+      return slots;
+    });
+  }
   facts.random_stream = options.name;
   facts.role = Role::order;
   return facts;
@@ -52,21 +58,20 @@ class Shuffle final : public Node {
 }  // namespace
 
 Step shuffle(ShuffleOptions options) {
-  using internal::refuse, internal::kMostWindow;
+  using internal::kMostWindow;
   if (options.window == 0 || options.window > kMostWindow) {
     refuse("shuffle", fmt::format("a window of {}: must be 1 to {}", options.window, kMostWindow));
   }
   return [options = std::move(options)](const Dataset& input) {
     if (options.window < 0 && input.kind() == Kind::stream)
       refuse("shuffle", "a stream has no positions to permute: give a window, or shuffle nearer to the source");
-    if (options.window < 0 && input.node()->slots() == kEndless)
-      refuse("shuffle", "the input has no end: shuffle before repeat, or give a window");
+    check_reads_positions("shuffle", *input.node());
     return Dataset(std::make_shared<Shuffle>(input.node(), options));
   };
 }
 
 Step internal::shuffle_within(int64_t window) {
-  if (window < 1) internal::refuse("shuffle", fmt::format("a window of {}: at least 1 is needed", window));
+  if (window < 1) refuse("shuffle", fmt::format("a window of {}: at least 1 is needed", window));
   return shuffle({.window = window});
 }
 

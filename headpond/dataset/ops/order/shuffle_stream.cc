@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <deque>
-#include <string>
 #include <utility>
 #include <vector>
 
+#include "headpond/dataset/bases/reread_input.h"
 #include "headpond/dataset/ops/order/shuffle_stream_internal.h"
 
 namespace headpond::internal {
 namespace {
-
-constexpr int64_t kSnapshotEvery = 256;
 
 struct SortKey {
   int64_t key = -1, ordinal = -1;
@@ -25,13 +23,13 @@ bool later_first(const Pending& a, const Pending& b) { return a.sort_key > b.sor
 class ShuffleStream final : public Iterator {
  public:
   ShuffleStream(std::unique_ptr<Iterator> input, RandomKey key, int64_t window)
-      : input_(std::move(input)), key_(key), window_(window) {}
+      : input_(std::move(input), 4 * window), key_(key), window_(window) {}
 
   Got next(Context& context, Element& out) override {
-    while (!ended_ && (is_replaying() || pending_.empty() || pending_.front().sort_key.key > read_)) {
-      const Got got = read(context);
+    while (!ended_ && (input_.is_rereading() || pending_.empty() || pending_.front().sort_key.key > input_.read())) {
+      const Got got = read(context, out);
       if (got == Got::end) ended_ = true;
-      if (got == Got::pending || (got == Got::error && errors_ > replay_errors_to_)) return got;
+      if (got == Got::pending || got == Got::error) return got;
     }
     if (pending_.empty()) return Got::end;
     std::pop_heap(pending_.begin(), pending_.end(), later_first);
@@ -43,37 +41,25 @@ class ShuffleStream final : public Iterator {
   }
 
   void visit_state(StateVisitor& visitor) override {
-    Snapshot snapshot = visitor.is_restoring() ? Snapshot() : oldest_needed();
-    int64_t read = std::max(read_, replay_to_);
-    int64_t errors = std::max(errors_, replay_errors_to_) - snapshot.errors;
-    visitor.number(snapshot.at);
-    visitor.text(snapshot.state);
-    visitor.number(read);
-    visitor.number_within(errors, 0, kEndless);
+    input_.visit_state(visitor);
     visitor.number(given_.key);
     visitor.number(given_.ordinal);
-    if (visitor.is_restoring() && visitor.ok()) restore(snapshot, read, errors, visitor);
+    if (visitor.is_restoring()) oldest_ = input_.read();
   }
 
  private:
-  struct Snapshot {
-    int64_t at = 0;      // Elements read before it.
-    int64_t errors = 0;  // Errors read before it, since the snapshot that a run was restored from.
-    std::string state;
-  };
-
-  bool is_replaying() const { return read_ < replay_to_ || errors_ < replay_errors_to_; }
-  Got read(Context& context) {
-    if (read_ % kSnapshotEvery == 0 && (snapshots_.empty() || snapshots_.back().at < read_)) take_snapshot();
+  // `out` is only told which element failed.
+  Got read(Context& context, Element& out) {
+    const int64_t ordinal = input_.read();
     Element element;
-    const Got got = input_->next(context, element);
-    if (got == Got::error) ++errors_;
+    const Got got = input_.next(context, element);
+    if (got == Got::error) {
+      out.key = element.key;
+      out.provenance = element.provenance;
+    }
     if (got != Got::value) return got;
-    const SortKey sort_key{
-        read_ +
-            static_cast<int64_t>(Random(key_, static_cast<uint64_t>(read_)).below(2 * static_cast<uint64_t>(window_))),
-        read_};
-    ++read_;
+    const uint64_t shift = Random(key_, static_cast<uint64_t>(ordinal)).below(2 * static_cast<uint64_t>(window_));
+    const SortKey sort_key{ordinal + static_cast<int64_t>(shift), ordinal};
     is_given_.push_back(sort_key <= given_);  // True only while elements are read again.
     if (is_given_.back()) {
       forget(sort_key.ordinal);
@@ -84,48 +70,20 @@ class ShuffleStream final : public Iterator {
     return got;
   }
 
-  void take_snapshot() {
-    StateVisitor visitor;
-    input_->visit_state(visitor);
-    snapshots_.push_back({read_, errors_, visitor.saved()});
-  }
-
-  // Snapshots before the oldest pending element are not needed any more.
   void forget(int64_t ordinal) {
     is_given_[static_cast<size_t>(ordinal - oldest_)] = true;
     for (; !is_given_.empty() && is_given_.front(); ++oldest_) is_given_.pop_front();
-    while (snapshots_.size() > 1 && snapshots_[1].at <= oldest_) snapshots_.pop_front();
-  }
-  Snapshot oldest_needed() {
-    if (read_ % kSnapshotEvery == 0 && (snapshots_.empty() || snapshots_.back().at < read_)) take_snapshot();
-    while (snapshots_.size() > 1 && snapshots_[1].at <= oldest_) snapshots_.pop_front();
-    return snapshots_.front();
+    input_.release_before(oldest_);
   }
 
-  void restore(const Snapshot& snapshot, int64_t read, int64_t errors, StateVisitor& visitor) {
-    StateVisitor inner = StateVisitor::restoring(snapshot.state);
-    input_->visit_state(inner);
-    if (!inner.complete() || snapshot.at < 0 || read < snapshot.at ||
-        read - snapshot.at > 4 * window_ + kSnapshotEvery) {
-      return visitor.refuse();
-    }
-    read_ = oldest_ = snapshot.at;
-    replay_to_ = read;
-    replay_errors_to_ = errors;
-    snapshots_.assign(1, snapshot);
-  }
-
-  const std::unique_ptr<Iterator> input_;
+  RereadInput input_;
   const RandomKey key_;
   const int64_t window_;
   std::vector<Pending> pending_;  // A heap: the next one to give is in front.
   SortKey given_;                 // The last one.
-  int64_t read_ = 0, errors_ = 0;
-  int64_t replay_to_ = 0, replay_errors_to_ = 0;  // A restored run first reads up to here; these errors were given.
   bool ended_ = false;
   int64_t oldest_ = 0;         // All elements before this one were given.
-  std::deque<bool> is_given_;  // From `oldest_` to `read_`.
-  std::deque<Snapshot> snapshots_;
+  std::deque<bool> is_given_;  // From `oldest_` to the last one that was read.
 };
 
 }  // namespace

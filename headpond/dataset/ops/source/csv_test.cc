@@ -49,7 +49,7 @@ TEST_F(CsvFiles, TellABadCellAndGoOn) {
   EXPECT_THAT(elements(csv(path, {.columns = {{"a", i64}}})),
               ElementsAre("1", AllOf(HasSubstr("!InvalidArgument"), HasSubstr(path), HasSubstr("'a'")), "3"));
   EXPECT_THROW((void)csv(write("2", "a,b\n1\n")), Exception) << "a row too short";
-  EXPECT_THROW((void)csv({path, write("3", "b\n1\n")}), Exception) << "other columns";
+  EXPECT_FALSE(check(csv({path, write("3", "b\n1\n")}))) << "other columns";
 }
 
 TEST_F(CsvFiles, ReadOtherwiseRefuseTheState) {

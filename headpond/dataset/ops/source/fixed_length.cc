@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "headpond/dataset/ops/files.h"
-#include "headpond/dataset/source/file_pool_internal.h"
+#include "headpond/dataset/source/file_set_internal.h"
 
 namespace headpond {
 namespace {
@@ -32,19 +32,18 @@ class FixedLength final : public internal::SourceFile {
 }  // namespace
 
 Dataset fixed_length(const Patterns& patterns, const FixedLengthOptions& options) {
-  const std::vector<std::string> paths = internal::expand_or_throw("fixed_length", patterns.all());
+  (void)FixedLengthReader(nullptr, options);  // Throws for options that no file can be read with.
   const auto record_bytes = static_cast<int64_t>(options.record_bytes);
-  Node::Facts facts{.op = "fixed_length",
-                    .args = fmt::format("{}, record_bytes={}, header_bytes={}, footer_bytes={}, hop_bytes={}",
-                                        internal::files_label(patterns.all(), paths), options.record_bytes,
-                                        options.header_bytes, options.footer_bytes, options.hop_bytes),
-                    .spec = {{"", DType::u8, {record_bytes}}}};
+  const std::string label =
+      fmt::format("record_bytes={}, header_bytes={}, footer_bytes={}, hop_bytes={}", options.record_bytes,
+                  options.header_bytes, options.footer_bytes, options.hop_bytes);
   const auto open = [options, record_bytes](const std::string& path) {
     auto file = value_or_throw(FixedLengthFile::open(path, options));
     if (const auto whole = file.whole(); !whole) throw Exception(whole.error());
     return std::make_unique<FixedLength>(std::move(file), record_bytes);
   };
-  return internal::source_files(std::move(facts), internal::open_source_files(paths, open));
+  return internal::source_files({.op = "fixed_length", .args = label, .spec = {{"", DType::u8, {record_bytes}}}},
+                                {.reader = label, .patterns = patterns.all(), .open = open});
 }
 
 }  // namespace headpond

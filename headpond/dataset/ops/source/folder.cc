@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "headpond/base/crc32c.h"
 #include "headpond/dataset/ops/files.h"
-#include "headpond/dataset/source/source_files_internal.h"
+#include "headpond/dataset/source/file_set_internal.h"
 #include "headpond/io/file/file.h"
 #include "headpond/io/file/labelled_folder.h"
 
@@ -15,9 +17,18 @@ namespace {
 
 class Folder final : public internal::SourceFile {
  public:
-  explicit Folder(std::vector<LabelledFile> files) : files_(std::move(files)) {}
+  Folder(const std::string& root, LabelledFolder found) : files_(std::move(found.files)) {
+    for (const std::string& name : found.classes) add(fmt::format("{}\n", name));
+    for (const LabelledFile& file : files_) {
+      add(fmt::format("{} {} {}\n", file.path.substr(file.path.find_first_not_of('/', root.size())), file.label,
+                      file.size));
+    }
+  }
 
   int64_t size() const override { return static_cast<int64_t>(files_.size()); }
+  std::optional<FileMark> mark() const override {
+    return FileMark{.size = files_.size(), .modified_ns = 0, .head_hash = digest_, .tail_hash = 0};
+  }
   Got at(int64_t i, Context& context, OutputSlots, Element& out) const override {
     const LabelledFile& file = files_[static_cast<size_t>(i)];
     const auto content = read_file(file.path);
@@ -29,25 +40,34 @@ class Folder final : public internal::SourceFile {
   }
 
  private:
+  void add(const std::string& facts) { digest_ = crc32c_extend(digest_, std::as_bytes(std::span(facts))); }
+
   const std::vector<LabelledFile> files_;
+  uint32_t digest_ = 0;  // Of the names of classes; of names, labels and sizes of files.
 };
+
+std::string stamp_of(const std::string& root, const std::vector<std::string>& extensions) {
+  std::vector<std::string> paths;
+  for (LabelledFile& file : value_or_throw(list_labelled_folder(root, extensions)).files) {
+    paths.push_back(std::move(file.path));
+  }
+  return internal::stamp_of_paths(paths);
+}
 
 }  // namespace
 
 Dataset folder(const std::string& path, const FolderOptions& options) {
-  LabelledFolder found = value_or_throw(list_labelled_folder(path, options.extensions));
-  uint32_t digest = 0;
-  for (const LabelledFile& file : found.files) {
-    const std::string facts = fmt::format("{} {} {}\n", file.path, file.label, file.size);
-    digest = crc32c_extend(digest, std::as_bytes(std::span(facts)));
-  }
-  Node::Facts facts{.op = "folder",
-                    .args = fmt::format("'{}', classes={}, files={}, digest={:08x}", path, found.classes.size(),
-                                        found.files.size(), digest),
-                    .spec = {{"path", DType::bytes, {}}, {"file", DType::bytes, {}}, {"label", DType::i64, {}}}};
-  std::vector<internal::NamedSourceFile> files;
-  files.push_back({path, std::make_unique<Folder>(std::move(found.files))});
-  return internal::source_files(std::move(facts), std::move(files));
+  const auto open = [extensions = options.extensions](const std::string& root) {
+    return std::make_unique<Folder>(root, value_or_throw(list_labelled_folder(root, extensions)));
+  };
+  const std::string label =
+      options.extensions.empty() ? "" : fmt::format("extensions={}", fmt::join(options.extensions, " "));
+  return internal::source_files(
+      {.op = "folder",
+       .args = label,
+       .stamp = Lazy<std::string>([path, extensions = options.extensions] { return stamp_of(path, extensions); }),
+       .spec = {{"path", DType::bytes, {}}, {"file", DType::bytes, {}}, {"label", DType::i64, {}}}},
+      {.reader = label, .patterns = {path}, .open = open, .is_one_path = true, .keep_counts = false});
 }
 
 }  // namespace headpond

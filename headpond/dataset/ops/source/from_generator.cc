@@ -53,6 +53,8 @@ class GeneratorIterator final : public Iterator {
 
   Got next(Context& context, Element& out) override {
     if (ended_) return Got::end;
+    out.key = static_cast<uint64_t>(next_);
+    out.provenance = node_.provenance(next_);
     auto given = error_ ? Result<std::optional<Element>>(fail(error_)) : ask();
     if (!given) return context.fail(error_ = given.error());
     ended_ = !given->has_value();
@@ -96,7 +98,7 @@ std::unique_ptr<Iterator> GeneratorNode::iterate(const Binding& binding, Feed&) 
 }  // namespace
 
 Dataset from_generator(std::function<Generator(uint64_t epoch)> make, Spec spec, const GeneratorOptions& options) {
-  if (!make) internal::refuse("from_generator", "make is empty: it must return a generator");
+  if (!make) refuse("from_generator", "make is empty: it must return a generator");
   return Dataset(std::make_shared<GeneratorNode>(std::move(make), std::move(spec), options));
 }
 

@@ -8,25 +8,19 @@
 #include "headpond/dataset/source/source_files_internal.h"
 
 namespace headpond {
-namespace {
-
-std::string facts_of(const std::string& path, const Tensor& tensor) {
-  return fmt::format("'{}' {}", path, internal::facts_of(tensor));
-}
-
-}  // namespace
 
 Dataset idx(const std::string& images_path, const std::string& labels_path) {
   IdxPair pair = value_or_throw(read_idx_pair(images_path, labels_path));
-  std::string args = facts_of(images_path, pair.images) + ", " + facts_of(labels_path, pair.labels);
+  std::string args = internal::facts_of(pair.images) + ", " + internal::facts_of(pair.labels);
   return internal::slices("idx", std::move(args), images_path,
-                          {{"image", std::move(pair.images)}, {"label", std::move(pair.labels)}});
+                          {{"image", std::move(pair.images)}, {"label", std::move(pair.labels)}},
+                          fmt::format("'{}', '{}'", images_path, labels_path));
 }
 
 Dataset idx(const std::string& path) {
   Tensor tensor = value_or_throw(read_idx(path));
-  std::string args = facts_of(path, tensor);
-  return internal::slices("idx", std::move(args), path, {{"", std::move(tensor)}});
+  std::string args = internal::facts_of(tensor);
+  return internal::slices("idx", std::move(args), path, {{"", std::move(tensor)}}, fmt::format("'{}'", path));
 }
 
 }  // namespace headpond

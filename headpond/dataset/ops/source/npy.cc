@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "headpond/dataset/ops/files.h"
-#include "headpond/dataset/source/file_pool_internal.h"
+#include "headpond/dataset/source/file_set_internal.h"
 
 namespace headpond {
 namespace {
@@ -31,22 +31,26 @@ class ArrayRows final : public internal::SourceFile {
   const std::unique_ptr<NpyFile> file_;
 };
 
+std::unique_ptr<ArrayRows> open(const std::string& path) {
+  return std::make_unique<ArrayRows>(value_or_throw(NpyFile::open(path)));
+}
+
 }  // namespace
 
 Dataset npy(const Patterns& patterns) {
-  const std::vector<std::string> paths = internal::expand_or_throw("npy", patterns.all());
-  if (paths.empty()) internal::refuse("npy", "no files: dtype and shape of a row are unknown");
-  const auto first = std::make_shared<internal::FirstFile>();
-  auto files = internal::open_source_files(paths, [first](const std::string& path) {
-    auto rows = std::make_unique<ArrayRows>(value_or_throw(NpyFile::open(path)));
-    if (first->agrees(path, {rows->row()})) return rows;
-    internal::refuse("npy", fmt::format("rows of {} are {}, of {} {}", first->path, to_string(*first->spec), path,
-                                        to_string({rows->row()})));
-  });
-  Spec spec = *first->spec;
-  const std::string label = fmt::format("{}, {}", internal::files_label(patterns.all(), paths), to_string(spec));
-  Node::Facts facts{.op = "npy", .args = label, .spec = std::move(spec)};
-  return internal::source_files(std::move(facts), std::move(files));
+  const auto first = std::make_shared<internal::FirstFile>([](const std::string& path) { return open(path); },
+                                                           internal::first_file_or_throw("npy", patterns.all()));
+  if (first->get() == nullptr) refuse("npy", "no files: dtype and shape of a row are unknown");
+  const Spec spec = {static_cast<const ArrayRows*>(first->get())->row()};
+  const std::string label = to_string(spec);
+  const auto open_like_first = [first, label](const std::string& path) -> std::unique_ptr<const internal::SourceFile> {
+    if (auto opened = first->take(path)) return opened;
+    auto other = open(path);
+    if (to_string({other->row()}) == label) return other;
+    refuse("npy", fmt::format("rows of {} are {}, of {} {}", first->path(), label, path, to_string({other->row()})));
+  };
+  return internal::source_files({.op = "npy", .args = label, .spec = spec},
+                                {.reader = label, .patterns = patterns.all(), .open = open_like_first});
 }
 
 }  // namespace headpond

@@ -53,11 +53,11 @@ TEST_F(TarFiles, TellASampleThatLacksAPartAndGoOn) {
 
 std::string error_of(const std::vector<std::string>& paths) {
   try {
-    (void)tar(paths);
+    const auto checked = check(tar(paths));
+    return checked ? "none" : checked.error().to_string();
   } catch (const Exception& exception) {
     return exception.error().to_string();
   }
-  return "none";
 }
 
 // Fault row 70.
@@ -92,6 +92,7 @@ TEST_F(TarFiles, ThatAreDamagedOrGroupedTwiceAreRefused) {
 TEST_F(TarFiles, ThatShrinkAreDataLoss) {
   const std::string path = write("1.tar", {{"a.x", std::string(100'000, 'x')}, {"b.x", std::string(100'000, 'y')}});
   const Dataset dataset = tar(path);
+  ASSERT_TRUE(check(dataset));
   std::filesystem::resize_file(path, 100);
   const auto all = elements(dataset);
   ASSERT_EQ(all.size(), 2U);

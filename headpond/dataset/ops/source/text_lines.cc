@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <memory>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "headpond/dataset/ops/files.h"
-#include "headpond/dataset/source/file_pool_internal.h"
+#include "headpond/dataset/source/file_set_internal.h"
+#include "headpond/io/text/gzip_lines.h"
 
 namespace headpond {
 namespace {
@@ -14,40 +18,72 @@ class Lines final : public internal::SourceFile {
   explicit Lines(std::unique_ptr<LineFile> file) : file_(std::move(file)) {}
 
   int64_t size() const override { return file_->size(); }
+  std::optional<FileMark> mark() const override { return file_->mark(); }
+  std::shared_ptr<const RecordIndex> offsets() const override { return file_->index(); }
   Got at(int64_t i, Context& context, OutputSlots, Element& out) const override {
     const auto line = file_->at(i);
     if (!line) return context.fail(line.error());
     out.append(Tensor::scalar(*line));
-    if (internal::may_be_truncated(*line)) {
-      if (const auto whole = file_->check(); !whole) return context.fail(whole.error());
-    }
-    return Got::value;
+    const auto whole = internal::may_be_truncated(*line) ? file_->check() : file_->check_read(*line);
+    return whole ? Got::value : context.fail(whole.error());
   }
   bool fill(int64_t i, Context& context, std::span<std::byte* const> targets) const override {
     const auto line = file_->at(i);
-    if (!line) return false;
+    if (!line || !file_->check_read(*line)) return false;
     internal::put_mapped_text(*line, targets[0], context);
     return true;
   }
   bool fills() const override { return true; }
+  bool is_lost() const override { return internal::is_lost(file_->check()); }
 
  private:
   const std::unique_ptr<LineFile> file_;
 };
 
+// Of a large gzip file, which is inflated a chunk at a time.
+class InflatedLines final : public internal::SourceFile {
+ public:
+  explicit InflatedLines(std::unique_ptr<internal::GzipLines> file) : file_(std::move(file)) {}
+
+  int64_t size() const override { return file_->size(); }
+  std::optional<FileMark> mark() const override { return file_->mark(); }
+  Got at(int64_t i, Context& context, OutputSlots, Element& out) const override {
+    const auto line = file_->at(i, context.may_keep());
+    if (!line) return context.fail(line.error());
+    out.append(Tensor::scalar(line->text));
+    return Got::value;
+  }
+  std::optional<uint64_t> offset_of(int64_t i) const override {
+    const auto offset = file_->offset_of(i);
+    return offset ? std::optional(*offset) : std::nullopt;
+  }
+
+ private:
+  const std::unique_ptr<internal::GzipLines> file_;
+};
+
+std::unique_ptr<const internal::SourceFile> open_lines(const std::string& path, const LineFileOptions& options,
+                                                       std::shared_ptr<const RecordIndex> known) {
+  if (auto gzip = value_or_throw(internal::GzipLines::open(path, options))) {
+    return std::make_unique<InflatedLines>(std::move(gzip));
+  }
+  return std::make_unique<Lines>(value_or_throw(LineFile::open(path, options, std::move(known))));
+}
+
 }  // namespace
 
 Dataset text_lines(const Patterns& patterns, const LineFileOptions& options) {
-  const std::vector<std::string> paths = internal::expand_or_throw("text_lines", patterns.all());
-  Node::Facts facts{.op = "text_lines",
-                    .args = fmt::format("{}, skip_header_lines={}, skip_bom={}, max_line_bytes={}",
-                                        internal::files_label(patterns.all(), paths), options.skip_header_lines,
-                                        options.skip_bom, options.max_line_bytes),
-                    .spec = {{"", DType::bytes, {}}}};
-  const auto open = [options](const std::string& path) {
-    return std::make_unique<Lines>(value_or_throw(LineFile::open(path, options)));
+  const std::string label = fmt::format("skip_header_lines={}, skip_bom={}, max_line_bytes={}",
+                                        options.skip_header_lines, options.skip_bom, options.max_line_bytes);
+  (void)LineFile::over("text_lines", {}, options);  // Throws for options that no file can be read with.
+  const auto open = [options](const std::string& path, std::shared_ptr<const RecordIndex> known) {
+    return open_lines(path, options, std::move(known));
   };
-  return internal::source_files(std::move(facts), internal::open_source_files(paths, open));
+  return internal::source_files({.op = "text_lines", .args = label, .spec = {{"", DType::bytes, {}}}},
+                                {.reader = fmt::format("{}, limit {}", label, options.max_inflated_bytes),
+                                 .patterns = patterns.all(),
+                                 .open = open,
+                                 .keep_counts = options.keep_index});
 }
 
 }  // namespace headpond

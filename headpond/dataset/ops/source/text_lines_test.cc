@@ -2,6 +2,7 @@
 #include "headpond/io/text/text_lines.h"
 
 #include "headpond/dataset/testing/dataset_test_internal.h"
+#include "headpond/io/inflated/chunk_sizes.h"
 #include "headpond/io/zlib_test_internal.h"
 #include "tests/test_files.h"
 
@@ -32,6 +33,29 @@ TEST_F(TextFiles, AreLines) {
   EXPECT_THAT(elements(text_lines(write("empty", ""))), IsEmpty());
   test::put_file(folder_.file("4"), test::gzip(test::get_file(one)));
   EXPECT_EQ(elements(text_lines(folder_.file("4"))), elements(text_lines(one)));
+}
+
+TEST_F(TextFiles, OfLargeGzipFilesAreInflatedInChunks) {
+  std::string text;
+  for (int i = 0; i < 3000; ++i) text += "line " + std::to_string(i * 7919) + "\n";
+  const std::string plain = write("1", text), rows = write(
+                                                  "2", "n,text\n" + [] {
+                                                    std::string all;
+                                                    for (int i = 0; i < 3000; ++i)
+                                                      all += std::to_string(i) + ",t" + std::to_string(i * 7919) + "\n";
+                                                    return all;
+                                                  }());
+  for (const char* name : {"1", "2"}) {
+    test::put_file(folder_.file(std::string(name) + ".gz"), test::gzip(test::get_file(folder_.file(name))));
+  }
+  const uint64_t least = least_chunked_bytes.exchange(0), chunk = chunk_bytes.exchange(2000);
+  EXPECT_EQ(elements(text_lines(plain + ".gz"), {}, true), elements(text_lines(plain), {}, true));
+  EXPECT_EQ(elements(csv(rows + ".gz"), {}, true), elements(csv(rows), {}, true));
+  EXPECT_EQ(elements(text_lines({plain, plain + ".gz"}) | shuffle()).size(), 6000U);
+  check_contract(text_lines(plain + ".gz") | shuffle() | take(50) | batch(7));
+  check_contract(csv(rows + ".gz") | skip(2950));
+  least_chunked_bytes = least;
+  chunk_bytes = chunk;
 }
 
 TEST_F(TextFiles, TellALineThatIsTooLongAndGoOn) {

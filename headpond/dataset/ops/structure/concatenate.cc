@@ -1,65 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/format.h>
-
 #include <algorithm>
 
+#include "headpond/dataset/bases/pointwise.h"
+#include "headpond/dataset/ops/mixing/joined_internal.h"
 #include "headpond/dataset/ops/structure.h"
 #include "headpond/dataset/ops/structure/parts_internal.h"
 
 namespace headpond {
 namespace {
 
-Spec joined(const Spec& first, const Spec& second) {
-  bool agree = first.size() == second.size();
-  Spec both = first;
-  for (size_t i = 0; agree && i < first.size(); ++i) {
-    const FieldSpec &a = first[i], &b = second[i];
-    agree = a.name == b.name && a.dtype == b.dtype && a.shape.rank() == b.shape.rank();
-    std::vector<int64_t> dims(a.shape.dims().begin(), a.shape.dims().end());
-    for (size_t axis = 0; agree && axis < dims.size(); ++axis) {
-      if (dims[axis] != b.shape.dims()[axis]) dims[axis] = kUnknown;
-    }
-    both[i].shape = Shape(dims);
-  }
-  if (!agree) internal::refuse("concatenate", fmt::format("{} cannot follow {}", to_string(second), to_string(first)));
-  return both;
-}
-
-int64_t sum(int64_t slots, int64_t more) { return more > kEndless - slots ? kEndless : slots + more; }
-bool is_endless(const Dataset& input) { return input.node()->slots() == kEndless; }
-
 Node::Facts facts_of(const std::vector<Dataset>& inputs) {
-  if (inputs.empty()) internal::refuse("concatenate", "no inputs");
-  Node::Facts facts{.op = "concatenate", .args = fmt::format("inputs={}", inputs.size()), .spec = inputs[0].spec()};
-  for (const Dataset& input : inputs) {
-    facts.spec = joined(facts.spec, input.spec());
-    facts.kind = std::max(facts.kind, input.kind());
-    facts.inputs.push_back(input.node());
-    facts.slots = sum(facts.slots, input.node()->slots());
-  }
-  const bool too_many = std::none_of(inputs.begin(), inputs.end(), is_endless) && facts.slots == kEndless;
-  if (too_many && facts.kind != Kind::stream) internal::refuse("concatenate", "more than 2^63 - 2 elements together");
+  Node::Facts facts = internal::joined_facts("concatenate", inputs);
+  facts.slots = slots_of_all(facts.inputs, 0, [is_stream = facts.kind == Kind::stream](int64_t slots, int64_t more) {
+    const bool too_many = slots != kEndless && more != kEndless && more > kEndless - 1 - slots;
+    if (too_many && !is_stream) refuse("concatenate", "more than 2^63 - 2 elements together");
+    return internal::sum_of_slots(slots, more);
+  });
   return facts;
 }
 
 class Concatenate final : public internal::Parts {
  public:
-  explicit Concatenate(const std::vector<Dataset>& inputs) : Parts(facts_of(inputs)) {
-    int64_t end = 0;
-    for (const Dataset& input : inputs) ends_.push_back(end = sum(end, input.node()->slots()));
-  }
-  int64_t parts() const override { return static_cast<int64_t>(ends_.size()); }
+  explicit Concatenate(const std::vector<Dataset>& inputs) : Parts(facts_of(inputs)) {}
+  int64_t parts() const override { return static_cast<int64_t>(facts().inputs.size()); }
   std::pair<const Node*, Binding> part(int64_t n, const Binding& binding) const override {
     return {&input(static_cast<size_t>(n)), binding};
   }
   internal::PartRange part_at(int64_t i) const override {
-    const auto end = std::upper_bound(ends_.begin(), ends_.end(), i);
-    const int64_t begin = end == ends_.begin() ? 0 : end[-1];
-    return {end - ends_.begin(), begin, *end - begin};
+    const std::vector<int64_t>& ends = ends_.get();
+    const auto end = std::upper_bound(ends.begin(), ends.end(), i);
+    const int64_t begin = end == ends.begin() ? 0 : end[-1];
+    return {end - ends.begin(), begin, *end - begin};
   }
 
  private:
-  std::vector<int64_t> ends_;  // Where the next input begins.
+  // Where the next input begins.
+  const Lazy<std::vector<int64_t>> ends_{[this] {
+    std::vector<int64_t> ends;
+    for (const Node::Ref& input : facts().inputs)
+      ends.push_back(internal::sum_of_slots(ends.empty() ? 0 : ends.back(), input->slots()));
+    return ends;
+  }};
 };
 
 }  // namespace

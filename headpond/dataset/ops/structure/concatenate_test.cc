@@ -47,7 +47,7 @@ TEST(Concatenate, IsWhatAllInputsAre) {
   EXPECT_EQ((indexed | concatenate(sparse)).cardinality(), std::nullopt);
 }
 
-TEST(Concatenate, NeverGetsBehindAnEndlessOne) {
+TEST(Concatenate, NeverGetsPastAnEndlessOne) {
   const Dataset dataset = concatenate({range(2), range(3) | repeat(), range(9)});
   EXPECT_EQ(dataset.cardinality(), kEndless);
   EXPECT_THAT(elements(dataset | take(6)), ElementsAre("0", "1", "0", "1", "2", "0"));

@@ -3,14 +3,12 @@
 
 #include <cstring>
 
-#include "headpond/dataset/field_internal.h"
+#include "headpond/dataset/bases/choosing.h"
+#include "headpond/dataset/bases/field.h"
 #include "headpond/dataset/ops/structure.h"
-#include "headpond/dataset/ops/structure/choosing_internal.h"
 
 namespace headpond {
 namespace {
-
-using internal::Choice;
 
 // Puts start + i in front of the other fields.
 Got number(int64_t start, int64_t i, Context& context, OutputSlots outputs, Element& out) {
@@ -30,7 +28,7 @@ class EnumerateView final : public View {
  public:
   EnumerateView(std::shared_ptr<const View> input, int64_t start) : input_(std::move(input)), start_(start) {}
   Got at(int64_t i, Context& context, OutputSlots outputs, Element& out) const override {
-    const OutputSlots first = internal::take_first(outputs, 1);
+    const OutputSlots first = take_first(outputs, 1);
     const Got got = input_->at(i, context, outputs, out);
     return got == Got::value ? number(start_, i, context, first, out) : got;
   }
@@ -63,12 +61,15 @@ struct Numbering {
 };
 
 Node::Facts facts_of(const Node::Ref& input, int64_t start) {
-  Node::Facts facts = internal::counting_facts(input, "enumerate", fmt::format("start={}", start));
+  Node::Facts facts = counting_facts(input, "enumerate", fmt::format("start={}", start));
   facts.spec.insert(facts.spec.begin(), {"index", DType::i64, {}});
-  internal::check_names("enumerate", facts.spec);
-  if (facts.slots != kEndless && start > kEndless - facts.slots) {
-    internal::refuse("enumerate", fmt::format("start={} and {} elements go beyond 2^63 - 1", start, facts.slots));
-  }
+  check_names("enumerate", facts.spec);
+  facts.slots = facts.slots.then([start](int64_t slots) {
+    if (slots != kEndless && start > kEndless - slots) {
+      refuse("enumerate", fmt::format("start={} and {} elements go beyond 2^63 - 1", start, slots));
+    }
+    return slots;
+  });
   return facts;
 }
 
@@ -77,7 +78,7 @@ Node::Facts facts_of(const Node::Ref& input, int64_t start) {
 Step enumerate(int64_t start) {
   return [start](const Dataset& input) {
     const Numbering rule{start};
-    return Dataset(std::make_shared<internal::Choosing<Numbering>>(facts_of(input.node(), start), rule));
+    return Dataset(std::make_shared<Choosing<Numbering>>(facts_of(input.node(), start), rule));
   };
 }
 

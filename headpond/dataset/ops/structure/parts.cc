@@ -6,15 +6,15 @@
 #include <utility>
 #include <vector>
 
-#include "headpond/dataset/columns_internal.h"
+#include "headpond/dataset/bases/columns.h"
 #include "headpond/dataset/ops/structure/parts_internal.h"
 
 namespace headpond::internal {
 namespace {
 
-// Gives back `got`, the key of an element of part n > 0 mixed with n.
+// Gives back `got`, the key of an element of part n > 0, or of one that failed, mixed with n.
 Got in_part(int64_t n, Got got, Element& out) {
-  if (got == Got::value && n > 0) out.key = mix(out.key, static_cast<uint64_t>(n));
+  if ((got == Got::value || got == Got::error) && n > 0) out.key = mix(out.key, static_cast<uint64_t>(n));
   return got;
 }
 

@@ -1,26 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include "headpond/dataset/bases/pointwise.h"
 #include "headpond/dataset/ops/structure.h"
 #include "headpond/dataset/ops/structure/parts_internal.h"
-#include "headpond/dataset/pointwise.h"
 
 namespace headpond {
 namespace {
 
 Node::Facts facts_of(const Node::Ref& input, int64_t count) {
-  Node::Facts facts = internal::facts_over(input, "repeat", fmt::format("count={}", count), input->spec());
+  Node::Facts facts = facts_over(input, "repeat", fmt::format("count={}", count), input->spec());
   // A search through endless positions that are all holes would not return; an iterator notices.
   if (facts.kind == Kind::sparse && count < 0) facts.kind = Kind::stream;
-  if (facts.slots == 0 || count == 0) {
-    facts.slots = 0;
-  } else if (facts.slots == kEndless || count < 0) {
-    facts.slots = kEndless;
-  } else if (__builtin_mul_overflow(facts.slots, count, &facts.slots) || facts.slots == kEndless) {
-    facts.slots = kEndless;
-    if (facts.kind == Kind::stream) return facts;
-    internal::refuse("repeat", fmt::format("{} times {} is more than 2^63 - 2 elements", count, input->slots()));
-  }
+  facts.slots = facts.slots.then([count, is_stream = facts.kind == Kind::stream](int64_t slots) {
+    if (slots == 0 || count == 0) return int64_t{0};
+    int64_t all = kEndless;
+    if (slots == kEndless || count < 0) return kEndless;
+    if (!__builtin_mul_overflow(slots, count, &all) && all != kEndless) return all;
+    if (is_stream) return kEndless;
+    refuse("repeat", fmt::format("{} times {} is more than 2^63 - 2 elements", count, slots));
+  });
   return facts;
 }
 

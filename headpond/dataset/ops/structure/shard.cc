@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include "headpond/dataset/bases/choosing.h"
 #include "headpond/dataset/ops/structure.h"
-#include "headpond/dataset/ops/structure/choosing_internal.h"
 
 namespace headpond {
 namespace {
-
-using internal::Choice;
 
 struct Shard {
   int64_t num_shards;
@@ -18,7 +16,7 @@ struct Shard {
     int64_t mapped = 0;
     const bool overflows =
         __builtin_mul_overflow(i, num_shards, &mapped) || __builtin_add_overflow(mapped, index, &mapped);
-    return overflows ? internal::kNoPosition : mapped;
+    return overflows ? kNoPosition : mapped;
   }
   // `shard`: the one to which the next element belongs.
   Choice choose(int64_t& shard) const {
@@ -34,14 +32,15 @@ struct Shard {
 Step shard(int64_t num_shards, int64_t index) {
   const Shard rule{num_shards, index};
   if (index < 0 || index >= num_shards) {
-    internal::refuse("shard", fmt::format("{}: index must be in [0, num_shards)", rule.to_string()));
+    refuse("shard", fmt::format("{}: index must be in [0, num_shards)", rule.to_string()));
   }
   return [rule](const Dataset& input) {
-    Node::Facts facts = internal::counting_facts(input.node(), "shard", rule.to_string());
-    if (facts.slots != kEndless) {
-      facts.slots = facts.slots > rule.index ? (facts.slots - rule.index - 1) / rule.num_shards + 1 : 0;
-    }
-    return Dataset(std::make_shared<internal::Choosing<Shard>>(std::move(facts), rule));
+    Node::Facts facts = counting_facts(input.node(), "shard", rule.to_string());
+    facts.slots = facts.slots.then([rule](int64_t slots) {
+      if (slots == kEndless) return slots;
+      return slots > rule.index ? (slots - rule.index - 1) / rule.num_shards + 1 : int64_t{0};
+    });
+    return Dataset(std::make_shared<Choosing<Shard>>(std::move(facts), rule));
   };
 }
 

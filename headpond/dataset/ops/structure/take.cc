@@ -3,13 +3,11 @@
 
 #include <algorithm>
 
+#include "headpond/dataset/bases/choosing.h"
 #include "headpond/dataset/ops/structure.h"
-#include "headpond/dataset/ops/structure/choosing_internal.h"
 
 namespace headpond {
 namespace {
-
-using internal::Choice;
 
 struct Take {
   int64_t count;  // kEndless: all.
@@ -27,9 +25,10 @@ struct Take {
 Step take(int64_t count) {
   const Take rule{count < 0 ? kEndless : count};
   return [rule](const Dataset& input) {
-    Node::Facts facts = internal::counting_facts(input.node(), "take", fmt::format("count={}", rule.count));
-    facts.slots = std::min(facts.slots, rule.count);
-    return Dataset(std::make_shared<internal::Choosing<Take>>(std::move(facts), rule));
+    Node::Facts facts =
+        counting_facts(input.node(), "take", fmt::format("count={}", rule.count == kEndless ? -1 : rule.count));
+    facts.slots = facts.slots.then([count = rule.count](int64_t slots) { return std::min(slots, count); });
+    return Dataset(std::make_shared<Choosing<Take>>(std::move(facts), rule));
   };
 }
 

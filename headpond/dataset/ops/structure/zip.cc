@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "headpond/dataset/columns_internal.h"
-#include "headpond/dataset/field_internal.h"
+#include "headpond/dataset/bases/columns.h"
+#include "headpond/dataset/bases/field.h"
+#include "headpond/dataset/bases/pointwise.h"
 #include "headpond/dataset/ops/structure.h"
 
 namespace headpond {
@@ -21,15 +22,18 @@ class ZipView final : public View {
   Got at(int64_t i, Context& context, OutputSlots outputs, Element& out) const override {
     Element in;
     for (size_t k = 0; k < inputs_.size(); ++k) {
-      const OutputSlots own = internal::take_first(outputs, node_.input(k).spec().size());
-      if (const Got got = inputs_[k]->at(i, context, own, k == 0 ? out : in); got != Got::value) return got;
+      const OutputSlots own = take_first(outputs, node_.input(k).spec().size());
+      if (const Got got = inputs_[k]->at(i, context, own, k == 0 ? out : in); got != Got::value) {
+        if (k > 0) out.provenance = in.provenance;  // Of the one that failed.
+        return got;
+      }
       append(in, out);
     }
     return Got::value;
   }
   bool fill(std::span<const int64_t> positions, Context& context, OutputSlots columns, uint64_t* keys) const override {
     for (size_t k = 0; k < inputs_.size(); ++k) {
-      const OutputSlots own = internal::take_first(columns, node_.input(k).spec().size());
+      const OutputSlots own = take_first(columns, node_.input(k).spec().size());
       if (!inputs_[k]->fill(positions, context, own, k == 0 ? keys : nullptr)) return false;
     }
     return true;
@@ -48,13 +52,17 @@ class ZipIterator final : public Iterator {
   Got next(Context& context, Element& out) override {
     for (; turn_ < inputs_.size(); ++turn_) {
       row_[turn_].clear();  // A row that failed may have left an element.
+      row_[turn_].provenance = {};
       const Got got = inputs_[turn_]->next(context, row_[turn_]);
       if (got == Got::end || got == Got::pending) return got;
-      if (got == Got::error && !error_) error_ = std::move(context.error);
+      if (got != Got::error || error_) continue;
+      error_ = std::move(context.error);
+      failed_ = turn_;
     }
     turn_ = 0;
-    if (error_) return context.fail(std::exchange(error_, {}));
     out.key = row_[0].key;
+    out.provenance = row_[failed_].provenance;
+    if (error_) return context.fail(std::exchange(error_, {}));
     out.provenance = row_[0].provenance;
     for (Element& in : row_) append(in, out);
     return Got::value;
@@ -69,19 +77,20 @@ class ZipIterator final : public Iterator {
   std::vector<std::unique_ptr<Iterator>> inputs_;
   std::vector<Element> row_;  // The row's elements so far: those of the inputs before turn_.
   size_t turn_ = 0;
-  Error error_;  // The first one of this row.
+  Error error_;        // The first one of this row.
+  size_t failed_ = 0;  // The input that it came from.
 };
 
 Node::Facts facts_of(const std::vector<Dataset>& inputs) {
-  if (inputs.empty()) internal::refuse("zip", "no inputs");
-  Node::Facts facts{.op = "zip", .args = "inputs=" + std::to_string(inputs.size()), .slots = kEndless};
+  if (inputs.empty()) refuse("zip", "no inputs");
+  Node::Facts facts{.op = "zip", .args = "inputs=" + std::to_string(inputs.size())};
   for (const Dataset& input : inputs) {
     facts.spec.insert(facts.spec.end(), input.spec().begin(), input.spec().end());
     if (input.kind() != Kind::indexed) facts.kind = Kind::stream;
-    facts.slots = std::min(facts.slots, input.node()->slots());
     facts.inputs.push_back(input.node());
   }
-  internal::check_names("zip", facts.spec);
+  facts.slots = slots_of_all(facts.inputs, kEndless, [](int64_t a, int64_t b) { return std::min(a, b); });
+  check_names("zip", facts.spec);
   return facts;
 }
 

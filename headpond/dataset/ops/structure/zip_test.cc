@@ -110,7 +110,7 @@ TEST(Zip, OfStreamsGivesTheRowsThatPositionsGive) {
   EXPECT_THAT(outline(zip({range(4) | two_fails, range(5, 9) | as_stream()})), expected);
 }
 
-TEST(Zip, RestoresBehindErrorsAndWaiting) {
+TEST(Zip, RestoresAfterErrorsAndWaiting) {
   const Dataset dataset =
       zip({script({"1", "bad", "2", "3", "0", "4"}), script({"5", "6", "pending", "9", "7", "ugly", "8"})});
   Sequence sequence(dataset);

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/plan/plan_test_internal.h"
+
+namespace headpond::cli {
+namespace {
+
+using testing::HasSubstr;
+
+std::string range(int stop) { return step("range", "stop = " + std::to_string(stop)); }
+const std::string kTwo = range(5) + step("batch", "batch_size = 2");  // [0 1], [2 3], [4]
+
+TEST(PlanRegroup, TakesBatchesApart) {
+  expect(kTwo + step("unbatch") + step("skip", "count = 3"), {R"("x":3)", R"("x":4)"});
+  expect(kTwo + step("rebatch", "batch_size = 3"), {R"("x":[0,1,2])", R"("x":[3,4])"});
+  expect(kTwo + step("rebatch", "batch_size = [1, 3], drop_remainder = true"),
+         {R"("x":[0])", R"("x":[1,2,3])", R"("x":[4])"});
+  EXPECT_THAT(refused(range(3) + step("unbatch")), HasSubstr("f.toml:5: unbatch: "));
+  EXPECT_THAT(refused(kTwo + step("rebatch", "batch_size = [1, 'a']")), HasSubstr("rebatch: batch_size"));
+  EXPECT_THAT(refused(kTwo + step("rebatch", "batch_size = 0")), HasSubstr("at least 1"));
+}
+
+TEST(PlanRegroup, MakesBucketsByExpressionOrLength) {
+  expect(range(5) + step("bucket_by_sequence_length",
+                         "element_length_func = 'x % 3', bucket_boundaries = [2], "
+                         "bucket_batch_sizes = [2, 1]"),
+         {R"("x":[0,1])", R"("x":[2])", R"("x":[3,4])"});
+  const std::string buckets = "element_length_func = 'x', bucket_boundaries = 2, bucket_batch_sizes = [1, 2], ";
+  expect(kTwo + step("bucket_by_sequence_length", buckets + "padding_values = -1, padded_shapes = [3]"),
+         {R"("x":[[0,1,-1],[2,3,-1]])", R"("x":[[4,-1,-1]])"});
+  expect(kTwo + step("bucket_by_sequence_length", buckets + "no_padding = true, drop_remainder = true"),
+         {R"("x":[[0,1],[2,3]])", R"("x":[[4]])"});
+  EXPECT_THAT(delivered(kTwo + step("bucket_by_sequence_length", buckets + "pad_to_bucket_boundary = true"))[0],
+              HasSubstr("a length of 2"));
+  EXPECT_THAT(
+      refused(range(5) + step("bucket_by_sequence_length",
+                              "element_length_func = 'x * 0.5', bucket_boundaries = [2], bucket_batch_sizes = [2, 1]")),
+      HasSubstr("must be one integer"));
+}
+
+TEST(PlanRegroup, BatchesBySize) {
+  expect(range(5) + step("batch_by_size", "max_size = 4, size_func = 'x'"),
+         {R"("x":[0,1])", R"("x":[2])", R"("x":[3])", R"("x":[4])"});
+  expect(range(5) + step("batch_by_size", "max_size = 6, size_func = 'x', sum_of_sizes = true"),
+         {R"("x":[0,1,2,3])", R"("x":[4])"});
+  expect(range(4) + step("batch_by_size", "max_size = 9, size_func = 'x', max_elements = 1, bucket_boundaries = [2]"),
+         {R"("x":[0])", R"("x":[1])", R"("x":[2])", R"("x":[3])"});
+}
+
+TEST(PlanRegroup, GroupsAndWindows) {
+  expect(range(5) + step("group_by_window", "key_func = 'x % 2', window_size = 2"),
+         {R"("x":[0,2])", R"("x":[1,3])", R"("x":[4])"});
+  expect(kTwo + step("group_by_window", "key_func = '0 * 1', window_size = 3, reduce_func = 'padded_batch'"),
+         {R"("x":[[0,1],[2,3],[4,0]])"});
+  expect(range(5) + step("window", "size = 2, shift = 3, stride = 2"), {R"("x":[0,2])", R"("x":[3])"});
+  expect(range(5) + step("window", "size = 2, drop_remainder = true"), {R"("x":[0,1])", R"("x":[2,3])"});
+  expect(kTwo + step("window", "size = 2, shift = 1, reduce_func = 'padded_batch'"),
+         {R"("x":[[0,1],[2,3]])", R"("x":[[2,3],[4,0]])", R"("x":[[4]])"});
+  EXPECT_THAT(refused(range(5) + step("group_by_window", "key_func = 'x', window_size = 0")), HasSubstr("at least 1"));
+  EXPECT_THAT(refused(range(5) + step("window", "size = 0")), HasSubstr("f.toml:6: window: "));
+}
+
+TEST(PlanRegroup, BatchesWithoutPadding) {
+  expect(kTwo + step("ragged_batch", "batch_size = 3"), {R"("x":[0,1,2,3,4],"x.row_splits":[0,2,4,5])"});
+  expect(kTwo + step("ragged_batch", "batch_size = 2, drop_remainder = true, row_splits_dtype = 'int32'"),
+         {R"("x":[0,1,2,3],"x.row_splits":[0,2,4])"});
+}
+
+TEST(PlanRegroup, PacksSequences) {
+  expect(kTwo + step("pack", "length = 5, padding_values = 9"),
+         {R"("x":[0,1,2,3,4],"x_segment_ids":[1,1,2,2,3],"x_positions":[0,1,0,1,0])"});
+  expect(kTwo + step("pack", "length = { x = 3 }, fit = 'best_fit', num_packing_bins = 1, padding_values = 9"),
+         {R"("x":[0,1,9],"x_segment_ids":[1,1,0],"x_positions":[0,1,0])",
+          R"("x":[2,3,4],"x_segment_ids":[1,1,2],"x_positions":[0,1,0])"});
+  EXPECT_THAT(refused(kTwo + step("pack", "length = { y = 3 }")), HasSubstr("'y'"));
+}
+
+}  // namespace
+}  // namespace headpond::cli

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headpond/dataset/bases/pointwise.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "headpond/dataset/dataset.h"
+
+namespace headpond {
+namespace {
+
+class PointView final : public View {
+ public:
+  PointView(const Pointwise& node, const Binding& binding)
+      : node_(node), input_(view_of(node.input(), binding)), random_key_(node.random_key(binding)) {}
+
+  Got at(int64_t i, Context& context, OutputSlots outputs, Element& out) const override {
+    Element in;
+    const Got got = input_->at(i, context, {}, in);
+    if (got == Got::value) return node_.run(in, random_key_, context, outputs, out);
+    out.key = in.key;  // Of an element that failed below.
+    out.provenance = in.provenance;
+    return got;
+  }
+  bool fill(std::span<const int64_t> positions, Context& context, OutputSlots columns, uint64_t* keys) const override {
+    try {
+      return node_.fill(*input_, positions, random_key_, context, columns, keys);
+    } catch (...) {
+      return false;  // at() finds which element it was.
+    }
+  }
+
+ private:
+  const Pointwise& node_;
+  const std::shared_ptr<const View> input_;
+  const RandomKey random_key_;
+};
+
+class PointIterator final : public Iterator {
+ public:
+  PointIterator(const Pointwise& node, const Binding& binding, Feed& feed)
+      : node_(node), input_(feed.open(node.input(), binding)), random_key_(node.random_key(binding)) {}
+
+  Got next(Context& context, Element& out) override {
+    while (true) {
+      Element in;
+      Got got = input_->next(context, in);
+      out.key = in.key;
+      out.provenance = in.provenance;
+      if (got == Got::value) got = node_.run(in, random_key_, context, {}, out);
+      if (got != Got::hole) return got;
+      out.clear();
+    }
+  }
+  void visit_state(StateVisitor& visitor) override { input_->visit_state(visitor); }
+
+ private:
+  const Pointwise& node_;
+  const std::unique_ptr<Iterator> input_;
+  const RandomKey random_key_;
+};
+
+}  // namespace
+
+std::shared_ptr<const View> Pointwise::bind(const Binding& binding) const {
+  return std::make_shared<PointView>(*this, binding);
+}
+
+std::unique_ptr<Iterator> Pointwise::iterate(const Binding& binding, Feed& feed) const {
+  return std::make_unique<PointIterator>(*this, binding, feed);
+}
+
+bool Pointwise::fill(const View&, std::span<const int64_t>, RandomKey, Context&, OutputSlots, uint64_t*) const {
+  return false;
+}
+
+Got Pointwise::run(Element& in, RandomKey random_key, Context& context, OutputSlots outputs, Element& out) const {
+  const uint64_t key = in.key;
+  const Provenance provenance = in.provenance;
+  Got got = Got::error;
+  try {
+    got = apply(in, random_key, context, outputs, out);
+  } catch (...) {
+    context.error = current_exception_error();
+  }
+  out.key = key;
+  out.provenance = provenance;
+  if (got != Got::error) return got;
+  out.clear();
+  return context.fail(Error(context.error.kind(),
+                            fmt::format("{}, {}: {}", title(), element_name(key, provenance), context.error.message()),
+                            context.error));
+}
+
+Node::Facts facts_over(const Node::Ref& input, std::string op, std::string args, Spec spec) {
+  return {.op = std::move(op),
+          .args = std::move(args),
+          .spec = std::move(spec),
+          .kind = input->kind(),
+          .slots = input->facts().slots,
+          .inputs = {input}};
+}
+
+Lazy<int64_t> slots_of_all(const std::vector<Node::Ref>& inputs, int64_t first,
+                           std::function<int64_t(int64_t, int64_t)> fold) {
+  const auto all_of = [inputs, first, fold = std::move(fold)] {
+    int64_t all = first;
+    for (const Node::Ref& input : inputs) all = fold(all, input->slots());
+    return all;
+  };
+  const auto is_known = [](const Node::Ref& input) { return input->facts().slots.is_known(); };
+  if (std::all_of(inputs.begin(), inputs.end(), is_known)) return Lazy<int64_t>(all_of());
+  return Lazy<int64_t>(all_of);
+}
+
+}  // namespace headpond

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headpond/dataset/migrate/migrate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <ostream>
+#include <utility>
+
+#include "headpond/dataset/migrate/carry_internal.h"
+#include "headpond/dataset/migrate/in_order.h"
+#include "headpond/dataset/run_state.h"
+
+namespace headpond {
+namespace {
+
+using internal::SavedRun;
+
+constexpr const char* kPlan = "the plan";
+
+std::string_view name_of(MigrationKind kind) {
+  switch (kind) {
+    case MigrationKind::carried:
+      return "carried";
+    case MigrationKind::anew:
+      return "anew";
+    case MigrationKind::dropped:
+      return "dropped";
+    case MigrationKind::twice:
+      return "twice";
+    case MigrationKind::never:
+      break;
+  }
+  return "never";
+}
+
+// ---- operators that only one of the plans has
+
+// With its draws: another key gives other numbers.
+using OperatorKey = std::pair<std::string, uint64_t>;
+
+void list_operators(const Node& node, std::vector<std::pair<OperatorKey, const Node*>>& all) {
+  for (const Node::Ref& input : node.facts().inputs) list_operators(*input, all);
+  if (node.facts().inputs.empty()) return;
+  const bool draws = !node.facts().random_stream.empty();
+  all.push_back({{node.identity(), draws ? node.random_key({}).value : 0}, &node});
+}
+
+MigrationStep operator_gone(const Node& node) {
+  if (node.facts().role != Role::filter) return {MigrationKind::dropped, node.title(), "no longer applies"};
+  return {MigrationKind::never, node.title(),
+          "no longer applies; samples that it left out before stay out in this epoch"};
+}
+
+MigrationStep operator_anew(const Node& node, const Node* in_place_of) {
+  MigrationStep step{MigrationKind::anew, node.title(), "applies to the rest of this epoch"};
+  if (in_place_of != nullptr) step.what += ", replacing " + in_place_of->title();
+  if (!node.facts().random_stream.empty()) step.what += "; it draws numbers of its own";
+  return step;
+}
+
+// Each operator counts as often as it is there.
+void say_operators(const Node& then, const Node& now, std::vector<MigrationStep>& steps) {
+  std::vector<std::pair<OperatorKey, const Node*>> before, after;
+  list_operators(then, before);
+  list_operators(now, after);
+  std::map<OperatorKey, int64_t> in_both;
+  for (const auto& [key, node] : after) ++in_both[key];
+  std::vector<const Node*> gone;
+  for (const auto& [key, node] : before) {
+    if (in_both[key]-- <= 0) gone.push_back(node);
+  }
+  for (const auto& [key, added] : after) {
+    if (in_both[key]-- <= 0) continue;
+    const Node& node = *added;
+    const auto other = std::find_if(gone.begin(), gone.end(), [&](const Node* past) {
+      return past->facts().op == node.facts().op && node.facts().role != Role::filter;
+    });
+    steps.push_back(operator_anew(node, other == gone.end() ? nullptr : *other));
+    if (other != gone.end()) gone.erase(other);
+  }
+  for (const Node* node : gone) steps.push_back(operator_gone(*node));
+}
+
+// ---- states
+
+Migration same_plan(std::string_view state) {
+  return {std::string(state), {{MigrationKind::carried, kPlan, "is the same: the state holds as it is"}}};
+}
+
+// At the beginning of an epoch.
+Migration at_epoch(const SavedRun& run, uint64_t epoch, const Dataset& now) {
+  return {internal::save({.epoch = epoch, .index = 0, .position = {}}, now, run.seed),
+          {{MigrationKind::anew, kPlan, fmt::format("begins with epoch {}", epoch)}}};
+}
+
+Migration otherwise(const SavedRun& run, const Dataset& now, IfRefused if_refused, const Error& error) {
+  const bool next = if_refused == IfRefused::next_epoch;
+  const uint64_t epoch = run.state.epoch + (next ? 1 : 0);
+  Migration migration = at_epoch(run, epoch, now);
+  MigrationStep lost{MigrationKind::twice, kPlan, fmt::format("begins epoch {} again ({})", epoch, error.message()),
+                     run.state.index};
+  if (next)
+    lost = {MigrationKind::never, kPlan,
+            fmt::format("leaves out the rest of epoch {} ({})", epoch - 1, error.message())};
+  migration.steps.push_back(std::move(lost));
+  return migration;
+}
+
+Result<Migration> within_epoch(const SavedRun& run, const Dataset& then, const Dataset& now) {
+  const Binding binding{run.seed, run.state.epoch};
+  const auto running = internal::run_in_order(then, run.state.in_order);
+  if (!running) return fail(running.error());
+  const auto state = internal::node_state(*running, binding, run.state.position);
+  if (!state) return fail(state.error());
+  const auto in_order = internal::nodes_of(then, run.state.in_order);
+  if (!in_order) return fail(in_order.error());
+  auto carried = internal::carry(*state, *in_order, *now.node());
+  if (!carried) return fail(carried.error());
+  internal::RunState next{.epoch = run.state.epoch, .index = run.state.index, .position = {}};
+  next.in_order = internal::steps_of(now, carried->in_order);
+  const auto changed = internal::run_in_order(now, next.in_order);
+  if (!changed) return fail(changed.error());
+  auto position = internal::saved_state(*changed, binding, carried->root);
+  if (!position) return fail(position.error());
+  next.position = std::move(*position);
+  // What cannot be restored must not be saved.
+  if (const auto restored = internal::node_state(*changed, binding, next.position); !restored) {
+    return fail(ErrorKind::FailedPrecondition, fmt::format("migrate: {}", restored.error().message()));
+  }
+  Migration migration{internal::save(next, now, run.seed), std::move(carried->steps)};
+  std::stable_sort(migration.steps.begin(), migration.steps.end(),
+                   [](const MigrationStep& a, const MigrationStep& b) { return a.kind < b.kind; });
+  say_operators(*then.node(), *now.node(), migration.steps);
+  return migration;
+}
+
+Result<Migration> migrate_run(std::string_view state, const Dataset& then, const Dataset& now, IfRefused if_refused) {
+  for (const Dataset& dataset : {then, now}) HEADPOND_TRY(check(dataset));
+  const auto run = internal::read_state(state, then);
+  if (!run) return fail(run.error());
+  if (internal::fingerprint_of(then) == internal::fingerprint_of(now)) return same_plan(state);
+  if (run->state.position.empty()) return at_epoch(*run, run->state.epoch, now);
+  auto migration = within_epoch(*run, then, now);
+  const bool is_refusal = !migration && migration.error().kind() == ErrorKind::FailedPrecondition;
+  if (!is_refusal || if_refused == IfRefused::fail) return migration;
+  return otherwise(*run, now, if_refused, migration.error());
+}
+
+}  // namespace
+
+std::string to_string(const Migration& migration) {
+  std::string text;
+  for (const MigrationStep& step : migration.steps) {
+    fmt::format_to(std::back_inserter(text), "{:<8} {}: {}", name_of(step.kind), step.step, step.what);
+    if (step.elements >= 0) fmt::format_to(std::back_inserter(text), " ({} elements)", step.elements);
+    text += '\n';
+  }
+  return text;
+}
+
+std::ostream& operator<<(std::ostream& out, const Migration& migration) { return out << to_string(migration); }
+
+Result<Migration> migrate(std::string_view state, const Dataset& old_plan, const Dataset& new_plan,
+                          IfRefused if_refused) {
+  try {
+    return migrate_run(state, old_plan, new_plan, if_refused);
+  } catch (...) {
+    return fail(current_exception_error());
+  }
+}
+
+Result<Migration> migrate(std::string_view state, const Dataset& new_plan) {
+  const auto run = internal::read_state(state);
+  if (!run) return fail(run.error());
+  try {
+    if (internal::fingerprint_of(new_plan) == run->fingerprint) return same_plan(state);
+    if (run->state.position.empty()) return at_epoch(*run, run->state.epoch, new_plan);
+    const auto other = internal::read_state(state, new_plan);
+    return fail(ErrorKind::FailedPrecondition,
+                "migrate: within an epoch the old plan is needed, too: " + other.error().message());
+  } catch (...) {
+    return fail(current_exception_error());
+  }
+}
+
+}  // namespace headpond

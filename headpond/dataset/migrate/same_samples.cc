@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "headpond/dataset/bases/pointwise.h"
+#include "headpond/dataset/migrate/same_samples_internal.h"
+
+namespace headpond::internal {
+namespace {
+
+template <size_t N>
+bool is_one_of(const std::array<std::string_view, N>& ops, const Node& node) {
+  return std::find(ops.begin(), ops.end(), node.facts().op) != ops.end();
+}
+
+bool draws(const Node& node) {
+  const auto& inputs = node.facts().inputs;
+  return !node.facts().random_stream.empty() ||
+         std::any_of(inputs.begin(), inputs.end(), [](const Node::Ref& input) { return draws(*input); });
+}
+
+// Which sample is at a position follows from arguments, draws and the inputs' slots alone.
+bool chooses_by_number(const Node& node) {
+  static constexpr std::array kOps = std::to_array<std::string_view>({"concatenate", "mix", "repeat", "zip"});
+  const Role role = node.facts().role;
+  return role == Role::order || role == Role::choice || is_one_of(kOps, node);
+}
+
+const Node& past_one_to_one(const Node& node) {
+  const Node* at = &node;
+  while (keeps_positions(*at)) at = &at->input();
+  return *at;
+}
+
+std::string differ_as_sources(const Node& then, const Node& now) {
+  if (std::string changed = changed_source(then, now); !changed.empty()) return changed;
+  return fmt::format("the old plan has {} where the new one has {}", then.title(), now.title());
+}
+
+void add_sources(const Node& node, std::string& text) {
+  if (node.facts().inputs.empty()) text += node.identity() + "\n";
+  for (const Node::Ref& input : node.facts().inputs) add_sources(*input, text);
+}
+
+template <class F>
+void for_each_source(const Node& node, const F& f) {
+  if (node.facts().inputs.empty()) return f(node);
+  for (const Node::Ref& input : node.facts().inputs) for_each_source(*input, f);
+}
+
+}  // namespace
+
+bool are_same(const Node& a, const Node& b) {
+  const auto &of_a = a.facts().inputs, &of_b = b.facts().inputs;
+  if (&a == &b) return true;
+  return a.identity() == b.identity() &&
+         std::equal(of_a.begin(), of_a.end(), of_b.begin(), of_b.end(),
+                    [](const Node::Ref& x, const Node::Ref& y) { return are_same(*x, *y); });
+}
+
+bool is_stateless(const Node& node) {
+  return dynamic_cast<const Pointwise*>(&node) != nullptr || node.facts().role == Role::hint;
+}
+
+bool keeps_positions(const Node& node) {
+  static constexpr std::array kOps =
+      std::to_array<std::string_view>({"assert_cardinality", "enumerate", "ignore_errors"});
+  if (node.iterates() || node.facts().inputs.size() != 1) return false;
+  // Below a cache each epoch is the first.
+  if (node.facts().role == Role::store) return !draws(node.input());
+  return is_stateless(node) || is_one_of(kOps, node);
+}
+
+std::string samples_differ(const Node& then, const Node& now) {
+  const Node &a = past_one_to_one(then), &b = past_one_to_one(now);
+  if (are_same(a, b)) return "";
+  const auto &of_a = a.facts().inputs, &of_b = b.facts().inputs;
+  if (of_a.empty() || of_b.empty()) return differ_as_sources(a, b);
+  if (a.identity() != b.identity()) return differ_as_sources(a, b);
+  if (!chooses_by_number(a)) {
+    return fmt::format("what {} has at a position may depend on its input, which has changed", b.title());
+  }
+  for (size_t i = 0; i < of_a.size(); ++i) {
+    if (std::string why = samples_differ(*of_a[i], *of_b[i]); !why.empty()) {
+      return fmt::format("{} has another input: {}", b.title(), why);
+    }
+  }
+  const Binding any;
+  if (a.random_key(any) != b.random_key(any)) {
+    return fmt::format("{} draws other numbers, as there is another number of operators of its name below it",
+                       b.title());
+  }
+  return "";
+}
+
+std::string sources_of(const Node& node) {
+  std::string text;
+  add_sources(node, text);
+  return text;
+}
+
+std::string changed_source(const Node& then, const Node& now) {
+  std::string changed;
+  for_each_source(now, [&](const Node& b) {
+    for_each_source(then, [&](const Node& a) {
+      const auto &of_a = a.facts(), &of_b = b.facts();
+      if (of_a.op != of_b.op || of_a.location.empty() || of_a.location != of_b.location) return;
+      if (a.identity() == b.identity() || !changed.empty()) return;
+      changed = fmt::format("{} was {} when the state was saved", b.title_with_data(), a.title_with_data());
+    });
+  });
+  return changed;
+}
+
+std::string chain_of(const Node& node) {
+  if (node.facts().inputs.size() != 1) return node.title();
+  return chain_of(node.input()) + " | " + node.title();
+}
+
+}  // namespace headpond::internal

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "headpond/dataset/testing/dataset_test_internal.h"
+
+namespace headpond::internal {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+std::vector<int64_t> numbers_of(const Dataset& dataset, SequenceOptions options = {.seed = 3}) {
+  std::vector<int64_t> all;
+  for (Sequence sequence(dataset, options);;) {
+    const auto next = sequence.next();
+    if (!next) break;
+    const auto values = (*next)[size_t{0}].as<int64_t>();
+    all.insert(all.end(), values.begin(), values.end());
+  }
+  return all;
+}
+
+TEST(Distribute, GivesEachRankItsRows) {
+  const Dataset batches = range(12) | batch(6);
+  EXPECT_THAT(elements(batches | distribute(3, 0)), ElementsAre("[0 1]", "[6 7]"));
+  EXPECT_THAT(elements(batches | distribute(3, 2)), ElementsAre("[4 5]", "[10 11]"));
+  EXPECT_THAT(elements(batches | distribute(1, 0)), elements(batches));
+  const auto named = [](int64_t x) { return std::tuple(x, std::to_string(x)); };
+  const Dataset texts = range(4) | map(named, {.output = {{"n", DType::i64, {}}, {"t", DType::bytes, {}}}}) | batch(4);
+  EXPECT_THAT(elements(texts | distribute(2, 1)), ElementsAre("[2 3], ['2' '3']"));
+}
+
+TEST(Distribute, SharesUnevenBatchesByPolicy) {
+  const Dataset batches = range(5) | batch(4);
+  EXPECT_THAT(elements(batches | distribute(2, 0)), ElementsAre("[0 1]", "[4]"));
+  EXPECT_THAT(elements(batches | distribute(2, 1)), ElementsAre("[2 3]", "[4]")) << "the first row once more";
+  EXPECT_THAT(elements(batches | distribute(2, 1, UnevenBatch::pad)), ElementsAre("[2 3]", "[4]"));
+  EXPECT_THAT(elements(batches | distribute(2, 1, UnevenBatch::drop)), ElementsAre("[2 3]"));
+  const Dataset five = range(5) | batch(5);
+  EXPECT_THAT(elements(five | distribute(3, 2)), ElementsAre("[4 0]"));
+  EXPECT_THAT(elements(five | distribute(3, 2, UnevenBatch::pad)), ElementsAre("[4 4]"));
+  EXPECT_THAT(elements(five | distribute(3, 2, UnevenBatch::drop)), ElementsAre("[2]"));
+}
+
+TEST(Distribute, AllRanksTogetherHaveEachElementOnce) {
+  for (const int64_t world : {2, 3, 8, 64}) {
+    const auto batches = [world](int64_t rank) {
+      return range(64 * 3 * 5) | shuffle() | filter([](int64_t x) { return x % 5 != 0; }, {.name = "fifths"}) |
+             batch(64 * 3) | distribute(world, rank);
+    };
+    std::vector<int64_t> all;
+    for (int64_t rank = 0; rank < world; ++rank) {
+      const auto own = numbers_of(batches(rank));
+      EXPECT_EQ(own.size(), numbers_of(batches(0)).size());
+      all.insert(all.end(), own.begin(), own.end());
+    }
+    std::sort(all.begin(), all.end());
+    std::vector<int64_t> expected;
+    for (int64_t x = 0; x < 64 * 3 * 5; ++x) {
+      if (x % 5 != 0) expected.push_back(x);
+    }
+    EXPECT_EQ(all, expected) << world;
+  }
+}
+
+TEST(Distribute, AStateOfFourRanksGoesOnWithThree) {
+  const auto batches = [](int64_t world, int64_t rank) {
+    return range(120) | shuffle() | batch(12) | distribute(world, rank);
+  };
+  Sequence four(batches(4, 1), {.seed = 3});
+  for (int i = 0; i < 4; ++i) ASSERT_TRUE(four.next());
+  std::vector<int64_t> rest;
+  for (int64_t rank = 0; rank < 3; ++rank) {
+    auto three = Sequence::restored(batches(3, rank), {.seed = 3}, four.state());
+    ASSERT_TRUE(three) << three.error();
+    for (auto next = three->next(); next; next = three->next()) {
+      const auto values = (*next)[size_t{0}].as<int64_t>();
+      rest.insert(rest.end(), values.begin(), values.end());
+    }
+  }
+  const auto all = numbers_of(range(120) | shuffle() | batch(12));
+  std::vector<int64_t> expected(all.begin() + 4 * 12, all.end());
+  std::sort(rest.begin(), rest.end());
+  std::sort(expected.begin(), expected.end());
+  EXPECT_EQ(rest, expected);
+  EXPECT_FALSE(Sequence::restored(range(120) | shuffle() | batch(12) | distribute(3, 0, UnevenBatch::drop), {.seed = 3},
+                                  four.state()))
+      << "control: another policy is another plan";
+  EXPECT_FALSE(Sequence::restored(range(120) | shuffle() | batch(12) | distribute(3, 0, {.cost_field = "0"}),
+                                  {.seed = 3}, four.state()));
+}
+
+// A text of x bytes, which costs x.
+Dataset texts(std::vector<int64_t> lengths) {
+  const auto text = [](int64_t x) { return std::tuple(x, std::string(static_cast<size_t>(x), 'x')); };
+  return from_tensor_slices(Tensor::from(lengths, {static_cast<int64_t>(lengths.size())})) |
+         map(text, {.output = {{"length", i64, {}}, {"text", bytes, {}}}, .name = "text"});
+}
+
+TEST(Distribute, SharesRowsByCost) {
+  const auto by_cost = [](int64_t rank, UnevenBatch uneven) {
+    return texts({1, 9, 2, 8, 3, 7, 4}) | batch(4) | distribute(2, rank, {.uneven = uneven, .cost_field = "length"});
+  };
+  EXPECT_THAT(elements(by_cost(0, UnevenBatch::wrap)),
+              ElementsAre("[1 9], ['x' 'xxxxxxxxx']", "[7 3], ['xxxxxxx' 'xxx']"));
+  EXPECT_THAT(elements(by_cost(1, UnevenBatch::wrap)), ElementsAre("[2 8], ['xx' 'xxxxxxxx']", "[3 4], ['xxx' 'xxxx']"))
+      << "the first row once more";
+  EXPECT_THAT(elements(by_cost(1, UnevenBatch::drop)), ElementsAre("[2 8], ['xx' 'xxxxxxxx']", "[3], ['xxx']"));
+  const Dataset numbers = range(4) | map([](int64_t x) { return 1.5F * static_cast<float>(x); }) | batch(4);
+  EXPECT_THAT(elements(numbers | distribute(2, 0, {.cost_field = "0"})), ElementsAre("[0 4.5]"));
+  EXPECT_THAT(
+      elements(range(-2, 2) | batch(4) | distribute(2, 0, {.cost_field = "0"})),
+      ElementsAre(HasSubstr("distribute(world_size=2, rank=0, uneven=wrap, cost_field=0), batch, record 0: row 0 costs "
+                            "-2")));
+}
+
+TEST(Distribute, ByCostAllRanksTogetherHaveEachElementOnce) {
+  for (const int64_t world : {2, 3, 8, 64}) {
+    std::vector<int64_t> all;
+    for (int64_t rank = 0; rank < world; ++rank) {
+      const auto own =
+          numbers_of(range(64 * 3 * 5) | shuffle() | batch(64 * 3) | distribute(world, rank, {.cost_field = "0"}));
+      EXPECT_EQ(own.size(), static_cast<size_t>(64 * 3 * 5 / world));
+      all.insert(all.end(), own.begin(), own.end());
+    }
+    std::sort(all.begin(), all.end());
+    for (size_t i = 0; i < all.size(); ++i) ASSERT_EQ(all[i], static_cast<int64_t>(i)) << world;
+  }
+}
+
+TEST(Distribute, KeepsTheContract) {
+  check_contract(range(23) | batch(4) | distribute(3, 1, {.uneven = UnevenBatch::pad, .cost_field = "0"}));
+
+  for (const UnevenBatch policy : {UnevenBatch::drop, UnevenBatch::pad, UnevenBatch::wrap}) {
+    check_contract(range(23) | batch(4) | distribute(3, 1, policy));
+    check_contract(range(23) | as_stream() | batch(4) | distribute(3, 2, policy));
+    check_contract(range(0) | batch(4) | distribute(3, 0, policy));
+  }
+}
+
+TEST(Distribute, RefusesWhatItCannotShare) {
+  for (const auto& [world, rank] : std::vector<std::pair<int64_t, int64_t>>{{0, 0}, {2, 2}, {2, -1}}) {
+    EXPECT_THROW((void)distribute(world, rank), Exception);
+  }
+  EXPECT_THROW((void)(range(3) | distribute(2, 0)), Exception);
+  for (const std::string name : {"none", "text"}) {
+    EXPECT_THROW((void)(texts({1}) | batch(2) | distribute(2, 0, {.cost_field = name})), Exception) << name;
+  }
+  const auto ragged = [](int64_t) {
+    const std::vector<int64_t> three = {1, 2, 3};
+    return std::tuple(Tensor::from(std::span(three).first(2), {2}), Tensor::from(std::span(three), {3}));
+  };
+  const Spec two = {{"a", DType::i64, {kUnknown}}, {"b", DType::i64, {kUnknown}}};
+  EXPECT_THAT(elements(range(1) | map(ragged, {.output = two}) | distribute(2, 0)),
+              ElementsAre(HasSubstr("field 1 has 3 rows, the first field has 2")));
+}
+
+}  // namespace
+}  // namespace headpond::internal

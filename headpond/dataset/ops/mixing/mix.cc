@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "headpond/dataset/ops/mixing.h"
+#include "headpond/dataset/ops/mixing/joined_internal.h"
+#include "headpond/dataset/ops/mixing/shares_internal.h"
+
+namespace headpond {
+namespace {
+
+using internal::Shares;
+
+class MixView final : public View {
+ public:
+  MixView(const Node& node, const Binding& binding, const Shares& shares) : shares_(shares) {
+    for (const Node::Ref& input : node.facts().inputs) inputs_.push_back(view_of(*input, binding));
+  }
+  Got at(int64_t i, Context& context, OutputSlots outputs, Element& out) const override {
+    const auto [n, position] = shares_.at(i);
+    return internal::from_input(n, inputs_[n]->at(position, context, outputs, out), out);
+  }
+
+ private:
+  const Shares& shares_;
+  std::vector<std::shared_ptr<const View>> inputs_;
+};
+
+class MixIterator final : public Iterator {
+ public:
+  MixIterator(const Node& node, const Binding& binding, Feed& feed, const Shares& shares) : shares_(shares) {
+    for (const Node::Ref& input : node.facts().inputs) inputs_.push_back(feed.open(*input, binding));
+  }
+  Got next(Context& context, Element& out) override {
+    if (ended_) return Got::end;
+    const size_t n = shares_.at(next_).first;
+    const Got got = internal::from_input(n, inputs_[n]->next(context, out), out);
+    ended_ = got == Got::end;
+    if (got == Got::value || got == Got::error) ++next_;
+    return got;
+  }
+  void visit_state(StateVisitor& visitor) override {
+    visitor.number_within(next_, 0, kEndless - 1);
+    visitor.number(ended_);
+    for (const auto& input : inputs_) input->visit_state(visitor);
+  }
+
+ private:
+  const Shares& shares_;
+  std::vector<std::unique_ptr<Iterator>> inputs_;
+  int64_t next_ = 0;
+  bool ended_ = false;
+};
+
+class Mix final : public Node, public internal::InShares {
+ public:
+  Mix(Facts facts, const Shares& shares) : Node(std::move(facts)), shares_(shares) {}
+  std::shared_ptr<const View> bind(const Binding& binding) const override {
+    if (kind() == Kind::stream) return Node::bind(binding);
+    return std::make_shared<MixView>(*this, binding, shares_);
+  }
+  std::unique_ptr<Iterator> iterate(const Binding& binding, Feed& feed) const override {
+    return std::make_unique<MixIterator>(*this, binding, feed, shares_);
+  }
+  const Shares& shares() const override { return shares_; }
+
+ private:
+  const Shares shares_;
+};
+
+Node::Facts facts_of(const std::vector<Dataset>& datasets, const std::vector<MixPhase>& schedule) {
+  Node::Facts facts = internal::joined_facts("mix", datasets);
+  if (schedule.empty()) refuse("mix", "an empty schedule");
+  int64_t after = -1;
+  for (const MixPhase& phase : schedule) {
+    internal::check_weights("mix", phase.weights, datasets.size());
+    if (phase.from <= after || (after < 0 && phase.from != 0)) {
+      refuse("mix", fmt::format("a phase from {}: the first is from 0, and others follow", phase.from));
+    }
+    after = phase.from;
+    facts.args += phase.from == 0 ? ", " : fmt::format(", from {} ", phase.from);
+    facts.args += internal::weights_label(phase.weights);
+  }
+  // Positions with holes would give other shares than an iterator, which does not see the holes.
+  for (const Dataset& dataset : datasets) {
+    if (facts.kind == Kind::sparse && dataset.node()->iterates()) facts.kind = Kind::stream;
+  }
+  return facts;
+}
+
+Lazy<int64_t> slots_of(const std::vector<Node::Ref>& inputs, const Shares& shares) {
+  const auto find = [inputs, shares] {
+    std::vector<int64_t> slots;
+    slots.reserve(inputs.size());
+    for (const Node::Ref& input : inputs) slots.push_back(input->slots());
+    return shares.most(slots);
+  };
+  for (const Node::Ref& input : inputs) {
+    if (!input->facts().slots.is_known()) return Lazy<int64_t>(find);
+  }
+  return find();
+}
+
+}  // namespace
+
+Dataset mix(const std::vector<Dataset>& datasets, const std::vector<MixPhase>& schedule) {
+  Node::Facts facts = facts_of(datasets, schedule);
+  const Shares shares(schedule);
+  facts.slots = slots_of(facts.inputs, shares);
+  return Dataset(std::make_shared<Mix>(std::move(facts), shares));
+}
+
+Dataset mix(const std::vector<Dataset>& datasets, const std::vector<double>& weights) {
+  const std::vector<double> all = weights.empty() ? std::vector<double>(datasets.size(), 1.0) : weights;
+  return mix(datasets, std::vector<MixPhase>{{0, all}});
+}
+
+}  // namespace headpond

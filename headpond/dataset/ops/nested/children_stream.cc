@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "headpond/dataset/ops/nested/children_internal.h"
+#include "headpond/dataset/run_state.h"
+
+namespace headpond::internal {
+namespace {
+
+// A place in the cycle. spent: a dataset that could not be made; its error was given.
+enum class Phase : uint8_t { empty, open, spent };
+
+struct Slot {
+  Phase phase = Phase::empty;
+  std::string parent;  // The input's state before the element of which the dataset was made.
+  std::string state;   // The dataset's, while it is not opened again after a restore.
+  Child child;
+  std::unique_ptr<Iterator> elements;  // Null: to be opened again.
+};
+
+class ChildrenIterator final : public Iterator {
+ public:
+  ChildrenIterator(const Children& children, const Binding& binding, Feed& feed)
+      : children_(children), binding_(binding), input_(feed.open(children.input(), binding)) {}
+
+  Got next(Context& context, Element& out) override {
+    while (!input_ended_ || open_ > 0) {
+      if (std::cmp_greater_equal(turn_, slots_.size())) {
+        if (input_ended_) {
+          turn_ = 0;
+        } else {
+          slots_.resize(static_cast<size_t>(turn_) + 1);
+        }
+      }
+      Slot& slot = slots_[static_cast<size_t>(turn_)];
+      const Got got = slot.phase == Phase::empty ? begin(slot, context) : element_of(slot, context, out);
+      if (got == Got::pending) return got;
+      if (got == Got::value || got == Got::error) {
+        if (++given_ == children_.options().block) pass_turn();
+        return got;
+      }
+    }
+    return Got::end;
+  }
+
+  void visit_state(StateVisitor& visitor) override {
+    visitor.number_within(turn_, 0, children_.options().cycle - 1);
+    visitor.number_within(given_, 0, children_.options().block - 1);
+    visitor.number(input_ended_);
+    input_->visit_state(visitor);
+    auto count = static_cast<int64_t>(slots_.size());
+    visitor.number_within(count, 0, children_.options().cycle);
+    open_ = 0;
+    for (int64_t i = 0; i < count && visitor.ok(); ++i) {
+      if (std::cmp_greater_equal(i, slots_.size())) slots_.emplace_back();
+      visit_slot(visitor, slots_[static_cast<size_t>(i)]);
+    }
+  }
+
+ private:
+  void visit_slot(StateVisitor& visitor, Slot& slot) {
+    auto phase = static_cast<int64_t>(slot.phase);
+    visitor.number_within(phase, 0, 2);
+    slot.phase = static_cast<Phase>(phase);
+    if (slot.phase != Phase::empty) ++open_;
+    if (slot.phase != Phase::open) return;
+    if (slot.elements) slot.state = position_of(*slot.elements);
+    visitor.text(slot.parent);
+    visitor.text(slot.state);
+  }
+  void pass_turn() {
+    given_ = 0;
+    if (++turn_ == children_.options().cycle) turn_ = 0;
+  }
+  // end: look again; else error or pending.
+  Got begin(Slot& slot, Context& context) {
+    if (input_ended_) {
+      pass_turn();
+      return Got::end;
+    }
+    if (!asked_) parent_ = position_of(*input_);
+    Element parent;
+    const Got got = input_->next(context, parent);
+    asked_ = got == Got::pending;
+    input_ended_ = got == Got::end;
+    if (got == Got::pending || got == Got::end) return got;
+    ++open_;
+    slot.phase = Phase::spent;
+    if (got == Got::error) return got;
+    slot.parent = parent_;
+    return opens(slot, parent, context) ? Got::end : Got::error;
+  }
+  bool opens(Slot& slot, const Element& parent, Context& context) {
+    slot.child = children_.make(parent);
+    if (slot.child.error) {
+      context.fail(slot.child.error);
+      return false;
+    }
+    try {
+      slot.elements = feed_.open(*slot.child.dataset->node(), Children::binding_of(slot.child, binding_));
+    } catch (...) {
+      context.fail(current_exception_error());
+      return false;
+    }
+    slot.phase = Phase::open;
+    return true;
+  }
+  // end: the dataset has ended, and the turn passes.
+  Got element_of(Slot& slot, Context& context, Element& out) {
+    if (slot.phase == Phase::open && !slot.elements && !opens_again(slot, context)) {
+      slot.phase = Phase::spent;
+      return Got::error;
+    }
+    const Got got = slot.phase == Phase::spent ? Got::end : slot.elements->next(context, out);
+    if (got == Got::value) out.key = mix(slot.child.key, out.key);
+    if (got != Got::end) return got;
+    slot = Slot();
+    --open_;
+    pass_turn();
+    return got;
+  }
+  // After a restore: reads the dataset's element again, and goes on where it was.
+  bool opens_again(Slot& slot, Context& context) {
+    try {
+      const auto input = feed_.open(children_.input(), binding_);
+      StateVisitor before = StateVisitor::restoring(slot.parent);
+      input->visit_state(before);
+      if (Error error = position_error(before)) throw Exception(error);
+      Element parent;
+      Got got = Got::pending;
+      const size_t known = context.failed.size();
+      while (got == Got::pending) got = input->next(context, parent);
+      context.failed.resize(known);
+      if (got == Got::error) return false;
+      if (got == Got::end) throw Exception(Error(ErrorKind::FailedPrecondition, "the input has become shorter"));
+      if (!opens(slot, parent, context)) return false;
+      StateVisitor position = StateVisitor::restoring(slot.state);
+      slot.elements->visit_state(position);
+      if (Error error = position_error(position)) throw Exception(error);
+      return true;
+    } catch (...) {
+      slot.elements.reset();
+      context.fail(current_exception_error());
+      return false;
+    }
+  }
+
+  const Children& children_;
+  const Binding binding_;
+  SequentialFeed feed_;  // Of the datasets, which are dropped while the run goes on.
+  const std::unique_ptr<Iterator> input_;
+  std::vector<Slot> slots_;  // Those of the cycle in which a dataset has begun.
+  int64_t turn_ = 0;         // The slot.
+  int64_t given_ = 0;        // Elements in this turn.
+  int64_t open_ = 0;         // Slots that are not empty.
+  bool input_ended_ = false;
+  bool asked_ = false;  // The input returned pending: parent_ is its state.
+  std::string parent_;
+};
+
+}  // namespace
+
+std::unique_ptr<Iterator> iterate_children(const Children& children, const Binding& binding, Feed& feed) {
+  return std::make_unique<ChildrenIterator>(children, binding, feed);
+}
+
+}  // namespace headpond::internal

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "headpond/dataset/ops/regroup/held_input_internal.h"
+#include "headpond/dataset/run_state.h"
+
+namespace headpond::internal {
+
+bool is_read_by_position(const Node& node) { return node.kind() != Kind::stream && !node.iterates(); }
+
+HeldInput::HeldInput(const Node& input, const Binding& binding, Feed& feed)
+    : node_(input), binding_(binding), by_position_(is_read_by_position(input)), input_(feed.open(input, binding)) {}
+
+// The state of an iterator over positions is the next one.
+int64_t HeldInput::position() const {
+  int64_t next = 0;
+  const std::string state = position_of(*input_);
+  StateVisitor reader = StateVisitor::restoring(state);
+  reader.number(next);
+  return next;
+}
+
+Got HeldInput::next(Context& context, Element& out, int64_t& place) {
+  if (lost_) return context.fail(lost_);
+  return by_position_ ? next_by_position(context, out, place) : next_in_order(context, out, place);
+}
+
+Got HeldInput::next_by_position(Context& context, Element& out, int64_t& place) {
+  if (again_ < again_until_) {
+    place = held_.upper_bound(again_)->first;
+    const Got got = ask(*context.view(node_, binding_), place, context, {}, out);
+    if (got == Got::error) return got;  // The next call tries once more.
+    if (got != Got::value) {
+      return context.fail(
+          {ErrorKind::FailedPrecondition,
+           fmt::format("{}: the element at position {}, which the state lists, has gone", node_.title(), place)});
+    }
+    again_ = place;
+    return got;
+  }
+  const Got got = input_->next(context, out);
+  if (got != Got::value) return got;
+  place = position() - 1;
+  held_.emplace_hint(held_.end(), place, Before());
+  return got;
+}
+
+Got HeldInput::next_in_order(Context& context, Element& out, int64_t& place) {
+  while (true) {
+    if (!std::exchange(asked_, true)) before_ = position_of(*input_);
+    const size_t known = context.failed.size();
+    const Got got = input_->next(context, out);
+    if (answers_ < known_until_) context.failed.resize(known);  // It was delivered before the state was saved.
+    if (got == Got::pending) return got;
+    asked_ = false;
+    place = answers_;
+    if (got != Got::end) ++answers_;
+    const auto held = place < known_until_ ? held_.find(place) : held_.end();
+    if (place >= known_until_) {
+      if (got == Got::value) held_.emplace_hint(held_.end(), place, Before{place, std::move(before_)});
+      return got;
+    }
+    if (held == held_.end() && got != Got::end) {
+      out.clear();  // It was released, or was an error that was given.
+      continue;
+    }
+    if (got == Got::value) {
+      held->second = {place, std::move(before_)};
+      return got;
+    }
+    lost_ = got == Got::error
+                ? std::move(context.error)
+                : Error(ErrorKind::FailedPrecondition, fmt::format("{}: it has become shorter", node_.title()));
+    return context.fail(lost_);
+  }
+}
+
+void HeldInput::release(int64_t place) {
+  const auto found = held_.find(place);
+  const auto after = std::next(found);
+  if (found == held_.begin() && after != held_.end() && after->second.place < 0) after->second = found->second;
+  held_.erase(found);
+}
+
+void HeldInput::visit_state(StateVisitor& visitor, int64_t most) {
+  if (by_position_) {
+    input_->visit_state(visitor);
+    return visit_places(visitor, 0, position(), most);
+  }
+  Before base = held_.empty() ? Before{answers_, position_of(*input_)} : held_.begin()->second;
+  if (visitor.is_restoring()) {
+    input_->visit_state(visitor);
+    base = {0, position_of(*input_)};
+  } else {
+    visitor.append(base.state);
+  }
+  int64_t answers = std::max(answers_, known_until_) - base.place;
+  visitor.number_within(answers, 0, kEndless);
+  visit_places(visitor, base.place, base.place + answers, most);
+  if (!visitor.is_restoring()) return;
+  known_until_ = answers;
+  if (!held_.empty()) held_.begin()->second = std::move(base);
+}
+
+// Differences of places in [first, end).
+void HeldInput::visit_places(StateVisitor& visitor, int64_t first, int64_t end, int64_t most) {
+  auto count = static_cast<int64_t>(held_.size());
+  visitor.number_within(count, 0, most);
+  if (!visitor.is_restoring()) {
+    for (const auto& [place, before] : held_) {
+      int64_t step = place - std::exchange(first, place);
+      visitor.number_within(step, 0, end);
+    }
+    return;
+  }
+  for (int64_t i = 0; i < count && visitor.ok(); ++i) {
+    int64_t step = 0;
+    visitor.number_within(step, i == 0 ? 0 : 1, end - 1 - first);
+    first += step;
+    held_.emplace_hint(held_.end(), first, Before());
+    again_until_ = first;
+  }
+}
+
+}  // namespace headpond::internal

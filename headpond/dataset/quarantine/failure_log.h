@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// What Sequence and Loader do with what on_error met. Not for users.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "headpond/base/status.h"
+#include "headpond/dataset/dataset.h"
+#include "headpond/dataset/quarantine/failed_element.h"
+#include "headpond/dataset/quarantine/quarantine.h"
+#include "headpond/io/file/file_writer.h"
+
+namespace headpond::internal {
+
+/// Counts what on_error met in a run and writes it down, in the order of delivery. One thread at a time.
+///
+/// The same failure of the same pipeline, seed and epoch gives the same line, also in a run that was resumed, because
+/// its numbers are part of the state. A line that the file already has is not written again.
+class FailureLog {
+ public:
+  /// `path`: the file to append to; "": none. Throws Exception if it cannot be opened or read.
+  FailureLog(const Dataset& dataset, uint64_t seed, const std::string& path);
+
+  /// Takes the failures of an answer that the program gets now, and leaves the list empty.
+  void add(std::vector<FailedElement>& failed);
+  /// Writes the lines of what was added. After an error they are kept for the next call.
+  Result<void> write();
+  /// Brings them to the disk: called before a state is saved, so that a state never knows more than the file.
+  Result<void> sync();
+  /// What was added so far, by on_error, in order of their first failures.
+  const std::vector<FailedCounts>& counts() const { return counts_; }
+
+ private:
+  struct Handler {
+    int64_t step = 0;
+    std::vector<const Node*> below;  // Whose failures it handles.
+  };
+  void find_handlers(const Node& node, std::vector<const Node*>& open, int64_t& step);
+  QuarantineEntry entry_of(const FailedElement& failed) const;
+  void count(const FailedElement& failed);
+
+  const Dataset dataset_;
+  const uint64_t seed_;
+  std::string pipeline_;
+  std::map<const Node*, Handler> handlers_;
+  std::optional<FileAppender> file_;
+  std::unordered_set<size_t> known_;  // Hashes of the lines that the file had when it was opened.
+  bool has_part_ = false;             // The file ends in a part of a line.
+  bool unsynced_ = false;
+  std::string pending_;
+  std::vector<FailedCounts> counts_;
+};
+
+}  // namespace headpond::internal

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// Short work on several threads at once, before a Loader's own threads run. Not for users.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+namespace headpond::internal {
+
+/// As dataset/node.h's ParallelFor, on up to `threads` threads, the calling one among them.
+void parallel_for(int threads, int64_t count, const std::function<void(int64_t)>& each);
+
+}  // namespace headpond::internal

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headpond/engine/executor/parallel_for.h"
+
+#include <gmock/gmock.h>
+
+#include <atomic>
+#include <latch>
+#include <set>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include "headpond/base/mutex.h"
+
+namespace headpond::internal {
+namespace {
+
+TEST(ParallelFor, CallsEachOnce) {
+  for (const int threads : {0, 1, 3, 16}) {
+    for (const int64_t count : {0, 1, 15, 16, 17, 1000}) {
+      std::vector<std::atomic<int>> calls(static_cast<size_t>(count));
+      parallel_for(threads, count, [&](int64_t i) { ++calls[static_cast<size_t>(i)]; });
+      for (const auto& once : calls) EXPECT_EQ(once, 1);
+    }
+  }
+}
+
+TEST(ParallelFor, UsesNoMoreThreadsThanAskedFor) {
+  Mutex mu;
+  std::set<std::thread::id> seen;
+  parallel_for(3, 1000, [&](int64_t) {
+    const MutexLock lock(mu);
+    seen.insert(std::this_thread::get_id());
+  });
+  EXPECT_LE(seen.size(), 3U);
+  seen.clear();
+  parallel_for(1, 100, [&](int64_t) { seen.insert(std::this_thread::get_id()); });
+  EXPECT_THAT(seen, testing::ElementsAre(std::this_thread::get_id()));
+}
+
+TEST(ParallelFor, RunsFewLongCallsAtOnce) {
+  std::latch all_run(3);
+  parallel_for(3, 3, [&](int64_t) { all_run.arrive_and_wait(); });
+}
+
+TEST(ParallelFor, ThrowsTheFirstExceptionAfterAllCalls) {
+  std::atomic<int> calls = 0;
+  const auto each = [&](int64_t i) {
+    ++calls;
+    if (i % 100 == 57) throw std::runtime_error(std::to_string(i));
+  };
+  EXPECT_THAT([&] { parallel_for(4, 1000, each); }, testing::ThrowsMessage<std::runtime_error>("57"));
+  EXPECT_EQ(calls, 1000);
+}
+
+}  // namespace
+}  // namespace headpond::internal

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a Loader's epochs, errors and states promise, each by itself.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "headpond/base/log.h"
+#include "headpond/engine/testing/loader_test_internal.h"
+
+namespace headpond::internal {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+// The state of a Sequence over one epoch after so many calls.
+std::string state_after(const Dataset& dataset, const SequenceOptions& options, size_t calls) {
+  Sequence sequence(dataset, options);
+  for (size_t i = 0; i < calls; ++i) (void)sequence.next();
+  return sequence.state();
+}
+
+TEST(LoaderEpochs, EachIsItsOwn) {
+  const Dataset dataset = range(5) | shuffle() | batch(2);
+  for (const int64_t epochs : {0, 1, 3}) {
+    Loader loader(dataset, {.epochs = epochs, .seed = 4});
+    EXPECT_EQ(rest(loader), sequential(dataset, {.seed = 4, .epochs = epochs}));
+    EXPECT_EQ(rest(loader).size(), 0U) << "the end stays";
+    EXPECT_EQ(loader.state(), state_after(dataset, {.seed = 4, .epochs = epochs}, 100));
+  }
+}
+
+TEST(LoaderEpochs, BelowZeroTheyGoOnForEver) {
+  Loader loader(range(3) | shuffle(), {.epochs = -1, .seed = 4});
+  const std::vector<std::string> twenty = sequential(range(3) | shuffle(), {.seed = 4, .epochs = 20});
+  EXPECT_EQ(rest(loader, twenty.size()), twenty);
+}
+
+TEST(LoaderEpochs, AnEpochWithoutAnEndHasNoneAfterIt) {
+  const Dataset dataset = range(3) | repeat() | batch(2);
+  EXPECT_EQ(refused([&] { (void)Loader(dataset, {.epochs = 2}); }).kind(), ErrorKind::InvalidArgument);
+  Loader loader(dataset, {.threads = 2});
+  EXPECT_EQ(rest(loader, 500).back(), "0/499 [2 0]");
+}
+
+TEST(LoaderEpochs, WithoutAnEndOverNothingAreAnError) {
+  Loader loader(range(0) | batch(2), {.epochs = -1});
+  for (int i = 0; i < 2; ++i) {
+    const auto next = loader.next();
+    ASSERT_FALSE(next);
+    EXPECT_EQ(next.error().kind(), ErrorKind::FailedPrecondition);
+  }
+}
+
+TEST(LoaderEpochs, OneAfterTheOtherByNextInEpoch) {
+  const Dataset dataset = range(5) | shuffle() | batch(2);
+  Loader loader(dataset, {.epochs = 3, .seed = 1});
+  for (int64_t epoch = 0; epoch < 3; ++epoch) {
+    for (int64_t index = 0; index < 3; ++index) {
+      const auto next = loader.next_in_epoch();
+      ASSERT_TRUE(next);
+      EXPECT_EQ(next->epoch(), epoch);
+      EXPECT_EQ(next->index(), index);
+    }
+    ASSERT_TRUE(at_end(loader.next_in_epoch()));
+    EXPECT_EQ(loader.state(), state_after(dataset, {.seed = 1, .epochs = epoch + 1}, 100));
+  }
+  for (int i = 0; i < 2; ++i) EXPECT_TRUE(at_end(loader.next_in_epoch()));
+}
+
+TEST(LoaderEpochs, AnEmptyOneIsAnEpochToo) {
+  Loader loader(range(0) | batch(2), {.epochs = 2});
+  for (int i = 0; i < 2; ++i) EXPECT_TRUE(at_end(loader.next_in_epoch()));
+  EXPECT_EQ(rest(loader).size(), 0U);
+  EXPECT_EQ(loader.state(), state_after(range(0) | batch(2), {.epochs = 2}, 1));
+}
+
+TEST(LoaderEpochs, TheRestOfOneCanBeLeftOut) {
+  const Dataset dataset = range(6) | shuffle() | batch(2);
+  Loader loader(dataset, {.epochs = 3, .seed = 9, .threads = 2});
+  EXPECT_EQ(rest(loader, 1).size(), 1U);
+  loader.next_epoch();
+  EXPECT_EQ(loader.state(), state_after(dataset, {.seed = 9, .epochs = 1}, 100));
+  std::vector<std::string> expected = sequential(dataset, {.seed = 9, .epochs = 3});
+  expected.erase(expected.begin(), expected.begin() + 3);
+  EXPECT_EQ(rest(loader, 3), std::vector(expected.begin(), expected.begin() + 3));
+  loader.next_epoch();
+  EXPECT_EQ(loader.state(), state_after(dataset, {.seed = 9, .epochs = 2}, 100)) << "all of it was taken already";
+  loader.next_epoch();
+  EXPECT_EQ(rest(loader).size(), 0U) << "the third epoch was left out whole, before its first batch";
+}
+
+TEST(LoaderEpochs, AreRangesOfBatches) {
+  const Dataset dataset = range(5) | shuffle() | batch(2);
+  const std::vector<std::string> expected = sequential(dataset, {.seed = 3, .epochs = 3});
+  Loader loader(dataset, {.epochs = 3, .seed = 3});
+  std::vector<std::string> all;
+  int64_t epochs = 0;
+  for (auto epoch : loader.epochs()) {
+    EXPECT_EQ(epoch.index(), epochs++);
+    for (const Batch& one : epoch) {
+      all.push_back(fmt::format("{}/{} {}", one.epoch(), one.index(), text_of(one.element())));
+    }
+  }
+  EXPECT_EQ(epochs, 3);
+  EXPECT_EQ(all, expected);
+  Loader whole(dataset, {.epochs = 3, .seed = 3});
+  all.clear();
+  for (const Batch& one : whole) {
+    all.push_back(fmt::format("{}/{} {}", one.epoch(), one.index(), text_of(one.element())));
+  }
+  EXPECT_EQ(all, expected);
+}
+
+TEST(LoaderEpochs, OneIsEmptyAfterItsEnd) {
+  Loader loader(range(5) | batch(2), {.epochs = 2});
+  std::vector<int> batches;
+  for (const auto epoch : loader.epochs()) {
+    for (int pass = 0; pass < 2; ++pass) {
+      batches.push_back(0);
+      for (const Batch& batch : epoch) {
+        EXPECT_EQ(batch.epoch(), epoch.index());
+        ++batches.back();
+      }
+    }
+  }
+  EXPECT_THAT(batches, ElementsAre(3, 0, 3, 0));
+}
+
+TEST(LoaderEpochs, GoOnInTheMiddleOfOne) {
+  const Dataset dataset = range(5) | batch(2);
+  Loader loader(dataset, {.epochs = 2});
+  EXPECT_EQ(rest(loader, 2).size(), 2U);
+  auto restored = Loader::restored(dataset, {.epochs = 2}, loader.state());
+  ASSERT_TRUE(restored);
+  std::vector<std::string> all;
+  for (auto epoch : restored->epochs()) {
+    for (const Batch& one : epoch) all.push_back(fmt::format("{}/{}", epoch.index(), one.index()));
+  }
+  EXPECT_THAT(all, ElementsAre("0/2", "1/0", "1/1", "1/2"));
+}
+
+Dataset failing_at(const std::vector<int64_t>& bad, int64_t count) {
+  return range(count) | map(
+                            [bad](int64_t x) -> Result<int64_t> {
+                              if (std::find(bad.begin(), bad.end(), x) == bad.end()) return x;
+                              return fail(ErrorKind::DataLoss, fmt::format("{} is bad", x));
+                            },
+                            {.name = "failing"});
+}
+
+TEST(LoaderErrors, StandInTheirPlaceAndTheRestComes) {
+  for (const int threads : {0, 1, 3}) {
+    const LoaderOptions options{.epochs = 2, .threads = threads};
+    Loader each(failing_at({0, 3, 9}, 10), options);
+    EXPECT_EQ(rest(each), sequential(failing_at({0, 3, 9}, 10), {.epochs = 2}));
+    Loader batches(failing_at({0, 3, 9}, 10) | batch(2), options);
+    const std::vector<std::string> all = rest(batches);
+    ASSERT_EQ(all.size(), 14U);
+    EXPECT_THAT(all[0], HasSubstr("0 is bad"));
+    EXPECT_EQ(all[1], "0/0 [1 2]");
+    EXPECT_EQ(all, sequential(failing_at({0, 3, 9}, 10) | batch(2), {.epochs = 2}));
+  }
+}
+
+TEST(LoaderErrors, AnIteratorThrowsThemAndNextGoesOn) {
+  Loader loader(failing_at({1}, 4), {.threads = 1});
+  std::vector<std::string> all;
+  const Error error = refused([&] {
+    for (const Batch& one : loader) all.push_back(text_of(one.element()));
+  });
+  EXPECT_THAT(all, ElementsAre("0"));
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error.kind(), ErrorKind::DataLoss);
+  EXPECT_THAT(rest(loader), ElementsAre("0/1 2", "0/2 3"));
+}
+
+TEST(LoaderErrors, OfALostSourceComeAgain) {
+  const auto two = [](uint64_t) -> Generator {
+    return [next = int64_t{0}]() mutable -> Result<std::optional<Element>> {
+      if (next == 2) return fail(ErrorKind::DataLoss, "the wire is cut");
+      return Element{Tensor::scalar(next++)};
+    };
+  };
+  Loader loader(from_generator(two, {{"", DType::i64, {}}}), {.threads = 2});
+  const std::vector<std::string> all = rest(loader, 6);
+  for (size_t i = 2; i < all.size(); ++i) EXPECT_THAT(all[i], HasSubstr("the wire is cut"));
+  EXPECT_EQ(all[1], "0/1 1");
+}
+
+TEST(LoaderState, OfAnotherPipelineOrSeedIsRefusedWithTheDifference) {
+  Loader loader(range(9) | batch(2), {.seed = 1});
+  (void)loader.next();
+  const std::string state = loader.state();
+  const auto other = Loader::restored(range(9) | batch(3), {.seed = 1}, state);
+  ASSERT_FALSE(other);
+  EXPECT_EQ(other.error().kind(), ErrorKind::FailedPrecondition);
+  EXPECT_THAT(other.error().message(), AllOf(HasSubstr("batch_size=2"), HasSubstr("batch_size=3")));
+  const auto seed = Loader::restored(range(9) | batch(2), {.seed = 2}, state);
+  ASSERT_FALSE(seed);
+  EXPECT_EQ(seed.error().kind(), ErrorKind::FailedPrecondition);
+  EXPECT_THAT(seed.error().message(), HasSubstr("seed 1"));
+}
+
+TEST(LoaderState, FunctionsThatCannotBeComparedAreNamedOnce) {
+  const auto said_by = [](const Dataset& dataset) {
+    std::string said;
+    set_log_sink([&](LogLevel, std::string_view line) { said += line; });
+    for (int i = 0; i < 2; ++i) {
+      EXPECT_TRUE(Loader::restored(dataset, {.threads = 0}, Loader(dataset, {.threads = 0}).state()));
+    }
+    set_log_sink({});
+    return said;
+  };
+  const auto same = [](int64_t x) { return x; };
+  EXPECT_EQ(said_by(range(77) | map(same) | batch(3)),
+            "a restored state cannot tell whether a function without a name has changed: map(opaque); give it a name");
+  EXPECT_EQ(said_by(range(77) | map(same) | batch(3)), "") << "once";
+  EXPECT_EQ(said_by(range(77) | map(same, {.name = "same"}) | batch(3)), "") << "control";
+}
+
+TEST(LoaderState, ThatIsDamagedIsRefused) {
+  const Dataset dataset = range(9) | filter([](int64_t x) { return x != 3; }) | batch(2);
+  Loader loader(dataset);
+  (void)loader.next();
+  const std::string state = loader.state();
+  for (size_t i = 0; i < state.size(); ++i) {
+    std::string damaged = state;
+    damaged[i] = static_cast<char>(damaged[i] ^ 0x41);
+    const auto flipped = Loader::restored(dataset, {}, damaged),
+               cut = Loader::restored(dataset, {}, state.substr(0, i));
+    ASSERT_FALSE(flipped) << "byte " << i;
+    EXPECT_EQ(flipped.error().kind(), ErrorKind::DataLoss);
+    ASSERT_FALSE(cut) << "cut to " << i;
+    EXPECT_EQ(cut.error().kind(), ErrorKind::DataLoss);
+  }
+  EXPECT_TRUE(Loader::restored(dataset, {}, state)) << "control: the whole state";
+}
+
+}  // namespace
+}  // namespace headpond::internal

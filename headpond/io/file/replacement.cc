@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <utility>
+
+#include "headpond/io/file/file.h"
+#include "headpond/io/file/file_writer.h"
+#include "headpond/io/file/replacement_internal.h"
+
+namespace headpond {
+
+Result<ReplacedFile> find_replaced(const std::string& path) {
+  constexpr int kMostLinks = 40;  // As Linux.
+  ReplacedFile found = {path, {}};
+  for (int links = 0;; ++links) {
+    const auto link = internal::read_link(found.path);
+    if (!link) return fail(link.error());
+    if (!*link) break;
+    if (links == kMostLinks) return fail(file_error("open", path, ELOOP));
+    found.path = (std::filesystem::path(found.path).parent_path() / **link).string();
+  }
+  const auto mode = internal::mode_of(found.path);
+  if (!mode) return fail(mode.error());
+  found.mode = *mode;
+  return found;
+}
+
+namespace internal {
+
+Result<Replacement> make_replacement(const std::string& path) {
+  auto replaced = find_replaced(path);
+  if (!replaced) return fail(std::move(replaced).error());
+  const std::filesystem::path target(replaced->path);
+  std::string temp = (target.parent_path() / fmt::format(".{}.XXXXXX", target.filename().string())).string();
+  auto file = make_unique_file(temp);
+  if (!file) return fail(std::move(file).error());
+  if (replaced->mode) {
+    if (const auto changed = change_mode(*file, *replaced->mode, temp); !changed) {
+      ::unlink(temp.c_str());
+      return fail(changed.error());
+    }
+  }
+  return Replacement{std::move(*file), std::move(temp), std::move(replaced->path)};
+}
+
+}  // namespace internal
+}  // namespace headpond

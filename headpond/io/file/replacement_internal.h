@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// A new file that takes the place of another one by a rename.
+#pragma once
+
+#include <string>
+
+#include "headpond/base/status.h"
+#include "headpond/io/file/system_internal.h"
+
+namespace headpond::internal {
+
+struct Replacement {
+  UniqueFd file;
+  std::string temp;    ///< The name of the new file until it is renamed, in the folder of `target`.
+  std::string target;  ///< The name to replace.
+};
+
+/// Creates the new file, with the mode of the file that find_replaced() (file_writer.h) finds for `path`.
+Result<Replacement> make_replacement(const std::string& path);
+
+}  // namespace headpond::internal

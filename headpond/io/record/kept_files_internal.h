@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// The age of what is kept in the cache folder: indexes of data that nobody has read for long are removed.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+
+namespace headpond::internal {
+
+/// An index whose last use was so long ago is removed. Tests lower it.
+inline std::atomic<int64_t> unused_ns = int64_t{90} * 24 * 3600 * 1'000'000'000;
+
+/// Says that the index at `path`, last written or used at `modified_ns`, was used now. Writes that down once a day at
+/// most, as the time of its last change. Any thread.
+void note_use(const std::string& path, int64_t modified_ns);
+/// To be called after an index was written: once for each folder and program, removes the unused indexes beside it. Any
+/// thread.
+void remove_unused_beside(const std::string& path);
+/// Removes the unused indexes in `folder`, and what killed programs left of such as they wrote so long ago. Errors are
+/// ignored. Any thread.
+void remove_unused(const std::string& folder);
+
+}  // namespace headpond::internal

@@ -1,0 +1,476 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Random pipelines, each by tf.data and by `headpond run`: all elements, their dtypes and shapes, where the first error is and of
+which kind, and the cardinality must agree.
+
+  datasets.py PROGRAM [--pipelines 2000] [--seed 1] [--first 0] [--only OPERATOR] [--show]
+
+Needs TensorFlow and xxhash (tests/slow/datasets.py makes an environment with them). Pipeline N of a seed is always the same. A
+pipeline that differs is printed, cut down to its first steps that still differ. Where the two differ on purpose is in NAMED.
+"""
+import argparse
+import base64
+import collections
+import json
+import os
+import pathlib
+import random
+import re
+import subprocess
+import sys
+import tempfile
+import time
+import typing
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
+os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")  # Else it says that it has them.
+import numpy as np  # noqa: E402
+import tensorflow as tf  # noqa: E402
+import xxhash  # noqa: E402
+
+import dataset_operators  # noqa: E402
+import dataset_regrouping  # noqa: E402,F401
+from dataset_files import Files  # noqa: E402
+from dataset_operators import INT, MOST, ROWS, SOURCES, step  # noqa: E402
+from dataset_plans import Field, Flow, Step, build, steps_of, written  # noqa: E402
+
+LIMIT = 60  # Elements of a run, unless only which ones there are is compared.
+
+
+# ---- draws ------------------------------------------------------------------------------------------------------------------
+
+class Number(typing.NamedTuple):
+    """A count: in a chain that is made for an element it may be one of its fields."""
+    toml: object
+    value: typing.Callable  # (outer) -> number or tensor
+
+
+class Draw:
+    def __init__(self, rng, files, known):
+        self.rng, self.files, self.known = rng, files, known
+        self.outer = ()  # Integer fields of the element that this chain is made for.
+        self.depth = 2
+        self.chains = 0
+
+    def chance(self, part):
+        return self.rng.random() < part
+
+    def number(self, low, high):
+        if self.outer and self.chance(0.3):
+            name = self.rng.choice(self.outer).name
+            return Number(f"{{{name}}}", lambda outer: tf.cast(outer[name], tf.int64))
+        number = self.rng.randint(low, high)
+        return Number(number, lambda outer: number)
+
+    def name(self):
+        self.chains += 1
+        return f"c{self.chains}"
+
+    def extended(self, chain, count, only=None):
+        for _ in range(count):
+            flow = chain[-1].flow
+            fitting = [draw for name, (fits, draw) in ROWS.items()
+                       if name in self.known and fits(flow) and (only is None or name in only) and
+                       (self.depth > 0 or name not in ("flat_map", "interleave"))]
+            ignore = ROWS["ignore_errors"]
+            if ignore[1] in fitting and self.chance(0.3):
+                fitting = [ignore[1]]
+            if fitting and len(flow.fields) < 12 and (flow.most <= MOST or flow.endless):
+                chain = [*chain, self.rng.choice(fitting)(self, flow)]
+        return chain
+
+    def chain(self):
+        """A name, and a chain of a few steps."""
+        self.depth -= 1
+        sources = [draw for name, draw in SOURCES.items() if name in self.known - UNORDERED and (self.depth > 0 or name in SIMPLE)]
+        made = self.name(), self.extended(self.rng.choice(sources)(self), self.rng.randint(0, 2), set(ROWS) - UNORDERED)
+        self.depth += 1
+        return made
+
+    def alike(self, count, kind=None, fails=True):
+        """Chains with the same field."""
+        kind = kind or self.rng.choice(["ints", "ints", "batches", "texts"])
+        made = []
+        for _ in range(count):
+            if kind == "texts":
+                chain = self.rng.choice([SOURCES["text_lines"], SOURCES["tfrecord"], SOURCES["list_files"]])(self)
+            else:
+                chain = SOURCES["range"](self)
+                if self.chance(0.4):
+                    chain.append(doubled(chain[-1].flow))
+            chain = self.extended(chain, self.rng.randint(0, 2), PLAIN | ({"filter"} if fails and kind != "texts" else set()))
+            if kind == "batches":
+                chain = self.extended(chain, 1, {"batch"})
+            made.append((self.name(), chain))
+        return made
+
+    def nested(self, flow):
+        """The chain of flat_map or interleave over `flow`."""
+        outer, self.outer = self.outer, tuple(dataset_operators.int_scalars(flow.fields))
+        self.depth -= 1
+        if self.outer and self.chance(0.5):
+            stop = self.rng.choice(self.outer).name
+            chain = [Step("range", {"stop": f"{{{stop}}}"},
+                          lambda datasets, outer: tf.data.Dataset.range(tf.cast(outer[stop], tf.int64)), Flow(INT, 5)),
+                     step("take", {"count": 5}, lambda ds: ds.take(5), Flow(INT, 5))]
+        else:
+            names = [field.name for field in flow.fields]
+            fixed = not any(None in field.dims for field in flow.fields)
+            chain = ([Step("element", {}, lambda datasets, outer: tf.data.Dataset.from_tensors(
+                         outer[names[0]] if len(names) == 1 else tuple(outer[name] for name in names)), Flow(flow.fields, 1))]
+                     if fixed else SOURCES["range"](self))
+        chain = self.extended(chain, self.rng.randint(0, 3), NESTABLE)
+        self.depth += 1
+        self.outer = outer
+        return self.name(), chain
+
+
+def doubled(flow):
+    return step("map", {"function": "x * 2 + 1"}, lambda ds: ds.map(lambda x: x * 2 + 1), flow.but(fields=INT))
+
+
+SIMPLE = {"range", "npy", "tfrecord", "text_lines", "list_files", "fixed_length"}
+UNORDERED = {"shuffle", "sample_from_datasets"}
+PLAIN = {"take", "skip", "shard", "repeat", "prefetch", "cache"}
+NESTABLE = {"map", "filter", "take", "skip", "repeat", "batch", "enumerate", "take_while", "shard", "flat_map", "interleave", "unbatch"}
+
+
+def drawn(files, known, seed, number, only):
+    """Pipeline `number`; None if it lacks the operator `only`."""
+    rng = random.Random(f"{seed} {number}")
+    draw = Draw(rng, files, known)
+    chain = draw.extended(rng.choice([source for name, source in SOURCES.items() if name in known])(draw), rng.randint(1, 5))
+    return chain if only is None or only in [own.op for own in steps_of(chain)] else None
+
+
+# ---- outcomes -----------------------------------------------------------------------------------------------------------------
+
+class Outcome(typing.NamedTuple):
+    elements: list  # of lists of (dtype, array)
+    error: str = ""  # the kind, after the elements
+    message: str = ""
+    refused: bool = False  # before the first element
+    cardinality: object = None  # None: unknown; -1: no end
+    digest: str = ""
+
+
+def digest_of(elements):
+    hash_ = xxhash.xxh3_64()
+    for element in elements:
+        for dtype, array in element:
+            hash_.update(f"{dtype}[{','.join(map(str, array.shape))}]".encode())
+            hash_.update(content(dtype, array))
+    return hash_.hexdigest()
+
+
+def content(dtype, array):
+    if dtype != "bytes":
+        return np.ascontiguousarray(array).tobytes()
+    texts = list(array.reshape(-1))
+    offsets = np.cumsum([0, *map(len, texts)]).astype("<i8")
+    return offsets.tobytes() + b"".join(texts)
+
+
+def of_tensor(tensor):
+    value = tensor.numpy()
+    if tensor.dtype == tf.string:
+        array = np.empty(tensor.shape, object)
+        array[...] = value
+        return "bytes", array
+    return tensor.dtype.name, np.asarray(value)
+
+
+@tf.autograph.experimental.do_not_convert  # It is slow, and nothing here needs it.
+def by_tf_data(chain, limit, epochs):
+    options = tf.data.Options()
+    options.deterministic = True
+    options.autotune.enabled = False
+    options.experimental_optimization.apply_default_optimizations = False
+    elements, cardinality = [], None
+    try:
+        dataset = build(chain).with_options(options)
+        cardinality = int(dataset.cardinality())
+        for _ in range(epochs):
+            for element in dataset:
+                if len(elements) == limit:
+                    break
+                elements.append([of_tensor(tensor) for tensor in tf.nest.flatten(element)])
+    except (tf.errors.OpError, ValueError, TypeError) as error:
+        kind = type(error).__name__.removesuffix("Error")
+        return Outcome(elements, kind, str(error), not elements, cardinality)
+    return Outcome(elements, cardinality=None if cardinality == -2 else cardinality, digest=digest_of(elements))
+
+
+class Headpond:
+    def __init__(self, program, folder):
+        self.program, self.folder = program, pathlib.Path(folder)
+        self.environment = {**os.environ, "XDG_CACHE_HOME": str(self.folder / "cache")}
+
+    def _call(self, *arguments):
+        return subprocess.run([self.program, *arguments], cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True, timeout=60)
+
+    def run(self, text, fields, limit, epochs, threads):
+        (self.folder / "plan.toml").write_text(text)
+        done = self._call("run", "plan.toml", "--print", "--digest", "--limit", str(limit), "--epochs", str(epochs), "--threads", str(threads))
+        elements = [[from_json(field, value) for field, value in zip(fields, parsed(line)["fields"].values())]
+                    for line in done.stdout.splitlines()]
+        if done.returncode == 0:
+            return Outcome(elements, cardinality=self._cardinality(), digest=re.search(r"^digest (\w+)$", done.stderr, re.M)[1])
+        kind = re.search(r"\b(OutOfRange|Cancelled|InvalidArgument|FailedPrecondition|DataLoss|NotFound|ResourceExhausted|Unimplemented|Unknown)\b",
+                         done.stderr)
+        error = kind[1] if kind else "InvalidArgument" if done.returncode == 2 else f"exit {done.returncode}"
+        return Outcome(elements, error, done.stderr, done.returncode == 2)
+
+    def _cardinality(self):
+        done = self._call("explain", "plan.toml", "--format", "json")
+        found = json.loads(done.stdout)["estimates"]
+        return -1 if found["endless"] else found["cardinality"]
+
+    def knows(self, op):
+        (self.folder / "known.toml").write_text(f'[[step]]\nop = "{op}"\n')
+        return "no operator" not in self._call("run", "known.toml", "--limit", "0").stderr
+
+    def takes(self, op, argument):
+        (self.folder / "known.toml").write_text(f'[[step]]\nop = "{op}"\nargs = {{ {argument} = "" }}\n')
+        return "no argument" not in self._call("run", "known.toml", "--limit", "0").stderr
+
+
+SPECIAL = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-inf")}
+
+
+def parsed(line):
+    return json.loads(line, parse_int=lambda text: -0.0 if text == "-0" else int(text))
+
+
+def plain(value):
+    if isinstance(value, list):
+        return [plain(one) for one in value]
+    if isinstance(value, dict):
+        return base64.b64decode(value["bytes"])
+    return SPECIAL[value] if isinstance(value, str) else value
+
+
+def depth_of(value):
+    return 1 + max(map(depth_of, value), default=0) if isinstance(value, list) else 0
+
+
+def from_json(field, value):
+    values = plain(value)
+    if field.dtype != "bytes":
+        return field.dtype, np.array(values, field.dtype)
+    flat = np.empty(np.array(values, object).shape if isinstance(values, list) else (), object)
+    flat[...] = values
+    return "bytes", flat
+
+
+# ---- comparison -----------------------------------------------------------------------------------------------------------------
+
+def fields_shown(flow):
+    return [(field.name, field.dtype) for field in flow.fields]
+
+
+def same(a, b):
+    """One element by both; a dimension of 0 hides those after it in JSON, which the digest covers."""
+    return len(a) == len(b) and all(x[0] == y[0] and content(*x) == content(*y) and (x[1].size == 0 or x[1].shape == y[1].shape)
+                                    for x, y in zip(a, b))
+
+
+def multiset(elements):
+    return collections.Counter(digest_of([element]) for element in elements)
+
+
+def difference(flow, theirs, ours, limit, epochs):
+    """What differs; "" if nothing does."""
+    if flow.unordered and not theirs.error and not ours.error:
+        return "" if multiset(theirs.elements) == multiset(ours.elements) else "other elements"
+    for i, (a, b) in enumerate(zip(theirs.elements, ours.elements)):
+        if not same(a, b):
+            return f"element {i}"
+    if ours.refused and theirs.error:
+        return "" if not theirs.elements else "refused when built"
+    if len(theirs.elements) != len(ours.elements):
+        return "number of elements"
+    if bool(theirs.error) != bool(ours.error):
+        return "an error"
+    if theirs.error != ours.error:
+        return "kind of error"
+    if theirs.digest != ours.digest:
+        return "digest"
+    if None not in (theirs.cardinality, ours.cardinality) and theirs.cardinality != ours.cardinality:
+        return "cardinality"
+    is_whole = not ours.error and len(ours.elements) < limit
+    return "a cardinality that is not true" if is_whole and ours.cardinality not in (None, len(ours.elements) // epochs) else ""
+
+
+class Named(typing.NamedTuple):
+    """A difference on purpose."""
+    why: str
+    holds: typing.Callable  # (chain, what differs, theirs, ours) -> bool
+
+
+def ops(chain):
+    return [own.op for own in steps_of(chain)]
+
+
+# Each with the place that says so.
+NAMED = [
+    Named("assert_cardinality refuses a wrong number before the first element if the input knows its number (ops/structure.h)",
+          lambda chain, what, theirs, ours: "assert_cardinality: expected" in ours.message and not ours.elements),
+    Named("a chain that cannot be made for zeros is refused; tf.data finds out when it makes one (plan_files.md)",
+          lambda chain, what, theirs, ours: "fails for an element of zeros" in ours.message and not ours.elements),
+    Named("tf.data counts an endless repeat of nothing as endless (datasets.md 4D.2: it ends, as tf.data's own elements do)",
+          lambda chain, what, theirs, ours: what == "cardinality" and not theirs.error and len(theirs.elements) < LIMIT and
+          theirs.cardinality not in (len(theirs.elements), len(theirs.elements) // 2)),
+    Named("an endless repeat of what turns out to be empty is FailedPrecondition, not the end (commands.md 4.10)",
+          lambda chain, what, theirs, ours: "repeat" in ops(chain) and ours.error == "FailedPrecondition" and not theirs.error),
+    Named("a shuffle of the whole epoch needs positions; tf.data holds the whole epoch in memory (ops/order.h)",
+          lambda chain, what, theirs, ours: "a stream has no positions to permute" in ours.message),
+    Named("of two errors in one batch the one of the earlier element is told (DESIGN.md 2.5)",
+          lambda chain, what, theirs, ours: what == "kind of error" and chain[-1].flow.gathers_errors),
+    Named("an error in a batch loses no good element: ignore_errors after batch keeps them (datasets.md 4E.5)",
+          lambda chain, what, theirs, ours: "ignore_errors" in ops(chain) and chain[-1].flow.gathers_errors),
+]
+
+
+def why_named(chain, what, theirs, ours):
+    return next((named.why for named in NAMED if named.holds(chain, what, theirs, ours)), "")
+
+
+class Oracle:
+    def __init__(self, args, folder):
+        self.args = args
+        self.headpond = Headpond(args.program, folder)
+        self.files = Files(pathlib.Path(folder) / "data")
+        self.known = {name for name in {*ROWS, *SOURCES} if self.headpond.knows(name)}
+        if "interleave" in self.known:
+            self.known.add("interleave_inputs")
+        if self.headpond.takes("cache", "filename"):
+            self.known.add("cache.filename")
+        self.counts = collections.Counter()
+        self.named = collections.Counter()
+        self.facts = collections.Counter()
+        self.failed = []
+
+    def compared(self, chain, number, change=None):
+        """What differs, and both outcomes. `change`: of Headpond's chain."""
+        flow = chain[-1].flow
+        rng = random.Random(number)
+        limit = 100_000 if flow.unordered else LIMIT
+        epochs = 2 if not flow.fails and not flow.endless and rng.random() < 0.2 else 1
+        theirs = by_tf_data(chain, limit, epochs)
+        own = change(chain) if change else chain
+        ours = self.headpond.run(written(own), own[-1].flow.fields, limit, epochs, rng.choice([0, 1, 2]))
+        return difference(flow, theirs, ours, limit, epochs), theirs, ours
+
+    def check(self, number):
+        chain = drawn(self.files, self.known, self.args.seed, number, self.args.only)
+        if chain is None:
+            return
+        what, theirs, ours = self.compared(chain, number)
+        self.counts.update(set(ops(chain)))
+        self.note(theirs, ours)
+        self.check_window(chain, number)
+        if self.args.show:
+            print(number, ops(chain), len(theirs.elements), theirs.error or theirs.cardinality, what or "the same", flush=True)
+        if not what:
+            return
+        why = why_named(chain, what, theirs, ours)
+        if why:
+            self.named[why] += 1
+            return
+        self.failed.append(number)
+        self.report(number, *self.smallest(chain, number))
+
+    def check_window(self, chain, number):
+        """Before a shuffle with a window, elements are numbered: each moves by less than two windows."""
+        at = next((i for i, own in enumerate(chain) if own.op == "shuffle" and "window" in own.args), None)
+        if at is None or "index" in [field.name for field in chain[at - 1].flow.fields]:
+            return
+        numbered = ROWS["enumerate"][1](Draw(random.Random(number), self.files, self.known), chain[at - 1].flow)
+        start, window = numbered.args["start"], chain[at].args["window"]
+        text = written([*chain[:at], numbered, Step("shuffle", {"window": window}, None, numbered.flow)])
+        ours = self.headpond.run(text, numbered.flow.fields, 100_000, 1, 2)
+        indices = [int(element[0][1]) - start for element in ours.elements]
+        bad = [i for i, index in enumerate(indices) if abs(i - index) >= 2 * window]
+        self.facts["shuffle windows checked"] += 1
+        if bad or sorted(indices) != list(range(len(indices))):
+            self.failed.append(number)
+            print(f"---- pipeline {number}: an element moved by two windows or more, or is missing: {indices}\n{text}", flush=True)
+
+    def note(self, theirs, ours):
+        self.facts["pipelines"] += 1
+        self.facts["elements"] += len(theirs.elements)
+        self.facts["without an element"] += not theirs.elements
+        self.facts["errors in both"] += bool(theirs.error and ours.error)
+        self.facts["cardinality said by both"] += None not in (theirs.cardinality, ours.cardinality)
+
+    def smallest(self, chain, number):
+        """The first steps, or a chain inside, that still differ."""
+        inside = [own for own_step in chain for _, own in own_step.inputs]
+        for smaller in [*inside, *(chain[:count] for count in range(1, len(chain)))]:
+            what, *outcomes = self.compared(smaller, number)
+            if what and not why_named(smaller, what, *outcomes):
+                return self.smallest(smaller, number) if len(smaller) < len(chain) or smaller in inside else (smaller, what, *outcomes)
+        return (chain, *self.compared(chain, number))
+
+    @staticmethod
+    def report(number, chain, what, theirs, ours):
+        print(f"---- pipeline {number}: {what}\n{written(chain)}")
+        for name, outcome in (("tf.data", theirs), ("headpond", ours)):
+            shown = [[f"{dtype}{list(array.shape)} {array.tolist()}" for dtype, array in element] for element in outcome.elements[:12]]
+            print(f"{name}: {len(outcome.elements)} elements, cardinality {outcome.cardinality}, {outcome.error or 'no error'}")
+            print(*(f"  {', '.join(element)}"[:300] for element in shown), sep="\n")
+            print(f"  {outcome.message.strip()[:600]}" if outcome.message else "", flush=True)
+
+    def control(self):
+        """A pipeline that Headpond runs with one element more, or with floats in place of integers, must be noticed."""
+        rejected = 0
+        for number in range(1000):
+            chain = drawn(self.files, self.known, "control", number, None)
+            flow = chain[-1].flow
+            theirs = by_tf_data(chain, LIMIT, 1)
+            if flow.fails or flow.unordered or theirs.error or len(theirs.elements) < 3:
+                continue
+            count = len(theirs.elements) - 2
+
+            def taken(more, below=chain, flow=flow):
+                return [*below, step("take", {"count": count + more}, lambda ds: ds.take(count), flow.but(most=count))]
+            assert not self.compared(taken(0), number)[0] and self.compared(taken(0), number, lambda _: taken(1))[0], written(taken(1))
+            rejected += 1
+            if rejected == 10:
+                break
+        integers = [*SOURCES["range"](Draw(random.Random(3), self.files, self.known))]
+        asfloat = [*integers, step("map", {"function": "x * 1.0"}, None, integers[-1].flow.but(fields=(Field("x", "float64"),)))]
+        assert self.compared(integers, 0, lambda _: asfloat)[0], "float64 was taken for int64"
+        print(f"controls rejected: {rejected} of 10 with an element more, 1 of 1 with another dtype", flush=True)
+        assert rejected == 10
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("program", type=os.path.abspath)
+    parser.add_argument("--pipelines", type=int, default=2000)
+    parser.add_argument("--seed", default="1")
+    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--only")
+    parser.add_argument("--show", action="store_true")
+    args = parser.parse_args()
+    began = time.time()
+    with tempfile.TemporaryDirectory() as folder:
+        oracle = Oracle(args, folder)
+        oracle.control()
+        for number in range(args.first, args.first + args.pipelines):
+            oracle.check(number)
+    print(f"seed {args.seed}, TensorFlow {tf.__version__}: " + ", ".join(f"{count} {what}" for what, count in oracle.facts.items()))
+    print("pipelines with each operator: " + ", ".join(f"{op} {count}" for op, count in sorted(oracle.counts.items())))
+    print("not known to this headpond: " + (", ".join(sorted({*ROWS, *SOURCES} - oracle.known)) or "none"))
+    for why, count in oracle.named.items():
+        print(f"named difference, {count} times: {why}")
+    print(f"{len(oracle.failed)} differ: {oracle.failed[:40]}, {time.time() - began:.0f} s")
+    sys.exit(1 if oracle.failed else 0)
+
+
+if __name__ == "__main__":
+    main()
