@@ -17,10 +17,11 @@
 #include "headpond/base/random.h"
 #include "headpond/base/trace.h"
 
-// Values: tensors, and elements of a few tensors.
+// Values: tensors, and elements of a few tensors; the form of decoders and augmentations.
 #include "headpond/tensor/buffer.h"
 #include "headpond/tensor/dtype.h"
 #include "headpond/tensor/element.h"
+#include "headpond/tensor/kernel.h"
 #include "headpond/tensor/shape.h"
 #include "headpond/tensor/tensor.h"
 

@@ -19,13 +19,6 @@ namespace headpond {
 /// come.
 enum class Got : uint8_t { value, hole, end, error, pending };
 
-/// Memory to which the caller would like a field to be written, for example a row of a batch.
-struct OutputSlot {
-  std::byte* data = nullptr;        ///< Null: none.
-  const FieldSpec* spec = nullptr;  ///< The field's; its shape is full.
-};
-using OutputSlots = std::span<const OutputSlot>;  ///< One per field, or none.
-
 class Node;
 class View;
 

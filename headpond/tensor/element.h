@@ -10,6 +10,7 @@
 #include <initializer_list>
 #include <memory>
 #include <new>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -27,6 +28,13 @@ struct FieldSpec {
   Shape shape;
 };
 using Spec = std::vector<FieldSpec>;
+
+/// Memory to which the caller would like a field to be written, for example a row of a batch.
+struct OutputSlot {
+  std::byte* data = nullptr;        ///< Null: none.
+  const FieldSpec* spec = nullptr;  ///< The field's; its shape is full.
+};
+using OutputSlots = std::span<const OutputSlot>;  ///< One per field, or none.
 
 /// Where an element came from, for error messages: a record of a registered source. 8 bytes.
 struct Provenance {

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headpond/tensor/kernel.h"
+
+#include <algorithm>
+
+namespace headpond {
+
+bool KernelCall::has_target(size_t i, DType dtype, const Shape& shape) const {
+  if (i >= targets_.size() || targets_[i].data == nullptr) return false;
+  const FieldSpec& spec = *targets_[i].spec;
+  return spec.dtype == dtype && spec.shape == shape;
+}
+
+std::byte* KernelCall::make(size_t i, DType dtype, const Shape& shape) {
+  set(i, has_target(i, dtype, shape) ? Tensor::writable_view(targets_[i].data, dtype, shape)
+                                     : Tensor::empty(dtype, shape));
+  return results_[i].mutable_data();
+}
+
+void KernelCall::finish() {
+  for (size_t i = 0; i < fields_.size(); ++i) {
+    if (has_result_[i]) fields_[i] = std::move(results_[i]);
+    has_result_[i] = false;
+  }
+}
+
+KernelChain join_kernels(std::span<const KernelRef> chain) {
+  KernelChain joined;
+  for (size_t i = 0; i < chain.size(); ++i) {
+    KernelRef both = joined.kernels.empty() ? nullptr : joined.kernels.back()->with(chain[i]);
+    if (both != nullptr) {
+      joined.kernels.back() = std::move(both);
+      continue;
+    }
+    joined.kernels.push_back(chain[i]);
+    joined.first.push_back(i);
+  }
+  return joined;
+}
+
+Result<std::vector<Tensor>> run_kernels(std::span<const KernelRef> chain, std::vector<Tensor> fields,
+                                        const KernelRun& options) {
+  std::vector<RandomKey> keys;
+  for (size_t i = 0; i < chain.size(); ++i) {
+    const std::string& name = chain[i]->facts().draws;
+    const auto occurrence = std::count_if(chain.begin(), chain.begin() + static_cast<std::ptrdiff_t>(i),
+                                          [&](const KernelRef& before) { return before->facts().draws == name; });
+    keys.push_back(random_key(options.seed, name, static_cast<uint32_t>(occurrence), options.epoch));
+  }
+  KernelChain run = {.kernels = {chain.begin(), chain.end()}, .first = {}};
+  for (size_t i = 0; i < chain.size(); ++i) run.first.push_back(i);
+  if (options.joined) run = join_kernels(chain);
+  KernelScratch scratch;
+  for (size_t i = 0; i < run.kernels.size(); ++i) {
+    KernelCall call(fields, std::span(keys).subspan(run.first[i]), options.key, {}, scratch);
+    if (auto done = run.kernels[i]->run(call); !done) return tl::unexpected(done.error());
+    call.finish();
+  }
+  return fields;
+}
+
+Result<Tensor> run_kernels(std::span<const KernelRef> chain, const Tensor& field, const KernelRun& options) {
+  auto fields = run_kernels(chain, std::vector<Tensor>{field}, options);
+  if (!fields) return tl::unexpected(fields.error());
+  return std::move((*fields)[0]);
+}
+
+}  // namespace headpond
