@@ -40,7 +40,7 @@ class Mixup final : public hp::Combining {
     }
     if (input->kind() == hp::Kind::stream) hp::refuse("mixup", "a stream has no positions to draw from");
     Facts facts = hp::facts_over(input, "mixup", "", input->spec());
-    facts.random_stream = "mixup";
+    facts.random_streams = {"mixup"};
     return facts;
   }
 };

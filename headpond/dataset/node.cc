@@ -9,7 +9,8 @@ namespace headpond {
 namespace {
 
 uint32_t count_streams(const Node& node, const std::string& name) {
-  uint32_t count = node.facts().random_stream == name ? 1 : 0;
+  const auto& own = node.facts().random_streams;
+  auto count = static_cast<uint32_t>(std::count(own.begin(), own.end(), name));
   for (const Node::Ref& input : node.facts().inputs) count += count_streams(*input, name);
   return count;
 }
@@ -21,8 +22,12 @@ uint32_t count_streams(const Node& node, const std::string& name) {
 }  // namespace
 
 Node::Node(Facts facts) : facts_(std::move(facts)) {
-  if (facts_.random_stream.empty()) return;
-  for (const Ref& input : facts_.inputs) occurrence_ += count_streams(*input, facts_.random_stream);
+  const auto& streams = facts_.random_streams;
+  for (auto name = streams.begin(); name != streams.end(); ++name) {
+    auto count = static_cast<uint32_t>(std::count(streams.begin(), name, *name));
+    for (const Ref& input : facts_.inputs) count += count_streams(*input, *name);
+    occurrences_.push_back(count);
+  }
 }
 
 std::string Node::text(bool with_location, bool with_data) const {
@@ -30,8 +35,9 @@ std::string Node::text(bool with_location, bool with_data) const {
   if (with_location && !facts_.location.empty()) parts.push_back(facts_.location);
   if (!facts_.args.empty()) parts.push_back(facts_.args);
   if (with_data && !facts_.data.get().empty()) parts.push_back(facts_.data.get());
-  if (!facts_.random_stream.empty() && facts_.random_stream != facts_.op)
-    parts.push_back("name=" + facts_.random_stream);
+  for (const std::string& name : facts_.random_streams) {
+    if (name != facts_.op && !facts_.args_name_streams) parts.push_back("name=" + name);
+  }
   if (facts_.version != 0) parts.push_back(fmt::format("operator_version={}", facts_.version));
   return fmt::format("{}({})", facts_.op, fmt::join(parts, ", "));
 }
@@ -40,8 +46,15 @@ std::string Node::title() const { return text(true, false); }
 std::string Node::title_with_data() const { return text(true, true); }
 std::string Node::identity() const { return text(false, true); }
 
-RandomKey Node::random_key(const Binding& binding) const {
-  return headpond::random_key(binding.seed, facts_.random_stream, occurrence_, binding.epoch);
+RandomKey Node::random_key(const Binding& binding, size_t which) const {
+  if (which >= occurrences_.size()) return {};
+  return headpond::random_key(binding.seed, facts_.random_streams[which], occurrences_[which], binding.epoch);
+}
+
+std::vector<RandomKey> Node::random_keys(const Binding& binding) const {
+  std::vector<RandomKey> keys;
+  for (size_t which = 0; which < occurrences_.size(); ++which) keys.push_back(random_key(binding, which));
+  return keys;
 }
 
 bool Node::iterates() const {

@@ -85,7 +85,9 @@ class Node {
     /// is found when it is first asked for, and may then throw Exception.
     Lazy<int64_t> slots = 0;
     std::vector<Ref> inputs = {};
-    std::string random_stream = "";  ///< The name of its random numbers; "": it draws none.
+    /// The names of its random numbers, one for each kind of draw that it makes; empty: it draws none.
+    std::vector<std::string> random_streams = {};
+    bool args_name_streams = false;  ///< `args` has those names: a plan need not repeat them.
     bool blocking = false;           ///< It waits, for a file or a network, more than it computes.
     /// Raised when the operator gives other elements for equal arguments, so that older states are refused.
     int version = 0;
@@ -116,8 +118,12 @@ class Node {
   std::string title_with_data() const;
   /// The same without facts().location: what the fingerprint of a state covers.
   std::string identity() const;
-  /// The key of this node's random numbers. Only nodes with an equal random_stream among its inputs change it.
-  RandomKey random_key(const Binding& binding) const;
+  bool draws() const { return !facts_.random_streams.empty(); }
+  /// The key of random stream `which` of this node; an empty one if it has no such stream. Only equal names change it:
+  /// those among its inputs, and those before it in this node.
+  RandomKey random_key(const Binding& binding, size_t which = 0) const;
+  /// All of them.
+  std::vector<RandomKey> random_keys(const Binding& binding) const;
 
   /// Opens what the node itself reads, which is else done when it is first needed. May throw Exception. Any thread.
   virtual void prepare(const ParallelFor& /*parallel*/) const {}
@@ -139,7 +145,7 @@ class Node {
   std::string text(bool with_location, bool with_data) const;
 
   const Facts facts_;
-  uint32_t occurrence_ = 0;
+  std::vector<uint32_t> occurrences_;  // Of each random stream.
 };
 
 /// The view of an input: what node.bind() gives, as the binding's observer sees it. Operators bind their inputs with

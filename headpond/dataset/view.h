@@ -11,6 +11,7 @@
 #include "headpond/base/status.h"
 #include "headpond/dataset/quarantine/failed_element.h"
 #include "headpond/tensor/element.h"
+#include "headpond/tensor/kernel.h"
 
 namespace headpond {
 
@@ -66,6 +67,11 @@ class Context {
   /// Discards pending checks of text views that the caller won't use.
   void forget_lent() { lent_.clear(); }
 
+  /// What kernels keep from one element to the next.
+  KernelScratch& scratch() { return *scratch_; }
+  /// Kernels use what `other` has from now on. REQUIRES: the same thread; `other` outlives all later uses of scratch().
+  void use_scratch_of(Context& other) { scratch_ = &other.scratch(); }
+
   bool may_keep() const { return may_keep_ == INT64_MAX || pool_.bytes_in_use() <= may_keep_; }
   /// The view of `node`. The last few are cached. REQUIRES: not a stream.
   std::shared_ptr<const View> view(const Node& node, const Binding& binding);
@@ -81,6 +87,8 @@ class Context {
   std::vector<std::span<const std::byte>> lent_;
   std::vector<Bound> bound_;
   size_t oldest_ = 0;
+  KernelScratch own_scratch_;
+  KernelScratch* scratch_ = &own_scratch_;
 };
 
 /// A node bound to a seed and an epoch. Immutable; at() is a pure function that any thread may call.

@@ -10,6 +10,7 @@
 
 #include "headpond/dataset/bases/batching.h"
 #include "headpond/dataset/bases/pointwise.h"
+#include "headpond/dataset/ops/element/kernel_joints.h"
 #include "headpond/dataset/ops/structure/hints.h"
 #include "headpond/engine/stages/stage_internal.h"
 
@@ -80,11 +81,23 @@ void add_stages(const Node& node, std::vector<headpond::Stage>& stages) {
                     reason(stage) + (stage.blocking ? "; on I/O threads, because it blocks" : ""), grouping(stage)});
 }
 
+// One line for each pair of kernels in one map.
+void add_joints(const Node& node, std::vector<Rewrite>& rewrites) {
+  const auto* const kernels = dynamic_cast<const internal::KernelJoints*>(&node);
+  if (kernels == nullptr) return;
+  for (const KernelChain::Joint& joint : kernels->joints()) {
+    const bool joined = !joint.joined.empty();
+    rewrites.push_back(
+        {"joined: " + (joined ? joint.joined : joint.pair), joined, joined ? joint.pair : joint.why_not});
+  }
+}
+
 // One line for each pair of operators that a planner looks at.
 void add_rewrites(const Node& node, bool is_last, std::vector<Rewrite>& rewrites) {
   const auto* const hint = dynamic_cast<const internal::Hint*>(&node);
   for (const Node::Ref& input : node.facts().inputs) add_rewrites(*input, is_last && hint != nullptr, rewrites);
   if (node.facts().inputs.empty()) return;
+  add_joints(node, rewrites);
   const Node& below = node.input();
   const bool filter = is(below, Role::filter);
   const bool one_to_one = dynamic_cast<const Pointwise*>(&below) != nullptr && !filter;
@@ -148,7 +161,7 @@ void add_frozen(const Node& node, const Node* cache, std::set<const Node*>& seen
         {node.title(),
          fmt::format("random operators in the datasets that it makes, if any, are frozen by {}", cache->title())});
   }
-  if (node.facts().random_stream.empty()) return;
+  if (!node.draws()) return;
   notes.push_back({node.title(), fmt::format("frozen by {}: every epoch gets what it draws in epoch 0; to draw anew in "
                                              "each epoch, put it after the cache",
                                              cache->title())});

@@ -27,10 +27,18 @@ void KernelCall::finish() {
 KernelChain join_kernels(std::span<const KernelRef> chain) {
   KernelChain joined;
   for (size_t i = 0; i < chain.size(); ++i) {
-    KernelRef both = joined.kernels.empty() ? nullptr : joined.kernels.back()->with(chain[i]);
-    if (both != nullptr) {
-      joined.kernels.back() = std::move(both);
-      continue;
+    if (i > 0) {
+      const KernelRef last = joined.kernels.back();
+      KernelRef both = last->with(chain[i]);
+      KernelChain::Joint joint = {.pair = chain[i - 1]->facts().title + " > " + chain[i]->facts().title};
+      if (both == nullptr) joint.why_not = last->why_not(chain[i]);
+      if (both == nullptr && joint.why_not.empty()) joint.why_not = "no kernel does both";
+      if (both != nullptr) joint.joined = both->facts().title;
+      joined.joints.push_back(std::move(joint));
+      if (both != nullptr) {
+        joined.kernels.back() = std::move(both);
+        continue;
+      }
     }
     joined.kernels.push_back(chain[i]);
     joined.first.push_back(i);
@@ -47,7 +55,7 @@ Result<std::vector<Tensor>> run_kernels(std::span<const KernelRef> chain, std::v
                                           [&](const KernelRef& before) { return before->facts().draws == name; });
     keys.push_back(random_key(options.seed, name, static_cast<uint32_t>(occurrence), options.epoch));
   }
-  KernelChain run = {.kernels = {chain.begin(), chain.end()}, .first = {}};
+  KernelChain run = {.kernels = {chain.begin(), chain.end()}, .first = {}, .joints = {}};
   for (size_t i = 0; i < chain.size(); ++i) run.first.push_back(i);
   if (options.joined) run = join_kernels(chain);
   KernelScratch scratch;

@@ -124,7 +124,9 @@ class Kernel {
     int version = 0;         ///< Raised when equal options give other values.
     /// The fields that run() gives for fields of `in`; dimensions that follow only from the values are kUnknown. Throws
     /// Exception(InvalidArgument) iff run() can't take such fields. Called while a pipeline is built.
+    /// Empty: the same fields.
     std::function<Spec(const Spec& in)> result;
+    bool opaque = false;  ///< It calls a function without a name: a restore cannot notice that the function changed.
   };
   virtual ~Kernel() = default;
   Kernel(const Kernel&) = delete;
@@ -140,6 +142,8 @@ class Kernel {
   /// what is gained: "region of the JPEG". Its call's random(k) are those of the k-th kernel of the chain that it
   /// stands for, the first of which is number 0.
   virtual KernelRef with(const KernelRef& /*next*/) const { return nullptr; }
+  /// Why with(next) is null, for explain: "the crop has no fixed size". "": no kernel does both.
+  virtual std::string why_not(const KernelRef& /*next*/) const { return ""; }
 
  protected:
   explicit Kernel(Facts facts) : facts_(std::move(facts)) {}
@@ -151,8 +155,15 @@ class Kernel {
 /// The kernels to run instead of `chain`: neighbours that can be joined are. `first[i]`: the place in `chain` of the
 /// first kernel that number i stands for.
 struct KernelChain {
+  /// What became of a kernel and the one after it.
+  struct Joint {
+    std::string pair;         ///< "decode_jpeg > resize([224,224])"
+    std::string joined = "";  ///< The title of the joined kernel; "": they are not joined.
+    std::string why_not = "";
+  };
   std::vector<KernelRef> kernels;
   std::vector<size_t> first;
+  std::vector<Joint> joints;  ///< One fewer than kernels in `chain`.
 };
 KernelChain join_kernels(std::span<const KernelRef> chain);
 

@@ -13,19 +13,19 @@ namespace {
 class PointView final : public View {
  public:
   PointView(const Pointwise& node, const Binding& binding)
-      : node_(node), input_(view_of(node.input(), binding)), random_key_(node.random_key(binding)) {}
+      : node_(node), input_(view_of(node.input(), binding)), random_keys_(node.keys_of(binding)) {}
 
   Got at(int64_t i, Context& context, OutputSlots outputs, Element& out) const override {
     Element in;
     const Got got = input_->at(i, context, {}, in);
-    if (got == Got::value) return node_.run(in, random_key_, context, outputs, out);
+    if (got == Got::value) return node_.run(in, random_keys_, context, outputs, out);
     out.key = in.key;  // Of an element that failed below.
     out.provenance = in.provenance;
     return got;
   }
   bool fill(std::span<const int64_t> positions, Context& context, OutputSlots columns, uint64_t* keys) const override {
     try {
-      return node_.fill(*input_, positions, random_key_, context, columns, keys);
+      return node_.fill(*input_, positions, random_keys_[0], context, columns, keys);
     } catch (...) {
       return false;  // at() finds which element it was.
     }
@@ -34,13 +34,13 @@ class PointView final : public View {
  private:
   const Pointwise& node_;
   const std::shared_ptr<const View> input_;
-  const RandomKey random_key_;
+  const std::vector<RandomKey> random_keys_;
 };
 
 class PointIterator final : public Iterator {
  public:
   PointIterator(const Pointwise& node, const Binding& binding, Feed& feed)
-      : node_(node), input_(feed.open(node.input(), binding)), random_key_(node.random_key(binding)) {}
+      : node_(node), input_(feed.open(node.input(), binding)), random_keys_(node.keys_of(binding)) {}
 
   Got next(Context& context, Element& out) override {
     while (true) {
@@ -48,7 +48,7 @@ class PointIterator final : public Iterator {
       Got got = input_->next(context, in);
       out.key = in.key;
       out.provenance = in.provenance;
-      if (got == Got::value) got = node_.run(in, random_key_, context, {}, out);
+      if (got == Got::value) got = node_.run(in, random_keys_, context, {}, out);
       if (got != Got::hole) return got;
       out.clear();
     }
@@ -58,7 +58,7 @@ class PointIterator final : public Iterator {
  private:
   const Pointwise& node_;
   const std::unique_ptr<Iterator> input_;
-  const RandomKey random_key_;
+  const std::vector<RandomKey> random_keys_;
 };
 
 }  // namespace
@@ -75,12 +75,22 @@ bool Pointwise::fill(const View&, std::span<const int64_t>, RandomKey, Context&,
   return false;
 }
 
-Got Pointwise::run(Element& in, RandomKey random_key, Context& context, OutputSlots outputs, Element& out) const {
+Got Pointwise::apply_keys(Element& in, std::span<const RandomKey> random_keys, Context& context, OutputSlots outputs,
+                          Element& out) const {
+  return apply(in, random_keys[0], context, outputs, out);
+}
+
+std::vector<RandomKey> Pointwise::keys_of(const Binding& binding) const {
+  return draws() ? random_keys(binding) : std::vector<RandomKey>(1);
+}
+
+Got Pointwise::run(Element& in, std::span<const RandomKey> random_keys, Context& context, OutputSlots outputs,
+                   Element& out) const {
   const uint64_t key = in.key;
   const Provenance provenance = in.provenance;
   Got got = Got::error;
   try {
-    got = apply(in, random_key, context, outputs, out);
+    got = apply_keys(in, random_keys, context, outputs, out);
   } catch (...) {
     context.error = current_exception_error();
   }

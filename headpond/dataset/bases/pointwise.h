@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -25,8 +26,16 @@ class Pointwise : public Node {
   virtual bool fill(const View& input, std::span<const int64_t> positions, RandomKey random_key, Context& context,
                     OutputSlots columns, uint64_t* keys) const;
 
-  /// apply, then sets key and provenance, or names operator and element in the error.
-  Got run(Element& in, RandomKey random_key, Context& context, OutputSlots outputs, Element& out) const;
+  /// apply() for an operator with several random streams: a key for each number of keys_of(). Calls apply() with the
+  /// first one unless a subclass overrides it.
+  virtual Got apply_keys(Element& in, std::span<const RandomKey> random_keys, Context& context, OutputSlots outputs,
+                         Element& out) const;
+  /// What apply_keys() gets in a run with this binding: a key for each random stream, at least one.
+  virtual std::vector<RandomKey> keys_of(const Binding& binding) const;
+
+  /// apply_keys, then sets key and provenance, or names operator and element in the error.
+  Got run(Element& in, std::span<const RandomKey> random_keys, Context& context, OutputSlots outputs,
+          Element& out) const;
 
  protected:
   using Node::Node;

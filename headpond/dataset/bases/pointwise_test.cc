@@ -51,7 +51,7 @@ class Draw final : public Pointwise {
  private:
   static Facts facts_of(const Node::Ref& input) {
     Facts facts = facts_over(input, "draw", "", {{"", DType::i64, {}}});
-    facts.random_stream = "dice";
+    facts.random_streams = {"dice"};
     return facts;
   }
 };

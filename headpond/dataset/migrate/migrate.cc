@@ -43,8 +43,9 @@ using OperatorKey = std::pair<std::string, uint64_t>;
 void list_operators(const Node& node, std::vector<std::pair<OperatorKey, const Node*>>& all) {
   for (const Node::Ref& input : node.facts().inputs) list_operators(*input, all);
   if (node.facts().inputs.empty()) return;
-  const bool draws = !node.facts().random_stream.empty();
-  all.push_back({{node.identity(), draws ? node.random_key({}).value : 0}, &node});
+  uint64_t drawn = 0;
+  for (const RandomKey key : node.random_keys({})) drawn = drawn == 0 ? key.value : mix(drawn, key.value);
+  all.push_back({{node.identity(), drawn}, &node});
 }
 
 MigrationStep operator_gone(const Node& node) {
@@ -56,7 +57,7 @@ MigrationStep operator_gone(const Node& node) {
 MigrationStep operator_anew(const Node& node, const Node* in_place_of) {
   MigrationStep step{MigrationKind::anew, node.title(), "applies to the rest of this epoch"};
   if (in_place_of != nullptr) step.what += ", replacing " + in_place_of->title();
-  if (!node.facts().random_stream.empty()) step.what += "; it draws numbers of its own";
+  if (node.draws()) step.what += "; it draws numbers of its own";
   return step;
 }
 

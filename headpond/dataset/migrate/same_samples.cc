@@ -18,7 +18,7 @@ bool is_one_of(const std::array<std::string_view, N>& ops, const Node& node) {
 
 bool draws(const Node& node) {
   const auto& inputs = node.facts().inputs;
-  return !node.facts().random_stream.empty() ||
+  return node.draws() ||
          std::any_of(inputs.begin(), inputs.end(), [](const Node::Ref& input) { return draws(*input); });
 }
 
@@ -89,7 +89,7 @@ std::string samples_differ(const Node& then, const Node& now) {
     }
   }
   const Binding any;
-  if (a.random_key(any) != b.random_key(any)) {
+  if (a.random_keys(any) != b.random_keys(any)) {
     return fmt::format("{} draws other numbers, as there is another number of operators of its name below it",
                        b.title());
   }

@@ -3,12 +3,15 @@
 // twice for an element, or for elements that are never delivered. For the types that they may take and return see map.
 #pragma once
 
+#include <concepts>
+#include <functional>
 #include <string>
 #include <utility>
 
 #include "headpond/base/list_of_names.h"
 #include "headpond/dataset/dataset.h"
 #include "headpond/dataset/function.h"
+#include "headpond/tensor/kernel.h"
 
 namespace headpond {
 
@@ -22,7 +25,22 @@ struct MapOptions {
   bool blocking = false;
 };
 
+/// The fields that kernels work on, by their names; "": there is none with that role.
+struct MapFields {
+  std::string image = "";
+  std::string mask = "";
+  std::string boxes = "";
+  std::string labels = "";
+  std::string points = "";
+  /// false: each kernel runs by itself, with the same bytes. For tests.
+  bool join = true;
+};
+
 namespace internal {
+template <class T>
+concept IsKernel = std::convertible_to<T, KernelRef>;
+Step map_kernels_step(const MapFields& fields, std::vector<KernelRef> kernels);
+Step map_kernels_step(const std::string& field, std::vector<KernelRef> kernels);
 Step map_step(Function function, const MapOptions& options);
 Step map_field_step(const std::string& field, Function function, const MapOptions& options);
 Step filter_step(Function predicate, const MapOptions& options);
@@ -43,11 +61,33 @@ Step map(F function, const MapOptions& options = {}) {
 
 /// Calls a function of one argument and one result for the field `field`; the other fields stay as they are.
 template <class F>
+  requires(!internal::IsKernel<F>)
 Step map(const std::string& field, F function, const MapOptions& options = {}) {
   return internal::map_field_step(field, internal::make_map_function(std::move(function)), options);
 }
 template <class F>
+  requires(!internal::IsKernel<F>)
 Step map(internal::ListOfNames, F, const MapOptions& = {}) = delete;
+
+/// Runs kernels on the field `field`, one after the other; "": the only field. map(f, a, b) has the bytes of map(f, a)
+/// | map(f, b): each kernel draws the numbers of its own name. Neighbours that can be joined run as one kernel (explain
+/// says which), and the last one writes into the row of the batch if its shape is fixed by the options.
+template <internal::IsKernel... K>
+  requires(sizeof...(K) > 0)
+Step map(const std::string& field, K... kernels) {
+  return internal::map_kernels_step(field, {KernelRef(std::move(kernels))...});
+}
+/// The same on fields that move together: map({.image = "photo", .mask = "labels"}, random_horizontal_flip()). Throws
+/// Exception(InvalidArgument) iff there is no image, one field has two roles, or a kernel cannot take the fields.
+template <internal::IsKernel... K>
+  requires(sizeof...(K) > 0)
+Step map(const MapFields& fields, K... kernels) {
+  return internal::map_kernels_step(fields, {KernelRef(std::move(kernels))...});
+}
+
+/// A function of one tensor as a kernel, to stand among others. `options.output` has one field, its dtype and shape.
+/// Throws Exception(InvalidArgument) if it has not.
+KernelRef function_kernel(std::function<Result<Tensor>(const Tensor&)> function, const MapOptions& options);
 
 /// Keeps the elements for which `predicate` returns true. It takes arguments as map's function does, and returns bool
 /// or Result<bool>. Positions stay: the elements left out are holes.

@@ -214,7 +214,7 @@ Dataset scanned(const Dataset& input) {
 // True iff another seed may give other values, or other holes.
 bool draws_values(const Node& node) {
   const auto& inputs = node.facts().inputs;
-  return (!node.facts().random_stream.empty() && node.facts().role != Role::order) ||
+  return (node.draws() && node.facts().role != Role::order) ||
          std::any_of(inputs.begin(), inputs.end(), [](const Node::Ref& input) { return draws_values(*input); });
 }
 

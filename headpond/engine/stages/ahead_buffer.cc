@@ -49,7 +49,7 @@ class AheadBuffer final : public ReorderBuffer {
  public:
   AheadBuffer(StageHost& host, const Stage& stage, const Binding& binding)
       : ReorderBuffer(host, stage), holes_(*stage.node) {
-    for (const Pointwise* point : stage.chain) random_keys_.push_back(point->random_key(binding));
+    for (const Pointwise* point : stage.chain) random_keys_.push_back(point->keys_of(binding));
     input_ = stage.own_iterator ? stage.input->iterate(binding, host) : host.open(*stage.input, binding);
     state_ = position_of(*input_);
   }
@@ -135,8 +135,8 @@ class AheadBuffer final : public ReorderBuffer {
     }
   }
 
-  std::vector<RandomKey> random_keys_;
-  std::unique_ptr<Iterator> input_;  // Of the thread that opens; before that, of the one that restores.
+  std::vector<std::vector<RandomKey>> random_keys_;  // Of each operator of the chain.
+  std::unique_ptr<Iterator> input_;                  // Of the thread that opens; before that, of the one that restores.
   bool input_ended_ = false;
   std::string state_after_;            // Of the thread that opens: the input's, after what was taken from it.
   std::string state_;                  // Of the consumer.

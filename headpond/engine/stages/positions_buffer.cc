@@ -49,6 +49,7 @@ class PositionsBuffer final : public ReorderBuffer {
 
   void make_sampled_rows(WorkItem& item, int64_t first, int64_t count, Context& context) override {
     if (!costs_.begin()) return make_rows(item, first, count, context);
+    costs_.context().use_scratch_of(context);
     make_rows_of(costs_.view(), static_cast<Chunk&>(item), first, count, costs_.context());
     costs_.end(count);
   }

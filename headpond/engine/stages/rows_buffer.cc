@@ -83,6 +83,7 @@ class RowsBuffer final : public ReorderBuffer {
 
   void make_sampled_rows(WorkItem& item, int64_t first, int64_t count, Context& context) override {
     if (!costs_.begin()) return make_rows(item, first, count, context);
+    costs_.context().use_scratch_of(context);
     make_rows_of(costs_.view(), static_cast<Rows&>(item), first, count, costs_.context());
     costs_.end(item.broken ? 0 : count);
   }

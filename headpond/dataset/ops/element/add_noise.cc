@@ -63,7 +63,7 @@ Step add_noise(float stddev, RandomOptions options) {
     }
     Node::Facts facts =
         facts_over(input.node(), "add_noise", fmt::format("field={}, stddev={}", index, stddev), input.spec());
-    facts.random_stream = options.name;
+    facts.random_streams = {options.name};
     return Dataset(std::make_shared<AddNoise>(std::move(facts), index, stddev));
   };
 }

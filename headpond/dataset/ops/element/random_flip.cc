@@ -70,7 +70,7 @@ Step random_flip(int axis, RandomOptions options) {
     }
     Node::Facts facts =
         facts_over(input.node(), "random_flip", fmt::format("field={}, axis={}", index, counted), input.spec());
-    facts.random_stream = options.name;
+    facts.random_streams = {options.name};
     return Dataset(std::make_shared<RandomFlip>(std::move(facts), index, counted));
   };
 }

@@ -11,7 +11,7 @@ Node::Facts facts_of(const Node::Ref& input, const RandomFunction& function, con
   Spec spec = map_result_spec("random_map", function.type_tells_all, function.result, options);
   Node::Facts facts = facts_over(input, "random_map", function_label(options), std::move(spec));
   facts.role = Role::map;
-  facts.random_stream = options.name.empty() ? "random_map" : options.name;
+  facts.random_streams = {options.name.empty() ? "random_map" : options.name};
   facts.blocking = options.blocking;
   facts.opaque = options.name.empty();
   return facts;

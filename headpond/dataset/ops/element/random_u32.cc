@@ -16,7 +16,7 @@ Node::Facts facts_of(const Node::Ref& input, const RandomOptions& options) {
   spec.push_back({options.field, DType::u32, {}});
   check_names("random_u32", spec);
   Node::Facts facts = facts_over(input, "random_u32", fmt::format("field={}", options.field), std::move(spec));
-  facts.random_stream = options.name;
+  facts.random_streams = {options.name};
   return facts;
 }
 

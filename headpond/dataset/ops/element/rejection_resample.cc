@@ -119,7 +119,7 @@ Node::Facts facts_of(const Node::Ref& input, const std::vector<double>& target,
   }
   facts.computes = true;
   facts.role = Role::filter;
-  facts.random_stream = options.name.empty() ? kOp : options.name;
+  facts.random_streams = {options.name.empty() ? kOp : options.name};
   facts.opaque = options.name.empty();
   return facts;
 }

@@ -91,7 +91,7 @@ Dataset sample_from_datasets(const std::vector<Dataset>& datasets, const std::ve
       fmt::format(", {}, stop_on_empty_dataset={}", internal::weights_label(all), options.stop_on_empty_dataset);
   facts.kind = Kind::stream;
   facts.slots = slots_of_all(facts.inputs, 0, internal::sum_of_slots);
-  facts.random_stream = options.name.empty() ? facts.op : options.name;
+  facts.random_streams = {options.name.empty() ? facts.op : options.name};
   return Dataset(std::make_shared<SampleFrom>(std::move(facts), all, options.stop_on_empty_dataset));
 }
 

@@ -65,7 +65,7 @@ Node::Facts facts_of(const Node::Ref& input, const std::vector<double>& weights,
     if (slots != weighed) refuse(kOp, fmt::format("{} weights for {} elements", weighed, slots));
     return count;
   });
-  facts.random_stream = options.name.empty() ? kOp : options.name;
+  facts.random_streams = {options.name.empty() ? kOp : options.name};
   facts.role = Role::order;
   return facts;
 }

@@ -31,7 +31,7 @@ void check_can_be_kept(const std::string& op, const Node& input) {
 
 bool depends_on_seed(const Node& node) {
   const Node::Facts& facts = node.facts();
-  if (!facts.random_stream.empty() || facts.makes_datasets) return true;
+  if (!facts.random_streams.empty() || facts.makes_datasets) return true;
   return std::any_of(facts.inputs.begin(), facts.inputs.end(),
                      [](const Node::Ref& input) { return depends_on_seed(*input); });
 }

@@ -23,7 +23,7 @@ Node::Facts facts_of(const Node::Ref& input, const ShuffleOptions& options) {
       return slots;
     });
   }
-  facts.random_stream = options.name;
+  facts.random_streams = {options.name};
   facts.role = Role::order;
   return facts;
 }

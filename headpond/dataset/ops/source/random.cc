@@ -14,7 +14,7 @@ Node::Facts facts_of(const RandomSourceOptions& options) {
           .args = std::move(args),
           .spec = {{"", DType::i64, {}}},
           .slots = kEndless,
-          .random_stream = options.name.empty() ? "random" : options.name};
+          .random_streams = {options.name.empty() ? "random" : options.name}};
 }
 
 class RandomSource final : public Node {

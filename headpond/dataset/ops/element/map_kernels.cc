@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "headpond/dataset/bases/field.h"
+#include "headpond/dataset/bases/pointwise.h"
+#include "headpond/dataset/ops/element.h"
+#include "headpond/dataset/ops/element/kernel_joints.h"
+
+namespace headpond::internal {
+namespace {
+
+constexpr const char* kOp = "map";
+
+// A field that kernels see, in the order of MapFields.
+struct RoleField {
+  std::string role;
+  size_t index;  // Of the field in the element.
+};
+
+struct Plan {
+  std::vector<RoleField> fields;
+  std::vector<KernelRef> chain;  // As the user wrote it.
+  bool join = true;
+};
+
+std::string field_text(const Spec& spec, const RoleField& field) {
+  const std::string name = spec[field.index].name.empty() ? std::to_string(field.index) : spec[field.index].name;
+  return name == field.role ? name : fmt::format("{}={}", field.role, name);
+}
+
+// "decode_png(channels=3)", with what the title does not say of its draws and its version.
+std::string kernel_text(const Kernel& kernel) {
+  const Kernel::Facts& facts = kernel.facts();
+  std::string text = facts.title;
+  if (!facts.draws.empty() && facts.draws != std::string_view(facts.title).substr(0, facts.title.find('('))) {
+    text += fmt::format(" [name={}]", facts.draws);
+  }
+  if (facts.version != 0) text += fmt::format(" [version={}]", facts.version);
+  if (facts.opaque) text += " [opaque]";
+  return text;
+}
+
+std::string args_of(const Spec& spec, const Plan& plan) {
+  std::vector<std::string> fields, kernels;
+  for (const RoleField& field : plan.fields) fields.push_back(field_text(spec, field));
+  if (plan.fields.size() == 1) fields[0] = fields[0].substr(fields[0].find('=') + 1);
+  for (const KernelRef& kernel : plan.chain) kernels.push_back(kernel_text(*kernel));
+  return fmt::format("{}: {}", fmt::join(fields, ", "), fmt::join(kernels, " > "));
+}
+
+// The fields after one kernel.
+Spec after(const Kernel& kernel, const Spec& before) {
+  if (!kernel.facts().result) return before;
+  Spec made;
+  try {
+    made = kernel.facts().result(before);
+  } catch (const Exception& wrong) {
+    refuse(kOp, fmt::format("{}: {}", kernel.facts().title, wrong.error().message()));
+  }
+  if (made.size() == before.size()) return made;
+  refuse(kOp, fmt::format("{} gives {} fields for {}", kernel.facts().title, made.size(), before.size()));
+}
+
+// The fields that the kernels get, named by their roles, and what they give.
+Spec fields_after(const Spec& spec, const Plan& plan) {
+  Spec fields;
+  for (const RoleField& field : plan.fields) {
+    fields.push_back({field.role, spec[field.index].dtype, spec[field.index].shape});
+  }
+  for (const KernelRef& kernel : plan.chain) fields = after(*kernel, fields);
+  return fields;
+}
+
+Node::Facts facts_of(const Node::Ref& input, const Plan& plan) {
+  Spec spec = input->spec();
+  const Spec made = fields_after(spec, plan);
+  Node::Facts facts = facts_over(input, kOp, args_of(spec, plan), {});
+  for (size_t i = 0; i < plan.fields.size(); ++i) {
+    FieldSpec& field = spec[plan.fields[i].index];
+    field.dtype = made[i].dtype;
+    field.shape = made[i].shape;
+  }
+  facts.spec = std::move(spec);
+  facts.role = Role::map;
+  facts.args_name_streams = true;
+  for (const KernelRef& kernel : plan.chain) {
+    if (!kernel->facts().draws.empty()) facts.random_streams.push_back(kernel->facts().draws);
+    facts.opaque = facts.opaque || kernel->facts().opaque;
+  }
+  return facts;
+}
+
+KernelChain run_chain(const Plan& plan) {
+  KernelChain chain = join_kernels(plan.chain);
+  if (plan.join) return chain;
+  chain = {.kernels = plan.chain, .first = {}, .joints = std::move(chain.joints)};
+  for (size_t i = 0; i < plan.chain.size(); ++i) chain.first.push_back(i);
+  for (KernelChain::Joint& joint : chain.joints) joint = {.pair = joint.pair, .why_not = "join is false"};
+  return chain;
+}
+
+// No error iff the kernel ran; what it throws is returned.
+Error run_one(const Kernel& kernel, KernelCall& call) {
+  try {
+    const auto done = kernel.run(call);
+    if (!done) return done.error();
+    return {};
+  } catch (...) {
+    return current_exception_error();
+  }
+}
+
+class MapKernels final : public Pointwise, public KernelJoints {
+ public:
+  MapKernels(const Node::Ref& input, Plan plan)
+      : Pointwise(facts_of(input, plan)), plan_(std::move(plan)), run_(run_chain(plan_)) {}
+
+  const std::vector<KernelChain::Joint>& joints() const override { return run_.joints; }
+
+  // A key for each kernel of the chain, whether it draws or not.
+  std::vector<RandomKey> keys_of(const Binding& binding) const override {
+    std::vector<RandomKey> keys;
+    size_t stream = 0;
+    for (const KernelRef& kernel : plan_.chain) {
+      keys.push_back(kernel->facts().draws.empty() ? RandomKey() : random_key(binding, stream++));
+    }
+    return keys;
+  }
+
+  Got apply(Element& in, RandomKey random_key, Context& context, OutputSlots outputs, Element& out) const override {
+    return apply_keys(in, std::vector<RandomKey>(plan_.chain.size(), random_key), context, outputs, out);
+  }
+
+  Got apply_keys(Element& in, std::span<const RandomKey> random_keys, Context& context, OutputSlots outputs,
+                 Element& out) const override {
+    std::array<Tensor, KernelCall::kMaxFields> memory;
+    const std::span<Tensor> fields(memory.data(), plan_.fields.size());
+    std::array<OutputSlot, KernelCall::kMaxFields> targets;
+    for (size_t i = 0; i < fields.size(); ++i) {
+      const size_t index = plan_.fields[i].index;
+      fields[i] = in[index];
+      if (index < outputs.size()) targets[i] = outputs[index];
+    }
+    for (size_t k = 0; k < run_.kernels.size(); ++k) {
+      // Only the last one: a kernel must not read the row that it writes.
+      const bool is_last = k + 1 == run_.kernels.size();
+      const OutputSlots own(targets.data(), is_last ? fields.size() : 0);
+      const auto keys = random_keys.subspan(run_.first[k]);
+      KernelCall call(fields, keys, in.key, own, context.scratch());
+      if (Error error = run_one(*run_.kernels[k], call)) {
+        return context.fail(named(k, std::move(error), fields, keys, in.key, context));
+      }
+      call.finish();
+    }
+    if (Error error = check(fields)) return context.fail(std::move(error));
+    for (size_t i = 0; i < fields.size(); ++i) in[plan_.fields[i].index] = std::move(fields[i]);
+    out = std::move(in);
+    return Got::value;
+  }
+
+ private:
+  // `error` of kernel `k` of those that run, with the title of the kernel that failed. Of a joined kernel, those that
+  // it stands for run one after the other to find it. `fields` may change.
+  Error named(size_t k, Error error, std::span<Tensor> fields, std::span<const RandomKey> keys, uint64_t key,
+              Context& context) const {
+    const size_t first = run_.first[k];
+    const size_t end = k + 1 < run_.first.size() ? run_.first[k + 1] : plan_.chain.size();
+    std::string title = run_.kernels[k]->facts().title;
+    for (size_t i = first; end - first > 1 && i < end; ++i) {
+      KernelCall call(fields, keys.subspan(i - first), key, {}, context.scratch());
+      if (Error own = run_one(*plan_.chain[i], call)) {
+        title = plan_.chain[i]->facts().title;
+        error = std::move(own);
+        break;
+      }
+      call.finish();
+    }
+    return {error.kind(), fmt::format("{}: {}", title, error.message()), error};
+  }
+
+  Error check(std::span<const Tensor> fields) const {
+    for (size_t i = 0; i < fields.size(); ++i) {
+      const FieldSpec& field = spec()[plan_.fields[i].index];
+      const bool fits =
+          fields[i].dtype() == field.dtype &&
+          (fields[i].has_shape(field.shape) || (!field.shape.is_full() && field.shape.admits(fields[i].shape())));
+      if (fits) continue;
+      return {ErrorKind::InvalidArgument,
+              fmt::format("expected {}, found {}{}", to_string({field}), headpond::name(fields[i].dtype()),
+                          fields[i].shape().to_string())};
+    }
+    return {};
+  }
+
+  const Plan plan_;
+  const KernelChain run_;
+};
+
+Step step_of(const std::vector<std::pair<std::string, std::string>>& roles, const std::vector<KernelRef>& kernels,
+             bool join) {
+  for (const KernelRef& kernel : kernels) {
+    if (kernel == nullptr) refuse(kOp, "a kernel is null");
+  }
+  return [roles, kernels, join](const Dataset& input) {
+    Plan plan = {.fields = {}, .chain = kernels, .join = join};
+    for (const auto& [role, name] : roles) {
+      const size_t index = field_index(kOp, input.spec(), name);
+      for (const RoleField& other : plan.fields) {
+        if (other.index == index) refuse(kOp, fmt::format("field '{}' is {} and {}", name, other.role, role));
+      }
+      plan.fields.push_back({role, index});
+    }
+    return Dataset(std::make_shared<MapKernels>(input.node(), std::move(plan)));
+  };
+}
+
+}  // namespace
+
+Step map_kernels_step(const std::string& field, std::vector<KernelRef> kernels) {
+  return step_of({{"image", field}}, kernels, true);
+}
+
+Step map_kernels_step(const MapFields& fields, std::vector<KernelRef> kernels) {
+  if (fields.image.empty()) refuse(kOp, "no field is the image");
+  std::vector<std::pair<std::string, std::string>> roles;
+  const std::array<std::pair<std::string, std::string>, 5> all = {{{"image", fields.image},
+                                                                   {"mask", fields.mask},
+                                                                   {"boxes", fields.boxes},
+                                                                   {"labels", fields.labels},
+                                                                   {"points", fields.points}}};
+  for (const auto& one : all) {
+    if (!one.second.empty()) roles.push_back(one);
+  }
+  return step_of(roles, kernels, fields.join);
+}
+
+}  // namespace headpond::internal

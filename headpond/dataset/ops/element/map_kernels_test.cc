@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headpond/dataset/testing/dataset_test_internal.h"
+
+namespace headpond::internal {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+Spec unchanged(const Spec& in) { return in; }
+
+// x becomes x * factor + number for each field of integers. Two of them become one, unless the first refuses.
+class Scale final : public Kernel {
+ public:
+  Scale(int64_t factor, int64_t number, bool joins = true)
+      : Kernel({.title = fmt::format("scale({},{})", factor, number), .result = unchanged}),
+        factor_(factor),
+        number_(number),
+        joins_(joins) {}
+  Result<void> run(KernelCall& call) const override {
+    call.scratch<int64_t>() += 1;
+    for (size_t f = 0; f < call.size(); ++f) {
+      const auto from = call.in(f).as<int64_t>();
+      const auto to = call.make<int64_t>(f, call.in(f).shape());
+      for (size_t i = 0; i < from.size(); ++i) to[i] = from[i] * factor_ + number_;
+    }
+    return {};
+  }
+  KernelRef with(const KernelRef& next) const override {
+    const auto* const other = dynamic_cast<const Scale*>(next.get());
+    if (other == nullptr || !joins_) return nullptr;
+    return std::make_shared<Scale>(factor_ * other->factor_, number_ * other->factor_ + other->number_);
+  }
+  std::string why_not(const KernelRef&) const override { return joins_ ? "" : "it was told so"; }
+
+ private:
+  const int64_t factor_, number_;
+  const bool joins_;
+};
+KernelRef scale(int64_t factor, int64_t number, bool joins = true) {
+  return std::make_shared<Scale>(factor, number, joins);
+}
+
+// Adds one random number below 1,000 to all fields, times `times`. `times` of two become one.
+class Noise final : public Kernel {
+ public:
+  explicit Noise(std::string name = "noise", size_t kernels = 1)
+      : Kernel({.title = "noise", .draws = std::move(name), .result = unchanged}), kernels_(kernels) {}
+  Result<void> run(KernelCall& call) const override {
+    int64_t sum = 0;
+    for (size_t k = 0; k < kernels_; ++k) sum += static_cast<int64_t>(call.random(k).below(1000));
+    for (size_t f = 0; f < call.size(); ++f) {
+      const auto from = call.in(f).as<int64_t>();
+      const auto to = call.make<int64_t>(f, call.in(f).shape());
+      for (size_t i = 0; i < from.size(); ++i) to[i] = from[i] + sum;
+    }
+    return {};
+  }
+  KernelRef with(const KernelRef& next) const override {
+    const auto* const other = dynamic_cast<const Noise*>(next.get());
+    return other == nullptr ? nullptr : std::make_shared<Noise>(facts().draws, kernels_ + other->kernels_);
+  }
+
+ private:
+  const size_t kernels_;
+};
+KernelRef noise(std::string name = "noise") { return std::make_shared<Noise>(std::move(name)); }
+
+// Fails for multiples of 7. The joined form of two fails too, with another text.
+class RefusesSevens final : public Kernel {
+ public:
+  explicit RefusesSevens(std::string title = "no_sevens") : Kernel({.title = std::move(title), .result = unchanged}) {}
+  Result<void> run(KernelCall& call) const override {
+    if (call.in().as<int64_t>()[0] % 7 == 0) return fail(ErrorKind::DataLoss, "a seven");
+    return {};
+  }
+  KernelRef with(const KernelRef&) const override { return std::make_shared<RefusesSevens>("two in one"); }
+};
+
+class TakesFloats final : public Kernel {
+ public:
+  TakesFloats()
+      : Kernel({.title = "takes_floats", .result = [](const Spec& in) {
+                  if (in[0].dtype != DType::f32) refuse("it", "takes float32");
+                  return in;
+                }}) {}
+  Result<void> run(KernelCall&) const override { return {}; }
+};
+
+Dataset rows(int64_t count = 9, int64_t width = 40) {
+  std::vector<int64_t> values(static_cast<size_t>(count * width));
+  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<int64_t>(i / static_cast<size_t>(width) + 1);
+  const Tensor image = Tensor::from(values, {count, width});
+  return from_tensor_slices({{"id", Tensor::from(values, {count, width})}, {"photo", image}, {"clicks", image}});
+}
+
+std::string refusal(const Step& step) {
+  try {
+    (void)(rows() | step);
+  } catch (const Exception& e) {
+    return e.what();
+  }
+  return "";
+}
+
+TEST(MapKernels, OneMapHasTheBytesOfSeveral) {
+  const Dataset one = rows() | map("photo", noise(), scale(3, 1), scale(2, 5), noise(), noise("other"));
+  const Dataset several = rows() | map("photo", noise()) | map("photo", scale(3, 1)) | map("photo", scale(2, 5)) |
+                          map("photo", noise()) | map("photo", noise("other"));
+  EXPECT_EQ(elements(one, {.seed = 5}, true), elements(several, {.seed = 5}, true));
+  EXPECT_NE(elements(one, {.seed = 5}), elements(one, {.seed = 6}));
+  EXPECT_NE(elements(one), elements(rows() | map("photo", noise(), scale(3, 1), scale(2, 5), noise(), noise())))
+      << "control: another name draws other numbers";
+}
+
+TEST(MapKernels, MapsBelowCountAsKernelsBefore) {
+  const Dataset twice = rows() | map("photo", noise()) | map("clicks", noise(), noise());
+  const Dataset apart = rows() | map("photo", noise()) | map("clicks", noise()) | map("clicks", noise());
+  EXPECT_EQ(elements(twice), elements(apart));
+  const Node& node = *twice.node();
+  EXPECT_EQ(node.random_key({3, 4}, 0), random_key(3, "noise", 1, 4));
+  EXPECT_EQ(node.random_key({3, 4}, 1), random_key(3, "noise", 2, 4));
+  EXPECT_EQ(node.random_key({3, 4}, 2), RandomKey());
+}
+
+TEST(MapKernels, JoinedAndUnjoinedHaveTheSameBytes) {
+  const auto chain = [](bool join) {
+    return rows() |
+           map({.image = "photo", .points = "clicks", .join = join}, noise(), noise(), scale(2, 1), scale(3, 4));
+  };
+  EXPECT_EQ(elements(chain(true)), elements(chain(false)));
+  EXPECT_EQ(identity_of(chain(true)), identity_of(chain(false)));
+}
+
+TEST(MapKernels, OneDrawMovesAllRoles) {
+  const Dataset moved = rows(1, 3) | map({.image = "photo", .points = "clicks"}, noise());
+  Sequence sequence(moved, {});
+  const auto element = sequence.next();
+  ASSERT_TRUE(element);
+  EXPECT_EQ(to_string((*element)["photo"]), to_string((*element)["clicks"]));
+  EXPECT_THAT((*element)["id"].as<int64_t>(), ElementsAre(1, 1, 1));
+}
+
+TEST(MapKernels, ThePlanHasTheChain) {
+  const auto plan = [](const Step& step) {
+    const std::string text = (rows() | step).plan();
+    return text.substr(text.find('\n') + 1);
+  };
+  EXPECT_EQ(plan(map("photo", scale(2, 1), noise())), "map(photo: scale(2,1) > noise)\n");
+  EXPECT_EQ(plan(map({.image = "photo", .points = "clicks"}, noise("eval"))),
+            "map(image=photo, points=clicks: noise [name=eval])\n");
+}
+
+TEST(MapKernels, TheLastKernelWritesIntoTheRow) {
+  const Dataset dataset = rows() | map("photo", scale(2, 1, false), noise(), scale(3, 1));
+  const auto view = dataset.node()->bind({});
+  Context context;
+  std::vector<int64_t> row(40);
+  std::vector<OutputSlot> outputs(3);
+  outputs[1] = {reinterpret_cast<std::byte*>(row.data()), &dataset.spec()[1]};
+  Element out;
+  ASSERT_EQ(view->at(2, context, outputs, out), Got::value);
+  EXPECT_EQ(out[1].data(), outputs[1].data);
+  Element staged;
+  ASSERT_EQ(view->at(2, context, {}, staged), Got::value);
+  EXPECT_NE(staged[1].data(), outputs[1].data) << "control";
+  EXPECT_EQ(to_string(staged[1]), to_string(out[1]));
+}
+
+TEST(MapKernels, AContextKeepsItsScratch) {
+  const Dataset dataset = rows() | map("photo", scale(2, 1));
+  const auto view = dataset.node()->bind({});
+  Context context, other;
+  other.use_scratch_of(context);
+  for (int i = 1; i <= 4; ++i) {
+    Element out;
+    ASSERT_EQ(view->at(i, i % 2 == 0 ? other : context, {}, out), Got::value);
+    EXPECT_EQ(context.scratch().get<int64_t>(), i);
+  }
+}
+
+TEST(MapKernels, AnErrorNamesTheKernelAlsoOfAJoinedOne) {
+  const auto failing = std::make_shared<RefusesSevens>();
+  for (const bool join : {true, false}) {
+    const auto all = elements(rows() | map({.image = "photo", .join = join}, scale(1, 6, false), failing,
+                                           std::make_shared<RefusesSevens>("b")));
+    ASSERT_EQ(all.size(), 9U);
+    EXPECT_THAT(all[0], HasSubstr("map(photo: scale(1,6) > no_sevens > b), "));
+    EXPECT_THAT(all[0], HasSubstr(": no_sevens: a seven"));
+  }
+}
+
+TEST(MapKernels, RefusesWhatKernelsCannotTake) {
+  EXPECT_THAT(refusal(map("photo", noise(), std::make_shared<TakesFloats>())),
+              HasSubstr("takes_floats: it: takes float32"));
+  EXPECT_THAT(refusal(map("none", noise())), HasSubstr("no field 'none'"));
+  EXPECT_THAT(refusal(map({.mask = "photo"}, noise())), HasSubstr("image"));
+  EXPECT_THAT(refusal(map({.image = "photo", .mask = "photo"}, noise())), HasSubstr("'photo' is image and mask"));
+  EXPECT_THAT(refusal(map("photo", KernelRef())), HasSubstr("null"));
+}
+
+TEST(MapKernels, KeepsTheContract) {
+  check_contract(rows() | map("photo", noise(), scale(2, 1), scale(3, 1), noise()) | shuffle());
+  check_contract(rows() | as_stream() | map({.image = "photo", .points = "clicks"}, noise(), noise()));
+}
+
+}  // namespace
+}  // namespace headpond::internal

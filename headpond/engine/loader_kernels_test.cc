@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// Maps of kernels on threads: equal bytes, rows written where they belong, and what a worker keeps.
+#include <atomic>
+#include <map>
+#include <mutex>
+
+#include "headpond/engine/explain.h"
+#include "headpond/engine/testing/engine_test_internal.h"
+#include "headpond/engine/testing/contract.h"
+
+namespace headpond::internal {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr int64_t kKernelWidth = 24;
+
+struct SeenByKernels {
+  std::mutex mu;
+  std::map<int64_t, const std::byte*> row_of;  // By the value of the image.
+  std::atomic<int64_t> scratches = 0;
+};
+
+// A scalar becomes a row of it, with a draw after the first value.
+class SpreadKernel final : public Kernel {
+ public:
+  explicit SpreadKernel(std::shared_ptr<SeenByKernels> seen)
+      : Kernel({.title = "spread", .draws = "spread", .result = spread}), seen_(std::move(seen)) {}
+  Result<void> run(KernelCall& call) const override {
+    if (call.scratch<int64_t>()++ == 0) ++seen_->scratches;
+    const int64_t x = call.in().item<int64_t>();
+    const auto row = call.make<int64_t>(0, {kKernelWidth});
+    Random random = call.random();
+    for (int64_t& value : row) value = static_cast<int64_t>(random.below(1000));
+    row[0] = x;
+    const std::lock_guard lock(seen_->mu);
+    seen_->row_of[x] = reinterpret_cast<const std::byte*>(row.data());
+    return {};
+  }
+
+ private:
+  static Spec spread(const Spec& in) { return {{in[0].name, DType::i64, {kKernelWidth}}}; }
+  const std::shared_ptr<SeenByKernels> seen_;
+};
+
+// Gives the field as it is; two are one.
+class PassKernel final : public Kernel {
+ public:
+  explicit PassKernel(std::string title = "pass") : Kernel({.title = std::move(title)}) {}
+  Result<void> run(KernelCall&) const override { return {}; }
+  KernelRef with(const KernelRef& next) const override {
+    if (dynamic_cast<const PassKernel*>(next.get()) == nullptr) return nullptr;
+    return std::make_shared<PassKernel>("nothing at all");
+  }
+  std::string why_not(const KernelRef&) const override { return "what follows draws"; }
+};
+
+Dataset spread_rows(const std::shared_ptr<SeenByKernels>& seen, int64_t count = 100) {
+  return range(count) |
+         map("", std::make_shared<PassKernel>(), std::make_shared<PassKernel>(), std::make_shared<SpreadKernel>(seen));
+}
+
+TEST(LoaderKernels, KeepTheContractOnThreads) {
+  const auto seen = std::make_shared<SeenByKernels>();
+  EXPECT_EQ(contract_violation(spread_rows(seen, 40) | batch(7)), "");
+}
+
+TEST(LoaderKernels, GiveTheBytesOfASequenceOnAnyThreads) {
+  const auto seen = std::make_shared<SeenByKernels>();
+  const Dataset dataset = spread_rows(seen) | shuffle() | batch(16);
+  for (const int threads : {0, 1, 2, 8}) {
+    Sequence sequence(dataset, {.seed = 3});
+    Loader loader(dataset, {.seed = 3, .threads = threads});
+    for (int64_t i = 0; i < 7; ++i) {
+      const auto expected = sequence.next();
+      const auto batch = loader.next();
+      ASSERT_TRUE(expected && batch);
+      EXPECT_EQ(to_string((*batch)[0]), to_string((*expected)[0])) << threads;
+      EXPECT_TRUE(std::ranges::equal((*batch)[0].as<int64_t>(), (*expected)[0].as<int64_t>()));
+    }
+  }
+}
+
+TEST(LoaderKernels, WriteIntoTheRowOfTheBatch) {
+  for (const int threads : {0, 1, 2, 8}) {
+    const auto seen = std::make_shared<SeenByKernels>();
+    Loader loader(spread_rows(seen) | batch(16), {.threads = threads});
+    int64_t in_place = 0;
+    for (const Batch& batch : loader) {
+      const Tensor& rows = batch[size_t{0}];
+      const std::lock_guard lock(seen->mu);
+      for (int64_t r = 0; r < rows.dim(0); ++r) {
+        const int64_t* const row = rows.as<int64_t>().data() + r * kKernelWidth;
+        in_place += seen->row_of.at(row[0]) == reinterpret_cast<const std::byte*>(row) ? 1 : 0;
+      }
+    }
+    EXPECT_EQ(in_place, 100) << threads;
+  }
+}
+
+TEST(LoaderKernels, AWorkerKeepsItsScratchFromEpochToEpoch) {
+  const auto seen = std::make_shared<SeenByKernels>();
+  constexpr int kThreads = 2, kConsumers = 1;
+  Loader loader(spread_rows(seen) | batch(4), {.epochs = 20, .threads = kThreads});
+  while (loader.next()) {
+  }
+  EXPECT_GE(seen->scratches, 1);
+  EXPECT_LE(seen->scratches, kThreads + kConsumers);
+}
+
+TEST(LoaderKernels, ExplainSaysWhatIsJoined) {
+  const auto seen = std::make_shared<SeenByKernels>();
+  const std::string text = explain(spread_rows(seen) | batch(4)).to_string();
+  EXPECT_THAT(text, HasSubstr("map(0: pass > pass > spread)"));
+  EXPECT_THAT(text, HasSubstr("applied joined: nothing at all: pass > pass"));
+  EXPECT_THAT(text, HasSubstr("not applied joined: pass > spread: what follows draws"));
+}
+
+}  // namespace
+}  // namespace headpond::internal
