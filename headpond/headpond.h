@@ -63,7 +63,9 @@
 // Images and sound: decoders, encoders, distance maps.
 #include "headpond/codec/image/distance_map.h"
 #include "headpond/codec/image/png.h"
+#include "headpond/codec/image/png_kernel.h"
 #include "headpond/codec/sound/wav.h"
+#include "headpond/codec/sound/wav_kernel.h"
 
 // Queues between threads, the threads that fill them, and what ends those together.
 #include "headpond/queue/padding_fifo_queue.h"

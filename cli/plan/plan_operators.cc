@@ -9,6 +9,7 @@
 #include <optional>
 #include <utility>
 
+#include "cli/plan/kernels.h"
 #include "cli/plan/named_fields.h"
 #include "cli/plan/nested/plan_nested.h"
 #include "cli/plan/plan_functions.h"
@@ -95,6 +96,14 @@ Dataset build_choose_from_datasets(const PlanStep& step) {
 }
 
 Dataset build_map(const PlanStep& step) {
+  const bool has_kernels = step.args.has("kernels");
+  for (const char* const other : {"function", "into"}) {
+    if (has_kernels && step.args.has(other)) step.args.refuse(other, "stands beside kernels: one of them is needed");
+  }
+  if (has_kernels) return build_map_kernels(step);
+  for (const char* const other : {"field", "fields"}) {
+    if (step.args.has(other)) step.args.refuse(other, "needs kernels");
+  }
   std::optional<std::string> into;
   if (step.args.has("into")) into = step.args.text("into");
   return mapped(step.input(), step.args.text("function"), into, step.name);
@@ -295,7 +304,7 @@ std::vector<PlanOperator> joining() {
 
 std::vector<PlanOperator> others() {
   return {
-      {"map", follows, {"function", "into"}, build_map},
+      {"map", follows, {"function", "into", "kernels", "field", "fields"}, build_map},
       {"parse_example", follows, {"features"}, build_parse_example},
       {"parse_sequence_example", follows, {"context", "lists"}, build_parse_sequence_example},
       {"decode_json_example", follows, {}, build_decode_json_example},

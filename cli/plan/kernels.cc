@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/plan/kernels.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "cli/plan/named_fields.h"
+#include "cli/plan/plan_tensors.h"
+#include "cli/plan/suggestion.h"
+#include "headpond/codec/image/png_kernel.h"
+#include "headpond/codec/sound/wav_kernel.h"
+#include "headpond/dataset/ops.h"
+
+namespace headpond::cli {
+namespace {
+
+struct PlanKernel {
+  std::string name;
+  std::vector<std::string> options;
+  KernelRef (*build)(const PlanArguments& options);
+};
+
+int32_t to_int32(const PlanArguments& options, const std::string& name, int32_t fallback) {
+  const int64_t value = options.integer(name, fallback);
+  if (!std::in_range<int32_t>(value)) options.refuse(name, fmt::format("is {}: out of range", value));
+  return static_cast<int32_t>(value);
+}
+
+KernelRef build_decode_png(const PlanArguments& options) {
+  PngOptions png = {.channels = to_int32(options, "channels", 0)};
+  if (options.has("dtype")) png.dtype = to_dtype(options, "dtype");
+  png.max_pixels = options.integer("max_pixels", png.max_pixels);
+  return decode_png(png);
+}
+
+KernelRef build_decode_wav(const PlanArguments& options) {
+  WavOptions wav;
+  wav.desired_channels = options.integer("desired_channels", wav.desired_channels);
+  wav.desired_samples = options.integer("desired_samples", wav.desired_samples);
+  wav.first_sample = options.integer("first_sample", wav.first_sample);
+  wav.lenient = options.flag("lenient", wav.lenient);
+  wav.max_channels = to_int32(options, "max_channels", wav.max_channels);
+  return decode_wav(wav);
+}
+
+const std::vector<PlanKernel>& plan_kernels() {
+  static const std::vector<PlanKernel> all = {
+      {"decode_png", {"channels", "dtype", "max_pixels"}, build_decode_png},
+      {"decode_wav",
+       {"desired_channels", "desired_samples", "first_sample", "lenient", "max_channels"},
+       build_decode_wav},
+  };
+  return all;
+}
+
+const PlanKernel& find_kernel(const PlanArguments& args, const std::string& name) {
+  const auto& all = plan_kernels();
+  const auto found = std::find_if(all.begin(), all.end(), [&](const PlanKernel& one) { return one.name == name; });
+  if (found != all.end()) return *found;
+  std::vector<std::string> names;
+  for (const PlanKernel& one : all) names.push_back(one.name);
+  args.refuse("kernels", fmt::format("has no kernel '{}'{}", name, suggestion(name, names)));
+}
+
+KernelRef kernel_of(const PlanArguments& args, const PlanValue& value) {
+  std::string name;
+  if (const auto* const table = value.as<PlanTable>()) {
+    for (const auto& [key, named] : *table) {
+      if (key == "name") name = args.to_text("kernels", named);
+    }
+  }
+  if (name.empty()) args.refuse("kernels", "must be a list of tables, each with a name");
+  const PlanKernel& kernel = find_kernel(args, name);
+  std::vector<std::string> known = kernel.options;
+  known.emplace_back("name");
+  return kernel.build(args.nested("kernels: " + name, value, known));
+}
+
+MapFields roles_of(const PlanStep& step) {
+  if (!step.args.has("fields")) {
+    return {.image = library_name(step.input().spec(), step.args.text("field", ""))};
+  }
+  if (step.args.has("field")) step.args.refuse("field", "stands beside fields: one of them is needed");
+  const PlanArguments own =
+      step.args.nested("fields", step.args.value("fields"), {"image", "mask", "boxes", "labels", "points"});
+  return {.image = own.text("image"),
+          .mask = own.text("mask", ""),
+          .boxes = own.text("boxes", ""),
+          .labels = own.text("labels", ""),
+          .points = own.text("points", "")};
+}
+
+}  // namespace
+
+Dataset build_map_kernels(const PlanStep& step) {
+  std::vector<KernelRef> kernels;
+  for (const PlanValue& one : step.args.list("kernels")) kernels.push_back(kernel_of(step.args, one));
+  const MapFields fields = roles_of(step);
+  if (!step.args.has("fields")) return step.input() | internal::map_kernels_step(fields.image, std::move(kernels));
+  return step.input() | internal::map_kernels_step(fields, std::move(kernels));
+}
+
+}  // namespace headpond::cli

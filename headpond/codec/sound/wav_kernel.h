@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// decode_wav as a kernel, for map: map("sound", decode_wav({.desired_channels = 1, .desired_samples = 16000})).
+#pragma once
+
+#include "headpond/codec/sound/wav.h"
+#include "headpond/tensor/kernel.h"
+
+namespace headpond {
+
+/// From a field of dtype bytes, a whole file each, to the samples, f32 [frames, channels], which are known ahead where
+/// the options fix them. Errors of an element as decode_wav(file). Throws Exception(InvalidArgument) iff an option is
+/// out of range. Thread-safe.
+KernelRef decode_wav(const WavOptions& options = {});
+
+}  // namespace headpond
