@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "cli/plan/plan_test_internal.h"
+#include "tests/test_files.h"
 
 namespace headpond::cli {
 namespace {
@@ -128,7 +129,8 @@ TEST(PlanFile, SizeIsLimited) {
 }
 
 TEST(PlanFile, IsReadFromAFile) {
-  const std::string path = testing::TempDir() + "headpond_plan_file_test.toml";
+  const test::TempFolder folder;
+  const std::string path = folder.file("plan.toml");
   std::ofstream(path) << kRange;
   EXPECT_EQ(read_plan_file(path).dataset.cardinality(), 3);
   std::filesystem::remove(path);
@@ -142,7 +144,6 @@ TEST(PlanFile, IsReadFromAFile) {
   std::filesystem::create_directory(path);
   EXPECT_THAT([&] { read_plan_file(path); },
               testing::ThrowsMessage<PlanError>("InvalidArgument: " + path + ": is a folder"));
-  std::filesystem::remove(path);
 }
 
 }  // namespace

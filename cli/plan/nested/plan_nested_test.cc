@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "cli/plan/plan_test_internal.h"
+#include "tests/test_files.h"
 
 namespace headpond::cli {
 namespace {
@@ -51,7 +52,8 @@ TEST(PlanNested, InterleaveTakesInputs) {
 }
 
 TEST(PlanNested, FilesAreNamedByElements) {
-  const std::string folder = testing::TempDir() + "plan_nested_";
+  const test::TempFolder temporary;
+  const std::string folder = temporary.file("");
   for (const char* name : {"a", "b"}) std::ofstream(folder + name) << name << "1\n" << name << "2\n";
   const std::string files = step("list_files", "paths = ['" + folder + "a', '" + folder + "b'], shuffle = false");
   expect(files + nested("interleave") + step("text_lines", "paths = ['{x}']", "chain.c"),
