@@ -30,7 +30,7 @@ TEST(FunctionKernel, IsOpaqueWithoutAName) {
 TEST(FunctionKernel, ChecksWhatItsFunctionGives) {
   EXPECT_THROW(function_kernel(twice_of, {}), Exception);
   const KernelRef lies = function_kernel(twice_of, {.output = {{"", DType::f32, {}}}});
-  EXPECT_THAT(elements(range(1) | map("", lies)), ElementsAre(HasSubstr("expected {'0': float32[]}, found int64[]")));
+  EXPECT_THAT(elements(range(1) | map("", lies)), ElementsAre(HasSubstr("expected {0: float32[]}, found int64[]")));
 }
 
 }  // namespace
