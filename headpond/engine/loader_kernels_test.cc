@@ -5,8 +5,8 @@
 #include <mutex>
 
 #include "headpond/engine/explain.h"
-#include "headpond/engine/testing/engine_test_internal.h"
 #include "headpond/engine/testing/contract.h"
+#include "headpond/engine/testing/engine_test_internal.h"
 
 namespace headpond::internal {
 namespace {
