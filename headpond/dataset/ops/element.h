@@ -39,8 +39,8 @@ struct MapFields {
 namespace internal {
 template <class T>
 concept IsKernel = std::convertible_to<T, KernelRef>;
-Step map_kernels_step(const MapFields& fields, std::vector<KernelRef> kernels);
-Step map_kernels_step(const std::string& field, std::vector<KernelRef> kernels);
+Step map_kernels_step(const MapFields& fields, const std::vector<KernelRef>& kernels);
+Step map_kernels_step(const std::string& field, const std::vector<KernelRef>& kernels);
 Step map_step(Function function, const MapOptions& options);
 Step map_field_step(const std::string& field, Function function, const MapOptions& options);
 Step filter_step(Function predicate, const MapOptions& options);
