@@ -62,7 +62,9 @@
 
 // Images and sound: decoders, encoders, distance maps.
 #include "headpond/codec/image/distance_map.h"
+#include "headpond/codec/image/jpeg.h"
 #include "headpond/codec/image/png.h"
+#include "headpond/codec/image/window_kernel.h"
 #include "headpond/codec/sound/wav.h"
 
 // Queues between threads, the threads that fill them, and what ends those together.
