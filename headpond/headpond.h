@@ -62,8 +62,10 @@
 
 // Images and sound: decoders, encoders, distance maps.
 #include "headpond/codec/image/distance_map.h"
+#include "headpond/codec/image/jpeg.h"
 #include "headpond/codec/image/png.h"
 #include "headpond/codec/image/png_kernel.h"
+#include "headpond/codec/image/window_kernel.h"
 #include "headpond/codec/sound/wav.h"
 #include "headpond/codec/sound/wav_kernel.h"
 

@@ -99,8 +99,8 @@ Dataset build_map_kernels(const PlanStep& step) {
   std::vector<KernelRef> kernels;
   for (const PlanValue& one : step.args.list("kernels")) kernels.push_back(kernel_of(step.args, one));
   const MapFields fields = roles_of(step);
-  if (!step.args.has("fields")) return step.input() | internal::map_kernels_step(fields.image, std::move(kernels));
-  return step.input() | internal::map_kernels_step(fields, std::move(kernels));
+  if (!step.args.has("fields")) return step.input() | internal::map_kernels_step(fields.image, kernels);
+  return step.input() | internal::map_kernels_step(fields, kernels);
 }
 
 }  // namespace headpond::cli

@@ -5,6 +5,7 @@
 #include "cli/session.h"
 #include "cli/verbs/verbs.h"
 #include "headpond/base/cpu.h"
+#include "headpond/codec/image/jpeg.h"
 
 namespace headpond::cli {
 
@@ -36,7 +37,7 @@ std::vector<std::pair<std::string, bool>> components() {
           {"peer_moodycamel", HEADPOND_WITH_MOODYCAMEL},
           {"records", true},
           {"engine", true},
-          {"jpeg", false},
+          {"jpeg", has_jpeg()},
           {"png", true},
           {"webp", false},
           {"wav", true},

@@ -125,7 +125,7 @@ class Kernel {
     /// The fields that run() gives for fields of `in`; dimensions that follow only from the values are kUnknown. Throws
     /// Exception(InvalidArgument) iff run() can't take such fields. Called while a pipeline is built.
     /// Empty: the same fields.
-    std::function<Spec(const Spec& in)> result;
+    std::function<Spec(const Spec& in)> result = {};
     bool opaque = false;  ///< It calls a function without a name: a restore cannot notice that the function changed.
   };
   virtual ~Kernel() = default;

@@ -39,8 +39,8 @@ struct MapFields {
 namespace internal {
 template <class T>
 concept IsKernel = std::convertible_to<T, KernelRef>;
-Step map_kernels_step(const MapFields& fields, std::vector<KernelRef> kernels);
-Step map_kernels_step(const std::string& field, std::vector<KernelRef> kernels);
+Step map_kernels_step(const MapFields& fields, const std::vector<KernelRef>& kernels);
+Step map_kernels_step(const std::string& field, const std::vector<KernelRef>& kernels);
 Step map_step(Function function, const MapOptions& options);
 Step map_field_step(const std::string& field, Function function, const MapOptions& options);
 Step filter_step(Function predicate, const MapOptions& options);
@@ -72,10 +72,10 @@ Step map(internal::ListOfNames, F, const MapOptions& = {}) = delete;
 /// Runs kernels on the field `field`, one after the other; "": the only field. map(f, a, b) has the bytes of map(f, a)
 /// | map(f, b): each kernel draws the numbers of its own name. Neighbours that can be joined run as one kernel (explain
 /// says which), and the last one writes into the row of the batch if its shape is fixed by the options.
-template <internal::IsKernel... K>
+template <std::convertible_to<std::string> Name, internal::IsKernel... K>
   requires(sizeof...(K) > 0)
-Step map(const std::string& field, K... kernels) {
-  return internal::map_kernels_step(field, {KernelRef(std::move(kernels))...});
+Step map(const Name& field, K... kernels) {
+  return internal::map_kernels_step(std::string(field), {KernelRef(std::move(kernels))...});
 }
 /// The same on fields that move together: map({.image = "photo", .mask = "labels"}, random_horizontal_flip()). Throws
 /// Exception(InvalidArgument) iff there is no image, one field has two roles, or a kernel cannot take the fields.

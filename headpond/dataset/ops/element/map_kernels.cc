@@ -125,6 +125,7 @@ class MapKernels final : public Pointwise, public KernelJoints {
   // A key for each kernel of the chain, whether it draws or not.
   std::vector<RandomKey> keys_of(const Binding& binding) const override {
     std::vector<RandomKey> keys;
+    keys.reserve(plan_.chain.size());
     size_t stream = 0;
     for (const KernelRef& kernel : plan_.chain) {
       keys.push_back(kernel->facts().draws.empty() ? RandomKey() : random_key(binding, stream++));
@@ -221,11 +222,11 @@ Step step_of(const std::vector<std::pair<std::string, std::string>>& roles, cons
 
 }  // namespace
 
-Step map_kernels_step(const std::string& field, std::vector<KernelRef> kernels) {
+Step map_kernels_step(const std::string& field, const std::vector<KernelRef>& kernels) {
   return step_of({{"image", field}}, kernels, true);
 }
 
-Step map_kernels_step(const MapFields& fields, std::vector<KernelRef> kernels) {
+Step map_kernels_step(const MapFields& fields, const std::vector<KernelRef>& kernels) {
   if (fields.image.empty()) refuse(kOp, "no field is the image");
   std::vector<std::pair<std::string, std::string>> roles;
   const std::array<std::pair<std::string, std::string>, 5> all = {{{"image", fields.image},

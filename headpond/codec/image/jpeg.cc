@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headpond/codec/image/jpeg.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <csetjmp>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <optional>
+
+// After <cstdio>, which it needs.
+#include <jpeglib.h>
+// After jpeglib.h.
+#include <jerror.h>
+
+#include "headpond/codec/caught_internal.h"
+#include "headpond/codec/image/jpeg_internal.h"
+
+namespace headpond {
+namespace {
+
+using jpeg_internal::Layout;
+using jpeg_internal::Mutation;
+using Bytes = std::span<const std::byte>;
+
+// A rectangle of the stored image, divided by the ratio, and where its pixels go.
+struct Plan {
+  ImageWindow stored;
+  int64_t stored_height = 0, stored_width = 0;  // Of the whole image.
+  int64_t height = 0, width = 0;                // Of the result.
+  int channels = 0;
+  bool is_turned = false;  // Rows become columns.
+  bool flips_rows = false, flips_columns = false;
+
+  size_t bytes() const { return static_cast<size_t>(height * width * channels); }
+};
+
+// The decoding of a file. libjpeg reports an error by a jump back into the function that called setjmp, so nothing in
+// between may have a destructor: everything that has one lives in this object, or above it.
+struct Session {
+  Session(Bytes from, const Layout& what, const JpegOptions& wanted, const Plan& where, std::byte* memory)
+      : file(from), layout(what), options(wanted), plan(where), to(memory) {}
+  ~Session() { jpeg_destroy_decompress(&info); }
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  const Bytes file;
+  const Layout& layout;
+  const JpegOptions& options;
+  const Plan& plan;
+  std::byte* const to;
+  Mutation mutation;
+  std::vector<JSAMPLE> row;
+  jpeg_decompress_struct info = {};
+  jpeg_error_mgr errors = {};
+  jpeg_progress_mgr progress = {};
+  jmp_buf back;
+  ErrorKind kind = ErrorKind::InvalidArgument;
+  int64_t warnings = 0;
+  std::array<char, JMSG_LENGTH_MAX> error = {}, first_warning = {};
+  size_t error_at = 0, first_at = 0;     // Bytes of the file.
+  int64_t error_row = 0, first_row = 0;  // Rows of the stored image.
+  int64_t lost_row = -1, cut_row = -1;   // The first that may be wrong; the first after the end of the file.
+};
+
+Session& session_of(j_common_ptr info) { return *static_cast<Session*>(info->client_data); }
+
+size_t place_of(const Session& session) {
+  if (session.info.src == nullptr) return 0;
+  const auto* const next = reinterpret_cast<const std::byte*>(session.info.src->next_input_byte);
+  const std::byte* const begin = session.file.data();
+  const bool is_inside = std::less_equal<>()(begin, next) && std::less_equal<>()(next, begin + session.file.size());
+  return is_inside ? static_cast<size_t>(next - begin) : session.file.size();  // libjpeg's own end of a cut file.
+}
+
+[[noreturn]] void stop(Session& session, ErrorKind kind) {
+  session.kind = kind;
+  session.info.err->format_message(reinterpret_cast<j_common_ptr>(&session.info), session.error.data());
+  session.error_at = place_of(session);
+  session.error_row = session.info.output_scanline;
+  std::longjmp(session.back, 1);
+}
+
+[[noreturn]] void on_error(j_common_ptr info) {
+  switch (info->err->msg_code) {
+    case JERR_OUT_OF_MEMORY:
+    case JERR_NO_BACKING_STORE:
+    case JERR_WIDTH_OVERFLOW:
+      stop(session_of(info), ErrorKind::ResourceExhausted);
+    case JERR_ARITH_NOTIMPL:
+    case JERR_CONVERSION_NOTIMPL:
+    case JERR_SOF_UNSUPPORTED:
+    case JERR_CCIR601_NOTIMPL:
+    case JERR_FRACT_SAMPLE_NOTIMPL:
+    case JERR_NOTIMPL:
+      stop(session_of(info), ErrorKind::Unimplemented);
+    default:
+      stop(session_of(info), ErrorKind::InvalidArgument);
+  }
+}
+
+bool loses_pixels(int code) {
+  return code == JWRN_HIT_MARKER || code == JWRN_HUFF_BAD_CODE || code == JWRN_JPEG_EOF || code == JWRN_MUST_RESYNC ||
+         code == JWRN_BOGUS_PROGRESSION;
+}
+
+void on_message(j_common_ptr info, int level) {
+  if (level >= 0) return;  // A trace.
+  Session& session = session_of(info);
+  const int code = info->err->msg_code;
+  const bool is_lost = loses_pixels(code);
+  const JpegDamage damage = session.options.damage;
+  if (damage == JpegDamage::strict || (damage == JpegDamage::fail && is_lost)) stop(session, ErrorKind::DataLoss);
+  const int64_t row = session.info.output_scanline;
+  if (session.warnings++ == 0) {
+    info->err->format_message(info, session.first_warning.data());
+    session.first_at = place_of(session);
+    session.first_row = row;
+  }
+  if (is_lost && session.lost_row < 0) session.lost_row = row;
+  if (code == JWRN_JPEG_EOF && session.cut_row < 0) session.cut_row = row;
+}
+
+void on_progress(j_common_ptr info) {
+  Session& session = session_of(info);
+  if (session.info.input_scan_number <= session.options.max_scans) return;
+  session.kind = ErrorKind::ResourceExhausted;
+  std::strncpy(session.error.data(), "more scans than the limit", session.error.size() - 1);
+  std::longjmp(session.back, 1);
+}
+
+// Samplings of which a region has the pixels of the whole image.
+bool can_decode_region(const Layout& layout) {
+  if (layout.keeps_coefficients()) return false;
+  if (layout.components == 1) return true;
+  if (layout.components != 3) return false;
+  for (const int i : {1, 2}) {
+    if (layout.sampling[static_cast<size_t>(i)] != std::array<uint8_t, 2>{1, 1}) return false;
+  }
+  const auto [across, down] = layout.sampling[0];
+  return (across <= 2 && down <= 2) || (across == 4 && down == 1);
+}
+
+bool is_inked(const jpeg_decompress_struct& info) {
+  return info.jpeg_color_space == JCS_CMYK || info.jpeg_color_space == JCS_YCCK;
+}
+
+void set_options(Session& session) {
+  jpeg_decompress_struct& info = session.info;
+  info.scale_num = 1;
+  info.scale_denom = static_cast<unsigned>(session.options.ratio);
+  info.dct_method = JDCT_ISLOW;
+  info.do_fancy_upsampling = session.options.fancy_upscaling ? TRUE : FALSE;
+  info.out_color_space = is_inked(info) ? JCS_CMYK : session.plan.channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
+}
+
+// TF's formulas; Adobe's files are inverted.
+void convert_inks(const Session& session, const JSAMPLE* from, JSAMPLE* to) {
+  const unsigned flip = session.layout.has_adobe ? 0 : 255;
+  std::array<unsigned, 3> color;
+  for (size_t i = 0; i < color.size(); ++i) color[i] = (from[i] ^ flip) * (from[3] ^ flip) / 255;
+  if (session.plan.channels == 1) {
+    to[0] = static_cast<JSAMPLE>((19595U * color[0] + 38470U * color[1] + 7471U * color[2] + 32768U) >> 16);
+    return;
+  }
+  for (size_t i = 0; i < color.size(); ++i) to[i] = static_cast<JSAMPLE>(color[i]);
+}
+
+// Row `y` of the rectangle, whose first pixel is `from`.
+void place_row(const Session& session, int64_t y, const JSAMPLE* from) {
+  const Plan& plan = session.plan;
+  const auto [unused_y, unused_x, height, width] = plan.stored;
+  const int64_t pixel = plan.channels, row = plan.width * plan.channels;
+  const int64_t line = plan.flips_rows ? height - 1 - y : y;
+  const int64_t step = (plan.is_turned ? row : pixel) * (plan.flips_columns ? -1 : 1);
+  auto* const first = reinterpret_cast<JSAMPLE*>(session.to) + line * (plan.is_turned ? pixel : row);
+  const bool converts = is_inked(session.info);
+  if (!converts && !plan.is_turned && !plan.flips_columns) {
+    std::memcpy(first, from, static_cast<size_t>(row));
+    return;
+  }
+  int64_t at = plan.flips_columns ? -step * (width - 1) : 0;
+  for (int64_t x = 0; x < width; ++x, at += step) {
+    if (converts) {
+      convert_inks(session, from + 4 * x, first + at);
+    } else {
+      std::copy_n(from + pixel * x, pixel, first + at);
+    }
+  }
+}
+
+// The columns that libjpeg decodes: [returned, + info.output_width).
+int64_t crop_columns(Session& session) {
+  const ImageWindow& part = session.plan.stored;
+  if (!can_decode_region(session.layout) || part.width == session.plan.stored_width) return 0;
+  // Upsampling sees the neighbours of a pixel.
+  const int64_t margin = session.mutation.without_margin ? 0 : 1;
+  const int64_t begin = std::max<int64_t>(part.x - margin, 0);
+  const int64_t end = std::min(part.x + part.width + margin, session.plan.stored_width);
+  auto first = static_cast<JDIMENSION>(begin), count = static_cast<JDIMENSION>(end - begin);
+  jpeg_crop_scanline(&session.info, &first, &count);
+  return first;
+}
+
+void read_rows(Session& session, int64_t left) {
+  jpeg_decompress_struct& info = session.info;
+  const ImageWindow& part = session.plan.stored;
+  const bool skips = can_decode_region(session.layout) && part.y > 0;
+  if (skips && session.mutation.second_skip && part.y > 1) {
+    jpeg_skip_scanlines(&info, static_cast<JDIMENSION>(part.y / 2));
+    jpeg_skip_scanlines(&info, static_cast<JDIMENSION>(part.y - part.y / 2));
+  } else if (skips) {
+    jpeg_skip_scanlines(&info, static_cast<JDIMENSION>(part.y));
+  }
+  JSAMPROW row = session.row.data();
+  while (info.output_scanline < static_cast<JDIMENSION>(part.y + part.height)) {
+    const int64_t y = static_cast<int64_t>(info.output_scanline) - part.y;
+    if (jpeg_read_scanlines(&info, &row, 1) != 1) stop(session, ErrorKind::DataLoss);
+    if (y >= 0) place_row(session, y, row + (part.x - left) * info.output_components);
+  }
+  // To the end of the file, where damage may be.
+  if (part.y + part.height == session.plan.stored_height) jpeg_finish_decompress(&info);
+}
+
+// False, with session.error set, iff libjpeg fails.
+bool decode(Session& session) {
+  jpeg_decompress_struct& info = session.info;
+  info.err = jpeg_std_error(&session.errors);
+  info.err->error_exit = on_error;
+  info.err->emit_message = on_message;
+  info.client_data = &session;
+  if (setjmp(session.back) != 0) return false;
+  jpeg_create_decompress(&info);
+  info.mem->max_memory_to_use = static_cast<long>(session.options.max_memory);  // NOLINT(google-runtime-int)
+  session.progress.progress_monitor = on_progress;
+  info.progress = &session.progress;
+  jpeg_mem_src(&info, reinterpret_cast<const unsigned char*>(session.file.data()), session.file.size());
+  jpeg_read_header(&info, TRUE);
+  set_options(session);
+  jpeg_start_decompress(&info);
+  if (info.output_width != session.plan.stored_width || info.output_height != session.plan.stored_height) {
+    stop(session, ErrorKind::InvalidArgument);
+  }
+  const int64_t left = crop_columns(session);
+  read_rows(session, left);
+  return true;
+}
+
+// 1234567 is "1,234,567".
+std::string with_commas(size_t number) {
+  std::string text = std::to_string(number);
+  for (size_t i = text.size(); i > 3; i -= 3) text.insert(i - 3, ",");
+  return text;
+}
+
+std::string text_of(const Session& session, const char* what, size_t at, int64_t row) {
+  return fmt::format("corrupt data at byte {}, row {} of {}: \"{}\"", with_commas(at), row, session.plan.stored_height,
+                     what);
+}
+
+Result<JpegWarnings> decode_to(Bytes file, const Layout& layout, const JpegOptions& options, const Plan& plan,
+                               std::byte* memory, std::string_view name, Mutation mutation) {
+  if (!layout.has_end && options.damage != JpegDamage::recover) {
+    return fail(ErrorKind::DataLoss,
+                fmt::format("{}: corrupt data: no end-of-image marker stands after the last scan", name));
+  }
+  Session session(file, layout, options, plan, memory);
+  session.mutation = mutation;
+  session.row.resize(static_cast<size_t>(plan.stored_width + 64) * 4);
+  if (!decode(session)) {
+    return fail(session.kind, fmt::format("{}: {}", name,
+                                          text_of(session, session.error.data(), session.error_at, session.error_row)));
+  }
+  const int64_t end = plan.stored.y + plan.stored.height;
+  if (session.cut_row >= 0 && session.cut_row < end &&
+      static_cast<double>(session.cut_row) < options.acceptable_fraction * static_cast<double>(end)) {
+    return fail(ErrorKind::DataLoss, fmt::format("{}: the file ends at row {} of {}, before the share of {} of them",
+                                                 name, session.cut_row, end, options.acceptable_fraction));
+  }
+  JpegWarnings warnings = {session.warnings, "", plan.stored.height};
+  if (session.lost_row >= 0) warnings.rows = std::clamp<int64_t>(session.lost_row - plan.stored.y, 0, warnings.rows);
+  if (session.warnings > 0) {
+    warnings.first = text_of(session, session.first_warning.data(), session.first_at, session.first_row);
+  }
+  return warnings;
+}
+
+// Null: the whole image.
+Result<Plan> plan_of(const Layout& layout, const ImageWindow* window, const JpegOptions& options,
+                     std::string_view name) {
+  const int turn = options.apply_exif_orientation ? layout.orientation : 1;
+  const auto is_one_of = [turn](auto... all) { return ((turn == all) || ...); };
+  Plan plan = {.stored = {},
+               .stored_height = (layout.height - 1) / options.ratio + 1,
+               .stored_width = (layout.width - 1) / options.ratio + 1,
+               .channels = options.channels == 0 ? layout.own_channels() : options.channels,
+               .is_turned = turn >= 5,
+               .flips_rows = is_one_of(3, 4, 6, 7),
+               .flips_columns = is_one_of(2, 3, 7, 8)};
+  int64_t height = plan.stored_height, width = plan.stored_width;
+  if (plan.is_turned) std::swap(height, width);
+  const ImageWindow part = window == nullptr ? ImageWindow{0, 0, height, width} : *window;
+  if (part.y < 0 || part.x < 0 || part.height <= 0 || part.width <= 0 || part.y > height || part.x > width ||
+      part.height > height - part.y || part.width > width - part.x) {
+    return fail(ErrorKind::InvalidArgument,
+                fmt::format("{}: the window [{}, {}, {}, {}] (y, x, height, width) is not inside {} x {} pixels", name,
+                            part.y, part.x, part.height, part.width, width, height));
+  }
+  plan.height = part.height;
+  plan.width = part.width;
+  ImageWindow& stored = plan.stored;
+  stored = plan.is_turned ? ImageWindow{part.x, part.y, part.width, part.height} : part;
+  if (plan.flips_rows) stored.y = plan.stored_height - stored.y - stored.height;
+  if (plan.flips_columns) stored.x = plan.stored_width - stored.x - stored.width;
+  return plan;
+}
+
+Result<JpegImage> decode_window(Bytes file, const ImageWindow* window, const JpegOptions& options,
+                                std::string_view name, Mutation mutation) try {
+  const auto layout = jpeg_internal::read_layout(file, options, name);
+  if (!layout) return fail(layout.error());
+  const auto plan = plan_of(*layout, window, options, name);
+  if (!plan) return fail(plan.error());
+  Tensor pixels = Tensor::empty(u8, {plan->height, plan->width, plan->channels});
+  auto warnings = decode_to(file, *layout, options, *plan, pixels.mutable_data(), name, mutation);
+  if (!warnings) return fail(std::move(warnings).error());
+  return JpegImage{std::move(pixels), *std::move(warnings)};
+} catch (const std::exception&) {
+  return codec_internal::fail_caught(name);
+}
+
+}  // namespace
+
+bool has_jpeg() { return true; }
+
+Result<JpegImage> decode_jpeg(Bytes file, const JpegOptions& options, std::string_view name) {
+  return decode_window(file, nullptr, options, name, {});
+}
+
+Result<JpegImage> decode_and_crop_jpeg(Bytes file, const ImageWindow& window, const JpegOptions& options,
+                                       std::string_view name) {
+  return decode_window(file, &window, options, name, {});
+}
+
+Result<JpegImage> jpeg_internal::decode_part(Bytes file, const ImageWindow& window, const JpegOptions& options,
+                                             std::string_view name, Mutation mutation) {
+  return decode_window(file, &window, options, name, mutation);
+}
+
+Result<JpegWarnings> decode_jpeg_into(Bytes file, std::span<std::byte> target, const JpegOptions& options,
+                                      std::string_view name) try {
+  const auto layout = jpeg_internal::read_layout(file, options, name);
+  if (!layout) return fail(layout.error());
+  const auto plan = plan_of(*layout, nullptr, options, name);
+  if (!plan) return fail(plan.error());
+  if (target.size() != plan->bytes()) {
+    return fail(ErrorKind::InvalidArgument,
+                fmt::format("{}: {} x {} pixels of {} channels need {} bytes; the target has {}", name, plan->width,
+                            plan->height, plan->channels, plan->bytes(), target.size()));
+  }
+  return decode_to(file, *layout, options, *plan, target.data(), name, {});
+} catch (const std::exception&) {
+  return codec_internal::fail_caught(name);
+}
+
+}  // namespace headpond

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// The layout of a JPEG file, found from its markers before libjpeg-turbo reads it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "headpond/codec/image/jpeg.h"
+
+namespace headpond::jpeg_internal {
+
+/// Which steps of region decoding are left out or done wrongly, for tests that must then fail.
+struct Mutation {
+  bool without_margin = false;
+  bool second_skip = false;
+};
+
+struct Layout {
+  int64_t width = 0, height = 0;
+  int components = 0;
+  std::array<std::array<uint8_t, 2>, 4> sampling = {};
+  bool is_progressive = false;
+  bool has_adobe = false;
+  int orientation = 1;
+  int64_t scans = 0;
+  bool is_interleaved = false;  // The first scan has all components.
+  bool has_end = false;         // An end-of-image marker stands after the last scan.
+
+  int own_channels() const { return components == 1 ? 1 : 3; }
+  bool keeps_coefficients() const { return is_progressive || !is_interleaved; }
+  int64_t coefficient_bytes() const;
+};
+
+/// As far as jpeg_info needs it: up to the first scan.
+Result<Layout> read_head(std::span<const std::byte> head, uint64_t file_bytes, const JpegOptions& options,
+                         std::string_view name);
+/// Of a whole file, with its limits checked.
+Result<Layout> read_layout(std::span<const std::byte> file, const JpegOptions& options, std::string_view name);
+
+Result<JpegImage> decode_part(std::span<const std::byte> file, const ImageWindow& window, const JpegOptions& options,
+                              std::string_view name, Mutation mutation);
+
+}  // namespace headpond::jpeg_internal

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whole images, regions, orientations, damage, limits. Images are made by encode_jpeg().
+#include "headpond/codec/image/jpeg.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "headpond/base/random.h"
+#include "headpond/codec/image/jpeg_internal.h"
+
+namespace headpond {
+namespace {
+
+using jpeg_internal::Mutation;
+using testing::HasSubstr;
+using testing::StartsWith;
+using File = std::vector<std::byte>;
+
+Tensor picture(int64_t height, int64_t width, int64_t channels, uint64_t seed) {
+  Random random(seed);
+  Tensor image = Tensor::empty(u8, {height, width, channels});
+  auto* const to = reinterpret_cast<uint8_t*>(image.mutable_data());
+  for (int64_t i = 0; i < height * width * channels; ++i) {
+    to[i] = static_cast<uint8_t>((i / channels % width * 5 + i / channels / width * 3 + i % channels * 80 +
+                                  static_cast<int64_t>(random.below(60))) %
+                                 256);
+  }
+  return image;
+}
+
+File file_of(int64_t height, int64_t width, int64_t channels, const JpegEncodeOptions& options = {}) {
+  return encode_jpeg(picture(height, width, channels, 7), options).value();
+}
+
+File with_orientation(const File& file, char orientation) {
+  const std::string exif = std::string("\xff\xe1\x00\x22", 4) + std::string("Exif\0\0", 6) +
+                           std::string("MM\0\x2a\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0", 19) + orientation +
+                           std::string(6, '\0');
+  File with = file;
+  const auto bytes = std::as_bytes(std::span(exif));
+  with.insert(with.begin() + 2, bytes.begin(), bytes.end());
+  return with;
+}
+
+std::vector<uint8_t> cut_out(const Tensor& image, const ImageWindow& window) {
+  std::vector<uint8_t> part;
+  const auto values = image.as<uint8_t>();
+  for (int64_t y = window.y; y < window.y + window.height; ++y) {
+    const int64_t at = (y * image.dim(1) + window.x) * image.dim(2), count = window.width * image.dim(2);
+    part.insert(part.end(), values.begin() + at, values.begin() + at + count);
+  }
+  return part;
+}
+
+bool equals(const Tensor& image, const std::vector<uint8_t>& values) {
+  const auto all = image.as<uint8_t>();
+  return std::equal(all.begin(), all.end(), values.begin(), values.end());
+}
+
+ImageWindow random_window(const Tensor& image, Random& random) {
+  const auto below = [&](int64_t n) { return static_cast<int64_t>(random.below(static_cast<uint64_t>(n))); };
+  ImageWindow window = {below(image.dim(0)), below(image.dim(1))};
+  window.height = 1 + below(image.dim(0) - window.y);
+  window.width = 1 + below(image.dim(1) - window.x);
+  return window;
+}
+
+// The number of random regions that differ from the whole image, cropped.
+int count_differing(const Mutation& mutation, int files) {
+  Random random(31);
+  int differing = 0;
+  for (int i = 0; i < files; ++i) {
+    const auto side = [&] { return static_cast<int64_t>(1 + random.below(random.below(4) == 0 ? 20 : 140)); };
+    const int64_t height = side(), width = side();
+    const File made = file_of(height, width, random.below(4) == 0 ? 1 : 3,
+                              {.quality = static_cast<int>(1 + random.below(100)),
+                               .chroma_downsampling = random.below(3) != 0,
+                               .progressive = random.below(5) == 0});
+    const File file = with_orientation(made, static_cast<char>(1 + random.below(8)));
+    const JpegOptions options = {.channels = std::array{0, 1, 3}[random.below(3)],
+                                 .ratio = 1 << random.below(4),
+                                 .fancy_upscaling = random.below(3) != 0};
+    const auto whole = decode_jpeg(file, options);
+    EXPECT_TRUE(whole) << whole.error();
+    for (int k = 0; k < 8; ++k) {
+      const ImageWindow window = random_window(whole->pixels, random);
+      const auto part = jpeg_internal::decode_part(file, window, options, "a.jpg", mutation);
+      EXPECT_TRUE(part) << part.error();
+      differing += !equals(part->pixels, cut_out(whole->pixels, window));
+    }
+  }
+  return differing;
+}
+
+TEST(DecodeJpeg, InfoAgreesWithPixels) {
+  const File file = with_orientation(file_of(37, 53, 3, {.progressive = true}), 6);
+  for (const bool turns : {false, true}) {
+    const JpegOptions options = {.ratio = 2, .apply_exif_orientation = turns};
+    const auto info = jpeg_info(file, file.size(), options);
+    ASSERT_TRUE(info) << info.error();
+    EXPECT_EQ(info->orientation, 6);
+    EXPECT_TRUE(info->is_progressive);
+    EXPECT_EQ(info->sampling[0], (std::array<uint8_t, 2>{2, 2}));
+    EXPECT_EQ(decode_jpeg(file, options)->pixels.shape(), (Shape{info->height, info->width, 3}));
+    EXPECT_EQ(info->width, turns ? 19 : 27);
+  }
+  EXPECT_EQ(jpeg_info(std::span(file).first(20), file.size()).error().kind(), ErrorKind::FailedPrecondition);
+}
+
+TEST(DecodeJpeg, OrientationsAreThoseOfExif) {
+  const File plain = file_of(5, 9, 3);
+  const Tensor image = decode_jpeg(plain)->pixels;
+  for (char turn = 1; turn <= 8; ++turn) {
+    const Tensor turned = decode_jpeg(with_orientation(plain, turn))->pixels;
+    ASSERT_EQ(turned.shape(), turn >= 5 ? (Shape{9, 5, 3}) : (Shape{5, 9, 3}));
+    for (int64_t y = 0; y < turned.dim(0); ++y) {
+      for (int64_t x = 0; x < turned.dim(1); ++x) {
+        const int64_t a = turn >= 5 ? x : y, b = turn >= 5 ? y : x;
+        const int64_t row = turn == 3 || turn == 4 || turn == 6 || turn == 7 ? 4 - a : a;
+        const int64_t column = turn == 2 || turn == 3 || turn == 7 || turn == 8 ? 8 - b : b;
+        ASSERT_EQ(turned.as<uint8_t>()[static_cast<size_t>((y * turned.dim(1) + x) * 3)],
+                  image.as<uint8_t>()[static_cast<size_t>((row * 9 + column) * 3)]);
+      }
+    }
+  }
+  for (const char broken : {'\0', '\x09'})
+    EXPECT_TRUE(equals(decode_jpeg(with_orientation(plain, broken))->pixels, cut_out(image, {0, 0, 5, 9})));
+}
+
+TEST(DecodeJpeg, ARegionHasThePixelsOfTheWholeImage) { EXPECT_EQ(count_differing({}, 250), 0); }
+
+TEST(DecodeJpeg, WithoutTheMarginPixelRegionsDiffer) { EXPECT_GT(count_differing({.without_margin = true}, 120), 0); }
+
+TEST(DecodeJpeg, ASecondSkipMakesRegionsDiffer) { EXPECT_GT(count_differing({.second_skip = true}, 120), 0); }
+
+TEST(DecodeJpeg, IntoATargetOfTheRightSizeOnly) {
+  const File file = file_of(6, 7, 3);
+  const Tensor image = decode_jpeg(file)->pixels;
+  std::vector<std::byte> target(6 * 7 * 3);
+  ASSERT_TRUE(decode_jpeg_into(file, target));
+  EXPECT_EQ(std::memcmp(target.data(), image.data(), target.size()), 0);
+  target.pop_back();
+  EXPECT_THAT(decode_jpeg_into(file, target).error().message(), HasSubstr("need 126 bytes; the target has 125"));
+}
+
+TEST(DecodeJpegFaults, ACutFileFailsWhateverTheRegionUnlessRecovered) {
+  for (const bool progressive : {false, true}) {
+    const File file = file_of(64, 80, 3, {.progressive = progressive});
+    for (size_t i = 0; i < 64; ++i) {
+      const auto cut = std::span(file).first(file.size() * i / 64);
+      const auto image = decode_jpeg(cut, {}, "a.jpg");
+      ASSERT_FALSE(image);
+      EXPECT_THAT(image.error().message(), StartsWith("a.jpg: "));
+      EXPECT_FALSE(decode_and_crop_jpeg(cut, {0, 0, 1, 1}));
+      const auto recovered = decode_jpeg(cut, {.damage = JpegDamage::recover, .acceptable_fraction = 0});
+      EXPECT_TRUE(!recovered || recovered->warnings.count > 0);
+    }
+  }
+}
+
+TEST(DecodeJpegFaults, FlippedBitsGiveAnErrorOrThePixelsOfRecover) {
+  for (const bool progressive : {false, true}) {
+    const File file = file_of(40, 56, 3, {.progressive = progressive});
+    Random random(5);
+    for (int i = 0; i < 1'000; ++i) {
+      File flipped = file;
+      flipped[random.below(file.size())] ^= static_cast<std::byte>(1U << random.below(8));
+      const JpegOptions limits = {.max_pixels = 1 << 16};
+      JpegOptions recovers = limits;
+      recovers.damage = JpegDamage::recover;
+      recovers.acceptable_fraction = 0;
+      const auto image = decode_jpeg(flipped, limits);
+      if (!image) continue;
+      const auto recovered = decode_jpeg(flipped, recovers);
+      ASSERT_TRUE(recovered) << recovered.error();
+      const auto values = recovered->pixels.as<uint8_t>();
+      EXPECT_TRUE(equals(image->pixels, {values.begin(), values.end()}));
+    }
+  }
+}
+
+TEST(DecodeJpegFaults, DamageNamesByteAndRow) {
+  File file = file_of(64, 80, 3);
+  const size_t at = file.size() * 3 / 4;
+  file[at] = std::byte{0xff};
+  file[at + 1] = std::byte{0xd9};
+  const auto image = decode_jpeg(file, {}, "a.jpg");
+  ASSERT_FALSE(image);
+  EXPECT_EQ(image.error().kind(), ErrorKind::DataLoss);
+  EXPECT_THAT(image.error().message(), StartsWith("a.jpg: corrupt data at byte "));
+  EXPECT_THAT(image.error().message(), HasSubstr(" of 64: \""));
+}
+
+}  // namespace
+}  // namespace headpond
