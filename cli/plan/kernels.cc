@@ -61,6 +61,7 @@ const PlanKernel& find_kernel(const PlanArguments& args, const std::string& name
   const auto found = std::find_if(all.begin(), all.end(), [&](const PlanKernel& one) { return one.name == name; });
   if (found != all.end()) return *found;
   std::vector<std::string> names;
+  names.reserve(all.size());
   for (const PlanKernel& one : all) names.push_back(one.name);
   args.refuse("kernels", fmt::format("has no kernel '{}'{}", name, suggestion(name, names)));
 }
