@@ -68,7 +68,7 @@ def frames(figures, bounds):
                          names_all(fail["error"], frame["path"], frame["record"], frame["offset"]))
             bounds.holds(f"{kind}, skip: exactly what is readable", skip["as_planted"] and skip["good"] == 50 and not skip["error"])
             if kind != "a flipped bit":  # on_error has a list of what is lost by records.
-                bounds.holds(f"{kind}, skip: the log names what is left out", is_named(figures["log"], frame))
+                bounds.holds(f"{kind}, skip: the log names the skipped record", is_named(figures["log"], frame))
 
 
 def damaged_files(figures, bounds):

@@ -45,7 +45,7 @@ TEST(GivenInputs, AreMatchedByEqualityThenBySources) {
   const auto matched = match({given(a), given(b), given(a)}, *now.node());
   ASSERT_EQ(matched.size(), 4U);
   EXPECT_EQ(matched[0], std::nullopt);
-  EXPECT_EQ(matched[1], 2U) << "what is left with these sources";
+  EXPECT_EQ(matched[1], 2U) << "the remaining input with these sources";
   EXPECT_EQ(matched[2], 1U);
   EXPECT_EQ(matched[3], 0U) << "the equal one goes first";
 }

@@ -131,8 +131,9 @@ inline Step batch_by_size(int64_t max_size, const char* field, const BatchBySize
 }
 
 /// Gathers elements by key, and gives the elements of what `reduce_func` makes of each window of window_size elements
-/// of one key; at the end of what is left, from the lowest key on. `key_func` takes arguments as map's function does
-/// and returns int64_t or int32_t, or a Result of it. Keys of elements are mixed with the number of their window.
+/// of one key; at the end of the incomplete windows, from the lowest key on. `key_func` takes arguments as map's
+/// function does and returns int64_t or int32_t, or a Result of it. Keys of elements are mixed with the number of their
+/// window.
 template <class F>
 Step group_by_window(F key_func, const GroupReduce& reduce_func, const GroupByWindowOptions& options) {
   return internal::group_by_window_step(internal::make_function(std::move(key_func)), reduce_func, options);

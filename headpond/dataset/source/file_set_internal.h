@@ -148,7 +148,7 @@ class FileSet {
   mutable std::vector<Pooled> pool_;
   mutable std::map<size_t, Failure> failed_ HEADPOND_GUARDED_BY(mu_);
   mutable std::vector<std::unique_ptr<const SourceFile>> replaced_ HEADPOND_GUARDED_BY(mu_);  // Texts may lie in them.
-  mutable std::set<size_t> left_out_ HEADPOND_GUARDED_BY(mu_);  // Files of which the log says what is left out.
+  mutable std::set<size_t> left_out_ HEADPOND_GUARDED_BY(mu_);  // Files whose skipped parts are in the log.
   mutable std::vector<std::shared_ptr<const RecordIndex>> offsets_ HEADPOND_GUARDED_BY(mu_);  // With pool_.
   mutable std::array<Mutex, 64>
       opening_;  // A file is opened under the mutex of its number, or its entry's; before mu_.

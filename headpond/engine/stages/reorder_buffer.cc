@@ -304,7 +304,7 @@ ReorderBuffer::Done ReorderBuffer::carry_out(const Task& task, Context& context)
   Done done;
   hand_over_point();
   const Usage usage = task.is_long ? thread_usage() : Usage();
-  // The context may be that of a consumer who helps: what is left out here is not on the way to its next element.
+  // The context may be that of a consumer who helps: elements skipped here do not belong to its next one.
   const int64_t began = now_ns(), left_out = std::exchange(context.left_out, 0);
   done.error = error_of([&] {
     const trace::Span span(trace_name_, trace::Category::op);

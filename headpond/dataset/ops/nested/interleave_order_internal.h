@@ -9,7 +9,7 @@
 namespace headpond::internal {
 
 /// Time passes in rounds, in each of which every slot of the cycle has a turn. Dataset k begins in round first_k in one
-/// slot and stays there for length / block + 1 rounds, the last of which gives what is left, which may be nothing.
+/// slot and stays there for length / block + 1 rounds, the last of which gives its remaining elements, perhaps none.
 /// Between two rounds in which a dataset begins or ends, all rounds are alike: those are stored, not elements.
 /// Immutable.
 class InterleaveOrder {
