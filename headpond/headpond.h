@@ -12,6 +12,8 @@
 #include "headpond/base/cpu.h"
 #include "headpond/base/crc32c.h"
 #include "headpond/base/json.h"
+#include "headpond/base/math/half.h"
+#include "headpond/base/math/portable.h"
 #include "headpond/base/normal.h"
 #include "headpond/base/permutation.h"
 #include "headpond/base/random.h"

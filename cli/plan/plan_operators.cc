@@ -9,7 +9,7 @@
 #include <optional>
 #include <utility>
 
-#include "cli/plan/kernels.h"
+#include "cli/plan/kernels/kernels.h"
 #include "cli/plan/named_fields.h"
 #include "cli/plan/nested/plan_nested.h"
 #include "cli/plan/plan_functions.h"

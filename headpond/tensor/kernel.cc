@@ -5,6 +5,29 @@
 
 namespace headpond {
 
+std::string_view name(FieldRole role) {
+  switch (role) {
+    case FieldRole::image:
+      return "image";
+    case FieldRole::mask:
+      return "mask";
+    case FieldRole::boxes:
+      return "boxes";
+    case FieldRole::labels:
+      return "labels";
+    case FieldRole::points:
+      return "points";
+  }
+  return "";
+}
+
+FieldRole role_of(const FieldSpec& field) {
+  for (const FieldRole role : {FieldRole::mask, FieldRole::boxes, FieldRole::labels, FieldRole::points}) {
+    if (field.name == name(role)) return role;
+  }
+  return FieldRole::image;
+}
+
 bool KernelCall::has_target(size_t i, DType dtype, const Shape& shape) const {
   if (i >= targets_.size() || targets_[i].data == nullptr) return false;
   const FieldSpec& spec = *targets_[i].spec;
@@ -60,7 +83,7 @@ Result<std::vector<Tensor>> run_kernels(std::span<const KernelRef> chain, std::v
   if (options.joined) run = join_kernels(chain);
   KernelScratch scratch;
   for (size_t i = 0; i < run.kernels.size(); ++i) {
-    KernelCall call(fields, std::span(keys).subspan(run.first[i]), options.key, {}, scratch);
+    KernelCall call(fields, std::span(keys).subspan(run.first[i]), options.key, {}, scratch, options.roles);
     if (auto done = run.kernels[i]->run(call); !done) return tl::unexpected(done.error());
     call.finish();
   }

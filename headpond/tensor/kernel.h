@@ -12,6 +12,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -23,6 +24,17 @@ namespace headpond {
 
 class Kernel;
 using KernelRef = std::shared_ptr<const Kernel>;
+
+/// What a field is to a kernel. `image` is also the sound.
+///
+/// mask: as the image, [height, width] or [height, width, 1], of whole numbers: it moves with the image and takes the
+/// nearest pixel. boxes: f32 [n, 4], the left, top, right and bottom edges in pixels. labels: [n, ...], a row for each
+/// box. points: f32 [n, 2], x and y in pixels; the middle of the first pixel is (0.5, 0.5).
+enum class FieldRole : uint8_t { image, mask, boxes, labels, points };
+/// "mask".
+std::string_view name(FieldRole role);
+/// The role whose name the field has; `image` for another name.
+FieldRole role_of(const FieldSpec& field);
 
 /// Objects that a worker keeps from one call of a kernel to the next: a decoder, a tile, tables of coefficients. One
 /// for each thread and run; it has one object of each type. One thread at a time.
@@ -58,17 +70,24 @@ class KernelCall {
   static constexpr size_t kMaxFields = 8;
 
   /// `fields`: the arguments, replaced by the results in finish(). `random_keys`: one for each kernel that is joined in
-  /// the one that is called; `element`: the key of the sample. `targets`: one for each field, or none. All outlive
-  /// this. REQUIRES: at most kMaxFields.
+  /// the one that is called; `element`: the key of the sample. `targets`: one for each field, or none. `roles`: one for
+  /// each field, or none: then all are `image`. All outlive this. REQUIRES: at most kMaxFields.
   KernelCall(std::span<Tensor> fields, std::span<const RandomKey> random_keys, uint64_t element, OutputSlots targets,
-             KernelScratch& scratch)
-      : fields_(fields), random_keys_(random_keys), element_(element), targets_(targets), scratch_(scratch) {
+             KernelScratch& scratch, std::span<const FieldRole> roles = {})
+      : fields_(fields),
+        random_keys_(random_keys),
+        element_(element),
+        targets_(targets),
+        scratch_(scratch),
+        roles_(roles) {
     assert(fields.size() <= kMaxFields);
   }
 
   size_t size() const { return fields_.size(); }
   /// Argument `i`. It stays as it is until the call ends. REQUIRES: i < size().
   const Tensor& in(size_t i = 0) const { return fields_[i]; }
+  /// What field `i` is. The first is the image. REQUIRES: i < size().
+  FieldRole role(size_t i) const { return i < roles_.size() ? roles_[i] : FieldRole::image; }
   /// The random numbers of this sample for kernel `k` of those joined in this one, from their beginning. A pure
   /// function of seed, epoch, sample, and the kernel's name and place. REQUIRES: Facts::draws is not "".
   Random random(size_t k = 0) const { return Random(random_keys_[k], element_); }
@@ -104,6 +123,7 @@ class KernelCall {
   const uint64_t element_;
   const OutputSlots targets_;
   KernelScratch& scratch_;
+  const std::span<const FieldRole> roles_;
   std::array<Tensor, kMaxFields> results_;
   std::array<bool, kMaxFields> has_result_ = {};
 };
@@ -111,8 +131,8 @@ class KernelCall {
 /// A pure function from fields and random numbers to fields of the same number. Immutable; any number of threads may
 /// run it at once.
 ///
-/// Its first field is the image or the sound. Where map has roles, more fields follow that move with it; their names in
-/// the Spec are their roles: "mask", "boxes", "labels", "points". A kernel passes on the fields that it does not
+/// Its first field is the image or the sound. Where map has roles, more fields follow that move with it: KernelCall has
+/// role(i), and in the Spec of Facts::result a field's name is its role. A kernel passes on the fields that it does not
 /// change.
 class Kernel {
  public:
@@ -174,6 +194,7 @@ struct KernelRun {
   uint64_t epoch = 0;
   uint64_t key = 0;
   bool joined = true;
+  std::vector<FieldRole> roles = {};  ///< Of the fields; none: all are `image`.
 };
 Result<std::vector<Tensor>> run_kernels(std::span<const KernelRef> chain, std::vector<Tensor> fields,
                                         const KernelRun& options = {});

@@ -50,6 +50,19 @@ class Fails final : public Kernel {
 
 Tensor numbers() { return Tensor::from(std::vector<int32_t>{1, 2, 3}, {3}); }
 
+TEST(Kernel, KnowsTheRolesOfItsFields) {
+  std::vector<Tensor> fields = {numbers(), numbers()};
+  const std::vector<FieldRole> roles = {FieldRole::image, FieldRole::boxes};
+  KernelScratch scratch;
+  EXPECT_EQ(KernelCall(fields, {}, 0, {}, scratch, roles).role(1), FieldRole::boxes);
+  EXPECT_EQ(KernelCall(fields, {}, 0, {}, scratch).role(1), FieldRole::image);
+  for (const FieldRole role :
+       {FieldRole::image, FieldRole::mask, FieldRole::boxes, FieldRole::labels, FieldRole::points}) {
+    EXPECT_EQ(role_of({std::string(name(role)), DType::u8, {}}), role);
+  }
+  EXPECT_EQ(role_of({"photo", DType::u8, {}}), FieldRole::image);
+}
+
 TEST(Kernel, WritesIntoTheTargetIffItHasDtypeAndShape) {
   std::vector<int32_t> row(3);
   for (const bool fits : {true, false}) {

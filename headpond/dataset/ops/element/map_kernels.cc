@@ -18,19 +18,21 @@ constexpr const char* kOp = "map";
 
 // A field that kernels see, in the order of MapFields.
 struct RoleField {
-  std::string role;
+  FieldRole role;
   size_t index;  // Of the field in the element.
 };
 
 struct Plan {
   std::vector<RoleField> fields;
+  std::vector<FieldRole> roles;  // Of the fields.
   std::vector<KernelRef> chain;  // As the user wrote it.
   bool join = true;
 };
 
 std::string field_text(const Spec& spec, const RoleField& field) {
   const std::string name = spec[field.index].name.empty() ? std::to_string(field.index) : spec[field.index].name;
-  return name == field.role ? name : fmt::format("{}={}", field.role, name);
+  const std::string_view role = headpond::name(field.role);
+  return name == role ? name : fmt::format("{}={}", role, name);
 }
 
 // "decode_png(channels=3)", with what the title does not say of its draws and its version.
@@ -70,7 +72,7 @@ Spec after(const Kernel& kernel, const Spec& before) {
 Spec fields_after(const Spec& spec, const Plan& plan) {
   Spec fields;
   for (const RoleField& field : plan.fields) {
-    fields.push_back({field.role, spec[field.index].dtype, spec[field.index].shape});
+    fields.push_back({std::string(name(field.role)), spec[field.index].dtype, spec[field.index].shape});
   }
   for (const KernelRef& kernel : plan.chain) fields = after(*kernel, fields);
   return fields;
@@ -152,7 +154,7 @@ class MapKernels final : public Pointwise, public KernelJoints {
       const bool is_last = k + 1 == run_.kernels.size();
       const OutputSlots own(targets.data(), is_last ? fields.size() : 0);
       const auto keys = random_keys.subspan(run_.first[k]);
-      KernelCall call(fields, keys, in.key, own, context.scratch());
+      KernelCall call(fields, keys, in.key, own, context.scratch(), plan_.roles);
       if (Error error = run_one(*run_.kernels[k], call)) {
         return context.fail(named(k, std::move(error), fields, keys, in.key, context));
       }
@@ -173,7 +175,7 @@ class MapKernels final : public Pointwise, public KernelJoints {
     const size_t end = k + 1 < run_.first.size() ? run_.first[k + 1] : plan_.chain.size();
     std::string title = run_.kernels[k]->facts().title;
     for (size_t i = first; end - first > 1 && i < end; ++i) {
-      KernelCall call(fields, keys.subspan(i - first), key, {}, context.scratch());
+      KernelCall call(fields, keys.subspan(i - first), key, {}, context.scratch(), plan_.roles);
       if (Error own = run_one(*plan_.chain[i], call)) {
         title = plan_.chain[i]->facts().title;
         error = std::move(own);
@@ -202,19 +204,21 @@ class MapKernels final : public Pointwise, public KernelJoints {
   const KernelChain run_;
 };
 
-Step step_of(const std::vector<std::pair<std::string, std::string>>& roles, const std::vector<KernelRef>& kernels,
+Step step_of(const std::vector<std::pair<FieldRole, std::string>>& roles, const std::vector<KernelRef>& kernels,
              bool join) {
   for (const KernelRef& kernel : kernels) {
     if (kernel == nullptr) refuse(kOp, "a kernel is null");
   }
   return [roles, kernels, join](const Dataset& input) {
-    Plan plan = {.fields = {}, .chain = kernels, .join = join};
+    Plan plan = {.fields = {}, .roles = {}, .chain = kernels, .join = join};
     for (const auto& [role, name] : roles) {
       const size_t index = field_index(kOp, input.spec(), name);
       for (const RoleField& other : plan.fields) {
-        if (other.index == index) refuse(kOp, fmt::format("field '{}' is {} and {}", name, other.role, role));
+        if (other.index == index)
+          refuse(kOp, fmt::format("field '{}' is {} and {}", name, headpond::name(other.role), headpond::name(role)));
       }
       plan.fields.push_back({role, index});
+      plan.roles.push_back(role);
     }
     return Dataset(std::make_shared<MapKernels>(input.node(), std::move(plan)));
   };
@@ -223,17 +227,17 @@ Step step_of(const std::vector<std::pair<std::string, std::string>>& roles, cons
 }  // namespace
 
 Step map_kernels_step(const std::string& field, const std::vector<KernelRef>& kernels) {
-  return step_of({{"image", field}}, kernels, true);
+  return step_of({{FieldRole::image, field}}, kernels, true);
 }
 
 Step map_kernels_step(const MapFields& fields, const std::vector<KernelRef>& kernels) {
   if (fields.image.empty()) refuse(kOp, "no field is the image");
-  std::vector<std::pair<std::string, std::string>> roles;
-  const std::array<std::pair<std::string, std::string>, 5> all = {{{"image", fields.image},
-                                                                   {"mask", fields.mask},
-                                                                   {"boxes", fields.boxes},
-                                                                   {"labels", fields.labels},
-                                                                   {"points", fields.points}}};
+  std::vector<std::pair<FieldRole, std::string>> roles;
+  const std::array<std::pair<FieldRole, std::string>, 5> all = {{{FieldRole::image, fields.image},
+                                                                 {FieldRole::mask, fields.mask},
+                                                                 {FieldRole::boxes, fields.boxes},
+                                                                 {FieldRole::labels, fields.labels},
+                                                                 {FieldRole::points, fields.points}}};
   for (const auto& one : all) {
     if (!one.second.empty()) roles.push_back(one);
   }

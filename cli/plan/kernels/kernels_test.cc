@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/plan/kernels.h"
+#include "cli/plan/kernels/kernels.h"
 
 #include <filesystem>
 #include <fstream>

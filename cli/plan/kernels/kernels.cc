@@ -1,58 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/plan/kernels.h"
+#include "cli/plan/kernels/kernels.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
-#include <utility>
 
+#include "cli/plan/kernels/plan_kernel.h"
 #include "cli/plan/named_fields.h"
-#include "cli/plan/plan_tensors.h"
 #include "cli/plan/suggestion.h"
-#include "headpond/codec/image/png_kernel.h"
-#include "headpond/codec/sound/wav_kernel.h"
 #include "headpond/dataset/ops.h"
 
 namespace headpond::cli {
 namespace {
 
-struct PlanKernel {
-  std::string name;
-  std::vector<std::string> options;
-  KernelRef (*build)(const PlanArguments& options);
-};
-
-int32_t to_int32(const PlanArguments& options, const std::string& name, int32_t fallback) {
-  const int64_t value = options.integer(name, fallback);
-  if (!std::in_range<int32_t>(value)) options.refuse(name, fmt::format("is {}: out of range", value));
-  return static_cast<int32_t>(value);
-}
-
-KernelRef build_decode_png(const PlanArguments& options) {
-  PngOptions png = {.channels = to_int32(options, "channels", 0)};
-  if (options.has("dtype")) png.dtype = to_dtype(options, "dtype");
-  png.max_pixels = options.integer("max_pixels", png.max_pixels);
-  return decode_png(png);
-}
-
-KernelRef build_decode_wav(const PlanArguments& options) {
-  WavOptions wav;
-  wav.desired_channels = options.integer("desired_channels", wav.desired_channels);
-  wav.desired_samples = options.integer("desired_samples", wav.desired_samples);
-  wav.first_sample = options.integer("first_sample", wav.first_sample);
-  wav.lenient = options.flag("lenient", wav.lenient);
-  wav.max_channels = to_int32(options, "max_channels", wav.max_channels);
-  return decode_wav(wav);
-}
-
 const std::vector<PlanKernel>& plan_kernels() {
-  static const std::vector<PlanKernel> all = {
-      {"decode_png", {"channels", "dtype", "max_pixels"}, build_decode_png},
-      {"decode_wav",
-       {"desired_channels", "desired_samples", "first_sample", "lenient", "max_channels"},
-       build_decode_wav},
-  };
+  static const std::vector<PlanKernel> all = [] {
+    std::vector<PlanKernel> joined;
+    for (const auto* const family : {&decoder_plan_kernels()}) {
+      joined.insert(joined.end(), family->begin(), family->end());
+    }
+    return joined;
+  }();
   return all;
 }
 
