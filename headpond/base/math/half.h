@@ -38,7 +38,7 @@ inline float from_f16(uint16_t bits) {
     const float value = static_cast<float>(size) * 0x1p-24F;
     return std::bit_cast<float>(sign | std::bit_cast<uint32_t>(value));
   }
-  return std::bit_cast<float>(sign | (size << 13) + 0x38000000U);
+  return std::bit_cast<float>(sign | ((size << 13) + 0x38000000U));
 }
 
 }  // namespace headpond
