@@ -245,7 +245,9 @@ Dataset number_step(Random& random, const Dataset& input, const PlanChoice& choi
   const int64_t divisor = among(random, 2, 4);
   if (choice.errors && one_in(random, 3)) return failing(random, input);
   if (choice.pauses && one_in(random, 3)) return pausing(random, input);
-  switch (random.below(13)) {
+  switch (random.below(15)) {
+    case 12:
+      return random_kernels(random, input, choice);
     case 8:
     case 11:
       return input | rejection_resample(
@@ -261,6 +263,7 @@ Dataset number_step(Random& random, const Dataset& input, const PlanChoice& choi
              random_map([](int64_t x, Random& drawn) { return (x + static_cast<int64_t>(drawn.below(9))) % kPrime; },
                         named("drawn", divisor));
     case 5:
+    case 13:
       return scanned(input);
     case 4:
       return input | take_while([divisor](int64_t x) { return x < 10 * divisor; }, named("below", divisor));
@@ -279,12 +282,13 @@ Dataset number_step(Random& random, const Dataset& input, const PlanChoice& choi
 }
 
 // For elements that are one field of numbers or bytes: each value by itself, or back to one number.
-Dataset numbers_again(Random& random, const Dataset& input) {
+Dataset numbers_again(Random& random, const Dataset& input, const PlanChoice& choice) {
   if (is_single(input, DType::bytes)) {
     if (!is_scalar(input)) return input;
     return input | map([](std::string_view x) { return static_cast<int64_t>(x.size()); }, named("length", 0));
   }
   if (one_in(random, 2)) return input | unique();
+  if (one_in(random, 3)) return random_kernels(random, input, choice);
   if (one_in(random, 3)) return input | map([](int64_t x) { return static_cast<float>(x) / 2; }, named("halves", 0));
   if (one_in(random, 2)) return input | map([](int64_t x) { return 7 - x; }, named("each", 0));
   return input | map(
@@ -474,7 +478,8 @@ Dataset next_step(Random& random, const Dataset& plan, const PlanChoice& choice)
   const uint64_t kind = random.below(5);
   if (kind == 4) return random_regroup(random, plan, choice);
   if (kind == 0 && is_single(plan, DType::i64) && is_scalar(plan)) return number_step(random, plan, choice);
-  if (kind == 0 && (is_single(plan, DType::i64) || is_single(plan, DType::bytes))) return numbers_again(random, plan);
+  if (kind == 0 && (is_single(plan, DType::i64) || is_single(plan, DType::bytes)))
+    return numbers_again(random, plan, choice);
   if (kind <= 1) return fields_step(random, plan);
   return kind == 2 ? structure_step(random, plan, choice) : order_step(random, plan, choice);
 }
