@@ -245,9 +245,7 @@ Dataset number_step(Random& random, const Dataset& input, const PlanChoice& choi
   const int64_t divisor = among(random, 2, 4);
   if (choice.errors && one_in(random, 3)) return failing(random, input);
   if (choice.pauses && one_in(random, 3)) return pausing(random, input);
-  switch (random.below(15)) {
-    case 12:
-      return random_kernels(random, input, choice);
+  switch (random.below(13)) {
     case 8:
     case 11:
       return input | rejection_resample(
@@ -263,7 +261,6 @@ Dataset number_step(Random& random, const Dataset& input, const PlanChoice& choi
              random_map([](int64_t x, Random& drawn) { return (x + static_cast<int64_t>(drawn.below(9))) % kPrime; },
                         named("drawn", divisor));
     case 5:
-    case 13:
       return scanned(input);
     case 4:
       return input | take_while([divisor](int64_t x) { return x < 10 * divisor; }, named("below", divisor));
@@ -288,7 +285,7 @@ Dataset numbers_again(Random& random, const Dataset& input, const PlanChoice& ch
     return input | map([](std::string_view x) { return static_cast<int64_t>(x.size()); }, named("length", 0));
   }
   if (one_in(random, 2)) return input | unique();
-  if (one_in(random, 3)) return random_kernels(random, input, choice);
+  if (one_in(random, 2)) return random_kernels(random, input, choice);
   if (one_in(random, 3)) return input | map([](int64_t x) { return static_cast<float>(x) / 2; }, named("halves", 0));
   if (one_in(random, 2)) return input | map([](int64_t x) { return 7 - x; }, named("each", 0));
   return input | map(
