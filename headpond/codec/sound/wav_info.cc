@@ -140,7 +140,8 @@ class Parser {
     if (size < needed) {
       return invalid(fmt::format("chunk 'ds64' at offset {} has {} bytes, {} are needed", kRiffBytes, size, needed));
     }
-    if (size <= file_bytes_ - kBody) HEADPOND_TRY(need(kBody + size));
+    if (size > file_bytes_ - kBody) return beyond({text(kRiffBytes), size, kBody});
+    HEADPOND_TRY(need(kBody + size));
     const uint64_t form = long_word(kBody);
     if (word(4) == kUnknownSize) riff_end_ = form > UINT64_MAX - kChunkHeader ? UINT64_MAX : kChunkHeader + form;
     return {};

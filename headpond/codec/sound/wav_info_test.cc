@@ -170,6 +170,8 @@ TEST(WavInfo, Row24SizesOf64BitsAreTrustedNoMoreThanOthers) {
     EXPECT_EQ(read_lenient(file)->frames, 3) << size;
     EXPECT_EQ(read_lenient(file)->is_truncated, size != UINT64_MAX) << size;
   }
+  const std::string endless = "ds64" + u32_text(0xffffffff) + std::string(24, '\0') + u32_text(65536);
+  expect_always_invalid(wide_file(endless + kFormat + kWideData), "chunk 'ds64' at offset 12 has 4294967295 bytes");
   const std::string file = wide_file(sizes_chunk(78, 6) + kFormat + kWideData);
   for (size_t size = 0; size < file.size(); ++size) EXPECT_FALSE(read(file.substr(0, size))) << size;
   const auto bytes = to_bytes(file);
