@@ -77,6 +77,10 @@
 #include "headpond/codec/image/png.h"
 #include "headpond/codec/image/png_kernel.h"
 #include "headpond/codec/image/window_kernel.h"
+#include "headpond/codec/sound/channels.h"
+#include "headpond/codec/sound/level/level_kernels.h"
+#include "headpond/codec/sound/sound_file.h"
+#include "headpond/codec/sound/sound_kernel.h"
 #include "headpond/codec/sound/wav.h"
 #include "headpond/codec/sound/wav_kernel.h"
 
