@@ -12,6 +12,7 @@
 #include "headpond/base/cpu.h"
 #include "headpond/base/crc32c.h"
 #include "headpond/base/json.h"
+#include "headpond/base/math/beta.h"
 #include "headpond/base/math/half.h"
 #include "headpond/base/math/portable.h"
 #include "headpond/base/normal.h"
@@ -24,6 +25,7 @@
 #include "headpond/tensor/dtype.h"
 #include "headpond/tensor/element.h"
 #include "headpond/tensor/kernel.h"
+#include "headpond/tensor/random_choice.h"
 #include "headpond/tensor/shape.h"
 #include "headpond/tensor/tensor.h"
 
@@ -62,12 +64,23 @@
 #include "headpond/io/text/line_file.h"
 #include "headpond/io/text/text_lines.h"
 
-// Images and sound: decoders, encoders, distance maps.
+// Images and sound: decoders, encoders, distance maps, kernels that change colours.
+#include "headpond/codec/image/color/adjust.h"
+#include "headpond/codec/image/color/color_kernels.h"
+#include "headpond/codec/image/color/levels.h"
+#include "headpond/codec/image/color/mixup.h"
+#include "headpond/codec/image/color/neighbours.h"
+#include "headpond/codec/image/color/random_erasing.h"
 #include "headpond/codec/image/distance_map.h"
+#include "headpond/codec/image/image_layout.h"
 #include "headpond/codec/image/jpeg.h"
 #include "headpond/codec/image/png.h"
 #include "headpond/codec/image/png_kernel.h"
 #include "headpond/codec/image/window_kernel.h"
+#include "headpond/codec/sound/channels.h"
+#include "headpond/codec/sound/level/level_kernels.h"
+#include "headpond/codec/sound/sound_file.h"
+#include "headpond/codec/sound/sound_kernel.h"
 #include "headpond/codec/sound/wav.h"
 #include "headpond/codec/sound/wav_kernel.h"
 
