@@ -64,6 +64,8 @@
 
 // Images and sound: decoders, encoders, distance maps.
 #include "headpond/codec/image/distance_map.h"
+#include "headpond/codec/image/formats/image.h"
+#include "headpond/codec/image/formats/image_kernel.h"
 #include "headpond/codec/image/jpeg.h"
 #include "headpond/codec/image/png.h"
 #include "headpond/codec/image/png_kernel.h"
