@@ -175,6 +175,10 @@ std::string_view name(ImageFormat format) {
   return kNames[static_cast<size_t>(format)];
 }
 
+std::optional<ImageFormat> image_format(std::span<const std::byte> head) {
+  return image_internal::signature_of(head).format;
+}
+
 bool has_decoder(ImageFormat format) {
   if (format == ImageFormat::jpeg) return has_jpeg();
   if (format == ImageFormat::webp) return image_internal::has_webp();

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -21,6 +22,9 @@ std::string_view name(ImageFormat format);
 /// True iff images of this format can be decoded: jpeg, webp and gif need the CMake options HEADPOND_JPEG,
 /// HEADPOND_WEBP and HEADPOND_GIF, and their libraries.
 bool has_decoder(ImageFormat format);
+
+/// The format whose mark `head` begins with; nullopt iff it is none of these. 12 bytes are enough.
+std::optional<ImageFormat> image_format(std::span<const std::byte> head);
 
 struct ImageOptions {
   /// 1 grey, 2 grey and alpha, 3 RGB, 4 RGBA. 0: as in the file, where a palette counts as 3, or 4 if it has

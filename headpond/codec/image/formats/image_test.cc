@@ -70,6 +70,8 @@ TEST(AnyImage, HasNamesOfFormats) {
   EXPECT_EQ(name(ImageFormat::jpeg), "jpeg");
   EXPECT_EQ(name(ImageFormat::gif), "gif");
   EXPECT_TRUE(has_decoder(ImageFormat::bmp));
+  EXPECT_EQ(image_format(test::bytes_of("GIF89a")), ImageFormat::gif);
+  EXPECT_EQ(image_format(test::bytes_of("<html>")), std::nullopt);
 }
 
 }  // namespace
