@@ -99,6 +99,7 @@
 #include "headpond/tf1/tf1.h"
 
 // The engine: a Loader runs a dataset on all cores; save and shards keep what it delivers.
+#include "headpond/engine/array_file.h"
 #include "headpond/engine/explain.h"
 #include "headpond/engine/loader.h"
 #include "headpond/engine/save.h"
