@@ -67,6 +67,7 @@
 #include "headpond/codec/image/jpeg.h"
 #include "headpond/codec/image/png.h"
 #include "headpond/codec/image/png_kernel.h"
+#include "headpond/codec/image/resize/resize.h"
 #include "headpond/codec/image/window_kernel.h"
 #include "headpond/codec/sound/wav.h"
 #include "headpond/codec/sound/wav_kernel.h"
