@@ -294,15 +294,13 @@ Result<Layout> jpeg_internal::read_layout(Bytes file, const JpegOptions& options
 Result<JpegInfo> jpeg_info(Bytes head, uint64_t file_bytes, const JpegOptions& options, std::string_view name) try {
   const auto layout = jpeg_internal::read_head(head, file_bytes, options, name);
   if (!layout) return fail(layout.error());
-  JpegInfo info = {.height = (layout->height - 1) / options.ratio + 1,
-                   .width = (layout->width - 1) / options.ratio + 1,
-                   .channels = layout->own_channels(),
-                   .components = layout->components,
-                   .sampling = layout->sampling,
-                   .is_progressive = layout->is_progressive,
-                   .orientation = layout->orientation};
-  if (options.apply_exif_orientation && info.orientation >= 5) std::swap(info.height, info.width);
-  return info;
+  return JpegInfo{.height = layout->decoded_height(options),
+                  .width = layout->decoded_width(options),
+                  .channels = layout->own_channels(),
+                  .components = layout->components,
+                  .sampling = layout->sampling,
+                  .is_progressive = layout->is_progressive,
+                  .orientation = layout->orientation};
 } catch (const std::exception&) {
   return codec_internal::fail_caught(name);
 }
