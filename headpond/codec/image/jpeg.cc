@@ -217,8 +217,12 @@ int64_t crop_columns(Session& session) {
   if (!can_decode_region(session.layout) || part.width == session.plan.stored_width) return 0;
   // Upsampling sees the neighbours of a pixel.
   const int64_t margin = session.mutation.without_margin ? 0 : 1;
-  const int64_t begin = std::max<int64_t>(part.x - margin, 0);
-  const int64_t end = std::min(part.x + part.width + margin, session.plan.stored_width);
+  int64_t begin = std::max<int64_t>(part.x - margin, 0);
+  int64_t end = std::min(part.x + part.width + margin, session.plan.stored_width);
+  // With fewer than two columns of chroma libjpeg gives up fancy upsampling.
+  constexpr int64_t kLeast = 8;
+  end = std::max(end, std::min(begin + kLeast, session.plan.stored_width));
+  begin = std::min(begin, std::max<int64_t>(end - kLeast, 0));
   auto first = static_cast<JDIMENSION>(begin), count = static_cast<JDIMENSION>(end - begin);
   jpeg_crop_scanline(&session.info, &first, &count);
   return first;

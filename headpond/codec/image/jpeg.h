@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "headpond/base/status.h"
-#include "headpond/codec/image/window_kernel.h"
+#include "headpond/codec/image/image_window.h"
 #include "headpond/tensor/tensor.h"
 
 namespace headpond {

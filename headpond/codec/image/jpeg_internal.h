@@ -42,6 +42,9 @@ struct Layout {
   }
 };
 
+/// InvalidArgument iff an option is out of range.
+Result<void> check_options(const JpegOptions& options, std::string_view name);
+
 /// As far as jpeg_info needs it: up to the first scan.
 Result<Layout> read_head(std::span<const std::byte> head, uint64_t file_bytes, const JpegOptions& options,
                          std::string_view name);

@@ -132,6 +132,19 @@ TEST(DecodeJpeg, OrientationsAreThoseOfExif) {
 
 TEST(DecodeJpeg, ARegionHasThePixelsOfTheWholeImage) { EXPECT_EQ(count_differing({}, 250), 0); }
 
+TEST(DecodeJpeg, ARegionOfOnePixelIsUpsampledAsTheWholeImage) {
+  for (const int64_t width : {3, 5, 20}) {
+    const File file = file_of(6, width, 3);
+    for (const int ratio : {1, 2}) {
+      const Tensor whole = decode_jpeg(file, {.ratio = ratio})->pixels;
+      for (int64_t x = 0; x < whole.dim(1); ++x) {
+        const ImageWindow window = {1, x, 1, 1};
+        EXPECT_TRUE(equals(decode_and_crop_jpeg(file, window, {.ratio = ratio})->pixels, cut_out(whole, window)));
+      }
+    }
+  }
+}
+
 TEST(DecodeJpeg, WithoutTheMarginPixelRegionsDiffer) { EXPECT_GT(count_differing({.without_margin = true}, 120), 0); }
 
 TEST(DecodeJpeg, ASecondSkipMakesRegionsDiffer) { EXPECT_GT(count_differing({.second_skip = true}, 120), 0); }
