@@ -62,14 +62,21 @@
 #include "headpond/io/text/line_file.h"
 #include "headpond/io/text/text_lines.h"
 
-// Images and sound: decoders, encoders, distance maps.
+// Images and sound: decoders, encoders, crops, resizes, distance maps.
 #include "headpond/codec/image/distance_map.h"
 #include "headpond/codec/image/formats/image.h"
 #include "headpond/codec/image/formats/image_kernel.h"
+#include "headpond/codec/image/image_window.h"
 #include "headpond/codec/image/jpeg.h"
+#include "headpond/codec/image/kernels/crop_kernels.h"
+#include "headpond/codec/image/kernels/flip_kernels.h"
+#include "headpond/codec/image/kernels/image_size.h"
+#include "headpond/codec/image/kernels/jpeg_kernel.h"
+#include "headpond/codec/image/kernels/normalize_kernel.h"
+#include "headpond/codec/image/kernels/resize_kernel.h"
 #include "headpond/codec/image/png.h"
 #include "headpond/codec/image/png_kernel.h"
-#include "headpond/codec/image/window_kernel.h"
+#include "headpond/codec/image/resize/resize.h"
 #include "headpond/codec/sound/wav.h"
 #include "headpond/codec/sound/wav_kernel.h"
 
