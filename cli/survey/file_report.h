@@ -51,7 +51,7 @@ struct Damage {
 };
 
 /// The size of an image.
-struct ImageSize {
+struct SurveyedSize {
   int64_t height = 0, width = 0;
   int channels = 0;
 };
@@ -67,7 +67,7 @@ struct FileReport {
   bool is_limited = false;               ///< The limit left records unread.
   std::optional<uint64_t> groups = {};   ///< In a tar archive: members with the same name except for the extension.
   std::optional<uint64_t> skipped = {};  ///< In a tar archive: links, folders and the like.
-  std::optional<ImageSize> image = {};
+  std::optional<SurveyedSize> image = {};
   FeatureTable features = {};
   FeatureTable lists = {};          ///< Feature lists of SequenceExamples; counts are steps.
   std::vector<Damage> damage = {};  ///< The first kMostDamage.

@@ -108,7 +108,7 @@ TEST(FileReport, SaysWhatTheFileHolds) {
 }
 
 TEST(FileReport, SaysTheSizeOfAnImage) {
-  const FileReport report = {.path = "a", .format = "gif", .records = 1, .bytes = 9, .image = ImageSize{3, 4, 1}};
+  const FileReport report = {.path = "a", .format = "gif", .records = 1, .bytes = 9, .image = SurveyedSize{3, 4, 1}};
   EXPECT_EQ(report_line(report), "a: gif, 1 record, 4 x 3 pixels, 1 channel, 9 bytes");
   JsonWriter json;
   write_report(json, report, true);
