@@ -61,6 +61,7 @@ class Convert(FilesCase):
         for name, side, value in (("in/cat/a.pgm", 5, 1), ("in/cat/b.ppm", 9, 2), ("in/dog/c.pgm", 4, 3)):
             channels = 3 if name.endswith("ppm") else 1
             head = f"P{6 if channels == 3 else 5} {side} {side + 1} 255\n".encode()
+            (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
             self.put(name, head + bytes([value]) * (side * (side + 1) * channels))
         found = self.convert("--from", "folder", "--to", "npy", "--size", "4", "--out", "out", "in")
         self.assertEqual((found["records"], len(found["shards"])), (3, 2))
