@@ -68,6 +68,12 @@
 #include "headpond/codec/image/png.h"
 #include "headpond/codec/image/png_kernel.h"
 #include "headpond/codec/image/window_kernel.h"
+#include "headpond/codec/sound/augment/mask.h"
+#include "headpond/codec/sound/augment/mix_noise.h"
+#include "headpond/codec/sound/resample/resample.h"
+#include "headpond/codec/sound/spectrum/delta.h"
+#include "headpond/codec/sound/spectrum/spectrum.h"
+#include "headpond/codec/sound/spectrum/spectrum_kernels.h"
 #include "headpond/codec/sound/wav.h"
 #include "headpond/codec/sound/wav_kernel.h"
 
