@@ -59,6 +59,10 @@ struct GeneratorOptions {
   /// Returns a generator of `epoch` that goes on after its first `position` elements. Without this function a restore
   /// asks a new generator for so many elements and drops them.
   std::function<Result<Generator>(uint64_t epoch, int64_t position)> seek = {};
+  /// The generator waits (network, devices, what the program does with earlier elements) more than it computes. The
+  /// engine then calls it from separate threads and delivers each element at once. Otherwise it may call it up to 256
+  /// times before it delivers the first of these elements. Values and states stay the same.
+  bool blocking = false;
 };
 
 /// The elements of a generator, one after the other. `make` returns a new generator for an epoch, which gives the same

@@ -279,12 +279,13 @@ Dataset number_step(Random& random, const Dataset& input, const PlanChoice& choi
 }
 
 // For elements that are one field of numbers or bytes: each value by itself, or back to one number.
-Dataset numbers_again(Random& random, const Dataset& input) {
+Dataset numbers_again(Random& random, const Dataset& input, const PlanChoice& choice) {
   if (is_single(input, DType::bytes)) {
     if (!is_scalar(input)) return input;
     return input | map([](std::string_view x) { return static_cast<int64_t>(x.size()); }, named("length", 0));
   }
   if (one_in(random, 2)) return input | unique();
+  if (one_in(random, 2)) return random_kernels(random, input, choice);
   if (one_in(random, 3)) return input | map([](int64_t x) { return static_cast<float>(x) / 2; }, named("halves", 0));
   if (one_in(random, 2)) return input | map([](int64_t x) { return 7 - x; }, named("each", 0));
   return input | map(
@@ -474,7 +475,8 @@ Dataset next_step(Random& random, const Dataset& plan, const PlanChoice& choice)
   const uint64_t kind = random.below(5);
   if (kind == 4) return random_regroup(random, plan, choice);
   if (kind == 0 && is_single(plan, DType::i64) && is_scalar(plan)) return number_step(random, plan, choice);
-  if (kind == 0 && (is_single(plan, DType::i64) || is_single(plan, DType::bytes))) return numbers_again(random, plan);
+  if (kind == 0 && (is_single(plan, DType::i64) || is_single(plan, DType::bytes)))
+    return numbers_again(random, plan, choice);
   if (kind <= 1) return fields_step(random, plan);
   return kind == 2 ? structure_step(random, plan, choice) : order_step(random, plan, choice);
 }
