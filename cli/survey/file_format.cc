@@ -53,7 +53,9 @@ std::string_view by_content(Bytes start) {
   constexpr size_t kTarMark = 257;
   if (is_record_header(start)) return "tfrecord";
   if (stands_at(start, 0, "\x89PNG\r\n\x1a\n")) return "png";
-  if (stands_at(start, 0, "RIFF") && stands_at(start, 8, "WAVE")) return "wav";
+  constexpr std::array<std::string_view, 4> kWaves = {"RIFF", "RIFX", "RF64", "BW64"};
+  const bool is_riff = std::ranges::any_of(kWaves, [&](std::string_view id) { return stands_at(start, 0, id); });
+  if (is_riff && stands_at(start, 8, "WAVE")) return "wav";
   if (stands_at(start, kTarMark, "ustar")) return "tar";
   if (stands_at(start, 0, "\x93NUMPY")) return "npy";
   if (is_npz(start)) return "npz";
