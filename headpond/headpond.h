@@ -64,7 +64,7 @@
 #include "headpond/io/text/line_file.h"
 #include "headpond/io/text/text_lines.h"
 
-// Images and sound: decoders, encoders, distance maps, kernels that change colours.
+// Images and sound: decoders, encoders, crops, resizes, distance maps, kernels that change colours.
 #include "headpond/codec/image/color/adjust.h"
 #include "headpond/codec/image/color/color_kernels.h"
 #include "headpond/codec/image/color/levels.h"
@@ -72,11 +72,20 @@
 #include "headpond/codec/image/color/neighbours.h"
 #include "headpond/codec/image/color/random_erasing.h"
 #include "headpond/codec/image/distance_map.h"
+#include "headpond/codec/image/formats/image.h"
+#include "headpond/codec/image/formats/image_kernel.h"
 #include "headpond/codec/image/image_layout.h"
+#include "headpond/codec/image/image_window.h"
 #include "headpond/codec/image/jpeg.h"
+#include "headpond/codec/image/kernels/crop_kernels.h"
+#include "headpond/codec/image/kernels/flip_kernels.h"
+#include "headpond/codec/image/kernels/image_size.h"
+#include "headpond/codec/image/kernels/jpeg_kernel.h"
+#include "headpond/codec/image/kernels/normalize_kernel.h"
+#include "headpond/codec/image/kernels/resize_kernel.h"
 #include "headpond/codec/image/png.h"
 #include "headpond/codec/image/png_kernel.h"
-#include "headpond/codec/image/window_kernel.h"
+#include "headpond/codec/image/resize/resize.h"
 #include "headpond/codec/sound/augment/mask.h"
 #include "headpond/codec/sound/augment/mix_noise.h"
 #include "headpond/codec/sound/channels.h"
@@ -116,6 +125,7 @@
 #include "headpond/tf1/tf1.h"
 
 // The engine: a Loader runs a dataset on all cores; save and shards keep what it delivers.
+#include "headpond/engine/array_file.h"
 #include "headpond/engine/explain.h"
 #include "headpond/engine/loader.h"
 #include "headpond/engine/save.h"

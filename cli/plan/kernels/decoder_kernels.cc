@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/plan/kernels/plan_kernel.h"
 #include "cli/plan/plan_tensors.h"
+#include "headpond/codec/image/formats/image_kernel.h"
 #include "headpond/codec/image/png_kernel.h"
 
 namespace headpond::cli {
@@ -13,10 +14,20 @@ KernelRef build_decode_png(const PlanArguments& options) {
   return decode_png(png);
 }
 
+KernelRef build_decode_image(const PlanArguments& options) {
+  ImageOptions image = {.channels = int32_option(options, "channels", 0)};
+  if (options.has("dtype")) image.dtype = to_dtype(options, "dtype");
+  image.apply_exif_orientation = options.flag("apply_exif_orientation", image.apply_exif_orientation);
+  image.max_pixels = options.integer("max_pixels", image.max_pixels);
+  image.max_memory = options.integer("max_memory", image.max_memory);
+  return decode_image(image);
+}
+
 }  // namespace
 
 const std::vector<PlanKernel>& decoder_plan_kernels() {
   static const std::vector<PlanKernel> all = {
+      {"decode_image", {"apply_exif_orientation", "channels", "dtype", "max_memory", "max_pixels"}, build_decode_image},
       {"decode_png", {"channels", "dtype", "max_pixels"}, build_decode_png},
   };
   return all;
