@@ -65,7 +65,9 @@ std::string_view by_content(Bytes start) {
   if (const auto image = image_format(start); image && (*image != ImageFormat::pnm || !is_text(start))) {
     return name(*image);
   }
-  if (stands_at(start, 0, "RIFF") && stands_at(start, 8, "WAVE")) return "wav";
+  constexpr std::array<std::string_view, 4> kWaves = {"RIFF", "RIFX", "RF64", "BW64"};
+  const bool is_riff = std::ranges::any_of(kWaves, [&](std::string_view id) { return stands_at(start, 0, id); });
+  if (is_riff && stands_at(start, 8, "WAVE")) return "wav";
   if (stands_at(start, kTarMark, "ustar")) return "tar";
   if (stands_at(start, 0, "\x93NUMPY")) return "npy";
   if (is_npz(start)) return "npz";

@@ -28,6 +28,7 @@ TEST(GuessFormat, BelievesTheFirstBytesWhateverTheName) {
   EXPECT_EQ(format_of("a", bytes_of("P5 1 1 255 \x01")), "pnm none");
   EXPECT_EQ(format_of("a", bytes_of("P5 1 1 255 a")), "text none") << "only its name would tell";
   EXPECT_EQ(format_of("a.tfrecord", bytes_of("RIFF1234WAVEfmt ")), "wav none");
+  EXPECT_EQ(format_of("a.tfrecord", bytes_of("RF641234WAVEds64")), "wav none");
   EXPECT_EQ(format_of("a", bytes_of({"\0\0\x08\x03\0\0\0\0", 8})), "idx none");
   EXPECT_EQ(format_of("a", bytes_of(std::string(257, 'n') + "ustar")), "tar none");
   EXPECT_EQ(format_of("a.txt", bytes_of(npy_bytes(Tensor::scalar(1.0F)).value())), "npy none");

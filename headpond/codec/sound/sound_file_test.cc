@@ -12,6 +12,8 @@
 #include <string>
 #include <thread>
 
+#include "headpond/codec/sound/level/level_kernels.h"
+#include "headpond/codec/sound/sound_kernel.h"
 #include "headpond/codec/sound/sound_test_internal.h"
 #include "headpond/codec/sound/wav.h"
 #include "headpond/codec/sound/wav_test_internal.h"
@@ -233,6 +235,20 @@ TEST(DecodeSound, AFlacFileOfAStreamDoesNotStateItsFrames) {
   EXPECT_THAT(decode_sound(file, {.first_sample = 9002}).error().message(), HasSubstr("after the last frame"));
   EXPECT_EQ(decode_sound(file, {.max_values = 18001}).error().kind(), ErrorKind::ResourceExhausted);
   EXPECT_TRUE(decode_sound(file, {.max_values = 18002}));
+}
+
+TEST(DecodeSound, ACropOfEachFormatIsTheSameJoinedAndApart) {
+  const std::vector<KernelRef> chain = {decode_sound(), random_sound_crop(600)};
+  for (const auto& [number, format] : kSoundCases) {
+    const auto bytes = stereo_file(number);
+    const Tensor file = Tensor::scalar(std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+    for (uint64_t key = 0; key < 4; ++key) {
+      const auto joined = run_kernels(chain, file, {.key = key, .joined = true});
+      const auto apart = run_kernels(chain, file, {.key = key, .joined = false});
+      ASSERT_TRUE(joined && apart) << name(format);
+      ASSERT_THAT(joined->as<float>(), testing::ElementsAreArray(apart->as<float>())) << name(format);
+    }
+  }
 }
 
 TEST(DecodeSound, ATagMayComeBeforeFlac) {

@@ -107,7 +107,7 @@ TEST(WavInfo, FlippedBitsOfAHeaderNeverCrash) {
   }
 }
 
-TEST(WavInfo, Row24WithoutTheMagicIsAnErrorAndOtherContainersAreNamed) {
+TEST(WavInfo, Row24WithoutTheMagicIsAnError) {
   expect_always_invalid("OggS" + riff(kFormat + kData).substr(4), "expected RIFF....WAVE, found 'OggS....WAVE'");
   expect_always_invalid(std::string(64, '\0'), "found '\\x00\\x00");
   expect_always_invalid("RIFF" + u32_text(4) + "AVI " + kFormat + kData, "'RIFF....AVI '");
