@@ -62,8 +62,12 @@
 #include "headpond/io/text/line_file.h"
 #include "headpond/io/text/text_lines.h"
 
-// Images and sound: decoders, encoders, distance maps.
+// Images and sound: decoders, encoders, augmentations, distance maps.
 #include "headpond/codec/image/distance_map.h"
+#include "headpond/codec/image/geometry/geometry_kernels.h"
+#include "headpond/codec/image/geometry/image_map.h"
+#include "headpond/codec/image/geometry/move_positions.h"
+#include "headpond/codec/image/geometry/warp.h"
 #include "headpond/codec/image/jpeg.h"
 #include "headpond/codec/image/png.h"
 #include "headpond/codec/image/png_kernel.h"

@@ -16,7 +16,7 @@ namespace {
 const std::vector<PlanKernel>& plan_kernels() {
   static const std::vector<PlanKernel> all = [] {
     std::vector<PlanKernel> joined;
-    for (const auto* const family : {&decoder_plan_kernels()}) {
+    for (const auto* const family : {&decoder_plan_kernels(), &geometry_plan_kernels()}) {
       joined.insert(joined.end(), family->begin(), family->end());
     }
     return joined;
