@@ -1,9 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "headpond/tensor/kernel.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace headpond {
+namespace {
+
+// How many kernels of `chain` before number `place` draw by the same name.
+uint32_t occurrence(std::span<const KernelRef> chain, size_t place) {
+  const std::string& name = chain[place]->facts().draws;
+  return static_cast<uint32_t>(std::ranges::count_if(
+      chain.first(place), [&](const KernelRef& before) { return before->facts().draws == name; }));
+}
+
+}  // namespace
 
 std::string_view name(FieldRole role) {
   switch (role) {
@@ -40,11 +52,43 @@ std::byte* KernelCall::make(size_t i, DType dtype, const Shape& shape) {
   return results_[i].mutable_data();
 }
 
+Result<void> KernelCall::run_nested(std::span<const KernelRef> kernels, size_t first, size_t count) {
+  std::array<Tensor, kMaxFields> memory;
+  const std::span<Tensor> fields(memory.data(), fields_.size());
+  std::ranges::copy(fields_, fields.begin());
+  for (size_t k = first; k < first + count; ++k) {
+    const Kernel& kernel = *kernels[k];
+    const std::string& name = kernel.facts().draws;
+    RandomKey key;
+    if (!name.empty()) key = random_key(random_keys_[0].value, name, occurrence(kernels, k), 0);
+    const bool is_last = k + 1 == first + count;  // Only that one may write into the targets: no other reads them.
+    KernelCall call(fields, {&key, 1}, element_, is_last ? targets_ : OutputSlots(), scratch_, roles_);
+    if (auto done = kernel.run(call); !done) {
+      const Error& error = done.error();
+      return fail(Error(error.kind(), fmt::format("{}: {}", kernel.facts().title, error.message()), error));
+    }
+    call.finish();
+  }
+  for (size_t i = 0; i < fields.size(); ++i) set(i, std::move(fields[i]));
+  return {};
+}
+
 void KernelCall::finish() {
   for (size_t i = 0; i < fields_.size(); ++i) {
     if (has_result_[i]) fields_[i] = std::move(results_[i]);
     has_result_[i] = false;
   }
+}
+
+std::string to_string(const Kernel& kernel) {
+  const Kernel::Facts& facts = kernel.facts();
+  std::string text = facts.title;
+  if (!facts.draws.empty() && facts.draws != std::string_view(facts.title).substr(0, facts.title.find('('))) {
+    text += fmt::format(" [name={}]", facts.draws);
+  }
+  if (facts.version != 0) text += fmt::format(" [version={}]", facts.version);
+  if (facts.opaque) text += " [opaque]";
+  return text;
 }
 
 KernelChain join_kernels(std::span<const KernelRef> chain) {
@@ -73,10 +117,7 @@ Result<std::vector<Tensor>> run_kernels(std::span<const KernelRef> chain, std::v
                                         const KernelRun& options) {
   std::vector<RandomKey> keys;
   for (size_t i = 0; i < chain.size(); ++i) {
-    const std::string& name = chain[i]->facts().draws;
-    const auto occurrence = std::count_if(chain.begin(), chain.begin() + static_cast<std::ptrdiff_t>(i),
-                                          [&](const KernelRef& before) { return before->facts().draws == name; });
-    keys.push_back(random_key(options.seed, name, static_cast<uint32_t>(occurrence), options.epoch));
+    keys.push_back(random_key(options.seed, chain[i]->facts().draws, occurrence(chain, i), options.epoch));
   }
   KernelChain run = {.kernels = {chain.begin(), chain.end()}, .first = {}, .joints = {}};
   for (size_t i = 0; i < chain.size(); ++i) run.first.push_back(i);

@@ -114,6 +114,12 @@ class KernelCall {
     return scratch_.get<T>();
   }
 
+  /// Runs kernels `first` to `first + count` - 1 of `kernels`, one after the other, as a part of the kernel that is
+  /// called: on its arguments, for its results. Their random numbers follow from those of the calling kernel, which
+  /// must draw, from their own names, and from how many of `kernels` before them have the same name. An error begins
+  /// with the title of the kernel that failed. Call it at most once. REQUIRES: Facts::draws of the caller is not "".
+  Result<void> run_nested(std::span<const KernelRef> kernels, size_t first, size_t count);
+
   /// Puts the results into the fields. For who calls the kernel.
   void finish();
 
@@ -171,6 +177,9 @@ class Kernel {
  private:
   const Facts facts_;
 };
+
+/// The kernel's title, and what the title does not say of its draws, its version and opaqueness: what a plan has.
+std::string to_string(const Kernel& kernel);
 
 /// The kernels to run instead of `chain`: neighbours that can be joined are. `first[i]`: the place in `chain` of the
 /// first kernel that number i stands for.

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "cli/plan/kernels/plan_kernel.h"
+#include "headpond/codec/image/policy/policies.h"
 
 namespace headpond::cli {
 namespace {
@@ -119,6 +120,27 @@ KernelRef build_random_perspective(const PlanArguments& options) {
   return random_perspective(perspective_options);
 }
 
+KernelRef build_rand_augment(const PlanArguments& options) {
+  RandAugmentOptions policy;
+  policy.num_ops = int32_option(options, "num_ops", policy.num_ops);
+  policy.magnitude = int32_option(options, "magnitude", policy.magnitude);
+  policy.num_magnitude_bins = int32_option(options, "num_magnitude_bins", policy.num_magnitude_bins);
+  take_field_options(options, policy);
+  return rand_augment(policy);
+}
+
+KernelRef build_trivial_augment_wide(const PlanArguments& options) {
+  PolicyOptions policy;
+  take_field_options(options, policy);
+  return trivial_augment_wide(int32_option(options, "num_magnitude_bins", 31), policy);
+}
+
+KernelRef build_auto_augment(const PlanArguments& options) {
+  PolicyOptions policy;
+  take_field_options(options, policy);
+  return auto_augment(options.text("policy", "imagenet"), policy);
+}
+
 }  // namespace
 
 const std::vector<PlanKernel>& geometry_plan_kernels() {
@@ -129,6 +151,9 @@ const std::vector<PlanKernel>& geometry_plan_kernels() {
       {"random_affine", with_field_options({"degrees", "translate", "scale", "shear", "center"}), build_random_affine},
       {"random_rotation", with_field_options({"degrees", "expand", "center"}), build_random_rotation},
       {"random_perspective", with_field_options({"distortion_scale", "p"}), build_random_perspective},
+      {"rand_augment", with_field_options({"num_ops", "magnitude", "num_magnitude_bins"}), build_rand_augment},
+      {"trivial_augment_wide", with_field_options({"num_magnitude_bins"}), build_trivial_augment_wide},
+      {"auto_augment", with_field_options({"policy"}), build_auto_augment},
   };
   return all;
 }

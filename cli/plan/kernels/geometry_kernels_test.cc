@@ -26,7 +26,8 @@ TEST(GeometryPlanKernels, TakeTheirOptions) {
               HasSubstr("affine(shear=[3,0], interpolation=bilinear, fill=[1,2,3])"));
   EXPECT_THAT(plan_of("name = 'rotate', angle = 45, expand = true, mask_fill = 255, min_area = 4"),
               HasSubstr("rotate(angle=45, expand=true, mask_fill=255, min_area=4)"));
-  EXPECT_THAT(plan_of("name = 'rotate', angle = 45, center = [1, 2.5], fill = 9"), HasSubstr("center=[1,2.5], fill=9)"));
+  EXPECT_THAT(plan_of("name = 'rotate', angle = 45, center = [1, 2.5], fill = 9"),
+              HasSubstr("center=[1,2.5], fill=9)"));
   EXPECT_THAT(plan_of("name = 'perspective', startpoints = [[0, 0], [5, 0], [5, 3], [0, 3]], "
                       "endpoints = [[1, 0], [5, 0], [5, 3], [0.5, 3]]"),
               HasSubstr("endpoints=[1,0,5,0,5,3,0.5,3]"));
@@ -39,6 +40,15 @@ TEST(GeometryPlanKernels, TakeTheirOptions) {
   EXPECT_THAT(plan_of("name = 'random_rotation', degrees = 30"), HasSubstr("random_rotation(degrees=30)"));
   EXPECT_THAT(plan_of("name = 'random_perspective', distortion_scale = 0.2, p = 1"),
               HasSubstr("random_perspective(distortion_scale=0.2, p=1)"));
+}
+
+TEST(GeometryPlanKernels, ArePoliciesToo) {
+  EXPECT_THAT(plan_of("name = 'rand_augment', num_ops = 3, magnitude = 5, num_magnitude_bins = 11, fill = 7"),
+              HasSubstr("rand_augment(num_ops=3, magnitude=5, num_magnitude_bins=11, fill=7)"));
+  EXPECT_THAT(plan_of("name = 'trivial_augment_wide', num_magnitude_bins = 5"),
+              HasSubstr("trivial_augment_wide(num_magnitude_bins=5)"));
+  EXPECT_THAT(plan_of("name = 'auto_augment', policy = 'cifar10'"), HasSubstr("auto_augment(policy=cifar10)"));
+  EXPECT_THAT(refused(with_kernel("name = 'auto_augment', policy = 'mnist'")), HasSubstr("no policy 'mnist'"));
 }
 
 TEST(GeometryPlanKernels, RefuseOtherOptions) {

@@ -35,23 +35,11 @@ std::string field_text(const Spec& spec, const RoleField& field) {
   return name == role ? name : fmt::format("{}={}", role, name);
 }
 
-// "decode_png(channels=3)", with what the title does not say of its draws and its version.
-std::string kernel_text(const Kernel& kernel) {
-  const Kernel::Facts& facts = kernel.facts();
-  std::string text = facts.title;
-  if (!facts.draws.empty() && facts.draws != std::string_view(facts.title).substr(0, facts.title.find('('))) {
-    text += fmt::format(" [name={}]", facts.draws);
-  }
-  if (facts.version != 0) text += fmt::format(" [version={}]", facts.version);
-  if (facts.opaque) text += " [opaque]";
-  return text;
-}
-
 std::string args_of(const Spec& spec, const Plan& plan) {
   std::vector<std::string> fields, kernels;
   for (const RoleField& field : plan.fields) fields.push_back(field_text(spec, field));
   if (plan.fields.size() == 1) fields[0] = fields[0].substr(fields[0].find('=') + 1);
-  for (const KernelRef& kernel : plan.chain) kernels.push_back(kernel_text(*kernel));
+  for (const KernelRef& kernel : plan.chain) kernels.push_back(to_string(*kernel));
   return fmt::format("{}: {}", fmt::join(fields, ", "), fmt::join(kernels, " > "));
 }
 
