@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // WAV from any bytes, strict and lenient: samples of these bytes, or an error that names the file; the same into given
-// memory, frame by frame, and from a later frame on.
+// memory, frame by frame, and from a later frame on; the mean of channels, and values that are no numbers.
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -34,6 +36,16 @@ void check_ways(std::span<const std::byte> file, headpond::WavOptions options, c
   const auto held = file.subspan(info->data_offset, static_cast<size_t>(frames * info->frame_bytes));
   if (!headpond::decode_wav_frames(*info, held, channels, target)) __builtin_trap();
   if (!is_same(target, wav.samples.data())) __builtin_trap();
+  options.non_finite = headpond::NonFinite::reject;
+  const auto given = wav.samples.as<float>();
+  const bool is_finite = std::all_of(given.begin(), given.end(), [](float value) { return std::isfinite(value); });
+  if (headpond::decode_wav(file, options, "fuzz").has_value() != is_finite) __builtin_trap();
+  options.non_finite = headpond::NonFinite::zero;
+  options.mix = headpond::SoundMix::mean;
+  const auto mean = headpond::decode_wav(file, options, "fuzz");
+  if (!mean || mean->samples.shape() != headpond::Shape{frames, 1}) __builtin_trap();
+  options.non_finite = headpond::NonFinite::keep;
+  options.mix = headpond::SoundMix::first;
   options.first_sample = frames / 2;
   const auto rest = headpond::decode_wav(file, options, "fuzz");
   const size_t skipped = sizeof(float) * static_cast<size_t>(options.first_sample * channels);
@@ -51,7 +63,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const headpond::WavOptions options = {.lenient = lenient, .max_channels = 65535};
     check_heads(file, options);
     const auto wav = headpond::decode_wav(file, options, "fuzz");
-    if (wav && (wav->rate <= 0 || wav->samples.byte_size() > 2 * size)) __builtin_trap();
+    if (wav && (wav->rate <= 0 || wav->samples.byte_size() > 4 * size)) __builtin_trap();
     if (!wav && !wav.error().message().starts_with("fuzz: ")) __builtin_trap();
     if (wav) check_ways(file, options, *wav);
     const auto part = headpond::decode_wav(

@@ -14,7 +14,8 @@ RANDOM_PLANS = "headpond/dataset/testing/random_plan_test_support.cc"
 MORE_RANDOM_PLANS = "headpond/dataset/testing/random_plan_*_test_support.cc"
 TABLE = "cli/plan/plan_operators.cc"
 DOCUMENT = "docs/plan_files.md"
-NOT_DRAWN = set("csv fixed_length folder load npy tar text_lines".split())  # They need files, and share code with what is drawn.
+NOT_DRAWN = set("cifar10 cifar100 csv fixed_length folder load npy raw_image tar text_lines"
+                .split())  # They need files or images, and share code with what is drawn.
 # A file holds neither functions, but for expressions, nor tensors.
 ONLY_CPP = set("from_generator from_tensor_slices from_tensors random_map scan".split())
 

@@ -105,7 +105,7 @@ struct Finished {
 Result<std::vector<Finished>> run_all(const Session& session, const BenchFlags& flags, const std::vector<Entry>& list) {
   BenchSetup setup{.peers = flags.peers == "on", .cpus = pinned(flags.cpus), .seed = session.common().seed};
   if (flags.seconds > 0 && flags.seconds < kBriefSeconds)
-    setup.items /= 20;  // Enough to see that it runs, not to measure.
+    setup.items /= 100;  // Enough to see that it runs, not to measure: on a busy machine a peer gets few turns.
   if (setup.peers && !HEADPOND_WITH_ONETBB)
     session.say("this build has no oneTBB: targets that compare with it are not measured");
   const BenchOptions options{

@@ -72,6 +72,13 @@ Dataset build_decode_raw(const PlanStep& step) {
   return step.input() | map(field, decode_raw(to_dtype(step.args, "dtype"), options));
 }
 
+Dataset build_raw_image(const PlanStep& step) {
+  const Spec& spec = step.input().spec();
+  return step.input() | raw_image(library_name(spec, step.args.text("image", "image")),
+                                  library_name(spec, step.args.text("size", "size")),
+                                  static_cast<int>(step.args.integer("channels", 0)));
+}
+
 Dataset build_parse_json(const PlanStep& step) {
   std::vector<JsonField> fields;
   for (const PlanValue& one : step.args.list("fields")) {

@@ -10,6 +10,7 @@ Dataset build_parse_example(const PlanStep& step);
 Dataset build_parse_sequence_example(const PlanStep& step);
 Dataset build_decode_json_example(const PlanStep& step);
 Dataset build_decode_raw(const PlanStep& step);
+Dataset build_raw_image(const PlanStep& step);
 Dataset build_parse_json(const PlanStep& step);
 
 }  // namespace headpond::cli

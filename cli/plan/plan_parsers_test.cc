@@ -80,6 +80,18 @@ TEST_F(PlanParsers, GiveSparseFeaturesAndTheLengthsOfSequences) {
          {R"("n":[2,1],"v":[],"v.length":0)"});
 }
 
+TEST_F(PlanParsers, TakeImagesFromTheirPixels) {
+  std::ofstream(path_) << R"({"features": {"feature": {"image": {"bytesList": {"value": ["AAECAw=="]}},)"
+                       << R"( "size": {"int64List": {"value": ["1", "2"]}}}}})"
+                       << "\n";
+  const std::string parsed = step("text_lines", "paths = ['" + path_ + "']") + step("decode_json_example", "") +
+                             step("parse_example",
+                                  "features = [{ key = 'image', dtype = 'bytes' }, "
+                                  "{ key = 'size', dtype = 'int64', shape = [2] }]");
+  expect(parsed + step("raw_image", ""), {R"("image":[[[0,1],[2,3]]])"});
+  EXPECT_THAT(refused(parsed + step("raw_image", "channels = 5")), HasSubstr("channels must be 0 to 4"));
+}
+
 TEST_F(PlanParsers, DecodeRawBytesAndExamplesInJson) {
   std::ofstream(path_) << R"({"features": {"feature": {"s": {"bytesList": {"value": ["AAECAw=="]}}}}})"
                        << "\n";

@@ -57,6 +57,14 @@ Dataset build_idx(const PlanStep& step) {
   return paths.size() == 1 ? idx(paths[0]) : idx(paths[0], paths[1]);
 }
 
+Dataset build_cifar10(const PlanStep& step) {
+  return cifar10(step.args.text("path"), {.train = step.args.flag("train", true)});
+}
+
+Dataset build_cifar100(const PlanStep& step) {
+  return cifar100(step.args.text("path"), {.train = step.args.flag("train", true)});
+}
+
 Dataset build_tfrecord(const PlanStep& step) {
   TFRecordOptions options;
   if (step.args.choice("on_damage", {"fail", "skip"}) == 1) options.on_damage = OnDamage::skip;

@@ -10,6 +10,8 @@ Dataset build_counter(const PlanStep& step);
 Dataset build_random(const PlanStep& step);
 Dataset build_list_files(const PlanStep& step);
 Dataset build_idx(const PlanStep& step);
+Dataset build_cifar10(const PlanStep& step);
+Dataset build_cifar100(const PlanStep& step);
 Dataset build_tfrecord(const PlanStep& step);
 Dataset build_text_lines(const PlanStep& step);
 Dataset build_csv(const PlanStep& step);

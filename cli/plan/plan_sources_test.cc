@@ -72,6 +72,15 @@ TEST_F(PlanSources, ReadIdx) {
   EXPECT_THAT(refused(step("idx", "paths = ['a', 'b', 'c']")), HasSubstr("f.toml:3: idx: paths has more than two"));
 }
 
+TEST_F(PlanSources, ReadCifar) {
+  const std::string file = write("test.bin", "\x02\x05" + std::string(3072, '\x01'));
+  const std::string folder = "path = '" + file.substr(0, file.rfind('/')) + "'";
+  expect(step("cifar100", folder + ", train = false") +
+             step("map", "function = 'label * 100 + coarse_label', into = 'sum'") + step("map", "function = 'sum'"),
+         {R"("x":502)"});
+  EXPECT_THAT(refused(step("cifar10", folder)), HasSubstr("data_batch_1.bin"));
+}
+
 TEST_F(PlanSources, ReadTextLines) {
   const std::string text = write("text",
                                  "\xef\xbb\xbf"

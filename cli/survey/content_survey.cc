@@ -11,8 +11,11 @@
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "headpond/codec/image/formats/image.h"
+#include "headpond/codec/image/jpeg.h"
 #include "headpond/codec/image/png.h"
 #include "headpond/codec/sound/wav.h"
 #include "headpond/io/array/npy.h"
@@ -121,9 +124,28 @@ void survey_npz(std::span<const std::byte> content, FileReport& report) {
   report.features.add(features);
 }
 
+void survey_image(std::span<const std::byte> content, FileReport& report) {
+  const auto info = image_info(content, content.size(), {}, report.path);
+  if (!info) return damaged(report, info.error(), 0);
+  report.image = {{info->height, info->width, info->channels}};
+  const auto decode = [&]() -> Result<Tensor> {
+    if (info->format == ImageFormat::jpeg) {
+      auto image = decode_jpeg(content, {.channels = 0, .damage = JpegDamage::strict}, report.path);
+      return image ? Result<Tensor>(std::move(image->pixels)) : fail(std::move(image).error());
+    }
+    const DType dtype = info->bits > 8 ? DType::u16 : DType::u8;
+    auto image = decode_image(content, {.dtype = dtype}, report.path);
+    return image ? Result<Tensor>(std::move(image->pixels)) : fail(std::move(image).error());
+  };
+  const auto pixels = decode();
+  if (!pixels) return damaged(report, pixels.error(), 0);
+  holds_one(report, "pixels", pixels->dtype(), static_cast<uint64_t>(pixels->size()));
+}
+
 void survey_png(std::span<const std::byte> content, const SurveyOptions& options, FileReport& report) {
   const auto info = png_info(content, content.size(), {}, report.path);
   if (!info) return damaged(report, info.error(), 0);
+  report.image = {{info->height, info->width, info->channels}};
   const auto image = decode_png(content, {}, report.path);
   if (!image) return damaged(report, image.error(), 0);
   const DType dtype = info->bit_depth == 16 ? DType::u16 : DType::u8;

@@ -22,6 +22,8 @@ void survey_csv(ByteReader& content, char delimiter, const SurveyOptions& option
 void survey_npy(std::span<const std::byte> content, FileReport& report);
 /// Each array is a record and a feature. Only the first damage is reported.
 void survey_npz(std::span<const std::byte> content, FileReport& report);
+/// Any image by its first bytes, but for PNG; every defect of a JPEG is damage.
+void survey_image(std::span<const std::byte> content, FileReport& report);
 void survey_png(std::span<const std::byte> content, const SurveyOptions& options, FileReport& report);
 void survey_wav(std::span<const std::byte> content, const SurveyOptions& options, FileReport& report);
 

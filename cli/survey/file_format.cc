@@ -10,6 +10,7 @@
 #include <string>
 
 #include "headpond/base/crc32c.h"
+#include "headpond/codec/image/formats/image.h"
 #include "headpond/io/file/inflate.h"
 
 namespace headpond::cli {
@@ -49,11 +50,24 @@ bool is_npz(Bytes start) {
   return size >= kEnd.size() && stands_at(start, kName + size - kEnd.size(), kEnd);
 }
 
+bool is_text(Bytes start) {
+  constexpr std::string_view kControl = "\t\n\r\f\x1b";
+  const auto is_character = [&](std::byte byte) {
+    return static_cast<uint8_t>(byte) >= 0x20 || kControl.find(static_cast<char>(byte)) != std::string_view::npos;
+  };
+  return !start.empty() && std::ranges::all_of(start, is_character);
+}
+
+// Some texts begin as a PNM image does.
 std::string_view by_content(Bytes start) {
   constexpr size_t kTarMark = 257;
   if (is_record_header(start)) return "tfrecord";
-  if (stands_at(start, 0, "\x89PNG\r\n\x1a\n")) return "png";
-  if (stands_at(start, 0, "RIFF") && stands_at(start, 8, "WAVE")) return "wav";
+  if (const auto image = image_format(start); image && (*image != ImageFormat::pnm || !is_text(start))) {
+    return name(*image);
+  }
+  constexpr std::array<std::string_view, 4> kWaves = {"RIFF", "RIFX", "RF64", "BW64"};
+  const bool is_riff = std::ranges::any_of(kWaves, [&](std::string_view id) { return stands_at(start, 0, id); });
+  if (is_riff && stands_at(start, 8, "WAVE")) return "wav";
   if (stands_at(start, kTarMark, "ustar")) return "tar";
   if (stands_at(start, 0, "\x93NUMPY")) return "npy";
   if (is_npz(start)) return "npz";
@@ -66,30 +80,14 @@ std::string_view by_name(std::string_view path) {
   for (const std::string_view end : {".gz", ".zlib"}) {
     if (name.ends_with(end)) name.resize(name.size() - end.size());
   }
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 13> kEnds = {{{".csv", "csv"},
-                                                                                    {".tsv", "tsv"},
-                                                                                    {".jsonl", "jsonl"},
-                                                                                    {".ndjson", "jsonl"},
-                                                                                    {".txt", "text"},
-                                                                                    {".npy", "npy"},
-                                                                                    {".npz", "npz"},
-                                                                                    {".png", "png"},
-                                                                                    {".wav", "wav"},
-                                                                                    {".tar", "tar"},
-                                                                                    {".tgz", "tar"},
-                                                                                    {".idx", "idx"},
-                                                                                    {"-ubyte", "idx"}}};
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 22> kEnds = {
+      {{".csv", "csv"}, {".tsv", "tsv"}, {".jsonl", "jsonl"}, {".ndjson", "jsonl"}, {".txt", "text"}, {".npy", "npy"},
+       {".npz", "npz"}, {".png", "png"}, {".jpg", "jpeg"},    {".jpeg", "jpeg"},    {".bmp", "bmp"},  {".dib", "bmp"},
+       {".pgm", "pnm"}, {".ppm", "pnm"}, {".pnm", "pnm"},     {".webp", "webp"},    {".gif", "gif"},  {".wav", "wav"},
+       {".tar", "tar"}, {".tgz", "tar"}, {".idx", "idx"},     {"-ubyte", "idx"}}};
   const auto* const found = std::ranges::find_if(kEnds, [&](const auto& end) { return name.ends_with(end.first); });
   if (found != kEnds.end()) return found->second;
   return name.find("tfrecord") != std::string::npos ? "tfrecord" : "unknown";
-}
-
-bool is_text(Bytes start) {
-  constexpr std::string_view kControl = "\t\n\r\f\x1b";
-  const auto is_character = [&](std::byte byte) {
-    return static_cast<uint8_t>(byte) >= 0x20 || kControl.find(static_cast<char>(byte)) != std::string_view::npos;
-  };
-  return !start.empty() && std::ranges::all_of(start, is_character);
 }
 
 // The first bytes of what `start` inflates to; fewer where it is damaged.

@@ -15,7 +15,8 @@ namespace headpond::cli {
 inline constexpr size_t kFormatBytes = 4096;
 
 struct FileFormat {
-  /// "tfrecord", "idx", "tar", "png", "wav", "npy", "npz", "csv", "jsonl", "text" or "unknown".
+  /// "tfrecord", "idx", "tar", "png", "jpeg", "bmp", "pnm", "webp", "gif", "wav", "npy", "npz", "csv", "jsonl", "text"
+  /// or "unknown".
   std::string_view name = "unknown";
   Compression compression = Compression::none;  ///< zlib only for TFRecords: its two bytes are not enough of a mark.
   char delimiter = ',';                         ///< Of CSV; a tab for names that end with ".tsv".

@@ -23,7 +23,12 @@ std::string format_of(std::string_view path, const test::Bytes& start) {
 TEST(GuessFormat, BelievesTheFirstBytesWhateverTheName) {
   EXPECT_EQ(format_of("a.png", frame_of("x")), "tfrecord none");
   EXPECT_EQ(format_of("a", bytes_of("\x89PNG\r\n\x1a\n")), "png none");
+  EXPECT_EQ(format_of("a.png", bytes_of("\xff\xd8\xff\xe0")), "jpeg none");
+  EXPECT_EQ(format_of("a.png", bytes_of("RIFF1234WEBPVP8 ")), "webp none");
+  EXPECT_EQ(format_of("a", bytes_of("P5 1 1 255 \x01")), "pnm none");
+  EXPECT_EQ(format_of("a", bytes_of("P5 1 1 255 a")), "text none") << "only its name would tell";
   EXPECT_EQ(format_of("a.tfrecord", bytes_of("RIFF1234WAVEfmt ")), "wav none");
+  EXPECT_EQ(format_of("a.tfrecord", bytes_of("RF641234WAVEds64")), "wav none");
   EXPECT_EQ(format_of("a", bytes_of({"\0\0\x08\x03\0\0\0\0", 8})), "idx none");
   EXPECT_EQ(format_of("a", bytes_of(std::string(257, 'n') + "ustar")), "tar none");
   EXPECT_EQ(format_of("a.txt", bytes_of(npy_bytes(Tensor::scalar(1.0F)).value())), "npy none");
@@ -51,6 +56,8 @@ TEST(GuessFormat, AsksTheNameWhereTheBytesSayNothing) {
                                                         {"a.NPZ", "npz"},
                                                         {"/b.png/a.txt", "text"},
                                                         {"a.wav", "wav"},
+                                                        {"a.JPG", "jpeg"},
+                                                        {"a.pgm", "pnm"},
                                                         {"a.tar", "tar"},
                                                         {"train-labels-idx1-ubyte", "idx"},
                                                         {"x.tfrecord-00000-of-00002", "tfrecord"},

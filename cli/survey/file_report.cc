@@ -122,6 +122,11 @@ void write_report(JsonWriter& json, const FileReport& report, bool with_features
   json.member("compression", report.compression).member("records", report.records).member("bytes", report.bytes);
   if (report.groups) json.member("groups", *report.groups);
   if (report.skipped) json.member("skipped", *report.skipped);
+  if (report.image) {
+    const auto& [height, width, channels] = *report.image;
+    json.key("image").begin_object().member("height", height).member("width", width);
+    json.member("channels", channels).end_object();
+  }
   if (with_features) {
     json.member("limited", report.is_limited);
     write_features(json, "features", report.features, "count");
@@ -142,6 +147,10 @@ std::string report_line(const FileReport& report) {
     if (report.is_limited) line += fmt::format(", first {} only", in_words(read, "record"));
     if (report.is_limited && report.damage_count > 0) line += fmt::format(", {} damaged", report.damage_count);
     if (!report.is_limited) line += ", " + in_words(report.records, "record");
+  }
+  if (report.image) {
+    const auto& [height, width, channels] = *report.image;
+    line += fmt::format(", {} x {} pixels, {}", width, height, in_words(static_cast<uint64_t>(channels), "channel"));
   }
   if (report.groups) line += ", " + in_words(*report.groups, "group");
   if (report.skipped.value_or(0) > 0) line += fmt::format(", {} skipped", *report.skipped);

@@ -50,6 +50,12 @@ struct Damage {
   Error error = {};
 };
 
+/// The size of an image.
+struct SurveyedSize {
+  int64_t height = 0, width = 0;
+  int channels = 0;
+};
+
 struct FileReport {
   static constexpr size_t kMostDamage = 100;
 
@@ -61,6 +67,7 @@ struct FileReport {
   bool is_limited = false;               ///< The limit left records unread.
   std::optional<uint64_t> groups = {};   ///< In a tar archive: members with the same name except for the extension.
   std::optional<uint64_t> skipped = {};  ///< In a tar archive: links, folders and the like.
+  std::optional<SurveyedSize> image = {};
   FeatureTable features = {};
   FeatureTable lists = {};          ///< Feature lists of SequenceExamples; counts are steps.
   std::vector<Damage> damage = {};  ///< The first kMostDamage.

@@ -107,6 +107,14 @@ TEST(FileReport, SaysWhatTheFileHolds) {
             "c: tar, 4 records, 2 groups, 3 skipped, 9 bytes");
 }
 
+TEST(FileReport, SaysTheSizeOfAnImage) {
+  const FileReport report = {.path = "a", .format = "gif", .records = 1, .bytes = 9, .image = SurveyedSize{3, 4, 1}};
+  EXPECT_EQ(report_line(report), "a: gif, 1 record, 4 x 3 pixels, 1 channel, 9 bytes");
+  JsonWriter json;
+  write_report(json, report, true);
+  EXPECT_THAT(json.text(), HasSubstr(R"("image":{"height":3,"width":4,"channels":1})"));
+}
+
 TEST(FileReport, TabulatesFeaturesWithoutTheirControlCharacters) {
   FileReport report;
   EXPECT_EQ(feature_table(report), "");

@@ -161,7 +161,7 @@ void Survey::look_at_format(Reader stored) {
   if (format.name == "tar") look_at_tar(*stored);
   if (format.name == "idx") look_at_idx(*stored);
   if (format.name == "jsonl" || format.name == "text") look_at_lines(*stored, format.name == "jsonl");
-  constexpr std::string_view kWhole[] = {"csv", "npy", "npz", "png", "wav"};
+  constexpr std::string_view kWhole[] = {"csv", "npy", "npz", "png", "jpeg", "bmp", "pnm", "webp", "gif", "wav"};
   if (std::ranges::find(kWhole, format.name) != std::end(kWhole)) look_at_whole(*stored, format);
   if (format.name == "unknown" && options_.needs_format && !start.empty()) {
     damaged({ErrorKind::Unimplemented, report_.path + ": neither the content nor the name is of a known format"});
@@ -312,7 +312,8 @@ std::optional<GrowingArray<std::byte>> Survey::read_whole(ByteReader& bytes) {
 // A plain file is mapped, so that the system can take its pages back.
 void Survey::look_at_whole(ByteReader& bytes, const FileFormat& format) {
   const bool is_plain = format.compression == Compression::none && is_regular(report_.path);
-  const bool is_one = format.name == "png" || format.name == "wav";
+  constexpr std::string_view kOne[] = {"png", "jpeg", "bmp", "pnm", "webp", "gif", "wav"};
+  const bool is_one = std::ranges::find(kOne, format.name) != std::end(kOne);
   if (!is_plain && format.name == "csv") return survey_csv(bytes, format.delimiter, options_, report_);
   if (!is_plain || is_one) {
     const auto content = read_whole(bytes);
@@ -330,6 +331,8 @@ void Survey::look_at_content(std::span<const std::byte> content, const FileForma
   if (format.name == "npz") survey_npz(content, report_);
   if (format.name == "png") survey_png(content, options_, report_);
   if (format.name == "wav") survey_wav(content, options_, report_);
+  constexpr std::string_view kImages[] = {"jpeg", "bmp", "pnm", "webp", "gif"};
+  if (std::ranges::find(kImages, format.name) != std::end(kImages)) survey_image(content, report_);
 }
 
 // Reads what the format's reader left: a compressed stream ends with its checksum.

@@ -6,6 +6,7 @@
 
 #include <filesystem>
 
+#include "headpond/codec/image/jpeg.h"
 #include "headpond/codec/image/png_test_internal.h"
 #include "headpond/codec/sound/wav_test_internal.h"
 #include "headpond/io/archive/tar_writer.h"
@@ -251,6 +252,28 @@ TEST_F(SurveyTest, DecodesImagesAndIsStrictOnlyIfAskedTo) {
   EXPECT_EQ(places(survey("a", needless, strict_)).size(), 1U);
   EXPECT_EQ(places(survey("a", flipped(whole, text + 15 + 20))).size(), 1U);
   EXPECT_EQ(places(survey("a.png", {})).size(), 1U);
+}
+
+TEST_F(SurveyTest, DecodesImagesOfAnyFormatAndSaysTheirSize) {
+  const FileReport report = survey("a.ppm", bytes_of("P6 2 1 255 abcdef"));
+  EXPECT_EQ(std::tuple(report.format, report.records), std::tuple("pnm", 1U));
+  EXPECT_EQ(report.features.rows().at("pixels").count_max, 6U);
+  ASSERT_TRUE(report.image);
+  EXPECT_EQ(std::tuple(report.image->height, report.image->width, report.image->channels), std::tuple(1, 2, 3));
+  EXPECT_EQ(places(survey("a.ppm", bytes_of("P6 2 1 255 abcde"))).size(), 1U);
+  EXPECT_EQ(survey("a.pgm", bytes_of({"P5 1 1 65535 \0\1", 15})).features.rows().at("pixels").dtype, "uint16");
+}
+
+TEST_F(SurveyTest, EveryDefectOfAJpegIsDamage) {
+  if (!has_jpeg()) GTEST_SKIP() << "without the component jpeg";
+  const auto image = encode_jpeg(Tensor::from(std::vector<uint8_t>(300, 9), {10, 10, 3})).value();
+  Bytes file(image.begin(), image.end());
+  const FileReport report = survey("a", file);
+  EXPECT_EQ(std::tuple(report.format, report.records), std::tuple("jpeg", 1U));
+  EXPECT_THAT(places(report), IsEmpty());
+  file.insert(file.end() - 2, 3, std::byte{0x55});
+  ASSERT_TRUE(decode_jpeg(file)) << "what a training reads";
+  EXPECT_EQ(places(survey("a", file)).size(), 1U);
 }
 
 TEST_F(SurveyTest, SoundThatIsCutIsDamagedAndAnOddHeaderIffStrict) {

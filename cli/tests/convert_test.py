@@ -57,6 +57,29 @@ class Convert(FilesCase):
         one = self.convert("--from", "idx", "--out", "one", self.digits()[0])
         self.assertEqual(list(self.features(pathlib.Path(one["shards"][0]["path"]))), ["data"])
 
+    def test_images_of_a_folder_become_an_array_or_records_of_pixels(self):
+        for name, side, value in (("in/cat/a.pgm", 5, 1), ("in/cat/b.ppm", 9, 2), ("in/dog/c.pgm", 4, 3)):
+            channels = 3 if name.endswith("ppm") else 1
+            head = f"P{6 if channels == 3 else 5} {side} {side + 1} 255\n".encode()
+            (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
+            self.put(name, head + bytes([value]) * (side * (side + 1) * channels))
+        found = self.convert("--from", "folder", "--to", "npy", "--size", "4", "--out", "out", "in")
+        self.assertEqual((found["records"], len(found["shards"])), (3, 2))
+        images, labels = (self.folder / "out" / name for name in ("data.npy", "data-labels.npy"))
+        self.assertEqual(images.read_bytes()[-144:], b"\1" * 48 + b"\2" * 48 + b"\3" * 48)
+        self.assertEqual(labels.read_bytes()[-24:], struct.pack("<3q", 0, 0, 1))
+        again = self.convert("--from", "folder", "--to", "npy", "--size", "4", "--resume", "--out", "out", "in")
+        self.assertEqual(again["resumed_from"], 3)
+        self.convert("--from", "folder", "--image", "raw", "--out", "raw", "in")
+        self.assertEqual(sorted(self.features("raw/data-00000-of-00001.tfrecord")), ["image", "label", "path", "size"])
+        self.convert("--from", "folder", "--image", "png", "--to", "tar", "--size", "3", "--out", "tar", "in")
+        self.assertIn("png", self.features("tar/data-00000-of-00001.tar"))
+        self.expect(2, "convert", "--from", "folder", "--to", "npy", "--out", "x", "in")
+        self.expect(2, "convert", "--from", "folder", "--size", "3", "--out", "x", "in")
+        self.expect(2, "convert", "--from", "csv", "--image", "raw", "--out", "x", "in")
+        self.put("in/dog/d.png", b"<html>")
+        self.assertIn("HTML", self.expect(1, "convert", "--from", "folder", "--image", "raw", "--out", "y", "in").stderr)
+
     def test_any_threads_and_machines_give_the_same_bytes(self):
         digits = self.digits(1000)
         for kind in (["--shards", "5"], ["--compression", "gzip"], ["--to", "tar", "--shards", "2"]):
@@ -311,9 +334,9 @@ class Convert(FilesCase):
         (self.folder / "1.wav").write_bytes(b"RIFF")
         told = self.expect(1, "convert", "--from", "wav", "--out", "other", "*.wav").stderr
         self.assertIn("1.wav", told)
-        with wave.open(str(self.folder / "1.wav"), "wb") as sound:  # Of 8 bits, which no reader here knows: no wrong line.
+        with wave.open(str(self.folder / "1.wav"), "wb") as sound:  # Of 8 bits.
             sound.setparams((1, 1, 8000, 0, "NONE", None))
-        self.assertIn("1.wav", self.expect(1, "convert", "--from", "wav", "--out", "other", "*.wav").stderr)
+        self.convert("--from", "wav", "--out", "another", "*.wav")
 
     def test_real_sounds_are_all_there(self):
         sounds = self.data("fsdd/recordings")

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// headpond convert: prepares data once, as TFRecord or tar shards.
+// headpond convert: prepares data once, as TFRecord or tar shards, or as an array of images.
 #include <fmt/format.h>
 
 #include <memory>
 #include <utility>
 
+#include "cli/convert/convert_images.h"
 #include "cli/convert/convert_inputs.h"
 #include "cli/convert/convert_samples.h"
 #include "cli/session.h"
 #include "cli/verbs/verbs.h"
 #include "headpond/base/clock.h"
+#include "headpond/dataset/bases/field.h"
+#include "headpond/dataset/ops.h"
+#include "headpond/engine/array_file.h"
 #include "headpond/engine/shards.h"
 #include "headpond/monitor/progress.h"
 
@@ -19,6 +23,8 @@ namespace {
 struct ConvertFlags {
   std::vector<std::string> words;
   std::string from, to = "tfrecord", out, name = "data", compression = "none";
+  std::string image;
+  int64_t size = 0;
   int64_t shards = 1;
   int threads = -1;
   bool resume = false;
@@ -27,7 +33,11 @@ struct ConvertFlags {
 void declare(Flags& flags, ConvertFlags& to) {
   flags.words("INPUT...", to.words, "files, wildcard patterns or a folder, depending on --from (docs/converting.md)");
   flags.choice("from", to.from, {"idx", "folder", "csv", "tar", "wav"}, "format of the input; required");
-  flags.choice("to", to.to, {"tfrecord", "tar"}, "format of the shards");
+  flags.choice("to", to.to, {"tfrecord", "tar", "npy"},
+               "format of the shards; npy: NAME.npy, the images of a folder, and NAME-labels.npy");
+  flags.choice("image", to.image, {"raw", "jpeg", "png"},
+               "decode the images of a folder, and store their pixels (raw) or encode them again");
+  flags.option_from(1, "size", to.size, "resize an image's shorter side to this, and cut a square out of its middle");
   flags.option("out DIR", to.out, "folder for the shards, created if it does not exist; required");
   flags.option("name NAME", to.name, "name of the shards, as in NAME-00000-of-00004.tfrecord (default: data)");
   flags.option_from(1, "shards", to.shards, "number of shards (default: 1)");
@@ -73,7 +83,10 @@ Error of_data(const Error& error) {
 // Wrong files are no wrong command line: what they throw becomes an error here.
 Result<Dataset> open_records(const ConvertFlags& flags) try {
   const bool is_tar = flags.to == "tar";
-  const Dataset samples = convert_samples(flags.from, flags.words, !is_tar);
+  const bool is_member = is_tar && flags.image != "raw";  // Its name's ending says the format.
+  const std::string field = !is_member ? "image" : flags.image == "jpeg" ? "jpg" : flags.image;
+  const Dataset samples = with_images(convert_samples(flags.from, flags.words, !is_tar),
+                                      {.image = flags.image, .field = field, .size = flags.size});
   return is_tar ? as_tar_members(samples) : as_examples(samples);
 } catch (const Exception& e) {
   return fail(of_data(e.error()));
@@ -89,6 +102,11 @@ Error with_reason(const Error& error, const std::string& inputs) {
 void check(const ConvertFlags& flags) {
   const auto refuse = [](const std::string& what) { throw Exception(Error(ErrorKind::InvalidArgument, what)); };
   if (flags.from.empty()) refuse("convert needs --from: idx, folder, csv, tar or wav; see `headpond convert --help`");
+  const bool has_images = flags.to == "npy" || !flags.image.empty();
+  if (has_images && flags.from != "folder") refuse("convert takes --image and --to npy with --from folder only");
+  if (flags.to == "npy" && flags.size == 0) refuse("convert --to npy needs --size: all rows have one size");
+  if (flags.to == "npy" && !flags.image.empty() && flags.image != "raw") refuse("convert --to npy stores pixels only");
+  if (flags.size > 0 && !has_images) refuse("convert takes --size with --image or --to npy only");
   if (flags.out.empty()) refuse("convert needs --out, a folder; see `headpond convert --help`");
   if (const std::string why = words_refusal(flags.from, flags.words); !why.empty()) refuse(why);
 }
@@ -115,6 +133,44 @@ Result<ShardReport> write(const Session& session, const ConvertFlags& flags, con
   return report;
 }
 
+// Two arrays: the images, and their labels in the same order.
+Result<ShardReport> write_arrays(const Session& session, const ConvertFlags& flags, const std::string& inputs) try {
+  const Dataset samples = convert_samples(flags.from, flags.words);
+  const size_t label = field_index("convert", samples.spec(), "label");
+  const auto label_alone = [label](const Element& sample) { return sample[label]; };
+  const Dataset images = image_rows(samples, flags.size);
+  const Dataset labels = samples | map(label_alone, {.output = {{"label", i64, {}}}, .name = "the label alone"});
+  Progress bar({.description = "convert", .total = images.node()->slots(), .enabled = session.progress()});
+  ShardReport report;
+  int64_t shown = 0;
+  for (const auto& [ending, rows] : {std::pair("", images), std::pair("-labels", labels)}) {
+    const std::string path = fmt::format("{}/{}{}.npy", flags.out, flags.name, ending);
+    const bool is_shown = *ending == '\0';
+    const auto written = write_npy(
+        rows, path,
+        {.resume = flags.resume, .made_from = inputs, .threads = flags.threads, .progress = [&](int64_t done) {
+           if (is_shown) bar.update(done - std::exchange(shown, done));
+           return !session.stop().stop_requested();
+         }});
+    if (!written) return fail(of_data(with_reason(written.error(), inputs)));
+    report.shards.push_back({path, written->rows, written->bytes, written->digest});
+    report.bytes += written->bytes;
+    report.records = written->rows;
+    if (is_shown) report.resumed_from = written->resumed_from;
+  }
+  bar.close();
+  return report;
+} catch (const Exception& e) {
+  return fail(of_data(e.error()));
+}
+
+Result<ShardReport> write_all(const Session& session, const ConvertFlags& flags, const std::string& inputs) {
+  if (flags.to == "npy") return write_arrays(session, flags, inputs);
+  const auto records = open_records(flags);
+  if (!records) return fail(records.error());
+  return write(session, flags, *records, inputs);
+}
+
 Result<Report> run(const Session& session, const ConvertFlags& flags) {
   check(flags);
   const int64_t begin = now_ns();
@@ -123,9 +179,7 @@ Result<Report> run(const Session& session, const ConvertFlags& flags) {
     throw Exception(Error(ErrorKind::InvalidArgument, why));
   }
   const std::string inputs = inputs_line(files);
-  const auto records = open_records(flags);
-  if (!records) return fail(records.error());
-  auto report = write(session, flags, *records, inputs);
+  auto report = write_all(session, flags, inputs);
   if (!report) return fail(report.error());
   if (const std::string now = inputs_line(files); now != inputs) {
     return fail(ErrorKind::FailedPrecondition,
@@ -141,7 +195,7 @@ Result<Report> run(const Session& session, const ConvertFlags& flags) {
 Verb convert_verb() {
   const auto flags = std::make_shared<ConvertFlags>();
   return {.path = "convert",
-          .what = "prepare data once: IDX, folders, CSV, tar or WAV as TFRecord or tar shards",
+          .what = "prepare data once: IDX, folders, CSV, tar or WAV as TFRecord or tar shards, images as an array",
           .declare = [flags](Flags& to) { declare(to, *flags); },
           .run = [flags](Session& session) { return run(session, *flags); },
           .has_progress = true};

@@ -6,6 +6,7 @@
 #include "cli/verbs/verbs.h"
 #include "headpond/base/cpu.h"
 #include "headpond/codec/image/jpeg.h"
+#include "headpond/codec/sound/sound_file.h"
 
 namespace headpond::cli {
 
@@ -41,6 +42,7 @@ std::vector<std::pair<std::string, bool>> components() {
           {"png", true},
           {"webp", false},
           {"wav", true},
+          {"sndfile", has_sndfile()},
           {"python", false}};
 }
 

@@ -100,7 +100,7 @@ TEST(BadSamples, AreTheSameForAnyNumberOfThreads) {
     for (const int threads : kThreads) {
       const test::TempFolder folder;
       Loader loader(dataset, {.epochs = 2, .seed = 3, .threads = threads, .quarantine = folder.file("bad")});
-      Told told{.elements = rest(loader, kMostCalls)};
+      Told told{.elements = rest(loader, kMostCalls), .quarantine = "", .counts = ""};
       told.quarantine = text_of_file(folder.file("bad"));
       told.counts = counts_of(loader.stats().failed);
       EXPECT_EQ(told.elements, expected.elements) << threads << " threads\n" << dataset.plan();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A Loader goes on from a state whose plan changed as a Sequence does.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "headpond/dataset/migrate/migrate.h"

@@ -45,6 +45,9 @@ std::string reason(const Stage& stage) {
 
 std::string grouping(const Stage& stage) {
   if (stage.mode == ExecutionMode::in_order) return "none: the caller runs it, one element at a time";
+  if (stage.blocking && stage.mode == ExecutionMode::ahead && stage.chain.empty()) {
+    return "one element a task: it blocks, and what it gave is delivered meanwhile";
+  }
   if (stage.blocking) return "one element a task: it blocks, and others can block at the same time";
   const std::string_view why = "a hand-over costs about a hundredth of that";
   if (stage.mode == ExecutionMode::rows) {

@@ -99,6 +99,7 @@ TEST(Explain, SaysWhatAThreadTakesAtATimeAndWhy) {
   EXPECT_THAT(grouping(range(9) | map(&same) | batch(32)), HasSubstr("a batch's 32 rows as take about 0.1 ms"));
   EXPECT_THAT(grouping(range(9) | map(&same)), HasSubstr("at most 256"));
   EXPECT_THAT(grouping(range(9) | map(&same, {.blocking = true})), HasSubstr("one element a task: it blocks"));
+  EXPECT_THAT(grouping(generated({.blocking = true})), HasSubstr("what it gave is delivered meanwhile"));
   EXPECT_THAT(grouping(range(9) | filter(&any) | take(4)), HasSubstr("none: the caller runs it"));
 }
 

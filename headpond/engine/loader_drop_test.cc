@@ -88,7 +88,8 @@ std::string said_of_one_that_returns() {
   };
   testing::internal::CaptureStderr();
   {
-    Loader loader(from_generator(make, {{"", DType::i64, {}}}, {.name = "wire"}), {.threads = 2});
+    const GeneratorOptions one_by_one{.name = "wire", .blocking = true};  // The third, while it waits for the fourth.
+    Loader loader(from_generator(make, {{"", DType::i64, {}}}, one_by_one), {.threads = 2});
     for (int i = 0; i < 3; ++i) EXPECT_TRUE(loader.next());
     std::thread asking([&] { (void)loader.next(); });
     door->await_visitor();

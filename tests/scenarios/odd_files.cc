@@ -155,10 +155,10 @@ Payload plain_payload(int64_t number) { return number % 2 == 0 ? sound(number, "
 
 std::vector<Payload> planted_payloads(int64_t number) {
   std::vector<Payload> all = {
-      sound(number, "wav of 8 bits", {.bits = 8}, false),
-      sound(number, "wav of 24 bits", {.bits = 24}, false),
-      sound(number, "wav of 32 bits", {.bits = 32}, false),
-      sound(number, "wav of floats", {.code = 3, .bits = 32}, false),
+      sound(number, "wav of 8 bits", {.bits = 8}),
+      sound(number, "wav of 24 bits", {.bits = 24}),
+      sound(number, "wav of 32 bits", {.bits = 32}),
+      sound(number, "wav of floats", {.code = 3, .bits = 32}),
       sound(number, "wav with an extensible header", {.extensible = true}),
       sound(number, "wav with a JUNK chunk", {.before = chunk("JUNK", 28)}),
       sound(number, "wav with LIST chunks", {.before = chunk("LIST", 26), .after = chunk("LIST", 40)}),

@@ -36,7 +36,7 @@ SCENARIOS = {  # number: (how its figures are made, check, what the control must
     11: (processes.one, bounds.random_streams, ("parameter vectors that are shared",),
          ("the Python interface: a Python program of the documented formulas stands for it",)),
     12: (processes.damaged_files, bounds_of_files.damaged_files, ("it ends",),
-         ("WAV of 8, 24 and 32 bits and of floats: not in this version, so they count as undecodable", JPEG, PYTHON)),
+         (JPEG, PYTHON)),
     13: (processes.errors_and_stops, bounds.errors_and_stops, ("the error arrives",),
          ("a report of a blocked function with key and stack while it blocks: its stage is named when the pipeline is dropped",
           "a Python function that throws", "the sanitizers: ./dev asan and ./dev tsan run the engine's tests", PYTHON)),

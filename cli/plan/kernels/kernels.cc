@@ -16,7 +16,8 @@ namespace {
 const std::vector<PlanKernel>& plan_kernels() {
   static const std::vector<PlanKernel> all = [] {
     std::vector<PlanKernel> joined;
-    for (const auto* const family : {&decoder_plan_kernels(), &geometry_plan_kernels()}) {
+    for (const auto* const family : {&color_plan_kernels(), &decoder_plan_kernels(), &geometry_plan_kernels(),
+                                     &sound_plan_kernels(), &spectrum_plan_kernels()}) {
       joined.insert(joined.end(), family->begin(), family->end());
     }
     return joined;
@@ -24,28 +25,28 @@ const std::vector<PlanKernel>& plan_kernels() {
   return all;
 }
 
-const PlanKernel& find_kernel(const PlanArguments& args, const std::string& name) {
+const PlanKernel& find_kernel(const PlanArguments& args, const std::string& option, const std::string& name) {
   const auto& all = plan_kernels();
   const auto found = std::find_if(all.begin(), all.end(), [&](const PlanKernel& one) { return one.name == name; });
   if (found != all.end()) return *found;
   std::vector<std::string> names;
   names.reserve(all.size());
   for (const PlanKernel& one : all) names.push_back(one.name);
-  args.refuse("kernels", fmt::format("has no kernel '{}'{}", name, suggestion(name, names)));
+  args.refuse(option, fmt::format("has no kernel '{}'{}", name, suggestion(name, names)));
 }
 
-KernelRef kernel_of(const PlanArguments& args, const PlanValue& value) {
+KernelRef kernel_of(const PlanArguments& args, const std::string& option, const PlanValue& value) {
   std::string name;
   if (const auto* const table = value.as<PlanTable>()) {
     for (const auto& [key, named] : *table) {
-      if (key == "name") name = args.to_text("kernels", named);
+      if (key == "name") name = args.to_text(option, named);
     }
   }
-  if (name.empty()) args.refuse("kernels", "must be a list of tables, each with a name");
-  const PlanKernel& kernel = find_kernel(args, name);
+  if (name.empty()) args.refuse(option, "must be a list of tables, each with a name");
+  const PlanKernel& kernel = find_kernel(args, option, name);
   std::vector<std::string> known = kernel.options;
   known.emplace_back("name");
-  return kernel.build(args.nested("kernels: " + name, value, known));
+  return kernel.build(args.nested(option + ": " + name, value, known));
 }
 
 MapFields roles_of(const PlanStep& step) {
@@ -64,9 +65,14 @@ MapFields roles_of(const PlanStep& step) {
 
 }  // namespace
 
-Dataset build_map_kernels(const PlanStep& step) {
+std::vector<KernelRef> kernels_option(const PlanArguments& options, const std::string& name) {
   std::vector<KernelRef> kernels;
-  for (const PlanValue& one : step.args.list("kernels")) kernels.push_back(kernel_of(step.args, one));
+  for (const PlanValue& one : options.list(name)) kernels.push_back(kernel_of(options, name, one));
+  return kernels;
+}
+
+Dataset build_map_kernels(const PlanStep& step) {
+  const std::vector<KernelRef> kernels = kernels_option(step.args, "kernels");
   const MapFields fields = roles_of(step);
   if (!step.args.has("fields")) return step.input() | internal::map_kernels_step(fields.image, kernels);
   return step.input() | internal::map_kernels_step(fields, kernels);

@@ -22,8 +22,11 @@ struct PlanKernel {
   KernelRef (*build)(const PlanArguments& options);  ///< Throws PlanError, or Exception as the library does.
 };
 
+const std::vector<PlanKernel>& color_plan_kernels();
 const std::vector<PlanKernel>& decoder_plan_kernels();
 const std::vector<PlanKernel>& geometry_plan_kernels();
+const std::vector<PlanKernel>& sound_plan_kernels();
+const std::vector<PlanKernel>& spectrum_plan_kernels();
 
 /// Options: `fallback` if the option is missing. Throw PlanError at the option.
 int32_t int32_option(const PlanArguments& options, const std::string& name, int32_t fallback);
@@ -33,5 +36,9 @@ std::vector<int64_t> integers_option(const PlanArguments& options, const std::st
                                      std::vector<int64_t> fallback = {});
 std::vector<double> numbers_option(const PlanArguments& options, const std::string& name,
                                    std::vector<double> fallback = {});
+
+/// A list of tables, each with the name of a kernel and its options, for a kernel that is made of kernels. Throws
+/// PlanError.
+std::vector<KernelRef> kernels_option(const PlanArguments& options, const std::string& name);
 
 }  // namespace headpond::cli

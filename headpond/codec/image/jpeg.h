@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "headpond/base/status.h"
-#include "headpond/codec/image/window_kernel.h"
+#include "headpond/codec/image/image_window.h"
 #include "headpond/tensor/tensor.h"
 
 namespace headpond {
@@ -28,6 +28,18 @@ enum class JpegDamage : uint8_t {
   recover,  ///< All are counted; lost pixels are what libjpeg-turbo puts in their place.
 };
 
+/// How much of a file is checked where a region of it is decoded.
+enum class JpegCheck : uint8_t {
+  part,   ///< The rows that are decoded, and that the file isn't truncated.
+  whole,  ///< All rows: 1.1 times the time.
+};
+
+/// The size at which the kernel decode_jpeg() decodes where a resize follows.
+enum class JpegScale : uint8_t {
+  none,  ///< That of `ratio`.
+  fit,   ///< The smallest that is not below the resize's: another image, in less time.
+};
+
 struct JpegOptions {
   int channels = 3;  ///< 0 as in the file (CMYK counts as 3), 1 luma alone, 3 RGB; grey is repeated.
   int ratio = 1;     ///< 1, 2, 4 or 8: sides are divided by it, rounded up, in the DCT.
@@ -36,6 +48,8 @@ struct JpegOptions {
   JpegDamage damage = JpegDamage::fail;
   double acceptable_fraction = 1;  ///< Under recover: the least share of rows before the end of a truncated file.
   bool apply_exif_orientation = true;
+  JpegCheck check = JpegCheck::part;
+  JpegScale scale = JpegScale::none;  ///< Functions ignore it.
   int64_t max_pixels = 64'000'000;
   int64_t max_scans = 500;                  ///< Also: scans x pixels <= 4e9.
   int64_t max_memory = int64_t{512} << 20;  ///< Bytes of pixels and coefficients.
@@ -85,7 +99,8 @@ Result<JpegWarnings> decode_jpeg_into(std::span<const std::byte> file, std::span
                                       const JpegOptions& options = {}, std::string_view name = "jpeg");
 
 /// The pixels of decode_jpeg() inside `window`, which is in the decoded image: after ratio and orientation. Decodes no
-/// more of the file than they need, so damage below them is not found; but a truncated file is an error all the same.
+/// more of the file than they need, so damage below them is not found unless `check` is whole; but a truncated file is
+/// an error all the same.
 /// InvalidArgument iff the window is empty or reaches outside.
 Result<JpegImage> decode_and_crop_jpeg(std::span<const std::byte> file, const ImageWindow& window,
                                        const JpegOptions& options = {}, std::string_view name = "jpeg");

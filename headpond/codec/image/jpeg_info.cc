@@ -69,7 +69,7 @@ class JpegWalk {
         name_(name) {}
 
   Result<Layout> read_head() {
-    HEADPOND_TRY(check_options());
+    HEADPOND_TRY(jpeg_internal::check_options(options_, name_));
     HEADPOND_TRY(take_signature());
     while (layout_.scans == 0) HEADPOND_TRY(take_marker());
     return layout_;
@@ -92,22 +92,6 @@ class JpegWalk {
     return fail(kind, fmt::format("{}: {}", name_, what));
   }
   tl::unexpected<Error> invalid(std::string_view what) const { return error(ErrorKind::InvalidArgument, what); }
-
-  Result<void> check_options() const {
-    const auto is_one_of = [](int value, auto... all) { return ((value == all) || ...); };
-    if (!is_one_of(options_.channels, 0, 1, 3)) {
-      return invalid(fmt::format("channels {}: 0, 1 or 3 was expected", options_.channels));
-    }
-    if (!is_one_of(options_.ratio, 1, 2, 4, 8)) {
-      return invalid(fmt::format("ratio {}: 1, 2, 4 or 8 was expected", options_.ratio));
-    }
-    const std::string& dct = options_.dct_method;
-    if (!dct.empty() && dct != "INTEGER_FAST" && dct != "INTEGER_ACCURATE") {
-      return invalid(fmt::format("dct_method \"{}\": \"\", INTEGER_FAST or INTEGER_ACCURATE was expected", dct));
-    }
-    if (options_.acceptable_fraction >= 0 && options_.acceptable_fraction <= 1) return {};
-    return invalid(fmt::format("acceptable_fraction {}: 0 to 1 was expected", options_.acceptable_fraction));
-  }
 
   Result<void> need(uint64_t end) const {
     if (end <= head_.size()) return {};
@@ -282,6 +266,25 @@ int64_t Layout::coefficient_bytes() const {
   return blocks * 64 * 2;
 }
 
+Result<void> jpeg_internal::check_options(const JpegOptions& options, std::string_view name) {
+  const auto is_one_of = [](int value, auto... all) { return ((value == all) || ...); };
+  const auto invalid = [&](const std::string& what) {
+    return fail(ErrorKind::InvalidArgument, fmt::format("{}: {}", name, what));
+  };
+  if (!is_one_of(options.channels, 0, 1, 3)) {
+    return invalid(fmt::format("channels {}: 0, 1 or 3 was expected", options.channels));
+  }
+  if (!is_one_of(options.ratio, 1, 2, 4, 8)) {
+    return invalid(fmt::format("ratio {}: 1, 2, 4 or 8 was expected", options.ratio));
+  }
+  const std::string& dct = options.dct_method;
+  if (!dct.empty() && dct != "INTEGER_FAST" && dct != "INTEGER_ACCURATE") {
+    return invalid(fmt::format("dct_method \"{}\": \"\", INTEGER_FAST or INTEGER_ACCURATE was expected", dct));
+  }
+  if (options.acceptable_fraction >= 0 && options.acceptable_fraction <= 1) return {};
+  return invalid(fmt::format("acceptable_fraction {}: 0 to 1 was expected", options.acceptable_fraction));
+}
+
 Result<Layout> jpeg_internal::read_head(Bytes head, uint64_t file_bytes, const JpegOptions& options,
                                         std::string_view name) {
   return JpegWalk(head, file_bytes, options, name).read_head();
@@ -294,15 +297,13 @@ Result<Layout> jpeg_internal::read_layout(Bytes file, const JpegOptions& options
 Result<JpegInfo> jpeg_info(Bytes head, uint64_t file_bytes, const JpegOptions& options, std::string_view name) try {
   const auto layout = jpeg_internal::read_head(head, file_bytes, options, name);
   if (!layout) return fail(layout.error());
-  JpegInfo info = {.height = (layout->height - 1) / options.ratio + 1,
-                   .width = (layout->width - 1) / options.ratio + 1,
-                   .channels = layout->own_channels(),
-                   .components = layout->components,
-                   .sampling = layout->sampling,
-                   .is_progressive = layout->is_progressive,
-                   .orientation = layout->orientation};
-  if (options.apply_exif_orientation && info.orientation >= 5) std::swap(info.height, info.width);
-  return info;
+  return JpegInfo{.height = layout->decoded_height(options),
+                  .width = layout->decoded_width(options),
+                  .channels = layout->own_channels(),
+                  .components = layout->components,
+                  .sampling = layout->sampling,
+                  .is_progressive = layout->is_progressive,
+                  .orientation = layout->orientation};
 } catch (const std::exception&) {
   return codec_internal::fail_caught(name);
 }

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string_view>
 
@@ -29,15 +30,49 @@ struct Layout {
   bool has_end = false;         // An end-of-image marker stands after the last scan.
 
   int own_channels() const { return components == 1 ? 1 : 3; }
+  /// Of the decoded image.
+  int64_t decoded_height(const JpegOptions& options) const { return side(options, height, width); }
+  int64_t decoded_width(const JpegOptions& options) const { return side(options, width, height); }
   bool keeps_coefficients() const { return is_progressive || !is_interleaved; }
   int64_t coefficient_bytes() const;
+
+ private:
+  int64_t side(const JpegOptions& options, int64_t own, int64_t turned) const {
+    return ((options.apply_exif_orientation && orientation >= 5 ? turned : own) - 1) / options.ratio + 1;
+  }
 };
+
+/// InvalidArgument iff an option is out of range.
+Result<void> check_options(const JpegOptions& options, std::string_view name);
 
 /// As far as jpeg_info needs it: up to the first scan.
 Result<Layout> read_head(std::span<const std::byte> head, uint64_t file_bytes, const JpegOptions& options,
                          std::string_view name);
 /// Of a whole file, with its limits checked.
 Result<Layout> read_layout(std::span<const std::byte> file, const JpegOptions& options, std::string_view name);
+
+/// Decodes one file after the other, with the results of the functions, and saves what they make anew for each. One
+/// thread at a time. Between files it holds no pixels.
+class Decoder {
+ public:
+  struct Library;
+  Decoder();
+  ~Decoder();
+  Decoder(const Decoder&) = delete;
+  Decoder& operator=(const Decoder&) = delete;
+
+  /// Reads the markers of `file`, which outlives decode(). Errors as decode_jpeg().
+  Result<void> open(std::span<const std::byte> file, const JpegOptions& options, std::string_view name);
+  const Layout& layout() const { return layout_; }
+  /// The part of the last opened file, window.height x window.width pixels. Its options may have another ratio.
+  Result<JpegWarnings> decode(const ImageWindow& window, const JpegOptions& options, std::byte* to,
+                              std::string_view name);
+
+ private:
+  const std::unique_ptr<Library> library_;
+  Layout layout_;
+  std::span<const std::byte> file_;
+};
 
 Result<JpegImage> decode_part(std::span<const std::byte> file, const ImageWindow& window, const JpegOptions& options,
                               std::string_view name, Mutation mutation);

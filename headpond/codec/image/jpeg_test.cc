@@ -132,6 +132,19 @@ TEST(DecodeJpeg, OrientationsAreThoseOfExif) {
 
 TEST(DecodeJpeg, ARegionHasThePixelsOfTheWholeImage) { EXPECT_EQ(count_differing({}, 250), 0); }
 
+TEST(DecodeJpeg, ARegionOfOnePixelIsUpsampledAsTheWholeImage) {
+  for (const int64_t width : {3, 5, 20}) {
+    const File file = file_of(6, width, 3);
+    for (const int ratio : {1, 2}) {
+      const Tensor whole = decode_jpeg(file, {.ratio = ratio})->pixels;
+      for (int64_t x = 0; x < whole.dim(1); ++x) {
+        const ImageWindow window = {1, x, 1, 1};
+        EXPECT_TRUE(equals(decode_and_crop_jpeg(file, window, {.ratio = ratio})->pixels, cut_out(whole, window)));
+      }
+    }
+  }
+}
+
 TEST(DecodeJpeg, WithoutTheMarginPixelRegionsDiffer) { EXPECT_GT(count_differing({.without_margin = true}, 120), 0); }
 
 TEST(DecodeJpeg, ASecondSkipMakesRegionsDiffer) { EXPECT_GT(count_differing({.second_skip = true}, 120), 0); }
@@ -180,6 +193,42 @@ TEST(DecodeJpegFaults, FlippedBitsGiveAnErrorOrThePixelsOfRecover) {
       EXPECT_TRUE(equals(image->pixels, {values.begin(), values.end()}));
     }
   }
+}
+
+TEST(JpegDecoder, AFileHasTheSamePixelsAfterAnyOther) {
+  const auto without_tables = [](File file) {  // Each Huffman table becomes a comment.
+    for (size_t i = 0; i + 1 < file.size(); ++i) {
+      if (file[i] == std::byte{0xff} && file[i + 1] == std::byte{0xc4}) file[i + 1] = std::byte{0xfe};
+    }
+    return file;
+  };
+  const File optimized = file_of(40, 30, 3, {.optimize = true}), plain = file_of(33, 50, 1);
+  File broken = plain;
+  broken[broken.size() / 2] = std::byte{0xff};
+  broken[broken.size() / 2 + 1] = std::byte{0xd9};
+  const std::vector<File> files = {optimized, without_tables(plain), broken, plain, without_tables(optimized)};
+  jpeg_internal::Decoder decoder;
+  Random random(4);
+  for (int i = 0; i < 200; ++i) {
+    const File& file = files[random.below(files.size())];
+    const auto expected = decode_jpeg(file);
+    ASSERT_TRUE(decoder.open(file, {}, "jpeg"));
+    const ImageWindow whole = {0, 0, decoder.layout().height, decoder.layout().width};
+    std::vector<uint8_t> pixels(static_cast<size_t>(whole.height * whole.width * 3));
+    const auto done = decoder.decode(whole, {}, reinterpret_cast<std::byte*>(pixels.data()), "jpeg");
+    ASSERT_EQ(done.has_value(), expected.has_value());
+    if (done) ASSERT_TRUE(equals(expected->pixels, pixels));
+    if (!done) ASSERT_EQ(done.error().message(), expected.error().message());
+  }
+}
+
+TEST(DecodeJpegFaults, DamageBelowARegionIsFoundIfTheWholeFileIsChecked) {
+  File file = file_of(64, 80, 3);
+  const size_t at = file.size() * 3 / 4;
+  file[at] = std::byte{0xff};
+  file[at + 1] = std::byte{0xd9};
+  EXPECT_TRUE(decode_and_crop_jpeg(file, {0, 0, 8, 8}));
+  EXPECT_EQ(decode_and_crop_jpeg(file, {0, 0, 8, 8}, {.check = JpegCheck::whole}).error().kind(), ErrorKind::DataLoss);
 }
 
 TEST(DecodeJpegFaults, DamageNamesByteAndRow) {

@@ -4,12 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <cmath>
 #include <cstring>
 #include <exception>
-#include <limits>
 
 #include "headpond/codec/caught_internal.h"
 #include "headpond/codec/sound/wav_internal.h"
@@ -20,25 +17,12 @@ namespace {
 using codec_internal::fail_caught;
 using wav_internal::find_form;
 using wav_internal::Form;
+using wav_internal::kFloat;
 using wav_internal::kPcm;
+using wav_internal::ToFloat;
 
-static_assert(std::endian::native == std::endian::little);
 constexpr float kFullScale = 32768.0F;
 constexpr size_t kHeaderBytes = 44;
-// Compilers vectorise loops of a constant length at every level of optimisation; they unroll shorter ones instead.
-constexpr size_t kBlock = 32;
-
-void pcm16_to_float(const std::byte* from, size_t count, float* to) {
-  std::array<int16_t, kBlock> block;
-  for (; count >= kBlock; count -= kBlock, from += sizeof block, to += kBlock) {
-    std::memcpy(block.data(), from, sizeof block);
-    for (size_t i = 0; i < kBlock; ++i) to[i] = static_cast<float>(block[i]) * (1.0F / kFullScale);
-  }
-  std::memcpy(block.data(), from, 2 * count);
-  for (size_t i = 0; i < count; ++i) to[i] = static_cast<float>(block[i]) * (1.0F / kFullScale);
-}
-
-constexpr std::array kForms = {Form{kPcm, 16, 2, pcm16_to_float}};
 
 tl::unexpected<Error> invalid(std::string_view name, std::string_view what) {
   return fail(ErrorKind::InvalidArgument, fmt::format("{}: {}", name, what));
@@ -58,11 +42,15 @@ Result<Cut> cut_of(std::span<const std::byte> file, const WavInfo& info, const W
     return invalid(name, fmt::format("desired_channels {}, desired_samples {}: -1 or a number are expected",
                                      options.desired_channels, options.desired_samples));
   }
+  if (options.mix == SoundMix::mean && options.desired_channels > 1) {
+    return invalid(name, fmt::format("the mean is one channel, desired_channels is {}", options.desired_channels));
+  }
   if (options.first_sample < 0 || options.first_sample > info.frames) {
     return invalid(name, fmt::format("first_sample {} of {} frames", options.first_sample, info.frames));
   }
   const int64_t left = info.frames - options.first_sample;
-  Cut cut = {options.desired_channels == -1 ? info.channels : options.desired_channels,
+  const int64_t channels = options.mix == SoundMix::mean ? 1 : info.channels;
+  Cut cut = {options.desired_channels == -1 ? channels : options.desired_channels,
              options.desired_samples == -1 ? left : options.desired_samples,
              0,
              {}};
@@ -80,30 +68,82 @@ bool is_aligned(std::span<std::byte> target) {
   return reinterpret_cast<uintptr_t>(target.data()) % alignof(float) == 0;
 }
 
+ToFloat converter_of(const WavInfo& info) {
+  const Form& form = *find_form(info.code, info.bits);
+  return info.is_big_endian ? form.big_endian : form.little_endian;
+}
+
+bool is_packed(const WavInfo& info) {
+  return info.frame_bytes == info.channels * find_form(info.code, info.bits)->value_bytes;
+}
+
 // Frames of another width than in the file are converted one by one.
-void convert_each(const WavInfo& info, const Form& form, std::span<const std::byte> frames, size_t channels,
-                  float* to) {
+void convert_each(const WavInfo& info, std::span<const std::byte> frames, size_t channels, float* to) {
+  const ToFloat to_float = converter_of(info);
   const auto frame_bytes = static_cast<size_t>(info.frame_bytes);
   const size_t given = std::min(channels, static_cast<size_t>(info.channels));
   for (size_t at = 0; at < frames.size(); at += frame_bytes, to += channels) {
-    form.to_float(&frames[at], given, to);
+    to_float(&frames[at], given, to);
     std::fill(to + given, to + channels, to[given - 1]);
   }
 }
 
-// REQUIRES: `target` has room for the frames.
-void convert(const WavInfo& info, const Form& form, std::span<const std::byte> frames, int64_t channels,
-             std::span<std::byte> target) {
-  if (target.empty()) return;
-  auto* const to = reinterpret_cast<float*>(target.data());
-  const size_t count = frames.size() / static_cast<size_t>(info.frame_bytes);
-  const size_t values = count * static_cast<size_t>(channels);
-  if (channels == info.channels && info.frame_bytes == info.channels * form.value_bytes) {
-    if (count > 0) form.to_float(frames.data(), values, to);
-  } else {
-    convert_each(info, form, frames, static_cast<size_t>(channels), to);
+// The frames' values, each frame of `channels`. REQUIRES: `to` has room for them, `frames` are whole.
+void convert_all(const WavInfo& info, std::span<const std::byte> frames, int64_t channels, float* to) {
+  if (frames.empty()) return;
+  if (channels != info.channels || !is_packed(info)) {
+    return convert_each(info, frames, static_cast<size_t>(channels), to);
   }
-  std::fill(to + values, to + target.size() / sizeof(float), 0.0F);
+  const size_t count = frames.size() / static_cast<size_t>(info.frame_bytes);
+  converter_of(info)(frames.data(), count * static_cast<size_t>(channels), to);
+}
+
+// What is not finite among values in frames of `channels`, the first of which is frame `first`.
+Result<void> settle(std::span<float> values, size_t channels, size_t first, NonFinite non_finite,
+                    std::string_view name) {
+  if (non_finite == NonFinite::keep) return {};
+  const size_t found = find_non_finite(values, non_finite == NonFinite::zero);
+  if (found == values.size()) return {};
+  return invalid(name,
+                 fmt::format("{} in frame {}, channel {}", values[found], first + found / channels, found % channels));
+}
+
+// The means of the frames' channels, some frames at once. REQUIRES: as convert_all().
+Result<void> convert_means(const WavInfo& info, std::span<const std::byte> frames, size_t first, NonFinite non_finite,
+                           std::string_view name, float* to) {
+  constexpr size_t kValues = 1024;
+  const auto channels = static_cast<size_t>(info.channels), frame_bytes = static_cast<size_t>(info.frame_bytes);
+  const size_t most = std::max<size_t>(1, kValues / channels);
+  std::vector<float> values(most * channels);
+  while (!frames.empty()) {
+    const size_t count = std::min(most, frames.size() / frame_bytes);
+    const std::span<float> all(values.data(), count * channels);
+    convert_all(info, frames.first(count * frame_bytes), info.channels, all.data());
+    HEADPOND_TRY(settle(all, channels, first, non_finite, name));
+    mean_of_channels(all, channels, {to, count});
+    frames = frames.subspan(count * frame_bytes);
+    first += count;
+    to += count;
+  }
+  return {};
+}
+
+// REQUIRES: `target` has room for the frames, and is aligned for float.
+Result<void> convert(const WavInfo& info, const Cut& cut, std::span<std::byte> target, const WavOptions& options,
+                     std::string_view name) {
+  if (target.empty()) return {};
+  auto* const to = reinterpret_cast<float*>(target.data());
+  const auto first = static_cast<size_t>(options.first_sample), channels = static_cast<size_t>(cut.channels);
+  const std::span<float> values(to, cut.bytes.size() / static_cast<size_t>(info.frame_bytes) * channels);
+  if (options.mix == SoundMix::mean && info.channels > 1) {
+    HEADPOND_TRY(convert_means(info, cut.bytes, first, options.non_finite, name, to));
+  } else {
+    convert_all(info, cut.bytes, cut.channels, to);
+    const bool has_floats = info.code == kFloat;
+    HEADPOND_TRY(settle(values, channels, first, has_floats ? options.non_finite : NonFinite::keep, name));
+  }
+  std::fill(values.data() + values.size(), to + target.size() / sizeof(float), 0.0F);
+  return {};
 }
 
 template <class T>
@@ -151,20 +191,13 @@ Result<void> check_audio(const Tensor& audio, int32_t rate) {
 
 }  // namespace
 
-const Form* wav_internal::find_form(uint16_t code, uint16_t bits) {
-  const auto* const found = std::find_if(kForms.begin(), kForms.end(),
-                                         [&](const Form& form) { return form.code == code && form.bits == bits; });
-  return found == kForms.end() ? nullptr : found;
-}
-
 Result<Wav> decode_wav(std::span<const std::byte> file, const WavOptions& options, std::string_view name) try {
   const auto info = wav_info(file, file.size(), options, name);
   if (!info) return fail(info.error());
   const auto cut = cut_of(file, *info, options, name);
   if (!cut) return fail(cut.error());
   Tensor samples = Tensor::empty(f32, {cut->frames, cut->channels});
-  convert(*info, *find_form(info->code, info->bits), cut->bytes, cut->channels,
-          {samples.mutable_data(), cut->target_bytes});
+  HEADPOND_TRY(convert(*info, *cut, {samples.mutable_data(), cut->target_bytes}, options, name));
   return Wav{std::move(samples), info->rate, info->is_truncated};
 } catch (const std::exception&) {
   return fail_caught(name);
@@ -180,7 +213,7 @@ Result<WavInfo> decode_wav_into(std::span<const std::byte> file, std::span<std::
     return invalid(name, fmt::format("{} frames of {} channels need {} bytes, aligned for float; the target has {}",
                                      cut->frames, cut->channels, cut->target_bytes, target.size()));
   }
-  convert(*info, *find_form(info->code, info->bits), cut->bytes, cut->channels, target);
+  HEADPOND_TRY(convert(*info, *cut, target, options, name));
   return info;
 } catch (const std::exception&) {
   return fail_caught(name);
@@ -200,8 +233,7 @@ Result<void> decode_wav_frames(const WavInfo& info, std::span<const std::byte> f
                     frames.size(), info.frame_bytes, info.channels, info.bits, target.size(), channels));
   }
   const size_t count = std::min(frames.size() / frame_bytes, target.size() / target_frame);
-  convert(info, *form, frames.first(count * frame_bytes), channels, target);
-  return {};
+  return convert(info, {channels, 0, 0, frames.first(count * frame_bytes)}, target, {}, "decode_wav_frames");
 } catch (const std::exception&) {
   return fail_caught("decode_wav_frames");
 }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "headpond/base/status.h"
+#include "headpond/codec/sound/channels.h"
 #include "headpond/tensor/tensor.h"
 
 namespace headpond {
@@ -27,6 +28,9 @@ struct WavOptions {
   /// (recognised by the usual id that follows, docs/formats/wav.md); bytes after the data that are no chunk.
   bool lenient = false;
   int32_t max_channels = 64;
+  SoundMix mix = SoundMix::first;          ///< `mean`: desired_channels must be -1 or 1.
+  NonFinite non_finite = NonFinite::keep;  ///< Of the values that are decoded.
+  int32_t rate = 0;                        ///< A file with another rate is an InvalidArgument; 0: any rate.
 };
 
 /// The content of the header.
@@ -37,33 +41,37 @@ struct WavInfo {
   uint64_t data_offset = 0;   ///< The offset of the first frame.
   int32_t frame_bytes = 0;    ///< The distance between frames.
   uint16_t code = 0;          ///< The format: 1 is PCM. For an extensible header, that of its GUID.
-  uint16_t bits = 0;          ///< Of a value.
+  uint16_t bits = 0;          ///< Of a value as it is stored.
   bool is_truncated = false;  ///< Lenient only: frames, or a part of one, are missing at the end.
+  bool is_big_endian = false;
 
   friend bool operator==(const WavInfo&, const WavInfo&) = default;
 };
 
 /// Reads the header from `head`, the first bytes of a file of `file_bytes`, or all of it. Bytes after the data are
-/// checked as far as `head` reaches. Supported: little-endian RIFF; PCM of 16 bits, with a plain or an extensible
-/// header.
+/// checked as far as `head` reaches. Supported: RIFF, RIFX (big-endian), RF64 and BW64 (sizes of 64 bits); with a plain
+/// or an extensible header PCM of 8 (unsigned), 16, 24 and 32 bits, floats of 32 and 64 bits, A-law and mu-law.
 ///
 /// InvalidArgument iff the content contradicts itself: no RIFF/WAVE magic; a format chunk that is missing, short, long,
-/// double, or after the data; no data chunk, or two; a chunk that is longer than the file; data without a size; no
-/// channels, a rate of 0 or above 2^31 - 1; a wrong block align or byte rate; a part of a frame. DataLoss iff the file
-/// ends inside a header. Unimplemented, with code and depth, container or GUID, for other forms. ResourceExhausted iff
+/// double, or after the data; no data chunk, or two; RF64 or BW64 whose first chunk is not a whole ds64; a chunk that
+/// is longer than the file; data without a size; no channels, a rate of 0 or above 2^31 - 1; a wrong block align or
+/// byte rate; more valid bits than a value has; a part of a frame; or iff the rate is not options.rate. DataLoss iff
+/// the file ends inside a header. Unimplemented, with code and depth, or GUID, for other forms. ResourceExhausted iff
 /// there are more than max_channels channels or 128 chunks. FailedPrecondition iff `head` ends before the data, or
 /// within 4 bytes after an empty data chunk, and the file does not: the message says how many bytes are needed.
 Result<WavInfo> wav_info(std::span<const std::byte> head, uint64_t file_bytes, const WavOptions& options = {},
                          std::string_view name = "wav");
 
 struct Wav {
-  Tensor samples;  ///< f32 [frames, channels] in [-1, 1]: a 16-bit value / 32768.
+  /// f32 [frames, channels] in [-1, 1]: a signed value of n bits / 2^(n - 1), (v - 128) / 128 for one of 8 bits, a
+  /// law's value of 16 bits / 32768; each rounded once, to the nearest float. Floats as they are, also outside [-1, 1].
+  Tensor samples;
   int32_t rate = 0;
   bool is_truncated = false;
 };
 
-/// Decodes a whole file. Errors as wav_info(); InvalidArgument iff an option is out of range, or first_sample is after
-/// the last frame.
+/// Decodes a whole file. Errors as wav_info(); InvalidArgument iff an option is out of range, first_sample is after the
+/// last frame, or a value is not finite and is to be rejected.
 Result<Wav> decode_wav(std::span<const std::byte> file, const WavOptions& options = {}, std::string_view name = "wav");
 
 /// The same into `target`, a row of a batch: float values, interleaved by channel. InvalidArgument, with both sizes,
@@ -74,8 +82,8 @@ Result<WavInfo> decode_wav_into(std::span<const std::byte> file, std::span<std::
 
 /// Converts `frames`, whole frames of a file with `info`, to `channels` channels: as many frames as `target` has room
 /// for, and zeros in the rest of it. This reads a part of a large file: info first, then the bytes from data_offset +
-/// first * frame_bytes on. InvalidArgument iff a size is no multiple of its frame, `target` is not aligned for float,
-/// or the form is not supported.
+/// first * frame_bytes on. Fewer channels are the first ones; values that are not finite are kept. InvalidArgument iff
+/// a size is no multiple of its frame, `target` is not aligned for float, or the form is not supported.
 Result<void> decode_wav_frames(const WavInfo& info, std::span<const std::byte> frames, int64_t channels,
                                std::span<std::byte> target);
 

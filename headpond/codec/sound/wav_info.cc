@@ -7,9 +7,11 @@
 #include <cstring>
 #include <exception>
 #include <string>
+#include <utility>
 
 #include "headpond/base/log.h"
 #include "headpond/codec/caught_internal.h"
+#include "headpond/codec/sound/sound_internal.h"
 #include "headpond/codec/sound/wav.h"
 #include "headpond/codec/sound/wav_internal.h"
 
@@ -18,19 +20,32 @@ namespace {
 
 using wav_internal::find_form;
 using wav_internal::kExtensible;
+using wav_internal::kPcm;
 
 constexpr uint64_t kRiffBytes = 12;
 constexpr uint64_t kChunkHeader = 8;
 constexpr uint64_t kUnknownSize = 0xffffffff;
 constexpr int kMaxChunks = 128;
 constexpr int32_t kUsualRate = 768'000;
-// The rest of a GUID whose first two bytes are a format code.
-constexpr std::array<uint8_t, 14> kCodeGuid = {0, 0, 0, 0, 16, 0, 128, 0, 0, 170, 0, 56, 155, 113};
+// A GUID is a word and two halves, the file's numbers, and eight bytes. The first half of the word is a format code.
+constexpr std::array<uint8_t, 8> kCodeGuid = {128, 0, 0, 170, 0, 56, 155, 113};
+constexpr uint16_t kCodeGuidHalf = 16;
+// A chunk ds64: the sizes of the form and of the data, the number of frames, and how many other sizes follow.
+constexpr uint64_t kSizesBytes = 28;
+constexpr uint64_t kSizeEntry = 12;  // An id and a size.
 
 // The ids by which a chunk is recognised where other bytes are possible.
 constexpr std::array<std::string_view, 20> kUsualIds = {"fmt ", "data", "LIST", "fact", "JUNK", "junk", "PAD ",
                                                         "FLLR", "bext", "iXML", "axml", "cart", "cue ", "plst",
                                                         "smpl", "inst", "acid", "PEAK", "id3 ", "ID3 "};
+
+// Of codes that are often seen and not supported.
+std::string_view word_for(uint16_t code) {
+  constexpr std::array<std::pair<uint16_t, std::string_view>, 5> kWords = {
+      {{2, ", ADPCM"}, {0x11, ", IMA ADPCM"}, {0x31, ", GSM 6.10"}, {0x50, ", MPEG"}, {0x55, ", MP3"}}};
+  const auto* const found = std::ranges::find(kWords, code, &std::pair<uint16_t, std::string_view>::first);
+  return found == kWords.end() ? "" : found->second;
+}
 
 struct Chunk {
   std::string_view id;
@@ -48,6 +63,7 @@ class Parser {
 
   Result<WavInfo> parse() {
     HEADPOND_TRY(check_container());
+    if (is_wide_) HEADPOND_TRY(take_sizes());
     while (!is_done()) HEADPOND_TRY(take_chunk());
     if (!has_data_) return invalid(has_format_ ? "no data chunk" : "no fmt chunk and no data chunk");
     warn_of_rate();
@@ -61,9 +77,16 @@ class Parser {
   tl::unexpected<Error> invalid(std::string_view what) const { return error(ErrorKind::InvalidArgument, what); }
 
   uint16_t half(uint64_t offset) const {
-    return static_cast<uint16_t>(static_cast<unsigned>(head_[offset]) | static_cast<unsigned>(head_[offset + 1]) << 8);
+    const unsigned low = info_.is_big_endian ? 1 : 0;
+    return static_cast<uint16_t>(static_cast<unsigned>(head_[offset + low]) |
+                                 static_cast<unsigned>(head_[offset + 1 - low]) << 8);
   }
-  uint32_t word(uint64_t offset) const { return half(offset) | static_cast<uint32_t>(half(offset + 2)) << 16; }
+  uint32_t word(uint64_t offset) const {
+    const unsigned low = info_.is_big_endian ? 2 : 0;
+    return half(offset + low) | static_cast<uint32_t>(half(offset + 2 - low)) << 16;
+  }
+  // Only in little-endian files.
+  uint64_t long_word(uint64_t offset) const { return word(offset) | static_cast<uint64_t>(word(offset + 4)) << 32; }
   std::string_view text(uint64_t offset) const { return {reinterpret_cast<const char*>(&head_[offset]), 4}; }
   // Shows an id as text, and bytes that are not printable as \x...
   static std::string shown(std::string_view id) {
@@ -92,15 +115,47 @@ class Parser {
     }
     HEADPOND_TRY(need(kRiffBytes));
     const std::string_view magic = text(0);
-    if (magic == "RIFX" || magic == "RF64" || magic == "BW64") {
-      return error(ErrorKind::Unimplemented, fmt::format("the container {} is not supported, RIFF is", magic));
-    }
-    if (magic != "RIFF" || text(8) != "WAVE") {
+    info_.is_big_endian = magic == "RIFX";
+    is_wide_ = magic == "RF64" || magic == "BW64";
+    if ((magic != "RIFF" && !info_.is_big_endian && !is_wide_) || text(8) != "WAVE") {
       return invalid(
           fmt::format("not a WAV file: expected RIFF....WAVE, found '{}....{}'", shown(magic), shown(text(8))));
     }
     riff_end_ = kChunkHeader + word(4);
     return {};
+  }
+
+  // The sizes that have 64 bits; take_chunk() passes over their chunk.
+  Result<void> take_sizes() {
+    constexpr uint64_t kBody = kRiffBytes + kChunkHeader;
+    if (file_bytes_ < kBody + kSizesBytes) {
+      return error(ErrorKind::DataLoss, fmt::format("the file ends inside the chunk 'ds64' at offset {}", kRiffBytes));
+    }
+    HEADPOND_TRY(need(kBody + kSizesBytes));
+    if (text(kRiffBytes) != "ds64") {
+      return invalid(fmt::format("{} begins with the chunk '{}', not with ds64", text(0), shown(text(kRiffBytes))));
+    }
+    const uint64_t size = word(kRiffBytes + 4);
+    const uint64_t needed = kSizesBytes + (size < kSizesBytes ? 0 : kSizeEntry * word(kBody + kSizesBytes - 4));
+    if (size < needed) {
+      return invalid(fmt::format("chunk 'ds64' at offset {} has {} bytes, {} are needed", kRiffBytes, size, needed));
+    }
+    if (size > file_bytes_ - kBody) return beyond({text(kRiffBytes), size, kBody});
+    HEADPOND_TRY(need(kBody + size));
+    const uint64_t form = long_word(kBody);
+    if (word(4) == kUnknownSize) riff_end_ = form > UINT64_MAX - kChunkHeader ? UINT64_MAX : kChunkHeader + form;
+    return {};
+  }
+
+  // The size that ds64 has for a chunk. REQUIRES: take_sizes() has passed, and the chunk lies after ds64.
+  uint64_t wide_size(std::string_view id) const {
+    constexpr uint64_t kBody = kRiffBytes + kChunkHeader;
+    if (id == "data") return long_word(kBody + 8);
+    for (uint64_t i = 0; i < word(kBody + kSizesBytes - 4); ++i) {
+      const uint64_t entry = kBody + kSizesBytes + kSizeEntry * i;
+      if (text(entry) == id) return long_word(entry + 4);
+    }
+    return kUnknownSize;
   }
 
   // After the data only bytes of the RIFF form that are in `head` are checked.
@@ -121,6 +176,7 @@ class Parser {
       return error(ErrorKind::ResourceExhausted, fmt::format("more than {} chunks, at offset {}", kMaxChunks, offset_));
     }
     Chunk chunk = {text(offset_), word(offset_ + 4), offset_ + kChunkHeader};
+    if (is_wide_ && chunk.size == kUnknownSize) chunk.size = wide_size(chunk.id);
     if (chunk.id == "data") {
       HEADPOND_TRY(take_data(chunk));
     } else if (chunk.size > file_bytes_ - chunk.body) {
@@ -162,7 +218,7 @@ class Parser {
   // Without a size, samples extend to the end of the file, unless the empty chunk ends the RIFF form or a chunk follows
   // it.
   Result<bool> is_stream(const Chunk& data) const {
-    if (data.size != 0) return data.size == kUnknownSize;
+    if (data.size != 0) return data.size == (is_wide_ ? UINT64_MAX : kUnknownSize);
     const uint64_t left = file_bytes_ - data.body;
     if (left == 0 || riff_end_ == data.body) return false;
     if (left < 4) return true;
@@ -214,20 +270,7 @@ class Parser {
     info_.code = half(chunk.body);
     info_.bits = half(chunk.body + 14);
     if (info_.code == kExtensible) {
-      if (chunk.size < 40)
-        return invalid(fmt::format("{} has {} bytes, at least 40 are needed", shown(chunk), chunk.size));
-      const auto guid = head_.subspan(chunk.body + 24, 16);
-      if (std::memcmp(&guid[2], kCodeGuid.data(), kCodeGuid.size()) != 0) {
-        return error(ErrorKind::Unimplemented, fmt::format("{}: the format with GUID {:02x} is not supported",
-                                                           shown(chunk), fmt::join(guid, "")));
-      }
-      info_.code = half(chunk.body + 24);
-      const uint16_t valid = half(chunk.body + 18);
-      if (valid != info_.bits && valid != 0) {
-        return error(ErrorKind::Unimplemented,
-                     fmt::format("{}: format code {} with {} valid of {} bits is not supported", shown(chunk),
-                                 info_.code, valid, info_.bits));
-      }
+      HEADPOND_TRY(take_extension(chunk));
     } else if (find_form(info_.code, info_.bits) != nullptr && !options_.lenient) {
       const bool is_plain = chunk.size == 16 || (chunk.size == 18 && half(chunk.body + 16) == 0);
       if (!is_plain) {
@@ -235,9 +278,33 @@ class Parser {
       }
     }
     if (find_form(info_.code, info_.bits) != nullptr) return {};
-    return error(ErrorKind::Unimplemented, fmt::format("{}: format code {} (0x{:04x}) of {} bits is not supported; PCM "
-                                                       "(code 1) of 16 bits is",
-                                                       shown(chunk), info_.code, info_.code, info_.bits));
+    return error(
+        ErrorKind::Unimplemented,
+        fmt::format("{}: format code {} (0x{:04x}{}) of {} bits is not supported; PCM (code 1) of 8, 16, 24 and "
+                    "32 bits, floats (3) of 32 and 64, A-law (6) and mu-law (7) of 8 are",
+                    shown(chunk), info_.code, info_.code, word_for(info_.code), info_.bits));
+  }
+
+  // Values with fewer valid bits fill the upper ones of those that are stored, so they are decoded as the others.
+  Result<void> take_extension(const Chunk& chunk) {
+    if (chunk.size < 40) {
+      return invalid(fmt::format("{} has {} bytes, at least 40 are needed", shown(chunk), chunk.size));
+    }
+    const auto guid = head_.subspan(chunk.body + 24, 16);
+    const uint32_t code = word(chunk.body + 24);
+    if (code > UINT16_MAX || half(chunk.body + 28) != 0 || half(chunk.body + 30) != kCodeGuidHalf ||
+        std::memcmp(&guid[8], kCodeGuid.data(), kCodeGuid.size()) != 0) {
+      return error(ErrorKind::Unimplemented,
+                   fmt::format("{}: the format with GUID {:02x} is not supported", shown(chunk), fmt::join(guid, "")));
+    }
+    info_.code = static_cast<uint16_t>(code);
+    const uint16_t valid = half(chunk.body + 18);
+    if (valid > info_.bits) {
+      return invalid(fmt::format("{}: {} valid of {} bits", shown(chunk), valid, info_.bits));
+    }
+    if (valid == info_.bits || valid == 0 || info_.code == kPcm) return {};
+    return error(ErrorKind::Unimplemented, fmt::format("{}: format code {} with {} valid of {} bits is not supported",
+                                                       shown(chunk), info_.code, valid, info_.bits));
   }
 
   Result<void> take_counts(const Chunk& chunk) {
@@ -251,6 +318,9 @@ class Parser {
                                                              shown(chunk), channels, options_.max_channels));
     }
     if (rate == 0 || rate > INT32_MAX) return invalid(fmt::format("{} has a sample rate of {}", shown(chunk), rate));
+    if (options_.rate != 0 && rate != static_cast<uint32_t>(options_.rate)) {
+      return invalid(sound_internal::other_rate(static_cast<int32_t>(rate), options_.rate));
+    }
     const int32_t frame = channels * find_form(info_.code, info_.bits)->value_bytes;
     if (block_align < frame || (block_align != frame && !options_.lenient)) {
       return invalid(fmt::format("{} has a block align of {}: {} channels of {} bits need {}", shown(chunk),
@@ -281,6 +351,7 @@ class Parser {
   uint64_t offset_ = kRiffBytes;
   uint64_t riff_end_ = 0;
   int chunks_ = 0;
+  bool is_wide_ = false;  // RF64, BW64.
   bool has_format_ = false, has_data_ = false, is_lenient_end_ = false;
 };
 

@@ -107,12 +107,77 @@ TEST(WavInfo, FlippedBitsOfAHeaderNeverCrash) {
   }
 }
 
-TEST(WavInfo, Row24WithoutTheMagicIsAnErrorAndOtherContainersAreNamed) {
+TEST(WavInfo, Row24WithoutTheMagicIsAnError) {
   expect_always_invalid("OggS" + riff(kFormat + kData).substr(4), "expected RIFF....WAVE, found 'OggS....WAVE'");
   expect_always_invalid(std::string(64, '\0'), "found '\\x00\\x00");
   expect_always_invalid("RIFF" + u32_text(4) + "AVI " + kFormat + kData, "'RIFF....AVI '");
-  for (const std::string magic : {"RIFX", "RF64", "BW64"}) {
-    expect_error(read(magic + riff(kFormat + kData).substr(4)), ErrorKind::Unimplemented, "container " + magic);
+}
+
+// As `chunk`, with the sizes of RIFX.
+std::string big_chunk(const std::string& id, const std::string& body) {
+  const std::string size = u32_text(static_cast<uint32_t>(body.size()));
+  return id + std::string(size.rbegin(), size.rend()) + body;
+}
+
+TEST(WavInfo, Row24RifxIsBigEndian) {
+  const std::string format("\0\1\0\2\0\0\x1f\x40\0\0\x7d\0\0\4\0\x10", 16);
+  const std::string body = "WAVE" + big_chunk("fmt ", format) + big_chunk("data", std::string(8, '\0'));
+  EXPECT_EQ(read(big_chunk("RIFX", body)).value(), (WavInfo{.rate = 8000,
+                                                            .channels = 2,
+                                                            .frames = 2,
+                                                            .data_offset = 44,
+                                                            .frame_bytes = 4,
+                                                            .code = 1,
+                                                            .bits = 16,
+                                                            .is_big_endian = true}));
+  expect_always_invalid(riff(kFormat + kData).replace(0, 4, "RIFX"), "chunk 'fmt ' at offset 12 has 268435456 bytes");
+}
+
+std::string u64_text(uint64_t value) {
+  return u32_text(static_cast<uint32_t>(value)) + u32_text(static_cast<uint32_t>(value >> 32));
+}
+std::string sizes_chunk(uint64_t form, uint64_t data, const std::string& others = "") {
+  return chunk("ds64", u64_text(form) + u64_text(data) + u64_text(3) +
+                           u32_text(static_cast<uint32_t>(others.size() / 12)) + others);
+}
+std::string wide_file(const std::string& chunks, const std::string& magic = "RF64") {
+  return magic + u32_text(0xffffffff) + "WAVE" + chunks;
+}
+const std::string kWideData = "data" + u32_text(0xffffffff) + samples({1, 2, 3});
+
+TEST(WavInfo, Row24Rf64AndBw64HaveTheirSizesInAChunk) {
+  for (const std::string magic : {"RF64", "BW64"}) {
+    const std::string file = wide_file(sizes_chunk(78, 6) + kFormat + kWideData, magic);
+    EXPECT_EQ(read(file)->frames, 3) << magic;
+    EXPECT_EQ(read(file)->data_offset, 80U) << magic;
+    EXPECT_EQ(read(file + "TAG")->frames, 3) << "the form ends before it";
+    EXPECT_EQ(read(wide_file(sizes_chunk(78, 99) + kFormat + kData, magic))->frames, 3) << "a size of 32 bits";
+  }
+  const std::string list = "LIST" + u32_text(0xffffffff) + "INFO";
+  EXPECT_EQ(read(wide_file(sizes_chunk(1000, 6, "LIST" + u64_text(4)) + kFormat + list + kWideData))->frames, 3);
+  expect_invalid(wide_file(sizes_chunk(1000, 6) + kFormat + list + kWideData),
+                 "chunk 'LIST' at offset 72 has 4294967295");
+}
+
+TEST(WavInfo, Row24SizesOf64BitsAreTrustedNoMoreThanOthers) {
+  expect_always_invalid(wide_file(kFormat + kWideData), "RF64 begins with the chunk 'fmt ', not with ds64");
+  expect_always_invalid(wide_file(chunk("ds64", std::string(24, '\0')) + kFormat + kWideData), "has 24 bytes, 28 are");
+  const std::string many = chunk("ds64", std::string(24, '\0') + u32_text(0xffffffff));
+  expect_always_invalid(wide_file(many + kFormat + kWideData), "has 28 bytes, 51539607568 are needed");
+  for (const uint64_t size : {uint64_t{8}, uint64_t{0xffffffff}, uint64_t{1} << 63, UINT64_MAX - 80, UINT64_MAX}) {
+    const std::string file = wide_file(sizes_chunk(size, size) + kFormat + kWideData);
+    expect_invalid(file, "6 are left in the file");
+    EXPECT_EQ(read_lenient(file)->frames, 3) << size;
+    EXPECT_EQ(read_lenient(file)->is_truncated, size != UINT64_MAX) << size;
+  }
+  const std::string endless = "ds64" + u32_text(0xffffffff) + std::string(24, '\0') + u32_text(65536);
+  expect_always_invalid(wide_file(endless + kFormat + kWideData), "chunk 'ds64' at offset 12 has 4294967295 bytes");
+  const std::string file = wide_file(sizes_chunk(78, 6) + kFormat + kWideData);
+  for (size_t size = 0; size < file.size(); ++size) EXPECT_FALSE(read(file.substr(0, size))) << size;
+  const auto bytes = to_bytes(file);
+  for (size_t size = 0; size < 80; ++size) {
+    expect_error(wav_info(std::span(bytes).first(size), bytes.size(), {}, "a.wav"), ErrorKind::FailedPrecondition,
+                 "at least");
   }
 }
 
@@ -161,16 +226,24 @@ TEST(WavInfo, Row27TheRateIsPositiveAndAnUnusualOneIsReportedOnce) {
 }
 
 TEST(WavInfo, Row28EveryFormButThoseOfTheTableIsUnimplementedWithCodeAndDepth) {
-  for (const uint16_t bits : {0, 1, 8, 12, 20, 24, 32, 36, 45, 53, 64}) {
+  for (const uint16_t bits : {0, 1, 12, 20, 36, 45, 53, 64}) {
     const auto text = "format code 1 (0x0001) of " + std::to_string(bits) + " bits";
     expect_error(read(riff(FormatChunk{.bits = bits}.text() + kData)), ErrorKind::Unimplemented, text);
     expect_error(read_lenient(riff(FormatChunk{.bits = bits}.text() + kData)), ErrorKind::Unimplemented, text);
   }
-  for (const auto& [code, bits] : {std::pair{2, 4}, {3, 32}, {3, 64}, {6, 8}, {7, 8}, {17, 4}, {0x55, 0}, {0, 16}}) {
+  for (const auto& [code, bits] : {std::pair{2, 4}, {3, 16}, {3, 24}, {6, 16}, {7, 16}, {17, 4}, {0x55, 0}, {0, 16}}) {
     const FormatChunk format = {.code = static_cast<uint16_t>(code), .bits = static_cast<uint16_t>(bits), .rest = "\2"};
     expect_error(read(riff(format.text() + kData)), ErrorKind::Unimplemented,
                  "format code " + std::to_string(code) + " (0x");
   }
+  const std::string adpcm = FormatChunk{.code = 17, .bits = 4, .rest = "\2"}.text();
+  expect_error(read(riff(adpcm + kData)), ErrorKind::Unimplemented, "17 (0x0011, IMA ADPCM) of 4 bits");
+}
+
+TEST(WavInfo, TheRateCanBeRequired) {
+  EXPECT_TRUE(read(riff(kFormat + kData), {.rate = 8000}));
+  expect_error(read(riff(kFormat + kData), {.rate = 16000}), ErrorKind::InvalidArgument,
+               "a sample rate of 8000 Hz, 16000 are required: resample the sound");
 }
 
 TEST(WavInfo, Row29AnInconsistentBlockAlignOrByteRateIsForTheLenientOnly) {
@@ -199,7 +272,8 @@ TEST(WavInfo, Row30AnExtensibleHeaderIsReadAndAnUnknownGuidNamed) {
   std::string floats(kPcmGuid);
   floats[0] = 3;
   expect_error(read(extensible(floats)), ErrorKind::Unimplemented, "format code 3 (0x0003) of 16 bits");
-  expect_error(read(extensible(kPcmGuid, 12)), ErrorKind::Unimplemented, "12 valid of 16 bits");
+  EXPECT_EQ(read(extensible(kPcmGuid, 12))->bits, 16);
+  expect_always_invalid(extensible(kPcmGuid, 17), "17 valid of 16 bits");
   expect_always_invalid(riff(FormatChunk{.code = 0xfffe}.text() + kData), "at least 40 are needed");
 }
 

@@ -150,12 +150,42 @@ TEST(DecodeWav, Row36AHeaderOfABillionFramesMakesNoRoomForThem) {
   EXPECT_LE(pool.stats().bytes_in_use + pool.stats().bytes_cached, 4096);
 }
 
-TEST(DecodeWav, Row37And38FloatSamplesAreUnimplementedAsLongAsThereAreNone) {
-  const float nan = std::numeric_limits<float>::quiet_NaN();
-  const std::string body(reinterpret_cast<const char*>(&nan), sizeof nan);
-  const auto file = to_bytes(riff(FormatChunk{.code = 3, .bits = 32}.text() + chunk("data", body)));
-  EXPECT_EQ(decode_wav(file).error().kind(), ErrorKind::Unimplemented);
-  EXPECT_THAT(decode_wav(file).error().message(), HasSubstr("code 3 (0x0003) of 32 bits"));
+const float kNan = std::numeric_limits<float>::quiet_NaN();
+const float kInfinity = std::numeric_limits<float>::infinity();
+
+std::vector<std::byte> floats_file(const std::vector<float>& values, uint16_t channels = 1) {
+  const std::string body(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float));
+  return to_bytes(riff(FormatChunk{.code = 3, .channels = channels, .bits = 32}.text() + chunk("data", body)));
+}
+
+TEST(DecodeWav, Row37ValuesThatAreNoNumbersAreKeptRejectedOrZero) {
+  const auto file = floats_file({1, 2, 3, kNan, -kInfinity, 5}, 2);
+  EXPECT_THAT(values_of(decode_wav(file)), ElementsAre(1, 2, 3, testing::IsNan(), -kInfinity, 5));
+  EXPECT_THAT(values_of(decode_wav(file, {.non_finite = NonFinite::zero})), ElementsAre(1, 2, 3, 0, 0, 5));
+  EXPECT_THAT(values_of(decode_wav(file, {.mix = SoundMix::mean, .non_finite = NonFinite::zero})),
+              ElementsAre(1.5F, 1.5F, 2.5F));
+  for (const SoundMix mix : {SoundMix::first, SoundMix::mean}) {
+    const Error error = decode_wav(file, {.mix = mix, .non_finite = NonFinite::reject}, "a.wav").error();
+    EXPECT_EQ(error.kind(), ErrorKind::InvalidArgument);
+    EXPECT_EQ(error.message(), "a.wav: nan in frame 1, channel 1");
+  }
+  EXPECT_THAT(decode_wav(file, {.first_sample = 2, .non_finite = NonFinite::reject}).error().message(),
+              HasSubstr("-inf in frame 2, channel 0"));
+  EXPECT_TRUE(decode_wav(file, {.desired_samples = 1, .non_finite = NonFinite::reject})) << "those that are decoded";
+}
+
+TEST(DecodeWav, MixesAllChannelsToTheirMean) {
+  const auto file = file_of({8192, 16384, -8192, 8192}, 2);
+  const WavOptions mean = {.mix = SoundMix::mean};
+  EXPECT_THAT(values_of(decode_wav(file, mean)), ElementsAre(0.375F, 0));
+  EXPECT_EQ(decode_wav(file, mean)->samples.shape(), (Shape{2, 1}));
+  EXPECT_THAT(values_of(decode_wav(file, {.desired_channels = 1, .desired_samples = 3, .mix = SoundMix::mean})),
+              ElementsAre(0.375F, 0, 0));
+  EXPECT_THAT(decode_wav(file, {.desired_channels = 2, .mix = SoundMix::mean}).error().message(),
+              HasSubstr("the mean is one channel"));
+  std::vector<int16_t> many(3 * 5000);
+  for (size_t i = 0; i < many.size(); ++i) many[i] = static_cast<int16_t>(i % 3 * 300);
+  EXPECT_THAT(values_of(decode_wav(file_of(many, 3), mean)), testing::Each(300 / 32768.0F));
 }
 
 TEST(EncodeWav, WritesWhatIsDecodedToTheSame) {

@@ -48,4 +48,9 @@ Step map(const std::string& field, const RawDecoder& decoder);
 Step map(internal::ListOfNames, const RawDecoder&) = delete;
 inline Step map(const RawDecoder& decoder) { return map("", decoder); }
 
+/// Images stored as pixels: the field `image`, bytes, becomes u8 [height, width, channels], without a copy; the field
+/// `size`, i64 [height, width], is left out. `channels`: 1 to 4, or 0, as many as there are bytes for. An element whose
+/// bytes are another number is InvalidArgument. Throws Exception(InvalidArgument) for fields of other types.
+Step raw_image(const std::string& image, const std::string& size, int channels = 0);
+
 }  // namespace headpond

@@ -50,6 +50,19 @@ void idx(const std::string&, internal::ListOfNames) = delete;
 Dataset idx(const std::string& path);
 void idx(internal::ListOfNames) = delete;
 
+struct CifarOptions {
+  bool train = true;  ///< Else the test part.
+};
+
+/// CIFAR-10 and CIFAR-100 in their binary version (docs/formats/cifar.md): "image" u8 [32, 32, 3], its channels
+/// together, then "label" u8, of CIFAR-100 "coarse_label" and "label". This call reads the files of that part into
+/// memory; a checksum of their values is part of the plan. Throws Exception, with file and offset: NotFound iff a file
+/// is missing, DataLoss iff one is not a whole number of records, InvalidArgument iff a label is too large.
+Dataset cifar10(const std::string& folder, const CifarOptions& options = {});
+void cifar10(internal::ListOfNames, const CifarOptions& = {}) = delete;
+Dataset cifar100(const std::string& folder, const CifarOptions& options = {});
+void cifar100(internal::ListOfNames, const CifarOptions& = {}) = delete;
+
 /// Returns the next element, or nullopt at the end. Called by one thread at a time.
 using Generator = std::function<Result<std::optional<Element>>()>;
 
@@ -59,6 +72,10 @@ struct GeneratorOptions {
   /// Returns a generator of `epoch` that goes on after its first `position` elements. Without this function a restore
   /// asks a new generator for so many elements and drops them.
   std::function<Result<Generator>(uint64_t epoch, int64_t position)> seek = {};
+  /// The generator waits (network, devices, what the program does with earlier elements) more than it computes. The
+  /// engine then calls it from separate threads and delivers each element at once. Otherwise it may call it up to 256
+  /// times before it delivers the first of these elements. Values and states stay the same.
+  bool blocking = false;
 };
 
 /// The elements of a generator, one after the other. `make` returns a new generator for an epoch, which gives the same

@@ -11,23 +11,29 @@
 namespace headpond::internal {
 namespace {
 
-// So many tasks, each of which does `work`.
+// So many tasks, each of which does `work`. They wait for all those of `before`.
 class Tasks final : public WorkSource {
  public:
   explicit Tasks(EngineLock& lock, int count, std::function<void()> work, bool waits = false)
-      : lock_(lock), left_(count), waits_(waits), work_(std::move(work)) {}
+      : lock_(lock), left_(count), running_(0), waits_(waits), work_(std::move(work)) {}
+  std::shared_ptr<Tasks> before HEADPOND_GUARDED_BY(engine_state);
   bool has_work(ThreadRole role, bool) const HEADPOND_REQUIRES(engine_state) override {
-    return left_ > 0 && (role == ThreadRole::io) == waits_;
+    const bool may = !before || before->left_ + before->running_ == 0;
+    return may && left_ > 0 && (role == ThreadRole::io) == waits_;
   }
   bool claim(ThreadRole role, bool needed_now, Task& task) HEADPOND_REQUIRES(engine_state) override {
     if (!has_work(role, needed_now)) return false;
     --left_;
+    ++running_;
     task.source = shared_from_this();
     return true;
   }
   int64_t run(Task&, Context&) HEADPOND_REQUIRES(engine_state) override {
-    const Unlocked unlocked(lock_);
-    work_();
+    {
+      const Unlocked unlocked(lock_);
+      work_();
+    }
+    --running_;
     return 1;
   }
   bool is_blocking() const override { return waits_; }
@@ -38,7 +44,7 @@ class Tasks final : public WorkSource {
 
  private:
   EngineLock& lock_;
-  int left_ HEADPOND_GUARDED_BY(engine_state);
+  int left_ HEADPOND_GUARDED_BY(engine_state), running_ HEADPOND_GUARDED_BY(engine_state);
   const bool waits_;
   const std::function<void()> work_;
 };
@@ -141,6 +147,22 @@ TEST(Executor, TasksThatWaitRunOnThreadsOfTheirOwn) {
   EXPECT_EQ(waiting.most, 2) << "as many as it may have";
   plain->progress();
   program.join();
+  plain->executor.stop();
+}
+
+TEST(Executor, AThreadThatWaitsGoesOnWithWhatAWorkerMade) {
+  const auto plain = Plain::make({.threads = 1, .consumer_helps = false});
+  std::atomic<bool> made = false, went_on = false;
+  const auto after = plain->add(
+      1, [&] { went_on = true; }, true);
+  const auto before = plain->add(1, [&] { made = true; });
+  {
+    const Locked locked(plain->lock);
+    after->before = before;
+  }
+  Context context;
+  EXPECT_FALSE(plain->executor.help(context));  // Starts the threads. Then the program is away, and wakes nobody.
+  EXPECT_TRUE(becomes_true([&] { return went_on.load(); })) << "made: " << made;
   plain->executor.stop();
 }
 

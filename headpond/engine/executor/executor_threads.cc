@@ -85,6 +85,7 @@ void Executor::work_loop(Worker& self) {
       idle_.do_idle_work(self.doing);
       self.doing = nullptr;
     } else {
+      wake_io_thread();                 // It goes on with what this thread made.
       if (is_in_the_way(self)) wake();  // Another worker does it.
       sleep(self);
     }

@@ -102,6 +102,42 @@ TEST(AheadBuffer, TheErrorOfALostGeneratorStaysThatOfAnElementDoesNot) {
   }
 }
 
+// A generator that gives each element only after the program took the one before, and waits for that for `ms`.
+struct Lockstep {
+  std::atomic<int64_t> taken = 0;
+  std::atomic<bool> waited_in_vain = false;
+  void await(int64_t count, int64_t ms) {
+    if (!becomes_true([&] { return taken >= count; }, ms)) waited_in_vain = true;
+  }
+};
+Dataset in_lockstep(const std::shared_ptr<Lockstep>& steps, int64_t ms, bool blocking) {
+  const auto make = [=](uint64_t) -> Generator {
+    return [=, next = int64_t{0}]() mutable -> Result<std::optional<Element>> {
+      if (next == 8) return std::nullopt;
+      steps->await(next, ms);
+      return Element{Tensor::scalar(next++)};
+    };
+  };
+  return from_generator(make, {{"", DType::i64, {}}}, {.blocking = blocking});
+}
+bool waits_in_vain(const Step& step, int64_t ms, bool blocking, int threads) {
+  const auto steps = std::make_shared<Lockstep>();
+  Loader loader(in_lockstep(steps, ms, blocking) | step, {.threads = threads});
+  while (loader.next()) ++steps->taken;
+  EXPECT_EQ(steps->taken, 8);
+  return steps->waited_in_vain;
+}
+
+TEST(AheadBuffer, WhatAGeneratorGaveIsDeliveredWhileItWaitsIfThatIsDeclared) {
+  const auto half = [](int64_t x) { return x / 2; };
+  for (const Step& step : {map(half), map(half, {.blocking = true}), batch(1), map(half) | batch(1), take(30)}) {
+    SCOPED_TRACE((range(2) | step).plan());
+    for (const int threads : {0, 1, 2, 4}) EXPECT_FALSE(waits_in_vain(step, 30'000, true, threads)) << threads;
+  }
+  EXPECT_TRUE(becomes_true([] { return waits_in_vain(take(30), 2, false, 2); }))
+      << "control: else elements are delivered in groups";
+}
+
 TEST(AheadBuffer, WhatWaitsIsNotAppliedByWhoTakesFromIt) {
   const auto waits = [](int64_t x) {
     pause_ms(1);

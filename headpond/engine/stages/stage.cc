@@ -51,8 +51,9 @@ Stage stage_of(const Node& node) {
   if (!stage.chain.empty()) {
     stage.mode = ExecutionMode::ahead;
     stage.input = below;
-    stage.own_iterator = below->iterates() && below->facts().inputs.empty();
     stage.blocking = node.facts().blocking;
+    stage.own_iterator =
+        below->iterates() && below->facts().inputs.empty() && (stage.blocking || !below->facts().blocking);
   } else if (batching != nullptr) {
     const Node& input = node.input();
     const bool cut = pointwise(input) != nullptr && stands_alone(input);
@@ -69,6 +70,7 @@ Stage stage_of(const Node& node) {
   if (stage.mode == ExecutionMode::ahead && stage.chain.empty()) {
     stage.input = &node;
     stage.own_iterator = true;
+    stage.blocking = node.facts().blocking;
   }
   return stage;
 }

@@ -50,6 +50,22 @@ TEST(Stage, IsCutAboveWhatWaits) {
   EXPECT_EQ(stage(numbers | as_stream() | cpu | waits), "ahead map waits") << "the chain below is another stage";
 }
 
+TEST(Stage, OfAGeneratorThatWaitsIsCutBelowWhatComputes) {
+  const auto none = [](uint64_t) { return [] { return Result<std::optional<Element>>(std::nullopt); }; };
+  const Dataset computed = from_generator(none, {{"", DType::i64, {}}});
+  const Dataset waited = from_generator(none, {{"", DType::i64, {}}}, {.blocking = true});
+  EXPECT_EQ(stage(computed | cpu), "ahead from_generator|map");
+  EXPECT_EQ(stage(computed | waits), "ahead from_generator|map waits");
+  EXPECT_EQ(stage(waited), "ahead from_generator waits");
+  EXPECT_EQ(stage(waited | cpu), "ahead map");
+  EXPECT_EQ(stage(waited | waits), "ahead from_generator|map waits");
+}
+
+TEST(Stage, OfAnOperatorThatIteratesAndWaitsWaits) {
+  EXPECT_EQ(stage(range(10) | take_while(&any, {.blocking = true})), "ahead take_while waits");
+  EXPECT_EQ(stage(range(10) | take_while(&any)), "ahead take_while") << "control";
+}
+
 TEST(Stage, SizesAreKnownFromTheSpecAlone) {
   EXPECT_EQ(element_bytes({{"", DType::f32, {2, 3}}, {"", DType::u8, {}}}), 25);
   EXPECT_EQ(element_bytes({{"", DType::f32, {kUnknown}}}), -1);

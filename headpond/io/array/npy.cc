@@ -90,6 +90,8 @@ Result<Tensor> read_npy(const std::string& path) {
   return tensor;
 }
 
+Result<std::string> npy_header(DType dtype, const Shape& shape) { return internal::make_npy_header(dtype, shape); }
+
 Result<std::string> npy_bytes(const Tensor& tensor) try {
   auto header = internal::make_npy_header(tensor.dtype(), tensor.shape());
   if (header) header->append(reinterpret_cast<const char*>(tensor.data()), tensor.byte_size());

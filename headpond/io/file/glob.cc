@@ -12,6 +12,7 @@
 #include <memory>
 #include <new>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "headpond/io/file/system_internal.h"
@@ -24,7 +25,8 @@ constexpr uint64_t kMostShards = 1'000'000;
 
 // glob(3) passes no pointer to its callbacks.
 thread_local std::optional<Error> g_unreadable;
-thread_local const char* g_folder = "";  // The one that is read: glob(3) reads one after the other.
+thread_local bool g_has_read = false, g_has_others = false;  // Entries; ones that may not be regular files.
+thread_local const char* g_folder = "";                      // The one that is read: glob(3) reads one after the other.
 
 // Decides by itself, because GLOB_ERR would also end the search at a folder that vanished.
 int on_unreadable(const char* path, int error_number) {
@@ -37,6 +39,17 @@ int on_unreadable(const char* path, int error_number) {
   return 1;
 }
 
+void note(const dirent& entry) {
+  const std::string_view name = entry.d_name;
+  g_has_read = true;
+  g_has_others = g_has_others || (entry.d_type != DT_REG && name != "." && name != "..");
+}
+
+bool is_folder(const std::string& path) {
+  struct stat status = {};
+  return ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+}
+
 // glob(3) takes an error of readdir(3) for the end of the folder: that of a network file system would leave out files.
 void read_with_errors(glob_t& search) {
   search.gl_opendir = [](const char* path) -> void* {
@@ -47,6 +60,7 @@ void read_with_errors(glob_t& search) {
     errno = internal::injected_error("readdir");
     dirent* const entry = errno == 0 ? ::readdir(static_cast<DIR*>(folder)) : nullptr;
     if (entry == nullptr && errno != 0) (void)on_unreadable(g_folder, errno);
+    if (entry != nullptr) note(*entry);
     return entry;
   };
   search.gl_closedir = [](void* folder) { (void)::closedir(static_cast<DIR*>(folder)); };
@@ -56,15 +70,17 @@ void read_with_errors(glob_t& search) {
 
 Result<std::vector<std::string>> matches(const std::string& pattern) {
   g_unreadable.reset();
+  g_has_read = g_has_others = false;
   glob_t found = {};
   read_with_errors(found);
   const std::unique_ptr<glob_t, void (*)(glob_t*)> freed_later(&found, ::globfree);
-  const int answer = ::glob(pattern.c_str(), GLOB_MARK | GLOB_NOSORT | GLOB_ALTDIRFUNC, on_unreadable, &found);
+  const int answer = ::glob(pattern.c_str(), GLOB_NOSORT | GLOB_ALTDIRFUNC, on_unreadable, &found);
   if (const auto unreadable = std::exchange(g_unreadable, std::nullopt)) return fail(*unreadable);
+  const bool must_look = !g_has_read || g_has_others;  // Not where the folders said that all entries are files.
   std::vector<std::string> files;
   for (size_t i = 0; i < found.gl_pathc; ++i) {
     std::string path = found.gl_pathv[i];
-    if (path.back() != '/') files.push_back(std::move(path));
+    if (path.back() != '/' && !(must_look && is_folder(path))) files.push_back(std::move(path));
   }
   if (answer == GLOB_NOSPACE) return fail(internal::no_memory(fmt::format("{}: no memory to list it", pattern)));
   if (files.empty()) return fail(ErrorKind::NotFound, fmt::format("no file matches {}", pattern));

@@ -73,6 +73,15 @@ TEST_F(ExpandFiles, LinksInARingAreNotFollowed) {
   EXPECT_THAT(names("r*"), ElementsAre("r-nowhere", "ring")) << "opening them tells";
 }
 
+TEST_F(ExpandFiles, LeavesOutAFolderThatALinkOrAnEscapedNameLeadsTo) {
+  make("s-1");
+  EXPECT_EQ(names("s-*"), (std::vector<std::string>{"s-1"})) << "files only";
+  std::filesystem::create_directory(folder_.file("d*"));
+  std::filesystem::create_directory_symlink(folder_.file("d*"), folder_.file("s-2"));
+  EXPECT_EQ(names("s-*"), (std::vector<std::string>{"s-1"}));
+  EXPECT_EQ(error_of("d\\*"), ErrorKind::NotFound) << "no folder was read";
+}
+
 TEST_F(ExpandFiles, AFolderThatCannotBeReadIsNamed) {
   std::filesystem::create_directory(folder_.file("d"));
   make("d/x");

@@ -89,8 +89,7 @@ MappedFile::~MappedFile() = default;
 Result<std::unique_ptr<MappedFile>> MappedFile::open(const std::string& path) {
   auto file = internal::open_file(path, O_RDONLY | O_NONBLOCK);
   if (!file) return fail(std::move(file).error());
-  HEADPOND_TRY(internal::regular_file_size(*file, path));
-  const auto facts = internal::examine(*file, path);
+  const auto facts = internal::examine_regular(*file, path);
   if (!facts) return fail(facts.error());
   auto bytes = internal::map_file(*file, facts->size, path);
   if (!bytes) return fail(std::move(bytes).error());

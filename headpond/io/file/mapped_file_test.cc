@@ -78,6 +78,20 @@ TEST(MappedFile, NamesWhatCannotBeMapped) {
   }
 }
 
+TEST(MappedFile, IsExaminedOnceWhenOpened) {
+  const TempFolder folder;
+  put_file(folder.file("a"), to_bytes("abc"));
+  int looks = 0;
+  const FaultInjection counting([&](std::string_view call) {
+    looks += call == "fstat" || call == "stat" ? 1 : 0;
+    return Fault{};
+  });
+  const auto file = MappedFile::open(folder.file("a")).value();
+  EXPECT_EQ(looks, 1);
+  EXPECT_TRUE(file->check());
+  EXPECT_EQ(looks, 2) << "control";
+}
+
 TEST(MappedFile, SurvivesAFileThatShrinksAndSaysSo) {
   const TempFolder folder;
   put_file(folder.file("a"), Bytes(100'000, std::byte{1}));

@@ -116,12 +116,18 @@ Result<UniqueFd> duplicate(int fd, const std::string& name) {
   return file;
 }
 
-Result<uint64_t> regular_file_size(const UniqueFd& file, const std::string& path) {
+Result<FileFacts> examine_regular(const UniqueFd& file, const std::string& path) {
   struct stat status = {};
   if (call("fstat", [&](Fault) { return ::fstat(file.get(), &status); }) < 0) return failure("examine", path);
   if (S_ISDIR(status.st_mode)) return fail(ErrorKind::FailedPrecondition, fmt::format("{} is a folder", path));
   if (!S_ISREG(status.st_mode)) return fail(ErrorKind::FailedPrecondition, fmt::format("{} is not a file", path));
-  return static_cast<uint64_t>(status.st_size);
+  return facts_of(status);
+}
+
+Result<uint64_t> regular_file_size(const UniqueFd& file, const std::string& path) {
+  const auto facts = examine_regular(file, path);
+  if (!facts) return fail(facts.error());
+  return facts->size;
 }
 
 Result<FileFacts> examine(const UniqueFd& file, const std::string& path) {

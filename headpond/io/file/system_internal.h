@@ -59,6 +59,8 @@ struct FileFacts {
 int64_t nanoseconds_since_1970(int64_t seconds, int64_t nanoseconds);
 Result<FileFacts> examine(const UniqueFd& file, const std::string& path);
 Result<FileFacts> examine_path(const std::string& path);
+/// As examine(); FailedPrecondition iff it is not a regular file.
+Result<FileFacts> examine_regular(const UniqueFd& file, const std::string& path);
 /// Maps `size` bytes from the file's begin on for reading, also beyond its end; an empty span for 0. Bytes beyond the
 /// end can be read once the file has grown. The caller calls munmap.
 Result<std::span<const std::byte>> map_file(const UniqueFd& file, uint64_t size, const std::string& path);

@@ -127,7 +127,7 @@ class GzipChunksTest : public testing::Test {
 
 TEST_F(GzipChunksTest, HasTheLinesOfTheWholeText) {
   for (const int level : {0, 1, 9}) {
-    for (const std::string& end : {"", "last", "\n", "\r"}) {
+    for (const std::string end : {"", "last", "\n", "\r"}) {
       put(line_text(5000) + end, level);
       for (int time = 0; time < 2; ++time) EXPECT_EQ(chunked_lines().value(), whole_lines()) << level;
     }

@@ -31,7 +31,7 @@ std::string types_of(const Spec& fields) {
 }
 
 struct Read {
-  std::vector<std::string> records;
+  std::vector<std::string> records = {};
   bool was_kept = false;
 };
 

@@ -30,9 +30,9 @@ void tell_not_kept(const std::string& path, const Error& why) {
   log(LogLevel::info, fmt::format("the record index of {} is not kept: {}", path, why.to_string()));
 }
 
-void keep(const RecordIndex& index, const std::string& path, const std::string& where) {
+void keep(const RecordIndex& index, const std::string& path, const std::string& owner, const std::string& where) {
   const auto folder = internal::make_folders(std::filesystem::path(where).parent_path().string());
-  const auto kept = folder ? write_file_atomically(where, {index.to_bytes(internal::owner_path(path))}) : folder;
+  const auto kept = folder ? write_file_atomically(where, {index.to_bytes(owner)}) : folder;
   if (!kept) tell_not_kept(path, kept.error());
   if (kept) internal::remove_unused_beside(where);
 }
@@ -42,10 +42,10 @@ struct KeptIndex {
   bool is_unread = false;  // It may exist, and show that the file was cut, so it must not be replaced.
 };
 
-// The kept index of the file at `path`, of whatever content. A damaged one counts as none, and so does one with a
-// damaged end, which somebody may have repaired without changing the mark.
-KeptIndex kept_index(const std::string& path, const std::string& where) {
-  auto index = RecordIndex::read(where, internal::owner_path(path));
+// The kept index of the file at `path`, whose owner_path() is `owner`, of whatever content. A damaged one counts as
+// none, and so does one with a damaged end, which somebody may have repaired without changing the mark.
+KeptIndex kept_index(const std::string& path, const std::string& owner, const std::string& where) {
+  auto index = RecordIndex::read(where, owner);
   if (!index && index.error().os_error() != 0 && index.error().kind() != ErrorKind::NotFound) {
     tell_not_kept(path, index.error());
     return {std::nullopt, true};
@@ -85,9 +85,10 @@ class RecordFile::State {
       index_ = std::move(known);
       return judge_end(options);
     }
-    const auto where = options.keep_index ? record_index_path(file_->path()) : Result<std::string>(std::string());
+    const std::string owner = options.keep_index ? internal::owner_path(file_->path()) : "";
+    const auto where = options.keep_index ? internal::index_path_of_owner(owner) : Result<std::string>(std::string());
     const bool is_kept = where && !where->empty();
-    auto [before, is_unread] = is_kept ? kept_index(file_->path(), *where) : KeptIndex();
+    auto [before, is_unread] = is_kept ? kept_index(file_->path(), owner, *where) : KeptIndex();
     was_kept_ = before && before->mark() == mark_of(*file_);
     if (was_kept_) {
       index_ = std::make_shared<const RecordIndex>(std::move(*before));
@@ -100,7 +101,7 @@ class RecordFile::State {
     HEADPOND_TRY(judge_end(options));
     if (!is_kept || is_unread || lost_bytes() > 0) return {};
     if (!before || options.expected_records || !was_cut(*before, *index_)) {
-      keep(*index_, file_->path(), *where);
+      keep(*index_, file_->path(), owner, *where);
       return {};
     }
     return options.allow_damaged_end ? Result<void>() : fail(cut_error(*before, *where));

@@ -267,13 +267,16 @@ std::string internal::owner_path(const std::string& path) {
   return resolved + name.string();
 }
 
-Result<std::string> record_index_path(const std::string& path, std::string_view reader) {
+Result<std::string> internal::index_path_of_owner(std::string owner, std::string_view reader) {
   auto folder = cache_folder();
   if (!folder) return folder;
-  std::string owner = internal::owner_path(path);
   if (reader != kTFRecordReader) (owner += '\0') += reader;
   const uint64_t key = XXH3_64bits(owner.data(), owner.size());
   return fmt::format("{}/records/{:016x}.index", *folder, key);
+}
+
+Result<std::string> record_index_path(const std::string& path, std::string_view reader) {
+  return internal::index_path_of_owner(internal::owner_path(path), reader);
 }
 
 }  // namespace headpond

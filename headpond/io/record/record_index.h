@@ -112,6 +112,8 @@ namespace internal {
 /// The absolute path, links resolved, or `path` if that fails. The folder's is remembered for a while, because many
 /// files of one folder are asked for: a link that was changed meanwhile gives another file's index, which is refused.
 std::string owner_path(const std::string& path);
+/// record_index_path() of a file whose owner_path() is `owner`.
+Result<std::string> index_path_of_owner(std::string owner, std::string_view reader = kTFRecordReader);
 
 }  // namespace internal
 

@@ -29,7 +29,13 @@ struct Row {
 };
 static_assert(sizeof(Header) == 40 && std::is_trivially_copyable_v<Header> && sizeof(Row) == 56);
 
+bool is_absolute_and_normal(std::string_view path) {
+  return path.starts_with('/') && path.find("//") == path.npos && path.find("/./") == path.npos &&
+         path.find("/../") == path.npos && !path.ends_with("/.") && !path.ends_with("/..");
+}
+
 std::string absolute(const std::string& path) {
+  if (is_absolute_and_normal(path)) return path;
   std::error_code error;
   const auto full = std::filesystem::absolute(path, error);
   return error ? path : full.lexically_normal().string();

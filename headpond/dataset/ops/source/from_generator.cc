@@ -15,6 +15,7 @@ class GeneratorNode final : public Node {
               .spec = std::move(spec),
               .kind = Kind::stream,
               .slots = kEndless,
+              .blocking = options.blocking,
               .replays = !options.seek,
               .opaque = options.name.empty()}),
         make_(std::move(make)),

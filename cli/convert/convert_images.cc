@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/convert/convert_images.h"
+
+#include <fmt/format.h>
+
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "headpond/codec/image/formats/image_kernel.h"
+#include "headpond/codec/image/jpeg.h"
+#include "headpond/codec/image/kernels/crop_kernels.h"
+#include "headpond/codec/image/kernels/resize_kernel.h"
+#include "headpond/codec/image/png.h"
+#include "headpond/dataset/bases/field.h"
+#include "headpond/dataset/ops.h"
+
+namespace headpond::cli {
+namespace {
+
+Dataset decoded(const Dataset& samples, int64_t size) {
+  std::vector<KernelRef> kernels = {decode_image({.channels = 3})};
+  if (size > 0) kernels.insert(kernels.end(), {resize(size), center_crop(size)});
+  return samples | internal::map_kernels_step("file", kernels);
+}
+
+Result<Tensor> stored(const Tensor& pixels, const std::string& form) {
+  if (form == "raw") {
+    return Tensor::scalar(std::string_view(reinterpret_cast<const char*>(pixels.data()), pixels.byte_size()));
+  }
+  const auto file = form == "jpeg" ? encode_jpeg(pixels) : encode_png(pixels);
+  if (!file) return fail(file.error());
+  return Tensor::scalar(std::string_view(reinterpret_cast<const char*>(file->data()), file->size()));
+}
+
+}  // namespace
+
+Dataset with_images(const Dataset& samples, const ImageForm& form) {
+  if (form.image.empty()) return samples;
+  const Dataset images = decoded(samples, form.size);
+  const size_t file = field_index("convert", images.spec(), "file");
+  Spec spec = images.spec();
+  spec[file] = {form.field, DType::bytes, {}};
+  const bool is_raw = form.image == "raw";
+  if (is_raw) spec.push_back({"size", DType::i64, {2}});
+  const auto store = [file, is_raw, image = form.image](const Element& sample) -> Result<Element> {
+    auto bytes = stored(sample[file], image);
+    if (!bytes) return fail(std::move(bytes).error());
+    Element out;
+    for (size_t f = 0; f < sample.size(); ++f) out.append(f == file ? *bytes : sample[f]);
+    const std::vector<int64_t> sides = {sample[file].dim(0), sample[file].dim(1)};
+    if (is_raw) out.append(Tensor::from(std::span<const int64_t>(sides), {2}));
+    return out;
+  };
+  return images | map(store, {.output = spec, .name = fmt::format("store {}", form.image)});
+}
+
+Dataset image_rows(const Dataset& samples, int64_t size) {
+  const Dataset images = decoded(samples, size);
+  const size_t file = field_index("convert", images.spec(), "file");
+  const auto alone = [file](const Element& sample) { return sample[file]; };
+  return images | map(alone, {.output = {{"image", DType::u8, {size, size, 3}}}, .name = "the image alone"});
+}
+
+}  // namespace headpond::cli

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// The chunks of a WebP file, found before libwebp reads it.
+#pragma once
+
+#include "headpond/codec/image/formats/format_internal.h"
+
+namespace headpond::image_internal {
+
+struct WebpLayout {
+  int64_t width = 0, height = 0;  ///< Of the canvas.
+  bool has_alpha = false;
+  bool is_animated = false;
+  uint64_t end = 0;  ///< Of the chunks, as the file says.
+  /// Of the first frame's chunks, its place and size; of an image that does not move, the whole file and the canvas.
+  uint64_t frame_begin = 0, frame_end = 0;
+  int64_t x = 0, y = 0, frame_width = 0, frame_height = 0;
+};
+
+/// The canvas and the alpha, for which 30 bytes are enough; the frame only of a whole file.
+Result<WebpLayout> webp_layout(const Source& source);
+
+}  // namespace headpond::image_internal

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "headpond/codec/image/kernels/image_chain_internal.h"
+#include "headpond/codec/image/kernels/role_moves_internal.h"
+
+namespace headpond::image_internal {
+namespace {
+
+// "region of the JPEG + resize + flip + normalize".
+std::string joined_title(const Stages& stages) {
+  std::vector<std::string> names;
+  for (size_t i = 0; i < stages.size(); ++i) {
+    const bool is_region = i + 1 < stages.size() && stages[i].as<DecodeStage>() && stages[i + 1].as<WindowStage>();
+    names.push_back(is_region ? "region of the JPEG" : stages[i].name);
+    if (is_region) ++i;
+  }
+  const auto* const decode = stages.front().as<DecodeStage>();
+  const bool fits = decode != nullptr && decode->options.scale == JpegScale::fit;
+  return fmt::format("{}{}", fmt::join(names, " + "), fits ? " (scale=fit changes pixels)" : "");
+}
+
+}  // namespace
+
+ImageChain::ImageChain(std::string title, std::string draws, Stages stages)
+    : Kernel({.title = std::move(title),
+              .draws = std::move(draws),
+              .result = [stages](const Spec& in) { return fields_after(stages, in); }}),
+      stages_(std::move(stages)),
+      kernels_(1),
+      pass_(stages_) {}
+
+ImageChain::ImageChain(Joined, Stages stages, size_t kernels)
+    : Kernel({.title = joined_title(stages)}), stages_(std::move(stages)), kernels_(kernels), pass_(stages_) {}
+
+Result<void> ImageChain::run(KernelCall& call) const {
+  auto& scratch = call.scratch<ImageScratch>();
+  Geometry& geometry = scratch.geometry;
+  HEADPOND_TRY(pass_.run(call, scratch, geometry));
+  return call.size() == 1 || geometry.moves.empty() ? Result<void>() : move_roles(geometry, call, scratch);
+}
+
+KernelRef ImageChain::with(const KernelRef& next) const {
+  const auto* const chain = dynamic_cast<const ImageChain*>(next.get());
+  if (chain == nullptr || !why_not_joined(stages_, chain->stages_).empty()) return nullptr;
+  Stages all = stages_;
+  for (Stage stage : chain->stages_) {
+    stage.kernel += kernels_;
+    all.push_back(std::move(stage));
+  }
+  return KernelRef(new ImageChain(Joined(), std::move(all), kernels_ + chain->kernels_));
+}
+
+std::string ImageChain::why_not(const KernelRef& next) const {
+  const auto* const chain = dynamic_cast<const ImageChain*>(next.get());
+  return chain == nullptr ? "" : why_not_joined(stages_, chain->stages_);
+}
+
+std::string title_of(const std::string& name, const std::vector<std::string>& parts) {
+  return parts.empty() ? name : fmt::format("{}({})", name, fmt::join(parts, ", "));
+}
+
+void refuse_option(const std::string& name, const std::string& what) {
+  throw Exception(Error(ErrorKind::InvalidArgument, name + ": " + what));
+}
+
+void check_size(const std::string& name, const ImageSize& size) {
+  const auto is_side = [](int64_t side) { return side >= 1 && side <= kResizeMaxSide; };
+  if (is_side(size.height) && (size.is_one_number() || is_side(size.width))) return;
+  refuse_option(name, fmt::format("size {}: sides must be 1 to {}", size.to_string(), kResizeMaxSide));
+}
+
+ImageSize square(const ImageSize& size) { return size.is_one_number() ? ImageSize(size.height, size.height) : size; }
+
+}  // namespace headpond::image_internal
+
+namespace headpond {
+
+std::string ImageSize::to_string() const {
+  return is_one_number() ? fmt::format("{}", height) : fmt::format("[{},{}]", height, width);
+}
+
+}  // namespace headpond

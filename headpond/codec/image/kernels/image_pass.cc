@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "headpond/codec/image/kernels/image_pass_internal.h"
+
+namespace headpond::image_internal {
+namespace {
+
+using resize_internal::ResizeRows;
+using resize_internal::TapsPart;
+
+// An axis of the result: padding, pixels, padding. `pixels` count from the begin of the base.
+struct Axis {
+  int64_t before = 0, after = 0;
+  TapsPart pixels;
+};
+
+struct Line {
+  int64_t begin, size;
+
+  int64_t end() const { return begin + size; }
+};
+Line line_of(const ImageWindow& window, bool is_rows) {
+  return is_rows ? Line{window.y, window.height} : Line{window.x, window.width};
+}
+
+// The result of one image.
+class ImageMaking {
+ public:
+  ImageMaking(KernelCall& call, ImageScratch& scratch, const Geometry& geometry, const DecodeStage* decode, DType dtype,
+              int channels)
+      : call_(call),
+        scratch_(scratch),
+        geometry_(geometry),
+        decode_(decode),
+        dtype_(dtype),
+        channels_(channels),
+        pixel_(static_cast<size_t>(channels) * item_size(dtype)),
+        window_(geometry.window),
+        valid_(geometry.valid) {}
+
+  Result<void> make(const NormalizePass* normalize) {
+    HEADPOND_TRY(choose_fill());
+    if (decode_ != nullptr) fit_scale();
+    const ImageWindow inside = intersection(valid_, window_);
+    pads_first_ = inside != window_ && (geometry_.resize != nullptr || geometry_.mode() != PadMode::constant);
+    base_ = pads_first_ ? window_ : inside;
+    if (decode_ != nullptr && normalize == nullptr && is_copy()) {
+      std::byte* const to = call_.make(0, dtype_, {base_.height, base_.width, channels_});
+      return decode(base_, to);
+    }
+    const Axis down = plan_axis(true), across = plan_axis(false);
+    ImageView view;
+    HEADPOND_TRY(fetch(down.pixels, across.pixels, view));
+    write(down, across, view, normalize);
+    return {};
+  }
+
+ private:
+  // Of the padding.
+  Result<void> choose_fill() {
+    fill_.resize(pixel_);
+    if (geometry_.padding == nullptr) return {};
+    const std::vector<double>& values = geometry_.padding->fill;
+    if (values.size() != 1 && values.size() != static_cast<size_t>(channels_)) {
+      return fail(ErrorKind::InvalidArgument,
+                  fmt::format("{} values fill an image of {} channels", values.size(), channels_));
+    }
+    for (size_t c = 0; c < static_cast<size_t>(channels_); ++c) {
+      const double value = values[values.size() == 1 ? 0 : c];
+      if (dtype_ == DType::u8) {
+        fill_[c] = static_cast<std::byte>(std::clamp(std::floor(value + 0.5), 0.0, 255.0));
+      } else {
+        const auto single = static_cast<float>(value);
+        std::memcpy(fill_.data() + c * sizeof(float), &single, sizeof(float));
+      }
+    }
+    return {};
+  }
+
+  // The largest ratio that leaves the resize at least as many pixels as it makes.
+  void fit_scale() {
+    options_ = decode_->options;
+    if (options_.scale != JpegScale::fit || geometry_.resize == nullptr || !contains(valid_, window_)) return;
+    int64_t by = 1;
+    while (options_.ratio < 8 && window_.height >= 2 * by * geometry_.resized_height &&
+           window_.width >= 2 * by * geometry_.resized_width) {
+      options_.ratio *= 2;
+      by *= 2;
+    }
+    const auto scaled = [by](int64_t begin, int64_t size) {
+      return Line{begin / by, (begin + size + by - 1) / by - begin / by};
+    };
+    const Line rows = scaled(window_.y, window_.height), columns = scaled(window_.x, window_.width);
+    window_ = {rows.begin, columns.begin, rows.size, columns.size};
+    valid_ = {0, 0, (geometry_.height + by - 1) / by, (geometry_.width + by - 1) / by};
+  }
+
+  bool is_copy() const {
+    return geometry_.resize == nullptr && !pads_first_ && base_ == window_ && !geometry_.flips_rows &&
+           !geometry_.flips_columns;
+  }
+
+  Axis plan_axis(bool is_rows) {
+    const Line base = line_of(base_, is_rows);
+    Line made = base, all = line_of(window_, is_rows);
+    resize_internal::TapsKey key = {.in = base.size, .out = base.size, .options = {}, .dtype = dtype_};
+    key.reversed = !is_rows && geometry_.flips_columns;
+    Line visible = {0, base.size};
+    if (geometry_.resize != nullptr) {
+      key.options = geometry_.resize->options;
+      key.out = is_rows ? geometry_.resized_height : geometry_.resized_width;
+      made = line_of(intersection(geometry_.part, geometry_.part_valid), is_rows);
+      all = line_of(geometry_.part, is_rows);
+      visible = made;
+    }
+    if (visible.size <= 0) return {all.size, 0, {}};
+    Axis axis = {made.begin - all.begin, all.end() - made.end(), {}};
+    axis.pixels = {&scratch_.taps.get(key), key.reversed ? key.out - visible.end() : visible.begin, visible.size, 0};
+    return axis;
+  }
+
+  // Sets `view` to the pixels that the parts read, and their shifts.
+  Result<void> fetch(TapsPart rows, TapsPart columns, ImageView& view) {
+    if (rows.size == 0 || columns.size == 0) {
+      // Nothing is seen of the image; but a broken file is an error all the same.
+      std::array<std::byte, 4> pixel;
+      return decode_ == nullptr ? Result<void>() : decode({0, 0, 1, 1}, pixel.data());
+    }
+    if (pads_first_) return fetch_padded(view);
+    const int64_t top = rows.from(), left = columns.from();
+    return borrow({base_.y + top, base_.x + left, rows.to() - top, columns.to() - left}, view);
+  }
+
+  // Sets `view` to this part of the image.
+  Result<void> borrow(const ImageWindow& part, ImageView& view) {
+    if (decode_ != nullptr) {
+      pixels_ = Tensor::empty(dtype_, {part.height, part.width, channels_});
+      HEADPOND_TRY(decode(part, pixels_.mutable_data()));
+      view = {pixels_.data(), dtype_, part.height, part.width, channels_, part.width * static_cast<int64_t>(pixel_)};
+      return {};
+    }
+    const int64_t row_bytes = geometry_.width * static_cast<int64_t>(pixel_);
+    const std::byte* const first = call_.in().data() + part.y * row_bytes + part.x * static_cast<int64_t>(pixel_);
+    view = {first, dtype_, part.height, part.width, channels_, row_bytes};
+    return {};
+  }
+
+  Result<void> decode(const ImageWindow& part, std::byte* to) {
+    constexpr std::string_view kName = "jpeg";
+    const auto done = scratch_.decoder.decode(part, options_, to, kName);
+    if (done) return {};
+    return fail(done.error().kind(), done.error().message().substr(kName.size() + 2));
+  }
+
+  // The whole window with its padding.
+  Result<void> fetch_padded(ImageView& view) {
+    const ImageWindow inside = intersection(valid_, window_);
+    const bool repeats = geometry_.mode() != PadMode::constant;
+    ImageView seen;
+    const ImageWindow needed = repeats ? valid_ : inside;
+    const bool is_seen = needed.height > 0 && needed.width > 0;
+    if (is_seen) HEADPOND_TRY(borrow(needed, seen));
+    canvas_ = Tensor::empty(dtype_, {window_.height, window_.width, channels_});
+    std::byte* to = canvas_.mutable_data();
+    const auto at = [&](int64_t i, Line line) {
+      return is_seen ? padded_index(i, line.begin, line.size, geometry_.mode()) - line.begin : -1;
+    };
+    for (int64_t y = window_.y; y < window_.y + window_.height; ++y) {
+      const int64_t row = at(y, line_of(needed, true));
+      for (int64_t x = window_.x; x < window_.x + window_.width; ++x, to += pixel_) {
+        const int64_t column = at(x, line_of(needed, false));
+        const bool is_fill = row < 0 || column < 0;
+        std::memcpy(to,
+                    is_fill ? fill_.data() : seen.data + row * seen.row_bytes + column * static_cast<int64_t>(pixel_),
+                    pixel_);
+      }
+    }
+    view = {canvas_.data(), dtype_,    window_.height,
+            window_.width,  channels_, window_.width * static_cast<int64_t>(pixel_)};
+    return {};
+  }
+
+  void fill_row(std::byte* to, int64_t width) const {
+    for (int64_t x = 0; x < width; ++x, to += pixel_) std::memcpy(to, fill_.data(), pixel_);
+  }
+
+  void write(Axis down, Axis across, const ImageView& view, const NormalizePass* normalize) {
+    const int64_t height = geometry_.out_height(), width = geometry_.out_width();
+    const size_t row_bytes = static_cast<size_t>(width) * pixel_;
+    std::byte* const out = normalize == nullptr
+                               ? call_.make(0, dtype_, {height, width, channels_})
+                               : call_.make(0, normalize->options().dtype, normalize->shape(height, width, channels_));
+    scratch_.row.resize(row_bytes);
+    const bool has_pixels = down.pixels.size > 0 && across.pixels.size > 0;
+    std::optional<ResizeRows> rows;
+    if (has_pixels) {
+      if (!pads_first_) down.pixels.shift = down.pixels.from();
+      if (!pads_first_) across.pixels.shift = across.pixels.from();
+      rows.emplace(view, down.pixels, across.pixels, scratch_.resize);
+    }
+    const auto left = static_cast<size_t>(geometry_.flips_columns ? across.after : across.before);
+    for (int64_t y = 0; y < height; ++y) {
+      const int64_t line = geometry_.flips_rows ? height - 1 - y : y;
+      std::byte* const to = normalize == nullptr ? out + static_cast<size_t>(line) * row_bytes : scratch_.row.data();
+      const bool is_padding = !has_pixels || y < down.before || y >= height - down.after;
+      if (is_padding || across.before + across.after > 0) fill_row(to, width);
+      if (!is_padding) rows->next(to + left * pixel_);
+      if (normalize != nullptr) normalize_row(*normalize, to, line, out);
+    }
+  }
+
+  void normalize_row(const NormalizePass& normalize, const std::byte* from, int64_t y, std::byte* out) const {
+    const int64_t height = geometry_.out_height(), width = geometry_.out_width();
+    if (dtype_ == DType::u8) {
+      normalize.row(reinterpret_cast<const uint8_t*>(from), y, height, width, channels_, out);
+    } else {
+      normalize.row(reinterpret_cast<const float*>(from), y, height, width, channels_, out);
+    }
+  }
+
+  KernelCall& call_;
+  ImageScratch& scratch_;
+  const Geometry& geometry_;
+  const DecodeStage* const decode_;  // Null: the argument has pixels.
+  const DType dtype_;
+  const int channels_;
+  const size_t pixel_;          // Bytes.
+  ImageWindow window_, valid_;  // As geometry's, in the image as it is decoded.
+  ImageWindow base_;            // The window, or what of it has pixels.
+  bool pads_first_ = false;     // Before the resize, or with the image's own pixels.
+  JpegOptions options_;
+  std::vector<std::byte> fill_;  // A pixel.
+  Tensor pixels_, canvas_;
+};
+
+}  // namespace
+
+ImagePass::ImagePass(const Stages& stages) : stages_(stages) {
+  for (const Stage& stage : stages) {
+    if (const auto* const decode = stage.as<DecodeStage>()) decode_ = decode;
+    if (const auto* const normalize = stage.as<NormalizeStage>()) normalize_.emplace(normalize->options);
+  }
+}
+
+Result<void> ImagePass::run(KernelCall& call, ImageScratch& scratch, Geometry& geometry) const {
+  const Tensor& in = call.in();
+  int64_t height = 0, width = 0, channels = 0;
+  if (decode_ != nullptr) {
+    const std::string_view text = in.bytes_at(0);
+    const std::span<const std::byte> file(reinterpret_cast<const std::byte*>(text.data()), text.size());
+    constexpr std::string_view kName = "jpeg";
+    const auto opened = scratch.decoder.open(file, decode_->options, kName);
+    if (!opened) return fail(opened.error().kind(), opened.error().message().substr(kName.size() + 2));
+    const jpeg_internal::Layout& layout = scratch.decoder.layout();
+    height = layout.decoded_height(decode_->options);
+    width = layout.decoded_width(decode_->options);
+    channels = decode_->options.channels == 0 ? layout.own_channels() : decode_->options.channels;
+  } else if (in.rank() == 3 && (in.dtype() == DType::u8 || in.dtype() == DType::f32)) {
+    height = in.dim(0);
+    width = in.dim(1);
+    channels = in.dim(2);
+  }
+  if (channels < 1 || channels > 4) {
+    return fail(ErrorKind::InvalidArgument, fmt::format("{}{}: uint8 or float32 [height,width,channels] was expected",
+                                                        name(in.dtype()), in.shape().to_string()));
+  }
+  if (normalize_ && !normalize_->takes(static_cast<int>(channels))) {
+    return fail(ErrorKind::InvalidArgument,
+                fmt::format("{} means for an image of {} channels", normalize_->options().mean.size(), channels));
+  }
+  HEADPOND_TRY(plan_geometry(stages_, height, width, call, geometry));
+  ImageMaking making(call, scratch, geometry, decode_, decode_ != nullptr ? DType::u8 : in.dtype(),
+                     static_cast<int>(channels));
+  return making.make(normalize_ ? &*normalize_ : nullptr);
+}
+
+}  // namespace headpond::image_internal

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// One pass over the image of a sample: decode, crop, resize, crop, flip, normalize, into the row of the batch.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "headpond/codec/image/jpeg_internal.h"
+#include "headpond/codec/image/kernels/geometry_internal.h"
+#include "headpond/codec/image/kernels/normalize_pass_internal.h"
+#include "headpond/tensor/kernel.h"
+
+namespace headpond::image_internal {
+
+/// What a worker keeps from one image to the next.
+struct ImageScratch {
+  jpeg_internal::Decoder decoder;
+  resize_internal::TapsCache taps;
+  resize_internal::ResizeScratch resize;
+  std::vector<std::byte> row;         // Of the result, before it is normalized.
+  std::vector<int64_t> down, across;  // Places of rows and columns.
+  Geometry geometry;
+};
+
+/// Immutable. `stages` outlive it.
+class ImagePass {
+ public:
+  explicit ImagePass(const Stages& stages);
+
+  /// Makes field 0 of `call` and sets `geometry`.
+  Result<void> run(KernelCall& call, ImageScratch& scratch, Geometry& geometry) const;
+
+ private:
+  const Stages& stages_;
+  const DecodeStage* decode_ = nullptr;
+  std::optional<NormalizePass> normalize_;
+};
+
+}  // namespace headpond::image_internal

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstring>
+
+#include "headpond/codec/image/resize/passes_internal.h"
+#include "headpond/codec/image/resize/resize_rows_internal.h"
+
+namespace headpond::resize_internal {
+namespace {
+
+const int32_t* weights_of(const TapsPart& part, int64_t i, uint8_t) { return part.fixed(i); }
+const double* weights_of(const TapsPart& part, int64_t i, float) { return part.exact(i); }
+
+int64_t most_rows(const TapsPart& part) {
+  int64_t most = 1;
+  for (int64_t i = 0; i < part.size; ++i) most = std::max(most, part.count(i));
+  return most;
+}
+
+// A pass that would copy its rows.
+bool copies(const TapsPart& columns) { return columns.taps->key.is_identity() && columns.first(0) == 0; }
+
+}  // namespace
+
+const Taps& TapsCache::get(const TapsKey& key) {
+  ++clock_;
+  for (Kept& kept : kept_) {
+    if (kept.taps->key != key) continue;
+    kept.used = clock_;
+    return *kept.taps;
+  }
+  if (kept_.size() < kKept) {
+    kept_.emplace_back();
+  }
+  Kept& oldest =
+      *std::min_element(kept_.begin(), kept_.end(), [](const Kept& a, const Kept& b) { return a.used < b.used; });
+  oldest = {std::make_unique<const Taps>(make_taps(key)), clock_};
+  return *oldest.taps;
+}
+
+ResizeRows::ResizeRows(const ImageView& image, const TapsPart& rows, const TapsPart& columns, ResizeScratch& scratch)
+    : image_(image),
+      rows_(rows),
+      columns_(columns),
+      has_horizontal_(!copies(columns)),
+      scratch_(scratch),
+      ring_rows_(rows.taps->key.is_lerp() ? 1 : most_rows(rows)),
+      made_(rows.size > 0 ? rows.from() : 0) {
+  const size_t pixel = static_cast<size_t>(image.channels) * item_size(image.dtype);
+  const int64_t width = rows.taps->key.is_lerp() ? image.width : columns.size;
+  const size_t bytes = static_cast<size_t>(ring_rows_ * width) * pixel;
+  if (scratch_.ring.size() < bytes) scratch_.ring.resize(bytes);
+  scratch_.rows.resize(static_cast<size_t>(ring_rows_));
+}
+
+// Row `y` of the image after the horizontal pass.
+template <class T>
+const T* ResizeRows::source_row(int64_t y) {
+  const std::byte* const row = image_.data + y * image_.row_bytes;
+  if (!has_horizontal_) return reinterpret_cast<const T*>(row) + columns_.first(0) * image_.channels;
+  const int64_t values = columns_.size * image_.channels;
+  T* const kept = reinterpret_cast<T*>(scratch_.ring.data()) + y % ring_rows_ * values;
+  for (; made_ <= y; ++made_) {
+    T* const made = reinterpret_cast<T*>(scratch_.ring.data()) + made_ % ring_rows_ * values;
+    const std::byte* const from = image_.data + made_ * image_.row_bytes;
+    horizontal_pass(reinterpret_cast<const T*>(from), made, columns_, image_.channels);
+  }
+  return kept;
+}
+
+template <class T>
+void ResizeRows::next_as(T* to) {
+  const int64_t first = rows_.first(y_), count = rows_.count(y_);
+  const int64_t values = columns_.size * image_.channels;
+  if (rows_.taps->key.is_nearest()) {  // One row, which is not needed again, or is made again.
+    const auto* const row = reinterpret_cast<const T*>(image_.data + first * image_.row_bytes);
+    if (has_horizontal_) return horizontal_pass(row, to, columns_, image_.channels);
+    std::copy_n(row + columns_.first(0) * image_.channels, values, to);
+    return;
+  }
+  made_ = std::max(made_, first);
+  for (int64_t j = 0; j < count; ++j) {
+    scratch_.rows[static_cast<size_t>(j)] = reinterpret_cast<const std::byte*>(source_row<T>(first + j));
+  }
+  vertical_pass(reinterpret_cast<const T* const*>(scratch_.rows.data()), weights_of(rows_, y_, T()), count, to, values);
+}
+
+// Vertical first: two rows of the image are mixed at once, and each row of the result needs one horizontal pass.
+void ResizeRows::lerp_next(uint8_t* to) {
+  const auto* const first = reinterpret_cast<const uint8_t*>(image_.data + rows_.first(y_) * image_.row_bytes);
+  const uint8_t* const second = first + (rows_.count(y_) == 2 ? image_.row_bytes : 0);
+  if (!has_horizontal_) {
+    const int64_t left = columns_.first(0) * image_.channels;
+    return lerp_pass(first + left, second + left, *rows_.fixed(y_), to, columns_.size * image_.channels);
+  }
+  auto* const mixed = reinterpret_cast<uint8_t*>(scratch_.ring.data());
+  const int64_t from = columns_.from() * image_.channels;
+  lerp_pass(first + from, second + from, *rows_.fixed(y_), mixed + from, columns_.to() * image_.channels - from);
+  horizontal_pass(mixed, to, columns_, image_.channels);
+}
+
+void ResizeRows::next(std::byte* to) {
+  if (rows_.taps->key.is_lerp()) {
+    lerp_next(reinterpret_cast<uint8_t*>(to));
+  } else if (image_.dtype == DType::u8) {
+    next_as(reinterpret_cast<uint8_t*>(to));
+  } else {
+    next_as(reinterpret_cast<float*>(to));
+  }
+  ++y_;
+}
+
+}  // namespace headpond::resize_internal

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rows of a resized image, one after the other, so that the next step finds them in the cache.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "headpond/codec/image/resize/taps_internal.h"
+
+namespace headpond::resize_internal {
+
+/// Tables that were used last. One thread at a time.
+class TapsCache {
+ public:
+  /// The table is valid until 16 others have been asked for.
+  const Taps& get(const TapsKey& key);
+
+ private:
+  static constexpr size_t kKept = 32;  // Of 16 pairs of sizes.
+  struct Kept {
+    std::unique_ptr<const Taps> taps;
+    uint64_t used = 0;
+  };
+  std::vector<Kept> kept_;
+  uint64_t clock_ = 0;
+};
+
+/// Memory that is used again for the next image.
+struct ResizeScratch {
+  std::vector<std::byte> ring;  // Rows after the horizontal pass, or one before it.
+  std::vector<const std::byte*> rows;
+};
+
+/// One pass over the rows of a result. Everything that is given outlives it. REQUIRES: the taps are for the image's
+/// dtype; row 0 and pixel 0 of `image` are where the shifts say; it holds all that the parts read.
+class ResizeRows {
+ public:
+  ResizeRows(const ImageView& image, const TapsPart& rows, const TapsPart& columns, ResizeScratch& scratch);
+
+  /// Writes the next row to `to`. REQUIRES: at most rows.size calls.
+  void next(std::byte* to);
+
+ private:
+  template <class T>
+  void next_as(T* to);
+  template <class T>
+  const T* source_row(int64_t y);
+  void lerp_next(uint8_t* to);
+
+  const ImageView image_;
+  const TapsPart rows_;
+  const TapsPart columns_;
+  const bool has_horizontal_;
+  ResizeScratch& scratch_;
+  const int64_t ring_rows_;
+  int64_t y_ = 0;
+  int64_t made_ = 0;  // Rows of the image below this one have had their horizontal pass.
+};
+
+}  // namespace headpond::resize_internal

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "headpond/base/random.h"
+#include "headpond/tensor/kernel.h"
+
+namespace headpond::sound_internal {
+
+/// random_sound_crop. A decoder that knows the number of frames asks for the place, and decodes the crop only.
+class SoundCrop : public Kernel {
+ public:
+  int64_t samples() const { return samples_; }
+  /// The first frame of the crop of a sound of `frames`. REQUIRES: `random` is new.
+  int64_t first(int64_t frames, Random random) const;
+  /// Makes the crop of `sound` the first result of `call`.
+  void crop(KernelCall& call, const Tensor& sound, Random random) const;
+
+ protected:
+  SoundCrop(Facts facts, int64_t samples) : Kernel(std::move(facts)), samples_(samples) {}
+
+ private:
+  const int64_t samples_;
+};
+
+}  // namespace headpond::sound_internal

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headpond/codec/sound/resample/resample.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "headpond/base/math/portable.h"
+
+namespace headpond {
+namespace {
+
+constexpr int64_t kMaxRate = 768000;
+constexpr int64_t kMaxTaps = int64_t{4} << 20;
+constexpr int64_t kSums = 8;           // partial sums of a filter; taps are a multiple
+constexpr int64_t kBlockTurns = 4096;  // about so many samples are prepared at once
+
+[[noreturn]] void refuse_resample(const std::string& what) {
+  throw Exception(Error(ErrorKind::InvalidArgument, "resample: " + what));
+}
+
+// The modified Bessel function of order 0 (its power series).
+double bessel(double x) {
+  double term = 1;
+  double sum = 1;
+  for (int k = 1; k < 400 && term > sum * 1e-17; ++k) {
+    term *= x / (2 * k) * (x / (2 * k));
+    sum += term;
+  }
+  return sum;
+}
+
+/// One filter for each of the `to` phases; rates without their common divisor. Frame turn * to + p of the output is the
+/// sum over k of taps[p * count + k] * x[turn * from + first[p] + k].
+struct Polyphase {
+  explicit Polyphase(const ResampleOptions& options);
+
+  int64_t from, to;
+  int64_t count;  ///< Taps of a filter, a multiple of kSums.
+  std::vector<int64_t> first = {};
+  std::vector<float> taps = {};
+};
+
+double tap_at(const ResampleOptions& options, double t) {
+  const auto width = static_cast<double>(options.width);
+  if (std::abs(t) >= width) return 0;
+  const double angle = t * std::numbers::pi;
+  const double sinc = t == 0 ? 1 : portable::sin(angle) / angle;
+  if (options.method == ResampleMethod::sinc_kaiser) {
+    return sinc * bessel(options.beta * std::sqrt(1 - t * t / (width * width))) / bessel(options.beta);
+  }
+  const double window = portable::cos(angle / width / 2);
+  return sinc * window * window;
+}
+
+Polyphase::Polyphase(const ResampleOptions& options)
+    : from(options.from / std::gcd(options.from, options.to)), to(options.to / std::gcd(options.from, options.to)) {
+  const double base = static_cast<double>(std::min(from, to)) * options.rolloff;
+  const double reach = static_cast<double>(options.width) * static_cast<double>(from) / base;  // in samples
+  count = (static_cast<int64_t>(2 * reach) + 2 + kSums - 1) / kSums * kSums;
+  if (count * to > kMaxTaps) {
+    refuse_resample(fmt::format("{} to {} needs {} phases of {} taps, more than {} in all", options.from, options.to,
+                                to, count, kMaxTaps));
+  }
+  for (int64_t phase = 0; phase < to; ++phase) {
+    const double middle = static_cast<double>(phase * from) / static_cast<double>(to);
+    first.push_back(static_cast<int64_t>(std::floor(middle - reach)));
+    for (int64_t k = 0; k < count; ++k) {
+      // In units of 1 / (from to), so that it is exact where the sinc has its zeros.
+      const auto distance = static_cast<double>((first.back() + k) * to - phase * from);
+      const double t = distance / static_cast<double>(from * to) * base;
+      taps.push_back(static_cast<float>(tap_at(options, t) * base / static_cast<double>(from)));
+    }
+  }
+}
+
+int64_t frames_of(int64_t frames, const ResampleOptions& options) {
+  const int64_t common = std::gcd(options.from, options.to);
+  const int64_t from = options.from / common, to = options.to / common;
+  return frames / from * to + (frames % from * to + from - 1) / from;
+}
+
+float filtered(const float* samples, const float* taps, int64_t count) {
+  float sums[kSums] = {};
+  for (int64_t k = 0; k < count; k += kSums) {
+    for (int64_t i = 0; i < kSums; ++i) sums[i] += samples[k + i] * taps[k + i];
+  }
+  return ((sums[0] + sums[4]) + (sums[2] + sums[6])) + ((sums[1] + sums[5]) + (sums[3] + sums[7]));
+}
+
+/// One channel: values `stride` apart.
+struct Channel {
+  const float* from;
+  int64_t frames;
+  float* to;
+  int64_t to_frames;
+  int64_t stride;
+};
+
+// Turns of all phases, some at once: their samples are copied side by side, with zeros outside.
+void resample_channel(const Polyphase& filters, const Channel& channel, std::vector<float>& scratch) {
+  const int64_t turns = std::max<int64_t>(1, kBlockTurns / filters.from);
+  const int64_t first = filters.first.front();
+  const int64_t length = turns * filters.from + filters.count + 1;
+  scratch.resize(static_cast<size_t>(length));
+  const int64_t block = turns * filters.to;
+  for (int64_t begin = 0; begin < channel.to_frames; begin += block) {
+    const int64_t origin = begin / filters.to * filters.from + first;
+    for (int64_t i = 0; i < length; ++i) {
+      const int64_t at = origin + i;
+      scratch[static_cast<size_t>(i)] = at >= 0 && at < channel.frames ? channel.from[at * channel.stride] : 0.0F;
+    }
+    const int64_t end = std::min(begin + block, channel.to_frames);
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t phase = i % filters.to;
+      const int64_t place = (i - begin) / filters.to * filters.from + filters.first[static_cast<size_t>(phase)] - first;
+      channel.to[i * channel.stride] =
+          filtered(scratch.data() + place, filters.taps.data() + phase * filters.count, filters.count);
+    }
+  }
+}
+
+void resample_into(const Polyphase& filters, const Tensor& in, std::span<float> out, std::vector<float>& scratch) {
+  if (filters.from == filters.to) {
+    std::ranges::copy(in.as<float>(), out.begin());
+    return;
+  }
+  const int64_t channels = in.rank() == 2 ? in.dim(1) : 1;
+  for (int64_t i = 0; i < channels; ++i) {
+    resample_channel(filters,
+                     {.from = in.as<float>().data() + i,
+                      .frames = in.dim(0),
+                      .to = out.data() + i,
+                      .to_frames = static_cast<int64_t>(out.size()) / channels,
+                      .stride = channels},
+                     scratch);
+  }
+}
+
+void check_resample(const ResampleOptions& options) {
+  if (options.from < 1 || options.from > kMaxRate || options.to < 1 || options.to > kMaxRate) {
+    refuse_resample(fmt::format("from and to must be 1 to {}, not {} and {}", kMaxRate, options.from, options.to));
+  }
+  if (options.width < 1 || options.width > 256) refuse_resample("width must be 1 to 256");
+  if (!(options.rolloff > 0.01 && options.rolloff <= 1)) refuse_resample("rolloff must be above 0.01 to 1");
+  if (!(options.beta >= 0 && options.beta <= 100)) refuse_resample("beta must be 0 to 100");
+}
+
+std::string title_of_resample(const ResampleOptions& options) {
+  const ResampleOptions usual;
+  std::vector<std::string> parts = {fmt::format("from={}, to={}", options.from, options.to)};
+  if (options.method != usual.method) parts.push_back(fmt::format("method={}", name(options.method)));
+  if (options.width != usual.width) parts.push_back(fmt::format("width={}", options.width));
+  if (options.rolloff != usual.rolloff) parts.push_back(fmt::format("rolloff={}", options.rolloff));
+  if (options.beta != usual.beta) parts.push_back(fmt::format("beta={}", options.beta));
+  return fmt::format("resample({})", fmt::join(parts, ", "));
+}
+
+bool is_clip(DType dtype, const Shape& shape) {
+  return dtype == DType::f32 && (shape.rank() == 1 || shape.rank() == 2);
+}
+
+std::string refusal_of_clip(DType dtype, const Shape& shape) {
+  return fmt::format("takes float32[frames] or [frames,channels], not {}{}", name(dtype), shape.to_string());
+}
+
+Shape shape_of_resampled(const Shape& shape, const ResampleOptions& options) {
+  const int64_t frames = shape[0] == kUnknown ? kUnknown : frames_of(shape[0], options);
+  return shape.rank() == 1 ? Shape{frames} : Shape{frames, shape[1]};
+}
+
+/// Memory that a worker keeps for its next clip.
+struct ResampleScratch {
+  std::vector<float> values;
+};
+
+class Resample final : public Kernel {
+ public:
+  explicit Resample(const ResampleOptions& options)
+      : Kernel({.title = title_of_resample(options),
+                .result = [options](const Spec& in) { return result_of(in, options); }}),
+        options_(options),
+        filters_(options) {}
+
+  Result<void> run(KernelCall& call) const override {
+    const Tensor& in = call.in();
+    if (!is_clip(in.dtype(), in.shape())) {
+      return fail(ErrorKind::InvalidArgument, "resample: " + refusal_of_clip(in.dtype(), in.shape()));
+    }
+    const auto out = call.make<float>(0, shape_of_resampled(in.shape(), options_));
+    resample_into(filters_, in, out, call.scratch<ResampleScratch>().values);
+    return {};
+  }
+
+ private:
+  static Spec result_of(Spec spec, const ResampleOptions& options) {
+    if (!is_clip(spec[0].dtype, spec[0].shape)) refuse_resample(refusal_of_clip(spec[0].dtype, spec[0].shape));
+    spec[0].shape = shape_of_resampled(spec[0].shape, options);
+    return spec;
+  }
+
+  const ResampleOptions options_;
+  const Polyphase filters_;
+};
+
+}  // namespace
+
+std::string_view name(ResampleMethod method) {
+  return method == ResampleMethod::sinc_hann ? "sinc_hann" : "sinc_kaiser";
+}
+
+Result<Tensor> resample(const Tensor& samples, const ResampleOptions& options) {
+  try {
+    const std::vector<KernelRef> alone = {resample(options)};
+    return run_kernels(alone, samples);
+  } catch (const Exception& exception) {
+    return fail(exception.error());
+  }
+}
+
+KernelRef resample(const ResampleOptions& options) {
+  check_resample(options);
+  return std::make_shared<Resample>(options);
+}
+
+}  // namespace headpond

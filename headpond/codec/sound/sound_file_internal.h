@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is read of a sound file without libsndfile.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "headpond/codec/sound/sound_file.h"
+#include "headpond/codec/sound/wav.h"
+
+namespace headpond::sound_internal {
+
+using Bytes = std::span<const std::byte>;
+
+/// A number of `bytes` bytes, the highest first. REQUIRES: they lie in `from`.
+inline uint64_t big_number(Bytes from, uint64_t at, int bytes) {
+  uint64_t value = 0;
+  for (int i = 0; i < bytes; ++i) value = value << 8 | static_cast<uint64_t>(from[at + static_cast<uint64_t>(i)]);
+  return value;
+}
+inline bool has_text(Bytes from, uint64_t at, std::string_view text) {
+  if (at > from.size() || from.size() - at < text.size()) return false;
+  for (const char c : text) {
+    if (from[at++] != static_cast<std::byte>(c)) return false;
+  }
+  return true;
+}
+/// The number of bytes of an ID3 tag at the start, 0 if there is none.
+uint64_t id3_bytes(Bytes head);
+
+/// The format by the first bytes. InvalidArgument, with what they look like, iff they are no sound; Unimplemented iff
+/// they are sound of another format. FailedPrecondition iff more of a file of `file_bytes` is needed.
+Result<SoundFormat> format_of(Bytes head, uint64_t file_bytes, std::string_view name);
+
+/// What the head of a FLAC file or an AIFF file says. REQUIRES: it is of that format.
+Result<SoundInfo> flac_info(Bytes head, uint64_t file_bytes, std::string_view name);
+Result<SoundInfo> aiff_info(Bytes head, uint64_t file_bytes, std::string_view name);
+
+/// The frames of an MP3 file, a few hundred samples each.
+struct Mp3Frames {
+  uint64_t first = 0;        ///< The offset of the first one with sound.
+  int64_t frames = 0;        ///< Those that are whole.
+  int64_t stated = -1;       ///< What the file's first frame says; -1: nothing.
+  uint64_t damage = 0;       ///< The offset of the first place without a frame before the last one; 0: there is none.
+  bool ends_inside = false;  ///< The last frame is not whole.
+  int64_t samples = 0;       ///< Of a frame and channel.
+  std::vector<std::byte>
+      count;  ///< For a file that does not state it: a frame that states frames + 1, and a silent one.
+};
+/// REQUIRES: `file` is MP3. Unimplemented for other layers of MPEG audio, and free bit rates.
+Result<Mp3Frames> mp3_frames(Bytes file, std::string_view name);
+
+WavOptions wav_options(const SoundOptions& options);
+
+/// The errors that both libsndfile's part and the heads have.
+Result<void> check_limits(const SoundInfo& info, const SoundOptions& options, std::string_view name);
+
+/// Gives memory for f32 [frames, channels]. It is called once.
+using MakeSamples = std::function<float*(int64_t frames, int64_t channels)>;
+
+/// What is decoded beside the samples.
+struct Decoded {
+  int32_t rate = 0;
+  bool is_truncated = false;
+};
+
+/// By libsndfile, or Unimplemented without it. REQUIRES: `format` is not WAV.
+Result<SoundInfo> library_info(Bytes file, SoundFormat format, const SoundOptions& options, std::string_view name);
+Result<Decoded> library_decode(Bytes file, SoundFormat format, const SoundOptions& options, std::string_view name,
+                               const MakeSamples& make);
+
+/// decode_wav() into memory that `make` gives. REQUIRES: the options are in their range.
+Result<Decoded> decode_wav_to(Bytes file, const WavOptions& options, std::string_view name, const MakeSamples& make);
+/// decode_sound() into memory that `make` gives.
+Result<Decoded> decode_sound_to(Bytes file, const SoundOptions& options, std::string_view name,
+                                const MakeSamples& make);
+
+}  // namespace headpond::sound_internal

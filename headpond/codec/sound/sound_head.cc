@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+// Formats by their first bytes, and the heads of FLAC and AIFF.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <exception>
+#include <string>
+#include <utility>
+
+#include "headpond/codec/caught_internal.h"
+#include "headpond/codec/sound/sound_file_internal.h"
+#include "headpond/codec/sound/sound_internal.h"
+
+namespace headpond {
+namespace sound_internal {
+namespace {
+
+constexpr uint64_t kSignatureBytes = 12;
+constexpr size_t kShownBytes = 64;
+
+tl::unexpected<Error> failed(ErrorKind kind, std::string_view name, std::string_view what) {
+  return fail(kind, fmt::format("{}: {}", name, what));
+}
+
+Result<void> need(Bytes head, uint64_t file_bytes, uint64_t end, std::string_view name) {
+  if (end <= head.size()) return {};
+  if (end > file_bytes) return failed(ErrorKind::DataLoss, name, "the file ends inside its head");
+  return failed(ErrorKind::FailedPrecondition, name,
+                fmt::format("the first {} of {} bytes do not say what it holds: at least {} are needed", head.size(),
+                            file_bytes, end));
+}
+
+struct Signature {
+  uint64_t at;
+  std::string_view text, what;
+};
+
+// Sound that is not supported, and what is found in the place of sound.
+constexpr std::array kOtherSounds = {
+    Signature{4, "ftyp", "MP4"},
+    Signature{0, "caff", "CAF"},
+    Signature{0, "wvpk", "WavPack"},
+    Signature{0, "MAC ", "Monkey's Audio"},
+    Signature{0, ".snd", "AU"},
+    Signature{0, "#!AMR", "AMR"},
+    Signature{0, "\x30\x26\xb2\x75", "WMA"},
+    Signature{0, "\x1a\x45\xdf\xa3", "Matroska or WebM"},
+    Signature{0, "riff", "Wave64"},
+    Signature{0, "MThd", "MIDI"},
+};
+constexpr std::array kOthers = {
+    Signature{0, "\x89PNG", "PNG"}, Signature{0, "\xff\xd8\xff", "JPEG"}, Signature{0, "GIF8", "GIF"},
+    Signature{0, "PK\3\4", "zip"},  Signature{0, "\x1f\x8b", "gzip"},     Signature{0, "%PDF", "PDF"},
+    Signature{0, "{", "JSON"},      Signature{0, "RIFF", "RIFF"},         Signature{0, "ID3", "ID3"},
+};
+
+template <class Table>
+std::string_view found_in(const Table& table, Bytes head) {
+  const auto* const found =
+      std::ranges::find_if(table, [&](const Signature& one) { return has_text(head, one.at, one.text); });
+  return found == table.end() ? "" : found->what;
+}
+
+// "HTML", "XML", or what kOthers names, or the first bytes.
+std::string looks_like(Bytes head) {
+  std::string start;
+  for (const std::byte byte : head.first(std::min(head.size(), kShownBytes))) {
+    start += static_cast<char>(std::tolower(static_cast<unsigned char>(byte)));
+  }
+  const size_t text = start.find_first_not_of(" \t\r\n");
+  const std::string_view trimmed = std::string_view(start).substr(std::min(text, start.size()));
+  if (trimmed.starts_with("<!doctype html") || trimmed.starts_with("<html")) return "HTML";
+  if (trimmed.starts_with("<")) return "XML";
+  if (const std::string_view known = found_in(kOthers, head); !known.empty()) return std::string(known);
+  std::string shown;
+  for (const std::byte byte : head.first(std::min<size_t>(head.size(), 8))) {
+    const auto c = static_cast<unsigned char>(byte);
+    shown += c >= ' ' && c <= '~' ? std::string(1, static_cast<char>(c)) : fmt::format("\\x{:02x}", c);
+  }
+  return fmt::format("'{}'", shown);
+}
+
+bool is_mpeg(Bytes head, uint64_t at) {
+  if (head.size() < at + 2) return false;
+  const uint64_t half = big_number(head, at, 2);
+  const uint64_t layer = half >> 1 & 3;  // 1 is layer 3, and 2 layer 2.
+  return half >> 5 == 0x7ff && (half >> 3 & 3) != 1 && (layer == 1 || layer == 2);
+}
+
+// The codec is named by the first packet, after a page's header and its table of segments.
+Result<SoundFormat> ogg_format(Bytes head, uint64_t file_bytes, std::string_view name) {
+  HEADPOND_TRY(need(head, file_bytes, 27, name));
+  const uint64_t packet = 27 + static_cast<uint64_t>(head[26]);
+  HEADPOND_TRY(need(head, file_bytes, packet + 8, name));
+  if (has_text(head, packet, "\1vorbis")) return SoundFormat::vorbis;
+  if (has_text(head, packet, "OpusHead")) return SoundFormat::opus;
+  const bool is_flac = has_text(head, packet,
+                                "\x7f"
+                                "FLAC");
+  return failed(ErrorKind::Unimplemented, name,
+                fmt::format("Ogg with {}; Vorbis and Opus are supported", is_flac ? "FLAC" : "another codec"));
+}
+
+}  // namespace
+
+Result<SoundFormat> format_of(Bytes head, uint64_t file_bytes, std::string_view name) {
+  if (file_bytes == 0) return failed(ErrorKind::InvalidArgument, name, "not a sound file: it is empty");
+  HEADPOND_TRY(need(head, file_bytes, std::min<uint64_t>(file_bytes, kSignatureBytes), name));
+  const bool is_riff = has_text(head, 0, "RIFF") || has_text(head, 0, "RIFX") || has_text(head, 0, "RF64");
+  if ((is_riff || has_text(head, 0, "BW64")) && has_text(head, 8, "WAVE")) return SoundFormat::wav;
+  if (has_text(head, 0, "OggS")) return ogg_format(head, file_bytes, name);
+  if (has_text(head, 0, "FORM") && (has_text(head, 8, "AIFF") || has_text(head, 8, "AIFC"))) return SoundFormat::aiff;
+  const uint64_t tag = id3_bytes(head);
+  if (tag > 0 && tag < file_bytes) HEADPOND_TRY(need(head, file_bytes, std::min(file_bytes, tag + 4), name));
+  if (has_text(head, tag, "fLaC")) return SoundFormat::flac;
+  if (is_mpeg(head, tag) || (tag > 0 && tag < file_bytes)) return SoundFormat::mp3;
+  const std::string_view other = found_in(kOtherSounds, head);
+  if (!other.empty()) {
+    return failed(ErrorKind::Unimplemented, name,
+                  fmt::format("{} is not supported; WAV, FLAC, MP3, Vorbis, Opus and AIFF are", other));
+  }
+  return failed(ErrorKind::InvalidArgument, name, fmt::format("not a sound file: found {}", looks_like(head)));
+}
+
+// A block's header of 4 bytes, and STREAMINFO: sizes (10 bytes), rate (20 bits), channels - 1 (3), bits - 1 (5), frames
+// (36).
+Result<SoundInfo> flac_info(Bytes head, uint64_t file_bytes, std::string_view name) {
+  const uint64_t block = id3_bytes(head) + 4, fields = block + 14;
+  HEADPOND_TRY(need(head, file_bytes, block + 38, name));
+  if ((big_number(head, block, 4) & 0x7fffffff) != 34) {
+    return failed(ErrorKind::InvalidArgument, name, "FLAC that does not begin with a STREAMINFO of 34 bytes");
+  }
+  const uint64_t word = big_number(head, fields, 8);
+  const auto frames = static_cast<int64_t>(word & 0xfffffffff);
+  return SoundInfo{SoundFormat::flac, static_cast<int32_t>(word >> 44), static_cast<int32_t>((word >> 41 & 7) + 1),
+                   frames == 0 ? -1 : frames};
+}
+
+namespace {
+
+// A rate as an 80-bit float: an exponent of 16 bits, a fraction of 64. 0 if it is no rate.
+int32_t rate_of(Bytes head, uint64_t at) {
+  constexpr uint64_t kExponentOfOne = 0x3fff;
+  const uint64_t exponent = big_number(head, at, 2), fraction = big_number(head, at + 2, 8);
+  if (exponent < kExponentOfOne || exponent > kExponentOfOne + 30) return 0;
+  return static_cast<int32_t>(fraction >> (63 - (exponent - kExponentOfOne)));
+}
+
+}  // namespace
+
+// Chunks as in WAV, big-endian; COMM has channels (2), frames (4), bits (2) and the rate (10).
+Result<SoundInfo> aiff_info(Bytes head, uint64_t file_bytes, std::string_view name) {
+  constexpr int kMaxChunks = 128;
+  uint64_t at = 12;
+  for (int i = 0; i < kMaxChunks && file_bytes - at >= 8; ++i) {
+    HEADPOND_TRY(need(head, file_bytes, at + 8, name));
+    const uint64_t size = big_number(head, at + 4, 4);
+    if (has_text(head, at, "COMM")) {
+      if (size < 18) return failed(ErrorKind::InvalidArgument, name, fmt::format("COMM has {} bytes", size));
+      HEADPOND_TRY(need(head, file_bytes, at + 26, name));
+      return SoundInfo{SoundFormat::aiff, rate_of(head, at + 16), static_cast<int32_t>(big_number(head, at + 8, 2)),
+                       static_cast<int64_t>(big_number(head, at + 10, 4))};
+    }
+    at += 8 + size + size % 2;
+    if (at > file_bytes) return failed(ErrorKind::DataLoss, name, "the file ends before a chunk COMM");
+  }
+  return failed(ErrorKind::InvalidArgument, name, "no chunk COMM");
+}
+
+WavOptions wav_options(const SoundOptions& options) {
+  return {.desired_channels = options.desired_channels,
+          .desired_samples = options.desired_samples,
+          .first_sample = options.first_sample,
+          .lenient = options.lenient,
+          .max_channels = options.max_channels,
+          .mix = options.mix,
+          .non_finite = options.non_finite,
+          .rate = options.rate};
+}
+
+Result<void> check_limits(const SoundInfo& info, const SoundOptions& options, std::string_view name) {
+  if (info.rate <= 0 || info.channels <= 0) {
+    return failed(ErrorKind::InvalidArgument, name,
+                  fmt::format("a sample rate of {} Hz, {} channels", info.rate, info.channels));
+  }
+  if (info.channels > options.max_channels) {
+    return failed(ErrorKind::ResourceExhausted, name,
+                  fmt::format("{} channels are more than the limit of {}", info.channels, options.max_channels));
+  }
+  if (options.rate != 0 && info.rate != options.rate) {
+    return failed(ErrorKind::InvalidArgument, name, other_rate(info.rate, options.rate));
+  }
+  return {};
+}
+
+Result<Decoded> decode_wav_to(Bytes file, const WavOptions& options, std::string_view name, const MakeSamples& make) {
+  const auto info = wav_info(file, file.size(), options, name);
+  if (!info) return fail(info.error());
+  if (options.first_sample > info->frames) {
+    return failed(ErrorKind::InvalidArgument, name,
+                  fmt::format("first_sample {} of {} frames", options.first_sample, info->frames));
+  }
+  const int64_t frames = options.desired_samples < 0 ? info->frames - options.first_sample : options.desired_samples;
+  const int64_t own = options.mix == SoundMix::mean ? 1 : info->channels;
+  const int64_t channels = options.desired_channels < 0 ? own : options.desired_channels;
+  float* const to = make(frames, channels);
+  const size_t bytes = sizeof(float) * static_cast<size_t>(frames) * static_cast<size_t>(channels);
+  const auto decoded = decode_wav_into(file, {reinterpret_cast<std::byte*>(to), bytes}, options, name);
+  if (!decoded) return fail(decoded.error());
+  return Decoded{info->rate, info->is_truncated};
+}
+
+namespace {
+
+Result<void> check_range(const SoundOptions& options, std::string_view name) {
+  if (options.desired_channels >= -1 && options.desired_channels != 0 && options.desired_samples >= -1 &&
+      options.first_sample >= 0 && (options.mix == SoundMix::first || options.desired_channels <= 1)) {
+    return {};
+  }
+  return failed(ErrorKind::InvalidArgument, name,
+                fmt::format("desired_channels {}, desired_samples {}, first_sample {}{} are out of range",
+                            options.desired_channels, options.desired_samples, options.first_sample,
+                            options.mix == SoundMix::mean ? ", mix mean" : ""));
+}
+
+}  // namespace
+
+Result<Decoded> decode_sound_to(Bytes file, const SoundOptions& options, std::string_view name,
+                                const MakeSamples& make) {
+  HEADPOND_TRY(check_range(options, name));
+  const auto format = format_of(file, file.size(), name);
+  if (!format) return fail(format.error());
+  if (*format == SoundFormat::wav) return decode_wav_to(file, wav_options(options), name, make);
+  return library_decode(file, *format, options, name, make);
+}
+
+}  // namespace sound_internal
+
+std::string_view name(SoundFormat format) {
+  constexpr std::array<std::string_view, 6> kNames = {"WAV", "FLAC", "MP3", "Vorbis", "Opus", "AIFF"};
+  return kNames[static_cast<size_t>(format)];
+}
+
+namespace {
+
+Result<SoundInfo> info_by_format(SoundFormat format, std::span<const std::byte> head, uint64_t file_bytes,
+                                 const SoundOptions& options, std::string_view name) {
+  if (format == SoundFormat::wav) {
+    const auto wav = wav_info(head, file_bytes, sound_internal::wav_options(options), name);
+    if (!wav) return fail(wav.error());
+    return SoundInfo{SoundFormat::wav, wav->rate, wav->channels, wav->frames};
+  }
+  if (format == SoundFormat::flac) return sound_internal::flac_info(head, file_bytes, name);
+  if (format == SoundFormat::aiff) return sound_internal::aiff_info(head, file_bytes, name);
+  if (head.size() < file_bytes) return fail(sound_internal::need(head, file_bytes, file_bytes, name).error());
+  return sound_internal::library_info(head, format, options, name);
+}
+
+}  // namespace
+
+Result<SoundInfo> sound_info(std::span<const std::byte> head, uint64_t file_bytes, const SoundOptions& options,
+                             std::string_view name) try {
+  head = head.first(std::min<uint64_t>(head.size(), file_bytes));
+  const auto format = sound_internal::format_of(head, file_bytes, name);
+  if (!format) return fail(format.error());
+  auto info = info_by_format(*format, head, file_bytes, options, name);
+  if (!info) return info;
+  HEADPOND_TRY(sound_internal::check_limits(*info, options, name));
+  return info;
+} catch (const std::exception&) {
+  return codec_internal::fail_caught(name);
+}
+
+Result<Sound> decode_sound(std::span<const std::byte> file, const SoundOptions& options, std::string_view name) try {
+  Tensor samples;
+  const auto decoded = sound_internal::decode_sound_to(file, options, name, [&](int64_t frames, int64_t channels) {
+    samples = Tensor::empty(f32, {frames, channels});
+    return samples.mutable_as<float>().data();
+  });
+  if (!decoded) return fail(decoded.error());
+  return Sound{std::move(samples), decoded->rate, decoded->is_truncated};
+} catch (const std::exception&) {
+  return codec_internal::fail_caught(name);
+}
+
+}  // namespace headpond

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <string>
+
+namespace headpond::sound_internal {
+
+/// The text of the error about a file with another rate than is required.
+inline std::string other_rate(int32_t rate, int32_t required) {
+  return fmt::format("a sample rate of {} Hz, {} are required: resample the sound", rate, required);
+}
+
+}  // namespace headpond::sound_internal

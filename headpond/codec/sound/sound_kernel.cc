@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headpond/codec/sound/sound_kernel.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "headpond/codec/sound/level/crop_internal.h"
+#include "headpond/codec/sound/sound_file_internal.h"
+#include "headpond/codec/sound/sound_kernel_internal.h"
+
+namespace headpond {
+namespace {
+
+using sound_internal::Bytes;
+using sound_internal::Decoded;
+using sound_internal::MakeSamples;
+using sound_internal::SoundCrop;
+
+constexpr std::string_view kWavOnly = "decode_wav";
+
+void refuse_unless(bool good, const std::string& name, const std::string& what) {
+  if (!good) throw Exception(Error(ErrorKind::InvalidArgument, fmt::format("{}: {}", name, what)));
+}
+
+// The options that are not the default.
+std::string title_of_decoder(const std::string& name, const SoundOptions& options) {
+  const SoundOptions usual;
+  std::vector<std::string> parts;
+  const auto add = [&](std::string_view option, auto value, auto fallback) {
+    if (value != fallback) parts.push_back(fmt::format("{}={}", option, value));
+  };
+  add("desired_channels", options.desired_channels, usual.desired_channels);
+  add("desired_samples", options.desired_samples, usual.desired_samples);
+  add("first_sample", options.first_sample, usual.first_sample);
+  add("lenient", options.lenient, usual.lenient);
+  add("max_channels", options.max_channels, usual.max_channels);
+  if (options.mix == SoundMix::mean) parts.emplace_back("mix=mean");
+  if (options.non_finite == NonFinite::reject) parts.emplace_back("non_finite=reject");
+  if (options.non_finite == NonFinite::zero) parts.emplace_back("non_finite=zero");
+  add("rate", options.rate, usual.rate);
+  add("max_values", options.max_values, usual.max_values);
+  return parts.empty() ? name : fmt::format("{}({})", name, fmt::join(parts, ", "));
+}
+
+Spec decoded_spec(Spec spec, const std::string& decoder, const SoundOptions& options) {
+  refuse_unless(spec[0].dtype == DType::bytes && spec[0].shape.rank() == 0, decoder,
+                fmt::format("takes bytes[], not {}{}", name(spec[0].dtype), spec[0].shape.to_string()));
+  const int64_t own = options.mix == SoundMix::mean ? 1 : kUnknown;
+  spec[0].dtype = DType::f32;
+  spec[0].shape = {options.desired_samples < 0 ? kUnknown : options.desired_samples,
+                   options.desired_channels < 0 ? own : options.desired_channels};
+  return spec;
+}
+
+Bytes file_of(const KernelCall& call) {
+  const std::string_view text = call.in().bytes_at(0);
+  return {reinterpret_cast<const std::byte*>(text.data()), text.size()};
+}
+
+Result<Decoded> decode_by(const std::string& decoder, Bytes file, const SoundOptions& options,
+                          const MakeSamples& make) {
+  if (decoder == kWavOnly)
+    return sound_internal::decode_wav_to(file, sound_internal::wav_options(options), "wav", make);
+  return sound_internal::decode_sound_to(file, options, "sound", make);
+}
+
+// Decodes a random crop. Where its place does not follow from the file's head, it decodes all and crops then.
+class DecodeCrop final : public Kernel {
+ public:
+  DecodeCrop(const std::string& decoder, const SoundOptions& options, const KernelRef& crop)
+      : Kernel({.title = "region of the sound",
+                .draws = crop->facts().draws,
+                .result = [decoder, options,
+                           crop](const Spec& in) { return crop->facts().result(decoded_spec(in, decoder, options)); }}),
+        decoder_(decoder),
+        options_(options),
+        crop_(std::static_pointer_cast<const SoundCrop>(crop)) {}
+
+  Result<void> run(KernelCall& call) const override {
+    const Bytes file = file_of(call);
+    const auto frames = stated_frames(file);
+    if (!frames) return fail(frames.error());
+    if (*frames < options_.first_sample) return decode_all(call, file);
+    SoundOptions part = options_;
+    part.first_sample += crop_->first(*frames - options_.first_sample, call.random(1));
+    part.desired_samples = crop_->samples();
+    const auto decoded = decode_by(decoder_, file, part, [&](int64_t rows, int64_t channels) {
+      return call.make<float>(0, {rows, channels}).data();
+    });
+    if (!decoded) return fail(decoded.error());
+    return {};
+  }
+
+ private:
+  // -1: decoding tells.
+  Result<int64_t> stated_frames(Bytes file) const {
+    if (decoder_ == kWavOnly) {
+      const auto wav = wav_info(file, file.size(), sound_internal::wav_options(options_));
+      if (!wav) return fail(wav.error());
+      return wav->frames;
+    }
+    const auto format = sound_internal::format_of(file, file.size(), "sound");
+    if (!format) return fail(format.error());
+    const bool is_stated = *format == SoundFormat::wav || (!options_.lenient && *format == SoundFormat::flac) ||
+                           (!options_.lenient && *format == SoundFormat::aiff);
+    if (!is_stated) return -1;
+    const auto info = sound_info(file, file.size(), options_);
+    if (!info) return fail(info.error());
+    return info->frames;
+  }
+
+  Result<void> decode_all(KernelCall& call, Bytes file) const {
+    Tensor whole;
+    const auto decoded = decode_by(decoder_, file, options_, [&](int64_t rows, int64_t channels) {
+      whole = Tensor::empty(f32, {rows, channels});
+      return whole.mutable_as<float>().data();
+    });
+    if (!decoded) return fail(decoded.error());
+    crop_->crop(call, whole, call.random(1));
+    return {};
+  }
+
+  const std::string decoder_;
+  const SoundOptions options_;
+  const std::shared_ptr<const SoundCrop> crop_;
+};
+
+class DecodeSound final : public Kernel {
+ public:
+  DecodeSound(const std::string& decoder, const SoundOptions& options)
+      : Kernel({.title = title_of_decoder(decoder, options),
+                .result = [decoder, options](const Spec& in) { return decoded_spec(in, decoder, options); }}),
+        decoder_(decoder),
+        options_(options) {}
+
+  Result<void> run(KernelCall& call) const override {
+    const auto decoded = decode_by(decoder_, file_of(call), options_, [&](int64_t frames, int64_t channels) {
+      return call.make<float>(0, {frames, channels}).data();
+    });
+    if (!decoded) return fail(decoded.error());
+    return {};
+  }
+
+  KernelRef with(const KernelRef& next) const override {
+    if (dynamic_cast<const SoundCrop*>(next.get()) == nullptr || !why_not(next).empty()) return nullptr;
+    return std::make_shared<DecodeCrop>(decoder_, options_, next);
+  }
+  std::string why_not(const KernelRef& next) const override {
+    if (dynamic_cast<const SoundCrop*>(next.get()) == nullptr) return "";
+    if (options_.desired_samples >= 0) return "desired_samples is set";
+    return options_.non_finite == NonFinite::reject ? "all values are looked at" : "";
+  }
+
+ private:
+  const std::string decoder_;
+  const SoundOptions options_;
+};
+
+}  // namespace
+
+KernelRef sound_internal::decoder_kernel(const std::string& name, const SoundOptions& options) {
+  refuse_unless(options.desired_channels >= -1 && options.desired_channels != 0, name,
+                "desired_channels must be -1 or at least 1");
+  refuse_unless(options.desired_samples >= -1, name, "desired_samples must be -1 or at least 0");
+  refuse_unless(options.first_sample >= 0, name, "first_sample must be at least 0");
+  refuse_unless(options.max_channels >= 1, name, "max_channels must be at least 1");
+  refuse_unless(options.rate >= 0, name, "rate must be at least 0");
+  refuse_unless(options.max_values >= 1, name, "max_values must be at least 1");
+  refuse_unless(options.mix == SoundMix::first || options.desired_channels <= 1, name,
+                "the mean is one channel: desired_channels must be -1 or 1");
+  return std::make_shared<DecodeSound>(name, options);
+}
+
+KernelRef decode_sound(const SoundOptions& options) { return sound_internal::decoder_kernel("decode_sound", options); }
+
+}  // namespace headpond
