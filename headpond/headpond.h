@@ -64,7 +64,7 @@
 #include "headpond/io/text/line_file.h"
 #include "headpond/io/text/text_lines.h"
 
-// Images and sound: decoders, encoders, crops, resizes, distance maps, kernels that change colours.
+// Images and sound: decoders, encoders, crops, resizes, distance maps, kernels that change colours or move pixels.
 #include "headpond/codec/image/color/adjust.h"
 #include "headpond/codec/image/color/color_kernels.h"
 #include "headpond/codec/image/color/levels.h"
@@ -74,6 +74,10 @@
 #include "headpond/codec/image/distance_map.h"
 #include "headpond/codec/image/formats/image.h"
 #include "headpond/codec/image/formats/image_kernel.h"
+#include "headpond/codec/image/geometry/geometry_kernels.h"
+#include "headpond/codec/image/geometry/image_map.h"
+#include "headpond/codec/image/geometry/move_positions.h"
+#include "headpond/codec/image/geometry/warp.h"
 #include "headpond/codec/image/image_layout.h"
 #include "headpond/codec/image/image_window.h"
 #include "headpond/codec/image/jpeg.h"
@@ -85,6 +89,7 @@
 #include "headpond/codec/image/kernels/resize_kernel.h"
 #include "headpond/codec/image/png.h"
 #include "headpond/codec/image/png_kernel.h"
+#include "headpond/codec/image/policy/policies.h"
 #include "headpond/codec/image/resize/resize.h"
 #include "headpond/codec/sound/augment/mask.h"
 #include "headpond/codec/sound/augment/mix_noise.h"

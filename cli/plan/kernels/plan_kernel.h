@@ -24,6 +24,7 @@ struct PlanKernel {
 
 const std::vector<PlanKernel>& color_plan_kernels();
 const std::vector<PlanKernel>& decoder_plan_kernels();
+const std::vector<PlanKernel>& geometry_plan_kernels();
 const std::vector<PlanKernel>& sound_plan_kernels();
 const std::vector<PlanKernel>& spectrum_plan_kernels();
 const std::vector<PlanKernel>& image_plan_kernels();
