@@ -35,7 +35,7 @@ CASES = [
     ("solarize", "threshold = 100", lambda p: ImageOps.solarize(p, 100), lambda t: tv.solarize(t, 100), 0, 0),
     ("posterize", "bits = 3", lambda p: ImageOps.posterize(p, 3), lambda t: tv.posterize(t, 3), 0, 0),
     ("equalize", "", ImageOps.equalize, lambda t: tv.equalize(t), 0, 0),
-    ("autocontrast", "", ImageOps.autocontrast, lambda t: tv.autocontrast(t), 0, 1),
+    ("autocontrast", "", ImageOps.autocontrast, lambda t: tv.autocontrast(t), 1, 1),
     ("adjust_hue", "hue_factor = 0.13", None, lambda t: tv.adjust_hue(t, 0.13), 0, 3),
     ("adjust_gamma", "gamma = 2.2", None, lambda t: tv.adjust_gamma(t, 2.2), 0, 1),
     ("gaussian_blur", "kernel_size = 9, sigma = 1.7", None, lambda t: tv.gaussian_blur(t, [9, 9], [1.7, 1.7]), 0, 1),
