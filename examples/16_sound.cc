@@ -41,7 +41,7 @@ int main(int argc, char** argv) {
     write_tone(folder / "rising" / (std::to_string(i) + ".wav"), 300, 2000 + 100 * i);
   }
   const hp::Dataset sounds =
-      hp::folder(folder.string(), {.extensions = {".wav"}}) | hp::shuffle() |
+      hp::folder(folder.string(), {.extensions = {"wav"}}) | hp::shuffle() |
       hp::map("file", hp::decode_wav({.desired_channels = 1, .desired_samples = kSamples}),
               hp::resample({.from = kRate, .to = 16000}), hp::log_mel({.preset = hp::SpectrumPreset::whisper}),
               hp::spec_augment({.time_width = 20})) |

@@ -50,7 +50,8 @@ std::vector<Entry> entries() {
           {"order.skew", "delivery in order when 1 % of the samples cost 100 times as much", order_skew_bench},
           {"source.open", "first batch and epoch of one file and of many", source_open_bench},
           {"cache.warm", "batches from a full cache in memory and on disk, against a loop that copies rows",
-           cache_warm_bench}};
+           cache_warm_bench},
+          {"sound.slot", "WAV files of a second to float, against open, read and convert", sound_slot_bench}};
 }
 
 constexpr double kBriefSeconds = 0.1;

@@ -73,6 +73,8 @@ Bench order_cost_bench(const BenchSetup& setup);
 Bench order_skew_bench(const BenchSetup& setup);
 /// Sources of one file and of many: the first batch, and an epoch.
 Bench source_open_bench(const BenchSetup& setup);
+/// WAV files of a second, against open, read and convert.
+Bench sound_slot_bench(const BenchSetup& setup);
 /// Batches from a full cache, in memory and on disk.
 Bench cache_warm_bench(const BenchSetup& setup);
 

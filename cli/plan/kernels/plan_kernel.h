@@ -27,6 +27,7 @@ const std::vector<PlanKernel>& decoder_plan_kernels();
 const std::vector<PlanKernel>& geometry_plan_kernels();
 const std::vector<PlanKernel>& sound_plan_kernels();
 const std::vector<PlanKernel>& spectrum_plan_kernels();
+const std::vector<PlanKernel>& image_plan_kernels();
 
 /// Options: `fallback` if the option is missing. Throw PlanError at the option.
 int32_t int32_option(const PlanArguments& options, const std::string& name, int32_t fallback);

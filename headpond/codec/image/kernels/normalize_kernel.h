@@ -4,12 +4,10 @@
 
 #include <vector>
 
+#include "headpond/codec/image/image_layout.h"
 #include "headpond/tensor/kernel.h"
 
 namespace headpond {
-
-/// The order of an image's dimensions: [channels, height, width] or [height, width, channels].
-enum class ImageLayout : uint8_t { chw, hwc };
 
 struct NormalizeOptions {
   std::vector<double> mean = {0.485, 0.456, 0.406};  ///< ImageNet's. One for each channel, or one for all.

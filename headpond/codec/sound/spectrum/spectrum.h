@@ -5,7 +5,7 @@
 //
 // Samples are f32 [frames] or [frames, 1]; several channels are mixed or chosen before. Below, n is their number, and a
 // frame is one row of the spectrum. Accuracy against the formulas in f64, for speech: mel spectrograms 2e-6 of the
-// largest value, log-mel 1e-3 dB from -80 dB on, MFCC 5e-3.
+// largest value, log-mel 1.5e-3 dB from 80 dB below the largest on, MFCC 1e-3.
 #pragma once
 
 #include <cstdint>
