@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kEndOfPlan = "\nthe rows:\n";  // A plan without it was interrupted, and no row written.
+constexpr std::string_view kEndOfArrayPlan = "\nthe rows:\n";  // A plan without it was interrupted, and no row written.
 constexpr std::string_view kDone = "\nwritten ", kWhole = "\nwhole ";
 constexpr uint64_t kBytesBetweenSyncs = uint64_t{16} << 20;
 constexpr size_t kGathered = size_t{1} << 20;
@@ -64,18 +64,18 @@ class ArrayFile {
   std::string plan() const {
     const FieldSpec& field = rows_.spec()[0];
     return fmt::format("an array of {} rows of {}{}, seed={}\n{}\n{}{}", count_, name(field.dtype),
-                       field.shape.to_string(), options_.seed, options_.made_from, rows_.plan(), kEndOfPlan);
+                       field.shape.to_string(), options_.seed, options_.made_from, rows_.plan(), kEndOfArrayPlan);
   }
 
   // The lines about rows that are there, which follow the plan in the file.
   Result<std::string> begin(LockedFile& plan_file) const {
     auto was = plan_file.text();
     if (!was) return was;
-    if (options_.resume && was->find(kEndOfPlan) != std::string::npos) {
+    if (options_.resume && was->find(kEndOfArrayPlan) != std::string::npos) {
       if (was->starts_with(plan())) return was->substr(plan().size());
       return fail(ErrorKind::FailedPrecondition,
                   fmt::format("cannot continue {}: it was written by\n{}\nbut this run is\n{}", path_,
-                              was->substr(0, was->find(kEndOfPlan)), plan()));
+                              was->substr(0, was->find(kEndOfArrayPlan)), plan()));
     }
     HEADPOND_TRY(plan_file.replace(plan()));
     return std::string();

@@ -124,7 +124,7 @@ TEST_F(ArrayFiles, NeedPositionsAndOneFieldOfAFixedShape) {
   EXPECT_THROW((void)write_npy(counter(), path_), Exception);
   EXPECT_THROW((void)write_npy(range(3) | map([](int64_t) { return std::string("x"); }, {.name = "x"}), path_),
                Exception);
-  EXPECT_THROW((void)write_npy(zip(range(3), range(3)), path_), Exception);
+  EXPECT_THROW((void)write_npy(zip({range(3), range(3)}), path_), Exception);
   EXPECT_THROW((void)write_npy(array_rows(), folder_.path() + "/"), Exception);
   EXPECT_TRUE(write_npy(range(0), path_));
 }

@@ -17,7 +17,7 @@ const std::vector<PlanKernel>& plan_kernels() {
   static const std::vector<PlanKernel> all = [] {
     std::vector<PlanKernel> joined;
     for (const auto* const family : {&color_plan_kernels(), &decoder_plan_kernels(), &geometry_plan_kernels(),
-                                     &image_plan_kernels(), &sound_plan_kernels(), &spectrum_plan_kernels()}) {
+                                     &sound_plan_kernels(), &spectrum_plan_kernels(), &image_plan_kernels()}) {
       joined.insert(joined.end(), family->begin(), family->end());
     }
     return joined;

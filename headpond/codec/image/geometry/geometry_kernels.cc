@@ -8,9 +8,9 @@ namespace {
 
 using warp_internal::FieldOptions;
 using warp_internal::MapFunction;
-using warp_internal::PictureSize;
 using warp_internal::ResultSize;
 using warp_internal::Title;
+using warp_internal::WarpSize;
 
 template <class Options>
 FieldOptions fields_of(const Options& options) {
@@ -70,11 +70,10 @@ KernelRef affine(const AffineOptions& options) {
                                        .center = options.center};
   const auto make = [parameters](int64_t height, int64_t width) { return affine_map(height, width, parameters); };
   check_map_of("affine", make);
-  return warp_internal::map_kernel(
-      {.name = "affine",
-       .title = affine_title(options),
-       .options = fields_of(options),
-       .map = [make](PictureSize size, Random&) { return make(size.height, size.width); }});
+  return warp_internal::map_kernel({.name = "affine",
+                                    .title = affine_title(options),
+                                    .options = fields_of(options),
+                                    .map = [make](WarpSize size, Random&) { return make(size.height, size.width); }});
 }
 
 KernelRef rotate(double angle, const RotateOptions& options) {
@@ -85,7 +84,7 @@ KernelRef rotate(double angle, const RotateOptions& options) {
   MapFunction function = {.name = "rotate",
                           .title = rotate_title(angle, options),
                           .options = fields_of(options),
-                          .map = [make](PictureSize size, Random&) { return make(size.height, size.width); }};
+                          .map = [make](WarpSize size, Random&) { return make(size.height, size.width); }};
   if (options.expand) {
     function.size = [make](int64_t height, int64_t width) {
       if (height == kUnknown || width == kUnknown) return warp_internal::unknown_size(height, width);
@@ -101,11 +100,10 @@ KernelRef perspective(const Corners& startpoints, const Corners& endpoints, cons
     return perspective_map(height, width, startpoints, endpoints);
   };
   check_map_of("perspective", make);
-  return warp_internal::map_kernel(
-      {.name = "perspective",
-       .title = perspective_title(startpoints, endpoints, options),
-       .options = fields_of(options),
-       .map = [make](PictureSize size, Random&) { return make(size.height, size.width); }});
+  return warp_internal::map_kernel({.name = "perspective",
+                                    .title = perspective_title(startpoints, endpoints, options),
+                                    .options = fields_of(options),
+                                    .map = [make](WarpSize size, Random&) { return make(size.height, size.width); }});
 }
 
 }  // namespace headpond
