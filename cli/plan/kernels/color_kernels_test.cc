@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "headpond/codec/image/color/color_kernels.h"
 
-#include <algorithm>
+#include <fstream>
 
 #include "cli/plan/plan_test_internal.h"
 #include "headpond/codec/image/color/mixup.h"
@@ -27,7 +27,9 @@ Dataset coloured_images(int64_t count = 40) {
 
 // The plan of a map with `kernels` of a pipeline file, over a field of bytes that a decoder makes an image.
 std::string coloured_plan(const std::string& kernels) {
-  const std::string text = step("text_lines", "paths = ['f']") +
+  const std::string file = testing::TempDir() + "/color_kernels.txt";
+  std::ofstream(file) << "a line";
+  const std::string text = step("text_lines", "paths = ['" + file + "']") +
                            step("map", "kernels = [{ name = 'decode_png', channels = 3 }, " + kernels + "]");
   const std::string plan = parse_plan(text, "f.toml").dataset.plan();
   const size_t from = plan.find("decode_png(channels=3) > ") + 25;
@@ -118,7 +120,7 @@ TEST(ColorPlanKernels, BatchesAreEqualOnAnyThreadsAndOtherInEachEpoch) {
   }
 }
 
-TEST(ColorPlanKernels, MixupDrawsByTheBatchsPlace) {
+TEST(ColorPlanKernels, MixupDrawsByTheBatchsKey) {
   const Dataset dataset = coloured_images() | batch(8) | map({.image = "image", .labels = "label"}, mixup(4));
   Sequence sequence(dataset, {.seed = 3});
   for (uint64_t place = 0; place < 5; ++place) {
@@ -128,7 +130,7 @@ TEST(ColorPlanKernels, MixupDrawsByTheBatchsPlace) {
     const auto before = plain.next();
     const std::vector<KernelRef> chain = {mixup(4)};
     const auto expected = run_kernels(chain, {(*before)["image"], (*before)["label"]},
-                                      {.seed = 3, .key = place, .roles = {FieldRole::image, FieldRole::labels}});
+                                      {.seed = 3, .key = before->key, .roles = {FieldRole::image, FieldRole::labels}});
     ASSERT_TRUE(expected);
     EXPECT_EQ(to_string((*element)["label"]), to_string((*expected)[1])) << place;
   }
