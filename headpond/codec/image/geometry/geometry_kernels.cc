@@ -7,10 +7,10 @@ namespace headpond {
 namespace {
 
 using warp_internal::FieldOptions;
-using warp_internal::ImageSize;
 using warp_internal::MapFunction;
 using warp_internal::ResultSize;
 using warp_internal::Title;
+using warp_internal::WarpSize;
 
 template <class Options>
 FieldOptions fields_of(const Options& options) {
@@ -73,7 +73,7 @@ KernelRef affine(const AffineOptions& options) {
   return warp_internal::map_kernel({.name = "affine",
                                     .title = affine_title(options),
                                     .options = fields_of(options),
-                                    .map = [make](ImageSize size, Random&) { return make(size.height, size.width); }});
+                                    .map = [make](WarpSize size, Random&) { return make(size.height, size.width); }});
 }
 
 KernelRef rotate(double angle, const RotateOptions& options) {
@@ -84,7 +84,7 @@ KernelRef rotate(double angle, const RotateOptions& options) {
   MapFunction function = {.name = "rotate",
                           .title = rotate_title(angle, options),
                           .options = fields_of(options),
-                          .map = [make](ImageSize size, Random&) { return make(size.height, size.width); }};
+                          .map = [make](WarpSize size, Random&) { return make(size.height, size.width); }};
   if (options.expand) {
     function.size = [make](int64_t height, int64_t width) {
       if (height == kUnknown || width == kUnknown) return warp_internal::unknown_size(height, width);
@@ -103,7 +103,7 @@ KernelRef perspective(const Corners& startpoints, const Corners& endpoints, cons
   return warp_internal::map_kernel({.name = "perspective",
                                     .title = perspective_title(startpoints, endpoints, options),
                                     .options = fields_of(options),
-                                    .map = [make](ImageSize size, Random&) { return make(size.height, size.width); }});
+                                    .map = [make](WarpSize size, Random&) { return make(size.height, size.width); }});
 }
 
 }  // namespace headpond

@@ -18,7 +18,7 @@ struct MapFunction {
   bool draws = false;
   FieldOptions options;
   /// No map: the sample stays as it is. `random` is used iff `draws`. May throw Exception.
-  std::function<std::optional<ImageMap>(ImageSize size, Random& random)> map;
+  std::function<std::optional<ImageMap>(WarpSize size, Random& random)> map;
   std::function<ResultSize(int64_t, int64_t)> size = same_size;
 };
 

@@ -7,15 +7,15 @@
 namespace headpond {
 namespace {
 
-using warp_internal::ImageSize;
 using warp_internal::map_kernel;
 using warp_internal::Title;
+using warp_internal::WarpSize;
 
 TEST(MapKernel, LeavesASampleWithoutAMapAsItIs) {
   const Tensor image = test::noise_picture(3, 3, 1);
   const Tensor boxes = Tensor::from(std::vector<float>{-3, -3, 0, 0}, {1, 4});
   const std::vector<KernelRef> all = {map_kernel(
-      {.name = "still", .title = "still", .options = {}, .map = [](ImageSize, Random&) { return std::nullopt; }})};
+      {.name = "still", .title = "still", .options = {}, .map = [](WarpSize, Random&) { return std::nullopt; }})};
   const auto same = run_kernels(all, {image, boxes}, {.roles = {FieldRole::image, FieldRole::boxes}});
   ASSERT_TRUE(same);
   EXPECT_TRUE(test::same_bytes((*same)[0], image));

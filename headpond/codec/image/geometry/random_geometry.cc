@@ -10,9 +10,9 @@ namespace headpond {
 namespace {
 
 using warp_internal::FieldOptions;
-using warp_internal::ImageSize;
 using warp_internal::MapFunction;
 using warp_internal::Title;
+using warp_internal::WarpSize;
 
 double between(Random& random, double low, double high) {
   return low + (high - low) * static_cast<double>(random.uniform());
@@ -79,7 +79,7 @@ std::string random_affine_title(const RandomAffineOptions& options) {
   return title.text();
 }
 
-AffineParameters draw_affine(const RandomAffineOptions& options, ImageSize size, Random& random) {
+AffineParameters draw_affine(const RandomAffineOptions& options, WarpSize size, Random& random) {
   const auto whole = [&](double most) { return std::floor(between(random, -most, most) + 0.5); };
   const XY part = options.translate.value_or(XY{0, 0});
   const auto [least, most] = options.scale.value_or(std::array<double, 2>{1, 1});
@@ -95,7 +95,7 @@ AffineParameters draw_affine(const RandomAffineOptions& options, ImageSize size,
   return drawn;
 }
 
-std::optional<ImageMap> draw_perspective(const RandomPerspectiveOptions& options, ImageSize size, Random& random) {
+std::optional<ImageMap> draw_perspective(const RandomPerspectiveOptions& options, WarpSize size, Random& random) {
   const bool is_moved = static_cast<double>(random.uniform()) < options.p;
   const auto reach = [&](int64_t side) {
     return static_cast<int64_t>(options.distortion_scale * static_cast<double>(side / 2)) + 1;
@@ -122,7 +122,7 @@ KernelRef random_affine(const RandomAffineOptions& options) {
                                     .title = random_affine_title(options),
                                     .draws = true,
                                     .options = moved_fields(options),
-                                    .map = [options](ImageSize size, Random& random) {
+                                    .map = [options](WarpSize size, Random& random) {
                                       return affine_map(size.height, size.width, draw_affine(options, size, random));
                                     }});
 }
@@ -140,7 +140,7 @@ KernelRef random_rotation(AngleRange degrees, const RotateOptions& options) {
                                     .draws = true,
                                     .options = moved_fields(options),
                                     .map =
-                                        [degrees, options](ImageSize size, Random& random) {
+                                        [degrees, options](WarpSize size, Random& random) {
                                           const double angle = between(random, degrees.low, degrees.high);
                                           return rotation_map(size.height, size.width, angle, options.expand,
                                                               options.center);
@@ -164,7 +164,7 @@ KernelRef random_perspective(const RandomPerspectiveOptions& options) {
        .title = title.text(),
        .draws = true,
        .options = moved_fields(options),
-       .map = [options](ImageSize size, Random& random) { return draw_perspective(options, size, random); }});
+       .map = [options](WarpSize size, Random& random) { return draw_perspective(options, size, random); }});
 }
 
 }  // namespace headpond

@@ -138,8 +138,8 @@ Spec moved_spec(const std::string& op, Spec spec, const FieldOptions& options,
   return spec;
 }
 
-Result<ImageSize> image_size(const Tensor& image) {
-  if (image.rank() == 3) return ImageSize{image.dim(0), image.dim(1)};
+Result<WarpSize> image_size(const Tensor& image) {
+  if (image.rank() == 3) return WarpSize{image.dim(0), image.dim(1)};
   return fail(ErrorKind::InvalidArgument, "takes [height, width, channels], not " + image.shape().to_string());
 }
 

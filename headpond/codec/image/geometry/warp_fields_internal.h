@@ -30,11 +30,11 @@ inline ResultSize same_size(int64_t height, int64_t width) { return {height, wid
 inline ResultSize unknown_size(int64_t, int64_t) { return {kUnknown, kUnknown}; }
 
 /// Height and width of the sample's image, or why it has none.
-struct ImageSize {
+struct WarpSize {
   int64_t height = 0;
   int64_t width = 0;
 };
-Result<ImageSize> image_size(const Tensor& image);
+Result<WarpSize> image_size(const Tensor& image);
 
 /// Makes the results of `call`: images by options.image, masks by their nearest pixel, boxes, their labels, points.
 /// Throws as KernelCall::make.
