@@ -63,16 +63,19 @@ class SoundFiles {
 };
 
 Result<uint64_t> sounds_by_loader(const std::string& path, int threads) {
-  const Dataset dataset = folder(path, {.extensions = {".wav"}}) |
+  const Dataset dataset = folder(path, {.extensions = {"wav"}}) |
                           map("file", decode_wav({.desired_channels = 1, .desired_samples = kSamples})) |
                           batch(kSoundBatch);
   Loader loader(dataset, {.threads = threads});
   uint64_t all = 0;
+  int64_t files = 0;
   while (true) {
     const auto next = loader.next();
-    if (at_end(next)) return all;
+    if (at_end(next) && files == kFiles) return all;
+    if (at_end(next)) return fail(ErrorKind::DataLoss, fmt::format("{} of {} files were delivered", files, kFiles));
     if (!next) return fail(next.error());
     const Tensor& rows = next->element()[1];
+    files += rows.dim(0);
     all ^= xor_of({rows.data(), rows.byte_size()});
   }
 }

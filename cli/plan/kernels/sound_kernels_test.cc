@@ -17,7 +17,7 @@ std::string sound_plan(const std::string& kernels) {
   std::ofstream file(folder / "cat" / "a.wav", std::ios::binary);
   file.write(reinterpret_cast<const char*>(wav->data()), static_cast<std::streamsize>(wav->size()));
   file.close();
-  const std::string source = step("folder", "path = '" + folder.string() + "', extensions = ['.wav']");
+  const std::string source = step("folder", "path = '" + folder.string() + "', extensions = ['wav']");
   std::string field;
   const Spec spec = parse_plan(source, "f.toml").dataset.spec();
   for (const FieldSpec& one : spec) {

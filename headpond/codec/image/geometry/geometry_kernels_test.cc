@@ -15,7 +15,7 @@ using test::as_float_picture;
 using test::noise_picture;
 using test::same_bytes;
 
-constexpr double kInfinite = std::numeric_limits<double>::infinity();
+constexpr double kInfiniteAngle = std::numeric_limits<double>::infinity();
 
 Tensor moved_image(const KernelRef& kernel, const Tensor& image) {
   const std::vector<KernelRef> chain = {kernel};
@@ -31,7 +31,7 @@ Tensor rising_picture() {
   return Tensor::from(values, {5, 6, 1});
 }
 
-struct Expected {
+struct TorchvisionRow {
   KernelRef kernel;
   int within;
   std::vector<int> values;
@@ -40,7 +40,7 @@ struct Expected {
 const Corners kRisingCorners = {XY{0, 0}, XY{5, 0}, XY{5, 4}, XY{0, 4}};
 
 TEST(GeometryKernels, MovePixelsAsTorchvision) {
-  const std::vector<Expected> all = {
+  const std::vector<TorchvisionRow> all = {
       {affine({.angle = 20}), 0, {0,  7,  2,  3,  4,  0,  13, 14, 9,  10, 11, 6,  19, 20, 15,
                                   16, 11, 12, 25, 20, 21, 22, 17, 18, 0,  27, 28, 29, 24, 0}},
       {affine({.angle = -50, .translate = {1, 2}, .scale = 1.5, .shear = {15, -8}}),
@@ -70,7 +70,7 @@ TEST(GeometryKernels, MovePixelsAsTorchvision) {
        1,
        {6, 5, 5, 4, 4, 3, 9, 8, 8, 7, 7, 6, 13, 13, 12, 12, 11, 10, 18, 18, 18, 17, 17, 16, 17, 25, 25, 25, 25, 13}},
   };
-  for (const Expected& one : all) {
+  for (const TorchvisionRow& one : all) {
     const Tensor moved = moved_image(one.kernel, rising_picture());
     ASSERT_EQ(static_cast<size_t>(moved.size()), one.values.size()) << one.kernel->facts().title;
     for (size_t i = 0; i < one.values.size(); ++i) {
@@ -137,12 +137,12 @@ TEST(GeometryKernels, KnowTheSizeOfWhatTheyExpand) {
 }
 
 TEST(GeometryKernels, RefuseOptionsOutOfRange) {
-  EXPECT_THROW(affine({.angle = kInfinite}), Exception);
+  EXPECT_THROW(affine({.angle = kInfiniteAngle}), Exception);
   EXPECT_THROW(affine({.scale = -1}), Exception);
   EXPECT_THROW(affine({.shear = 90}), Exception);
   EXPECT_THROW(affine({.fill = {}}), Exception);
   EXPECT_THROW(affine({.min_area = -1}), Exception);
-  EXPECT_THROW(rotate(kInfinite), Exception);
+  EXPECT_THROW(rotate(kInfiniteAngle), Exception);
   EXPECT_THROW(rotate(10, {.expand = true, .center = XY{1, 1}}), Exception);
   EXPECT_THROW(perspective(kRisingCorners, {}), Exception);
 }

@@ -15,7 +15,7 @@ using testing::DoubleEq;
 using testing::DoubleNear;
 using testing::ElementsAre;
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kMapNan = std::numeric_limits<double>::quiet_NaN();
 const Corners kImageCorners = {XY{0, 0}, XY{99, 0}, XY{99, 49}, XY{0, 49}};
 
 auto near_xy(double x, double y) { return ElementsAre(DoubleNear(x, 1e-9), DoubleNear(y, 1e-9)); }
@@ -53,15 +53,15 @@ TEST(AffineMap, GoesBackByItsInverse) {
 
 TEST(AffineMap, RefusesParametersOutOfRange) {
   EXPECT_NO_THROW(affine_map(1, 1, {.angle = kMaxAngle, .scale = kMinScale, .shear = {kMaxShear, -kMaxShear}}));
-  EXPECT_THROW(affine_map(1, 1, {.angle = kNan}), Exception);
+  EXPECT_THROW(affine_map(1, 1, {.angle = kMapNan}), Exception);
   EXPECT_THROW(affine_map(1, 1, {.angle = kMaxAngle * 1.001}), Exception);
   EXPECT_THROW(affine_map(1, 1, {.translate = {0, kMaxOffset * 1.001}}), Exception);
   EXPECT_THROW(affine_map(1, 1, {.scale = 0}), Exception);
   EXPECT_THROW(affine_map(1, 1, {.scale = kMaxScale * 1.001}), Exception);
-  EXPECT_THROW(affine_map(1, 1, {.scale = kNan}), Exception);
+  EXPECT_THROW(affine_map(1, 1, {.scale = kMapNan}), Exception);
   EXPECT_THROW(affine_map(1, 1, {.shear = {90, 0}}), Exception);
-  EXPECT_THROW(affine_map(1, 1, {.shear = {0, kNan}}), Exception);
-  EXPECT_THROW(affine_map(1, 1, {.center = XY{kNan, 0}}), Exception);
+  EXPECT_THROW(affine_map(1, 1, {.shear = {0, kMapNan}}), Exception);
+  EXPECT_THROW(affine_map(1, 1, {.center = XY{kMapNan, 0}}), Exception);
 }
 
 TEST(RotationMap, TurnsCounterClockwise) {
@@ -126,7 +126,7 @@ TEST(PerspectiveMap, RefusesThreePointsOnALine) {
   for (XY& corner : bad) corner = {1, 1};
   EXPECT_FALSE(spans_a_plane(bad));
   bad = kImageCorners;
-  bad[0][0] = kNan;
+  bad[0][0] = kMapNan;
   EXPECT_FALSE(spans_a_plane(bad));
   bad[0][0] = 2 * kMaxOffset;
   EXPECT_FALSE(spans_a_plane(bad));

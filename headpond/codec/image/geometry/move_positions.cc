@@ -14,25 +14,25 @@ namespace headpond {
 namespace {
 
 // Infinite beyond float's range, where a cast has no meaning.
-float as_float(double value) {
+float as_float_or_infinite(double value) {
   constexpr double kMost = std::numeric_limits<float>::max();
   if (value > kMost) return std::numeric_limits<float>::infinity();
   if (value < -kMost) return -std::numeric_limits<float>::infinity();
   return static_cast<float>(value);
 }
 
-Result<void> check_rows(const Tensor& tensor, const char* what, int64_t columns) {
+Result<void> check_position_rows(const Tensor& tensor, const char* what, int64_t columns) {
   if (tensor.dtype() == DType::f32 && tensor.rank() == 2 && tensor.dim(1) == columns) return {};
   return fail(ErrorKind::InvalidArgument, fmt::format("{} are float32[n,{}], not {}{}", what, columns,
                                                       name(tensor.dtype()), tensor.shape().to_string()));
 }
 
-struct Box {
+struct MovedEdges {
   double left, top, right, bottom;
 };
 
-Box hull(const float* box, const ImageMap& map) {
-  Box all = {INFINITY, INFINITY, -INFINITY, -INFINITY};
+MovedEdges moved_hull(const float* box, const ImageMap& map) {
+  MovedEdges all = {INFINITY, INFINITY, -INFINITY, -INFINITY};
   int in_front = 0;
   for (const XY& corner : {XY{box[0], box[1]}, XY{box[2], box[1]}, XY{box[2], box[3]}, XY{box[0], box[3]}}) {
     const double by = divisor(map.to_result, corner);
@@ -43,20 +43,20 @@ Box hull(const float* box, const ImageMap& map) {
            std::max(all.bottom, at[1])};
   }
   const bool is_on_one_side = in_front == 4 || in_front == -4;
-  return is_on_one_side ? all : Box{-INFINITY, -INFINITY, INFINITY, INFINITY};
+  return is_on_one_side ? all : MovedEdges{-INFINITY, -INFINITY, INFINITY, INFINITY};
 }
 
 }  // namespace
 
 Result<Tensor> move_points(const Tensor& points, const ImageMap& map) try {
-  HEADPOND_TRY(check_rows(points, "points", 2));
+  HEADPOND_TRY(check_position_rows(points, "points", 2));
   Tensor moved = Tensor::empty(DType::f32, points.shape());
   const auto in = points.as<float>();
   const auto out = moved.mutable_as<float>();
   for (size_t i = 0; i + 1 < in.size(); i += 2) {
     const XY at = mapped(map.to_result, {in[i], in[i + 1]});
-    out[i] = as_float(at[0]);
-    out[i + 1] = as_float(at[1]);
+    out[i] = as_float_or_infinite(at[0]);
+    out[i + 1] = as_float_or_infinite(at[1]);
   }
   return moved;
 } catch (const std::exception&) {
@@ -64,19 +64,20 @@ Result<Tensor> move_points(const Tensor& points, const ImageMap& map) try {
 }
 
 Result<MovedBoxes> move_boxes(const Tensor& boxes, const ImageMap& map, double min_area) try {
-  HEADPOND_TRY(check_rows(boxes, "boxes", 4));
+  HEADPOND_TRY(check_position_rows(boxes, "boxes", 4));
   const auto in = boxes.as<float>();
   const auto width = static_cast<double>(map.width), height = static_cast<double>(map.height);
   std::vector<float> left_over;
   MovedBoxes moved;
   for (int64_t i = 0; i < boxes.dim(0); ++i) {
-    const Box box = hull(in.data() + 4 * i, map);
+    const MovedEdges box = moved_hull(in.data() + 4 * i, map);
     if (std::isnan(box.left)) continue;
-    const Box cut = {std::clamp(box.left, 0.0, width), std::clamp(box.top, 0.0, height),
-                     std::clamp(box.right, 0.0, width), std::clamp(box.bottom, 0.0, height)};
+    const MovedEdges cut = {std::clamp(box.left, 0.0, width), std::clamp(box.top, 0.0, height),
+                            std::clamp(box.right, 0.0, width), std::clamp(box.bottom, 0.0, height)};
     if (!((cut.right - cut.left) * (cut.bottom - cut.top) >= min_area)) continue;
     moved.kept.push_back(i);
-    for (const double edge : {cut.left, cut.top, cut.right, cut.bottom}) left_over.push_back(as_float(edge));
+    for (const double edge : {cut.left, cut.top, cut.right, cut.bottom})
+      left_over.push_back(as_float_or_infinite(edge));
   }
   moved.boxes = Tensor::from(left_over, {static_cast<int64_t>(moved.kept.size()), 4});
   return moved;

@@ -13,7 +13,7 @@ using testing::ElementsAre;
 using testing::FloatNear;
 using testing::HasSubstr;
 
-constexpr float kNoNumber = std::numeric_limits<float>::quiet_NaN();
+constexpr float kNoPosition = std::numeric_limits<float>::quiet_NaN();
 
 Tensor boxes_of(std::vector<float> values) {
   const auto count = static_cast<int64_t>(values.size() / 4);
@@ -56,7 +56,7 @@ TEST(MoveBoxes, CutsThemAndDropsTheSmall) {
 
 TEST(MoveBoxes, DropsBoxesThatAreNoNumbers) {
   const auto moved =
-      move_boxes(boxes_of({kNoNumber, 0, 2, 2, 0, 0, 2, kNoNumber, 1, 1, 3, 3}), affine_map(4, 4, {}), 0);
+      move_boxes(boxes_of({kNoPosition, 0, 2, 2, 0, 0, 2, kNoPosition, 1, 1, 3, 3}), affine_map(4, 4, {}), 0);
   ASSERT_TRUE(moved);
   EXPECT_THAT(moved->kept, ElementsAre(2));
 }

@@ -14,12 +14,12 @@ using warp_internal::MapFunction;
 using warp_internal::Title;
 using warp_internal::WarpSize;
 
-double between(Random& random, double low, double high) {
+double uniform_between(Random& random, double low, double high) {
   return low + (high - low) * static_cast<double>(random.uniform());
 }
 
 // One of `count` numbers from 0, by one word.
-int64_t one_of(Random& random, int64_t count) {
+int64_t uniform_one_of(Random& random, int64_t count) {
   return static_cast<int64_t>((uint64_t{random.u32()} * static_cast<uint64_t>(count)) >> 32);
 }
 
@@ -30,23 +30,23 @@ FieldOptions moved_fields(const Options& options) {
           .min_area = options.min_area};
 }
 
-void check_angles(const char* op, const char* option, const AngleRange& range, double limit) {
+void check_angle_range(const char* op, const char* option, const AngleRange& range, double limit) {
   if (range.low <= range.high && range.low >= -limit && range.high <= limit) return;
   warp_internal::refuse_option(
       op, fmt::format("{} is {} to {}: a range within {} degrees is expected", option, range.low, range.high, limit));
 }
 
-void add_range(Title& title, const char* option, const AngleRange& range) {
+void add_angle_range(Title& title, const char* option, const AngleRange& range) {
   if (range.low == -range.high) return title.add(option, {range.high});
   title.add(option, {range.low, range.high});
 }
 
 void check_random_affine(const RandomAffineOptions& options) {
   const char* const op = "random_affine";
-  check_angles(op, "degrees", options.degrees, kMaxAngle);
+  check_angle_range(op, "degrees", options.degrees, kMaxAngle);
   if (options.shear) {
-    check_angles(op, "shear along x", options.shear->x, kMaxShear);
-    check_angles(op, "shear along y", options.shear->y, kMaxShear);
+    check_angle_range(op, "shear along x", options.shear->x, kMaxShear);
+    check_angle_range(op, "shear along y", options.shear->y, kMaxShear);
   }
   for (const double part : options.translate.value_or(XY{0, 0})) {
     if (!(part >= 0 && part <= 1)) warp_internal::refuse_option(op, fmt::format("translate has {}: not 0 to 1", part));
@@ -63,13 +63,13 @@ void check_random_affine(const RandomAffineOptions& options) {
 
 std::string random_affine_title(const RandomAffineOptions& options) {
   Title title("random_affine");
-  if (options.degrees.low != 0 || options.degrees.high != 0) add_range(title, "degrees", options.degrees);
+  if (options.degrees.low != 0 || options.degrees.high != 0) add_angle_range(title, "degrees", options.degrees);
   if (options.translate) title.add("translate", {(*options.translate)[0], (*options.translate)[1]});
   if (options.scale) title.add("scale", {(*options.scale)[0], (*options.scale)[1]});
   if (options.shear) {
     const auto& [x, y] = *options.shear;
     if (y.low == 0 && y.high == 0) {
-      add_range(title, "shear", x);
+      add_angle_range(title, "shear", x);
     } else {
       title.add("shear", {x.low, x.high, y.low, y.high});
     }
@@ -80,17 +80,17 @@ std::string random_affine_title(const RandomAffineOptions& options) {
 }
 
 AffineParameters draw_affine(const RandomAffineOptions& options, WarpSize size, Random& random) {
-  const auto whole = [&](double most) { return std::floor(between(random, -most, most) + 0.5); };
+  const auto whole = [&](double most) { return std::floor(uniform_between(random, -most, most) + 0.5); };
   const XY part = options.translate.value_or(XY{0, 0});
   const auto [least, most] = options.scale.value_or(std::array<double, 2>{1, 1});
   const ShearRange shear = options.shear.value_or(ShearRange(0));
   AffineParameters drawn;
-  drawn.angle = between(random, options.degrees.low, options.degrees.high);
+  drawn.angle = uniform_between(random, options.degrees.low, options.degrees.high);
   drawn.translate[0] = whole(part[0] * static_cast<double>(size.width));
   drawn.translate[1] = whole(part[1] * static_cast<double>(size.height));
-  drawn.scale = between(random, least, most);
-  drawn.shear[0] = between(random, shear.x.low, shear.x.high);
-  drawn.shear[1] = between(random, shear.y.low, shear.y.high);
+  drawn.scale = uniform_between(random, least, most);
+  drawn.shear[0] = uniform_between(random, shear.x.low, shear.x.high);
+  drawn.shear[1] = uniform_between(random, shear.y.low, shear.y.high);
   drawn.center = options.center;
   return drawn;
 }
@@ -106,7 +106,8 @@ std::optional<ImageMap> draw_perspective(const RandomPerspectiveOptions& options
   Corners end = start;
   for (size_t i = 0; i < 4; ++i) {
     const bool is_right = i == 1 || i == 2, is_low = i >= 2;
-    const auto x = static_cast<double>(one_of(random, across)), y = static_cast<double>(one_of(random, down));
+    const auto x = static_cast<double>(uniform_one_of(random, across)),
+               y = static_cast<double>(uniform_one_of(random, down));
     end[i] = {is_right ? right - static_cast<double>(across - 1) + x : x,
               is_low ? bottom - static_cast<double>(down - 1) + y : y};
   }
@@ -128,10 +129,10 @@ KernelRef random_affine(const RandomAffineOptions& options) {
 }
 
 KernelRef random_rotation(AngleRange degrees, const RotateOptions& options) {
-  check_angles("random_rotation", "degrees", degrees, kMaxAngle);
+  check_angle_range("random_rotation", "degrees", degrees, kMaxAngle);
   rotate(degrees.low, options);  // Throws for the other options.
   Title title("random_rotation");
-  add_range(title, "degrees", degrees);
+  add_angle_range(title, "degrees", degrees);
   if (options.expand) title.add("expand", "true");
   title.add(options.center);
   title.add(moved_fields(options));
@@ -141,7 +142,7 @@ KernelRef random_rotation(AngleRange degrees, const RotateOptions& options) {
                                     .options = moved_fields(options),
                                     .map =
                                         [degrees, options](WarpSize size, Random& random) {
-                                          const double angle = between(random, degrees.low, degrees.high);
+                                          const double angle = uniform_between(random, degrees.low, degrees.high);
                                           return rotation_map(size.height, size.width, angle, options.expand,
                                                               options.center);
                                         },

@@ -20,7 +20,7 @@ using warp_internal::Picture;
 Result<void> refuse_warp(const std::string& what) { return fail(ErrorKind::InvalidArgument, what); }
 
 template <class T>
-bool put_value(double value, std::byte* to) {
+bool put_fill_value(double value, std::byte* to) {
   if constexpr (std::is_integral_v<T>) {
     // The limits as doubles; the upper one of 64 bits is rounded up, and excluded.
     constexpr double kEnd = static_cast<double>(std::numeric_limits<T>::max() / 2 + 1) * 2;
@@ -34,33 +34,33 @@ bool put_value(double value, std::byte* to) {
   return true;
 }
 
-bool put_value(DType dtype, double value, std::byte* to) {
+bool put_fill_value(DType dtype, double value, std::byte* to) {
   switch (dtype) {
     case DType::u8:
-      return put_value<uint8_t>(value, to);
+      return put_fill_value<uint8_t>(value, to);
     case DType::i8:
-      return put_value<int8_t>(value, to);
+      return put_fill_value<int8_t>(value, to);
     case DType::u16:
-      return put_value<uint16_t>(value, to);
+      return put_fill_value<uint16_t>(value, to);
     case DType::i16:
-      return put_value<int16_t>(value, to);
+      return put_fill_value<int16_t>(value, to);
     case DType::u32:
-      return put_value<uint32_t>(value, to);
+      return put_fill_value<uint32_t>(value, to);
     case DType::i32:
-      return put_value<int32_t>(value, to);
+      return put_fill_value<int32_t>(value, to);
     case DType::u64:
-      return put_value<uint64_t>(value, to);
+      return put_fill_value<uint64_t>(value, to);
     case DType::i64:
-      return put_value<int64_t>(value, to);
+      return put_fill_value<int64_t>(value, to);
     case DType::f32:
-      return put_value<float>(value, to);
+      return put_fill_value<float>(value, to);
     case DType::f64:
-      return put_value<double>(value, to);
+      return put_fill_value<double>(value, to);
     case DType::boolean:
-      return (value == 0 || value == 1) && put_value<uint8_t>(value, to);
+      return (value == 0 || value == 1) && put_fill_value<uint8_t>(value, to);
     case DType::f16:
     case DType::bf16:
-      return value == 0 && put_value<uint16_t>(0, to);
+      return value == 0 && put_fill_value<uint16_t>(0, to);
     case DType::bytes:
       break;
   }
@@ -75,7 +75,7 @@ Result<void> put_fill(DType dtype, int64_t channels, const WarpOptions& options,
   }
   for (size_t i = 0; i < static_cast<size_t>(channels); ++i) {
     const double value = options.fill[count == 1 ? 0 : i];
-    if (put_value(dtype, value, to + i * item_size(dtype))) continue;
+    if (put_fill_value(dtype, value, to + i * item_size(dtype))) continue;
     return refuse_warp(fmt::format("fill is {}: no value of {}", value, name(dtype)));
   }
   return {};
@@ -101,7 +101,7 @@ Result<Picture> picture_of(const Tensor& image) {
 }
 
 // Steps of an affine map must fit their fixed point.
-bool is_finite(const ImageMap& map) {
+bool is_finite_map(const ImageMap& map) {
   for (size_t i = 0; i < map.to_image.size(); ++i) {
     const double limit = !map.is_affine() ? std::numeric_limits<double>::max()
                          : i % 3 == 2     ? 1e20
@@ -111,9 +111,9 @@ bool is_finite(const ImageMap& map) {
   return true;
 }
 
-Result<void> check_map(const ImageMap& map) {
+Result<void> check_warp_map(const ImageMap& map) {
   const auto fits = [](int64_t side) { return side >= 0 && side <= kMaxMovedSide; };
-  if (fits(map.height) && fits(map.width) && is_finite(map)) return {};
+  if (fits(map.height) && fits(map.width) && is_finite_map(map)) return {};
   return refuse_warp("the image cannot be moved: sides or a matrix out of range");
 }
 
@@ -134,7 +134,7 @@ Result<void> check_warp(DType dtype, int64_t channels, const WarpOptions& option
 Result<void> warp_into(const Tensor& image, const ImageMap& map, const WarpOptions& options, std::byte* to) {
   auto picture = picture_of(image);
   if (!picture) return fail(picture.error());
-  HEADPOND_TRY(check_map(map));
+  HEADPOND_TRY(check_warp_map(map));
   HEADPOND_TRY(check_warp(image.dtype(), picture->channels, options));
   if (map.is_identity(picture->height, picture->width)) {
     if (image.byte_size() > 0) std::memcpy(to, image.data(), image.byte_size());
@@ -154,7 +154,7 @@ Result<void> warp_into(const Tensor& image, const ImageMap& map, const WarpOptio
 Result<Tensor> warp(const Tensor& image, const ImageMap& map, const WarpOptions& options) try {
   const auto picture = picture_of(image);
   if (!picture) return fail(picture.error());
-  HEADPOND_TRY(check_map(map));
+  HEADPOND_TRY(check_warp_map(map));
   HEADPOND_TRY(check_warp(image.dtype(), picture->channels, options));
   if (map.is_identity(picture->height, picture->width)) return image;
   const Shape shape =

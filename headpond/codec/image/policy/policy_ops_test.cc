@@ -14,30 +14,33 @@ using policy_internal::Space;
 
 constexpr policy_internal::PolicyImage kPolicyImage = {.height = 331, .width = 662, .dtype = DType::u8};
 
-double standard(PolicyOp op, int bin, int bins = 31) { return magnitude(op, Space::standard, bin, bins, kPolicyImage); }
-double wide(PolicyOp op, int bin) { return magnitude(op, Space::wide, bin, 31, kPolicyImage); }
+double standard_magnitude(PolicyOp op, int bin, int bins = 31) {
+  return magnitude(op, Space::standard, bin, bins, kPolicyImage);
+}
+double wide_magnitude(PolicyOp op, int bin) { return magnitude(op, Space::wide, bin, 31, kPolicyImage); }
 
 TEST(PolicyOps, HaveTorchvisionsMagnitudes) {
-  EXPECT_FLOAT_EQ(static_cast<float>(standard(PolicyOp::shear_x, 9)), 0.09F);
-  EXPECT_FLOAT_EQ(static_cast<float>(standard(PolicyOp::translate_x, 30)), 300);
-  EXPECT_FLOAT_EQ(static_cast<float>(standard(PolicyOp::translate_y, 15)), 75);
-  EXPECT_FLOAT_EQ(static_cast<float>(standard(PolicyOp::rotate, 9)), 9);
-  EXPECT_FLOAT_EQ(static_cast<float>(standard(PolicyOp::contrast, 30)), 0.9F);
-  EXPECT_FLOAT_EQ(static_cast<float>(standard(PolicyOp::solarize, 9)), 0.7F);
-  EXPECT_EQ(standard(PolicyOp::equalize, 9), 0);
-  EXPECT_FLOAT_EQ(static_cast<float>(wide(PolicyOp::shear_y, 30)), 0.99F);
-  EXPECT_FLOAT_EQ(static_cast<float>(wide(PolicyOp::translate_x, 15)), 16);
-  EXPECT_FLOAT_EQ(static_cast<float>(wide(PolicyOp::rotate, 30)), 135);
+  EXPECT_FLOAT_EQ(static_cast<float>(standard_magnitude(PolicyOp::shear_x, 9)), 0.09F);
+  EXPECT_FLOAT_EQ(static_cast<float>(standard_magnitude(PolicyOp::translate_x, 30)), 300);
+  EXPECT_FLOAT_EQ(static_cast<float>(standard_magnitude(PolicyOp::translate_y, 15)), 75);
+  EXPECT_FLOAT_EQ(static_cast<float>(standard_magnitude(PolicyOp::rotate, 9)), 9);
+  EXPECT_FLOAT_EQ(static_cast<float>(standard_magnitude(PolicyOp::contrast, 30)), 0.9F);
+  EXPECT_FLOAT_EQ(static_cast<float>(standard_magnitude(PolicyOp::solarize, 9)), 0.7F);
+  EXPECT_EQ(standard_magnitude(PolicyOp::equalize, 9), 0);
+  EXPECT_FLOAT_EQ(static_cast<float>(wide_magnitude(PolicyOp::shear_y, 30)), 0.99F);
+  EXPECT_FLOAT_EQ(static_cast<float>(wide_magnitude(PolicyOp::translate_x, 15)), 16);
+  EXPECT_FLOAT_EQ(static_cast<float>(wide_magnitude(PolicyOp::rotate, 30)), 135);
 }
 
 // (8 - arange(n) / ((n - 1) / 4)).round(), by torch.
 TEST(PolicyOps, RoundBitsToEven) {
   const std::vector<int> of_ten = {8, 8, 7, 7, 6, 6, 5, 5, 4, 4}, of_nine = {8, 8, 7, 6, 6, 6, 5, 4, 4};
   for (int bin = 0; bin < 10; ++bin)
-    EXPECT_EQ(standard(PolicyOp::posterize, bin, 10), of_ten[static_cast<size_t>(bin)]);
-  for (int bin = 0; bin < 9; ++bin) EXPECT_EQ(standard(PolicyOp::posterize, bin, 9), of_nine[static_cast<size_t>(bin)]);
-  EXPECT_EQ(wide(PolicyOp::posterize, 0), 8);
-  EXPECT_EQ(wide(PolicyOp::posterize, 30), 2);
+    EXPECT_EQ(standard_magnitude(PolicyOp::posterize, bin, 10), of_ten[static_cast<size_t>(bin)]);
+  for (int bin = 0; bin < 9; ++bin)
+    EXPECT_EQ(standard_magnitude(PolicyOp::posterize, bin, 9), of_nine[static_cast<size_t>(bin)]);
+  EXPECT_EQ(wide_magnitude(PolicyOp::posterize, 0), 8);
+  EXPECT_EQ(wide_magnitude(PolicyOp::posterize, 30), 2);
 }
 
 TEST(PolicyOps, AreSignedFromShearToSharpness) {

@@ -18,7 +18,7 @@ Dataset raw_images(std::string_view pixels, int64_t height, int64_t width) {
 TEST(RawImage, HasTheShapeThatItsSizeSays) {
   const Dataset dataset = raw_images("abcdef", 1, 2) | raw_image("image", "size");
   EXPECT_EQ(to_string(dataset.spec()), "{'image': uint8[?,?,?], 'label': int64[]}");
-  EXPECT_THAT(elements(dataset), ElementsAre("[97 98 99 100 101 102], 7"));
+  EXPECT_THAT(elements(dataset), ElementsAre("[1,2,3][97 98 99 100 101 102], 7"));
   EXPECT_EQ(to_string((raw_images("ab", 1, 2) | raw_image("image", "size", 1)).spec()),
             "{'image': uint8[?,?,1], 'label': int64[]}");
   EXPECT_THAT(dataset.plan(), HasSubstr("raw_image(image, size)"));
@@ -28,8 +28,11 @@ TEST(RawImage, BorrowsTheBytes) {
   const std::string pixels(3000, 'x');
   const Tensor text = Tensor::scalar(pixels);
   const std::vector<int64_t> size = {10, 100};
-  const Dataset dataset = from_tensors({{"image", text}, {"size", Tensor::from(std::span<const int64_t>(size), {2})}}) |
-                          raw_image("image", "size");
+  const auto record = [text, size](int64_t) {
+    return Element(text, Tensor::from(std::span<const int64_t>(size), {2}));
+  };
+  const Spec spec = {{"image", DType::bytes, {}}, {"size", DType::i64, {2}}};
+  const Dataset dataset = range(1) | map(record, {.output = spec, .name = "record"}) | raw_image("image", "size");
   Sequence sequence(dataset);
   const auto element = sequence.next();
   ASSERT_TRUE(element);

@@ -43,7 +43,7 @@ TEST_F(CifarFiles, AreRowsOfPixelsBesideTheirLabels) {
   EXPECT_EQ(to_string(dataset.spec()), "{'image': uint8[32,32,3], 'label': uint8[]}");
   const auto all = elements(dataset);
   ASSERT_THAT(all, SizeIs(5));
-  EXPECT_THAT(all[1], testing::StartsWith("[2 20 30 0"));
+  EXPECT_THAT(all[1], testing::StartsWith("[32,32,3][2 20 30 0"));
   EXPECT_THAT(all[1], testing::EndsWith(", 2"));
   EXPECT_THAT(dataset.plan(), HasSubstr("cifar10"));
 }
