@@ -83,6 +83,7 @@ TEST_F(Reports, AreMadeInAChildWhateverTheParentsThreadDid) {
     _exit(3);
   }
   is_forked.count_down();
+  wait_for_reports();  // The sink uses the latches.
   int status = -1;
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
