@@ -37,7 +37,8 @@ T grey_at(const T* pixel, int64_t channels) {
 double mean_grey(std::span<const uint8_t> in, int64_t channels) {
   uint64_t sum = 0;
   for (size_t i = 0; i < in.size(); i += static_cast<size_t>(channels)) sum += grey_at(&in[i], channels);
-  return static_cast<double>(sum) / static_cast<double>(in.size() / static_cast<size_t>(channels));
+  const size_t pixels = in.size() / static_cast<size_t>(channels);
+  return static_cast<double>(sum) / static_cast<double>(pixels);
 }
 
 // Pixel i is added to sum i % 8, so that the order is fixed and the additions don't wait for each other.

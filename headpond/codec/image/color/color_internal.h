@@ -59,6 +59,7 @@ inline float grey_of(const float* rgb) {
 }
 
 /// Fixed point of blend(): 14 bits. From 512 on each difference of 1 passes 255, so larger factors are equal to it.
+// NOLINTNEXTLINE(bugprone-incorrect-roundings): half up, the same bits everywhere.
 inline int32_t blend_factor(double factor) { return static_cast<int32_t>((factor < 512 ? factor : 512) * 16384 + 0.5); }
 /// Makes up for the rounding of a factor, at most 127.5: a difference times it may be a whole number.
 inline constexpr int32_t kBlendBias = 128;

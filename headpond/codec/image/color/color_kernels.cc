@@ -40,7 +40,7 @@ KernelRef adjusting(const char* name, const char* option, double factor, OneFact
   require_range(name, option, factor, low, high);
   ImageFunction made = with_factor(name, option, factor, function);
   made.channels = channels;
-  return image_kernel(std::move(made));
+  return image_kernel(made);
 }
 
 // The random_ form. `usual`: p's default, which the title leaves out.
@@ -50,7 +50,7 @@ KernelRef randomly(ImageFunction function, double p, double usual = 0.5) {
   function.draws = true;
   function.p = p;
   if (p != usual) function.arguments += fmt::format("{}p={}", function.arguments.empty() ? "" : ", ", p);
-  return image_kernel(std::move(function));
+  return image_kernel(function);
 }
 
 ImageFunction solarizing(double threshold) {

@@ -48,7 +48,7 @@ class ImageKernel final : public Kernel {
 
 }  // namespace
 
-KernelRef image_kernel(ImageFunction function) { return std::make_shared<ImageKernel>(function); }
+KernelRef image_kernel(const ImageFunction& function) { return std::make_shared<ImageKernel>(function); }
 
 void require_range(std::string_view op, std::string_view option, double value, double low, double high) {
   if (auto fits = check_range(op, option, value, low, high); !fits) throw Exception(fits.error());

@@ -22,7 +22,7 @@ struct ImageFunction {
   std::function<Result<void>(const Tensor& image, std::byte* out, Random& random, KernelCall& call)> run;
 };
 
-KernelRef image_kernel(ImageFunction function);
+KernelRef image_kernel(const ImageFunction& function);
 
 /// Throws Exception unless low <= value <= high.
 void require_range(std::string_view op, std::string_view option, double value, double low, double high);

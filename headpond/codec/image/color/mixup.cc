@@ -169,6 +169,7 @@ class MixUp final : public Kernel {
   static void mix_bytes(const Tensor& image, std::span<uint8_t> out, double lambda) {
     const auto in = image.as<uint8_t>();
     const auto rows = static_cast<size_t>(image.dim(0));
+    // NOLINTNEXTLINE(bugprone-incorrect-roundings): half up, the same bits everywhere.
     const auto weight = static_cast<uint32_t>(lambda * 65536 + 0.5), rest = 65536 - weight;
     const size_t size = rows == 0 ? 0 : in.size() / rows;
     for (size_t row = 0; row < rows; ++row) {

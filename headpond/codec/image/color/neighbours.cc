@@ -42,6 +42,7 @@ std::vector<uint32_t> weights_for(const std::vector<double>& exact, uint8_t) {
   std::vector<uint32_t> weights(exact.size());
   uint32_t sides = 0;
   for (size_t k = 1; k < exact.size(); ++k) {
+    // NOLINTNEXTLINE(bugprone-incorrect-roundings): half up, the same bits everywhere.
     weights[k] = static_cast<uint32_t>(exact[k] * 65536 + 0.5);
     sides += 2 * weights[k];
   }

@@ -92,7 +92,7 @@ KernelRef rotate(double angle, const RotateOptions& options) {
       return ResultSize{map.height, map.width};
     };
   }
-  return warp_internal::map_kernel(std::move(function));
+  return warp_internal::map_kernel(function);
 }
 
 KernelRef perspective(const Corners& startpoints, const Corners& endpoints, const PerspectiveOptions& options) {

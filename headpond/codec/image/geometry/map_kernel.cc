@@ -34,9 +34,9 @@ class MapKernel final : public Kernel {
 
 }  // namespace
 
-KernelRef map_kernel(MapFunction function) {
+KernelRef map_kernel(const MapFunction& function) {
   check_options(function.name, function.options);
-  return std::make_shared<MapKernel>(std::move(function));
+  return std::make_shared<MapKernel>(function);
 }
 
 void Title::add(std::string_view option, double value, double unless) {

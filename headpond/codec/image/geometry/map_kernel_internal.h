@@ -23,7 +23,7 @@ struct MapFunction {
 };
 
 /// Throws as check_options().
-KernelRef map_kernel(MapFunction function);
+KernelRef map_kernel(const MapFunction& function);
 
 /// "affine(angle=10, fill=[1,2,3])": options that are not the default, in the order in which they are added.
 class Title {

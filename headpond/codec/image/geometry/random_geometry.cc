@@ -10,7 +10,6 @@ namespace headpond {
 namespace {
 
 using warp_internal::FieldOptions;
-using warp_internal::MapFunction;
 using warp_internal::Title;
 using warp_internal::WarpSize;
 
@@ -98,7 +97,8 @@ AffineParameters draw_affine(const RandomAffineOptions& options, WarpSize size, 
 std::optional<ImageMap> draw_perspective(const RandomPerspectiveOptions& options, WarpSize size, Random& random) {
   const bool is_moved = static_cast<double>(random.uniform()) < options.p;
   const auto reach = [&](int64_t side) {
-    return static_cast<int64_t>(options.distortion_scale * static_cast<double>(side / 2)) + 1;
+    const int64_t half = side / 2;
+    return static_cast<int64_t>(options.distortion_scale * static_cast<double>(half)) + 1;
   };
   const int64_t across = reach(size.width), down = reach(size.height);
   const auto right = static_cast<double>(size.width - 1), bottom = static_cast<double>(size.height - 1);

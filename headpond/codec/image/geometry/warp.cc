@@ -23,7 +23,8 @@ template <class T>
 bool put_fill_value(double value, std::byte* to) {
   if constexpr (std::is_integral_v<T>) {
     // The limits as doubles; the upper one of 64 bits is rounded up, and excluded.
-    constexpr double kEnd = static_cast<double>(std::numeric_limits<T>::max() / 2 + 1) * 2;
+    constexpr T kHalf = std::numeric_limits<T>::max() / 2;
+    constexpr double kEnd = static_cast<double>(kHalf + 1) * 2;
     if (!(value >= static_cast<double>(std::numeric_limits<T>::min()) && value < kEnd)) return false;
     if (value != std::floor(value)) return false;
   } else {

@@ -18,7 +18,6 @@ using image_internal::check_size;
 using image_internal::ImageChain;
 using image_internal::refuse_option;
 using image_internal::square;
-using image_internal::Stage;
 using image_internal::Stages;
 using image_internal::title_of;
 using image_internal::WindowStage;
@@ -28,6 +27,7 @@ constexpr std::array<std::string_view, 4> kPadModes = {"constant", "reflect", "e
 
 // Left, top, right, bottom.
 using Sides = std::array<int64_t, 4>;
+constexpr Sides kNoSides = {};
 
 void note_min_area(const std::string& name, double min_area, Parts& parts) {
   if (!(min_area >= 0)) refuse_option(name, fmt::format("min_area {}: it must be at least 0", min_area));
@@ -201,7 +201,7 @@ KernelRef random_crop(ImageSize size, const RandomCropOptions& options) {
     return choose_place(part, pads, grows, height, width, random);
   };
   WindowStage stage = {.choose = choose,
-                       .may_pad = options.pad_if_needed || pads != Sides(),
+                       .may_pad = options.pad_if_needed || pads != kNoSides,
                        .mode = options.mode,
                        .fill = options.fill};
   stage.min_area = options.min_area;

@@ -64,7 +64,9 @@ void filter_window(const TapsKey& key, double scale, int64_t i, Window& window) 
   const double support = support_of(key.options.filter) * stretch;
   const double center = (static_cast<double>(i) + 0.5) * scale;
   const double shrink = 1.0 / stretch;
+  // NOLINTNEXTLINE(bugprone-incorrect-roundings): as Pillow cuts.
   const auto first = static_cast<int64_t>(center - support + 0.5);
+  // NOLINTNEXTLINE(bugprone-incorrect-roundings): as Pillow cuts.
   const auto end = static_cast<int64_t>(center + support + 0.5);
   window.first = std::clamp<int64_t>(first, 0, key.in - 1);
   const int64_t count = std::max<int64_t>(std::min(end, key.in) - window.first, 1);
@@ -102,6 +104,7 @@ void lerp_taps(Taps& taps, double scale) {
   for (int64_t i = 0; i < taps.key.out; ++i) {
     const double at = std::max((static_cast<double>(i) + 0.5) * scale - 0.5, 0.0);
     const auto first = static_cast<int64_t>(at);
+    // NOLINTNEXTLINE(bugprone-incorrect-roundings): half up, the same bits everywhere.
     const auto weight = static_cast<int32_t>((at - static_cast<double>(first)) * 32768 + 0.5);
     const bool is_inside = first < taps.key.in - 1;
     taps.first.push_back(static_cast<int32_t>(is_inside ? first : taps.key.in - 1));

@@ -52,7 +52,7 @@ Dataset cifar(const Form& form, const std::string& folder, const std::vector<std
   std::vector<std::vector<std::byte>> files;
   size_t records = 0;
   for (const std::string& name : names) {
-    const std::string path = folder + (folder.ends_with('/') ? "" : "/") + name;
+    const std::string path = fmt::format("{}{}{}", folder, folder.ends_with('/') ? "" : "/", name);
     files.push_back(value_or_throw(read_file(path)));
     check_records(files.back(), path, form);
     records += files.back().size() / form.record_bytes();
