@@ -88,7 +88,7 @@ Result<void> check_coding(const Source& source, const Layout& layout) {
   return {};
 }
 
-// The masks lie behind a header of 40 bytes, at the same place inside a longer one.
+// The masks follow a header of 40 bytes; a longer header has them at the same offset.
 Result<void> read_fields(const Source& source, Layout& layout) {
   constexpr uint64_t kMasks = kFileHeader + kInfoHeader;
   if (layout.bits == 16) layout.fields = {Field{0x7c00}, Field{0x03e0}, Field{0x001f}, Field{}};
