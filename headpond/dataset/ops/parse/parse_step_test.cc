@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <charconv>
 
-#include "headpond/dataset/ops/element/parse_step_internal.h"
+#include "headpond/dataset/ops/parse/parse_step_internal.h"
 #include "headpond/dataset/testing/dataset_test_internal.h"
 
 namespace headpond::internal {

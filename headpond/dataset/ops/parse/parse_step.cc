@@ -9,7 +9,7 @@
 #include "headpond/dataset/bases/columns.h"
 #include "headpond/dataset/bases/field.h"
 #include "headpond/dataset/bases/pointwise.h"
-#include "headpond/dataset/ops/element/parse_step_internal.h"
+#include "headpond/dataset/ops/parse/parse_step_internal.h"
 
 namespace headpond::internal {
 namespace {

@@ -6,7 +6,7 @@
 #include <type_traits>
 
 #include "headpond/dataset/ops/element.h"
-#include "headpond/dataset/ops/element/parse_step_internal.h"
+#include "headpond/dataset/ops/parse/parse_step_internal.h"
 
 namespace headpond {
 namespace {
