@@ -145,7 +145,57 @@ void sum_columns_of(const uint8_t* from, int64_t end, uint8_t* to, const ri::Tap
   ri::sum_pixels(from, to, columns, kChannels, x, columns.size);
 }
 
-void sum_columns(const uint8_t* from, int64_t end, uint8_t* to, const ri::TapsPart& columns, int channels) {
+#if HWY_TARGET == HWY_AVX3_DL
+
+// The group's first value is 0, and its window ends before `end`.
+struct Window {
+  HWY_INLINE Window(const uint8_t* from, int64_t end, int64_t wanted) {
+    const int64_t base = HWY_MIN(wanted, end - 64);
+    shift = static_cast<int16_t>(wanted - base);
+    bytes = _mm512_loadu_si512(from + base);
+  }
+  // The bytes at the even bytes of `places`, as 16 bits.
+  HWY_INLINE H at(H places) const { return H{_mm512_maskz_permutexvar_epi8(0x5555555555555555U, places.raw, bytes)}; }
+  __m512i bytes;
+  int16_t shift;
+};
+
+// Groups of values whose sources lie in a window of 64 bytes. Returns how many values were made.
+HWY_INLINE int64_t sum_groups(const uint8_t* from, int64_t end, uint8_t* to, int64_t values, int channels,
+                              int64_t pairs, const ri::ColumnPlan& plan) {
+  const H two = hn::Set(Halves(), static_cast<int16_t>(2 * channels));
+  const auto lanes = static_cast<int64_t>(hn::Lanes(Ints()));
+  const uint32_t* low = plan.low.data();
+  const uint32_t* high = plan.high.data();
+  int64_t group = 0;
+  for (; group * plan.step + lanes <= values; ++group) {
+    const Window window(from, end, plan.bases[static_cast<size_t>(group)]);
+    H places = hn::BitCast(Halves(), hn::LoadU(hn::RebindToUnsigned<Ints>(), plan.pairs.data() + group * lanes));
+    places = hn::Add(places, hn::Set(Halves(), window.shift));
+    Sums sums;
+    for (int64_t pair = 0; pair < pairs; ++pair, low += lanes, high += lanes) {
+      const hn::RebindToUnsigned<Ints> words;
+      sums.add(window.at(places), hn::BitCast(Halves(), hn::LoadU(words, low)),
+               hn::BitCast(Halves(), hn::LoadU(words, high)));
+      places = hn::Add(places, two);
+    }
+    hn::StoreU(hn::DemoteTo(FewBytes(), sums.result()), FewBytes(), to + group * plan.step);
+  }
+  return HWY_MIN(group * plan.step, values);
+}
+
+#endif
+
+void sum_columns(const uint8_t* from, int64_t end, uint8_t* to, const ri::TapsPart& columns, int channels,
+                 const ri::ColumnPlan& plan) {
+#if HWY_TARGET == HWY_AVX3_DL
+  if (plan.step > 0 && end >= 64) {
+    const int64_t made = sum_groups(from, end, to, columns.size * channels, channels, columns.taps->pairs, plan);
+    return ri::sum_pixels(from, to, columns, channels, made / channels, columns.size);
+  }
+#else
+  static_cast<void>(plan);
+#endif
   if (channels == 3) return sum_columns_of<3>(from, end, to, columns);
   if (channels == 4) return sum_columns_of<4>(from, end, to, columns);
   ri::sum_pixels(from, to, columns, channels, 0, columns.size);
@@ -199,42 +249,38 @@ void lerp_rows(const uint8_t* first, const uint8_t* second, int32_t weight, uint
 
 #if HWY_TARGET == HWY_AVX3_DL
 
-// Groups of values whose sources lie in a window of 64 bytes.
 void lerp_columns(const uint8_t* from, int64_t end, uint8_t* to, const ri::TapsPart& columns, int channels,
-                  const ri::LerpPlan& plan) {
+                  const ri::ColumnPlan& plan) {
   const int64_t values = columns.size * channels;
-  const __mmask64 evens = 0x5555555555555555U;
+  const H next = hn::Set(Halves(), static_cast<int16_t>(channels));
+  const auto lanes = static_cast<int64_t>(hn::Lanes(Halves()));
   int64_t group = 0;
-  if (end >= 64 && plan.step > 0) {
-    for (; group * plan.step + 32 <= values; ++group) {
-      const int64_t base = HWY_MIN(int64_t{plan.bases[static_cast<size_t>(group)]}, end - 64);
-      const auto shift = static_cast<int16_t>(plan.bases[static_cast<size_t>(group)] - base);
-      const auto window = _mm512_loadu_si512(from + base);
-      const H at = hn::Add(hn::LoadU(Halves(), plan.places.data() + group * 32), hn::Set(Halves(), shift));
-      const H next = hn::Add(at, hn::Set(Halves(), static_cast<int16_t>(channels)));
-      const H first = H{_mm512_maskz_permutexvar_epi8(evens, at.raw, window)};
-      const H second = H{_mm512_maskz_permutexvar_epi8(evens, next.raw, window)};
-      const H mixed = lerp_of(first, second, hn::LoadU(Halves(), plan.weights.data() + group * 32));
-      hn::StoreU(hn::DemoteTo(HalfBytes(), mixed), HalfBytes(), to + group * plan.step);
-    }
+  for (; plan.step > 0 && end >= 64 && group * plan.step + lanes <= values; ++group) {
+    const Window window(from, end, plan.bases[static_cast<size_t>(group)]);
+    const hn::RebindToUnsigned<Halves> words;
+    H places = hn::BitCast(Halves(), hn::LoadU(words, plan.places.data() + group * lanes));
+    places = hn::Add(places, hn::Set(Halves(), window.shift));
+    const H weights = hn::LoadU(Halves(), plan.weights.data() + group * lanes);
+    const H mixed = lerp_of(window.at(places), window.at(hn::Add(places, next)), weights);
+    hn::StoreU(hn::DemoteTo(HalfBytes(), mixed), HalfBytes(), to + group * plan.step);
   }
-  ri::lerp_pixels(from, to, columns, channels, group * plan.step / channels, columns.size);
+  ri::lerp_pixels(from, to, columns, channels, HWY_MIN(group * plan.step, values) / channels, columns.size);
 }
 
-constexpr bool kPlansLerps = true;
+constexpr bool kPlans = true;
 
 #else
 
 void lerp_columns(const uint8_t* from, int64_t, uint8_t* to, const ri::TapsPart& columns, int channels,
-                  const ri::LerpPlan&) {
+                  const ri::ColumnPlan&) {
   ri::lerp_pixels(from, to, columns, channels, 0, columns.size);
 }
 
-constexpr bool kPlansLerps = false;
+constexpr bool kPlans = false;
 
 #endif
 
-ri::Passes passes_of_target() { return {sum_columns, lerp_columns, sum_rows, lerp_rows, kPlansLerps}; }
+ri::Passes passes_of_target() { return {sum_columns, lerp_columns, sum_rows, lerp_rows, kPlans}; }
 
 #endif
 
@@ -255,10 +301,10 @@ namespace resize_internal {
 
 const Passes& scalar_passes() {
   static const Passes passes = {
-      [](const uint8_t* from, int64_t, uint8_t* to, const TapsPart& columns, int channels) {
+      [](const uint8_t* from, int64_t, uint8_t* to, const TapsPart& columns, int channels, const ColumnPlan&) {
         sum_pixels(from, to, columns, channels, 0, columns.size);
       },
-      [](const uint8_t* from, int64_t, uint8_t* to, const TapsPart& columns, int channels, const LerpPlan&) {
+      [](const uint8_t* from, int64_t, uint8_t* to, const TapsPart& columns, int channels, const ColumnPlan&) {
         lerp_pixels(from, to, columns, channels, 0, columns.size);
       },
       [](const uint8_t* const* rows, const int32_t* weights, int64_t count, uint8_t* to, int64_t values) {

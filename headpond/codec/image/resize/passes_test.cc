@@ -80,12 +80,16 @@ TEST_F(PassTargets, SumColumnsLikeTheirTwin) {
   for (int i = 0; i < 300; ++i) {
     const Job job = this->job(true, 1 + i % 6);
     const auto end = static_cast<int64_t>(job.row.size());
+    ColumnPlan plan;
+    plan.make(job.part, job.channels);
     std::vector<uint8_t> expected(static_cast<size_t>(job.part.size * job.channels)), made(expected.size());
-    scalar_passes().sum_columns(job.row.data(), end, expected.data(), job.part, job.channels);
+    scalar_passes().sum_columns(job.row.data(), end, expected.data(), job.part, job.channels, {});
     for (const NamedPasses& named : pass_targets()) {
       std::fill(made.begin(), made.end(), 77);
-      named.passes.sum_columns(job.row.data(), end, made.data(), job.part, job.channels);
+      named.passes.sum_columns(job.row.data(), end, made.data(), job.part, job.channels, plan);
       ASSERT_EQ(made, expected) << named.target << ", " << job.taps.key.in << " to " << job.taps.key.out;
+      named.passes.sum_columns(job.row.data(), end, made.data(), job.part, job.channels, {});
+      ASSERT_EQ(made, expected) << named.target << " without a plan";
     }
   }
 }
@@ -94,7 +98,7 @@ TEST_F(PassTargets, LerpColumnsLikeTheirTwin) {
   for (int i = 0; i < 300; ++i) {
     const Job job = this->job(false, 1 + i % 12);
     const auto end = static_cast<int64_t>(job.row.size());
-    LerpPlan plan;
+    ColumnPlan plan;
     plan.make(job.part, job.channels);
     std::vector<uint8_t> expected(static_cast<size_t>(job.part.size * job.channels)), made(expected.size());
     scalar_passes().lerp_columns(job.row.data(), end, expected.data(), job.part, job.channels, plan);
