@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions that are compiled once for each instruction set, with Highway: those that this machine can run. Included in
-// the part of a source that is compiled once (HWY_ONCE).
+// Functions that are compiled once for each instruction set, with Highway: those that this machine can run.
 #pragma once
 
 #include <hwy/highway.h>
