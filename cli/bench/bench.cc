@@ -51,7 +51,9 @@ std::vector<Entry> entries() {
           {"source.open", "first batch and epoch of one file and of many", source_open_bench},
           {"cache.warm", "batches from a full cache in memory and on disk, against a loop that copies rows",
            cache_warm_bench},
-          {"sound.slot", "WAV files of a second to float, against open, read and convert", sound_slot_bench}};
+          {"sound.slot", "WAV files of a second to float, against open, read and convert", sound_slot_bench},
+          {"jpeg.train", "JPEG files to normalized crops, against libjpeg-turbo's decoding of the crops",
+           jpeg_train_bench}};
 }
 
 constexpr double kBriefSeconds = 0.1;
