@@ -57,7 +57,7 @@ void split_normalized(const uint8_t* from, int64_t width, int channels, const ii
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-#include "headpond/base/vector_targets_internal.h"
+#include "headpond/base/vector/vector_targets.h"
 
 namespace headpond {
 namespace {
@@ -79,7 +79,7 @@ void split_normalized_scalar(const uint8_t* from, int64_t width, int channels, c
 const std::vector<NamedSplit>& split_normalized_targets() {
   static const std::vector<NamedSplit> found = [] {
     std::vector<NamedSplit> all;
-    for (const auto& target : vector_targets(HWY_DISPATCH_TABLE(split_normalized)))
+    for (const auto& target : vector_targets(HWY_DISPATCH_TABLE(split_normalized), HWY_TARGETS))
       all.push_back({target.name, target.code});
     return all;
   }();

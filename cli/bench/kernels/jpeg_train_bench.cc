@@ -8,8 +8,8 @@
 
 #include "cli/bench/benches.h"
 #include "cli/bench/consume.h"
-#include "cli/bench/crop_only_jpeg.h"
-#include "cli/bench/kernel_bench.h"
+#include "cli/bench/kernels/crop_only_jpeg.h"
+#include "cli/bench/kernels/kernel_bench.h"
 #include "headpond/base/math/portable.h"
 #include "headpond/codec/image/jpeg.h"
 #include "headpond/codec/image/kernels/crop_kernels.h"

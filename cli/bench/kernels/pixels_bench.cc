@@ -8,7 +8,7 @@
 
 #include "cli/bench/benches.h"
 #include "cli/bench/consume.h"
-#include "cli/bench/kernel_bench.h"
+#include "cli/bench/kernels/kernel_bench.h"
 #include "headpond/codec/image/kernels/crop_kernels.h"
 #include "headpond/codec/image/kernels/flip_kernels.h"
 #include "headpond/codec/image/kernels/normalize_kernel.h"
