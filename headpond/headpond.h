@@ -79,6 +79,7 @@
 #include "headpond/codec/image/geometry/move_positions.h"
 #include "headpond/codec/image/geometry/warp.h"
 #include "headpond/codec/image/image_layout.h"
+#include "headpond/codec/image/image_options.h"
 #include "headpond/codec/image/image_window.h"
 #include "headpond/codec/image/jpeg.h"
 #include "headpond/codec/image/kernels/crop_kernels.h"
