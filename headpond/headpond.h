@@ -72,6 +72,7 @@
 #include "headpond/codec/image/color/neighbours.h"
 #include "headpond/codec/image/color/random_erasing.h"
 #include "headpond/codec/image/distance_map.h"
+#include "headpond/codec/image/distance_map_kernel.h"
 #include "headpond/codec/image/formats/image.h"
 #include "headpond/codec/image/formats/image_kernel.h"
 #include "headpond/codec/image/geometry/geometry_kernels.h"
