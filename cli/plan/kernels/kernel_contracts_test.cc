@@ -41,11 +41,9 @@ void expect_contract(const KernelRef& kernel, DType dtype, const KernelContractO
 }
 
 TEST(KernelContracts, OfKernelsThatMovePixels) {
-  const std::vector<KernelRef> all = {
-      pad({1, 2}, {.fill = {7}}),     random_crop({4, 4}, {.padding = {2}}),
-      random_resized_crop({6, 5}),    random_horizontal_flip(),
-      rotate(33, {.expand = true}),   random_affine({.degrees = 30, .translate = XY{0.3, 0.2}}),
-      random_perspective({.p = 0.9}), distance_map({.limit = 20})};
+  const std::vector<KernelRef> all = {random_crop({4, 4}, {.padding = {2}}), random_resized_crop({6, 5}),
+                                      rotate(33, {.expand = true}), random_perspective({.p = 0.9}),
+                                      distance_map({.limit = 20})};
   for (size_t i = 0; i < all.size(); ++i) {
     expect_contract(all[i], i % 3 == 0 ? f32 : u8,
                     {.roles = kAllRoles, .after = {random_horizontal_flip()}, .threads = 0});
@@ -54,12 +52,8 @@ TEST(KernelContracts, OfKernelsThatMovePixels) {
 
 TEST(KernelContracts, OfKernelsThatChangeColours) {
   const std::vector<KernelRef> all = {color_jitter({.brightness = 0.4, .contrast = 0.4, .saturation = 0.4, .hue = 0.1}),
-                                      random_grayscale(0.5),
-                                      gaussian_blur(5),
-                                      random_posterize(3),
-                                      random_erasing({.layout = ImageLayout::hwc}),
-                                      trivial_augment_wide(),
-                                      random_choice({random_invert(), gaussian_blur(3)})};
+                                      gaussian_blur(5), random_erasing({.layout = ImageLayout::hwc}),
+                                      trivial_augment_wide(), random_choice({random_invert(), gaussian_blur(3)})};
   for (const KernelRef& kernel : all) {
     expect_contract(kernel, u8, {.roles = kAllRoles, .before = {random_vertical_flip()}, .threads = 0});
   }
@@ -72,7 +66,7 @@ TEST(KernelContracts, OfDecodersAndNormalizeOnThreads) {
     files.push_back({Tensor::scalar(std::string_view(reinterpret_cast<const char*>(file.data()), file.size()))});
   }
   files.push_back({Tensor::scalar(std::string_view("no image"))});
-  for (const KernelRef& kernel : {decode_png({.channels = 3}), decode_image({.channels = 3}), decode_image()}) {
+  for (const KernelRef& kernel : {decode_png({.channels = 3}), decode_image()}) {
     EXPECT_EQ(
         kernel_violation(kernel, files,
                          {.after = {random_resized_crop(5), random_horizontal_flip(), normalize()}, .threads = 2}),
@@ -96,7 +90,7 @@ TEST(KernelContracts, OfSounds) {
   for (const KernelRef& kernel : all) {
     EXPECT_EQ(kernel_violation(kernel, sounds, {.after = {mono()}, .threads = 0}), "") << kernel->facts().title;
   }
-  for (const KernelRef& kernel : {mfcc({.coefficients = 5}), resample({.from = 3, .to = 2})}) {
+  for (const KernelRef& kernel : {resample({.from = 3, .to = 2})}) {
     EXPECT_EQ(kernel_violation(kernel, sounds, {.before = {mono()}, .threads = 0}), "") << kernel->facts().title;
   }
   EXPECT_EQ(kernel_violation(spec_augment({.frequency_width = 9, .time_width = 4}), sounds,
