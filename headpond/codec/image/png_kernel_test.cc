@@ -6,6 +6,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "headpond/codec/image/kernels/crop_kernels.h"
 #include "headpond/codec/image/png_internal.h"
 #include "headpond/codec/image/png_test_internal.h"
 
@@ -60,6 +61,24 @@ TEST(PngKernel, ARegionHasThePixelsOfTheWholeImage) {
       }
     }
   }
+}
+
+TEST(PngKernel, ACropSeesDamageBelowItOnlyByChecksums) {
+  const test::PngImageOf image = {9, 30, 2, 8};
+  std::string data = test::deflated(image.raw());
+  data.back() ^= 1;  // Of the sum over all rows.
+  const std::string damaged =
+      test::kPngSignature + image.header() + test::png_chunk("IDAT", data) + test::png_chunk("IEND", "");
+  const std::vector<KernelRef> whole = {decode_png()}, top = {decode_png(), crop(0, 0, {5, 5})};
+  const std::vector<KernelRef> bottom = {decode_png(), crop(25, 0, {5, 5})};
+  const Tensor file = Tensor::scalar(std::string_view(damaged));
+  EXPECT_EQ(run_kernels(whole, file).error().kind(), ErrorKind::DataLoss);
+  EXPECT_EQ(run_kernels(bottom, file).error().kind(), ErrorKind::DataLoss);
+  EXPECT_TRUE(run_kernels(top, file));
+  EXPECT_FALSE(run_kernels(top, file, {.joined = false}));
+  std::string flipped = image.file();
+  flipped[flipped.size() - 20] ^= 1;
+  EXPECT_FALSE(run_kernels(top, Tensor::scalar(std::string_view(flipped))));
 }
 
 TEST(PngKernel, EmptyBracesAreNoOptions) { EXPECT_EQ(decode_png({})->facts().title, "decode_png"); }
