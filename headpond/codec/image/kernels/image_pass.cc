@@ -215,11 +215,11 @@ class ImageMaking {
   }
 
   void normalize_row(const NormalizePass& normalize, const std::byte* from, int64_t y, std::byte* out) const {
-    const int64_t height = geometry_.out_height(), width = geometry_.out_width();
+    const NormalizePass::Size size = {geometry_.out_height(), geometry_.out_width(), channels_};
     if (dtype_ == DType::u8) {
-      normalize.row(reinterpret_cast<const uint8_t*>(from), y, height, width, channels_, out);
+      normalize.row(reinterpret_cast<const uint8_t*>(from), y, size, out);
     } else {
-      normalize.row(reinterpret_cast<const float*>(from), y, height, width, channels_, out);
+      normalize.row(reinterpret_cast<const float*>(from), y, size, out);
     }
   }
 
