@@ -144,7 +144,7 @@ ii::NormalizeRows normalize_rows_of_target() { return {row_of<uint8_t>, row_of<f
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-#include "headpond/base/vector_targets_internal.h"
+#include "headpond/base/vector/vector_targets.h"
 
 namespace headpond {
 namespace {
@@ -173,7 +173,7 @@ const NormalizeRows& normalize_rows_scalar() {
 const std::vector<NamedNormalizeRows>& normalize_targets() {
   static const std::vector<NamedNormalizeRows> found = [] {
     std::vector<NamedNormalizeRows> all;
-    for (const auto& target : vector_targets(HWY_DISPATCH_TABLE(normalize_rows_of_target)))
+    for (const auto& target : vector_targets(HWY_DISPATCH_TABLE(normalize_rows_of_target), HWY_TARGETS))
       all.push_back({target.name, target.code()});
     return all;
   }();

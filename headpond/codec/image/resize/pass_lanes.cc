@@ -406,7 +406,7 @@ ri::Passes passes_of_target() {
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-#include "headpond/base/vector_targets_internal.h"
+#include "headpond/base/vector/vector_targets.h"
 
 namespace headpond {
 namespace {
@@ -441,7 +441,7 @@ const Passes& scalar_passes() {
 const std::vector<NamedPasses>& pass_targets() {
   static const std::vector<NamedPasses> found = [] {
     std::vector<NamedPasses> all;
-    for (const auto& target : vector_targets(HWY_DISPATCH_TABLE(passes_of_target)))
+    for (const auto& target : vector_targets(HWY_DISPATCH_TABLE(passes_of_target), HWY_TARGETS))
       all.push_back({target.name, target.code()});
     return all;
   }();

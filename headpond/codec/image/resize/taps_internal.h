@@ -15,7 +15,7 @@ inline constexpr int kLerpBits = 15;    ///< Of the second pixel's weight where 
 struct TapsKey {
   int64_t in = 0;   ///< Pixels of the source.
   int64_t out = 0;  ///< Pixels of the result.
-  ResizeOptions options;
+  ResizeOptions options = {};
   DType dtype = DType::u8;
   bool reversed = false;  ///< The last pixel of the result first: a flip.
 

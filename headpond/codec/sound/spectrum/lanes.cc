@@ -530,7 +530,7 @@ HWY_AFTER_NAMESPACE();
 #include <string>
 
 #include "headpond/base/status.h"
-#include "headpond/base/vector_targets_internal.h"
+#include "headpond/base/vector/vector_targets.h"
 
 namespace headpond {
 namespace {
@@ -540,7 +540,7 @@ HWY_EXPORT(run_target);
 using RunTarget = decltype(&HWY_STATIC_DISPATCH(run_target));
 
 const std::vector<VectorTarget<RunTarget>>& spectrum_targets() {
-  static const auto found = vector_targets(HWY_DISPATCH_TABLE(run_target));
+  static const auto found = vector_targets(HWY_DISPATCH_TABLE(run_target), HWY_TARGETS);
   return found;
 }
 

@@ -3,12 +3,13 @@
 // The pictures are made: waves and noise, of the sizes in bytes that ImageNet's files have.
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "cli/bench/benches.h"
 #include "cli/bench/consume.h"
-#include "cli/bench/crop_only_jpeg.h"
-#include "cli/bench/kernel_bench.h"
+#include "cli/bench/kernels/crop_only_jpeg.h"
+#include "cli/bench/kernels/kernel_bench.h"
 #include "headpond/base/math/portable.h"
 #include "headpond/codec/image/jpeg.h"
 #include "headpond/codec/image/kernels/crop_kernels.h"
@@ -20,7 +21,7 @@
 namespace headpond::cli {
 namespace {
 
-constexpr int64_t kPictures = 256, kSide = 224;
+constexpr int64_t kMostPictures = 256, kSide = 224;
 
 struct PictureSet {
   const char* name;
@@ -75,8 +76,8 @@ struct Pictures {
   std::vector<ImageWindow> windows;
 };
 
-Result<void> make_pictures(const PictureSet& set, Pictures& pictures) {
-  for (int64_t i = 0; i < kPictures; ++i) {
+Result<void> make_pictures(const PictureSet& set, int64_t count, Pictures& pictures) {
+  for (int64_t i = 0; i < count; ++i) {
     const auto file = encode_jpeg(picture(set, i), {.quality = set.quality});
     if (!file) return fail(file.error());
     pictures.files.emplace_back(reinterpret_cast<const char*>(file->data()), file->size());
@@ -99,10 +100,11 @@ Result<uint64_t> crops_only(const Pictures& pictures) {
 Tensor text_of(const std::string& file) { return Tensor::scalar(std::string_view(file)); }
 
 KernelWork work_of(const std::shared_ptr<const Pictures>& pictures, bool antialias) {
+  const auto count = static_cast<int64_t>(pictures->files.size());
   std::vector<std::string_view> texts(pictures->files.begin(), pictures->files.end());
-  return {.source = from_tensor_slices(Tensor::from(std::span<const std::string_view>(texts), {kPictures})),
+  return {.source = from_tensor_slices(Tensor::from(std::span<const std::string_view>(texts), {count})),
           .input = [pictures](int64_t i) { return text_of(pictures->files[static_cast<size_t>(i)]); },
-          .items = kPictures,
+          .items = count,
           .kernels = {decode_jpeg(), random_resized_crop({kSide, kSide}, {.antialias = antialias}),
                       random_horizontal_flip(), normalize()},
           .shape = {3, kSide, kSide}};
@@ -111,7 +113,7 @@ KernelWork work_of(const std::shared_ptr<const Pictures>& pictures, bool antiali
 Result<void> prepare(std::vector<TimedCase>& cases) {
   for (size_t i = 0; i < cases.size(); ++i) {
     const auto pictures = std::make_shared<Pictures>();
-    HEADPOND_TRY(make_pictures(kSets[i / 2], *pictures));
+    HEADPOND_TRY(make_pictures(kSets[i / 2], cases[i].items, *pictures));
     const std::vector<TimedSystem> systems = kernel_systems(work_of(pictures, i % 2 == 0));
     for (size_t k = 0; k < systems.size(); ++k) cases[i].systems[k].run = systems[k].run;
     cases[i].systems.back().run = [pictures] { return crops_only(*pictures); };
@@ -121,7 +123,8 @@ Result<void> prepare(std::vector<TimedCase>& cases) {
 
 }  // namespace
 
-Bench jpeg_train_bench(const BenchSetup&) {
+Bench jpeg_train_bench(const BenchSetup& bench_setup) {
+  const int64_t pictures = std::clamp<int64_t>(bench_setup.items / 500, 4, kMostPictures);
   TimedBench setup{.name = "jpeg.train", .item = "image", .cases = {}, .prepare = prepare, .rounds = 5};
   for (const PictureSet& set : kSets) {
     for (const bool antialias : {true, false}) {
@@ -129,7 +132,7 @@ Bench jpeg_train_bench(const BenchSetup&) {
       systems.push_back({"libjpeg-turbo, crop only", HEADPOND_COMPILER, {}});
       setup.cases.push_back({fmt::format("{}: decode_jpeg > random_resized_crop({}) > flip > normalize, batch 64",
                                          set.name, antialias ? "224" : "224, antialias=false"),
-                             kPictures, systems});
+                             pictures, systems});
     }
   }
   Bench bench = timed_bench(std::move(setup));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/bench/crop_only_jpeg.h"
+#include "cli/bench/kernels/crop_only_jpeg.h"
 
 #ifdef HEADPOND_HAS_JPEG
 #include <csetjmp>

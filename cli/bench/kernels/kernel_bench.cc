@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/bench/kernel_bench.h"
+#include "cli/bench/kernels/kernel_bench.h"
 
 #include <fmt/core.h>
 
