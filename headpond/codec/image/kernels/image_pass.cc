@@ -139,15 +139,27 @@ class ImageMaking {
   // Sets `view` to this part of the image.
   Result<void> borrow(const ImageWindow& part, ImageView& view) {
     if (decode_ != nullptr) {
-      pixels_ = Tensor::empty(dtype_, {part.height, part.width, channels_});
-      HEADPOND_TRY(decode(part, pixels_.mutable_data()));
-      view = {pixels_.data(), dtype_, part.height, part.width, channels_, part.width * static_cast<int64_t>(pixel_)};
+      std::byte* const pixels = memory_for(part, scratch_.pixels, pixels_);
+      HEADPOND_TRY(decode(part, pixels));
+      view = {pixels, dtype_, part.height, part.width, channels_, part.width * static_cast<int64_t>(pixel_)};
       return {};
     }
     const int64_t row_bytes = geometry_.width * static_cast<int64_t>(pixel_);
     const std::byte* const first = call_.in().data() + part.y * row_bytes + part.x * static_cast<int64_t>(pixel_);
     view = {first, dtype_, part.height, part.width, channels_, row_bytes};
     return {};
+  }
+
+  // For the pixels of `part`: `kept` from image to image, as new memory costs its pages, or `own` of a large one.
+  std::byte* memory_for(const ImageWindow& part, std::vector<std::byte>& kept, Tensor& own) const {
+    constexpr size_t kMostKept = size_t{4} << 20;
+    const size_t bytes = static_cast<size_t>(part.height) * static_cast<size_t>(part.width) * pixel_;
+    if (bytes > kMostKept) {
+      own = Tensor::empty(dtype_, {part.height, part.width, channels_});
+      return own.mutable_data();
+    }
+    if (kept.size() < bytes) kept.resize(bytes);
+    return kept.data();
   }
 
   Result<void> decode(const ImageWindow& part, std::byte* to) { return scratch_.file.decode(part, options_.ratio, to); }
@@ -160,8 +172,8 @@ class ImageMaking {
     const ImageWindow needed = repeats ? valid_ : inside;
     const bool is_seen = needed.height > 0 && needed.width > 0;
     if (is_seen) HEADPOND_TRY(borrow(needed, seen));
-    canvas_ = Tensor::empty(dtype_, {window_.height, window_.width, channels_});
-    std::byte* to = canvas_.mutable_data();
+    std::byte* const canvas = memory_for(window_, scratch_.canvas, canvas_);
+    std::byte* to = canvas;
     const Line rows = line_of(needed, true), columns = line_of(needed, false);
     for (int64_t y = window_.y; y < window_.y + window_.height; ++y) {
       const int64_t row = is_seen ? padded_index(y, rows.begin, rows.size, geometry_.mode()) : -1;
@@ -172,8 +184,7 @@ class ImageMaking {
       }
       to += window_.width * static_cast<int64_t>(pixel_);
     }
-    view = {canvas_.data(), dtype_,    window_.height,
-            window_.width,  channels_, window_.width * static_cast<int64_t>(pixel_)};
+    view = {canvas, dtype_, window_.height, window_.width, channels_, window_.width * static_cast<int64_t>(pixel_)};
     return {};
   }
 

@@ -122,7 +122,8 @@ void ColumnPlan::make_quads(const TapsPart& columns, int channels) {
   for (int64_t i = 0; i < columns.size; ++i) most = std::max(most, columns.count(i));
   pixels = 16 / channels;
   quads = 0;
-  if (widest(columns, channels, pixels * channels, most) > kWindow) return;
+  while (pixels > 0 && widest(columns, channels, pixels * channels, most) > kWindow) pixels /= 2;
+  if (pixels == 0) return;
   const int64_t each = (most + 3) / 4, groups = (columns.size + pixels - 1) / pixels;
   bases.clear();
   blocks.assign(static_cast<size_t>(groups * each * 4), {});
