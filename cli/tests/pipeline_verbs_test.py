@@ -276,6 +276,17 @@ class Guide(PlanCase):
             self.plan(text)
             self.assertEqual(len(self.lines("--limit", "2")), 2)
 
+    def test_files_of_chains_by_torchvisions_names_are_pipelines(self):
+        text = (TOOLS.parent / "docs/from_torchvision.md").read_text(encoding="utf-8")
+        for name in ("train/cat/1.jpg", "recordings/word/1.wav"):
+            (self.folder / name).parent.mkdir(parents=True)
+            (self.folder / name).touch()
+        files = re.findall(r"^```toml\n(.*?)^```$", text, re.S | re.M)
+        self.assertEqual(len(files), 4)
+        for file in files:
+            self.plan(file)
+            self.assertIn("map(", self.expect(0, "explain", "plan.toml").stdout)
+
     def test_it_names_each_operator_and_no_other(self):
         self.plan(step("unknown", x=1))
         there = set(self.expect(2, "run", "plan.toml").stderr.strip().split("known: ")[1].split(", "))

@@ -127,6 +127,7 @@ HWY_AFTER_NAMESPACE();
 #include <string>
 
 #include "headpond/base/status.h"
+#include "headpond/base/vector/vector_targets.h"
 
 namespace headpond {
 namespace {
@@ -135,35 +136,8 @@ HWY_EXPORT(fill_blocks);
 
 using FillBlocks = decltype(&HWY_STATIC_DISPATCH(fill_blocks));
 
-constexpr int64_t kWithoutLanes = HWY_SCALAR | HWY_EMU128;
-
-struct Target {
-  std::string_view name;
-  FillBlocks fill;
-};
-
-#if HWY_IDE || ((HWY_TARGETS & (HWY_TARGETS - 1)) == 0)
-FillBlocks code_for(int64_t) { return HWY_DISPATCH_TABLE(fill_blocks)[0]; }
-#else
-FillBlocks code_for(int64_t target) {
-  const auto bit = static_cast<uint64_t>(HWY_CHOSEN_TARGET_SHIFT(target));
-  return HWY_DISPATCH_TABLE(fill_blocks)[hwy::Num0BitsBelowLS1Bit_Nonzero64(bit)];
-}
-#endif
-
-// Highway's better targets have the lower bits.
-std::vector<Target> find_targets() {
-  std::vector<Target> found;
-  const int64_t usable = hwy::SupportedTargets() & (HWY_TARGETS) & ~kWithoutLanes;
-  for (int64_t rest = usable; rest != 0; rest &= rest - 1) {
-    const int64_t target = rest & -rest;
-    found.push_back({hwy::TargetName(target), code_for(target)});
-  }
-  return found;
-}
-
-const std::vector<Target>& targets() {
-  static const std::vector<Target> found = find_targets();
+const std::vector<VectorTarget<FillBlocks>>& targets() {
+  static const auto found = vector_targets(HWY_DISPATCH_TABLE(fill_blocks), HWY_TARGETS);
   return found;
 }
 
@@ -182,7 +156,7 @@ void fill_with(FillBlocks fill, std::span<float> out, RandomKey key, uint64_t el
 }  // namespace
 
 void fill_normal(std::span<float> out, RandomKey key, uint64_t element, uint64_t first_block) {
-  fill_with(targets().empty() ? kScalar : targets().front().fill, out, key, element, first_block);
+  fill_with(targets().empty() ? kScalar : targets().front().code, out, key, element, first_block);
 }
 
 void fill_normal_scalar(std::span<float> out, RandomKey key, uint64_t element, uint64_t first_block) {
@@ -191,17 +165,17 @@ void fill_normal_scalar(std::span<float> out, RandomKey key, uint64_t element, u
 
 std::vector<std::string_view> normal_targets() {
   std::vector<std::string_view> names;
-  for (const Target& target : targets()) names.push_back(target.name);
+  for (const auto& target : targets()) names.push_back(target.name);
   return names;
 }
 
 void fill_normal_on(std::string_view target, std::span<float> out, RandomKey key, uint64_t element,
                     uint64_t first_block) {
-  const auto found = std::ranges::find(targets(), target, &Target::name);
+  const auto found = std::ranges::find(targets(), target, &VectorTarget<FillBlocks>::name);
   if (found == targets().end())
     throw Exception(
         Error(ErrorKind::InvalidArgument, "fill_normal_on: no code for " + std::string(target) + " on this machine"));
-  fill_with(found->fill, out, key, element, first_block);
+  fill_with(found->code, out, key, element, first_block);
 }
 
 }  // namespace headpond

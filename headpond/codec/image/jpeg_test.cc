@@ -217,8 +217,11 @@ TEST(JpegDecoder, AFileHasTheSamePixelsAfterAnyOther) {
     std::vector<uint8_t> pixels(static_cast<size_t>(whole.height * whole.width * 3));
     const auto done = decoder.decode(whole, {}, reinterpret_cast<std::byte*>(pixels.data()), "jpeg");
     ASSERT_EQ(done.has_value(), expected.has_value());
-    if (done) ASSERT_TRUE(equals(expected->pixels, pixels));
-    if (!done) ASSERT_EQ(done.error().message(), expected.error().message());
+    if (done) {
+      ASSERT_TRUE(equals(expected->pixels, pixels));
+    } else {
+      ASSERT_EQ(done.error().message(), expected.error().message());
+    }
   }
 }
 

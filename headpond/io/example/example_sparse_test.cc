@@ -38,7 +38,9 @@ std::vector<Tensor> parsed(const ExampleFeature& feature, const std::string& ent
 }
 std::string error(const ExampleFeature& feature, const std::string& entries) {
   const Error error = parse_error(ExampleParser({feature}), example(entries));
-  if (error) EXPECT_EQ(error.kind(), ErrorKind::InvalidArgument);
+  if (error) {
+    EXPECT_EQ(error.kind(), ErrorKind::InvalidArgument);
+  }
   return error.message();
 }
 
@@ -142,7 +144,9 @@ TEST(Sparse, GivesAValueOrAnErrorForEveryCutAndFlippedBit) {
     std::vector<char> exact(message.begin(), message.end());
     exact[bit / 8] = static_cast<char>(exact[bit / 8] ^ 1 << bit % 8);
     const Error error = parse_error(parser, {exact.data(), exact.size()});
-    if (error) EXPECT_EQ(error.kind(), ErrorKind::InvalidArgument) << bit;
+    if (error) {
+      EXPECT_EQ(error.kind(), ErrorKind::InvalidArgument) << bit;
+    }
   }
 }
 

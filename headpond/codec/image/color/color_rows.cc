@@ -167,24 +167,12 @@ ci::ColorRows color_rows_of_target() { return {saturation, hue, across_u8, acros
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
+#include "headpond/base/vector/vector_targets.h"
 
 namespace headpond {
 namespace {
 
 HWY_EXPORT(color_rows_of_target);
-
-using RowsOfTarget = decltype(&HWY_STATIC_DISPATCH(color_rows_of_target));
-
-constexpr int64_t kWithoutLanes = HWY_SCALAR | HWY_EMU128;
-
-#if HWY_IDE || ((HWY_TARGETS & (HWY_TARGETS - 1)) == 0)
-RowsOfTarget code_for(int64_t) { return HWY_DISPATCH_TABLE(color_rows_of_target)[0]; }
-#else
-RowsOfTarget code_for(int64_t target) {
-  const auto bit = static_cast<uint64_t>(HWY_CHOSEN_TARGET_SHIFT(target));
-  return HWY_DISPATCH_TABLE(color_rows_of_target)[hwy::Num0BitsBelowLS1Bit_Nonzero64(bit)];
-}
-#endif
 
 }  // namespace
 
@@ -209,14 +197,10 @@ void scalar_down(const In* const* rows, Out* out, size_t values, const Weight* w
   for (size_t i = 0; i < values; ++i) out[i] = down_value(rows, i, weights, radius);
 }
 
-// Highway's better targets have the lower bits.
 std::vector<NamedColorRows> find_targets() {
   std::vector<NamedColorRows> found;
-  const int64_t usable = hwy::SupportedTargets() & (HWY_TARGETS) & ~kWithoutLanes;
-  for (int64_t rest = usable; rest != 0; rest &= rest - 1) {
-    const int64_t target = rest & -rest;
-    found.push_back({hwy::TargetName(target), code_for(target)()});
-  }
+  for (const auto& target : vector_targets(HWY_DISPATCH_TABLE(color_rows_of_target), HWY_TARGETS))
+    found.push_back({target.name, target.code()});
   return found;
 }
 

@@ -150,12 +150,7 @@ class ImageMaking {
     return {};
   }
 
-  Result<void> decode(const ImageWindow& part, std::byte* to) {
-    constexpr std::string_view kName = "jpeg";
-    const auto done = scratch_.decoder.decode(part, options_, to, kName);
-    if (done) return {};
-    return fail(done.error().kind(), done.error().message().substr(kName.size() + 2));
-  }
+  Result<void> decode(const ImageWindow& part, std::byte* to) { return scratch_.file.decode(part, options_.ratio, to); }
 
   // The whole window with its padding.
   Result<void> fetch_padded(ImageView& view) {
@@ -253,13 +248,10 @@ Result<void> ImagePass::run(KernelCall& call, ImageScratch& scratch, Geometry& g
   if (decode_ != nullptr) {
     const std::string_view text = in.bytes_at(0);
     const std::span<const std::byte> file(reinterpret_cast<const std::byte*>(text.data()), text.size());
-    constexpr std::string_view kName = "jpeg";
-    const auto opened = scratch.decoder.open(file, decode_->options, kName);
-    if (!opened) return fail(opened.error().kind(), opened.error().message().substr(kName.size() + 2));
-    const jpeg_internal::Layout& layout = scratch.decoder.layout();
-    height = layout.decoded_height(decode_->options);
-    width = layout.decoded_width(decode_->options);
-    channels = decode_->options.channels == 0 ? layout.own_channels() : decode_->options.channels;
+    HEADPOND_TRY(scratch.file.open(file, *decode_));
+    height = scratch.file.height();
+    width = scratch.file.width();
+    channels = scratch.file.channels();
   } else if (in.rank() == 3 && (in.dtype() == DType::u8 || in.dtype() == DType::f32)) {
     height = in.dim(0);
     width = in.dim(1);
@@ -274,7 +266,7 @@ Result<void> ImagePass::run(KernelCall& call, ImageScratch& scratch, Geometry& g
                 fmt::format("{} means for an image of {} channels", normalize_->options().mean.size(), channels));
   }
   HEADPOND_TRY(plan_geometry(stages_, height, width, call, geometry));
-  ImageMaking making(call, scratch, geometry, decode_, decode_ != nullptr ? DType::u8 : in.dtype(),
+  ImageMaking making(call, scratch, geometry, decode_, decode_ != nullptr ? decode_->dtype() : in.dtype(),
                      static_cast<int>(channels));
   return making.make(normalize_ ? &*normalize_ : nullptr);
 }

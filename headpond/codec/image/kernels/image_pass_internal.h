@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "headpond/codec/image/jpeg_internal.h"
+#include "headpond/codec/image/kernels/file_decoder_internal.h"
 #include "headpond/codec/image/kernels/geometry_internal.h"
 #include "headpond/codec/image/kernels/normalize_pass_internal.h"
 #include "headpond/tensor/kernel.h"
@@ -14,7 +14,7 @@ namespace headpond::image_internal {
 
 /// What a worker keeps from one image to the next.
 struct ImageScratch {
-  jpeg_internal::Decoder decoder;
+  FileDecoder file;
   resize_internal::TapsCache taps;
   resize_internal::ResizeScratch resize;
   std::vector<std::byte> row;         // Of the result, before it is normalized.

@@ -62,7 +62,12 @@ void NormalizePass::row_as(const T* from, int64_t y, int64_t height, int64_t wid
 
 void NormalizePass::row(const uint8_t* from, int64_t y, int64_t height, int64_t width, int channels,
                         std::byte* to) const {
-  row_as(from, y, height, width, channels, to);
+  if (options_.layout != ImageLayout::chw || options_.dtype != DType::f32)
+    return row_as(from, y, height, width, channels, to);
+  std::array<float*, 4> planes = {};
+  for (int c = 0; c < channels; ++c)
+    planes[static_cast<size_t>(c)] = reinterpret_cast<float*>(to) + (c * height + y) * width;
+  split_normalized(from, width, channels, of_u8_.data(), planes.data());
 }
 
 void NormalizePass::row(const float* from, int64_t y, int64_t height, int64_t width, int channels,

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "headpond/codec/image/kernels/normalize_kernel.h"
+#include "headpond/codec/image/kernels/normalize_lanes_internal.h"
 
 namespace headpond::image_internal {
 
@@ -23,9 +24,6 @@ class NormalizePass {
   void row(const float* from, int64_t y, int64_t height, int64_t width, int channels, std::byte* to) const;
 
  private:
-  struct Line {
-    float scale, bias;
-  };
   template <class T>
   void row_as(const T* from, int64_t y, int64_t height, int64_t width, int channels, std::byte* to) const;
 

@@ -6,57 +6,99 @@
 namespace headpond::resize_internal {
 namespace {
 
-constexpr int32_t kHalf = 1 << (kWeightBits - 1);
-
-uint8_t to_u8(int32_t sum) { return static_cast<uint8_t>(std::clamp(sum >> kWeightBits, 0, 255)); }
-
-uint8_t lerp(int32_t a, int32_t b, int32_t weight) {
-  return static_cast<uint8_t>(a + (((b - a) * weight + (1 << (kLerpBits - 1))) >> kLerpBits));
-}
-
 template <class T>
-void take_columns(const T* from, T* to, const TapsPart& columns, int channels) {
+void take_pixels(const T* from, T* to, const TapsPart& columns, int channels) {
   for (int64_t x = 0; x < columns.size; ++x, to += channels)
     std::copy_n(from + columns.first(x) * channels, channels, to);
 }
 
-void lerp_columns(const uint8_t* from, uint8_t* to, const TapsPart& columns, int channels) {
-  for (int64_t x = 0; x < columns.size; ++x, to += channels) {
-    const uint8_t* const first = from + columns.first(x) * channels;
-    const uint8_t* const second = first + (columns.count(x) == 2 ? channels : 0);
-    const int32_t weight = *columns.fixed(x);
-    for (int c = 0; c < channels; ++c) to[c] = lerp(first[c], second[c], weight);
-  }
+constexpr int64_t kWindow = 64;  // Bytes.
+
+int64_t base_of(const TapsPart& columns, int channels, int64_t begin, int64_t end) {
+  return std::min(columns.first(begin / channels), columns.first((end - 1) / channels)) * channels;
 }
 
-template <int kChannels>
-void sum_columns(const uint8_t* from, uint8_t* to, const TapsPart& columns) {
-  for (int64_t x = 0; x < columns.size; ++x, to += kChannels) {
-    const uint8_t* pixel = from + columns.first(x) * kChannels;
-    const int32_t* const weights = columns.fixed(x);
-    const int64_t count = columns.count(x);
-    int32_t sums[kChannels];
-    std::fill_n(sums, kChannels, kHalf);
-    for (int64_t j = 0; j < count; ++j, pixel += kChannels) {
-      for (int c = 0; c < kChannels; ++c) sums[c] += pixel[c] * weights[j];
-    }
-    for (int c = 0; c < kChannels; ++c) to[c] = to_u8(sums[c]);
+// The most bytes that the sources of `step` values have, if each value has `taps` of them.
+int64_t widest(const TapsPart& columns, int channels, int64_t step, int64_t taps) {
+  int64_t most = 0;
+  for (int64_t begin = 0; begin < columns.size * channels; begin += step) {
+    const int64_t end = std::min(begin + step, columns.size * channels);
+    const int64_t first = columns.first(begin / channels), last = columns.first((end - 1) / channels);
+    most = std::max(most, (std::abs(last - first) + taps) * channels);
   }
+  return most;
+}
+
+int64_t step_for(const TapsPart& columns, int channels, int64_t lanes, int64_t taps) {
+  for (const int64_t step : {lanes, lanes / 2, lanes / 4}) {
+    if (widest(columns, channels, step, taps) <= kWindow) return step;
+  }
+  return 0;
 }
 
 }  // namespace
 
-void horizontal_pass(const uint8_t* from, uint8_t* to, const TapsPart& columns, int channels) {
-  if (columns.taps->key.is_nearest()) return take_columns(from, to, columns, channels);
-  if (columns.taps->key.is_lerp()) return lerp_columns(from, to, columns, channels);
-  if (channels == 1) return sum_columns<1>(from, to, columns);
-  if (channels == 2) return sum_columns<2>(from, to, columns);
-  if (channels == 3) return sum_columns<3>(from, to, columns);
-  sum_columns<4>(from, to, columns);
+void ColumnPlan::make(const TapsPart& columns, int channels) {
+  columns.taps->key.is_lerp() ? make_lerps(columns, channels) : make_sums(columns, channels);
 }
 
-void horizontal_pass(const float* from, float* to, const TapsPart& columns, int channels) {
-  if (columns.taps->key.is_nearest()) return take_columns(from, to, columns, channels);
+void ColumnPlan::make_lerps(const TapsPart& columns, int channels) {
+  constexpr int64_t kLanes = 32;
+  step = step_for(columns, channels, kLanes, 2);
+  if (step == 0) return;
+  const int64_t values = columns.size * channels, groups = (values + step - 1) / step;
+  bases.clear();
+  places.assign(static_cast<size_t>(groups * kLanes), 0);
+  weights.assign(static_cast<size_t>(groups * kLanes), 0);
+  for (int64_t begin = 0; begin < values; begin += step) {
+    const int64_t end = std::min(begin + step, values), base = base_of(columns, channels, begin, end);
+    auto at = bases.size() * kLanes;
+    bases.push_back(static_cast<int32_t>(base));
+    for (int64_t i = begin; i < end; ++i, ++at) {
+      places[at] = static_cast<uint16_t>(columns.first(i / channels) * channels + i % channels - base);
+      weights[at] = static_cast<int16_t>(*columns.fixed(i / channels));
+    }
+  }
+}
+
+void ColumnPlan::make_sums(const TapsPart& columns, int channels) {
+  constexpr int64_t kLanes = 16;
+  const Taps& taps = *columns.taps;
+  step = step_for(columns, channels, kLanes, 2 * taps.pairs);
+  if (step == 0) return;
+  const int64_t values = columns.size * channels, groups = (values + step - 1) / step;
+  bases.clear();
+  pairs.assign(static_cast<size_t>(groups * kLanes), 0);
+  low.assign(static_cast<size_t>(groups * taps.pairs * kLanes), 0);
+  high.assign(low.size(), 0);
+  for (int64_t begin = 0; begin < values; begin += step) {
+    const int64_t end = std::min(begin + step, values), base = base_of(columns, channels, begin, end);
+    auto at = bases.size() * kLanes;
+    bases.push_back(static_cast<int32_t>(base));
+    for (int64_t i = begin; i < end; ++i, ++at) {
+      const auto place = static_cast<uint32_t>(columns.first(i / channels) * channels + i % channels - base);
+      pairs[at] = place | (place + static_cast<uint32_t>(channels)) << 16;
+    }
+    for (int64_t pair = 0; pair < taps.pairs; ++pair) {
+      const int64_t from = pair * taps.key.out + columns.begin;
+      auto to = (bases.size() - 1) * static_cast<size_t>(taps.pairs * kLanes) + static_cast<size_t>(pair * kLanes);
+      for (int64_t i = begin; i < end; ++i, ++to) {
+        low[to] = taps.low[static_cast<size_t>(from + i / channels)];
+        high[to] = taps.high[static_cast<size_t>(from + i / channels)];
+      }
+    }
+  }
+}
+
+void take_columns(const uint8_t* from, uint8_t* to, const TapsPart& columns, int channels) {
+  take_pixels(from, to, columns, channels);
+}
+
+void take_columns(const float* from, float* to, const TapsPart& columns, int channels) {
+  take_pixels(from, to, columns, channels);
+}
+
+void sum_columns(const float* from, float* to, const TapsPart& columns, int channels) {
   for (int64_t x = 0; x < columns.size; ++x, to += channels) {
     const float* const pixel = from + columns.first(x) * channels;
     const double* const weights = columns.exact(x);
@@ -69,24 +111,12 @@ void horizontal_pass(const float* from, float* to, const TapsPart& columns, int 
   }
 }
 
-void vertical_pass(const uint8_t* const* rows, const int32_t* weights, int64_t count, uint8_t* to, int64_t values) {
-  for (int64_t i = 0; i < values; ++i) {
-    int32_t sum = kHalf;
-    for (int64_t j = 0; j < count; ++j) sum += rows[j][i] * weights[j];
-    to[i] = to_u8(sum);
-  }
-}
-
-void vertical_pass(const float* const* rows, const double* weights, int64_t count, float* to, int64_t values) {
+void sum_rows(const float* const* rows, const double* weights, int64_t count, float* to, int64_t values) {
   for (int64_t i = 0; i < values; ++i) {
     double sum = 0;
     for (int64_t j = 0; j < count; ++j) sum += static_cast<double>(rows[j][i]) * weights[j];
     to[i] = static_cast<float>(sum);
   }
-}
-
-void lerp_pass(const uint8_t* first, const uint8_t* second, int32_t weight, uint8_t* to, int64_t values) {
-  for (int64_t i = 0; i < values; ++i) to[i] = lerp(first[i], second[i], weight);
 }
 
 }  // namespace headpond::resize_internal

@@ -1,37 +1,87 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include <array>
 
+#include "headpond/base/random.h"
 #include "headpond/codec/image/resize/passes_internal.h"
 
 namespace headpond::resize_internal {
 namespace {
 
-using testing::ElementsAre;
+class ColumnPasses : public testing::Test {
+ protected:
+  int64_t below(int64_t n) { return static_cast<int64_t>(random_.below(static_cast<uint64_t>(n))); }
 
-TEST(ResizePasses, RoundHalfUpAndStayInAByte) {
-  const std::array<uint8_t, 2> first = {3, 250}, second = {4, 255};
-  const uint8_t* const rows[] = {first.data(), second.data()};
-  std::array<uint8_t, 2> to;
-  const std::array<int32_t, 2> half = {1 << 21, 1 << 21}, sharp = {-(1 << 22), 2 << 22}, blunt = {1 << 22, -(3 << 21)};
-  vertical_pass(rows, half.data(), 2, to.data(), 2);
-  EXPECT_THAT(to, ElementsAre(4, 253));
-  vertical_pass(rows, sharp.data(), 2, to.data(), 2);
-  EXPECT_THAT(to, ElementsAre(5, 255));
-  vertical_pass(rows, blunt.data(), 2, to.data(), 2);
-  EXPECT_THAT(to, ElementsAre(0, 0));
+  std::vector<uint8_t> noise(int64_t size) {
+    std::vector<uint8_t> bytes(static_cast<size_t>(size));
+    for (uint8_t& byte : bytes)
+      byte = below(8) == 0 ? static_cast<uint8_t>(255 * below(2)) : static_cast<uint8_t>(below(256));
+    return bytes;
+  }
+
+  // A part of a pass whose row ends exactly where the part's last source does.
+  struct Job {
+    Taps taps;
+    TapsPart part;
+    int channels = 0;
+    std::vector<uint8_t> row;
+  };
+  Job job(bool antialias, int64_t most_times) {
+    Job made;
+    TapsKey key;
+    key.out = 1 + below(100);
+    key.in = 1 + below(key.out * most_times);
+    key.reversed = below(2) == 0;
+    constexpr std::array<ResizeFilter, 4> kFilters = {ResizeFilter::bilinear, ResizeFilter::bicubic,
+                                                      ResizeFilter::lanczos, ResizeFilter::box};
+    key.options.filter = antialias ? kFilters[static_cast<size_t>(below(4))] : ResizeFilter::bilinear;
+    key.options.antialias = antialias;
+    if (key.in == key.out) ++key.in;
+    made.taps = make_taps(key);
+    made.part = {&made.taps, below(key.out), 0};
+    made.part.size = 1 + below(key.out - made.part.begin);
+    made.part.shift = made.part.from();
+    made.channels = static_cast<int>(1 + below(4));
+    made.row = noise(made.part.to() * made.channels);
+    return made;
+  }
+
+  Random random_{5};
+};
+
+TEST_F(ColumnPasses, SumColumnsLikeTheirTwin) {
+  for (int i = 0; i < 300; ++i) {
+    const Job job = this->job(true, 1 + i % 6);
+    const auto end = static_cast<int64_t>(job.row.size());
+    ColumnPlan plan;
+    plan.make(job.part, job.channels);
+    std::vector<uint8_t> expected(static_cast<size_t>(job.part.size * job.channels)), made(expected.size());
+    scalar_passes().sum_columns(job.row.data(), end, expected.data(), job.part, job.channels, {});
+    for (const NamedPasses& named : pass_targets()) {
+      std::fill(made.begin(), made.end(), 77);
+      named.passes.sum_columns(job.row.data(), end, made.data(), job.part, job.channels, plan);
+      ASSERT_EQ(made, expected) << named.target << ", " << job.taps.key.in << " to " << job.taps.key.out;
+      named.passes.sum_columns(job.row.data(), end, made.data(), job.part, job.channels, {});
+      ASSERT_EQ(made, expected) << named.target << " without a plan";
+    }
+  }
 }
 
-TEST(ResizePasses, ALerpTakesTheNearerByteAndHalvesUp) {
-  const std::array<uint8_t, 4> first = {0, 0, 255, 7}, second = {255, 1, 0, 7};
-  std::array<uint8_t, 4> to;
-  lerp_pass(first.data(), second.data(), 1 << 14, to.data(), 4);
-  EXPECT_THAT(to, ElementsAre(128, 1, 128, 7));
-  lerp_pass(first.data(), second.data(), 0, to.data(), 4);
-  EXPECT_THAT(to, ElementsAre(0, 0, 255, 7));
-  lerp_pass(first.data(), second.data(), 32767, to.data(), 4);
-  EXPECT_THAT(to, ElementsAre(255, 1, 0, 7));
+TEST_F(ColumnPasses, LerpColumnsLikeTheirTwin) {
+  for (int i = 0; i < 300; ++i) {
+    const Job job = this->job(false, 1 + i % 12);
+    const auto end = static_cast<int64_t>(job.row.size());
+    ColumnPlan plan;
+    plan.make(job.part, job.channels);
+    std::vector<uint8_t> expected(static_cast<size_t>(job.part.size * job.channels)), made(expected.size());
+    scalar_passes().lerp_columns(job.row.data(), end, expected.data(), job.part, job.channels, plan);
+    for (const NamedPasses& named : pass_targets()) {
+      std::fill(made.begin(), made.end(), 77);
+      named.passes.lerp_columns(job.row.data(), end, made.data(), job.part, job.channels, plan);
+      ASSERT_EQ(made, expected) << named.target << ", " << job.taps.key.in << " to " << job.taps.key.out;
+    }
+  }
 }
 
 }  // namespace

@@ -8,9 +8,6 @@
 namespace headpond::resize_internal {
 namespace {
 
-const int32_t* weights_of(const TapsPart& part, int64_t i, uint8_t) { return part.fixed(i); }
-const double* weights_of(const TapsPart& part, int64_t i, float) { return part.exact(i); }
-
 int64_t most_rows(const TapsPart& part) {
   int64_t most = 1;
   for (int64_t i = 0; i < part.size; ++i) most = std::max(most, part.count(i));
@@ -43,6 +40,7 @@ ResizeRows::ResizeRows(const ImageView& image, const TapsPart& rows, const TapsP
       rows_(rows),
       columns_(columns),
       has_horizontal_(!copies(columns)),
+      passes_(passes()),
       scratch_(scratch),
       ring_rows_(rows.taps->key.is_lerp() ? 1 : most_rows(rows)),
       made_(rows.size > 0 ? rows.from() : 0) {
@@ -51,6 +49,30 @@ ResizeRows::ResizeRows(const ImageView& image, const TapsPart& rows, const TapsP
   const size_t bytes = static_cast<size_t>(ring_rows_ * width) * pixel;
   if (scratch_.ring.size() < bytes) scratch_.ring.resize(bytes);
   scratch_.rows.resize(static_cast<size_t>(ring_rows_));
+  if (has_horizontal_ && image.dtype == DType::u8 && !columns.taps->key.is_nearest() && passes_.plans &&
+      columns.size > 0)
+    scratch_.plan.make(columns, image.channels);
+}
+
+void ResizeRows::across(const uint8_t* from, uint8_t* to) const {
+  const TapsKey& key = columns_.taps->key;
+  if (key.is_nearest()) return take_columns(from, to, columns_, image_.channels);
+  const int64_t end = columns_.to() * image_.channels;
+  if (key.is_lerp()) return passes_.lerp_columns(from, end, to, columns_, image_.channels, scratch_.plan);
+  passes_.sum_columns(from, end, to, columns_, image_.channels, scratch_.plan);
+}
+
+void ResizeRows::across(const float* from, float* to) const {
+  if (columns_.taps->key.is_nearest()) return take_columns(from, to, columns_, image_.channels);
+  sum_columns(from, to, columns_, image_.channels);
+}
+
+void ResizeRows::down(const uint8_t* const* rows, int64_t count, uint8_t* to, int64_t values) const {
+  passes_.sum_rows(rows, rows_.fixed(y_), count, to, values);
+}
+
+void ResizeRows::down(const float* const* rows, int64_t count, float* to, int64_t values) const {
+  sum_rows(rows, rows_.exact(y_), count, to, values);
 }
 
 // Row `y` of the image after the horizontal pass.
@@ -63,7 +85,7 @@ const T* ResizeRows::source_row(int64_t y) {
   for (; made_ <= y; ++made_) {
     T* const made = reinterpret_cast<T*>(scratch_.ring.data()) + made_ % ring_rows_ * values;
     const std::byte* const from = image_.data + made_ * image_.row_bytes;
-    horizontal_pass(reinterpret_cast<const T*>(from), made, columns_, image_.channels);
+    across(reinterpret_cast<const T*>(from), made);
   }
   return kept;
 }
@@ -74,7 +96,7 @@ void ResizeRows::next_as(T* to) {
   const int64_t values = columns_.size * image_.channels;
   if (rows_.taps->key.is_nearest()) {  // One row, which is not needed again, or is made again.
     const auto* const row = reinterpret_cast<const T*>(image_.data + first * image_.row_bytes);
-    if (has_horizontal_) return horizontal_pass(row, to, columns_, image_.channels);
+    if (has_horizontal_) return across(row, to);
     std::copy_n(row + columns_.first(0) * image_.channels, values, to);
     return;
   }
@@ -82,7 +104,7 @@ void ResizeRows::next_as(T* to) {
   for (int64_t j = 0; j < count; ++j) {
     scratch_.rows[static_cast<size_t>(j)] = reinterpret_cast<const std::byte*>(source_row<T>(first + j));
   }
-  vertical_pass(reinterpret_cast<const T* const*>(scratch_.rows.data()), weights_of(rows_, y_, T()), count, to, values);
+  down(reinterpret_cast<const T* const*>(scratch_.rows.data()), count, to, values);
 }
 
 // Vertical first: two rows of the image are mixed at once, and each row of the result needs one horizontal pass.
@@ -91,12 +113,13 @@ void ResizeRows::lerp_next(uint8_t* to) {
   const uint8_t* const second = first + (rows_.count(y_) == 2 ? image_.row_bytes : 0);
   if (!has_horizontal_) {
     const int64_t left = columns_.first(0) * image_.channels;
-    return lerp_pass(first + left, second + left, *rows_.fixed(y_), to, columns_.size * image_.channels);
+    return passes_.lerp_rows(first + left, second + left, *rows_.fixed(y_), to, columns_.size * image_.channels);
   }
   auto* const mixed = reinterpret_cast<uint8_t*>(scratch_.ring.data());
   const int64_t from = columns_.from() * image_.channels;
-  lerp_pass(first + from, second + from, *rows_.fixed(y_), mixed + from, columns_.to() * image_.channels - from);
-  horizontal_pass(mixed, to, columns_, image_.channels);
+  passes_.lerp_rows(first + from, second + from, *rows_.fixed(y_), mixed + from,
+                    columns_.to() * image_.channels - from);
+  across(mixed, to);
 }
 
 void ResizeRows::next(std::byte* to) {

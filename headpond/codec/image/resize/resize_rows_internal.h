@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "headpond/codec/image/resize/passes_internal.h"
 #include "headpond/codec/image/resize/taps_internal.h"
 
 namespace headpond::resize_internal {
@@ -30,6 +31,7 @@ class TapsCache {
 struct ResizeScratch {
   std::vector<std::byte> ring;  // Rows after the horizontal pass, or one before it.
   std::vector<const std::byte*> rows;
+  ColumnPlan plan;
 };
 
 /// One pass over the rows of a result. Everything that is given outlives it. REQUIRES: the taps are for the image's
@@ -47,11 +49,16 @@ class ResizeRows {
   template <class T>
   const T* source_row(int64_t y);
   void lerp_next(uint8_t* to);
+  void across(const uint8_t* from, uint8_t* to) const;
+  void across(const float* from, float* to) const;
+  void down(const uint8_t* const* rows, int64_t count, uint8_t* to, int64_t values) const;
+  void down(const float* const* rows, int64_t count, float* to, int64_t values) const;
 
   const ImageView image_;
   const TapsPart rows_;
   const TapsPart columns_;
   const bool has_horizontal_;
+  const Passes& passes_;
   ResizeScratch& scratch_;
   const int64_t ring_rows_;
   int64_t y_ = 0;

@@ -145,6 +145,25 @@ void sum_taps(Taps& taps, double scale) {
   }
 }
 
+void pack_pairs(Taps& taps) {
+  int64_t most = 0;
+  for (const int32_t count : taps.count) most = std::max<int64_t>(most, count);
+  taps.pairs = (most + 1) / 2;
+  constexpr int64_t kSpare = 3;  // A vector's load of 4 words.
+  const auto words = static_cast<size_t>(taps.pairs * taps.key.out + kSpare);
+  taps.low.assign(words, 0);
+  taps.high.assign(words, 0);
+  for (int64_t i = 0; i < taps.key.out; ++i) {
+    for (int64_t j = 0; j < taps.count[static_cast<size_t>(i)]; ++j) {
+      const int32_t weight = taps.fixed[static_cast<size_t>(i * taps.stride + j)];
+      const auto place = static_cast<size_t>(j / 2 * taps.key.out + i);
+      const int shift = j % 2 == 0 ? 0 : 16;
+      taps.low[place] |= (static_cast<uint32_t>(weight) & 0xfffU) << shift;
+      taps.high[place] |= (static_cast<uint32_t>(weight >> 12) & 0xffffU) << shift;
+    }
+  }
+}
+
 template <class T>
 void reverse_rows(std::vector<T>& values, int64_t rows) {
   const auto width = static_cast<std::ptrdiff_t>(values.size()) / rows;
@@ -157,7 +176,8 @@ void reverse_rows(std::vector<T>& values, int64_t rows) {
 }  // namespace
 
 Taps resize_internal::make_taps(const TapsKey& key) {
-  Taps taps = {.key = key, .first = {}, .count = {}, .fixed = {}, .exact = {}};
+  Taps taps;
+  taps.key = key;
   const double scale = static_cast<double>(key.in) / static_cast<double>(key.out);
   taps.first.reserve(static_cast<size_t>(key.out));
   if (key.is_nearest()) {
@@ -173,6 +193,7 @@ Taps resize_internal::make_taps(const TapsKey& key) {
     reverse_rows(taps.fixed, key.out);
     reverse_rows(taps.exact, key.out);
   }
+  if (!taps.count.empty() && key.dtype == DType::u8) pack_pairs(taps);
   return taps;
 }
 

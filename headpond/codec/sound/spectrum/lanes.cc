@@ -530,6 +530,7 @@ HWY_AFTER_NAMESPACE();
 #include <string>
 
 #include "headpond/base/status.h"
+#include "headpond/base/vector/vector_targets.h"
 
 namespace headpond {
 namespace {
@@ -538,31 +539,8 @@ HWY_EXPORT(run_target);
 
 using RunTarget = decltype(&HWY_STATIC_DISPATCH(run_target));
 
-struct SpectrumTarget {
-  std::string_view name;
-  RunTarget run;
-};
-
-#if HWY_IDE || ((HWY_TARGETS & (HWY_TARGETS - 1)) == 0)
-RunTarget code_of(int64_t) { return HWY_DISPATCH_TABLE(run_target)[0]; }
-#else
-RunTarget code_of(int64_t target) {
-  const auto bit = static_cast<uint64_t>(HWY_CHOSEN_TARGET_SHIFT(target));
-  return HWY_DISPATCH_TABLE(run_target)[hwy::Num0BitsBelowLS1Bit_Nonzero64(bit)];
-}
-#endif
-
-// Highway's better targets have the lower bits.
-const std::vector<SpectrumTarget>& spectrum_targets() {
-  static const std::vector<SpectrumTarget> found = [] {
-    std::vector<SpectrumTarget> all;
-    const int64_t usable = hwy::SupportedTargets() & (HWY_TARGETS) & ~int64_t{HWY_SCALAR | HWY_EMU128};
-    for (int64_t rest = usable; rest != 0; rest &= rest - 1) {
-      const int64_t target = rest & -rest;
-      all.push_back({hwy::TargetName(target), code_of(target)});
-    }
-    return all;
-  }();
+const std::vector<VectorTarget<RunTarget>>& spectrum_targets() {
+  static const auto found = vector_targets(HWY_DISPATCH_TABLE(run_target), HWY_TARGETS);
   return found;
 }
 
@@ -576,20 +554,20 @@ size_t scratch_floats(const Spectrum::Tables& tables) {
 }
 
 void run_lanes(const LanesJob& job) {
-  spectrum_targets().empty() ? run_lanes_scalar(job) : spectrum_targets().front().run(job);
+  spectrum_targets().empty() ? run_lanes_scalar(job) : spectrum_targets().front().code(job);
 }
 
 void run_lanes_scalar(const LanesJob& job) { HWY_STATIC_DISPATCH(run_one_lane)(job); }
 
 std::vector<std::string_view> lanes_targets() {
   std::vector<std::string_view> names;
-  for (const SpectrumTarget& target : spectrum_targets()) names.push_back(target.name);
+  for (const auto& target : spectrum_targets()) names.push_back(target.name);
   return names;
 }
 
 void run_lanes_on(std::string_view target, const LanesJob& job) {
-  for (const SpectrumTarget& one : spectrum_targets()) {
-    if (one.name == target) return one.run(job);
+  for (const auto& one : spectrum_targets()) {
+    if (one.name == target) return one.code(job);
   }
   throw Exception(Error(ErrorKind::InvalidArgument, "no code for " + std::string(target) + " on this machine"));
 }

@@ -226,6 +226,7 @@ Step map_kernels_step(const MapFields& fields, const std::vector<KernelRef>& ker
                                                                  {FieldRole::boxes, fields.boxes},
                                                                  {FieldRole::labels, fields.labels},
                                                                  {FieldRole::points, fields.points}}};
+  static_assert(std::tuple_size_v<decltype(all)> <= KernelCall::kMaxFields);
   for (const auto& one : all) {
     if (!one.second.empty()) roles.push_back(one);
   }

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the passes over u8 do with one value, and their loops without vectors.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "headpond/codec/image/resize/taps_internal.h"
+
+namespace headpond::resize_internal {
+
+inline constexpr int32_t kHalfWeight = 1 << (kWeightBits - 1);
+/// A weight of u8 is `high` times 2^12 plus `low`: both fit 16 bits, and `low` is not negative.
+inline constexpr int kLowBits = 12;
+
+inline uint8_t sum_to_u8(int32_t sum) { return static_cast<uint8_t>(std::clamp(sum >> kWeightBits, 0, 255)); }
+
+inline uint8_t lerp(int32_t a, int32_t b, int32_t weight) {
+  return static_cast<uint8_t>(a + (((b - a) * weight + (1 << (kLerpBits - 1))) >> kLerpBits));
+}
+
+/// Pixels `begin` to `end` of the part.
+inline void sum_pixels(const uint8_t* from, uint8_t* to, const TapsPart& columns, int channels, int64_t begin,
+                       int64_t end) {
+  for (int64_t x = begin; x < end; ++x) {
+    const uint8_t* const pixel = from + columns.first(x) * channels;
+    const int32_t* const weights = columns.fixed(x);
+    const int64_t count = columns.count(x);
+    for (int c = 0; c < channels; ++c) {
+      int32_t sum = kHalfWeight;
+      for (int64_t j = 0; j < count; ++j) sum += pixel[j * channels + c] * weights[j];
+      to[x * channels + c] = sum_to_u8(sum);
+    }
+  }
+}
+
+inline void lerp_pixels(const uint8_t* from, uint8_t* to, const TapsPart& columns, int channels, int64_t begin,
+                        int64_t end) {
+  for (int64_t x = begin; x < end; ++x) {
+    const uint8_t* const first = from + columns.first(x) * channels;
+    const uint8_t* const second = first + (columns.count(x) == 2 ? channels : 0);
+    const int32_t weight = *columns.fixed(x);
+    for (int c = 0; c < channels; ++c) to[x * channels + c] = lerp(first[c], second[c], weight);
+  }
+}
+
+inline void sum_values(const uint8_t* const* rows, const int32_t* weights, int64_t count, uint8_t* to, int64_t begin,
+                       int64_t end) {
+  for (int64_t i = begin; i < end; ++i) {
+    int32_t sum = kHalfWeight;
+    for (int64_t j = 0; j < count; ++j) sum += rows[j][i] * weights[j];
+    to[i] = sum_to_u8(sum);
+  }
+}
+
+}  // namespace headpond::resize_internal
