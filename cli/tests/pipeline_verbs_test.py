@@ -338,8 +338,8 @@ class View(PlanCase):
         return self.json_of(self.expect(0, "view", "plan.toml", *arguments, "--json").stdout, "headpond.view/1")
 
     def test_writes_a_sheet_and_a_page_and_equal_files_for_equal_seeds(self):
-        write_digits(self.folder)
-        self.plan(step("idx", paths=["train-images-idx3-ubyte"]) + step("shuffle") + step("batch", batch_size=5))
+        write_digits(self.folder / "digits")
+        self.plan(step("idx", paths=["digits/train-images-idx3-ubyte"]) + step("shuffle") + step("batch", batch_size=5))
         found = self.view("--out", "one")
         self.expect_members(found, "tiles", "files")
         self.assertEqual(len(found["tiles"]), 5)
