@@ -20,6 +20,12 @@ void append(const Tensor& tensor, std::vector<double>& values) {
   for (const T value : tensor.as<T>()) values.push_back(static_cast<double>(value));
 }
 
+// By the type that the tensor has; bytes are none of them.
+template <class... T>
+void append_if(const Tensor& tensor, std::vector<double>& values) {
+  ((tensor.dtype() == dtype_of<T>() ? append<T>(tensor, values) : void()), ...);
+}
+
 // Where the channels of an image lie.
 struct Layout {
   int64_t height, width, channels;
@@ -218,48 +224,13 @@ bool show_field(const TileReading& reading, const Tensor& field, Tile& tile) {
 
 std::vector<double> values_of(const Tensor& tensor) {
   std::vector<double> values;
-  switch (tensor.dtype()) {
-    case DType::u8:
-      append<uint8_t>(tensor, values);
-      break;
-    case DType::i8:
-      append<int8_t>(tensor, values);
-      break;
-    case DType::u16:
-      append<uint16_t>(tensor, values);
-      break;
-    case DType::i16:
-      append<int16_t>(tensor, values);
-      break;
-    case DType::u32:
-      append<uint32_t>(tensor, values);
-      break;
-    case DType::i32:
-      append<int32_t>(tensor, values);
-      break;
-    case DType::u64:
-      append<uint64_t>(tensor, values);
-      break;
-    case DType::i64:
-      append<int64_t>(tensor, values);
-      break;
-    case DType::f32:
-      append<float>(tensor, values);
-      break;
-    case DType::f64:
-      append<double>(tensor, values);
-      break;
-    case DType::boolean:
-      append<bool>(tensor, values);
-      break;
-    case DType::f16:
-      for (const uint16_t bits : tensor.as<uint16_t>()) values.push_back(static_cast<double>(from_f16(bits)));
-      break;
-    case DType::bf16:
-      for (const uint16_t bits : tensor.as<uint16_t>()) values.push_back(static_cast<double>(from_bf16(bits)));
-      break;
-    default:
-      break;
+  if (tensor.dtype() == DType::f16 || tensor.dtype() == DType::bf16) {
+    for (const uint16_t bits : tensor.as<uint16_t>()) {
+      values.push_back(static_cast<double>(tensor.dtype() == DType::f16 ? from_f16(bits) : from_bf16(bits)));
+    }
+  } else {
+    append_if<uint8_t, int8_t, uint16_t, int16_t, uint32_t, int32_t, uint64_t, int64_t, float, double, bool>(tensor,
+                                                                                                             values);
   }
   return values;
 }
