@@ -17,6 +17,8 @@ struct ImageScratch {
   FileDecoder file;
   resize_internal::TapsCache taps;
   resize_internal::ResizeScratch resize;
+  std::vector<std::byte> pixels;      // Of the decoded part.
+  std::vector<std::byte> canvas;      // The same with padding.
   std::vector<std::byte> row;         // Of the result, before it is normalized.
   std::vector<int64_t> down, across;  // Places of rows and columns.
   Geometry geometry;

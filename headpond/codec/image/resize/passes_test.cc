@@ -9,6 +9,17 @@
 namespace headpond::resize_internal {
 namespace {
 
+TEST(ColumnPlan, DigitsAddUpToTheirWeight) {
+  for (const int32_t weight :
+       {0, 1, 127, 128, 255, 256, 32767, 32768, -1, -128, -129, 1 << 22, -(1 << 22), 8'000'000}) {
+    const WeightDigits digits = digits_of(weight);
+    EXPECT_TRUE(digits.is_exact) << weight;
+    EXPECT_EQ(digits.digit[0] + 256 * digits.digit[1] + 65536 * digits.digit[2], weight);
+  }
+  EXPECT_FALSE(digits_of(1 << 23).is_exact);
+  EXPECT_FALSE(digits_of(-(1 << 23) - 32897).is_exact);
+}
+
 class ColumnPasses : public testing::Test {
  protected:
   int64_t below(int64_t n) { return static_cast<int64_t>(random_.below(static_cast<uint64_t>(n))); }
@@ -54,12 +65,12 @@ TEST_F(ColumnPasses, SumColumnsLikeTheirTwin) {
   for (int i = 0; i < 300; ++i) {
     const Job job = this->job(true, 1 + i % 6);
     const auto end = static_cast<int64_t>(job.row.size());
-    ColumnPlan plan;
-    plan.make(job.part, job.channels);
     std::vector<uint8_t> expected(static_cast<size_t>(job.part.size * job.channels)), made(expected.size());
     scalar_passes().sum_columns(job.row.data(), end, expected.data(), job.part, job.channels, {});
     for (const NamedPasses& named : pass_targets()) {
       std::fill(made.begin(), made.end(), 77);
+      ColumnPlan plan;
+      named.passes.plan(job.part, job.channels, plan);
       named.passes.sum_columns(job.row.data(), end, made.data(), job.part, job.channels, plan);
       ASSERT_EQ(made, expected) << named.target << ", " << job.taps.key.in << " to " << job.taps.key.out;
       named.passes.sum_columns(job.row.data(), end, made.data(), job.part, job.channels, {});
@@ -72,14 +83,29 @@ TEST_F(ColumnPasses, LerpColumnsLikeTheirTwin) {
   for (int i = 0; i < 300; ++i) {
     const Job job = this->job(false, 1 + i % 12);
     const auto end = static_cast<int64_t>(job.row.size());
-    ColumnPlan plan;
-    plan.make(job.part, job.channels);
     std::vector<uint8_t> expected(static_cast<size_t>(job.part.size * job.channels)), made(expected.size());
-    scalar_passes().lerp_columns(job.row.data(), end, expected.data(), job.part, job.channels, plan);
+    scalar_passes().lerp_columns(job.row.data(), end, expected.data(), job.part, job.channels, {});
     for (const NamedPasses& named : pass_targets()) {
       std::fill(made.begin(), made.end(), 77);
+      ColumnPlan plan;
+      named.passes.plan(job.part, job.channels, plan);
       named.passes.lerp_columns(job.row.data(), end, made.data(), job.part, job.channels, plan);
       ASSERT_EQ(made, expected) << named.target << ", " << job.taps.key.in << " to " << job.taps.key.out;
+    }
+  }
+}
+
+TEST_F(ColumnPasses, ReverseLikeTheirTwin) {
+  for (int i = 0; i < 200; ++i) {
+    const int channels = 1 + i % 4;
+    const int64_t pixels = below(70);
+    const std::vector<uint8_t> row = noise(pixels * channels);
+    std::vector<uint8_t> expected(row.size()), made(row.size());
+    scalar_passes().reverse(row.data(), expected.data(), pixels, channels);
+    for (const NamedPasses& named : pass_targets()) {
+      std::fill(made.begin(), made.end(), 77);
+      named.passes.reverse(row.data(), made.data(), pixels, channels);
+      ASSERT_EQ(made, expected) << named.target << ", " << pixels << " x " << channels;
     }
   }
 }
