@@ -286,7 +286,7 @@ std::vector<PlanOperator> sources() {
        {"paths", "record_bytes", "header_bytes", "footer_bytes", "hop_bytes"},
        build_fixed_length},
       {"tar", source, {"paths", "extensions", "allow_missing"}, build_tar},
-      {"folder", source, {"path", "extensions"}, build_folder},
+      {"folder", source, {"path", "extensions", "allow_empty"}, build_folder},
       {"element", source, {}, build_element},
       {"load", source, {"path"}, build_load},
   };

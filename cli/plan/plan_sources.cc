@@ -108,7 +108,8 @@ Dataset build_tar(const PlanStep& step) {
 }
 
 Dataset build_folder(const PlanStep& step) {
-  return folder(step.args.text("path"), {.extensions = texts_if_given(step.args, "extensions")});
+  return folder(step.args.text("path"), {.extensions = texts_if_given(step.args, "extensions"),
+                                         .allow_empty = step.args.flag("allow_empty", false)});
 }
 
 Dataset build_load(const PlanStep& step) { return load(step.args.text("path")); }

@@ -150,6 +150,9 @@ TEST_F(PlanSources, ReadFolders) {
   const auto texts = delivered(step("folder", set + ", extensions = ['txt']"));
   ASSERT_EQ(texts.size(), 2U);
   EXPECT_THAT(texts[1], HasSubstr(R"("file":{"bytes":"YQ=="},"label":1)"));
+  EXPECT_EQ(delivered(step("folder", set + ", extensions = ['.txt']")), texts);
+  EXPECT_THAT(refused(step("folder", set + ", extensions = ['png']")), HasSubstr("no file with the extension png"));
+  EXPECT_EQ(delivered(step("folder", set + ", extensions = ['png'], allow_empty = true")).size(), 0U);
   EXPECT_THAT(refused(step("folder", "path = '" + path("none") + "'")), HasSubstr("f.toml:3: folder: "));
 }
 

@@ -2,9 +2,9 @@
 // A run goes on with another plan: more data sets, other weights, another batch size, other augmentations.
 //
 //   const auto migrated = migrate(state, old_plan, new_plan);
-//   if (!migrated) stop(migrated.error());           // What cannot be said exactly is refused, with the operator and
-//   why. std::cout << *migrated;                          // What goes on, what begins, what comes twice or never. auto
-//   loader = Loader::restored(new_plan, {.epochs = 90, .seed = 7}, migrated->state);
+//   if (!migrated) stop(migrated.error());  // What cannot be said exactly is refused, with the operator and why.
+//   std::cout << *migrated;                 // What goes on, what begins, what comes twice or never.
+//   auto loader = Loader::restored(new_plan, {.epochs = 90, .seed = 7}, migrated->state);
 //
 // What both plans have in common goes on where it was, each source at its own position; what is above it works on the
 // samples that are left. docs/changing_a_plan.md has the cases.

@@ -80,13 +80,15 @@ struct TarOptions {
 Dataset tar(const Patterns& patterns, const TarOptions& options = {});
 
 struct FolderOptions {
-  std::vector<std::string> extensions =
-      {};  ///< Of file names, in upper or lower case: {"png", "jpg"}. Empty: all files.
+  /// Of file names, in upper or lower case, with or without a dot: {"png", ".jpg"}. Empty: all files.
+  std::vector<std::string> extensions = {};
+  bool allow_empty = false;  ///< No such file is a dataset without elements, not an error.
 };
 
 /// The files in the subfolders of a folder, whose names are the labels (io/file/labelled_folder.h). Fields: "path"
 /// (dtype bytes), "file" (the content, dtype bytes) and "label" (i64, the index of the subfolder's name in sorted
 /// order). Names and sizes of all files are part of the plan; a file's content is read when its element is asked for.
+/// No file is an error, NotFound, which says what was looked for.
 Dataset folder(const std::string& path, const FolderOptions& options = {});
 void folder(internal::ListOfNames, const FolderOptions& = {}) = delete;
 

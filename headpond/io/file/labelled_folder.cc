@@ -22,8 +22,10 @@ std::string lower(std::string_view text) {
 
 bool is_wanted(const std::string& name, std::span<const std::string> extensions) {
   if (extensions.empty()) return true;
-  return std::any_of(extensions.begin(), extensions.end(),
-                     [&](const std::string& extension) { return lower(name).ends_with("." + lower(extension)); });
+  return std::any_of(extensions.begin(), extensions.end(), [&](const std::string& extension) {
+    const std::string_view dot = extension.starts_with('.') ? "" : ".";
+    return lower(name).ends_with(fmt::format("{}{}", dot, lower(extension)));
+  });
 }
 
 // The entries of a folder without hidden ones, sorted by the bytes of their names.

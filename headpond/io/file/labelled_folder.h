@@ -25,9 +25,10 @@ struct LabelledFolder {
 };
 
 /// The files below each folder in `root`, at any depth. With `extensions`, only files whose name ends with a dot and
-/// one of these, ignoring the case of ASCII letters. Names that begin with a dot, and files directly in `root`, are
-/// left out. Links to files count as files, links to folders are not followed. NotFound or FailedPrecondition, with the
-/// name, for a folder that does not exist or cannot be read; InvalidArgument for a root without folders.
+/// one of these ("png", or with its dot: ".png"), ignoring the case of ASCII letters. Names that begin with a dot, and
+/// files directly in `root`, are left out. Links to files count as files, links to folders are not followed. NotFound
+/// or FailedPrecondition, with the name, for a folder that does not exist or cannot be read; InvalidArgument for a root
+/// without folders.
 Result<LabelledFolder> list_labelled_folder(const std::string& root, std::span<const std::string> extensions = {});
 void list_labelled_folder(internal::ListOfNames, std::span<const std::string> = {}) = delete;
 

@@ -53,6 +53,8 @@ TEST_F(LabelledFolders, ChooseByExtensionInAnyCase) {
   write("a/png", "");
   write("a/3.tar.gz", "");
   EXPECT_THAT(listed({"png", "TAR.GZ"}), ElementsAre("a/1.PNG 0 0", "a/3.tar.gz 0 0"));
+  EXPECT_THAT(listed({".png", ".TAR.GZ"}), ElementsAre("a/1.PNG 0 0", "a/3.tar.gz 0 0"));
+  EXPECT_THAT(listed({"..png"}), IsEmpty());
   EXPECT_THAT(listed({"none"}), IsEmpty());
 }
 

@@ -46,26 +46,37 @@ class Folder final : public internal::SourceFile {
   uint32_t digest_ = 0;  // Of the names of classes; of names, labels and sizes of files.
 };
 
-std::string stamp_of(const std::string& root, const std::vector<std::string>& extensions) {
+Result<LabelledFolder> files_in(const std::string& root, const FolderOptions& options) {
+  auto found = list_labelled_folder(root, options.extensions);
+  if (!found || !found->files.empty() || options.allow_empty) return found;
+  const std::string with =
+      options.extensions.empty() ? "" : fmt::format(" with the extension {}", fmt::join(options.extensions, " or "));
+  return fail(ErrorKind::NotFound, fmt::format("{}: no file{} in its {} folders (allow_empty allows that)", root, with,
+                                               found->classes.size()));
+}
+
+std::string stamp_of(const std::string& root, const FolderOptions& options) {
   std::vector<std::string> paths;
-  for (LabelledFile& file : value_or_throw(list_labelled_folder(root, extensions)).files) {
-    paths.push_back(std::move(file.path));
-  }
+  for (LabelledFile& file : value_or_throw(files_in(root, options)).files) paths.push_back(std::move(file.path));
   return internal::stamp_of_paths(paths);
 }
 
 }  // namespace
 
 Dataset folder(const std::string& path, const FolderOptions& options) {
-  const auto open = [extensions = options.extensions](const std::string& root) {
-    return std::make_unique<Folder>(root, value_or_throw(list_labelled_folder(root, extensions)));
+  FolderOptions without_dots = options;
+  for (std::string& extension : without_dots.extensions) {
+    if (extension.starts_with('.')) extension.erase(0, 1);
+  }
+  const auto open = [without_dots](const std::string& root) {
+    return std::make_unique<Folder>(root, value_or_throw(files_in(root, without_dots)));
   };
   const std::string label =
-      options.extensions.empty() ? "" : fmt::format("extensions={}", fmt::join(options.extensions, " "));
+      options.extensions.empty() ? "" : fmt::format("extensions={}", fmt::join(without_dots.extensions, " "));
   return internal::source_files(
       {.op = "folder",
        .args = label,
-       .stamp = Lazy<std::string>([path, extensions = options.extensions] { return stamp_of(path, extensions); }),
+       .stamp = Lazy<std::string>([path, without_dots] { return stamp_of(path, without_dots); }),
        .spec = {{"path", DType::bytes, {}}, {"file", DType::bytes, {}}, {"label", DType::i64, {}}}},
       {.reader = label, .patterns = {path}, .open = open, .is_one_path = true, .keep_counts = false});
 }

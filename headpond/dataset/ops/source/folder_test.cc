@@ -8,6 +8,7 @@ namespace {
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 
 class Folders : public testing::Test {
  protected:
@@ -43,6 +44,26 @@ TEST_F(Folders, TellAFileThatIsGoneAndGoOn) {
   std::filesystem::remove(folder_.file("a/1"));
   EXPECT_THAT(elements(all), ElementsAre(AllOf(HasSubstr("!NotFound"), HasSubstr("a/1")), text("a/2", "two", 0)));
   EXPECT_FALSE(check(folder(folder_.file("none"))));
+}
+
+TEST_F(Folders, WithoutAFileThatIsWantedSayWhatWasLookedFor) {
+  write("a/1.txt", "one");
+  write("b/.hidden", "");
+  const auto found = check(folder(folder_.path(), {.extensions = {".png", "JPG"}}));
+  ASSERT_FALSE(found);
+  EXPECT_EQ(found.error().kind(), ErrorKind::NotFound);
+  EXPECT_THAT(found.error().message(), HasSubstr("no file with the extension png or JPG in its 2 folders"));
+  EXPECT_THAT(elements(folder(folder_.path(), {.extensions = {"png"}, .allow_empty = true})), IsEmpty());
+  std::filesystem::remove(folder_.file("a/1.txt"));
+  EXPECT_EQ(check(folder(folder_.path())).error().kind(), ErrorKind::NotFound);
+  EXPECT_TRUE(check(folder(folder_.path(), {.allow_empty = true})));
+}
+
+TEST_F(Folders, AreTheSameByExtensionsWithADot) {
+  write("a/1.txt", "one");
+  const Dataset with_dot = folder(folder_.path(), {.extensions = {".txt"}});
+  EXPECT_THAT(elements(with_dot), ElementsAre(text("a/1.txt", "one", 0)));
+  EXPECT_EQ(with_dot.plan(), folder(folder_.path(), {.extensions = {"txt"}}).plan());
 }
 
 TEST_F(Folders, OfOtherFilesRefuseTheState) {
