@@ -31,7 +31,10 @@ void write_pictures(const fs::path& folder) {
 }  // namespace
 
 int main() {
-  if (!hp::has_jpeg()) return 0;
+  if (!hp::has_jpeg()) {
+    std::cout << "skipped: built without the component jpeg\n";
+    return 0;
+  }
   const fs::path folder = fs::temp_directory_path() / "headpond_15_images";
   fs::remove_all(folder);
   write_pictures(folder);

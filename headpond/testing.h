@@ -4,8 +4,11 @@
 //
 //   EXPECT_EQ(headpond::contract_violation(sliding_window(3), headpond::range(20)), "");
 //
-// docs/add_an_operator.md shows two operators that are checked so.
+//   EXPECT_EQ(headpond::kernel_violation(my_kernel(), {{image}, {other_image}}), "");
+//
+// docs/add_an_operator.md shows two operators and a kernel that are checked so.
 #pragma once
 
 #include "headpond/dataset/testing/contract.h"
 #include "headpond/engine/testing/contract.h"
+#include "headpond/engine/testing/kernel_contract.h"

@@ -75,6 +75,14 @@ Bench order_skew_bench(const BenchSetup& setup);
 Bench source_open_bench(const BenchSetup& setup);
 /// WAV files of a second, against open, read and convert.
 Bench sound_slot_bench(const BenchSetup& setup);
+/// JPEG files to normalized crops, against libjpeg-turbo alone.
+Bench jpeg_train_bench(const BenchSetup& setup);
+/// The resize alone.
+Bench pixels_resize_bench(const BenchSetup& setup);
+/// Stored images of one size to crops, against the same kernels in a loop.
+Bench pixels_raw_bench(const BenchSetup& setup);
+/// Small images in memory, against the same kernels in a loop.
+Bench cifar_memory_bench(const BenchSetup& setup);
 /// Batches from a full cache, in memory and on disk.
 Bench cache_warm_bench(const BenchSetup& setup);
 

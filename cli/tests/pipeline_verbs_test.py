@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The verbs of pipeline files from outside.
 
-  pipeline_verbs_test.py PROGRAM Run|Guide|Explain
+  pipeline_verbs_test.py PROGRAM Run|Guide|Explain|View
 """
 import json
 import re
@@ -276,6 +276,17 @@ class Guide(PlanCase):
             self.plan(text)
             self.assertEqual(len(self.lines("--limit", "2")), 2)
 
+    def test_files_of_chains_by_torchvisions_names_are_pipelines(self):
+        text = (TOOLS.parent / "docs/from_torchvision.md").read_text(encoding="utf-8")
+        for name in ("train/cat/1.jpg", "recordings/word/1.wav"):
+            (self.folder / name).parent.mkdir(parents=True)
+            (self.folder / name).touch()
+        files = re.findall(r"^```toml\n(.*?)^```$", text, re.S | re.M)
+        self.assertEqual(len(files), 4)
+        for file in files:
+            self.plan(file)
+            self.assertIn("map(", self.expect(0, "explain", "plan.toml").stdout)
+
     def test_it_names_each_operator_and_no_other(self):
         self.plan(step("unknown", x=1))
         there = set(self.expect(2, "run", "plan.toml").stderr.strip().split("known: ")[1].split(", "))
@@ -320,6 +331,35 @@ class Explain(PlanCase):
         self.assertEqual([stage["name"] for stage in stages],
                          [level["what"] for level in found["levels"] if level["how"] != "in order"])
         self.assertEqual([stage["elements"] for stage in stages], [40, 40, 8, 8])
+
+
+class View(PlanCase):
+    def view(self, *arguments):
+        return self.json_of(self.expect(0, "view", "plan.toml", *arguments, "--json").stdout, "headpond.view/1")
+
+    def test_writes_a_sheet_and_a_page_and_equal_files_for_equal_seeds(self):
+        write_digits(self.folder / "digits")
+        self.plan(step("idx", paths=["digits/train-images-idx3-ubyte"]) + step("shuffle") + step("batch", batch_size=5))
+        found = self.view("--out", "one")
+        self.expect_members(found, "tiles", "files")
+        self.assertEqual(len(found["tiles"]), 5)
+        for name in ("source", "record", "key", "draws", "shape", "min", "max", "mean"):
+            self.assertIn(name, found["tiles"][0])
+        self.assertEqual(found["tiles"][0]["shape"], "uint8[28,28]")
+        self.assertEqual(found["files"], ["one/sheet.png", "one/view.html"])
+        self.view("--out", "two")
+        self.view("--out", "three", "--seed", "5")
+        files = [[(self.folder / folder / name).read_bytes() for name in ("sheet.png", "view.html")] for folder in ("one", "two", "three")]
+        self.assertEqual(files[0], files[1])
+        self.assertNotEqual(files[0][0], files[2][0])
+        self.assertTrue(files[0][0].startswith(b"\x89PNG"))
+
+    def test_mistakes_are_usage_errors_and_an_empty_pipeline_is_none(self):
+        self.assertIn("no step 'nothing'", self.expect(2, "view", "plan.toml", "--step", "nothing").stderr)
+        self.assertIn("--before shows nothing", self.expect(2, "view", "plan.toml", "--before").stderr)
+        self.assertIn("needs one pipeline file", self.expect(2, "view").stderr)
+        self.plan(step("range", stop=0))
+        self.assertEqual(self.view("--out", "empty")["tiles"], [])
 
 
 if __name__ == "__main__":

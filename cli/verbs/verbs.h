@@ -25,6 +25,7 @@ Verb run_verb();
 Verb explain_verb();
 Verb inspect_verb();
 Verb verify_verb();
+Verb view_verb();
 Verb convert_verb();
 Verb cache_ls_verb();
 Verb cache_rm_verb();

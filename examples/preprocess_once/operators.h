@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The samples by Headpond's operators: a dataset that a Loader runs on all cores, ahead of the training loop.
+// The samples by Headpond's operators: a dataset that a Loader runs on all cores, ahead of the training loop. Kernels
+// decode the images and measure distances.
 #pragma once
 
 #include <vector>

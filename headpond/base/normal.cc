@@ -127,7 +127,7 @@ HWY_AFTER_NAMESPACE();
 #include <string>
 
 #include "headpond/base/status.h"
-#include "headpond/base/vector_targets_internal.h"
+#include "headpond/base/vector/vector_targets.h"
 
 namespace headpond {
 namespace {
@@ -137,7 +137,7 @@ HWY_EXPORT(fill_blocks);
 using FillBlocks = decltype(&HWY_STATIC_DISPATCH(fill_blocks));
 
 const std::vector<VectorTarget<FillBlocks>>& targets() {
-  static const auto found = vector_targets(HWY_DISPATCH_TABLE(fill_blocks));
+  static const auto found = vector_targets(HWY_DISPATCH_TABLE(fill_blocks), HWY_TARGETS);
   return found;
 }
 

@@ -227,13 +227,15 @@ TEST_F(Building, AnyNumberBelowZeroIsNoBound) {
 
 TEST_F(Building, ADefaultNameIsNumberedLikeTensorFlowsScopes) {
   QueueOptions options = scalars(1);
-  options.default_name = "scope of this test";
+  static int runs = 0;  // Names are numbered for the life of the process.
+  const std::string scope = "scope of run " + std::to_string(++runs);
+  options.default_name = scope;
   const FIFOQueue first(options), second(options);
-  options.shared_name = "shared in this test";
+  options.shared_name = "shared in run " + std::to_string(runs);
   const FIFOQueue third(options);
-  EXPECT_EQ(first.name(), "scope of this test");
-  EXPECT_EQ(second.name(), "scope of this test_1");
-  EXPECT_EQ(third.name(), "scope of this test_2");
+  EXPECT_EQ(first.name(), scope);
+  EXPECT_EQ(second.name(), scope + "_1");
+  EXPECT_EQ(third.name(), scope + "_2");
   options.name = "own";
   options.shared_name = "";
   EXPECT_EQ(FIFOQueue(options).name(), "own");

@@ -115,6 +115,10 @@ KernelChain join_kernels(std::span<const KernelRef> chain) {
 
 Result<std::vector<Tensor>> run_kernels(std::span<const KernelRef> chain, std::vector<Tensor> fields,
                                         const KernelRun& options) {
+  if (fields.size() > KernelCall::kMaxFields) {
+    return fail(ErrorKind::InvalidArgument,
+                fmt::format("{} fields: a kernel takes at most {}", fields.size(), KernelCall::kMaxFields));
+  }
   std::vector<RandomKey> keys;
   for (size_t i = 0; i < chain.size(); ++i) {
     keys.push_back(random_key(options.seed, chain[i]->facts().draws, occurrence(chain, i), options.epoch));

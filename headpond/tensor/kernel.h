@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <span>
 #include <string>
@@ -24,6 +25,12 @@ namespace headpond {
 
 class Kernel;
 using KernelRef = std::shared_ptr<const Kernel>;
+
+/// Nothing, as between the braces of decode_png({}). A decoder has one name as a kernel and as a function over a file;
+/// an overload for a list of these makes empty braces mean the kernel.
+struct NoOption {
+  NoOption() = delete;
+};
 
 /// What a field is to a kernel. `image` is also the sound.
 ///
@@ -198,6 +205,7 @@ KernelChain join_kernels(std::span<const KernelRef> chain);
 
 /// Runs kernels on one sample, joined or as they are, for tests and for programs without a pipeline: random numbers are
 /// those of a map over a source, with this seed, for the sample with this key in this epoch. Returns the fields.
+/// InvalidArgument iff there are more than KernelCall::kMaxFields; else the error of the kernel that failed.
 struct KernelRun {
   uint64_t seed = 0;
   uint64_t epoch = 0;

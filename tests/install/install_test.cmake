@@ -54,5 +54,5 @@ endif()
 # The operators of docs/add_an_operator.md, as their author builds them: a copy that sees nothing of this tree.
 file(COPY ${CMAKE_CURRENT_LIST_DIR}/../../examples/own_operators DESTINATION ${WORK})
 set(project ${WORK}/own_operators)
-consume(own "" sliding_window mixup)
+consume(own "" sliding_window mixup channel_permutation)
 file(REMOVE_RECURSE ${WORK})

@@ -11,6 +11,7 @@ KernelRef build_decode_png(const PlanArguments& options) {
   PngOptions png = {.channels = int32_option(options, "channels", 0)};
   if (options.has("dtype")) png.dtype = to_dtype(options, "dtype");
   png.max_pixels = options.integer("max_pixels", png.max_pixels);
+  png.max_memory = options.integer("max_memory", png.max_memory);
   return decode_png(png);
 }
 
@@ -28,7 +29,7 @@ KernelRef build_decode_image(const PlanArguments& options) {
 const std::vector<PlanKernel>& decoder_plan_kernels() {
   static const std::vector<PlanKernel> all = {
       {"decode_image", {"apply_exif_orientation", "channels", "dtype", "max_memory", "max_pixels"}, build_decode_image},
-      {"decode_png", {"channels", "dtype", "max_pixels"}, build_decode_png},
+      {"decode_png", {"channels", "dtype", "max_memory", "max_pixels"}, build_decode_png},
   };
   return all;
 }

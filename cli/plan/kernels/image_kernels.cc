@@ -7,6 +7,7 @@
 
 #include "cli/plan/kernels/plan_kernel.h"
 #include "cli/plan/plan_tensors.h"
+#include "headpond/codec/image/distance_map_kernel.h"
 #include "headpond/codec/image/kernels/crop_kernels.h"
 #include "headpond/codec/image/kernels/flip_kernels.h"
 #include "headpond/codec/image/kernels/jpeg_kernel.h"
@@ -116,6 +117,14 @@ KernelRef build_normalize(const PlanArguments& options) {
   return normalize(normal);
 }
 
+KernelRef build_distance_map(const PlanArguments& options) {
+  DistanceMapOptions distances;
+  distances.limit = static_cast<float>(number_option(options, "limit", static_cast<double>(distances.limit)));
+  distances.groups = int32_option(options, "groups", distances.groups);
+  distances.layout = choice(options, "layout", std::array<std::string, 2>{"hwc", "chw"}, distances.layout);
+  return distance_map(distances);
+}
+
 }  // namespace
 
 const std::vector<PlanKernel>& image_plan_kernels() {
@@ -132,6 +141,7 @@ const std::vector<PlanKernel>& image_plan_kernels() {
       {"resize", {"size", "filter", "antialias", "max_size"}, build_resize},
       {"random_horizontal_flip", {"p"}, build_horizontal_flip},
       {"random_vertical_flip", {"p"}, build_vertical_flip},
+      {"distance_map", {"limit", "groups", "layout"}, build_distance_map},
       {"normalize", {"mean", "std", "layout", "dtype"}, build_normalize},
   };
   return all;

@@ -34,6 +34,8 @@ TEST(ImagePlanKernels, HaveTheLibrarysOptions) {
             "resize(256, filter=lanczos, max_size=300)");
   EXPECT_EQ(image_kernel("random_horizontal_flip", ""), "random_horizontal_flip");
   EXPECT_EQ(image_kernel("random_vertical_flip", "p = 1\n"), "random_vertical_flip(p=1)");
+  EXPECT_EQ(image_kernel("distance_map", "limit = 20\ngroups = 2\nlayout = 'chw'\n"),
+            "distance_map(limit=20, groups=2, layout=chw)");
   EXPECT_EQ(image_kernel("normalize", "mean = 0.5\nstd = 0.25\nlayout = 'hwc'\ndtype = 'float16'\n"),
             "normalize(mean=[0.5], std=[0.25], layout=hwc, dtype=float16)");
 }

@@ -17,6 +17,7 @@
 #include <jerror.h>
 
 #include "headpond/codec/caught_internal.h"
+#include "headpond/codec/image/baseline/baseline_internal.h"
 #include "headpond/codec/image/jpeg_internal.h"
 
 namespace headpond {
@@ -41,7 +42,7 @@ struct Plan {
 
 }  // namespace
 
-// libjpeg's object, for one file after the other.
+// What decodes, for one file after the other.
 struct jpeg_internal::Decoder::Library {
   Library() = default;
   ~Library() { jpeg_destroy_decompress(&info); }
@@ -52,6 +53,7 @@ struct jpeg_internal::Decoder::Library {
   jpeg_error_mgr errors = {};
   jpeg_progress_mgr progress = {};
   int files = 0;
+  BaselineDecoder baseline;
 };
 
 namespace {
@@ -188,27 +190,34 @@ void convert_inks(const Session& session, const JSAMPLE* from, JSAMPLE* to) {
   for (size_t i = 0; i < color.size(); ++i) to[i] = static_cast<JSAMPLE>(color[i]);
 }
 
-// Row `y` of the rectangle, whose first pixel is `from`.
-void place_row(const Session& session, int64_t y, const JSAMPLE* from) {
-  const Plan& plan = session.plan;
-  const auto [unused_y, unused_x, height, width] = plan.stored;
-  const int64_t pixel = plan.channels, row = plan.width * plan.channels;
-  const int64_t line = plan.flips_rows ? height - 1 - y : y;
-  const int64_t step = (plan.is_turned ? row : pixel) * (plan.flips_columns ? -1 : 1);
-  auto* const first = reinterpret_cast<JSAMPLE*>(session.to) + line * (plan.is_turned ? pixel : row);
-  const bool converts = is_inked(session.info);
-  if (!converts && !plan.is_turned && !plan.flips_columns) {
-    std::memcpy(first, from, static_cast<size_t>(row));
+// Row `y` of the rectangle: where its first pixel goes, and how far apart its pixels are.
+struct RowPlace {
+  RowPlace(const Plan& plan, std::byte* to, int64_t y) {
+    const int64_t pixel = plan.channels, row = plan.width * plan.channels;
+    const int64_t line = plan.flips_rows ? plan.stored.height - 1 - y : y;
+    step = (plan.is_turned ? row : pixel) * (plan.flips_columns ? -1 : 1);
+    first = reinterpret_cast<JSAMPLE*>(to) + line * (plan.is_turned ? pixel : row);
+    if (plan.flips_columns) first -= step * (plan.stored.width - 1);
+  }
+  JSAMPLE* first;
+  int64_t step;
+};
+
+void place_pixels(const Plan& plan, std::byte* to, int64_t y, const JSAMPLE* from) {
+  const auto [first, step] = RowPlace(plan, to, y);
+  const int64_t pixel = plan.channels, width = plan.stored.width;
+  if (step == pixel) {
+    std::memcpy(first, from, static_cast<size_t>(width * pixel));
     return;
   }
-  int64_t at = plan.flips_columns ? -step * (width - 1) : 0;
-  for (int64_t x = 0; x < width; ++x, at += step) {
-    if (converts) {
-      convert_inks(session, from + 4 * x, first + at);
-    } else {
-      std::copy_n(from + pixel * x, pixel, first + at);
-    }
-  }
+  for (int64_t x = 0; x < width; ++x) std::copy_n(from + pixel * x, pixel, first + step * x);
+}
+
+// Row `y` of the rectangle, whose first pixel is `from`.
+void place_row(const Session& session, int64_t y, const JSAMPLE* from) {
+  if (!is_inked(session.info)) return place_pixels(session.plan, session.to, y, from);
+  const auto [first, step] = RowPlace(session.plan, session.to, y);
+  for (int64_t x = 0; x < session.plan.stored.width; ++x) convert_inks(session, from + 4 * x, first + step * x);
 }
 
 // The columns that libjpeg decodes: [returned, + info.output_width).
@@ -292,6 +301,17 @@ bool decode(Session& session) {
   return true;
 }
 
+// False: libjpeg is to decode the file.
+bool decode_baseline(Library& library, Bytes file, const Layout& layout, const JpegOptions& options, const Plan& plan,
+                     std::byte* memory) {
+  if (options.ratio != 1 || layout.keeps_coefficients() || layout.scans != 1 || !layout.has_end) return false;
+  jpeg_internal::BaselineOptions wanted = {.part = plan.stored, .channels = plan.channels};
+  wanted.fancy = options.fancy_upscaling;
+  wanted.to_end = options.check == JpegCheck::whole;
+  return library.baseline.decode(file, wanted,
+                                 [&](int64_t y, const uint8_t* row) { place_pixels(plan, memory, y, row); });
+}
+
 // 1234567 is "1,234,567".
 std::string with_commas(size_t number) {
   std::string text = std::to_string(number);
@@ -309,6 +329,9 @@ Result<JpegWarnings> decode_to(Library& library, Bytes file, const Layout& layou
   if (!layout.has_end && options.damage != JpegDamage::recover) {
     return fail(ErrorKind::DataLoss,
                 fmt::format("{}: corrupt data: no end-of-image marker stands after the last scan", name));
+  }
+  if (!mutation.by_library && decode_baseline(library, file, layout, options, plan, memory)) {
+    return JpegWarnings{0, "", plan.stored.height};
   }
   Session session(library, file, layout, options, plan, memory);
   session.to_end = options.check == JpegCheck::whole;

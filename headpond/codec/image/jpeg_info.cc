@@ -7,6 +7,7 @@
 #include <exception>
 
 #include "headpond/codec/caught_internal.h"
+#include "headpond/codec/image/exif_internal.h"
 #include "headpond/codec/image/jpeg.h"
 #include "headpond/codec/image/jpeg_internal.h"
 
@@ -22,43 +23,6 @@ constexpr std::string_view kExif = {"Exif\0\0", 6};
 
 uint32_t jpeg_byte(Bytes bytes, uint64_t at) { return static_cast<uint8_t>(bytes[at]); }
 uint32_t jpeg_word(Bytes bytes, uint64_t at) { return jpeg_byte(bytes, at) << 8 | jpeg_byte(bytes, at + 1); }
-
-// The orientation of an EXIF block, a TIFF file; 1 if anything about it is wrong.
-class Exif {
- public:
-  explicit Exif(Bytes tiff) : tiff_(tiff) {}
-
-  int orientation() {
-    if (tiff_.size() < 8) return 1;
-    const uint32_t order = jpeg_word(tiff_, 0);
-    if (order != 0x4949 && order != 0x4d4d) return 1;
-    is_little_ = order == 0x4949;
-    if (number(2, 2) != 42) return 1;
-    const uint64_t table = number(4, 4);
-    if (table < 8 || table > tiff_.size() - 2) return 1;
-    const uint64_t entries = std::min<uint64_t>(number(table, 2), (tiff_.size() - table - 2) / 12);
-    for (uint64_t i = 0; i < entries; ++i) {
-      const uint64_t at = table + 2 + 12 * i;
-      if (number(at, 2) != 0x112) continue;
-      const uint32_t value = number(at + 8, 2);
-      return number(at + 2, 2) == 3 && number(at + 4, 4) == 1 && value >= 1 && value <= 8 ? static_cast<int>(value) : 1;
-    }
-    return 1;
-  }
-
- private:
-  uint32_t number(uint64_t at, int bytes) const {
-    uint32_t value = 0;
-    for (int i = 0; i < bytes; ++i) {
-      const auto place = static_cast<uint64_t>(is_little_ ? bytes - 1 - i : i);
-      value = value << 8 | jpeg_byte(tiff_, at + place);
-    }
-    return value;
-  }
-
-  const Bytes tiff_;
-  bool is_little_ = false;
-};
 
 class JpegWalk {
  public:
@@ -153,7 +117,7 @@ class JpegWalk {
     if (marker == 0xe1 && !has_exif_ && body.size() >= kExif.size() &&
         std::memcmp(body.data(), kExif.data(), kExif.size()) == 0) {
       has_exif_ = true;
-      layout_.orientation = Exif(body.subspan(kExif.size())).orientation();
+      layout_.orientation = image_internal::exif_orientation(body);
     }
     return {};
   }

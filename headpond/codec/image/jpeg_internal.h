@@ -16,6 +16,7 @@ namespace headpond::jpeg_internal {
 struct Mutation {
   bool without_margin = false;
   bool second_skip = false;
+  bool by_library = false;  // What the decoder of baseline files could decode too.
 };
 
 struct Layout {

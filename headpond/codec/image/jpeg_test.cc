@@ -10,6 +10,7 @@
 
 #include "headpond/base/random.h"
 #include "headpond/codec/image/jpeg_internal.h"
+#include "headpond/codec/image/jpeg_test_internal.h"
 
 namespace headpond {
 namespace {
@@ -130,7 +131,38 @@ TEST(DecodeJpeg, OrientationsAreThoseOfExif) {
     EXPECT_TRUE(equals(decode_jpeg(with_orientation(plain, broken))->pixels, cut_out(image, {0, 0, 5, 9})));
 }
 
-TEST(DecodeJpeg, ARegionHasThePixelsOfTheWholeImage) { EXPECT_EQ(count_differing({}, 250), 0); }
+TEST(DecodeJpeg, ARegionHasThePixelsOfTheWholeImage) {
+  EXPECT_EQ(count_differing({}, 150), 0);
+  EXPECT_EQ(count_differing({.by_library = true}, 150), 0);
+}
+
+TEST(DecodeJpeg, ARegionHasThePixelsOfTheWholeImageOfOtherSamplings) {
+  Random random(6);
+  constexpr std::array<std::array<int, 2>, 5> kFactors = {{{2, 1}, {1, 2}, {4, 1}, {1, 4}, {4, 2}}};
+  for (const auto& [across, down] : kFactors) {
+    for (const int restart : {0, 2}) {
+      const Tensor image = jpeg_testing::noisy_picture(70, 93, 3, 40, 5);
+      const File file = jpeg_testing::write_jpeg(image, {.across = across, .down = down, .restart = restart});
+      const Tensor whole = decode_jpeg(file)->pixels;
+      for (int i = 0; i < 8; ++i) {
+        const ImageWindow window = random_window(whole, random);
+        EXPECT_TRUE(equals(decode_and_crop_jpeg(file, window)->pixels, cut_out(whole, window))) << across << down;
+      }
+    }
+  }
+}
+
+TEST(DecodeJpeg, FourInksBecomeColours) {
+  Tensor inks = Tensor::empty(u8, {16, 16, 4});
+  for (size_t i = 0; i < inks.byte_size(); ++i)
+    inks.mutable_data()[i] = static_cast<std::byte>(std::array{200, 100, 50, 240}[i % 4]);
+  for (const auto space : {JCS_CMYK, JCS_YCCK}) {
+    const File file = jpeg_testing::write_jpeg(inks, {.quality = 100, .across = 1, .down = 1, .space = space});
+    const Tensor image = decode_jpeg(file)->pixels;  // With Adobe's marker: c k / 255.
+    for (size_t i = 0; i < 3; ++i) EXPECT_NEAR(image.as<uint8_t>()[i], (std::array{188, 94, 47}[i]), 2) << space;
+    EXPECT_EQ(decode_and_crop_jpeg(file, {3, 4, 1, 1})->pixels.as<uint8_t>()[0], image.as<uint8_t>()[0]);
+  }
+}
 
 TEST(DecodeJpeg, ARegionOfOnePixelIsUpsampledAsTheWholeImage) {
   for (const int64_t width : {3, 5, 20}) {
@@ -145,9 +177,13 @@ TEST(DecodeJpeg, ARegionOfOnePixelIsUpsampledAsTheWholeImage) {
   }
 }
 
-TEST(DecodeJpeg, WithoutTheMarginPixelRegionsDiffer) { EXPECT_GT(count_differing({.without_margin = true}, 120), 0); }
+TEST(DecodeJpeg, WithoutTheMarginPixelRegionsDiffer) {
+  EXPECT_GT(count_differing({.without_margin = true, .by_library = true}, 120), 0);
+}
 
-TEST(DecodeJpeg, ASecondSkipMakesRegionsDiffer) { EXPECT_GT(count_differing({.second_skip = true}, 120), 0); }
+TEST(DecodeJpeg, ASecondSkipMakesRegionsDiffer) {
+  EXPECT_GT(count_differing({.second_skip = true, .by_library = true}, 120), 0);
+}
 
 TEST(DecodeJpeg, IntoATargetOfTheRightSizeOnly) {
   const File file = file_of(6, 7, 3);
@@ -217,8 +253,11 @@ TEST(JpegDecoder, AFileHasTheSamePixelsAfterAnyOther) {
     std::vector<uint8_t> pixels(static_cast<size_t>(whole.height * whole.width * 3));
     const auto done = decoder.decode(whole, {}, reinterpret_cast<std::byte*>(pixels.data()), "jpeg");
     ASSERT_EQ(done.has_value(), expected.has_value());
-    if (done) ASSERT_TRUE(equals(expected->pixels, pixels));
-    if (!done) ASSERT_EQ(done.error().message(), expected.error().message());
+    if (done) {
+      ASSERT_TRUE(equals(expected->pixels, pixels));
+    } else {
+      ASSERT_EQ(done.error().message(), expected.error().message());
+    }
   }
 }
 

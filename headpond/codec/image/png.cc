@@ -23,16 +23,18 @@ constexpr const char* kExtraChunk = "IDAT: another chunk after the image's end";
 constexpr const char* kNoMemory = "Out of memory";  // libpng says the same.
 constexpr uint32_t kNoLimit = 0x7fffffff;           // The number of pixels was checked before.
 
-// The output: consecutive rows of `row_bytes`.
+// The output: consecutive rows of `row_bytes`, those of `window`.
 struct Target {
   int channels;
   bool is_wide;  // u16
+  ImageWindow window;
   size_t row_bytes;
   size_t total_bytes;
 
   bool wants_alpha() const { return channels % 2 == 0; }
   bool wants_color() const { return channels >= 3; }
   size_t value_bytes() const { return is_wide ? 2 : 1; }
+  size_t pixel_bytes() const { return static_cast<size_t>(channels) * value_bytes(); }
 };
 
 // The decoding of a file. libpng reports an error by a jump back into the function that called setjmp, so nothing in
@@ -46,8 +48,11 @@ struct Session {
 
   // Rows in colour that become grey.
   bool makes_grey() const { return layout.has_color() && !target.wants_color(); }
-  size_t decoded_row_bytes() const {
-    return target.row_bytes / static_cast<size_t>(target.channels) * decoded_channels();
+  size_t decoded_row_bytes() const { return layout.width * decoded_channels() * target.value_bytes(); }
+  // Rows are decoded into their places in the target.
+  bool is_direct() const {
+    const ImageWindow& window = target.window;
+    return !makes_grey() && window.width == layout.width && (window.height == layout.height || !layout.is_interlaced);
   }
   size_t decoded_channels() const { return static_cast<size_t>(target.channels) + (makes_grey() ? 2 : 0); }
 
@@ -55,7 +60,7 @@ struct Session {
   const Layout& layout;
   const Target& target;
   std::byte* const to;
-  std::vector<std::byte> colored;
+  std::vector<std::byte> decoded;  // Unless rows are direct: one row, or all of an interlaced image.
   png_structp png = nullptr;
   png_infop info = nullptr;
   size_t at = 0;                // The position in the file.
@@ -160,22 +165,36 @@ void make_grey(const std::byte* from, std::byte* to, size_t pixels, size_t chann
   }
 }
 
-void make_grey(Session& session, const std::byte* from, std::byte* to, size_t pixels) {
-  const auto convert = session.target.is_wide ? make_grey<uint16_t> : make_grey<uint8_t>;
-  convert(from, to, pixels, session.decoded_channels());
+// Row `y` of the window from a whole decoded row.
+void place_row(Session& session, int64_t y, const std::byte* row) {
+  const ImageWindow& window = session.target.window;
+  const size_t channels = session.decoded_channels(), pixels = static_cast<size_t>(window.width);
+  const std::byte* const from = row + static_cast<size_t>(window.x) * channels * session.target.value_bytes();
+  std::byte* const to = session.to + static_cast<size_t>(y) * session.target.row_bytes;
+  if (!session.makes_grey()) {
+    std::memcpy(to, from, session.target.row_bytes);
+  } else if (session.target.is_wide) {
+    make_grey<uint16_t>(from, to, pixels, channels);
+  } else {
+    make_grey<uint8_t>(from, to, pixels, channels);
+  }
 }
 
+// Down to the window's end.
 void read_rows(Session& session, int passes) {
-  const size_t height = session.layout.height;
-  const size_t row = session.decoded_row_bytes();
-  const bool is_grey = session.makes_grey();
+  const ImageWindow& window = session.target.window;
   const bool is_interlaced = passes > 1;
+  const int64_t end = is_interlaced ? session.layout.height : window.y + window.height;
+  const size_t row = session.decoded_row_bytes();
   for (int pass = 0; pass < passes; ++pass) {
-    for (size_t y = 0; y < height; ++y) {
-      std::byte* const out_row = session.to + y * session.target.row_bytes;
-      std::byte* const decoded = is_grey ? &session.colored[is_interlaced ? y * row : 0] : out_row;
+    for (int64_t y = 0; y < end; ++y) {
+      const int64_t out_y = y - window.y;
+      const bool is_inside = out_y >= 0 && out_y < window.height;
+      const bool is_direct = is_inside && session.is_direct();
+      std::byte* const decoded = is_direct ? session.to + static_cast<size_t>(out_y) * row
+                                           : &session.decoded[is_interlaced ? static_cast<size_t>(y) * row : 0];
       png_read_row(session.png, reinterpret_cast<png_bytep>(decoded), nullptr);
-      if (is_grey && pass == passes - 1) make_grey(session, decoded, out_row, session.layout.width);
+      if (is_inside && !is_direct && pass == passes - 1) place_row(session, out_y, decoded);
     }
   }
 }
@@ -196,6 +215,8 @@ bool decode(Session& session) {
     png_error(session.png, "rows of another size than planned");
   }
   read_rows(session, passes);
+  const ImageWindow& window = session.target.window;
+  if (passes == 1 && window.y + window.height < session.layout.height) return !session.is_damaged;
   count_extra_chunks(session);
   if (!session.layout.is_animated) png_read_end(session.png, nullptr);
   return !session.is_damaged;
@@ -210,8 +231,8 @@ ErrorKind kind_of(std::string_view text) {
 Result<PngWarnings> decode_to(std::span<const std::byte> file, const Layout& layout, const Target& target,
                               std::byte* memory, std::string_view name) {
   Session session(file, layout, target, memory);
-  if (session.makes_grey()) {
-    session.colored.resize(session.decoded_row_bytes() * (layout.is_interlaced ? layout.height : 1));
+  if (!session.is_direct() || target.window.y > 0) {
+    session.decoded.resize(session.decoded_row_bytes() * (layout.is_interlaced ? layout.height : 1));
   }
   if (decode(session)) return PngWarnings{session.warnings, session.first_warning.data()};
   const std::string_view text = session.error.data();
@@ -221,13 +242,22 @@ Result<PngWarnings> decode_to(std::span<const std::byte> file, const Layout& lay
                         : Error(kind_of(text), std::move(what)));
 }
 
-Result<Target> target_of(const Layout& layout, const PngOptions& options, std::string_view name) {
-  Target target = {options.channels == 0 ? layout.channels() : options.channels, options.dtype == u16, 0, 0};
-  target.row_bytes = size_t{layout.width} * static_cast<size_t>(target.channels) * target.value_bytes();
-  if (__builtin_mul_overflow(target.row_bytes, size_t{layout.height}, &target.total_bytes)) {
+ImageWindow whole_of(const Layout& layout) { return {0, 0, layout.height, layout.width}; }
+
+Result<Target> target_of(const Layout& layout, const ImageWindow& window, const PngOptions& options,
+                         std::string_view name) {
+  Target target = {options.channels == 0 ? layout.channels() : options.channels, options.dtype == u16, window, 0, 0};
+  target.row_bytes = static_cast<size_t>(window.width) * target.pixel_bytes();
+  uint64_t all_bytes = 0;
+  const bool is_beyond =
+      __builtin_mul_overflow(uint64_t{layout.width} * layout.height, target.pixel_bytes(), &all_bytes) ||
+      all_bytes > static_cast<uint64_t>(std::max<int64_t>(options.max_memory, 0));
+  if (is_beyond) {
     return fail(ErrorKind::ResourceExhausted,
-                fmt::format("{}: {} x {} pixels do not fit memory", name, layout.width, layout.height));
+                fmt::format("{}: {} x {} pixels of {} bytes take more than the limit of {} bytes", name, layout.width,
+                            layout.height, target.pixel_bytes(), options.max_memory));
   }
+  target.total_bytes = target.row_bytes * static_cast<size_t>(window.height);
   return target;
 }
 
@@ -236,7 +266,7 @@ Result<Target> target_of(const Layout& layout, const PngOptions& options, std::s
 Result<PngImage> decode_png(std::span<const std::byte> file, const PngOptions& options, std::string_view name) try {
   const auto layout = png_internal::read_layout(file, options, name);
   if (!layout) return fail(layout.error());
-  const auto target = target_of(*layout, options, name);
+  const auto target = target_of(*layout, whole_of(*layout), options, name);
   if (!target) return fail(target.error());
   Tensor pixels = Tensor::empty(options.dtype, {layout->height, layout->width, target->channels});
   auto warnings = decode_to(file, *layout, *target, pixels.mutable_data(), name);
@@ -250,7 +280,7 @@ Result<PngWarnings> decode_png_into(std::span<const std::byte> file, std::span<s
                                     const PngOptions& options, std::string_view name) try {
   const auto layout = png_internal::read_layout(file, options, name);
   if (!layout) return fail(layout.error());
-  const auto wanted = target_of(*layout, options, name);
+  const auto wanted = target_of(*layout, whole_of(*layout), options, name);
   if (!wanted) return fail(wanted.error());
   if (target.size() != wanted->total_bytes || reinterpret_cast<uintptr_t>(target.data()) % wanted->value_bytes() != 0) {
     return fail(ErrorKind::InvalidArgument,
@@ -259,6 +289,17 @@ Result<PngWarnings> decode_png_into(std::span<const std::byte> file, std::span<s
                             wanted->total_bytes, target.size()));
   }
   return decode_to(file, *layout, *wanted, target.data(), name);
+} catch (const std::exception&) {
+  return codec_internal::fail_caught(name);
+}
+
+Result<void> png_internal::decode_window(std::span<const std::byte> file, const Layout& layout,
+                                         const ImageWindow& window, const PngOptions& options, std::byte* to,
+                                         std::string_view name) try {
+  const auto target = target_of(layout, window, options, name);
+  if (!target) return fail(target.error());
+  const auto decoded = decode_to(file, layout, *target, to, name);
+  return decoded ? Result<void>() : fail(decoded.error());
 } catch (const std::exception&) {
   return codec_internal::fail_caught(name);
 }

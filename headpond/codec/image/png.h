@@ -13,24 +13,12 @@
 #include <vector>
 
 #include "headpond/base/status.h"
+#include "headpond/codec/image/image_options.h"
 #include "headpond/tensor/tensor.h"
 
 namespace headpond {
 
-/// An image that is larger by its header is refused before memory is allocated.
-inline constexpr int64_t kPngMaxPixels = 64'000'000;
-
-struct PngOptions {
-  /// 1 grey, 2 grey and alpha, 3 RGB, 4 RGBA. 0: as in the file, where a palette counts as 3, or 4 if it has
-  /// transparency. RGB to grey is (19595 R + 38470 G + 7471 B + 32768) / 65536, rounded down (ITU-R BT.601). A
-  /// requested alpha that the file does not have comes from its transparent colour, else is opaque; an alpha that is
-  /// not requested is dropped, not blended.
-  int channels = 0;
-  /// u8 or u16. 16 bits become 8 by their upper byte, 8 become 16 by v * 257; 1, 2 and 4 bits of grey are scaled to the
-  /// full range.
-  DType dtype = DType::u8;
-  int64_t max_pixels = kPngMaxPixels;
-};
+using PngOptions = ImageOptions;
 
 struct PngInfo {
   int64_t height = 0;
@@ -67,8 +55,8 @@ struct PngImage {
 /// IHDR or PLTE is misplaced or occurs twice; a critical chunk is unknown; or an option is out of range. DataLoss iff
 /// it is truncated, the checksum of a critical chunk is wrong, or the compressed data are damaged before their end, or
 /// too few for the image (compared with the best compression of deflate before memory is allocated). ResourceExhausted
-/// iff it has more than max_pixels, more than 128 chunks besides IDAT, or one of them has more than 8,000,000 bytes; or
-/// there is no memory.
+/// iff it has more than max_pixels, its pixels more than max_memory bytes, more than 128 chunks besides IDAT, or one of
+/// them has more than 8,000,000 bytes; or there is no memory.
 ///
 /// Besides the pixels it takes about 100 KB, the compressed data once more, and two rows of at most 8 bytes a pixel,
 /// which matters for very wide images; one more row when colour becomes grey, and for an interlaced image then the

@@ -6,6 +6,7 @@
 #include <span>
 #include <string_view>
 
+#include "headpond/codec/image/image_window.h"
 #include "headpond/codec/image/png.h"
 
 namespace headpond::png_internal {
@@ -38,5 +39,11 @@ Result<Layout> read_head(std::span<const std::byte> head, uint64_t file_bytes, c
 /// The layout of a whole file, checked: all chunks in bounds and within the limits, the critical ones in order, once
 /// and with right checksums, and enough data for the image.
 Result<Layout> read_layout(std::span<const std::byte> file, const PngOptions& options, std::string_view name);
+
+/// The pixels of decode_png() inside `window` into `to`. Rows below it are decoded only if the image is interlaced, so
+/// damage of their compressed data is not found. REQUIRES: `layout` is that of `file`, read with these options;
+/// `window` has pixels and lies inside the image.
+Result<void> decode_window(std::span<const std::byte> file, const Layout& layout, const ImageWindow& window,
+                           const PngOptions& options, std::byte* to, std::string_view name);
 
 }  // namespace headpond::png_internal

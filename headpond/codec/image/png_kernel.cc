@@ -2,65 +2,41 @@
 #include "headpond/codec/image/png_kernel.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
-#include <string>
-#include <vector>
+#include "headpond/codec/image/kernels/image_chain_internal.h"
 
 namespace headpond {
 namespace {
 
-[[noreturn]] void refuse_png(const std::string& what) {
-  throw Exception(Error(ErrorKind::InvalidArgument, "decode_png: " + what));
-}
+using image_internal::DecodeStage;
 
 // The options that are not the default.
-std::string title_of(const PngOptions& options) {
+std::vector<std::string> parts_of(const ImageOptions& options) {
+  const ImageOptions usual;
   std::vector<std::string> parts;
-  if (options.channels != 0) parts.push_back(fmt::format("channels={}", options.channels));
-  if (options.dtype != DType::u8) parts.push_back(fmt::format("dtype={}", name(options.dtype)));
-  if (options.max_pixels != kPngMaxPixels) parts.push_back(fmt::format("max_pixels={}", options.max_pixels));
-  return parts.empty() ? "decode_png" : fmt::format("decode_png({})", fmt::join(parts, ", "));
+  if (options.channels != usual.channels) parts.push_back(fmt::format("channels={}", options.channels));
+  if (options.dtype != usual.dtype) parts.push_back(fmt::format("dtype={}", name(options.dtype)));
+  if (!options.apply_exif_orientation) parts.emplace_back("apply_exif_orientation=false");
+  if (options.max_pixels != usual.max_pixels) parts.push_back(fmt::format("max_pixels={}", options.max_pixels));
+  if (options.max_memory != usual.max_memory) parts.push_back(fmt::format("max_memory={}", options.max_memory));
+  return parts;
 }
-
-class DecodePng final : public Kernel {
- public:
-  explicit DecodePng(const PngOptions& options)
-      : Kernel({.title = title_of(options), .result = [options](const Spec& in) { return pixels(in, options); }}),
-        options_(options) {}
-
-  Result<void> run(KernelCall& call) const override {
-    const std::string_view text = call.in().bytes_at(0);
-    const std::span<const std::byte> file(reinterpret_cast<const std::byte*>(text.data()), text.size());
-    const auto info = png_info(file, file.size(), options_);
-    if (!info) return fail(info.error());
-    const Shape shape = {info->height, info->width, options_.channels == 0 ? info->channels : options_.channels};
-    const size_t bytes = static_cast<size_t>(*shape.size()) * item_size(options_.dtype);
-    const auto decoded = decode_png_into(file, {call.make(0, options_.dtype, shape), bytes}, options_);
-    if (!decoded) return fail(decoded.error());
-    return {};
-  }
-
- private:
-  static Spec pixels(Spec spec, const PngOptions& options) {
-    if (spec[0].dtype != DType::bytes || spec[0].shape.rank() != 0) {
-      refuse_png(fmt::format("takes bytes[], not {}{}", name(spec[0].dtype), spec[0].shape.to_string()));
-    }
-    spec[0].dtype = options.dtype;
-    spec[0].shape = {kUnknown, kUnknown, options.channels == 0 ? kUnknown : options.channels};
-    return spec;
-  }
-
-  const PngOptions options_;
-};
 
 }  // namespace
 
-KernelRef decode_png(const PngOptions& options) {
-  if (options.channels < 0 || options.channels > 4) refuse_png("channels must be 0 to 4");
-  if (options.dtype != DType::u8 && options.dtype != DType::u16) refuse_png("dtype must be uint8 or uint16");
-  if (options.max_pixels < 1) refuse_png("max_pixels must be at least 1");
-  return std::make_shared<DecodePng>(options);
+KernelRef image_internal::decode_kernel(const std::string& name, DecodeStage::Format format,
+                                        const ImageOptions& options) {
+  const auto refuse = [&](const char* what) { refuse_option(name, what); };
+  if (options.channels < 0 || options.channels > 4) refuse("channels must be 0 to 4");
+  if (options.dtype != DType::u8 && options.dtype != DType::u16) refuse("dtype must be uint8 or uint16");
+  if (options.max_pixels < 1) refuse("max_pixels must be at least 1");
+  if (options.max_memory < 1) refuse("max_memory must be at least 1");
+  return std::make_shared<ImageChain>(title_of(name, parts_of(options)), "",
+                                      Stages{{DecodeStage{{}, format, options}, name, 0, false}});
+}
+
+KernelRef decode_png(const ImageOptions& options) {
+  return image_internal::decode_kernel("decode_png", DecodeStage::Format::png, options);
 }
 
 }  // namespace headpond

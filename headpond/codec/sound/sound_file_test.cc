@@ -63,7 +63,10 @@ TEST(DecodeWav, GivesTheBitsOfLibsndfileForEachForm) {
     for (const int form : {SF_FORMAT_PCM_U8, SF_FORMAT_PCM_16, SF_FORMAT_PCM_24, SF_FORMAT_PCM_32, SF_FORMAT_FLOAT,
                            SF_FORMAT_DOUBLE, SF_FORMAT_ALAW, SF_FORMAT_ULAW}) {
       for (const int order : {SF_ENDIAN_LITTLE, SF_ENDIAN_BIG}) {
-        SF_INFO info = {.frames = 0, .samplerate = 8000, .channels = 3, .format = container | form | order};
+        SF_INFO info = {};
+        info.samplerate = 8000;
+        info.channels = 3;
+        info.format = container | form | order;
         if (sf_format_check(&info) == 0) continue;
         const auto file = sound_of(info.format, values, 3, 8000);
         const auto wav = decode_wav(file, {.lenient = true}, fmt::format("format {:x}", info.format));

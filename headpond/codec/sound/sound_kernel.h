@@ -14,5 +14,6 @@ namespace headpond {
 /// Before random_sound_crop, within one map, only the crop is decoded of WAV, FLAC and AIFF, unless values are to be
 /// rejected or desired_samples is set: damage outside the crop is not looked for.
 KernelRef decode_sound(const SoundOptions& options = {});
+inline KernelRef decode_sound(std::initializer_list<NoOption>) { return decode_sound(SoundOptions()); }
 
 }  // namespace headpond

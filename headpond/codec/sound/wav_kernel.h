@@ -14,5 +14,6 @@ namespace headpond {
 /// Before random_sound_crop, within one map, only the crop is decoded, unless values are to be rejected or
 /// desired_samples is set.
 KernelRef decode_wav(const WavOptions& options = {});
+inline KernelRef decode_wav(std::initializer_list<NoOption>) { return decode_wav(WavOptions()); }
 
 }  // namespace headpond

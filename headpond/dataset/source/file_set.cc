@@ -207,12 +207,13 @@ std::vector<Look> look_at(const std::vector<FoundFile>& found, const FileSetOpti
                           const std::vector<CountedFile>& kept, bool stay_open, const ParallelFor& parallel) {
   std::vector<Look> looks(found.size());
   std::atomic<bool> is_over = false;
+  const Stamps stamps(found.empty() ? "" : found.front().path);
   parallel(static_cast<int64_t>(found.size()), [&](int64_t i) {
     const auto n = static_cast<size_t>(i);
     if (is_over) return;
     try {
-      const auto stamp = kept.empty() ? Result<FileStamp>() : stamp_of(found[n].path);
-      if (!kept.empty() && stamp && *stamp == kept[n].stamp) {
+      const auto stamp = kept.empty() ? Result<FileStamp>() : stamps.of(found[n].path);
+      if (!kept.empty() && stamp && stamp->is_proof() && *stamp == kept[n].stamp) {
         looks[n].counted = kept[n];
         return;
       }
@@ -270,11 +271,18 @@ std::string stamp_of_all(const std::vector<Look>& looks) {
   return fmt::format("written={:08x}", digest);
 }
 
-void keep_counts(const SetIndex& index, const std::vector<CountedFile>& kept, const std::vector<Look>& looks) {
+void keep_counts(const SetIndex& index, const std::optional<KeptSet>& kept, const std::vector<Look>& looks) {
   std::vector<CountedFile> counts;
   counts.reserve(looks.size());
   for (const Look& look : looks) counts.push_back(look.counted);
-  if (counts != kept) (void)index.keep(counts);  // What cannot be kept is counted again.
+  if (kept && counts == kept->files) return;
+  std::vector<std::shared_ptr<const RecordIndex>> offsets;
+  offsets.reserve(looks.size());
+  for (size_t n = 0; n < looks.size(); ++n) {
+    const bool is_unchanged = kept && counts[n] == kept->files[n] && looks[n].offsets == nullptr;
+    offsets.push_back(is_unchanged ? kept->offsets(n) : looks[n].offsets);
+  }
+  (void)index.keep(counts, offsets);  // What cannot be kept is counted again.
 }
 
 }  // namespace
@@ -286,7 +294,8 @@ FileSet::Listing FileSet::find(const ParallelFor& parallel, std::vector<std::str
   for (const FoundFile& file : found) paths.push_back(file.path);
   const bool keeps = options_.keep_counts && found.size() > 1;
   const SetIndex index(fmt::format("{} {}", options_.op, options_.reader), paths);
-  const std::vector<CountedFile> kept = keeps ? index.read().value_or(std::vector<CountedFile>()) : decltype(kept)();
+  kept_ = keeps ? index.read() : std::nullopt;
+  const std::vector<CountedFile> kept = kept_ ? kept_->files : std::vector<CountedFile>();
   g_reserved -= std::exchange(reserved_, 0);  // Of an earlier try.
   reserved_ = reserve_files(std::min(found.size(), options_.most_open));
   const bool stay_open = found.size() <= reserved_;
@@ -304,13 +313,16 @@ FileSet::Listing FileSet::find(const ParallelFor& parallel, std::vector<std::str
     if (__builtin_add_overflow(end, looks[n].counted.records, &end) || end == kEndless) {
       refuse(options_.op, "more than 2^63 - 2 records");
     }
-    listing.files.push_back({found[n].path, register_source(found[n].path), end, looks[n].counted.mark});
+    listing.files.push_back(
+        {found[n].path, register_source(found[n].path), end, looks[n].counted.mark, looks[n].counted.stamp});
+    listing.ends.push_back(end);
     if (looks[n].left_out.empty() || !left_out_.insert(n).second) continue;
     warnings.push_back(fmt::format("{} leaves out {}", options_.op, looks[n].left_out));
   }
   listing.data = fmt::format("files={}, digest={:08x}", found.size(), digest_of(found, looks));
   listing.stamp = stamp_of_all(looks);
-  if (keeps && is_whole) keep_counts(index, kept, looks);
+  if (keeps && is_whole) keep_counts(index, kept_, looks);
+  if (!is_whole) kept_.reset();  // Its files have other numbers.
   hold(looks);
   return listing;
 }
@@ -335,7 +347,7 @@ std::unique_ptr<const SourceFile> FileSet::open(size_t n) const {
   }
   try {
     auto file = opened_with_retries([&] {
-      auto opened = options_.open(listed.path, offsets(n));
+      auto opened = options_.open(listed.path, known(n));
       const int64_t records = listed.end - (n == 0 ? 0 : listing_.files[n - 1].end);
       if (opened->size() != records) {
         throw Exception(Error(ErrorKind::DataLoss, fmt::format("{} has {} records, and had {} when they were counted",
@@ -420,9 +432,15 @@ FileSet::Opened FileSet::pooled(size_t n) const {
   return {file.get(), file};
 }
 
-std::shared_ptr<const RecordIndex> FileSet::offsets(size_t n) const {
-  const MutexLock lock(mu_);
-  return n < offsets_.size() ? offsets_[n] : nullptr;
+KnownFile FileSet::known(size_t n) const {
+  KnownFile known{.stamp = listing_.files[n].stamp};
+  {
+    const MutexLock lock(mu_);
+    if (n < offsets_.size()) known.offsets = offsets_[n];
+  }
+  const bool is_kept = kept_ && kept_->files[n].stamp == known.stamp && kept_->files[n].mark == listing_.files[n].mark;
+  if (known.offsets == nullptr && is_kept) known.offsets = kept_->offsets(n);
+  return known;
 }
 
 }  // namespace headpond::internal

@@ -26,9 +26,14 @@
 
 namespace headpond::internal {
 
+/// What is known of a file that is opened again, or whose counts were kept.
+struct KnownFile {
+  std::shared_ptr<const RecordIndex> offsets = nullptr;  ///< Of an earlier object for this file, or null.
+  FileStamp stamp = {};  ///< The file that they belong to; FileStamp::is_proof() iff that was kept.
+};
+
 /// Opens a file; throws Exception with the reader's error. Null: the file can be opened, but its records cannot be
-/// counted. A function of the path, or of the path and what offsets() of an earlier object for this file gave (else
-/// null). Any thread.
+/// counted. A function of the path, or of the path and what is known: all of it, or the offsets alone. Any thread.
 class OpenSourceFile {
  public:
   using Offsets = std::shared_ptr<const RecordIndex>;
@@ -36,18 +41,22 @@ class OpenSourceFile {
   OpenSourceFile(std::nullptr_t) {}
   template <class Open>
     requires std::is_invocable_v<const Open&, const std::string&>
-  OpenSourceFile(Open open) : open_([open](const std::string& path, const Offsets&) { return open(path); }) {}
+  OpenSourceFile(Open open) : open_([open](const std::string& path, const KnownFile&) { return open(path); }) {}
   template <class Open>
     requires std::is_invocable_v<const Open&, const std::string&, Offsets>
+  OpenSourceFile(Open open)
+      : open_([open](const std::string& path, const KnownFile& known) { return open(path, known.offsets); }) {}
+  template <class Open>
+    requires std::is_invocable_v<const Open&, const std::string&, const KnownFile&>
   OpenSourceFile(Open open) : open_(std::move(open)) {}
 
   explicit operator bool() const { return bool{open_}; }
-  std::unique_ptr<const SourceFile> operator()(const std::string& path, Offsets known = nullptr) const {
-    return open_(path, std::move(known));
+  std::unique_ptr<const SourceFile> operator()(const std::string& path, const KnownFile& known = {}) const {
+    return open_(path, known);
   }
 
  private:
-  std::function<std::unique_ptr<const SourceFile>(const std::string& path, Offsets known)> open_;
+  std::function<std::unique_ptr<const SourceFile>(const std::string& path, const KnownFile& known)> open_;
 };
 
 /// Of one set, and of all sets in the program together: a program may map about 65,000 files.
@@ -78,14 +87,16 @@ struct ListedFile {
   uint64_t source = 0;  ///< As register_source gave it.
   int64_t end = 0;      ///< The position after its last record.
   FileMark mark;        ///< Of the content that was counted.
+  FileStamp stamp;      ///< The same; no proof of it unless FileStamp::is_proof().
 };
 
 class FileSet {
  public:
   struct Listing {
     std::vector<ListedFile> files;
-    std::string data;   ///< "files=3, digest=1c291ca3": see digest_of.
-    std::string stamp;  ///< "written=5d1a2b3c": a digest of the times of the files' last changes.
+    std::vector<int64_t> ends;  ///< Of each file: together, they are found sooner.
+    std::string data;           ///< "files=3, digest=1c291ca3": see digest_of.
+    std::string stamp;          ///< "written=5d1a2b3c": a digest of the times of the files' last changes.
     int64_t records() const { return files.empty() ? 0 : files.back().end; }
   };
   /// A file that is open, at least as long as this lives.
@@ -135,7 +146,7 @@ class FileSet {
   std::unique_ptr<const SourceFile> open(size_t n) const;
   void say_left_out(size_t n, const SourceFile& file) const;
   Opened pooled(size_t n) const;
-  std::shared_ptr<const RecordIndex> offsets(size_t n) const;
+  KnownFile known(size_t n) const;
 
   const FileSetOptions options_;
   const std::string location_;
@@ -146,6 +157,7 @@ class FileSet {
   mutable size_t reserved_ = 0;                                     // Of kMostOpenOfAllSets.
   // File n is in the entry n modulo their number, which is guarded by the mutex of its number in opening_.
   mutable std::vector<Pooled> pool_;
+  mutable std::optional<KeptSet> kept_;  // Written as listing_.
   mutable std::map<size_t, Failure> failed_ HEADPOND_GUARDED_BY(mu_);
   mutable std::vector<std::unique_ptr<const SourceFile>> replaced_ HEADPOND_GUARDED_BY(mu_);  // Texts may lie in them.
   mutable std::set<size_t> left_out_ HEADPOND_GUARDED_BY(mu_);  // Files whose skipped parts are in the log.

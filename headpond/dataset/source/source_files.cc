@@ -41,7 +41,7 @@ class FilesNode final : public Node {
 
 class FilesView final : public View {
  public:
-  explicit FilesView(const FileSet& set) : set_(set), files_(set.listing().files) {}
+  explicit FilesView(const FileSet& set) : set_(set), files_(set.listing().files), ends_(set.listing().ends) {}
 
   Got at(int64_t i, Context& context, OutputSlots outputs, Element& out) const override {
     const auto [n, record] = find(i);
@@ -90,10 +90,8 @@ class FilesView final : public View {
 
   // The file of a position, and the record's number in it.
   std::pair<size_t, int64_t> find(int64_t i) const {
-    const auto is_before_end = [](int64_t position, const ListedFile& file) { return position < file.end; };
-    const auto file =
-        files_.size() == 1 ? files_.begin() : std::upper_bound(files_.begin(), files_.end(), i, is_before_end);
-    return {static_cast<size_t>(file - files_.begin()), i - (file == files_.begin() ? 0 : file[-1].end)};
+    const auto end = ends_.size() == 1 ? ends_.begin() : std::upper_bound(ends_.begin(), ends_.end(), i);
+    return {static_cast<size_t>(end - ends_.begin()), i - (end == ends_.begin() ? 0 : end[-1])};
   }
 
   bool fill_rows(std::span<const int64_t> positions, Context& context, OutputSlots columns, uint64_t* keys) const {
@@ -121,6 +119,7 @@ class FilesView final : public View {
 
   const FileSet& set_;
   const std::vector<ListedFile>& files_;
+  const std::vector<int64_t>& ends_;
 };
 
 std::shared_ptr<const View> FilesNode::bind(const Binding&) const {

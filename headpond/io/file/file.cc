@@ -102,8 +102,25 @@ class MemoryReader final : public ByteReader {
   std::span<const std::byte> bytes_;
 };
 
-Result<void> fill_and_rename(internal::Replacement& to, std::initializer_list<std::span<const std::byte>> pieces) {
-  for (const auto piece : pieces) HEADPOND_TRY(internal::write_all(to.file, piece, to.temp));
+using Pieces = std::span<const std::span<const std::byte>>;
+
+// Neighbours of together at most so many bytes are written with one call.
+Result<void> write_pieces(const internal::Replacement& to, Pieces pieces, size_t together) {
+  std::vector<std::byte> small;
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    if (small.size() + pieces[i].size() <= together) {
+      small.insert(small.end(), pieces[i].begin(), pieces[i].end());
+      continue;
+    }
+    HEADPOND_TRY(internal::write_all(to.file, small, to.temp));
+    small.clear();
+    HEADPOND_TRY(internal::write_all(to.file, pieces[i], to.temp));
+  }
+  return internal::write_all(to.file, small, to.temp);
+}
+
+Result<void> fill_and_rename(internal::Replacement& to, Pieces pieces, size_t together) {
+  HEADPOND_TRY(write_pieces(to, pieces, together));
   HEADPOND_TRY(internal::sync_file(to.file, to.temp));
   HEADPOND_TRY(internal::close_file(to.file, to.temp));
   return internal::rename_path(to.temp, to.target);
@@ -166,11 +183,15 @@ Result<std::vector<std::byte>> read_file(const std::string& path, uint64_t limit
 }
 
 Result<void> write_file_atomically(const std::string& path, std::initializer_list<std::span<const std::byte>> pieces) {
+  return internal::write_pieces_atomically(path, {pieces.begin(), pieces.size()}, 0);
+}
+
+Result<void> internal::write_pieces_atomically(const std::string& path, Pieces pieces, size_t together) {
   auto replacement = internal::make_replacement(path);
   if (!replacement) {
     return fail(Error(replacement.error().kind(), fmt::format("cannot write {}", path), replacement.error()));
   }
-  if (auto done = fill_and_rename(*replacement, pieces); !done) {
+  if (auto done = fill_and_rename(*replacement, pieces, together); !done) {
     ::unlink(replacement->temp.c_str());
     return fail(Error(done.error().kind(), fmt::format("cannot write {}", path), done.error()));
   }

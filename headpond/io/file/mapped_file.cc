@@ -91,9 +91,14 @@ Result<std::unique_ptr<MappedFile>> MappedFile::open(const std::string& path) {
   if (!file) return fail(std::move(file).error());
   const auto facts = internal::examine_regular(*file, path);
   if (!facts) return fail(facts.error());
-  auto bytes = internal::map_file(*file, facts->size, path);
+  return of(*file, *facts, path);
+}
+
+Result<std::unique_ptr<MappedFile>> MappedFile::of(const internal::UniqueFd& file, const FileFacts& facts,
+                                                   const std::string& path) {
+  auto bytes = internal::map_file(file, facts.size, path);
   if (!bytes) return fail(std::move(bytes).error());
-  return std::unique_ptr<MappedFile>(new MappedFile(std::make_unique<State>(path, *facts, *bytes)));
+  return std::unique_ptr<MappedFile>(new MappedFile(std::make_unique<State>(path, facts, *bytes)));
 }
 
 std::span<const std::byte> MappedFile::bytes() const { return state_->bytes_; }

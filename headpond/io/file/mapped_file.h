@@ -13,6 +13,11 @@
 
 namespace headpond {
 
+namespace internal {
+class UniqueFd;
+struct FileFacts;
+}  // namespace internal
+
 /// A regular file, mapped as long as it was when opened. Thread-safe.
 ///
 /// A file that shrinks later does not end the program (docs/decisions/0003): its bytes become zeros. So after using the
@@ -22,6 +27,9 @@ class MappedFile {
   /// NotFound, FailedPrecondition (a folder, a pipe, no permission) or another error of the system.
   static Result<std::unique_ptr<MappedFile>> open(const std::string& path);
   static void open(internal::ListOfNames) = delete;
+  /// The same of a regular file that is open and was examined; `file` is not needed afterwards.
+  static Result<std::unique_ptr<MappedFile>> of(const internal::UniqueFd& file, const internal::FileFacts& facts,
+                                                const std::string& path);
   ~MappedFile();
   MappedFile(const MappedFile&) = delete;
   MappedFile& operator=(const MappedFile&) = delete;

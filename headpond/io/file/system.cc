@@ -142,6 +142,14 @@ Result<FileFacts> examine_path(const std::string& path) {
   return facts_of(status);
 }
 
+Result<FileFacts> examine_in(const UniqueFd& folder, const char* name, const std::string& path) {
+  struct stat status = {};
+  if (call("stat", [&](Fault) { return ::fstatat(folder.get(), name, &status, 0); }) < 0) {
+    return failure("examine", path);
+  }
+  return facts_of(status);
+}
+
 Result<std::span<const std::byte>> map_file(const UniqueFd& file, uint64_t size, const std::string& path) {
   if (size == 0) return std::span<const std::byte>();
   void* at = nullptr;
@@ -158,6 +166,20 @@ Result<size_t> read_some(const UniqueFd& file, std::span<std::byte> to, const st
       call("read", [&](Fault injected) { return ::read(file.get(), to.data(), std::min(to.size(), injected.bytes)); });
   if (got < 0) return failure("read", path);
   return static_cast<size_t>(got);
+}
+
+Result<size_t> read_at(const UniqueFd& file, uint64_t offset, std::span<std::byte> to, const std::string& path) {
+  size_t all = 0;
+  while (all < to.size()) {
+    const auto rest = to.subspan(all);
+    const ssize_t got = call("pread", [&](Fault injected) {
+      return ::pread(file.get(), rest.data(), std::min(rest.size(), injected.bytes), static_cast<off_t>(offset + all));
+    });
+    if (got < 0) return failure("read", path);
+    if (got == 0) break;
+    all += static_cast<size_t>(got);
+  }
+  return all;
 }
 
 Result<void> seek_to(const UniqueFd& file, uint64_t offset, const std::string& path) {

@@ -59,6 +59,9 @@ struct FileFacts {
 int64_t nanoseconds_since_1970(int64_t seconds, int64_t nanoseconds);
 Result<FileFacts> examine(const UniqueFd& file, const std::string& path);
 Result<FileFacts> examine_path(const std::string& path);
+/// The same of `name` in an open folder: a long path is not walked again for each of its files. `path` is for the
+/// error.
+Result<FileFacts> examine_in(const UniqueFd& folder, const char* name, const std::string& path);
 /// As examine(); FailedPrecondition iff it is not a regular file.
 Result<FileFacts> examine_regular(const UniqueFd& file, const std::string& path);
 /// Maps `size` bytes from the file's begin on for reading, also beyond its end; an empty span for 0. Bytes beyond the
@@ -66,6 +69,8 @@ Result<FileFacts> examine_regular(const UniqueFd& file, const std::string& path)
 Result<std::span<const std::byte>> map_file(const UniqueFd& file, uint64_t size, const std::string& path);
 /// As read(2): returns 0 iff at the end.
 Result<size_t> read_some(const UniqueFd& file, std::span<std::byte> to, const std::string& path);
+/// Reads up to `to.size()` bytes from `offset` on, whatever the file's position; fewer only at the end.
+Result<size_t> read_at(const UniqueFd& file, uint64_t offset, std::span<std::byte> to, const std::string& path);
 /// Makes the next read_some start at `offset`.
 Result<void> seek_to(const UniqueFd& file, uint64_t offset, const std::string& path);
 Result<void> write_all(const UniqueFd& file, std::span<const std::byte> from, const std::string& path);

@@ -70,7 +70,8 @@ bool was_cut(const RecordIndex& before, const RecordIndex& now) {
 
 class RecordFile::State {
  public:
-  explicit State(std::unique_ptr<MappedFile> file) : file_(std::move(file)) {}
+  explicit State(std::unique_ptr<MappedFile> file, std::shared_ptr<const RecordIndex> known = nullptr)
+      : file_(std::move(file)), index_(std::move(known)) {}
 
   Result<void> open(const RecordFileOptions& options, std::shared_ptr<const RecordIndex> known) {
     const auto bytes = file_->bytes();
@@ -204,6 +205,11 @@ Result<std::unique_ptr<RecordFile>> RecordFile::open(const std::string& path, co
   return std::unique_ptr<RecordFile>(new RecordFile(std::move(state)));
 } catch (const std::bad_alloc&) {
   return fail(internal::no_memory(fmt::format("{}: no memory for the index of its records", path)));
+}
+
+std::unique_ptr<RecordFile> RecordFile::of_known(std::unique_ptr<MappedFile> file,
+                                                 std::shared_ptr<const RecordIndex> known) {
+  return std::unique_ptr<RecordFile>(new RecordFile(std::make_unique<State>(std::move(file), std::move(known))));
 }
 
 uint64_t RecordFile::size() const { return state_->size(); }

@@ -39,6 +39,9 @@ class RecordFile {
   static Result<std::unique_ptr<RecordFile>> open(const std::string& path, const RecordFileOptions& options = {},
                                                   std::shared_ptr<const RecordIndex> known = nullptr);
   static void open(internal::ListOfNames, const RecordFileOptions& = {}) = delete;
+  /// Of a file with the content that `known` belongs to: nothing is compared.
+  static std::unique_ptr<RecordFile> of_known(std::unique_ptr<MappedFile> file,
+                                              std::shared_ptr<const RecordIndex> known);
   ~RecordFile();
   RecordFile(const RecordFile&) = delete;
   RecordFile& operator=(const RecordFile&) = delete;

@@ -237,6 +237,19 @@ Result<RecordIndex> RecordIndex::read(const std::string& where, std::string_view
   return index;
 }
 
+Result<RecordIndex> RecordIndex::over(const FileMark& mark, int64_t changed_ns, std::span<const std::byte> table,
+                                      std::shared_ptr<const void> memory) {
+  RecordIndex index(mark, changed_ns);
+  const size_t width = index.is_narrow() ? sizeof(uint32_t) : sizeof(uint64_t);
+  index.offsets_ = table.size() / width;
+  index.table_ = table.data();
+  index.memory_ = std::move(memory);
+  if (table.empty() || table.size() % width != 0) {
+    return fail(ErrorKind::DataLoss, "these are no offsets of records");
+  }
+  return index;
+}
+
 bool RecordIndex::offsets_ascend(uint64_t least) const {
   if (offset(size()) > mark_.size) return false;
   return is_narrow() ? ascends<uint32_t>(table_, offsets_, least) : ascends<uint64_t>(table_, offsets_, least);

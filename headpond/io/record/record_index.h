@@ -54,6 +54,10 @@ class RecordIndex {
   /// The same for the index file at `where`, which is mapped unless it is small. Also the errors of opening it.
   static Result<RecordIndex> read(const std::string& where, std::string_view path,
                                   std::string_view reader = kTFRecordReader);
+  /// The index with these offsets, of four or eight bytes each, as table() gave them; `memory` keeps them alive.
+  /// DataLoss iff these are no whole offsets; a checksum proves the rest.
+  static Result<RecordIndex> over(const FileMark& mark, int64_t changed_ns, std::span<const std::byte> table,
+                                  std::shared_ptr<const void> memory);
   /// The index file of the record file at `path`, which should be absolute.
   std::vector<std::byte> to_bytes(std::string_view path, std::string_view reader = kTFRecordReader) const;
 
@@ -66,6 +70,8 @@ class RecordIndex {
   }
   const FileMark& mark() const { return mark_; }
   int64_t changed_ns() const { return changed_ns_; }
+  /// All offsets, in memory of this object or in what it was read from.
+  std::span<const std::byte> table() const;
   /// What the reader keeps besides, in a form of its own.
   std::span<const std::byte> extra() const { return extra_; }
 
@@ -81,7 +87,6 @@ class RecordIndex {
                                   std::string_view reader);
   bool is_narrow() const { return mark_.size >> 32 == 0; }
   uint64_t table_bytes() const { return offsets_ * (is_narrow() ? sizeof(uint32_t) : sizeof(uint64_t)); }
-  std::span<const std::byte> table() const;
   bool offsets_ascend(uint64_t least) const;
   template <class T>
   uint64_t load(uint64_t i) const {

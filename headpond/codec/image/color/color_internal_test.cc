@@ -30,7 +30,9 @@ TEST(ColorInternal, ABlendIsTheExactOneRoundedDownForEveryPairOfValues) {
         const double exact = other + (value - other) * factor;
         const int got = blend(value, other, blend_factor(factor));
         ASSERT_LE(std::abs(got - std::clamp(exact, 0.0, 255.0)), 1) << value << " " << other << " " << factor;
-        if (factor == 0.5 || factor == 0.3) ASSERT_EQ(got, to_u8(exact + 1e-9)) << value << " " << other;
+        if (factor == 0.5 || factor == 0.3) {
+          ASSERT_EQ(got, to_u8(exact + 1e-9)) << value << " " << other;
+        }
       }
     }
   }

@@ -167,7 +167,7 @@ ci::ColorRows color_rows_of_target() { return {saturation, hue, across_u8, acros
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-#include "headpond/base/vector_targets_internal.h"
+#include "headpond/base/vector/vector_targets.h"
 
 namespace headpond {
 namespace {
@@ -199,7 +199,7 @@ void scalar_down(const In* const* rows, Out* out, size_t values, const Weight* w
 
 std::vector<NamedColorRows> find_targets() {
   std::vector<NamedColorRows> found;
-  for (const auto& target : vector_targets(HWY_DISPATCH_TABLE(color_rows_of_target)))
+  for (const auto& target : vector_targets(HWY_DISPATCH_TABLE(color_rows_of_target), HWY_TARGETS))
     found.push_back({target.name, target.code()});
   return found;
 }

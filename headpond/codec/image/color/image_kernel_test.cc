@@ -37,7 +37,9 @@ TEST(ImageKernel, TheFirstWordDecidesIfThereIsAProbability) {
     const bool expected = static_cast<double>(random.uniform()) < 0.5;
     const Tensor out = after_kernel(kernel, image, {.key = key});
     EXPECT_EQ(bytes_of(out) != bytes_of(image), expected) << key;
-    if (expected) EXPECT_EQ(out.as<uint8_t>()[0], random.u32() >> 24) << "the next word";
+    if (expected) {
+      EXPECT_EQ(out.as<uint8_t>()[0], random.u32() >> 24) << "the next word";
+    }
     changes += expected ? 1 : 0;
   }
   EXPECT_NEAR(changes, 100, 36);

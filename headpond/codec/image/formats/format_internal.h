@@ -11,6 +11,8 @@
 #include <string_view>
 
 #include "headpond/base/status.h"
+#include "headpond/codec/image/image_options.h"
+#include "headpond/codec/image/jpeg.h"
 #include "headpond/tensor/dtype.h"
 
 namespace headpond::image_internal {
@@ -22,6 +24,7 @@ struct Source {
   Bytes head;
   uint64_t file_bytes = 0;
   std::string_view name = {};
+  bool applies_orientation = false;
 
   bool is_whole() const { return head.size() == file_bytes; }
   tl::unexpected<Error> error(ErrorKind kind, std::string_view what) const {
@@ -43,10 +46,11 @@ struct Source {
 
 /// An image, by its head.
 struct Picture {
-  int64_t height = 0, width = 0;
-  int channels = 0;         ///< With channels = 0.
-  bool is_wide = false;     ///< Values have more than 8 bits.
-  int64_t extra_bytes = 0;  ///< That its decoder keeps beside the pixels, for each pixel.
+  int64_t height = 0, width = 0;  ///< As stored.
+  int channels = 0;               ///< With channels = 0.
+  bool is_wide = false;           ///< Values have more than 8 bits.
+  int64_t extra_bytes = 0;        ///< That its decoder keeps beside the pixels, for each pixel.
+  int orientation = 1;            ///< By which the decoded image is turned.
 };
 
 /// The memory for the pixels of an image: rows of `channels` values of u8 or u16.
@@ -74,6 +78,10 @@ class PixelTarget {
   const int channels_;
   const bool is_wide_;
 };
+
+/// How decode_image() decodes a JPEG: libjpeg-turbo gives these pixels, or others that become them.
+JpegOptions jpeg_options(const ImageOptions& options);
+bool is_plain_jpeg(const ImageOptions& options);
 
 /// For each format: the image by its head, with the errors of image_info() but for the limits; and its pixels into a
 /// target of its size. REQUIRES of the second: the first had no error for the same whole file.

@@ -8,8 +8,10 @@
 #include <array>
 #include <exception>
 #include <utility>
+#include <vector>
 
 #include "headpond/codec/caught_internal.h"
+#include "headpond/codec/image/exif_internal.h"
 #include "headpond/codec/image/formats/format_internal.h"
 #include "headpond/codec/image/formats/signature_internal.h"
 #include "headpond/codec/image/jpeg.h"
@@ -19,10 +21,13 @@ namespace headpond {
 namespace {
 
 using image_internal::Bytes;
+using image_internal::is_plain_jpeg;
+using image_internal::jpeg_options;
 using image_internal::Picture;
 using image_internal::PixelTarget;
 using image_internal::Signature;
 using image_internal::Source;
+using image_internal::swaps_sides;
 
 // How one of the smaller formats is read.
 struct Reader {
@@ -44,10 +49,15 @@ struct Found {
   ImageFormat format;
   Picture picture;
 
+  int64_t height() const { return swaps_sides(picture.orientation) ? picture.width : picture.height; }
+  int64_t width() const { return swaps_sides(picture.orientation) ? picture.height : picture.width; }
   int channels(const ImageOptions& options) const {
     return options.channels == 0 ? picture.channels : options.channels;
   }
-  Shape shape(const ImageOptions& options) const { return {picture.height, picture.width, channels(options)}; }
+  size_t pixel_bytes(const ImageOptions& options) const {
+    return static_cast<size_t>(channels(options)) * item_size(options.dtype);
+  }
+  Shape shape(const ImageOptions& options) const { return {height(), width(), channels(options)}; }
   size_t bytes(const ImageOptions& options) const {
     return static_cast<size_t>(*shape(options).size()) * item_size(options.dtype);
   }
@@ -69,23 +79,6 @@ Result<ImageFormat> format_of(const Source& source) {
                       fmt::format("{} is not supported: convert it to PNG, or its pixels to npy", found.what));
 }
 
-JpegOptions jpeg_options(const ImageOptions& options) {
-  const int channels = options.channels == 2 ? 1 : options.channels == 4 ? 3 : options.channels;
-  return {.channels = channels,
-          .apply_exif_orientation = options.apply_exif_orientation,
-          .max_pixels = options.max_pixels,
-          .max_memory = options.max_memory};
-}
-
-// Whether libjpeg-turbo gives the pixels in this form.
-bool is_plain_jpeg(const ImageOptions& options) {
-  return options.dtype == DType::u8 && jpeg_options(options).channels == options.channels;
-}
-
-PngOptions png_options(const ImageOptions& options) {
-  return {.channels = options.channels, .dtype = options.dtype, .max_pixels = options.max_pixels};
-}
-
 Result<Picture> picture_of(const Source& source, ImageFormat format, const ImageOptions& options) {
   if (format == ImageFormat::jpeg) {
     const auto info = jpeg_info(source.head, source.file_bytes, jpeg_options(options), source.name);
@@ -93,7 +86,7 @@ Result<Picture> picture_of(const Source& source, ImageFormat format, const Image
     return Picture{info->height, info->width, info->channels, false, is_plain_jpeg(options) ? 0 : 3};
   }
   if (format == ImageFormat::png) {
-    const auto info = png_info(source.head, source.file_bytes, png_options(options), source.name);
+    const auto info = png_info(source.head, source.file_bytes, options, source.name);
     if (!info) return fail(info.error());
     return Picture{info->height, info->width, info->channels, info->bit_depth == 16, 0};
   }
@@ -109,9 +102,10 @@ Result<void> check_options(const Source& source, const ImageOptions& options) {
 }
 
 Result<void> check_limits(const Source& source, const Found& found, const ImageOptions& options) {
-  const auto& [height, width, unused_channels, unused_wide, extra] = found.picture;
+  const int64_t height = found.picture.height, width = found.picture.width;
+  const auto pixel = static_cast<int64_t>(found.pixel_bytes(options));
+  const int64_t each = pixel * (found.picture.orientation == 1 ? 1 : 2) + found.picture.extra_bytes;
   int64_t pixels = 0, bytes = 0;
-  const int64_t each = found.channels(options) * static_cast<int64_t>(item_size(options.dtype)) + extra;
   const bool is_beyond = __builtin_mul_overflow(height, width, &pixels) || __builtin_mul_overflow(pixels, each, &bytes);
   if (is_beyond || pixels > options.max_pixels) {
     return source.error(ErrorKind::ResourceExhausted,
@@ -157,18 +151,38 @@ Result<ImageWarnings> as_warnings(Result<Warnings> warnings) {
 Result<ImageWarnings> decode_to(const Source& file, const Found& found, std::span<std::byte> target,
                                 const ImageOptions& options) {
   if (found.format == ImageFormat::png) {
-    return as_warnings(decode_png_into(file.head, target, png_options(options), file.name));
+    return as_warnings(decode_png_into(file.head, target, options, file.name));
   }
-  const PixelTarget to(target.data(), found.picture.width, found.channels(options), options.dtype);
+  const auto& picture = found.picture;
+  std::vector<std::byte> stored;
+  if (picture.orientation != 1) stored.resize(target.size());
+  std::byte* const memory = stored.empty() ? target.data() : stored.data();
+  const PixelTarget to(memory, picture.width, found.channels(options), options.dtype);
   if (found.format == ImageFormat::jpeg) {
     if (!is_plain_jpeg(options)) return convert_jpeg(file, to, options);
     return as_warnings(decode_jpeg_into(file.head, target, jpeg_options(options), file.name));
   }
   HEADPOND_TRY(reader_of(found.format).decode(file, to));
+  if (!stored.empty()) {
+    image_internal::turn_image(stored.data(), picture.height, picture.width, found.pixel_bytes(options),
+                               picture.orientation, target.data());
+  }
   return ImageWarnings();
 }
 
 }  // namespace
+
+JpegOptions image_internal::jpeg_options(const ImageOptions& options) {
+  const int channels = options.channels == 2 ? 1 : options.channels == 4 ? 3 : options.channels;
+  return {.channels = channels,
+          .apply_exif_orientation = options.apply_exif_orientation,
+          .max_pixels = options.max_pixels,
+          .max_memory = options.max_memory};
+}
+
+bool image_internal::is_plain_jpeg(const ImageOptions& options) {
+  return options.dtype == DType::u8 && jpeg_options(options).channels == options.channels;
+}
 
 std::string_view name(ImageFormat format) {
   constexpr std::array<std::string_view, 6> kNames = {"jpeg", "png", "bmp", "pnm", "webp", "gif"};
@@ -187,19 +201,20 @@ bool has_decoder(ImageFormat format) {
 
 Result<ImageInfo> image_info(std::span<const std::byte> head, uint64_t file_bytes, const ImageOptions& options,
                              std::string_view name) try {
-  const Source source = {head.first(std::min<uint64_t>(head.size(), file_bytes)), file_bytes, name};
+  const Source source = {head.first(std::min<uint64_t>(head.size(), file_bytes)), file_bytes, name,
+                         options.apply_exif_orientation};
   if (source.head.empty()) HEADPOND_TRY(source.need(1));
   const auto found = find(source, options);
   if (!found) return fail(found.error());
   const Picture& picture = found->picture;
-  return ImageInfo{found->format, picture.height, picture.width, picture.channels, picture.is_wide ? 16 : 8};
+  return ImageInfo{found->format, found->height(), found->width(), picture.channels, picture.is_wide ? 16 : 8};
 } catch (const std::exception&) {
   return codec_internal::fail_caught(name);
 }
 
 Result<DecodedImage> decode_image(std::span<const std::byte> file, const ImageOptions& options,
                                   std::string_view name) try {
-  const Source source = {file, file.size(), name};
+  const Source source = {file, file.size(), name, options.apply_exif_orientation};
   const auto found = find(source, options);
   if (!found) return fail(found.error());
   Tensor pixels = Tensor::empty(options.dtype, found->shape(options));
@@ -212,13 +227,13 @@ Result<DecodedImage> decode_image(std::span<const std::byte> file, const ImageOp
 
 Result<ImageWarnings> decode_image_into(std::span<const std::byte> file, std::span<std::byte> target,
                                         const ImageOptions& options, std::string_view name) try {
-  const Source source = {file, file.size(), name};
+  const Source source = {file, file.size(), name, options.apply_exif_orientation};
   const auto found = find(source, options);
   if (!found) return fail(found.error());
   const bool is_aligned = reinterpret_cast<uintptr_t>(target.data()) % item_size(options.dtype) == 0;
   if (target.size() != found->bytes(options) || !is_aligned) {
     return source.invalid(fmt::format("{} x {} pixels of {} channels of {} need {} bytes, aligned; the target has {}",
-                                      found->picture.width, found->picture.height, found->channels(options),
+                                      found->width(), found->height(), found->channels(options),
                                       headpond::name(options.dtype), found->bytes(options), target.size()));
   }
   return decode_to(source, *found, target, options);

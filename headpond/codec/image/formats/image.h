@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "headpond/base/status.h"
+#include "headpond/codec/image/image_options.h"
 #include "headpond/tensor/tensor.h"
 
 namespace headpond {
@@ -26,16 +27,6 @@ bool has_decoder(ImageFormat format);
 /// The format whose mark `head` begins with; nullopt iff it is none of these. 12 bytes are enough.
 std::optional<ImageFormat> image_format(std::span<const std::byte> head);
 
-struct ImageOptions {
-  /// 1 grey, 2 grey and alpha, 3 RGB, 4 RGBA. 0: as in the file, where a palette counts as 3, or 4 if it has
-  /// transparency. Grey and alpha as in PngOptions; of a JPEG grey is its luma.
-  int channels = 0;
-  DType dtype = DType::u8;             ///< u8 or u16. 16 bits become 8 by their upper byte, 8 become 16 by v * 257.
-  bool apply_exif_orientation = true;  ///< Of a JPEG.
-  int64_t max_pixels = 64'000'000;
-  int64_t max_memory = int64_t{512} << 20;  ///< Bytes of pixels, and of what their decoder keeps of the image.
-};
-
 struct ImageInfo {
   ImageFormat format = ImageFormat::png;
   int64_t height = 0;
@@ -48,7 +39,7 @@ struct ImageInfo {
 
 /// Reads the format and the size from `head`, the first bytes of a file of `file_bytes`, or all of it. A limit of the
 /// options holds here already. Errors as decode_image(); FailedPrecondition iff `head` is too short and the file is
-/// not.
+/// not: of a WebP image with EXIF, whose orientation stands at its end, it is all of the file.
 Result<ImageInfo> image_info(std::span<const std::byte> head, uint64_t file_bytes, const ImageOptions& options = {},
                              std::string_view name = "image");
 

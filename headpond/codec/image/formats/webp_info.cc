@@ -2,13 +2,14 @@
 #include <algorithm>
 #include <string_view>
 
+#include "headpond/codec/image/exif_internal.h"
 #include "headpond/codec/image/formats/webp_internal.h"
 
 namespace headpond::image_internal {
 namespace {
 
 constexpr uint64_t kFirstChunk = 12, kBody = 20, kHeadBytes = 30;
-constexpr uint32_t kAlphaFlag = 0x10, kAnimationFlag = 0x02;
+constexpr uint32_t kAlphaFlag = 0x10, kExifFlag = 0x08, kAnimationFlag = 0x02;
 constexpr uint64_t kFrameHeader = 16;
 
 uint32_t three(const Source& source, uint64_t at) { return source.half(at) | uint32_t{source.byte(at + 2)} << 16; }
@@ -36,6 +37,18 @@ void read_extended(const Source& source, WebpLayout& layout) {
   layout.is_animated = (flags & kAnimationFlag) != 0;
   layout.width = int64_t{three(source, kBody + 4)} + 1;
   layout.height = int64_t{three(source, kBody + 7)} + 1;
+}
+
+// The orientation in the first chunk EXIF, which stands after the image; 1 if there is none.
+Result<int> find_orientation(const Source& file, uint64_t end) {
+  HEADPOND_TRY(file.need(end));
+  for (uint64_t at = kFirstChunk; at + 8 <= end;) {
+    const uint64_t body = at + 8, size = file.word(at + 4);
+    if (size > end - body) break;
+    if (file.has(at, "EXIF")) return exif_orientation(file.head.subspan(body, size));
+    at = body + size + size % 2;
+  }
+  return 1;
 }
 
 // The first chunk ANMF; those before it hold a colour profile and the like.
@@ -81,6 +94,12 @@ Result<WebpLayout> webp_layout(const Source& source) {
     return source.invalid(fmt::format("an image of {} x {} pixels", layout.width, layout.height));
   }
   HEADPOND_TRY(source.need_in_file(uint64_t{source.word(4)} + 8));
+  const bool has_exif = source.has(kFirstChunk, "VP8X") && (source.byte(kBody) & kExifFlag) != 0;
+  if (has_exif && source.applies_orientation) {
+    const auto found = find_orientation(source, layout.end);
+    if (!found) return fail(found.error());
+    layout.orientation = *found;
+  }
   layout.frame_end = source.file_bytes;
   layout.frame_width = layout.width;
   layout.frame_height = layout.height;
@@ -92,7 +111,11 @@ Result<Picture> webp_picture(const Source& source) {
   const auto layout = webp_layout(source);
   if (!layout) return fail(layout.error());
   // libwebp keeps a lossless image as 4 bytes a pixel; another form of the pixels is made of a whole image.
-  return Picture{layout->height, layout->width, layout->has_alpha ? 4 : 3, false, 8};
+  return Picture{.height = layout->height,
+                 .width = layout->width,
+                 .channels = layout->has_alpha ? 4 : 3,
+                 .extra_bytes = 8,
+                 .orientation = layout->orientation};
 }
 
 }  // namespace headpond::image_internal

@@ -45,6 +45,37 @@ TEST(Webp, HasThePixelsThatPillowFinds) {
 
 TEST(Webp, OfAnAnimationIsTheFirstFrameOnItsCanvas) { EXPECT_EQ(checksum_of(kWebpMoving), 0xe450c1df); }
 
+// kWebpLossless, 5 x 4 pixels, with an orientation after its image.
+std::string turned_webp(char orientation) {
+  const std::string tiff =
+      std::string("II\x2a\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0", 18) + orientation + std::string("\0\0\0", 3);
+  const std::string body = "WEBPVP8X" + little(10, 4) + little(8, 4) + little(4, 3) + little(3, 3) +
+                           kWebpLossless.substr(12) + "EXIF" + little(tiff.size(), 4) + tiff;
+  return "RIFF" + little(body.size(), 4) + body;
+}
+
+TEST(Webp, IsTurnedByItsOrientation) {
+  const auto stored = test::values_of(kWebpLossless),
+             kept = test::values_of(turned_webp(6), {.apply_exif_orientation = false});
+  EXPECT_EQ(kept, stored);
+  const auto image = decode_image(bytes_of(turned_webp(6)));
+  ASSERT_TRUE(image) << image.error();
+  ASSERT_EQ(image->pixels.shape(), (Shape{5, 4, 3}));
+  const auto turned = image->pixels.as<uint8_t>();
+  for (size_t y = 0; y < 5; ++y) {
+    for (size_t x = 0; x < 4; ++x) EXPECT_EQ(turned[(y * 4 + x) * 3], stored[((3 - x) * 5 + y) * 3]);
+  }
+  EXPECT_EQ(test::values_of(turned_webp(1)), stored);
+  EXPECT_EQ(test::values_of(turned_webp(77)), stored);
+}
+
+TEST(Webp, WithAnOrientationNeedsItsEndForItsSize) {
+  const std::string file = turned_webp(6);
+  EXPECT_EQ(image_info(bytes_of(file), file.size())->height, 5);
+  EXPECT_EQ(image_info(bytes_of(file).first(60), file.size()).error().kind(), ErrorKind::FailedPrecondition);
+  EXPECT_EQ(image_info(bytes_of(file).first(60), file.size(), {.apply_exif_orientation = false})->height, 4);
+}
+
 TEST(Webp, HasOtherFormsOfItsPixels) {
   const auto color = test::values_of(kWebpLosslessAlpha), rgb = test::values_of(kWebpLosslessAlpha, {.channels = 3});
   const auto grey = test::values_of(kWebpLosslessAlpha, {.channels = 2});

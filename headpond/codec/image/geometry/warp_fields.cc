@@ -34,7 +34,8 @@ void check_picture(const std::string& op, const FieldSpec& field, const WarpOpti
 
 void check_mask(const std::string& op, const FieldSpec& field, double fill) {
   const int rank = field.shape.rank();
-  const bool is_mask = field.dtype != DType::bytes && (rank == 2 || (rank == 3 && field.shape[2] == 1));
+  const bool is_mask =
+      field.dtype != DType::bytes && (rank == 2 || (rank == 3 && (field.shape[2] == 1 || field.shape[2] == kUnknown)));
   if (!is_mask) refuse_field(op, "takes masks [height, width] of whole numbers, not " + text_of(field));
   require_fill(op, field.dtype, 1, {.fill = {fill}});
 }
@@ -92,6 +93,10 @@ Result<void> warp_field(KernelCall& call, size_t i, const ImageMap& map, const F
     case FieldRole::image:
       return warp_picture(call, i, map, options.image);
     case FieldRole::mask:
+      if (call.in(i).rank() == 3 && call.in(i).dim(2) != 1) {
+        return fail(ErrorKind::InvalidArgument,
+                    fmt::format("mask {}: [height, width] was expected", call.in(i).shape().to_string()));
+      }
       return warp_picture(call, i, map, {.interpolation = Interpolation::nearest, .fill = {options.mask_fill}});
     case FieldRole::boxes:
       return warp_boxes(call, i, map, options.min_area);

@@ -11,7 +11,7 @@
 namespace headpond::warp_internal {
 
 struct FieldOptions {
-  WarpOptions image;
+  WarpOptions image = {};
   double mask_fill = 0;
   double min_area = 1;
 };

@@ -2,8 +2,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <type_traits>
 
+#include "headpond/codec/image/geometry/warp_lanes_internal.h"
 #include "headpond/codec/image/geometry/warp_rows_internal.h"
 
 namespace headpond::warp_internal {
@@ -220,6 +222,36 @@ void bilinear_span(const Bilinear<T>& image, const AffineRows& rows, Span span, 
   }
 }
 
+// Pixels whose offsets in bytes, and places with 8 fraction bits, are 32-bit integers.
+bool fits_lanes(const Bilinear<uint8_t>& image) {
+  constexpr int64_t kSides = int64_t{1} << 22, kBytes = std::numeric_limits<int32_t>::max();
+  const int64_t row_bytes = image.width * static_cast<int64_t>(image.channels);
+  return image.height < kSides && image.width < kSides && image.height * row_bytes <= kBytes;
+}
+
+// The pixels of `span` with all four neighbours in the image.
+void bilinear_inside(const Bilinear<uint8_t>& image, const AffineRows& rows, Span span, uint8_t* row) {
+  if (!fits_lanes(image)) return bilinear_span<true>(image, rows, span, row);
+  const auto channels = static_cast<int32_t>(image.channels);
+  const BytePixels pixels = {image.data, static_cast<int32_t>(image.width) * channels, channels};
+  const BilinearBytes write = bilinear_bytes();
+  uint64_t at_x = rows.x(span.from), at_y = rows.y(span.from);
+  Places places;
+  for (int64_t x = span.from; x < span.to; x += static_cast<int64_t>(places.count)) {
+    places.count = std::min(Places::kSize, static_cast<size_t>(span.to - x));
+    for (size_t i = 0; i < places.count; ++i) {
+      places.x[i] = static_cast<int32_t>(at_x >> 24);
+      places.y[i] = static_cast<int32_t>(at_y >> 24);
+      at_x += rows.step_x();
+      at_y += rows.step_y();
+    }
+    write(pixels, places, row + static_cast<size_t>(x) * image.channels);
+  }
+}
+void bilinear_inside(const Bilinear<float>& image, const AffineRows& rows, Span span, float* row) {
+  bilinear_span<true>(image, rows, span, row);
+}
+
 template <class T>
 void bilinear_affine(const Bilinear<T>& image, const ImageMap& map, T* row) {
   AffineRows rows(map, kBilinearShift);
@@ -229,7 +261,7 @@ void bilinear_affine(const Bilinear<T>& image, const ImageMap& map, T* row) {
     const Span all = rows.within(some, 0, image.width - 1, image.height - 1);
     image.write_fill({0, some.from}, row);
     bilinear_span<false>(image, rows, {some.from, all.from}, row);
-    bilinear_span<true>(image, rows, all, row);
+    bilinear_inside(image, rows, all, row);
     bilinear_span<false>(image, rows, {all.to, some.to}, row);
     image.write_fill({some.to, map.width}, row);
   }

@@ -2,10 +2,12 @@
 // The loops against a plain reading of the definition, pixel by pixel, in long double.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
 #include "headpond/codec/image/geometry/geometry_test_internal.h"
+#include "headpond/codec/image/geometry/warp.h"
 #include "headpond/codec/image/geometry/warp_rows_internal.h"
 
 namespace headpond {
@@ -68,6 +70,25 @@ TEST(WarpRows, TakeThePixelOfAPerspective) {
   EXPECT_EQ(wrong_pixels(image, perspective_map(24, 31, start, {XY{4, 3}, XY{25, 1}, XY{29, 20}, XY{1, 15}})), 0);
   // The horizon crosses the result.
   EXPECT_EQ(wrong_pixels(image, perspective_map(24, 31, start, {XY{14, 3}, XY{16, 3}, XY{30, 10}, XY{1, 10}})), 0);
+}
+
+// Values of floats are mixed pixel by pixel, and exact here: two weights of 8 bits and a value of 8 bits.
+TEST(WarpRows, MixBytesAsTheyMixFloats) {
+  for (const auto& [height, width] : {std::pair(1, 1), std::pair(2, 2), std::pair(3, 70), std::pair(90, 170)}) {
+    for (int64_t channels = 1; channels <= 4; ++channels) {
+      const Tensor image = noise_picture(height, width, channels);
+      Tensor floats = Tensor::empty(DType::f32, image.shape());
+      std::copy_n(image.as<uint8_t>().begin(), image.as<uint8_t>().size(), floats.mutable_as<float>().begin());
+      for (const double angle : {3.0, 90.0, -133.0}) {
+        const ImageMap map = affine_map(height, width, {.angle = angle, .translate = {0.3, 0.6}, .scale = 1.2});
+        const WarpOptions options = {.interpolation = Interpolation::bilinear, .fill = {77}};
+        const Tensor bytes = warp(image, map, options).value(), values = warp(floats, map, options).value();
+        for (size_t i = 0; i < bytes.as<uint8_t>().size(); ++i) {
+          ASSERT_EQ(bytes.as<uint8_t>()[i], std::floor(values.as<float>()[i] + 0.5F)) << angle << ", value " << i;
+        }
+      }
+    }
+  }
 }
 
 TEST(WarpRows, ReadNothingOutsideForHugeParameters) {

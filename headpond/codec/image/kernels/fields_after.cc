@@ -55,8 +55,8 @@ void decode_fields(const DecodeStage& stage, Spec& fields) {
   if (image.dtype != DType::bytes || image.shape.rank() != 0) {
     refuse(fmt::format("takes bytes[], not {}{}", name(image.dtype), image.shape.to_string()));
   }
-  image.dtype = DType::u8;
-  image.shape = {kUnknown, kUnknown, stage.options.channels == 0 ? kUnknown : stage.options.channels};
+  image.dtype = stage.dtype();
+  image.shape = {kUnknown, kUnknown, stage.channels() == 0 ? kUnknown : stage.channels()};
 }
 
 // What a stage that moves pixels makes of the sides.

@@ -96,6 +96,8 @@ bool has_before(const Stages& stages, size_t i) {
 std::string why_not_here(const Stages& all, size_t i) {
   const Stage& stage = all[i];
   if (has_before<NormalizeStage>(all, i)) return "normalize comes before it";
+  const auto* const decode = all.front().as<DecodeStage>();
+  if (decode != nullptr && i > 0 && decode->dtype() != DType::u8) return "the image is decoded to 16 bits";
   if (stage.as<DecodeStage>() != nullptr && i > 0) return "decoding comes first";
   if (stage.as<ResizeStage>() != nullptr && has_before<ResizeStage>(all, i)) return "two resizes";
   if (stage.as<ResizeStage>() != nullptr && has_before<FlipStage>(all, i)) return "the flip comes before the resize";
@@ -133,7 +135,9 @@ bool contains(const ImageWindow& outer, const ImageWindow& inner) { return inter
 
 Result<void> plan_geometry(const Stages& stages, int64_t height, int64_t width, const KernelCall& call,
                            Geometry& geometry) {
-  if (height < 1 || width < 1 || height > kResizeMaxSide || width > kResizeMaxSide) {
+  const bool is_only_decoded = stages.size() == 1 && stages[0].as<DecodeStage>() != nullptr;
+  const int64_t most = is_only_decoded ? INT64_MAX : kResizeMaxSide;
+  if (height < 1 || width < 1 || height > most || width > most) {
     return fail(ErrorKind::InvalidArgument, fmt::format("an image of {} x {} pixels: sides of 1 to {} were expected",
                                                         width, height, kResizeMaxSide));
   }

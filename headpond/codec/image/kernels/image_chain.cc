@@ -8,12 +8,18 @@
 namespace headpond::image_internal {
 namespace {
 
+std::string region_of(const DecodeStage& stage) {
+  if (stage.format == DecodeStage::Format::png) return "rows of the PNG";
+  return stage.format == DecodeStage::Format::jpeg ? "region of the JPEG" : "region of the image";
+}
+
 // "region of the JPEG + resize + flip + normalize".
 std::string joined_title(const Stages& stages) {
   std::vector<std::string> names;
   for (size_t i = 0; i < stages.size(); ++i) {
-    const bool is_region = i + 1 < stages.size() && stages[i].as<DecodeStage>() && stages[i + 1].as<WindowStage>();
-    names.push_back(is_region ? "region of the JPEG" : stages[i].name);
+    const auto* const file = stages[i].as<DecodeStage>();
+    const bool is_region = file != nullptr && i + 1 < stages.size() && stages[i + 1].as<WindowStage>();
+    names.push_back(is_region ? region_of(*file) : stages[i].name);
     if (is_region) ++i;
   }
   const auto* const decode = stages.front().as<DecodeStage>();

@@ -30,6 +30,10 @@ class ImageChain final : public Kernel {
   const ImagePass pass_;
 };
 
+/// The kernel `name` that decodes files of this format, which is not jpeg. Throws Exception(InvalidArgument) iff an
+/// option is out of range.
+KernelRef decode_kernel(const std::string& name, DecodeStage::Format format, const ImageOptions& options);
+
 /// "name(a, b)"; "name" without parts.
 std::string title_of(const std::string& name, const std::vector<std::string>& parts);
 /// Throws Exception(InvalidArgument) with "name: what".

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 
+#include "headpond/codec/image/formats/image_kernel.h"
 #include "headpond/codec/image/kernels/flip_kernels.h"
 #include "headpond/codec/image/kernels/image_chain_internal.h"
 #include "headpond/codec/image/kernels/image_test_internal.h"
 #include "headpond/codec/image/kernels/jpeg_kernel.h"
 #include "headpond/codec/image/kernels/resize_kernel.h"
+#include "headpond/codec/image/png_kernel.h"
 
 namespace headpond::image_internal {
 namespace {
@@ -50,14 +52,29 @@ struct Sample {
   std::vector<KernelRef> chain;
 };
 
+// A file with the image, and the kernel that decodes it; nothing if the sample begins with pixels.
+void add_file(Sample& sample, Random& random, const Tensor& image, int64_t kind) {
+  const bool is_jpeg = has_jpeg() && (kind == 1 || (kind == 3 && below(random, 2) == 0));
+  if (is_jpeg) {
+    sample.fields = {jpeg_of(image, {.progressive = below(random, 4) == 0})};
+  } else {
+    sample.fields = {kind == 3 && below(random, 2) == 0 ? pnm_of(image) : png_of(image)};
+  }
+  const int channels = static_cast<int>(below(random, 5));
+  if (kind == 1 && is_jpeg) sample.chain.push_back(decode_jpeg());
+  if (kind == 2 || (kind == 1 && !is_jpeg)) sample.chain.push_back(decode_png({.channels = channels}));
+  if (kind == 3) sample.chain.push_back(decode_image({.channels = channels}));
+}
+
 Sample random_sample(Random& random) {
   Sample sample;
   const int64_t height = 1 + below(random, 40), width = 1 + below(random, 40);
-  const bool is_jpeg = below(random, 2) == 0;
-  const int64_t channels = is_jpeg ? 3 : 1 + below(random, 4);
-  const Tensor image = random_image(random, is_jpeg || below(random, 2) == 0 ? u8 : f32, height, width, channels);
-  sample.fields = {is_jpeg ? jpeg_of(image, {.progressive = below(random, 4) == 0}) : image};
-  if (is_jpeg) sample.chain.push_back(decode_jpeg(JpegOptions()));
+  const int64_t kind = below(random, 5);
+  const bool is_file = kind >= 1 && kind <= 3;
+  const int64_t channels = kind == 1 || kind == 3 ? 3 : 1 + below(random, 4);
+  const Tensor image = random_image(random, is_file || below(random, 2) == 0 ? u8 : f32, height, width, channels);
+  sample.fields = {image};
+  if (is_file) add_file(sample, random, image, kind);
   for (int64_t i = below(random, 5); i > 0; --i) sample.chain.push_back(random_stage(random));
   if (below(random, 2) == 0) {
     const auto layout = static_cast<ImageLayout>(below(random, 2));
@@ -129,10 +146,11 @@ TEST(ImageChain, WritesIntoTheRowOfTheBatch) {
   std::vector<OutputSlot> slots(1);
   slots[0].data = row.data();
   slots[0].spec = &spec;
-  const std::vector<KernelRef> chain = {decode_jpeg(JpegOptions()), random_resized_crop({4, 5}), normalize()};
+  const KernelRef decoder = has_jpeg() ? decode_jpeg() : decode_png({.channels = 3});
+  const std::vector<KernelRef> chain = {decoder, random_resized_crop({4, 5}), normalize()};
   const KernelChain joined = join_kernels(chain);
   ASSERT_EQ(joined.kernels.size(), 1U);
-  std::vector<Tensor> fields = {jpeg_of(smooth_image(20, 20))};
+  std::vector<Tensor> fields = {has_jpeg() ? jpeg_of(smooth_image(20, 20)) : png_of(smooth_image(20, 20))};
   const std::vector<RandomKey> keys(3);
   KernelScratch scratch;
   KernelCall call(fields, keys, 0, slots, scratch);
@@ -154,6 +172,11 @@ TEST(ImageChain, SaysWhatIsGainedOrWhyNot) {
   EXPECT_THAT(joints({jpeg, random_resized_crop(4), random_horizontal_flip(), normalize()}),
               ElementsAre("region of the JPEG + resize", "region of the JPEG + resize + flip",
                           "region of the JPEG + resize + flip + normalize"));
+  EXPECT_THAT(joints({decode_png(), resize(4)}), ElementsAre("decode_png + resize"));
+  EXPECT_THAT(joints({decode_png({}), center_crop(4)}), ElementsAre("rows of the PNG"));
+  EXPECT_THAT(joints({decode_image({}), center_crop(4)}), ElementsAre("region of the image"));
+  EXPECT_THAT(joints({decode_png({.dtype = u16}), center_crop(4)}),
+              ElementsAre("not: the image is decoded to 16 bits"));
   EXPECT_THAT(joints({resize(4), random_vertical_flip(), normalize()}),
               ElementsAre("resize + flip", "resize + flip + normalize"));
   EXPECT_THAT(joints({resize(4), resize(5)}), ElementsAre("not: two resizes"));

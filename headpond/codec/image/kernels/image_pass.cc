@@ -139,9 +139,9 @@ class ImageMaking {
   // Sets `view` to this part of the image.
   Result<void> borrow(const ImageWindow& part, ImageView& view) {
     if (decode_ != nullptr) {
-      pixels_ = Tensor::empty(dtype_, {part.height, part.width, channels_});
-      HEADPOND_TRY(decode(part, pixels_.mutable_data()));
-      view = {pixels_.data(), dtype_, part.height, part.width, channels_, part.width * static_cast<int64_t>(pixel_)};
+      std::byte* const pixels = memory_for(part, scratch_.pixels, pixels_);
+      HEADPOND_TRY(decode(part, pixels));
+      view = {pixels, dtype_, part.height, part.width, channels_, part.width * static_cast<int64_t>(pixel_)};
       return {};
     }
     const int64_t row_bytes = geometry_.width * static_cast<int64_t>(pixel_);
@@ -150,12 +150,19 @@ class ImageMaking {
     return {};
   }
 
-  Result<void> decode(const ImageWindow& part, std::byte* to) {
-    constexpr std::string_view kName = "jpeg";
-    const auto done = scratch_.decoder.decode(part, options_, to, kName);
-    if (done) return {};
-    return fail(done.error().kind(), done.error().message().substr(kName.size() + 2));
+  // For the pixels of `part`: `kept` from image to image, as new memory costs its pages, or `own` of a large one.
+  std::byte* memory_for(const ImageWindow& part, std::vector<std::byte>& kept, Tensor& own) const {
+    constexpr size_t kMostKept = size_t{4} << 20;
+    const size_t bytes = static_cast<size_t>(part.height) * static_cast<size_t>(part.width) * pixel_;
+    if (bytes > kMostKept) {
+      own = Tensor::empty(dtype_, {part.height, part.width, channels_});
+      return own.mutable_data();
+    }
+    if (kept.size() < bytes) kept.resize(bytes);
+    return kept.data();
   }
+
+  Result<void> decode(const ImageWindow& part, std::byte* to) { return scratch_.file.decode(part, options_.ratio, to); }
 
   // The whole window with its padding.
   Result<void> fetch_padded(ImageView& view) {
@@ -165,28 +172,47 @@ class ImageMaking {
     const ImageWindow needed = repeats ? valid_ : inside;
     const bool is_seen = needed.height > 0 && needed.width > 0;
     if (is_seen) HEADPOND_TRY(borrow(needed, seen));
-    canvas_ = Tensor::empty(dtype_, {window_.height, window_.width, channels_});
-    std::byte* to = canvas_.mutable_data();
-    const auto at = [&](int64_t i, Line line) {
-      return is_seen ? padded_index(i, line.begin, line.size, geometry_.mode()) - line.begin : -1;
-    };
+    std::byte* const canvas = memory_for(window_, scratch_.canvas, canvas_);
+    std::byte* to = canvas;
+    const Line rows = line_of(needed, true), columns = line_of(needed, false);
     for (int64_t y = window_.y; y < window_.y + window_.height; ++y) {
-      const int64_t row = at(y, line_of(needed, true));
-      for (int64_t x = window_.x; x < window_.x + window_.width; ++x, to += pixel_) {
-        const int64_t column = at(x, line_of(needed, false));
-        const bool is_fill = row < 0 || column < 0;
-        std::memcpy(to,
-                    is_fill ? fill_.data() : seen.data + row * seen.row_bytes + column * static_cast<int64_t>(pixel_),
-                    pixel_);
+      const int64_t row = is_seen ? padded_index(y, rows.begin, rows.size, geometry_.mode()) : -1;
+      if (row < 0) {
+        fill_pixels(to, window_.width);
+      } else {
+        pad_row(seen.data + (row - rows.begin) * seen.row_bytes, columns, to);
       }
+      to += window_.width * static_cast<int64_t>(pixel_);
     }
-    view = {canvas_.data(), dtype_,    window_.height,
-            window_.width,  channels_, window_.width * static_cast<int64_t>(pixel_)};
+    view = {canvas, dtype_, window_.height, window_.width, channels_, window_.width * static_cast<int64_t>(pixel_)};
     return {};
   }
 
-  void fill_row(std::byte* to, int64_t width) const {
-    for (int64_t x = 0; x < width; ++x, to += pixel_) std::memcpy(to, fill_.data(), pixel_);
+  // A row of the window, of whose columns `from` has `seen`: what lies inside is copied at once.
+  void pad_row(const std::byte* from, Line seen, std::byte* to) const {
+    const auto pixel = static_cast<int64_t>(pixel_);
+    const int64_t window_end = window_.x + window_.width;
+    const int64_t begin = std::clamp(seen.begin, window_.x, window_end),
+                  end = std::clamp(seen.end(), begin, window_end);
+    const auto put = [&](int64_t x) {
+      const int64_t column = padded_index(x, seen.begin, seen.size, geometry_.mode());
+      std::memcpy(to + (x - window_.x) * pixel, column < 0 ? fill_.data() : from + (column - seen.begin) * pixel,
+                  pixel_);
+    };
+    for (int64_t x = window_.x; x < begin; ++x) put(x);
+    if (begin < end) {
+      std::memcpy(to + (begin - window_.x) * pixel, from + (begin - seen.begin) * pixel,
+                  static_cast<size_t>(end - begin) * pixel_);
+    }
+    for (int64_t x = end; x < window_end; ++x) put(x);
+  }
+
+  void fill_pixels(std::byte* to, int64_t pixels) const {
+    if (std::all_of(fill_.begin(), fill_.end(), [&](std::byte byte) { return byte == fill_[0]; })) {
+      std::memset(to, static_cast<int>(fill_[0]), static_cast<size_t>(pixels) * pixel_);
+      return;
+    }
+    for (int64_t x = 0; x < pixels; ++x, to += pixel_) std::memcpy(to, fill_.data(), pixel_);
   }
 
   void write(Axis down, Axis across, const ImageView& view, const NormalizePass* normalize) {
@@ -203,23 +229,28 @@ class ImageMaking {
       if (!pads_first_) across.pixels.shift = across.pixels.from();
       rows.emplace(view, down.pixels, across.pixels, scratch_.resize);
     }
-    const auto left = static_cast<size_t>(geometry_.flips_columns ? across.after : across.before);
+    const int64_t left = geometry_.flips_columns ? across.after : across.before;
+    const int64_t end = left + across.pixels.size;
     for (int64_t y = 0; y < height; ++y) {
       const int64_t line = geometry_.flips_rows ? height - 1 - y : y;
       std::byte* const to = normalize == nullptr ? out + static_cast<size_t>(line) * row_bytes : scratch_.row.data();
-      const bool is_padding = !has_pixels || y < down.before || y >= height - down.after;
-      if (is_padding || across.before + across.after > 0) fill_row(to, width);
-      if (!is_padding) rows->next(to + left * pixel_);
+      if (!has_pixels || y < down.before || y >= height - down.after) {
+        fill_pixels(to, width);
+      } else {
+        fill_pixels(to, left);
+        rows->next(to + left * static_cast<int64_t>(pixel_));
+        fill_pixels(to + end * static_cast<int64_t>(pixel_), width - end);
+      }
       if (normalize != nullptr) normalize_row(*normalize, to, line, out);
     }
   }
 
   void normalize_row(const NormalizePass& normalize, const std::byte* from, int64_t y, std::byte* out) const {
-    const int64_t height = geometry_.out_height(), width = geometry_.out_width();
+    const NormalizePass::Size size = {geometry_.out_height(), geometry_.out_width(), channels_};
     if (dtype_ == DType::u8) {
-      normalize.row(reinterpret_cast<const uint8_t*>(from), y, height, width, channels_, out);
+      normalize.row(reinterpret_cast<const uint8_t*>(from), y, size, out);
     } else {
-      normalize.row(reinterpret_cast<const float*>(from), y, height, width, channels_, out);
+      normalize.row(reinterpret_cast<const float*>(from), y, size, out);
     }
   }
 
@@ -253,13 +284,10 @@ Result<void> ImagePass::run(KernelCall& call, ImageScratch& scratch, Geometry& g
   if (decode_ != nullptr) {
     const std::string_view text = in.bytes_at(0);
     const std::span<const std::byte> file(reinterpret_cast<const std::byte*>(text.data()), text.size());
-    constexpr std::string_view kName = "jpeg";
-    const auto opened = scratch.decoder.open(file, decode_->options, kName);
-    if (!opened) return fail(opened.error().kind(), opened.error().message().substr(kName.size() + 2));
-    const jpeg_internal::Layout& layout = scratch.decoder.layout();
-    height = layout.decoded_height(decode_->options);
-    width = layout.decoded_width(decode_->options);
-    channels = decode_->options.channels == 0 ? layout.own_channels() : decode_->options.channels;
+    HEADPOND_TRY(scratch.file.open(file, *decode_));
+    height = scratch.file.height();
+    width = scratch.file.width();
+    channels = scratch.file.channels();
   } else if (in.rank() == 3 && (in.dtype() == DType::u8 || in.dtype() == DType::f32)) {
     height = in.dim(0);
     width = in.dim(1);
@@ -274,7 +302,7 @@ Result<void> ImagePass::run(KernelCall& call, ImageScratch& scratch, Geometry& g
                 fmt::format("{} means for an image of {} channels", normalize_->options().mean.size(), channels));
   }
   HEADPOND_TRY(plan_geometry(stages_, height, width, call, geometry));
-  ImageMaking making(call, scratch, geometry, decode_, decode_ != nullptr ? DType::u8 : in.dtype(),
+  ImageMaking making(call, scratch, geometry, decode_, decode_ != nullptr ? decode_->dtype() : in.dtype(),
                      static_cast<int>(channels));
   return making.make(normalize_ ? &*normalize_ : nullptr);
 }

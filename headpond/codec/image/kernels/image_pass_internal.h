@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "headpond/codec/image/jpeg_internal.h"
+#include "headpond/codec/image/kernels/file_decoder_internal.h"
 #include "headpond/codec/image/kernels/geometry_internal.h"
 #include "headpond/codec/image/kernels/normalize_pass_internal.h"
 #include "headpond/tensor/kernel.h"
@@ -14,9 +14,11 @@ namespace headpond::image_internal {
 
 /// What a worker keeps from one image to the next.
 struct ImageScratch {
-  jpeg_internal::Decoder decoder;
+  FileDecoder file;
   resize_internal::TapsCache taps;
   resize_internal::ResizeScratch resize;
+  std::vector<std::byte> pixels;      // Of the decoded part.
+  std::vector<std::byte> canvas;      // The same with padding.
   std::vector<std::byte> row;         // Of the result, before it is normalized.
   std::vector<int64_t> down, across;  // Places of rows and columns.
   Geometry geometry;

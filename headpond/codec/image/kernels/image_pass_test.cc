@@ -25,6 +25,7 @@ TEST(ImagePass, PaddingBeforeAResizeIsResizedToo) {
 }
 
 TEST(ImagePass, AResizeReadsTheRegionThatItsCropNeeds) {
+  if (!has_jpeg()) GTEST_SKIP() << "without the component jpeg";
   const Tensor file = jpeg_of(smooth_image(50, 70));
   const std::vector<KernelRef> chain = {decode_jpeg(JpegOptions()), resize(20), center_crop({8, 9})};
   const auto joined = run_kernels(chain, file), alone = run_kernels(chain, file, {.joined = false});

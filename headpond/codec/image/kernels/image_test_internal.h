@@ -10,6 +10,7 @@
 
 #include "headpond/base/random.h"
 #include "headpond/codec/image/jpeg.h"
+#include "headpond/codec/image/png.h"
 #include "headpond/tensor/kernel.h"
 
 namespace headpond::image_internal {
@@ -39,6 +40,19 @@ inline Tensor smooth_image(int64_t height, int64_t width, int64_t channels = 3) 
 inline Tensor jpeg_of(const Tensor& image, const JpegEncodeOptions& options = {}) {
   const auto file = encode_jpeg(image, options).value();
   return Tensor::scalar(std::string_view(reinterpret_cast<const char*>(file.data()), file.size()));
+}
+
+inline Tensor png_of(const Tensor& image) {
+  const auto file = encode_png(image, 1).value();
+  return Tensor::scalar(std::string_view(reinterpret_cast<const char*>(file.data()), file.size()));
+}
+
+/// As a PNM file: u8, 1 or 3 channels.
+inline Tensor pnm_of(const Tensor& image) {
+  std::string file = image.dim(2) == 1 ? "P5 " : "P6 ";
+  file += std::to_string(image.dim(1)) + " " + std::to_string(image.dim(0)) + " 255\n";
+  file.append(reinterpret_cast<const char*>(image.data()), image.byte_size());
+  return Tensor::scalar(std::string_view(file));
 }
 
 /// A row of u8 as an image of one channel.

@@ -16,5 +16,6 @@ namespace headpond {
 /// 1/4 or 1/8 of its size, the smallest whose part is not below the resize's: then pixels differ from those of the
 /// kernels one by one. The part begins and ends where the crop does, rounded outwards to whole pixels.
 KernelRef decode_jpeg(const JpegOptions& options = {});
+inline KernelRef decode_jpeg(std::initializer_list<NoOption>) { return decode_jpeg(JpegOptions()); }
 
 }  // namespace headpond

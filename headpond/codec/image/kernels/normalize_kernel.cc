@@ -36,4 +36,11 @@ KernelRef normalize(const NormalizeOptions& options) {
   return std::make_shared<ImageChain>(title_of(title, parts), "", Stages{{NormalizeStage{options}, title, 0, false}});
 }
 
+const NormalizeOptions* normalization_of(const Kernel& kernel) {
+  const auto* const chain = dynamic_cast<const image_internal::ImageChain*>(&kernel);
+  if (chain == nullptr || chain->stages().size() != 1) return nullptr;
+  const auto* const stage = chain->stages()[0].as<image_internal::NormalizeStage>();
+  return stage == nullptr ? nullptr : &stage->options;
+}
+
 }  // namespace headpond

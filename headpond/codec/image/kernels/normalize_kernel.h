@@ -22,5 +22,7 @@ struct NormalizeOptions {
 /// a value is not finite, the numbers of means and stds are not 1 to 4 and equal, or the dtype is another.
 /// InvalidArgument of a sample: the image has another number of channels. Thread-safe.
 KernelRef normalize(const NormalizeOptions& options = {});
+/// The options of a kernel that normalize() made; null for another kernel. Valid as long as the kernel.
+const NormalizeOptions* normalization_of(const Kernel& kernel);
 
 }  // namespace headpond

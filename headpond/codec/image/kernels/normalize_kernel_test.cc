@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "headpond/base/math/half.h"
+#include "headpond/codec/image/kernels/flip_kernels.h"
 #include "headpond/codec/image/kernels/image_test_internal.h"
 
 namespace headpond {
@@ -53,6 +54,13 @@ TEST(Normalize, RefusesBadOptionsAndChannels) {
               HasSubstr("3 means for an image of 1 channels"));
   EXPECT_EQ(normalize({.mean = {0.5}, .std = {1}, .layout = ImageLayout::hwc, .dtype = bf16})->facts().title,
             "normalize(mean=[0.5], std=[1], layout=hwc, dtype=bfloat16)");
+}
+
+TEST(Normalize, TellsItsOptionsAndOtherKernelsHaveNone) {
+  const KernelRef kernel = normalize({.mean = {0.5}, .std = {0.25}});
+  ASSERT_NE(normalization_of(*kernel), nullptr);
+  EXPECT_EQ(normalization_of(*kernel)->mean, std::vector<double>{0.5});
+  EXPECT_EQ(normalization_of(*random_horizontal_flip()), nullptr);
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ TEST(NormalizePass, WritesARowOfEachPlane) {
   const NormalizePass pass({.mean = {0, 1}, .std = {1, 0.5}});
   const std::array<float, 4> pixels = {1, 2, 3, 4};
   std::vector<float> out(8, -9);
-  pass.row(pixels.data(), 1, 2, 2, 2, reinterpret_cast<std::byte*>(out.data()));
+  pass.row(pixels.data(), 1, {2, 2, 2}, reinterpret_cast<std::byte*>(out.data()));
   EXPECT_THAT(out, ElementsAre(-9, -9, 1, 3, -9, -9, 2, 6));
   EXPECT_EQ(pass.shape(5, 6, 2), (Shape{2, 5, 6}));
   EXPECT_TRUE(pass.takes(2));

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstring>
 
+#include "headpond/codec/image/geometry/move_positions.h"
 #include "headpond/codec/image/kernels/role_moves_internal.h"
 
 namespace headpond::image_internal {
@@ -124,24 +125,9 @@ Result<void> keep_labels(KernelCall& call, size_t i, int64_t boxes, const std::v
     return refuse_field(FieldRole::labels, labels, fmt::format("a row for each of {} boxes", boxes));
   }
   if (kept.size() == static_cast<size_t>(boxes)) return {};
-  const Shape shape = labels.shape();
-  std::vector<int64_t> dims(shape.dims().begin(), shape.dims().end());
-  dims[0] = static_cast<int64_t>(kept.size());
-  if (labels.dtype() == DType::bytes) {
-    const int64_t texts = labels.size() / boxes;
-    std::vector<std::string_view> all;
-    for (const int64_t k : kept) {
-      for (int64_t j = 0; j < texts; ++j) all.push_back(labels.bytes_at(k * texts + j));
-    }
-    call.set(i, Tensor::from(all, Shape(dims)));
-    return {};
-  }
-  const size_t row = labels.byte_size() / static_cast<size_t>(boxes);
-  std::byte* to = call.make(i, labels.dtype(), Shape(dims));
-  for (const int64_t k : kept) {
-    std::memcpy(to, labels.data() + static_cast<size_t>(k) * row, row);
-    to += row;
-  }
+  auto rows = take_rows(labels, kept);
+  if (!rows) return fail(std::move(rows).error());
+  call.set(i, *std::move(rows));
   return {};
 }
 

@@ -45,8 +45,12 @@ TEST(RoleMoves, SmallBoxesAreDroppedWithTheirLabels) {
     ASSERT_TRUE(made) << made.error();
     EXPECT_EQ(made->at(2).shape(), (Shape{1, 4}));
     ASSERT_EQ(made->at(1).shape(), (Shape{1}));
-    if (names.dtype() == bytes) EXPECT_EQ(made->at(1).bytes_at(0), "a");
-    if (names.dtype() == i64) EXPECT_EQ(made->at(1).as<int64_t>()[0], 7);
+    if (names.dtype() == bytes) {
+      EXPECT_EQ(made->at(1).bytes_at(0), "a");
+    }
+    if (names.dtype() == i64) {
+      EXPECT_EQ(made->at(1).as<int64_t>()[0], 7);
+    }
   }
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "headpond/base/random.h"
+#include "headpond/codec/image/image_options.h"
 #include "headpond/codec/image/jpeg.h"
 #include "headpond/codec/image/kernels/crop_kernels.h"
 #include "headpond/codec/image/kernels/normalize_kernel.h"
@@ -16,7 +17,14 @@
 namespace headpond::image_internal {
 
 struct DecodeStage {
-  JpegOptions options;
+  enum class Format : uint8_t { jpeg, png, any };
+
+  JpegOptions options;  ///< Of a JPEG.
+  Format format = Format::jpeg;
+  ImageOptions image = {};  ///< Of other formats.
+
+  int channels() const { return format == Format::jpeg ? options.channels : image.channels; }
+  DType dtype() const { return format == Format::jpeg ? DType::u8 : image.dtype; }
 };
 
 /// A part of the image, which may reach outside: there it is padded.

@@ -61,6 +61,10 @@ class Policy final : public Kernel {
   Result<void> run(KernelCall& call) const override {
     const auto size = warp_internal::image_size(call.in());
     if (!size) return fail(size.error());
+    const int64_t channels = call.in().dim(2);
+    if (channels != 1 && channels != 3) {
+      return fail(ErrorKind::InvalidArgument, fmt::format("takes images of 1 or 3 channels, not {}", channels));
+    }
     const PolicyImage image = {size->height, size->width, call.in().dtype()};
     Random random = call.random();
     std::vector<KernelRef> kernels;

@@ -8,7 +8,11 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#if HWY_TARGET == HWY_AVX3_DL  // All such processors have VNNI, but Highway does not compile for it.
+HWY_PUSH_ATTRIBUTES(HWY_TARGET_STR ",avx512vnni") static_assert(true, "");
+#else
 HWY_BEFORE_NAMESPACE();
+#endif
 namespace headpond::HWY_NAMESPACE {
 
 // The pairs of 16-bit products that are added lie in neighbouring lanes, which Highway promises of no other processor.
@@ -107,11 +111,11 @@ HWY_INLINE void store_pixels(I pixels, uint8_t* to) {
 }
 
 template <int kChannels>
-void sum_columns_of(const uint8_t* from, int64_t end, uint8_t* to, const ri::TapsPart& columns) {
+void sum_columns_of(const uint8_t* from, int64_t end, uint8_t* to, const ri::TapsPart& columns,
+                    const ri::ColumnPlan& plan) {
   const B first_pairs = hn::LoadDup128(Bytes(), PixelPairs<kChannels>::kFirst);
   const B second_pairs = hn::LoadDup128(Bytes(), PixelPairs<kChannels>::kSecond);
-  const ri::Taps& taps = *columns.taps;
-  const int64_t pairs = taps.pairs;
+  const int64_t pairs = plan.pairs;
   const int64_t reach = ((pairs - 1) / 2) * 4 * kChannels + 16;  // Bytes that are read from a pixel's first one on.
   int64_t x = 0;
   for (; x + kBlocks <= columns.size; x += kBlocks) {
@@ -127,27 +131,100 @@ void sum_columns_of(const uint8_t* from, int64_t end, uint8_t* to, const ri::Tap
       continue;
     }
     Sums sums;
-    const uint32_t* low = taps.low.data() + columns.begin + x;
-    const uint32_t* high = taps.high.data() + columns.begin + x;
+    const uint32_t* low = plan.low.data() + x;
+    const uint32_t* high = plan.high.data() + x;
     const uint8_t* window = from;
     for (int64_t pair = 0; pair < pairs; pair += 2, window += 4 * kChannels) {
       const B pixels = load_blocks(window, places);
       sums.add(hn::BitCast(Halves(), hn::TableLookupBytes(pixels, first_pairs)), spread(low), spread(high));
-      low += taps.key.out;
-      high += taps.key.out;
+      low += columns.size;
+      high += columns.size;
       if (pair + 1 == pairs) break;
       sums.add(hn::BitCast(Halves(), hn::TableLookupBytes(pixels, second_pairs)), spread(low), spread(high));
-      low += taps.key.out;
-      high += taps.key.out;
+      low += columns.size;
+      high += columns.size;
     }
     store_pixels<kChannels>(sums.result(), to + x * kChannels);
   }
   ri::sum_pixels(from, to, columns, kChannels, x, columns.size);
 }
 
-void sum_columns(const uint8_t* from, int64_t end, uint8_t* to, const ri::TapsPart& columns, int channels) {
-  if (channels == 3) return sum_columns_of<3>(from, end, to, columns);
-  if (channels == 4) return sum_columns_of<4>(from, end, to, columns);
+#if HWY_TARGET == HWY_AVX3_DL
+
+// The group's first value is 0, and its window ends before `end`.
+struct Window {
+  HWY_INLINE Window(const uint8_t* from, int64_t end, int64_t wanted) {
+    const int64_t base = HWY_MIN(wanted, end - 64);
+    shift = static_cast<int16_t>(wanted - base);
+    bytes = _mm512_loadu_si512(from + base);
+  }
+  // The bytes at the even bytes of `places`, as 16 bits.
+  HWY_INLINE H at(H places) const { return H{_mm512_maskz_permutexvar_epi8(0x5555555555555555U, places.raw, bytes)}; }
+  __m512i bytes;
+  int16_t shift;
+};
+
+// Sums of bytes by three digits of their weights. Without AVX512-VNNI more instructions would do the same.
+struct DigitSums {
+  I digit[3];
+
+  HWY_INLINE DigitSums() : digit{hn::Set(Ints(), ri::kHalfWeight), hn::Zero(Ints()), hn::Zero(Ints())} {}
+  // Lane i: four bytes by four digits.
+  HWY_INLINE void add(B bytes, B first, B second, B third) {
+    digit[0] = I{_mm512_dpbusd_epi32(digit[0].raw, bytes.raw, first.raw)};
+    digit[1] = I{_mm512_dpbusd_epi32(digit[1].raw, bytes.raw, second.raw)};
+    digit[2] = I{_mm512_dpbusd_epi32(digit[2].raw, bytes.raw, third.raw)};
+  }
+  // Not yet limited to a byte.
+  HWY_INLINE I result() const {
+    const I upper = hn::Add(digit[1], hn::ShiftLeft<8>(digit[2]));
+    return hn::ShiftRight<ri::kWeightBits>(hn::Add(digit[0], hn::ShiftLeft<8>(upper)));
+  }
+};
+
+// Values of one group, not yet limited to bytes. `base` may be before the plan's.
+template <bool kIsOneQuad>
+HWY_INLINE I sum_group(const uint8_t* from, int64_t base, const ri::ColumnPlan& plan, size_t group) {
+  const int64_t quads = kIsOneQuad ? 1 : plan.quads;
+  const ri::ColumnPlan::Block* block = plan.blocks.data() + static_cast<int64_t>(group) * quads * 4;
+  const B window = hn::LoadU(Bytes(), from + base);
+  DigitSums sums;
+  for (int64_t quad = 0; quad < quads; ++quad, block += 4) {
+    B places = hn::Load(Bytes(), block[0].bytes);
+    if (base != plan.bases[group])
+      places = hn::Add(places, hn::Set(Bytes(), static_cast<uint8_t>(plan.bases[group] - base)));
+    sums.add(B{_mm512_permutexvar_epi8(places.raw, window.raw)}, hn::Load(Bytes(), block[1].bytes),
+             hn::Load(Bytes(), block[2].bytes), hn::Load(Bytes(), block[3].bytes));
+  }
+  return sums.result();
+}
+
+template <bool kIsOneQuad>
+void sum_groups(const uint8_t* from, int64_t end, uint8_t* to, const ri::TapsPart& columns, int channels,
+                const ri::ColumnPlan& plan) {
+  const int64_t step = plan.pixels * channels, values = columns.size * channels;
+  size_t group = 0;
+  for (int64_t i = 0; i < values; i += step, ++group) {
+    const I sums = sum_group<kIsOneQuad>(from, HWY_MIN(int64_t{plan.bases[group]}, end - 64), plan, group);
+    const auto bytes = _mm512_cvtusepi32_epi8(hn::Max(sums, hn::Zero(Ints())).raw);
+    if (i + 16 <= values) {
+      _mm_storeu_si128(reinterpret_cast<__m128i*>(to + i), bytes);
+    } else {
+      _mm_mask_storeu_epi8(to + i, static_cast<__mmask16>((1U << (values - i)) - 1), bytes);
+    }
+  }
+}
+
+#endif
+
+void sum_columns(const uint8_t* from, int64_t end, uint8_t* to, const ri::TapsPart& columns, int channels,
+                 const ri::ColumnPlan& plan) {
+#if HWY_TARGET == HWY_AVX3_DL
+  if (plan.quads == 1 && end >= 64) return sum_groups<true>(from, end, to, columns, channels, plan);
+  if (plan.quads > 1 && end >= 64) return sum_groups<false>(from, end, to, columns, channels, plan);
+#endif
+  if (channels == 3 && plan.pairs > 0) return sum_columns_of<3>(from, end, to, columns, plan);
+  if (channels == 4 && plan.pairs > 0) return sum_columns_of<4>(from, end, to, columns, plan);
   ri::sum_pixels(from, to, columns, channels, 0, columns.size);
 }
 
@@ -157,6 +234,68 @@ HWY_INLINE H pair_of(uint32_t first, uint32_t second) {
   return hn::BitCast(Halves(), hn::Set(Ints(), static_cast<int32_t>(first | second << 16)));
 }
 
+#if HWY_TARGET == HWY_AVX3_DL
+
+struct RowDigits {
+  B digit[3];
+
+  // Of weights j to j + 3. False iff one has more digits.
+  HWY_INLINE bool set(const int32_t* weights, int64_t count, int64_t j) {
+    uint32_t words[3] = {};
+    bool is_exact = true;
+    for (int64_t k = 0; k < 4 && j + k < count; ++k) {
+      const ri::WeightDigits digits = ri::digits_of(weights[j + k]);
+      for (size_t d = 0; d < 3; ++d) words[d] |= static_cast<uint32_t>(static_cast<uint8_t>(digits.digit[d])) << 8 * k;
+      is_exact = is_exact && digits.is_exact;
+    }
+    for (size_t d = 0; d < 3; ++d) digit[d] = B{_mm512_set1_epi32(static_cast<int>(words[d]))};
+    return is_exact;
+  }
+};
+
+// The bytes of four rows beside each other, by value.
+struct FourRows {
+  B quad[4];
+
+  HWY_INLINE FourRows(const uint8_t* const* rows, int64_t count, int64_t i) {
+    const auto row = [&](int64_t k) { return k < count ? hn::LoadU(Bytes(), rows[k] + i) : hn::Zero(Bytes()); };
+    const B first = row(0), second = row(1), third = row(2), fourth = row(3);
+    const B a{_mm512_unpacklo_epi8(first.raw, second.raw)}, b{_mm512_unpackhi_epi8(first.raw, second.raw)};
+    const B c{_mm512_unpacklo_epi8(third.raw, fourth.raw)}, d{_mm512_unpackhi_epi8(third.raw, fourth.raw)};
+    quad[0] = B{_mm512_unpacklo_epi16(a.raw, c.raw)};
+    quad[1] = B{_mm512_unpackhi_epi16(a.raw, c.raw)};
+    quad[2] = B{_mm512_unpacklo_epi16(b.raw, d.raw)};
+    quad[3] = B{_mm512_unpackhi_epi16(b.raw, d.raw)};
+  }
+};
+
+// False iff it cannot.
+bool sum_rows_by_digits(const uint8_t* const* rows, const int32_t* weights, int64_t count, uint8_t* to,
+                        int64_t values) {
+  constexpr int64_t kLanes = 64, kMostQuads = 8;
+  RowDigits digits[kMostQuads];
+  if (values < kLanes || count > 4 * kMostQuads) return false;
+  for (int64_t j = 0; j < count; j += 4) {
+    if (!digits[j / 4].set(weights, count, j)) return false;
+  }
+  for (int64_t i = 0; i < values; i += kLanes) {
+    i = HWY_MIN(i, values - kLanes);  // The last vector ends with the row.
+    DigitSums sums[4];
+    for (int64_t j = 0; j < count; j += 4) {
+      const FourRows four(rows + j, count - j, i);
+      const B* const by = digits[j / 4].digit;
+      for (size_t k = 0; k < 4; ++k) sums[k].add(four.quad[k], by[0], by[1], by[2]);
+    }
+    // Narrowed within each block of 16 bytes, as they were put beside each other.
+    const auto lower = _mm512_packs_epi32(sums[0].result().raw, sums[1].result().raw);
+    const auto upper = _mm512_packs_epi32(sums[2].result().raw, sums[3].result().raw);
+    hn::StoreU(B{_mm512_packus_epi16(lower, upper)}, Bytes(), to + i);
+  }
+  return true;
+}
+
+#endif
+
 void sum_rows(const uint8_t* const* rows, const int32_t* weights, int64_t count, uint8_t* to, int64_t values) {
   const auto lanes = static_cast<int64_t>(hn::Lanes(Halves()));
   const auto low = [&](int64_t j) {
@@ -165,6 +304,9 @@ void sum_rows(const uint8_t* const* rows, const int32_t* weights, int64_t count,
   const auto high = [&](int64_t j) {
     return j < count ? static_cast<uint32_t>(weights[j] >> ri::kLowBits) & 0xffffU : 0U;
   };
+#if HWY_TARGET == HWY_AVX3_DL
+  if (sum_rows_by_digits(rows, weights, count, to, values)) return;
+#endif
   if (values < lanes) return ri::sum_values(rows, weights, count, to, 0, values);
   for (int64_t i = 0; i < values; i += lanes) {
     i = HWY_MIN(i, values - lanes);  // The last vector ends with the row.
@@ -199,42 +341,64 @@ void lerp_rows(const uint8_t* first, const uint8_t* second, int32_t weight, uint
 
 #if HWY_TARGET == HWY_AVX3_DL
 
-// Groups of values whose sources lie in a window of 64 bytes.
 void lerp_columns(const uint8_t* from, int64_t end, uint8_t* to, const ri::TapsPart& columns, int channels,
-                  const ri::LerpPlan& plan) {
+                  const ri::ColumnPlan& plan) {
   const int64_t values = columns.size * channels;
-  const __mmask64 evens = 0x5555555555555555U;
+  const H next = hn::Set(Halves(), static_cast<int16_t>(channels));
+  const auto lanes = static_cast<int64_t>(hn::Lanes(Halves()));
   int64_t group = 0;
-  if (end >= 64 && plan.step > 0) {
-    for (; group * plan.step + 32 <= values; ++group) {
-      const int64_t base = HWY_MIN(int64_t{plan.bases[static_cast<size_t>(group)]}, end - 64);
-      const auto shift = static_cast<int16_t>(plan.bases[static_cast<size_t>(group)] - base);
-      const auto window = _mm512_loadu_si512(from + base);
-      const H at = hn::Add(hn::LoadU(Halves(), plan.places.data() + group * 32), hn::Set(Halves(), shift));
-      const H next = hn::Add(at, hn::Set(Halves(), static_cast<int16_t>(channels)));
-      const H first = H{_mm512_maskz_permutexvar_epi8(evens, at.raw, window)};
-      const H second = H{_mm512_maskz_permutexvar_epi8(evens, next.raw, window)};
-      const H mixed = lerp_of(first, second, hn::LoadU(Halves(), plan.weights.data() + group * 32));
-      hn::StoreU(hn::DemoteTo(HalfBytes(), mixed), HalfBytes(), to + group * plan.step);
-    }
+  for (; plan.step > 0 && end >= 64 && group * plan.step + lanes <= values; ++group) {
+    const Window window(from, end, plan.bases[static_cast<size_t>(group)]);
+    const hn::RebindToUnsigned<Halves> words;
+    H places = hn::BitCast(Halves(), hn::LoadU(words, plan.places.data() + group * lanes));
+    places = hn::Add(places, hn::Set(Halves(), window.shift));
+    const H weights = hn::LoadU(Halves(), plan.weights.data() + group * lanes);
+    const H mixed = lerp_of(window.at(places), window.at(hn::Add(places, next)), weights);
+    hn::StoreU(hn::DemoteTo(HalfBytes(), mixed), HalfBytes(), to + group * plan.step);
   }
-  ri::lerp_pixels(from, to, columns, channels, group * plan.step / channels, columns.size);
+  ri::lerp_pixels(from, to, columns, channels, HWY_MIN(group * plan.step, values) / channels, columns.size);
 }
 
-constexpr bool kPlansLerps = true;
+void plan_columns(const ri::TapsPart& columns, int channels, ri::ColumnPlan& plan) {
+  if (columns.taps->key.is_lerp()) return plan.make_lerps(columns, channels);
+  plan.make_quads(columns, channels);
+  if (plan.quads == 0) plan.make_pairs(columns);
+}
 
 #else
 
 void lerp_columns(const uint8_t* from, int64_t, uint8_t* to, const ri::TapsPart& columns, int channels,
-                  const ri::LerpPlan&) {
+                  const ri::ColumnPlan&) {
   ri::lerp_pixels(from, to, columns, channels, 0, columns.size);
 }
 
-constexpr bool kPlansLerps = false;
+void plan_columns(const ri::TapsPart& columns, int, ri::ColumnPlan& plan) {
+  if (!columns.taps->key.is_lerp()) plan.make_pairs(columns);
+}
 
 #endif
 
-ri::Passes passes_of_target() { return {sum_columns, lerp_columns, sum_rows, lerp_rows, kPlansLerps}; }
+// Blocks of 16 bytes, or of 15 where a pixel has three.
+void reverse(const uint8_t* from, uint8_t* to, int64_t pixels, int channels) {
+  alignas(16) static constexpr uint8_t kIndex[4][16] = {{15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0},
+                                                        {14, 15, 12, 13, 10, 11, 8, 9, 6, 7, 4, 5, 2, 3, 0, 1},
+                                                        {13, 14, 15, 10, 11, 12, 7, 8, 9, 4, 5, 6, 1, 2, 3, kNone},
+                                                        {12, 13, 14, 15, 8, 9, 10, 11, 4, 5, 6, 7, 0, 1, 2, 3}};
+  const hn::Full128<uint8_t> block;
+  const auto index = hn::Load(block, kIndex[channels - 1]);
+  const int64_t values = pixels * channels, step = 16 / channels * channels;
+  int64_t i = 0;
+  for (; i + 16 <= values; i += step)
+    hn::StoreU(hn::TableLookupBytes(hn::LoadU(block, from + values - i - 16), index), block, to + i);
+  ri::reverse_pixels(from, to, pixels, channels, i / channels);
+}
+
+ri::Passes passes_of_target() {
+#if HWY_TARGET == HWY_AVX3_DL
+  if (!__builtin_cpu_supports("avx512vnni")) return ri::scalar_passes();
+#endif
+  return {sum_columns, lerp_columns, sum_rows, lerp_rows, reverse, plan_columns};
+}
 
 #endif
 
@@ -242,7 +406,7 @@ ri::Passes passes_of_target() { return {sum_columns, lerp_columns, sum_rows, ler
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-#include "headpond/base/vector_targets_internal.h"
+#include "headpond/base/vector/vector_targets.h"
 
 namespace headpond {
 namespace {
@@ -255,10 +419,10 @@ namespace resize_internal {
 
 const Passes& scalar_passes() {
   static const Passes passes = {
-      [](const uint8_t* from, int64_t, uint8_t* to, const TapsPart& columns, int channels) {
+      [](const uint8_t* from, int64_t, uint8_t* to, const TapsPart& columns, int channels, const ColumnPlan&) {
         sum_pixels(from, to, columns, channels, 0, columns.size);
       },
-      [](const uint8_t* from, int64_t, uint8_t* to, const TapsPart& columns, int channels, const LerpPlan&) {
+      [](const uint8_t* from, int64_t, uint8_t* to, const TapsPart& columns, int channels, const ColumnPlan&) {
         lerp_pixels(from, to, columns, channels, 0, columns.size);
       },
       [](const uint8_t* const* rows, const int32_t* weights, int64_t count, uint8_t* to, int64_t values) {
@@ -267,14 +431,17 @@ const Passes& scalar_passes() {
       [](const uint8_t* first, const uint8_t* second, int32_t weight, uint8_t* to, int64_t values) {
         for (int64_t i = 0; i < values; ++i) to[i] = lerp(first[i], second[i], weight);
       },
-      false};
+      [](const uint8_t* from, uint8_t* to, int64_t pixels, int channels) {
+        reverse_pixels(from, to, pixels, channels, 0);
+      },
+      nullptr};
   return passes;
 }
 
 const std::vector<NamedPasses>& pass_targets() {
   static const std::vector<NamedPasses> found = [] {
     std::vector<NamedPasses> all;
-    for (const auto& target : vector_targets(HWY_DISPATCH_TABLE(passes_of_target)))
+    for (const auto& target : vector_targets(HWY_DISPATCH_TABLE(passes_of_target), HWY_TARGETS))
       all.push_back({target.name, target.code()});
     return all;
   }();

@@ -53,4 +53,11 @@ inline void sum_values(const uint8_t* const* rows, const int32_t* weights, int64
   }
 }
 
+/// Pixels of the result from `begin` on.
+inline void reverse_pixels(const uint8_t* from, uint8_t* to, int64_t pixels, int channels, int64_t begin) {
+  for (int64_t x = begin; x < pixels; ++x) {
+    for (int c = 0; c < channels; ++c) to[x * channels + c] = from[(pixels - 1 - x) * channels + c];
+  }
+}
+
 }  // namespace headpond::resize_internal

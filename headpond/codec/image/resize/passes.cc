@@ -1,56 +1,150 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cstring>
 
 #include "headpond/codec/image/resize/passes_internal.h"
 
 namespace headpond::resize_internal {
 namespace {
 
-template <class T>
-void take_pixels(const T* from, T* to, const TapsPart& columns, int channels) {
-  for (int64_t x = 0; x < columns.size; ++x, to += channels)
-    std::copy_n(from + columns.first(x) * channels, channels, to);
+template <class Pixel>
+void take_pixels(const Pixel* from, Pixel* to, const TapsPart& columns) {
+  for (int64_t x = 0; x < columns.size; ++x) to[x] = from[columns.first(x)];
 }
 
-constexpr int64_t kGroup = 32;   // Values of a vector.
+template <class T>
+void take_pixels(const T* from, T* to, const TapsPart& columns, int channels) {
+  const auto as = [&]<size_t kChannels>(std::array<T, kChannels>) {
+    using Pixel = std::array<T, kChannels>;
+    take_pixels(reinterpret_cast<const Pixel*>(from), reinterpret_cast<Pixel*>(to), columns);
+  };
+  if (channels == 1) return take_pixels<T>(from, to, columns);
+  if (channels == 2) return as(std::array<T, 2>());
+  if (channels == 3) return as(std::array<T, 3>());
+  as(std::array<T, 4>());
+}
+
 constexpr int64_t kWindow = 64;  // Bytes.
 
-// How many bytes the sources of `step` values have, at most; beside them up to 32 - step values that are not needed.
-int64_t widest(const TapsPart& columns, int channels, int64_t step) {
+int64_t base_of(const TapsPart& columns, int channels, int64_t begin, int64_t end) {
+  return std::min(columns.first(begin / channels), columns.first((end - 1) / channels)) * channels;
+}
+
+// The most bytes that the sources of `step` values have, if each value has `taps` of them.
+int64_t widest(const TapsPart& columns, int channels, int64_t step, int64_t taps) {
   int64_t most = 0;
   for (int64_t begin = 0; begin < columns.size * channels; begin += step) {
-    const int64_t first = columns.first(begin / channels);
-    const int64_t last = columns.first(std::min((begin + step - 1) / channels, columns.size - 1));
-    most = std::max(most, (std::abs(last - first) + 2) * channels);
+    const int64_t end = std::min(begin + step, columns.size * channels);
+    const int64_t first = columns.first(begin / channels), last = columns.first((end - 1) / channels);
+    most = std::max(most, (std::abs(last - first) + taps) * channels);
   }
   return most;
 }
 
+int64_t step_for(const TapsPart& columns, int channels, int64_t lanes, int64_t taps) {
+  for (const int64_t step : {lanes, lanes / 2, lanes / 4}) {
+    if (widest(columns, channels, step, taps) <= kWindow) return step;
+  }
+  return 0;
+}
+
 }  // namespace
 
-void LerpPlan::make(const TapsPart& columns, int channels) {
-  step = 0;
-  for (const int64_t possible : {kGroup, kGroup / 2, kGroup / 4}) {
-    if (widest(columns, channels, possible) > kWindow) continue;
-    step = possible;
-    break;
-  }
+void ColumnPlan::clear() { step = pairs = quads = 0; }
+
+void ColumnPlan::make_lerps(const TapsPart& columns, int channels) {
+  constexpr int64_t kLanes = 32;
+  step = step_for(columns, channels, kLanes, 2);
   if (step == 0) return;
-  const int64_t values = columns.size * channels;
-  const int64_t groups = (values + step - 1) / step;
-  bases.resize(static_cast<size_t>(groups));
-  places.assign(static_cast<size_t>(groups * kGroup), 0);
-  weights.assign(static_cast<size_t>(groups * kGroup), 0);
-  for (int64_t group = 0; group < groups; ++group) {
-    const int64_t begin = group * step, end = std::min(begin + step, values);
-    const int64_t base = std::min(columns.first(begin / channels), columns.first((end - 1) / channels)) * channels;
-    bases[static_cast<size_t>(group)] = static_cast<int32_t>(base);
-    for (int64_t i = begin; i < end; ++i) {
-      const auto at = static_cast<size_t>(group * kGroup + i - begin);
-      places[at] = static_cast<int16_t>(columns.first(i / channels) * channels + i % channels - base);
+  const int64_t values = columns.size * channels, groups = (values + step - 1) / step;
+  bases.clear();
+  places.assign(static_cast<size_t>(groups * kLanes), 0);
+  weights.assign(static_cast<size_t>(groups * kLanes), 0);
+  for (int64_t begin = 0; begin < values; begin += step) {
+    const int64_t end = std::min(begin + step, values), base = base_of(columns, channels, begin, end);
+    auto at = bases.size() * kLanes;
+    bases.push_back(static_cast<int32_t>(base));
+    for (int64_t i = begin; i < end; ++i, ++at) {
+      places[at] = static_cast<uint16_t>(columns.first(i / channels) * channels + i % channels - base);
       weights[at] = static_cast<int16_t>(*columns.fixed(i / channels));
     }
   }
+}
+
+void ColumnPlan::make_pairs(const TapsPart& columns) {
+  int64_t most = 0;
+  for (int64_t i = 0; i < columns.size; ++i) most = std::max(most, columns.count(i));
+  pairs = (most + 1) / 2;
+  constexpr int64_t kSpare = 3;  // A vector's load of 4 words.
+  low.assign(static_cast<size_t>(pairs * columns.size + kSpare), 0);
+  high.assign(low.size(), 0);
+  for (int64_t i = 0; i < columns.size; ++i) {
+    const int32_t* const weight = columns.fixed(i);
+    for (int64_t j = 0; j < columns.count(i); ++j) {
+      const auto place = static_cast<size_t>(j / 2 * columns.size + i);
+      const int shift = j % 2 == 0 ? 0 : 16;
+      low[place] |= (static_cast<uint32_t>(weight[j]) & 0xfffU) << shift;
+      high[place] |= (static_cast<uint32_t>(weight[j] >> 12) & 0xffffU) << shift;
+    }
+  }
+}
+
+namespace {
+
+// One block: for each value of a group four places, or four digits of its pixel's weights.
+struct Quad {
+  uint32_t places = 0;
+  std::array<uint32_t, 3> digits = {};
+  bool is_exact = true;
+};
+
+Quad quad_of(const TapsPart& columns, int64_t pixel, int64_t quad, int64_t place, int channels) {
+  Quad made;
+  const int64_t count = columns.count(pixel);
+  const int32_t* const weights = columns.fixed(pixel);
+  for (int64_t j = 4 * quad; j < std::min(4 * quad + 4, count); ++j) {
+    const auto shift = static_cast<int>(8 * (j - 4 * quad));
+    made.places |= static_cast<uint32_t>(place + j * channels) << shift;
+    const WeightDigits digits = digits_of(weights[j]);
+    for (size_t d = 0; d < 3; ++d)
+      made.digits[d] |= static_cast<uint32_t>(static_cast<uint8_t>(digits.digit[d])) << shift;
+    made.is_exact = made.is_exact && digits.is_exact;
+  }
+  return made;
+}
+
+void put_word(uint32_t word, uint8_t* to) { std::memcpy(to, &word, sizeof word); }
+
+}  // namespace
+
+void ColumnPlan::make_quads(const TapsPart& columns, int channels) {
+  int64_t most = 1;
+  for (int64_t i = 0; i < columns.size; ++i) most = std::max(most, columns.count(i));
+  pixels = 16 / channels;
+  quads = 0;
+  while (pixels > 0 && widest(columns, channels, pixels * channels, most) > kWindow) pixels /= 2;
+  if (pixels == 0) return;
+  const int64_t each = (most + 3) / 4, groups = (columns.size + pixels - 1) / pixels;
+  bases.clear();
+  blocks.assign(static_cast<size_t>(groups * each * 4), {});
+  Block* to = blocks.data();
+  for (int64_t begin = 0; begin < columns.size; begin += pixels) {
+    const int64_t end = std::min(begin + pixels, columns.size);
+    const int64_t base = base_of(columns, channels, begin * channels, end * channels);
+    bases.push_back(static_cast<int32_t>(base));
+    for (int64_t quad = 0; quad < each; ++quad, to += 4) {
+      for (int64_t pixel = begin; pixel < end; ++pixel) {
+        const Quad made = quad_of(columns, pixel, quad, columns.first(pixel) * channels - base, channels);
+        if (!made.is_exact) return;
+        for (int c = 0; c < channels; ++c) {
+          const int64_t at = 4 * ((pixel - begin) * channels + c);
+          put_word(made.places + 0x01010101U * static_cast<uint32_t>(c), to[0].bytes + at);
+          for (size_t d = 0; d < 3; ++d) put_word(made.digits[d], to[d + 1].bytes + at);
+        }
+      }
+    }
+  }
+  quads = each;
 }
 
 void take_columns(const uint8_t* from, uint8_t* to, const TapsPart& columns, int channels) {

@@ -2,6 +2,7 @@
 // The passes of resizing over one row: what is worth vector code. All rows are contiguous pixels of `channels` values.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -10,17 +11,50 @@
 
 namespace headpond::resize_internal {
 
-/// Where a lerp of columns finds what it mixes: groups of `step` values of a row, and for each group 32 values (those
-/// of the next group too), whose sources lie within 64 bytes from `bases` on.
-struct LerpPlan {
-  int64_t step = 0;  ///< 0: none; they lie too far apart.
+/// What a row's loops need of the taps of its columns, in the order in which vectors take it. Each target has its own
+/// form, or none. The memory is kept from one image to the next.
+struct ColumnPlan {
+  /// Of a lerp: groups of `step` values, whose sources lie within 64 bytes from `bases` on, and a vector of 32 for
+  /// each.
+  int64_t step = 0;  ///< 0: none; sources lie too far apart.
   std::vector<int32_t> bases;
-  std::vector<int16_t> places;   ///< Of the first value, from the base on.
-  std::vector<int16_t> weights;  ///< Of the second, times 2^15.
+  std::vector<uint16_t> places;  ///< Of the first value, from the base on.
+  std::vector<int16_t> weights;  ///< Of the second value, times 2^15.
 
-  /// Makes it anew for these columns, and keeps the memory.
-  void make(const TapsPart& columns, int channels);
+  /// Of sums: word [pair * size + i] has weights 2 pair and 2 pair + 1 of pixel i, the first in its lower 16 bits.
+  /// `low` has bits 0 to 11 of each, `high` the others. Words behind the last weight are 0.
+  int64_t pairs = 0;  ///< 0: none.
+  std::vector<uint32_t> low;
+  std::vector<uint32_t> high;
+
+  /// Of sums: groups of `pixels` pixels, at most 16 values, whose sources lie within 64 bytes from `bases` on. For each
+  /// group and four of its weights 4 blocks: places from the base on, and the digits of the weights.
+  int64_t quads = 0;  ///< Fours of weights of a pixel. 0: none.
+  int64_t pixels = 0;
+  struct alignas(64) Block {
+    uint8_t bytes[64];
+  };
+  std::vector<Block> blocks;
+
+  void clear();
+  void make_lerps(const TapsPart& columns, int channels);
+  void make_pairs(const TapsPart& columns);
+  /// Leaves quads 0 if sources lie too far apart or a weight has more digits.
+  void make_quads(const TapsPart& columns, int channels);
 };
+
+/// A weight as signed digits: digit[0] + 2^8 digit[1] + 2^16 digit[2].
+struct WeightDigits {
+  std::array<int8_t, 3> digit;
+  bool is_exact;  ///< False: it has more digits.
+};
+inline WeightDigits digits_of(int32_t weight) {
+  const auto first = static_cast<int8_t>(weight);
+  const int32_t rest = (weight - first) >> 8;
+  const auto second = static_cast<int8_t>(rest);
+  const int32_t last = (rest - second) >> 8;
+  return {{first, second, static_cast<int8_t>(last)}, last == static_cast<int8_t>(last)};
+}
 
 /// One row of f32 by the taps of the horizontal axis: columns.size pixels from `from` to `to`, which do not overlap.
 void sum_columns(const float* from, float* to, const TapsPart& columns, int channels);
@@ -33,15 +67,20 @@ void sum_rows(const float* const* rows, const double* weights, int64_t count, fl
 /// The loops of these passes over u8, of one instruction set: equal bytes on each.
 struct Passes {
   /// Pixels of `channels` values by taps that are sums. Nothing is read at or behind from + `end`.
-  void (*sum_columns)(const uint8_t* from, int64_t end, uint8_t* to, const TapsPart& columns, int channels);
-  /// The same by taps that are a lerp; `plan` was made for these columns if plans_lerps.
+  /// `plan` was made by `plan` for these columns, or is empty.
+  void (*sum_columns)(const uint8_t* from, int64_t end, uint8_t* to, const TapsPart& columns, int channels,
+                      const ColumnPlan& plan);
+  /// The same by taps that are a lerp.
   void (*lerp_columns)(const uint8_t* from, int64_t end, uint8_t* to, const TapsPart& columns, int channels,
-                       const LerpPlan& plan);
+                       const ColumnPlan& plan);
   /// The weighted sum of `count` rows of `values` values.
   void (*sum_rows)(const uint8_t* const* rows, const int32_t* weights, int64_t count, uint8_t* to, int64_t values);
   /// Two rows mixed, `weight` of 2^15 parts of the second.
   void (*lerp_rows)(const uint8_t* first, const uint8_t* second, int32_t weight, uint8_t* to, int64_t values);
-  bool plans_lerps;
+  /// The pixels of a row of `pixels` pixels from the last to the first.
+  void (*reverse)(const uint8_t* from, uint8_t* to, int64_t pixels, int channels);
+  /// Null: the loops need none.
+  void (*plan)(const TapsPart& columns, int channels, ColumnPlan& plan);
 };
 
 /// Those of the best target of this machine.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include <array>
 
@@ -9,33 +9,18 @@
 namespace headpond::resize_internal {
 namespace {
 
-using testing::ElementsAre;
-
-TEST(ResizePasses, RoundHalfUpAndStayInAByte) {
-  const std::array<uint8_t, 2> first = {3, 250}, second = {4, 255};
-  const uint8_t* const rows[] = {first.data(), second.data()};
-  std::array<uint8_t, 2> to;
-  const std::array<int32_t, 2> half = {1 << 21, 1 << 21}, sharp = {-(1 << 22), 2 << 22}, blunt = {1 << 22, -(3 << 21)};
-  scalar_passes().sum_rows(rows, half.data(), 2, to.data(), 2);
-  EXPECT_THAT(to, ElementsAre(4, 253));
-  scalar_passes().sum_rows(rows, sharp.data(), 2, to.data(), 2);
-  EXPECT_THAT(to, ElementsAre(5, 255));
-  scalar_passes().sum_rows(rows, blunt.data(), 2, to.data(), 2);
-  EXPECT_THAT(to, ElementsAre(0, 0));
+TEST(ColumnPlan, DigitsAddUpToTheirWeight) {
+  for (const int32_t weight :
+       {0, 1, 127, 128, 255, 256, 32767, 32768, -1, -128, -129, 1 << 22, -(1 << 22), 8'000'000}) {
+    const WeightDigits digits = digits_of(weight);
+    EXPECT_TRUE(digits.is_exact) << weight;
+    EXPECT_EQ(digits.digit[0] + 256 * digits.digit[1] + 65536 * digits.digit[2], weight);
+  }
+  EXPECT_FALSE(digits_of(1 << 23).is_exact);
+  EXPECT_FALSE(digits_of(-(1 << 23) - 32897).is_exact);
 }
 
-TEST(ResizePasses, ALerpTakesTheNearerByteAndHalvesUp) {
-  const std::array<uint8_t, 4> first = {0, 0, 255, 7}, second = {255, 1, 0, 7};
-  std::array<uint8_t, 4> to;
-  scalar_passes().lerp_rows(first.data(), second.data(), 1 << 14, to.data(), 4);
-  EXPECT_THAT(to, ElementsAre(128, 1, 128, 7));
-  scalar_passes().lerp_rows(first.data(), second.data(), 0, to.data(), 4);
-  EXPECT_THAT(to, ElementsAre(0, 0, 255, 7));
-  scalar_passes().lerp_rows(first.data(), second.data(), 32767, to.data(), 4);
-  EXPECT_THAT(to, ElementsAre(255, 1, 0, 7));
-}
-
-class PassTargets : public testing::Test {
+class ColumnPasses : public testing::Test {
  protected:
   int64_t below(int64_t n) { return static_cast<int64_t>(random_.below(static_cast<uint64_t>(n))); }
 
@@ -76,56 +61,51 @@ class PassTargets : public testing::Test {
   Random random_{5};
 };
 
-TEST_F(PassTargets, SumColumnsLikeTheirTwin) {
+TEST_F(ColumnPasses, SumColumnsLikeTheirTwin) {
   for (int i = 0; i < 300; ++i) {
     const Job job = this->job(true, 1 + i % 6);
     const auto end = static_cast<int64_t>(job.row.size());
     std::vector<uint8_t> expected(static_cast<size_t>(job.part.size * job.channels)), made(expected.size());
-    scalar_passes().sum_columns(job.row.data(), end, expected.data(), job.part, job.channels);
+    scalar_passes().sum_columns(job.row.data(), end, expected.data(), job.part, job.channels, {});
     for (const NamedPasses& named : pass_targets()) {
       std::fill(made.begin(), made.end(), 77);
-      named.passes.sum_columns(job.row.data(), end, made.data(), job.part, job.channels);
+      ColumnPlan plan;
+      named.passes.plan(job.part, job.channels, plan);
+      named.passes.sum_columns(job.row.data(), end, made.data(), job.part, job.channels, plan);
       ASSERT_EQ(made, expected) << named.target << ", " << job.taps.key.in << " to " << job.taps.key.out;
+      named.passes.sum_columns(job.row.data(), end, made.data(), job.part, job.channels, {});
+      ASSERT_EQ(made, expected) << named.target << " without a plan";
     }
   }
 }
 
-TEST_F(PassTargets, LerpColumnsLikeTheirTwin) {
+TEST_F(ColumnPasses, LerpColumnsLikeTheirTwin) {
   for (int i = 0; i < 300; ++i) {
     const Job job = this->job(false, 1 + i % 12);
     const auto end = static_cast<int64_t>(job.row.size());
-    LerpPlan plan;
-    plan.make(job.part, job.channels);
     std::vector<uint8_t> expected(static_cast<size_t>(job.part.size * job.channels)), made(expected.size());
-    scalar_passes().lerp_columns(job.row.data(), end, expected.data(), job.part, job.channels, plan);
+    scalar_passes().lerp_columns(job.row.data(), end, expected.data(), job.part, job.channels, {});
     for (const NamedPasses& named : pass_targets()) {
       std::fill(made.begin(), made.end(), 77);
+      ColumnPlan plan;
+      named.passes.plan(job.part, job.channels, plan);
       named.passes.lerp_columns(job.row.data(), end, made.data(), job.part, job.channels, plan);
       ASSERT_EQ(made, expected) << named.target << ", " << job.taps.key.in << " to " << job.taps.key.out;
     }
   }
 }
 
-TEST_F(PassTargets, SumAndLerpRowsLikeTheirTwins) {
-  for (int i = 0; i < 300; ++i) {
-    const int64_t values = below(200), count = 1 + below(9);
-    std::vector<std::vector<uint8_t>> memory;
-    std::vector<const uint8_t*> rows;
-    std::vector<int32_t> weights;
-    for (int64_t j = 0; j < count; ++j) {
-      memory.push_back(noise(values));
-      rows.push_back(memory.back().data());
-      weights.push_back(static_cast<int32_t>((below(2 << 23) - (1 << 23)) / count));
-    }
-    const auto weight = static_cast<int32_t>(below(32768));
-    std::vector<uint8_t> sums(static_cast<size_t>(values)), lerps(sums.size()), made(sums.size());
-    scalar_passes().sum_rows(rows.data(), weights.data(), count, sums.data(), values);
-    scalar_passes().lerp_rows(rows.front(), rows.back(), weight, lerps.data(), values);
+TEST_F(ColumnPasses, ReverseLikeTheirTwin) {
+  for (int i = 0; i < 200; ++i) {
+    const int channels = 1 + i % 4;
+    const int64_t pixels = below(70);
+    const std::vector<uint8_t> row = noise(pixels * channels);
+    std::vector<uint8_t> expected(row.size()), made(row.size());
+    scalar_passes().reverse(row.data(), expected.data(), pixels, channels);
     for (const NamedPasses& named : pass_targets()) {
-      named.passes.sum_rows(rows.data(), weights.data(), count, made.data(), values);
-      ASSERT_EQ(made, sums) << named.target << ", " << count << " rows of " << values;
-      named.passes.lerp_rows(rows.front(), rows.back(), weight, made.data(), values);
-      ASSERT_EQ(made, lerps) << named.target << ", " << values;
+      std::fill(made.begin(), made.end(), 77);
+      named.passes.reverse(row.data(), made.data(), pixels, channels);
+      ASSERT_EQ(made, expected) << named.target << ", " << pixels << " x " << channels;
     }
   }
 }

@@ -31,7 +31,7 @@ class TapsCache {
 struct ResizeScratch {
   std::vector<std::byte> ring;  // Rows after the horizontal pass, or one before it.
   std::vector<const std::byte*> rows;
-  LerpPlan lerps;
+  ColumnPlan plan;
 };
 
 /// One pass over the rows of a result. Everything that is given outlives it. REQUIRES: the taps are for the image's

@@ -59,9 +59,10 @@ struct Window {
 };
 
 // The order of these operations gives Pillow's bits.
+template <ResizeFilter kFilter>
 void filter_window(const TapsKey& key, double scale, int64_t i, Window& window) {
   const double stretch = key.options.antialias ? std::max(scale, 1.0) : 1.0;
-  const double support = support_of(key.options.filter) * stretch;
+  const double support = support_of(kFilter) * stretch;
   const double center = (static_cast<double>(i) + 0.5) * scale;
   const double shrink = 1.0 / stretch;
   // NOLINTNEXTLINE(bugprone-incorrect-roundings): as Pillow cuts.
@@ -73,7 +74,7 @@ void filter_window(const TapsKey& key, double scale, int64_t i, Window& window) 
   window.weights.resize(static_cast<size_t>(count));
   for (int64_t j = 0; j < count; ++j) {
     const double x = (static_cast<double>(j + window.first) - center + 0.5) * shrink;
-    window.weights[static_cast<size_t>(j)] = weight_at(key.options.filter, x);
+    window.weights[static_cast<size_t>(j)] = weight_at(kFilter, x);
   }
   window.divide_by_sum();
 }
@@ -89,6 +90,21 @@ void area_window(const TapsKey& key, double scale, int64_t i, Window& window) {
   }
   if (window.weights.empty()) window.weights.push_back(1);
   window.divide_by_sum();
+}
+
+void (*window_of(ResizeFilter filter))(const TapsKey&, double, int64_t, Window&) {
+  switch (filter) {
+    case ResizeFilter::area:
+      return area_window;
+    case ResizeFilter::box:
+      return filter_window<ResizeFilter::box>;
+    case ResizeFilter::bilinear:
+      return filter_window<ResizeFilter::bilinear>;
+    case ResizeFilter::bicubic:
+      return filter_window<ResizeFilter::bicubic>;
+    default:
+      return filter_window<ResizeFilter::lanczos>;
+  }
 }
 
 // Pillow adds the scale again and again.
@@ -130,8 +146,9 @@ void sum_taps(Taps& taps, double scale) {
     taps.exact.assign(values, 0);
   }
   Window window;
+  const auto make_window = window_of(taps.key.options.filter);
   for (int64_t i = 0; i < taps.key.out; ++i) {
-    is_area ? area_window(taps.key, scale, i, window) : filter_window(taps.key, scale, i, window);
+    make_window(taps.key, scale, i, window);
     taps.first.push_back(static_cast<int32_t>(window.first));
     taps.count.push_back(static_cast<int32_t>(window.weights.size()));
     for (size_t j = 0; j < window.weights.size(); ++j) {
@@ -141,25 +158,6 @@ void sum_taps(Taps& taps, double scale) {
       } else {
         taps.exact[at] = window.weights[j];
       }
-    }
-  }
-}
-
-void pack_pairs(Taps& taps) {
-  int64_t most = 0;
-  for (const int32_t count : taps.count) most = std::max<int64_t>(most, count);
-  taps.pairs = (most + 1) / 2;
-  constexpr int64_t kSpare = 3;  // A vector's load of 4 words.
-  const auto words = static_cast<size_t>(taps.pairs * taps.key.out + kSpare);
-  taps.low.assign(words, 0);
-  taps.high.assign(words, 0);
-  for (int64_t i = 0; i < taps.key.out; ++i) {
-    for (int64_t j = 0; j < taps.count[static_cast<size_t>(i)]; ++j) {
-      const int32_t weight = taps.fixed[static_cast<size_t>(i * taps.stride + j)];
-      const auto place = static_cast<size_t>(j / 2 * taps.key.out + i);
-      const int shift = j % 2 == 0 ? 0 : 16;
-      taps.low[place] |= (static_cast<uint32_t>(weight) & 0xfffU) << shift;
-      taps.high[place] |= (static_cast<uint32_t>(weight >> 12) & 0xffffU) << shift;
     }
   }
 }
@@ -180,6 +178,7 @@ Taps resize_internal::make_taps(const TapsKey& key) {
   taps.key = key;
   const double scale = static_cast<double>(key.in) / static_cast<double>(key.out);
   taps.first.reserve(static_cast<size_t>(key.out));
+  if (!key.is_nearest() && !key.is_lerp()) taps.count.reserve(static_cast<size_t>(key.out));
   if (key.is_nearest()) {
     nearest_taps(taps, scale);
   } else if (key.is_lerp()) {
@@ -193,7 +192,6 @@ Taps resize_internal::make_taps(const TapsKey& key) {
     reverse_rows(taps.fixed, key.out);
     reverse_rows(taps.exact, key.out);
   }
-  if (!taps.count.empty() && key.dtype == DType::u8) pack_pairs(taps);
   return taps;
 }
 

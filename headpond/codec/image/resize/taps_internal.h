@@ -15,7 +15,7 @@ inline constexpr int kLerpBits = 15;    ///< Of the second pixel's weight where 
 struct TapsKey {
   int64_t in = 0;   ///< Pixels of the source.
   int64_t out = 0;  ///< Pixels of the result.
-  ResizeOptions options;
+  ResizeOptions options = {};
   DType dtype = DType::u8;
   bool reversed = false;  ///< The last pixel of the result first: a flip.
 
@@ -41,12 +41,6 @@ struct Taps {
   std::vector<int32_t> count;
   std::vector<int32_t> fixed;
   std::vector<double> exact;
-  /// The weights of sums of u8 once more, for vectors: word [pair * key.out + i] has weights 2 pair and 2 pair + 1 of
-  /// pixel i, the first in its lower 16 bits. `low` has bits 0 to 11 of each, `high` the others. Words behind the last
-  /// are 0.
-  int64_t pairs = 0;
-  std::vector<uint32_t> low;
-  std::vector<uint32_t> high;
 };
 
 /// REQUIRES: key.in and key.out are 1 to kResizeMaxSide.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What explain asks of an operator that runs kernels. Not for users.
+// What explain and view ask of an operator that runs kernels. Not for users.
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include "headpond/tensor/kernel.h"
@@ -14,6 +15,10 @@ class KernelJoints {
   virtual ~KernelJoints() = default;
   /// What became of each pair of neighbours, from the first kernel on.
   virtual const std::vector<KernelChain::Joint>& joints() const = 0;
+  /// The kernels as the user wrote them.
+  virtual const std::vector<KernelRef>& kernels() const = 0;
+  /// The fields of the element that the kernels see, and what each is to them.
+  virtual std::vector<std::pair<size_t, FieldRole>> role_fields() const = 0;
 };
 
 }  // namespace headpond::internal

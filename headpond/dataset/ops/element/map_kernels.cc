@@ -111,6 +111,12 @@ class MapKernels final : public Pointwise, public KernelJoints {
       : Pointwise(facts_of(input, plan)), plan_(std::move(plan)), run_(run_chain(plan_)) {}
 
   const std::vector<KernelChain::Joint>& joints() const override { return run_.joints; }
+  const std::vector<KernelRef>& kernels() const override { return plan_.chain; }
+  std::vector<std::pair<size_t, FieldRole>> role_fields() const override {
+    std::vector<std::pair<size_t, FieldRole>> found;
+    for (const RoleField& field : plan_.fields) found.emplace_back(field.index, field.role);
+    return found;
+  }
 
   // A key for each kernel of the chain, whether it draws or not.
   std::vector<RandomKey> keys_of(const Binding& binding) const override {
@@ -226,6 +232,7 @@ Step map_kernels_step(const MapFields& fields, const std::vector<KernelRef>& ker
                                                                  {FieldRole::boxes, fields.boxes},
                                                                  {FieldRole::labels, fields.labels},
                                                                  {FieldRole::points, fields.points}}};
+  static_assert(std::tuple_size_v<decltype(all)> <= KernelCall::kMaxFields);
   for (const auto& one : all) {
     if (!one.second.empty()) roles.push_back(one);
   }

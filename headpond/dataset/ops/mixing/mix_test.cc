@@ -40,7 +40,7 @@ TEST(Mix, HolesTakePartButStreamsHaveNone) {
 }
 
 TEST(Mix, RefusesWhatDoesNotFit) {
-  EXPECT_THAT([] { mix({range(3), range(3)}, {1}); }, ThrowsMessage<Exception>(HasSubstr("1 weights for 2 inputs")));
+  EXPECT_THAT([] { mix({range(3), range(3)}, std::vector<double>{1}); }, ThrowsMessage<Exception>(HasSubstr("1 weights for 2 inputs")));
   EXPECT_THAT([] { mix({range(3)}, std::vector<MixPhase>{}); }, ThrowsMessage<Exception>(HasSubstr("empty schedule")));
   EXPECT_THROW(mix({range(3)}, std::vector<MixPhase>{{1, {1}}}), Exception);
   EXPECT_THROW(mix({range(3)}, std::vector<MixPhase>{{0, {1}}, {0, {1}}}), Exception);

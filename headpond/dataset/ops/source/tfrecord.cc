@@ -9,12 +9,33 @@
 #include "headpond/dataset/source/file_set_internal.h"
 #include "headpond/dataset/source/record_stream_internal.h"
 #include "headpond/io/record/gzip_records.h"
+#include "headpond/io/record/known_records.h"
 #include "headpond/io/record/record_file.h"
 
 namespace headpond {
 namespace {
 
 using internal::text_of;
+
+// The record, copied.
+Got give(const RecordFile& file, uint64_t i, OnDamage on_damage, Context& context, Element& out) {
+  const auto payload = file.at(i);
+  if (payload) out.append(Tensor::scalar(text_of(*payload)));
+  if (!payload || text_of(RecordFile::payload_crc(*payload)) == std::string_view("\0\0\0\0", 4)) {
+    if (const auto whole = file.check(); !whole) return context.fail(whole.error());
+  }
+  if (payload) return Got::value;
+  return on_damage == OnDamage::skip ? Got::hole : context.fail(payload.error());
+}
+
+// The record as a view into the file.
+bool fill_from(const RecordFile& file, uint64_t i, Context& context, std::byte* to) {
+  const auto payload = file.at(i);
+  if (!payload) return false;
+  internal::put_text(text_of(*payload), to);
+  context.lend(RecordFile::payload_crc(*payload));
+  return true;
+}
 
 class Records final : public internal::SourceFile {
  public:
@@ -29,20 +50,10 @@ class Records final : public internal::SourceFile {
                        file_->size(), file_->lost_bytes());
   }
   Got at(int64_t i, Context& context, OutputSlots, Element& out) const override {
-    const auto payload = file_->at(static_cast<uint64_t>(i));
-    if (payload) out.append(Tensor::scalar(text_of(*payload)));
-    if (!payload || text_of(RecordFile::payload_crc(*payload)) == std::string_view("\0\0\0\0", 4)) {
-      if (const auto whole = file_->check(); !whole) return context.fail(whole.error());
-    }
-    if (payload) return Got::value;
-    return on_damage_ == OnDamage::skip ? Got::hole : context.fail(payload.error());
+    return give(*file_, static_cast<uint64_t>(i), on_damage_, context, out);
   }
   bool fill(int64_t i, Context& context, std::span<std::byte* const> targets) const override {
-    const auto payload = file_->at(static_cast<uint64_t>(i));
-    if (!payload) return false;
-    internal::put_text(text_of(*payload), targets[0]);
-    context.lend(RecordFile::payload_crc(*payload));
-    return true;
+    return fill_from(*file_, static_cast<uint64_t>(i), context, targets[0]);
   }
   bool fills() const override { return true; }
   bool is_lost() const override { return internal::is_lost(file_->check()); }
@@ -50,6 +61,42 @@ class Records final : public internal::SourceFile {
 
  private:
   const std::unique_ptr<RecordFile> file_;
+  const OnDamage on_damage_;
+};
+
+// Of a file that has not changed since its offsets were kept.
+class ReadyRecords final : public internal::SourceFile {
+ public:
+  ReadyRecords(std::unique_ptr<internal::KnownRecords> records, OnDamage on_damage)
+      : records_(std::move(records)), on_damage_(on_damage) {}
+
+  int64_t size() const override { return static_cast<int64_t>(records_->index()->size()); }
+  std::optional<FileMark> mark() const override { return records_->index()->mark(); }
+  std::shared_ptr<const RecordIndex> offsets() const override { return records_->index(); }
+  Got at(int64_t i, Context& context, OutputSlots, Element& out) const override {
+    const auto record = static_cast<uint64_t>(i);
+    if (const auto first = records_->read_first(record)) {
+      out.append(Tensor::scalar(text_of(first->bytes)));
+      return Got::value;
+    }
+    const auto file = records_->file();
+    return file ? give(**file, record, on_damage_, context, out) : context.fail(file.error());
+  }
+  bool fill(int64_t i, Context& context, std::span<std::byte* const> targets) const override {
+    const auto file = records_->file();
+    return file && fill_from(**file, static_cast<uint64_t>(i), context, targets[0]);
+  }
+  bool fills() const override { return true; }
+  bool is_lost() const override {
+    const auto file = records_->file();
+    return file && internal::is_lost((*file)->check());
+  }
+  void prefetch(int64_t i) const override {
+    if (const auto file = records_->file()) (*file)->prefetch(static_cast<uint64_t>(i));
+  }
+
+ private:
+  const std::unique_ptr<internal::KnownRecords> records_;
   const OnDamage on_damage_;
 };
 
@@ -99,12 +146,14 @@ bool is_stream(const std::vector<std::string>& patterns, const TFRecordOptions& 
 }
 
 std::unique_ptr<const internal::SourceFile> open_records(const std::string& path, const TFRecordOptions& options,
-                                                         std::shared_ptr<const RecordIndex> known) {
+                                                         const internal::KnownFile& known) {
   const bool skips = options.on_damage == OnDamage::skip;
   if (options.compression == Compression::gzip) {  // Refuses any other file, but an empty one.
     (void)value_or_throw(RecordReader::open(path, {.compression = options.compression}));
   }
-  auto plain = RecordFile::open(path, {.keep_index = options.keep_index, .allow_damaged_end = skips}, std::move(known));
+  auto ready = value_or_throw(internal::KnownRecords::open(path, known.offsets, known.stamp));
+  if (ready != nullptr) return std::make_unique<ReadyRecords>(std::move(ready), options.on_damage);
+  auto plain = RecordFile::open(path, {.keep_index = options.keep_index, .allow_damaged_end = skips}, known.offsets);
   if (plain) return std::make_unique<Records>(std::move(*plain), options.on_damage);
   if (plain.error().kind() != ErrorKind::Unimplemented || options.compression == Compression::none) {
     throw Exception(plain.error());
@@ -137,8 +186,8 @@ Dataset tfrecord(const Patterns& patterns, const TFRecordOptions& options) {
     };
     return internal::record_stream(std::move(facts), std::move(set), of_reader);
   }
-  set.open = [options](const std::string& path, std::shared_ptr<const RecordIndex> known) {
-    return open_records(path, options, std::move(known));
+  set.open = [options](const std::string& path, const internal::KnownFile& known) {
+    return open_records(path, options, known);
   };
   facts.kind = skips ? Kind::sparse : Kind::indexed;
   return internal::source_files(std::move(facts), std::move(set));

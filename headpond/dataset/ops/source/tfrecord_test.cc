@@ -107,6 +107,34 @@ TEST_F(TFRecord, BelievesNoCountsOfAnotherReader) {
   EXPECT_THAT(elements(tfrecord(paths)), IsEmpty()) << "the control: counts of the same reader are believed";
 }
 
+TEST_F(TFRecord, OfFilesThatDidNotChangeOpensNothingButThem) {
+  const int64_t before = internal::youngest_kept_ns.exchange(-1'000'000'000);
+  const std::vector<std::string> paths = {write("1", {"a", "b"}), write("2", {"c"}), write("3", {"d"})};
+  const auto all = elements(tfrecord(paths));
+  int opens = 0;
+  const auto again = [&] {
+    opens = 0;
+    const FaultInjection hook([&](std::string_view call) {
+      opens += call == "open" ? 1 : 0;
+      return Fault{};
+    });
+    return elements(tfrecord(paths));
+  };
+  EXPECT_EQ(again(), all);
+  EXPECT_EQ(opens, 5) << "their folder, the index of the set, and each file";
+  const FileStamp stamp = stamp_of(paths[2]).value();
+  const auto time = std::filesystem::last_write_time(paths[2]);
+  do {
+    write("3", {"e"});
+    std::filesystem::last_write_time(paths[2], time);
+  } while (stamp_of(paths[2])->changed_ns == stamp.changed_ns);  // Until the system's clock has gone on.
+  EXPECT_EQ(again().back(), "'e'") << "a change that keeps size and time";
+  EXPECT_GT(opens, 5) << "control: this file was looked into";
+  EXPECT_EQ(again().back(), "'e'");
+  EXPECT_EQ(opens, 5);
+  internal::youngest_kept_ns = before;
+}
+
 TEST_F(TFRecord, LooksAtNoFileWhenItIsMade) {
   write("1", {"a"});
   int calls = 0;

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// JPEG files in memory to normalized crops in a batch, against the decoding of the same crops by libjpeg-turbo alone.
+// The pictures are made: waves and noise, of the sizes in bytes that ImageNet's files have.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "cli/bench/benches.h"
+#include "cli/bench/consume.h"
+#include "cli/bench/kernels/crop_only_jpeg.h"
+#include "cli/bench/kernels/kernel_bench.h"
+#include "headpond/base/math/portable.h"
+#include "headpond/codec/image/jpeg.h"
+#include "headpond/codec/image/kernels/crop_kernels.h"
+#include "headpond/codec/image/kernels/flip_kernels.h"
+#include "headpond/codec/image/kernels/jpeg_kernel.h"
+#include "headpond/codec/image/kernels/normalize_kernel.h"
+#include "headpond/dataset/ops.h"
+
+namespace headpond::cli {
+namespace {
+
+// Files are taken in turn, so that a run fills enough batches: the memory of the first ones is new to the process.
+constexpr int64_t kMostFiles = 256, kMostPictures = 1024, kSide = 224;
+
+struct PictureSet {
+  const char* name;
+  int64_t height, width;
+  int noise, quality;
+};
+constexpr PictureSet kSets[] = {{"500x375, quality 90", 375, 500, 24, 90},
+                                {"500x400, quality 95, about 110 KB", 400, 500, 40, 95}};
+
+Tensor picture(const PictureSet& set, int64_t number) {
+  Tensor made = Tensor::empty(DType::u8, {set.height, set.width, 3});
+  Random random(static_cast<uint64_t>(number));
+  std::vector<double> across, down;
+  for (int64_t x = 0; x < set.width; ++x)
+    across.push_back(50 * portable::sin(0.011 * static_cast<double>(x * (1 + number % 7))));
+  for (int64_t y = 0; y < set.height; ++y)
+    down.push_back(50 * portable::sin(0.013 * static_cast<double>(y * (1 + number % 5))));
+  auto* to = made.mutable_as<uint8_t>().data();
+  for (int64_t y = 0; y < set.height; ++y) {
+    for (int64_t x = 0; x < set.width; ++x, to += 3) {
+      const double base = 128 + across[static_cast<size_t>(x)] + down[static_cast<size_t>(y)];
+      const bool is_rough = (x / 64 + y / 64 + number) % 2 == 0;
+      const auto noise =
+          is_rough ? static_cast<int>(random.below(static_cast<uint64_t>(2 * set.noise))) - set.noise : 0;
+      for (int c = 0; c < 3; ++c) to[c] = static_cast<uint8_t>(std::clamp(base + noise + 20 * (c - 1), 0.0, 255.0));
+    }
+  }
+  return made;
+}
+
+// What random_resized_crop keeps of picture `number`: points show where the corners go.
+Result<ImageWindow> window_of(const PictureSet& set, int64_t number) {
+  const auto height = static_cast<float>(set.height), width = static_cast<float>(set.width);
+  const KernelRef crop = random_resized_crop({kSide, kSide});
+  const auto moved =
+      run_kernels(std::span(&crop, 1),
+                  {Tensor::empty(DType::u8, {set.height, set.width, 1}),
+                   Tensor::from(std::vector<float>{0, 0, width, height}, {2, 2})},
+                  {.seed = 7, .key = static_cast<uint64_t>(number), .roles = {FieldRole::image, FieldRole::points}});
+  if (!moved) return fail(moved.error());
+  const auto corners = (*moved)[1].as<float>();
+  const double kept_width = width * kSide / (corners[2] - corners[0]),
+               kept_height = height * kSide / (corners[3] - corners[1]);
+  return ImageWindow{.y = std::lround(-corners[1] * kept_height / kSide),
+                     .x = std::lround(-corners[0] * kept_width / kSide),
+                     .height = std::lround(kept_height),
+                     .width = std::lround(kept_width)};
+}
+
+struct Pictures {
+  std::vector<std::string> files;
+  std::vector<ImageWindow> windows;
+
+  const std::string& file(size_t i) const { return files[i % files.size()]; }
+};
+
+Result<void> make_pictures(const PictureSet& set, int64_t count, Pictures& pictures) {
+  for (int64_t i = 0; i < count; ++i) {
+    if (i < kMostFiles) {
+      const auto file = encode_jpeg(picture(set, i), {.quality = set.quality});
+      if (!file) return fail(file.error());
+      pictures.files.emplace_back(reinterpret_cast<const char*>(file->data()), file->size());
+    }
+    const auto window = window_of(set, i);
+    if (!window) return fail(window.error());
+    pictures.windows.push_back(*window);
+  }
+  return {};
+}
+
+Result<uint64_t> crops_only(const Pictures& pictures) {
+  std::vector<uint8_t> pixels;
+  for (size_t i = 0; i < pictures.windows.size(); ++i) {
+    const std::string& file = pictures.file(i);
+    HEADPOND_TRY(decode_crop_only(std::as_bytes(std::span(file.data(), file.size())), pictures.windows[i], pixels));
+  }
+  return uint64_t{0};  // Pixels before the resize: nothing to compare.
+}
+
+Tensor text_of(const std::string& file) { return Tensor::scalar(std::string_view(file)); }
+
+KernelWork work_of(const std::shared_ptr<const Pictures>& pictures, bool antialias) {
+  const auto count = static_cast<int64_t>(pictures->windows.size());
+  std::vector<std::string_view> texts;
+  for (size_t i = 0; i < pictures->windows.size(); ++i) texts.emplace_back(pictures->file(i));
+  return {.source = from_tensor_slices(Tensor::from(std::span<const std::string_view>(texts), {count})),
+          .input = [pictures](int64_t i) { return text_of(pictures->file(static_cast<size_t>(i))); },
+          .items = count,
+          .kernels = {decode_jpeg(), random_resized_crop({kSide, kSide}, {.antialias = antialias}),
+                      random_horizontal_flip(), normalize()},
+          .shape = {3, kSide, kSide}};
+}
+
+// Two cases, antialiased and not, have the same pictures.
+Result<void> prepare(std::vector<TimedCase>& cases) {
+  std::shared_ptr<Pictures> pictures;
+  for (size_t i = 0; i < cases.size(); ++i) {
+    if (i % 2 == 0) {
+      pictures = std::make_shared<Pictures>();
+      HEADPOND_TRY(make_pictures(kSets[i / 2], cases[i].items, *pictures));
+    }
+    const std::vector<TimedSystem> systems = kernel_systems(work_of(pictures, i % 2 == 0));
+    for (size_t k = 0; k < systems.size(); ++k) cases[i].systems[k].run = systems[k].run;
+    cases[i].systems.back().run = [pictures] { return crops_only(*pictures); };
+  }
+  return {};
+}
+
+}  // namespace
+
+Bench jpeg_train_bench(const BenchSetup& bench_setup) {
+  const int64_t pictures = std::clamp<int64_t>(bench_setup.items / 150, 4, kMostPictures);
+  TimedBench setup{.name = "jpeg.train", .item = "image", .cases = {}, .prepare = prepare, .rounds = 5};
+  for (const PictureSet& set : kSets) {
+    for (const bool antialias : {true, false}) {
+      std::vector<TimedSystem> systems = kernel_systems();
+      systems.push_back({"libjpeg-turbo, crop only", HEADPOND_COMPILER, {}});
+      setup.cases.push_back({fmt::format("{}: decode_jpeg > random_resized_crop({}) > flip > normalize, batch 64",
+                                         set.name, antialias ? "224" : "224, antialias=false"),
+                             pictures, systems});
+    }
+  }
+  Bench bench = timed_bench(std::move(setup));
+  // Ratios of a case: to the bare loop, to the Loader with threads, to libjpeg-turbo.
+  for (const size_t i : {size_t{0}, size_t{1}}) {
+    const bool antialias = i == 0;
+    bench.targets.push_back({antialias ? "W7.jpeg.antialias" : "W7.jpeg.plain",
+                             fmt::format("per core at least {} x libjpeg-turbo's decoding of the crop alone ({})",
+                                         antialias ? 0.88 : 0.95, bench.rows[i * 8].name),
+                             true, antialias ? 0.88 : 0.95,
+                             [i](const BenchResult& result) { return result.ratio(3 * i + 2).median; }});
+  }
+  return bench;
+}
+
+}  // namespace headpond::cli

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/view/samples.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "headpond/dataset/ops/element/kernel_joints.h"
+#include "headpond/dataset/sequence.h"
+
+namespace headpond::cli {
+namespace {
+
+using internal::KernelJoints;
+
+constexpr int64_t kMostTiles = 256, kUsualBatch = 32;
+
+// From the source to the last operator, by first inputs.
+std::vector<Node::Ref> path_of(const Dataset& dataset) {
+  std::vector<Node::Ref> path;
+  for (Node::Ref node = dataset.node();; node = node->facts().inputs[0]) {
+    path.insert(path.begin(), node);
+    if (node->facts().inputs.empty()) return path;
+  }
+}
+
+bool is_named(const Node& node, const std::string& step) {
+  const std::string& args = node.facts().args;
+  return node.facts().op == step || ("," + args + ",").find("name=" + step + ",") != std::string::npos ||
+         (args + ",").find("name=" + step + ",") != std::string::npos;
+}
+
+// The number behind "key=" in a text; 0 if there is none.
+int64_t number_after(const std::string& text, const std::string& key) {
+  const size_t at = text.find(key + "=");
+  if (at == std::string::npos) return 0;
+  int64_t value = 0;
+  for (size_t i = at + key.size() + 1; i < text.size() && text[i] >= '0' && text[i] <= '9' && value < 1'000'000'000;
+       ++i)
+    value = value * 10 + (text[i] - '0');
+  return value;
+}
+
+const KernelJoints* kernels_of(const Node& node) { return dynamic_cast<const KernelJoints*>(&node); }
+
+bool mentions(const KernelJoints& map, std::initializer_list<const char*> words) {
+  return std::any_of(map.kernels().begin(), map.kernels().end(), [&](const KernelRef& kernel) {
+    const std::string title = kernel->facts().title.substr(0, kernel->facts().title.find('('));
+    return std::any_of(words.begin(), words.end(),
+                       [&](const char* word) { return title.find(word) != std::string::npos; });
+  });
+}
+
+// What is shown, and how.
+struct Shown {
+  Node::Ref node;
+  Node::Ref map;  // The last operator up to there that has kernels; may be null.
+  int64_t count = 0;
+  bool in_batches = false;
+  TileReading reading;
+  std::vector<std::string> draws;
+};
+
+void read_map(const KernelJoints& map, TileReading& reading) {
+  reading.roles = map.role_fields();
+  for (const KernelRef& kernel : map.kernels()) {
+    if (const NormalizeOptions* const found = normalization_of(*kernel)) reading.normalization = found;
+    if (const int64_t rate = number_after(kernel->facts().title, "rate")) reading.rate = rate;
+  }
+  reading.is_sound = reading.is_sound || mentions(map, {"wav", "sound", "resample"});
+  reading.is_spectrum = reading.is_spectrum || mentions(map, {"mel", "spectro", "stft", "mfcc"});
+}
+
+Shown choose(const Dataset& dataset, const ViewOptions& options) {
+  const std::vector<Node::Ref> path = path_of(dataset);
+  const auto is_batch = [](const Node::Ref& node) { return node->facts().role == Role::batch; };
+  const auto first_batch = std::find_if(path.begin(), path.end(), is_batch);
+  auto end = first_batch == path.begin() ? path.end() : first_batch;
+  if (!options.step.empty()) {
+    const auto found =
+        std::find_if(path.rbegin(), path.rend(), [&](const auto& node) { return is_named(*node, options.step); });
+    if (found == path.rend()) refuse("view", fmt::format("no step '{}'", options.step));
+    end = found.base();
+  }
+  Shown shown;
+  for (auto at = path.begin(); at != end; ++at) {
+    shown.in_batches = shown.in_batches || is_batch(*at);
+    if (kernels_of(**at) == nullptr) {
+      if ((*at)->draws() && (*at)->facts().role == Role::map) shown.draws.push_back((*at)->facts().op);
+      continue;
+    }
+    shown.map = *at;
+    read_map(*kernels_of(**at), shown.reading);
+    for (const KernelRef& kernel : kernels_of(**at)->kernels()) {
+      if (!kernel->facts().draws.empty()) shown.draws.push_back(kernel->facts().title);
+    }
+  }
+  shown.node = *(end - 1);
+  const bool needs_kernels = options.before || options.draws > 0;
+  if (needs_kernels && (shown.map == nullptr || shown.in_batches)) {
+    refuse("view", fmt::format("no step before the batches has kernels, so {} shows nothing",
+                               options.before ? "--before" : "--draws"));
+  }
+  if (needs_kernels) shown.node = shown.map;
+  const int64_t size = first_batch == path.end() ? 0 : number_after((*first_batch)->facts().args, "batch_size");
+  shown.count = options.batches * (size > 0 ? size : kUsualBatch);
+  shown.count = std::clamp<int64_t>(options.draws > 0 ? options.draws : shown.count, 1, kMostTiles);
+  shown.reading.spec = shown.node->spec();
+  return shown;
+}
+
+void name_tile(uint64_t key, Provenance provenance, Tile& tile) {
+  tile.key = key;
+  if (provenance.source == 0) return;
+  tile.source = source_name(provenance.source);
+  tile.record = static_cast<int64_t>(provenance.record);
+}
+
+// The kernels of one sample, one after the other, so that the image between two of them can be seen.
+class Steps {
+ public:
+  Steps(const Node& node, const KernelJoints& map, const Element& element, const Binding& binding)
+      : map_(map), key_(element.key) {
+    for (const auto& [index, role] : map.role_fields()) {
+      fields_.push_back(element[index]);
+      roles_.push_back(role);
+    }
+    size_t stream = 0;
+    for (const KernelRef& kernel : map.kernels())
+      keys_.push_back(kernel->facts().draws.empty() ? RandomKey() : node.random_key(binding, stream++));
+  }
+
+  /// Runs those that decode and draw nothing.
+  Result<void> decode() {
+    while (done_ < keys_.size() && map_.kernels()[done_]->facts().draws.empty() &&
+           map_.kernels()[done_]->facts().title.starts_with("decode")) {
+      HEADPOND_TRY(run_next());
+    }
+    return {};
+  }
+  Result<void> finish() {
+    while (done_ < keys_.size()) HEADPOND_TRY(run_next());
+    return {};
+  }
+  /// Corners that move with the image from here on.
+  void follow(int64_t width, int64_t height) {
+    const auto w = static_cast<float>(width), h = static_cast<float>(height);
+    fields_.push_back(Tensor::from(std::vector<float>{0, 0, w, 0, 0, h}, {3, 2}));
+    roles_.push_back(FieldRole::points);
+  }
+  const std::vector<Tensor>& fields() const { return fields_; }
+
+ private:
+  Result<void> run_next() {
+    KernelCall call(fields_, std::span(keys_).subspan(done_, 1), key_, {}, scratch_, roles_);
+    HEADPOND_TRY(map_.kernels()[done_]->run(call));
+    call.finish();
+    ++done_;
+    return {};
+  }
+
+  const KernelJoints& map_;
+  const uint64_t key_;
+  std::vector<Tensor> fields_;
+  std::vector<FieldRole> roles_;
+  std::vector<RandomKey> keys_;
+  KernelScratch scratch_;
+  size_t done_ = 0;
+};
+
+// The corners of what is kept, in the picture before: `moved` says where three of that picture's corners went.
+std::vector<std::array<double, 2>> kept_part(const Picture& before, const Picture& after, const Tensor& moved) {
+  const auto p = moved.as<float>();
+  if (p.size() < 6) return {};
+  const double w = static_cast<double>(before.width), h = static_cast<double>(before.height);
+  const double a = (p[2] - p[0]) / w, b = (p[4] - p[0]) / h, c = (p[3] - p[1]) / w, d = (p[5] - p[1]) / h;
+  const double size = a * d - b * c;
+  if (size == 0 || !std::isfinite(size)) return {};
+  std::vector<std::array<double, 2>> corners;
+  for (const auto& [x, y] : {std::pair{0, 0}, {1, 0}, {1, 1}, {0, 1}}) {
+    const double dx = static_cast<double>(x * after.width) - p[0], dy = static_cast<double>(y * after.height) - p[1];
+    corners.push_back(
+        {std::clamp((d * dx - b * dy) / size, 0.0, w - 1), std::clamp((a * dy - c * dx) / size, 0.0, h - 1)});
+  }
+  return corners;
+}
+
+// The sample of the last operator with kernels, made of what that operator gets.
+Result<void> show_steps(const Shown& shown, Element element, const ViewOptions& options, Tile& tile) {
+  const KernelJoints& map = *kernels_of(*shown.map);
+  Steps steps(*shown.map, map, element, {.seed = options.seed, .epoch = static_cast<uint64_t>(tile.epoch)});
+  HEADPOND_TRY(steps.decode());
+  Picture before(0, 0);
+  std::string unused;
+  const bool has_picture = !steps.fields().empty() && to_picture(steps.fields()[0], nullptr, before, unused);
+  const size_t own = steps.fields().size();
+  const bool follows = options.before && has_picture && own < KernelCall::kMaxFields;
+  if (follows) steps.follow(before.width, before.height);
+  HEADPOND_TRY(steps.finish());
+  std::vector<std::pair<std::string, Tensor>> fields;
+  for (size_t i = 0; i < element.size(); ++i) {
+    Tensor value = element[i];
+    for (size_t k = 0; k < own; ++k) {
+      if (map.role_fields()[k].first == i) value = steps.fields()[k];
+    }
+    fields.emplace_back(shown.reading.spec[i].name, std::move(value));
+  }
+  std::vector<Tensor> values;
+  for (auto& field : fields) values.push_back(std::move(field.second));
+  Element made{std::move(values)};
+  made.key = element.key;
+  show(shown.reading, made, tile);
+  if (!follows || tile.pictures.empty()) return {};
+  const auto corners = kept_part(before, tile.pictures[0].second, steps.fields().back());
+  // Thick enough that a smaller copy still has it.
+  const int64_t thickness = 1 + std::max(before.width, before.height) / 224;
+  for (int64_t i = 0; i < thickness; ++i) {
+    auto inner = corners;
+    for (auto& corner : inner) {
+      corner[0] += static_cast<double>(corner[0] * 2 < static_cast<double>(before.width) ? i : -i);
+      corner[1] += static_cast<double>(corner[1] * 2 < static_cast<double>(before.height) ? i : -i);
+    }
+    before.outline(inner, {255, 230, 0});
+  }
+  tile.pictures.insert(tile.pictures.begin(), {"decoded", std::move(before)});
+  return {};
+}
+
+Element row_of(const Element& batch, int64_t row) {
+  std::vector<Tensor> values;
+  for (size_t i = 0; i < batch.size(); ++i) {
+    const Tensor& field = batch[i];
+    if (field.rank() == 0 || field.dim(0) <= row) {
+      values.push_back(field);
+    } else if (field.dtype() == DType::bytes) {
+      values.push_back(Tensor::scalar(field.bytes_at(row)));
+    } else {
+      const auto bytes = static_cast<int64_t>(field.byte_size()) / field.dim(0);
+      values.push_back(Tensor::view(field.data() + row * bytes, field.dtype(), field.shape().row()));
+    }
+  }
+  return Element{std::move(values)};
+}
+
+void show_rows(const Shown& shown, const Element& batch, const Tile& named, std::vector<Tile>& tiles) {
+  int64_t rows = 1;
+  for (size_t i = 0; i < batch.size(); ++i) rows = batch[i].rank() > 0 ? std::max(rows, batch[i].dim(0)) : rows;
+  for (int64_t row = 0; row < rows && static_cast<int64_t>(tiles.size()) < shown.count; ++row) {
+    Tile tile = named;
+    tile.note = fmt::format("row {} of the batch", row);
+    show(shown.reading, row_of(batch, row), tile);
+    tiles.push_back(std::move(tile));
+  }
+}
+
+Result<void> show_epochs(const Shown& shown, const ViewOptions& options, std::vector<Tile>& tiles) {
+  Sequence sequence(Dataset(shown.map->facts().inputs[0]), {.seed = options.seed});
+  auto element = sequence.next();
+  if (!element) return element.error().is_end() ? Result<void>() : fail(element.error());
+  for (int64_t epoch = 0; epoch < shown.count; ++epoch) {
+    Tile tile{.epoch = epoch, .draws = shown.draws};
+    name_tile(element->key, element->provenance, tile);
+    const auto done = show_steps(shown, *element, options, tile);
+    if (!done) tile.error = done.error().message();
+    tiles.push_back(std::move(tile));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<Tile>> view_tiles(const Dataset& dataset, const ViewOptions& options) {
+  const Shown shown = choose(dataset, options);
+  std::vector<Tile> tiles;
+  if (options.draws > 0) {
+    HEADPOND_TRY(show_epochs(shown, options, tiles));
+    return tiles;
+  }
+  Sequence sequence(Dataset(options.before ? shown.map->facts().inputs[0] : shown.node), {.seed = options.seed});
+  while (static_cast<int64_t>(tiles.size()) < shown.count && !options.stop.stop_requested()) {
+    auto element = sequence.next();
+    if (!element && element.error().is_end()) break;
+    Tile tile{.draws = shown.draws};
+    if (!element) {
+      tile.error = element.error().message();
+      tiles.push_back(std::move(tile));
+      continue;
+    }
+    name_tile(element->key, element->provenance, tile);
+    if (shown.in_batches) {
+      show_rows(shown, *element, tile, tiles);
+      continue;
+    }
+    Result<void> done = {};
+    if (options.before) {
+      done = show_steps(shown, *element, options, tile);
+    } else {
+      show(shown.reading, *element, tile);
+    }
+    if (!done) tile.error = done.error().message();
+    tiles.push_back(std::move(tile));
+  }
+  return tiles;
+}
+
+}  // namespace headpond::cli

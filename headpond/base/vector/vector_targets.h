@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Functions that are compiled once for each instruction set, with Highway: those that this machine can run.
+// Not for users.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace headpond {
+
+template <class Code>
+struct VectorTarget {
+  std::string_view name;  ///< As Highway calls it: "AVX3".
+  Code code;
+};
+
+/// An instruction set, and where a table of Highway's has its code.
+struct VectorTargetPlace {
+  std::string_view name;
+  size_t place;
+};
+/// The best first. `compiled` is HWY_TARGETS. Without Highway's targets that have no vectors: a scalar twin takes their
+/// place.
+std::vector<VectorTargetPlace> vector_target_places(int64_t compiled);
+
+/// `table` is HWY_DISPATCH_TABLE of a function that HWY_EXPORT named, `compiled` HWY_TARGETS.
+template <class Code, size_t kSize>
+std::vector<VectorTarget<Code>> vector_targets(const Code (&table)[kSize], int64_t compiled) {
+  std::vector<VectorTarget<Code>> found;
+  for (const auto& [name, place] : vector_target_places(compiled)) found.push_back({name, table[place]});
+  return found;
+}
+
+}  // namespace headpond

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstring>
+
+#include "headpond/codec/image/baseline/baseline_internal.h"
+
+namespace headpond::jpeg_internal {
+namespace {
+
+// A row's buffers stay below 2 MiB.
+constexpr int64_t kMostWidth = 8192;
+// Vector code may write and read that many bytes more.
+constexpr size_t kSlack = 64;
+
+}  // namespace
+
+const uint8_t* BaselineDecoder::Plane::row(int64_t y) const {
+  return &samples[static_cast<size_t>(y % (2 * rows)) * stride + kSlack];
+}
+uint8_t* BaselineDecoder::Plane::row(int64_t y) {
+  return &samples[static_cast<size_t>(y % (2 * rows)) * stride + kSlack];
+}
+
+bool BaselineDecoder::decode(std::span<const std::byte> file, const BaselineOptions& options, const TakeRow& take) {
+  options_ = options;
+  if (options_.code == nullptr) options_.code = &sample_code();
+  if (!read_frame(file, frame_) || frame_.width > kMostWidth) return false;
+  prepare();
+  entropy_ = EntropyDecoder(frame_, file.subspan(frame_.data));
+  const int64_t unit_height = frame_.unit_height(), unit_rows = frame_.unit_rows();
+  const int64_t first = options.part.y, end = first + options.part.height;
+  // libjpeg gives the last two rows of a row of MCUs after the next, where a row of pixels needs its neighbours.
+  const int64_t context = needs_context() ? 1 : 0;
+  const bool to_end = options.to_end || end == frame_.height;
+  const int64_t together = frame_.rows_together, last_row = (end - 1 + 2 * context) / unit_height;
+  const int64_t unit_end = to_end ? unit_rows : std::min(unit_rows, (last_row / together + 1) * together);
+  next_row_ = first;
+  for (int64_t row = 0; row < unit_end; ++row) {
+    const bool is_needed = (row + 1) * unit_height >= first - context && row * unit_height < end + context;
+    if (!take_units(is_needed)) return false;
+    if (!is_needed) continue;
+    invert_row(row);
+    const bool is_last = row + 1 == unit_rows;
+    give_rows(std::min(end, is_last ? frame_.height : (row + 1) * unit_height - context), take);
+  }
+  return !to_end || entropy_.take_end();
+}
+
+// Chroma's samples are read up to one column to each side, so two of pixels.
+void BaselineDecoder::prepare() {
+  const int64_t unit_width = frame_.unit_width(), across = frame_.units_across();
+  unit_begin_ = std::max<int64_t>(options_.part.x - 2, 0) / unit_width;
+  unit_end_ = std::min(across, (options_.part.x + options_.part.width + 1) / unit_width + 1);
+  const FrameComponent& luma = frame_.components[0];
+  for (size_t i = 0; i < (is_color() ? 3U : 1U); ++i) {
+    const FrameComponent& component = frame_.components[i];
+    Plane& plane = planes_[i];
+    const auto blocks = static_cast<size_t>((unit_end_ - unit_begin_) * component.across * component.down);
+    plane.coefficients.resize(blocks * 64);
+    plane.rows = int64_t{8} * component.down;
+    plane.stride = static_cast<size_t>(across * 8 * component.across) + 2 * kSlack;
+    plane.samples.resize(plane.stride * static_cast<size_t>(2 * plane.rows));
+    plane.width = i == 0 ? frame_.width : (frame_.width - 1) / luma.across + 1;
+    plane.height = i == 0 ? frame_.height : (frame_.height - 1) / luma.down + 1;
+  }
+  unused_.resize(64);
+  for (auto& row : chroma_) row.resize(static_cast<size_t>(across * unit_width) + kSlack);
+  pixels_.resize(static_cast<size_t>(options_.part.width * options_.channels) + kSlack);
+}
+
+bool BaselineDecoder::take_units(bool is_needed) {
+  const size_t count = is_color() ? 3 : 1;
+  for (size_t i = 0; i < count && is_needed; ++i) std::ranges::fill(planes_[i].coefficients, int16_t{0});
+  const int64_t across = frame_.units_across();
+  for (int64_t unit = 0; unit < across; ++unit) {
+    if (!entropy_.begin_unit()) return false;
+    const bool keeps = is_needed && unit >= unit_begin_ && unit < unit_end_;
+    for (size_t i = 0; i < static_cast<size_t>(frame_.count); ++i) {
+      const FrameComponent& component = frame_.components[i];
+      const int64_t stride = (unit_end_ - unit_begin_) * component.across;
+      int64_t at = (unit - unit_begin_) * component.across;
+      for (int y = 0; y < component.down; ++y, at += stride) {
+        for (int x = 0; x < component.across; ++x) {
+          int16_t* const to =
+              keeps && i < count ? &planes_[i].coefficients[static_cast<size_t>((at + x) * 64)] : unused_.data();
+          if (!entropy_.take_block(i, to)) return false;
+        }
+      }
+    }
+  }
+  return entropy_.is_whole();
+}
+
+void BaselineDecoder::invert_row(int64_t row) {
+  for (size_t i = 0; i < (is_color() ? 3U : 1U); ++i) {
+    const FrameComponent& component = frame_.components[i];
+    Plane& plane = planes_[i];
+    const auto blocks = static_cast<size_t>((unit_end_ - unit_begin_) * component.across);
+    for (int y = 0; y < component.down; ++y) {
+      uint8_t* const to = plane.row(row * plane.rows + 8 * y) + unit_begin_ * 8 * component.across;
+      options_.code->invert(&plane.coefficients[static_cast<size_t>(y) * blocks * 64], blocks, to, plane.stride);
+    }
+    if (i == 0) continue;
+    for (int64_t y = 0; y < plane.rows; ++y) {
+      uint8_t* const samples = plane.row(row * plane.rows + y);
+      samples[-1] = samples[0];
+      samples[plane.width] = samples[plane.width - 1];
+    }
+  }
+}
+
+// Of a component of chroma, at the columns of pixels.
+const uint8_t* BaselineDecoder::upsampled(size_t which, int64_t y) {
+  const FrameComponent& luma = frame_.components[0];
+  const Plane& plane = planes_[which];
+  const int64_t at = luma.down == 2 ? y / 2 : y;
+  const int64_t other = std::clamp<int64_t>(y % 2 == 0 ? at - 1 : at + 1, 0, plane.height - 1);
+  const uint8_t* const near = plane.row(at);
+  if (luma.across == 1 && luma.down == 1) return near;
+  uint8_t* const to = chroma_[which - 1].data();
+  const SampleCode& code = *options_.code;
+  if (luma.across == 1) {
+    const int64_t begin = options_.part.x;
+    if (!options_.fancy) return near;
+    const auto size = static_cast<size_t>(options_.part.width);
+    code.blend(near + begin, plane.row(other) + begin, y % 2 == 0 ? 1 : 2, size, to + begin);
+    return to;
+  }
+  const int64_t begin = options_.part.x / 2, end = (options_.part.x + options_.part.width + 1) / 2;
+  const auto size = static_cast<size_t>(end - begin);
+  // libjpeg repeats samples where there are but one or two.
+  if (!options_.fancy || plane.width <= 2) {
+    code.repeat(near + begin, size, to + 2 * begin);
+  } else if (luma.down == 1) {
+    code.widen(near + begin, size, to + 2 * begin);
+  } else {
+    code.enlarge(near + begin, plane.row(other) + begin, size, to + 2 * begin);
+  }
+  return to;
+}
+
+const uint8_t* BaselineDecoder::pixels_of(int64_t y) {
+  const auto [unused_y, x, unused_height, width] = options_.part;
+  const uint8_t* const luma = planes_[0].row(y) + x;
+  if (options_.channels == 1) return luma;
+  if (is_color()) {
+    const uint8_t* const blue = upsampled(1, y);
+    const uint8_t* const red = upsampled(2, y);
+    options_.code->to_rgb(luma, blue + x, red + x, static_cast<size_t>(width), pixels_.data());
+  } else {
+    for (int64_t i = 0; i < width; ++i) std::memset(&pixels_[static_cast<size_t>(3 * i)], luma[i], 3);
+  }
+  return pixels_.data();
+}
+
+void BaselineDecoder::give_rows(int64_t end, const TakeRow& take) {
+  for (; next_row_ < end; ++next_row_) take(next_row_ - options_.part.y, pixels_of(next_row_));
+}
+
+}  // namespace headpond::jpeg_internal

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decodes what most JPEG files are: baseline, grey or YCbCr, of usual samplings, without defects. Pixels are those of
+// libjpeg-turbo.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "headpond/codec/image/baseline/entropy_internal.h"
+#include "headpond/codec/image/baseline/frame_internal.h"
+#include "headpond/codec/image/baseline/samples_internal.h"
+#include "headpond/codec/image/image_window.h"
+
+namespace headpond::jpeg_internal {
+
+struct BaselineOptions {
+  ImageWindow part;                  ///< Of the stored image.
+  int channels = 3;                  ///< 1: luma; 3: RGB.
+  bool fancy = true;                 ///< As JpegOptions::fancy_upscaling.
+  bool to_end = false;               ///< Rows below the part are checked too.
+  const SampleCode* code = nullptr;  ///< Null: the best of this machine.
+};
+
+/// Keeps its memory from file to file. One thread at a time.
+class BaselineDecoder {
+ public:
+  /// Row `y` of the part; valid during the call.
+  using TakeRow = std::function<void(int64_t y, const uint8_t* pixels)>;
+
+  /// False iff the file is not such a file, or as soon as anything unusual is seen: then libjpeg is to decode it from
+  /// its beginning, and finds in at least these rows what there is to say. The part lies inside the image.
+  bool decode(std::span<const std::byte> file, const BaselineOptions& options, const TakeRow& take);
+
+ private:
+  // The samples of a component: of two rows of MCUs in turn, whole MCUs wide, with a sample more at each side.
+  struct Plane {
+    std::vector<int16_t> coefficients;  // Of a row of MCUs, in the columns that are needed.
+    std::vector<uint8_t> samples;
+    size_t stride = 0;
+    int64_t width = 0, height = 0;  // In samples of the image.
+    int64_t rows = 0;               // Of a row of MCUs.
+    const uint8_t* row(int64_t y) const;
+    uint8_t* row(int64_t y);
+  };
+
+  bool needs_context() const { return is_color() && options_.fancy && frame_.components[0].down == 2; }
+  bool is_color() const { return frame_.count == 3 && options_.channels == 3; }
+  void prepare();
+  bool take_units(bool is_needed);
+  void invert_row(int64_t row);
+  void give_rows(int64_t end, const TakeRow& take);
+  const uint8_t* upsampled(size_t which, int64_t y);
+  const uint8_t* pixels_of(int64_t y);
+
+  Frame frame_;
+  BaselineOptions options_;
+  EntropyDecoder entropy_;
+  std::array<Plane, 3> planes_;
+  int64_t unit_begin_ = 0, unit_end_ = 0;  // Columns of MCUs that are needed.
+  int64_t next_row_ = 0;                   // To be given.
+  std::vector<int16_t> unused_;            // Coefficients of no interest.
+  std::array<std::vector<uint8_t>, 2> chroma_;
+  std::vector<uint8_t> pixels_;
+};
+
+}  // namespace headpond::jpeg_internal

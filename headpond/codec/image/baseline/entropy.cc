@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headpond/codec/image/baseline/entropy_internal.h"
+
+namespace headpond::jpeg_internal {
+namespace {
+
+// Where the values of the zigzag order stand in a block.
+constexpr std::array<uint8_t, 64> kPlaces = {0,  1,  8,  16, 9,  2,  3,  10, 17, 24, 32, 25, 18, 11, 4,  5,
+                                             12, 19, 26, 33, 40, 48, 41, 34, 27, 20, 13, 6,  7,  14, 21, 28,
+                                             35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23, 30, 37, 44, 51,
+                                             58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63};
+
+constexpr uint32_t kNoSymbol = 256;
+
+// The symbol of a code that is longer than the table looks.
+uint32_t take_long_symbol(ScanBits& bits, const HuffmanTable& table) {
+  for (int length = HuffmanTable::kLookBits + 1; length <= 16; ++length) {
+    const auto code = static_cast<int32_t>(bits.peek(length));
+    const auto at = static_cast<size_t>(length);
+    if (code >= table.end[at]) continue;
+    bits.skip(length);
+    return table.symbols[static_cast<size_t>(code + table.offset[at])];
+  }
+  return kNoSymbol;
+}
+
+int32_t take_value(ScanBits& bits, int size) {
+  const auto value = static_cast<int32_t>(bits.peek(size));
+  bits.skip(size);
+  return value < 1 << (size - 1) ? value - (1 << size) + 1 : value;
+}
+
+uint32_t next_entry(ScanBits& bits, const HuffmanTable& table) {
+  bits.fill();
+  return table.look[bits.peek(HuffmanTable::kLookBits)];
+}
+
+// Of an entry without a value.
+uint32_t take_symbol(ScanBits& bits, const HuffmanTable& table, uint32_t entry) {
+  if ((entry & 255) == 0) return take_long_symbol(bits, table);
+  bits.skip(static_cast<int>(entry & 255));
+  return entry >> 8;
+}
+
+// Adds the difference to `dc`.
+inline bool take_difference(ScanBits& bits, const HuffmanTable& table, int32_t& dc) {
+  const uint32_t entry = next_entry(bits, table);
+  if (entry >> 16 != 0) {
+    bits.skip(static_cast<int>(entry & 255));
+    dc += static_cast<int32_t>(entry) >> 16;
+    return true;
+  }
+  const uint32_t symbol = take_symbol(bits, table, entry);
+  if (symbol == kNoSymbol) return false;
+  if (symbol != 0) dc += take_value(bits, static_cast<int>(symbol));
+  return true;
+}
+
+// The coefficients after the first.
+inline bool take_others(ScanBits& bits, const FrameComponent& component, int16_t* to) {
+  for (uint32_t k = 1; k < 64; ++k) {
+    const uint32_t entry = next_entry(bits, *component.ac);
+    int32_t value = static_cast<int32_t>(entry) >> 16;
+    if (value != 0) {
+      bits.skip(static_cast<int>(entry & 255));
+      k += entry >> 8 & 255;
+    } else {
+      const uint32_t symbol = take_symbol(bits, *component.ac, entry);
+      if (symbol == kNoSymbol) return false;
+      k += symbol >> 4;
+      if ((symbol & 15) == 0) {
+        if (symbol != 0xf0) break;
+        continue;
+      }
+      value = take_value(bits, static_cast<int>(symbol & 15));
+    }
+    if (k > 63) return false;
+    to[kPlaces[k]] = static_cast<int16_t>(value * component.quantizer[k]);
+  }
+  return true;
+}
+
+}  // namespace
+
+void ScanBits::fill_slowly() {
+  while (count_ <= 56) {
+    uint64_t byte = 0;
+    const bool is_escape = at_ != end_ && *at_ == 0xff;
+    if (at_ == end_ || (is_escape && (at_ + 1 == end_ || at_[1] != 0))) {
+      missing_ += 8;
+    } else {
+      byte = *at_;
+      at_ += is_escape ? 2 : 1;
+    }
+    bits_ |= byte << (56 - count_);
+    count_ += 8;
+  }
+}
+
+bool ScanBits::is_before_marker() {
+  if (count_ - missing_ >= 8 || is_past_end()) return false;
+  return end_ - at_ >= 2 && *at_ == 0xff;
+}
+
+bool EntropyDecoder::begin_unit() {
+  if (frame_->restart_interval == 0) return true;
+  if (units_++ < frame_->restart_interval) return true;
+  units_ = 1;
+  last_dc_ = {};
+  return bits_.take_marker(static_cast<uint8_t>(0xd0 + (restarts_++ & 7)));
+}
+
+bool EntropyDecoder::take_block(size_t which, int16_t* to) {
+  const FrameComponent& component = frame_->components[which];
+  ScanBits bits = bits_;  // In registers.
+  int32_t& dc = last_dc_[which];
+  if (!take_difference(bits, *component.dc, dc) || dc > component.most_dc || dc < -component.most_dc) return false;
+  to[0] = static_cast<int16_t>(dc * component.quantizer[0]);
+  if (!take_others(bits, component, to)) return false;
+  bits_ = bits;
+  return true;
+}
+
+}  // namespace headpond::jpeg_internal

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstring>
+
+#include "headpond/codec/image/baseline/frame_internal.h"
+
+namespace headpond::jpeg_internal {
+namespace {
+
+using FileBytes = std::span<const std::byte>;
+
+uint32_t byte_at(FileBytes bytes, size_t at) { return static_cast<uint8_t>(bytes[at]); }
+uint32_t word_at(FileBytes bytes, size_t at) { return byte_at(bytes, at) << 8 | byte_at(bytes, at + 1); }
+
+// The value whose `size` bits follow a symbol.
+int32_t value_of(uint32_t bits, uint32_t size) {
+  const auto value = static_cast<int32_t>(bits);
+  return value < 1 << (size - 1) ? value - (1 << size) + 1 : value;
+}
+
+// The entry of the next bits `next`, which begin with the code of `length` bits.
+uint32_t entry_of(uint32_t next, uint32_t length, uint32_t symbol, bool is_dc) {
+  const uint32_t size = is_dc ? symbol : symbol & 15, zeros = is_dc ? 0 : symbol >> 4;
+  if (size == 0 || length + size > HuffmanTable::kLookBits) return symbol << 8 | length;
+  const uint32_t bits = next >> (HuffmanTable::kLookBits - length - size) & ((1U << size) - 1);
+  return static_cast<uint32_t>(value_of(bits, size)) << 16 | zeros << 8 | (length + size);
+}
+
+class FrameReader {
+ public:
+  FrameReader(FileBytes file, Frame& frame) : file_(file), frame_(frame) {}
+
+  bool read() {
+    frame_.restart_interval = 0;
+    frame_.count = 0;
+    for (HuffmanTable& table : frame_.dc_tables) table.is_set = false;
+    for (HuffmanTable& table : frame_.ac_tables) table.is_set = false;
+    size_t at = 2;
+    while (at + 4 <= file_.size() && byte_at(file_, at) == 0xff) {
+      const uint32_t marker = byte_at(file_, at + 1), size = word_at(file_, at + 2);
+      if (size < 2 || at + 2 + size > file_.size()) return false;
+      const FileBytes body = file_.subspan(at + 4, size - 2);
+      at += 2 + size;
+      frame_.data = at;
+      if (marker == 0xda) return take_scan(body);
+      if (!take(marker, body)) return false;
+    }
+    return false;
+  }
+
+ private:
+  bool take(uint32_t marker, FileBytes body) {
+    switch (marker) {
+      case 0xc0:
+      case 0xc1:
+        return take_frame(body);
+      case 0xc4:
+        return take_huffman(body);
+      case 0xdb:
+        return take_quantizers(body);
+      case 0xdd:
+        frame_.restart_interval = body.size() == 2 ? word_at(body, 0) : 0;
+        return body.size() == 2;
+      case 0xe0:
+        return body.size() < 14 || std::memcmp(body.data(), "JFIF", 5) != 0 || byte_at(body, 5) == 1;
+      case 0xee:
+        if (body.size() >= 12 && std::memcmp(body.data(), "Adobe", 5) == 0) is_other_ = byte_at(body, 11) != 1;
+        return true;
+      default:
+        return marker == 0xfe || (marker > 0xe0 && marker < 0xee) || marker == 0xef;
+    }
+  }
+
+  bool take_frame(FileBytes body) {
+    if (frame_.count != 0 || body.size() < 6 || byte_at(body, 0) != 8) return false;
+    frame_.height = word_at(body, 1);
+    frame_.width = word_at(body, 3);
+    const uint32_t count = byte_at(body, 5);
+    if ((count != 1 && count != 3) || body.size() != 6 + 3 * size_t{count}) return false;
+    if (frame_.height == 0 || frame_.width == 0) return false;
+    frame_.count = static_cast<int>(count);
+    for (uint32_t i = 0; i < count; ++i) {
+      const uint32_t both = byte_at(body, 7 + 3 * i);
+      FrameComponent& component = frame_.components[i];
+      ids_[i] = byte_at(body, 6 + 3 * i);
+      quantizer_of_[i] = byte_at(body, 8 + 3 * i);
+      component.across = static_cast<int>(both >> 4);
+      component.down = static_cast<int>(both & 15);
+      const bool is_plain = i == 0 ? (component.across - 1U) < 2 && (component.down - 1U) < 2 : both == 0x11;
+      if (!is_plain || quantizer_of_[i] > 3 || (count == 3 && ids_[i] != i + 1)) return false;
+    }
+    // The only component of a scan is in no order but its own.
+    frame_.rows_together = count == 1 ? frame_.components[0].down : 1;
+    if (count == 1) frame_.components[0].across = frame_.components[0].down = 1;
+    return true;
+  }
+
+  bool take_huffman(FileBytes body) {
+    while (!body.empty()) {
+      if (body.size() < 17) return false;
+      const uint32_t which = byte_at(body, 0);
+      size_t count = 0;
+      for (size_t i = 1; i <= 16; ++i) count += byte_at(body, i);
+      if ((which & 0xef) > 3 || count > 256 || body.size() < 17 + count) return false;
+      auto& tables = which < 16 ? frame_.dc_tables : frame_.ac_tables;
+      if (!tables[which & 3].make(body.subspan(1, 16), body.subspan(17, count), which < 16)) return false;
+      body = body.subspan(17 + count);
+    }
+    return true;
+  }
+
+  bool take_quantizers(FileBytes body) {
+    while (!body.empty()) {
+      if (body.size() < 65 || byte_at(body, 0) > 3) return false;
+      const uint32_t which = byte_at(body, 0);
+      for (size_t i = 0; i < 64; ++i) quantizers_[which][i] = static_cast<int16_t>(byte_at(body, i + 1));
+      has_quantizer_[which] = true;
+      body = body.subspan(65);
+    }
+    return true;
+  }
+
+  bool take_scan(FileBytes body) {
+    const auto count = static_cast<size_t>(frame_.count);
+    if (count == 0 || (count == 3 && is_other_) || body.size() != 4 + 2 * count || byte_at(body, 0) != count) {
+      return false;
+    }
+    for (size_t i = 0; i < count; ++i) {
+      const uint32_t both = byte_at(body, 2 + 2 * i);
+      if (byte_at(body, 1 + 2 * i) != ids_[i] || (both >> 4) > 3 || (both & 15) > 3) return false;
+      FrameComponent& component = frame_.components[i];
+      component.dc = &frame_.dc_tables[both >> 4];
+      component.ac = &frame_.ac_tables[both & 15];
+      if (!component.dc->is_set || !component.ac->is_set || !has_quantizer_[quantizer_of_[i]]) return false;
+      component.quantizer = quantizers_[quantizer_of_[i]];
+      if (component.quantizer[0] == 0) return false;
+      component.most_dc = 8191 / component.quantizer[0];
+    }
+    const size_t last = 1 + 2 * count;
+    return byte_at(body, last) == 0 && byte_at(body, last + 1) == 63 && byte_at(body, last + 2) == 0;
+  }
+
+  const FileBytes file_;
+  Frame& frame_;
+  std::array<uint32_t, 3> ids_ = {}, quantizer_of_ = {};
+  std::array<std::array<int16_t, 64>, 4> quantizers_ = {};
+  std::array<bool, 4> has_quantizer_ = {};
+  bool is_other_ = false;  // Colours that are not YCbCr.
+};
+
+}  // namespace
+
+bool HuffmanTable::make(FileBytes counts, FileBytes values, bool is_dc) {
+  look.fill(0);
+  int32_t code = 0, place = 0;
+  for (uint32_t length = 1; length <= 16; ++length, code <<= 1) {
+    const auto count = static_cast<int32_t>(byte_at(counts, length - 1));
+    offset[length] = place - code;
+    for (int32_t i = 0; i < count; ++i, ++code, ++place) {
+      if (code + 1 >= 1 << length) return false;  // A code of ones alone does not exist.
+      const uint32_t symbol = byte_at(values, static_cast<size_t>(place));
+      if (is_dc && symbol > 15) return false;
+      symbols[static_cast<size_t>(place)] = static_cast<uint8_t>(symbol);
+      if (length > kLookBits) continue;
+      const uint32_t first = static_cast<uint32_t>(code) << (kLookBits - length), span = 1U << (kLookBits - length);
+      for (uint32_t next = first; next < first + span; ++next) look[next] = entry_of(next, length, symbol, is_dc);
+    }
+    end[length] = count == 0 ? 0 : code;
+  }
+  return is_set = true;
+}
+
+bool read_frame(FileBytes file, Frame& frame) { return FrameReader(file, frame).read(); }
+
+}  // namespace headpond::jpeg_internal

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "headpond/codec/image/baseline/frame_internal.h"
+
+namespace headpond::jpeg_internal {
+namespace {
+
+// Codes 0, 10 and 110 of the symbols 0x00, 0x12 and 0x0b.
+struct Codes {
+  std::array<std::byte, 16> counts = {std::byte{1}, std::byte{1}, std::byte{1}};
+  std::array<std::byte, 3> values = {std::byte{0}, std::byte{0x12}, std::byte{0x0b}};
+};
+
+TEST(HuffmanTable, HoldsSymbolsAndTheValuesThatFit) {
+  HuffmanTable table;
+  ASSERT_TRUE(table.make(Codes().counts, Codes().values, false));
+  EXPECT_EQ(table.look[0b01111111111], 0x0001U);
+  EXPECT_EQ(table.look[0b10110000000], 3U << 16 | 1U << 8 | 4U);
+  EXPECT_EQ(table.look[0b10000000000], uint32_t{0xfffd} << 16 | 1U << 8 | 4U);
+  EXPECT_EQ(table.look[0b11000000000], 0x0b03U);
+  EXPECT_EQ(table.look[0b11100000000], 0U);
+}
+
+TEST(HuffmanTable, RefusesTooManyCodesAndLargeDifferences) {
+  HuffmanTable table;
+  EXPECT_FALSE(table.make(Codes().counts, Codes().values, true));
+  Codes codes;
+  codes.counts[0] = std::byte{2};
+  EXPECT_FALSE(table.make(codes.counts, codes.values, false));
+}
+
+TEST(JpegFrame, NothingOfAnotherFileIsRead) {
+  Frame frame;
+  EXPECT_FALSE(read_frame({}, frame));
+  const std::array<std::byte, 4> start = {std::byte{0xff}, std::byte{0xd8}, std::byte{0xff}, std::byte{0xda}};
+  for (size_t size = 0; size <= start.size(); ++size) EXPECT_FALSE(read_frame(std::span(start).first(size), frame));
+}
+
+}  // namespace
+}  // namespace headpond::jpeg_internal

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headpond/codec/image/baseline/sample_loops_internal.h"
+#include "headpond/codec/image/baseline/samples_internal.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "headpond/codec/image/baseline/sample_lanes.cc"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace headpond::HWY_NAMESPACE {
+
+// The pairs of 16-bit products that are added lie in neighbouring lanes, which Highway promises of no other processor.
+#if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128 || !HWY_ARCH_X86
+
+jpeg_internal::SampleCode sample_code_of_target() { return jpeg_internal::scalar_sample_code(); }
+
+#else
+
+namespace hn = hwy::HWY_NAMESPACE;
+namespace ji = jpeg_internal;
+
+// A block's line is 128 bits: each function works on as many blocks at once as a vector has such parts.
+using Halves = hn::CappedTag<int16_t, 16>;
+using Ints = hn::Repartition<int32_t, Halves>;
+using Longs = hn::Repartition<int64_t, Halves>;
+using Words = hn::RebindToUnsigned<Halves>;
+using HalfBytes = hn::Rebind<uint8_t, Halves>;
+using Bytes = hn::Repartition<uint8_t, Halves>;
+using H = hn::Vec<Halves>;
+using I = hn::Vec<Ints>;
+
+constexpr size_t kBlocks = HWY_MAX_BYTES >= 32 ? 2 : 1;
+constexpr size_t kLanes = 8 * kBlocks;
+
+// The ints of the lower and of the upper halves of each part.
+struct Pair {
+  I lower, upper;
+};
+
+HWY_INLINE Pair operator+(Pair a, Pair b) { return {hn::Add(a.lower, b.lower), hn::Add(a.upper, b.upper)}; }
+HWY_INLINE Pair operator-(Pair a, Pair b) { return {hn::Sub(a.lower, b.lower), hn::Sub(a.upper, b.upper)}; }
+
+HWY_INLINE Pair interleaved(H a, H b) {
+  return {hn::BitCast(Ints(), hn::InterleaveLower(Halves(), a, b)),
+          hn::BitCast(Ints(), hn::InterleaveUpper(Halves(), a, b))};
+}
+
+HWY_INLINE I dot(I pairs, I factors) {
+  I unused = hn::Zero(Ints());
+  return hn::ReorderWidenMulAccumulate(Ints(), hn::BitCast(Halves(), pairs), hn::BitCast(Halves(), factors),
+                                       hn::Zero(Ints()), unused);
+}
+
+HWY_INLINE I factors(const int16_t (&pair)[2]) {
+  return hn::Set(Ints(), static_cast<int32_t>(static_cast<uint32_t>(static_cast<uint16_t>(pair[1])) << 16 |
+                                              static_cast<uint16_t>(pair[0])));
+}
+
+HWY_INLINE Pair dot(Pair pairs, const int16_t (&pair)[2]) {
+  const I by = factors(pair);
+  return {dot(pairs.lower, by), dot(pairs.upper, by)};
+}
+
+HWY_INLINE Pair scaled(H values) {
+  const Pair high = interleaved(hn::Zero(Halves()), values);
+  return {hn::ShiftRight<16 - ji::kDctBits>(high.lower), hn::ShiftRight<16 - ji::kDctBits>(high.upper)};
+}
+
+template <int Shift>
+HWY_INLINE H descaled(Pair values) {
+  const I half = hn::Set(Ints(), 1 << (Shift - 1));
+  return hn::ReorderDemote2To(Halves(), hn::ShiftRight<Shift>(hn::Add(values.lower, half)),
+                              hn::ShiftRight<Shift>(hn::Add(values.upper, half)));
+}
+
+template <int Shift>
+HWY_INLINE void invert_lines(H (&v)[8]) {
+  using Dct = ji::DctFactors;
+  const Pair sum = scaled(hn::Add(v[0], v[4])), difference = scaled(hn::Sub(v[0], v[4]));
+  const Pair even = interleaved(v[2], v[6]), low = dot(even, Dct::kEven[0]), high = dot(even, Dct::kEven[1]);
+  const Pair shared = interleaved(hn::Add(v[7], v[3]), hn::Add(v[5], v[1]));
+  const Pair a = dot(shared, Dct::kShared[0]), b = dot(shared, Dct::kShared[1]);
+  const Pair outer = interleaved(v[7], v[1]), inner = interleaved(v[5], v[3]);
+  const Pair e0 = sum + high, e1 = difference + low, e2 = difference - low, e3 = sum - high;
+  const Pair o0 = dot(outer, Dct::kOuter[1]) + b, o1 = dot(inner, Dct::kInner[1]) + a;
+  const Pair o2 = dot(inner, Dct::kInner[0]) + b, o3 = dot(outer, Dct::kOuter[0]) + a;
+  v[0] = descaled<Shift>(e0 + o0);
+  v[7] = descaled<Shift>(e0 - o0);
+  v[1] = descaled<Shift>(e1 + o1);
+  v[6] = descaled<Shift>(e1 - o1);
+  v[2] = descaled<Shift>(e2 + o2);
+  v[5] = descaled<Shift>(e2 - o2);
+  v[3] = descaled<Shift>(e3 + o3);
+  v[4] = descaled<Shift>(e3 - o3);
+}
+
+// Of each part by itself.
+HWY_INLINE void transpose(H (&v)[8]) {
+  I pairs[8];
+  for (size_t i = 0; i < 4; ++i) {
+    const Pair both = interleaved(v[2 * i], v[2 * i + 1]);
+    pairs[2 * i] = both.lower;
+    pairs[2 * i + 1] = both.upper;
+  }
+  const Longs d;
+  for (size_t i = 0; i < 2; ++i) {  // Columns 4 i to 4 i + 3.
+    const auto upper_low = hn::BitCast(d, hn::InterleaveLower(Ints(), pairs[i], pairs[2 + i]));
+    const auto upper_high = hn::BitCast(d, hn::InterleaveUpper(Ints(), pairs[i], pairs[2 + i]));
+    const auto lower_low = hn::BitCast(d, hn::InterleaveLower(Ints(), pairs[4 + i], pairs[6 + i]));
+    const auto lower_high = hn::BitCast(d, hn::InterleaveUpper(Ints(), pairs[4 + i], pairs[6 + i]));
+    v[4 * i] = hn::BitCast(Halves(), hn::InterleaveLower(d, upper_low, lower_low));
+    v[4 * i + 1] = hn::BitCast(Halves(), hn::InterleaveUpper(d, upper_low, lower_low));
+    v[4 * i + 2] = hn::BitCast(Halves(), hn::InterleaveLower(d, upper_high, lower_high));
+    v[4 * i + 3] = hn::BitCast(Halves(), hn::InterleaveUpper(d, upper_high, lower_high));
+  }
+}
+
+// kBlocks neighbours.
+HWY_INLINE void invert_blocks(const int16_t* blocks, uint8_t* to, size_t stride) {
+  H v[8];
+  const hn::Full128<int16_t> line;
+  for (size_t i = 0; i < 8; ++i) {
+#if HWY_MAX_BYTES >= 32
+    v[i] = hn::Combine(Halves(), hn::LoadU(line, blocks + 64 + 8 * i), hn::LoadU(line, blocks + 8 * i));
+#else
+    v[i] = hn::LoadU(line, blocks + 8 * i);
+#endif
+  }
+  invert_lines<ji::kFirstShift>(v);
+  transpose(v);
+  invert_lines<ji::kSecondShift>(v);
+  transpose(v);
+  const H middle = hn::Set(Halves(), 128);
+  for (size_t i = 0; i < 8; ++i) {
+    hn::StoreU(hn::DemoteTo(HalfBytes(), hn::SaturatedAdd(v[i], middle)), HalfBytes(), to + i * stride);
+  }
+}
+
+void invert(const int16_t* blocks, size_t count, uint8_t* to, size_t stride) {
+  size_t b = 0;
+  for (; b + kBlocks <= count; b += kBlocks) invert_blocks(blocks + 64 * b, to + 8 * b, stride);
+  if (b < count) ji::scalar_sample_code().invert(blocks + 64 * b, count - b, to + 8 * b, stride);
+}
+
+HWY_INLINE H load(const uint8_t* from) { return hn::PromoteTo(Halves(), hn::LoadU(HalfBytes(), from)); }
+HWY_INLINE H tripled(H v) { return hn::Add(v, hn::Add(v, v)); }
+
+// Bytes of both, in turn: first, second, first...
+HWY_INLINE void store_in_turn(H first, H second, uint8_t* to) {
+  const H both = hn::Or(first, hn::ShiftLeft<8>(second));
+  hn::StoreU(hn::BitCast(Bytes(), both), Bytes(), to);
+}
+
+void enlarge(const uint8_t* near, const uint8_t* far, size_t size, uint8_t* to) {
+  const auto sum = [near, far](size_t i) HWY_ATTR { return hn::Add(tripled(load(near + i)), load(far + i)); };
+  const H eight = hn::Set(Halves(), 8), seven = hn::Set(Halves(), 7);
+  size_t i = 0;
+  for (; i + kLanes <= size; i += kLanes) {
+    const H middle = tripled(sum(i));
+    const H before = hn::Add(tripled(load(near + i - 1)), load(far + i - 1));
+    store_in_turn(hn::ShiftRight<4>(hn::Add(hn::Add(middle, before), eight)),
+                  hn::ShiftRight<4>(hn::Add(hn::Add(middle, sum(i + 1)), seven)), to + 2 * i);
+  }
+  ji::enlarge_from(near, far, i, size, to);
+}
+
+void widen(const uint8_t* near, size_t size, uint8_t* to) {
+  const H one = hn::Set(Halves(), 1), two = hn::Set(Halves(), 2);
+  size_t i = 0;
+  for (; i + kLanes <= size; i += kLanes) {
+    const H middle = tripled(load(near + i));
+    store_in_turn(hn::ShiftRight<2>(hn::Add(hn::Add(middle, load(near + i - 1)), one)),
+                  hn::ShiftRight<2>(hn::Add(hn::Add(middle, load(near + i + 1)), two)), to + 2 * i);
+  }
+  ji::widen_from(near, i, size, to);
+}
+
+void blend(const uint8_t* near, const uint8_t* far, int bias, size_t size, uint8_t* to) {
+  const H added = hn::Set(Halves(), static_cast<int16_t>(bias));
+  size_t i = 0;
+  for (; i + kLanes <= size; i += kLanes) {
+    const H sum = hn::Add(hn::Add(tripled(load(near + i)), load(far + i)), added);
+    hn::StoreU(hn::DemoteTo(HalfBytes(), hn::ShiftRight<2>(sum)), HalfBytes(), to + i);
+  }
+  ji::blend_from(near, far, bias, i, size, to);
+}
+
+void repeat(const uint8_t* from, size_t size, uint8_t* to) {
+  size_t i = 0;
+  for (; i + kLanes <= size; i += kLanes) {
+    const H values = load(from + i);
+    store_in_turn(values, values, to + 2 * i);
+  }
+  ji::repeat_from(from, i, size, to);
+}
+
+// value x factor / 2^16, rounded.
+HWY_INLINE H part_of(H value, int factor) {
+  const H by = hn::Set(Halves(), static_cast<int16_t>(factor));
+  return hn::ShiftRight<1>(hn::Add(hn::MulHigh(hn::Add(value, value), by), hn::Set(Halves(), 1)));
+}
+
+void to_rgb(const uint8_t* y, const uint8_t* cb, const uint8_t* cr, size_t size, uint8_t* to) {
+  static constexpr int16_t kGreen[2] = {ji::kGreenOfBlue, ji::kGreenOfRed};
+  const H middle = hn::Set(Halves(), 128);
+  const auto bytes = [](H values) HWY_ATTR { return hn::DemoteTo(HalfBytes(), values); };
+  size_t i = 0;
+  for (; i + kLanes <= size; i += kLanes) {
+    const H luma = load(y + i), blue = hn::Sub(load(cb + i), middle), red = hn::Sub(load(cr + i), middle);
+    const H r = hn::Add(hn::Add(luma, red), part_of(red, ji::kRed));
+    const H g = hn::Add(hn::Sub(luma, red), descaled<16>(dot(interleaved(blue, red), kGreen)));
+    const H b = hn::Add(hn::Add(luma, hn::Add(blue, blue)), part_of(blue, ji::kBlue));
+    hn::StoreInterleaved3(bytes(r), bytes(g), bytes(b), HalfBytes(), to + 3 * i);
+  }
+  ji::to_rgb_from(y, cb, cr, i, size, to);
+}
+
+ji::SampleCode sample_code_of_target() { return {invert, enlarge, widen, blend, repeat, to_rgb}; }
+
+#endif
+
+}  // namespace headpond::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+#include "headpond/base/vector/vector_targets.h"
+
+namespace headpond {
+namespace {
+
+HWY_EXPORT(sample_code_of_target);
+
+}  // namespace
+
+namespace jpeg_internal {
+
+const std::vector<NamedSampleCode>& sample_code_targets() {
+  static const std::vector<NamedSampleCode> found = [] {
+    std::vector<NamedSampleCode> all;
+    for (const auto& target : vector_targets(HWY_DISPATCH_TABLE(sample_code_of_target), HWY_TARGETS))
+      all.push_back({target.name, target.code()});
+    return all;
+  }();
+  return found;
+}
+
+const SampleCode& sample_code() {
+  return sample_code_targets().empty() ? scalar_sample_code() : sample_code_targets().front().code;
+}
+
+}  // namespace jpeg_internal
+}  // namespace headpond
+#endif

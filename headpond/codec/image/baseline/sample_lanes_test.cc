@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "headpond/base/random.h"
+#include "headpond/codec/image/baseline/samples_internal.h"
+
+namespace headpond::jpeg_internal {
+namespace {
+
+using Samples = std::vector<uint8_t>;
+
+// Any values, those that overflow too, in rows that end where their memory does.
+TEST(SampleLanes, HaveEqualBytesOnEachTarget) {
+  Random random(3);
+  const auto noise = [&random](size_t size) {
+    Samples bytes(size);
+    for (uint8_t& byte : bytes) byte = static_cast<uint8_t>(random.below(256));
+    return bytes;
+  };
+  const auto results = [](const SampleCode& code, const Samples& a, const Samples& b,
+                          const std::vector<int16_t>& blocks, size_t size) {
+    const size_t count = blocks.size() / 64;
+    std::vector<Samples> all = {Samples(64 * count), Samples(2 * size), Samples(2 * size),
+                                Samples(size),       Samples(2 * size), Samples(3 * size)};
+    code.invert(blocks.data(), count, all[0].data(), 8 * count);
+    code.enlarge(&a[1], &b[1], size, all[1].data());
+    code.widen(&a[1], size, all[2].data());
+    code.blend(a.data(), b.data(), 1, size, all[3].data());
+    code.repeat(a.data(), size, all[4].data());
+    code.to_rgb(&a[1], a.data(), b.data(), size, all[5].data());
+    return all;
+  };
+  for (int i = 0; i < 300; ++i) {
+    const size_t size = 1 + random.below(80);
+    const Samples a = noise(size + 2), b = noise(size + 2);
+    std::vector<int16_t> blocks(64 * (1 + random.below(5)));
+    const uint64_t range = uint64_t{1} << (1 + random.below(16));
+    for (int16_t& value : blocks) {
+      value = static_cast<int16_t>(static_cast<int64_t>(random.below(range)) - static_cast<int64_t>(range / 2));
+    }
+    const auto expected = results(scalar_sample_code(), a, b, blocks, size);
+    for (const auto& [target, code] : sample_code_targets()) {
+      EXPECT_TRUE(results(code, a, b, blocks, size) == expected) << target;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace headpond::jpeg_internal

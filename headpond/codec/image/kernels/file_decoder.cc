@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstring>
+#include <string_view>
+
+#include "headpond/codec/image/formats/format_internal.h"
+#include "headpond/codec/image/formats/image.h"
+#include "headpond/codec/image/kernels/file_decoder_internal.h"
+
+namespace headpond::image_internal {
+namespace {
+
+constexpr std::string_view kJpeg = "jpeg", kPng = "png";
+
+// As the kernel decode_jpeg() says it, whose name is in the message already.
+tl::unexpected<Error> fail_jpeg(const Error& error) {
+  return fail(error.kind(), error.message().substr(kJpeg.size() + 2));
+}
+
+}  // namespace
+
+Result<void> FileDecoder::open(std::span<const std::byte> file, const DecodeStage& stage) {
+  file_ = file;
+  options_ = stage.image;
+  jpeg_options_ = stage.options;
+  switch (stage.format) {
+    case DecodeStage::Format::jpeg:
+      return open_jpeg();
+    case DecodeStage::Format::png:
+      return open_png();
+    case DecodeStage::Format::any:
+      return open_any();
+  }
+  return {};
+}
+
+Result<void> FileDecoder::open_jpeg() {
+  way_ = Way::jpeg;
+  const auto opened = jpeg_.open(file_, jpeg_options_, kJpeg);
+  if (!opened) return fail_jpeg(opened.error());
+  const jpeg_internal::Layout& layout = jpeg_.layout();
+  height_ = layout.decoded_height(jpeg_options_);
+  width_ = layout.decoded_width(jpeg_options_);
+  channels_ = jpeg_options_.channels == 0 ? layout.own_channels() : jpeg_options_.channels;
+  return {};
+}
+
+Result<void> FileDecoder::open_png() {
+  way_ = Way::png;
+  const auto layout = png_internal::read_layout(file_, options_, kPng);
+  if (!layout) return fail(layout.error());
+  png_ = *layout;
+  height_ = png_.height;
+  width_ = png_.width;
+  channels_ = options_.channels == 0 ? png_.channels() : options_.channels;
+  return {};
+}
+
+Result<void> FileDecoder::open_any() {
+  const auto info = image_info(file_, file_.size(), options_);
+  if (!info) return fail(info.error());
+  jpeg_options_ = jpeg_options(options_);
+  if (info->format == ImageFormat::png) return open_png();
+  if (info->format == ImageFormat::jpeg && is_plain_jpeg(options_)) return open_jpeg();
+  way_ = Way::whole;
+  height_ = info->height;
+  width_ = info->width;
+  channels_ = options_.channels == 0 ? info->channels : options_.channels;
+  return {};
+}
+
+Result<void> FileDecoder::decode(const ImageWindow& part, int ratio, std::byte* to) {
+  if (way_ == Way::png) return png_internal::decode_window(file_, png_, part, options_, to, kPng);
+  if (way_ == Way::whole) return decode_whole(part, to);
+  jpeg_options_.ratio = ratio;
+  const auto decoded = jpeg_.decode(part, jpeg_options_, to, kJpeg);
+  return decoded ? Result<void>() : fail_jpeg(decoded.error());
+}
+
+Result<void> FileDecoder::decode_whole(const ImageWindow& part, std::byte* to) const {
+  const size_t pixel = static_cast<size_t>(channels_) * item_size(options_.dtype);
+  const size_t row = static_cast<size_t>(width_) * pixel, all = row * static_cast<size_t>(height_);
+  const bool is_all = part == ImageWindow{0, 0, height_, width_};
+  Tensor whole;
+  if (!is_all) whole = Tensor::empty(options_.dtype, {height_, width_, channels_});
+  const auto decoded = decode_image_into(file_, {is_all ? to : whole.mutable_data(), all}, options_);
+  if (!decoded) return fail(decoded.error());
+  if (is_all) return {};
+  const size_t part_row = static_cast<size_t>(part.width) * pixel;
+  const std::byte* from = whole.data() + static_cast<size_t>(part.y) * row + static_cast<size_t>(part.x) * pixel;
+  for (int64_t y = 0; y < part.height; ++y, from += row, to += part_row) std::memcpy(to, from, part_row);
+  return {};
+}
+
+}  // namespace headpond::image_internal

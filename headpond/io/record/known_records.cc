@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headpond/io/record/known_records.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "headpond/base/mutex.h"
+#include "headpond/io/file/mapped_file.h"
+#include "headpond/io/file/system_internal.h"
+#include "headpond/io/record/record_frame_internal.h"
+
+namespace headpond::internal {
+namespace {
+
+constexpr uint64_t kMostRead = uint64_t{64} << 10;
+
+int quarter_of_descriptors() {
+  struct rlimit limit = {};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return 0;
+  return static_cast<int>(std::min<rlim_t>(limit.rlim_cur / 4, 4096));
+}
+
+std::atomic<int> g_unmapped = 0;
+
+bool is_same_content(const FileMark& a, const FileMark& b) {
+  return a.size == b.size && a.head_hash == b.head_hash && a.tail_hash == b.tail_hash;
+}
+
+}  // namespace
+
+std::atomic<int> most_unmapped = quarter_of_descriptors();
+
+class KnownRecords::State {
+ public:
+  State(std::string path, std::shared_ptr<const RecordIndex> known, const FileStamp& stamp, UniqueFd file)
+      : path_(std::move(path)), index_(std::move(known)), stamp_(stamp), file_(std::move(file)) {
+    ++g_unmapped;
+  }
+  ~State() {
+    delete mapped_.load();
+    const MutexLock lock(mu_);
+    close();
+  }
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+
+  const std::shared_ptr<const RecordIndex>& index() const { return index_; }
+
+  std::optional<Payload> read_first(uint64_t i) {
+    const bool was_asked = is_asked_.load(std::memory_order_relaxed) || is_asked_.exchange(true);
+    if (was_asked || i >= index_->size()) return std::nullopt;
+    const uint64_t begin = index_->offset(i), bytes = index_->offset(i + 1) - begin;
+    if (bytes > kMostRead) return std::nullopt;
+    auto frame = std::make_unique_for_overwrite<std::byte[]>(bytes);
+    {
+      const MutexLock lock(mu_);
+      if (!file_ || read_at(file_, begin, {frame.get(), bytes}, path_) != bytes) return std::nullopt;
+    }
+    const Frame found = look_at_frame(frame.get(), bytes, UINT64_MAX);
+    if (found.state != FrameState::whole || found.length + kFrameBytes != bytes) return std::nullopt;
+    const std::span<const std::byte> payload(frame.get() + kHeaderBytes, found.length);
+    return Payload{std::move(frame), payload};
+  }
+
+  Result<const RecordFile*> file() {
+    if (const RecordFile* const mapped = mapped_.load(std::memory_order_acquire)) return mapped;
+    const MutexLock lock(mu_);
+    if (const RecordFile* const mapped = mapped_.load(std::memory_order_relaxed)) return mapped;
+    const auto facts = examine_regular(file_, path_);
+    return facts ? map(*facts) : fail(facts.error());
+  }
+
+  // `facts`: those of the file now.
+  Result<const RecordFile*> file(const FileFacts& facts) {
+    const MutexLock lock(mu_);
+    return map(facts);
+  }
+
+ private:
+  // The file may have changed since it was opened.
+  Result<const RecordFile*> map(const FileFacts& facts) HEADPOND_REQUIRES(mu_) {
+    auto mapped = MappedFile::of(file_, facts, path_);
+    if (!mapped) return fail(std::move(mapped).error());
+    if (stamp_from(facts) != stamp_ && !is_same_content(mark_of(**mapped), index_->mark())) {
+      return fail(ErrorKind::DataLoss,
+                  fmt::format("{}: it has changed since its records were counted, or is another file", path_));
+    }
+    mapped_.store(RecordFile::of_known(std::move(*mapped), index_).release(), std::memory_order_release);
+    close();
+    return mapped_.load(std::memory_order_relaxed);
+  }
+  void close() HEADPOND_REQUIRES(mu_) {
+    if (!file_) return;
+    const UniqueFd closed = std::move(file_);
+    --g_unmapped;
+  }
+
+  const std::string path_;
+  const std::shared_ptr<const RecordIndex> index_;
+  const FileStamp stamp_;
+  std::atomic<const RecordFile*> mapped_ = nullptr;  // Owned.
+  std::atomic<bool> is_asked_ = false;
+  Mutex mu_;
+  UniqueFd file_ HEADPOND_GUARDED_BY(mu_);  // Until it is mapped.
+};
+
+KnownRecords::KnownRecords(std::unique_ptr<State> state) : state_(std::move(state)) {}
+KnownRecords::~KnownRecords() = default;
+
+Result<std::unique_ptr<KnownRecords>> KnownRecords::open(const std::string& path,
+                                                         std::shared_ptr<const RecordIndex> known,
+                                                         const FileStamp& stamp) {
+  if (!stamp.is_proof() || known == nullptr) return nullptr;
+  auto file = open_file(path, O_RDONLY | O_NONBLOCK);
+  if (!file) return fail(std::move(file).error());
+  const auto facts = examine_regular(*file, path);
+  if (!facts) return fail(facts.error());
+  if (stamp_from(*facts) != stamp) return nullptr;
+  auto state = std::make_unique<State>(path, std::move(known), stamp, std::move(*file));
+  if (g_unmapped > most_unmapped) {
+    const auto mapped = state->file(*facts);
+    if (!mapped) return fail(mapped.error());
+  }
+  return std::unique_ptr<KnownRecords>(new KnownRecords(std::move(state)));
+}
+
+std::optional<KnownRecords::Payload> KnownRecords::read_first(uint64_t i) const { return state_->read_first(i); }
+Result<const RecordFile*> KnownRecords::file() const { return state_->file(); }
+const std::shared_ptr<const RecordIndex>& KnownRecords::index() const { return state_->index(); }
+
+}  // namespace headpond::internal

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// The records of a plain TFRecord file whose offsets are known and which, as the system says, has not changed since.
+// Not for users.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "headpond/base/status.h"
+#include "headpond/io/record/record_file.h"
+#include "headpond/io/record/record_index.h"
+#include "headpond/io/record/set_index.h"
+
+namespace headpond::internal {
+
+/// Files of which only one record was asked for so far may stay open without a mapping, so many in the program; others
+/// are mapped when they are opened. A quarter of the descriptors that the program may have, at most 4,096. Tests lower
+/// it.
+extern std::atomic<int> most_unmapped;
+
+/// The file is mapped when a second record is asked for: to map and unmap a file costs more than to read a record.
+/// Thread-safe.
+class KnownRecords {
+ public:
+  /// Null iff the file is not the one of `stamp` any more, or that is no proof; then compare its content. Other errors
+  /// as those of MappedFile::open().
+  static Result<std::unique_ptr<KnownRecords>> open(const std::string& path, std::shared_ptr<const RecordIndex> known,
+                                                    const FileStamp& stamp);
+  ~KnownRecords();
+  KnownRecords(const KnownRecords&) = delete;
+  KnownRecords& operator=(const KnownRecords&) = delete;
+
+  /// A payload in memory of its own.
+  struct Payload {
+    std::unique_ptr<std::byte[]> frame;
+    std::span<const std::byte> bytes;
+  };
+  /// The first record that is asked for, verified as by RecordFile::at(). nullopt: ask file(); always so after the
+  /// first call, and for what cannot be read, is damaged, or has more than 64 KiB.
+  std::optional<Payload> read_first(uint64_t i) const;
+  /// The file, mapped. DataLoss iff it has changed meanwhile; otherwise errors as those of MappedFile::open(), after
+  /// which the next call tries again. It lives as long as this.
+  Result<const RecordFile*> file() const;
+  const std::shared_ptr<const RecordIndex>& index() const;
+
+ private:
+  class State;
+  explicit KnownRecords(std::unique_ptr<State> state);
+  const std::unique_ptr<State> state_;
+};
+
+}  // namespace headpond::internal
