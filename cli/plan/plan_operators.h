@@ -50,6 +50,7 @@ Dataset build_unbatch(const PlanStep& step);
 Dataset build_rebatch(const PlanStep& step);
 Dataset build_bucket_by_sequence_length(const PlanStep& step);
 Dataset build_batch_by_size(const PlanStep& step);
+Dataset build_dynamic_bucket(const PlanStep& step);
 Dataset build_group_by_window(const PlanStep& step);
 Dataset build_window(const PlanStep& step);
 Dataset build_ragged_batch(const PlanStep& step);

@@ -27,6 +27,11 @@ void put_padding(const PlanStep& step, Options& options) {
   for_fields(step, "padding_values", [&](const std::string& field, const PlanValue& value) {
     options.padding_values[field] = step.args.to_number("padding_values", value);
   });
+}
+
+template <class Options>
+void put_batches(const PlanStep& step, Options& options) {
+  put_padding(step, options);
   options.no_padding = step.args.flag("no_padding", false);
   options.drop_remainder = step.args.flag("drop_remainder", false);
 }
@@ -65,7 +70,7 @@ Dataset build_rebatch(const PlanStep& step) {
 
 Dataset build_bucket_by_sequence_length(const PlanStep& step) {
   BucketOptions options;
-  put_padding(step, options);
+  put_batches(step, options);
   options.pad_to_bucket_boundary = step.args.flag("pad_to_bucket_boundary", false);
   const IntegerOf length =
       integer_of("bucket_by_sequence_length", step.input(), step.args.text("element_length_func"), step.name);
@@ -76,13 +81,25 @@ Dataset build_bucket_by_sequence_length(const PlanStep& step) {
 
 Dataset build_batch_by_size(const PlanStep& step) {
   BatchBySizeOptions options;
-  put_padding(step, options);
+  put_batches(step, options);
   options.sum_of_sizes = step.args.flag("sum_of_sizes", false);
   options.max_elements = step.args.integer("max_elements", 0);
   if (step.args.has("bucket_boundaries")) options.bucket_boundaries = integers(step.args, "bucket_boundaries");
   const IntegerOf size = integer_of("batch_by_size", step.input(), step.args.text("size_func"), step.name);
   options.name = size.label;
   return step.input() | batch_by_size(step.args.integer("max_size"), size.call, options);
+}
+
+Dataset build_dynamic_bucket(const PlanStep& step) {
+  DynamicBucketOptions options;
+  put_padding(step, options);
+  options.max_padded = step.args.integer("max_padded", 0);
+  if (step.args.has("max_padded_seconds")) options.max_padded_seconds = step.args.number("max_padded_seconds");
+  options.rate = step.args.integer("rate", 0);
+  options.max_elements = step.args.integer("max_elements", 0);
+  options.buckets = step.args.integer("buckets", options.buckets);
+  options.window = step.args.integer("window", options.window);
+  return step.input() | dynamic_bucket(lengths(step.args.text("lengths")), options);
 }
 
 Dataset build_group_by_window(const PlanStep& step) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/plan/plan_test_internal.h"
+#include "headpond/dataset/ops.h"
 
 namespace headpond::cli {
 namespace {
@@ -44,6 +45,18 @@ TEST(PlanRegroup, BatchesBySize) {
          {R"("x":[0,1,2,3])", R"("x":[4])"});
   expect(range(4) + step("batch_by_size", "max_size = 9, size_func = 'x', max_elements = 1, bucket_boundaries = [2]"),
          {R"("x":[0])", R"("x":[1])", R"("x":[2])", R"("x":[3])"});
+}
+
+TEST(PlanRegroup, BatchesByLengthsOfAFile) {
+  const std::string path = testing::TempDir() + "/plan_lengths.npy";
+  ASSERT_TRUE(write_lengths(headpond::range(5), map([](int64_t x) { return x; }), path));
+  const std::string file = "lengths = '" + path + "', ";
+  expect(range(5) + step("dynamic_bucket", file + "max_padded = 4, buckets = 1"),
+         {R"("x":[0,1])", R"("x":[2])", R"("x":[3])", R"("x":[4])"});
+  expect(range(5) + step("dynamic_bucket", file + "max_padded_seconds = 4.5, rate = 2, buckets = 2, window = 9"),
+         {R"("x":[0,1])", R"("x":[2,3])", R"("x":[4])"});
+  EXPECT_THAT(refused(range(5) + step("dynamic_bucket", file + "buckets = 3")), HasSubstr("is needed"));
+  EXPECT_THAT(delivered(range(4) + step("dynamic_bucket", file + "max_padded = 4"))[0], HasSubstr("5 lengths"));
 }
 
 TEST(PlanRegroup, GroupsAndWindows) {

@@ -6,6 +6,7 @@
 #include "headpond/dataset/ops/element.h"
 #include "headpond/dataset/ops/files.h"
 #include "headpond/dataset/ops/fold.h"
+#include "headpond/dataset/ops/lengths.h"
 #include "headpond/dataset/ops/mixing.h"
 #include "headpond/dataset/ops/nested.h"
 #include "headpond/dataset/ops/options.h"

@@ -38,6 +38,13 @@ KernelRef build_gain_db(const PlanArguments& args) {
   return gain_db({db[0], db[1]});
 }
 
+KernelRef build_speed(const PlanArguments& args) {
+  const std::vector<double> factor = numbers_option(args, "factor");
+  if (factor.size() == 1) return speed(factor[0]);
+  if (factor.size() != 2) args.refuse("factor", "must be a number, or a list of the lowest and the highest one");
+  return speed({.lo = factor[0], .hi = factor[1]});
+}
+
 }  // namespace
 
 const std::vector<PlanKernel>& sound_plan_kernels() {
@@ -58,6 +65,7 @@ const std::vector<PlanKernel>& sound_plan_kernels() {
       {"peak_normalize",
        {"peak"},
        [](const PlanArguments& args) { return peak_normalize(number_option(args, "peak", 1)); }},
+      {"speed", {"factor"}, build_speed},
   };
   return all;
 }

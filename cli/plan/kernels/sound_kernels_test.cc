@@ -31,11 +31,12 @@ TEST(SoundPlanKernels, HaveTheirOptions) {
       sound_plan("{ name = 'decode_wav', desired_channels = 1, first_sample = 1, non_finite = 'zero', rate = 8000 }, "
                  "{ name = 'mono' }, { name = 'random_sound_crop', samples = 9 }, { name = 'gain_db', db = [-6, 6] }, "
                  "{ name = 'gain_db', db = 3 }, { name = 'peak_normalize', peak = 0.5 }, "
-                 "{ name = 'pad_or_trim', samples = 4 }"),
+                 "{ name = 'speed', factor = [0.9, 1.1] }, { name = 'pad_or_trim', samples = 4 }"),
       "f.toml");
   EXPECT_THAT(plan.dataset.plan(),
               HasSubstr("decode_wav(desired_channels=1, first_sample=1, non_finite=zero, rate=8000) > mono > "
-                        "random_sound_crop(9) > gain_db([-6, 6]) > gain_db(3) > peak_normalize(0.5) > pad_or_trim(4)"));
+                        "random_sound_crop(9) > gain_db([-6, 6]) > gain_db(3) > peak_normalize(0.5) > "
+                        "speed([0.9, 1.1]) > pad_or_trim(4)"));
   const PlanFile any =
       parse_plan(sound_plan("{ name = 'decode_sound', mix = 'mean', lenient = true, max_values = 1000 }"), "f.toml");
   EXPECT_THAT(any.dataset.plan(), HasSubstr("decode_sound(lenient=true, mix=mean, max_values=1000)"));
@@ -48,6 +49,7 @@ TEST(SoundPlanKernels, RefuseOtherValues) {
   EXPECT_THAT(refused(sound_plan("{ name = 'decode_wav', max_values = 2 }")), HasSubstr("no argument 'max_values'"));
   EXPECT_THAT(refused(sound_plan("{ name = 'gain_db', db = [1, 2, 3] }")), HasSubstr("the lowest and the highest"));
   EXPECT_THAT(refused(sound_plan("{ name = 'gain_db' }")), HasSubstr("db"));
+  EXPECT_THAT(refused(sound_plan("{ name = 'speed', factor = 9 }")), HasSubstr("0.25 to 4"));
   EXPECT_THAT(refused(sound_plan("{ name = 'pad_or_trim' }")), HasSubstr("samples"));
 }
 

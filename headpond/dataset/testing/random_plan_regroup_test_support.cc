@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "headpond/dataset/ops/regroup/bucket_plan_internal.h"
 #include "headpond/dataset/testing/dataset_test_internal.h"
 #include "headpond/dataset/testing/random_plan_test_internal.h"
 
@@ -81,6 +82,19 @@ Dataset size_step(Random& random, const Dataset& input, const PlanChoice& choice
                      most, [divisor](int64_t x) { return x < 0 ? 1 : x % divisor; }, options);
 }
 
+Dataset lengths_step(Random& random, const Dataset& input) {
+  const DynamicBucketOptions options{.max_padded = among(random, 4, 12),
+                                     .max_elements = among(random, 0, 4),
+                                     .buckets = among(random, 1, 4),
+                                     .window = among(random, 1, 20)};
+  if (input.kind() != Kind::indexed || decides_in_order(*input.node())) return input;
+  const int64_t slots = source_of_lengths(*input.node()).slots();
+  if (slots > 1'000 || input.node()->slots() > kMostSlots) return input;
+  std::vector<int64_t> numbers;
+  for (int64_t i = 0; i < slots; ++i) numbers.push_back(i * 3 % 5);
+  return input | dynamic_bucket(Lengths(numbers), options);
+}
+
 Dataset group_step(Random& random, const Dataset& input, const PlanChoice& choice) {
   if (!is_number(input.spec())) return input;
   const int64_t kind = among(random, 0, 2);
@@ -128,7 +142,7 @@ Dataset pack_step(Random& random, const Dataset& input, const PlanChoice& choice
 }  // namespace
 
 Dataset random_regroup(Random& random, const Dataset& input, const PlanChoice& choice) {
-  switch (random.below(8)) {
+  switch (random.below(9)) {
     case 0:
       return window_step(random, input, choice);
     case 1:
@@ -142,6 +156,8 @@ Dataset random_regroup(Random& random, const Dataset& input, const PlanChoice& c
     case 5:
       return input.spec().size() == 1 ? input | ragged_batch(among(random, 1, 5), {.drop_remainder = one_in(random, 2)})
                                       : input;
+    case 6:
+      return lengths_step(random, input);
     default:
       return rows_step(random, input, choice);
   }

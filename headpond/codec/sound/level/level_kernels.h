@@ -37,4 +37,16 @@ KernelRef gain_db(const DecibelRange& range);
 /// sound of zeros stays as it is. `peak` > 0 and finite. InvalidArgument for a sound with a value that is not finite.
 KernelRef peak_normalize(double peak = 1);
 
+/// Factors of speed, lo <= hi.
+struct SpeedRange {
+  double lo = 1;
+  double hi = 1;
+};
+
+/// Faster and higher, or slower and lower: n frames become ceil(n / factor) of the same rate, by resample() from
+/// factor * 100 to 100, as torchaudio's speed. `factor`: 0.25 to 4, rounded to hundredths. The range has all hundredths
+/// from lo to hi; it draws below(their number).
+KernelRef speed(double factor);
+KernelRef speed(const SpeedRange& range);
+
 }  // namespace headpond

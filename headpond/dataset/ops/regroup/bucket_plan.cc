@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "headpond/dataset/ops/regroup/bucket_plan_internal.h"
+
+namespace headpond::internal {
+namespace {
+
+bool keeps_lengths(const Node& node) {
+  const Role role = node.facts().role;
+  const bool is_through = role == Role::map || role == Role::order || role == Role::choice || role == Role::hint;
+  return is_through && node.facts().inputs.size() == 1;
+}
+
+/// The lengths as a dataset's elements.
+class LengthsView final : public View {
+ public:
+  explicit LengthsView(const std::vector<int64_t>& numbers) : numbers_(numbers) {}
+  Got at(int64_t i, Context&, OutputSlots, Element& out) const override {
+    out.append(Tensor::scalar(numbers_[static_cast<size_t>(i)]));
+    return Got::value;
+  }
+
+ private:
+  const std::vector<int64_t>& numbers_;
+};
+
+/// Puts lengths in the place of the source's elements, and leaves out what changes elements but does not move them.
+class LengthsInstead final : public ViewObserver {
+ public:
+  LengthsInstead(const Node& source, const std::vector<int64_t>& numbers)
+      : source_(source), below_(std::make_shared<LengthsView>(numbers)) {}
+  std::shared_ptr<const View> see(const Node& node, std::shared_ptr<const View> view) override {
+    is_above_ = is_above_ || &node == &source_;
+    if (!is_above_) return view;
+    const bool moves = node.facts().role == Role::order || node.facts().role == Role::choice;
+    if (&node != &source_ && moves) below_ = std::move(view);
+    return below_;
+  }
+
+ private:
+  const Node& source_;
+  std::shared_ptr<const View> below_;  // Of the node that was seen last; inputs are seen before the node.
+  bool is_above_ = false;              // The source was seen.
+};
+
+struct OpenBatch {
+  std::vector<int64_t> positions;
+  int64_t longest = 0;
+};
+
+void close(OpenBatch& batch, BucketPlan& plan) {
+  if (batch.positions.empty()) return;
+  plan.order.insert(plan.order.end(), batch.positions.begin(), batch.positions.end());
+  plan.counts.push_back(static_cast<int32_t>(batch.positions.size()));
+  batch = {};
+}
+
+bool fits(const OpenBatch& batch, int64_t length, const BucketLimits& limits) {
+  const auto count = static_cast<int64_t>(batch.positions.size()) + 1;
+  int64_t padded = 0;
+  if (limits.max_elements > 0 && count > limits.max_elements) return false;
+  return !__builtin_mul_overflow(count, std::max(batch.longest, length), &padded) && padded <= limits.max_padded;
+}
+
+}  // namespace
+
+const Node& source_of_lengths(const Node& node) {
+  const Node* source = &node;
+  while (keeps_lengths(*source)) source = &source->input();
+  return *source;
+}
+
+std::vector<int64_t> quantile_bounds(std::vector<int64_t> numbers, int64_t buckets) {
+  std::ranges::sort(numbers);
+  std::vector<int64_t> bounds;
+  for (int64_t i = 1; i < buckets && !numbers.empty(); ++i) {
+    const auto place = static_cast<__int128>(numbers.size()) * i / buckets;
+    const int64_t bound = numbers[static_cast<size_t>(place)];
+    if (bound > (bounds.empty() ? numbers.front() : bounds.back())) bounds.push_back(bound);
+  }
+  return bounds;
+}
+
+void plan_window(std::span<const int64_t> lengths, int64_t first, std::span<const int64_t> bounds,
+                 const BucketLimits& limits, BucketPlan& plan) {
+  std::vector<OpenBatch> open(bounds.size() + 1);
+  for (size_t i = 0; i < lengths.size(); ++i) {
+    const int64_t length = lengths[i], position = first + static_cast<int64_t>(i);
+    if (length > limits.max_padded) {
+      plan.order.push_back(position);
+      plan.counts.push_back(-1);
+      continue;
+    }
+    OpenBatch& batch = open[static_cast<size_t>(std::ranges::upper_bound(bounds, length) - bounds.begin())];
+    if (!fits(batch, length, limits)) close(batch, plan);
+    batch.positions.push_back(position);
+    batch.longest = std::max(batch.longest, length);
+    if (!fits(batch, batch.longest, limits)) close(batch, plan);
+  }
+  for (OpenBatch& batch : open) close(batch, plan);
+}
+
+BucketPlanner::BucketPlanner(Node::Ref input, Lengths lengths, const BucketLimits& limits)
+    : input_(std::move(input)), source_(source_of_lengths(*input_)), lengths_(std::move(lengths)), limits_(limits) {}
+
+void BucketPlanner::check() const {
+  const std::string what = lengths_.path().empty() ? "the lengths" : lengths_.path();
+  const auto count = static_cast<int64_t>(lengths_.numbers().size());
+  if (count != source_.slots()) {
+    throw Exception(
+        Error(ErrorKind::FailedPrecondition, fmt::format("dynamic_bucket: {} elements of {}, but {} has {} lengths",
+                                                         source_.slots(), source_.title(), what, count)));
+  }
+  const uint64_t known = lengths_.content().source;
+  if (known == 0 || known == mark_of_source(source_)) return;
+  throw Exception(Error(ErrorKind::FailedPrecondition,
+                        fmt::format("dynamic_bucket: {} was written for other files than those of {} now; write the "
+                                    "lengths again",
+                                    what, source_.title())));
+}
+
+BucketPlan BucketPlanner::make(const Binding& binding) const {
+  check();
+  LengthsInstead instead(source_, lengths_.numbers());
+  const auto view = view_of(*input_, {.seed = binding.seed, .epoch = binding.epoch, .observer = &instead});
+  const std::vector<int64_t> bounds = quantile_bounds(lengths_.numbers(), limits_.buckets);
+  BucketPlan plan;
+  Context context;
+  const int64_t slots = input_->slots();
+  std::vector<int64_t> window;
+  for (int64_t first = 0; first < slots; first += std::min(limits_.window, slots - first)) {
+    window.clear();
+    for (int64_t i = first; i < first + std::min(limits_.window, slots - first); ++i) {
+      Element length;
+      if (view->at(i, context, {}, length) != Got::value) throw Exception(context.error);
+      window.push_back(length[size_t{0}].item<int64_t>());
+    }
+    plan_window(window, first, bounds, limits_, plan);
+  }
+  return plan;
+}
+
+std::shared_ptr<const BucketPlan> BucketPlanner::plan(const Binding& binding) const {
+  const MutexLock lock(mu_);
+  const bool is_known = last_ != nullptr && last_binding_.seed == binding.seed && last_binding_.epoch == binding.epoch;
+  if (is_known) return last_;
+  last_ = std::make_shared<const BucketPlan>(make(binding));
+  last_binding_ = {.seed = binding.seed, .epoch = binding.epoch};
+  return last_;
+}
+
+}  // namespace headpond::internal

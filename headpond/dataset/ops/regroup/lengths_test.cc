@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headpond/dataset/ops/lengths.h"
+
+#include <gmock/gmock.h>
+
+#include "headpond/dataset/ops.h"
+#include "headpond/dataset/sequence.h"
+#include "headpond/io/array/npy.h"
+#include "headpond/io/file/file.h"
+
+namespace headpond {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+std::string file_with_lengths(const std::string& content) {
+  std::string path = testing::TempDir() + "/lengths_test.npy";
+  EXPECT_TRUE(write_file_atomically(path, {std::as_bytes(std::span(content))}));
+  return path;
+}
+
+std::string refusal_of(const Lengths& lengths) {
+  try {
+    (void)lengths.numbers();
+    return "";
+  } catch (const Exception& exception) {
+    return exception.error().message();
+  }
+}
+
+TEST(Lengths, AreReadWithTheirMark) {
+  const uint64_t mark = mark_of_source(*range(3).node());
+  const Lengths found = lengths(file_with_lengths(lengths_file({4, 0, 7}, mark)));
+  EXPECT_THAT(found.numbers(), ElementsAre(4, 0, 7));
+  EXPECT_EQ(found.content().source, mark);
+  EXPECT_TRUE(Sequence(range(3) | dynamic_bucket(found, {.max_padded = 9})).next());
+}
+
+std::string refusal_of_epoch(const Dataset& dataset) {
+  try {
+    const auto next = Sequence(dataset).next();
+    return next ? "" : next.error().message();
+  } catch (const Exception& exception) {
+    return exception.error().message();
+  }
+}
+
+TEST(Lengths, OfAnotherSourceAreRefused) {
+  const Lengths found = lengths(file_with_lengths(lengths_file({4, 0, 7}, mark_of_source(*range(3).node()))));
+  EXPECT_EQ(refusal_of_epoch(range(3) | dynamic_bucket(found, {.max_padded = 9})), "");
+  EXPECT_THAT(refusal_of_epoch(range(1, 4) | dynamic_bucket(found, {.max_padded = 9})), HasSubstr("other files"));
+}
+
+TEST(Lengths, OfFilesThatChangedSinceAreRefused) {
+  const std::string text = testing::TempDir() + "/lengths_source.txt", path = testing::TempDir() + "/lengths_text.npy";
+  const auto write = [&text](std::string_view lines) {
+    ASSERT_TRUE(write_file_atomically(text, {std::as_bytes(std::span(lines))}));
+  };
+  const Step length = map([](std::string_view line) { return static_cast<int64_t>(line.size()); });
+  const auto batches = [&] { return text_lines(text) | dynamic_bucket(lengths(path), {.max_padded = 9}); };
+  write("abc\nd\n");
+  ASSERT_TRUE(write_lengths(text_lines(text), length, path));
+  EXPECT_EQ(refusal_of_epoch(batches()), "");
+  write("a\nbcde\n");
+  EXPECT_THAT(refusal_of_epoch(batches()), HasSubstr("other files"));
+}
+
+TEST(Lengths, OfAnotherProgramHaveNoMark) {
+  const auto bytes = npy_bytes(Tensor::from(std::vector<int64_t>{4, 5}, {2}));
+  const Lengths found = lengths(file_with_lengths(*bytes));
+  EXPECT_THAT(found.numbers(), ElementsAre(4, 5));
+  EXPECT_EQ(found.content().source, 0U);
+}
+
+TEST(Lengths, AreWrittenOfASource) {
+  const std::string path = testing::TempDir() + "/lengths_written.npy";
+  const Step length = map([](int64_t x) { return x * 2; });
+  ASSERT_TRUE(write_lengths(range(3), length, path));
+  EXPECT_THAT(lengths(path).numbers(), ElementsAre(0, 2, 4));
+  EXPECT_EQ(lengths(path).content().source, mark_of_source(*range(3).node()));
+  EXPECT_THROW((void)write_lengths(range(3) | shuffle(), length, path), Exception);
+  EXPECT_THROW((void)write_lengths(range(3), map([](int64_t x) { return x * 0.5; }), path), Exception);
+  const Step bad =
+      map([](int64_t x) -> Result<int64_t> { return x < 2 ? Result<int64_t>(x) : fail(ErrorKind::DataLoss, "bad"); });
+  EXPECT_EQ(write_lengths(range(3), bad, path).error().kind(), ErrorKind::DataLoss);
+  EXPECT_EQ(lengths(path).numbers().size(), 3U);
+}
+
+TEST(Lengths, RefuseDamagedFiles) {
+  const std::string good = lengths_file({4, 5}, 0xabc);
+  const size_t array = npy_bytes(Tensor::from(std::vector<int64_t>{4, 5}, {2}))->size();
+  for (const size_t size : {size_t{0}, size_t{9}, array - 1, array + 1, good.size() - 17, good.size() - 1}) {
+    EXPECT_NE(refusal_of(lengths(file_with_lengths(good.substr(0, size)))), "") << size;
+  }
+  EXPECT_NE(refusal_of(lengths(file_with_lengths(good + "\n"))), "");
+  std::string letters = good;
+  letters[letters.size() - 3] = 'X';
+  EXPECT_NE(refusal_of(lengths(file_with_lengths(letters))), "");
+  EXPECT_THAT(refusal_of(lengths(file_with_lengths(lengths_file({4, -5}, 1)))), HasSubstr("element 1 is -5"));
+  EXPECT_THAT(refusal_of(lengths(file_with_lengths(*npy_bytes(Tensor::scalar(int64_t{1}))))), HasSubstr("int64[elem"));
+  EXPECT_THROW(Lengths({-1}), Exception);
+}
+
+}  // namespace
+}  // namespace headpond
