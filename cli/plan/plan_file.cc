@@ -100,6 +100,8 @@ class Reader {
     return static_cast<uint64_t>(*seed);
   }
 
+  const std::vector<std::pair<std::string, Dataset>>& named() const { return named_; }
+
   Dataset dataset() {
     const PlanValue* const steps = find(file_, "step");
     if (steps == nullptr) refuse(1, "no [[step]]: a pipeline has at least one");
@@ -282,6 +284,8 @@ class Reader {
     nest(made, below);
     try {
       const Dataset dataset = op.build(made);
+      if (const std::string called = text(table, "name"); !called.empty() && !outer_)
+        named_.emplace_back(called, dataset);
       if (op.place == PlanPlace::source && !outer_) prepare(dataset);  // An error then has the step's line.
       return {dataset, operators + (below ? added(dataset, below->dataset) : 1 + made.inputs.size())};
     } catch (const PlanError&) {
@@ -306,6 +310,7 @@ class Reader {
   const std::string path_;
   const PlanTable* chains_ = nullptr;
   std::map<std::string, Built> built_;
+  std::vector<std::pair<std::string, Dataset>> named_;
   std::vector<std::string> open_;  // Chains under construction, outermost first.
   std::optional<Outer> outer_;     // None: the pipeline itself.
 };
@@ -315,7 +320,8 @@ class Reader {
 PlanFile parse_plan(std::string_view text, const std::string& path) {
   Reader reader(std::make_shared<const PlanValue>(parse_toml(text, path)), path);
   const auto seed = reader.seed();
-  return {reader.dataset(), seed};
+  const Dataset dataset = reader.dataset();
+  return {dataset, seed, reader.named()};
 }
 
 PlanFile read_plan_file(const std::string& path) {

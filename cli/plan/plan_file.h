@@ -6,6 +6,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "cli/plan/plan_value.h"
 #include "headpond/dataset/dataset.h"
@@ -15,6 +17,7 @@ namespace headpond::cli {
 struct PlanFile {
   Dataset dataset;
   std::optional<uint64_t> seed;
+  std::vector<std::pair<std::string, Dataset>> named = {};  ///< What each step with a `name` gives.
 };
 
 /// Opens the data files that it names. Throws PlanError, which names file and line, if the file is not a valid

@@ -123,7 +123,7 @@ class Usage(Case):
 
     def test_the_help_of_each_verb_fits_80_columns_and_names_no_variable_twice(self):
         verbs = re.findall(r"^  (\w+(?: \w+)?)  +", self.expect(0, "help").stdout.split("Verbs:\n")[1], re.M)
-        self.assertEqual(len(verbs), 12)
+        self.assertEqual(len(verbs), 13)
         for verb in verbs:
             text = self.expect(0, "help", *verb.split()).stdout
             self.assertLessEqual(max(map(len, text.splitlines())), 80, verb)
@@ -163,7 +163,8 @@ class Usage(Case):
         self.assertIn("rng.normal", done.stdout)
         found = self.json_of((self.folder / "list.json").read_text(), "headpond.bench/1")
         self.assertEqual(found["benches"], "rng.normal queue.handoff queue.many queue.wake queue.idle mnist.sleep blstm.step loader.mnist loader.wait record.scan record.mnist record.gzip engine.overlap "
-                         "engine.tiny engine.grid ops.flat_map ops.interleave ops.bucket order.shuffle order.state order.cost order.skew source.open cache.warm sound.slot".split())
+                         "engine.tiny engine.grid ops.flat_map ops.interleave ops.bucket order.shuffle order.state order.cost order.skew source.open cache.warm sound.slot jpeg.train "
+                         "pixels.resize pixels.raw cifar.memory".split())
         self.expect(1, "bench", "--list", "--json", "no/such/folder/list.json")
 
     def test_quiet_is_quiet(self):

@@ -358,6 +358,8 @@ class View(PlanCase):
         self.assertIn("no step 'nothing'", self.expect(2, "view", "plan.toml", "--step", "nothing").stderr)
         self.assertIn("--before shows nothing", self.expect(2, "view", "plan.toml", "--before").stderr)
         self.assertIn("needs one pipeline file", self.expect(2, "view").stderr)
+        self.plan('[[step]]\nop = "range"\nname = "numbers"\nargs = { stop = 3 }\n' + step("batch", batch_size=2))
+        self.assertEqual(len(self.view("--out", "named", "--step", "numbers")["tiles"]), 2)
         self.plan(step("range", stop=0))
         self.assertEqual(self.view("--out", "empty")["tiles"], [])
 

@@ -59,9 +59,12 @@ Result<Report> view(Session& session, const ViewFlags& flags) {
   const PlanFile plan = read_plan_file(file);
   const uint64_t seed = session.common().seed_given ? session.common().seed : plan.seed.value_or(0);
   session.set_seed(seed);
+  Node::Ref named;
+  for (const auto& [name, dataset] : plan.named) named = name == flags.step ? dataset.node() : named;
   auto tiles = view_tiles(plan.dataset, {.seed = seed,
                                          .batches = flags.batches,
                                          .step = flags.step,
+                                         .named = named,
                                          .before = flags.before,
                                          .draws = flags.draws,
                                          .stop = session.stop()});

@@ -26,12 +26,6 @@ std::vector<Node::Ref> path_of(const Dataset& dataset) {
   }
 }
 
-bool is_named(const Node& node, const std::string& step) {
-  const std::string& args = node.facts().args;
-  return node.facts().op == step || ("," + args + ",").find("name=" + step + ",") != std::string::npos ||
-         (args + ",").find("name=" + step + ",") != std::string::npos;
-}
-
 // The number behind "key=" in a text; 0 if there is none.
 int64_t number_after(const std::string& text, const std::string& key) {
   const size_t at = text.find(key + "=");
@@ -67,7 +61,9 @@ void read_map(const KernelJoints& map, TileReading& reading) {
   reading.roles = map.role_fields();
   for (const KernelRef& kernel : map.kernels()) {
     if (const NormalizeOptions* const found = normalization_of(*kernel)) reading.normalization = found;
-    if (const int64_t rate = number_after(kernel->facts().title, "rate")) reading.rate = rate;
+    for (const char* const option : {"rate", " to"}) {  // Of a decoder, of resample.
+      if (const int64_t rate = number_after(kernel->facts().title, option)) reading.rate = rate;
+    }
   }
   reading.is_sound = reading.is_sound || mentions(map, {"wav", "sound", "resample"});
   reading.is_spectrum = reading.is_spectrum || mentions(map, {"mel", "spectro", "stft", "mfcc"});
@@ -79,8 +75,9 @@ Shown choose(const Dataset& dataset, const ViewOptions& options) {
   const auto first_batch = std::find_if(path.begin(), path.end(), is_batch);
   auto end = first_batch == path.begin() ? path.end() : first_batch;
   if (!options.step.empty()) {
-    const auto found =
-        std::find_if(path.rbegin(), path.rend(), [&](const auto& node) { return is_named(*node, options.step); });
+    const auto found = std::find_if(path.rbegin(), path.rend(), [&](const auto& node) {
+      return options.named != nullptr ? node == options.named : node->facts().op == options.step;
+    });
     if (found == path.rend()) refuse("view", fmt::format("no step '{}'", options.step));
     end = found.base();
   }
