@@ -78,7 +78,8 @@ std::vector<int64_t> quantile_bounds(std::vector<int64_t> numbers, int64_t bucke
   std::ranges::sort(numbers);
   std::vector<int64_t> bounds;
   for (int64_t i = 1; i < buckets && !numbers.empty(); ++i) {
-    const auto place = static_cast<__int128>(numbers.size()) * i / buckets;
+    __extension__ using Wide = __int128;
+    const auto place = static_cast<Wide>(numbers.size()) * i / buckets;
     const int64_t bound = numbers[static_cast<size_t>(place)];
     if (bound > (bounds.empty() ? numbers.front() : bounds.back())) bounds.push_back(bound);
   }
