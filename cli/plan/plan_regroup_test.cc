@@ -54,7 +54,7 @@ TEST(PlanRegroup, BatchesByLengthsOfAFile) {
   expect(range(5) + step("dynamic_bucket", file + "max_padded = 4, buckets = 1"),
          {R"("x":[0,1])", R"("x":[2])", R"("x":[3])", R"("x":[4])"});
   expect(range(5) + step("dynamic_bucket", file + "max_padded_seconds = 4.5, rate = 2, buckets = 2, window = 9"),
-         {R"("x":[0,1])", R"("x":[2,3])", R"("x":[4])"});
+         {R"("x":[2,3])", R"("x":[0,1])", R"("x":[4])"});
   EXPECT_THAT(refused(range(5) + step("dynamic_bucket", file + "buckets = 3")), HasSubstr("is needed"));
   EXPECT_THAT(delivered(range(4) + step("dynamic_bucket", file + "max_padded = 4"))[0], HasSubstr("5 lengths"));
 }
