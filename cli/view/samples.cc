@@ -196,16 +196,9 @@ Result<void> show_steps(const Shown& shown, Element element, const ViewOptions& 
   const bool follows = options.before && has_picture && own < KernelCall::kMaxFields;
   if (follows) steps.follow(before.width, before.height);
   HEADPOND_TRY(steps.finish());
-  std::vector<std::pair<std::string, Tensor>> fields;
-  for (size_t i = 0; i < element.size(); ++i) {
-    Tensor value = element[i];
-    for (size_t k = 0; k < own; ++k) {
-      if (map.role_fields()[k].first == i) value = steps.fields()[k];
-    }
-    fields.emplace_back(shown.reading.spec[i].name, std::move(value));
-  }
-  std::vector<Tensor> values;
-  for (auto& field : fields) values.push_back(std::move(field.second));
+  std::vector<Tensor> values(element.size());
+  for (size_t i = 0; i < element.size(); ++i) values[i] = element[i];
+  for (size_t k = 0; k < own; ++k) values[map.role_fields()[k].first] = steps.fields()[k];
   Element made{std::move(values)};
   made.key = element.key;
   show(shown.reading, made, tile);

@@ -46,7 +46,7 @@ Tensor picture(const PictureSet& set, int64_t number) {
       const double base = 128 + across[static_cast<size_t>(x)] + down[static_cast<size_t>(y)];
       const bool is_rough = (x / 64 + y / 64 + number) % 2 == 0;
       const auto noise =
-          is_rough ? static_cast<int>(random.below(static_cast<uint64_t>(2 * set.noise))) - set.noise : 0;
+          is_rough ? static_cast<int>(random.below(2 * static_cast<uint64_t>(set.noise))) - set.noise : 0;
       for (int c = 0; c < 3; ++c) to[c] = static_cast<uint8_t>(std::clamp(base + noise + 20 * (c - 1), 0.0, 255.0));
     }
   }

@@ -19,7 +19,8 @@ uint32_t take_long_symbol(ScanBits& bits, const HuffmanTable& table) {
     const auto at = static_cast<size_t>(length);
     if (code >= table.end[at]) continue;
     bits.skip(length);
-    return table.symbols[static_cast<size_t>(code + table.offset[at])];
+    const int32_t place = code + table.offset[at];
+    return table.symbols[static_cast<size_t>(place)];
   }
   return kNoSymbol;
 }

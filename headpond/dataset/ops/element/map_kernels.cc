@@ -114,6 +114,7 @@ class MapKernels final : public Pointwise, public KernelJoints {
   const std::vector<KernelRef>& kernels() const override { return plan_.chain; }
   std::vector<std::pair<size_t, FieldRole>> role_fields() const override {
     std::vector<std::pair<size_t, FieldRole>> found;
+    found.reserve(plan_.fields.size());
     for (const RoleField& field : plan_.fields) found.emplace_back(field.index, field.role);
     return found;
   }
