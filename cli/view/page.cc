@@ -119,8 +119,9 @@ Picture sheet_of(const std::vector<Tile>& tiles) {
     height = std::max(height, strips.back().height);
   }
   const auto count = static_cast<int64_t>(tiles.size());
-  const int64_t columns = std::clamp<int64_t>(std::llround(std::ceil(std::sqrt(static_cast<double>(count) * 1.6))), 1,
-                                              std::max<int64_t>(1, 2048 / (width + kGap)));
+  const int64_t most = std::max<int64_t>(1, std::min(count, 2048 / (width + kGap)));
+  const auto wide = std::llround(std::ceil(std::sqrt(static_cast<double>(count) * 1.6)));
+  const int64_t columns = std::clamp<int64_t>(wide, 1, most);
   const int64_t rows = std::max<int64_t>(1, (count + columns - 1) / columns);
   Picture sheet(columns * (width + kGap) + kGap, rows * (height + kGap) + kGap, kPaper);
   for (int64_t i = 0; i < count; ++i) {
