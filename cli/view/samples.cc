@@ -26,7 +26,7 @@ std::vector<Node::Ref> path_of(const Dataset& dataset) {
   }
 }
 
-// The number behind "key=" in a text; 0 if there is none.
+// The number after "key=" in a text; 0 if there is none.
 int64_t number_after(const std::string& text, const std::string& key) {
   const size_t at = text.find(key + "=");
   if (at == std::string::npos) return 0;

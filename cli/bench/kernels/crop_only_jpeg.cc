@@ -4,7 +4,7 @@
 #ifdef HEADPOND_HAS_JPEG
 #include <csetjmp>
 #include <cstdio>
-// Behind cstdio, whose FILE it needs.
+// After cstdio: it uses FILE.
 #include <jpeglib.h>
 #endif
 

@@ -67,7 +67,7 @@ class ScanBits {
   const uint8_t* at_ = nullptr;
   const uint8_t* end_ = nullptr;
   uint64_t bits_ = 0;
-  int count_ = 0;  // Of ready bits; behind them may already stand the bits that follow.
+  int count_ = 0;  // Bits that are ready; the word may hold later bits too.
   int missing_ = 0;
 };
 

@@ -99,7 +99,7 @@ struct PixelPairs<4> {
                                                       10, kNone, 14, kNone, 11, kNone, 15, kNone};
 };
 
-// kBlocks pixels, each in a block of its own. Bytes behind them are written too.
+// kBlocks pixels, each in a block of its own. Also writes bytes after them.
 template <int kChannels>
 HWY_INLINE void store_pixels(I pixels, uint8_t* to) {
   auto bytes = hn::DemoteTo(FewBytes(), pixels);
@@ -125,7 +125,7 @@ void sum_columns_of(const uint8_t* from, int64_t end, uint8_t* to, const ri::Tap
       places[b] = columns.first(x + b) * kChannels;
       last = HWY_MAX(last, places[b]);
     }
-    // What a store writes behind its pixels belongs to this row.
+    // Bytes that a store writes after its pixels are still in this row.
     if (last + reach > end || (x + kBlocks) * kChannels + kBlocks > columns.size * kChannels) {
       ri::sum_pixels(from, to, columns, kChannels, x, x + kBlocks);
       continue;

@@ -22,7 +22,7 @@ struct ColumnPlan {
   std::vector<int16_t> weights;  ///< Of the second value, times 2^15.
 
   /// Of sums: word [pair * size + i] has weights 2 pair and 2 pair + 1 of pixel i, the first in its lower 16 bits.
-  /// `low` has bits 0 to 11 of each, `high` the others. Words behind the last weight are 0.
+  /// `low` has bits 0 to 11 of each, `high` the others. Words after the last weight are 0.
   int64_t pairs = 0;  ///< 0: none.
   std::vector<uint32_t> low;
   std::vector<uint32_t> high;
@@ -66,7 +66,7 @@ void sum_rows(const float* const* rows, const double* weights, int64_t count, fl
 
 /// The loops of these passes over u8, of one instruction set: equal bytes on each.
 struct Passes {
-  /// Pixels of `channels` values by taps that are sums. Nothing is read at or behind from + `end`.
+  /// Pixels of `channels` values by taps that are sums. Reads nothing from `from` + `end` on.
   /// `plan` was made by `plan` for these columns, or is empty.
   void (*sum_columns)(const uint8_t* from, int64_t end, uint8_t* to, const TapsPart& columns, int channels,
                       const ColumnPlan& plan);
