@@ -33,4 +33,12 @@ std::vector<VectorTarget<Code>> vector_targets(const Code (&table)[kSize], int64
   return found;
 }
 
+/// The same for functions that return the code of their target: a Named {name, code} for each.
+template <class Named, class Code, size_t kSize>
+std::vector<Named> named_targets(const Code (&table)[kSize], int64_t compiled) {
+  std::vector<Named> found;
+  for (const auto& target : vector_targets(table, compiled)) found.push_back({target.name, target.code()});
+  return found;
+}
+
 }  // namespace headpond

@@ -236,12 +236,7 @@ HWY_EXPORT(sample_code_of_target);
 namespace jpeg_internal {
 
 const std::vector<NamedSampleCode>& sample_code_targets() {
-  static const std::vector<NamedSampleCode> found = [] {
-    std::vector<NamedSampleCode> all;
-    for (const auto& target : vector_targets(HWY_DISPATCH_TABLE(sample_code_of_target), HWY_TARGETS))
-      all.push_back({target.name, target.code()});
-    return all;
-  }();
+  static const auto found = named_targets<NamedSampleCode>(HWY_DISPATCH_TABLE(sample_code_of_target), HWY_TARGETS);
   return found;
 }
 

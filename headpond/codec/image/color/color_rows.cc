@@ -197,13 +197,6 @@ void scalar_down(const In* const* rows, Out* out, size_t values, const Weight* w
   for (size_t i = 0; i < values; ++i) out[i] = down_value(rows, i, weights, radius);
 }
 
-std::vector<NamedColorRows> find_targets() {
-  std::vector<NamedColorRows> found;
-  for (const auto& target : vector_targets(HWY_DISPATCH_TABLE(color_rows_of_target), HWY_TARGETS))
-    found.push_back({target.name, target.code()});
-  return found;
-}
-
 }  // namespace
 
 const ColorRows& color_rows_scalar() {
@@ -217,7 +210,7 @@ const ColorRows& color_rows_scalar() {
 }
 
 const std::vector<NamedColorRows>& color_row_targets() {
-  static const std::vector<NamedColorRows> found = find_targets();
+  static const auto found = named_targets<NamedColorRows>(HWY_DISPATCH_TABLE(color_rows_of_target), HWY_TARGETS);
   return found;
 }
 

@@ -171,12 +171,8 @@ const NormalizeRows& normalize_rows_scalar() {
 }
 
 const std::vector<NamedNormalizeRows>& normalize_targets() {
-  static const std::vector<NamedNormalizeRows> found = [] {
-    std::vector<NamedNormalizeRows> all;
-    for (const auto& target : vector_targets(HWY_DISPATCH_TABLE(normalize_rows_of_target), HWY_TARGETS))
-      all.push_back({target.name, target.code()});
-    return all;
-  }();
+  static const auto found =
+      named_targets<NamedNormalizeRows>(HWY_DISPATCH_TABLE(normalize_rows_of_target), HWY_TARGETS);
   return found;
 }
 

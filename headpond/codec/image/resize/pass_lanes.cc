@@ -439,12 +439,7 @@ const Passes& scalar_passes() {
 }
 
 const std::vector<NamedPasses>& pass_targets() {
-  static const std::vector<NamedPasses> found = [] {
-    std::vector<NamedPasses> all;
-    for (const auto& target : vector_targets(HWY_DISPATCH_TABLE(passes_of_target), HWY_TARGETS))
-      all.push_back({target.name, target.code()});
-    return all;
-  }();
+  static const auto found = named_targets<NamedPasses>(HWY_DISPATCH_TABLE(passes_of_target), HWY_TARGETS);
   return found;
 }
 
