@@ -134,6 +134,20 @@ TEST_F(Baseline, LeavesOtherFilesToTheLibrary) {
   EXPECT_FALSE(is_own(longer));
 }
 
+// libjpeg-turbo's transform of a block whose rows are all alike wraps where others saturate.
+TEST_F(Baseline, LeavesValuesThatNoImageHasToTheLibrary) {
+  Tensor stripes = Tensor::empty(u8, {16, 24, 1});
+  for (int64_t i = 0; i < stripes.size(); ++i) stripes.mutable_data()[i] = std::byte(i % 3 == 0 ? 255 : 0);
+  JpegFile file = write_jpeg(stripes, {.quality = 100});
+  const ImageWindow part = {0, 0, 16, 24};
+  EXPECT_FALSE(decoded(file, {.part = part, .channels = 1}).empty());
+  constexpr std::array<std::byte, 5> kQuantizers = {std::byte{0xff}, std::byte{0xdb}, {}, std::byte{0x43}, {}};
+  const auto table = std::ranges::search(file, kQuantizers).end();
+  std::fill_n(table + 1, 63, std::byte{255});
+  EXPECT_TRUE(decoded(file, {.part = part, .channels = 1}).empty());
+  expect_the_same(file);
+}
+
 TEST_F(Baseline, ACutFileHasTheVerdictOfTheLibrary) {
   for (const int restart : {0, 3}) {
     const JpegFile file = write_jpeg(noisy_picture(40, 56, 3, 40, 2), {.restart = restart});

@@ -57,8 +57,11 @@ inline bool take_difference(ScanBits& bits, const HuffmanTable& table, int32_t& 
   return true;
 }
 
-// The coefficients after the first.
+// The coefficients after the first. No image has larger ones than `kMost`, of which libjpeg's transforms make samples
+// in more than one way.
 inline bool take_others(ScanBits& bits, const FrameComponent& component, int16_t* to) {
+  constexpr uint32_t kMost = 8191;
+  uint32_t seen = 0;  // The bits of all magnitudes.
   for (uint32_t k = 1; k < 64; ++k) {
     const uint32_t entry = next_entry(bits, *component.ac);
     int32_t value = static_cast<int32_t>(entry) >> 16;
@@ -76,9 +79,11 @@ inline bool take_others(ScanBits& bits, const FrameComponent& component, int16_t
       value = take_value(bits, static_cast<int>(symbol & 15));
     }
     if (k > 63) return false;
-    to[kPlaces[k]] = static_cast<int16_t>(value * component.quantizer[k]);
+    const int32_t coefficient = value * component.quantizer[k];
+    seen |= static_cast<uint32_t>(coefficient ^ (coefficient >> 31));
+    to[kPlaces[k]] = static_cast<int16_t>(coefficient);
   }
-  return true;
+  return seen <= kMost;
 }
 
 }  // namespace
