@@ -11,7 +11,7 @@
 #include "headpond/dataset/bases/columns.h"
 #include "headpond/dataset/source/file_set_internal.h"
 #include "headpond/dataset/source/source_files_internal.h"
-#include "headpond/io/record/set_index.h"
+#include "headpond/io/record/kept/set_index.h"
 #include "headpond/io/retry.h"
 
 namespace headpond::internal {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "headpond/dataset/ops/regroup/bucket_plan_internal.h"
+#include "headpond/dataset/ops/bucket/bucket_plan_internal.h"
 #include "headpond/dataset/testing/dataset_test_internal.h"
 #include "headpond/dataset/testing/random_plan_test_internal.h"
 

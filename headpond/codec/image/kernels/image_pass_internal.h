@@ -7,7 +7,7 @@
 
 #include "headpond/codec/image/kernels/file_decoder_internal.h"
 #include "headpond/codec/image/kernels/geometry_internal.h"
-#include "headpond/codec/image/kernels/normalize_pass_internal.h"
+#include "headpond/codec/image/normalize/normalize_pass_internal.h"
 #include "headpond/tensor/kernel.h"
 
 namespace headpond::image_internal {

@@ -8,9 +8,9 @@
 #include "headpond/dataset/bases/batching.h"
 #include "headpond/dataset/bases/choosing.h"
 #include "headpond/dataset/bases/pointwise.h"
+#include "headpond/dataset/ops/bucket/bucket_plan_internal.h"
+#include "headpond/dataset/ops/bucket/buckets_internal.h"
 #include "headpond/dataset/ops/lengths.h"
-#include "headpond/dataset/ops/regroup/bucket_plan_internal.h"
-#include "headpond/dataset/ops/regroup/buckets_internal.h"
 
 namespace headpond {
 namespace {

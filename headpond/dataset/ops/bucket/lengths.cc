@@ -12,7 +12,7 @@
 #include <string_view>
 #include <utility>
 
-#include "headpond/dataset/ops/regroup/bucket_plan_internal.h"
+#include "headpond/dataset/ops/bucket/bucket_plan_internal.h"
 #include "headpond/dataset/sequence.h"
 #include "headpond/io/array/npy.h"
 #include "headpond/io/file/file.h"

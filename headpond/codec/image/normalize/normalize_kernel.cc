@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "headpond/codec/image/kernels/normalize_kernel.h"
+#include "headpond/codec/image/normalize/normalize_kernel.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "headpond/io/record/set_index.h"
+#include "headpond/io/record/kept/set_index.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -13,7 +13,7 @@
 #include "headpond/base/crc32c.h"
 #include "headpond/io/file/file.h"
 #include "headpond/io/file/system_internal.h"
-#include "headpond/io/record/kept_files_internal.h"
+#include "headpond/io/record/kept/kept_files_internal.h"
 #include "headpond/io/record/record_frame_internal.h"
 
 namespace headpond {

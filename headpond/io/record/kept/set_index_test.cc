@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "headpond/io/record/set_index.h"
+#include "headpond/io/record/kept/set_index.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "headpond/codec/image/kernels/normalize_rows_internal.h"
+#include "headpond/codec/image/normalize/normalize_rows_internal.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "headpond/codec/image/kernels/normalize_rows.cc"
+#define HWY_TARGET_INCLUDE "headpond/codec/image/normalize/normalize_rows.cc"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 

@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "headpond/codec/image/kernels/normalize_pass_internal.h"
+#include "headpond/codec/image/normalize/normalize_pass_internal.h"
 
 namespace headpond::image_internal {
 namespace {

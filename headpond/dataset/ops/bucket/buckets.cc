@@ -5,8 +5,8 @@
 
 #include "headpond/dataset/check_internal.h"
 #include "headpond/dataset/ops/batch/stack_internal.h"
+#include "headpond/dataset/ops/bucket/buckets_internal.h"
 #include "headpond/dataset/ops/element/map_result_internal.h"
-#include "headpond/dataset/ops/regroup/buckets_internal.h"
 
 namespace headpond::internal {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "headpond/dataset/ops/regroup/buckets_internal.h"
+#include "headpond/dataset/ops/bucket/buckets_internal.h"
 #include "headpond/dataset/ops/regroup/regroup_test_internal.h"
 
 namespace headpond::internal {

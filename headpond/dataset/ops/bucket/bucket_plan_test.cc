@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "headpond/dataset/ops.h"
-#include "headpond/dataset/ops/regroup/bucket_plan_internal.h"
+#include "headpond/dataset/ops/bucket/bucket_plan_internal.h"
 
 namespace headpond::internal {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "headpond/codec/image/kernels/normalize_pass_internal.h"
+#include "headpond/codec/image/normalize/normalize_pass_internal.h"
 
 namespace headpond::image_internal {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "headpond/base/random.h"
-#include "headpond/codec/image/kernels/normalize_rows_internal.h"
+#include "headpond/codec/image/normalize/normalize_rows_internal.h"
 
 namespace headpond::image_internal {
 namespace {
