@@ -15,6 +15,7 @@
 #include "headpond/base/list_of_names.h"
 #include "headpond/dataset/dataset.h"
 #include "headpond/dataset/lazy.h"
+#include "headpond/dataset/ops/batch.h"
 
 namespace headpond {
 
@@ -68,7 +69,7 @@ struct DynamicBucketOptions {
   int64_t buckets = 30;      ///< A batch has elements of one of them, which have about as many elements. 1 to 10,000.
   int64_t window = 10'000;  ///< A batch has elements of so many in a row; at its end all buckets are given. At least 1.
   std::map<std::string, Shape> padded_shapes = {};  ///< As in padded_batch.
-  std::map<std::string, double> padding_values = {};
+  std::map<std::string, PadWith> padding_values = {};
 };
 
 /// Padded batches of elements of similar length, chosen by `lengths` alone: nothing is read to choose them, each

@@ -43,7 +43,7 @@ Step rebatch(const std::vector<int64_t>& batch_sizes, BatchOptions options = {})
 
 struct BucketOptions {
   std::map<std::string, Shape> padded_shapes = {};    ///< As in padded_batch.
-  std::map<std::string, double> padding_values = {};  ///< The same.
+  std::map<std::string, PadWith> padding_values = {};  ///< The same.
   /// Pad unknown dimensions to the longest element that the bucket may have, its boundary - 1, rather than to the
   /// longest one of the batch. Then an element beyond the last boundary is an error.
   bool pad_to_bucket_boundary = false;
@@ -61,7 +61,7 @@ struct BatchBySizeOptions {
   std::vector<int64_t> bucket_boundaries =
       {};  ///< A batch has elements of one bucket, as in bucket_by_sequence_length.
   std::map<std::string, Shape> padded_shapes = {};
-  std::map<std::string, double> padding_values = {};
+  std::map<std::string, PadWith> padding_values = {};
   bool no_padding = false;
   bool drop_remainder = false;
   std::string name = "";  ///< Of the size function: see MapOptions.
@@ -162,6 +162,14 @@ struct RaggedBatchOptions {
 /// batch's.
 Step ragged_batch(int64_t batch_size, RaggedBatchOptions options = {});
 
+/// tf.data's dense_to_sparse_batch: elements of one field, of different sizes, as a sparse tensor. The field becomes
+/// three, named as those of a Sparse feature (io/example/example.h): "<field>.indices", int64 [values, rank + 1], the
+/// row and the place in it of each value; "<field>.values" [values], zeros and empty texts too, row-major; and
+/// "<field>.shape", int64 [rank + 1], the number of rows and then `row_shape`, where a dimension of kUnknown is the
+/// largest one of the batch. An element that is larger than `row_shape` is an error, DataLoss. The last batch may be
+/// smaller. Throws for several fields, and for a field of another rank than `row_shape`. A state is as batch's.
+Step sparse_batch(int64_t batch_size, const Shape& row_shape);
+
 /// Which bin a sequence goes into, of those with room for it; and which bin is given when none has room.
 enum class PackFit : uint8_t {
   first_fit,  ///< The oldest one.
@@ -173,7 +181,7 @@ struct PackOptions {
   PackFit fit = PackFit::first_fit;
   int64_t num_packing_bins = 64;                      ///< Rows that are open at once, 1 to 4,096.
   int64_t max_sequences_per_bin = 0;                  ///< 0: as many as fit.
-  std::map<std::string, double> padding_values = {};  ///< By field; default 0.
+  std::map<std::string, PadWith> padding_values = {};  ///< By field; default 0.
 };
 
 /// Packs several sequences into rows of `length` values, as Grain does. Each field [n, ...] becomes three: its values,

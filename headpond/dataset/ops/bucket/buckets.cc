@@ -11,7 +11,7 @@
 namespace headpond::internal {
 
 RowStack RowStack::padded(const std::string& op, const Spec& rows, const std::map<std::string, Shape>& padded_shapes,
-                          const std::map<std::string, double>& padding_values) {
+                          const std::map<std::string, PadWith>& padding_values) {
   return {rows, padded_fields(op, rows, padded_shapes, padding_values)};
 }
 
