@@ -2,6 +2,7 @@
 // Whole images, regions, orientations, damage, limits. Images are made by encode_jpeg().
 #include "headpond/codec/image/jpeg.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -268,6 +269,23 @@ TEST(DecodeJpegFaults, DamageBelowARegionIsFoundIfTheWholeFileIsChecked) {
   file[at + 1] = std::byte{0xd9};
   EXPECT_TRUE(decode_and_crop_jpeg(file, {0, 0, 8, 8}));
   EXPECT_EQ(decode_and_crop_jpeg(file, {0, 0, 8, 8}, {.check = JpegCheck::whole}).error().kind(), ErrorKind::DataLoss);
+}
+
+TEST(DecodeJpegFaults, AMarkerThatNoDecoderCanPassIsNamedWithItsByte) {
+  const File file = file_of(64, 80, 3);
+  const size_t at = file.size() * 3 / 4;
+  const auto damaged = [&](std::string_view marker) {
+    File broken = file;
+    std::memcpy(&broken[at], marker.data(), marker.size());
+    return decode_jpeg(broken, {}, "a.jpg").error().message();
+  };
+  const std::string place = fmt::format("a.jpg: corrupt data at byte {},{:03}: ", at / 1000, at % 1000);
+  EXPECT_EQ(damaged({"\xff\x3a\0\0", 4}), place + "a marker without a valid length");
+  EXPECT_EQ(damaged({"\xff\x3a\xff\x00", 4}), place + "a marker without a valid length");
+  EXPECT_EQ(damaged({"\xff\xd8\0\0", 4}), place + "a marker that can't stand there");
+  File cut(file.begin(), file.begin() + static_cast<int64_t>(at));
+  cut.insert(cut.end(), {std::byte{0xff}, std::byte{0x3a}, std::byte{1}, std::byte{0}});
+  EXPECT_THAT(decode_jpeg(cut).error().message(), HasSubstr("no end-of-image marker")) << "a file that was cut";
 }
 
 TEST(DecodeJpegFaults, DamageNamesByteAndRow) {
