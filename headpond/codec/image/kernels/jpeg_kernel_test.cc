@@ -65,6 +65,8 @@ TEST(JpegKernel, ScaleFitDecodesTheSmallestSizeThatIsEnough) {
   EXPECT_FALSE(same_tensor(*run_kernels(half, file), *run_kernels(full, file)));
   EXPECT_TRUE(same_tensor(*run_kernels(none, file), *run_kernels(other, file)));
   EXPECT_THAT(join_kernels(half).joints[0].joined, HasSubstr("changes pixels"));
+  const std::vector<KernelRef> unscaled = {fit, crop(0, 0, {8, 8})};
+  EXPECT_EQ(join_kernels(unscaled).joints[0].joined, "region of the JPEG") << "without a resize nothing changes";
 }
 
 TEST(JpegKernel, SaysWhatItGivesAndRefusesBadOptions) {
