@@ -98,6 +98,34 @@ TEST(LoaderKernels, WriteIntoTheRowOfTheBatch) {
   }
 }
 
+// Passes over a defect of each third number.
+class TolerantKernel final : public Kernel {
+ public:
+  TolerantKernel() : Kernel({.title = "tolerant"}) {}
+  Result<void> run(KernelCall& call) const override {
+    if (call.in().item<int64_t>() % 3 == 0) call.note({1, "a third"});
+    return {};
+  }
+};
+
+TEST(LoaderKernels, DefectsAreCountedOnAnyThreads) {
+  const Dataset mapped = range(90) | map("", std::make_shared<TolerantKernel>());
+  const auto even = [](int64_t x) { return x % 2 == 0; };
+  const std::vector<std::pair<Dataset, int64_t>> all = {
+      {mapped | batch(7), 30},
+      {mapped, 30},
+      {range(90) | filter(even) | map("", std::make_shared<TolerantKernel>()), 15}};
+  for (const auto& [dataset, defects] : all) {
+    for (const int threads : {0, 1, 4}) {
+      Loader loader(dataset, {.epochs = 2, .threads = threads});
+      EXPECT_EQ(loader.stats().defects, 0);
+      while (loader.next()) {
+      }
+      EXPECT_EQ(loader.stats().defects, 2 * defects) << threads;
+    }
+  }
+}
+
 TEST(LoaderKernels, AWorkerKeepsItsScratchFromEpochToEpoch) {
   const auto seen = std::make_shared<SeenByKernels>();
   constexpr int kThreads = 2, kConsumers = 1;

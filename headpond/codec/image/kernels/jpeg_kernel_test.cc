@@ -48,6 +48,22 @@ TEST(JpegKernel, ErrorsHaveTheJpegsOwnText) {
   EXPECT_EQ(run_kernels(crop_only, cut).error().kind(), ErrorKind::DataLoss);
 }
 
+TEST(JpegKernel, NotesDefectsThatAreNoErrors) {
+  const Tensor file = jpeg_of(smooth_image(64, 80));
+  std::vector<Tensor> fields = {Tensor::scalar(file.bytes_at(0).substr(0, file.bytes_at(0).size() / 2))};
+  const std::vector<RandomKey> keys(1);
+  KernelScratch scratch;
+  KernelCall call(fields, keys, 0, {}, scratch);
+  ASSERT_TRUE(decode_jpeg({.damage = JpegDamage::recover, .acceptable_fraction = 0})->run(call));
+  EXPECT_GT(scratch.defects.count, 0);
+  EXPECT_THAT(scratch.defects.first, StartsWith("corrupt data at byte "));
+  fields = {file};
+  KernelScratch unused;
+  KernelCall whole(fields, keys, 0, {}, unused);
+  ASSERT_TRUE(decode_jpeg(JpegOptions())->run(whole));
+  EXPECT_EQ(unused.defects.count, 0);
+}
+
 TEST(JpegKernel, ACropOutsideTheImageStillFindsABrokenHeader) {
   const std::vector<KernelRef> outside = {decode_jpeg(), crop(1'000, 0, {2, 2})};
   const Tensor file = jpeg_of(smooth_image(16, 16));
