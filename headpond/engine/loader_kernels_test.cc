@@ -3,6 +3,9 @@
 #include <atomic>
 #include <map>
 #include <mutex>
+#include <set>
+#include <span>
+#include <vector>
 
 #include "headpond/engine/explain.h"
 #include "headpond/engine/testing/contract.h"
@@ -78,6 +81,23 @@ TEST(LoaderKernels, GiveTheBytesOfASequenceOnAnyThreads) {
       EXPECT_EQ(to_string((*batch)[0]), to_string((*expected)[0])) << threads;
       EXPECT_TRUE(std::ranges::equal((*batch)[0].as<int64_t>(), (*expected)[0].as<int64_t>()));
     }
+  }
+}
+
+TEST(LoaderKernels, DeliverWhatTheyMeanInEachEpoch) {
+  const KernelRef spread = std::make_shared<SpreadKernel>(std::make_shared<SeenByKernels>());
+  for (const int threads : {0, 2}) {
+    Loader loader(range(20) | map("", spread), {.epochs = 3, .seed = 5, .threads = threads});
+    std::set<std::vector<int64_t>> different;
+    for (const Batch& batch : loader) {
+      const Element& row = batch.element();
+      const auto values = row[size_t{0}].as<int64_t>();
+      const auto alone = run_kernels(std::span(&spread, 1), Tensor::scalar(static_cast<int64_t>(row.key)),
+                                     {.seed = 5, .epoch = static_cast<uint64_t>(batch.epoch()), .key = row.key});
+      ASSERT_TRUE(std::ranges::equal(values, alone->as<int64_t>())) << "epoch " << batch.epoch() << ", " << row.key;
+      different.emplace(values.begin(), values.end());
+    }
+    EXPECT_EQ(different.size(), 60U) << "each epoch draws anew";
   }
 }
 

@@ -116,6 +116,16 @@ TEST(MapKernels, OneMapHasTheBytesOfSeveral) {
       << "control: another name draws other numbers";
 }
 
+TEST(MapKernels, EachEpochHasItsOwnNumbers) {
+  const Dataset once = rows() | map("photo", noise());
+  const auto both = elements(once, {.seed = 5, .epochs = 2});
+  ASSERT_EQ(both.size(), 18U);
+  EXPECT_NE(std::vector(both.begin(), both.begin() + 9), std::vector(both.begin() + 9, both.end()));
+  const auto fixed = elements(rows() | map("photo", scale(3, 1)), {.seed = 5, .epochs = 2});
+  EXPECT_EQ(std::vector(fixed.begin(), fixed.begin() + 9), std::vector(fixed.begin() + 9, fixed.end()))
+      << "control: without draws epochs are the same";
+}
+
 TEST(MapKernels, MapsBelowCountAsKernelsBefore) {
   const Dataset twice = rows() | map("photo", noise()) | map("clicks", noise(), noise());
   const Dataset apart = rows() | map("photo", noise()) | map("clicks", noise()) | map("clicks", noise());
