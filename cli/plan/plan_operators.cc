@@ -75,7 +75,7 @@ std::vector<double> numbers_if_given(const PlanArguments& args, const std::strin
 Dataset build_mix(const PlanStep& step) {
   const std::vector<Dataset> inputs = alike(step, step.inputs.size());
   if (!step.args.has("schedule")) return mix(inputs, numbers_if_given(step.args, "weights"));
-  if (step.args.has("weights")) step.args.refuse("schedule", "stands beside weights: one of them is needed");
+  if (step.args.has("weights")) step.args.refuse("schedule", "cannot be given together with weights");
   std::vector<MixPhase> schedule;
   for (const PlanValue& phase : step.args.list("schedule")) {
     const PlanArguments own = step.args.nested("schedule", phase, {"from", "weights"});
@@ -98,7 +98,7 @@ Dataset build_choose_from_datasets(const PlanStep& step) {
 Dataset build_map(const PlanStep& step) {
   const bool has_kernels = step.args.has("kernels");
   for (const char* const other : {"function", "into"}) {
-    if (has_kernels && step.args.has(other)) step.args.refuse(other, "stands beside kernels: one of them is needed");
+    if (has_kernels && step.args.has(other)) step.args.refuse(other, "cannot be given together with kernels");
   }
   if (has_kernels) return build_map_kernels(step);
   for (const char* const other : {"field", "fields"}) {

@@ -116,7 +116,7 @@ TEST(PlanOperators, MixChains) {
   expect(joined("mix", "'a', 'b'", "schedule = [{from = 0, weights = [1, 0]}, {from = 1, weights = [0, 1]}]") + a + b,
          {R"("x":0)", R"("x":5)", R"("x":6)", R"("x":7)", R"("x":8)"});
   EXPECT_THAT(refused(joined("mix", "'a', 'b'", "weights = [1, 1], schedule = [{from = 0, weights = [1, 0]}]") + a + b),
-              HasSubstr("schedule stands beside weights"));
+              HasSubstr("schedule cannot be given together with weights"));
   expect(joined("mix", "'a', 'b'", "weights = [0, 1]") + a + b, {R"("x":5)", R"("x":6)", R"("x":7)", R"("x":8)"});
   expect(joined("sample_from_datasets", "'a', 'b'", "weights = [1.0, 0]") + a + b, {R"("x":0)", R"("x":1)"});
   expect(join("choose_from_datasets", "'a', 'b', 'a'") + a + b, {R"("x":0)", R"("x":5)"});

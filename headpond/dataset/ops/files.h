@@ -15,9 +15,9 @@
 // Names relative to the pattern's folder, sizes and a checksum of each file's first and last 4 KiB are part of what a
 // state belongs to: once they have changed, older states are refused; that a folder moved does not matter. A record
 // that turns out to be damaged later is the error of its element, DataLoss with file, record and offset. Files stay
-// mapped, and where their records are is kept in the cache folder, too. Of more than 32,768 files only so many stay
-// open, 40,000 of all sources together; the others are opened again when a record of them is asked for: better keep
-// many small files in fewer large ones (headpond convert).
+// mapped, and where their records are is kept in the cache folder, too. A source keeps at most 32,768 files
+// open, all sources together 40,000; the others are opened again when a record of them is asked for. Many small files
+// are better kept in fewer large ones (headpond convert).
 #pragma once
 
 #include <cstdint>

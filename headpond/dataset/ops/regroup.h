@@ -34,8 +34,8 @@ Step unbatch();
 
 /// The rows of batches in batches of `batch_size`, or of each of `batch_sizes` in turn, again and again: what
 /// unbatch | batch gives, without taking batches apart. The last batch may be smaller, and is dropped with
-/// drop_remainder. Rows of another shape than those that are gathered are an error in the place of their batch, which
-/// is left out. Throws unless each size is at least 1. Has positions if the input has, and its spec tells how many rows
+/// drop_remainder. A batch whose rows differ in shape from those gathered so far is an error and is left
+/// out. Throws unless each size is at least 1. Has positions if the input has, and its spec tells how many rows
 /// each batch has. Holds one batch of its own and one of the input. A state is the input's, and two numbers; a restored
 /// run reads the batch that it was in again.
 Step rebatch(int64_t batch_size, BatchOptions options = {});
@@ -145,7 +145,7 @@ Step group_by_window(F key_func, const GroupReduce& reduce_func, const GroupByWi
 ///
 /// tf.data gives each window as a dataset. Elements are tensors here, so `each` says what is made of that dataset, and
 /// the elements of what it makes are given, one window after the other: tf.data's `window(...).flat_map(each)`. For
-/// example `window(5, padded_batch(5), {.shift = 1})`. Elements of several fields are one dataset.
+/// example `window(5, padded_batch(5), {.shift = 1})`. Unlike in tf.data, a window of several fields is one dataset.
 Step window(int64_t size, const WindowOptions& options = {});
 Step window(int64_t size, const Step& each, const WindowOptions& options = {});
 

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "headpond/dataset/bases/stack_internal.h"
 #include "headpond/dataset/check_internal.h"
-#include "headpond/dataset/ops/batch/stack_internal.h"
 #include "headpond/dataset/ops/bucket/buckets_internal.h"
 #include "headpond/dataset/ops/element/map_result_internal.h"
 

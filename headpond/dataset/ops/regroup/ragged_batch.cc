@@ -7,8 +7,8 @@
 
 #include "headpond/dataset/bases/batching.h"
 #include "headpond/dataset/bases/field.h"
+#include "headpond/dataset/bases/stack_internal.h"
 #include "headpond/dataset/check_internal.h"
-#include "headpond/dataset/ops/batch/stack_internal.h"
 #include "headpond/dataset/ops/regroup.h"
 
 namespace headpond {

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "headpond/dataset/bases/stack_internal.h"
 #include "headpond/dataset/dataset.h"
-#include "headpond/dataset/ops/batch/stack_internal.h"
 
 namespace headpond::internal {
 namespace {
