@@ -55,15 +55,15 @@ TEST(Tile, DrawsMasksBoxesAndPointsOverTheImage) {
 TEST(Tile, ShowsEachChannelAfterTheThirdByItself) {
   const auto image_of = [](int64_t channels) {
     std::vector<uint8_t> values;
-    for (int64_t i = 0; i < 4 * channels; ++i) values.push_back(static_cast<uint8_t>(10 * (i % channels + 1)));
-    return Tensor::from(values, {2, 2, channels});
+    for (int64_t i = 0; i < 20 * 20 * channels; ++i) values.push_back(static_cast<uint8_t>(10 * (i % channels + 1)));
+    return Tensor::from(values, {20, 20, channels});
   };
   const Tile five = tile_of(image_of(5));
   ASSERT_EQ(five.pictures.size(), 3U);
   EXPECT_THAT(std::vector<uint8_t>(five.pictures[0].second.rgb.begin(), five.pictures[0].second.rgb.begin() + 3),
               ElementsAre(10, 20, 30));
   EXPECT_EQ(five.pictures[2].first, "channel 4");
-  EXPECT_EQ(five.pictures[2].second.rgb, std::vector<uint8_t>(12, 50));
+  EXPECT_EQ(five.pictures[2].second.rgb, std::vector<uint8_t>(20 * 20 * 3, 50));
   const Tile two = tile_of(image_of(2));
   ASSERT_EQ(two.pictures.size(), 1U);
   EXPECT_THAT(std::vector<uint8_t>(two.pictures[0].second.rgb.begin(), two.pictures[0].second.rgb.begin() + 3),

@@ -66,7 +66,7 @@ TEST(KernelContracts, OfKernelsThatMovePixels) {
   }
 }
 
-TEST(KernelContracts, OfKernelsThatChangeColours) {
+TEST(ColourKernelContracts, OfKernelsThatChangeColours) {
   const std::vector<KernelRef> all = {color_jitter({.brightness = 0.4, .contrast = 0.4, .saturation = 0.4, .hue = 0.1}),
                                       adjust_brightness(1.3),
                                       adjust_contrast(0.7),
@@ -80,7 +80,7 @@ TEST(KernelContracts, OfKernelsThatChangeColours) {
                                       invert(),
                                       random_solarize(100),
                                       random_posterize(3),
-                                      random_equalize(),
+                                      equalize(),
                                       random_autocontrast(),
                                       gaussian_blur(5),
                                       random_erasing({.layout = ImageLayout::hwc}),
@@ -157,7 +157,7 @@ TEST(KernelContracts, OfDecodersAndNormalizeOnThreads) {
             "");
 }
 
-TEST(KernelContracts, OfSounds) {
+TEST(SoundKernelContracts, OfSounds) {
   std::vector<std::vector<Tensor>> sounds;
   for (const int64_t frames : {2000, 900, 3}) {
     std::vector<float> samples(static_cast<size_t>(frames) * 2);

@@ -231,8 +231,8 @@ TEST(MapKernels, DefectsAreCountedAndTheFirstOneIsInTheLog) {
   EXPECT_EQ(context.scratch().defects.count, 1 + 2 + 1 + 1) << "of 1, 3, 5 and 9: 7 is an error";
   ASSERT_EQ(lines.size(), 1U);
   EXPECT_EQ(lines[0],
-            "element 0: map(photo: tolerant > noise): passed over: a defect of 1 (this map's first; all are "
-            "counted)");
+            "from_tensor_slices, record 0: map(photo: tolerant > noise): passed over: a defect of 1 "
+            "(this map's first; all are counted)");
 }
 
 TEST(MapKernels, RefusesWhatKernelsCannotTake) {
