@@ -14,6 +14,7 @@
 #include "headpond/codec/image/png.h"
 #include "headpond/dataset/bases/field.h"
 #include "headpond/dataset/ops.h"
+#include "headpond/io/file/labelled_folder.h"
 
 namespace headpond::cli {
 namespace {
@@ -60,6 +61,13 @@ Dataset image_rows(const Dataset& samples, int64_t size) {
   const size_t file = field_index("convert", images.spec(), "file");
   const auto alone = [file](const Element& sample) { return sample[file]; };
   return images | map(alone, {.output = {{"image", DType::u8, {size, size, 3}}}, .name = "the image alone"});
+}
+
+Dataset label_rows(const std::string& folder) {
+  std::vector<int64_t> labels;
+  for (const LabelledFile& file : value_or_throw(list_labelled_folder(folder)).files) labels.push_back(file.label);
+  const auto count = static_cast<int64_t>(labels.size());
+  return from_tensor_slices({{"label", Tensor::from(std::span<const int64_t>(labels), {count})}});
 }
 
 }  // namespace headpond::cli

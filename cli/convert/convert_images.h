@@ -25,4 +25,8 @@ Dataset with_images(const Dataset& samples, const ImageForm& form);
 /// The images of the samples alone, as pixels u8 [size, size, 3]. REQUIRES: size > 0.
 Dataset image_rows(const Dataset& samples, int64_t size);
 
+/// The labels of the files in a folder, "label" i64 scalars in the order of its samples. Lists the files now, and reads
+/// none. Throws Exception with the error of listing them.
+Dataset label_rows(const std::string& folder);
+
 }  // namespace headpond::cli

@@ -3,10 +3,14 @@
 
 #include <gmock/gmock.h>
 
+#include <filesystem>
+
+#include "cli/convert/convert_samples.h"
 #include "headpond/codec/image/formats/image.h"
 #include "headpond/codec/image/jpeg.h"
 #include "headpond/dataset/ops.h"
 #include "headpond/dataset/sequence.h"
+#include "tests/test_files.h"
 
 namespace headpond::cli {
 namespace {
@@ -41,6 +45,21 @@ TEST(ConvertImages, CutsASquareOutOfTheMiddle) {
   const Element sample = first_of(with_images(image_files(kGreyImage), {.image = "raw", .size = 8}));
   EXPECT_EQ(sample[size_t{1}].bytes_at(0), std::string(192, 'g'));
   EXPECT_EQ(first_of(image_rows(image_files(kGreyImage), 2))[size_t{0}].shape(), (Shape{2, 2, 3}));
+}
+
+TEST(ConvertImages, TakesLabelsFromTheListOfFilesAlone) {
+  const test::TempFolder folder;
+  for (const char* const name : {"cat/a.pgm", "cat/b.pgm", "dog/c.pgm"}) {
+    std::filesystem::create_directories(std::filesystem::path(folder.file(name)).parent_path());
+    test::put_file(folder.file(name), test::to_bytes(kGreyImage));
+  }
+  Sequence labels(label_rows(folder.path()));
+  std::filesystem::remove_all(folder.file("cat"));
+  for (const int64_t label : {0, 0, 1}) EXPECT_EQ(labels.next().value()[size_t{0}].item<int64_t>(), label);
+  EXPECT_TRUE(at_end(labels.next()));
+  Sequence files(convert_samples("folder", {folder.path()}));
+  std::filesystem::remove_all(folder.file("dog"));
+  EXPECT_FALSE(files.next()) << "control: samples with their files";
 }
 
 TEST(ConvertImages, EncodesThemAgain) {

@@ -11,7 +11,6 @@
 #include "cli/session.h"
 #include "cli/verbs/verbs.h"
 #include "headpond/base/clock.h"
-#include "headpond/dataset/bases/field.h"
 #include "headpond/dataset/ops.h"
 #include "headpond/engine/array_file.h"
 #include "headpond/engine/shards.h"
@@ -135,11 +134,8 @@ Result<ShardReport> write(const Session& session, const ConvertFlags& flags, con
 
 // Two arrays: the images, and their labels in the same order.
 Result<ShardReport> write_arrays(const Session& session, const ConvertFlags& flags, const std::string& inputs) try {
-  const Dataset samples = convert_samples(flags.from, flags.words);
-  const size_t label = field_index("convert", samples.spec(), "label");
-  const auto label_alone = [label](const Element& sample) { return sample[label]; };
-  const Dataset images = image_rows(samples, flags.size);
-  const Dataset labels = samples | map(label_alone, {.output = {{"label", i64, {}}}, .name = "the label alone"});
+  const Dataset images = image_rows(convert_samples(flags.from, flags.words), flags.size);
+  const Dataset labels = label_rows(flags.words[0]);
   Progress bar({.description = "convert", .total = images.node()->slots(), .enabled = session.progress()});
   ShardReport report;
   int64_t shown = 0;
@@ -155,6 +151,9 @@ Result<ShardReport> write_arrays(const Session& session, const ConvertFlags& fla
     if (!written) return fail(of_data(with_reason(written.error(), inputs)));
     report.shards.push_back({path, written->rows, written->bytes, written->digest});
     report.bytes += written->bytes;
+    if (!is_shown && written->rows != report.records) {
+      return fail(ErrorKind::FailedPrecondition, "files were added to the folder or removed during the conversion");
+    }
     report.records = written->rows;
     if (is_shown) report.resumed_from = written->resumed_from;
   }

@@ -245,6 +245,7 @@ void write_members(JsonWriter& json, const Totals& totals) {
     json.member("skipped", one.skipped).member("substituted", one.substituted).end_object();
   }
   json.end_array();
+  json.member("defects", totals.stats.defects);
   json.member("threads", totals.stats.threads).member("io_threads", totals.stats.io_threads);
 }
 
@@ -259,6 +260,7 @@ std::string summary(const Totals& totals) {
     substituted += one.substituted;
   }
   if (skipped + substituted > 0) text += fmt::format("; bad: {} skipped, {} substituted", skipped, substituted);
+  if (totals.stats.defects > 0) text += fmt::format("; {} defects of files passed over", totals.stats.defects);
   return totals.digest.empty() ? text : text + "\ndigest " + totals.digest;
 }
 

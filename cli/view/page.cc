@@ -42,18 +42,26 @@ std::string text_of(const std::vector<std::byte>& bytes) {
   return base64({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
-// The pictures of a tile beside each other.
-Picture strip_of(const Tile& tile) {
-  if (tile.pictures.empty() || !tile.error.empty()) {
-    Picture empty(kTileSide, kTileSide / 2, {90, 90, 94});
-    empty.line(0, 0, static_cast<double>(empty.width), static_cast<double>(empty.height), {200, 70, 70});
-    empty.line(0, static_cast<double>(empty.height), static_cast<double>(empty.width), 0, {200, 70, 70});
-    return empty;
+Picture empty_strip(bool has_failed) {
+  Picture empty(kTileSide, kTileSide / 2, {90, 90, 94});
+  const auto width = static_cast<double>(empty.width), height = static_cast<double>(empty.height);
+  if (has_failed) {
+    empty.line(0, 0, width, height, {200, 70, 70});
+    empty.line(0, height, width, 0, {200, 70, 70});
+  } else {
+    empty.fill(empty.width * 3 / 8, empty.height / 2, empty.width / 4, 2, {140, 140, 146});
   }
+  return empty;
+}
+
+// The pictures of a tile beside each other; more than 4 are smaller.
+Picture strip_of(const Tile& tile) {
+  if (tile.pictures.empty() || !tile.error.empty()) return empty_strip(!tile.error.empty());
+  const int64_t side = kTileSide * 4 / std::max<int64_t>(4, static_cast<int64_t>(tile.pictures.size()));
   std::vector<Picture> parts;
   int64_t width = 0, height = 0;
   for (const auto& [label, picture] : tile.pictures) {
-    parts.push_back(picture.fitted(kTileSide, kTileSide));
+    parts.push_back(picture.fitted(side, side));
     width += parts.back().width + (width > 0 ? kGap / 2 : 0);
     height = std::max(height, parts.back().height);
   }

@@ -9,8 +9,8 @@
 
 namespace headpond::cli {
 
-/// A grid of the tiles' pictures, each with its number from 0 on; a grey field with a cross for an error or without a
-/// picture.
+/// A grid of the tiles' pictures, each with its number from 0 on; a grey field with a cross for an error, with a dash
+/// without a picture.
 Picture sheet_of(const std::vector<Tile>& tiles);
 
 /// A page that needs nothing else: pictures and sounds are in it. `title` is text, not HTML.

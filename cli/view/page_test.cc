@@ -41,5 +41,23 @@ TEST(ViewSheet, HasAPlaceForEachTile) {
   EXPECT_GT(sheet_of({Tile{.error = "broken"}}).height, 100);
 }
 
+TEST(ViewSheet, CrossesOutErrorsAlone) {
+  const auto has_red = [](const Picture& sheet) {
+    for (size_t i = 0; i < sheet.rgb.size(); i += 3) {
+      if (sheet.rgb[i] == 200 && sheet.rgb[i + 1] == 70) return true;
+    }
+    return false;
+  };
+  EXPECT_TRUE(has_red(sheet_of({Tile{.error = "broken"}})));
+  EXPECT_FALSE(has_red(sheet_of({Tile{}}))) << "a number is no error";
+}
+
+TEST(ViewSheet, ManyPicturesOfASampleHaveTheWidthOfFour) {
+  Tile four, many;
+  for (int i = 0; i < 14; ++i) many.pictures.emplace_back("channel", Picture(300, 300));
+  four.pictures.assign(many.pictures.begin(), many.pictures.begin() + 4);
+  EXPECT_LE(sheet_of({many}).width, sheet_of({four}).width + 10 * 4);
+}
+
 }  // namespace
 }  // namespace headpond::cli

@@ -39,12 +39,10 @@ int64_t number_after(const std::string& text, const std::string& key) {
 
 const KernelJoints* kernels_of(const Node& node) { return dynamic_cast<const KernelJoints*>(&node); }
 
-bool mentions(const KernelJoints& map, std::initializer_list<const char*> words) {
-  return std::any_of(map.kernels().begin(), map.kernels().end(), [&](const KernelRef& kernel) {
-    const std::string title = kernel->facts().title.substr(0, kernel->facts().title.find('('));
-    return std::any_of(words.begin(), words.end(),
-                       [&](const char* word) { return title.find(word) != std::string::npos; });
-  });
+bool mentions(const Kernel& kernel, std::initializer_list<const char*> words) {
+  const std::string title = kernel.facts().title.substr(0, kernel.facts().title.find('('));
+  return std::any_of(words.begin(), words.end(),
+                     [&](const char* word) { return title.find(word) != std::string::npos; });
 }
 
 // What is shown, and how.
@@ -57,21 +55,40 @@ struct Shown {
   std::vector<std::string> draws;
 };
 
+constexpr std::initializer_list<const char*> kSpectra = {"mel", "spectro", "stft", "mfcc"};
+
 void read_map(const KernelJoints& map, TileReading& reading) {
-  reading.roles = map.role_fields();
   for (const KernelRef& kernel : map.kernels()) {
+    const std::string& title = kernel->facts().title;
     if (const NormalizeOptions* const found = normalization_of(*kernel)) reading.normalization = found;
     for (const char* const option : {"rate", " to"}) {  // Of a decoder, of resample.
-      if (const int64_t rate = number_after(kernel->facts().title, option)) reading.rate = rate;
+      if (const int64_t rate = number_after(title, option)) reading.rate = rate;
     }
+    if (mentions(*kernel, kSpectra)) reading.is_transposed = title.find("mels_first=true") != std::string::npos;
+    reading.is_spectrum = reading.is_spectrum || mentions(*kernel, kSpectra);
+    reading.is_sound = reading.is_sound || mentions(*kernel, {"wav", "sound", "resample"});
   }
-  reading.is_sound = reading.is_sound || mentions(map, {"wav", "sound", "resample"});
-  reading.is_spectrum = reading.is_spectrum || mentions(map, {"mel", "spectro", "stft", "mfcc"});
 }
 
-Shown choose(const Dataset& dataset, const ViewOptions& options) {
-  const std::vector<Node::Ref> path = path_of(dataset);
-  const auto is_batch = [](const Node::Ref& node) { return node->facts().role == Role::batch; };
+// Where the fields that `map` names are in what `node`, after it, gives. Fewer if a field is gone, or has another name.
+TileRoles roles_at(const Node& map, const Node& node) {
+  TileRoles roles;
+  const Spec &before = map.spec(), &after = node.spec();
+  for (const auto& [index, role] : kernels_of(map)->role_fields()) {
+    const std::string& name = before[index].name;
+    size_t at = 0;
+    while (at < after.size() && after[at].name != name) ++at;
+    if (name.empty()) at = after.size() == before.size() && after[index].name.empty() ? index : after.size();
+    if (at < after.size()) roles.emplace_back(at, role);
+  }
+  return roles;
+}
+
+bool is_batch(const Node::Ref& node) { return node->facts().role == Role::batch; }
+
+// The nodes up to the one that is shown.
+std::vector<Node::Ref> shown_path(const Dataset& dataset, const ViewOptions& options) {
+  std::vector<Node::Ref> path = path_of(dataset);
   const auto first_batch = std::find_if(path.begin(), path.end(), is_batch);
   auto end = first_batch == path.begin() ? path.end() : first_batch;
   if (!options.step.empty()) {
@@ -81,30 +98,55 @@ Shown choose(const Dataset& dataset, const ViewOptions& options) {
     if (found == path.rend()) refuse("view", fmt::format("no step '{}'", options.step));
     end = found.base();
   }
-  Shown shown;
-  for (auto at = path.begin(); at != end; ++at) {
-    shown.in_batches = shown.in_batches || is_batch(*at);
-    if (kernels_of(**at) == nullptr) {
-      if ((*at)->draws() && (*at)->facts().role == Role::map) shown.draws.push_back((*at)->facts().op);
-      continue;
-    }
-    shown.map = *at;
-    read_map(*kernels_of(**at), shown.reading);
-    for (const KernelRef& kernel : kernels_of(**at)->kernels()) {
-      if (!kernel->facts().draws.empty()) shown.draws.push_back(kernel->facts().title);
-    }
-  }
-  shown.node = *(end - 1);
+  path.erase(end, path.end());
+  const bool in_batches = std::any_of(path.begin(), path.end(), is_batch);
+  const auto map =
+      std::find_if(path.rbegin(), path.rend(), [](const auto& node) { return kernels_of(*node) != nullptr; });
   const bool needs_kernels = options.before || options.draws > 0;
-  if (needs_kernels && (shown.map == nullptr || shown.in_batches)) {
+  if (needs_kernels && (map == path.rend() || in_batches)) {
     refuse("view", fmt::format("no step before the batches has kernels, so {} shows nothing",
                                options.before ? "--before" : "--draws"));
   }
-  if (needs_kernels) shown.node = shown.map;
-  const int64_t size = first_batch == path.end() ? 0 : number_after((*first_batch)->facts().args, "batch_size");
-  shown.count = options.batches * (size > 0 ? size : kUsualBatch);
-  shown.count = std::clamp<int64_t>(options.draws > 0 ? options.draws : shown.count, 1, kMostTiles);
+  // Steps after the map may give fields that nothing is known of.
+  const bool stops = map != path.rend() && options.step.empty() &&
+                     roles_at(**map, *path.back()).size() < kernels_of(**map)->role_fields().size();
+  if (needs_kernels || stops) path.erase(map.base(), path.end());
+  return path;
+}
+
+int64_t tiles_of(const Dataset& dataset, const ViewOptions& options) {
+  if (options.draws > 0) return std::min(options.draws, kMostTiles);
+  const std::vector<Node::Ref> path = path_of(dataset);
+  const auto batch = std::find_if(path.begin(), path.end(), is_batch);
+  const int64_t size = batch == path.end() ? 0 : number_after((*batch)->facts().args, "batch_size");
+  const int64_t batches = std::clamp<int64_t>(options.batches, 1, kMostTiles);
+  return std::min(batches * (size > 0 ? size : kUsualBatch), kMostTiles);
+}
+
+Shown choose(const Dataset& dataset, const ViewOptions& options) {
+  Shown shown;
+  for (const Node::Ref& node : shown_path(dataset, options)) {
+    shown.node = node;
+    shown.in_batches = shown.in_batches || is_batch(node);
+    if (kernels_of(*node) == nullptr) {
+      if (node->draws() && node->facts().role == Role::map) shown.draws.push_back(node->facts().op);
+      continue;
+    }
+    shown.map = node;
+    read_map(*kernels_of(*node), shown.reading);
+    for (const KernelRef& kernel : kernels_of(*node)->kernels()) {
+      if (!kernel->facts().draws.empty()) shown.draws.push_back(kernel->facts().title);
+    }
+  }
+  if (options.before && (shown.reading.is_sound || shown.reading.is_spectrum)) {
+    refuse("view", "no step before the batches has kernels of images, so --before shows nothing");
+  }
+  if (shown.map != nullptr) shown.reading.roles = roles_at(*shown.map, *shown.node);
+  // What is known of the first field of the map is of no other.
+  const bool is_first = !shown.reading.roles.empty() && shown.reading.roles[0].second == FieldRole::image;
+  if (!is_first) shown.reading = {};
   shown.reading.spec = shown.node->spec();
+  shown.count = tiles_of(dataset, options);
   return shown;
 }
 
@@ -191,7 +233,8 @@ Result<void> show_steps(const Shown& shown, Element element, const ViewOptions& 
   HEADPOND_TRY(steps.decode());
   Picture before(0, 0);
   std::string unused;
-  const bool has_picture = !steps.fields().empty() && to_picture(steps.fields()[0], nullptr, before, unused);
+  const bool has_picture = !steps.fields().empty() && !is_sound(shown.reading, steps.fields()[0]) &&
+                           to_picture(steps.fields()[0], nullptr, before, unused);
   const size_t own = steps.fields().size();
   const bool follows = options.before && has_picture && own < KernelCall::kMaxFields;
   if (follows) steps.follow(before.width, before.height);

@@ -15,10 +15,12 @@ namespace headpond::cli {
 struct ViewOptions {
   uint64_t seed = 0;
   int64_t batches = 1;
-  std::string step = "";  ///< An operator, or the name of a step; "": the last one before the batches.
-  Node::Ref named = {};   ///< What the step of that name gives; null: `step` is an operator.
-  bool before = false;    ///< Also the decoded image, with the outline of what the kernels keep.
-  int64_t draws = 0;      ///< Above 0: the first sample alone, in so many epochs.
+  /// An operator, or the name of a step; "": the last one before the batches, or the last one with kernels if later
+  /// ones leave out or rename a field of its kernels.
+  std::string step = "";
+  Node::Ref named = {};  ///< What the step of that name gives; null: `step` is an operator.
+  bool before = false;   ///< Also the decoded image, with the outline of what the kernels keep; not of sounds.
+  int64_t draws = 0;     ///< Above 0: the first sample alone, in so many epochs.
   std::stop_token stop = {};
 };
 

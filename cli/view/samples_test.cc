@@ -5,6 +5,9 @@
 
 #include "headpond/codec/image/kernels/crop_kernels.h"
 #include "headpond/codec/image/kernels/flip_kernels.h"
+#include "headpond/codec/image/normalize/normalize_kernel.h"
+#include "headpond/codec/sound/level/level_kernels.h"
+#include "headpond/codec/sound/spectrum/spectrum_kernels.h"
 #include "headpond/dataset/ops.h"
 
 namespace headpond::cli {
@@ -52,6 +55,52 @@ TEST(ViewTiles, BeforeShowsWhatIsKeptAndTheSameSample) {
   EXPECT_EQ(decoded.rgb[(2 * 8 + 3) * 3], 255) << "the corner of the outline";
   EXPECT_THAT([] { (void)view_tiles(images(2) | batch(2), {.before = true}); },
               ThrowsMessage<Exception>(HasSubstr("--before shows nothing")));
+}
+
+// "image" all 50, normalized, and "mask" with one pixel.
+Dataset normalized_with_mask() {
+  std::vector<uint8_t> inside(64, 0);
+  inside[27] = 1;
+  const Dataset both = from_tensors(
+      {{"mask", Tensor::from(inside, {8, 8})}, {"image", Tensor::from(std::vector<uint8_t>(192, 50), {8, 8, 3})}});
+  return both | map({.image = "image", .mask = "mask"}, normalize());
+}
+
+TEST(ViewTiles, FindFieldsByNameAfterStepsThatMoveThem) {
+  const auto shown = view_tiles(normalized_with_mask(), {})->at(0);
+  ASSERT_EQ(shown.shape, "float32[3,8,8]");
+  const auto swapped = [](const Element& in) { return Element{{in[size_t{1}], in[size_t{0}]}}; };
+  const auto moved =
+      view_tiles(normalized_with_mask() | map(swapped, {.output = {{"image", f32, {3, 8, 8}}, {"mask", u8, {8, 8}}}}),
+                 {})
+          ->at(0);
+  EXPECT_EQ(moved.shape, "float32[3,8,8]");
+  EXPECT_EQ(moved.pictures[0].second.rgb, shown.pictures[0].second.rgb) << "the mask's contour on the same pixels";
+}
+
+TEST(ViewTiles, StopAtTheKernelsIfAFieldIsGoneUnlessAStepIsNamed) {
+  const auto alone = [](const Element& in) { return in[size_t{0}]; };
+  const Dataset dataset = normalized_with_mask() | map(alone, {.output = {{"mask", u8, {8, 8}}}});
+  EXPECT_EQ(view_tiles(dataset, {})->at(0).shape, "float32[3,8,8]");
+  EXPECT_EQ(view_tiles(dataset, {.step = "map"})->at(0).shape, "uint8[8,8]");
+}
+
+TEST(ViewTiles, BeforeIsForImages) {
+  const Dataset sounds = from_tensor_slices(Tensor::from(std::vector<float>(4000), {2, 2000, 1}));
+  EXPECT_THAT([&] { (void)view_tiles(sounds | map("", log_mel()) | batch(2), {.before = true}); },
+              ThrowsMessage<Exception>(HasSubstr("has kernels of images, so --before shows nothing")));
+  const auto tiles = view_tiles(sounds | map("", gain_db(3)) | batch(2), {.before = true});
+  ASSERT_TRUE(tiles);
+  for (const auto& [label, picture] : tiles->at(0).pictures) EXPECT_NE(label, "decoded");
+  EXPECT_EQ(view_tiles(sounds | map("", log_mel({.hop = 100})), {})->at(0).pictures[0].second.width, 21 + 6);
+  const Dataset turned = sounds | map("", log_mel({.hop = 100, .mels_first = true}));
+  const auto upright = view_tiles(sounds | map("", log_mel({.hop = 100})), {}), turned_back = view_tiles(turned, {});
+  EXPECT_EQ(turned_back->at(0).pictures[0].second.rgb, upright->at(0).pictures[0].second.rgb);
+}
+
+TEST(ViewTiles, AreAtMost256HoweverManyBatchesAreAskedFor) {
+  const Dataset many = images(1) | repeat(300) | batch(1'000'000'000);
+  EXPECT_EQ(view_tiles(many, {.batches = INT64_MAX})->size(), 256U);
 }
 
 TEST(ViewTiles, DrawsShowOneSampleInManyEpochs) {

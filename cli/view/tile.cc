@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "headpond/base/math/half.h"
 #include "headpond/codec/sound/spectrum/spectrum_kernels.h"
@@ -13,6 +14,7 @@
 namespace headpond::cli {
 namespace {
 
+constexpr int64_t kMostChannels = 16;  // Of an image.
 constexpr Color kMaskColor = {255, 60, 60}, kBoxColor = {60, 220, 90}, kPointColor = {255, 220, 0};
 
 template <class T>
@@ -32,19 +34,24 @@ struct Layout {
   bool is_chw;
 };
 
-bool is_channels(int64_t size) { return size == 1 || size == 3 || size == 4; }
-
+// Where both could be the channels, without normalize: the last dimension if it is a usual number, the first if only
+// that is one, else the smaller.
 bool layout_of(const Tensor& image, const NormalizeOptions* normalization, Layout& layout) {
   if (image.rank() == 2) {
     layout = {image.dim(0), image.dim(1), 1, false};
     return true;
   }
   if (image.rank() != 3) return false;
-  const bool chw = is_channels(image.dim(0)) &&
-                   (normalization != nullptr ? normalization->layout == ImageLayout::chw : !is_channels(image.dim(2)));
-  if (!chw && !is_channels(image.dim(2))) return false;
-  layout = chw ? Layout{image.dim(1), image.dim(2), image.dim(0), true}
-               : Layout{image.dim(0), image.dim(1), image.dim(2), false};
+  const int64_t first = image.dim(0), last = image.dim(2);
+  const auto are_channels = [](int64_t size) { return size >= 1 && size <= kMostChannels; };
+  const auto are_usual = [](int64_t size) { return size == 1 || size == 3 || size == 4; };
+  if (!are_channels(first) && !are_channels(last)) return false;
+  bool is_chw = !are_channels(last);
+  if (are_channels(first) && are_channels(last)) {
+    is_chw = normalization != nullptr ? normalization->layout == ImageLayout::chw
+                                      : !are_usual(last) && (are_usual(first) || first < last);
+  }
+  layout = is_chw ? Layout{image.dim(1), last, first, true} : Layout{first, image.dim(1), last, false};
   return true;
 }
 
@@ -80,6 +87,43 @@ class Scale {
   double least_ = INFINITY, most_ = -INFINITY;
 };
 
+// The pixels of an image, whatever its layout and dtype.
+struct ImagePixels {
+  Layout layout;
+  std::vector<double> values;
+  Scale scale;
+
+  static std::optional<ImagePixels> of(const Tensor& image, const NormalizeOptions* normalization, std::string& note) {
+    Layout layout = {};
+    if (image.dtype() == DType::bytes || !layout_of(image, normalization, layout)) return std::nullopt;
+    std::vector<double> values = values_of(image);
+    Scale scale(image, normalization, values, note);
+    return ImagePixels{layout, std::move(values), scale};
+  }
+  // These channels as red, green and blue; one that the image doesn't have is 0.
+  Picture picture(const std::array<int64_t, 3>& channels) const {
+    Picture made(layout.width, layout.height);
+    for (int64_t y = 0; y < layout.height; ++y) {
+      for (int64_t x = 0; x < layout.width; ++x) {
+        made.set(x, y, {at(y, x, channels[0]), at(y, x, channels[1]), at(y, x, channels[2])});
+      }
+    }
+    return made;
+  }
+
+ private:
+  uint8_t at(int64_t y, int64_t x, int64_t c) const {
+    if (c >= layout.channels) return 0;
+    const int64_t i =
+        layout.is_chw ? (c * layout.height + y) * layout.width + x : (y * layout.width + x) * layout.channels + c;
+    return scale(values[static_cast<size_t>(i)], c);
+  }
+};
+
+Picture colors_of(const ImagePixels& pixels) {
+  return pixels.layout.channels == 1 ? pixels.picture({0, 0, 0}) : pixels.picture({0, 1, 2});
+}
+
 // The edges of the regions of equal numbers.
 void draw_mask(const Tensor& mask, Picture& picture) {
   const std::vector<double> values = values_of(mask);
@@ -111,9 +155,10 @@ void draw_points(const Tensor& points, Picture& picture) {
   }
 }
 
-Picture spectrum_picture(const Tensor& spectrum) {
+// [frames, bands], or [bands, frames] if it is transposed.
+Picture spectrum_picture(const Tensor& spectrum, bool is_transposed) {
   const std::vector<double> values = values_of(spectrum);
-  const int64_t frames = spectrum.dim(0), bands = spectrum.dim(1);
+  const int64_t frames = spectrum.dim(is_transposed ? 1 : 0), bands = spectrum.dim(is_transposed ? 0 : 1);
   double least = INFINITY, most = -INFINITY;
   for (const double value : values) {
     if (std::isfinite(value)) least = std::min(least, value), most = std::max(most, value);
@@ -122,7 +167,7 @@ Picture spectrum_picture(const Tensor& spectrum) {
   Picture picture(frames + kAxis, bands + kAxis, {128, 128, 128});
   for (int64_t x = 0; x < frames; ++x) {
     for (int64_t y = 0; y < bands; ++y) {
-      const double value = values[static_cast<size_t>(x * bands + y)];
+      const double value = values[static_cast<size_t>(is_transposed ? y * frames + x : x * bands + y)];
       picture.set(x + kAxis, bands - 1 - y, heat(most > least ? (value - least) / (most - least) : 0));
     }
   }
@@ -164,7 +209,7 @@ void show_sound(const TileReading& reading, const Tensor& sound, Tile& tile) {
   if (auto wav = encode_wav(Tensor::from(mono, {frames, 1}), static_cast<int32_t>(rate))) tile.wav = std::move(*wav);
   const KernelRef kernel = log_mel({.sample_rate = rate});
   const auto mel = run_kernels(std::span(&kernel, 1), Tensor::from(mono, {frames}));
-  if (mel && mel->rank() == 2) tile.pictures.emplace_back("log-mel", spectrum_picture(*mel));
+  if (mel && mel->rank() == 2) tile.pictures.emplace_back("log-mel", spectrum_picture(*mel, false));
 }
 
 std::string brief(const Tensor& tensor) {
@@ -198,24 +243,22 @@ void measure(const Tensor& tensor, Tile& tile) {
   tile.mean = count > 0 ? sum / static_cast<double>(count) : 0;
 }
 
-bool looks_like_sound(const Tensor& tensor) {
-  const bool is_float = tensor.dtype() == DType::f32 || tensor.dtype() == DType::f64;
-  return is_float && ((tensor.rank() == 1 && tensor.dim(0) >= 400) ||
-                      (tensor.rank() == 2 && tensor.dim(0) >= 400 && tensor.dim(1) <= 8));
-}
-
 // Shows the field if it is a picture or a sound.
 bool show_field(const TileReading& reading, const Tensor& field, Tile& tile) {
   if (field.dtype() == DType::bytes) return false;
   if (reading.is_spectrum && field.rank() == 2) {
-    tile.pictures.emplace_back("spectrum", spectrum_picture(field));
-  } else if (reading.is_sound || looks_like_sound(field)) {
-    if (field.rank() < 1 || field.rank() > 2) return false;
+    tile.pictures.emplace_back("spectrum", spectrum_picture(field, reading.is_transposed));
+    return true;
+  }
+  if (is_sound(reading, field)) {
     show_sound(reading, field, tile);
-  } else {
-    Picture picture(0, 0);
-    if (!to_picture(field, reading.normalization, picture, tile.note)) return false;
-    tile.pictures.emplace_back("image", std::move(picture));
+    return true;
+  }
+  const auto pixels = reading.is_sound ? std::nullopt : ImagePixels::of(field, reading.normalization, tile.note);
+  if (!pixels) return false;
+  tile.pictures.emplace_back("image", colors_of(*pixels));
+  for (int64_t c = 3; c < pixels->layout.channels; ++c) {
+    tile.pictures.emplace_back(fmt::format("channel {}", c), pixels->picture({c, c, c}));
   }
   return true;
 }
@@ -236,23 +279,15 @@ std::vector<double> values_of(const Tensor& tensor) {
 }
 
 bool to_picture(const Tensor& image, const NormalizeOptions* normalization, Picture& picture, std::string& note) {
-  Layout layout = {};
-  if (image.dtype() == DType::bytes || !layout_of(image, normalization, layout)) return false;
-  const std::vector<double> values = values_of(image);
-  const Scale scale(image, normalization, values, note);
-  picture = Picture(layout.width, layout.height);
-  for (int64_t y = 0; y < layout.height; ++y) {
-    for (int64_t x = 0; x < layout.width; ++x) {
-      const auto at = [&](int64_t c) {
-        const int64_t i =
-            layout.is_chw ? (c * layout.height + y) * layout.width + x : (y * layout.width + x) * layout.channels + c;
-        return scale(values[static_cast<size_t>(i)], c);
-      };
-      const bool is_grey = layout.channels == 1;
-      picture.set(x, y, {at(0), at(is_grey ? 0 : 1), at(is_grey ? 0 : 2)});
-    }
-  }
-  return true;
+  const auto pixels = ImagePixels::of(image, normalization, note);
+  if (pixels) picture = colors_of(*pixels);
+  return pixels.has_value();
+}
+
+bool is_sound(const TileReading& reading, const Tensor& field) {
+  if (field.dtype() == DType::bytes || field.rank() < 1 || field.rank() > 2) return false;
+  const bool is_float = field.dtype() == DType::f32 || field.dtype() == DType::f64;
+  return reading.is_sound || (is_float && field.dim(0) >= 400 && (field.rank() == 1 || field.dim(1) <= 8));
 }
 
 void show(const TileReading& reading, const Element& element, Tile& tile) {

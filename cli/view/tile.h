@@ -30,20 +30,29 @@ struct Tile {
   std::vector<std::pair<std::string, std::string>> others = {};  ///< Other fields and their values.
 };
 
+/// The places of fields in an element, and what each is; the first is the image or the sound.
+using TileRoles = std::vector<std::pair<size_t, FieldRole>>;
+
 /// How fields are to be understood.
 struct TileReading {
   Spec spec;
-  std::vector<std::pair<size_t, FieldRole>> roles = {};  ///< Of the fields that kernels saw; may be empty.
-  const NormalizeOptions* normalization = nullptr;       ///< How the image was normalized; null: not known.
-  bool is_sound = false;                                 ///< The first of `roles` is a sound,
-  bool is_spectrum = false;                              ///< or a spectrum.
-  int64_t rate = 0;                                      ///< Of sound, in Hz; 0: not known.
+  TileRoles roles = {};                             ///< Of the fields that kernels saw; may be empty.
+  const NormalizeOptions* normalization = nullptr;  ///< How the image was normalized; null: not known.
+  bool is_sound = false;                            ///< The first of `roles` is a sound,
+  bool is_spectrum = false;                         ///< or a spectrum,
+  bool is_transposed = false;                       ///< whose bands come before its frames.
+  int64_t rate = 0;                                 ///< Of sound, in Hz; 0: not known.
 };
 
-/// Fills in shape, values, pictures, sound and other fields.
+/// Fills in shape, values, pictures, sound and other fields. Each channel of an image after its third is a grey
+/// picture of its own.
 void show(const TileReading& reading, const Element& element, Tile& tile);
 
-/// An image of any layout and number dtype as RGB; false if the tensor is none. `note` gets how values were mapped.
+/// True iff the field is shown as a sound: `reading` says so, or it has the shape of one.
+bool is_sound(const TileReading& reading, const Tensor& field);
+
+/// The first three channels of an image of any layout and number dtype, with 1 to 16 channels, as RGB: one is grey, two
+/// have no blue. False if the tensor is none. `note` gets how values were mapped.
 bool to_picture(const Tensor& image, const NormalizeOptions* normalization, Picture& picture, std::string& note);
 
 /// The values as doubles; empty for bytes.

@@ -52,6 +52,37 @@ TEST(Tile, DrawsMasksBoxesAndPointsOverTheImage) {
   EXPECT_EQ(tile.others.size(), 2U);
 }
 
+TEST(Tile, ShowsEachChannelAfterTheThirdByItself) {
+  const auto image_of = [](int64_t channels) {
+    std::vector<uint8_t> values;
+    for (int64_t i = 0; i < 20 * 20 * channels; ++i) values.push_back(static_cast<uint8_t>(10 * (i % channels + 1)));
+    return Tensor::from(values, {20, 20, channels});
+  };
+  const Tile five = tile_of(image_of(5));
+  ASSERT_EQ(five.pictures.size(), 3U);
+  EXPECT_THAT(std::vector<uint8_t>(five.pictures[0].second.rgb.begin(), five.pictures[0].second.rgb.begin() + 3),
+              ElementsAre(10, 20, 30));
+  EXPECT_EQ(five.pictures[2].first, "channel 4");
+  EXPECT_EQ(five.pictures[2].second.rgb, std::vector<uint8_t>(20 * 20 * 3, 50));
+  const Tile two = tile_of(image_of(2));
+  ASSERT_EQ(two.pictures.size(), 1U);
+  EXPECT_THAT(std::vector<uint8_t>(two.pictures[0].second.rgb.begin(), two.pictures[0].second.rgb.begin() + 3),
+              ElementsAre(10, 20, 0));
+  EXPECT_TRUE(tile_of(Tensor::from(std::vector<uint8_t>(17 * 17 * 17), {17, 17, 17})).pictures.empty());
+}
+
+TEST(Tile, TakesTheUsualNumberOfChannelsAsChannels) {
+  const auto width_of = [](const Shape& shape) {
+    const Tile tile = tile_of(Tensor::from(std::vector<uint8_t>(static_cast<size_t>(*shape.size())), shape));
+    return tile.pictures.empty() ? 0 : tile.pictures[0].second.width;
+  };
+  EXPECT_EQ(width_of({8, 7, 3}), 7);
+  EXPECT_EQ(width_of({3, 7, 8}), 8);
+  EXPECT_EQ(width_of({2, 7, 8}), 8);
+  EXPECT_EQ(width_of({8, 7, 6}), 7);
+  EXPECT_EQ(width_of({6, 7, 40}), 40);
+}
+
 TEST(Tile, ASoundHasItsWaveItsSpectrumAndAFile) {
   std::vector<float> values(4000);
   for (size_t i = 0; i < values.size(); ++i) values[i] = i % 8 < 4 ? 0.5F : -0.5F;

@@ -60,6 +60,13 @@ class Random {
   /// 0.
   uint64_t below(uint64_t n);
 
+  /// One of 0 to n - 1 by exactly one word, the next one or one drawn before: the upper half of word * n. Each comes
+  /// floor or ceil(2^32 / n) times in 2^32. REQUIRES: 0 < n <= 2^32.
+  int64_t one_of(int64_t n) { return one_of(n, u32()); }
+  static int64_t one_of(int64_t n, uint32_t word) {
+    return static_cast<int64_t>((uint64_t{word} * static_cast<uint64_t>(n)) >> 32);
+  }
+
  private:
   void refill();
 

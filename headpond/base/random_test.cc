@@ -91,6 +91,17 @@ TEST(Random, BelowOneIsZeroAndStaysBelowAnyBound) {
     for (int i = 0; i < 1000; ++i) ASSERT_LT(random.below(n), n);
 }
 
+TEST(Random, OneOfTakesTheUpperHalfOfOneWordTimesN) {
+  EXPECT_EQ(Random::one_of(1, 0xffffffffU), 0);
+  EXPECT_EQ(Random::one_of(10, 0), 0);
+  EXPECT_EQ(Random::one_of(10, 0x19999999U), 0);
+  EXPECT_EQ(Random::one_of(10, 0x1999999aU), 1);
+  EXPECT_EQ(Random::one_of(10, 0xffffffffU), 9);
+  EXPECT_EQ(Random::one_of(int64_t{1} << 32, 0xffffffffU), 0xffffffffLL);
+  Random random(7), words(7);
+  for (int64_t n = 1; n < 1000; ++n) ASSERT_EQ(random.one_of(n), Random::one_of(n, words.u32()));
+}
+
 // Chi-square over the sixths of [0, 3 * 2^30): without the second try a third of all values would come up twice as
 // often, which the control shows.
 double chi_square_of_sixths(const std::vector<uint64_t>& values, uint64_t n) {

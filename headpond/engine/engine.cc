@@ -208,6 +208,7 @@ LoaderStats Engine::stats() {
   const int64_t in_use = memory.pool().stats().bytes_in_use;
   const Locked locked(lock);
   LoaderStats stats = stats_;
+  stats.defects = defects;
   stats.helped = executor_.helped();
   stats.inline_now = consumer.is_inline();
   stats.threads = executor_.worker_count();

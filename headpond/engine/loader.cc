@@ -205,6 +205,7 @@ struct Loader::Run {
         return fail(internal::not_the_end(*lost, "Loader"));
       }
       Answer answer = held ? *std::exchange(held, std::nullopt) : ask();
+      engine->count_defects(context);
       engine->leave(waited_ns, answer.got == Got::value);
       if (Error unwritten = write_failures()) {
         held = std::move(answer);

@@ -3,6 +3,9 @@
 #include <atomic>
 #include <map>
 #include <mutex>
+#include <set>
+#include <span>
+#include <vector>
 
 #include "headpond/engine/explain.h"
 #include "headpond/engine/testing/contract.h"
@@ -81,6 +84,23 @@ TEST(LoaderKernels, GiveTheBytesOfASequenceOnAnyThreads) {
   }
 }
 
+TEST(LoaderKernels, DeliverWhatTheyMeanInEachEpoch) {
+  const KernelRef spread = std::make_shared<SpreadKernel>(std::make_shared<SeenByKernels>());
+  for (const int threads : {0, 2}) {
+    Loader loader(range(20) | map("", spread), {.epochs = 3, .seed = 5, .threads = threads});
+    std::set<std::vector<int64_t>> different;
+    for (const Batch& batch : loader) {
+      const Element& row = batch.element();
+      const auto values = row[size_t{0}].as<int64_t>();
+      const auto alone = run_kernels(std::span(&spread, 1), Tensor::scalar(static_cast<int64_t>(row.key)),
+                                     {.seed = 5, .epoch = static_cast<uint64_t>(batch.epoch()), .key = row.key});
+      ASSERT_TRUE(std::ranges::equal(values, alone->as<int64_t>())) << "epoch " << batch.epoch() << ", " << row.key;
+      different.emplace(values.begin(), values.end());
+    }
+    EXPECT_EQ(different.size(), 60U) << "each epoch draws anew";
+  }
+}
+
 TEST(LoaderKernels, WriteIntoTheRowOfTheBatch) {
   for (const int threads : {0, 1, 2, 8}) {
     const auto seen = std::make_shared<SeenByKernels>();
@@ -95,6 +115,34 @@ TEST(LoaderKernels, WriteIntoTheRowOfTheBatch) {
       }
     }
     EXPECT_EQ(in_place, 100) << threads;
+  }
+}
+
+// Passes over a defect of each third number.
+class TolerantKernel final : public Kernel {
+ public:
+  TolerantKernel() : Kernel({.title = "tolerant"}) {}
+  Result<void> run(KernelCall& call) const override {
+    if (call.in().item<int64_t>() % 3 == 0) call.note({1, "a third"});
+    return {};
+  }
+};
+
+TEST(LoaderKernels, DefectsAreCountedOnAnyThreads) {
+  const Dataset mapped = range(90) | map("", std::make_shared<TolerantKernel>());
+  const auto even = [](int64_t x) { return x % 2 == 0; };
+  const std::vector<std::pair<Dataset, int64_t>> all = {
+      {mapped | batch(7), 30},
+      {mapped, 30},
+      {range(90) | filter(even) | map("", std::make_shared<TolerantKernel>()), 15}};
+  for (const auto& [dataset, defects] : all) {
+    for (const int threads : {0, 1, 4}) {
+      Loader loader(dataset, {.epochs = 2, .threads = threads});
+      EXPECT_EQ(loader.stats().defects, 0);
+      while (loader.next()) {
+      }
+      EXPECT_EQ(loader.stats().defects, 2 * defects) << threads;
+    }
   }
 }
 

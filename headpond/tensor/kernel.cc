@@ -52,6 +52,12 @@ std::byte* KernelCall::make(size_t i, DType dtype, const Shape& shape) {
   return results_[i].mutable_data();
 }
 
+void KernelCall::note(const KernelDefects& defects) {
+  if (defects.count <= 0) return;
+  scratch_.defects.count += defects.count;
+  scratch_.defects.first = defects.first;
+}
+
 Result<void> KernelCall::run_nested(std::span<const KernelRef> kernels, size_t first, size_t count) {
   std::array<Tensor, kMaxFields> memory;
   const std::span<Tensor> fields(memory.data(), fields_.size());

@@ -42,6 +42,12 @@ std::string_view name(FieldRole role);
 /// The role whose name the field has; `image` for another name.
 FieldRole role_of(const FieldSpec& field);
 
+/// Defects of data that a kernel passed over, as of a damaged file: no errors, but somebody should know.
+struct KernelDefects {
+  int64_t count = 0;
+  std::string first = "";  ///< In words; empty if there is none.
+};
+
 /// Objects that a worker keeps from one call of a kernel to the next: a decoder, a tile, tables of coefficients. One
 /// for each thread and run; it has one object of each type. One thread at a time.
 class KernelScratch {
@@ -61,6 +67,8 @@ class KernelScratch {
     kept_.push_back({&type, {new T(), [](void* object) { delete static_cast<T*>(object); }}});
     return *static_cast<T*>(kept_.back().object.get());
   }
+
+  KernelDefects defects;  ///< All that kernels noted since the caller set `count` to 0; `first`: of the last call.
 
  private:
   struct Kept {
@@ -119,6 +127,9 @@ class KernelCall {
   T& scratch() {
     return scratch_.get<T>();
   }
+
+  /// Adds to the defects that map counts (LoaderStats::defects); it logs the first one of its own.
+  void note(const KernelDefects& defects);
 
   /// Runs kernels `first` to `first + count` - 1 of `kernels`, one after the other, as a part of the kernel that is
   /// called: on its arguments, for its results. Their random numbers follow from those of the calling kernel, which

@@ -104,6 +104,19 @@ TEST(Kernel, ScratchStaysFromCallToCall) {
   }
 }
 
+TEST(Kernel, NotesOfDefectsAddUpInTheScratch) {
+  KernelScratch scratch;
+  std::vector<Tensor> fields = {Tensor::scalar(int64_t{1})};
+  const std::vector<RandomKey> keys(1);
+  KernelCall(fields, keys, 0, {}, scratch).note({2, "first of two"});
+  KernelCall(fields, keys, 1, {}, scratch).note({0, ""});
+  EXPECT_EQ(scratch.defects.count, 2);
+  EXPECT_EQ(scratch.defects.first, "first of two");
+  KernelCall(fields, keys, 2, {}, scratch).note({1, "another"});
+  EXPECT_EQ(scratch.defects.count, 3);
+  EXPECT_EQ(scratch.defects.first, "another");
+}
+
 TEST(Kernel, NeighboursAreJoined) {
   const std::vector<KernelRef> chain = {std::make_shared<Add>(1), std::make_shared<Add>(2),
                                         std::make_shared<AddRandom>(), std::make_shared<Add>(3)};

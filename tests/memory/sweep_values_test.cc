@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "headpond/codec/image/kernels/resize_kernel.h"
 #include "headpond/codec/image/png.h"
 #include "headpond/codec/sound/wav.h"
 #include "headpond/io/array/idx.h"
@@ -167,6 +168,29 @@ TEST_F(Sweep, Png) {
       });
     }
   }
+}
+
+// An image for which there was no memory is resized again by the same worker.
+TEST_F(Sweep, Resize) {
+  const KernelRef kernel = resize({3, 5});
+  Tensor image = Tensor::empty(u8, {17, 11, 1});
+  for (size_t i = 0; i < image.byte_size(); ++i) image.mutable_data()[i] = static_cast<std::byte>(i * 7);
+  sweep([&]() -> Result<std::string> {
+    KernelScratch scratch;
+    const auto resized = [&]() -> Result<std::string> {
+      Tensor field = image;
+      const RandomKey key;
+      KernelCall call({&field, 1}, {&key, 1}, 0, {}, scratch);
+      HEADPOND_TRY(kernel->run(call));
+      call.finish();
+      return sum_of(field);
+    };
+    try {
+      return resized();
+    } catch (const std::bad_alloc&) {
+      return resized();
+    }
+  });
 }
 
 }  // namespace

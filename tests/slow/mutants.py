@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Puts mistakes into the engine, one at a time: the tests on random pipelines find each of them, and nothing without one.
+"""Puts mistakes into the engine and the operators, one at a time: the tests that hold pipelines to their meaning find each, and nothing without one.
 
   mutants.py BUILD [--plans 2000] [--processes 2] [NAME...]
   mutants.py --apply-only

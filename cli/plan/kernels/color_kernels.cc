@@ -137,6 +137,7 @@ const std::vector<PlanKernel>& color_plan_kernels() {
       {"random_adjust_sharpness", {"sharpness_factor", "p"}, build_random_adjust_sharpness},
       {"color_jitter", {"brightness", "contrast", "saturation", "hue"}, build_color_jitter},
       {"grayscale", {"num_output_channels"}, build_grayscale},
+      {"to_grayscale", {"num_output_channels"}, build_grayscale},
       {"random_grayscale", {"p"}, build_random_grayscale},
       {"invert", {}, build_plain<invert>},
       {"random_invert", {"p"}, build_with_p<random_invert>},

@@ -48,6 +48,7 @@ TEST(ColorPlanKernels, AreBuiltWithTheirOptions) {
       {"name = 'color_jitter', brightness = 0.4, hue = [-0.1, 0.2]",
        color_jitter({.brightness = 0.4, .hue = JitterRange(-0.1, 0.2)})},
       {"name = 'grayscale', num_output_channels = 3", grayscale(3)},
+      {"name = 'to_grayscale'", to_grayscale()},
       {"name = 'random_grayscale'", random_grayscale()},
       {"name = 'random_grayscale', p = 0.5", random_grayscale(0.5)},
       {"name = 'invert'", invert()},

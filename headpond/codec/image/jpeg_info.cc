@@ -44,7 +44,11 @@ class JpegWalk {
     // From the first scan on the file may be damaged: then libjpeg decides.
     while (!layout_.has_end) {
       skip_scan();
-      if (!take_marker()) break;
+      const uint64_t at = at_;
+      if (!take_marker()) {
+        note_bad_marker(at);
+        break;
+      }
       if (layout_.scans > options_.max_scans) break;
     }
     HEADPOND_TRY(check_limits());
@@ -126,6 +130,17 @@ class JpegWalk {
     if (layout_.scans == 0) return invalid("no scan: there is no image");
     layout_.has_end = true;
     return {};
+  }
+
+  // Of the marker that begins at `at`, where skip_scan() ended.
+  void note_bad_marker(uint64_t at) {
+    constexpr std::string_view kEnd = "\xff\xd9";
+    const std::string_view rest(reinterpret_cast<const char*>(head_.data()) + at, head_.size() - at);
+    if (rest.find(kEnd, 2) == std::string_view::npos) return;
+    const uint64_t size = rest.size() < 4 ? 0 : jpeg_word(head_, at + 2);
+    const bool is_whole = jpeg_byte(head_, at + 1) == 0xd8 || (size >= 2 && size <= rest.size() - 2);
+    layout_.bad_marker = at;
+    layout_.bad_marker_is = is_whole ? "a marker that can't stand there" : "a marker without a valid length";
   }
 
   Result<void> note_scan(Bytes body) {

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -29,6 +30,10 @@ struct Layout {
   int64_t scans = 0;
   bool is_interleaved = false;  // The first scan has all components.
   bool has_end = false;         // An end-of-image marker stands after the last scan.
+  // The byte of a marker after the first scan that ends the search for the last one, though an end-of-image marker
+  // stands somewhere after it: the file is damaged, not truncated. And what is wrong with that marker.
+  std::optional<uint64_t> bad_marker = {};
+  std::string_view bad_marker_is = "";
 
   int own_channels() const { return components == 1 ? 1 : 3; }
   /// Of the decoded image.

@@ -2,6 +2,7 @@
 // Whole images, regions, orientations, damage, limits. Images are made by encode_jpeg().
 #include "headpond/codec/image/jpeg.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -164,6 +165,32 @@ TEST(DecodeJpeg, FourInksBecomeColours) {
   }
 }
 
+File without_segment(const File& file, uint8_t marker) {
+  for (size_t at = 2; at + 4 < file.size();) {
+    const size_t size = 2 + (static_cast<size_t>(file[at + 2]) << 8 | static_cast<size_t>(file[at + 3]));
+    if (file[at + 1] == std::byte{marker}) {
+      File without(file.begin(), file.begin() + static_cast<int64_t>(at));
+      without.insert(without.end(), file.begin() + static_cast<int64_t>(at + size), file.end());
+      return without;
+    }
+    at += size;
+  }
+  ADD_FAILURE() << "no such segment";
+  return file;
+}
+
+TEST(DecodeJpeg, FourInksWithoutAdobesMarkerAreNotInverted) {
+  Tensor inks = Tensor::empty(u8, {16, 16, 4});
+  for (size_t i = 0; i < inks.byte_size(); ++i)
+    inks.mutable_data()[i] = static_cast<std::byte>(std::array{20, 100, 200, 40}[i % 4]);
+  const File adobe = jpeg_testing::write_jpeg(inks, {.quality = 100, .across = 1, .down = 1, .space = JCS_CMYK});
+  const Tensor image = decode_jpeg(without_segment(adobe, 0xee))->pixels, inverted = decode_jpeg(adobe)->pixels;
+  for (size_t i = 0; i < 3; ++i) {  // (255 - c)(255 - k) / 255
+    EXPECT_NEAR(image.as<uint8_t>()[i], (std::array{198, 130, 46}[i]), 2);
+    EXPECT_NEAR(inverted.as<uint8_t>()[i], (std::array{3, 15, 31}[i]), 2) << "control";
+  }
+}
+
 TEST(DecodeJpeg, ARegionOfOnePixelIsUpsampledAsTheWholeImage) {
   for (const int64_t width : {3, 5, 20}) {
     const File file = file_of(6, width, 3);
@@ -268,6 +295,62 @@ TEST(DecodeJpegFaults, DamageBelowARegionIsFoundIfTheWholeFileIsChecked) {
   file[at + 1] = std::byte{0xd9};
   EXPECT_TRUE(decode_and_crop_jpeg(file, {0, 0, 8, 8}));
   EXPECT_EQ(decode_and_crop_jpeg(file, {0, 0, 8, 8}, {.check = JpegCheck::whole}).error().kind(), ErrorKind::DataLoss);
+}
+
+// A grey image of 64 rows, cut after the restart that follows its first 32 rows.
+File half_of(const Tensor& image) {
+  const File file = jpeg_testing::write_jpeg(image, {.across = 1, .down = 1, .restart = 10});
+  for (size_t at = 0; at + 1 < file.size(); ++at) {
+    if (file[at] == std::byte{0xff} && file[at + 1] == std::byte{0xd3}) {
+      return {file.begin(), file.begin() + static_cast<int64_t>(at + 2)};
+    }
+  }
+  ADD_FAILURE() << "no fourth restart";
+  return file;
+}
+
+TEST(DecodeJpegFaults, RecoverGivesTheRowsBeforeTheEndOfACutFile) {
+  const Tensor image = picture(64, 80, 1, 3);
+  const auto whole = decode_jpeg(jpeg_testing::write_jpeg(image, {.across = 1, .down = 1}), {.channels = 1});
+  const auto half =
+      decode_jpeg(half_of(image), {.channels = 1, .damage = JpegDamage::recover, .acceptable_fraction = 0});
+  ASSERT_TRUE(half) << half.error();
+  EXPECT_GT(half->warnings.count, 0);
+  EXPECT_THAT(half->warnings.first, HasSubstr("row 32 of 64"));
+  EXPECT_EQ(half->warnings.rows, 32);
+  const auto got = half->pixels.as<uint8_t>(), expected = whole->pixels.as<uint8_t>();
+  EXPECT_TRUE(std::equal(got.begin(), got.begin() + 32 * 80, expected.begin()));
+  EXPECT_FALSE(std::equal(got.begin(), got.end(), expected.begin())) << "control: the rows below are lost";
+}
+
+TEST(DecodeJpegFaults, RecoverTakesACutFileWithEnoughRows) {
+  const File half = half_of(picture(64, 80, 1, 3));
+  const auto recovered = [&](double fraction) {
+    return decode_jpeg(half, {.damage = JpegDamage::recover, .acceptable_fraction = fraction}, "a.jpg");
+  };
+  EXPECT_TRUE(recovered(0.4));
+  EXPECT_TRUE(recovered(0.5));
+  const auto refused = recovered(0.6);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind(), ErrorKind::DataLoss);
+  EXPECT_EQ(refused.error().message(), "a.jpg: the file ends at row 32 of 64, before the share of 0.6 of them");
+}
+
+TEST(DecodeJpegFaults, AMarkerThatNoDecoderCanPassIsNamedWithItsByte) {
+  const File file = file_of(64, 80, 3);
+  const size_t at = file.size() * 3 / 4;
+  const auto damaged = [&](std::string_view marker) {
+    File broken = file;
+    std::memcpy(&broken[at], marker.data(), marker.size());
+    return decode_jpeg(broken, {}, "a.jpg").error().message();
+  };
+  const std::string place = fmt::format("a.jpg: corrupt data at byte {},{:03}: ", at / 1000, at % 1000);
+  EXPECT_EQ(damaged({"\xff\x3a\0\0", 4}), place + "a marker without a valid length");
+  EXPECT_EQ(damaged({"\xff\x3a\xff\x00", 4}), place + "a marker without a valid length");
+  EXPECT_EQ(damaged({"\xff\xd8\0\0", 4}), place + "a marker that can't stand there");
+  File cut(file.begin(), file.begin() + static_cast<int64_t>(at));
+  cut.insert(cut.end(), {std::byte{0xff}, std::byte{0x3a}, std::byte{1}, std::byte{0}});
+  EXPECT_THAT(decode_jpeg(cut).error().message(), HasSubstr("no end-of-image marker")) << "a file that was cut";
 }
 
 TEST(DecodeJpegFaults, DamageNamesByteAndRow) {

@@ -293,13 +293,12 @@ Result<PngWarnings> decode_png_into(std::span<const std::byte> file, std::span<s
   return codec_internal::fail_caught(name);
 }
 
-Result<void> png_internal::decode_window(std::span<const std::byte> file, const Layout& layout,
-                                         const ImageWindow& window, const PngOptions& options, std::byte* to,
-                                         std::string_view name) try {
+Result<PngWarnings> png_internal::decode_window(std::span<const std::byte> file, const Layout& layout,
+                                                const ImageWindow& window, const PngOptions& options, std::byte* to,
+                                                std::string_view name) try {
   const auto target = target_of(layout, window, options, name);
   if (!target) return fail(target.error());
-  const auto decoded = decode_to(file, layout, *target, to, name);
-  return decoded ? Result<void>() : fail(decoded.error());
+  return decode_to(file, layout, *target, to, name);
 } catch (const std::exception&) {
   return codec_internal::fail_caught(name);
 }

@@ -43,7 +43,7 @@ Result<Layout> read_layout(std::span<const std::byte> file, const PngOptions& op
 /// The pixels of decode_png() inside `window` into `to`. Rows below it are decoded only if the image is interlaced, so
 /// damage of their compressed data is not found. REQUIRES: `layout` is that of `file`, read with these options;
 /// `window` has pixels and lies inside the image.
-Result<void> decode_window(std::span<const std::byte> file, const Layout& layout, const ImageWindow& window,
-                           const PngOptions& options, std::byte* to, std::string_view name);
+Result<PngWarnings> decode_window(std::span<const std::byte> file, const Layout& layout, const ImageWindow& window,
+                                  const PngOptions& options, std::byte* to, std::string_view name);
 
 }  // namespace headpond::png_internal

@@ -314,6 +314,7 @@ ReorderBuffer::Done ReorderBuffer::carry_out(const Task& task, Context& context)
     done.got = open(task.count, context, done.opened);
   });
   done.elapsed_ns = now_ns() - began;
+  host_.count_defects(context);
   WorkItem* const item = task.item ? task.item.get() : done.opened.get();
   (item != nullptr ? item->left_out : left_out_) += std::exchange(context.left_out, left_out);
   done.waited = task.is_long && has_waited(usage, thread_usage(), done.elapsed_ns);

@@ -2,8 +2,11 @@
 // What the buffers of stages see of the engine that they are part of.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <utility>
 
 #include "headpond/dataset/node.h"
 #include "headpond/engine/executor/consumer_internal.h"
@@ -37,7 +40,12 @@ class StageHost : public Feed {
   EngineLock lock;
   MemoryBudget memory;
   Consumer consumer;
+  std::atomic<int64_t> defects = 0;  ///< LoaderStats::defects.
 
+  /// What kernels noted in `context` is counted.
+  void count_defects(Context& context) {
+    if (const int64_t met = std::exchange(context.scratch().defects.count, 0); met > 0) defects += met;
+  }
   /// What `make` opens, restored by `visitor`. Nothing of it runs before it is at its position.
   virtual std::unique_ptr<Iterator> restored(const std::function<std::unique_ptr<Iterator>()>& make,
                                              StateVisitor& visitor) = 0;

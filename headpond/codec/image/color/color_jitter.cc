@@ -45,14 +45,14 @@ JitteredFactor jittered(const char* name, Result<void> (*adjust)(const Tensor&, 
 }
 
 // Permutation number `which` of 24, in the order of the digits.
-JitterOrder order_of(uint32_t which) {
+JitterOrder order_of(int64_t which) {
   JitterOrder order = {0, 1, 2, 3};
-  for (uint32_t i = 0; i < which; ++i) std::next_permutation(order.begin(), order.end());
+  for (int64_t i = 0; i < which; ++i) std::next_permutation(order.begin(), order.end());
   return order;
 }
 
 Result<void> jitter(const Tensor& image, std::byte* out, Random& random, const JitteredFactors& factors) {
-  const JitterOrder order = order_of(static_cast<uint32_t>(uint64_t{random.u32()} * 24 >> 32));
+  const JitterOrder order = order_of(random.one_of(24));
   std::array<double, kJittered> drawn{};
   for (size_t i = 0; i < kJittered; ++i) {
     drawn[i] = factors[i].low + (factors[i].high - factors[i].low) * static_cast<double>(random.uniform());

@@ -37,11 +37,6 @@ ErasedImage sizes_of(const Shape& shape, ImageLayout layout) {
   return {shape[1], shape[2], shape[0]};
 }
 
-// A number of [0, n), from one word.
-int64_t place_below(uint32_t word, int64_t n) {
-  return static_cast<int64_t>(static_cast<double>(word) * 0x1p-32 * static_cast<double>(n));
-}
-
 // All words of a try are drawn, so that the next one does not depend on it.
 std::optional<ErasedBox> draw_box(const ErasedImage& image, const RandomErasingOptions& options, Random& random) {
   const double area = static_cast<double>(image.height) * static_cast<double>(image.width);
@@ -56,8 +51,8 @@ std::optional<ErasedBox> draw_box(const ErasedImage& image, const RandomErasingO
     const double width = std::nearbyint(std::sqrt(erased / ratio));
     if (!(height < static_cast<double>(image.height) && width < static_cast<double>(image.width))) continue;
     const auto rows = static_cast<int64_t>(height), columns = static_cast<int64_t>(width);
-    return ErasedBox{place_below(top, image.height - rows + 1), place_below(left, image.width - columns + 1), rows,
-                     columns};
+    return ErasedBox{Random::one_of(image.height - rows + 1, top), Random::one_of(image.width - columns + 1, left),
+                     rows, columns};
   }
   return std::nullopt;
 }

@@ -6,18 +6,11 @@
 namespace headpond {
 namespace {
 
-using warp_internal::FieldOptions;
+using warp_internal::fields_of;
 using warp_internal::MapFunction;
 using warp_internal::ResultSize;
 using warp_internal::Title;
 using warp_internal::WarpSize;
-
-template <class Options>
-FieldOptions fields_of(const Options& options) {
-  return {.image = {.interpolation = options.interpolation, .fill = options.fill},
-          .mask_fill = options.mask_fill,
-          .min_area = options.min_area};
-}
 
 // An image of one pixel, by `make`: what it throws is an option that is out of range.
 template <class Make>

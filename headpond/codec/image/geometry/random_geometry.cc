@@ -9,24 +9,12 @@
 namespace headpond {
 namespace {
 
-using warp_internal::FieldOptions;
+using warp_internal::fields_of;
 using warp_internal::Title;
 using warp_internal::WarpSize;
 
 double uniform_between(Random& random, double low, double high) {
   return low + (high - low) * static_cast<double>(random.uniform());
-}
-
-// One of `count` numbers from 0, by one word.
-int64_t uniform_one_of(Random& random, int64_t count) {
-  return static_cast<int64_t>((uint64_t{random.u32()} * static_cast<uint64_t>(count)) >> 32);
-}
-
-template <class Options>
-FieldOptions moved_fields(const Options& options) {
-  return {.image = {.interpolation = options.interpolation, .fill = options.fill},
-          .mask_fill = options.mask_fill,
-          .min_area = options.min_area};
 }
 
 void check_angle_range(const char* op, const char* option, const AngleRange& range, double limit) {
@@ -74,7 +62,7 @@ std::string random_affine_title(const RandomAffineOptions& options) {
     }
   }
   title.add(options.center);
-  title.add(moved_fields(options));
+  title.add(fields_of(options));
   return title.text();
 }
 
@@ -106,8 +94,7 @@ std::optional<ImageMap> draw_perspective(const RandomPerspectiveOptions& options
   Corners end = start;
   for (size_t i = 0; i < 4; ++i) {
     const bool is_right = i == 1 || i == 2, is_low = i >= 2;
-    const auto x = static_cast<double>(uniform_one_of(random, across)),
-               y = static_cast<double>(uniform_one_of(random, down));
+    const auto x = static_cast<double>(random.one_of(across)), y = static_cast<double>(random.one_of(down));
     end[i] = {is_right ? right - static_cast<double>(across - 1) + x : x,
               is_low ? bottom - static_cast<double>(down - 1) + y : y};
   }
@@ -122,7 +109,7 @@ KernelRef random_affine(const RandomAffineOptions& options) {
   return warp_internal::map_kernel({.name = "random_affine",
                                     .title = random_affine_title(options),
                                     .draws = true,
-                                    .options = moved_fields(options),
+                                    .options = fields_of(options),
                                     .map = [options](WarpSize size, Random& random) {
                                       return affine_map(size.height, size.width, draw_affine(options, size, random));
                                     }});
@@ -135,11 +122,11 @@ KernelRef random_rotation(AngleRange degrees, const RotateOptions& options) {
   add_angle_range(title, "degrees", degrees);
   if (options.expand) title.add("expand", "true");
   title.add(options.center);
-  title.add(moved_fields(options));
+  title.add(fields_of(options));
   return warp_internal::map_kernel({.name = "random_rotation",
                                     .title = title.text(),
                                     .draws = true,
-                                    .options = moved_fields(options),
+                                    .options = fields_of(options),
                                     .map =
                                         [degrees, options](WarpSize size, Random& random) {
                                           const double angle = uniform_between(random, degrees.low, degrees.high);
@@ -159,12 +146,12 @@ KernelRef random_perspective(const RandomPerspectiveOptions& options) {
   Title title(op);
   title.add("distortion_scale", options.distortion_scale, 0.5);
   title.add("p", options.p, 0.5);
-  title.add(moved_fields(options));
+  title.add(fields_of(options));
   return warp_internal::map_kernel(
       {.name = op,
        .title = title.text(),
        .draws = true,
-       .options = moved_fields(options),
+       .options = fields_of(options),
        .map = [options](WarpSize size, Random& random) { return draw_perspective(options, size, random); }});
 }
 

@@ -16,6 +16,14 @@ struct FieldOptions {
   double min_area = 1;
 };
 
+/// Of a kernel's own options.
+template <class Options>
+FieldOptions fields_of(const Options& options) {
+  return {.image = {.interpolation = options.interpolation, .fill = options.fill},
+          .mask_fill = options.mask_fill,
+          .min_area = options.min_area};
+}
+
 /// How large the result of an image of height x width is; each kUnknown if it isn't known.
 struct ResultSize {
   int64_t height;

@@ -55,11 +55,6 @@ Sides sides_of(const std::string& name, const std::vector<int64_t>& padding) {
   refuse_option(name, fmt::format("padding of {} numbers: 1, 2 or 4 were expected", padding.size()));
 }
 
-// The word times `places`, in units of 2^32.
-int64_t place_of(uint32_t word, int64_t places) {
-  return static_cast<int64_t>((uint64_t{word} * static_cast<uint64_t>(places)) >> 32);
-}
-
 KernelRef window_kernel(const std::string& name, const Parts& parts, WindowStage stage, bool draws) {
   Stages stages = {{std::move(stage), name, 0, draws}};
   return std::make_shared<ImageChain>(title_of(name, parts), draws ? name : "", std::move(stages));
@@ -90,8 +85,8 @@ Result<ImageWindow> choose_place(const ImageSize& size, const Sides& pads, bool 
     return fail(ErrorKind::InvalidArgument, fmt::format("a crop of {} x {} pixels from an image of {} x {}", size.width,
                                                         size.height, columns, rows));
   }
-  const int64_t y = place_of(random.u32(), rows - size.height + 1) - top;
-  const int64_t x = place_of(random.u32(), columns - size.width + 1) - left;
+  const int64_t y = random.one_of(rows - size.height + 1) - top;
+  const int64_t x = random.one_of(columns - size.width + 1) - left;
   return ImageWindow{y, x, size.height, size.width};
 }
 
@@ -122,7 +117,7 @@ ImageWindow choose_part(const AreaAndRatio& range, int64_t height, int64_t width
     const double ratio = portable::exp(least + slope * (most - least));
     const int64_t w = rounded(std::sqrt(wanted * ratio)), h = rounded(std::sqrt(wanted / ratio));
     if (w < 1 || h < 1 || w > width || h > height) continue;
-    return {place_of(row, height - h + 1), place_of(column, width - w + 1), h, w};
+    return {Random::one_of(height - h + 1, row), Random::one_of(width - w + 1, column), h, w};
   }
   return middle_part(range, height, width);
 }

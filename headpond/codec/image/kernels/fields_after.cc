@@ -25,8 +25,12 @@ Pixels pixels_of(const FieldSpec& image) {
                      image.shape.to_string()));
 }
 
-// The field's two first dimensions or, of boxes and points, the kind of its rows.
-void check_role(const FieldSpec& field, const FieldSpec& image) {
+bool has_boxes(const Spec& fields) {
+  return std::ranges::any_of(fields, [](const FieldSpec& field) { return role_of(field) == FieldRole::boxes; });
+}
+
+// The field's two first dimensions or, of boxes and points, the kind of its rows. Labels without boxes may be anything.
+void check_role(const FieldSpec& field, const FieldSpec& image, bool with_boxes) {
   const FieldRole role = role_of(field);
   const Shape& shape = field.shape;
   const auto fits = [](int64_t a, int64_t b) { return a == kUnknown || b == kUnknown || a == b; };
@@ -37,7 +41,7 @@ void check_role(const FieldSpec& field, const FieldSpec& image) {
   } else if (role == FieldRole::boxes || role == FieldRole::points) {
     is_fine = field.dtype == DType::f32 && shape.rank() == 2 && fits(shape[1], role == FieldRole::boxes ? 4 : 2);
   } else if (role == FieldRole::labels) {
-    is_fine = shape.rank() > 0;
+    is_fine = shape.rank() > 0 || !with_boxes;
   }
   if (is_fine) return;
   refuse(fmt::format("the {} can't be {}{} with an image {}", name(role), name(field.dtype), shape.to_string(),
@@ -62,7 +66,8 @@ void decode_fields(const DecodeStage& stage, Spec& fields) {
 // What a stage that moves pixels makes of the sides.
 void move_fields(const Stage& stage, Spec& fields) {
   Pixels image = pixels_of(fields[0]);
-  for (const FieldSpec& field : fields) check_role(field, fields[0]);
+  const bool with_boxes = has_boxes(fields);
+  for (const FieldSpec& field : fields) check_role(field, fields[0], with_boxes);
   bool drops = false;
   if (const auto* const window = stage.as<WindowStage>()) {
     const auto side = [&](int64_t before, int64_t own) {
@@ -71,7 +76,7 @@ void move_fields(const Stage& stage, Spec& fields) {
     };
     image.height = side(image.height, window->height);
     image.width = side(image.width, window->width);
-    drops = window->drops;
+    drops = window->drops && with_boxes;
   } else if (const auto* const resize = stage.as<ResizeStage>()) {
     if (!resize->size.is_one_number()) {
       image.height = resize->size.height;

@@ -47,6 +47,19 @@ TEST(FieldsAfter, MovesMasksAndLosesBoxes) {
   EXPECT_EQ(normalize()->facts().result(fields)[1].shape, (Shape{kUnknown, kUnknown}));
 }
 
+TEST(FieldsAfter, LabelsWithoutBoxesStayAsTheyAre) {
+  const KernelRef cropped = crop(0, 0, {2, 3});
+  EXPECT_EQ(shape_after(cropped, {kImage[0], {"labels", i64, {}}}, 1), (Shape{}));
+  EXPECT_EQ(shape_after(cropped, {kImage[0], {"labels", i64, {5, 2}}}, 1), (Shape{5, 2}));
+  const Spec with_boxes = {kImage[0], {"boxes", f32, {5, 4}}, {"labels", i64, {}}};
+  EXPECT_THAT(refusal([&] { cropped->facts().result(with_boxes); }), HasSubstr("the labels can't be int64[]"));
+  const Tensor image = Tensor::from(std::vector<uint8_t>(4 * 4 * 3), {4, 4, 3});
+  const auto made = run_kernels(std::span(&cropped, 1), {image, Tensor::scalar(int64_t{7})},
+                                {.roles = {FieldRole::image, FieldRole::labels}});
+  ASSERT_TRUE(made) << made.error();
+  EXPECT_EQ(made->at(1).item<int64_t>(), 7);
+}
+
 TEST(FieldsAfter, RefuseOtherFields) {
   const auto refuses = [](const KernelRef& kernel, const Spec& fields) {
     return refusal([&] { kernel->facts().result(fields); });

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 #include "headpond/codec/image/formats/format_internal.h"
 #include "headpond/codec/image/formats/image.h"
@@ -14,6 +15,13 @@ constexpr std::string_view kJpeg = "jpeg", kPng = "png";
 // As the kernel decode_jpeg() says it, whose name is in the message already.
 tl::unexpected<Error> fail_jpeg(const Error& error) {
   return fail(error.kind(), error.message().substr(kJpeg.size() + 2));
+}
+
+// Of the warnings of any format.
+template <class Warnings>
+Result<KernelDefects> as_defects(Result<Warnings> warnings) {
+  if (!warnings) return fail(std::move(warnings).error());
+  return KernelDefects{warnings->count, std::move(warnings->first)};
 }
 
 }  // namespace
@@ -68,27 +76,27 @@ Result<void> FileDecoder::open_any() {
   return {};
 }
 
-Result<void> FileDecoder::decode(const ImageWindow& part, int ratio, std::byte* to) {
-  if (way_ == Way::png) return png_internal::decode_window(file_, png_, part, options_, to, kPng);
+Result<KernelDefects> FileDecoder::decode(const ImageWindow& part, int ratio, std::byte* to) {
+  if (way_ == Way::png) return as_defects(png_internal::decode_window(file_, png_, part, options_, to, kPng));
   if (way_ == Way::whole) return decode_whole(part, to);
   jpeg_options_.ratio = ratio;
-  const auto decoded = jpeg_.decode(part, jpeg_options_, to, kJpeg);
-  return decoded ? Result<void>() : fail_jpeg(decoded.error());
+  auto decoded = jpeg_.decode(part, jpeg_options_, to, kJpeg);
+  if (!decoded) return fail_jpeg(decoded.error());
+  return as_defects(std::move(decoded));
 }
 
-Result<void> FileDecoder::decode_whole(const ImageWindow& part, std::byte* to) const {
+Result<KernelDefects> FileDecoder::decode_whole(const ImageWindow& part, std::byte* to) const {
   const size_t pixel = static_cast<size_t>(channels_) * item_size(options_.dtype);
   const size_t row = static_cast<size_t>(width_) * pixel, all = row * static_cast<size_t>(height_);
   const bool is_all = part == ImageWindow{0, 0, height_, width_};
   Tensor whole;
   if (!is_all) whole = Tensor::empty(options_.dtype, {height_, width_, channels_});
-  const auto decoded = decode_image_into(file_, {is_all ? to : whole.mutable_data(), all}, options_);
-  if (!decoded) return fail(decoded.error());
-  if (is_all) return {};
+  auto decoded = as_defects(decode_image_into(file_, {is_all ? to : whole.mutable_data(), all}, options_));
+  if (!decoded || is_all) return decoded;
   const size_t part_row = static_cast<size_t>(part.width) * pixel;
   const std::byte* from = whole.data() + static_cast<size_t>(part.y) * row + static_cast<size_t>(part.x) * pixel;
   for (int64_t y = 0; y < part.height; ++y, from += row, to += part_row) std::memcpy(to, from, part_row);
-  return {};
+  return decoded;
 }
 
 }  // namespace headpond::image_internal

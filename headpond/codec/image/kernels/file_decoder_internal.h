@@ -9,6 +9,7 @@
 #include "headpond/codec/image/jpeg_internal.h"
 #include "headpond/codec/image/kernels/stage_internal.h"
 #include "headpond/codec/image/png_internal.h"
+#include "headpond/tensor/kernel.h"
 #include "headpond/tensor/tensor.h"
 
 namespace headpond::image_internal {
@@ -26,7 +27,8 @@ class FileDecoder {
 
   /// The pixels of `part`, which lies inside the image, or of one that is decoded at 1 / `ratio` of its size, if the
   /// stage is of decode_jpeg(). Of a JPEG or a PNG no more is decoded than they need; of other files the whole image.
-  Result<void> decode(const ImageWindow& part, int ratio, std::byte* to);
+  /// Returns the file's defects that were no errors.
+  Result<KernelDefects> decode(const ImageWindow& part, int ratio, std::byte* to);
 
  private:
   enum class Way : uint8_t { jpeg, png, whole };
@@ -34,7 +36,7 @@ class FileDecoder {
   Result<void> open_jpeg();
   Result<void> open_png();
   Result<void> open_any();
-  Result<void> decode_whole(const ImageWindow& part, std::byte* to) const;
+  Result<KernelDefects> decode_whole(const ImageWindow& part, std::byte* to) const;
 
   jpeg_internal::Decoder jpeg_;
   JpegOptions jpeg_options_;

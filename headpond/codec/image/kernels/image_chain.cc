@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "headpond/codec/image/kernels/image_chain_internal.h"
 #include "headpond/codec/image/kernels/role_moves_internal.h"
 
@@ -23,7 +25,8 @@ std::string joined_title(const Stages& stages) {
     if (is_region) ++i;
   }
   const auto* const decode = stages.front().as<DecodeStage>();
-  const bool fits = decode != nullptr && decode->options.scale == JpegScale::fit;
+  const bool resizes = std::ranges::any_of(stages, [](const Stage& stage) { return stage.as<ResizeStage>(); });
+  const bool fits = resizes && decode != nullptr && decode->options.scale == JpegScale::fit;
   return fmt::format("{}{}", fmt::join(names, " + "), fits ? " (scale=fit changes pixels)" : "");
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "headpond/codec/image/color/color_kernels.h"
 #include "headpond/codec/image/formats/image_kernel.h"
 #include "headpond/codec/image/kernels/flip_kernels.h"
 #include "headpond/codec/image/kernels/image_chain_internal.h"
@@ -26,7 +27,7 @@ PadMode random_mode(Random& random) { return static_cast<PadMode>(below(random, 
 
 KernelRef random_stage(Random& random) {
   const ResizeOptions how = {static_cast<ResizeFilter>(below(random, 6)), below(random, 2) == 0};
-  switch (below(random, 8)) {
+  switch (below(random, 9)) {
     case 0:
       return crop(below(random, 9) - 3, below(random, 9) - 3, random_size(random));
     case 1:
@@ -41,6 +42,8 @@ KernelRef random_stage(Random& random) {
       return random_resized_crop(random_size(random), {.filter = how.filter, .antialias = how.antialias});
     case 6:
       return random_horizontal_flip();
+    case 7:
+      return random_invert();
     default:
       return random_vertical_flip();
   }

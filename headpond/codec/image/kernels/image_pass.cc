@@ -162,7 +162,12 @@ class ImageMaking {
     return kept.data();
   }
 
-  Result<void> decode(const ImageWindow& part, std::byte* to) { return scratch_.file.decode(part, options_.ratio, to); }
+  Result<void> decode(const ImageWindow& part, std::byte* to) {
+    const auto defects = scratch_.file.decode(part, options_.ratio, to);
+    if (!defects) return fail(defects.error());
+    call_.note(*defects);
+    return {};
+  }
 
   // The whole window with its padding.
   Result<void> fetch_padded(ImageView& view) {

@@ -48,6 +48,22 @@ TEST(JpegKernel, ErrorsHaveTheJpegsOwnText) {
   EXPECT_EQ(run_kernels(crop_only, cut).error().kind(), ErrorKind::DataLoss);
 }
 
+TEST(JpegKernel, NotesDefectsThatAreNoErrors) {
+  const Tensor file = jpeg_of(smooth_image(64, 80));
+  std::vector<Tensor> fields = {Tensor::scalar(file.bytes_at(0).substr(0, file.bytes_at(0).size() / 2))};
+  const std::vector<RandomKey> keys(1);
+  KernelScratch scratch;
+  KernelCall call(fields, keys, 0, {}, scratch);
+  ASSERT_TRUE(decode_jpeg({.damage = JpegDamage::recover, .acceptable_fraction = 0})->run(call));
+  EXPECT_GT(scratch.defects.count, 0);
+  EXPECT_THAT(scratch.defects.first, StartsWith("corrupt data at byte "));
+  fields = {file};
+  KernelScratch unused;
+  KernelCall whole(fields, keys, 0, {}, unused);
+  ASSERT_TRUE(decode_jpeg(JpegOptions())->run(whole));
+  EXPECT_EQ(unused.defects.count, 0);
+}
+
 TEST(JpegKernel, ACropOutsideTheImageStillFindsABrokenHeader) {
   const std::vector<KernelRef> outside = {decode_jpeg(), crop(1'000, 0, {2, 2})};
   const Tensor file = jpeg_of(smooth_image(16, 16));
@@ -65,6 +81,8 @@ TEST(JpegKernel, ScaleFitDecodesTheSmallestSizeThatIsEnough) {
   EXPECT_FALSE(same_tensor(*run_kernels(half, file), *run_kernels(full, file)));
   EXPECT_TRUE(same_tensor(*run_kernels(none, file), *run_kernels(other, file)));
   EXPECT_THAT(join_kernels(half).joints[0].joined, HasSubstr("changes pixels"));
+  const std::vector<KernelRef> unscaled = {fit, crop(0, 0, {8, 8})};
+  EXPECT_EQ(join_kernels(unscaled).joints[0].joined, "region of the JPEG") << "without a resize nothing changes";
 }
 
 TEST(JpegKernel, SaysWhatItGivesAndRefusesBadOptions) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <functional>
+#include <iterator>
 #include <utility>
 
 #include "headpond/codec/image/geometry/map_kernel_internal.h"
@@ -16,6 +17,7 @@ using policy_internal::PolicyImage;
 using policy_internal::PolicyOp;
 using policy_internal::Space;
 using warp_internal::FieldOptions;
+using warp_internal::fields_of;
 using warp_internal::Title;
 
 // An operation that was drawn.
@@ -25,19 +27,9 @@ struct DrawnOp {
 };
 using DrawOps = std::function<std::vector<DrawnOp>(Random& random, const PolicyImage& image)>;
 
-// One of `count` numbers from 0, by one word.
-size_t draw_one_of(Random& random, size_t count) { return static_cast<size_t>((uint64_t{random.u32()} * count) >> 32); }
-
 DrawnOp with_sign(Random& random, PolicyOp op, double magnitude) {
   const bool is_negative = random.uniform() < 0.5F && policy_internal::is_signed(op);
   return {op, is_negative ? -magnitude : magnitude};
-}
-
-template <class Options>
-FieldOptions policy_fields(const Options& options) {
-  return {.image = {.interpolation = options.interpolation, .fill = options.fill},
-          .mask_fill = options.mask_fill,
-          .min_area = options.min_area};
 }
 
 Spec policy_spec(const std::string& name, const Spec& in, const FieldOptions& options) {
@@ -97,12 +89,12 @@ KernelRef rand_augment(const RandAugmentOptions& options) {
   title.add("num_ops", options.num_ops, 2);
   title.add("magnitude", options.magnitude, 9);
   title.add("num_magnitude_bins", options.num_magnitude_bins, 31);
-  title.add(policy_fields(options));
+  title.add(fields_of(options));
   return std::make_shared<Policy>(
-      name, title.text(), policy_fields(options), [options](Random& random, const PolicyImage& image) {
+      name, title.text(), fields_of(options), [options](Random& random, const PolicyImage& image) {
         std::vector<DrawnOp> drawn;
         for (int i = 0; i < options.num_ops; ++i) {
-          const auto op = static_cast<PolicyOp>(draw_one_of(random, policy_internal::kRandomOps));
+          const auto op = static_cast<PolicyOp>(random.one_of(policy_internal::kRandomOps));
           drawn.push_back(with_sign(
               random, op,
               policy_internal::magnitude(op, Space::standard, options.magnitude, options.num_magnitude_bins, image)));
@@ -116,11 +108,11 @@ KernelRef trivial_augment_wide(int num_magnitude_bins, const PolicyOptions& opti
   require_number(name, "num_magnitude_bins", num_magnitude_bins, 2, 1000);
   Title title(name);
   title.add("num_magnitude_bins", num_magnitude_bins, 31);
-  title.add(policy_fields(options));
+  title.add(fields_of(options));
   return std::make_shared<Policy>(
-      name, title.text(), policy_fields(options), [num_magnitude_bins](Random& random, const PolicyImage& image) {
-        const auto op = static_cast<PolicyOp>(draw_one_of(random, policy_internal::kRandomOps));
-        const auto bin = static_cast<int>(draw_one_of(random, static_cast<size_t>(num_magnitude_bins)));
+      name, title.text(), fields_of(options), [num_magnitude_bins](Random& random, const PolicyImage& image) {
+        const auto op = static_cast<PolicyOp>(random.one_of(policy_internal::kRandomOps));
+        const auto bin = static_cast<int>(random.one_of(num_magnitude_bins));
         const double magnitude = policy_internal::magnitude(op, Space::wide, bin, num_magnitude_bins, image);
         return std::vector<DrawnOp>{with_sign(random, op, magnitude)};
       });
@@ -132,11 +124,11 @@ KernelRef auto_augment(const std::string& policy, const PolicyOptions& options) 
   if (table.empty()) warp_internal::refuse_option(name, "no policy '" + policy + "': imagenet, cifar10 or svhn");
   Title title(name);
   if (policy != "imagenet") title.add("policy", policy);
-  title.add(policy_fields(options));
+  title.add(fields_of(options));
   return std::make_shared<Policy>(
-      name, title.text(), policy_fields(options), [table](Random& random, const PolicyImage& image) {
+      name, title.text(), fields_of(options), [table](Random& random, const PolicyImage& image) {
         std::vector<DrawnOp> drawn;
-        for (const auto& step : table[draw_one_of(random, table.size())]) {
+        for (const auto& step : table[static_cast<size_t>(random.one_of(std::ssize(table)))]) {
           const bool is_done = static_cast<double>(random.uniform()) < step.p;
           const DrawnOp op =
               with_sign(random, step.op, policy_internal::magnitude(step.op, Space::standard, step.bin, 10, image));

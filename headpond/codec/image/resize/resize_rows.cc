@@ -26,12 +26,14 @@ const Taps& TapsCache::get(const TapsKey& key) {
     kept.used = clock_;
     return *kept.taps;
   }
+  auto made = std::make_unique<const Taps>(make_taps(key));  // First: if this throws, the cache stays as it is.
   if (kept_.size() < kKept) {
-    kept_.emplace_back();
+    kept_.push_back({std::move(made), clock_});
+    return *kept_.back().taps;
   }
   Kept& oldest =
       *std::min_element(kept_.begin(), kept_.end(), [](const Kept& a, const Kept& b) { return a.used < b.used; });
-  oldest = {std::make_unique<const Taps>(make_taps(key)), clock_};
+  oldest = {std::move(made), clock_};
   return *oldest.taps;
 }
 

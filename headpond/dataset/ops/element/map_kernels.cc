@@ -3,9 +3,11 @@
 #include <fmt/ranges.h>
 
 #include <array>
+#include <atomic>
 #include <string_view>
 #include <utility>
 
+#include "headpond/base/log.h"
 #include "headpond/dataset/bases/field.h"
 #include "headpond/dataset/bases/pointwise.h"
 #include "headpond/dataset/ops/element.h"
@@ -144,6 +146,8 @@ class MapKernels final : public Pointwise, public KernelJoints {
       fields[i] = in[index];
       if (index < outputs.size()) targets[i] = outputs[index];
     }
+    KernelDefects& defects = context.scratch().defects;
+    const int64_t known = defects.count;
     for (size_t k = 0; k < run_.kernels.size(); ++k) {
       // Only the last one: a kernel must not read the row that it writes.
       const bool is_last = k + 1 == run_.kernels.size();
@@ -151,10 +155,13 @@ class MapKernels final : public Pointwise, public KernelJoints {
       const auto keys = random_keys.subspan(run_.first[k]);
       KernelCall call(fields, keys, in.key, own, context.scratch(), plan_.roles);
       if (Error error = run_one(*run_.kernels[k], call)) {
-        return context.fail(named(k, std::move(error), fields, keys, in.key, context));
+        error = named(k, std::move(error), fields, keys, in.key, context);
+        defects.count = known;
+        return context.fail(std::move(error));
       }
       call.finish();
     }
+    if (defects.count > known) say(defects, in);
     if (Error error = check(fields)) return context.fail(std::move(error));
     for (size_t i = 0; i < fields.size(); ++i) in[plan_.fields[i].index] = std::move(fields[i]);
     out = std::move(in);
@@ -181,6 +188,13 @@ class MapKernels final : public Pointwise, public KernelJoints {
     return {error.kind(), fmt::format("{}: {}", title, error.message()), error};
   }
 
+  // The first of this map is in the log, all are counted.
+  void say(const KernelDefects& defects, const Element& in) const {
+    if (has_said_.exchange(true, std::memory_order_relaxed)) return;
+    log(LogLevel::info, fmt::format("{}: {}: passed over: {} (this map's first; all are counted)",
+                                    element_name(in.key, in.provenance), title(), defects.first));
+  }
+
   Error check(std::span<const Tensor> fields) const {
     for (size_t i = 0; i < fields.size(); ++i) {
       const FieldSpec& field = spec()[plan_.fields[i].index];
@@ -197,6 +211,7 @@ class MapKernels final : public Pointwise, public KernelJoints {
 
   const Plan plan_;
   const KernelChain run_;
+  mutable std::atomic<bool> has_said_ = false;  // About a defect.
 };
 
 Step step_of(const std::vector<std::pair<FieldRole, std::string>>& roles, const std::vector<KernelRef>& kernels,

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <bit>
+
+#include "headpond/base/log.h"
 #include "headpond/dataset/testing/dataset_test_internal.h"
 
 namespace headpond::internal {
@@ -113,6 +116,16 @@ TEST(MapKernels, OneMapHasTheBytesOfSeveral) {
       << "control: another name draws other numbers";
 }
 
+TEST(MapKernels, EachEpochHasItsOwnNumbers) {
+  const Dataset once = rows() | map("photo", noise());
+  const auto both = elements(once, {.seed = 5, .epochs = 2});
+  ASSERT_EQ(both.size(), 18U);
+  EXPECT_NE(std::vector(both.begin(), both.begin() + 9), std::vector(both.begin() + 9, both.end()));
+  const auto fixed = elements(rows() | map("photo", scale(3, 1)), {.seed = 5, .epochs = 2});
+  EXPECT_EQ(std::vector(fixed.begin(), fixed.begin() + 9), std::vector(fixed.begin() + 9, fixed.end()))
+      << "control: without draws epochs are the same";
+}
+
 TEST(MapKernels, MapsBelowCountAsKernelsBefore) {
   const Dataset twice = rows() | map("photo", noise()) | map("clicks", noise(), noise());
   const Dataset apart = rows() | map("photo", noise()) | map("clicks", noise()) | map("clicks", noise());
@@ -188,6 +201,38 @@ TEST(MapKernels, AnErrorNamesTheKernelAlsoOfAJoinedOne) {
     EXPECT_THAT(all[0], HasSubstr("map(photo: scale(1,6) > no_sevens > b), "));
     EXPECT_THAT(all[0], HasSubstr(": no_sevens: a seven"));
   }
+}
+
+// Passes over as many defects as the number has ones at its end in binary; fails for 7.
+class Tolerant final : public Kernel {
+ public:
+  Tolerant() : Kernel({.title = "tolerant", .result = unchanged}) {}
+  Result<void> run(KernelCall& call) const override {
+    const int64_t x = call.in().as<int64_t>()[0];
+    call.note({std::countr_one(static_cast<uint64_t>(x)), fmt::format("a defect of {}", x)});
+    if (x == 7) return fail(ErrorKind::DataLoss, "a seven");
+    return {};
+  }
+};
+
+TEST(MapKernels, DefectsAreCountedAndTheFirstOneIsInTheLog) {
+  const Dataset dataset = rows() | map("photo", std::make_shared<Tolerant>(), noise());  // Of 1 to 9.
+  std::vector<std::string> lines;
+  const LogSink before = set_log_sink([&](LogLevel level, std::string_view line) {
+    if (level == LogLevel::info) lines.emplace_back(line);
+  });
+  Context context;
+  const auto view = dataset.node()->bind({});
+  for (int64_t i = 0; i < 9; ++i) {
+    Element out;
+    EXPECT_EQ(view->at(i, context, {}, out), i == 6 ? Got::error : Got::value);
+  }
+  set_log_sink(before);
+  EXPECT_EQ(context.scratch().defects.count, 1 + 2 + 1 + 1) << "of 1, 3, 5 and 9: 7 is an error";
+  ASSERT_EQ(lines.size(), 1U);
+  EXPECT_EQ(lines[0],
+            "from_tensor_slices, record 0: map(photo: tolerant > noise): passed over: a defect of 1 "
+            "(this map's first; all are counted)");
 }
 
 TEST(MapKernels, RefusesWhatKernelsCannotTake) {
