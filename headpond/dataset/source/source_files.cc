@@ -39,7 +39,7 @@ class FilesNode final : public Node {
   const std::shared_ptr<const FileSet> set_;
 };
 
-class FilesView final : public View {
+class FilesView final : public View, public HeadsOfFiles {
  public:
   explicit FilesView(const FileSet& set) : set_(set), files_(set.listing().files), ends_(set.listing().ends) {}
 
@@ -59,6 +59,12 @@ class FilesView final : public View {
     out.key = static_cast<uint64_t>(i);
     out.provenance = {.source = files_[n].source, .record = static_cast<uint64_t>(record)};
     return got;
+  }
+
+  std::optional<Result<ElementHead>> head(int64_t i, std::span<std::byte> to) const override {
+    const auto [n, record] = find(i);
+    const FileSet::Opened opened = set_.file(n);
+    return opened.file->head(record, to);
   }
 
   bool fill(std::span<const int64_t> positions, Context& context, OutputSlots columns, uint64_t* keys) const override {
