@@ -50,7 +50,7 @@ std::string set_value(const std::string& text, std::optional<int64_t> least, T& 
   } else {
     if constexpr (std::is_unsigned_v<Value>) least = 0;
     Value value{};
-    if (!read_number(text, value) || (least && value < static_cast<Value>(*least)))
+    if (!read_number(text, value) || (least && !(value >= static_cast<Value>(*least))))
       return expected_number(std::is_integral_v<Value>, least);
     to = value;
   }
@@ -108,6 +108,7 @@ template Flag& Flags::option_from(int64_t, const std::string&, int&, const std::
 template Flag& Flags::option_from(int64_t, const std::string&, int64_t&, const std::string&);
 template Flag& Flags::option_from(int64_t, const std::string&, double&, const std::string&);
 template Flag& Flags::option_from(int64_t, const std::string&, std::optional<int64_t>&, const std::string&);
+template Flag& Flags::option_from(int64_t, const std::string&, std::optional<double>&, const std::string&);
 
 Flag& Flags::bytes(const std::string& name, std::optional<int64_t>& to, const std::string& what) {
   return add({.name = name, .placeholder = "BYTES", .what = what, .set = [&to](const std::string& text) -> std::string {

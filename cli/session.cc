@@ -32,6 +32,11 @@ double memory_gib() {
 
 }  // namespace
 
+std::string with_causes(const Error& error) {
+  const std::string text = error.to_string();
+  return text.substr(to_string(error.kind()).size() + 2);
+}
+
 Session::Session(std::string name, CommonFlags common, Interrupt& interrupt)
     : name_(std::move(name)),
       common_(std::move(common)),

@@ -23,6 +23,9 @@ struct TorchInfo {
 };
 TorchInfo torch_info();
 
+/// The message and the causes that it does not say already, without the kind.
+std::string with_causes(const Error& error);
+
 /// What this build has, by name. "torch" says whether headpond-torch was built.
 std::vector<std::pair<std::string, bool>> components();
 

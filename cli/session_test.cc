@@ -10,6 +10,7 @@
 
 #include "cli/verbs/run_log.h"
 #include "cli/verbs/verbs.h"
+#include "headpond/codec/image/formats/image.h"
 
 namespace headpond::cli {
 namespace {
@@ -40,6 +41,13 @@ class SessionTest : public testing::Test {
   const fs::path before_, folder_;
   Interrupt interrupt_;
 };
+
+TEST(Errors, AreSaidWithTheirCausesAndWithoutTheKind) {
+  const Error cause(ErrorKind::DataLoss, "a.tfrecord, record 3: a wrong checksum");
+  EXPECT_EQ(with_causes(cause), "a.tfrecord, record 3: a wrong checksum");
+  EXPECT_THAT(with_causes({ErrorKind::DataLoss, "10 elements in a row failed", cause}),
+              AllOf(StartsWith("10 elements"), HasSubstr("a.tfrecord, record 3")));
+}
 
 TEST_F(SessionTest, RunsGetTheFirstFreeFolder) {
   fs::create_directories("headpond-runs/train-mnist-2");
@@ -115,7 +123,7 @@ TEST_F(SessionTest, ComponentsNameWhatIsCompiledIn) {
     return false;
   };
   EXPECT_TRUE(has("gzip"));
-  EXPECT_FALSE(has("webp"));
+  EXPECT_EQ(has("webp"), has_decoder(ImageFormat::webp));
 }
 
 TEST_F(SessionTest, WhatComesLaterSaysSo) {

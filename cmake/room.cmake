@@ -180,6 +180,9 @@ endfunction()
 
 function(headpond_example name)
   cmake_parse_arguments(ARG "" "FOLDER" "LIBS;ARGS" ${ARGN})
+  if(NOT HEADPOND_EXAMPLES)
+    return()
+  endif()
   set(target headpond_example_${name})
   add_executable(${target} ${CMAKE_CURRENT_SOURCE_DIR}/${ARG_FOLDER}/${name}.cc)
   if("headpond::torch" IN_LIST ARG_LIBS)  # libtorch's definitions differ from those of the precompiled headers.
@@ -192,7 +195,7 @@ function(headpond_example name)
   set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/examples)
   if(HEADPOND_TESTS)
     add_test(NAME example.${name} COMMAND ${target} ${ARG_ARGS})
-    set_tests_properties(example.${name} PROPERTIES TIMEOUT 60)
+    set_tests_properties(example.${name} PROPERTIES TIMEOUT 60 LABELS plain)
   endif()
 endfunction()
 

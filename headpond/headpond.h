@@ -138,6 +138,7 @@
 #include "headpond/engine/array_file.h"
 #include "headpond/engine/explain.h"
 #include "headpond/engine/loader.h"
+#include "headpond/engine/loader_options.h"
 #include "headpond/engine/save.h"
 #include "headpond/engine/shards.h"
 

@@ -64,6 +64,12 @@ inline size_t times_in(std::string_view text, std::string_view part) {
   return times;
 }
 
+/// `short_form`, or `long_form` at night (`HEADPOND_NIGHTLY`, which `./dev nightly` sets): how much of a test is
+/// played.
+inline size_t quick_or(size_t short_form, size_t long_form) {
+  return std::getenv("HEADPOND_NIGHTLY") == nullptr ? short_form : long_form;
+}
+
 /// The folder `name` of the real data: $HEADPOND_DATA/name, else ../shared/data/name beside the project. Empty iff it
 /// is not there, after saying so; the test then skips itself. On a machine with CI=true that is a failure.
 inline std::string test_data(const std::string& name) {

@@ -85,7 +85,7 @@ def tidy_self_test():
              "m.cc": GUARDED.format("headpond::MutexLock lock(mu_);").replace("headpond/", f"{checks.ROOT}/headpond/")}
     planted = [("a.cc", USE_AFTER_MOVE.format("a + b"), "bugprone-use-after-move", 1),
                ("m.cc", GUARDED.format("").replace("headpond/", f"{checks.ROOT}/headpond/"), "thread-safety", 1),
-               ("c.h", "#include <string>\ninline int c() { return std::string().size() == 0; }\n", "container-size-empty", 1)]
+               ("c.h", "struct B {\n  virtual ~B() = default;\n  virtual int f() { return 1; }\n};\nstruct D : B {\n  virtual int f() { return 2; }\n};\ninline int c() { return D().f(); }\n", "modernize-use-override", 1)]
     wrong, said = [], []
     with tempfile.TemporaryDirectory() as folder:
         root = pathlib.Path(folder).resolve() / "headpond"

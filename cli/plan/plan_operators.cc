@@ -23,10 +23,6 @@ namespace {
 
 using enum PlanPlace;
 
-Dataset build_range(const PlanStep& step) {
-  return range(step.args.integer("start", 0), step.args.integer("stop"), step.args.integer("step", 1));
-}
-
 Dataset build_zip(const PlanStep& step) {
   std::vector<Dataset> parts;
   std::vector<std::string> names;
@@ -75,7 +71,7 @@ std::vector<double> numbers_if_given(const PlanArguments& args, const std::strin
 Dataset build_mix(const PlanStep& step) {
   const std::vector<Dataset> inputs = alike(step, step.inputs.size());
   if (!step.args.has("schedule")) return mix(inputs, numbers_if_given(step.args, "weights"));
-  if (step.args.has("weights")) step.args.refuse("schedule", "stands beside weights: one of them is needed");
+  if (step.args.has("weights")) step.args.refuse("schedule", "cannot be given together with weights");
   std::vector<MixPhase> schedule;
   for (const PlanValue& phase : step.args.list("schedule")) {
     const PlanArguments own = step.args.nested("schedule", phase, {"from", "weights"});
@@ -98,7 +94,7 @@ Dataset build_choose_from_datasets(const PlanStep& step) {
 Dataset build_map(const PlanStep& step) {
   const bool has_kernels = step.args.has("kernels");
   for (const char* const other : {"function", "into"}) {
-    if (has_kernels && step.args.has(other)) step.args.refuse(other, "stands beside kernels: one of them is needed");
+    if (has_kernels && step.args.has(other)) step.args.refuse(other, "cannot be given together with kernels");
   }
   if (has_kernels) return build_map_kernels(step);
   for (const char* const other : {"field", "fields"}) {
@@ -188,6 +184,10 @@ Dataset build_sample_weighted(const PlanStep& step) {
 Dataset build_assert_cardinality(const PlanStep& step) {
   return step.input() | assert_cardinality(step.args.integer("count"));
 }
+Dataset build_pad_to_cardinality(const PlanStep& step) {
+  return named(step.input()) |
+         pad_to_cardinality(step.args.integer("cardinality"), step.args.text("mask_key", "valid"));
+}
 Dataset build_prefetch(const PlanStep& step) { return step.input() | prefetch(step.args.integer("buffer_size", -1)); }
 Dataset build_enumerate(const PlanStep& step) { return named(step.input()) | enumerate(step.args.integer("start", 0)); }
 Dataset build_cache(const PlanStep& step) {
@@ -206,42 +206,12 @@ Dataset build_batch(const PlanStep& step) {
          batch(step.args.integer("batch_size"), {.drop_remainder = step.args.flag("drop_remainder", false)});
 }
 
-Dataset build_distribute(const PlanStep& step) {
-  UnevenBatch uneven = UnevenBatch::wrap;
-  const std::string policy = step.args.text("uneven", "wrap");
-  if (policy == "drop") {
-    uneven = UnevenBatch::drop;
-  } else if (policy == "pad") {
-    uneven = UnevenBatch::pad;
-  } else if (policy != "wrap") {
-    step.args.refuse("uneven", fmt::format("is '{}': must be drop, pad or wrap", policy));
-  }
-  DistributeOptions options{.uneven = uneven};
-  if (step.args.has("cost_field")) {
-    const std::string field = library_name(step.input().spec(), step.args.text("cost_field"));
-    options.cost_field = field.empty() ? "0" : field;
-  }
-  return step.input() | distribute(step.args.integer("world_size"), step.args.integer("rank"), options);
-}
-
 Dataset build_with_options(const PlanStep& step) {
   DatasetOptions options;
   if (step.args.has("deterministic")) options.deterministic = step.args.flag("deterministic", true);
   if (step.args.has("threads")) options.threads = to_int(step.args, "threads");
   if (step.args.has("memory")) options.memory = step.args.integer("memory");
   return step.input() | with_options(options);
-}
-
-Dataset build_padded_batch(const PlanStep& step) {
-  PaddedBatchOptions options;
-  options.drop_remainder = step.args.flag("drop_remainder", false);
-  for_fields(step, "padded_shapes", [&](const std::string& field, const PlanValue& value) {
-    options.padded_shapes[field] = to_shape(step.args, "padded_shapes", value);
-  });
-  for_fields(step, "padding_values", [&](const std::string& field, const PlanValue& value) {
-    options.padding_values[field] = step.args.to_number("padding_values", value);
-  });
-  return step.input() | padded_batch(step.args.integer("batch_size"), options);
 }
 
 RandomOptions random_options(const PlanStep& step) {
@@ -267,13 +237,13 @@ Dataset build_random_flip(const PlanStep& step) {
 
 std::vector<PlanOperator> sources() {
   return {
-      {"range", source, {"start", "stop", "step"}, build_range},
-      {"counter", source, {"start", "step"}, build_counter},
+      {"range", source, {"start", "stop", "step", "output_type"}, build_range},
+      {"counter", source, {"start", "step", "dtype"}, build_counter},
       {"random", source, {"seed", "rerandomize_each_iteration"}, build_random},
       {"list_files", source, {"paths", "shuffle"}, build_list_files},
       {"idx", source, {"paths"}, build_idx},
-      {"tfrecord", source, {"paths", "on_damage", "compression"}, build_tfrecord},
-      {"text_lines", source, {"paths", "skip_header_lines", "skip_bom"}, build_text_lines},
+      {"tfrecord", source, {"paths", "on_damage", "compression", "num_parallel_reads"}, build_tfrecord},
+      {"text_lines", source, {"paths", "skip_header_lines", "skip_bom", "num_parallel_reads"}, build_text_lines},
       {"csv",
        source,
        {"paths", "columns", "header", "skip_bom", "delimiter", "quote", "comment", "na_values"},
@@ -283,7 +253,7 @@ std::vector<PlanOperator> sources() {
       {"cifar100", source, {"path", "train"}, build_cifar100},
       {"fixed_length",
        source,
-       {"paths", "record_bytes", "header_bytes", "footer_bytes", "hop_bytes"},
+       {"paths", "record_bytes", "header_bytes", "footer_bytes", "hop_bytes", "num_parallel_reads"},
        build_fixed_length},
       {"tar", source, {"paths", "extensions", "allow_missing"}, build_tar},
       {"folder", source, {"path", "extensions", "allow_empty"}, build_folder},
@@ -330,17 +300,13 @@ std::vector<PlanOperator> others() {
       {"select", follows, {"indices"}, build_select},
       {"sample_weighted", follows, {"weights", "count", "replacement"}, build_sample_weighted},
       {"assert_cardinality", follows, {"count"}, build_assert_cardinality},
+      {"pad_to_cardinality", follows, {"cardinality", "mask_key"}, build_pad_to_cardinality},
       {"prefetch", follows, {"buffer_size"}, build_prefetch},
       {"enumerate", follows, {"start"}, build_enumerate},
       {"cache", follows, {"filename", "spill", "memory", "disk", "compare_times"}, build_cache},
       {"snapshot", follows, {"path", "compare_times"}, build_snapshot},
       {"batch", follows, {"batch_size", "drop_remainder"}, build_batch},
       {"with_options", follows, {"deterministic", "threads", "memory"}, build_with_options},
-      {"distribute", follows, {"world_size", "rank", "uneven", "cost_field"}, build_distribute},
-      {"padded_batch",
-       follows,
-       {"batch_size", "padded_shapes", "padding_values", "drop_remainder"},
-       build_padded_batch},
   };
 }
 
@@ -354,6 +320,11 @@ std::vector<PlanOperator> random_operators() {
 
 std::vector<PlanOperator> regrouping() {
   return {
+      {"padded_batch",
+       follows,
+       {"batch_size", "padded_shapes", "padding_values", "drop_remainder"},
+       build_padded_batch},
+      {"distribute", follows, {"world_size", "rank", "uneven", "cost_field", "cost_func"}, build_distribute},
       {"unbatch", follows, {}, build_unbatch},
       {"rebatch", follows, {"batch_size", "drop_remainder"}, build_rebatch},
       {"bucket_by_sequence_length",
@@ -374,6 +345,7 @@ std::vector<PlanOperator> regrouping() {
       {"group_by_window", follows, {"key_func", "window_size", "reduce_func", "max_held"}, build_group_by_window},
       {"window", follows, {"size", "shift", "stride", "drop_remainder", "reduce_func"}, build_window},
       {"ragged_batch", follows, {"batch_size", "drop_remainder", "row_splits_dtype"}, build_ragged_batch},
+      {"sparse_batch", follows, {"batch_size", "row_shape"}, build_sparse_batch},
       {"pack", follows, {"length", "fit", "num_packing_bins", "max_sequences_per_bin", "padding_values"}, build_pack},
   };
 }

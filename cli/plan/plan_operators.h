@@ -46,6 +46,8 @@ void for_fields(const PlanStep& step, const std::string& name,
 
 // Builders in plan_regroup.cc: what takes batches apart or gathers elements.
 
+Dataset build_padded_batch(const PlanStep& step);
+Dataset build_distribute(const PlanStep& step);
 Dataset build_unbatch(const PlanStep& step);
 Dataset build_rebatch(const PlanStep& step);
 Dataset build_bucket_by_sequence_length(const PlanStep& step);
@@ -54,6 +56,7 @@ Dataset build_dynamic_bucket(const PlanStep& step);
 Dataset build_group_by_window(const PlanStep& step);
 Dataset build_window(const PlanStep& step);
 Dataset build_ragged_batch(const PlanStep& step);
+Dataset build_sparse_batch(const PlanStep& step);
 Dataset build_pack(const PlanStep& step);
 
 }  // namespace headpond::cli

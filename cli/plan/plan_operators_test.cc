@@ -116,7 +116,7 @@ TEST(PlanOperators, MixChains) {
   expect(joined("mix", "'a', 'b'", "schedule = [{from = 0, weights = [1, 0]}, {from = 1, weights = [0, 1]}]") + a + b,
          {R"("x":0)", R"("x":5)", R"("x":6)", R"("x":7)", R"("x":8)"});
   EXPECT_THAT(refused(joined("mix", "'a', 'b'", "weights = [1, 1], schedule = [{from = 0, weights = [1, 0]}]") + a + b),
-              HasSubstr("schedule stands beside weights"));
+              HasSubstr("schedule cannot be given together with weights"));
   expect(joined("mix", "'a', 'b'", "weights = [0, 1]") + a + b, {R"("x":5)", R"("x":6)", R"("x":7)", R"("x":8)"});
   expect(joined("sample_from_datasets", "'a', 'b'", "weights = [1.0, 0]") + a + b, {R"("x":0)", R"("x":1)"});
   expect(join("choose_from_datasets", "'a', 'b', 'a'") + a + b, {R"("x":0)", R"("x":5)"});
@@ -143,7 +143,7 @@ TEST(PlanOperators, Batches) {
               HasSubstr("threads is 3000000000: out"));
   EXPECT_THAT(refused(range(4) + step("batch", "batch_size = 4") +
                       step("distribute", "world_size = 2, rank = 1, uneven = 'cut'")),
-              HasSubstr("uneven is 'cut': must be drop, pad or wrap"));
+              HasSubstr("uneven is 'cut'"));
   expect(two + step("padded_batch", "batch_size = 2, padded_shapes = [3], padding_values = -1"),
          {R"("x":[[0,1,-1],[2,-1,-1]])"});
   expect(two + step("padded_batch", "batch_size = 2, padded_shapes = { x = [-1] }, padding_values = { x = 9 }"),
@@ -151,6 +151,20 @@ TEST(PlanOperators, Batches) {
   expect(two + step("enumerate") +
              step("padded_batch", "batch_size = 2, padded_shapes = { x = [3] }, padding_values = { x = 9 }"),
          {R"("index":[0,1],"x":[[0,1,9],[2,9,9]])"});
+}
+
+TEST(PlanOperators, NumbersHaveTheDTypeThatIsAsked) {
+  expect(step("range", "start = 254, stop = 257, output_type = 'uint8'"), {R"("x":254)", R"("x":255)", R"("x":0)"});
+  expect(step("counter", "step = 2, dtype = 'float32'") + step("map", "function = 'x / 4'") + step("take", "count = 2"),
+         {R"("x":0.0)", R"("x":0.5)"});
+  EXPECT_THAT(refused(step("range", "stop = 3, output_type = 'bytes'")), HasSubstr("a dtype of numbers"));
+  EXPECT_THAT(refused(step("counter", "dtype = 'int'")), HasSubstr("dtype is 'int'"));
+}
+
+TEST(PlanOperators, PadToACardinality) {
+  expect(range(1) + step("pad_to_cardinality", "cardinality = 2"), {R"("x":0,"valid":true)", R"("x":0,"valid":false)"});
+  expect(range(1) + step("pad_to_cardinality", "cardinality = 1, mask_key = 'real'"), {R"("x":0,"real":true)"});
+  EXPECT_THAT(refused(range(3) + step("pad_to_cardinality", "cardinality = 2")), HasSubstr("the input has 3 elements"));
 }
 
 TEST(PlanOperators, PaddingIsRefusedByField) {

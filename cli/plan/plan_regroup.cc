@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 
 #include "cli/plan/named_fields.h"
 #include "cli/plan/plan_functions.h"
@@ -25,7 +26,7 @@ void put_padding(const PlanStep& step, Options& options) {
     options.padded_shapes[field] = to_shape(step.args, "padded_shapes", value);
   });
   for_fields(step, "padding_values", [&](const std::string& field, const PlanValue& value) {
-    options.padding_values[field] = step.args.to_number("padding_values", value);
+    options.padding_values[field] = to_padding(step.args, "padding_values", value);
   });
 }
 
@@ -59,6 +60,28 @@ void for_fields(const PlanStep& step, const std::string& name,
   for (const auto& [field, own] : *table) {
     put(library_name(spec, field).empty() ? "0" : field, own);
   }
+}
+
+Dataset build_padded_batch(const PlanStep& step) {
+  PaddedBatchOptions options{.drop_remainder = step.args.flag("drop_remainder", false)};
+  put_padding(step, options);
+  return step.input() | padded_batch(step.args.integer("batch_size"), options);
+}
+
+Dataset build_distribute(const PlanStep& step) {
+  constexpr std::array kPolicies = {UnevenBatch::wrap, UnevenBatch::pad, UnevenBatch::drop};
+  DistributeOptions options{.uneven = kPolicies.at(step.args.choice("uneven", {"wrap", "pad", "drop"}))};
+  const int64_t world_size = step.args.integer("world_size"), rank = step.args.integer("rank");
+  if (step.args.has("cost_field")) {
+    if (step.args.has("cost_func")) step.args.refuse("cost_func", "stands beside cost_field: one of them is needed");
+    const std::string field = library_name(step.input().spec(), step.args.text("cost_field"));
+    options.cost_field = field.empty() ? "0" : field;
+  }
+  if (!step.args.has("cost_func")) return step.input() | distribute(world_size, rank, options);
+  const Dataset rows = step.input() | unbatch();  // Only for the fields of a row.
+  const IntegerOf cost = integer_of("distribute", rows, step.args.text("cost_func"), step.name);
+  options.name = cost.label;
+  return step.input() | distribute(world_size, rank, cost.call, options);
 }
 
 Dataset build_unbatch(const PlanStep& step) { return step.input() | unbatch(); }
@@ -139,6 +162,11 @@ Dataset build_ragged_batch(const PlanStep& step) {
   return named(step.input()) | ragged_batch(step.args.integer("batch_size"), options);
 }
 
+Dataset build_sparse_batch(const PlanStep& step) {
+  const Shape row_shape = to_shape(step.args, "row_shape", step.args.value("row_shape"));
+  return named(step.input()) | sparse_batch(step.args.integer("batch_size"), row_shape);
+}
+
 Dataset build_pack(const PlanStep& step) {
   PackOptions options{
       .fit = step.args.choice("fit", {"first_fit", "best_fit"}) == 0 ? PackFit::first_fit : PackFit::best_fit,
@@ -155,7 +183,7 @@ Dataset build_pack(const PlanStep& step) {
     if (options.lengths.size() < below.input().spec().size()) step.args.refuse("length", "must name each field");
   }
   for_fields(below, "padding_values", [&](const std::string& field, const PlanValue& value) {
-    options.padding_values[field] = step.args.to_number("padding_values", value);
+    options.padding_values[field] = to_padding(step.args, "padding_values", value);
   });
   return below.input() | pack(length, options);
 }

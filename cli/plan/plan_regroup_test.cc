@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fstream>
+
 #include "cli/plan/plan_test_internal.h"
 #include "headpond/dataset/ops.h"
 
@@ -87,6 +89,43 @@ TEST(PlanRegroup, BatchesWithoutPadding) {
   expect(kTwo + step("ragged_batch", "batch_size = 3"), {R"("x":[0,1,2,3,4],"x.row_splits":[0,2,4,5])"});
   expect(kTwo + step("ragged_batch", "batch_size = 2, drop_remainder = true, row_splits_dtype = 'int32'"),
          {R"("x":[0,1,2,3],"x.row_splits":[0,2,4])"});
+}
+
+TEST(PlanRegroup, BatchesSparsely) {
+  expect(kTwo + step("sparse_batch", "batch_size = 2, row_shape = [3]"),
+         {R"("x.indices":[[0,0],[0,1],[1,0],[1,1]],"x.values":[0,1,2,3],"x.shape":[2,3])",
+          R"("x.indices":[[0,0]],"x.values":[4],"x.shape":[1,3])"});
+  expect(range(1) + step("sparse_batch", "batch_size = 2, row_shape = []"),
+         {R"("x.indices":[[0]],"x.values":[0],"x.shape":[1])"});
+  EXPECT_THAT(refused(kTwo + step("sparse_batch", "batch_size = 2, row_shape = [3, 4]")), HasSubstr("rank"));
+}
+
+TEST(PlanRegroup, PadsTextsWithTexts) {
+  const std::string texts =
+      step("text_lines", "paths = ['" + testing::TempDir() + "/plan_texts'], num_parallel_reads = 2");
+  std::ofstream(testing::TempDir() + "/plan_texts") << "a\nb\nc\n";
+  const std::string pairs = texts + step("batch", "batch_size = 2");
+  expect(pairs + step("padded_batch", "batch_size = 2, padding_values = '?'"),
+         {R"("x":[[{"bytes":"YQ=="},{"bytes":"Yg=="}],[{"bytes":"Yw=="},{"bytes":"Pw=="}]])"});
+  expect(pairs + step("bucket_by_sequence_length",
+                      "element_length_func = 'x', bucket_boundaries = [9], bucket_batch_sizes = [2, 1], "
+                      "padding_values = { x = '?' }"),
+         {R"("x":[[{"bytes":"YQ=="},{"bytes":"Yg=="}],[{"bytes":"Yw=="},{"bytes":"Pw=="}]])"});
+  EXPECT_THAT(refused(kTwo + step("padded_batch", "batch_size = 2, padding_values = '?'")),
+              HasSubstr("'?' is not a padding value"));
+}
+
+TEST(PlanRegroup, SharesRowsByAnExpression) {
+  const std::string four = range(4) + step("batch", "batch_size = 4");
+  expect(four + step("distribute", "world_size = 2, rank = 0, cost_func = '5 - x'"), {R"("x":[0,3])"});
+  expect(four + step("distribute", "world_size = 2, rank = 1, cost_func = '5 - x', uneven = 'pad'"), {R"("x":[1,2])"});
+  expect(kTwo + step("batch", "batch_size = 2, drop_remainder = true") +
+             step("distribute", "world_size = 2, rank = 1, cost_func = 'x'"),
+         {R"("x":[[2,3]])"});
+  EXPECT_THAT(refused(four + step("distribute", "world_size = 2, rank = 0, cost_func = 'x', cost_field = 'x'")),
+              HasSubstr("one of them is needed"));
+  EXPECT_THAT(refused(four + step("distribute", "world_size = 2, rank = 0, cost_func = 'x * 0.5'")),
+              HasSubstr("must be one integer"));
 }
 
 TEST(PlanRegroup, PacksSequences) {

@@ -21,6 +21,15 @@ uint64_t count(const PlanArguments& args, const std::string& name, std::optional
   return static_cast<uint64_t>(value);
 }
 
+DType dtype_if_given(const PlanArguments& args, const std::string& name) {
+  return args.has(name) ? to_dtype(args, name) : DType::i64;
+}
+
+std::optional<int64_t> parallel_reads(const PlanStep& step) {
+  constexpr const char* kName = "num_parallel_reads";
+  return step.args.has(kName) ? std::optional(step.args.integer(kName)) : std::nullopt;
+}
+
 // A column is a name, or a table.
 CsvColumn column(const PlanArguments& args, const PlanValue& value) {
   if (const auto* const alone = value.as<std::string>()) return {.name = *alone};
@@ -34,8 +43,13 @@ CsvColumn column(const PlanArguments& args, const PlanValue& value) {
 
 }  // namespace
 
+Dataset build_range(const PlanStep& step) {
+  return range(step.args.integer("start", 0), step.args.integer("stop"), step.args.integer("step", 1),
+               dtype_if_given(step.args, "output_type"));
+}
+
 Dataset build_counter(const PlanStep& step) {
-  return counter(step.args.integer("start", 0), step.args.integer("step", 1));
+  return counter(step.args.integer("start", 0), step.args.integer("step", 1), dtype_if_given(step.args, "dtype"));
 }
 
 Dataset build_random(const PlanStep& step) {
@@ -66,7 +80,7 @@ Dataset build_cifar100(const PlanStep& step) {
 }
 
 Dataset build_tfrecord(const PlanStep& step) {
-  TFRecordOptions options;
+  TFRecordOptions options{.num_parallel_reads = parallel_reads(step)};
   if (step.args.choice("on_damage", {"fail", "skip"}) == 1) options.on_damage = OnDamage::skip;
   constexpr std::array kCompressions = {Compression::none, Compression::gzip, Compression::zlib};
   if (step.args.has("compression"))
@@ -76,7 +90,8 @@ Dataset build_tfrecord(const PlanStep& step) {
 
 Dataset build_text_lines(const PlanStep& step) {
   return text_lines(step.args.texts("paths"), {.skip_header_lines = step.args.integer("skip_header_lines", 0),
-                                               .skip_bom = step.args.flag("skip_bom", false)});
+                                               .skip_bom = step.args.flag("skip_bom", false),
+                                               .num_parallel_reads = parallel_reads(step)});
 }
 
 Dataset build_csv(const PlanStep& step) {
@@ -99,7 +114,8 @@ Dataset build_fixed_length(const PlanStep& step) {
   return fixed_length(step.args.texts("paths"), {.record_bytes = count(step.args, "record_bytes", std::nullopt),
                                                  .header_bytes = count(step.args, "header_bytes"),
                                                  .footer_bytes = count(step.args, "footer_bytes"),
-                                                 .hop_bytes = count(step.args, "hop_bytes")});
+                                                 .hop_bytes = count(step.args, "hop_bytes"),
+                                                 .num_parallel_reads = parallel_reads(step)});
 }
 
 Dataset build_tar(const PlanStep& step) {

@@ -6,6 +6,7 @@
 
 namespace headpond::cli {
 
+Dataset build_range(const PlanStep& step);
 Dataset build_counter(const PlanStep& step);
 Dataset build_random(const PlanStep& step);
 Dataset build_list_files(const PlanStep& step);

@@ -78,6 +78,11 @@ Tensor to_scalar(const PlanArguments& args, const std::string& argument, DType d
   args.refuse(argument, fmt::format("of {} cannot be given", name(dtype)));
 }
 
+PadWith to_padding(const PlanArguments& args, const std::string& argument, const PlanValue& value) {
+  if (const auto* const text = value.as<std::string>()) return *text;
+  return args.to_number(argument, value);
+}
+
 Tensor filled(const Shape& shape, const Tensor& scalar) {
   const auto count = static_cast<size_t>(*shape.size());
   if (scalar.dtype() == DType::bytes)

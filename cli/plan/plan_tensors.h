@@ -5,6 +5,7 @@
 #include <string>
 
 #include "cli/plan/plan_arguments.h"
+#include "headpond/dataset/ops/batch.h"
 #include "headpond/tensor/tensor.h"
 
 namespace headpond::cli {
@@ -20,6 +21,9 @@ Shape to_shape(const PlanArguments& args, const std::string& name, const PlanVal
 /// The single value of `name` as a scalar of `dtype`: a number, a string for bytes, true or false for bool. Refuses
 /// values that the dtype cannot hold, float16 and bfloat16.
 Tensor to_scalar(const PlanArguments& args, const std::string& name, DType dtype);
+
+/// What `value` in the argument `name` pads with: a number or a string.
+PadWith to_padding(const PlanArguments& args, const std::string& name, const PlanValue& value);
 
 /// A tensor of `shape`, each value as that of `scalar`. REQUIRES: a full shape.
 Tensor filled(const Shape& shape, const Tensor& scalar);

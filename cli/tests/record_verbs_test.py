@@ -369,7 +369,7 @@ args = {{ filename = "kept" }}
     def test_refuses_what_is_unclear(self):
         self.fill()
         for arguments in (["ls"], ["ls", "kept", "more"], ["rm", "kept"], ["rm", "kept", "--all", "--older-than", "1"],
-                          ["rm", "kept", "zz"], ["rm", "kept", ""]):
+                          ["rm", "kept", "--older-than", "-1"], ["rm", "kept", "--older-than", "nan"], ["rm", "kept", "zz"], ["rm", "kept", ""]):
             self.assertEqual(self.run_program("cache", *arguments).returncode, 2, arguments)
         missing = self.run_program("cache", "ls", "nowhere")
         self.assertEqual(missing.returncode, 1)

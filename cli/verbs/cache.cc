@@ -167,7 +167,7 @@ Verb cache_rm_verb() {
     to.words("DIR [KEY...]", flags->words,
              "a folder of caches, and which to remove, by the first letters of their keys");
     to.flag("all", flags->all, "remove all caches in the folder");
-    to.option("older-than DAYS", flags->older_than, "remove those that no run opened for so many days");
+    to.option_from(0, "older-than DAYS", flags->older_than, "remove caches that were not used for at least DAYS days");
   };
   return {.path = "cache rm",
           .what = "remove caches from a folder; runs that use them go on",

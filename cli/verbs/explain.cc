@@ -39,7 +39,7 @@ Result<Analysis> analysis_of(const Session& session, const PlanFile& plan, const
   for (; passed() < flags.seconds && !session.stop().stop_requested(); ++analysis.elements) {
     const auto batch = loader.next();
     if (at_end(batch)) break;
-    if (!batch) return fail(batch.error().kind(), fmt::format("{}: {}", flags.files[0], batch.error().message()));
+    if (!batch) return fail(batch.error().kind(), fmt::format("{}: {}", flags.files[0], with_causes(batch.error())));
   }
   analysis.seconds = passed();
   analysis.stats = loader.stats();

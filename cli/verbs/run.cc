@@ -187,14 +187,8 @@ Result<Loader> open_loader(const PlanFile& plan, const Session& session, const R
   if (!flags.migrate_from.empty()) state = migrated(*state, plan, session, flags);
   auto loader = state ? Loader::restored(plan.dataset, options, *state) : Result<Loader>(fail(state.error()));
   if (!loader)
-    return fail(ErrorKind::FailedPrecondition, fmt::format("{}: {}", flags.state_in, loader.error().message()));
+    return fail(ErrorKind::FailedPrecondition, fmt::format("{}: {}", flags.state_in, with_causes(loader.error())));
   return loader;
-}
-
-// With the causes that it doesn't already say.
-std::string text_of(const Error& error) {
-  const std::string text = error.to_string();
-  return text.substr(to_string(error.kind()).size() + 2);
 }
 
 // Delivers until the end, the limit, an error or Ctrl-C.
@@ -203,7 +197,7 @@ Result<void> deliver(Loader& loader, Sink& sink, const RunFlags& flags, const Se
     if (session.stop().stop_requested()) break;
     const auto batch = loader.next();
     if (at_end(batch)) break;
-    if (!batch) return fail(batch.error().kind(), fmt::format("{}: {}", flags.files[0], text_of(batch.error())));
+    if (!batch) return fail(batch.error().kind(), fmt::format("{}: {}", flags.files[0], with_causes(batch.error())));
     HEADPOND_TRY(sink.take(*batch));
     pss.sample_if_due();
   }

@@ -5,6 +5,7 @@
 #include "cli/session.h"
 #include "cli/verbs/verbs.h"
 #include "headpond/base/cpu.h"
+#include "headpond/codec/image/formats/image.h"
 #include "headpond/codec/image/jpeg.h"
 #include "headpond/codec/sound/sound_file.h"
 
@@ -40,7 +41,8 @@ std::vector<std::pair<std::string, bool>> components() {
           {"engine", true},
           {"jpeg", has_jpeg()},
           {"png", true},
-          {"webp", false},
+          {"webp", has_decoder(ImageFormat::webp)},
+          {"gif", has_decoder(ImageFormat::gif)},
           {"wav", true},
           {"sndfile", has_sndfile()},
           {"python", false}};

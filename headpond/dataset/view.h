@@ -42,7 +42,7 @@ struct Binding {
 /// What a thread needs while it asks for elements: one for each thread and run, never shared.
 class Context {
  public:
-  /// `may_keep`: while at most so many bytes of the pool are in use, operators may keep elements for later epochs.
+  /// Operators keep elements for later epochs while the pool uses at most `may_keep` bytes.
   explicit Context(BufferPool& pool = BufferPool::shared(), int64_t may_keep = INT64_MAX)
       : pool_(pool), may_keep_(may_keep) {}
 

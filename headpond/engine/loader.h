@@ -12,7 +12,6 @@
 // thread are made by next() itself. Options are ceilings.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <iterator>
 #include <memory>
@@ -23,43 +22,10 @@
 #include "headpond/base/status.h"
 #include "headpond/dataset/dataset.h"
 #include "headpond/engine/batch.h"
+#include "headpond/engine/loader_options.h"
 #include "headpond/engine/loader_stats.h"
 
 namespace headpond {
-
-struct LoaderOptions {
-  int64_t epochs = 1;  ///< In all; those before a restore count. Below 0: without end.
-  uint64_t seed = 0;
-  /// Threads that compute, at most 4,096. 0: next() does all the work. Below 0: as many as the dataset says
-  /// (with_options), else one for each processor that the process may use.
-  int threads = -1;
-  /// Most threads for operators that wait: those declared blocking and, unless `threads` is 1, those whose waiting is
-  /// detected. Threads are started when needed. 1 to 4,096; 0 only if `threads` is 0.
-  int io_threads = 256;
-  /// Most bytes of elements that are being made, are ready, or are held by the program; at the limit nothing more is
-  /// made ahead. It is exceeded in two cases: next() always makes its batch, even if the program holds all of the
-  /// memory; and elements of unknown size may grow while they are made. A single batch above the limit is
-  /// ResourceExhausted: thrown by the constructor if its size is known, else returned by next(). At least 1. Without a
-  /// value: what the dataset says (with_options), else 1 GiB.
-  std::optional<int64_t> memory = std::nullopt;
-  /// Most batches made ahead of the program. 0: each is made when next() asks for it. Below 0: as many as a prefetch at
-  /// the end of the dataset says, else only memory limits.
-  int64_t run_ahead = -1;
-  /// While next() waits, it helps to make the batch that it waits for, if a processor is free.
-  bool consumer_helps = true;
-  /// false: batches come in the order in which they are ready. Then each run has its own order, and state() lists the
-  /// batches that came early. Without a value: what the dataset says (with_options), else true.
-  std::optional<bool> deterministic = std::nullopt;
-  /// A file to which what on_error meets is appended, before next() returns what follows it: see
-  /// docs/bad_samples.md. "": none.
-  std::string quarantine = "";
-  /// When there are as many threads as processors, each runs on one of its own. false: the system places them.
-  bool pin_threads = true;
-  /// How long ~Loader waits for functions that run. Without a value, the default, it waits until they return. With one,
-  /// at least 0, it leaves their threads running after that time: whatever such a function captured or refers to must
-  /// then live as long as the process, and so must the code itself, which a plug-in must not unload.
-  std::optional<std::chrono::milliseconds> abandon_after = {};
-};
 
 /// Epoch after epoch. One thread at a time, except stats(); another call of next() meanwhile returns
 /// FailedPrecondition; so does one in the child of a fork() that came after the Loader was made: its threads run in the
@@ -78,8 +44,8 @@ class Loader {
   explicit Loader(const Dataset& dataset, const LoaderOptions& options = {});
   /// Goes on where `state` was taken, by a Loader or a Sequence, with any threads and memory. FailedPrecondition, the
   /// difference named, for the state of another pipeline or seed, or of files with other names, sizes or ends
-  /// (dataset/ops/files.h); DataLoss for a damaged one. A function
-  /// without a name cannot be compared: the log says so, once for each pipeline.
+  /// (dataset/ops/files.h); DataLoss for a damaged one. A function without a name cannot be compared: the log says so,
+  /// once for each pipeline.
   static Result<Loader> restored(const Dataset& dataset, const LoaderOptions& options, std::string_view state);
   /// Waits until the functions that run now return; after a second it says in the log which operators it waits for. See
   /// LoaderOptions::abandon_after.

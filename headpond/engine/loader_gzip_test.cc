@@ -15,12 +15,12 @@ namespace {
 
 class LoaderGzip : public testing::Test {
  protected:
-  static constexpr int kFiles = 6, kLines = 100'000;
+  static constexpr int kFiles = 6, kLines = 40'000;
   static constexpr int64_t kInflated = int64_t{kFiles} * kLines * 41;
 
   void SetUp() override {
     setenv("XDG_CACHE_HOME", folder_.file("cache").c_str(), 1);
-    chunk_ = chunk_bytes.exchange(100'000);
+    chunk_ = chunk_bytes.exchange(40'000);
     for (int file = 0; file < kFiles; ++file) {
       std::string text;
       for (int i = 0; i < kLines; ++i) text += fmt::format("{:08} {:031}\n", i, uint64_t{2654435761} * i * (file + 1));

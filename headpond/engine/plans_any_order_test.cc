@@ -73,7 +73,7 @@ struct Pieces {
 };
 
 TEST(PlansInAnyOrder, DeliverTheSameElements) {
-  const uint64_t plans = number_from("HEADPOND_PLANS", 500), first = number_from("HEADPOND_PLANS_FIRST", 0);
+  const uint64_t plans = number_from("HEADPOND_PLANS", 300), first = number_from("HEADPOND_PLANS_FIRST", 0);
   Watchdog watchdog;
   int moved = 0;
   for (uint64_t number = first; number < first + plans; ++number) {

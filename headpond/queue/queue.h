@@ -47,7 +47,7 @@ struct QueueStats {
                              ///< cheaper.
   int64_t enqueue_waits;     ///< Calls that waited for room, or for an earlier enqueue that did.
   int64_t
-      enqueue_wait_ns;    ///< Their waiting time in all. Large compared with the run: the queue is full, which is good.
+      enqueue_wait_ns;    ///< Their waiting time in all. Large compared with the run: the queue is full, as it should.
   int64_t dequeue_waits;  ///< Calls that waited for elements, or for an earlier dequeue that did.
   int64_t dequeue_wait_ns;    ///< Their waiting time in all: what the training steps lost. Near 0: producers keep up.
   int64_t capacity;           ///< As asked for, or fewer if the memory limit allows fewer; kUnbounded: no bound.
@@ -63,8 +63,8 @@ class QueueState;
 /// types share; construct one of the types below, of padding_fifo_queue.h or of priority_queue.h.
 ///
 /// When the last handle is destroyed, the queue is closed as by close(true). A handle may be destroyed while calls
-/// through it wait (stats() counts those): enqueues then end as Cancelled, dequeues as OutOfRange. It must not be
-/// destroyed while a call through it does anything else; a thread that cannot know this uses a copy of its own.
+/// through it wait (stats() counts those): enqueues then end as Cancelled, dequeues as OutOfRange. Don't
+/// destroy a handle while another thread is inside a call through it that does anything else; give each thread a copy.
 ///
 /// Errors; each names the queue:
 /// - InvalidArgument: the element does not fit the components. Returned at once, without waiting.

@@ -211,8 +211,8 @@ TEST_P(Outcome, StatsCountNoWaitWhereThereIsRoomHoweverManyPut) {
   EXPECT_EQ(queue.stats().enqueue_wait_ns, 0);
 }
 
-// What earlier calls brought about counts as done, although the threads that waited have not run again yet. One call is
-// enough unless the system keeps them from a processor for long: gate_schedules_test.cc knows none that does.
+// A call with timeout zero observes all completed calls; it does not wait for threads that have not run again yet. One
+// call is enough unless the system keeps them from a processor for long: gate_schedules_test.cc knows none that does.
 TEST_P(Outcome, ACallWithTimeoutZeroFindsWhatThoseThatWaitedLeft) {
   for (int round = 0; round < 50; ++round) {
     Queue queue = make(2);

@@ -26,8 +26,7 @@ namespace headpond {
 class Kernel;
 using KernelRef = std::shared_ptr<const Kernel>;
 
-/// Nothing, as between the braces of decode_png({}). A decoder has one name as a kernel and as a function over a file;
-/// an overload for a list of these makes empty braces mean the kernel.
+/// An overload for a list of these makes decode_png({}) mean the kernel, not the function of the same name over a file.
 struct NoOption {
   NoOption() = delete;
 };
@@ -127,7 +126,7 @@ class KernelCall {
   /// with the title of the kernel that failed. Call it at most once. REQUIRES: Facts::draws of the caller is not "".
   Result<void> run_nested(std::span<const KernelRef> kernels, size_t first, size_t count);
 
-  /// Puts the results into the fields. For who calls the kernel.
+  /// Moves the results into the fields. Call it after run().
   void finish();
 
  private:
@@ -185,7 +184,7 @@ class Kernel {
   const Facts facts_;
 };
 
-/// The kernel's title, and what the title does not say of its draws, its version and opaqueness: what a plan has.
+/// How a plan shows the kernel: the title, then its draws, version and opaqueness where the title lacks them.
 std::string to_string(const Kernel& kernel);
 
 /// The kernels to run instead of `chain`: neighbours that can be joined are. `first[i]`: the place in `chain` of the

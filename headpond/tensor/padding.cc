@@ -56,10 +56,11 @@ void write_padded(const Tensor& tensor, const Shape& shape, const PaddingValue& 
   });
 }
 
-void append_padded(const Tensor& tensor, const Shape& shape, std::vector<std::string_view>& values) {
+void append_padded(const Tensor& tensor, const Shape& shape, std::vector<std::string_view>& values,
+                   std::string_view value) {
   assert(tensor.rank() == shape.rank() && tensor.dtype() == DType::bytes);
   const auto begin = static_cast<int64_t>(values.size());
-  values.resize(values.size() + static_cast<size_t>(shape.size().value_or(0)));
+  values.resize(values.size() + static_cast<size_t>(shape.size().value_or(0)), value);
   if (tensor.size() == 0) return;
   const Shape own = tensor.shape();
   for_runs(own.dims(), shape.dims(), 0, begin, [&](int64_t from, int64_t to, int64_t length) {

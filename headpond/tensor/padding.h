@@ -22,7 +22,8 @@ Shape common_shape(const Shape& limit, std::span<const Element> rows, size_t fie
 /// Writes a tensor of `shape` to `target`: `tensor` in the corner of the lowest indices, `value` elsewhere. REQUIRES:
 /// equal ranks; no dimension of `tensor` exceeds that of `shape`; not dtype bytes.
 void write_padded(const Tensor& tensor, const Shape& shape, const PaddingValue& value, std::byte* target);
-/// The same for dtype bytes: appends the values, "" elsewhere. The views live as long as `tensor`.
-void append_padded(const Tensor& tensor, const Shape& shape, std::vector<std::string_view>& values);
+/// The same for dtype bytes: appends the values, `value` elsewhere. The views live as long as `tensor` and `value`.
+void append_padded(const Tensor& tensor, const Shape& shape, std::vector<std::string_view>& values,
+                   std::string_view value = "");
 
 }  // namespace headpond

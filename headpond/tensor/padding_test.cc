@@ -29,7 +29,7 @@ TEST(WritePadded, PutsTheTensorAtTheBeginning) {
   EXPECT_THAT(padded({2, 1, 2}, {2, 2, 2}, 0), ElementsAre(1, 2, 0, 0, 3, 4, 0, 0));
 }
 
-TEST(AppendPadded, FillsWithEmptyTexts) {
+TEST(AppendPadded, FillsWithATextWhichIsEmptyUnlessSaid) {
   const std::vector<std::string_view> texts = {"a", "b", "c", "d"};
   const Tensor tensor = Tensor::from(std::span<const std::string_view>(texts), {2, 2});
   std::vector<std::string_view> values = {"before"};
@@ -37,6 +37,9 @@ TEST(AppendPadded, FillsWithEmptyTexts) {
   EXPECT_THAT(values, ElementsAre("before", "a", "b", "", "c", "d", ""));
   append_padded(Tensor::from(std::span<const std::string_view>(), {0}), {1}, values);
   EXPECT_EQ(values.size(), 8U);
+  values.clear();
+  append_padded(tensor, {2, 3}, values, "<pad>");
+  EXPECT_THAT(values, ElementsAre("a", "b", "<pad>", "c", "d", "<pad>"));
 }
 
 TEST(CommonShape, TakesTheLongestWhereTheLimitIsOpen) {

@@ -27,6 +27,7 @@ CHECKS = [
     ("gate.pml", ["N=1", "K=2", "WEAK"], True, True),
     ("gate.pml", ["N=1", "K=2", "STOP"], False, True),
     ("gate.pml", ["N=2", "K=1"], False, False),
+    ("gate.pml", ["N=2", "K=1", "STOP"], False, False),
 ]
 
 

@@ -146,6 +146,19 @@ def assert_cardinality(draw, flow):
                 flow.but(fails=True, stuck=True))
 
 
+@row(lambda flow: finite(flow) and flow.most <= MOST and not ragged(flow) and "valid" not in [field.name for field in flow.fields])
+def pad_to_cardinality(draw, flow):
+    count, names = int(flow.most) + draw.rng.randint(-1, 4), [field.name for field in flow.fields]
+    if count < 0:
+        count = 0
+
+    def padded(ds):
+        made = ds.map(lambda *components: dict(zip(names, components))).apply(tf.data.experimental.pad_to_cardinality(count))
+        return made.map(lambda element: tuple(element[name] for name in [*names, "valid"]))
+    return step("pad_to_cardinality", {"cardinality": count}, padded,
+                flow.but(fields=(*flow.fields, Field("valid", "bool")), most=count))
+
+
 @row(lambda flow: ordered(flow) and "index" not in [field.name for field in flow.fields])
 def enumerate_(draw, flow):
     start = draw.rng.randint(-3, 5)
@@ -197,6 +210,16 @@ def padded_dims(draw, field):
     return [draw.rng.choice([-1, (dim or 4) + draw.rng.randint(0, 2)]) for dim in field.dims]
 
 
+def paddings(draw, flow):
+    """Values for padding: as an argument, and for tf.data."""
+    chosen = [draw.rng.choice(["", "?", "pad"]) if field.dtype == "bytes" else None if field.dtype == "bool" else draw.rng.randint(0, 7)
+              for field in flow.fields]
+    values = [tf.constant(False) if value is None else tf.constant(value, tf.string if field.dtype == "bytes" else field.dtype)
+              for value, field in zip(chosen, flow.fields)]
+    given = {field.name: value for field, value in zip(flow.fields, chosen) if value is not None}
+    return ({"padding_values": chosen[0] if len(chosen) == 1 else given} if given else {}), values
+
+
 @row(lambda flow: ordered(flow) and any(field.dims for field in flow.fields) and all(len(field.dims) < 3 for field in flow.fields))
 def padded_batch(draw, flow):
     size, drop = draw.rng.randint(1, 6), draw.chance(0.3)
@@ -205,12 +228,8 @@ def padded_batch(draw, flow):
         shapes = [padded_dims(draw, field) for field in flow.fields]
         args["padded_shapes"] = shapes[0] if len(shapes) == 1 else dict(zip((field.name for field in flow.fields), shapes))
     if draw.chance(0.5):
-        numbers = [draw.rng.randint(0, 7) if field.is_number() and field.dtype != "bool" else None for field in flow.fields]
-        values = [tf.constant(number or (b"" if field.dtype == "bytes" else 0), tf.string if field.dtype == "bytes" else field.dtype)
-                  if field.dtype != "bool" else tf.constant(False) for number, field in zip(numbers, flow.fields)]
-        given = {field.name: number for field, number in zip(flow.fields, numbers) if number is not None}
-        if given:
-            args["padding_values"] = numbers[0] if len(numbers) == 1 else given
+        given, values = paddings(draw, flow)
+        args.update(given)
     fields = stacked(flow, size, drop)
     if shapes:
         fields = tuple(Field(field.name, field.dtype, (field.dims[0], *(None if dim < 0 else dim for dim in own)))
@@ -268,10 +287,23 @@ def range_(draw):
     return from_nothing("range", {"start": start, "stop": stop, "step": by}, lambda: tf.data.Dataset.range(start, stop, by), INT, max(count, 0))
 
 
+NUMBERS = "uint8 int8 uint16 int16 uint32 int32 uint64 int64 float16 float32 float64".split()
+
+
+@source
+def typed_range(draw):
+    dtype, start, count, by = draw.rng.choice(NUMBERS), draw.rng.choice([-5, 250, 65530, 2**31 - 3]), draw.rng.randint(0, 20), draw.rng.choice([1, 3])
+    stop = start + count * by
+    return from_nothing("range", {"start": start, "stop": stop, "step": by, "output_type": dtype},
+                        lambda: tf.data.Dataset.range(start, stop, by, output_type=tf.as_dtype(dtype)), (Field(X, dtype),), count)
+
+
 @source
 def counter(draw):
-    start, by = draw.rng.randint(-5, 5), draw.rng.choice([1, 1, 3, -2])
-    return from_nothing("counter", {"start": start, "step": by}, lambda: tf.data.Dataset.counter(start, by), INT, ENDLESS)
+    dtype = draw.rng.choice(["int64", *NUMBERS])
+    start, by = (draw.rng.randint(0, 99), 70) if dtype.startswith("uint") else (draw.rng.randint(-5, 5), draw.rng.choice([1, 1, 3, -2]))
+    return from_nothing("counter", {"start": start, "step": by, **({} if dtype == "int64" else {"dtype": dtype})},
+                        lambda: tf.data.Dataset.counter(start, by, tf.as_dtype(dtype)), (Field(X, dtype),), ENDLESS)
 
 
 @source
@@ -281,24 +313,32 @@ def npy(draw):
     return from_nothing("npy", {"paths": paths}, lambda: tf.data.Dataset.from_tensor_slices(array), fields, len(array))
 
 
+def in_turn(draw, possible=True):
+    """Of how many files records are given in turn, as an argument."""
+    return {"num_parallel_reads": draw.rng.randint(1, 4)} if possible and draw.chance(0.4) else {}
+
+
 @source
 def tfrecord(draw):
     paths, compression, most = draw.files.records(draw.rng)
-    args = {"paths": paths, **({"compression": compression} if compression else {})}
-    return from_nothing("tfrecord", args, lambda: tf.data.TFRecordDataset(paths, (compression or "").upper()), BYTES, most)
+    reads = in_turn(draw)
+    args = {"paths": paths, **({"compression": compression} if compression else {}), **reads}
+    return from_nothing("tfrecord", args, lambda: tf.data.TFRecordDataset(paths, (compression or "").upper(), **reads), BYTES, most)
 
 
 @source
 def text_lines(draw):
     paths, most = draw.files.texts(draw.rng)
-    return from_nothing("text_lines", {"paths": paths}, lambda: tf.data.TextLineDataset(paths), BYTES, most)
+    reads = in_turn(draw)
+    return from_nothing("text_lines", {"paths": paths, **reads}, lambda: tf.data.TextLineDataset(paths, **reads), BYTES, most)
 
 
 @source
 def fixed_length(draw):
     paths, size, header, footer, most, fails = draw.files.blocks(draw.rng)
-    args = {"paths": paths, "record_bytes": size, "header_bytes": header, "footer_bytes": footer}
-    return from_nothing("fixed_length", args, lambda: tf.data.FixedLengthRecordDataset(paths, size, header, footer).map(
+    reads = in_turn(draw, not fails)
+    args = {"paths": paths, "record_bytes": size, "header_bytes": header, "footer_bytes": footer, **reads}
+    return from_nothing("fixed_length", args, lambda: tf.data.FixedLengthRecordDataset(paths, size, header, footer, **reads).map(
         lambda record: tf.ensure_shape(tf.io.decode_raw(record, tf.uint8), [size])), (Field(X, "uint8", (size,)),), most, fails=fails, stuck=fails)
 
 

@@ -2,7 +2,7 @@
 """More rows of dataset_operators.py: operators that take batches apart, or gather elements otherwise than one after the other."""
 import tensorflow as tf
 
-from dataset_operators import finite, ordered, ragged, row, stacked, step
+from dataset_operators import finite, ordered, paddings, ragged, row, stacked, step
 from dataset_plans import Field, expression, pack
 
 
@@ -59,10 +59,11 @@ def bucket_by_sequence_length(draw, flow):
     boundaries = sorted(draw.rng.sample(range(1, 9), draw.rng.randint(1, 3)))
     sizes = [draw.rng.randint(1, 4) for _ in range(len(boundaries) + 1)]
     drop, whole = draw.chance(0.3), draw.rng.choice([{}, {}, {"pad_to_bucket_boundary": True}, {"no_padding": True}])
-    args = {"element_length_func": text, "bucket_boundaries": boundaries, "bucket_batch_sizes": sizes, "drop_remainder": drop, **whole}
+    given, values = paddings(draw, flow) if "no_padding" not in whole and draw.chance(0.3) else ({}, None)
+    args = {"element_length_func": text, "bucket_boundaries": boundaries, "bucket_batch_sizes": sizes, "drop_remainder": drop, **whole, **given}
     return step("bucket_by_sequence_length", args,
                 lambda ds: ds.bucket_by_sequence_length(lambda *components: tf.cast(length(*components), tf.int32), boundaries, sizes,
-                                                        drop_remainder=drop, **whole),
+                                                        padding_values=values and pack(values), drop_remainder=drop, **whole),
                 gathered(flow, stacked(flow, 0, False), bool(whole)))
 
 
@@ -111,6 +112,18 @@ def ragged_batch(draw, flow):
         return pack(flat)
     return step("ragged_batch", {"batch_size": size, "drop_remainder": drop, "row_splits_dtype": dtype},
                 lambda ds: ds.ragged_batch(size, drop, tf.as_dtype(dtype)).map(parts), gathered(flow, fields))
+
+
+@row(lambda flow: ordered(flow) and small(flow.but(most=0)) and len(flow.fields) == 1)
+def sparse_batch(draw, flow):
+    size, field = draw.rng.randint(1, 5), flow.fields[0]
+    shape = [draw.rng.choice([-1, (dim or 5) + draw.rng.randint(0, 2)]) for dim in field.dims]
+    rank = len(shape) + 1
+    fields = [Field(f"{field.name}.indices", "int64", (None, rank)), Field(f"{field.name}.values", field.dtype, (None,)),
+              Field(f"{field.name}.shape", "int64", (rank,))]
+    return step("sparse_batch", {"batch_size": size, "row_shape": shape},
+                lambda ds: ds.sparse_batch(size, [None if dim < 0 else dim for dim in shape]).map(lambda own: (own.indices, own.values, own.dense_shape)),
+                gathered(flow, fields, any(dim is None and own >= 0 for dim, own in zip(field.dims, shape))))
 
 
 @row(lambda flow: finite(flow) and not flow.fails)

@@ -329,6 +329,8 @@ NAMED = [
           lambda chain, what, theirs, ours: "a stream has no positions to permute" in ours.message),
     Named("of two errors in one batch the one of the earlier element is told (DESIGN.md 2.5)",
           lambda chain, what, theirs, ours: what == "kind of error" and chain[-1].flow.gathers_errors),
+    Named("the number of a file's records, and of other elements, is known where tf.data does not know it (ops/structure.h)",
+          lambda chain, what, theirs, ours: "pad_to_cardinality" in ops(chain) and "must have a known cardinal" in theirs.message),
     Named("an error in a batch loses no good element: ignore_errors after batch keeps them (datasets.md 4E.5)",
           lambda chain, what, theirs, ours: "ignore_errors" in ops(chain) and chain[-1].flow.gathers_errors),
 ]
@@ -346,6 +348,8 @@ class Oracle:
         self.known = {name for name in {*ROWS, *SOURCES} if self.headpond.knows(name)}
         if "interleave" in self.known:
             self.known.add("interleave_inputs")
+        if self.headpond.takes("range", "output_type"):
+            self.known.add("typed_range")
         if self.headpond.takes("cache", "filename"):
             self.known.add("cache.filename")
         self.counts = collections.Counter()

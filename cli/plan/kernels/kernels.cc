@@ -53,7 +53,7 @@ MapFields roles_of(const PlanStep& step) {
   if (!step.args.has("fields")) {
     return {.image = library_name(step.input().spec(), step.args.text("field", ""))};
   }
-  if (step.args.has("field")) step.args.refuse("field", "stands beside fields: one of them is needed");
+  if (step.args.has("field")) step.args.refuse("field", "cannot be given together with fields");
   const PlanArguments own =
       step.args.nested("fields", step.args.value("fields"), {"image", "mask", "boxes", "labels", "points"});
   return {.image = own.text("image"),

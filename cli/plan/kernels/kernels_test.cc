@@ -25,8 +25,9 @@ TEST(PlanKernels, RefusesFieldsThatKernelsCannotTake) {
   EXPECT_THAT(refused(source() + step("map", "field = 'x', " + kernels)), HasSubstr("takes bytes[], not int64[]"));
   EXPECT_THAT(refused(source() + step("map", "fields = { mask = 'x' }, " + kernels)), HasSubstr("image is missing"));
   EXPECT_THAT(refused(source() + step("map", "fields = { image = 'x' }, field = 'y', " + kernels)),
-              HasSubstr("field stands beside fields"));
-  EXPECT_THAT(refused(source() + step("map", "function = 'x', " + kernels)), HasSubstr("function stands beside"));
+              HasSubstr("field cannot be given together with fields"));
+  EXPECT_THAT(refused(source() + step("map", "function = 'x', " + kernels)),
+              HasSubstr("function cannot be given together"));
   EXPECT_THAT(refused(source() + step("map", "function = 'x', field = 'y'")), HasSubstr("field needs kernels"));
 }
 

@@ -245,7 +245,8 @@ TEST(DecodeWav, ReadsAllThreeThousandSpokenDigits) {
   const auto paths = recordings();
   if (paths.empty()) GTEST_SKIP() << "no real data: HEADPOND_DATA is not set; with CI=true this is a failure";
   ASSERT_EQ(paths.size(), 3000U);
-  for (const std::string& path : paths) {
+  for (size_t i = 0; i < paths.size(); i += test::quick_or(5, 1)) {
+    const std::string& path = paths[i];
     const auto file = test::get_file(path);
     const auto wav = decode_wav(file, {}, path);
     ASSERT_TRUE(wav) << wav.error();

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "headpond/dataset/bases/stack_internal.h"
 #include "headpond/dataset/dataset.h"
-#include "headpond/dataset/ops/batch/stack_internal.h"
 
 namespace headpond {
 namespace {

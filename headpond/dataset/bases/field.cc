@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstring>
 #include <string_view>
 #include <unordered_set>
 
@@ -28,6 +30,22 @@ void check_names(const std::string& op, const Spec& spec) {
 }
 
 bool internal::is_fixed(const FieldSpec& field) { return field.dtype != DType::bytes && field.shape.is_full(); }
+
+Element internal::zeros_of(const Spec& spec) {
+  Element element;
+  for (const FieldSpec& field : spec) {
+    std::vector<int64_t> dims(field.shape.dims().begin(), field.shape.dims().end());
+    std::replace(dims.begin(), dims.end(), kUnknown, int64_t{1});
+    const Shape shape(dims);
+    if (field.dtype == DType::bytes) {
+      element.append(Tensor::from(std::vector<std::string>(static_cast<size_t>(*shape.size())), shape));
+    } else {
+      Tensor& tensor = element.append(Tensor::empty(field.dtype, shape));
+      if (tensor.byte_size() > 0) std::memset(tensor.mutable_data(), 0, tensor.byte_size());
+    }
+  }
+  return element;
+}
 
 std::vector<std::byte*> allocate_fields(const Spec& spec, Context& context, OutputSlots outputs, Element& out) {
   for (const FieldSpec& field : spec) {

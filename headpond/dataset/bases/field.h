@@ -44,5 +44,8 @@ namespace internal {
 /// True iff the values of a field always take the same number of bytes.
 bool is_fixed(const FieldSpec& field);
 
+/// An element of zeros and empty texts; an unknown dimension is 1.
+Element zeros_of(const Spec& spec);
+
 }  // namespace internal
 }  // namespace headpond

@@ -18,6 +18,14 @@ TEST(FieldIndex, FindsTheNameOrTheOnlyField) {
   EXPECT_EQ(field_index("op", two, "label"), 1U);
 }
 
+TEST(ZerosOf, FillsEachFieldOfTheSpec) {
+  const Element zeros = zeros_of({{"image", u8, {2, kUnknown}}, {"text", bytes, {2}}, {"none", f32, {0}}});
+  ASSERT_EQ(zeros.size(), 3U);
+  EXPECT_EQ(to_string(zeros[0]), "uint8 [2,1] [[0], [0]]");
+  EXPECT_EQ(zeros[1].bytes_at(1), "");
+  EXPECT_EQ(zeros[2].shape(), (Shape{0}));
+}
+
 TEST(FieldIndex, NamesWhatThereIs) {
   const Spec two = {{"image", u8, {28, 28}}, {"label", i64, {}}};
   for (const char* name : {"", "lable"}) {

@@ -46,17 +46,17 @@ std::ostream& operator<<(std::ostream& out, const Migration& migration);
 /// or the next one begins, without the remaining samples.
 enum class IfRefused : uint8_t { fail, restart_epoch, next_epoch };
 
-/// The state of `new_plan` from which a run goes on that `state`, of `old_plan`, was saved in. Each sample that the
-/// epoch has not delivered is delivered once, but for those that a step names as twice or never; draws of operators
-/// with equal names and numbers stay the same. Opens the files of both plans, and holds for the state of a Loader or a
-/// Sequence.
+/// Converts `state`, saved by a run of `old_plan`, to a state of `new_plan` from which that run continues. Each sample
+/// that the epoch has not delivered is delivered once, but for those that a step names as twice or never; draws of
+/// operators with equal names and numbers stay the same. Opens the files of both plans, and holds for the state of a
+/// Loader or a Sequence.
 ///
 /// FailedPrecondition, which names an operator and the reason, where that cannot be; and for a state of another plan.
 /// DataLoss for a damaged state. The error of a file that cannot be opened.
 Result<Migration> migrate(std::string_view state, const Dataset& old_plan, const Dataset& new_plan,
                           IfRefused if_refused = IfRefused::fail);
 /// The same without the old plan, of which a state has only the text: for a state between two epochs.
-/// FailedPrecondition for another one of another plan.
+/// FailedPrecondition if another plan saved it inside an epoch.
 Result<Migration> migrate(std::string_view state, const Dataset& new_plan);
 
 }  // namespace headpond

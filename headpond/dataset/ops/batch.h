@@ -4,10 +4,15 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
-#include <vector>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <variant>
 
 #include "headpond/dataset/dataset.h"
+#include "headpond/dataset/function.h"
 
 namespace headpond {
 
@@ -20,12 +25,30 @@ struct BatchOptions {
 /// drop_remainder does the spec tell how many rows a batch has, as elements that fail make the last one smaller.
 Step batch(int64_t batch_size, BatchOptions options = {});
 
+/// What padding consists of: a number, or a text for a field of bytes: `{{"tokens", -1}, {"words", "<pad>"}}`.
+class PadWith {
+ public:
+  PadWith() = default;  ///< 0.
+  template <class T>
+    requires std::is_arithmetic_v<T>
+  PadWith(T number) : value_(static_cast<double>(number)) {}
+  template <class T>
+    requires std::is_convertible_v<const T&, std::string_view>
+  PadWith(const T& text) : value_(std::string(std::string_view(text))) {}
+
+  const double* number() const { return std::get_if<double>(&value_); }          ///< Null: it is a text.
+  const std::string* text() const { return std::get_if<std::string>(&value_); }  ///< Null: it is a number.
+
+ private:
+  std::variant<double, std::string> value_ = 0.0;
+};
+
 struct PaddedBatchOptions {
   bool drop_remainder = false;
   /// By field. A dimension of kUnknown is padded to the longest one of the batch, as are the unknown dimensions of a
   /// field that is not listed.
   std::map<std::string, Shape> padded_shapes = {};
-  std::map<std::string, double> padding_values = {};  ///< By field; default 0. bytes are padded with "".
+  std::map<std::string, PadWith> padding_values = {};  ///< By field; default 0, of bytes "".
 };
 
 /// As batch, for elements of different sizes: each is written at the beginning of its row, and the rest of the row is
@@ -53,12 +76,28 @@ struct DistributeOptions {
   /// The field with a number for each row, at least 0: what the row costs, such as its length or its pixels. A field
   /// without a name is called by its number. "": the first ranks have the first rows.
   std::string cost_field = "";
+  std::string name = "";  ///< Of the cost function: see MapOptions.
+  int version = 0;
 };
+
+namespace internal {
+Step distribute_step(int64_t world_size, int64_t rank, const std::optional<Function>& cost,
+                     const DistributeOptions& options);
+}  // namespace internal
+
 /// The same. With costs the rows of a batch are shared so that ranks need about the same time: each has as many rows as
 /// without, the costliest row comes first, and each row goes to the rank that costs least so far. Among equals the
 /// first row and the lowest rank come first, so all ranks agree. A rank has its rows in the order of the batch. A row
 /// whose cost is below 0, infinite or NaN is an error of its batch. Throws also for a field that is no number for each
 /// row.
 Step distribute(int64_t world_size, int64_t rank, const DistributeOptions& options);
+/// The same with `cost` for what a row costs. It takes the fields of a row as map's function does, without their first
+/// dimension, and returns a number or a Result of it; pure. `distribute(8, rank, [](std::span<const int64_t> tokens) {
+/// return tokens.size() * tokens.size(); })`.
+template <class F>
+  requires(!std::is_same_v<F, DistributeOptions> && !std::is_same_v<F, UnevenBatch>)
+Step distribute(int64_t world_size, int64_t rank, F cost, const DistributeOptions& options = {}) {
+  return internal::distribute_step(world_size, rank, internal::make_function(std::move(cost)), options);
+}
 
 }  // namespace headpond

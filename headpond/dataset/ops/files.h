@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sources of files. Patterns mean the files that io/file/glob.h says: those of a pattern in the order of their names,
 // one pattern after the other. The records of all files have consecutive numbers, which are position and key of the
-// elements.
+// elements, unless `num_parallel_reads` asks for another order.
 //
 // A source finds and counts its files when a Sequence or a Loader is made of it, the Loader on many threads at once;
 // check() in dataset.h does it, too. Both throw Exception, with the reader's error and the file's name, for a file that
@@ -15,9 +15,9 @@
 // Names relative to the pattern's folder, sizes and a checksum of each file's first and last 4 KiB are part of what a
 // state belongs to: once they have changed, older states are refused; that a folder moved does not matter. A record
 // that turns out to be damaged later is the error of its element, DataLoss with file, record and offset. Files stay
-// mapped, and where their records are is kept in the cache folder, too. Of more than 32,768 files only so many stay
-// open, 40,000 of all sources together; the others are opened again when a record of them is asked for: better keep
-// many small files in fewer large ones (headpond convert).
+// mapped, and where their records are is kept in the cache folder, too. A source keeps at most 32,768 files
+// open, all sources together 40,000; the others are opened again when a record of them is asked for. Many small files
+// are better kept in fewer large ones (headpond convert).
 #pragma once
 
 #include <cstdint>
@@ -42,6 +42,10 @@ struct TFRecordOptions {
   /// length, and files that do not exist or cannot be opened, unless these are all files.
   OnDamage on_damage = OnDamage::fail;
   bool keep_index = true;  ///< Keep counts and the index of each file in the cache folder (io/record/record_file.h).
+  /// TensorFlow's order for this number: a record of each of so many files in turn, as interleave gives them
+  /// (nested.h); -1: of 16. nullopt: one file after the other. It changes nothing but the order: all cores read in any
+  /// case, and keys are those of the order without it, but for zlib. A record that is left out still has its turn.
+  std::optional<int64_t> num_parallel_reads = std::nullopt;
 };
 
 /// The records of TFRecord files, as one unnamed field of dtype bytes. Uncompressed files are mapped and have
@@ -51,10 +55,19 @@ struct TFRecordOptions {
 /// their compression; a restore inflates its file again up to the saved position. A zlib file among others is an error.
 Dataset tfrecord(const Patterns& patterns, const TFRecordOptions& options = {});
 
+struct TextLinesSourceOptions {
+  int64_t skip_header_lines = 0;  ///< Of each file; this and the next four as in LineFileOptions.
+  bool skip_bom = false;
+  uint64_t max_line_bytes = LineFileOptions().max_line_bytes;
+  uint64_t max_inflated_bytes = LineFileOptions().max_inflated_bytes;
+  bool keep_index = true;
+  std::optional<int64_t> num_parallel_reads = std::nullopt;  ///< As in TFRecordOptions.
+};
+
 /// The lines of texts (io/text/line_file.h), as one unnamed field of dtype bytes; also compressed with gzip or zlib. A
 /// gzip file of at least 256 KiB is inflated a chunk of about 1 MiB at a time; chunks stay in memory while they take at
 /// most half of LoaderOptions::memory. A shuffled order over more than that inflates a chunk for nearly each line.
-Dataset text_lines(const Patterns& patterns, const LineFileOptions& options = {});
+Dataset text_lines(const Patterns& patterns, const TextLinesSourceOptions& options = {});
 
 /// The rows of CSV files (io/text/csv.h), with a scalar field for each column; also compressed, as for text_lines.
 /// Types that are not given follow from the content; files whose types differ are refused.
@@ -64,8 +77,16 @@ Dataset csv(const Patterns& patterns, const CsvOptions& options = {});
 /// Throws also if there are no files.
 Dataset npy(const Patterns& patterns);
 
+struct FixedLengthSourceOptions {
+  uint64_t record_bytes;  ///< This and the next three as in FixedLengthOptions.
+  uint64_t header_bytes = 0;
+  uint64_t footer_bytes = 0;
+  uint64_t hop_bytes = 0;
+  std::optional<int64_t> num_parallel_reads = std::nullopt;  ///< As in TFRecordOptions.
+};
+
 /// Records of one length, as one unnamed field u8 [record_bytes]. Throws also for a file that ends within a record.
-Dataset fixed_length(const Patterns& patterns, const FixedLengthOptions& options);
+Dataset fixed_length(const Patterns& patterns, const FixedLengthSourceOptions& options);
 
 struct TarOptions {
   /// The parts of a sample that become fields of dtype bytes, in lower case; a sample that lacks one is an error.

@@ -14,6 +14,7 @@
 #include "headpond/base/list_of_names.h"
 #include "headpond/dataset/dataset.h"
 #include "headpond/dataset/lazy.h"
+#include "headpond/dataset/ops/batch.h"
 #include "headpond/tensor/kernel.h"
 
 namespace headpond {
@@ -73,7 +74,7 @@ struct DynamicBucketOptions {
   int64_t buckets = 30;      ///< A batch has elements of one of them, which have about as many elements. 1 to 10,000.
   int64_t window = 10'000;  ///< A batch has elements of so many in a row; at its end all buckets are given. At least 1.
   std::map<std::string, Shape> padded_shapes = {};  ///< As in padded_batch.
-  std::map<std::string, double> padding_values = {};
+  std::map<std::string, PadWith> padding_values = {};
 };
 
 /// Padded batches of elements of similar length, chosen by `lengths` alone: nothing is read to choose them, each
@@ -81,10 +82,9 @@ struct DynamicBucketOptions {
 /// quantiles of all lengths.
 ///
 /// Lengths belong to the elements of `source` in `source | shuffle() | map(...) | dynamic_bucket(...)`: the first
-/// dataset below operators that give one element for one (map), move elements or keep some by their numbers (shuffle,
-/// skip, take, shard, select), or are hints. An element that fails is an error in its place, and its batch is smaller;
-/// so is one that is longer than max_padded by itself. The plan of an epoch, about 12 bytes an element, is made when it
-/// begins.
+/// dataset below operators that map one element to one (map), reorder or select by position (shuffle, skip, take,
+/// shard, select), or are hints. An element that fails is an error in its place, and its batch is smaller; so is one
+/// that is longer than max_padded by itself. The plan of an epoch, about 12 bytes an element, is made when it begins.
 ///
 /// Throws Exception(InvalidArgument) unless the input has positions without holes, and an end. A run fails with
 /// FailedPrecondition if there are more or fewer lengths than elements, or if the files of `source` are others than

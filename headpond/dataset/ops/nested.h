@@ -4,13 +4,13 @@
 //
 // The function must be pure, and is called from many threads. It takes arguments as map's function does, and returns a
 // Dataset or a Result<Dataset>. So that kind and fields are known, it is called once while the pipeline is built, with
-// an element of zeros and empty texts; if it cannot bear that, say `output`. A dataset that cannot be made or opened is
-// one error in its place. The keys of its elements are mixed with the key of the element that it was made of, and so is
-// the seed of its random operators.
+// an element of zeros and empty texts; if it fails on such an element, set `output`. A dataset that cannot be made or
+// opened is one error in its place. The keys of its elements are mixed with the key of the element that it was made of,
+// and so is the seed of its random operators.
 //
 // If the input and the datasets have positions (no stream, no batch in them) and the input has an end, the result has
-// positions, so that all cores work on all datasets. Then all datasets are made and counted when a run begins, and
-// those of other elements, as a random operator gives, in each epoch; all together must have the same number of
+// positions, so that all cores work on all datasets. Then all datasets are made and counted when a run begins; if
+// the input changes from epoch to epoch, they are made again in each. All together must have the same number of
 // elements in each epoch. They are kept: where they hold much data, or the input is costly, say `kind = Kind::stream`.
 // Else the result is a stream; a restore makes the datasets that are open again.
 #pragma once

@@ -35,16 +35,16 @@ Step unbatch();
 
 /// The rows of batches in batches of `batch_size`, or of each of `batch_sizes` in turn, again and again: what
 /// unbatch | batch gives, without taking batches apart. The last batch may be smaller, and is dropped with
-/// drop_remainder. Rows of another shape than those that are gathered are an error in the place of their batch, which
-/// is left out. Throws unless each size is at least 1. Has positions if the input has, and its spec tells how many rows
+/// drop_remainder. A batch whose rows differ in shape from those gathered so far is an error and is left
+/// out. Throws unless each size is at least 1. Has positions if the input has, and its spec tells how many rows
 /// each batch has. Holds one batch of its own and one of the input. A state is the input's, and two numbers; a restored
 /// run reads the batch that it was in again.
 Step rebatch(int64_t batch_size, BatchOptions options = {});
 Step rebatch(const std::vector<int64_t>& batch_sizes, BatchOptions options = {});
 
 struct BucketOptions {
-  std::map<std::string, Shape> padded_shapes = {};    ///< As in padded_batch.
-  std::map<std::string, double> padding_values = {};  ///< The same.
+  std::map<std::string, Shape> padded_shapes = {};     ///< As in padded_batch.
+  std::map<std::string, PadWith> padding_values = {};  ///< The same.
   /// Pad unknown dimensions to the longest element that the bucket may have, its boundary - 1, rather than to the
   /// longest one of the batch. Then an element beyond the last boundary is an error.
   bool pad_to_bucket_boundary = false;
@@ -62,7 +62,7 @@ struct BatchBySizeOptions {
   std::vector<int64_t> bucket_boundaries =
       {};  ///< A batch has elements of one bucket, as in bucket_by_sequence_length.
   std::map<std::string, Shape> padded_shapes = {};
-  std::map<std::string, double> padding_values = {};
+  std::map<std::string, PadWith> padding_values = {};
   bool no_padding = false;
   bool drop_remainder = false;
   std::string name = "";  ///< Of the size function: see MapOptions.
@@ -152,7 +152,7 @@ Step group_by_window(F key_func, const GroupReduce& reduce_func, const GroupByWi
 ///
 /// tf.data gives each window as a dataset. Elements are tensors here, so `each` says what is made of that dataset, and
 /// the elements of what it makes are given, one window after the other: tf.data's `window(...).flat_map(each)`. For
-/// example `window(5, padded_batch(5), {.shift = 1})`. Elements of several fields are one dataset.
+/// example `window(5, padded_batch(5), {.shift = 1})`. Unlike in tf.data, a window of several fields is one dataset.
 Step window(int64_t size, const WindowOptions& options = {});
 Step window(int64_t size, const Step& each, const WindowOptions& options = {});
 
@@ -169,6 +169,14 @@ struct RaggedBatchOptions {
 /// batch's.
 Step ragged_batch(int64_t batch_size, RaggedBatchOptions options = {});
 
+/// tf.data's dense_to_sparse_batch: elements of one field, of different sizes, as a sparse tensor. The field becomes
+/// three, named as those of a Sparse feature (io/example/example.h): "<field>.indices", int64 [values, rank + 1], the
+/// row and the place in it of each value; "<field>.values" [values], zeros and empty texts too, row-major; and
+/// "<field>.shape", int64 [rank + 1], the number of rows and then `row_shape`, where a dimension of kUnknown is the
+/// largest one of the batch. An element that is larger than `row_shape` is an error, DataLoss. The last batch may be
+/// smaller. Throws for several fields, and for a field of another rank than `row_shape`. A state is as batch's.
+Step sparse_batch(int64_t batch_size, const Shape& row_shape);
+
 /// Which bin a sequence goes into, of those with room for it; and which bin is given when none has room.
 enum class PackFit : uint8_t {
   first_fit,  ///< The oldest one.
@@ -178,9 +186,9 @@ enum class PackFit : uint8_t {
 struct PackOptions {
   std::map<std::string, int64_t> lengths = {};  ///< By field, where it is not `length`.
   PackFit fit = PackFit::first_fit;
-  int64_t num_packing_bins = 64;                      ///< Rows that are open at once, 1 to 4,096.
-  int64_t max_sequences_per_bin = 0;                  ///< 0: as many as fit.
-  std::map<std::string, double> padding_values = {};  ///< By field; default 0.
+  int64_t num_packing_bins = 64;                       ///< Rows that are open at once, 1 to 4,096.
+  int64_t max_sequences_per_bin = 0;                   ///< 0: as many as fit.
+  std::map<std::string, PadWith> padding_values = {};  ///< By field; default 0.
 };
 
 /// Packs several sequences into rows of `length` values, as Grain does. Each field [n, ...] becomes three: its values,

@@ -15,12 +15,16 @@
 
 namespace headpond {
 
-/// start, start + step, ..., without stop; i64 scalars. Throws for step 0.
+/// start, start + step, ..., without stop; scalars of `output_type`, as TensorFlow converts them: an integer that does
+/// not fit keeps its low bits, floating point is rounded to nearest. Throws for step 0, bool and bytes.
 Dataset range(int64_t stop);
-Dataset range(int64_t start, int64_t stop, int64_t step = 1);
+Dataset range(int64_t stop, DType output_type);
+Dataset range(int64_t start, int64_t stop, int64_t step = 1, DType output_type = DType::i64);
 
-/// start, start + step, ..., without end; i64 scalars. A number beyond 64 bits is the error of its element, OutOfRange.
-Dataset counter(int64_t start = 0, int64_t step = 1);
+/// start, start + step, ..., without end; scalars of `dtype`, converted as by range: each from its exact number, where
+/// TensorFlow adds in `dtype` and loses more with each step. A number beyond 64 bits is the error of its element,
+/// OutOfRange. Throws for bool and bytes.
+Dataset counter(int64_t start = 0, int64_t step = 1, DType dtype = DType::i64);
 
 struct RandomSourceOptions {
   std::optional<uint64_t> seed = std::nullopt;  ///< None: the run's.

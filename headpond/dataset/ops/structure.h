@@ -5,8 +5,10 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
+#include "headpond/base/list_of_names.h"
 #include "headpond/dataset/dataset.h"
 
 namespace headpond {
@@ -24,6 +26,12 @@ Step select(std::vector<int64_t> indices);
 /// FailedPrecondition: if the input knows its number, it is thrown when that is known, else it takes the place of the
 /// first element too many, or of the end. An element that failed counts.
 Step assert_cardinality(int64_t count);
+/// The input, followed by as many padding elements as it takes to have `cardinality` elements, so that each rank has as
+/// many batches: zeros and empty texts. A field `mask_key` (bool), after the others, is true for elements of the input.
+/// Throws for an input whose number of elements is not known, or is larger, when that is known; for a field of unknown
+/// dimensions; and if there is a field of that name. With elements that fail there may be fewer.
+Step pad_to_cardinality(int64_t cardinality, const std::string& mask_key = "valid");
+Step pad_to_cardinality(int64_t, internal::ListOfNames) = delete;
 /// The input. At the end of a pipeline `buffer_size`, if above 0, is the most elements that a Loader makes ahead,
 /// unless LoaderOptions::run_ahead is set. Else it is accepted for pipelines that were written for tf.data and changes
 /// nothing: each stage runs ahead as far as it must. Throws for a size below -1.

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "headpond/base/log.h"
 #include "headpond/dataset/source/record_stream_internal.h"
@@ -11,11 +15,12 @@ namespace {
 
 class StreamNode final : public Node {
  public:
-  StreamNode(Facts facts, std::shared_ptr<const FileSet> set, const RecordReaderOptions& options)
-      : Node(std::move(facts)), set_(std::move(set)), options_(options) {}
+  StreamNode(Facts facts, std::shared_ptr<const FileSet> set, const RecordReaderOptions& options, int64_t cycle)
+      : Node(std::move(facts)), set_(std::move(set)), options_(options), cycle_(cycle) {}
   void prepare(const ParallelFor& parallel) const override { (void)set_->listing(parallel); }
   std::unique_ptr<Iterator> iterate(const Binding& binding, Feed& feed) const override;
 
+  int64_t cycle() const { return cycle_; }  // How many files take turns.
   int64_t files() const { return static_cast<int64_t>(set_->listing().files.size()); }
   Result<std::unique_ptr<RecordReader>> open(int64_t file) const try {
     auto reader = with_retries([&] { return RecordReader::open(listed(file).path, options_); });
@@ -37,87 +42,137 @@ class StreamNode final : public Node {
 
   const std::shared_ptr<const FileSet> set_;
   const RecordReaderOptions options_;
+  const int64_t cycle_;
+};
+
+constexpr int64_t kNone = -1;
+
+// A place in the cycle, and the file that has it.
+struct Turn {
+  int64_t file = kNone;
+  RecordPosition at = {};                          // Of the next record.
+  std::unique_ptr<RecordReader> reader = nullptr;  // Made when a record is asked for.
+  int tries = 0;                                   // Of the next record.
 };
 
 class StreamIterator final : public Iterator {
  public:
-  explicit StreamIterator(const StreamNode& node) : node_(node) {}
+  explicit StreamIterator(const StreamNode& node)
+      : node_(node), turns_(static_cast<size_t>(std::clamp(node.files(), int64_t{1}, node.cycle()))) {}
 
   Got next(Context& context, Element& out) override {
-    while (file_ < node_.files()) {
-      if (auto opened = open(); !opened) {
-        if (!node_.leaves_out(opened.error())) return context.fail(std::move(opened).error());
+    while (has_file()) {
+      Turn& turn = turns_[turn_];
+      if (auto opened = open(turn); !opened) {
+        if (!node_.leaves_out(opened.error())) return fail(std::move(opened).error(), context);
         log(LogLevel::warning, "tfrecord leaves out a file: " + opened.error().message());
         ++context.left_out;
-        if (++left_out_ == node_.files()) return context.fail(std::move(opened).error());
-        before_ += at_.record;
-        at_ = {};
-        ++file_;
+        if (++left_out_ == node_.files()) return fail(std::move(opened).error(), context);
+        end_file(turn.at.record);
         continue;
       }
-      const auto payload = reader_->next();
-      const RecordPosition after = reader_->position();
-      if (!payload && is_retried(payload.error()) && wait_for_retry(tries_++)) {
-        reader_.reset();
+      const auto payload = turn.reader->next();
+      const RecordPosition after = turn.reader->position();
+      if (!payload && is_retried(payload.error()) && wait_for_retry(turn.tries++)) {
+        turn.reader.reset();
         continue;
       }
-      tries_ = 0;
-      if (!payload) {
-        out.key = before_ + at_.record;
-        out.provenance = node_.provenance(file_, at_.record);
-        at_ = after;
-        return context.fail(payload.error());
+      turn.tries = 0;
+      if (payload && !*payload) {
+        end_file(after.record);
+        continue;
       }
-      if (*payload) return give(**payload, after, context, out);
-      before_ += after.record;
-      at_ = {};
-      reader_.reset();
-      ++file_;
+      name(turn.file, payload ? after.record - 1 : turn.at.record, out);
+      turn.at = after;
+      return payload ? give(**payload, turn, context, out) : fail(payload.error(), context);
     }
     return Got::end;
   }
 
   void visit_state(StateVisitor& visitor) override {
-    visitor.number_within(file_, 0, node_.files());
-    visitor.number(at_.offset);
-    visitor.number(at_.record);
-    visitor.number(before_);
+    if (node_.cycle() == 1) return visit_file_in_order(visitor);
+    auto turn = static_cast<int64_t>(turn_);
+    visitor.number_within(next_file_, 0, node_.files());
+    visitor.number_within(turn, 0, static_cast<int64_t>(turns_.size()) - 1);
+    for (Turn& one : turns_) {
+      visitor.number_within(one.file, kNone, node_.files() - 1);
+      visit_position(one, visitor);
+    }
+    turn_ = static_cast<size_t>(turn);
   }
 
  private:
-  Result<void> open() {
-    if (reader_) return {};
-    auto reader = node_.open(file_);
-    if (!reader) return fail(std::move(reader).error());
-    if (at_.offset > 0) {
-      const auto found = (*reader)->seek(at_);
-      // Not OutOfRange, which would mean the end of the data.
-      if (!found)
-        return fail(Error(ErrorKind::DataLoss, "where the state was: " + found.error().message(), found.error()));
-    }
-    reader_ = std::move(*reader);
-    return {};
+  static void visit_position(Turn& turn, StateVisitor& visitor) {
+    visitor.number(turn.at.offset);
+    visitor.number(turn.at.record);
+  }
+  void visit_file_in_order(StateVisitor& visitor) {
+    Turn& turn = turns_[0];
+    int64_t file = turn.file == kNone ? next_file_ : turn.file;
+    visitor.number_within(file, 0, node_.files());
+    visit_position(turn, visitor);
+    visitor.number(before_);
+    if (!visitor.is_restoring()) return;
+    const bool is_at_end = file == node_.files();
+    turn.file = is_at_end ? kNone : file;
+    next_file_ = is_at_end ? file : file + 1;
   }
 
-  Got give(std::span<const std::byte> payload, const RecordPosition& after, Context& context, Element& out) {
+  // Whether a file has the turn; a free place gets the next file.
+  bool has_file() {
+    for (size_t n = 0; n < turns_.size(); ++n) {
+      Turn& turn = turns_[turn_];
+      if (turn.file == kNone && next_file_ < node_.files()) turn.file = next_file_++;
+      if (turn.file != kNone) return true;
+      pass_turn();
+    }
+    return false;
+  }
+  void pass_turn() { turn_ = (turn_ + 1) % turns_.size(); }
+  // Of the file that has the turn, which had so many records.
+  void end_file(uint64_t records) {
+    before_ += records;
+    turns_[turn_] = Turn();
+    pass_turn();
+  }
+
+  Result<void> open(Turn& turn) const {
+    if (turn.reader) return {};
+    auto reader = node_.open(turn.file);
+    if (!reader) return headpond::fail(std::move(reader).error());
+    if (turn.at.offset > 0) {
+      const auto found = (*reader)->seek(turn.at);
+      // Not OutOfRange, which would mean the end of the data.
+      if (!found)
+        return headpond::fail(
+            Error(ErrorKind::DataLoss, "where the state was: " + found.error().message(), found.error()));
+    }
+    turn.reader = std::move(*reader);
+    return {};
+  }
+  void name(int64_t file, uint64_t record, Element& out) const {
+    out.key = node_.cycle() == 1 ? before_ + record : mix(static_cast<uint64_t>(file), record);
+    out.provenance = node_.provenance(file, record);
+  }
+  Got fail(Error error, Context& context) {
+    pass_turn();
+    return context.fail(std::move(error));
+  }
+  Got give(std::span<const std::byte> payload, const Turn& turn, Context& context, Element& out) {
     out.append(Tensor::scalar(std::string_view(reinterpret_cast<const char*>(payload.data()), payload.size())));
-    at_ = after;
-    const uint64_t record = after.record - 1;
-    out.key = before_ + record;
-    out.provenance = node_.provenance(file_, record);
-    const auto whole = reader_->check();
+    const auto whole = turn.reader->check();
+    pass_turn();
     if (whole) return Got::value;
     out.clear();
     return context.fail(whole.error());
   }
 
   const StreamNode& node_;
-  std::unique_ptr<RecordReader> reader_;  // Reads file_ from at_ on; made when a record is asked for.
-  int64_t file_ = 0;
-  RecordPosition at_;
-  uint64_t before_ = 0;   // Records of the files before file_.
-  int64_t left_out_ = 0;  // Files; it is an error if these are all.
-  int tries_ = 0;         // Of the next record.
+  std::vector<Turn> turns_;
+  size_t turn_ = 0;
+  int64_t next_file_ = 0;  // The first one that has not begun.
+  uint64_t before_ = 0;    // Records of the files that have ended.
+  int64_t left_out_ = 0;   // Files; it is an error if these are all.
 };
 
 std::unique_ptr<Iterator> StreamNode::iterate(const Binding&, Feed&) const {
@@ -127,15 +182,23 @@ std::unique_ptr<Iterator> StreamNode::iterate(const Binding&, Feed&) const {
 
 }  // namespace
 
-Dataset record_stream(Node::Facts facts, FileSetOptions options, const RecordReaderOptions& of_reader) {
+Dataset record_stream(Node::Facts facts, FileSetOptions options, const RecordReaderOptions& of_reader,
+                      std::optional<int64_t> num_parallel_reads) {
+  constexpr int64_t kMostOpen = 1'000;
   options.op = facts.op;
+  const int64_t cycle = take_turns(num_parallel_reads, facts);
+  if (cycle > kMostOpen) {
+    refuse(facts.op, fmt::format("num_parallel_reads={}: of files that are read in order at most {}, as each state "
+                                 "lists those that are open",
+                                 cycle, kMostOpen));
+  }
   const auto set = std::make_shared<const FileSet>(std::move(options));
   facts.location = set->location();
   facts.data = Lazy<std::string>([set] { return set->listing().data; });
   if (facts.stamp.is_known()) facts.stamp = Lazy<std::string>([set] { return set->listing().stamp; });
   facts.kind = Kind::stream;
   facts.slots = kEndless;
-  return Dataset(std::make_shared<StreamNode>(std::move(facts), set, of_reader));
+  return Dataset(std::make_shared<StreamNode>(std::move(facts), set, of_reader, cycle));
 }
 
 }  // namespace headpond::internal

@@ -21,9 +21,10 @@ class RecordStream : public testing::Test {
     EXPECT_TRUE(writer->close());
     return folder_.file(name);
   }
-  static Dataset stream(const std::vector<std::string>& paths) {
+  static Dataset stream(const std::vector<std::string>& paths, std::optional<int64_t> num_parallel_reads = {},
+                        const RecordReaderOptions& options = {}) {
     return record_stream({.op = "stream", .spec = {{"", DType::bytes, {}}}}, {.patterns = paths, .keep_counts = false},
-                         {});
+                         options, num_parallel_reads);
   }
   test::TempFolder folder_;
 };
@@ -42,6 +43,40 @@ TEST_F(RecordStream, OpensAFileWhenItsFirstRecordIsAskedFor) {
   ASSERT_TRUE(there) << "the next call tries again";
   EXPECT_EQ(text_of(*there), "'b'");
   EXPECT_EQ(there->key, 1U);
+}
+
+TEST_F(RecordStream, OfFilesThatTakeTurnsIsInTheOrderOfInterleave) {
+  std::vector<std::string> paths;
+  for (const int count : {3, 0, 7, 1, 2, 4}) {
+    std::vector<std::string> records;
+    for (int i = 0; i < count; ++i) records.push_back(fmt::format("{}.{}", paths.size(), i));
+    paths.push_back(write(std::to_string(paths.size()), records));
+  }
+  const auto one = [](std::string_view path) { return stream({std::string(path)}); };
+  const auto in_a_row = elements(stream(paths));
+  for (const int64_t reads : {2, 3, 9}) {
+    const Dataset in_turn = stream(paths, reads);
+    EXPECT_EQ(elements(in_turn),
+              elements(list_files(paths, {.shuffle = false}) | interleave(one, {.cycle_length = reads})));
+    EXPECT_NE(elements(in_turn), in_a_row) << "control: " << reads;
+    check_contract(in_turn);
+  }
+  EXPECT_EQ(elements(stream(paths, 1), {}, true), elements(stream(paths), {}, true));
+  check_contract(stream(paths));
+  EXPECT_THROW(stream(paths, 1'001), Exception);
+  EXPECT_THROW(stream(paths, 0), Exception);
+}
+
+TEST_F(RecordStream, GoesOnWithTheFilesBesideOneThatIsMissing) {
+  const std::vector<std::string> paths = {write("1", {"a", "b"}), write("2", {"c"}), write("3", {"d"})};
+  const Dataset dataset = stream(paths, 2), skipping = stream(paths, 2, {.on_damage = OnDamage::skip});
+  ASSERT_TRUE(check(dataset) && check(skipping));
+  std::filesystem::remove(paths[1]);
+  EXPECT_THAT(elements(skipping), ElementsAre("'a'", "'b'", "'d'"));
+  const auto all = elements(dataset);
+  EXPECT_EQ(all[0], "'a'");
+  EXPECT_THAT(all[1], HasSubstr("!NotFound"));
+  EXPECT_EQ(all[2], "'b'");
 }
 
 TEST_F(RecordStream, StaysAtADamageThatNobodyKnowsTheEndOf) {

@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "headpond/base/crc32c.h"
 #include "headpond/dataset/bases/columns.h"
+#include "headpond/dataset/ops/nested/interleave_order_internal.h"
 #include "headpond/dataset/source/file_set_internal.h"
 #include "headpond/dataset/source/source_files_internal.h"
 #include "headpond/io/record/kept/set_index.h"
@@ -27,21 +29,34 @@ Node::Facts facts_with(Node::Facts facts, const std::shared_ptr<const FileSet>& 
   return facts;
 }
 
+// In which order records are given, if not one file after the other.
+using Order = std::shared_ptr<const InterleaveOrder>;
+
+Order order_of(const FileSet& set, int64_t cycle) {
+  std::vector<int64_t> lengths = set.listing().ends;
+  std::adjacent_difference(lengths.begin(), lengths.end(), lengths.begin());
+  return std::make_shared<InterleaveOrder>(std::move(lengths), cycle, 1);
+}
+
 class FilesNode final : public Node {
  public:
-  FilesNode(Facts facts, std::shared_ptr<const FileSet> set)
-      : Node(facts_with(std::move(facts), set)), set_(std::move(set)) {}
+  FilesNode(Facts facts, const std::shared_ptr<const FileSet>& set, int64_t cycle)
+      : Node(facts_with(std::move(facts), set)), set_(set) {
+    if (cycle > 1) order_ = Lazy<Order>([set, cycle] { return order_of(*set, cycle); });
+  }
   void prepare(const ParallelFor& parallel) const override { (void)set_->listing(parallel); }
   std::shared_ptr<const View> bind(const Binding& binding) const override;
   std::optional<uint64_t> offset_of(const Provenance& record) const override;
 
  private:
   const std::shared_ptr<const FileSet> set_;
+  Lazy<Order> order_;  // Null: one file after the other.
 };
 
 class FilesView final : public View, public HeadsOfFiles {
  public:
-  explicit FilesView(const FileSet& set) : set_(set), files_(set.listing().files), ends_(set.listing().ends) {}
+  FilesView(const FileSet& set, Order order)
+      : set_(set), files_(set.listing().files), ends_(set.listing().ends), order_(std::move(order)) {}
 
   Got at(int64_t i, Context& context, OutputSlots outputs, Element& out) const override {
     const auto [n, record] = find(i);
@@ -56,7 +71,7 @@ class FilesView final : public View, public HeadsOfFiles {
       got = Got::hole;
       ++context.left_out;
     }
-    out.key = static_cast<uint64_t>(i);
+    out.key = key_of(n, record);
     out.provenance = {.source = files_[n].source, .record = static_cast<uint64_t>(record)};
     return got;
   }
@@ -96,8 +111,16 @@ class FilesView final : public View, public HeadsOfFiles {
 
   // The file of a position, and the record's number in it.
   std::pair<size_t, int64_t> find(int64_t i) const {
+    if (order_ != nullptr) {
+      const auto [n, record] = order_->at(i);
+      return {n, record};
+    }
     const auto end = ends_.size() == 1 ? ends_.begin() : std::upper_bound(ends_.begin(), ends_.end(), i);
     return {static_cast<size_t>(end - ends_.begin()), i - (end == ends_.begin() ? 0 : end[-1])};
+  }
+  // The record's number in all files, whatever the order.
+  uint64_t key_of(size_t n, int64_t record) const {
+    return static_cast<uint64_t>((n == 0 ? 0 : ends_[n - 1]) + record);
   }
 
   bool fill_rows(std::span<const int64_t> positions, Context& context, OutputSlots columns, uint64_t* keys) const {
@@ -112,9 +135,9 @@ class FilesView final : public View, public HeadsOfFiles {
       if (r + kAhead < positions.size()) prefetch(positions[r + kAhead]);
       const auto [n, record] = find(positions[r]);
       if (!set_.file(n).file->fill(record, context, targets)) return false;
+      if (keys != nullptr) keys[r] = key_of(n, record);
       for (size_t f = 0; f < targets.size(); ++f) targets[f] += sizes[f];
     }
-    if (keys != nullptr) std::copy(positions.begin(), positions.end(), keys);
     return true;
   }
 
@@ -126,11 +149,12 @@ class FilesView final : public View, public HeadsOfFiles {
   const FileSet& set_;
   const std::vector<ListedFile>& files_;
   const std::vector<int64_t>& ends_;
+  const Order order_;
 };
 
 std::shared_ptr<const View> FilesNode::bind(const Binding&) const {
   (void)slots();
-  return std::make_shared<FilesView>(*set_);
+  return std::make_shared<FilesView>(*set_, order_.get());
 }
 
 std::optional<uint64_t> FilesNode::offset_of(const Provenance& record) const {
@@ -167,10 +191,20 @@ std::string stamp_of_paths(const std::vector<std::string>& paths) {
   return fmt::format("written={:08x}", digest);
 }
 
-Dataset source_files(Node::Facts facts, FileSetOptions options) {
+int64_t take_turns(std::optional<int64_t> num_parallel_reads, Node::Facts& facts) {
+  constexpr int64_t kAutotune = -1, kUnlessSaid = 16;  // As interleave has it.
+  int64_t cycle = num_parallel_reads.value_or(1);
+  if (cycle == kAutotune) cycle = kUnlessSaid;
+  if (cycle < 1) refuse(facts.op, fmt::format("num_parallel_reads={}: it must be at least 1, or -1", cycle));
+  if (cycle > 1) facts.args += fmt::format("{}num_parallel_reads={}", facts.args.empty() ? "" : ", ", cycle);
+  return cycle;
+}
+
+Dataset source_files(Node::Facts facts, FileSetOptions options, std::optional<int64_t> num_parallel_reads) {
   options.op = facts.op;
-  auto set = std::make_shared<const FileSet>(std::move(options));
-  return Dataset(std::make_shared<FilesNode>(std::move(facts), std::move(set)));
+  const int64_t cycle = take_turns(num_parallel_reads, facts);
+  const auto set = std::make_shared<const FileSet>(std::move(options));
+  return Dataset(std::make_shared<FilesNode>(std::move(facts), set, cycle));
 }
 
 }  // namespace headpond::internal

@@ -93,8 +93,13 @@ inline bool may_be_truncated(std::string_view text) { return !text.empty() && te
 /// paths (Node::Facts::stamp). A file that cannot be examined counts as such.
 std::string stamp_of_paths(const std::vector<std::string>& paths);
 
-/// All records of all files of `options.patterns`; their number is position and key. `facts` has op, args, spec and
-/// kind.
-Dataset source_files(Node::Facts facts, FileSetOptions options);
+/// Of how many files records are given in turn, for TFRecordOptions::num_parallel_reads; if more than one, args get the
+/// number. Throws Exception(InvalidArgument) for another one than -1 and 1 or more.
+int64_t take_turns(std::optional<int64_t> num_parallel_reads, Node::Facts& facts);
+
+/// All records of all files of `options.patterns`; their number is the key, and the position unless files take turns.
+/// `facts` has op, args, spec and kind.
+Dataset source_files(Node::Facts facts, FileSetOptions options,
+                     std::optional<int64_t> num_parallel_reads = std::nullopt);
 
 }  // namespace headpond::internal

@@ -35,7 +35,8 @@ class Numbers final : public SourceFile {
   const int64_t first_, size_, bad_;
 };
 
-Dataset numbers(std::vector<std::pair<int64_t, int64_t>> files, int64_t bad = -1) {
+Dataset numbers(std::vector<std::pair<int64_t, int64_t>> files, int64_t bad = -1,
+                std::optional<int64_t> num_parallel_reads = std::nullopt) {
   std::vector<std::string> names;
   for (size_t i = 0; i < files.size(); ++i) names.push_back("file " + std::to_string(i));
   const auto open = [files, bad](const std::string& name) {
@@ -43,17 +44,48 @@ Dataset numbers(std::vector<std::pair<int64_t, int64_t>> files, int64_t bad = -1
     return std::make_unique<Numbers>(first, size, bad);
   };
   return source_files({.op = "numbers", .spec = {{"", DType::i64, {}}}},
-                      {.patterns = names, .open = open, .keep_counts = false});
+                      {.patterns = names, .open = open, .keep_counts = false}, num_parallel_reads);
 }
 
 TEST(SourceFiles, AreOneRow) {
   EXPECT_THAT(elements(numbers({{10, 2}, {0, 0}, {20, 1}, {0, 0}}), {}, true), ElementsAre("10 #0", "11 #1", "20 #2"));
   EXPECT_EQ(numbers({}).cardinality(), 0);
   EXPECT_EQ(elements(numbers({})).size(), 0U);
-  for (const Dataset& dataset : {numbers({{5, 400}, {1000, 3}, {2000, 300}}), numbers({{7, 1}}), numbers({{3, 0}})}) {
+  for (const Dataset& dataset : {numbers({{5, 120}, {1000, 3}, {2000, 90}}), numbers({{7, 1}}), numbers({{3, 0}})}) {
     check_contract(dataset | shuffle());
     EXPECT_TRUE(fills(*dataset.node()));
   }
+}
+
+TEST(SourceFiles, TakeTurnsIfAsked) {
+  const std::vector<std::pair<int64_t, int64_t>> files = {{10, 3}, {0, 0}, {20, 1}, {30, 2}};
+  EXPECT_THAT(elements(numbers(files, -1, 2), {}, true),
+              ElementsAre("10 #0", "11 #1", "20 #3", "12 #2", "30 #4", "31 #5"))
+      << "the empty file has a turn";
+  EXPECT_THAT(elements(numbers(files, -1, 4)), ElementsAre("10", "20", "30", "11", "31", "12"));
+  EXPECT_EQ(elements(numbers(files, -1, -1)), elements(numbers(files, -1, 16)));
+  EXPECT_EQ(numbers(files, -1, 1).plan(), numbers(files).plan());
+  EXPECT_THAT(numbers(files, -1, -1).plan(), HasSubstr("num_parallel_reads=16"));
+  EXPECT_EQ(numbers(files, -1, 2).kind(), Kind::indexed);
+  EXPECT_EQ(elements(numbers({}, -1, 2)).size(), 0U);
+  for (const int64_t reads : {0, -2}) EXPECT_THROW(numbers(files, -1, reads), Exception);
+  for (const Dataset& dataset : {numbers({{5, 20}, {1000, 3}, {2000, 10}}, -1, 2), numbers(files, -1, 3)}) {
+    check_contract(dataset);
+    check_contract(dataset | shuffle());
+    EXPECT_TRUE(fills(*dataset.node()));
+  }
+}
+
+TEST(SourceFiles, InTurnHaveTheNamesAndKeysThatTheyHaveInARow) {
+  const std::vector<std::pair<int64_t, int64_t>> files = {{10, 2}, {20, 2}};
+  auto in_a_row = elements(numbers(files), {}, true), in_turn = elements(numbers(files, -1, 2), {}, true);
+  EXPECT_NE(in_turn, in_a_row) << "control: another order";
+  std::sort(in_turn.begin(), in_turn.end());
+  EXPECT_EQ(in_turn, in_a_row);
+  Sequence sequence(numbers(files, -1, 2) | skip(1));
+  EXPECT_EQ(to_string(sequence.next()->provenance), "file 1, record 0");
+  EXPECT_THAT(elements(numbers(files, 1, 2)), ElementsAre("10", "20", HasSubstr("smudged"), HasSubstr("smudged")));
+  EXPECT_FALSE(Sequence::restored(numbers(files) | skip(1), {}, sequence.state())) << "another order, another plan";
 }
 
 TEST(SourceFiles, NameTheFileAndTheRecordInIt) {

@@ -66,6 +66,7 @@ Dataset bucket_step(Random& random, const Dataset& input, const PlanChoice& choi
   }
   if (spec.size() != 1 || spec[0].shape.rank() == 0) return input;
   options.pad_to_bucket_boundary = choice.errors && one_in(random, 3);
+  if (spec[0].dtype == DType::bytes) options.padding_values[spec[0].name.empty() ? "0" : spec[0].name] = "<pad>";
   return input | bucket_by_sequence_length("", boundaries, sizes, options);
 }
 
@@ -117,6 +118,17 @@ Dataset group_step(Random& random, const Dataset& input, const PlanChoice& choic
   return input | group_by_window(key, reduce, options);
 }
 
+// A row shape that all elements fit, unless errors are welcome.
+Dataset sparse_step(Random& random, const Dataset& input, const PlanChoice& choice) {
+  if (input.spec().size() != 1) return input;
+  std::vector<int64_t> dims;
+  for (const int64_t dim : input.spec()[0].shape.dims()) {
+    const bool is_open = !choice.errors && (dim == kUnknown || one_in(random, 2));
+    dims.push_back(is_open ? kUnknown : std::max(dim, int64_t{0}) + among(random, 0, 3));
+  }
+  return input | sparse_batch(among(random, 1, 5), Shape(dims));
+}
+
 Dataset pack_step(Random& random, const Dataset& input, const PlanChoice& choice) {
   const Spec& spec = input.spec();
   const bool fit = std::all_of(spec.begin(), spec.end(), [](const FieldSpec& field) {
@@ -142,7 +154,9 @@ Dataset pack_step(Random& random, const Dataset& input, const PlanChoice& choice
 }  // namespace
 
 Dataset random_regroup(Random& random, const Dataset& input, const PlanChoice& choice) {
-  switch (random.below(9)) {
+  switch (random.below(10)) {
+    case 7:
+      return sparse_step(random, input, choice);
     case 0:
       return window_step(random, input, choice);
     case 1:

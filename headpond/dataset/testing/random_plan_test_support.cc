@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
@@ -103,9 +104,14 @@ std::string files_folder() {
 }
 
 Dataset records(Random& random, int64_t rows, const PlanChoice& choice) {
-  const TFRecordOptions options = {.on_damage = choice.errors && one_in(random, 2) ? OnDamage::skip : OnDamage::fail,
-                                   .keep_index = false};
-  const Dataset all = tfrecord(files_folder() + (one_in(random, 3) ? "/records-gzip" : "/records-none"), options);
+  TFRecordOptions options = {.on_damage = choice.errors && one_in(random, 2) ? OnDamage::skip : OnDamage::fail,
+                             .keep_index = false};
+  std::string name = one_in(random, 3) ? "gzip" : "none";
+  if (one_in(random, 3)) {
+    options.num_parallel_reads = among(random, 1, 3);
+    name = "*";
+  }
+  const Dataset all = tfrecord(files_folder() + "/records-" + name, options);
   if (one_in(random, 3)) return all | take(rows);
   const auto bare = map([](int64_t x) { return x; }, named("bare", 0));  // Other steps look for a field without a name.
   return all | take(rows) | map(parse_example({{"number", i64}})) | bare;
@@ -118,10 +124,17 @@ Dataset from_files(Random& random, int64_t rows, const PlanChoice& choice) {
   return all | take(rows);
 }
 
+DType number_dtype(Random& random) {
+  constexpr std::array kDTypes = {i64, i64, i64, f32, u8, i8, i32, u64, f16, bf16, f64};
+  return kDTypes.at(random.below(kDTypes.size()));
+}
+
 Dataset endless_or_single(Random& random, int64_t size) {
-  switch (random.below(4)) {
+  switch (random.below(5)) {
+    case 4:
+      return range(-3, size - 3, 1, number_dtype(random));
     case 0:
-      return counter(among(random, -5, 5), among(random, -3, 3)) | take(size);
+      return counter(among(random, -5, 5), among(random, -3, 3), number_dtype(random)) | take(size);
     case 1:
       return headpond::random({.rerandomize_each_iteration = one_in(random, 2)}) | take(size);
     case 2:
@@ -340,8 +353,16 @@ Dataset guarded(Random& random, const Dataset& input) {
   return decides_in_order(*all.node()) && one_in(random, 2) ? all | as_stream() : all;
 }
 
+bool can_be_padded(const Dataset& input) {
+  const Spec& spec = input.spec();
+  return input.kind() == Kind::indexed && input.node()->slots() <= kMostSlots &&
+         std::all_of(spec.begin(), spec.end(),
+                     [](const FieldSpec& field) { return field.shape.is_full() && field.name != "valid"; });
+}
+
 Dataset selected(Random& random, const Dataset& input) {
   const int64_t slots = input.node()->slots();
+  if (one_in(random, 6) && can_be_padded(input)) return input | pad_to_cardinality(slots + among(random, 0, 5));
   if (one_in(random, 4)) return input | ignore_errors();
   if (one_in(random, 3)) return guarded(random, input);
   if (one_in(random, 6)) return input | with_options({.threads = static_cast<int>(among(random, 0, 3))});
@@ -400,6 +421,9 @@ Dataset structure_step(Random& random, const Dataset& input, const PlanChoice& c
   }
 }
 
+// Of the only field.
+std::string name_or_number(const Dataset& input) { return input.spec()[0].name.empty() ? "0" : input.spec()[0].name; }
+
 // Rows of different shapes fit only where they are padded.
 Dataset batch_step(Random& random, const Dataset& input, const PlanChoice& choice) {
   const int64_t size = among(random, 1, 5);
@@ -412,6 +436,7 @@ Dataset batch_step(Random& random, const Dataset& input, const PlanChoice& choic
   if (choice.errors && is_single(input, DType::i64) && input.spec()[0].shape.rank() == 1) {
     options.padded_shapes["0"] = {3};
   }
+  if (is_single(input, DType::bytes) && one_in(random, 2)) options.padding_values[name_or_number(input)] = "<pad>";
   return input | padded_batch(size, options);
 }
 
@@ -422,7 +447,11 @@ Dataset share_step(Random& random, const Dataset& input) {
   DistributeOptions options{.uneven = static_cast<UnevenBatch>(among(random, 0, 2))};
   const bool is_number = input.spec()[0].shape.rank() == 1 && input.spec()[0].dtype == DType::i64;
   if (is_number && one_in(random, 2)) options.cost_field = "0";
-  return input | distribute(world_size, among(random, 0, world_size - 1), options);
+  const int64_t rank = among(random, 0, world_size - 1);
+  if (!options.cost_field.empty() || one_in(random, 2)) return input | distribute(world_size, rank, options);
+  options.name = "size";
+  return input | distribute(
+                     world_size, rank, [](const Element& row) { return row[size_t{0}].size(); }, options);
 }
 
 bool has_unnamed_function(const Node& node) {

@@ -35,7 +35,9 @@ class Watch final : public ViewObserver {
     }
     const std::string error = std::move(below_.back());
     below_.pop_back();
-    if (!error.empty() && got != Got::error && lost_error_.empty()) {
+    // An error in a row that another input ends is in no row.
+    const bool ends_the_row = got == Got::end && node.facts().op == "zip";
+    if (!error.empty() && got != Got::error && !ends_the_row && lost_error_.empty()) {
       lost_error_ = fmt::format("{}: its input answered an error, and it did not: {}", node.title(), error);
     }
     if (got == Got::error && !below_.empty()) below_.back() = context.error.to_string();

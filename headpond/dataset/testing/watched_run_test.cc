@@ -40,6 +40,12 @@ TEST(WatchedRun, NamesTheOperatorThatKeepsAnErrorBack) {
       HasSubstr("ignore_errors(): its input answered an error, and it did not: DataLoss: range: planted error 0"));
 }
 
+TEST(WatchedRun, MissesNoErrorOfARowThatEnds) {
+  const WatchedRun run = watched(zip({range(5) | as_stream(), range(2)}), Planted::errors);
+  EXPECT_EQ(run.lost_error, "");
+  EXPECT_EQ(errors_in(run), 1) << "that of the third row is in no row";
+}
+
 TEST(WatchedRun, TakesNoMoreThanItMay) {
   EXPECT_EQ(watched(range(3) | repeat(), Planted::pending, 40).answers.size(), 40U);
   EXPECT_TRUE(watched(script(std::vector<std::string>(6000, "pending")), Planted::pending).stands_still);

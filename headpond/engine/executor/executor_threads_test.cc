@@ -8,6 +8,7 @@
 
 #include "headpond/base/cpu.h"
 #include "headpond/base/thread.h"
+#include "headpond/engine/loader.h"
 #include "headpond/engine/testing/engine_test_internal.h"
 
 namespace headpond::internal {

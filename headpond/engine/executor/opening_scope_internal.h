@@ -11,8 +11,8 @@
 
 namespace headpond::internal {
 
-/// While this lives, sources that the thread opens in `engine` are children of `parent` and as important, or belong to
-/// `prefetch`.
+/// While this lives, sources that the thread opens in `engine` become children of `parent` and inherit its priority, or
+/// belong to `prefetch`.
 class OpeningScope {
  public:
   OpeningScope(const void* engine, const WorkSource* parent, Prefetch* prefetch)

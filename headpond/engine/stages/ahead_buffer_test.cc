@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <memory>
 
+#include "headpond/engine/loader.h"
 #include "headpond/engine/testing/engine_test_internal.h"
 
 namespace headpond::internal {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "headpond/base/random.h"
 #include "headpond/engine/engine_internal.h"
+#include "headpond/engine/loader.h"
 #include "headpond/engine/stages/reorder_buffer_internal.h"
 #include "headpond/engine/testing/engine_test_internal.h"
 

@@ -10,7 +10,7 @@
 #include "headpond/engine/executor/engine_lock_internal.h"
 #include "headpond/engine/executor/memory_budget_internal.h"
 #include "headpond/engine/executor/work_source_internal.h"
-#include "headpond/engine/loader.h"
+#include "headpond/engine/loader_options.h"
 #include "headpond/engine/stages/cost_model_internal.h"
 
 namespace headpond::internal {

@@ -25,8 +25,7 @@ struct KernelContractOptions {
 /// - What run() gives has the dtype and the shape that Facts::result says, of fields of known and of unknown shapes;
 ///   what result refuses, run() refuses.
 /// - A second call gives the same bytes or the same error: with other memory in the scratch, on a copy of the
-/// arguments,
-///   and into memory of the caller, of which every byte is written. The arguments stay as they are.
+///   arguments, and into memory of the caller, of which every byte is written. The arguments stay as they are.
 /// - One whose Facts::draws is "" gives the same for every key and epoch; one that draws gives another result for some.
 /// - Joined with its neighbours it gives the bytes and errors of all one by one.
 /// - In a map it keeps the promises of datasets: contract_violation() of headpond/testing.h, with threads.

@@ -17,14 +17,14 @@ struct CacheInfo {
   int64_t slots = -1;     ///< Positions that it can have; -1: not known.
   int64_t elements = 0;   ///< That it has; damaged ones whose bytes nobody looked at count too.
   int64_t holes = 0;      ///< Positions without an element, as far as that is known.
-  bool complete = false;  ///< Nothing of its input need be made any more.
+  bool complete = false;  ///< All elements are cached; the input isn't read again.
   uint64_t bytes = 0;     ///< On the disk.
   int64_t used_ns = 0;    ///< When a run last opened it, in nanoseconds since 1970.
 };
 
 /// The caches in `folder`, sorted by key. Other folders and files are left out, and so are the elements of a dataset
-/// that save() wrote there: they are no copy. NotFound or FailedPrecondition for a
-/// folder that does not exist or cannot be read.
+/// that save() wrote there: they are no copy. NotFound or FailedPrecondition for a folder that does not exist or cannot
+/// be read.
 Result<std::vector<CacheInfo>> list_caches(const std::string& folder);
 void list_caches(internal::ListOfNames) = delete;
 

@@ -67,7 +67,7 @@ Result<void> rename_file(const std::string& from, const std::string& to);
 void rename_file(internal::ListOfNames, const std::string&) = delete;
 void rename_file(const std::string&, internal::ListOfNames) = delete;
 
-/// The file that a writer replaces which writes a file of its own and renames it to `path`.
+/// The file that is replaced when a writer renames its temporary file to `path`.
 struct ReplacedFile {
   std::string path;              ///< `path` or, if that is a symbolic link, the link's target, which need not exist.
   std::optional<uint32_t> mode;  ///< The permission bits for the new file; nullopt: the file does not exist.

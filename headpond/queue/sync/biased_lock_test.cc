@@ -228,5 +228,25 @@ TEST_F(BiasedLocks, TimeoutsStopsAndCancelsRaceWithBeingServed) {
   EXPECT_TRUE(lock.try_enter() || enter(lock) == WaitResult::go);
 }
 
+#if !defined(NDEBUG)
+
+// Each way in and out tells the HolderCheck.
+TEST(BiasedLocksDeathTest, EndTheProgramWhenAThreadLeavesWhatAnotherHolds) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto left_by_another = [](bool waits) {
+    BiasedLock lock;
+    if (waits) {
+      (void)enter(lock);
+    } else {
+      (void)lock.try_enter();
+    }
+    std::thread([&] { lock.leave(); }).join();
+  };
+  EXPECT_DEATH(left_by_another(false), "does not hold");
+  EXPECT_DEATH(left_by_another(true), "does not hold");
+}
+
+#endif
+
 }  // namespace
 }  // namespace headpond::internal

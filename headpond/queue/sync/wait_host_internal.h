@@ -11,8 +11,8 @@ namespace headpond {
 
 enum class Verb : uint8_t { enqueue, dequeue };
 
-/// How long one side of a queue has waited in vain. Its front calls wait one after another: one that gives up hands on,
-/// also to one that comes a little later. Where nobody waits for as long as it takes to raise an alarm, it is over.
+/// How long one side of a queue has made no progress. A call that gives up passes the stall to the next one, which may
+/// come a little later. A stall ends when no call waits for one alarm period.
 struct Stall {
   int64_t position = -1;  // Of the other side; a stall ends when it moves.
   int64_t since = 0;

@@ -56,14 +56,13 @@ void BaselineDecoder::prepare() {
     const FrameComponent& component = frame_.components[i];
     Plane& plane = planes_[i];
     const auto blocks = static_cast<size_t>((unit_end_ - unit_begin_) * component.across * component.down);
-    plane.coefficients.resize(blocks * 64);
+    plane.coefficients.resize((blocks + 1) * 64);  // The transform may read one block more.
     plane.rows = int64_t{8} * component.down;
     plane.stride = static_cast<size_t>(across * 8 * component.across) + 2 * kSlack;
     plane.samples.resize(plane.stride * static_cast<size_t>(2 * plane.rows));
     plane.width = i == 0 ? frame_.width : (frame_.width - 1) / luma.across + 1;
     plane.height = i == 0 ? frame_.height : (frame_.height - 1) / luma.down + 1;
   }
-  unused_.resize(64);
   for (auto& row : chroma_) row.resize(static_cast<size_t>(across * unit_width) + kSlack);
   pixels_.resize(static_cast<size_t>(options_.part.width * options_.channels) + kSlack);
 }
@@ -81,9 +80,10 @@ bool BaselineDecoder::take_units(bool is_needed) {
       int64_t at = (unit - unit_begin_) * component.across;
       for (int y = 0; y < component.down; ++y, at += stride) {
         for (int x = 0; x < component.across; ++x) {
-          int16_t* const to =
-              keeps && i < count ? &planes_[i].coefficients[static_cast<size_t>((at + x) * 64)] : unused_.data();
-          if (!entropy_.take_block(i, to)) return false;
+          const bool is_whole =
+              keeps && i < count ? entropy_.take_block(i, &planes_[i].coefficients[static_cast<size_t>((at + x) * 64)])
+                                 : entropy_.pass_block(i);
+          if (!is_whole) return false;
         }
       }
     }

@@ -61,7 +61,6 @@ class BaselineDecoder {
   std::array<Plane, 3> planes_;
   int64_t unit_begin_ = 0, unit_end_ = 0;  // Columns of MCUs that are needed.
   int64_t next_row_ = 0;                   // To be given.
-  std::vector<int16_t> unused_;            // Coefficients of no interest.
   std::array<std::vector<uint8_t>, 2> chroma_;
   std::vector<uint8_t> pixels_;
 };

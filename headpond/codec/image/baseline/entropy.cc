@@ -86,6 +86,25 @@ inline bool take_others(ScanBits& bits, const FrameComponent& component, int16_t
   return seen <= kMost;
 }
 
+// As take_others, without the values.
+inline bool pass_others(ScanBits& bits, const HuffmanTable& table) {
+  uint32_t k = 1;
+  for (; k < 64; ++k) {
+    const uint32_t entry = next_entry(bits, table);
+    if (entry >> 16 != 0) {
+      bits.skip(static_cast<int>(entry & 255));
+      k += entry >> 8 & 255;
+      continue;
+    }
+    const uint32_t symbol = take_symbol(bits, table, entry);
+    if (symbol == kNoSymbol) return false;
+    if (symbol == 0) return true;
+    bits.skip(static_cast<int>(symbol & 15));
+    k += symbol >> 4;
+  }
+  return k == 64;
+}
+
 }  // namespace
 
 void ScanBits::fill_slowly() {
@@ -123,6 +142,16 @@ bool EntropyDecoder::take_block(size_t which, int16_t* to) {
   if (!take_difference(bits, *component.dc, dc) || dc > component.most_dc || dc < -component.most_dc) return false;
   to[0] = static_cast<int16_t>(dc * component.quantizer[0]);
   if (!take_others(bits, component, to)) return false;
+  bits_ = bits;
+  return true;
+}
+
+bool EntropyDecoder::pass_block(size_t which) {
+  const FrameComponent& component = frame_->components[which];
+  ScanBits bits = bits_;
+  int32_t& dc = last_dc_[which];
+  if (!take_difference(bits, *component.dc, dc) || dc > component.most_dc || dc < -component.most_dc) return false;
+  if (!pass_others(bits, *component.ac)) return false;
   bits_ = bits;
   return true;
 }

@@ -18,12 +18,19 @@ int32_t value_of(uint32_t bits, uint32_t size) {
   return value < 1 << (size - 1) ? value - (1 << size) + 1 : value;
 }
 
-// The entry of the next bits `next`, which begin with the code of `length` bits.
-uint32_t entry_of(uint32_t next, uint32_t length, uint32_t symbol, bool is_dc) {
+// The entries of all bits that begin with the code of `length` bits: 2^`free` of them.
+void fill_entries(uint32_t* to, uint32_t free, uint32_t symbol, bool is_dc) {
+  const uint32_t length = HuffmanTable::kLookBits - free;
   const uint32_t size = is_dc ? symbol : symbol & 15, zeros = is_dc ? 0 : symbol >> 4;
-  if (size == 0 || length + size > HuffmanTable::kLookBits) return symbol << 8 | length;
-  const uint32_t bits = next >> (HuffmanTable::kLookBits - length - size) & ((1U << size) - 1);
-  return static_cast<uint32_t>(value_of(bits, size)) << 16 | zeros << 8 | (length + size);
+  if (size == 0 || size > free) {
+    std::fill_n(to, size_t{1} << free, symbol << 8 | length);
+    return;
+  }
+  const uint32_t same = zeros << 8 | (length + size);
+  const size_t run = size_t{1} << (free - size);
+  for (uint32_t bits = 0; bits < 1U << size; ++bits, to += run) {
+    std::fill_n(to, run, static_cast<uint32_t>(value_of(bits, size)) << 16 | same);
+  }
 }
 
 class FrameReader {
@@ -150,8 +157,16 @@ class FrameReader {
 
 }  // namespace
 
-bool HuffmanTable::make(FileBytes counts, FileBytes values, bool is_dc) {
-  look.fill(0);
+bool HuffmanTable::make(FileBytes new_counts, FileBytes values, bool new_is_dc) {
+  const auto same = [](std::byte byte, uint8_t value) { return static_cast<uint8_t>(byte) == value; };
+  if (is_made && is_dc == new_is_dc && std::ranges::equal(counts, new_counts) &&
+      std::equal(values.begin(), values.end(), symbols.begin(), same)) {
+    return is_set = true;
+  }
+  is_made = false;
+  std::ranges::copy(new_counts, counts.begin());
+  is_dc = new_is_dc;
+  uint32_t* to = look.data();
   int32_t code = 0, place = 0;
   for (uint32_t length = 1; length <= 16; ++length, code <<= 1) {
     const auto count = static_cast<int32_t>(byte_at(counts, length - 1));
@@ -162,12 +177,14 @@ bool HuffmanTable::make(FileBytes counts, FileBytes values, bool is_dc) {
       if (is_dc && symbol > 15) return false;
       symbols[static_cast<size_t>(place)] = static_cast<uint8_t>(symbol);
       if (length > kLookBits) continue;
-      const uint32_t first = static_cast<uint32_t>(code) << (kLookBits - length), span = 1U << (kLookBits - length);
-      for (uint32_t next = first; next < first + span; ++next) look[next] = entry_of(next, length, symbol, is_dc);
+      const uint32_t free = kLookBits - length;
+      fill_entries(to, free, symbol, is_dc);
+      to += size_t{1} << free;
     }
     end[length] = count == 0 ? 0 : code;
   }
-  return is_set = true;
+  std::fill(to, look.data() + look.size(), 0U);
+  return is_made = is_set = true;
 }
 
 bool read_frame(FileBytes file, Frame& frame) { return FrameReader(file, frame).read(); }

@@ -19,8 +19,12 @@ struct HuffmanTable {
   std::array<int32_t, 17> offset;  ///< A code plus this is the place of its symbol.
   std::array<uint8_t, 256> symbols;
   bool is_set = false;
+  std::array<std::byte, 16> counts;  ///< Of codes, by length less 1.
+  bool is_dc = false;
+  bool is_made = false;  ///< Of `counts` and `symbols`, maybe for the file before.
 
-  /// From the body of a marker: 16 counts, then `symbols`. False iff libjpeg would refuse it.
+  /// From the body of a marker: 16 counts, then `symbols`. False iff libjpeg would refuse it. Quick where they are
+  /// those of the file before.
   bool make(std::span<const std::byte> counts, std::span<const std::byte> values, bool is_dc);
 };
 

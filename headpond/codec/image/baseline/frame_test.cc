@@ -22,6 +22,27 @@ TEST(HuffmanTable, HoldsSymbolsAndTheValuesThatFit) {
   EXPECT_EQ(table.look[0b11100000000], 0U);
 }
 
+TEST(HuffmanTable, MadeAgainForgetsWhatItWas) {
+  HuffmanTable table, other;
+  Codes codes;
+  ASSERT_TRUE(table.make(codes.counts, codes.values, false));
+  codes.values[1] = std::byte{0x03};
+  ASSERT_TRUE(table.make(codes.counts, codes.values, false));
+  ASSERT_TRUE(other.make(codes.counts, codes.values, false));
+  EXPECT_EQ(table.look, other.look);
+  EXPECT_EQ(table.look[0b10110000000], 6U << 16 | 5U) << "10 of a size of 3, 110";
+  table.is_set = false;
+  ASSERT_TRUE(table.make(codes.counts, codes.values, false));
+  EXPECT_TRUE(table.is_set);
+  ASSERT_TRUE(table.make(codes.counts, codes.values, true)) << "three symbols below 16";
+  EXPECT_EQ(table.look[0b10000000000], uint32_t{0xfff9} << 16 | 5U);
+  codes.values[1] = std::byte{0x12};
+  EXPECT_FALSE(table.make(codes.counts, codes.values, true));
+  codes.values[1] = std::byte{0x03};
+  ASSERT_TRUE(table.make(codes.counts, codes.values, true)) << "after one that was refused";
+  EXPECT_EQ(table.look, other.look);
+}
+
 TEST(HuffmanTable, RefusesTooManyCodesAndLargeDifferences) {
   HuffmanTable table;
   EXPECT_FALSE(table.make(Codes().counts, Codes().values, true));

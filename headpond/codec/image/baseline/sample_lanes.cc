@@ -138,9 +138,17 @@ HWY_INLINE void invert_blocks(const int16_t* blocks, uint8_t* to, size_t stride)
 }
 
 void invert(const int16_t* blocks, size_t count, uint8_t* to, size_t stride) {
-  size_t b = 0;
-  for (; b + kBlocks <= count; b += kBlocks) invert_blocks(blocks + 64 * b, to + 8 * b, stride);
-  if (b < count) ji::scalar_sample_code().invert(blocks + 64 * b, count - b, to + 8 * b, stride);
+  for (size_t b = 0; b < count; b += kBlocks) invert_blocks(blocks + 64 * b, to + 8 * b, stride);
+}
+
+// Calls `step(i)` for each vector of values from `i` on; the last may begin inside the one before. Returns where values
+// are left: `size`, but for rows that are shorter than a vector.
+template <class Step>
+HWY_INLINE size_t in_steps(size_t size, const Step& step) {
+  if (size < kLanes) return 0;
+  for (size_t i = 0; i + kLanes < size; i += kLanes) step(i);
+  step(size - kLanes);
+  return size;
 }
 
 HWY_INLINE H load(const uint8_t* from) { return hn::PromoteTo(Halves(), hn::LoadU(HalfBytes(), from)); }
@@ -155,44 +163,40 @@ HWY_INLINE void store_in_turn(H first, H second, uint8_t* to) {
 void enlarge(const uint8_t* near, const uint8_t* far, size_t size, uint8_t* to) {
   const auto sum = [near, far](size_t i) HWY_ATTR { return hn::Add(tripled(load(near + i)), load(far + i)); };
   const H eight = hn::Set(Halves(), 8), seven = hn::Set(Halves(), 7);
-  size_t i = 0;
-  for (; i + kLanes <= size; i += kLanes) {
+  const size_t done = in_steps(size, [=](size_t i) HWY_ATTR {
     const H middle = tripled(sum(i));
     const H before = hn::Add(tripled(load(near + i - 1)), load(far + i - 1));
     store_in_turn(hn::ShiftRight<4>(hn::Add(hn::Add(middle, before), eight)),
                   hn::ShiftRight<4>(hn::Add(hn::Add(middle, sum(i + 1)), seven)), to + 2 * i);
-  }
-  ji::enlarge_from(near, far, i, size, to);
+  });
+  ji::enlarge_from(near, far, done, size, to);
 }
 
 void widen(const uint8_t* near, size_t size, uint8_t* to) {
   const H one = hn::Set(Halves(), 1), two = hn::Set(Halves(), 2);
-  size_t i = 0;
-  for (; i + kLanes <= size; i += kLanes) {
+  const size_t done = in_steps(size, [=](size_t i) HWY_ATTR {
     const H middle = tripled(load(near + i));
     store_in_turn(hn::ShiftRight<2>(hn::Add(hn::Add(middle, load(near + i - 1)), one)),
                   hn::ShiftRight<2>(hn::Add(hn::Add(middle, load(near + i + 1)), two)), to + 2 * i);
-  }
-  ji::widen_from(near, i, size, to);
+  });
+  ji::widen_from(near, done, size, to);
 }
 
 void blend(const uint8_t* near, const uint8_t* far, int bias, size_t size, uint8_t* to) {
   const H added = hn::Set(Halves(), static_cast<int16_t>(bias));
-  size_t i = 0;
-  for (; i + kLanes <= size; i += kLanes) {
+  const size_t done = in_steps(size, [=](size_t i) HWY_ATTR {
     const H sum = hn::Add(hn::Add(tripled(load(near + i)), load(far + i)), added);
     hn::StoreU(hn::DemoteTo(HalfBytes(), hn::ShiftRight<2>(sum)), HalfBytes(), to + i);
-  }
-  ji::blend_from(near, far, bias, i, size, to);
+  });
+  ji::blend_from(near, far, bias, done, size, to);
 }
 
 void repeat(const uint8_t* from, size_t size, uint8_t* to) {
-  size_t i = 0;
-  for (; i + kLanes <= size; i += kLanes) {
+  const size_t done = in_steps(size, [=](size_t i) HWY_ATTR {
     const H values = load(from + i);
     store_in_turn(values, values, to + 2 * i);
-  }
-  ji::repeat_from(from, i, size, to);
+  });
+  ji::repeat_from(from, done, size, to);
 }
 
 // value x factor / 2^16, rounded.
@@ -205,15 +209,14 @@ void to_rgb(const uint8_t* y, const uint8_t* cb, const uint8_t* cr, size_t size,
   static constexpr int16_t kGreen[2] = {ji::kGreenOfBlue, ji::kGreenOfRed};
   const H middle = hn::Set(Halves(), 128);
   const auto bytes = [](H values) HWY_ATTR { return hn::DemoteTo(HalfBytes(), values); };
-  size_t i = 0;
-  for (; i + kLanes <= size; i += kLanes) {
+  const size_t done = in_steps(size, [=](size_t i) HWY_ATTR {
     const H luma = load(y + i), blue = hn::Sub(load(cb + i), middle), red = hn::Sub(load(cr + i), middle);
     const H r = hn::Add(hn::Add(luma, red), part_of(red, ji::kRed));
     const H g = hn::Add(hn::Sub(luma, red), descaled<16>(dot(interleaved(blue, red), kGreen)));
     const H b = hn::Add(hn::Add(luma, hn::Add(blue, blue)), part_of(blue, ji::kBlue));
     hn::StoreInterleaved3(bytes(r), bytes(g), bytes(b), HalfBytes(), to + 3 * i);
-  }
-  ji::to_rgb_from(y, cb, cr, i, size, to);
+  });
+  ji::to_rgb_from(y, cb, cr, done, size, to);
 }
 
 ji::SampleCode sample_code_of_target() { return {invert, enlarge, widen, blend, repeat, to_rgb}; }

@@ -2,8 +2,8 @@
 #include "headpond/dataset/ops/batch.h"
 
 #include "headpond/dataset/bases/batching.h"
+#include "headpond/dataset/bases/stack_internal.h"
 #include "headpond/dataset/check_internal.h"
-#include "headpond/dataset/ops/batch/stack_internal.h"
 
 namespace headpond {
 namespace {

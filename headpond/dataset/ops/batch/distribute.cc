@@ -2,24 +2,25 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <numeric>
 
 #include "headpond/dataset/bases/pointwise.h"
 #include "headpond/dataset/ops/batch.h"
+#include "headpond/dataset/ops/batch/row_costs_internal.h"
 #include "headpond/dataset/ops/batch/share_rows_internal.h"
+#include "headpond/dataset/ops/element/map_result_internal.h"
 
 namespace headpond {
 namespace {
 
 constexpr const char* kOp = "distribute";
-constexpr size_t kNone = SIZE_MAX;
 
 struct Share {
   int64_t world_size, rank;
   UnevenBatch uneven;
-  size_t cost_field;  // kNone: rows are shared in their order.
+  internal::RowCosts costs;  // Not known: rows are shared in their order.
+  std::string function;      // Its label in the plan.
 };
 
 const char* name_of(UnevenBatch policy) {
@@ -34,20 +35,27 @@ const char* name_of(UnevenBatch policy) {
   return "wrap";
 }
 
+void check_rows_of(const Spec& spec) {
+  for (const FieldSpec& field : spec) {
+    if (field.shape.rank() == 0) {
+      refuse(kOp, fmt::format("the input's {} has no rows: put it after batch", to_string(spec)));
+    }
+  }
+}
+
 // World size and rank are no arguments that a state belongs to: it can go on with others.
 Node::Facts facts_of(const Node::Ref& input, const Share& options) {
   Spec spec = input->spec();
   for (FieldSpec& field : spec) {
-    if (field.shape.rank() == 0) {
-      refuse(kOp, fmt::format("the input's {} has no rows: put it after batch", to_string(spec)));
-    }
     const int64_t rows = field.shape.dims()[0], world = options.world_size;
     field.shape = field.shape.row().stacked(rows != kUnknown && rows % world == 0 ? rows / world : kUnknown);
   }
   std::string args = fmt::format("uneven={}", name_of(options.uneven));
-  if (options.cost_field != kNone) args += fmt::format(", cost_field={}", options.cost_field);
+  if (options.costs.field() != nullptr) args += fmt::format(", cost_field={}", *options.costs.field());
+  if (!options.function.empty()) args += fmt::format(", cost={}", options.function);
   Node::Facts facts = facts_over(input, kOp, std::move(args), std::move(spec));
   facts.location = fmt::format("world_size={}, rank={}", options.world_size, options.rank);
+  facts.opaque = options.function == "opaque";
   if (options.uneven == UnevenBatch::drop && facts.kind == Kind::indexed) facts.kind = Kind::sparse;
   return facts;
 }
@@ -55,52 +63,6 @@ Node::Facts facts_of(const Node::Ref& input, const Share& options) {
 // The row of a batch of `rows` rows that is at place `i` of all ranks.
 int64_t source_row(int64_t i, int64_t rows, UnevenBatch policy) {
   return policy == UnevenBatch::wrap ? i % rows : std::min(i, rows - 1);
-}
-
-template <class T>
-void append_costs(const Tensor& field, std::vector<double>& costs) {
-  for (const T value : field.as<T>()) costs.push_back(static_cast<double>(value));
-}
-
-bool is_cost(DType dtype) {
-  return dtype != DType::bytes && dtype != DType::boolean && dtype != DType::f16 && dtype != DType::bf16;
-}
-
-// REQUIRES: is_cost(field.dtype()).
-std::vector<double> costs_of(const Tensor& field) {
-  std::vector<double> costs;
-  switch (field.dtype()) {
-    case DType::u8:
-      append_costs<uint8_t>(field, costs);
-      break;
-    case DType::i8:
-      append_costs<int8_t>(field, costs);
-      break;
-    case DType::u16:
-      append_costs<uint16_t>(field, costs);
-      break;
-    case DType::i16:
-      append_costs<int16_t>(field, costs);
-      break;
-    case DType::u32:
-      append_costs<uint32_t>(field, costs);
-      break;
-    case DType::i32:
-      append_costs<int32_t>(field, costs);
-      break;
-    case DType::u64:
-      append_costs<uint64_t>(field, costs);
-      break;
-    case DType::i64:
-      append_costs<int64_t>(field, costs);
-      break;
-    case DType::f32:
-      append_costs<float>(field, costs);
-      break;
-    default:
-      append_costs<double>(field, costs);
-  }
-  return costs;
 }
 
 class Distribute final : public Pointwise {
@@ -128,15 +90,12 @@ class Distribute final : public Pointwise {
   Result<std::vector<int64_t>> own_rows(const Element& in, int64_t rows, int64_t count) const {
     std::vector<int64_t> own(static_cast<size_t>(count));
     std::iota(own.begin(), own.end(), options_.rank * count);
-    if (options_.cost_field != kNone) {
-      const std::vector<double> by_row = costs_of(in[options_.cost_field]);
-      const auto is_bad = [](double cost) { return !(cost >= 0 && std::isfinite(cost)); };
-      if (const auto bad = std::find_if(by_row.begin(), by_row.end(), is_bad); bad != by_row.end()) {
-        return fail(ErrorKind::InvalidArgument, fmt::format("row {} costs {}", bad - by_row.begin(), *bad));
-      }
+    if (options_.costs.is_known()) {
+      const auto by_row = options_.costs.of(in, rows);
+      if (!by_row) return fail(by_row.error());
       std::vector<double> costs;
       for (int64_t i = 0; i < count * options_.world_size; ++i) {
-        costs.push_back(by_row[static_cast<size_t>(source_row(i, rows, options_.uneven))]);
+        costs.push_back((*by_row)[static_cast<size_t>(source_row(i, rows, options_.uneven))]);
       }
       own = internal::share_by_cost(costs, options_.world_size, options_.rank);
     }
@@ -167,26 +126,32 @@ class Distribute final : public Pointwise {
   const Share options_;
 };
 
-size_t cost_field(const Spec& spec, const std::string& name) {
-  if (name.empty()) return kNone;
-  size_t index = 0;
-  while (index < spec.size() && name != (spec[index].name.empty() ? fmt::format("{}", index) : spec[index].name))
-    ++index;
-  if (index == spec.size()) refuse(kOp, fmt::format("no field '{}' in {}", name, to_string(spec)));
-  if (spec[index].shape.rank() == 1 && is_cost(spec[index].dtype)) return index;
-  refuse(kOp, fmt::format("the field '{}' of {} is no number for each row", name, to_string(spec)));
-}
-
 }  // namespace
 
-Step distribute(int64_t world_size, int64_t rank, const DistributeOptions& options) {
+namespace internal {
+
+Step distribute_step(int64_t world_size, int64_t rank, const std::optional<Function>& cost,
+                     const DistributeOptions& options) {
   if (world_size < 1 || rank < 0 || rank >= world_size) {
     refuse(kOp, fmt::format("world_size={}, rank={}: rank must be in [0, world_size)", world_size, rank));
   }
+  if (cost && !options.cost_field.empty()) refuse(kOp, "a cost function and a cost_field: one of them is needed");
   return [=](const Dataset& input) {
-    const Share share{world_size, rank, options.uneven, cost_field(input.spec(), options.cost_field)};
+    check_rows_of(input.spec());
+    Share share{.world_size = world_size, .rank = rank, .uneven = options.uneven, .costs = {}, .function = ""};
+    if (!options.cost_field.empty()) share.costs = RowCosts::of_field(kOp, input.spec(), options.cost_field);
+    if (cost) {
+      share.costs = RowCosts::of_function(kOp, input.spec(), *cost);
+      share.function = function_label({.name = options.name, .version = options.version});
+    }
     return Dataset(std::make_shared<Distribute>(input.node(), share));
   };
+}
+
+}  // namespace internal
+
+Step distribute(int64_t world_size, int64_t rank, const DistributeOptions& options) {
+  return internal::distribute_step(world_size, rank, std::nullopt, options);
 }
 
 Step distribute(int64_t world_size, int64_t rank, UnevenBatch uneven) {

@@ -114,12 +114,51 @@ TEST(Distribute, SharesRowsByCost) {
                             "-2")));
 }
 
+TEST(Distribute, SharesRowsByAFunctionOfARow) {
+  const auto length = [](int64_t, std::string_view text) { return text.size(); };
+  for (const int64_t rank : {0, 1}) {
+    const Dataset batches = texts({1, 9, 2, 8, 3, 7, 4}) | batch(4);
+    EXPECT_THAT(elements(batches | distribute(2, rank, length)),
+                elements(batches | distribute(2, rank, {.cost_field = "length"})));
+  }
+  const auto padded = [](std::span<const int64_t> row) { return std::count(row.begin(), row.end(), 1); };
+  const Dataset rows = range(4) | batch(2) | map([](int64_t x) { return x % 3 == 0 ? 1 : 0; }) | batch(2);
+  EXPECT_THAT(elements(rows | distribute(2, 1, [](std::span<const int> row) { return row[1]; })),
+              ElementsAre("[1,2][1 0]"));
+  EXPECT_THROW(rows | distribute(2, 1, padded), Exception) << "int64 for int32";
+}
+
+TEST(Distribute, FailsWhereACostIsNotKnown) {
+  const auto cost = [](int64_t x) -> Result<float> {
+    if (x == 1) return fail(ErrorKind::DataLoss, "no length");
+    return 1.F;
+  };
+  const Dataset dataset = range(6) | batch(2) | distribute(2, 0, cost, {.name = "length", .version = 3});
+  EXPECT_THAT(elements(dataset),
+              ElementsAre(HasSubstr("!DataLoss: distribute(world_size=2, rank=0, uneven=wrap, cost=length, version=3), "
+                                    "batch, record 0: row 1: no length"),
+                          "[2]", "[4]"));
+}
+
+TEST(Distribute, BelongsToItsFunction) {
+  const auto dataset = [](int version, int64_t rank) {
+    return range(12) | batch(4) |
+           distribute(2, rank, [version](int64_t x) { return x % version; }, {.name = "part", .version = version});
+  };
+  EXPECT_FALSE(dataset(2, 0).node()->facts().opaque);
+  EXPECT_TRUE((range(4) | batch(2) | distribute(2, 0, [](int64_t x) { return x; })).node()->facts().opaque);
+  Sequence sequence(dataset(2, 0));
+  (void)sequence.next();
+  EXPECT_TRUE(Sequence::restored(dataset(2, 1), {}, sequence.state()));
+  EXPECT_FALSE(Sequence::restored(dataset(3, 0), {}, sequence.state())) << "control: another function";
+}
+
 TEST(Distribute, ByCostAllRanksTogetherHaveEachElementOnce) {
+  const auto squared = [](int64_t x) { return x * x; };
   for (const int64_t world : {2, 3, 8, 64}) {
     std::vector<int64_t> all;
     for (int64_t rank = 0; rank < world; ++rank) {
-      const auto own =
-          numbers_of(range(64 * 3 * 5) | shuffle() | batch(64 * 3) | distribute(world, rank, {.cost_field = "0"}));
+      const auto own = numbers_of(range(64 * 3 * 5) | shuffle() | batch(64 * 3) | distribute(world, rank, squared));
       EXPECT_EQ(own.size(), static_cast<size_t>(64 * 3 * 5 / world));
       all.insert(all.end(), own.begin(), own.end());
     }
@@ -130,6 +169,8 @@ TEST(Distribute, ByCostAllRanksTogetherHaveEachElementOnce) {
 
 TEST(Distribute, KeepsTheContract) {
   check_contract(range(23) | batch(4) | distribute(3, 1, {.uneven = UnevenBatch::pad, .cost_field = "0"}));
+  const auto cost = [](int64_t x) { return x % 5; };
+  check_contract(range(23) | batch(4) | distribute(3, 1, cost, {.uneven = UnevenBatch::drop, .name = "fifth"}));
 
   for (const UnevenBatch policy : {UnevenBatch::drop, UnevenBatch::pad, UnevenBatch::wrap}) {
     check_contract(range(23) | batch(4) | distribute(3, 1, policy));
@@ -146,6 +187,10 @@ TEST(Distribute, RefusesWhatItCannotShare) {
   for (const std::string name : {"none", "text"}) {
     EXPECT_THROW((void)(texts({1}) | batch(2) | distribute(2, 0, {.cost_field = name})), Exception) << name;
   }
+  const auto cost = [](int64_t x) { return x; };
+  EXPECT_THROW((void)distribute(2, 0, cost, {.cost_field = "0"}), Exception) << "two costs";
+  EXPECT_THROW((void)(range(3) | distribute(2, 0, cost)), Exception);
+  EXPECT_THROW((void)(range(3) | batch(2) | distribute(2, 0, [](int64_t) { return std::string("x"); })), Exception);
   const auto ragged = [](int64_t) {
     const std::vector<int64_t> three = {1, 2, 3};
     return std::tuple(Tensor::from(std::span(three).first(2), {2}), Tensor::from(std::span(three), {3}));

@@ -9,22 +9,24 @@
 #include <vector>
 
 #include "headpond/dataset/node.h"
+#include "headpond/dataset/ops/batch.h"
 #include "headpond/dataset/ops/batch/padding_internal.h"
 
 namespace headpond::internal {
 
 struct PaddedField {
-  std::string label;  ///< Its name, or its number.
-  Shape limit;        ///< Of a row; kUnknown: as long as the longest.
-  PaddingValue value{};
-  double said = 0;
+  std::string label;       ///< Its name, or its number.
+  Shape limit;             ///< Of a row; kUnknown: as long as the longest.
+  PaddingValue value{};    ///< Of numbers.
+  std::string text = "";   ///< Of dtype bytes.
+  std::string said = "0";  ///< For the plan.
 };
 
 /// Throws Exception(InvalidArgument), naming `op`, for a field that does not exist, a shape of another rank, or a value
 /// that the dtype cannot hold. The maps are those of PaddedBatchOptions.
 std::vector<PaddedField> padded_fields(const std::string& op, const Spec& spec,
                                        const std::map<std::string, Shape>& padded_shapes,
-                                       const std::map<std::string, double>& padding_values);
+                                       const std::map<std::string, PadWith>& padding_values);
 /// ", x=[3,?] pad 0, ...": for the plan.
 std::string to_string(const std::vector<PaddedField>& fields);
 /// The spec of a padded row.

@@ -44,6 +44,8 @@ TEST(PaddedBatch, PadsToTheLongestOrToWhatIsSaid) {
       {range(1, 3) | blocks() | padded_batch(2, {.padded_shapes = {{"0", {kUnknown, 3}}}}),
        {"[2,2,3][1 1 0 0 0 0 2 2 0 2 2 0]"}},
       {range(3) | words() | padded_batch(3), {"[3,2]['' '' 't' '' 't' 't']"}},
+      {range(3) | words() | padded_batch(3, {.padding_values = {{"0", "<pad>"}}}),
+       {"[3,2]['<pad>' '<pad>' 't' '<pad>' 't' 't']"}},
       {range(1) | ramps() | padded_batch(2), {"[1,0][]"}},
       {range(3) | padded_batch(2), {"[0 1]", "[2]"}},
       {range(0) | padded_batch(2), {}},
@@ -77,6 +79,16 @@ TEST(PaddedBatch, GivesAnErrorForWhatIsTooLongAndGoesOn) {
   EXPECT_THAT(all[2],
               HasSubstr("range, record 4: field 'ramp' of element 0 of the batch has shape [4], longer than the padded "
                         "shape [3]"));
+}
+
+TEST(PaddedBatch, OfOtherTextsIsAnotherPlan) {
+  const auto dataset = [](const std::string& text) {
+    return range(4) | words() | padded_batch(2, {.padding_values = {{"0", text}}});
+  };
+  Sequence sequence(dataset("a"));
+  (void)sequence.next();
+  EXPECT_TRUE(Sequence::restored(dataset("a"), {}, sequence.state()));
+  EXPECT_FALSE(Sequence::restored(dataset("b"), {}, sequence.state()));
 }
 
 TEST(PaddedBatch, RefusesAtOnceWhatIsWrong) {

@@ -34,11 +34,36 @@ Shape limit_of(const std::string& op, const FieldSpec& field, const std::string&
   return Shape(std::span<const int64_t>(dims));
 }
 
+// All of it, so that other texts are other plans.
+std::string shown(const std::string& text) {
+  std::string all = "'";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool is_plain = byte >= 0x20 && byte < 0x7f && c != '\'' && c != '\\';
+    all += is_plain ? std::string(1, c) : fmt::format("\\x{:02x}", byte);
+  }
+  return all + "'";
+}
+
+void set_value(const std::string& op, DType dtype, const PadWith& with, PaddedField& field) {
+  field.said = with.number() != nullptr ? fmt::format("{}", *with.number()) : shown(*with.text());
+  if (with.text() != nullptr && dtype == DType::bytes) {
+    field.text = *with.text();
+    return;
+  }
+  const auto value = with.number() != nullptr ? padding_value(dtype, *with.number()) : std::nullopt;
+  if (!value) {
+    refuse(op,
+           fmt::format("{} is not a padding value for field '{}' of dtype {}", field.said, field.label, name(dtype)));
+  }
+  field.value = *value;
+}
+
 }  // namespace
 
 std::vector<PaddedField> padded_fields(const std::string& op, const Spec& spec,
                                        const std::map<std::string, Shape>& padded_shapes,
-                                       const std::map<std::string, double>& padding_values) {
+                                       const std::map<std::string, PadWith>& padding_values) {
   std::vector<PaddedField> fields;
   for (size_t i = 0; i < spec.size(); ++i) {
     PaddedField field{.label = label_of(spec, i), .limit = spec[i].shape};
@@ -46,13 +71,7 @@ std::vector<PaddedField> padded_fields(const std::string& op, const Spec& spec,
       field.limit = limit_of(op, spec[i], field.label, shape->second);
     }
     if (const auto said = padding_values.find(field.label); said != padding_values.end()) {
-      const auto value = padding_value(spec[i].dtype, said->second);
-      if (!value) {
-        refuse(op, fmt::format("{} is not a padding value for field '{}' of dtype {}", said->second, field.label,
-                               name(spec[i].dtype)));
-      }
-      field.value = *value;
-      field.said = said->second;
+      set_value(op, spec[i].dtype, said->second, field);
     }
     fields.push_back(std::move(field));
   }
@@ -110,7 +129,7 @@ void stack_padded(std::span<const Element> rows, const std::vector<PaddedField>&
     }
     if (dtype == DType::bytes) {
       std::vector<std::string_view> values;
-      for (const Element& row : rows) append_padded(row[i], shape, values);
+      for (const Element& row : rows) append_padded(row[i], shape, values, fields[i].text);
       out.append(Tensor::from(std::span<const std::string_view>(values), all));
       continue;
     }

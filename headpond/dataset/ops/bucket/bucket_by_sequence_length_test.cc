@@ -47,6 +47,14 @@ TEST(BucketBySequenceLength, PadsToTheBoundary) {
   check_errors_come_once(dataset);
 }
 
+TEST(BucketBySequenceLength, PadsTextsWithAText) {
+  const auto words = [](int64_t x) { return Tensor::from(std::vector<std::string>(static_cast<size_t>(x), "t"), {x}); };
+  const Dataset dataset = range(1, 4) | map(words, {.output = {{"w", bytes, {kUnknown}}}, .name = "words"}) |
+                          bucket_by_sequence_length("w", {9}, {3, 1}, {.padding_values = {{"w", "-"}}});
+  EXPECT_THAT(elements(dataset), ElementsAre("[3,3]['t' '-' '-' 't' 't' '-' 't' 't' 't']"));
+  check_contract(dataset);
+}
+
 TEST(BucketBySequenceLength, AsksForOneShapeWithoutPadding) {
   const Dataset dataset = sequences({2, 2, 3, 2}) | bucket_by_sequence_length("", {2}, {1, 2}, {.no_padding = true});
   EXPECT_THAT(

@@ -3,15 +3,15 @@
 
 #include <algorithm>
 
+#include "headpond/dataset/bases/stack_internal.h"
 #include "headpond/dataset/check_internal.h"
-#include "headpond/dataset/ops/batch/stack_internal.h"
 #include "headpond/dataset/ops/bucket/buckets_internal.h"
 #include "headpond/dataset/ops/element/map_result_internal.h"
 
 namespace headpond::internal {
 
 RowStack RowStack::padded(const std::string& op, const Spec& rows, const std::map<std::string, Shape>& padded_shapes,
-                          const std::map<std::string, double>& padding_values) {
+                          const std::map<std::string, PadWith>& padding_values) {
   return {rows, padded_fields(op, rows, padded_shapes, padding_values)};
 }
 

@@ -20,7 +20,7 @@ class RowStack {
  public:
   /// Padded as by padded_batch, whose options these are; throws as padded_fields.
   static RowStack padded(const std::string& op, const Spec& rows, const std::map<std::string, Shape>& padded_shapes,
-                         const std::map<std::string, double>& padding_values);
+                         const std::map<std::string, PadWith>& padding_values);
   /// Rows of one shape, as in batch.
   static RowStack plain(const Spec& rows);
 

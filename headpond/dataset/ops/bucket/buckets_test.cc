@@ -5,10 +5,10 @@
 namespace headpond::internal {
 namespace {
 
-const Spec kBucketRows = {{"x", DType::i64, {kUnknown}}};
+const Spec kBucketSpec = {{"x", DType::i64, {kUnknown}}};
 
 TEST(Buckets, HaveTheLengthsBelowTheirBoundary) {
-  const Buckets buckets("op", kBucketRows, {2, 5}, {});
+  const Buckets buckets("op", kBucketSpec, {2, 5}, {});
   const std::vector<std::pair<int64_t, int64_t>> cases = {{0, 0}, {1, 0}, {2, 1}, {4, 1}, {5, 2}, {INT64_MAX, 2}};
   for (const auto& [length, bucket] : cases) {
     const auto member = buckets.member(length);
@@ -17,11 +17,11 @@ TEST(Buckets, HaveTheLengthsBelowTheirBoundary) {
     EXPECT_EQ(member->size, length);
   }
   EXPECT_FALSE(buckets.member(-1));
-  EXPECT_EQ(Buckets("op", kBucketRows, {}, {}).member(7)->key, 0);
+  EXPECT_EQ(Buckets("op", kBucketSpec, {}, {}).member(7)->key, 0);
 }
 
 TEST(Buckets, ArePaddedToTheirBoundary) {
-  const Buckets buckets("op", kBucketRows, {2, 5}, {.pad_to_bucket_boundary = true});
+  const Buckets buckets("op", kBucketSpec, {2, 5}, {.pad_to_bucket_boundary = true});
   EXPECT_FALSE(buckets.member(5));
   const std::vector<Element> rows = {Element{Tensor::from(std::vector<int64_t>{7, 8}, {2})}};
   Context context;
@@ -34,17 +34,17 @@ TEST(Buckets, ArePaddedToTheirBoundary) {
 }
 
 TEST(Buckets, AreRefused) {
-  EXPECT_THROW(Buckets("op", kBucketRows, {0, 2}, {}), Exception);
-  EXPECT_THROW(Buckets("op", kBucketRows, {2, 2}, {}), Exception);
-  EXPECT_THROW(Buckets("op", kBucketRows, {}, {.pad_to_bucket_boundary = true}), Exception);
-  EXPECT_THROW(Buckets("op", kBucketRows, {2}, {.padding_values = {{"x", 1}}, .no_padding = true}), Exception);
-  EXPECT_THROW(Buckets("op", kBucketRows, {2}, {.padding_values = {{"y", 1}}}), Exception);
+  EXPECT_THROW(Buckets("op", kBucketSpec, {0, 2}, {}), Exception);
+  EXPECT_THROW(Buckets("op", kBucketSpec, {2, 2}, {}), Exception);
+  EXPECT_THROW(Buckets("op", kBucketSpec, {}, {.pad_to_bucket_boundary = true}), Exception);
+  EXPECT_THROW(Buckets("op", kBucketSpec, {2}, {.padding_values = {{"x", 1}}, .no_padding = true}), Exception);
+  EXPECT_THROW(Buckets("op", kBucketSpec, {2}, {.padding_values = {{"y", 1}}}), Exception);
 }
 
 TEST(RowStack, PadsOrAsksForOneShape) {
   const Element two{Tensor::from(std::vector<int64_t>{1, 2}, {2})}, one{Tensor::from(std::vector<int64_t>{3}, {1})};
-  const RowStack plain = RowStack::plain(kBucketRows),
-                 padded = RowStack::padded("op", kBucketRows, {{"x", {3}}}, {{"x", -1}});
+  const RowStack plain = RowStack::plain(kBucketSpec),
+                 padded = RowStack::padded("op", kBucketSpec, {{"x", {3}}}, {{"x", -1}});
   EXPECT_FALSE(plain.check(nullptr, 0, two));
   EXPECT_TRUE(plain.check(&two, 1, one));
   EXPECT_FALSE(padded.check(&two, 1, one));

@@ -136,7 +136,7 @@ Step rejection_resample_step(Function class_function, const std::vector<double>&
   if (!options.initial_dist.empty()) check_weights(kOp, options.initial_dist, target_dist.size());
   for (size_t i = 0; i < options.initial_dist.size(); ++i) {
     if (options.initial_dist[i] == 0 && target_dist[i] > 0) {
-      refuse(kOp, fmt::format("class {} has a part of the target, and none of the input", i));
+      refuse(kOp, fmt::format("target_dist has class {}, which never occurs by initial_dist", i));
     }
   }
   return [class_function = std::move(class_function), target_dist, options](const Dataset& input) {

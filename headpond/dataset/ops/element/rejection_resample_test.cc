@@ -56,7 +56,7 @@ TEST(RejectionResample, RefusesWhatDoesNotFit) {
       [] {
         resampled({1, 1}, {1, 0});
       },
-      ThrowsMessage<Exception>(HasSubstr("class 1 has a part of the target")));
+      ThrowsMessage<Exception>(HasSubstr("target_dist has class 1, which never occurs")));
   EXPECT_THROW(resampled({}, {}), Exception);
   EXPECT_THROW(rejection_resample([](int64_t) { return 1.5; }, {1, 1}), Exception);
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "headpond/dataset/bases/columns.h"
+#include "headpond/dataset/bases/field.h"
 #include "headpond/dataset/bases/pointwise.h"
 #include "headpond/dataset/ops/element/map_result_internal.h"
 #include "headpond/dataset/ops/nested.h"
@@ -88,23 +89,6 @@ class Nested final : public Node {
   const std::shared_ptr<const Children> children_;
 };
 
-// An element of zeros and empty texts; an unknown dimension is 1.
-Element zeros(const Spec& spec) {
-  Element element;
-  for (const FieldSpec& field : spec) {
-    std::vector<int64_t> dims(field.shape.dims().begin(), field.shape.dims().end());
-    std::replace(dims.begin(), dims.end(), kUnknown, int64_t{1});
-    const Shape shape(dims);
-    if (field.dtype == DType::bytes) {
-      element.append(Tensor::from(std::vector<std::string>(static_cast<size_t>(*shape.size())), shape));
-    } else {
-      Tensor& tensor = element.append(Tensor::empty(field.dtype, shape));
-      if (tensor.byte_size() > 0) std::memset(tensor.mutable_data(), 0, tensor.byte_size());
-    }
-  }
-  return element;
-}
-
 // Fields and kind of the datasets; stream also if their positions are of no use.
 void learn(const std::string& op, const Node& input, const NestedFunction& function, const FlatMapOptions& options,
            ChildrenOptions& children) {
@@ -113,7 +97,7 @@ void learn(const std::string& op, const Node& input, const NestedFunction& funct
   if (options.output.empty()) {
     Result<Dataset> made = fail(ErrorKind::Unknown, "");
     try {
-      made = function.call(zeros(input.spec()));
+      made = function.call(zeros_of(input.spec()));
     } catch (...) {
       made = fail(current_exception_error());
     }

@@ -3,12 +3,11 @@
 
 #include <algorithm>
 #include <cstring>
-#include <string_view>
 
 #include "headpond/dataset/bases/batching.h"
 #include "headpond/dataset/bases/field.h"
+#include "headpond/dataset/bases/stack_internal.h"
 #include "headpond/dataset/check_internal.h"
-#include "headpond/dataset/ops/batch/stack_internal.h"
 #include "headpond/dataset/ops/regroup.h"
 
 namespace headpond {
@@ -72,20 +71,7 @@ class RaggedBatch final : public Batching {
     const Shape inner(row.dims().subspan(static_cast<size_t>(rank)));
     int64_t count = 0;
     for (const Element& one : rows) count += outer_size(one[field], rank);
-    if (rows[0][field].dtype() == DType::bytes) {
-      std::vector<std::string_view> texts;
-      for (const Element& one : rows) {
-        for (int64_t k = 0; k < one[field].size(); ++k) texts.push_back(one[field].bytes_at(k));
-      }
-      out.append(Tensor::from(std::span<const std::string_view>(texts), inner.stacked(count)));
-      return;
-    }
-    std::byte* to = context.allocate_output(out, {}, rows[0][field].dtype(), inner.stacked(count));
-    for (const Element& one : rows) {
-      const size_t size = one[field].byte_size();
-      if (size > 0) std::memcpy(to, one[field].data(), size);
-      to += size;
-    }
+    internal::join_values(rows, field, inner.stacked(count), context, {}, out);
   }
   void append_splits(std::span<const Element> rows, size_t field, int level, Context& context, Element& out) const {
     std::vector<int64_t> splits = {0};

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "headpond/dataset/ops/source/number_dtype_internal.h"
 #include "headpond/dataset/ops/sources.h"
 
 namespace headpond {
@@ -53,15 +54,16 @@ class CounterView final : public View {
 
 class CounterNode final : public Node {
  public:
-  explicit CounterNode(const Counter& counter)
+  CounterNode(const Counter& counter, DType dtype)
       : Node({.op = "counter",
-              .args = fmt::format("start={}, step={}", counter.start, counter.step),
-              .spec = {{"", DType::i64, {}}},
+              .args =
+                  fmt::format("start={}, step={}{}", counter.start, counter.step, internal::dtype_args("dtype", dtype)),
+              .spec = {{"", dtype, {}}},
               .slots = kEndless}),
         counter_(counter),
         source_(register_source("counter")) {}
   std::shared_ptr<const View> bind(const Binding&) const override {
-    return std::make_shared<CounterView>(*this, counter_, source_);
+    return internal::as_dtype(std::make_shared<CounterView>(*this, counter_, source_), spec()[0].dtype);
   }
 
  private:
@@ -71,6 +73,9 @@ class CounterNode final : public Node {
 
 }  // namespace
 
-Dataset counter(int64_t start, int64_t step) { return Dataset(std::make_shared<CounterNode>(Counter{start, step})); }
+Dataset counter(int64_t start, int64_t step, DType dtype) {
+  internal::check_number_dtype("counter", "dtype", dtype);
+  return Dataset(std::make_shared<CounterNode>(Counter{start, step}, dtype));
+}
 
 }  // namespace headpond

@@ -31,7 +31,11 @@ class FixedLength final : public internal::SourceFile {
 
 }  // namespace
 
-Dataset fixed_length(const Patterns& patterns, const FixedLengthOptions& options) {
+Dataset fixed_length(const Patterns& patterns, const FixedLengthSourceOptions& asked) {
+  const FixedLengthOptions options{.record_bytes = asked.record_bytes,
+                                   .header_bytes = asked.header_bytes,
+                                   .footer_bytes = asked.footer_bytes,
+                                   .hop_bytes = asked.hop_bytes};
   (void)FixedLengthReader(nullptr, options);  // Throws for options that no file can be read with.
   const auto record_bytes = static_cast<int64_t>(options.record_bytes);
   const std::string label =
@@ -43,7 +47,7 @@ Dataset fixed_length(const Patterns& patterns, const FixedLengthOptions& options
     return std::make_unique<FixedLength>(std::move(file), record_bytes);
   };
   return internal::source_files({.op = "fixed_length", .args = label, .spec = {{"", DType::u8, {record_bytes}}}},
-                                {.reader = label, .patterns = patterns.all(), .open = open});
+                                {.reader = label, .patterns = patterns.all(), .open = open}, asked.num_parallel_reads);
 }
 
 }  // namespace headpond

@@ -33,6 +33,11 @@ TEST_F(FixedLengthFiles, AreRecordsOfU8) {
   EXPECT_THAT(elements(dataset, {}, true), ElementsAre("[1 2] #0", "[3 4] #1", "[5 6] #2"));
   EXPECT_THAT(elements(fixed_length(one, {.record_bytes = 1, .header_bytes = 2, .footer_bytes = 1, .hop_bytes = 3})),
               ElementsAre("[1]", "[4]"));
+  const FixedLengthSourceOptions in_turn{
+      .record_bytes = 2, .header_bytes = 2, .footer_bytes = 1, .num_parallel_reads = 2};
+  EXPECT_THAT(elements(fixed_length({one, none, two}, in_turn), {}, true),
+              ElementsAre("[1 2] #0", "[3 4] #1", "[5 6] #2"));
+  EXPECT_THAT(elements(fixed_length({one, two}, in_turn), {}, true), ElementsAre("[1 2] #0", "[5 6] #2", "[3 4] #1"));
   EXPECT_TRUE(fills(*(dataset | shuffle() | map([](uint8_t x) { return x / 2.F; })).node()));
   check_contract(dataset);
   check_contract(dataset | shuffle() | batch(2));

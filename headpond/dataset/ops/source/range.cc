@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include "headpond/dataset/ops/source/number_dtype_internal.h"
 #include "headpond/dataset/ops/source/numbers_internal.h"
 #include "headpond/dataset/ops/sources.h"
 
@@ -21,10 +22,11 @@ int64_t count(int64_t start, int64_t stop, int64_t step) {
 
 class Range final : public Node {
  public:
-  Range(int64_t start, int64_t stop, int64_t step)
+  Range(int64_t start, int64_t stop, int64_t step, DType dtype)
       : Node({.op = "range",
-              .args = fmt::format("start={}, stop={}, step={}", start, stop, step),
-              .spec = {{"", DType::i64, {}}},
+              .args = fmt::format("start={}, stop={}, step={}{}", start, stop, step,
+                                  internal::dtype_args("output_type", dtype)),
+              .spec = {{"", dtype, {}}},
               .slots = count(start, stop, step)}),
         start_(start),
         step_(step),
@@ -36,7 +38,8 @@ class Range final : public Node {
     const auto number = [start, step](int64_t i) {
       return static_cast<int64_t>(start + static_cast<uint64_t>(i) * step);
     };
-    return step_ == 1 ? internal::numbers_view(next, source_) : internal::numbers_view(number, source_);
+    const auto view = step_ == 1 ? internal::numbers_view(next, source_) : internal::numbers_view(number, source_);
+    return internal::as_dtype(view, spec()[0].dtype);
   }
 
  private:
@@ -47,6 +50,10 @@ class Range final : public Node {
 }  // namespace
 
 Dataset range(int64_t stop) { return range(0, stop); }
-Dataset range(int64_t start, int64_t stop, int64_t step) { return Dataset(std::make_shared<Range>(start, stop, step)); }
+Dataset range(int64_t stop, DType output_type) { return range(0, stop, 1, output_type); }
+Dataset range(int64_t start, int64_t stop, int64_t step, DType output_type) {
+  internal::check_number_dtype("range", "output_type", output_type);
+  return Dataset(std::make_shared<Range>(start, stop, step, output_type));
+}
 
 }  // namespace headpond

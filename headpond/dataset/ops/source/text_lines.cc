@@ -72,7 +72,12 @@ std::unique_ptr<const internal::SourceFile> open_lines(const std::string& path, 
 
 }  // namespace
 
-Dataset text_lines(const Patterns& patterns, const LineFileOptions& options) {
+Dataset text_lines(const Patterns& patterns, const TextLinesSourceOptions& asked) {
+  const LineFileOptions options{.skip_header_lines = asked.skip_header_lines,
+                                .skip_bom = asked.skip_bom,
+                                .max_line_bytes = asked.max_line_bytes,
+                                .max_inflated_bytes = asked.max_inflated_bytes,
+                                .keep_index = asked.keep_index};
   const std::string label = fmt::format("skip_header_lines={}, skip_bom={}, max_line_bytes={}",
                                         options.skip_header_lines, options.skip_bom, options.max_line_bytes);
   (void)LineFile::over("text_lines", {}, options);  // Throws for options that no file can be read with.
@@ -83,7 +88,8 @@ Dataset text_lines(const Patterns& patterns, const LineFileOptions& options) {
                                 {.reader = fmt::format("{}, limit {}", label, options.max_inflated_bytes),
                                  .patterns = patterns.all(),
                                  .open = open,
-                                 .keep_counts = options.keep_index});
+                                 .keep_counts = options.keep_index},
+                                asked.num_parallel_reads);
 }
 
 }  // namespace headpond

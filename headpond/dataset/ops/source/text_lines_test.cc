@@ -35,6 +35,24 @@ TEST_F(TextFiles, AreLines) {
   EXPECT_EQ(elements(text_lines(folder_.file("4"))), elements(text_lines(one)));
 }
 
+TEST_F(TextFiles, InTurnAreInTheOrderOfInterleave) {
+  std::vector<std::string> paths;
+  for (const int lines : {3, 0, 7, 1, 2, 4}) {
+    std::string text;
+    for (int i = 0; i < lines; ++i) text += fmt::format("{}.{}\n", paths.size(), i);
+    paths.push_back(write(std::to_string(paths.size()), text));
+  }
+  const auto lines_of = [](std::string_view path) { return text_lines(std::string(path)); };
+  for (const int64_t reads : {2, 3, 5, 9}) {
+    const Dataset in_turn = text_lines(paths, {.num_parallel_reads = reads});
+    EXPECT_EQ(elements(in_turn),
+              elements(list_files(paths, {.shuffle = false}) | interleave(lines_of, {.cycle_length = reads})));
+    EXPECT_NE(elements(in_turn), elements(text_lines(paths))) << "control: " << reads;
+    EXPECT_EQ(in_turn.kind(), Kind::indexed);
+    check_contract(in_turn);
+  }
+}
+
 TEST_F(TextFiles, OfLargeGzipFilesAreInflatedInChunks) {
   std::string text;
   for (int i = 0; i < 3000; ++i) text += "line " + std::to_string(i * 7919) + "\n";

@@ -184,13 +184,13 @@ Dataset tfrecord(const Patterns& patterns, const TFRecordOptions& options) {
       (void)value_or_throw(RecordReader::open(path, of_reader));
       return nullptr;
     };
-    return internal::record_stream(std::move(facts), std::move(set), of_reader);
+    return internal::record_stream(std::move(facts), std::move(set), of_reader, options.num_parallel_reads);
   }
   set.open = [options](const std::string& path, const internal::KnownFile& known) {
     return open_records(path, options, known);
   };
   facts.kind = skips ? Kind::sparse : Kind::indexed;
-  return internal::source_files(std::move(facts), std::move(set));
+  return internal::source_files(std::move(facts), std::move(set), options.num_parallel_reads);
 }
 
 }  // namespace headpond

@@ -94,6 +94,25 @@ TEST_F(TFRecord, OfGzipHasPositions) {
   EXPECT_EQ(mixed.node()->offset_of({.source = register_source(other), .record = 1}), 17);
 }
 
+TEST_F(TFRecord, GivesRecordsOfSeveralFilesInTurn) {
+  const std::string one = write("1", {"a", "b", "c"}), two = write("2", {"d"}, Compression::gzip),
+                    three = write("3", {"e", "f"});
+  const Dataset in_turn = tfrecord({one, two, three}, {.num_parallel_reads = 2});
+  EXPECT_THAT(elements(in_turn), ElementsAre("'a'", "'d'", "'b'", "'c'", "'e'", "'f'"));
+  EXPECT_EQ(in_turn.kind(), Kind::indexed);
+  EXPECT_THAT(in_turn.node()->title(), HasSubstr("num_parallel_reads=2"));
+  check_contract(tfrecord({two, one, three}, {.num_parallel_reads = 2}));
+  check_contract(tfrecord({one, three}, {.num_parallel_reads = 2}) | shuffle() | batch(2));
+  damage(one, 1);
+  EXPECT_THAT(elements(tfrecord({one, three}, {.on_damage = OnDamage::skip, .num_parallel_reads = 2})),
+              ElementsAre("'a'", "'e'", "'f'", "'c'"));
+  const std::string four = write("4", {"a", "b", "c"}, Compression::zlib), five = write("5", {"d"}, Compression::zlib);
+  const TFRecordOptions stream{.compression = Compression::zlib, .num_parallel_reads = 2};
+  EXPECT_THAT(elements(tfrecord({four, five, four}, stream)),
+              ElementsAre("'a'", "'d'", "'b'", "'c'", "'a'", "'b'", "'c'"));
+  EXPECT_THROW(tfrecord(one, {.num_parallel_reads = 0}), Exception);
+}
+
 TEST_F(TFRecord, BelievesNoCountsOfAnotherReader) {
   const std::vector<std::string> paths = {write("1", {"a", "b"}, Compression::gzip),
                                           write("2", {"c"}, Compression::gzip)};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "headpond/dataset/ops/batch/stack_internal.h"
+#include "headpond/dataset/bases/stack_internal.h"
 #include "headpond/dataset/testing/dataset_test_internal.h"
 
 namespace headpond::internal {

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "headpond/dataset/bases/stack_internal.h"
 #include "headpond/dataset/dataset.h"
-#include "headpond/dataset/ops/batch/stack_internal.h"
 
 namespace headpond::internal {
 namespace {
@@ -17,15 +17,6 @@ bool same_shape(const Tensor& a, const Tensor& b) {
     if (a.dim(axis) != b.dim(axis)) return false;
   }
   return true;
-}
-
-Tensor stack_texts(std::span<const Element> rows, size_t field, const Shape& shape) {
-  std::vector<std::string_view> texts;
-  for (const Element& row : rows) {
-    const int64_t count = row[field].size();
-    for (int64_t i = 0; i < count; ++i) texts.push_back(row[field].bytes_at(i));
-  }
-  return Tensor::from(std::span<const std::string_view>(texts), shape);
 }
 
 Error unlike(const Element& first, const Element& row, const std::string& what, std::string_view hint = "") {
@@ -62,20 +53,29 @@ Error check_same_shapes(const Element& first, int64_t number, const Element& row
   return {};
 }
 
-void stack_field(std::span<const Element> rows, size_t field, Context& context, OutputSlots outputs, Element& out) {
-  const Tensor& first = rows[0][field];
-  const Shape shape = first.shape().stacked(static_cast<int64_t>(rows.size()));
-  if (first.dtype() == DType::bytes) {
-    out.append(stack_texts(rows, field, shape));
+void join_values(std::span<const Element> rows, size_t field, const Shape& shape, Context& context, OutputSlots outputs,
+                 Element& out) {
+  const DType dtype = rows[0][field].dtype();
+  if (dtype == DType::bytes) {
+    std::vector<std::string_view> texts;
+    for (const Element& row : rows) {
+      const int64_t count = row[field].size();
+      for (int64_t i = 0; i < count; ++i) texts.push_back(row[field].bytes_at(i));
+    }
+    out.append(Tensor::from(std::span<const std::string_view>(texts), shape));
     return;
   }
-  std::byte* to = context.allocate_output(out, outputs, first.dtype(), shape);
-  const size_t row_bytes = first.byte_size();
-  if (row_bytes == 0) return;
+  std::byte* to = context.allocate_output(out, outputs, dtype, shape);
   for (const Element& row : rows) {
-    std::memcpy(to, row[field].data(), row_bytes);
-    to += row_bytes;
+    const size_t size = row[field].byte_size();
+    if (size > 0) std::memcpy(to, row[field].data(), size);
+    to += size;
   }
+}
+
+void stack_field(std::span<const Element> rows, size_t field, Context& context, OutputSlots outputs, Element& out) {
+  const Shape shape = rows[0][field].shape().stacked(static_cast<int64_t>(rows.size()));
+  join_values(rows, field, shape, context, outputs, out);
 }
 
 Stack::Stack(const Spec& spec, int64_t count, Context& context, OutputSlots outputs, Element& out)

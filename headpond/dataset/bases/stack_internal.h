@@ -15,6 +15,11 @@ namespace headpond::internal {
 /// elements.
 Error check_same_shapes(const Element& first, int64_t number, const Element& row);
 
+/// Appends the values of field `field` of all rows, one row after the other, to `out` as one tensor of `shape`.
+/// REQUIRES: at least one row; equal dtypes; as many values as `shape` has. Throws as Tensor::empty does.
+void join_values(std::span<const Element> rows, size_t field, const Shape& shape, Context& context, OutputSlots outputs,
+                 Element& out);
+
 /// Stacks field `field` of all rows and appends it to `out`. REQUIRES: at least one row; equal dtypes and shapes.
 /// Throws as Tensor::empty does.
 void stack_field(std::span<const Element> rows, size_t field, Context& context, OutputSlots outputs, Element& out);

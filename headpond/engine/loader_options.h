@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a Loader is told. There is nothing to tune: options are ceilings.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace headpond {
+
+struct LoaderOptions {
+  int64_t epochs = 1;  ///< In all; those before a restore count. Below 0: without end.
+  uint64_t seed = 0;
+  /// Threads that compute, at most 4,096. 0: next() does all the work. Below 0: as many as the dataset says
+  /// (with_options), else one for each processor that the process may use.
+  int threads = -1;
+  /// Most threads for operators that wait: those declared blocking and, unless `threads` is 1, those whose waiting is
+  /// detected. Threads are started when needed. 1 to 4,096; 0 only if `threads` is 0.
+  int io_threads = 256;
+  /// Most bytes of elements that are being made, are ready, or are held by the program; at the limit nothing more is
+  /// made ahead. It is exceeded in two cases: next() always makes its batch, even if the program holds all of the
+  /// memory; and elements of unknown size may grow while they are made. A single batch above the limit is
+  /// ResourceExhausted: thrown by the constructor if its size is known, else returned by next(). At least 1. Without a
+  /// value: what the dataset says (with_options), else 1 GiB.
+  std::optional<int64_t> memory = std::nullopt;
+  /// Most batches made ahead of the program. 0: each is made when next() asks for it. Below 0: as many as a prefetch at
+  /// the end of the dataset says, else only memory limits.
+  int64_t run_ahead = -1;
+  /// While next() waits, it helps to make the batch that it waits for, if a processor is free.
+  bool consumer_helps = true;
+  /// false: batches come in the order in which they are ready. Then each run has its own order, and state() lists the
+  /// batches that came early. Without a value: what the dataset says (with_options), else true.
+  std::optional<bool> deterministic = std::nullopt;
+  /// A file to which what on_error meets is appended, before next() returns what follows it: see
+  /// docs/bad_samples.md. "": none.
+  std::string quarantine = "";
+  /// When there are as many threads as processors, each runs on one of its own. false: the system places them.
+  bool pin_threads = true;
+  /// How long ~Loader waits for functions that run. Without a value, the default, it waits until they return. With one,
+  /// at least 0, it leaves their threads running after that time: whatever such a function captured or refers to must
+  /// then live as long as the process, and so must the code itself, which a plug-in must not unload.
+  std::optional<std::chrono::milliseconds> abandon_after = {};
+};
+
+}  // namespace headpond
