@@ -24,10 +24,12 @@
 #include "headpond/tensor/buffer.h"
 #include "headpond/tensor/dtype.h"
 #include "headpond/tensor/element.h"
+#include "headpond/tensor/head_kernel.h"
 #include "headpond/tensor/kernel.h"
 #include "headpond/tensor/random_choice.h"
 #include "headpond/tensor/shape.h"
 #include "headpond/tensor/tensor.h"
+#include "headpond/tensor/tensor_list.h"
 
 // Files: read, mapped, written, locked, compressed, found by patterns.
 #include "headpond/io/file/compression.h"
@@ -124,6 +126,7 @@
 #include "headpond/dataset/ops/fold/evaluate.h"
 #include "headpond/dataset/quarantine/quarantine.h"
 #include "headpond/dataset/sequence.h"
+#include "headpond/dataset/tensors_of.h"
 
 // Operators of your own; headpond/testing.h, which tests include, checks them.
 #include "headpond/dataset/operator.h"

@@ -53,6 +53,7 @@ std::vector<Entry> entries() {
       {"cache.warm", "batches from a full cache in memory and on disk, against a loop that copies rows",
        cache_warm_bench},
       {"sound.slot", "WAV files of a second to float, against open, read and convert", sound_slot_bench},
+      {"sound.logmel", "log-mel spectra of clips, against the same kernel in a loop", sound_logmel_bench},
       {"jpeg.train", "JPEG files to normalized crops, against libjpeg-turbo's decoding of the crops", jpeg_train_bench},
       {"pixels.resize", "the resize of one image", pixels_resize_bench},
       {"pixels.raw", "stored images to crops, against the same kernels in a loop", pixels_raw_bench},

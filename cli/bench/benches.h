@@ -75,6 +75,8 @@ Bench order_skew_bench(const BenchSetup& setup);
 Bench source_open_bench(const BenchSetup& setup);
 /// WAV files of a second, against open, read and convert.
 Bench sound_slot_bench(const BenchSetup& setup);
+/// Log-mel spectra of clips in memory, against the same kernel in a loop.
+Bench sound_logmel_bench(const BenchSetup& setup);
 /// JPEG files to normalized crops, against libjpeg-turbo alone.
 Bench jpeg_train_bench(const BenchSetup& setup);
 /// The resize alone.

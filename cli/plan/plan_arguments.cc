@@ -4,14 +4,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "cli/plan/suggestion.h"
 
 namespace headpond::cli {
 
 PlanArguments::PlanArguments(const std::string& file, int64_t line, const std::string& op, const PlanValue* table,
-                             const std::vector<std::string>& known)
-    : file_(file), op_(op), line_(line), table_(table == nullptr ? nullptr : table->as<PlanTable>()) {
+                             const std::vector<std::string>& known, Chains chains)
+    : file_(file),
+      op_(op),
+      line_(line),
+      table_(table == nullptr ? nullptr : table->as<PlanTable>()),
+      chains_(std::move(chains)) {
   if (table == nullptr) return;
   if (table_ == nullptr)
     throw PlanError(file, table->line, fmt::format("{}: args is {}, not a table", op, kind_of(*table)));
@@ -100,6 +105,11 @@ std::vector<std::string> PlanArguments::texts(const std::string& name) const {
   return all;
 }
 
+Dataset PlanArguments::chain(const std::string& name) const {
+  if (!chains_) refuse(name, "names a chain, and there are none here");
+  return chains_(text(name), line(name));
+}
+
 char PlanArguments::letter(const std::string& name, char fallback) const {
   if (!has(name)) return fallback;
   const std::string given = text(name);
@@ -125,7 +135,7 @@ const PlanList& PlanArguments::list(const std::string& name) const {
 PlanArguments PlanArguments::nested(const std::string& name, const PlanValue& table,
                                     const std::vector<std::string>& known) const {
   if (table.as<PlanTable>() == nullptr) refuse_kind(name, table, "a list of tables");
-  return {file_, table.line, fmt::format("{}: {}", op_, name), &table, known};
+  return {file_, table.line, fmt::format("{}: {}", op_, name), &table, known, chains_};
 }
 
 }  // namespace headpond::cli

@@ -3,11 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "cli/plan/plan_value.h"
+#include "headpond/dataset/dataset.h"
 
 namespace headpond::cli {
 
@@ -15,9 +17,12 @@ namespace headpond::cli {
 /// fallback.
 class PlanArguments {
  public:
+  /// The dataset of a chain, by its name; throws PlanError at the line.
+  using Chains = std::function<Dataset(const std::string& name, int64_t line)>;
+
   /// `table`: null or a table. Throws PlanError for a name that is not among `known`.
   PlanArguments(const std::string& file, int64_t line, const std::string& op, const PlanValue* table,
-                const std::vector<std::string>& known);
+                const std::vector<std::string>& known, Chains chains = {});
 
   bool has(const std::string& name) const { return find(name) != nullptr; }
   int64_t integer(const std::string& name, std::optional<int64_t> fallback = {}) const;
@@ -25,6 +30,7 @@ class PlanArguments {
   bool flag(const std::string& name, bool fallback) const;
   std::string text(const std::string& name, const std::optional<std::string>& fallback = {}) const;
   std::vector<std::string> texts(const std::string& name) const;  ///< At least one.
+  Dataset chain(const std::string& name) const;                   ///< The chain that the value names.
   char letter(const std::string& name, char fallback) const;      ///< One byte; "" is 0.
   /// The index of the value in `words`; 0 if it is missing.
   size_t choice(const std::string& name, const std::vector<std::string>& words) const;
@@ -53,6 +59,7 @@ class PlanArguments {
   const std::string file_, op_;
   const int64_t line_;
   const PlanTable* const table_;
+  const Chains chains_;
 };
 
 }  // namespace headpond::cli

@@ -276,7 +276,8 @@ class Reader {
     const PlanValue* said = find(table, "args");
     std::optional<PlanValue> own;
     if (said != nullptr && outer_) said = &own.emplace(filled(*said, outer_->spec, outer_->element));
-    const PlanArguments args(path_, line, op.name, said, op.arguments);
+    const PlanArguments args(path_, line, op.name, said, op.arguments,
+                             [this](const std::string& name, int64_t at) { return chain_named(name, at).dataset; });
     PlanStep made{args, text(table, "name"), {}};
     if (outer_) made.outer = outer_->dataset;
     const size_t operators = inputs_of(op, table, line, below, made.inputs);

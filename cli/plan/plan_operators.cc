@@ -329,7 +329,7 @@ std::vector<PlanOperator> regrouping() {
       {"rebatch", follows, {"batch_size", "drop_remainder"}, build_rebatch},
       {"bucket_by_sequence_length",
        follows,
-       {"element_length_func", "bucket_boundaries", "bucket_batch_sizes", "padded_shapes", "padding_values",
+       {"element_length_func", "lengths", "bucket_boundaries", "bucket_batch_sizes", "padded_shapes", "padding_values",
         "pad_to_bucket_boundary", "no_padding", "drop_remainder"},
        build_bucket_by_sequence_length},
       {"batch_by_size",

@@ -95,6 +95,14 @@ Dataset build_bucket_by_sequence_length(const PlanStep& step) {
   BucketOptions options;
   put_batches(step, options);
   options.pad_to_bucket_boundary = step.args.flag("pad_to_bucket_boundary", false);
+  if (step.args.has("lengths")) {
+    if (step.args.has("element_length_func")) {
+      step.args.refuse("lengths", "stands beside element_length_func: one of them is needed");
+    }
+    return step.input() |
+           bucket_by_sequence_length(lengths(step.args.text("lengths")), integers(step.args, "bucket_boundaries"),
+                                     integers(step.args, "bucket_batch_sizes"), options);
+  }
   const IntegerOf length =
       integer_of("bucket_by_sequence_length", step.input(), step.args.text("element_length_func"), step.name);
   options.name = length.label;

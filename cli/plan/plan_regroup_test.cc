@@ -61,6 +61,17 @@ TEST(PlanRegroup, BatchesByLengthsOfAFile) {
   EXPECT_THAT(delivered(range(4) + step("dynamic_bucket", file + "max_padded = 4"))[0], HasSubstr("5 lengths"));
 }
 
+TEST(PlanRegroup, BucketsByLengthsOfAFile) {
+  const std::string path = testing::TempDir() + "/plan_bucket_lengths.npy";
+  ASSERT_TRUE(write_lengths(headpond::range(5), map([](int64_t x) { return x % 2; }), path));
+  const std::string sizes = "bucket_boundaries = [1], bucket_batch_sizes = [2, 2]";
+  expect(range(5) + step("bucket_by_sequence_length", "lengths = '" + path + "', " + sizes),
+         {R"("x":[0,2])", R"("x":[1,3])", R"("x":[4])"});
+  EXPECT_THAT(refused(range(5) + step("bucket_by_sequence_length",
+                                      "lengths = '" + path + "', element_length_func = 'x', " + sizes)),
+              HasSubstr("one of them is needed"));
+}
+
 TEST(PlanRegroup, GroupsAndWindows) {
   expect(range(5) + step("group_by_window", "key_func = 'x % 2', window_size = 2"),
          {R"("x":[0,2])", R"("x":[1,3])", R"("x":[4])"});

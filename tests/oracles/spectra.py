@@ -4,10 +4,18 @@
 
 spectra.py table   the expected values in spectrum_test.cc and resample_test.cc, as C++
 spectra.py peers   how far torchaudio and librosa are from the formulas here
+spectra.py files HEADPOND FOLDER [RATE]
+                   how far log_mel is from the formulas, in dB from 80 dB below the largest of a clip on, for 75 WAV files of
+                   FOLDER/*/, taken to be of RATE (8000); ends with 1 if that is more than 1e-3 dB
 Ends with 77 where there is no NumPy.
 """
+import json
 import math
+import pathlib
+import subprocess
 import sys
+import tempfile
+import wave
 
 try:
     import numpy as np
@@ -160,5 +168,54 @@ def peers():
         print("no torchaudio")
 
 
+# What a value of each preset's logarithm is in dB.
+IN_DB = {"torchaudio": 1, "librosa": 1, "whisper": 40, "kaldi": 10 / math.log(10)}
+
+
+def log_mels(program, folder, preset, rate, every):
+    """[(path, frames)] of each `every`-th file, by headpond."""
+    plan = f"""
+[[step]]
+op = "folder"
+args = {{ path = "{folder}", extensions = ["wav"] }}
+[[step]]
+op = "shard"
+args = {{ num_shards = {every}, index = 0 }}
+[[step]]
+op = "map"
+args = {{ field = "file", kernels = [{{ name = "decode_wav", desired_channels = 1 }}, {{ name = "log_mel", preset = "{preset}", sample_rate = {rate}{', mels = 80' if preset == 'kaldi' else ''} }}] }}
+"""
+    with tempfile.NamedTemporaryFile("w", suffix=".toml") as file:
+        file.write(plan)
+        file.flush()
+        done = subprocess.run([program, "run", file.name, "--print"], stdout=subprocess.PIPE, text=True, check=True)
+    for line in done.stdout.splitlines():
+        if line.startswith('{"epoch"'):
+            fields = json.loads(line)["fields"]
+            yield fields["path"], np.array(fields["file"])
+
+
+def samples_of(path):
+    with wave.open(path) as file:
+        return np.frombuffer(file.readframes(file.getnframes()), "<i2") / 32768
+
+
+def files():
+    program, folder = sys.argv[2:4]
+    rate = int(sys.argv[4]) if len(sys.argv) > 4 else 8000
+    paths = sorted(str(path) for path in pathlib.Path(folder).glob("*/*.wav"))
+    worst = 0
+    for preset, in_db in IN_DB.items():
+        every = max(1, len(paths) // 75)
+        errors = []
+        for path, (_, found) in zip(paths[::every], log_mels(program, folder, preset, rate, every)):
+            expected = FORMULAS[preset](samples_of(path), rate) * in_db
+            loud = expected > expected.max() - 80 + 1e-6
+            errors.append(np.abs(found * in_db - expected)[loud].max())
+        print(f"{preset}: at most {max(errors):.2e} dB, {np.quantile(errors, 0.9):.2e} in nine of ten, above 1e-3 in {sum(e > 1e-3 for e in errors)} of {len(errors)} files")
+        worst = max(worst, max(errors))
+    sys.exit(worst > 1e-3)
+
+
 if __name__ == "__main__":
-    {"table": table, "peers": peers}[sys.argv[1] if len(sys.argv) > 1 else "table"]()
+    {"table": table, "peers": peers, "files": files}[sys.argv[1] if len(sys.argv) > 1 else "table"]()

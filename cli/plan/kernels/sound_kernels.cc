@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decoders of sound, and kernels of its level and length.
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "cli/plan/kernels/plan_kernel.h"
+#include "cli/plan/named_fields.h"
+#include "headpond/codec/sound/augment/mix_noise.h"
 #include "headpond/codec/sound/level/level_kernels.h"
 #include "headpond/codec/sound/sound_kernel.h"
 #include "headpond/codec/sound/wav_kernel.h"
+#include "headpond/dataset/tensors_of.h"
 
 namespace headpond::cli {
 namespace {
@@ -45,6 +52,25 @@ KernelRef build_speed(const PlanArguments& args) {
   return speed({.lo = factor[0], .hi = factor[1]});
 }
 
+// The field of the noise: the one that is named, or the only one of float32.
+std::string noise_field(const PlanArguments& args, const Spec& spec) {
+  if (args.has("noise_field")) return library_name(spec, args.text("noise_field"));
+  const auto is_sound = [](const FieldSpec& field) { return field.dtype == DType::f32; };
+  if (std::ranges::count_if(spec, is_sound) != 1) {
+    args.refuse("noise", fmt::format("gives {}: noise_field must name the field of float32", to_string(spec)));
+  }
+  return std::ranges::find_if(spec, is_sound)->name;
+}
+
+KernelRef build_mix_noise(const PlanArguments& args) {
+  const Dataset noise = args.chain("noise");
+  MixNoiseOptions options;
+  options.low_snr_db = number_option(args, "low_snr_db", options.low_snr_db);
+  options.high_snr_db = number_option(args, "high_snr_db", options.high_snr_db);
+  options.p = number_option(args, "p", options.p);
+  return mix_noise(tensors_of(noise, noise_field(args, noise.spec())), options);
+}
+
 }  // namespace
 
 const std::vector<PlanKernel>& sound_plan_kernels() {
@@ -66,6 +92,7 @@ const std::vector<PlanKernel>& sound_plan_kernels() {
        {"peak"},
        [](const PlanArguments& args) { return peak_normalize(number_option(args, "peak", 1)); }},
       {"speed", {"factor"}, build_speed},
+      {"mix_noise", {"noise", "noise_field", "low_snr_db", "high_snr_db", "p"}, build_mix_noise},
   };
   return all;
 }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 
 #include "cli/plan/plan_test_internal.h"
 #include "headpond/codec/sound/wav.h"
+#include "headpond/dataset/sequence.h"
 
 namespace headpond::cli {
 namespace {
@@ -51,6 +53,43 @@ TEST(SoundPlanKernels, RefuseOtherValues) {
   EXPECT_THAT(refused(sound_plan("{ name = 'gain_db' }")), HasSubstr("db"));
   EXPECT_THAT(refused(sound_plan("{ name = 'speed', factor = 9 }")), HasSubstr("0.25 to 4"));
   EXPECT_THAT(refused(sound_plan("{ name = 'pad_or_trim' }")), HasSubstr("samples"));
+}
+
+std::string noise_chain(const std::string& steps) {
+  std::string chain = steps;
+  for (size_t at = chain.find("[[step]]"); at != std::string::npos; at = chain.find("[[step]]", at + 1)) {
+    chain.replace(at, 8, "[[chain.hum]]");
+  }
+  return chain;
+}
+
+TEST(SoundPlanKernels, MixNoiseOfAChain) {
+  const std::string clips = noise_chain(sound_plan("{ name = 'decode_wav', desired_channels = 1 }"));
+  const auto noisy = [&](const std::string& options) {
+    return sound_plan("{ name = 'decode_wav' }, { name = 'mix_noise', noise = 'hum'" + options + " }") + clips;
+  };
+  const PlanFile plan = parse_plan(noisy(", low_snr_db = 6, high_snr_db = 6"), "f.toml");
+  EXPECT_THAT(plan.dataset.plan(), HasSubstr("mix_noise(1 clips of map "));
+  EXPECT_THAT(plan.dataset.plan(), HasSubstr("snr_db=[6, 6]"));
+  Sequence sequence(plan.dataset);
+  const auto clip = sequence.next();
+  ASSERT_TRUE(clip);
+  const auto found = (*clip)[1].as<float>();
+  // The noise is the sound itself, from one of its two frames on.
+  const float ratio = std::pow(10.0F, -6 / 20.0F);
+  EXPECT_NEAR(std::hypot(found[0] - 0.5F, found[1] - 0.25F), std::hypot(0.5F, 0.25F) * ratio, 1e-4);
+  EXPECT_NE(parse_plan(noisy(", p = 0.5"), "f.toml").dataset.plan(), plan.dataset.plan());
+}
+
+TEST(SoundPlanKernels, MixNoiseRefusesOtherChains) {
+  const auto noisy = [](const std::string& options, const std::string& chain) {
+    return refused(sound_plan("{ name = 'decode_wav' }, { name = 'mix_noise'" + options + " }") + noise_chain(chain));
+  };
+  EXPECT_THAT(noisy("", ""), HasSubstr("noise is missing"));
+  EXPECT_THAT(noisy(", noise = 'hum'", ""), HasSubstr("no chain 'hum'"));
+  EXPECT_THAT(noisy(", noise = 'hum'", step("range", "stop = 3")), HasSubstr("noise_field must name the field"));
+  EXPECT_THAT(noisy(", noise = 'hum', noise_field = 'y'", step("range", "stop = 3")), HasSubstr("y"));
+  EXPECT_THAT(noisy(", noise = 'hum', p = 2", sound_plan("{ name = 'decode_wav' }")), HasSubstr("p must be 0 to 1"));
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "headpond/codec/sound/level/crop_internal.h"
 #include "headpond/codec/sound/sound_file_internal.h"
 #include "headpond/codec/sound/sound_kernel_internal.h"
+#include "headpond/tensor/head_kernel.h"
 
 namespace headpond {
 namespace {
@@ -21,6 +22,7 @@ using sound_internal::MakeSamples;
 using sound_internal::SoundCrop;
 
 constexpr std::string_view kWavOnly = "decode_wav";
+constexpr const char* kFrames = "sound_frames";
 
 void refuse_unless(bool good, const std::string& name, const std::string& what) {
   if (!good) throw Exception(Error(ErrorKind::InvalidArgument, fmt::format("{}: {}", name, what)));
@@ -160,9 +162,27 @@ class DecodeSound final : public Kernel {
   const SoundOptions options_;
 };
 
-}  // namespace
+class SoundFrames final : public HeadKernel {
+ public:
+  explicit SoundFrames(const SoundOptions& options)
+      : HeadKernel(title_of_decoder(kFrames, options), kFrames), options_(options) {}
 
-KernelRef sound_internal::decoder_kernel(const std::string& name, const SoundOptions& options) {
+  Result<int64_t> from_head(std::span<const std::byte> head, uint64_t file_bytes) const override {
+    const auto info = sound_info(head, file_bytes, options_);
+    if (!info) return fail(info.error());
+    if (info->frames < 0) return fail(ErrorKind::InvalidArgument, "the file does not state how many frames it has");
+    if (options_.first_sample > info->frames) {
+      return fail(ErrorKind::InvalidArgument,
+                  fmt::format("first_sample {} of {} frames", options_.first_sample, info->frames));
+    }
+    return options_.desired_samples >= 0 ? options_.desired_samples : info->frames - options_.first_sample;
+  }
+
+ private:
+  const SoundOptions options_;
+};
+
+void check_options(const std::string& name, const SoundOptions& options) {
   refuse_unless(options.desired_channels >= -1 && options.desired_channels != 0, name,
                 "desired_channels must be -1 or at least 1");
   refuse_unless(options.desired_samples >= -1, name, "desired_samples must be -1 or at least 0");
@@ -172,7 +192,18 @@ KernelRef sound_internal::decoder_kernel(const std::string& name, const SoundOpt
   refuse_unless(options.max_values >= 1, name, "max_values must be at least 1");
   refuse_unless(options.mix == SoundMix::first || options.desired_channels <= 1, name,
                 "the mean is one channel: desired_channels must be -1 or 1");
+}
+
+}  // namespace
+
+KernelRef sound_internal::decoder_kernel(const std::string& name, const SoundOptions& options) {
+  check_options(name, options);
   return std::make_shared<DecodeSound>(name, options);
+}
+
+KernelRef sound_frames(const SoundOptions& options) {
+  check_options(kFrames, options);
+  return std::make_shared<SoundFrames>(options);
 }
 
 KernelRef decode_sound(const SoundOptions& options) { return sound_internal::decoder_kernel("decode_sound", options); }

@@ -16,4 +16,10 @@ namespace headpond {
 KernelRef decode_sound(const SoundOptions& options = {});
 inline KernelRef decode_sound(std::initializer_list<NoOption>) { return decode_sound(SoundOptions()); }
 
+/// From a file to the number of frames, int64 [], that decode_sound(options) gives if the file has those that it
+/// states: a HeadKernel (tensor/head_kernel.h), so write_lengths() reads the heads of WAV, FLAC and AIFF files only.
+/// Errors of an element as sound_info(); InvalidArgument also for a file that does not state its frames, and if
+/// first_sample is after the last frame. Throws as decode_sound().
+KernelRef sound_frames(const SoundOptions& options = {});
+
 }  // namespace headpond

@@ -3,10 +3,13 @@
 
 #include <gmock/gmock.h>
 
+#include <array>
+#include <cstring>
 #include <string_view>
 
 #include "headpond/codec/sound/level/level_kernels.h"
 #include "headpond/codec/sound/wav.h"
+#include "headpond/tensor/head_kernel.h"
 
 namespace headpond {
 namespace {
@@ -32,6 +35,40 @@ TEST(SoundKernel, SaysWhatItGives) {
   EXPECT_EQ(mean->facts().title, "decode_sound(desired_samples=9, mix=mean, rate=16000, max_values=5)");
   EXPECT_EQ(mean->facts().result(bytes)[0].shape, (Shape{9, 1}));
   EXPECT_EQ(decode_sound({.non_finite = NonFinite::zero})->facts().title, "decode_sound(non_finite=zero)");
+}
+
+TEST(SoundFrames, AreThoseThatAreDecoded) {
+  const Tensor file = small_sound_file();
+  for (const SoundOptions& options :
+       {SoundOptions(), SoundOptions{.first_sample = 1}, SoundOptions{.first_sample = 2},
+        SoundOptions{.desired_samples = 5}, SoundOptions{.desired_samples = 1, .first_sample = 1}}) {
+    const std::vector<KernelRef> frames = {sound_frames(options)}, decoder = {decode_sound(options)};
+    EXPECT_EQ(run_kernels(frames, file)->item<int64_t>(), run_kernels(decoder, file)->dim(0));
+  }
+  EXPECT_EQ(sound_frames({.first_sample = 1})->facts().title, "sound_frames(first_sample=1)");
+}
+
+TEST(SoundFrames, FollowFromTheHead) {
+  const KernelRef frames = sound_frames();
+  const auto& kernel = dynamic_cast<const HeadKernel&>(*frames);
+  const Tensor tensor = small_sound_file();
+  const auto file = std::as_bytes(std::span(tensor.bytes_at(0)));
+  EXPECT_EQ(kernel.from_head(file.first(44), file.size()).value(), 2);
+  EXPECT_EQ(kernel.from_head(file.first(43), file.size()).error().kind(), ErrorKind::FailedPrecondition);
+  // 800,000 frames after the head, which nobody has read.
+  std::vector<std::byte> long_head(file.begin(), file.begin() + 44);
+  const std::array<uint32_t, 2> sizes = {36 + 3'200'000, 3'200'000};
+  std::memcpy(&long_head[4], &sizes[0], 4);
+  std::memcpy(&long_head[40], &sizes[1], 4);
+  EXPECT_EQ(kernel.from_head(long_head, 3'200'044).value(), 800'000);
+}
+
+TEST(SoundFrames, RefuseWhatTheDecoderRefuses) {
+  EXPECT_THROW(sound_frames({.rate = -1}), Exception);
+  const std::vector<KernelRef> other_rate = {sound_frames({.rate = 16000})}, late = {sound_frames({.first_sample = 3})};
+  EXPECT_FALSE(run_kernels(other_rate, small_sound_file()));
+  EXPECT_THAT(run_kernels(late, small_sound_file()).error().message(), testing::HasSubstr("first_sample 3 of 2"));
+  EXPECT_FALSE(run_kernels(late, Tensor::scalar(std::string_view("<html>"))));
 }
 
 TEST(SoundKernel, RefusesBadOptionsFieldsAndFiles) {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Batches of elements whose lengths are known before they are read, so that only integers decide what goes together:
 //
-//   const Step frames = map([](std::string_view, std::string_view file, int64_t) { return frames_of(file); });
-//   write_lengths(clips, frames, "train.npy");  // once
+//   write_lengths(clips, sound_frames(), "train.npy");  // once; reads the heads of files only
 //   auto batches = clips | shuffle() | map("file", decode_sound()) |
 //                  dynamic_bucket(lengths("train.npy"), {.max_padded_seconds = 400, .rate = 16'000});
 #pragma once
@@ -16,6 +15,7 @@
 #include "headpond/dataset/dataset.h"
 #include "headpond/dataset/lazy.h"
 #include "headpond/dataset/ops/batch.h"
+#include "headpond/tensor/kernel.h"
 
 namespace headpond {
 
@@ -58,6 +58,11 @@ std::string lengths_file(const std::vector<int64_t>& numbers, uint64_t source);
 /// one that lengths belong to (see dynamic_bucket), and `length` gives one int64 for each element.
 Result<void> write_lengths(const Dataset& source, const Step& length, const std::string& path);
 void write_lengths(const Dataset&, const Step&, internal::ListOfNames) = delete;
+/// The same with `length` on `field`; "": the field "file", or the only one. Of the files of a folder() a HeadKernel,
+/// as sound_frames(), gets the first bytes only, more of them where it asks for more.
+Result<void> write_lengths(const Dataset& source, const KernelRef& length, const std::string& path,
+                           const std::string& field = "");
+void write_lengths(const Dataset&, const KernelRef&, internal::ListOfNames, const std::string& = "") = delete;
 
 struct DynamicBucketOptions {
   /// The longest element of a batch times their number is at most this, in the unit of the lengths. Either this,

@@ -21,6 +21,7 @@
 #include "headpond/dataset/dataset.h"
 #include "headpond/dataset/function.h"
 #include "headpond/dataset/ops/batch.h"
+#include "headpond/dataset/ops/lengths.h"
 
 namespace headpond {
 
@@ -115,6 +116,12 @@ inline Step bucket_by_sequence_length(const char* field, const std::vector<int64
                                       const BucketOptions& options = {}) {
   return bucket_by_sequence_length(std::string(field), bucket_boundaries, bucket_batch_sizes, options);
 }
+
+/// The length is that of lengths.h, which says to which elements lengths belong: integers alone choose the elements of
+/// a batch, nothing is read for that, and buckets may be of any size. A batch is smaller where an element fails. `name`
+/// and `version` are not allowed. A run fails as that of dynamic_bucket().
+Step bucket_by_sequence_length(const Lengths& element_length, const std::vector<int64_t>& bucket_boundaries,
+                               const std::vector<int64_t>& bucket_batch_sizes, const BucketOptions& options = {});
 
 /// Batches of as many elements as stay within `max_size`, in tokens, milliseconds or whatever `size_func` counts; it is
 /// as a length function of bucket_by_sequence_length. A batch is given when the next element does not fit, or none can.

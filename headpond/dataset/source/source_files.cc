@@ -53,7 +53,7 @@ class FilesNode final : public Node {
   Lazy<Order> order_;  // Null: one file after the other.
 };
 
-class FilesView final : public View {
+class FilesView final : public View, public HeadsOfFiles {
  public:
   FilesView(const FileSet& set, Order order)
       : set_(set), files_(set.listing().files), ends_(set.listing().ends), order_(std::move(order)) {}
@@ -74,6 +74,12 @@ class FilesView final : public View {
     out.key = key_of(n, record);
     out.provenance = {.source = files_[n].source, .record = static_cast<uint64_t>(record)};
     return got;
+  }
+
+  std::optional<Result<ElementHead>> head(int64_t i, std::span<std::byte> to) const override {
+    const auto [n, record] = find(i);
+    const FileSet::Opened opened = set_.file(n);
+    return opened.file->head(record, to);
   }
 
   bool fill(std::span<const int64_t> positions, Context& context, OutputSlots columns, uint64_t* keys) const override {

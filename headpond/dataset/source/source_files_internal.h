@@ -14,11 +14,26 @@
 #include <vector>
 
 #include "headpond/dataset/dataset.h"
+#include "headpond/io/file/file.h"
 #include "headpond/io/record/record_index.h"
 
 namespace headpond::internal {
 
 struct FileSetOptions;
+
+/// The begin of an element that is a file of its own.
+struct ElementHead {
+  std::string path;
+  FileHead head;
+};
+
+/// A view whose elements may be files of their own.
+class HeadsOfFiles {
+ public:
+  virtual ~HeadsOfFiles() = default;
+  /// Reads the first bytes of the file that is element i into `to`; nullopt if it is none. May throw.
+  virtual std::optional<Result<ElementHead>> head(int64_t i, std::span<std::byte> to) const = 0;
+};
 
 /// The records of one file, 0 <= i < size(). Immutable; any thread.
 class SourceFile {
@@ -35,6 +50,10 @@ class SourceFile {
   }
   /// As View::fill without positions.
   virtual bool fills() const { return false; }
+  /// As HeadsOfFiles::head.
+  virtual std::optional<Result<ElementHead>> head(int64_t /*i*/, std::span<std::byte> /*to*/) const {
+    return std::nullopt;
+  }
   /// Prefetches the record into the processor's caches.
   virtual void prefetch(int64_t /*i*/) const {}
 

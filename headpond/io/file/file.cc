@@ -182,6 +182,27 @@ Result<std::vector<std::byte>> read_file(const std::string& path, uint64_t limit
   return bytes;
 }
 
+Result<bool> read_file_of_size(const std::string& path, std::span<std::byte> to) {
+  const auto file = internal::open_file(path, O_RDONLY | O_NONBLOCK);
+  if (!file) return fail(file.error());
+  return internal::read_exactly(*file, to, path);
+}
+
+Result<FileHead> read_file_head(const std::string& path, std::span<std::byte> to) {
+  const auto file = internal::open_file(path, O_RDONLY | O_NONBLOCK);
+  if (!file) return fail(file.error());
+  const auto size = internal::regular_file_size(*file, path);
+  if (!size) return fail(size.error());
+  const auto wanted = to.first(std::min<uint64_t>(to.size(), *size));
+  const auto got = internal::read_at(*file, 0, wanted, path);
+  if (!got) return fail(got.error());
+  if (*got < wanted.size()) {
+    return fail(ErrorKind::DataLoss,
+                fmt::format("{} shrank while it was read: {} bytes when opened, now it ends at {}", path, *size, *got));
+  }
+  return FileHead{.bytes = *got, .file_bytes = *size};
+}
+
 Result<void> write_file_atomically(const std::string& path, std::initializer_list<std::span<const std::byte>> pieces) {
   return internal::write_pieces_atomically(path, {pieces.begin(), pieces.size()}, 0);
 }

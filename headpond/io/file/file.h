@@ -55,6 +55,21 @@ std::unique_ptr<ByteReader> make_memory_reader(std::string name, std::span<const
 Result<std::vector<std::byte>> read_file(const std::string& path, uint64_t limit = UINT64_MAX);
 void read_file(internal::ListOfNames, uint64_t = UINT64_MAX) = delete;
 
+/// Reads a file whose size is known, with one call of the system. False iff the file has another size than `to`, whose
+/// content is then undefined. Errors as read_file().
+Result<bool> read_file_of_size(const std::string& path, std::span<std::byte> to);
+void read_file_of_size(internal::ListOfNames, std::span<std::byte>) = delete;
+
+/// The begin of a regular file, and how long it is.
+struct FileHead {
+  size_t bytes = 0;         ///< That were read: all of `to`, or the whole file.
+  uint64_t file_bytes = 0;  ///< When it was opened.
+};
+/// Reads the first bytes of a file into `to`, and no more of it. DataLoss iff the file shrinks meanwhile; other errors
+/// as read_file().
+Result<FileHead> read_file_head(const std::string& path, std::span<std::byte> to);
+void read_file_head(internal::ListOfNames, std::span<std::byte>) = delete;
+
 /// Reads a regular file from byte `offset` on. DataLoss iff the file is shorter.
 Result<std::unique_ptr<ByteReader>> open_file_reader(const std::string& path, uint64_t offset);
 void open_file_reader(internal::ListOfNames, uint64_t = 0) = delete;

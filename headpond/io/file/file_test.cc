@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <filesystem>
 #include <optional>
+#include <vector>
 
 #include "headpond/io/file/system_internal.h"
 #include "tests/test_files.h"
@@ -83,6 +84,58 @@ TEST(ReadFile, RefusesMoreThanTheLimit) {
   put_file(folder.file("a"), to_bytes("abc"));
   EXPECT_TRUE(read_file(folder.file("a"), 3));
   EXPECT_EQ(read_file(folder.file("a"), 2).error().kind(), ErrorKind::ResourceExhausted);
+}
+
+TEST(ReadFileOfSize, GivesTheBytesOfAFileOfThisSizeOnly) {
+  const TempFolder folder;
+  put_file(folder.file("a"), to_bytes("abc"));
+  put_file(folder.file("empty"), {});
+  for (const size_t size : {0, 2, 3, 4}) {
+    std::vector<std::byte> to(size);
+    EXPECT_EQ(read_file_of_size(folder.file("a"), to).value(), size == 3) << size;
+    EXPECT_EQ(read_file_of_size(folder.file("empty"), to).value(), size == 0) << size;
+    if (size == 3) {
+      EXPECT_EQ(to, to_bytes("abc"));
+    }
+  }
+}
+
+TEST(ReadFileOfSize, TakesAShortReadForAnotherSizeAndReportsErrors) {
+  const TempFolder folder;
+  put_file(folder.file("a"), to_bytes("abc"));
+  std::vector<std::byte> to(3);
+  {
+    const FaultInjection hook([](std::string_view call) { return call == "read" ? Fault{.bytes = 2} : Fault{}; });
+    EXPECT_FALSE(read_file_of_size(folder.file("a"), to).value());
+  }
+  {
+    const FaultInjection hook([](std::string_view call) { return call == "read" ? Fault{.error = EIO} : Fault{}; });
+    EXPECT_EQ(read_file_of_size(folder.file("a"), to).error().kind(), ErrorKind::DataLoss);
+  }
+  EXPECT_EQ(read_file_of_size(folder.file("none"), to).error().kind(), ErrorKind::NotFound);
+  EXPECT_EQ(read_file_of_size(folder.path(), to).error().kind(), ErrorKind::FailedPrecondition);
+  ASSERT_EQ(mkfifo(folder.file("pipe").c_str(), 0600), 0);
+  EXPECT_FALSE(read_file_of_size(folder.file("pipe"), to).value());
+}
+
+TEST(ReadFileHead, ReadsNoMoreThanItWasAskedFor) {
+  const TempFolder folder;
+  put_file(folder.file("a"), to_bytes("abcde"));
+  std::vector<std::byte> to(3);
+  size_t read = 0;
+  const FaultInjection hook([&read](std::string_view call) {
+    read += call == "pread" ? 1 : 0;
+    return Fault{};
+  });
+  const FileHead head = read_file_head(folder.file("a"), to).value();
+  EXPECT_EQ(head.bytes, 3U);
+  EXPECT_EQ(head.file_bytes, 5U);
+  EXPECT_EQ(to, to_bytes("abc"));
+  EXPECT_EQ(read, 1U);
+  to.resize(9);
+  EXPECT_EQ(read_file_head(folder.file("a"), to).value().bytes, 5U);
+  EXPECT_EQ(read_file_head(folder.file("none"), to).error().kind(), ErrorKind::NotFound);
+  EXPECT_EQ(read_file_head(folder.path(), to).error().kind(), ErrorKind::FailedPrecondition);
 }
 
 TEST(FileReader, SurvivesShortReadsAndSignals) {

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
+#include <iterator>
 #include <string_view>
 
 #include "headpond/io/file/system_internal.h"
@@ -12,52 +12,36 @@
 namespace headpond {
 namespace {
 
-namespace fs = std::filesystem;
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
-std::string lower(std::string_view text) {
-  std::string lowered(text);
-  for (char& c : lowered) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return lowered;
+// A dot and the extension, which may be given with its dot.
+bool has_extension(std::string_view name, std::string_view extension) {
+  if (extension.starts_with('.')) extension.remove_prefix(1);
+  if (name.size() <= extension.size() || name[name.size() - extension.size() - 1] != '.') return false;
+  return std::ranges::equal(name.substr(name.size() - extension.size()), extension, {}, lower, lower);
 }
 
-bool is_wanted(const std::string& name, std::span<const std::string> extensions) {
-  if (extensions.empty()) return true;
-  return std::any_of(extensions.begin(), extensions.end(), [&](const std::string& extension) {
-    const std::string_view dot = extension.starts_with('.') ? "" : ".";
-    return lower(name).ends_with(fmt::format("{}{}", dot, lower(extension)));
-  });
+bool is_wanted(std::string_view name, std::span<const std::string> extensions) {
+  return extensions.empty() ||
+         std::ranges::any_of(extensions, [&](const std::string& one) { return has_extension(name, one); });
 }
 
-// The entries of a folder without hidden ones, sorted by the bytes of their names.
-Result<std::vector<fs::directory_entry>> entries(const std::string& folder) {
-  std::error_code error;
-  std::vector<fs::directory_entry> all;
-  for (auto at = fs::directory_iterator(folder, error); !error && at != fs::directory_iterator(); at.increment(error)) {
-    if (!at->path().filename().string().starts_with('.')) all.push_back(*at);
-  }
-  if (error) return fail(internal::system_error("list", folder, error.value()));
-  std::sort(all.begin(), all.end());
-  return all;
-}
-
-bool is_folder(const fs::directory_entry& entry) {
-  std::error_code ignored;
-  return entry.is_directory(ignored) && !entry.is_symlink(ignored);
+std::string joined(const std::string& folder, const std::string& name) {
+  return folder.ends_with('/') ? folder + name : folder + "/" + name;
 }
 
 Result<void> collect(const std::string& folder, int64_t label, std::span<const std::string> extensions,
                      std::vector<LabelledFile>& files) {
-  const auto all = entries(folder);
+  const auto all = internal::list_folder(folder);
   if (!all) return fail(all.error());
-  for (const fs::directory_entry& entry : *all) {
-    const std::string path = entry.path().string();
-    std::error_code error;
-    if (is_folder(entry)) {
+  for (const internal::FolderEntry& entry : *all) {
+    const std::string path = joined(folder, entry.name);
+    if (entry.is_folder) {
       HEADPOND_TRY(collect(path, label, extensions, files));
-    } else if (is_wanted(entry.path().filename().string(), extensions) && !entry.is_directory(error)) {
-      const uint64_t size = entry.file_size(error);
-      if (error) return fail(internal::system_error("examine", path, error.value()));
-      files.push_back({path, label, size});
+    } else if (is_wanted(entry.name, extensions)) {
+      const auto size = internal::size_unless_folder(path);
+      if (!size) return fail(size.error());
+      if (*size) files.push_back({path, label, **size});
     }
   }
   return {};
@@ -66,16 +50,18 @@ Result<void> collect(const std::string& folder, int64_t label, std::span<const s
 }  // namespace
 
 Result<LabelledFolder> list_labelled_folder(const std::string& root, std::span<const std::string> extensions) {
-  const auto all = entries(root);
+  const auto all = internal::list_folder(root);
   if (!all) return fail(all.error());
   LabelledFolder found;
-  for (const fs::directory_entry& entry : *all) {
-    if (!is_folder(entry)) continue;
-    const auto label = static_cast<int64_t>(found.classes.size());
-    found.classes.push_back(entry.path().filename().string());
-    const size_t first = found.files.size();
-    HEADPOND_TRY(collect(entry.path().string(), label, extensions, found.files));
-    std::sort(found.files.begin() + static_cast<std::ptrdiff_t>(first), found.files.end(),
+  for (const internal::FolderEntry& entry : *all) {
+    if (entry.is_folder) found.classes.push_back(entry.name);
+  }
+  std::ranges::sort(found.classes);
+  for (const std::string& name : found.classes) {
+    const auto label = &name - found.classes.data();
+    const auto first = std::ssize(found.files);
+    HEADPOND_TRY(collect(joined(root, name), label, extensions, found.files));
+    std::sort(found.files.begin() + first, found.files.end(),
               [](const LabelledFile& a, const LabelledFile& b) { return a.path < b.path; });
   }
   if (found.classes.empty()) {

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
@@ -15,8 +18,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <memory>
 #include <system_error>
 #include <thread>
+#include <utility>
 
 #include "headpond/base/random.h"
 #include "headpond/io/file/system_internal.h"
@@ -142,6 +147,14 @@ Result<FileFacts> examine_path(const std::string& path) {
   return facts_of(status);
 }
 
+Result<std::optional<uint64_t>> size_unless_folder(const std::string& path) {
+  struct stat status = {};
+  if (call("stat", [&](Fault) { return ::stat(path.c_str(), &status); }) < 0) return failure("examine", path);
+  if (S_ISDIR(status.st_mode)) return std::nullopt;
+  if (!S_ISREG(status.st_mode)) return fail(ErrorKind::FailedPrecondition, fmt::format("{} is not a file", path));
+  return static_cast<uint64_t>(status.st_size);
+}
+
 Result<FileFacts> examine_in(const UniqueFd& folder, const char* name, const std::string& path) {
   struct stat status = {};
   if (call("stat", [&](Fault) { return ::fstatat(folder.get(), name, &status, 0); }) < 0) {
@@ -166,6 +179,16 @@ Result<size_t> read_some(const UniqueFd& file, std::span<std::byte> to, const st
       call("read", [&](Fault injected) { return ::read(file.get(), to.data(), std::min(to.size(), injected.bytes)); });
   if (got < 0) return failure("read", path);
   return static_cast<size_t>(got);
+}
+
+Result<bool> read_exactly(const UniqueFd& file, std::span<std::byte> to, const std::string& path) {
+  const ssize_t got = call("read", [&](Fault injected) {
+    std::byte beyond = {};  // A byte that arrives here shows that the file is longer.
+    const std::array<iovec, 2> parts = {iovec{to.data(), std::min(to.size(), injected.bytes)}, iovec{&beyond, 1}};
+    return ::readv(file.get(), parts.data(), injected.bytes > to.size() ? 2 : 1);
+  });
+  if (got < 0) return failure("read", path);
+  return std::cmp_equal(got, to.size());
 }
 
 Result<size_t> read_at(const UniqueFd& file, uint64_t offset, std::span<std::byte> to, const std::string& path) {
@@ -304,6 +327,34 @@ Result<void> sync_folder(const std::string& folder) {
   auto opened = open_file(folder, O_RDONLY | O_DIRECTORY);
   if (!opened) return fail(std::move(opened).error());
   return sync_file(*opened, folder);
+}
+
+Result<std::vector<FolderEntry>> list_folder(const std::string& folder) {
+  DIR* opened = nullptr;
+  const int has_opened = call("opendir", [&](Fault) {
+    opened = ::opendir(folder.c_str());
+    return opened == nullptr ? -1 : 0;
+  });
+  if (has_opened < 0) return failure("list", folder);
+  const std::unique_ptr<DIR, int (*)(DIR*)> entries(opened, ::closedir);
+  std::vector<FolderEntry> all;
+  while (true) {
+    const dirent* entry = nullptr;
+    const int done = call("readdir", [&](Fault) {
+      errno = 0;
+      entry = ::readdir(entries.get());
+      return entry == nullptr && errno != 0 ? -1 : 0;
+    });
+    if (done < 0) return failure("list", folder);
+    if (entry == nullptr) return all;
+    if (entry->d_name[0] == '.') continue;
+    struct stat status = {};
+    const bool is_unknown = entry->d_type == DT_UNKNOWN;
+    const bool is_folder = is_unknown ? ::fstatat(::dirfd(opened), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+                                            S_ISDIR(status.st_mode)
+                                      : entry->d_type == DT_DIR;
+    all.push_back({entry->d_name, is_folder});
+  }
 }
 
 Result<void> make_folders(const std::string& path) {

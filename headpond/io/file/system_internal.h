@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "headpond/base/status.h"
 
@@ -62,6 +63,8 @@ Result<FileFacts> examine_path(const std::string& path);
 /// The same of `name` in an open folder: a long path is not walked again for each of its files. `path` is for the
 /// error.
 Result<FileFacts> examine_in(const UniqueFd& folder, const char* name, const std::string& path);
+/// The size of the file; nullopt iff it is a folder. FailedPrecondition iff it is neither.
+Result<std::optional<uint64_t>> size_unless_folder(const std::string& path);
 /// As examine(); FailedPrecondition iff it is not a regular file.
 Result<FileFacts> examine_regular(const UniqueFd& file, const std::string& path);
 /// Maps `size` bytes from the file's begin on for reading, also beyond its end; an empty span for 0. Bytes beyond the
@@ -69,6 +72,8 @@ Result<FileFacts> examine_regular(const UniqueFd& file, const std::string& path)
 Result<std::span<const std::byte>> map_file(const UniqueFd& file, uint64_t size, const std::string& path);
 /// As read(2): returns 0 iff at the end.
 Result<size_t> read_some(const UniqueFd& file, std::span<std::byte> to, const std::string& path);
+/// Fills `to` by one read(2) from the file's position on. False iff there are fewer or more bytes up to the end.
+Result<bool> read_exactly(const UniqueFd& file, std::span<std::byte> to, const std::string& path);
 /// Reads up to `to.size()` bytes from `offset` on, whatever the file's position; fewer only at the end.
 Result<size_t> read_at(const UniqueFd& file, uint64_t offset, std::span<std::byte> to, const std::string& path);
 /// Makes the next read_some start at `offset`.
@@ -93,6 +98,12 @@ Result<void> make_unique_folder(std::string& path);
 Result<void> rename_path(const std::string& from, const std::string& to);
 /// Makes a rename in `folder` survive a power failure.
 Result<void> sync_folder(const std::string& folder);
+struct FolderEntry {
+  std::string name;
+  bool is_folder;  ///< Not so a link to one.
+};
+/// What is in a folder, in any order, without names that begin with a dot.
+Result<std::vector<FolderEntry>> list_folder(const std::string& folder);
 /// Creates the folder and its parents; succeeds if it exists.
 Result<void> make_folders(const std::string& path);
 

@@ -3,24 +3,18 @@
 // processor.
 #pragma once
 
-#include <cstdint>
-#include <functional>
 #include <string>
 #include <vector>
 
-#include "headpond/base/status.h"
 #include "headpond/tensor/kernel.h"
 #include "headpond/tensor/tensor.h"
+#include "headpond/tensor/tensor_list.h"
 
 namespace headpond {
 
-/// Clips of noise, f32 [frames] or [frames, channels], at the rate of the sound.
-struct NoiseClips {
-  int64_t count = 0;
-  /// Clip number i, 0 <= i < count. Pure, and called by several threads at once.
-  std::function<Result<Tensor>(int64_t)> read = {};
-  std::string name = "";  ///< Stands for the clips in the fingerprint of a state; "": a change of them is not noticed.
-};
+/// Clips of noise, f32 [frames] or [frames, channels], at the rate of the sound. tensors_of() (dataset/tensors_of.h)
+/// makes them of a dataset.
+using NoiseClips = TensorList;
 /// Clips in memory.
 NoiseClips noise_clips(std::vector<Tensor> clips, const std::string& name = "");
 

@@ -20,21 +20,27 @@ std::vector<int64_t> radices_of(int64_t size) {
 }
 
 // scale exp(-2 pi i part / whole).
-void push_root(std::vector<float>& to, int64_t part, int64_t whole, double scale = 1) {
+template <class T>
+void push_root(std::vector<T>& to, int64_t part, int64_t whole, double scale = 1) {
   const double angle = 2 * std::numbers::pi * static_cast<double>(part % whole) / static_cast<double>(whole);
-  to.push_back(static_cast<float>(scale * portable::cos(angle)));
-  to.push_back(static_cast<float>(-scale * portable::sin(angle)));
+  to.push_back(static_cast<T>(scale * portable::cos(angle)));
+  to.push_back(static_cast<T>(-scale * portable::sin(angle)));
 }
 
 void push_stage(FftPlan& plan, int64_t radix, int64_t span) {
-  FftStage stage = {.radix = radix, .span = span, .twiddles = plan.factors.size(), .roots = 0};
+  FftStage stage = {.radix = radix, .span = span, .twiddles = plan.wide_factors.size(), .roots = 0};
   for (int64_t j = 0; j < span; ++j) {
-    for (int64_t q = 1; q < radix; ++q) push_root(plan.factors, j * q, radix * span);
+    for (int64_t q = 1; q < radix; ++q) push_root(plan.wide_factors, j * q, radix * span);
   }
   if (radix > 5) {
-    stage.roots = plan.factors.size();
-    for (int64_t q = 0; q < radix; ++q) push_root(plan.factors, q, radix);
+    stage.roots = plan.wide_factors.size();
+    for (int64_t q = 0; q < radix; ++q) push_root(plan.wide_factors, q, radix);
     plan.spare_rows = std::max(plan.spare_rows, 2 * radix);
+  }
+  const bool is_next = plan.wide_stages == plan.stages.size();
+  if (is_next && radix <= 5 && plan.wide * radix <= kMostWide) {
+    ++plan.wide_stages;
+    plan.wide *= radix;
   }
   plan.stages.push_back(stage);
 }
@@ -60,6 +66,7 @@ FftPlan make_fft_plan(int64_t points) {
     push_stage(plan, radix, span);
     span *= radix;
   }
+  for (const double factor : plan.wide_factors) plan.factors.push_back(static_cast<float>(factor));
   for (int64_t k = 0; even && k <= plan.size / 2; ++k) push_root(plan.split, k, points, 0.5);
   for (int64_t i = 0; i < points; ++i) {
     const int64_t row = even ? 2 * place_of(plan, i / 2) + i % 2 : 2 * place_of(plan, i);

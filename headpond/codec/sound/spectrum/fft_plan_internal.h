@@ -11,6 +11,8 @@
 namespace headpond::spectrum_internal {
 
 inline constexpr int64_t kMaxPoints = 65536;
+/// Complex numbers that the stages in double join: 32 KiB for sixteen transforms.
+inline constexpr int64_t kMostWide = 128;
 
 /// Joins `radix` neighbouring transforms of `span` points each.
 struct FftStage {
@@ -27,9 +29,12 @@ struct FftPlan {
   int64_t rows;                       ///< Of the transform and of the bins 0 to points / 2.
   int64_t spare_rows;                 ///< More, for a radix above 5.
   std::vector<FftStage> stages = {};  ///< In the order in which they are run.
+  size_t wide_stages = 0;  ///< Of the first stages so many are done in double: they decide what weak bins are worth.
+  int64_t wide = 1;        ///< So many complex numbers they join; at most kMostWide.
   std::vector<float> factors = {};
-  std::vector<float> split = {};      ///< exp(-2 pi i k / points) / 2, 0 <= k <= size / 2; only for an even number.
-  std::vector<uint32_t> row_of = {};  ///< Where real number i is put.
+  std::vector<double> wide_factors = {};  ///< The same, not rounded.
+  std::vector<float> split = {};          ///< exp(-2 pi i k / points) / 2, 0 <= k <= size / 2; only for an even number.
+  std::vector<uint32_t> row_of = {};      ///< Where real number i is put.
 };
 
 /// Work per transform: points times the sum of the prime factors. REQUIRES: 1 <= points <= kMaxPoints.

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "headpond/codec/sound/spectrum/fft_plan_internal.h"
 
@@ -23,6 +24,20 @@ TEST(FftPlan, SplitsAnySizeAndPutsEachNumberIntoARowOfItsOwn) {
     EXPECT_EQ(std::ranges::adjacent_find(rows), rows.end()) << points;
     EXPECT_LT(rows.back(), static_cast<uint32_t>(plan.rows));
   }
+}
+
+TEST(FftPlan, DoesTheFirstStagesInDoubleWhileTheyJoinFewNumbers) {
+  const auto wide_of = [](int64_t points) {
+    const FftPlan plan = make_fft_plan(points);
+    return std::pair(plan.wide_stages, plan.wide);
+  };
+  EXPECT_EQ(wide_of(400), std::pair(size_t{3}, int64_t{100}));
+  EXPECT_EQ(wide_of(2048), std::pair(size_t{3}, int64_t{64}));
+  EXPECT_EQ(wide_of(60), std::pair(size_t{3}, int64_t{30}));
+  EXPECT_EQ(wide_of(2 * 5 * 7 * 11), std::pair(size_t{1}, int64_t{5}));
+  EXPECT_EQ(wide_of(14), std::pair(size_t{0}, int64_t{1}));
+  EXPECT_EQ(wide_of(1), std::pair(size_t{0}, int64_t{1}));
+  EXPECT_LE(wide_of(65536).second, kMostWide);
 }
 
 TEST(FftPlan, HasRoomForALargeRadixOnlyWhereThereIsOne) {

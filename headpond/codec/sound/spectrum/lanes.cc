@@ -47,27 +47,30 @@ HWY_INLINE void each_sample(const Frames& frames, int64_t length, Put put) {
   }
 }
 
-// Without its mean and with pre-emphasis, from natural to transform order.
+// The windowed frame without its mean and with pre-emphasis, from natural to transform order.
 template <class L>
 void prepare(const Spectrum::Tables& tables, const Frames& frames, float* rows, float* natural) {
+  using W = typename L::Wide;
   const int64_t length = tables.settings.window_length;
   const uint32_t* const row_of = tables.plan.row_of.data() + tables.left;
-  Vector<L> sums[4] = {L::set(0), L::set(0), L::set(0), L::set(0)};
+  Vector<W> sums[4] = {W::set(0), W::set(0), W::set(0), W::set(0)};
   each_sample<L>(frames, length, [&](int64_t i, Vector<L> value) HWY_ATTR {
     L::store(value, natural + i * L::kLanes);
-    sums[i % 4] = sums[i % 4] + value;
+    sums[i % 4] = sums[i % 4] + L::widen(value);
   });
-  Vector<L> mean = ((sums[0] + sums[1]) + (sums[2] + sums[3])) * L::set(1.0F / static_cast<float>(length));
-  if (!tables.settings.remove_mean) mean = L::set(0);
-  const Vector<L> emphasis = L::set(static_cast<float>(tables.settings.pre_emphasis));
-  Vector<L> before = L::load(natural) - mean;
+  const double part = tables.settings.remove_mean ? 1 / static_cast<double>(length) : 0;
+  const Vector<W> mean = ((sums[0] + sums[1]) + (sums[2] + sums[3])) * W::set(part);
+  const Vector<W> emphasis = W::set(tables.settings.pre_emphasis);
+  Vector<W> before = L::widen(L::load(natural)) - mean;
   for (int64_t i = 0; i < length; ++i) {
-    const Vector<L> value = L::load(natural + i * L::kLanes) - mean;
-    L::store((value - emphasis * before) * L::set(tables.window[static_cast<size_t>(i)]), rows + row_of[i] * L::kLanes);
+    const Vector<W> value = L::widen(L::load(natural + i * L::kLanes)) - mean;
+    const Vector<W> windowed = (value - emphasis * before) * W::set(tables.window[static_cast<size_t>(i)]);
+    L::store(L::narrow(windowed), rows + row_of[i] * L::kLanes);
     before = value;
   }
 }
 
+// In double, and rounded once: weak bands lie near the rounding errors of strong ones.
 template <class L>
 void window_frames(const Spectrum::Tables& tables, const Frames& frames, float* rows, float* natural) {
   const si::FftPlan& plan = tables.plan;
@@ -79,9 +82,9 @@ void window_frames(const Spectrum::Tables& tables, const Frames& frames, float* 
     return;
   }
   const uint32_t* const row_of = plan.row_of.data() + tables.left;
-  const float* const window = tables.window.data();
+  const double* const window = tables.window.data();
   each_sample<L>(frames, tables.settings.window_length, [=](int64_t i, Vector<L> value) HWY_ATTR {
-    L::store(value * L::set(window[i]), rows + row_of[i] * L::kLanes);
+    L::store(L::narrow(L::widen(value) * L::Wide::set(window[i])), rows + row_of[i] * L::kLanes);
   });
 }
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Spectra of sound: short-time Fourier transforms, mel spectrograms and their logarithms, mel-frequency cepstral
 // coefficients, as torchaudio, librosa, Whisper and Kaldi compute them. Values have the same bits on every processor:
-// f32 in a fixed order without fused multiply-add, own sine and logarithm. Pure functions, thread-safe.
+// f32, and f64 in the first stages of transforms, in a fixed order without fused multiply-add, own sine and logarithm.
+// Pure functions, thread-safe.
 //
 // Samples are f32 [frames] or [frames, 1]; several channels are mixed or chosen before. Below, n is their number, and a
 // frame is one row of the spectrum. Accuracy against the formulas in f64, for speech: mel spectrograms 2e-6 of the
-// largest value, log-mel 1.5e-3 dB from 80 dB below the largest on, MFCC 1e-3.
+// largest value, log-mel 1e-3 dB from 80 dB below the largest on, MFCC 1e-3.
 #pragma once
 
 #include <cstdint>

@@ -247,7 +247,7 @@ Spectrum::Tables::Tables(SpectrumKind what, const SpectrumOptions& given)
       first(settings.edges == SpectrumEdges::snip ? 0 : left - settings.fft / 2),
       log_factor(log_factor_of(settings)) {
   for (int64_t i = 0; i < settings.window_length; ++i) {
-    window.push_back(static_cast<float>(settings.scale * window_at(settings.window, i, settings.window_length)));
+    window.push_back(settings.scale * window_at(settings.window, i, settings.window_length));
   }
   if (kind >= SpectrumKind::mel_spectrogram) fill_filters(*this);
   if (kind == SpectrumKind::mfcc) fill_dct(*this);

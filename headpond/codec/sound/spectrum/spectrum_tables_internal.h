@@ -52,10 +52,10 @@ struct Spectrum::Tables {
   SpectrumOptions options;
   spectrum_internal::Settings settings;
   spectrum_internal::FftPlan plan;
-  int64_t bins;               ///< points / 2 + 1
-  int64_t left;               ///< Where the window begins in the points of the transform.
-  int64_t first;              ///< Frame 0 begins at this sample, perhaps before the clip.
-  std::vector<float> window;  ///< Times scale.
+  int64_t bins;                ///< points / 2 + 1
+  int64_t left;                ///< Where the window begins in the points of the transform.
+  int64_t first;               ///< Frame 0 begins at this sample, perhaps before the clip.
+  std::vector<double> window;  ///< Times scale.
   std::vector<spectrum_internal::Filter> filters;
   std::vector<float> weights;
   std::vector<float> dct;  ///< [mels, coefficients]

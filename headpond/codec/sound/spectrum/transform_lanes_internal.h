@@ -37,15 +37,31 @@ namespace headpond::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 namespace si = spectrum_internal;
 
+/// The same lanes in double.
+struct OneWideLane {
+  using T = double;
+  using V = double;
+  static constexpr int64_t kLanes = 1;
+  static V load(const double* from) { return *from; }
+  static void store(V value, double* to) { *to = value; }
+  static V set(double value) { return value; }
+  static V constant(double value) { return value; }
+};
+
 /// One lane. Rows lie one after the other, each with kLanes values.
 struct OneLane {
+  using T = float;
   using V = float;
+  using Wide = OneWideLane;
   static constexpr int64_t kLanes = 1;
   static V load(const float* from) { return *from; }
   static void store(V value, float* to) { *to = value; }
   static V set(float value) { return value; }
   static V root(V value) { return std::sqrt(value); }
   static V at_least(V value, float bound) { return value > bound ? value : bound; }
+  static double widen(V value) { return static_cast<double>(value); }
+  static V narrow(double value) { return static_cast<float>(value); }
+  static V constant(double value) { return static_cast<float>(value); }
   static void split(V value, V& exponent, V& fraction) {
     const uint32_t bits = std::bit_cast<uint32_t>(value) - si::kRootHalf;
     exponent = static_cast<float>(static_cast<int32_t>(bits) >> 23);
@@ -62,8 +78,42 @@ using Lanes = OneLane;
 using Floats = HWY_CAPPED(float, si::kMaxLanes);
 using F = hn::Vec<Floats>;
 
+using Doubles = hn::RepartitionToWide<Floats>;
+using D = hn::Vec<Doubles>;
+
+/// A double in each lane.
+struct DoubleVectors {
+  D low, high;
+  friend HWY_INLINE DoubleVectors operator+(const DoubleVectors& a, const DoubleVectors& b) {
+    return {hn::Add(a.low, b.low), hn::Add(a.high, b.high)};
+  }
+  friend HWY_INLINE DoubleVectors operator-(const DoubleVectors& a, const DoubleVectors& b) {
+    return {hn::Sub(a.low, b.low), hn::Sub(a.high, b.high)};
+  }
+  friend HWY_INLINE DoubleVectors operator*(const DoubleVectors& a, const DoubleVectors& b) {
+    return {hn::Mul(a.low, b.low), hn::Mul(a.high, b.high)};
+  }
+};
+
+struct WideLanes {
+  using T = double;
+  using V = DoubleVectors;
+  static constexpr int64_t kLanes = hn::MaxLanes(Floats());
+  static HWY_INLINE V load(const double* from) {
+    return {hn::LoadU(Doubles(), from), hn::LoadU(Doubles(), from + kLanes / 2)};
+  }
+  static HWY_INLINE void store(const V& value, double* to) {
+    hn::StoreU(value.low, Doubles(), to);
+    hn::StoreU(value.high, Doubles(), to + kLanes / 2);
+  }
+  static HWY_INLINE V set(double value) { return {hn::Set(Doubles(), value), hn::Set(Doubles(), value)}; }
+  static HWY_INLINE V constant(double value) { return set(value); }
+};
+
 struct Lanes {
+  using T = float;
   using V = F;
+  using Wide = WideLanes;
   static constexpr int64_t kLanes = hn::MaxLanes(Floats());
   static HWY_INLINE V load(const float* from) { return hn::LoadU(Floats(), from); }
   static HWY_INLINE void store(V value, float* to) { hn::StoreU(value, Floats(), to); }
@@ -71,6 +121,15 @@ struct Lanes {
   static HWY_INLINE V root(V value) { return hn::Sqrt(value); }
   static HWY_INLINE V at_least(V value, float bound) {
     return hn::IfThenElse(hn::Gt(value, set(bound)), value, set(bound));  // Max differs in what it makes of NaN.
+  }
+  static HWY_INLINE V constant(double value) { return set(static_cast<float>(value)); }
+  static HWY_INLINE DoubleVectors widen(V value) {
+    const hn::Half<Floats> half;
+    return {hn::PromoteTo(Doubles(), hn::LowerHalf(half, value)), hn::PromoteTo(Doubles(), hn::UpperHalf(half, value))};
+  }
+  static HWY_INLINE V narrow(const DoubleVectors& value) {
+    const hn::Half<Floats> half;
+    return hn::Combine(Floats(), hn::DemoteTo(half, value.high), hn::DemoteTo(half, value.low));
   }
   static HWY_INLINE void split(V value, V& exponent, V& fraction) {
     const hn::RebindToUnsigned<Floats> words;
@@ -120,18 +179,18 @@ struct Complex {
 };
 
 template <class L>
-HWY_INLINE Complex<L> load_at(const float* rows, int64_t index) {
-  const float* const from = rows + 2 * index * L::kLanes;
+HWY_INLINE Complex<L> load_at(const typename L::T* rows, int64_t index) {
+  const typename L::T* const from = rows + 2 * index * L::kLanes;
   return {L::load(from), L::load(from + L::kLanes)};
 }
 template <class L>
-HWY_INLINE void store_at(const Complex<L>& value, float* rows, int64_t index) {
-  float* const to = rows + 2 * index * L::kLanes;
+HWY_INLINE void store_at(const Complex<L>& value, typename L::T* rows, int64_t index) {
+  typename L::T* const to = rows + 2 * index * L::kLanes;
   L::store(value.re, to);
   L::store(value.im, to + L::kLanes);
 }
 template <class L>
-HWY_INLINE Complex<L> times(const Complex<L>& a, const float* factor) {
+HWY_INLINE Complex<L> times(const Complex<L>& a, const typename L::T* factor) {
   const Vector<L> re = L::set(factor[0]), im = L::set(factor[1]);
   return {a.re * re - a.im * im, a.re * im + a.im * re};
 }
@@ -144,8 +203,8 @@ HWY_INLINE Complex<L> minus(const Complex<L>& a, const Complex<L>& b) {
   return {a.re - b.re, a.im - b.im};
 }
 template <class L>
-HWY_INLINE Complex<L> scaled(const Complex<L>& a, float by) {
-  return {a.re * L::set(by), a.im * L::set(by)};
+HWY_INLINE Complex<L> scaled(const Complex<L>& a, double by) {
+  return {a.re * L::constant(by), a.im * L::constant(by)};
 }
 // a - i b and a + i b.
 template <class L>
@@ -167,8 +226,8 @@ HWY_INLINE void butterfly(Complex<L> (&a)[2]) {
 template <class L>
 HWY_INLINE void butterfly(Complex<L> (&a)[3]) {
   const Complex<L> sum = plus(a[1], a[2]);
-  const Complex<L> turned = scaled(minus(a[1], a[2]), 0.86602540378443865F);
-  const Complex<L> middle = minus(a[0], scaled(sum, 0.5F));
+  const Complex<L> turned = scaled(minus(a[1], a[2]), 0.86602540378443865);
+  const Complex<L> middle = minus(a[0], scaled(sum, 0.5));
   a[0] = plus(a[0], sum);
   a[1] = minus_i(middle, turned);
   a[2] = plus_i(middle, turned);
@@ -186,8 +245,8 @@ HWY_INLINE void butterfly(Complex<L> (&a)[4]) {
 
 template <class L>
 HWY_INLINE void butterfly(Complex<L> (&a)[5]) {
-  constexpr float kCosine1 = 0.30901699437494742F, kCosine2 = -0.80901699437494742F;
-  constexpr float kSine1 = 0.95105651629515357F, kSine2 = 0.58778525229247313F;
+  constexpr double kCosine1 = 0.30901699437494742, kCosine2 = -0.80901699437494742;
+  constexpr double kSine1 = 0.95105651629515357, kSine2 = 0.58778525229247313;
   const Complex<L> sum14 = plus(a[1], a[4]), difference14 = minus(a[1], a[4]);
   const Complex<L> sum23 = plus(a[2], a[3]), difference23 = minus(a[2], a[3]);
   const Complex<L> middle1 = plus(plus(a[0], scaled(sum14, kCosine1)), scaled(sum23, kCosine2));
@@ -203,7 +262,7 @@ HWY_INLINE void butterfly(Complex<L> (&a)[5]) {
 
 // The first stage has no factors.
 template <class L, int kRadix, bool kFirst>
-HWY_INLINE void join_one(float* rows, int64_t at, int64_t span, const float* factor) {
+HWY_INLINE void join_one(typename L::T* rows, int64_t at, int64_t span, const typename L::T* factor) {
   Complex<L> a[kRadix];
   for (int q = 0; q < kRadix; ++q) {
     a[q] = load_at<L>(rows, at + q * span);
@@ -213,11 +272,12 @@ HWY_INLINE void join_one(float* rows, int64_t at, int64_t span, const float* fac
   for (int q = 0; q < kRadix; ++q) store_at(a[q], rows, at + q * span);
 }
 
+// The transforms among the first `size` numbers.
 template <class L, int kRadix>
-void join_all(const si::FftPlan& plan, const si::FftStage& stage, float* rows) {
-  const float* const factors = plan.factors.data() + stage.twiddles;
+void join_all(const si::FftStage& stage, const typename L::T* factors, int64_t size, typename L::T* rows) {
+  factors += stage.twiddles;
   const int64_t span = stage.span;
-  for (int64_t group = 0; group < plan.size; group += kRadix * span) {
+  for (int64_t group = 0; group < size; group += kRadix * span) {
     if (span == 1) {
       join_one<L, kRadix, true>(rows, group, 1, factors);
       continue;
@@ -226,6 +286,21 @@ void join_all(const si::FftPlan& plan, const si::FftStage& stage, float* rows) {
       join_one<L, kRadix, false>(rows, group + j, span, factors + j * 2 * (kRadix - 1));
     }
   }
+}
+
+// False: the radix is another one.
+template <class L>
+bool join_few(const si::FftStage& stage, const typename L::T* factors, int64_t size, typename L::T* rows) {
+  if (stage.radix == 2) {
+    join_all<L, 2>(stage, factors, size, rows);
+  } else if (stage.radix == 3) {
+    join_all<L, 3>(stage, factors, size, rows);
+  } else if (stage.radix == 4) {
+    join_all<L, 4>(stage, factors, size, rows);
+  } else if (stage.radix == 5) {
+    join_all<L, 5>(stage, factors, size, rows);
+  }
+  return stage.radix <= 5;
 }
 
 // Any radix, by the sum itself; `spare` has a row pair for each of its numbers.
@@ -252,20 +327,26 @@ void join_any(const si::FftPlan& plan, const si::FftStage& stage, float* rows, f
   }
 }
 
+// The first stages, in double, a part of the numbers at a time, which stays in the cache.
+template <class L>
+void transform_parts(const si::FftPlan& plan, float* rows) {
+  using W = typename L::Wide;
+  alignas(64) double part[2 * si::kMostWide * L::kLanes];
+  const int64_t count = 2 * plan.wide * L::kLanes;
+  for (float* const end = rows + 2 * plan.size * L::kLanes; rows < end; rows += count) {
+    for (int64_t i = 0; i < count; i += L::kLanes) W::store(L::widen(L::load(rows + i)), part + i);
+    for (size_t i = 0; i < plan.wide_stages; ++i)
+      join_few<W>(plan.stages[i], plan.wide_factors.data(), plan.wide, part);
+    for (int64_t i = 0; i < count; i += L::kLanes) L::store(L::narrow(W::load(part + i)), rows + i);
+  }
+}
+
 template <class L>
 void transform(const si::FftPlan& plan, float* rows, float* spare) {
-  for (const si::FftStage& stage : plan.stages) {
-    if (stage.radix == 2) {
-      join_all<L, 2>(plan, stage, rows);
-    } else if (stage.radix == 3) {
-      join_all<L, 3>(plan, stage, rows);
-    } else if (stage.radix == 4) {
-      join_all<L, 4>(plan, stage, rows);
-    } else if (stage.radix == 5) {
-      join_all<L, 5>(plan, stage, rows);
-    } else {
-      join_any<L>(plan, stage, rows, spare);
-    }
+  if (plan.wide_stages > 0) transform_parts<L>(plan, rows);
+  for (size_t i = plan.wide_stages; i < plan.stages.size(); ++i) {
+    const si::FftStage& stage = plan.stages[i];
+    if (!join_few<L>(stage, plan.factors.data(), plan.size, rows)) join_any<L>(plan, stage, rows, spare);
   }
 }
 

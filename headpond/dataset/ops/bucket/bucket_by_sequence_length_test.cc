@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <optional>
+
 #include "headpond/dataset/ops/regroup/held_input_internal.h"
 #include "headpond/dataset/ops/regroup/regroup_test_internal.h"
 
@@ -59,6 +61,57 @@ TEST(BucketBySequenceLength, AsksForOneShapeWithoutPadding) {
       elements(dataset),
       ElementsAre("[2,2][1 2 11 12]", HasSubstr("Cannot batch tensors with different shapes"), "[1,3][21 22 23]"));
   check_errors_come_once(dataset);
+}
+
+TEST(BucketBySequenceLength, GivesTheSameBatchesByLengthsThatAreKnown) {
+  const std::vector<BucketOptions> all = {{}, {.drop_remainder = true}, {.pad_to_bucket_boundary = true}};
+  for (const BucketOptions& options : all) {
+    for (const Step& order : {take(8), shuffle()}) {
+      const Dataset input = sequences(kLengths) | order;
+      const std::vector<int64_t> bounds = {2, 4, 6}, sizes = {2, 3, 1, 2};
+      const Dataset known = input | bucket_by_sequence_length(Lengths(kLengths), bounds, sizes, options);
+      EXPECT_EQ(elements(known), elements(input | bucket_by_sequence_length("", bounds, sizes, options)));
+      check_contract(known);
+    }
+  }
+}
+
+TEST(BucketBySequenceLength, ControlLengthsOfOtherElementsGiveOtherBatches) {
+  const std::vector<int64_t> moved(kLengths.rbegin(), kLengths.rend());
+  EXPECT_NE(elements(sequences(kLengths) | bucket_by_sequence_length(Lengths(moved), {2, 4}, {2, 3, 1})),
+            elements(sequences(kLengths) | bucket_by_sequence_length("", {2, 4}, {2, 3, 1})));
+}
+
+TEST(BucketBySequenceLength, ByLengthsLeavesOutElementsThatFailOrAreTooLong) {
+  const Dataset dataset = sequences({1, 3, 9, 2, 4}) |
+                          bucket_by_sequence_length(Lengths({1, 3, 4, 2, 3}), {2, 4}, {1, 3, 1},
+                                                    {.padding_values = {{"0", 9}}, .pad_to_bucket_boundary = true});
+  EXPECT_THAT(elements(dataset), ElementsAre("[1,1][1]", HasSubstr("record 2: its length is 4 or more"),
+                                             HasSubstr("record 4: "), "[2,3][11 12 13 31 32 9]"));
+  check_errors_come_once(dataset);
+}
+
+// The kind of the error that a run begins with.
+std::optional<ErrorKind> first_kind(const Dataset& dataset) {
+  try {
+    const auto next = Sequence(dataset).next();
+    return next ? std::nullopt : std::optional(next.error().kind());
+  } catch (const Exception& exception) {
+    return exception.error().kind();
+  }
+}
+
+TEST(BucketBySequenceLength, ByLengthsHasBucketsOfAnySize) {
+  const std::vector<int64_t> ones(40, 1);
+  const Dataset dataset = range(40) | bucket_by_sequence_length(Lengths(ones), {5}, {kMostHeld * 2, kMostHeld * 2});
+  EXPECT_EQ(elements(dataset).size(), 1U);
+  EXPECT_EQ(dataset.node()->facts().holds, 0);
+  EXPECT_THROW(range(40) | bucket_by_sequence_length(Lengths(ones), {5}, {1}), Exception);
+  EXPECT_THROW(range(40) | bucket_by_sequence_length(Lengths(ones), {5}, {1, 0}), Exception);
+  EXPECT_THROW(range(40) | bucket_by_sequence_length(Lengths(ones), {5}, {1, 1}, {.name = "f"}), Exception);
+  EXPECT_THROW(range(40) | as_stream() | bucket_by_sequence_length(Lengths(ones), {5}, {1, 1}), Exception);
+  EXPECT_EQ(first_kind(range(41) | bucket_by_sequence_length(Lengths(ones), {5}, {1, 1})),
+            ErrorKind::FailedPrecondition);
 }
 
 TEST(BucketBySequenceLength, HoldsARareElementForAWholeEpoch) {

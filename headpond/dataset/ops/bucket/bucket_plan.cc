@@ -9,6 +9,8 @@
 namespace headpond::internal {
 namespace {
 
+constexpr int64_t kTakenAtOnce = 10'000;
+
 bool keeps_lengths(const Node& node) {
   const Role role = node.facts().role;
   const bool is_through = role == Role::map || role == Role::order || role == Role::choice || role == Role::hint;
@@ -59,6 +61,61 @@ void close(OpenBatch& batch, BucketPlan& plan) {
   batch = {};
 }
 
+class WindowChooser final : public BatchChooser {
+ public:
+  WindowChooser(std::vector<int64_t> bounds, const BucketLimits& limits)
+      : bounds_(std::move(bounds)), limits_(limits) {}
+  void add(std::span<const int64_t> lengths, int64_t first, BucketPlan& plan) override {
+    plan_window(lengths, first, bounds_, limits_, plan);
+  }
+  void end(BucketPlan&) override {}
+
+ private:
+  const std::vector<int64_t> bounds_;
+  const BucketLimits limits_;
+};
+
+class SizeChooser final : public BatchChooser {
+ public:
+  explicit SizeChooser(BucketSizes sizes) : sizes_(std::move(sizes)), open_(sizes_.sizes.size()) {}
+  void add(std::span<const int64_t> lengths, int64_t first, BucketPlan& plan) override {
+    for (size_t i = 0; i < lengths.size(); ++i) {
+      const auto bucket =
+          static_cast<size_t>(std::ranges::upper_bound(sizes_.bounds, lengths[i]) - sizes_.bounds.begin());
+      const int64_t position = first + static_cast<int64_t>(i);
+      if (sizes_.by_bucket && bucket == sizes_.bounds.size()) {
+        plan.order.push_back(position);
+        put(-1, bucket, plan);
+        continue;
+      }
+      open_[bucket].push_back(position);
+      if (std::cmp_equal(open_[bucket].size(), sizes_.sizes[bucket])) close(bucket, plan);
+    }
+  }
+  void end(BucketPlan& plan) override {
+    for (size_t bucket = 0; bucket < open_.size(); ++bucket) {
+      if (!sizes_.drop_remainder) close(bucket, plan);
+      plan.order.insert(plan.order.end(), open_[bucket].begin(), open_[bucket].end());
+    }
+  }
+
+ private:
+  void put(int32_t count, size_t bucket, BucketPlan& plan) const {
+    plan.counts.push_back(count);
+    if (sizes_.by_bucket) plan.buckets.push_back(static_cast<int32_t>(bucket));
+  }
+  void close(size_t bucket, BucketPlan& plan) {
+    std::vector<int64_t>& positions = open_[bucket];
+    if (positions.empty()) return;
+    plan.order.insert(plan.order.end(), positions.begin(), positions.end());
+    put(static_cast<int32_t>(positions.size()), bucket, plan);
+    positions.clear();
+  }
+
+  const BucketSizes sizes_;
+  std::vector<std::vector<int64_t>> open_;
+};
+
 bool fits(const OpenBatch& batch, int64_t length, const BucketLimits& limits) {
   const auto count = static_cast<int64_t>(batch.positions.size()) + 1;
   int64_t padded = 0;
@@ -105,43 +162,61 @@ void plan_window(std::span<const int64_t> lengths, int64_t first, std::span<cons
   for (OpenBatch& batch : open) close(batch, plan);
 }
 
+std::unique_ptr<BatchChooser> choose_by_size(const BucketSizes& sizes) { return std::make_unique<SizeChooser>(sizes); }
+
+BucketPlanner::BucketPlanner(std::string op, Node::Ref input, Lengths lengths, int64_t window, NewChooser chooser)
+    : op_(std::move(op)),
+      input_(std::move(input)),
+      source_(source_of_lengths(*input_)),
+      lengths_(std::move(lengths)),
+      window_(window),
+      chooser_(std::move(chooser)) {}
+
 BucketPlanner::BucketPlanner(Node::Ref input, Lengths lengths, const BucketLimits& limits)
-    : input_(std::move(input)), source_(source_of_lengths(*input_)), lengths_(std::move(lengths)), limits_(limits) {}
+    : BucketPlanner("dynamic_bucket", std::move(input), std::move(lengths), limits.window,
+                    [limits](const std::vector<int64_t>& all) {
+                      return std::make_unique<WindowChooser>(quantile_bounds(all, limits.buckets), limits);
+                    }) {}
+
+BucketPlanner::BucketPlanner(Node::Ref input, Lengths lengths, const BucketSizes& sizes)
+    : BucketPlanner("bucket_by_sequence_length", std::move(input), std::move(lengths), kTakenAtOnce,
+                    [sizes](const std::vector<int64_t>&) { return choose_by_size(sizes); }) {}
 
 void BucketPlanner::check() const {
   const std::string what = lengths_.path().empty() ? "the lengths" : lengths_.path();
   const auto count = static_cast<int64_t>(lengths_.numbers().size());
   if (count != source_.slots()) {
     throw Exception(
-        Error(ErrorKind::FailedPrecondition, fmt::format("dynamic_bucket: {} elements of {}, but {} has {} lengths",
+        Error(ErrorKind::FailedPrecondition, fmt::format("{}: {} elements of {}, but {} has {} lengths", op_,
                                                          source_.slots(), source_.title(), what, count)));
   }
   const uint64_t known = lengths_.content().source;
   if (known == 0 || known == mark_of_source(source_)) return;
   throw Exception(Error(ErrorKind::FailedPrecondition,
-                        fmt::format("dynamic_bucket: {} was written for other files than those of {} now; write the "
+                        fmt::format("{}: {} was written for other files than those of {} now; write the "
                                     "lengths again",
-                                    what, source_.title())));
+                                    op_, what, source_.title())));
 }
 
 BucketPlan BucketPlanner::make(const Binding& binding) const {
   check();
   LengthsInstead instead(source_, lengths_.numbers());
   const auto view = view_of(*input_, {.seed = binding.seed, .epoch = binding.epoch, .observer = &instead});
-  const std::vector<int64_t> bounds = quantile_bounds(lengths_.numbers(), limits_.buckets);
+  const std::unique_ptr<BatchChooser> chooser = chooser_(lengths_.numbers());
   BucketPlan plan;
   Context context;
   const int64_t slots = input_->slots();
   std::vector<int64_t> window;
-  for (int64_t first = 0; first < slots; first += std::min(limits_.window, slots - first)) {
+  for (int64_t first = 0; first < slots; first += std::min(window_, slots - first)) {
     window.clear();
-    for (int64_t i = first; i < first + std::min(limits_.window, slots - first); ++i) {
+    for (int64_t i = first; i < first + std::min(window_, slots - first); ++i) {
       Element length;
       if (view->at(i, context, {}, length) != Got::value) throw Exception(context.error);
       window.push_back(length[size_t{0}].item<int64_t>());
     }
-    plan_window(window, first, bounds, limits_, plan);
+    chooser->add(window, first, plan);
   }
+  chooser->end(plan);
   return plan;
 }
 

@@ -35,18 +35,40 @@ TEST(BucketPlan, HoldsElementsWithoutLengthUntilTheWindowEnds) {
   EXPECT_THAT(plan.counts, ElementsAre(5));
 }
 
+TEST(BucketPlan, OfBucketsWithSizesGivesFullOnesAtOnceAndTheOthersFromTheShortestOn) {
+  const std::vector<int64_t> first = {1, 6, 2}, second = {7, 9, 1};
+  const auto plan_of = [&](const BucketSizes& sizes) {
+    BucketPlan plan;
+    const auto chooser = choose_by_size(sizes);
+    chooser->add(first, 0, plan);
+    chooser->add(second, 3, plan);
+    chooser->end(plan);
+    return plan;
+  };
+  const BucketPlan all = plan_of({.bounds = {5, 8}, .sizes = {2, 2, 2}});
+  EXPECT_THAT(all.order, ElementsAre(0, 2, 1, 3, 5, 4));
+  EXPECT_THAT(all.counts, ElementsAre(2, 2, 1, 1));
+  EXPECT_THAT(all.buckets, IsEmpty());
+  const BucketPlan whole = plan_of({.bounds = {5, 8}, .sizes = {2, 2, 2}, .drop_remainder = true, .by_bucket = true});
+  EXPECT_THAT(whole.order, ElementsAre(0, 2, 1, 3, 4, 5));  // Number 5 is not used.
+  EXPECT_THAT(whole.counts, ElementsAre(2, 2, -1));
+  EXPECT_THAT(whole.buckets, ElementsAre(0, 1, 2));
+}
+
 TEST(BucketPlanner, FindsTheLengthOfEachElementWhereverItWasMoved) {
   const std::vector<int64_t> numbers = {10, 11, 12, 13, 14, 15, 16, 17};
   const Dataset moved = range(8) | shuffle({.name = "first"}) | map([](int64_t x) { return x; }) | skip(1) | shuffle() |
                         prefetch(2) | take(6);
-  const BucketPlanner planner(moved.node(), Lengths(numbers), {.max_padded = 17, .buckets = 1, .window = 100});
+  const BucketPlanner planner(moved.node(), Lengths(numbers),
+                              BucketLimits{.max_padded = 17, .buckets = 1, .window = 100});
   const Binding binding = {.seed = 5, .epoch = 3};
   const auto plan = planner.plan(binding);
   EXPECT_EQ(planner.plan(binding), plan);
   EXPECT_NE(planner.plan({.seed = 5, .epoch = 4}), plan);
   // Each length fits alone, so elements keep their order.
   EXPECT_THAT(plan->order, ElementsAre(0, 1, 2, 3, 4, 5));
-  const BucketPlanner apart(moved.node(), Lengths(numbers), {.max_padded = 100, .buckets = 2, .window = 100});
+  const BucketPlanner apart(moved.node(), Lengths(numbers),
+                            BucketLimits{.max_padded = 100, .buckets = 2, .window = 100});
   const auto two = apart.plan(binding);
   Context context;
   const auto view = view_of(*moved.node(), binding);

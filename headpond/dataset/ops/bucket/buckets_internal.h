@@ -59,10 +59,10 @@ class Buckets {
   Spec spec(int64_t count) const { return stacks_[0].spec(count); }
   /// For the plan.
   std::string to_string() const;
-
- private:
+  /// How the batches of a bucket are made. REQUIRES: there is such a bucket, and batches can be padded to it.
   const RowStack& stack_of(int64_t key) const;
 
+ private:
   const std::vector<int64_t> boundaries_;
   const bool pad_to_boundary_;
   std::vector<RowStack> stacks_;  // For each boundary if batches are padded to it, after the one that is not.

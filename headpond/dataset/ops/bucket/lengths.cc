@@ -8,19 +8,27 @@
 #include <algorithm>
 #include <charconv>
 #include <cstring>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
 
+#include "headpond/dataset/bases/field.h"
 #include "headpond/dataset/ops/bucket/bucket_plan_internal.h"
+#include "headpond/dataset/ops/element.h"
 #include "headpond/dataset/sequence.h"
+#include "headpond/dataset/source/source_files_internal.h"
 #include "headpond/io/array/npy.h"
 #include "headpond/io/file/file.h"
+#include "headpond/tensor/head_kernel.h"
 
 namespace headpond {
 namespace {
 
 constexpr std::string_view kLengthsMark = "\nheadpond lengths 1, source ";
+constexpr const char* kWriteLengths = "write_lengths";
+constexpr const char* kFileField = "file";
+constexpr size_t kHeadBytes = 4096;  // Enough for the head of a usual sound file.
 constexpr size_t kMarkDigits = 16;
 constexpr size_t kTail = kLengthsMark.size() + kMarkDigits + 1;
 
@@ -60,6 +68,77 @@ Lengths::Content read_lengths(const std::string& path) {
   return content_of({numbers.begin(), numbers.end()}, source, path);
 }
 
+[[noreturn]] void refuse_lengths(const Dataset& made) {
+  refuse(kWriteLengths, fmt::format("one int64 by position is needed, not {}", to_string(made.spec())));
+}
+
+void check_lengths(const Dataset& source, const Dataset& made, const FieldSpec& length) {
+  const bool is_number = length.dtype == DType::i64 && length.shape.rank() == 0;
+  if (!is_number || made.kind() != Kind::indexed || source.kind() != Kind::indexed) refuse_lengths(made);
+  if (&internal::source_of_lengths(*source.node()) != source.node().get()) {
+    refuse(kWriteLengths, "lengths belong to what is below " + source.node()->title());
+  }
+}
+
+Result<std::vector<int64_t>> numbers_of(const Dataset& made, size_t field) {
+  std::vector<int64_t> numbers;
+  Sequence sequence(made);
+  auto next = sequence.next();
+  for (; next; next = sequence.next()) numbers.push_back((*next)[field].item<int64_t>());
+  if (!next.error().is_end()) return fail(next.error());
+  return numbers;
+}
+
+// nullopt: the element is not a file of its own.
+std::optional<Result<int64_t>> number_of_head(const internal::HeadsOfFiles& heads, int64_t i, const HeadKernel& kernel,
+                                              std::vector<std::byte>& memory) {
+  for (size_t size = kHeadBytes;; size = 4 * memory.size()) {
+    memory.resize(size);
+    const auto read = heads.head(i, memory);
+    if (!read) return std::nullopt;
+    if (!*read) return Result<int64_t>(fail((*read).error()));
+    const internal::ElementHead& found = **read;
+    memory.resize(found.head.bytes);
+    const auto number = kernel.from_head(memory, found.head.file_bytes);
+    if (number) return number;
+    const bool is_whole = found.head.bytes == found.head.file_bytes;
+    if (number.error().kind() != ErrorKind::FailedPrecondition || is_whole) {
+      return Result<int64_t>(fail(number.error().kind(), fmt::format("{}: {}", found.path, number.error().message())));
+    }
+  }
+}
+
+// nullopt: the elements are not files of their own.
+std::optional<Result<std::vector<int64_t>>> numbers_of_heads(const Dataset& source, const HeadKernel& kernel) {
+  internal::prepare(source, internal::one_by_one);
+  const auto view = view_of(*source.node(), {});
+  const auto* const heads = dynamic_cast<const internal::HeadsOfFiles*>(view.get());
+  if (heads == nullptr) return std::nullopt;
+  std::vector<int64_t> numbers;
+  std::vector<std::byte> memory;
+  const int64_t slots = source.node()->slots();
+  for (int64_t i = 0; i < slots; ++i) {
+    const auto number = number_of_head(*heads, i, kernel, memory);
+    if (!number) return std::nullopt;
+    if (!*number) return Result<std::vector<int64_t>>(fail((*number).error()));
+    numbers.push_back(**number);
+  }
+  return numbers;
+}
+
+Result<void> write_numbers(const Dataset& source, const Result<std::vector<int64_t>>& numbers,
+                           const std::string& path) {
+  if (!numbers) return fail(numbers.error());
+  const std::string file = lengths_file(*numbers, mark_of_source(*source.node()));
+  return write_file_atomically(path, {std::as_bytes(std::span(file))});
+}
+
+// The field that is a file, or the only one.
+std::string file_field(const Dataset& source) {
+  const auto is_file = [](const FieldSpec& field) { return field.name == kFileField; };
+  return source.spec().size() > 1 || std::ranges::any_of(source.spec(), is_file) ? kFileField : "";
+}
+
 }  // namespace
 
 Lengths::Lengths(std::vector<int64_t> numbers) : content_(content_of(std::move(numbers), 0, "lengths")) {}
@@ -83,21 +162,21 @@ std::string lengths_file(const std::vector<int64_t>& numbers, uint64_t source) {
 
 Result<void> write_lengths(const Dataset& source, const Step& length, const std::string& path) {
   const Dataset made = source | length;
-  const bool has_one =
-      made.spec().size() == 1 && made.spec()[0].dtype == DType::i64 && made.spec()[0].shape.rank() == 0;
-  if (!has_one || made.kind() != Kind::indexed || source.kind() != Kind::indexed) {
-    refuse("write_lengths", fmt::format("one int64 by position is needed, not {}", to_string(made.spec())));
+  if (made.spec().size() != 1) refuse_lengths(made);
+  check_lengths(source, made, made.spec()[0]);
+  return write_numbers(source, numbers_of(made, 0), path);
+}
+
+Result<void> write_lengths(const Dataset& source, const KernelRef& length, const std::string& path,
+                           const std::string& field) {
+  const size_t index = field_index(kWriteLengths, source.spec(), field.empty() ? file_field(source) : field);
+  const Dataset made = source | internal::map_kernels_step(source.spec()[index].name, {length});
+  check_lengths(source, made, made.spec()[index]);
+  const auto* const kernel = dynamic_cast<const HeadKernel*>(length.get());
+  if (kernel != nullptr && source.spec()[index].name == kFileField) {
+    if (auto numbers = numbers_of_heads(source, *kernel)) return write_numbers(source, *std::move(numbers), path);
   }
-  if (&internal::source_of_lengths(*source.node()) != source.node().get()) {
-    refuse("write_lengths", "lengths belong to what is below " + source.node()->title());
-  }
-  std::vector<int64_t> numbers;
-  Sequence sequence(made);
-  auto next = sequence.next();
-  for (; next; next = sequence.next()) numbers.push_back((*next)[size_t{0}].item<int64_t>());
-  if (!next.error().is_end()) return fail(next.error());
-  const std::string file = lengths_file(numbers, mark_of_source(*source.node()));
-  return write_file_atomically(path, {std::as_bytes(std::span(file))});
+  return write_numbers(source, numbers_of(made, index), path);
 }
 
 }  // namespace headpond

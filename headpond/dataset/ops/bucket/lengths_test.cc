@@ -3,10 +3,15 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <atomic>
+
 #include "headpond/dataset/ops.h"
 #include "headpond/dataset/sequence.h"
 #include "headpond/io/array/npy.h"
 #include "headpond/io/file/file.h"
+#include "headpond/tensor/head_kernel.h"
+#include "tests/test_files.h"
 
 namespace headpond {
 namespace {
@@ -85,6 +90,84 @@ TEST(Lengths, AreWrittenOfASource) {
       map([](int64_t x) -> Result<int64_t> { return x < 2 ? Result<int64_t>(x) : fail(ErrorKind::DataLoss, "bad"); });
   EXPECT_EQ(write_lengths(range(3), bad, path).error().kind(), ErrorKind::DataLoss);
   EXPECT_EQ(lengths(path).numbers().size(), 3U);
+}
+
+// The number of the first byte that is no zero, of a file that has one.
+class FirstSet final : public HeadKernel {
+ public:
+  FirstSet() : HeadKernel("first_set", "first_set") {}
+  Result<int64_t> from_head(std::span<const std::byte> head, uint64_t file_bytes) const override {
+    ++calls;
+    largest = std::max(largest.load(), head.size());
+    const auto found = std::ranges::find_if(head, [](std::byte byte) { return byte != std::byte{0}; });
+    if (found != head.end()) return found - head.begin();
+    const bool is_whole = head.size() == file_bytes;
+    return fail(is_whole ? ErrorKind::DataLoss : ErrorKind::FailedPrecondition, "all zeros");
+  }
+  mutable std::atomic<int> calls = 0;
+  mutable std::atomic<size_t> largest = 0;
+};
+
+class LengthsOfFiles : public testing::Test {
+ protected:
+  // A file of `size` zeros but for one byte.
+  void put(const std::string& name, size_t size, size_t set) {
+    std::filesystem::create_directories(folder_.file("a"));
+    std::vector<std::byte> bytes(size);
+    if (set < size) bytes[set] = std::byte{1};
+    test::put_file(folder_.file("a/" + name), bytes);
+  }
+  test::TempFolder folder_;
+  std::shared_ptr<const FirstSet> kernel_ = std::make_shared<FirstSet>();
+};
+
+TEST_F(LengthsOfFiles, AreReadFromHeads) {
+  put("1", 1'000'000, 7);
+  put("2", 100'000, 5000);
+  put("3", 3, 2);
+  const Dataset files = folder(folder_.path());
+  const std::string path = folder_.file("lengths.npy");
+  ASSERT_TRUE(write_lengths(files, kernel_, path));
+  EXPECT_THAT(lengths(path).numbers(), ElementsAre(7, 5000, 2));
+  EXPECT_EQ(kernel_->calls, 4);  // The second file is asked for more.
+  EXPECT_EQ(kernel_->largest, 16384U);
+  EXPECT_EQ(refusal_of_epoch(files | dynamic_bucket(lengths(path), {.max_padded = 20'000})), "");
+}
+
+TEST_F(LengthsOfFiles, AreThoseOfWholeFilesToo) {
+  put("1", 100'000, 70'000);
+  put("2", 9, 3);
+  const std::string heads = folder_.file("heads.npy"), whole = folder_.file("whole.npy");
+  const Dataset files = folder(folder_.path());
+  ASSERT_TRUE(write_lengths(files, kernel_, heads));
+  const auto of_whole = [known = kernel_](const Tensor& file) -> Result<Tensor> {
+    const std::string_view text = file.bytes_at(0);
+    const auto number = known->from_head(std::as_bytes(std::span(text)), text.size());
+    if (!number) return fail(number.error());
+    return Tensor::scalar(*number);
+  };
+  const KernelRef function = function_kernel(of_whole, {.output = {{"", DType::i64, {}}}});
+  ASSERT_TRUE(write_lengths(files, function, whole));
+  EXPECT_EQ(test::get_file(heads), test::get_file(whole));
+}
+
+TEST_F(LengthsOfFiles, NameTheFileThatHasNone) {
+  put("1", 5, 1);
+  put("2", 5, 9);
+  const auto written = write_lengths(folder(folder_.path()), kernel_, folder_.file("lengths.npy"));
+  ASSERT_FALSE(written);
+  EXPECT_EQ(written.error().kind(), ErrorKind::DataLoss);
+  EXPECT_THAT(written.error().message(), HasSubstr("a/2: all zeros"));
+  EXPECT_THROW((void)write_lengths(folder(folder_.path()), kernel_, "x.npy", "label"), Exception);
+  EXPECT_THROW((void)write_lengths(folder(folder_.path()) | shuffle(), kernel_, "x.npy"), Exception);
+}
+
+TEST_F(LengthsOfFiles, OfRecordsAreMadeFromAllTheirBytes) {
+  const std::string path = folder_.file("lengths.npy");
+  const Dataset texts =
+      from_tensor_slices(Tensor::from(std::vector<std::string>{std::string(2, '\0') + "x", "x"}, {2}));
+  ASSERT_TRUE(write_lengths(texts, kernel_, path));
+  EXPECT_THAT(lengths(path).numbers(), ElementsAre(2, 0));
 }
 
 TEST(Lengths, RefuseDamagedFiles) {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <array>
+#include <cstring>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -14,6 +17,26 @@
 
 namespace headpond {
 namespace {
+
+// The content of a file that still has the size with which it was listed, read to where the tensor has it; else
+// nullopt.
+std::optional<Tensor> text_of_size(const std::string& path, uint64_t size) {
+  constexpr size_t kOffsets = 2 * sizeof(int64_t);
+  BufferRef memory = BufferPool::current().allocate(kOffsets + size);
+  const auto read = read_file_of_size(path, {memory->data() + kOffsets, size});
+  if (!read || !*read) return std::nullopt;
+  const std::array<int64_t, 2> offsets = {0, static_cast<int64_t>(size)};
+  std::memcpy(memory->data(), offsets.data(), kOffsets);
+  const std::byte* const data = memory->data();
+  return Tensor::view(data, DType::bytes, Shape(), std::move(memory));
+}
+
+Result<Tensor> text_of(const LabelledFile& file) {
+  if (auto text = text_of_size(file.path, file.size)) return std::move(*text);
+  const auto content = read_file(file.path);  // Tells the error, or has the file as it is now.
+  if (!content) return fail(content.error());
+  return Tensor::scalar(internal::text_of(*content));
+}
 
 class Folder final : public internal::SourceFile {
  public:
@@ -31,12 +54,18 @@ class Folder final : public internal::SourceFile {
   }
   Got at(int64_t i, Context& context, OutputSlots, Element& out) const override {
     const LabelledFile& file = files_[static_cast<size_t>(i)];
-    const auto content = read_file(file.path);
+    auto content = text_of(file);
     if (!content) return context.fail(content.error());
     out.append(Tensor::scalar(std::string_view(file.path)));
-    out.append(Tensor::scalar(internal::text_of(*content)));
+    out.append(std::move(*content));
     out.append(Tensor::scalar(file.label));
     return Got::value;
+  }
+  std::optional<Result<internal::ElementHead>> head(int64_t i, std::span<std::byte> to) const override {
+    const std::string& path = files_[static_cast<size_t>(i)].path;
+    const auto head = read_file_head(path, to);
+    if (!head) return Result<internal::ElementHead>(fail(head.error()));
+    return Result<internal::ElementHead>({.path = path, .head = *head});
   }
 
  private:

@@ -46,6 +46,17 @@ TEST_F(Folders, TellAFileThatIsGoneAndGoOn) {
   EXPECT_FALSE(check(folder(folder_.file("none"))));
 }
 
+TEST_F(Folders, GiveAFileAsItIsNowWhateverSizeItHadWhenItWasListed) {
+  write("a/1", "one");
+  write("a/2", "two");
+  write("a/3", "three");
+  const Dataset all = folder(folder_.path());
+  ASSERT_TRUE(check(all));
+  write("a/1", "longer");
+  write("a/2", "");
+  EXPECT_THAT(elements(all), ElementsAre(text("a/1", "longer", 0), text("a/2", "", 0), text("a/3", "three", 0)));
+}
+
 TEST_F(Folders, WithoutAFileThatIsWantedSayWhatWasLookedFor) {
   write("a/1.txt", "one");
   write("b/.hidden", "");
