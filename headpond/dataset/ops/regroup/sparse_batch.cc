@@ -5,8 +5,8 @@
 #include <cstring>
 
 #include "headpond/dataset/bases/batching.h"
+#include "headpond/dataset/bases/stack_internal.h"
 #include "headpond/dataset/check_internal.h"
-#include "headpond/dataset/ops/batch/stack_internal.h"
 #include "headpond/dataset/ops/regroup.h"
 #include "headpond/tensor/padding.h"
 
