@@ -42,7 +42,7 @@ Step rebatch(int64_t batch_size, BatchOptions options = {});
 Step rebatch(const std::vector<int64_t>& batch_sizes, BatchOptions options = {});
 
 struct BucketOptions {
-  std::map<std::string, Shape> padded_shapes = {};    ///< As in padded_batch.
+  std::map<std::string, Shape> padded_shapes = {};     ///< As in padded_batch.
   std::map<std::string, PadWith> padding_values = {};  ///< The same.
   /// Pad unknown dimensions to the longest element that the bucket may have, its boundary - 1, rather than to the
   /// longest one of the batch. Then an element beyond the last boundary is an error.
@@ -179,8 +179,8 @@ enum class PackFit : uint8_t {
 struct PackOptions {
   std::map<std::string, int64_t> lengths = {};  ///< By field, where it is not `length`.
   PackFit fit = PackFit::first_fit;
-  int64_t num_packing_bins = 64;                      ///< Rows that are open at once, 1 to 4,096.
-  int64_t max_sequences_per_bin = 0;                  ///< 0: as many as fit.
+  int64_t num_packing_bins = 64;                       ///< Rows that are open at once, 1 to 4,096.
+  int64_t max_sequences_per_bin = 0;                   ///< 0: as many as fit.
   std::map<std::string, PadWith> padding_values = {};  ///< By field; default 0.
 };
 
