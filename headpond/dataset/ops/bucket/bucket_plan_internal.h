@@ -14,7 +14,7 @@
 namespace headpond::internal {
 
 struct BucketLimits {
-  int64_t max_padded, max_elements, buckets, window;
+  int64_t max_padded = 0, max_elements = 0, buckets = 0, window = 0;
 };
 
 /// Batch after batch: positions of the input, and the number of elements of each batch. A batch whose only element is
