@@ -7,7 +7,6 @@
 
 #include "headpond/dataset/dataset.h"
 #include "headpond/dataset/ops/batch/row_costs_internal.h"
-#include "headpond/dataset/ops/regroup/batch_rows_internal.h"
 
 namespace headpond::internal {
 namespace {
@@ -80,7 +79,9 @@ RowCosts RowCosts::of_function(const std::string& op, const Spec& batches, Funct
   if (!function.type_tells_all || result.size() != 1 || !is_cost(result[0].dtype)) {
     refuse(op, "the cost function must return a number");
   }
-  function.check(op, rows_of(batches));
+  Spec rows = batches;
+  for (FieldSpec& field : rows) field.shape = field.shape.row();
+  function.check(op, rows);
   RowCosts made;
   made.from_ = std::move(function);
   return made;

@@ -19,7 +19,7 @@ class RowCosts {
   /// one without a name and that number, and it has a number for each row.
   static RowCosts of_field(const std::string& op, const Spec& batches, const std::string& name);
   /// What `function` returns for each row. Throws Exception(InvalidArgument), naming `op`, unless it takes the rows of
-  /// `batches` and returns a number.
+  /// `batches` and returns a number. REQUIRES: each field has rows.
   static RowCosts of_function(const std::string& op, const Spec& batches, Function function);
 
   bool is_known() const { return !std::holds_alternative<std::monostate>(from_); }
