@@ -82,7 +82,8 @@ class PaddedView final : public View {
         continue;
       }
       const std::string_view text = "";
-      for (size_t r = 0; r < positions.size(); ++r) std::memcpy(column.data + r * size, &text, sizeof(text));
+      for (size_t r = 0; r < positions.size(); ++r)
+        std::memcpy(column.data + r * size, &text, sizeof(std::string_view));
     }
     for (size_t r = 0; keys != nullptr && r < positions.size(); ++r) keys[r] = Padding::key(positions[r] - slots_);
   }
