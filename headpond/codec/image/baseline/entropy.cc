@@ -98,7 +98,7 @@ inline bool pass_others(ScanBits& bits, const HuffmanTable& table) {
     }
     const uint32_t symbol = take_symbol(bits, table, entry);
     if (symbol == kNoSymbol) return false;
-    if (symbol == 0) return true;
+    if ((symbol & 15) == 0 && symbol != 0xf0) return true;
     bits.skip(static_cast<int>(symbol & 15));
     k += symbol >> 4;
   }
