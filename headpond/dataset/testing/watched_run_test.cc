@@ -40,10 +40,10 @@ TEST(WatchedRun, NamesTheOperatorThatKeepsAnErrorBack) {
       HasSubstr("ignore_errors(): its input answered an error, and it did not: DataLoss: range: planted error 0"));
 }
 
-TEST(WatchedRun, MissesNoErrorOfARowThatEnds) {
+TEST(WatchedRun, MissesNoErrorOfARowThatAnotherInputEnds) {
   const WatchedRun run = watched(zip({range(5) | as_stream(), range(2)}), Planted::errors);
   EXPECT_EQ(run.lost_error, "");
-  EXPECT_EQ(errors_in(run), 1) << "that of the third row is in no row";
+  EXPECT_EQ(errors_in(run), 2) << "of the first row, and of the stream before the end of the other input is seen";
 }
 
 TEST(WatchedRun, TakesNoMoreThanItMay) {
