@@ -30,8 +30,8 @@ struct JoinOptions {
 };
 
 /// Owns its threads. The destructor requests a stop and waits until all threads have ended; after a second the log says
-/// for which threads it waits. There is no way to leave threads behind: what a QueueRunner or LooperThread runs uses
-/// its coordinator to the end. So what the threads' functions refer to must outlive the coordinator, and a function
+/// for which threads it waits. It never abandons a thread: QueueRunner and LooperThread use their coordinator until
+/// their threads end. So what the threads' functions refer to must outlive the coordinator, and a function
 /// must look at its stop token. None of the threads may destroy it. Thread-safe. After a fork() the child can only
 /// destroy its copy: start(), request_stop() and join() are refused as FailedPrecondition.
 class Coordinator {
