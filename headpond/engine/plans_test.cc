@@ -262,14 +262,14 @@ TEST(Plans, MeetEveryOperatorEndErrorAndEdge) {
     }
   }
   EXPECT_GE(operators.size(), 20U) << fmt::format("{}", fmt::join(operators, " "));
-  for (const auto& [name, count] : operators) EXPECT_GE(count, 5) << name;
-  EXPECT_GT(values, 8000);
-  EXPECT_GT(errors, 300);
-  EXPECT_GT(epochs, 2000) << "elements of later epochs";
-  EXPECT_GT(ends, 200);
-  EXPECT_GT(endless, 10);
-  EXPECT_GT(bytes, 20);
-  EXPECT_GT(ragged, 20);
+  for (const auto& [name, count] : operators) EXPECT_GE(count, 10) << name;
+  EXPECT_GT(values, 16000);
+  EXPECT_GT(errors, 600);
+  EXPECT_GT(epochs, 4000) << "elements of later epochs";
+  EXPECT_GT(ends, 400);
+  EXPECT_GT(endless, 20);
+  EXPECT_GT(bytes, 40);
+  EXPECT_GT(ragged, 40);
 }
 
 }  // namespace

@@ -267,13 +267,13 @@ Dataset number_step(Random& random, const Dataset& input, const PlanChoice& choi
                           .name = "third"});
     case 7:
     case 9:
-    case 10:
       return nested(random, input);
     case 6:
       return input |
              random_map([](int64_t x, Random& drawn) { return (x + static_cast<int64_t>(drawn.below(9))) % kPrime; },
                         named("drawn", divisor));
     case 5:
+    case 10:
       return scanned(input);
     case 4:
       return input | take_while([divisor](int64_t x) { return x < 10 * divisor; }, named("below", divisor));
@@ -365,7 +365,7 @@ Dataset selected(Random& random, const Dataset& input) {
   if (one_in(random, 6) && can_be_padded(input)) return input | pad_to_cardinality(slots + among(random, 0, 5));
   if (one_in(random, 4)) return input | ignore_errors();
   if (one_in(random, 3)) return guarded(random, input);
-  if (one_in(random, 6)) return input | with_options({.threads = static_cast<int>(among(random, 0, 3))});
+  if (one_in(random, 3)) return input | with_options({.threads = static_cast<int>(among(random, 0, 3))});
   if (input.kind() != Kind::indexed || slots == 0) return input | prefetch(among(random, -1, 5));
   if (one_in(random, 2)) return input | assert_cardinality(slots);
   if (decides_in_order(*input.node())) return input | as_stream();  // It can't be read by position.
