@@ -8,6 +8,7 @@
 #include <string>
 
 #include "headpond/dataset/node.h"
+#include "headpond/dataset/run_state.h"
 
 namespace headpond::internal {
 
@@ -35,7 +36,7 @@ void append_rows(std::span<const BatchPart> parts, Context& context, OutputSlots
 class BatchRows {
  public:
   /// `node` is named in errors, and outlives this.
-  BatchRows(const Node& node, std::unique_ptr<Iterator> input) : node_(node), input_(std::move(input)) {}
+  BatchRows(const Node& node, std::unique_ptr<Iterator> input) : node_(node), input_(std::move(input)), holes_(node) {}
 
   /// value: `first` and `count` are set to the next rows of batch(), at least one and at most `most` of them. Else as
   /// Iterator::next.
@@ -56,6 +57,7 @@ class BatchRows {
   int64_t rows_ = 0;    // Of batch_; 0: none was read.
   int64_t given_ = 0;   // Of these. After a restore the batch is still to be read.
   bool asked_ = false;  // The input returned pending: before_ is its state.
+  Holes holes_;         // Batches without a row.
 };
 
 }  // namespace headpond::internal
