@@ -72,7 +72,9 @@ class Cache final : public Node {
     if (in_memory && in_order) made->sequence = std::make_unique<internal::CacheSequence>();
     if (in_memory && !in_order) made->entries = std::make_unique<internal::CacheEntries>(slots());
     if (on_disk) {
-      const CachePlan plan = internal::cache_plan(facts().inputs[0], {seed, in_order, options_.compare_times});
+      internal::FilePlaces places;
+      CachePlan plan = internal::cache_plan(facts().inputs[0], {seed, in_order, options_.compare_times}, &places);
+      plan = internal::plan_of_files(options_.folder, std::move(plan), places);
       made->store = CacheStore::open(options_.folder, plan, options_.disk);
     }
     kept = std::move(made);
