@@ -358,9 +358,12 @@ TEST(OffsetIn, IsTheLastOneAfterThePath) {
 }
 
 TEST_F(SurveyTest, OfIdxThatInflatesTooFarIsRefusedBeforeMemoryIsTaken) {
-  const Bytes front = test::bytes_of(std::string("\0\0\x08\x01\x60\0\0\0abc", 11));  // 1.5 GiB of bytes.
+  Bytes front = bytes_of({"\0\0\x08\x01\x60\0\0\0", 8});  // 1.5 GiB of bytes.
+  uint32_t word = 1;
+  for (int i = 0; i < 2'000'000; ++i) front.push_back(static_cast<std::byte>((word = word * 1'664'525 + 1) >> 24));
   const FileReport packed = survey("a.gz", test::gzip(front));
-  EXPECT_THAT(places(packed), ElementsAre("0@- ResourceExhausted"));
+  EXPECT_THAT(places(packed), ElementsAre("0@- ResourceExhausted")) << "so small a file may hold as much";
+  EXPECT_THAT(packed.damage[0].error.message(), HasSubstr("the limit is 1073741824"));
   EXPECT_THAT(places(survey("a", front)), ElementsAre("0@- InvalidArgument")) << "the file is shorter";
 }
 

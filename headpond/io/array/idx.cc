@@ -130,7 +130,7 @@ Result<Tensor> read_payload(ByteReader& reader, const Header& header) {
 }  // namespace
 
 Result<Tensor> read_idx(std::unique_ptr<ByteReader> raw, uint64_t limit) try {
-  auto reader = inflate_if_gzip(std::move(raw), limit);
+  auto reader = inflate_if_gzip(std::move(raw));
   if (!reader) return fail(std::move(reader).error());
   const auto header = read_header(**reader);
   if (!header) return fail(header.error());
