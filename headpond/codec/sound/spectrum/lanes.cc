@@ -6,6 +6,7 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "headpond/codec/sound/spectrum/lanes.cc"
+#include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
@@ -20,14 +21,19 @@ struct Frames {
   int64_t step;
 };
 
-// Calls put(i, samples i of all frames), for each i of the window.
+// Calls put(i, samples i of all frames), for each i of the window. Meanwhile the samples that only the next tile has
+// begin to be loaded, some lines at a time: a processor waits for few at once, and does not foresee the order of these.
 template <class L, class Put>
 HWY_INLINE void each_sample(const Frames& frames, int64_t length, Put put) {
   int64_t i = 0;
 #if !(HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128 || HWY_HAVE_SCALABLE)
   if constexpr (L::kLanes > 1) {
-    for (; i + 4 <= length; i += 4) {
+    constexpr int64_t kLineFloats = si::kLine / sizeof(float);
+    const int64_t ahead = 4 * L::kLanes * std::min(frames.step, length) / length;  // For each four of a frame.
+    const float* next = frames.from + (L::kLanes - 1) * frames.step + length;
+    for (; i + 4 <= length; i += 4, next += ahead) {
       const float* const from = frames.from + i;
+      for (int64_t k = 0; k < ahead; k += kLineFloats) hwy::Prefetch(next + k);
       F a = load_blocks(Floats(), from, 4 * frames.step);
       F b = load_blocks(Floats(), from + frames.step, 4 * frames.step);
       F c = load_blocks(Floats(), from + 2 * frames.step, 4 * frames.step);
@@ -113,9 +119,15 @@ HWY_INLINE Vector<L> logarithm(Vector<L> value) {
   return sum * fraction + exponent * L::set(si::kLnTwo);
 }
 
-// The mel bands of the powers in every second row.
+/// Where a tile's bands are put: a line for each, `step` values apart.
+struct Lines {
+  const float* out;
+  int64_t step;
+};
+
+// The mel bands of the powers in every second row. Meanwhile the lines that they are put into begin to be loaded.
 template <class L>
-void take_mels(const Spectrum::Tables& tables, const float* rows, float* to) {
+void take_mels(const Spectrum::Tables& tables, const float* rows, float* to, Lines lines) {
   const si::Settings& settings = tables.settings;
   const bool is_log = tables.kind >= SpectrumKind::log_mel;
   const bool offset = settings.log == SpectrumLog::ln_offset;
@@ -123,6 +135,8 @@ void take_mels(const Spectrum::Tables& tables, const float* rows, float* to) {
   for (const si::Filter& filter : tables.filters) {
     const float* const weights = tables.weights.data() + filter.weights;
     const float* from = rows + 2 * filter.first * L::kLanes;
+    hwy::Prefetch(lines.out);
+    lines.out += lines.step;
     Vector<L> sum = L::set(0);
     for (int64_t i = 0; i < filter.count; ++i, from += 2 * L::kLanes) {
       sum = sum + L::load(from) * L::set(weights[i]);
@@ -212,6 +226,12 @@ Frames frames_at(const Spectrum::Tables& tables, const si::LanesJob& job, int64_
 }
 
 template <class L>
+Lines lines_of(const si::LanesJob& job, int64_t frame) {
+  if (job.mels_first) return {.out = job.out + frame, .step = job.frames};
+  return {.out = job.out + frame * job.tables->width(), .step = L::kLanes};
+}
+
+template <class L>
 void run_tile(const Spectrum::Tables& tables, const si::LanesJob& job, float* scratch, int64_t frame) {
   const si::FftPlan& plan = tables.plan;
   auto* const wide = reinterpret_cast<double*>(scratch);
@@ -237,7 +257,7 @@ void run_tile(const Spectrum::Tables& tables, const si::LanesJob& job, float* sc
     take_bins<L, Power>(plan, rows);
   }
   if (!tables.filters.empty()) {
-    take_mels<L>(tables, rows, bands);
+    take_mels<L>(tables, rows, bands, lines_of<L>(job, frame));
     columns = {.rows = bands, .step = 1, .width = tables.width()};
   }
   const int64_t count = std::min<int64_t>(L::kLanes, job.frames - frame);
@@ -252,8 +272,8 @@ void run_tile(const Spectrum::Tables& tables, const si::LanesJob& job, float* sc
 
 template <class L>
 void run_all(const si::LanesJob& job) {
-  const uintptr_t begin = (reinterpret_cast<uintptr_t>(job.scratch) + si::kLine - 1) / si::kLine * si::kLine;
-  auto* const scratch = reinterpret_cast<float*>(begin);
+  const size_t past_line = reinterpret_cast<uintptr_t>(job.scratch) % si::kLine;
+  float* const scratch = job.scratch + (si::kLine - past_line) / sizeof(float);
   for (int64_t frame = 0; frame < job.frames; frame += L::kLanes) run_tile<L>(*job.tables, job, scratch, frame);
 }
 
