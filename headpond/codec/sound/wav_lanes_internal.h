@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// The usual values of WAV files to floats, several at once. Thread-safe.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "headpond/codec/sound/wav_internal.h"
+
+namespace headpond::wav_internal {
+
+/// Little-endian int16, divided by 32768: exact, so each instruction set gives the same bits. By the best one of this
+/// machine.
+void s16_to_float(const std::byte* from, size_t count, float* to);
+/// Its twin without vectors.
+void s16_to_float_scalar(const std::byte* from, size_t count, float* to);
+
+/// All that this machine can run, for tests.
+struct NamedToFloat {
+  std::string_view target;
+  ToFloat s16;
+};
+const std::vector<NamedToFloat>& to_float_targets();
+
+}  // namespace headpond::wav_internal
