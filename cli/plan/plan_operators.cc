@@ -9,10 +9,10 @@
 #include <optional>
 #include <utility>
 
+#include "cli/plan/expression/plan_functions.h"
 #include "cli/plan/kernels/kernels.h"
 #include "cli/plan/named_fields.h"
 #include "cli/plan/nested/plan_nested.h"
-#include "cli/plan/plan_functions.h"
 #include "cli/plan/plan_parsers.h"
 #include "cli/plan/plan_sources.h"
 #include "cli/plan/plan_tensors.h"

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <array>
 
+#include "cli/plan/expression/plan_functions.h"
 #include "cli/plan/named_fields.h"
-#include "cli/plan/plan_functions.h"
 #include "cli/plan/plan_operators.h"
 #include "cli/plan/plan_tensors.h"
 #include "headpond/dataset/ops.h"

@@ -13,7 +13,7 @@
 #include "headpond/base/thread.h"
 #include "headpond/base/trace.h"
 #include "headpond/queue/fill_check_internal.h"
-#include "headpond/queue/runner/producers_internal.h"
+#include "headpond/queue/producers_internal.h"
 #include "headpond/queue/store/components_internal.h"
 #include "headpond/queue/store/slots_internal.h"
 #include "headpond/queue/store/take_order_internal.h"

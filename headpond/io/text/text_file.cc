@@ -5,8 +5,8 @@
 #include <new>
 #include <utility>
 
+#include "headpond/io/compression/inflate.h"
 #include "headpond/io/file/file.h"
-#include "headpond/io/file/inflate.h"
 #include "headpond/io/named_error_internal.h"
 #include "headpond/io/text/text_file_internal.h"
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "headpond/codec/image/normalize/normalize_kernel.h"
+#include "headpond/codec/image/kernels/normalize_kernel.h"
 #include "headpond/codec/image/normalize/normalize_rows_internal.h"
 
 namespace headpond::image_internal {

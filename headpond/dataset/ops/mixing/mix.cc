@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include "headpond/dataset/bases/joined_internal.h"
 #include "headpond/dataset/ops/mixing.h"
-#include "headpond/dataset/ops/mixing/joined_internal.h"
 #include "headpond/dataset/ops/mixing/shares_internal.h"
 
 namespace headpond {

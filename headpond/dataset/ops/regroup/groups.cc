@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "headpond/dataset/ops/fold/named_error_internal.h"
+#include "headpond/dataset/bases/named_error_internal.h"
 #include "headpond/dataset/ops/regroup/groups_internal.h"
 
 namespace headpond::internal {

@@ -7,9 +7,9 @@
 
 #include "headpond/dataset/bases/batching.h"
 #include "headpond/dataset/bases/field.h"
+#include "headpond/dataset/bases/named_error_internal.h"
 #include "headpond/dataset/check_internal.h"
 #include "headpond/dataset/ops/batch/padded_batch_internal.h"
-#include "headpond/dataset/ops/fold/named_error_internal.h"
 #include "headpond/dataset/ops/regroup.h"
 #include "headpond/dataset/ops/regroup/held_input_internal.h"
 #include "headpond/dataset/ops/regroup/pack_bins_internal.h"
