@@ -14,6 +14,7 @@
 #include "headpond/base/trace.h"
 #include "headpond/queue/fill_check_internal.h"
 #include "headpond/queue/producers_internal.h"
+#include "headpond/queue/queue.h"
 #include "headpond/queue/store/components_internal.h"
 #include "headpond/queue/store/slots_internal.h"
 #include "headpond/queue/store/take_order_internal.h"

@@ -10,6 +10,7 @@
 #include "headpond/codec/image/kernels/image_kernel.h"
 #include "headpond/codec/image/kernels/image_test_internal.h"
 #include "headpond/codec/image/kernels/jpeg_kernel.h"
+#include "headpond/codec/image/kernels/normalize_kernel.h"
 #include "headpond/codec/image/kernels/resize_kernel.h"
 #include "headpond/codec/image/png_kernel.h"
 

@@ -2,19 +2,10 @@
 // normalize() as a kernel, for map: pixels to the floats that a network takes.
 #pragma once
 
-#include <vector>
-
-#include "headpond/codec/image/image_layout.h"
+#include "headpond/codec/image/normalize/normalize_options.h"
 #include "headpond/tensor/kernel.h"
 
 namespace headpond {
-
-struct NormalizeOptions {
-  std::vector<double> mean = {0.485, 0.456, 0.406};  ///< ImageNet's. One for each channel, or one for all.
-  std::vector<double> std = {0.229, 0.224, 0.225};
-  ImageLayout layout = ImageLayout::chw;
-  DType dtype = DType::f32;  ///< f32, f16 or bf16.
-};
 
 /// From u8 or f32 [height, width, channels] to (v - mean) / std, v the pixel, of u8 divided by 255: the float pixel *
 /// a + b, both operations rounded, with a = 1 / std (of u8: / 255) and b = -mean / std rounded to float; then rounded

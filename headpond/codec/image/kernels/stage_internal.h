@@ -12,7 +12,7 @@
 #include "headpond/codec/image/image_options.h"
 #include "headpond/codec/image/jpeg.h"
 #include "headpond/codec/image/kernels/crop_kernels.h"
-#include "headpond/codec/image/kernels/normalize_kernel.h"
+#include "headpond/codec/image/normalize/normalize_options.h"
 
 namespace headpond::image_internal {
 

@@ -4,8 +4,9 @@
 
 #include <cstdint>
 
-#include "headpond/codec/image/kernels/normalize_kernel.h"
+#include "headpond/codec/image/normalize/normalize_options.h"
 #include "headpond/codec/image/normalize/normalize_rows_internal.h"
+#include "headpond/tensor/shape.h"
 
 namespace headpond::image_internal {
 

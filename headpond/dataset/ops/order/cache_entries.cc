@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <cstring>
 #include <memory>
 #include <utility>
 
+#include "headpond/dataset/bases/own_memory_internal.h"
 #include "headpond/dataset/check_internal.h"
 #include "headpond/dataset/ops/order/cache_entries_internal.h"
 #include "headpond/dataset/ops/order/cache_sequence_internal.h"
@@ -62,24 +62,6 @@ class CacheView final : public View {
 };
 
 }  // namespace
-
-void own_memory(Element& element) {
-  for (size_t i = 0; i < element.size(); ++i) {
-    Tensor& tensor = element[i];
-    if (tensor.owner() != nullptr) continue;
-    const size_t size = tensor.byte_size();
-    if (tensor.dtype() != DType::bytes) {
-      Tensor copy = Tensor::empty(tensor.dtype(), tensor.shape());
-      if (size != 0) std::memcpy(copy.mutable_data(), tensor.data(), size);
-      tensor = std::move(copy);
-    } else {
-      BufferRef buffer = BufferPool::current().allocate(size);
-      std::memcpy(buffer->data(), tensor.data(), size);
-      const std::byte* const data = buffer->data();
-      tensor = Tensor::view(data, DType::bytes, tensor.shape(), std::move(buffer));
-    }
-  }
-}
 
 CacheEntries::CacheEntries(int64_t slots) {
   while (kBits * (top_ + 1) < 63 && (slots - 1) >> (kBits * (top_ + 1)) > 0) ++top_;

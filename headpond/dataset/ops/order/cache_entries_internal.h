@@ -19,9 +19,6 @@ struct CacheEntry {
   Element element;
 };
 
-/// Copies memory that a tensor of `element` borrows, so that it lives as long as the element.
-void own_memory(Element& element);
-
 /// Entries by position; they stay. Only used ranges of positions take memory, so many slots cost nothing by themselves.
 /// Thread-safe without a lock: of two entries for a position the first one stays.
 class CacheEntries {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <utility>
 
+#include "headpond/dataset/bases/own_memory_internal.h"
 #include "headpond/dataset/ops/element/failure_limits_internal.h"
 #include "headpond/dataset/ops/order/cache_entries_internal.h"
 #include "headpond/dataset/ops/order/cache_sequence_internal.h"

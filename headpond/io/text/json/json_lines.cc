@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "headpond/io/example/feature_plan_internal.h"
+#include "headpond/io/key_table_internal.h"
 #include "headpond/io/quoted_name_internal.h"
 #include "headpond/io/text/json/json_fast_internal.h"
 #include "headpond/io/text/json/json_values_internal.h"
