@@ -5,8 +5,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
+
+#include "headpond/base/status.h"
 
 namespace headpond {
 
@@ -33,12 +36,34 @@ std::vector<VectorTarget<Code>> vector_targets(const Code (&table)[kSize], int64
   return found;
 }
 
-/// The same for functions that return the code of their target: a Named {name, code} for each.
-template <class Named, class Code, size_t kSize>
-std::vector<Named> named_targets(const Code (&table)[kSize], int64_t compiled) {
-  std::vector<Named> found;
+/// The same for functions that return the code of their target.
+template <class Code, size_t kSize>
+std::vector<VectorTarget<Code>> returned_targets(Code (*const (&table)[kSize])(), int64_t compiled) {
+  std::vector<VectorTarget<Code>> found;
   for (const auto& target : vector_targets(table, compiled)) found.push_back({target.name, target.code()});
   return found;
+}
+
+/// The code of the best target; `scalar`, the twin without vectors, where the machine has none.
+template <class Code>
+const Code& best_code(const std::vector<VectorTarget<Code>>& targets, const Code& scalar) {
+  return targets.empty() ? scalar : targets.front().code;
+}
+
+template <class Code>
+std::vector<std::string_view> names_of(const std::vector<VectorTarget<Code>>& targets) {
+  std::vector<std::string_view> names;
+  for (const auto& target : targets) names.push_back(target.name);
+  return names;
+}
+
+/// The code of the target with this name. Throws Exception(InvalidArgument) iff there is none.
+template <class Code>
+const Code& code_of(const std::vector<VectorTarget<Code>>& targets, std::string_view name) {
+  for (const auto& target : targets) {
+    if (target.name == name) return target.code;
+  }
+  throw Exception(Error(ErrorKind::InvalidArgument, "no code for " + std::string(name) + " on this machine"));
 }
 
 }  // namespace headpond

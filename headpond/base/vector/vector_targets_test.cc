@@ -30,5 +30,25 @@ TEST(VectorTargets, TheOnlyTargetStandsFirstInItsTable) {
   EXPECT_EQ(vector_target_places(HWY_TARGETS).empty(), usable == 0);
 }
 
+TEST(VectorTargets, GiveTheBestCodeOrTheTwin) {
+  const std::vector<VectorTarget<int>> none, two = {{"AVX9", 9}, {"AVX8", 8}};
+  EXPECT_EQ(best_code(two, 1), 9);
+  EXPECT_EQ(best_code(none, 1), 1);
+  EXPECT_THAT(names_of(two), testing::ElementsAre("AVX9", "AVX8"));
+  EXPECT_THAT(names_of(none), testing::IsEmpty());
+}
+
+TEST(VectorTargets, GiveTheCodeOfOneByItsName) {
+  const std::vector<VectorTarget<int>> two = {{"AVX9", 9}, {"AVX8", 8}};
+  EXPECT_EQ(code_of(two, "AVX8"), 8);
+  try {
+    (void)code_of(two, "AVX");
+    FAIL() << "no target has this name";
+  } catch (const Exception& exception) {
+    EXPECT_EQ(exception.error().kind(), ErrorKind::InvalidArgument);
+    EXPECT_EQ(exception.error().message(), "no code for AVX on this machine");
+  }
+}
+
 }  // namespace
 }  // namespace headpond

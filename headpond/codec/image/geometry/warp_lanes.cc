@@ -144,18 +144,14 @@ void bilinear_bytes_scalar(const BytePixels& pixels, const Places& places, size_
   }
 }
 
-const std::vector<NamedBilinearBytes>& bilinear_bytes_targets() {
-  static const std::vector<NamedBilinearBytes> found = [] {
-    std::vector<NamedBilinearBytes> all;
-    for (const auto& target : vector_targets(HWY_DISPATCH_TABLE(bilinear_bytes_of_target), HWY_TARGETS))
-      all.push_back({target.name, target.code});
-    return all;
-  }();
+const std::vector<VectorTarget<BilinearBytes>>& bilinear_bytes_targets() {
+  static const auto found = vector_targets(HWY_DISPATCH_TABLE(bilinear_bytes_of_target), HWY_TARGETS);
   return found;
 }
 
 BilinearBytes bilinear_bytes() {
-  return bilinear_bytes_targets().empty() ? scalar_bytes : bilinear_bytes_targets().front().run;
+  constexpr BilinearBytes kScalar = scalar_bytes;
+  return best_code(bilinear_bytes_targets(), kScalar);
 }
 
 }  // namespace warp_internal

@@ -5,8 +5,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
 #include <vector>
+
+#include "headpond/base/vector/vector_targets.h"
 
 namespace headpond::warp_internal {
 
@@ -34,10 +35,6 @@ BilinearBytes bilinear_bytes();
 /// Its twin without vectors; `begin`: the first place that is written.
 void bilinear_bytes_scalar(const BytePixels& pixels, const Places& places, size_t begin, uint8_t* to);
 /// All that this machine can run, for tests.
-struct NamedBilinearBytes {
-  std::string_view target;
-  BilinearBytes run;
-};
-const std::vector<NamedBilinearBytes>& bilinear_bytes_targets();
+const std::vector<VectorTarget<BilinearBytes>>& bilinear_bytes_targets();
 
 }  // namespace headpond::warp_internal

@@ -66,9 +66,9 @@ TEST(WarpLanes, GiveTheBytesOfTheirTwin) {
         const Places places = places_in(height, width, count);
         const std::vector<uint8_t> expected = written(noise, places, write_by_twin);
         EXPECT_EQ(written(noise, places, bilinear_bytes()), expected);
-        for (const NamedBilinearBytes& named : bilinear_bytes_targets()) {
-          EXPECT_EQ(written(noise, places, named.run), expected)
-              << named.target << ", " << height << " x " << width << " x " << channels << ", " << count;
+        for (const auto& named : bilinear_bytes_targets()) {
+          EXPECT_EQ(written(noise, places, named.code), expected)
+              << named.name << ", " << height << " x " << width << " x " << channels << ", " << count;
         }
       }
     }

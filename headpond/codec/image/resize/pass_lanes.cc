@@ -438,12 +438,12 @@ const Passes& scalar_passes() {
   return passes;
 }
 
-const std::vector<NamedPasses>& pass_targets() {
-  static const auto found = named_targets<NamedPasses>(HWY_DISPATCH_TABLE(passes_of_target), HWY_TARGETS);
+const std::vector<VectorTarget<Passes>>& pass_targets() {
+  static const auto found = returned_targets(HWY_DISPATCH_TABLE(passes_of_target), HWY_TARGETS);
   return found;
 }
 
-const Passes& passes() { return pass_targets().empty() ? scalar_passes() : pass_targets().front().passes; }
+const Passes& passes() { return best_code(pass_targets(), scalar_passes()); }
 
 }  // namespace resize_internal
 }  // namespace headpond

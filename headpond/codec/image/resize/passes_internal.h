@@ -4,9 +4,9 @@
 
 #include <array>
 #include <cstdint>
-#include <string_view>
 #include <vector>
 
+#include "headpond/base/vector/vector_targets.h"
 #include "headpond/codec/image/resize/taps_internal.h"
 
 namespace headpond::resize_internal {
@@ -88,10 +88,6 @@ const Passes& passes();
 /// Their twins without vectors.
 const Passes& scalar_passes();
 /// All that this machine can run, for tests.
-struct NamedPasses {
-  std::string_view target;
-  Passes passes;
-};
-const std::vector<NamedPasses>& pass_targets();
+const std::vector<VectorTarget<Passes>>& pass_targets();
 
 }  // namespace headpond::resize_internal
