@@ -38,7 +38,7 @@ Dataset structure_step(Random& random, const Dataset& input, const PlanChoice& c
 /// Shuffles, caches, batches.
 Dataset order_step(Random& random, const Dataset& input, const PlanChoice& choice);
 
-/// `input` through one of the operators of ops/regroup.h, if one fits its elements.
+/// `input` through one of the operators of ops/regroup.h and ops/bucket.h, if one fits its elements.
 Dataset regroup_step(Random& random, const Dataset& input, const PlanChoice& choice);
 
 /// `input`, numbers in one field of whatever shape, through kernels, some of which are joined.
