@@ -21,7 +21,7 @@
 namespace headpond::cli {
 namespace {
 
-using enum PlanPlace;
+using enum PlanInput;
 
 Dataset build_zip(const PlanStep& step) {
   std::vector<Dataset> parts;

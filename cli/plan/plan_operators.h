@@ -15,11 +15,11 @@ namespace headpond::cli {
 
 /// Where an operator may stand: first in its chain, first and with `inputs`, after another operator, or either of the
 /// last two.
-enum class PlanPlace : uint8_t { source, joins, follows, either };
+enum class PlanInput : uint8_t { source, joins, follows, either };
 
 struct PlanOperator {
   std::string name;
-  PlanPlace place;
+  PlanInput takes;
   std::vector<std::string> arguments;
   std::function<Dataset(const PlanStep&)> build;  ///< Throws Exception or, with a line, PlanError.
 };

@@ -20,19 +20,19 @@ struct VectorTarget {
 };
 
 /// An instruction set, and where a table of Highway's has its code.
-struct VectorTargetPlace {
+struct VectorTargetIndex {
   std::string_view name;
-  size_t place;
+  size_t index;
 };
 /// The best first. `compiled` is HWY_TARGETS. Without Highway's targets that have no vectors: a scalar twin takes their
 /// place.
-std::vector<VectorTargetPlace> vector_target_places(int64_t compiled);
+std::vector<VectorTargetIndex> vector_target_indices(int64_t compiled);
 
 /// `table` is HWY_DISPATCH_TABLE of a function that HWY_EXPORT named, `compiled` HWY_TARGETS.
 template <class Code, size_t kSize>
 std::vector<VectorTarget<Code>> vector_targets(const Code (&table)[kSize], int64_t compiled) {
   std::vector<VectorTarget<Code>> found;
-  for (const auto& [name, place] : vector_target_places(compiled)) found.push_back({name, table[place]});
+  for (const auto& [name, index] : vector_target_indices(compiled)) found.push_back({name, table[index]});
   return found;
 }
 

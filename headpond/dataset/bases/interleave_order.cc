@@ -88,7 +88,7 @@ const InterleaveOrder::Turns* InterleaveOrder::turns_in(size_t slot, int64_t rou
   return &after[-1];
 }
 
-InterleaveOrder::Place InterleaveOrder::at(int64_t i) const {
+InterleaveOrder::Pick InterleaveOrder::at(int64_t i) const {
   const auto after = std::upper_bound(rounds_.begin(), rounds_.end(), i, [](int64_t position, const Rounds& rounds) {
     return position < rounds.position;
   });

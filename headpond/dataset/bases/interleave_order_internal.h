@@ -14,7 +14,7 @@ namespace headpond::internal {
 /// Immutable.
 class InterleaveOrder {
  public:
-  struct Place {
+  struct Pick {
     size_t dataset;
     int64_t offset;
   };
@@ -24,7 +24,7 @@ class InterleaveOrder {
   /// The sum of the lengths, or kEndless.
   int64_t size() const { return size_; }
   /// REQUIRES: 0 <= i < size().
-  Place at(int64_t i) const;
+  Pick at(int64_t i) const;
 
  private:
   struct Turns {

@@ -102,7 +102,7 @@ class FileSet {
   /// A file that is open, at least as long as this lives.
   struct Opened {
     const SourceFile* file;
-    std::shared_ptr<const SourceFile> held = nullptr;
+    std::shared_ptr<const SourceFile> owner = nullptr;
   };
   struct Look;
 

@@ -206,7 +206,7 @@ Result<void> CsvFile::State::index_row(internal::CsvRows& rows, RecordIndex& ind
   }
   HEADPOND_TRY(text_.check_index(static_cast<uint64_t>(rows_) + 1));
   if (rows_ % kRowsAMark == 0) marks_.push_back({begin, line_of(rows_, begin)});
-  index.add(begin, std::max(text_.max_places(), text_.max_places() + 1));
+  index.add(begin, std::max(text_.max_offsets(), text_.max_offsets() + 1));
   ++rows_;
   return {};
 }

@@ -61,7 +61,7 @@ struct NormalizeStage {
 struct Stage {
   std::variant<DecodeStage, WindowStage, ResizeStage, FlipStage, NormalizeStage> what;
   std::string name;    ///< For explain: "resize".
-  size_t kernel = 0;   ///< The place of its kernel in the chain, for the random numbers.
+  size_t kernel = 0;   ///< The number of its kernel in the chain, for the random numbers.
   bool draws = false;  ///< Only then it has random numbers.
 
   template <class T>

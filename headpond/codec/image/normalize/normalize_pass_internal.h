@@ -29,7 +29,7 @@ class NormalizePass {
 
  private:
   // Moves `to` to the row.
-  NormalizeRow place(int64_t y, const Size& size, std::byte*& to) const;
+  NormalizeRow row_of(int64_t y, const Size& size, std::byte*& to) const;
 
   const NormalizeOptions options_;
   const NormalizeRows& rows_ = normalize_rows();
