@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "headpond/dataset/quarantine/failed_element.h"
+#include "headpond/dataset/failed_element.h"
 
 namespace headpond {
 

@@ -28,7 +28,7 @@
 #include "headpond/base/list_of_names.h"
 #include "headpond/dataset/dataset.h"
 #include "headpond/dataset/patterns.h"
-#include "headpond/io/file/compression.h"
+#include "headpond/io/compression/compression.h"
 #include "headpond/io/record/fixed_length.h"
 #include "headpond/io/record/record_reader.h"
 #include "headpond/io/text/csv.h"

@@ -11,7 +11,7 @@
 
 #include "headpond/base/status.h"
 #include "headpond/dataset/dataset.h"
-#include "headpond/dataset/quarantine/failed_element.h"
+#include "headpond/dataset/failed_element.h"
 #include "headpond/dataset/quarantine/quarantine.h"
 #include "headpond/io/file/file_writer.h"
 

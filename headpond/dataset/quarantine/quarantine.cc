@@ -5,7 +5,7 @@
 
 #include "headpond/base/json.h"
 #include "headpond/dataset/quarantine/lines_internal.h"
-#include "headpond/io/text/json_lines.h"
+#include "headpond/io/text/json/json_lines.h"
 
 namespace headpond {
 namespace {

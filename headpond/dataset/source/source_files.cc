@@ -10,10 +10,10 @@
 
 #include "headpond/base/crc32c.h"
 #include "headpond/dataset/bases/columns.h"
-#include "headpond/dataset/ops/nested/interleave_order_internal.h"
+#include "headpond/dataset/bases/interleave_order_internal.h"
 #include "headpond/dataset/source/file_set_internal.h"
 #include "headpond/dataset/source/source_files_internal.h"
-#include "headpond/io/record/kept/set_index.h"
+#include "headpond/io/record/index/set_index.h"
 #include "headpond/io/retry.h"
 
 namespace headpond::internal {

@@ -19,10 +19,4 @@ struct PlanChoice {
 /// each with nothing in its caches.
 Dataset random_plan(Random& random, int depth, const PlanChoice& choice = {});
 
-/// `input` through one of the operators of ops/regroup.h, if one fits its elements.
-Dataset random_regroup(Random& random, const Dataset& input, const PlanChoice& choice);
-
-/// `input`, numbers in one field of whatever shape, through kernels, some of which are joined.
-Dataset random_kernels(Random& random, const Dataset& input, const PlanChoice& choice);
-
 }  // namespace headpond::internal

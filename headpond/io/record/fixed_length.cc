@@ -7,8 +7,8 @@
 #include <cstring>
 #include <utility>
 
+#include "headpond/io/compression/inflate.h"
 #include "headpond/io/file/byte_window_internal.h"
-#include "headpond/io/file/inflate.h"
 #include "headpond/io/file/mapped_file.h"
 #include "headpond/io/named_error_internal.h"
 

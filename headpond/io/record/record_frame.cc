@@ -7,7 +7,7 @@
 #include <array>
 #include <utility>
 
-#include "headpond/io/file/inflate.h"
+#include "headpond/io/compression/inflate.h"
 #include "headpond/io/record/record_frame_internal.h"
 
 namespace headpond {

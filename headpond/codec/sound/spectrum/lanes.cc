@@ -286,9 +286,6 @@ void run_one_lane(const si::LanesJob& job) { run_all<OneLane>(job); }
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-#include <string>
-
-#include "headpond/base/status.h"
 #include "headpond/base/vector/vector_targets.h"
 
 namespace headpond {
@@ -314,23 +311,15 @@ size_t scratch_floats(const Spectrum::Tables& tables) {
 }
 
 void run_lanes(const LanesJob& job) {
-  spectrum_targets().empty() ? run_lanes_scalar(job) : spectrum_targets().front().code(job);
+  constexpr RunTarget kScalar = run_lanes_scalar;
+  best_code(spectrum_targets(), kScalar)(job);
 }
 
 void run_lanes_scalar(const LanesJob& job) { HWY_STATIC_DISPATCH(run_one_lane)(job); }
 
-std::vector<std::string_view> lanes_targets() {
-  std::vector<std::string_view> names;
-  for (const auto& target : spectrum_targets()) names.push_back(target.name);
-  return names;
-}
+std::vector<std::string_view> lanes_targets() { return names_of(spectrum_targets()); }
 
-void run_lanes_on(std::string_view target, const LanesJob& job) {
-  for (const auto& one : spectrum_targets()) {
-    if (one.name == target) return one.code(job);
-  }
-  throw Exception(Error(ErrorKind::InvalidArgument, "no code for " + std::string(target) + " on this machine"));
-}
+void run_lanes_on(std::string_view target, const LanesJob& job) { code_of(spectrum_targets(), target)(job); }
 
 }  // namespace spectrum_internal
 }  // namespace headpond

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "headpond/dataset/ops/bucket.h"
 #include "headpond/dataset/ops/bucket/buckets_internal.h"
-#include "headpond/dataset/ops/regroup.h"
 #include "headpond/dataset/ops/regroup/gathering_internal.h"
 
 namespace headpond {

@@ -3,9 +3,8 @@
 
 #include <algorithm>
 
+#include "headpond/dataset/ops/bucket.h"
 #include "headpond/dataset/ops/bucket/planned_batches_internal.h"
-#include "headpond/dataset/ops/lengths.h"
-#include "headpond/dataset/ops/regroup.h"
 #include "headpond/dataset/ops/regroup/gathering_internal.h"
 
 namespace headpond {

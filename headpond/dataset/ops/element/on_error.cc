@@ -6,13 +6,13 @@
 #include <string>
 #include <utility>
 
-#include "headpond/dataset/bases/resumable_input.h"
+#include "headpond/dataset/bases/carried_internal.h"
+#include "headpond/dataset/bases/own_memory_internal.h"
 #include "headpond/dataset/bases/pointwise.h"
+#include "headpond/dataset/bases/resumable_input.h"
 #include "headpond/dataset/check_internal.h"
 #include "headpond/dataset/ops/element.h"
 #include "headpond/dataset/ops/element/failure_limits_internal.h"
-#include "headpond/dataset/ops/fold/carried_internal.h"
-#include "headpond/dataset/ops/order/cache_entries_internal.h"
 #include "headpond/dataset/run_state.h"
 
 namespace headpond {

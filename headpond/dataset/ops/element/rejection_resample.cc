@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
+#include "headpond/dataset/bases/joined_internal.h"
+#include "headpond/dataset/bases/named_error_internal.h"
 #include "headpond/dataset/bases/pointwise.h"
 #include "headpond/dataset/ops/element/map_result_internal.h"
-#include "headpond/dataset/ops/fold/named_error_internal.h"
-#include "headpond/dataset/ops/mixing/joined_internal.h"
 #include "headpond/dataset/ops/random.h"
 
 namespace headpond::internal {

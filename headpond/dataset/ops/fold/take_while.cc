@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "headpond/dataset/bases/named_error_internal.h"
 #include "headpond/dataset/bases/pointwise.h"
 #include "headpond/dataset/ops/element/map_result_internal.h"
 #include "headpond/dataset/ops/fold.h"
-#include "headpond/dataset/ops/fold/named_error_internal.h"
 
 namespace headpond::internal {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "headpond/dataset/ops/fold/named_error_internal.h"
+#include "headpond/dataset/bases/named_error_internal.h"
 #include "headpond/dataset/ops/nested/children_internal.h"
 
 namespace headpond::internal {

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "headpond/base/mutex.h"
+#include "headpond/dataset/bases/interleave_order_internal.h"
 #include "headpond/dataset/dataset.h"
-#include "headpond/dataset/ops/nested/interleave_order_internal.h"
-#include "headpond/dataset/ops/nested/nested_function.h"
+#include "headpond/dataset/ops/nested_function.h"
 
 namespace headpond::internal {
 

@@ -5,7 +5,7 @@
 #include "headpond/dataset/source/file_set_internal.h"
 #include "headpond/dataset/testing/dataset_test_internal.h"
 #include "headpond/io/file/system_test_internal.h"
-#include "headpond/io/record/kept/set_index.h"
+#include "headpond/io/record/index/set_index.h"
 #include "headpond/io/record/record_writer.h"
 #include "headpond/io/zlib_test_internal.h"
 #include "tests/test_files.h"
