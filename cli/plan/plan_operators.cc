@@ -253,7 +253,7 @@ std::vector<PlanOperator> sources() {
       {"cifar100", source, {"path", "train"}, build_cifar100},
       {"fixed_length",
        source,
-       {"paths", "record_bytes", "header_bytes", "footer_bytes", "hop_bytes", "num_parallel_reads"},
+       {"paths", "record_bytes", "header_bytes", "footer_bytes", "hop_bytes", "compression", "num_parallel_reads"},
        build_fixed_length},
       {"tar", source, {"paths", "extensions", "allow_missing"}, build_tar},
       {"folder", source, {"path", "extensions", "allow_empty"}, build_folder},

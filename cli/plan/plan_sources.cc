@@ -79,10 +79,11 @@ Dataset build_cifar100(const PlanStep& step) {
   return cifar100(step.args.text("path"), {.train = step.args.flag("train", true)});
 }
 
+constexpr std::array kCompressions = {Compression::none, Compression::gzip, Compression::zlib};
+
 Dataset build_tfrecord(const PlanStep& step) {
   TFRecordOptions options{.num_parallel_reads = parallel_reads(step)};
   if (step.args.choice("on_damage", {"fail", "skip"}) == 1) options.on_damage = OnDamage::skip;
-  constexpr std::array kCompressions = {Compression::none, Compression::gzip, Compression::zlib};
   if (step.args.has("compression"))
     options.compression = kCompressions.at(step.args.choice("compression", {"none", "gzip", "zlib"}));
   return tfrecord(step.args.texts("paths"), options);
@@ -111,11 +112,13 @@ Dataset build_csv(const PlanStep& step) {
 Dataset build_npy(const PlanStep& step) { return npy(step.args.texts("paths")); }
 
 Dataset build_fixed_length(const PlanStep& step) {
-  return fixed_length(step.args.texts("paths"), {.record_bytes = count(step.args, "record_bytes", std::nullopt),
-                                                 .header_bytes = count(step.args, "header_bytes"),
-                                                 .footer_bytes = count(step.args, "footer_bytes"),
-                                                 .hop_bytes = count(step.args, "hop_bytes"),
-                                                 .num_parallel_reads = parallel_reads(step)});
+  return fixed_length(step.args.texts("paths"),
+                      {.record_bytes = count(step.args, "record_bytes", std::nullopt),
+                       .header_bytes = count(step.args, "header_bytes"),
+                       .footer_bytes = count(step.args, "footer_bytes"),
+                       .hop_bytes = count(step.args, "hop_bytes"),
+                       .num_parallel_reads = parallel_reads(step),
+                       .compression = kCompressions.at(step.args.choice("compression", {"none", "gzip", "zlib"}))});
 }
 
 Dataset build_tar(const PlanStep& step) {

@@ -125,6 +125,8 @@ TEST_F(PlanSources, ReadRecordsOfOneLength) {
          {R"("x":[1,2])", R"("x":[3,4])"});
   expect(source("fixed_length", records, "record_bytes = 2, header_bytes = 1, footer_bytes = 1, hop_bytes = 1"),
          {R"("x":[1,2])", R"("x":[2,3])", R"("x":[3,4])"});
+  const std::string stored = "\x78\x01\x01\x02\x00\xfd\xff\x01\x02\x00\x06\x00\x04"s;  // zlib, not compressed
+  expect(source("fixed_length", write("packed", stored), "record_bytes = 2, compression = 'zlib'"), {R"("x":[1,2])"});
   EXPECT_THAT(refused(source("fixed_length", records)), HasSubstr("f.toml:2: fixed_length: record_bytes is missing"));
   EXPECT_THAT(refused(source("fixed_length", records, "record_bytes = -1")),
               HasSubstr("f.toml:3: fixed_length: record_bytes is -1, which is negative"));

@@ -25,6 +25,8 @@
 namespace headpond::cli {
 namespace {
 
+constexpr uint64_t kMostInflated = uint64_t{1} << 30;  // Of arrays that are deflated.
+
 void damaged(FileReport& report, const Error& error, std::optional<uint64_t> record = {}) {
   report.add_damage({record, offset_in(error, report.path), {}, error});
 }
@@ -113,7 +115,7 @@ void survey_npy(std::span<const std::byte> content, FileReport& report) {
 }
 
 void survey_npz(std::span<const std::byte> content, FileReport& report) {
-  const auto arrays = read_npz(content, report.path);
+  const auto arrays = read_npz(content, report.path, std::max<uint64_t>(content.size(), kMostInflated));
   if (!arrays) return damaged(report, arrays.error());
   report.records = arrays->size();
   std::vector<FeatureInfo> features;

@@ -112,7 +112,7 @@ class Survey {
   void group(const TarIndex& index);
   void look_at_lines(ByteReader& bytes, bool are_objects);
   void damaged_line(const TextLine& line, const Error& error);
-  void look_at_idx(ByteReader& bytes);
+  void look_at_idx(ByteReader& bytes, uint64_t limit);
   void look_at_whole(ByteReader& bytes, const FileFormat& format);
   void look_at_content(std::span<const std::byte> content, const FileFormat& format);
   void look_at_rest(ByteReader& bytes);
@@ -159,7 +159,7 @@ void Survey::look_at_format(Reader stored) {
   if (format.name == "tfrecord") return look_at_records(std::move(stored));
   if (format.compression == Compression::gzip) stored = make_gzip_reader(std::move(stored));
   if (format.name == "tar") look_at_tar(*stored);
-  if (format.name == "idx") look_at_idx(*stored);
+  if (format.name == "idx") look_at_idx(*stored, format.compression == Compression::none ? UINT64_MAX : kMostInMemory);
   if (format.name == "jsonl" || format.name == "text") look_at_lines(*stored, format.name == "jsonl");
   constexpr std::string_view kWhole[] = {"csv", "npy", "npz", "png", "jpeg", "bmp", "pnm", "webp", "gif", "wav"};
   if (std::ranges::find(kWhole, format.name) != std::end(kWhole)) look_at_whole(*stored, format);
@@ -280,8 +280,8 @@ void Survey::damaged_line(const TextLine& line, const Error& error) {
   damaged({error.kind(), text}, static_cast<uint64_t>(line.number - 1), offset);
 }
 
-void Survey::look_at_idx(ByteReader& bytes) {
-  const auto tensor = read_idx(std::make_unique<Lent>(bytes));
+void Survey::look_at_idx(ByteReader& bytes, uint64_t limit) {
+  const auto tensor = read_idx(std::make_unique<Lent>(bytes), limit);
   if (!tensor) return damaged(tensor.error(), 0);
   const auto rows = static_cast<uint64_t>(tensor->dim(0));
   report_.records = rows;

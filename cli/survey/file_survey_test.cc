@@ -357,5 +357,12 @@ TEST(OffsetIn, IsTheLastOneAfterThePath) {
   EXPECT_EQ(of("/offset 7/a: the offset is bad, offset x"), std::nullopt);
 }
 
+TEST_F(SurveyTest, OfIdxThatInflatesTooFarIsRefusedBeforeMemoryIsTaken) {
+  const Bytes front = test::bytes_of(std::string("\0\0\x08\x01\x60\0\0\0abc", 11));  // 1.5 GiB of bytes.
+  const FileReport packed = survey("a.gz", test::gzip(front));
+  EXPECT_THAT(places(packed), ElementsAre("0@- ResourceExhausted"));
+  EXPECT_THAT(places(survey("a", front)), ElementsAre("0@- InvalidArgument")) << "the file is shorter";
+}
+
 }  // namespace
 }  // namespace headpond::cli

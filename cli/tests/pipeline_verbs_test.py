@@ -5,6 +5,7 @@
   pipeline_verbs_test.py PROGRAM Run|Guide|Explain|View
 """
 import json
+import os
 import re
 import signal
 import subprocess
@@ -259,6 +260,41 @@ class Run(PlanCase):
         self.assertEqual(self.lines("--state-in", "state", "--limit", "1")[0]["index"], given)
 
 
+    def test_what_was_delivered_is_kept_when_the_next_element_hangs(self):
+        self.plan(step("range", stop=10) + step("map", function="x + sleep_us(x / 5 * 60000000)"))
+        with open(self.folder / "lines", "wb") as lines:
+            process = subprocess.Popen([PROGRAM, *"run plan.toml --print --threads 0 --order-out order".split()],
+                                       cwd=self.folder, env=self.environment, stdout=lines, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(process.kill)
+        while not (self.folder / "order").exists() and process.poll() is None:
+            time.sleep(0.01)
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=30)
+        self.assertEqual(process.returncode, 130, err)
+        for name in ("lines", "order"):
+            self.assertEqual((self.folder / name).read_text().count("\n"), 5, name)
+
+    def test_a_pipe_is_written_into_and_not_replaced(self):
+        for flag in ("--state-out", "--json", "--order-out", "--quarantine"):
+            pipe = self.folder / flag
+            os.mkfifo(pipe)
+            reader = os.open(pipe, os.O_RDWR | os.O_NONBLOCK)
+            self.addCleanup(os.close, reader)
+            self.plan(step("range", stop=10) + self.BAD + step("on_error", max_error_share=1))
+            self.expect(0, "run", "plan.toml", f"{flag}=./{flag}")
+            self.assertTrue(pipe.is_fifo(), flag)
+            self.assertGreater(len(os.read(reader, 65536)), 10, flag)
+
+    def test_a_quarantine_without_use_says_so(self):
+        self.assertIn("no step is on_error", self.expect(0, "run", "plan.toml", "--quarantine", "bad.jsonl").stderr)
+        self.plan(step("range", stop=8) + self.BAD + step("on_error", max_error_share=1))
+        self.assertNotIn("no step", self.expect(0, "run", "plan.toml", "--quarantine", "bad.jsonl").stderr)
+        self.plan(step("range", start=100, stop=101))
+        self.assertIn("2 entries: 0 can be read now, 0 fail, 2 are not in this pipeline",
+                      self.expect(1, "run", "plan.toml", "--replay", "bad.jsonl").stderr)
+
+
 class Guide(PlanCase):
     """docs/plan_files.md is true."""
 
@@ -306,6 +342,7 @@ class Explain(PlanCase):
     def test_the_json_object_has_the_agreed_members(self):
         found = self.json_of(self.expect(0, "explain", "plan.toml", "--json").stdout, "headpond.explain/1")
         self.expect_members(found, "plan", "rewrites", "levels", "estimates")
+        self.assertEqual(found["seed"], 0)
         self.assertIn("filter(x % 3 != 0", found["plan"])
         for rewrite in found["rewrites"]:
             self.expect_members(rewrite, "rule", "applied", "reason")

@@ -353,6 +353,9 @@ args = {{ filename = "kept" }}
         text = self.run_program("cache", "ls", "kept").stdout
         self.assertIn("map(", text)
         self.assertIn("2 caches", text)
+        self.assertEqual(found["seed"], 0)
+        self.found("rm", "kept", caches[4]["key"])
+        self.assertIn("1 cache, ", self.run_program("cache", "ls", "kept").stdout)
 
     def test_removes_what_is_named(self):
         self.fill()

@@ -76,6 +76,8 @@ void write_caches(JsonWriter& json, const std::string& name, const std::vector<C
   json.end_array();
 }
 
+std::string counted(size_t caches) { return fmt::format("{} {}", caches, caches == 1 ? "cache" : "caches"); }
+
 Result<Report> list(Session& session, const CacheFlags& flags) {
   if (flags.words.size() != 1) refuse("cache ls: name one folder of caches");
   const auto caches = list_caches(flags.words[0]);
@@ -98,7 +100,8 @@ Result<Report> list(Session& session, const CacheFlags& flags) {
     table.pop_back();
     session.say(table);
   }
-  session.say(fmt::format("{} caches, {}", caches->size(), size_of(bytes)));
+  session.set_seed(0);
+  session.say(fmt::format("{}, {}", counted(caches->size()), size_of(bytes)));
   return Report{.members = [caches = *caches, folder = flags.words[0]](JsonWriter& json) {
     json.member("folder", folder);
     write_caches(json, "caches", caches);
@@ -143,7 +146,8 @@ Result<Report> remove(Session& session, const CacheFlags& flags) {
     session.say(fmt::format("removed {}: {}", cache.key, title_of(cache)));
     bytes += cache.bytes;
   }
-  session.say(fmt::format("{} caches removed, {}", removed.size(), size_of(bytes)));
+  session.set_seed(0);
+  session.say(fmt::format("{} removed, {}", counted(removed.size()), size_of(bytes)));
   return Report{.members = [removed, folder = flags.words[0]](JsonWriter& json) {
     json.member("folder", folder);
     write_caches(json, "removed", removed);

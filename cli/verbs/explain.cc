@@ -30,8 +30,7 @@ void declare(Flags& flags, ExplainFlags& to) {
   flags.option_from(0, "seconds S", to.seconds, "time limit of that run, in seconds (default: 2)");
 }
 
-Result<Analysis> analysis_of(const Session& session, const PlanFile& plan, const ExplainFlags& flags) {
-  const uint64_t seed = session.common().seed_given ? session.common().seed : plan.seed.value_or(0);
+Result<Analysis> analysis_of(const Session& session, const PlanFile& plan, const ExplainFlags& flags, uint64_t seed) {
   Loader loader(plan.dataset, {.seed = seed});
   const int64_t begin = now_ns();
   const auto passed = [begin] { return static_cast<double>(now_ns() - begin) * 1e-9; };
@@ -60,9 +59,11 @@ std::string text_of(const ExplainReport& report, const std::string& format) {
 
 Result<Report> run(Session& session, const ExplainFlags& flags) {
   const PlanFile plan = read_plan_file(only_file("explain", flags.files));
+  const uint64_t seed = session.common().seed_given ? session.common().seed : plan.seed.value_or(0);
+  session.set_seed(seed);
   ExplainReport report{flags.files[0], plan.dataset, explain(plan.dataset)};
   if (flags.analyze) {
-    auto analysis = analysis_of(session, plan, flags);
+    auto analysis = analysis_of(session, plan, flags, seed);
     if (!analysis) return fail(analysis.error());
     if (session.interrupt().requested()) return fail(ErrorKind::Cancelled, "interrupted");
     report.analysis = std::move(*analysis);

@@ -50,11 +50,15 @@ void count(const Result<Element>& element, Totals& totals) {
 
 std::string summary(const Totals& totals) {
   std::string text =
-      fmt::format("{} entries: {} can be read now, {} fail", totals.entries, totals.readable, totals.failing);
-  if (totals.other > 0) text += fmt::format(", {} are not in this pipeline", totals.other);
+      fmt::format("{} {}: {} can be read now, {} {}", totals.entries, totals.entries == 1 ? "entry" : "entries",
+                  totals.readable, totals.failing, totals.failing == 1 ? "fails" : "fail");
+  const auto is = [](int64_t count) { return count == 1 ? "is" : "are"; };
+  if (totals.other > 0) text += fmt::format(", {} {} not in this pipeline", totals.other, is(totals.other));
   if (totals.of_other_pipelines > 0)
-    text += fmt::format("; {} were written by another pipeline or for other data", totals.of_other_pipelines);
-  if (totals.broken_lines > 0) text += fmt::format("; {} lines are broken", totals.broken_lines);
+    text += fmt::format("; {} {} written by another pipeline or for other data", totals.of_other_pipelines,
+                        totals.of_other_pipelines == 1 ? "was" : "were");
+  const int64_t broken = totals.broken_lines;
+  if (broken > 0) text += fmt::format("; {} {} {} broken", broken, broken == 1 ? "line" : "lines", is(broken));
   return text;
 }
 
@@ -83,6 +87,9 @@ Result<Report> replay(Session& session, const Dataset& dataset, const std::strin
   }
   if (std::fflush(to) != 0) return fail(ErrorKind::FailedPrecondition, "the elements: cannot write");
   if (session.interrupt().requested()) return fail(ErrorKind::Cancelled, "interrupted");
+  if (totals.entries > 0 && totals.other == totals.entries) {
+    return fail(ErrorKind::FailedPrecondition, fmt::format("{}: {}", file, summary(totals)));
+  }
   if (!session.common().quiet) fmt::print(stderr, "{}\n", summary(totals));
   return Report{.members = [totals](JsonWriter& json) { write_members(json, totals); }};
 }

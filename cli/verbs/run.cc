@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // headpond run: delivers the elements of a pipeline file by a Loader.
 #include <fmt/core.h>
+#include <poll.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -8,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "cli/plan/element_json.h"
 #include "cli/plan/plan_file.h"
@@ -17,6 +19,7 @@
 #include "cli/verbs/verbs.h"
 #include "headpond/base/clock.h"
 #include "headpond/base/cpu.h"
+#include "headpond/base/log.h"
 #include "headpond/dataset/migrate/migrate.h"
 #include "headpond/engine/loader.h"
 #include "headpond/io/file/file.h"
@@ -146,6 +149,16 @@ class Sink {
     return {};
   }
 
+  // While next() hangs: what was delivered reaches the files, but for a pipe that nobody reads.
+  void save() {
+    for (std::FILE* const file : {to_, order_.get()}) {
+      if (file == nullptr || ftrylockfile(file) != 0) continue;
+      pollfd ready{.fd = fileno(file), .events = POLLOUT, .revents = 0};
+      if (poll(&ready, 1, 0) > 0 && (ready.revents & POLLOUT) != 0) (void)std::fflush(file);
+      funlockfile(file);
+    }
+  }
+
   Result<Totals> finish() {
     if (to_ != nullptr && std::fflush(to_) != 0) return fail(cannot_write("the elements").error());
     if (order_ && (std::fflush(order_.get()) != 0 || std::ferror(order_.get()) != 0))
@@ -204,12 +217,27 @@ Result<void> deliver(Loader& loader, Sink& sink, const RunFlags& flags, const Se
   return {};
 }
 
-Result<Totals> run_loader(const Session& session, const PlanFile& plan, const RunFlags& flags, uint64_t seed) {
+// Saves what `sink` has if the program hangs when it is interrupted.
+class LastWords {
+ public:
+  LastWords(Interrupt& interrupt, Sink& sink) : interrupt_(interrupt) {
+    interrupt_.set_last_words([&sink] { sink.save(); });
+  }
+  ~LastWords() { interrupt_.set_last_words({}); }
+  LastWords(const LastWords&) = delete;
+  LastWords& operator=(const LastWords&) = delete;
+
+ private:
+  Interrupt& interrupt_;
+};
+
+Result<Totals> run_loader(Session& session, const PlanFile& plan, const RunFlags& flags, uint64_t seed) {
   Sink sink(session, plan.dataset, flags);
   PssPeak pss;
   auto loader = open_loader(plan, session, flags, seed);
   if (!loader) return fail(loader.error());
   HEADPOND_TRY(sink.open_order(flags.order_out));
+  const LastWords words(session.interrupt(), sink);
   const int64_t begin = now_ns();
   const auto delivered = deliver(*loader, sink, flags, session, pss);
   const int64_t end = now_ns();
@@ -249,9 +277,21 @@ void write_members(JsonWriter& json, const Totals& totals) {
   json.member("threads", totals.stats.threads).member("io_threads", totals.stats.io_threads);
 }
 
+bool has_on_error(const Node& node) {
+  const std::vector<Node::Ref>& inputs = node.facts().inputs;
+  return node.facts().decides_in_order ||
+         std::any_of(inputs.begin(), inputs.end(), [](const Node::Ref& input) { return has_on_error(*input); });
+}
+
 std::string summary(const Totals& totals) {
-  std::string text = totals.are_batches ? fmt::format("{} batches ({} samples)", totals.batches, totals.elements)
-                                        : fmt::format("{} elements", totals.elements);
+  const auto counted = [](int64_t count, const char* one, const char* more) {
+    return fmt::format("{} {}", count, count == 1 ? one : more);
+  };
+  std::string text = counted(totals.elements, "element", "elements");
+  if (totals.are_batches) {
+    text = fmt::format("{} ({})", counted(totals.batches, "batch", "batches"),
+                       counted(totals.elements, "sample", "samples"));
+  }
   text += fmt::format(", {} bytes in {:.3f} s, {:.1f} % of it waiting; state: {} bytes", totals.bytes, totals.seconds,
                       100 * wait_share(totals), totals.state_bytes);
   int64_t skipped = 0, substituted = 0;
@@ -272,6 +312,9 @@ Result<Report> run(Session& session, const RunFlags& flags) {
   const uint64_t seed = session.common().seed_given ? session.common().seed : plan.seed.value_or(0);
   session.set_seed(seed);
   if (!flags.replay.empty()) return replay(session, plan.dataset, flags.replay, flags.limit);
+  if (!flags.quarantine.empty() && !has_on_error(*plan.dataset.node())) {
+    log(LogLevel::warning, fmt::format("{}: nothing will be written, as no step is on_error", flags.quarantine));
+  }
   const auto totals = run_loader(session, plan, flags, seed);
   if (!totals) return fail(totals.error());
   if (session.interrupt().requested()) return fail(ErrorKind::Cancelled, "interrupted");

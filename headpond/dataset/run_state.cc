@@ -42,6 +42,10 @@ std::string difference(std::string_view then, std::string_view now, std::string_
     const bool is_last = then.find('\n') == std::string_view::npos, is_part = is_last && is_truncated;
     const bool is_last_now = now.find('\n') == std::string_view::npos;
     const std::string_view a = take_line(then), b = take_line(now), with_place = take_line(shown);
+    if (a.empty() != b.empty()) {
+      return fmt::format("step {}: {} has '{}', {} has no such step", line, b.empty() ? "the state" : "the pipeline",
+                         b.empty() ? a : with_place, b.empty() ? "the pipeline" : "the state");
+    }
     if (is_part ? !b.starts_with(a) : a != b) {
       return fmt::format("step {}: the state has '{}{}', the pipeline has '{}'", line, a, is_part ? "..." : "",
                          with_place);
@@ -99,6 +103,14 @@ void visit(StateVisitor& visitor, SavedRun& run, char version) {
   visitor.text(run.state.position);
   visitor.text(run.plan);
   if (version == kVersionInOrder) visit_numbers(visitor, run.state.in_order);
+}
+
+// The slots of a stream that may have an end are kEndless too.
+bool has_no_end(const Node& node) {
+  if (node.slots() != kEndless) return false;
+  const std::vector<Node::Ref>& inputs = node.facts().inputs;
+  const auto has_none = [](const Node::Ref& input) { return has_no_end(*input); };
+  return node.kind() != Kind::stream || (!inputs.empty() && std::all_of(inputs.begin(), inputs.end(), has_none));
 }
 
 }  // namespace
@@ -181,14 +193,15 @@ Element::Names names_of(const Spec& spec) {
 }
 
 Got Holes::count(Got got, Context& context) {
+  if (got == Got::pending) return got;
   if (got != Got::hole) count_ = 0;
-  const bool counts = node_.slots() == kEndless && node_.kind() != Kind::stream;
-  if (got != Got::hole || !counts || ++count_ < most) return got;
+  if (got != Got::hole || ++count_ < most) return got;
   count_ = 0;
+  if (!has_no_end(node_)) return got;
   return context.fail(
       {ErrorKind::FailedPrecondition,
        fmt::format(
-           "{}: no element at {} positions in a row of a pipeline without an end; there may never be another one",
+           "{}: {} elements in a row were left out of a pipeline without an end; there may never be another one",
            node_.title(), most.load())});
 }
 

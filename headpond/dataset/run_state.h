@@ -61,13 +61,14 @@ class SequentialFeed final : public Feed {
   }
 };
 
-/// Counts consecutive holes of a pipeline without an end, which might never give another element.
+/// Counts consecutive holes of a pipeline without an end, which might never give another element. A stream has no end
+/// iff no input of it has one; a source of elements that only have an order may have one.
 class Holes {
  public:
   inline static std::atomic<int64_t> most = int64_t{1} << 22;  ///< Tests lower it.
   explicit Holes(const Node& node) : node_(node) {}
-  /// Returns `got`, the answer for the next position. After too many holes a hole is an error, and counting starts
-  /// again.
+  /// Returns `got`, the answer for the next position; hole: an iterator leaves an element out. After too many holes a
+  /// hole is an error, and counting starts again.
   Got count(Got got, Context& context);
 
  private:

@@ -40,7 +40,7 @@ TEST(RunState, OfAnotherPipelineNamesTheDifference) {
   EXPECT_THAT(other.error().message(),
               HasSubstr("step 2: the state has 'shuffle(window=5)', the pipeline has 'shuffle(window=6)'"));
   EXPECT_THAT(restore(saved, range(8) | shuffle(5) | take(2), 7).error().message(), HasSubstr("step 1"));
-  EXPECT_THAT(restore(saved, range(9) | shuffle(5), 7).error().message(), HasSubstr("the pipeline has ''"));
+  EXPECT_THAT(restore(saved, range(9) | shuffle(5), 7).error().message(), HasSubstr("the pipeline has no such step"));
 }
 
 // Draws follow from it, so another name is another order and other values.
@@ -117,7 +117,7 @@ TEST(RunState, OfALongPlanStaysSmall) {
       HasSubstr("pipeline: they differ in step 292 or a later one, after the part of the plan that a state holds"))
       << "not the line at which the plan was cut, which is the same in both";
   EXPECT_THAT(restore(saved, range(9) | take(9), 7).error().message(),
-              HasSubstr("step 3: the state has 'take(count=9)', the pipeline has ''"));
+              HasSubstr("step 3: the state has 'take(count=9)', the pipeline has no such step"));
   Dataset other = range(9);
   for (int i = 0; i < 1000; ++i) other = i == 600 ? other | skip(1) : other | take(9);
   EXPECT_THAT(restore(saved, other, 7).error().message(), HasSubstr("or a later one"));
@@ -129,6 +129,54 @@ TEST(RunState, OfAPlanThatIsCutNamesADifferenceInThePartOfALine) {
   EXPECT_THAT(restore(saved, plan("b"), 7).error().message(),
               HasSubstr("aaa...', the pipeline has 'map(b, version=0)'"));
   EXPECT_THAT(restore(saved, plan(std::string(5001, 'a')), 7).error().message(), HasSubstr("step 2 or a later one"));
+}
+
+struct FewHoles {
+  FewHoles() { Holes::most = 500; }
+  ~FewHoles() { Holes::most = int64_t{1} << 22; }
+};
+
+void gives_up(const Dataset& dataset) {
+  Sequence sequence(dataset, {});
+  auto got = sequence.next();
+  for (int answers = 1; got && answers < 10; ++answers) got = sequence.next();
+  ASSERT_FALSE(got) << dataset.plan();
+  EXPECT_EQ(got.error().kind(), ErrorKind::FailedPrecondition) << dataset.plan();
+  EXPECT_THAT(got.error().message(), HasSubstr("500 elements in a row were left out")) << dataset.plan();
+}
+
+TEST(Holes, OfAStreamWithoutAnEndAreAnErrorAndNoLoop) {
+  const FewHoles few;
+  const auto third = [](int64_t x) { return x % 3; };
+  const auto never = [](int64_t) { return false; };
+  const auto nothing = [](int64_t) { return range(0); };
+  const Dataset thirds = counter() | map(third);
+  gives_up(thirds | unique());
+  gives_up(thirds | unique() | map(third));
+  gives_up(thirds | flat_map([](int64_t x) { return range(x); }) | filter(never));
+  gives_up(counter() | flat_map(nothing));
+  gives_up(counter() | rejection_resample([](int64_t) { return int64_t{0}; }, {0, 1}));
+  gives_up(counter() | flat_map([](int64_t x) { return range(x, x + 1); }) | batch(1) |
+           distribute(2, 0, {.uneven = UnevenBatch::drop}));
+  gives_up(choose_from_datasets({range(1), range(1)}, thirds | map([](int64_t x) { return x % 2; }),
+                                {.stop_on_empty_dataset = false}));
+}
+
+TEST(Holes, OfAStreamThatMayEndAreNone) {
+  const FewHoles few;
+  const auto same = [](int64_t) { return int64_t{7}; };
+  const auto make = [](uint64_t) -> Generator {
+    return [next = int64_t{0}]() mutable -> Result<std::optional<Element>> {
+      if (next == 2000) return std::nullopt;
+      return Element{Tensor::scalar(next++)};
+    };
+  };
+  const Dataset numbers = from_generator(make, {{"n", DType::i64, {}}});
+  for (const Dataset& dataset : {range(2000) | map(same), numbers | map(same)}) {
+    Sequence sequence(dataset | unique(), {});
+    EXPECT_TRUE(sequence.next());
+    EXPECT_TRUE(sequence.next().error().is_end()) << dataset.plan();
+  }
 }
 
 }  // namespace

@@ -169,7 +169,7 @@ TEST(LoaderFaults, PlacesWithoutAnElementForEverAreAnErrorAndNoLoop) {
   const Dataset dataset = range(10) | repeat() | filter(never);
   Loader loader(dataset, {.threads = 2});
   Sequence sequence(dataset, {});
-  EXPECT_THAT(loader.next().error().message(), HasSubstr("filter(opaque): no element at 20000 positions in a row"));
+  EXPECT_THAT(loader.next().error().message(), HasSubstr("filter(opaque): 20000 elements in a row were left out"));
   EXPECT_EQ(sequence.next().error().kind(), ErrorKind::FailedPrecondition);
   EXPECT_THAT(loaded(range(10) | repeat(5000) | filter(never), {.threads = 2}), ElementsAre())
       << "control: what ends may be empty";

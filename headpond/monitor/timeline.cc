@@ -32,10 +32,11 @@ class Replacement {
  public:
   explicit Replacement(const std::string& path) : path_(path), replaced_(find_replaced(path)) {
     if (!replaced_) return;
-    temporary_ = fmt::format("{}.{}", replaced_->path, getpid());
-    const int fd = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    made_ = fd >= 0;
-    if (!made_) return;
+    temporary_ = replaced_->is_special ? path : fmt::format("{}.{}", replaced_->path, getpid());
+    const int flags = replaced_->is_special ? 0 : O_CREAT | O_EXCL;
+    const int fd = open(temporary_.c_str(), O_WRONLY | O_CLOEXEC | flags, 0666);
+    if (fd < 0) return;
+    made_ = !replaced_->is_special;
     if (replaced_->mode) fchmod(fd, *replaced_->mode);          // Else it has the mode of a new file.
     file_ = gzdopen(fd, path.ends_with(".gz") ? "wb" : "wbT");  // T: as it is, not compressed
     if (file_ == nullptr) close(fd);
@@ -57,7 +58,7 @@ class Replacement {
   Result<void> commit() {
     const int closed = gzclose(std::exchange(file_, nullptr));
     if (closed != Z_OK) return failure("write");
-    if (rename(temporary_.c_str(), replaced_->path.c_str()) != 0) return failure("rename");
+    if (made_ && rename(temporary_.c_str(), replaced_->path.c_str()) != 0) return failure("rename");
     made_ = false;
     return {};
   }

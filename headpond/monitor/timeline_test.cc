@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "headpond/monitor/timeline.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -219,6 +223,17 @@ TEST_F(TimelineTest, ReplacesTheTargetOfALinkAndKeepsItsMode) {
   EXPECT_THAT(read(target), Not(HasSubstr("old")));
   EXPECT_EQ(std::filesystem::status(target).permissions(),
             std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+}
+
+TEST_F(TimelineTest, WritesIntoAPipeAndLeavesIt) {
+  ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);
+  const int reader = open(path_.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC);
+  ASSERT_TRUE(write_timeline(path_, std::vector<ThreadEvents>()));
+  std::string text(4096, '\0');
+  text.resize(static_cast<size_t>(std::max<ssize_t>(0, ::read(reader, text.data(), text.size()))));
+  close(reader);
+  EXPECT_THAT(text, HasSubstr("traceEvents"));
+  EXPECT_TRUE(std::filesystem::is_fifo(path_));
 }
 
 TEST_F(TimelineTest, KeepsTheOldFileWhenItCannotWrite) {

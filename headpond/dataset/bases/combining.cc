@@ -9,6 +9,7 @@
 
 #include "headpond/dataset/bases/reread_input.h"
 #include "headpond/dataset/dataset.h"
+#include "headpond/dataset/run_state.h"
 
 namespace headpond {
 namespace {
@@ -94,16 +95,17 @@ class CombiningIterator final : public Iterator {
         slots_(node.input().slots()),
         reach_(reach),
         random_key_(random_key),
-        held_(std::move(input), reach) {}
+        held_(std::move(input), reach),
+        holes_(node) {}
 
   Got next(Context& context, Element& out) override {
     while (true) {
       StreamElements elements(slots_, held_, reach_, context);
       bool input_failed = false;
-      const Got got = node_.run(held_.first(), elements, random_key_, context, {}, out, input_failed);
+      Got got = node_.run(held_.first(), elements, random_key_, context, {}, out, input_failed);
       if (got == Got::pending || got == Got::end || input_failed) return got;
       held_.drop_first();
-      if (got != Got::hole) return got;
+      if (got = holes_.count(got, context); got != Got::hole) return got;
       out.clear();
     }
   }
@@ -114,6 +116,7 @@ class CombiningIterator final : public Iterator {
   const int64_t slots_, reach_;
   const RandomKey random_key_;
   Held held_;
+  internal::Holes holes_;
 };
 
 Node::Facts checked(Node::Facts facts, int64_t reach) {

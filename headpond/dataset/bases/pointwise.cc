@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "headpond/dataset/dataset.h"
+#include "headpond/dataset/run_state.h"
 
 namespace headpond {
 namespace {
@@ -40,7 +41,7 @@ class PointView final : public View {
 class PointIterator final : public Iterator {
  public:
   PointIterator(const Pointwise& node, const Binding& binding, Feed& feed)
-      : node_(node), input_(feed.open(node.input(), binding)), random_keys_(node.keys_of(binding)) {}
+      : node_(node), input_(feed.open(node.input(), binding)), random_keys_(node.keys_of(binding)), holes_(node) {}
 
   Got next(Context& context, Element& out) override {
     while (true) {
@@ -49,7 +50,7 @@ class PointIterator final : public Iterator {
       out.key = in.key;
       out.provenance = in.provenance;
       if (got == Got::value) got = node_.run(in, random_keys_, context, {}, out);
-      if (got != Got::hole) return got;
+      if (got = holes_.count(got, context); got != Got::hole) return got;
       out.clear();
     }
   }
@@ -59,6 +60,7 @@ class PointIterator final : public Iterator {
   const Pointwise& node_;
   const std::unique_ptr<Iterator> input_;
   const std::vector<RandomKey> random_keys_;
+  internal::Holes holes_;
 };
 
 }  // namespace

@@ -83,9 +83,11 @@ struct FixedLengthSourceOptions {
   uint64_t footer_bytes = 0;
   uint64_t hop_bytes = 0;
   std::optional<int64_t> num_parallel_reads = std::nullopt;  ///< As in TFRecordOptions.
+  Compression compression = Compression::none;               ///< As in FixedLengthOptions: never guessed.
 };
 
-/// Records of one length, as one unnamed field u8 [record_bytes]. Throws also for a file that ends within a record.
+/// Records of one length, as one unnamed field u8 [record_bytes]. Throws also for a file that ends within a record. A
+/// compressed file is inflated as a whole, and stays in memory while it is open.
 Dataset fixed_length(const Patterns& patterns, const FixedLengthSourceOptions& options);
 
 struct TarOptions {

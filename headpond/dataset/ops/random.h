@@ -47,7 +47,7 @@ Step rejection_resample_step(Function class_function, const std::vector<double>&
 /// arguments as map's function does, and returns the class of an element: int64_t or int32_t, in [0, classes), or a
 /// Result of one. Elements are not changed; tf.data puts the class beside them. With `initial_dist` positions stay, as
 /// after a filter. Without it the classes are counted, as if ten elements of each had come before, and a state has the
-/// counts. Throws for numbers that are no distributions.
+/// counts. Only the ratios of the numbers matter. Throws for negative or infinite ones, and for a sum of 0.
 template <class F>
 Step rejection_resample(F class_function, const std::vector<double>& target_dist,
                         const RejectionResampleOptions& options = {}) {

@@ -32,6 +32,7 @@ FailureLog::FailureLog(const Dataset& dataset, uint64_t seed, const std::string&
   int64_t step = 0;
   find_handlers(*dataset.node(), open, step);
   file_.emplace(value_or_throw(FileAppender::open(path)));
+  if (file_->is_stream()) return;
   const std::string text = value_or_throw(text_of_file(path));
   for_lines(text, [this](std::string_view line) { known_.insert(hash_of(line)); });
   has_part_ = !text.empty() && text.back() != '\n';

@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "headpond/dataset/quarantine/failure_log.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+
 #include "headpond/dataset/run_state.h"
 #include "headpond/dataset/testing/structure_test_internal.h"
 #include "headpond/io/file/system_test_internal.h"
@@ -196,6 +202,18 @@ TEST(FailureLog, IsOpenedWhenTheRunIsMade) {
   const TestQuarantine q;
   EXPECT_THROW(Sequence(doubting(3), {.quarantine = q.folder.file("none/bad")}), Exception);
   EXPECT_THROW(Sequence(doubting(3), {.quarantine = q.folder.path()}), Exception);
+}
+
+TEST(FailureLog, WritesIntoAPipeWithoutReadingIt) {
+  const test::TempFolder folder;
+  ASSERT_EQ(mkfifo(folder.file("pipe").c_str(), 0600), 0);
+  const int reader = ::open(folder.file("pipe").c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC);
+  Sequence sequence(doubting(3), {.quarantine = folder.file("pipe")});
+  take(sequence, 3);
+  std::string text(4096, '\0');
+  text.resize(static_cast<size_t>(std::max<ssize_t>(0, ::read(reader, text.data(), text.size()))));
+  ::close(reader);
+  EXPECT_THAT(text, HasSubstr("no 1"));
 }
 
 TEST(FailureLog, CountsEachOnErrorByItself) {

@@ -195,7 +195,7 @@ Dataset record_stream(Node::Facts facts, FileSetOptions options, const RecordRea
   const auto set = std::make_shared<const FileSet>(std::move(options));
   facts.location = set->location();
   facts.data = Lazy<std::string>([set] { return set->listing().data; });
-  if (facts.stamp.is_known()) facts.stamp = Lazy<std::string>([set] { return set->listing().stamp; });
+  if (facts.stamp.is_known()) facts.stamp = Lazy<std::string>([set] { return stamp_of_set(*set); });
   facts.kind = Kind::stream;
   facts.slots = kEndless;
   return Dataset(std::make_shared<StreamNode>(std::move(facts), set, of_reader, cycle));

@@ -25,8 +25,14 @@ Node::Facts facts_with(Node::Facts facts, const std::shared_ptr<const FileSet>& 
   facts.location = set->location();
   facts.slots = Lazy<int64_t>([set] { return set->listing().records(); });
   facts.data = Lazy<std::string>([set] { return set->listing().data; });
-  if (facts.stamp.is_known()) facts.stamp = Lazy<std::string>([set] { return set->listing().stamp; });
+  if (facts.stamp.is_known()) facts.stamp = Lazy<std::string>([set] { return stamp_of_set(*set); });
   return facts;
+}
+
+std::string full_path_of(const std::string& path) {
+  std::error_code error;
+  const auto full = std::filesystem::absolute(path, error);
+  return error ? path : full.lexically_normal().string();
 }
 
 // In which order records are given, if not one file after the other.
@@ -178,14 +184,27 @@ void put_mapped_text(std::string_view text, std::byte* to, Context& context) {
   if (!text.empty()) context.lend(std::as_bytes(std::span(text)).last(1));
 }
 
+std::string stamp_of_set(const FileSet& set) {
+  const FileSet::Listing& listing = set.listing();
+  uint32_t at = 0, changed = 0;
+  for (const auto& file : listing.files) {
+    const std::string full = full_path_of(file.path);
+    at = crc32c_extend(at, std::as_bytes(std::span(full.c_str(), full.size() + 1)));
+    const auto stamp = stamp_of(file.path);
+    const int64_t time = stamp ? stamp->changed_ns : -1;
+    changed = crc32c_extend(changed, std::as_bytes(std::span(&time, 1)));
+  }
+  return fmt::format("{}; at={:08x} changed={:08x}", listing.stamp, at, changed);
+}
+
+std::string_view without_place(std::string_view stamp) { return stamp.substr(0, stamp.find(';')); }
+
 std::string stamp_of_paths(const std::vector<std::string>& paths) {
   uint32_t digest = 0;
   for (const std::string& path : paths) {
-    std::error_code error;
-    const auto full = std::filesystem::absolute(path, error);
-    const auto stamp = stamp_of(path);
-    const std::string facts = fmt::format("{} {} {}\n", error ? path : full.lexically_normal().string(),
-                                          stamp ? stamp->size : 0, stamp ? stamp->modified_ns : -1);
+    const FileStamp stamp = stamp_of(path).value_or(FileStamp{.modified_ns = -1});
+    const std::string facts =
+        fmt::format("{} {} {} {}\n", full_path_of(path), stamp.size, stamp.modified_ns, stamp.changed_ns);
     digest = crc32c_extend(digest, std::as_bytes(std::span(facts)));
   }
   return fmt::format("written={:08x}", digest);

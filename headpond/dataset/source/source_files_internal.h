@@ -19,6 +19,8 @@
 
 namespace headpond::internal {
 
+class FileSet;
+
 struct FileSetOptions;
 
 /// The begin of an element that is a file of its own.
@@ -89,8 +91,14 @@ void put_mapped_text(std::string_view text, std::byte* to, Context& context);
 /// False iff the last byte of a text in a mapped file proves that the text is whole; else check the file.
 inline bool may_be_truncated(std::string_view text) { return !text.empty() && text.back() == '\0'; }
 
-/// "written=5d1a2b3c": a digest of absolute paths and of the times of last changes, for sources whose elements are
-/// paths (Node::Facts::stamp). A file that cannot be examined counts as such.
+/// The stamp of its files (Node::Facts::stamp): when they were written, a semicolon, and "at=... changed=...",
+/// digests of their absolute paths and of the times when the system noted their last changes.
+std::string stamp_of_set(const FileSet& set);
+/// `stamp` up to the semicolon: what copies have too.
+std::string_view without_place(std::string_view stamp);
+
+/// "written=5d1a2b3c": a digest of absolute paths and of the times of last writes and changes, for sources whose
+/// elements are paths (Node::Facts::stamp). A file that cannot be examined counts as such.
 std::string stamp_of_paths(const std::vector<std::string>& paths);
 
 /// Of how many files records are given in turn, for TFRecordOptions::num_parallel_reads; if more than one, args get the

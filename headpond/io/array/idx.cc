@@ -134,6 +134,10 @@ Result<Tensor> read_idx(std::unique_ptr<ByteReader> raw, uint64_t limit) try {
   if (!reader) return fail(std::move(reader).error());
   const auto header = read_header(**reader);
   if (!header) return fail(header.error());
+  if (header->total_bytes() > limit) {
+    return fail(ErrorKind::ResourceExhausted, fmt::format("{}: {} needs {} bytes, the limit is {}", (*reader)->name(),
+                                                          header->to_string(), header->total_bytes(), limit));
+  }
   return read_payload(**reader, *header);
 } catch (const std::bad_alloc&) {
   return fail(current_exception_error());

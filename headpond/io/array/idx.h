@@ -16,8 +16,8 @@ namespace headpond {
 /// Reads an IDX file, plain or gzip (recognised by its first bytes): u8, i8, i16, i32, f32 or f64, rank 1 to 32,
 /// converted to this machine's byte order, in one buffer. InvalidArgument iff the content contradicts itself: magic,
 /// type code, rank, sizes beyond the file, bytes after the last value; DataLoss iff the header is truncated or the gzip
-/// stream is truncated or damaged; ResourceExhausted iff the inflated file has more than `limit` bytes. Errors name the
-/// file and the expected and found bytes.
+/// stream is truncated or damaged; ResourceExhausted iff the content, inflated, has more than `limit` bytes. Errors
+/// name the file and the expected and found bytes.
 Result<Tensor> read_idx(const std::string& path, uint64_t limit = UINT64_MAX);
 void read_idx(internal::ListOfNames, uint64_t = UINT64_MAX) = delete;
 

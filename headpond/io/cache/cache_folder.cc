@@ -57,7 +57,8 @@ Result<std::vector<std::string>> names_in(const std::string& folder) {
 bool is_index(const std::string& name) { return name.starts_with("index-"); }
 bool is_part(const std::string& name) {
   // A plan file that a kill left half written has a name as ".plan.012345".
-  return name == internal::kCachePlanFile || name.starts_with(".plan.") || name.starts_with("data-") || is_index(name);
+  return name == internal::kCachePlanFile || name == internal::kCacheFilesFile || name.starts_with(".plan.") ||
+         name.starts_with("data-") || is_index(name);
 }
 
 void read_plan(const std::string& path, CacheInfo& info) {

@@ -65,6 +65,7 @@ class CacheStore {
 
 namespace internal {
 inline constexpr std::string_view kCachePlanFile = "plan";
+inline constexpr std::string_view kCacheFilesFile = "files";
 inline constexpr std::string_view kPlanFileStart = "headpond cache 1\n";
 /// kPlanFileStart, "slots=", the number and a newline, the plan's text.
 std::string plan_file_text(const CachePlan& plan);

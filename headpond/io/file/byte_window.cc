@@ -10,7 +10,7 @@
 namespace headpond::internal {
 namespace {
 
-constexpr size_t kRoom = 64 * 1024;
+constexpr size_t kRoom = 64 * 1024, kMostAtOnce = size_t{1} << 20;
 
 }  // namespace
 
@@ -23,9 +23,10 @@ void ByteWindow::make_room() {
   } else {
     const size_t wanted = std::max(2 * size, kRoom) - size;
     const uint64_t left = std::clamp<uint64_t>(reader_->left_at_most(), 1, wanted);
-    std::vector<std::byte> larger(size + static_cast<size_t>(left));
-    std::copy_n(room_.begin() + static_cast<std::ptrdiff_t>(begin_), size, larger.begin());
-    room_ = std::move(larger);
+    if (begin_ > 0) std::memmove(room_.data(), room_.data() + begin_, size);
+    begin_ = 0;
+    end_ = size;
+    room_.resize(std::max(room_.size(), size + static_cast<size_t>(left)));
   }
   begin_ = 0;
   end_ = size;
@@ -33,7 +34,8 @@ void ByteWindow::make_room() {
 
 Result<bool> ByteWindow::more() try {
   make_room();
-  const auto got = reader_->read(std::span(room_).subspan(end_));
+  const size_t most = std::max(kMostAtOnce, (end_ - begin_) / 16);
+  const auto got = reader_->read({room_.data() + end_, std::min(room_.size() - end_, most)});
   if (!got) return fail(got.error());
   end_ += *got;
   return *got > 0;

@@ -7,15 +7,15 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "headpond/base/status.h"
 #include "headpond/io/file/file.h"
+#include "headpond/io/growing_array.h"
 
 namespace headpond::internal {
 
-/// Memory is at most twice the bytes in the window plus 64 KiB, three times while it grows; it never follows a number
-/// in the data. One thread at a time.
+/// Memory that is touched is at most the bytes in the window and as many that were dropped, plus 1 MiB or, if that is
+/// more, a sixteenth; it never follows a number in the data. One thread at a time.
 class ByteWindow {
  public:
   /// `offset`: the position in the file of the reader's next byte.
@@ -47,7 +47,7 @@ class ByteWindow {
 
   std::unique_ptr<ByteReader> reader_;
   uint64_t offset_;
-  std::vector<std::byte> room_;
+  GrowingArray<std::byte> room_;  // Grows in place, so that pages without bytes are no memory.
   size_t begin_ = 0;
   size_t end_ = 0;
 };

@@ -98,6 +98,33 @@ TEST(ByteWindow, SaysWhenMemoryRunsOut) {
   EXPECT_OUT_OF_MEMORY([] { return ByteWindow(std::make_unique<Endless>()).until(UINT64_MAX); });
 }
 
+// Notes how much it was asked for.
+class Asked final : public ByteReader {
+ public:
+  explicit Asked(size_t& most) : most_(most) {}
+  Result<size_t> read(std::span<std::byte> to) override {
+    most_ = std::max(most_, to.size());
+    std::fill(to.begin(), to.end(), std::byte{'x'});
+    return to.size();
+  }
+  uint64_t left_at_most() const override { return UINT64_MAX; }
+  const std::string& name() const override { return name_; }
+
+ private:
+  const std::string name_ = "asked";
+  size_t& most_;
+};
+
+TEST(ByteWindow, ReadsLittleMoreThanItNeeds) {
+  size_t most = 0;
+  ByteWindow window(std::make_unique<Asked>(most));
+  EXPECT_EQ(window.until(3'000'000), true);
+  EXPECT_LE(most, 1U << 20);
+  EXPECT_EQ(window.until(40'000'000), true);
+  EXPECT_LE(most, 2'600'000U) << "a sixteenth";
+  EXPECT_EQ(window.bytes().back(), std::byte{'x'});
+}
+
 TEST(ByteWindow, RoomFollowsTheBytesAndNotWhatIsAskedFor) {
   const auto bytes = test::to_bytes("abc");
   ByteWindow window(make_memory_reader("m", bytes));

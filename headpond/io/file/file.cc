@@ -112,18 +112,18 @@ Result<void> write_pieces(const internal::Replacement& to, Pieces pieces, size_t
       small.insert(small.end(), pieces[i].begin(), pieces[i].end());
       continue;
     }
-    HEADPOND_TRY(internal::write_all(to.file, small, to.temp));
+    HEADPOND_TRY(internal::write_all(to.file, small, to.written()));
     small.clear();
-    HEADPOND_TRY(internal::write_all(to.file, pieces[i], to.temp));
+    HEADPOND_TRY(internal::write_all(to.file, pieces[i], to.written()));
   }
-  return internal::write_all(to.file, small, to.temp);
+  return internal::write_all(to.file, small, to.written());
 }
 
 Result<void> fill_and_rename(internal::Replacement& to, Pieces pieces, size_t together) {
   HEADPOND_TRY(write_pieces(to, pieces, together));
-  HEADPOND_TRY(internal::sync_file(to.file, to.temp));
-  HEADPOND_TRY(internal::close_file(to.file, to.temp));
-  return internal::rename_path(to.temp, to.target);
+  HEADPOND_TRY(internal::sync_file(to.file, to.written()));
+  HEADPOND_TRY(internal::close_file(to.file, to.written()));
+  return to.commit();
 }
 
 }  // namespace
@@ -213,9 +213,10 @@ Result<void> internal::write_pieces_atomically(const std::string& path, Pieces p
     return fail(Error(replacement.error().kind(), fmt::format("cannot write {}", path), replacement.error()));
   }
   if (auto done = fill_and_rename(*replacement, pieces, together); !done) {
-    ::unlink(replacement->temp.c_str());
+    replacement->drop();
     return fail(Error(done.error().kind(), fmt::format("cannot write {}", path), done.error()));
   }
+  if (replacement->is_special()) return {};
   const auto folder = std::filesystem::path(replacement->target).parent_path();
   return internal::sync_folder(folder.empty() ? "." : folder.string());
 }

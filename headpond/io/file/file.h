@@ -77,7 +77,8 @@ void open_file_reader(internal::ListOfNames, uint64_t = 0) = delete;
 /// Creates or replaces the file: a reader sees all of the old content or all pieces in sequence, also after a power
 /// failure. After an error the old file is unchanged and no temporary file is left. Thread-safe; the last of several
 /// calls wins. If `path` is a symbolic link its target is replaced, and the link stays. The mode of an old file is
-/// kept; a new one has 0666 without the umask's bits.
+/// kept; a new one has 0666 without the umask's bits. A pipe or a device stays what it is: the pieces are written into
+/// it, after waiting for a reader of a pipe.
 Result<void> write_file_atomically(const std::string& path, std::initializer_list<std::span<const std::byte>> pieces);
 void write_file_atomically(internal::ListOfNames, std::initializer_list<std::span<const std::byte>>) = delete;
 

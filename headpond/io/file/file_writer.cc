@@ -80,9 +80,11 @@ Result<void> FileWriter::close() { return state_->close(); }
 
 class FileAppender::State {
  public:
-  State(internal::UniqueFd appended, std::string of) : file(std::move(appended)), path(std::move(of)) {}
+  State(internal::UniqueFd appended, std::string of, bool stream)
+      : file(std::move(appended)), path(std::move(of)), is_stream(stream) {}
   const internal::UniqueFd file;
   const std::string path;
+  const bool is_stream;
 };
 
 FileAppender::FileAppender(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -91,15 +93,18 @@ FileAppender& FileAppender::operator=(FileAppender&& other) noexcept = default;
 FileAppender::~FileAppender() = default;
 
 Result<FileAppender> FileAppender::open(const std::string& path) {
-  auto file = internal::open_file(path, O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK);
+  const auto facts = internal::examine_path(path);
+  const bool is_stream = facts && facts->is_stream;
+  auto file = internal::open_file(path, O_WRONLY | O_APPEND | (is_stream ? 0 : O_CREAT | O_NONBLOCK));
   if (!file) return fail(std::move(file).error());
-  HEADPOND_TRY(internal::regular_file_size(*file, path));
-  return FileAppender(std::make_unique<State>(std::move(*file), path));
+  if (!is_stream) HEADPOND_TRY(internal::regular_file_size(*file, path));
+  return FileAppender(std::make_unique<State>(std::move(*file), path, is_stream));
 }
 
 Result<void> FileAppender::append(std::string_view bytes) {
   return internal::write_all(state_->file, std::as_bytes(std::span(bytes)), state_->path);
 }
+bool FileAppender::is_stream() const { return state_->is_stream; }
 Result<void> FileAppender::sync() { return internal::sync_file(state_->file, state_->path); }
 
 Result<void> rename_file(const std::string& from, const std::string& to) {

@@ -42,7 +42,8 @@ class FileWriter {
 /// at a time.
 class FileAppender {
  public:
-  /// Creates the file if it doesn't exist. The folder must exist. Errors as in io/file/file.h.
+  /// Creates the file if it doesn't exist. The folder must exist. Blocks until a pipe has a reader. Errors as in
+  /// io/file/file.h, but a device may be written.
   static Result<FileAppender> open(const std::string& path);
   static void open(internal::ListOfNames) = delete;
   FileAppender(FileAppender&& other) noexcept;
@@ -52,8 +53,10 @@ class FileAppender {
   /// The bytes reach the file before this returns, in one call of the system: if the process is killed the file has all
   /// of them or none, unless the disk is full. After an error it may have the first ones; a later call may succeed.
   Result<void> append(std::string_view bytes);
-  /// Brings all bytes to the disk, so that they survive a power failure.
+  /// Brings all bytes to the disk, so that they survive a power failure. Does nothing for a pipe or a device.
   Result<void> sync();
+  /// A pipe or a device, which has no earlier content.
+  bool is_stream() const;
 
  private:
   class State;
@@ -71,6 +74,7 @@ void rename_file(const std::string&, internal::ListOfNames) = delete;
 struct ReplacedFile {
   std::string path;              ///< `path` or, if that is a symbolic link, the link's target, which need not exist.
   std::optional<uint32_t> mode;  ///< The permission bits for the new file; nullopt: the file does not exist.
+  bool is_special = false;       ///< `path` is a pipe, a device or a socket: write into it, and rename nothing.
 };
 /// FailedPrecondition iff links form a ring. Errors as in io/file/file.h.
 Result<ReplacedFile> find_replaced(const std::string& path);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -14,7 +16,12 @@ namespace headpond {
 
 Result<ReplacedFile> find_replaced(const std::string& path) {
   constexpr int kMostLinks = 40;  // As Linux.
-  ReplacedFile found = {path, {}};
+  ReplacedFile found = {path, {}, false};
+  const auto mode = internal::mode_of(path);  // Before links are read: those in /proc name no path.
+  if (!mode) return fail(mode.error());
+  if (*mode && S_ISREG(**mode)) found.mode = **mode & 0777;
+  found.is_special = *mode && !S_ISREG(**mode) && !S_ISDIR(**mode);
+  if (found.is_special) return found;
   for (int links = 0;; ++links) {
     const auto link = internal::read_link(found.path);
     if (!link) return fail(link.error());
@@ -22,9 +29,6 @@ Result<ReplacedFile> find_replaced(const std::string& path) {
     if (links == kMostLinks) return fail(file_error("open", path, ELOOP));
     found.path = (std::filesystem::path(found.path).parent_path() / **link).string();
   }
-  const auto mode = internal::mode_of(found.path);
-  if (!mode) return fail(mode.error());
-  found.mode = *mode;
   return found;
 }
 
@@ -33,6 +37,11 @@ namespace internal {
 Result<Replacement> make_replacement(const std::string& path) {
   auto replaced = find_replaced(path);
   if (!replaced) return fail(std::move(replaced).error());
+  if (replaced->is_special) {
+    auto file = open_file(path, O_WRONLY);
+    if (!file) return fail(std::move(file).error());
+    return Replacement{std::move(*file), {}, path};
+  }
   const std::filesystem::path target(replaced->path);
   std::string temp = (target.parent_path() / fmt::format(".{}.XXXXXX", target.filename().string())).string();
   auto file = make_unique_file(temp);
@@ -44,6 +53,15 @@ Result<Replacement> make_replacement(const std::string& path) {
     }
   }
   return Replacement{std::move(*file), std::move(temp), std::move(replaced->path)};
+}
+
+Result<void> Replacement::commit() {
+  if (is_special()) return {};
+  return rename_path(temp, target);
+}
+
+void Replacement::drop() const {
+  if (!is_special()) ::unlink(temp.c_str());
 }
 
 }  // namespace internal

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <functional>
@@ -101,6 +105,55 @@ TEST_F(Replacing, FollowsLinksToTheirTargetAndKeepsThem) {
     std::filesystem::remove_all(far);
     std::filesystem::remove(near);
   }
+}
+
+// A reader of a pipe, which exists before the writer.
+class PipeReader {
+ public:
+  explicit PipeReader(const std::string& path) {
+    EXPECT_EQ(mkfifo(path.c_str(), 0600), 0);
+    file_ = open(path.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC);
+    EXPECT_GE(file_, 0);
+  }
+  ~PipeReader() { close(file_); }
+  PipeReader(const PipeReader&) = delete;
+  PipeReader& operator=(const PipeReader&) = delete;
+
+  std::string take() const {
+    std::string text(4096, '\0');
+    text.resize(static_cast<size_t>(std::max<ssize_t>(0, read(file_, text.data(), text.size()))));
+    return text;
+  }
+  int file() const { return file_; }
+
+ private:
+  int file_ = -1;
+};
+
+TEST_F(Replacing, WritesIntoAPipeAndLeavesIt) {
+  const std::string path = folder_.file("pipe"), link = folder_.file("link");
+  const PipeReader reader(path);
+  std::filesystem::create_symlink("pipe", link);
+  for (const Writer& writer : writers()) {
+    for (const std::string& name : {path, link, fmt::format("/proc/self/fd/{}", reader.file())}) {
+      const auto written = writer.write(name);
+      ASSERT_TRUE(written) << writer.name << name << written.error();
+      EXPECT_TRUE(std::filesystem::is_fifo(path)) << writer.name << name;
+      EXPECT_THAT(reader.take(), HasSubstr("new")) << writer.name << name;
+    }
+  }
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+  EXPECT_EQ(folder_.count(), 2U);
+}
+
+TEST_F(Replacing, AppendsToAPipe) {
+  const PipeReader reader(folder_.file("pipe"));
+  auto appender = FileAppender::open(folder_.file("pipe"));
+  ASSERT_TRUE(appender) << appender.error();
+  EXPECT_TRUE(appender->is_stream());
+  EXPECT_TRUE(appender->append("new\n"));
+  EXPECT_TRUE(appender->sync());
+  EXPECT_EQ(reader.take(), "new\n");
 }
 
 TEST_F(Replacing, RefusesARingOfLinks) {

@@ -277,7 +277,7 @@ Result<std::optional<uint32_t>> mode_of(const std::string& path) {
   const int done = call("stat", [&](Fault) { return ::stat(path.c_str(), &status); });
   if (done < 0 && (errno == ENOENT || errno == ENOTDIR)) return std::nullopt;
   if (done < 0) return failure("examine", path);
-  return S_ISREG(status.st_mode) ? std::optional<uint32_t>(status.st_mode & 0777) : std::nullopt;
+  return status.st_mode;
 }
 
 Result<void> touch_file(const std::string& path) {

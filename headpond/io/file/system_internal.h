@@ -88,7 +88,7 @@ Result<void> sync_file(const UniqueFd& file, const std::string& path);
 Result<void> close_file(UniqueFd& file, const std::string& path);
 /// The target of a symbolic link as stored; nullopt iff `path` is no link or does not exist.
 Result<std::optional<std::string>> read_link(const std::string& path);
-/// The permission bits of the regular file `path`; nullopt iff it is anything else or does not exist.
+/// The type and the permission bits (st_mode) of what `path` leads to; nullopt iff it does not exist.
 Result<std::optional<uint32_t>> mode_of(const std::string& path);
 /// Sets the times of the last write and of the last read to now.
 Result<void> touch_file(const std::string& path);

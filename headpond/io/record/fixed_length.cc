@@ -5,17 +5,21 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 #include <utility>
 
 #include "headpond/io/compression/inflate.h"
 #include "headpond/io/file/byte_window_internal.h"
 #include "headpond/io/file/mapped_file.h"
+#include "headpond/io/growing_array.h"
 #include "headpond/io/named_error_internal.h"
 
 namespace headpond {
 namespace {
 
 constexpr auto kMost = static_cast<uint64_t>(INT64_MAX);
+constexpr uint64_t kMostInflated = uint64_t{4} << 30;
+constexpr size_t kPiece = size_t{1} << 20;
 
 FixedLengthOptions checked(FixedLengthOptions options) {
   if (options.hop_bytes == 0) options.hop_bytes = options.record_bytes;
@@ -37,9 +41,29 @@ FixedLengthOptions checked(FixedLengthOptions options) {
                         options.record_bytes, options.header_bytes, options.footer_bytes, options.hop_bytes)));
 }
 
-std::unique_ptr<ByteReader> inflated(std::unique_ptr<ByteReader> stored, Compression compression) {
-  if (compression == Compression::gzip) return make_gzip_reader(std::move(stored));
-  return compression == Compression::zlib ? make_zlib_reader(std::move(stored)) : std::move(stored);
+std::unique_ptr<ByteReader> inflated(std::unique_ptr<ByteReader> stored, Compression compression,
+                                     uint64_t limit = UINT64_MAX) {
+  if (compression == Compression::gzip) return make_gzip_reader(std::move(stored), limit);
+  return compression == Compression::zlib ? make_zlib_reader(std::move(stored), limit) : std::move(stored);
+}
+
+Result<GrowingArray<std::byte>> inflate_whole(const std::string& path, Compression compression) try {
+  auto stored = open_file_reader(path);
+  if (!stored) return fail(std::move(stored).error());
+  const auto reader = inflated(std::move(*stored), compression, kMostInflated);
+  GrowingArray<std::byte> all;
+  for (size_t size = 0;;) {
+    all.resize(size + std::max(kPiece, size / 4));
+    const auto got = read_fully(*reader, {all.data() + size, all.size() - size});
+    if (!got) return fail(got.error());
+    size += *got;
+    if (size == all.size()) continue;
+    all.resize(size);
+    all.shrink_to_fit();
+    return all;
+  }
+} catch (const std::bad_alloc&) {
+  return fail(internal::no_memory(fmt::format("{}: no memory for its inflated bytes", path)));
 }
 
 // The bytes of a record that the next one has too.
@@ -181,18 +205,26 @@ const std::string& FixedLengthReader::name() const { return state_->name(); }
 
 class FixedLengthFile::State {
  public:
-  State(std::unique_ptr<MappedFile> file, const FixedLengthOptions& options)
-      : file_(std::move(file)),
+  // `file`: null iff `inflated` has the bytes.
+  State(std::string path, std::unique_ptr<MappedFile> file, GrowingArray<std::byte> inflated,
+        const FixedLengthOptions& options)
+      : path_(std::move(path)),
+        file_(std::move(file)),
+        inflated_(std::move(inflated)),
         options_(options),
-        body_(file_->bytes().size() - options.header_bytes - options.footer_bytes) {}
+        body_(bytes().size() - options.header_bytes - options.footer_bytes) {}
 
   uint64_t size() const { return records_in(body_, options_); }
   Result<void> whole() const;
   Result<void> read(int64_t i, std::span<std::byte> to) const;
-  const std::string& name() const { return file_->path(); }
+  const std::string& name() const { return path_; }
 
  private:
+  std::span<const std::byte> bytes() const { return file_ ? file_->bytes() : inflated_.values(); }
+
+  const std::string path_;
   const std::unique_ptr<MappedFile> file_;
+  const GrowingArray<std::byte> inflated_;
   const FixedLengthOptions options_;
   const uint64_t body_;  // Bytes between header and footer.
 };
@@ -214,24 +246,29 @@ Result<void> FixedLengthFile::State::read(int64_t i, std::span<std::byte> to) co
                 fmt::format("{}: a record has {} bytes, the room for it {}", name(), options_.record_bytes, to.size()));
   }
   const uint64_t begin = options_.header_bytes + static_cast<uint64_t>(i) * options_.hop_bytes;
-  const auto record = file_->bytes().subspan(begin, to.size());
+  const auto record = bytes().subspan(begin, to.size());
   std::memcpy(to.data(), record.data(), to.size());
+  if (!file_) return {};
   const auto whole = file_->check_read(record);
   return whole ? whole : fail(internal::error_at_record(static_cast<uint64_t>(i), begin, whole.error()));
 }
 
 Result<FixedLengthFile> FixedLengthFile::open(const std::string& path, const FixedLengthOptions& options) {
   const FixedLengthOptions known = checked(options);
-  if (known.compression != Compression::none) {
-    return fail(ErrorKind::Unimplemented,
-                fmt::format("{}: random access requires an uncompressed file, {} was requested", path,
-                            to_string(known.compression)));
+  std::unique_ptr<MappedFile> mapped;
+  GrowingArray<std::byte> all;
+  if (known.compression == Compression::none) {
+    auto file = MappedFile::open(path);
+    if (!file) return fail(std::move(file).error());
+    mapped = std::move(*file);
+  } else {
+    auto inflated = inflate_whole(path, known.compression);
+    if (!inflated) return fail(std::move(inflated).error());
+    all = std::move(*inflated);
   }
-  auto file = MappedFile::open(path);
-  if (!file) return fail(std::move(file).error());
-  const uint64_t size = (*file)->bytes().size();
+  const uint64_t size = mapped ? mapped->bytes().size() : all.size();
   if (size < known.header_bytes + known.footer_bytes) return fail(too_short(path, size, known));
-  return FixedLengthFile(std::make_unique<State>(std::move(*file), known));
+  return FixedLengthFile(std::make_unique<State>(path, std::move(mapped), std::move(all), known));
 }
 
 FixedLengthFile::FixedLengthFile(std::unique_ptr<State> state) : state_(std::move(state)) {}

@@ -56,10 +56,12 @@ class FixedLengthReader {
   std::unique_ptr<State> state_;
 };
 
-/// The records of a regular file by number. The file is mapped: no descriptor stays open. Thread-safe.
+/// The records of a regular file by number. The file is mapped, or inflated into memory: no descriptor stays open.
+/// Thread-safe.
 class FixedLengthFile {
  public:
-  /// Throws as the reader. DataLoss iff the file is shorter than header and footer; Unimplemented for a compression.
+  /// Throws as the reader. DataLoss iff the file is shorter than header and footer, or a compressed one is damaged;
+  /// ResourceExhausted iff it inflates to more than 4 GiB.
   static Result<FixedLengthFile> open(const std::string& path, const FixedLengthOptions& options);
   static void open(internal::ListOfNames, const FixedLengthOptions&) = delete;
   FixedLengthFile(FixedLengthFile&& other) noexcept;

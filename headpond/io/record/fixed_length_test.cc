@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <string>
 #include <utility>
@@ -316,8 +317,19 @@ TEST_P(CompressedFixedLength, ADamagedStreamOrAnotherOneIsDataLoss) {
   EXPECT_THAT(read({2}).error, HasSubstr("truncated"));
 }
 
-TEST_P(CompressedFixedLength, HasNoRecordsByNumber) {
-  EXPECT_EQ(FixedLengthFile::open(packed("ab"), with({2})).error().kind(), ErrorKind::Unimplemented);
+TEST_P(CompressedFixedLength, HasRecordsByNumber) {
+  const auto file = FixedLengthFile::open(packed("HabcdeF"), with({2, 1, 1}));
+  ASSERT_TRUE(file) << file.error();
+  ASSERT_EQ(file->size(), 2);
+  std::array<std::byte, 2> record;
+  ASSERT_TRUE(file->read(1, record));
+  EXPECT_EQ(record, (std::array{std::byte{'c'}, std::byte{'d'}}));
+  EXPECT_THAT(file->whole().error().message(), HasSubstr("record 2 at offset 5: 1 bytes are left of 2"));
+  EXPECT_EQ(FixedLengthFile::open(packed("H"), with({2, 1, 1})).error().kind(), ErrorKind::DataLoss);
+  auto bytes = test::get_file(packed("ab"));
+  bytes.back() ^= std::byte{1};
+  put_file(folder_.file("damaged"), bytes);
+  EXPECT_EQ(FixedLengthFile::open(folder_.file("damaged"), with({2})).error().kind(), ErrorKind::DataLoss);
 }
 
 TEST(FixedLengthReader, RefusesACompressionThatItDoesNotRead) {

@@ -83,7 +83,8 @@ class RecordWriter::State {
       file_ = std::move(replacement->file);
       temp_ = std::move(replacement->temp);
       target_ = std::move(replacement->target);
-      has_temp_ = true;
+      has_temp_ = !temp_.empty();  // A pipe or a device has none.
+      is_new_ = has_temp_;
       return {};
     }
     return take(internal::open_file(path_, O_WRONLY | O_CREAT | O_TRUNC));

@@ -34,7 +34,7 @@ constexpr size_t kTail = kLengthsMark.size() + kMarkDigits + 1;
 
 void add_identity(const Node& node, std::string& text) {
   for (const Node::Ref& input : node.facts().inputs) add_identity(*input, text);
-  text += fmt::format("{}\n{}\n", node.identity(), node.facts().stamp.get());
+  text += fmt::format("{}\n{}\n", node.identity(), internal::without_place(node.facts().stamp.get()));
 }
 
 std::string tail_of(uint64_t source) { return fmt::format("{}{:016x}\n", kLengthsMark, source); }

@@ -85,7 +85,7 @@ std::string FailureLimits::count_bad(const Error& error) {
   if (give_up_after_ != kNever && streak_.count() >= give_up_after_)
     return fmt::format("{} elements in a row failed, {}", streak_.count(), streak_.common_cause());
   if (max_errors_ >= 0 && errors_ > max_errors_)
-    return fmt::format("{} elements failed, max_errors={}", errors_, max_errors_);
+    return fmt::format("{} element{} failed, max_errors={}", errors_, errors_ == 1 ? "" : "s", max_errors_);
   if (max_in_window_ < 0 || std::cmp_less_equal(in_window_.size(), max_in_window_)) return "";
   return fmt::format("{} of the last {} elements failed, max_error_share allows {} of {}", in_window_.size(),
                      std::min(window_, elements_), max_in_window_, window_);

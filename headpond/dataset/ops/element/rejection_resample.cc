@@ -8,6 +8,7 @@
 #include "headpond/dataset/bases/pointwise.h"
 #include "headpond/dataset/ops/element/map_result_internal.h"
 #include "headpond/dataset/ops/random.h"
+#include "headpond/dataset/run_state.h"
 
 namespace headpond::internal {
 namespace {
@@ -75,18 +76,20 @@ class CountingResampleIterator final : public Iterator {
       : node_(node),
         random_key_(node.random_key(binding)),
         input_(feed.open(node.input(), binding)),
-        counts_(node.classes.target.size(), kPrior) {}
+        counts_(node.classes.target.size(), kPrior),
+        holes_(node) {}
   Got next(Context& context, Element& out) override {
     while (true) {
-      const Got got = input_->next(context, out);
-      if (got != Got::value) return got;
+      Got got = input_->next(context, out);
+      if (got != Got::value) return holes_.count(got, context);
       const auto index = call_named(node_, out, [&] { return node_.classes.of(out); });
       if (!index) {
         out.clear();
         return context.fail(index.error());
       }
       ++counts_[*index];
-      if (node_.classes.keeps(counts_, *index, random_key_, out.key)) return got;
+      const bool keeps = node_.classes.keeps(counts_, *index, random_key_, out.key);
+      if (got = holes_.count(keeps ? got : Got::hole, context); got != Got::hole) return got;
       out.clear();
     }
   }
@@ -100,6 +103,7 @@ class CountingResampleIterator final : public Iterator {
   const RandomKey random_key_;
   const std::unique_ptr<Iterator> input_;
   std::vector<int64_t> counts_;
+  Holes holes_;
 };
 
 std::unique_ptr<Iterator> CountingResample::iterate(const Binding& binding, Feed& feed) const {

@@ -17,6 +17,7 @@ Error invalid(std::string what) { return {ErrorKind::InvalidArgument, std::move(
 
 Result<Element> reduce(const Dataset& dataset, const Element& initial, const ReduceFunction& function,
                        const SequenceOptions& options) {
+  if (!function) return fail(invalid("reduce: the function is empty"));
   if (options.epochs < 0) return fail(invalid("reduce: a run without an end"));
   if (dataset.cardinality() == kEndless) return fail(invalid("reduce: the dataset has no end; limit it with take()"));
   const Spec spec = internal::spec_of(initial);

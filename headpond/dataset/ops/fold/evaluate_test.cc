@@ -43,6 +43,11 @@ TEST(Reduce, FailsWithTheFirstError) {
   EXPECT_THAT(shown(reduce(range(3), zero, sum, {.epochs = -1})), HasSubstr("without an end"));
 }
 
+TEST(Reduce, RefusesAnEmptyFunction) {
+  const auto refused = reduce(range(3), Element{Tensor::scalar(int64_t{0})}, ReduceFunction());
+  EXPECT_EQ(refused.error().kind(), ErrorKind::InvalidArgument);
+}
+
 TEST(GetSingleElement, GivesTheOnlyOne) {
   EXPECT_EQ(shown(get_single_element(range(3) | batch(3))), "[0 1 2]");
   EXPECT_THAT(shown(get_single_element(range(0))),

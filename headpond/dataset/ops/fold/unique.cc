@@ -5,6 +5,7 @@
 
 #include "headpond/dataset/bases/pointwise.h"
 #include "headpond/dataset/ops/fold.h"
+#include "headpond/dataset/run_state.h"
 
 namespace headpond {
 namespace {
@@ -20,19 +21,20 @@ std::string text_of(const Tensor& value) {
 // The state is how many answers of the input came. A restored run asks for as many again before it goes on.
 class UniqueIterator final : public Iterator {
  public:
-  UniqueIterator(const Node& input, const Binding& binding, Feed& feed)
-      : node_(input), binding_(binding), feed_(feed) {}
+  UniqueIterator(const Node& node, const Node& input, const Binding& binding, Feed& feed)
+      : node_(input), binding_(binding), feed_(feed), holes_(node) {}
   Got next(Context& context, Element& out) override {
     if (!input_) input_ = feed_.open(node_, binding_);
     while (true) {
       const size_t known = context.failed.size();
-      const Got got = input_->next(context, out);
+      Got got = input_->next(context, out);
       if (read_ < passed_) context.failed.resize(known);
       if (got == Got::pending || got == Got::end) return got;
       const bool is_new = got != Got::value || seen_.insert(text_of(out[size_t{0}])).second;
       const bool came_before = read_++ < passed_;
       if (!came_before) passed_ = read_;
-      if (is_new && !came_before) return got;
+      if (!came_before) got = holes_.count(is_new ? got : Got::hole, context);
+      if (!came_before && got != Got::hole) return got;
       out.clear();
     }
   }
@@ -46,13 +48,14 @@ class UniqueIterator final : public Iterator {
   std::unordered_set<std::string> seen_;
   int64_t read_ = 0;    // Answers of the input. Less than passed_ after a restore.
   int64_t passed_ = 0;  // Of those, the ones before this iterator's position.
+  internal::Holes holes_;
 };
 
 class Unique final : public Node {
  public:
   explicit Unique(Facts facts) : Node(std::move(facts)) {}
   std::unique_ptr<Iterator> iterate(const Binding& binding, Feed& feed) const override {
-    return std::make_unique<UniqueIterator>(input(), binding, feed);
+    return std::make_unique<UniqueIterator>(*this, input(), binding, feed);
   }
 };
 

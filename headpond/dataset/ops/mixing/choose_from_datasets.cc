@@ -4,6 +4,7 @@
 #include "headpond/dataset/bases/joined_internal.h"
 #include "headpond/dataset/bases/resumable_input.h"
 #include "headpond/dataset/ops/mixing.h"
+#include "headpond/dataset/run_state.h"
 
 namespace headpond {
 namespace {
@@ -18,7 +19,8 @@ class ChooseFrom final : public Node {
 
 class ChooseFromIterator final : public Iterator {
  public:
-  ChooseFromIterator(const ChooseFrom& node, const Binding& binding, Feed& feed) : node_(node) {
+  ChooseFromIterator(const ChooseFrom& node, const Binding& binding, Feed& feed)
+      : node_(node), holes_(*node.facts().inputs.back()) {
     for (const Node::Ref& input : node.facts().inputs) inputs_.push_back(open_resumable(feed, *input, binding));
     choices_ = std::move(inputs_.back());
     inputs_.pop_back();
@@ -34,9 +36,10 @@ class ChooseFromIterator final : public Iterator {
       const Got got = ended_[n] ? Got::end : internal::from_input(n, inputs_[n]->next(context, out), out);
       if (got == Got::pending) return got;
       choice_ = kNone;
-      if (got != Got::end) return got;
+      if (got != Got::end) return holes_.count(got, context);
       ended_[n] = true;
       stopped_ = node_.stops;
+      if (!stopped_ && holes_.count(Got::hole, context) == Got::error) return Got::error;
     }
     return Got::end;
   }
@@ -74,6 +77,7 @@ class ChooseFromIterator final : public Iterator {
   std::vector<bool> ended_;
   int64_t choice_ = kNone;  // Made, and its element is not given yet.
   bool stopped_ = false;
+  internal::Holes holes_;  // Choices of a dataset that has ended.
 };
 
 std::unique_ptr<Iterator> ChooseFrom::iterate(const Binding& binding, Feed& feed) const {

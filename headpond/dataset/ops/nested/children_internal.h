@@ -76,6 +76,9 @@ class Children {
   mutable size_t oldest_ HEADPOND_GUARDED_BY(mu_) = 0;
 };
 
+/// Of a node of flat_map or interleave; null iff it is another one.
+const Children* children_of(const Node& node);
+
 /// The iterator of a stream.
 std::unique_ptr<Iterator> iterate_children(const Children& children, const Binding& binding, Feed& feed);
 

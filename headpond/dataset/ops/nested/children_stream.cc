@@ -22,7 +22,10 @@ struct Slot {
 class ChildrenIterator final : public Iterator {
  public:
   ChildrenIterator(const Children& children, const Binding& binding, Feed& feed)
-      : children_(children), binding_(binding), input_(open_resumable(feed, children.input(), binding)) {}
+      : children_(children),
+        binding_(binding),
+        input_(open_resumable(feed, children.input(), binding)),
+        holes_(children.input()) {}
 
   Got next(Context& context, Element& out) override {
     while (!input_ended_ || open_ > 0) {
@@ -38,8 +41,9 @@ class ChildrenIterator final : public Iterator {
       if (got == Got::pending) return got;
       if (got == Got::value || got == Got::error) {
         if (++given_ == children_.options().block) pass_turn();
-        return got;
+        return holes_.count(got, context);
       }
+      if (holes_.count(Got::hole, context) == Got::error) return Got::error;
     }
     return Got::end;
   }
@@ -157,6 +161,7 @@ class ChildrenIterator final : public Iterator {
   bool input_ended_ = false;
   bool asked_ = false;  // The input returned pending: parent_ is its state.
   std::string parent_;
+  Holes holes_;  // Turns without an element.
 };
 
 }  // namespace

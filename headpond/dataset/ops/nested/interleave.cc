@@ -84,6 +84,7 @@ class Nested final : public Node {
     return iterate_children(*children_, binding, feed);
   }
   bool iterates() const override { return kind() == Kind::stream; }
+  const Children& children() const { return *children_; }
 
  private:
   const std::shared_ptr<const Children> children_;
@@ -142,6 +143,11 @@ Dataset nested(const Dataset& input, const NestedFunction& function, const FlatM
 }
 
 }  // namespace
+
+const Children* children_of(const Node& node) {
+  const auto* const nested = dynamic_cast<const Nested*>(&node);
+  return nested == nullptr ? nullptr : &nested->children();
+}
 
 Step flat_map_step(NestedFunction function, const FlatMapOptions& options) {
   return [function = std::move(function), options](const Dataset& input) {

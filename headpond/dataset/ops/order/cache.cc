@@ -24,8 +24,9 @@ Node::Facts facts_of(const std::string& op, const Node::Ref& input, const CacheO
   if (!options.folder.empty()) {
     facts.location = fmt::format("'{}'{}", options.folder, options.spill ? ", spill" : "");
     internal::check_can_be_kept(op, *input);
-  } else if (options.spill) {
-    refuse(op, "spill needs a folder");
+    if (options.memory >= 0 && !options.spill) refuse(op, "memory needs spill, as the elements are in a folder");
+  } else if (options.spill || options.disk >= 0) {
+    refuse(op, fmt::format("{} needs a folder", options.spill ? "spill" : "disk"));
   }
   facts.replays = facts.kind == Kind::stream;
   if (facts.kind != Kind::stream) {
@@ -72,7 +73,9 @@ class Cache final : public Node {
     if (in_memory && in_order) made->sequence = std::make_unique<internal::CacheSequence>();
     if (in_memory && !in_order) made->entries = std::make_unique<internal::CacheEntries>(slots());
     if (on_disk) {
-      const CachePlan plan = internal::cache_plan(facts().inputs[0], {seed, in_order, options_.compare_times});
+      internal::FilePlaces places;
+      CachePlan plan = internal::cache_plan(facts().inputs[0], {seed, in_order, options_.compare_times}, &places);
+      plan = internal::plan_of_files(options_.folder, std::move(plan), places);
       made->store = CacheStore::open(options_.folder, plan, options_.disk);
     }
     content = std::move(made);

@@ -346,6 +346,12 @@ TEST_F(CacheOnDisk, RefusesWhatCannotBeKept) {
   EXPECT_THROW(Sequence{inside_a_file}, Exception);
 }
 
+TEST_F(CacheOnDisk, RefusesLimitsThatNothingWouldKeepTo) {
+  EXPECT_THROW(range(3) | cache({.disk = 10}), Exception);
+  EXPECT_THROW(range(3) | cache({.folder = dir(), .memory = 10}), Exception);
+  EXPECT_NO_THROW(range(3) | cache({.folder = dir(), .spill = true, .memory = 10, .disk = 10}));
+}
+
 TEST_F(CacheOnDisk, TheFolderIsNotPartOfTheFingerprint) {
   EXPECT_EQ(identity_of(range(3) | cache("a")), identity_of(range(3) | cache()));
   EXPECT_THAT((range(3) | cache("a")).plan(), HasSubstr("cache('a')"));

@@ -10,6 +10,7 @@ namespace headpond::internal {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 std::string key_of(const Dataset& dataset, const CacheKeyOptions& options = {}) {
   return cache_plan(dataset.node(), options).text;
@@ -89,6 +90,49 @@ TEST(CacheKey, HasThePathsOfSourcesThatGivePaths) {
                                    std::filesystem::file_time_type() + std::chrono::seconds(1));
   EXPECT_NE(listed("a"), before) << "a function in the input may read them";
   EXPECT_NE(in_folder("a"), before_folder);
+}
+
+TEST(CacheKey, HasTheFilesOfDatasetsThatAFunctionMakes) {
+  const test::TempFolder folder;
+  const std::string far = std::string(5000, 'x') + "\n" + std::string(5000, 'y');
+  const auto put = [&](const std::string& name, const std::string& text) {
+    test::put_file(folder.file(name), test::to_bytes(text));
+  };
+  put("a.txt", far), put("b.txt", far);
+  put("names", folder.file("a.txt") + "\n" + folder.file("b.txt") + "\n");
+  const auto lines = [](std::string_view path) { return text_lines(std::string(path)); };
+  const auto twice_nested = [&](std::string_view path) {
+    return list_files(std::string(path)) | flat_map(lines, {.output = {{"", DType::bytes, {}}}, .name = "lines"});
+  };
+  const Spec text = {{"", DType::bytes, {}}};
+  const Dataset names = text_lines(folder.file("names"));
+  const auto written = std::filesystem::last_write_time(folder.file("b.txt"));
+  for (const Dataset& dataset : {names | interleave(lines, {.output = text, .name = "lines"}),
+                                 names | flat_map(twice_nested, {.output = text, .name = "twice"})}) {
+    const auto key = [&](bool times) { return key_of(dataset, {.compare_times = times}); };
+    put("b.txt", far);
+    std::filesystem::last_write_time(folder.file("b.txt"), written);
+    const std::string first = key(true), by_content = key(false);
+    EXPECT_EQ(key(true), first);
+    put("b.txt", std::string(5000, 'x') + "\r" + std::string(5000, 'y'));
+    EXPECT_EQ(key(false), by_content) << "names, sizes and both ends are the same";
+    EXPECT_NE(key(true), first) << "written again";
+    put("b.txt", far + "!");
+    EXPECT_NE(key(false), by_content) << "another size";
+  }
+}
+
+TEST(CacheKey, MakesFewDatasetsThatReadNoFile) {
+  int made = 0;
+  const Dataset dataset = range(1000) | flat_map(
+                                            [&made](int64_t x) {
+                                              ++made;
+                                              return range(x % 3);
+                                            },
+                                            {.kind = Kind::stream, .name = "some"});
+  made = 0;
+  EXPECT_THAT(key_of(dataset), Not(HasSubstr("files")));
+  EXPECT_LE(made, 16);
 }
 
 TEST(CacheKey, NeedsNamesOfFunctions) {

@@ -8,7 +8,6 @@
 
 #include "headpond/dataset/dataset.h"
 #include "headpond/dataset/ops/regroup/batch_rows_internal.h"
-#include "headpond/dataset/run_state.h"
 
 namespace headpond::internal {
 namespace {
@@ -121,7 +120,10 @@ Got BatchRows::read(Context& context) {
 Got BatchRows::next(int64_t most, Context& context, int64_t& first, int64_t& count) {
   if (rows_ > 0 && given_ == rows_) given_ = rows_ = errors_ = 0;
   while (rows_ == 0) {
-    if (const Got got = read(context); got != Got::value && got != Got::hole) return got;
+    Got got = read(context);
+    if (got == Got::hole) continue;
+    if (got == Got::value && rows_ == 0) got = Got::hole;
+    if (got = holes_.count(got, context); got != Got::value && got != Got::hole) return got;
   }
   first = given_;
   count = std::min(most, rows_ - given_);

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "headpond/dataset/node.h"
+#include "headpond/dataset/run_state.h"
 
 namespace headpond::internal {
 
@@ -36,7 +37,7 @@ void append_rows(std::span<const BatchPart> parts, Context& context, OutputSlots
 class BatchRows {
  public:
   /// `node` is named in errors, and outlives this.
-  BatchRows(const Node& node, std::unique_ptr<Iterator> input) : node_(node), input_(std::move(input)) {}
+  BatchRows(const Node& node, std::unique_ptr<Iterator> input) : node_(node), input_(std::move(input)), holes_(node) {}
 
   /// value: `first` and `count` are set to the next rows of batch(), at least one and at most `most` of them. Else as
   /// Iterator::next.
@@ -60,6 +61,7 @@ class BatchRows {
   int64_t errors_ = 0;  // That came since before_.
   int64_t again_ = 0;   // Of these, after a restore: those that are still to come again.
   bool asked_ = false;  // The input gave pending or an error since before_.
+  Holes holes_;         // Batches without a row.
 };
 
 }  // namespace headpond::internal

@@ -47,7 +47,7 @@ class GroupByWindow final : public Node, public GroupRules {
 class GroupByWindowIterator final : public Iterator {
  public:
   GroupByWindowIterator(const GroupByWindow& node, const Binding& binding, Feed& feed)
-      : node_(node), groups_(node, node, binding, feed, node.facts().holds), runs_(node, binding) {}
+      : node_(node), groups_(node, node, binding, feed, node.facts().holds), runs_(node, binding), holes_(node) {}
   Got next(Context& context, Element& out) override {
     while (true) {
       if (!runs_.is_open()) {
@@ -57,9 +57,10 @@ class GroupByWindowIterator final : public Iterator {
         if (got == Got::error) groups_.remove(key_);
         if (got == Got::error) return got;
       }
-      const Got got = runs_.next(context, out);
+      Got got = runs_.next(context, out);
       if (!runs_.is_open()) groups_.remove(key_);
-      if (got != Got::end) return got;
+      if (got == Got::end) got = Got::hole;
+      if (got = holes_.count(got, context); got != Got::hole) return got;
     }
   }
   void visit_state(StateVisitor& visitor) override {
@@ -71,7 +72,8 @@ class GroupByWindowIterator final : public Iterator {
   const GroupByWindow& node_;
   Groups groups_;
   WindowRuns runs_;
-  int64_t key_ = 0;  // Of the group of which runs_ has a dataset.
+  int64_t key_ = 0;        // Of the group of which runs_ has a dataset.
+  internal::Holes holes_;  // Groups that give no element.
 };
 
 std::unique_ptr<Iterator> GroupByWindow::iterate(const Binding& binding, Feed& feed) const {

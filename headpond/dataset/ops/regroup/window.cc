@@ -73,7 +73,7 @@ class WindowView final : public View {
 class WindowIterator final : public Iterator {
  public:
   WindowIterator(const Window& node, const Binding& binding, Feed& feed)
-      : node_(node), input_(node.input(), binding, feed), runs_(node, binding) {}
+      : node_(node), input_(node.input(), binding, feed), runs_(node, binding), holes_(node) {}
   Got next(Context& context, Element& out) override {
     while (true) {
       if (!runs_.is_open()) {
@@ -83,9 +83,10 @@ class WindowIterator final : public Iterator {
         if (got == Got::error) shift();
         if (got == Got::error) return got;
       }
-      const Got got = runs_.next(context, out);
+      Got got = runs_.next(context, out);
       if (!runs_.is_open()) shift();
-      if (got != Got::end) return got;
+      if (got == Got::end) got = Got::hole;
+      if (got = holes_.count(got, context); got != Got::hole) return got;
     }
   }
   void visit_state(StateVisitor& visitor) override {
@@ -137,6 +138,7 @@ class WindowIterator final : public Iterator {
   std::deque<Held> held_;  // From the first element of the window on.
   int64_t to_skip_ = 0;    // Elements between two windows.
   bool ended_ = false;
+  internal::Holes holes_;  // Windows that give no element.
 };
 
 std::shared_ptr<const View> Window::bind(const Binding& binding) const {

@@ -5,6 +5,7 @@
 
 #include "headpond/dataset/ops/files.h"
 #include "headpond/dataset/source/file_set_internal.h"
+#include "headpond/io/file/file.h"
 
 namespace headpond {
 namespace {
@@ -35,12 +36,14 @@ Dataset fixed_length(const Patterns& patterns, const FixedLengthSourceOptions& a
   const FixedLengthOptions options{.record_bytes = asked.record_bytes,
                                    .header_bytes = asked.header_bytes,
                                    .footer_bytes = asked.footer_bytes,
-                                   .hop_bytes = asked.hop_bytes};
-  (void)FixedLengthReader(nullptr, options);  // Throws for options that no file can be read with.
+                                   .hop_bytes = asked.hop_bytes,
+                                   .compression = asked.compression};
+  (void)FixedLengthReader(make_memory_reader("", {}), options);  // Throws for options that no file can be read with.
   const auto record_bytes = static_cast<int64_t>(options.record_bytes);
-  const std::string label =
-      fmt::format("record_bytes={}, header_bytes={}, footer_bytes={}, hop_bytes={}", options.record_bytes,
-                  options.header_bytes, options.footer_bytes, options.hop_bytes);
+  std::string label = fmt::format("record_bytes={}, header_bytes={}, footer_bytes={}, hop_bytes={}",
+                                  options.record_bytes, options.header_bytes, options.footer_bytes, options.hop_bytes);
+  if (options.compression != Compression::none)
+    label += fmt::format(", compression={}", to_string(options.compression));
   const auto open = [options, record_bytes](const std::string& path) {
     auto file = value_or_throw(FixedLengthFile::open(path, options));
     if (const auto whole = file.whole(); !whole) throw Exception(whole.error());

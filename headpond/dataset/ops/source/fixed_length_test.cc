@@ -2,6 +2,7 @@
 #include "headpond/io/record/fixed_length.h"
 
 #include "headpond/dataset/testing/dataset_test_internal.h"
+#include "headpond/io/zlib_test_internal.h"
 #include "tests/test_files.h"
 
 namespace headpond::internal {
@@ -10,6 +11,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 class FixedLengthFiles : public testing::Test {
  protected:
@@ -41,6 +43,22 @@ TEST_F(FixedLengthFiles, AreRecordsOfU8) {
   EXPECT_TRUE(fills(*(dataset | shuffle() | map([](uint8_t x) { return x / 2.F; })).node()));
   check_contract(dataset);
   check_contract(dataset | shuffle() | batch(2));
+}
+
+TEST_F(FixedLengthFiles, AreInflatedIfTheOptionSaysSo) {
+  for (const Compression compression : {Compression::gzip, Compression::zlib}) {
+    const auto bytes = test::to_bytes("H\x01\x02\x03\x04");
+    test::put_file(folder_.file("packed"), compression == Compression::gzip ? test::gzip(bytes) : test::zlib(bytes));
+    const FixedLengthSourceOptions options{.record_bytes = 2, .header_bytes = 1, .compression = compression};
+    const Dataset dataset = fixed_length(folder_.file("packed"), options);
+    EXPECT_THAT(elements(dataset, {}, true), ElementsAre("[1 2] #0", "[3 4] #1"));
+    EXPECT_THAT(elements(dataset | shuffle(), {}, true), testing::SizeIs(2));
+    check_contract(dataset);
+  }
+  EXPECT_THAT(fixed_length(write("plain", "ab"), {.record_bytes = 1}).plan(), Not(HasSubstr("compression")));
+  EXPECT_THROW(fixed_length("x", {.record_bytes = 1, .compression = Compression::snappy}), Exception);
+  const Dataset plain = fixed_length(write("plain", "ab"), {.record_bytes = 1, .compression = Compression::gzip});
+  EXPECT_THAT(check(plain).error().message(), HasSubstr("plain"));
 }
 
 TEST_F(FixedLengthFiles, ThatAreCutOrMissingOrShrinkAreNamed) {

@@ -155,8 +155,9 @@ std::unique_ptr<const internal::SourceFile> open_records(const std::string& path
   if (ready != nullptr) return std::make_unique<ReadyRecords>(std::move(ready), options.on_damage);
   auto plain = RecordFile::open(path, {.keep_index = options.keep_index, .allow_damaged_end = skips}, known.offsets);
   if (plain) return std::make_unique<Records>(std::move(*plain), options.on_damage);
-  if (plain.error().kind() != ErrorKind::Unimplemented || options.compression == Compression::none) {
-    throw Exception(plain.error());
+  if (plain.error().kind() != ErrorKind::Unimplemented) throw Exception(plain.error());
+  if (options.compression == Compression::none) {  // Says that the file is compressed.
+    (void)value_or_throw(RecordReader::open(path, {.compression = options.compression}));
   }
   if (value_or_throw(RecordReader::open(path))->compression() != Compression::gzip) {
     throw Exception(
