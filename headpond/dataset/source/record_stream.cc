@@ -71,7 +71,9 @@ class StreamIterator final : public Iterator {
         end_file(turn.at.record);
         continue;
       }
+      const uint64_t damaged = turn.reader->counts().damaged;
       const auto payload = turn.reader->next();
+      context.scratch().defects.count += static_cast<int64_t>(turn.reader->counts().damaged - damaged);
       const RecordPosition after = turn.reader->position();
       if (!payload && is_retried(payload.error()) && wait_for_retry(turn.tries++)) {
         turn.reader.reset();
@@ -79,6 +81,7 @@ class StreamIterator final : public Iterator {
       }
       turn.tries = 0;
       if (payload && !*payload) {
+        say_left_out(turn.reader->counts());
         end_file(after.record);
         continue;
       }
@@ -129,6 +132,12 @@ class StreamIterator final : public Iterator {
     return false;
   }
   void pass_turn() { turn_ = (turn_ + 1) % turns_.size(); }
+  static void say_left_out(const RecordCounts& counts) {
+    if (counts.damaged == 0 && counts.lost_bytes == 0) return;
+    log(LogLevel::warning,
+        fmt::format("tfrecord leaves out {} damaged record{} and {} bytes at the end, the last: {}", counts.damaged,
+                    counts.damaged == 1 ? "" : "s", counts.lost_bytes, counts.last.message()));
+  }
   // Of the file that has the turn, which had so many records.
   void end_file(uint64_t records) {
     before_ += records;
