@@ -64,10 +64,10 @@ class StreamIterator final : public Iterator {
     while (has_file()) {
       Turn& turn = turns_[turn_];
       if (auto opened = open(turn); !opened) {
-        if (!node_.leaves_out(opened.error())) return fail(std::move(opened).error(), context);
+        if (!node_.leaves_out(opened.error())) return fail(opened.error(), context);
         log(LogLevel::warning, "tfrecord leaves out a file: " + opened.error().message());
         ++context.left_out;
-        if (++left_out_ == node_.files()) return fail(std::move(opened).error(), context);
+        if (++left_out_ == node_.files()) return fail(opened.error(), context);
         end_file(turn.at.record);
         continue;
       }
@@ -86,8 +86,8 @@ class StreamIterator final : public Iterator {
         continue;
       }
       name(turn.file, payload ? after.record - 1 : turn.at.record, out);
-      turn.at = after;
-      return payload ? give(**payload, turn, context, out) : fail(payload.error(), context);
+      const uint64_t offset = std::exchange(turn.at, after).offset;
+      return payload ? give(**payload, turn, context, out) : fail(payload.error(), context, offset);
     }
     return Got::end;
   }
@@ -163,9 +163,9 @@ class StreamIterator final : public Iterator {
     out.key = node_.cycle() == 1 ? before_ + record : mix(static_cast<uint64_t>(file), record);
     out.provenance = node_.provenance(file, record);
   }
-  Got fail(Error error, Context& context) {
+  Got fail(const Error& error, Context& context, std::optional<uint64_t> offset = std::nullopt) {
     pass_turn();
-    return context.fail(std::move(error));
+    return context.fail(error.at({.op = node_.title(), .offset = offset}));
   }
   Got give(std::span<const std::byte> payload, const Turn& turn, Context& context, Element& out) {
     out.append(Tensor::scalar(std::string_view(reinterpret_cast<const char*>(payload.data()), payload.size())));

@@ -187,7 +187,8 @@ bool is_stream(const std::vector<std::string>& patterns, const TFRecordOptions& 
 // Why a file cannot be opened, with what would help.
 Error advised(const Error& error, bool skips) {
   if (skips || error.kind() != ErrorKind::DataLoss) return error;
-  return {error.kind(), error.message() + "; on_damage=skip reads the records before the damage"};
+  return Error(error.kind(), error.message() + "; on_damage=skip reads the records before the damage")
+      .at(error.place());
 }
 
 std::unique_ptr<const internal::SourceFile> open_records(const std::string& path, const TFRecordOptions& options,
