@@ -515,7 +515,7 @@ Dataset next_step(Random& random, const Dataset& plan, const PlanChoice& choice)
 Dataset random_plan(Random& random, int depth, const PlanChoice& choice) {
   Dataset plan = source(random, choice);
   for (int i = 0; i < depth; ++i) {
-    if (i == choice.hint_after) plan = plan | prefetch();
+    if (i == choice.hint_after) plan = plan | (choice.hint ? choice.hint : prefetch());
     plan = next_step(random, plan, choice);
   }
   return choice.endless ? without_end(random, plan) : plan;
