@@ -7,6 +7,7 @@
 #include "headpond/base/cpu.h"
 #include "headpond/codec/image/formats/image.h"
 #include "headpond/codec/image/jpeg.h"
+#include "headpond/codec/image/png.h"
 #include "headpond/codec/sound/sound_file.h"
 
 namespace headpond::cli {
@@ -40,7 +41,7 @@ std::vector<std::pair<std::string, bool>> components() {
           {"records", true},
           {"engine", true},
           {"jpeg", has_jpeg()},
-          {"png", true},
+          {"png", has_png()},
           {"webp", has_decoder(ImageFormat::webp)},
           {"gif", has_decoder(ImageFormat::gif)},
           {"wav", true},

@@ -17,6 +17,7 @@
 #include "headpond/dataset/bases/field.h"
 #include "headpond/dataset/bases/pointwise.h"
 #include "headpond/dataset/bases/reread_input.h"
+#include "headpond/dataset/bases/resumable_input.h"
 #include "headpond/dataset/dataset.h"
 #include "headpond/dataset/node.h"
 #include "headpond/dataset/state.h"

@@ -333,6 +333,9 @@ NAMED = [
           lambda chain, what, theirs, ours: "pad_to_cardinality" in ops(chain) and "must have a known cardinal" in theirs.message),
     Named("an error in a batch loses no good element: ignore_errors after batch keeps them (datasets.md 4E.5)",
           lambda chain, what, theirs, ours: "ignore_errors" in ops(chain) and chain[-1].flow.gathers_errors),
+    Named("an error between two windows is given; tf.data drops the errors of elements that it skips (ops/regroup.h)",
+          lambda chain, what, theirs, ours: bool(ours.error) and not theirs.error and
+          any(own.op == "window" and (own.args.get("shift") or own.args["size"]) > own.args["size"] for own in chain)),
 ]
 
 

@@ -8,10 +8,12 @@ PROGRAM is headpond_engine_test. Fails if an operator or a piece never met some 
 """
 import argparse
 import collections
+import contextlib
 import os
 import pathlib
 import subprocess
 import sys
+import tempfile
 
 THREADS = (0, 1, 2, 4, 8, 16)
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -22,10 +24,11 @@ OPERATORS = sorted(check_operators.drawn(ROOT) | {"as_stream"})
 PIECES = ("rows in place", "positions", "run ahead", "in order")
 
 
-def start(program, first, plans):
+def start(program, first, plans, output):
+    """Writes to a file: where nobody reads a pipe, it fills, and the test stands still."""
     environment = {**os.environ, "HEADPOND_PLANS": str(plans), "HEADPOND_PLANS_FIRST": str(first)}
     return subprocess.Popen([program, "--gtest_filter=*DeliverWhatTheyMean*", "--gtest_brief=1"], env=environment,
-                            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+                            stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT)
 
 
 def counts(outputs):
@@ -71,8 +74,14 @@ def main():
     args = parser.parse_args()
     control()
     share = -(-args.plans // args.processes)
-    running = [start(args.program, args.first + share * i, share) for i in range(args.processes)]
-    outputs = [process.communicate()[0] for process in running]
+    with contextlib.ExitStack() as files:
+        written = [files.enter_context(tempfile.TemporaryFile("w+")) for _ in range(args.processes)]
+        running = [start(args.program, args.first + share * i, share, file) for i, file in enumerate(written)]
+        for process in running:
+            process.wait()
+        for file in written:
+            file.seek(0)
+        outputs = [file.read() for file in written]
     for process, output in zip(running, outputs):
         failed = [line for line in output.splitlines() if not line.startswith("met ")]
         assert process.returncode == 0, "\n".join(failed[-80:])

@@ -263,6 +263,8 @@ Result<Target> target_of(const Layout& layout, const ImageWindow& window, const 
 
 }  // namespace
 
+bool has_png() { return true; }
+
 Result<PngImage> decode_png(std::span<const std::byte> file, const PngOptions& options, std::string_view name) try {
   const auto layout = png_internal::read_layout(file, options, name);
   if (!layout) return fail(layout.error());

@@ -2,7 +2,8 @@
 // PNG images (docs/formats/png.md), decoded by libpng row by row into their final memory, and encoded. Pure functions
 // over bytes in memory, thread-safe. Error messages begin with `name`, the file's name, and give the offset and the
 // chunk. Gamma, colour profiles and texts are neither applied nor inflated. Of an animated PNG the image that other
-// readers show is decoded, and the rest is ignored.
+// readers show is decoded, and the rest is ignored. Without libpng (the
+// CMake option HEADPOND_PNG) all but png_info() and has_png() return Unimplemented, which names the component.
 #pragma once
 
 #include <cstddef>
@@ -19,6 +20,9 @@
 namespace headpond {
 
 using PngOptions = ImageOptions;
+
+/// True iff PNG images can be decoded and encoded.
+bool has_png();
 
 struct PngInfo {
   int64_t height = 0;

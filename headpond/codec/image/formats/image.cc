@@ -195,6 +195,7 @@ std::optional<ImageFormat> image_format(std::span<const std::byte> head) {
 
 bool has_decoder(ImageFormat format) {
   if (format == ImageFormat::jpeg) return has_jpeg();
+  if (format == ImageFormat::png) return has_png();
   if (format == ImageFormat::webp) return image_internal::has_webp();
   return format != ImageFormat::gif || image_internal::has_gif();
 }

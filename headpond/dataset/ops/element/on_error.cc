@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "headpond/dataset/bases/resumable_input.h"
 #include "headpond/dataset/bases/pointwise.h"
 #include "headpond/dataset/check_internal.h"
 #include "headpond/dataset/ops/element.h"
@@ -108,7 +109,7 @@ class OnErrorIterator final : public Iterator {
 };
 
 std::unique_ptr<Iterator> OnError::iterate(const Binding& binding, Feed& feed) const {
-  return std::make_unique<OnErrorIterator>(*this, binding.epoch, feed.open(input(), binding));
+  return std::make_unique<OnErrorIterator>(*this, binding.epoch, open_resumable(feed, input(), binding));
 }
 
 std::string label(const OnErrorOptions& options) {

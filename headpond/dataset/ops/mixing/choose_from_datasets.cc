@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include "headpond/dataset/bases/resumable_input.h"
 #include "headpond/dataset/ops/mixing.h"
 #include "headpond/dataset/ops/mixing/joined_internal.h"
 
@@ -18,7 +19,7 @@ class ChooseFrom final : public Node {
 class ChooseFromIterator final : public Iterator {
  public:
   ChooseFromIterator(const ChooseFrom& node, const Binding& binding, Feed& feed) : node_(node) {
-    for (const Node::Ref& input : node.facts().inputs) inputs_.push_back(feed.open(*input, binding));
+    for (const Node::Ref& input : node.facts().inputs) inputs_.push_back(open_resumable(feed, *input, binding));
     choices_ = std::move(inputs_.back());
     inputs_.pop_back();
     ended_.resize(inputs_.size());

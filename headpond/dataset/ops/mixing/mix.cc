@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include "headpond/dataset/bases/resumable_input.h"
 #include "headpond/dataset/ops/mixing.h"
 #include "headpond/dataset/ops/mixing/joined_internal.h"
 #include "headpond/dataset/ops/mixing/shares_internal.h"
@@ -28,7 +29,7 @@ class MixView final : public View {
 class MixIterator final : public Iterator {
  public:
   MixIterator(const Node& node, const Binding& binding, Feed& feed, const Shares& shares) : shares_(shares) {
-    for (const Node::Ref& input : node.facts().inputs) inputs_.push_back(feed.open(*input, binding));
+    for (const Node::Ref& input : node.facts().inputs) inputs_.push_back(open_resumable(feed, *input, binding));
   }
   Got next(Context& context, Element& out) override {
     if (ended_) return Got::end;

@@ -4,6 +4,7 @@
 #include "headpond/base/log.h"
 #include "headpond/base/random.h"
 #include "headpond/dataset/bases/pointwise.h"
+#include "headpond/dataset/bases/resumable_input.h"
 #include "headpond/dataset/ops/mixing.h"
 #include "headpond/dataset/ops/mixing/joined_internal.h"
 
@@ -24,7 +25,7 @@ class SampleFromIterator final : public Iterator {
  public:
   SampleFromIterator(const SampleFrom& node, const Binding& binding, Feed& feed)
       : node_(node), random_key_(node.random_key(binding)), epoch_(binding.epoch), ended_(node.weights.size()) {
-    for (const Node::Ref& input : node.facts().inputs) inputs_.push_back(feed.open(*input, binding));
+    for (const Node::Ref& input : node.facts().inputs) inputs_.push_back(open_resumable(feed, *input, binding));
   }
   // An input that returns pending is drawn again by the next call: the draw follows from the number.
   Got next(Context& context, Element& out) override {

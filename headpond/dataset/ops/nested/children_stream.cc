@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include "headpond/dataset/bases/resumable_input.h"
 #include "headpond/dataset/ops/nested/children_internal.h"
 #include "headpond/dataset/run_state.h"
 
@@ -21,7 +22,7 @@ struct Slot {
 class ChildrenIterator final : public Iterator {
  public:
   ChildrenIterator(const Children& children, const Binding& binding, Feed& feed)
-      : children_(children), binding_(binding), input_(feed.open(children.input(), binding)) {}
+      : children_(children), binding_(binding), input_(open_resumable(feed, children.input(), binding)) {}
 
   Got next(Context& context, Element& out) override {
     while (!input_ended_ || open_ > 0) {
@@ -97,7 +98,7 @@ class ChildrenIterator final : public Iterator {
       return false;
     }
     try {
-      slot.elements = feed_.open(*slot.child.dataset->node(), Children::binding_of(slot.child, binding_));
+      slot.elements = open_resumable(feed_, *slot.child.dataset->node(), Children::binding_of(slot.child, binding_));
     } catch (...) {
       context.fail(current_exception_error());
       return false;
@@ -125,7 +126,7 @@ class ChildrenIterator final : public Iterator {
   // After a restore: reads the dataset's element again, and goes on where it was.
   bool opens_again(Slot& slot, Context& context) {
     try {
-      const auto input = feed_.open(children_.input(), binding_);
+      const auto input = open_resumable(feed_, children_.input(), binding_);
       StateVisitor before = StateVisitor::restoring(slot.parent);
       input->visit_state(before);
       if (Error error = position_error(before)) throw Exception(error);

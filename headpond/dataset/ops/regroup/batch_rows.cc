@@ -100,19 +100,28 @@ Got BatchRows::read(Context& context) {
   batch_.clear();
   const size_t known = context.failed.size();
   const Got got = input_->next(context, batch_);
-  if (given_ > 0) context.failed.resize(known);  // A restored run reads it again, of which it has given some rows.
+  const bool again = again_ > 0 && got == Got::error;
+  if (given_ > 0 || again_ > 0) context.failed.resize(known);  // A restored run reads it again, what was given of it.
   if (got == Got::pending) return got;
+  if (got == Got::error) {
+    if (again) return --again_, Got::hole;
+    ++errors_;
+    given_ = 0;
+    return got;
+  }
   asked_ = false;
+  again_ = 0;
   const auto rows = got == Got::value ? count_rows(node_, batch_) : Result<int64_t>(0);
   rows_ = rows.value_or(0);
   if (given_ >= rows_) given_ = rows_ = 0;  // Also of a batch that a restored run finds shorter than it was.
+  if (rows_ == 0) errors_ = 0;
   return rows ? got : context.fail(rows.error());
 }
 
 Got BatchRows::next(int64_t most, Context& context, int64_t& first, int64_t& count) {
-  if (rows_ > 0 && given_ == rows_) given_ = rows_ = 0;
+  if (rows_ > 0 && given_ == rows_) given_ = rows_ = errors_ = 0;
   while (rows_ == 0) {
-    if (const Got got = read(context); got != Got::value) return got;
+    if (const Got got = read(context); got != Got::value && got != Got::hole) return got;
   }
   first = given_;
   count = std::min(most, rows_ - given_);
@@ -121,12 +130,16 @@ Got BatchRows::next(int64_t most, Context& context, int64_t& first, int64_t& cou
 }
 
 void BatchRows::visit_state(StateVisitor& visitor) {
-  const bool is_within = rows_ > 0 && given_ < rows_;
-  int64_t given = rows_ > 0 && !is_within ? 0 : given_;
-  visitor.number_within(given, 0, kEndless);
-  if (!visitor.is_restoring() && is_within) return visitor.append(before_);
+  const bool all_given = rows_ > 0 && given_ == rows_;
+  int64_t given = all_given ? 0 : given_, errors = all_given ? 0 : errors_;
+  if (errors > 0) given = -1 - given;  // Their number follows.
+  visitor.number_within(given, -kEndless, kEndless);
+  if (given < 0) visitor.number_within(errors, 1, kEndless);
+  if (!visitor.is_restoring() && !all_given && (rows_ > 0 || asked_)) return visitor.append(before_);
   input_->visit_state(visitor);
-  if (visitor.is_restoring()) given_ = given;
+  if (!visitor.is_restoring()) return;
+  given_ = given < 0 ? -1 - given : given;
+  errors_ = again_ = given < 0 ? errors : 0;
 }
 
 }  // namespace headpond::internal

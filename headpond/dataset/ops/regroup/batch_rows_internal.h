@@ -31,7 +31,8 @@ Error check_rows(const Node& node, const Element& first, const Element& part);
 void append_rows(std::span<const BatchPart> parts, Context& context, OutputSlots outputs, Element& out);
 
 /// Reads batches from `input` and gives their rows. A state is the number of rows that were given of a batch, and the
-/// input's state before it: a restored run reads that batch again.
+/// input's state before it, with the number of errors since: a restored run reads that batch again, and leaves out
+/// those errors.
 class BatchRows {
  public:
   /// `node` is named in errors, and outlives this.
@@ -47,15 +48,18 @@ class BatchRows {
   void visit_state(StateVisitor& visitor);
 
  private:
+  // hole: an error that was given before the state was saved.
   Got read(Context& context);
 
   const Node& node_;
   const std::unique_ptr<Iterator> input_;
   Element batch_;
-  std::string before_;  // The input's state before batch_.
+  std::string before_;  // The input's state before batch_, and before the errors that came first.
   int64_t rows_ = 0;    // Of batch_; 0: none was read.
   int64_t given_ = 0;   // Of these. After a restore the batch is still to be read.
-  bool asked_ = false;  // The input returned pending: before_ is its state.
+  int64_t errors_ = 0;  // That came since before_.
+  int64_t again_ = 0;   // Of these, after a restore: those that are still to come again.
+  bool asked_ = false;  // The input gave pending or an error since before_.
 };
 
 }  // namespace headpond::internal

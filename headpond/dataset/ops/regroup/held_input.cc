@@ -51,17 +51,17 @@ Got HeldInput::next_by_position(Context& context, Element& out, int64_t& place) 
 
 Got HeldInput::next_in_order(Context& context, Element& out, int64_t& place) {
   while (true) {
-    if (!std::exchange(asked_, true)) before_ = position_of(*input_);
+    if (!std::exchange(asked_, true)) before_ = {answers_, position_of(*input_)};
     const size_t known = context.failed.size();
     const Got got = input_->next(context, out);
     if (answers_ < known_until_) context.failed.resize(known);  // It was delivered before the state was saved.
     if (got == Got::pending) return got;
-    asked_ = false;
+    asked_ = got == Got::error;  // It may come from the midst of a batch, whose first rows no state has.
     place = answers_;
     if (got != Got::end) ++answers_;
     const auto held = place < known_until_ ? held_.find(place) : held_.end();
     if (place >= known_until_) {
-      if (got == Got::value) held_.emplace_hint(held_.end(), place, Before{place, std::move(before_)});
+      if (got == Got::value) held_.emplace_hint(held_.end(), place, std::move(before_));
       return got;
     }
     if (held == held_.end() && got != Got::end) {
@@ -69,7 +69,7 @@ Got HeldInput::next_in_order(Context& context, Element& out, int64_t& place) {
       continue;
     }
     if (got == Got::value) {
-      held->second = {place, std::move(before_)};
+      held->second = std::move(before_);
       return got;
     }
     lost_ = got == Got::error
@@ -91,7 +91,7 @@ void HeldInput::visit_state(StateVisitor& visitor, int64_t most) {
     input_->visit_state(visitor);
     return visit_places(visitor, 0, position(), most);
   }
-  Before base = held_.empty() ? Before{answers_, position_of(*input_)} : held_.begin()->second;
+  Before base = !held_.empty() ? held_.begin()->second : asked_ ? before_ : Before{answers_, position_of(*input_)};
   if (visitor.is_restoring()) {
     input_->visit_state(visitor);
     base = {0, position_of(*input_)};

@@ -55,9 +55,9 @@ class HeldInput {
   int64_t again_until_ = -1;        // The last of them; -1: none.
   int64_t answers_ = 0;             // Elements and errors that the input gave. Without positions.
   int64_t known_until_ = 0;         // Those before this one came before the restore.
-  bool asked_ = false;              // The input returned pending: before_ is its state.
-  std::string before_;
-  Error lost_;  // An element that was held cannot be read again.
+  bool asked_ = false;              // The input gave pending or an error since before_.
+  Before before_;                   // Where it was after its last element.
+  Error lost_;                      // An element that was held cannot be read again.
 };
 
 }  // namespace headpond::internal

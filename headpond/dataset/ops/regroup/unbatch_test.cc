@@ -66,6 +66,10 @@ TEST(Unbatch, GivesAnErrorInPlaceOfItsBatch) {
                   "2, -2", "2, -2"));
   check_errors_come_once(dataset);
   check_errors_come_once(range(7) | failing_at({0, 3, 6}) | batch(2) | unbatch());
+  for (const Dataset& input : each_kind(range(9))) {
+    check_errors_come_once(input | failing_at({1, 4, 7}) | batch(2) | unbatch());
+    check_errors_come_once(input | failing_at({1, 4, 7}) | batch(2) | rebatch(3));
+  }
   EXPECT_THAT(answers(script({"pending", "1", "pending", "bad", "2", "3"}) | batch(2) | unbatch()),
               ElementsAre("pending", "pending", "!bad", "1", "2", "3", "end"));
 }

@@ -69,6 +69,7 @@ TEST(Window, LeavesOutElementsThatFail) {
               ElementsAre(HasSubstr("bad"), "[0 2]", "[2 3]", HasSubstr("bad"), "[3 5]", "[5 6]", "[6]"));
   check_errors_come_once(dataset);
   check_errors_come_once(range(7) | failing_at({1, 4}) | as_stream() | window(2, {.shift = 3, .stride = 2}));
+  check_errors_come_once(range(16) | failing_at({1, 4, 7, 10, 13}) | batch(2) | window(2, {.shift = 2}));
   const Dataset unlike = sequences({1, 2, 2}) | window(2, {.shift = 1});
   EXPECT_THAT(elements(unlike), ElementsAre(HasSubstr("window 0: "), "[1,1][1]", "[2,2][11 12 21 22]", "[1,2][21 22]"));
 }
