@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "headpond/base/status.h"
@@ -36,6 +37,9 @@ struct FailedElement {
   int64_t position = -1;       ///< In the handler's input; -1: it has no positions.
   uint64_t key = 0;            ///< Of the element, as far as it was known.
   Provenance provenance;       ///< The same.
+  /// The elements of which the handler's dataset was made, the outermost first: "list, record 3"; "": it is in the
+  /// plan.
+  std::string outer;
   Error error;
 };
 
@@ -43,6 +47,7 @@ struct FailedElement {
 struct FailedCounts {
   std::string op;  ///< Its title.
   int64_t failed = 0, skipped = 0, substituted = 0;
+  std::optional<int64_t> step = {};  ///< Its line in Dataset::plan(), from 1; none if a function made it.
 };
 
 }  // namespace headpond

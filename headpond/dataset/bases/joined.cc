@@ -30,6 +30,7 @@ Spec joined(const std::string& op, const Spec& first, const Spec& second) {
 Node::Facts joined_facts(const std::string& op, const std::vector<Dataset>& inputs) {
   if (inputs.empty()) refuse(op, "no inputs");
   Node::Facts facts{.op = op, .args = fmt::format("inputs={}", inputs.size()), .spec = inputs[0].spec()};
+  facts.is_of_library = true;
   for (const Dataset& input : inputs) {
     facts.spec = joined(op, facts.spec, input.spec());
     facts.kind = std::max(facts.kind, input.kind());

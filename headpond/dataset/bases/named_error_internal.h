@@ -19,7 +19,8 @@ Returned call_named(const std::string& title, const Element& element, Call call)
   const auto named = [&](const Error& error) {
     return Error(error.kind(),
                  fmt::format("{}, {}: {}", title, element_name(element.key, element.provenance), error.message()),
-                 error);
+                 error)
+        .at({.op = title});
   };
   try {
     Returned result = call();

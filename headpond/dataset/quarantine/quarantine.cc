@@ -23,6 +23,8 @@ void for_members(Entry& entry, const Visit& visit) {
   visit("epoch", entry.epoch);
   visit("element", entry.element);
   visit("position", entry.position);
+  visit("key", entry.key);
+  visit("outer", entry.outer);
   visit("error", entry.error);
   visit("step", entry.step);
   visit("seed", entry.seed);

@@ -12,6 +12,7 @@ struct PlanChoice {
   bool pauses = false;  ///< Functions that take longer for some elements, and some that are said to wait.
   bool endless = false;
   int hint_after = -1;  ///< A prefetch, which changes nothing but the plan, after so many operators; below 0: none.
+  Step hint = nullptr;  ///< In place of that prefetch.
 };
 
 /// At most `depth` operators over small sources, and one or two more if it is endless; else it has an end. Few enough

@@ -27,7 +27,7 @@ Dataset next_step(Random& random, const Dataset& plan, const PlanChoice& choice)
 Dataset random_plan(Random& random, int depth, const PlanChoice& choice) {
   Dataset plan = random_plans::source(random, choice);
   for (int i = 0; i < depth; ++i) {
-    if (i == choice.hint_after) plan = plan | prefetch();
+    if (i == choice.hint_after) plan = plan | (choice.hint ? choice.hint : prefetch());
     plan = random_plans::next_step(random, plan, choice);
   }
   return choice.endless ? random_plans::without_end(random, plan) : plan;

@@ -84,6 +84,7 @@ Dataset sized(const Dataset& input, int64_t max_size, const IntegerFunction& siz
                     .inputs = {input.node()},
                     .holds = internal::kMostHeld,
                     .opaque = size.opaque};
+  facts.is_of_library = true;
   return Dataset(
       std::make_shared<SizeBatch>(std::move(facts), size.function, std::move(buckets), limits, options.drop_remainder));
 }

@@ -79,6 +79,7 @@ Dataset bucketed(const Dataset& input, const IntegerFunction& length, const std:
                     .inputs = {input.node()},
                     .holds = held_by(sizes),
                     .opaque = length.opaque};
+  facts.is_of_library = true;
   return Dataset(std::make_shared<BucketBatch>(std::move(facts), length.function, std::move(buckets), sizes,
                                                options.drop_remainder));
 }

@@ -146,6 +146,7 @@ Step on_error(const OnErrorOptions& options) {
     OnErrorOptions checked = options;
     checked.substitute = checked_substitute(options, input.spec());
     Node::Facts facts = facts_over(input.node(), "on_error", label(checked), input.spec());
+    facts.is_of_library = true;
     if (options.policy == OnErrorPolicy::skip) {
       facts.kind = Kind::stream;
       facts.role = Role::filter;

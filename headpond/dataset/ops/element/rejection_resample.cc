@@ -116,6 +116,7 @@ Node::Facts facts_of(const Node::Ref& input, const std::vector<double>& target,
   if (!options.initial_dist.empty()) args += fmt::format("initial_dist={}, ", fmt::join(options.initial_dist, " "));
   args += function_label({.name = options.name, .version = options.version});
   Node::Facts facts = facts_over(input, kOp, std::move(args), input->spec());
+  facts.is_of_library = true;
   if (options.initial_dist.empty()) {
     facts.kind = Kind::stream;
   } else if (facts.kind == Kind::indexed) {

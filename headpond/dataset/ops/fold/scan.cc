@@ -84,6 +84,7 @@ Step scan(const Element& initial, ScanFunction function, const MapOptions& optio
     const std::string args = fmt::format("state={}, crc32c {:08x}, {}", to_string(internal::spec_of(initial)),
                                          internal::digest_of(initial), internal::function_label(options));
     Node::Facts facts = facts_over(input.node(), "scan", args, options.output);
+    facts.is_of_library = true;
     facts.kind = Kind::stream;
     facts.computes = true;
     facts.blocking = options.blocking;

@@ -62,6 +62,7 @@ Step take_while_step(Function predicate, const MapOptions& options) {
   return [predicate = std::move(predicate), options](const Dataset& input) {
     predicate.check("take_while", input.spec());
     Node::Facts facts = facts_over(input.node(), "take_while", function_label(options), input.spec());
+    facts.is_of_library = true;
     facts.kind = Kind::stream;
     facts.computes = true;
     facts.blocking = options.blocking;

@@ -188,6 +188,7 @@ Dataset packed(const Dataset& input, int64_t length, const PackOptions& options)
       .holds = internal::kMostHeld,
       .role = Role::unbatch,  // A packed row is a sample, whatever its sequences were.
       .computes = true};
+  facts.is_of_library = true;
   return Dataset(std::make_shared<Pack>(std::move(facts), std::move(lengths), std::move(padding), options));
 }
 
