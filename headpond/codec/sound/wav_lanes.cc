@@ -62,14 +62,14 @@ void s16_to_float_scalar(const std::byte* from, size_t count, float* to) {
   }
 }
 
-const std::vector<NamedToFloat>& to_float_targets() {
-  static const auto found = named_targets<NamedToFloat>(HWY_DISPATCH_TABLE(s16_of_target), HWY_TARGETS);
+const std::vector<VectorTarget<ToFloat>>& to_float_targets() {
+  static const auto found = returned_targets(HWY_DISPATCH_TABLE(s16_of_target), HWY_TARGETS);
   return found;
 }
 
 void s16_to_float(const std::byte* from, size_t count, float* to) {
-  static const ToFloat best = to_float_targets().empty() ? s16_to_float_scalar : to_float_targets().front().s16;
-  best(from, count, to);
+  constexpr ToFloat kScalar = s16_to_float_scalar;
+  best_code(to_float_targets(), kScalar)(from, count, to);
 }
 
 }  // namespace wav_internal

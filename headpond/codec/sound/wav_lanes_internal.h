@@ -2,9 +2,9 @@
 // The usual values of WAV files to floats, several at once. Thread-safe.
 #pragma once
 
-#include <string_view>
 #include <vector>
 
+#include "headpond/base/vector/vector_targets.h"
 #include "headpond/codec/sound/wav_internal.h"
 
 namespace headpond::wav_internal {
@@ -16,10 +16,6 @@ void s16_to_float(const std::byte* from, size_t count, float* to);
 void s16_to_float_scalar(const std::byte* from, size_t count, float* to);
 
 /// All that this machine can run, for tests.
-struct NamedToFloat {
-  std::string_view target;
-  ToFloat s16;
-};
-const std::vector<NamedToFloat>& to_float_targets();
+const std::vector<VectorTarget<ToFloat>>& to_float_targets();
 
 }  // namespace headpond::wav_internal

@@ -27,8 +27,8 @@ TEST(WavLanes, ValuesAreThoseOfTheirTwin) {
     const std::vector<float> expected = converted_by(s16_to_float_scalar, count);
     EXPECT_EQ(expected.back(), 7.0F) << "nothing is written beyond the last value";
     EXPECT_EQ(converted_by(s16_to_float, count), expected);
-    for (const NamedToFloat& named : to_float_targets()) {
-      EXPECT_EQ(converted_by(named.s16, count), expected) << named.target << ", " << count;
+    for (const auto& named : to_float_targets()) {
+      EXPECT_EQ(converted_by(named.code, count), expected) << named.name << ", " << count;
     }
   }
 }
