@@ -87,6 +87,7 @@ class OnErrorIterator final : public Iterator {
                          .element_number = limits_.elements(),
                          .key = out.key,
                          .provenance = out.provenance,
+                         .outer = "",
                          .error = error};
     if (node_.input().iterates()) return failed;
     // The state of a run over positions is the next one.
