@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "headpond/io/file/inflate.h"
+#include "headpond/io/compression/inflate.h"
 #include "headpond/io/text/csv.h"
 
 namespace {

@@ -5,7 +5,7 @@
 #include <span>
 
 #include "headpond/io/array/idx.h"
-#include "headpond/io/file/inflate.h"
+#include "headpond/io/compression/inflate.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   constexpr uint64_t kLimit = 1 << 20;

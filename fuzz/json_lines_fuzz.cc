@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "headpond/io/text/json_lines.h"
+#include "headpond/io/text/json/json_lines.h"
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include <span>
 #include <string_view>
 
-#include "headpond/io/file/inflate.h"
+#include "headpond/io/compression/inflate.h"
 #include "headpond/io/text/line_file.h"
 
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "headpond/base/crc32c.h"
-#include "headpond/io/record/record_index.h"
+#include "headpond/io/record/index/record_index.h"
 
 namespace {
 

@@ -1,6 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The arrows between rooms, read from the includes; what a public header may include; who may start a thread."""
+"""The arrows between rooms, and between the folders of a room, read from the includes; what a public header may include; who may
+start a thread.
+
+The folders of a room form no cycle. A folder that holds others is several steps of that order, as it has what they use and what uses
+them: there each x of x.h, x_internal.h and x.cc counts for itself. Tests may look at all of their room.
+"""
+import collections
+import pathlib
 import re
 
 import checks
@@ -28,6 +35,7 @@ tuple type_traits typeindex typeinfo unordered_map unordered_set utility valarra
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)')
 NOT_FOR_USERS = "Not for users"
 UMBRELLAS = ("headpond.h", "torch.h", "testing.h")
+TEST = re.compile(r"_test(_support|_internal)?\.\w+$")
 THREAD = re.compile(r"\bstd::j?thread\b(?!::)|\bpthread_create\b|\bstd::async\b")
 
 
@@ -107,9 +115,58 @@ def missing_in_umbrellas(root, paths):
                                f' says "{NOT_FOR_USERS}" above its includes)')
 
 
+def steps_of(paths):
+    """For each source: the folder, or the part of a folder that holds others, that its arrows begin and end at."""
+    sources = [path for path in paths if path.suffix in (".h", ".cc") and not TEST.search(path.name)
+               and (room_of(path.parts) in USES or path.parts[0] == "cli")]
+    holders = {folder for path in sources for folder in path.parent.parents}
+    return {path: path.with_name(re.sub(r"(_internal)?\.\w+$", ".*", path.name)) if path.parent in holders else path.parent
+            for path in sources}
+
+
+def folder_arrows(root, steps):
+    """{step: {step in the same room that it uses: (file, line, file that it includes)}}"""
+    arrows = collections.defaultdict(dict)
+    for path, step in steps.items():
+        for number, line in enumerate((checks.text(root / path) or "").splitlines(), 1):
+            include = INCLUDE.match(line)
+            target = pathlib.Path(include[1]) if include and include[1] else None
+            if target in steps and room_of(target.parts) == room_of(path.parts) and steps[target] != step:
+                arrows[step].setdefault(steps[target], (path, number, target))
+    return arrows
+
+
+def way(arrows, start, end):
+    """The fewest arrows from start to end, or None."""
+    known, ahead = {start: []}, collections.deque([start])
+    while ahead and end not in known:
+        step = ahead.popleft()
+        for after, include in arrows.get(step, {}).items():
+            if after not in known:
+                known[after] = known[step] + [include]
+                ahead.append(after)
+    return known.get(end)
+
+
+def folder_cycles(root, paths):
+    """The shortest cycles between folders of a room; of those that share a step one is enough."""
+    arrows = folder_arrows(root, steps_of(paths))
+    cycles = []
+    for step, after in ((step, after) for step in sorted(arrows) for after in sorted(arrows[step])):
+        includes = [arrows[step][after]] + (way(arrows, after, step) or [])
+        if len({path.parent for path, _, _ in includes}) > 1:
+            cycles.append(includes)
+    reported = set()
+    for includes in sorted(cycles, key=len):
+        if reported.isdisjoint(path.parent for path, _, _ in includes):
+            reported.update(path.parent for path, _, _ in includes)
+            path, number, _ = includes[0]
+            yield f"{path}:{number}: a cycle of folders: " + ", ".join(f"{path} includes {target}" for path, _, target in includes)
+
+
 def check(root):
     paths = checks.files(root)
-    findings = list(missing_in_umbrellas(root, paths))
+    findings = list(missing_in_umbrellas(root, paths)) + list(folder_cycles(root, paths))
     for path in paths:
         if path.suffix not in (".h", ".cc"):
             continue
@@ -166,6 +223,22 @@ CASES = [
     ("what serves the programs alone", {"headpond/torch.h": "", "headpond/train/articles/a.h": "#include <fmt/format.h>\n"}, None),
     ("a relative include", {"headpond/io/a.cc": '#include "b.h"\n'}, "from the root"),
     ("an own header in angle brackets", {"cli/a.cc": "#include <headpond/io/b.h>\n"}, "angle brackets"),
+    ("folders that use each other", {"headpond/io/a/x.cc": '#include "headpond/io/b/y.h"\n', "headpond/io/b/y.h": "",
+     "headpond/io/b/z.cc": '\n#include "headpond/io/a/w.h"\n', "headpond/io/a/w.h": ""},
+     "headpond/io/a/x.cc:1: a cycle of folders: headpond/io/a/x.cc includes headpond/io/b/y.h, headpond/io/b/z.cc includes headpond/io/a/w.h"),
+    ("three folders in a circle", {f"cli/{a}/x.h": f'#include "cli/{b}/x.h"\n' for a, b in ("ab", "bc", "ca")}, "cli/c/x.h includes cli/a/x.h"),
+    ("a folder between those that it holds", {"headpond/io/low.h": "", "headpond/io/a/x.h": '#include "headpond/io/low.h"\n',
+     "headpond/io/high.cc": '#include "headpond/io/a/x.h"\n'}, None),
+    ("a part of a folder that uses and is used", {"headpond/io/x.h": "", "headpond/io/a/y_internal.h": '#include "headpond/io/x.h"\n',
+     "headpond/io/x.cc": '#include "headpond/io/a/y_internal.h"\n'}, "headpond/io/x.cc includes headpond/io/a/y_internal.h"),
+    ("a folder beside a part of its name", {"headpond/io/a.h": "", "headpond/io/a/x.cc": '#include "headpond/io/b.h"\n',
+     "headpond/io/b.h": '#include "headpond/io/a.h"\n'}, None),
+    ("a folder of a folder", {"headpond/io/a/x.h": "", "headpond/io/a/b/y.cc": '#include "headpond/io/a/x.h"\n',
+     "headpond/io/a/z.cc": '#include "headpond/io/a/b/y.h"\n', "headpond/io/a/b/y.h": ""}, None),
+    ("parts of one folder", {"headpond/io/a/b/c.h": "", "headpond/io/x.h": "", "headpond/io/y.h": '#include "headpond/io/x.h"\n',
+     "headpond/io/x.cc": '#include "headpond/io/y.h"\n'}, None),
+    ("a test that looks back", {"headpond/io/a/x.h": "", "headpond/io/b/y.h": '#include "headpond/io/a/x.h"\n',
+     "headpond/io/a/x_test.cc": '#include "headpond/io/b/y.h"\n'}, None),
     ("a thread by hand", {"headpond/queue/a.cc": "std::jthread worker(work);\n"}, "through headpond/base/thread.h"),
 ]
 

@@ -22,9 +22,11 @@ inline uint64_t xor_of(std::span<const std::byte> bytes) {
   std::array<uint64_t, 4> lanes = {};
   size_t i = 0;
   for (; i + sizeof(lanes) <= bytes.size(); i += sizeof(lanes)) {
-    std::array<uint64_t, 4> words;
-    std::memcpy(words.data(), bytes.data() + i, sizeof(words));
-    for (size_t lane = 0; lane < words.size(); ++lane) lanes[lane] ^= words[lane];
+    for (size_t lane = 0; lane < lanes.size(); ++lane) {
+      uint64_t word = 0;  // One at a time: g++ puts an array of them on the stack.
+      std::memcpy(&word, bytes.data() + i + lane * sizeof(word), sizeof(word));
+      lanes[lane] ^= word;
+    }
   }
   uint64_t rest = 0;
   for (; i < bytes.size(); ++i) rest = rest << 8 ^ static_cast<uint64_t>(bytes[i]);

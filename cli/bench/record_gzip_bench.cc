@@ -12,8 +12,8 @@
 
 #include "cli/bench/benches.h"
 #include "cli/bench/consume.h"
+#include "headpond/io/compression/inflate.h"
 #include "headpond/io/file/file.h"
-#include "headpond/io/file/inflate.h"
 
 namespace headpond::cli {
 namespace {

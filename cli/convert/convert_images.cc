@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "headpond/codec/image/formats/image_kernel.h"
 #include "headpond/codec/image/jpeg.h"
 #include "headpond/codec/image/kernels/crop_kernels.h"
+#include "headpond/codec/image/kernels/image_kernel.h"
 #include "headpond/codec/image/kernels/resize_kernel.h"
 #include "headpond/codec/image/png.h"
 #include "headpond/dataset/bases/field.h"

@@ -14,7 +14,8 @@ Node::Facts facts_of(const Node::Ref& input, const std::vector<std::string>& nam
                     .spec = input->spec(),
                     .kind = input->kind(),
                     .slots = input->facts().slots,
-                    .inputs = {input}};
+                    .inputs = {input},
+                    .role = Role::hint};
   for (size_t i = 0; i < names.size(); ++i) {
     if (std::find(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(i), names[i]) !=
         names.begin() + static_cast<std::ptrdiff_t>(i)) {

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "headpond/dataset/migrate/migrate.h"
 #include "headpond/dataset/ops.h"
 #include "headpond/dataset/sequence.h"
 
@@ -41,6 +42,29 @@ TEST(NamedFields, ARestoredRunGoesOn) {
   for (int i = 0; i < 2; ++i) {
     EXPECT_EQ((*whole.next())["a"].as<int64_t>()[0], (*rest->next())["a"].as<int64_t>()[0]);
   }
+}
+
+// A plan that names the field of its source, or another number of its fields, reads the same samples.
+TEST(NamedFields, APlanMayBeginOrEndToNameItsFields) {
+  const Dataset bare = range(8) | batch(2), drawn = named(range(8)) | random_u32({.field = "u"}) | batch(2),
+                numbered = named(range(8)) | enumerate() | batch(2);
+  const auto first_left = [](const Dataset& then, const Dataset& now) -> std::string {
+    Sequence old(then);
+    (void)old.next();
+    const auto migrated = migrate(old.state(), then, now);
+    if (!migrated) return migrated.error().to_string();
+    const auto next = Sequence::restored(now, {}, migrated->state)->next();
+    return std::to_string(
+        (*next)[size_t{now.spec().size() == 1 || now.spec()[0].name == "x" ? 0U : 1U}].as<int64_t>()[0]);
+  };
+  for (const auto& [then, now] : {std::pair(bare, drawn), std::pair(drawn, bare), std::pair(bare, numbered),
+                                  std::pair(numbered, bare), std::pair(drawn, numbered)}) {
+    EXPECT_EQ(first_left(then, now), "2") << now.plan();
+  }
+  EXPECT_EQ(first_left(range(8) | filter([](int64_t x) { return x > 0; }) | take(6) | batch(2),
+                       named(range(8) | filter([](int64_t x) { return x > 0; }) | take(6)) | batch(2)),
+            "3")
+      << "also of a stream";
 }
 
 TEST(NamedFields, NamesAreGivenOnlyWhereTheyAreMissing) {

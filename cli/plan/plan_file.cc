@@ -227,11 +227,11 @@ class Reader {
   size_t inputs_of(const PlanOperator& op, const PlanTable& table, int64_t line, const std::optional<Built>& below,
                    std::vector<std::pair<std::string, Dataset>>& to) {
     const PlanValue* const value = find(table, "inputs");
-    if (op.place != PlanPlace::either && (op.place == PlanPlace::follows) != below.has_value()) {
-      refuse(line, op.place == PlanPlace::follows ? fmt::format("{} needs a step before it", op.name)
+    if (op.takes != PlanInput::either && (op.takes == PlanInput::follows) != below.has_value()) {
+      refuse(line, op.takes == PlanInput::follows ? fmt::format("{} needs a step before it", op.name)
                                                   : fmt::format("{} must be the first step of its chain", op.name));
     }
-    if (op.place != PlanPlace::joins && (op.place != PlanPlace::either || below)) {
+    if (op.takes != PlanInput::joins && (op.takes != PlanInput::either || below)) {
       if (value != nullptr) refuse(value->line, fmt::format("{} takes no inputs", op.name));
       if (below) to.emplace_back("", below->dataset);
       return below ? below->operators : 0;
@@ -287,7 +287,7 @@ class Reader {
       const Dataset dataset = op.build(made);
       if (const std::string called = text(table, "name"); !called.empty() && !outer_)
         named_.emplace_back(called, dataset);
-      if (op.place == PlanPlace::source && !outer_) prepare(dataset);  // An error then has the step's line.
+      if (op.takes == PlanInput::source && !outer_) prepare(dataset);  // An error then has the step's line.
       return {dataset, operators + (below ? added(dataset, below->dataset) : 1 + made.inputs.size())};
     } catch (const PlanError&) {
       throw;

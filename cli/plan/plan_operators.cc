@@ -9,10 +9,10 @@
 #include <optional>
 #include <utility>
 
+#include "cli/plan/expression/plan_functions.h"
 #include "cli/plan/kernels/kernels.h"
 #include "cli/plan/named_fields.h"
 #include "cli/plan/nested/plan_nested.h"
-#include "cli/plan/plan_functions.h"
 #include "cli/plan/plan_parsers.h"
 #include "cli/plan/plan_sources.h"
 #include "cli/plan/plan_tensors.h"
@@ -21,7 +21,7 @@
 namespace headpond::cli {
 namespace {
 
-using enum PlanPlace;
+using enum PlanInput;
 
 Dataset build_zip(const PlanStep& step) {
   std::vector<Dataset> parts;

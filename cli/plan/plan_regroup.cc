@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <array>
 
+#include "cli/plan/expression/plan_functions.h"
 #include "cli/plan/named_fields.h"
-#include "cli/plan/plan_functions.h"
 #include "cli/plan/plan_operators.h"
 #include "cli/plan/plan_tensors.h"
 #include "headpond/dataset/ops.h"
@@ -18,6 +18,23 @@ std::vector<int64_t> integers(const PlanArguments& args, const std::string& name
   if (list == nullptr) return {args.integer(name)};
   for (const PlanValue& one : *list) all.push_back(args.to_integer(name, one));
   return all;
+}
+
+// Calls `put(field, value)` for each field that the argument `name` gives a value for, by the name that the library's
+// options have for it. A dataset with one field may give the value without its name.
+void for_fields(const PlanStep& step, const std::string& name,
+                const std::function<void(const std::string& field, const PlanValue& value)>& put) {
+  if (!step.args.has(name)) return;
+  const Spec& spec = step.input().spec();
+  const PlanValue& value = step.args.value(name);
+  const auto* const table = value.as<PlanTable>();
+  if (table == nullptr) {
+    if (spec.size() > 1) step.args.refuse(name, "must be a table by field: " + to_string(spec));
+    return put(spec[0].name.empty() ? "0" : spec[0].name, value);
+  }
+  for (const auto& [field, own] : *table) {
+    put(library_name(spec, field).empty() ? "0" : field, own);
+  }
 }
 
 template <class Options>
@@ -46,21 +63,6 @@ Step stacking(const PlanStep& step, int64_t size, bool drop_remainder) {
 }
 
 }  // namespace
-
-void for_fields(const PlanStep& step, const std::string& name,
-                const std::function<void(const std::string& field, const PlanValue& value)>& put) {
-  if (!step.args.has(name)) return;
-  const Spec& spec = step.input().spec();
-  const PlanValue& value = step.args.value(name);
-  const auto* const table = value.as<PlanTable>();
-  if (table == nullptr) {
-    if (spec.size() > 1) step.args.refuse(name, "must be a table by field: " + to_string(spec));
-    return put(spec[0].name.empty() ? "0" : spec[0].name, value);
-  }
-  for (const auto& [field, own] : *table) {
-    put(library_name(spec, field).empty() ? "0" : field, own);
-  }
-}
 
 Dataset build_padded_batch(const PlanStep& step) {
   PaddedBatchOptions options{.drop_remainder = step.args.flag("drop_remainder", false)};

@@ -2,7 +2,7 @@
 // Operators of pipeline files that read files, for the table in plan_operators.cc.
 #pragma once
 
-#include "cli/plan/plan_operators.h"
+#include "cli/plan/plan_step.h"
 
 namespace headpond::cli {
 

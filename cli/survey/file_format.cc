@@ -11,7 +11,7 @@
 
 #include "headpond/base/crc32c.h"
 #include "headpond/codec/image/formats/image.h"
-#include "headpond/io/file/inflate.h"
+#include "headpond/io/compression/inflate.h"
 
 namespace headpond::cli {
 namespace {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "headpond/io/file/compression.h"
+#include "headpond/io/compression/compression.h"
 
 namespace headpond::cli {
 

@@ -270,7 +270,13 @@ void write_members(JsonWriter& json, const Totals& totals) {
   json.key("bad_elements").begin_array();
   for (const FailedCounts& one : totals.stats.failed) {
     json.begin_object().member("operator", one.op).member("failed", one.failed);
-    json.member("skipped", one.skipped).member("substituted", one.substituted).end_object();
+    json.member("skipped", one.skipped).member("substituted", one.substituted).key("step");
+    if (one.step) {
+      json.value(*one.step);
+    } else {
+      json.value(nullptr);
+    }
+    json.end_object();
   }
   json.end_array();
   json.member("defects", totals.stats.defects);

@@ -38,7 +38,8 @@ RunLog::~RunLog() {
 }
 
 RunFiles RunLog::files() const {
-  RunFiles files{.folder = folder_, .tensorboard = {}, .timeline = folder_ + "/timeline.json"};
+  RunFiles files{.folder = folder_, .tensorboard = {}, .timeline = timeline()};
+  MutexLock lock(mu_);
   for (const auto& writer : writers_) files.tensorboard.push_back(writer->path());
   return files;
 }
@@ -68,13 +69,13 @@ Result<void> RunLog::close() {
   for (const auto& writer : writers_) {
     if (auto done = writer->close(); !done && first) first = std::move(done);
   }
-  if (auto report = write_timeline(files().timeline); !report && first) first = fail(report.error());
+  if (auto report = write_timeline(timeline()); !report && first) first = fail(report.error());
   return first;
 }
 
 void RunLog::announce() const {
   session_.say(fmt::format("TensorBoard log: {0} (tensorboard --logdir {0})", folder_));
-  session_.say(fmt::format("timeline of the first seconds: {} (open it at https://ui.perfetto.dev)", files().timeline));
+  session_.say(fmt::format("timeline of the first seconds: {} (open it at https://ui.perfetto.dev)", timeline()));
 }
 
 void write_files(JsonWriter& json, const RunFiles& files) {

@@ -32,8 +32,7 @@ struct RunFiles {
 /// The members "logdir", "tensorboard", "timeline".
 void write_files(JsonWriter& json, const RunFiles& files);
 
-/// At most one exists at a time. When the program hangs after Ctrl-C, the files are closed as by close(). Thread-safe,
-/// except events().
+/// At most one exists at a time. When the program hangs after Ctrl-C, the files are closed as by close(). Thread-safe.
 class RunLog {
  public:
   /// Creates the session's folder and starts to record.
@@ -44,13 +43,13 @@ class RunLog {
   RunLog& operator=(const RunLog&) = delete;
 
   /// The files opened so far.
-  RunFiles files() const;
+  RunFiles files() const HEADPOND_EXCLUDES(mu_);
 
   /// Opens a file in the subfolder `part` of the run's folder, or in the run's folder iff `part` is empty. TensorBoard
   /// shows each part as a run. The writer lives as long as the log.
-  Result<EventWriter*> events(const std::string& part = "");
+  Result<EventWriter*> events(const std::string& part = "") HEADPOND_EXCLUDES(mu_);
   /// Ends the recording before its limits are reached.
-  void end_timeline();
+  void end_timeline() HEADPOND_EXCLUDES(mu_);
   /// Closes the event files and writes the timeline; later calls do nothing. Returns the first error.
   Result<void> close() HEADPOND_EXCLUDES(mu_);
   /// Prints where the files are.
@@ -58,12 +57,13 @@ class RunLog {
 
  private:
   RunLog(Session& session, std::string folder, TimelineLimits limits);
+  std::string timeline() const { return folder_ + "/timeline.json"; }
 
   Session& session_;
   const std::string folder_;
-  std::vector<std::unique_ptr<EventWriter>> writers_;
-  Mutex mu_;
+  mutable Mutex mu_;
   CondVar ended_;
+  std::vector<std::unique_ptr<EventWriter>> writers_ HEADPOND_GUARDED_BY(mu_);
   bool recording_ HEADPOND_GUARDED_BY(mu_) = true;
   bool closed_ HEADPOND_GUARDED_BY(mu_) = false;
   Thread limit_;  // Last: it uses the above.

@@ -5,7 +5,7 @@
 
 #include "headpond/codec/image/kernels/crop_kernels.h"
 #include "headpond/codec/image/kernels/flip_kernels.h"
-#include "headpond/codec/image/normalize/normalize_kernel.h"
+#include "headpond/codec/image/kernels/normalize_kernel.h"
 #include "headpond/codec/sound/level/level_kernels.h"
 #include "headpond/codec/sound/spectrum/spectrum_kernels.h"
 #include "headpond/dataset/ops.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "cli/view/picture.h"
-#include "headpond/codec/image/normalize/normalize_kernel.h"
+#include "headpond/codec/image/kernels/normalize_kernel.h"
 #include "headpond/tensor/element.h"
 #include "headpond/tensor/kernel.h"
 

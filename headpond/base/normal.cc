@@ -124,9 +124,7 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 #include <algorithm>
-#include <string>
 
-#include "headpond/base/status.h"
 #include "headpond/base/vector/vector_targets.h"
 
 namespace headpond {
@@ -156,26 +154,18 @@ void fill_with(FillBlocks fill, std::span<float> out, RandomKey key, uint64_t el
 }  // namespace
 
 void fill_normal(std::span<float> out, RandomKey key, uint64_t element, uint64_t first_block) {
-  fill_with(targets().empty() ? kScalar : targets().front().code, out, key, element, first_block);
+  fill_with(best_code(targets(), kScalar), out, key, element, first_block);
 }
 
 void fill_normal_scalar(std::span<float> out, RandomKey key, uint64_t element, uint64_t first_block) {
   fill_with(kScalar, out, key, element, first_block);
 }
 
-std::vector<std::string_view> normal_targets() {
-  std::vector<std::string_view> names;
-  for (const auto& target : targets()) names.push_back(target.name);
-  return names;
-}
+std::vector<std::string_view> normal_targets() { return names_of(targets()); }
 
 void fill_normal_on(std::string_view target, std::span<float> out, RandomKey key, uint64_t element,
                     uint64_t first_block) {
-  const auto found = std::ranges::find(targets(), target, &VectorTarget<FillBlocks>::name);
-  if (found == targets().end())
-    throw Exception(
-        Error(ErrorKind::InvalidArgument, "fill_normal_on: no code for " + std::string(target) + " on this machine"));
-  fill_with(found->code, out, key, element, first_block);
+  fill_with(code_of(targets(), target), out, key, element, first_block);
 }
 
 }  // namespace headpond

@@ -20,6 +20,7 @@ struct Error::Payload {
   std::string message;
   Error cause;
   int os_error = 0;
+  std::shared_ptr<const ErrorPlace> place = nullptr;
 };
 
 Error::Error(ErrorKind kind, std::string message) : Error(kind, std::move(message), Error()) {}
@@ -58,6 +59,36 @@ std::string Error::to_string() const {
     said = error;
   }
   return text;
+}
+
+namespace {
+
+// What `from` knows replaces what `to` has.
+void take_known(ErrorPlace& to, const ErrorPlace& from) {
+  if (!from.op.empty()) to.op = from.op;
+  if (!from.source.empty()) to.source = from.source;
+  if (from.record) to.record = from.record;
+  if (from.offset) to.offset = from.offset;
+}
+
+}  // namespace
+
+Error Error::at(ErrorPlace place) const {
+  if (!payload_) return {};
+  Payload payload = *payload_;
+  if (payload.place != nullptr) take_known(place, *payload.place);
+  payload.place = std::make_shared<const ErrorPlace>(std::move(place));
+  Error error;
+  error.payload_ = std::make_shared<const Payload>(std::move(payload));
+  return error;
+}
+
+ErrorPlace Error::place() const {
+  ErrorPlace place;
+  for (const Error* error = this; error != nullptr; error = error->cause()) {
+    if (error->payload_ && error->payload_->place) take_known(place, *error->payload_->place);
+  }
+  return place;
 }
 
 int Error::os_error() const {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <iosfwd>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -31,6 +32,14 @@ enum class ErrorKind : uint8_t {
 /// "OutOfRange", "Cancelled", ...
 std::string_view to_string(ErrorKind kind);
 
+/// Where something failed, for programs: messages say it in words. What is unknown is "" or nullopt.
+struct ErrorPlace {
+  std::string op = "";                            ///< The operator of a pipeline, with its arguments.
+  std::string source = "";                        ///< The file.
+  std::optional<uint64_t> record = std::nullopt;  ///< Its number in the source, from 0.
+  std::optional<uint64_t> offset = std::nullopt;  ///< Where the record begins, in bytes.
+};
+
 /// An immutable error with the chain of its causes. Copies share one payload (one pointer wide). Thread-safe as
 /// std::shared_ptr is: different threads may use different copies.
 class Error {
@@ -50,6 +59,11 @@ class Error {
   /// "OutOfRange: text; caused by Unknown: text", or "no error". A cause of the same kind whose message ends the one
   /// before it is left out: it is said already.
   std::string to_string() const;
+
+  /// The same error, which says that it happened at `place`. REQUIRES: an error.
+  Error at(ErrorPlace place) const;
+  /// Where it happened: each member as the last of the causes has it that has it at all.
+  ErrorPlace place() const;
 
   /// The errno of this error, else of its first cause that has one, else 0.
   int os_error() const;

@@ -162,6 +162,23 @@ TEST(Error, IsTransientIffTheSystemFailedAndMaySucceedLater) {
   EXPECT_FALSE(Error().is_transient());
 }
 
+TEST(Error, SaysWhereItHappenedAsFarInAsIsKnown) {
+  EXPECT_EQ(Error(ErrorKind::DataLoss, "bad").place().op, "");
+  EXPECT_EQ(Error().place().record, std::nullopt);
+  const Error inner = Error(ErrorKind::DataLoss, "bad").at({.source = "a.rec", .record = 4, .offset = 76});
+  const Error outer =
+      Error(ErrorKind::Unknown, "outer", inner).at({.op = "interleave()", .source = "list", .record = 0});
+  EXPECT_EQ(outer.place().op, "interleave()");
+  EXPECT_EQ(outer.place().source, "a.rec");
+  EXPECT_EQ(outer.place().record, 4U);
+  EXPECT_EQ(outer.place().offset, 76U);
+  EXPECT_EQ(outer.to_string(), "Unknown: outer; caused by DataLoss: bad") << "messages stay";
+  EXPECT_EQ(inner.at({.op = "map()", .offset = 5}).place().offset, 76U) << "what was known first is nearer";
+  EXPECT_EQ(inner.at({.op = "map()"}).place().op, "map()");
+  EXPECT_EQ(inner.place().op, "") << "it is immutable";
+  EXPECT_EQ(Error::of_system(ErrorKind::Unknown, "x", 5).at({}).os_error(), 5);
+}
+
 TEST(Result, WhatItsMapReturnsIsAResult) {
   const auto parse = [](int number) -> Result<int> {
     if (number < 0) return fail(ErrorKind::NotFound, "negative");

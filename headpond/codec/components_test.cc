@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include "headpond/codec/image/formats/image.h"
-#include "headpond/codec/image/formats/image_kernel.h"
 #include "headpond/codec/image/jpeg.h"
+#include "headpond/codec/image/kernels/image_kernel.h"
 #include "headpond/codec/image/kernels/jpeg_kernel.h"
 #include "headpond/codec/sound/sound_file.h"
 

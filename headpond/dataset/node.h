@@ -37,7 +37,7 @@ enum class Role : uint8_t {
   batch,    ///< Stacks elements.
   unbatch,  ///< Gives samples, made of batches: one level of batches less.
   rebatch,  ///< Moves rows to other batches.
-  hint,     ///< Says how to run its input, and gives the same elements.
+  hint,     ///< Says how to run its input, or what its fields are called, and gives the same elements.
 };
 
 /// `slots` of a dataset without an end.
@@ -101,6 +101,9 @@ class Node {
     /// It decides by what came before, so that positions can't express what it does: operators that read their input by
     /// position refuse it (check_reads_positions).
     bool decides_in_order = false;
+    /// It is Headpond's own, so that code may go by its name, as migrate does. Operators of users may have the same
+    /// names, and leave this as it is.
+    bool is_of_library = false;
     bool opaque = false;  ///< It calls a function without a name: a restore cannot notice that the function changed.
   };
   virtual ~Node() = default;

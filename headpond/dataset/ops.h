@@ -3,6 +3,7 @@
 #pragma once
 
 #include "headpond/dataset/ops/batch.h"
+#include "headpond/dataset/ops/bucket.h"
 #include "headpond/dataset/ops/element.h"
 #include "headpond/dataset/ops/files.h"
 #include "headpond/dataset/ops/fold.h"

@@ -10,7 +10,7 @@
 
 #include "headpond/base/status.h"
 #include "headpond/dataset/dataset.h"
-#include "headpond/dataset/quarantine/failed_element.h"
+#include "headpond/dataset/failed_element.h"
 
 namespace headpond {
 

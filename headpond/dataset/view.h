@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "headpond/base/status.h"
-#include "headpond/dataset/quarantine/failed_element.h"
+#include "headpond/dataset/failed_element.h"
 #include "headpond/tensor/element.h"
 #include "headpond/tensor/kernel.h"
 

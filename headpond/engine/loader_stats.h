@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "headpond/dataset/quarantine/failed_element.h"
+#include "headpond/dataset/failed_element.h"
 
 namespace headpond {
 
@@ -44,8 +44,9 @@ struct LoaderStats {
   int io_threads = 0;                   ///< Started so far.
   bool inline_now = false;              ///< Batches are so cheap that next() makes them itself.
   std::vector<StageStats> stages = {};  ///< From the program to the sources.
-  /// Defects of files that decoders passed over (JpegDamage, say), in elements made so far, also in those that next()
-  /// has not returned yet. The log, at level info, has the first one of each map.
+  /// Defects of files that decoders passed over (JpegDamage, say), and damaged records that sources left out
+  /// (OnDamage::skip), each time one was met, also on the way to elements that next() has not returned yet. The log, at
+  /// level info, has the first one of each map; of records it has warnings.
   int64_t defects = 0;
   /// What each on_error met before the batches that next() returned, since the Loader was made or restored.
   std::vector<FailedCounts> failed = {};

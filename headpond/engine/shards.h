@@ -13,7 +13,7 @@
 
 #include "headpond/base/status.h"
 #include "headpond/dataset/dataset.h"
-#include "headpond/io/file/compression.h"
+#include "headpond/io/compression/compression.h"
 
 namespace headpond {
 

@@ -61,21 +61,21 @@ class KernelScratch {
   template <class T>
   T& get() {
     static const char type = 0;
-    for (const Kept& kept : kept_) {
-      if (kept.type == &type) return *static_cast<T*>(kept.object.get());
+    for (const Object& one : objects_) {
+      if (one.type == &type) return *static_cast<T*>(one.object.get());
     }
-    kept_.push_back({&type, {new T(), [](void* object) { delete static_cast<T*>(object); }}});
-    return *static_cast<T*>(kept_.back().object.get());
+    objects_.push_back({&type, {new T(), [](void* object) { delete static_cast<T*>(object); }}});
+    return *static_cast<T*>(objects_.back().object.get());
   }
 
   KernelDefects defects;  ///< All that kernels noted since the caller set `count` to 0; `first`: of the last call.
 
  private:
-  struct Kept {
+  struct Object {
     const char* type;
     std::unique_ptr<void, void (*)(void*)> object;
   };
-  std::vector<Kept> kept_;
+  std::vector<Object> objects_;
 };
 
 /// One call of a kernel: its arguments, its results and what it may use. One thread at a time.

@@ -48,7 +48,7 @@ void write_padded(const Tensor& tensor, const Shape& shape, const PaddingValue& 
   } else if (!is_whole) {
     for (size_t i = 0; i < count; ++i) std::memcpy(target + i * item, value.data(), item);
   }
-  if (tensor.size() == 0) return;
+  if (tensor.size() == 0 || (is_whole && tensor.data() == target)) return;
   const Shape own = tensor.shape();
   for_runs(own.dims(), shape.dims(), 0, 0, [&](int64_t from, int64_t to, int64_t length) {
     std::memcpy(target + static_cast<size_t>(to) * item, tensor.data() + static_cast<size_t>(from) * item,

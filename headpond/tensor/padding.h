@@ -19,8 +19,9 @@ using PaddingValue = std::array<std::byte, 8>;
 /// REQUIRES: the field has the rank of `limit` in each row.
 Shape common_shape(const Shape& limit, std::span<const Element> rows, size_t field);
 
-/// Writes a tensor of `shape` to `target`: `tensor` in the corner of the lowest indices, `value` elsewhere. REQUIRES:
-/// equal ranks; no dimension of `tensor` exceeds that of `shape`; not dtype bytes.
+/// Writes a tensor of `shape` to `target`: `tensor` in the corner of the lowest indices, `value` elsewhere. A tensor
+/// of that shape may lie there already. REQUIRES: equal ranks; no dimension of `tensor` exceeds that of `shape`; not
+/// dtype bytes.
 void write_padded(const Tensor& tensor, const Shape& shape, const PaddingValue& value, std::byte* target);
 /// The same for dtype bytes: appends the values, `value` elsewhere. The views live as long as `tensor` and `value`.
 void append_padded(const Tensor& tensor, const Shape& shape, std::vector<std::string_view>& values,

@@ -29,6 +29,13 @@ TEST(WritePadded, PutsTheTensorAtTheBeginning) {
   EXPECT_THAT(padded({2, 1, 2}, {2, 2, 2}, 0), ElementsAre(1, 2, 0, 0, 3, 4, 0, 0));
 }
 
+TEST(WritePadded, LeavesATensorThatLiesThereAlready) {
+  std::vector<uint8_t> memory = {1, 2, 3, 9};
+  auto* const data = reinterpret_cast<std::byte*>(memory.data());
+  write_padded(Tensor::writable_view(data, u8, {3}), {3}, {std::byte{7}}, data);
+  EXPECT_THAT(memory, ElementsAre(1, 2, 3, 9));
+}
+
 TEST(AppendPadded, FillsWithATextWhichIsEmptyUnlessSaid) {
   const std::vector<std::string_view> texts = {"a", "b", "c", "d"};
   const Tensor tensor = Tensor::from(std::span<const std::string_view>(texts), {2, 2});

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "headpond/base/status.h"
-#include "headpond/io/file/compression.h"
+#include "headpond/io/compression/compression.h"
 #include "headpond/io/record/fixed_length.h"
 #include "headpond/queue/queue.h"
 

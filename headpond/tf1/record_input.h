@@ -11,7 +11,7 @@
 
 #include "headpond/base/status.h"
 #include "headpond/dataset/patterns.h"
-#include "headpond/io/file/compression.h"
+#include "headpond/io/compression/compression.h"
 #include "headpond/queue/queue.h"
 
 namespace headpond::tf1 {

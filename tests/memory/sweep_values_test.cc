@@ -15,7 +15,7 @@
 #include "headpond/io/example/example_schema.h"
 #include "headpond/io/example/example_writer.h"
 #include "headpond/io/text/csv.h"
-#include "headpond/io/text/json_lines.h"
+#include "headpond/io/text/json/json_lines.h"
 #include "headpond/io/zlib_test_internal.h"
 #include "tests/memory/sweep.h"
 

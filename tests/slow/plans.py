@@ -9,6 +9,7 @@ PROGRAM is headpond_engine_test. Fails if an operator or a piece never met some 
 import argparse
 import collections
 import contextlib
+import itertools
 import os
 import pathlib
 import subprocess
@@ -24,11 +25,11 @@ OPERATORS = sorted(check_operators.drawn(ROOT) | {"as_stream"})
 PIECES = ("rows in place", "positions", "run ahead", "in order")
 
 
-def start(program, first, plans, output):
-    """Writes to a file: where nobody reads a pipe, it fills, and the test stands still."""
+def start(program, first, plans, output, log):
+    """Writes to files: where nobody reads a pipe, it fills, and the test stands still."""
     environment = {**os.environ, "HEADPOND_PLANS": str(plans), "HEADPOND_PLANS_FIRST": str(first)}
     return subprocess.Popen([program, "--gtest_filter=*DeliverWhatTheyMean*", "--gtest_brief=1"], env=environment,
-                            stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT)
+                            stdin=subprocess.DEVNULL, stdout=output, stderr=log)
 
 
 def counts(outputs):
@@ -75,16 +76,16 @@ def main():
     control()
     share = -(-args.plans // args.processes)
     with contextlib.ExitStack() as files:
-        written = [files.enter_context(tempfile.TemporaryFile("w+")) for _ in range(args.processes)]
-        running = [start(args.program, args.first + share * i, share, file) for i, file in enumerate(written)]
+        written = [[files.enter_context(tempfile.TemporaryFile("w+")) for _ in range(2)] for _ in range(args.processes)]
+        running = [start(args.program, args.first + share * i, share, *pair) for i, pair in enumerate(written)]
         for process in running:
             process.wait()
-        for file in written:
+        for file in itertools.chain(*written):
             file.seek(0)
-        outputs = [file.read() for file in written]
-    for process, output in zip(running, outputs):
+        outputs, logs = zip(*([file.read() for file in pair] for pair in written))
+    for process, output, log in zip(running, outputs, logs):
         failed = [line for line in output.splitlines() if not line.startswith("met ")]
-        assert process.returncode == 0, "\n".join(failed[-80:])
+        assert process.returncode == 0, "\n".join(failed[-80:]) + log[-2000:]
     met = counts(outputs)
     print(table(met))
     assert not missing(met), "never met: " + ", ".join(missing(met))

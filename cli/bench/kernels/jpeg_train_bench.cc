@@ -15,7 +15,7 @@
 #include "headpond/codec/image/kernels/crop_kernels.h"
 #include "headpond/codec/image/kernels/flip_kernels.h"
 #include "headpond/codec/image/kernels/jpeg_kernel.h"
-#include "headpond/codec/image/normalize/normalize_kernel.h"
+#include "headpond/codec/image/kernels/normalize_kernel.h"
 #include "headpond/dataset/ops.h"
 
 namespace headpond::cli {

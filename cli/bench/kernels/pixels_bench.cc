@@ -11,7 +11,7 @@
 #include "cli/bench/kernels/kernel_bench.h"
 #include "headpond/codec/image/kernels/crop_kernels.h"
 #include "headpond/codec/image/kernels/flip_kernels.h"
-#include "headpond/codec/image/normalize/normalize_kernel.h"
+#include "headpond/codec/image/kernels/normalize_kernel.h"
 #include "headpond/codec/image/resize/resize.h"
 #include "headpond/dataset/ops.h"
 #include "headpond/io/array/npy.h"

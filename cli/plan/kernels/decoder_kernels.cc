@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/plan/kernels/plan_kernel.h"
 #include "cli/plan/plan_tensors.h"
-#include "headpond/codec/image/formats/image_kernel.h"
+#include "headpond/codec/image/kernels/image_kernel.h"
 #include "headpond/codec/image/png_kernel.h"
 
 namespace headpond::cli {

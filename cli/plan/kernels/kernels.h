@@ -3,7 +3,7 @@
 // kernels there are: plan_kernel.h.
 #pragma once
 
-#include "cli/plan/plan_operators.h"
+#include "cli/plan/plan_step.h"
 
 namespace headpond::cli {
 

@@ -3,7 +3,7 @@
 // for "{field}".
 #pragma once
 
-#include "cli/plan/plan_operators.h"
+#include "cli/plan/plan_step.h"
 #include "headpond/tensor/element.h"
 
 namespace headpond::cli {

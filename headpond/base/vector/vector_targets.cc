@@ -5,8 +5,8 @@
 
 namespace headpond {
 
-std::vector<VectorTargetPlace> vector_target_places(int64_t compiled) {
-  std::vector<VectorTargetPlace> found;
+std::vector<VectorTargetIndex> vector_target_indices(int64_t compiled) {
+  std::vector<VectorTargetIndex> found;
   const int64_t usable = hwy::SupportedTargets() & compiled & ~int64_t{HWY_SCALAR | HWY_EMU128};
   for (int64_t rest = usable; rest != 0; rest &= rest - 1) {  // Better targets have the lower bits.
     const int64_t target = rest & -rest;

@@ -10,12 +10,12 @@ namespace headpond {
 namespace {
 
 TEST(VectorTargets, AreThoseOfTheMachineTheBestFirst) {
-  const auto places = vector_target_places(HWY_TARGETS);
+  const auto indices = vector_target_indices(HWY_TARGETS);
   std::set<size_t> seen;
-  for (const VectorTargetPlace& place : places) EXPECT_TRUE(seen.insert(place.place).second) << place.name;
-  EXPECT_THAT(vector_target_places(0), testing::IsEmpty());
-  if (!places.empty()) {
-    EXPECT_EQ(places.front().place, *seen.begin()) << "better targets stand first in Highway's tables";
+  for (const VectorTargetIndex& one : indices) EXPECT_TRUE(seen.insert(one.index).second) << one.name;
+  EXPECT_THAT(vector_target_indices(0), testing::IsEmpty());
+  if (!indices.empty()) {
+    EXPECT_EQ(indices.front().index, *seen.begin()) << "better targets stand first in Highway's tables";
   }
 }
 
@@ -27,7 +27,27 @@ TEST(VectorTargets, TheOnlyTargetStandsFirstInItsTable) {
     ASSERT_EQ(targets.size(), 1U);
     EXPECT_EQ(targets.front().code, 7) << targets.front().name;
   }
-  EXPECT_EQ(vector_target_places(HWY_TARGETS).empty(), usable == 0);
+  EXPECT_EQ(vector_target_indices(HWY_TARGETS).empty(), usable == 0);
+}
+
+TEST(VectorTargets, GiveTheBestCodeOrTheTwin) {
+  const std::vector<VectorTarget<int>> none, two = {{"AVX9", 9}, {"AVX8", 8}};
+  EXPECT_EQ(best_code(two, 1), 9);
+  EXPECT_EQ(best_code(none, 1), 1);
+  EXPECT_THAT(names_of(two), testing::ElementsAre("AVX9", "AVX8"));
+  EXPECT_THAT(names_of(none), testing::IsEmpty());
+}
+
+TEST(VectorTargets, GiveTheCodeOfOneByItsName) {
+  const std::vector<VectorTarget<int>> two = {{"AVX9", 9}, {"AVX8", 8}};
+  EXPECT_EQ(code_of(two, "AVX8"), 8);
+  try {
+    (void)code_of(two, "AVX");
+    FAIL() << "no target has this name";
+  } catch (const Exception& exception) {
+    EXPECT_EQ(exception.error().kind(), ErrorKind::InvalidArgument);
+    EXPECT_EQ(exception.error().message(), "no code for AVX on this machine");
+  }
 }
 
 }  // namespace

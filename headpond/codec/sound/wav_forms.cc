@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "headpond/codec/sound/wav_internal.h"
+#include "headpond/codec/sound/wav_lanes_internal.h"
 
 namespace headpond {
 namespace {
@@ -109,7 +110,7 @@ constexpr Form form(uint16_t code) {
 
 constexpr std::array kForms = {
     form<U8>(kPcm),
-    form<S16>(kPcm),
+    Form{kPcm, 16, 2, wav_internal::s16_to_float, to_float<S16, std::endian::big>},
     Form{kPcm, 24, 3, s24_to_float<std::endian::little>, s24_to_float<std::endian::big>},
     form<S32>(kPcm),
     form<F32>(kFloat),

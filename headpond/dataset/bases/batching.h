@@ -26,7 +26,9 @@ class Batching : public Node {
 
   /// No error iff `row` can be row `number` of a batch whose first row is `first`; if `first` is null, of any batch.
   virtual Error check(const Element* first, int64_t number, const Element& row) const = 0;
-  /// Appends the fields of the batch to `out`. REQUIRES: at least one row; all were checked. May throw.
+  /// Appends the fields of the batch to `out`. A field whose dtype and full shape the batch keeps, with one dimension
+  /// more, has the rows in their order: a run may have them written to `outputs` before, and leaves out this call if
+  /// there are no other fields. REQUIRES: at least one row; all were checked. May throw.
   virtual void stack(std::span<const Element> rows, Context& context, OutputSlots outputs, Element& out) const = 0;
 
   /// check, with this operator and the element named in the error.

@@ -102,7 +102,8 @@ Got Pointwise::run(Element& in, std::span<const RandomKey> random_keys, Context&
   out.clear();
   return context.fail(Error(context.error.kind(),
                             fmt::format("{}, {}: {}", title(), element_name(key, provenance), context.error.message()),
-                            context.error));
+                            context.error)
+                          .at({.op = title()}));
 }
 
 Node::Facts facts_over(const Node::Ref& input, std::string op, std::string args, Spec spec) {

@@ -68,7 +68,7 @@ void join_values(std::span<const Element> rows, size_t field, const Shape& shape
   std::byte* to = context.allocate_output(out, outputs, dtype, shape);
   for (const Element& row : rows) {
     const size_t size = row[field].byte_size();
-    if (size > 0) std::memcpy(to, row[field].data(), size);
+    if (size > 0 && row[field].data() != to) std::memcpy(to, row[field].data(), size);
     to += size;
   }
 }

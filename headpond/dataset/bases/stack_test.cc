@@ -37,6 +37,19 @@ TEST(StackField, GivesOneAlignedBuffer) {
   EXPECT_EQ(reinterpret_cast<uintptr_t>(out[size_t{0}].data()) % 64, 0U);
 }
 
+TEST(StackField, TakesRowsThatLieInTheOutputAlready) {
+  const FieldSpec spec = {"", DType::f32, {2, 3}};
+  std::vector<float> memory = {1, 2, 3, 0, 0, 0};
+  const OutputSlot output = {std::as_writable_bytes(std::span(memory)).data(), &spec};
+  const Tensor there = Tensor::writable_view(output.data, DType::f32, {3});
+  const std::vector<Element> rows = {{there}, {floats({4, 5, 6})}};
+  Context context;
+  Element out;
+  stack_field(rows, 0, context, {&output, 1}, out);
+  EXPECT_EQ(out[size_t{0}].data(), output.data);
+  EXPECT_EQ(text_of(out), "[2,3][1 2 3 4 5 6]");
+}
+
 TEST(CheckSameShapes, TellsComponentAndElement) {
   Element first = {floats({1, 2}), Tensor::scalar(1)};
   first.key = 40;

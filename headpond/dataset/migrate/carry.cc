@@ -17,7 +17,7 @@ namespace {
 
 template <size_t N>
 bool is_one_of(const std::array<std::string_view, N>& ops, const Node& node) {
-  return std::find(ops.begin(), ops.end(), node.facts().op) != ops.end();
+  return std::any_of(ops.begin(), ops.end(), [&](std::string_view op) { return is_library_op(node, op); });
 }
 
 // What they keep besides their inputs' states are counts of elements and decisions, which hold for other inputs too.
@@ -52,9 +52,9 @@ bool can_be_left(const Node& node) {
   return is_batching(node) || is_one_of(kOps, node);
 }
 
-bool counts_elements(const Node& node) { return node.facts().op == "take" || node.facts().op == "enumerate"; }
+bool counts_elements(const Node& node) { return is_library_op(node, "take") || is_library_op(node, "enumerate"); }
 
-bool is_read_take(const Node& node) { return node.facts().op == "take" && !node.iterates(); }
+bool is_read_take(const Node& node) { return is_library_op(node, "take") && !node.iterates(); }
 
 Error refused(const Node& node, const std::string& why) {
   return {ErrorKind::FailedPrecondition, fmt::format("migrate: {}: {}", node.title(), why)};
@@ -169,14 +169,14 @@ class Carrier {
 
   static bool is_pair(const Node& then, const Node& now) {
     if ((is_batching(then) && is_batching(now)) || (holds_elements(then) && holds_elements(now))) return true;
-    if (then.facts().op != now.facts().op) return false;
+    if (then.facts().op != now.facts().op || !then.facts().is_of_library) return false;
     return counts_elements(now) || (then.identity() == now.identity() && keeps_counts(now));
   }
   Result<NewState> paired(const NodeState& then, const Node& now) {
     if (holds_elements(now) && are_same(then.node->input(), now.input())) return with_same_input(then, now);
     const bool is_counted = is_batching(now) || (counts_elements(now) && then.node->identity() != now.identity());
     if (then.position || is_counted) return counted(then, now);
-    if (!is_whole(then) && !(now.facts().op == "repeat" && then.inputs.size() == 1)) {
+    if (!is_whole(then) && !(is_library_op(now, "repeat") && then.inputs.size() == 1)) {
       return fail(refused(now, "it keeps older states of its input, which has changed"));
     }
     NewState state{.own = then.own, .order = then.numbers};
@@ -327,7 +327,7 @@ class Carrier {
     } else if (!given.node->iterates() && slots != kEndless) {
       const int64_t position = given.state.position.value_or(0);
       step.what += fmt::format(", and was at position {} of {}", position, slots);
-      if (given.node->kind() == Kind::indexed) step.elements = slots - position;
+      if (given.node->kind() == Kind::indexed && gives_samples(*given.node)) step.elements = slots - position;
     }
     steps.push_back(std::move(step));
   }

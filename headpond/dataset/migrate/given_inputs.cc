@@ -70,10 +70,10 @@ std::vector<GivenInput> inputs_of_sequence(const NodeState& state) {
 }  // namespace
 
 bool is_mixture(const Node& node) {
-  return node.facts().op == "sample_from_datasets" || dynamic_cast<const InShares*>(&node) != nullptr;
+  return is_library_op(node, "sample_from_datasets") || dynamic_cast<const InShares*>(&node) != nullptr;
 }
 
-bool is_sequence(const Node& node) { return node.facts().op == "concatenate"; }
+bool is_sequence(const Node& node) { return is_library_op(node, "concatenate"); }
 
 std::vector<GivenInput> given_inputs(const NodeState& state) {
   if (is_mixture(*state.node)) return inputs_of_mixture(state);

@@ -12,6 +12,7 @@
 
 #include "headpond/dataset/bases/batching.h"
 #include "headpond/dataset/bases/pointwise.h"
+#include "headpond/dataset/migrate/same_samples_internal.h"
 
 namespace headpond::internal {
 namespace {
@@ -125,7 +126,8 @@ bool can_run_in_order(const Node& node) {
       {"assert_cardinality", "choose_from_datasets", "concatenate", "enumerate", "ignore_errors", "mix", "on_error",
        "repeat", "sample_from_datasets", "scan", "shard", "skip", "take", "take_while", "zip"});
   if (dynamic_cast<const Pointwise*>(&node) != nullptr || dynamic_cast<const Batching*>(&node) != nullptr) return true;
-  return node.facts().role == Role::hint || std::find(kOps.begin(), kOps.end(), node.facts().op) != kOps.end();
+  const auto is_node = [&](std::string_view op) { return is_library_op(node, op); };
+  return node.facts().role == Role::hint || std::any_of(kOps.begin(), kOps.end(), is_node);
 }
 
 std::vector<int64_t> steps_of(const Dataset& dataset, const std::set<const Node*>& nodes) {

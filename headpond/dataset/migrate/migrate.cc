@@ -8,8 +8,10 @@
 #include <ostream>
 #include <utility>
 
+#include "headpond/dataset/bases/batching.h"
 #include "headpond/dataset/migrate/carry_internal.h"
 #include "headpond/dataset/migrate/in_order.h"
+#include "headpond/dataset/migrate/same_samples_internal.h"
 #include "headpond/dataset/run_state.h"
 
 namespace headpond {
@@ -96,15 +98,40 @@ Migration at_epoch(const SavedRun& run, uint64_t epoch, const Dataset& now) {
           {{MigrationKind::anew, kPlan, fmt::format("begins with epoch {}", epoch)}}};
 }
 
-Migration otherwise(const SavedRun& run, const Dataset& now, IfRefused if_refused, const Error& error) {
+// Samples of an epoch; -1: unknown.
+struct Samples {
+  int64_t delivered = -1, left = -1;
+};
+
+// `elements`: as many as were delivered of the node.
+Samples samples_of(const internal::NodeState& state, int64_t elements) {
+  const Node& node = *state.node;
+  if (internal::gives_samples(node)) {
+    if (!state.position || node.kind() != Kind::indexed) return {elements, -1};
+    return {*state.position, node.slots() == kEndless ? -1 : node.slots() - *state.position};
+  }
+  const bool passes_on = dynamic_cast<const Batching*>(&node) != nullptr || internal::is_stateless(node);
+  return passes_on && state.inputs.size() == 1 ? samples_of(state.inputs[0], -1) : Samples();
+}
+
+Samples samples_of(const SavedRun& run, const Dataset& then) {
+  const auto running = internal::run_in_order(then, run.state.in_order);
+  if (!running) return {};
+  const auto state = internal::node_state(*running, {run.seed, run.state.epoch}, run.state.position);
+  return state ? samples_of(*state, run.state.index) : Samples();
+}
+
+Migration otherwise(const SavedRun& run, const Dataset& then, const Dataset& now, IfRefused if_refused,
+                    const Error& error) {
   const bool next = if_refused == IfRefused::next_epoch;
   const uint64_t epoch = run.state.epoch + (next ? 1 : 0);
   Migration migration = at_epoch(run, epoch, now);
+  const Samples samples = samples_of(run, then);
   MigrationStep lost{MigrationKind::twice, kPlan, fmt::format("begins epoch {} again ({})", epoch, error.message()),
-                     run.state.index};
+                     samples.delivered};
   if (next)
     lost = {MigrationKind::never, kPlan,
-            fmt::format("leaves out the rest of epoch {} ({})", epoch - 1, error.message())};
+            fmt::format("leaves out the rest of epoch {} ({})", epoch - 1, error.message()), samples.left};
   migration.steps.push_back(std::move(lost));
   return migration;
 }
@@ -146,7 +173,7 @@ Result<Migration> migrate_run(std::string_view state, const Dataset& then, const
   auto migration = within_epoch(*run, then, now);
   const bool is_refusal = !migration && migration.error().kind() == ErrorKind::FailedPrecondition;
   if (!is_refusal || if_refused == IfRefused::fail) return migration;
-  return otherwise(*run, now, if_refused, migration.error());
+  return otherwise(*run, then, now, if_refused, migration.error());
 }
 
 }  // namespace
@@ -155,7 +182,8 @@ std::string to_string(const Migration& migration) {
   std::string text;
   for (const MigrationStep& step : migration.steps) {
     fmt::format_to(std::back_inserter(text), "{:<8} {}: {}", name_of(step.kind), step.step, step.what);
-    if (step.elements >= 0) fmt::format_to(std::back_inserter(text), " ({} elements)", step.elements);
+    if (step.elements >= 0)
+      fmt::format_to(std::back_inserter(text), " ({} sample{})", step.elements, step.elements == 1 ? "" : "s");
     text += '\n';
   }
   return text;

@@ -29,7 +29,7 @@ struct MigrationStep {
   MigrationKind kind;
   std::string step;       ///< An operator, or a source with the operators that are carried with it.
   std::string what;       ///< "goes on at position 640 of 50000".
-  int64_t elements = -1;  ///< Of twice and never: how many, where the numbers are known. -1: unknown.
+  int64_t elements = -1;  ///< Of twice and never: how many samples, not batches. -1: unknown.
   bool operator==(const MigrationStep&) const = default;
 };
 

@@ -9,6 +9,8 @@
 #include <tuple>
 
 #include "headpond/dataset/bases/batching.h"
+#include "headpond/dataset/bases/choosing.h"
+#include "headpond/dataset/bases/pointwise.h"
 #include "headpond/dataset/run_state.h"
 #include "headpond/dataset/testing/dataset_test_internal.h"
 #include "headpond/dataset/testing/random_plan_test_internal.h"
@@ -123,7 +125,7 @@ TEST(Migrate, ARemovedInputIsNamedWithWhatWasNotDelivered) {
   EXPECT_THAT(run.before, ElementsAre(0, 100, 1, 101));
   EXPECT_THAT(run.after, ElementsAre(2, 3));
   EXPECT_THAT(run.report, HasSubstr("never    range(start=100, stop=108, step=1): is not in the new plan, and was at "
-                                    "position 2 of 8 (6 elements)\n"));
+                                    "position 2 of 8 (6 samples)\n"));
   EXPECT_THAT(Changed(mix({a, b}), a, 4).after, ElementsAre(2, 3));
 }
 
@@ -212,8 +214,75 @@ TEST(Migrate, ARefusedEpochMayBeginAgainOrEnd) {
   const auto next = migrate(old.state(), then, now, IfRefused::next_epoch);
   ASSERT_TRUE(next) << next.error();
   EXPECT_EQ(next->steps.back().kind, MigrationKind::never);
+  EXPECT_EQ(next->steps.back().elements, 15);
   Sequence second = run_of_epoch(now, 7, 1, next->state), plain = run_of_epoch(now, 7, 1);
   EXPECT_EQ(samples(second), samples(plain));
+}
+
+TEST(Migrate, CountsSamplesAndNotBatchesThatComeTwiceOrNever) {
+  const auto is_small = [](int64_t x) { return x < 15; };
+  const auto counts = [](const Dataset& then) {
+    const Dataset now = then | shuffle({.window = 2});
+    Sequence old(then, {.seed = 7});
+    for (int i = 0; i < 3; ++i) (void)old.next();
+    const auto again = migrate(old.state(), then, now, IfRefused::restart_epoch).value();
+    const auto next = migrate(old.state(), then, now, IfRefused::next_epoch).value();
+    return std::pair(again.steps.back().elements, next.steps.back().elements);
+  };
+  EXPECT_EQ(counts(numbers(0, 20) | batch(4)), std::pair(int64_t{12}, int64_t{8}));
+  EXPECT_EQ(counts(numbers(0, 20) | shuffle() | batch(4) | random_u32({.field = "draw"})),
+            std::pair(int64_t{12}, int64_t{8}));
+  EXPECT_EQ(counts(numbers(0, 20) | filter(is_small)), std::pair(int64_t{3}, int64_t{-1}));
+  EXPECT_EQ(counts(numbers(0, 20) | filter(is_small) | batch(4)), std::pair(int64_t{-1}, int64_t{-1})) << "unknown";
+  EXPECT_EQ(to_string(Migration{"", {{MigrationKind::never, "a", "b", 1}, {MigrationKind::twice, "a", "b", 2}}}),
+            "never    a: b (1 sample)\ntwice    a: b (2 samples)\n");
+}
+
+// Gives the elements of its input from `first` on, then those before it.
+class OwnRotation final : public Node {
+ public:
+  OwnRotation(const Ref& input, const std::string& op, int64_t first)
+      : Node(facts_over(input, op, fmt::format("count={}", first), input->spec())), first_(first) {}
+  std::shared_ptr<const View> bind(const Binding& binding) const override {
+    const auto rotated = [first = first_, slots = slots()](int64_t i) { return (i + first) % slots; };
+    return std::make_shared<PositionMap<decltype(rotated)>>(*this, view_of(input(), binding), rotated);
+  }
+
+ private:
+  const int64_t first_;
+};
+
+TEST(Migrate, GoesByTheNamesOfItsOwnOperatorsOnly) {
+  for (const std::string op :
+       {"take", "enumerate", "ignore_errors", "assert_cardinality", "skip", "repeat", "rotate"}) {
+    const auto rotated = [&](int64_t first) {
+      return Dataset(std::make_shared<OwnRotation>(numbers(0, 8).node(), op, first)) | batch(2);
+    };
+    Sequence old(rotated(2), {.seed = 7});
+    (void)samples(old, 2);
+    const auto migrated = migrate(old.state(), rotated(2), rotated(3));
+    ASSERT_FALSE(migrated) << op << "\n" << *migrated;
+    EXPECT_EQ(migrated.error().kind(), ErrorKind::FailedPrecondition);
+    EXPECT_THAT(migrated.error().message(), HasSubstr("the samples at a position may be others")) << op;
+    EXPECT_FALSE(migrate(old.state(), rotated(2), numbers(0, 8) | take(4) | batch(2))) << op;
+  }
+  Sequence old(numbers(0, 8) | take(6) | batch(2), {.seed = 7});
+  (void)samples(old, 2);
+  EXPECT_TRUE(migrate(old.state(), numbers(0, 8) | take(6) | batch(2), numbers(0, 8) | take(7) | batch(2)))
+      << "control";
+}
+
+TEST(Migrate, SaysWhyAnotherOrderOrNumberOfRoundsIsRefused) {
+  const auto why = [](const Step& then, const Step& now) {
+    Sequence old(numbers(0, 8) | then | batch(2), {.seed = 7});
+    (void)samples(old, 2);
+    return migrate(old.state(), numbers(0, 8) | then | batch(2), numbers(0, 8) | now | batch(2)).error().message();
+  };
+  EXPECT_THAT(why(shuffle({.window = 3}), shuffle({.window = 4})), HasSubstr("what was delivered lies scattered"));
+  EXPECT_THAT(why(shuffle(), prefetch()), HasSubstr("what was delivered lies scattered"));
+  EXPECT_THAT(why(prefetch(), shuffle()), HasSubstr("what was delivered lies scattered"));
+  EXPECT_THAT(why(repeat(2), repeat(3)), HasSubstr("rounds are numbered through all epochs"));
+  EXPECT_THAT(why(skip(1), skip(2)), HasSubstr("it numbers samples from the beginning"));
 }
 
 TEST(Migrate, BetweenEpochsNeedsNoOldPlan) {

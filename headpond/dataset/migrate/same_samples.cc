@@ -13,7 +13,7 @@ namespace {
 
 template <size_t N>
 bool is_one_of(const std::array<std::string_view, N>& ops, const Node& node) {
-  return std::find(ops.begin(), ops.end(), node.facts().op) != ops.end();
+  return std::any_of(ops.begin(), ops.end(), [&](std::string_view op) { return is_library_op(node, op); });
 }
 
 bool draws(const Node& node) {
@@ -35,9 +35,21 @@ const Node& past_one_to_one(const Node& node) {
   return *at;
 }
 
-std::string differ_as_sources(const Node& then, const Node& now) {
+// Why positions say nothing of a plan with another such operator.
+std::string why_it_matters(const Node& then, const Node& now) {
+  if (then.facts().role == Role::order || now.facts().role == Role::order)
+    return ": what was delivered lies scattered in the other order";
+  if (is_one_of(std::to_array<std::string_view>({"repeat"}), now) && then.facts().op == now.facts().op)
+    return ": rounds are numbered through all epochs, so that with another count they draw other numbers";
+  if (then.facts().op == now.facts().op && now.facts().role == Role::choice)
+    return ": it numbers samples from the beginning";
+  return ": the samples at a position may be others";
+}
+
+std::string difference(const Node& then, const Node& now) {
   if (std::string changed = changed_source(then, now); !changed.empty()) return changed;
-  return fmt::format("the old plan has {} where the new one has {}", then.title(), now.title());
+  return fmt::format("the old plan has {} where the new one has {}{}", then.title(), now.title(),
+                     why_it_matters(then, now));
 }
 
 void add_sources(const Node& node, std::string& text) {
@@ -53,16 +65,27 @@ void for_each_source(const Node& node, const F& f) {
 
 }  // namespace
 
+bool is_library_op(const Node& node, std::string_view op) {
+  return node.facts().is_of_library && node.facts().op == op;
+}
+
 bool are_same(const Node& a, const Node& b) {
   const auto &of_a = a.facts().inputs, &of_b = b.facts().inputs;
   if (&a == &b) return true;
-  return a.identity() == b.identity() &&
+  return a.identity() == b.identity() && a.facts().is_of_library == b.facts().is_of_library &&
          std::equal(of_a.begin(), of_a.end(), of_b.begin(), of_b.end(),
                     [](const Node::Ref& x, const Node::Ref& y) { return are_same(*x, *y); });
 }
 
 bool is_stateless(const Node& node) {
   return dynamic_cast<const Pointwise*>(&node) != nullptr || node.facts().role == Role::hint;
+}
+
+bool gives_samples(const Node& node) {
+  const Role role = node.facts().role;
+  const auto& inputs = node.facts().inputs;
+  return role != Role::batch && role != Role::rebatch && role != Role::unbatch &&
+         std::all_of(inputs.begin(), inputs.end(), [](const Node::Ref& input) { return gives_samples(*input); });
 }
 
 bool keeps_positions(const Node& node) {
@@ -78,8 +101,8 @@ std::string samples_differ(const Node& then, const Node& now) {
   const Node &a = past_one_to_one(then), &b = past_one_to_one(now);
   if (are_same(a, b)) return "";
   const auto &of_a = a.facts().inputs, &of_b = b.facts().inputs;
-  if (of_a.empty() || of_b.empty()) return differ_as_sources(a, b);
-  if (a.identity() != b.identity()) return differ_as_sources(a, b);
+  if (of_a.empty() || of_b.empty()) return difference(a, b);
+  if (a.identity() != b.identity() || a.facts().is_of_library != b.facts().is_of_library) return difference(a, b);
   if (!chooses_by_number(a)) {
     return fmt::format("what {} has at a position may depend on its input, which has changed", b.title());
   }

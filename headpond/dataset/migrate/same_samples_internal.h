@@ -3,16 +3,23 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "headpond/dataset/node.h"
 
 namespace headpond::internal {
+
+/// Whether it is the operator of ops.h with this name, and not one of a user.
+bool is_library_op(const Node& node, std::string_view op);
 
 /// Whether both deliver the same elements, draws included: equal operators, arguments, names and data.
 bool are_same(const Node& a, const Node& b);
 
 /// Has no state of its own in a run, and changes or leaves out elements one by one: map, filter, prefetch.
 bool is_stateless(const Node& node);
+
+/// Its elements are samples, not batches, as far as operators tell.
+bool gives_samples(const Node& node);
 
 /// Position i is made of position i of the input.
 bool keeps_positions(const Node& node);

@@ -28,7 +28,7 @@
 #include "headpond/base/list_of_names.h"
 #include "headpond/dataset/dataset.h"
 #include "headpond/dataset/patterns.h"
-#include "headpond/io/file/compression.h"
+#include "headpond/io/compression/compression.h"
 #include "headpond/io/record/fixed_length.h"
 #include "headpond/io/record/record_reader.h"
 #include "headpond/io/text/csv.h"
@@ -38,8 +38,11 @@ namespace headpond {
 
 struct TFRecordOptions {
   std::optional<Compression> compression = std::nullopt;  ///< If given, files compressed otherwise are refused.
-  /// skip: leaves out elements with a damaged payload and, each with a warning, the rest of a file after a damaged
-  /// length, and files that do not exist or cannot be opened, unless these are all files.
+  /// skip: leaves out records with a damaged payload (counted in LoaderStats::defects; a warning for the first, 10th,
+  /// 100th, ... of a file, of zlib one with their number) and, each with a warning, the rest of a file after a damaged
+  /// length, and files that do not exist or cannot be opened, unless these are all files. None of it is an error for
+  /// on_error. fail: a damaged payload is an error in place of its record; a file with a damaged length, but of zlib,
+  /// is an error when it is opened.
   OnDamage on_damage = OnDamage::fail;
   bool keep_index = true;  ///< Keep counts and the index of each file in the cache folder (io/record/record_file.h).
   /// TensorFlow's order for this number: a record of each of so many files in turn, as interleave gives them

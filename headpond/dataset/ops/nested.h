@@ -21,7 +21,7 @@
 #include <utility>
 
 #include "headpond/dataset/dataset.h"
-#include "headpond/dataset/ops/nested/nested_function.h"
+#include "headpond/dataset/ops/nested_function.h"
 
 namespace headpond {
 

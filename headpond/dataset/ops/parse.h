@@ -13,7 +13,7 @@
 #include "headpond/io/array/raw.h"
 #include "headpond/io/example/example.h"
 #include "headpond/io/example/json_example.h"
-#include "headpond/io/text/json_lines.h"
+#include "headpond/io/text/json/json_lines.h"
 
 namespace headpond {
 

@@ -9,7 +9,7 @@
 
 #include "headpond/dataset/dataset.h"
 #include "headpond/dataset/ops/element.h"
-#include "headpond/dataset/ops/element/random_function.h"
+#include "headpond/dataset/ops/random_function.h"
 
 namespace headpond {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that take batches apart, or gather elements otherwise than one after the other: by length, by key, in
-// windows, in packed rows.
+// Operators that take batches apart, or gather elements otherwise than one after the other: by key, in windows, in
+// packed rows. Those that gather by length are in bucket.h.
 //
 // Some hold elements from one of their own elements to the next. A state has no element: over an input with positions
 // it lists those of the held elements, one to three bytes each, and a restored run reads exactly these again; over any
@@ -21,7 +21,6 @@
 #include "headpond/dataset/dataset.h"
 #include "headpond/dataset/function.h"
 #include "headpond/dataset/ops/batch.h"
-#include "headpond/dataset/ops/lengths.h"
 
 namespace headpond {
 
@@ -41,33 +40,6 @@ Step unbatch();
 /// run reads the batch that it was in again.
 Step rebatch(int64_t batch_size, BatchOptions options = {});
 Step rebatch(const std::vector<int64_t>& batch_sizes, BatchOptions options = {});
-
-struct BucketOptions {
-  std::map<std::string, Shape> padded_shapes = {};     ///< As in padded_batch.
-  std::map<std::string, PadWith> padding_values = {};  ///< The same.
-  /// Pad unknown dimensions to the longest element that the bucket may have, its boundary - 1, rather than to the
-  /// longest one of the batch. Then an element beyond the last boundary is an error.
-  bool pad_to_bucket_boundary = false;
-  bool no_padding = false;  ///< All elements of a bucket have the same shapes.
-  bool drop_remainder = false;
-  std::string name = "";  ///< Of the length function: see MapOptions.
-  int version = 0;
-};
-
-struct BatchBySizeOptions {
-  /// The size of a batch is the sum of the sizes of its elements; else their number times the largest one, which is
-  /// what it takes when it is padded.
-  bool sum_of_sizes = false;
-  int64_t max_elements = 0;  ///< Of a batch; 0: as many as fit.
-  std::vector<int64_t> bucket_boundaries =
-      {};  ///< A batch has elements of one bucket, as in bucket_by_sequence_length.
-  std::map<std::string, Shape> padded_shapes = {};
-  std::map<std::string, PadWith> padding_values = {};
-  bool no_padding = false;
-  bool drop_remainder = false;
-  std::string name = "";  ///< Of the size function: see MapOptions.
-  int version = 0;
-};
 
 /// Given a key and the elements that have it, a dataset of at most window_size elements, returns a dataset of them:
 /// often `window | batch(n)`. Pure. May throw.
@@ -91,51 +63,8 @@ struct WindowOptions {
 };
 
 namespace internal {
-Step bucket_step(const Function& length, const std::vector<int64_t>& boundaries, const std::vector<int64_t>& sizes,
-                 const BucketOptions& options);
-Step batch_by_size_step(int64_t max_size, const Function& size, const BatchBySizeOptions& options);
 Step group_by_window_step(const Function& key, const GroupReduce& reduce, const GroupByWindowOptions& options);
 }  // namespace internal
-
-/// Batches of elements of similar length. Bucket i has those from bucket_boundaries[i - 1] to below
-/// bucket_boundaries[i], and gives a batch when it has bucket_batch_sizes[i]; at the end the others are given, the
-/// shortest first, unless drop_remainder. `element_length_func` takes arguments as map's function does and returns
-/// int64_t or int32_t, or a Result of it. Throws unless there is one size more than boundaries, boundaries rise, and
-/// the sizes are at least 1 and together small enough to be held.
-template <class F>
-Step bucket_by_sequence_length(F element_length_func, const std::vector<int64_t>& bucket_boundaries,
-                               const std::vector<int64_t>& bucket_batch_sizes, const BucketOptions& options = {}) {
-  return internal::bucket_step(internal::make_function(std::move(element_length_func)), bucket_boundaries,
-                               bucket_batch_sizes, options);
-}
-/// The length is the first dimension of a field; of a text its bytes. "": of the only field.
-Step bucket_by_sequence_length(const std::string& field, const std::vector<int64_t>& bucket_boundaries,
-                               const std::vector<int64_t>& bucket_batch_sizes, const BucketOptions& options = {});
-inline Step bucket_by_sequence_length(const char* field, const std::vector<int64_t>& bucket_boundaries,
-                                      const std::vector<int64_t>& bucket_batch_sizes,
-                                      const BucketOptions& options = {}) {
-  return bucket_by_sequence_length(std::string(field), bucket_boundaries, bucket_batch_sizes, options);
-}
-
-/// The length is that of lengths.h, which says to which elements lengths belong: integers alone choose the elements of
-/// a batch, nothing is read for that, and buckets may be of any size. A batch is smaller where an element fails. `name`
-/// and `version` are not allowed. A run fails as that of dynamic_bucket().
-Step bucket_by_sequence_length(const Lengths& element_length, const std::vector<int64_t>& bucket_boundaries,
-                               const std::vector<int64_t>& bucket_batch_sizes, const BucketOptions& options = {});
-
-/// Batches of as many elements as stay within `max_size`, in tokens, milliseconds or whatever `size_func` counts; it is
-/// as a length function of bucket_by_sequence_length. A batch is given when the next element does not fit, or none can.
-/// An element that is larger than `max_size` is an error. If 16,384 elements are held, the batch with the oldest one is
-/// given. Batches are padded as by padded_batch.
-template <class F>
-Step batch_by_size(int64_t max_size, F size_func, const BatchBySizeOptions& options = {}) {
-  return internal::batch_by_size_step(max_size, internal::make_function(std::move(size_func)), options);
-}
-/// The size is the length of a field, as in bucket_by_sequence_length.
-Step batch_by_size(int64_t max_size, const std::string& field, const BatchBySizeOptions& options = {});
-inline Step batch_by_size(int64_t max_size, const char* field, const BatchBySizeOptions& options = {}) {
-  return batch_by_size(max_size, std::string(field), options);
-}
 
 /// Gathers elements by key, and gives the elements of what `reduce_func` makes of each window of window_size elements
 /// of one key; at the end of the incomplete windows, from the lowest key on. `key_func` takes arguments as map's

@@ -7,6 +7,7 @@
 #include <functional>
 #include <utility>
 
+#include "headpond/dataset/quarantine/failed_place_internal.h"
 #include "headpond/dataset/quarantine/lines_internal.h"
 #include "headpond/dataset/run_state.h"
 
@@ -28,9 +29,6 @@ FailureLog::FailureLog(const Dataset& dataset, uint64_t seed, const std::string&
     : dataset_(dataset), seed_(seed) {
   if (path.empty()) return;
   pipeline_ = hex(fingerprint_of(dataset));
-  std::vector<const Node*> open;
-  int64_t step = 0;
-  find_handlers(*dataset.node(), open, step);
   file_.emplace(value_or_throw(FileAppender::open(path)));
   if (file_->is_stream()) return;
   const std::string text = value_or_throw(text_of_file(path));
@@ -38,17 +36,21 @@ FailureLog::FailureLog(const Dataset& dataset, uint64_t seed, const std::string&
   has_part_ = !text.empty() && text.back() != '\n';
 }
 
-// In the order of the plan's lines. `open`: the nodes that no on_error handles yet.
-void FailureLog::find_handlers(const Node& node, std::vector<const Node*>& open, int64_t& step) {
-  std::vector<const Node*> below;
-  for (const Node::Ref& input : node.facts().inputs) find_handlers(*input, below, step);
+// In the order of the plan's lines.
+void FailureLog::find_handlers(const Node& node, int64_t& step) {
+  for (const Node::Ref& input : node.facts().inputs) find_handlers(*input, step);
   ++step;
-  if (node.facts().decides_in_order) {
-    handlers_[&node] = {step, std::move(below)};
-    return;
+  if (node.facts().decides_in_order) (*handlers_)[&node] = step;
+}
+
+// Other handlers may be gone, and have an address that is used again.
+std::optional<int64_t> FailureLog::step_of(const FailedElement& failed) {
+  if (int64_t step = 0; !handlers_) {
+    handlers_.emplace();
+    find_handlers(*dataset_.node(), step);
   }
-  open.insert(open.end(), below.begin(), below.end());
-  open.push_back(&node);
+  const auto handler = failed.outer.empty() ? handlers_->find(failed.handler) : handlers_->end();
+  return handler == handlers_->end() ? std::nullopt : std::optional(handler->second);
 }
 
 void FailureLog::add(std::vector<FailedElement>& failed) {
@@ -62,41 +64,37 @@ void FailureLog::add(std::vector<FailedElement>& failed) {
 }
 
 void FailureLog::count(const FailedElement& failed) {
-  const auto is_of = [&](const FailedCounts& counts) { return counts.op == *failed.handler_title; };
+  const auto step = step_of(failed);
+  const auto is_of = [&](const FailedCounts& counts) {
+    return counts.step == step && counts.op == *failed.handler_title;
+  };
   auto counts = std::find_if(counts_.begin(), counts_.end(), is_of);
-  if (counts == counts_.end()) counts = counts_.insert(counts_.end(), {.op = *failed.handler_title});
+  if (counts == counts_.end()) counts = counts_.insert(counts_.end(), {.op = *failed.handler_title, .step = step});
   int64_t* const by_action[] = {&counts->failed, &counts->skipped, &counts->substituted};
   ++*by_action[static_cast<size_t>(failed.action)];
 }
 
-QuarantineEntry FailureLog::entry_of(const FailedElement& failed) const {
+QuarantineEntry FailureLog::entry_of(const FailedElement& failed) {
   QuarantineEntry entry{.source = source_name(failed.provenance.source),
                         .kind = std::string(to_string(failed.error.kind())),
                         .cause = whole_text(failed.error),
                         .action = to_string(failed.action),
                         .epoch = static_cast<int64_t>(failed.epoch),
                         .element = failed.element_number,
+                        .key = hex(failed.key),
+                        .outer = failed.outer,
                         .error = failed.error_number,
+                        .step = step_of(failed),
                         .seed = static_cast<int64_t>(seed_),
                         .pipeline = pipeline_};
   if (failed.position >= 0) entry.position = failed.position;
   if (failed.provenance.source != 0) entry.record = static_cast<int64_t>(failed.provenance.record);
-  const auto handler = handlers_.find(failed.handler);
-  if (handler == handlers_.end()) return entry;
-  entry.step = handler->second.step;
-  size_t longest = 0, sources = 0;
-  for (const Node* const node : handler->second.below) {
-    const std::string title = node->title();
-    if (failed.error.message().starts_with(title) && title.size() > longest) {
-      longest = title.size();
-      entry.op = title;
-    }
-    if (!node->facts().inputs.empty()) continue;
-    ++sources;
-    if (longest == 0) entry.op = title;
-    if (const auto offset = node->offset_of(failed.provenance)) entry.offset = static_cast<int64_t>(*offset);
-  }
-  if (longest == 0 && sources > 1) entry.op.clear();  // It is one of them.
+  const Error error = entry.step ? located(failed.error, failed.handler->input(), failed.provenance) : failed.error;
+  ErrorPlace place = error.place();
+  entry.op = std::move(place.op);
+  if (!place.source.empty()) entry.source = std::move(place.source);
+  if (place.record) entry.record = static_cast<int64_t>(*place.record);
+  if (place.offset) entry.offset = static_cast<int64_t>(*place.offset);
   return entry;
 }
 

@@ -11,7 +11,7 @@
 
 #include "headpond/base/status.h"
 #include "headpond/dataset/dataset.h"
-#include "headpond/dataset/quarantine/failed_element.h"
+#include "headpond/dataset/failed_element.h"
 #include "headpond/dataset/quarantine/quarantine.h"
 #include "headpond/io/file/file_writer.h"
 
@@ -36,18 +36,16 @@ class FailureLog {
   const std::vector<FailedCounts>& counts() const { return counts_; }
 
  private:
-  struct Handler {
-    int64_t step = 0;
-    std::vector<const Node*> below;  // Whose failures it handles.
-  };
-  void find_handlers(const Node& node, std::vector<const Node*>& open, int64_t& step);
-  QuarantineEntry entry_of(const FailedElement& failed) const;
+  void find_handlers(const Node& node, int64_t& step);
+  std::optional<int64_t> step_of(const FailedElement& failed);
+  QuarantineEntry entry_of(const FailedElement& failed);
   void count(const FailedElement& failed);
 
   const Dataset dataset_;
   const uint64_t seed_;
   std::string pipeline_;
-  std::map<const Node*, Handler> handlers_;
+  std::optional<std::map<const Node*, int64_t>>
+      handlers_;  // The steps of those in the plan; found at the first failure.
   std::optional<FileAppender> file_;
   std::unordered_set<size_t> known_;  // Hashes of the lines that the file had when it was opened.
   bool has_part_ = false;             // The file ends in a part of a line.

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "headpond/dataset/run_state.h"
 #include "headpond/dataset/testing/structure_test_internal.h"
@@ -226,10 +227,159 @@ TEST(FailureLog, CountsEachOnErrorByItself) {
   take(sequence, 100);
   ASSERT_THAT(sequence.failed(), SizeIs(2));
   EXPECT_EQ(sequence.failed()[0].failed, 4) << "0, 2, 6, 8";
+  EXPECT_EQ(sequence.failed()[0].step, 5);
+  EXPECT_EQ(sequence.failed()[1].step, 3);
   EXPECT_EQ(sequence.failed()[1].skipped, 4) << "1, 4, 7, 10";
   std::vector<int64_t> steps;
   for (const QuarantineEntry& entry : entries_of(q.path)) steps.push_back(entry.step.value_or(-1));
   EXPECT_THAT(steps, ElementsAre(5, 3, 5, 3, 5, 3, 5, 3));
+}
+
+TEST(FailureLog, CountsOnErrorsWithEqualOptionsApart) {
+  const auto even = map([](int64_t x) -> Result<int64_t> {
+    if (x % 2 == 0) return fail(ErrorKind::DataLoss, "even");
+    return x;
+  });
+  Sequence sequence(doubting(12) | even | on_error({.max_error_share = 1}));
+  take(sequence, 100);
+  ASSERT_THAT(sequence.failed(), SizeIs(2));
+  EXPECT_EQ(sequence.failed()[0].op, sequence.failed()[1].op);
+  EXPECT_EQ(sequence.failed()[0].skipped, 4) << "0, 2, 6, 8";
+  EXPECT_EQ(sequence.failed()[1].skipped, 4) << "1, 4, 7, 10";
+}
+
+// Element x gives range(x), in which 1 fails.
+Dataset nested_doubt(OnErrorOptions options = {.max_error_share = 1}) {
+  const auto inverse = [](int64_t x) -> Result<int64_t> {
+    if (x == 1) return fail(ErrorKind::InvalidArgument, "one");
+    return x;
+  };
+  const Step inner = map(inverse, {.name = "inverse"});
+  return range(5) | flat_map([=](int64_t x) { return range(x) | inner | on_error(options); }, {.name = "f"});
+}
+
+TEST(FailureLog, TellsFailuresInDatasetsOfAFunctionApart) {
+  const TestQuarantine q;
+  Sequence sequence(nested_doubt(), {.quarantine = q.path});
+  take(sequence, 100);
+  const auto entries = entries_of(q.path);
+  ASSERT_THAT(entries, SizeIs(3)) << "of 2, 3 and 4";
+  for (size_t i = 0; i < entries.size(); ++i) {
+    EXPECT_EQ(entries[i].outer, fmt::format("range, record {}", 2 + i));
+    EXPECT_EQ(entries[i].source, "range");
+    EXPECT_EQ(entries[i].record, 1);
+    EXPECT_EQ(entries[i].op, "map(inverse, version=0)");
+    EXPECT_EQ(entries[i].step, std::nullopt) << "the plan has no such line";
+    EXPECT_NE(entries[i].key, entries[(i + 1) % 3].key);
+  }
+  const auto again = [](int64_t x) { return range(x, x + 2) | flat_map([](int64_t) { return nested_doubt(); }); };
+  Sequence deeper(range(1) | flat_map(again), {.quarantine = q.folder.file("deeper")});
+  take(deeper, 100);
+  EXPECT_EQ(entries_of(q.folder.file("deeper")).back().outer, "range, record 0; range, record 1; range, record 4");
+}
+
+TEST(FailureLog, OfDatasetsOfAFunctionIsWholeAfterAResumeFromAnyPlace) {
+  const TestQuarantine whole;
+  Sequence unbroken(nested_doubt(), {.quarantine = whole.path});
+  take(unbroken, 100);
+  for (int cut = 0; cut < 8; ++cut) {
+    for (const int lost : {0, 2}) {
+      const TestQuarantine q;
+      std::string state;
+      {
+        Sequence first(nested_doubt(), {.quarantine = q.path});
+        take(first, cut);
+        state = first.state();
+        take(first, lost);
+      }
+      auto second = Sequence::restored(nested_doubt(), {.quarantine = q.path}, state);
+      ASSERT_TRUE(second) << second.error();
+      take(*second, 100);
+      ASSERT_EQ(q.text(), whole.text()) << cut << " " << lost;
+    }
+  }
+}
+
+TEST(FailureLog, TellsInWhichWindowAFailureWas) {
+  const auto even = [](int64_t x) -> Result<int64_t> {
+    if (x % 2 == 1) return fail(ErrorKind::DataLoss, "odd");
+    return x;
+  };
+  const auto reduce = [=](int64_t, const Dataset& window) {
+    return window | map(even, {.name = "even"}) | on_error({.max_error_share = 1}) | batch(9);
+  };
+  const TestQuarantine q;
+  Sequence sequence(range(6) | group_by_window([](int64_t) { return int64_t{0}; }, reduce, {.window_size = 3}),
+                    {.quarantine = q.path});
+  take(sequence, 9);
+  std::vector<std::string> outer;
+  for (const QuarantineEntry& one : entries_of(q.path)) outer.push_back(one.op + " in " + one.outer);
+  EXPECT_THAT(outer, ElementsAre("map(even, version=0) in group_by_window, record 0",
+                                 "map(even, version=0) in group_by_window, record 1",
+                                 "map(even, version=0) in group_by_window, record 1"));
+}
+
+// Three files of three records; the payload of record 1 of b is damaged, and the length of record 2 of c.
+struct DamagedFiles {
+  DamagedFiles() {
+    for (const std::string name : {"a", "b", "c"}) {
+      const auto writer = RecordWriter::open(folder.file(name)).value();
+      for (int i = 0; i < 3; ++i) EXPECT_TRUE(writer->append(std::string_view("record")));
+      EXPECT_TRUE(writer->close());
+    }
+    const auto flip = [&](const std::string& name, size_t at) {
+      auto bytes = test::get_file(folder.file(name));
+      bytes[at] ^= std::byte{1};
+      test::put_file(folder.file(name), bytes);
+    };
+    flip("b", 22 + 14);
+    flip("c", 44);
+  }
+  Dataset records(const std::string& name) const { return tfrecord(folder.file(name), {.keep_index = false}); }
+  std::vector<QuarantineEntry> entries(const Dataset& dataset) const {
+    std::filesystem::remove(folder.file("q"));
+    Sequence sequence(dataset | on_error({.max_error_share = 1}), {.quarantine = folder.file("q")});
+    take(sequence, 100);
+    return entries_of(folder.file("q"));
+  }
+  test::TempFolder folder;
+};
+
+TEST(FailureLog, SaysWhereARecordFailedInADatasetOfAFunction) {
+  const DamagedFiles files;
+  const auto open = [](std::string_view path) { return tfrecord(std::string(path), {.keep_index = false}); };
+  const Dataset names = list_files(files.folder.file("[abc]"), {.shuffle = false});
+  for (const auto kind : {Kind::stream, Kind::indexed}) {
+    const auto entries = files.entries(names | interleave(open, {.cycle_length = 2, .kind = kind}));
+    ASSERT_THAT(entries, SizeIs(2));
+    EXPECT_EQ(entries[0].source, files.folder.file("b"));
+    EXPECT_EQ(entries[0].record, 1);
+    EXPECT_EQ(entries[0].offset, 22);
+    EXPECT_EQ(entries[0].op, fmt::format("tfrecord('{}')", files.folder.file("b")));
+    EXPECT_EQ(entries[1].source, files.folder.file("c"));
+    EXPECT_EQ(entries[1].record, 2);
+    EXPECT_EQ(entries[1].offset, 44);
+    EXPECT_EQ(entries[1].op, fmt::format("tfrecord('{}')", files.folder.file("c")));
+    EXPECT_THAT(entries[1].cause, testing::Not(HasSubstr("record 0")));
+  }
+  const auto sized = [&](std::string_view path) {
+    const auto size = [](std::string_view text) -> Result<int64_t> {
+      return fail(ErrorKind::Unknown, std::string(text));
+    };
+    return open(path) | map(size, {.name = "size"});
+  };
+  const auto entries = files.entries(names | headpond::take(1) | interleave(sized, {.cycle_length = 2}));
+  ASSERT_THAT(entries, SizeIs(3));
+  EXPECT_EQ(entries[2].op, "map(size, version=0)");
+  EXPECT_EQ(entries[2].offset, 44);
+}
+
+TEST(FailureLog, SaysWhichOfSeveralSourcesFailed) {
+  const DamagedFiles files;
+  const auto entries = files.entries(mix({files.records("a"), files.records("b")}));
+  ASSERT_THAT(entries, SizeIs(1));
+  EXPECT_EQ(entries[0].op, fmt::format("tfrecord('{}')", files.folder.file("b")));
+  EXPECT_EQ(entries[0].offset, 22);
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 
 #include "headpond/base/json.h"
 #include "headpond/dataset/quarantine/lines_internal.h"
-#include "headpond/io/text/json_lines.h"
+#include "headpond/io/text/json/json_lines.h"
 
 namespace headpond {
 namespace {
@@ -23,6 +23,8 @@ void for_members(Entry& entry, const Visit& visit) {
   visit("epoch", entry.epoch);
   visit("element", entry.element);
   visit("position", entry.position);
+  visit("key", entry.key);
+  visit("outer", entry.outer);
   visit("error", entry.error);
   visit("step", entry.step);
   visit("seed", entry.seed);

@@ -26,7 +26,9 @@ struct QuarantineEntry {
   int64_t epoch = 0;                   ///< Of the on_error's input.
   int64_t element = 0;                 ///< The number of the element among those that the on_error read in this epoch.
   std::optional<int64_t> position = {};  ///< In the on_error's input, if that has positions.
-  int64_t error = 0;                     ///< The number of the failure in this epoch, from 0.
+  std::string key = "";              ///< Of the element, 16 hexadecimal digits: mixed with those of the outer elements.
+  std::string outer = "";            ///< Of which elements the on_error's dataset was made, if a function made it.
+  int64_t error = 0;                 ///< The number of the failure in this epoch, from 0.
   std::optional<int64_t> step = {};  ///< The on_error's line in Dataset::plan(), from 1; none if a function made it.
   int64_t seed = 0;                  ///< Of the run; its 64 bits as a signed number.
   std::string pipeline = "";         ///< 16 hexadecimal digits that differ from pipeline to pipeline.

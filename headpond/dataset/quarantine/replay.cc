@@ -3,8 +3,8 @@
 
 #include <map>
 
+#include "headpond/dataset/bases/own_memory_internal.h"
 #include "headpond/dataset/ops/element/failure_limits_internal.h"
-#include "headpond/dataset/ops/order/cache_entries_internal.h"
 #include "headpond/dataset/quarantine/quarantine.h"
 #include "headpond/dataset/run_state.h"
 

@@ -15,7 +15,7 @@
 #include "headpond/dataset/source/file_set_internal.h"
 #include "headpond/io/file/glob.h"
 #include "headpond/io/file/mapped_file.h"
-#include "headpond/io/record/kept/set_index.h"
+#include "headpond/io/record/index/set_index.h"
 
 namespace headpond::internal {
 

@@ -21,7 +21,7 @@
 #include "headpond/base/mutex.h"
 #include "headpond/dataset/node.h"
 #include "headpond/dataset/source/source_files_internal.h"
-#include "headpond/io/record/kept/set_index.h"
+#include "headpond/io/record/index/set_index.h"
 #include "headpond/io/retry.h"
 
 namespace headpond::internal {
@@ -77,7 +77,7 @@ struct FileSetOptions {
   bool leave_out_lost = false;
   bool checks_neighbours = false;  ///< SourceFile::check_follows is not empty.
   bool is_one_path = false;  ///< The only pattern is a path, whatever characters it has; its name is not in the digest.
-  bool keep_counts = true;   ///< In the cache folder (io/record/kept/set_index.h).
+  bool keep_counts = true;   ///< In the cache folder (io/record/index/set_index.h).
   /// At once. Of more files so many stay open, and the others are opened again when they are asked for.
   size_t most_open = kMostOpenFiles;
 };
@@ -102,7 +102,7 @@ class FileSet {
   /// A file that is open, at least as long as this lives.
   struct Opened {
     const SourceFile* file;
-    std::shared_ptr<const SourceFile> held = nullptr;
+    std::shared_ptr<const SourceFile> owner = nullptr;
   };
   struct Look;
 

@@ -64,14 +64,16 @@ class StreamIterator final : public Iterator {
     while (has_file()) {
       Turn& turn = turns_[turn_];
       if (auto opened = open(turn); !opened) {
-        if (!node_.leaves_out(opened.error())) return fail(std::move(opened).error(), context);
+        if (!node_.leaves_out(opened.error())) return fail(opened.error(), context);
         log(LogLevel::warning, "tfrecord leaves out a file: " + opened.error().message());
         ++context.left_out;
-        if (++left_out_ == node_.files()) return fail(std::move(opened).error(), context);
+        if (++left_out_ == node_.files()) return fail(opened.error(), context);
         end_file(turn.at.record);
         continue;
       }
+      const uint64_t damaged = turn.reader->counts().damaged;
       const auto payload = turn.reader->next();
+      context.scratch().defects.count += static_cast<int64_t>(turn.reader->counts().damaged - damaged);
       const RecordPosition after = turn.reader->position();
       if (!payload && is_retried(payload.error()) && wait_for_retry(turn.tries++)) {
         turn.reader.reset();
@@ -79,12 +81,13 @@ class StreamIterator final : public Iterator {
       }
       turn.tries = 0;
       if (payload && !*payload) {
+        say_left_out(turn.reader->counts());
         end_file(after.record);
         continue;
       }
       name(turn.file, payload ? after.record - 1 : turn.at.record, out);
-      turn.at = after;
-      return payload ? give(**payload, turn, context, out) : fail(payload.error(), context);
+      const uint64_t offset = std::exchange(turn.at, after).offset;
+      return payload ? give(**payload, turn, context, out) : fail(payload.error(), context, offset);
     }
     return Got::end;
   }
@@ -129,6 +132,12 @@ class StreamIterator final : public Iterator {
     return false;
   }
   void pass_turn() { turn_ = (turn_ + 1) % turns_.size(); }
+  static void say_left_out(const RecordCounts& counts) {
+    if (counts.damaged == 0 && counts.lost_bytes == 0) return;
+    log(LogLevel::warning,
+        fmt::format("tfrecord leaves out {} damaged record{} and {} bytes at the end, the last: {}", counts.damaged,
+                    counts.damaged == 1 ? "" : "s", counts.lost_bytes, counts.last.message()));
+  }
   // Of the file that has the turn, which had so many records.
   void end_file(uint64_t records) {
     before_ += records;
@@ -154,9 +163,9 @@ class StreamIterator final : public Iterator {
     out.key = node_.cycle() == 1 ? before_ + record : mix(static_cast<uint64_t>(file), record);
     out.provenance = node_.provenance(file, record);
   }
-  Got fail(Error error, Context& context) {
+  Got fail(const Error& error, Context& context, std::optional<uint64_t> offset = std::nullopt) {
     pass_turn();
-    return context.fail(std::move(error));
+    return context.fail(error.at({.op = node_.title(), .offset = offset}));
   }
   Got give(std::span<const std::byte> payload, const Turn& turn, Context& context, Element& out) {
     out.append(Tensor::scalar(std::string_view(reinterpret_cast<const char*>(payload.data()), payload.size())));

@@ -10,10 +10,10 @@
 
 #include "headpond/base/crc32c.h"
 #include "headpond/dataset/bases/columns.h"
-#include "headpond/dataset/ops/nested/interleave_order_internal.h"
+#include "headpond/dataset/bases/interleave_order_internal.h"
 #include "headpond/dataset/source/file_set_internal.h"
 #include "headpond/dataset/source/source_files_internal.h"
-#include "headpond/io/record/kept/set_index.h"
+#include "headpond/io/record/index/set_index.h"
 #include "headpond/io/retry.h"
 
 namespace headpond::internal {
@@ -50,7 +50,11 @@ class FilesNode final : public Node {
       : Node(facts_with(std::move(facts), set)), set_(set) {
     if (cycle > 1) order_ = Lazy<Order>([set, cycle] { return order_of(*set, cycle); });
   }
-  void prepare(const ParallelFor& parallel) const override { (void)set_->listing(parallel); }
+  void prepare(const ParallelFor& parallel) const override try {
+    (void)set_->listing(parallel);
+  } catch (const Exception& e) {
+    throw Exception(e.error().at({.op = title()}));
+  }
   std::shared_ptr<const View> bind(const Binding& binding) const override;
   std::optional<uint64_t> offset_of(const Provenance& record) const override;
 
@@ -61,8 +65,8 @@ class FilesNode final : public Node {
 
 class FilesView final : public View, public HeadsOfFiles {
  public:
-  FilesView(const FileSet& set, Order order)
-      : set_(set), files_(set.listing().files), ends_(set.listing().ends), order_(std::move(order)) {}
+  FilesView(const Node& node, const FileSet& set, Order order)
+      : node_(node), set_(set), files_(set.listing().files), ends_(set.listing().ends), order_(std::move(order)) {}
 
   Got at(int64_t i, Context& context, OutputSlots outputs, Element& out) const override {
     const auto [n, record] = find(i);
@@ -77,6 +81,7 @@ class FilesView final : public View, public HeadsOfFiles {
       got = Got::hole;
       ++context.left_out;
     }
+    if (got == Got::error) context.error = context.error.at({.op = node_.title()});
     out.key = key_of(n, record);
     out.provenance = {.source = files_[n].source, .record = static_cast<uint64_t>(record)};
     return got;
@@ -106,6 +111,7 @@ class FilesView final : public View, public HeadsOfFiles {
       Got got = Got::error;
       try {
         got = opened.file->at(record, context, outputs, out);
+        if (got == Got::error) context.error = context.error.at({.offset = opened.file->offset_of(record)});
       } catch (...) {
         context.error = current_exception_error();
       }
@@ -152,6 +158,7 @@ class FilesView final : public View, public HeadsOfFiles {
     set_.file(n).file->prefetch(record);
   }
 
+  const Node& node_;
   const FileSet& set_;
   const std::vector<ListedFile>& files_;
   const std::vector<int64_t>& ends_;
@@ -160,7 +167,7 @@ class FilesView final : public View, public HeadsOfFiles {
 
 std::shared_ptr<const View> FilesNode::bind(const Binding&) const {
   (void)slots();
-  return std::make_shared<FilesView>(*set_, order_.get());
+  return std::make_shared<FilesView>(*this, *set_, order_.get());
 }
 
 std::optional<uint64_t> FilesNode::offset_of(const Provenance& record) const {

@@ -15,7 +15,7 @@
 
 #include "headpond/dataset/dataset.h"
 #include "headpond/io/file/file.h"
-#include "headpond/io/record/record_index.h"
+#include "headpond/io/record/index/record_index.h"
 
 namespace headpond::internal {
 

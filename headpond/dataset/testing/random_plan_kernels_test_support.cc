@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "headpond/dataset/testing/dataset_test_internal.h"
-#include "headpond/dataset/testing/random_plan_test_internal.h"
+#include "headpond/dataset/testing/random_plan_parts_test_internal.h"
 
-namespace headpond::internal {
+namespace headpond::internal::random_plans {
 namespace {
 
 constexpr int64_t kBelow = 1000003;  // Numbers stay below it.
@@ -65,7 +64,7 @@ KernelRef drawn_kernel(Random& random, const PlanChoice& choice) {
 
 }  // namespace
 
-Dataset random_kernels(Random& random, const Dataset& input, const PlanChoice& choice) {
+Dataset kernels_step(Random& random, const Dataset& input, const PlanChoice& choice) {
   const std::string field = input.spec()[0].name;
   const KernelRef first = drawn_kernel(random, choice), second = drawn_kernel(random, choice);
   const uint64_t form = random.below(3);
@@ -74,4 +73,4 @@ Dataset random_kernels(Random& random, const Dataset& input, const PlanChoice& c
   return input | map({.image = field, .join = false}, first, second);
 }
 
-}  // namespace headpond::internal
+}  // namespace headpond::internal::random_plans

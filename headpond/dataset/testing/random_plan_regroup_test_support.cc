@@ -2,18 +2,10 @@
 #include <algorithm>
 
 #include "headpond/dataset/ops/bucket/bucket_plan_internal.h"
-#include "headpond/dataset/testing/dataset_test_internal.h"
-#include "headpond/dataset/testing/random_plan_test_internal.h"
+#include "headpond/dataset/testing/random_plan_parts_test_internal.h"
 
-namespace headpond::internal {
+namespace headpond::internal::random_plans {
 namespace {
-
-constexpr int64_t kMostSlots = 40;  // Of inputs of which more elements are made.
-
-int64_t among(Random& random, int64_t low, int64_t high) {
-  return low + static_cast<int64_t>(random.below(static_cast<uint64_t>(high - low + 1)));
-}
-bool one_in(Random& random, uint64_t n) { return random.below(n) == 0; }
 
 bool is_number(const Spec& spec) {
   return spec.size() == 1 && spec[0].dtype == DType::i64 && spec[0].shape.rank() == 0;
@@ -37,7 +29,7 @@ Dataset rows_step(Random& random, const Dataset& input, const PlanChoice& choice
                    });
   if (!has_rows(spec)) return input;
   if (!fit || one_in(random, 2))
-    return input.kind() == Kind::stream || input.node()->slots() <= kMostSlots ? input | unbatch() : input;
+    return input.kind() == Kind::stream || input.node()->slots() <= kMostSlots / 3 ? input | unbatch() : input;
   std::vector<int64_t> sizes(1 + random.below(3));
   for (int64_t& size : sizes) size = among(random, 1, 5);
   return input | rebatch(sizes, {.drop_remainder = one_in(random, 2)});
@@ -49,7 +41,7 @@ Dataset window_step(Random& random, const Dataset& input, const PlanChoice& choi
   if (one_in(random, 2)) options.shift = among(random, 1, 5);
   if (is_full(input.spec()) || choice.errors) {
     if (one_in(random, 2)) return input | window(size, options);
-    if (input.kind() == Kind::stream || input.node()->slots() > kMostSlots) return input;
+    if (input.kind() == Kind::stream || input.node()->slots() > kMostSlots / 3) return input;
     return input | window(size, one_in(random, 2) ? shuffle() : skip(1), options);
   }
   return input | window(size, padded_batch(2), options);
@@ -90,7 +82,7 @@ Dataset lengths_step(Random& random, const Dataset& input) {
                                      .window = among(random, 1, 20)};
   if (input.kind() != Kind::indexed || decides_in_order(*input.node())) return input;
   const int64_t slots = source_of_lengths(*input.node()).slots();
-  if (slots > 1'000 || input.node()->slots() > kMostSlots) return input;
+  if (slots > 1'000 || input.node()->slots() > kMostSlots / 3) return input;
   std::vector<int64_t> numbers;
   for (int64_t i = 0; i < slots; ++i) numbers.push_back(i * 3 % 5);
   return input | dynamic_bucket(Lengths(numbers), options);
@@ -153,7 +145,7 @@ Dataset pack_step(Random& random, const Dataset& input, const PlanChoice& choice
 
 }  // namespace
 
-Dataset random_regroup(Random& random, const Dataset& input, const PlanChoice& choice) {
+Dataset regroup_step(Random& random, const Dataset& input, const PlanChoice& choice) {
   switch (random.below(10)) {
     case 7:
       return sparse_step(random, input, choice);
@@ -177,4 +169,4 @@ Dataset random_regroup(Random& random, const Dataset& input, const PlanChoice& c
   }
 }
 
-}  // namespace headpond::internal
+}  // namespace headpond::internal::random_plans

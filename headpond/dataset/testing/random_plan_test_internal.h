@@ -12,17 +12,12 @@ struct PlanChoice {
   bool pauses = false;  ///< Functions that take longer for some elements, and some that are said to wait.
   bool endless = false;
   int hint_after = -1;  ///< A prefetch, which changes nothing but the plan, after so many operators; below 0: none.
+  Step hint = nullptr;  ///< In place of that prefetch.
 };
 
 /// At most `depth` operators over small sources, and one or two more if it is endless; else it has an end. Few enough
 /// elements to go through them often; with errors, the same one may come for ever. Equal draws give equal pipelines,
 /// each with nothing in its caches.
 Dataset random_plan(Random& random, int depth, const PlanChoice& choice = {});
-
-/// `input` through one of the operators of ops/regroup.h, if one fits its elements.
-Dataset random_regroup(Random& random, const Dataset& input, const PlanChoice& choice);
-
-/// `input`, numbers in one field of whatever shape, through kernels, some of which are joined.
-Dataset random_kernels(Random& random, const Dataset& input, const PlanChoice& choice);
 
 }  // namespace headpond::internal

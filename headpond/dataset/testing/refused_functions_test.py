@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What the compiler says of functions that map and filter cannot call: one error each, which lists what they support.
+"""What the compiler says of functions that map and filter cannot call, one error each, which lists what they support; and of
+tensors that are read as characters or texts.
 
   refused_functions_test.py COMPILER [OPTION...]
 """
@@ -31,6 +32,8 @@ Step good[] = {
     map([](std::string_view text) { return std::tuple(text.size(), Tensor()); }),
     filter([](uint8_t x, bool) { return x > 0; }),
 };
+auto text = Tensor().bytes_at(0);
+auto bytes = Tensor().as<uint8_t>();
 """
 NO_TYPES = "The types of the function's arguments are not known"
 ARGUMENT = "An argument of the function has a type that no field can be read as. Supported:"
@@ -51,6 +54,8 @@ REFUSED = [
     ("map(\"x\", [](int) { return std::tuple(1, std::optional<int>()); })", RESULT),
     ("filter([](std::vector<int> x) { return x.empty(); })", ARGUMENT),
 ]
+# What a tensor of bytes is not read as: an error for each type names what reads it.
+TEXTS = ["as<char>()", "as<std::string>()"]
 
 
 def compile_text(command, text):
@@ -73,6 +78,9 @@ def main():
     assert len(errors) == len(REFUSED), "errors that say something else:\n" + bad.stderr
     for name in ("std::optional<int>", "std::vector<int>", "std::span<float"):
         assert name in bad.stderr or name.replace("std::", "") in bad.stderr, f"the error does not name {name}:\n{bad.stderr}"
+    texts = compile_text(command, "Tensor tensor;\n" + "".join(f"auto text{i} = tensor.{code};\n" for i, code in enumerate(TEXTS)))
+    named = [line for line in texts.stderr.splitlines() if "error: " in line and "with bytes_at(i)" in line]
+    assert len(named) == len(TEXTS), "errors that do not name bytes_at:\n" + texts.stderr
 
 
 if __name__ == "__main__":

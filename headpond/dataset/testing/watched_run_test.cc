@@ -41,9 +41,38 @@ TEST(WatchedRun, NamesTheOperatorThatKeepsAnErrorBack) {
 }
 
 TEST(WatchedRun, MissesNoErrorOfARowThatAnotherInputEnds) {
-  const WatchedRun run = watched(zip({range(5) | as_stream(), range(2)}), Planted::errors);
+  // All sources fail at 0 and 2. The first input is one ahead, so it fails in the row in which the other one ends.
+  const WatchedRun run = watched(zip({range(5) | as_stream() | skip(1), range(1)}), Planted::errors);
   EXPECT_EQ(run.lost_error, "");
-  EXPECT_EQ(errors_in(run), 2) << "of the first row, and of the stream before the end of the other input is seen";
+  EXPECT_EQ(errors_in(run), 1) << "of the first row; the other one is in no row";
+}
+
+// Ends where its input fails, as a zip does whose other input ends there.
+class EndsAtErrors final : public Node {
+ public:
+  explicit EndsAtErrors(const Dataset& input)
+      : Node({.op = "ends_at_errors", .spec = input.spec(), .kind = Kind::stream, .inputs = {input.node()}}) {}
+  std::unique_ptr<Iterator> iterate(const Binding& binding, Feed& feed) const override {
+    class Ending final : public Iterator {
+     public:
+      explicit Ending(std::unique_ptr<Iterator> input) : input_(std::move(input)) {}
+      Got next(Context& context, Element& out) override {
+        const Got got = input_->next(context, out);
+        return got == Got::error ? Got::end : got;
+      }
+      void visit_state(StateVisitor& visitor) override { input_->visit_state(visitor); }
+
+     private:
+      const std::unique_ptr<Iterator> input_;
+    };
+    return std::make_unique<Ending>(feed.open(input(), binding));
+  }
+};
+
+TEST(WatchedRun, NamesAnyOtherOperatorThatEndsInPlaceOfAnError) {
+  const WatchedRun run = watched(Dataset(std::make_shared<EndsAtErrors>(range(5))), Planted::errors);
+  EXPECT_THAT(run.lost_error, HasSubstr("ends_at_errors(): its input answered an error, and it did not"));
+  EXPECT_EQ(errors_in(run), 0);
 }
 
 TEST(WatchedRun, TakesNoMoreThanItMay) {

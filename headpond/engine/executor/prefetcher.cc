@@ -16,7 +16,7 @@ int height_of(const Node& node) {
   return height + 1;
 }
 
-bool has(const Prefetch& prefetch, const WorkSource& source) {
+bool has(const Prefetch& prefetch, const WorkSource& source) HEADPOND_REQUIRES(engine_state) {
   return std::any_of(prefetch.sources.begin(), prefetch.sources.end(),
                      [&](const auto& other) { return other.get() == &source; });
 }
@@ -87,9 +87,10 @@ Prefetcher::Dropped Prefetcher::take_all() { return std::exchange(opened_, {}); 
 
 Prefetch* Prefetcher::owner_of(const WorkSource& source) {
   if (opening_ && has(*opening_, source)) return opening_.get();
-  const auto found =
-      std::find_if(opened_.begin(), opened_.end(), [&](const Prefetch& one) { return has(one, source); });
-  return found != opened_.end() ? &*found : nullptr;
+  for (Prefetch& one : opened_) {
+    if (has(one, source)) return &one;
+  }
+  return nullptr;
 }
 
 }  // namespace headpond::internal

@@ -17,7 +17,7 @@ Step sleeps(int64_t ms, bool blocking = true) {
       {.name = "sleeps", .blocking = blocking});
 }
 
-void take(Loader& loader, int count, int64_t step_ms) {
+void take_batches(Loader& loader, int count, int64_t step_ms) {
   for (int i = 0; i < count; ++i) {
     ASSERT_TRUE(loader.next());
     pause_ms(step_ms);
@@ -28,9 +28,9 @@ StageStats top(const Loader& loader) { return loader.stats().stages.at(0); }
 TEST(ReorderBuffer, IsAsManyAheadAsAreTakenWhileOneIsMade) {
   Loader loader(range(1 << 30) | sleeps(60), {.threads = 2});
   for (int round = 0; round < 5; ++round) {
-    take(loader, 10, 1);
+    take_batches(loader, 10, 1);
     EXPECT_TRUE(becomes_true([&] {  // Again, after a step that took long.
-      take(loader, 1, 1);
+      take_batches(loader, 1, 1);
       const StageStats stage = top(loader);
       EXPECT_LE(static_cast<double>(stage.target), 3 + 1 + stage.unit_ns / 0.9e6)
           << "a step takes a millisecond at least";
@@ -38,7 +38,7 @@ TEST(ReorderBuffer, IsAsManyAheadAsAreTakenWhileOneIsMade) {
     })) << "60 ms to make one, a few between two takes";
   }
   Loader easy(range(100'000) | sleeps(0), {.threads = 2});
-  take(easy, 10, 20);
+  take_batches(easy, 10, 20);
   EXPECT_LE(static_cast<double>(top(easy).target), 3 + 1 + top(easy).unit_ns / 18e6)
       << "control: what is made in no time needs few";
 }
@@ -49,14 +49,14 @@ TEST(ReorderBuffer, IsAsDeepInTheSecondEpochAsInTheFirst) {
   // After how many elements more; kCount: after none.
   const auto gets_deep = [&] {
     for (int taken = 1; taken < kCount; ++taken) {
-      take(loader, 1, 1);
+      take_batches(loader, 1, 1);
       if (top(loader).target > 3 + 10) return taken;
     }
     return kCount;
   };
   const int first = gets_deep();
   EXPECT_LT(first, kCount);
-  take(loader, kCount - first, 1);
+  take_batches(loader, kCount - first, 1);
   EXPECT_LT(gets_deep(), 30) << "200 ms to make one, a few between two takes";
 }
 
@@ -64,7 +64,7 @@ TEST(ReorderBuffer, IsNeverDeeperThanItsCeiling) {
   for (const int64_t ceiling : {1, 5}) {
     Loader loader(range(100'000) | sleeps(10), {.threads = 2, .run_ahead = ceiling});
     for (int i = 0; i < 20; ++i) {
-      take(loader, 1, 0);
+      take_batches(loader, 1, 0);
       EXPECT_LE(top(loader).target, ceiling);
       EXPECT_LE(top(loader).ahead, ceiling);
     }

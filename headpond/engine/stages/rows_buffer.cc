@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "headpond/dataset/bases/batching.h"
+#include "headpond/dataset/bases/field.h"
 #include "headpond/dataset/run_state.h"
 #include "headpond/engine/stages/element_bytes_internal.h"
 #include "headpond/engine/stages/operator_costs_internal.h"
@@ -22,8 +23,9 @@ struct Rows final : WorkItem {
   int64_t number = 0;  // Of the batch, in the epoch.
   int64_t first = 0;   // Position of the first row.
   Element batch;
-  std::vector<OutputSlot> outputs;  // Of row 0; none if rows are stacked when all are there.
-  std::vector<Element> loose;       // Such rows.
+  Spec memory;                      // Of what `batch` has for the fields whose rows are written there.
+  std::vector<OutputSlot> outputs;  // Of row 0; null data for other fields; none if there are only those.
+  std::vector<Element> loose;       // The rows, if there are such fields, which are stacked when all are there.
   // Of a batch that was gathered from elements.
   Got got = Got::value;
   Error error;
@@ -44,10 +46,10 @@ class RowsBuffer final : public ReorderBuffer {
         view_(node_.input().bind(binding)),
         costs_(node_.input(), binding, host.memory.pool(), host.memory.may_keep()) {
     for (size_t i = 0; i < rows_.size(); ++i) {
-      const FieldSpec& row = rows_[i];
-      const bool fixed = row.dtype != DType::bytes && row.shape.is_full() && node_.spec()[i].shape.row() == row.shape;
-      row_bytes_.push_back(fixed ? static_cast<size_t>(*row.shape.size()) * item_size(row.dtype) : 0);
+      const bool fixed = stays(i);
+      row_bytes_.push_back(fixed ? static_cast<size_t>(*rows_[i].shape.size()) * item_size(rows_[i].dtype) : 0);
       in_place_ = in_place_ && fixed;
+      has_place_ = has_place_ || fixed;
     }
   }
 
@@ -137,14 +139,22 @@ class RowsBuffer final : public ReorderBuffer {
   }
 
  private:
+  // True iff the batch has the rows of field i one after the other, each of one size.
+  bool stays(size_t i) const {
+    const Spec& batch = node_.spec();
+    return batch.size() == rows_.size() && batch[i].dtype == rows_[i].dtype && is_fixed(rows_[i]) &&
+           batch[i].shape.row() == rows_[i].shape;
+  }
+
   void make_outputs(Rows& rows, Context& context) const {
     rows.has_memory = in_place_;
-    if (!in_place_) return rows.loose.resize(static_cast<size_t>(rows.size));
-    for (const FieldSpec& field : rows_) {
-      context.allocate_output(rows.batch, {}, field.dtype, field.shape.stacked(rows.size));
+    if (!in_place_) rows.loose.resize(static_cast<size_t>(rows.size));
+    if (!has_place_) return;
+    for (size_t i = 0; i < rows_.size(); ++i) {
+      rows.memory.push_back({"", rows_[i].dtype, stays(i) ? rows_[i].shape.stacked(rows.size) : Shape{kUnknown}});
     }
-    // Only now: a small tensor lives inside the element, which moves it when it grows.
-    for (size_t i = 0; i < rows_.size(); ++i) rows.outputs.push_back({rows.batch[i].mutable_data(), &rows_[i]});
+    const std::vector<std::byte*> places = allocate_fields(rows.memory, context, {}, rows.batch);
+    for (size_t i = 0; i < rows_.size(); ++i) rows.outputs.push_back({places[i], &rows_[i]});
   }
 
   void make_rows_of(const View& view, Rows& rows, int64_t first, int64_t count, Context& context) const {
@@ -162,7 +172,9 @@ class RowsBuffer final : public ReorderBuffer {
 
   void set_outputs(const Rows& rows, int64_t r, std::vector<OutputSlot>& outputs) const {
     outputs = rows.outputs;
-    for (size_t i = 0; i < outputs.size(); ++i) outputs[i].data += static_cast<size_t>(r) * row_bytes_[i];
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      if (row_bytes_[i] > 0) outputs[i].data += static_cast<size_t>(r) * row_bytes_[i];
+    }
   }
 
   bool fill(const View& view, const Rows& rows, int64_t first, int64_t count, Context& context) const {
@@ -188,7 +200,9 @@ class RowsBuffer final : public ReorderBuffer {
     if (view.at(rows.first + r, context, outputs, row) != Got::value || node_.check_row(nullptr, r, row)) return false;
     for (size_t i = 0; i < outputs.size(); ++i) {
       if (row[i].data() == outputs[i].data || row_bytes_[i] == 0) continue;
+      if (row[i].byte_size() != row_bytes_[i]) return false;
       std::memcpy(outputs[i].data, row[i].data(), row_bytes_[i]);
+      row[i] = Tensor::writable_view(outputs[i].data, rows_[i].dtype, rows_[i].shape);
     }
     if (!in_place_) rows.loose[static_cast<size_t>(r)] = std::move(row);
     return true;
@@ -199,10 +213,20 @@ class RowsBuffer final : public ReorderBuffer {
       if (node_.check_row(rows.loose.data(), r, rows.loose[static_cast<size_t>(r)])) return false;
     }
     Element stacked;
-    node_.stack(rows.loose, context, {}, stacked);
+    node_.stack(rows.loose, context, outputs_of_batch(rows), stacked);
+    for (size_t i = 0; i < rows.outputs.size(); ++i) {
+      if (is_fixed(rows.memory[i]) && stacked[i].data() == rows.outputs[i].data) stacked[i] = std::move(rows.batch[i]);
+    }
     rows.batch = std::move(stacked);
     rows.loose.clear();
     return true;
+  }
+
+  // Where the rows are already.
+  static std::vector<OutputSlot> outputs_of_batch(const Rows& rows) {
+    std::vector<OutputSlot> outputs = rows.outputs;
+    for (size_t i = 0; i < outputs.size(); ++i) outputs[i].spec = &rows.memory[i];
+    return outputs;
   }
 
   // Out of order, later rows were already delivered and cannot move up: report each failed row, then deliver the batch
@@ -287,7 +311,8 @@ class RowsBuffer final : public ReorderBuffer {
   const std::shared_ptr<const View> view_;
   OperatorCosts costs_;  // Of the thread that samples.
   std::vector<size_t> row_bytes_;
-  bool in_place_ = true;  // All fields are of fixed size, and stay as they are.
+  // Whether rows of all fields, and of any, are written where they are in the batch.
+  bool in_place_ = true, has_place_ = false;
 
   // Of the thread that opens.
   int64_t number_to_open_ = 0, next_to_open_ = 0;

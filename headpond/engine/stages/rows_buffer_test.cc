@@ -19,17 +19,28 @@ struct Outputs {
   std::map<int64_t, const std::byte*> by_value;
 };
 
-// x becomes `kWide` times x, where its output is.
+// The fields of an element beside one of fixed size.
+enum class Beside : uint8_t { nothing, text, list };
+Spec spec_of(Beside beside) {
+  Spec spec = {{"", DType::i64, {kWide}}};
+  if (beside == Beside::text) spec.insert(spec.begin(), {"", DType::bytes, {}});
+  if (beside == Beside::list) spec.insert(spec.begin(), {"", DType::i64, {kUnknown}});
+  return spec;
+}
+
+// x becomes `kWide` times x, where its output is, after what is beside it.
 class Widen final : public Pointwise {
  public:
-  Widen(const Node::Ref& input, std::shared_ptr<Outputs> seen)
-      : Pointwise(facts_over(input, "widen", "", {{"", DType::i64, {kWide}}})), seen_(std::move(seen)) {}
+  Widen(const Node::Ref& input, std::shared_ptr<Outputs> seen, Beside beside)
+      : Pointwise(facts_over(input, "widen", "", spec_of(beside))), seen_(std::move(seen)), beside_(beside) {}
 
   Got apply(Element& in, RandomKey, Context& context, OutputSlots outputs, Element& out) const override {
     const int64_t x = in[0].as<int64_t>()[0];
+    if (beside_ == Beside::text) out.append(Tensor::scalar(std::string(static_cast<size_t>(x % 5), 'a')));
+    if (beside_ == Beside::list) out.append(Tensor::from(std::vector<int64_t>(static_cast<size_t>(x % 3), x), {x % 3}));
     {
       const std::lock_guard lock(seen_->mu);
-      seen_->by_value[x] = outputs.empty() ? nullptr : outputs[0].data;
+      seen_->by_value[x] = outputs.size() <= out.size() ? nullptr : outputs[out.size()].data;
     }
     std::byte* const to = context.allocate_output(out, outputs, DType::i64, {kWide});
     std::fill_n(reinterpret_cast<int64_t*>(to), kWide, x);
@@ -38,18 +49,22 @@ class Widen final : public Pointwise {
 
  private:
   const std::shared_ptr<Outputs> seen_;
+  const Beside beside_;
 };
-Dataset widened(const Dataset& input, const std::shared_ptr<Outputs>& seen) {
-  return Dataset(std::make_shared<Widen>(input.node(), seen));
+Dataset widened(const Dataset& input, const std::shared_ptr<Outputs>& seen, Beside beside = Beside::nothing) {
+  return Dataset(std::make_shared<Widen>(input.node(), seen, beside));
 }
 
 // How many of 100 rows were made where they are in their batch.
-int64_t rows_in_place(const Dataset& numbers, int threads) {
+int64_t rows_in_place(const Dataset& numbers, int threads, Beside beside = Beside::nothing,
+                      const Step& stack = batch(16)) {
   const auto seen = std::make_shared<Outputs>();
-  Loader loader(widened(numbers, seen) | batch(16), {.threads = threads});
+  const Dataset dataset = widened(numbers, seen, beside) | stack;
+  EXPECT_EQ(loaded(dataset, {.threads = threads}), elements(dataset));
+  Loader loader(dataset, {.threads = threads});
   int64_t in_place = 0;
   for (const Batch& batch : loader) {
-    const Tensor& rows = batch[size_t{0}];
+    const Tensor& rows = batch[batch.size() - 1];
     const std::lock_guard lock(seen->mu);
     for (int64_t r = 0; r < rows.shape()[0]; ++r) {
       const int64_t* const row = rows.as<int64_t>().data() + r * kWide;
@@ -66,6 +81,16 @@ TEST(RowsBuffer, RowsAreWrittenWhereTheyBelong) {
     EXPECT_EQ(rows_in_place(range(100) | shuffle(), threads), 100);
   }
   EXPECT_EQ(rows_in_place(range(100) | as_stream(), 1), 0) << "control: a stream's elements are there before the batch";
+}
+
+TEST(RowsBuffer, RowsAreWrittenWhereTheyBelongBesideFieldsOfNoFixedSize) {
+  for (const int threads : {0, 1, 4}) {
+    EXPECT_EQ(rows_in_place(range(100), threads, Beside::text), 100);
+    EXPECT_EQ(rows_in_place(range(100) | shuffle(), threads, Beside::text, padded_batch(16)), 100);
+    EXPECT_EQ(rows_in_place(range(100), threads, Beside::list, padded_batch(16)), 100);
+  }
+  EXPECT_EQ(rows_in_place(range(100), 1, Beside::list, ragged_batch(16)), 0) << "control: its rows are no rows of ours";
+  EXPECT_EQ(rows_in_place(range(100) | as_stream(), 1, Beside::text), 0) << "control: a stream's elements are there";
 }
 
 Result<int64_t> fails_at_three(int64_t x) {
@@ -134,6 +159,75 @@ TEST(RowsBuffer, StacksRowsThatHaveNoFixedSizeWhenAllAreThere) {
       EXPECT_EQ(loaded(dataset, {.epochs = 2, .threads = threads}), elements(dataset, {.epochs = 2})) << dataset.plan();
     }
   }
+}
+
+// Small fields, of which a batch has more than an element holds inside, among others.
+TEST(RowsBuffer, FieldsOfAnySizeStandBesideEachOther) {
+  const Dataset numbers = range(20), flags = range(20) | map([](int64_t x) { return x % 3 == 0; });
+  const Dataset words = range(20) | map([](int64_t x) { return std::string(static_cast<size_t>(x % 5), 'a'); });
+  const Dataset none = numbers | map(
+                                     [](int64_t) {
+                                       return Tensor::empty(DType::f32, {0, 3});
+                                     },
+                                     {.output = {{"", DType::f32, {0, 3}}}});
+  const auto seen = std::make_shared<Outputs>();
+  const Dataset all = zip({words, numbers, flags, none, words, widened(numbers, seen, Beside::text), numbers});
+  for (const int threads : {0, 1, 4}) {
+    for (const int64_t size : {1, 2, 7, 20}) {
+      for (const Dataset& dataset : {all | batch(size), all | padded_batch(size, {.drop_remainder = true}),
+                                     zip({words, flags}) | batch(size) | batch(2, {.drop_remainder = true})}) {
+        EXPECT_EQ(loaded(dataset, {.epochs = 2, .threads = threads}), elements(dataset, {.epochs = 2}))
+            << dataset.plan();
+      }
+    }
+  }
+}
+
+TEST(RowsBuffer, WhatFailsBesideATextIsLeftOutAsItIsAlone) {
+  const auto seen = std::make_shared<Outputs>();
+  const Dataset failing = widened(range(10) | map(&fails_at_three), seen, Beside::text);
+  Element other = {Tensor::scalar("other"), Tensor::from(std::vector<int64_t>(kWide, 7), {kWide})};
+  const Dataset handled[] = {failing, failing | on_error(),
+                             failing | on_error({.policy = OnErrorPolicy::substitute, .substitute = std::move(other)})};
+  for (const int threads : {0, 1, 4}) {
+    for (const Dataset& dataset : {handled[0] | batch(4), handled[0] | batch(5, {.drop_remainder = true}),
+                                   handled[0] | padded_batch(4), handled[1] | batch(4), handled[2] | batch(4)}) {
+      const auto expected = elements(dataset);
+      EXPECT_GE(expected.size(), 2U) << dataset.plan();
+      EXPECT_EQ(loaded(dataset, {.threads = threads}), expected) << dataset.plan();
+    }
+    const auto any = loaded(handled[0] | batch(5), {.threads = threads, .deterministic = false});
+    EXPECT_EQ(any.size(), 3U) << "an error, a batch of four and one of five";
+  }
+}
+
+TEST(RowsBuffer, ABatchWithAnotherFieldInTheirPlaceHasNoRowsOfItsInput) {
+  const Dataset pairs = range(9) | map(
+                                       [](int64_t x) {
+                                         return Tensor::from(std::vector<int64_t>{x, 0}, {2});
+                                       },
+                                       {.output = {{"", DType::i64, {2}}}});
+  const Dataset dataset = pairs | sparse_batch(4, {2});  // Its first field has rows of two int64 too.
+  const auto expected = elements(dataset);
+  ASSERT_EQ(expected.size(), 3U);
+  for (const int threads : {0, 2}) EXPECT_EQ(loaded(dataset, {.threads = threads}), expected);
+}
+
+// A row that its operator made smaller than its spec says.
+class Shorten final : public Pointwise {
+ public:
+  explicit Shorten(const Node::Ref& input) : Pointwise(facts_over(input, "shorten", "", {{"", DType::i64, {kWide}}})) {}
+  Got apply(Element& in, RandomKey, Context&, OutputSlots, Element& out) const override {
+    const int64_t x = in[0].as<int64_t>()[0];
+    out.append(Tensor::from(std::vector<int64_t>{x, x}, {2}));
+    return Got::value;
+  }
+};
+TEST(RowsBuffer, ARowIsNotReadBeyondItsEnd) {
+  const Dataset dataset = Dataset(std::make_shared<Shorten>(range(3).node())) | padded_batch(3);
+  const auto expected = elements(dataset);
+  ASSERT_EQ(expected.size(), 1U);
+  for (const int threads : {0, 2}) EXPECT_EQ(loaded(dataset, {.threads = threads}), expected);
 }
 
 TEST(RowsBuffer, TheLastBatchIsSmallerOrDropped) {

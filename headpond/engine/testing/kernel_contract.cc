@@ -137,11 +137,11 @@ class KernelCheck {
     const auto first = run(arguments, key, fresh);
     const std::string text = text_of(first);
     if (text_of(arguments) != before) return "it changes its arguments";
-    static_cast<void>(run(arguments, key + 1, kept_));
-    const auto again = run(arguments, key, kept_);  // With what that left there.
+    static_cast<void>(run(arguments, key + 1, scratch_));
+    const auto again = run(arguments, key, scratch_);  // With what that left there.
     if (text_of(again) != text)
       return fmt::format("a second call, with another scratch: {}instead of {}", shown(again), shown(first));
-    const auto copied = run(copy_of(arguments), key, kept_);
+    const auto copied = run(copy_of(arguments), key, scratch_);
     if (text_of(copied) != text)
       return fmt::format("of a copy of the arguments: {}instead of {}", shown(copied), shown(first));
     return "";
@@ -165,7 +165,7 @@ class KernelCheck {
   }
 
   std::string result_violation(const Fields& arguments, uint64_t key) {
-    const auto made = run(arguments, key, kept_);
+    const auto made = run(arguments, key, scratch_);
     for (const bool has_sizes : {true, false}) {
       const auto spec = declared(arguments, has_sizes);
       const char* const of = has_sizes ? "fields of these shapes" : "fields of unknown shapes";
@@ -184,7 +184,7 @@ class KernelCheck {
 
   // Into memory of the caller, whatever stood there before.
   std::string memory_violation(const Fields& arguments, uint64_t key) {
-    const auto made = run(arguments, key, kept_);
+    const auto made = run(arguments, key, scratch_);
     for (const unsigned char fill : kFills) {
       if (!made) return "";
       std::vector<std::vector<std::byte>> memory(made->size());
@@ -196,7 +196,7 @@ class KernelCheck {
         memory[i].resize(std::max<size_t>((*made)[i].byte_size(), 1), std::byte{fill});
         slots[i] = {memory[i].data(), &specs[i]};
       }
-      const auto placed = run(arguments, key, kept_, slots);
+      const auto placed = run(arguments, key, scratch_, slots);
       if (text_of(placed) != text_of(made))
         return "into memory of the caller it gives other bytes, or does not write all";
     }
@@ -207,10 +207,10 @@ class KernelCheck {
     const std::string& draws = kernel_->facts().draws;
     bool has_value = false;
     for (size_t i = 0; i < arguments_.size(); ++i) {
-      const auto first = run(arguments_[i], 0, kept_);
+      const auto first = run(arguments_[i], 0, scratch_);
       has_value = has_value || first.has_value();
       for (uint64_t key = 1; key < kKeys; ++key) {
-        const auto other = run(arguments_[i], key, kept_, {}, key % 3);
+        const auto other = run(arguments_[i], key, scratch_, {}, key % 3);
         if (text_of(other) == text_of(first)) continue;
         return draws.empty() ? fmt::format("sample {}: it draws nothing, and gives another result for another key", i)
                              : "";
@@ -249,7 +249,7 @@ class KernelCheck {
   const KernelContractOptions& options_;
   const std::vector<FieldRole> roles_;
   std::vector<Fields> arguments_;  // Of the kernel itself.
-  KernelScratch kept_;
+  KernelScratch scratch_;
 };
 
 }  // namespace

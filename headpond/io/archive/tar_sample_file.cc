@@ -15,7 +15,7 @@
 #include "headpond/io/archive/tar_walker_internal.h"
 #include "headpond/io/file/mapping_guard_internal.h"
 #include "headpond/io/named_error_internal.h"
-#include "headpond/io/record/kept/kept_index_internal.h"
+#include "headpond/io/record/index/kept_index_internal.h"
 
 namespace headpond::internal {
 namespace {

@@ -16,7 +16,7 @@
 #include "headpond/base/status.h"
 #include "headpond/io/archive/tar.h"
 #include "headpond/io/file/mapped_file.h"
-#include "headpond/io/record/record_index.h"
+#include "headpond/io/record/index/record_index.h"
 
 namespace headpond::internal {
 

@@ -8,7 +8,7 @@
 #include <algorithm>
 
 #include "headpond/io/archive/tar_test_internal.h"
-#include "headpond/io/file/inflate.h"
+#include "headpond/io/compression/inflate.h"
 #include "headpond/io/memory_test_internal.h"
 #include "headpond/io/zlib_test_internal.h"
 #include "tests/test_files.h"

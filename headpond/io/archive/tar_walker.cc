@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "headpond/io/archive/tar_walker_internal.h"
-#include "headpond/io/file/inflate.h"
+#include "headpond/io/compression/inflate.h"
 
 namespace headpond::internal {
 namespace {

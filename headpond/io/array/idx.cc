@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "headpond/io/array/byte_swap_internal.h"
-#include "headpond/io/file/inflate.h"
+#include "headpond/io/compression/inflate.h"
 
 namespace headpond {
 namespace {

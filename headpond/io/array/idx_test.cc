@@ -11,7 +11,7 @@
 #include <numeric>
 #include <vector>
 
-#include "headpond/io/file/inflate.h"
+#include "headpond/io/compression/inflate.h"
 #include "headpond/io/file/system_internal.h"
 #include "tests/test_files.h"
 

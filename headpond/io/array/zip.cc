@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "headpond/io/array/zip_internal.h"
+#include "headpond/io/compression/inflate.h"
 #include "headpond/io/file/file.h"
-#include "headpond/io/file/inflate.h"
 #include "headpond/io/quoted_name_internal.h"
 #include "headpond/io/record/record_frame_internal.h"
 

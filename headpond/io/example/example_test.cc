@@ -6,8 +6,8 @@
 
 #include <array>
 
+#include "headpond/io/compression/inflate.h"
 #include "headpond/io/example/example_test_internal.h"
-#include "headpond/io/file/inflate.h"
 #include "headpond/io/record/record_frame.h"
 #include "tests/test_files.h"
 

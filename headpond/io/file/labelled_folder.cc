@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "headpond/io/file/labelled_folder.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <iterator>
 #include <string_view>
+#include <utility>
 
 #include "headpond/io/file/system_internal.h"
 
@@ -30,19 +32,27 @@ std::string joined(const std::string& folder, const std::string& name) {
   return folder.ends_with('/') ? folder + name : folder + "/" + name;
 }
 
+Result<void> collect_files(const std::string& folder, std::span<const internal::FolderEntry> entries, int64_t label,
+                           std::span<const std::string> extensions, std::vector<LabelledFile>& files) {
+  const auto opened = internal::open_file(folder, O_RDONLY | O_DIRECTORY);
+  if (!opened) return fail(opened.error());
+  for (const internal::FolderEntry& entry : entries) {
+    if (entry.is_folder || !is_wanted(entry.name, extensions)) continue;
+    std::string path = joined(folder, entry.name);
+    const auto size = internal::size_unless_folder_in(*opened, entry.name.c_str(), path);
+    if (!size) return fail(size.error());
+    if (*size) files.push_back({std::move(path), label, **size});
+  }
+  return {};
+}
+
 Result<void> collect(const std::string& folder, int64_t label, std::span<const std::string> extensions,
                      std::vector<LabelledFile>& files) {
   const auto all = internal::list_folder(folder);
   if (!all) return fail(all.error());
+  HEADPOND_TRY(collect_files(folder, *all, label, extensions, files));
   for (const internal::FolderEntry& entry : *all) {
-    const std::string path = joined(folder, entry.name);
-    if (entry.is_folder) {
-      HEADPOND_TRY(collect(path, label, extensions, files));
-    } else if (is_wanted(entry.name, extensions)) {
-      const auto size = internal::size_unless_folder(path);
-      if (!size) return fail(size.error());
-      if (*size) files.push_back({path, label, **size});
-    }
+    if (entry.is_folder) HEADPOND_TRY(collect(joined(folder, entry.name), label, extensions, files));
   }
   return {};
 }

@@ -147,9 +147,12 @@ Result<FileFacts> examine_path(const std::string& path) {
   return facts_of(status);
 }
 
-Result<std::optional<uint64_t>> size_unless_folder(const std::string& path) {
+Result<std::optional<uint64_t>> size_unless_folder_in(const UniqueFd& folder, const char* name,
+                                                      const std::string& path) {
   struct stat status = {};
-  if (call("stat", [&](Fault) { return ::stat(path.c_str(), &status); }) < 0) return failure("examine", path);
+  if (call("stat", [&](Fault) { return ::fstatat(folder.get(), name, &status, 0); }) < 0) {
+    return failure("examine", path);
+  }
   if (S_ISDIR(status.st_mode)) return std::nullopt;
   if (!S_ISREG(status.st_mode)) return fail(ErrorKind::FailedPrecondition, fmt::format("{} is not a file", path));
   return static_cast<uint64_t>(status.st_size);

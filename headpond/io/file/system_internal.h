@@ -63,8 +63,9 @@ Result<FileFacts> examine_path(const std::string& path);
 /// The same of `name` in an open folder: a long path is not walked again for each of its files. `path` is for the
 /// error.
 Result<FileFacts> examine_in(const UniqueFd& folder, const char* name, const std::string& path);
-/// The size of the file; nullopt iff it is a folder. FailedPrecondition iff it is neither.
-Result<std::optional<uint64_t>> size_unless_folder(const std::string& path);
+/// The size of the file `name` in an open folder; nullopt iff it is a folder. FailedPrecondition iff it is neither.
+Result<std::optional<uint64_t>> size_unless_folder_in(const UniqueFd& folder, const char* name,
+                                                      const std::string& path);
 /// As examine(); FailedPrecondition iff it is not a regular file.
 Result<FileFacts> examine_regular(const UniqueFd& file, const std::string& path);
 /// Maps `size` bytes from the file's begin on for reading, also beyond its end; an empty span for 0. Bytes beyond the

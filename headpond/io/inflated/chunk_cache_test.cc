@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "headpond/io/file/inflate.h"
+#include "headpond/io/compression/inflate.h"
 #include "headpond/io/inflated/chunk_cache_internal.h"
 #include "headpond/io/inflated/gzip_chunks_internal.h"
 #include "headpond/io/zlib_test_internal.h"

@@ -8,7 +8,7 @@
 #include <new>
 
 #include "headpond/base/crc32c.h"
-#include "headpond/io/file/inflate.h"
+#include "headpond/io/compression/inflate.h"
 #include "headpond/io/file/system_internal.h"
 #include "headpond/io/inflated/chunk_cache_internal.h"
 #include "headpond/io/inflated/gzip_chunks_internal.h"

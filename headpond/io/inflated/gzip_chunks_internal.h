@@ -16,9 +16,9 @@
 
 #include "headpond/base/mutex.h"
 #include "headpond/base/status.h"
+#include "headpond/io/compression/inflate_point_internal.h"
 #include "headpond/io/inflated/chunk_sizes.h"
-#include "headpond/io/inflated/inflate_point_internal.h"
-#include "headpond/io/record/record_index.h"
+#include "headpond/io/record/index/record_index.h"
 #include "headpond/tensor/buffer.h"
 
 namespace headpond::internal {

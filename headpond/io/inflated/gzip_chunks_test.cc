@@ -11,10 +11,10 @@
 
 #include "headpond/base/crc32c.h"
 #include "headpond/base/random.h"
-#include "headpond/io/file/inflate.h"
+#include "headpond/io/compression/inflate.h"
 #include "headpond/io/inflated/chunk_cache_internal.h"
 #include "headpond/io/inflated/gzip_chunks_internal.h"
-#include "headpond/io/record/kept/kept_index_internal.h"
+#include "headpond/io/record/index/kept_index_internal.h"
 #include "headpond/io/text/csv.h"
 #include "headpond/io/text/gzip_lines.h"
 #include "headpond/io/zlib_test_internal.h"

@@ -8,8 +8,8 @@
 #include <new>
 #include <utility>
 
+#include "headpond/io/compression/inflate.h"
 #include "headpond/io/file/byte_window_internal.h"
-#include "headpond/io/file/inflate.h"
 #include "headpond/io/file/mapped_file.h"
 #include "headpond/io/growing_array.h"
 #include "headpond/io/named_error_internal.h"

@@ -11,7 +11,7 @@
 
 #include "headpond/base/list_of_names.h"
 #include "headpond/base/status.h"
-#include "headpond/io/file/compression.h"
+#include "headpond/io/compression/compression.h"
 #include "headpond/io/file/file.h"
 
 namespace headpond {
@@ -35,7 +35,7 @@ class FixedLengthReader {
   FixedLengthReader(std::unique_ptr<ByteReader> reader, const FixedLengthOptions& options);
   /// Opens a regular file and starts at record `first`, which may be the one after the last. DataLoss iff the file has
   /// fewer records before it, for instance because it was cut; InvalidArgument iff no file can have it. A compressed
-  /// file is inflated up to there. Errors of gzip and zlib as in io/file/inflate.h.
+  /// file is inflated up to there. Errors of gzip and zlib as in io/compression/inflate.h.
   static Result<FixedLengthReader> open(const std::string& path, const FixedLengthOptions& options, int64_t first = 0);
   static void open(internal::ListOfNames, const FixedLengthOptions&, int64_t = 0) = delete;
   FixedLengthReader(FixedLengthReader&& other) noexcept;

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "headpond/base/status.h"
-#include "headpond/io/record/record_index.h"
+#include "headpond/io/record/index/record_index.h"
 
 namespace headpond::internal {
 

@@ -12,9 +12,9 @@
 #include <string>
 
 #include "headpond/base/status.h"
-#include "headpond/io/record/kept/set_index.h"
+#include "headpond/io/record/index/record_index.h"
+#include "headpond/io/record/index/set_index.h"
 #include "headpond/io/record/record_file.h"
-#include "headpond/io/record/record_index.h"
 
 namespace headpond::internal {
 

@@ -15,7 +15,7 @@
 
 #include "headpond/base/random.h"
 #include "headpond/io/memory_test_internal.h"
-#include "headpond/io/record/record_index.h"
+#include "headpond/io/record/index/record_index.h"
 #include "headpond/io/record/record_test_internal.h"
 #include "tests/test_files.h"
 

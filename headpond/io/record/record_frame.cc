@@ -7,7 +7,7 @@
 #include <array>
 #include <utility>
 
-#include "headpond/io/file/inflate.h"
+#include "headpond/io/compression/inflate.h"
 #include "headpond/io/record/record_frame_internal.h"
 
 namespace headpond {
@@ -102,7 +102,8 @@ Error frame_error(const FramePlace& place, const Frame& frame, std::span<const s
   if (place.record) text += fmt::format(", record {}", *place.record);
   if (place.offset == 0 && frame.state != FrameState::bad_payload)
     text += hint(rest.first(std::min(rest.size(), kStartBytes)));
-  return {ErrorKind::DataLoss, std::move(text)};
+  return Error(ErrorKind::DataLoss, std::move(text))
+      .at({.source = std::string(place.name), .record = place.record, .offset = place.offset});
 }
 
 }  // namespace internal

@@ -14,7 +14,7 @@
 
 #include "headpond/base/crc32c.h"
 #include "headpond/base/status.h"
-#include "headpond/io/file/compression.h"
+#include "headpond/io/compression/compression.h"
 
 namespace headpond::internal {
 

@@ -12,7 +12,7 @@
 
 #include "headpond/base/list_of_names.h"
 #include "headpond/base/status.h"
-#include "headpond/io/file/compression.h"
+#include "headpond/io/compression/compression.h"
 #include "headpond/io/file/file.h"
 
 namespace headpond {

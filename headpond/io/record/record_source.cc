@@ -7,7 +7,7 @@
 #include <new>
 #include <utility>
 
-#include "headpond/io/file/inflate.h"
+#include "headpond/io/compression/inflate.h"
 #include "headpond/io/file/system_internal.h"
 #include "headpond/io/named_error_internal.h"
 #include "headpond/io/record/record_frame_internal.h"

@@ -11,7 +11,7 @@
 #include <string>
 
 #include "headpond/base/status.h"
-#include "headpond/io/file/compression.h"
+#include "headpond/io/compression/compression.h"
 #include "headpond/io/file/file.h"
 #include "headpond/io/file/mapped_file.h"
 

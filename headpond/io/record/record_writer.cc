@@ -13,7 +13,7 @@
 
 #include "headpond/base/crc32c.h"
 #include "headpond/base/log.h"
-#include "headpond/io/file/deflate_internal.h"
+#include "headpond/io/compression/deflate_internal.h"
 #include "headpond/io/file/mapped_file.h"
 #include "headpond/io/file/replacement_internal.h"
 #include "headpond/io/file/system_internal.h"

@@ -11,7 +11,7 @@
 
 #include "headpond/base/list_of_names.h"
 #include "headpond/base/status.h"
-#include "headpond/io/file/compression.h"
+#include "headpond/io/compression/compression.h"
 
 namespace headpond {
 

@@ -13,7 +13,7 @@
 #include "headpond/io/inflated/gzip_chunks_internal.h"
 #include "headpond/io/named_error_internal.h"
 #include "headpond/io/quoted_name_internal.h"
-#include "headpond/io/record/kept/kept_index_internal.h"
+#include "headpond/io/record/index/kept_index_internal.h"
 #include "headpond/io/text/csv_columns_internal.h"
 #include "headpond/io/text/csv_rows_internal.h"
 #include "headpond/io/text/text_file_internal.h"
@@ -206,7 +206,7 @@ Result<void> CsvFile::State::index_row(internal::CsvRows& rows, RecordIndex& ind
   }
   HEADPOND_TRY(text_.check_index(static_cast<uint64_t>(rows_) + 1));
   if (rows_ % kRowsAMark == 0) marks_.push_back({begin, line_of(rows_, begin)});
-  index.add(begin, std::max(text_.max_places(), text_.max_places() + 1));
+  index.add(begin, std::max(text_.max_offsets(), text_.max_offsets() + 1));
   ++rows_;
   return {};
 }

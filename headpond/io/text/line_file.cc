@@ -14,7 +14,7 @@
 
 #include "headpond/io/file/mapping_guard_internal.h"
 #include "headpond/io/named_error_internal.h"
-#include "headpond/io/record/kept/kept_index_internal.h"
+#include "headpond/io/record/index/kept_index_internal.h"
 #include "headpond/io/text/text_file_internal.h"
 
 namespace headpond {
@@ -73,9 +73,9 @@ class LineFile::State {
     const std::string_view text = text_.text();
     const auto lines =
         static_cast<size_t>(std::count(text.begin() + static_cast<std::ptrdiff_t>(at), text.end(), '\n'));
-    const size_t places = lines + (at < text.size() && text.back() != '\n' ? 1 : 0);
-    HEADPOND_TRY(text_.check_index(places));
-    index.reserve(places + 1);
+    const size_t offsets = lines + (at < text.size() && text.back() != '\n' ? 1 : 0);
+    HEADPOND_TRY(text_.check_index(offsets));
+    index.reserve(offsets + 1);
     for (; at < text.size(); at = end_of_line(text, at)) index.add(at);
     index.add(text.size());
     index_ = std::make_shared<const RecordIndex>(std::move(index));

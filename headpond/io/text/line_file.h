@@ -12,7 +12,7 @@
 
 #include "headpond/base/list_of_names.h"
 #include "headpond/base/status.h"
-#include "headpond/io/record/record_index.h"
+#include "headpond/io/record/index/record_index.h"
 #include "headpond/io/text/text_lines.h"
 
 namespace headpond {

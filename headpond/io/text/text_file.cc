@@ -5,8 +5,8 @@
 #include <new>
 #include <utility>
 
+#include "headpond/io/compression/inflate.h"
 #include "headpond/io/file/file.h"
-#include "headpond/io/file/inflate.h"
 #include "headpond/io/named_error_internal.h"
 #include "headpond/io/text/text_file_internal.h"
 
@@ -80,7 +80,7 @@ Result<void> TextFile::take(std::span<const std::byte> bytes, uint64_t max_infla
 
 void TextFile::keep(GrowingArray<std::byte> inflated, uint64_t max_inflated_bytes) {
   inflated_ = std::move(inflated);
-  max_places_ = (max_inflated_bytes - inflated_.size()) / sizeof(uint64_t);
+  max_offsets_ = (max_inflated_bytes - inflated_.size()) / sizeof(uint64_t);
   text_ = to_text(inflated_.values());
 }
 
@@ -90,7 +90,7 @@ tl::unexpected<Error> TextFile::refuse_index() const {
       fmt::format(
           "{}: more than {} lines in {} inflated bytes: with 8 bytes for each line's offset they exceed the limit "
           "(max_inflated_bytes)",
-          name_, max_places_, text_.size()));
+          name_, max_offsets_, text_.size()));
 }
 
 Result<TextFile> TextFile::open(const std::string& path, uint64_t max_inflated_bytes) {

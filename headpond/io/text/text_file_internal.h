@@ -37,9 +37,9 @@ class TextFile {
   Result<void> check_now() const { return file_ != nullptr ? file_->check() : Result<void>(); }
   /// How many offsets, 8 bytes each, an index may have: text and index together keep to the limit if the text was
   /// inflated.
-  uint64_t max_places() const { return max_places_; }
+  uint64_t max_offsets() const { return max_offsets_; }
   /// ResourceExhausted iff there are more.
-  Result<void> check_index(uint64_t places) const { return places <= max_places_ ? Result<void>() : refuse_index(); }
+  Result<void> check_index(uint64_t offsets) const { return offsets <= max_offsets_ ? Result<void>() : refuse_index(); }
   const std::string& name() const { return name_; }
   /// Of a plain file, else null.
   const MappedFile* mapped() const { return file_.get(); }
@@ -54,7 +54,7 @@ class TextFile {
   std::unique_ptr<MappedFile> file_;  // Of a plain file.
   GrowingArray<std::byte> inflated_;  // Of a compressed one.
   std::string_view text_;
-  uint64_t max_places_ = UINT64_MAX;  // Of an index.
+  uint64_t max_offsets_ = UINT64_MAX;  // Of an index.
 };
 
 }  // namespace headpond::internal

@@ -101,7 +101,7 @@ TEST(TextFile, TakesWhatAReaderReadsUpToTheLimit) {
   }
   const TextFile whole = TextFile::over(*make_memory_reader("t", content), 9).value();
   EXPECT_EQ(whole.text(), "some text");
-  EXPECT_EQ(whole.max_places(), 0U);
+  EXPECT_EQ(whole.max_offsets(), 0U);
   EXPECT_EQ(TextFile::over(*make_memory_reader("t", {}), 0)->text(), "");
 }
 

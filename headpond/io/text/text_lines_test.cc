@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "headpond/io/file/inflate.h"
+#include "headpond/io/compression/inflate.h"
 #include "headpond/io/file/system_internal.h"
 #include "tests/test_files.h"
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "headpond/base/status.h"
-#include "headpond/queue/queue.h"
+#include "headpond/queue/queue_options.h"
 
 namespace headpond::internal {
 

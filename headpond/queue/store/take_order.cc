@@ -69,7 +69,7 @@ class FirstInFirstOut final : public TakeOrder {
     is_straight_ = returned_.empty();
     return last_.data();
   }
-  int64_t clear_held() override { return clear(returned_); }
+  int64_t clear_own() override { return clear(returned_); }
 
   std::vector<std::byte> returned_;  // The next one to give is the last.
   std::vector<std::byte> last_;
@@ -113,7 +113,7 @@ class RandomOrder final : public TakeOrder {
   }
 
  private:
-  int64_t clear_held() override { return clear(pool_); }
+  int64_t clear_own() override { return clear(pool_); }
 
   Random random_;
   // All that were read from the slots and not taken: packed, and their numbers.
@@ -174,7 +174,7 @@ class SmallestFirst final : public TakeOrder {
     return a.priority != b.priority ? a.priority > b.priority : a.arrival > b.arrival;
   }
 
-  int64_t clear_held() override {
+  int64_t clear_own() override {
     for (const Entry& entry : heap_) packing_.destroy(at(entry.slot));
     return static_cast<int64_t>(heap_.size());
   }
@@ -204,7 +204,7 @@ class SmallestFirst final : public TakeOrder {
 
 void TakeOrder::clear(int64_t inside) {
   if (packing_.is_plain()) return;
-  for (int64_t left = inside - clear_held(); left > 0; --left) {
+  for (int64_t left = inside - clear_own(); left > 0; --left) {
     packing_.destroy(slots_.read_slot(left));
     slots_.advance_read();
   }

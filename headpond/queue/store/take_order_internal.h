@@ -59,8 +59,8 @@ class TakeOrder {
  protected:
   /// next() where is_straight_ is false.
   virtual const std::byte* choose(int64_t inside) = 0;
-  /// Destroys the elements that this order holds outside of the slots; returns how many.
-  virtual int64_t clear_held() = 0;
+  /// Destroys the elements that this order has outside of the slots; returns how many.
+  virtual int64_t clear_own() = 0;
   int64_t clear(std::span<const std::byte> packed) const;
 
   Slots& slots_;

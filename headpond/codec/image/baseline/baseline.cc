@@ -27,35 +27,35 @@ bool BaselineDecoder::decode(std::span<const std::byte> file, const BaselineOpti
   if (!read_frame(file, frame_) || frame_.width > kMostWidth) return false;
   prepare();
   entropy_ = EntropyDecoder(frame_, file.subspan(frame_.data));
-  const int64_t unit_height = frame_.unit_height(), unit_rows = frame_.unit_rows();
+  const int64_t mcu_height = frame_.mcu_height(), mcu_rows = frame_.mcu_rows();
   const int64_t first = options.part.y, end = first + options.part.height;
   // libjpeg gives the last two rows of a row of MCUs after the next, where a row of pixels needs its neighbours.
   const int64_t context = needs_context() ? 1 : 0;
   const bool to_end = options.to_end || end == frame_.height;
-  const int64_t together = frame_.rows_together, last_row = (end - 1 + 2 * context) / unit_height;
-  const int64_t unit_end = to_end ? unit_rows : std::min(unit_rows, (last_row / together + 1) * together);
+  const int64_t together = frame_.rows_together, last_row = (end - 1 + 2 * context) / mcu_height;
+  const int64_t mcu_end = to_end ? mcu_rows : std::min(mcu_rows, (last_row / together + 1) * together);
   next_row_ = first;
-  for (int64_t row = 0; row < unit_end; ++row) {
-    const bool is_needed = (row + 1) * unit_height >= first - context && row * unit_height < end + context;
-    if (!take_units(is_needed)) return false;
+  for (int64_t row = 0; row < mcu_end; ++row) {
+    const bool is_needed = (row + 1) * mcu_height >= first - context && row * mcu_height < end + context;
+    if (!take_mcus(is_needed)) return false;
     if (!is_needed) continue;
     invert_row(row);
-    const bool is_last = row + 1 == unit_rows;
-    give_rows(std::min(end, is_last ? frame_.height : (row + 1) * unit_height - context), take);
+    const bool is_last = row + 1 == mcu_rows;
+    give_rows(std::min(end, is_last ? frame_.height : (row + 1) * mcu_height - context), take);
   }
   return !to_end || entropy_.take_end();
 }
 
 // Chroma's samples are read up to one column to each side, so two of pixels.
 void BaselineDecoder::prepare() {
-  const int64_t unit_width = frame_.unit_width(), across = frame_.units_across();
-  unit_begin_ = std::max<int64_t>(options_.part.x - 2, 0) / unit_width;
-  unit_end_ = std::min(across, (options_.part.x + options_.part.width + 1) / unit_width + 1);
+  const int64_t mcu_width = frame_.mcu_width(), across = frame_.mcus_across();
+  mcu_begin_ = std::max<int64_t>(options_.part.x - 2, 0) / mcu_width;
+  mcu_end_ = std::min(across, (options_.part.x + options_.part.width + 1) / mcu_width + 1);
   const FrameComponent& luma = frame_.components[0];
   for (size_t i = 0; i < (is_color() ? 3U : 1U); ++i) {
     const FrameComponent& component = frame_.components[i];
     Plane& plane = planes_[i];
-    const auto blocks = static_cast<size_t>((unit_end_ - unit_begin_) * component.across * component.down);
+    const auto blocks = static_cast<size_t>((mcu_end_ - mcu_begin_) * component.across * component.down);
     plane.coefficients.resize((blocks + 1) * 64);  // The transform may read one block more.
     plane.rows = int64_t{8} * component.down;
     plane.stride = static_cast<size_t>(across * 8 * component.across) + 2 * kSlack;
@@ -63,21 +63,21 @@ void BaselineDecoder::prepare() {
     plane.width = i == 0 ? frame_.width : (frame_.width - 1) / luma.across + 1;
     plane.height = i == 0 ? frame_.height : (frame_.height - 1) / luma.down + 1;
   }
-  for (auto& row : chroma_) row.resize(static_cast<size_t>(across * unit_width) + kSlack);
+  for (auto& row : chroma_) row.resize(static_cast<size_t>(across * mcu_width) + kSlack);
   pixels_.resize(static_cast<size_t>(options_.part.width * options_.channels) + kSlack);
 }
 
-bool BaselineDecoder::take_units(bool is_needed) {
+bool BaselineDecoder::take_mcus(bool is_needed) {
   const size_t count = is_color() ? 3 : 1;
   for (size_t i = 0; i < count && is_needed; ++i) std::ranges::fill(planes_[i].coefficients, int16_t{0});
-  const int64_t across = frame_.units_across();
-  for (int64_t unit = 0; unit < across; ++unit) {
-    if (!entropy_.begin_unit()) return false;
-    const bool keeps = is_needed && unit >= unit_begin_ && unit < unit_end_;
+  const int64_t across = frame_.mcus_across();
+  for (int64_t mcu = 0; mcu < across; ++mcu) {
+    if (!entropy_.begin_mcu()) return false;
+    const bool keeps = is_needed && mcu >= mcu_begin_ && mcu < mcu_end_;
     for (size_t i = 0; i < static_cast<size_t>(frame_.count); ++i) {
       const FrameComponent& component = frame_.components[i];
-      const int64_t stride = (unit_end_ - unit_begin_) * component.across;
-      int64_t at = (unit - unit_begin_) * component.across;
+      const int64_t stride = (mcu_end_ - mcu_begin_) * component.across;
+      int64_t at = (mcu - mcu_begin_) * component.across;
       for (int y = 0; y < component.down; ++y, at += stride) {
         for (int x = 0; x < component.across; ++x) {
           const bool is_whole =
@@ -95,9 +95,9 @@ void BaselineDecoder::invert_row(int64_t row) {
   for (size_t i = 0; i < (is_color() ? 3U : 1U); ++i) {
     const FrameComponent& component = frame_.components[i];
     Plane& plane = planes_[i];
-    const auto blocks = static_cast<size_t>((unit_end_ - unit_begin_) * component.across);
+    const auto blocks = static_cast<size_t>((mcu_end_ - mcu_begin_) * component.across);
     for (int y = 0; y < component.down; ++y) {
-      uint8_t* const to = plane.row(row * plane.rows + 8 * y) + unit_begin_ * 8 * component.across;
+      uint8_t* const to = plane.row(row * plane.rows + 8 * y) + mcu_begin_ * 8 * component.across;
       options_.code->invert(&plane.coefficients[static_cast<size_t>(y) * blocks * 64], blocks, to, plane.stride);
     }
     if (i == 0) continue;

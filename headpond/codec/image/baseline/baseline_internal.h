@@ -49,7 +49,7 @@ class BaselineDecoder {
   bool needs_context() const { return is_color() && options_.fancy && frame_.components[0].down == 2; }
   bool is_color() const { return frame_.count == 3 && options_.channels == 3; }
   void prepare();
-  bool take_units(bool is_needed);
+  bool take_mcus(bool is_needed);
   void invert_row(int64_t row);
   void give_rows(int64_t end, const TakeRow& take);
   const uint8_t* upsampled(size_t which, int64_t y);
@@ -59,8 +59,8 @@ class BaselineDecoder {
   BaselineOptions options_;
   EntropyDecoder entropy_;
   std::array<Plane, 3> planes_;
-  int64_t unit_begin_ = 0, unit_end_ = 0;  // Columns of MCUs that are needed.
-  int64_t next_row_ = 0;                   // To be given.
+  int64_t mcu_begin_ = 0, mcu_end_ = 0;  // Columns of MCUs that are needed.
+  int64_t next_row_ = 0;                 // To be given.
   std::array<std::vector<uint8_t>, 2> chroma_;
   std::vector<uint8_t> pixels_;
 };

@@ -19,8 +19,8 @@ uint32_t take_long_symbol(ScanBits& bits, const HuffmanTable& table) {
     const auto at = static_cast<size_t>(length);
     if (code >= table.end[at]) continue;
     bits.skip(length);
-    const int32_t place = code + table.offset[at];
-    return table.symbols[static_cast<size_t>(place)];
+    const int32_t index = code + table.offset[at];
+    return table.symbols[static_cast<size_t>(index)];
   }
   return kNoSymbol;
 }
@@ -127,10 +127,10 @@ bool ScanBits::is_before_marker() {
   return end_ - at_ >= 2 && *at_ == 0xff;
 }
 
-bool EntropyDecoder::begin_unit() {
+bool EntropyDecoder::begin_mcu() {
   if (frame_->restart_interval == 0) return true;
-  if (units_++ < frame_->restart_interval) return true;
-  units_ = 1;
+  if (mcus_++ < frame_->restart_interval) return true;
+  mcus_ = 1;
   last_dc_ = {};
   return bits_.take_marker(static_cast<uint8_t>(0xd0 + (restarts_++ & 7)));
 }

@@ -78,7 +78,7 @@ class EntropyDecoder {
   EntropyDecoder(const Frame& frame, std::span<const std::byte> data) : frame_(&frame), bits_(data) {}
 
   /// To be called before each MCU. False iff a restart marker is missing.
-  bool begin_unit();
+  bool begin_mcu();
   /// The next block, of component `which`, dequantized, in the rows' order, into zeros. False if libjpeg would warn
   /// about it or stop; it may also be seen later.
   bool take_block(size_t which, int16_t* to);
@@ -93,7 +93,7 @@ class EntropyDecoder {
   const Frame* frame_ = nullptr;
   ScanBits bits_;
   std::array<int32_t, 3> last_dc_ = {};
-  int64_t units_ = 0;  // Of the interval.
+  int64_t mcus_ = 0;  // Of the interval.
   uint8_t restarts_ = 0;
 };
 

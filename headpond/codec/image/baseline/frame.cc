@@ -167,15 +167,15 @@ bool HuffmanTable::make(FileBytes new_counts, FileBytes values, bool new_is_dc) 
   std::ranges::copy(new_counts, counts.begin());
   is_dc = new_is_dc;
   uint32_t* to = look.data();
-  int32_t code = 0, place = 0;
+  int32_t code = 0, index = 0;
   for (uint32_t length = 1; length <= 16; ++length, code <<= 1) {
     const auto count = static_cast<int32_t>(byte_at(counts, length - 1));
-    offset[length] = place - code;
-    for (int32_t i = 0; i < count; ++i, ++code, ++place) {
+    offset[length] = index - code;
+    for (int32_t i = 0; i < count; ++i, ++code, ++index) {
       if (code + 1 >= 1 << length) return false;  // A code of ones alone does not exist.
-      const uint32_t symbol = byte_at(values, static_cast<size_t>(place));
+      const uint32_t symbol = byte_at(values, static_cast<size_t>(index));
       if (is_dc && symbol > 15) return false;
-      symbols[static_cast<size_t>(place)] = static_cast<uint8_t>(symbol);
+      symbols[static_cast<size_t>(index)] = static_cast<uint8_t>(symbol);
       if (length > kLookBits) continue;
       const uint32_t free = kLookBits - length;
       fill_entries(to, free, symbol, is_dc);

@@ -16,7 +16,7 @@ struct HuffmanTable {
   static constexpr int kLookBits = 11;
   std::array<uint32_t, size_t{1} << kLookBits> look;
   std::array<int32_t, 17> end;     ///< By length: 1 more than the largest code, 0 if none has that length.
-  std::array<int32_t, 17> offset;  ///< A code plus this is the place of its symbol.
+  std::array<int32_t, 17> offset;  ///< A code plus this is the index of its symbol.
   std::array<uint8_t, 256> symbols;
   bool is_set = false;
   std::array<std::byte, 16> counts;  ///< Of codes, by length less 1.
@@ -46,10 +46,10 @@ struct Frame {
   size_t data = 0;               ///< Where the scan's data begins.
   std::array<HuffmanTable, 4> dc_tables, ac_tables;
 
-  int64_t unit_width() const { return int64_t{8} * components[0].across; }
-  int64_t unit_height() const { return int64_t{8} * components[0].down; }
-  int64_t units_across() const { return (width - 1) / unit_width() + 1; }
-  int64_t unit_rows() const { return (height - 1) / unit_height() + 1; }
+  int64_t mcu_width() const { return int64_t{8} * components[0].across; }
+  int64_t mcu_height() const { return int64_t{8} * components[0].down; }
+  int64_t mcus_across() const { return (width - 1) / mcu_width() + 1; }
+  int64_t mcu_rows() const { return (height - 1) / mcu_height() + 1; }
 };
 
 /// Makes `frame` anew. False iff anything before the scan's data is not as in plain baseline files, which says nothing

@@ -238,14 +238,12 @@ HWY_EXPORT(sample_code_of_target);
 
 namespace jpeg_internal {
 
-const std::vector<NamedSampleCode>& sample_code_targets() {
-  static const auto found = named_targets<NamedSampleCode>(HWY_DISPATCH_TABLE(sample_code_of_target), HWY_TARGETS);
+const std::vector<VectorTarget<SampleCode>>& sample_code_targets() {
+  static const auto found = returned_targets(HWY_DISPATCH_TABLE(sample_code_of_target), HWY_TARGETS);
   return found;
 }
 
-const SampleCode& sample_code() {
-  return sample_code_targets().empty() ? scalar_sample_code() : sample_code_targets().front().code;
-}
+const SampleCode& sample_code() { return best_code(sample_code_targets(), scalar_sample_code()); }
 
 }  // namespace jpeg_internal
 }  // namespace headpond

@@ -5,8 +5,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
 #include <vector>
+
+#include "headpond/base/vector/vector_targets.h"
 
 namespace headpond::jpeg_internal {
 
@@ -34,10 +35,6 @@ const SampleCode& sample_code();
 /// Its twin without vectors.
 const SampleCode& scalar_sample_code();
 /// All that this machine can run, for tests.
-struct NamedSampleCode {
-  std::string_view target;
-  SampleCode code;
-};
-const std::vector<NamedSampleCode>& sample_code_targets();
+const std::vector<VectorTarget<SampleCode>>& sample_code_targets();
 
 }  // namespace headpond::jpeg_internal

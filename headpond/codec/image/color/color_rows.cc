@@ -209,14 +209,12 @@ const ColorRows& color_rows_scalar() {
   return rows;
 }
 
-const std::vector<NamedColorRows>& color_row_targets() {
-  static const auto found = named_targets<NamedColorRows>(HWY_DISPATCH_TABLE(color_rows_of_target), HWY_TARGETS);
+const std::vector<VectorTarget<ColorRows>>& color_row_targets() {
+  static const auto found = returned_targets(HWY_DISPATCH_TABLE(color_rows_of_target), HWY_TARGETS);
   return found;
 }
 
-const ColorRows& color_rows() {
-  return color_row_targets().empty() ? color_rows_scalar() : color_row_targets().front().rows;
-}
+const ColorRows& color_rows() { return best_code(color_row_targets(), color_rows_scalar()); }
 
 }  // namespace color_internal
 }  // namespace headpond

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
 #include <vector>
 
+#include "headpond/base/vector/vector_targets.h"
 #include "headpond/codec/image/color/color_internal.h"
 
 namespace headpond::color_internal {
@@ -33,11 +33,7 @@ const ColorRows& color_rows();
 /// The twins.
 const ColorRows& color_rows_scalar();
 /// The others that this machine can run, for tests.
-struct NamedColorRows {
-  std::string_view target;
-  ColorRows rows;
-};
-const std::vector<NamedColorRows>& color_row_targets();
+const std::vector<VectorTarget<ColorRows>>& color_row_targets();
 
 /// A part of the circle, times 6, with 16 fraction bits. REQUIRES: -0.5 <= factor <= 0.5.
 inline int32_t hue_shift(double factor) {

@@ -37,9 +37,9 @@ bool twins_agree(Loop loop) {
   for (size_t count = 0; count <= kMostPixels; ++count) {
     Byte expected(3 * kMostPixels + 1, 99);
     loop(color_rows_scalar(), in, expected.data() + 1, count);
-    for (const NamedColorRows& other : color_row_targets()) {
+    for (const auto& other : color_row_targets()) {
       Byte got(3 * kMostPixels + 1, 99);
-      loop(other.rows, in, got.data() + 1, count);
+      loop(other.code, in, got.data() + 1, count);
       if (got != expected) return false;
     }
   }
@@ -85,8 +85,8 @@ void expect_equal_blurs(const std::vector<In>& in, const std::vector<Weight>& we
       (rows.*down)(window.data(), out.data(), count, weights.data(), radius);
       return std::pair(bits(middle), bits(out));
     };
-    for (const NamedColorRows& other : color_row_targets()) {
-      EXPECT_EQ(blurred(other.rows), blurred(color_rows_scalar())) << other.target << " " << count;
+    for (const auto& other : color_row_targets()) {
+      EXPECT_EQ(blurred(other.code), blurred(color_rows_scalar())) << other.name << " " << count;
     }
   }
 }
@@ -103,20 +103,20 @@ TEST(ColorRows, ABlurOfTheLargestValueDoesNotOverflow) {
   const Byte white(600, 255);
   std::vector<uint32_t> weights(128, 257);
   weights[0] = 65536 - 2 * 127 * 257;
-  for (const NamedColorRows& other : color_row_targets()) {
+  for (const auto& other : color_row_targets()) {
     std::vector<uint16_t> middle(64);
-    other.rows.across_u8(white.data() + 127, middle.data(), middle.size(), weights.data(), 127, 1);
-    ASSERT_EQ(middle, std::vector<uint16_t>(64, 255 * 256)) << other.target;
+    other.code.across_u8(white.data() + 127, middle.data(), middle.size(), weights.data(), 127, 1);
+    ASSERT_EQ(middle, std::vector<uint16_t>(64, 255 * 256)) << other.name;
     const std::vector<const uint16_t*> window(255, middle.data());
     Byte out(64);
-    other.rows.down_u8(window.data(), out.data(), out.size(), weights.data(), 127);
-    ASSERT_EQ(out, Byte(64, 255)) << other.target;
+    other.code.down_u8(window.data(), out.data(), out.size(), weights.data(), 127);
+    ASSERT_EQ(out, Byte(64, 255)) << other.name;
   }
 }
 
 TEST(ColorRows, TheBestTargetIsUsed) {
   const auto& targets = color_row_targets();
-  EXPECT_EQ(color_rows().hue, targets.empty() ? color_rows_scalar().hue : targets.front().rows.hue);
+  EXPECT_EQ(color_rows().hue, targets.empty() ? color_rows_scalar().hue : targets.front().code.hue);
 }
 
 }  // namespace

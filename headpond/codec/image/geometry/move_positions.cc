@@ -75,11 +75,11 @@ Result<MovedBoxes> move_boxes(const Tensor& boxes, const ImageMap& map, double m
     const MovedEdges cut = {std::clamp(box.left, 0.0, width), std::clamp(box.top, 0.0, height),
                             std::clamp(box.right, 0.0, width), std::clamp(box.bottom, 0.0, height)};
     if (!((cut.right - cut.left) * (cut.bottom - cut.top) >= min_area)) continue;
-    moved.kept.push_back(i);
+    moved.rows.push_back(i);
     for (const double edge : {cut.left, cut.top, cut.right, cut.bottom})
       left_over.push_back(as_float_or_infinite(edge));
   }
-  moved.boxes = Tensor::from(left_over, {static_cast<int64_t>(moved.kept.size()), 4});
+  moved.boxes = Tensor::from(left_over, {static_cast<int64_t>(moved.rows.size()), 4});
   return moved;
 } catch (const std::exception&) {
   return fail(current_exception_error());

@@ -18,8 +18,8 @@ namespace headpond {
 Result<Tensor> move_points(const Tensor& points, const ImageMap& map);
 
 struct MovedBoxes {
-  Tensor boxes;               ///< f32 [kept.size(), 4]
-  std::vector<int64_t> kept;  ///< The rows of the boxes that are left, in their order.
+  Tensor boxes;               ///< f32 [rows.size(), 4]
+  std::vector<int64_t> rows;  ///< The rows of the boxes that are left, in their order.
 };
 
 /// Boxes f32 [n, 4], left, top, right, bottom: the smallest upright box around the four moved corners, cut to the

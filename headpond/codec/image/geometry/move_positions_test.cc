@@ -47,10 +47,10 @@ TEST(MoveBoxes, CutsThemAndDropsTheSmall) {
   const Tensor boxes = boxes_of({0, 0, 2, 2, 4, 4, 6, 8, 7, 1, 9, 3});
   const auto moved = move_boxes(boxes, right, 4);
   ASSERT_TRUE(moved);
-  EXPECT_THAT(moved->kept, ElementsAre(0, 1));
+  EXPECT_THAT(moved->rows, ElementsAre(0, 1));
   EXPECT_THAT(moved->boxes.as<float>(), ElementsAre(5, 0, 7, 2, 9, 4, 10, 8));
-  EXPECT_THAT(move_boxes(boxes, right, 4.001)->kept, testing::IsEmpty());
-  EXPECT_THAT(move_boxes(boxes, right, 0)->kept, ElementsAre(0, 1, 2));
+  EXPECT_THAT(move_boxes(boxes, right, 4.001)->rows, testing::IsEmpty());
+  EXPECT_THAT(move_boxes(boxes, right, 0)->rows, ElementsAre(0, 1, 2));
   EXPECT_EQ(move_boxes(boxes, right, 1000)->boxes.shape(), (Shape{0, 4}));
 }
 
@@ -58,7 +58,7 @@ TEST(MoveBoxes, DropsBoxesThatAreNoNumbers) {
   const auto moved =
       move_boxes(boxes_of({kNoPosition, 0, 2, 2, 0, 0, 2, kNoPosition, 1, 1, 3, 3}), affine_map(4, 4, {}), 0);
   ASSERT_TRUE(moved);
-  EXPECT_THAT(moved->kept, ElementsAre(2));
+  EXPECT_THAT(moved->rows, ElementsAre(2));
 }
 
 TEST(MoveBoxes, TakesTheWholeResultForABoxOnTheHorizon) {

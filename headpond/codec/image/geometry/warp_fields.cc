@@ -80,7 +80,7 @@ Result<void> warp_boxes(KernelCall& call, size_t at, const ImageMap& map, double
       return fail(ErrorKind::InvalidArgument,
                   fmt::format("labels {} for {} boxes", labels.shape().to_string(), in.dim(0)));
     }
-    auto kept = take_rows(labels, moved->kept);
+    auto kept = take_rows(labels, moved->rows);
     if (!kept) return fail(kept.error());
     call.set(i, std::move(*kept));
   }

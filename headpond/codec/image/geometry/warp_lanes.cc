@@ -83,31 +83,31 @@ HWY_INLINE void write_vector(const uint8_t* data, I top, I row_bytes, Weights we
 }
 
 template <int channels>
-void write_places(const warp_internal::BytePixels& pixels, const warp_internal::Places& places, uint8_t* to) {
+void write_mixed(const warp_internal::BytePixels& pixels, const warp_internal::Coordinates& coordinates, uint8_t* to) {
   const size_t lanes = hn::Lanes(Ints());
   const I row_bytes = hn::Set(Ints(), pixels.row_bytes), fraction = hn::Set(Ints(), 255);
   size_t i = 0;
-  for (; i + lanes <= places.count; i += lanes) {
-    const I x = hn::Load(Ints(), places.x.data() + i), y = hn::Load(Ints(), places.y.data() + i);
+  for (; i + lanes <= coordinates.count; i += lanes) {
+    const I x = hn::Load(Ints(), coordinates.x.data() + i), y = hn::Load(Ints(), coordinates.y.data() + i);
     const I column = hn::Mul(hn::ShiftRight<8>(x), hn::Set(Ints(), channels));
     const I top = hn::Add(hn::Mul(hn::ShiftRight<8>(y), row_bytes), column);
     const Weights weights = {hn::And(x, fraction), hn::And(y, fraction)};
     write_vector<channels>(pixels.data, top, row_bytes, weights, to + i * channels);
   }
-  warp_internal::bilinear_bytes_scalar(pixels, places, i, to);
+  warp_internal::bilinear_bytes_scalar(pixels, coordinates, i, to);
 }
 
 #endif
 
-void bilinear_bytes_of_target(const warp_internal::BytePixels& pixels, const warp_internal::Places& places,
+void bilinear_bytes_of_target(const warp_internal::BytePixels& pixels, const warp_internal::Coordinates& coordinates,
                               uint8_t* to) {
 #if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
-  warp_internal::bilinear_bytes_scalar(pixels, places, 0, to);
+  warp_internal::bilinear_bytes_scalar(pixels, coordinates, 0, to);
 #else
-  if (pixels.channels == 1) return write_places<1>(pixels, places, to);
-  if (pixels.channels == 2) return write_places<2>(pixels, places, to);
-  if (pixels.channels == 3) return write_places<3>(pixels, places, to);
-  write_places<4>(pixels, places, to);
+  if (pixels.channels == 1) return write_mixed<1>(pixels, coordinates, to);
+  if (pixels.channels == 2) return write_mixed<2>(pixels, coordinates, to);
+  if (pixels.channels == 3) return write_mixed<3>(pixels, coordinates, to);
+  write_mixed<4>(pixels, coordinates, to);
 #endif
 }
 
@@ -122,19 +122,19 @@ namespace {
 
 HWY_EXPORT(bilinear_bytes_of_target);
 
-void scalar_bytes(const warp_internal::BytePixels& pixels, const warp_internal::Places& places, uint8_t* to) {
-  warp_internal::bilinear_bytes_scalar(pixels, places, 0, to);
+void scalar_bytes(const warp_internal::BytePixels& pixels, const warp_internal::Coordinates& coordinates, uint8_t* to) {
+  warp_internal::bilinear_bytes_scalar(pixels, coordinates, 0, to);
 }
 
 }  // namespace
 
 namespace warp_internal {
 
-void bilinear_bytes_scalar(const BytePixels& pixels, const Places& places, size_t begin, uint8_t* to) {
+void bilinear_bytes_scalar(const BytePixels& pixels, const Coordinates& coordinates, size_t begin, uint8_t* to) {
   const auto channels = static_cast<size_t>(pixels.channels), row = static_cast<size_t>(pixels.row_bytes);
-  for (size_t i = begin; i < places.count; ++i) {
-    const auto x = static_cast<size_t>(places.x[i] >> 8), y = static_cast<size_t>(places.y[i] >> 8);
-    const int32_t right = places.x[i] & 255, down = places.y[i] & 255;
+  for (size_t i = begin; i < coordinates.count; ++i) {
+    const auto x = static_cast<size_t>(coordinates.x[i] >> 8), y = static_cast<size_t>(coordinates.y[i] >> 8);
+    const int32_t right = coordinates.x[i] & 255, down = coordinates.y[i] & 255;
     const uint8_t* const top = pixels.data + y * row + x * channels;
     for (size_t c = 0; c < channels; ++c) {
       const int32_t above = top[c] * (256 - right) + top[c + channels] * right;
@@ -144,18 +144,14 @@ void bilinear_bytes_scalar(const BytePixels& pixels, const Places& places, size_
   }
 }
 
-const std::vector<NamedBilinearBytes>& bilinear_bytes_targets() {
-  static const std::vector<NamedBilinearBytes> found = [] {
-    std::vector<NamedBilinearBytes> all;
-    for (const auto& target : vector_targets(HWY_DISPATCH_TABLE(bilinear_bytes_of_target), HWY_TARGETS))
-      all.push_back({target.name, target.code});
-    return all;
-  }();
+const std::vector<VectorTarget<BilinearBytes>>& bilinear_bytes_targets() {
+  static const auto found = vector_targets(HWY_DISPATCH_TABLE(bilinear_bytes_of_target), HWY_TARGETS);
   return found;
 }
 
 BilinearBytes bilinear_bytes() {
-  return bilinear_bytes_targets().empty() ? scalar_bytes : bilinear_bytes_targets().front().run;
+  constexpr BilinearBytes kScalar = scalar_bytes;
+  return best_code(bilinear_bytes_targets(), kScalar);
 }
 
 }  // namespace warp_internal

@@ -5,8 +5,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
 #include <vector>
+
+#include "headpond/base/vector/vector_targets.h"
 
 namespace headpond::warp_internal {
 
@@ -17,9 +18,9 @@ struct BytePixels {
   int32_t channels;
 };
 
-/// Places in an image, with 8 fraction bits. The pixel of a place is the first of four that are mixed: x and y are at
+/// Coordinates in an image, with 8 fraction bits. The pixel of each is the first of four that are mixed: x and y are at
 /// least 0 and below the last column and row.
-struct Places {
+struct Coordinates {
   static constexpr size_t kSize = 64;
   alignas(64) std::array<int32_t, kSize> x;
   alignas(64) std::array<int32_t, kSize> y;
@@ -27,17 +28,13 @@ struct Places {
 };
 
 /// Writes `count` pixels; equal bytes on each instruction set.
-using BilinearBytes = void (*)(const BytePixels& pixels, const Places& places, uint8_t* to);
+using BilinearBytes = void (*)(const BytePixels& pixels, const Coordinates& coordinates, uint8_t* to);
 
 /// That of the best target of this machine.
 BilinearBytes bilinear_bytes();
-/// Its twin without vectors; `begin`: the first place that is written.
-void bilinear_bytes_scalar(const BytePixels& pixels, const Places& places, size_t begin, uint8_t* to);
+/// Its twin without vectors; `begin`: the number of the first one that is written.
+void bilinear_bytes_scalar(const BytePixels& pixels, const Coordinates& coordinates, size_t begin, uint8_t* to);
 /// All that this machine can run, for tests.
-struct NamedBilinearBytes {
-  std::string_view target;
-  BilinearBytes run;
-};
-const std::vector<NamedBilinearBytes>& bilinear_bytes_targets();
+const std::vector<VectorTarget<BilinearBytes>>& bilinear_bytes_targets();
 
 }  // namespace headpond::warp_internal

@@ -26,34 +26,34 @@ struct NoiseBytes {
   BytePixels pixels = {};
 };
 
-// Places from the first to the last that an image has, both among them.
-Places places_in(int32_t height, int32_t width, size_t count) {
+// Coordinates from the first to the last that an image has, both among them.
+Coordinates coordinates_in(int32_t height, int32_t width, size_t count) {
   Random random(count);
-  Places places = {};
-  places.count = count;
+  Coordinates coordinates = {};
+  coordinates.count = count;
   for (size_t i = 0; i < count; ++i) {
-    places.x[i] = static_cast<int32_t>(random.below(static_cast<uint64_t>(width - 1) * 256));
-    places.y[i] = static_cast<int32_t>(random.below(static_cast<uint64_t>(height - 1) * 256));
+    coordinates.x[i] = static_cast<int32_t>(random.below(static_cast<uint64_t>(width - 1) * 256));
+    coordinates.y[i] = static_cast<int32_t>(random.below(static_cast<uint64_t>(height - 1) * 256));
   }
-  places.x[count - 1] = (width - 1) * 256 - 1;
-  places.y[count - 1] = (height - 1) * 256 - 1;
-  places.x[0] = places.y[0] = 0;
-  return places;
+  coordinates.x[count - 1] = (width - 1) * 256 - 1;
+  coordinates.y[count - 1] = (height - 1) * 256 - 1;
+  coordinates.x[0] = coordinates.y[0] = 0;
+  return coordinates;
 }
 
-std::vector<uint8_t> written(const NoiseBytes& noise, const Places& places, BilinearBytes run) {
-  std::vector<uint8_t> to(places.count * static_cast<size_t>(noise.pixels.channels) + kGuard, 0x5a);
-  run(noise.pixels, places, to.data());
+std::vector<uint8_t> written(const NoiseBytes& noise, const Coordinates& coordinates, BilinearBytes run) {
+  std::vector<uint8_t> to(coordinates.count * static_cast<size_t>(noise.pixels.channels) + kGuard, 0x5a);
+  run(noise.pixels, coordinates, to.data());
   return to;
 }
 
-void write_by_twin(const BytePixels& pixels, const Places& places, uint8_t* to) {
-  bilinear_bytes_scalar(pixels, places, 0, to);
+void write_by_twin(const BytePixels& pixels, const Coordinates& coordinates, uint8_t* to) {
+  bilinear_bytes_scalar(pixels, coordinates, 0, to);
 }
 
 // The control: weights of the right pixels with one more 256th.
-void write_with_other_weights(const BytePixels& pixels, const Places& places, uint8_t* to) {
-  Places moved = places;
+void write_with_other_weights(const BytePixels& pixels, const Coordinates& coordinates, uint8_t* to) {
+  Coordinates moved = coordinates;
   for (int32_t& x : moved.x) x = (x & 255) < 255 ? x + 1 : x;
   bilinear_bytes_scalar(pixels, moved, 0, to);
 }
@@ -63,12 +63,12 @@ TEST(WarpLanes, GiveTheBytesOfTheirTwin) {
     for (int32_t channels = 1; channels <= 4; ++channels) {
       const NoiseBytes noise(height, width, channels);
       for (const size_t count : {1, 3, 4, 7, 8, 15, 16, 17, 33, 63, 64}) {
-        const Places places = places_in(height, width, count);
-        const std::vector<uint8_t> expected = written(noise, places, write_by_twin);
-        EXPECT_EQ(written(noise, places, bilinear_bytes()), expected);
-        for (const NamedBilinearBytes& named : bilinear_bytes_targets()) {
-          EXPECT_EQ(written(noise, places, named.run), expected)
-              << named.target << ", " << height << " x " << width << " x " << channels << ", " << count;
+        const Coordinates coordinates = coordinates_in(height, width, count);
+        const std::vector<uint8_t> expected = written(noise, coordinates, write_by_twin);
+        EXPECT_EQ(written(noise, coordinates, bilinear_bytes()), expected);
+        for (const auto& named : bilinear_bytes_targets()) {
+          EXPECT_EQ(written(noise, coordinates, named.code), expected)
+              << named.name << ", " << height << " x " << width << " x " << channels << ", " << count;
         }
       }
     }
@@ -77,8 +77,8 @@ TEST(WarpLanes, GiveTheBytesOfTheirTwin) {
 
 TEST(WarpLanes, OtherWeightsGiveOtherBytes) {
   const NoiseBytes noise(31, 45, 3);
-  const Places places = places_in(31, 45, 64);
-  EXPECT_NE(written(noise, places, write_with_other_weights), written(noise, places, write_by_twin));
+  const Coordinates coordinates = coordinates_in(31, 45, 64);
+  EXPECT_NE(written(noise, coordinates, write_with_other_weights), written(noise, coordinates, write_by_twin));
 }
 
 }  // namespace

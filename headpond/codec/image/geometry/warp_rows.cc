@@ -222,7 +222,7 @@ void bilinear_span(const Bilinear<T>& image, const AffineRows& rows, Span span, 
   }
 }
 
-// Pixels whose offsets in bytes, and places with 8 fraction bits, are 32-bit integers.
+// Pixels whose offsets in bytes, and coordinates with 8 fraction bits, are 32-bit integers.
 bool fits_lanes(const Bilinear<uint8_t>& image) {
   constexpr int64_t kSides = int64_t{1} << 22, kBytes = std::numeric_limits<int32_t>::max();
   const int64_t row_bytes = image.width * static_cast<int64_t>(image.channels);
@@ -236,16 +236,16 @@ void bilinear_inside(const Bilinear<uint8_t>& image, const AffineRows& rows, Spa
   const BytePixels pixels = {image.data, static_cast<int32_t>(image.width) * channels, channels};
   const BilinearBytes write = bilinear_bytes();
   uint64_t at_x = rows.x(span.from), at_y = rows.y(span.from);
-  Places places;
-  for (int64_t x = span.from; x < span.to; x += static_cast<int64_t>(places.count)) {
-    places.count = std::min(Places::kSize, static_cast<size_t>(span.to - x));
-    for (size_t i = 0; i < places.count; ++i) {
-      places.x[i] = static_cast<int32_t>(at_x >> 24);
-      places.y[i] = static_cast<int32_t>(at_y >> 24);
+  Coordinates coordinates;
+  for (int64_t x = span.from; x < span.to; x += static_cast<int64_t>(coordinates.count)) {
+    coordinates.count = std::min(Coordinates::kSize, static_cast<size_t>(span.to - x));
+    for (size_t i = 0; i < coordinates.count; ++i) {
+      coordinates.x[i] = static_cast<int32_t>(at_x >> 24);
+      coordinates.y[i] = static_cast<int32_t>(at_y >> 24);
       at_x += rows.step_x();
       at_y += rows.step_y();
     }
-    write(pixels, places, row + static_cast<size_t>(x) * image.channels);
+    write(pixels, coordinates, row + static_cast<size_t>(x) * image.channels);
   }
 }
 void bilinear_inside(const Bilinear<float>& image, const AffineRows& rows, Span span, float* row) {

@@ -4,8 +4,8 @@
 #include "headpond/codec/image/kernels/crop_kernels.h"
 #include "headpond/codec/image/kernels/flip_kernels.h"
 #include "headpond/codec/image/kernels/image_test_internal.h"
+#include "headpond/codec/image/kernels/normalize_kernel.h"
 #include "headpond/codec/image/kernels/resize_kernel.h"
-#include "headpond/codec/image/normalize/normalize_kernel.h"
 
 namespace headpond::image_internal {
 namespace {

@@ -5,11 +5,12 @@
 #include <algorithm>
 
 #include "headpond/codec/image/color/color_kernels.h"
-#include "headpond/codec/image/formats/image_kernel.h"
 #include "headpond/codec/image/kernels/flip_kernels.h"
 #include "headpond/codec/image/kernels/image_chain_internal.h"
+#include "headpond/codec/image/kernels/image_kernel.h"
 #include "headpond/codec/image/kernels/image_test_internal.h"
 #include "headpond/codec/image/kernels/jpeg_kernel.h"
+#include "headpond/codec/image/kernels/normalize_kernel.h"
 #include "headpond/codec/image/kernels/resize_kernel.h"
 #include "headpond/codec/image/png_kernel.h"
 

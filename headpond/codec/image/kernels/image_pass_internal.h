@@ -20,7 +20,7 @@ struct ImageScratch {
   std::vector<std::byte> pixels;      // Of the decoded part.
   std::vector<std::byte> canvas;      // The same with padding.
   std::vector<std::byte> row;         // Of the result, before it is normalized.
-  std::vector<int64_t> down, across;  // Places of rows and columns.
+  std::vector<int64_t> down, across;  // Indices of rows and columns.
   Geometry geometry;
 };
 

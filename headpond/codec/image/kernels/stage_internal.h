@@ -12,7 +12,7 @@
 #include "headpond/codec/image/image_options.h"
 #include "headpond/codec/image/jpeg.h"
 #include "headpond/codec/image/kernels/crop_kernels.h"
-#include "headpond/codec/image/normalize/normalize_kernel.h"
+#include "headpond/codec/image/normalize/normalize_options.h"
 
 namespace headpond::image_internal {
 
@@ -61,7 +61,7 @@ struct NormalizeStage {
 struct Stage {
   std::variant<DecodeStage, WindowStage, ResizeStage, FlipStage, NormalizeStage> what;
   std::string name;    ///< For explain: "resize".
-  size_t kernel = 0;   ///< The place of its kernel in the chain, for the random numbers.
+  size_t kernel = 0;   ///< The number of its kernel in the chain, for the random numbers.
   bool draws = false;  ///< Only then it has random numbers.
 
   template <class T>

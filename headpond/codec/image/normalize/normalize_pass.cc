@@ -22,19 +22,19 @@ bool NormalizePass::takes(int channels) const {
   return options_.mean.size() == 1 || options_.mean.size() == static_cast<size_t>(channels);
 }
 
-NormalizeRow NormalizePass::place(int64_t y, const Size& size, std::byte*& to) const {
+NormalizeRow NormalizePass::row_of(int64_t y, const Size& size, std::byte*& to) const {
   const bool is_chw = options_.layout == ImageLayout::chw;
   to += y * size.width * (is_chw ? 1 : size.channels) * static_cast<int64_t>(item_size(options_.dtype));
   return {size.width, size.channels, options_.dtype, is_chw ? size.height * size.width : 0};
 }
 
 void NormalizePass::row(const uint8_t* from, int64_t y, const Size& size, std::byte* to) const {
-  const NormalizeRow row = place(y, size, to);
+  const NormalizeRow row = row_of(y, size, to);
   rows_.of_u8(from, row, of_u8_, to);
 }
 
 void NormalizePass::row(const float* from, int64_t y, const Size& size, std::byte* to) const {
-  const NormalizeRow row = place(y, size, to);
+  const NormalizeRow row = row_of(y, size, to);
   rows_.of_f32(from, row, of_f32_, to);
 }
 

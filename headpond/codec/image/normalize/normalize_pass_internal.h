@@ -4,8 +4,9 @@
 
 #include <cstdint>
 
-#include "headpond/codec/image/normalize/normalize_kernel.h"
+#include "headpond/codec/image/normalize/normalize_options.h"
 #include "headpond/codec/image/normalize/normalize_rows_internal.h"
+#include "headpond/tensor/shape.h"
 
 namespace headpond::image_internal {
 
@@ -28,7 +29,7 @@ class NormalizePass {
 
  private:
   // Moves `to` to the row.
-  NormalizeRow place(int64_t y, const Size& size, std::byte*& to) const;
+  NormalizeRow row_of(int64_t y, const Size& size, std::byte*& to) const;
 
   const NormalizeOptions options_;
   const NormalizeRows& rows_ = normalize_rows();

@@ -170,15 +170,12 @@ const NormalizeRows& normalize_rows_scalar() {
   return rows;
 }
 
-const std::vector<NamedNormalizeRows>& normalize_targets() {
-  static const auto found =
-      named_targets<NamedNormalizeRows>(HWY_DISPATCH_TABLE(normalize_rows_of_target), HWY_TARGETS);
+const std::vector<VectorTarget<NormalizeRows>>& normalize_targets() {
+  static const auto found = returned_targets(HWY_DISPATCH_TABLE(normalize_rows_of_target), HWY_TARGETS);
   return found;
 }
 
-const NormalizeRows& normalize_rows() {
-  return normalize_targets().empty() ? normalize_rows_scalar() : normalize_targets().front().rows;
-}
+const NormalizeRows& normalize_rows() { return best_code(normalize_targets(), normalize_rows_scalar()); }
 
 }  // namespace image_internal
 }  // namespace headpond

@@ -5,10 +5,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
 #include <vector>
 
 #include "headpond/base/math/half.h"
+#include "headpond/base/vector/vector_targets.h"
 #include "headpond/tensor/dtype.h"
 
 namespace headpond::image_internal {
@@ -39,11 +39,7 @@ const NormalizeRows& normalize_rows();
 /// Their twins without vectors.
 const NormalizeRows& normalize_rows_scalar();
 /// All that this machine can run, for tests.
-struct NamedNormalizeRows {
-  std::string_view target;
-  NormalizeRows rows;
-};
-const std::vector<NamedNormalizeRows>& normalize_targets();
+const std::vector<VectorTarget<NormalizeRows>>& normalize_targets();
 
 struct AsF32 {
   using To = float;

@@ -41,9 +41,9 @@ void expect_equal_targets(const std::vector<T>& values, const Pick& pick) {
           const std::vector<T> from(values.begin(), values.begin() + width * channels);
           const NormalizeRow row = {width, channels, dtype, plane};
           const NormalizedBytes expected = normalized(from, row, pick(normalize_rows_scalar()));
-          for (const NamedNormalizeRows& named : normalize_targets()) {
-            ASSERT_EQ(normalized(from, row, pick(named.rows)), expected)
-                << named.target << ", " << width << " x " << channels << " as " << name(dtype);
+          for (const auto& named : normalize_targets()) {
+            ASSERT_EQ(normalized(from, row, pick(named.code)), expected)
+                << named.name << ", " << width << " x " << channels << " as " << name(dtype);
           }
         }
       }

@@ -52,18 +52,18 @@ struct Sums {
   }
 };
 
-// One block from each of kBlocks places.
-HWY_INLINE B load_blocks(const uint8_t* from, const int64_t* places) {
+// One block from each of kBlocks offsets.
+HWY_INLINE B load_blocks(const uint8_t* from, const int64_t* offsets) {
   const hn::Full128<uint8_t> block;
 #if HWY_MAX_BYTES == 16
-  return hn::LoadU(block, from + places[0]);
+  return hn::LoadU(block, from + offsets[0]);
 #else
   const hn::Full256<uint8_t> two;
-  const auto lower = hn::Combine(two, hn::LoadU(block, from + places[1]), hn::LoadU(block, from + places[0]));
+  const auto lower = hn::Combine(two, hn::LoadU(block, from + offsets[1]), hn::LoadU(block, from + offsets[0]));
 #if HWY_MAX_BYTES == 32
   return lower;
 #else
-  const auto upper = hn::Combine(two, hn::LoadU(block, from + places[3]), hn::LoadU(block, from + places[2]));
+  const auto upper = hn::Combine(two, hn::LoadU(block, from + offsets[3]), hn::LoadU(block, from + offsets[2]));
   return hn::Combine(Bytes(), upper, lower);
 #endif
 #endif
@@ -119,11 +119,11 @@ void sum_columns_of(const uint8_t* from, int64_t end, uint8_t* to, const ri::Tap
   const int64_t reach = ((pairs - 1) / 2) * 4 * kChannels + 16;  // Bytes that are read from a pixel's first one on.
   int64_t x = 0;
   for (; x + kBlocks <= columns.size; x += kBlocks) {
-    int64_t places[kBlocks];
+    int64_t offsets[kBlocks];
     int64_t last = 0;
     for (int64_t b = 0; b < kBlocks; ++b) {
-      places[b] = columns.first(x + b) * kChannels;
-      last = HWY_MAX(last, places[b]);
+      offsets[b] = columns.first(x + b) * kChannels;
+      last = HWY_MAX(last, offsets[b]);
     }
     // Bytes that a store writes after its pixels are still in this row.
     if (last + reach > end || (x + kBlocks) * kChannels + kBlocks > columns.size * kChannels) {
@@ -135,7 +135,7 @@ void sum_columns_of(const uint8_t* from, int64_t end, uint8_t* to, const ri::Tap
     const uint32_t* high = plan.high.data() + x;
     const uint8_t* window = from;
     for (int64_t pair = 0; pair < pairs; pair += 2, window += 4 * kChannels) {
-      const B pixels = load_blocks(window, places);
+      const B pixels = load_blocks(window, offsets);
       sums.add(hn::BitCast(Halves(), hn::TableLookupBytes(pixels, first_pairs)), spread(low), spread(high));
       low += columns.size;
       high += columns.size;
@@ -158,8 +158,8 @@ struct Window {
     shift = static_cast<int16_t>(wanted - base);
     bytes = _mm512_loadu_si512(from + base);
   }
-  // The bytes at the even bytes of `places`, as 16 bits.
-  HWY_INLINE H at(H places) const { return H{_mm512_maskz_permutexvar_epi8(0x5555555555555555U, places.raw, bytes)}; }
+  // The bytes at the even bytes of `offsets`, as 16 bits.
+  HWY_INLINE H at(H offsets) const { return H{_mm512_maskz_permutexvar_epi8(0x5555555555555555U, offsets.raw, bytes)}; }
   __m512i bytes;
   int16_t shift;
 };
@@ -190,10 +190,10 @@ HWY_INLINE I sum_group(const uint8_t* from, int64_t base, const ri::ColumnPlan& 
   const B window = hn::LoadU(Bytes(), from + base);
   DigitSums sums;
   for (int64_t quad = 0; quad < quads; ++quad, block += 4) {
-    B places = hn::Load(Bytes(), block[0].bytes);
+    B offsets = hn::Load(Bytes(), block[0].bytes);
     if (base != plan.bases[group])
-      places = hn::Add(places, hn::Set(Bytes(), static_cast<uint8_t>(plan.bases[group] - base)));
-    sums.add(B{_mm512_permutexvar_epi8(places.raw, window.raw)}, hn::Load(Bytes(), block[1].bytes),
+      offsets = hn::Add(offsets, hn::Set(Bytes(), static_cast<uint8_t>(plan.bases[group] - base)));
+    sums.add(B{_mm512_permutexvar_epi8(offsets.raw, window.raw)}, hn::Load(Bytes(), block[1].bytes),
              hn::Load(Bytes(), block[2].bytes), hn::Load(Bytes(), block[3].bytes));
   }
   return sums.result();
@@ -350,10 +350,10 @@ void lerp_columns(const uint8_t* from, int64_t end, uint8_t* to, const ri::TapsP
   for (; plan.step > 0 && end >= 64 && group * plan.step + lanes <= values; ++group) {
     const Window window(from, end, plan.bases[static_cast<size_t>(group)]);
     const hn::RebindToUnsigned<Halves> words;
-    H places = hn::BitCast(Halves(), hn::LoadU(words, plan.places.data() + group * lanes));
-    places = hn::Add(places, hn::Set(Halves(), window.shift));
+    H offsets = hn::BitCast(Halves(), hn::LoadU(words, plan.offsets.data() + group * lanes));
+    offsets = hn::Add(offsets, hn::Set(Halves(), window.shift));
     const H weights = hn::LoadU(Halves(), plan.weights.data() + group * lanes);
-    const H mixed = lerp_of(window.at(places), window.at(hn::Add(places, next)), weights);
+    const H mixed = lerp_of(window.at(offsets), window.at(hn::Add(offsets, next)), weights);
     hn::StoreU(hn::DemoteTo(HalfBytes(), mixed), HalfBytes(), to + group * plan.step);
   }
   ri::lerp_pixels(from, to, columns, channels, HWY_MIN(group * plan.step, values) / channels, columns.size);
@@ -438,12 +438,12 @@ const Passes& scalar_passes() {
   return passes;
 }
 
-const std::vector<NamedPasses>& pass_targets() {
-  static const auto found = named_targets<NamedPasses>(HWY_DISPATCH_TABLE(passes_of_target), HWY_TARGETS);
+const std::vector<VectorTarget<Passes>>& pass_targets() {
+  static const auto found = returned_targets(HWY_DISPATCH_TABLE(passes_of_target), HWY_TARGETS);
   return found;
 }
 
-const Passes& passes() { return pass_targets().empty() ? scalar_passes() : pass_targets().front().passes; }
+const Passes& passes() { return best_code(pass_targets(), scalar_passes()); }
 
 }  // namespace resize_internal
 }  // namespace headpond

@@ -57,11 +57,11 @@ TEST(PassTargets, SumAndLerpRowsLikeTheirTwins) {
     std::vector<uint8_t> sums(static_cast<size_t>(values)), lerps(sums.size()), made(sums.size());
     scalar_passes().sum_rows(rows.data(), weights.data(), count, sums.data(), values);
     scalar_passes().lerp_rows(rows.front(), rows.back(), weight, lerps.data(), values);
-    for (const NamedPasses& named : pass_targets()) {
-      named.passes.sum_rows(rows.data(), weights.data(), count, made.data(), values);
-      ASSERT_EQ(made, sums) << named.target << ", " << count << " rows of " << values;
-      named.passes.lerp_rows(rows.front(), rows.back(), weight, made.data(), values);
-      ASSERT_EQ(made, lerps) << named.target << ", " << values;
+    for (const auto& named : pass_targets()) {
+      named.code.sum_rows(rows.data(), weights.data(), count, made.data(), values);
+      ASSERT_EQ(made, sums) << named.name << ", " << count << " rows of " << values;
+      named.code.lerp_rows(rows.front(), rows.back(), weight, made.data(), values);
+      ASSERT_EQ(made, lerps) << named.name << ", " << values;
     }
   }
 }

@@ -58,14 +58,14 @@ void ColumnPlan::make_lerps(const TapsPart& columns, int channels) {
   if (step == 0) return;
   const int64_t values = columns.size * channels, groups = (values + step - 1) / step;
   bases.clear();
-  places.assign(static_cast<size_t>(groups * kLanes), 0);
+  offsets.assign(static_cast<size_t>(groups * kLanes), 0);
   weights.assign(static_cast<size_t>(groups * kLanes), 0);
   for (int64_t begin = 0; begin < values; begin += step) {
     const int64_t end = std::min(begin + step, values), base = base_of(columns, channels, begin, end);
     auto at = bases.size() * kLanes;
     bases.push_back(static_cast<int32_t>(base));
     for (int64_t i = begin; i < end; ++i, ++at) {
-      places[at] = static_cast<uint16_t>(columns.first(i / channels) * channels + i % channels - base);
+      offsets[at] = static_cast<uint16_t>(columns.first(i / channels) * channels + i % channels - base);
       weights[at] = static_cast<int16_t>(*columns.fixed(i / channels));
     }
   }
@@ -81,30 +81,30 @@ void ColumnPlan::make_pairs(const TapsPart& columns) {
   for (int64_t i = 0; i < columns.size; ++i) {
     const int32_t* const weight = columns.fixed(i);
     for (int64_t j = 0; j < columns.count(i); ++j) {
-      const auto place = static_cast<size_t>(j / 2 * columns.size + i);
+      const auto offset = static_cast<size_t>(j / 2 * columns.size + i);
       const int shift = j % 2 == 0 ? 0 : 16;
-      low[place] |= (static_cast<uint32_t>(weight[j]) & 0xfffU) << shift;
-      high[place] |= (static_cast<uint32_t>(weight[j] >> 12) & 0xffffU) << shift;
+      low[offset] |= (static_cast<uint32_t>(weight[j]) & 0xfffU) << shift;
+      high[offset] |= (static_cast<uint32_t>(weight[j] >> 12) & 0xffffU) << shift;
     }
   }
 }
 
 namespace {
 
-// One block: for each value of a group four places, or four digits of its pixel's weights.
+// One block: for each value of a group four offsets, or four digits of its pixel's weights.
 struct Quad {
-  uint32_t places = 0;
+  uint32_t offsets = 0;
   std::array<uint32_t, 3> digits = {};
   bool is_exact = true;
 };
 
-Quad quad_of(const TapsPart& columns, int64_t pixel, int64_t quad, int64_t place, int channels) {
+Quad quad_of(const TapsPart& columns, int64_t pixel, int64_t quad, int64_t offset, int channels) {
   Quad made;
   const int64_t count = columns.count(pixel);
   const int32_t* const weights = columns.fixed(pixel);
   for (int64_t j = 4 * quad; j < std::min(4 * quad + 4, count); ++j) {
     const auto shift = static_cast<int>(8 * (j - 4 * quad));
-    made.places |= static_cast<uint32_t>(place + j * channels) << shift;
+    made.offsets |= static_cast<uint32_t>(offset + j * channels) << shift;
     const WeightDigits digits = digits_of(weights[j]);
     for (size_t d = 0; d < 3; ++d)
       made.digits[d] |= static_cast<uint32_t>(static_cast<uint8_t>(digits.digit[d])) << shift;
@@ -138,7 +138,7 @@ void ColumnPlan::make_quads(const TapsPart& columns, int channels) {
         if (!made.is_exact) return;
         for (int c = 0; c < channels; ++c) {
           const int64_t at = 4 * ((pixel - begin) * channels + c);
-          put_word(made.places + 0x01010101U * static_cast<uint32_t>(c), to[0].bytes + at);
+          put_word(made.offsets + 0x01010101U * static_cast<uint32_t>(c), to[0].bytes + at);
           for (size_t d = 0; d < 3; ++d) put_word(made.digits[d], to[d + 1].bytes + at);
         }
       }

@@ -4,9 +4,9 @@
 
 #include <array>
 #include <cstdint>
-#include <string_view>
 #include <vector>
 
+#include "headpond/base/vector/vector_targets.h"
 #include "headpond/codec/image/resize/taps_internal.h"
 
 namespace headpond::resize_internal {
@@ -18,8 +18,8 @@ struct ColumnPlan {
   /// each.
   int64_t step = 0;  ///< 0: none; sources lie too far apart.
   std::vector<int32_t> bases;
-  std::vector<uint16_t> places;  ///< Of the first value, from the base on.
-  std::vector<int16_t> weights;  ///< Of the second value, times 2^15.
+  std::vector<uint16_t> offsets;  ///< Of the first value, from the base on.
+  std::vector<int16_t> weights;   ///< Of the second value, times 2^15.
 
   /// Of sums: word [pair * size + i] has weights 2 pair and 2 pair + 1 of pixel i, the first in its lower 16 bits.
   /// `low` has bits 0 to 11 of each, `high` the others. Words after the last weight are 0.
@@ -28,7 +28,7 @@ struct ColumnPlan {
   std::vector<uint32_t> high;
 
   /// Of sums: groups of `pixels` pixels, at most 16 values, whose sources lie within 64 bytes from `bases` on. For each
-  /// group and four of its weights 4 blocks: places from the base on, and the digits of the weights.
+  /// group and four of its weights 4 blocks: offsets from the base on, and the digits of the weights.
   int64_t quads = 0;  ///< Fours of weights of a pixel. 0: none.
   int64_t pixels = 0;
   struct alignas(64) Block {
@@ -88,10 +88,6 @@ const Passes& passes();
 /// Their twins without vectors.
 const Passes& scalar_passes();
 /// All that this machine can run, for tests.
-struct NamedPasses {
-  std::string_view target;
-  Passes passes;
-};
-const std::vector<NamedPasses>& pass_targets();
+const std::vector<VectorTarget<Passes>>& pass_targets();
 
 }  // namespace headpond::resize_internal

@@ -67,14 +67,14 @@ TEST_F(ColumnPasses, SumColumnsLikeTheirTwin) {
     const auto end = static_cast<int64_t>(job.row.size());
     std::vector<uint8_t> expected(static_cast<size_t>(job.part.size * job.channels)), made(expected.size());
     scalar_passes().sum_columns(job.row.data(), end, expected.data(), job.part, job.channels, {});
-    for (const NamedPasses& named : pass_targets()) {
+    for (const auto& named : pass_targets()) {
       std::fill(made.begin(), made.end(), 77);
       ColumnPlan plan;
-      named.passes.plan(job.part, job.channels, plan);
-      named.passes.sum_columns(job.row.data(), end, made.data(), job.part, job.channels, plan);
-      ASSERT_EQ(made, expected) << named.target << ", " << job.taps.key.in << " to " << job.taps.key.out;
-      named.passes.sum_columns(job.row.data(), end, made.data(), job.part, job.channels, {});
-      ASSERT_EQ(made, expected) << named.target << " without a plan";
+      named.code.plan(job.part, job.channels, plan);
+      named.code.sum_columns(job.row.data(), end, made.data(), job.part, job.channels, plan);
+      ASSERT_EQ(made, expected) << named.name << ", " << job.taps.key.in << " to " << job.taps.key.out;
+      named.code.sum_columns(job.row.data(), end, made.data(), job.part, job.channels, {});
+      ASSERT_EQ(made, expected) << named.name << " without a plan";
     }
   }
 }
@@ -85,12 +85,12 @@ TEST_F(ColumnPasses, LerpColumnsLikeTheirTwin) {
     const auto end = static_cast<int64_t>(job.row.size());
     std::vector<uint8_t> expected(static_cast<size_t>(job.part.size * job.channels)), made(expected.size());
     scalar_passes().lerp_columns(job.row.data(), end, expected.data(), job.part, job.channels, {});
-    for (const NamedPasses& named : pass_targets()) {
+    for (const auto& named : pass_targets()) {
       std::fill(made.begin(), made.end(), 77);
       ColumnPlan plan;
-      named.passes.plan(job.part, job.channels, plan);
-      named.passes.lerp_columns(job.row.data(), end, made.data(), job.part, job.channels, plan);
-      ASSERT_EQ(made, expected) << named.target << ", " << job.taps.key.in << " to " << job.taps.key.out;
+      named.code.plan(job.part, job.channels, plan);
+      named.code.lerp_columns(job.row.data(), end, made.data(), job.part, job.channels, plan);
+      ASSERT_EQ(made, expected) << named.name << ", " << job.taps.key.in << " to " << job.taps.key.out;
     }
   }
 }
@@ -102,10 +102,10 @@ TEST_F(ColumnPasses, ReverseLikeTheirTwin) {
     const std::vector<uint8_t> row = noise(pixels * channels);
     std::vector<uint8_t> expected(row.size()), made(row.size());
     scalar_passes().reverse(row.data(), expected.data(), pixels, channels);
-    for (const NamedPasses& named : pass_targets()) {
+    for (const auto& named : pass_targets()) {
       std::fill(made.begin(), made.end(), 77);
-      named.passes.reverse(row.data(), made.data(), pixels, channels);
-      ASSERT_EQ(made, expected) << named.target << ", " << pixels << " x " << channels;
+      named.code.reverse(row.data(), made.data(), pixels, channels);
+      ASSERT_EQ(made, expected) << named.name << ", " << pixels << " x " << channels;
     }
   }
 }

@@ -21,18 +21,18 @@ bool copies(const TapsPart& columns) { return columns.taps->key.is_identity() &&
 
 const Taps& TapsCache::get(const TapsKey& key) {
   ++clock_;
-  for (Kept& kept : kept_) {
+  for (Cached& kept : cached_) {
     if (kept.taps->key != key) continue;
     kept.used = clock_;
     return *kept.taps;
   }
   auto made = std::make_unique<const Taps>(make_taps(key));  // First: if this throws, the cache stays as it is.
-  if (kept_.size() < kKept) {
-    kept_.push_back({std::move(made), clock_});
-    return *kept_.back().taps;
+  if (cached_.size() < kMostCached) {
+    cached_.push_back({std::move(made), clock_});
+    return *cached_.back().taps;
   }
-  Kept& oldest =
-      *std::min_element(kept_.begin(), kept_.end(), [](const Kept& a, const Kept& b) { return a.used < b.used; });
+  Cached& oldest = *std::min_element(cached_.begin(), cached_.end(),
+                                     [](const Cached& a, const Cached& b) { return a.used < b.used; });
   oldest = {std::move(made), clock_};
   return *oldest.taps;
 }

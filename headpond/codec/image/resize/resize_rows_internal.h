@@ -18,12 +18,12 @@ class TapsCache {
   const Taps& get(const TapsKey& key);
 
  private:
-  static constexpr size_t kKept = 32;  // Of 16 pairs of sizes.
-  struct Kept {
+  static constexpr size_t kMostCached = 32;  // Of 16 pairs of sizes.
+  struct Cached {
     std::unique_ptr<const Taps> taps;
     uint64_t used = 0;
   };
-  std::vector<Kept> kept_;
+  std::vector<Cached> cached_;
   uint64_t clock_ = 0;
 };
 

@@ -46,7 +46,7 @@ struct Taps {
 /// REQUIRES: key.in and key.out are 1 to kResizeMaxSide.
 Taps make_taps(const TapsKey& key);
 
-/// A part of the pixels of a result, made from a part of the source: first[i] - shift is the place in that part.
+/// A part of the pixels of a result, made from a part of the source: first[i] - shift is its index in that part.
 struct TapsPart {
   const Taps* taps = nullptr;
   int64_t begin = 0;  ///< The first pixel of the result.

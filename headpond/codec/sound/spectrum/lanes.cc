@@ -6,6 +6,7 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "headpond/codec/sound/spectrum/lanes.cc"
+#include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
@@ -20,14 +21,19 @@ struct Frames {
   int64_t step;
 };
 
-// Calls put(i, samples i of all frames), for each i of the window.
+// Calls put(i, samples i of all frames), for each i of the window. Meanwhile the samples that only the next tile has
+// begin to be loaded, some lines at a time: a processor waits for few at once, and does not foresee the order of these.
 template <class L, class Put>
 HWY_INLINE void each_sample(const Frames& frames, int64_t length, Put put) {
   int64_t i = 0;
 #if !(HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128 || HWY_HAVE_SCALABLE)
   if constexpr (L::kLanes > 1) {
-    for (; i + 4 <= length; i += 4) {
+    constexpr int64_t kLineFloats = si::kLine / sizeof(float);
+    const int64_t ahead = 4 * L::kLanes * std::min(frames.step, length) / length;  // For each four of a frame.
+    const float* next = frames.from + (L::kLanes - 1) * frames.step + length;
+    for (; i + 4 <= length; i += 4, next += ahead) {
       const float* const from = frames.from + i;
+      for (int64_t k = 0; k < ahead; k += kLineFloats) hwy::Prefetch(next + k);
       F a = load_blocks(Floats(), from, 4 * frames.step);
       F b = load_blocks(Floats(), from + frames.step, 4 * frames.step);
       F c = load_blocks(Floats(), from + 2 * frames.step, 4 * frames.step);
@@ -47,9 +53,25 @@ HWY_INLINE void each_sample(const Frames& frames, int64_t length, Put put) {
   }
 }
 
-// The windowed frame without its mean and with pre-emphasis, from natural to transform order.
+/// Rows that are transformed: in double if the first stages are, else rounded.
 template <class L>
-void prepare(const Spectrum::Tables& tables, const Frames& frames, float* rows, float* natural) {
+struct WideRows {
+  double* rows;
+  HWY_INLINE void put(const Vector<typename L::Wide>& value, uint32_t row) const {
+    L::Wide::store(value, rows + row * L::kLanes);
+  }
+};
+template <class L>
+struct FloatRows {
+  float* rows;
+  HWY_INLINE void put(const Vector<typename L::Wide>& value, uint32_t row) const {
+    L::store(L::narrow(value), rows + row * L::kLanes);
+  }
+};
+
+// The windowed frame without its mean and with pre-emphasis, from natural to transform order.
+template <class L, class To>
+void prepare(const Spectrum::Tables& tables, const Frames& frames, const To& to, float* natural) {
   using W = typename L::Wide;
   const int64_t length = tables.settings.window_length;
   const uint32_t* const row_of = tables.plan.row_of.data() + tables.left;
@@ -65,26 +87,26 @@ void prepare(const Spectrum::Tables& tables, const Frames& frames, float* rows, 
   for (int64_t i = 0; i < length; ++i) {
     const Vector<W> value = L::widen(L::load(natural + i * L::kLanes)) - mean;
     const Vector<W> windowed = (value - emphasis * before) * W::set(tables.window[static_cast<size_t>(i)]);
-    L::store(L::narrow(windowed), rows + row_of[i] * L::kLanes);
+    to.put(windowed, row_of[i]);
     before = value;
   }
 }
 
-// In double, and rounded once: weak bands lie near the rounding errors of strong ones.
-template <class L>
-void window_frames(const Spectrum::Tables& tables, const Frames& frames, float* rows, float* natural) {
+// In double: weak bands lie near the rounding errors of strong ones.
+template <class L, class To>
+void window_frames(const Spectrum::Tables& tables, const Frames& frames, const To& to, float* natural) {
   const si::FftPlan& plan = tables.plan;
   if (plan.split.empty() || tables.settings.window_length < plan.points) {
-    std::fill_n(rows, plan.rows * L::kLanes, 0.0F);
+    std::fill_n(to.rows, 2 * plan.size * L::kLanes, 0);
   }
   if (tables.settings.remove_mean || tables.settings.pre_emphasis != 0) {
-    prepare<L>(tables, frames, rows, natural);
+    prepare<L>(tables, frames, to, natural);
     return;
   }
   const uint32_t* const row_of = plan.row_of.data() + tables.left;
   const double* const window = tables.window.data();
   each_sample<L>(frames, tables.settings.window_length, [=](int64_t i, Vector<L> value) HWY_ATTR {
-    L::store(L::narrow(L::widen(value) * L::Wide::set(window[i])), rows + row_of[i] * L::kLanes);
+    to.put(L::widen(value) * L::Wide::set(window[i]), row_of[i]);
   });
 }
 
@@ -97,9 +119,15 @@ HWY_INLINE Vector<L> logarithm(Vector<L> value) {
   return sum * fraction + exponent * L::set(si::kLnTwo);
 }
 
-// The mel bands of the powers in every second row.
+/// Where a tile's bands are put: a line for each, `step` values apart.
+struct Lines {
+  const float* out;
+  int64_t step;
+};
+
+// The mel bands of the powers in every second row. Meanwhile the lines that they are put into begin to be loaded.
 template <class L>
-void take_mels(const Spectrum::Tables& tables, const float* rows, float* to) {
+void take_mels(const Spectrum::Tables& tables, const float* rows, float* to, Lines lines) {
   const si::Settings& settings = tables.settings;
   const bool is_log = tables.kind >= SpectrumKind::log_mel;
   const bool offset = settings.log == SpectrumLog::ln_offset;
@@ -107,6 +135,8 @@ void take_mels(const Spectrum::Tables& tables, const float* rows, float* to) {
   for (const si::Filter& filter : tables.filters) {
     const float* const weights = tables.weights.data() + filter.weights;
     const float* from = rows + 2 * filter.first * L::kLanes;
+    hwy::Prefetch(lines.out);
+    lines.out += lines.step;
     Vector<L> sum = L::set(0);
     for (int64_t i = 0; i < filter.count; ++i, from += 2 * L::kLanes) {
       sum = sum + L::load(from) * L::set(weights[i]);
@@ -196,15 +226,27 @@ Frames frames_at(const Spectrum::Tables& tables, const si::LanesJob& job, int64_
 }
 
 template <class L>
-void run_tile(const Spectrum::Tables& tables, const si::LanesJob& job, int64_t frame) {
+Lines lines_of(const si::LanesJob& job, int64_t frame) {
+  if (job.mels_first) return {.out = job.out + frame, .step = job.frames};
+  return {.out = job.out + frame * job.tables->width(), .step = L::kLanes};
+}
+
+template <class L>
+void run_tile(const Spectrum::Tables& tables, const si::LanesJob& job, float* scratch, int64_t frame) {
   const si::FftPlan& plan = tables.plan;
-  float* const rows = job.scratch;
+  auto* const wide = reinterpret_cast<double*>(scratch);
+  float* const rows = scratch + si::wide_rows(plan) * L::kLanes;
   float* const spare = rows + plan.rows * L::kLanes;
   float* const bands = spare + plan.spare_rows * L::kLanes;
   float* const natural = bands + static_cast<int64_t>(tables.filters.size()) * L::kLanes;
   float* const copy = natural + tables.settings.window_length * L::kLanes;
-  window_frames<L>(tables, frames_at<L>(tables, job, frame, copy), rows, natural);
-  transform<L>(plan, rows, spare);
+  const Frames frames = frames_at<L>(tables, job, frame, copy);
+  if (plan.wide_stages > 0) {
+    window_frames<L>(tables, frames, WideRows<L>{wide}, natural);
+  } else {
+    window_frames<L>(tables, frames, FloatRows<L>{rows}, natural);
+  }
+  transform<L>(plan, wide, rows, spare);
   Columns columns = {.rows = rows, .step = 2, .width = tables.width()};
   if (tables.kind == SpectrumKind::stft) {
     take_bins<L, Parts>(plan, rows);
@@ -215,7 +257,7 @@ void run_tile(const Spectrum::Tables& tables, const si::LanesJob& job, int64_t f
     take_bins<L, Power>(plan, rows);
   }
   if (!tables.filters.empty()) {
-    take_mels<L>(tables, rows, bands);
+    take_mels<L>(tables, rows, bands, lines_of<L>(job, frame));
     columns = {.rows = bands, .step = 1, .width = tables.width()};
   }
   const int64_t count = std::min<int64_t>(L::kLanes, job.frames - frame);
@@ -230,7 +272,9 @@ void run_tile(const Spectrum::Tables& tables, const si::LanesJob& job, int64_t f
 
 template <class L>
 void run_all(const si::LanesJob& job) {
-  for (int64_t frame = 0; frame < job.frames; frame += L::kLanes) run_tile<L>(*job.tables, job, frame);
+  const size_t past_line = reinterpret_cast<uintptr_t>(job.scratch) % si::kLine;
+  float* const scratch = job.scratch + (si::kLine - past_line) / sizeof(float);
+  for (int64_t frame = 0; frame < job.frames; frame += L::kLanes) run_tile<L>(*job.tables, job, scratch, frame);
 }
 
 void run_target(const si::LanesJob& job) { run_all<Lanes>(job); }
@@ -242,9 +286,6 @@ void run_one_lane(const si::LanesJob& job) { run_all<OneLane>(job); }
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-#include <string>
-
-#include "headpond/base/status.h"
 #include "headpond/base/vector/vector_targets.h"
 
 namespace headpond {
@@ -264,28 +305,21 @@ const std::vector<VectorTarget<RunTarget>>& spectrum_targets() {
 namespace spectrum_internal {
 
 size_t scratch_floats(const Spectrum::Tables& tables) {
-  const auto rows = tables.plan.rows + tables.plan.spare_rows + static_cast<int64_t>(tables.filters.size());
-  return static_cast<size_t>((rows + 2 * tables.settings.window_length) * kMaxLanes);
+  const FftPlan& plan = tables.plan;
+  const auto rows = wide_rows(plan) + plan.rows + plan.spare_rows + static_cast<int64_t>(tables.filters.size());
+  return static_cast<size_t>((rows + 2 * tables.settings.window_length) * kMaxLanes) + kLine / sizeof(float);
 }
 
 void run_lanes(const LanesJob& job) {
-  spectrum_targets().empty() ? run_lanes_scalar(job) : spectrum_targets().front().code(job);
+  constexpr RunTarget kScalar = run_lanes_scalar;
+  best_code(spectrum_targets(), kScalar)(job);
 }
 
 void run_lanes_scalar(const LanesJob& job) { HWY_STATIC_DISPATCH(run_one_lane)(job); }
 
-std::vector<std::string_view> lanes_targets() {
-  std::vector<std::string_view> names;
-  for (const auto& target : spectrum_targets()) names.push_back(target.name);
-  return names;
-}
+std::vector<std::string_view> lanes_targets() { return names_of(spectrum_targets()); }
 
-void run_lanes_on(std::string_view target, const LanesJob& job) {
-  for (const auto& one : spectrum_targets()) {
-    if (one.name == target) return one.code(job);
-  }
-  throw Exception(Error(ErrorKind::InvalidArgument, "no code for " + std::string(target) + " on this machine"));
-}
+void run_lanes_on(std::string_view target, const LanesJob& job) { code_of(spectrum_targets(), target)(job); }
 
 }  // namespace spectrum_internal
 }  // namespace headpond

@@ -26,6 +26,10 @@ struct LanesJob {
   float* scratch;
 };
 
+/// Bytes of a cache line, to which rows are aligned.
+inline constexpr size_t kLine = 64;
+/// Rows of floats that the numbers in double take, which come first.
+inline int64_t wide_rows(const FftPlan& plan) { return plan.wide_stages > 0 ? 4 * plan.size : 0; }
 size_t scratch_floats(const Spectrum::Tables& tables);
 
 /// By the best instruction set of this machine.

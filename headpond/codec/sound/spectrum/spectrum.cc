@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <initializer_list>
 
 #include "headpond/codec/sound/spectrum/lanes_internal.h"
@@ -14,8 +15,17 @@ namespace {
 // Values are at least the largest one less `range`.
 void limit_range(std::span<float> values, float range) {
   if (values.empty()) return;
+  std::array<float, 16> largest_of;  // Of every sixteenth value each.
+  largest_of.fill(values[0]);
+  const size_t whole = values.size() / largest_of.size() * largest_of.size();
+  for (size_t i = 0; i < whole; i += largest_of.size()) {
+    for (size_t k = 0; k < largest_of.size(); ++k) {
+      largest_of[k] = values[i + k] > largest_of[k] ? values[i + k] : largest_of[k];
+    }
+  }
   float largest = values[0];
-  for (const float value : values) largest = value > largest ? value : largest;
+  for (const float value : largest_of) largest = value > largest ? value : largest;
+  for (const float value : values.subspan(whole)) largest = value > largest ? value : largest;
   const float least = largest - range;
   for (float& value : values) value = value > least ? value : least;
 }

@@ -46,6 +46,8 @@ struct OneWideLane {
   static void store(V value, double* to) { *to = value; }
   static V set(double value) { return value; }
   static V constant(double value) { return value; }
+  static constexpr int64_t kAtOnce = 1;
+  static void store_rounded(double value, float* to) { *to = static_cast<float>(value); }
 };
 
 /// One lane. Rows lie one after the other, each with kLanes values.
@@ -53,6 +55,7 @@ struct OneLane {
   using T = float;
   using V = float;
   using Wide = OneWideLane;
+  using WidePart = OneWideLane;
   static constexpr int64_t kLanes = 1;
   static V load(const float* from) { return *from; }
   static void store(V value, float* to) { *to = value; }
@@ -110,10 +113,27 @@ struct WideLanes {
   static HWY_INLINE V constant(double value) { return set(value); }
 };
 
+/// So many of a row's doubles as one vector has: the stages keep all their numbers in registers.
+struct WideVector {
+  using T = double;
+  using V = D;
+  static constexpr int64_t kLanes = hn::MaxLanes(Floats());  ///< Of a row.
+  static constexpr int64_t kAtOnce = hn::MaxLanes(Doubles());
+  static HWY_INLINE V load(const double* from) { return hn::LoadU(Doubles(), from); }
+  static HWY_INLINE void store(V value, double* to) { hn::StoreU(value, Doubles(), to); }
+  static HWY_INLINE V set(double value) { return hn::Set(Doubles(), value); }
+  static HWY_INLINE V constant(double value) { return set(value); }
+  static HWY_INLINE void store_rounded(V value, float* to) {
+    const hn::Half<Floats> half;
+    hn::StoreU(hn::DemoteTo(half, value), half, to);
+  }
+};
+
 struct Lanes {
   using T = float;
   using V = F;
   using Wide = WideLanes;
+  using WidePart = WideVector;
   static constexpr int64_t kLanes = hn::MaxLanes(Floats());
   static HWY_INLINE V load(const float* from) { return hn::LoadU(Floats(), from); }
   static HWY_INLINE void store(V value, float* to) { hn::StoreU(value, Floats(), to); }
@@ -260,45 +280,61 @@ HWY_INLINE void butterfly(Complex<L> (&a)[5]) {
   a[4] = plus_i(middle1, turned1);
 }
 
+/// Where a stage puts its numbers: where they were, or, of the last one in double, rounded.
+template <class L>
+struct InPlace {
+  typename L::T* rows;
+  HWY_INLINE void put(const Complex<L>& value, int64_t index) const { store_at(value, rows, index); }
+};
+template <class W>
+struct Rounded {
+  float* rows;
+  HWY_INLINE void put(const Complex<W>& value, int64_t index) const {
+    float* const to = rows + 2 * index * W::kLanes;
+    W::store_rounded(value.re, to);
+    W::store_rounded(value.im, to + W::kLanes);
+  }
+};
+
 // The first stage has no factors.
-template <class L, int kRadix, bool kFirst>
-HWY_INLINE void join_one(typename L::T* rows, int64_t at, int64_t span, const typename L::T* factor) {
+template <class L, int kRadix, bool kFirst, class To>
+HWY_INLINE void join_one(const typename L::T* rows, int64_t at, int64_t span, const typename L::T* factor, To to) {
   Complex<L> a[kRadix];
   for (int q = 0; q < kRadix; ++q) {
     a[q] = load_at<L>(rows, at + q * span);
     if (!kFirst && q > 0) a[q] = times(a[q], factor + 2 * (q - 1));
   }
   butterfly(a);
-  for (int q = 0; q < kRadix; ++q) store_at(a[q], rows, at + q * span);
+  for (int q = 0; q < kRadix; ++q) to.put(a[q], at + q * span);
 }
 
 // The transforms among the first `size` numbers.
-template <class L, int kRadix>
-void join_all(const si::FftStage& stage, const typename L::T* factors, int64_t size, typename L::T* rows) {
+template <class L, int kRadix, class To>
+void join_all(const si::FftStage& stage, const typename L::T* factors, int64_t size, const typename L::T* rows, To to) {
   factors += stage.twiddles;
   const int64_t span = stage.span;
   for (int64_t group = 0; group < size; group += kRadix * span) {
     if (span == 1) {
-      join_one<L, kRadix, true>(rows, group, 1, factors);
+      join_one<L, kRadix, true>(rows, group, 1, factors, to);
       continue;
     }
     for (int64_t j = 0; j < span; ++j) {
-      join_one<L, kRadix, false>(rows, group + j, span, factors + j * 2 * (kRadix - 1));
+      join_one<L, kRadix, false>(rows, group + j, span, factors + j * 2 * (kRadix - 1), to);
     }
   }
 }
 
 // False: the radix is another one.
-template <class L>
-bool join_few(const si::FftStage& stage, const typename L::T* factors, int64_t size, typename L::T* rows) {
+template <class L, class To>
+bool join_few(const si::FftStage& stage, const typename L::T* factors, int64_t size, const typename L::T* rows, To to) {
   if (stage.radix == 2) {
-    join_all<L, 2>(stage, factors, size, rows);
+    join_all<L, 2>(stage, factors, size, rows, to);
   } else if (stage.radix == 3) {
-    join_all<L, 3>(stage, factors, size, rows);
+    join_all<L, 3>(stage, factors, size, rows, to);
   } else if (stage.radix == 4) {
-    join_all<L, 4>(stage, factors, size, rows);
+    join_all<L, 4>(stage, factors, size, rows, to);
   } else if (stage.radix == 5) {
-    join_all<L, 5>(stage, factors, size, rows);
+    join_all<L, 5>(stage, factors, size, rows, to);
   }
   return stage.radix <= 5;
 }
@@ -327,26 +363,31 @@ void join_any(const si::FftPlan& plan, const si::FftStage& stage, float* rows, f
   }
 }
 
-// The first stages, in double, a part of the numbers at a time, which stays in the cache.
+// The first stages, in double, a part of the numbers and lanes at a time, which stays in the cache: from `wide` to
+// `rows`.
 template <class L>
-void transform_parts(const si::FftPlan& plan, float* rows) {
-  using W = typename L::Wide;
-  alignas(64) double part[2 * si::kMostWide * L::kLanes];
-  const int64_t count = 2 * plan.wide * L::kLanes;
-  for (float* const end = rows + 2 * plan.size * L::kLanes; rows < end; rows += count) {
-    for (int64_t i = 0; i < count; i += L::kLanes) W::store(L::widen(L::load(rows + i)), part + i);
-    for (size_t i = 0; i < plan.wide_stages; ++i)
-      join_few<W>(plan.stages[i], plan.wide_factors.data(), plan.wide, part);
-    for (int64_t i = 0; i < count; i += L::kLanes) L::store(L::narrow(W::load(part + i)), rows + i);
+void transform_parts(const si::FftPlan& plan, double* wide, float* rows) {
+  using W = typename L::WidePart;
+  const double* const factors = plan.wide_factors.data();
+  const size_t last = plan.wide_stages - 1;
+  for (int64_t first = 0; first < plan.size; first += plan.wide) {
+    for (int64_t lane = 0; lane < L::kLanes; lane += W::kAtOnce) {
+      const int64_t begin = 2 * first * L::kLanes + lane;
+      double* const part = wide + begin;
+      for (size_t i = 0; i < last; ++i) join_few<W>(plan.stages[i], factors, plan.wide, part, InPlace<W>{part});
+      join_few<W>(plan.stages[last], factors, plan.wide, part, Rounded<W>{rows + begin});
+    }
   }
 }
 
+/// The numbers lie in `wide` if there are stages in double, else in `rows`; their transform in `rows`.
 template <class L>
-void transform(const si::FftPlan& plan, float* rows, float* spare) {
-  if (plan.wide_stages > 0) transform_parts<L>(plan, rows);
+void transform(const si::FftPlan& plan, double* wide, float* rows, float* spare) {
+  if (plan.wide_stages > 0) transform_parts<L>(plan, wide, rows);
   for (size_t i = plan.wide_stages; i < plan.stages.size(); ++i) {
     const si::FftStage& stage = plan.stages[i];
-    if (!join_few<L>(stage, plan.factors.data(), plan.size, rows)) join_any<L>(plan, stage, rows, spare);
+    const bool is_small = join_few<L>(stage, plan.factors.data(), plan.size, rows, InPlace<L>{rows});
+    if (!is_small) join_any<L>(plan, stage, rows, spare);
   }
 }
 

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "headpond/dataset/ops/bucket.h"
 #include "headpond/dataset/ops/bucket/buckets_internal.h"
-#include "headpond/dataset/ops/regroup.h"
 #include "headpond/dataset/ops/regroup/gathering_internal.h"
 
 namespace headpond {
@@ -84,6 +84,7 @@ Dataset sized(const Dataset& input, int64_t max_size, const IntegerFunction& siz
                     .inputs = {input.node()},
                     .holds = internal::kMostHeld,
                     .opaque = size.opaque};
+  facts.is_of_library = true;
   return Dataset(
       std::make_shared<SizeBatch>(std::move(facts), size.function, std::move(buckets), limits, options.drop_remainder));
 }

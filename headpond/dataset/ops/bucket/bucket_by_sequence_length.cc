@@ -3,9 +3,8 @@
 
 #include <algorithm>
 
+#include "headpond/dataset/ops/bucket.h"
 #include "headpond/dataset/ops/bucket/planned_batches_internal.h"
-#include "headpond/dataset/ops/lengths.h"
-#include "headpond/dataset/ops/regroup.h"
 #include "headpond/dataset/ops/regroup/gathering_internal.h"
 
 namespace headpond {
@@ -80,6 +79,7 @@ Dataset bucketed(const Dataset& input, const IntegerFunction& length, const std:
                     .inputs = {input.node()},
                     .holds = held_by(sizes),
                     .opaque = length.opaque};
+  facts.is_of_library = true;
   return Dataset(std::make_shared<BucketBatch>(std::move(facts), length.function, std::move(buckets), sizes,
                                                options.drop_remainder));
 }

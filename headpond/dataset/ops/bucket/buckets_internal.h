@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "headpond/dataset/ops/batch/padded_batch_internal.h"
-#include "headpond/dataset/ops/regroup.h"
+#include "headpond/dataset/ops/bucket.h"
 #include "headpond/dataset/ops/regroup/groups_internal.h"
 
 namespace headpond::internal {

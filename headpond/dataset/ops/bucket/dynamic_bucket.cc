@@ -4,8 +4,8 @@
 #include <cmath>
 #include <utility>
 
+#include "headpond/dataset/ops/bucket.h"
 #include "headpond/dataset/ops/bucket/planned_batches_internal.h"
-#include "headpond/dataset/ops/lengths.h"
 
 namespace headpond {
 namespace {

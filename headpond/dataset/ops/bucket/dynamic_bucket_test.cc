@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <numeric>
 
-#include "headpond/dataset/ops/lengths.h"
+#include "headpond/dataset/ops/bucket.h"
 #include "headpond/dataset/ops/regroup/regroup_test_internal.h"
 
 namespace headpond::internal {

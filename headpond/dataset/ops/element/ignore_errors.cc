@@ -85,6 +85,7 @@ std::unique_ptr<Iterator> IgnoreErrors::iterate(const Binding& binding, Feed& fe
 Step ignore_errors(const IgnoreErrorsOptions& options) {
   return [log_warning = options.log_warning](const Dataset& input) {
     Node::Facts facts = facts_over(input.node(), "ignore_errors", "", input.spec());
+    facts.is_of_library = true;
     if (facts.kind == Kind::indexed) facts.kind = Kind::sparse;
     facts.role = Role::filter;
     return Dataset(std::make_shared<IgnoreErrors>(std::move(facts), log_warning));

@@ -6,13 +6,13 @@
 #include <string>
 #include <utility>
 
-#include "headpond/dataset/bases/resumable_input.h"
+#include "headpond/dataset/bases/carried_internal.h"
+#include "headpond/dataset/bases/own_memory_internal.h"
 #include "headpond/dataset/bases/pointwise.h"
+#include "headpond/dataset/bases/resumable_input.h"
 #include "headpond/dataset/check_internal.h"
 #include "headpond/dataset/ops/element.h"
 #include "headpond/dataset/ops/element/failure_limits_internal.h"
-#include "headpond/dataset/ops/fold/carried_internal.h"
-#include "headpond/dataset/ops/order/cache_entries_internal.h"
 #include "headpond/dataset/run_state.h"
 
 namespace headpond {
@@ -87,6 +87,7 @@ class OnErrorIterator final : public Iterator {
                          .element_number = limits_.elements(),
                          .key = out.key,
                          .provenance = out.provenance,
+                         .outer = "",
                          .error = error};
     if (node_.input().iterates()) return failed;
     // The state of a run over positions is the next one.
@@ -146,6 +147,7 @@ Step on_error(const OnErrorOptions& options) {
     OnErrorOptions checked = options;
     checked.substitute = checked_substitute(options, input.spec());
     Node::Facts facts = facts_over(input.node(), "on_error", label(checked), input.spec());
+    facts.is_of_library = true;
     if (options.policy == OnErrorPolicy::skip) {
       facts.kind = Kind::stream;
       facts.role = Role::filter;

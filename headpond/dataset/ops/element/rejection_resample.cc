@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
+#include "headpond/dataset/bases/joined_internal.h"
+#include "headpond/dataset/bases/named_error_internal.h"
 #include "headpond/dataset/bases/pointwise.h"
 #include "headpond/dataset/ops/element/map_result_internal.h"
-#include "headpond/dataset/ops/fold/named_error_internal.h"
-#include "headpond/dataset/ops/mixing/joined_internal.h"
 #include "headpond/dataset/ops/random.h"
 #include "headpond/dataset/run_state.h"
 
@@ -116,6 +116,7 @@ Node::Facts facts_of(const Node::Ref& input, const std::vector<double>& target,
   if (!options.initial_dist.empty()) args += fmt::format("initial_dist={}, ", fmt::join(options.initial_dist, " "));
   args += function_label({.name = options.name, .version = options.version});
   Node::Facts facts = facts_over(input, kOp, std::move(args), input->spec());
+  facts.is_of_library = true;
   if (options.initial_dist.empty()) {
     facts.kind = Kind::stream;
   } else if (facts.kind == Kind::indexed) {

@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 
+#include "headpond/dataset/bases/carried_internal.h"
+#include "headpond/dataset/bases/own_memory_internal.h"
 #include "headpond/dataset/check_internal.h"
-#include "headpond/dataset/ops/fold/carried_internal.h"
-#include "headpond/dataset/ops/order/cache_entries_internal.h"
 #include "headpond/dataset/run_state.h"
 
 namespace headpond {

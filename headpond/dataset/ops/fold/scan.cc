@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "headpond/dataset/bases/carried_internal.h"
+#include "headpond/dataset/bases/named_error_internal.h"
 #include "headpond/dataset/bases/pointwise.h"
 #include "headpond/dataset/check_internal.h"
 #include "headpond/dataset/ops/element/map_result_internal.h"
 #include "headpond/dataset/ops/fold.h"
-#include "headpond/dataset/ops/fold/carried_internal.h"
-#include "headpond/dataset/ops/fold/named_error_internal.h"
 
 namespace headpond {
 namespace {
@@ -84,6 +84,7 @@ Step scan(const Element& initial, ScanFunction function, const MapOptions& optio
     const std::string args = fmt::format("state={}, crc32c {:08x}, {}", to_string(internal::spec_of(initial)),
                                          internal::digest_of(initial), internal::function_label(options));
     Node::Facts facts = facts_over(input.node(), "scan", args, options.output);
+    facts.is_of_library = true;
     facts.kind = Kind::stream;
     facts.computes = true;
     facts.blocking = options.blocking;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "headpond/dataset/bases/named_error_internal.h"
 #include "headpond/dataset/bases/pointwise.h"
 #include "headpond/dataset/ops/element/map_result_internal.h"
 #include "headpond/dataset/ops/fold.h"
-#include "headpond/dataset/ops/fold/named_error_internal.h"
 
 namespace headpond::internal {
 namespace {
@@ -62,6 +62,7 @@ Step take_while_step(Function predicate, const MapOptions& options) {
   return [predicate = std::move(predicate), options](const Dataset& input) {
     predicate.check("take_while", input.spec());
     Node::Facts facts = facts_over(input.node(), "take_while", function_label(options), input.spec());
+    facts.is_of_library = true;
     facts.kind = Kind::stream;
     facts.computes = true;
     facts.blocking = options.blocking;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include "headpond/dataset/bases/joined_internal.h"
 #include "headpond/dataset/bases/resumable_input.h"
 #include "headpond/dataset/ops/mixing.h"
-#include "headpond/dataset/ops/mixing/joined_internal.h"
 #include "headpond/dataset/ops/mixing/shares_internal.h"
 
 namespace headpond {

@@ -3,10 +3,10 @@
 
 #include "headpond/base/log.h"
 #include "headpond/base/random.h"
+#include "headpond/dataset/bases/joined_internal.h"
 #include "headpond/dataset/bases/pointwise.h"
 #include "headpond/dataset/bases/resumable_input.h"
 #include "headpond/dataset/ops/mixing.h"
-#include "headpond/dataset/ops/mixing/joined_internal.h"
 
 namespace headpond {
 namespace {

@@ -4,9 +4,9 @@
 #include <algorithm>
 
 #include "headpond/base/crc32c.h"
+#include "headpond/dataset/bases/joined_internal.h"
 #include "headpond/dataset/bases/pointwise.h"
 #include "headpond/dataset/ops/mixing.h"
-#include "headpond/dataset/ops/mixing/joined_internal.h"
 #include "headpond/dataset/ops/mixing/weighted_draws_internal.h"
 #include "headpond/dataset/ops/structure/picking_internal.h"
 

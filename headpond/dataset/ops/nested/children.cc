@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "headpond/dataset/ops/fold/named_error_internal.h"
+#include "headpond/dataset/bases/named_error_internal.h"
 #include "headpond/dataset/ops/nested/children_internal.h"
 
 namespace headpond::internal {
@@ -66,9 +66,20 @@ Result<Dataset> Children::dataset_of(const Element& parent) const {
   return made;
 }
 
+// An error that says which record of which file it is about needs no other name: that of the element is often the
+// file's with another number.
+template <class Call>
+auto Children::named(const Element& parent, const Call& call) const {
+  auto made = call_named(options_.title, parent, call);
+  const Error* const cause = made ? nullptr : made.error().cause();
+  if (cause == nullptr || !cause->place().record) return made;
+  made = fail(Error(cause->kind(), fmt::format("{}: {}", options_.title, cause->message()), *cause));
+  return made;
+}
+
 Child Children::make(const Element& parent) const {
-  Child child{.key = parent.key};
-  auto made = call_named(options_.title, parent, [&] { return dataset_of(parent); });
+  Child child{.outer = {.key = parent.key, .provenance = parent.provenance}};
+  auto made = named(parent, [&] { return dataset_of(parent); });
   if (made) {
     child.dataset = *std::move(made);
   } else {
@@ -90,10 +101,10 @@ Child Children::bound(const View& input, int64_t i, const Binding& binding) cons
     (void)child.dataset->node()->slots();
     return view_of(*child.dataset->node(), binding_of(child, binding));
   };
-  if (auto view = call_named(options_.title, parent, bind)) {
+  if (auto view = named(parent, bind)) {
     child.view = *std::move(view);
   } else {
-    child = {.error = std::move(view).error(), .key = child.key};
+    child = {.error = std::move(view).error(), .outer = child.outer};
   }
   return child;
 }

@@ -10,9 +10,10 @@
 #include <vector>
 
 #include "headpond/base/mutex.h"
+#include "headpond/dataset/bases/interleave_order_internal.h"
 #include "headpond/dataset/dataset.h"
-#include "headpond/dataset/ops/nested/interleave_order_internal.h"
-#include "headpond/dataset/ops/nested/nested_function.h"
+#include "headpond/dataset/ops/nested_function.h"
+#include "headpond/dataset/quarantine/failed_place_internal.h"
 
 namespace headpond::internal {
 
@@ -28,7 +29,7 @@ struct ChildrenOptions {
 struct Child {
   std::optional<Dataset> dataset = {};
   Error error = {};
-  uint64_t key = 0;                       ///< Of the element that it was made of.
+  OuterElement outer = {};                ///< The element that it was made of.
   std::shared_ptr<const View> view = {};  ///< In a table.
 };
 
@@ -52,7 +53,7 @@ class Children {
 
   /// What a dataset of a node with this binding is bound to.
   static Binding binding_of(const Child& child, const Binding& binding) {
-    return {.seed = mix(binding.seed, child.key), .epoch = binding.epoch};
+    return {.seed = mix(binding.seed, child.outer.key), .epoch = binding.epoch};
   }
 
  private:
@@ -62,6 +63,8 @@ class Children {
     std::shared_ptr<const Table> table;
   };
   Error misfit(const Dataset& dataset) const;
+  template <class Call>
+  auto named(const Element& parent, const Call& call) const;
   Result<Dataset> dataset_of(const Element& parent) const;
   std::shared_ptr<const Table> make_table(const Binding& binding, const ParallelFor& parallel) const;
   Child bound(const View& input, int64_t i, const Binding& binding) const;

@@ -116,8 +116,11 @@ class ChildrenIterator final : public Iterator {
       slot.phase = Phase::spent;
       return Got::error;
     }
+    const size_t known = context.failed.size();
     const Got got = slot.phase == Phase::spent ? Got::end : slot.elements->next(context, out);
-    if (got == Got::value) out.key = mix(slot.child.key, out.key);
+    if (slot.phase == Phase::open) tell_outer(slot.child.outer, *slot.child.dataset->node(), known, context);
+    if (got == Got::error) context.error = located(context.error, *slot.child.dataset->node(), out.provenance);
+    if (got == Got::value || got == Got::error) out.key = mix(slot.child.outer.key, out.key);
     if (got != Got::end) return got;
     slot = Slot();
     --open_;

@@ -27,7 +27,7 @@ TEST(Children, AreMadeOnceForEqualElements) {
     ++calls;
     return range(x);
   });
-  EXPECT_EQ(children.make(number(3, 7)).key, 7U);
+  EXPECT_EQ(children.make(number(3, 7)).outer.key, 7U);
   EXPECT_EQ(children.make(number(3, 8)).dataset->node(), children.make(number(3, 9)).dataset->node());
   EXPECT_EQ(calls, 1);
   EXPECT_EQ(children.table({.seed = 1, .epoch = 0}, one_by_one)->order.size(), 6);
@@ -54,8 +54,8 @@ TEST(Children, MustFit) {
 }
 
 TEST(Children, RandomOperatorsHaveASeedOfTheirOwn) {
-  const Binding one = Children::binding_of({.key = 1}, {.seed = 5, .epoch = 3});
-  const Binding two = Children::binding_of({.key = 2}, {.seed = 5, .epoch = 3});
+  const Binding one = Children::binding_of({.outer = {.key = 1}}, {.seed = 5, .epoch = 3});
+  const Binding two = Children::binding_of({.outer = {.key = 2}}, {.seed = 5, .epoch = 3});
   EXPECT_NE(one.seed, two.seed);
   EXPECT_EQ(one.epoch, 3U);
 }

@@ -24,7 +24,8 @@ class ChildrenView final : public View {
     const Child& child = table_->all[n];
     if (!child.view) return context.fail(child.error);
     const Got got = child.view->at(offset, context, outputs, out);
-    if (got == Got::value) out.key = mix(child.key, out.key);
+    if (got == Got::error) context.error = located(context.error, *child.dataset->node(), out.provenance);
+    out.key = mix(child.outer.key, out.key);
     return got;
   }
   bool fill(std::span<const int64_t> positions, Context& context, OutputSlots columns, uint64_t* keys) const override {
@@ -38,7 +39,8 @@ class ChildrenView final : public View {
       const size_t count = run_of_one(positions, n, offsets);
       const Child& child = table_->all[n];
       if (!child.view || !child.view->fill({offsets.data(), count}, context, left.columns(), left.keys())) return false;
-      for (size_t r = 0; left.keys() != nullptr && r < count; ++r) left.keys()[r] = mix(child.key, left.keys()[r]);
+      for (size_t r = 0; left.keys() != nullptr && r < count; ++r)
+        left.keys()[r] = mix(child.outer.key, left.keys()[r]);
       positions = positions.subspan(count);
       if (positions.empty()) return true;
       left.pass(count);

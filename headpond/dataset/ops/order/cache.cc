@@ -17,7 +17,7 @@
 namespace headpond {
 namespace {
 
-using internal::Kept;
+using internal::CacheContent;
 
 Node::Facts facts_of(const std::string& op, const Node::Ref& input, const CacheOptions& options) {
   Node::Facts facts = facts_over(input, op, "", input->spec());
@@ -55,20 +55,20 @@ class Cache final : public Node {
   std::shared_ptr<const View> bind(const Binding& binding) const override {
     if (kind() == Kind::stream) return Node::bind(binding);
     auto view = view_of(input(), {.seed = binding.seed, .observer = binding.observer});
-    return internal::view_cache(std::move(view), spec(), kept_of(binding.seed, false));
+    return internal::view_cache(std::move(view), spec(), content_of(binding.seed, false));
   }
   std::unique_ptr<Iterator> iterate(const Binding& binding, Feed& feed) const override {
-    return internal::iterate_cache(input(), {binding.seed, 0}, feed, kept_of(binding.seed, true));
+    return internal::iterate_cache(input(), {binding.seed, 0}, feed, content_of(binding.seed, true));
   }
 
  private:
   // Where an element fails, those after it have other numbers in order than by position.
-  Kept& kept_of(uint64_t seed, bool in_order) const {
+  CacheContent& content_of(uint64_t seed, bool in_order) const {
     MutexLock lock(mu_);
-    std::unique_ptr<Kept>& kept = kept_[{seed, in_order}];
-    if (kept) return *kept;
+    std::unique_ptr<CacheContent>& content = contents_[{seed, in_order}];
+    if (content) return *content;
     const bool on_disk = !options_.folder.empty(), in_memory = !on_disk || options_.spill;
-    auto made = std::make_unique<Kept>();
+    auto made = std::make_unique<CacheContent>();
     made->memory = options_.memory < 0 ? INT64_MAX : options_.memory;
     if (in_memory && in_order) made->sequence = std::make_unique<internal::CacheSequence>();
     if (in_memory && !in_order) made->entries = std::make_unique<internal::CacheEntries>(slots());
@@ -78,13 +78,13 @@ class Cache final : public Node {
       plan = internal::plan_of_files(options_.folder, std::move(plan), places);
       made->store = CacheStore::open(options_.folder, plan, options_.disk);
     }
-    kept = std::move(made);
-    return *kept;
+    content = std::move(made);
+    return *content;
   }
 
   const CacheOptions options_;
   mutable Mutex mu_;  // What is kept synchronises itself.
-  mutable std::map<std::pair<uint64_t, bool>, std::unique_ptr<Kept>> kept_ HEADPOND_GUARDED_BY(mu_);
+  mutable std::map<std::pair<uint64_t, bool>, std::unique_ptr<CacheContent>> contents_ HEADPOND_GUARDED_BY(mu_);
 };
 
 Step cache_step(std::string op, CacheOptions options) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <cstring>
 #include <memory>
 #include <utility>
 
+#include "headpond/dataset/bases/own_memory_internal.h"
 #include "headpond/dataset/check_internal.h"
 #include "headpond/dataset/ops/order/cache_entries_internal.h"
 #include "headpond/dataset/ops/order/cache_sequence_internal.h"
@@ -23,20 +23,21 @@ T* publish(std::atomic<void*>& to, std::unique_ptr<T> made, bool* is_new = nullp
 
 class CacheView final : public View {
  public:
-  CacheView(std::shared_ptr<const View> input, const Spec& spec, Kept& kept)
-      : input_(std::move(input)), spec_(spec), kept_(kept) {}
+  CacheView(std::shared_ptr<const View> input, const Spec& spec, CacheContent& content)
+      : input_(std::move(input)), spec_(spec), content_(content) {}
 
   Got at(int64_t i, Context& context, OutputSlots outputs, Element& out) const override {
-    if (const CacheEntry* const entry = kept_.entries ? kept_.entries->find(i) : nullptr) return give(*entry, out);
-    const Got known = find_on_disk(kept_, spec_, i, out);
+    if (const CacheEntry* const entry = content_.entries ? content_.entries->find(i) : nullptr)
+      return give(*entry, out);
+    const Got known = find_on_disk(content_, spec_, i, out);
     if (known != Got::pending) return known;
-    const bool in_memory = kept_.has_room(context);
+    const bool in_memory = content_.has_room(context);
     const int64_t left_out = context.left_out;
     const Got got = input_->at(i, context, in_memory ? OutputSlots() : outputs, out);
     if (got == Got::error || (got == Got::hole && context.left_out != left_out)) return got;  // Another time it may be.
     if (in_memory) return keep_in_memory(i, got, out);
-    if (kept_.store && got == Got::value) kept_.store->keep(i, out);
-    if (kept_.store && got == Got::hole) kept_.store->keep_hole(i);
+    if (content_.store && got == Got::value) content_.store->keep(i, out);
+    if (content_.store && got == Got::hole) content_.store->keep_hole(i);
     return got;
   }
 
@@ -51,35 +52,17 @@ class CacheView final : public View {
     own_memory(made.element);
     const int64_t bytes = bytes_of(made.element);
     bool is_new = false;
-    const CacheEntry& entry = *kept_.entries->keep(i, std::move(made), &is_new);
-    if (is_new) kept_.in_memory.fetch_add(bytes, std::memory_order_relaxed);
+    const CacheEntry& entry = *content_.entries->keep(i, std::move(made), &is_new);
+    if (is_new) content_.in_memory.fetch_add(bytes, std::memory_order_relaxed);
     return give(entry, out);
   }
 
   const std::shared_ptr<const View> input_;
   const Spec& spec_;
-  Kept& kept_;
+  CacheContent& content_;
 };
 
 }  // namespace
-
-void own_memory(Element& element) {
-  for (size_t i = 0; i < element.size(); ++i) {
-    Tensor& tensor = element[i];
-    if (tensor.owner() != nullptr) continue;
-    const size_t size = tensor.byte_size();
-    if (tensor.dtype() != DType::bytes) {
-      Tensor copy = Tensor::empty(tensor.dtype(), tensor.shape());
-      if (size != 0) std::memcpy(copy.mutable_data(), tensor.data(), size);
-      tensor = std::move(copy);
-    } else {
-      BufferRef buffer = BufferPool::current().allocate(size);
-      std::memcpy(buffer->data(), tensor.data(), size);
-      const std::byte* const data = buffer->data();
-      tensor = Tensor::view(data, DType::bytes, tensor.shape(), std::move(buffer));
-    }
-  }
-}
 
 CacheEntries::CacheEntries(int64_t slots) {
   while (kBits * (top_ + 1) < 63 && (slots - 1) >> (kBits * (top_ + 1)) > 0) ++top_;
@@ -125,9 +108,9 @@ int64_t bytes_of(const Element& element) {
   return bytes;
 }
 
-Got find_on_disk(const Kept& kept, const Spec& spec, int64_t position, Element& out) {
-  if (!kept.store) return Got::pending;
-  switch (kept.store->find(position, out)) {
+Got find_on_disk(const CacheContent& content, const Spec& spec, int64_t position, Element& out) {
+  if (!content.store) return Got::pending;
+  switch (content.store->find(position, out)) {
     case CacheStore::Answer::value:
       if (!check_element(spec, out)) return Got::value;
       out.clear();
@@ -141,8 +124,8 @@ Got find_on_disk(const Kept& kept, const Spec& spec, int64_t position, Element& 
   }
 }
 
-std::shared_ptr<const View> view_cache(std::shared_ptr<const View> input, const Spec& spec, Kept& kept) {
-  return std::make_shared<CacheView>(std::move(input), spec, kept);
+std::shared_ptr<const View> view_cache(std::shared_ptr<const View> input, const Spec& spec, CacheContent& content) {
+  return std::make_shared<CacheView>(std::move(input), spec, content);
 }
 
 }  // namespace headpond::internal

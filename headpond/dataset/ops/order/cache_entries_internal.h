@@ -19,9 +19,6 @@ struct CacheEntry {
   Element element;
 };
 
-/// Copies memory that a tensor of `element` borrows, so that it lives as long as the element.
-void own_memory(Element& element);
-
 /// Entries by position; they stay. Only used ranges of positions take memory, so many slots cost nothing by themselves.
 /// Thread-safe without a lock: of two entries for a position the first one stays.
 class CacheEntries {
@@ -50,7 +47,7 @@ class CacheEntries {
 };
 
 /// What a cache has for one seed. In memory first, if it may keep elements there; else on disk.
-struct Kept {
+struct CacheContent {
   std::unique_ptr<CacheEntries> entries = nullptr;    ///< In memory, by position;
   std::unique_ptr<CacheSequence> sequence = nullptr;  ///< in memory, in order;
   std::shared_ptr<CacheStore> store = nullptr;        ///< on disk.
@@ -66,10 +63,10 @@ struct Kept {
 int64_t bytes_of(const Element& element);
 /// The answer of the store for a position, if there is one: pending says that there is none. Elements that do not fit
 /// `spec` count as damaged.
-Got find_on_disk(const Kept& kept, const Spec& spec, int64_t position, Element& out);
+Got find_on_disk(const CacheContent& content, const Spec& spec, int64_t position, Element& out);
 
-/// Gives the cached elements; the others are those of `input`, and cached: in memory while Kept::has_room() is true,
-/// else on disk. Errors are never cached. `kept` outlives the view.
-std::shared_ptr<const View> view_cache(std::shared_ptr<const View> input, const Spec& spec, Kept& kept);
+/// Gives the cached elements; the others are those of `input`, and cached: in memory while CacheContent::has_room() is
+/// true, else on disk. Errors are never cached. `content` outlives the view.
+std::shared_ptr<const View> view_cache(std::shared_ptr<const View> input, const Spec& spec, CacheContent& content);
 
 }  // namespace headpond::internal

@@ -45,22 +45,5 @@ TEST(CacheEntries, GivesAllThreadsTheSameEntry) {
   for (const auto& mine : seen) EXPECT_EQ(mine, seen[0]);
 }
 
-TEST(OwnMemory, CopiesWhatIsBorrowed) {
-  std::vector<int32_t> values = {1, 2, 3, 4, 5, 6};
-  std::vector<int32_t> few = {1, 2};
-  const std::vector<std::string_view> texts = {"one", "two"};
-  const Tensor owned = Tensor::from(std::span<const std::string_view>(texts), {2});
-  std::vector<std::byte> layout(owned.data(), owned.data() + owned.byte_size());
-  Element element = {Tensor::view(values.data(), DType::i32, {6}), Tensor::view(few.data(), DType::i32, {2}),
-                     Tensor::view(layout.data(), DType::bytes, {2}), Tensor(), owned};
-  const std::string before = text_of(element);
-  own_memory(element);
-  std::fill(values.begin(), values.end(), 0);
-  std::fill(few.begin(), few.end(), 0);
-  std::fill(layout.begin(), layout.end(), std::byte{0});
-  EXPECT_EQ(text_of(element), before);
-  EXPECT_EQ(element[size_t{4}].owner(), owned.owner()) << "what has an owner is shared";
-}
-
 }  // namespace
 }  // namespace headpond::internal

@@ -4,7 +4,7 @@
 #include "headpond/dataset/ops/order/cache_places_internal.h"
 #include "headpond/dataset/testing/dataset_test_internal.h"
 #include "headpond/io/cache/cache_folder.h"
-#include "headpond/io/record/kept/set_index.h"
+#include "headpond/io/record/index/set_index.h"
 #include "tests/test_files.h"
 
 namespace headpond::internal {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <utility>
 
+#include "headpond/dataset/bases/own_memory_internal.h"
 #include "headpond/dataset/ops/element/failure_limits_internal.h"
 #include "headpond/dataset/ops/order/cache_entries_internal.h"
 #include "headpond/dataset/ops/order/cache_sequence_internal.h"
@@ -10,8 +11,8 @@ namespace {
 
 class CacheIterator final : public Iterator {
  public:
-  CacheIterator(const Node& node, const Binding& binding, Feed& feed, Kept& kept)
-      : node_(node), binding_(binding), feed_(feed), kept_(kept) {}
+  CacheIterator(const Node& node, const Binding& binding, Feed& feed, CacheContent& content)
+      : node_(node), binding_(binding), feed_(feed), content_(content) {}
 
   Got next(Context& context, Element& out) override {
     while (true) {
@@ -40,27 +41,27 @@ class CacheIterator final : public Iterator {
 
  private:
   Got find(Element& out) const {
-    const Got in_memory = kept_.sequence ? kept_.sequence->get(next_, out) : Got::pending;
-    return in_memory != Got::pending ? in_memory : find_on_disk(kept_, node_.spec(), next_, out);
+    const Got in_memory = content_.sequence ? content_.sequence->get(next_, out) : Got::pending;
+    return in_memory != Got::pending ? in_memory : find_on_disk(content_, node_.spec(), next_, out);
   }
   void keep(int64_t i, Element& element, const Context& context) {
     if (lost_) return;
-    if (kept_.sequence && kept_.has_room(context)) {
+    if (content_.sequence && content_.has_room(context)) {
       own_memory(element);
-      if (kept_.sequence->keep(i, element, kept_.in_memory)) return;
+      if (content_.sequence->keep(i, element, content_.in_memory)) return;
     }
-    if (kept_.store) kept_.store->keep(i, element);
+    if (content_.store) content_.store->keep(i, element);
   }
   void keep_end() {
     if (lost_) return;
-    if (kept_.sequence) kept_.sequence->end(read_);
-    if (kept_.store) kept_.store->keep_end(read_);
+    if (content_.sequence) content_.sequence->end(read_);
+    if (content_.store) content_.store->keep_end(read_);
   }
 
   const Node& node_;
   const Binding binding_;
   Feed& feed_;
-  Kept& kept_;
+  CacheContent& content_;
   std::unique_ptr<Iterator> input_;
   int64_t read_ = 0;  // Answers read from the input, errors included. At most next_.
   int64_t next_ = 0;
@@ -92,8 +93,8 @@ void CacheSequence::end(int64_t count) {
   complete_ = complete_ || std::cmp_equal(count, elements_.size());
 }
 
-std::unique_ptr<Iterator> iterate_cache(const Node& input, const Binding& binding, Feed& feed, Kept& kept) {
-  return std::make_unique<CacheIterator>(input, binding, feed, kept);
+std::unique_ptr<Iterator> iterate_cache(const Node& input, const Binding& binding, Feed& feed, CacheContent& content) {
+  return std::make_unique<CacheIterator>(input, binding, feed, content);
 }
 
 }  // namespace headpond::internal

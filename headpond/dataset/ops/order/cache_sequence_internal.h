@@ -28,11 +28,11 @@ class CacheSequence {
   bool complete_ HEADPOND_GUARDED_BY(mu_) = false;
 };
 
-struct Kept;
+struct CacheContent;
 
 /// Gives the cached elements, then those of `input`, which is opened only then and is read from its beginning. From the
 /// first element that is not cached, the input is read in each epoch: errors are never cached, nor elements that find
 /// no room. The state is one number.
-std::unique_ptr<Iterator> iterate_cache(const Node& input, const Binding& binding, Feed& feed, Kept& kept);
+std::unique_ptr<Iterator> iterate_cache(const Node& input, const Binding& binding, Feed& feed, CacheContent& content);
 
 }  // namespace headpond::internal

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "headpond/dataset/ops/fold/named_error_internal.h"
+#include "headpond/dataset/bases/named_error_internal.h"
 #include "headpond/dataset/ops/regroup/groups_internal.h"
 
 namespace headpond::internal {
@@ -13,11 +13,11 @@ Groups::Groups(const Node& node, const GroupRules& rules, const Binding& binding
 Got Groups::next(Context& context, int64_t& key) {
   while (!complete_ && !ended_) {
     Element element;
-    int64_t place = 0;
-    const Got got = input_.next(context, element, place);
+    int64_t ticket = 0;
+    const Got got = input_.next(context, element, ticket);
     if (got == Got::end) ended_ = true;
     if (got == Got::error || got == Got::pending) return got;
-    if (got == Got::value && add(context, std::move(element), place) == Got::error) return Got::error;
+    if (got == Got::value && add(context, std::move(element), ticket) == Got::error) return Got::error;
   }
   if (!complete_) {
     if (groups_.empty()) return Got::end;
@@ -28,7 +28,7 @@ Got Groups::next(Context& context, int64_t& key) {
 }
 
 // Leaves out an element that fails.
-Got Groups::add(Context& context, Element element, int64_t place) {
+Got Groups::add(Context& context, Element element, int64_t ticket) {
   Member member;
   const auto checked = call_named(node_, element, [&]() -> Result<void> {
     auto found = rules_.member(element);
@@ -40,24 +40,24 @@ Got Groups::add(Context& context, Element element, int64_t place) {
     return {};
   });
   if (!checked) {
-    input_.release(place);
+    input_.release(ticket);
     return context.fail(checked.error());
   }
   const auto group = groups_.find(member.key);
   if (group != groups_.end() && !rules_.takes(member, group->second)) {
     complete_ = member.key;
-    waiting_ = {member, std::move(element), place};
+    waiting_ = {member, std::move(element), ticket};
   } else {
-    put(member, std::move(element), place);
+    put(member, std::move(element), ticket);
   }
   return Got::value;
 }
 
-void Groups::put(const Member& member, Element element, int64_t place) {
+void Groups::put(const Member& member, Element element, int64_t ticket) {
   Group& group = groups_[member.key];
-  if (group.elements.empty()) oldest_[place] = member.key;
+  if (group.elements.empty()) oldest_[ticket] = member.key;
   group.elements.push_back(std::move(element));
-  group.places.push_back(place);
+  group.tickets.push_back(ticket);
   group.longest = std::max(group.longest, member.size);
   group.total += member.size;
   ++size_;
@@ -70,12 +70,12 @@ void Groups::put(const Member& member, Element element, int64_t place) {
 
 void Groups::remove(int64_t key) {
   const auto group = groups_.find(key);
-  oldest_.erase(group->second.places[0]);
-  size_ -= static_cast<int64_t>(group->second.places.size());
-  for (const int64_t place : group->second.places) input_.release(place);
+  oldest_.erase(group->second.tickets[0]);
+  size_ -= static_cast<int64_t>(group->second.tickets.size());
+  for (const int64_t ticket : group->second.tickets) input_.release(ticket);
   groups_.erase(group);
   complete_.reset();
-  if (auto next = std::exchange(waiting_, std::nullopt)) put(next->member, std::move(next->element), next->place);
+  if (auto next = std::exchange(waiting_, std::nullopt)) put(next->member, std::move(next->element), next->ticket);
 }
 
 }  // namespace headpond::internal

@@ -20,7 +20,7 @@ struct Member {
 /// Elements of one key, in the order in which they came.
 struct Group {
   std::vector<Element> elements;
-  std::vector<int64_t> places;
+  std::vector<int64_t> tickets;
   int64_t longest = 0;  ///< Of the sizes.
   int64_t total = 0;    ///< Their sum.
 };
@@ -56,22 +56,22 @@ class Groups {
   void visit_state(StateVisitor& visitor) { input_.visit_state(visitor, most_ + 1); }
 
  private:
-  Got add(Context& context, Element element, int64_t place);
-  void put(const Member& member, Element element, int64_t place);
+  Got add(Context& context, Element element, int64_t ticket);
+  void put(const Member& member, Element element, int64_t ticket);
 
   const Node& node_;
   const GroupRules& rules_;
   const int64_t most_;
   HeldInput input_;
   std::map<int64_t, Group> groups_;    // None is empty.
-  std::map<int64_t, int64_t> oldest_;  // The key of a group by its first place.
+  std::map<int64_t, int64_t> oldest_;  // The key of a group by its first ticket.
   int64_t size_ = 0;                   // Elements in all groups.
   std::optional<int64_t> complete_;
   // The element that its group did not take: it follows when that group is removed.
   struct Waiting {
     Member member;
     Element element;
-    int64_t place;
+    int64_t ticket;
   };
   std::optional<Waiting> waiting_;
   bool ended_ = false;

@@ -24,32 +24,32 @@ int64_t HeldInput::position() const {
   return next;
 }
 
-Got HeldInput::next(Context& context, Element& out, int64_t& place) {
+Got HeldInput::next(Context& context, Element& out, int64_t& ticket) {
   if (lost_) return context.fail(lost_);
-  return by_position_ ? next_by_position(context, out, place) : next_in_order(context, out, place);
+  return by_position_ ? next_by_position(context, out, ticket) : next_in_order(context, out, ticket);
 }
 
-Got HeldInput::next_by_position(Context& context, Element& out, int64_t& place) {
+Got HeldInput::next_by_position(Context& context, Element& out, int64_t& ticket) {
   if (again_ < again_until_) {
-    place = held_.upper_bound(again_)->first;
-    const Got got = ask(*context.view(node_, binding_), place, context, {}, out);
+    ticket = held_.upper_bound(again_)->first;
+    const Got got = ask(*context.view(node_, binding_), ticket, context, {}, out);
     if (got == Got::error) return got;  // The next call tries once more.
     if (got != Got::value) {
       return context.fail(
           {ErrorKind::FailedPrecondition,
-           fmt::format("{}: the element at position {}, which the state lists, has gone", node_.title(), place)});
+           fmt::format("{}: the element at position {}, which the state lists, has gone", node_.title(), ticket)});
     }
-    again_ = place;
+    again_ = ticket;
     return got;
   }
   const Got got = input_->next(context, out);
   if (got != Got::value) return got;
-  place = position() - 1;
-  held_.emplace_hint(held_.end(), place, Before());
+  ticket = position() - 1;
+  held_.emplace_hint(held_.end(), ticket, Before());
   return got;
 }
 
-Got HeldInput::next_in_order(Context& context, Element& out, int64_t& place) {
+Got HeldInput::next_in_order(Context& context, Element& out, int64_t& ticket) {
   while (true) {
     if (!std::exchange(asked_, true)) before_ = {answers_, position_of(*input_)};
     const size_t known = context.failed.size();
@@ -57,11 +57,11 @@ Got HeldInput::next_in_order(Context& context, Element& out, int64_t& place) {
     if (answers_ < known_until_) context.failed.resize(known);  // It was delivered before the state was saved.
     if (got == Got::pending) return got;
     asked_ = got == Got::error;  // It may come from the midst of a batch, whose first rows no state has.
-    place = answers_;
+    ticket = answers_;
     if (got != Got::end) ++answers_;
-    const auto held = place < known_until_ ? held_.find(place) : held_.end();
-    if (place >= known_until_) {
-      if (got == Got::value) held_.emplace_hint(held_.end(), place, std::move(before_));
+    const auto held = ticket < known_until_ ? held_.find(ticket) : held_.end();
+    if (ticket >= known_until_) {
+      if (got == Got::value) held_.emplace_hint(held_.end(), ticket, std::move(before_));
       return got;
     }
     if (held == held_.end() && got != Got::end) {
@@ -79,17 +79,17 @@ Got HeldInput::next_in_order(Context& context, Element& out, int64_t& place) {
   }
 }
 
-void HeldInput::release(int64_t place) {
-  const auto found = held_.find(place);
+void HeldInput::release(int64_t ticket) {
+  const auto found = held_.find(ticket);
   const auto after = std::next(found);
-  if (found == held_.begin() && after != held_.end() && after->second.place < 0) after->second = found->second;
+  if (found == held_.begin() && after != held_.end() && after->second.ticket < 0) after->second = found->second;
   held_.erase(found);
 }
 
 void HeldInput::visit_state(StateVisitor& visitor, int64_t most) {
   if (by_position_) {
     input_->visit_state(visitor);
-    return visit_places(visitor, 0, position(), most);
+    return visit_tickets(visitor, 0, position(), most);
   }
   Before base = !held_.empty() ? held_.begin()->second : asked_ ? before_ : Before{answers_, position_of(*input_)};
   if (visitor.is_restoring()) {
@@ -98,21 +98,21 @@ void HeldInput::visit_state(StateVisitor& visitor, int64_t most) {
   } else {
     visitor.append(base.state);
   }
-  int64_t answers = std::max(answers_, known_until_) - base.place;
+  int64_t answers = std::max(answers_, known_until_) - base.ticket;
   visitor.number_within(answers, 0, kEndless);
-  visit_places(visitor, base.place, base.place + answers, most);
+  visit_tickets(visitor, base.ticket, base.ticket + answers, most);
   if (!visitor.is_restoring()) return;
   known_until_ = answers;
   if (!held_.empty()) held_.begin()->second = std::move(base);
 }
 
-// Differences of places in [first, end).
-void HeldInput::visit_places(StateVisitor& visitor, int64_t first, int64_t end, int64_t most) {
+// Differences of tickets in [first, end).
+void HeldInput::visit_tickets(StateVisitor& visitor, int64_t first, int64_t end, int64_t most) {
   auto count = static_cast<int64_t>(held_.size());
   visitor.number_within(count, 0, most);
   if (!visitor.is_restoring()) {
-    for (const auto& [place, before] : held_) {
-      int64_t step = place - std::exchange(first, place);
+    for (const auto& [ticket, before] : held_) {
+      int64_t step = ticket - std::exchange(first, ticket);
       visitor.number_within(step, 0, end);
     }
     return;

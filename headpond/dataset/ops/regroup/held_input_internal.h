@@ -27,31 +27,31 @@ class HeldInput {
   /// `input` and `feed` outlive this.
   HeldInput(const Node& input, const Binding& binding, Feed& feed);
 
-  /// As Iterator::next. value: the element is held, at `place`, which is higher than those before it. The error of an
+  /// As Iterator::next. value: the element is held under `ticket`, which is higher than those before it. The error of an
   /// element that cannot be read again comes again with each call.
-  Got next(Context& context, Element& out, int64_t& place);
-  /// REQUIRES: the element at `place` is held, and came since a restore.
-  void release(int64_t place);
+  Got next(Context& context, Element& out, int64_t& ticket);
+  /// REQUIRES: an element is held under `ticket`, and came since a restore.
+  void release(int64_t ticket);
   /// Restoring refuses more than `most` held elements.
   void visit_state(StateVisitor& visitor, int64_t most = kMostHeld);
 
  private:
-  // The input's state at a place: after so many answers. Only without positions.
+  // The input's state before a ticket: after so many answers. Only without positions.
   struct Before {
-    int64_t place = -1;
+    int64_t ticket = -1;
     std::string state;
   };
-  Got next_by_position(Context& context, Element& out, int64_t& place);
-  Got next_in_order(Context& context, Element& out, int64_t& place);
-  void visit_places(StateVisitor& visitor, int64_t first, int64_t end, int64_t most);
+  Got next_by_position(Context& context, Element& out, int64_t& ticket);
+  Got next_in_order(Context& context, Element& out, int64_t& ticket);
+  void visit_tickets(StateVisitor& visitor, int64_t first, int64_t end, int64_t most);
   int64_t position() const;
 
   const Node& node_;
   const Binding binding_;
   const bool by_position_;
   const std::unique_ptr<Iterator> input_;
-  std::map<int64_t, Before> held_;  // By place: the position, or the number of the answer.
-  int64_t again_ = -1;              // Held elements after this place are still to be read again; -1: all.
+  std::map<int64_t, Before> held_;  // By ticket: the position, or the number of the answer.
+  int64_t again_ = -1;              // Held elements after this ticket are still to be read again; -1: all.
   int64_t again_until_ = -1;        // The last of them; -1: none.
   int64_t answers_ = 0;             // Elements and errors that the input gave. Without positions.
   int64_t known_until_ = 0;         // Those before this one came before the restore.

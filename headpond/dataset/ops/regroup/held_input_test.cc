@@ -43,7 +43,7 @@ struct Reading {
   }
   std::string next() {
     Element out;
-    const Got got = input.next(context, out, place);
+    const Got got = input.next(context, out, ticket);
     if (got == Got::value) return text_of(out);
     return got == Got::end ? "end" : got == Got::pending ? "pending" : "!" + context.error.message();
   }
@@ -52,7 +52,7 @@ struct Reading {
     for (int i = 0; i < answers; ++i) {
       const std::string answer = next();
       if (answer[0] == '!' || answer == "pending" || answer == "end") continue;
-      if (std::find(hold.begin(), hold.end(), answer) == hold.end()) input.release(place);
+      if (std::find(hold.begin(), hold.end(), answer) == hold.end()) input.release(ticket);
     }
   }
   std::vector<std::string> rest() {
@@ -68,7 +68,7 @@ struct Reading {
 
   PlainFeed feed;
   Context context;
-  int64_t place = 0;
+  int64_t ticket = 0;
   HeldInput input;
 };
 

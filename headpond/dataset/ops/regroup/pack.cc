@@ -7,9 +7,9 @@
 
 #include "headpond/dataset/bases/batching.h"
 #include "headpond/dataset/bases/field.h"
+#include "headpond/dataset/bases/named_error_internal.h"
 #include "headpond/dataset/check_internal.h"
 #include "headpond/dataset/ops/batch/padded_batch_internal.h"
-#include "headpond/dataset/ops/fold/named_error_internal.h"
 #include "headpond/dataset/ops/regroup.h"
 #include "headpond/dataset/ops/regroup/held_input_internal.h"
 #include "headpond/dataset/ops/regroup/pack_bins_internal.h"
@@ -91,21 +91,21 @@ class PackIterator final : public Iterator {
   Got next(Context& context, Element& out) override {
     while (!bins_.has_full()) {
       Element sequence;
-      int64_t place = 0;
-      const Got got = input_.next(context, sequence, place);
+      int64_t ticket = 0;
+      const Got got = input_.next(context, sequence, ticket);
       if (got == Got::end) return bins_.empty() ? got : give(bins_.take_oldest(), context, out);
       if (got != Got::value) return got;
       const auto lengths = internal::call_named(node_, sequence, [&] { return node_.measure(sequence); });
       if (!lengths) {
-        input_.release(place);
+        input_.release(ticket);
         return context.fail(lengths.error());
       }
       if (bins_.sequences() < internal::kMostHeld && bins_.has_room(*lengths)) {
-        bins_.put(std::move(sequence), place, *lengths);
+        bins_.put(std::move(sequence), ticket, *lengths);
         continue;
       }
       const PackBins::Bin taken = bins_.take();
-      bins_.put(std::move(sequence), place, *lengths);
+      bins_.put(std::move(sequence), ticket, *lengths);
       return give(taken, context, out);
     }
     return give(bins_.take(), context, out);
@@ -118,7 +118,7 @@ class PackIterator final : public Iterator {
  private:
   Got give(const PackBins::Bin& bin, Context& context, Element& out) {
     static const uint64_t source = register_source(kOp);
-    for (const int64_t place : bin.places) input_.release(place);
+    for (const int64_t ticket : bin.tickets) input_.release(ticket);
     node_.append_row(bin, context, out);
     out.key = internal::batch_key(given_);
     out.provenance = {.source = source, .record = static_cast<uint64_t>(given_++)};
@@ -188,6 +188,7 @@ Dataset packed(const Dataset& input, int64_t length, const PackOptions& options)
       .holds = internal::kMostHeld,
       .role = Role::unbatch,  // A packed row is a sample, whatever its sequences were.
       .computes = true};
+  facts.is_of_library = true;
   return Dataset(std::make_shared<Pack>(std::move(facts), std::move(lengths), std::move(padding), options));
 }
 

@@ -31,13 +31,13 @@ bool PackBins::has_room(std::span<const int64_t> lengths) const {
   return std::cmp_less(bins_.size(), most_) || bin_for(lengths) < bins_.size();
 }
 
-void PackBins::put(Element sequence, int64_t place, std::span<const int64_t> lengths) {
+void PackBins::put(Element sequence, int64_t ticket, std::span<const int64_t> lengths) {
   const size_t i = bin_for(lengths);
-  if (i == bins_.size()) bins_.push_back({.sequences = {}, .places = {}, .left = lengths_});
+  if (i == bins_.size()) bins_.push_back({.sequences = {}, .tickets = {}, .left = lengths_});
   Bin& bin = bins_[i];
   for (size_t field = 0; field < lengths.size(); ++field) bin.left[field] -= lengths[field];
   bin.sequences.push_back(std::move(sequence));
-  bin.places.push_back(place);
+  bin.tickets.push_back(ticket);
   ++sequences_;
   if (room(bin) == 0 || std::cmp_equal(bin.sequences.size(), max_sequences_)) full_ = i;
 }

@@ -21,7 +21,7 @@ class PackBins {
  public:
   struct Bin {
     std::vector<Element> sequences;
-    std::vector<int64_t> places;
+    std::vector<int64_t> tickets;
     std::vector<int64_t> left;  // By field.
   };
   /// `lengths`: room of a bin, by field. max_sequences: of a bin; 0: any number.
@@ -31,7 +31,7 @@ class PackBins {
   /// True iff put() has a bin for a sequence of these lengths. REQUIRES: it fits an empty bin.
   bool has_room(std::span<const int64_t> lengths) const;
   /// REQUIRES: has_room().
-  void put(Element sequence, int64_t place, std::span<const int64_t> lengths);
+  void put(Element sequence, int64_t ticket, std::span<const int64_t> lengths);
   /// True iff a bin takes no other sequence.
   bool has_full() const { return full_ < bins_.size(); }
   bool empty() const { return bins_.empty(); }

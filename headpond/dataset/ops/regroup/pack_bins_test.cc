@@ -7,9 +7,9 @@ namespace {
 
 using testing::ElementsAre;
 
-void put(PackBins& bins, int64_t place, std::vector<int64_t> lengths) {
+void put(PackBins& bins, int64_t ticket, std::vector<int64_t> lengths) {
   ASSERT_TRUE(bins.has_room(lengths));
-  bins.put({}, place, lengths);
+  bins.put({}, ticket, lengths);
 }
 
 TEST(PackBins, FirstFitTakesTheOldestBinWithRoom) {
@@ -21,7 +21,7 @@ TEST(PackBins, FirstFitTakesTheOldestBinWithRoom) {
   put(bins, 3, {9});
   EXPECT_FALSE(bins.has_room(std::vector<int64_t>{3}));
   EXPECT_FALSE(bins.has_full());
-  EXPECT_THAT(bins.take().places, ElementsAre(0, 2));
+  EXPECT_THAT(bins.take().tickets, ElementsAre(0, 2));
   EXPECT_TRUE(bins.has_room(std::vector<int64_t>{3}));
 }
 
@@ -31,11 +31,11 @@ TEST(PackBins, BestFitTakesTheBinWithTheLeastRoom) {
   put(bins, 1, {8});
   put(bins, 2, {1});
   put(bins, 3, {5});
-  EXPECT_THAT(bins.take().places, ElementsAre(1, 2));
+  EXPECT_THAT(bins.take().tickets, ElementsAre(1, 2));
   put(bins, 4, {4});
   EXPECT_TRUE(bins.has_full());
-  EXPECT_THAT(bins.take_oldest().places, ElementsAre(0, 4));
-  EXPECT_THAT(bins.take_oldest().places, ElementsAre(3));
+  EXPECT_THAT(bins.take_oldest().tickets, ElementsAre(0, 4));
+  EXPECT_THAT(bins.take_oldest().tickets, ElementsAre(3));
   EXPECT_TRUE(bins.empty());
 }
 
@@ -45,7 +45,7 @@ TEST(PackBins, KeepRoomForEachField) {
   put(bins, 1, {2, 2});
   put(bins, 2, {8, 1});
   EXPECT_TRUE(bins.has_full());
-  EXPECT_THAT(bins.take().places, ElementsAre(0, 2));
+  EXPECT_THAT(bins.take().tickets, ElementsAre(0, 2));
 }
 
 TEST(PackBins, AreFullAfterSoManySequences) {
@@ -65,20 +65,20 @@ TEST(PackBins, AreTheSameWhenTheRestIsPutAgain) {
     const auto made = [&] { return PackBins({12, 9}, fit, most, most_sequences); };
     PackBins bins = made();
     std::map<int64_t, std::vector<int64_t>> held;
-    for (int64_t place = 0; place < 60; ++place) {
+    for (int64_t ticket = 0; ticket < 60; ++ticket) {
       const std::vector<int64_t> lengths = {static_cast<int64_t>(1 + random.below(7)),
                                             static_cast<int64_t>(random.below(9))};
       while (bins.has_full() || !bins.has_room(lengths)) {
-        for (const int64_t gone : bins.take().places) held.erase(gone);
+        for (const int64_t gone : bins.take().tickets) held.erase(gone);
       }
-      put(bins, place, lengths);
-      held[place] = lengths;
+      put(bins, ticket, lengths);
+      held[ticket] = lengths;
     }
     PackBins again = made();
-    for (const auto& [place, lengths] : held) put(again, place, lengths);
+    for (const auto& [ticket, lengths] : held) put(again, ticket, lengths);
     while (!bins.empty()) {
       ASSERT_FALSE(again.empty());
-      ASSERT_EQ(bins.take_oldest().places, again.take_oldest().places) << "run " << run;
+      ASSERT_EQ(bins.take_oldest().tickets, again.take_oldest().tickets) << "run " << run;
     }
     ASSERT_TRUE(again.empty());
   }

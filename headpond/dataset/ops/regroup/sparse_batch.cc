@@ -28,15 +28,15 @@ Spec sparse_spec(const Spec& rows, const Shape& row_shape) {
           {prefix + "shape", DType::i64, {rank}}};
 }
 
-// Writes the place of each value of `row`, row-major, after the row's number. Returns where the next row's belong.
+// Writes the indices of each value of `row`, row-major, after the row's number. Returns where the next row's belong.
 int64_t* put_indices(const Tensor& row, int64_t number, int64_t* to) {
   const Shape shape = row.shape();
-  std::vector<int64_t> place(static_cast<size_t>(shape.rank()));
+  std::vector<int64_t> indices(static_cast<size_t>(shape.rank()));
   for (int64_t i = 0; i < row.size(); ++i) {
     *to++ = number;
-    to = std::copy(place.begin(), place.end(), to);
-    for (int axis = shape.rank() - 1; axis >= 0 && ++place[static_cast<size_t>(axis)] == shape[axis]; --axis) {
-      place[static_cast<size_t>(axis)] = 0;
+    to = std::copy(indices.begin(), indices.end(), to);
+    for (int axis = shape.rank() - 1; axis >= 0 && ++indices[static_cast<size_t>(axis)] == shape[axis]; --axis) {
+      indices[static_cast<size_t>(axis)] = 0;
     }
   }
   return to;

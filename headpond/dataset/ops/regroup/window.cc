@@ -98,19 +98,19 @@ class WindowIterator final : public Iterator {
  private:
   struct Held {
     Element element;
-    int64_t place = 0;
+    int64_t ticket = 0;
   };
   // value: the next window is here; the last ones may lack elements.
   Got gather(Context& context) {
     while (!ended_ && (to_skip_ > 0 || std::cmp_less(held_.size(), node_.windows().span()))) {
       Held next;
-      const Got got = input_.next(context, next.element, next.place);
+      const Got got = input_.next(context, next.element, next.ticket);
       if (got == Got::error || got == Got::pending) return got;
       if (got == Got::end) {
         ended_ = true;
       } else if (to_skip_ > 0) {
         --to_skip_;
-        input_.release(next.place);
+        input_.release(next.ticket);
       } else {
         held_.push_back(std::move(next));
       }
@@ -127,7 +127,7 @@ class WindowIterator final : public Iterator {
   void shift() {
     to_skip_ = node_.windows().shift;
     for (; to_skip_ > 0 && !held_.empty(); --to_skip_) {
-      input_.release(held_.front().place);
+      input_.release(held_.front().ticket);
       held_.pop_front();
     }
   }

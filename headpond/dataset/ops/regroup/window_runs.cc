@@ -7,6 +7,7 @@
 #include "headpond/dataset/bases/batching.h"
 #include "headpond/dataset/check_internal.h"
 #include "headpond/dataset/ops/regroup/window_runs_internal.h"
+#include "headpond/dataset/quarantine/failed_place_internal.h"
 
 namespace headpond::internal {
 namespace {
@@ -45,7 +46,8 @@ WindowRuns::WindowRuns(const Node& node, const Binding& binding, int64_t first)
     : node_(node), binding_(binding), source_(register_source(node.facts().op)), number_(first) {}
 
 Error WindowRuns::named(const Error& error) const {
-  return {error.kind(), fmt::format("{}, window {}: {}", node_.title(), number_, error.message()), error};
+  return Error(error.kind(), fmt::format("{}, window {}: {}", node_.title(), number_, error.message()), error)
+      .at({.op = node_.title()});
 }
 
 void WindowRuns::close() {
@@ -75,8 +77,11 @@ Got WindowRuns::open(const std::function<Dataset()>& make, Context& context) {
 }
 
 Got WindowRuns::next(Context& context, Element& out) {
+  const size_t known = context.failed.size();
   const Got got = elements_->next(context, out);
-  if (got == Got::error) return context.fail(named(context.error));
+  const Provenance window{.source = source_, .record = static_cast<uint64_t>(number_)};
+  tell_outer({.key = batch_key(number_), .provenance = window}, *dataset_->node(), known, context);
+  if (got == Got::error) return context.fail(named(located(context.error, *dataset_->node(), out.provenance)));
   if (got == Got::end) close();
   if (got != Got::value) return got;
   if (const Error error = check_element(node_.spec(), out)) {
@@ -84,7 +89,7 @@ Got WindowRuns::next(Context& context, Element& out) {
     return context.fail(named(error));
   }
   out.key = mix(batch_key(number_), out.key);
-  out.provenance = {.source = source_, .record = static_cast<uint64_t>(number_)};
+  out.provenance = window;
   ++given_;
   const Node& node = *dataset_->node();
   if (node.kind() == Kind::indexed && given_ >= node.slots()) close();

@@ -21,13 +21,14 @@ namespace {
 // The content of a file that still has the size with which it was listed, read to where the tensor has it; else
 // nullopt.
 std::optional<Tensor> text_of_size(const std::string& path, uint64_t size) {
-  constexpr size_t kOffsets = 2 * sizeof(int64_t);
-  BufferRef memory = BufferPool::current().allocate(kOffsets + size);
-  const auto read = read_file_of_size(path, {memory->data() + kOffsets, size});
+  constexpr size_t kLine = 64, kOffsets = 2 * sizeof(int64_t);
+  BufferRef memory = BufferPool::current().allocate(kLine + size);
+  std::byte* const text = memory->data() + kLine;  // The system copies to the begin of a line in less time.
+  const auto read = read_file_of_size(path, {text, size});
   if (!read || !*read) return std::nullopt;
   const std::array<int64_t, 2> offsets = {0, static_cast<int64_t>(size)};
-  std::memcpy(memory->data(), offsets.data(), kOffsets);
-  const std::byte* const data = memory->data();
+  std::byte* const data = text - kOffsets;
+  std::memcpy(data, offsets.data(), kOffsets);
   return Tensor::view(data, DType::bytes, Shape(), std::move(memory));
 }
 

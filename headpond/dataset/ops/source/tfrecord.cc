@@ -2,9 +2,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
 #include <string_view>
 #include <utility>
 
+#include "headpond/base/log.h"
+#include "headpond/base/mutex.h"
 #include "headpond/dataset/ops/files.h"
 #include "headpond/dataset/source/file_set_internal.h"
 #include "headpond/dataset/source/record_stream_internal.h"
@@ -17,15 +21,49 @@ namespace {
 
 using internal::text_of;
 
+// What becomes of damaged records. Thread-safe.
+class Damage {
+ public:
+  explicit Damage(OnDamage on_damage) : on_damage_(on_damage) {}
+  // hole or error.
+  Got meet(const Error& error, const std::string& path, int64_t record, Context& context) const {
+    if (on_damage_ == OnDamage::fail) return context.fail(error);
+    ++context.scratch().defects.count;
+    say(error, path, record);
+    return Got::hole;
+  }
+
+ private:
+  // A warning for the first, the 10th, the 100th, ... of a file.
+  void say(const Error& error, const std::string& path, int64_t record) const {
+    size_t known = 0;
+    {
+      const MutexLock lock(mu_);
+      std::set<int64_t>& records = left_out_[path];
+      if (!records.insert(record).second) return;
+      known = records.size();
+    }
+    size_t rest = known;
+    while (rest % 10 == 0) rest /= 10;
+    if (rest != 1) return;
+    log(LogLevel::warning, fmt::format("tfrecord leaves out {} damaged record{}: {}", known,
+                                       known == 1 ? "" : "s so far, the last", error.message()));
+  }
+
+  const OnDamage on_damage_;
+  mutable Mutex mu_;
+  mutable std::map<std::string, std::set<int64_t>> left_out_ HEADPOND_GUARDED_BY(mu_);  // By file.
+};
+
 // The record, copied.
-Got give(const RecordFile& file, uint64_t i, OnDamage on_damage, Context& context, Element& out) {
+Got give(const RecordFile& file, uint64_t i, const Damage& damage, Context& context, Element& out) {
   const auto payload = file.at(i);
   if (payload) out.append(Tensor::scalar(text_of(*payload)));
   if (!payload || text_of(RecordFile::payload_crc(*payload)) == std::string_view("\0\0\0\0", 4)) {
     if (const auto whole = file.check(); !whole) return context.fail(whole.error());
   }
   if (payload) return Got::value;
-  return on_damage == OnDamage::skip ? Got::hole : context.fail(payload.error());
+  return damage.meet(payload.error(), file.path(), static_cast<int64_t>(i), context);
 }
 
 // The record as a view into the file.
@@ -39,7 +77,8 @@ bool fill_from(const RecordFile& file, uint64_t i, Context& context, std::byte* 
 
 class Records final : public internal::SourceFile {
  public:
-  Records(std::unique_ptr<RecordFile> file, OnDamage on_damage) : file_(std::move(file)), on_damage_(on_damage) {}
+  Records(std::unique_ptr<RecordFile> file, std::shared_ptr<const Damage> damage)
+      : file_(std::move(file)), damage_(std::move(damage)) {}
 
   int64_t size() const override { return static_cast<int64_t>(file_->size()); }
   std::optional<FileMark> mark() const override { return file_->mark(); }
@@ -50,7 +89,7 @@ class Records final : public internal::SourceFile {
                        file_->size(), file_->lost_bytes());
   }
   Got at(int64_t i, Context& context, OutputSlots, Element& out) const override {
-    return give(*file_, static_cast<uint64_t>(i), on_damage_, context, out);
+    return give(*file_, static_cast<uint64_t>(i), *damage_, context, out);
   }
   bool fill(int64_t i, Context& context, std::span<std::byte* const> targets) const override {
     return fill_from(*file_, static_cast<uint64_t>(i), context, targets[0]);
@@ -61,14 +100,14 @@ class Records final : public internal::SourceFile {
 
  private:
   const std::unique_ptr<RecordFile> file_;
-  const OnDamage on_damage_;
+  const std::shared_ptr<const Damage> damage_;
 };
 
 // Of a file that has not changed since its offsets were kept.
 class ReadyRecords final : public internal::SourceFile {
  public:
-  ReadyRecords(std::unique_ptr<internal::KnownRecords> records, OnDamage on_damage)
-      : records_(std::move(records)), on_damage_(on_damage) {}
+  ReadyRecords(std::unique_ptr<internal::KnownRecords> records, std::shared_ptr<const Damage> damage)
+      : records_(std::move(records)), damage_(std::move(damage)) {}
 
   int64_t size() const override { return static_cast<int64_t>(records_->index()->size()); }
   std::optional<FileMark> mark() const override { return records_->index()->mark(); }
@@ -80,7 +119,7 @@ class ReadyRecords final : public internal::SourceFile {
       return Got::value;
     }
     const auto file = records_->file();
-    return file ? give(**file, record, on_damage_, context, out) : context.fail(file.error());
+    return file ? give(**file, record, *damage_, context, out) : context.fail(file.error());
   }
   bool fill(int64_t i, Context& context, std::span<std::byte* const> targets) const override {
     const auto file = records_->file();
@@ -97,14 +136,14 @@ class ReadyRecords final : public internal::SourceFile {
 
  private:
   const std::unique_ptr<internal::KnownRecords> records_;
-  const OnDamage on_damage_;
+  const std::shared_ptr<const Damage> damage_;
 };
 
 // Of a gzip file, which is inflated a chunk at a time.
 class InflatedRecords final : public internal::SourceFile {
  public:
-  InflatedRecords(std::string path, std::unique_ptr<internal::GzipRecords> file, OnDamage on_damage)
-      : path_(std::move(path)), file_(std::move(file)), on_damage_(on_damage) {}
+  InflatedRecords(std::string path, std::unique_ptr<internal::GzipRecords> file, std::shared_ptr<const Damage> damage)
+      : path_(std::move(path)), file_(std::move(file)), damage_(std::move(damage)) {}
 
   int64_t size() const override { return file_->size(); }
   std::optional<FileMark> mark() const override { return file_->mark(); }
@@ -115,7 +154,7 @@ class InflatedRecords final : public internal::SourceFile {
   Got at(int64_t i, Context& context, OutputSlots, Element& out) const override {
     const auto record = file_->at(i, context.may_keep());
     if (!record) return context.fail(record.error());
-    if (record->damage) return on_damage_ == OnDamage::skip ? Got::hole : context.fail(record->damage);
+    if (record->damage) return damage_->meet(record->damage, path_, i, context);
     out.append(Tensor::scalar(record->payload));
     return Got::value;
   }
@@ -127,7 +166,7 @@ class InflatedRecords final : public internal::SourceFile {
  private:
   const std::string path_;
   const std::unique_ptr<internal::GzipRecords> file_;
-  const OnDamage on_damage_;
+  const std::shared_ptr<const Damage> damage_;
 };
 
 std::string options_label(const TFRecordOptions& options) {
@@ -145,17 +184,25 @@ bool is_stream(const std::vector<std::string>& patterns, const TFRecordOptions& 
   return std::any_of(patterns.begin(), patterns.end(), says_so);
 }
 
+// Why a file cannot be opened, with what would help.
+Error advised(const Error& error, bool skips) {
+  if (skips || error.kind() != ErrorKind::DataLoss) return error;
+  return Error(error.kind(), error.message() + "; on_damage=skip reads the records before the damage")
+      .at(error.place());
+}
+
 std::unique_ptr<const internal::SourceFile> open_records(const std::string& path, const TFRecordOptions& options,
+                                                         std::shared_ptr<const Damage> damage,
                                                          const internal::KnownFile& known) {
   const bool skips = options.on_damage == OnDamage::skip;
   if (options.compression == Compression::gzip) {  // Refuses any other file, but an empty one.
     (void)value_or_throw(RecordReader::open(path, {.compression = options.compression}));
   }
   auto ready = value_or_throw(internal::KnownRecords::open(path, known.offsets, known.stamp));
-  if (ready != nullptr) return std::make_unique<ReadyRecords>(std::move(ready), options.on_damage);
+  if (ready != nullptr) return std::make_unique<ReadyRecords>(std::move(ready), std::move(damage));
   auto plain = RecordFile::open(path, {.keep_index = options.keep_index, .allow_damaged_end = skips}, known.offsets);
-  if (plain) return std::make_unique<Records>(std::move(*plain), options.on_damage);
-  if (plain.error().kind() != ErrorKind::Unimplemented) throw Exception(plain.error());
+  if (plain) return std::make_unique<Records>(std::move(*plain), std::move(damage));
+  if (plain.error().kind() != ErrorKind::Unimplemented) throw Exception(advised(plain.error(), skips));
   if (options.compression == Compression::none) {  // Says that the file is compressed.
     (void)value_or_throw(RecordReader::open(path, {.compression = options.compression}));
   }
@@ -165,7 +212,8 @@ std::unique_ptr<const internal::SourceFile> open_records(const std::string& path
               fmt::format("{}: compressed by zlib, which is read in order only: say compression=zlib", path)));
   }
   auto gzip = internal::GzipRecords::open(path, {.keep_index = options.keep_index, .allow_damaged_end = skips});
-  return std::make_unique<InflatedRecords>(path, value_or_throw(std::move(gzip)), options.on_damage);
+  if (!gzip) throw Exception(advised(gzip.error(), skips));
+  return std::make_unique<InflatedRecords>(path, *std::move(gzip), std::move(damage));
 }
 
 }  // namespace
@@ -187,8 +235,9 @@ Dataset tfrecord(const Patterns& patterns, const TFRecordOptions& options) {
     };
     return internal::record_stream(std::move(facts), std::move(set), of_reader, options.num_parallel_reads);
   }
-  set.open = [options](const std::string& path, const internal::KnownFile& known) {
-    return open_records(path, options, known);
+  const auto damage = std::make_shared<const Damage>(options.on_damage);
+  set.open = [options, damage](const std::string& path, const internal::KnownFile& known) {
+    return open_records(path, options, damage, known);
   };
   facts.kind = skips ? Kind::sparse : Kind::indexed;
   return internal::source_files(std::move(facts), std::move(set), options.num_parallel_reads);

@@ -2,10 +2,11 @@
 #include <cerrno>
 
 #include "headpond/base/log.h"
+#include "headpond/dataset/run_state.h"
 #include "headpond/dataset/source/file_set_internal.h"
 #include "headpond/dataset/testing/dataset_test_internal.h"
 #include "headpond/io/file/system_test_internal.h"
-#include "headpond/io/record/kept/set_index.h"
+#include "headpond/io/record/index/set_index.h"
 #include "headpond/io/record/record_writer.h"
 #include "headpond/io/zlib_test_internal.h"
 #include "tests/test_files.h"
@@ -183,6 +184,57 @@ TEST_F(TFRecord, TellsADamagedRecordAndGoesOnAfterIt) {
   }
 }
 
+// All elements of `dataset` in order; the number of defects that were met on the way.
+int64_t defects_of(const Dataset& dataset, std::vector<std::string>& values) {
+  SequentialFeed feed;
+  const auto iterator = feed.open(*dataset.node(), {});
+  Context context;
+  for (Element out; iterator->next(context, out) == Got::value; out = Element()) values.push_back(text_of(out));
+  return context.scratch().defects.count;
+}
+
+TEST_F(TFRecord, CountsAndSaysWhatItLeavesOut) {
+  for (const Compression compression : {Compression::none, Compression::gzip, Compression::zlib}) {
+    const std::string path = write("x", std::vector<std::string>(30, "a"));
+    for (size_t i = 3; i < 15; ++i) damage(path, i);
+    const auto bytes = test::get_file(path);
+    if (compression == Compression::gzip) test::put_file(path, test::gzip(bytes));
+    if (compression == Compression::zlib) test::put_file(path, test::zlib(bytes));
+    const bool in_order = compression == Compression::zlib;
+    const auto read = [&](OnDamage on_damage) {
+      const TFRecordOptions options = {.compression = in_order ? std::optional(compression) : std::nullopt,
+                                       .on_damage = on_damage,
+                                       .keep_index = false};
+      std::vector<std::string> values;
+      return defects_of(tfrecord(path, options), values) + 1000 * std::ssize(values);
+    };
+    std::vector<std::string> logged;
+    const LogSink before = set_log_sink([&](LogLevel level, std::string_view line) {
+      if (level == LogLevel::warning) logged.emplace_back(line);
+    });
+    EXPECT_EQ(read(OnDamage::skip), 18'012);
+    set_log_sink(before);
+    if (in_order) {
+      EXPECT_THAT(logged, ElementsAre(AllOf(HasSubstr(path), HasSubstr("12 damaged records"), HasSubstr("record 14"))));
+    } else {
+      EXPECT_THAT(logged, ElementsAre(AllOf(HasSubstr(path), HasSubstr("1 damaged record:"), HasSubstr("record 3")),
+                                      AllOf(HasSubstr(path), HasSubstr("10 damaged records"), HasSubstr("record 12"))));
+    }
+    EXPECT_EQ(read(OnDamage::fail), 3'000) << "control: the first error ends it";
+  }
+}
+
+TEST_F(TFRecord, CountsARecordAgainButSaysItOnce) {
+  const std::string path = write("x", {"a", "b", "c"});
+  damage(path, 1);
+  std::vector<std::string> logged, values;
+  const LogSink before = set_log_sink([&](LogLevel, std::string_view line) { logged.emplace_back(line); });
+  const Dataset dataset = tfrecord(path, {.on_damage = OnDamage::skip});
+  for (int epoch = 0; epoch < 20; ++epoch) EXPECT_EQ(defects_of(dataset, values), 1);
+  set_log_sink(before);
+  EXPECT_THAT(logged, SizeIs(1));
+}
+
 TEST_F(TFRecord, LeavesOutWhatFollowsADamagedLengthIfAsked) {
   const std::string cut = write("cut", {"a", "b", "c"}), whole = write("whole", {"d"});
   auto bytes = test::get_file(cut);
@@ -192,6 +244,7 @@ TEST_F(TFRecord, LeavesOutWhatFollowsADamagedLengthIfAsked) {
   ASSERT_FALSE(counted);
   EXPECT_EQ(counted.error().kind(), ErrorKind::DataLoss);
   EXPECT_THAT(counted.error().message(), AllOf(HasSubstr(cut), HasSubstr("offset 34"), HasSubstr("record 2")));
+  EXPECT_THAT(counted.error().message(), HasSubstr("; on_damage=skip reads the records before the damage"));
   std::vector<std::string> logged;
   const LogSink before = set_log_sink([&](LogLevel, std::string_view line) { logged.emplace_back(line); });
   const Dataset rest = tfrecord({cut, whole}, {.on_damage = OnDamage::skip, .keep_index = false});
@@ -212,6 +265,7 @@ TEST_F(TFRecord, OfDamagedGzipHasWhatPrecedesTheDamageIfAsked) {
   ASSERT_FALSE(counted);
   EXPECT_EQ(counted.error().kind(), ErrorKind::DataLoss);
   EXPECT_THAT(counted.error().message(), AllOf(HasSubstr(path), HasSubstr("record ")));
+  EXPECT_THAT(counted.error().message(), HasSubstr("; on_damage=skip reads the records before the damage"));
   const auto front = elements(tfrecord({path, last}, {.on_damage = OnDamage::skip}));
   ASSERT_GT(front.size(), 500U);
   EXPECT_EQ(front.back(), "'z'");

@@ -66,6 +66,7 @@ Step assert_cardinality(int64_t count) {
   return [count](const Dataset& input) {
     const std::string args = count == kEndless ? "count=-1" : fmt::format("count={}", count);
     Node::Facts facts = facts_over(input.node(), "assert_cardinality", args, input.spec());
+    facts.is_of_library = true;
     if (facts.kind == Kind::indexed) {
       facts.slots = facts.slots.then([count](int64_t slots) {
         if (slots != count) throw Exception(difference(count, shown(slots)));

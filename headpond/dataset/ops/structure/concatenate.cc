@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "headpond/dataset/bases/joined_internal.h"
 #include "headpond/dataset/bases/pointwise.h"
-#include "headpond/dataset/ops/mixing/joined_internal.h"
 #include "headpond/dataset/ops/structure.h"
 #include "headpond/dataset/ops/structure/parts_internal.h"
 

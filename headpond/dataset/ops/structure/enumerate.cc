@@ -62,6 +62,7 @@ struct Numbering {
 
 Node::Facts facts_of(const Node::Ref& input, int64_t start) {
   Node::Facts facts = counting_facts(input, "enumerate", fmt::format("start={}", start));
+  facts.is_of_library = true;
   facts.spec.insert(facts.spec.begin(), {"index", DType::i64, {}});
   check_names("enumerate", facts.spec);
   facts.slots = facts.slots.then([start](int64_t slots) {

@@ -36,6 +36,7 @@ Step shard(int64_t num_shards, int64_t index) {
   }
   return [rule](const Dataset& input) {
     Node::Facts facts = counting_facts(input.node(), "shard", rule.to_string());
+    facts.is_of_library = true;
     facts.slots = facts.slots.then([rule](int64_t slots) {
       if (slots == kEndless) return slots;
       return slots > rule.index ? (slots - rule.index - 1) / rule.num_shards + 1 : int64_t{0};

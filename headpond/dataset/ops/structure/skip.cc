@@ -32,6 +32,7 @@ Step skip(int64_t count) {
   return [rule](const Dataset& input) {
     Node::Facts facts =
         counting_facts(input.node(), "skip", fmt::format("count={}", rule.count == kEndless ? -1 : rule.count));
+    facts.is_of_library = true;
     if (rule.count == kEndless) {
       facts.slots = 0;
     } else {

@@ -27,6 +27,7 @@ Step take(int64_t count) {
   return [rule](const Dataset& input) {
     Node::Facts facts =
         counting_facts(input.node(), "take", fmt::format("count={}", rule.count == kEndless ? -1 : rule.count));
+    facts.is_of_library = true;
     facts.slots = facts.slots.then([count = rule.count](int64_t slots) { return std::min(slots, count); });
     return Dataset(std::make_shared<Choosing<Take>>(std::move(facts), rule));
   };

@@ -84,6 +84,7 @@ class ZipIterator final : public Iterator {
 Node::Facts facts_of(const std::vector<Dataset>& inputs) {
   if (inputs.empty()) refuse("zip", "no inputs");
   Node::Facts facts{.op = "zip", .args = "inputs=" + std::to_string(inputs.size())};
+  facts.is_of_library = true;
   for (const Dataset& input : inputs) {
     facts.spec.insert(facts.spec.end(), input.spec().begin(), input.spec().end());
     if (input.kind() != Kind::indexed) facts.kind = Kind::stream;

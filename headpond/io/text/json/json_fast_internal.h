@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "headpond/io/example/feature_plan_internal.h"
+#include "headpond/io/key_table_internal.h"
+#include "headpond/io/text/json/json_lines.h"
 #include "headpond/io/text/json/json_values_internal.h"
-#include "headpond/io/text/json_lines.h"
 
 namespace headpond::internal {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "headpond/io/default_value_internal.h"
-#include "headpond/io/text/json_lines.h"
+#include "headpond/io/text/json/json_lines.h"
 
 namespace headpond::internal {
 

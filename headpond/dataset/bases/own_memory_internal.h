@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// Elements that outlive what they were made from.
+#pragma once
+
+#include "headpond/tensor/element.h"
+
+namespace headpond::internal {
+
+/// Copies memory that a tensor of `element` borrows, so that it lives as long as the element.
+void own_memory(Element& element);
+
+}  // namespace headpond::internal

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <chrono>
+#include <filesystem>
+#include <set>
+#include <system_error>
+
+#include "headpond/base/mutex.h"
+#include "headpond/io/file/system_internal.h"
+#include "headpond/io/record/index/kept_files_internal.h"
+
+namespace headpond::internal {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr int64_t kDayNs = int64_t{24} * 3600 * 1'000'000'000;
+
+int64_t now_since_1970() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+}  // namespace
+
+void note_use(const std::string& path, int64_t modified_ns) {
+  if (now_since_1970() - modified_ns < kDayNs) return;
+  std::error_code ignored;
+  fs::last_write_time(path, fs::file_time_type::clock::now(), ignored);
+}
+
+void remove_unused_beside(const std::string& path) {
+  static auto* const mu = new Mutex;  // Never destroyed: a dataset may be static.
+  static auto* const seen = new std::set<std::string>;
+  std::string folder = fs::path(path).parent_path().string();
+  {
+    const MutexLock lock(*mu);
+    if (!seen->insert(folder).second) return;
+  }
+  remove_unused(folder);
+}
+
+void remove_unused(const std::string& folder) {
+  std::error_code error;
+  const int64_t oldest = now_since_1970() - unused_ns;
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    const std::string name = at->path().filename().string();
+    const bool is_unfinished = name.starts_with('.') && name.find(".index.") != std::string::npos;  // By a kill.
+    if (!name.ends_with(".index") && !is_unfinished) continue;
+    const auto facts = examine_path(at->path().string());
+    std::error_code ignored;
+    if (facts && facts->modified_ns < oldest) fs::remove(at->path(), ignored);
+  }
+}
+
+}  // namespace headpond::internal

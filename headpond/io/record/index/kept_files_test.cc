@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <filesystem>
+#include <string>
+
+#include "headpond/io/file/file.h"
+#include "headpond/io/file/system_internal.h"
+#include "headpond/io/record/index/kept_files_internal.h"
+#include "headpond/io/record/record_file.h"
+#include "headpond/io/record/record_test_internal.h"
+#include "tests/test_files.h"
+
+namespace headpond::internal {
+namespace {
+
+using std::chrono::hours;
+
+class KeptFiles : public testing::Test {
+ protected:
+  std::string put(const std::string& name, hours age) const {
+    const std::string path = folder_.file(name);
+    test::put_file(path, test::to_bytes("x"));
+    set_age(path, age);
+    return path;
+  }
+  static void set_age(const std::string& path, hours age) {
+    std::filesystem::last_write_time(path, std::filesystem::file_time_type::clock::now() - age);
+  }
+  static int64_t modified(const std::string& path) { return examine_path(path)->modified_ns; }
+
+  const test::TempFolder folder_;
+};
+
+TEST_F(KeptFiles, ThatNobodyHasUsedForLongAreRemoved) {
+  const std::string old = put("old.index", hours(91 * 24)), recent = put("recent.index", hours(89 * 24)),
+                    other = put("other.txt", hours(1000 * 24)), killed = put(".a.index.01cd3f", hours(91 * 24)),
+                    written = put(".a.index.01cd40", hours(0));
+  remove_unused(folder_.path());
+  EXPECT_FALSE(std::filesystem::exists(old));
+  EXPECT_TRUE(std::filesystem::exists(recent));
+  EXPECT_TRUE(std::filesystem::exists(other)) << "not an index";
+  EXPECT_FALSE(std::filesystem::exists(killed));
+  EXPECT_TRUE(std::filesystem::exists(written));
+  remove_unused(folder_.file("none"));
+}
+
+TEST_F(KeptFiles, AreLookedThroughOnceForEachFolder) {
+  const std::string old = put("old.index", hours(91 * 24));
+  remove_unused_beside(folder_.file("a.index"));
+  EXPECT_FALSE(std::filesystem::exists(old));
+  (void)put("old.index", hours(91 * 24));
+  remove_unused_beside(folder_.file("b.index"));
+  EXPECT_TRUE(std::filesystem::exists(old)) << "each look takes time";
+}
+
+TEST_F(KeptFiles, OneThatIsUsedIsYoungAgain) {
+  const std::string index = put("a.index", hours(48)), young = put("b.index", hours(2));
+  const int64_t before = modified(index), before_young = modified(young);
+  note_use(index, before);
+  note_use(young, before_young);
+  EXPECT_GT(modified(index), before);
+  EXPECT_EQ(modified(young), before_young) << "once a day is enough";
+}
+
+TEST_F(KeptFiles, TheIndexOfAFileThatIsReadStays) {
+  setenv("XDG_CACHE_HOME", folder_.path().c_str(), 1);
+  const std::string data = folder_.file("data"), gone = folder_.file("gone");
+  test::put_file(data, test::frames_of({"one", "two"}));
+  test::put_file(gone, test::frames_of({"three"}));
+  ASSERT_TRUE(RecordFile::open(data));
+  ASSERT_TRUE(RecordFile::open(gone));
+  const std::string used = record_index_path(data).value(), unused = record_index_path(gone).value();
+  set_age(used, hours(80 * 24));
+  set_age(unused, hours(100 * 24));
+  EXPECT_TRUE(RecordFile::open(data).value()->index_was_kept());
+  remove_unused(folder_.file("headpond/records"));
+  EXPECT_TRUE(std::filesystem::exists(used));
+  EXPECT_FALSE(std::filesystem::exists(unused));
+  unsetenv("XDG_CACHE_HOME");
+}
+
+}  // namespace
+}  // namespace headpond::internal

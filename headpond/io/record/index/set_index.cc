@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headpond/io/record/index/set_index.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#define XXH_INLINE_ALL  // So that nobody has to link it.
+#include <xxhash.h>
+
+#include <cstring>
+#include <filesystem>
+#include <type_traits>
+
+#include "headpond/base/crc32c.h"
+#include "headpond/io/file/file.h"
+#include "headpond/io/file/system_internal.h"
+#include "headpond/io/record/index/kept_files_internal.h"
+#include "headpond/io/record/record_frame_internal.h"
+
+namespace headpond {
+namespace {
+
+// The layout in the file, little-endian, without gaps: a header, the files, a CRC-32C of both, the offsets of each
+// file.
+struct Header {
+  char magic[8] = {'H', 'P', 'S', 'E', 'T', 'I', 'D', 'X'};
+  uint64_t version = 3;
+  uint64_t key[2] = {};
+  uint64_t files = 0;
+};
+struct Row {
+  uint64_t size, modified_ns, changed_ns, inode, device, head_hash, tail_hash, records;
+  uint64_t index_changed_ns, offsets_bytes, offsets_crc;
+};
+static_assert(sizeof(Header) == 40 && std::is_trivially_copyable_v<Header> && sizeof(Row) == 88);
+
+bool is_absolute_and_normal(std::string_view path) {
+  return path.starts_with('/') && path.find("//") == path.npos && path.find("/./") == path.npos &&
+         path.find("/../") == path.npos && !path.ends_with("/.") && !path.ends_with("/..");
+}
+
+std::string absolute(const std::string& path) {
+  if (is_absolute_and_normal(path)) return path;
+  std::error_code error;
+  const auto full = std::filesystem::absolute(path, error);
+  return error ? path : full.lexically_normal().string();
+}
+
+uint32_t checksum(std::span<const std::byte> header, std::span<const std::byte> rows) {
+  return crc32c_extend(crc32c(header), rows);
+}
+
+}  // namespace
+
+FileStamp internal::stamp_from(const FileFacts& facts) {
+  return {facts.size, facts.modified_ns, facts.changed_ns, facts.inode, facts.device};
+}
+
+Result<FileStamp> stamp_of(const std::string& path) {
+  const auto facts = internal::examine_path(path);
+  if (!facts) return fail(facts.error());
+  return internal::stamp_from(*facts);
+}
+
+Stamps::Stamps(const std::string& first) {
+  const size_t slash = first.rfind('/');
+  if (slash == std::string::npos) return;
+  folder_ = first.substr(0, slash + 1);
+  auto folder = internal::open_file(folder_, O_PATH | O_DIRECTORY);
+  if (folder) open_ = std::make_unique<const internal::UniqueFd>(std::move(*folder));
+}
+
+Stamps::~Stamps() = default;
+
+Result<FileStamp> Stamps::of(const std::string& path) const {
+  const bool is_inside = open_ != nullptr && path.size() > folder_.size() && path.starts_with(folder_) &&
+                         path.find('/', folder_.size()) == std::string::npos;
+  if (!is_inside) return stamp_of(path);
+  const auto facts = internal::examine_in(*open_, path.c_str() + folder_.size(), path);
+  if (!facts) return fail(facts.error());
+  return internal::stamp_from(*facts);
+}
+
+SetIndex::SetIndex(std::string_view reader, std::span<const std::string> paths) : files_(paths.size()) {
+  std::string all(reader);
+  for (const std::string& path : paths) (all += '\0') += absolute(path);
+  const XXH128_hash_t key = XXH3_128bits(all.data(), all.size());
+  key_[0] = key.low64;
+  key_[1] = key.high64;
+  if (const auto folder = cache_folder())
+    path_ = fmt::format("{}/sets/{:016x}{:016x}.index", *folder, key_[1], key_[0]);
+}
+
+std::optional<KeptSet> SetIndex::read() const {
+  if (path_.empty()) return std::nullopt;
+  auto file = MappedFile::open(path_);
+  const uint64_t rows_bytes = files_ * sizeof(Row), head_bytes = sizeof(Header) + rows_bytes;
+  if (!file || (*file)->bytes().size() < head_bytes + sizeof(uint32_t)) return std::nullopt;
+  const std::span<const std::byte> bytes = (*file)->bytes();
+  Header header, expected;
+  std::memcpy(&header, bytes.data(), sizeof(header));
+  std::memcpy(expected.key, key_, sizeof(key_));
+  expected.files = files_;
+  if (std::memcmp(&header, &expected, sizeof(header)) != 0) return std::nullopt;
+  std::vector<Row> rows(files_);
+  if (!rows.empty()) std::memcpy(rows.data(), bytes.data() + sizeof(Header), rows_bytes);
+  const auto head = bytes.first(sizeof(Header)), body = std::as_bytes(std::span<const Row>(rows));
+  if (internal::load<uint32_t>(bytes.data() + head_bytes) != checksum(head, body)) return std::nullopt;
+  internal::note_use(path_, (*file)->modified_ns());
+  KeptSet kept;
+  kept.files.reserve(files_);
+  kept.tables_.reserve(files_);
+  uint64_t at = head_bytes + sizeof(uint32_t);
+  for (const Row& row : rows) {
+    const auto modified_ns = static_cast<int64_t>(row.modified_ns);
+    kept.files.push_back({{row.size, modified_ns, static_cast<int64_t>(row.changed_ns), row.inode, row.device},
+                          {row.size, modified_ns, row.head_hash, row.tail_hash},
+                          static_cast<int64_t>(row.records)});
+    kept.tables_.push_back(
+        {at, row.offsets_bytes, static_cast<int64_t>(row.index_changed_ns), static_cast<uint32_t>(row.offsets_crc)});
+    if (__builtin_add_overflow(at, row.offsets_bytes, &at)) return std::nullopt;
+  }
+  if (at != bytes.size()) return std::nullopt;
+  kept.file_ = std::move(*file);
+  return kept;
+}
+
+std::shared_ptr<const RecordIndex> KeptSet::offsets(size_t n) const {
+  const Table& table = tables_[n];
+  if (table.bytes == 0) return nullptr;
+  const auto bytes = file_->bytes().subspan(table.at, table.bytes);
+  if (crc32c(bytes) != table.crc) return nullptr;
+  auto index = RecordIndex::over(files[n].mark, table.changed_ns, bytes, file_);
+  const bool fits = index && index->size() == static_cast<uint64_t>(files[n].records);
+  return fits ? std::make_shared<const RecordIndex>(std::move(*index)) : nullptr;
+}
+
+Result<void> SetIndex::keep(std::span<const CountedFile> files,
+                            std::span<const std::shared_ptr<const RecordIndex>> offsets) const {
+  if (path_.empty()) return fail(ErrorKind::FailedPrecondition, "there is no cache folder");
+  Header header;
+  std::memcpy(header.key, key_, sizeof(key_));
+  header.files = files.size();
+  std::vector<Row> rows;
+  std::vector<std::span<const std::byte>> pieces(3);
+  for (size_t n = 0; n < files.size(); ++n) {
+    const CountedFile& file = files[n];
+    const RecordIndex* const index = n < offsets.size() ? offsets[n].get() : nullptr;
+    const bool is_of_file = index != nullptr && index->mark() == file.mark && index->extra().empty() &&
+                            index->offset(index->size()) == file.mark.size;
+    if (is_of_file) pieces.push_back(index->table());
+    const auto table = is_of_file ? pieces.back() : std::span<const std::byte>();
+    rows.push_back({file.stamp.size, static_cast<uint64_t>(file.stamp.modified_ns),
+                    static_cast<uint64_t>(file.stamp.changed_ns), file.stamp.inode, file.stamp.device,
+                    file.mark.head_hash, file.mark.tail_hash, static_cast<uint64_t>(file.records),
+                    is_of_file ? static_cast<uint64_t>(index->changed_ns()) : 0, table.size(), crc32c(table)});
+  }
+  const auto head = std::as_bytes(std::span(&header, 1)), body = std::as_bytes(std::span<const Row>(rows));
+  const uint32_t sum = checksum(head, body);
+  pieces[0] = head;
+  pieces[1] = body;
+  pieces[2] = std::as_bytes(std::span(&sum, 1));
+  HEADPOND_TRY(make_folders(std::filesystem::path(path_).parent_path().string()));
+  HEADPOND_TRY(internal::write_pieces_atomically(path_, pieces, size_t{1} << 20));
+  internal::remove_unused_beside(path_);
+  return {};
+}
+
+}  // namespace headpond

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// How many records each file of a data set has and where they are, kept in the cache folder
+// (docs/formats/record_index.md): so a data set of many files is opened without a look into each of them.
+// Not for users.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "headpond/base/status.h"
+#include "headpond/io/record/index/record_index.h"
+
+namespace headpond {
+
+/// What the system says of a file without a look into it. Times are in nanoseconds since 1970.
+struct FileStamp {
+  uint64_t size = 0;
+  int64_t modified_ns = 0;
+  int64_t changed_ns = 0;  ///< Of content or properties (ctime): no program can set it.
+  uint64_t inode = 0;
+  uint64_t device = 0;
+  bool operator==(const FileStamp&) const = default;
+  /// Whether an equal stamp proves the same content: false where the file system gives no ctime or inode, and for one
+  /// that was made too soon after a change (FileSet).
+  bool is_proof() const { return changed_ns != 0 && inode != 0; }
+};
+/// Errors as those of stat(2).
+Result<FileStamp> stamp_of(const std::string& path);
+
+namespace internal {
+struct FileFacts;
+FileStamp stamp_from(const FileFacts& facts);
+}  // namespace internal
+
+/// The same for many files: those in the folder of the first one are found in it by their names. Thread-safe.
+class Stamps {
+ public:
+  explicit Stamps(const std::string& first);
+  ~Stamps();
+  Result<FileStamp> of(const std::string& path) const;
+
+ private:
+  std::string folder_;  // With the last slash; "": none.
+  std::unique_ptr<const internal::UniqueFd> open_;
+};
+
+/// What one file was when its records were counted.
+struct CountedFile {
+  FileStamp stamp;
+  FileMark mark;
+  int64_t records = 0;
+  bool operator==(const CountedFile&) const = default;
+};
+
+/// What was kept of one data set. Thread-safe.
+class KeptSet {
+ public:
+  std::vector<CountedFile> files;
+  /// Where the records of file n are; null if that was not kept, or is damaged. It stays valid without this.
+  std::shared_ptr<const RecordIndex> offsets(size_t n) const;
+
+ private:
+  friend class SetIndex;
+  struct Table {
+    uint64_t at, bytes;  // In the mapped file.
+    int64_t changed_ns;
+    uint32_t crc;
+  };
+  std::vector<Table> tables_;
+  std::shared_ptr<const MappedFile> file_;
+};
+
+/// The counts of one data set: of these files, in this order, read in this way. Thread-safe.
+class SetIndex {
+ public:
+  /// `reader` says how records are counted: the name of the source and its options.
+  SetIndex(std::string_view reader, std::span<const std::string> paths);
+
+  /// What was kept, one for each path; nullopt if nothing was, or what was is damaged, or there is no cache folder.
+  std::optional<KeptSet> read() const;
+  /// Replaces what was kept. An error is for information: the counts will be made again. `offsets`: of each file, or
+  /// null; kept are those without extra() that end where the file does. REQUIRES: one for each path; as many offsets,
+  /// or none.
+  Result<void> keep(std::span<const CountedFile> files,
+                    std::span<const std::shared_ptr<const RecordIndex>> offsets = {}) const;
+  /// Empty if there is no cache folder.
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+  uint64_t key_[2];  // XXH3 (128 bits) of reader and absolute paths.
+  size_t files_;
+};
+
+}  // namespace headpond

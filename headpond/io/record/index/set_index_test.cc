@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headpond/io/record/index/set_index.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "headpond/io/file/file.h"
+#include "tests/test_files.h"
+
+namespace headpond {
+namespace {
+
+class SetIndexTest : public testing::Test {
+ protected:
+  void SetUp() override { setenv("XDG_CACHE_HOME", cache_.path().c_str(), 1); }
+  void TearDown() override { unsetenv("XDG_CACHE_HOME"); }
+
+  static std::optional<std::vector<CountedFile>> files_of(const SetIndex& index) {
+    const auto kept = index.read();
+    return kept ? std::optional(kept->files) : std::nullopt;
+  }
+  static std::shared_ptr<const RecordIndex> three_records() {
+    RecordIndex index({10, -5, 1, 2}, 7);
+    for (const uint64_t offset : {0, 4, 5, 10}) index.add(offset);
+    return std::make_shared<const RecordIndex>(std::move(index));
+  }
+
+  const test::TempFolder cache_;
+  const std::vector<std::shared_ptr<const RecordIndex>> offsets_ = {three_records(), nullptr};
+  const std::vector<std::string> paths_ = {"/a/x", "/a/y"};
+  const std::vector<CountedFile> counts_ = {{{10, -5, 7, 8, 9}, {10, -5, 1, 2}, 3}, {{0, 1, 0, 0, 0}, {0, 1, 0, 0}, 0}};
+};
+
+TEST_F(SetIndexTest, ReturnsWhatWasKept) {
+  const SetIndex index("lines", paths_);
+  EXPECT_EQ(files_of(index), std::nullopt);
+  ASSERT_TRUE(index.keep(counts_));
+  EXPECT_EQ(files_of(index), counts_);
+  EXPECT_EQ(index.read()->offsets(0), nullptr) << "none were given";
+  ASSERT_TRUE(SetIndex("none", {}).keep({}));
+  EXPECT_EQ(files_of(SetIndex("none", {})), std::vector<CountedFile>());
+}
+
+TEST_F(SetIndexTest, ReturnsWhereTheRecordsAre) {
+  const SetIndex index("lines", paths_);
+  ASSERT_TRUE(index.keep(counts_, offsets_));
+  const auto kept = index.read();
+  ASSERT_TRUE(kept);
+  const auto first = kept->offsets(0);
+  ASSERT_NE(first, nullptr);
+  ASSERT_EQ(first->size(), 3U);
+  EXPECT_EQ(first->mark(), counts_[0].mark);
+  EXPECT_EQ(first->changed_ns(), 7);
+  for (uint64_t i = 0; i <= 3; ++i) EXPECT_EQ(first->offset(i), offsets_[0]->offset(i));
+  EXPECT_EQ(kept->offsets(1), nullptr);
+  ASSERT_TRUE(index.keep(kept->files, {{first, nullptr}})) << "what was read can be kept again";
+  EXPECT_EQ(index.read()->offsets(0)->offset(2), 5U);
+}
+
+TEST_F(SetIndexTest, KeepsNoOffsetsThatDoNotBelongToTheFile) {
+  const SetIndex index("lines", paths_);
+  const auto keeps = [&](const FileMark& mark, std::initializer_list<uint64_t> offsets, bool has_extra = false) {
+    RecordIndex made(mark, 7);
+    for (const uint64_t offset : offsets) made.add(offset);
+    if (has_extra) made.set_extra({std::byte{1}});
+    EXPECT_TRUE(index.keep(counts_, {{std::make_shared<const RecordIndex>(std::move(made)), nullptr}}));
+    return index.read()->offsets(0) != nullptr;
+  };
+  const FileMark mark = counts_[0].mark;
+  EXPECT_TRUE(keeps(mark, {0, 4, 5, 10})) << "control";
+  EXPECT_FALSE(keeps({10, -5, 1, 3}, {0, 4, 5, 10})) << "of other content";
+  EXPECT_FALSE(keeps(mark, {0, 4, 5, 9})) << "the end is damaged";
+  EXPECT_FALSE(keeps(mark, {0, 5, 10})) << "another number of records";
+  EXPECT_FALSE(keeps(mark, {0, 4, 5, 10}, true)) << "the reader needs more";
+}
+
+TEST_F(SetIndexTest, BelongsToAReaderAndItsFilesInTheirOrder) {
+  ASSERT_TRUE(SetIndex("lines", paths_).keep(counts_));
+  EXPECT_EQ(files_of(SetIndex("rows", paths_)), std::nullopt);
+  EXPECT_EQ(files_of(SetIndex("lines", std::vector<std::string>{"/a/y", "/a/x"})), std::nullopt);
+  EXPECT_EQ(files_of(SetIndex("lines", std::vector<std::string>{"/a/x"})), std::nullopt);
+  EXPECT_EQ(files_of(SetIndex("lines", std::vector<std::string>{"/a/../a/x", "/a/./y"})), counts_) << "the same files";
+}
+
+TEST_F(SetIndexTest, ADamagedOneIsNone) {
+  const SetIndex index("lines", paths_);
+  ASSERT_TRUE(index.keep(counts_));
+  const std::vector<std::byte> whole = read_file(index.path()).value();
+  for (size_t at = 0; at < whole.size(); ++at) {
+    std::vector<std::byte> damaged = whole;
+    damaged[at] ^= std::byte{16};
+    test::put_file(index.path(), damaged);
+    EXPECT_EQ(files_of(index), std::nullopt) << at;
+    test::put_file(index.path(), std::span(whole).first(at));
+    EXPECT_EQ(files_of(index), std::nullopt) << at;
+  }
+  test::put_file(index.path(), whole);
+  EXPECT_EQ(files_of(index), counts_) << "control";
+}
+
+TEST_F(SetIndexTest, GivesNoDamagedOffsets) {
+  const SetIndex index("lines", paths_);
+  ASSERT_TRUE(index.keep(counts_, offsets_));
+  const std::vector<std::byte> whole = read_file(index.path()).value();
+  for (size_t back = 1; back <= offsets_[0]->table().size(); ++back) {
+    std::vector<std::byte> damaged = whole;
+    damaged[whole.size() - back] ^= std::byte{1};
+    test::put_file(index.path(), damaged);
+    EXPECT_EQ(files_of(index), counts_) << back;
+    EXPECT_EQ(index.read()->offsets(0), nullptr) << back;
+    test::put_file(index.path(), std::span(whole).first(whole.size() - back));
+    EXPECT_EQ(files_of(index), std::nullopt) << back;
+  }
+  test::put_file(index.path(), whole);
+  EXPECT_NE(index.read()->offsets(0), nullptr) << "control";
+}
+
+TEST_F(SetIndexTest, WithoutACacheFolderNothingIsKept) {
+  setenv("XDG_CACHE_HOME", "relative", 1);
+  const char* const home = std::getenv("HOME");
+  const std::string before = home == nullptr ? "" : home;
+  unsetenv("HOME");
+  const SetIndex index("lines", paths_);
+  if (home != nullptr) setenv("HOME", before.c_str(), 1);
+  EXPECT_EQ(index.path(), "");
+  EXPECT_EQ(files_of(index), std::nullopt);
+  EXPECT_EQ(index.keep(counts_).error().kind(), ErrorKind::FailedPrecondition);
+}
+
+TEST_F(SetIndexTest, AStampIsThatOfTheMark) {
+  const std::string path = cache_.file("x");
+  test::put_file(path, test::to_bytes("hello"));
+  const FileMark mark = mark_of(*MappedFile::open(path).value());
+  EXPECT_EQ(stamp_of(path)->size, mark.size);
+  EXPECT_EQ(stamp_of(path)->modified_ns, mark.modified_ns);
+  EXPECT_EQ(stamp_of(path + "y").error().kind(), ErrorKind::NotFound);
+  EXPECT_TRUE(stamp_of(path)->is_proof());
+  EXPECT_FALSE((FileStamp{.changed_ns = 0, .inode = 1}.is_proof()));
+  EXPECT_FALSE((FileStamp{.changed_ns = 1, .inode = 0}.is_proof()));
+}
+
+TEST_F(SetIndexTest, StampsOfAFolderAreThoseOfItsFiles) {
+  const std::string path = cache_.file("x"), below = cache_.file("folder/y");
+  test::put_file(path, test::to_bytes("hello"));
+  std::filesystem::create_directory(cache_.file("folder"));
+  test::put_file(below, test::to_bytes("you"));
+  for (const std::string& first : {path, below, std::string("name"), std::string(), cache_.file("none/z")}) {
+    const Stamps stamps(first);
+    EXPECT_EQ(stamps.of(path).value(), stamp_of(path).value()) << first;
+    EXPECT_EQ(stamps.of(below).value(), stamp_of(below).value()) << first;
+    const Error missing = stamps.of(path + "y").error();
+    EXPECT_EQ(missing.to_string(), stamp_of(path + "y").error().to_string()) << first;
+  }
+}
+
+}  // namespace
+}  // namespace headpond
