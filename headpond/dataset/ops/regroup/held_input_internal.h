@@ -27,8 +27,8 @@ class HeldInput {
   /// `input` and `feed` outlive this.
   HeldInput(const Node& input, const Binding& binding, Feed& feed);
 
-  /// As Iterator::next. value: the element is held under `ticket`, which is higher than those before it. The error of an
-  /// element that cannot be read again comes again with each call.
+  /// As Iterator::next. value: the element is held under `ticket`, which is higher than those before it. The error of
+  /// an element that cannot be read again comes again with each call.
   Got next(Context& context, Element& out, int64_t& ticket);
   /// REQUIRES: an element is held under `ticket`, and came since a restore.
   void release(int64_t ticket);
