@@ -53,6 +53,7 @@ const Code& best_code(const std::vector<VectorTarget<Code>>& targets, const Code
 template <class Code>
 std::vector<std::string_view> names_of(const std::vector<VectorTarget<Code>>& targets) {
   std::vector<std::string_view> names;
+  names.reserve(targets.size());
   for (const auto& target : targets) names.push_back(target.name);
   return names;
 }
