@@ -10,7 +10,7 @@
 namespace headpond::wav_internal {
 namespace {
 
-// `count` values of a file that begins at any byte, and one float behind them.
+// The converted values of a file of `count` samples that begins at an odd address, and one value more, which must stay.
 std::vector<float> converted_by(ToFloat convert, size_t count) {
   std::vector<std::byte> file(2 * count + 1);
   for (size_t i = 0; i < count; ++i) {
