@@ -17,6 +17,7 @@ constexpr size_t kRoom = 64 * 1024, kMostAtOnce = size_t{1} << 20;
 // Bytes move to the front when they fill less than half of the memory, so each moves once or twice in total.
 void ByteWindow::make_room() {
   const size_t size = end_ - begin_;
+  if (size == 0) begin_ = end_ = 0;  // Memory that was touched is used again.
   if (end_ < room_.size()) return;
   if (begin_ > 0 && size <= room_.size() / 2) {
     std::memmove(room_.data(), room_.data() + begin_, size);

@@ -123,6 +123,10 @@ TEST(ByteWindow, ReadsLittleMoreThanItNeeds) {
   EXPECT_EQ(window.until(40'000'000), true);
   EXPECT_LE(most, 2'600'000U) << "a sixteenth";
   EXPECT_EQ(window.bytes().back(), std::byte{'x'});
+  const std::byte* const front = window.bytes().data();
+  window.drop(window.bytes().size());
+  EXPECT_EQ(window.more(), true);
+  EXPECT_EQ(window.bytes().data(), front) << "memory that was touched is used again";
 }
 
 TEST(ByteWindow, RoomFollowsTheBytesAndNotWhatIsAskedFor) {
