@@ -45,7 +45,10 @@ TEST(FailedPlace, FindsTheOffsetOfARecord) {
 
 TEST(FailedPlace, AnOuterElementIsToldOfThoseThatFailedSince) {
   Context context;
-  context.failed = {{.key = 1, .error = kBadData}, {.key = 1, .error = kBadData}};
+  FailedElement failed;
+  failed.key = 1;
+  failed.error = kBadData;
+  context.failed = {failed, failed};
   const Dataset dataset = range(3);
   tell_outer({.key = 7, .provenance = {}}, *dataset.node(), 1, context);
   tell_outer({.key = 8, .provenance = {}}, *dataset.node(), 1, context);
