@@ -74,6 +74,8 @@ class Node {
     std::string args = "";  ///< "count=3": explain prints them, and the fingerprint of a state covers them.
     /// Of a source, where its data lies: "'train-*.tfrecord'". Not part of the fingerprint: data may move.
     std::string location = "";
+    /// Other elements follow from another `location`, as for another rank: a cache above keeps them apart.
+    bool location_chooses = false;
     /// Of a source, which data it reads: "files=3, digest=1c291ca3"; part of the fingerprint. May throw as slots.
     Lazy<std::string> data = std::string();
     /// Of a source, what else a cache on disk compares: when files were written, and where they lie if elements tell

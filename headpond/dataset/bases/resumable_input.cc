@@ -60,7 +60,7 @@ bool gathers(const Node& node) {
 
 std::unique_ptr<Iterator> open_resumable(Feed& feed, const Node& input, const Binding& binding) {
   std::unique_ptr<Iterator> opened = feed.open(input, binding);
-  return gathers(input) ? std::make_unique<ResumableInput>(std::move(opened)) : std::move(opened);
+  return input.iterates() && gathers(input) ? std::make_unique<ResumableInput>(std::move(opened)) : std::move(opened);
 }
 
 }  // namespace headpond

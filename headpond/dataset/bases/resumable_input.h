@@ -11,7 +11,7 @@ namespace headpond {
 /// Opens `input` so that its state may be taken after an error too. Most iterators are like that as they are. Where
 /// rows are gathered on the way (batch, rebatch), an error may come from the midst of a batch, whose first rows no
 /// state has: then the state is that from before the batch, with the number of errors since, which a restored run
-/// leaves out.
+/// leaves out. The state of an input that is read by position is the next position, also after an error.
 std::unique_ptr<Iterator> open_resumable(Feed& feed, const Node& input, const Binding& binding);
 
 }  // namespace headpond

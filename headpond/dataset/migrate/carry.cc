@@ -62,6 +62,12 @@ Error refused(const Node& node, const std::string& why) {
 
 bool is_joined(const Node& node) { return is_mixture(node) || is_sequence(node); }
 
+// As many elements, of the same samples.
+bool gives_the_same(const Node& then, const Node& now) {
+  if (are_same(then, now)) return true;
+  return !then.iterates() && !now.iterates() && then.slots() == now.slots() && samples_differ(then, now).empty();
+}
+
 bool has_input_like(const Node& node, const Node& like) {
   const auto& inputs = node.facts().inputs;
   const std::string sources = sources_of(like);
@@ -247,7 +253,12 @@ class Carrier {
       return (*matched)[n] ? given[*(*matched)[n]].progress : Progress::untouched;
     };
     size_t current = 0;
-    while (current < matched->size() && progress(current) == Progress::finished) ++current;
+    for (; current < matched->size() && progress(current) == Progress::finished; ++current) {
+      const Node &old = *given[*(*matched)[current]].node, &input = now.input(current);
+      if (gives_the_same(old, input)) continue;
+      return fail(refused(
+          now, fmt::format("{} was delivered as {}: what it gives now may be more", chain_of(input), chain_of(old))));
+    }
     for (size_t n = current + 1; n < matched->size(); ++n) {
       if (progress(n) == Progress::untouched) continue;
       return fail(refused(now, fmt::format("{} has begun, and {} stands before it: put new inputs last",

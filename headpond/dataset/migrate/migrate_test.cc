@@ -119,6 +119,17 @@ TEST(Migrate, AnAddedInputBeginsAndOthersGoOn) {
   EXPECT_THAT(Changed(a | batch(1), concatenate({a, c}) | batch(1), 2).after, ElementsAre(2, 200, 201));
 }
 
+TEST(Migrate, AnInputThatWasDeliveredMustNotGrow) {
+  const Dataset few = numbers(0, 10) | take(3), b = numbers(100, 3);
+  EXPECT_THAT(Changed(concatenate({few, b}), concatenate({numbers(0, 10), b}), 4).refused,
+              HasSubstr("range(start=0, stop=10, step=1) was delivered as range(start=0, stop=10, step=1) | take("));
+  EXPECT_THAT(
+      Changed(concatenate({numbers(0, 3) | repeat(1), b}), concatenate({numbers(0, 3) | repeat(2), b}), 4).refused,
+      HasSubstr("was delivered as"));
+  EXPECT_THAT(Changed(concatenate({few, b}), concatenate({few | random_u32(), b | random_u32()}), 4).after,
+              ElementsAre(101, 102));
+}
+
 TEST(Migrate, ARemovedInputIsNamedWithWhatWasNotDelivered) {
   const Dataset a = numbers(0, 4), b = numbers(100, 8);
   const Changed run(mix({a, b}), mix(std::vector<Dataset>{a}), 4);

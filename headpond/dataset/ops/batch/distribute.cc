@@ -55,6 +55,7 @@ Node::Facts facts_of(const Node::Ref& input, const Share& options) {
   if (!options.function.empty()) args += fmt::format(", cost={}", options.function);
   Node::Facts facts = facts_over(input, kOp, std::move(args), std::move(spec));
   facts.location = fmt::format("world_size={}, rank={}", options.world_size, options.rank);
+  facts.location_chooses = true;
   facts.opaque = options.function == "opaque";
   if (options.uneven == UnevenBatch::drop && facts.kind == Kind::indexed) facts.kind = Kind::sparse;
   return facts;

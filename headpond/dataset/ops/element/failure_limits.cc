@@ -36,7 +36,10 @@ std::string without_numbers(std::string_view text) {
 // How many failures may be in a window; below 0: any number.
 int64_t allowed(const OnErrorOptions& options) {
   if (options.max_error_share >= 1 || options.policy == OnErrorPolicy::fail) return -1;
-  return static_cast<int64_t>(std::floor(options.max_error_share * static_cast<double>(options.window)));
+  const auto window = static_cast<double>(options.window);
+  const double most = std::floor(options.max_error_share * window);
+  // 0.29 * 100 is a little below 29, but 29 of 100 is the share 0.29.
+  return static_cast<int64_t>((most + 1) / window <= options.max_error_share ? most + 1 : most);
 }
 
 [[noreturn]] void refuse_limit(const std::string& what) { refuse("on_error", what); }

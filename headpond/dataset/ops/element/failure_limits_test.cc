@@ -41,6 +41,14 @@ TEST(FailureLimits, AllowAShareOfTheLastElements) {
   const auto with = [](double share, int64_t window) {
     return FailureLimits({.max_error_share = share, .window = window});
   };
+  for (const int percent : {1, 7, 14, 28, 29, 55, 56, 57, 58, 99}) {
+    const double share = percent / 100.0;
+    FailureLimits limits({.max_error_share = share, .window = 100, .give_up_after = 0});
+    EXPECT_EQ(first_exceeding(
+                  std::move(limits), [](int64_t) { return true; }, 300),
+              percent + 1)
+        << share;
+  }
   EXPECT_EQ(first_exceeding(with(0.33, 9), kEveryThird, 300), 3) << "floor(2.97) are allowed";
   EXPECT_EQ(first_exceeding(with(0.34, 9), kEveryThird, 300), 0);
   EXPECT_EQ(first_exceeding(with(0, 9), kEveryThird, 300), 1);

@@ -123,6 +123,16 @@ TEST(OnError, TellsEachFailureWithItsPlace) {
               ElementsAre(HasSubstr("range, record 1"), HasSubstr("range, record 4")));
 }
 
+TEST(OnError, TellsThePositionsOfShuffledBatches) {
+  PlainFeed feed;
+  Context context;
+  const Dataset dataset = range(7) | doubting() | batch(1) | shuffle() | skipping();
+  const auto iterator = open(*dataset.node(), {.seed = 3}, feed);
+  for (Element out; iterator->next(context, out) != Got::end;) out.clear();
+  ASSERT_EQ(context.failed.size(), 3U);
+  for (const FailedElement& one : context.failed) EXPECT_EQ(one.position, one.element_number);
+}
+
 TEST(OnError, EndsTheRunWhenALimitIsExceeded) {
   const Dataset some = range(100) | doubting();
   Sequence sequence(some | skipping({.max_errors = 2}));

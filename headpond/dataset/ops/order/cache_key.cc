@@ -20,7 +20,7 @@ constexpr int kFormat = 1;  // Of the bytes of an element: another one is anothe
 constexpr int64_t kMostMadeSeen = 100'000;  // Datasets of one function that are looked at.
 constexpr int64_t kFirstMadeSeen = 16;      // If these read no file, the others of the function don't either.
 
-// What decides the content of the files that are read.
+// What decides the content of the files that are read, and which part of them is this process's.
 struct FilesRead {
   bool any = false;
   std::string text;
@@ -64,6 +64,10 @@ void add_files_of_made(const Node& node, const Children& children, const CacheKe
 
 void add_files(const Node& node, const CacheKeyOptions& options, FilesRead& files) {
   for (const Node::Ref& input : node.facts().inputs) add_files(*input, options, files);
+  if (node.facts().location_chooses) {
+    files.any = true;
+    files.text += fmt::format("# {}: {}\n", node.facts().op, node.facts().location);
+  }
   if (const std::string& stamp = node.facts().stamp.get(); !stamp.empty()) {
     files.any = true;
     const std::string_view written = without_place(stamp);

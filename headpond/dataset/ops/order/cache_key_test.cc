@@ -46,6 +46,15 @@ TEST(CacheKey, HasTheSeedIfItMatters) {
   EXPECT_FALSE(depends_on_seed(*plain.node()));
 }
 
+TEST(CacheKey, HasTheRankAndTheWorldSize) {
+  const auto key = [](int64_t world_size, int64_t rank) {
+    return key_of(range(12) | batch(4) | distribute(world_size, rank) | random_u32());
+  };
+  EXPECT_EQ(key(2, 1), key(2, 1));
+  EXPECT_NE(key(2, 0), key(2, 1));
+  EXPECT_NE(key(2, 1), key(4, 1));
+}
+
 TEST(CacheKey, HasTheContentOfFilesButNotTheirFolder) {
   const test::TempFolder folder;
   const auto put = [&](const std::string& name, const std::string& text) {
