@@ -107,13 +107,22 @@ int64_t batch_depth(const Node& node) {
   }
 }
 
-// Of a ragged batch the first field has all values, and its row splits tell the rows.
+// Of a ragged batch the first field has all values, and its row splits tell the rows; of a sparse one the first field
+// has the values' places, and the third one its shape.
 int64_t rows(const Spec& spec, const Element& element) {
   for (size_t i = 0; i < element.size(); ++i) {
     if (element[i].rank() == 0) continue;
-    const bool is_ragged =
-        i + 1 < element.size() && element[i + 1].rank() == 1 && spec[i + 1].name == spec[i].name + ".row_splits";
-    return is_ragged ? element[i + 1].dim(0) - 1 : element[i].dim(0);
+    const auto has_after = [&](size_t ahead, std::string_view ending) {
+      return i + ahead < element.size() && element[i + ahead].rank() == 1 && spec[i + ahead].name.ends_with(ending);
+    };
+    if (has_after(1, ".row_splits") && spec[i + 1].name == spec[i].name + ".row_splits") {
+      return element[i + 1].dim(0) - 1;
+    }
+    if (spec[i].name.ends_with(".indices") && has_after(1, ".values") && has_after(2, ".shape") &&
+        element[i + 2].dtype() == DType::i64 && element[i + 2].dim(0) > 0) {
+      return element[i + 2].as<int64_t>()[0];
+    }
+    return element[i].dim(0);
   }
   return 1;
 }
@@ -283,9 +292,10 @@ void write_members(JsonWriter& json, const Totals& totals) {
   json.member("threads", totals.stats.threads).member("io_threads", totals.stats.io_threads);
 }
 
+// Or may have one: in a dataset that a function makes.
 bool has_on_error(const Node& node) {
   const std::vector<Node::Ref>& inputs = node.facts().inputs;
-  return node.facts().decides_in_order ||
+  return node.facts().decides_in_order || node.facts().makes_datasets ||
          std::any_of(inputs.begin(), inputs.end(), [](const Node::Ref& input) { return has_on_error(*input); });
 }
 

@@ -49,18 +49,19 @@ class ResumableInput final : public Iterator {
   bool asked_ = false;  // The input gave pending or an error since then.
 };
 
-bool gathers(const Node& node) {
+}  // namespace
+
+bool internal::gathers_rows(const Node& node) {
   const Role role = node.facts().role;
   return role == Role::batch || role == Role::rebatch ||
          std::any_of(node.facts().inputs.begin(), node.facts().inputs.end(),
-                     [](const auto& below) { return gathers(*below); });
+                     [](const auto& below) { return gathers_rows(*below); });
 }
-
-}  // namespace
 
 std::unique_ptr<Iterator> open_resumable(Feed& feed, const Node& input, const Binding& binding) {
   std::unique_ptr<Iterator> opened = feed.open(input, binding);
-  return input.iterates() && gathers(input) ? std::make_unique<ResumableInput>(std::move(opened)) : std::move(opened);
+  return input.iterates() && internal::gathers_rows(input) ? std::make_unique<ResumableInput>(std::move(opened))
+                                                           : std::move(opened);
 }
 
 }  // namespace headpond

@@ -14,4 +14,9 @@ namespace headpond {
 /// leaves out. The state of an input that is read by position is the next position, also after an error.
 std::unique_ptr<Iterator> open_resumable(Feed& feed, const Node& input, const Binding& binding);
 
+namespace internal {
+/// Whether elements of `node` are made of several elements of a source: whether rows are gathered in it, or below it.
+bool gathers_rows(const Node& node);
+}  // namespace internal
+
 }  // namespace headpond

@@ -68,7 +68,8 @@ enum class UnevenBatch : uint8_t {
 /// input divided by world_size. A state belongs to global batches: a run saved by 4 ranks goes on with 3, and every
 /// rank may restore the same state. All ranks agree on the rows of a batch even if elements fail or are filtered,
 /// because each of them makes all rows; where that costs too much and no element fails, use shard() before the costly
-/// step instead. Throws unless 0 <= rank < world_size.
+/// step instead. Random operators after it draw the same numbers on every rank, as draws follow from the global batch:
+/// put them before it. Throws unless 0 <= rank < world_size.
 Step distribute(int64_t world_size, int64_t rank, UnevenBatch uneven = UnevenBatch::wrap);
 
 struct DistributeOptions {

@@ -100,11 +100,19 @@ QuarantineEntry FailureLog::entry_of(const FailedElement& failed) {
 
 Result<void> FailureLog::write() {
   if (pending_.empty() || !file_) return {};
-  auto written = file_->append((has_part_ ? "\n" : "") + pending_);
-  has_part_ = !written;
-  if (!written) return written;
+  // Line by line, so that after an error no line is written that the file has.
+  for (size_t done = 0; done < pending_.size();) {
+    const size_t line = pending_.find('\n', done) + 1 - done;
+    auto written = file_->append((has_part_ ? "\n" : "") + pending_.substr(done, line));
+    has_part_ = !written;
+    if (!written) {
+      pending_.erase(0, done);
+      return written;
+    }
+    unsynced_ = true;
+    done += line;
+  }
   pending_.clear();
-  unsynced_ = true;
   return {};
 }
 

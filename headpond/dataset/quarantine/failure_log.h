@@ -30,7 +30,7 @@ class FailureLog {
   void add(std::vector<FailedElement>& failed);
   /// Writes the lines of what was added. After an error they are kept for the next call.
   Result<void> write();
-  /// Brings them to the disk: called before a state is saved, so that a state never knows more than the file.
+  /// Brings them to the disk: called before a state is saved, so that a state knows no more than the file.
   Result<void> sync();
   /// What was added so far, by on_error, in order of their first failures.
   const std::vector<FailedCounts>& counts() const { return counts_; }

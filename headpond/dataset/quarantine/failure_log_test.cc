@@ -199,6 +199,25 @@ TEST(FailureLog, KeepsTheElementWhileTheFileCannotBeWritten) {
   EXPECT_EQ(sequence.failed()[0].skipped, 3);
 }
 
+TEST(FailureLog, WritesNoLineTwiceAfterAnError) {
+  const TestQuarantine q;
+  const auto refuse_below = [](int64_t x) -> Result<int64_t> {
+    if (x < 4) return fail(ErrorKind::DataLoss, "small");
+    return x;
+  };
+  Sequence sequence(range(5) | map(refuse_below, {.name = "refuse"}) | on_error({.max_error_share = 1}),
+                    {.quarantine = q.path});
+  {
+    int writes = 0;
+    const FaultInjection full(
+        [&](std::string_view call) { return Fault{.error = call == "write" && ++writes == 3 ? ENOSPC : 0}; });
+    EXPECT_FALSE(sequence.next());
+  }
+  EXPECT_THAT(q.elements(), ElementsAre(0, 1));
+  EXPECT_EQ(text_of(sequence.next().value()), "4");
+  EXPECT_THAT(q.elements(), ElementsAre(0, 1, 2, 3));
+}
+
 TEST(FailureLog, IsOpenedWhenTheRunIsMade) {
   const TestQuarantine q;
   EXPECT_THROW(Sequence(doubting(3), {.quarantine = q.folder.file("none/bad")}), Exception);

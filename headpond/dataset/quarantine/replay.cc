@@ -4,6 +4,7 @@
 #include <map>
 
 #include "headpond/dataset/bases/own_memory_internal.h"
+#include "headpond/dataset/bases/resumable_input.h"
 #include "headpond/dataset/ops/element/failure_limits_internal.h"
 #include "headpond/dataset/quarantine/quarantine.h"
 #include "headpond/dataset/run_state.h"
@@ -88,8 +89,10 @@ Result<Element> QuarantineReplay::read(const QuarantineEntry& entry) try {
   if (got == Got::end || got == Got::hole)
     return fail(ErrorKind::FailedPrecondition, fmt::format("the pipeline has no element {} there", entry.element));
   const std::string source = source_name(out.provenance.source);
-  const bool is_same =
-      source == entry.source && (!entry.record || std::cmp_equal(out.provenance.record, *entry.record));
+  // The entry has the record that failed, and a batch has no record of its own.
+  const bool is_gathered = got == Got::value && internal::gathers_rows(*input);
+  const bool is_same = is_gathered || (source == entry.source &&
+                                       (!entry.record || std::cmp_equal(out.provenance.record, *entry.record)));
   if (!is_same && !source.empty() && !entry.source.empty()) {
     return fail(ErrorKind::FailedPrecondition,
                 fmt::format("the pipeline has another record there: {}", to_string(out.provenance)));

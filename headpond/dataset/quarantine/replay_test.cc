@@ -65,6 +65,25 @@ TEST(QuarantineReplay, ReadsTheSameElementsAgain) {
   }
 }
 
+TEST(QuarantineReplay, ReadsARepairedBatch) {
+  for (const bool shuffled : {false, true}) {
+    const auto pipeline = [&](bool repaired) {
+      const Dataset batches = range(6) | doubt(repaired) | batch(1);
+      return (shuffled ? batches | shuffle() : batches) | guard();
+    };
+    EXPECT_THAT(replayed(pipeline(false), pipeline(false), 1), AllOf(SizeIs(2), Each("fails")));
+    const test::TempFolder folder;
+    Sequence sequence(pipeline(false), {.seed = 5, .quarantine = folder.file("bad")});
+    for (int i = 0; i < 9; ++i) (void)sequence.next();
+    QuarantineReplay replay(pipeline(true));
+    for (const QuarantineEntry& entry : entries_of(folder.file("bad"))) {
+      const auto element = replay.read(entry);
+      ASSERT_TRUE(element) << element.error();
+      EXPECT_EQ(text_of(*element), fmt::format("[{}0]", entry.cause.substr(entry.cause.rfind(' ') + 1)));
+    }
+  }
+}
+
 TEST(QuarantineReplay, FindsThatAnotherElementIsThere) {
   const Dataset some = range(30) | doubt() | guard();
   EXPECT_THAT(replayed(some, range(2) | doubt() | guard(), 1)[3], HasSubstr("has no element 10"));
