@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "cli/help.h"
-#include "cli/plan/suggestion.h"
+#include "headpond/plan/suggestion.h"
 
 namespace headpond::cli {
 namespace {
@@ -127,7 +127,7 @@ class Reader {
     if (flag == nullptr) {
       if (own_.accepts_anything()) return;
       const std::string word = words[at_].substr(0, words[at_].find('='));
-      refuse(fmt::format("no option '{}'{}", word, did_you_mean(word, options())), verb_.path);
+      refuse(fmt::format("no option '{}'{}", word, plan::did_you_mean(word, options())), verb_.path);
     }
     if (!given_.insert(name).second) refuse(fmt::format("--{} is given twice", name), verb_.path);
     if (value == "=") refuse(fmt::format("--{} needs a value after the =", name), verb_.path);
@@ -182,8 +182,9 @@ const Verb* take_verb(const std::vector<Verb>& verbs, Words& words) {
     if (const Verb* const verb = verb_named(verbs, fmt::format("{}", fmt::join(path, " ")))) return verb;
     if (!next_words(verbs, path).empty()) continue;
     const Words before(path.begin(), path.end() - 1);
-    refuse(fmt::format("no verb '{}'{}", fmt::join(path, " "), did_you_mean(path.back(), next_words(verbs, before))),
-           fmt::format("{}", fmt::join(before, " ")));
+    refuse(
+        fmt::format("no verb '{}'{}", fmt::join(path, " "), plan::did_you_mean(path.back(), next_words(verbs, before))),
+        fmt::format("{}", fmt::join(before, " ")));
   }
   words.insert(words.begin(), path.begin(), path.end());
   return nullptr;

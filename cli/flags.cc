@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "cli/flag_values.h"
-#include "cli/plan/suggestion.h"
+#include "headpond/plan/suggestion.h"
 
 namespace headpond::cli {
 namespace {

@@ -12,9 +12,9 @@
 #include "cli/command_line.h"
 #include "cli/flags.h"
 #include "cli/interrupt.h"
-#include "cli/plan/plan_value.h"
 #include "cli/session.h"
 #include "cli/verbs/verbs.h"
+#include "headpond/plan/plan_value.h"
 
 namespace headpond::cli {
 namespace {
@@ -50,7 +50,7 @@ int run(const Verb& verb, const CommonFlags& common) {
       return kFailed;
     }
     return report->exit_code;
-  } catch (const PlanError& error) {  // As compilers do: FILE:LINE first.
+  } catch (const plan::PlanError& error) {  // As compilers do: FILE:LINE first.
     fmt::print(stderr, "{}\n", error.error().message());
     return kUsage;
   } catch (const Exception& error) {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "cli/plan/plan_file.h"
+#include "headpond/plan/plan_file.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
@@ -12,9 +12,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   // Files of the machine must not be read: "/dev/..." may be anything, and "folder" would search all of them.
   if (has("folder") || has("\\u") || has("\\U") || (has("path") && has("/"))) return 0;
   try {
-    const auto plan = headpond::cli::parse_plan(text, "fuzz.toml");
+    const auto plan = headpond::plan::parse_plan(text, "fuzz.toml");
     if (plan.dataset.plan().empty()) __builtin_trap();
-  } catch (const headpond::cli::PlanError& error) {
+  } catch (const headpond::plan::PlanError& error) {
     if (!error.error().message().starts_with("fuzz.toml:")) __builtin_trap();
   }
   return 0;

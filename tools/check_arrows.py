@@ -22,6 +22,7 @@ USES = {
     "tf1": {"base", "tensor", "io", "queue", "dataset"},
     "engine": {"base", "tensor", "io", "queue", "dataset"},
     "monitor": {"base", "tensor", "io", "queue", "dataset", "tf1", "engine"},
+    "plan": {"base", "tensor", "io", "codec", "queue", "dataset", "tf1", "engine", "umbrella"},
     "train": {"base", "tensor", "io", "codec", "queue", "dataset", "tf1", "engine", "monitor"},
 }
 TORCH_USERS = {"train", "cli", "examples", "benchmarks", "tests", "python"}
@@ -54,8 +55,9 @@ def umbrella_of(parts):
 
 
 def is_public(path):
-    """Whether users may include this header: those of the articles' trainings serve the programs alone."""
-    return len(path.parts) > 2 and not path.name.endswith("_internal.h") and "articles" not in path.parts
+    """Whether users may include this header: those of the articles' trainings and of pipeline files serve the doors alone."""
+    return (len(path.parts) > 2 and not path.name.endswith("_internal.h") and "articles" not in path.parts
+            and path.parts[1] != "plan")
 
 
 def include_findings(path, target, angled):
@@ -64,7 +66,7 @@ def include_findings(path, target, angled):
     public = path.suffix == ".h" and room in USES and is_public(path)
     if target.startswith("headpond/"):
         other = room_of(target.split("/"))
-        if angled and (room in USES or room == "cli"):
+        if angled and (room in USES or room in ("cli", "python")):
             return f"own header {target} in angle brackets"
         if public and target.endswith("_internal.h"):
             return f"public header includes {target}"

@@ -11,7 +11,7 @@ import checks
 
 OPS = "headpond/dataset/ops"
 RANDOM_PLANS = "headpond/dataset/testing/random_plan_*_test_support.cc"
-TABLE = "cli/plan/plan_operators.cc"
+TABLE = "headpond/plan/plan_operators.cc"
 DOCUMENT = "docs/plan_files.md"
 NOT_DRAWN = set("cifar10 cifar100 csv fixed_length folder load npy raw_image tar text_lines"
                 .split())  # They need files or images, and share code with what is drawn.
@@ -55,7 +55,7 @@ CASES = [
     ("drawn in another file", {**tree(HEADER, "", '{"turn", follows, {}}\n', "| `turn` | |\n"),
                                "headpond/dataset/testing/random_plan_turns_test_support.cc": "turn(3)\n"}, None),
     ("not drawn", tree(HEADER, "input | upturn(3);\n", '{"turn", follows, {}}\n', "| `turn` | |\n"), "turn is not drawn in"),
-    ("no row", tree(HEADER, "turn(3)\n", '{"other", follows, {}}\n', "| `other` | |\n"), "turn has no row in cli"),
+    ("no row", tree(HEADER, "turn(3)\n", '{"other", follows, {}}\n', "| `other` | |\n"), "turn has no row in headpond/plan"),
     ("not described", tree(HEADER, "turn(3)\n", '{"turn", follows, {}}\n', "text\n"), "turn has no row in docs"),
 ]
 

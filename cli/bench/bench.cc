@@ -9,9 +9,9 @@
 #include "cli/bench/bench_report.h"
 #include "cli/bench/benches.h"
 #include "cli/bench/consume.h"
-#include "cli/plan/suggestion.h"
 #include "cli/session.h"
 #include "cli/verbs/verbs.h"
+#include "headpond/plan/suggestion.h"
 
 namespace headpond::cli {
 namespace {
@@ -90,7 +90,7 @@ std::vector<Entry> chosen(const BenchFlags& flags) {
   for (const std::string& name : flags.names) {
     const auto entry = std::find_if(all.begin(), all.end(), [&](const Entry& e) { return e.name == name; });
     if (entry == all.end()) {
-      const std::string meant = did_you_mean(name, bench_names());
+      const std::string meant = plan::did_you_mean(name, bench_names());
       refuse(fmt::format("no bench '{}'{}{} `headpond bench --list`", name, meant, meant.empty() ? "; see" : " See"));
     }
     found.push_back(*entry);

@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "cli/convert/convert_csv.h"
-#include "cli/plan/named_fields.h"
 #include "headpond/base/crc32c.h"
 #include "headpond/codec/sound/wav.h"
 #include "headpond/dataset/ops.h"
@@ -23,12 +22,13 @@
 #include "headpond/io/file/file.h"
 #include "headpond/io/file/glob.h"
 #include "headpond/io/file/mapped_file.h"
+#include "headpond/plan/named_fields.h"
 
 namespace headpond::cli {
 namespace {
 
 Dataset idx_samples(const std::vector<std::string>& words) {
-  return words.size() == 2 ? idx(words[0], words[1]) : renamed(idx(words[0]), {"data"});
+  return words.size() == 2 ? idx(words[0], words[1]) : plan::renamed(idx(words[0]), {"data"});
 }
 
 Dataset folder_samples(const std::vector<std::string>& words) {

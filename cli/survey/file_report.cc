@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "cli/plan/without_path.h"
 #include "cli/text_table.h"
+#include "headpond/plan/without_path.h"
 
 namespace headpond::cli {
 namespace {
@@ -161,7 +161,7 @@ std::vector<std::string> damage_lines(const FileReport& report) {
   std::vector<std::string> lines;
   for (const Damage& damage : report.damage) {
     lines.push_back(
-        fmt::format("{}: {}{}", report.path, place(damage), without_path(damage.error.to_string(), report.path)));
+        fmt::format("{}: {}{}", report.path, place(damage), plan::without_path(damage.error.to_string(), report.path)));
     if (damage.lost_bytes) lines.back() += fmt::format("; {} are lost", in_words(*damage.lost_bytes, "byte"));
   }
   const uint64_t more = report.damage_count - report.damage.size();

@@ -6,12 +6,12 @@
 #include <memory>
 #include <utility>
 
-#include "cli/plan/plan_file.h"
 #include "cli/session.h"
-#include "cli/verbs/explain_format.h"
 #include "cli/verbs/verbs.h"
 #include "headpond/base/clock.h"
 #include "headpond/engine/loader.h"
+#include "headpond/plan/plan_file.h"
+#include "headpond/plan/shown/explain_format.h"
 
 namespace headpond::cli {
 namespace {
@@ -30,11 +30,12 @@ void declare(Flags& flags, ExplainFlags& to) {
   flags.option_from(0, "seconds S", to.seconds, "time limit of that run, in seconds (default: 2)");
 }
 
-Result<Analysis> analysis_of(const Session& session, const PlanFile& plan, const ExplainFlags& flags, uint64_t seed) {
+Result<plan::Analysis> analysis_of(const Session& session, const plan::PlanFile& plan, const ExplainFlags& flags,
+                                   uint64_t seed) {
   Loader loader(plan.dataset, {.seed = seed});
   const int64_t begin = now_ns();
   const auto passed = [begin] { return static_cast<double>(now_ns() - begin) * 1e-9; };
-  Analysis analysis;
+  plan::Analysis analysis;
   for (; passed() < flags.seconds && !session.stop().stop_requested(); ++analysis.elements) {
     const auto batch = loader.next();
     if (at_end(batch)) break;
@@ -45,23 +46,23 @@ Result<Analysis> analysis_of(const Session& session, const PlanFile& plan, const
   return analysis;
 }
 
-std::string text_of(const ExplainReport& report, const std::string& format) {
-  if (format == "dot") return explain_dot(report);
-  if (format == "mermaid") return explain_mermaid(report);
-  if (format == "html") return explain_html(report);
-  if (format == "text") return explain_text(report);
+std::string text_of(const plan::ExplainReport& report, const std::string& format) {
+  if (format == "dot") return plan::explain_dot(report);
+  if (format == "mermaid") return plan::explain_mermaid(report);
+  if (format == "html") return plan::explain_html(report);
+  if (format == "text") return plan::explain_text(report);
   JsonWriter json;
   json.begin_object();
-  write_explanation(json, report);
+  plan::write_explanation(json, report);
   json.end_object();
   return json.take() + "\n";
 }
 
 Result<Report> run(Session& session, const ExplainFlags& flags) {
-  const PlanFile plan = read_plan_file(only_file("explain", flags.files));
+  const plan::PlanFile plan = plan::read_plan_file(only_file("explain", flags.files));
   const uint64_t seed = session.common().seed_given ? session.common().seed : plan.seed.value_or(0);
   session.set_seed(seed);
-  ExplainReport report{flags.files[0], plan.dataset, explain(plan.dataset)};
+  plan::ExplainReport report{flags.files[0], plan.dataset, explain(plan.dataset)};
   if (flags.analyze) {
     auto analysis = analysis_of(session, plan, flags, seed);
     if (!analysis) return fail(analysis.error());
@@ -71,7 +72,7 @@ Result<Report> run(Session& session, const ExplainFlags& flags) {
   std::string text = text_of(report, flags.format);
   text.pop_back();
   session.say(text);
-  return Report{.members = [report](JsonWriter& json) { write_explanation(json, report); }};
+  return Report{.members = [report](JsonWriter& json) { plan::write_explanation(json, report); }};
 }
 
 }  // namespace

@@ -5,8 +5,8 @@
 
 #include <cstdio>
 
-#include "cli/plan/element_json.h"
 #include "headpond/dataset/quarantine/quarantine.h"
+#include "headpond/plan/element_json.h"
 
 namespace headpond::cli {
 namespace {
@@ -34,7 +34,7 @@ std::string line_of(const QuarantineReplay& replay, const QuarantineEntry& entry
   write_source(json, entry);
   if (element) {
     json.key("fields");
-    write_fields(json, replay.spec_of(entry), *element);
+    plan::write_fields(json, replay.spec_of(entry), *element);
   } else {
     write_error(json, element.error());
   }

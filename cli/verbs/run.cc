@@ -11,8 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include "cli/plan/element_json.h"
-#include "cli/plan/plan_file.h"
 #include "cli/session.h"
 #include "cli/verbs/replay.h"
 #include "cli/verbs/run_digest.h"
@@ -23,6 +21,8 @@
 #include "headpond/dataset/migrate/migrate.h"
 #include "headpond/engine/loader.h"
 #include "headpond/io/file/file.h"
+#include "headpond/plan/element_json.h"
+#include "headpond/plan/plan_file.h"
 
 namespace headpond::cli {
 namespace {
@@ -153,7 +153,7 @@ class Sink {
     if (digest_) digest_->add(element);
     if (order_) fmt::print(order_.get(), "{} {} {}\n", batch.epoch(), batch.index(), element.key);
     if (to_ == nullptr) return {};
-    const std::string line = element_json(spec_, element, batch.epoch(), batch.index());
+    const std::string line = plan::element_json(spec_, element, batch.epoch(), batch.index());
     if (std::fwrite(line.data(), 1, line.size(), to_) != line.size()) return cannot_write("the elements");
     return {};
   }
@@ -191,15 +191,15 @@ class Sink {
 };
 
 // Reports what happens to each step of the old plan.
-Result<std::string> migrated(const std::string& state, const PlanFile& plan, const Session& session,
+Result<std::string> migrated(const std::string& state, const plan::PlanFile& plan, const Session& session,
                              const RunFlags& flags) {
-  auto migration = migrate(state, read_plan_file(flags.migrate_from).dataset, plan.dataset);
+  auto migration = migrate(state, plan::read_plan_file(flags.migrate_from).dataset, plan.dataset);
   if (!migration) return fail(migration.error());
   if (!session.common().quiet) fmt::print(stderr, "{}", to_string(*migration));
   return std::move(migration->state);
 }
 
-Result<Loader> open_loader(const PlanFile& plan, const Session& session, const RunFlags& flags, uint64_t seed) {
+Result<Loader> open_loader(const plan::PlanFile& plan, const Session& session, const RunFlags& flags, uint64_t seed) {
   LoaderOptions options{.epochs = flags.epochs, .seed = seed, .threads = flags.threads, .quarantine = flags.quarantine};
   if (flags.memory) options.memory = *flags.memory;
   if (flags.state_in.empty()) return Loader(plan.dataset, options);
@@ -240,7 +240,7 @@ class LastWords {
   Interrupt& interrupt_;
 };
 
-Result<Totals> run_loader(Session& session, const PlanFile& plan, const RunFlags& flags, uint64_t seed) {
+Result<Totals> run_loader(Session& session, const plan::PlanFile& plan, const RunFlags& flags, uint64_t seed) {
   Sink sink(session, plan.dataset, flags);
   PssPeak pss;
   auto loader = open_loader(plan, session, flags, seed);
@@ -324,7 +324,7 @@ Result<Report> run(Session& session, const RunFlags& flags) {
   if (!flags.migrate_from.empty() && flags.state_in.empty()) {
     throw Exception(Error(ErrorKind::InvalidArgument, "--migrate-from needs --state-in"));
   }
-  const PlanFile plan = read_plan_file(only_file("run", flags.files));
+  const plan::PlanFile plan = plan::read_plan_file(only_file("run", flags.files));
   const uint64_t seed = session.common().seed_given ? session.common().seed : plan.seed.value_or(0);
   session.set_seed(seed);
   if (!flags.replay.empty()) return replay(session, plan.dataset, flags.replay, flags.limit);

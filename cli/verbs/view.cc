@@ -5,12 +5,12 @@
 #include <filesystem>
 #include <memory>
 
-#include "cli/plan/plan_file.h"
 #include "cli/session.h"
 #include "cli/verbs/verbs.h"
 #include "cli/view/page.h"
 #include "cli/view/samples.h"
 #include "headpond/io/file/file.h"
+#include "headpond/plan/plan_file.h"
 
 namespace headpond::cli {
 namespace {
@@ -56,7 +56,7 @@ Result<void> write_text(const std::string& path, const std::string& text) {
 
 Result<Report> view(Session& session, const ViewFlags& flags) {
   const std::string file = only_file("view", flags.files);
-  const PlanFile plan = read_plan_file(file);
+  const plan::PlanFile plan = plan::read_plan_file(file);
   const uint64_t seed = session.common().seed_given ? session.common().seed : plan.seed.value_or(0);
   session.set_seed(seed);
   Node::Ref named;

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "cli/plan/element_json.h"
+#include "headpond/plan/element_json.h"
 
 namespace headpond::cli {
 namespace {
@@ -39,7 +39,7 @@ std::string escaped(const std::string& text) {
 }
 
 std::string text_of(const std::vector<std::byte>& bytes) {
-  return base64({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  return plan::base64({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
 Picture empty_strip(bool has_failed) {

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headpond/plan/suggestion.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace headpond::plan {
+namespace {
+
+constexpr size_t kMostLetters = 64;  // Of a word: the effort grows with its square.
+
+// How many letters must be inserted, removed or replaced.
+size_t distance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), size_t{0});
+  for (size_t i = 0; i < a.size(); ++i) {
+    size_t corner = std::exchange(row[0], i + 1);
+    for (size_t j = 0; j < b.size(); ++j) {
+      const size_t replaced = corner + (a[i] == b[j] ? 0 : 1);
+      corner = row[j + 1];
+      row[j + 1] = std::min({replaced, corner + 1, row[j] + 1});
+    }
+  }
+  return row.back();
+}
+
+}  // namespace
+
+std::optional<std::string> closest(std::string_view word, const std::vector<std::string>& known) {
+  const std::string_view begin = word.substr(0, kMostLetters);
+  const auto edits = [&](const std::string& one) {
+    const bool is_part = begin.size() > 3 && one.size() > 3 &&
+                         (one.find(begin) != std::string::npos || begin.find(one) != std::string::npos);
+    return is_part ? 0 : distance(begin, one);
+  };
+  const auto best =
+      std::min_element(known.begin(), known.end(), [&](const auto& a, const auto& b) { return edits(a) < edits(b); });
+  if (best == known.end() || edits(*best) > 1 + best->size() / 4) return {};
+  return *best;
+}
+
+std::string did_you_mean(std::string_view word, const std::vector<std::string>& known) {
+  const auto best = closest(word, known);
+  return best ? fmt::format("; did you mean '{}'?", *best) : "";
+}
+
+std::string suggestion(std::string_view word, const std::vector<std::string>& known) {
+  const std::string one = did_you_mean(word, known);
+  return one.empty() && !known.empty() ? fmt::format("; known: {}", fmt::join(known, ", ")) : one;
+}
+
+}  // namespace headpond::plan
