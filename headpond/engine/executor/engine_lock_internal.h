@@ -5,6 +5,7 @@
 
 #include <chrono>
 
+#include "headpond/base/interruptible.h"
 #include "headpond/base/mutex.h"
 
 namespace headpond::internal {
@@ -20,12 +21,12 @@ class EngineLock {
   void lock() HEADPOND_ACQUIRE(engine_state) HEADPOND_NO_THREAD_SAFETY_ANALYSIS { mutex_.lock(); }
   void unlock() HEADPOND_RELEASE(engine_state) HEADPOND_NO_THREAD_SAFETY_ANALYSIS { mutex_.unlock(); }
   void wait(CondVar& condition) HEADPOND_REQUIRES(engine_state) HEADPOND_NO_THREAD_SAFETY_ANALYSIS {
-    condition.wait(mutex_);
+    wait_and_look(condition, mutex_);
   }
   /// Returns false iff `deadline` passed.
   bool wait_until(CondVar& condition, std::chrono::steady_clock::time_point deadline)
       HEADPOND_REQUIRES(engine_state) HEADPOND_NO_THREAD_SAFETY_ANALYSIS {
-    return condition.wait_until(mutex_, deadline);
+    return wait_and_look_until(condition, mutex_, deadline);
   }
 
  private:

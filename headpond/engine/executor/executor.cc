@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "headpond/base/cpu.h"
+#include "headpond/base/interrupt.h"
 #include "headpond/engine/executor/executor_internal.h"
 
 namespace headpond::internal {
@@ -94,7 +95,7 @@ void Executor::wait(uint64_t seen) {
   const Locked locked(lock_);
   consumer_.is_waiting = true;
   wake();
-  while (consumer_.progress() == seen && !stopped_) lock_.wait(ready_);
+  while (consumer_.progress() == seen && !stopped_ && !is_interrupted()) lock_.wait(ready_);
   consumer_.is_waiting = false;
 }
 

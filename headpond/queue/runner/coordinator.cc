@@ -8,6 +8,7 @@
 #include <exception>
 #include <list>
 
+#include "headpond/base/interruptible.h"
 #include "headpond/base/log.h"
 #include "headpond/base/mutex.h"
 #include "headpond/base/thread.h"
@@ -22,8 +23,9 @@ class SteadyClock : public internal::WaitClock {
  public:
   int64_t now() override { return now_ns(); }
   void wait_until(CondVar& changed, Mutex& mu, int64_t deadline) override HEADPOND_REQUIRES(mu) {
-    if (deadline == INT64_MAX) return changed.wait(mu);
-    changed.wait_until(mu, std::chrono::steady_clock::time_point(std::chrono::nanoseconds(deadline)));
+    if (deadline == INT64_MAX) return internal::wait_and_look(changed, mu);
+    (void)internal::wait_and_look_until(changed, mu,
+                                        std::chrono::steady_clock::time_point(std::chrono::nanoseconds(deadline)));
   }
 };
 
@@ -179,7 +181,7 @@ int64_t Coordinator::now() const { return state_->clock.now(); }
 bool Coordinator::wait_for_stop_until(int64_t deadline) {
   MutexLock lock(state_->mu);
   while (!state_->stopped()) {
-    if (now() >= deadline) return false;
+    if (now() >= deadline || is_interrupted()) return false;
     state_->clock.wait_until(state_->changed, state_->mu, deadline);
   }
   return true;
@@ -208,6 +210,7 @@ Result<void> Coordinator::join(JoinOptions options) {
     while (!(live = state_->live(end_of_awaited)).empty()) {
       const int64_t end = state_->stopped() ? deadline_ns(state_->stop_ns, options.stop_grace_period) : INT64_MAX;
       if (now() >= end) break;
+      if (is_interrupted()) return fail(ErrorKind::Cancelled, "Coordinator: join() was interrupted");
       state_->clock.wait_until(state_->changed, state_->mu, end);
     }
     state_->joined = true;

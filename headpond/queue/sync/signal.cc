@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "headpond/base/interrupt.h"
 #include "headpond/base/thread.h"
 #include "headpond/queue/sync/signal_internal.h"
 
@@ -29,6 +30,13 @@ void learn_wake_time(int64_t sample) {
 }
 
 uint32_t* address(std::atomic<uint32_t>& word) { return reinterpret_cast<uint32_t*>(&word); }
+
+// Until `deadline`, or less. The bitset form takes an absolute time of CLOCK_MONOTONIC, which is the steady clock.
+void sleep_while(std::atomic<uint32_t>& word, uint32_t value, int64_t deadline) {
+  const timespec until{.tv_sec = deadline / 1'000'000'000, .tv_nsec = deadline % 1'000'000'000};
+  syscall(SYS_futex, address(word), FUTEX_WAIT_BITSET_PRIVATE, value, deadline != INT64_MAX ? &until : nullptr, nullptr,
+          FUTEX_BITSET_MATCH_ANY);
+}
 
 }  // namespace
 
@@ -56,17 +64,17 @@ bool Signal::wait(int64_t deadline) {
   uint32_t idle = kIdle;
   if (!word_.compare_exchange_strong(idle, kAsleep, std::memory_order_acq_rel)) return true;
   while (word_.load(std::memory_order_acquire) == kAsleep) {
-    timespec until{};
-    if (deadline != INT64_MAX) {
-      if (now_ns() >= deadline) {
-        uint32_t asleep = kAsleep;
-        return !word_.compare_exchange_strong(asleep, kIdle, std::memory_order_acq_rel);
-      }
-      until = {.tv_sec = deadline / 1'000'000'000, .tv_nsec = deadline % 1'000'000'000};
+    if (deadline != INT64_MAX && now_ns() >= deadline) {
+      uint32_t asleep = kAsleep;
+      return !word_.compare_exchange_strong(asleep, kIdle, std::memory_order_acq_rel);
     }
-    // The bitset form takes an absolute time of CLOCK_MONOTONIC, which is the steady clock.
-    syscall(SYS_futex, address(word_), FUTEX_WAIT_BITSET_PRIVATE, kAsleep, deadline != INT64_MAX ? &until : nullptr,
-            nullptr, FUTEX_BITSET_MATCH_ANY);
+    if (interrupt_look() == nullptr) {
+      sleep_while(word_, kAsleep, deadline);
+    } else {
+      const int64_t look_at = deadline_ns(now_ns(), kLookInterval);
+      sleep_while(word_, kAsleep, std::min(deadline, look_at));
+      if (now_ns() >= look_at) look_for_interrupt();
+    }
   }
   learn_wake_time(now_ns() - last_raise_ns.load(std::memory_order_relaxed));
   return true;

@@ -5,6 +5,7 @@
 #include <exception>
 #include <optional>
 
+#include "headpond/base/interruptible.h"
 #include "headpond/base/thread.h"
 #include "headpond/queue/sync/wait_queue_internal.h"
 
@@ -52,8 +53,8 @@ void WaitQueue::sleep(Waiter& self, const Wait& wait) {
   waiters(self.kind).push_back(&self);
   while (!self.outcome) {
     if (deadline == INT64_MAX) {
-      self.ended.wait(mu);
-    } else if (wait.timeout.count() <= 0 || !self.ended.wait_until(mu, end)) {
+      wait_and_look(self.ended, mu);
+    } else if (wait.timeout.count() <= 0 || !wait_and_look_until(self.ended, mu, end)) {
       leave(self, WaitResult::timed_out);
     }
   }
