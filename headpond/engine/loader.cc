@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "headpond/base/clock.h"
+#include "headpond/base/interrupt.h"
 #include "headpond/base/log.h"
 #include "headpond/base/trace.h"
 #include "headpond/dataset/migrate/in_order.h"
@@ -81,11 +82,18 @@ struct Loader::Run {
       engine->stay();
       return;
     }
-    engine->stop();
-    iterator.reset();
+    close();
   }
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
+
+  void close() {
+    if (std::exchange(is_closed, true)) return;
+    engine->stop();
+    held.reset();
+    iterator.reset();
+    in_order.reset();
+  }
 
   bool has_epoch(uint64_t number) const { return options.epochs < 0 || number < static_cast<uint64_t>(options.epochs); }
 
@@ -136,10 +144,12 @@ struct Loader::Run {
     }
   }
 
-  // Never Got::pending or Got::hole.
-  Got pull(Element& out) {
+  // Never Got::hole; Got::pending only if it may not wait.
+  Got pull(Element& out, bool may_wait) {
     if (is_lost) return Got::end;
     for (bool waited = false;; waited = true) {
+      if (waited && look_for_interrupt())
+        return context.fail(Error(ErrorKind::Cancelled, "Loader: next() was interrupted"));
       const uint64_t seen = engine->consumer.progress();
       const Got got = next_of_iterator(out);
       if (got != Got::pending) {
@@ -153,6 +163,7 @@ struct Loader::Run {
         return context.fail(
             Error(ErrorKind::Unknown, "Loader: internal error: nothing is ready and nothing can be computed"));
       }
+      if (!may_wait) return Got::pending;
       const trace::Span span("wait for a batch", trace::Category::wait);
       engine->wait(seen);
     }
@@ -163,9 +174,9 @@ struct Loader::Run {
     Element element;
     Error error;
   };
-  Answer ask() {
+  Answer ask(bool may_wait) {
     Answer answer;
-    answer.got = pull(answer.element);
+    answer.got = pull(answer.element, may_wait);
     if (answer.got == Got::error) answer.error = context.error;
     return answer;
   }
@@ -180,7 +191,7 @@ struct Loader::Run {
     return written ? Error() : written.error();
   }
 
-  Result<Batch> next(bool in_epoch) {
+  Result<Batch> next(bool in_epoch, bool may_wait = true) {
     if (is_in_use.exchange(true, std::memory_order_acquire)) {
       return fail(ErrorKind::FailedPrecondition, "Loader: another thread is in next()");
     }
@@ -189,14 +200,15 @@ struct Loader::Run {
       ~Leave() { is_in_use.store(false, std::memory_order_release); }
     };
     const Leave leave{is_in_use};
-    return next_of_one_thread(in_epoch);
+    return next_of_one_thread(in_epoch, may_wait);
   }
 
-  Result<Batch> next_of_one_thread(bool in_epoch) {
+  Result<Batch> next_of_one_thread(bool in_epoch, bool may_wait) {
     if (engine->is_of_another_process()) {
       return fail(ErrorKind::FailedPrecondition,
                   "Loader: it was made before fork(); its threads run in the parent only");
     }
+    if (is_closed) return fail(ErrorKind::Cancelled, "Loader: it was closed");
     bool arrived = false;
     while (has_epoch(epoch)) {
       if (!std::exchange(arrived, true)) engine->arrive();
@@ -204,13 +216,14 @@ struct Loader::Run {
         engine->leave(now_ns() - wait_began, false);
         return fail(internal::not_the_end(*lost, "Loader"));
       }
-      Answer answer = held ? *std::exchange(held, std::nullopt) : ask();
+      Answer answer = held ? *std::exchange(held, std::nullopt) : ask(may_wait);
       engine->count_defects(context);
       engine->leave(waited_ns, answer.got == Got::value);
       if (Error unwritten = write_failures()) {
         held = std::move(answer);
         return fail(std::move(unwritten));
       }
+      if (answer.got == Got::pending) return fail(ErrorKind::DeadlineExceeded, "Loader: no batch is ready");
       gave = gave || answer.got != Got::end;
       if (answer.got == Got::error) return fail(internal::not_the_end(answer.error, "Loader"));
       if (answer.got == Got::value) return give(std::move(answer.element));
@@ -249,7 +262,8 @@ struct Loader::Run {
   uint64_t epoch = 0;
   int64_t index = -1;
   bool is_lost = false;  // It could not be opened.
-  bool gave = false;     // An element or an error, in this epoch.
+  bool is_closed = false;
+  bool gave = false;  // An element or an error, in this epoch.
   int64_t wait_began = 0, waited_ns = -1;
   std::optional<Answer> held;  // To be given when what came before it is written down.
   internal::RunState state;    // After the last batch.
@@ -292,9 +306,13 @@ Result<Loader> Loader::restored(const Dataset& dataset, const LoaderOptions& opt
 }
 
 Result<Batch> Loader::next() { return run().next(false); }
+Result<Batch> Loader::try_next() { return run().next(false, false); }
 Result<Batch> Loader::next_in_epoch() { return run().next(true); }
 void Loader::next_epoch() {
   if (run().has_epoch(run_->epoch) && !run_->engine->is_of_another_process()) run_->end_epoch();
+}
+void Loader::close() {
+  if (!run().engine->is_of_another_process()) run_->close();
 }
 std::string Loader::state() const {
   Run& all = run();

@@ -57,12 +57,19 @@ class Loader {
   /// returns OutOfRange without a cause (Error::is_end()), and so does each later call. Any other error comes once,
   /// before the batch that it belongs to and after all earlier ones; the next call returns that batch, made without the
   /// element that failed. Only the error of a source that is lost comes again, and that of a limit of on_error. If the
-  /// quarantine file cannot be written next() returns that error, and the next call tries again.
+  /// quarantine file cannot be written next() returns that error, and the next call tries again. Cancelled also if an
+  /// InterruptLook (base/interrupt.h) ended the wait; the next call goes on with the same batch.
   Result<Batch> next();
   /// The same, but also returns the end after the last batch of each epoch; the call after that begins the next epoch.
   Result<Batch> next_in_epoch();
+  /// As next(), but DeadlineExceeded if that would have to wait for another thread; then nothing has changed.
+  Result<Batch> try_next();
   /// Leaves out the rest of this epoch.
   void next_epoch();
+  /// Ends all work, as ~Loader does, and gives back all memory but the program's batches. Afterwards next() returns
+  /// Cancelled; state() and stats() answer as before. A second call does nothing. The thread that calls next() calls
+  /// it.
+  void close();
 
   /// All batches that are left, of all epochs: for (auto& batch : loader). The iterator throws Exception for an error;
   /// next() can go on after it.

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a program can do but wait: close a Loader, ask for a batch without waiting, interrupt the wait.
+#include <atomic>
+#include <thread>
+
+#include "headpond/base/interrupt.h"
+#include "headpond/engine/testing/loader_test_internal.h"
+
+namespace headpond::internal {
+namespace {
+
+TEST(LoaderClose, EndsTheThreadsAndKeepsTheState) {
+  const Dataset dataset = range(100) | shuffle() | batch(4);
+  Loader loader(dataset, {.epochs = 2, .seed = 3, .threads = 2});
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(loader.next());
+  const std::string state = loader.state();
+  loader.close();
+  loader.close();
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(loader.next().error().kind(), ErrorKind::Cancelled);
+  EXPECT_EQ(loader.state(), state);
+  EXPECT_EQ(loader.stats().batches, 3);
+  auto restored = Loader::restored(dataset, {.epochs = 2, .seed = 3}, state);
+  ASSERT_TRUE(restored) << restored.error();
+  std::vector<std::string> expected = sequential(dataset, {.seed = 3, .epochs = 2});
+  expected.erase(expected.begin(), expected.begin() + 3);
+  EXPECT_EQ(rest(*restored), expected);
+}
+
+TEST(LoaderClose, GivesBackWhatTheProgramDoesNotHold) {
+  Loader loader(range(1'000'000) | batch(10'000), {.threads = 2});
+  const auto held = loader.next();
+  ASSERT_TRUE(held);
+  loader.close();
+  EXPECT_EQ((*held)[0].as<int64_t>()[9999], 9999);
+  EXPECT_LT(loader.stats().memory_in_use, 200'000);
+}
+
+// A source whose element `at` waits until it is let go.
+struct Held {
+  std::atomic<bool> let_go = false;
+  Dataset dataset = from_generator(
+      [this](uint64_t) {
+        return Generator([this, i = int64_t{0}]() mutable -> Result<std::optional<Element>> {
+          while (i == 1 && !let_go) std::this_thread::yield();
+          if (i == 3) return std::nullopt;
+          return Element(Tensor::scalar(i++));
+        });
+      },
+      {{"", DType::i64, {}}}, {.name = "held", .blocking = true});
+};
+
+TEST(LoaderTryNext, GivesWhatIsReadyAndElseSaysThatNothingIs) {
+  Held held;
+  Loader loader(held.dataset, {.threads = 1});
+  Result<Batch> first = loader.try_next();
+  while (!first && first.error().kind() == ErrorKind::DeadlineExceeded) first = loader.try_next();
+  ASSERT_TRUE(first) << first.error();
+  const std::string state = loader.state();
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(loader.try_next().error().kind(), ErrorKind::DeadlineExceeded);
+  EXPECT_EQ(loader.state(), state);
+  held.let_go = true;
+  EXPECT_EQ(rest(loader), (std::vector<std::string>{"0/1 1", "0/2 2"}));
+  EXPECT_TRUE(loader.try_next().error().is_end());
+}
+
+TEST(LoaderTryNext, MakesTheBatchIfTheLoaderHasNoThreads) {
+  Loader loader(range(4) | batch(2), {.threads = 0, .io_threads = 0});
+  EXPECT_TRUE(loader.try_next());
+  EXPECT_TRUE(loader.try_next());
+  EXPECT_TRUE(loader.try_next().error().is_end());
+}
+
+TEST(LoaderInterrupt, EndsTheWaitAndLosesNothing) {
+  Held held;
+  Loader loader(held.dataset, {.threads = 1});
+  ASSERT_TRUE(loader.next());
+  const std::string state = loader.state();
+  {
+    const InterruptLook look([] { return true; });
+    EXPECT_EQ(loader.next().error().kind(), ErrorKind::Cancelled);
+  }
+  EXPECT_EQ(loader.state(), state);
+  held.let_go = true;
+  EXPECT_EQ(rest(loader), (std::vector<std::string>{"0/1 1", "0/2 2"}));
+}
+
+}  // namespace
+}  // namespace headpond::internal
