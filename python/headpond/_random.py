@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Random numbers for a function's parameter `rng`: a function of seed, operator, epoch and element, like those of C++."""
+
+
+def generator(words):
+    """A numpy.random.Generator from 16 bytes that C++ drew for the element."""
+    import numpy
+    return numpy.random.Generator(numpy.random.Philox(key=numpy.frombuffer(words, numpy.uint64)))

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Dtypes, specs and arguments, as Python writes them and as the module takes them."""
+
+import os
+from typing import NamedTuple
+
+
+class DType(str):
+    """NumPy's name of a dtype; also "bytes" and "bfloat16"."""
+
+    __slots__ = ()
+
+    def __repr__(self):
+        return f"hp.{_SHORT[str(self)]}"
+
+
+_SHORT = {
+    "uint8": "u8", "int8": "i8", "uint16": "u16", "int16": "i16", "uint32": "u32", "int32": "i32", "uint64": "u64", "int64": "i64",
+    "float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f64", "bool": "boolean", "bytes": "bytes"}
+u8, i8, u16, i16, u32, i32, u64, i64, f16, bf16, f32, f64, boolean, bytes_ = map(DType, _SHORT)
+
+
+class FieldSpec(NamedTuple):
+    """A field of the elements: an unknown dimension is None."""
+
+    dtype: DType
+    shape: tuple
+
+
+def dtype_name(dtype):
+    """The name of hp.f32, numpy.float32, numpy.dtype("float32"), "float32", float, bytes, ..."""
+    if isinstance(dtype, str):
+        return str(dtype) if dtype in _SHORT else next((long for long, short in _SHORT.items() if short == dtype), str(dtype))
+    if dtype in (bytes, str):
+        return "bytes"
+    import numpy
+    return numpy.dtype(dtype).name
+
+
+def _is_field(spec):
+    return isinstance(spec, tuple) and len(spec) == 2 and isinstance(spec[1], (tuple, list)) and not isinstance(spec[0], (tuple, list, dict))
+
+
+def plain_spec(spec):
+    """{"x": (hp.f32, (3,))}, a tuple of such pairs, one pair, or a dtype of scalars, for the module."""
+    if isinstance(spec, dict):
+        return {name: plain_spec(one) for name, one in spec.items()}
+    if _is_field(spec):
+        return (dtype_name(spec[0]), tuple(spec[1]))
+    if isinstance(spec, (tuple, list)):
+        return [plain_spec(one) for one in spec]
+    return (dtype_name(spec), ())
+
+
+def shown_spec(fields):
+    """[(name, dtype, shape)] as a dict of fields, a tuple of unnamed ones, or the only one."""
+    made = [(name, FieldSpec(DType(dtype), shape)) for name, dtype, shape in fields]
+    if any(name for name, _ in made):
+        return dict(made)
+    return made[0][1] if len(made) == 1 else tuple(spec for _, spec in made)
+
+
+def plain(value):
+    """An argument as pipeline files have it: numbers, texts, lists and dicts."""
+    if isinstance(value, (bool, int, float)) or type(value) is str:
+        return value
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, bytes):
+        return value.decode()
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if isinstance(value, dict):
+        return {str(name): plain(one) for name, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [-1 if one is None else plain(one) for one in value]
+    if hasattr(value, "_plan"):
+        return value._plan()
+    if hasattr(value, "tolist"):
+        return plain(value.tolist())
+    return dtype_name(value)

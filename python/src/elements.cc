@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "nanobind/stl/string.h"
+#include "python/src/python.h"
+
+namespace headpond::python {
+namespace {
+
+[[noreturn]] void refuse_spec() {
+  throw Exception(
+      Error(ErrorKind::InvalidArgument,
+            "a spec is (dtype, shape), a dtype, or a dict of these by field, for example {'x': (hp.f32, (3,))}"));
+}
+
+FieldSpec to_field(std::string name, nb::handle spec) {
+  if (nb::isinstance<nb::str>(spec)) return {std::move(name), to_dtype(spec), Shape()};
+  if (!nb::isinstance<nb::tuple>(spec) || nb::len(spec) != 2) refuse_spec();
+  return {std::move(name), to_dtype(spec[0]), to_shape(spec[1])};
+}
+
+bool is_pair(nb::handle spec) {
+  return nb::isinstance<nb::tuple>(spec) && nb::len(spec) == 2 && nb::isinstance<nb::str>(spec[0]) &&
+         nb::isinstance<nb::tuple>(spec[1]);
+}
+
+std::string expected(const Spec& spec) { return to_string(spec); }
+
+}  // namespace
+
+Keys::Keys(const Spec& spec) {
+  const bool has_names =
+      std::any_of(spec.begin(), spec.end(), [](const FieldSpec& field) { return !field.name.empty(); });
+  for (const FieldSpec& field : spec) {
+    if (has_names) names_.push_back(nb::cast(field.name));
+  }
+}
+
+Keys::Keys(const std::vector<std::string>& names) {
+  for (const std::string& name : names) names_.push_back(nb::cast(name));
+}
+
+Keys::~Keys() {
+  for (nb::object& name : names_) drop(name.release().ptr());
+}
+
+nb::object Keys::value_of(Element element) const {
+  if (!names_.empty()) {
+    nb::dict all;
+    for (size_t i = 0; i < element.size(); ++i) all[names_[i]] = array_of(std::move(element[i]));
+    return all;
+  }
+  if (element.size() == 1) return array_of(std::move(element[0]));
+  nb::list all;
+  for (size_t i = 0; i < element.size(); ++i) all.append(array_of(std::move(element[i])));
+  return nb::tuple(all);
+}
+
+Element element_of(const std::string& who, nb::handle value, const Spec& spec, Share share) {
+  const auto refuse = [&](const std::string& what) {
+    throw Exception(Error(ErrorKind::InvalidArgument, fmt::format("{}: {}; expected {}", who, what, expected(spec))));
+  };
+  const bool has_names =
+      std::any_of(spec.begin(), spec.end(), [](const FieldSpec& field) { return !field.name.empty(); });
+  if (share == Share::if_its_own && Py_REFCNT(value.ptr()) > 1) share = Share::copy;
+  Element made;
+  made.reserve(spec.size());
+  const auto add = [&](const FieldSpec& field, nb::handle one) {
+    try {
+      made.append(tensor_of(one, field.dtype, share));
+    } catch (const Exception& error) {
+      refuse(fmt::format("field '{}' is {}", field.name, error.error().message()));
+    }
+  };
+  if (nb::isinstance<nb::dict>(value)) {
+    if (!has_names) refuse("a dict, and the fields have no names");
+    if (nb::len(value) != spec.size()) refuse(fmt::format("{} fields", nb::len(value)));
+    for (const FieldSpec& field : spec) {
+      PyObject* const one = PyDict_GetItemString(value.ptr(), field.name.c_str());
+      if (one == nullptr) refuse(fmt::format("no field '{}'", field.name));
+      add(field, one);
+    }
+  } else if (spec.size() == 1 && !(nb::isinstance<nb::tuple>(value) && nb::len(value) == 1)) {
+    add(spec[0], value);
+  } else {
+    if (!nb::isinstance<nb::tuple>(value) && !nb::isinstance<nb::list>(value)) refuse("neither a dict nor a tuple");
+    if (nb::len(value) != spec.size()) refuse(fmt::format("{} fields", nb::len(value)));
+    for (size_t i = 0; i < spec.size(); ++i) add(spec[i], nb::object(value[i]));
+  }
+  return made;
+}
+
+Spec spec_of(nb::handle value) {
+  Spec spec;
+  const auto add = [&](const std::string& name, nb::handle one) {
+    const Tensor tensor = tensor_of(one);
+    const std::vector<int64_t> unknown(static_cast<size_t>(tensor.rank()), kUnknown);
+    spec.push_back({name, tensor.dtype(), Shape(std::span<const int64_t>(unknown))});
+  };
+  if (nb::isinstance<nb::dict>(value)) {
+    for (auto [key, one] : nb::borrow<nb::dict>(value)) add(nb::cast<std::string>(key), one);
+  } else if (nb::isinstance<nb::tuple>(value)) {
+    for (nb::handle one : nb::borrow<nb::tuple>(value)) add("", one);
+  } else {
+    add("", value);
+  }
+  return spec;
+}
+
+Spec to_spec(nb::handle spec) {
+  if (nb::isinstance<nb::dict>(spec)) {
+    Spec made;
+    for (auto [key, one] : nb::borrow<nb::dict>(spec)) made.push_back(to_field(nb::cast<std::string>(key), one));
+    return made;
+  }
+  if (nb::isinstance<nb::str>(spec) || is_pair(spec)) return {to_field("", spec)};
+  if (!nb::isinstance<nb::tuple>(spec) && !nb::isinstance<nb::list>(spec)) refuse_spec();
+  Spec made;
+  for (nb::handle one : spec) made.push_back(to_field("", one));
+  return made;
+}
+
+nb::object from_spec(const Spec& spec) {
+  nb::list fields;
+  for (const FieldSpec& field : spec) {
+    nb::list dims;
+    for (const int64_t dim : field.shape.dims()) dims.append(dim == kUnknown ? nb::none() : nb::object(nb::int_(dim)));
+    fields.append(nb::make_tuple(nb::cast(field.name), nb::cast(std::string(name(field.dtype))), nb::tuple(dims)));
+  }
+  return fields;
+}
+
+DType to_dtype(nb::handle named) {
+  const auto text = nb::cast<std::string>(named);
+  for (int i = 0; i <= static_cast<int>(DType::bytes); ++i) {
+    if (name(static_cast<DType>(i)) == text) return static_cast<DType>(i);
+  }
+  throw Exception(Error(ErrorKind::InvalidArgument, fmt::format("no dtype '{}'", text)));
+}
+
+Shape to_shape(nb::handle shape) {
+  std::vector<int64_t> dims;
+  for (nb::handle dim : shape) dims.push_back(dim.is_none() ? kUnknown : nb::cast<int64_t>(dim));
+  return Shape(std::span<const int64_t>(dims));
+}
+
+Wait to_wait(std::optional<double> timeout) {
+  if (!timeout) return {};
+  constexpr double kMostSeconds = 1e9;
+  return {.timeout = std::chrono::nanoseconds(static_cast<int64_t>(std::clamp(*timeout, 0.0, kMostSeconds) * 1e9))};
+}
+
+}  // namespace headpond::python

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files of records, read and written without a dataset.
+#include <cstring>
+
+#include "headpond/io/record/record_reader.h"
+#include "headpond/io/record/record_writer.h"
+#include "nanobind/stl/optional.h"
+#include "nanobind/stl/string.h"
+#include "python/src/python.h"
+
+namespace headpond::python {
+namespace {
+
+Compression compression_of(const std::string& name) {
+  if (name == "gzip") return Compression::gzip;
+  if (name == "zlib") return Compression::zlib;
+  if (name != "none")
+    throw Exception(Error(ErrorKind::InvalidArgument, "no compression '" + name + "': none, gzip, zlib"));
+  return Compression::none;
+}
+
+struct Writer {
+  std::unique_ptr<RecordWriter> writer;
+};
+
+void make_writer(Writer* self, const std::string& path, const std::string& mode, const std::string& compression,
+                 int level) {
+  RecordWriterOptions options{.compression = compression_of(compression), .level = level};
+  if (mode == "in_place") {
+    options.mode = WriteMode::in_place;
+  } else if (mode == "append") {
+    options.mode = WriteMode::append;
+  } else if (mode != "replace") {
+    throw Exception(Error(ErrorKind::InvalidArgument, "no mode '" + mode + "': replace, in_place, append"));
+  }
+  new (self) Writer{value(RecordWriter::open(path, options))};
+}
+
+struct Reader {
+  std::unique_ptr<RecordReader> reader;
+};
+
+void make_reader(Reader* self, const std::string& path, const std::string& on_damage) {
+  RecordReaderOptions options;
+  if (on_damage == "skip") {
+    options.on_damage = OnDamage::skip;
+  } else if (on_damage != "fail") {
+    throw Exception(Error(ErrorKind::InvalidArgument, "no policy '" + on_damage + "': fail, skip"));
+  }
+  new (self) Reader{value(RecordReader::open(path, options))};
+}
+
+nb::bytes next_record(Reader& self) {
+  auto record = [&] {
+    const nb::gil_scoped_release released;
+    return self.reader->next();
+  }();
+  const auto found = value(std::move(record));
+  if (!found) throw nb::stop_iteration();
+  return nb::bytes(found->data(), found->size());
+}
+
+}  // namespace
+
+void add_files(nb::module_& module) {
+  nb::class_<Writer>(module, "RecordWriter")
+      .def("__init__", make_writer)
+      .def("append",
+           [](Writer& self, const nb::bytes& payload) {
+             value(self.writer->append(std::string_view(payload.c_str(), payload.size())));
+           })
+      .def("flush", [](Writer& self) { value(self.writer->flush()); })
+      .def("close", [](Writer& self) { value(self.writer->close()); })
+      .def_prop_ro("path", [](const Writer& self) { return self.writer->path(); })
+      .def_prop_ro("records", [](const Writer& self) { return self.writer->records(); });
+  nb::class_<Reader>(module, "RecordReader")
+      .def("__init__", make_reader)
+      .def("__iter__", [](nb::handle self) { return nb::borrow(self); })
+      .def("__next__", next_record);
+}
+
+}  // namespace headpond::python

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "nanobind/stl/string.h"
+#include "python/src/python.h"
+
+namespace {
+
+namespace nb = nanobind;
+using namespace headpond;
+
+// What C++ throws becomes the class of its kind.
+void translate(const std::exception_ptr& thrown, void*) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const Exception& error) {
+    try {
+      python::raise(error.error());
+    } catch (nb::python_error& raised) {
+      raised.restore();
+    }
+  }
+}
+
+}  // namespace
+
+NB_MODULE(_core, module) {
+  nb::set_leak_warnings(false);
+  nb::register_exception_translator(translate);
+  (void)python::is_main_thread();  // Notes which one it is.
+  module.def("set_error_class", python::set_error_class);
+  module.def("begin_exit", python::begin_exit);
+  module.attr("__version__") = HEADPOND_VERSION;
+  python::add_datasets(module);
+  python::add_loader(module);
+  python::add_queues(module);
+  python::add_files(module);
+}

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+// NumPy's function table, which is fetched at the first array: importing the package does not import NumPy.
+#define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
+#define PY_ARRAY_UNIQUE_SYMBOL headpond_numpy
+#include <fmt/format.h>
+#include <numpy/arrayobject.h>
+
+#include <array>
+#include <cstring>
+
+#include "nanobind/stl/string.h"
+#include "python/src/python.h"
+
+namespace headpond::python {
+namespace {
+
+constexpr size_t kInlineBytes = 16;  // A tensor of so many bytes owns no buffer.
+
+int import_numpy() {
+  import_array1(-1);
+  return 0;
+}
+
+void need_numpy() {
+  static bool is_there = false;
+  if (is_there) return;
+  if (import_numpy() != 0) throw nb::python_error();
+  is_there = true;
+}
+
+PyArray_Descr* bfloat16() {
+  static PyArray_Descr* const found = [] {
+    PyArray_Descr* descr = nullptr;
+    const nb::object type = nb::module_::import_("ml_dtypes").attr("bfloat16");
+    if (PyArray_DescrConverter(type.ptr(), &descr) != NPY_SUCCEED) throw nb::python_error();
+    return descr;
+  }();
+  return found;
+}
+
+// New reference.
+PyArray_Descr* descr_of(DType dtype) {
+  constexpr std::array kTypes = {NPY_UINT8, NPY_INT8,    NPY_UINT16, NPY_INT16,   NPY_UINT32,  NPY_INT32, NPY_UINT64,
+                                 NPY_INT64, NPY_FLOAT16, NPY_VOID,   NPY_FLOAT32, NPY_FLOAT64, NPY_BOOL,  NPY_OBJECT};
+  if (dtype == DType::bf16) {
+    Py_INCREF(bfloat16());
+    return bfloat16();
+  }
+  return PyArray_DescrFromType(kTypes.at(static_cast<size_t>(dtype)));
+}
+
+std::optional<DType> dtype_of_array(PyArrayObject* array) {
+  const int number = PyArray_TYPE(array);
+  switch (number) {
+    case NPY_BOOL:
+      return DType::boolean;
+    case NPY_FLOAT16:
+      return DType::f16;
+    case NPY_FLOAT32:
+      return DType::f32;
+    case NPY_FLOAT64:
+      return DType::f64;
+    case NPY_OBJECT:
+    case NPY_STRING:
+    case NPY_UNICODE:
+      return DType::bytes;
+    default:
+      break;
+  }
+  const npy_intp size = PyArray_ITEMSIZE(array);
+  constexpr std::array kSigned = {DType::i8, DType::i16, DType::i32, DType::i64};
+  constexpr std::array kUnsigned = {DType::u8, DType::u16, DType::u32, DType::u64};
+  const size_t log = size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : 3;
+  if (PyTypeNum_ISSIGNED(number) && PyTypeNum_ISINTEGER(number)) return kSigned.at(log);
+  if (PyTypeNum_ISUNSIGNED(number)) return kUnsigned.at(log);
+  if (PyTypeNum_ISUSERDEF(number) && size == 2 &&
+      nb::cast<std::string>(nb::handle(reinterpret_cast<PyObject*>(PyArray_DESCR(array))).attr("name")) == "bfloat16") {
+    return DType::bf16;
+  }
+  return std::nullopt;
+}
+
+void end_lease(PyObject* capsule) { delete static_cast<Tensor*>(PyCapsule_GetPointer(capsule, nullptr)); }
+
+nb::object bytes_of(std::string_view text) {
+  return nb::steal(PyBytes_FromStringAndSize(text.data(), std::ssize(text)));
+}
+
+nb::object texts_of(const Tensor& tensor, const npy_intp* dims) {
+  nb::object array = nb::steal(PyArray_SimpleNew(tensor.rank(), dims, NPY_OBJECT));
+  if (!array.is_valid()) throw nb::python_error();
+  auto* const cells = static_cast<PyObject**>(PyArray_DATA(reinterpret_cast<PyArrayObject*>(array.ptr())));
+  for (int64_t i = 0; i < tensor.size(); ++i) {
+    PyObject* const before = cells[i];
+    cells[i] = bytes_of(tensor.bytes_at(i)).release().ptr();
+    Py_XDECREF(before);
+  }
+  return array;
+}
+
+[[noreturn]] void refuse_value(const std::string& what) { throw Exception(Error(ErrorKind::InvalidArgument, what)); }
+
+Shape shape_of(PyArrayObject* array) {
+  std::vector<int64_t> dims(PyArray_DIMS(array), PyArray_DIMS(array) + PyArray_NDIM(array));
+  return Shape(std::span<const int64_t>(dims));
+}
+
+Tensor texts(PyArrayObject* given) {
+  const nb::object objects =
+      nb::steal(PyArray_FromArray(given, PyArray_DescrFromType(NPY_OBJECT), NPY_ARRAY_DEFAULT | NPY_ARRAY_FORCECAST));
+  if (!objects.is_valid()) throw nb::python_error();
+  auto* const array = reinterpret_cast<PyArrayObject*>(objects.ptr());
+  auto* const cells = static_cast<PyObject**>(PyArray_DATA(array));
+  std::vector<std::string> values;
+  for (npy_intp i = 0; i < PyArray_SIZE(array); ++i) {
+    const nb::handle cell(cells[i]);
+    if (PyBytes_Check(cell.ptr()) != 0) {
+      values.emplace_back(PyBytes_AS_STRING(cell.ptr()), static_cast<size_t>(PyBytes_GET_SIZE(cell.ptr())));
+    } else if (PyUnicode_Check(cell.ptr()) != 0) {
+      values.push_back(nb::cast<std::string>(cell));
+    } else {
+      refuse_value(fmt::format("a value of type {}: objects must be bytes or str",
+                               nb::cast<std::string>(cell.type().attr("__name__"))));
+    }
+  }
+  return Tensor::from(values, shape_of(array));
+}
+
+// Numbers that are no array, as `want`, if that keeps them: integers as any number, floats as float32 too.
+nb::object converted(PyArrayObject* array, DType has, DType want) {
+  const bool to_float = want == DType::f16 || want == DType::bf16 || want == DType::f32 || want == DType::f64;
+  const bool is_float = has == DType::f64;
+  if (has == DType::boolean || want == DType::boolean || (is_float && !to_float))
+    refuse_value(fmt::format("{} where {} is needed", name(has), name(want)));
+  nb::object made = nb::steal(PyArray_FromArray(array, descr_of(want), NPY_ARRAY_DEFAULT | NPY_ARRAY_FORCECAST));
+  if (!made.is_valid()) throw nb::python_error();
+  if (!to_float) {
+    const nb::object back = nb::steal(PyArray_FromArray(reinterpret_cast<PyArrayObject*>(made.ptr()), descr_of(has),
+                                                        NPY_ARRAY_DEFAULT | NPY_ARRAY_FORCECAST));
+    const nb::object same =
+        nb::module_::import_("numpy").attr("array_equal")(back, nb::handle(reinterpret_cast<PyObject*>(array)));
+    if (!nb::cast<bool>(same)) refuse_value(fmt::format("a number that {} cannot hold", name(want)));
+  }
+  return made;
+}
+
+// NumPy's own arrays of texts drop zeros at the end.
+bool is_list_of_texts(nb::handle value) {
+  if (!nb::isinstance<nb::list>(value) && !nb::isinstance<nb::tuple>(value)) return false;
+  if (nb::len(value) == 0) return false;
+  const nb::object first = value[0];
+  return PyBytes_Check(first.ptr()) != 0 || PyUnicode_Check(first.ptr()) != 0;
+}
+
+// Nobody can change it later: only the caller's value, or what that holds it in, and this call refer to it.
+bool is_its_own(PyArrayObject* array) {
+  return Py_REFCNT(array) <= 2 && PyArray_BASE(array) == nullptr && PyArray_CHKFLAGS(array, NPY_ARRAY_OWNDATA);
+}
+
+Tensor numbers(nb::object array, DType dtype, Share share) {
+  auto* const own = reinterpret_cast<PyArrayObject*>(array.ptr());
+  const Shape shape = shape_of(own);
+  const auto size = static_cast<size_t>(PyArray_NBYTES(own));
+  const bool shares =
+      size > kInlineBytes && (share == Share::always || (share == Share::if_its_own && is_its_own(own)));
+  if (shares) {
+    const void* const data = PyArray_DATA(own);
+    PyObject* const kept = array.release().ptr();
+    return Tensor::from_memory(data, dtype, shape, [kept] { drop(kept); });
+  }
+  Tensor copy = Tensor::empty(dtype, shape);
+  if (size > 0) std::memcpy(copy.mutable_data(), PyArray_DATA(own), size);
+  return copy;
+}
+
+}  // namespace
+
+nb::object array_of(Tensor tensor) {
+  if (tensor.dtype() == DType::bytes && tensor.rank() == 0) return bytes_of(tensor.bytes_at(0));
+  need_numpy();
+  std::array<npy_intp, 64> dims{};
+  for (int axis = 0; axis < tensor.rank(); ++axis) dims.at(static_cast<size_t>(axis)) = tensor.dim(axis);
+  if (tensor.dtype() == DType::bytes) return texts_of(tensor, dims.data());
+  PyArray_Descr* const descr = descr_of(tensor.dtype());
+  if (tensor.rank() == 0) {
+    nb::object scalar = nb::steal(PyArray_Scalar(const_cast<std::byte*>(tensor.data()), descr, nullptr));
+    Py_DECREF(descr);
+    if (!scalar.is_valid()) throw nb::python_error();
+    return scalar;
+  }
+  const Buffer* const owner = tensor.owner();
+  if (owner == nullptr) {  // Its values lie in the tensor, or nobody keeps them.
+    nb::object copy =
+        nb::steal(PyArray_NewFromDescr(&PyArray_Type, descr, tensor.rank(), dims.data(), nullptr, nullptr, 0, nullptr));
+    if (!copy.is_valid()) throw nb::python_error();
+    if (tensor.byte_size() > 0)
+      std::memcpy(PyArray_DATA(reinterpret_cast<PyArrayObject*>(copy.ptr())), tensor.data(), tensor.byte_size());
+    return copy;
+  }
+  const bool is_exclusive = owner->is_unique() && owner->data() == tensor.data();
+  auto lease = std::make_unique<Tensor>(std::move(tensor));
+  const int flags = NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED | (is_exclusive ? NPY_ARRAY_WRITEABLE : 0);
+  nb::object array = nb::steal(PyArray_NewFromDescr(&PyArray_Type, descr, lease->rank(), dims.data(), nullptr,
+                                                    const_cast<std::byte*>(lease->data()), flags, nullptr));
+  if (!array.is_valid()) throw nb::python_error();
+  PyObject* const base = PyCapsule_New(lease.get(), nullptr, end_lease);
+  if (base == nullptr) throw nb::python_error();
+  (void)lease.release();
+  if (PyArray_SetBaseObject(reinterpret_cast<PyArrayObject*>(array.ptr()), base) != 0) throw nb::python_error();
+  return array;
+}
+
+Tensor tensor_of(nb::handle value, std::optional<DType> want, Share share) {
+  if (PyBytes_Check(value.ptr()) != 0) {
+    return Tensor::scalar(
+        std::string_view(PyBytes_AS_STRING(value.ptr()), static_cast<size_t>(PyBytes_GET_SIZE(value.ptr()))));
+  }
+  if (PyUnicode_Check(value.ptr()) != 0) return Tensor::scalar(std::string_view(nb::cast<std::string>(value)));
+  need_numpy();
+  const bool is_array = PyArray_Check(value.ptr()) || PyArray_CheckScalar(value.ptr());
+  nb::object array = nb::steal(
+      PyArray_FromAny(value.ptr(), is_list_of_texts(value) ? descr_of(DType::bytes) : nullptr, 0, 0, 0, nullptr));
+  if (!array.is_valid()) throw nb::python_error();
+  auto* own = reinterpret_cast<PyArrayObject*>(array.ptr());
+  const auto dtype = dtype_of_array(own);
+  if (!dtype) {
+    refuse_value(
+        fmt::format("an array of dtype {}, which no tensor has",
+                    nb::cast<std::string>(nb::str(nb::handle(reinterpret_cast<PyObject*>(PyArray_DESCR(own)))))));
+  }
+  if (*dtype == DType::bytes) return texts(own);
+  const bool has_dtype = is_array || nb::hasattr(value, "dtype");
+  if (want && *want != *dtype && !has_dtype && *want != DType::bytes)
+    return numbers(converted(own, *dtype, *want), *want, Share::copy);
+  if (!PyArray_ISCARRAY_RO(own) || PyArray_ISBYTESWAPPED(own)) {
+    array = nb::steal(PyArray_FromArray(own, descr_of(*dtype), NPY_ARRAY_DEFAULT));
+    if (!array.is_valid()) throw nb::python_error();
+  }
+  return numbers(std::move(array), *dtype, share);
+}
+
+}  // namespace headpond::python

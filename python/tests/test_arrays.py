@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Values in both directions: dtypes, shapes, whose memory an array has, and for how long."""
+import gc
+
+import numpy as np
+import pytest
+
+import headpond as hp
+
+DTYPES = ["uint8", "int8", "uint16", "int16", "uint32", "int32", "uint64", "int64", "float16", "float32", "float64", "bool"]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_every_dtype_comes_back(dtype):
+    rows = (np.arange(40) % 2).astype(dtype).reshape(4, 10)
+    given = list(hp.from_tensor_slices({"x": rows}).sequence())
+    assert all(one["x"].dtype == dtype for one in given)
+    assert np.array_equal(np.stack([one["x"] for one in given]), rows)
+    scalars = list(hp.from_tensor_slices(rows[:, 0]).sequence())
+    assert [type(one) for one in scalars] == [np.dtype(dtype).type] * 4
+
+
+def test_texts():
+    assert list(hp.from_tensor_slices(["a", "é", ""]).sequence()) == [b"a", "é".encode(), b""]
+    assert list(hp.from_tensor_slices([b"a\0", b"\0"]).sequence()) == [b"a\0", b"\0"]
+    assert list(hp.from_tensor_slices(np.array([b"ab", b"c"])).sequence()) == [b"ab", b"c"]
+    both = next(hp.from_tensor_slices(["a", "b"]).batch(2).sequence())
+    assert both.dtype == object and both.tolist() == [b"a", b"b"]
+
+
+def test_arrays_of_any_layout():
+    base = np.arange(24, dtype=np.int32).reshape(4, 6)
+    for rows in (base[:, ::2], base.T, np.asfortranarray(base), base.astype(">i4"), base[::-1]):
+        assert np.array_equal(np.stack(list(hp.from_tensor_slices(rows).sequence())), rows)
+
+
+def test_from_tensor_slices_copies_nothing():
+    rows = np.zeros((3, 1000), np.uint8)
+    first = next(hp.from_tensor_slices(rows).sequence())
+    assert np.shares_memory(first, rows)
+    assert not first.flags.writeable
+    with pytest.raises(ValueError):
+        first[0] = 1
+
+
+def test_a_batch_is_the_programs_own():
+    batch = next(hp.Loader(hp.range(100).batch(50)).flat())
+    assert batch.flags.writeable
+    batch[:] = 7
+    assert batch.sum() == 350
+
+
+def test_arrays_outlive_the_loader_and_keep_their_values():
+    with hp.Loader(hp.range(10_000).shuffle().batch(100), seed=3) as loader:
+        kept = list(loader)
+    del loader
+    gc.collect()
+    expected = [one.tolist() for one in hp.range(10_000).shuffle().batch(100).sequence(seed=3)]
+    assert [one.tolist() for one in kept] == expected
+
+
+def test_a_view_keeps_its_batch_and_the_last_one_gives_it_back():
+    loader = hp.Loader(hp.from_tensor_slices(np.zeros((64, 100_000), np.uint8)).batch(1), threads=1, run_ahead=1)
+    views = [batch[0, 5:10] for batch in loader]
+    assert len(views) == 64
+    assert loader.stats()["memory_in_use"] >= 64 * 100_000
+    views.clear()
+    gc.collect()
+    assert loader.stats()["memory_in_use"] < 16 * 100_000
+
+
+def test_refused_values_say_why():
+    with pytest.raises(hp.InvalidArgumentError, match="complex128"):
+        hp.from_tensor_slices(np.zeros(3, complex))
+    with pytest.raises(hp.InvalidArgumentError, match="bytes or str"):
+        hp.from_tensor_slices(np.array([{}, {}], object))
+
+
+def test_padded_and_ragged():
+    data = hp.from_generator(lambda epoch: (np.arange(n) for n in (1, 3)), (hp.i64, (None,)))
+    assert next(data.padded_batch(2).sequence()).tolist() == [[0, 0, 0], [0, 1, 2]]
+    named = hp.from_generator(lambda epoch: ({"x": np.arange(n)} for n in (1, 3)), {"x": (hp.i64, (None,))})
+    ragged = next(named.ragged_batch(2).sequence())
+    assert ragged["x"].tolist() == [0, 0, 1, 2] and ragged["x.row_splits"].tolist() == [0, 1, 4]

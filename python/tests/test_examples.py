@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""README's program and the examples, each as a user runs it."""
+import pathlib
+import re
+import struct
+import subprocess
+import sys
+import wave
+import zlib
+
+import numpy as np
+import pytest
+
+ROOT = pathlib.Path(__file__).parents[2]
+
+
+def write_png(path, pixels):
+    height, width, _ = pixels.shape
+    rows = b"".join(b"\0" + row.tobytes() for row in pixels)
+
+    def chunk(name, data):
+        return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0))
+                     + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
+
+
+@pytest.fixture
+def photos(tmp_path):
+    random = np.random.default_rng(1)
+    for number in range(60):
+        color = np.array([200, 40, 40] if number % 2 else [40, 40, 200])
+        pixels = np.clip(color + random.integers(-30, 30, (40, 48, 3)), 0, 255).astype(np.uint8)
+        write_png(tmp_path / "photos" / ("red" if number % 2 else "blue") / f"{number}.png", pixels)
+    return tmp_path
+
+
+def run(folder, *command):
+    done = subprocess.run([sys.executable, *map(str, command)], cwd=folder, capture_output=True, text=True, timeout=300, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+def test_readmes_program(photos):
+    program = re.search(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.S)[1]
+    assert len(program.strip().splitlines()) <= 12
+    out = run(photos, "-c", program)
+    assert "(16, 32, 32, 3)" in out and "ms" in out
+
+
+def test_photos_to_training_steps_and_again_from_the_checkpoint(photos):
+    pytest.importorskip("torch", reason="PyTorch is not installed")
+    first = run(photos, ROOT / "examples/python/photos.py", photos / "photos", "c.pt")
+    assert first.startswith("epoch 4, batch 4: loss 0.")
+    again = run(photos, ROOT / "examples/python/photos.py", photos / "photos", "c.pt")
+    assert again.splitlines()[0] == first.splitlines()[0]
+
+
+def number_of(pattern, text):
+    return float(re.search(pattern, text)[1])
+
+
+@pytest.mark.parametrize("name, pattern, least, most", [
+    ("article_blstm", r"^20 steps, loss .* to ([\d.]+);", 0, 1e6),
+    ("article_digits", r"^2000 digits, (\d+) % right", 60, 100),
+    ("article_slices", r"^40 batches, loss ([\d.]+)", 0, 0.5),
+])
+def test_articles(tmp_path, name, pattern, least, most):
+    pytest.importorskip("torch", reason="PyTorch is not installed")
+    path = ROOT / f"examples/python/{name}.py"
+    assert len(path.read_text().splitlines()) <= 60
+    assert least <= number_of(pattern, run(tmp_path, path)) <= most
+
+
+def test_the_article_with_sounds(tmp_path):
+    pytest.importorskip("torch", reason="PyTorch is not installed")
+    for number in range(60):
+        tone = np.sin(np.arange(4000) * 2 * np.pi * (300 + 250 * (number % 10)) / 8000)
+        with wave.open(str(tmp_path / f"{number % 10}_nobody_{number}.wav"), "wb") as file:
+            file.setnchannels(1)
+            file.setsampwidth(2)
+            file.setframerate(8000)
+            file.writeframes((tone * 20000).astype("<i2").tobytes())
+    path = ROOT / "examples/python/article_spoken.py"
+    assert len(path.read_text().splitlines()) <= 60
+    assert number_of(r"^60 sounds an epoch, (\d+) %", run(tmp_path, path, tmp_path)) >= 50

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions of Python in a pipeline: results, exceptions, random numbers, generators."""
+import os
+import traceback
+
+import numpy as np
+import pytest
+
+import headpond as hp
+
+
+class OwnError(Exception):
+    pass
+
+
+def test_map_takes_and_gives_values_dicts_and_tuples():
+    assert [one.tolist() for one in hp.range(3).map(lambda x: x * 2).sequence()] == [0, 2, 4]
+    named = hp.range(3).map(lambda x: {"x": x, "row": np.full(20, x)})
+    assert named.spec == {"x": hp.FieldSpec(hp.i64, ()), "row": hp.FieldSpec(hp.i64, (None,))}
+    assert [one["row"].sum() for one in named.sequence()] == [0, 20, 40]
+    assert list(hp.range(2).map(lambda x: (x, b"t")).sequence()) == [(0, b"t"), (1, b"t")]
+    only = named.map("row", lambda row: row.sum())
+    assert [(one["x"], one["row"]) for one in only.sequence()] == [(0, 0), (1, 20), (2, 40)]
+    assert only.spec["row"] == hp.FieldSpec(hp.i64, ())
+
+
+def test_output_saves_the_look_at_element_0():
+    calls = []
+
+    def function(x):
+        calls.append(x)
+        return x / 2
+
+    dataset = hp.range(3).map(function, output=(hp.f64, ()))
+    assert not calls
+    assert [one.tolist() for one in dataset.sequence()] == [0.0, 0.5, 1.0]
+
+
+def test_a_result_that_does_not_fit_is_an_error_of_its_element():
+    dataset = hp.range(3).map(lambda x: x if x != 1 else "text", output=(hp.i64, ()))
+    reading = dataset.sequence()
+    assert next(reading) == 0
+    with pytest.raises(hp.Error):
+        next(reading)
+    assert next(reading) == 2
+
+
+@pytest.mark.parametrize("threads", [0, 1, 4])
+def test_a_loader_gives_what_the_sequence_gives(threads):
+    dataset = hp.range(500).shuffle().map(lambda x: {"x": x, "y": np.full(7, x, np.float32)}, name="f").batch(16)
+    expected = list(dataset.sequence(seed=5))
+    given = list(hp.Loader(dataset, seed=5, threads=threads))
+    assert len(given) == len(expected)
+    for a, b in zip(given, expected):
+        assert np.array_equal(a["x"], b["x"]) and np.array_equal(a["y"], b["y"])
+
+
+def test_your_own_exception_leaves_next_and_only_its_element_is_lost():
+    def function(x):
+        if x == 50:
+            raise OwnError("no fifty")
+        return x
+
+    loader = hp.Loader(hp.range(100).map(function, name="f"), threads=2)
+    got = []
+    with pytest.raises(OwnError, match="no fifty") as caught:
+        for one in loader.flat():
+            got.append(int(one))
+    assert got == list(range(50))
+    assert "function" in [frame.name for frame in traceback.extract_tb(caught.value.__traceback__)]
+    assert any("map" in note for note in getattr(caught.value, "__notes__", ["map"]))
+    assert hp.details(caught.value).kind == "Unknown"
+    assert [int(one) for one in loader.flat()] == list(range(51, 100))
+
+
+def test_stop_iteration_in_map_is_a_runtime_error():
+    def function(x):
+        raise StopIteration
+
+    with pytest.raises(RuntimeError, match="StopIteration"):
+        next(hp.range(3).map(function, output=(hp.i64, ())).sequence())
+
+
+def test_an_error_class_of_ours_keeps_its_kind_so_that_on_error_skips_it():
+    def function(x):
+        if x == 2:
+            raise hp.DataLossError("bad")
+        return x
+
+    dataset = hp.range(5).map(function, name="f").on_error(max_error_share=1.0)
+    assert [int(one) for one in dataset.sequence()] == [0, 1, 3, 4]
+
+
+def test_filter():
+    assert [int(one) for one in hp.range(10).filter(lambda x: x % 3 == 0).sequence()] == [0, 3, 6, 9]
+
+
+def draw(x, rng):
+    return {"x": x, "r": rng.random(3)}
+
+
+def test_rng_depends_on_seed_epoch_and_element_only():
+    def drawn(threads, seed, skip=0):
+        loader = hp.Loader(hp.range(40).map(draw).shuffle(), epochs=2, seed=seed, threads=threads)
+        if skip:
+            for _ in range(skip):
+                loader.next()
+            state = loader.state_dict()
+            loader = hp.Loader(hp.range(40).map(draw).shuffle(), epochs=2, seed=seed, threads=threads)
+            loader.load_state_dict(state)
+        return [(int(one["x"]), one["r"].tolist()) for one in loader.flat()]
+
+    first = drawn(0, 1)
+    assert drawn(4, 1) == first
+    assert drawn(2, 1, skip=50) == first[50:]
+    assert drawn(0, 2) != first
+    assert dict(first[:40]) != dict(first[40:])
+    assert len({tuple(r) for _, r in first}) == 80
+
+
+def test_a_generator_runs_each_epoch_and_is_closed():
+    made, closed = [], []
+
+    def make(epoch):
+        made.append(epoch)
+        try:
+            for i in range(3):
+                yield {"x": 10 * epoch + i}
+        finally:
+            closed.append(epoch)
+
+    dataset = hp.from_generator(make, {"x": (hp.i64, ())})
+    loader = hp.Loader(dataset, epochs=2, threads=1)
+    assert [[int(one["x"]) for one in epoch] for epoch in loader.epochs()] == [[0, 1, 2], [10, 11, 12]]
+    loader.close()
+    assert sorted(made) == sorted(closed) == [0, 1]
+
+
+def test_a_generator_may_use_its_array_again():
+    def make(epoch):
+        row = np.zeros(100, np.int64)
+        for i in range(20):
+            row[:] = i
+            yield row
+
+    dataset = hp.from_generator(make, (hp.i64, (100,)))
+    assert [int(one[0]) for one in hp.Loader(dataset)] == list(range(20))
+
+
+def test_a_generators_error_names_it():
+    def make(epoch):
+        yield 1
+        raise OwnError("broken")
+
+    loader = hp.Loader(hp.from_generator(make, (hp.i64, ())))
+    assert loader.next() == 1
+    with pytest.raises(OwnError, match="broken"):
+        loader.next()
+
+
+def test_a_generator_that_can_seek_does_not_repeat():
+    asked = []
+
+    def make(epoch):
+        asked.append(0)
+        return iter(range(100))
+
+    def seek(epoch, position):
+        asked.append(position)
+        return iter(range(position, 100))
+
+    dataset = hp.from_generator(make, (hp.i64, ()), seek=seek, name="numbers")
+    loader = hp.Loader(dataset)
+    for _ in range(30):
+        loader.next()
+    state = loader.state_dict()
+    other = hp.Loader(dataset)
+    other.load_state_dict(state)
+    assert other.next() == 30
+
+
+def test_plain_numbers_become_the_dtype_that_is_said_if_it_holds_them():
+    good = hp.from_generator(lambda epoch: iter([1, 2.5]), (hp.f32, ()))
+    assert [one.dtype.name for one in good.sequence()] == ["float32", "float32"]
+    bad = hp.from_generator(lambda epoch: iter([300]), (hp.u8, ()))
+    with pytest.raises(hp.Error, match="uint8 cannot hold"):
+        next(bad.sequence())
+
+
+def test_functions_run_beside_the_program_that_has_the_lock():
+    loader = hp.Loader(hp.range(200).map(lambda x: np.full(1000, x)).batch(10), threads=2)
+    total = 0
+    for batch in loader:
+        total += sum(range(2000)) * 0 + int(batch[:, 0].sum())
+    assert total == sum(range(200))
+
+
+def test_a_fork_is_refused_in_the_child():
+    loader = hp.Loader(hp.range(100).batch(10), threads=2)
+    loader.next()
+    pid = os.fork()
+    if pid == 0:
+        code = 1
+        try:
+            loader.next()
+        except hp.FailedPreconditionError:
+            code = 0
+        os._exit(code)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+    assert loader.next() is not None

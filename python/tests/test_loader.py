@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The Loader: epochs, states, ranks, its end."""
+import gc
+import json
+import pickle
+import threading
+
+import numpy as np
+import pytest
+
+import headpond as hp
+
+DATA = hp.range(100).shuffle().batch(8)
+
+
+def flat(batches):
+    return [one.tolist() for one in batches]
+
+
+def test_a_loop_is_one_epoch():
+    loader = hp.Loader(DATA, epochs=3, seed=4)
+    epochs = [flat(loader) for _ in range(3)]
+    assert [len(one) for one in epochs] == [len(loader)] * 3 == [13] * 3
+    assert sum(epochs, []) == flat(DATA.sequence(seed=4, epochs=3))
+    with pytest.raises(hp.OutOfRangeError, match="epochs="):
+        iter(loader)
+
+
+def test_what_a_loop_leaves_is_dropped():
+    loader = hp.Loader(DATA, epochs=2, seed=4)
+    for index, _ in enumerate(loader):
+        if index == 3:
+            break
+    assert flat(loader) == flat(DATA.sequence(seed=4, epochs=2))[13:]
+
+
+def test_epochs_none_has_no_end():
+    loader = hp.Loader(DATA, epochs=None)
+    for _ in range(5):
+        assert sum(1 for _ in loader) == 13
+
+
+def test_next_flat_and_epochs():
+    expected = flat(DATA.sequence(seed=1, epochs=2))
+    loader = hp.Loader(DATA, epochs=2, seed=1)
+    assert loader.next().tolist() == expected[0]
+    assert (loader.epoch, loader.index) == (0, 0)
+    assert flat(loader.flat()) == expected[1:]
+    assert loader.next() is None and loader.next() is None
+    loader = hp.Loader(DATA, epochs=2, seed=1)
+    assert [flat(epoch) for epoch in loader.epochs()] == [expected[:13], expected[13:]]
+    assert flat(DATA) == flat(DATA.sequence())
+
+
+def test_try_next_does_not_wait():
+    hold = threading.Event()
+
+    def wait(x):
+        hold.wait()
+        return x
+
+    loader = hp.Loader(hp.range(4).map(wait, output=(hp.i64, ())), threads=1, consumer_helps=False)
+    with pytest.raises(TimeoutError):
+        loader.try_next()
+    hold.set()
+    assert loader.next() == 0
+
+
+@pytest.mark.parametrize("after", [0, 1, 12, 13, 14, 25, 26])
+@pytest.mark.parametrize("threads", [0, 3])
+def test_a_state_goes_on_exactly(after, threads):
+    expected = flat(DATA.sequence(seed=2, epochs=2))
+    loader = hp.Loader(DATA, epochs=2, seed=2)
+    for _ in range(after):
+        loader.next()
+    state = pickle.loads(pickle.dumps(json.loads(json.dumps(loader.state_dict()))))
+    other = hp.Loader(DATA, epochs=2, seed=2, threads=threads)
+    other.next()
+    other.load_state_dict(state)
+    assert flat(other.flat()) == expected[after:]
+
+
+def test_a_loop_after_a_restore_is_the_rest_of_the_epoch():
+    loader = hp.Loader(DATA, epochs=2, seed=2)
+    for _ in range(5):
+        loader.next()
+    other = hp.Loader(DATA, epochs=2, seed=2)
+    other.load_state_dict(loader.state_dict())
+    assert len(flat(other)) == 8
+    assert len(flat(other)) == 13
+
+
+def test_a_state_of_another_plan_or_seed_is_refused_by_name():
+    state = hp.Loader(DATA, seed=2).state_dict()
+    with pytest.raises(hp.FailedPreconditionError, match="batch"):
+        hp.Loader(hp.range(100).shuffle().batch(9), seed=2).load_state_dict(state)
+    with pytest.raises(hp.FailedPreconditionError, match="seed"):
+        hp.Loader(DATA, seed=3).load_state_dict(state)
+    with pytest.raises(hp.FailedPreconditionError, match="version"):
+        hp.Loader(DATA).load_state_dict({**state, "version": 99})
+
+
+def test_another_version_of_a_function_is_another_plan():
+    def function(x):
+        return x
+
+    state = hp.Loader(hp.range(9).map(function)).state_dict()
+    hp.Loader(hp.range(9).map(function)).load_state_dict(state)
+    with pytest.raises(hp.FailedPreconditionError):
+        hp.Loader(hp.range(9).map(function, version=1)).load_state_dict(state)
+
+
+def test_ranks_share_the_batches_and_one_state_serves_all():
+    whole = flat(DATA.sequence(seed=6))
+    parts = [hp.Loader(hp.range(96).shuffle().batch(8), seed=6, world_size=2, rank=rank) for rank in (0, 1)]
+    got = [flat(part) for part in parts]
+    again = flat(hp.Loader(hp.range(96).shuffle().batch(8), seed=6))
+    assert [sorted(a + b) for a, b in zip(*got)] == [sorted(one) for one in again]
+    assert parts[0].state_dict()["state"] == parts[1].state_dict()["state"]
+    assert len(whole) == 13
+
+
+def test_close_ends_threads_and_keeps_the_state():
+    with hp.Loader(DATA, seed=1, threads=2) as loader:
+        first = loader.next()
+        state = loader.state_dict()
+    with pytest.raises(hp.CancelledError, match="closed"):
+        loader.next()
+    assert loader.state_dict()["state"] == state["state"]
+    assert len(first) == 8
+
+
+def test_two_threads_at_once_are_refused():
+    hold = threading.Event()
+    loader = hp.Loader(hp.range(4).map(lambda x: hold.wait() and x, output=(hp.i64, ())), threads=1, consumer_helps=False)
+    waiting = threading.Thread(target=loader.next)
+    waiting.start()
+    refused = None
+    while refused is None:
+        try:
+            loader.try_next()
+        except hp.FailedPreconditionError as error:
+            refused = error
+        except hp.DeadlineExceededError:
+            pass
+    hold.set()
+    waiting.join()
+    assert "another thread" in str(refused)
+
+
+def test_options_that_cannot_be_are_refused():
+    with pytest.raises(hp.InvalidArgumentError, match="threads=5000"):
+        hp.Loader(DATA, threads=5000)
+    with pytest.raises(hp.InvalidArgumentError, match="no format"):
+        hp.Loader(DATA, format="tensorflow")
+    with pytest.raises(hp.InvalidArgumentError, match="world_size"):
+        hp.Loader(DATA, rank=1)
+    with pytest.raises(hp.ResourceExhaustedError):
+        hp.Loader(hp.from_tensor_slices(np.zeros((4, 1000), np.uint8)).batch(4), memory=1000)
+
+
+def test_loaders_in_a_cycle_are_freed():
+    class Holder:
+        pass
+
+    for _ in range(20):
+        holder = Holder()
+        holder.loader = hp.Loader(hp.range(50).map(lambda x, h=holder: x).batch(5), threads=2)
+        holder.loader.next()
+        holder.own = holder
+    del holder
+    gc.collect()
+
+
+def test_stats_name_the_stages():
+    loader = hp.Loader(DATA)
+    list(loader)
+    stats = loader.stats()
+    assert stats["batches"] == 13 and stats["stages"] and "batch" in stats["stages"][0]["name"]

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Queues, runners and the coordinator."""
+import threading
+
+import numpy as np
+import pytest
+
+import headpond as hp
+
+
+class OwnError(Exception):
+    pass
+
+
+def test_first_in_first_out_with_tensorflows_arguments():
+    queue = hp.FIFOQueue(10, [hp.i64, "float32"], [(), (2,)])
+    queue.enqueue((1, [1.5, 2.5]))
+    queue.enqueue((2, np.array([3, 4], np.float32)))
+    assert queue.size() == 2
+    number, row = queue.dequeue()
+    assert number == 1 and row.tolist() == [1.5, 2.5]
+    queue.enqueue_many((np.array([3, 4]), np.zeros((2, 2), np.float32)))
+    numbers, rows = queue.dequeue_many(3)
+    assert numbers.tolist() == [2, 3, 4] and rows.shape == (3, 2)
+    queue.close()
+    with pytest.raises(hp.OutOfRangeError):
+        queue.dequeue()
+    with pytest.raises(hp.CancelledError):
+        queue.enqueue((1, [0, 0]))
+
+
+def test_names_make_dicts():
+    queue = hp.FIFOQueue(4, [hp.i64, bytes], names=["n", "text"])
+    queue.enqueue({"n": 1, "text": "a"})
+    assert queue.dequeue() == {"n": 1, "text": b"a"}
+    with pytest.raises(ValueError, match="no field 'text'"):
+        queue.enqueue({"n": 1, "other": "a"})
+
+
+def test_what_is_put_is_copied_unless_told():
+    queue = hp.FIFOQueue(4, hp.u8)
+    row = np.zeros(1000, np.uint8)
+    queue.enqueue(row)
+    queue.enqueue(row, copy=False)
+    row[:] = 1
+    assert queue.dequeue().sum() == 0
+    assert queue.dequeue().sum() == 1000
+
+
+def test_shuffling_is_a_function_of_the_seed():
+    def order(seed):
+        queue = hp.RandomShuffleQueue(100, 0, hp.i64, [()], seed=seed)
+        queue.enqueue_many(np.arange(100))
+        queue.close()
+        return [int(one) for one in queue]
+
+    assert order(1) == order(1) != order(2)
+    assert sorted(order(1)) == list(range(100))
+
+
+def test_padding_and_priorities():
+    padding = hp.PaddingFIFOQueue(10, hp.i64, [(None,)])
+    padding.enqueue([1])
+    padding.enqueue([2, 3])
+    assert padding.dequeue_many(2).tolist() == [[1, 0], [2, 3]]
+    priority = hp.PriorityQueue(10, bytes, [()])
+    for number, text in ((3, "c"), (1, "a"), (2, "b")):
+        priority.enqueue((number, text))
+    assert [priority.dequeue()[1] for _ in range(3)] == [b"a", b"b", b"c"]
+
+
+def test_a_timeout_is_in_seconds():
+    with pytest.raises(TimeoutError):
+        hp.FIFOQueue(1, hp.i64).dequeue(timeout=0.01)
+
+
+def test_wrong_options_are_refused_where_they_are():
+    with pytest.raises(hp.InvalidArgumentError):
+        hp.FIFOQueue(0, hp.i64)
+    with pytest.raises(hp.InvalidArgumentError):
+        hp.RandomShuffleQueue(10, 10, hp.i64)
+
+
+def test_runners_fill_a_queue_to_the_end_of_their_data():
+    numbers = iter(range(100))
+    lock = threading.Lock()
+    queue = hp.FIFOQueue(8, hp.i64, [()])
+
+    def produce():
+        with lock:
+            number = next(numbers)
+        queue.enqueue(number)
+
+    with hp.Coordinator() as coordinator:
+        hp.QueueRunner(queue, [produce] * 3).start(coordinator)
+        assert sorted(int(one) for one in queue) == list(range(100))
+
+
+def test_a_failed_producer_is_the_cause_of_the_end_and_what_join_raises():
+    queue = hp.FIFOQueue(8, hp.i64, [()])
+    left = [1, 2, 3]
+
+    def produce():
+        if not left:
+            raise OwnError("no more")
+        queue.enqueue(left.pop(0))
+
+    coordinator = hp.Coordinator()
+    hp.QueueRunner(queue, [produce]).start(coordinator)
+    got = []
+    with pytest.raises(hp.OutOfRangeError) as caught:
+        for one in queue:
+            got.append(int(one))
+    assert got == [1, 2, 3]
+    assert isinstance(caught.value.__cause__, OwnError)
+    with pytest.raises(OwnError, match="no more"):
+        coordinator.join()
+    assert coordinator.should_stop() and coordinator.joined
+
+
+def test_threads_of_your_own_stop_together():
+    coordinator = hp.Coordinator()
+    ran = []
+
+    def body():
+        while not coordinator.should_stop():
+            ran.append(1)
+            coordinator.wait_for_stop(0.001)
+
+    coordinator.start("mine", body)
+    coordinator.request_stop()
+    coordinator.join()
+    assert coordinator.joined
+
+
+def test_a_coordinator_stops_a_wait():
+    coordinator = hp.Coordinator()
+    queue = hp.FIFOQueue(1, hp.i64)
+    threading.Timer(0.05, coordinator.request_stop).start()
+    with pytest.raises(hp.CancelledError):
+        queue.dequeue(stop=coordinator)
+
+
+def test_a_staging_area():
+    area = hp.StagingArea(hp.i64)
+    area.put(5)
+    assert area.peek(0) == 5 and area.get() == 5 and area.size() == 0
+
+
+def test_an_exception_leaves_a_with_block_as_itself():
+    with pytest.raises(OwnError, match="mine"):
+        with hp.Coordinator() as coordinator:
+            coordinator.start("waits", coordinator.wait_for_stop)
+            raise OwnError("mine")
