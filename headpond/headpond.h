@@ -85,6 +85,7 @@
 #include "headpond/codec/image/image_options.h"
 #include "headpond/codec/image/image_window.h"
 #include "headpond/codec/image/jpeg.h"
+#include "headpond/codec/image/jpeg_index.h"
 #include "headpond/codec/image/kernels/crop_kernels.h"
 #include "headpond/codec/image/kernels/flip_kernels.h"
 #include "headpond/codec/image/kernels/image_kernel.h"

@@ -3,11 +3,13 @@
 
 #include <fmt/format.h>
 
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "headpond/codec/image/jpeg.h"
+#include "headpond/codec/image/jpeg_index.h"
 #include "headpond/codec/image/kernels/crop_kernels.h"
 #include "headpond/codec/image/kernels/image_kernel.h"
 #include "headpond/codec/image/kernels/resize_kernel.h"
@@ -54,6 +56,21 @@ Dataset with_images(const Dataset& samples, const ImageForm& form) {
     return out;
   };
   return images | map(store, {.output = spec, .name = fmt::format("store {}", form.image)});
+}
+
+Dataset with_jpeg_index(const Dataset& samples, const std::string& field, int64_t interval) {
+  const size_t file = field_index("convert", samples.spec(), field);
+  Spec spec = samples.spec();
+  spec.push_back({fmt::format("{}/{}", field, kJpegIndexField), DType::bytes, {}});
+  const auto add = [file, interval](const Element& sample) -> Result<Element> {
+    const std::string_view content = sample[file].bytes_at(0);
+    const auto index = jpeg_index(std::as_bytes(std::span(content)), interval);
+    if (!index) return fail(index.error());
+    Element with = sample;
+    with.append(Tensor::scalar(std::string_view(reinterpret_cast<const char*>(index->data()), index->size())));
+    return with;
+  };
+  return samples | map(add, {.output = spec, .name = fmt::format("jpeg_index {}", interval)});
 }
 
 Dataset image_rows(const Dataset& samples, int64_t size) {

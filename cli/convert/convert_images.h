@@ -22,6 +22,10 @@ struct ImageForm {
 /// A file that is no image is an error in its place.
 Dataset with_images(const Dataset& samples, const ImageForm& form);
 
+/// One more field of the samples, `field`/jpeg_index: the index of the JPEG in `field`
+/// (headpond/codec/image/jpeg_index.h) with this interval, or an empty text.
+Dataset with_jpeg_index(const Dataset& samples, const std::string& field, int64_t interval);
+
 /// The images of the samples alone, as pixels u8 [size, size, 3]. REQUIRES: size > 0.
 Dataset image_rows(const Dataset& samples, int64_t size);
 

@@ -3,11 +3,13 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "cli/convert/convert_samples.h"
 #include "headpond/codec/image/formats/image.h"
 #include "headpond/codec/image/jpeg.h"
+#include "headpond/codec/image/jpeg_index.h"
 #include "headpond/dataset/ops.h"
 #include "headpond/dataset/sequence.h"
 #include "tests/test_files.h"
@@ -69,6 +71,18 @@ TEST(ConvertImages, EncodesThemAgain) {
     const auto file = std::as_bytes(std::span(sample[size_t{1}].bytes_at(0)));
     EXPECT_EQ(*image_info(file, file.size()), (ImageInfo{.format = format, .height = 3, .width = 3, .channels = 3}));
   }
+}
+
+TEST(ConvertImages, HaveTheIndexOfTheirJpegBeside) {
+  const Dataset jpegs = with_images(image_files(kGreyImage), {.image = "jpeg", .field = "image"});
+  const Dataset indexed = with_jpeg_index(jpegs, "image", 8);
+  EXPECT_EQ(indexed.spec().back().name, "image/jpeg_index");
+  const Element sample = first_of(indexed);
+  const auto file = std::as_bytes(std::span(sample[size_t{1}].bytes_at(0)));
+  const auto index = std::as_bytes(std::span(sample[size_t{3}].bytes_at(0)));
+  EXPECT_TRUE(std::ranges::equal(index, jpeg_index(file, 8).value()));
+  EXPECT_FALSE(index.empty());
+  EXPECT_EQ(first_of(with_jpeg_index(image_files(kGreyImage), "file", 8))[size_t{3}].bytes_at(0), "") << "no JPEG";
 }
 
 TEST(ConvertImages, StayAsTheyAreWithoutAForm) {

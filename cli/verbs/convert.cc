@@ -24,6 +24,7 @@ struct ConvertFlags {
   std::string from, to = "tfrecord", out, name = "data", compression = "none";
   std::string image;
   int64_t size = 0;
+  int64_t jpeg_index = -1;
   int64_t shards = 1;
   int threads = -1;
   bool resume = false;
@@ -37,6 +38,9 @@ void declare(Flags& flags, ConvertFlags& to) {
   flags.choice("image", to.image, {"raw", "jpeg", "png"},
                "decode the images of a folder, and store their pixels (raw) or encode them again");
   flags.option_from(1, "size", to.size, "resize an image's shorter side to this, and cut a square out of its middle");
+  flags.option_from(0, "jpeg-index", to.jpeg_index,
+                    "write an index beside each JPEG, so that crops are decoded sooner: a point every so many blocks "
+                    "of 8 or 16 pixels, 0: one for each row of them");
   flags.option("out DIR", to.out, "folder for the shards, created if it does not exist; required");
   flags.option("name NAME", to.name, "name of the shards, as in NAME-00000-of-00004.tfrecord (default: data)");
   flags.option_from(1, "shards", to.shards, "number of shards (default: 1)");
@@ -84,8 +88,11 @@ Result<Dataset> open_records(const ConvertFlags& flags) try {
   const bool is_tar = flags.to == "tar";
   const bool is_member = is_tar && flags.image != "raw";  // Its name's ending says the format.
   const std::string field = !is_member ? "image" : flags.image == "jpeg" ? "jpg" : flags.image;
-  const Dataset samples = with_images(convert_samples(flags.from, flags.words, !is_tar),
-                                      {.image = flags.image, .field = field, .size = flags.size});
+  Dataset samples = with_images(convert_samples(flags.from, flags.words, !is_tar),
+                                {.image = flags.image, .field = field, .size = flags.size});
+  if (flags.jpeg_index >= 0) {
+    samples = with_jpeg_index(samples, flags.image.empty() ? "file" : field, flags.jpeg_index);
+  }
   return is_tar ? as_tar_members(samples) : as_examples(samples);
 } catch (const Exception& e) {
   return fail(of_data(e.error()));
@@ -106,6 +113,10 @@ void check(const ConvertFlags& flags) {
   if (flags.to == "npy" && flags.size == 0) refuse("convert --to npy needs --size: all rows have one size");
   if (flags.to == "npy" && !flags.image.empty() && flags.image != "raw") refuse("convert --to npy stores pixels only");
   if (flags.size > 0 && !has_images) refuse("convert takes --size with --image or --to npy only");
+  const bool may_have_jpegs = flags.from == "folder" && (flags.image.empty() || flags.image == "jpeg");
+  if (flags.jpeg_index >= 0 && (!may_have_jpegs || flags.to != "tfrecord")) {
+    refuse("convert takes --jpeg-index with --from folder and --to tfrecord only, and with no --image but jpeg");
+  }
   if (flags.out.empty()) refuse("convert needs --out, a folder; see `headpond convert --help`");
   if (const std::string why = words_refusal(flags.from, flags.words); !why.empty()) refuse(why);
 }

@@ -120,6 +120,11 @@ class KernelCall {
     results_[i] = std::move(result);
     has_result_[i] = true;
   }
+  /// The field of dtype bytes beside the image that Facts::companion names; null: the sample has none, or this isn't
+  /// the first kernel of its map.
+  const Tensor* companion() const { return companion_; }
+  void set_companion(const Tensor* field) { companion_ = field; }
+
   /// True iff the caller has memory for result `i` and it has this dtype and shape.
   bool has_target(size_t i, DType dtype, const Shape& shape) const;
 
@@ -149,6 +154,7 @@ class KernelCall {
   const std::span<const FieldRole> roles_;
   std::array<Tensor, kMaxFields> results_;
   std::array<bool, kMaxFields> has_result_ = {};
+  const Tensor* companion_ = nullptr;
 };
 
 /// A pure function from fields and random numbers to fields of the same number. Immutable; any number of threads may
@@ -169,6 +175,9 @@ class Kernel {
     /// Exception(InvalidArgument) iff run() can't take such fields. Called while a pipeline is built.
     /// Empty: the same fields.
     std::function<Spec(const Spec& in)> result = {};
+    /// "name": of the first kernel of a map over the field `image`, a scalar of dtype bytes in the field `image/name`,
+    /// if there is one, is KernelCall::companion(). It may save work, and changes no values. "": none.
+    std::string companion = "";
     bool opaque = false;  ///< It calls a function without a name: a restore cannot notice that the function changed.
   };
   virtual ~Kernel() = default;

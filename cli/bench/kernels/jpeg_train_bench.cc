@@ -12,6 +12,7 @@
 #include "cli/bench/kernels/kernel_bench.h"
 #include "headpond/base/math/portable.h"
 #include "headpond/codec/image/jpeg.h"
+#include "headpond/codec/image/jpeg_index.h"
 #include "headpond/codec/image/kernels/crop_kernels.h"
 #include "headpond/codec/image/kernels/flip_kernels.h"
 #include "headpond/codec/image/kernels/jpeg_kernel.h"
@@ -29,6 +30,7 @@ struct PictureSet {
   int64_t height, width;
   int noise, quality;
 };
+constexpr size_t kCasesOfSet = 3;
 constexpr PictureSet kSets[] = {{"500x375, quality 90", 375, 500, 24, 90},
                                 {"500x400, quality 95, about 110 KB", 400, 500, 40, 95}};
 
@@ -76,6 +78,8 @@ struct Pictures {
   std::vector<std::string> files;
   std::vector<ImageWindow> windows;
 
+  std::vector<std::string> indices;  // Of the files.
+
   const std::string& file(size_t i) const { return files[i % files.size()]; }
 };
 
@@ -85,6 +89,9 @@ Result<void> make_pictures(const PictureSet& set, int64_t count, Pictures& pictu
       const auto file = encode_jpeg(picture(set, i), {.quality = set.quality});
       if (!file) return fail(file.error());
       pictures.files.emplace_back(reinterpret_cast<const char*>(file->data()), file->size());
+      const auto index = jpeg_index(*file);
+      if (!index) return fail(index.error());
+      pictures.indices.emplace_back(reinterpret_cast<const char*>(index->data()), index->size());
     }
     const auto window = window_of(set, i);
     if (!window) return fail(window.error());
@@ -93,11 +100,13 @@ Result<void> make_pictures(const PictureSet& set, int64_t count, Pictures& pictu
   return {};
 }
 
-Result<uint64_t> crops_only(const Pictures& pictures) {
+// Of the whole picture if `set` is given.
+Result<uint64_t> crops_only(const Pictures& pictures, const PictureSet* set = nullptr) {
   std::vector<uint8_t> pixels;
   for (size_t i = 0; i < pictures.windows.size(); ++i) {
     const std::string& file = pictures.file(i);
-    HEADPOND_TRY(decode_crop_only(std::as_bytes(std::span(file.data(), file.size())), pictures.windows[i], pixels));
+    const ImageWindow window = set == nullptr ? pictures.windows[i] : ImageWindow{0, 0, set->height, set->width};
+    HEADPOND_TRY(decode_crop_only(std::as_bytes(std::span(file.data(), file.size())), window, pixels));
   }
   return uint64_t{0};  // Pixels before the resize: nothing to compare.
 }
@@ -116,17 +125,40 @@ KernelWork work_of(const std::shared_ptr<const Pictures>& pictures, bool antiali
           .shape = {3, kSide, kSide}};
 }
 
-// Two cases, antialiased and not, have the same pictures.
+// The same with an index beside each file.
+KernelWork indexed(KernelWork work, const Pictures& pictures) {
+  std::vector<std::string_view> texts, indices;
+  for (size_t i = 0; i < pictures.windows.size(); ++i) {
+    texts.emplace_back(pictures.file(i));
+    indices.emplace_back(pictures.indices[i % pictures.indices.size()]);
+  }
+  work.source = from_tensor_slices(
+      {{"image", Tensor::from(std::span<const std::string_view>(texts), {work.items})},
+       {"image/jpeg_index", Tensor::from(std::span<const std::string_view>(indices), {work.items})}});
+  work.field = "image";
+  return work;
+}
+
+// Cases of a set: antialiased and not, then the latter by index. All have the same pictures.
 Result<void> prepare(std::vector<TimedCase>& cases) {
   std::shared_ptr<Pictures> pictures;
   for (size_t i = 0; i < cases.size(); ++i) {
-    if (i % 2 == 0) {
+    const PictureSet& set = kSets[i / kCasesOfSet];
+    std::vector<TimedSystem>& systems = cases[i].systems;
+    if (i % kCasesOfSet == 0) {
       pictures = std::make_shared<Pictures>();
-      HEADPOND_TRY(make_pictures(kSets[i / 2], cases[i].items, *pictures));
+      HEADPOND_TRY(make_pictures(set, cases[i].items, *pictures));
     }
-    const std::vector<TimedSystem> systems = kernel_systems(work_of(pictures, i % 2 == 0));
-    for (size_t k = 0; k < systems.size(); ++k) cases[i].systems[k].run = systems[k].run;
-    cases[i].systems.back().run = [pictures] { return crops_only(*pictures); };
+    const KernelWork work = work_of(pictures, i % kCasesOfSet == 0);
+    const std::vector<TimedSystem> plain = kernel_systems(work);
+    if (i % kCasesOfSet == 2) {
+      systems[0].run = kernel_systems(indexed(work, *pictures))[0].run;
+      systems[1].run = plain[0].run;
+      systems[2].run = [pictures, &set] { return crops_only(*pictures, &set); };
+    } else {
+      for (size_t k = 0; k < plain.size(); ++k) systems[k].run = plain[k].run;
+    }
+    systems.back().run = [pictures] { return crops_only(*pictures); };
   }
   return {};
 }
@@ -137,11 +169,16 @@ Bench jpeg_train_bench(const BenchSetup& bench_setup) {
   const int64_t pictures = std::clamp<int64_t>(bench_setup.items / 150, 4, kMostPictures);
   TimedBench setup{.name = "jpeg.train", .item = "image", .cases = {}, .prepare = prepare, .rounds = 5};
   for (const PictureSet& set : kSets) {
-    for (const bool antialias : {true, false}) {
+    for (size_t i = 0; i < kCasesOfSet; ++i) {
       std::vector<TimedSystem> systems = kernel_systems();
+      if (i == 2) {
+        systems = {{"headpond threads=0, indexed", HEADPOND_VERSION, {}},
+                   {"headpond threads=0", HEADPOND_VERSION, {}},
+                   {"libjpeg-turbo, whole", HEADPOND_COMPILER, {}}};
+      }
       systems.push_back({"libjpeg-turbo, crop only", HEADPOND_COMPILER, {}});
-      setup.cases.push_back({fmt::format("{}: decode_jpeg > random_resized_crop({}) > flip > normalize, batch 64",
-                                         set.name, antialias ? "224" : "224, antialias=false"),
+      setup.cases.push_back({fmt::format("{}: decode_jpeg > random_resized_crop({}) > flip > normalize, batch 64{}",
+                                         set.name, i == 0 ? "224" : "224, antialias=false", i == 2 ? ", by index" : ""),
                              pictures, systems});
     }
   }

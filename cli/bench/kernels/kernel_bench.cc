@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "cli/bench/consume.h"
+#include "headpond/dataset/bases/field.h"
 #include "headpond/dataset/ops.h"
 #include "headpond/engine/loader.h"
 
@@ -14,8 +15,12 @@ namespace {
 
 constexpr uint64_t kSeed = 7;
 
+size_t field_of(const KernelWork& work) {
+  return work.field.empty() ? 0 : field_index("bench", work.source.spec(), work.field);
+}
+
 Result<uint64_t> by_loader(const KernelWork& work, int threads) {
-  Loader loader(work.source | internal::map_kernels_step(std::string(), work.kernels) | batch(work.batch),
+  Loader loader(work.source | internal::map_kernels_step(work.field, work.kernels) | batch(work.batch),
                 {.seed = kSeed, .threads = threads});
   uint64_t all = 0;
   int64_t items = 0;
@@ -24,7 +29,7 @@ Result<uint64_t> by_loader(const KernelWork& work, int threads) {
     if (at_end(next) && items == work.items) return all;
     if (at_end(next)) return fail(ErrorKind::DataLoss, fmt::format("{} of {} items were delivered", items, work.items));
     if (!next) return fail(next.error());
-    const Tensor& rows = next->element()[0];
+    const Tensor& rows = next->element()[field_of(work)];
     items += rows.dim(0);
     all ^= xor_of({rows.data(), rows.byte_size()});
   }

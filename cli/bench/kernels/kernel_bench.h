@@ -31,7 +31,8 @@ struct TimedCase {
 
 /// A map of kernels over one field, in batches.
 struct KernelWork {
-  Dataset source;                        ///< `items` elements of one field.
+  Dataset source;                        ///< `items` elements.
+  std::string field = "";                ///< That the kernels run on, if the elements have several.
   std::function<Tensor(int64_t)> input;  ///< The same field, for the loop.
   int64_t items = 0;
   std::vector<KernelRef> kernels;

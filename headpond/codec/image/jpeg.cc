@@ -18,6 +18,7 @@
 
 #include "headpond/codec/caught_internal.h"
 #include "headpond/codec/image/baseline/baseline_internal.h"
+#include "headpond/codec/image/jpeg_index.h"
 #include "headpond/codec/image/jpeg_internal.h"
 
 namespace headpond {
@@ -54,6 +55,8 @@ struct jpeg_internal::Decoder::Library {
   jpeg_progress_mgr progress = {};
   int files = 0;
   BaselineDecoder baseline;
+  ScanIndex index;
+  bool has_index = false;  // Of the opened file.
 };
 
 namespace {
@@ -301,11 +304,27 @@ bool decode(Session& session) {
   return true;
 }
 
+// Reads the markers of `file`, and its index, if there is one: true in the result iff that is of another file.
+struct Opened {
+  Layout layout;
+  bool ignores_index = false;
+};
+Result<Opened> open_file(Library& library, Bytes file, Bytes index, const JpegOptions& options, std::string_view name) {
+  library.has_index = false;
+  if (!index.empty()) {
+    HEADPOND_TRY(jpeg_internal::read_index(index, name, library.index));
+    library.has_index = jpeg_internal::is_of_file(library.index, file);
+  }
+  auto layout = library.has_index ? jpeg_internal::read_indexed_layout(file, options, name)
+                                  : jpeg_internal::read_layout(file, options, name);
+  if (!layout) return fail(std::move(layout).error());
+  return Opened{*layout, !index.empty() && !library.has_index};
+}
+
 // False: libjpeg is to decode the file.
-bool decode_baseline(Library& library, Bytes file, const Layout& layout, const JpegOptions& options, const Plan& plan,
-                     std::byte* memory) {
-  if (options.ratio != 1 || layout.keeps_coefficients() || layout.scans != 1 || !layout.has_end) return false;
+bool decode_baseline(Library& library, Bytes file, const JpegOptions& options, const Plan& plan, std::byte* memory) {
   jpeg_internal::BaselineOptions wanted = {.part = plan.stored, .channels = plan.channels};
+  if (library.has_index) wanted.index = &library.index;
   wanted.fancy = options.fancy_upscaling;
   wanted.to_end = options.check == JpegCheck::whole;
   return library.baseline.decode(file, wanted,
@@ -336,8 +355,12 @@ tl::unexpected<Error> fail_without_end(const Layout& layout, std::string_view na
 Result<JpegWarnings> decode_to(Library& library, Bytes file, const Layout& layout, const JpegOptions& options,
                                const Plan& plan, std::byte* memory, std::string_view name, Mutation mutation) {
   if (!layout.has_end && options.damage != JpegDamage::recover) return fail_without_end(layout, name);
-  if (!mutation.by_library && decode_baseline(library, file, layout, options, plan, memory)) {
+  const bool may_be_own = !mutation.by_library && options.ratio == 1 && layout.is_plain();
+  if (may_be_own && decode_baseline(library, file, options, plan, memory)) {
     return JpegWarnings{0, "", plan.stored.height};
+  }
+  if (may_be_own && library.has_index) {
+    return fail(ErrorKind::DataLoss, fmt::format("{}: the index leads to other values than the file has", name));
   }
   Session session(library, file, layout, options, plan, memory);
   session.to_end = options.check == JpegCheck::whole;
@@ -391,15 +414,20 @@ Result<Plan> plan_of(const Layout& layout, const ImageWindow* window, const Jpeg
   return plan;
 }
 
-Result<JpegImage> decode_window(Bytes file, const ImageWindow* window, const JpegOptions& options,
+Result<JpegImage> decode_window(Bytes file, Bytes index, const ImageWindow* window, const JpegOptions& options,
                                 std::string_view name, Mutation mutation) try {
-  const auto layout = jpeg_internal::read_layout(file, options, name);
-  if (!layout) return fail(layout.error());
-  const auto plan = plan_of(*layout, window, options, name);
+  Library library;
+  const auto opened = open_file(library, file, index, options, name);
+  if (!opened) return fail(opened.error());
+  if (opened->ignores_index) {
+    return fail(ErrorKind::FailedPrecondition,
+                fmt::format("{}: the index is of another file, of {} bytes; this one has {}", name,
+                            with_commas(library.index.file_bytes), with_commas(file.size())));
+  }
+  const auto plan = plan_of(opened->layout, window, options, name);
   if (!plan) return fail(plan.error());
   Tensor pixels = Tensor::empty(u8, {plan->height, plan->width, plan->channels});
-  Library library;
-  auto warnings = decode_to(library, file, *layout, options, *plan, pixels.mutable_data(), name, mutation);
+  auto warnings = decode_to(library, file, opened->layout, options, *plan, pixels.mutable_data(), name, mutation);
   if (!warnings) return fail(std::move(warnings).error());
   return JpegImage{std::move(pixels), *std::move(warnings)};
 } catch (const std::exception&) {
@@ -411,17 +439,22 @@ Result<JpegImage> decode_window(Bytes file, const ImageWindow* window, const Jpe
 bool has_jpeg() { return true; }
 
 Result<JpegImage> decode_jpeg(Bytes file, const JpegOptions& options, std::string_view name) {
-  return decode_window(file, nullptr, options, name, {});
+  return decode_window(file, {}, nullptr, options, name, {});
 }
 
 Result<JpegImage> decode_and_crop_jpeg(Bytes file, const ImageWindow& window, const JpegOptions& options,
                                        std::string_view name) {
-  return decode_window(file, &window, options, name, {});
+  return decode_window(file, {}, &window, options, name, {});
+}
+
+Result<JpegImage> decode_indexed_jpeg(Bytes file, Bytes index, const ImageWindow& window, const JpegOptions& options,
+                                      std::string_view name) {
+  return decode_window(file, index, &window, options, name, {});
 }
 
 Result<JpegImage> jpeg_internal::decode_part(Bytes file, const ImageWindow& window, const JpegOptions& options,
                                              std::string_view name, Mutation mutation) {
-  return decode_window(file, &window, options, name, mutation);
+  return decode_window(file, {}, &window, options, name, mutation);
 }
 
 Result<JpegWarnings> decode_jpeg_into(Bytes file, std::span<std::byte> target, const JpegOptions& options,
@@ -444,10 +477,11 @@ Result<JpegWarnings> decode_jpeg_into(Bytes file, std::span<std::byte> target, c
 jpeg_internal::Decoder::Decoder() : library_(std::make_unique<Library>()) {}
 jpeg_internal::Decoder::~Decoder() = default;
 
-Result<void> jpeg_internal::Decoder::open(Bytes file, const JpegOptions& options, std::string_view name) {
-  auto layout = read_layout(file, options, name);
-  if (!layout) return fail(std::move(layout).error());
-  layout_ = *layout;
+Result<void> jpeg_internal::Decoder::open(Bytes file, const JpegOptions& options, std::string_view name, Bytes index) {
+  const auto opened = open_file(*library_, file, index, options, name);
+  if (!opened) return fail(opened.error());
+  layout_ = opened->layout;
+  ignores_index_ = opened->ignores_index;
   file_ = file;
   return {};
 }

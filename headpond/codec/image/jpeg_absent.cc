@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "headpond/codec/image/jpeg.h"
+#include "headpond/codec/image/jpeg_index.h"
 #include "headpond/codec/image/jpeg_internal.h"
 
 namespace headpond {
@@ -30,13 +31,19 @@ Result<JpegImage> decode_and_crop_jpeg(std::span<const std::byte>, const ImageWi
   return absent(name);
 }
 
+Result<JpegImage> decode_indexed_jpeg(std::span<const std::byte>, std::span<const std::byte>, const ImageWindow&,
+                                      const JpegOptions&, std::string_view name) {
+  return absent(name);
+}
+
 Result<std::vector<std::byte>> encode_jpeg(const Tensor&, const JpegEncodeOptions&) { return absent("encode_jpeg"); }
 
 struct jpeg_internal::Decoder::Library {};
 jpeg_internal::Decoder::Decoder() = default;
 jpeg_internal::Decoder::~Decoder() = default;
 
-Result<void> jpeg_internal::Decoder::open(std::span<const std::byte>, const JpegOptions&, std::string_view name) {
+Result<void> jpeg_internal::Decoder::open(std::span<const std::byte>, const JpegOptions&, std::string_view name,
+                                          std::span<const std::byte>) {
   return absent(name);
 }
 

@@ -55,6 +55,14 @@ class JpegWalk {
     return layout_;
   }
 
+  // Of one scan and its end.
+  Result<Layout> read_plain() {
+    HEADPOND_TRY(read_head());
+    layout_.has_end = true;
+    HEADPOND_TRY(check_limits());
+    return layout_;
+  }
+
  private:
   tl::unexpected<Error> error(ErrorKind kind, std::string_view what) const {
     return fail(kind, fmt::format("{}: {}", name_, what));
@@ -271,6 +279,10 @@ Result<Layout> jpeg_internal::read_head(Bytes head, uint64_t file_bytes, const J
 
 Result<Layout> jpeg_internal::read_layout(Bytes file, const JpegOptions& options, std::string_view name) {
   return JpegWalk(file, file.size(), options, name).read_all();
+}
+
+Result<Layout> jpeg_internal::read_indexed_layout(Bytes file, const JpegOptions& options, std::string_view name) {
+  return JpegWalk(file, file.size(), options, name).read_plain();
 }
 
 Result<JpegInfo> jpeg_info(Bytes head, uint64_t file_bytes, const JpegOptions& options, std::string_view name) try {

@@ -40,6 +40,8 @@ struct Layout {
   int64_t decoded_height(const JpegOptions& options) const { return side(options, height, width); }
   int64_t decoded_width(const JpegOptions& options) const { return side(options, width, height); }
   bool keeps_coefficients() const { return is_progressive || !is_interleaved; }
+  /// What the decoder of baseline files may be able to decode.
+  bool is_plain() const { return !keeps_coefficients() && scans == 1 && has_end; }
   int64_t coefficient_bytes() const;
 
  private:
@@ -56,6 +58,8 @@ Result<Layout> read_head(std::span<const std::byte> head, uint64_t file_bytes, c
                          std::string_view name);
 /// Of a whole file, with its limits checked.
 Result<Layout> read_layout(std::span<const std::byte> file, const JpegOptions& options, std::string_view name);
+/// The same of a file that has an index: it is known to be plain and whole, so only its head is read.
+Result<Layout> read_indexed_layout(std::span<const std::byte> file, const JpegOptions& options, std::string_view name);
 
 /// Decodes one file after the other, with the results of the functions, and saves what they make anew for each. One
 /// thread at a time. Between files it holds no pixels.
@@ -67,9 +71,13 @@ class Decoder {
   Decoder(const Decoder&) = delete;
   Decoder& operator=(const Decoder&) = delete;
 
-  /// Reads the markers of `file`, which outlives decode(). Errors as decode_jpeg().
-  Result<void> open(std::span<const std::byte> file, const JpegOptions& options, std::string_view name);
+  /// Reads the markers of `file`, which outlives decode(). Errors as decode_jpeg(), and of the index, if it isn't
+  /// empty, as decode_indexed_jpeg(); but one of another file is ignored.
+  Result<void> open(std::span<const std::byte> file, const JpegOptions& options, std::string_view name,
+                    std::span<const std::byte> index = {});
   const Layout& layout() const { return layout_; }
+  /// True iff the last opened file came with the index of another one.
+  bool ignores_index() const { return ignores_index_; }
   /// The part of the last opened file, window.height x window.width pixels. Its options may have another ratio.
   Result<JpegWarnings> decode(const ImageWindow& window, const JpegOptions& options, std::byte* to,
                               std::string_view name);
@@ -78,6 +86,7 @@ class Decoder {
   const std::unique_ptr<Library> library_;
   Layout layout_;
   std::span<const std::byte> file_;
+  bool ignores_index_ = false;
 };
 
 Result<JpegImage> decode_part(std::span<const std::byte> file, const ImageWindow& window, const JpegOptions& options,

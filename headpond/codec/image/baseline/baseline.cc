@@ -21,29 +21,56 @@ uint8_t* BaselineDecoder::Plane::row(int64_t y) {
   return &samples[static_cast<size_t>(y % (2 * rows)) * stride + kSlack];
 }
 
+bool BaselineDecoder::begin(std::span<const std::byte> file) {
+  if (!read_frame(file, frame_) || frame_.width > kMostWidth) return false;
+  entropy_ = EntropyDecoder(frame_, file.subspan(frame_.data));
+  return true;
+}
+
 bool BaselineDecoder::decode(std::span<const std::byte> file, const BaselineOptions& options, const TakeRow& take) {
   options_ = options;
   if (options_.code == nullptr) options_.code = &sample_code();
-  if (!read_frame(file, frame_) || frame_.width > kMostWidth) return false;
+  if (!begin(file) || !fits_index()) return false;
   prepare();
-  entropy_ = EntropyDecoder(frame_, file.subspan(frame_.data));
   const int64_t mcu_height = frame_.mcu_height(), mcu_rows = frame_.mcu_rows();
   const int64_t first = options.part.y, end = first + options.part.height;
   // libjpeg gives the last two rows of a row of MCUs after the next, where a row of pixels needs its neighbours.
   const int64_t context = needs_context() ? 1 : 0;
-  const bool to_end = options.to_end || end == frame_.height;
+  const bool to_end = options.index == nullptr && (options.to_end || end == frame_.height);
   const int64_t together = frame_.rows_together, last_row = (end - 1 + 2 * context) / mcu_height;
   const int64_t mcu_end = to_end ? mcu_rows : std::min(mcu_rows, (last_row / together + 1) * together);
   next_row_ = first;
   for (int64_t row = 0; row < mcu_end; ++row) {
     const bool is_needed = (row + 1) * mcu_height >= first - context && row * mcu_height < end + context;
-    if (!take_mcus(is_needed)) return false;
+    if (!is_needed && options.index != nullptr) continue;
+    if (!take_mcus(row, is_needed)) return false;
     if (!is_needed) continue;
     invert_row(row);
     const bool is_last = row + 1 == mcu_rows;
     give_rows(std::min(end, is_last ? frame_.height : (row + 1) * mcu_height - context), take);
   }
   return !to_end || entropy_.take_end();
+}
+
+bool BaselineDecoder::make_index(std::span<const std::byte> file, int64_t interval, ScanIndex& index) {
+  if (!begin(file)) return false;
+  options_ = {.part = {0, 0, frame_.height, frame_.width}, .code = &sample_code()};
+  prepare();
+  index = {.components = frame_.count, .interval = interval, .rows = frame_.mcu_rows()};
+  if (interval == 0 || interval > frame_.mcus_across()) index.interval = frame_.mcus_across();
+  index.points_a_row = (frame_.mcus_across() - 1) / index.interval + 1;
+  mark_file(file, index);
+  made_ = &index;
+  bool is_whole = true;
+  for (int64_t row = 0; row < index.rows && is_whole; ++row) is_whole = take_mcus(row, true);
+  made_ = nullptr;
+  return is_whole && entropy_.take_end();
+}
+
+bool BaselineDecoder::fits_index() const {
+  const ScanIndex* const index = options_.index;
+  return index == nullptr || (index->components == frame_.count && index->rows == frame_.mcu_rows() &&
+                              index->points_a_row == (frame_.mcus_across() - 1) / index->interval + 1);
 }
 
 // Chroma's samples are read up to one column to each side, so two of pixels.
@@ -67,28 +94,45 @@ void BaselineDecoder::prepare() {
   pixels_.resize(static_cast<size_t>(options_.part.width * options_.channels) + kSlack);
 }
 
-bool BaselineDecoder::take_mcus(bool is_needed) {
+// By the index, to the last point that isn't after the first MCU that is needed. Returns its column; -1: there is none.
+int64_t BaselineDecoder::enter_row(int64_t row) {
+  const int64_t mcu = mcu_begin_ / options_.index->interval * options_.index->interval;
+  return entropy_.go_to(options_.index->at(row, mcu), row * frame_.mcus_across() + mcu) ? mcu : -1;
+}
+
+bool BaselineDecoder::take_mcus(int64_t row, bool is_needed) {
+  for (size_t i = 0; i < (is_color() ? 3U : 1U) && is_needed; ++i) {
+    std::ranges::fill(planes_[i].coefficients, int16_t{0});
+  }
+  const ScanIndex* const index = options_.index;
+  const int64_t first = index == nullptr ? 0 : enter_row(row), end = index == nullptr ? frame_.mcus_across() : mcu_end_;
+  if (first < 0) return false;
+  for (int64_t mcu = first; mcu < end; ++mcu) {
+    if (made_ != nullptr && mcu % made_->interval == 0) made_->points.push_back(entropy_.point());
+    if (index != nullptr && mcu > first && mcu % index->interval == 0 && entropy_.point() != index->at(row, mcu)) {
+      return false;
+    }
+    if (!entropy_.begin_mcu() || !take_mcu(mcu, is_needed && mcu >= mcu_begin_ && mcu < mcu_end_)) return false;
+  }
+  return entropy_.is_whole();
+}
+
+bool BaselineDecoder::take_mcu(int64_t mcu, bool keeps) {
   const size_t count = is_color() ? 3 : 1;
-  for (size_t i = 0; i < count && is_needed; ++i) std::ranges::fill(planes_[i].coefficients, int16_t{0});
-  const int64_t across = frame_.mcus_across();
-  for (int64_t mcu = 0; mcu < across; ++mcu) {
-    if (!entropy_.begin_mcu()) return false;
-    const bool keeps = is_needed && mcu >= mcu_begin_ && mcu < mcu_end_;
-    for (size_t i = 0; i < static_cast<size_t>(frame_.count); ++i) {
-      const FrameComponent& component = frame_.components[i];
-      const int64_t stride = (mcu_end_ - mcu_begin_) * component.across;
-      int64_t at = (mcu - mcu_begin_) * component.across;
-      for (int y = 0; y < component.down; ++y, at += stride) {
-        for (int x = 0; x < component.across; ++x) {
-          const bool is_whole =
-              keeps && i < count ? entropy_.take_block(i, &planes_[i].coefficients[static_cast<size_t>((at + x) * 64)])
-                                 : entropy_.pass_block(i);
-          if (!is_whole) return false;
-        }
+  for (size_t i = 0; i < static_cast<size_t>(frame_.count); ++i) {
+    const FrameComponent& component = frame_.components[i];
+    const int64_t stride = (mcu_end_ - mcu_begin_) * component.across;
+    int64_t at = (mcu - mcu_begin_) * component.across;
+    for (int y = 0; y < component.down; ++y, at += stride) {
+      for (int x = 0; x < component.across; ++x) {
+        const bool is_whole = keeps && i < count
+                                  ? entropy_.take_block(i, &planes_[i].coefficients[static_cast<size_t>((at + x) * 64)])
+                                  : entropy_.pass_block(i);
+        if (!is_whole) return false;
       }
     }
   }
-  return entropy_.is_whole();
+  return true;
 }
 
 void BaselineDecoder::invert_row(int64_t row) {

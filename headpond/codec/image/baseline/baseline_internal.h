@@ -12,6 +12,7 @@
 #include "headpond/codec/image/baseline/entropy_internal.h"
 #include "headpond/codec/image/baseline/frame_internal.h"
 #include "headpond/codec/image/baseline/samples_internal.h"
+#include "headpond/codec/image/baseline/scan_index_internal.h"
 #include "headpond/codec/image/image_window.h"
 
 namespace headpond::jpeg_internal {
@@ -22,6 +23,7 @@ struct BaselineOptions {
   bool fancy = true;                 ///< As JpegOptions::fancy_upscaling.
   bool to_end = false;               ///< Rows below the part are checked too.
   const SampleCode* code = nullptr;  ///< Null: the best of this machine.
+  const ScanIndex* index = nullptr;  ///< Of this file, which then is read only where the part needs it.
 };
 
 /// Keeps its memory from file to file. One thread at a time.
@@ -31,8 +33,13 @@ class BaselineDecoder {
   using TakeRow = std::function<void(int64_t y, const uint8_t* pixels)>;
 
   /// False iff the file is not such a file, or as soon as anything unusual is seen: then libjpeg is to decode it from
-  /// its beginning, and finds in at least these rows what there is to say. The part lies inside the image.
+  /// its beginning, and finds in at least these rows what there is to say. The part lies inside the image. With an
+  /// index: false iff it isn't that of the file's scan.
   bool decode(std::span<const std::byte> file, const BaselineOptions& options, const TakeRow& take);
+
+  /// Makes `index`, with a point every `interval` MCUs of a row, or one a row if it is 0. False iff decode() of all of
+  /// the file would give up.
+  bool make_index(std::span<const std::byte> file, int64_t interval, ScanIndex& index);
 
  private:
   // The samples of a component: of two rows of MCUs in turn, whole MCUs wide, with a sample more at each side.
@@ -48,8 +55,12 @@ class BaselineDecoder {
 
   bool needs_context() const { return is_color() && options_.fancy && frame_.components[0].down == 2; }
   bool is_color() const { return frame_.count == 3 && options_.channels == 3; }
+  bool begin(std::span<const std::byte> file);
   void prepare();
-  bool take_mcus(bool is_needed);
+  bool fits_index() const;
+  int64_t enter_row(int64_t row);
+  bool take_mcus(int64_t row, bool is_needed);
+  bool take_mcu(int64_t mcu, bool keeps);
   void invert_row(int64_t row);
   void give_rows(int64_t end, const TakeRow& take);
   const uint8_t* upsampled(size_t which, int64_t y);
@@ -61,6 +72,7 @@ class BaselineDecoder {
   std::array<Plane, 3> planes_;
   int64_t mcu_begin_ = 0, mcu_end_ = 0;  // Columns of MCUs that are needed.
   int64_t next_row_ = 0;                 // To be given.
+  ScanIndex* made_ = nullptr;            // Gets a point for every so many MCUs.
   std::array<std::vector<uint8_t>, 2> chroma_;
   std::vector<uint8_t> pixels_;
 };

@@ -122,6 +122,23 @@ void ScanBits::fill_slowly() {
   }
 }
 
+uint64_t ScanBits::position() const {
+  // Back over what was read ahead: the two bytes ff 00 are one.
+  int ahead = count_ - missing_;
+  const uint8_t* at = at_;
+  for (; ahead > 0; ahead -= 8) at -= at - begin_ >= 2 && at[-1] == 0 && at[-2] == 0xff ? 2 : 1;
+  return 8 * static_cast<uint64_t>(at - begin_) + static_cast<uint64_t>(-ahead);
+}
+
+void ScanBits::go_to(uint64_t bit) {
+  at_ = begin_ + bit / 8;
+  bits_ = 0;
+  count_ = missing_ = 0;
+  if (bit % 8 == 0) return;
+  fill();
+  skip(static_cast<int>(bit % 8));
+}
+
 bool ScanBits::is_before_marker() {
   if (count_ - missing_ >= 8 || is_past_end()) return false;
   return end_ - at_ >= 2 && *at_ == 0xff;
@@ -133,6 +150,18 @@ bool EntropyDecoder::begin_mcu() {
   mcus_ = 1;
   last_dc_ = {};
   return bits_.take_marker(static_cast<uint8_t>(0xd0 + (restarts_++ & 7)));
+}
+
+bool EntropyDecoder::go_to(const ScanPoint& point, int64_t mcu) {
+  if (point.bit > data_bits_) return false;
+  bits_.go_to(point.bit);
+  last_dc_ = point.dc;
+  // At the end of an interval its marker is still to come.
+  const int64_t interval = frame_->restart_interval;
+  const int64_t before = interval == 0 || mcu == 0 ? 0 : (mcu - 1) / interval;
+  mcus_ = mcu - before * interval;
+  restarts_ = static_cast<uint8_t>(before);
+  return true;
 }
 
 bool EntropyDecoder::take_block(size_t which, int16_t* to) {

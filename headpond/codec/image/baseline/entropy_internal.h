@@ -10,6 +10,7 @@
 #include <span>
 
 #include "headpond/codec/image/baseline/frame_internal.h"
+#include "headpond/codec/image/baseline/scan_index_internal.h"
 
 namespace headpond::jpeg_internal {
 
@@ -18,7 +19,7 @@ class ScanBits {
  public:
   ScanBits() = default;
   explicit ScanBits(std::span<const std::byte> data)
-      : at_(reinterpret_cast<const uint8_t*>(data.data())), end_(at_ + data.size()) {}
+      : begin_(reinterpret_cast<const uint8_t*>(data.data())), at_(begin_), end_(begin_ + data.size()) {}
 
   /// Makes at least 32 bits ready.
   void fill() {
@@ -30,6 +31,10 @@ class ScanBits {
     bits_ <<= count;
     count_ -= count;
   }
+  /// The bits of the data, as the file has them, before the next one: a whole number of bytes before a marker.
+  uint64_t position() const;
+  /// Goes on at a bit of the data, which has at least so many.
+  void go_to(uint64_t bit);
   /// True iff zeros were taken that are not in the file.
   bool is_past_end() const { return missing_ > count_; }
   /// Passes the marker ff `code`. False iff it isn't what follows the bits that were taken and those up to a full byte.
@@ -64,6 +69,7 @@ class ScanBits {
   void fill_slowly();
   bool is_before_marker();
 
+  const uint8_t* begin_ = nullptr;
   const uint8_t* at_ = nullptr;
   const uint8_t* end_ = nullptr;
   uint64_t bits_ = 0;
@@ -75,7 +81,13 @@ class ScanBits {
 class EntropyDecoder {
  public:
   EntropyDecoder() = default;
-  EntropyDecoder(const Frame& frame, std::span<const std::byte> data) : frame_(&frame), bits_(data) {}
+  EntropyDecoder(const Frame& frame, std::span<const std::byte> data)
+      : frame_(&frame), bits_(data), data_bits_(8 * data.size()) {}
+
+  /// The state before begin_mcu().
+  ScanPoint point() const { return {bits_.position(), last_dc_}; }
+  /// Goes on at `point`, before MCU number `mcu` of the scan. False iff the data are shorter.
+  bool go_to(const ScanPoint& point, int64_t mcu);
 
   /// To be called before each MCU. False iff a restart marker is missing.
   bool begin_mcu();
@@ -92,6 +104,7 @@ class EntropyDecoder {
  private:
   const Frame* frame_ = nullptr;
   ScanBits bits_;
+  uint64_t data_bits_ = 0;
   std::array<int32_t, 3> last_dc_ = {};
   int64_t mcus_ = 0;  // Of the interval.
   uint8_t restarts_ = 0;

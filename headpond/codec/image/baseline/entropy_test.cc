@@ -34,6 +34,35 @@ TEST(ScanBits, AnEscapedByteIsOnesAndAMarkerEndsTheData) {
   EXPECT_FALSE(bits.take_marker(0xd9));
 }
 
+// With many escaped bytes and a marker: the position is that of the file's bytes, and the same bits follow it.
+TEST(ScanBits, GoesOnAtAPositionThatItTold) {
+  std::vector<std::byte> data;
+  for (int i = 0; i < 120; ++i) {
+    data.push_back(static_cast<std::byte>(i % 3 == 0 ? 0xff : i * 37));
+    if (data.back() == std::byte{0xff}) data.push_back(std::byte{0});
+    if (i == 60) data.insert(data.end(), {std::byte{0xff}, std::byte{0xd0}});
+  }
+  ScanBits bits(data), other(data);
+  uint64_t last = 0;
+  for (int taken = 0; taken < 120 * 8; taken += 5) {
+    const uint64_t at = bits.position();
+    EXPECT_GE(at, last);
+    EXPECT_LE(at, 8 * data.size());
+    last = at;
+    other.go_to(at);
+    EXPECT_EQ(other.position(), at);
+    if (taken + 5 > 61 * 8) break;
+    EXPECT_EQ(take(other, 5), take(bits, 5)) << taken;
+  }
+  take(bits, 3);
+  EXPECT_EQ(bits.position() % 8, 0U);
+  other.go_to(bits.position());
+  EXPECT_TRUE(bits.take_marker(0xd0));
+  EXPECT_TRUE(other.take_marker(0xd0));
+  EXPECT_EQ(bits.position(), other.position());
+  EXPECT_EQ(take(other, 16), take(bits, 16));
+}
+
 TEST(ScanBits, EachWayOfReadingGivesTheSameBits) {
   std::vector<std::byte> data;
   for (int i = 0; i < 200; ++i) {

@@ -26,8 +26,10 @@ Result<KernelDefects> as_defects(Result<Warnings> warnings) {
 
 }  // namespace
 
-Result<void> FileDecoder::open(std::span<const std::byte> file, const DecodeStage& stage) {
+Result<void> FileDecoder::open(std::span<const std::byte> file, const DecodeStage& stage,
+                               std::span<const std::byte> index) {
   file_ = file;
+  index_ = index;
   options_ = stage.image;
   jpeg_options_ = stage.options;
   switch (stage.format) {
@@ -43,7 +45,7 @@ Result<void> FileDecoder::open(std::span<const std::byte> file, const DecodeStag
 
 Result<void> FileDecoder::open_jpeg() {
   way_ = Way::jpeg;
-  const auto opened = jpeg_.open(file_, jpeg_options_, kJpeg);
+  const auto opened = jpeg_.open(file_, jpeg_options_, kJpeg, index_);
   if (!opened) return fail_jpeg(opened.error());
   const jpeg_internal::Layout& layout = jpeg_.layout();
   height_ = layout.decoded_height(jpeg_options_);
@@ -82,7 +84,9 @@ Result<KernelDefects> FileDecoder::decode(const ImageWindow& part, int ratio, st
   jpeg_options_.ratio = ratio;
   auto decoded = jpeg_.decode(part, jpeg_options_, to, kJpeg);
   if (!decoded) return fail_jpeg(decoded.error());
-  return as_defects(std::move(decoded));
+  auto defects = as_defects(std::move(decoded));
+  if (jpeg_.ignores_index()) *defects = {defects->count + 1, "the index is of another file"};
+  return defects;
 }
 
 Result<KernelDefects> FileDecoder::decode_whole(const ImageWindow& part, std::byte* to) const {

@@ -17,8 +17,9 @@ namespace headpond::image_internal {
 /// Keeps what a worker needs from one file to the next. One thread at a time.
 class FileDecoder {
  public:
-  /// Finds the image in `file`, which outlives decode(). Errors as those of the kernel that the stage is of.
-  Result<void> open(std::span<const std::byte> file, const DecodeStage& stage);
+  /// Finds the image in `file`, which outlives decode(). Errors as those of the kernel that the stage is of. `index`:
+  /// of a JPEG, or empty; one of another file is a defect.
+  Result<void> open(std::span<const std::byte> file, const DecodeStage& stage, std::span<const std::byte> index = {});
 
   /// Of the opened image, as it is decoded.
   int64_t height() const { return height_; }
@@ -42,7 +43,7 @@ class FileDecoder {
   JpegOptions jpeg_options_;
   png_internal::Layout png_;
   ImageOptions options_;
-  std::span<const std::byte> file_;
+  std::span<const std::byte> file_, index_;
   Way way_ = Way::whole;
   int64_t height_ = 0, width_ = 0;
   int channels_ = 0;

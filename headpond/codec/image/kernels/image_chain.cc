@@ -4,11 +4,19 @@
 
 #include <algorithm>
 
+#include "headpond/codec/image/jpeg_index.h"
 #include "headpond/codec/image/kernels/image_chain_internal.h"
 #include "headpond/codec/image/kernels/role_moves_internal.h"
 
 namespace headpond::image_internal {
 namespace {
+
+// The field beside the image that has the index of a JPEG.
+std::string companion_of(const Stages& stages) {
+  const auto* const decode = stages.front().as<DecodeStage>();
+  const bool may_be_jpeg = decode != nullptr && decode->format != DecodeStage::Format::png;
+  return may_be_jpeg ? std::string(kJpegIndexField) : "";
+}
 
 std::string region_of(const DecodeStage& stage) {
   if (stage.format == DecodeStage::Format::png) return "rows of the PNG";
@@ -35,13 +43,17 @@ std::string joined_title(const Stages& stages) {
 ImageChain::ImageChain(std::string title, std::string draws, Stages stages)
     : Kernel({.title = std::move(title),
               .draws = std::move(draws),
-              .result = [stages](const Spec& in) { return fields_after(stages, in); }}),
+              .result = [stages](const Spec& in) { return fields_after(stages, in); },
+              .companion = companion_of(stages)}),
       stages_(std::move(stages)),
       kernels_(1),
       pass_(stages_) {}
 
 ImageChain::ImageChain(Joined, Stages stages, size_t kernels)
-    : Kernel({.title = joined_title(stages)}), stages_(std::move(stages)), kernels_(kernels), pass_(stages_) {}
+    : Kernel({.title = joined_title(stages), .companion = companion_of(stages)}),
+      stages_(std::move(stages)),
+      kernels_(kernels),
+      pass_(stages_) {}
 
 Result<void> ImageChain::run(KernelCall& call) const {
   auto& scratch = call.scratch<ImageScratch>();

@@ -276,6 +276,12 @@ class ImageMaking {
 
 }  // namespace
 
+std::span<const std::byte> ImagePass::index_of(const KernelCall& call) {
+  if (call.companion() == nullptr) return {};
+  const std::string_view text = call.companion()->bytes_at(0);
+  return {reinterpret_cast<const std::byte*>(text.data()), text.size()};
+}
+
 ImagePass::ImagePass(const Stages& stages) : stages_(stages) {
   for (const Stage& stage : stages) {
     if (const auto* const decode = stage.as<DecodeStage>()) decode_ = decode;
@@ -289,7 +295,7 @@ Result<void> ImagePass::run(KernelCall& call, ImageScratch& scratch, Geometry& g
   if (decode_ != nullptr) {
     const std::string_view text = in.bytes_at(0);
     const std::span<const std::byte> file(reinterpret_cast<const std::byte*>(text.data()), text.size());
-    HEADPOND_TRY(scratch.file.open(file, *decode_));
+    HEADPOND_TRY(scratch.file.open(file, *decode_, index_of(call)));
     height = scratch.file.height();
     width = scratch.file.width();
     channels = scratch.file.channels();

@@ -33,6 +33,8 @@ class ImagePass {
   Result<void> run(KernelCall& call, ImageScratch& scratch, Geometry& geometry) const;
 
  private:
+  static std::span<const std::byte> index_of(const KernelCall& call);
+
   const Stages& stages_;
   const DecodeStage* decode_ = nullptr;
   std::optional<NormalizePass> normalize_;

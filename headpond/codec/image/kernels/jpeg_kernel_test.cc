@@ -3,9 +3,12 @@
 
 #include <gmock/gmock.h>
 
+#include "headpond/codec/image/jpeg_index.h"
 #include "headpond/codec/image/kernels/crop_kernels.h"
+#include "headpond/codec/image/kernels/image_kernel.h"
 #include "headpond/codec/image/kernels/image_test_internal.h"
 #include "headpond/codec/image/kernels/resize_kernel.h"
+#include "headpond/codec/image/png_kernel.h"
 
 namespace headpond {
 namespace {
@@ -62,6 +65,44 @@ TEST(JpegKernel, NotesDefectsThatAreNoErrors) {
   KernelCall whole(fields, keys, 0, {}, unused);
   ASSERT_TRUE(decode_jpeg(JpegOptions())->run(whole));
   EXPECT_EQ(unused.defects.count, 0);
+}
+
+TEST(JpegKernel, AnIndexChangesNoBytesAndOneOfAnotherFileIsCounted) {
+  const Tensor file = jpeg_of(smooth_image(64, 80)), other = jpeg_of(smooth_image(65, 80));
+  const auto index_of = [](const Tensor& of) {
+    const auto index = jpeg_index(bytes_of(of), 2).value();
+    return Tensor::scalar(std::string_view(reinterpret_cast<const char*>(index.data()), index.size()));
+  };
+  const Tensor own = index_of(file), foreign = index_of(other), none = Tensor::scalar(std::string_view());
+  std::string broken(own.bytes_at(0));
+  broken[25] ^= 1;
+  const Tensor damaged = Tensor::scalar(std::string_view(broken));
+  for (const KernelRef& decode : {decode_jpeg(), decode_image()}) {
+    const KernelRef chain = decode->with(crop(20, 30, {16, 24}));
+    EXPECT_EQ(chain->facts().companion, "jpeg_index");
+    KernelScratch scratch;
+    const auto run = [&](const Tensor* index) {
+      std::vector<Tensor> fields = {file};
+      const std::vector<RandomKey> keys(2);
+      KernelCall call(fields, keys, 0, {}, scratch);
+      call.set_companion(index);
+      scratch.defects = {};
+      const auto done = chain->run(call);
+      if (!done) return Result<Tensor>(tl::unexpected(done.error()));
+      call.finish();
+      return Result<Tensor>(fields[0]);
+    };
+    const Tensor expected = run(nullptr).value();
+    for (const Tensor* const index : {&own, &none}) {
+      EXPECT_TRUE(same_tensor(run(index).value(), expected));
+      EXPECT_EQ(scratch.defects.count, 0);
+    }
+    EXPECT_TRUE(same_tensor(run(&foreign).value(), expected));
+    EXPECT_EQ(scratch.defects.count, 1);
+    EXPECT_EQ(scratch.defects.first, "the index is of another file");
+    EXPECT_EQ(run(&damaged).error().kind(), ErrorKind::DataLoss);
+  }
+  EXPECT_EQ(decode_png()->facts().companion, "");
 }
 
 TEST(JpegKernel, ACropOutsideTheImageStillFindsABrokenHeader) {

@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -26,8 +28,9 @@ struct RoleField {
 
 struct Plan {
   std::vector<RoleField> fields;
-  std::vector<FieldRole> roles;  // Of the fields.
-  std::vector<KernelRef> chain;  // As the user wrote it.
+  std::vector<FieldRole> roles;          // Of the fields.
+  std::vector<KernelRef> chain;          // As the user wrote it.
+  std::optional<size_t> companion = {};  // The field for the first kernel.
   bool join = true;
 };
 
@@ -37,10 +40,20 @@ std::string field_text(const Spec& spec, const RoleField& field) {
   return name == role ? name : fmt::format("{}={}", role, name);
 }
 
+std::optional<size_t> companion_of(const Spec& spec, const Plan& plan) {
+  const std::string& image = spec[plan.fields[0].index].name;
+  if (plan.chain.empty() || plan.chain[0]->facts().companion.empty() || image.empty()) return std::nullopt;
+  const std::string name = image + "/" + plan.chain[0]->facts().companion;
+  const auto found = std::ranges::find(spec, name, &FieldSpec::name);
+  if (found == spec.end() || found->dtype != DType::bytes || found->shape.rank() != 0) return std::nullopt;
+  return static_cast<size_t>(found - spec.begin());
+}
+
 std::string args_of(const Spec& spec, const Plan& plan) {
   std::vector<std::string> fields, kernels;
   for (const RoleField& field : plan.fields) fields.push_back(field_text(spec, field));
   if (plan.fields.size() == 1) fields[0] = fields[0].substr(fields[0].find('=') + 1);
+  if (plan.companion) fields[0] += fmt::format(" with {}", spec[*plan.companion].name);
   for (const KernelRef& kernel : plan.chain) kernels.push_back(to_string(*kernel));
   return fmt::format("{}: {}", fmt::join(fields, ", "), fmt::join(kernels, " > "));
 }
@@ -146,6 +159,7 @@ class MapKernels final : public Pointwise, public KernelJoints {
       fields[i] = in[index];
       if (index < outputs.size()) targets[i] = outputs[index];
     }
+    const Tensor companion = plan_.companion ? in[*plan_.companion] : Tensor();
     KernelDefects& defects = context.scratch().defects;
     const int64_t known = defects.count;
     for (size_t k = 0; k < run_.kernels.size(); ++k) {
@@ -154,8 +168,9 @@ class MapKernels final : public Pointwise, public KernelJoints {
       const OutputSlots own(targets.data(), is_last ? fields.size() : 0);
       const auto keys = random_keys.subspan(run_.first[k]);
       KernelCall call(fields, keys, in.key, own, context.scratch(), plan_.roles);
+      if (k == 0 && plan_.companion) call.set_companion(&companion);
       if (Error error = run_one(*run_.kernels[k], call)) {
-        error = named(k, std::move(error), fields, keys, in.key, context);
+        error = named(k, std::move(error), fields, keys, in.key, companion, context);
         defects.count = known;
         return context.fail(std::move(error));
       }
@@ -172,12 +187,13 @@ class MapKernels final : public Pointwise, public KernelJoints {
   // `error` of kernel `k` of those that run, with the title of the kernel that failed. Of a joined kernel, those that
   // it stands for run one after the other to find it. `fields` may change.
   Error named(size_t k, Error error, std::span<Tensor> fields, std::span<const RandomKey> keys, uint64_t key,
-              Context& context) const {
+              const Tensor& companion, Context& context) const {
     const size_t first = run_.first[k];
     const size_t end = k + 1 < run_.first.size() ? run_.first[k + 1] : plan_.chain.size();
     std::string title = run_.kernels[k]->facts().title;
     for (size_t i = first; end - first > 1 && i < end; ++i) {
       KernelCall call(fields, keys.subspan(i - first), key, {}, context.scratch(), plan_.roles);
+      if (i == 0 && plan_.companion) call.set_companion(&companion);
       if (Error own = run_one(*plan_.chain[i], call)) {
         title = plan_.chain[i]->facts().title;
         error = std::move(own);
@@ -230,6 +246,7 @@ Step step_of(const std::vector<std::pair<FieldRole, std::string>>& roles, const 
       plan.fields.push_back({role, index});
       plan.roles.push_back(role);
     }
+    plan.companion = companion_of(input.spec(), plan);
     return Dataset(std::make_shared<MapKernels>(input.node(), std::move(plan)));
   };
 }

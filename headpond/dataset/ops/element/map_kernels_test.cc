@@ -235,6 +235,40 @@ TEST(MapKernels, DefectsAreCountedAndTheFirstOneIsInTheLog) {
             "(this map's first; all are counted)");
 }
 
+// Adds the length of the text beside the field.
+class Measures final : public Kernel {
+ public:
+  Measures() : Kernel({.title = "measures", .result = unchanged, .companion = "text"}) {}
+  Result<void> run(KernelCall& call) const override {
+    const auto from = call.in().as<int64_t>();
+    const auto to = call.make<int64_t>(0, call.in().shape());
+    const int64_t more = call.companion() == nullptr ? -1 : static_cast<int64_t>(call.companion()->bytes_at(0).size());
+    for (size_t i = 0; i < from.size(); ++i) to[i] = from[i] + more;
+    return {};
+  }
+};
+
+TEST(MapKernels, TheFirstOneGetsItsCompanion) {
+  const KernelRef measures = std::make_shared<Measures>();
+  const auto first_of = [](const Dataset& dataset) {
+    Sequence sequence(dataset, {});
+    return sequence.next().value()[size_t{0}].item<int64_t>();
+  };
+  const std::vector<std::string_view> texts = {"abcd"};
+  const auto named = [&](const std::string& name) {
+    return from_tensor_slices({{"n", Tensor::from(std::vector<int64_t>{100}, {1})},
+                               {name, Tensor::from(std::span<const std::string_view>(texts), {1})}});
+  };
+  const Dataset dataset = named("n/text") | map("n", measures, scale(2, 0));
+  EXPECT_EQ(first_of(dataset), 208);
+  EXPECT_THAT(dataset.plan(), HasSubstr("map(n with n/text: measures > scale(2,0))"));
+  EXPECT_EQ(first_of(named("n/text") | map("n", scale(2, 0, false), measures)), 199) << "not the first";
+  EXPECT_EQ(first_of(named("text") | map("n", measures)), 99) << "another name";
+  const Dataset number = from_tensor_slices(
+      {{"n", Tensor::from(std::vector<int64_t>{100}, {1})}, {"n/text", Tensor::from(std::vector<int64_t>{7}, {1})}});
+  EXPECT_EQ(first_of(number | map("n", measures)), 99) << "no bytes";
+}
+
 TEST(MapKernels, RefusesWhatKernelsCannotTake) {
   EXPECT_THAT(refusal(map("photo", noise(), std::make_shared<TakesFloats>())),
               HasSubstr("takes_floats: it: takes float32"));
