@@ -270,12 +270,11 @@ Result<int64_t> frames_to_read(const SoundInfo& info, const SoundOptions& option
   }
   const int64_t left = all - options.first_sample;
   const int64_t wanted = options.desired_samples < 0 ? left : std::min(left, options.desired_samples);
-  const int64_t most = options.max_values / std::max<int64_t>(info.channels, static_cast<int64_t>(channels));
-  if (wanted <= most) return wanted;
-  if (info.frames < 0) return most + 1;
-  return fail(ErrorKind::ResourceExhausted,
-              fmt::format("{}: {} frames of {} channels are more than the limit of {} values", name, wanted,
-                          info.channels, options.max_values));
+  const auto made = static_cast<int64_t>(channels);
+  const int64_t most = options.max_values / std::max<int64_t>(info.channels, made);
+  if (info.frames < 0) return std::min(wanted, most + 1);
+  HEADPOND_TRY(check_values(wanted, info.channels, made, options.max_values, name));
+  return wanted;
 }
 
 struct Read {

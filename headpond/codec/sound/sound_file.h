@@ -70,7 +70,7 @@ struct Sound {
 /// rate is not the required one, a value is not finite and is to be rejected, an option is out of range, or
 /// first_sample is after the last frame. Unimplemented for formats, codecs and forms that are not supported. DataLoss
 /// iff it is damaged or has fewer frames than it states. ResourceExhausted iff there are more than max_channels
-/// channels or max_values values. For WAV, errors as decode_wav().
+/// channels or max_values values. For WAV, other errors as decode_wav().
 ///
 /// Not noticed: an MP3 file without a number of frames in its first frame that ends between two frames, and flipped
 /// bits that still decode; FLAC has a checksum for each frame, the others have none that is used here.

@@ -73,8 +73,14 @@ Result<SoundInfo> library_info(Bytes file, SoundFormat format, const SoundOption
 Result<Decoded> library_decode(Bytes file, SoundFormat format, const SoundOptions& options, std::string_view name,
                                const MakeSamples& make);
 
-/// decode_wav() into memory that `make` gives. REQUIRES: the options are in their range.
-Result<Decoded> decode_wav_to(Bytes file, const WavOptions& options, std::string_view name, const MakeSamples& make);
+/// ResourceExhausted iff so many frames have more than `max_values` values in the file or in the result.
+Result<void> check_values(int64_t frames, int64_t own_channels, int64_t channels, int64_t max_values,
+                          std::string_view name);
+
+/// decode_wav() into memory that `make` gives, with the limit of check_values(). REQUIRES: the options are in their
+/// range.
+Result<Decoded> decode_wav_to(Bytes file, const WavOptions& options, int64_t max_values, std::string_view name,
+                              const MakeSamples& make);
 /// decode_sound() into memory that `make` gives.
 Result<Decoded> decode_sound_to(Bytes file, const SoundOptions& options, std::string_view name,
                                 const MakeSamples& make);

@@ -195,16 +195,27 @@ Result<void> check_limits(const SoundInfo& info, const SoundOptions& options, st
   return {};
 }
 
-Result<Decoded> decode_wav_to(Bytes file, const WavOptions& options, std::string_view name, const MakeSamples& make) {
+Result<void> check_values(int64_t frames, int64_t own_channels, int64_t channels, int64_t max_values,
+                          std::string_view name) {
+  if (frames <= max_values / std::max(own_channels, channels)) return {};
+  return failed(
+      ErrorKind::ResourceExhausted, name,
+      fmt::format("{} frames of {} channels are more than the limit of {} values", frames, own_channels, max_values));
+}
+
+Result<Decoded> decode_wav_to(Bytes file, const WavOptions& options, int64_t max_values, std::string_view name,
+                              const MakeSamples& make) {
   const auto info = wav_info(file, file.size(), options, name);
   if (!info) return fail(info.error());
   if (options.first_sample > info->frames) {
     return failed(ErrorKind::InvalidArgument, name,
                   fmt::format("first_sample {} of {} frames", options.first_sample, info->frames));
   }
-  const int64_t frames = options.desired_samples < 0 ? info->frames - options.first_sample : options.desired_samples;
+  const int64_t left = info->frames - options.first_sample;
+  const int64_t frames = options.desired_samples < 0 ? left : options.desired_samples;
   const int64_t own = options.mix == SoundMix::mean ? 1 : info->channels;
   const int64_t channels = options.desired_channels < 0 ? own : options.desired_channels;
+  HEADPOND_TRY(check_values(std::min(left, frames), info->channels, channels, max_values, name));
   float* const to = make(frames, channels);
   const size_t bytes = sizeof(float) * static_cast<size_t>(frames) * static_cast<size_t>(channels);
   const auto decoded = decode_wav_into(file, {reinterpret_cast<std::byte*>(to), bytes}, options, name);
@@ -232,7 +243,9 @@ Result<Decoded> decode_sound_to(Bytes file, const SoundOptions& options, std::st
   HEADPOND_TRY(check_range(options, name));
   const auto format = format_of(file, file.size(), name);
   if (!format) return fail(format.error());
-  if (*format == SoundFormat::wav) return decode_wav_to(file, wav_options(options), name, make);
+  if (*format == SoundFormat::wav) {
+    return decode_wav_to(file, wav_options(options), options.max_values, name, make);
+  }
   return library_decode(file, *format, options, name, make);
 }
 

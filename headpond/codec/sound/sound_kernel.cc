@@ -65,9 +65,15 @@ Bytes file_of(const KernelCall& call) {
 
 Result<Decoded> decode_by(const std::string& decoder, Bytes file, const SoundOptions& options,
                           const MakeSamples& make) {
-  if (decoder == kWavOnly)
-    return sound_internal::decode_wav_to(file, sound_internal::wav_options(options), "wav", make);
+  if (decoder == kWavOnly) {
+    return sound_internal::decode_wav_to(file, sound_internal::wav_options(options), INT64_MAX, "wav", make);
+  }
   return sound_internal::decode_sound_to(file, options, "sound", make);
+}
+
+// What lenient decoding passed over.
+void note(KernelCall& call, const Decoded& decoded) {
+  if (decoded.is_truncated) call.note({1, "frames are missing at the end, or damaged"});
 }
 
 // Decodes a random crop. Where its place does not follow from the file's head, it decodes all and crops then.
@@ -94,6 +100,7 @@ class DecodeCrop final : public Kernel {
       return call.make<float>(0, {rows, channels}).data();
     });
     if (!decoded) return fail(decoded.error());
+    note(call, *decoded);
     return {};
   }
 
@@ -122,6 +129,7 @@ class DecodeCrop final : public Kernel {
       return whole.mutable_as<float>().data();
     });
     if (!decoded) return fail(decoded.error());
+    note(call, *decoded);
     crop_->crop(call, whole, call.random(1));
     return {};
   }
@@ -144,6 +152,7 @@ class DecodeSound final : public Kernel {
       return call.make<float>(0, {frames, channels}).data();
     });
     if (!decoded) return fail(decoded.error());
+    note(call, *decoded);
     return {};
   }
 

@@ -9,6 +9,7 @@
 
 #include "headpond/codec/sound/level/level_kernels.h"
 #include "headpond/codec/sound/wav.h"
+#include "headpond/codec/sound/wav_kernel.h"
 #include "headpond/tensor/head_kernel.h"
 
 namespace headpond {
@@ -35,6 +36,47 @@ TEST(SoundKernel, SaysWhatItGives) {
   EXPECT_EQ(mean->facts().title, "decode_sound(desired_samples=9, mix=mean, rate=16000, max_values=5)");
   EXPECT_EQ(mean->facts().result(bytes)[0].shape, (Shape{9, 1}));
   EXPECT_EQ(decode_sound({.non_finite = NonFinite::zero})->facts().title, "decode_sound(non_finite=zero)");
+}
+
+// A file whose head states more frames than it has.
+TEST(SoundKernel, CountsTruncatedFilesThatLenientDecodingTakes) {
+  const std::string whole(small_sound_file().bytes_at(0));
+  const std::string cut = whole.substr(0, whole.size() - 4);
+  for (const KernelRef& decode : {decode_sound({.lenient = true}), decode_wav({.lenient = true})}) {
+    const KernelRef crop = decode->with(random_sound_crop(1));
+    ASSERT_NE(crop, nullptr);
+    for (const KernelRef& kernel : {decode, crop}) {
+      KernelScratch scratch;
+      const auto defects_of = [&](const std::string& file) {
+        std::vector<Tensor> fields = {Tensor::scalar(std::string_view(file))};
+        const std::vector<RandomKey> keys(2);
+        KernelCall call(fields, keys, 0, {}, scratch);
+        scratch.defects = {};
+        EXPECT_TRUE(kernel->run(call));
+        return scratch.defects.count;
+      };
+      EXPECT_EQ(defects_of(cut), 1);
+      EXPECT_EQ(scratch.defects.first, "frames are missing at the end, or damaged");
+      EXPECT_EQ(defects_of(whole), 0) << "control";
+    }
+  }
+}
+
+TEST(SoundKernel, TheLimitOfValuesHoldsForWavToo) {
+  const auto decoded = [](const SoundOptions& options, const Tensor& file) {
+    const std::vector<KernelRef> chain = {decode_sound(options)};
+    return run_kernels(chain, file);
+  };
+  const Tensor file = small_sound_file();
+  EXPECT_TRUE(decoded({.max_values = 4}, file));
+  const auto refused = decoded({.max_values = 3}, file);
+  EXPECT_EQ(refused.error().kind(), ErrorKind::ResourceExhausted);
+  EXPECT_THAT(refused.error().message(),
+              testing::HasSubstr("2 frames of 2 channels are more than the limit of 3 values"));
+  EXPECT_TRUE(decoded({.desired_samples = 1, .max_values = 3}, file)) << "of those that are decoded";
+  EXPECT_TRUE(decoded({.first_sample = 1, .max_values = 3}, file));
+  EXPECT_TRUE(decoded({.desired_samples = 100, .max_values = 4}, file)) << "silence is not of the file";
+  EXPECT_FALSE(decoded({.desired_channels = 4, .max_values = 7}, file));
 }
 
 TEST(SoundFrames, AreThoseThatAreDecoded) {
