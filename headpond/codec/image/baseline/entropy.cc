@@ -12,33 +12,31 @@ constexpr std::array<uint8_t, 64> kPlaces = {0,  1,  8,  16, 9,  2,  3,  10, 17,
 
 constexpr uint32_t kNoSymbol = 256;
 
-// The symbol of a code that is longer than the table looks.
-uint32_t take_long_symbol(ScanBits& bits, const HuffmanTable& table) {
-  for (int length = HuffmanTable::kLookBits + 1; length <= 16; ++length) {
-    const auto code = static_cast<int32_t>(bits.peek(length));
-    const auto at = static_cast<size_t>(length);
-    if (code >= table.end[at]) continue;
-    bits.skip(length);
-    const int32_t index = code + table.offset[at];
-    return table.symbols[static_cast<size_t>(index)];
+// The entry, as one of HuffmanTable::look, of a code that is longer than the table looks. `next`: 16 bits.
+[[gnu::noinline]] uint32_t long_entry(const HuffmanTable& table, uint32_t next) {
+  for (uint32_t length = HuffmanTable::kLookBits + 1; length <= 16; ++length) {
+    const auto code = static_cast<int32_t>(next >> (16 - length));
+    if (code >= table.end[length]) continue;
+    const int32_t index = code + table.offset[length];
+    return uint32_t{table.symbols[static_cast<size_t>(index)]} << 8 | length;
   }
-  return kNoSymbol;
+  return kNoSymbol << 8;
 }
 
-int32_t take_value(ScanBits& bits, int size) {
+inline int32_t take_value(ScanBits& bits, int size) {
   const auto value = static_cast<int32_t>(bits.peek(size));
   bits.skip(size);
   return value < 1 << (size - 1) ? value - (1 << size) + 1 : value;
 }
 
-uint32_t next_entry(ScanBits& bits, const HuffmanTable& table) {
+inline uint32_t next_entry(ScanBits& bits, const HuffmanTable& table) {
   bits.fill();
   return table.look[bits.peek(HuffmanTable::kLookBits)];
 }
 
 // Of an entry without a value.
-uint32_t take_symbol(ScanBits& bits, const HuffmanTable& table, uint32_t entry) {
-  if ((entry & 255) == 0) return take_long_symbol(bits, table);
+inline uint32_t take_symbol(ScanBits& bits, const HuffmanTable& table, uint32_t entry) {
+  if ((entry & 255) == 0) entry = long_entry(table, bits.peek(16));
   bits.skip(static_cast<int>(entry & 255));
   return entry >> 8;
 }
@@ -107,19 +105,21 @@ inline bool pass_others(ScanBits& bits, const HuffmanTable& table) {
 
 }  // namespace
 
-void ScanBits::fill_slowly() {
-  while (count_ <= 56) {
+ScanBits ScanBits::filled_slowly(ScanBits bits) {
+  while (bits.count_ <= 56) {
     uint64_t byte = 0;
-    const bool is_escape = at_ != end_ && *at_ == 0xff;
-    if (at_ == end_ || (is_escape && (at_ + 1 == end_ || at_[1] != 0))) {
-      missing_ += 8;
+    const uint8_t* const at = bits.at_;
+    const bool is_escape = at != bits.end_ && *at == 0xff;
+    if (at == bits.end_ || (is_escape && (at + 1 == bits.end_ || at[1] != 0))) {
+      bits.missing_ += 8;
     } else {
-      byte = *at_;
-      at_ += is_escape ? 2 : 1;
+      byte = *at;
+      bits.at_ += is_escape ? 2 : 1;
     }
-    bits_ |= byte << (56 - count_);
-    count_ += 8;
+    bits.bits_ |= byte << (56 - bits.count_);
+    bits.count_ += 8;
   }
+  return bits;
 }
 
 uint64_t ScanBits::position() const {

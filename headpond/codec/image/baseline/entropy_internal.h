@@ -59,14 +59,15 @@ class ScanBits {
         return;
       }
     }
-    fill_slowly();
+    *this = filled_slowly(*this);
   }
   // True if a byte of the word is ff.
   static bool has_ones(uint64_t word) {
     const uint64_t zeros = ~word;
     return ((zeros - 0x0101010101010101) & ~zeros & 0x8080808080808080) != 0;
   }
-  void fill_slowly();
+  // Of a copy: an object whose address is known elsewhere isn't kept in registers.
+  static ScanBits filled_slowly(ScanBits bits);
   bool is_before_marker();
 
   const uint8_t* begin_ = nullptr;
