@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "headpond/codec/image/baseline/baseline_internal.h"
 
@@ -23,7 +24,8 @@ uint8_t* BaselineDecoder::Plane::row(int64_t y) {
 
 bool BaselineDecoder::begin(std::span<const std::byte> file) {
   if (!read_frame(file, frame_) || frame_.width > kMostWidth) return false;
-  entropy_ = EntropyDecoder(frame_, file.subspan(frame_.data));
+  data_ = file.subspan(frame_.data);
+  entropy_ = EntropyDecoder(frame_, data_);
   return true;
 }
 
@@ -32,24 +34,42 @@ bool BaselineDecoder::decode(std::span<const std::byte> file, const BaselineOpti
   if (options_.code == nullptr) options_.code = &sample_code();
   if (!begin(file) || !fits_index()) return false;
   prepare();
-  const int64_t mcu_height = frame_.mcu_height(), mcu_rows = frame_.mcu_rows();
-  const int64_t first = options.part.y, end = first + options.part.height;
-  // libjpeg gives the last two rows of a row of MCUs after the next, where a row of pixels needs its neighbours.
-  const int64_t context = needs_context() ? 1 : 0;
-  const bool to_end = options.index == nullptr && (options.to_end || end == frame_.height);
-  const int64_t together = frame_.rows_together, last_row = (end - 1 + 2 * context) / mcu_height;
+  next_row_ = options.part.y;
+  if (options.index != nullptr) return decode_indexed(take);
+  const int64_t mcu_rows = frame_.mcu_rows(), end = options.part.y + options.part.height;
+  const bool to_end = options.to_end || end == frame_.height;
+  const int64_t together = frame_.rows_together, last_row = (end - 1 + 2 * context()) / frame_.mcu_height();
   const int64_t mcu_end = to_end ? mcu_rows : std::min(mcu_rows, (last_row / together + 1) * together);
-  next_row_ = first;
   for (int64_t row = 0; row < mcu_end; ++row) {
-    const bool is_needed = (row + 1) * mcu_height >= first - context && row * mcu_height < end + context;
-    if (!is_needed && options.index != nullptr) continue;
-    if (!take_mcus(row, is_needed)) return false;
-    if (!is_needed) continue;
-    invert_row(row);
-    const bool is_last = row + 1 == mcu_rows;
-    give_rows(std::min(end, is_last ? frame_.height : (row + 1) * mcu_height - context), take);
+    if (!take_mcus(row, is_needed(row))) return false;
+    if (is_needed(row)) finish_row(row, coefficients_.data(), take);
   }
   return !to_end || entropy_.take_end();
+}
+
+// Only the rows that are needed, two at once.
+bool BaselineDecoder::decode_indexed(const TakeRow& take) {
+  list_blocks();
+  for (int64_t row = 0; row < frame_.mcu_rows(); ++row) {
+    if (!is_needed(row)) continue;
+    const bool is_pair = frame_.restart_interval == 0 && row + 1 < frame_.mcu_rows() && is_needed(row + 1);
+    if (!(is_pair ? take_pair(row) : take_mcus(row, true))) return false;
+    finish_row(row, coefficients_.data(), take);
+    if (is_pair) finish_row(++row, &coefficients_[row_coefficients_], take);
+  }
+  return true;
+}
+
+bool BaselineDecoder::is_needed(int64_t row) const {
+  const int64_t height = frame_.mcu_height(), first = options_.part.y, end = first + options_.part.height;
+  return (row + 1) * height >= first - context() && row * height < end + context();
+}
+
+void BaselineDecoder::finish_row(int64_t row, const int16_t* coefficients, const TakeRow& take) {
+  const int64_t end = options_.part.y + options_.part.height;
+  const bool is_last = row + 1 == frame_.mcu_rows();
+  invert_row(row, coefficients);
+  give_rows(std::min(end, is_last ? frame_.height : (row + 1) * frame_.mcu_height() - context()), take);
 }
 
 bool BaselineDecoder::make_index(std::span<const std::byte> file, int64_t interval, ScanIndex& index) {
@@ -79,17 +99,20 @@ void BaselineDecoder::prepare() {
   mcu_begin_ = std::max<int64_t>(options_.part.x - 2, 0) / mcu_width;
   mcu_end_ = std::min(across, (options_.part.x + options_.part.width + 1) / mcu_width + 1);
   const FrameComponent& luma = frame_.components[0];
+  size_t blocks = 0;
   for (size_t i = 0; i < (is_color() ? 3U : 1U); ++i) {
     const FrameComponent& component = frame_.components[i];
     Plane& plane = planes_[i];
-    const auto blocks = static_cast<size_t>((mcu_end_ - mcu_begin_) * component.across * component.down);
-    plane.coefficients.resize((blocks + 1) * 64);  // The transform may read one block more.
+    plane.coefficients = 64 * blocks;
+    blocks += static_cast<size_t>((mcu_end_ - mcu_begin_) * component.across * component.down);
     plane.rows = int64_t{8} * component.down;
     plane.stride = static_cast<size_t>(across * 8 * component.across) + 2 * kSlack;
     plane.samples.resize(plane.stride * static_cast<size_t>(2 * plane.rows));
     plane.width = i == 0 ? frame_.width : (frame_.width - 1) / luma.across + 1;
     plane.height = i == 0 ? frame_.height : (frame_.height - 1) / luma.down + 1;
   }
+  row_coefficients_ = 64 * (blocks + 1);  // The transform may read one block more.
+  coefficients_.resize(2 * row_coefficients_);
   for (auto& row : chroma_) row.resize(static_cast<size_t>(across * mcu_width) + kSlack);
   pixels_.resize(static_cast<size_t>(options_.part.width * options_.channels) + kSlack);
 }
@@ -101,9 +124,7 @@ int64_t BaselineDecoder::enter_row(int64_t row) {
 }
 
 bool BaselineDecoder::take_mcus(int64_t row, bool is_needed) {
-  for (size_t i = 0; i < (is_color() ? 3U : 1U) && is_needed; ++i) {
-    std::ranges::fill(planes_[i].coefficients, int16_t{0});
-  }
+  if (is_needed) std::fill_n(coefficients_.data(), row_coefficients_, int16_t{0});
   const ScanIndex* const index = options_.index;
   const int64_t first = index == nullptr ? 0 : enter_row(row), end = index == nullptr ? frame_.mcus_across() : mcu_end_;
   if (first < 0) return false;
@@ -123,11 +144,11 @@ bool BaselineDecoder::take_mcu(int64_t mcu, bool keeps) {
     const FrameComponent& component = frame_.components[i];
     const int64_t stride = (mcu_end_ - mcu_begin_) * component.across;
     int64_t at = (mcu - mcu_begin_) * component.across;
+    int16_t* const memory = &coefficients_[planes_[i].coefficients];
     for (int y = 0; y < component.down; ++y, at += stride) {
       for (int x = 0; x < component.across; ++x) {
-        const bool is_whole = keeps && i < count
-                                  ? entropy_.take_block(i, &planes_[i].coefficients[static_cast<size_t>((at + x) * 64)])
-                                  : entropy_.pass_block(i);
+        const bool is_whole =
+            keeps && i < count ? entropy_.take_block(i, memory + (at + x) * 64) : entropy_.pass_block(i);
         if (!is_whole) return false;
       }
     }
@@ -135,14 +156,44 @@ bool BaselineDecoder::take_mcu(int64_t mcu, bool keeps) {
   return true;
 }
 
-void BaselineDecoder::invert_row(int64_t row) {
+// What is not needed goes where the transform may read one block more.
+void BaselineDecoder::list_blocks() {
+  blocks_.clear();
+  const size_t count = is_color() ? 3 : 1, nowhere = row_coefficients_ - 64;
+  const int64_t interval = options_.index->interval;
+  for (int64_t mcu = mcu_begin_ / interval * interval; mcu < mcu_end_; ++mcu) {
+    bool meets_point = mcu % interval == 0;
+    for (uint32_t i = 0; i < static_cast<uint32_t>(frame_.count); ++i) {
+      const FrameComponent& component = frame_.components[i];
+      for (int64_t k = 0; k < int64_t{component.across} * component.down; ++k) {
+        const int64_t row = k / component.across, column = (mcu - mcu_begin_) * component.across + k % component.across;
+        const auto at = static_cast<size_t>((row * (mcu_end_ - mcu_begin_) * component.across + column) * 64);
+        const size_t to = mcu >= mcu_begin_ && i < count ? planes_[i].coefficients + at : nowhere;
+        blocks_.push_back({static_cast<uint32_t>(to), i, std::exchange(meets_point, false)});
+      }
+    }
+  }
+}
+
+// This row and the next one.
+bool BaselineDecoder::take_pair(int64_t row) {
+  std::ranges::fill(coefficients_, int16_t{0});
+  const auto start = [this](int64_t of, int16_t* memory) {
+    return RowStart{&options_.index->at(of, mcu_begin_), memory};
+  };
+  return take_row_pair(frame_, data_, blocks_,
+                       {start(row, coefficients_.data()), start(row + 1, &coefficients_[row_coefficients_])});
+}
+
+void BaselineDecoder::invert_row(int64_t row, const int16_t* coefficients) {
   for (size_t i = 0; i < (is_color() ? 3U : 1U); ++i) {
     const FrameComponent& component = frame_.components[i];
     Plane& plane = planes_[i];
     const auto blocks = static_cast<size_t>((mcu_end_ - mcu_begin_) * component.across);
     for (int y = 0; y < component.down; ++y) {
       uint8_t* const to = plane.row(row * plane.rows + 8 * y) + mcu_begin_ * 8 * component.across;
-      options_.code->invert(&plane.coefficients[static_cast<size_t>(y) * blocks * 64], blocks, to, plane.stride);
+      options_.code->invert(coefficients + plane.coefficients + static_cast<size_t>(y) * blocks * 64, blocks, to,
+                            plane.stride);
     }
     if (i == 0) continue;
     for (int64_t y = 0; y < plane.rows; ++y) {

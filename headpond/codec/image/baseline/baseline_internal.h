@@ -11,6 +11,7 @@
 
 #include "headpond/codec/image/baseline/entropy_internal.h"
 #include "headpond/codec/image/baseline/frame_internal.h"
+#include "headpond/codec/image/baseline/row_pair_internal.h"
 #include "headpond/codec/image/baseline/samples_internal.h"
 #include "headpond/codec/image/baseline/scan_index_internal.h"
 #include "headpond/codec/image/image_window.h"
@@ -44,7 +45,7 @@ class BaselineDecoder {
  private:
   // The samples of a component: of two rows of MCUs in turn, whole MCUs wide, with a sample more at each side.
   struct Plane {
-    std::vector<int16_t> coefficients;  // Of a row of MCUs, in the columns that are needed.
+    size_t coefficients = 0;  // Where those of a row of MCUs begin in its memory: of the columns that are needed.
     std::vector<uint8_t> samples;
     size_t stride = 0;
     int64_t width = 0, height = 0;  // In samples of the image.
@@ -54,14 +55,21 @@ class BaselineDecoder {
   };
 
   bool needs_context() const { return is_color() && options_.fancy && frame_.components[0].down == 2; }
+  // libjpeg gives the last two rows of a row of MCUs after the next, where a row of pixels needs its neighbours.
+  int64_t context() const { return needs_context() ? 1 : 0; }
   bool is_color() const { return frame_.count == 3 && options_.channels == 3; }
   bool begin(std::span<const std::byte> file);
   void prepare();
   bool fits_index() const;
   int64_t enter_row(int64_t row);
+  bool is_needed(int64_t row) const;
   bool take_mcus(int64_t row, bool is_needed);
   bool take_mcu(int64_t mcu, bool keeps);
-  void invert_row(int64_t row);
+  void list_blocks();
+  bool take_pair(int64_t row);
+  bool decode_indexed(const TakeRow& take);
+  void finish_row(int64_t row, const int16_t* coefficients, const TakeRow& take);
+  void invert_row(int64_t row, const int16_t* coefficients);
   void give_rows(int64_t end, const TakeRow& take);
   const uint8_t* upsampled(size_t which, int64_t y);
   const uint8_t* pixels_of(int64_t y);
@@ -70,6 +78,10 @@ class BaselineDecoder {
   BaselineOptions options_;
   EntropyDecoder entropy_;
   std::array<Plane, 3> planes_;
+  std::vector<int16_t> coefficients_;  // Of one row of MCUs, or two.
+  size_t row_coefficients_ = 0;
+  std::span<const std::byte> data_;      // Of the scan.
+  std::vector<RowBlock> blocks_;         // Of a row of MCUs, as the index has it read.
   int64_t mcu_begin_ = 0, mcu_end_ = 0;  // Columns of MCUs that are needed.
   int64_t next_row_ = 0;                 // To be given.
   ScanIndex* made_ = nullptr;            // Gets a point for every so many MCUs.

@@ -1,64 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "headpond/codec/image/baseline/entropy_internal.h"
+#include "headpond/codec/image/baseline/entropy_steps_internal.h"
 
 namespace headpond::jpeg_internal {
 namespace {
 
-// Where the values of the zigzag order stand in a block.
-constexpr std::array<uint8_t, 64> kPlaces = {0,  1,  8,  16, 9,  2,  3,  10, 17, 24, 32, 25, 18, 11, 4,  5,
-                                             12, 19, 26, 33, 40, 48, 41, 34, 27, 20, 13, 6,  7,  14, 21, 28,
-                                             35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23, 30, 37, 44, 51,
-                                             58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63};
-
-constexpr uint32_t kNoSymbol = 256;
-
-// The entry, as one of HuffmanTable::look, of a code that is longer than the table looks. `next`: 16 bits.
-[[gnu::noinline]] uint32_t long_entry(const HuffmanTable& table, uint32_t next) {
-  for (uint32_t length = HuffmanTable::kLookBits + 1; length <= 16; ++length) {
-    const auto code = static_cast<int32_t>(next >> (16 - length));
-    if (code >= table.end[length]) continue;
-    const int32_t index = code + table.offset[length];
-    return uint32_t{table.symbols[static_cast<size_t>(index)]} << 8 | length;
-  }
-  return kNoSymbol << 8;
-}
-
-inline int32_t take_value(ScanBits& bits, int size) {
-  const auto value = static_cast<int32_t>(bits.peek(size));
-  bits.skip(size);
-  return value < 1 << (size - 1) ? value - (1 << size) + 1 : value;
-}
-
-inline uint32_t next_entry(ScanBits& bits, const HuffmanTable& table) {
-  bits.fill();
-  return table.look[bits.peek(HuffmanTable::kLookBits)];
-}
-
-// Of an entry without a value.
-inline uint32_t take_symbol(ScanBits& bits, const HuffmanTable& table, uint32_t entry) {
-  if ((entry & 255) == 0) entry = long_entry(table, bits.peek(16));
-  bits.skip(static_cast<int>(entry & 255));
-  return entry >> 8;
-}
-
-// Adds the difference to `dc`.
-inline bool take_difference(ScanBits& bits, const HuffmanTable& table, int32_t& dc) {
-  const uint32_t entry = next_entry(bits, table);
-  if (entry >> 16 != 0) {
-    bits.skip(static_cast<int>(entry & 255));
-    dc += static_cast<int32_t>(entry) >> 16;
-    return true;
-  }
-  const uint32_t symbol = take_symbol(bits, table, entry);
-  if (symbol == kNoSymbol) return false;
-  if (symbol != 0) dc += take_value(bits, static_cast<int>(symbol));
-  return true;
-}
-
-// The coefficients after the first. No image has larger ones than `kMost`, of which libjpeg's transforms make samples
-// in more than one way.
+// The coefficients after the first.
 inline bool take_others(ScanBits& bits, const FrameComponent& component, int16_t* to) {
-  constexpr uint32_t kMost = 8191;
   uint32_t seen = 0;  // The bits of all magnitudes.
   for (uint32_t k = 1; k < 64; ++k) {
     const uint32_t entry = next_entry(bits, *component.ac);
@@ -81,7 +28,7 @@ inline bool take_others(ScanBits& bits, const FrameComponent& component, int16_t
     seen |= static_cast<uint32_t>(coefficient ^ (coefficient >> 31));
     to[kPlaces[k]] = static_cast<int16_t>(coefficient);
   }
-  return seen <= kMost;
+  return seen <= kMostCoefficient;
 }
 
 // As take_others, without the values.
@@ -104,6 +51,16 @@ inline bool pass_others(ScanBits& bits, const HuffmanTable& table) {
 }
 
 }  // namespace
+
+uint32_t long_entry(const HuffmanTable& table, uint32_t next) {
+  for (uint32_t length = HuffmanTable::kLookBits + 1; length <= 16; ++length) {
+    const auto code = static_cast<int32_t>(next >> (16 - length));
+    if (code >= table.end[length]) continue;
+    const int32_t index = code + table.offset[length];
+    return uint32_t{table.symbols[static_cast<size_t>(index)]} << 8 | length;
+  }
+  return kNoSymbol << 8;
+}
 
 ScanBits ScanBits::filled_slowly(ScanBits bits) {
   while (bits.count_ <= 56) {
