@@ -93,11 +93,20 @@ bool BaselineDecoder::fits_index() const {
                               index->points_a_row == (frame_.mcus_across() - 1) / index->interval + 1);
 }
 
+bool BaselineDecoder::passes_blocks() const {
+  const bool is_all =
+      mcu_begin_ == 0 && mcu_end_ == frame_.mcus_across() && is_needed(0) && is_needed(frame_.mcu_rows() - 1);
+  return !is_all || (frame_.count == 3 && !is_color());
+}
+
 // Chroma's samples are read up to one column to each side, so two of pixels.
 void BaselineDecoder::prepare() {
   const int64_t mcu_width = frame_.mcu_width(), across = frame_.mcus_across();
   mcu_begin_ = std::max<int64_t>(options_.part.x - 2, 0) / mcu_width;
   mcu_end_ = std::min(across, (options_.part.x + options_.part.width + 1) / mcu_width + 1);
+  for (HuffmanTable& table : frame_.ac_tables) {
+    if (table.is_set && passes_blocks()) table.make_pass();
+  }
   const FrameComponent& luma = frame_.components[0];
   size_t blocks = 0;
   for (size_t i = 0; i < (is_color() ? 3U : 1U); ++i) {

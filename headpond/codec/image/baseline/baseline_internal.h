@@ -63,6 +63,7 @@ class BaselineDecoder {
   bool fits_index() const;
   int64_t enter_row(int64_t row);
   bool is_needed(int64_t row) const;
+  bool passes_blocks() const;
   bool take_mcus(int64_t row, bool is_needed);
   bool take_mcu(int64_t mcu, bool keeps);
   void list_blocks();

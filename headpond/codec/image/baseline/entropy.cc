@@ -35,7 +35,16 @@ inline bool take_others(ScanBits& bits, const FrameComponent& component, int16_t
 inline bool pass_others(ScanBits& bits, const HuffmanTable& table) {
   uint32_t k = 1;
   for (; k < 64; ++k) {
-    const uint32_t entry = next_entry(bits, table);
+    bits.fill();
+    const uint32_t next = bits.peek(HuffmanTable::kLookBits);
+    const uint32_t several = table.pass[next], after = k + (several >> 5), is_end = several >> 4 & 1;
+    if ((several & 15) != 0 && after + is_end <= 64) [[likely]] {
+      bits.skip(static_cast<int>(several & 15));
+      if (is_end != 0) return true;
+      k = after - 1;
+      continue;
+    }
+    const uint32_t entry = table.look[next];
     if (entry >> 16 != 0) {
       bits.skip(static_cast<int>(entry & 255));
       k += entry >> 8 & 255;

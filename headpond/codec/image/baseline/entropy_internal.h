@@ -95,7 +95,8 @@ class EntropyDecoder {
   /// The next block, of component `which`, dequantized, in the rows' order, into zeros. False if libjpeg would warn
   /// about it or stop; it may also be seen later.
   bool take_block(size_t which, int16_t* to);
-  /// As take_block for a block whose coefficients are not needed; values that no image has aren't seen there.
+  /// As take_block for a block whose coefficients are not needed; values that no image has aren't seen there. REQUIRES:
+  /// the component's `ac` has_pass.
   bool pass_block(size_t which);
   /// False iff the data ended too early.
   bool is_whole() const { return !bits_.is_past_end(); }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "headpond/codec/image/baseline/frame_internal.h"
 
@@ -163,7 +164,7 @@ bool HuffmanTable::make(FileBytes new_counts, FileBytes values, bool new_is_dc) 
       std::equal(values.begin(), values.end(), symbols.begin(), same)) {
     return is_set = true;
   }
-  is_made = false;
+  is_made = has_pass = false;
   std::ranges::copy(new_counts, counts.begin());
   is_dc = new_is_dc;
   uint32_t* to = look.data();
@@ -185,6 +186,26 @@ bool HuffmanTable::make(FileBytes new_counts, FileBytes values, bool new_is_dc) 
   }
   std::fill(to, look.data() + look.size(), 0U);
   return is_made = is_set = true;
+}
+
+void HuffmanTable::make_pass() {
+  if (std::exchange(has_pass, true)) return;
+  for (uint32_t bits = 0; bits < pass.size(); ++bits) {
+    uint32_t taken = 0, places = 0;
+    bool is_end = false;
+    while (!is_end) {
+      const uint32_t entry = look[bits << taken & (pass.size() - 1)];
+      const uint32_t length = entry & 255, symbol = entry >> 8 & 255;
+      const bool has_value = entry >> 16 != 0;
+      // Without a value: a code that is too long, one whose value doesn't fit, the end, or sixteen zeros.
+      const bool is_whole = has_value || (length > 0 && (symbol & 15) == 0);
+      if (!is_whole || taken + length > kLookBits) break;
+      taken += length;
+      is_end = !has_value && symbol != 0xf0;
+      if (!is_end) places += (has_value ? symbol : 15) + 1;
+    }
+    pass[bits] = static_cast<uint16_t>(places << 5 | (is_end ? 16U : 0U) | taken);
+  }
 }
 
 bool read_frame(FileBytes file, Frame& frame) { return FrameReader(file, frame).read(); }

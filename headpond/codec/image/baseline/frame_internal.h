@@ -23,6 +23,14 @@ struct HuffmanTable {
   bool is_dc = false;
   bool is_made = false;  ///< Of `counts` and `symbols`, maybe for the file before.
 
+  /// Of a table for coefficients, to pass over as many at once as the next kLookBits bits hold whole. An entry has in
+  /// its lowest four bits the number of bits to take, 0 iff not one is whole; then one bit that says that the block's
+  /// end is the last of them; above it how many places of the zigzag order the others fill.
+  std::array<uint16_t, size_t{1} << kLookBits> pass;
+  bool has_pass = false;
+  /// Makes `pass`, if it isn't there.
+  void make_pass();
+
   /// From the body of a marker: 16 counts, then `symbols`. False iff libjpeg would refuse it. Quick where they are
   /// those of the file before.
   bool make(std::span<const std::byte> counts, std::span<const std::byte> values, bool is_dc);

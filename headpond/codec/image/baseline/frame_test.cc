@@ -22,6 +22,27 @@ TEST(HuffmanTable, HoldsSymbolsAndTheValuesThatFit) {
   EXPECT_EQ(table.look[0b11100000000], 0U);
 }
 
+TEST(HuffmanTable, PassesOverAllThatTheBitsHoldWhole) {
+  HuffmanTable table;
+  ASSERT_TRUE(table.make(Codes().counts, Codes().values, false));
+  table.make_pass();
+  const auto entry = [](uint32_t places, uint32_t is_end, uint32_t bits) { return places << 5 | is_end << 4 | bits; };
+  EXPECT_EQ(table.pass[0b01111111111], entry(0, 1, 1));
+  EXPECT_EQ(table.pass[0b10110111111], entry(2, 1, 5)) << "10 11, 0";
+  EXPECT_EQ(table.pass[0b10110101110], entry(2, 1, 5));
+  EXPECT_EQ(table.pass[0b10111000101], entry(4, 0, 8)) << "10 11, 10 00, 10 1 and no more";
+  EXPECT_EQ(table.pass[0b11000000000], entry(0, 0, 0)) << "a value of 11 bits";
+  EXPECT_EQ(table.pass[0b10111100000], entry(2, 0, 4));
+  const auto made = table.pass;
+  Codes codes;
+  codes.values[1] = std::byte{0xf0};
+  ASSERT_TRUE(table.make(codes.counts, codes.values, false));
+  EXPECT_FALSE(table.has_pass);
+  table.make_pass();
+  EXPECT_EQ(table.pass[0b10011111111], entry(16, 1, 3));
+  EXPECT_NE(table.pass, made);
+}
+
 TEST(HuffmanTable, MadeAgainForgetsWhatItWas) {
   HuffmanTable table, other;
   Codes codes;
