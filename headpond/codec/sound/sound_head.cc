@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <exception>
 #include <string>
 #include <utility>
 
 #include "headpond/codec/caught_internal.h"
+#include "headpond/codec/signature_internal.h"
 #include "headpond/codec/sound/sound_file_internal.h"
 #include "headpond/codec/sound/sound_internal.h"
 
@@ -17,8 +17,10 @@ namespace headpond {
 namespace sound_internal {
 namespace {
 
-constexpr uint64_t kSignatureBytes = 12;
-constexpr size_t kShownBytes = 64;
+using codec_internal::FileKind;
+using codec_internal::Signature;
+
+constexpr uint64_t kMarkBytes = 12;
 
 tl::unexpected<Error> failed(ErrorKind kind, std::string_view name, std::string_view what) {
   return fail(kind, fmt::format("{}: {}", name, what));
@@ -32,48 +34,9 @@ Result<void> need(Bytes head, uint64_t file_bytes, uint64_t end, std::string_vie
                             file_bytes, end));
 }
 
-struct Signature {
-  uint64_t at;
-  std::string_view text, what;
-};
-
-// Sound that is not supported, and what is found in the place of sound.
-constexpr std::array kOtherSounds = {
-    Signature{4, "ftyp", "MP4"},
-    Signature{0, "caff", "CAF"},
-    Signature{0, "wvpk", "WavPack"},
-    Signature{0, "MAC ", "Monkey's Audio"},
-    Signature{0, ".snd", "AU"},
-    Signature{0, "#!AMR", "AMR"},
-    Signature{0, "\x30\x26\xb2\x75", "WMA"},
-    Signature{0, "\x1a\x45\xdf\xa3", "Matroska or WebM"},
-    Signature{0, "riff", "Wave64"},
-    Signature{0, "MThd", "MIDI"},
-};
-constexpr std::array kOthers = {
-    Signature{0, "\x89PNG", "PNG"}, Signature{0, "\xff\xd8\xff", "JPEG"}, Signature{0, "GIF8", "GIF"},
-    Signature{0, "PK\3\4", "zip"},  Signature{0, "\x1f\x8b", "gzip"},     Signature{0, "%PDF", "PDF"},
-    Signature{0, "{", "JSON"},      Signature{0, "RIFF", "RIFF"},         Signature{0, "ID3", "ID3"},
-};
-
-template <class Table>
-std::string_view found_in(const Table& table, Bytes head) {
-  const auto* const found =
-      std::ranges::find_if(table, [&](const Signature& one) { return has_text(head, one.at, one.text); });
-  return found == table.end() ? "" : found->what;
-}
-
-// "HTML", "XML", or what kOthers names, or the first bytes.
-std::string looks_like(Bytes head) {
-  std::string start;
-  for (const std::byte byte : head.first(std::min(head.size(), kShownBytes))) {
-    start += static_cast<char>(std::tolower(static_cast<unsigned char>(byte)));
-  }
-  const size_t text = start.find_first_not_of(" \t\r\n");
-  const std::string_view trimmed = std::string_view(start).substr(std::min(text, start.size()));
-  if (trimmed.starts_with("<!doctype html") || trimmed.starts_with("<html")) return "HTML";
-  if (trimmed.starts_with("<")) return "XML";
-  if (const std::string_view known = found_in(kOthers, head); !known.empty()) return std::string(known);
+// What the file is, or its first bytes.
+std::string looks_like(Bytes head, const Signature& found) {
+  if (!found.what.empty() && found.what != "text") return std::string(found.what);
   std::string shown;
   for (const std::byte byte : head.first(std::min<size_t>(head.size(), 8))) {
     const auto c = static_cast<unsigned char>(byte);
@@ -107,7 +70,7 @@ Result<SoundFormat> ogg_format(Bytes head, uint64_t file_bytes, std::string_view
 
 Result<SoundFormat> format_of(Bytes head, uint64_t file_bytes, std::string_view name) {
   if (file_bytes == 0) return failed(ErrorKind::InvalidArgument, name, "not a sound file: it is empty");
-  HEADPOND_TRY(need(head, file_bytes, std::min<uint64_t>(file_bytes, kSignatureBytes), name));
+  HEADPOND_TRY(need(head, file_bytes, std::min<uint64_t>(file_bytes, kMarkBytes), name));
   const bool is_riff = has_text(head, 0, "RIFF") || has_text(head, 0, "RIFX") || has_text(head, 0, "RF64");
   if ((is_riff || has_text(head, 0, "BW64")) && has_text(head, 8, "WAVE")) return SoundFormat::wav;
   if (has_text(head, 0, "OggS")) return ogg_format(head, file_bytes, name);
@@ -116,12 +79,16 @@ Result<SoundFormat> format_of(Bytes head, uint64_t file_bytes, std::string_view 
   if (tag > 0 && tag < file_bytes) HEADPOND_TRY(need(head, file_bytes, std::min(file_bytes, tag + 4), name));
   if (has_text(head, tag, "fLaC")) return SoundFormat::flac;
   if (is_mpeg(head, tag) || (tag > 0 && tag < file_bytes)) return SoundFormat::mp3;
-  const std::string_view other = found_in(kOtherSounds, head);
-  if (!other.empty()) {
-    return failed(ErrorKind::Unimplemented, name,
-                  fmt::format("{} is not supported; WAV, FLAC, MP3, Vorbis, Opus and AIFF are", other));
+  const Signature found = codec_internal::signature_of(head);
+  if (found.kind == FileKind::sound) {
+    return failed(ErrorKind::InvalidArgument, name,
+                  fmt::format("not a sound file: it begins as {}, but its head is damaged", found.what));
   }
-  return failed(ErrorKind::InvalidArgument, name, fmt::format("not a sound file: found {}", looks_like(head)));
+  if (found.kind == FileKind::other_sound) {
+    return failed(ErrorKind::Unimplemented, name,
+                  fmt::format("{} is not supported; WAV, FLAC, MP3, Vorbis, Opus and AIFF are", found.what));
+  }
+  return failed(ErrorKind::InvalidArgument, name, fmt::format("not a sound file: found {}", looks_like(head, found)));
 }
 
 // A block's header of 4 bytes, and STREAMINFO: sizes (10 bytes), rate (20 bits), channels - 1 (3), bits - 1 (5), frames

@@ -29,8 +29,10 @@ TEST(SoundSignature, WhatIsNoSoundIsNamed) {
            {"\n <HTML>" + rest, "found HTML"},
            {"<?xml version='1.0'?><Error/>" + rest, "found XML"},
            {"{\"error\": 403}" + rest, "found JSON"},
-           {"\x89PNG\r\n\x1a\n" + rest, "found PNG"},
-           {std::string(100, '\0'), "found '\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00'"},
+           {"\x89PNG\r\n\x1a\n" + rest, "found a PNG image"},
+           {std::string(100, '\0'), "found zeros only"},
+           {"\1\2\3\4" + std::string(96, '\0'), "found '\\x01\\x02\\x03\\x04\\x00\\x00\\x00\\x00'"},
+           {"....1234WAVE" + rest, "it begins as WAV sound, but its head is damaged"},
            {"\xff\xfeh" + rest, "found '\\xff\\xfeh     '"},
            {"fLa", "found 'fLa'"},
            {"", "it is empty"}}) {

@@ -7,25 +7,27 @@
 #include <algorithm>
 #include <array>
 #include <exception>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "headpond/codec/caught_internal.h"
 #include "headpond/codec/image/exif_internal.h"
 #include "headpond/codec/image/formats/format_internal.h"
-#include "headpond/codec/image/formats/signature_internal.h"
 #include "headpond/codec/image/jpeg.h"
 #include "headpond/codec/image/png.h"
+#include "headpond/codec/signature_internal.h"
 
 namespace headpond {
 namespace {
 
+using codec_internal::FileKind;
+using codec_internal::Signature;
 using image_internal::Bytes;
 using image_internal::is_plain_jpeg;
 using image_internal::jpeg_options;
 using image_internal::Picture;
 using image_internal::PixelTarget;
-using image_internal::Signature;
 using image_internal::Source;
 using image_internal::swaps_sides;
 
@@ -66,15 +68,34 @@ struct Found {
 // Whatever the format, its mark is in these.
 constexpr uint64_t kMarkBytes = 12;
 
+std::optional<ImageFormat> decoded_format(const Signature& found) {
+  switch (found.kind) {
+    case FileKind::jpeg:
+      return ImageFormat::jpeg;
+    case FileKind::png:
+      return ImageFormat::png;
+    case FileKind::gif:
+      return ImageFormat::gif;
+    case FileKind::webp:
+      return ImageFormat::webp;
+    case FileKind::bmp:
+      return ImageFormat::bmp;
+    case FileKind::pnm:
+      return ImageFormat::pnm;
+    default:
+      return std::nullopt;
+  }
+}
+
 Result<ImageFormat> format_of(const Source& source) {
-  const Signature found = image_internal::signature_of(source.head);
-  if (found.format) return *found.format;
+  const Signature found = codec_internal::signature_of(source.head);
+  if (const auto format = decoded_format(found)) return *format;
   if (!source.is_whole()) HEADPOND_TRY(source.need(kMarkBytes));
   if (found.what.empty()) {
     const size_t shown = std::min<size_t>(source.head.size(), 8);
     return source.invalid(fmt::format("no image: it begins with {:02x}", fmt::join(source.head.first(shown), " ")));
   }
-  if (!found.is_image) return source.invalid(fmt::format("no image: it is {}", found.what));
+  if (found.kind != FileKind::other_image) return source.invalid(fmt::format("no image: it is {}", found.what));
   return source.error(ErrorKind::Unimplemented,
                       fmt::format("{} is not supported: convert it to PNG, or its pixels to npy", found.what));
 }
@@ -190,7 +211,7 @@ std::string_view name(ImageFormat format) {
 }
 
 std::optional<ImageFormat> image_format(std::span<const std::byte> head) {
-  return image_internal::signature_of(head).format;
+  return decoded_format(codec_internal::signature_of(head));
 }
 
 bool has_decoder(ImageFormat format) {

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <string>
 
-#include "headpond/codec/image/formats/signature_internal.h"
+#include "headpond/codec/signature_internal.h"
 
-namespace headpond::image_internal {
+namespace headpond::codec_internal {
 namespace {
 
 using std::string_view_literals::operator""sv;
+using Bytes = std::span<const std::byte>;
 
 struct Mark {
   size_t offset;
@@ -16,18 +18,23 @@ struct Mark {
   Signature means;
 };
 
-constexpr Signature known(ImageFormat format) { return {.format = format, .is_image = true}; }
-constexpr Signature image(std::string_view what) { return {.what = what, .is_image = true}; }
-constexpr Signature other(std::string_view what) { return {.what = what}; }
+constexpr Signature image(std::string_view what) { return {FileKind::other_image, what}; }
+constexpr Signature sound(std::string_view what) { return {FileKind::sound, what}; }
+constexpr Signature other_sound(std::string_view what) { return {FileKind::other_sound, what}; }
+constexpr Signature other(std::string_view what) { return {FileKind::other, what}; }
+
+constexpr Signature kPnm = {FileKind::pnm, "a PNM image"};
 
 // Longer marks come before their beginnings.
 constexpr std::array kMarks = {
-    Mark{0, "\xff\xd8"sv, known(ImageFormat::jpeg)},
-    Mark{0, "\x89PNG"sv, known(ImageFormat::png)},
-    Mark{0, "GIF8"sv, known(ImageFormat::gif)},
-    Mark{8, "WEBP"sv, known(ImageFormat::webp)},
-    Mark{8, "WAVE"sv, other("WAV sound")},
+    Mark{0, "\xff\xd8"sv, {FileKind::jpeg, "a JPEG image"}},
+    Mark{0, "\x89PNG"sv, {FileKind::png, "a PNG image"}},
+    Mark{0, "GIF8"sv, {FileKind::gif, "a GIF image"}},
+    Mark{8, "WEBP"sv, {FileKind::webp, "a WebP image"}},
+    Mark{8, "WAVE"sv, sound("WAV sound")},
     Mark{8, "AVI "sv, other("AVI video")},
+    Mark{8, "AIFF"sv, sound("AIFF sound")},
+    Mark{8, "AIFC"sv, sound("AIFF sound")},
     Mark{0, "II*\0"sv, image("a TIFF image")},
     Mark{0, "MM\0*"sv, image("a TIFF image")},
     Mark{0, "II+\0"sv, image("a BigTIFF image")},
@@ -37,7 +44,7 @@ constexpr std::array kMarks = {
     Mark{4, "ftyphev"sv, image("a HEIF image")},
     Mark{4, "ftypmif1"sv, image("a HEIF image")},
     Mark{4, "ftypmsf1"sv, image("a HEIF image")},
-    Mark{4, "ftyp"sv, other("MP4 video or sound")},
+    Mark{4, "ftyp"sv, other_sound("MP4 video or sound")},
     Mark{0, "\xff\x0a"sv, image("a JPEG XL image")},
     Mark{0, "\0\0\0\x0cJXL \r\n\x87\n"sv, image("a JPEG XL image")},
     Mark{0, "\0\0\0\x0cjP  \r\n\x87\n"sv, image("a JPEG 2000 image")},
@@ -59,10 +66,18 @@ constexpr std::array kMarks = {
     Mark{0, "\x89HDF"sv, other("HDF5")},
     Mark{0, "%PDF"sv, other("PDF")},
     Mark{0, "%!PS"sv, other("PostScript")},
-    Mark{0, "fLaC"sv, other("FLAC sound")},
-    Mark{0, "ID3"sv, other("MP3 sound")},
-    Mark{0, "OggS"sv, other("Ogg sound or video")},
-    Mark{0, "\x1a\x45\xdf\xa3"sv, other("Matroska video")},
+    Mark{0, "fLaC"sv, sound("FLAC sound")},
+    Mark{0, "ID3"sv, sound("MP3 sound")},
+    Mark{0, "OggS"sv, sound("Ogg sound or video")},
+    Mark{0, "\x1a\x45\xdf\xa3"sv, other_sound("Matroska or WebM video or sound")},
+    Mark{0, "caff"sv, other_sound("CAF sound")},
+    Mark{0, "wvpk"sv, other_sound("WavPack sound")},
+    Mark{0, "MAC "sv, other_sound("Monkey's Audio")},
+    Mark{0, ".snd"sv, other_sound("AU sound")},
+    Mark{0, "#!AMR"sv, other_sound("AMR sound")},
+    Mark{0, "\x30\x26\xb2\x75"sv, other_sound("WMA sound or video")},
+    Mark{0, "riff"sv, other_sound("Wave64 sound")},
+    Mark{0, "MThd"sv, other_sound("MIDI")},
     Mark{0,
          "\x7f"
          "ELF"sv,
@@ -70,7 +85,9 @@ constexpr std::array kMarks = {
     Mark{0, "version https://git-lfs"sv, other("a pointer of Git LFS, whose file was not fetched")},
 };
 
-bool stands_at(Bytes head, size_t offset, std::string_view bytes) { return Source{.head = head}.has(offset, bytes); }
+bool stands_at(Bytes head, size_t offset, std::string_view bytes) {
+  return head.size() >= offset + bytes.size() && std::memcmp(&head[offset], bytes.data(), bytes.size()) == 0;
+}
 
 char lower(std::byte value) {
   const char c = static_cast<char>(value);
@@ -105,7 +122,7 @@ Signature signature_of_pnm(Bytes head) {
   const bool is_apart = head.size() == 2 || (static_cast<uint8_t>(head[2]) <= ' ' && head[2] != std::byte{0}) ||
                         static_cast<char>(head[2]) == '#';
   if (!is_apart) return {};
-  if (number >= '1' && number <= '7') return known(ImageFormat::pnm);
+  if (number >= '1' && number <= '7') return kPnm;
   if (number == 'f' || number == 'F') return image("a PFM image of floats");
   return {};
 }
@@ -121,12 +138,12 @@ Signature signature_of(Bytes head) {
   for (const Mark& mark : kMarks) {
     if (stands_at(head, mark.offset, mark.bytes)) return mark.means;
   }
-  if (const Signature pnm = signature_of_pnm(head); pnm.is_image) return pnm;
-  if (is_bmp(head)) return known(ImageFormat::bmp);
+  if (const Signature pnm = signature_of_pnm(head); pnm.kind != FileKind::unknown) return pnm;
+  if (is_bmp(head)) return {FileKind::bmp, "a BMP image"};
   if (stands_at(head, 257, "ustar")) return other("a tar archive");
   if (is_text(head)) return signature_of_text(head);
   if (std::ranges::all_of(head, [](std::byte value) { return value == std::byte{0}; })) return other("zeros only");
   return {};
 }
 
-}  // namespace headpond::image_internal
+}  // namespace headpond::codec_internal

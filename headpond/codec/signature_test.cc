@@ -2,26 +2,28 @@
 #include <gmock/gmock.h>
 
 #include "headpond/codec/image/formats/formats_test_internal.h"
-#include "headpond/codec/image/formats/signature_internal.h"
+#include "headpond/codec/signature_internal.h"
 
-namespace headpond::image_internal {
+namespace headpond::codec_internal {
 namespace {
 
 using testing::HasSubstr;
 
 std::string_view seen_as(std::string_view file) { return signature_of(test::bytes_of(file)).what; }
 
-TEST(ImageSignature, KnowsWhatIsDecoded) {
-  const auto format = [](std::string_view file) { return signature_of(test::bytes_of(file)).format; };
-  EXPECT_EQ(format("\xff\xd8\xff\xe0"), ImageFormat::jpeg);
-  EXPECT_EQ(format("\x89PNG\r\n\x1a\n"), ImageFormat::png);
-  EXPECT_EQ(format("GIF89a"), ImageFormat::gif);
-  EXPECT_EQ(format("RIFF....WEBPVP8 "), ImageFormat::webp);
-  EXPECT_EQ(format("P5 1"), ImageFormat::pnm);
-  EXPECT_EQ(format(std::string("BM....\0\0\0\0", 10)), ImageFormat::bmp);
+TEST(FileSignature, KnowsWhatIsDecoded) {
+  const auto kind = [](std::string_view file) { return signature_of(test::bytes_of(file)).kind; };
+  EXPECT_EQ(kind("\xff\xd8\xff\xe0"), FileKind::jpeg);
+  EXPECT_EQ(kind("\x89PNG\r\n\x1a\n"), FileKind::png);
+  EXPECT_EQ(kind("GIF89a"), FileKind::gif);
+  EXPECT_EQ(kind("RIFF....WEBPVP8 "), FileKind::webp);
+  EXPECT_EQ(kind("P5 1"), FileKind::pnm);
+  EXPECT_EQ(kind(std::string("BM....\0\0\0\0", 10)), FileKind::bmp);
+  EXPECT_EQ(kind("FORM....AIFF"), FileKind::sound);
+  EXPECT_EQ(kind("caff"), FileKind::other_sound);
 }
 
-TEST(ImageSignature, NamesImagesThatAreNotDecoded) {
+TEST(FileSignature, NamesImagesThatAreNotDecoded) {
   EXPECT_EQ(seen_as(std::string("II*\0", 4)), "a TIFF image");
   EXPECT_EQ(seen_as(std::string("MM\0*", 4)), "a TIFF image");
   EXPECT_EQ(seen_as(std::string("\0\0\0\x20"
@@ -38,7 +40,7 @@ TEST(ImageSignature, NamesImagesThatAreNotDecoded) {
       HasSubstr("Unimplemented: image: a TIFF image is not supported: convert it to PNG, or its pixels to npy"));
 }
 
-TEST(ImageSignature, NamesWhatIsNoImage) {
+TEST(FileSignature, NamesWhatIsNoImage) {
   EXPECT_EQ(seen_as("\n <!DOCTYPE HTML>"), "HTML");
   EXPECT_EQ(seen_as("\xef\xbb\xbf<html>"), "HTML");
   EXPECT_EQ(seen_as("<?xml version"), "XML");
@@ -51,15 +53,15 @@ TEST(ImageSignature, NamesWhatIsNoImage) {
   EXPECT_THAT(test::error_of("<html>"), HasSubstr("InvalidArgument: image: no image: it is HTML"));
 }
 
-TEST(ImageSignature, ShowsTheFirstBytesOfAnythingElse) {
+TEST(FileSignature, ShowsTheFirstBytesOfAnythingElse) {
   EXPECT_EQ(seen_as("\x01\x02"), "");
   EXPECT_THAT(test::error_of("\x01\x02"), HasSubstr("no image: it begins with 01 02"));
 }
 
-TEST(ImageSignature, TakesNoTextForAnImage) {
+TEST(FileSignature, TakesNoTextForAnImage) {
   EXPECT_EQ(seen_as("P53 is a road"), "text");
   EXPECT_EQ(seen_as("BMW 3 series"), "text");
 }
 
 }  // namespace
-}  // namespace headpond::image_internal
+}  // namespace headpond::codec_internal
