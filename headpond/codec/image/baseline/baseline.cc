@@ -153,7 +153,7 @@ bool BaselineDecoder::take_mcu(int64_t mcu, bool keeps) {
     const FrameComponent& component = frame_.components[i];
     const int64_t stride = (mcu_end_ - mcu_begin_) * component.across;
     int64_t at = (mcu - mcu_begin_) * component.across;
-    int16_t* const memory = &coefficients_[planes_[i].coefficients];
+    int16_t* const memory = coefficients_.data() + (i < count ? planes_[i].coefficients : 0);
     for (int y = 0; y < component.down; ++y, at += stride) {
       for (int x = 0; x < component.across; ++x) {
         const bool is_whole =

@@ -4,57 +4,56 @@
 namespace headpond::jpeg_internal {
 namespace {
 
-// The coefficients after the first.
+// The coefficients after the first. Whether bits are ready is asked for a few symbols at once: when they are not can't
+// be foreseen by the processor.
 inline bool take_others(ScanBits& bits, const FrameComponent& component, int16_t* to) {
-  uint32_t seen = 0;  // The bits of all magnitudes.
-  for (uint32_t k = 1; k < 64; ++k) {
-    const uint32_t entry = next_entry(bits, *component.ac);
-    int32_t value = static_cast<int32_t>(entry) >> 16;
-    if (value != 0) {
-      bits.skip(static_cast<int>(entry & 255));
-      k += entry >> 8 & 255;
-    } else {
-      const uint32_t symbol = take_symbol(bits, *component.ac, entry);
-      if (symbol == kNoSymbol) return false;
-      k += symbol >> 4;
-      if ((symbol & 15) == 0) {
-        if (symbol != 0xf0) break;
-        continue;
-      }
-      value = take_value(bits, static_cast<int>(symbol & 15));
-    }
-    if (k > 63) return false;
-    const int32_t coefficient = value * component.quantizer[k];
-    seen |= static_cast<uint32_t>(coefficient ^ (coefficient >> 31));
-    to[kPlaces[k]] = static_cast<int16_t>(coefficient);
+  BlockState block = {.to = to};
+  while (true) {
+    bits.fill_all();
+    Went went = Went::on;
+#pragma GCC unroll 4
+    for (int i = 0; i < kShortSymbols && went == Went::on; ++i) went = take_short(bits, component, block);
+    if (went == Went::elsewhere) went = take_long(bits, component, block);
+    if (went == Went::on) continue;
+    return went == Went::to_end && block.seen <= kMostCoefficient;
   }
-  return seen <= kMostCoefficient;
+}
+
+// Over one symbol, of which `pass` knows nothing. Returns the place after it; 0: the block's end; above 64: it is
+// wrong.
+uint32_t pass_one(ScanBits& bits, const HuffmanTable& table, uint32_t k) {
+  const uint32_t entry = next_entry(bits, table);
+  if (entry >> 16 != 0) {
+    bits.skip(static_cast<int>(entry & 255));
+    return k + (entry >> 8 & 255) + 1;
+  }
+  const uint32_t symbol = take_symbol(bits, table, entry);
+  if (symbol == kNoSymbol) return 65;
+  if ((symbol & 15) == 0 && symbol != 0xf0) return 0;
+  bits.skip(static_cast<int>(symbol & 15));
+  return k + (symbol >> 4) + 1;
 }
 
 // As take_others, without the values.
 inline bool pass_others(ScanBits& bits, const HuffmanTable& table) {
   uint32_t k = 1;
-  for (; k < 64; ++k) {
-    bits.fill();
-    const uint32_t next = bits.peek(HuffmanTable::kLookBits);
-    const uint32_t several = table.pass[next], after = k + (several >> 5), is_end = several >> 4 & 1;
-    if ((several & 15) != 0 && after + is_end <= 64) [[likely]] {
+  while (k < 64) {
+    bits.fill_all();
+    bool is_known = true;
+    for (int i = 0; i < kShortSymbols && is_known && k < 64; ++i) {
+      const uint32_t several = table.pass[bits.peek(HuffmanTable::kPassBits)];
+      const uint32_t after = k + (several >> 5), is_end = several >> 4 & 1;
+      is_known = (several & 15) != 0 && after + is_end <= 64;
+      if (!is_known) break;
       bits.skip(static_cast<int>(several & 15));
       if (is_end != 0) return true;
-      k = after - 1;
-      continue;
+      k = after;
     }
-    const uint32_t entry = table.look[next];
-    if (entry >> 16 != 0) {
-      bits.skip(static_cast<int>(entry & 255));
-      k += entry >> 8 & 255;
-      continue;
-    }
-    const uint32_t symbol = take_symbol(bits, table, entry);
-    if (symbol == kNoSymbol) return false;
-    if ((symbol & 15) == 0 && symbol != 0xf0) return true;
-    bits.skip(static_cast<int>(symbol & 15));
-    k += symbol >> 4;
+    if (is_known) continue;
+    ScanBits copy = bits;
+    k = pass_one(copy, table, k);
+    bits = copy;
+    if (k == 0) return true;
   }
   return k == 64;
 }
@@ -72,7 +71,7 @@ uint32_t long_entry(const HuffmanTable& table, uint32_t next) {
 }
 
 ScanBits ScanBits::filled_slowly(ScanBits bits) {
-  while (bits.count_ <= 56) {
+  while (bits.count_ < 56) {
     uint64_t byte = 0;
     const uint8_t* const at = bits.at_;
     const bool is_escape = at != bits.end_ && *at == 0xff;

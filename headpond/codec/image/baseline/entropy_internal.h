@@ -25,6 +25,8 @@ class ScanBits {
   void fill() {
     if (count_ < 32) fill_now();
   }
+  /// Makes 56 to 63 bits ready.
+  void fill_all() { fill_now(); }
   /// The next `count` of the ready bits, 1 to 32.
   uint32_t peek(int count) const { return static_cast<uint32_t>(bits_ >> (64 - count)); }
   void skip(int count) {

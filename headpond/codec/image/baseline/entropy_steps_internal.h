@@ -55,4 +55,47 @@ inline bool take_difference(ScanBits& bits, const HuffmanTable& table, int32_t& 
   return true;
 }
 
+enum class Went : uint8_t { on, to_end, wrong, elsewhere };
+
+/// A block that is read: the next place of the zigzag order, and the bits of all magnitudes.
+struct BlockState {
+  int16_t* to = nullptr;
+  uint32_t k = 1, seen = 0;
+};
+
+/// So many can be taken by take_short() after fill_all().
+inline constexpr int kShortSymbols = 4;
+static_assert(kShortSymbols * HuffmanTable::kLookBits <= 56);
+
+[[gnu::always_inline]] inline Went put_value(int32_t value, const FrameComponent& component, BlockState& block) {
+  if (block.k > 63) [[unlikely]]
+    return Went::wrong;
+  const int32_t coefficient = value * component.quantizer[block.k];
+  block.seen |= static_cast<uint32_t>(coefficient ^ (coefficient >> 31));
+  block.to[kPlaces[block.k]] = static_cast<int16_t>(coefficient);
+  return ++block.k < 64 ? Went::on : Went::to_end;
+}
+
+/// The next symbol of a block with its value, if the table has both; else nothing: elsewhere.
+[[gnu::always_inline]] inline Went take_short(ScanBits& bits, const FrameComponent& component, BlockState& block) {
+  const uint32_t entry = component.ac->look[bits.peek(HuffmanTable::kLookBits)];
+  const int32_t value = static_cast<int32_t>(entry) >> 16;
+  if (value == 0) return Went::elsewhere;
+  bits.skip(static_cast<int>(entry & 255));
+  block.k += entry >> 8 & 255;
+  return put_value(value, component, block);
+}
+
+/// Any symbol.
+[[gnu::always_inline]] inline Went take_long(ScanBits& bits, const FrameComponent& component, BlockState& block) {
+  const HuffmanTable& table = *component.ac;
+  const uint32_t entry = next_entry(bits, table);
+  if (entry >> 16 != 0) return take_short(bits, component, block);
+  const uint32_t symbol = take_symbol(bits, table, entry);
+  if (symbol == kNoSymbol) return Went::wrong;
+  block.k += symbol >> 4;
+  if ((symbol & 15) == 0) return symbol == 0xf0 && ++block.k < 64 ? Went::on : Went::to_end;
+  return put_value(take_value(bits, static_cast<int>(symbol & 15)), component, block);
+}
+
 }  // namespace headpond::jpeg_internal

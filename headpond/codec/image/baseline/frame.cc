@@ -194,12 +194,12 @@ void HuffmanTable::make_pass() {
     uint32_t taken = 0, places = 0;
     bool is_end = false;
     while (!is_end) {
-      const uint32_t entry = look[bits << taken & (pass.size() - 1)];
+      const uint32_t entry = look[(bits << taken & (pass.size() - 1)) << (kLookBits - kPassBits)];
       const uint32_t length = entry & 255, symbol = entry >> 8 & 255;
       const bool has_value = entry >> 16 != 0;
       // Without a value: a code that is too long, one whose value doesn't fit, the end, or sixteen zeros.
       const bool is_whole = has_value || (length > 0 && (symbol & 15) == 0);
-      if (!is_whole || taken + length > kLookBits) break;
+      if (!is_whole || taken + length > kPassBits) break;
       taken += length;
       is_end = !has_value && symbol != 0xf0;
       if (!is_end) places += (has_value ? symbol : 15) + 1;

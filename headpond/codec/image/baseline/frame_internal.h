@@ -13,7 +13,7 @@ namespace headpond::jpeg_internal {
 /// to take, 0 iff the code is longer. If they hold a coefficient too, its value is in the upper half, and in the
 /// second byte the zeros before it; else the upper half is 0 and the second byte is the symbol.
 struct HuffmanTable {
-  static constexpr int kLookBits = 11;
+  static constexpr int kLookBits = 13;
   std::array<uint32_t, size_t{1} << kLookBits> look;
   std::array<int32_t, 17> end;     ///< By length: 1 more than the largest code, 0 if none has that length.
   std::array<int32_t, 17> offset;  ///< A code plus this is the index of its symbol.
@@ -23,10 +23,11 @@ struct HuffmanTable {
   bool is_dc = false;
   bool is_made = false;  ///< Of `counts` and `symbols`, maybe for the file before.
 
-  /// Of a table for coefficients, to pass over as many at once as the next kLookBits bits hold whole. An entry has in
+  /// Of a table for coefficients, to pass over as many at once as the next kPassBits bits hold whole. An entry has in
   /// its lowest four bits the number of bits to take, 0 iff not one is whole; then one bit that says that the block's
   /// end is the last of them; above it how many places of the zigzag order the others fill.
-  std::array<uint16_t, size_t{1} << kLookBits> pass;
+  static constexpr int kPassBits = 11;
+  std::array<uint16_t, size_t{1} << kPassBits> pass;
   bool has_pass = false;
   /// Makes `pass`, if it isn't there.
   void make_pass();

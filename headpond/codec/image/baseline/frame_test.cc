@@ -12,14 +12,19 @@ struct Codes {
   std::array<std::byte, 3> values = {std::byte{0}, std::byte{0x12}, std::byte{0x0b}};
 };
 
+// Of bits that begin with these 11.
+uint32_t entry_of(const HuffmanTable& table, uint32_t bits) {
+  return table.look[bits << (HuffmanTable::kLookBits - 11)];
+}
+
 TEST(HuffmanTable, HoldsSymbolsAndTheValuesThatFit) {
   HuffmanTable table;
   ASSERT_TRUE(table.make(Codes().counts, Codes().values, false));
-  EXPECT_EQ(table.look[0b01111111111], 0x0001U);
-  EXPECT_EQ(table.look[0b10110000000], 3U << 16 | 1U << 8 | 4U);
-  EXPECT_EQ(table.look[0b10000000000], uint32_t{0xfffd} << 16 | 1U << 8 | 4U);
-  EXPECT_EQ(table.look[0b11000000000], 0x0b03U);
-  EXPECT_EQ(table.look[0b11100000000], 0U);
+  EXPECT_EQ(entry_of(table, 0b01111111111), 0x0001U);
+  EXPECT_EQ(entry_of(table, 0b10110000000), 3U << 16 | 1U << 8 | 4U);
+  EXPECT_EQ(entry_of(table, 0b10000000000), uint32_t{0xfffd} << 16 | 1U << 8 | 4U);
+  EXPECT_EQ(entry_of(table, 0b11000000000), 0x0b03U);
+  EXPECT_EQ(entry_of(table, 0b11100000000), 0U);
 }
 
 TEST(HuffmanTable, PassesOverAllThatTheBitsHoldWhole) {
@@ -51,12 +56,12 @@ TEST(HuffmanTable, MadeAgainForgetsWhatItWas) {
   ASSERT_TRUE(table.make(codes.counts, codes.values, false));
   ASSERT_TRUE(other.make(codes.counts, codes.values, false));
   EXPECT_EQ(table.look, other.look);
-  EXPECT_EQ(table.look[0b10110000000], 6U << 16 | 5U) << "10 of a size of 3, 110";
+  EXPECT_EQ(entry_of(table, 0b10110000000), 6U << 16 | 5U) << "10 of a size of 3, 110";
   table.is_set = false;
   ASSERT_TRUE(table.make(codes.counts, codes.values, false));
   EXPECT_TRUE(table.is_set);
   ASSERT_TRUE(table.make(codes.counts, codes.values, true)) << "three symbols below 16";
-  EXPECT_EQ(table.look[0b10000000000], uint32_t{0xfff9} << 16 | 5U);
+  EXPECT_EQ(entry_of(table, 0b10000000000), uint32_t{0xfff9} << 16 | 5U);
   codes.values[1] = std::byte{0x12};
   EXPECT_FALSE(table.make(codes.counts, codes.values, true));
   codes.values[1] = std::byte{0x03};
