@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "headpond/codec/image/baseline/entropy_steps_internal.h"
 
 namespace headpond::jpeg_internal {
@@ -29,7 +31,9 @@ uint32_t pass_one(ScanBits& bits, const HuffmanTable& table, uint32_t k) {
   }
   const uint32_t symbol = take_symbol(bits, table, entry);
   if (symbol == kNoSymbol) return 65;
-  if ((symbol & 15) == 0 && symbol != 0xf0) return 0;
+  // As libjpeg has it, zeros may reach beyond the block.
+  if (symbol == 0xf0) return std::min(k + 16, 64U);
+  if ((symbol & 15) == 0) return 0;
   bits.skip(static_cast<int>(symbol & 15));
   return k + (symbol >> 4) + 1;
 }
