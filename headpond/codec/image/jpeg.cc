@@ -61,6 +61,9 @@ struct jpeg_internal::Decoder::Library {
 
 namespace {
 
+// Not on the stack, which may be small: its tables have 300 KB. They are written before they are read.
+std::unique_ptr<Library> make_library() { return std::make_unique_for_overwrite<Library>(); }
+
 // The decoding of a file. libjpeg reports an error by a jump back into the function that called setjmp, so nothing in
 // between may have a destructor: everything that has one lives in this object, or above it.
 struct Session {
@@ -416,18 +419,18 @@ Result<Plan> plan_of(const Layout& layout, const ImageWindow* window, const Jpeg
 
 Result<JpegImage> decode_window(Bytes file, Bytes index, const ImageWindow* window, const JpegOptions& options,
                                 std::string_view name, Mutation mutation) try {
-  Library library;
-  const auto opened = open_file(library, file, index, options, name);
+  const auto library = make_library();
+  const auto opened = open_file(*library, file, index, options, name);
   if (!opened) return fail(opened.error());
   if (opened->ignores_index) {
     return fail(ErrorKind::FailedPrecondition,
                 fmt::format("{}: the index is of another file, of {} bytes; this one has {}", name,
-                            with_commas(library.index.file_bytes), with_commas(file.size())));
+                            with_commas(library->index.file_bytes), with_commas(file.size())));
   }
   const auto plan = plan_of(opened->layout, window, options, name);
   if (!plan) return fail(plan.error());
   Tensor pixels = Tensor::empty(u8, {plan->height, plan->width, plan->channels});
-  auto warnings = decode_to(library, file, opened->layout, options, *plan, pixels.mutable_data(), name, mutation);
+  auto warnings = decode_to(*library, file, opened->layout, options, *plan, pixels.mutable_data(), name, mutation);
   if (!warnings) return fail(std::move(warnings).error());
   return JpegImage{std::move(pixels), *std::move(warnings)};
 } catch (const std::exception&) {
@@ -468,13 +471,13 @@ Result<JpegWarnings> decode_jpeg_into(Bytes file, std::span<std::byte> target, c
                 fmt::format("{}: {} x {} pixels of {} channels need {} bytes; the target has {}", name, plan->width,
                             plan->height, plan->channels, plan->bytes(), target.size()));
   }
-  Library library;
-  return decode_to(library, file, *layout, options, *plan, target.data(), name, {});
+  const auto library = make_library();
+  return decode_to(*library, file, *layout, options, *plan, target.data(), name, {});
 } catch (const std::exception&) {
   return codec_internal::fail_caught(name);
 }
 
-jpeg_internal::Decoder::Decoder() : library_(std::make_unique<Library>()) {}
+jpeg_internal::Decoder::Decoder() : library_(make_library()) {}
 jpeg_internal::Decoder::~Decoder() = default;
 
 Result<void> jpeg_internal::Decoder::open(Bytes file, const JpegOptions& options, std::string_view name, Bytes index) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <exception>
+#include <memory>
 
 #include "headpond/codec/caught_internal.h"
 #include "headpond/codec/image/baseline/baseline_internal.h"
@@ -19,8 +20,9 @@ Result<std::vector<std::byte>> jpeg_index(std::span<const std::byte> file, int64
   }
   const auto layout = jpeg_internal::read_layout(file, {}, name);
   jpeg_internal::ScanIndex index;
-  jpeg_internal::BaselineDecoder decoder;
-  if (!layout || !layout->is_plain() || !decoder.make_index(file, interval, index)) return std::vector<std::byte>();
+  // Not on the stack, which may be small.
+  const auto decoder = std::make_unique_for_overwrite<jpeg_internal::BaselineDecoder>();
+  if (!layout || !layout->is_plain() || !decoder->make_index(file, interval, index)) return std::vector<std::byte>();
   return to_bytes(index);
 } catch (const std::exception&) {
   return codec_internal::fail_caught(name);
