@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include <array>
 #include <climits>
 #include <map>
 
@@ -23,15 +22,23 @@ nb::object or_none(const std::string& text) { return text.empty() ? nb::none() :
 nb::object or_none(std::optional<uint64_t> number) { return number ? nb::object(nb::cast(*number)) : nb::none(); }
 
 // The exceptions that functions of Python raised lately, by number. An error carries its number where errors of the
-// system have errno, below 0. More than are kept, as where a policy skips elements, are known by their texts alone.
+// system have errno, below 0. A Loader may be thousands of failed elements ahead, so that many are kept, but all except
+// the last few without what the variables of their frames refer to.
 class Exceptions {
  public:
+  /// REQUIRES: the lock of the interpreter.
   int add(nb::handle exception) {
     std::pair<int, Ref> one{0, hold(exception.ptr())};  // In the end the one before: it may run code of Python.
-    const MutexLock lock(mu_);
-    one.first = last_ = last_ == INT_MAX ? 1 : last_ + 1;
-    kept_.at(static_cast<size_t>(last_) % kMost).swap(one);
-    return -last_;
+    Ref old;
+    int number = 0;
+    {
+      const MutexLock lock(mu_);
+      number = one.first = last_ = last_ == INT_MAX ? 1 : last_ + 1;
+      kept_.at(static_cast<size_t>(last_) % kMost).swap(one);
+      old = kept_.at((static_cast<size_t>(last_) + kMost - kWhole) % kMost).second;
+    }
+    if (old != nullptr) clear_frames(old.get());
+    return -number;
   }
   Ref of(const Error& error) {
     if (error.os_error() >= 0) return nullptr;
@@ -41,9 +48,19 @@ class Exceptions {
   }
 
  private:
-  static constexpr size_t kMost = 64;
+  static constexpr size_t kMost = 8192, kWhole = 16;
+
+  static void clear_frames(nb::handle exception) {
+    const nb::object trace = nb::steal(PyException_GetTraceback(exception.ptr()));
+    if (!trace.is_valid()) return;
+    try {
+      nb::module_::import_("traceback").attr("clear_frames")(trace);
+    } catch (const nb::python_error&) {  // A frame that still runs keeps what it has.
+    }
+  }
+
   Mutex mu_;
-  std::array<std::pair<int, Ref>, kMost> kept_ HEADPOND_GUARDED_BY(mu_);
+  std::vector<std::pair<int, Ref>> kept_ HEADPOND_GUARDED_BY(mu_) = std::vector<std::pair<int, Ref>>(kMost);
   int last_ HEADPOND_GUARDED_BY(mu_) = 0;
 };
 

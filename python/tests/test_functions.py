@@ -73,6 +73,18 @@ def test_your_own_exception_leaves_next_and_only_its_element_is_lost():
     assert [int(one) for one in loader.flat()] == list(range(51, 100))
 
 
+def test_each_of_many_failures_ahead_is_your_own_exception():
+    def function(x):
+        raise OwnError(int(x))
+
+    loader = hp.Loader(hp.range(3000).map(function, output=(hp.i64, ())), threads=2)
+    for number in range(3000):
+        with pytest.raises(OwnError) as caught:
+            loader.next()
+        assert caught.value.args == (number,)
+    assert loader.next() is None
+
+
 def test_stop_iteration_in_map_is_a_runtime_error():
     def function(x):
         raise StopIteration
