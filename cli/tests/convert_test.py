@@ -80,6 +80,25 @@ class Convert(FilesCase):
         self.put("in/dog/d.png", b"<html>")
         self.assertIn("HTML", self.expect(1, "convert", "--from", "folder", "--image", "raw", "--out", "y", "in").stderr)
 
+    def test_jpegs_have_an_index_that_a_pipeline_uses(self):
+        (self.folder / "in/cat").mkdir(parents=True)
+        for name in ("a", "b"):
+            self.put(f"in/cat/{name}.pgm", b"P5 64 48 255\n" + random.Random(3).randbytes(64 * 48))
+        self.convert("--from", "folder", "--image", "jpeg", "--jpeg-index", "2", "--out", "out", "in")
+        self.assertEqual(sorted(self.features("out/data-00000-of-00001.tfrecord")), ["image", "image/jpeg_index", "label", "path"])
+        feature = '[[step.args.features]]\nkey = "{}"\ndtype = "bytes"\n'
+        plan = ('[[step]]\nop = "tfrecord"\nargs = { paths = ["out/*.tfrecord"] }\n[[step]]\nop = "parse_example"\n'
+                + feature.format("image") + feature.format("image/jpeg_index") + 'default_value = ""\n[[step]]\nop = "map"\n'
+                'args = { field = "image", kernels = [{ name = "decode_jpeg" }, { name = "center_crop", size = 8 }] }\n')
+        self.put("plan.toml", plan.encode())
+        self.assertIn("map(image with image/jpeg_index: decode_jpeg > center_crop", self.expect(0, "explain", "plan.toml").stdout)
+        found = self.found(0, "run", "plan.toml")
+        self.assertEqual((found["elements"], found["defects"]), (2, 0))
+        self.convert("--from", "folder", "--jpeg-index", "0", "--out", "none", "in")
+        self.assertEqual(sorted(self.features("none/data-00000-of-00001.tfrecord")), ["file", "label", "path"])
+        for others in (["--to", "tar"], ["--image", "raw"], ["--to", "npy", "--size", "4"]):
+            self.expect(2, "convert", "--from", "folder", "--jpeg-index", "8", *others, "--out", "x", "in")
+
     def test_any_threads_and_machines_give_the_same_bytes(self):
         digits = self.digits(1000)
         for kind in (["--shards", "5"], ["--compression", "gzip"], ["--to", "tar", "--shards", "2"]):
