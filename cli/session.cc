@@ -82,7 +82,12 @@ void Session::write_head(JsonWriter& json) const {
   json.member("schema", "headpond." + name_.substr(0, name_.find(' ')) + "/1").member("version", HEADPOND_VERSION);
   json.key("build").begin_object();
   json.member("type", HEADPOND_BUILD_TYPE).member("compiler", HEADPOND_COMPILER).member("flags", HEADPOND_FLAGS);
-  json.member("simd", simd_target()).member("stats", true).end_object();
+#if defined(HEADPOND_NO_STATS)
+  constexpr bool kStats = false;
+#else
+  constexpr bool kStats = true;
+#endif
+  json.member("simd", simd_target()).member("stats", kStats).end_object();
   const TorchInfo torch = torch_info();
   json.key("machine").begin_object().member("cores", sysconf(_SC_NPROCESSORS_ONLN));
   json.key("affinity").begin_array();

@@ -143,6 +143,7 @@
 #include "headpond/engine/loader_options.h"
 #include "headpond/engine/save.h"
 #include "headpond/engine/shards.h"
+#include "headpond/engine/verdict/verdict.h"
 
 // What a running program shows: waits, rates, TensorBoard events, timelines, a progress bar.
 #include "headpond/monitor/events.h"
@@ -150,5 +151,6 @@
 #include "headpond/monitor/pipeline_rates.h"
 #include "headpond/monitor/progress.h"
 #include "headpond/monitor/queue_monitor.h"
+#include "headpond/monitor/queue_verdict.h"
 #include "headpond/monitor/timeline.h"
 #include "headpond/monitor/wait_account.h"

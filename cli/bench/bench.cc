@@ -35,6 +35,8 @@ std::vector<Entry> entries() {
       {"blstm.step", "a training step fed by a queue or a Loader, against feed", torch.blstm_step},
       {"loader.mnist", "digits by a Loader, by a hand-written loop, by torch::data", loader_mnist_bench},
       {"loader.wait", "wait time as a Loader counts it, against a stopwatch", loader_wait_bench},
+      {"verdict.faults", "planted mistakes, what a Loader says of them, and the gains that it forecasts",
+       verdict_faults_bench},
       {"record.scan", "TFRecords with both checksums, against loops that only read", record_scan_bench},
       {"record.mnist", "digits from TFRecords by a Loader, against a hand-written loop over memory",
        record_mnist_bench},

@@ -45,6 +45,8 @@ Bench blstm_step_bench(const BenchSetup& setup);
 Bench loader_mnist_bench(const BenchSetup& setup);
 /// The wait time that a Loader counts, against a stopwatch.
 Bench loader_wait_bench(const BenchSetup& setup);
+/// Planted mistakes, and what a Loader says of them.
+Bench verdict_faults_bench(const BenchSetup& setup);
 /// Record files in memory, verified, against loops that only read.
 Bench record_scan_bench(const BenchSetup& setup);
 /// Digits from Examples, against the hand-written loop of loader.mnist.

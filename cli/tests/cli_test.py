@@ -24,7 +24,7 @@ LIMIT_S = 240
 HEAD = {"schema": str, "version": str, "build": dict, "machine": dict, "seed": int, "wall_s": float}
 BUILD = {"type", "compiler", "flags", "simd", "stats"}
 MACHINE = {"cores", "affinity", "mem_gib", "blas", "blas_threads", "torch_threads", "load_start", "load_end"}
-LATER = ["check", "diagnose", "profile", "top", "stalls", "train nuclei", "train spoken"]
+LATER = ["check", "profile", "top", "stalls", "train nuclei", "train spoken"]
 TINY_BLSTM = "train blstm --batch 4 --time 8 --features 16 --hidden 8 --steps 2".split()
 TINY_MNIST = "train mnist --steps 20 --sleep-ms 0 --capacity 200 --min-after-dequeue 100".split()
 
@@ -123,7 +123,7 @@ class Usage(Case):
 
     def test_the_help_of_each_verb_fits_80_columns_and_names_no_variable_twice(self):
         verbs = re.findall(r"^  (\w+(?: \w+)?)  +", self.expect(0, "help").stdout.split("Verbs:\n")[1], re.M)
-        self.assertEqual(len(verbs), 13)
+        self.assertEqual(len(verbs), 14)
         for verb in verbs:
             text = self.expect(0, "help", *verb.split()).stdout
             self.assertLessEqual(max(map(len, text.splitlines())), 80, verb)
@@ -164,7 +164,7 @@ class Usage(Case):
         done = self.expect(0, "bench", "--list", "--json", "list.json")
         self.assertIn("rng.normal", done.stdout)
         found = self.json_of((self.folder / "list.json").read_text(), "headpond.bench/1")
-        self.assertEqual(found["benches"], "rng.normal queue.handoff queue.many queue.wake queue.idle mnist.sleep blstm.step loader.mnist loader.wait record.scan record.mnist record.gzip engine.overlap "
+        self.assertEqual(found["benches"], "rng.normal queue.handoff queue.many queue.wake queue.idle mnist.sleep blstm.step loader.mnist loader.wait verdict.faults record.scan record.mnist record.gzip engine.overlap "
                          "engine.tiny engine.grid ops.flat_map ops.interleave ops.bucket order.shuffle order.state order.cost order.skew source.open cache.warm sound.slot sound.logmel jpeg.train "
                          "pixels.resize pixels.raw cifar.memory".split())
         self.expect(1, "bench", "--list", "--json", "no/such/folder/list.json")

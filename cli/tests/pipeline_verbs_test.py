@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The verbs of pipeline files from outside.
 
-  pipeline_verbs_test.py PROGRAM Run|Guide|Explain|View
+  pipeline_verbs_test.py PROGRAM Run|Guide|Explain|Diagnose|View
 """
 import json
 import os
@@ -368,6 +368,42 @@ class Explain(PlanCase):
         self.assertEqual([stage["name"] for stage in stages],
                          [level["what"] for level in found["levels"] if level["how"] != "in order"])
         self.assertEqual([stage["elements"] for stage in stages], [40, 40, 8, 8])
+
+
+class Diagnose(PlanCase):
+    MEMBERS = ("verdict", "reason_code", "stage", "op", "confidence", "wait_share", "waits", "evidence", "change", "changes",
+               "forecast_gain", "findings")
+
+    def verdict(self, *arguments, code=0):
+        done = self.expect(code, "diagnose", "plan.toml", "--json", *arguments)
+        return self.json_of(done.stdout, "headpond.diagnose/1")
+
+    def test_a_short_run_has_no_reason(self):
+        found = self.verdict("--seconds", "0.1")
+        self.expect_members(found, *self.MEMBERS)
+        self.expect_members(found["waits"], "startup", "epoch_edge", "burst", "sustained")
+        self.assertEqual(found["reason_code"], "none")
+        self.assertIn("too little was seen", found["findings"][0])
+        self.assertIsNone(found["change"])
+        self.assertTrue(self.expect(3, *"diagnose plan.toml --seconds 0.1 --check".split()).stdout.startswith("none: "))
+
+    def test_a_step_that_limits_passes_the_check(self):
+        found = self.verdict(*"--seconds 3 --step-ms 40 --check".split())
+        self.assertEqual(found["reason_code"], "device_bound")
+        self.assertEqual(found["changes"], [])
+
+    def test_the_operator_that_takes_the_time_is_named(self):
+        self.plan(step("range", stop=100000) + step("map", function="x + spin_us(4000)") + step("batch", batch_size=8))
+        found = self.verdict(*"--seconds 4 --step-ms 5 --threads 1 --check".split(), code=3)
+        if found["reason_code"] != "machine_busy":  # Then the tests beside this one have the processors.
+            self.assertEqual(found["reason_code"], "cpu_bound")
+            self.assertEqual((found["stage"], found["op"]), ("range|map|batch", "map"))
+            self.assertEqual(found["change"]["setting"], "threads" if os.cpu_count() > 1 else "")
+        self.assertGreater(found["wait_share"], 0.5)
+
+    def test_what_cannot_be_run_is_refused(self):
+        self.expect(2, "diagnose")
+        self.expect(2, "diagnose", "plan.toml", "--step-ms", "-1")
 
 
 class View(PlanCase):

@@ -23,6 +23,7 @@ inline constexpr const char* kTrainMnistWhat =
 Verb bench_verb();
 Verb run_verb();
 Verb explain_verb();
+Verb diagnose_verb();
 Verb inspect_verb();
 Verb verify_verb();
 Verb view_verb();

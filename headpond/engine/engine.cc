@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "headpond/base/cpu.h"
 #include "headpond/base/log.h"
 #include "headpond/base/trace.h"
 #include "headpond/engine/engine_internal.h"
+#include "headpond/engine/executor/counting_internal.h"
 #include "headpond/engine/executor/opening_scope_internal.h"
 #include "headpond/engine/stages/reorder_buffer_internal.h"
 #include "headpond/engine/stages/stage_internal.h"
@@ -24,6 +26,11 @@ class BufferIterator final : public Iterator {
   const std::shared_ptr<ReorderBuffer> buffer_;
 };
 
+void collect(const Node& node, std::set<const Node*>& nodes) {
+  if (!nodes.insert(&node).second) return;
+  for (const Node::Ref& input : node.facts().inputs) collect(*input, nodes);
+}
+
 }  // namespace
 
 std::shared_ptr<Engine> Engine::make(const Dataset& dataset, const LoaderOptions& options) {
@@ -35,7 +42,9 @@ std::shared_ptr<Engine> Engine::make(const Dataset& dataset, const LoaderOptions
 Engine::Engine(const Dataset& dataset, const LoaderOptions& with_options)
     : StageHost(with_options, with_options.threads < 0 ? cpu_count() : with_options.threads),
       dataset_(dataset),
-      executor_(lock, consumer, memory, *this, options, threads) {}
+      executor_(lock, consumer, memory, *this, options, threads) {
+  collect(*dataset_.node(), plan_nodes_);
+}
 
 // A thread that was left behind may be the last owner of sources, which close here, while the rest is still there.
 Engine::~Engine() {
@@ -143,6 +152,7 @@ void Engine::begin_epoch(uint64_t epoch) {
   Prefetcher::Dropped dropped;
   const Locked locked(lock);
   dropped = prefetcher_.begin_epoch(epoch);
+  if (consumer.steps.calls() > 0) consumer.steps.epoch_begins();
 }
 
 std::unique_ptr<Iterator> Engine::take_prefetched(const Node& node, const Binding& binding) {
@@ -198,7 +208,10 @@ void Engine::leave(int64_t waited_ns, bool with_batch) {
       stats_.wait_ns += waited_ns;
       if (stats_.batches == 0) stats_.first_wait_ns = waited_ns;
     }
-    if (with_batch) ++stats_.batches;
+    if (with_batch) {
+      ++stats_.batches;
+      if (kCounts) count_call();
+    }
   }
   if (!warning.empty()) log(LogLevel::warning, warning);
   consumer.leave();
@@ -211,6 +224,7 @@ LoaderStats Engine::stats() {
   stats.defects = defects;
   stats.helped = executor_.helped();
   stats.inline_now = consumer.is_inline();
+  stats.steps = consumer.steps.stats();
   stats.threads = executor_.worker_count();
   stats.io_threads = executor_.io_threads();
   stats.memory_in_use = std::max(in_use, memory.ready());
@@ -232,6 +246,7 @@ void Engine::keep_figures() {
   std::vector<StageStats> stages = stats().stages;
   const Locked locked(lock);
   stats_.stages = std::move(stages);
+  figures_ = stage_figures();
 }
 
 void Engine::stop() {

@@ -8,13 +8,17 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
+#include "headpond/base/cpu.h"
 #include "headpond/base/thread.h"
 #include "headpond/dataset/dataset.h"
 #include "headpond/engine/executor/executor_internal.h"
 #include "headpond/engine/executor/prefetcher_internal.h"
 #include "headpond/engine/loader.h"
 #include "headpond/engine/stages/stage_host_internal.h"
+#include "headpond/engine/verdict/figures_internal.h"
 
 namespace headpond::internal {
 
@@ -58,6 +62,8 @@ class Engine final : public StageHost, private IdleWork, public std::enable_shar
   void stop();
   /// By any thread.
   LoaderStats stats();
+  /// By any thread. What verdicts are made of.
+  Figures figures();
 
   /// After fork() the child has none of its threads.
   bool is_of_another_process() const { return !home_.is_here(); }
@@ -74,6 +80,14 @@ class Engine final : public StageHost, private IdleWork, public std::enable_shar
   /// The epoch that the calling thread opens something for.
   uint64_t epoch_here() const HEADPOND_REQUIRES(engine_state);
 
+  void count_call() HEADPOND_REQUIRES(engine_state);
+  int64_t startup_calls() const HEADPOND_REQUIRES(engine_state);
+  void begin_to_count() HEADPOND_REQUIRES(engine_state);
+  std::vector<StageFigures> stage_figures() const HEADPOND_REQUIRES(engine_state);
+  void add_steps(Figures& figures) const HEADPOND_REQUIRES(engine_state);
+  void add_threads(Figures& figures) const HEADPOND_REQUIRES(engine_state);
+  void add_machine(Figures& figures, const CpuSample& now) const HEADPOND_REQUIRES(engine_state);
+
   const Dataset dataset_;        // Nodes live as long as threads do.
   std::optional<Dataset> kept_;  // Of the program's thread.
   const HomeProcess home_;
@@ -81,7 +95,13 @@ class Engine final : public StageHost, private IdleWork, public std::enable_shar
   Executor executor_;
   Prefetcher prefetcher_;
   std::map<const Node*, CostModel> costs_ HEADPOND_GUARDED_BY(engine_state);
-  LoaderStats stats_ HEADPOND_GUARDED_BY(engine_state);  // Its stages: those of the epoch before.
+  LoaderStats stats_ HEADPOND_GUARDED_BY(engine_state);                  // Its stages: those of the epoch before.
+  std::vector<StageFigures> figures_ HEADPOND_GUARDED_BY(engine_state);  // The same.
+  // When the start ended.
+  std::map<const void*, StageTotals> totals_before_ HEADPOND_GUARDED_BY(engine_state);
+  SeenInWaits seen_before_ HEADPOND_GUARDED_BY(engine_state);
+  CpuSample cpu_before_ HEADPOND_GUARDED_BY(engine_state);
+  int64_t faults_before_ HEADPOND_GUARDED_BY(engine_state) = 0;
 };
 
 }  // namespace headpond::internal

@@ -18,10 +18,12 @@
 #include "headpond/dataset/quarantine/failure_log.h"
 #include "headpond/dataset/run_state.h"
 #include "headpond/engine/engine_internal.h"
+#include "headpond/engine/executor/counting_internal.h"
 #include "headpond/engine/executor/parallel_for.h"
 #include "headpond/engine/stages/element_bytes_internal.h"
 #include "headpond/engine/stages/stage_host_internal.h"
 #include "headpond/engine/stages/stage_internal.h"
+#include "headpond/engine/verdict/rules_internal.h"
 
 namespace headpond {
 namespace {
@@ -312,7 +314,9 @@ void Loader::next_epoch() {
   if (run().has_epoch(run_->epoch) && !run_->engine->is_of_another_process()) run_->end_epoch();
 }
 void Loader::close() {
-  if (!run().engine->is_of_another_process()) run_->close();
+  if (run().engine->is_of_another_process()) return;
+  if (run_->iterator) run_->engine->keep_figures();
+  run_->close();
 }
 std::string Loader::state() const {
   Run& all = run();
@@ -322,6 +326,12 @@ std::string Loader::state() const {
 LoaderStats Loader::stats() const {
   return run().engine->is_of_another_process() ? LoaderStats() : run_->engine->stats();
 }
+
+Verdict Loader::diagnose() const {
+  if (!internal::kCounts) return {.findings = {"this build counts nothing (HEADPOND_STATS=OFF)"}};
+  return run().engine->is_of_another_process() ? Verdict() : internal::judge(run_->engine->figures());
+}
+void Loader::pause() { run().engine->consumer.pause(); }
 
 int64_t Loader::epoch_left() const { return run().has_epoch(run_->epoch) ? static_cast<int64_t>(run_->epoch) : -1; }
 

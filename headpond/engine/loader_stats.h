@@ -15,6 +15,28 @@ struct OperatorCost {
   double ns = 0;  ///< For one element, on one thread; sampled.
 };
 
+/// What the tasks of one kind took of their threads. `wall_ns` is the sum of the other three times, which are sampled:
+/// about each eighth task is measured.
+struct TaskTimes {
+  int64_t tasks = 0;
+  double wall_ns = 0;
+  double cpu_ns = 0;
+  double queue_ns = 0;    ///< Ready to run, but another thread had the processor. Large: too many threads run.
+  double blocked_ns = 0;  ///< Asleep: in a file, a network, a lock, a timer. Large: the tasks wait, so do more at once.
+};
+
+/// Sums since the Loader was made, over all epochs.
+struct StageTotals {
+  TaskTimes open = {};    ///< Begins work items, and takes elements that have no positions: one thread at a time.
+  TaskTimes make = {};    ///< Makes elements: several threads at once.
+  int64_t elements = 0;   ///< Made.
+  int64_t takes = 0;      ///< Work items taken.
+  int64_t late = 0;       ///< Of these, those that whoever took them had asked for before they were ready.
+  double starved_ns = 0;  ///< Time between these: the stage, or one before it, is slow.
+  double full_ns = 0;     ///< No task ran, as the stage was as far ahead as it goes: whoever takes from it is slow.
+  double refused_ns = 0;  ///< No task ran, for lack of memory.
+};
+
 /// A part of the pipeline that runs as one. Its work is divided into work items: a batch, or a group of elements.
 struct StageStats {
   std::string name;       ///< The operators in it, from the source on: "idx|shuffle|map|batch".
@@ -28,8 +50,21 @@ struct StageStats {
   int64_t ready = 0;  ///< Of these, finished. Near 0: this stage, or one before it, is slow; near target: the program.
   double mean_ready = 0;   ///< The mean of `ready` over all takes.
   int64_t unit_bytes = 0;  ///< Of the largest work item so far.
-  /// The first is nearest to the source. Empty if the stage's elements come from a stream or it is `blocking`.
+  /// The first is nearest to the source. Empty if the stage's elements come from a stream.
   std::vector<OperatorCost> operators = {};
+  StageTotals totals = {};
+};
+
+/// Where the time of steps went. A step is a call of next() that returned a batch, and what the program did until its
+/// next call.
+struct StepStats {
+  int64_t steps = 0;        ///< Ended.
+  double call_ns = 0;       ///< In next(). Of these:
+  double startup_ns = 0;    ///< - in the first calls: files are opened, the first batches are made. Paid once.
+  double edge_ns = 0;       ///< - in the first call of each later epoch.
+  double burst_ns = 0;      ///< - in other calls, while at most half of 16 calls waited: uneven work.
+  double sustained_ns = 0;  ///< - in other calls, while more than half of 16 calls waited: the input is slower.
+  double work_ns = 0;       ///< Between the calls.
 };
 
 struct LoaderStats {
@@ -44,6 +79,7 @@ struct LoaderStats {
   int io_threads = 0;                   ///< Started so far.
   bool inline_now = false;              ///< Batches are so cheap that next() makes them itself.
   std::vector<StageStats> stages = {};  ///< From the program to the sources.
+  StepStats steps = {};
   /// Defects of files that decoders passed over (JpegDamage, say), and damaged records that sources left out
   /// (OnDamage::skip), each time one was met, also on the way to elements that next() has not returned yet. The log, at
   /// level info, has the first one of each map; of records it has warnings.

@@ -21,7 +21,8 @@ namespace headpond {
 QueueSource queue_source(const Queue& queue, std::string summary_name) {
   return {queue.name(), queue.capacity(), queue.stats().min_after_dequeue,
           [queue] {
-            return QueueFill{queue.size(), queue.is_closed()};
+            const QueueStats stats = queue.stats();
+            return QueueFill{stats.size, queue.is_closed(), stats.waiting_dequeues};
           },
           std::move(summary_name)};
 }
@@ -59,7 +60,7 @@ class QueueMonitor::State {
     QueueSource source;
     const char* counter_name;
     int64_t samples = 0;
-    int64_t empty = 0;
+    int64_t empty = 0, full = 0, waiting = 0, held_back = 0;
     double fraction_sum = 0;
   };
 
@@ -118,7 +119,13 @@ QueueSummary QueueMonitor::State::summary(int64_t id) {
   MutexLock lock(mu_);
   const Watched& queue = queues_.at(id);
   const auto samples = static_cast<double>(std::max<int64_t>(queue.samples, 1));
-  return {queue.samples, queue.fraction_sum / samples, static_cast<double>(queue.empty) / samples};
+  const auto waiting = static_cast<double>(std::max<int64_t>(queue.waiting, 1));
+  return {.samples = queue.samples,
+          .fraction_mean = queue.fraction_sum / samples,
+          .empty_share = static_cast<double>(queue.empty) / samples,
+          .full_share = static_cast<double>(queue.full) / samples,
+          .waiting_samples = queue.waiting,
+          .held_back_share = static_cast<double>(queue.held_back) / waiting};
 }
 
 std::vector<Scalar> QueueMonitor::State::sample(bool points) {
@@ -129,7 +136,11 @@ std::vector<Scalar> QueueMonitor::State::sample(bool points) {
     trace::counter(queue.counter_name, fill.size);
     if (!fill.closed || fill.size > 0) {
       ++queue.samples;
-      queue.empty += obtainable(queue.source, fill) == 0 ? 1 : 0;
+      const bool empty = obtainable(queue.source, fill) == 0, waits = fill.waiting > 0;
+      queue.empty += empty ? 1 : 0;
+      queue.full += queue.source.capacity >= 0 && fill.size >= queue.source.capacity ? 1 : 0;
+      queue.waiting += waits ? 1 : 0;
+      queue.held_back += waits && empty && fill.size > 0 ? 1 : 0;
       queue.fraction_sum += scalar.value;
     }
     if (points) scalars.push_back(std::move(scalar));

@@ -20,6 +20,7 @@ class Queue;
 struct QueueFill {
   int64_t size = 0;
   bool closed = false;  ///< For enqueues. From then on the minimum fill holds nothing back.
+  int64_t waiting = 0;  ///< Dequeues that wait.
 };
 
 /// A queue as the monitor sees it. `fill` is called by the monitor's thread; it must be cheap and not throw.
@@ -58,6 +59,12 @@ struct QueueSummary {
   /// The share of samples with nothing obtainable. Near 0: the consumer never found the queue empty. Near 1: nearly
   /// always, so it waits for each element: the producers limit.
   double empty_share = 0;
+  /// The share of samples without room for another element. Near 1: the consumer limits.
+  double full_share = 0;
+  /// The samples in which a dequeue waited; and the share of these in which elements were inside that the minimum fill
+  /// held back. Near 1: the minimum is too large for the capacity, or the capacity too small.
+  int64_t waiting_samples = 0;
+  double held_back_share = 0;
 };
 
 struct QueueMonitorOptions {

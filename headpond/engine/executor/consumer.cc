@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <sched.h>
-#include <time.h>
 
 #include <algorithm>
 
 #include "headpond/base/clock.h"
 #include "headpond/engine/executor/consumer_internal.h"
+#include "headpond/engine/executor/counting_internal.h"
+#include "headpond/engine/executor/thread_look_internal.h"
 
 namespace headpond::internal {
 namespace {
@@ -14,24 +15,26 @@ constexpr double kInlineNs = 40'000;  // A batch cheaper than that costs less th
 constexpr double kWorthMeasuringNs = 200'000;
 constexpr double kMeanOver = 20'000;  // Takes; several times the largest stock.
 constexpr double kLearnAfter = 4;     // Takes.
+constexpr int64_t kBetweenQueueLooksNs = 50'000'000;
 
 }  // namespace
 
-int64_t thread_cpu_ns() {
-  timespec time{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
-}
-
 void Consumer::arrive(EngineLock& lock) {
   const int64_t now = now_ns();
+  StepAccount::Work work{.ns = now - left_ns_};
   if (left_cpu_ns_ > 0) {  // Clamped: the program may have come on another thread, which has another clock.
     const auto used = static_cast<double>(thread_cpu_ns() - left_cpu_ns_);
-    busy_.add(std::clamp(used / static_cast<double>(now - left_ns_ + 1), 0.0, 1.0));
+    busy_.add(std::clamp(used / static_cast<double>(work.ns + 1), 0.0, 1.0));
+    work.cpu_ns = std::clamp(used, 0.0, static_cast<double>(work.ns));
   }
+  if (left_queue_ns_ >= 0) work.queue_ns = static_cast<double>(thread_queue_ns() - left_queue_ns_);
+  const int64_t call_ns = left_ns_ - arrived_ns_.load(std::memory_order_relaxed);
+  arrived_ns_.store(now, std::memory_order_relaxed);
+  in_call_.store(true, std::memory_order_relaxed);
   if (left_ns_ == 0) return;
   const Locked locked(lock);
-  step_ns_.add(static_cast<double>(now - left_ns_));
+  if (kCounts) steps.add(call_ns, work);
+  step_ns_.add(static_cast<double>(work.ns));
   steps_are_long_.store(step_ns_.value() > kWorthMeasuringNs, std::memory_order_relaxed);
 }
 
@@ -42,6 +45,11 @@ void Consumer::leave() {
   left_cpu_ns_ = measures ? thread_cpu_ns() : 0;
   if (measures) cpu_.store(sched_getcpu(), std::memory_order_relaxed);
   left_ns_ = now_ns();
+  in_call_.store(false, std::memory_order_relaxed);
+  left_queue_ns_ = -1;
+  if (!kCounts || !measures || left_ns_ < next_queue_look_ns_) return;
+  left_queue_ns_ = thread_queue_ns();
+  next_queue_look_ns_ = left_ns_ + kBetweenQueueLooksNs;
 }
 
 double Consumer::take_interval_ns(int64_t taken, int64_t since) const {

@@ -8,6 +8,7 @@
 
 #include "headpond/engine/executor/engine_lock_internal.h"
 #include "headpond/engine/executor/moving_average_internal.h"
+#include "headpond/engine/executor/step_account_internal.h"
 
 namespace headpond::internal {
 
@@ -20,6 +21,11 @@ class Consumer {
   void arrive(EngineLock& lock) HEADPOND_EXCLUDES(engine_state);
   /// next() returns.
   void leave() HEADPOND_EXCLUDES(engine_state);
+  /// The step in progress does not count: the program does something else before its next call.
+  void pause() {
+    left_ns_ = left_cpu_ns_ = 0;
+    left_queue_ns_ = -1;
+  }
 
   // ---- By any thread, without the lock.
   /// Counts how often something became ready that the program may wait for.
@@ -27,6 +33,10 @@ class Consumer {
   void count_progress() { progress_.fetch_add(1, std::memory_order_acq_rel); }
   /// Whether it computes between two calls, or sleeps. Until this is known it computes.
   bool computes() const { return computes_.load(std::memory_order_relaxed); }
+  /// When next() was called last; 0: never.
+  int64_t arrived_ns() const { return arrived_ns_.load(std::memory_order_relaxed); }
+  /// next() has not returned yet.
+  bool is_in_call() const { return in_call_.load(std::memory_order_relaxed); }
   /// The processor that it was seen on last; -1: none yet.
   int cpu() const { return cpu_.load(std::memory_order_relaxed); }
 
@@ -42,11 +52,15 @@ class Consumer {
   bool is_inline() const HEADPOND_REQUIRES(engine_state) { return inline_; }
   /// next() sleeps until something is ready.
   bool is_waiting HEADPOND_GUARDED_BY(engine_state) = false;
+  StepAccount steps HEADPOND_GUARDED_BY(engine_state);
 
  private:
   const bool may_help_;
-  int64_t left_ns_ = 0, left_cpu_ns_ = 0;  // Of the program's thread.
-  MovingAverage busy_{0.2, 0.2};           // The same: the share of a step in which it computes.
+  int64_t left_ns_ = 0, left_cpu_ns_ = 0;                // Of the program's thread.
+  int64_t left_queue_ns_ = -1, next_queue_look_ns_ = 0;  // The same.
+  std::atomic<int64_t> arrived_ns_ = 0;
+  std::atomic<bool> in_call_ = false;
+  MovingAverage busy_{0.2, 0.2};  // The same: the share of a step in which it computes.
   std::atomic<uint64_t> progress_ = 0;
   std::atomic<int> cpu_ = -1;
   std::atomic<bool> computes_ = false;
@@ -58,8 +72,5 @@ class Consumer {
   MovingAverage inline_batch_ns_ HEADPOND_GUARDED_BY(engine_state){0.2, 0.2};
   bool inline_ HEADPOND_GUARDED_BY(engine_state) = false;
 };
-
-/// CPU time of the calling thread.
-int64_t thread_cpu_ns();
 
 }  // namespace headpond::internal

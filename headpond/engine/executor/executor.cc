@@ -95,7 +95,19 @@ void Executor::wait(uint64_t seen) {
   const Locked locked(lock_);
   consumer_.is_waiting = true;
   wake();
-  while (consumer_.progress() == seen && !stopped_ && !is_interrupted()) lock_.wait(ready_);
+  const auto waits = [&]() HEADPOND_REQUIRES(engine_state) {
+    return consumer_.progress() == seen && !stopped_ && !is_interrupted();
+  };
+  if (is_long_wait(seen)) {
+    look_at_threads();
+    const CpuTimes before = cpu_times();
+    while (waits()) lock_.wait(ready_);
+    const CpuTimes after = cpu_times();
+    seen_.ns += static_cast<double>(after.at_ns - before.at_ns);
+    seen_.process_cpu_ns += static_cast<double>(after.process_ns - before.process_ns);
+    seen_.own_cpu_ns += static_cast<double>(after.own_ns - before.own_ns);
+  }
+  while (waits()) lock_.wait(ready_);
   consumer_.is_waiting = false;
 }
 

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -16,6 +17,7 @@
 #include "headpond/engine/executor/consumer_internal.h"
 #include "headpond/engine/executor/engine_lock_internal.h"
 #include "headpond/engine/executor/memory_budget_internal.h"
+#include "headpond/engine/executor/thread_look_internal.h"
 #include "headpond/engine/executor/work_source_internal.h"
 #include "headpond/engine/loader_options.h"
 
@@ -28,6 +30,14 @@ class IdleWork {
   virtual bool has_idle_work() const HEADPOND_REQUIRES(engine_state) = 0;
   /// Gives the lock up meanwhile. `doing`: where to say what it does.
   virtual void do_idle_work(const char*& doing) HEADPOND_REQUIRES(engine_state) = 0;
+};
+
+/// What was seen while the program waited, which takes none of its time.
+struct SeenInWaits {
+  double ns = 0;                                ///< Of the waits that were looked at:
+  double process_cpu_ns = 0;                    ///< - processor time of all threads of the process;
+  double own_cpu_ns = 0;                        ///< - of the Loader's threads and the one in next().
+  std::map<const char*, SeenDoing> doing = {};  ///< What threads did in the tasks of each stage, by its name.
 };
 
 class Executor {
@@ -76,6 +86,9 @@ class Executor {
     return started_ ? static_cast<int>(workers_.size()) : threads_;
   }
   int64_t helped() const HEADPOND_REQUIRES(engine_state) { return helped_; }
+  const SeenInWaits& seen_in_waits() const HEADPOND_REQUIRES(engine_state) { return seen_; }
+  /// What the threads do now: "thread headpond/0: map does not return".
+  std::string operators_in_progress() const HEADPOND_REQUIRES(engine_state);
   /// A warning for the log, once; "": none.
   std::string take_warning() HEADPOND_REQUIRES(engine_state) { return std::exchange(warning_, {}); }
 
@@ -86,6 +99,7 @@ class Executor {
     int cpu = -1;  // That it is pinned to.
     bool asleep = false;
     const char* doing = nullptr;
+    int id = 0;  // The system's; 0: it has not begun.
   };
 
   bool claim(ThreadRole role, Task& task) HEADPOND_REQUIRES(engine_state);
@@ -105,7 +119,12 @@ class Executor {
   void wake_worker() HEADPOND_REQUIRES(engine_state);
   void wake_io_thread() HEADPOND_REQUIRES(engine_state);
   void wait_for_threads() HEADPOND_REQUIRES(engine_state);
-  std::string operators_in_progress() const HEADPOND_REQUIRES(engine_state);
+  struct CpuTimes {
+    int64_t at_ns = 0, process_ns = 0, own_ns = 0;
+  };
+  CpuTimes cpu_times() HEADPOND_REQUIRES(engine_state);
+  void look_at_threads() HEADPOND_REQUIRES(engine_state);
+  bool is_long_wait(uint64_t seen) HEADPOND_REQUIRES(engine_state);
 
   EngineLock& lock_;
   Consumer& consumer_;
@@ -126,6 +145,8 @@ class Executor {
   bool polls_ HEADPOND_GUARDED_BY(engine_state) = false;  // A worker looks for memory by itself.
   int64_t work_ns_ HEADPOND_GUARDED_BY(engine_state) = 0, work_ns_at_take_ HEADPOND_GUARDED_BY(engine_state) = 0;
   int64_t helped_ HEADPOND_GUARDED_BY(engine_state) = 0;
+  SeenInWaits seen_ HEADPOND_GUARDED_BY(engine_state);
+  int64_t next_look_ns_ HEADPOND_GUARDED_BY(engine_state) = 0;
   bool warned_ HEADPOND_GUARDED_BY(engine_state) = false;
   std::string warning_ HEADPOND_GUARDED_BY(engine_state);
 };

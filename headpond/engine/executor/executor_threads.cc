@@ -5,10 +5,14 @@
 #include <algorithm>
 #include <array>
 #include <exception>
+#include <new>
 #include <utility>
 
+#include "headpond/base/clock.h"
 #include "headpond/base/cpu.h"
+#include "headpond/base/interrupt.h"
 #include "headpond/base/log.h"
+#include "headpond/engine/executor/counting_internal.h"
 #include "headpond/engine/executor/executor_internal.h"
 
 namespace headpond::internal {
@@ -18,6 +22,9 @@ using std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kUntilReport{1};  // That a thread does not end.
 constexpr std::chrono::milliseconds kPollMemory{5};
+constexpr std::chrono::milliseconds kShortWait{2};
+constexpr int64_t kBetweenLooksNs = 20'000'000;
+constexpr size_t kMostLookedAt = 16;
 constexpr std::chrono::milliseconds kLongest = std::chrono::hours(24 * 365);
 
 }  // namespace
@@ -71,6 +78,7 @@ void Executor::work_loop(Worker& self) {
   const CurrentPool current(memory_.pool());
   Context context(memory_.pool(), memory_.may_keep());
   const Locked locked(lock_);
+  self.id = this_thread_id();
   while (!stopped_) {
     Task task;
     const bool may = may_run_ahead() && !is_in_the_way(self);
@@ -99,6 +107,7 @@ void Executor::io_loop(Worker& self) {
   const CurrentPool current(memory_.pool());
   Context context(memory_.pool(), memory_.may_keep());
   const Locked locked(lock_);
+  self.id = this_thread_id();
   while (!stopped_) {
     Task task;
     if (claim(ThreadRole::io, task)) {
@@ -129,6 +138,47 @@ void Executor::sleep(Worker& self) {
     lock_.wait(self.wake);
     self.asleep = false;
   }
+}
+
+// ---- what is seen while the program waits
+
+// Waits so long that looking at the threads costs nothing beside it, and the last look is a while ago.
+bool Executor::is_long_wait(uint64_t seen) {
+  if (!kCounts) return false;
+  const int64_t now = now_ns();
+  if (now < next_look_ns_) return false;
+  const auto until = steady_clock::now() + kShortWait;
+  while (consumer_.progress() == seen && !stopped_ && !is_interrupted()) {
+    if (!lock_.wait_until(ready_, until)) break;
+  }
+  if (consumer_.progress() != seen || stopped_ || is_interrupted()) return false;
+  next_look_ns_ = now + kBetweenLooksNs;
+  return true;
+}
+
+Executor::CpuTimes Executor::cpu_times() {
+  CpuTimes times{now_ns(), process_cpu_ns(), thread_cpu_ns()};
+  for (const auto* workers : {&workers_, &io_workers_}) {
+    for (const Worker& worker : *workers) times.own_ns += worker.id != 0 ? cpu_ns_of(worker.id) : 0;
+  }
+  return times;
+}
+
+void Executor::look_at_threads() try {
+  std::vector<std::pair<int, const char*>> at_work;
+  for (const auto* workers : {&workers_, &io_workers_}) {
+    for (const Worker& worker : *workers) {
+      if (worker.doing != nullptr && worker.id != 0 && at_work.size() < kMostLookedAt)
+        at_work.emplace_back(worker.id, worker.doing);
+    }
+  }
+  std::vector<Doing> doing;
+  {
+    const Unlocked unlocked(lock_);
+    for (const auto& [id, name] : at_work) doing.push_back(doing_of(id));
+  }
+  for (size_t i = 0; i < doing.size(); ++i) seen_.doing[at_work[i].second].add(doing[i]);
+} catch (const std::bad_alloc&) {  // It is not seen then.
 }
 
 std::string Executor::operators_in_progress() const {

@@ -24,6 +24,8 @@ struct Task {
   std::shared_ptr<WorkItem> item = nullptr;  ///< Null: the next item is to be opened.
   int64_t first = 0, count = 0;              ///< Rows of the item.
   bool is_long = false;                      ///< Whether it waits is measured.
+  bool is_measured = false;                  ///< Its processor time is measured.
+  int64_t inside = 0;                        ///< Tasks of the source that ran when it began, itself included.
   bool is_sampled = false;                   ///< What each operator costs is measured.
   bool opens_item = false;                   ///< Afterwards there may be work for others.
   bool let_go_unlocked = false;              ///< It may be the last owner of large things: destroy it without the lock.

@@ -53,7 +53,7 @@ int64_t CostModel::rows_for_task(int64_t size, int threads) const {
 
 bool CostModel::may_sample() const {
   const auto work = static_cast<double>(work_ns_), sampled = static_cast<double>(sampled_ns_);
-  return !rows_wait() && work > kWorkPerSample * (sampled + kTaskNs / 2) && work > kRowsPerSample * row_ns();
+  return work > kWorkPerSample * (sampled + kTaskNs / 2) && work > kRowsPerSample * row_ns();
 }
 
 }  // namespace headpond::internal

@@ -8,8 +8,11 @@
 #include "headpond/base/clock.h"
 #include "headpond/base/thread.h"
 #include "headpond/base/trace.h"
+#include "headpond/engine/executor/counting_internal.h"
 #include "headpond/engine/executor/opening_scope_internal.h"
+#include "headpond/engine/executor/thread_look_internal.h"
 #include "headpond/engine/stages/reorder_buffer_internal.h"
+#include "headpond/engine/stages/stage_facts_internal.h"
 
 namespace headpond::internal {
 namespace {
@@ -21,6 +24,7 @@ constexpr int64_t kBufferHead = 80;
 constexpr int64_t kNeverFits = INT64_MAX >> 10;  // Small enough to be added up.
 
 constexpr int64_t kMostItemBytes = 1 << 20;
+constexpr int64_t kLongEnoughToCompareNs = 50'000;
 
 struct Usage {
   int64_t cpu_ns = 0;
@@ -38,6 +42,20 @@ Usage thread_usage() {
 bool has_waited(const Usage& before, const Usage& after, int64_t elapsed_ns) {
   return after.waits - before.waits > after.preempted - before.preempted &&
          after.cpu_ns - before.cpu_ns < elapsed_ns / 2;
+}
+
+// Time off the processor is blocked if the task gave it up by itself, else it waited for its turn.
+TaskUse use_of(const Usage& before, const Usage& after, int64_t elapsed_ns) {
+  const auto cpu = static_cast<double>(after.cpu_ns - before.cpu_ns);
+  const auto gave_up = static_cast<double>(after.waits - before.waits);
+  const double switches = gave_up + static_cast<double>(after.preempted - before.preempted);
+  const double off = std::max(static_cast<double>(elapsed_ns) - cpu, 0.0);
+  return {cpu, switches > 0 ? off * gave_up / switches : 0};
+}
+
+StageCounters& counters_of(StageHost& host, const Node& node, const char* name) {
+  const Locked locked(host.lock);
+  return host.counters_of(node, name);
 }
 
 // What `work` throws.
@@ -61,7 +79,9 @@ ReorderBuffer::ReorderBuffer(StageHost& host, const Stage& stage)
       trace_name_(trace::intern(name_)),
       counter_name_(trace::intern("window/" + name_)),
       element_bytes_(element_bytes(*stage.node)),
-      costs_(host.costs_of(*stage.node)) {
+      costs_(host.costs_of(*stage.node)),
+      is_root_(host.is_root(*stage.node)),
+      counters_(internal::counters_of(host, *stage.node, trace_name_)) {
   if (stage.blocking) costs_.declare_blocking();
 }
 
@@ -82,7 +102,10 @@ Got ReorderBuffer::next(Context& context, Element& out) {
       context.left_out += current_->left_out + left_out_.exchange(0);
       continue;
     }
-    if (!items_.empty() || !ended_ || opening_) return Got::pending;
+    if (!items_.empty() || !ended_ || opening_) {
+      is_asked_too_early();
+      return Got::pending;
+    }
     context.left_out += left_out_.exchange(0);
     return lost_ ? context.fail(std::exchange(lost_, {})) : Got::end;
   }
@@ -147,12 +170,21 @@ bool ReorderBuffer::take(WorkItems& dropped) {
 void ReorderBuffer::item_taken() {
   ahead_ -= counted(*current_);
   host_.memory.remove_ready(current_->bytes);
+  ++counters_.takes;
+  starved_since_ = 0;
   if (taken_++ == 0) first_take_ = host_.consumer.takes();
   const int64_t ready = ready_items();
   ready_seen_ += static_cast<double>(ready);
   if (trace::enabled()) trace::counter(counter_name_, ready);
   // Waking a thread for each cheap item would cost more than the item.
   if (is_blocking() || costs_.is_dear() || static_cast<int64_t>(items_.size()) <= target() / 2) host_.wake();
+}
+
+// The program's own wait began with its call, whose time is known.
+void ReorderBuffer::is_asked_too_early() {
+  if (!kCounts || starved_since_ != 0) return;
+  ++counters_.late;
+  starved_since_ = is_root_ ? host_.consumer.arrived_ns() : now_ns();
 }
 
 void ReorderBuffer::close() {
@@ -197,11 +229,23 @@ bool ReorderBuffer::claim(ThreadRole role, bool needed_now, Task& task) {
   if (closed_) return false;
   if (const auto* const item = find_unclaimed(role, needed_now)) {
     claim_rows(*item, task);
+    task_begins(task);
     return true;
   }
   if (!may_open(role, needed_now)) return false;
   claim_open(task);
+  task_begins(task);
   return true;
+}
+
+void ReorderBuffer::task_begins(Task& task) {
+  task.inside = ++inside_;
+  task.is_measured = task.is_long;
+  if (!kCounts) return;
+  task.is_measured = task.is_measured || (task.opens_item ? counters_.open : counters_.make).is_due();
+  if (idle_since_ == 0) return;
+  const auto idle_ns = static_cast<double>(now_ns() - std::exchange(idle_since_, 0));
+  (idle_for_ == Room::no_memory ? counters_.refused_ns : counters_.full_ns) += idle_ns;
 }
 
 const std::shared_ptr<WorkItem>* ReorderBuffer::find_unclaimed(ThreadRole role, bool needed_now) const {
@@ -222,7 +266,12 @@ void ReorderBuffer::claim_rows(const std::shared_ptr<WorkItem>& item, Task& task
   const bool long_one = is_long(costs_.rows_wait(), costs_.row_ns() * static_cast<double>(count));
   const int64_t first = std::exchange(item->claimed, item->claimed + count);
   unclaimed_rows_ -= count;
-  task = {shared_from_this(), item, first, count, long_one, samples};
+  task = {.source = shared_from_this(),
+          .item = item,
+          .first = first,
+          .count = count,
+          .is_long = long_one,
+          .is_sampled = samples};
 }
 
 bool ReorderBuffer::may_open(ThreadRole role, bool needed_now) const {
@@ -231,7 +280,7 @@ bool ReorderBuffer::may_open(ThreadRole role, bool needed_now) const {
   if (needed_now && !items_.empty()) return false;
   // Only a blocked consumer may exceed the memory budget.
   const bool is_awaited = needed_now && (role == ThreadRole::helper || host_.consumer.is_waiting);
-  if (!is_awaited && !has_room()) return false;
+  if (!is_awaited && room() != Room::yes) return false;
   const double ns = costs_.open_ns() * static_cast<double>(elements_to_open());
   return role != ThreadRole::helper || !host_.has_workers() || ns <= CostModel::kTaskNs;  // As in find_unclaimed().
 }
@@ -249,18 +298,19 @@ void ReorderBuffer::claim_open(Task& task) {
 
 // ---- how far ahead
 
-bool ReorderBuffer::has_room() const {
+ReorderBuffer::Room ReorderBuffer::room() const {
   const int64_t bytes = bytes_of_item(elements_to_open());
   const int64_t ceiling = host_.options.run_ahead;
-  if (ceiling == 0) return false;
-  if (items_.empty()) return bytes < 0 || host_.memory.fits(bytes);
-  if (items_.front()->broken && !any_order_) return false;
+  if (ceiling == 0) return Room::ahead_enough;
+  const auto if_it_fits = [&] { return host_.memory.fits(bytes) ? Room::yes : Room::no_memory; };
+  if (items_.empty()) return bytes < 0 ? Room::yes : if_it_fits();
+  if (items_.front()->broken && !any_order_) return Room::ahead_enough;
   const auto ahead = static_cast<int64_t>(items_.size());
-  if (ahead >= target() || (any_order_ && given_early_ + ahead >= kMostGivenEarly)) return false;
-  if (ceiling >= 0 && ahead_ + elements_to_open() > ceiling) return false;
+  if (ahead >= target() || (any_order_ && given_early_ + ahead >= kMostGivenEarly)) return Room::ahead_enough;
+  if (ceiling >= 0 && ahead_ + elements_to_open() > ceiling) return Room::ahead_enough;
   // Size unknown: at most double the number of items, so that a wrong guess stays cheap.
-  if (bytes < 0 || (element_bytes_ < 0 && ahead > costs_.completed())) return false;
-  return host_.memory.fits(bytes);
+  if (bytes < 0 || (element_bytes_ < 0 && ahead > costs_.completed())) return Room::ahead_enough;
+  return if_it_fits();
 }
 
 int64_t ReorderBuffer::bytes_of_item(int64_t elements) const {
@@ -298,12 +348,14 @@ struct ReorderBuffer::Done {
   Error error;  // Thrown.
   int64_t elapsed_ns = 0;
   bool waited = false;
+  int64_t ended_ns = 0;
+  TaskUse use;  // Of a measured task.
 };
 
 ReorderBuffer::Done ReorderBuffer::carry_out(const Task& task, Context& context) {
   Done done;
   hand_over_point();
-  const Usage usage = task.is_long ? thread_usage() : Usage();
+  const Usage usage = task.is_measured ? thread_usage() : Usage();
   // The context may be that of a consumer who helps: elements skipped here do not belong to its next one.
   const int64_t began = now_ns(), left_out = std::exchange(context.left_out, 0);
   done.error = error_of([&] {
@@ -313,11 +365,16 @@ ReorderBuffer::Done ReorderBuffer::carry_out(const Task& task, Context& context)
     const OpeningScope scope(&host_, this, nullptr);
     done.got = open(task.count, context, done.opened);
   });
-  done.elapsed_ns = now_ns() - began;
+  done.ended_ns = now_ns();
+  done.elapsed_ns = done.ended_ns - began;
   host_.count_defects(context);
   WorkItem* const item = task.item ? task.item.get() : done.opened.get();
   (item != nullptr ? item->left_out : left_out_) += std::exchange(context.left_out, left_out);
-  done.waited = task.is_long && has_waited(usage, thread_usage(), done.elapsed_ns);
+  if (task.is_measured) {
+    const Usage after = thread_usage();
+    done.use = use_of(usage, after, done.elapsed_ns);
+    done.waited = task.is_long && has_waited(usage, after, done.elapsed_ns);
+  }
   host_.memory.note_peak();
   hand_over_point();
   return done;
@@ -344,8 +401,22 @@ int64_t ReorderBuffer::run(Task& task, Context& context) {
   } else if (rows_made(task, done.elapsed_ns)) {
     assemble_and_mark_ready(task, context);
   }
+  task_ended(task, done);
   task.let_go_unlocked = closed_ || task.item.use_count() == 1;
   return done.elapsed_ns;
+}
+
+void ReorderBuffer::task_ended(const Task& task, const Done& done) {
+  if (!kCounts) return;
+  TaskMeter& meter = task.opens_item ? counters_.open : counters_.make;
+  task.is_measured ? meter.add_measured(done.elapsed_ns, done.use) : meter.add(done.elapsed_ns);
+  if (task.is_measured && !task.opens_item && done.elapsed_ns > kLongEnoughToCompareNs) {
+    counters_.crowding.add(static_cast<double>(task.inside + inside_) / 2,
+                           static_cast<double>(done.elapsed_ns) / static_cast<double>(task.count));
+  }
+  if (--inside_ > 0 || unclaimed_rows_ > 0 || ended_ || closed_ || is_prefetched) return;
+  idle_for_ = room();
+  idle_since_ = idle_for_ == Room::yes ? 0 : done.ended_ns;
 }
 
 void ReorderBuffer::assemble_and_mark_ready(const Task& task, Context& context) {
@@ -392,9 +463,21 @@ void ReorderBuffer::item_ready(WorkItem& item) {
   host_.memory.add_ready(item.bytes);
   const int64_t largest = costs_.largest_bytes();
   const int64_t most_bytes = std::min(kMostItemBytes, *host_.options.memory / 8);
-  costs_.add_completed(item.elements, item.bytes, now_ns() - item.begun_ns, most_bytes);
+  const int64_t now = now_ns();
+  costs_.add_completed(item.elements, item.bytes, now - item.begun_ns, most_bytes);
+  count_ready(item, now);
   if (costs_.largest_bytes() > largest && element_bytes_ < 0) expect_bytes();
   if (any_order_ || &item == items_.front().get()) host_.made_progress();
+}
+
+void ReorderBuffer::count_ready(const WorkItem& item, int64_t now) {
+  if (!kCounts) return;
+  counters_.elements += item.elements;
+  host_.last_ready_ns.store(now, std::memory_order_relaxed);
+  counters_.units.add(static_cast<float>(now - item.begun_ns));
+  if (starved_since_ != 0 && (any_order_ || &item == items_.front().get())) {
+    counters_.starved_ns += static_cast<double>(now - std::exchange(starved_since_, 0));
+  }
 }
 
 // What is open already is going to be as large as the largest so far.
@@ -438,7 +521,21 @@ StageStats ReorderBuffer::stats() const {
   stats.mean_ready = taken_ > 0 ? ready_seen_ / static_cast<double>(taken_) : 0;
   stats.unit_bytes = costs_.largest_bytes();
   stats.operators = operator_costs_;
+  stats.totals = counters_.totals();
   return stats;
+}
+
+StageFigures ReorderBuffer::figures() const {
+  StageFigures figures = facts_of(stage_);
+  figures.name = name_;
+  figures.id = &counters_;
+  figures.totals = counters_.totals();
+  figures.operators = operator_costs_;
+  figures.is_capped = host_.options.run_ahead >= 0 && is_root_;
+  figures.unit_bytes = costs_.largest_bytes();
+  figures.crowding = counters_.crowding.exponent();
+  figures.unit_ns = counters_.units.values();
+  return figures;
 }
 
 }  // namespace headpond::internal

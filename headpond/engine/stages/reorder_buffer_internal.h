@@ -18,6 +18,7 @@
 #include "headpond/engine/stages/stage_host_internal.h"
 #include "headpond/engine/stages/stage_internal.h"
 #include "headpond/engine/stages/work_item_internal.h"
+#include "headpond/engine/verdict/figures_internal.h"
 
 namespace headpond::internal {
 
@@ -39,6 +40,8 @@ class ReorderBuffer : public WorkSource {
   bool is_ended() const HEADPOND_REQUIRES(engine_state) override { return ended_; }
   bool is_closed() const HEADPOND_REQUIRES(engine_state) override { return closed_; }
   StageStats stats() const HEADPOND_REQUIRES(engine_state) override;
+  /// What a verdict is made of, but for what threads were seen to do.
+  StageFigures figures() const HEADPOND_REQUIRES(engine_state);
   const char* trace_name() const override { return trace_name_; }
 
   // ---- What a thread has done; run() calls these.
@@ -94,7 +97,8 @@ class ReorderBuffer : public WorkSource {
   void claim_rows(const std::shared_ptr<WorkItem>& item, Task& task) HEADPOND_REQUIRES(engine_state);
   bool may_open(ThreadRole role, bool needed_now) const HEADPOND_REQUIRES(engine_state);
   void claim_open(Task& task) HEADPOND_REQUIRES(engine_state);
-  bool has_room() const HEADPOND_REQUIRES(engine_state);
+  enum class Room : uint8_t { yes, ahead_enough, no_memory };
+  Room room() const HEADPOND_REQUIRES(engine_state);
   int64_t target() const HEADPOND_REQUIRES(engine_state);
   int64_t elements_to_open() const HEADPOND_REQUIRES(engine_state);
   int64_t bytes_of_item(int64_t elements) const HEADPOND_REQUIRES(engine_state);
@@ -105,6 +109,10 @@ class ReorderBuffer : public WorkSource {
   // From item `from` on. They are to be destroyed without the lock, as elements may be large.
   void drop_items(WorkItems& dropped, int64_t from) HEADPOND_REQUIRES(engine_state);
   bool take(WorkItems& dropped) HEADPOND_REQUIRES(engine_state);
+  void task_begins(Task& task) HEADPOND_REQUIRES(engine_state);
+  void task_ended(const Task& task, const Done& done) HEADPOND_REQUIRES(engine_state);
+  void count_ready(const WorkItem& item, int64_t now) HEADPOND_REQUIRES(engine_state);
+  void is_asked_too_early() HEADPOND_REQUIRES(engine_state);
   void item_taken() HEADPOND_REQUIRES(engine_state);
   std::string position();
   Got give_in_any_order(Context& context, Element& out);
@@ -137,6 +145,12 @@ class ReorderBuffer : public WorkSource {
   bool is_lost_ HEADPOND_GUARDED_BY(engine_state) = false;
   Error lost_ HEADPOND_GUARDED_BY(engine_state);  // Until it is given.
   CostModel costs_ HEADPOND_GUARDED_BY(engine_state);
+  const bool is_root_;
+  StageCounters& counters_ HEADPOND_GUARDED_BY(engine_state);
+  int64_t inside_ HEADPOND_GUARDED_BY(engine_state) = 0;         // Tasks that run.
+  int64_t starved_since_ HEADPOND_GUARDED_BY(engine_state) = 0;  // 0: nobody waits for an item.
+  int64_t idle_since_ HEADPOND_GUARDED_BY(engine_state) = 0;     // 0: there is room.
+  Room idle_for_ HEADPOND_GUARDED_BY(engine_state) = Room::yes;
   bool sampling_ HEADPOND_GUARDED_BY(engine_state) = false;
   std::vector<OperatorCost> operator_costs_ HEADPOND_GUARDED_BY(engine_state);
 };

@@ -5,7 +5,9 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
+#include <set>
 #include <utility>
 
 #include "headpond/dataset/node.h"
@@ -15,6 +17,7 @@
 #include "headpond/engine/executor/work_source_internal.h"
 #include "headpond/engine/loader_options.h"
 #include "headpond/engine/stages/cost_model_internal.h"
+#include "headpond/engine/stages/stage_counters_internal.h"
 
 namespace headpond::internal {
 
@@ -40,7 +43,14 @@ class StageHost : public Feed {
   EngineLock lock;
   MemoryBudget memory;
   Consumer consumer;
-  std::atomic<int64_t> defects = 0;  ///< LoaderStats::defects.
+  std::atomic<int64_t> defects = 0;        ///< LoaderStats::defects.
+  std::atomic<int64_t> last_ready_ns = 0;  ///< When an item of any stage was ready.
+
+  /// Of the stage `name`, which has `node` at its top: the same ones in each epoch. They live as long as this.
+  StageCounters& counters_of(const Node& node, const char* name) HEADPOND_REQUIRES(engine_state) {
+    const bool is_of_plan = plan_nodes_.contains(&node);  // Functions make others, any number of them.
+    return counters_[{is_of_plan ? &node : nullptr, name}];
+  }
 
   /// What kernels noted in `context` is counted.
   void count_defects(Context& context) {
@@ -63,6 +73,11 @@ class StageHost : public Feed {
       HEADPOND_REQUIRES(engine_state) = 0;
   virtual bool has_workers() const HEADPOND_REQUIRES(engine_state) = 0;
   virtual bool has_io_threads() const HEADPOND_REQUIRES(engine_state) = 0;
+
+ protected:
+  using StageKey = std::pair<const Node*, const char*>;
+  std::map<StageKey, StageCounters> counters_ HEADPOND_GUARDED_BY(engine_state);
+  std::set<const Node*> plan_nodes_;  // Constant after construction.
 };
 
 }  // namespace headpond::internal

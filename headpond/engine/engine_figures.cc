@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// The figures of an engine that verdicts are made of.
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <new>
+#include <string>
+
+#include "headpond/base/clock.h"
+#include "headpond/base/trace.h"
+#include "headpond/engine/engine_internal.h"
+#include "headpond/engine/stages/reorder_buffer_internal.h"
+
+namespace headpond::internal {
+namespace {
+
+constexpr int64_t kMostStartupCalls = 64;
+constexpr int64_t kStalledNs = 60'000'000'000;  // As QueueOptions::watchdog.
+
+int64_t major_faults() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_majflt;
+}
+
+// Whether memory of this process lies in swap: else pages are read again because they are those of files.
+bool is_swapped() {
+  std::ifstream status("/proc/self/status");
+  for (std::string word; status >> word;) {
+    int64_t kib = 0;
+    if (word == "VmSwap:") return static_cast<bool>(status >> kib) && kib > 0;
+  }
+  return false;
+}
+
+TaskTimes since(TaskTimes now, const TaskTimes& before) {
+  now.tasks -= before.tasks;
+  now.wall_ns -= before.wall_ns;
+  now.cpu_ns = std::clamp(now.cpu_ns - before.cpu_ns, 0.0, now.wall_ns);
+  now.blocked_ns = std::clamp(now.blocked_ns - before.blocked_ns, 0.0, now.wall_ns);
+  now.queue_ns = std::max(now.queue_ns - before.queue_ns, 0.0);
+  return now;
+}
+
+StageTotals since(StageTotals now, const StageTotals& before) {
+  now.open = since(now.open, before.open);
+  now.make = since(now.make, before.make);
+  now.elements -= before.elements;
+  now.takes -= before.takes;
+  now.late -= before.late;
+  now.starved_ns -= before.starved_ns;
+  now.full_ns -= before.full_ns;
+  now.refused_ns -= before.refused_ns;
+  return now;
+}
+
+}  // namespace
+
+// As many calls as the first stage is ahead, once it is.
+int64_t Engine::startup_calls() const {
+  for (const auto& source : executor_.sources()) {
+    if (!source->is_prefetched) return std::min(1 + source->stats().target, kMostStartupCalls);
+  }
+  return 1;
+}
+
+// Without memory for it the run goes on, and its verdict covers the start as well.
+void Engine::count_call() {
+  StepAccount& steps = consumer.steps;
+  int64_t startup = 0;
+  try {
+    if (steps.is_starting()) startup = startup_calls();
+  } catch (const std::bad_alloc&) {
+    startup = 1;
+  }
+  const bool starts = steps.is_starting();
+  steps.call_ends(startup);
+  try {
+    if (starts && !steps.is_starting()) begin_to_count();
+  } catch (const std::bad_alloc&) {
+    totals_before_.clear();
+  }
+}
+
+void Engine::begin_to_count() {
+  for (const StageFigures& stage : stage_figures()) totals_before_[stage.id] = stage.totals;
+  seen_before_ = executor_.seen_in_waits();
+  cpu_before_ = sample_cpu();
+  faults_before_ = major_faults();
+}
+
+std::vector<StageFigures> Engine::stage_figures() const {
+  std::vector<StageFigures> stages;
+  for (const auto& source : executor_.sources()) {
+    const auto* const buffer = dynamic_cast<const ReorderBuffer*>(source.get());
+    if (buffer != nullptr && !buffer->is_prefetched) stages.push_back(buffer->figures());
+  }
+  return stages.empty() ? figures_ : stages;
+}
+
+void Engine::add_steps(Figures& figures) const {
+  const StepAccount& steps = consumer.steps;
+  figures.kinds = steps.stats();
+  figures.steps = steps.counted();
+  figures.call_ns = steps.counted_call_ns();
+  figures.work_ns = steps.counted_work_ns();
+  figures.time_ns = figures.call_ns + figures.work_ns;
+  figures.startup_ns = figures.kinds.startup_ns;
+  figures.startup_work_ns = steps.startup_work_ns();
+  figures.edges = steps.edges();
+  figures.program_cpu_share = steps.cpu_share();
+  figures.program_queue_share = steps.queue_share();
+  for (const StepAccount::Step& step : steps.recent()) figures.recent.push_back({step.call_ns, step.work_ns});
+  const int64_t last = std::max(consumer.arrived_ns(), last_ready_ns.load(std::memory_order_relaxed));
+  figures.is_stalled = consumer.is_in_call() && now_ns() - last > kStalledNs;
+  if (figures.is_stalled) figures.stalled_in = executor_.operators_in_progress();
+}
+
+void Engine::add_threads(Figures& figures) const {
+  figures.processors = cpu_count();
+  figures.threads = executor_.worker_count();
+  figures.io_threads = executor_.io_threads();
+  figures.io_ceiling = options.io_threads;
+  figures.run_ahead = options.run_ahead;
+  const SeenInWaits& seen = executor_.seen_in_waits();
+  const double ns = seen.ns - seen_before_.ns;
+  if (ns > 0) {
+    figures.process_cpus_in_waits = (seen.process_cpu_ns - seen_before_.process_cpu_ns) / ns;
+    figures.own_cpus_in_waits = (seen.own_cpu_ns - seen_before_.own_cpu_ns) / ns;
+  }
+  for (StageFigures& stage : figures.stages) {
+    const auto found = seen.doing.find(trace::intern(stage.name));
+    if (found == seen.doing.end()) continue;
+    const SeenDoing& doing = found->second;
+    stage.seen = static_cast<double>(doing.all());
+    stage.seen_blocked = 2 * doing.unknown > doing.all() ? -1 : static_cast<double>(doing.blocked());
+    stage.seen_locked = static_cast<double>(doing.locked);
+  }
+}
+
+void Engine::add_machine(Figures& figures, const CpuSample& now) const {
+  const auto online = static_cast<double>(sysconf(_SC_NPROCESSORS_ONLN));
+  const double passed = 1e-9 * static_cast<double>(now.wall_ns - cpu_before_.wall_ns);
+  if (cpu_before_.wall_ns == 0 || passed <= 0 || now.all_s <= 0) return;
+  const double stolen = (now.stolen_s - cpu_before_.stolen_s) / passed;
+  figures.others = other_cores(cpu_before_, now) + stolen;
+  if (is_swapped()) figures.faults_per_s = static_cast<double>(major_faults() - faults_before_) / passed;
+  figures.idle = std::max(online - (now.all_s - cpu_before_.all_s) / passed - stolen, 0.0);
+}
+
+Figures Engine::figures() {
+  const int64_t in_use = memory.pool().stats().bytes_in_use;
+  const CpuSample cpu = sample_cpu();
+  const Locked locked(lock);
+  Figures figures;
+  figures.stages = stage_figures();
+  double in_work = 0;
+  for (StageFigures& stage : figures.stages) {
+    const auto before = totals_before_.find(stage.id);
+    if (before != totals_before_.end()) stage.totals = since(stage.totals, before->second);
+  }
+  for (const auto& source : executor_.sources()) {
+    const StageStats stats = source->stats();
+    in_work += static_cast<double>((stats.ahead - stats.ready) * stats.unit_bytes);
+  }
+  add_steps(figures);
+  add_threads(figures);
+  add_machine(figures, cpu);
+  figures.memory = static_cast<double>(*options.memory);
+  figures.held_by_program = std::max(static_cast<double>(in_use - memory.ready()) - in_work, 0.0);
+  figures.batch_bytes = figures.stages.empty() ? 0 : static_cast<double>(figures.stages.front().unit_bytes);
+  return figures;
+}
+
+}  // namespace headpond::internal

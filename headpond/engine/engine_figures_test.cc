@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a Loader counts, and the verdicts of small runs. The reasons of larger ones: headpond bench verdict.faults.
+#include "headpond/engine/testing/engine_test_internal.h"
+
+namespace headpond {
+namespace {
+
+using internal::busy_us;
+using internal::pause_ms;
+
+// Takes all; the program sleeps for `step_ms` after each batch.
+LoaderStats take_all(Loader& loader, int64_t step_ms = 0) {
+  while (loader.next()) {
+    if (step_ms > 0) pause_ms(step_ms);
+  }
+  return loader.stats();
+}
+
+TEST(LoaderTotals, CountEachTaskAndEachTake) {
+  Loader loader(range(640) | map([](int64_t x) {
+                  busy_us(20);
+                  return x;
+                }) | batch(32),
+                {.epochs = 2, .threads = 2});
+  const LoaderStats stats = take_all(loader);
+  ASSERT_EQ(stats.stages.size(), 1U);
+  const StageTotals& totals = stats.stages[0].totals;
+  EXPECT_EQ(totals.elements, 1280) << "of both epochs";
+  EXPECT_EQ(totals.takes, 40);
+  EXPECT_GE(totals.make.tasks, 40);
+  EXPECT_GE(totals.make.wall_ns, 1280 * 20'000.0);
+  EXPECT_NEAR(totals.make.cpu_ns + totals.make.queue_ns + totals.make.blocked_ns, totals.make.wall_ns,
+              0.05 * totals.make.wall_ns);
+  EXPECT_EQ(stats.steps.steps, 40);
+}
+
+TEST(LoaderTotals, TellComputingFromSleeping) {
+  const auto share = [](const Dataset& dataset) {
+    Loader loader(dataset, {.threads = 1});
+    const StageTotals totals = take_all(loader).stages.at(0).totals;
+    return totals.make.blocked_ns / totals.make.wall_ns;
+  };
+  EXPECT_GT(share(range(40) | map([](int64_t x) {
+                    pause_ms(1);
+                    return x;
+                  })),
+            0.8);
+  EXPECT_LT(share(range(40) | map([](int64_t x) {
+                    busy_us(1000);
+                    return x;
+                  })),
+            0.5);
+}
+
+TEST(LoaderTotals, SayWhoWaitedForWhom) {
+  const Step slow = map([](int64_t x) {
+    pause_ms(1);
+    return x;
+  });
+  Loader starved(range(60) | slow, {.threads = 1}), full(range(60) | slow, {.threads = 2, .run_ahead = 2});
+  const StageTotals is_starved = take_all(starved).stages.at(0).totals;
+  const StageTotals is_full = take_all(full, 5).stages.at(0).totals;
+  EXPECT_GT(is_starved.starved_ns, 20e6);
+  EXPECT_GT(is_starved.late, 30);
+  EXPECT_GT(is_full.full_ns, 50e6);
+  EXPECT_LT(is_full.late, 30);
+}
+
+TEST(LoaderTotals, SayThatMemoryIsShort) {
+  const Step wide = map([](int64_t x) { return Tensor::from(std::vector<int64_t>(10'000, x), {10'000}); },
+                        {.output = {{"", i64, {10'000}}}});
+  Loader loader(range(40) | wide, {.threads = 2, .memory = 250'000});
+  EXPECT_GT(take_all(loader, 5).stages.at(0).totals.refused_ns, 20e6);
+}
+
+TEST(LoaderSteps, AreDividedByWhatMadeThemWait) {
+  Loader loader(range(64) | map([](int64_t x) {
+                  pause_ms(x == 0 ? 100 : 1);
+                  return x;
+                }) | batch(2),
+                {.epochs = 3, .threads = 1, .run_ahead = 0});
+  const StepStats steps = take_all(loader).steps;
+  EXPECT_EQ(steps.steps, 96);
+  EXPECT_GE(steps.startup_ns, 100e6);
+  EXPECT_GE(steps.edge_ns, 200e6);
+  EXPECT_GE(steps.sustained_ns, 50e6);
+  EXPECT_NEAR(steps.startup_ns + steps.edge_ns + steps.burst_ns + steps.sustained_ns, steps.call_ns,
+              1e-6 * steps.call_ns);
+}
+
+TEST(LoaderSteps, APauseIsNotPartOfAStep) {
+  Loader loader(range(8), {.threads = 1}), other(range(8), {.threads = 1});
+  ASSERT_TRUE(loader.next());
+  ASSERT_TRUE(other.next());
+  loader.pause();
+  pause_ms(50);
+  EXPECT_LT(take_all(loader).steps.work_ns, 50e6);
+  EXPECT_GE(take_all(other).steps.work_ns, 50e6) << "control";
+}
+
+TEST(LoaderDiagnose, HasNoReasonForAShortRun) {
+  Loader loader(range(8), {.threads = 1});
+  EXPECT_EQ(loader.diagnose().code, ReasonCode::none) << "before the first batch";
+  take_all(loader);
+  const Verdict verdict = loader.diagnose();
+  EXPECT_EQ(verdict.code, ReasonCode::none);
+  ASSERT_EQ(verdict.findings.size(), 1U);
+  EXPECT_NE(verdict.findings[0].find("too little was seen"), std::string::npos);
+}
+
+TEST(LoaderDiagnose, MayBeAskedByAnotherThread) {
+  Loader loader(range(2000) | map([](int64_t x) {
+                  busy_us(20);
+                  return x;
+                }) | batch(4),
+                {.epochs = 2, .threads = 2});
+  std::atomic<bool> ended = false;
+  int64_t asked = 0;
+  std::thread watcher([&] {
+    for (; !ended; ++asked) {
+      EXPECT_EQ(loader.diagnose().code, ReasonCode::none);
+      pause_ms(1);
+    }
+  });
+  take_all(loader);
+  ended = true;
+  watcher.join();
+  EXPECT_GT(asked, 0);
+}
+
+}  // namespace
+}  // namespace headpond

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <utility>
+
+#include "headpond/engine/executor/step_account_internal.h"
+
+namespace headpond::internal {
+namespace {
+
+constexpr float kNoWaitNs = 50'000, kNoWaitShare = 0.01F;  // A call that takes no more did not wait.
+
+}  // namespace
+
+void StepAccount::call_ends(int64_t startup_calls) {
+  ++calls_;
+  const bool edge = std::exchange(is_edge_, false);
+  kind_ = is_starting_ ? Kind::startup : edge ? Kind::edge : Kind::other;
+  is_starting_ = is_starting_ && calls_ < startup_calls;
+}
+
+void StepAccount::add(int64_t call_ns, const Work& work) {
+  const Kind kind = std::exchange(kind_, Kind::none);
+  if (kind == Kind::none) return;
+  const Step step{static_cast<float>(call_ns), static_cast<float>(work.ns)};
+  ++stats_.steps;
+  stats_.call_ns += static_cast<double>(call_ns);
+  stats_.work_ns += static_cast<double>(work.ns);
+  if (kind == Kind::startup) {
+    stats_.startup_ns += static_cast<double>(call_ns);
+    startup_work_ns_ += static_cast<double>(work.ns);
+    return;
+  }
+  recent_[static_cast<size_t>(counted_++) % kRecent] = step;
+  if (work.cpu_ns >= 0) {
+    cpu_ns_ += work.cpu_ns;
+    measured_ns_ += static_cast<double>(work.ns);
+  }
+  if (work.queue_ns >= 0) {
+    queue_ns_ += work.queue_ns;
+    looked_ns_ += static_cast<double>(work.ns);
+  }
+  if (kind == Kind::edge) {
+    ++edges_;
+    stats_.edge_ns += static_cast<double>(call_ns);
+    return;
+  }
+  group_[in_group_++] = step;
+  if (in_group_ == kGroup) end_group();
+}
+
+void StepAccount::end_group() {
+  std::array<float, kGroup> whole = {};
+  double call_ns = 0;
+  for (size_t i = 0; i < in_group_; ++i) {
+    whole[i] = group_[i].call_ns + group_[i].work_ns;
+    call_ns += static_cast<double>(group_[i].call_ns);
+  }
+  const auto middle = whole.begin() + static_cast<std::ptrdiff_t>(in_group_ / 2);
+  std::nth_element(whole.begin(), middle, whole.begin() + static_cast<std::ptrdiff_t>(in_group_));
+  const float least = std::max(kNoWaitNs, kNoWaitShare * *middle);
+  const auto waits = std::count_if(group_.begin(), group_.begin() + static_cast<std::ptrdiff_t>(in_group_),
+                                   [least](const Step& step) { return step.call_ns > least; });
+  (2 * static_cast<size_t>(waits) > in_group_ ? stats_.sustained_ns : stats_.burst_ns) += call_ns;
+  in_group_ = 0;
+}
+
+StepStats StepAccount::stats() const {
+  StepAccount whole = *this;
+  if (whole.in_group_ > 0) whole.end_group();
+  return whole.stats_;
+}
+
+std::vector<StepAccount::Step> StepAccount::recent() const {
+  const auto count = static_cast<size_t>(counted_);
+  std::vector<Step> all;
+  for (size_t i = count > kRecent ? count - kRecent : 0; i < count; ++i) all.push_back(recent_[i % kRecent]);
+  return all;
+}
+
+}  // namespace headpond::internal

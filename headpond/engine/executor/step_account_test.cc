@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "headpond/engine/executor/step_account_internal.h"
+
+namespace headpond::internal {
+namespace {
+
+constexpr int64_t kMs = 1'000'000;
+
+// Steps of 10 ms of work; calls take what `call_ms` says of each.
+void add_steps(StepAccount& account, int64_t count, const std::function<int64_t(int64_t)>& call_ms) {
+  for (int64_t i = 0; i < count; ++i) {
+    account.call_ends(3);
+    account.add(call_ms(i) * kMs, {.ns = 10 * kMs});
+  }
+}
+
+double ms(double ns) { return ns / kMs; }
+
+TEST(StepAccount, TheFirstCallsAreTheStart) {
+  StepAccount account;
+  add_steps(account, 5, [](int64_t i) { return i == 0 ? 500 : 1; });
+  const StepStats stats = account.stats();
+  EXPECT_EQ(stats.steps, 5);
+  EXPECT_EQ(ms(stats.startup_ns), 502);
+  EXPECT_EQ(ms(stats.call_ns), 504);
+  EXPECT_EQ(account.counted(), 2);
+  EXPECT_EQ(ms(account.counted_call_ns()), 2);
+  EXPECT_EQ(ms(account.counted_work_ns()), 20);
+}
+
+TEST(StepAccount, TellsBurstsFromWaitingAllTheTime) {
+  StepAccount even, uneven;
+  add_steps(even, 3 + 16, [](int64_t i) { return i < 3 ? 0 : 5; });
+  add_steps(uneven, 3 + 16, [](int64_t i) { return i % 8 == 4 ? 40 : 0; });
+  EXPECT_EQ(ms(even.stats().sustained_ns), 80);
+  EXPECT_EQ(ms(even.stats().burst_ns), 0);
+  EXPECT_EQ(ms(uneven.stats().sustained_ns), 0);
+  EXPECT_EQ(ms(uneven.stats().burst_ns), 80);
+}
+
+TEST(StepAccount, AGroupThatHasJustBegunCountsToo) {
+  StepAccount account;
+  add_steps(account, 3 + 4, [](int64_t i) { return i < 3 ? 0 : 5; });
+  EXPECT_EQ(ms(account.stats().sustained_ns), 20);
+  EXPECT_EQ(ms(account.stats().sustained_ns), 20) << "asking changes nothing";
+}
+
+TEST(StepAccount, TheFirstCallOfALaterEpochIsAnEdge) {
+  StepAccount account;
+  add_steps(account, 4, [](int64_t) { return 0; });
+  account.epoch_begins();
+  add_steps(account, 2, [](int64_t i) { return i == 0 ? 70 : 0; });
+  EXPECT_EQ(account.edges(), 1);
+  EXPECT_EQ(ms(account.stats().edge_ns), 70);
+  EXPECT_EQ(ms(account.stats().burst_ns + account.stats().sustained_ns), 0);
+}
+
+TEST(StepAccount, ACallThatGaveNoBatchIsLeftOut) {
+  StepAccount account;
+  account.add(5 * kMs, {.ns = kMs});
+  EXPECT_EQ(account.stats().steps, 0);
+  account.call_ends(1);
+  account.add(5 * kMs, {.ns = kMs});
+  account.add(7 * kMs, {.ns = kMs});
+  EXPECT_EQ(account.stats().steps, 1);
+}
+
+TEST(StepAccount, SharesAreThoseOfTheStepsThatWereMeasured) {
+  StepAccount account;
+  account.call_ends(0);
+  account.add(0, {.ns = kMs});
+  EXPECT_LT(account.cpu_share(), 0) << "unknown";
+  EXPECT_LT(account.queue_share(), 0);
+  account.call_ends(0);
+  account.add(0, {.ns = 10 * kMs, .cpu_ns = 4.0 * kMs, .queue_ns = 1.0 * kMs});
+  account.call_ends(0);
+  account.add(0, {.ns = 10 * kMs});
+  EXPECT_DOUBLE_EQ(account.cpu_share(), 0.4);
+  EXPECT_DOUBLE_EQ(account.queue_share(), 0.1);
+}
+
+TEST(StepAccount, KeepsTheLastSteps) {
+  StepAccount account;
+  add_steps(account, 3 + 600, [](int64_t i) { return i; });
+  const auto recent = account.recent();
+  ASSERT_EQ(recent.size(), 512U);
+  EXPECT_EQ(recent.back().call_ns, 602.0F * kMs);
+  EXPECT_EQ(recent.front().call_ns, 91.0F * kMs);
+}
+
+}  // namespace
+}  // namespace headpond::internal

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the system says of threads of this process: processor time, and what a thread is blocked in. Any thread may ask.
+#pragma once
+
+#include <cstdint>
+
+namespace headpond::internal {
+
+/// CPU time of the calling thread.
+int64_t thread_cpu_ns();
+/// CPU time of all threads of the process.
+int64_t process_cpu_ns();
+/// CPU time of the thread with this id; 0 iff there is none any more.
+int64_t cpu_ns_of(int thread_id);
+/// How long the calling thread was ready to run while others had the processor; below 0: the system does not say.
+int64_t thread_queue_ns();
+
+/// What a thread does at a moment. read: in a file, or until the page of a mapped file is there. unknown: the system
+/// does not say.
+enum class Doing : uint8_t { runs, locked, reads, sleeps, talks, other, unknown };
+Doing doing_of(int thread_id);
+
+/// How often threads were seen so.
+struct SeenDoing {
+  int64_t runs = 0, locked = 0, reads = 0, sleeps = 0, talks = 0, other = 0, unknown = 0;
+  void add(Doing what);
+  int64_t blocked() const { return locked + reads + sleeps + talks + other; }
+  int64_t all() const { return runs + blocked() + unknown; }
+};
+
+}  // namespace headpond::internal

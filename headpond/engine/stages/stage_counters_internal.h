@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the tasks of a stage took, and when there was nothing to do or nothing to take. All of it is counted under the
+// engine's lock, once a task; the clocks of processor time are read for about each eighth task only.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "headpond/engine/loader_stats.h"
+
+namespace headpond::internal {
+
+/// What a task took of its thread.
+struct TaskUse {
+  double cpu_ns = 0;
+  double blocked_ns = 0;
+};
+
+class TaskMeter {
+ public:
+  /// Whether the next task is to be measured: after as much work as eight tasks do.
+  bool is_due() const { return wall_ns_ >= due_ns_; }
+  void add(int64_t elapsed_ns) {
+    ++tasks_;
+    wall_ns_ += elapsed_ns;
+  }
+  void add_measured(int64_t elapsed_ns, const TaskUse& use) {
+    add(elapsed_ns);
+    due_ns_ = wall_ns_ + kBetweenNs;
+    seen_ns_ += elapsed_ns;
+    seen_cpu_ns_ += std::min(use.cpu_ns, static_cast<double>(elapsed_ns));
+    seen_blocked_ns_ += use.blocked_ns;
+  }
+  TaskTimes times() const {
+    const auto wall = static_cast<double>(wall_ns_);
+    TaskTimes times{.tasks = tasks_, .wall_ns = wall};
+    if (seen_ns_ == 0) return times;
+    const double scale = wall / static_cast<double>(seen_ns_);
+    times.cpu_ns = seen_cpu_ns_ * scale;
+    times.blocked_ns = seen_blocked_ns_ * scale;
+    times.queue_ns = std::max(wall - times.cpu_ns - times.blocked_ns, 0.0);
+    return times;
+  }
+
+ private:
+  static constexpr int64_t kBetweenNs = 700'000;
+  int64_t tasks_ = 0, wall_ns_ = 0, due_ns_ = 0, seen_ns_ = 0;
+  double seen_cpu_ns_ = 0, seen_blocked_ns_ = 0;
+};
+
+/// How the time of a call follows from the number of calls at once: time ~ number ^ exponent. About 0: they do not
+/// disturb each other. About 1: they share one thing, a disk or a lock.
+class Crowding {
+ public:
+  /// A row took `ns` while `inside` calls ran.
+  void add(double inside, double ns) {
+    const double x = std::log2(std::max(inside, 1.0));
+    Level& level = levels_[std::min(static_cast<size_t>(2 * x), kLevels - 1)];
+    ++level.count;
+    level.x += x;
+    level.y += std::log2(std::max(ns, 1.0));
+  }
+  /// None until the numbers differed enough to tell. A number of calls that was there all the time weighs little more
+  /// than those on the way to it.
+  std::optional<double> exponent() const {
+    double count = 0, n = 0, x = 0, y = 0, xx = 0, xy = 0;
+    for (const Level& level : levels_) {
+      if (level.count == 0) continue;
+      const double weight = std::min(level.count, kMostWeight), at = level.x / level.count, is = level.y / level.count;
+      count += level.count;
+      n += weight;
+      x += weight * at;
+      y += weight * is;
+      xx += weight * at * at;
+      xy += weight * at * is;
+    }
+    if (count < kLeastCalls) return std::nullopt;
+    const double spread = xx / n - (x / n) * (x / n);
+    if (spread < kLeastSpread) return std::nullopt;
+    return (xy / n - (x / n) * (y / n)) / spread;
+  }
+
+ private:
+  struct Level {
+    double count = 0, x = 0, y = 0;  // Calls; the sums of the logarithms of their numbers and of their times.
+  };
+  static constexpr size_t kLevels = 24;  // Two for each doubling.
+  static constexpr double kLeastCalls = 64, kLeastSpread = 0.02, kMostWeight = 16;
+  std::array<Level, kLevels> levels_ = {};
+};
+
+/// The last values, oldest first.
+template <class T, size_t kMost>
+class Recent {
+ public:
+  void add(const T& value) { values_[count_++ % kMost] = value; }
+  std::vector<T> values() const {
+    std::vector<T> all;
+    for (size_t i = count_ > kMost ? count_ - kMost : 0; i < count_; ++i) all.push_back(values_[i % kMost]);
+    return all;
+  }
+
+ private:
+  std::array<T, kMost> values_ = {};
+  size_t count_ = 0;
+};
+
+struct StageCounters {
+  TaskMeter open, make;
+  Crowding crowding;         // Of calls that make elements.
+  Recent<float, 512> units;  // Times from the begin of an item until it is ready, in ns.
+  int64_t elements = 0, takes = 0, late = 0;
+  double starved_ns = 0, full_ns = 0, refused_ns = 0;
+
+  StageTotals totals() const {
+    return {.open = open.times(),
+            .make = make.times(),
+            .elements = elements,
+            .takes = takes,
+            .late = late,
+            .starved_ns = starved_ns,
+            .full_ns = full_ns,
+            .refused_ns = refused_ns};
+  }
+};
+
+}  // namespace headpond::internal

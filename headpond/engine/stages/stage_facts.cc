@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <string>
+#include <vector>
+
+#include "headpond/engine/stages/stage_facts_internal.h"
+
+namespace headpond::internal {
+namespace {
+
+bool is(const Node& node, Role role) { return node.facts().role == role; }
+
+// Its elements are batches, or made of them; not those of an operator that makes or divides batches.
+bool is_above_batch(const Node& node) {
+  if (is(node, Role::batch) || is(node, Role::rebatch) || is(node, Role::unbatch)) return false;
+  for (const Node::Ref& input : node.facts().inputs) {
+    if (is(*input, Role::batch) || is(*input, Role::rebatch) || is_above_batch(*input)) return true;
+  }
+  return false;
+}
+
+// From `node` down to a source, each operator with one input; empty if inputs meet. Not below `end`.
+std::vector<const Node*> chain_of(const Node& node, const Node* end) {
+  std::vector<const Node*> chain;
+  for (const Node* at = &node; at != end; at = &at->input()) {
+    chain.insert(chain.begin(), at);
+    if (at->facts().inputs.empty()) return chain;
+    if (at->facts().inputs.size() > 1) return {};
+  }
+  return chain;
+}
+
+bool repeats_itself(const Node& node) {
+  return node.facts().inputs.empty() || is(node, Role::map) || is(node, Role::filter);
+}
+
+void add_prefix(const std::vector<const Node*>& chain, StageFigures& figures) {
+  if (chain.empty() || !chain.front()->facts().inputs.empty()) return;
+  const Node* last = nullptr;
+  for (const Node* const node : chain) {
+    if (node->draws() || !repeats_itself(*node) || node->kind() == Kind::stream) break;
+    last = node;
+    ++figures.prefix_operators;
+  }
+  if (last == nullptr || last->slots() == kEndless) return;
+  const int64_t bytes = element_bytes(last->spec());
+  if (bytes >= 0) figures.prefix_bytes = static_cast<double>(bytes) * static_cast<double>(last->slots());
+}
+
+}  // namespace
+
+StageFigures facts_of(const Stage& stage) {
+  StageFigures figures;
+  const bool input_is_apart = stage.mode == ExecutionMode::ahead && !stage.own_iterator;
+  const Node* const end = input_is_apart ? stage.input : nullptr;
+  const std::vector<const Node*> chain = chain_of(*stage.node, end);
+  figures.top_op = stage.node->facts().op;
+  figures.is_above_batch = is_above_batch(*stage.node);
+  const bool has_source = !chain.empty() && chain.front()->facts().inputs.empty();
+  figures.has_one_file = has_source && chain.front()->facts().data.get().starts_with("files=1,");
+  add_prefix(chain, figures);
+  return figures;
+}
+
+}  // namespace headpond::internal

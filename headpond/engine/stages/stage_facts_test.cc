@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fstream>
+
+#include "headpond/engine/stages/stage_facts_internal.h"
+#include "headpond/engine/testing/engine_test_internal.h"
+
+namespace headpond::internal {
+namespace {
+
+const MapOptions kBatches{.output = {{"", i64, {kUnknown}}}};
+const Step kNext = map([](int64_t x) { return x + 1; });
+
+StageFigures facts(const Dataset& dataset) { return facts_of(stage_of(*dataset.node())); }
+
+TEST(StageFacts, AFunctionOfBatchesIsAboveBatch) {
+  const Step sum = map([](const Tensor& rows) { return rows; }, kBatches);
+  EXPECT_TRUE(facts(range(8) | batch(2) | sum).is_above_batch);
+  EXPECT_FALSE(facts(range(8) | kNext | batch(2)).is_above_batch) << "the batch itself is not";
+  EXPECT_FALSE(facts(range(8) | batch(2) | unbatch() | kNext | batch(4)).is_above_batch);
+  EXPECT_FALSE(facts(range(8) | kNext).is_above_batch);
+}
+
+TEST(StageFacts, OperatorsWithoutRandomNumbersCanBeKept) {
+  const StageFigures kept = facts(range(1000) | kNext | kNext | shuffle() | kNext | batch(4));
+  EXPECT_EQ(kept.prefix_operators, 3);
+  EXPECT_EQ(kept.prefix_bytes, 8000);
+  EXPECT_EQ(facts(range(1000) | shuffle() | kNext).prefix_operators, 1);
+  EXPECT_LT(facts(generated(3) | kNext).prefix_bytes, 0) << "a stream has no positions";
+}
+
+TEST(StageFacts, ASourceOfAnotherStageIsNotItsOwn) {
+  const auto folder = testing::TempDir();
+  const std::string file = folder + "/stage_facts.txt";
+  std::ofstream(file) << "a\nb\n";
+  EXPECT_TRUE(facts(text_lines(file)).has_one_file);
+  EXPECT_FALSE(facts(text_lines({file, file})).has_one_file) << "two";
+  EXPECT_FALSE(facts(range(3)).has_one_file) << "none";
+  EXPECT_FALSE(
+      facts(text_lines(file) | batch(1) | map([](const Tensor& x) { return x; }, {.output = {{"", bytes, {kUnknown}}}}))
+          .has_one_file);
+}
+
+}  // namespace
+}  // namespace headpond::internal

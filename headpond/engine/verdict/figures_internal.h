@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// The figures that a verdict is made of: a snapshot, all of it since the start-up, without locks and clocks.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "headpond/engine/loader_stats.h"
+
+namespace headpond::internal {
+
+struct StageFigures {
+  std::string name = {};
+  const void* id = nullptr;  ///< The same for the same stage of each epoch.
+  StageTotals totals = {};
+  std::vector<OperatorCost> operators = {};
+  std::string top_op = {};              ///< The operator at its top.
+  bool is_above_batch = false;          ///< Its elements are made of whole batches.
+  bool has_one_file = false;            ///< Its source is one file.
+  bool is_capped = false;               ///< LoaderOptions::run_ahead, or a prefetch, limits how far ahead it is.
+  int64_t unit_bytes = 0;               ///< The largest item.
+  std::optional<double> crowding = {};  ///< See Crowding::exponent().
+  double seen_blocked = 0;              ///< Of looks at its tasks: those that were blocked; in a lock; all of them.
+  double seen_locked = 0, seen = 0;
+  std::vector<float> unit_ns = {};  ///< Of the last items.
+  /// Bytes that its first operators make of an epoch, if all of them draw no random number; below 0: unknown. And how
+  /// many operators those are, from the source on.
+  double prefix_bytes = -1;
+  int64_t prefix_operators = 0;
+};
+
+struct Figures {
+  bool is_stalled = false;
+  std::string stalled_in = {};  ///< What the threads do.
+  double time_ns = 0;           ///< Of the steps below.
+  int64_t steps = 0;
+  double call_ns = 0, work_ns = 0;
+  double startup_ns = 0;  ///< Before: the calls; and the program's work meanwhile.
+  double startup_work_ns = 0;
+  int64_t edges = 0;
+  StepStats kinds = {};
+  double program_cpu_share = -1;    ///< Of its work; below 0: unknown. See StepAccount.
+  double program_queue_share = -1;  ///< The same.
+  struct Step {
+    double call_ns = 0, work_ns = 0;
+  };
+  std::vector<Step> recent = {};
+
+  int processors = 1;
+  int threads = 1;     ///< That compute.
+  int io_threads = 0;  ///< That were started.
+  int io_ceiling = 0;  ///< That may be.
+  double others = -1;  ///< Processors' worth that other processes and the host took; below 0: unknown.
+  double idle = -1;    ///< The same of nobody.
+  /// While the program waited: processors' worth of all threads of the process, and of the Loader's.
+  double process_cpus_in_waits = -1, own_cpus_in_waits = -1;
+
+  double memory = 0, held_by_program = 0;  ///< Bytes.
+  double faults_per_s = 0;                 ///< Pages that were read from the disk.
+  double batch_bytes = 0;                  ///< The largest delivered batch.
+  int64_t run_ahead = -1;                  ///< The ceiling.
+  std::vector<StageFigures> stages = {};   ///< From the program to the sources.
+
+  double wait_share() const { return time_ns > 0 ? call_ns / time_ns : 0; }
+  double per_step(double all) const { return steps > 0 ? all / static_cast<double>(steps) : 0; }
+};
+
+}  // namespace headpond::internal

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the rule that holds to the verdict: how sure it is, and which changes are worth telling.
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "headpond/engine/verdict/rules_internal.h"
+
+namespace headpond::internal {
+namespace {
+
+constexpr double kLeastGain = 1.05, kHigh = 0.8, kUnread = 0.85;
+constexpr size_t kMostChanges = 3;
+
+double by_model(const Question& q) {
+  const double measured = measured_rate(q.figures);
+  const double off = measured > 0 ? std::abs(q.model.rate() / measured - 1) : 1;
+  return off <= 0.1 ? 1 : off <= 0.25 ? 0.7 : 0.4;
+}
+
+// The largest demand against the second one.
+double by_demand(const Model& m) {
+  std::array demands = {m.program, (m.cpu + m.program_cpu) / std::max(m.processors, 1.0),
+                        m.blocked / std::max(m.may_block, 1.0), m.serial, m.bandwidth};
+  std::sort(demands.begin(), demands.end(), std::greater<>());
+  const double ratio = demands[1] > 0 ? demands[0] / demands[1] : 10;
+  return ratio >= 1.25 ? 1 : ratio >= 1.05 ? 0.8 : 0.5;
+}
+
+// Both halves of the last steps are alike.
+double by_halves(const Figures& figures) {
+  constexpr size_t kLeast = 16;
+  constexpr double kAlike = 1.25, kAlikeShare = 0.1;
+  const size_t half = figures.recent.size() / 2;
+  if (half < kLeast) return 1;
+  double whole[2] = {}, calls[2] = {};
+  for (size_t i = 0; i < 2 * half; ++i) {
+    whole[i / half] += figures.recent[i].call_ns + figures.recent[i].work_ns;
+    calls[i / half] += figures.recent[i].call_ns;
+  }
+  const auto [less, more] = std::minmax(whole[0], whole[1]);
+  const bool alike = more <= kAlike * less && std::abs(calls[0] / whole[0] - calls[1] / whole[1]) <= kAlikeShare;
+  return alike ? 1 : 0.5;
+}
+
+double by_counters(const Figures& figures) {
+  const auto is_unread = [](const StageFigures& stage) { return stage.seen > 0 && stage.seen_blocked < 0; };
+  const bool looks = std::none_of(figures.stages.begin(), figures.stages.end(), is_unread);
+  return (figures.others < 0 ? kUnread : 1) * (looks ? 1 : kUnread);
+}
+
+double confidence_of(const Rule& rule, const Question& q) {
+  if (rule.sureness == Sureness::stated) return 1;
+  double confidence = by_halves(q.figures) * by_counters(q.figures);
+  if (rule.sureness == Sureness::by_model) confidence *= by_model(q) * by_demand(q.model);
+  return confidence;
+}
+
+// Where the model is far off, only what a perfect input would gain is known.
+void set_interval(Change& change, const Rule& rule, const Question& q) {
+  const double most = 1 / std::max(1 - q.figures.wait_share(), 0.01);
+  const bool is_known = rule.sureness != Sureness::by_model || by_model(q) > 0.5;
+  change.low = is_known ? std::max(1.0, 1 + 0.8 * (change.gain - 1)) : 1;
+  change.high = is_known ? std::min(1 + 1.2 * (change.gain - 1), std::max(most, change.gain)) : most;
+}
+
+std::vector<Change> worth_telling(std::vector<Change> changes, const Rule& rule, const Question& q) {
+  std::erase_if(changes, [](const Change& one) { return one.gain < kLeastGain; });
+  std::stable_sort(changes.begin(), changes.end(), [](const Change& a, const Change& b) { return a.gain > b.gain; });
+  if (changes.size() > kMostChanges) changes.resize(kMostChanges);
+  for (Change& one : changes) set_interval(one, rule, q);
+  return changes;
+}
+
+Verdict::Waits waits_of(const Figures& f) {
+  const double all = std::max(f.time_ns + f.startup_ns + f.startup_work_ns, 1.0);
+  return {f.startup_ns / all, f.kinds.edge_ns / all, f.kinds.burst_ns / all, f.kinds.sustained_ns / all};
+}
+
+bool names_a_stage(ReasonCode code) {
+  switch (code) {
+    case ReasonCode::none:
+    case ReasonCode::device_bound:
+    case ReasonCode::startup:
+    case ReasonCode::epoch_edge:
+    case ReasonCode::stalled:
+    case ReasonCode::machine_busy:
+    case ReasonCode::memory_limited:
+      return false;
+    default:
+      return true;
+  }
+}
+
+}  // namespace
+
+Verdict judge(const Figures& figures) {
+  const Question question = question_of(figures);
+  for (const Rule& rule : rules()) {
+    auto found = rule.holds(question);
+    if (!found) continue;
+    Verdict verdict{.code = rule.code, .confidence = confidence_of(rule, question)};
+    verdict.wait_share = figures.wait_share();
+    verdict.waits = waits_of(figures);
+    if (names_a_stage(rule.code) && question.limiting != nullptr && figures.wait_share() >= 0.05) {
+      verdict.stage = question.limiting->name;
+      verdict.op = top_operator(*question.limiting);
+    }
+    verdict.evidence = std::move(found->evidence);
+    verdict.changes = worth_telling(std::move(found->changes), rule, question);
+    verdict.findings = std::move(found->findings);
+    return verdict;
+  }
+  return {};
+}
+
+}  // namespace headpond::internal

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+
+#include "headpond/engine/verdict/figures_test_internal.h"
+#include "headpond/engine/verdict/rules_internal.h"
+
+namespace headpond::internal {
+namespace {
+
+TEST(Judge, IsSureWhereTheModelAgrees) {
+  const Verdict verdict = judge(run_of(44, 128));
+  EXPECT_EQ(verdict.confidence, 1);
+  ASSERT_FALSE(verdict.changes.empty());
+  EXPECT_GT(verdict.changes[0].low, 1.3);
+  EXPECT_LT(verdict.changes[0].high, 1.7);
+}
+
+TEST(Judge, KnowsOnlyTheLimitsWhereTheModelIsFarOff) {
+  Figures figures = serial_run();
+  figures.call_ns *= 3;
+  figures.time_ns = figures.call_ns + figures.work_ns;
+  figures.stages[0].totals.starved_ns = figures.call_ns;
+  figures.stages[0].totals.open.blocked_ns = 0;
+  figures.stages[0].totals.open.wall_ns = figures.time_ns;
+  const Verdict verdict = judge(figures);
+  EXPECT_EQ(verdict.code, ReasonCode::serial_stage);
+  EXPECT_LT(verdict.confidence, 0.5);
+  ASSERT_FALSE(verdict.changes.empty());
+  EXPECT_EQ(verdict.changes[0].low, 1);
+  EXPECT_NEAR(verdict.changes[0].high, 1 / (1 - verdict.wait_share), 0.01);
+}
+
+TEST(Judge, IsLessSureOfARunThatChanged) {
+  Figures figures = run_of(44, 128);
+  for (size_t i = 0; i < figures.recent.size() / 2; ++i) figures.recent[i].call_ns = 0;
+  EXPECT_EQ(judge(figures).confidence, 0.5);
+}
+
+TEST(Judge, IsLessSureWithoutACounter) {
+  Figures figures = run_of(44, 128);
+  figures.others = -1;
+  EXPECT_DOUBLE_EQ(judge(figures).confidence, 0.85);
+}
+
+TEST(Judge, IsLessSureOfTwoDemandsThatAreAlike) {
+  Figures figures = run_of(44, 128);
+  figures.stages[0].totals.open = {
+      .tasks = 400, .wall_ns = 400 * 58 * kMsNs, .cpu_ns = 400 * 1 * kMsNs, .blocked_ns = 400 * 57 * kMsNs};
+  EXPECT_LT(judge(figures).confidence, 1);
+}
+
+TEST(Judge, TellsNoChangeBelowFivePercent) {
+  Figures figures = run_of(1.2, 42.4);
+  EXPECT_EQ(judge(figures).code, ReasonCode::cpu_bound);
+  ASSERT_FALSE(judge(figures).changes.empty()) << "control: 6 %";
+  figures.work_ns = 400 * 20.3 * kMsNs;
+  EXPECT_TRUE(judge(figures).changes.empty());
+}
+
+TEST(Judge, SharesOfWaitsAreThoseOfTheWholeTime) {
+  Figures figures = run_of(20, 80);
+  figures.startup_ns = figures.time_ns;
+  const Verdict verdict = judge(figures);
+  EXPECT_DOUBLE_EQ(verdict.waits.startup, 0.5);
+  EXPECT_DOUBLE_EQ(verdict.waits.sustained, 0.25);
+  EXPECT_DOUBLE_EQ(verdict.wait_share, 0.5);
+}
+
+}  // namespace
+}  // namespace headpond::internal

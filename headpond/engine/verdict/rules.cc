@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "headpond/engine/verdict/rules_internal.h"
+
+namespace headpond::internal {
+namespace {
+
+using Holds = std::optional<Finding>;
+
+constexpr int64_t kLeastSteps = 20;
+constexpr double kLeastSeconds = 2, kNoWait = 0.05, kMostIoThreads = 256;
+constexpr double kCopyBytesPerNs = 4;  // Of memory.
+
+double share(double part, double whole) { return whole > 0 ? part / whole : 0; }
+
+double seconds(double ns) { return 1e-9 * ns; }
+
+bool waits_little(const Question& q) { return q.figures.wait_share() < kNoWait; }
+
+Evidence waiting(const Question& q) { return {"wait share", q.figures.wait_share(), kNoWait}; }
+
+const TaskTimes& make_of(const Question& q) { return q.limiting->totals.make; }
+
+double blocked_share(const TaskTimes& times) { return share(times.blocked_ns, times.wall_ns); }
+
+// The change, with the gain of the altered model.
+template <class Alter>
+Change change(const Question& q, std::string what, std::string setting, std::string value, Alter alter) {
+  Model altered = q.model;
+  alter(altered);
+  return {std::move(what), std::move(setting), std::move(value), gain_of(q.figures, q.model, altered)};
+}
+
+// ---- before a stage is looked for
+
+Holds stalled(const Question& q) {
+  if (!q.figures.is_stalled) return std::nullopt;
+  return Finding{
+      .findings = {q.figures.stalled_in.empty() ? "no thread of the Loader is in a task" : q.figures.stalled_in}};
+}
+
+Holds too_short(const Question& q) {
+  const Figures& f = q.figures;
+  const double passed = seconds(f.time_ns);
+  if (f.steps >= kLeastSteps && passed >= kLeastSeconds) return std::nullopt;
+  return Finding{.evidence = {{"steps after the start", static_cast<double>(f.steps), kLeastSteps},
+                              {"seconds after the start", passed, kLeastSeconds}},
+                 .findings = {fmt::format("too little was seen: {} steps in {:.1f} s after the start; {} steps and "
+                                          "{:.0f} s are needed",
+                                          f.steps, passed, kLeastSteps, kLeastSeconds)}};
+}
+
+Holds oversubscribed_by_pool(const Question& q) {
+  constexpr double kMost = 0.05, kOthers = 0.1;
+  const Figures& f = q.figures;
+  const bool by_others = f.others > kOthers * f.processors;
+  if (!waits_little(q) || f.program_queue_share <= kMost || by_others || q.model.cpu <= 0) return std::nullopt;
+  Finding finding{.evidence = {{"share of the step in which it waits for a processor", f.program_queue_share, kMost}}};
+  finding.changes.push_back({"let one thread less compute", "threads", fmt::format("{}", std::max(f.threads - 1, 1)),
+                             1 / (1 - std::min(f.program_queue_share, 0.9))});
+  return finding;
+}
+
+Holds startup(const Question& q) {
+  constexpr double kShare = 0.2, kSeconds = 60;
+  const Figures& f = q.figures;
+  const double of_run = share(f.startup_ns, f.startup_ns + f.startup_work_ns + f.time_ns);
+  if (!waits_little(q) || (of_run <= kShare && seconds(f.startup_ns) <= kSeconds)) return std::nullopt;
+  return Finding{
+      .evidence = {{"share of the run before the first batches", of_run, kShare}},
+      .findings = {fmt::format("the first batches took {:.1f} s, once; later ones were ready", seconds(f.startup_ns))}};
+}
+
+Holds device_bound(const Question& q) {
+  if (!waits_little(q)) return std::nullopt;
+  return Finding{.evidence = {waiting(q)},
+                 .findings = {fmt::format("a perfect input would save {:.1f} % of the time at most",
+                                          100 * q.figures.wait_share())}};
+}
+
+Holds machine_busy(const Question& q) {
+  constexpr double kOthers = 0.1, kIdle = 0.05;
+  const Figures& f = q.figures;
+  const double others = share(f.others, f.processors), idle = share(f.idle, f.processors);
+  if (f.others < 0 || f.idle < 0 || others <= kOthers || idle >= kIdle) return std::nullopt;
+  return Finding{.evidence = {{"share of the processors that others use", others, kOthers},
+                              {"share of the processors that is idle", idle, kIdle}},
+                 .findings = {"other processes, or the host of this machine, have the processors"}};
+}
+
+Holds epoch_edge(const Question& q) {
+  constexpr double kShare = 0.5;
+  const Figures& f = q.figures;
+  const double edges = share(f.kinds.edge_ns, f.call_ns);
+  if (f.edges < 2 || edges <= kShare) return std::nullopt;
+  Finding finding{.evidence = {{"share of the wait at the begin of epochs", edges, kShare}}};
+  Change one{"make the epochs one: repeat() below shuffle or batch, instead of epochs of the Loader", "", ""};
+  one.gain = 1 / std::max(1 - share(f.kinds.edge_ns, f.time_ns), 0.01);
+  finding.changes.push_back(std::move(one));
+  return finding;
+}
+
+Holds memory_limited(const Question& q) {
+  constexpr double kRefused = 0.1, kHeld = 0.5, kFaults = 10;
+  const Figures& f = q.figures;
+  double refused = 0;
+  for (const StageFigures& stage : f.stages) refused = std::max(refused, share(stage.totals.refused_ns, f.time_ns));
+  const double held = share(f.held_by_program, f.memory);
+  if (refused <= kRefused && held <= kHeld && f.faults_per_s <= kFaults) return std::nullopt;
+  Finding finding{.evidence = {{"share of the time without memory for more", refused, kRefused},
+                               {"share of the memory that the program holds", held, kHeld}}};
+  if (f.faults_per_s > kFaults) {
+    finding.evidence.push_back({"pages read back from swap, a second", f.faults_per_s, kFaults});
+    finding.findings.push_back("the machine swaps: make less ahead, or use less memory elsewhere");
+    return finding;
+  }
+  Change more{held > kHeld ? "let go of batches earlier, or allow more memory" : "allow more memory", "memory",
+              fmt::format("{:.0f}", 2 * f.memory)};
+  more.gain = 1 / std::max(1 - std::min(f.wait_share(), refused), 0.01);
+  finding.changes.push_back(std::move(more));
+  return finding;
+}
+
+// ---- of the limiting stage
+
+Holds oversubscribed_by_teams(const Question& q) {
+  constexpr double kRatio = 1.3, kForeign = 0.1, kQueue = 0.1, kFull = 0.9;
+  const Figures& f = q.figures;
+  if (q.limiting == nullptr || f.own_cpus_in_waits <= 0 || f.process_cpus_in_waits <= 0) return std::nullopt;
+  const double ratio = f.process_cpus_in_waits / f.own_cpus_in_waits;
+  const double foreign = 1 - 1 / std::max(ratio, 1.0);
+  const double queue = share(make_of(q).queue_ns, make_of(q).wall_ns);
+  const bool is_full = f.process_cpus_in_waits + std::max(f.others, 0.0) > kFull * f.processors;
+  if ((ratio <= kRatio && foreign <= kForeign) || (queue <= kQueue && !is_full)) return std::nullopt;
+  // Each call alone on its processor, without the switches between threads.
+  return Finding{.evidence = {{"processor time of the process over that of the Loader's threads", ratio, kRatio},
+                              {"share of tasks in which they wait for a processor", queue, kQueue}},
+                 .changes = {change(q, "let the library inside compute with one thread", "", "1", [&](Model& m) {
+                   const double all = f.process_cpus_in_waits / std::max(measured_rate(f), 1e-9);
+                   m.cpu = std::min(m.cpu * ratio, all) * (1 - std::min(queue, 0.5));
+                 })}};
+}
+
+// A task that holds a lock runs or sleeps, and the others wait for it.
+Holds user_lock(const Question& q) {
+  constexpr double kInside = 1.5, kRun = 1.15, kLocked = 0.5, kBlocked = 0.25;
+  if (q.limiting == nullptr) return std::nullopt;
+  const double time = q.figures.time_ns;
+  const double inside = share(make_of(q).wall_ns, time), run = share(make_of(q).cpu_ns, time);
+  const double locked = share(q.limiting->seen_locked, q.limiting->seen_blocked);
+  if (inside < kInside || run > kRun || locked <= kLocked || blocked_share(make_of(q)) <= kBlocked) return std::nullopt;
+  // One task at a time: as many steps as there are.
+  Model now = q.model;
+  now.blocked = 0;
+  now.serial = 1 / std::max(measured_rate(q.figures), 1e-9);
+  const auto without = [](Model& m) { m.serial = 0; };
+  return Finding{
+      .evidence = {{"tasks at once", inside, kInside},
+                   {"of these, that compute", run, kRun},
+                   {"share of blocked tasks that are in a lock", locked, kLocked}},
+      .changes = {change({q.figures, q.limiting, now}, "hold the lock for less, or do without it", "", "", without)}};
+}
+
+std::optional<double> serial_busy(const Question& q) {
+  constexpr double kBusy = 0.9;
+  if (q.limiting == nullptr) return std::nullopt;
+  const double busy = share(q.limiting->totals.open.wall_ns, q.figures.time_ns);
+  return busy > kBusy ? std::optional(busy) : std::nullopt;
+}
+
+Holds single_file(const Question& q) {
+  const auto busy = serial_busy(q);
+  if (!busy || !q.limiting->has_one_file) return std::nullopt;
+  const double needed = share(q.model.serial, std::max(q.model.program, 1e-9));
+  const int shards = static_cast<int>(std::clamp(std::ceil(needed), 2.0, 64.0));
+  return Finding{.evidence = {{"share of the time in which its one thread works", *busy, 0.9}, {"files", 1, 1}},
+                 .changes = {change(q, fmt::format("write the data into {} files (headpond convert)", shards), "shards",
+                                    fmt::format("{}", shards), [&](Model& m) { m.serial /= shards; })}};
+}
+
+Holds serial_stage(const Question& q) {
+  const auto busy = serial_busy(q);
+  if (!busy) return std::nullopt;
+  return Finding{.evidence = {{"share of the time in which its one thread works", *busy, 0.9}},
+                 .changes = {change(q, "move the work into a map after it, or use a source with positions", "", "",
+                                    [](Model& m) { m.serial = 0; })}};
+}
+
+Holds slow_batch_function(const Question& q) {
+  constexpr double kShare = 0.5;
+  if (q.limiting == nullptr || !q.limiting->is_above_batch) return std::nullopt;
+  double all = 0;
+  for (const StageFigures& stage : q.figures.stages) all += stage.totals.open.wall_ns + stage.totals.make.wall_ns;
+  const double own = share(q.limiting->totals.open.wall_ns + make_of(q).wall_ns, all);
+  if (own <= kShare) return std::nullopt;
+  const double copy_s = seconds(q.figures.batch_bytes / kCopyBytesPerNs);
+  return Finding{.evidence = {{"share of all work that its function of batches does", own, kShare}},
+                 .changes = {change(q, "do the work for each element, in a map below batch", "", "", [&](Model& m) {
+                   const double cpu = seconds(q.figures.per_step(q.limiting->totals.open.cpu_ns + make_of(q).cpu_ns));
+                   m.cpu = std::max(m.cpu - cpu, 0.0) + copy_s;
+                   m.blocked = 0;
+                 })}};
+}
+
+Holds window_too_small(const Question& q) {
+  constexpr double kShare = 0.05;
+  const Figures& f = q.figures;
+  if (q.limiting == nullptr || !q.limiting->is_capped) return std::nullopt;
+  const double full = share(q.limiting->totals.full_ns, f.time_ns);
+  const double starved = share(q.limiting->totals.starved_ns, f.time_ns);
+  if (full <= kShare || starved <= kShare) return std::nullopt;
+  Finding finding{.evidence = {{"share of the time in which it is as far ahead as it may", full, kShare},
+                               {"share of the time in which whoever takes from it waits", starved, kShare}}};
+  int64_t best = 0;
+  double gain = 1;
+  for (const int64_t ahead : {1, 2, 4, 8, 16, 32, 64}) {
+    const double now = gain_of_window(f, *q.limiting, ahead);
+    if (now < 1.02 * gain) continue;
+    best = ahead;
+    gain = now;
+  }
+  if (best > f.run_ahead) finding.changes.push_back({"make more ahead", "run_ahead", fmt::format("{}", best), gain});
+  return finding;
+}
+
+Holds bandwidth_bound(const Question& q) {
+  constexpr double kExponent = 0.77, kBlocked = 0.5;  // Twice the calls: each 1.7 times as long.
+  if (q.limiting == nullptr || !q.limiting->crowding) return std::nullopt;
+  const double blocked = blocked_share(make_of(q)), longer = std::exp2(*q.limiting->crowding);
+  if (*q.limiting->crowding <= kExponent || blocked <= kBlocked) return std::nullopt;
+  const double bytes_s = q.figures.batch_bytes * measured_rate(q.figures);
+  Finding finding{.evidence = {{"how many times as long a call takes with twice as many", longer, 1.7},
+                               {"share of tasks that is blocked", blocked, kBlocked}},
+                  .findings = {fmt::format("{:.1f} MB of batches a second", 1e-6 * bytes_s)}};
+  const auto fewer = [&](Model& m) {
+    m.blocked = 0;
+    m.bandwidth = 0.5 / std::max(measured_rate(q.figures), 1e-9);
+  };
+  Model now = q.model;
+  now.blocked = 0;
+  now.bandwidth = 1 / std::max(measured_rate(q.figures), 1e-9);
+  finding.changes.push_back(change({q.figures, q.limiting, now},
+                                   "read half as many bytes: smaller types, compression, a cache", "", "", fewer));
+  return finding;
+}
+
+Holds latency_bound(const Question& q) {
+  constexpr double kExponent = 0.38, kBlocked = 0.5, kLocked = 0.5;  // Twice the calls: each 1.3 times as long.
+  if (q.limiting == nullptr) return std::nullopt;
+  const double blocked = blocked_share(make_of(q));
+  const double locked = share(q.limiting->seen_locked, q.limiting->seen_blocked);
+  if (blocked <= kBlocked || locked > kLocked || q.limiting->crowding.value_or(0) >= kExponent) return std::nullopt;
+  Finding finding{.evidence = {{"share of tasks that is blocked", blocked, kBlocked},
+                               {"tasks at once", share(make_of(q).wall_ns, q.figures.time_ns), 0}}};
+  const double enough = std::ceil(q.model.blocked / std::max({q.model.program, q.model.serial, 1e-6}));
+  const double calls = std::clamp(enough, q.model.may_block + 1, std::max(kMostIoThreads, q.model.may_block + 1));
+  const bool is_capped = q.limiting->is_capped && q.figures.io_ceiling > q.figures.io_threads;
+  const char* const setting = is_capped ? "run_ahead" : "io_threads";
+  const double value = is_capped ? static_cast<double>(2 * std::max<int64_t>(q.figures.run_ahead, 1)) : calls;
+  finding.changes.push_back(change(q, "let more calls wait at once", setting, fmt::format("{:.0f}", value),
+                                   [&](Model& m) { m.may_block = is_capped ? 2 * m.may_block : calls; }));
+  return finding;
+}
+
+// The first operators draw no random number and fit into memory: a cache after them leaves them out.
+void add_cache(const Question& q, std::vector<Change>& changes) {
+  const StageFigures& stage = *q.limiting;
+  const double budget = q.figures.memory / 2;
+  if (stage.prefix_bytes < 0 || stage.prefix_operators == 0 || stage.operators.empty()) return;
+  double all = 0, prefix = 0;
+  for (size_t i = 0; i < stage.operators.size(); ++i) {
+    all += stage.operators[i].ns;
+    prefix += std::cmp_less(i, stage.prefix_operators) ? stage.operators[i].ns : 0;
+  }
+  if (all <= 0 || prefix <= 0) return;
+  const auto last = static_cast<size_t>(std::min<int64_t>(stage.prefix_operators, std::ssize(stage.operators)) - 1);
+  const bool in_memory = stage.prefix_bytes <= budget;
+  const double bytes = stage.prefix_bytes;
+  const std::string size =
+      bytes < 1e6 ? fmt::format("{:.1f} kB", 1e-3 * bytes) : fmt::format("{:.0f} MB", 1e-6 * bytes);
+  std::string what = fmt::format("{} after {}, of {} that every epoch makes again",
+                                 in_memory ? "a cache" : "a snapshot", stage.operators[last].op, size);
+  changes.push_back(change(q, std::move(what), "", "", [&](Model& m) { m.cpu *= 1 - prefix / all; }));
+}
+
+Holds cpu_bound(const Question& q) {
+  constexpr double kCpu = 0.8, kBusy = 0.9;
+  const Figures& f = q.figures;
+  if (q.limiting == nullptr) return std::nullopt;
+  const StageTotals& totals = q.limiting->totals;
+  const double cpu_ns = totals.open.cpu_ns + totals.make.cpu_ns;
+  const double cpu = share(cpu_ns, cpu_ns + totals.open.blocked_ns + totals.make.blocked_ns);
+  double busy_ns = f.work_ns * std::max(f.program_cpu_share, 0.0);
+  for (const StageFigures& stage : f.stages) busy_ns += stage.totals.open.wall_ns + stage.totals.make.wall_ns;
+  const double busy = share(busy_ns, f.time_ns * q.model.processors);
+  if (cpu <= kCpu || (busy <= kBusy && f.threads > 0)) return std::nullopt;
+  Finding finding{.evidence = {{"share of its time that the stage computes", cpu, kCpu},
+                               {"share of the time that threads work", busy, kBusy}}};
+  if (f.threads < f.processors) {
+    finding.changes.push_back(change(q, "let all processors compute", "threads", fmt::format("{}", f.processors),
+                                     [&](Model& m) { m.processors = f.processors; }));
+  }
+  add_cache(q, finding.changes);
+  if (f.threads >= f.processors) {
+    finding.changes.push_back(
+        change(q, "one processor more", "", fmt::format("{}", f.processors + 1), [](Model& m) { m.processors += 1; }));
+  }
+  return finding;
+}
+
+Holds nothing_in_particular(const Question& q) {
+  const Figures& f = q.figures;
+  std::vector<Evidence> all = {waiting(q)};
+  for (const StageFigures& stage : f.stages) {
+    all.push_back(
+        {"tasks at once in " + stage.name, share(stage.totals.open.wall_ns + stage.totals.make.wall_ns, f.time_ns), 0});
+    all.push_back({"share of the time that whoever takes from " + stage.name + " waits",
+                   share(stage.totals.starved_ns, f.time_ns), 0});
+  }
+  std::sort(all.begin(), all.end(), [](const Evidence& a, const Evidence& b) { return a.value > b.value; });
+  all.resize(std::min<size_t>(all.size(), 3));
+  return Finding{.evidence = std::move(all),
+                 .findings = {"nothing in particular limits: these are the largest figures"}};
+}
+
+constexpr std::array kRules = {Rule{ReasonCode::stalled, Sureness::stated, stalled},
+                               Rule{ReasonCode::none, Sureness::stated, too_short},
+                               Rule{ReasonCode::oversubscribed, Sureness::figures, oversubscribed_by_pool},
+                               Rule{ReasonCode::startup, Sureness::figures, startup},
+                               Rule{ReasonCode::device_bound, Sureness::figures, device_bound},
+                               Rule{ReasonCode::machine_busy, Sureness::figures, machine_busy},
+                               Rule{ReasonCode::epoch_edge, Sureness::figures, epoch_edge},
+                               Rule{ReasonCode::memory_limited, Sureness::figures, memory_limited},
+                               Rule{ReasonCode::oversubscribed, Sureness::figures, oversubscribed_by_teams},
+                               Rule{ReasonCode::user_lock, Sureness::figures, user_lock},
+                               Rule{ReasonCode::single_file, Sureness::by_model, single_file},
+                               Rule{ReasonCode::serial_stage, Sureness::by_model, serial_stage},
+                               Rule{ReasonCode::slow_batch_function, Sureness::by_model, slow_batch_function},
+                               Rule{ReasonCode::window_too_small, Sureness::figures, window_too_small},
+                               Rule{ReasonCode::bandwidth_bound, Sureness::figures, bandwidth_bound},
+                               Rule{ReasonCode::latency_bound, Sureness::by_model, latency_bound},
+                               Rule{ReasonCode::cpu_bound, Sureness::by_model, cpu_bound},
+                               Rule{ReasonCode::none, Sureness::stated, nothing_in_particular}};
+
+}  // namespace
+
+std::span<const Rule> rules() { return kRules; }
+
+const StageFigures* limiting_stage(const Figures& figures) {
+  const StageFigures* found = nullptr;
+  for (const StageFigures& stage : figures.stages) {
+    if (found == nullptr || stage.totals.starved_ns > figures.call_ns / 2) found = &stage;
+  }
+  return found;
+}
+
+std::string top_operator(const StageFigures& stage) {
+  const OperatorCost* most = nullptr;
+  for (const OperatorCost& one : stage.operators) most = most == nullptr || one.ns > most->ns ? &one : most;
+  return most != nullptr ? most->op : stage.top_op;
+}
+
+Question question_of(const Figures& figures) { return {figures, limiting_stage(figures), model_of(figures)}; }
+
+}  // namespace headpond::internal

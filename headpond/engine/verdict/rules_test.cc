@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// Each rule holds for a run that it is about, and not for one that differs in what the rule looks at.
+#include <gmock/gmock.h>
+
+#include <functional>
+
+#include "headpond/engine/verdict/figures_test_internal.h"
+#include "headpond/engine/verdict/rules_internal.h"
+
+namespace headpond::internal {
+namespace {
+
+ReasonCode code_of(const Figures& figures) { return judge(figures).code; }
+
+template <class Alter>
+ReasonCode code_of(Figures figures, Alter alter) {
+  alter(figures);
+  return code_of(figures);
+}
+
+std::string setting_of(const Figures& figures) {
+  const Verdict verdict = judge(figures);
+  return verdict.changes.empty() ? "none" : verdict.changes[0].setting + "=" + verdict.changes[0].value;
+}
+
+TEST(Rules, ARunThatStandsStillIsStalled) {
+  Figures figures = run_of(44, 128);
+  figures.is_stalled = true;
+  figures.stalled_in = "thread headpond/0: map does not return";
+  EXPECT_EQ(code_of(figures), ReasonCode::stalled);
+  EXPECT_THAT(judge(figures).findings, testing::ElementsAre(figures.stalled_in));
+}
+
+TEST(Rules, TooFewStepsGiveNoReason) {
+  EXPECT_EQ(code_of(run_of(44, 128), [](Figures& f) { f.steps = 19; }), ReasonCode::none);
+  EXPECT_EQ(code_of(run_of(44, 128), [](Figures& f) { f.time_ns = 1.9e9; }), ReasonCode::none);
+  EXPECT_NE(code_of(run_of(44, 128)), ReasonCode::none) << "control";
+}
+
+TEST(Rules, AStepThatLosesItsProcessorToThePool) {
+  const auto loses = [](Figures& f) { f.program_queue_share = 0.1; };
+  EXPECT_EQ(code_of(run_of(0.1, 15), loses), ReasonCode::oversubscribed);
+  EXPECT_EQ(code_of(run_of(0.1, 0), loses), ReasonCode::device_bound) << "the pool did nothing";
+  EXPECT_EQ(code_of(run_of(0.1, 15),
+                    [](Figures& f) {
+                      f.program_queue_share = 0.1;
+                      f.others = 1;
+                    }),
+            ReasonCode::device_bound)
+      << "to other processes";
+}
+
+TEST(Rules, OnlyTheStartTookLong) {
+  EXPECT_EQ(code_of(run_of(0.1, 10), [](Figures& f) { f.startup_ns = 5e9; }), ReasonCode::startup);
+  EXPECT_EQ(code_of(run_of(0.1, 10), [](Figures& f) { f.startup_ns = 1e9; }), ReasonCode::device_bound);
+}
+
+TEST(Rules, AStepThatHardlyWaitsIsDeviceBound) {
+  EXPECT_EQ(code_of(run_of(0.9, 10)), ReasonCode::device_bound);
+  EXPECT_NE(code_of(run_of(1.2, 42)), ReasonCode::device_bound) << "5.7 %";
+  EXPECT_TRUE(judge(run_of(0.9, 10)).changes.empty());
+}
+
+TEST(Rules, OthersHaveTheProcessors) {
+  const auto busy = [](Figures& f) {
+    f.others = 1;
+    f.idle = 0;
+  };
+  EXPECT_EQ(code_of(run_of(44, 128), busy), ReasonCode::machine_busy);
+  EXPECT_EQ(code_of(run_of(44, 128), [](Figures& f) { f.others = 1; }), ReasonCode::cpu_bound) << "some are idle";
+}
+
+TEST(Rules, EpochsBeginSlowly) {
+  const auto edges = [](Figures& f) {
+    f.edges = 4;
+    f.kinds.edge_ns = 0.9 * f.call_ns;
+  };
+  EXPECT_EQ(code_of(run_of(10, 5), edges), ReasonCode::epoch_edge);
+  EXPECT_NE(code_of(run_of(10, 5), [](Figures& f) { f.kinds.edge_ns = 0.9 * f.call_ns; }), ReasonCode::epoch_edge)
+      << "no epoch ended";
+}
+
+TEST(Rules, ThereIsNoMemoryForMore) {
+  Figures figures = run_of(10, 20);
+  figures.stages[0].totals.refused_ns = 0.2 * figures.time_ns;
+  EXPECT_EQ(code_of(figures), ReasonCode::memory_limited);
+  EXPECT_EQ(setting_of(figures), "memory=2000000000");
+  EXPECT_EQ(code_of(run_of(10, 20), [](Figures& f) { f.held_by_program = 6e8; }), ReasonCode::memory_limited);
+  EXPECT_NE(code_of(run_of(10, 20)), ReasonCode::memory_limited) << "control";
+}
+
+TEST(Rules, TeamsOfThreadsInsideTakeTheProcessors) {
+  const auto teams = [](Figures& f) {
+    f.process_cpus_in_waits = 2;
+    f.own_cpus_in_waits = 0.5;
+  };
+  EXPECT_EQ(code_of(run_of(44, 32, 96), teams), ReasonCode::oversubscribed);
+  EXPECT_EQ(code_of(run_of(44, 128), [](Figures& f) { f.process_cpus_in_waits = f.own_cpus_in_waits = 2; }),
+            ReasonCode::cpu_bound)
+      << "only the Loader's own threads";
+}
+
+TEST(Rules, CallsWaitInALock) {
+  Figures figures = run_of(44, 64, 64);
+  figures.stages[0].seen = 100;
+  figures.stages[0].seen_blocked = figures.stages[0].seen_locked = 50;
+  EXPECT_EQ(code_of(figures), ReasonCode::user_lock);
+  EXPECT_EQ(judge(figures).op, "map");
+  EXPECT_NE(code_of(figures, [](Figures& f) { f.stages[0].seen_locked = 0; }), ReasonCode::user_lock);
+}
+
+TEST(Rules, OneThreadAtATime) {
+  EXPECT_EQ(code_of(serial_run()), ReasonCode::serial_stage);
+  EXPECT_EQ(code_of(serial_run(), [](Figures& f) { f.stages[0].has_one_file = true; }), ReasonCode::single_file);
+  EXPECT_EQ(setting_of([] {
+              Figures one_file = serial_run();
+              one_file.stages[0].has_one_file = true;
+              return one_file;
+            }()),
+            "shards=3");
+  EXPECT_NE(code_of(serial_run(), [](Figures& f) { f.stages[0].totals.open.wall_ns /= 2; }), ReasonCode::serial_stage)
+      << "half of the time it has nothing to do";
+}
+
+TEST(Rules, AFunctionOfBatchesTakesTheTime) {
+  Figures figures = run_of(10, 60);
+  figures.stages[0].is_above_batch = true;
+  EXPECT_EQ(code_of(figures), ReasonCode::slow_batch_function);
+  figures.stages.push_back(figures.stages[0]);
+  figures.stages[1].totals.make.wall_ns *= 3;
+  figures.stages[1].totals.starved_ns = 0;
+  EXPECT_NE(code_of(figures), ReasonCode::slow_batch_function) << "the stage before it does more";
+}
+
+TEST(Rules, TooFewAreMadeAhead) {
+  Figures figures = run_of(15, 15);
+  figures.run_ahead = 0;
+  figures.stages[0].is_capped = true;
+  figures.stages[0].totals.full_ns = 0.5 * figures.time_ns;
+  EXPECT_EQ(code_of(figures), ReasonCode::window_too_small);
+  EXPECT_EQ(setting_of(figures), "run_ahead=1");
+  EXPECT_NE(code_of(figures, [](Figures& f) { f.stages[0].is_capped = false; }), ReasonCode::window_too_small);
+  EXPECT_NE(code_of(figures, [](Figures& f) { f.stages[0].totals.full_ns = 0; }), ReasonCode::window_too_small);
+}
+
+TEST(Rules, CallsThatShareSomethingAreTooSlowTogether) {
+  Figures shared = run_of(30, 1, 400), alone = shared;
+  shared.stages[0].crowding = 0.95;
+  alone.stages[0].crowding = 0.1;
+  EXPECT_EQ(code_of(shared), ReasonCode::bandwidth_bound);
+  EXPECT_EQ(code_of(alone), ReasonCode::latency_bound);
+  EXPECT_EQ(code_of(shared, [](Figures& f) { f.stages[0].crowding = 0.6; }), ReasonCode::none) << "neither";
+}
+
+TEST(Rules, CallsThatWaitNeedMoreAtOnce) {
+  Figures figures = run_of(60, 0.1, 160);
+  figures.io_threads = figures.io_ceiling = 2;
+  EXPECT_EQ(code_of(figures), ReasonCode::latency_bound);
+  EXPECT_EQ(setting_of(figures), "io_threads=9");
+  EXPECT_NEAR(judge(figures).changes[0].gain, 4, 0.01);
+}
+
+TEST(Rules, TheProcessorsAreBusy) {
+  const Figures figures = run_of(44, 128);
+  EXPECT_EQ(code_of(figures), ReasonCode::cpu_bound);
+  EXPECT_EQ(judge(figures).changes[0].what, "one processor more");
+  EXPECT_NEAR(judge(figures).changes[0].gain, 1.5, 0.01);
+  EXPECT_EQ(code_of(run_of(44, 60)), ReasonCode::none) << "threads have time";
+}
+
+TEST(Rules, WhatIsMadeAgainInEveryEpochCanBeKept) {
+  Figures figures = run_of(44, 128);
+  figures.stages[0].prefix_operators = 2;
+  figures.stages[0].prefix_bytes = 1e8;
+  EXPECT_THAT(judge(figures).changes[0].what, testing::HasSubstr("a cache after map, of 100 MB"));
+  figures.stages[0].prefix_bytes = 1e10;
+  EXPECT_THAT(judge(figures).changes[0].what, testing::HasSubstr("a snapshot after map, of 10000 MB"));
+}
+
+TEST(Rules, TheLimitingStageIsTheLastThatIsWaitedFor) {
+  Figures figures = run_of(44, 1);
+  figures.stages.push_back(run_of(44, 128).stages[0]);
+  figures.stages[1].name = "tfrecord";
+  EXPECT_EQ(limiting_stage(figures)->name, "tfrecord");
+  figures.stages[1].totals.starved_ns = 0.4 * figures.call_ns;
+  EXPECT_EQ(limiting_stage(figures)->name, "read|map|batch");
+  figures.stages.clear();
+  EXPECT_EQ(limiting_stage(figures), nullptr);
+  EXPECT_EQ(code_of(figures), ReasonCode::none);
+}
+
+TEST(Rules, TheLargestFiguresAreToldWhereNothingLimits) {
+  const Verdict verdict = judge(run_of(44, 60));
+  EXPECT_EQ(verdict.code, ReasonCode::none);
+  EXPECT_EQ(verdict.evidence.size(), 3U);
+  EXPECT_TRUE(verdict.changes.empty());
+}
+
+}  // namespace
+}  // namespace headpond::internal

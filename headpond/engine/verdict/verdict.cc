@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headpond/engine/verdict/verdict.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ostream>
+
+namespace headpond {
+namespace {
+
+constexpr size_t kMostEvidence = 2;
+
+std::string_view in_words(ReasonCode code) {
+  switch (code) {
+    case ReasonCode::none:
+      return "no reason found";
+    case ReasonCode::device_bound:
+      return "the program's own step limits";
+    case ReasonCode::startup:
+      return "only the start took long";
+    case ReasonCode::epoch_edge:
+      return "the first batches of epochs take long";
+    case ReasonCode::stalled:
+      return "nothing is done, and the program waits";
+    case ReasonCode::machine_busy:
+      return "others use the processors";
+    case ReasonCode::memory_limited:
+      return "memory limits how much is made ahead";
+    case ReasonCode::min_fill_too_large:
+      return "the queue's minimum holds back what is there";
+    case ReasonCode::oversubscribed:
+      return "more threads compute than there are processors";
+    case ReasonCode::user_lock:
+      return "calls wait for each other in a lock";
+    case ReasonCode::single_file:
+      return "one file is read in order";
+    case ReasonCode::serial_stage:
+      return "one thread at a time can do this work";
+    case ReasonCode::slow_batch_function:
+      return "a function of whole batches takes the time";
+    case ReasonCode::window_too_small:
+      return "too few batches are made ahead of uneven work";
+    case ReasonCode::bandwidth_bound:
+      return "a shared disk, network or limit gives no more";
+    case ReasonCode::latency_bound:
+      return "calls wait, each for itself, and too few at once";
+    case ReasonCode::cpu_bound:
+      return "the processors are busy";
+  }
+  return "";
+}
+
+std::string sureness(double confidence) {
+  return confidence >= 0.8 ? "" : confidence >= 0.5 ? ", medium confidence" : ", unclear, most likely";
+}
+
+std::string text_of(const Change& change) {
+  std::string text = change.what;
+  if (!change.setting.empty()) text += fmt::format(" ({} = {})", change.setting, change.value);
+  return text + fmt::format(": {:.2f} times as fast ({:.2f} to {:.2f})", change.gain, change.low, change.high);
+}
+
+}  // namespace
+
+std::string_view to_string(ReasonCode code) {
+  switch (code) {
+    case ReasonCode::none:
+      return "none";
+    case ReasonCode::device_bound:
+      return "device_bound";
+    case ReasonCode::startup:
+      return "startup";
+    case ReasonCode::epoch_edge:
+      return "epoch_edge";
+    case ReasonCode::stalled:
+      return "stalled";
+    case ReasonCode::machine_busy:
+      return "machine_busy";
+    case ReasonCode::memory_limited:
+      return "memory_limited";
+    case ReasonCode::min_fill_too_large:
+      return "min_fill_too_large";
+    case ReasonCode::oversubscribed:
+      return "oversubscribed";
+    case ReasonCode::user_lock:
+      return "user_lock";
+    case ReasonCode::single_file:
+      return "single_file";
+    case ReasonCode::serial_stage:
+      return "serial_stage";
+    case ReasonCode::slow_batch_function:
+      return "slow_batch_function";
+    case ReasonCode::window_too_small:
+      return "window_too_small";
+    case ReasonCode::bandwidth_bound:
+      return "bandwidth_bound";
+    case ReasonCode::latency_bound:
+      return "latency_bound";
+    case ReasonCode::cpu_bound:
+      return "cpu_bound";
+  }
+  return "";
+}
+
+std::string Verdict::to_string() const {
+  std::string text = fmt::format("{}: {}{}\n", headpond::to_string(code), in_words(code), sureness(confidence));
+  text += fmt::format(
+      "  waiting: {:.1f} % of the time after the start (of all time: start {:.1f} %, epochs {:.1f} %, bursts {:.1f} %, "
+      "all the time {:.1f} %)\n",
+      100 * wait_share, 100 * waits.startup, 100 * waits.epoch_edge, 100 * waits.burst, 100 * waits.sustained);
+  if (!stage.empty()) text += fmt::format("  stage: {}; most of it: {}\n", stage, op);
+  for (size_t i = 0; i < std::min(evidence.size(), kMostEvidence); ++i) {
+    text += fmt::format("  {}: {:.2f} (limit {:.2f})\n", evidence[i].figure, evidence[i].value, evidence[i].threshold);
+  }
+  if (!findings.empty()) text += fmt::format("  {}\n", findings.front());
+  for (size_t i = 0; i < std::min<size_t>(changes.size(), 2); ++i) text += "  change: " + text_of(changes[i]) + "\n";
+  return text;
+}
+
+std::ostream& operator<<(std::ostream& out, const Verdict& verdict) { return out << verdict.to_string(); }
+
+}  // namespace headpond

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headpond/engine/verdict/verdict.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <set>
+#include <sstream>
+
+namespace headpond {
+namespace {
+
+using testing::HasSubstr;
+
+Verdict full() {
+  Verdict verdict{.code = ReasonCode::latency_bound, .stage = "read|batch", .op = "read", .confidence = 1};
+  verdict.wait_share = 0.75;
+  for (int i = 0; i < 9; ++i) {
+    verdict.evidence.push_back({"figure", 1, 2});
+    verdict.changes.push_back({"let more calls wait at once", "io_threads", "9", 4, 3.4, 4});
+    verdict.findings.emplace_back("a finding");
+  }
+  return verdict;
+}
+
+TEST(Verdict, HasAtMostEightLines) {
+  const std::string text = full().to_string();
+  EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 8);
+  EXPECT_THAT(text, HasSubstr("latency_bound: calls wait, each for itself"));
+  EXPECT_THAT(text, HasSubstr("waiting: 75.0 %"));
+  EXPECT_THAT(text, HasSubstr("let more calls wait at once (io_threads = 9): 4.00 times as fast (3.40 to 4.00)"));
+}
+
+TEST(Verdict, SaysHowSureItIs) {
+  Verdict verdict = full();
+  EXPECT_THAT(verdict.to_string(), Not(HasSubstr("confidence")));
+  verdict.confidence = 0.6;
+  EXPECT_THAT(verdict.to_string(), HasSubstr("medium confidence"));
+  verdict.confidence = 0.4;
+  EXPECT_THAT(verdict.to_string(), HasSubstr("unclear, most likely"));
+}
+
+TEST(Verdict, EachCodeHasItsOwnNameAndWords) {
+  std::set<std::string> names, texts;
+  const auto last = static_cast<int>(ReasonCode::cpu_bound);
+  for (int i = 0; i <= last; ++i) {
+    const auto code = static_cast<ReasonCode>(i);
+    names.emplace(to_string(code));
+    texts.insert(Verdict{.code = code}.to_string());
+  }
+  EXPECT_EQ(names.size(), static_cast<size_t>(last) + 1);
+  EXPECT_EQ(texts.size(), names.size());
+  EXPECT_FALSE(names.contains(""));
+}
+
+TEST(Verdict, IsPrintedAsItsText) {
+  std::ostringstream out;
+  out << full();
+  EXPECT_EQ(out.str(), full().to_string());
+}
+
+}  // namespace
+}  // namespace headpond
