@@ -16,6 +16,7 @@ const PlanOperator& operator_of(const std::string& op) {
   const auto found = std::find_if(all.begin(), all.end(), [&](const PlanOperator& one) { return one.name == op; });
   if (found != all.end()) return *found;
   std::vector<std::string> names;
+  names.reserve(all.size());
   for (const PlanOperator& one : all) names.push_back(one.name);
   throw Exception(Error(ErrorKind::NotFound, fmt::format("no operator '{}'{}", op, did_you_mean(op, names))));
 }
