@@ -2,6 +2,7 @@
 """The Loader: batches that threads prepare ahead, without a setting."""
 
 import base64
+import time
 import weakref
 
 from . import _core
@@ -153,9 +154,14 @@ class Loader:
 
 
 def close_all():
-    """At the interpreter's exit: no thread of a Loader may need its lock afterwards."""
+    """At the interpreter's exit: no thread of a Loader may need its lock afterwards. One that another thread waits in gets a moment."""
+    end = time.monotonic() + 1.5
     for loader in list(_open):
-        try:
-            loader._core.close()
-        except Exception:  # The process ends; there is nobody to tell.
-            pass
+        closed = False
+        while not closed:
+            try:
+                loader._core.close()
+                closed = True
+            except Exception:  # The process ends; there is nobody to tell.
+                closed = time.monotonic() > end
+                time.sleep(0.01)

@@ -30,21 +30,23 @@ class PythonLoader {
   PythonLoader& operator=(const PythonLoader&) = delete;
 
   void restore(const nb::bytes& state) {
+    refuse_if_waiting("load_state_dict");
     const std::string copy(state.c_str(), state.size());
     open([&] { return Loader::restored(dataset_, options_, copy); });
   }
 
   // None at the end.
   nb::object next() {
-    return given(waiting([&] { return loader_->next(); }));
+    return given([&] { return loader_->next(); });
   }
   nb::object next_in_epoch() {
-    return given(waiting([&] { return loader_->next_in_epoch(); }));
+    return given([&] { return loader_->next_in_epoch(); });
   }
   nb::object try_next() {
-    return given(waiting([&] { return loader_->try_next(); }));
+    return given([&] { return loader_->try_next(); });
   }
   void next_epoch() {
+    refuse_if_waiting("next_epoch");
     index_ = -1;
     (void)waiting([&]() -> Result<void> {
       loader_->next_epoch();
@@ -52,6 +54,7 @@ class PythonLoader {
     });
   }
   void close() {
+    refuse_if_waiting("close");
     const nb::gil_scoped_release released;
     loader_->close();
   }
@@ -90,7 +93,21 @@ class PythonLoader {
     (void)value(std::move(made));
   }
 
-  nb::object given(Result<Batch> batch) {
+  // Another thread of Python may be in next(), without the lock. The Loader itself refuses a second next().
+  void refuse_if_waiting(const char* call) const {
+    if (waiting_ > 0)
+      raise(Error(ErrorKind::FailedPrecondition, fmt::format("Loader: {}(): another thread is in next()", call)));
+  }
+
+  template <class Next>
+  nb::object given(Next next) {
+    struct Count {
+      int& waiting;
+      ~Count() { --waiting; }
+    };
+    ++waiting_;
+    const Count count{waiting_};
+    Result<Batch> batch = waiting(next);
     if (at_end(batch)) return nb::none();
     Batch own = value(std::move(batch));
     epoch_ = own.epoch();
@@ -103,6 +120,7 @@ class PythonLoader {
   const Keys keys_;
   std::unique_ptr<Loader> loader_;
   int64_t epoch_ = 0, index_ = -1;  // Of the last batch.
+  int waiting_ = 0;                 // Calls of next(); changed with the interpreter's lock.
 };
 
 nb::dict stats_of(const PythonLoader& loader) {

@@ -143,9 +143,13 @@ def test_two_threads_at_once_are_refused():
             refused = error
         except hp.DeadlineExceededError:
             pass
+    for call in (loader.close, loader.next_epoch, lambda: loader.load_state_dict(hp.Loader(hp.range(4)).state_dict())):
+        with pytest.raises(hp.FailedPreconditionError, match="another thread"):
+            call()
     hold.set()
     waiting.join()
     assert "another thread" in str(refused)
+    loader.close()
 
 
 def test_options_that_cannot_be_are_refused():

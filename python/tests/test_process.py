@@ -69,6 +69,8 @@ ENDS = {
     "generator": "loader = hp.Loader(hp.from_generator(lambda e: iter(range(10**6)), (hp.i64, ())), threads=2)\nloader.next()",
     "runner": "q = hp.FIFOQueue(2, hp.i64)\nc = hp.Coordinator()\nhp.QueueRunner(q, [lambda: q.enqueue(1)]).start(c)\nq.dequeue()",
     "cycle": "class A: pass\na = A()\na.me = a\na.loader = hp.Loader(hp.range(99).map(lambda x: x).batch(2), threads=2)\na.loader.next()",
+    "waiting": "loader = hp.Loader(hp.range(9).map(slow, output=(hp.i64, ())), threads=1, consumer_helps=False)\n"
+               "threading.Thread(target=loader.next, daemon=True).start()\ntime.sleep(0.1)\nthreading.Timer(0.2, done.set).start()",
     "batches": "kept = list(hp.Loader(hp.range(1000).batch(100)))",
     "error": "hp.Loader(hp.range(3)).load_state_dict({})",
 }
