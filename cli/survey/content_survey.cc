@@ -36,14 +36,29 @@ void holds_one(FileReport& report, const char* key, DType dtype, uint64_t count)
   report.features.add({{.key = key, .dtype = dtype, .count = count}});
 }
 
-// Of "a.csv, row 3 (line 5, offset 120): ...".
-std::optional<uint64_t> row_in(const Error& error, const std::string& path) {
-  const std::string front = path + ", row ";
-  if (!error.message().starts_with(front)) return {};
-  const std::string_view digits = std::string_view(error.message()).substr(front.size());
-  uint64_t row = 0;
-  const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), row);
-  return read.ec == std::errc() ? std::optional(row) : std::nullopt;
+// The number after `front` at the start of `text`, which is then left out.
+std::optional<uint64_t> take_number(std::string_view& text, std::string_view front) {
+  if (!text.starts_with(front)) return {};
+  uint64_t number = 0;
+  const char* const end = text.data() + text.size();
+  const auto read = std::from_chars(text.data() + front.size(), end, number);
+  if (read.ec != std::errc()) return {};
+  text = {read.ptr, end};
+  return number;
+}
+
+// Of "a.csv, row 3 (line 5, offset 120): column 'offset 7': ..." the row and the offset, whatever the column's name is.
+void damaged_row(FileReport& report, const Error& error) {
+  std::string_view text = error.message();
+  if (!text.starts_with(report.path)) return damaged(report, error);
+  text.remove_prefix(report.path.size());
+  const auto row = take_number(text, ", row ");
+  if (constexpr std::string_view kHeader = ", header"; !row && text.starts_with(kHeader)) {
+    text.remove_prefix(kHeader.size());
+  }
+  const auto line = take_number(text, " (line ");
+  const auto offset = line ? take_number(text, ", offset ") : std::nullopt;
+  report.add_damage({row, offset ? offset : offset_in(error, report.path), {}, error});
 }
 
 template <class T>
@@ -77,16 +92,16 @@ Result<std::vector<uint64_t>> count_present(const CsvFile& file, uint64_t rows, 
 
 void survey_csv(const Result<std::unique_ptr<CsvFile>>& file, const SurveyOptions& options, FileReport& report) {
   if (!file) {
-    const auto row = row_in(file.error(), report.path);
-    report.records = row.value_or(0);
-    return damaged(report, file.error(), row);
+    damaged_row(report, file.error());
+    report.records = report.damage.back().record.value_or(0);
+    return;
   }
   const auto rows = static_cast<uint64_t>((*file)->size());
   report.is_limited = options.limit && rows > *options.limit;
   report.records = report.is_limited ? *options.limit : rows;
   if (!options.with_features) return;
   const auto present = count_present(**file, report.records, options);
-  if (!present) return damaged(report, present.error());
+  if (!present) return damaged_row(report, present.error());
   report.features.add({}, report.records);
   for (size_t f = 0; f < present->size(); ++f) {
     const FieldSpec& field = (*file)->fields()[f];

@@ -84,6 +84,7 @@ TEST(SurveyCsv, NamesTheRowOfTheFirstDamageAndCountsThoseBefore) {
   EXPECT_EQ(damage_of(csv_of("a,b\n1,\"2\n")), "0@6 InvalidArgument") << "the quote is not closed";
   EXPECT_EQ(damage_of(csv_of("a,b\n1,\"2\"3\n")), "0@9 InvalidArgument");
   EXPECT_EQ(damage_of(csv_of("a,a\n1,2\n")), "-@0 InvalidArgument");
+  EXPECT_EQ(damage_of(csv_of("offset 7,offset 7\n1,2\n")), "-@0 InvalidArgument") << "that is a column's name";
   EXPECT_EQ(damage_of(csv_of("")), "-@0 InvalidArgument") << "there is no header";
 }
 

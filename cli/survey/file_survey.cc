@@ -219,7 +219,8 @@ void Survey::look_at_tar(ByteReader& bytes) {
   while (true) {
     const auto member = tar.next();
     if (!member) damaged(member.error(), index.members.size());
-    if (member && !*member && options_.strict && !tar.has_end()) damaged(no_end_blocks(report_.path));
+    const bool must_end = options_.strict || index.members.empty();
+    if (member && !*member && must_end && !tar.has_end()) damaged(no_end_blocks(report_.path));
     if (!member || !*member || is_at_limit(index.members.size())) break;
     if (!read_member(tar, **member, buffer, index.members.size())) break;
     index.members.push_back(**member);

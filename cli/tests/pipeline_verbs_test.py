@@ -145,6 +145,18 @@ class Run(PlanCase):
         self.assertEqual(len(samples), len(set(samples)))
         self.assertIn("--state-in", self.expect(2, "run", "plan.toml", "--migrate-from", "old.toml").stderr)
 
+    def test_an_epoch_that_cannot_be_carried_begins_again_if_wanted(self):
+        self.plan(step("range", stop=8))
+        (self.folder / "old.toml").write_text((self.folder / "plan.toml").read_text())
+        self.lines("--limit", "3", "--state-out", "state")
+        self.plan(step("range", stop=6))
+        changed = ("run", "plan.toml", "--print", "--state-in", "state", "--migrate-from", "old.toml")
+        self.assertIn("migrate: ", self.expect(1, *changed).stderr)
+        again = self.expect(0, *changed, "--if-refused", "restart_epoch")
+        self.assertIn("begins epoch 0 again", again.stderr)
+        self.assertEqual(len(again.stdout.splitlines()), 6)
+        self.assertEqual(self.expect(0, *changed, "--if-refused", "next_epoch").stdout, "", "there is one epoch")
+
     def test_a_state_of_something_else_is_refused(self):
         self.lines("--limit", "3", "--state-out", "state")
         self.assertIn("seed", self.expect(1, "run", "plan.toml", "--state-in", "state", "--seed", "3").stderr)

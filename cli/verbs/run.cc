@@ -31,7 +31,7 @@ struct RunFlags {
   std::vector<std::string> files;
   int threads = -1;
   std::optional<int64_t> memory;
-  std::string state_in, state_out, migrate_from, order_out, quarantine, replay;
+  std::string state_in, state_out, migrate_from, if_refused = "fail", order_out, quarantine, replay;
   int64_t epochs = 1;
   std::optional<int64_t> limit;
   bool digest = false, print = false;
@@ -46,6 +46,8 @@ void declare(Flags& flags, RunFlags& to) {
   flags.option("state-in FILE", to.state_in, "resume from this state");
   flags.option("migrate-from FILE.toml", to.migrate_from,
                "the state is of this pipeline file, which has changed since");
+  flags.choice("if-refused", to.if_refused, {"fail", "restart_epoch", "next_epoch"},
+               "where the state's epoch cannot go on exactly: an error; begin it again; or begin the next one");
   flags.option("state-out FILE", to.state_out, "when the run ends, save the state to resume from");
   flags.option("order-out FILE", to.order_out, "write a line 'epoch index key' for each element");
   flags.option("quarantine FILE", to.quarantine, "append a line for each bad element that a step on_error met");
@@ -193,7 +195,10 @@ class Sink {
 // Reports what happens to each step of the old plan.
 Result<std::string> migrated(const std::string& state, const plan::PlanFile& plan, const Session& session,
                              const RunFlags& flags) {
-  auto migration = migrate(state, plan::read_plan_file(flags.migrate_from).dataset, plan.dataset);
+  const IfRefused if_refused = flags.if_refused == "restart_epoch" ? IfRefused::restart_epoch
+                               : flags.if_refused == "next_epoch"  ? IfRefused::next_epoch
+                                                                   : IfRefused::fail;
+  auto migration = migrate(state, plan::read_plan_file(flags.migrate_from).dataset, plan.dataset, if_refused);
   if (!migration) return fail(migration.error());
   if (!session.common().quiet) fmt::print(stderr, "{}", to_string(*migration));
   return std::move(migration->state);

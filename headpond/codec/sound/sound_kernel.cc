@@ -94,8 +94,9 @@ class DecodeCrop final : public Kernel {
     if (!frames) return fail(frames.error());
     if (*frames < options_.first_sample) return decode_all(call, file);
     SoundOptions part = options_;
-    part.first_sample += crop_->first(*frames - options_.first_sample, call.random(1));
-    part.desired_samples = crop_->samples();
+    const int64_t left = *frames - options_.first_sample;
+    part.first_sample += crop_->first(left, call.random(1));
+    part.desired_samples = crop_->samples_of(left);
     const auto decoded = decode_by(decoder_, file, part, [&](int64_t rows, int64_t channels) {
       return call.make<float>(0, {rows, channels}).data();
     });

@@ -58,10 +58,11 @@ bool internal::gathers_rows(const Node& node) {
                      [](const auto& below) { return gathers_rows(*below); });
 }
 
+bool internal::counts_errors(const Node& input) { return input.iterates() && gathers_rows(input); }
+
 std::unique_ptr<Iterator> open_resumable(Feed& feed, const Node& input, const Binding& binding) {
   std::unique_ptr<Iterator> opened = feed.open(input, binding);
-  return input.iterates() && internal::gathers_rows(input) ? std::make_unique<ResumableInput>(std::move(opened))
-                                                           : std::move(opened);
+  return internal::counts_errors(input) ? std::make_unique<ResumableInput>(std::move(opened)) : std::move(opened);
 }
 
 }  // namespace headpond

@@ -17,6 +17,8 @@ std::unique_ptr<Iterator> open_resumable(Feed& feed, const Node& input, const Bi
 namespace internal {
 /// Whether elements of `node` are made of several elements of a source: whether rows are gathered in it, or below it.
 bool gathers_rows(const Node& node);
+/// Whether open_resumable() puts the number of errors before the state of `input`.
+bool counts_errors(const Node& input);
 }  // namespace internal
 
 }  // namespace headpond

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "headpond/dataset/bases/batching.h"
+#include "headpond/dataset/bases/resumable_input.h"
 #include "headpond/dataset/migrate/carry_internal.h"
 #include "headpond/dataset/migrate/given_inputs_internal.h"
 #include "headpond/dataset/migrate/in_order.h"
@@ -34,6 +35,12 @@ bool holds_elements(const Node& node) {
   static constexpr std::array kOps =
       std::to_array<std::string_view>({"batch_by_size", "bucket_by_sequence_length", "pack"});
   return is_one_of(kOps, node);
+}
+
+// Of those that keep counts: before an input's state they have the number of errors since, if it gathers rows.
+bool counts_errors_of(const Node& node, size_t input) {
+  static constexpr std::array kOps = std::to_array<std::string_view>({"choose_from_datasets", "on_error"});
+  return is_one_of(kOps, node) && counts_errors(node.input(input));
 }
 
 bool is_batching(const Node& node) { return dynamic_cast<const Batching*>(&node) != nullptr; }
@@ -194,9 +201,23 @@ class Carrier {
         return fail(refused(now, "it holds elements by their positions in its input, which has changed"));
       }
       HEADPOND_TRY(runs_over(*carried, now, input));
+      HEADPOND_TRY(carry_errors(*then.node, now, then.numbers[k], state.own[k]));
       state.inputs.emplace(then.numbers[k], std::move(*carried));
     }
     return state;
+  }
+  // `own`: what the operator saves before the state of this input.
+  static Result<void> carry_errors(const Node& then, const Node& now, size_t input, std::string& own) {
+    const bool counted = counts_errors_of(then, input), counts = counts_errors_of(now, input);
+    if (counts && !counted) own += saved_number(0);
+    if (counts || !counted) return {};
+    if (!own.ends_with(saved_number(0))) {
+      return fail(refused(now,
+                          "its input had an error within the batch that comes next; save the state one element "
+                          "later"));
+    }
+    own.resize(own.size() - saved_number(0).size());
+    return {};
   }
   Result<NewState> with_same_input(const NodeState& then, const Node& now) {
     steps.push_back(

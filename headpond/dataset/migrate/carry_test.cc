@@ -53,6 +53,37 @@ TEST(Carry, JoinedInputsStayInStep) {
               ElementsAre(HasSubstr("zip(inputs=3): it was zip(inputs=2)")));
 }
 
+TEST(Carry, RowsMayBeGatheredBelowOnErrorFromNowOn) {
+  const Dataset source = range(7) | as_stream(), other = range(100, 107) | as_stream();
+  EXPECT_THAT(rest(source | on_error(), source | batches(2) | on_error(), 3), ElementsAre("[3 4]", "[5 6]"));
+  EXPECT_THAT(rest(source | batches(2) | on_error(), source | on_error(), 2), ElementsAre("4", "5", "6"));
+  const Dataset choices = range(6) | filter([](int64_t x) { return x < 2; }, {.name = "two"}) | repeat(2),
+                single = choose_from_datasets({source, other}, choices),
+                pairs = choose_from_datasets({source | batches(2), other | batches(2)}, choices);
+  EXPECT_THAT(rest(single, pairs, 1), ElementsAre("[100 101]", "[1 2]", "[102 103]"));
+  EXPECT_THAT(rest(pairs, single, 1), ElementsAre("100", "2", "101"));
+}
+
+TEST(Carry, AnErrorWithinABatchIsNotLost) {
+  const Dataset source = range(9) | as_stream() |
+                         map(
+                             [](int64_t x) -> Result<int64_t> {
+                               if (x == 3) return fail(ErrorKind::DataLoss, "bad");
+                               return x;
+                             },
+                             {.name = "bad_3"});
+  const auto policy = on_error({.policy = OnErrorPolicy::fail});
+  const Dataset then = source | batches(2) | policy, now = source | policy;
+  Sequence old = run_of_epoch(then, 7, 0);
+  ASSERT_TRUE(old.next());
+  ASSERT_FALSE(old.next()) << "3 fails, and 2 is in no batch yet";
+  const auto migrated = migrate(old.state(), then, now);
+  ASSERT_FALSE(migrated);
+  EXPECT_THAT(migrated.error().message(), HasSubstr("save the state one element later"));
+  ASSERT_TRUE(old.next());
+  EXPECT_TRUE(migrate(old.state(), then, now));
+}
+
 TEST(Carry, ASequenceGoesOnInItsInput) {
   const Dataset a = range(3) | as_stream(), b = range(100, 104) | as_stream(), c = range(200, 201);
   EXPECT_THAT(rest(concatenate({a, b}), concatenate({a, b, c}), 5), ElementsAre("102", "103", "200"));

@@ -207,14 +207,16 @@ std::string stamp_of_set(const FileSet& set) {
 std::string_view without_place(std::string_view stamp) { return stamp.substr(0, stamp.find(';')); }
 
 std::string stamp_of_paths(const std::vector<std::string>& paths) {
-  uint32_t digest = 0;
+  uint32_t written = 0, places = 0;
+  const auto add = [](uint32_t& digest, const std::string& facts) {
+    digest = crc32c_extend(digest, std::as_bytes(std::span(facts)));
+  };
   for (const std::string& path : paths) {
     const FileStamp stamp = stamp_of(path).value_or(FileStamp{.modified_ns = -1});
-    const std::string facts =
-        fmt::format("{} {} {} {}\n", full_path_of(path), stamp.size, stamp.modified_ns, stamp.changed_ns);
-    digest = crc32c_extend(digest, std::as_bytes(std::span(facts)));
+    add(places, full_path_of(path) + '\n');
+    add(written, fmt::format("{} {} {}\n", stamp.size, stamp.modified_ns, stamp.changed_ns));
   }
-  return fmt::format("written={:08x}", digest);
+  return fmt::format("written={:08x}{}{:08x}", written, kPaths, places);
 }
 
 int64_t take_turns(std::optional<int64_t> num_parallel_reads, Node::Facts& facts) {

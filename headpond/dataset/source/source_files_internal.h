@@ -97,8 +97,9 @@ std::string stamp_of_set(const FileSet& set);
 /// `stamp` up to the semicolon: what copies have too.
 std::string_view without_place(std::string_view stamp);
 
-/// "written=5d1a2b3c": a digest of absolute paths and of the times of last writes and changes, for sources whose
-/// elements are paths (Node::Facts::stamp). A file that cannot be examined counts as such.
+/// "written=5d1a2b3c paths=0f62ab01": digests of sizes and times of last writes and changes, and of absolute paths, for
+/// sources whose elements are paths (Node::Facts::stamp). A file that cannot be examined counts as such.
+inline constexpr std::string_view kPaths = " paths=";
 std::string stamp_of_paths(const std::vector<std::string>& paths);
 
 /// Of how many files records are given in turn, for TFRecordOptions::num_parallel_reads; if more than one, args get the

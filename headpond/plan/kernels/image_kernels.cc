@@ -95,9 +95,11 @@ KernelRef build_random_resized_crop(const PlanArguments& options) {
 }
 
 KernelRef build_resize(const PlanArguments& options) {
-  return resize(size_option(options), {.filter = filter_option(options),
+  const ResizeKernelOptions resized = {.filter = filter_option(options),
                                        .antialias = options.flag("antialias", true),
-                                       .max_size = options.integer("max_size", 0)});
+                                       .max_size = options.integer("max_size", 0)};
+  const bool has_size = options.has("size") || !options.has("max_size");
+  return has_size ? resize(size_option(options), resized) : resize(resized);
 }
 
 KernelRef build_horizontal_flip(const PlanArguments& options) {

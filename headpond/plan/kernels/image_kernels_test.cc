@@ -32,6 +32,7 @@ TEST(ImagePlanKernels, HaveTheLibrarysOptions) {
             "random_resized_crop([224,224], scale=[0.5,1], antialias=false)");
   EXPECT_EQ(image_kernel("resize", "size = 256\nfilter = 'lanczos'\nmax_size = 300\n"),
             "resize(256, filter=lanczos, max_size=300)");
+  EXPECT_EQ(image_kernel("resize", "max_size = 300\n"), "resize(max_size=300)");
   EXPECT_EQ(image_kernel("random_horizontal_flip", ""), "random_horizontal_flip");
   EXPECT_EQ(image_kernel("random_vertical_flip", "p = 1\n"), "random_vertical_flip(p=1)");
   EXPECT_EQ(image_kernel("distance_map", "limit = 20\ngroups = 2\nlayout = 'chw'\n"),

@@ -85,8 +85,10 @@ const std::vector<PlanKernel>& sound_plan_kernels() {
       {"mono", {}, [](const PlanArguments&) { return mono(); }},
       {"pad_or_trim", {"samples"}, [](const PlanArguments& args) { return pad_or_trim(args.integer("samples")); }},
       {"random_sound_crop",
-       {"samples"},
-       [](const PlanArguments& args) { return random_sound_crop(args.integer("samples")); }},
+       {"samples", "pad"},
+       [](const PlanArguments& args) {
+         return random_sound_crop(args.integer("samples"), {.pad = args.flag("pad", true)});
+       }},
       {"gain_db", {"db"}, build_gain_db},
       {"peak_normalize",
        {"peak"},

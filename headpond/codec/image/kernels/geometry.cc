@@ -118,7 +118,10 @@ std::pair<int64_t, int64_t> resized_sides(const ResizeStage& stage, int64_t heig
   // Sides are below 2^32 and sizes below 2^21.
   int64_t new_shorter = stage.size.height;
   int64_t new_longer = new_shorter * longer / shorter;
-  if (stage.max_size > 0 && new_longer > stage.max_size) {
+  if (stage.size.height == 0) {
+    new_shorter = std::max<int64_t>(stage.max_size * shorter / longer, 1);
+    new_longer = stage.max_size;
+  } else if (stage.max_size > 0 && new_longer > stage.max_size) {
     new_shorter = std::max<int64_t>(stage.max_size * new_shorter / new_longer, 1);
     new_longer = stage.max_size;
   }

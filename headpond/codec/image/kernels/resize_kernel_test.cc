@@ -38,6 +38,21 @@ TEST(ResizeKernel, OneNumberIsTheShorterSide) {
   EXPECT_EQ(shape(2, 100, resize(10, {.max_size = 11})), (Shape{1, 11, 1}));
 }
 
+TEST(ResizeKernel, WithoutASizeTheLongerSideIsGiven) {
+  const auto shape = [](int64_t height, int64_t width) {
+    return run_one_kernel(resize({.max_size = 20}),
+                          Tensor::from(std::vector<uint8_t>(static_cast<size_t>(height * width)), {height, width, 1}))
+        ->shape();
+  };
+  EXPECT_EQ(shape(30, 50), (Shape{12, 20, 1}));
+  EXPECT_EQ(shape(50, 31), (Shape{20, 12, 1}));
+  EXPECT_EQ(shape(4, 4), (Shape{20, 20, 1})) << "smaller images grow";
+  EXPECT_EQ(shape(1, 100), (Shape{1, 20, 1}));
+  EXPECT_EQ(resize({.filter = ResizeFilter::area, .max_size = 20})->facts().title, "resize(filter=area, max_size=20)");
+  EXPECT_THAT(refusal([] { resize(ResizeKernelOptions()); }), HasSubstr("max_size 0: without a size"));
+  EXPECT_THAT(refusal([] { resize({.max_size = -4}); }), HasSubstr("max_size -4"));
+}
+
 TEST(ResizeKernel, RefusesBadOptionsAndImages) {
   EXPECT_THAT(refusal([] { resize({0, 4}); }), HasSubstr("size [0,4]"));
   EXPECT_THAT(refusal([] { resize(4, {.max_size = 4}); }), HasSubstr("max_size 4"));

@@ -22,11 +22,11 @@ void copy_frames(KernelCall& call, const Tensor& sound, int64_t first, int64_t s
   std::fill(to.begin() + static_cast<ptrdiff_t>(copied), to.end(), 0.0F);
 }
 
-std::function<Spec(const Spec&)> with_samples(const std::string& kernel, int64_t samples) {
+std::function<Spec(const Spec&)> with_samples(const std::string& kernel, int64_t samples, bool pads = true) {
   require(samples >= 0, kernel, "samples must be at least 0");
-  return [kernel, samples](Spec spec) {
+  return [kernel, samples, pads](Spec spec) {
     sound_internal::require_sound(spec, kernel);
-    spec[0].shape = spec[0].shape.row().stacked(samples);
+    spec[0].shape = spec[0].shape.row().stacked(pads ? samples : kUnknown);
     return spec;
   };
 }
@@ -48,11 +48,11 @@ class PadOrTrim final : public Kernel {
 
 class RandomSoundCrop final : public SoundCrop {
  public:
-  explicit RandomSoundCrop(int64_t samples)
-      : SoundCrop({.title = fmt::format("random_sound_crop({})", samples),
+  RandomSoundCrop(int64_t samples, bool pads)
+      : SoundCrop({.title = fmt::format("random_sound_crop({}{})", samples, pads ? "" : ", pad=false"),
                    .draws = "random_sound_crop",
-                   .result = with_samples("random_sound_crop", samples)},
-                  samples) {}
+                   .result = with_samples("random_sound_crop", samples, pads)},
+                  samples, pads) {}
 
   Result<void> run(KernelCall& call) const override {
     crop(call, call.in(), call.random());
@@ -68,10 +68,12 @@ int64_t sound_internal::SoundCrop::first(int64_t frames, Random random) const {
 }
 
 void sound_internal::SoundCrop::crop(KernelCall& call, const Tensor& sound, Random random) const {
-  copy_frames(call, sound, first(sound.dim(0), random), samples_);
+  copy_frames(call, sound, first(sound.dim(0), random), samples_of(sound.dim(0)));
 }
 
 KernelRef pad_or_trim(int64_t samples) { return std::make_shared<PadOrTrim>(samples); }
-KernelRef random_sound_crop(int64_t samples) { return std::make_shared<RandomSoundCrop>(samples); }
+KernelRef random_sound_crop(int64_t samples, const SoundCropOptions& options) {
+  return std::make_shared<RandomSoundCrop>(samples, options.pad);
+}
 
 }  // namespace headpond

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <utility>
 
 #include "headpond/base/random.h"
 #include "headpond/tensor/kernel.h"
@@ -11,17 +13,19 @@ namespace headpond::sound_internal {
 /// random_sound_crop. A decoder that knows the number of frames asks for the place, and decodes the crop only.
 class SoundCrop : public Kernel {
  public:
-  int64_t samples() const { return samples_; }
+  /// Of the crop of a sound of `frames`.
+  int64_t samples_of(int64_t frames) const { return pads_ ? samples_ : std::min(samples_, frames); }
   /// The first frame of the crop of a sound of `frames`. REQUIRES: `random` is new.
   int64_t first(int64_t frames, Random random) const;
   /// Makes the crop of `sound` the first result of `call`.
   void crop(KernelCall& call, const Tensor& sound, Random random) const;
 
  protected:
-  SoundCrop(Facts facts, int64_t samples) : Kernel(std::move(facts)), samples_(samples) {}
+  SoundCrop(Facts facts, int64_t samples, bool pads) : Kernel(std::move(facts)), samples_(samples), pads_(pads) {}
 
  private:
   const int64_t samples_;
+  const bool pads_;  // A shorter sound.
 };
 
 }  // namespace headpond::sound_internal

@@ -57,6 +57,15 @@ TEST(RandomSoundCrop, PadsAShortSound) {
   EXPECT_THAT(run_one(random_sound_crop(2), sound_to_crop({1, 2})).as<float>(), ElementsAre(1, 2));
 }
 
+TEST(RandomSoundCrop, LeavesAShortSoundIfToldSo) {
+  const KernelRef crop = random_sound_crop(4, {.pad = false});
+  EXPECT_THAT(run_one(crop, sound_to_crop({1, 2})).as<float>(), ElementsAre(1, 2));
+  EXPECT_EQ(run_one(crop, sound_to_crop({}, 1)).shape(), (Shape{0, 1}));
+  EXPECT_EQ(run_one(crop, sound_to_crop({1, 2, 3, 4, 5})).shape(), (Shape{4, 1}));
+  EXPECT_EQ(crop->facts().title, "random_sound_crop(4, pad=false)");
+  EXPECT_EQ(crop->facts().result({{"a", f32, {7, 2}}})[0].shape, (Shape{kUnknown, 2}));
+}
+
 Tensor wav_of_numbers(int16_t frames) {
   std::vector<int16_t> values(2 * static_cast<size_t>(frames));
   for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<int16_t>(i * 3);
@@ -65,9 +74,15 @@ Tensor wav_of_numbers(int16_t frames) {
 }
 
 TEST(RandomSoundCrop, JoinedWithADecoderGivesTheSameBytes) {
-  for (const KernelRef& decoder : {decode_wav(), decode_wav({.first_sample = 5, .mix = SoundMix::mean}),
-                                   decode_sound({.desired_channels = 3}), decode_sound({.lenient = true})}) {
-    const std::vector<KernelRef> chain = {decoder, random_sound_crop(10)};
+  const KernelRef crop = random_sound_crop(10), cut = random_sound_crop(10, {.pad = false});
+  const KernelRef part = decode_wav({.first_sample = 5, .mix = SoundMix::mean});
+  for (const std::vector<KernelRef>& chain :
+       std::vector<std::vector<KernelRef>>{{decode_wav(), crop},
+                                           {part, crop},
+                                           {part, cut},
+                                           {decode_sound({.desired_channels = 3}), crop},
+                                           {decode_sound({.lenient = true}), crop},
+                                           {decode_sound({.lenient = true}), cut}}) {
     EXPECT_EQ(join_kernels(chain).joints[0].joined, "region of the sound");
     std::set<float> firsts;
     for (uint64_t key = 0; key < 50; ++key) {

@@ -17,10 +17,13 @@ KernelRef mono();
 /// `samples` frames: the first ones, and zeros after a sound that has fewer. `samples` >= 0.
 KernelRef pad_or_trim(int64_t samples);
 
-/// `samples` frames in a row from a random place, each place equally often; a sound that has fewer is padded with zeros
-/// at its end. `samples` >= 0. It draws below(frames - samples + 1), or below(1). After decode_wav or decode_sound in
-/// one map only these frames are decoded.
-KernelRef random_sound_crop(int64_t samples);
+struct SoundCropOptions {
+  bool pad = true;  ///< A sound that has fewer frames is padded with zeros at its end; false: it stays as it is.
+};
+
+/// `samples` frames in a row from a random place, each place equally often. `samples` >= 0. It draws
+/// below(frames - samples + 1), or below(1). After decode_wav or decode_sound in one map only these frames are decoded.
+KernelRef random_sound_crop(int64_t samples, const SoundCropOptions& options = {});
 
 /// Decibels, lo <= hi.
 struct DecibelRange {

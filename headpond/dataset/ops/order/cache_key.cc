@@ -73,6 +73,9 @@ void add_files(const Node& node, const CacheKeyOptions& options, FilesRead& file
     const std::string_view written = without_place(stamp);
     if (options.compare_times) files.text += fmt::format("# {}: {}\n", node.facts().op, written);
     const size_t changed = stamp.find(" changed=");
+    // Elements that are paths must not be given for files that lie elsewhere.
+    const size_t paths = stamp.find(kPaths);
+    if (!options.compare_times && paths != std::string::npos) files.text += stamp.substr(paths) + '\n';
     if (options.compare_times && changed != std::string::npos) {
       files.places.at += stamp.substr(written.size(), changed - written.size());
       files.places.changed += stamp.substr(changed);

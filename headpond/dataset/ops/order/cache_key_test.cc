@@ -88,17 +88,22 @@ TEST(CacheKey, HasThePathsOfSourcesThatGivePaths) {
     test::put_file(folder.file(name) + "/class/1.png", test::to_bytes("png"));
     std::filesystem::last_write_time(folder.file(name) + "/class/1.png", std::filesystem::file_time_type());
   }
-  const auto listed = [&](const std::string& name) {
-    return key_of(list_files(folder.file(name) + "/class/*", {.shuffle = false}));
+  const auto listed = [&](const std::string& name, bool times = true) {
+    return key_of(list_files(folder.file(name) + "/class/*", {.shuffle = false}), {.compare_times = times});
   };
-  const auto in_folder = [&](const std::string& name) { return key_of(headpond::folder(folder.file(name))); };
-  EXPECT_NE(listed("a"), listed("b"));
-  EXPECT_NE(in_folder("a"), in_folder("b"));
-  const std::string before = listed("a"), before_folder = in_folder("a");
+  const auto in_folder = [&](const std::string& name, bool times = true) {
+    return key_of(headpond::folder(folder.file(name)), {.compare_times = times});
+  };
+  for (const bool times : {true, false}) {
+    EXPECT_NE(listed("a", times), listed("b", times));
+    EXPECT_NE(in_folder("a", times), in_folder("b", times));
+  }
+  const std::string before = listed("a"), before_folder = in_folder("a"), by_content = listed("a", false);
   std::filesystem::last_write_time(folder.file("a") + "/class/1.png",
                                    std::filesystem::file_time_type() + std::chrono::seconds(1));
   EXPECT_NE(listed("a"), before) << "a function in the input may read them";
   EXPECT_NE(in_folder("a"), before_folder);
+  EXPECT_EQ(listed("a", false), by_content);
 }
 
 TEST(CacheKey, HasTheFilesOfDatasetsThatAFunctionMakes) {
