@@ -72,15 +72,18 @@ TEST(Carry, AnErrorWithinABatchIsNotLost) {
                                return x;
                              },
                              {.name = "bad_3"});
-  const auto policy = on_error({.policy = OnErrorPolicy::fail});
-  const Dataset then = source | batches(2) | policy, now = source | policy;
+  const Dataset other = range(100, 104) | as_stream(),
+                choices = range(5) | map([](int64_t i) { return int64_t{i == 2}; }, {.name = "third"});
+  const Dataset then = choose_from_datasets({source | batches(2), other | batches(2)}, choices),
+                now = choose_from_datasets({source, other}, choices);
   Sequence old = run_of_epoch(then, 7, 0);
-  ASSERT_TRUE(old.next());
+  ASSERT_EQ(text_of(old.next().value()), "[0 1]");
   ASSERT_FALSE(old.next()) << "3 fails, and 2 is in no batch yet";
+  ASSERT_EQ(text_of(old.next().value()), "[100 101]");
   const auto migrated = migrate(old.state(), then, now);
   ASSERT_FALSE(migrated);
   EXPECT_THAT(migrated.error().message(), HasSubstr("save the state one element later"));
-  ASSERT_TRUE(old.next());
+  ASSERT_EQ(text_of(old.next().value()), "[2 4]");
   EXPECT_TRUE(migrate(old.state(), then, now));
 }
 
