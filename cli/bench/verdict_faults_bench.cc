@@ -127,6 +127,7 @@ Step compute_in_a_lock(double ms) {
 Step compute_in_a_team(double ms, int threads) {
   return map([=](int64_t x) {
     std::vector<std::jthread> team;
+    team.reserve(static_cast<size_t>(threads));
     for (int i = 0; i < threads; ++i) team.emplace_back([=] { compute_us(1000 * ms); });
     return x;
   });
