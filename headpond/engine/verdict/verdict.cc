@@ -28,7 +28,7 @@ std::string_view in_words(ReasonCode code) {
     case ReasonCode::memory_limited:
       return "memory limits how much is made ahead";
     case ReasonCode::min_fill_too_large:
-      return "the queue's minimum holds back what is there";
+      return "the queue has elements, but must keep its minimum";
     case ReasonCode::oversubscribed:
       return "more threads compute than there are processors";
     case ReasonCode::user_lock:
