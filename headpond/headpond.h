@@ -11,7 +11,7 @@
 #include "headpond/base/clock.h"
 #include "headpond/base/cpu.h"
 #include "headpond/base/crc32c.h"
-#include "headpond/base/interrupt.h"
+#include "headpond/base/interrupt/interrupt.h"
 #include "headpond/base/json.h"
 #include "headpond/base/math/beta.h"
 #include "headpond/base/math/half.h"

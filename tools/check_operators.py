@@ -11,7 +11,7 @@ import checks
 
 OPS = "headpond/dataset/ops"
 RANDOM_PLANS = "headpond/dataset/testing/random_plan_*_test_support.cc"
-TABLE = "headpond/plan/plan_operators.cc"
+TABLE = "headpond/plan/operators/plan_operators.cc"
 DOCUMENT = "docs/plan_files.md"
 NOT_DRAWN = set("cifar10 cifar100 csv fixed_length folder load npy raw_image tar text_lines"
                 .split())  # They need files or images, and share code with what is drawn.

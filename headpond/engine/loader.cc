@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "headpond/base/clock.h"
-#include "headpond/base/interrupt.h"
+#include "headpond/base/interrupt/interrupt.h"
 #include "headpond/base/log.h"
 #include "headpond/base/trace.h"
 #include "headpond/dataset/migrate/in_order.h"

@@ -59,7 +59,7 @@ class Loader {
   /// before the batch that it belongs to and after all earlier ones; the next call returns that batch, made without the
   /// element that failed. Only the error of a source that is lost comes again, and that of a limit of on_error. If the
   /// quarantine file cannot be written next() returns that error, and the next call tries again. Cancelled also if an
-  /// InterruptLook (base/interrupt.h) ended the wait; the next call goes on with the same batch.
+  /// InterruptLook (base/interrupt/interrupt.h) ended the wait; the next call goes on with the same batch.
   Result<Batch> next();
   /// The same, but also returns the end after the last batch of each epoch; the call after that begins the next epoch.
   Result<Batch> next_in_epoch();

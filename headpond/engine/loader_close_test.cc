@@ -3,7 +3,7 @@
 #include <atomic>
 #include <thread>
 
-#include "headpond/base/interrupt.h"
+#include "headpond/base/interrupt/interrupt.h"
 #include "headpond/engine/testing/loader_test_internal.h"
 
 namespace headpond::internal {

@@ -13,7 +13,7 @@
 #include "headpond/engine/executor/parallel_for.h"
 #include "headpond/io/file/file.h"
 #include "headpond/plan/nested/plan_nested.h"
-#include "headpond/plan/plan_operators.h"
+#include "headpond/plan/operators/plan_operators.h"
 #include "headpond/plan/suggestion.h"
 #include "headpond/plan/without_path.h"
 

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "headpond/plan/plan_operators.h"
+#include "headpond/plan/operators/plan_operators.h"
 #include "headpond/plan/suggestion.h"
 
 namespace headpond::plan {

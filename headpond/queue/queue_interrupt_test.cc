@@ -5,7 +5,7 @@
 #include <stop_token>
 #include <thread>
 
-#include "headpond/base/interrupt.h"
+#include "headpond/base/interrupt/interrupt.h"
 #include "headpond/queue/queue.h"
 #include "headpond/queue/runner/coordinator.h"
 #include "headpond/queue/staging/staging_area.h"

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "headpond/base/interrupt.h"
+#include "headpond/base/interrupt/interrupt.h"
 #include "headpond/base/status.h"
 #include "headpond/dataset/dataset.h"
 #include "headpond/queue/wait.h"

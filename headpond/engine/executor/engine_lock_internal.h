@@ -5,7 +5,7 @@
 
 #include <chrono>
 
-#include "headpond/base/interruptible.h"
+#include "headpond/base/interrupt/interruptible.h"
 #include "headpond/base/mutex.h"
 
 namespace headpond::internal {

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "headpond/base/cpu.h"
-#include "headpond/base/interrupt.h"
+#include "headpond/base/interrupt/interrupt.h"
 #include "headpond/engine/executor/executor_internal.h"
 
 namespace headpond::internal {

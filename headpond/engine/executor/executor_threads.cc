@@ -10,7 +10,7 @@
 
 #include "headpond/base/clock.h"
 #include "headpond/base/cpu.h"
-#include "headpond/base/interrupt.h"
+#include "headpond/base/interrupt/interrupt.h"
 #include "headpond/base/log.h"
 #include "headpond/engine/executor/counting_internal.h"
 #include "headpond/engine/executor/executor_internal.h"

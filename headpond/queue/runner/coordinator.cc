@@ -8,7 +8,7 @@
 #include <exception>
 #include <list>
 
-#include "headpond/base/interruptible.h"
+#include "headpond/base/interrupt/interruptible.h"
 #include "headpond/base/log.h"
 #include "headpond/base/mutex.h"
 #include "headpond/base/thread.h"

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "headpond/base/interrupt.h"
+#include "headpond/base/interrupt/interrupt.h"
 #include "headpond/base/thread.h"
 #include "headpond/queue/sync/signal_internal.h"
 

@@ -5,7 +5,7 @@
 #include <exception>
 #include <optional>
 
-#include "headpond/base/interruptible.h"
+#include "headpond/base/interrupt/interruptible.h"
 #include "headpond/base/thread.h"
 #include "headpond/queue/sync/wait_queue_internal.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "headpond/base/interrupt.h"
+#include "headpond/base/interrupt/interrupt.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "headpond/plan/plan_operators.h"
+#include "headpond/plan/operators/plan_operators.h"
 
 #include <fmt/format.h>
 
@@ -14,8 +14,8 @@
 #include "headpond/plan/kernels/kernels.h"
 #include "headpond/plan/named_fields.h"
 #include "headpond/plan/nested/plan_nested.h"
-#include "headpond/plan/plan_parsers.h"
-#include "headpond/plan/plan_sources.h"
+#include "headpond/plan/operators/plan_parsers.h"
+#include "headpond/plan/operators/plan_sources.h"
 #include "headpond/plan/plan_tensors.h"
 
 namespace headpond::plan {

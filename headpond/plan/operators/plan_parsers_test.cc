@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "headpond/plan/plan_parsers.h"
+#include "headpond/plan/operators/plan_parsers.h"
 
 #include <array>
 #include <fstream>

@@ -5,7 +5,7 @@
 #include "headpond/dataset/ops.h"
 #include "headpond/plan/expression/plan_functions.h"
 #include "headpond/plan/named_fields.h"
-#include "headpond/plan/plan_operators.h"
+#include "headpond/plan/operators/plan_operators.h"
 #include "headpond/plan/plan_tensors.h"
 
 namespace headpond::plan {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "headpond/plan/plan_operators.h"
+#include "headpond/plan/operators/plan_operators.h"
 
 #include "headpond/plan/plan_test_internal.h"
 #include "tests/test_files.h"

@@ -5,7 +5,7 @@
 
 #include <chrono>
 
-#include "headpond/base/interrupt.h"
+#include "headpond/base/interrupt/interrupt.h"
 #include "headpond/base/mutex.h"
 
 namespace headpond::internal {

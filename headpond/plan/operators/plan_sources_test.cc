@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "headpond/plan/plan_sources.h"
+#include "headpond/plan/operators/plan_sources.h"
 
 #include <algorithm>
 #include <filesystem>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "headpond/base/interruptible.h"
+#include "headpond/base/interrupt/interruptible.h"
 
 namespace headpond::internal {
 
