@@ -148,9 +148,19 @@ void Engine::expect_epoch(const Binding& binding) {
   wake();
 }
 
+void Engine::expect_start(const Binding& binding) {
+  Prefetcher::Dropped dropped, earlier;
+  const Locked locked(lock);
+  dropped = prefetcher_.begin_epoch(binding.epoch);
+  earlier = prefetcher_.expect(binding.epoch, *dataset_.node(), binding);
+  expects_start_ = true;
+  wake();
+}
+
 void Engine::begin_epoch(uint64_t epoch) {
   Prefetcher::Dropped dropped;
   const Locked locked(lock);
+  expects_start_ = false;
   dropped = prefetcher_.begin_epoch(epoch);
   if (consumer.steps.calls() > 0) consumer.steps.epoch_begins();
 }
@@ -173,7 +183,7 @@ std::unique_ptr<Iterator> Engine::take_prefetched(const Node& node, const Bindin
 
 bool Engine::has_idle_work() const {
   // Without sources the program is just opening what it takes now.
-  return options.run_ahead != 0 && prefetcher_.has_next() && executor_.is_at_the_end();
+  return options.run_ahead != 0 && prefetcher_.has_next() && (expects_start_ || executor_.is_at_the_end());
 }
 
 void Engine::do_idle_work(const char*& doing) {

@@ -46,11 +46,13 @@ class Engine final : public StageHost, private IdleWork, public std::enable_shar
 
   // ---- By the program's thread.
   /// Its nodes live as long as threads do, too.
-  void keep(const Dataset& dataset) { kept_ = dataset; }
+  void keep(const Dataset& dataset) { kept_.push_back(dataset); }
   /// The program is in this epoch now.
   void begin_epoch(uint64_t epoch);
   /// expect() of the next epoch.
   void expect_epoch(const Binding& binding);
+  /// The program goes back to the begin of this epoch, and has not asked for it yet.
+  void expect_start(const Binding& binding);
   void arrive() { consumer.arrive(lock); }
   /// `waited_ns`: time that next() blocked, or -1.
   void leave(int64_t waited_ns, bool with_batch);
@@ -88,13 +90,14 @@ class Engine final : public StageHost, private IdleWork, public std::enable_shar
   void add_threads(Figures& figures) const HEADPOND_REQUIRES(engine_state);
   void add_machine(Figures& figures, const CpuSample& now) const HEADPOND_REQUIRES(engine_state);
 
-  const Dataset dataset_;        // Nodes live as long as threads do.
-  std::optional<Dataset> kept_;  // Of the program's thread.
+  const Dataset dataset_;      // Nodes live as long as threads do.
+  std::vector<Dataset> kept_;  // Of the program's thread.
   const HomeProcess home_;
   std::shared_ptr<Engine> self_;
   Executor executor_;
   Prefetcher prefetcher_;
   std::map<const Node*, CostModel> costs_ HEADPOND_GUARDED_BY(engine_state);
+  bool expects_start_ HEADPOND_GUARDED_BY(engine_state) = false;
   LoaderStats stats_ HEADPOND_GUARDED_BY(engine_state);                  // Its stages: those of the epoch before.
   std::vector<StageFigures> figures_ HEADPOND_GUARDED_BY(engine_state);  // The same.
   // When the start ended.

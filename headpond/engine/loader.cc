@@ -136,6 +136,57 @@ struct Loader::Run {
     state = {.epoch = epoch, .index = 0, .position = {}};
   }
 
+  // At the begin of epoch `at`.
+  void go_to(uint64_t at) {
+    if (iterator) engine->keep_figures();
+    held.reset();
+    is_lost = gave = false;
+    iterator.reset();
+    in_order.reset();
+    epoch = at;
+    index = -1;
+    state = {.epoch = epoch, .index = 0, .position = {}};
+    context.failed.clear();
+  }
+
+  Result<void> restore(std::string_view saved) {
+    auto restored = internal::restore(saved, dataset, options.seed);
+    if (!restored) return fail(restored.error());
+    auto changed = internal::run_in_order(dataset, restored->in_order);
+    if (!changed) return fail(changed.error());
+    go_to(restored->epoch);
+    if (restored->position.empty()) {
+      expect_start();
+    } else if (Error error = restore_position(*restored, std::move(*changed))) {
+      return fail(std::move(error));
+    }
+    state = std::move(*restored);
+    return {};
+  }
+
+  Error restore_position(const internal::RunState& restored, Dataset changed) {
+    engine->keep(changed);
+    in_order = std::move(changed);
+    StateVisitor visitor = StateVisitor::restoring(restored.position);
+    try {
+      begin_epoch(&visitor);
+    } catch (...) {
+      go_to(0);
+      throw;
+    }
+    if (Error error = internal::position_error(visitor)) {
+      go_to(0);
+      return error;
+    }
+    index = restored.index - 1;
+    gave = true;
+    return {};
+  }
+
+  void expect_start() {
+    if (has_epoch(epoch)) engine->expect_start({options.seed, epoch});
+  }
+
   Got next_of_iterator(Element& out) {
     const CurrentPool current(engine->memory.pool());
     try {
@@ -288,22 +339,7 @@ Loader::Run& Loader::run() const {
 
 Result<Loader> Loader::restored(const Dataset& dataset, const LoaderOptions& options, std::string_view state) {
   Loader loader(dataset, options);
-  Run& run = *loader.run_;
-  auto restored = internal::restore(state, dataset, options.seed);
-  if (!restored) return fail(restored.error());
-  run.epoch = restored->epoch;
-  if (!restored->position.empty()) {
-    auto in_order = internal::run_in_order(dataset, restored->in_order);
-    if (!in_order) return fail(in_order.error());
-    run.engine->keep(*in_order);
-    run.in_order = std::move(*in_order);
-    StateVisitor visitor = StateVisitor::restoring(restored->position);
-    run.begin_epoch(&visitor);
-    if (Error error = internal::position_error(visitor)) return fail(std::move(error));
-    run.index = restored->index - 1;
-    run.gave = true;
-  }
-  run.state = std::move(*restored);
+  if (auto restored = loader.restore(state); !restored) return fail(restored.error());
   return loader;
 }
 
@@ -312,6 +348,16 @@ Result<Batch> Loader::try_next() { return run().next(false, false); }
 Result<Batch> Loader::next_in_epoch() { return run().next(true); }
 void Loader::next_epoch() {
   if (run().has_epoch(run_->epoch) && !run_->engine->is_of_another_process()) run_->end_epoch();
+}
+void Loader::rewind() {
+  if (run().engine->is_of_another_process()) return;
+  run_->go_to(0);
+  run_->expect_start();
+}
+Result<void> Loader::restore(std::string_view state) {
+  if (run().engine->is_of_another_process() || run_->is_closed)
+    return fail(ErrorKind::FailedPrecondition, "Loader: it was closed, or made before fork()");
+  return run_->restore(state);
 }
 void Loader::close() {
   if (run().engine->is_of_another_process()) return;

@@ -239,5 +239,89 @@ TEST(LoaderState, ThatIsDamagedIsRefused) {
   EXPECT_TRUE(Loader::restored(dataset, {}, state)) << "control: the whole state";
 }
 
+TEST(LoaderRewind, BeginsAgainWhereverItWas) {
+  const Dataset dataset = range(40) | shuffle() | filter([](int64_t x) { return x % 3 != 0; }) | batch(3);
+  const std::vector<std::string> expected = sequential(dataset, {.seed = 5, .epochs = 2});
+  for (const int threads : {0, 2}) {
+    for (const size_t taken : {size_t{0}, size_t{1}, expected.size() / 2, expected.size() / 2 + 2, expected.size()}) {
+      Loader loader(dataset, {.epochs = 2, .seed = 5, .threads = threads});
+      (void)rest(loader, taken);
+      loader.rewind();
+      EXPECT_EQ(loader.state(), Loader(dataset, {.epochs = 2, .seed = 5}).state());
+      EXPECT_EQ(rest(loader), expected) << taken << " were taken by " << threads << " threads";
+      loader.rewind();
+      loader.rewind();
+      EXPECT_EQ(rest(loader), expected) << "also after the end, and twice";
+    }
+  }
+}
+
+TEST(LoaderRewind, MakesTheFirstBatchesAheadAndKeepsWhatACacheHolds) {
+  std::atomic<int> made = 0;
+  const Dataset dataset = range(12) | map([&](int64_t x) {
+                            ++made;
+                            return x;
+                          }) |
+                          cache() | batch(2);
+  Loader loader(dataset, {.threads = 2});
+  EXPECT_EQ(rest(loader).size(), 6U);
+  loader.rewind();
+  EXPECT_TRUE(becomes_true([&] { return loader.stats().stages.size() > 0 && loader.try_next().has_value(); }))
+      << "try_next() itself makes nothing";
+  EXPECT_EQ(rest(loader).size(), 5U);
+  EXPECT_EQ(made, 12) << "all came from the cache";
+  Loader other(range(12) | map([&](int64_t x) {
+                 ++made;
+                 return x;
+               }) |
+               batch(2));
+  EXPECT_EQ(rest(other).size(), 6U);
+  other.rewind();
+  EXPECT_EQ(rest(other).size(), 6U);
+  EXPECT_EQ(made, 36) << "control: without a cache they are made again";
+}
+
+TEST(LoaderRewind, ForgetsAnErrorThatWasNotGivenYet) {
+  const Dataset dataset = range(3) | map([](int64_t x) -> Result<int64_t> {
+                            if (x == 0) return fail(ErrorKind::DataLoss, "the first one");
+                            return x;
+                          });
+  Loader loader(dataset, {.threads = 2});
+  const std::vector<std::string> expected = rest(loader);
+  loader.rewind();
+  EXPECT_EQ(rest(loader), expected);
+}
+
+TEST(LoaderRestore, GoesToAnyState) {
+  const Dataset dataset = range(20) | shuffle() | batch(3);
+  const std::vector<std::string> expected = sequential(dataset, {.seed = 2, .epochs = 2});
+  std::vector<std::string> states;
+  Loader loader(dataset, {.epochs = 2, .seed = 2, .threads = 2});
+  for (size_t i = 0; i <= expected.size(); ++i) {
+    states.push_back(loader.state());
+    (void)rest(loader, 1);
+  }
+  for (const size_t at : {size_t{9}, size_t{2}, size_t{14}, size_t{0}, size_t{7}}) {
+    ASSERT_TRUE(loader.restore(states[at]));
+    EXPECT_EQ(loader.state(), states[at]);
+    EXPECT_EQ(rest(loader), std::vector(expected.begin() + static_cast<std::ptrdiff_t>(at), expected.end())) << at;
+  }
+}
+
+TEST(LoaderRestore, ARefusedStateChangesNothing) {
+  const Dataset dataset = range(20) | shuffle() | batch(3);
+  Loader loader(dataset, {.seed = 2, .threads = 2});
+  (void)rest(loader, 2);
+  const std::string before = loader.state();
+  const auto other = loader.restore(Loader(range(21) | shuffle() | batch(3), {.seed = 2}).state());
+  ASSERT_FALSE(other);
+  EXPECT_EQ(other.error().kind(), ErrorKind::FailedPrecondition);
+  EXPECT_EQ(loader.restore("no state").error().kind(), ErrorKind::DataLoss);
+  EXPECT_EQ(loader.state(), before);
+  EXPECT_EQ(rest(loader).size(), 5U);
+  loader.close();
+  EXPECT_EQ(loader.restore(before).error().kind(), ErrorKind::FailedPrecondition);
+}
+
 }  // namespace
 }  // namespace headpond::internal
