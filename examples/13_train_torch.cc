@@ -19,10 +19,9 @@ int main(int argc, char** argv) {
   torch::optim::Adam adam(net->parameters());
   for (auto epoch : loader.epochs()) {
     float loss_of_last = 0;
-    for (const hp::Batch& batch : epoch) {
-      const torch::Tensor image = hp::value_or_throw(hp::as_torch(batch["image"]));  // without a copy
-      const torch::Tensor label = hp::value_or_throw(hp::as_torch(batch["label"]));
-      const auto loss = torch::nn::functional::cross_entropy(net(image.flatten(1).to(torch::kF32) / 255), label);
+    for (const hp::TorchBatch& batch : hp::torch_batches(epoch)) {  // tensors, without a copy
+      const torch::Tensor pixels = batch["image"].flatten(1).to(torch::kF32) / 255;
+      const auto loss = torch::nn::functional::cross_entropy(net(pixels), batch["label"]);
       adam.zero_grad();
       loss.backward();
       adam.step();
