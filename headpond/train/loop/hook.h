@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a training calls around its steps: TensorFlow's session hooks. Those that are there are in hooks.h.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "headpond/base/status.h"
+#include "headpond/monitor/events.h"
+#include "headpond/train/loop/metric.h"
+
+namespace headpond {
+
+/// The numbers of hooks in a checkpoint. A hook lists each of its numbers once, by visit(), for saving and for
+/// restoring.
+class HookState {
+ public:
+  /// To save into, or as to_text() wrote it. DataLoss for a text that is none.
+  HookState() = default;
+  static Result<HookState> from_text(std::string_view text);
+  std::string to_text() const;  ///< JSON: docs/formats/checkpoint.md.
+
+  /// Which hook's numbers come next; its number among those of the training tells two of one name apart.
+  void begin(std::string_view name, size_t number);
+  /// Saves `value`, or sets it to what was saved; a number that was not saved stays.
+  void visit(std::string_view key, int64_t& value);
+  void visit(std::string_view key, double& value);  ///< All its bits.
+  bool is_restoring() const { return restoring_; }
+
+ private:
+  std::string* at(std::string_view key);
+  bool restoring_ = false;
+  std::string prefix_;
+  std::map<std::string, std::string> values_;
+};
+
+/// What a hook sees of its training, and may ask for.
+class HookContext {
+ public:
+  int64_t step = 0;               ///< Steps done.
+  std::string model_dir = "";     ///< "": none.
+  EventWriter* events = nullptr;  ///< Null: there is no model_dir.
+  /// Ends the training after this step.
+  void request_stop(std::string reason) {
+    if (!stop_) stop_ = std::move(reason);
+  }
+  const std::optional<std::string>& stop() const { return stop_; }  ///< Why, once a hook has asked.
+
+ private:
+  std::optional<std::string> stop_;
+};
+
+/// After an evaluation.
+struct Evaluation {
+  int64_t step = 0;
+  Metrics metrics = {};  ///< "loss" is the mean over its batches.
+};
+
+/// One thread: that of the training. Errors end the training.
+class Hook {
+ public:
+  Hook() = default;
+  virtual ~Hook() = default;
+  Hook(const Hook&) = delete;
+  Hook& operator=(const Hook&) = delete;
+
+  virtual std::string_view name() const = 0;
+  /// Before the first step, after a restore.
+  virtual Result<void> begin(HookContext&) { return {}; }
+  virtual Result<void> before_run(HookContext&) { return {}; }
+  /// `context.step` counts the step that was just done.
+  virtual Result<void> after_run(HookContext&, double /*loss*/, const Metrics& /*metrics*/) { return {}; }
+  virtual Result<void> evaluated(HookContext&, const Evaluation&) { return {}; }
+  /// After the last step, also after an error.
+  virtual Result<void> end(HookContext&) { return {}; }
+  virtual void visit_state(HookState&) {}
+};
+
+}  // namespace headpond

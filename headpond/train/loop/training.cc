@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headpond/train/loop/training.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "headpond/base/clock.h"
+#include "headpond/base/log.h"
+#include "headpond/dataset/run_state.h"
+#include "headpond/monitor/events.h"
+#include "headpond/train/loop/hooks.h"
+
+namespace headpond {
+namespace {
+
+constexpr double kSaveSecs = 600;
+constexpr const char* kData = "data.state";
+constexpr const char* kHooks = "hooks.json";
+
+[[noreturn]] void refuse(const std::string& what) {
+  throw Exception(Error(ErrorKind::InvalidArgument, "train_and_evaluate: " + what));
+}
+
+void check(const RunConfig& config, const TrainSpec& train, const EvalSpec& eval) {
+  if (config.save_steps && config.save_secs) refuse("save_steps and save_secs exclude each other");
+  if (config.keep < 1) refuse(fmt::format("keep={}: must be at least 1", config.keep));
+  if (config.memory < 2) refuse(fmt::format("memory={}: must be at least 2 bytes", config.memory));
+  if (config.log_steps < 0 || config.summary_steps < 0) refuse("log_steps and summary_steps must not be negative");
+  if (train.max_steps.value_or(1) < 1) refuse(fmt::format("max_steps={}: must be above 0", *train.max_steps));
+  if (eval.steps.value_or(1) < 1) refuse(fmt::format("steps={} of the evaluation: must be above 0", *eval.steps));
+  if (eval.throttle_secs < 0) refuse("throttle_secs must not be negative");
+}
+
+Every save_every(const RunConfig& config) {
+  if (config.save_steps) return {.steps = config.save_steps};
+  return {.seconds = config.save_secs.value_or(kSaveSecs)};
+}
+
+// The first difference; "" if there is none.
+std::string difference(const std::vector<std::string>& saved, const std::vector<std::string>& now) {
+  for (size_t i = 0; i < std::max(saved.size(), now.size()); ++i) {
+    const std::string &a = i < saved.size() ? saved[i] : "none", &b = i < now.size() ? now[i] : "none";
+    if (a != b) return fmt::format("parameter {} is {} in the checkpoint, and {} here", i, a, b);
+  }
+  return "";
+}
+
+class Training {
+ public:
+  Training(Learner& learner, const RunConfig& config, const TrainSpec& train, const EvalSpec& eval,
+           TrainingReport& report)
+      : learner_(learner),
+        config_(config),
+        train_(train),
+        eval_(eval),
+        report_(report),
+        train_loader_(train.input, options(train.epochs)),
+        eval_loader_(eval.input, options(1)),
+        save_timer_("train_and_evaluate", save_every(config)),
+        hooks_(train.hooks) {
+    if (config.log_steps > 0) {
+      hooks_.push_back(step_counter_hook({.steps = config.log_steps}));
+      hooks_.push_back(logging_hook({.steps = config.log_steps}));
+    }
+    if (config.summary_steps > 0) hooks_.push_back(summary_saver_hook({.steps = config.summary_steps}));
+  }
+
+  Result<TrainingResult> run() {
+    auto trained = guarded([this] { return start_and_train(); });
+    auto ended = guarded([this] { return for_each_hook([this](Hook& hook) { return hook.end(context_); }); });
+    if (trained && !ended) trained = fail(ended.error());
+    if (trained) trained = guarded([this] { return finish(); });
+    if (writer_) {
+      const auto saved = writer_->finish();
+      if (trained && !saved) trained = fail(saved.error());
+      report_.checkpoints = writer_->written();
+    }
+    report_.last_step = context_.step;
+    report_.train = train_loader_.stats();
+    report_.eval = eval_loader_.stats();
+    if (!trained) return fail(trained.error());
+    return std::move(result_);
+  }
+
+ private:
+  LoaderOptions options(int64_t epochs) const {
+    return {.epochs = epochs, .seed = config_.seed, .threads = config_.threads, .memory = config_.memory / 2};
+  }
+
+  template <class Call>
+  static Result<void> guarded(Call call) try {
+    return call();
+  } catch (...) {
+    return fail(current_exception_error());
+  }
+
+  template <class Call>
+  Result<void> for_each_hook(Call call) {
+    for (const auto& hook : hooks_) HEADPOND_TRY(call(*hook));
+    return {};
+  }
+
+  Result<void> start_and_train() {
+    HEADPOND_TRY(open());
+    HEADPOND_TRY(restore());
+    const bool has_begun = context_.step > 0;
+    HEADPOND_TRY(for_each_hook([this](Hook& hook) { return hook.begin(context_); }));
+    save_timer_.reset(context_.step);
+    if (has_begun && !is_over()) HEADPOND_TRY(evaluate_if_due());
+    if (!has_begun) HEADPOND_TRY(save());
+    while (!is_over()) {
+      auto went = step();
+      if (!went) return fail(went.error());
+      if (!*went) break;
+      if (!save_timer_.is_due(context_.step) || is_over()) continue;
+      HEADPOND_TRY(save());
+      HEADPOND_TRY(evaluate_if_due());
+    }
+    return {};
+  }
+
+  bool is_over() {
+    if (train_.max_steps && context_.step >= *train_.max_steps) return ends_because("max_steps");
+    if (context_.stop()) return ends_because(*context_.stop());
+    return train_.stop.stop_requested() && ends_because("a stop was requested");
+  }
+  bool ends_because(const std::string& why) {
+    if (report_.why_it_ended.empty()) report_.why_it_ended = why;
+    return true;
+  }
+
+  // False at the end of the input.
+  Result<bool> step() {
+    HEADPOND_TRY(for_each_hook([this](Hook& hook) { return hook.before_run(context_); }));
+    auto batch = train_loader_.next();
+    if (at_end(batch)) {
+      ends_because("the end of its input");
+      log(LogLevel::warning, fmt::format("the training's input ended after step {}", context_.step));
+      return false;
+    }
+    if (!batch) return fail(batch.error());
+    epoch_ = batch->epoch();
+    const Learner::Step done = learner_.train(*batch);
+    batch = fail(Error());  // Its memory is for the next one.
+    ++context_.step;
+    HEADPOND_TRY(for_each_hook([&](Hook& hook) { return hook.after_run(context_, done.loss, done.metrics); }));
+    return true;
+  }
+
+  // The end: a last checkpoint, and a last evaluation.
+  Result<void> finish() {
+    if (last_saved_ != context_.step) HEADPOND_TRY(save());
+    if (last_evaluated_ != context_.step) return evaluate(true);
+    return export_model(true);
+  }
+
+  // ---- checkpoints
+
+  Result<void> open() {
+    context_.model_dir = config_.model_dir;
+    if (config_.model_dir.empty()) return {};
+    auto folder = CheckpointFolder::open(config_.model_dir);
+    if (!folder) return fail(folder.error());
+    auto events = EventWriter::open(config_.model_dir);
+    if (!events) return fail(events.error());
+    events_ = std::move(*events);
+    context_.events = events_.get();
+    writer_ = std::make_unique<CheckpointWriter>(
+        std::move(*folder), CheckpointWriterOptions{.keep = config_.keep, .asynchronous = config_.asynchronous_save});
+    return {};
+  }
+
+  Result<void> restore() {
+    if (!writer_) return {};
+    if (config_.from_scratch) return writer_->folder().clear();
+    auto newest = writer_->folder().newest();
+    if (!newest) return fail(newest.error());
+    return *newest ? restore(**newest) : Result<void>();
+  }
+
+  Result<void> restore(const Checkpoint& saved) {
+    const auto refused = [&](const std::string& what, Error cause = {}) {
+      return fail(Error(ErrorKind::FailedPrecondition,
+                        fmt::format("{}: the checkpoint of step {}: {}", config_.model_dir, saved.facts.step, what),
+                        std::move(cause)));
+    };
+    if (const std::string first = difference(saved.facts.parameters, learner_.parameters()); !first.empty())
+      return refused(first);
+    for (const char* const name : {kData, kHooks}) {
+      if (!saved.files.contains(name)) return refused(fmt::format("it has no {}", name));
+    }
+    auto numbers = HookState::from_text(saved.files.at(kHooks));
+    if (!numbers) return fail(numbers.error());
+    if (auto restored = train_loader_.restore(saved.files.at(kData)); !restored) {
+      const Error& error = restored.error();
+      if (error.kind() != ErrorKind::FailedPrecondition || !config_.allow_new_data)
+        return refused(error.message(), error);
+      log(LogLevel::warning, fmt::format("{}: other data than in the checkpoint of step {}, from its begin on: {}",
+                                         config_.model_dir, saved.facts.step, error.message()));
+    }
+    visit_numbers(*numbers);
+    learner_.restore(saved.files);
+    context_.step = last_saved_ = saved.facts.step;
+    epoch_ = saved.facts.epoch;
+    report_.resumed_from = saved.facts.step;
+    return {};
+  }
+
+  void visit_numbers(HookState& state) {
+    state.begin("training", 0);
+    state.visit("best_loss", best_loss_);
+    state.visit("best_step", best_step_);
+    size_t number = 0;
+    for (const auto& hook : train_.hooks) {
+      state.begin(hook->name(), ++number);
+      hook->visit_state(state);
+    }
+    for (const auto& exporter : eval_.exporters) {
+      state.begin(exporter->name(), ++number);
+      exporter->visit_state(state);
+    }
+  }
+
+  Result<void> save() {
+    save_timer_.reset(context_.step);
+    if (!writer_) {
+      last_saved_ = context_.step;
+      return {};
+    }
+    train_loader_.pause();
+    for (const SavingListener& listener : train_.listeners) {
+      if (listener.before_save) HEADPOND_TRY(listener.before_save(context_.step));
+    }
+    Checkpoint checkpoint{.facts = {}, .files = learner_.save()};
+    HookState numbers;
+    visit_numbers(numbers);
+    checkpoint.files[kHooks] = numbers.to_text();
+    checkpoint.files[kData] = train_loader_.state();
+    checkpoint.facts = facts_of(checkpoint.files[kData]);
+    writer_->write(std::move(checkpoint), best_step_ >= 0 ? std::optional(best_step_) : std::nullopt);
+    last_saved_ = context_.step;
+    for (const SavingListener& listener : train_.listeners) {
+      if (listener.after_save) HEADPOND_TRY(listener.after_save(context_.step));
+    }
+    return {};
+  }
+
+  CheckpointFacts facts_of(const std::string& state) const {
+    CheckpointFacts facts{.step = context_.step,
+                          .epoch = epoch_,
+                          .seed = config_.seed,
+                          .torch = learner_.version(),
+                          .parameters = learner_.parameters()};
+    if (const auto saved = internal::read_state(state)) {
+      facts.fingerprint = saved->fingerprint;
+      facts.plan = saved->plan;
+    }
+    return facts;
+  }
+
+  // ---- evaluations
+
+  Result<void> evaluate_if_due() {
+    const bool waits =
+        evaluation_began_ns_ > 0 && 1e-9 * static_cast<double>(now_ns() - evaluation_began_ns_) < eval_.throttle_secs;
+    return waits ? Result<void>() : evaluate(false);
+  }
+
+  Result<void> evaluate(bool is_last) {
+    train_loader_.pause();
+    if (std::exchange(evaluation_began_ns_, now_ns()) > 0) eval_loader_.rewind();
+    TrainingReport::OneEvaluation one{.evaluation = {.step = context_.step}};
+    learner_.begin_evaluation();
+    auto evaluated = guarded([&] { return run_evaluation(one); });
+    learner_.end_evaluation();
+    if (!evaluated) return evaluated;
+    evaluation_ = one.evaluation;
+    last_evaluated_ = context_.step;
+    result_ = {.metrics = one.evaluation.metrics, .exports = {}};
+    report_.evaluations.push_back(std::move(one));
+    const Metrics& metrics = evaluation_.metrics;
+    if (const Metric loss = metrics.at("loss"); loss.count > 0 && loss.value() < best_loss_) {
+      best_loss_ = loss.value();
+      best_step_ = context_.step;
+    }
+    for (const auto& [name, metric] : metrics) {
+      const std::string tag = fmt::format("eval{}{}/{}", eval_.name.empty() ? "" : "_", eval_.name, name);
+      if (events_) HEADPOND_TRY(events_->scalar(tag, metric.value(), context_.step));
+    }
+    HEADPOND_TRY(export_model(is_last));
+    return for_each_hook([this](Hook& hook) { return hook.evaluated(context_, evaluation_); });
+  }
+
+  Result<void> run_evaluation(TrainingReport::OneEvaluation& one) {
+    HookContext context;
+    context.step = context_.step;
+    context.model_dir = context_.model_dir;
+    context.events = context_.events;
+    for (const auto& hook : eval_.hooks) HEADPOND_TRY(hook->begin(context));
+    Metrics& metrics = one.evaluation.metrics;
+    metrics["loss"] = {};
+    eval_loader_.pause();
+    for (int64_t count = 0; (!eval_.steps || count < *eval_.steps) && !context.stop(); ++count) {
+      for (const auto& hook : eval_.hooks) HEADPOND_TRY(hook->before_run(context));
+      const int64_t asked_ns = now_ns();
+      auto batch = eval_loader_.next();
+      if (count == 0) one.first_wait_ms = 1e-6 * static_cast<double>(now_ns() - asked_ns);
+      if (at_end(batch)) break;
+      if (!batch) return fail(batch.error());
+      const Learner::Step done = learner_.evaluate(*batch);
+      metrics["loss"] += {done.loss, 1};
+      for (const auto& [name, metric] : done.metrics) metrics[name] += metric;
+      for (const auto& hook : eval_.hooks) HEADPOND_TRY(hook->after_run(context, done.loss, done.metrics));
+    }
+    for (const auto& hook : eval_.hooks) HEADPOND_TRY(hook->end(context));
+    return {};
+  }
+
+  Result<void> export_model(bool is_last) {
+    if (eval_.exporters.empty() || config_.model_dir.empty()) return {};
+    const std::map<std::string, std::string> files = learner_.save();
+    const auto model = files.find("model.pt");
+    if (model == files.end()) return {};
+    for (const auto& exporter : eval_.exporters) {
+      auto path = exporter->take({config_.model_dir, model->second, evaluation_, is_last});
+      if (!path) return fail(path.error());
+      std::vector<std::string>& all = result_.exports;
+      if (*path && std::find(all.begin(), all.end(), **path) == all.end()) all.push_back(std::move(**path));
+    }
+    return {};
+  }
+
+  Learner& learner_;
+  const RunConfig& config_;
+  const TrainSpec& train_;
+  const EvalSpec& eval_;
+  TrainingReport& report_;
+  Loader train_loader_, eval_loader_;
+  EveryTimer save_timer_;
+  std::vector<std::shared_ptr<Hook>> hooks_;
+  HookContext context_;
+  std::unique_ptr<EventWriter> events_;
+  std::unique_ptr<CheckpointWriter> writer_;
+  Evaluation evaluation_;
+  TrainingResult result_;
+  int64_t epoch_ = 0;
+  int64_t last_saved_ = -1, last_evaluated_ = -1, evaluation_began_ns_ = 0;
+  double best_loss_ = std::numeric_limits<double>::infinity();
+  int64_t best_step_ = -1;
+};
+
+}  // namespace
+
+Result<TrainingResult> train_and_evaluate(Learner& learner, const RunConfig& config, const TrainSpec& train,
+                                          const EvalSpec& eval, TrainingReport* report) {
+  check(config, train, eval);
+  TrainingReport ignored;
+  TrainingReport& filled = report != nullptr ? *report : ignored;
+  filled = {};
+  Training training(learner, config, train, eval, filled);
+  return training.run();
+}
+
+}  // namespace headpond

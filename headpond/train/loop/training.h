@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// TensorFlow's train_and_evaluate: trains, saves, evaluates now and then, goes on where it was after an interruption.
+// What is trained is a Learner; estimator.h makes one of a libtorch network.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "headpond/base/status.h"
+#include "headpond/dataset/dataset.h"
+#include "headpond/engine/loader.h"
+#include "headpond/train/loop/checkpoint_writer.h"
+#include "headpond/train/loop/exporters.h"
+#include "headpond/train/loop/hook.h"
+
+namespace headpond {
+
+/// What is trained: by one thread. Functions may throw; the training then ends with that error.
+class Learner {
+ public:
+  Learner() = default;
+  virtual ~Learner() = default;
+  Learner(const Learner&) = delete;
+  Learner& operator=(const Learner&) = delete;
+
+  struct Step {
+    double loss = 0;
+    Metrics metrics = {};
+  };
+  /// Changes the parameters.
+  virtual Step train(const Batch& batch) = 0;
+  /// Changes nothing that a later step depends on. Between begin_evaluation() and end_evaluation().
+  virtual Step evaluate(const Batch& batch) = 0;
+  virtual void begin_evaluation() {}
+  virtual void end_evaluation() {}
+
+  /// "layer.weight float32 [16,3,3,3]", of each parameter, in order: two that differ are not the same network.
+  virtual std::vector<std::string> parameters() const = 0;
+  /// All that later steps depend on, as files of a checkpoint, "model.pt" among them; a copy.
+  virtual std::map<std::string, std::string> save() const = 0;
+  /// Becomes what was saved. REQUIRES: equal parameters().
+  virtual void restore(const std::map<std::string, std::string>& files) = 0;
+  /// Of the library that it is made with.
+  virtual std::string version() const { return ""; }
+};
+
+struct RunConfig {
+  /// Where checkpoints, charts and exports go; "": nothing is written, and each run begins anew.
+  std::string model_dir = "";
+  std::optional<int64_t> save_steps = std::nullopt;  ///< Steps between checkpoints.
+  std::optional<double> save_secs = std::nullopt;    ///< Or seconds; neither: 600 seconds; both: refused.
+  int64_t keep = 5;                                  ///< The newest checkpoints, beside that of the lowest loss.
+  int64_t log_steps = 100;            ///< Between lines of the log and points of "global_step/sec"; 0: none.
+  int64_t summary_steps = 100;        ///< Between points of "loss" and the metrics; 0: none.
+  uint64_t seed = 0;                  ///< Of both inputs.
+  int threads = -1;                   ///< As LoaderOptions::threads, of each input.
+  int64_t memory = int64_t{1} << 30;  ///< As LoaderOptions::memory, of both inputs together.
+  bool asynchronous_save = true;      ///< A thread writes checkpoints while the training goes on.
+  bool from_scratch = false;          ///< Removes the checkpoints that are there, and begins anew.
+  bool allow_new_data = false;        ///< A checkpoint of other data or another seed gives all but the position.
+};
+
+/// Is called around each save of a checkpoint, with its step. An error ends the training.
+struct SavingListener {
+  std::function<Result<void>(int64_t step)> before_save = {};
+  std::function<Result<void>(int64_t step)> after_save = {};
+};
+
+struct TrainSpec {
+  Dataset input;
+  std::optional<int64_t> max_steps = std::nullopt;  ///< In all, those before a restore included; above 0.
+  std::vector<std::shared_ptr<Hook>> hooks = {};
+  std::vector<SavingListener> listeners = {};
+  int64_t epochs = 1;         ///< Of the input; below 0: without end.
+  std::stop_token stop = {};  ///< Ends the training after a step, with a checkpoint and an evaluation.
+};
+
+struct EvalSpec {
+  Dataset input;
+  std::optional<int64_t> steps = 100;  ///< Batches; none: until the input ends.
+  std::string name = "";               ///< Charts are "eval/<metric>", or "eval_<name>/<metric>".
+  std::vector<std::shared_ptr<Hook>> hooks = {};
+  std::vector<std::shared_ptr<Exporter>> exporters = {};
+  double start_delay_secs = 120;  ///< Of TensorFlow's evaluator in another process; one process has none to delay.
+  double throttle_secs = 600;     ///< At least so long from the begin of one evaluation to that of the next.
+};
+
+struct TrainingResult {
+  Metrics metrics;                   ///< Of the last evaluation.
+  std::vector<std::string> exports;  ///< The files that exporters wrote after it.
+};
+
+/// What a training did, beside its result.
+struct TrainingReport {
+  std::optional<int64_t> resumed_from = std::nullopt;  ///< A step.
+  int64_t last_step = 0;
+  std::string why_it_ended = "";
+  std::vector<CheckpointWritten> checkpoints = {};
+  struct OneEvaluation {
+    Evaluation evaluation;
+    double first_wait_ms = 0;  ///< Of its first batch.
+  };
+  std::vector<OneEvaluation> evaluations = {};
+  LoaderStats train = {}, eval = {};
+};
+
+/// Both inputs are made once and stay. Each evaluation begins with the first element of its input's epoch 0, as a fresh
+/// input would; what caches hold and open files stay.
+///
+/// At the start the newest whole checkpoint is restored, else one of step 0 is saved. A step is: before_run of the
+/// hooks, a batch, Learner::train, after_run. A checkpoint is saved every save_steps or save_secs, and at the end; an
+/// evaluation comes after a save (but that of step 0) if throttle_secs have passed, and at the end if the last
+/// checkpoint had none. The training ends at max_steps, at the end of its input, by a hook or by the stop token. A
+/// training that was interrupted goes on with the same steps, losses and evaluations as if it had not been; an
+/// evaluation after the save that it goes on from is done (again).
+///
+/// Throws Exception(InvalidArgument) for options that contradict themselves, and as Loader's constructor. Errors:
+/// those of the inputs, the learner and hooks; FailedPrecondition, naming the first difference, for a checkpoint of
+/// other parameters, of another input or seed, and if another process writes model_dir; DataLoss if it has checkpoints
+/// and none is whole; that of the last save, if it fails: others are warnings. `report`, if not null, is filled in,
+/// also when it fails.
+Result<TrainingResult> train_and_evaluate(Learner& learner, const RunConfig& config, const TrainSpec& train,
+                                          const EvalSpec& eval, TrainingReport* report = nullptr);
+
+}  // namespace headpond

@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headpond/train/loop/training.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include "headpond/base/log.h"
+#include "headpond/dataset/ops.h"
+#include "headpond/io/file/system_test_internal.h"
+#include "headpond/train/loop/hooks.h"
+#include "tests/test_files.h"
+
+namespace headpond {
+namespace {
+
+using test::TempFolder;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+// Each loss depends on all batches before it, on the weight, on a moment and on a random state, as those of a network
+// do. A part of it can be left out of checkpoints.
+class Toy final : public Learner {
+ public:
+  std::string left_out = "";
+  std::vector<std::string> shapes = {"weight float64 []"};
+  std::vector<double> losses;
+  int evaluations = 0;
+
+  Step train(const Batch& batch) override {
+    double sum = 0;
+    for (const int64_t x : batch[0].as<int64_t>()) sum += static_cast<double>(x);
+    random_ = random_ * 6364136223846793005U + 1442695040888963407U;
+    moment_ = 0.9 * moment_ + sum;
+    weight_ = 0.99 * weight_ - 0.001 * moment_ + static_cast<double>(random_ >> 60);
+    losses.push_back(weight_);
+    return {weight_, {{"sum", {sum, 1}}}};
+  }
+  Step evaluate(const Batch& batch) override {
+    EXPECT_TRUE(is_evaluating_);
+    return {weight_ + static_cast<double>(batch[0].as<int64_t>()[0]), {{"size", {2, 1}}}};
+  }
+  void begin_evaluation() override {
+    ++evaluations;
+    is_evaluating_ = true;
+  }
+  void end_evaluation() override { is_evaluating_ = false; }
+  std::vector<std::string> parameters() const override { return shapes; }
+  std::map<std::string, std::string> save() const override {
+    return {{"model.pt", text(weight_)}, {"optimizer.pt", text(moment_)}, {"random.bin", text(random_)}};
+  }
+  void restore(const std::map<std::string, std::string>& files) override {
+    read("model.pt", files, weight_);
+    read("optimizer.pt", files, moment_);
+    read("random.bin", files, random_);
+  }
+
+ private:
+  template <class T>
+  static std::string text(T value) {
+    return {reinterpret_cast<const char*>(&value), sizeof(value)};
+  }
+  template <class T>
+  void read(const std::string& name, const std::map<std::string, std::string>& files, T& value) {
+    if (name != left_out) std::memcpy(&value, files.at(name).data(), sizeof(value));
+  }
+  double weight_ = 0, moment_ = 0;
+  uint64_t random_ = 1;
+  bool is_evaluating_ = false;
+};
+
+// 5 batches an epoch.
+Dataset numbers() { return range(10) | shuffle() | batch(2); }
+
+struct Played {
+  Toy toy;
+  TrainingReport report;
+  Result<TrainingResult> result;
+};
+
+// Trains 23 steps, or `steps` more and then stops; a checkpoint each 4 steps, an evaluation after each.
+void play(Played& played, RunConfig config, int64_t steps = 1000, std::vector<std::shared_ptr<Hook>> hooks = {},
+          std::vector<std::shared_ptr<Exporter>> exporters = {}, const Dataset& input = numbers()) {
+  if (!config.save_steps) config.save_steps = 4;
+  config.log_steps = config.summary_steps = 0;
+  config.threads = 1;
+  hooks.push_back(stop_at_step_hook({.num_steps = steps}));
+  played.result = train_and_evaluate(
+      played.toy, config, {.input = input, .max_steps = 23, .hooks = std::move(hooks), .epochs = -1},
+      {.input = range(6) | batch(2), .exporters = std::move(exporters), .throttle_secs = 0}, &played.report);
+}
+
+std::vector<std::string> lines(const TrainingReport& report) {
+  std::vector<std::string> all;
+  for (const auto& one : report.evaluations)
+    all.push_back(fmt::format("{}: {:a}", one.evaluation.step, one.evaluation.metrics.at("loss").value()));
+  return all;
+}
+
+TEST(TrainAndEvaluate, SavesAndEvaluates) {
+  const TempFolder temp;
+  Played played;
+  play(played, {.model_dir = temp.path(), .keep = 2, .asynchronous_save = false});
+  ASSERT_TRUE(played.result) << played.result.error();
+  EXPECT_EQ(played.toy.losses.size(), 23U);
+  std::vector<int64_t> saved, evaluated;
+  for (const auto& one : played.report.checkpoints) saved.push_back(one.step);
+  for (const auto& one : played.report.evaluations) evaluated.push_back(one.evaluation.step);
+  EXPECT_THAT(saved, ElementsAre(0, 4, 8, 12, 16, 20, 23));
+  EXPECT_THAT(evaluated, ElementsAre(4, 8, 12, 16, 20, 23)) << "not after step 0";
+  EXPECT_EQ(played.report.why_it_ended, "max_steps");
+  EXPECT_EQ(played.result->metrics, played.report.evaluations.back().evaluation.metrics);
+  EXPECT_EQ(played.result->metrics.at("size"), (Metric{6, 3})) << "three batches";
+  EXPECT_FALSE(played.report.resumed_from);
+  const auto& last = played.report.evaluations.back().evaluation;
+  EXPECT_DOUBLE_EQ(last.metrics.at("loss").value(), played.toy.losses.back() + 2) << "0, 2, 4 of the same input";
+}
+
+TEST(TrainAndEvaluate, GoesOnAsIfItHadNotBeenInterrupted) {
+  Played whole;
+  const TempFolder temp;
+  play(whole, {.model_dir = temp.path()});
+  ASSERT_TRUE(whole.result);
+  for (const bool asynchronous : {true, false}) {
+    for (int64_t steps = 1; steps < 23; steps += 3) {
+      const TempFolder folder;
+      const RunConfig config{.model_dir = folder.path(), .asynchronous_save = asynchronous};
+      std::vector<double> losses;
+      std::vector<std::string> last;
+      for (int64_t done = 0; done < 23; done += steps) {
+        Played part;
+        play(part, config, steps);
+        ASSERT_TRUE(part.result) << part.result.error();
+        losses.insert(losses.end(), part.toy.losses.begin(), part.toy.losses.end());
+        last = lines(part.report);
+      }
+      EXPECT_EQ(losses, whole.toy.losses) << steps;
+      EXPECT_EQ(last.back(), lines(whole.report).back()) << steps;
+    }
+  }
+}
+
+// Losses of 12 steps, then of the rest by another one that restores all but a part.
+std::vector<double> joined(const std::string& left_out, bool other_data = false) {
+  const TempFolder temp;
+  Played first, second;
+  play(first, {.model_dir = temp.path()}, 12);
+  second.toy.left_out = left_out;
+  play(second, {.model_dir = temp.path(), .seed = other_data ? 1U : 0U, .allow_new_data = other_data});
+  EXPECT_TRUE(second.result);
+  EXPECT_EQ(second.report.resumed_from, 12);
+  first.toy.losses.insert(first.toy.losses.end(), second.toy.losses.begin(), second.toy.losses.end());
+  return first.toy.losses;
+}
+
+TEST(TrainAndEvaluate, EachPartOfACheckpointIsNeeded) {
+  Played whole;
+  play(whole, {});
+  EXPECT_EQ(joined(""), whole.toy.losses);
+  for (const char* const part : {"model.pt", "optimizer.pt", "random.bin"})
+    EXPECT_NE(joined(part), whole.toy.losses) << "control: without " << part;
+  set_log_sink([](LogLevel, std::string_view) {});
+  EXPECT_NE(joined("", true), whole.toy.losses) << "control: without the position";
+  set_log_sink({});
+}
+
+TEST(TrainAndEvaluate, AnEvaluationThatAKillPreventedIsMadeUpFor) {
+  const TempFolder temp, copy;
+  Played whole;
+  Toy toy;
+  TrainingReport report;
+  const RunConfig config{.model_dir = temp.path(), .save_steps = 4, .threads = 1, .asynchronous_save = false};
+  const auto fails_at_8 = [](int64_t step) -> Result<void> {
+    if (step == 8) return fail(ErrorKind::Cancelled, "killed between the save and its evaluation");
+    return {};
+  };
+  const TrainSpec train{.input = numbers(), .max_steps = 23, .listeners = {{.after_save = fails_at_8}}, .epochs = -1};
+  EXPECT_FALSE(train_and_evaluate(toy, config, train, {.input = range(6) | batch(2), .throttle_secs = 0}, &report));
+  EXPECT_EQ(report.evaluations.size(), 1U);
+  play(whole, {.model_dir = copy.path()});
+  Played rest;
+  play(rest, {.model_dir = temp.path()});
+  EXPECT_EQ(rest.report.resumed_from, 8);
+  std::vector<std::string> all = lines(report);
+  for (const std::string& line : lines(rest.report)) all.push_back(line);
+  EXPECT_EQ(all, lines(whole.report));
+}
+
+TEST(TrainAndEvaluate, OtherParametersInputsAndSeedsAreRefused) {
+  const TempFolder temp;
+  Played first, parameters, input, seed, allowed, scratch, same;
+  play(first, {.model_dir = temp.path()}, 6);
+  parameters.toy.shapes = {"weight float64 []", "bias float64 []"};
+  play(parameters, {.model_dir = temp.path()});
+  ASSERT_FALSE(parameters.result);
+  EXPECT_EQ(parameters.result.error().kind(), ErrorKind::FailedPrecondition);
+  EXPECT_THAT(parameters.result.error().message(),
+              HasSubstr("parameter 1 is none in the checkpoint, and bias float64 [] here"));
+  play(input, {.model_dir = temp.path()}, 5, {}, {}, range(12) | shuffle() | batch(2));
+  EXPECT_EQ(input.result.error().kind(), ErrorKind::FailedPrecondition);
+  EXPECT_THAT(input.result.error().message(), HasSubstr("range"));
+  play(seed, {.model_dir = temp.path(), .seed = 1});
+  EXPECT_EQ(seed.result.error().kind(), ErrorKind::FailedPrecondition);
+  EXPECT_TRUE(seed.toy.losses.empty());
+  set_log_sink([](LogLevel, std::string_view) {});
+  play(allowed, {.model_dir = temp.path(), .seed = 1, .allow_new_data = true}, 2);
+  set_log_sink({});
+  EXPECT_TRUE(allowed.result) << allowed.result.error();
+  EXPECT_EQ(allowed.report.resumed_from, 6);
+  play(scratch, {.model_dir = temp.path(), .seed = 1, .from_scratch = true}, 2);
+  EXPECT_FALSE(scratch.report.resumed_from);
+  play(same, {.model_dir = temp.path(), .seed = 1}, 1);
+  EXPECT_EQ(same.report.resumed_from, 2) << "the old ones are gone";
+}
+
+TEST(TrainAndEvaluate, AReachedMaxStepsIsAnEvaluationOnly) {
+  const TempFolder temp;
+  Played first, second;
+  play(first, {.model_dir = temp.path()});
+  play(second, {.model_dir = temp.path()});
+  ASSERT_TRUE(second.result);
+  EXPECT_TRUE(second.toy.losses.empty());
+  EXPECT_TRUE(second.report.checkpoints.empty());
+  EXPECT_EQ(second.result->metrics, first.result->metrics);
+}
+
+TEST(TrainAndEvaluate, ThrottledAndLimitedEvaluations) {
+  Toy toy;
+  TrainingReport report;
+  const TrainSpec train{.input = numbers(), .max_steps = 20, .epochs = -1};
+  const RunConfig config{.save_steps = 2, .threads = 0};
+  ASSERT_TRUE(train_and_evaluate(toy, config, train, {.input = range(6) | batch(2), .steps = 2}, &report));
+  EXPECT_EQ(report.evaluations.size(), 2U) << "the first and the last one, as no 600 seconds have passed";
+  EXPECT_EQ(report.evaluations[0].evaluation.metrics.at("size"), (Metric{4, 2}));
+  ASSERT_TRUE(train_and_evaluate(toy, config, train, {.input = range(6) | batch(2), .throttle_secs = 0}, &report));
+  EXPECT_EQ(report.evaluations.size(), 10U) << "control";
+}
+
+TEST(TrainAndEvaluate, EndsWithItsInputAStopOrAnError) {
+  set_log_sink([](LogLevel, std::string_view) {});
+  Toy toy;
+  TrainingReport report;
+  const EvalSpec eval{.input = range(2) | batch(2)};
+  ASSERT_TRUE(train_and_evaluate(toy, {.save_steps = 100}, {.input = numbers(), .epochs = 2}, eval, &report));
+  EXPECT_EQ(report.last_step, 10);
+  EXPECT_EQ(report.why_it_ended, "the end of its input");
+  std::stop_source stop;
+  stop.request_stop();
+  ASSERT_TRUE(
+      train_and_evaluate(toy, {.save_steps = 100}, {.input = numbers(), .stop = stop.get_token()}, eval, &report));
+  EXPECT_EQ(report.last_step, 0);
+  EXPECT_EQ(report.evaluations.size(), 1U);
+  const auto damaged = range(4) | map([](int64_t x) -> Result<int64_t> {
+                         if (x == 2) return fail(ErrorKind::DataLoss, "a damaged one");
+                         return x;
+                       }) |
+                       batch(1);
+  const auto failed = train_and_evaluate(toy, {.save_steps = 100}, {.input = damaged}, eval, &report);
+  EXPECT_THAT(failed.error().to_string(), HasSubstr("a damaged one"));
+  EXPECT_EQ(report.last_step, 2);
+  set_log_sink({});
+}
+
+TEST(TrainAndEvaluate, AFailedSaveIsAWarningUnlessItIsTheLast) {
+  std::string said;
+  set_log_sink([&](LogLevel, std::string_view line) { said += line; });
+  for (const int64_t full_from : {7, 23}) {
+    const TempFolder temp;
+    Played played;
+    const auto fails = std::make_shared<std::atomic<bool>>(false);
+    struct Disk final : Hook {
+      int64_t from;
+      std::shared_ptr<std::atomic<bool>> full;
+      Disk(int64_t first, std::shared_ptr<std::atomic<bool>> flag) : from(first), full(std::move(flag)) {}
+      std::string_view name() const override { return "disk"; }
+      Result<void> after_run(HookContext& context, double, const Metrics&) override {
+        *full = context.step >= from && context.step < from + 3;
+        return {};
+      }
+    };
+    {
+      const internal::FaultInjection injection(
+          [&](std::string_view call) -> internal::Fault { return {.error = call == "fsync" && *fails ? ENOSPC : 0}; });
+      play(played, {.model_dir = temp.path(), .asynchronous_save = false}, 1000,
+           {std::make_shared<Disk>(full_from, fails)});
+    }
+    EXPECT_EQ(played.toy.losses.size(), 23U);
+    EXPECT_EQ(played.result.has_value(), full_from == 7);
+    EXPECT_THAT(said, HasSubstr(fmt::format("the checkpoint of step {} is not written", full_from == 7 ? 8 : 23)));
+  }
+  set_log_sink({});
+}
+
+TEST(TrainAndEvaluate, ExportsTheBestTheLatestAndTheLast) {
+  const TempFolder temp;
+  Played played;
+  play(played, {.model_dir = temp.path()}, 1000, {}, {latest_exporter(), final_exporter()});
+  ASSERT_TRUE(played.result);
+  EXPECT_THAT(played.result->exports,
+              ElementsAre(temp.file("export/latest/23/model.pt"), temp.file("export/final/23/model.pt")));
+  EXPECT_EQ(test::get_file(played.result->exports[1]), test::to_bytes(played.toy.save().at("model.pt")));
+}
+
+TEST(TrainAndEvaluate, EarlyStoppingEndsIt) {
+  Played played, control;
+  play(played, {.save_steps = 2}, 1000, {early_stopping_hook({.metric = "size", .max_steps_without_decrease = 6})});
+  EXPECT_EQ(played.report.last_step, 8);
+  EXPECT_THAT(played.report.why_it_ended, HasSubstr("early_stopping_hook: no lower size"));
+  play(control, {.save_steps = 2});
+  EXPECT_EQ(control.report.last_step, 23);
+}
+
+TEST(TrainAndEvaluate, TheInputOfEvaluationsIsMadeOnceAndItsCacheStays) {
+  std::atomic<int> made = 0;
+  const Dataset input = range(6) | map([&](int64_t x) {
+                          ++made;
+                          return x;
+                        }) |
+                        cache() | batch(2);
+  Toy toy;
+  TrainingReport report;
+  ASSERT_TRUE(train_and_evaluate(toy, {.save_steps = 2, .threads = 1},
+                                 {.input = numbers(), .max_steps = 20, .epochs = -1},
+                                 {.input = input, .throttle_secs = 0}, &report));
+  EXPECT_EQ(report.evaluations.size(), 10U);
+  EXPECT_EQ(made, 6) << "by the first evaluation; control: 60 without a cache";
+}
+
+TEST(TrainAndEvaluate, RefusesOptionsThatContradictThemselves) {
+  Toy toy;
+  const TrainSpec train{.input = numbers()};
+  const EvalSpec eval{.input = numbers()};
+  const auto refused = [&](const RunConfig& config, const TrainSpec& t, const EvalSpec& e) {
+    EXPECT_THROW((void)train_and_evaluate(toy, config, t, e), Exception);
+  };
+  refused({.save_steps = 1, .save_secs = 1}, train, eval);
+  refused({.save_steps = 0}, train, eval);
+  refused({.keep = 0}, train, eval);
+  refused({.memory = 1}, train, eval);
+  refused({.log_steps = -1}, train, eval);
+  refused({}, {.input = numbers(), .max_steps = 0}, eval);
+  refused({}, train, {.input = numbers(), .steps = 0});
+  refused({}, train, {.input = numbers(), .throttle_secs = -1});
+}
+
+}  // namespace
+}  // namespace headpond
