@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headpond/train/estimator.h"
+
+#include <ATen/CPUGeneratorImpl.h>
+
+#include <cstring>
+#include <sstream>
+#include <utility>
+
+namespace headpond {
+namespace {
+
+constexpr const char* kModel = "model.pt";
+constexpr const char* kOptimizer = "optimizer.pt";
+constexpr const char* kRandom = "random.bin";
+
+template <class Value>
+std::string saved(const Value& value) {
+  torch::serialize::OutputArchive archive;
+  value.save(archive);
+  std::ostringstream out;
+  archive.save_to(out);
+  return std::move(out).str();
+}
+
+template <class Value>
+void load(Value& value, const std::string& bytes) {
+  torch::serialize::InputArchive archive;
+  archive.load_from(bytes.data(), bytes.size());
+  value.load(archive);
+}
+
+torch::Tensor random_state() {
+  at::Generator generator = at::detail::getDefaultCPUGenerator();
+  const std::lock_guard<std::mutex> lock(generator.mutex());
+  return generator.get_state();
+}
+
+void set_random_state(const torch::Tensor& state) {
+  at::Generator generator = at::detail::getDefaultCPUGenerator();
+  const std::lock_guard<std::mutex> lock(generator.mutex());
+  generator.set_state(state);
+}
+
+std::string described(const std::string& name, const torch::Tensor& tensor) {
+  std::string text = name + " " + torch::toString(tensor.scalar_type()) + " [";
+  for (const int64_t size : tensor.sizes()) text += std::to_string(size) + ",";
+  if (text.back() == ',') text.pop_back();
+  return text + "]";
+}
+
+class TorchLearner final : public Learner {
+ public:
+  explicit TorchLearner(EstimatorOptions options) : options_(std::move(options)) {}
+  const RunConfig& config() const { return options_.config; }
+
+  Step train(const Batch& batch) override {
+    options_.model->train();
+    options_.optimizer.zero_grad();
+    StepOutput output = options_.step(value_or_throw(as_torch(batch)), Mode::train);
+    check(output);
+    output.loss.backward();
+    options_.optimizer.step();
+    return {output.loss.item<double>(), std::move(output.metrics)};
+  }
+
+  Step evaluate(const Batch& batch) override {
+    const torch::NoGradGuard no_grad;
+    StepOutput output = options_.step(value_or_throw(as_torch(batch)), Mode::eval);
+    check(output);
+    return {output.loss.item<double>(), std::move(output.metrics)};
+  }
+  void begin_evaluation() override {
+    random_ = random_state();
+    options_.model->eval();
+  }
+  void end_evaluation() override {
+    options_.model->train();
+    set_random_state(random_);
+  }
+
+  std::vector<std::string> parameters() const override {
+    std::vector<std::string> all;
+    for (const auto& parameter : options_.model->named_parameters())
+      all.push_back(described(parameter.key(), parameter.value()));
+    for (const auto& buffer : options_.model->named_buffers()) all.push_back(described(buffer.key(), buffer.value()));
+    return all;
+  }
+  std::map<std::string, std::string> save() const override {
+    const torch::Tensor random = random_state();
+    return {{kModel, saved(*options_.model)},
+            {kOptimizer, saved(options_.optimizer)},
+            {kRandom, std::string(static_cast<const char*>(random.data_ptr()), random.nbytes())}};
+  }
+  void restore(const std::map<std::string, std::string>& files) override {
+    for (const char* const name : {kModel, kOptimizer, kRandom}) {
+      if (!files.contains(name))
+        throw Exception(Error(ErrorKind::FailedPrecondition, std::string("the checkpoint has no ") + name));
+    }
+    load(*options_.model, files.at(kModel));
+    load(options_.optimizer, files.at(kOptimizer));
+    const std::string& bytes = files.at(kRandom);
+    const torch::Tensor random = torch::empty({static_cast<int64_t>(bytes.size())}, torch::kU8);
+    std::memcpy(random.data_ptr(), bytes.data(), bytes.size());
+    set_random_state(random);
+  }
+  std::string version() const override { return TORCH_VERSION; }
+
+ private:
+  static void check(const StepOutput& output) {
+    if (!output.loss.defined() || output.loss.numel() != 1)
+      throw Exception(Error(ErrorKind::InvalidArgument, "Estimator: the step must give a loss of one value"));
+  }
+
+  EstimatorOptions options_;
+  torch::Tensor random_;
+};
+
+}  // namespace
+
+struct Estimator::State {
+  explicit State(EstimatorOptions options) : learner(std::move(options)) {}
+  TorchLearner learner;
+  TrainingReport report;
+};
+
+Estimator::Estimator(EstimatorOptions options) {
+  if (!options.step) throw Exception(Error(ErrorKind::InvalidArgument, "Estimator: it has no step"));
+  state_ = std::make_unique<State>(std::move(options));
+}
+Estimator::~Estimator() = default;
+const RunConfig& Estimator::config() const { return state_->learner.config(); }
+const TrainingReport& Estimator::report() const { return state_->report; }
+
+Result<TrainingResult> train_and_evaluate(Estimator& estimator, const TrainSpec& train, const EvalSpec& eval) {
+  Estimator::State& state = *estimator.state_;
+  return train_and_evaluate(state.learner, state.learner.config(), train, eval, &state.report);
+}
+
+}  // namespace headpond
