@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "headpond/base/trace.h"
 
+#include <algorithm>
 #include <memory>
 #include <new>
 #include <unordered_set>
@@ -16,6 +17,18 @@ struct ThreadBuffer {
   Mutex mu;  // Locked by its thread for each event, and by collect(): never contended while recording.
   ThreadEvents written HEADPOND_GUARDED_BY(mu);
   uint64_t session HEADPOND_GUARDED_BY(mu) = 0;
+  size_t oldest HEADPOND_GUARDED_BY(mu) = 0;  // Of a full buffer that keeps the newest.
+
+  void add(const Event& event, size_t limit, Keep keep) HEADPOND_REQUIRES(mu) {
+    if (written.events.size() < limit) {
+      written.events.push_back(event);
+      return;
+    }
+    ++written.dropped;
+    if (keep == Keep::first || written.events.empty()) return;
+    written.events[oldest] = event;
+    oldest = (oldest + 1) % written.events.size();
+  }
 };
 
 struct Registry {
@@ -24,6 +37,7 @@ struct Registry {
   std::unordered_set<std::string> names HEADPOND_GUARDED_BY(mu);
   std::atomic<uint64_t> session = 0;  // Counts start(): buffers of an earlier one are stale.
   std::atomic<size_t> limit = 0;
+  std::atomic<Keep> keep = Keep::first;
 };
 
 // Never destroyed: threads may record while the program ends.
@@ -55,27 +69,26 @@ void record(const Event& event) {
   ThreadEvents& written = buffer->written;
   if (buffer->session != session) {
     buffer->session = session;
+    buffer->oldest = 0;
     written = {.thread_id = this_thread_id(), .thread_name = this_thread_name(), .events = {}, .dropped = 0};
   }
-  if (written.events.size() < registry().limit.load(std::memory_order_relaxed)) {
-    try {
-      written.events.push_back(event);
-    } catch (const std::bad_alloc&) {
-      ++written.dropped;
-    }
-  } else {
+  try {
+    buffer->add(event, registry().limit.load(std::memory_order_relaxed),
+                registry().keep.load(std::memory_order_relaxed));
+  } catch (const std::bad_alloc&) {
     ++written.dropped;
   }
 }
 
 }  // namespace internal
 
-void start(size_t events_per_thread) {
+void start(size_t events_per_thread, Keep keep) {
   Registry& all = registry();
   MutexLock lock(all.mu);
   // A buffer that only the registry owns belongs to a thread that ended.
   std::erase_if(all.buffers, [](const auto& buffer) { return buffer.use_count() == 1; });
   all.limit = events_per_thread;
+  all.keep = keep;
   all.session.fetch_add(1, std::memory_order_release);
   internal::recording = true;
 }
@@ -88,7 +101,10 @@ std::vector<ThreadEvents> collect() {
   MutexLock lock(all.mu);
   for (const auto& buffer : all.buffers) {
     MutexLock buffer_lock(buffer->mu);
-    if (buffer->session == all.session && !buffer->written.events.empty()) threads.push_back(buffer->written);
+    if (buffer->session != all.session || buffer->written.events.empty()) continue;
+    threads.push_back(buffer->written);
+    std::vector<Event>& events = threads.back().events;
+    std::rotate(events.begin(), events.begin() + static_cast<std::ptrdiff_t>(buffer->oldest), events.end());
   }
   return threads;
 }

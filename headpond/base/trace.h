@@ -30,7 +30,10 @@ struct Event {
   Category category;
 };
 
-/// The events of one thread, in the order of their ends. `dropped`: later events that found the buffer full.
+/// Which events a full buffer keeps.
+enum class Keep : uint8_t { first, newest };
+
+/// The events of one thread, in the order of their ends. `dropped`: those that a full buffer did not keep.
 struct ThreadEvents {
   int thread_id;
   std::string thread_name;
@@ -39,7 +42,7 @@ struct ThreadEvents {
 };
 
 /// Discards earlier events and starts recording, at most `events_per_thread` for each thread. Thread-safe.
-void start(size_t events_per_thread = size_t{1} << 18);
+void start(size_t events_per_thread = size_t{1} << 18, Keep keep = Keep::first);
 /// Stops recording. Recorded events stay until the next start(). Thread-safe.
 void stop();
 /// A copy of all recorded events, those of ended threads included. Thread-safe, also while recording.

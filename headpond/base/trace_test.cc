@@ -53,6 +53,22 @@ TEST(Trace, KeepsTheEventsOfThreadsThatEnded) {
   EXPECT_NE(threads[0].thread_id, this_thread_id());
 }
 
+TEST(Trace, KeepsTheNewestEventsIfAskedTo) {
+  start(3, Keep::newest);
+  for (int i = 0; i < 10; ++i) counter("queue/a", i);
+  stop();
+  const auto threads = collect();
+  ASSERT_EQ(threads.size(), 1U);
+  EXPECT_EQ(threads[0].dropped, 7U);
+  std::vector<uint64_t> values;
+  for (const Event& event : threads[0].events) values.push_back(event.value);
+  EXPECT_THAT(values, testing::ElementsAre(7, 8, 9));
+  start(3);
+  counter("queue/a", 10);
+  stop();
+  EXPECT_EQ(collect().at(0).events.at(0).value, 10U) << "the place in the buffer is that of the trace before";
+}
+
 TEST(Trace, CountsWhatItDropsAtTheLimit) {
   start(3);
   for (int i = 0; i < 10; ++i) counter("queue/a", i);
