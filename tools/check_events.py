@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Reads TensorBoard event files back: record framing with both checksums, the version record, scalars.
+"""Reads TensorBoard event files back: record framing with both checksums, the version record, scalars, texts.
 
   check_events.py FILE|FOLDER... [--require TAG] [--json] [--allow-cut]
-Lists each tag with its number of points, least, greatest and last value. A required tag may be a pattern:
+Lists each tag with its number of points, least, greatest and last value; a text counts as its length. A required tag may be a pattern:
 'queue/*/fraction_*'. --allow-cut accepts an incomplete last record, as a killed writer leaves it.
 Exit 1 iff a byte is damaged, a record is malformed, a tag's step goes back, or a required tag is missing.
 """
@@ -98,16 +98,33 @@ def fields(data):
         yield key >> 3, kind, value
 
 
-def parse_scalar(data):
+def parse_text(tensor, metadata):
+    """The length of the text in a tensor of one string; None if it is no text."""
+    plugin = [content for number, _, content in fields(metadata) if number == 1]
+    named = [content for part in plugin for number, _, content in fields(part) if number == 1]
+    kinds = [content for number, _, content in fields(tensor) if number == 1]
+    texts = [content for number, _, content in fields(tensor) if number == 8]
+    if named != [b"text"] or kinds != [7] or len(texts) != 1:
+        return None
+    return float(len(texts[0].decode("utf-8", "strict")))
+
+
+def parse_value(data):
     """(tag, value) of a Summary.Value."""
-    tag = value = None
+    tag = value = tensor = metadata = None
     for number, kind, content in fields(data):
         if (number, kind) == (1, 2):
             tag = content.decode("utf-8", "strict")
         elif (number, kind) == (2, 5):
             value = struct.unpack("<f", content)[0]
+        elif (number, kind) == (8, 2):
+            tensor = content
+        elif (number, kind) == (9, 2):
+            metadata = content
+    if tensor is not None and metadata is not None:
+        value = parse_text(tensor, metadata)
     if not tag or value is None:
-        raise Broken(f"a summary value without {'a tag' if not tag else 'simple_value: ' + tag}")
+        raise Broken(f"a summary value without {'a tag' if not tag else 'simple_value or text: ' + tag}")
     return tag, value
 
 
@@ -122,7 +139,7 @@ def parse_event(data):
         elif (number, kind) == (3, 2):
             event["version"] = content.decode("utf-8", "strict")
         elif (number, kind) == (5, 2):
-            event["scalars"] += [parse_scalar(value) for part, wire, value in fields(content) if (part, wire) == (1, 2)]
+            event["scalars"] += [parse_value(value) for part, wire, value in fields(content) if (part, wire) == (1, 2)]
     return event
 
 

@@ -37,6 +37,12 @@ def scalar(tag, value, step, wall_time=1.7e9):
             + sized(5, sized(1, sized(1, tag.encode()) + b"\x15" + struct.pack("<f", value))))
 
 
+def text(tag, content, step, plugin=b"text", kind=7):
+    tensor = b"\x08" + varint(kind) + sized(2, sized(2, b"\x08\x01")) + sized(8, content)
+    return (b"\x09" + struct.pack("<d", 1.7e9) + b"\x10" + varint(step)
+            + sized(5, sized(1, sized(1, tag.encode()) + sized(8, tensor) + sized(9, sized(1, sized(1, plugin))))))
+
+
 def framed(*payloads):
     out = b""
     for payload in payloads:
@@ -46,7 +52,7 @@ def framed(*payloads):
     return out
 
 
-GOOD = framed(version(), scalar("loss", 0.5, 0), scalar("queue/a/fraction_of_4_full", 0.75, 0), scalar("loss", 0.25, 300))
+GOOD = framed(version(), scalar("loss", 0.5, 0), scalar("queue/a/fraction_of_4_full", 0.75, 0), scalar("loss", 0.25, 300), text("plan", b"range", 300))
 FAULTS = [
     ("another version", framed(version("brain.Event:1"), scalar("loss", 1, 1)), "brain.Event:2 expected"),
     ("no version", framed(scalar("loss", 1, 1)), "states a version"),
@@ -57,6 +63,9 @@ FAULTS = [
     ("an event without scalars", framed(version(), b"\x09" + struct.pack("<d", 1.7e9)), "without scalars"),
     ("a scalar without a tag", framed(version(), scalar("", 1, 1)), "without a tag"),
     ("a tensor for a scalar", framed(version(), b"\x09" + struct.pack("<d", 1.0) + sized(5, sized(1, sized(1, b"a") + sized(8, b"")))), "simple_value"),
+    ("a text of another plugin", framed(version(), text("plan", b"range", 1, plugin=b"images")), "simple_value or text"),
+    ("a text that is a number", framed(version(), text("plan", b"range", 1, kind=1)), "simple_value or text"),
+    ("a text that is no UTF-8", framed(version(), text("plan", b"\xff", 1)), "utf-8"),
     ("a field beyond its message", framed(version(), b"\x09\x00"), "beyond its message"),
     ("an endless varint", framed(version(), b"\x10" + b"\xff" * 11), "varint"),
     ("a group", framed(version(), b"\x0b"), "wire type 3"),
@@ -74,7 +83,7 @@ class Checker(unittest.TestCase):
     def test_reads_the_good_file(self):
         found, tags = check_events.check(GOOD)
         self.assertEqual(found, [])
-        self.assertEqual(tags, {"loss": [(0, 0.5), (300, 0.25)], "queue/a/fraction_of_4_full": [(0, 0.75)]})
+        self.assertEqual(tags, {"loss": [(0, 0.5), (300, 0.25)], "queue/a/fraction_of_4_full": [(0, 0.75)], "plan": [(300, 5.0)]})
 
     def test_finds_every_flipped_bit(self):
         for at in range(len(GOOD)):

@@ -22,7 +22,11 @@ namespace {
 // Field numbers of tensorflow.Event, tensorflow.Summary and tensorflow.Summary.Value.
 constexpr protozero::pbf_tag_type kWallTime = 1, kStep = 2, kFileVersion = 3, kSummary = 5;
 constexpr protozero::pbf_tag_type kValue = 1;
-constexpr protozero::pbf_tag_type kTag = 1, kSimpleValue = 2;
+constexpr protozero::pbf_tag_type kTag = 1, kSimpleValue = 2, kTensor = 8, kMetadata = 9;
+// Of SummaryMetadata and its PluginData; of TensorProto and its shape.
+constexpr protozero::pbf_tag_type kPlugin = 1, kPluginName = 1;
+constexpr protozero::pbf_tag_type kDType = 1, kShape = 2, kStrings = 8, kDim = 2, kDimSize = 1;
+constexpr int32_t kDTypeString = 7;
 
 double wall_time() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
@@ -53,6 +57,30 @@ void encode_scalar(std::string& data, std::string_view tag, double value, int64_
   protozero::pbf_writer scalar(summary, kValue);
   scalar.add_string(kTag, tag.data(), tag.size());
   scalar.add_float(kSimpleValue, static_cast<float>(value));
+}
+
+// A vector of one string.
+void encode_text(std::string& data, std::string_view tag, std::string_view markdown, int64_t step) {
+  data.clear();
+  protozero::pbf_writer event(data);
+  event.add_double(kWallTime, wall_time());
+  event.add_int64(kStep, step);
+  protozero::pbf_writer summary(event, kSummary);
+  protozero::pbf_writer value(summary, kValue);
+  value.add_string(kTag, tag.data(), tag.size());
+  {
+    protozero::pbf_writer tensor(value, kTensor);
+    tensor.add_enum(kDType, kDTypeString);
+    {
+      protozero::pbf_writer shape(tensor, kShape);
+      protozero::pbf_writer dim(shape, kDim);
+      dim.add_int64(kDimSize, 1);
+    }
+    tensor.add_bytes(kStrings, markdown.data(), markdown.size());
+  }
+  protozero::pbf_writer metadata(value, kMetadata);
+  protozero::pbf_writer plugin(metadata, kPlugin);
+  plugin.add_string(kPluginName, "text");
 }
 
 /// Bytes of the well-formed UTF-8 character at the front of `text` (not empty), or 0.
@@ -96,17 +124,19 @@ class EventWriter::State {
   }
 
   Result<void> scalar(std::string_view tag, double value, int64_t step) {
-    if (tag.empty() || !is_utf8(tag)) {
-      return fail(ErrorKind::InvalidArgument, fmt::format("{}: the tag \"{}\" is {}", path_, is_utf8(tag) ? tag : "?",
-                                                          tag.empty() ? "empty" : "no UTF-8"));
-    }
+    HEADPOND_TRY(check_tag(tag));
     MutexLock lock(mu_);
     encode_scalar(data_, tag, value, step);
-    HEADPOND_TRY(records_->append(data_));
-    const int64_t now = now_ns();
-    if (now < deadline_ns(flushed_ns_, options_.flush_every)) return {};
-    flushed_ns_ = now;
-    return records_->flush();
+    return append();
+  }
+
+  Result<void> text(std::string_view tag, std::string_view markdown, int64_t step) {
+    HEADPOND_TRY(check_tag(tag));
+    if (!is_utf8(markdown))
+      return fail(ErrorKind::InvalidArgument, fmt::format("{}: the text of \"{}\" is no UTF-8", path_, tag));
+    MutexLock lock(mu_);
+    encode_text(data_, tag, markdown, step);
+    return append();
   }
 
   Result<void> flush() {
@@ -123,6 +153,21 @@ class EventWriter::State {
   const std::string& path() const { return path_; }
 
  private:
+  Result<void> check_tag(std::string_view tag) const {
+    if (!tag.empty() && is_utf8(tag)) return {};
+    return fail(ErrorKind::InvalidArgument, fmt::format("{}: the tag \"{}\" is {}", path_, is_utf8(tag) ? tag : "?",
+                                                        tag.empty() ? "empty" : "no UTF-8"));
+  }
+
+  // What was encoded.
+  Result<void> append() HEADPOND_REQUIRES(mu_) {
+    HEADPOND_TRY(records_->append(data_));
+    const int64_t now = now_ns();
+    if (now < deadline_ns(flushed_ns_, options_.flush_every)) return {};
+    flushed_ns_ = now;
+    return records_->flush();
+  }
+
   const std::string path_;
   const EventWriterOptions options_;
 
@@ -149,6 +194,9 @@ Result<std::unique_ptr<EventWriter>> EventWriter::open(const std::string& folder
 
 Result<void> EventWriter::scalar(std::string_view tag, double value, int64_t step) {
   return state_->scalar(tag, value, step);
+}
+Result<void> EventWriter::text(std::string_view tag, std::string_view markdown, int64_t step) {
+  return state_->text(tag, markdown, step);
 }
 Result<void> EventWriter::flush() { return state_->flush(); }
 Result<void> EventWriter::close() { return state_->close(); }

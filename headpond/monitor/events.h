@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// TensorBoard event files: scalars over steps, as `tensorboard --logdir` shows them. Format: docs/monitoring.md.
+// TensorBoard event files: scalars and texts over steps, as `tensorboard --logdir` shows them. Format:
+// docs/monitoring.md.
 #pragma once
 
 #include <chrono>
@@ -35,6 +36,8 @@ class EventWriter {
   /// One point of the chart `tag`, at the time now; stored as float32. InvalidArgument iff `tag` is empty or no UTF-8;
   /// FailedPrecondition after close().
   Result<void> scalar(std::string_view tag, double value, int64_t step);
+  /// A text in Markdown, at the time now. Errors as above, also of a text that is no UTF-8.
+  Result<void> text(std::string_view tag, std::string_view markdown, int64_t step);
   Result<void> flush();
   /// Writes what is left. Closing twice is fine.
   Result<void> close();
