@@ -11,7 +11,9 @@
 #include "headpond/base/clock.h"
 #include "headpond/base/trace.h"
 #include "headpond/engine/engine_internal.h"
+#include "headpond/engine/executor/counting_internal.h"
 #include "headpond/engine/stages/reorder_buffer_internal.h"
+#include "headpond/engine/verdict/rules_internal.h"
 
 namespace headpond::internal {
 namespace {
@@ -172,6 +174,11 @@ Figures Engine::figures() {
   figures.held_by_program = std::max(static_cast<double>(in_use - memory.ready()) - in_work, 0.0);
   figures.batch_bytes = figures.stages.empty() ? 0 : static_cast<double>(figures.stages.front().unit_bytes);
   return figures;
+}
+
+Verdict Engine::diagnose() {
+  if (!kCounts) return {.findings = {"this build counts nothing (HEADPOND_STATS=OFF)"}};
+  return judge(figures());
 }
 
 }  // namespace headpond::internal

@@ -66,6 +66,8 @@ class Engine final : public StageHost, private IdleWork, public std::enable_shar
   LoaderStats stats();
   /// By any thread. What verdicts are made of.
   Figures figures();
+  /// The same. Why next() waits.
+  Verdict diagnose();
 
   /// After fork() the child has none of its threads.
   bool is_of_another_process() const { return !home_.is_here(); }

@@ -18,12 +18,11 @@
 #include "headpond/dataset/quarantine/failure_log.h"
 #include "headpond/dataset/run_state.h"
 #include "headpond/engine/engine_internal.h"
-#include "headpond/engine/executor/counting_internal.h"
 #include "headpond/engine/executor/parallel_for.h"
+#include "headpond/engine/loader_view_internal.h"
 #include "headpond/engine/stages/element_bytes_internal.h"
 #include "headpond/engine/stages/stage_host_internal.h"
 #include "headpond/engine/stages/stage_internal.h"
-#include "headpond/engine/verdict/rules_internal.h"
 
 namespace headpond {
 namespace {
@@ -77,6 +76,7 @@ struct Loader::Run {
         names(internal::names_of(d.spec())),
         failures(d, o.seed, o.quarantine),
         engine(Engine::make(d, o)),
+        shared(std::make_shared<LoaderView::Shared>(d.plan(), *engine)),
         context(engine->memory.pool(), engine->memory.may_keep()) {}
   ~Run() {
     if (engine->is_of_another_process()) {  // Its locks may be held for ever: nothing of it can be given back.
@@ -84,7 +84,10 @@ struct Loader::Run {
       engine->stay();
       return;
     }
+    const bool is_watched = shared.use_count() > 1;
+    if (is_watched) keep_figures();
     close();
+    shared->end(is_watched);
   }
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
@@ -95,6 +98,15 @@ struct Loader::Run {
     held.reset();
     iterator.reset();
     in_order.reset();
+  }
+
+  // Without memory for it, they are those of the epoch before.
+  void keep_figures() noexcept {
+    try {
+      if (iterator) engine->keep_figures();
+    } catch (...) {
+      return;
+    }
   }
 
   bool has_epoch(uint64_t number) const { return options.epochs < 0 || number < static_cast<uint64_t>(options.epochs); }
@@ -310,6 +322,7 @@ struct Loader::Run {
   const Element::Names names;
   internal::FailureLog failures;
   const std::shared_ptr<Engine> engine;
+  const std::shared_ptr<LoaderView::Shared> shared;
   Context context;
   std::unique_ptr<Iterator> iterator;  // Null: at the begin of `epoch`.
   uint64_t epoch = 0;
@@ -361,7 +374,7 @@ Result<void> Loader::restore(std::string_view state) {
 }
 void Loader::close() {
   if (run().engine->is_of_another_process()) return;
-  if (run_->iterator) run_->engine->keep_figures();
+  run_->keep_figures();
   run_->close();
 }
 std::string Loader::state() const {
@@ -374,9 +387,9 @@ LoaderStats Loader::stats() const {
 }
 
 Verdict Loader::diagnose() const {
-  if (!internal::kCounts) return {.findings = {"this build counts nothing (HEADPOND_STATS=OFF)"}};
-  return run().engine->is_of_another_process() ? Verdict() : internal::judge(run_->engine->figures());
+  return run().engine->is_of_another_process() ? Verdict() : run_->engine->diagnose();
 }
+LoaderView Loader::view() const { return LoaderView(run().shared); }
 void Loader::pause() { run().engine->consumer.pause(); }
 
 int64_t Loader::epoch_left() const { return run().has_epoch(run_->epoch) ? static_cast<int64_t>(run_->epoch) : -1; }

@@ -24,6 +24,7 @@
 #include "headpond/engine/batch.h"
 #include "headpond/engine/loader_options.h"
 #include "headpond/engine/loader_stats.h"
+#include "headpond/engine/loader_view.h"
 #include "headpond/engine/verdict/verdict.h"
 
 namespace headpond {
@@ -92,6 +93,8 @@ class Loader {
   /// Why next() waits, if it does, what to change, and what that gains: of all steps after the start. Any thread, any
   /// time; says more after some seconds.
   Verdict diagnose() const;
+  /// For those who watch this Loader, and want its figures after its end too. The thread that calls next() calls it.
+  LoaderView view() const;
   /// Between two calls of next(): the time until the next one is not that of a step. For a validation, say, or a
   /// checkpoint.
   void pause();

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headpond/engine/loader_view.h"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <thread>
+
+#include "headpond/dataset/ops.h"
+#include "headpond/engine/loader.h"
+
+namespace headpond {
+namespace {
+
+TEST(LoaderView, SaysWhatTheLoaderSays) {
+  Loader loader(range(40) | batch(4), {.threads = 1});
+  const LoaderView view = loader.view();
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(loader.next());
+  EXPECT_EQ(view.stats().batches, 3);
+  EXPECT_EQ(view.stats().stages.at(0).name, "range|batch");
+  EXPECT_EQ(view.diagnose().findings, loader.diagnose().findings);
+  EXPECT_EQ(view.plan(), (range(40) | batch(4)).plan());
+  EXPECT_FALSE(view.is_gone());
+}
+
+TEST(LoaderView, KeepsTheFiguresOfALoaderThatIsGone) {
+  std::optional<LoaderView> view;
+  {
+    Loader loader(range(40) | batch(4), {.threads = 1});
+    view = loader.view();
+    for (int i = 0; i < 5; ++i) ASSERT_TRUE(loader.next());
+  }
+  EXPECT_TRUE(view->is_gone());
+  const LoaderStats stats = view->stats();
+  EXPECT_EQ(stats.batches, 5);
+  ASSERT_EQ(stats.stages.size(), 1U);
+  EXPECT_GE(stats.stages[0].units, 5);
+  EXPECT_FALSE(view->diagnose().findings.empty());
+}
+
+TEST(LoaderView, FollowsALoaderThatIsMoved) {
+  Loader loader(range(40) | batch(4), {.threads = 1});
+  const LoaderView view = loader.view();
+  Loader other = std::move(loader);
+  ASSERT_TRUE(other.next());
+  EXPECT_EQ(view.stats().batches, 1);
+  other = Loader(range(4) | batch(4), {.threads = 1});
+  EXPECT_TRUE(view.is_gone());
+}
+
+TEST(LoaderView, AfterCloseTheFiguresStay) {
+  Loader loader(range(40) | batch(4), {.threads = 1});
+  const LoaderView view = loader.view();
+  ASSERT_TRUE(loader.next());
+  loader.close();
+  EXPECT_FALSE(view.is_gone());
+  EXPECT_EQ(view.stats().batches, 1);
+}
+
+TEST(LoaderView, ManyThreadsMayAskWhileTheLoaderEnds) {
+  for (int round = 0; round < 20; ++round) {
+    std::optional<Loader> loader(std::in_place, range(400) | batch(4), LoaderOptions{.threads = 1});
+    std::jthread asks([view = loader->view()](const std::stop_token& stop) {
+      while (!stop.stop_requested()) {
+        const bool was_gone = view.is_gone();
+        EXPECT_TRUE(!was_gone || view.stats().batches == 2);
+        (void)view.diagnose();
+      }
+    });
+    for (int i = 0; i < 2; ++i) ASSERT_TRUE(loader->next());
+    loader.reset();
+  }
+}
+
+}  // namespace
+}  // namespace headpond
