@@ -44,13 +44,14 @@ bool is_too_short(const Case& c, Verdict& verdict) {
 }
 
 bool hardly_waits(const Case& c, Verdict& verdict) {
-  constexpr double kShare = 0.2, kLongNs = 60e9;
+  constexpr double kShare = 0.2, kLongSeconds = 60;
   if (c.wait_share() >= kNoWait) return false;
-  const double first = c.first_ns / (c.first_ns + c.time_ns());
-  const bool starts = first > kShare || c.first_ns > kLongNs;
-  verdict.code = starts ? ReasonCode::startup : ReasonCode::device_bound;
-  verdict.evidence.push_back(starts ? Evidence{"share of the run before the first batch", first, kShare}
-                                    : Evidence{"wait share", c.wait_share(), kNoWait});
+  const double first = c.first_ns / (c.first_ns + c.time_ns()), first_s = 1e-9 * c.first_ns;
+  const bool is_share = first > kShare, is_long = first_s > kLongSeconds;
+  verdict.code = is_share || is_long ? ReasonCode::startup : ReasonCode::device_bound;
+  verdict.evidence.push_back(is_share  ? Evidence{"share of the run before the first batch", first, kShare}
+                             : is_long ? Evidence{"seconds before the first batch", first_s, kLongSeconds}
+                                       : Evidence{"wait share", c.wait_share(), kNoWait});
   return true;
 }
 
@@ -95,11 +96,14 @@ bool has_slow_producers(const Case& c, Verdict& verdict) {
   verdict.evidence = {{"share of the producers' time in which the queue is full", c.full_share(), kFull}};
   const double producers = static_cast<double>(std::max<int64_t>(c.use.producers, 1));
   const double needed = std::ceil(producers * c.time_ns() / std::max(c.work_ns, 1.0));
-  if (c.use.producers > 1) {
-    verdict.findings.push_back("the producers are slower than the consumer: make their work cheaper, or add some");
-  } else {
-    verdict.code = ReasonCode::serial_stage;
+  if (c.use.producers > 1) {  // Whether more of them help is not known: they may compute, or wait for each other.
+    verdict.findings.push_back(
+        fmt::format("the {} producers are slower than the consumer: make their work cheaper, or, if processors are idle, "
+                    "use {:.0f} of them",
+                    c.use.producers, needed));
+    return true;
   }
+  verdict.code = ReasonCode::serial_stage;
   add(verdict, {"more producers", "producers", fmt::format("{:.0f}", needed)}, c.gain_with(needed));
   return true;
 }

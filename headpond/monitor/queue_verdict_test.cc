@@ -45,7 +45,7 @@ TEST(QueueVerdict, AMinimumThatLeavesNoRoom) {
   EXPECT_NE(verdict(stats(1010, 1000), empty, waits(11)).code, ReasonCode::min_fill_too_large) << "nothing is inside";
 }
 
-TEST(QueueVerdict, AQueueThatIsFullAndEmptyByTurns) {
+TEST(QueueVerdict, AQueueThatIsAlternatelyFullAndEmpty) {
   const QueueSummary uneven{.samples = 60, .empty_share = 0.3, .full_share = 0.3, .waiting_samples = 20};
   EXPECT_EQ(verdict(stats(64, 0, 100), uneven, waits(11)).code, ReasonCode::window_too_small);
   QueueSummary never_full = uneven;
@@ -63,12 +63,18 @@ TEST(QueueVerdict, OneProducerThatIsTooSlow) {
   const Verdict several = verdict(stats(64), empty, waits(40), 2);
   EXPECT_EQ(several.code, ReasonCode::none);
   EXPECT_THAT(several.findings, testing::ElementsAre(testing::HasSubstr("slower than the consumer")));
+  EXPECT_THAT(several.changes, testing::IsEmpty()) << "without a reason there is no change";
 }
 
 TEST(QueueVerdict, AConsumerThatHardlyWaits) {
   EXPECT_EQ(verdict(stats(64), {}, waits(0)).code, ReasonCode::device_bound);
   EXPECT_EQ(verdict(stats(64), {}, waits(0, 5000)).code, ReasonCode::startup);
   EXPECT_TRUE(verdict(stats(64), {}, waits(0)).changes.empty());
+  WaitSummary hour = waits(0, 70'000);
+  hour.work_ns = 3600 * 1000 * kMillisecond;
+  const Verdict slow_start = verdict(stats(64), {}, hour);
+  EXPECT_EQ(slow_start.code, ReasonCode::startup);
+  EXPECT_EQ(slow_start.evidence.at(0).value, 70) << "the figure that decided";
 }
 
 TEST(QueueVerdict, TooFewCallsGiveNoReason) {

@@ -33,7 +33,8 @@ class ScanBits {
     bits_ <<= count;
     count_ -= count;
   }
-  /// The bits of the data, as the file has them, before the next one: a whole number of bytes before a marker.
+  /// The bits of the data, as the file has them, before the next one; in front of a marker they end before the
+  /// padding bits.
   uint64_t position() const;
   /// Goes on at a bit of the data, which has at least so many.
   void go_to(uint64_t bit);
