@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "cli/verbs/run_log.h"
+#include "cli/verbs/session_log.h"
 #include "cli/verbs/verbs.h"
 #include "headpond/codec/image/formats/image.h"
 
@@ -100,18 +100,38 @@ TEST_F(SessionTest, AnErrorIsAMemberWithItsKind) {
 
 TEST_F(SessionTest, ARunsFilesAreNamedAndWhole) {
   Session session("demo", {.quiet = true}, interrupt_);
-  auto log = RunLog::open(session).value();
-  EventWriter* const first = log->events("a").value();
-  EventWriter* const second = log->events("b").value();
-  ASSERT_TRUE(first->scalar("loss", 1, 1));
+  const SessionLog log = SessionLog::open(session, "a").value();
+  ASSERT_TRUE(log->scalar("loss", 1));
   ASSERT_TRUE(log->close());
   ASSERT_TRUE(log->close());
   const RunFiles files = log->files();
-  ASSERT_EQ(files.tensorboard.size(), 2U);
-  EXPECT_EQ(files.tensorboard[1], second->path());
-  EXPECT_THAT(files.tensorboard[0], StartsWith("headpond-runs/demo-1/a/events.out.tfevents."));
-  EXPECT_EQ(first->scalar("loss", 1, 2).error().kind(), ErrorKind::FailedPrecondition) << "the file is still open";
+  EXPECT_THAT(files.events, StartsWith("headpond-runs/demo-1/a/events.out.tfevents."));
+  EXPECT_EQ(log->scalar("loss", 2).error().kind(), ErrorKind::FailedPrecondition) << "the file is still open";
   EXPECT_THAT(content(files.timeline), HasSubstr("traceEvents"));
+  JsonWriter json;
+  json.begin_object();
+  write_files(json, "headpond-runs/demo-1", {files, files});
+  json.end_object();
+  EXPECT_THAT(std::string(json.text()),
+              HasSubstr(R"("timeline":"headpond-runs/demo-1/a/timeline.json","timelines":[)"));
+}
+
+TEST_F(SessionTest, WithoutANameOfAFolderThereIsNoLog) {
+  Session session("run", {.quiet = true}, interrupt_);
+  EXPECT_EQ(SessionLog::open_if_named(session).value(), std::nullopt);
+  EXPECT_TRUE(fs::is_empty(folder_));
+  Session named("run", {.quiet = true, .logdir = "here"}, interrupt_);
+  EXPECT_EQ(SessionLog::open_if_named(named).value()->get()->files().folder, "here");
+}
+
+TEST_F(SessionTest, OnlyPipelinesWithAVerdictHaveAMember) {
+  PipelineRecord with{.name = "train"};
+  with.verdict.code = ReasonCode::startup;
+  JsonWriter json;
+  json.begin_object();
+  write_verdicts(json, {PipelineRecord{.name = "quiet"}, with});
+  json.end_object();
+  EXPECT_THAT(std::string(json.text()), StartsWith(R"({"verdicts":[{"name":"train","verdict":"startup: )"));
 }
 
 TEST_F(SessionTest, ComponentsNameWhatIsCompiledIn) {

@@ -2,6 +2,7 @@
 // headpond demo: repeats three published examples of fed trainings in minutes.
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <utility>
@@ -10,7 +11,7 @@
 #include "cli/demo/demo_table.h"
 #include "cli/demo/prepared_row.h"
 #include "cli/session.h"
-#include "cli/verbs/run_log.h"
+#include "cli/verbs/session_log.h"
 #include "cli/verbs/verbs.h"
 #include "headpond/base/clock.h"
 #include "headpond/train/articles/blstm.h"
@@ -37,16 +38,22 @@ double seconds_since(int64_t start_ns) { return static_cast<double>(now_ns() - s
 
 struct Demo {
   Session& session;
-  RunLog& log;
   const Plan plan;
   std::vector<DemoRow> rows = {};
+  std::vector<RunFiles> files = {};
 
   // `chart_every`: such that the queue's chart has at least 20 points even in a fast demo.
-  Result<RunHooks> hooks(const std::string& part, std::chrono::milliseconds chart_every) {
-    const auto events = log.events(part);
-    if (!events) return fail(events.error());
-    return RunHooks{
-        .stop = session.stop(), .events = *events, .progress = session.progress(), .chart_every = chart_every};
+  Result<SessionLog> open_log(const std::string& part, std::chrono::milliseconds chart_every) {
+    return SessionLog::open(session, part, {.sample_every = std::min(chart_every, 100ms), .write_every = chart_every});
+  }
+  RunHooks hooks(const SessionLog& log) const {
+    return {.stop = session.stop(), .log = log.get(), .progress = session.progress()};
+  }
+  // Ends the log of a part.
+  Result<void> close(const SessionLog& log) {
+    say_verdicts(session, log->pipelines());
+    files.push_back(log->files());
+    return log->close();
   }
   Result<void> blstm();
   Result<void> sleeping(int producers, int64_t steps, double article);
@@ -101,11 +108,11 @@ Result<std::optional<double>> step_on_all_cores(uint64_t seed, const RunHooks& h
 
 Result<void> Demo::blstm() {
   session.say("\n1. BLSTM: batches made in turn with training (feed), and by a thread ahead of it (queue)");
-  const auto hook = hooks("blstm", 250ms);
-  if (!hook) return fail(hook.error());
+  const auto log = open_log("blstm", 250ms);
+  if (!log) return fail(log.error());
   const int64_t start = now_ns();
   const uint64_t seed = session.common().seed;
-  const auto result = turns(plan, seed, *hook);
+  const auto result = turns(plan, seed, hooks(*log));
   if (!result) return fail(result.error());
   if (!result->losses_equal.value_or(false)) return fail(ErrorKind::DataLoss, "the losses of feed and queue differ");
   session.say(fmt::format("saved {:.1f} % of the time, of at most {:.1f} %; the losses of both modes are bitwise equal",
@@ -113,21 +120,21 @@ Result<void> Demo::blstm() {
   std::optional<double> all_cores;
   if (plan.all_cores && seconds_since(start) < plan.blstm_s) {
     session.say("feed again, with all cores for the trainer");
-    const auto step_s = step_on_all_cores(seed, *hook);
+    const auto step_s = step_on_all_cores(seed, hooks(*log));
     if (!step_s) return fail(step_s.error());
     all_cores = *step_s;
   }
   rows.push_back(blstm_row(*result, all_cores));
-  return {};
+  return close(*log);
 }
 
 Result<void> Demo::sleeping(int producers, int64_t steps, double article) {
   session.say(
       fmt::format("\n{}. Digits: {}, 50 ms of sleep for each batch", rows.size() + 1, times(producers, "producer")));
-  auto hook = hooks(fmt::format("mnist-{}", producers), producers == 1 ? 100ms : 50ms);
-  if (!hook) return fail(hook.error());
+  const auto log = open_log(fmt::format("mnist-{}", producers), producers == 1 ? 100ms : 50ms);
+  if (!log) return fail(log.error());
   const auto result =
-      train_mnist({.recipe = {.seed = session.common().seed}, .producers = producers, .steps = steps}, *hook);
+      train_mnist({.recipe = {.seed = session.common().seed}, .producers = producers, .steps = steps}, hooks(*log));
   if (!result) return fail(result.error());
   const double rate = result->epochs.front().steady_it_per_s, allowed = 20.0 * producers;
   session.say(
@@ -146,7 +153,7 @@ Result<void> Demo::sleeping(int producers, int64_t steps, double article) {
        .ceiling = result->limit_it_per_s,
        .limited_by =
            result->limit_it_per_s < result->train_it_per_s ? "the producers' sleep; more producers help" : "training"});
-  return {};
+  return close(*log);
 }
 
 std::string limit_of_many(double share, double wait_share) {
@@ -161,9 +168,9 @@ std::string limit_of_many(double share, double wait_share) {
 Result<void> Demo::sixty_four() {
   session.say(
       fmt::format("\n4. Digits: 64 producers against one prepared batch; {} pairs of blocks in turns", plan.pairs));
-  auto hook = hooks("mnist-64", 25ms);
-  if (!hook) return fail(hook.error());
-  MnistTrial trial({.recipe = {.seed = session.common().seed}}, *hook);
+  const auto log = open_log("mnist-64", 25ms);
+  if (!log) return fail(log.error());
+  MnistTrial trial({.recipe = {.seed = session.common().seed}}, hooks(*log));
   std::vector<double> fed, ready, shares, waits;
   for (int64_t i = 0; i < plan.pairs; ++i) {
     const auto queue = trial.block(64, plan.pair_steps);
@@ -186,7 +193,7 @@ Result<void> Demo::sixty_four() {
                                        100 * median(shares))},
                   .ceiling = median(ready),
                   .limited_by = limit_of_many(median(shares), median(waits))});
-  return {};
+  return close(*log);
 }
 
 Result<void> Demo::prepared_once() {
@@ -211,26 +218,22 @@ Result<void> all_parts(Demo& demo) {
   HEADPOND_TRY(draw_digits_once(demo.session));
   HEADPOND_TRY(demo.sleeping(1, demo.plan.one_producer_steps, 18.13));
   HEADPOND_TRY(demo.sleeping(4, demo.plan.four_producers_steps, 69.64));
-  demo.log.end_timeline();
   HEADPOND_TRY(demo.sixty_four());
   return demo.prepared_once();
 }
 
 Result<Report> run(Session& session, bool fast) {
-  auto log = RunLog::open(session, {.length = std::chrono::seconds(300)});
-  if (!log) return fail(log.error());
-  Demo demo{.session = session, .log = **log, .plan = fast ? kFast : kWhole};
-  const auto done = all_parts(demo);
-  const auto closed = (*log)->close();
-  if (!done) return fail(done.error());
-  HEADPOND_TRY(closed);
+  const auto folder = session.folder();
+  if (!folder) return fail(folder.error());
+  Demo demo{.session = session, .plan = fast ? kFast : kWhole};
+  HEADPOND_TRY(all_parts(demo));
   session.say("");
-  (*log)->announce();
+  announce(session, *folder, demo.files);
   session.say("\n" + format_demo(demo.rows));
-  return Report{.members = [rows = demo.rows, fast, files = (*log)->files()](JsonWriter& json) {
+  return Report{.members = [rows = demo.rows, fast, folder = *folder, files = demo.files](JsonWriter& json) {
     json.member("fast", fast);
     write_demo(json, rows);
-    write_files(json, files);
+    write_files(json, folder, files);
   }};
 }
 

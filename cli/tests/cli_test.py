@@ -130,7 +130,7 @@ class Usage(Case):
             self.assertEqual(text.count("HEADPOND_"), 1, verb)
             self.assertIn(f"Usage: headpond {verb} [OPTIONS]", text)
             self.assertIn("--json [FILE]", text)
-        self.assertNotIn("--logdir", self.expect(0, "help", "run").stdout)
+        self.assertNotIn("--logdir", self.expect(0, "help", "inspect").stdout)
         self.assertNotIn("--seed", self.expect(0, "help", "verify").stdout)
 
     def test_version_names_components(self):
@@ -267,8 +267,10 @@ class Train(Case):
         self.assertEqual(sum(epoch["steps"] for epoch in found["epochs"]), 20)
         self.expect_members(found["epochs"][0], "it_per_s", "steady_it_per_s", "train_acc", "train_loss", "valid_acc", "valid_loss", "wall_s")
         self.expect_members(found["queue"], "capacity", "min_after_dequeue", "fraction_mean", "empty_share")
+        self.assertEqual([verdict["name"] for verdict in found["verdicts"]], [""])
         self.assertEqual({**found["data"], "digest": 0}, {"source": str(digits), "train": 256, "valid": 64, "digest": 0})
         self.check_files(found["logdir"], "queue/mnist/fraction_over_100_of_100_full", "pipeline/starved_fraction", "validation/accuracy")
+        self.assertEqual(self.expect(0, "diagnose", "--run", found["logdir"]).stdout, found["verdicts"][0]["verdict"])
 
     def test_mnist_ready_has_no_queue(self):
         line = [*TINY_MNIST, "--feed", "ready", "--data", write_digits(self.folder / "digits"), "--json"]
@@ -283,7 +285,7 @@ class Train(Case):
             self.assertEqual(found["loader"]["batches"], 20)
             self.expect_members(found, "share_of_limit", "wait_share", "stopwatch_wait_share", "fill_s")
             losses.add(tuple(epoch["train_loss"] for epoch in found["epochs"]))
-            self.check_files(found["logdir"], "pipeline/starved_fraction", "validation/accuracy")
+            self.check_files(found["logdir"], "pipeline/starved_fraction", "validation/accuracy", "plan", "verdict")
         self.assertEqual(len(losses), 1)
 
     def test_missing_data_is_a_failure_that_names_the_file(self):
@@ -318,6 +320,7 @@ class Train(Case):
         self.assertIs(self.json_of(out, "headpond.train/1")["interrupted"], True)
         self.assertIn("interrupted", err)
         self.check_files("headpond-runs/train-mnist-1")
+        self.expect(0, "diagnose", "--run", "headpond-runs/train-mnist-1")
 
 
 class Demo(Case):
@@ -338,8 +341,9 @@ class Demo(Case):
             self.expect_members(row["article"], "value", "unit", "conditions", "flaw")
             self.expect_members(row["ours"], "value", "unit", "conditions")
         self.assertEqual(done.stderr.count("limited by"), len(found["rows"]))
-        self.check_files(found["logdir"])
+        self.assertEqual(len(found["timelines"]), 4)
         for part in ("blstm", "mnist-1", "mnist-4", "mnist-64"):
+            self.check_files(pathlib.Path(found["logdir"]) / part)
             self.assertGreaterEqual(self.points(pathlib.Path(found["logdir"]) / part, "queue/*/fraction_*"), 20, part)
 
 

@@ -6,6 +6,7 @@
 """
 import json
 import os
+import pathlib
 import re
 import signal
 import subprocess
@@ -390,6 +391,19 @@ class Diagnose(PlanCase):
         done = self.expect(code, "diagnose", "plan.toml", "--json", *arguments)
         return self.json_of(done.stdout, "headpond.diagnose/1")
 
+    @staticmethod
+    def others_during(call):
+        """Processors' worth that other processes used while `call` ran."""
+        def used():
+            fields = [int(field) for field in pathlib.Path("/proc/stat").read_text().split("\n")[0].split()[1:9]]
+            own = os.times()
+            idle = fields[3] + fields[4]
+            return (sum(fields) - idle) / os.sysconf("SC_CLK_TCK"), own.user + own.system + own.children_user + own.children_system
+        before, began = used(), time.monotonic()
+        call()
+        after = used()
+        return (after[0] - before[0] - (after[1] - before[1])) / (time.monotonic() - began)
+
     def test_a_short_run_has_no_reason(self):
         found = self.verdict("--seconds", "0.1")
         self.expect_members(found, *self.MEMBERS)
@@ -406,18 +420,43 @@ class Diagnose(PlanCase):
 
     def test_the_operator_that_takes_the_time_is_named(self):
         self.plan(step("range", stop=100000) + step("map", function="x + spin_us(4000)") + step("batch", batch_size=8))
-        found = self.verdict(*"--seconds 4 --step-ms 5 --threads 1 --check".split(), code=3)
-        if found["reason_code"] != "machine_busy":  # Then the tests beside this one have the processors.
-            self.assertEqual(found["reason_code"], "cpu_bound")
-            self.assertEqual((found["stage"], found["op"]), ("range|map|batch", "map"))
-            # Whether a processor more or a cache gains more, and so stands first, follows from what was measured.
-            self.assertEqual("threads" in [change["setting"] for change in found["changes"]], os.cpu_count() > 1)
-            self.assertEqual(found["change"], found["changes"][0])
-            self.assertTrue(all(change["gain"] > 1 for change in found["changes"]))
+        found = {}
+        others = self.others_during(lambda: found.update(self.verdict(*"--seconds 4 --step-ms 5 --threads 1 --check".split(), code=3)))
         self.assertGreater(found["wait_share"], 0.5)
+        if found["reason_code"] == "machine_busy":
+            self.assertGreater(others, 0.08 * len(os.sched_getaffinity(0)))
+            self.skipTest(f"others used {others:.2f} processors")
+        self.assertEqual(found["reason_code"], "cpu_bound")
+        self.assertEqual((found["stage"], found["op"]), ("range|map|batch", "map"))
+        # Whether a processor more or a cache gains more, and so stands first, follows from what was measured.
+        self.assertEqual("threads" in [change["setting"] for change in found["changes"]], os.cpu_count() > 1)
+        self.assertEqual(found["change"], found["changes"][0])
+        self.assertTrue(all(change["gain"] > 1 for change in found["changes"]))
+
+    def test_a_run_is_diagnosed_from_its_files_also_after_a_kill(self):
+        self.expect(0, "diagnose", "plan.toml", "--seconds", "0.1", "--logdir", "files")
+        found = self.json_of(self.expect(0, "diagnose", "--run", "files", "--json").stdout, "headpond.diagnose/1")
+        self.expect_members(found, *self.MEMBERS)
+        self.assertIn("too little was seen", found["findings"][0])
+        self.check_files(self.folder / "files", "plan", "pipeline/ready_batches")
+        lines = (self.folder / "files" / "run.jsonl").read_text().splitlines(keepends=True)
+        self.assertEqual(lines[-1], '{"end":{}}\n')
+        (self.folder / "files" / "run.jsonl").write_text("".join(lines[:-1]) + '{"pipel')
+        self.assertEqual(self.expect(0, "diagnose", "--run", "files").stdout, found["verdict"])
+        (self.folder / "files" / "run.jsonl").write_text(lines[0])
+        self.assertIn("watched no pipeline", self.expect(1, "diagnose", "--run", "files").stderr)
+
+    def test_run_and_explain_write_files_where_they_are_told_to(self):
+        self.expect(0, "run", "plan.toml")
+        self.assertEqual([path.name for path in self.folder.iterdir() if path.is_dir()], [])
+        for line in ("run plan.toml --logdir one", "explain plan.toml --analyze --seconds 0.1 --logdir two"):
+            self.expect(0, *line.split())
+            self.check_files(self.folder / line.split()[-1], "plan", "pipeline/starved_fraction")
 
     def test_what_cannot_be_run_is_refused(self):
         self.expect(2, "diagnose")
+        self.expect(2, "diagnose", "plan.toml", "--run", "files")
+        self.assertIn("nowhere/run.jsonl", self.expect(1, "diagnose", "--run", "nowhere").stderr)
         self.expect(2, "diagnose", "plan.toml", "--step-ms", "-1")
 
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "cli/session.h"
+#include "cli/verbs/session_log.h"
 #include "cli/verbs/verbs.h"
 #include "headpond/base/clock.h"
 #include "headpond/engine/loader.h"
@@ -30,9 +31,13 @@ void declare(Flags& flags, ExplainFlags& to) {
   flags.option_from(0, "seconds S", to.seconds, "time limit of that run, in seconds (default: 2)");
 }
 
-Result<plan::Analysis> analysis_of(const Session& session, const plan::PlanFile& plan, const ExplainFlags& flags,
+Result<plan::Analysis> analysis_of(Session& session, const plan::PlanFile& plan, const ExplainFlags& flags,
                                    uint64_t seed) {
+  const auto log = SessionLog::open_if_named(session);
+  if (!log) return fail(log.error());
   Loader loader(plan.dataset, {.seed = seed});
+  RunLog::Watch watched;
+  if (*log) watched = (**log)->watch(loader);
   const int64_t begin = now_ns();
   const auto passed = [begin] { return static_cast<double>(now_ns() - begin) * 1e-9; };
   plan::Analysis analysis;
@@ -83,7 +88,8 @@ Verb explain_verb() {
           .what = "show how the engine will run a pipeline file, and why",
           .declare = [flags](Flags& to) { declare(to, *flags); },
           .run = [flags](Session& session) { return run(session, *flags); },
-          .default_seed = "the file's, else 0"};
+          .default_seed = "the file's, else 0",
+          .has_logdir = true};
 }
 
 }  // namespace headpond::cli

@@ -14,6 +14,7 @@
 #include "cli/session.h"
 #include "cli/verbs/replay.h"
 #include "cli/verbs/run_digest.h"
+#include "cli/verbs/session_log.h"
 #include "cli/verbs/verbs.h"
 #include "headpond/base/clock.h"
 #include "headpond/base/cpu.h"
@@ -231,11 +232,14 @@ Result<void> deliver(Loader& loader, Sink& sink, const RunFlags& flags, const Se
   return {};
 }
 
-// Saves what `sink` has if the program hangs when it is interrupted.
+// Saves what `sink` and `log`, which may be null, have if the program hangs when it is interrupted.
 class LastWords {
  public:
-  LastWords(Interrupt& interrupt, Sink& sink) : interrupt_(interrupt) {
-    interrupt_.set_last_words([&sink] { sink.save(); });
+  LastWords(Interrupt& interrupt, Sink& sink, RunLog* log) : interrupt_(interrupt) {
+    interrupt_.set_last_words([&sink, log] {
+      sink.save();
+      if (log != nullptr) (void)log->close();
+    });
   }
   ~LastWords() { interrupt_.set_last_words({}); }
   LastWords(const LastWords&) = delete;
@@ -248,15 +252,22 @@ class LastWords {
 Result<Totals> run_loader(Session& session, const plan::PlanFile& plan, const RunFlags& flags, uint64_t seed) {
   Sink sink(session, plan.dataset, flags);
   PssPeak pss;
+  const auto log = SessionLog::open_if_named(session);
+  if (!log) return fail(log.error());
   auto loader = open_loader(plan, session, flags, seed);
   if (!loader) return fail(loader.error());
   HEADPOND_TRY(sink.open_order(flags.order_out));
-  const LastWords words(session.interrupt(), sink);
+  const LastWords words(session.interrupt(), sink, *log ? (*log)->get() : nullptr);
+  RunLog::Watch watched;
+  if (*log) watched = (**log)->watch(*loader);
   const int64_t begin = now_ns();
   const auto delivered = deliver(*loader, sink, flags, session, pss);
   const int64_t end = now_ns();
+  watched.reset();
+  const auto closed = *log ? (**log)->close() : Result<void>();
   auto totals = sink.finish();
   HEADPOND_TRY(delivered);
+  HEADPOND_TRY(closed);
   if (!totals) return totals;
   const std::string state = loader->state();
   totals->seconds = static_cast<double>(end - begin) * 1e-9;
@@ -363,7 +374,8 @@ Verb run_verb() {
           .what = "deliver the elements of a pipeline file: count, print or digest them, stop and resume",
           .declare = [flags](Flags& to) { declare(to, *flags); },
           .run = [flags](Session& session) { return run(session, *flags); },
-          .default_seed = "the file's, else 0"};
+          .default_seed = "the file's, else 0",
+          .has_logdir = true};
 }
 
 }  // namespace headpond::cli

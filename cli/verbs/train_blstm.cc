@@ -7,7 +7,7 @@
 
 #include "cli/session.h"
 #include "cli/text_table.h"
-#include "cli/verbs/run_log.h"
+#include "cli/verbs/session_log.h"
 #include "cli/verbs/verbs.h"
 #include "headpond/train/articles/blstm.h"
 
@@ -157,20 +157,22 @@ void tell(const Session& session, const BlstmOptions& options, const BlstmResult
 Result<Report> run(Session& session, const BlstmFlags& flags) {
   const BlstmOptions options = options_of(flags, session.common().seed);
   BlstmTrial check(options);  // Rejects wrong options before any file is written.
-  auto log = RunLog::open(session, {.length = std::chrono::seconds(120)});
+  auto log = SessionLog::open(session);
   if (!log) return fail(log.error());
-  const auto events = (*log)->events();
-  if (!events) return fail(events.error());
-  const auto result = train_blstm(options, {.stop = session.stop(), .events = *events, .progress = session.progress()});
+  const auto result = train_blstm(options, {.stop = session.stop(), .log = log->get(), .progress = session.progress()});
   const auto closed = (*log)->close();
   if (!result) return fail(result.error());
   HEADPOND_TRY(closed);
   tell(session, options, *result);
-  (*log)->announce();
+  const std::vector<PipelineRecord> pipelines = (*log)->pipelines();
+  const RunFiles files = (*log)->files();
+  say_verdicts(session, pipelines);
+  announce(session, files.folder, {files});
   Report report{.exit_code = result->losses_equal.value_or(true) ? kOk : kFailed};
-  report.members = [options, result = *result, files = (*log)->files()](JsonWriter& json) {
+  report.members = [options, result = *result, files, pipelines](JsonWriter& json) {
     write_members(json, options, result);
-    write_files(json, files);
+    write_verdicts(json, pipelines);
+    write_files(json, files.folder, {files});
   };
   return report;
 }

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "cli/session.h"
-#include "cli/verbs/run_log.h"
+#include "cli/verbs/session_log.h"
 #include "cli/verbs/verbs.h"
 #include "headpond/io/file/file.h"
 #include "headpond/train/articles/digits/digits.h"
@@ -142,21 +142,23 @@ Result<Report> run(Session& session, const MnistFlags& flags) {
   MnistOptions options = options_of(flags, session.common().seed);
   options.on_epoch = [&session](const MnistEpoch& epoch) { tell_epoch(session, epoch); };
   MnistTrial check(options);  // Rejects wrong options before any file is written.
-  auto log = RunLog::open(session);
+  auto log = SessionLog::open(session);
   if (!log) return fail(log.error());
-  const auto events = (*log)->events();
-  if (!events) return fail(events.error());
   if (options.folder.empty()) HEADPOND_TRY(draw_digits_once(session));
-  const auto result = train_mnist(options, {.stop = session.stop(), .events = *events, .progress = session.progress()});
+  const auto result = train_mnist(options, {.stop = session.stop(), .log = log->get(), .progress = session.progress()});
   const auto closed = (*log)->close();
   if (!result) return fail(result.error());
   HEADPOND_TRY(closed);
   tell(session, options, *result);
-  (*log)->announce();
+  const std::vector<PipelineRecord> pipelines = (*log)->pipelines();
+  const RunFiles files = (*log)->files();
+  say_verdicts(session, pipelines);
+  announce(session, files.folder, {files});
   options.on_epoch = {};
-  return Report{.members = [options, result = *result, files = (*log)->files()](JsonWriter& json) {
+  return Report{.members = [options, result = *result, files, pipelines](JsonWriter& json) {
     write_members(json, options, result);
-    write_files(json, files);
+    write_verdicts(json, pipelines);
+    write_files(json, files.folder, {files});
   }};
 }
 

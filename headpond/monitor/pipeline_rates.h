@@ -27,6 +27,10 @@ struct Scalar {
 /// Not thread-safe.
 class PipelineRates {
  public:
+  /// `name`: the tags are `pipeline/<name>/...`; empty: as below.
+  explicit PipelineRates(const std::string& name = "")
+      : prefix_(name.empty() ? "pipeline/" : "pipeline/" + name + "/") {}
+
   /// The scalars for the time from the call before (none on the first call):
   /// - `global_step/sec`, `pipeline/elements_per_sec`, `pipeline/bytes_per_sec`: how fast;
   /// - `pipeline/consumer_wait_ms`: mean wait of a call; absent when no call ended. Near 0: data is always ready;
@@ -35,6 +39,7 @@ class PipelineRates {
   std::vector<Scalar> since_last(const PipelineTotals& totals, int64_t now_ns);
 
  private:
+  std::string prefix_;
   std::optional<PipelineTotals> last_;
   int64_t last_ns_ = 0;
 };

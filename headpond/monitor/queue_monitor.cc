@@ -180,7 +180,6 @@ bool QueueMonitor::State::rates_due(int64_t now, bool last) const {
 }
 
 void QueueMonitor::State::write(std::vector<Scalar> points, int64_t now, bool last) {
-  if (options_.events == nullptr || events_failed_) return;
   const PipelineTotals totals = options_.totals ? options_.totals() : PipelineTotals{};
   if (rates_due(now, last)) {
     const std::vector<Scalar> rates = rates_.since_last(totals, now);
@@ -188,6 +187,8 @@ void QueueMonitor::State::write(std::vector<Scalar> points, int64_t now, bool la
     rated_ns_ = now;
     ++rate_points_;
   }
+  if (options_.on_points) options_.on_points(points, now, last);
+  if (options_.events == nullptr || events_failed_) return;
   const int64_t step = totals.steps.value_or(writes_);
   writes_ += points.empty() ? 0 : 1;
   for (const Scalar& point : points) {

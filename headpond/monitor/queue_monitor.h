@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "headpond/monitor/pipeline_rates.h"
 
@@ -74,6 +75,8 @@ struct QueueMonitorOptions {
   EventWriter* events = nullptr;                ///< Not owned, outlives the monitor; nullptr: no scalars.
   std::function<PipelineTotals()> totals = {};  ///< The consumer's running totals, for the `pipeline/` scalars and
                                                 ///< `steps` as the points' step; called by the monitor's thread.
+  /// Called by the monitor's thread with the points that it writes next; may add others. `last`: no more come.
+  std::function<void(std::vector<Scalar>& points, int64_t now_ns, bool last)> on_points = {};
 };
 
 /// A queue is sampled, and its fill written, as long as its handle lives. Thread-safe.

@@ -34,7 +34,7 @@ class Replacement {
     if (!replaced_) return;
     temporary_ = replaced_->is_special ? path : fmt::format("{}.{}", replaced_->path, getpid());
     const int flags = replaced_->is_special ? 0 : O_CREAT | O_EXCL;
-    const int fd = open(temporary_.c_str(), O_WRONLY | O_CLOEXEC | flags, 0666);
+    const int fd = ::open(temporary_.c_str(), O_WRONLY | O_CLOEXEC | flags, 0666);
     if (fd < 0) return;
     made_ = !replaced_->is_special;
     if (replaced_->mode) fchmod(fd, *replaced_->mode);          // Else it has the mode of a new file.

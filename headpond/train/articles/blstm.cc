@@ -16,7 +16,7 @@
 #include "headpond/base/trace.h"
 #include "headpond/monitor/events.h"
 #include "headpond/monitor/progress.h"
-#include "headpond/monitor/queue_monitor.h"
+#include "headpond/monitor/run_log.h"
 #include "headpond/monitor/wait_account.h"
 #include "headpond/queue/queue.h"
 #include "headpond/queue/runner/coordinator.h"
@@ -82,7 +82,7 @@ void use_threads(int torch_threads, int blas_threads) {
 }  // namespace
 
 struct BlstmTrial::State {
-  State(const BlstmOptions& o, RunHooks h) : options(o), hooks(std::move(h)), monitor(monitor_options()) {
+  State(const BlstmOptions& o, RunHooks h) : options(o), hooks(std::move(h)), run_log(hooks) {
     const auto make = [&](bool wanted, const char* name) {
       return wanted ? std::make_unique<Mode>(name, options, pool) : nullptr;
     };
@@ -92,22 +92,19 @@ struct BlstmTrial::State {
     all_cores = make(options.all_cores && cpus.trainer.size() < all_cpus.size(), "feed_all_cores");
     const int64_t modes = (feed ? 1 : 0) + (queue ? 1 : 0) + (loader ? 1 : 0) + (all_cores ? 1 : 0);
     bar.emplace(ProgressOptions{.description = "blstm", .total = options.steps * modes, .enabled = hooks.progress});
+    watched = run_log->watch(consumer());
   }
 
-  QueueMonitorOptions monitor_options() {
-    if (hooks.events == nullptr) return {};
-    return {.sample_every = std::min(hooks.chart_every, std::chrono::milliseconds(100)),
-            .write_every = hooks.chart_every,
-            .events = hooks.events,
-            .totals = [this]() -> PipelineTotals {
-              const WaitSummary waits = account.summary();
-              const int64_t done = steps_done.get();
-              return {.steps = done,
-                      .elements = done * options.batch,
-                      .bytes = done * options.time * options.batch * options.features * int64_t{sizeof(float)},
-                      .calls = waits.calls,
-                      .wait_ns = waits.wait_ns};
-            }};
+  PipelineSource consumer() {
+    return {.totals = [this]() -> PipelineTotals {
+      const WaitSummary waits = account.summary();
+      const int64_t done = steps_done.get();
+      return {.steps = done,
+              .elements = done * options.batch,
+              .bytes = done * options.time * options.batch * options.features * int64_t{sizeof(float)},
+              .calls = waits.calls,
+              .wait_ns = waits.wait_ns};
+    }};
   }
 
   Result<void> warm_up();
@@ -128,7 +125,8 @@ struct BlstmTrial::State {
   bool warm = false;
   WaitAccount account;  // Of the trainer, in all modes.
   StatsCell steps_done;
-  QueueMonitor monitor;  // Last: its thread reads the members above.
+  LogOfRun run_log;
+  RunLog::Watch watched;  // Last: the log reads the members above.
 };
 
 // Touches the buffers that the queue will use, and trains a throwaway network so that torch and the allocator settle.
@@ -167,8 +165,8 @@ Result<void> BlstmTrial::State::steps(Mode& mode, int64_t count, const NextBatch
     step_start = end;
     mode.log.losses.push_back(*loss);
     steps_done.add(1);
-    if (hooks.events != nullptr) {
-      HEADPOND_TRY(hooks.events->scalar("loss/" + mode.name, *loss, static_cast<int64_t>(mode.log.losses.size())));
+    if (EventWriter* const events = run_log->events(); events != nullptr) {
+      HEADPOND_TRY(events->scalar("loss/" + mode.name, *loss, static_cast<int64_t>(mode.log.losses.size())));
     }
     bar->set_values({{"loss", *loss}});
     bar->update();
@@ -190,7 +188,8 @@ Result<void> BlstmTrial::State::feed_block(Mode& mode, int64_t count) {
 Result<void> BlstmTrial::State::queue_block(int64_t count) {
   const Shape shape = {options.time, options.batch, options.features};
   FIFOQueue fifo({.capacity = options.capacity, .dtypes = {DType::f32}, .shapes = {shape}, .name = "blstm"});
-  const QueueMonitor::Handle watched = monitor.watch(queue_source(fifo));
+  WaitAccount waits(nullptr);  // Of this block, without spans.
+  const RunLog::Watch watched_queue = run_log->watch(fifo, waits, {.batch = 1, .producers = 1}, {.name = "queue"});
   const auto produce = [&, left = count](std::stop_token stop) mutable -> Result<void> {
     if (left == count) (void)pin_this_thread(cpus.producers);
     if (left-- == 0) return fail(ErrorKind::OutOfRange, "the block has all its batches");
@@ -203,7 +202,7 @@ Result<void> BlstmTrial::State::queue_block(int64_t count) {
   Coordinator coordinator;
   QueueRunner(fifo, {produce}).start(coordinator);
   HEADPOND_TRY(steps(*queue, count, [&]() -> Result<Tensor> {
-    auto element = fifo.dequeue({.stop = hooks.stop});
+    auto element = waits.measure([&] { return fifo.dequeue({.stop = hooks.stop}); });
     if (!element) return fail(element.error());
     return std::move((*element)[size_t{0}]);
   }));
@@ -213,6 +212,7 @@ Result<void> BlstmTrial::State::queue_block(int64_t count) {
 // Constructs the Loader before the thread is pinned: it may use all CPUs.
 Result<void> BlstmTrial::State::loader_block(int64_t count) {
   internal::NormalLoader input(loader->batches, count, hooks.stop);
+  const RunLog::Watch watched_loader = run_log->watch(input.loader(), "loader");
   PinnedScope pinned(cpus.trainer);
   use_threads(options.torch_threads, options.cores);
   HEADPOND_TRY(steps(*loader, count, [&] { return input.next(); }));

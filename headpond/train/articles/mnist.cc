@@ -12,6 +12,7 @@
 #include "headpond/base/trace.h"
 #include "headpond/monitor/events.h"
 #include "headpond/monitor/progress.h"
+#include "headpond/monitor/run_log.h"
 #include "headpond/monitor/wait_account.h"
 #include "headpond/train/articles/mnist_input.h"
 #include "headpond/train/articles/mnist_loader.h"
@@ -75,24 +76,28 @@ struct Sums {
 }  // namespace
 
 struct MnistTrial::State {
-  State(const MnistOptions& o, RunHooks h)
-      : options(o), hooks(std::move(h)), trainer(options.recipe), monitor(monitor_options()) {}
+  State(const MnistOptions& o, RunHooks h) : options(o), hooks(std::move(h)), trainer(options.recipe), run_log(hooks) {}
 
-  QueueMonitorOptions monitor_options() {
-    if (hooks.events == nullptr) return {};
-    return {.sample_every = std::min(hooks.chart_every, std::chrono::milliseconds(100)),
-            .write_every = hooks.chart_every,
-            .events = hooks.events,
-            .totals = [this]() -> PipelineTotals {
-              const WaitSummary waits = account.summary();
-              const int64_t done = steps_done.get();
-              const int64_t elements = done * options.batch;
-              return {.steps = done,
-                      .elements = elements,
-                      .bytes = elements * kElementBytes,
-                      .calls = waits.calls,
-                      .wait_ns = waits.wait_ns};
-            }};
+  // For the log, as long as this lives.
+  PipelineSource consumer() {
+    return {.totals = [this]() -> PipelineTotals {
+      const WaitSummary waits = account.summary();
+      const int64_t done = steps_done.get();
+      const int64_t elements = done * options.batch;
+      return {.steps = done,
+              .elements = elements,
+              .bytes = elements * kElementBytes,
+              .calls = waits.calls,
+              .wait_ns = waits.wait_ns};
+    }};
+  }
+  PipelineSource consumer(const Loader& loader) {
+    PipelineSource source = consumer();
+    const LoaderView view = loader.view();
+    source.verdict = [view] { return view.diagnose(); };
+    source.stats = [view] { return view.stats(); };
+    source.plan = view.plan();
+    return source;
   }
 
   Result<void> prepare();
@@ -125,7 +130,7 @@ struct MnistTrial::State {
   StatsCell steps_done;
   int64_t input_start_ns = 0;
   double fill_s = 0;
-  QueueMonitor monitor;  // Last: its thread reads the members above.
+  LogOfRun run_log;
 };
 
 // Loads the data, and sets the threads of torch and its BLAS.
@@ -195,9 +200,10 @@ Result<void> MnistTrial::State::step(const NextElement& next, Sums& sums, Progre
   const double loss = sums.loss / static_cast<double>(sums.steps);
   if (hooks.progress) bar.set_values({{"acc", accuracy}, {"loss", loss}});
   bar.update();
-  if (hooks.events == nullptr || sums.steps % kScalarEvery != 0) return {};
-  HEADPOND_TRY(hooks.events->scalar("train/accuracy", accuracy, steps_done.get()));
-  return hooks.events->scalar("train/loss", loss, steps_done.get());
+  EventWriter* const events = run_log->events();
+  if (events == nullptr || sums.steps % kScalarEvery != 0) return {};
+  HEADPOND_TRY(events->scalar("train/accuracy", accuracy, steps_done.get()));
+  return events->scalar("train/loss", loss, steps_done.get());
 }
 
 // `in_store`: elements that are ready at the start.
@@ -245,9 +251,10 @@ Result<void> MnistTrial::State::validate(MnistEpoch& epoch) {
   epoch.valid_acc = score->accuracy;
   epoch.valid_loss = score->loss * (options.recipe.loss == LossReduction::sum ? static_cast<double>(options.batch) : 1);
   epoch.wall_s += seconds(now_ns() - start);
-  if (hooks.events == nullptr) return {};
-  HEADPOND_TRY(hooks.events->scalar("validation/accuracy", *epoch.valid_acc, steps_done.get()));
-  return hooks.events->scalar("validation/loss", *epoch.valid_loss, steps_done.get());
+  EventWriter* const events = run_log->events();
+  if (events == nullptr) return {};
+  HEADPOND_TRY(events->scalar("validation/accuracy", *epoch.valid_acc, steps_done.get()));
+  return events->scalar("validation/loss", *epoch.valid_loss, steps_done.get());
 }
 
 Result<void> MnistTrial::State::epochs(const NextElement& next, const InStore& in_store, MnistResult& result) {
@@ -273,16 +280,18 @@ Result<void> MnistTrial::State::epochs(const NextElement& next, const InStore& i
 Result<void> MnistTrial::State::run_queue(MnistResult& result) {
   const PinnedScope pinned(cpus.trainer);
   MnistInput input(*data, input_options(options.producers));
-  const QueueMonitor::Handle watched = monitor.watch(queue_source(input.queue()));
+  const RunLog::Watch watched =
+      run_log->watch(input.queue(), account, {.batch = options.batch, .producers = options.producers}, consumer());
   HEADPOND_TRY(epochs(
       queue_batch(input), [&] { return input.in_store(); }, result));
-  result.queue = watched.summary();
+  result.queue = watched.queue();
   return {};
 }
 
 // Constructs the Loader before the thread is pinned: it may use all CPUs.
 Result<void> MnistTrial::State::run_loader(MnistResult& result) {
   MnistLoader input(*data, loader_options(), hooks.stop);
+  const RunLog::Watch watched = run_log->watch(consumer(input.loader()));
   const PinnedScope pinned(cpus.trainer);
   HEADPOND_TRY(epochs([&] { return input.next(); }, [&] { return input.in_store(); }, result));
   result.loader = input.stats();
@@ -326,9 +335,10 @@ Result<MnistEpoch> MnistTrial::block(int producers, int64_t steps) {
   const PinnedScope pinned(s.cpus.trainer);
   HEADPOND_TRY(s.prepare());
   s.input_start_ns = now_ns();
+  const RunLog::Watch consumer = s.run_log->watch(s.consumer());
   if (producers == 0) return s.steps(s.ready_batch(), steps, 0, "ready");
   MnistInput input(*s.data, s.input_options(producers));
-  const QueueMonitor::Handle watched = s.monitor.watch(queue_source(input.queue()));
+  const RunLog::Watch watched = s.run_log->watch(input.queue());
   return s.steps(s.queue_batch(input), steps, 0, fmt::format("{} producers", producers));
 }
 
@@ -341,6 +351,7 @@ Result<MnistEpoch> MnistTrial::loader_block(int64_t steps, std::chrono::millisec
   }
   s.input_start_ns = now_ns();
   MnistLoader input(*s.data, s.loader_options(), s.hooks.stop);
+  const RunLog::Watch watched = s.run_log->watch(s.consumer(input.loader()));
   const PinnedScope pinned(s.cpus.trainer);
   const NextElement next = [&] { return input.next(); };
   HEADPOND_TRY(s.settle(next, before));
@@ -364,6 +375,7 @@ Result<MnistResult> MnistTrial::run() {
       HEADPOND_TRY(s.run_loader(result));
       break;
     case MnistFeed::ready: {
+      const RunLog::Watch watched = s.run_log->watch(s.consumer());
       const PinnedScope pinned(s.cpus.trainer);
       HEADPOND_TRY(s.epochs(
           s.ready_batch(), [] { return int64_t{0}; }, result));

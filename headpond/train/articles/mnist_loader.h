@@ -36,6 +36,7 @@ class MnistLoader {
   /// Cancelled iff `stop` was requested.
   Result<Element> next();
   LoaderStats stats() const { return loader_.stats(); }
+  const Loader& loader() const { return loader_; }
   /// Images that are ready.
   int64_t in_store() const;
 

@@ -28,6 +28,7 @@ class NormalLoader {
   Result<Tensor> next();
   /// CPU time that all threads spent on batches so far.
   int64_t work_ns() const { return work_ns_.load(); }
+  const Loader& loader() const { return loader_; }
 
  private:
   Dataset described(NormalBatches& batches, int64_t count);

@@ -2,18 +2,29 @@
 // What a program passes to a training.
 #pragma once
 
-#include <chrono>
+#include <memory>
 #include <stop_token>
+
+#include "headpond/monitor/run_log.h"
 
 namespace headpond {
 
-class EventWriter;
-
 struct RunHooks {
-  std::stop_token stop = {};                    ///< Ends the run with Cancelled within a step.
-  EventWriter* events = nullptr;                ///< For TensorBoard scalars; not owned, outlives the run. May be null.
-  bool progress = false;                        ///< Shows a bar on stderr.
-  std::chrono::milliseconds chart_every{1000};  ///< Time between two points of a queue's chart.
+  std::stop_token stop = {};  ///< Ends the run with Cancelled within a step.
+  RunLog* log = nullptr;      ///< Captures the run; not owned, outlives it. Null: nothing is written.
+  bool progress = false;      ///< Shows a bar on stderr.
+};
+
+/// The log of `hooks`, or one of its own that writes nothing.
+class LogOfRun {
+ public:
+  explicit LogOfRun(const RunHooks& hooks)
+      : own_(hooks.log == nullptr ? std::move(*RunLog::open("")) : nullptr), log_(own_ ? *own_ : *hooks.log) {}
+  RunLog* operator->() const { return &log_; }
+
+ private:
+  const std::unique_ptr<RunLog> own_;
+  RunLog& log_;
 };
 
 }  // namespace headpond

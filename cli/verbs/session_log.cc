@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/verbs/session_log.h"
+
+#include <fmt/core.h>
+
+#include <utility>
+
+#include "cli/session.h"
+#include "headpond/monitor/run/verdict_json.h"
+
+namespace headpond::cli {
+namespace {
+
+bool has_verdict(const PipelineRecord& one) {
+  return one.verdict.code != ReasonCode::none || !one.verdict.findings.empty();
+}
+
+}  // namespace
+
+Result<SessionLog> SessionLog::open(Session& session, const std::string& part, RunLogOptions options) {
+  const auto folder = session.folder();
+  if (!folder) return fail(folder.error());
+  auto log = RunLog::open(part.empty() ? *folder : *folder + "/" + part, std::move(options));
+  if (!log) return fail(log.error());
+  return SessionLog(session, std::move(*log));
+}
+
+Result<std::optional<SessionLog>> SessionLog::open_if_named(Session& session) {
+  if (session.common().logdir.empty()) return std::nullopt;
+  auto log = open(session);
+  if (!log) return fail(log.error());
+  return std::optional(std::move(*log));
+}
+
+SessionLog::SessionLog(Session& session, std::unique_ptr<RunLog> log) : session_(&session), log_(std::move(log)) {
+  session.interrupt().set_last_words([&session, to = log_.get()] {
+    (void)to->close();
+    (void)session.write_json([](JsonWriter& json) { json.member("interrupted", true); });
+  });
+}
+
+SessionLog::~SessionLog() {
+  if (log_) session_->interrupt().set_last_words({});
+}
+
+void write_files(JsonWriter& json, const std::string& folder, const std::vector<RunFiles>& files) {
+  json.member("logdir", folder).key("tensorboard").begin_array();
+  for (const RunFiles& one : files) json.value(one.events);
+  json.end_array().member("timeline", files.empty() ? "" : files.front().timeline).key("timelines").begin_array();
+  for (const RunFiles& one : files) json.value(one.timeline);
+  json.end_array();
+}
+
+void announce(const Session& session, const std::string& folder, const std::vector<RunFiles>& files) {
+  session.say(fmt::format("TensorBoard log: {0} (tensorboard --logdir {0})", folder));
+  for (const RunFiles& one : files) session.say("timeline: " + one.timeline);
+  session.say("open a timeline at https://ui.perfetto.dev");
+}
+
+void say_verdicts(const Session& session, const std::vector<PipelineRecord>& pipelines) {
+  for (const PipelineRecord& one : pipelines) {
+    if (!has_verdict(one)) continue;
+    std::string text = one.verdict.to_string();
+    text.pop_back();
+    session.say((one.name.empty() ? "" : "of the " + one.name + ": ") + text);
+  }
+}
+
+void write_verdicts(JsonWriter& json, const std::vector<PipelineRecord>& pipelines) {
+  json.key("verdicts").begin_array();
+  for (const PipelineRecord& one : pipelines) {
+    if (!has_verdict(one)) continue;
+    json.begin_object().member("name", one.name);
+    write_verdict(json, one.verdict);
+    json.end_object();
+  }
+  json.end_array();
+}
+
+}  // namespace headpond::cli

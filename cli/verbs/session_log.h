@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// The RunLog of a call of the program: in the session's folder, closed when the program hangs after Ctrl-C.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "headpond/base/json.h"
+#include "headpond/base/status.h"
+#include "headpond/monitor/run_log.h"
+
+namespace headpond::cli {
+
+class Session;
+
+/// At most one exists at a time.
+class SessionLog {
+ public:
+  /// In the session's folder, or in its subfolder `part`, which TensorBoard shows as a run.
+  static Result<SessionLog> open(Session& session, const std::string& part = "", RunLogOptions options = {});
+  /// None, unless the command line names a folder.
+  static Result<std::optional<SessionLog>> open_if_named(Session& session);
+  SessionLog(SessionLog&& other) noexcept = default;
+  SessionLog& operator=(SessionLog&& other) = delete;
+  ~SessionLog();
+
+  RunLog* get() const { return log_.get(); }
+  RunLog* operator->() const { return log_.get(); }
+
+ private:
+  SessionLog(Session& session, std::unique_ptr<RunLog> log);
+  Session* session_;
+  std::unique_ptr<RunLog> log_;
+};
+
+/// The members "logdir", "tensorboard", "timeline" (the first one) and "timelines".
+void write_files(JsonWriter& json, const std::string& folder, const std::vector<RunFiles>& files);
+/// Prints where the files are.
+void announce(const Session& session, const std::string& folder, const std::vector<RunFiles>& files);
+
+/// Prints the verdict of each pipeline that has one.
+void say_verdicts(const Session& session, const std::vector<PipelineRecord>& pipelines);
+/// A member "verdicts": an array of objects, with the pipeline's name and the members of its verdict.
+void write_verdicts(JsonWriter& json, const std::vector<PipelineRecord>& pipelines);
+
+}  // namespace headpond::cli

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headpond/monitor/run/run_record.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include "headpond/io/file/file.h"
+#include "headpond/monitor/run/record_fields_internal.h"
+
+namespace headpond {
+namespace {
+
+using Json = nlohmann::json;
+using internal::fields;
+
+constexpr uint64_t kMostBytes = uint64_t{1} << 30;
+
+template <class T>
+std::string line(const char* kind, const T& what) {
+  JsonWriter json(JsonNonFinite::AsNull);
+  json.begin_object().key(kind);
+  internal::FieldWriter(json).value(what);
+  json.end_object();
+  return json.take() + "\n";
+}
+
+ReasonCode code_of(const std::string& name) {
+  for (auto code = ReasonCode::none; code <= ReasonCode::cpu_bound;
+       code = static_cast<ReasonCode>(static_cast<int>(code) + 1)) {
+    if (to_string(code) == name) return code;
+  }
+  return ReasonCode::none;
+}
+
+// The same fields from a parsed object. What is missing keeps its value, as does a number that was none (null).
+class FieldReader {
+ public:
+  explicit FieldReader(const Json& object) : object_(object) {}
+
+  void operator()(const char* name, auto& field) {
+    const auto found = object_.find(name);
+    if (found != object_.end() && !found->is_null()) read(*found, field);
+  }
+  template <class T>
+  static void read(const Json& json, T& one) {
+    if constexpr (std::is_arithmetic_v<T> || std::same_as<T, std::string>) {
+      one = json.get<T>();
+    } else if constexpr (std::same_as<T, ReasonCode>) {
+      one = code_of(json.get<std::string>());
+    } else {
+      (void)json.get_ref<const Json::object_t&>();  // Throws unless it is an object.
+      FieldReader reader(json);
+      fields(reader, one);
+    }
+  }
+  template <class T>
+  static void read(const Json& json, std::vector<T>& all) {
+    for (const Json& element : json.get_ref<const Json::array_t&>()) read(element, all.emplace_back());
+  }
+
+ private:
+  const Json& object_;
+};
+
+template <class T>
+T read_as(const Json& json) {
+  T one;
+  FieldReader::read(json, one);
+  return one;
+}
+
+void add(PipelineRecord pipeline, std::vector<PipelineRecord>& all) {
+  const auto same =
+      std::find_if(all.begin(), all.end(), [&](const auto& other) { return other.name == pipeline.name; });
+  if (same == all.end()) {
+    all.push_back(std::move(pipeline));
+  } else {
+    *same = std::move(pipeline);
+  }
+}
+
+// Throws nlohmann's exception for what is no line of a run.
+void add_line(std::string_view text, RunRecord& run) {
+  const Json json = Json::parse(text);
+  const auto& object = json.get_ref<const Json::object_t&>();
+  if (object.empty()) return;
+  const auto& [kind, what] = *object.begin();
+  if (kind == "run") run.machine = read_as<RunMachine>(what);
+  if (kind == "point") run.points.push_back(read_as<RunPoint>(what));
+  if (kind == "pipeline") add(read_as<PipelineRecord>(what), run.pipelines);
+  if (kind == "end") run.is_whole = true;
+}
+
+}  // namespace
+
+std::string line_of(const RunMachine& machine) { return line("run", machine); }
+std::string line_of(const RunPoint& point) { return line("point", point); }
+std::string line_of(const PipelineRecord& pipeline) { return line("pipeline", pipeline); }
+std::string end_line() { return "{\"end\":{}}\n"; }
+
+Result<RunRecord> read_run(const std::string& folder) {
+  const std::string path = folder + "/run.jsonl";
+  const auto bytes = read_file(path, kMostBytes);
+  if (!bytes) return fail(bytes.error());
+  std::string_view text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+  RunRecord run;
+  for (int64_t number = 1; text.find('\n') != std::string_view::npos; ++number) {
+    const size_t end = text.find('\n');
+    try {
+      add_line(text.substr(0, end), run);
+    } catch (const Json::exception& problem) {
+      return fail(ErrorKind::DataLoss, fmt::format("{}: line {}: {}", path, number, problem.what()));
+    }
+    text.remove_prefix(end + 1);
+  }
+  return run;
+}
+
+const PipelineRecord* most_waited_for(const std::vector<PipelineRecord>& pipelines) {
+  const auto rank = [](const PipelineRecord& one) {
+    return std::tuple(one.verdict.code != ReasonCode::none, one.wait_ns);
+  };
+  const auto most = std::max_element(pipelines.begin(), pipelines.end(),
+                                     [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
+  return most == pipelines.end() ? nullptr : &*most;
+}
+
+}  // namespace headpond

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the file run.jsonl says of a run, while it lasts and afterwards. Format: docs/monitoring.md.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "headpond/base/status.h"
+#include "headpond/engine/loader_stats.h"
+#include "headpond/engine/verdict/verdict.h"
+
+namespace headpond {
+
+struct RunMachine {
+  std::string started = {};  ///< As 2026-05-01T12:00:00Z.
+  int64_t pid = 0;
+  int processors = 0;  ///< That the process may use.
+  std::string simd = {};
+};
+
+/// A pipeline at one moment.
+struct PipelinePoint {
+  std::string name = {};
+  double wait_share = 0;  ///< Of the time since the point before.
+  double ready = 0;       ///< Batches; below 0: not known.
+  int64_t memory_bytes = 0;
+};
+
+/// A queue at one moment, as its TensorBoard chart shows it.
+struct QueuePoint {
+  std::string tag = {};
+  double value = 0;
+};
+
+struct RunPoint {
+  double seconds = 0;  ///< Since the run's start.
+  int64_t step = 0;
+  double own_cpus = 0;    ///< Processors' worth that this process used since the point before.
+  double other_cpus = 0;  ///< The same of other processes.
+  int64_t rss = 0;
+  std::vector<PipelinePoint> pipelines = {};
+  std::vector<QueuePoint> queues = {};
+};
+
+/// What a pipeline did so far, or until it ended.
+struct PipelineRecord {
+  std::string name = {};  ///< Empty: the only one, or the first.
+  double seconds = 0;     ///< Since the run's start.
+  bool has_ended = false;
+  std::string plan = {};  ///< Dataset::plan(); empty: it is no Loader.
+  double wait_ns = 0;     ///< Of the program, for this pipeline.
+  Verdict verdict = {};
+  LoaderStats loader = {};  ///< Without `failed`.
+};
+
+struct RunRecord {
+  RunMachine machine = {};
+  std::vector<RunPoint> points = {};
+  std::vector<PipelineRecord> pipelines = {};  ///< The latest of each, in order of their first.
+  bool is_whole = false;                       ///< The run ended, and was not killed.
+};
+
+/// One line of the file, with its end.
+std::string line_of(const RunMachine& machine);
+std::string line_of(const RunPoint& point);
+std::string line_of(const PipelineRecord& pipeline);
+std::string end_line();
+
+/// Reads `folder`/run.jsonl. NotFound without one; DataLoss, with the line's number, for a line that is none of the
+/// above. A last line without its end, as a killed run leaves it, is passed over; members that are not known are too.
+Result<RunRecord> read_run(const std::string& folder);
+
+/// The pipeline for which the program waited most, one with a reason before one without; null if there is none.
+const PipelineRecord* most_waited_for(const std::vector<PipelineRecord>& pipelines);
+
+}  // namespace headpond

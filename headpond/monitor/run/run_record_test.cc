@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headpond/monitor/run/run_record.h"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+#include <limits>
+
+#include "headpond/base/clock.h"
+
+namespace headpond {
+namespace {
+
+class RunRecordTest : public testing::Test {
+ protected:
+  RunRecordTest() { std::filesystem::create_directory(folder_); }
+  ~RunRecordTest() override { std::filesystem::remove_all(folder_); }
+  Result<RunRecord> read(const std::string& text) {
+    std::ofstream(folder_ + "/run.jsonl") << text;
+    return read_run(folder_);
+  }
+  const std::string folder_ = testing::TempDir() + "headpond_run_record_" + std::to_string(now_ns());
+};
+
+PipelineRecord record_of(const std::string& name, ReasonCode code, double wait_ns) {
+  PipelineRecord record{.name = name, .wait_ns = wait_ns};
+  record.verdict.code = code;
+  return record;
+}
+
+// Every field has another value.
+PipelineRecord full_record() {
+  PipelineRecord record{
+      .name = "train", .seconds = 2.5, .has_ended = true, .plan = "range(9)\nbatch(3)", .wait_ns = 7e9};
+  record.verdict = {
+      .code = ReasonCode::cpu_bound, .stage = "range|map", .op = "map", .confidence = 0.75, .wait_share = 0.5};
+  record.verdict.waits = {0.125, 0.25, 0.0625, 0.5};
+  record.verdict.evidence = {{"share", 0.9, 0.8}};
+  record.verdict.changes = {{"more", "threads", "3", 1.5, 1.4, 1.6}, {"a cache", "", "", 1.25, 1.2, 1.3}};
+  record.verdict.findings = {"one", "two"};
+  record.loader = {.batches = 1, .waits = 2, .wait_ns = 3, .first_wait_ns = 4, .helped = 5, .memory_in_use = 6};
+  record.loader.memory_peak = 7;
+  record.loader.threads = 8;
+  record.loader.io_threads = 9;
+  record.loader.inline_now = true;
+  record.loader.steps = {10, 11, 12, 13, 14, 15, 16};
+  record.loader.defects = 17;
+  StageStats stage{.name = "range|map", .blocking = true, .units = 18, .elements = 19, .element_ns = 20, .unit_ns = 21};
+  stage.target = 22;
+  stage.ahead = 23;
+  stage.ready = 24;
+  stage.mean_ready = 25;
+  stage.unit_bytes = 26;
+  stage.operators = {{"range", 27}, {"map", 28}};
+  stage.totals = {{29, 30, 31, 32, 33}, {34, 35, 36, 37, 38}, 39, 40, 41, 42, 43, 44};
+  record.loader.stages = {stage, StageStats{.name = "empty"}};
+  return record;
+}
+
+TEST_F(RunRecordTest, EveryFieldIsReadBack) {
+  const PipelineRecord record = full_record();
+  const RunPoint point{1.5, 3, 0.5, 0.25, 1 << 20, {{"train", 0.5, 2, 77}}, {{"queue/a/fraction_of_4_full", 0.75}}};
+  const RunMachine machine{"2026-05-01T12:00:00Z", 42, 2, "AVX2"};
+  const auto run = read(line_of(machine) + line_of(point) + line_of(record) + end_line());
+  ASSERT_TRUE(run) << run.error();
+  EXPECT_EQ(line_of(run->machine), line_of(machine));
+  ASSERT_EQ(run->points.size(), 1U);
+  EXPECT_EQ(line_of(run->points[0]), line_of(point));
+  ASSERT_EQ(run->pipelines.size(), 1U);
+  EXPECT_EQ(line_of(run->pipelines[0]), line_of(record));
+  EXPECT_EQ(run->pipelines[0].verdict.to_string(), record.verdict.to_string());
+  EXPECT_TRUE(run->is_whole);
+  EXPECT_NE(line_of(record), line_of(PipelineRecord())) << "the comparison above sees nothing";
+}
+
+TEST_F(RunRecordTest, OfEachPipelineTheLatestRecordCounts) {
+  const auto run = read(line_of(record_of("a", ReasonCode::none, 1)) + line_of(record_of("b", ReasonCode::startup, 2)) +
+                        line_of(record_of("a", ReasonCode::cpu_bound, 3)));
+  ASSERT_TRUE(run) << run.error();
+  ASSERT_EQ(run->pipelines.size(), 2U);
+  EXPECT_EQ(run->pipelines[0].verdict.code, ReasonCode::cpu_bound);
+  EXPECT_FALSE(run->is_whole);
+}
+
+TEST_F(RunRecordTest, ALineThatWasCutIsPassedOver) {
+  const std::string whole = line_of(record_of("a", ReasonCode::startup, 1));
+  for (const size_t length : {size_t{1}, whole.size() / 2, whole.size() - 1}) {
+    const auto run = read(whole + line_of(record_of("a", ReasonCode::cpu_bound, 1)).substr(0, length));
+    ASSERT_TRUE(run) << run.error();
+    EXPECT_EQ(run->pipelines.at(0).verdict.code, ReasonCode::startup);
+  }
+}
+
+TEST_F(RunRecordTest, ADamagedLineIsNamed) {
+  const std::string good = line_of(RunPoint());
+  for (const char* const bad :
+       {"}\n", "[1]\n", "{\"point\":5}\n", "{\"point\":{\"queues\":7}}\n", "{\"point\":{\"step\":\"x\"}}\n"}) {
+    const auto run = read(good + bad + good);
+    ASSERT_FALSE(run) << bad;
+    EXPECT_EQ(run.error().kind(), ErrorKind::DataLoss);
+    EXPECT_THAT(run.error().message(), testing::HasSubstr("run.jsonl: line 2: ")) << bad;
+  }
+}
+
+TEST_F(RunRecordTest, WhatIsNotKnownIsPassedOver) {
+  const auto run = read(
+      "{}\n{\"later\":[1]}\n{\"point\":{\"seconds\":2,\"colour\":\"red\",\"rss\":null}}\n"
+      "{\"pipeline\":{\"verdict\":{\"reason_code\":\"of_later\"}}}\n");
+  ASSERT_TRUE(run) << run.error();
+  EXPECT_EQ(run->points.at(0).seconds, 2);
+  EXPECT_EQ(run->pipelines.at(0).verdict.code, ReasonCode::none);
+}
+
+TEST_F(RunRecordTest, AFigureThatIsNoNumberIsLeftOut) {
+  const auto run = read(line_of(record_of("a", ReasonCode::startup, std::numeric_limits<double>::quiet_NaN())));
+  ASSERT_TRUE(run) << run.error();
+  EXPECT_EQ(run->pipelines.at(0).wait_ns, 0);
+}
+
+TEST_F(RunRecordTest, WithoutTheFileThereIsNoRun) { EXPECT_EQ(read_run(folder_).error().kind(), ErrorKind::NotFound); }
+
+TEST(MostWaitedFor, AReasonComesFirstThenTheWait) {
+  const std::vector<PipelineRecord> all = {record_of("a", ReasonCode::none, 9), record_of("b", ReasonCode::startup, 1),
+                                           record_of("c", ReasonCode::cpu_bound, 2)};
+  EXPECT_EQ(most_waited_for(all), &all[2]);
+  EXPECT_EQ(most_waited_for({}), nullptr);
+}
+
+}  // namespace
+}  // namespace headpond

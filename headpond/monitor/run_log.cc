@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headpond/monitor/run_log.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <ctime>
+#include <fstream>
+#include <map>
+#include <optional>
+#include <span>
+
+#include "headpond/base/clock.h"
+#include "headpond/base/cpu.h"
+#include "headpond/base/log.h"
+#include "headpond/base/mutex.h"
+#include "headpond/io/file/file.h"
+#include "headpond/io/file/file_writer.h"
+#include "headpond/monitor/events.h"
+#include "headpond/monitor/run/pipeline_watch_internal.h"
+#include "headpond/monitor/run/verdict_json.h"
+
+namespace headpond {
+namespace {
+
+constexpr int64_t kBetweenRecordsNs = 10'000'000'000;
+
+// The log whose timeline the trace is.
+std::atomic<const void*> trace_owner = nullptr;
+
+RunMachine this_machine() {
+  const std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  gmtime_r(&now, &utc);
+  std::array<char, 32> text = {};
+  (void)std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &utc);
+  return {text.data(), getpid(), cpu_count(), simd_target()};
+}
+
+// As memory_info() has it, but without its cost.
+int64_t resident_bytes() {
+  std::ifstream statm("/proc/self/statm");
+  int64_t all = 0, resident = 0;
+  return statm >> all >> resident ? resident * sysconf(_SC_PAGESIZE) : 0;
+}
+
+PipelineTotals totals_of(const WaitAccount& account) {
+  const WaitSummary waits = account.summary();
+  return {.calls = waits.calls, .wait_ns = waits.wait_ns};
+}
+
+PipelineTotals totals_of(const LoaderStats& stats) {
+  return {.steps = stats.batches, .calls = stats.batches, .wait_ns = static_cast<int64_t>(stats.steps.call_ns)};
+}
+
+// Indented, so that Markdown leaves its lines as they are.
+std::string as_code(const std::string& text) {
+  std::string code = "    ";
+  for (const char c : text) code += c == '\n' ? "\n    " : std::string(1, c);
+  return code;
+}
+
+bool has_verdict(const Verdict& verdict) { return verdict.code != ReasonCode::none || !verdict.findings.empty(); }
+
+}  // namespace
+
+class RunLog::State {
+ public:
+  State(std::string folder, RunLogOptions options) : folder_(std::move(folder)), options_(std::move(options)) {}
+
+  Result<void> open();
+  int64_t add(std::optional<PipelineSource> source, std::optional<QueueSource> queue,
+              const std::function<std::function<Verdict()>(int64_t id)>& verdict = {});
+  void end(int64_t id);
+  QueueSummary queue(int64_t id) const {
+    MutexLock lock(mu_);
+    return queue_of(id);
+  }
+  QueueSummary queue_of(int64_t id) const HEADPOND_REQUIRES(mu_) { return queues_.at(id).summary(); }
+  std::vector<PipelineRecord> pipelines();
+  int64_t step_now() const { return step_.load(std::memory_order_relaxed); }
+  void next_step() { steps_.fetch_add(1, std::memory_order_relaxed); }
+  int64_t own_step() const { return std::max(steps_.load(std::memory_order_relaxed), step_now()); }
+  EventWriter* events() const { return events_.get(); }
+  std::string timeline() const { return folder_.empty() || !options_.trace.is_on ? "" : folder_ + "/timeline.json"; }
+  RunFiles files() const { return {folder_, events_ ? events_->path() : "", timeline()}; }
+  Result<void> close();
+
+ private:
+  using Watched = std::map<int64_t, internal::PipelineWatch>;
+
+  double seconds() const { return static_cast<double>(now_ns() - start_ns_) * 1e-9; }
+  void on_points(std::vector<Scalar> points, int64_t now, bool last) HEADPOND_EXCLUDES(mu_);
+  int64_t find_step() HEADPOND_REQUIRES(mu_);
+  RunPoint sample(std::vector<Scalar>& points, int64_t now) HEADPOND_REQUIRES(mu_);
+  void write_points(const std::vector<Scalar>& points) HEADPOND_REQUIRES(mu_);
+  void write_record(internal::PipelineWatch& watched) HEADPOND_REQUIRES(mu_);
+  void write_line(const std::string& line) HEADPOND_REQUIRES(mu_);
+  void write_text(const std::string& tag, const std::string& text) HEADPOND_REQUIRES(mu_);
+  void note(const Result<void>& done) HEADPOND_REQUIRES(mu_);
+  Result<void> write_verdict_file() HEADPOND_EXCLUDES(mu_);
+
+  const std::string folder_;
+  const RunLogOptions options_;
+  const int64_t start_ns_ = now_ns();
+  std::unique_ptr<EventWriter> events_;  // Null without a folder.
+  std::atomic<int64_t> steps_ = 0;       // By step().
+  std::atomic<int64_t> step_ = 0;        // Of the last points.
+
+  mutable Mutex mu_;
+  std::optional<FileAppender> lines_ HEADPOND_GUARDED_BY(mu_);
+  Watched pipelines_ HEADPOND_GUARDED_BY(mu_);  // By id, also those that ended.
+  std::map<int64_t, QueueMonitor::Handle> queues_ HEADPOND_GUARDED_BY(mu_);
+  std::map<std::string, ReasonCode> told_ HEADPOND_GUARDED_BY(mu_);  // By name.
+  PipelineRates step_rates_ HEADPOND_GUARDED_BY(mu_);
+  CpuSample cpu_ HEADPOND_GUARDED_BY(mu_) = sample_cpu();
+  int64_t next_id_ HEADPOND_GUARDED_BY(mu_) = 0;
+  int64_t points_ HEADPOND_GUARDED_BY(mu_) = 0;
+  int64_t rated_ns_ HEADPOND_GUARDED_BY(mu_) = start_ns_;
+  int64_t recorded_ns_ HEADPOND_GUARDED_BY(mu_) = 0;
+  bool is_closed_ HEADPOND_GUARDED_BY(mu_) = false;
+  Result<void> first_error_ HEADPOND_GUARDED_BY(mu_);
+  std::unique_ptr<QueueMonitor> monitor_ HEADPOND_GUARDED_BY(mu_);  // Last: its thread uses the above.
+};
+
+Result<void> RunLog::State::open() {
+  if (!folder_.empty()) {
+    auto events = EventWriter::open(folder_);
+    if (!events) return fail(events.error());
+    events_ = std::move(*events);
+    auto lines = FileAppender::open(folder_ + "/run.jsonl");
+    if (!lines) return fail(lines.error());
+    MutexLock lock(mu_);
+    lines_ = std::move(*lines);
+    HEADPOND_TRY(lines_->append(line_of(this_machine())));
+    if (options_.trace.is_on) {
+      trace_owner = this;
+      trace::start(options_.trace.events_per_thread, options_.trace.keep);
+    }
+  }
+  MutexLock lock(mu_);
+  (void)step_rates_.since_last({.steps = 0}, start_ns_);
+  monitor_ = std::make_unique<QueueMonitor>(
+      QueueMonitorOptions{.sample_every = options_.sample_every,
+                          .write_every = options_.write_every,
+                          .tag_style = options_.tag_style,
+                          .on_points = [this](std::vector<Scalar>& points, int64_t now, bool last) {
+                            on_points(std::move(points), now, last);
+                          }});
+  return {};
+}
+
+int64_t RunLog::State::add(std::optional<PipelineSource> source, std::optional<QueueSource> queue,
+                           const std::function<std::function<Verdict()>(int64_t id)>& verdict) {
+  MutexLock lock(mu_);
+  if (!monitor_) throw Exception(Error(ErrorKind::FailedPrecondition, "RunLog: it was closed"));
+  const int64_t id = next_id_++;
+  if (queue) queues_.emplace(id, monitor_->watch(std::move(*queue)));
+  if (!source) return id;
+  const auto is_taken = [&](const std::string& name) HEADPOND_REQUIRES(mu_) {
+    return std::any_of(pipelines_.begin(), pipelines_.end(),
+                       [&](const auto& one) { return !one.second.has_ended() && one.second.name() == name; });
+  };
+  const std::string wanted = source->name;
+  for (int number = 1; is_taken(source->name); ++number) source->name = fmt::format("{}_{}", wanted, number);
+  if (verdict) source->verdict = verdict(id);
+  const std::string plan_tag = source->name.empty() ? "plan" : "plan/" + source->name;
+  if (!source->plan.empty()) write_text(plan_tag, as_code(source->plan));
+  pipelines_.emplace(id, internal::PipelineWatch(std::move(*source), now_ns()));
+  return id;
+}
+
+void RunLog::State::end(int64_t id) {
+  QueueMonitor::Handle queue;
+  MutexLock lock(mu_);
+  if (const auto found = pipelines_.find(id); found != pipelines_.end() && !found->second.has_ended()) {
+    internal::PipelineWatch& watched = found->second;
+    std::vector<Scalar> points;
+    if (!watched.has_points()) (void)watched.sample(points, now_ns());
+    step_.store(find_step(), std::memory_order_relaxed);
+    write_points(points);
+    watched.end(seconds());
+    write_record(watched);
+  }
+  if (const auto found = queues_.find(id); found != queues_.end()) {
+    queue = std::move(found->second);
+    queues_.erase(found);
+  }
+  mu_.unlock();
+  queue.reset();  // Takes a last sample, by a thread that needs the lock.
+  mu_.lock();
+}
+
+std::vector<PipelineRecord> RunLog::State::pipelines() {
+  MutexLock lock(mu_);
+  std::vector<PipelineRecord> all;
+  for (auto& [id, watched] : pipelines_) {
+    const PipelineRecord& record = watched.record(seconds());
+    const auto same = std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.name == record.name; });
+    same == all.end() ? all.push_back(record) : void(*same = record);
+  }
+  return all;
+}
+
+// Those of step(), else of the first pipeline that counts them, else the number of points.
+int64_t RunLog::State::find_step() {
+  int64_t step = steps_.load(std::memory_order_relaxed);
+  for (auto one = pipelines_.begin(); step == 0 && one != pipelines_.end(); ++one) {
+    step = one->second.steps().value_or(0);
+  }
+  return std::max(pipelines_.empty() && step == 0 ? points_ : step, step_now());
+}
+
+RunPoint RunLog::State::sample(std::vector<Scalar>& points, int64_t now) {
+  RunPoint point{.seconds = static_cast<double>(now - start_ns_) * 1e-9, .step = step_now()};
+  for (const Scalar& queue : points) point.queues.push_back({queue.tag, queue.value});
+  const CpuSample cpu = sample_cpu();
+  const double passed = std::max(1e-9 * static_cast<double>(cpu.wall_ns - cpu_.wall_ns), 1e-9);
+  point.own_cpus = (cpu.own_s - cpu_.own_s) / passed;
+  point.other_cpus = other_cores(cpu_, cpu);
+  point.rss = resident_bytes();
+  cpu_ = cpu;
+  for (auto& [id, watched] : pipelines_) {
+    if (!watched.has_ended()) point.pipelines.push_back(watched.sample(points, now));
+  }
+  for (Scalar& one : step_rates_.since_last({.steps = step_now()}, now)) points.push_back(std::move(one));
+  trace::counter("memory/process", point.rss);
+  trace::counter("cpu/own", static_cast<int64_t>(100 * point.own_cpus));
+  trace::counter("cpu/others", static_cast<int64_t>(100 * point.other_cpus));
+  return point;
+}
+
+// A rate over the short time since a queue came or went would be noise: such points have the queues' fullness alone.
+void RunLog::State::on_points(std::vector<Scalar> points, int64_t now, bool last) {
+  MutexLock lock(mu_);
+  step_.store(find_step(), std::memory_order_relaxed);
+  const int64_t least = std::chrono::nanoseconds(options_.write_every).count() / 2;
+  if (now - rated_ns_ >= least || last) {
+    write_line(line_of(sample(points, now)));
+    rated_ns_ = now;
+    if (points_++ == 0 || now - recorded_ns_ >= kBetweenRecordsNs) {
+      recorded_ns_ = now;
+      for (auto& [id, watched] : pipelines_) {
+        if (!watched.has_ended()) write_record(watched);
+      }
+    }
+  }
+  write_points(points);
+}
+
+void RunLog::State::note(const Result<void>& done) {
+  if (done || !first_error_) return;
+  log(LogLevel::warning, "the log of this run is not complete: " + done.error().to_string());
+  first_error_ = done;
+}
+
+void RunLog::State::write_points(const std::vector<Scalar>& points) {
+  if (!events_ || !first_error_) return;
+  for (const Scalar& point : points) note(events_->scalar(point.tag, point.value, step_now()));
+}
+
+void RunLog::State::write_text(const std::string& tag, const std::string& text) {
+  if (events_ && first_error_) note(events_->text(tag, text, step_now()));
+}
+
+void RunLog::State::write_line(const std::string& line) {
+  if (lines_ && first_error_) note(lines_->append(line));
+}
+
+// Also as a text for TensorBoard, if the verdict is another one than before, or the last.
+void RunLog::State::write_record(internal::PipelineWatch& watched) {
+  const PipelineRecord& record = watched.record(seconds());
+  write_line(line_of(record));
+  if (!has_verdict(record.verdict)) return;
+  const auto [told, is_new] = told_.try_emplace(record.name, record.verdict.code);
+  if (!is_new && std::exchange(told->second, record.verdict.code) == record.verdict.code && !record.has_ended) return;
+  write_text(record.name.empty() ? "verdict" : "verdict/" + record.name, as_code(record.verdict.to_string()));
+}
+
+Result<void> RunLog::State::write_verdict_file() {
+  const std::vector<PipelineRecord> all = pipelines();
+  const PipelineRecord* const most = most_waited_for(all);
+  JsonWriter json(JsonNonFinite::AsNull);
+  json.begin_object().member("schema", "headpond.verdict/1").member("name", most != nullptr ? most->name : "");
+  write_verdict(json, most != nullptr ? most->verdict : Verdict());
+  json.key("pipelines").begin_array();
+  for (const PipelineRecord& one : all) {
+    json.begin_object().member("name", one.name);
+    write_verdict(json, one.verdict);
+    json.end_object();
+  }
+  json.end_array().end_object();
+  const std::string text = json.take() + "\n";
+  return write_file_atomically(folder_ + "/verdict.json", {std::as_bytes(std::span(text))});
+}
+
+Result<void> RunLog::State::close() {
+  std::unique_ptr<QueueMonitor> monitor;
+  {
+    MutexLock lock(mu_);
+    if (std::exchange(is_closed_, true)) return first_error_;
+    monitor = std::move(monitor_);
+  }
+  monitor.reset();  // Its thread needs the lock for the last points.
+  {
+    MutexLock lock(mu_);
+    for (auto& [id, watched] : pipelines_) {
+      if (watched.has_ended()) continue;
+      watched.end(seconds());
+      write_record(watched);
+    }
+    queues_.clear();
+    write_line(end_line());
+    lines_.reset();
+  }
+  if (folder_.empty()) return {};
+  Result<void> done = write_verdict_file();
+  if (const void* self = this; trace_owner.compare_exchange_strong(self, nullptr)) {
+    trace::stop();
+    if (auto report = headpond::write_timeline(timeline()); !report && done) done = fail(report.error());
+  }
+  if (auto closed = events_->close(); !closed && done) done = std::move(closed);
+  MutexLock lock(mu_);
+  if (first_error_) first_error_ = std::move(done);
+  return first_error_;
+}
+
+Result<std::unique_ptr<RunLog>> RunLog::open(const std::string& folder, RunLogOptions options) {
+  auto state = std::make_shared<State>(folder, std::move(options));
+  HEADPOND_TRY(state->open());
+  return std::unique_ptr<RunLog>(new RunLog(std::move(state)));
+}
+
+RunLog::~RunLog() {
+  if (const auto closed = close(); !closed) log(LogLevel::error, closed.error().to_string());
+}
+
+RunLog::Watch RunLog::watch(const Loader& loader, std::string name) {
+  const LoaderView view = loader.view();
+  return watch(PipelineSource{.name = std::move(name),
+                              .totals = [view] { return totals_of(view.stats()); },
+                              .verdict = [view] { return view.diagnose(); },
+                              .stats = [view] { return view.stats(); },
+                              .plan = view.plan()});
+}
+
+RunLog::Watch RunLog::watch(const WaitAccount& account, std::string name) {
+  return watch(PipelineSource{.name = std::move(name), .totals = [&account] { return totals_of(account); }});
+}
+
+RunLog::Watch RunLog::watch(PipelineSource source) { return Watch(state_, state_->add(std::move(source), {})); }
+
+RunLog::Watch RunLog::watch(QueueSource source) { return Watch(state_, state_->add({}, std::move(source))); }
+
+RunLog::Watch RunLog::watch(const Queue& queue, const WaitAccount& account, QueueUse use, PipelineSource source) {
+  if (!source.totals) source.totals = [&account] { return totals_of(account); };
+  State* const state = state_.get();
+  const auto verdict = [=, &account](int64_t id) -> std::function<Verdict()> {
+    return [=, &account]() HEADPOND_NO_THREAD_SAFETY_ANALYSIS {
+      return headpond::diagnose(queue, state->queue_of(id), account.summary(), use);
+    };
+  };
+  return Watch(state_, state_->add(std::move(source), queue_source(queue), verdict));
+}
+
+RunLog::Step RunLog::step() {
+  state_->next_step();
+  return Step();
+}
+
+Result<void> RunLog::scalar(std::string_view tag, double value) {
+  return events() == nullptr ? Result<void>() : events()->scalar(tag, value, state_->own_step());
+}
+
+Result<void> RunLog::text(std::string_view tag, std::string_view markdown) {
+  return events() == nullptr ? Result<void>() : events()->text(tag, markdown, state_->own_step());
+}
+
+EventWriter* RunLog::events() const { return state_->events(); }
+
+Result<TimelineReport> RunLog::write_timeline(const std::string& path) const { return headpond::write_timeline(path); }
+
+Verdict RunLog::diagnose() const {
+  const std::vector<PipelineRecord> all = pipelines();
+  const PipelineRecord* const most = most_waited_for(all);
+  return most != nullptr ? most->verdict : Verdict{.findings = {"nothing is watched"}};
+}
+
+std::vector<PipelineRecord> RunLog::pipelines() const { return state_->pipelines(); }
+RunFiles RunLog::files() const { return state_->files(); }
+Result<void> RunLog::close() { return state_->close(); }
+
+RunLog::Watch& RunLog::Watch::operator=(Watch&& other) noexcept {
+  reset();
+  state_ = std::move(other.state_);
+  id_ = other.id_;
+  return *this;
+}
+
+void RunLog::Watch::reset() {
+  if (state_) state_->end(id_);
+  state_.reset();
+}
+
+QueueSummary RunLog::Watch::queue() const { return state_->queue(id_); }
+
+}  // namespace headpond

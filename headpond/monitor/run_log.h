@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// Captures a run: TensorBoard charts, a timeline, and why the program waits for each of its pipelines.
+//
+//   auto log = RunLog::open("runs/1").value();
+//   const auto watched = log->watch(loader);
+//   while (auto batch = loader.next()) {
+//     const auto step = log->step();
+//     log->scalar("loss", train_step(*batch));
+//   }
+//   std::cout << log->diagnose();
+//
+// docs/monitoring.md describes the files.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "headpond/base/list_of_names.h"
+#include "headpond/base/status.h"
+#include "headpond/base/trace.h"
+#include "headpond/engine/loader.h"
+#include "headpond/monitor/queue_monitor.h"
+#include "headpond/monitor/queue_verdict.h"
+#include "headpond/monitor/run/pipeline_source.h"
+#include "headpond/monitor/run/run_record.h"
+#include "headpond/monitor/timeline.h"
+#include "headpond/monitor/wait_account.h"
+
+namespace headpond {
+
+class EventWriter;
+
+struct TraceOptions {
+  bool is_on =
+      true;  ///< The timeline is recorded. There is one trace in a process: the log that was opened last has it.
+  trace::Keep keep = trace::Keep::newest;
+  size_t events_per_thread = 16384;
+};
+
+struct RunLogOptions {
+  std::chrono::milliseconds sample_every{100};  ///< Queues.
+  std::chrono::milliseconds write_every{1000};  ///< A point of each chart, and a line of run.jsonl.
+  TagStyle tag_style = TagStyle::queue;
+  TraceOptions trace = {};
+};
+
+/// The files of a run; empty where there is none.
+struct RunFiles {
+  std::string folder = {}, events = {}, timeline = {};
+};
+
+/// One thread, "monitor", samples and writes. Thread-safe. What is watched is read only: no byte and no order changes.
+///
+/// Files in the folder: TensorBoard's events, run.jsonl (what read_run() reads, also while the run lasts), and at
+/// close() verdict.json and timeline.json. A disk that is full ends no run: the first error of each file is logged, and
+/// close() returns it.
+class RunLog {
+  class State;
+
+ public:
+  /// Keeps something watched. Destroying or resetting it takes a last sample; what was seen until then stays in the
+  /// log. It may outlive the log.
+  class Watch {
+   public:
+    Watch() = default;
+    Watch(Watch&& other) noexcept = default;
+    Watch& operator=(Watch&& other) noexcept;
+    ~Watch() { reset(); }
+    void reset();
+    /// Of a queue that is watched. REQUIRES: one that was not reset, and whose log was not closed.
+    QueueSummary queue() const;
+
+   private:
+    friend class RunLog;
+    Watch(std::shared_ptr<State> state, int64_t id) : state_(std::move(state)), id_(id) {}
+    std::shared_ptr<State> state_;
+    int64_t id_ = -1;
+  };
+
+  /// A span "step" of the timeline, as long as it lives.
+  class Step {
+   public:
+    Step(const Step&) = delete;
+    Step& operator=(const Step&) = delete;
+
+   private:
+    friend class RunLog;
+    Step() : span_("step", trace::Category::step) {}
+    const trace::Span span_;
+  };
+
+  /// Makes `folder` if need be; with "" no file is written, and no timeline is recorded.
+  static Result<std::unique_ptr<RunLog>> open(const std::string& folder, RunLogOptions options = {});
+  static void open(internal::ListOfNames, RunLogOptions = {}) = delete;
+  /// As close(); an error is logged.
+  ~RunLog();
+  RunLog(const RunLog&) = delete;
+  RunLog& operator=(const RunLog&) = delete;
+
+  /// `name` is part of the tags, pipeline/<name>/...; without one they are pipeline/... A name that is watched already
+  /// gets "_1", "_2", ... The Loader may be moved and may end while it is watched. The thread that calls its next()
+  /// calls this. After close() all of these throw Exception(FailedPrecondition).
+  [[nodiscard]] Watch watch(const Loader& loader, std::string name = "");
+  /// The account outlives the watch.
+  [[nodiscard]] Watch watch(const WaitAccount& account, std::string name = "");
+  /// A consumer that counts for itself.
+  [[nodiscard]] Watch watch(PipelineSource source);
+  /// How full it is. Staging areas, and queues of others, have a QueueSource. Throws as QueueMonitor::watch().
+  [[nodiscard]] Watch watch(QueueSource source);
+  [[nodiscard]] Watch watch(const Queue& queue) { return watch(queue_source(queue)); }
+  /// The same, and why its consumer waits, whose account outlives the watch. `source` has its name and, if they are
+  /// known better than the account knows them, its totals.
+  [[nodiscard]] Watch watch(const Queue& queue, const WaitAccount& account, QueueUse use, PipelineSource source = {});
+
+  /// The program's next step: points carry the number of steps. Without it they carry that of the first pipeline.
+  [[nodiscard]] Step step();
+  /// A point of a chart of your own, and a text in Markdown, at the step that is on; as EventWriter's. Nothing is
+  /// written without a folder.
+  Result<void> scalar(std::string_view tag, double value);
+  Result<void> text(std::string_view tag, std::string_view markdown);
+  /// For points at other steps; lives as long as this. Null without a folder.
+  EventWriter* events() const;
+
+  /// What was recorded so far; the run goes on.
+  Result<TimelineReport> write_timeline(const std::string& path) const;
+  /// Of the pipeline for which the program waited most.
+  Verdict diagnose() const;
+  /// All that were watched; of two with one name the later. Without a verdict: `none` without findings.
+  std::vector<PipelineRecord> pipelines() const;
+  RunFiles files() const;
+  /// Ends the watching, and writes what is left. A second call does nothing. Returns the first error.
+  Result<void> close();
+
+ private:
+  explicit RunLog(std::shared_ptr<State> state) : state_(std::move(state)) {}
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace headpond

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headpond/monitor/run_log.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <array>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <optional>
+
+#include "headpond/base/clock.h"
+#include "headpond/base/thread.h"
+#include "headpond/dataset/ops.h"
+#include "headpond/monitor/events.h"
+
+namespace headpond {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+
+class RunLogTest : public testing::Test {
+ protected:
+  ~RunLogTest() override { std::filesystem::remove_all(folder_); }
+
+  std::unique_ptr<RunLog> open(RunLogOptions options = {.sample_every = 1ms, .write_every = 20ms}) {
+    auto log = RunLog::open(folder_, options);
+    EXPECT_TRUE(log) << log.error();
+    return std::move(*log);
+  }
+  bool is_accepted(const std::string& checker, const std::string& arguments) const {
+    const std::string command = HEADPOND_PYTHON " " HEADPOND_TOOLS "/" + checker + " " + folder_ + arguments;
+    return std::system(command.c_str()) == 0;
+  }
+  std::string content(const std::string& name) const {
+    std::ifstream file(folder_ + "/" + name);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  RunRecord record() const {
+    auto run = read_run(folder_);
+    EXPECT_TRUE(run) << run.error();
+    return run ? *run : RunRecord();
+  }
+
+  const std::string folder_ = testing::TempDir() + "headpond_run_log_" + std::to_string(now_ns());
+};
+
+Dataset numbers() {
+  return range(160) | map([](int64_t x) { return x + 1; }) | batch(4);
+}
+
+TEST_F(RunLogTest, ALoadersRunLeavesFilesThatTheCheckersAccept) {
+  auto log = open();
+  Loader loader(numbers(), {.threads = 1});
+  {
+    const RunLog::Watch watched = log->watch(loader);
+    while (auto batch = loader.next()) {
+      const auto step = log->step();
+      ASSERT_TRUE(log->scalar("loss", 1));
+    }
+    ASSERT_TRUE(log->text("note", "all **well**"));
+  }
+  ASSERT_TRUE(log->close());
+  ASSERT_TRUE(log->close());
+  EXPECT_TRUE(is_accepted("check_events.py",
+                          " --require loss --require note --require plan --require verdict --require global_step/sec"
+                          " --require pipeline/starved_fraction --require pipeline/ready_batches"
+                          " --require pipeline/memory_bytes --require 'op/*/parallelism'"));
+  EXPECT_TRUE(is_accepted("check_timeline.py", "/timeline.json --span step --counter memory/process"));
+  const RunRecord run = record();
+  EXPECT_TRUE(run.is_whole);
+  ASSERT_EQ(run.pipelines.size(), 1U);
+  EXPECT_TRUE(run.pipelines[0].has_ended);
+  EXPECT_EQ(run.pipelines[0].loader.batches, 40);
+  EXPECT_EQ(run.pipelines[0].plan, numbers().plan());
+  EXPECT_GE(run.points.size(), 1U);
+  EXPECT_EQ(run.points.back().step, 40);
+  EXPECT_THAT(content("verdict.json"), HasSubstr(R"("reason_code":"none")"));
+  EXPECT_EQ(log->files().timeline, folder_ + "/timeline.json");
+}
+
+TEST_F(RunLogTest, WatchingChangesNoByte) {
+  const auto bytes_of = [](RunLog* log) {
+    Loader loader(range(100) | shuffle(10) | batch(3), {.threads = 2});
+    RunLog::Watch watched;
+    if (log != nullptr) watched = log->watch(loader);
+    std::string all;
+    while (auto batch = loader.next()) {
+      const Tensor& x = batch->element()[0];
+      all.append(reinterpret_cast<const char*>(x.data()), x.byte_size());
+      all += loader.state();
+    }
+    return all;
+  };
+  auto log = open();
+  EXPECT_EQ(bytes_of(log.get()), bytes_of(nullptr));
+}
+
+TEST_F(RunLogTest, AQueueAndItsConsumerHaveAVerdict) {
+  auto log = open();
+  FIFOQueue queue({.capacity = 8, .dtypes = {i64}, .shapes = {{}}, .name = "input"});
+  WaitAccount account;
+  RunLog::Watch watched = log->watch(queue, account, {.batch = 1, .producers = 1}, {.name = "train"});
+  const Element one{{Tensor::from(std::span<const int64_t>(std::array<int64_t, 1>{1}), Shape{})}};
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_TRUE(queue.enqueue(one));
+    ASSERT_TRUE(account.measure([&] { return queue.dequeue(); }));
+  }
+  EXPECT_THAT(log->diagnose().findings.at(0), HasSubstr("too little was seen: 2 calls"));
+  EXPECT_GE(watched.queue().samples, 0);
+  watched.reset();
+  ASSERT_TRUE(log->close());
+  EXPECT_TRUE(is_accepted("check_events.py",
+                          " --require queue/input/fraction_of_8_full"
+                          " --require pipeline/train/starved_fraction --require verdict/train"));
+  EXPECT_THAT(record().points.back().queues, testing::IsEmpty()) << "the queue was not watched any more";
+}
+
+TEST_F(RunLogTest, NamesThatAreTakenGetANumberUntilTheyAreFree) {
+  auto log = open();
+  const auto source = [](int64_t calls) {
+    return PipelineSource{.name = "a", .totals = [=] { return PipelineTotals{.calls = calls}; }};
+  };
+  RunLog::Watch first = log->watch(source(1));
+  const RunLog::Watch second = log->watch(source(2));
+  first.reset();
+  const RunLog::Watch third = log->watch(source(3));
+  std::vector<std::string> names;
+  for (const PipelineRecord& one : log->pipelines()) names.push_back(one.name);
+  EXPECT_THAT(names, testing::ElementsAre("a", "a_1"));
+}
+
+TEST_F(RunLogTest, AWatchMayOutliveTheLogAndTheLoader) {
+  auto log = open();
+  std::optional<Loader> loader(std::in_place, numbers(), LoaderOptions{.threads = 1});
+  RunLog::Watch watched = log->watch(*loader);
+  ASSERT_TRUE(loader->next());
+  loader.reset();
+  EXPECT_EQ(log->pipelines().at(0).loader.batches, 1);
+  log.reset();
+  watched.reset();
+  EXPECT_EQ(record().pipelines.at(0).loader.batches, 1);
+}
+
+TEST_F(RunLogTest, AfterCloseNothingIsWatched) {
+  auto log = open();
+  ASSERT_TRUE(log->close());
+  const Loader loader(numbers());
+  EXPECT_THROW((void)log->watch(loader), Exception);
+}
+
+TEST_F(RunLogTest, WithoutAFolderNoFileIsWritten) {
+  auto log = RunLog::open("", {.sample_every = 1ms, .write_every = 5ms}).value();
+  Loader loader(numbers(), {.threads = 1});
+  const RunLog::Watch watched = log->watch(loader);
+  ASSERT_TRUE(loader.next());
+  ASSERT_TRUE(log->scalar("loss", 1));
+  EXPECT_EQ(log->events(), nullptr);
+  EXPECT_FALSE(log->diagnose().findings.empty());
+  ASSERT_TRUE(log->close());
+  EXPECT_EQ(log->files().events, "");
+  EXPECT_FALSE(std::filesystem::exists(folder_));
+}
+
+TEST_F(RunLogTest, WithoutAPlaceForItsFilesItCannotBeOpened) {
+  std::filesystem::create_directory(folder_);
+  std::filesystem::create_symlink("/dev/full", folder_ + "/run.jsonl");
+  const auto log = RunLog::open(folder_);
+  ASSERT_FALSE(log);
+  EXPECT_THAT(log.error().message(), HasSubstr("run.jsonl"));
+}
+
+// No file may grow beyond some bytes, as on a disk that is full.
+class SmallFiles {
+ public:
+  explicit SmallFiles(rlim_t bytes) {
+    getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit small{bytes, before_.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &small);
+    handler_ = std::signal(SIGXFSZ, SIG_IGN);
+  }
+  ~SmallFiles() {
+    setrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, handler_);
+  }
+  SmallFiles(const SmallFiles&) = delete;
+  SmallFiles& operator=(const SmallFiles&) = delete;
+
+ private:
+  rlimit before_ = {};
+  void (*handler_)(int) = nullptr;
+};
+
+TEST_F(RunLogTest, AFullDiskEndsNoRun) {
+  auto log = open();
+  const SmallFiles full(600);
+  Loader loader(numbers(), {.threads = 1});
+  int64_t batches = 0;
+  {
+    const RunLog::Watch watched = log->watch(loader);
+    for (; loader.next(); ++batches) const auto step = log->step();
+  }
+  EXPECT_EQ(batches, 40);
+  EXPECT_FALSE(log->close());
+}
+
+TEST_F(RunLogTest, TheLogThatWasOpenedLastHasTheTrace) {
+  auto first = open();
+  auto second = RunLog::open(folder_ + "/second").value();
+  { const auto step = second->step(); }
+  ASSERT_TRUE(first->close());
+  EXPECT_FALSE(std::filesystem::exists(folder_ + "/timeline.json"));
+  { const auto step = second->step(); }
+  ASSERT_TRUE(second->close());
+  EXPECT_THAT(content("second/timeline.json"), HasSubstr("step"));
+}
+
+TEST_F(RunLogTest, AKilledRunCanBeRead) {
+  auto log = open();
+  Loader loader(numbers(), {.threads = 1});
+  const RunLog::Watch watched = log->watch(loader);
+  ASSERT_TRUE(loader.next());
+  while (record().pipelines.empty()) std::this_thread::sleep_for(1ms);
+  const RunRecord run = record();
+  EXPECT_FALSE(run.is_whole);
+  EXPECT_EQ(run.pipelines.at(0).loader.batches, 1);
+  EXPECT_GT(run.machine.processors, 0);
+}
+
+}  // namespace
+}  // namespace headpond
