@@ -97,10 +97,10 @@ bool has_slow_producers(const Case& c, Verdict& verdict) {
   const double producers = static_cast<double>(std::max<int64_t>(c.use.producers, 1));
   const double needed = std::ceil(producers * c.time_ns() / std::max(c.work_ns, 1.0));
   if (c.use.producers > 1) {  // Whether more of them help is not known: they may compute, or wait for each other.
-    verdict.findings.push_back(
-        fmt::format("the {} producers are slower than the consumer: make their work cheaper, or, if processors are idle, "
-                    "use {:.0f} of them",
-                    c.use.producers, needed));
+    verdict.findings.push_back(fmt::format(
+        "the {} producers are slower than the consumer: make their work cheaper, or, if processors are idle, "
+        "use {:.0f} of them",
+        c.use.producers, needed));
     return true;
   }
   verdict.code = ReasonCode::serial_stage;
