@@ -142,6 +142,7 @@
 #include "headpond/engine/loader.h"
 #include "headpond/engine/loader_options.h"
 #include "headpond/engine/loader_view.h"
+#include "headpond/engine/resources.h"
 #include "headpond/engine/save.h"
 #include "headpond/engine/shards.h"
 #include "headpond/engine/verdict/verdict.h"

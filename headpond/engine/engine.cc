@@ -42,7 +42,8 @@ std::shared_ptr<Engine> Engine::make(const Dataset& dataset, const LoaderOptions
 Engine::Engine(const Dataset& dataset, const LoaderOptions& with_options)
     : StageHost(with_options, with_options.threads < 0 ? cpu_count() : with_options.threads),
       dataset_(dataset),
-      executor_(lock, consumer, memory, *this, options, threads) {
+      executor_(lock, consumer, memory, *this, options, threads,
+                options.resources ? options.resources->shared_threads() : nullptr) {
   collect(*dataset_.node(), plan_nodes_);
 }
 

@@ -53,7 +53,10 @@ class Engine final : public StageHost, private IdleWork, public std::enable_shar
   void expect_epoch(const Binding& binding);
   /// The program goes back to the begin of this epoch, and has not asked for it yet.
   void expect_start(const Binding& binding);
-  void arrive() { consumer.arrive(lock); }
+  void arrive() {
+    executor_.arrive();
+    consumer.arrive(lock);
+  }
   /// `waited_ns`: time that next() blocked, or -1.
   void leave(int64_t waited_ns, bool with_batch);
   bool help(Context& context) { return executor_.help(context); }

@@ -73,7 +73,8 @@ struct LoaderStats {
   int64_t wait_ns = 0;        ///< Time in those calls, helping included. A small share of the run: the program limits.
   int64_t first_wait_ns = 0;  ///< Of the first batch.
   int64_t helped = 0;         ///< Tasks that next() did itself.
-  int64_t memory_in_use = 0;  ///< Bytes of elements that are being made, are ready, or are held by the program.
+  /// Bytes of elements that are being made, are ready, or are held by the program; of all Loaders with these Resources.
+  int64_t memory_in_use = 0;
   int64_t memory_peak = 0;
   int threads = 0;                      ///< That compute.
   int io_threads = 0;                   ///< Started so far.

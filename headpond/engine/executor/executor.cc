@@ -9,7 +9,7 @@
 namespace headpond::internal {
 
 Executor::Executor(EngineLock& lock, Consumer& consumer, MemoryBudget& memory, IdleWork& idle,
-                   const LoaderOptions& options, int threads)
+                   const LoaderOptions& options, int threads, const std::shared_ptr<SharedThreads>& shared)
     : lock_(lock),
       consumer_(consumer),
       memory_(memory),
@@ -17,6 +17,7 @@ Executor::Executor(EngineLock& lock, Consumer& consumer, MemoryBudget& memory, I
       options_(options),
       cpus_(allowed_cpus()),
       threads_(threads),
+      shared_(shared ? std::make_unique<SharedThreads::Member>(shared) : nullptr),
       io_ceiling_(options.io_threads) {}
 
 void Executor::add(std::shared_ptr<WorkSource> source, const WorkSource* parent) {
@@ -77,8 +78,15 @@ bool Executor::help(Context& context) {
   const Locked locked(lock_);
   start_workers();
   Task task;
-  const bool may = workers_.empty() || (options_.consumer_helps && running_ < threads_);
-  if (!may || !claim(ThreadRole::helper, task)) return false;
+  const bool is_alone = workers_.empty();  // Then it needs no permit, as nobody else would go on.
+  if (!is_alone) {
+    if (!options_.consumer_helps || running_ >= threads_) return false;
+    if (shared_ && (!has_work(ThreadRole::helper) || !take_permit())) return false;
+  }
+  if (!claim(ThreadRole::helper, task)) {
+    if (!is_alone) give_permit();
+    return false;
+  }
   ++running_;
   ++helped_;
   const bool opens_item = task.opens_item;
@@ -87,8 +95,13 @@ bool Executor::help(Context& context) {
     run(task, context);
   }
   --running_;
+  if (!is_alone) give_permit();
   if (opens_item) wake();
   return true;
+}
+
+void Executor::arrive() {
+  if (shared_) shared_->arrive();
 }
 
 void Executor::wait(uint64_t seen) {
@@ -112,6 +125,10 @@ void Executor::wait(uint64_t seen) {
 }
 
 void Executor::count_take() {
+  if (shared_) {
+    shared_->withdraw();
+    shared_->leave_one(leaves_one());
+  }
   bool any_blocking = false;
   for (const auto& source : sources_) any_blocking = any_blocking || source->is_blocking();
   const int64_t work_ns = work_ns_ - std::exchange(work_ns_at_take_, work_ns_);
@@ -119,9 +136,17 @@ void Executor::count_take() {
 }
 
 // One processor is left to a program that computes.
-int Executor::permits() const {
-  const bool leave_one = !consumer_.is_waiting && consumer_.computes();
-  return std::max(1, threads_ - (leave_one ? 1 : 0));
+bool Executor::leaves_one() const { return !consumer_.is_waiting && consumer_.computes(); }
+int Executor::permits() const { return std::max(1, threads_ - (leaves_one() ? 1 : 0)); }
+
+bool Executor::take_permit() {
+  if (!shared_) return true;
+  shared_->leave_one(leaves_one());
+  return shared_->try_take(shared_->urgency(consumer_.is_waiting || consumer_.is_in_call()));
+}
+
+void Executor::give_permit() {
+  if (shared_) shared_->give_back();
 }
 
 bool Executor::may_run_ahead() const {

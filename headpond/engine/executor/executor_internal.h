@@ -17,6 +17,7 @@
 #include "headpond/engine/executor/consumer_internal.h"
 #include "headpond/engine/executor/engine_lock_internal.h"
 #include "headpond/engine/executor/memory_budget_internal.h"
+#include "headpond/engine/executor/shared_threads_internal.h"
 #include "headpond/engine/executor/thread_look_internal.h"
 #include "headpond/engine/executor/work_source_internal.h"
 #include "headpond/engine/loader_options.h"
@@ -42,9 +43,10 @@ struct SeenInWaits {
 
 class Executor {
  public:
-  /// Starts nothing yet. All arguments outlive its threads: see set_owner().
+  /// Starts nothing yet. All arguments outlive its threads: see set_owner(). `shared`: whose permits it takes; null: it
+  /// has its own.
   Executor(EngineLock& lock, Consumer& consumer, MemoryBudget& memory, IdleWork& idle, const LoaderOptions& options,
-           int threads);
+           int threads, const std::shared_ptr<SharedThreads>& shared = nullptr);
   /// What the threads keep alive: it owns this, and what the constructor was given. Before anything else.
   void set_owner(const std::weak_ptr<void>& owner) { owner_ = owner; }
 
@@ -70,6 +72,8 @@ class Executor {
   bool help(Context& context) HEADPOND_EXCLUDES(engine_state);
   /// Sleeps until something is ready that was not when `seen` was read from Consumer::progress().
   void wait(uint64_t seen) HEADPOND_EXCLUDES(engine_state);
+  /// next() was called.
+  void arrive();
   /// The program takes a batch.
   void count_take() HEADPOND_REQUIRES(engine_state);
 
@@ -107,6 +111,9 @@ class Executor {
   void run(Task& task, Context& context) HEADPOND_REQUIRES(engine_state);
   int permits() const HEADPOND_REQUIRES(engine_state);
   bool may_run_ahead() const HEADPOND_REQUIRES(engine_state);
+  bool leaves_one() const HEADPOND_REQUIRES(engine_state);
+  bool take_permit() HEADPOND_REQUIRES(engine_state);
+  void give_permit() HEADPOND_REQUIRES(engine_state);
   bool is_in_the_way(const Worker& worker) const HEADPOND_REQUIRES(engine_state);
 
   void start_workers() HEADPOND_REQUIRES(engine_state);
@@ -133,6 +140,7 @@ class Executor {
   const LoaderOptions options_;
   const std::vector<int> cpus_;
   const int threads_;
+  const std::unique_ptr<SharedThreads::Member> shared_;  // Null: it has permits of its own.
   std::weak_ptr<void> owner_;
 
   CondVar ready_, ended_;

@@ -82,17 +82,24 @@ void Executor::work_loop(Worker& self) {
   while (!stopped_) {
     Task task;
     const bool may = may_run_ahead() && !is_in_the_way(self);
-    if (may && claim(ThreadRole::worker, task)) {
+    const bool has = may && (!shared_ || has_work(ThreadRole::worker) || idle_.has_idle_work());
+    if (has && !take_permit()) {
+      (void)lock_.wait_until(shared_->permit_wake, steady_clock::now() + SharedThreads::kRetry);
+    } else if (has && claim(ThreadRole::worker, task)) {
       ++running_;
       self.doing = task.source->trace_name();
       wake();
       run(task, context);
       self.doing = nullptr;
       --running_;
-    } else if (may && idle_.has_idle_work()) {
+      give_permit();
+    } else if (has && idle_.has_idle_work()) {
       idle_.do_idle_work(self.doing);
       self.doing = nullptr;
+      give_permit();
     } else {
+      if (has) give_permit();
+      if (shared_) shared_->withdraw();
       wake_io_thread();                 // It goes on with what this thread made.
       if (is_in_the_way(self)) wake();  // Another worker does it.
       sleep(self);
@@ -235,6 +242,7 @@ void Executor::stop() {
       }
     }
   }
+  if (!abandoned.empty() && shared_) shared_->abandon();
   if (!abandoned.empty())
     log(LogLevel::warning, fmt::format("~Loader: abandon_after passed; left running: {}", abandoned));
   for (Thread& thread : threads) thread.join();

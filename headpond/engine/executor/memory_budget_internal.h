@@ -6,55 +6,88 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <memory>
+#include <utility>
 
 #include "headpond/tensor/buffer.h"
 
 namespace headpond::internal {
 
-/// Thread-safe, without a lock.
+/// The memory of one Loader, or of several that share it.
+struct SharedMemory {
+  explicit SharedMemory(int64_t all) : bytes(all), pool(all, all) {}
+  const int64_t bytes;
+  BufferPool pool;
+  std::atomic<int64_t> reserved = 0, ready = 0, peak = 0;
+  std::atomic<int> members = 0;
+};
+
+/// Of one Loader. Thread-safe, without a lock.
 class MemoryBudget {
  public:
-  explicit MemoryBudget(int64_t bytes) : bytes_(bytes), pool_(bytes, bytes) {}
+  explicit MemoryBudget(int64_t bytes) : MemoryBudget(std::make_shared<SharedMemory>(bytes)) {}
+  explicit MemoryBudget(std::shared_ptr<SharedMemory> shared) : shared_(std::move(shared)) { ++shared_->members; }
+  ~MemoryBudget() {
+    shared_->reserved.fetch_sub(own_reserved_, std::memory_order_relaxed);
+    shared_->ready.fetch_sub(own_ready_, std::memory_order_relaxed);
+    --shared_->members;
+  }
+  MemoryBudget(const MemoryBudget&) = delete;
+  MemoryBudget& operator=(const MemoryBudget&) = delete;
 
   /// Where elements are made. What the program holds is counted there.
-  BufferPool& pool() { return pool_; }
-  int64_t bytes() const { return bytes_; }
+  BufferPool& pool() { return shared_->pool; }
+  int64_t bytes() const { return shared_->bytes; }
   /// For what a cache keeps. The rest is for what is made ahead.
-  int64_t may_keep() const { return bytes_ / 2; }
+  int64_t may_keep() const { return bytes() / 2; }
 
   /// Bytes that are going to be allocated. Each reserve() is followed by a release().
-  void reserve(int64_t bytes) { reserved_.fetch_add(bytes, std::memory_order_relaxed); }
-  void release(int64_t bytes) { reserved_.fetch_sub(bytes, std::memory_order_relaxed); }
+  void reserve(int64_t more) {
+    shared_->reserved.fetch_add(more, std::memory_order_relaxed);
+    own_reserved_.fetch_add(more, std::memory_order_relaxed);
+  }
+  void release(int64_t bytes) { reserve(-bytes); }
   /// Bytes of elements that nobody has taken yet. Elements may also lie in memory that is not the pool's.
-  void add_ready(int64_t bytes) { ready_.fetch_add(bytes, std::memory_order_relaxed); }
-  void remove_ready(int64_t bytes) { ready_.fetch_sub(bytes, std::memory_order_relaxed); }
+  void add_ready(int64_t more) {
+    shared_->ready.fetch_add(more, std::memory_order_relaxed);
+    own_ready_.fetch_add(more, std::memory_order_relaxed);
+  }
+  void remove_ready(int64_t bytes) { add_ready(-bytes); }
 
-  /// True iff `bytes` more fit beside all that is used and reserved.
+  /// True iff `bytes` more fit beside all that is used and reserved. What one of several makes ahead leaves a quarter
+  /// of the memory to the others.
   bool fits(int64_t bytes) const {
-    int64_t all = 0;
-    const bool fits = !__builtin_add_overflow(in_use() + reserved(), bytes, &all) && all <= bytes_;
+    const bool is_alone = shared_->members.load(std::memory_order_relaxed) == 1;
+    const int64_t own = own_ready_.load(std::memory_order_relaxed) + own_reserved_.load(std::memory_order_relaxed);
+    const bool fits = is_within(in_use() + reserved(), bytes, shared_->bytes) &&
+                      (is_alone || is_within(own, bytes, shared_->bytes - shared_->bytes / 4));
     if (!fits) was_short_.store(true, std::memory_order_relaxed);
     return fits;
   }
   /// True iff fits() was false since the last call.
   bool take_shortage() { return was_short_.exchange(false, std::memory_order_relaxed); }
 
-  int64_t reserved() const { return reserved_.load(std::memory_order_relaxed); }
-  int64_t ready() const { return ready_.load(std::memory_order_relaxed); }
+  int64_t reserved() const { return shared_->reserved.load(std::memory_order_relaxed); }
+  int64_t ready() const { return shared_->ready.load(std::memory_order_relaxed); }
   /// To within 1 %.
-  int64_t in_use() const { return std::max(pool_.bytes_in_use(), ready()); }
+  int64_t in_use() const { return std::max(shared_->pool.bytes_in_use(), ready()); }
   /// The most bytes in use that note_peak() saw. note_peak() asks all stripes of the pool: not under the engine's lock.
-  int64_t peak() const { return peak_.load(std::memory_order_relaxed); }
+  int64_t peak() const { return shared_->peak.load(std::memory_order_relaxed); }
   void note_peak() {
-    const int64_t now = pool_.stats().bytes_in_use;
-    for (int64_t seen = peak(); seen < now && !peak_.compare_exchange_weak(seen, now, std::memory_order_relaxed);) {
+    const int64_t now = pool().stats().bytes_in_use;
+    for (int64_t seen = peak();
+         seen < now && !shared_->peak.compare_exchange_weak(seen, now, std::memory_order_relaxed);) {
     }
   }
 
  private:
-  const int64_t bytes_;
-  BufferPool pool_;
-  std::atomic<int64_t> reserved_ = 0, ready_ = 0, peak_ = 0;
+  static bool is_within(int64_t used, int64_t more, int64_t limit) {
+    int64_t all = 0;
+    return !__builtin_add_overflow(used, more, &all) && all <= limit;
+  }
+
+  const std::shared_ptr<SharedMemory> shared_;
+  std::atomic<int64_t> own_reserved_ = 0, own_ready_ = 0;
   mutable std::atomic<bool> was_short_ = false;
 };
 

@@ -2,6 +2,7 @@
 // What the buffers of stages see of the engine that they are part of.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -16,6 +17,7 @@
 #include "headpond/engine/executor/memory_budget_internal.h"
 #include "headpond/engine/executor/work_source_internal.h"
 #include "headpond/engine/loader_options.h"
+#include "headpond/engine/resources.h"
 #include "headpond/engine/stages/cost_model_internal.h"
 #include "headpond/engine/stages/stage_counters_internal.h"
 
@@ -24,6 +26,12 @@ namespace headpond::internal {
 /// `options` with a value for each option that has a default.
 inline LoaderOptions with_defaults(LoaderOptions options) {
   constexpr int64_t kMemory = int64_t{1} << 30;
+  if (options.resources) {
+    const int threads = options.resources->threads();
+    options.threads = options.threads < 0 ? threads : std::min(options.threads, threads);
+    options.memory = options.resources->memory();
+    options.pin_threads = false;
+  }
   options.memory = options.memory.value_or(kMemory);
   options.deterministic = options.deterministic.value_or(true);
   return options;
@@ -35,7 +43,8 @@ class StageHost : public Feed {
   StageHost(const LoaderOptions& with_options, int with_threads)
       : options(with_defaults(with_options)),
         threads(with_threads),
-        memory(*options.memory),
+        memory(options.resources ? options.resources->shared_memory()
+                                 : std::make_shared<SharedMemory>(*options.memory)),
         consumer(options.consumer_helps) {}
 
   const LoaderOptions options;  ///< Each has a value.

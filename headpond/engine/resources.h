@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Threads and memory that several Loaders share: a training's input and its evaluation's, say.
+//
+//   const auto resources = std::make_shared<Resources>(ResourcesOptions{.memory = int64_t{2} << 30});
+//   Loader train(images, {.epochs = -1, .resources = resources}), eval(tests, {.resources = resources});
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+namespace headpond {
+
+struct ResourcesOptions {
+  /// That compute, of all Loaders together, at most 4,096. Below 0: one for each processor that the process may use. 0:
+  /// each next() does all the work.
+  int threads = -1;
+  int64_t memory = int64_t{1} << 30;  ///< As LoaderOptions::memory, of all Loaders together. At least 1.
+};
+
+namespace internal {
+class SharedThreads;
+struct SharedMemory;
+}  // namespace internal
+
+/// Each Loader has threads of its own, but no more of them compute at once than `threads`: those for a waiting next()
+/// first, then those of the Loader that was called last. So while a program evaluates, the threads work for the
+/// evaluation, and for the training's next batches when a processor is free. What is ready stays, in up to three
+/// quarters of the memory for each Loader; a waiting next() always makes its batch. Threads are not pinned to
+/// processors. Thread-safe. It lives as long as its Loaders and their batches.
+class Resources {
+ public:
+  /// Throws Exception(InvalidArgument) for numbers that cannot be.
+  explicit Resources(const ResourcesOptions& options = {});
+  Resources(const Resources&) = delete;
+  Resources& operator=(const Resources&) = delete;
+  ~Resources();
+
+  int threads() const { return threads_; }
+  int64_t memory() const;
+  int64_t memory_in_use() const;  ///< As LoaderStats::memory_in_use, of all Loaders together.
+  int running() const;            ///< Threads that compute now.
+
+  // For the Loader.
+  const std::shared_ptr<internal::SharedThreads>& shared_threads() const { return shared_threads_; }
+  const std::shared_ptr<internal::SharedMemory>& shared_memory() const { return shared_memory_; }
+
+ private:
+  const int threads_;
+  const std::shared_ptr<internal::SharedThreads> shared_threads_;
+  const std::shared_ptr<internal::SharedMemory> shared_memory_;
+};
+
+}  // namespace headpond
