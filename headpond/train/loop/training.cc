@@ -10,6 +10,7 @@
 #include "headpond/base/clock.h"
 #include "headpond/base/log.h"
 #include "headpond/dataset/run_state.h"
+#include "headpond/engine/resources.h"
 #include "headpond/monitor/events.h"
 #include "headpond/train/loop/hooks.h"
 
@@ -27,7 +28,6 @@ constexpr const char* kHooks = "hooks.json";
 void check(const RunConfig& config, const TrainSpec& train, const EvalSpec& eval) {
   if (config.save_steps && config.save_secs) refuse("save_steps and save_secs exclude each other");
   if (config.keep < 1) refuse(fmt::format("keep={}: must be at least 1", config.keep));
-  if (config.memory < 2) refuse(fmt::format("memory={}: must be at least 2 bytes", config.memory));
   if (config.log_steps < 0 || config.summary_steps < 0) refuse("log_steps and summary_steps must not be negative");
   if (train.max_steps.value_or(1) < 1) refuse(fmt::format("max_steps={}: must be above 0", *train.max_steps));
   if (eval.steps.value_or(1) < 1) refuse(fmt::format("steps={} of the evaluation: must be above 0", *eval.steps));
@@ -57,6 +57,7 @@ class Training {
         train_(train),
         eval_(eval),
         report_(report),
+        resources_(std::make_shared<Resources>(ResourcesOptions{.threads = config.threads, .memory = config.memory})),
         train_loader_(train.input, options(train.epochs)),
         eval_loader_(eval.input, options(1)),
         save_timer_("train_and_evaluate", save_every(config)),
@@ -80,14 +81,13 @@ class Training {
     }
     report_.last_step = context_.step;
     report_.train = train_loader_.stats();
-    report_.eval = eval_loader_.stats();
     if (!trained) return fail(trained.error());
     return std::move(result_);
   }
 
  private:
   LoaderOptions options(int64_t epochs) const {
-    return {.epochs = epochs, .seed = config_.seed, .threads = config_.threads, .memory = config_.memory / 2};
+    return {.epochs = epochs, .seed = config_.seed, .resources = resources_};
   }
 
   template <class Call>
@@ -271,12 +271,14 @@ class Training {
 
   Result<void> evaluate(bool is_last) {
     train_loader_.pause();
-    if (std::exchange(evaluation_began_ns_, now_ns()) > 0) eval_loader_.rewind();
+    evaluation_began_ns_ = now_ns();
     TrainingReport::OneEvaluation one{.evaluation = {.step = context_.step}};
     learner_.begin_evaluation();
     auto evaluated = guarded([&] { return run_evaluation(one); });
     learner_.end_evaluation();
     if (!evaluated) return evaluated;
+    report_.eval = eval_loader_.stats();
+    if (!is_last) eval_loader_.rewind();
     evaluation_ = one.evaluation;
     last_evaluated_ = context_.step;
     result_ = {.metrics = one.evaluation.metrics, .exports = {}};
@@ -338,6 +340,7 @@ class Training {
   const TrainSpec& train_;
   const EvalSpec& eval_;
   TrainingReport& report_;
+  const std::shared_ptr<Resources> resources_;
   Loader train_loader_, eval_loader_;
   EveryTimer save_timer_;
   std::vector<std::shared_ptr<Hook>> hooks_;

@@ -59,8 +59,8 @@ struct RunConfig {
   int64_t log_steps = 100;            ///< Between lines of the log and points of "global_step/sec"; 0: none.
   int64_t summary_steps = 100;        ///< Between points of "loss" and the metrics; 0: none.
   uint64_t seed = 0;                  ///< Of both inputs.
-  int threads = -1;                   ///< As LoaderOptions::threads, of each input.
-  int64_t memory = int64_t{1} << 30;  ///< As LoaderOptions::memory, of both inputs together.
+  int threads = -1;                   ///< As ResourcesOptions::threads, which both inputs share.
+  int64_t memory = int64_t{1} << 30;  ///< As ResourcesOptions::memory, which both inputs share.
   bool asynchronous_save = true;      ///< A thread writes checkpoints while the training goes on.
   bool from_scratch = false;          ///< Removes the checkpoints that are there, and begins anew.
   bool allow_new_data = false;        ///< A checkpoint of other data or another seed gives all but the position.
@@ -110,8 +110,9 @@ struct TrainingReport {
   LoaderStats train = {}, eval = {};
 };
 
-/// Both inputs are made once and stay. Each evaluation begins with the first element of its input's epoch 0, as a fresh
-/// input would; what caches hold and open files stay.
+/// Both inputs are made once and stay, and share threads and memory (engine/resources.h): while one is used, the
+/// threads work for it first. Each evaluation begins with the first element of its input's epoch 0, as a fresh input
+/// would; what caches hold and open files stay, and its first batches are made ahead when a processor is free.
 ///
 /// At the start the newest whole checkpoint is restored, else one of step 0 is saved. A step is: before_run of the
 /// hooks, a batch, Learner::train, after_run. A checkpoint is saved every save_steps or save_secs, and at the end; an

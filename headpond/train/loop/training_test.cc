@@ -330,6 +330,30 @@ TEST(TrainAndEvaluate, TheInputOfEvaluationsIsMadeOnceAndItsCacheStays) {
   EXPECT_EQ(made, 6) << "by the first evaluation; control: 60 without a cache";
 }
 
+TEST(TrainAndEvaluate, BothInputsShareThreadsAndMemory) {
+  std::atomic<int> inside = 0, most = 0;
+  const auto input = [&] {
+    return range(200) | map([&](int64_t x) {
+             const int now = ++inside;
+             for (int seen = most; seen < now && !most.compare_exchange_weak(seen, now);) {
+             }
+             volatile int64_t sum = 0;
+             for (int i = 0; i < 20'000; ++i) sum = sum + i;
+             --inside;
+             return x;
+           }) |
+           batch(4);
+  };
+  Toy toy;
+  TrainingReport report;
+  ASSERT_TRUE(train_and_evaluate(toy, {.save_steps = 10, .threads = 1, .memory = 1 << 20},
+                                 {.input = input(), .max_steps = 40}, {.input = input(), .throttle_secs = 0}, &report));
+  EXPECT_EQ(report.evaluations.size(), 4U);
+  EXPECT_EQ(most, 1) << "control: two Loaders with a thread each would reach 2 or more";
+  EXPECT_LE(report.train.memory_peak, 1 << 20);
+  EXPECT_EQ(report.eval.batches, 200);
+}
+
 TEST(TrainAndEvaluate, RefusesOptionsThatContradictThemselves) {
   Toy toy;
   const TrainSpec train{.input = numbers()};
@@ -340,7 +364,8 @@ TEST(TrainAndEvaluate, RefusesOptionsThatContradictThemselves) {
   refused({.save_steps = 1, .save_secs = 1}, train, eval);
   refused({.save_steps = 0}, train, eval);
   refused({.keep = 0}, train, eval);
-  refused({.memory = 1}, train, eval);
+  refused({.threads = 5000}, train, eval);
+  refused({.memory = 0}, train, eval);
   refused({.log_steps = -1}, train, eval);
   refused({}, {.input = numbers(), .max_steps = 0}, eval);
   refused({}, train, {.input = numbers(), .steps = 0});
