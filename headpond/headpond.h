@@ -138,11 +138,11 @@
 
 // The engine: a Loader runs a dataset on all cores; save and shards keep what it delivers.
 #include "headpond/engine/array_file.h"
+#include "headpond/engine/executor/resources.h"
 #include "headpond/engine/explain.h"
 #include "headpond/engine/loader.h"
 #include "headpond/engine/loader_options.h"
 #include "headpond/engine/loader_view.h"
-#include "headpond/engine/resources.h"
 #include "headpond/engine/save.h"
 #include "headpond/engine/shards.h"
 #include "headpond/engine/verdict/verdict.h"

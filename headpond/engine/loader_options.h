@@ -44,8 +44,8 @@ struct LoaderOptions {
   /// at least 0, it leaves their threads running after that time: whatever such a function captured or refers to must
   /// then live as long as the process, and so must the code itself, which a plug-in must not unload.
   std::optional<std::chrono::milliseconds> abandon_after = {};
-  /// Threads and memory that Loaders share (engine/resources.h); null: this one has its own. `threads` and `memory` are
-  /// then those of the Resources, unless `threads` says fewer.
+  /// Threads and memory that Loaders share (engine/executor/resources.h); null: this one has its own. `threads` and
+  /// `memory` are then those of the Resources, unless `threads` says fewer.
   std::shared_ptr<Resources> resources = nullptr;
 };
 

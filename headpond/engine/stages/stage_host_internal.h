@@ -15,9 +15,9 @@
 #include "headpond/engine/executor/consumer_internal.h"
 #include "headpond/engine/executor/engine_lock_internal.h"
 #include "headpond/engine/executor/memory_budget_internal.h"
+#include "headpond/engine/executor/resources.h"
 #include "headpond/engine/executor/work_source_internal.h"
 #include "headpond/engine/loader_options.h"
-#include "headpond/engine/resources.h"
 #include "headpond/engine/stages/cost_model_internal.h"
 #include "headpond/engine/stages/stage_counters_internal.h"
 

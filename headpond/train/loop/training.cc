@@ -10,7 +10,7 @@
 #include "headpond/base/clock.h"
 #include "headpond/base/log.h"
 #include "headpond/dataset/run_state.h"
-#include "headpond/engine/resources.h"
+#include "headpond/engine/executor/resources.h"
 #include "headpond/monitor/events.h"
 #include "headpond/train/loop/hooks.h"
 

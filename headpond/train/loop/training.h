@@ -110,9 +110,9 @@ struct TrainingReport {
   LoaderStats train = {}, eval = {};
 };
 
-/// Both inputs are made once and stay, and share threads and memory (engine/resources.h): while one is used, the
-/// threads work for it first. Each evaluation begins with the first element of its input's epoch 0, as a fresh input
-/// would; what caches hold and open files stay, and its first batches are made ahead when a processor is free.
+/// Both inputs are made once and stay, and share threads and memory (engine/executor/resources.h): while one is used,
+/// the threads work for it first. Each evaluation begins with the first element of its input's epoch 0, as a fresh
+/// input would; what caches hold and open files stay, and its first batches are made ahead when a processor is free.
 ///
 /// At the start the newest whole checkpoint is restored, else one of step 0 is saved. A step is: before_run of the
 /// hooks, a batch, Learner::train, after_run. A checkpoint is saved every save_steps or save_secs, and at the end; an

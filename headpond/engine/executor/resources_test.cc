@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "headpond/engine/resources.h"
+#include "headpond/engine/executor/resources.h"
 
 #include <algorithm>
 #include <thread>
