@@ -51,9 +51,16 @@ void StepAccount::add(int64_t call_ns, const Work& work) {
 void StepAccount::end_group() {
   std::array<float, kGroup> whole = {};
   double call_ns = 0;
+  float longest = 0;
   for (size_t i = 0; i < in_group_; ++i) {
     whole[i] = group_[i].call_ns + group_[i].work_ns;
     call_ns += static_cast<double>(group_[i].call_ns);
+    longest = std::max(longest, group_[i].call_ns);
+  }
+  if (longest <= kNoWaitNs) {  // None waited, however long the steps are.
+    stats_.burst_ns += call_ns;
+    in_group_ = 0;
+    return;
   }
   const auto middle = whole.begin() + static_cast<std::ptrdiff_t>(in_group_ / 2);
   std::nth_element(whole.begin(), middle, whole.begin() + static_cast<std::ptrdiff_t>(in_group_));
