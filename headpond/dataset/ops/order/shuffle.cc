@@ -25,6 +25,7 @@ Node::Facts facts_of(const Node::Ref& input, const ShuffleOptions& options) {
   }
   facts.random_streams = {options.name};
   facts.role = Role::order;
+  facts.is_of_library = true;
   return facts;
 }
 

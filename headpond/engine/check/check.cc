@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headpond/engine/check/check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "headpond/base/clock.h"
+#include "headpond/base/cpu.h"
+#include "headpond/dataset/bases/batching.h"
+#include "headpond/dataset/sequence.h"
+#include "headpond/engine/check/order_quality_internal.h"
+#include "headpond/engine/explain.h"
+#include "headpond/engine/stages/element_bytes_internal.h"
+#include "headpond/engine/stages/stage_internal.h"
+
+namespace headpond {
+namespace {
+
+constexpr size_t kMostErrors = 8;
+constexpr int64_t kDefaultBatch = 32;
+
+// Each operator once, from the program to the sources.
+void collect(const Node::Ref& node, std::vector<Node::Ref>& all) {
+  if (std::find(all.begin(), all.end(), node) != all.end()) return;
+  all.push_back(node);
+  for (const Node::Ref& input : node->facts().inputs) collect(input, all);
+}
+
+bool is(const Node& node, Role role) { return node.facts().role == role; }
+
+// The uppermost operator that gives single elements: below the batches.
+Node::Ref below_batches(const Dataset& dataset) {
+  Node::Ref node = dataset.node();
+  Node::Ref found = node;
+  while (true) {
+    const bool gathers = is(*node, Role::batch) || is(*node, Role::rebatch);
+    if (node->facts().inputs.size() != 1) return found;
+    node = node->facts().inputs[0];
+    if (gathers) found = node;
+  }
+}
+
+int64_t batch_of(const std::vector<Node::Ref>& nodes) {
+  int64_t rows = 1;
+  for (const Node::Ref& node : nodes) {
+    if (const auto* const batching = dynamic_cast<const Batching*>(node.get())) rows *= batching->batch_size();
+  }
+  return rows;
+}
+
+// What some elements took and were.
+struct Tried {
+  int64_t asked = 0, holes = 0, failed = 0;
+  double ns = 0;
+  int64_t largest = 0;
+  std::vector<std::string> errors = {};
+
+  double element_ns() const { return asked > 0 ? ns / static_cast<double>(asked) : 0; }
+  void add(int64_t took_ns) {
+    ++asked;
+    ns += static_cast<double>(took_ns);
+  }
+  void add_error(const Error& error) {
+    ++failed;
+    if (errors.size() < kMostErrors) errors.push_back(error.to_string());
+  }
+};
+
+// Evenly spread over the epoch.
+Tried try_positions(const Node& node, uint64_t seed, int64_t count) {
+  Tried tried;
+  const int64_t slots = node.slots(), last = std::min(count, slots);
+  const auto view = view_of(node, {.seed = seed, .epoch = 0});
+  Context context;
+  for (int64_t i = 0; i < last; ++i) {
+    const int64_t position = slots == kEndless ? i : i * (slots / last);
+    Element element;
+    const int64_t began = now_ns();
+    const Got got = internal::ask(*view, position, context, {}, element);
+    tried.add(now_ns() - began);
+    tried.holes += got == Got::hole ? 1 : 0;
+    if (got == Got::error) tried.add_error(context.error);
+    if (got == Got::value) tried.largest = std::max(tried.largest, internal::bytes_of(element));
+  }
+  return tried;
+}
+
+// The first ones, where elements have no positions.
+Tried try_first(const Node::Ref& node, uint64_t seed, int64_t count) {
+  Tried tried;
+  Sequence sequence(Dataset(node), {.seed = seed});
+  while (tried.asked < count) {
+    const int64_t began = now_ns();
+    const auto element = sequence.next();
+    if (at_end(element)) break;
+    tried.add(now_ns() - began);
+    if (element) {
+      tried.largest = std::max(tried.largest, internal::bytes_of(*element));
+    } else {
+      tried.add_error(element.error());
+    }
+  }
+  return tried;
+}
+
+Tried try_elements(const Node::Ref& node, uint64_t seed, int64_t count) {
+  const bool has_positions = node->kind() != Kind::stream && !node->iterates();
+  return has_positions ? try_positions(*node, seed, count) : try_first(node, seed, count);
+}
+
+int threads_of(const CheckOptions& options) {
+  return options.loader.threads >= 0 ? std::max(options.loader.threads, 1) : cpu_count();
+}
+
+// Batches that the Loader has at once: those that its threads work at, and one that is ready. docs/plan_files.md says
+// so.
+int64_t batches_at_once(const CheckOptions& options) {
+  const int64_t most = 2 + threads_of(options);
+  return options.loader.run_ahead >= 0 ? std::min(most, options.loader.run_ahead + 1) : most;
+}
+
+int64_t bytes_of(const Node& node, int64_t otherwise) {
+  const int64_t bytes = internal::element_bytes(node);
+  return bytes >= 0 ? bytes : otherwise;
+}
+
+void add_memory(const std::vector<Node::Ref>& nodes, const Tried& tried, const CheckOptions& options, int64_t rows,
+                CheckReport& report) {
+  const int64_t batch = bytes_of(*nodes.front(), tried.largest * rows);
+  if (batch == 0 && tried.asked == 0) return;
+  const int64_t memory = options.loader.memory.value_or(int64_t{1} << 30);
+  const int64_t ahead = std::max(std::min(batch * batches_at_once(options), memory), batch);
+  report.memory.push_back({"batches that are made or ready, and the program's", ahead});
+  if (rows > 1) report.memory.push_back({"an element on each thread", tried.largest * threads_of(options)});
+  for (const Node::Ref& node : nodes) {
+    const int64_t each = bytes_of(*node, tried.largest);
+    if (node->facts().holds > 0) {
+      report.memory.push_back({node->title() + " holds", node->facts().holds * each});
+    }
+    if (is(*node, Role::store) && node->facts().location.empty() && node->slots() != kEndless) {
+      report.memory.push_back({node->title() + " keeps", node->slots() * each});
+    }
+  }
+}
+
+void add_times(const Tried& tried, const CheckOptions& options, int64_t rows, CheckReport& report) {
+  if (tried.asked == 0) return;
+  report.element_ns = tried.element_ns();
+  const double at_once = static_cast<double>(std::min<int64_t>(threads_of(options), rows));
+  const double batch_s = 1e-9 * tried.element_ns() * static_cast<double>(rows) / at_once;
+  report.first_batch_s = batch_s;
+  report.fill_s = batch_s * at_once / threads_of(options) * static_cast<double>(batches_at_once(options) - 1);
+}
+
+// The operators from the source on that draw nothing and keep the order, if there are two.
+void add_prepared(const std::vector<Node::Ref>& nodes, const CheckOptions& options, CheckReport& report) {
+  Node::Ref last;
+  int64_t operators = 0;
+  for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
+    const bool is_one = (*node)->facts().inputs.empty() || is(**node, Role::map) || is(**node, Role::filter);
+    if (!is_one || (*node)->draws() || (*node)->kind() == Kind::stream || (*node)->facts().inputs.size() > 1) break;
+    last = *node;
+    ++operators;
+  }
+  if (operators < 2 || last->slots() == kEndless || options.elements < 1) return;
+  const Tried tried = try_elements(last, options.loader.seed, options.elements);
+  const auto count = static_cast<double>(last->slots());
+  report.prepared = {.op = last->title(),
+                     .bytes = last->slots() * bytes_of(*last, tried.largest),
+                     .seconds = 1e-9 * tried.element_ns() * count / threads_of(options)};
+}
+
+bool has_below(const Node& node, Role role) {
+  return std::any_of(node.facts().inputs.begin(), node.facts().inputs.end(),
+                     [&](const Node::Ref& input) { return is(*input, role) || has_below(*input, role); });
+}
+
+bool has_repeat_below(const Node& node) {
+  return std::any_of(node.facts().inputs.begin(), node.facts().inputs.end(), [](const Node::Ref& input) {
+    return (input->facts().is_of_library && input->facts().op == "repeat") || has_repeat_below(*input);
+  });
+}
+
+void find_orders(const std::vector<Node::Ref>& nodes, const CheckOptions& options, int64_t rows, CheckReport& report) {
+  constexpr double kMostMix = 1.5;
+  for (const Node::Ref& node : nodes) {
+    if (!is(*node, Role::order)) continue;
+    const std::string title = node->title();
+    if (has_below(*node, Role::batch)) {
+      report.findings.push_back(title + " moves whole batches, whose rows stay together: put it before batch");
+    }
+    if (has_repeat_below(*node)) {
+      report.findings.push_back(title +
+                                " comes after repeat, so that epochs mix: an element may come twice before "
+                                "another comes once; put it before repeat");
+    }
+    if (node->facts().holds > 0 && has_below(*node, Role::map)) {
+      report.findings.push_back(
+          fmt::format("{} holds {} elements after map: before it they are often smaller", title, node->facts().holds));
+    }
+    auto quality = internal::quality_of(*node, options.loader.seed, is(*node, Role::batch) ? 1 : rows);
+    if (!quality) continue;
+    if (quality->mix > kMostMix) {
+      report.findings.push_back(
+          fmt::format("{}: the batches' rows come from neighbouring places of the source ({:.1f} times the variance of "
+                      "mixed ones): use a larger window, or none, which costs no memory",
+                      title, quality->mix));
+    }
+    report.orders.push_back(std::move(*quality));
+  }
+}
+
+void add_findings(const Dataset& dataset, const Tried& tried, CheckReport& report) {
+  constexpr double kLeastPassing = 0.1;
+  if (tried.asked > 0 &&
+      static_cast<double>(tried.asked - tried.holes) < kLeastPassing * static_cast<double>(tried.asked)) {
+    report.findings.push_back(
+        fmt::format("the filter lets {} of {} elements pass: the others are made for nothing; choose them by "
+                    "position, or once, when the data is written",
+                    tried.asked - tried.holes, tried.asked));
+  }
+  if (!tried.errors.empty()) {
+    report.findings.push_back(
+        fmt::format("{} of {} elements failed: a policy for bad samples (on_error), or "
+                    "`headpond verify`, deals with them",
+                    tried.failed, tried.asked));
+  }
+  const Explanation explanation = explain(dataset);
+  for (const FrozenNote& note : explanation.frozen) report.findings.push_back(note.what + ": " + note.why);
+  for (const RestoreNote& note : explanation.restore) report.findings.push_back(note.what + ": " + note.why);
+}
+
+std::string size_text(int64_t bytes) {
+  const auto of = static_cast<double>(bytes);
+  return bytes < 1'000'000 ? fmt::format("{:.1f} kB", of / 1e3) : fmt::format("{:.1f} MB", of / 1e6);
+}
+
+std::string count_text(const std::optional<int64_t>& count) {
+  if (!count) return "not known before the end";
+  return *count == kEndless ? "without end" : fmt::format("{}", *count);
+}
+
+}  // namespace
+
+CheckReport check(const Dataset& dataset, const CheckOptions& options) {
+  if (const auto opened = check(dataset); !opened) throw Exception(opened.error());
+  internal::prepare(dataset, internal::one_by_one);
+  std::vector<Node::Ref> nodes;
+  collect(dataset.node(), nodes);
+  const int64_t rows = batch_of(nodes);
+  CheckReport report{.spec = to_string(dataset.spec()), .cardinality = dataset.cardinality()};
+  Tried tried;
+  if (options.elements > 0) tried = try_elements(below_batches(dataset), options.loader.seed, options.elements);
+  report.tried = tried.asked;
+  report.left_out = tried.holes;
+  report.failed = tried.failed;
+  report.errors = tried.errors;
+  add_memory(nodes, tried, options, rows, report);
+  add_times(tried, options, rows, report);
+  add_prepared(nodes, options, report);
+  find_orders(nodes, options, rows > 1 ? rows : kDefaultBatch, report);
+  add_findings(dataset, tried, report);
+  return report;
+}
+
+int64_t CheckReport::memory_bytes() const {
+  int64_t all = 0;
+  for (const MemoryPart& part : memory) all += part.bytes;
+  return all;
+}
+
+std::string CheckReport::to_string() const {
+  std::string text = fmt::format("an element: {}\nelements in an epoch: {}\n", spec, count_text(cardinality));
+  if (tried > 0) {
+    text += fmt::format("{} elements were made on one thread, {:.1f} us each; {} failed, {} were left out\n", tried,
+                        element_ns / 1000, failed, left_out);
+  }
+  for (const std::string& error : errors) text += "  " + error + "\n";
+  if (!memory.empty()) text += fmt::format("memory: about {}\n", size_text(memory_bytes()));
+  for (const MemoryPart& part : memory) text += fmt::format("  {}: {}\n", part.what, size_text(part.bytes));
+  if (first_batch_s) {
+    text += fmt::format("the first batch takes about {:.3f} s; after {:.3f} s more all that is made ahead is ready\n",
+                        *first_batch_s, *fill_s);
+  }
+  if (prepared) {
+    text += fmt::format("up to {} every epoch makes the same: {}, {:.1f} s to make once (cache, or convert)\n",
+                        prepared->op, size_text(prepared->bytes), prepared->seconds);
+  }
+  for (const OrderQuality& order : orders) {
+    text += fmt::format(
+        "{}: moves an element by {:.0f} places on average, {} at most; reach {:.3f} (1: a full "
+        "shuffle), mix {:.2f} (1: as mixed as can be)\n",
+        order.op, order.displacement, order.span, order.reach, order.mix);
+  }
+  for (const std::string& finding : findings) text += "finding: " + finding + "\n";
+  return text;
+}
+
+}  // namespace headpond

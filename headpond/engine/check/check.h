@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// What can be said of a run before it is started: what it needs, how well it mixes, what is likely to be wrong.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "headpond/dataset/dataset.h"
+#include "headpond/engine/loader_options.h"
+
+namespace headpond {
+
+struct CheckOptions {
+  LoaderOptions loader = {};  ///< Of the run that is meant.
+  int64_t elements = 64;      ///< To be made for the check, evenly spread; 0: none.
+};
+
+/// What an operator that changes the order makes of an epoch. Computed from its order alone, for at most about a
+/// million positions; no element is read.
+struct OrderQuality {
+  std::string op;           ///< "shuffle(window=100)".
+  double displacement = 0;  ///< The mean of |position after - position before|.
+  int64_t span = 0;         ///< The largest.
+  double reach = 0;         ///< 3 x displacement / number of elements. 1: as a full shuffle. 0: as stored.
+  /// The variance, over batches, of how many rows come from each tenth of the source, over that of drawing rows without
+  /// return. 1: as mixed as can be. Large: batches of neighbours.
+  double mix = 0;
+};
+
+struct MemoryPart {
+  std::string what;
+  int64_t bytes = 0;
+};
+
+/// Operators from the source on that give the same in every epoch.
+struct Prepared {
+  std::string op;  ///< The last of them.
+  int64_t bytes = 0;
+  double seconds = 0;  ///< To make an epoch of them once, on all threads.
+};
+
+struct CheckReport {
+  std::string spec = {};                        ///< Of what the Loader delivers.
+  std::optional<int64_t> cardinality = {};      ///< Of an epoch. None: unknown before its end. kEndless: no end.
+  int64_t tried = 0, left_out = 0, failed = 0;  ///< Elements, and those of them that a filter left out, that failed.
+  std::vector<std::string> errors = {};         ///< Of elements that failed: where, and why. At most eight.
+  double element_ns = 0;                        ///< Of one thread, for one element below the batches.
+  /// Memory that the run will use, and what for; empty if no element was made and its size is not fixed.
+  std::vector<MemoryPart> memory = {};
+  std::optional<double> first_batch_s = {}, fill_s = {};  ///< Until the first batch; until all that is ahead is ready.
+  std::optional<Prepared> prepared = {};                  ///< Prepared once, as a cache or by convert.
+  std::vector<OrderQuality> orders = {};
+  std::vector<std::string> findings = {};  ///< In sentences, with what to do.
+
+  int64_t memory_bytes() const;
+  std::string to_string() const;  ///< For people.
+};
+
+/// Opens the dataset's files, and makes at most options.elements elements and one batch, on the calling thread. Throws
+/// Exception for what keeps a Loader from starting.
+CheckReport check(const Dataset& dataset, const CheckOptions& options);
+
+}  // namespace headpond

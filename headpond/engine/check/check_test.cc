@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headpond/engine/check/check.h"
+
+#include <gmock/gmock.h>
+
+#include <chrono>
+#include <thread>
+
+#include "headpond/dataset/ops.h"
+#include "headpond/engine/loader.h"
+
+namespace headpond {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+Dataset images(int64_t count) {
+  return range(count) |
+         map([](int64_t x) { return Tensor::from(std::vector<uint8_t>(4096, static_cast<uint8_t>(x)), {4096}); },
+             {.output = {{"image", u8, {4096}}}});
+}
+
+TEST(Check, SaysWhatElementsAre) {
+  const CheckReport report = check(images(1000) | batch(10), {});
+  EXPECT_EQ(report.spec, "{'image': uint8[?,4096]}");
+  EXPECT_EQ(report.cardinality, 100);
+  EXPECT_EQ(report.tried, 64);
+  EXPECT_THAT(report.errors, IsEmpty());
+  EXPECT_GT(report.element_ns, 0);
+  EXPECT_GT(*report.first_batch_s, 0);
+  EXPECT_THAT(report.to_string(), HasSubstr("64 elements were made on one thread"));
+}
+
+TEST(Check, WithoutElementsNothingIsMade) {
+  int64_t calls = 0;
+  const Dataset counted = range(10) | map([&calls](int64_t x) { return ++calls, x; });
+  const CheckReport report = check(counted, {.elements = 0});
+  EXPECT_EQ(calls, 0);
+  EXPECT_EQ(report.tried, 0);
+  EXPECT_EQ(report.first_batch_s, std::nullopt);
+}
+
+TEST(Check, ElementsAreEvenlySpread) {
+  std::vector<int64_t> asked;
+  const Dataset counted = range(1000) | map([&asked](int64_t x) { return asked.push_back(x), x; });
+  (void)check(counted, {.elements = 4});
+  asked.resize(4);  // Then the operators that could be prepared are tried.
+  EXPECT_THAT(asked, ElementsAre(0, 250, 500, 750));
+}
+
+TEST(Check, ErrorsNameTheirElements) {
+  const Dataset bad = range(640) | map([](int64_t x) -> Result<int64_t> {
+                        if (x % 100 == 0) return fail(ErrorKind::DataLoss, "no good");
+                        return x;
+                      });
+  const CheckReport report = check(bad | batch(8), {});
+  EXPECT_EQ(report.failed, 7);
+  ASSERT_EQ(report.errors.size(), 7U);
+  EXPECT_THAT(report.errors.at(1), HasSubstr("no good"));
+  EXPECT_THAT(report.findings, Contains(HasSubstr("7 of 64 elements failed")));
+}
+
+TEST(Check, OfManyErrorsTheFirstAreTold) {
+  const Dataset bad = range(640) | map([](int64_t) -> Result<int64_t> { return fail(ErrorKind::DataLoss, "no good"); });
+  const CheckReport report = check(bad, {});
+  EXPECT_EQ(report.failed, 64);
+  EXPECT_EQ(report.errors.size(), 8U);
+}
+
+TEST(Check, OfAStreamTheFirstElementsAreMade) {
+  const auto make = [](uint64_t) -> Generator {
+    return [next = int64_t{0}]() mutable -> Result<std::optional<Element>> {
+      if (next == 5) return std::nullopt;
+      return Element{Tensor::scalar(next++)};
+    };
+  };
+  const CheckReport report = check(from_generator(make, {{"", i64, {}}}) | batch(2), {});
+  EXPECT_EQ(report.tried, 5);
+  EXPECT_EQ(report.cardinality, std::nullopt);
+}
+
+// The figure of a run of which each batch is kept for a while.
+TEST(Check, MemoryIsAboutWhatARunTakes) {
+  const Dataset dataset = images(2000) | batch(50);
+  const LoaderOptions options{.threads = 2};
+  Loader loader(dataset, options);
+  while (auto one = loader.next()) std::this_thread::sleep_for(std::chrono::milliseconds(3));
+  const auto told = static_cast<double>(check(dataset, {.loader = options}).memory_bytes());
+  EXPECT_GT(told, 0.5 * static_cast<double>(loader.stats().memory_peak));
+  EXPECT_LT(told, 2 * static_cast<double>(loader.stats().memory_peak));
+}
+
+TEST(Check, MemoryHasWhatOperatorsKeep) {
+  const CheckReport report = check(images(100) | cache() | batch(10), {});
+  ASSERT_THAT(report.memory, Not(IsEmpty()));
+  EXPECT_THAT(report.memory.back().what, HasSubstr("cache"));
+  EXPECT_EQ(report.memory.back().bytes, 100 * 4096);
+}
+
+TEST(Check, SaysWhatCouldBePreparedOnce) {
+  const CheckReport report = check(images(100) | shuffle() | batch(10), {});
+  ASSERT_TRUE(report.prepared);
+  EXPECT_EQ(report.prepared->bytes, 100 * 4096);
+  EXPECT_THAT(report.prepared->op, testing::StartsWith("map"));
+  EXPECT_EQ(check(range(100) | batch(10), {}).prepared, std::nullopt) << "a source alone is what it is";
+}
+
+TEST(Check, AWindowThatIsTooSmallIsFound) {
+  const CheckReport report = check(range(10'000) | shuffle({.window = 20}) | batch(32), {});
+  ASSERT_EQ(report.orders.size(), 1U);
+  EXPECT_THAT(report.findings, ElementsAre(HasSubstr("neighbouring places")));
+  const CheckReport whole = check(range(10'000) | shuffle() | batch(32), {});
+  EXPECT_THAT(whole.findings, IsEmpty());
+  EXPECT_NEAR(whole.orders.at(0).mix, 1, 0.2);
+}
+
+TEST(Check, TheOrderOfOperatorsIsFound) {
+  EXPECT_THAT(check(range(100) | batch(4) | shuffle(), {}).findings, Contains(HasSubstr("put it before batch")));
+  EXPECT_THAT(check(range(100) | repeat(2) | shuffle() | batch(4), {}).findings,
+              Contains(HasSubstr("put it before repeat")));
+}
+
+TEST(Check, AFilterThatLetsFewPassIsFound) {
+  const CheckReport report = check(range(6400) | filter([](int64_t x) { return x % 3200 == 0; }), {});
+  EXPECT_EQ(report.left_out, 62);
+  EXPECT_THAT(report.findings, Contains(HasSubstr("the filter lets 2 of 64 elements pass")));
+}
+
+TEST(Check, AFileThatIsMissingIsThrown) { EXPECT_THROW((void)check(text_lines("/nowhere/at.all"), {}), Exception); }
+
+}  // namespace
+}  // namespace headpond

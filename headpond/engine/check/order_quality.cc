@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <memory>
+
+#include "headpond/engine/check/order_quality_internal.h"
+
+namespace headpond::internal {
+namespace {
+
+constexpr int64_t kMostPositions = 1'000'000, kTenths = 10;
+
+// Element i of the shuffle's input is nothing but its number.
+class Numbers final : public View {
+ public:
+  Got at(int64_t i, Context& /*context*/, OutputSlots /*outputs*/, Element& out) const override {
+    out.key = static_cast<uint64_t>(i);
+    return Got::value;
+  }
+};
+
+// Puts them in place of the input.
+class Replace final : public ViewObserver {
+ public:
+  explicit Replace(const Node& input) : input_(input) {}
+  std::shared_ptr<const View> see(const Node& node, std::shared_ptr<const View> view) override {
+    return &node == &input_ ? std::make_shared<Numbers>() : view;
+  }
+
+ private:
+  const Node& input_;
+};
+
+}  // namespace
+
+OrderQuality quality_of(const std::function<int64_t(int64_t)>& source, int64_t count, int64_t batch, int64_t most) {
+  OrderQuality quality;
+  const int64_t rows = std::min(batch, count), batches = count / rows;
+  const int64_t looked_at = std::clamp<int64_t>(most / rows, 1, batches);
+  double moved = 0, spread = 0, even = 0;
+  for (int64_t k = 0; k < looked_at; ++k) {
+    const int64_t first = k * batches / looked_at * rows;
+    std::array<double, kTenths> from = {};
+    for (int64_t i = first; i < first + rows; ++i) {
+      const int64_t at = source(i), distance = std::abs(at - i);
+      moved += static_cast<double>(distance);
+      quality.span = std::max(quality.span, distance);
+      ++from[static_cast<size_t>(at * kTenths / count)];
+    }
+    for (int64_t tenth = 0; tenth < kTenths; ++tenth) {
+      const int64_t size = (count * (tenth + 1) + kTenths - 1) / kTenths - (count * tenth + kTenths - 1) / kTenths;
+      const double share = static_cast<double>(size) / static_cast<double>(count);
+      const double expected = share * static_cast<double>(rows);
+      spread += std::pow(from[static_cast<size_t>(tenth)] - expected, 2);
+      even += expected * (1 - share) * static_cast<double>(count - rows) /
+              static_cast<double>(std::max<int64_t>(count - 1, 1));
+    }
+  }
+  quality.displacement = moved / static_cast<double>(looked_at * rows);
+  quality.reach = 3 * quality.displacement / static_cast<double>(count);
+  quality.mix = even > 0 ? spread / even : 1;
+  return quality;
+}
+
+std::optional<OrderQuality> quality_of(const Node& shuffle, uint64_t seed, int64_t batch) {
+  const Node::Facts& facts = shuffle.facts();
+  const bool is_known = facts.is_of_library && facts.op == "shuffle" && facts.kind != Kind::stream;
+  if (!is_known || shuffle.slots() == kEndless || shuffle.slots() < 1) return std::nullopt;
+  Replace replaced(shuffle.input());
+  const auto view = view_of(shuffle, {.seed = seed, .epoch = 0, .observer = &replaced});
+  Context context;
+  Element element;
+  const auto source = [&](int64_t i) {
+    element.clear();
+    return view->at(i, context, {}, element) == Got::value ? static_cast<int64_t>(element.key) : i;
+  };
+  OrderQuality quality = quality_of(source, shuffle.slots(), batch, kMostPositions);
+  quality.op = shuffle.title();
+  return quality;
+}
+
+}  // namespace headpond::internal

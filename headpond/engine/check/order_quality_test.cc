@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+
+#include <numeric>
+
+#include "headpond/dataset/ops.h"
+#include "headpond/dataset/sequence.h"
+#include "headpond/engine/check/order_quality_internal.h"
+
+namespace headpond::internal {
+namespace {
+
+using testing::DoubleNear;
+
+constexpr int64_t kAll = 1 << 30;
+
+TEST(OrderQuality, AsStoredNothingMovesAndNothingMixes) {
+  const OrderQuality quality = quality_of([](int64_t i) { return i; }, 1000, 10, kAll);
+  EXPECT_EQ(quality.displacement, 0);
+  EXPECT_EQ(quality.span, 0);
+  EXPECT_EQ(quality.reach, 0);
+  // Each batch has 10 of one tenth: (9^2 + 9 * 1^2) / (10 * 10 * 0.1 * 0.9 * 990 / 999).
+  EXPECT_THAT(quality.mix, DoubleNear(90 / (9.0 * 990 / 999), 1e-9));
+}
+
+TEST(OrderQuality, ReversedTheMeanIsHalfOfTheElements) {
+  const OrderQuality quality = quality_of([](int64_t i) { return 999 - i; }, 1000, 10, kAll);
+  EXPECT_EQ(quality.displacement, 500);
+  EXPECT_EQ(quality.span, 999);
+}
+
+TEST(OrderQuality, AFullShuffleReachesAllAndMixes) {
+  const auto quality = quality_of(*(range(100'000) | shuffle()).node(), 7, 100);
+  ASSERT_TRUE(quality);
+  EXPECT_THAT(quality->op, testing::StartsWith("shuffle("));
+  EXPECT_THAT(quality->reach, DoubleNear(1, 0.02));
+  EXPECT_THAT(quality->mix, DoubleNear(1, 0.1));
+}
+
+// What the pipeline delivers is what is measured.
+TEST(OrderQuality, OfAWindowItIsThatOfTheDeliveredElements) {
+  constexpr int64_t kCount = 2000;
+  const Dataset dataset = range(kCount) | shuffle({.window = 50});
+  const auto quality = quality_of(*dataset.node(), 3, 20);
+  ASSERT_TRUE(quality);
+  Sequence sequence(dataset, {.seed = 3});
+  double moved = 0;
+  int64_t span = 0;
+  for (int64_t i = 0; i < kCount; ++i) {
+    const int64_t distance = std::abs(sequence.next().value()[size_t{0}].item<int64_t>() - i);
+    moved += static_cast<double>(distance);
+    span = std::max(span, distance);
+  }
+  EXPECT_DOUBLE_EQ(quality->displacement, moved / kCount);
+  EXPECT_EQ(quality->span, span);
+  EXPECT_LE(span, 100);
+  EXPECT_GT(quality->mix, 1.5) << "rows of a batch come from one or two tenths";
+}
+
+TEST(OrderQuality, ASampleOfBatchesGivesAboutTheSame) {
+  const auto view = [](int64_t i) { return i * 7919 % 100'000; };
+  const OrderQuality all = quality_of(view, 100'000, 50, kAll), some = quality_of(view, 100'000, 50, 10'000);
+  EXPECT_THAT(some.displacement, DoubleNear(all.displacement, 0.05 * all.displacement));
+}
+
+TEST(OrderQuality, AFewElementsAreOneBatch) {
+  const OrderQuality quality = quality_of([](int64_t i) { return 2 - i; }, 3, 32, kAll);
+  EXPECT_EQ(quality.mix, 1);
+  EXPECT_EQ(quality.span, 2);
+}
+
+TEST(OrderQuality, OfOtherOperatorsNothingIsKnown) {
+  EXPECT_EQ(quality_of(*range(9).node(), 0, 1), std::nullopt);
+  EXPECT_EQ(quality_of(*(range(9) | batch(3)).node(), 0, 1), std::nullopt);
+}
+
+}  // namespace
+}  // namespace headpond::internal
