@@ -147,7 +147,7 @@ TEST_F(SessionTest, ComponentsNameWhatIsCompiledIn) {
 }
 
 TEST_F(SessionTest, WhatComesLaterSaysSo) {
-  EXPECT_EQ(not_in_this_version("top").message(), "top: not in this version");
+  EXPECT_EQ(not_in_this_version("train nuclei").message(), "train nuclei: not in this version");
 }
 
 }  // namespace

@@ -138,6 +138,7 @@
 
 // The engine: a Loader runs a dataset on all cores; save and shards keep what it delivers.
 #include "headpond/engine/array_file.h"
+#include "headpond/engine/check/check.h"
 #include "headpond/engine/executor/resources.h"
 #include "headpond/engine/explain.h"
 #include "headpond/engine/loader.h"
@@ -155,7 +156,9 @@
 #include "headpond/monitor/queue_monitor.h"
 #include "headpond/monitor/queue_verdict.h"
 #include "headpond/monitor/run/pipeline_source.h"
+#include "headpond/monitor/run/profile.h"
 #include "headpond/monitor/run/run_record.h"
+#include "headpond/monitor/run/run_report.h"
 #include "headpond/monitor/run/verdict_json.h"
 #include "headpond/monitor/run_log.h"
 #include "headpond/monitor/timeline.h"

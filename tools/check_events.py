@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Reads TensorBoard event files back: record framing with both checksums, the version record, scalars, texts.
+"""Reads TensorBoard event files back: record framing with both checksums, the version record, scalars, texts, histograms.
 
   check_events.py FILE|FOLDER... [--require TAG] [--json] [--allow-cut]
-Lists each tag with its number of points, least, greatest and last value; a text counts as its length. A required tag may be a pattern:
+Lists each tag with its number of points, least, greatest and last value; a text counts as its length, a histogram as its number of values. A required tag may be a pattern:
 'queue/*/fraction_*'. --allow-cut accepts an incomplete last record, as a killed writer leaves it.
 Exit 1 iff a byte is damaged, a record is malformed, a tag's step goes back, or a required tag is missing.
 """
@@ -109,6 +109,17 @@ def parse_text(tensor, metadata):
     return float(len(texts[0].decode("utf-8", "strict")))
 
 
+def parse_histogram(data):
+    """Its number of values, which the pieces must add up to."""
+    parts = {number: content for number, _, content in fields(data)}
+    if not all(number in parts for number in range(1, 8)) or len(parts[6]) != len(parts[7]):
+        return None
+    least, most, count = (struct.unpack("<d", parts[number])[0] for number in (1, 2, 3))
+    limits, counts = (struct.unpack(f"<{len(parts[number]) // 8}d", parts[number]) for number in (6, 7))
+    fits = least <= most and list(limits) == sorted(limits) and limits[-1] >= most and abs(sum(counts) - count) < 0.5
+    return count if fits else None
+
+
 def parse_value(data):
     """(tag, value) of a Summary.Value."""
     tag = value = tensor = metadata = None
@@ -117,6 +128,8 @@ def parse_value(data):
             tag = content.decode("utf-8", "strict")
         elif (number, kind) == (2, 5):
             value = struct.unpack("<f", content)[0]
+        elif (number, kind) == (5, 2):
+            value = parse_histogram(content)
         elif (number, kind) == (8, 2):
             tensor = content
         elif (number, kind) == (9, 2):
@@ -124,7 +137,7 @@ def parse_value(data):
     if tensor is not None and metadata is not None:
         value = parse_text(tensor, metadata)
     if not tag or value is None:
-        raise Broken(f"a summary value without {'a tag' if not tag else 'simple_value or text: ' + tag}")
+        raise Broken(f"a summary value without {'a tag' if not tag else 'simple_value, text or histogram: ' + tag}")
     return tag, value
 
 

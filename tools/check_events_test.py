@@ -43,6 +43,13 @@ def text(tag, content, step, plugin=b"text", kind=7):
             + sized(5, sized(1, sized(1, tag.encode()) + sized(8, tensor) + sized(9, sized(1, sized(1, plugin))))))
 
 
+def histogram(tag, count, limits, counts, step):
+    numbers = b"".join(varint(n << 3 | 1) + struct.pack("<d", value) for n, value in ((1, 0.0), (2, 2.0), (3, count), (4, 3.0), (5, 5.0)))
+    packed = b"".join(sized(n, struct.pack(f"<{len(values)}d", *values)) for n, values in ((6, limits), (7, counts)))
+    return (b"\x09" + struct.pack("<d", 1.7e9) + b"\x10" + varint(step)
+            + sized(5, sized(1, sized(1, tag.encode()) + sized(5, numbers + packed))))
+
+
 def framed(*payloads):
     out = b""
     for payload in payloads:
@@ -52,7 +59,7 @@ def framed(*payloads):
     return out
 
 
-GOOD = framed(version(), scalar("loss", 0.5, 0), scalar("queue/a/fraction_of_4_full", 0.75, 0), scalar("loss", 0.25, 300), text("plan", b"range", 300))
+GOOD = framed(version(), scalar("loss", 0.5, 0), scalar("queue/a/fraction_of_4_full", 0.75, 0), scalar("loss", 0.25, 300), text("plan", b"range", 300), histogram("ms", 3.0, [1.0, 2.0], [1.0, 2.0], 300))
 FAULTS = [
     ("another version", framed(version("brain.Event:1"), scalar("loss", 1, 1)), "brain.Event:2 expected"),
     ("no version", framed(scalar("loss", 1, 1)), "states a version"),
@@ -63,8 +70,10 @@ FAULTS = [
     ("an event without scalars", framed(version(), b"\x09" + struct.pack("<d", 1.7e9)), "without scalars"),
     ("a scalar without a tag", framed(version(), scalar("", 1, 1)), "without a tag"),
     ("a tensor for a scalar", framed(version(), b"\x09" + struct.pack("<d", 1.0) + sized(5, sized(1, sized(1, b"a") + sized(8, b"")))), "simple_value"),
-    ("a text of another plugin", framed(version(), text("plan", b"range", 1, plugin=b"images")), "simple_value or text"),
-    ("a text that is a number", framed(version(), text("plan", b"range", 1, kind=1)), "simple_value or text"),
+    ("a histogram with values in no piece", framed(version(), histogram("ms", 3.0, [1.0, 2.0], [1.0, 1.0], 1)), "histogram: ms"),
+    ("a histogram that ends too early", framed(version(), histogram("ms", 3.0, [1.0, 1.5], [1.0, 2.0], 1)), "histogram: ms"),
+    ("a text of another plugin", framed(version(), text("plan", b"range", 1, plugin=b"images")), "simple_value, text"),
+    ("a text that is a number", framed(version(), text("plan", b"range", 1, kind=1)), "simple_value, text"),
     ("a text that is no UTF-8", framed(version(), text("plan", b"\xff", 1)), "utf-8"),
     ("a field beyond its message", framed(version(), b"\x09\x00"), "beyond its message"),
     ("an endless varint", framed(version(), b"\x10" + b"\xff" * 11), "varint"),
@@ -83,7 +92,7 @@ class Checker(unittest.TestCase):
     def test_reads_the_good_file(self):
         found, tags = check_events.check(GOOD)
         self.assertEqual(found, [])
-        self.assertEqual(tags, {"loss": [(0, 0.5), (300, 0.25)], "queue/a/fraction_of_4_full": [(0, 0.75)], "plan": [(300, 5.0)]})
+        self.assertEqual(tags, {"loss": [(0, 0.5), (300, 0.25)], "queue/a/fraction_of_4_full": [(0, 0.75)], "plan": [(300, 5.0)], "ms": [(300, 3.0)]})
 
     def test_finds_every_flipped_bit(self):
         for at in range(len(GOOD)):

@@ -24,7 +24,7 @@ LIMIT_S = 240
 HEAD = {"schema": str, "version": str, "build": dict, "machine": dict, "seed": int, "wall_s": float}
 BUILD = {"type", "compiler", "flags", "simd", "stats"}
 MACHINE = {"cores", "affinity", "mem_gib", "blas", "blas_threads", "torch_threads", "load_start", "load_end"}
-LATER = ["check", "profile", "top", "stalls", "train nuclei", "train spoken"]
+LATER = ["train nuclei", "train spoken"]
 TINY_BLSTM = "train blstm --batch 4 --time 8 --features 16 --hidden 8 --steps 2".split()
 TINY_MNIST = "train mnist --steps 20 --sleep-ms 0 --capacity 200 --min-after-dequeue 100".split()
 

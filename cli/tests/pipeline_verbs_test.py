@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The verbs of pipeline files from outside.
 
-  pipeline_verbs_test.py PROGRAM Run|Guide|Explain|Diagnose|View
+  pipeline_verbs_test.py PROGRAM Run|Guide|Explain|Check|Diagnose|Profile|Stalls|Top|View
 """
 import json
 import os
@@ -458,6 +458,109 @@ class Diagnose(PlanCase):
         self.expect(2, "diagnose", "plan.toml", "--run", "files")
         self.assertIn("nowhere/run.jsonl", self.expect(1, "diagnose", "--run", "nowhere").stderr)
         self.expect(2, "diagnose", "plan.toml", "--step-ms", "-1")
+
+
+class Check(PlanCase):
+    def check(self, *arguments, code=0):
+        return self.json_of(self.expect(code, "check", "plan.toml", "--json", *arguments).stdout, "headpond.check/1")
+
+    def test_the_json_object_has_the_agreed_members(self):
+        self.plan(step("range", stop=10000) + step("shuffle", window=20) + step("batch", batch_size=32))
+        found = self.check()
+        self.expect_members(found, "spec", "cardinality", "bytes_forecast", "fill_s_forecast", "shuffle", "findings", "memory", "prepared")
+        self.expect_members(found["shuffle"], "span", "displacement", "reach", "mix")
+        self.assertEqual((found["spec"], found["cardinality"], found["tried"]), ("{0: int64[?]}", 313, 64))
+        self.assertLessEqual(found["shuffle"]["span"], 40)
+        self.assertIn("neighbouring places", found["findings"][0])
+        self.assertIn("mix ", self.expect(0, "check", "plan.toml").stdout)
+
+    def test_without_a_run_no_element_is_made(self):
+        self.plan(step("range", stop=10) + step("map", function="throw_at(x, 0)"))
+        self.assertEqual(self.check("--no-run")["tried"], 0)
+        self.assertIn("throw_at", self.check(code=1)["errors"][0])
+
+    def test_what_cannot_be_checked_is_refused(self):
+        self.expect(2, "check")
+        self.plan(step("text_lines", paths=["nowhere.txt"]))
+        self.assertIn("plan.toml:3: ", self.expect(2, "check", "plan.toml").stderr)
+
+
+class Profile(PlanCase):
+    def profile(self, *arguments):
+        return self.json_of(self.expect(0, "profile", *arguments, "--json").stdout, "headpond.profile/1")
+
+    def test_the_operator_that_takes_the_time_is_first(self):
+        self.plan(step("range", stop=100000) + step("map", function="x + spin_us(500)") + step("filter", predicate="x >= 0")
+                  + step("batch", batch_size=4))
+        found = self.profile("plan.toml", "--seconds", "1", "--logdir", "files")
+        self.expect_members(found["rows"][0], "name", "stage", "calls", "total_s", "self_s", "cpu_s", "blocked_s", "share", "bytes")
+        self.assertEqual(found["rows"][0]["name"], "map")
+        self.assertGreater(found["rows"][0]["share"], 0.5)
+        for arguments in (["--run", "files"], ["--run", "files", "--view", "scope"], ["--run", "files", "--view", "stage"]):
+            rows = self.profile(*arguments)["rows"]
+            self.assertAlmostEqual(sum(row["share"] for row in rows), 1)
+        self.assertEqual([row["name"] for row in self.profile("--run", "files", "--show", "^filter$")["rows"]], ["filter"])
+        report = (self.folder / "files" / "report.html").read_text()
+        self.assertIn("spin_us", report)
+        self.assertLess(len(report), 500000)
+
+    def test_what_cannot_be_profiled_is_refused(self):
+        self.expect(2, "profile")
+        self.expect(2, "profile", "plan.toml", "--run", "files")
+        self.assertIn("no regular expression", self.expect(2, "profile", "plan.toml", "--show", "(").stderr)
+
+
+class Stalls(PlanCase):
+    def test_what_is_lost_to_preparing_and_to_fetching(self):
+        (self.folder / "lines.txt").write_text("".join(f"{i}\n" for i in range(300)))
+        self.plan(step("text_lines", paths=["lines.txt"]) + step("enumerate") + step("batch", batch_size=4))
+        line = "stalls plan.toml --step-ms 1 --records 200 --batches 20 --rounds 1 --json"
+        found = self.json_of(self.expect(0, *line.split()).stdout, "headpond.stalls/1")
+        self.assertEqual(list(found["step_ms"]), ["ready", "memory", "warm", "cold"])
+        self.assertTrue(all(ms >= 1 for ms in found["step_ms"].values()), found["step_ms"])
+        for name in ("preparation_stall", "fetch_stall_warm", "fetch_stall_cold"):
+            self.assertGreaterEqual(found[name], 0)
+            self.assertLess(found[name], 1)
+        self.assertGreaterEqual(found["most_gain"], 1)
+
+    def test_work_in_a_map_is_preparation(self):
+        self.plan(step("range", stop=1000) + step("map", function="x + spin_us(2000)") + step("batch", batch_size=4))
+        line = "stalls plan.toml --step-ms 1 --records 100 --batches 15 --rounds 1 --json"
+        found = self.json_of(self.expect(0, *line.split()).stdout, "headpond.stalls/1")
+        self.assertGreater(found["preparation_stall"], 0.3)
+        self.assertGreater(found["most_gain"], 1.5)
+
+    def test_what_cannot_be_measured_is_refused(self):
+        self.assertIn("--step-ms", self.expect(2, "stalls", "plan.toml").stderr)
+        self.assertIn("more --records", self.expect(1, *"stalls plan.toml --step-ms 0 --records 1".split()).stderr)
+
+
+class Top(PlanCase):
+    def test_a_run_is_shown_by_its_folder_until_it_ends(self):
+        self.expect(0, "run", "plan.toml", "--logdir", "files")
+        done = self.expect(0, "top", "files")
+        self.assertIn("processors, others", done.stdout)
+        self.assertIn("the run has ended", done.stdout)
+        found = self.json_of(self.expect(0, "top", "files", "--once", "--json").stdout, "headpond.top/1")
+        self.expect_members(found, "ended", "point", "pipelines")
+        self.expect_members(found["point"], "seconds", "step", "rss", "pipelines")
+
+    def test_a_run_is_found_by_its_process(self):
+        self.plan(step("range", stop=100000) + step("map", function="x + sleep_us(1000)"))
+        process = subprocess.Popen([PROGRAM, "run", "plan.toml", "--logdir", "files", "--threads", "1"], cwd=self.folder,
+                                   stdout=subprocess.DEVNULL, env=self.environment)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        until = time.monotonic() + 60
+        while "point" not in ((self.folder / "files/run.jsonl").read_text() if (self.folder / "files/run.jsonl").exists() else ""):
+            self.assertLess(time.monotonic(), until)
+            time.sleep(0.05)
+        self.assertIn("waiting", self.expect(0, "top", str(process.pid), "--once").stdout)
+
+    def test_what_is_no_run_is_refused(self):
+        self.expect(2, "top")
+        self.assertIn("run.jsonl", self.expect(1, "top", "nowhere").stderr)
+        self.assertIn("writes no run.jsonl", self.expect(1, "top", str(os.getpid())).stderr)
 
 
 class View(PlanCase):

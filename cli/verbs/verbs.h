@@ -23,7 +23,11 @@ inline constexpr const char* kTrainMnistWhat =
 Verb bench_verb();
 Verb run_verb();
 Verb explain_verb();
+Verb check_verb();
 Verb diagnose_verb();
+Verb profile_verb();
+Verb stalls_verb();
+Verb top_verb();
 Verb inspect_verb();
 Verb verify_verb();
 Verb view_verb();

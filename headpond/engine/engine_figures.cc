@@ -176,6 +176,11 @@ Figures Engine::figures() {
   return figures;
 }
 
+RecentSteps Engine::recent_steps() {
+  const Locked locked(lock);
+  return {consumer.steps.counted(), consumer.steps.recent()};
+}
+
 Verdict Engine::diagnose() {
   if (!kCounts) return {.findings = {"this build counts nothing (HEADPOND_STATS=OFF)"}};
   return judge(figures());

@@ -69,6 +69,8 @@ class Engine final : public StageHost, private IdleWork, public std::enable_shar
   LoaderStats stats();
   /// By any thread. What verdicts are made of.
   Figures figures();
+  /// The same. The last steps.
+  RecentSteps recent_steps();
   /// The same. Why next() waits.
   Verdict diagnose();
 

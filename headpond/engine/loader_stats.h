@@ -10,9 +10,12 @@
 
 namespace headpond {
 
+/// For one element, on one thread; sampled.
 struct OperatorCost {
   std::string op;
-  double ns = 0;  ///< For one element, on one thread; sampled.
+  double ns = 0;
+  double cpu_ns = 0;  ///< Of these it computed; the rest it slept, or waited for a processor.
+  double bytes = 0;   ///< Of the element that it gave, if it was not written into its place in a batch.
 };
 
 /// What the tasks of one kind took of their threads. `wall_ns` is the sum of the other three times, which are sampled:
@@ -65,6 +68,15 @@ struct StepStats {
   double burst_ns = 0;      ///< - in other calls, while at most half of 16 calls waited: uneven work.
   double sustained_ns = 0;  ///< - in other calls, while more than half of 16 calls waited: the input is slower.
   double work_ns = 0;       ///< Between the calls.
+};
+
+struct StepTime {
+  float call_ns = 0, work_ns = 0;
+};
+/// The last steps after the start, at most 512, oldest first. `counted`: all of them so far.
+struct RecentSteps {
+  int64_t counted = 0;
+  std::vector<StepTime> steps = {};
 };
 
 struct LoaderStats {

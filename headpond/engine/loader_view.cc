@@ -30,6 +30,11 @@ Verdict LoaderView::Shared::diagnose() const {
   return engine_ != nullptr ? engine_->diagnose() : verdict_;
 }
 
+RecentSteps LoaderView::Shared::recent_steps() const {
+  MutexLock lock(mu_);
+  return engine_ != nullptr ? engine_->recent_steps() : RecentSteps();
+}
+
 bool LoaderView::Shared::is_gone() const {
   MutexLock lock(mu_);
   return engine_ == nullptr;
@@ -37,6 +42,7 @@ bool LoaderView::Shared::is_gone() const {
 
 LoaderStats LoaderView::stats() const { return shared_->stats(); }
 Verdict LoaderView::diagnose() const { return shared_->diagnose(); }
+RecentSteps LoaderView::recent_steps() const { return shared_->recent_steps(); }
 bool LoaderView::is_gone() const { return shared_->is_gone(); }
 const std::string& LoaderView::plan() const { return shared_->plan(); }
 

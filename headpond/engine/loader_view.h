@@ -17,6 +17,8 @@ class LoaderView {
   /// As those of the Loader; once it is gone, what they returned at its end.
   LoaderStats stats() const;
   Verdict diagnose() const;
+  /// Empty once the Loader is gone.
+  RecentSteps recent_steps() const;
   bool is_gone() const;
   /// Dataset::plan().
   const std::string& plan() const;

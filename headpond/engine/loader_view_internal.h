@@ -20,6 +20,7 @@ class LoaderView::Shared {
   void end(bool is_watched) noexcept HEADPOND_EXCLUDES(mu_);
   LoaderStats stats() const HEADPOND_EXCLUDES(mu_);
   Verdict diagnose() const HEADPOND_EXCLUDES(mu_);
+  RecentSteps recent_steps() const HEADPOND_EXCLUDES(mu_);
   bool is_gone() const HEADPOND_EXCLUDES(mu_);
   const std::string& plan() const { return plan_; }
 

@@ -48,6 +48,16 @@ TEST(LoaderView, FollowsALoaderThatIsMoved) {
   EXPECT_TRUE(view.is_gone());
 }
 
+TEST(LoaderView, HasTheLastSteps) {
+  Loader loader(range(4000) | batch(4), {.threads = 1});
+  const LoaderView view = loader.view();
+  for (int i = 0; i < 900; ++i) ASSERT_TRUE(loader.next());
+  const RecentSteps recent = view.recent_steps();
+  EXPECT_EQ(recent.steps.size(), 512U);
+  EXPECT_GT(recent.counted, 512);
+  EXPECT_LT(recent.counted, 900) << "the start, and the step that has not ended, are left out";
+}
+
 TEST(LoaderView, AfterCloseTheFiguresStay) {
   Loader loader(range(40) | batch(4), {.threads = 1});
   const LoaderView view = loader.view();
@@ -58,7 +68,7 @@ TEST(LoaderView, AfterCloseTheFiguresStay) {
 }
 
 TEST(LoaderView, ManyThreadsMayAskWhileTheLoaderEnds) {
-  for (int round = 0; round < 20; ++round) {
+  for (int round = 0; round < 8; ++round) {
     std::optional<Loader> loader(std::in_place, range(400) | batch(4), LoaderOptions{.threads = 1});
     std::jthread asks([view = loader->view()](const std::stop_token& stop) {
       while (!stop.stop_requested()) {

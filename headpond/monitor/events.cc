@@ -4,11 +4,14 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
+#include <cmath>
 #include <filesystem>
 #include <protozero/pbf_writer.hpp>
 #include <utility>
+#include <vector>
 
 #include "headpond/base/clock.h"
 #include "headpond/base/log.h"
@@ -22,7 +25,10 @@ namespace {
 // Field numbers of tensorflow.Event, tensorflow.Summary and tensorflow.Summary.Value.
 constexpr protozero::pbf_tag_type kWallTime = 1, kStep = 2, kFileVersion = 3, kSummary = 5;
 constexpr protozero::pbf_tag_type kValue = 1;
-constexpr protozero::pbf_tag_type kTag = 1, kSimpleValue = 2, kTensor = 8, kMetadata = 9;
+constexpr protozero::pbf_tag_type kTag = 1, kSimpleValue = 2, kHistogram = 5, kTensor = 8, kMetadata = 9;
+// Of HistogramProto.
+constexpr protozero::pbf_tag_type kMin = 1, kMax = 2, kCount = 3, kSum = 4, kSquares = 5, kLimits = 6, kCounts = 7;
+constexpr size_t kHistogramPieces = 30;
 // Of SummaryMetadata and its PluginData; of TensorProto and its shape.
 constexpr protozero::pbf_tag_type kPlugin = 1, kPluginName = 1;
 constexpr protozero::pbf_tag_type kDType = 1, kShape = 2, kStrings = 8, kDim = 2, kDimSize = 1;
@@ -57,6 +63,36 @@ void encode_scalar(std::string& data, std::string_view tag, double value, int64_
   protozero::pbf_writer scalar(summary, kValue);
   scalar.add_string(kTag, tag.data(), tag.size());
   scalar.add_float(kSimpleValue, static_cast<float>(value));
+}
+
+// REQUIRES: values.
+void encode_histogram(std::string& data, std::string_view tag, const std::vector<double>& values, int64_t step) {
+  const auto [least, most] = std::minmax_element(values.begin(), values.end());
+  const double width = (*most - *least) / kHistogramPieces;
+  std::vector<double> limits(kHistogramPieces, *most), counts(kHistogramPieces, 0);
+  double sum = 0, squares = 0;
+  for (size_t i = 0; i + 1 < kHistogramPieces; ++i) limits[i] = *least + width * static_cast<double>(i + 1);
+  for (const double value : values) {
+    sum += value;
+    squares += value * value;
+    const double place = width > 0 ? (value - *least) / width : 0;
+    ++counts[std::min(static_cast<size_t>(place), kHistogramPieces - 1)];
+  }
+  data.clear();
+  protozero::pbf_writer event(data);
+  event.add_double(kWallTime, wall_time());
+  event.add_int64(kStep, step);
+  protozero::pbf_writer summary(event, kSummary);
+  protozero::pbf_writer value(summary, kValue);
+  value.add_string(kTag, tag.data(), tag.size());
+  protozero::pbf_writer histogram(value, kHistogram);
+  histogram.add_double(kMin, *least);
+  histogram.add_double(kMax, *most);
+  histogram.add_double(kCount, static_cast<double>(values.size()));
+  histogram.add_double(kSum, sum);
+  histogram.add_double(kSquares, squares);
+  histogram.add_packed_double(kLimits, limits.begin(), limits.end());
+  histogram.add_packed_double(kCounts, counts.begin(), counts.end());
 }
 
 // A vector of one string.
@@ -130,6 +166,18 @@ class EventWriter::State {
     return append();
   }
 
+  Result<void> histogram(std::string_view tag, std::span<const double> values, int64_t step) {
+    HEADPOND_TRY(check_tag(tag));
+    std::vector<double> numbers;
+    for (const double value : values) {
+      if (std::isfinite(value)) numbers.push_back(value);
+    }
+    if (numbers.empty()) return {};
+    MutexLock lock(mu_);
+    encode_histogram(data_, tag, numbers, step);
+    return append();
+  }
+
   Result<void> text(std::string_view tag, std::string_view markdown, int64_t step) {
     HEADPOND_TRY(check_tag(tag));
     if (!is_utf8(markdown))
@@ -194,6 +242,9 @@ Result<std::unique_ptr<EventWriter>> EventWriter::open(const std::string& folder
 
 Result<void> EventWriter::scalar(std::string_view tag, double value, int64_t step) {
   return state_->scalar(tag, value, step);
+}
+Result<void> EventWriter::histogram(std::string_view tag, std::span<const double> values, int64_t step) {
+  return state_->histogram(tag, values, step);
 }
 Result<void> EventWriter::text(std::string_view tag, std::string_view markdown, int64_t step) {
   return state_->text(tag, markdown, step);

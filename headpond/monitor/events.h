@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// TensorBoard event files: scalars and texts over steps, as `tensorboard --logdir` shows them. Format:
+// TensorBoard event files: scalars, histograms and texts over steps, as `tensorboard --logdir` shows them. Format:
 // docs/monitoring.md.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -36,6 +37,9 @@ class EventWriter {
   /// One point of the chart `tag`, at the time now; stored as float32. InvalidArgument iff `tag` is empty or no UTF-8;
   /// FailedPrecondition after close().
   Result<void> scalar(std::string_view tag, double value, int64_t step);
+  /// How `values` are distributed, at the time now: in 30 pieces of equal width. Errors as above; nothing is written
+  /// for none. Values that are no numbers are left out.
+  Result<void> histogram(std::string_view tag, std::span<const double> values, int64_t step);
   /// A text in Markdown, at the time now. Errors as above, also of a text that is no UTF-8.
   Result<void> text(std::string_view tag, std::string_view markdown, int64_t step);
   Result<void> flush();

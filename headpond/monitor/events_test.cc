@@ -51,8 +51,10 @@ Point parse_value(protozero::pbf_reader value, int64_t step) {
   while (value.next()) {
     if (value.tag() == 1) {
       point.tag = value.get_string();
-    } else {
+    } else if (value.tag() == 2) {
       point.value = value.get_float();
+    } else {
+      value.skip();
     }
   }
   return point;
@@ -137,6 +139,19 @@ TEST_F(EventWriterTest, IsReadByTheCheckerWhichFindsAFlippedByte) {
   file.put('!');
   file.close();
   EXPECT_FALSE(checker_accepts(writer->path()));
+}
+
+TEST_F(EventWriterTest, WritesTextsAndHistogramsThatTheCheckerAccepts) {
+  const auto writer = open();
+  ASSERT_TRUE(writer->text("plan", "    range\n    batch", 1));
+  ASSERT_TRUE(writer->histogram("one", std::vector<double>{2.5}, 1));
+  ASSERT_TRUE(writer->histogram("ms", std::vector<double>{1, 2, 3, 1000, std::nan("")}, 1));
+  ASSERT_TRUE(writer->histogram("none", std::vector<double>{std::nan("")}, 1));
+  EXPECT_EQ(writer->text("plan", "\xff", 2).error().kind(), ErrorKind::InvalidArgument);
+  EXPECT_EQ(writer->text("", "x", 2).error().kind(), ErrorKind::InvalidArgument);
+  ASSERT_TRUE(writer->close());
+  EXPECT_TRUE(checker_accepts(writer->path() + " --require plan --require one --require ms"));
+  EXPECT_FALSE(checker_accepts(writer->path() + " --require none"));
 }
 
 TEST_F(EventWriterTest, KeepsValuesThatAreNoNumbers) {

@@ -21,6 +21,8 @@
 #include "headpond/io/file/file_writer.h"
 #include "headpond/monitor/events.h"
 #include "headpond/monitor/run/pipeline_watch_internal.h"
+#include "headpond/monitor/run/profile.h"
+#include "headpond/monitor/run/run_report.h"
 #include "headpond/monitor/run/verdict_json.h"
 
 namespace headpond {
@@ -63,6 +65,10 @@ std::string as_code(const std::string& text) {
   return code;
 }
 
+Result<void> write_text_file(const std::string& path, const std::string& text) {
+  return write_file_atomically(path, {std::as_bytes(std::span(text))});
+}
+
 bool has_verdict(const Verdict& verdict) { return verdict.code != ReasonCode::none || !verdict.findings.empty(); }
 
 }  // namespace
@@ -97,11 +103,15 @@ class RunLog::State {
   int64_t find_step() HEADPOND_REQUIRES(mu_);
   RunPoint sample(std::vector<Scalar>& points, int64_t now) HEADPOND_REQUIRES(mu_);
   void write_points(const std::vector<Scalar>& points) HEADPOND_REQUIRES(mu_);
+  void write_steps(internal::PipelineWatch& watched) HEADPOND_REQUIRES(mu_);
   void write_record(internal::PipelineWatch& watched) HEADPOND_REQUIRES(mu_);
   void write_line(const std::string& line) HEADPOND_REQUIRES(mu_);
   void write_text(const std::string& tag, const std::string& text) HEADPOND_REQUIRES(mu_);
   void note(const Result<void>& done) HEADPOND_REQUIRES(mu_);
-  Result<void> write_verdict_file() HEADPOND_EXCLUDES(mu_);
+  Result<void> write_verdicts(const std::vector<PipelineRecord>& all) const;
+  Result<void> write_profiles(const std::vector<PipelineRecord>& all) const;
+  Result<void> write_report() const;
+  Result<void> write_end_files() HEADPOND_EXCLUDES(mu_);
 
   const std::string folder_;
   const RunLogOptions options_;
@@ -182,6 +192,7 @@ void RunLog::State::end(int64_t id) {
     if (!watched.has_points()) (void)watched.sample(points, now_ns());
     step_.store(find_step(), std::memory_order_relaxed);
     write_points(points);
+    write_steps(watched);
     watched.end(seconds());
     write_record(watched);
   }
@@ -224,7 +235,9 @@ RunPoint RunLog::State::sample(std::vector<Scalar>& points, int64_t now) {
   point.rss = resident_bytes();
   cpu_ = cpu;
   for (auto& [id, watched] : pipelines_) {
-    if (!watched.has_ended()) point.pipelines.push_back(watched.sample(points, now));
+    if (watched.has_ended()) continue;
+    point.pipelines.push_back(watched.sample(points, now));
+    write_steps(watched);
   }
   for (Scalar& one : step_rates_.since_last({.steps = step_now()}, now)) points.push_back(std::move(one));
   trace::counter("memory/process", point.rss);
@@ -262,6 +275,18 @@ void RunLog::State::write_points(const std::vector<Scalar>& points) {
   for (const Scalar& point : points) note(events_->scalar(point.tag, point.value, step_now()));
 }
 
+void RunLog::State::write_steps(internal::PipelineWatch& watched) {
+  if (!events_ || !first_error_) return;
+  std::vector<double> waits, steps;
+  for (const StepTime& step : watched.new_steps()) {
+    waits.push_back(step.call_ns * 1e-6);
+    steps.push_back((step.call_ns + step.work_ns) * 1e-6);
+  }
+  const std::string prefix = watched.name().empty() ? "pipeline/" : "pipeline/" + watched.name() + "/";
+  note(events_->histogram(prefix + "wait_ms", waits, step_now()));
+  note(events_->histogram(prefix + "step_ms", steps, step_now()));
+}
+
 void RunLog::State::write_text(const std::string& tag, const std::string& text) {
   if (events_ && first_error_) note(events_->text(tag, text, step_now()));
 }
@@ -280,8 +305,7 @@ void RunLog::State::write_record(internal::PipelineWatch& watched) {
   write_text(record.name.empty() ? "verdict" : "verdict/" + record.name, as_code(record.verdict.to_string()));
 }
 
-Result<void> RunLog::State::write_verdict_file() {
-  const std::vector<PipelineRecord> all = pipelines();
+Result<void> RunLog::State::write_verdicts(const std::vector<PipelineRecord>& all) const {
   const PipelineRecord* const most = most_waited_for(all);
   JsonWriter json(JsonNonFinite::AsNull);
   json.begin_object().member("schema", "headpond.verdict/1").member("name", most != nullptr ? most->name : "");
@@ -293,8 +317,42 @@ Result<void> RunLog::State::write_verdict_file() {
     json.end_object();
   }
   json.end_array().end_object();
-  const std::string text = json.take() + "\n";
-  return write_file_atomically(folder_ + "/verdict.json", {std::as_bytes(std::span(text))});
+  return write_text_file(folder_ + "/verdict.json", json.take() + "\n");
+}
+
+Result<void> RunLog::State::write_profiles(const std::vector<PipelineRecord>& all) const {
+  JsonWriter json(JsonNonFinite::AsNull);
+  json.begin_object().member("schema", "headpond.profile/1").key("pipelines").begin_array();
+  for (const PipelineRecord& one : all) {
+    json.begin_object().member("name", one.name).key("rows");
+    headpond::write_profile(json, profile_of(one.loader, {.view = ProfileView::scope}).value());
+    json.end_object();
+  }
+  json.end_array().end_object();
+  return write_text_file(folder_ + "/profile.json", json.take() + "\n");
+}
+
+Result<void> RunLog::State::write_report() const {
+  const auto run = read_run(folder_);
+  if (!run) return fail(run.error());
+  return write_text_file(folder_ + "/report.html", report_html(*run));
+}
+
+// What needs the whole run. Returns the first error.
+Result<void> RunLog::State::write_end_files() {
+  const std::vector<PipelineRecord> all = pipelines();
+  Result<void> first = write_verdicts(all);
+  const auto then = [&first](Result<void> done) {
+    if (!done && first) first = std::move(done);
+  };
+  then(write_profiles(all));
+  if (options_.report) then(write_report());
+  if (const void* self = this; trace_owner.compare_exchange_strong(self, nullptr)) {
+    trace::stop();
+    if (auto report = headpond::write_timeline(timeline()); !report) then(fail(report.error()));
+  }
+  then(events_->close());
+  return first;
 }
 
 Result<void> RunLog::State::close() {
@@ -317,12 +375,7 @@ Result<void> RunLog::State::close() {
     lines_.reset();
   }
   if (folder_.empty()) return {};
-  Result<void> done = write_verdict_file();
-  if (const void* self = this; trace_owner.compare_exchange_strong(self, nullptr)) {
-    trace::stop();
-    if (auto report = headpond::write_timeline(timeline()); !report && done) done = fail(report.error());
-  }
-  if (auto closed = events_->close(); !closed && done) done = std::move(closed);
+  Result<void> done = write_end_files();
   MutexLock lock(mu_);
   if (first_error_) first_error_ = std::move(done);
   return first_error_;
@@ -344,6 +397,7 @@ RunLog::Watch RunLog::watch(const Loader& loader, std::string name) {
                               .totals = [view] { return totals_of(view.stats()); },
                               .verdict = [view] { return view.diagnose(); },
                               .stats = [view] { return view.stats(); },
+                              .recent_steps = [view] { return view.recent_steps(); },
                               .plan = view.plan()});
 }
 

@@ -47,6 +47,7 @@ struct RunLogOptions {
   std::chrono::milliseconds write_every{1000};  ///< A point of each chart, and a line of run.jsonl.
   TagStyle tag_style = TagStyle::queue;
   TraceOptions trace = {};
+  bool report = true;  ///< report.html is written at the end.
 };
 
 /// The files of a run; empty where there is none.
@@ -57,8 +58,8 @@ struct RunFiles {
 /// One thread, "monitor", samples and writes. Thread-safe. What is watched is read only: no byte and no order changes.
 ///
 /// Files in the folder: TensorBoard's events, run.jsonl (what read_run() reads, also while the run lasts), and at
-/// close() verdict.json and timeline.json. A disk that is full ends no run: the first error of each file is logged, and
-/// close() returns it.
+/// close() verdict.json, profile.json, report.html and timeline.json. A disk that is full ends no run: the first error
+/// of each file is logged, and close() returns it.
 class RunLog {
   class State;
 

@@ -56,7 +56,7 @@ Dataset numbers() {
 
 TEST_F(RunLogTest, ALoadersRunLeavesFilesThatTheCheckersAccept) {
   auto log = open();
-  Loader loader(numbers(), {.threads = 1});
+  Loader loader(numbers(), {.threads = 1, .run_ahead = 2});
   {
     const RunLog::Watch watched = log->watch(loader);
     while (auto batch = loader.next()) {
@@ -70,7 +70,8 @@ TEST_F(RunLogTest, ALoadersRunLeavesFilesThatTheCheckersAccept) {
   EXPECT_TRUE(is_accepted("check_events.py",
                           " --require loss --require note --require plan --require verdict --require global_step/sec"
                           " --require pipeline/starved_fraction --require pipeline/ready_batches"
-                          " --require pipeline/memory_bytes --require 'op/*/parallelism'"));
+                          " --require pipeline/memory_bytes --require pipeline/wait_ms --require pipeline/step_ms "
+                          "--require 'op/*/parallelism'"));
   EXPECT_TRUE(is_accepted("check_timeline.py", "/timeline.json --span step --counter memory/process"));
   const RunRecord run = record();
   EXPECT_TRUE(run.is_whole);
@@ -81,7 +82,15 @@ TEST_F(RunLogTest, ALoadersRunLeavesFilesThatTheCheckersAccept) {
   EXPECT_GE(run.points.size(), 1U);
   EXPECT_EQ(run.points.back().step, 40);
   EXPECT_THAT(content("verdict.json"), HasSubstr(R"("reason_code":"none")"));
+  EXPECT_THAT(content("profile.json"), HasSubstr(R"("stage":"range|map|batch")"));
+  EXPECT_THAT(content("report.html"), HasSubstr("too little was seen"));
   EXPECT_EQ(log->files().timeline, folder_ + "/timeline.json");
+}
+
+TEST_F(RunLogTest, WithoutAReportThereIsNone) {
+  ASSERT_TRUE(open({.report = false})->close());
+  EXPECT_FALSE(std::filesystem::exists(folder_ + "/report.html"));
+  EXPECT_TRUE(std::filesystem::exists(folder_ + "/verdict.json"));
 }
 
 TEST_F(RunLogTest, WatchingChangesNoByte) {

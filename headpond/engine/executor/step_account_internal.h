@@ -19,9 +19,7 @@ class StepAccount {
     double cpu_ns = -1;    ///< Below 0: not measured.
     double queue_ns = -1;  ///< Waiting for a processor. The same.
   };
-  struct Step {
-    float call_ns = 0, work_ns = 0;
-  };
+  using Step = StepTime;
 
   /// The call that ends now gave a batch. `startup_calls`: so many belong to the start.
   void call_ends(int64_t startup_calls);

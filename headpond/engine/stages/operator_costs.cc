@@ -3,24 +3,36 @@
 #include <utility>
 
 #include "headpond/base/clock.h"
+#include "headpond/engine/executor/thread_look_internal.h"
+#include "headpond/engine/stages/element_bytes_internal.h"
 #include "headpond/engine/stages/operator_costs_internal.h"
 
 namespace headpond::internal {
 namespace {
 
-// What one call of now_ns() takes, measured once.
+// Of one operator for a row, times their number: then the reading of processor times takes about 2 % of a sample.
+constexpr double kDearNs = 20'000;
+constexpr double kCheapNs = 5'000;  // Of an operator for a row: too short for that clock, and for sleep.
+
+// What one call of `clock` takes.
+double cost_of(int64_t (*clock)()) {
+  constexpr int kReads = 16, kTries = 8;
+  int64_t least = INT64_MAX;
+  for (int i = 0; i < kTries; ++i) {
+    const int64_t began = now_ns();
+    for (int read = 0; read < kReads; ++read) (void)clock();
+    least = std::min(least, now_ns() - began);
+  }
+  return static_cast<double>(least) / kReads;
+}
+
 double clock_ns() {
-  static const double ns = [] {
-    constexpr int kReads = 16, kTries = 8;
-    int64_t least = INT64_MAX;
-    for (int i = 0; i < kTries; ++i) {
-      const int64_t began = now_ns();
-      int64_t now = began;
-      for (int read = 0; read < kReads; ++read) now = now_ns();
-      least = std::min(least, now - began);
-    }
-    return static_cast<double>(least) / kReads;
-  }();
+  static const double ns = cost_of(now_ns);
+  return ns;
+}
+
+double cpu_clock_ns() {
+  static const double ns = cost_of(thread_cpu_ns);
   return ns;
 }
 
@@ -29,8 +41,10 @@ double clock_ns() {
 // Adds the time that it lives.
 class OperatorCosts::Timing {
  public:
-  explicit Timing(Meter& meter) : meter_(meter), began_(now_ns()) {}
+  Timing(Meter& meter, bool reads_cpu)
+      : meter_(meter), reads_cpu_(reads_cpu), began_(now_ns()), began_cpu_(reads_cpu ? thread_cpu_ns() : 0) {}
   ~Timing() {
+    if (reads_cpu_) meter_.cpu_ns += thread_cpu_ns() - began_cpu_;
     meter_.ns += now_ns() - began_;
     ++meter_.calls;
   }
@@ -39,25 +53,34 @@ class OperatorCosts::Timing {
 
  private:
   Meter& meter_;
-  const int64_t began_;
+  const bool reads_cpu_;
+  const int64_t began_, began_cpu_;
 };
 
 class OperatorCosts::TimedView final : public View {
  public:
-  TimedView(std::shared_ptr<const View> view, Meter& meter) : view_(std::move(view)), meter_(meter) {}
+  TimedView(std::shared_ptr<const View> view, Meter& meter, const bool& reads_cpu)
+      : view_(std::move(view)), meter_(meter), reads_cpu_(reads_cpu) {}
 
   Got at(int64_t i, Context& context, OutputSlots outputs, Element& out) const override {
-    const Timing timing(meter_);
-    return view_->at(i, context, outputs, out);
+    const Got got = timed_at(i, context, outputs, out);
+    if (got == Got::value) meter_.bytes += bytes_of(out);
+    return got;
   }
   bool fill(std::span<const int64_t> positions, Context& context, OutputSlots columns, uint64_t* keys) const override {
-    const Timing timing(meter_);
+    const Timing timing(meter_, reads_cpu_);
     return view_->fill(positions, context, columns, keys);
   }
 
  private:
+  Got timed_at(int64_t i, Context& context, OutputSlots outputs, Element& out) const {
+    const Timing timing(meter_, reads_cpu_);
+    return view_->at(i, context, outputs, out);
+  }
+
   const std::shared_ptr<const View> view_;
   Meter& meter_;
+  const bool& reads_cpu_;
 };
 
 bool OperatorCosts::begin() {
@@ -66,7 +89,11 @@ bool OperatorCosts::begin() {
   } catch (...) {
     return false;
   }
-  for (Operator& one : operators_) one.meter = {};
+  reads_cpu_ = false;
+  for (Operator& one : operators_) {
+    one.meter = {};
+    reads_cpu_ = reads_cpu_ || one.ns.value() > kDearNs * static_cast<double>(operators_.size());
+  }
   return true;
 }
 
@@ -83,7 +110,7 @@ void OperatorCosts::bind() {
 
 std::shared_ptr<const View> OperatorCosts::see(const Node& node, std::shared_ptr<const View> view) {
   for (Operator& one : operators_) {
-    if (one.node == &node) return std::make_shared<TimedView>(std::move(view), one.meter);
+    if (one.node == &node) return std::make_shared<TimedView>(std::move(view), one.meter, reads_cpu_);
   }
   return view;
 }
@@ -92,17 +119,30 @@ std::shared_ptr<const View> OperatorCosts::see(const Node& node, std::shared_ptr
 void OperatorCosts::end(int64_t rows) {
   Meter below;
   for (Operator& one : operators_) {
-    const double clocks = clock_ns() * static_cast<double>(one.meter.calls + below.calls);
-    const double own = static_cast<double>(one.meter.ns - below.ns) - clocks;
-    if (rows > 0) one.ns.add(std::max(own, 0.0) / static_cast<double>(rows));
+    if (rows > 0) charge(one, below, rows);
     if (one.meter.calls > 0) below = one.meter;  // Not every operator was seen: see bind().
   }
+}
+
+void OperatorCosts::charge(Operator& one, const Meter& below, int64_t rows) const {
+  const auto calls = static_cast<double>(one.meter.calls + below.calls);
+  const double clocks = (clock_ns() + (reads_cpu_ ? cpu_clock_ns() : 0)) * calls;
+  const double own = std::max(static_cast<double>(one.meter.ns - below.ns) - clocks, 0.0);
+  one.ns.add(own / static_cast<double>(rows));
+  one.rows += static_cast<double>(rows);
+  one.bytes += static_cast<double>(one.meter.bytes);
+  if (!reads_cpu_ || one.ns.value() < kCheapNs) return;
+  one.seen_ns += own;
+  one.seen_cpu_ns += std::clamp(static_cast<double>(one.meter.cpu_ns - below.cpu_ns) - clocks, 0.0, own);
 }
 
 std::vector<OperatorCost> OperatorCosts::costs() const {
   std::vector<OperatorCost> all;
   for (const Operator& one : operators_) {
-    if (one.ns.known()) all.push_back({one.node->facts().op, one.ns.value()});
+    if (!one.ns.known()) continue;
+    // Too cheap to be measured: it computes.
+    const double cpu_share = one.seen_ns > 0 ? one.seen_cpu_ns / one.seen_ns : 1;
+    all.push_back({one.node->facts().op, one.ns.value(), one.ns.value() * cpu_share, one.bytes / one.rows});
   }
   return all;
 }

@@ -5,7 +5,7 @@
 // A sample is one task of the stage: the rows that it makes anyway, each once, with whatever is in the caches then.
 // They are made by other views than those of all other tasks: a ViewObserver puts a clock around the view of each
 // operator. An operator is charged with the time inside its view, less the time inside the view of its input, less what
-// the clock itself took.
+// the clock itself took. Where operators take so long that it costs little, the clock of processor time is read too.
 #pragma once
 
 #include <cstdint>
@@ -44,24 +44,28 @@ class OperatorCosts final : private ViewObserver {
 
  private:
   struct Meter {
-    int64_t ns = 0, calls = 0;
+    int64_t ns = 0, cpu_ns = 0, calls = 0, bytes = 0;
   };
   struct Operator {
     const Node* node;
-    Meter meter = {};            // Of this sample, its input included.
-    MovingAverage ns{0.1, 0.3};  // Near the low end: what a thread lost to others is not the operator's.
+    Meter meter = {};                     // Of this sample, its input included.
+    MovingAverage ns{0.1, 0.3};           // Near the low end: what a thread lost to others is not the operator's.
+    double seen_ns = 0, seen_cpu_ns = 0;  // Of samples with the clock of processor time.
+    double rows = 0, bytes = 0;           // Of all samples.
   };
   class Timing;
   class TimedView;
 
   std::shared_ptr<const View> see(const Node& node, std::shared_ptr<const View> view) override;
   void bind();
+  void charge(Operator& one, const Meter& below, int64_t rows) const;
 
   const Node& top_;
   const Binding binding_;
   std::vector<Operator> operators_;   // From the source on. Timed views refer to them.
   std::shared_ptr<const View> view_;  // Null: nothing is bound yet.
   Context context_;
+  bool reads_cpu_ = false;  // In this sample.
 };
 
 }  // namespace headpond::internal

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <set>
+#include <thread>
 
 #include "headpond/dataset/bases/pointwise.h"
 #include "headpond/engine/loader.h"
@@ -48,6 +50,29 @@ TEST(OperatorCosts, ChargeEachOperatorWithItsOwnWork) {
   for (const OperatorCost& cost : sampled(dataset, 1)) names.push_back(cost.op);
   EXPECT_THAT(names, testing::ElementsAre("range", "map", "shuffle", "map", "take"));
   EXPECT_TRUE(is_dearest([&] { return dataset; }, 1));
+}
+
+// Of ten samples of a map that sleeps 2 ms, then one that computes about as long.
+TEST(OperatorCosts, TellSleepFromWork) {
+  const Dataset dataset = range(50) | map([](int64_t x) {
+                            std::this_thread::sleep_for(std::chrono::milliseconds(2));
+                            return x;
+                          }) |
+                          map([](int64_t x) { return dear(dear(x)); });
+  const auto costs = sampled(dataset, 10);
+  ASSERT_EQ(costs.size(), 3U);
+  EXPECT_GT(costs[1].ns, 2e6);
+  EXPECT_LT(costs[1].cpu_ns, 0.2 * costs[1].ns);
+  EXPECT_GT(costs[2].cpu_ns, 1e5);
+  EXPECT_EQ(costs[0].cpu_ns, costs[0].ns) << "a source that costs nothing";
+}
+
+TEST(OperatorCosts, CountTheBytesOfElements) {
+  const auto make = [](int64_t) { return Tensor::from(std::vector<uint8_t>(1000, 1), {1000}); };
+  const auto costs = sampled(range(9) | map(make, {.output = {{"", u8, {1000}}}}), 4);
+  ASSERT_EQ(costs.size(), 2U);
+  EXPECT_EQ(costs[0].bytes, 0) << "a number lives in its element";
+  EXPECT_EQ(costs[1].bytes, 1000);
 }
 
 TEST(OperatorCosts, GoBelowWhatIsBoundWhileARowIsMade) {

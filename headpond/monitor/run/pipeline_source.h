@@ -17,6 +17,7 @@ struct PipelineSource {
   std::function<PipelineTotals()> totals = {};
   std::function<Verdict()> verdict = {};
   std::function<LoaderStats()> stats = {};
+  std::function<RecentSteps()> recent_steps = {};
   std::string plan = "";
 };
 

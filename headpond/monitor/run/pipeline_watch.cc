@@ -20,7 +20,8 @@ double wall_of(const StageStats& stage) { return stage.totals.open.wall_ns + sta
 
 // Where no operator was measured, the stage is one.
 std::vector<OperatorCost> operators_of(const StageStats& stage) {
-  return stage.operators.empty() ? std::vector<OperatorCost>{{stage.name, stage.element_ns}} : stage.operators;
+  return stage.operators.empty() ? std::vector<OperatorCost>{{.op = stage.name, .ns = stage.element_ns}}
+                                 : stage.operators;
 }
 
 }  // namespace
@@ -60,6 +61,15 @@ PipelinePoint PipelineWatch::sample(std::vector<Scalar>& points, int64_t now_ns)
   before_ns_ = now_ns;
   ++samples_;
   return point;
+}
+
+std::vector<StepTime> PipelineWatch::new_steps() {
+  if (!source_.recent_steps) return {};
+  RecentSteps recent = source_.recent_steps();
+  const int64_t grown = recent.counted - std::exchange(steps_before_, recent.counted);
+  const int64_t old = std::max<int64_t>(std::ssize(recent.steps) - std::max<int64_t>(grown, 0), 0);
+  recent.steps.erase(recent.steps.begin(), recent.steps.begin() + old);
+  return std::move(recent.steps);
 }
 
 // An operator has the share of its stage's time that samples found in it.

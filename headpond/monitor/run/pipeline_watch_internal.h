@@ -25,6 +25,8 @@ class PipelineWatch {
 
   /// What happened since the call before. `points`: its scalars are added to these.
   PipelinePoint sample(std::vector<Scalar>& points, int64_t now_ns);
+  /// The steps that ended since the call before, at most 512 of them.
+  std::vector<StepTime> new_steps();
   /// Whether a chart got a point.
   bool has_points() const { return samples_ > 0; }
   /// `seconds`: since the run's start. After end() that of the end.
@@ -42,6 +44,7 @@ class PipelineWatch {
   PipelineTotals before_;
   int64_t before_ns_;
   int64_t samples_ = 0;
+  int64_t steps_before_ = 0;                   // Of recent_steps.
   std::map<std::string, double> wall_before_;  // Of stages.
   PipelineRecord record_;
 };

@@ -32,7 +32,7 @@ struct Made {
 
 StageStats stage_of(double wall_ns) {
   StageStats stage{.name = "range|map|map", .ready = 3};
-  stage.operators = {{"range", 1000}, {"map", 3000}, {"map", 4000}};
+  stage.operators = {{.op = "range", .ns = 1000}, {.op = "map", .ns = 3000}, {.op = "map", .ns = 4000}};
   stage.totals.open.wall_ns = wall_ns / 4;
   stage.totals.make.wall_ns = 3 * wall_ns / 4;
   return stage;
@@ -82,6 +82,24 @@ TEST(PipelineWatch, AStageWithoutMeasuredOperatorsIsOne) {
   std::vector<Scalar> points;
   (void)watched.sample(points, kSecond);
   EXPECT_DOUBLE_EQ(value_of(points, "op/generator/busy_fraction"), 0.5);
+}
+
+TEST(PipelineWatch, StepsAreToldOnce) {
+  RecentSteps recent;
+  PipelineWatch watched({.recent_steps = [&recent] { return recent; }}, 0);
+  const auto calls = [&watched] {
+    std::vector<float> all;
+    for (const StepTime& step : watched.new_steps()) all.push_back(step.call_ns);
+    return all;
+  };
+  EXPECT_THAT(calls(), testing::IsEmpty());
+  recent = {2, {{1, 0}, {2, 0}}};
+  EXPECT_THAT(calls(), testing::ElementsAre(1, 2));
+  recent = {3, {{1, 0}, {2, 0}, {3, 0}}};
+  EXPECT_THAT(calls(), testing::ElementsAre(3));
+  EXPECT_THAT(calls(), testing::IsEmpty());
+  recent = {900, {{8, 0}, {9, 0}}};
+  EXPECT_THAT(calls(), testing::ElementsAre(8, 9)) << "earlier ones are not there any more";
 }
 
 TEST(PipelineWatch, AfterItsEndTheLastFiguresStay) {

@@ -19,6 +19,8 @@ concept Is = std::same_as<std::remove_const_t<X>, T>;
 void fields(auto& visit, Is<OperatorCost> auto& x) {
   visit("op", x.op);
   visit("ns", x.ns);
+  visit("cpu_ns", x.cpu_ns);
+  visit("bytes", x.bytes);
 }
 
 void fields(auto& visit, Is<TaskTimes> auto& x) {

@@ -96,6 +96,7 @@ struct MnistTrial::State {
     const LoaderView view = loader.view();
     source.verdict = [view] { return view.diagnose(); };
     source.stats = [view] { return view.stats(); };
+    source.recent_steps = [view] { return view.recent_steps(); };
     source.plan = view.plan();
     return source;
   }

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// headpond profile: where the time of a pipeline's threads goes.
+#include "headpond/monitor/run/profile.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+
+#include "cli/session.h"
+#include "cli/verbs/take_batches.h"
+#include "cli/verbs/verbs.h"
+#include "headpond/monitor/run/run_record.h"
+
+namespace headpond::cli {
+namespace {
+
+const std::vector<std::string> kViews = {"op", "scope", "stage"}, kOrders = {"time", "self", "cpu", "bytes", "calls"};
+
+struct ProfileFlags {
+  TakeFlags take;
+  std::string run, view = "op", order_by = "self";
+  ProfileOptions options;
+};
+
+void declare(Flags& flags, ProfileFlags& to) {
+  declare_take(flags, to.take);
+  flags.option("run DIR", to.run, "instead of a pipeline file: the run that wrote these files, which may go on");
+  flags.choice("view", to.view, kViews,
+               "op: all operators of a name together; scope: each operator, from the sources on; stage: parts that run "
+               "as one");
+  flags.choice("order-by", to.order_by, kOrders, "largest first; a scope keeps the plan's order (default: self)");
+  flags.option("min-ms MS", to.options.min_ms, "leave out rows with less time of their own");
+  flags.option("max-depth N", to.options.max_depth, "of a scope: at most N inputs below the program");
+  flags.option("show REGEX", to.options.show, "only names with a match");
+  flags.option("hide REGEX", to.options.hide, "no names with a match");
+}
+
+size_t place_of(const std::vector<std::string>& words, const std::string& word) {
+  return static_cast<size_t>(std::find(words.begin(), words.end(), word) - words.begin());
+}
+
+Result<LoaderStats> stats_of_run(const std::string& folder) {
+  const auto run = read_run(folder);
+  if (!run) return fail(run.error());
+  const PipelineRecord* const most = most_waited_for(run->pipelines);
+  if (most == nullptr) {
+    return fail(ErrorKind::FailedPrecondition, folder + ": the run watched no pipeline, or for less than a second");
+  }
+  return most->loader;
+}
+
+Result<LoaderStats> stats_of(Session& session, const ProfileFlags& flags) {
+  if (flags.run.empty()) {
+    auto taken = take_batches(session, "profile", flags.take);
+    if (!taken) return fail(taken.error());
+    return std::move(taken->stats);
+  }
+  if (flags.take.files.empty()) return stats_of_run(flags.run);
+  throw Exception(Error(ErrorKind::InvalidArgument, "profile takes a pipeline file or --run DIR, not both"));
+}
+
+Result<Report> run(Session& session, const ProfileFlags& flags) {
+  ProfileOptions options = flags.options;
+  options.view = std::array{ProfileView::op, ProfileView::scope, ProfileView::stage}[place_of(kViews, flags.view)];
+  options.order_by = static_cast<ProfileOrder>(place_of(kOrders, flags.order_by));
+  if (const auto check = profile_of({}, options); !check) throw Exception(check.error());
+  const auto stats = stats_of(session, flags);
+  if (!stats) return fail(stats.error());
+  if (session.interrupt().requested()) return fail(ErrorKind::Cancelled, "interrupted");
+  const std::vector<ProfileRow> rows = profile_of(*stats, options).value();
+  std::string text = to_string(rows);
+  text.pop_back();
+  session.say(text);
+  return Report{.members = [rows, stats = *stats, view = flags.view](JsonWriter& json) {
+    json.member("view", view).key("rows");
+    write_profile(json, rows);
+    json.member("threads", stats.threads).member("io_threads", stats.io_threads);
+    json.member("memory_peak_bytes", stats.memory_peak).member("memory_bytes", stats.memory_in_use);
+  }};
+}
+
+}  // namespace
+
+Verb profile_verb() {
+  const auto flags = std::make_shared<ProfileFlags>();
+  return {.path = "profile",
+          .what = "show where the time of a pipeline's threads goes: by operator, in the plan, by stage",
+          .declare = [flags](Flags& to) { declare(to, *flags); },
+          .run = [flags](Session& session) { return run(session, *flags); },
+          .default_seed = "the file's, else 0",
+          .has_logdir = true};
+}
+
+}  // namespace headpond::cli

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// What verbs share that take batches of a pipeline file as a training does, to say something of the Loader.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/flags.h"
+#include "headpond/base/status.h"
+#include "headpond/engine/loader_stats.h"
+#include "headpond/engine/verdict/verdict.h"
+
+namespace headpond::cli {
+
+class Session;
+
+struct TakeFlags {
+  std::vector<std::string> files;
+  double seconds = 10, step_ms = 0;
+  int threads = -1;
+  std::optional<int64_t> memory;
+};
+void declare_take(Flags& flags, TakeFlags& to);
+
+struct Taken {
+  Verdict verdict;
+  LoaderStats stats;
+};
+/// Epoch after epoch, with a pause for each step, until the time is over, which also ends a wait, or the verdict is
+/// `stalled`. With --logdir the run is captured. `verb`: for errors of usage.
+Result<Taken> take_batches(Session& session, const std::string& verb, const TakeFlags& flags);
+
+}  // namespace headpond::cli

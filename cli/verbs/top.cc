@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// headpond top: what a run does now, while it lasts.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <thread>
+
+#include "cli/session.h"
+#include "cli/verbs/verbs.h"
+#include "headpond/monitor/run/run_record.h"
+#include "headpond/monitor/run/verdict_json.h"
+
+namespace headpond::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct TopFlags {
+  std::vector<std::string> runs;
+  bool once = false;
+};
+
+void declare(Flags& flags, TopFlags& to) {
+  flags.words("DIR|PID", to.runs, "the folder of a run, or the process that writes one");
+  flags.flag("once", to.once, "print one moment and end");
+}
+
+// The folder whose run.jsonl the process has open.
+Result<std::string> folder_of_process(const std::string& pid) {
+  std::error_code problem;
+  for (fs::directory_iterator file("/proc/" + pid + "/fd", problem), end; !problem && file != end;
+       file.increment(problem)) {
+    std::error_code unreadable;
+    const fs::path target = fs::read_symlink(file->path(), unreadable);
+    if (!unreadable && target.filename() == "run.jsonl") return target.parent_path().string();
+  }
+  return fail(ErrorKind::NotFound, fmt::format("process {} writes no run.jsonl, or cannot be looked at", pid));
+}
+
+Result<std::string> folder_of(const TopFlags& flags) {
+  if (flags.runs.size() != 1) {
+    throw Exception(Error(ErrorKind::InvalidArgument, "top needs one folder of a run, or one process"));
+  }
+  const std::string& run = flags.runs[0];
+  const bool is_number = std::all_of(run.begin(), run.end(), [](char c) { return c >= '0' && c <= '9'; });
+  return is_number && !fs::exists(run) ? folder_of_process(run) : Result<std::string>(run);
+}
+
+std::string pipeline_text(const PipelinePoint& point, const RunRecord& run) {
+  std::string text =
+      fmt::format("  {}waiting {:.0f} %", point.name.empty() ? "" : point.name + ": ", 100 * point.wait_share);
+  if (point.ready >= 0) {
+    text +=
+        fmt::format(", {:.0f} batches ready, {:.1f} MB", point.ready, static_cast<double>(point.memory_bytes) * 1e-6);
+  }
+  const auto record = std::find_if(run.pipelines.begin(), run.pipelines.end(),
+                                   [&](const PipelineRecord& one) { return one.name == point.name; });
+  if (record == run.pipelines.end() || record->verdict.code == ReasonCode::none) return text;
+  text += fmt::format(", {}", to_string(record->verdict.code));
+  return record->verdict.op.empty() ? text : text + ":" + record->verdict.op;
+}
+
+std::string moment_text(const RunRecord& run) {
+  if (run.points.empty()) return "nothing was sampled yet";
+  const RunPoint& point = run.points.back();
+  std::string text =
+      fmt::format("{:.0f} s, step {}: {:.2f} processors, others {:.2f}, {:.1f} MB resident", point.seconds, point.step,
+                  point.own_cpus, point.other_cpus, static_cast<double>(point.rss) * 1e-6);
+  for (const PipelinePoint& one : point.pipelines) text += "\n" + pipeline_text(one, run);
+  for (const QueuePoint& one : point.queues) text += fmt::format("\n  {}: {:.2f}", one.tag, one.value);
+  return text;
+}
+
+void write_members(JsonWriter& json, const RunRecord& run) {
+  json.member("ended", run.is_whole).key("point");
+  if (run.points.empty()) {
+    json.value(nullptr);
+  } else {
+    const std::string line = line_of(run.points.back());  // {"point":{...}} and its end.
+    constexpr size_t kHead = sizeof(R"({"point":)") - 1, kTail = 2;
+    json.raw(std::string_view(line).substr(kHead, line.size() - kHead - kTail));
+  }
+  json.key("pipelines").begin_array();
+  for (const PipelineRecord& one : run.pipelines) {
+    json.begin_object().member("name", one.name);
+    write_verdict(json, one.verdict);
+    json.end_object();
+  }
+  json.end_array();
+}
+
+Result<Report> run(Session& session, const TopFlags& flags) {
+  const auto folder = folder_of(flags);
+  if (!folder) return fail(folder.error());
+  std::optional<RunRecord> seen;
+  while (true) {
+    auto now = read_run(*folder);
+    if (!now) return fail(now.error());
+    const bool is_new = !seen || now->points.size() > seen->points.size();
+    seen = std::move(*now);
+    if (is_new) session.say(moment_text(*seen));
+    if (flags.once || seen->is_whole || session.stop().stop_requested()) break;
+    for (int i = 0; i < 10 && !session.stop().stop_requested(); ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
+  }
+  if (seen->is_whole) session.say("the run has ended");
+  return Report{.members = [seen = *seen](JsonWriter& json) { write_members(json, seen); }};
+}
+
+}  // namespace
+
+Verb top_verb() {
+  const auto flags = std::make_shared<TopFlags>();
+  return {.path = "top",
+          .what = "show what a run does now, each second, until it ends",
+          .declare = [flags](Flags& to) { declare(to, *flags); },
+          .run = [flags](Session& session) { return run(session, *flags); }};
+}
+
+}  // namespace headpond::cli

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headpond/monitor/run/profile.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <regex>
+#include <utility>
+
+namespace headpond {
+namespace {
+
+// A stage's time, in seconds.
+struct StageTime {
+  explicit StageTime(const StageTotals& totals)
+      : wall((totals.open.wall_ns + totals.make.wall_ns) * 1e-9),
+        cpu((totals.open.cpu_ns + totals.make.cpu_ns) * 1e-9),
+        blocked((totals.open.blocked_ns + totals.make.blocked_ns) * 1e-9) {}
+  double wall, cpu, blocked;
+};
+
+ProfileRow row_of(const StageStats& stage) {
+  const StageTime time(stage.totals);
+  return {.name = stage.name,
+          .stage = stage.name,
+          .calls = stage.elements,
+          .total_s = time.wall,
+          .self_s = time.wall,
+          .cpu_s = time.cpu,
+          .blocked_s = time.blocked,
+          .bytes = static_cast<double>(stage.unit_bytes) * static_cast<double>(stage.units)};
+}
+
+// From its first operator on. Where none was measured, the stage is one.
+std::vector<ProfileRow> operators_of(const StageStats& stage) {
+  const ProfileRow whole = row_of(stage);
+  double all_ns = 0, all_cpu_ns = 0, all_other_ns = 0;
+  for (const OperatorCost& one : stage.operators) {
+    all_ns += one.ns;
+    all_cpu_ns += one.cpu_ns;
+    all_other_ns += one.ns - one.cpu_ns;
+  }
+  if (all_ns <= 0) return {whole};
+  std::vector<ProfileRow> rows;
+  double before_s = 0;
+  for (const OperatorCost& one : stage.operators) {
+    ProfileRow row{.name = one.op, .stage = stage.name, .calls = stage.elements};
+    row.self_s = whole.self_s * one.ns / all_ns;
+    row.cpu_s = all_cpu_ns > 0 ? whole.cpu_s * one.cpu_ns / all_cpu_ns : 0;
+    row.blocked_s = all_other_ns > 0 ? whole.blocked_s * (one.ns - one.cpu_ns) / all_other_ns : 0;
+    row.total_s = before_s += row.self_s;
+    row.bytes = one.bytes * static_cast<double>(stage.elements);
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+// All rows of one name as one, in order of their first.
+std::vector<ProfileRow> merged(const std::vector<ProfileRow>& rows) {
+  std::vector<ProfileRow> all;
+  std::map<std::string, size_t> place;
+  for (const ProfileRow& row : rows) {
+    const auto [found, is_new] = place.try_emplace(row.name, all.size());
+    if (is_new) {
+      all.push_back(row);
+      continue;
+    }
+    ProfileRow& to = all[found->second];
+    to.calls += row.calls;
+    to.total_s += row.total_s;
+    to.self_s += row.self_s;
+    to.cpu_s += row.cpu_s;
+    to.blocked_s += row.blocked_s;
+    to.bytes += row.bytes;
+  }
+  return all;
+}
+
+double key_of(const ProfileRow& row, ProfileOrder order) {
+  switch (order) {
+    case ProfileOrder::time:
+      return row.total_s;
+    case ProfileOrder::self:
+      return row.self_s;
+    case ProfileOrder::cpu:
+      return row.cpu_s;
+    case ProfileOrder::bytes:
+      return row.bytes;
+    case ProfileOrder::calls:
+      return static_cast<double>(row.calls);
+  }
+  return 0;
+}
+
+std::vector<ProfileRow> all_rows(const LoaderStats& stats, ProfileView view) {
+  std::vector<ProfileRow> rows;
+  for (auto stage = stats.stages.rbegin(); stage != stats.stages.rend(); ++stage) {
+    std::vector<ProfileRow> some = view == ProfileView::stage ? std::vector{row_of(*stage)} : operators_of(*stage);
+    rows.insert(rows.end(), std::make_move_iterator(some.begin()), std::make_move_iterator(some.end()));
+  }
+  double all_s = 0;
+  for (const ProfileRow& row : rows) all_s += row.self_s;
+  int depth = view == ProfileView::scope ? static_cast<int>(rows.size()) : 0;
+  for (ProfileRow& row : rows) row.depth = std::max(--depth, 0);
+  if (view == ProfileView::op) rows = merged(rows);
+  for (ProfileRow& row : rows) row.share = all_s > 0 ? row.self_s / all_s : 0;
+  return rows;
+}
+
+std::string in_units(double seconds) {
+  return seconds >= 1 ? fmt::format("{:.2f} s", seconds) : fmt::format("{:.2f} ms", 1e3 * seconds);
+}
+
+}  // namespace
+
+Result<std::vector<ProfileRow>> profile_of(const LoaderStats& stats, const ProfileOptions& options) {
+  std::vector<ProfileRow> rows = all_rows(stats, options.view);
+  try {
+    const std::regex show(options.show), hide(options.hide);
+    std::erase_if(rows, [&](const ProfileRow& row) {
+      const bool is_shown = options.show.empty() || std::regex_search(row.name, show);
+      const bool is_hidden = !options.hide.empty() && std::regex_search(row.name, hide);
+      const bool is_deep =
+          options.view == ProfileView::scope && options.max_depth >= 0 && row.depth > options.max_depth;
+      return !is_shown || is_hidden || is_deep || row.self_s * 1e3 < options.min_ms;
+    });
+  } catch (const std::regex_error& error) {
+    return fail(ErrorKind::InvalidArgument, fmt::format("no regular expression: {}", error.what()));
+  }
+  if (options.view != ProfileView::scope) {
+    std::stable_sort(rows.begin(), rows.end(), [&](const ProfileRow& a, const ProfileRow& b) {
+      return key_of(a, options.order_by) > key_of(b, options.order_by);
+    });
+  }
+  return rows;
+}
+
+std::string to_string(const std::vector<ProfileRow>& rows) {
+  size_t width = 4;
+  for (const ProfileRow& row : rows) width = std::max(width, row.name.size());
+  std::string text = fmt::format("{:<{}} {:>10} {:>11} {:>11} {:>11} {:>11} {:>7} {:>12}\n", "name", width, "calls",
+                                 "total", "self", "~cpu", "~blocked", "share", "~bytes");
+  ProfileRow all{.name = "all"};
+  const auto add_line = [&](const ProfileRow& row) {
+    text += fmt::format("{:<{}} {:>10} {:>11} {:>11} {:>11} {:>11} {:>5.1f} % {:>12.0f}\n", row.name, width, row.calls,
+                        in_units(row.total_s), in_units(row.self_s), in_units(row.cpu_s), in_units(row.blocked_s),
+                        100 * row.share, row.bytes);
+  };
+  for (const ProfileRow& row : rows) {
+    add_line(row);
+    all.self_s += row.self_s;
+    all.cpu_s += row.cpu_s;
+    all.blocked_s += row.blocked_s;
+    all.share += row.share;
+  }
+  text += fmt::format("{:<{}} {:>10} {:>11} {:>11} {:>11} {:>11} {:>5.1f} %\n", "all", width, "", "",
+                      in_units(all.self_s), in_units(all.cpu_s), in_units(all.blocked_s), 100 * all.share);
+  return text;
+}
+
+void write_profile(JsonWriter& json, const std::vector<ProfileRow>& rows) {
+  json.begin_array();
+  for (const ProfileRow& row : rows) {
+    json.begin_object().member("name", row.name).member("stage", row.stage).member("depth", row.depth);
+    json.member("calls", row.calls).member("total_s", row.total_s).member("self_s", row.self_s);
+    json.member("cpu_s", row.cpu_s).member("blocked_s", row.blocked_s).member("share", row.share);
+    json.member("bytes", row.bytes).end_object();
+  }
+  json.end_array();
+}
+
+}  // namespace headpond

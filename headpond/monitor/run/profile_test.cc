@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headpond/monitor/run/profile.h"
+
+#include <gmock/gmock.h>
+
+namespace headpond {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+// From the program to the sources: a stage that computes, above one that reads.
+LoaderStats stats_of() {
+  StageStats map{.name = "map|map|batch", .units = 10, .elements = 320};
+  map.operators = {{.op = "map", .ns = 1000, .cpu_ns = 1000, .bytes = 8},
+                   {.op = "map", .ns = 3000, .cpu_ns = 2000, .bytes = 8}};
+  map.totals.make = {.tasks = 10, .wall_ns = 4e9, .cpu_ns = 3e9, .blocked_ns = 1e9};
+  StageStats read{.name = "read", .units = 320, .elements = 320};
+  read.totals.open = {.tasks = 320, .wall_ns = 1e9, .cpu_ns = 0, .blocked_ns = 1e9};
+  LoaderStats stats;
+  stats.stages = {map, read};
+  return stats;
+}
+
+std::vector<std::string> names_of(const ProfileOptions& options) {
+  std::vector<std::string> names;
+  const auto rows = profile_of(stats_of(), options);
+  EXPECT_TRUE(rows);
+  for (const ProfileRow& row : *rows) names.push_back(row.name);
+  return names;
+}
+
+TEST(Profile, AStagesTimeIsDividedAsItsSamplesWere) {
+  const auto rows = profile_of(stats_of(), {.view = ProfileView::scope}).value();
+  ASSERT_EQ(rows.size(), 3U);
+  EXPECT_EQ(rows[0].name, "read") << "a stage without measured operators is one";
+  EXPECT_EQ(rows[0].blocked_s, 1);
+  EXPECT_EQ(rows[0].depth, 2);
+  EXPECT_EQ(rows[1].self_s, 1);
+  EXPECT_EQ(rows[1].cpu_s, 1);
+  EXPECT_EQ(rows[1].blocked_s, 0);
+  EXPECT_EQ(rows[2].self_s, 3);
+  EXPECT_EQ(rows[2].total_s, 4);
+  EXPECT_EQ(rows[2].cpu_s, 2);
+  EXPECT_EQ(rows[2].blocked_s, 1);
+  EXPECT_EQ(rows[2].share, 0.6);
+  EXPECT_EQ(rows[2].calls, 320);
+  EXPECT_EQ(rows[2].bytes, 2560);
+}
+
+TEST(Profile, OperatorsOfOneNameAreOne) {
+  const auto rows = profile_of(stats_of(), {.view = ProfileView::op}).value();
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[0].name, "map");
+  EXPECT_EQ(rows[0].self_s, 4);
+  EXPECT_EQ(rows[0].calls, 640);
+}
+
+TEST(Profile, RowsAreOrderedAndLeftOut) {
+  EXPECT_THAT(names_of({.view = ProfileView::stage}), ElementsAre("map|map|batch", "read"));
+  EXPECT_THAT(names_of({.view = ProfileView::op, .order_by = ProfileOrder::calls}), ElementsAre("map", "read"));
+  EXPECT_THAT(names_of({.view = ProfileView::scope, .min_ms = 1500}), ElementsAre("map"));
+  EXPECT_THAT(names_of({.view = ProfileView::scope, .max_depth = 1}), ElementsAre("map", "map"));
+  EXPECT_THAT(names_of({.view = ProfileView::scope, .show = "^r"}), ElementsAre("read"));
+  EXPECT_THAT(names_of({.view = ProfileView::scope, .hide = "^r"}), ElementsAre("map", "map"));
+  EXPECT_EQ(profile_of(stats_of(), {.show = "("}).error().kind(), ErrorKind::InvalidArgument);
+}
+
+TEST(Profile, IsATableAndAnArray) {
+  const auto rows = profile_of(stats_of()).value();
+  EXPECT_THAT(to_string(rows), HasSubstr("80.0 %"));
+  EXPECT_THAT(to_string(rows), HasSubstr("4.00 s"));
+  JsonWriter json;
+  write_profile(json, rows);
+  EXPECT_THAT(std::string(json.text()), HasSubstr(R"({"name":"map","stage":"map|map|batch","depth":0,"calls":640,)"));
+  EXPECT_THAT(profile_of({}).value(), testing::IsEmpty());
+}
+
+}  // namespace
+}  // namespace headpond

@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headpond/monitor/run/run_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <string_view>
+#include <vector>
+
+#include "headpond/monitor/run/profile.h"
+
+namespace headpond {
+namespace {
+
+constexpr size_t kPieces = 240, kMostCharts = 24, kMostRows = 200, kNameLength = 52;
+
+constexpr const char* kStyle = R"(
+:root{--bg:#fff;--text:#1d1f23;--soft:#5b616b;--line:#d5d9e0;--box:#f5f6f8;--mark:#b3261e;--busy:#2f6fde;
+--startup:#9aa3b2;--edge:#7d5bbe;--burst:#d98a1f;--sustained:#b3261e;--work:#3f8f5b}
+@media (prefers-color-scheme:dark){:root{--bg:#15171b;--text:#e7e9ee;--soft:#a3abb8;--line:#363b45;--box:#1e2127;--mark:#ff8a80;
+--busy:#6ea0ff;--startup:#7f8899;--edge:#a98be6;--burst:#e5a64b;--sustained:#ff8a80;--work:#6fc08b}}
+@media print{:root{--bg:#fff;--text:#000;--soft:#333;--line:#999;--box:#fff;--mark:#a00;--busy:#2f6fde}
+section,tr,figure{break-inside:avoid}}
+*{box-sizing:border-box;-webkit-print-color-adjust:exact;print-color-adjust:exact}
+body{margin:0 auto;padding:1rem;max-width:72rem;background:var(--bg);color:var(--text);font:15px/1.45 system-ui,sans-serif}
+h1{font-size:1.5rem;margin:.2rem 0}h2{font-size:1.15rem;margin:1.6rem 0 .4rem}p{margin:.3rem 0}.soft{color:var(--soft)}
+.verdict{border-left:.35rem solid var(--mark);background:var(--box);padding:.7rem 1rem;margin:.6rem 0}
+.verdict.fine{border-color:var(--work)}.verdict b{font-size:1.1rem}
+.bar{display:flex;height:1.5rem;border-radius:.2rem;overflow:hidden;margin:.4rem 0}.bar span{display:block;height:100%}
+.key span{display:inline-block;margin-right:1rem}.key i{display:inline-block;width:.8rem;height:.8rem;margin-right:.3rem;vertical-align:-.05rem}
+.charts{display:grid;grid-template-columns:repeat(auto-fill,minmax(15rem,1fr));gap:.8rem}figure{margin:0;background:var(--box);padding:.5rem}
+figcaption{font-size:.85rem;color:var(--soft);overflow-wrap:anywhere}figure svg{display:block;width:100%;height:3rem}
+.plan{max-width:100%;height:auto}.scroll{overflow-x:auto}table{border-collapse:collapse;font-size:.9rem}
+th,td{text-align:left;padding:.2rem .9rem .2rem 0;border-bottom:1px solid var(--line);vertical-align:top}
+td.n,th.n{text-align:right;white-space:nowrap}pre{overflow-x:auto;background:var(--box);padding:.6rem;font-size:.85rem}
+polyline{fill:none;stroke:var(--busy);stroke-width:1.5;vector-effect:non-scaling-stroke}text{fill:var(--text);font:13px system-ui,sans-serif}
+)";
+
+std::string escaped(std::string_view text) {
+  std::string safe;
+  for (const char c : text) {
+    switch (c) {
+      case '&':
+        safe += "&amp;";
+        break;
+      case '<':
+        safe += "&lt;";
+        break;
+      case '>':
+        safe += "&gt;";
+        break;
+      case '"':
+        safe += "&quot;";
+        break;
+      default:
+        safe += c;
+    }
+  }
+  return safe;
+}
+
+// Whole UTF-8 characters.
+std::string shortened(const std::string& text) {
+  if (text.size() <= kNameLength) return text;
+  size_t end = kNameLength - 1;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+  return text.substr(0, end) + "…";
+}
+
+std::string bytes_text(double bytes) {
+  return bytes >= 1e9   ? fmt::format("{:.2f} GB", bytes / 1e9)
+         : bytes >= 1e6 ? fmt::format("{:.1f} MB", bytes / 1e6)
+                        : fmt::format("{:.1f} kB", bytes / 1e3);
+}
+
+std::string seconds_text(double seconds) {
+  return seconds >= 1 ? fmt::format("{:.2f} s", seconds) : fmt::format("{:.2f} ms", 1e3 * seconds);
+}
+
+// At most kPieces values: means of equal pieces of the time.
+std::vector<double> in_pieces(const std::vector<double>& values) {
+  if (values.size() <= kPieces) return values;
+  std::vector<double> pieces(kPieces, 0);
+  for (size_t i = 0; i < kPieces; ++i) {
+    const size_t from = i * values.size() / kPieces, to = (i + 1) * values.size() / kPieces;
+    for (size_t k = from; k < to; ++k) pieces[i] += values[k] / static_cast<double>(to - from);
+  }
+  return pieces;
+}
+
+std::string section(const std::string& title, const std::string& content) {
+  return content.empty() ? "" : fmt::format("<section>\n<h2>{}</h2>\n{}</section>\n", escaped(title), content);
+}
+
+// ---- the verdict
+
+std::string waits_bar(const Verdict& verdict) {
+  const Verdict::Waits& waits = verdict.waits;
+  const double working = std::max(1 - waits.startup - waits.epoch_edge - waits.burst - waits.sustained, 0.0);
+  const std::vector<std::tuple<const char*, const char*, double>> parts = {
+      {"work", "the program's own work", working},
+      {"startup", "waiting: the start", waits.startup},
+      {"edge", "waiting: beginnings of epochs", waits.epoch_edge},
+      {"burst", "waiting: bursts", waits.burst},
+      {"sustained", "waiting: sustained", waits.sustained}};
+  std::string bar = "<div class=\"bar\">", key = "<p class=\"key\">";
+  for (const auto& [color, what, share] : parts) {
+    if (share > 0) bar += fmt::format("<span style=\"width:{:.2f}%;background:var(--{})\"></span>", 100 * share, color);
+    key += fmt::format("<span><i style=\"background:var(--{})\"></i>{}: {:.1f} %</span>", color, what, 100 * share);
+  }
+  return bar + "</div>\n" + key + "</p>\n";
+}
+
+std::string verdict_html(const PipelineRecord& pipeline) {
+  const Verdict& verdict = pipeline.verdict;
+  const bool is_fine = verdict.code == ReasonCode::device_bound || verdict.code == ReasonCode::none;
+  std::string text = verdict.to_string();
+  const size_t first = text.find('\n');
+  std::string html = fmt::format("<div class=\"verdict{}\"><b>{}</b>\n", is_fine ? " fine" : "",
+                                 escaped(std::string_view(text).substr(0, first)));
+  if (!verdict.stage.empty()) {
+    html += fmt::format("<p>Limiting stage: <b>{}</b>, most of it in <b>{}</b></p>\n", escaped(verdict.stage),
+                        escaped(verdict.op));
+  }
+  for (const Change& change : verdict.changes) {
+    const std::string setting = change.setting.empty() ? "" : fmt::format(" ({} = {})", change.setting, change.value);
+    html += fmt::format("<p>Change: <b>{}{}</b>: {:.2f} times as fast ({:.2f} to {:.2f})</p>\n", escaped(change.what),
+                        escaped(setting), change.gain, change.low, change.high);
+  }
+  for (const std::string& finding : verdict.findings) html += "<p>" + escaped(finding) + "</p>\n";
+  html += fmt::format("<p class=\"soft\">confidence {:.2f}; waiting {:.1f} % of the time after the start</p></div>\n",
+                      verdict.confidence, 100 * verdict.wait_share);
+  std::string rows;
+  for (const Evidence& one : verdict.evidence) {
+    rows += fmt::format("<tr><td>{}</td><td class=\"n\">{:.3f}</td><td class=\"n\">{:.3f}</td></tr>\n",
+                        escaped(one.figure), one.value, one.threshold);
+  }
+  if (rows.empty()) return html + waits_bar(verdict);
+  return html + waits_bar(verdict) +
+         "<div class=\"scroll\"><table><tr><th>evidence</th><th class=\"n\">value</th><th "
+         "class=\"n\">limit</th></tr>\n" +
+         rows + "</table></div>\n";
+}
+
+// ---- the plan
+
+// `at_once`: threads' worth of work; `most`: what the fullest colour stands for.
+std::string box(const std::string& name, double at_once, double most, bool limits, size_t place) {
+  const double top = 4 + 54 * static_cast<double>(place);
+  std::string svg = fmt::format(
+      "<rect x=\"4\" y=\"{0}\" width=\"512\" height=\"40\" rx=\"4\" fill=\"var(--busy)\" fill-opacity=\"{1:.2f}\" "
+      "stroke=\"var(--{2})\" stroke-width=\"{3}\"/>\n<text x=\"14\" y=\"{4}\">{5}</text>\n"
+      "<text x=\"14\" y=\"{6}\">{7:.2f} threads at once{8}</text>\n",
+      top, 0.05 + 0.55 * std::clamp(at_once / most, 0.0, 1.0), limits ? "mark" : "line", limits ? 3 : 1, top + 17,
+      escaped(shortened(name)), top + 33, at_once, limits ? " — limits" : "");
+  if (place > 0) {
+    svg += fmt::format("<path d=\"M260 {} v10 m-4 -5 l4 5 l4 -5\" fill=\"none\" stroke=\"var(--soft)\"/>\n", top - 14);
+  }
+  return svg;
+}
+
+// Its operators from the sources down to the program, as busy as they were.
+std::string plan_svg(const PipelineRecord& pipeline) {
+  const auto rows = profile_of(pipeline.loader, {.view = ProfileView::scope});
+  if (!rows || rows->empty() || pipeline.seconds <= 0) return "";
+  double most = std::max(pipeline.loader.threads, 1);
+  for (const ProfileRow& row : *rows) most = std::max(most, row.self_s / pipeline.seconds);
+  const size_t count = std::min(rows->size(), kMostRows);
+  const std::string_view op = pipeline.verdict.op;
+  std::string svg = fmt::format(
+      "<svg class=\"plan\" width=\"520\" viewBox=\"0 0 520 {}\" role=\"img\" aria-label=\"the plan\">\n", 54 * count);
+  for (size_t i = 0; i < count; ++i) {
+    const ProfileRow& row = (*rows)[i];
+    const bool limits = !pipeline.verdict.stage.empty() && row.stage == pipeline.verdict.stage &&
+                        (row.name == op || row.name == row.stage);
+    svg += box(row.name, row.self_s / pipeline.seconds, most, limits, i);
+  }
+  return svg + "</svg>\n<p class=\"soft\">From the source to the program; the fuller the colour, the busier.</p>\n";
+}
+
+std::string profile_table(const PipelineRecord& pipeline) {
+  const auto rows = profile_of(pipeline.loader, {.view = ProfileView::scope});
+  if (!rows || rows->empty()) return "";
+  std::string html =
+      "<div class=\"scroll\"><table><tr><th>operator</th><th>stage</th><th class=\"n\">elements</th><th "
+      "class=\"n\">self</th><th class=\"n\">~CPU</th><th class=\"n\">~blocked</th><th class=\"n\">share</th></tr>\n";
+  for (size_t i = 0; i < std::min(rows->size(), kMostRows); ++i) {
+    const ProfileRow& row = (*rows)[i];
+    html += fmt::format(
+        "<tr><td>{}</td><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td "
+        "class=\"n\">{}</td><td class=\"n\">{:.1f} %</td></tr>\n",
+        escaped(shortened(row.name)), escaped(shortened(row.stage)), row.calls, seconds_text(row.self_s),
+        seconds_text(row.cpu_s), seconds_text(row.blocked_s), 100 * row.share);
+  }
+  return html + "</table></div>\n";
+}
+
+std::string stages_table(const LoaderStats& stats) {
+  std::string rows;
+  for (auto stage = stats.stages.rbegin(); stage != stats.stages.rend(); ++stage) {
+    rows += fmt::format(
+        "<tr><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{:.1f}</td><td "
+        "class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td></tr>\n",
+        escaped(shortened(stage->name)), stage->units, stage->target, stage->mean_ready,
+        bytes_text(static_cast<double>(stage->unit_bytes)), seconds_text(1e-9 * stage->totals.starved_ns),
+        seconds_text(1e-9 * stage->totals.refused_ns));
+  }
+  if (rows.empty()) return "";
+  return fmt::format("<p>Elements took {} at most, {} at the end.</p>\n",
+                     bytes_text(static_cast<double>(stats.memory_peak)),
+                     bytes_text(static_cast<double>(stats.memory_in_use))) +
+         "<div class=\"scroll\"><table><tr><th>stage</th><th class=\"n\">work items</th><th class=\"n\">ahead at "
+         "most</th><th class=\"n\">ready</th><th class=\"n\">largest</th><th class=\"n\">waited for</th><th "
+         "class=\"n\">no memory</th></tr>\n" +
+         rows + "</table></div>\n";
+}
+
+// ---- the time
+
+std::string chart(const std::string& name, const std::vector<double>& values, double unit, const std::string& of) {
+  const std::vector<double> pieces = in_pieces(values);
+  const double most = std::max(*std::max_element(pieces.begin(), pieces.end()), 1e-12);
+  std::string points;
+  const double step = 100.0 / static_cast<double>(std::max<size_t>(pieces.size() - 1, 1));
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    points += fmt::format("{:.1f},{:.1f} ", step * static_cast<double>(i), 29 - 28 * pieces[i] / most);
+  }
+  return fmt::format(
+      "<figure><svg viewBox=\"0 0 100 30\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"{0}\"><polyline "
+      "points=\"{1}\"/></svg><figcaption>{0}: at most {2:.3g}{3}, at the end {4:.3g}{3}</figcaption></figure>\n",
+      escaped(name), points, most / unit, of, pieces.back() / unit);
+}
+
+// The points of each series, in order of their first.
+class Series {
+ public:
+  void add(const std::string& name, double value, double unit = 1, const std::string& of = "") {
+    const auto found = std::find_if(all_.begin(), all_.end(), [&](const One& one) { return one.name == name; });
+    (found != all_.end() ? *found : all_.emplace_back(One{name, {}, unit, of})).values.push_back(value);
+  }
+  std::string html() const {
+    std::string text;
+    for (size_t i = 0; i < std::min(all_.size(), kMostCharts); ++i) {
+      text += chart(all_[i].name, all_[i].values, all_[i].unit, all_[i].of);
+    }
+    return text.empty() ? "" : "<div class=\"charts\">\n" + text + "</div>\n";
+  }
+
+ private:
+  struct One {
+    std::string name;
+    std::vector<double> values;
+    double unit;
+    std::string of;
+  };
+  std::vector<One> all_;
+};
+
+std::string charts(const RunRecord& run) {
+  Series series;
+  for (const RunPoint& point : run.points) {
+    for (const PipelinePoint& one : point.pipelines) {
+      const std::string name = one.name.empty() ? "" : " of " + one.name;
+      series.add("waiting" + name, one.wait_share, 0.01, " %");
+      if (one.ready >= 0) series.add("ready batches" + name, one.ready);
+      if (one.ready >= 0) series.add("memory" + name, static_cast<double>(one.memory_bytes), 1e6, " MB");
+    }
+    for (const QueuePoint& one : point.queues) series.add(one.tag, one.value);
+    series.add("processors used by this process", point.own_cpus);
+    series.add("processors used by others", point.other_cpus);
+    series.add("resident memory of the process", static_cast<double>(point.rss), 1e6, " MB");
+  }
+  return series.html();
+}
+
+// A strip: the darker, the more of that moment the program waited for this pipeline.
+std::string stalls(const RunRecord& run, const std::string& name) {
+  std::vector<double> shares;
+  for (const RunPoint& point : run.points) {
+    for (const PipelinePoint& one : point.pipelines) {
+      if (one.name == name) shares.push_back(one.wait_share);
+    }
+  }
+  if (shares.empty()) return "";
+  const std::vector<double> pieces = in_pieces(shares);
+  const double width = 100.0 / static_cast<double>(pieces.size());
+  std::string svg =
+      "<svg viewBox=\"0 0 100 6\" preserveAspectRatio=\"none\" style=\"width:100%;height:1.6rem\" role=\"img\" "
+      "aria-label=\"when it waited\"><rect width=\"100\" height=\"6\" fill=\"var(--box)\"/>\n";
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    if (pieces[i] < 0.005) continue;
+    svg += fmt::format(
+        "<rect x=\"{:.2f}\" width=\"{:.2f}\" height=\"6\" fill=\"var(--sustained)\" fill-opacity=\"{:.2f}\"/>\n",
+        width * static_cast<double>(i), width, pieces[i]);
+  }
+  return svg +
+         "</svg>\n<p class=\"soft\">From the start to the end: the fuller the colour, the more of that time the "
+         "program "
+         "waited.</p>\n";
+}
+
+std::string pipeline_html(const RunRecord& run, const PipelineRecord& pipeline) {
+  const std::string of = pipeline.name.empty() ? "" : " of " + pipeline.name;
+  const LoaderStats& stats = pipeline.loader;
+  const std::string settings = stats.stages.empty()
+                                   ? ""
+                                   : fmt::format("<p>{} compute threads, {} I/O threads; {} batches in {:.1f} s.</p>\n",
+                                                 stats.threads, stats.io_threads, stats.batches, pipeline.seconds);
+  return section("Why the program waits" + (of.empty() ? "" : " for " + pipeline.name), verdict_html(pipeline)) +
+         section("When it waited" + of, stalls(run, pipeline.name)) + section("The plan" + of, plan_svg(pipeline)) +
+         section("Profile" + of, profile_table(pipeline)) + section("Memory" + of, stages_table(stats)) +
+         section("Settings" + of,
+                 settings + (pipeline.plan.empty() ? "" : "<pre>" + escaped(pipeline.plan) + "</pre>\n"));
+}
+
+}  // namespace
+
+std::string report_html(const RunRecord& run) {
+  const double seconds = run.points.empty() ? 0 : run.points.back().seconds;
+  const int64_t steps = run.points.empty() ? 0 : run.points.back().step;
+  std::string html = fmt::format(
+      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" "
+      "content=\"width=device-width,initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light "
+      "dark\">\n<title>Headpond: a run of {0}</title>\n<style>{1}</style>\n</head>\n<body>\n<h1>A run of "
+      "{0}</h1>\n<p class=\"soft\">{2:.1f} s, {3} steps{4}; {5} processors, {6}</p>\n",
+      escaped(run.machine.started), kStyle, seconds, steps, run.is_whole ? "" : "; it did not end by itself",
+      run.machine.processors, escaped(run.machine.simd));
+  const PipelineRecord* const most = most_waited_for(run.pipelines);
+  if (most != nullptr) html += pipeline_html(run, *most);
+  for (const PipelineRecord& one : run.pipelines) {
+    if (&one != most) html += pipeline_html(run, one);
+  }
+  return html + section("Over time", charts(run)) + "</body>\n</html>\n";
+}
+
+}  // namespace headpond

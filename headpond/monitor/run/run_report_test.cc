@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headpond/monitor/run/run_report.h"
+
+#include <gmock/gmock.h>
+
+namespace headpond {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+RunRecord run_of(int64_t points) {
+  RunRecord run{.machine = {"2026-05-01T12:00:00Z", 42, 2, "AVX2"}, .is_whole = true};
+  for (int64_t i = 0; i < points; ++i) {
+    const double share = i < points / 2 ? 0 : 0.5;
+    run.points.push_back({static_cast<double>(i), i, 0.5, 0.25, 1 << 20, {{"", share, 2, 77}}, {{"queue/a/size", 3}}});
+  }
+  StageStats stage{.name = "range|map|batch", .units = 10, .elements = 320};
+  stage.operators = {{.op = "range", .ns = 1000}, {.op = "map <&>", .ns = 9000}};
+  stage.totals.make.wall_ns = 5e9;
+  PipelineRecord pipeline{.seconds = 10, .plan = "range(9)\nmap(\"<x>\")"};
+  pipeline.loader.threads = 2;
+  pipeline.loader.stages = {stage};
+  pipeline.verdict = {.code = ReasonCode::cpu_bound, .stage = stage.name, .op = "map <&>", .wait_share = 0.5};
+  pipeline.verdict.waits.sustained = 0.5;
+  pipeline.verdict.changes = {{"one processor more", "threads", "3", 1.5, 1.4, 1.6}};
+  pipeline.verdict.evidence = {{"share of its time that the stage computes", 0.9, 0.8}};
+  run.pipelines = {pipeline};
+  return run;
+}
+
+TEST(RunReport, NamesTheReasonTheStageAndTheChange) {
+  const std::string html = report_html(run_of(20));
+  for (const char* const part :
+       {"cpu_bound: ", "Limiting stage: <b>range|map|batch</b>, most of it in <b>map &lt;&amp;&gt;</b>",
+        "one processor more (threads = 3)</b>: 1.50 times as fast", "waiting: sustained: 50.0 %", "— limits",
+        "0.45 threads at once", "range(9)", "prefers-color-scheme:dark", "@media print", "queue/a/size"}) {
+    EXPECT_THAT(html, HasSubstr(part));
+  }
+}
+
+TEST(RunReport, NeedsNothingButItself) {
+  const std::string html = report_html(run_of(20));
+  for (const char* const part : {"<script", "http:", "https:", "url(", "<link", "<img", "@import", "map <&>"}) {
+    EXPECT_THAT(html, Not(HasSubstr(part)));
+  }
+}
+
+TEST(RunReport, OnlyTheOperatorThatTakesMostIsMarked) {
+  const std::string html = report_html(run_of(3));
+  EXPECT_EQ(html.find("stroke=\"var(--mark)\""), html.rfind("stroke=\"var(--mark)\""));
+  RunRecord fine = run_of(3);
+  fine.pipelines[0].verdict = {.code = ReasonCode::device_bound};
+  EXPECT_THAT(report_html(fine), Not(HasSubstr("stroke=\"var(--mark)\"")));
+  EXPECT_THAT(report_html(fine), HasSubstr("class=\"verdict fine\""));
+}
+
+TEST(RunReport, ALongRunIsNoLargerPage) {
+  RunRecord run = run_of(2'000);
+  for (RunPoint& point : run.points) {
+    for (int i = 0; i < 30; ++i) point.queues.push_back({"queue/" + std::to_string(i) + "/size", 1});
+  }
+  EXPECT_LT(report_html(run).size(), 500'000U);
+}
+
+TEST(RunReport, ARunOfNothingIsAPageToo) {
+  const std::string html = report_html({});
+  EXPECT_THAT(html, HasSubstr("it did not end by itself"));
+  EXPECT_THAT(html, testing::EndsWith("</html>\n"));
+}
+
+}  // namespace
+}  // namespace headpond
