@@ -6,75 +6,22 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
-#include <cstring>
-#include <filesystem>
 
 #include "headpond/base/log.h"
 #include "headpond/dataset/ops.h"
 #include "headpond/io/file/system_test_internal.h"
 #include "headpond/train/loop/hooks.h"
+#include "headpond/train/loop/training_test_internal.h"
 #include "tests/test_files.h"
 
 namespace headpond {
 namespace {
 
+using internal::numbers;
+using internal::Toy;
 using test::TempFolder;
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-// Each loss depends on all batches before it, on the weight, on a moment and on a random state, as those of a network
-// do. A part of it can be left out of checkpoints.
-class Toy final : public Learner {
- public:
-  std::string left_out = "";
-  std::vector<std::string> shapes = {"weight float64 []"};
-  std::vector<double> losses;
-  int evaluations = 0;
-
-  Step train(const Batch& batch) override {
-    double sum = 0;
-    for (const int64_t x : batch[0].as<int64_t>()) sum += static_cast<double>(x);
-    random_ = random_ * 6364136223846793005U + 1442695040888963407U;
-    moment_ = 0.9 * moment_ + sum;
-    weight_ = 0.99 * weight_ - 0.001 * moment_ + static_cast<double>(random_ >> 60);
-    losses.push_back(weight_);
-    return {weight_, {{"sum", {sum, 1}}}};
-  }
-  Step evaluate(const Batch& batch) override {
-    EXPECT_TRUE(is_evaluating_);
-    return {weight_ + static_cast<double>(batch[0].as<int64_t>()[0]), {{"size", {2, 1}}}};
-  }
-  void begin_evaluation() override {
-    ++evaluations;
-    is_evaluating_ = true;
-  }
-  void end_evaluation() override { is_evaluating_ = false; }
-  std::vector<std::string> parameters() const override { return shapes; }
-  std::map<std::string, std::string> save() const override {
-    return {{"model.pt", text(weight_)}, {"optimizer.pt", text(moment_)}, {"random.bin", text(random_)}};
-  }
-  void restore(const std::map<std::string, std::string>& files) override {
-    read("model.pt", files, weight_);
-    read("optimizer.pt", files, moment_);
-    read("random.bin", files, random_);
-  }
-
- private:
-  template <class T>
-  static std::string text(T value) {
-    return {reinterpret_cast<const char*>(&value), sizeof(value)};
-  }
-  template <class T>
-  void read(const std::string& name, const std::map<std::string, std::string>& files, T& value) {
-    if (name != left_out) std::memcpy(&value, files.at(name).data(), sizeof(value));
-  }
-  double weight_ = 0, moment_ = 0;
-  uint64_t random_ = 1;
-  bool is_evaluating_ = false;
-};
-
-// 5 batches an epoch.
-Dataset numbers() { return range(10) | shuffle() | batch(2); }
 
 struct Played {
   Toy toy;
