@@ -11,7 +11,6 @@
 #include "cli/session.h"
 #include "cli/verbs/take_batches.h"
 #include "cli/verbs/verbs.h"
-#include "headpond/monitor/run/run_record.h"
 
 namespace headpond::cli {
 namespace {
@@ -41,24 +40,15 @@ size_t place_of(const std::vector<std::string>& words, const std::string& word) 
   return static_cast<size_t>(std::find(words.begin(), words.end(), word) - words.begin());
 }
 
-Result<LoaderStats> stats_of_run(const std::string& folder) {
-  const auto run = read_run(folder);
-  if (!run) return fail(run.error());
-  const PipelineRecord* const most = most_waited_for(run->pipelines);
-  if (most == nullptr) {
-    return fail(ErrorKind::FailedPrecondition, folder + ": the run watched no pipeline, or for less than a second");
-  }
-  return most->loader;
-}
-
 Result<LoaderStats> stats_of(Session& session, const ProfileFlags& flags) {
-  if (flags.run.empty()) {
-    auto taken = take_batches(session, "profile", flags.take);
-    if (!taken) return fail(taken.error());
-    return std::move(taken->stats);
+  if (!flags.run.empty()) {
+    auto record = record_of_run("profile", flags.take, flags.run);
+    if (!record) return fail(record.error());
+    return std::move(record->loader);
   }
-  if (flags.take.files.empty()) return stats_of_run(flags.run);
-  throw Exception(Error(ErrorKind::InvalidArgument, "profile takes a pipeline file or --run DIR, not both"));
+  auto taken = take_batches(session, "profile", flags.take);
+  if (!taken) return fail(taken.error());
+  return std::move(taken->stats);
 }
 
 Result<Report> run(Session& session, const ProfileFlags& flags) {

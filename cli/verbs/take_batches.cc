@@ -97,4 +97,15 @@ Result<Taken> take_batches(Session& session, const std::string& verb, const Take
   return Taken{std::move(*verdict), loader.stats()};
 }
 
+Result<PipelineRecord> record_of_run(const std::string& verb, const TakeFlags& flags, const std::string& folder) {
+  if (!flags.files.empty()) {
+    throw Exception(Error(ErrorKind::InvalidArgument, verb + " takes a pipeline file or --run DIR, not both"));
+  }
+  const auto run = read_run(folder);
+  if (!run) return fail(run.error());
+  const PipelineRecord* const most = most_waited_for(run->pipelines);
+  if (most != nullptr) return *most;
+  return fail(ErrorKind::FailedPrecondition, folder + ": the run watched no pipeline, or for less than a second");
+}
+
 }  // namespace headpond::cli

@@ -11,6 +11,7 @@
 #include "headpond/base/status.h"
 #include "headpond/engine/loader_stats.h"
 #include "headpond/engine/verdict/verdict.h"
+#include "headpond/monitor/run/run_record.h"
 
 namespace headpond::cli {
 
@@ -31,5 +32,9 @@ struct Taken {
 /// Epoch after epoch, with a pause for each step, until the time is over, which also ends a wait, or the verdict is
 /// `stalled`. With --logdir the run is captured. `verb`: for errors of usage.
 Result<Taken> take_batches(Session& session, const std::string& verb, const TakeFlags& flags);
+
+/// Instead: what the run that wrote its files to `folder` says of the pipeline for which its program waited most.
+/// InvalidArgument is thrown if `flags` name a file too.
+Result<PipelineRecord> record_of_run(const std::string& verb, const TakeFlags& flags, const std::string& folder);
 
 }  // namespace headpond::cli
