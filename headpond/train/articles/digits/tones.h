@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Drawn sounds that stand in for spoken digits where these are not there: ten kinds of two tones, with noise.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "headpond/base/status.h"
+
+namespace headpond {
+
+struct ToneSetOptions {
+  int64_t takes = 15;  ///< Of each digit by each of two speakers.
+  uint64_t seed = 7;
+};
+
+/// Writes "<digit>_<speaker>_<index>.wav" files, mono, 8 kHz, 0.3 to 0.7 s, named as the Free Spoken Digit Dataset's,
+/// into the folder, which is made if need be. The same bytes for the same options.
+Result<void> draw_tones(const std::string& folder, const ToneSetOptions& options = {});
+
+}  // namespace headpond
