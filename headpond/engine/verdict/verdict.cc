@@ -107,9 +107,9 @@ std::string Verdict::to_string() const {
   std::string text = fmt::format("{}: {}{}\n", headpond::to_string(code), in_words(code), sureness(confidence));
   text += fmt::format(
       "  waiting: {:.1f} % of the time after the start (of all time: start {:.1f} %, epochs {:.1f} %, bursts {:.1f} %, "
-      "all the time {:.1f} %)\n",
+      "sustained {:.1f} %)\n",
       100 * wait_share, 100 * waits.startup, 100 * waits.epoch_edge, 100 * waits.burst, 100 * waits.sustained);
-  if (!stage.empty()) text += fmt::format("  stage: {}; most of it: {}\n", stage, op);
+  if (!stage.empty()) text += fmt::format("  stage: {}; operator: {}\n", stage, op);
   for (size_t i = 0; i < std::min(evidence.size(), kMostEvidence); ++i) {
     text += fmt::format("  {}: {:.2f} (limit {:.2f})\n", evidence[i].figure, evidence[i].value, evidence[i].threshold);
   }
