@@ -20,7 +20,7 @@ bool has_verdict(const PipelineRecord& one) {
 Result<SessionLog> SessionLog::open(Session& session, const std::string& part, RunLogOptions options) {
   const auto folder = session.folder();
   if (!folder) return fail(folder.error());
-  auto log = RunLog::open(part.empty() ? *folder : *folder + "/" + part, std::move(options));
+  auto log = RunLog::open(part.empty() ? *folder : *folder + "/" + part, options);
   if (!log) return fail(log.error());
   return SessionLog(session, std::move(*log));
 }

@@ -75,7 +75,7 @@ bool has_verdict(const Verdict& verdict) { return verdict.code != ReasonCode::no
 
 class RunLog::State {
  public:
-  State(std::string folder, RunLogOptions options) : folder_(std::move(folder)), options_(std::move(options)) {}
+  State(std::string folder, RunLogOptions options) : folder_(std::move(folder)), options_(options) {}
 
   Result<void> open();
   int64_t add(std::optional<PipelineSource> source, std::optional<QueueSource> queue,
@@ -382,7 +382,7 @@ Result<void> RunLog::State::close() {
 }
 
 Result<std::unique_ptr<RunLog>> RunLog::open(const std::string& folder, RunLogOptions options) {
-  auto state = std::make_shared<State>(folder, std::move(options));
+  auto state = std::make_shared<State>(folder, options);
   HEADPOND_TRY(state->open());
   return std::unique_ptr<RunLog>(new RunLog(std::move(state)));
 }
