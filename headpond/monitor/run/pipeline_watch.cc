@@ -40,7 +40,7 @@ std::optional<int64_t> PipelineWatch::steps() const {
 }
 
 PipelinePoint PipelineWatch::sample(std::vector<Scalar>& points, int64_t now_ns) {
-  PipelineTotals now = totals();
+  const PipelineTotals now = totals();
   const double passed_ns = static_cast<double>(std::max<int64_t>(now_ns - before_ns_, 1));
   PipelinePoint point{.name = source_.name, .ready = -1};
   const int64_t waited = now.wait_ns.value_or(0) - before_.wait_ns.value_or(0);
@@ -57,7 +57,7 @@ PipelinePoint PipelineWatch::sample(std::vector<Scalar>& points, int64_t now_ns)
     points.push_back({prefix + "memory_bytes", static_cast<double>(point.memory_bytes)});
     add_operators(figures, passed_ns, points);
   }
-  before_ = std::move(now);
+  before_ = now;
   before_ns_ = now_ns;
   ++samples_;
   return point;
