@@ -66,6 +66,10 @@ class Training {
       hooks_.push_back(step_counter_hook({.steps = config.log_steps}));
       hooks_.push_back(logging_hook({.steps = config.log_steps}));
     }
+    if (config.log != nullptr) {
+      watches_.push_back(config.log->watch(train_loader_, "train"));
+      watches_.push_back(config.log->watch(eval_loader_, "eval"));
+    }
     if (config.summary_steps > 0) hooks_.push_back(summary_saver_hook({.steps = config.summary_steps}));
   }
 
@@ -143,11 +147,17 @@ class Training {
     }
     if (!batch) return fail(batch.error());
     epoch_ = batch->epoch();
-    const Learner::Step done = learner_.train(*batch);
+    const Learner::Step done = train_on(*batch);
     batch = fail(Error());  // Its memory is for the next one.
     ++context_.step;
     HEADPOND_TRY(for_each_hook([&](Hook& hook) { return hook.after_run(context_, done.loss, done.metrics); }));
     return true;
+  }
+
+  Learner::Step train_on(const Batch& batch) {
+    if (config_.log == nullptr) return learner_.train(batch);
+    const auto in_the_timeline = config_.log->step();
+    return learner_.train(batch);
   }
 
   // The end: a last checkpoint, and a last evaluation.
@@ -342,6 +352,7 @@ class Training {
   TrainingReport& report_;
   const std::shared_ptr<Resources> resources_;
   Loader train_loader_, eval_loader_;
+  std::vector<RunLog::Watch> watches_;
   EveryTimer save_timer_;
   std::vector<std::shared_ptr<Hook>> hooks_;
   HookContext context_;

@@ -15,6 +15,7 @@
 #include "headpond/base/status.h"
 #include "headpond/dataset/dataset.h"
 #include "headpond/engine/loader.h"
+#include "headpond/monitor/run_log.h"
 #include "headpond/train/loop/checkpoint_writer.h"
 #include "headpond/train/loop/exporters.h"
 #include "headpond/train/loop/hook.h"
@@ -64,6 +65,9 @@ struct RunConfig {
   bool asynchronous_save = true;      ///< A thread writes checkpoints while the training goes on.
   bool from_scratch = false;          ///< Removes the checkpoints that are there, and begins anew.
   bool allow_new_data = false;        ///< A checkpoint of other data or another seed gives all but the position.
+  /// Watches both inputs, as "train" and "eval", and has a step for each step; not owned, outlives the call. May be
+  /// null.
+  RunLog* log = nullptr;
 };
 
 /// Is called around each save of a checkpoint, with its step. An error ends the training.

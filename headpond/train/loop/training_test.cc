@@ -301,6 +301,22 @@ TEST(TrainAndEvaluate, BothInputsShareThreadsAndMemory) {
   EXPECT_EQ(report.eval.batches, 200);
 }
 
+TEST(TrainAndEvaluate, ARunLogCapturesBothInputsAndTheSteps) {
+  const TempFolder temp;
+  Toy toy;
+  const auto log = value_or_throw(RunLog::open(temp.path()));
+  ASSERT_TRUE(train_and_evaluate(toy, {.save_steps = 5, .threads = 1, .log = log.get()},
+                                 {.input = numbers(), .max_steps = 10, .epochs = -1},
+                                 {.input = range(6) | batch(2), .throttle_secs = 0}));
+  ASSERT_TRUE(log->close());
+  std::vector<std::string> names;
+  for (const PipelineRecord& pipeline : log->pipelines()) names.push_back(pipeline.name);
+  EXPECT_THAT(names, testing::UnorderedElementsAre("train", "eval"));
+  const auto timeline = test::get_file(log->files().timeline);
+  const std::string_view text(reinterpret_cast<const char*>(timeline.data()), timeline.size());
+  EXPECT_EQ(test::times_in(text, R"("name":"step")"), 10U);
+}
+
 TEST(TrainAndEvaluate, RefusesOptionsThatContradictThemselves) {
   Toy toy;
   const TrainSpec train{.input = numbers()};
