@@ -86,7 +86,7 @@ double key_of(const ProfileRow& row, ProfileOrder order) {
       return row.self_s;
     case ProfileOrder::cpu:
       return row.cpu_s;
-    case ProfileOrder::bytes:
+    case ProfileOrder::given_bytes:
       return row.bytes;
     case ProfileOrder::calls:
       return static_cast<double>(row.calls);

@@ -17,7 +17,7 @@ enum class ProfileView : uint8_t {
   scope,  ///< Each operator, from the sources on.
   stage,  ///< Each part of the pipeline that runs as one.
 };
-enum class ProfileOrder : uint8_t { time, self, cpu, bytes, calls };
+enum class ProfileOrder : uint8_t { time, self, cpu, given_bytes, calls };
 
 struct ProfileOptions {
   ProfileView view = ProfileView::op;

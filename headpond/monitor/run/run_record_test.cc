@@ -96,7 +96,9 @@ TEST_F(RunRecordTest, ADamagedLineIsNamed) {
   const std::string good = line_of(RunPoint());
   for (const char* const bad :
        {"}\n", "[1]\n", "{\"point\":5}\n", "{\"point\":{\"queues\":7}}\n", "{\"point\":{\"step\":\"x\"}}\n"}) {
-    const auto run = read(good + bad + good);
+    std::string text = good;
+    text.append(bad).append(good);
+    const auto run = read(text);
     ASSERT_FALSE(run) << bad;
     EXPECT_EQ(run.error().kind(), ErrorKind::DataLoss);
     EXPECT_THAT(run.error().message(), testing::HasSubstr("run.jsonl: line 2: ")) << bad;
