@@ -19,6 +19,8 @@
 namespace headpond {
 namespace {
 
+constexpr const char* kCgroups = "/sys/fs/cgroup";
+
 std::string read_text(const std::filesystem::path& path) {
   std::ifstream file(path);
   std::ostringstream text;
@@ -54,8 +56,6 @@ double used_by(int who) {
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-using Quota = double (*)(const std::filesystem::path& group);  // in processors; 0 is none
-
 double quota_v2(const std::filesystem::path& group) {
   std::istringstream text(read_text(group / "cpu.max"));  // "max 100000" or "150000 100000"
   double quota = 0;
@@ -70,11 +70,33 @@ double quota_v1(const std::filesystem::path& group) {
   return text >> quota >> period && quota > 0 && period > 0 ? quota / period : 0;
 }
 
-std::optional<double> least_on_the_way(const std::filesystem::path& mount, std::filesystem::path group, Quota quota) {
-  std::optional<double> least;
-  for (;; group = group.parent_path()) {
-    if (const double found = quota(mount / group); found > 0) least = std::min(found, least.value_or(HUGE_VAL));
-    if (group.empty()) return least;
+// "throttled_usec 12000" (v2) or "throttled_time 12000000" (v1), among others.
+double throttled_s(const std::filesystem::path& group) {
+  std::istringstream text(read_text(group / "cpu.stat"));
+  std::string name;
+  for (double number = 0; text >> name >> number;) {
+    if (name == "throttled_usec") return 1e-6 * number;
+    if (name == "throttled_time") return 1e-9 * number;
+  }
+  return 0;
+}
+
+// Calls `each` with the folders of the groups that `proc_self_cgroup` names and of their ancestors, and whether they
+// are of v2.
+template <class Each>
+void for_each_group(const std::filesystem::path& mount, std::string_view proc_self_cgroup, Each each) {
+  std::istringstream lines{std::string(proc_self_cgroup)};
+  for (std::string line; std::getline(lines, line);) {
+    const size_t controllers = line.find(':') + 1;
+    const size_t path = line.find(":/", controllers);
+    if (path == std::string::npos) continue;
+    const std::string list = "," + line.substr(controllers, path - controllers) + ",";
+    const bool is_v2 = list == ",,";
+    if (!is_v2 && list.find(",cpu,") == std::string::npos) continue;
+    for (std::filesystem::path group = line.substr(path + 2);; group = group.parent_path()) {
+      each((is_v2 ? mount : mount / "cpu") / group, is_v2);
+      if (group.empty()) break;
+    }
   }
 }
 
@@ -83,32 +105,37 @@ std::optional<double> least_on_the_way(const std::filesystem::path& mount, std::
 namespace cpu_internal {
 
 std::optional<double> cgroup_quota(const std::filesystem::path& mount, std::string_view proc_self_cgroup) {
-  std::istringstream lines{std::string(proc_self_cgroup)};
   std::optional<double> least;
-  for (std::string line; std::getline(lines, line);) {
-    const size_t controllers = line.find(':') + 1;
-    const size_t path = line.find(":/", controllers);
-    if (path == std::string::npos) continue;
-    const std::string list = "," + line.substr(controllers, path - controllers) + ",";
-    if (list != ",," && list.find(",cpu,") == std::string::npos) continue;
-    const auto quota = list == ",," ? least_on_the_way(mount, line.substr(path + 2), quota_v2)
-                                    : least_on_the_way(mount / "cpu", line.substr(path + 2), quota_v1);
-    if (quota) least = std::min(*quota, least.value_or(HUGE_VAL));
-  }
+  for_each_group(mount, proc_self_cgroup, [&](const std::filesystem::path& group, bool is_v2) {
+    const double quota = is_v2 ? quota_v2(group) : quota_v1(group);
+    if (quota > 0) least = std::min(quota, least.value_or(HUGE_VAL));
+  });
   return least;
 }
 
-// "cpu user nice system idle iowait irq softirq steal guest guest_nice"; the guests are part of user and nice.
-CpuSample parse_stat(std::string_view proc_stat, double ticks_per_second) {
-  std::istringstream text{std::string(proc_stat)};
-  std::string name;
-  std::array<double, 8> ticks{};
-  text >> name;
-  for (double& tick : ticks) text >> tick;
+double cgroup_throttled_s(const std::filesystem::path& mount, std::string_view proc_self_cgroup) {
+  double most = 0;
+  for_each_group(mount, proc_self_cgroup,
+                 [&](const std::filesystem::path& group, bool) { most = std::max(most, throttled_s(group)); });
+  return most;
+}
+
+// "cpu user nice system idle iowait irq softirq steal guest guest_nice", then the same for each "cpu0"; the guests are
+// part of user and nice.
+CpuSample parse_stat(std::string_view proc_stat, double ticks_per_second, std::span<const int> cpus) {
+  std::istringstream lines{std::string(proc_stat)};
   CpuSample sample;
-  if (name != "cpu" || !text) return sample;
-  sample.all_s = (ticks[0] + ticks[1] + ticks[2] + ticks[5] + ticks[6]) / ticks_per_second;
-  sample.stolen_s = ticks[7] / ticks_per_second;
+  for (std::string line; std::getline(lines, line) && line.starts_with("cpu");) {
+    std::istringstream text(line);
+    std::string name;
+    std::array<double, 8> ticks{};
+    text >> name;
+    for (double& tick : ticks) text >> tick;
+    const auto is_named = [&](int cpu) { return name == "cpu" + std::to_string(cpu); };
+    if (!text || !(cpus.empty() ? name == "cpu" : std::ranges::any_of(cpus, is_named))) continue;
+    sample.all_s += (ticks[0] + ticks[1] + ticks[2] + ticks[5] + ticks[6]) / ticks_per_second;
+    sample.stolen_s += ticks[7] / ticks_per_second;
+  }
   return sample;
 }
 
@@ -149,7 +176,7 @@ std::vector<int> allowed_cpus() {
 
 int cpu_count() {
   const auto allowed = static_cast<int>(allowed_cpus().size());
-  const auto quota = cpu_internal::cgroup_quota("/sys/fs/cgroup", read_text("/proc/self/cgroup"));
+  const auto quota = cpu_internal::cgroup_quota(kCgroups, read_text("/proc/self/cgroup"));
   return quota && *quota < allowed ? std::max(1, static_cast<int>(std::ceil(*quota))) : allowed;
 }
 
@@ -160,8 +187,12 @@ bool pin_this_thread(std::span<const int> cpus) {
   return sched_setaffinity(0, set.size(), set.get()) == 0;
 }
 
-CpuSample sample_cpu() {
-  CpuSample sample = cpu_internal::parse_stat(read_text("/proc/stat"), static_cast<double>(sysconf(_SC_CLK_TCK)));
+CpuSample sample_cpu() { return sample_cpu_of({}); }
+
+CpuSample sample_cpu_of(std::span<const int> cpus) {
+  const auto ticks_per_second = static_cast<double>(sysconf(_SC_CLK_TCK));
+  CpuSample sample = cpu_internal::parse_stat(read_text("/proc/stat"), ticks_per_second, cpus);
+  sample.throttled_s = cpu_internal::cgroup_throttled_s(kCgroups, read_text("/proc/self/cgroup"));
   sample.own_s = used_by(RUSAGE_SELF) + used_by(RUSAGE_CHILDREN);
   sample.wall_ns = now_ns();
   return sample;

@@ -27,13 +27,16 @@ bool pin_this_thread(std::span<const int> cpus);
 
 /// Processor time used so far, by the whole machine and by this process.
 struct CpuSample {
-  int64_t wall_ns = 0;  ///< now_ns() of the sample.
-  double all_s = 0;     ///< By all processes of the machine, in steps of 10 ms a processor.
-  double stolen_s = 0;  ///< Taken from this machine by its host, if it is a virtual one.
-  double own_s = 0;     ///< By this process and the children it has waited for.
+  int64_t wall_ns = 0;     ///< now_ns() of the sample.
+  double all_s = 0;        ///< By all processes of the machine, in steps of 10 ms a processor.
+  double stolen_s = 0;     ///< Taken from this machine by its host, if it is a virtual one.
+  double own_s = 0;        ///< By this process and the children it has waited for.
+  double throttled_s = 0;  ///< That the control group of this process was stopped for having used its quota.
 };
 
 CpuSample sample_cpu();
+/// The same, with all_s and stolen_s of these processors only.
+CpuSample sample_cpu_of(std::span<const int> cpus);
 
 /// The number of processors' time that other processes used between two samples: 0.02 is 2 % of one processor. Never
 /// negative. Over an interval of a second the error is about 0.01. REQUIRES: `to` was taken after `from`.

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include "headpond/base/cpu.h"
@@ -14,8 +15,11 @@ namespace headpond::cpu_internal {
 /// controller of v1) and their ancestors; nullopt iff none has a quota. `mount` stands for /sys/fs/cgroup.
 std::optional<double> cgroup_quota(const std::filesystem::path& mount, std::string_view proc_self_cgroup);
 
-/// all_s and stolen_s from a text such as /proc/stat.
-CpuSample parse_stat(std::string_view proc_stat, double ticks_per_second);
+/// For how many processor seconds the groups of cgroup_quota() were stopped: the most that one of them was.
+double cgroup_throttled_s(const std::filesystem::path& mount, std::string_view proc_self_cgroup);
+
+/// all_s and stolen_s from a text such as /proc/stat: of the machine or, if some are given, of these processors.
+CpuSample parse_stat(std::string_view proc_stat, double ticks_per_second, std::span<const int> cpus = {});
 
 /// From a text such as /proc/self/smaps_rollup.
 MemoryInfo parse_smaps_rollup(std::string_view text);

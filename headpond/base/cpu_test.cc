@@ -43,6 +43,13 @@ class Groups {
     std::ofstream(root_ / "cpu" / group / "cpu.cfs_quota_us") << quota << "\n";
     std::ofstream(root_ / "cpu" / group / "cpu.cfs_period_us") << period << "\n";
   }
+  void write(const std::string& path, const std::string& text) const {
+    std::filesystem::create_directories((root_ / path).parent_path());
+    std::ofstream(root_ / path) << text;
+  }
+  double throttled_s(const std::string& proc_self_cgroup) const {
+    return cpu_internal::cgroup_throttled_s(root_, proc_self_cgroup);
+  }
   std::optional<double> quota(const std::string& group, const std::string& others = "") const {
     return cgroup_quota(root_, others + "0::/" + group + "\n");
   }
@@ -84,12 +91,33 @@ TEST(CgroupQuota, ReadsBothVersionsOfControlGroups) {
   EXPECT_EQ(groups.quota("a", "4:cpu:/free\n2:cpuset:/old\n1:cpuacct:/other\n"), 1.5);
 }
 
+TEST(CgroupThrottled, IsTheMostOfAGroupAndThoseAroundIt) {
+  const Groups groups;
+  groups.write("a/cpu.stat", "usage_usec 7\nthrottled_usec 1500000\n");
+  groups.write("a/b/cpu.stat", "throttled_usec 500000\n");
+  groups.write("cpu/old/cpu.stat", "nr_throttled 3\nthrottled_time 2000000000\n");
+  EXPECT_DOUBLE_EQ(groups.throttled_s("0::/a/b\n"), 1.5);
+  EXPECT_DOUBLE_EQ(groups.throttled_s("4:cpu:/old\n"), 2);
+  EXPECT_EQ(groups.throttled_s("0::/none\n"), 0);
+}
+
 TEST(ProcStat, AddsWorkAndLeavesOutIdleAndGuests) {
   const CpuSample sample = parse_stat("cpu  100 20 30 4000 500 6 7 80 90 9\ncpu0 1 2 3\n", 100);
   EXPECT_DOUBLE_EQ(sample.all_s, 1.63);
   EXPECT_DOUBLE_EQ(sample.stolen_s, 0.8);
   EXPECT_EQ(parse_stat("cpu 1 2", 100).all_s, 0);
   EXPECT_EQ(parse_stat("", 100).all_s, 0);
+}
+
+TEST(ProcStat, GivesTheProcessorsThatAreNamed) {
+  const std::string text =
+      "cpu  9 9 9 9 9 9 9 9 9 9\ncpu0 100 0 0 0 0 0 0 10 0 0\ncpu1 200 0 0 0 0 0 0 20 0 0\ncpu10 400 0 0 0 0 0 0 0 0 "
+      "0\n"
+      "intr 5\n";
+  EXPECT_DOUBLE_EQ(parse_stat(text, 100, std::array{0, 10}).all_s, 5);
+  EXPECT_DOUBLE_EQ(parse_stat(text, 100, std::array{1}).all_s, 2);
+  EXPECT_DOUBLE_EQ(parse_stat(text, 100, std::array{1}).stolen_s, 0.2);
+  EXPECT_EQ(parse_stat(text, 100, std::array{7}).all_s, 0);
 }
 
 TEST(SmapsRollup, GivesBytes) {
