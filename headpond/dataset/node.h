@@ -34,6 +34,7 @@ enum class Role : uint8_t {
   order,    ///< Changes the order.
   choice,   ///< Keeps elements by their numbers.
   store,    ///< Keeps what its input gave.
+  repeat,   ///< Gives all of its input several times.
   batch,    ///< Stacks elements.
   unbatch,  ///< Gives samples, made of batches: one level of batches less.
   rebatch,  ///< Moves rows to other batches.

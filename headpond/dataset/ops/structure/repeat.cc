@@ -10,6 +10,7 @@ namespace {
 
 Node::Facts facts_of(const Node::Ref& input, int64_t count) {
   Node::Facts facts = facts_over(input, "repeat", fmt::format("count={}", count), input->spec());
+  facts.role = Role::repeat;
   facts.is_of_library = true;
   // A search through endless positions that are all holes would not return; an iterator notices.
   if (facts.kind == Kind::sparse && count < 0) facts.kind = Kind::stream;
