@@ -35,7 +35,7 @@ struct StageTotals {
   int64_t elements = 0;   ///< Made.
   int64_t takes = 0;      ///< Work items taken.
   int64_t late = 0;       ///< Of these, those that whoever took them had asked for before they were ready.
-  double starved_ns = 0;  ///< Time between these: the stage, or one before it, is slow.
+  double starved_ns = 0;  ///< Of this waiting, what passed in next(): the stage, or one before it, is slow.
   double full_ns = 0;     ///< No task ran, as the stage was as far ahead as it goes: whoever takes from it is slow.
   double refused_ns = 0;  ///< No task ran, for lack of memory.
 };

@@ -25,6 +25,7 @@ struct Task {
   int64_t first = 0, count = 0;              ///< Rows of the item.
   bool is_long = false;                      ///< Whether it waits is measured.
   bool is_measured = false;                  ///< Its processor time is measured.
+  bool asks_queue = false;                   ///< The same of how long it waits for its turn.
   int64_t inside = 0;                        ///< Tasks of the source that ran when it began, itself included.
   bool is_sampled = false;                   ///< What each operator costs is measured.
   bool opens_item = false;                   ///< Afterwards there may be work for others.

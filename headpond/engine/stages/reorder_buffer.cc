@@ -50,7 +50,7 @@ TaskUse use_of(const Usage& before, const Usage& after, int64_t elapsed_ns) {
   const auto gave_up = static_cast<double>(after.waits - before.waits);
   const double switches = gave_up + static_cast<double>(after.preempted - before.preempted);
   const double off = std::max(static_cast<double>(elapsed_ns) - cpu, 0.0);
-  return {cpu, switches > 0 ? off * gave_up / switches : 0};
+  return {.cpu_ns = cpu, .blocked_ns = switches > 0 ? off * gave_up / switches : 0};
 }
 
 StageCounters& counters_of(StageHost& host, const Node& node, const char* name) {
@@ -171,7 +171,7 @@ void ReorderBuffer::item_taken() {
   ahead_ -= counted(*current_);
   host_.memory.remove_ready(current_->bytes);
   ++counters_.takes;
-  starved_since_ = 0;
+  is_starved_ = false;
   if (taken_++ == 0) first_take_ = host_.consumer.takes();
   const int64_t ready = ready_items();
   ready_seen_ += static_cast<double>(ready);
@@ -180,11 +180,13 @@ void ReorderBuffer::item_taken() {
   if (is_blocking() || costs_.is_dear() || static_cast<int64_t>(items_.size()) <= target() / 2) host_.wake();
 }
 
-// The program's own wait began with its call, whose time is known.
+// Counted by the clock that runs while the program is in next(): what a stage lacks at other times holds nobody up.
 void ReorderBuffer::is_asked_too_early() {
-  if (!kCounts || starved_since_ != 0) return;
+  if (!kCounts || is_starved_) return;
   ++counters_.late;
-  starved_since_ = is_root_ ? host_.consumer.arrived_ns() : now_ns();
+  is_starved_ = true;
+  // The program's own wait began with its call.
+  starved_since_ = is_root_ ? host_.consumer.called_before_ns() : host_.consumer.called_ns(now_ns());
 }
 
 void ReorderBuffer::close() {
@@ -242,7 +244,9 @@ void ReorderBuffer::task_begins(Task& task) {
   task.inside = ++inside_;
   task.is_measured = task.is_long;
   if (!kCounts) return;
-  task.is_measured = task.is_measured || (task.opens_item ? counters_.open : counters_.make).is_due();
+  const TaskMeter& meter = task.opens_item ? counters_.open : counters_.make;
+  task.is_measured = task.is_measured || meter.is_due();
+  task.asks_queue = task.is_measured && meter.is_queue_due();
   if (idle_since_ == 0) return;
   const auto idle_ns = static_cast<double>(now_ns() - std::exchange(idle_since_, 0));
   (idle_for_ == Room::no_memory ? counters_.refused_ns : counters_.full_ns) += idle_ns;
@@ -355,6 +359,7 @@ struct ReorderBuffer::Done {
 ReorderBuffer::Done ReorderBuffer::carry_out(const Task& task, Context& context) {
   Done done;
   hand_over_point();
+  const int64_t queued = task.asks_queue ? thread_queue_ns() : -1;
   const Usage usage = task.is_measured ? thread_usage() : Usage();
   // The context may be that of a consumer who helps: elements skipped here do not belong to its next one.
   const int64_t began = now_ns(), left_out = std::exchange(context.left_out, 0);
@@ -373,6 +378,7 @@ ReorderBuffer::Done ReorderBuffer::carry_out(const Task& task, Context& context)
   if (task.is_measured) {
     const Usage after = thread_usage();
     done.use = use_of(usage, after, done.elapsed_ns);
+    if (queued >= 0) done.use.queue_ns = static_cast<double>(std::max(thread_queue_ns() - queued, int64_t{0}));
     done.waited = task.is_long && has_waited(usage, after, done.elapsed_ns);
   }
   host_.memory.note_peak();
@@ -475,8 +481,10 @@ void ReorderBuffer::count_ready(const WorkItem& item, int64_t now) {
   counters_.elements += item.elements;
   host_.last_ready_ns.store(now, std::memory_order_relaxed);
   counters_.units.add(static_cast<float>(now - item.begun_ns));
-  if (starved_since_ != 0 && (any_order_ || &item == items_.front().get())) {
-    counters_.starved_ns += static_cast<double>(now - std::exchange(starved_since_, 0));
+  if (is_starved_ && (any_order_ || &item == items_.front().get())) {
+    is_starved_ = false;
+    const int64_t starved_ns = host_.consumer.called_ns(now) - starved_since_;
+    counters_.starved_ns += static_cast<double>(std::max(starved_ns, int64_t{0}));
   }
 }
 

@@ -148,7 +148,8 @@ class ReorderBuffer : public WorkSource {
   const bool is_root_;
   StageCounters& counters_ HEADPOND_GUARDED_BY(engine_state);
   int64_t inside_ HEADPOND_GUARDED_BY(engine_state) = 0;         // Tasks that run.
-  int64_t starved_since_ HEADPOND_GUARDED_BY(engine_state) = 0;  // 0: nobody waits for an item.
+  bool is_starved_ HEADPOND_GUARDED_BY(engine_state) = false;    // Somebody waits for an item,
+  int64_t starved_since_ HEADPOND_GUARDED_BY(engine_state) = 0;  // since Consumer::called_ns() was this.
   int64_t idle_since_ HEADPOND_GUARDED_BY(engine_state) = 0;     // 0: there is room.
   Room idle_for_ HEADPOND_GUARDED_BY(engine_state) = Room::yes;
   bool sampling_ HEADPOND_GUARDED_BY(engine_state) = false;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the tasks of a stage took, and when there was nothing to do or nothing to take. All of it is counted under the
-// engine's lock, once a task; the clocks of processor time are read for about each eighth task only.
+// engine's lock, once a task; the clocks of processor time are read for about each eighth task only, and how long a
+// thread waited for its turn more seldom.
 #pragma once
 
 #include <algorithm>
@@ -15,16 +16,19 @@
 
 namespace headpond::internal {
 
-/// What a task took of its thread.
+/// What a task took of its thread. The rest of its time it was off the processor: blocked, or waiting for its turn.
 struct TaskUse {
   double cpu_ns = 0;
-  double blocked_ns = 0;
+  double blocked_ns = 0;  ///< As the number of times that it gave the processor up, or lost it, lets one guess.
+  double queue_ns = -1;   ///< That it waited for its turn, as the system counts; below 0: not asked.
 };
 
 class TaskMeter {
  public:
   /// Whether the next task is to be measured: after as much work as eight tasks do.
   bool is_due() const { return wall_ns_ >= due_ns_; }
+  /// Whether the system is to be asked how long it waits for its turn, which takes some microseconds.
+  bool is_queue_due() const { return wall_ns_ >= queue_due_ns_; }
   void add(int64_t elapsed_ns) {
     ++tasks_;
     wall_ns_ += elapsed_ns;
@@ -35,6 +39,11 @@ class TaskMeter {
     seen_ns_ += elapsed_ns;
     seen_cpu_ns_ += std::min(use.cpu_ns, static_cast<double>(elapsed_ns));
     seen_blocked_ns_ += use.blocked_ns;
+    if (use.queue_ns < 0) return;
+    queue_due_ns_ = wall_ns_ + kBetweenQueueNs;
+    const double off_ns = std::max(static_cast<double>(elapsed_ns) - use.cpu_ns, 0.0);
+    asked_off_ns_ += off_ns;
+    asked_queue_ns_ += std::min(use.queue_ns, off_ns);
   }
   TaskTimes times() const {
     const auto wall = static_cast<double>(wall_ns_);
@@ -42,15 +51,19 @@ class TaskMeter {
     if (seen_ns_ == 0) return times;
     const double scale = wall / static_cast<double>(seen_ns_);
     times.cpu_ns = seen_cpu_ns_ * scale;
-    times.blocked_ns = seen_blocked_ns_ * scale;
-    times.queue_ns = std::max(wall - times.cpu_ns - times.blocked_ns, 0.0);
+    const double off_ns = std::max(wall - times.cpu_ns, 0.0);
+    times.queue_ns =
+        asked_off_ns_ > 0 ? off_ns * asked_queue_ns_ / asked_off_ns_ : std::max(off_ns - seen_blocked_ns_ * scale, 0.0);
+    times.blocked_ns = off_ns - times.queue_ns;
     return times;
   }
 
  private:
-  static constexpr int64_t kBetweenNs = 700'000;
+  static constexpr int64_t kBetweenNs = 700'000, kBetweenQueueNs = 10'000'000;
   int64_t tasks_ = 0, wall_ns_ = 0, due_ns_ = 0, seen_ns_ = 0;
   double seen_cpu_ns_ = 0, seen_blocked_ns_ = 0;
+  int64_t queue_due_ns_ = 0;
+  double asked_off_ns_ = 0, asked_queue_ns_ = 0;
 };
 
 /// How the time of a call follows from the number of calls at once: time ~ number ^ exponent. About 0: they do not

@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include "headpond/dataset/bases/pointwise.h"
 #include "headpond/engine/stages/stage_facts_internal.h"
 
 namespace headpond::internal {
@@ -18,15 +19,21 @@ bool is_above_batch(const Node& node) {
   return false;
 }
 
-// From `node` down to a source, each operator with one input; empty if inputs meet. Not below `end`.
-std::vector<const Node*> chain_of(const Node& node, const Node* end) {
+// The operators that the stage runs, from the lowest on; empty if inputs meet. The engine runs what an iterator takes
+// from as a stage of its own; the source of a chain that iterates itself is part of it.
+std::vector<const Node*> chain_of(const Stage& stage) {
   std::vector<const Node*> chain;
-  for (const Node* at = &node; at != end; at = &at->input()) {
+  const bool is_apart = stage.mode == ExecutionMode::ahead;
+  if (is_apart) {
+    chain.assign(stage.chain.begin(), stage.chain.end());
+    if (stage.own_iterator) chain.insert(chain.begin(), stage.input);
+    return chain;
+  }
+  for (const Node* at = stage.node;; at = &at->input()) {
     chain.insert(chain.begin(), at);
     if (at->facts().inputs.empty()) return chain;
     if (at->facts().inputs.size() > 1) return {};
   }
-  return chain;
 }
 
 bool repeats_itself(const Node& node) {
@@ -43,16 +50,16 @@ void add_prefix(const std::vector<const Node*>& chain, StageFigures& figures) {
   }
   if (last == nullptr || last->slots() == kEndless) return;
   const int64_t bytes = element_bytes(last->spec());
-  if (bytes >= 0) figures.prefix_bytes = static_cast<double>(bytes) * static_cast<double>(last->slots());
+  if (bytes < 0) return;
+  figures.prefix_element_bytes = static_cast<double>(bytes);
+  figures.prefix_bytes = figures.prefix_element_bytes * static_cast<double>(last->slots());
 }
 
 }  // namespace
 
 StageFigures facts_of(const Stage& stage) {
   StageFigures figures;
-  const bool input_is_apart = stage.mode == ExecutionMode::ahead && !stage.own_iterator;
-  const Node* const end = input_is_apart ? stage.input : nullptr;
-  const std::vector<const Node*> chain = chain_of(*stage.node, end);
+  const std::vector<const Node*> chain = chain_of(stage);
   figures.top_op = stage.node->facts().op;
   figures.is_above_batch = is_above_batch(*stage.node);
   const bool has_source = !chain.empty() && chain.front()->facts().inputs.empty();

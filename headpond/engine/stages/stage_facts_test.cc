@@ -38,6 +38,9 @@ TEST(StageFacts, ASourceOfAnotherStageIsNotItsOwn) {
   EXPECT_FALSE(
       facts(text_lines(file) | batch(1) | map([](const Tensor& x) { return x; }, {.output = {{"", bytes, {kUnknown}}}}))
           .has_one_file);
+  const StageFigures gathered = facts(text_lines(file) | filter([](const Tensor&) { return true; }) | batch(1));
+  EXPECT_FALSE(gathered.has_one_file) << "an operator that takes from a stage of its own";
+  EXPECT_EQ(gathered.prefix_operators, 0);
 }
 
 }  // namespace
