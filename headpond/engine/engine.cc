@@ -26,6 +26,12 @@ class BufferIterator final : public Iterator {
   const std::shared_ptr<ReorderBuffer> buffer_;
 };
 
+bool has_repeat(const Node& node) {
+  const auto& inputs = node.facts().inputs;
+  return node.facts().role == Role::repeat ||
+         std::any_of(inputs.begin(), inputs.end(), [](const Node::Ref& input) { return has_repeat(*input); });
+}
+
 void collect(const Node& node, std::set<const Node*>& nodes) {
   if (!nodes.insert(&node).second) return;
   for (const Node::Ref& input : node.facts().inputs) collect(*input, nodes);
@@ -45,6 +51,7 @@ Engine::Engine(const Dataset& dataset, const LoaderOptions& with_options)
       executor_(lock, consumer, memory, *this, options, threads,
                 options.resources ? options.resources->shared_threads() : nullptr) {
   collect(*dataset_.node(), plan_nodes_);
+  repeats_ = options.epochs != 1 || has_repeat(*dataset_.node());
 }
 
 // A thread that was left behind may be the last owner of sources, which close here, while the rest is still there.
@@ -208,7 +215,15 @@ void Engine::do_idle_work(const char*& doing) {
 
 // ---- the program
 
-void Engine::leave(int64_t waited_ns, bool with_batch) {
+void Engine::leave_empty() {
+  {
+    const Locked locked(lock);
+    executor_.leave_empty();
+  }
+  consumer.leave_empty();
+}
+
+void Engine::count_answer(int64_t waited_ns, bool with_batch) {
   std::string warning;
   {
     const Locked locked(lock);
@@ -225,7 +240,6 @@ void Engine::leave(int64_t waited_ns, bool with_batch) {
     }
   }
   if (!warning.empty()) log(LogLevel::warning, warning);
-  consumer.leave();
 }
 
 LoaderStats Engine::stats() {

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The figures of an engine that verdicts are made of.
-#include <sys/resource.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <fstream>
 #include <new>
 #include <string>
+#include <string_view>
 
 #include "headpond/base/clock.h"
 #include "headpond/base/trace.h"
@@ -19,22 +17,23 @@ namespace headpond::internal {
 namespace {
 
 constexpr int64_t kMostStartupCalls = 64;
-constexpr int64_t kStalledNs = 60'000'000'000;  // As QueueOptions::watchdog.
+constexpr int64_t kStalledNs = 60'000'000'000;      // As QueueOptions::watchdog.
+constexpr int64_t kStillPollingNs = 1'000'000'000;  // A program that polls comes again before that.
+constexpr int64_t kLongestStartNs = 1'000'000'000;  // After the first batch.
 
-int64_t major_faults() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return usage.ru_majflt;
+// The number behind `name` in a file of /proc; 0: it is not there.
+int64_t number_in(const char* path, std::string_view name) {
+  std::ifstream file(path);
+  for (std::string word; file >> word;) {
+    int64_t number = 0;
+    if (word == name) return file >> number ? number : 0;
+  }
+  return 0;
 }
 
-// Whether memory of this process lies in swap: else pages are read again because they are those of files.
-bool is_swapped() {
-  std::ifstream status("/proc/self/status");
-  for (std::string word; status >> word;) {
-    int64_t kib = 0;
-    if (word == "VmSwap:") return static_cast<bool>(status >> kib) && kib > 0;
-  }
-  return false;
+// Pages that the machine read back from swap, if memory of this process lies there.
+int64_t pages_swapped_in() {
+  return number_in("/proc/self/status", "VmSwap:") > 0 ? number_in("/proc/vmstat", "pswpin") : 0;
 }
 
 TaskTimes since(TaskTimes now, const TaskTimes& before) {
@@ -60,8 +59,12 @@ StageTotals since(StageTotals now, const StageTotals& before) {
 
 }  // namespace
 
-// As many calls as the first stage is ahead, once it is.
-int64_t Engine::startup_calls() const {
+// As many calls as the first stage is ahead. How far that is follows from what batches take, so it is asked at each
+// call of the first second.
+int64_t Engine::startup_calls() {
+  const int64_t now = now_ns();
+  if (first_batch_ns_ == 0) first_batch_ns_ = now;
+  if (now - first_batch_ns_ > kLongestStartNs) return 0;
   for (const auto& source : executor_.sources()) {
     if (!source->is_prefetched) return std::min(1 + source->stats().target, kMostStartupCalls);
   }
@@ -89,8 +92,8 @@ void Engine::count_call() {
 void Engine::begin_to_count() {
   for (const StageFigures& stage : stage_figures()) totals_before_[stage.id] = stage.totals;
   seen_before_ = executor_.seen_in_waits();
-  cpu_before_ = sample_cpu();
-  faults_before_ = major_faults();
+  cpu_before_ = sample_cpu_of(executor_.cpus());
+  swapped_before_ = pages_swapped_in();
 }
 
 std::vector<StageFigures> Engine::stage_figures() const {
@@ -116,11 +119,16 @@ void Engine::add_steps(Figures& figures) const {
   figures.program_queue_share = steps.queue_share();
   for (const StepAccount::Step& step : steps.recent()) figures.recent.push_back({step.call_ns, step.work_ns});
   const int64_t last = std::max(consumer.arrived_ns(), last_ready_ns.load(std::memory_order_relaxed));
-  figures.is_stalled = consumer.is_in_call() && now_ns() - last > kStalledNs;
-  if (figures.is_stalled) figures.stalled_in = executor_.operators_in_progress();
+  const int64_t now = now_ns(), polled = consumer.polled_ns();
+  const bool waits = consumer.is_in_call() && (polled == 0 || now - polled < kStillPollingNs);
+  figures.is_stalled = waits && now - last > kStalledNs;
+  if (!figures.is_stalled) return;
+  figures.stalled_in = executor_.operators_in_progress();
+  figures.stalled_stage = executor_.stage_in_progress();
 }
 
 void Engine::add_threads(Figures& figures) const {
+  figures.repeats = repeats_;
   figures.processors = cpu_count();
   figures.threads = executor_.worker_count();
   figures.io_threads = executor_.io_threads();
@@ -135,7 +143,9 @@ void Engine::add_threads(Figures& figures) const {
   for (StageFigures& stage : figures.stages) {
     const auto found = seen.doing.find(trace::intern(stage.name));
     if (found == seen.doing.end()) continue;
-    const SeenDoing& doing = found->second;
+    SeenDoing doing = found->second;
+    const auto before = seen_before_.doing.find(found->first);
+    if (before != seen_before_.doing.end()) doing.take(before->second);
     stage.seen = static_cast<double>(doing.all());
     stage.seen_blocked = 2 * doing.unknown > doing.all() ? -1 : static_cast<double>(doing.blocked());
     stage.seen_locked = static_cast<double>(doing.locked);
@@ -143,18 +153,19 @@ void Engine::add_threads(Figures& figures) const {
 }
 
 void Engine::add_machine(Figures& figures, const CpuSample& now) const {
-  const auto online = static_cast<double>(sysconf(_SC_NPROCESSORS_ONLN));
   const double passed = 1e-9 * static_cast<double>(now.wall_ns - cpu_before_.wall_ns);
   if (cpu_before_.wall_ns == 0 || passed <= 0 || now.all_s <= 0) return;
   const double stolen = (now.stolen_s - cpu_before_.stolen_s) / passed;
-  figures.others = other_cores(cpu_before_, now) + stolen;
-  if (is_swapped()) figures.faults_per_s = static_cast<double>(major_faults() - faults_before_) / passed;
-  figures.idle = std::max(online - (now.all_s - cpu_before_.all_s) / passed - stolen, 0.0);
+  const double throttled = (now.throttled_s - cpu_before_.throttled_s) / passed;
+  const double used = (now.all_s - cpu_before_.all_s) / passed;
+  figures.others = other_cores(cpu_before_, now) + stolen + throttled;
+  figures.swapped_per_s = static_cast<double>(std::max<int64_t>(pages_swapped_in() - swapped_before_, 0)) / passed;
+  figures.idle = std::max(static_cast<double>(executor_.cpus().size()) - used - stolen - throttled, 0.0);
 }
 
 Figures Engine::figures() {
   const int64_t in_use = memory.pool().stats().bytes_in_use;
-  const CpuSample cpu = sample_cpu();
+  const CpuSample cpu = sample_cpu_of(executor_.cpus());
   const Locked locked(lock);
   Figures figures;
   figures.stages = stage_figures();

@@ -51,14 +51,18 @@ class Engine final : public StageHost, private IdleWork, public std::enable_shar
   void begin_epoch(uint64_t epoch);
   /// expect() of the next epoch.
   void expect_epoch(const Binding& binding);
-  /// The program goes back to the begin of this epoch, and has not asked for it yet.
+  /// The program goes back to the beginning of this epoch, and has not asked for it yet.
   void expect_start(const Binding& binding);
   void arrive() {
     executor_.arrive();
     consumer.arrive(lock);
   }
-  /// `waited_ns`: time that next() blocked, or -1.
-  void leave(int64_t waited_ns, bool with_batch);
+  /// What next() gives now, once for each answer. `waited_ns`: time that it blocked, or -1.
+  void count_answer(int64_t waited_ns, bool with_batch);
+  /// next() returns.
+  void leave() { consumer.leave(); }
+  /// try_next() returns, as nothing is ready.
+  void leave_empty();
   bool help(Context& context) { return executor_.help(context); }
   void wait(uint64_t seen) { executor_.wait(seen); }
   void set_failed(const std::vector<FailedCounts>& failed);
@@ -90,7 +94,7 @@ class Engine final : public StageHost, private IdleWork, public std::enable_shar
   uint64_t epoch_here() const HEADPOND_REQUIRES(engine_state);
 
   void count_call() HEADPOND_REQUIRES(engine_state);
-  int64_t startup_calls() const HEADPOND_REQUIRES(engine_state);
+  int64_t startup_calls() HEADPOND_REQUIRES(engine_state);
   void begin_to_count() HEADPOND_REQUIRES(engine_state);
   std::vector<StageFigures> stage_figures() const HEADPOND_REQUIRES(engine_state);
   void add_steps(Figures& figures) const HEADPOND_REQUIRES(engine_state);
@@ -99,6 +103,7 @@ class Engine final : public StageHost, private IdleWork, public std::enable_shar
 
   const Dataset dataset_;      // Nodes live as long as threads do.
   std::vector<Dataset> kept_;  // Of the program's thread.
+  bool repeats_ = false;       // Figures::repeats.
   const HomeProcess home_;
   std::shared_ptr<Engine> self_;
   Executor executor_;
@@ -111,7 +116,8 @@ class Engine final : public StageHost, private IdleWork, public std::enable_shar
   std::map<const void*, StageTotals> totals_before_ HEADPOND_GUARDED_BY(engine_state);
   SeenInWaits seen_before_ HEADPOND_GUARDED_BY(engine_state);
   CpuSample cpu_before_ HEADPOND_GUARDED_BY(engine_state);
-  int64_t faults_before_ HEADPOND_GUARDED_BY(engine_state) = 0;
+  int64_t swapped_before_ HEADPOND_GUARDED_BY(engine_state) = 0;
+  int64_t first_batch_ns_ HEADPOND_GUARDED_BY(engine_state) = 0;  // When it was given; 0: not yet.
 };
 
 }  // namespace headpond::internal

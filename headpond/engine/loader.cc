@@ -274,21 +274,28 @@ struct Loader::Run {
                   "Loader: it was made before fork(); its threads run in the parent only");
     }
     if (is_closed) return fail(ErrorKind::Cancelled, "Loader: it was closed");
-    bool arrived = false;
+    if (!has_epoch(epoch)) return fail(internal::end_of_data("Loader"));
+    struct InCall {
+      Engine& engine;
+      bool is_empty = false;
+      ~InCall() { is_empty ? engine.leave_empty() : engine.leave(); }
+    };
+    engine->arrive();
+    InCall call{*engine};
     while (has_epoch(epoch)) {
-      if (!std::exchange(arrived, true)) engine->arrive();
       if (auto lost = begin_epoch_if_needed()) {
-        engine->leave(now_ns() - wait_began, false);
+        engine->count_answer(now_ns() - wait_began, false);
         return fail(internal::not_the_end(*lost, "Loader"));
       }
       Answer answer = held ? *std::exchange(held, std::nullopt) : ask(may_wait);
       engine->count_defects(context);
-      engine->leave(waited_ns, answer.got == Got::value);
+      call.is_empty = answer.got == Got::pending;
+      if (!call.is_empty) engine->count_answer(waited_ns, answer.got == Got::value);
       if (Error unwritten = write_failures()) {
         held = std::move(answer);
         return fail(std::move(unwritten));
       }
-      if (answer.got == Got::pending) return fail(ErrorKind::DeadlineExceeded, "Loader: no batch is ready");
+      if (call.is_empty) return fail(ErrorKind::DeadlineExceeded, "Loader: no batch is ready");
       gave = gave || answer.got != Got::end;
       if (answer.got == Got::error) return fail(internal::not_the_end(answer.error, "Loader"));
       if (answer.got == Got::value) return give(std::move(answer.element));

@@ -63,6 +63,42 @@ TEST(LoaderTryNext, GivesWhatIsReadyAndElseSaysThatNothingIs) {
   EXPECT_TRUE(loader.try_next().error().is_end());
 }
 
+// Polls without a batch are no cheap batches: the threads must go on.
+TEST(LoaderTryNext, GetsABatchThatThreadsCompute) {
+  for (const int threads : {1, 2}) {
+    Loader loader(range(96) | map([](int64_t x) {
+                    busy_us(1000);
+                    return x;
+                  }) | batch(16),
+                  {.threads = threads});
+    int batches = 0;
+    ASSERT_TRUE(becomes_true([&] {
+      for (int polls = 0; polls < 100; ++polls) {
+        const auto batch = loader.try_next();
+        batches += batch ? 1 : 0;
+        if (at_end(batch)) return true;
+      }
+      return false;
+    })) << batches
+        << " batches with " << threads << " threads";
+    EXPECT_EQ(batches, 6);
+  }
+}
+
+TEST(LoaderTryNext, IsOneCallFromTheFirstPollOn) {
+  const Dataset slow = range(3) | map([](int64_t x) {
+                         pause_ms(x == 0 ? 0 : 30);
+                         return x;
+                       });
+  Loader loader(slow, {.threads = 1, .run_ahead = 1}), other(slow, {.threads = 1, .run_ahead = 1});
+  while (!at_end(loader.try_next())) pause_ms(1);
+  while (!at_end(other.next())) pause_ms(1);
+  const StepStats polled = loader.stats().steps, waited = other.stats().steps;
+  EXPECT_EQ(polled.steps, 3);
+  EXPECT_GE(polled.call_ns, 50e6) << "two waits";
+  EXPECT_EQ(waited.steps, polled.steps) << "control";
+}
+
 TEST(LoaderTryNext, MakesTheBatchIfTheLoaderHasNoThreads) {
   Loader loader(range(4) | batch(2), {.threads = 0, .io_threads = 0});
   EXPECT_TRUE(loader.try_next());

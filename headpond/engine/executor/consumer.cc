@@ -2,6 +2,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "headpond/base/clock.h"
 #include "headpond/engine/executor/consumer_internal.h"
@@ -20,17 +21,22 @@ constexpr int64_t kBetweenQueueLooksNs = 50'000'000;
 }  // namespace
 
 void Consumer::arrive(EngineLock& lock) {
+  if (std::exchange(is_polling_, false)) return;
   const int64_t now = now_ns();
   StepAccount::Work work{.ns = now - left_ns_};
-  if (left_cpu_ns_ > 0) {  // Clamped: the program may have come on another thread, which has another clock.
-    const auto used = static_cast<double>(thread_cpu_ns() - left_cpu_ns_);
-    busy_.add(std::clamp(used / static_cast<double>(work.ns + 1), 0.0, 1.0));
-    work.cpu_ns = std::clamp(used, 0.0, static_cast<double>(work.ns));
+  const auto most = static_cast<double>(work.ns);
+  const bool same_thread = left_on_ == std::this_thread::get_id();  // Each thread has clocks of its own.
+  if (left_cpu_ns_ > 0 && same_thread) {
+    work.cpu_ns = std::clamp(static_cast<double>(thread_cpu_ns() - left_cpu_ns_), 0.0, most);
+    busy_.add(work.cpu_ns / (most + 1));
   }
-  if (left_queue_ns_ >= 0) work.queue_ns = static_cast<double>(thread_queue_ns() - left_queue_ns_);
+  if (left_queue_ns_ >= 0 && same_thread) {
+    const int64_t queue_ns = thread_queue_ns();
+    if (queue_ns >= 0) work.queue_ns = std::clamp(static_cast<double>(queue_ns - left_queue_ns_), 0.0, most);
+  }
   const int64_t call_ns = left_ns_ - arrived_ns_.load(std::memory_order_relaxed);
   arrived_ns_.store(now, std::memory_order_relaxed);
-  in_call_.store(true, std::memory_order_relaxed);
+  in_call_.store(true, std::memory_order_release);
   if (left_ns_ == 0) return;
   const Locked locked(lock);
   if (kCounts) steps.add(call_ns, work);
@@ -45,11 +51,19 @@ void Consumer::leave() {
   left_cpu_ns_ = measures ? thread_cpu_ns() : 0;
   if (measures) cpu_.store(sched_getcpu(), std::memory_order_relaxed);
   left_ns_ = now_ns();
-  in_call_.store(false, std::memory_order_relaxed);
+  called_ns_.store(called_ns_.load(std::memory_order_relaxed) + left_ns_ - arrived_ns(), std::memory_order_release);
+  in_call_.store(false, std::memory_order_release);
   left_queue_ns_ = -1;
+  polled_ns_.store(0, std::memory_order_relaxed);
+  if (measures) left_on_ = std::this_thread::get_id();
   if (!kCounts || !measures || left_ns_ < next_queue_look_ns_) return;
   left_queue_ns_ = thread_queue_ns();
   next_queue_look_ns_ = left_ns_ + kBetweenQueueLooksNs;
+}
+
+void Consumer::leave_empty() {
+  is_polling_ = true;
+  polled_ns_.store(now_ns(), std::memory_order_relaxed);
 }
 
 double Consumer::take_interval_ns(int64_t taken, int64_t since) const {

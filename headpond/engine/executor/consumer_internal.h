@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <thread>
 
 #include "headpond/engine/executor/engine_lock_internal.h"
 #include "headpond/engine/executor/moving_average_internal.h"
@@ -21,10 +22,15 @@ class Consumer {
   void arrive(EngineLock& lock) HEADPOND_EXCLUDES(engine_state);
   /// next() returns.
   void leave() HEADPOND_EXCLUDES(engine_state);
+  /// The same, of a try_next() for which nothing was ready: until the program has its batch, it is as if it were in one
+  /// call of next().
+  void leave_empty();
   /// The step in progress does not count: the program does something else before its next call.
   void pause() {
     left_ns_ = left_cpu_ns_ = 0;
     left_queue_ns_ = -1;
+    is_polling_ = false;
+    polled_ns_.store(0, std::memory_order_relaxed);
   }
 
   // ---- By any thread, without the lock.
@@ -36,7 +42,16 @@ class Consumer {
   /// When next() was called last; 0: never.
   int64_t arrived_ns() const { return arrived_ns_.load(std::memory_order_relaxed); }
   /// next() has not returned yet.
-  bool is_in_call() const { return in_call_.load(std::memory_order_relaxed); }
+  bool is_in_call() const { return in_call_.load(std::memory_order_acquire); }
+  /// When it last left without a batch, if it has not had one since; else 0.
+  int64_t polled_ns() const { return polled_ns_.load(std::memory_order_relaxed); }
+  /// The time that calls of next() took up to `now`, the one in progress too.
+  int64_t called_ns(int64_t now) const {
+    const int64_t ended = called_ns_.load(std::memory_order_acquire);
+    return ended + (is_in_call() ? now - arrived_ns() : 0);
+  }
+  /// The same, without the one in progress.
+  int64_t called_before_ns() const { return called_ns_.load(std::memory_order_acquire); }
   /// The processor that it was seen on last; -1: none yet.
   int cpu() const { return cpu_.load(std::memory_order_relaxed); }
 
@@ -52,13 +67,17 @@ class Consumer {
   bool is_inline() const HEADPOND_REQUIRES(engine_state) { return inline_; }
   /// next() sleeps until something is ready.
   bool is_waiting HEADPOND_GUARDED_BY(engine_state) = false;
+  /// try_next() found nothing, and has not come for its batch yet: nothing is as urgent as that batch.
+  bool is_asking HEADPOND_GUARDED_BY(engine_state) = false;
   StepAccount steps HEADPOND_GUARDED_BY(engine_state);
 
  private:
   const bool may_help_;
   int64_t left_ns_ = 0, left_cpu_ns_ = 0;                // Of the program's thread.
   int64_t left_queue_ns_ = -1, next_queue_look_ns_ = 0;  // The same.
-  std::atomic<int64_t> arrived_ns_ = 0;
+  std::thread::id left_on_;                              // The thread that these are of.
+  bool is_polling_ = false;                              // The same: try_next() found nothing last time.
+  std::atomic<int64_t> arrived_ns_ = 0, called_ns_ = 0, polled_ns_ = 0;
   std::atomic<bool> in_call_ = false;
   MovingAverage busy_{0.2, 0.2};  // The same: the share of a step in which it computes.
   std::atomic<uint64_t> progress_ = 0;

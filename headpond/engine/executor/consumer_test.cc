@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <thread>
+
 #include "headpond/engine/executor/consumer_internal.h"
+#include "headpond/engine/executor/thread_look_internal.h"
 
 namespace headpond::internal {
 namespace {
@@ -54,6 +58,59 @@ TEST(Consumer, KnowsTheTimeBetweenTakesAfterItsFirstStep) {
   EXPECT_GE(interval, 2000) << "two steps of a microsecond at least";
   EXPECT_EQ(consumer.take_interval_ns(2, 0), interval / 2) << "a stage that gave two items meanwhile";
   EXPECT_EQ(consumer.take_interval_ns(0, 0), 0);
+}
+
+// The share of a long step that the program waited for a processor, as the third call sees it on this or another
+// thread.
+double queue_share(bool on_another_thread) {
+  Consumer consumer(true);
+  EngineLock lock;
+  const auto take = [&] {
+    consumer.arrive(lock);
+    {
+      const Locked locked(lock);
+      consumer.steps.call_ends(0);
+    }
+    consumer.leave();
+  };
+  take();
+  std::this_thread::sleep_for(std::chrono::milliseconds(60));  // The system is asked that seldom.
+  take();
+  std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  if (on_another_thread) {
+    std::thread([&] { consumer.arrive(lock); }).join();
+  } else {
+    consumer.arrive(lock);
+  }
+  const Locked locked(lock);
+  EXPECT_EQ(consumer.steps.counted(), 1);
+  return consumer.steps.queue_share();
+}
+
+TEST(Consumer, ComparesNoClocksOfTwoThreads) {
+  if (thread_queue_ns() < 0) GTEST_SKIP() << "the system does not say how long threads wait for a processor";
+  EXPECT_LT(queue_share(true), 0) << "unknown";
+  EXPECT_GE(queue_share(false), 0) << "control";
+  EXPECT_LE(queue_share(false), 1);
+}
+
+TEST(Consumer, CountsTheTimeInCalls) {
+  Consumer consumer(true);
+  EngineLock lock;
+  consumer.arrive(lock);
+  const int64_t arrived = consumer.arrived_ns();
+  EXPECT_EQ(consumer.called_ns(arrived + 5), 5);
+  EXPECT_EQ(consumer.called_before_ns(), 0);
+  consumer.leave_empty();
+  EXPECT_EQ(consumer.called_ns(arrived + 7), 7) << "it polls";
+  EXPECT_GT(consumer.polled_ns(), 0);
+  consumer.arrive(lock);
+  EXPECT_EQ(consumer.arrived_ns(), arrived) << "the call goes on";
+  consumer.leave();
+  EXPECT_EQ(consumer.polled_ns(), 0);
+  const int64_t called = consumer.called_before_ns();
+  EXPECT_GT(called, 0);
+  EXPECT_EQ(consumer.called_ns(arrived + 1'000'000'000), called) << "between two calls it stands still";
 }
 
 TEST(Consumer, ComputesUntilItIsKnownToSleep) {

@@ -89,11 +89,13 @@ bool Executor::help(Context& context) {
   }
   ++running_;
   ++helped_;
+  helper_doing_ = task.source->trace_name();
   const bool opens_item = task.opens_item;
   {
     const CurrentPool current(memory_.pool());
     run(task, context);
   }
+  helper_doing_ = nullptr;
   --running_;
   if (!is_alone) give_permit();
   if (opens_item) wake();
@@ -124,7 +126,13 @@ void Executor::wait(uint64_t seen) {
   consumer_.is_waiting = false;
 }
 
+void Executor::leave_empty() {
+  consumer_.is_asking = true;
+  wake();
+}
+
 void Executor::count_take() {
+  consumer_.is_asking = false;
   if (shared_) {
     shared_->withdraw();
     shared_->leave_one(leaves_one());
@@ -150,7 +158,8 @@ void Executor::give_permit() {
 }
 
 bool Executor::may_run_ahead() const {
-  return running_ < permits() && (consumer_.is_waiting || (!consumer_.is_inline() && options_.run_ahead != 0));
+  const bool is_wanted = consumer_.is_waiting || consumer_.is_asking;
+  return running_ < permits() && (is_wanted || (!consumer_.is_inline() && options_.run_ahead != 0));
 }
 
 // It would take the processor from a program that computes, while there is another.
@@ -162,8 +171,8 @@ bool Executor::is_in_the_way(const Worker& worker) const {
 void Executor::wake() {
   if (!started_ || stopped_) return;
   wake_io_thread();
-  if ((consumer_.is_waiting || !consumer_.is_inline()) && running_ < permits() &&
-      (has_work(ThreadRole::worker) || idle_.has_idle_work())) {
+  const bool may = consumer_.is_waiting || consumer_.is_asking || !consumer_.is_inline();
+  if (may && running_ < permits() && (has_work(ThreadRole::worker) || idle_.has_idle_work())) {
     wake_worker();
   }
 }

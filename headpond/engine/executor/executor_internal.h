@@ -74,6 +74,8 @@ class Executor {
   void wait(uint64_t seen) HEADPOND_EXCLUDES(engine_state);
   /// next() was called.
   void arrive();
+  /// try_next() found nothing: threads make the program's next batch, whatever it costs.
+  void leave_empty() HEADPOND_REQUIRES(engine_state);
   /// The program takes a batch.
   void count_take() HEADPOND_REQUIRES(engine_state);
 
@@ -83,6 +85,8 @@ class Executor {
   bool is_stopped() const HEADPOND_REQUIRES(engine_state) { return stopped_; }
 
   int threads() const { return threads_; }
+  /// The processors that its threads may run on.
+  const std::vector<int>& cpus() const { return cpus_; }
   bool has_workers() const HEADPOND_REQUIRES(engine_state) { return !workers_.empty(); }
   int io_threads() const HEADPOND_REQUIRES(engine_state) { return static_cast<int>(io_workers_.size()); }
   /// Once it has started: those that the system gave.
@@ -91,8 +95,10 @@ class Executor {
   }
   int64_t helped() const HEADPOND_REQUIRES(engine_state) { return helped_; }
   const SeenInWaits& seen_in_waits() const HEADPOND_REQUIRES(engine_state) { return seen_; }
-  /// What the threads do now: "thread headpond/0: map does not return".
+  /// What the threads do now, and the program's in next(): "thread headpond/0: map does not return".
   std::string operators_in_progress() const HEADPOND_REQUIRES(engine_state);
+  /// A stage in which one of them is; "": none is in a task.
+  std::string stage_in_progress() const HEADPOND_REQUIRES(engine_state);
   /// A warning for the log, once; "": none.
   std::string take_warning() HEADPOND_REQUIRES(engine_state) { return std::exchange(warning_, {}); }
 
@@ -153,6 +159,7 @@ class Executor {
   bool polls_ HEADPOND_GUARDED_BY(engine_state) = false;  // A worker looks for memory by itself.
   int64_t work_ns_ HEADPOND_GUARDED_BY(engine_state) = 0, work_ns_at_take_ HEADPOND_GUARDED_BY(engine_state) = 0;
   int64_t helped_ HEADPOND_GUARDED_BY(engine_state) = 0;
+  const char* helper_doing_ HEADPOND_GUARDED_BY(engine_state) = nullptr;  // What the program's thread does in help().
   SeenInWaits seen_ HEADPOND_GUARDED_BY(engine_state);
   int64_t next_look_ns_ HEADPOND_GUARDED_BY(engine_state) = 0;
   bool warned_ HEADPOND_GUARDED_BY(engine_state) = false;

@@ -188,8 +188,19 @@ void Executor::look_at_threads() try {
 } catch (const std::bad_alloc&) {  // It is not seen then.
 }
 
+std::string Executor::stage_in_progress() const {
+  if (helper_doing_ != nullptr) return helper_doing_;
+  for (const auto* workers : {&workers_, &io_workers_}) {
+    for (const Worker& worker : *workers) {
+      if (worker.doing != nullptr) return worker.doing;
+    }
+  }
+  return {};
+}
+
 std::string Executor::operators_in_progress() const {
   std::string all;
+  if (helper_doing_ != nullptr) all = fmt::format("the program's thread, in next(): {} does not return", helper_doing_);
   for (const auto* workers : {&workers_, &io_workers_}) {
     for (const Worker& worker : *workers) {
       if (worker.doing == nullptr) continue;

@@ -96,6 +96,16 @@ Doing doing_of(int thread_id) {
   return call < 0 ? Doing::reads : doing_in(call);
 }
 
+void SeenDoing::take(const SeenDoing& before) {
+  runs -= before.runs;
+  locked -= before.locked;
+  reads -= before.reads;
+  sleeps -= before.sleeps;
+  talks -= before.talks;
+  other -= before.other;
+  unknown -= before.unknown;
+}
+
 void SeenDoing::add(Doing what) {
   for (auto [is, count] : {std::pair{Doing::runs, &runs},
                            {Doing::locked, &locked},
