@@ -20,7 +20,7 @@ int64_t compute(int64_t x) {
 }  // namespace
 
 int main() {
-  hp::Loader loader(hp::range(1600) | hp::map(compute) | hp::batch(16), {.threads = 1});
+  hp::Loader loader(hp::range(800) | hp::map(compute) | hp::batch(16), {.epochs = 2, .threads = 1});
   while (loader.next()) std::this_thread::sleep_for(10ms);
   std::cout << loader.diagnose();
 }

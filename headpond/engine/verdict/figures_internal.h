@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The figures that a verdict is made of: a snapshot, all of it since the start-up, without locks and clocks.
+// The figures that a verdict is made of: a snapshot without locks and clocks, all of it since the start-up. Since the
+// Loader was made: `operators`, `crowding` and `unit_ns`, whose newest values replace older ones. What the machine did,
+// others, idle and swapping, includes the time in Loader::pause().
 #pragma once
 
 #include <cstdint>
@@ -29,13 +31,15 @@ struct StageFigures {
   /// Bytes that its first operators make of an epoch, if all of them draw no random number; below 0: unknown. And how
   /// many operators those are, from the source on.
   double prefix_bytes = -1;
+  double prefix_element_bytes = 0;  ///< Of these, one element.
   int64_t prefix_operators = 0;
 };
 
 struct Figures {
   bool is_stalled = false;
-  std::string stalled_in = {};  ///< What the threads do.
-  double time_ns = 0;           ///< Of the steps below.
+  std::string stalled_in = {};     ///< What the threads do.
+  std::string stalled_stage = {};  ///< The stage of one of them.
+  double time_ns = 0;              ///< Of the steps below.
   int64_t steps = 0;
   double call_ns = 0, work_ns = 0;
   double startup_ns = 0;  ///< Before: the calls; and the program's work meanwhile.
@@ -59,9 +63,10 @@ struct Figures {
   double process_cpus_in_waits = -1, own_cpus_in_waits = -1;
 
   double memory = 0, held_by_program = 0;  ///< Bytes.
-  double faults_per_s = 0;                 ///< Pages that were read from the disk.
+  double swapped_per_s = 0;                ///< Pages that were read back from swap.
   double batch_bytes = 0;                  ///< The largest delivered batch.
   int64_t run_ahead = -1;                  ///< The ceiling.
+  bool repeats = true;                     ///< There are several epochs, or there is a repeat().
   std::vector<StageFigures> stages = {};   ///< From the program to the sources.
 
   double wait_share() const { return time_ns > 0 ? call_ns / time_ns : 0; }

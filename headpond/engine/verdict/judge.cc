@@ -106,6 +106,7 @@ Verdict judge(const Figures& figures) {
       verdict.stage = question.limiting->name;
       verdict.op = top_operator(*question.limiting);
     }
+    if (rule.code == ReasonCode::stalled) verdict.stage = figures.stalled_stage;
     verdict.evidence = std::move(found->evidence);
     verdict.changes = worth_telling(std::move(found->changes), rule, question);
     verdict.findings = std::move(found->findings);

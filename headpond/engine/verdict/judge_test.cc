@@ -30,6 +30,13 @@ TEST(Judge, KnowsOnlyTheLimitsWhereTheModelIsFarOff) {
   EXPECT_NEAR(verdict.changes[0].high, 1 / (1 - verdict.wait_share), 0.01);
 }
 
+TEST(Judge, NamesTheStageThatStandsStill) {
+  Figures figures = run_of(44, 128);
+  figures.is_stalled = true;
+  figures.stalled_stage = "generator";
+  EXPECT_EQ(judge(figures).stage, "generator");
+}
+
 TEST(Judge, IsLessSureOfARunThatChanged) {
   Figures figures = run_of(44, 128);
   for (size_t i = 0; i < figures.recent.size() / 2; ++i) figures.recent[i].call_ns = 0;

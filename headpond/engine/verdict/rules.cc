@@ -28,6 +28,29 @@ const TaskTimes& make_of(const Question& q) { return q.limiting->totals.make; }
 
 double blocked_share(const TaskTimes& times) { return share(times.blocked_ns, times.wall_ns); }
 
+// Of the work of all stages, the share in which it waited for a processor.
+double queue_share(const Figures& figures) {
+  double queue = 0, all = 0;
+  for (const StageFigures& stage : figures.stages) {
+    queue += stage.totals.open.queue_ns + stage.totals.make.queue_ns;
+    all += stage.totals.open.wall_ns + stage.totals.make.wall_ns;
+  }
+  return share(queue, all);
+}
+
+constexpr double kCrowded = 0.77, kNotCrowded = 0.38;  // Twice the calls: each 1.7, 1.3 times as long.
+
+// Whether tasks that are blocked in a futex wait for each other. They may as well wait for what others bring them, a
+// library's own threads say. One that holds a lock is not blocked in it itself, and more of them do not get done
+// sooner.
+bool waits_in_a_lock(const StageFigures& stage, double inside) {
+  constexpr double kLocked = 0.5;
+  if (share(stage.seen_locked, stage.seen_blocked) <= kLocked) return false;
+  if (stage.crowding && *stage.crowding >= kCrowded) return true;
+  if (stage.crowding && *stage.crowding < kNotCrowded) return false;
+  return share(stage.seen_locked, stage.seen) <= 1 - 0.5 / std::max(inside, 1.0);
+}
+
 // The change, with the gain of the altered model.
 template <class Alter>
 Change change(const Question& q, std::string what, std::string setting, std::string value, Alter alter) {
@@ -59,8 +82,13 @@ Holds oversubscribed_by_pool(const Question& q) {
   constexpr double kMost = 0.05, kOthers = 0.1;
   const Figures& f = q.figures;
   const bool by_others = f.others > kOthers * f.processors;
-  if (!waits_little(q) || f.program_queue_share <= kMost || by_others || q.model.cpu <= 0) return std::nullopt;
-  Finding finding{.evidence = {{"share of the step in which it waits for a processor", f.program_queue_share, kMost}}};
+  if (!waits_little(q) || f.program_queue_share <= kMost || by_others) return std::nullopt;
+  // The pool took the processor only if it computed for at least as long.
+  const double queue = f.program_queue_share * q.model.program;
+  if (q.model.cpu < queue) return std::nullopt;
+  Finding finding{.evidence = {{"share of the step in which it waits for a processor", f.program_queue_share, kMost},
+                               {"what the Loader's threads compute, against that time", q.model.cpu / queue, 1}}};
+  if (f.threads <= 1) return finding;
   finding.changes.push_back({"let one thread less compute", "threads", fmt::format("{}", std::max(f.threads - 1, 1)),
                              1 / (1 - std::min(f.program_queue_share, 0.9))});
   return finding;
@@ -71,8 +99,10 @@ Holds startup(const Question& q) {
   const Figures& f = q.figures;
   const double of_run = share(f.startup_ns, f.startup_ns + f.startup_work_ns + f.time_ns);
   if (!waits_little(q) || (of_run <= kShare && seconds(f.startup_ns) <= kSeconds)) return std::nullopt;
+  const Evidence by_share{"share of the run before the first batches", of_run, kShare};
+  const Evidence by_time{"seconds before the first batches", seconds(f.startup_ns), kSeconds};
   return Finding{
-      .evidence = {{"share of the run before the first batches", of_run, kShare}},
+      .evidence = {of_run > kShare ? by_share : by_time},
       .findings = {fmt::format("the first batches took {:.1f} s, once; later ones were ready", seconds(f.startup_ns))}};
 }
 
@@ -84,12 +114,16 @@ Holds device_bound(const Question& q) {
 }
 
 Holds machine_busy(const Question& q) {
-  constexpr double kOthers = 0.1, kIdle = 0.05;
+  constexpr double kOthers = 0.1, kIdle = 0.05, kQueue = 0.1;
   const Figures& f = q.figures;
   const double others = share(f.others, f.processors), idle = share(f.idle, f.processors);
   if (f.others < 0 || f.idle < 0 || others <= kOthers || idle >= kIdle) return std::nullopt;
+  // Others do no harm where each thread of this run finds a processor.
+  const double queue = std::max(queue_share(f), f.program_queue_share);
+  if (queue <= kQueue) return std::nullopt;
   return Finding{.evidence = {{"share of the processors that others use", others, kOthers},
-                              {"share of the processors that is idle", idle, kIdle}},
+                              {"share of the processors that is idle", idle, kIdle},
+                              {"share of the time in which threads of this run wait for a processor", queue, kQueue}},
                  .findings = {"other processes, or the host of this machine, have the processors"}};
 }
 
@@ -98,7 +132,7 @@ Holds epoch_edge(const Question& q) {
   const Figures& f = q.figures;
   const double edges = share(f.kinds.edge_ns, f.call_ns);
   if (f.edges < 2 || edges <= kShare) return std::nullopt;
-  Finding finding{.evidence = {{"share of the wait at the begin of epochs", edges, kShare}}};
+  Finding finding{.evidence = {{"share of the wait at the beginning of epochs", edges, kShare}}};
   Change one{"make the epochs one: repeat() below shuffle or batch, instead of epochs of the Loader", "", ""};
   one.gain = 1 / std::max(1 - share(f.kinds.edge_ns, f.time_ns), 0.01);
   finding.changes.push_back(std::move(one));
@@ -106,16 +140,18 @@ Holds epoch_edge(const Question& q) {
 }
 
 Holds memory_limited(const Question& q) {
-  constexpr double kRefused = 0.1, kHeld = 0.5, kFaults = 10;
+  constexpr double kRefused = 0.1, kSometimesRefused = 0.01, kHeld = 0.5, kSwapped = 10;
   const Figures& f = q.figures;
   double refused = 0;
   for (const StageFigures& stage : f.stages) refused = std::max(refused, share(stage.totals.refused_ns, f.time_ns));
+  // What the program holds limits nothing as long as there is memory for what is made ahead.
   const double held = share(f.held_by_program, f.memory);
-  if (refused <= kRefused && held <= kHeld && f.faults_per_s <= kFaults) return std::nullopt;
+  const bool by_program = held > kHeld && refused > kSometimesRefused;
+  if (refused <= kRefused && !by_program && f.swapped_per_s <= kSwapped) return std::nullopt;
   Finding finding{.evidence = {{"share of the time without memory for more", refused, kRefused},
                                {"share of the memory that the program holds", held, kHeld}}};
-  if (f.faults_per_s > kFaults) {
-    finding.evidence.push_back({"pages read back from swap, a second", f.faults_per_s, kFaults});
+  if (f.swapped_per_s > kSwapped) {
+    finding.evidence.push_back({"pages read back from swap, a second", f.swapped_per_s, kSwapped});
     finding.findings.push_back("the machine swaps: make less ahead, or use less memory elsewhere");
     return finding;
   }
@@ -135,11 +171,17 @@ Holds oversubscribed_by_teams(const Question& q) {
   const double ratio = f.process_cpus_in_waits / f.own_cpus_in_waits;
   const double foreign = 1 - 1 / std::max(ratio, 1.0);
   const double queue = share(make_of(q).queue_ns, make_of(q).wall_ns);
-  const bool is_full = f.process_cpus_in_waits + std::max(f.others, 0.0) > kFull * f.processors;
-  if ((ratio <= kRatio && foreign <= kForeign) || (queue <= kQueue && !is_full)) return std::nullopt;
+  const double full = share(f.process_cpus_in_waits + std::max(f.others, 0.0), f.processors);
+  const bool by_teams = ratio > kRatio && (queue > kQueue || full > kFull),
+             by_some = foreign > kForeign && queue > kQueue;
+  if (!by_teams && !by_some) return std::nullopt;
+  const Evidence more =
+      by_teams ? Evidence{"processor time of the process over that of the Loader's threads", ratio, kRatio}
+               : Evidence{"share of the process's processor time that is not the Loader's", foreign, kForeign};
+  const Evidence lack = queue > kQueue ? Evidence{"share of tasks in which they wait for a processor", queue, kQueue}
+                                       : Evidence{"share of the processors that is in use", full, kFull};
   // Each call alone on its processor, without the switches between threads.
-  return Finding{.evidence = {{"processor time of the process over that of the Loader's threads", ratio, kRatio},
-                              {"share of tasks in which they wait for a processor", queue, kQueue}},
+  return Finding{.evidence = {more, lack},
                  .changes = {change(q, "let the library inside compute with one thread", "", "1", [&](Model& m) {
                    const double all = f.process_cpus_in_waits / std::max(measured_rate(f), 1e-9);
                    m.cpu = std::min(m.cpu * ratio, all) * (1 - std::min(queue, 0.5));
@@ -148,12 +190,13 @@ Holds oversubscribed_by_teams(const Question& q) {
 
 // A task that holds a lock runs or sleeps, and the others wait for it.
 Holds user_lock(const Question& q) {
-  constexpr double kInside = 1.5, kRun = 1.15, kLocked = 0.5, kBlocked = 0.25;
+  constexpr double kInside = 1.5, kRun = 1.15, kBlocked = 0.25;
   if (q.limiting == nullptr) return std::nullopt;
   const double time = q.figures.time_ns;
   const double inside = share(make_of(q).wall_ns, time), run = share(make_of(q).cpu_ns, time);
   const double locked = share(q.limiting->seen_locked, q.limiting->seen_blocked);
-  if (inside < kInside || run > kRun || locked <= kLocked || blocked_share(make_of(q)) <= kBlocked) return std::nullopt;
+  if (inside < kInside || run > kRun || blocked_share(make_of(q)) <= kBlocked) return std::nullopt;
+  if (!waits_in_a_lock(*q.limiting, inside)) return std::nullopt;
   // One task at a time: as many steps as there are.
   Model now = q.model;
   now.blocked = 0;
@@ -162,7 +205,7 @@ Holds user_lock(const Question& q) {
   return Finding{
       .evidence = {{"tasks at once", inside, kInside},
                    {"of these, that compute", run, kRun},
-                   {"share of blocked tasks that are in a lock", locked, kLocked}},
+                   {"share of blocked tasks that are in a lock", locked, 0.5}},
       .changes = {change({q.figures, q.limiting, now}, "hold the lock for less, or do without it", "", "", without)}};
 }
 
@@ -229,10 +272,10 @@ Holds window_too_small(const Question& q) {
 }
 
 Holds bandwidth_bound(const Question& q) {
-  constexpr double kExponent = 0.77, kBlocked = 0.5;  // Twice the calls: each 1.7 times as long.
+  constexpr double kBlocked = 0.5;
   if (q.limiting == nullptr || !q.limiting->crowding) return std::nullopt;
   const double blocked = blocked_share(make_of(q)), longer = std::exp2(*q.limiting->crowding);
-  if (*q.limiting->crowding <= kExponent || blocked <= kBlocked) return std::nullopt;
+  if (*q.limiting->crowding <= kCrowded || blocked <= kBlocked) return std::nullopt;
   const double bytes_s = q.figures.batch_bytes * measured_rate(q.figures);
   Finding finding{.evidence = {{"how many times as long a call takes with twice as many", longer, 1.7},
                                {"share of tasks that is blocked", blocked, kBlocked}},
@@ -250,13 +293,12 @@ Holds bandwidth_bound(const Question& q) {
 }
 
 Holds latency_bound(const Question& q) {
-  constexpr double kExponent = 0.38, kBlocked = 0.5, kLocked = 0.5;  // Twice the calls: each 1.3 times as long.
+  constexpr double kBlocked = 0.5;
   if (q.limiting == nullptr) return std::nullopt;
-  const double blocked = blocked_share(make_of(q));
-  const double locked = share(q.limiting->seen_locked, q.limiting->seen_blocked);
-  if (blocked <= kBlocked || locked > kLocked || q.limiting->crowding.value_or(0) >= kExponent) return std::nullopt;
-  Finding finding{.evidence = {{"share of tasks that is blocked", blocked, kBlocked},
-                               {"tasks at once", share(make_of(q).wall_ns, q.figures.time_ns), 0}}};
+  const double blocked = blocked_share(make_of(q)), inside = share(make_of(q).wall_ns, q.figures.time_ns);
+  if (blocked <= kBlocked || q.limiting->crowding.value_or(0) >= kNotCrowded) return std::nullopt;
+  if (waits_in_a_lock(*q.limiting, inside)) return std::nullopt;
+  Finding finding{.evidence = {{"share of tasks that is blocked", blocked, kBlocked}, {"tasks at once", inside, 0}}};
   const double enough = std::ceil(q.model.blocked / std::max({q.model.program, q.model.serial, 1e-6}));
   const double calls = std::clamp(enough, q.model.may_block + 1, std::max(kMostIoThreads, q.model.may_block + 1));
   const bool is_capped = q.limiting->is_capped && q.figures.io_ceiling > q.figures.io_threads;
@@ -267,9 +309,12 @@ Holds latency_bound(const Question& q) {
   return finding;
 }
 
-// The first operators draw no random number and fit into memory: a cache after them leaves them out.
+// The first operators draw no random number and are made again in each epoch: a cache after them, in memory or on disk,
+// leaves them out, and its bytes are copied instead.
 void add_cache(const Question& q, std::vector<Change>& changes) {
+  constexpr double kDiskBytesPerNs = 0.5;
   const StageFigures& stage = *q.limiting;
+  if (!q.figures.repeats) return;
   const double budget = q.figures.memory / 2;
   if (stage.prefix_bytes < 0 || stage.prefix_operators == 0 || stage.operators.empty()) return;
   double all = 0, prefix = 0;
@@ -285,7 +330,13 @@ void add_cache(const Question& q, std::vector<Change>& changes) {
       bytes < 1e6 ? fmt::format("{:.1f} kB", 1e-3 * bytes) : fmt::format("{:.0f} MB", 1e-6 * bytes);
   std::string what = fmt::format("{} after {}, of {} that every epoch makes again",
                                  in_memory ? "a cache" : "a snapshot", stage.operators[last].op, size);
-  changes.push_back(change(q, std::move(what), "", "", [&](Model& m) { m.cpu *= 1 - prefix / all; }));
+  const double own = seconds(q.figures.per_step(stage.totals.open.cpu_ns + stage.totals.make.cpu_ns));
+  const double elements = q.figures.per_step(static_cast<double>(stage.totals.elements));
+  const double read = stage.prefix_element_bytes * elements;
+  changes.push_back(change(q, std::move(what), "", "", [&](Model& m) {
+    m.cpu = std::max(m.cpu - own * prefix / all, 0.0) + seconds(read / kCopyBytesPerNs);
+    if (!in_memory) m.bandwidth = std::max(m.bandwidth, seconds(read / kDiskBytesPerNs));
+  }));
 }
 
 Holds cpu_bound(const Question& q) {

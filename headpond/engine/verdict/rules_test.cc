@@ -2,7 +2,8 @@
 // Each rule holds for a run that it is about, and not for one that differs in what the rule looks at.
 #include <gmock/gmock.h>
 
-#include <functional>
+#include <algorithm>
+#include <vector>
 
 #include "headpond/engine/verdict/figures_test_internal.h"
 #include "headpond/engine/verdict/rules_internal.h"
@@ -23,6 +24,12 @@ std::string setting_of(const Figures& figures) {
   return verdict.changes.empty() ? "none" : verdict.changes[0].setting + "=" + verdict.changes[0].value;
 }
 
+template <class Alter>
+std::string setting_of(Figures figures, Alter alter) {
+  alter(figures);
+  return setting_of(figures);
+}
+
 TEST(Rules, ARunThatStandsStillIsStalled) {
   Figures figures = run_of(44, 128);
   figures.is_stalled = true;
@@ -40,7 +47,15 @@ TEST(Rules, TooFewStepsGiveNoReason) {
 TEST(Rules, AStepThatLosesItsProcessorToThePool) {
   const auto loses = [](Figures& f) { f.program_queue_share = 0.1; };
   EXPECT_EQ(code_of(run_of(0.1, 15), loses), ReasonCode::oversubscribed);
-  EXPECT_EQ(code_of(run_of(0.1, 0), loses), ReasonCode::device_bound) << "the pool did nothing";
+  EXPECT_EQ(code_of(run_of(0.1, 1), loses), ReasonCode::device_bound) << "the pool did less than was lost";
+  EXPECT_THAT(setting_of(run_of(0.1, 15), loses), "threads=1");
+  EXPECT_THAT(setting_of(run_of(0.1, 15),
+                         [](Figures& f) {
+                           f.program_queue_share = 0.1;
+                           f.threads = 1;
+                         }),
+              "none")
+      << "there is no thread less";
   EXPECT_EQ(code_of(run_of(0.1, 15),
                     [](Figures& f) {
                       f.program_queue_share = 0.1;
@@ -65,9 +80,21 @@ TEST(Rules, OthersHaveTheProcessors) {
   const auto busy = [](Figures& f) {
     f.others = 1;
     f.idle = 0;
+    f.stages[0].totals.make.queue_ns = 0.2 * f.stages[0].totals.make.wall_ns;
+  };
+  const auto unharmed = [](Figures& f) {
+    f.others = 1;
+    f.idle = 0;
   };
   EXPECT_EQ(code_of(run_of(44, 128), busy), ReasonCode::machine_busy);
-  EXPECT_EQ(code_of(run_of(44, 128), [](Figures& f) { f.others = 1; }), ReasonCode::cpu_bound) << "some are idle";
+  EXPECT_EQ(code_of(run_of(44, 128), unharmed), ReasonCode::cpu_bound) << "each thread has a processor";
+  EXPECT_EQ(code_of(run_of(44, 128),
+                    [&](Figures& f) {
+                      busy(f);
+                      f.idle = 0.5;
+                    }),
+            ReasonCode::cpu_bound)
+      << "some are idle";
 }
 
 TEST(Rules, EpochsBeginSlowly) {
@@ -85,7 +112,15 @@ TEST(Rules, ThereIsNoMemoryForMore) {
   figures.stages[0].totals.refused_ns = 0.2 * figures.time_ns;
   EXPECT_EQ(code_of(figures), ReasonCode::memory_limited);
   EXPECT_EQ(setting_of(figures), "memory=2000000000");
-  EXPECT_EQ(code_of(run_of(10, 20), [](Figures& f) { f.held_by_program = 6e8; }), ReasonCode::memory_limited);
+  const auto holds = [](Figures& f) { f.held_by_program = 6e8; };
+  EXPECT_EQ(code_of(run_of(10, 20),
+                    [&](Figures& f) {
+                      holds(f);
+                      f.stages[0].totals.refused_ns = 0.05 * f.time_ns;
+                    }),
+            ReasonCode::memory_limited);
+  EXPECT_NE(code_of(run_of(10, 20), holds), ReasonCode::memory_limited) << "there is room for what is made";
+  EXPECT_EQ(code_of(run_of(10, 20), [](Figures& f) { f.swapped_per_s = 20; }), ReasonCode::memory_limited);
   EXPECT_NE(code_of(run_of(10, 20)), ReasonCode::memory_limited) << "control";
 }
 
@@ -98,6 +133,17 @@ TEST(Rules, TeamsOfThreadsInsideTakeTheProcessors) {
   EXPECT_EQ(code_of(run_of(44, 128), [](Figures& f) { f.process_cpus_in_waits = f.own_cpus_in_waits = 2; }),
             ReasonCode::cpu_bound)
       << "only the Loader's own threads";
+  const auto some = [](Figures& f) {
+    f.process_cpus_in_waits = 1;
+    f.own_cpus_in_waits = 0.85;
+  };
+  EXPECT_EQ(code_of(run_of(44, 128), some), ReasonCode::cpu_bound) << "another thread, but nobody waits for it";
+  EXPECT_EQ(code_of(run_of(44, 128),
+                    [&](Figures& f) {
+                      some(f);
+                      f.stages[0].totals.make.queue_ns = 0.2 * f.stages[0].totals.make.wall_ns;
+                    }),
+            ReasonCode::oversubscribed);
 }
 
 TEST(Rules, CallsWaitInALock) {
@@ -107,6 +153,14 @@ TEST(Rules, CallsWaitInALock) {
   EXPECT_EQ(code_of(figures), ReasonCode::user_lock);
   EXPECT_EQ(judge(figures).op, "map");
   EXPECT_NE(code_of(figures, [](Figures& f) { f.stages[0].seen_locked = 0; }), ReasonCode::user_lock);
+  // Nobody holds what all of them wait for: the results of a library's own threads.
+  Figures awaited = run_of(44, 1, 127);
+  awaited.stages[0].seen = awaited.stages[0].seen_blocked = awaited.stages[0].seen_locked = 100;
+  EXPECT_EQ(code_of(awaited), ReasonCode::latency_bound);
+  EXPECT_EQ(code_of(awaited, [](Figures& f) { f.stages[0].crowding = 0.95; }), ReasonCode::user_lock)
+      << "more calls are as slow together";
+  EXPECT_NE(code_of(figures, [](Figures& f) { f.stages[0].crowding = 0.1; }), ReasonCode::user_lock)
+      << "more calls get more done";
 }
 
 TEST(Rules, OneThreadAtATime) {
@@ -175,6 +229,26 @@ TEST(Rules, WhatIsMadeAgainInEveryEpochCanBeKept) {
   EXPECT_THAT(judge(figures).changes[0].what, testing::HasSubstr("a cache after map, of 100 MB"));
   figures.stages[0].prefix_bytes = 1e10;
   EXPECT_THAT(judge(figures).changes[0].what, testing::HasSubstr("a snapshot after map, of 10000 MB"));
+  figures.repeats = false;
+  EXPECT_THAT(judge(figures).changes[0].what, "one processor more") << "nothing is made twice";
+}
+
+TEST(Rules, ACacheLeavesOutWorkOfItsStageAndCopiesInstead) {
+  Figures figures = run_of(44, 64);
+  figures.stages[0].prefix_bytes = 1e8;
+  figures.stages[0].prefix_operators = 2;
+  figures.stages.push_back(figures.stages[0]);  // Another one, that goes on computing.
+  figures.stages[1].prefix_operators = 0;
+  figures.stages[0].totals.starved_ns = figures.stages[1].totals.starved_ns = 0;
+  const auto gain = [&] {
+    const std::vector<Change> changes = judge(figures).changes;
+    const auto is_cache = [](const Change& one) { return one.what.starts_with("a cache"); };
+    const auto found = std::find_if(changes.begin(), changes.end(), is_cache);
+    return found != changes.end() ? found->gain : 0;
+  };
+  EXPECT_NEAR(gain(), 2, 0.01) << "128 ms become 64";
+  figures.stages[0].prefix_element_bytes = 4e6;  // 32 of them are copied in 32 ms.
+  EXPECT_NEAR(gain(), 128.0 / 96, 0.01);
 }
 
 TEST(Rules, TheLimitingStageIsTheLastThatIsWaitedFor) {
