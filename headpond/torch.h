@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What needs libtorch: batches as torch tensors, without a copy; a Loader as a dataset of torch::data; train_and_evaluate
-// with its hooks, exporters and checkpoints; torch's BLAS threads.
+// What needs libtorch: batches as torch tensors, without a copy; a Loader as a dataset of torch::data;
+// train_and_evaluate with its hooks, exporters and checkpoints; torch's BLAS threads.
 #pragma once
 
 #include "headpond/train/blas.h"
