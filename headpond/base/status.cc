@@ -21,6 +21,7 @@ struct Error::Payload {
   Error cause;
   int os_error = 0;
   std::shared_ptr<const ErrorPlace> place = nullptr;
+  std::shared_ptr<const void> host_object = nullptr;
 };
 
 Error::Error(ErrorKind kind, std::string message) : Error(kind, std::move(message), Error()) {}
@@ -69,6 +70,7 @@ void take_known(ErrorPlace& to, const ErrorPlace& from) {
   if (!from.source.empty()) to.source = from.source;
   if (from.record) to.record = from.record;
   if (from.offset) to.offset = from.offset;
+  if (from.key) to.key = from.key;
 }
 
 }  // namespace
@@ -89,6 +91,22 @@ ErrorPlace Error::place() const {
     if (error->payload_ && error->payload_->place) take_known(place, *error->payload_->place);
   }
   return place;
+}
+
+Error Error::with_host_object(std::shared_ptr<const void> object) const {
+  if (!payload_) return {};
+  Payload payload = *payload_;
+  payload.host_object = std::move(object);
+  Error error;
+  error.payload_ = std::make_shared<const Payload>(std::move(payload));
+  return error;
+}
+
+std::shared_ptr<const void> Error::host_object() const {
+  for (const Error* error = this; error != nullptr; error = error->cause()) {
+    if (error->payload_ && error->payload_->host_object) return error->payload_->host_object;
+  }
+  return nullptr;
 }
 
 int Error::os_error() const {

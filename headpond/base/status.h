@@ -38,6 +38,7 @@ struct ErrorPlace {
   std::string source = "";                        ///< The file.
   std::optional<uint64_t> record = std::nullopt;  ///< Its number in the source, from 0.
   std::optional<uint64_t> offset = std::nullopt;  ///< Where the record begins, in bytes.
+  std::optional<uint64_t> key = std::nullopt;     ///< The element's (docs/concepts.md).
 };
 
 /// An immutable error with the chain of its causes. Copies share one payload (one pointer wide). Thread-safe as
@@ -64,6 +65,12 @@ class Error {
   Error at(ErrorPlace place) const;
   /// Where it happened: each member as the last of the causes has it that has it at all.
   ErrorPlace place() const;
+
+  /// The same error, which also keeps an object of the host, for example the exception of an interpreter: as long as
+  /// this error, a copy, or an error that it is a cause of. REQUIRES: an error.
+  Error with_host_object(std::shared_ptr<const void> object) const;
+  /// The object of this error, else of its first cause that has one, else null.
+  std::shared_ptr<const void> host_object() const;
 
   /// The errno of this error, else of its first cause that has one, else 0.
   int os_error() const;

@@ -179,6 +179,24 @@ TEST(Error, SaysWhereItHappenedAsFarInAsIsKnown) {
   EXPECT_EQ(Error::of_system(ErrorKind::Unknown, "x", 5).at({}).os_error(), 5);
 }
 
+TEST(Error, KeepsAnObjectOfTheHost) {
+  auto object = std::make_shared<const int>(7);
+  const std::weak_ptr<const int> watched = object;
+  Error outer;
+  {
+    const Error inner = Error(ErrorKind::Unknown, "raised").with_host_object(std::move(object)).at({.op = "map()"});
+    EXPECT_EQ(inner.place().op, "map()");
+    EXPECT_EQ(inner.message(), "raised");
+    outer = Error(ErrorKind::Unknown, "outer", inner).at({.key = 4});
+  }
+  EXPECT_EQ(*static_cast<const int*>(outer.host_object().get()), 7) << "as the first cause that has one";
+  EXPECT_EQ(outer.place().key, 4U);
+  EXPECT_EQ(Error(ErrorKind::Unknown, "other").host_object(), nullptr);
+  EXPECT_EQ(Error().with_host_object(std::make_shared<const int>(1)).host_object(), nullptr);
+  outer = {};
+  EXPECT_TRUE(watched.expired()) << "it goes with the last error";
+}
+
 TEST(Result, WhatItsMapReturnsIsAResult) {
   const auto parse = [](int number) -> Result<int> {
     if (number < 0) return fail(ErrorKind::NotFound, "negative");

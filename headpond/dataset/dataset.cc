@@ -113,4 +113,10 @@ std::string element_name(uint64_t key, Provenance provenance) {
   return record.empty() ? fmt::format("element {}", key) : record;
 }
 
+ErrorPlace element_place(std::string op, uint64_t key, Provenance provenance) {
+  ErrorPlace place{.op = std::move(op), .source = source_file(provenance.source), .key = key};
+  if (!place.source.empty()) place.record = static_cast<uint64_t>(provenance.record);
+  return place;
+}
+
 }  // namespace headpond

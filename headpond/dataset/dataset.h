@@ -64,6 +64,8 @@ std::unique_ptr<Iterator> open(const Node& node, const Binding& binding, Feed& f
 [[noreturn]] void refuse(const std::string& op, const std::string& what);
 /// For authors of operators: "train.idx, record 17"; if the provenance is unknown, "element" and the key.
 std::string element_name(uint64_t key, Provenance provenance);
+/// The same for programs: where an operator, by its title, met that element.
+ErrorPlace element_place(std::string op, uint64_t key, Provenance provenance);
 
 namespace internal {
 /// The plan without the places where data lies: what a state belongs to.

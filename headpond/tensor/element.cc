@@ -20,6 +20,7 @@ struct Sources {
   Mutex mu;
   std::unordered_map<std::string, uint64_t> numbers HEADPOND_GUARDED_BY(mu);
   std::vector<std::string> names HEADPOND_GUARDED_BY(mu);
+  std::vector<bool> are_files HEADPOND_GUARDED_BY(mu);
 };
 
 Sources& sources() {
@@ -31,12 +32,16 @@ Sources& sources() {
 
 }  // namespace
 
-uint64_t register_source(std::string_view name) {
+uint64_t register_source(std::string_view name, bool is_file) {
   Sources& all = sources();
   MutexLock lock(all.mu);
-  if (const auto found = all.numbers.find(std::string(name)); found != all.numbers.end()) return found->second;
+  if (const auto found = all.numbers.find(std::string(name)); found != all.numbers.end()) {
+    if (is_file) all.are_files[found->second - 1] = true;
+    return found->second;
+  }
   if (all.names.size() >= kMaxSources) return 0;
   all.names.emplace_back(name);
+  all.are_files.push_back(is_file);
   all.numbers.emplace(name, all.names.size());
   return all.names.size();
 }
@@ -46,6 +51,13 @@ std::string source_name(uint64_t source) {
   Sources& all = sources();
   MutexLock lock(all.mu);
   return source <= all.names.size() ? all.names[source - 1] : "?";
+}
+
+std::string source_file(uint64_t source) {
+  if (source == 0) return "";
+  Sources& all = sources();
+  MutexLock lock(all.mu);
+  return source <= all.names.size() && all.are_files[source - 1] ? all.names[source - 1] : "";
 }
 
 std::string to_string(Provenance provenance) {

@@ -43,10 +43,12 @@ struct Provenance {
 };
 
 /// The number of a source (a file, a generator); equal names give equal numbers. 0, "unknown", for all sources after
-/// the first 2^20 - 1. Thread-safe.
-uint64_t register_source(std::string_view name);
+/// the first 2^20 - 1. `is_file`: the name is that of a file; once said, it holds. Thread-safe.
+uint64_t register_source(std::string_view name, bool is_file = false);
 /// The name that was registered; empty iff the source is unknown. Thread-safe.
 std::string source_name(uint64_t source);
+/// The name of a file; empty iff the source is unknown or no file. Thread-safe.
+std::string source_file(uint64_t source);
 /// "train.tfrecord, record 17"; empty iff the source is unknown. Thread-safe.
 std::string to_string(Provenance provenance);
 

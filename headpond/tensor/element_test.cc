@@ -82,5 +82,15 @@ TEST(Provenance, NamesTheSourceAndTheRecord) {
   EXPECT_EQ(to_string(Provenance{.source = source, .record = 17}), "train.tfrecord, record 17");
 }
 
+TEST(Provenance, TellsFilesFromOtherSources) {
+  const uint64_t numbers = register_source("numbers"), file = register_source("told.later");
+  EXPECT_EQ(source_file(file), "");
+  EXPECT_EQ(register_source("told.later", /*is_file=*/true), file);
+  EXPECT_EQ(register_source("told.later"), file);
+  EXPECT_EQ(source_file(file), "told.later");
+  EXPECT_EQ(source_file(numbers), "");
+  EXPECT_EQ(source_file(0), "");
+}
+
 }  // namespace
 }  // namespace headpond

@@ -20,7 +20,7 @@ Returned call_named(const std::string& title, const Element& element, Call call)
     return Error(error.kind(),
                  fmt::format("{}, {}: {}", title, element_name(element.key, element.provenance), error.message()),
                  error)
-        .at({.op = title});
+        .at(element_place(title, element.key, element.provenance));
   };
   try {
     Returned result = call();

@@ -103,7 +103,7 @@ Got Pointwise::run(Element& in, std::span<const RandomKey> random_keys, Context&
   return context.fail(Error(context.error.kind(),
                             fmt::format("{}, {}: {}", title(), element_name(key, provenance), context.error.message()),
                             context.error)
-                          .at({.op = title()}));
+                          .at(element_place(title(), key, provenance)));
 }
 
 Node::Facts facts_over(const Node::Ref& input, std::string op, std::string args, Spec spec) {

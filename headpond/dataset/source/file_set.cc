@@ -314,7 +314,7 @@ FileSet::Listing FileSet::find(const ParallelFor& parallel, std::vector<std::str
       refuse(options_.op, "more than 2^63 - 2 records");
     }
     listing.files.push_back(
-        {found[n].path, register_source(found[n].path), end, looks[n].counted.mark, looks[n].counted.stamp});
+        {found[n].path, register_source(found[n].path, true), end, looks[n].counted.mark, looks[n].counted.stamp});
     listing.ends.push_back(end);
     if (looks[n].left_out.empty() || !left_out_.insert(n).second) continue;
     warnings.push_back(fmt::format("{} leaves out {}", options_.op, looks[n].left_out));

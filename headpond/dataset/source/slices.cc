@@ -49,7 +49,7 @@ Node::Facts facts_of(std::string op, std::string args, const std::vector<std::pa
                                    tensor.dim(0)));
     }
     for (const FieldSpec& other : facts.spec) {
-      if (other.name == name) refuse(facts.op, fmt::format("two fields named '{}'", name));
+      if (!name.empty() && other.name == name) refuse(facts.op, fmt::format("two fields named '{}'", name));
     }
     facts.spec.push_back({name, tensor.dtype(), tensor.shape().row()});
   }
@@ -81,8 +81,9 @@ std::string facts_of(const Tensor& tensor) {
 
 Dataset slices(std::string op, std::string args, const std::string& source,
                const std::vector<std::pair<std::string, Tensor>>& tensors, std::string location) {
+  const uint64_t number = register_source(source, /*is_file=*/!location.empty());
   Node::Facts facts = facts_of(std::move(op), std::move(args), tensors, std::move(location));
-  return Dataset(std::make_shared<Slices>(std::move(facts), register_source(source), tensors));
+  return Dataset(std::make_shared<Slices>(std::move(facts), number, tensors));
 }
 
 }  // namespace headpond::internal

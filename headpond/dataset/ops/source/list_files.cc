@@ -32,7 +32,7 @@ class PathsView final : public View {
     const std::string& path = paths_[static_cast<size_t>(i)];
     out.append(Tensor::scalar(std::string_view(path)));
     out.key = static_cast<uint64_t>(i);
-    out.provenance = {.source = register_source(path), .record = 0};
+    out.provenance = {.source = register_source(path, true), .record = 0};
     return Got::value;
   }
   bool fill(std::span<const int64_t> positions, Context&, OutputSlots columns, uint64_t* keys) const override {
