@@ -8,6 +8,7 @@
 #include <set>
 
 #include "headpond/base/crc32c.h"
+#include "headpond/base/interrupt/interrupt.h"
 #include "headpond/base/log.h"
 #include "headpond/base/mutex.h"
 
@@ -17,6 +18,7 @@ namespace {
 constexpr std::string_view kMagic = "hps";
 constexpr char kVersion = '1', kVersionInOrder = '2';  // Of the format.
 constexpr size_t kPlanBytes = 4096;                    // Of the plan that a state holds.
+constexpr int64_t kLookEach = 256;                     // Elements left out.
 
 uint64_t fingerprint(std::string_view plan) {
   uint64_t hash = 0xcbf29ce484222325;
@@ -195,7 +197,11 @@ Element::Names names_of(const Spec& spec) {
 Got Holes::count(Got got, Context& context) {
   if (got == Got::pending) return got;
   if (got != Got::hole) count_ = 0;
-  if (got != Got::hole || ++count_ < most) return got;
+  if (got != Got::hole) return got;
+  ++count_;
+  if (count_ % kLookEach == 0 && look_between_elements())
+    return context.fail({ErrorKind::Cancelled, fmt::format("{}: interrupted", node_.title())});
+  if (count_ < most) return got;
   count_ = 0;
   if (!has_no_end(node_)) return got;
   return context.fail(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "headpond/dataset/run_state.h"
 
+#include "headpond/base/interrupt/interrupt.h"
 #include "headpond/dataset/testing/dataset_test_internal.h"
 
 namespace headpond::internal {
@@ -160,6 +161,18 @@ TEST(Holes, OfAStreamWithoutAnEndAreAnErrorAndNoLoop) {
            distribute(2, 0, {.uneven = UnevenBatch::drop}));
   gives_up(choose_from_datasets({range(1), range(1)}, thirds | map([](int64_t x) { return x % 2; }),
                                 {.stop_on_empty_dataset = false}));
+}
+
+TEST(Holes, EndWhereAHostIsInterruptedAndNothingIsLost) {
+  constexpr int64_t kFirst = 10'000;
+  int looks = 0;
+  Sequence sequence(range(kFirst + 2) | filter([](int64_t i) { return i >= kFirst; }), {});
+  {
+    const InterruptLook look([&] { return ++looks == 3; }, /*between_elements=*/true);
+    EXPECT_EQ(sequence.next().error().kind(), ErrorKind::Cancelled);
+  }
+  EXPECT_EQ(looks, 3);
+  EXPECT_EQ((*sequence.next())[0].as<int64_t>()[0], kFirst);
 }
 
 TEST(Holes, OfAStreamThatMayEndAreNone) {

@@ -10,7 +10,8 @@ thread_local InterruptLook* innermost = nullptr;  // NOLINT(cppcoreguidelines-av
 
 }  // namespace
 
-InterruptLook::InterruptLook(std::function<bool()> look) : look_(std::move(look)), before_(innermost) {
+InterruptLook::InterruptLook(std::function<bool()> look, bool between_elements)
+    : look_(std::move(look)), before_(innermost), between_elements_(between_elements) {
   innermost = this;
 }
 InterruptLook::~InterruptLook() { innermost = before_; }
@@ -23,6 +24,8 @@ bool look_for_interrupt() {
   look->was_interrupted_ = look->was_interrupted_ || look->look_();
   return look->was_interrupted_;
 }
+
+bool look_between_elements() { return innermost != nullptr && innermost->between_elements_ && look_for_interrupt(); }
 
 bool is_interrupted() { return innermost != nullptr && innermost->was_interrupted(); }
 

@@ -15,7 +15,8 @@ namespace headpond {
 /// These nest: only the innermost is asked. Lives on one thread. `look` must not throw.
 class InterruptLook {
  public:
-  explicit InterruptLook(std::function<bool()> look);
+  /// `between_elements`: Sequence::next() looks too, also where it does not wait: between elements that it leaves out.
+  explicit InterruptLook(std::function<bool()> look, bool between_elements = false);
   ~InterruptLook();
   InterruptLook(const InterruptLook&) = delete;
   InterruptLook& operator=(const InterruptLook&) = delete;
@@ -24,8 +25,10 @@ class InterruptLook {
 
  private:
   friend bool look_for_interrupt();
+  friend bool look_between_elements();
   const std::function<bool()> look_;
   InterruptLook* const before_;
+  const bool between_elements_;
   bool was_interrupted_ = false;
 };
 
@@ -35,6 +38,8 @@ inline constexpr std::chrono::milliseconds kLookInterval{50};
 InterruptLook* interrupt_look();
 /// Asks it. Returns true iff the thread has one that was interrupted, now or before.
 bool look_for_interrupt();
+/// The same if that one looks between elements, else false.
+bool look_between_elements();
 /// Returns the same without asking.
 bool is_interrupted();
 

@@ -36,5 +36,13 @@ TEST(Interrupt, OnlyTheInnermostLookOfTheThreadIsAsked) {
   EXPECT_TRUE(look_for_interrupt());
 }
 
+TEST(Interrupt, BetweenElementsOnlyALookThatSaysSoIsAsked) {
+  const InterruptLook outer([] { return true; }, /*between_elements=*/true);
+  EXPECT_TRUE(look_between_elements());
+  const InterruptLook inner([] { return true; });
+  EXPECT_FALSE(look_between_elements());
+  EXPECT_FALSE(is_interrupted());
+}
+
 }  // namespace
 }  // namespace headpond
