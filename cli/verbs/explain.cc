@@ -9,9 +9,9 @@
 #include "cli/session.h"
 #include "cli/verbs/session_log.h"
 #include "cli/verbs/verbs.h"
-#include "headpond/base/clock.h"
 #include "headpond/engine/loader.h"
 #include "headpond/plan/plan_file.h"
+#include "headpond/plan/shown/analysis.h"
 #include "headpond/plan/shown/explain_format.h"
 
 namespace headpond::cli {
@@ -38,29 +38,10 @@ Result<plan::Analysis> analysis_of(Session& session, const plan::PlanFile& plan,
   Loader loader(plan.dataset, {.seed = seed});
   RunLog::Watch watched;
   if (*log) watched = (**log)->watch(loader);
-  const int64_t begin = now_ns();
-  const auto passed = [begin] { return static_cast<double>(now_ns() - begin) * 1e-9; };
-  plan::Analysis analysis;
-  for (; passed() < flags.seconds && !session.stop().stop_requested(); ++analysis.elements) {
-    const auto batch = loader.next();
-    if (at_end(batch)) break;
-    if (!batch) return fail(batch.error().kind(), fmt::format("{}: {}", flags.files[0], with_causes(batch.error())));
-  }
-  analysis.seconds = passed();
-  analysis.stats = loader.stats();
-  return analysis;
-}
-
-std::string text_of(const plan::ExplainReport& report, const std::string& format) {
-  if (format == "dot") return plan::explain_dot(report);
-  if (format == "mermaid") return plan::explain_mermaid(report);
-  if (format == "html") return plan::explain_html(report);
-  if (format == "text") return plan::explain_text(report);
-  JsonWriter json;
-  json.begin_object();
-  plan::write_explanation(json, report);
-  json.end_object();
-  return json.take() + "\n";
+  auto analysis = plan::analysed(loader, flags.seconds, [&] { return session.stop().stop_requested(); });
+  if (analysis) return analysis;
+  const Error& error = analysis.error();
+  return fail(error.kind(), fmt::format("{}: {}", flags.files[0], with_causes(error)));
 }
 
 Result<Report> run(Session& session, const ExplainFlags& flags) {
@@ -74,7 +55,7 @@ Result<Report> run(Session& session, const ExplainFlags& flags) {
     if (session.interrupt().requested()) return fail(ErrorKind::Cancelled, "interrupted");
     report.analysis = std::move(*analysis);
   }
-  std::string text = text_of(report, flags.format);
+  std::string text = plan::explain_as(report, flags.format);
   text.pop_back();
   session.say(text);
   return Report{.members = [report](JsonWriter& json) { plan::write_explanation(json, report); }};

@@ -20,6 +20,9 @@ struct PlanStep {
 
   /// The chain of the argument `chain`, made for an element of the input; empty without that argument.
   std::function<Dataset(const Element&)> nested = {};
+  /// Fields and kind of the datasets that `nested` gives; without fields they are seen by a call.
+  Spec nested_output = {};
+  std::optional<Kind> nested_kind = {};
   std::optional<Dataset> outer = {};  ///< In such a chain: the element that it is made for, alone.
 
   const Dataset& input() const { return inputs[0].second; }

@@ -40,7 +40,12 @@ Dataset build_step(const StepCall& call) {
   std::ranges::sort(sorted, {}, &PlanTable::value_type::first);
   const PlanValue args{.line = 0, .is = std::move(sorted)};
   const PlanArguments arguments("", 0, op.name, &args, op.arguments);
-  return op.build({.args = arguments, .name = call.name, .inputs = call.inputs, .nested = call.nested});
+  return op.build({.args = arguments,
+                   .name = call.name,
+                   .inputs = call.inputs,
+                   .nested = call.nested,
+                   .nested_output = call.nested_output,
+                   .nested_kind = call.nested_kind});
 }
 
 }  // namespace headpond::plan

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,6 +22,8 @@ struct StepCall {
   std::vector<std::pair<std::string, Dataset>> inputs = {};
   /// Instead of the argument `chain`: the dataset of an element.
   std::function<Dataset(const Element&)> nested = {};
+  Spec nested_output = {};  ///< Its fields; empty: seen by a call for an element of zeros and empty texts.
+  std::optional<Kind> nested_kind = {};
 };
 
 /// What the operator gives: the same plan and states as the step in a file. Throws Exception: NotFound for an unknown

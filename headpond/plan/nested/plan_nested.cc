@@ -123,6 +123,11 @@ Dataset interleaved_inputs(const PlanStep& step) {
   return range(count) | interleave([parts](int64_t i) { return parts[static_cast<size_t>(i)]; }, options);
 }
 
+std::optional<Kind> nested_kind(const PlanStep& step) {
+  const std::optional<Kind> over = kind_over(step.input());
+  return over ? over : step.nested_kind;
+}
+
 }  // namespace
 
 PlanValue filled(const PlanValue& value, const Spec& spec, const Element& element) {
@@ -155,7 +160,8 @@ std::string text_of(const PlanValue& value) {
 
 Dataset build_flat_map(const PlanStep& step) {
   if (!step.nested) step.args.refuse("chain", "is missing");
-  return step.input() | flat_map(step.nested, {.kind = kind_over(step.input()), .name = step.name});
+  return step.input() |
+         flat_map(step.nested, {.output = step.nested_output, .kind = nested_kind(step), .name = step.name});
 }
 
 Dataset build_interleave(const PlanStep& step) {
@@ -164,7 +170,8 @@ Dataset build_interleave(const PlanStep& step) {
   if (has_inputs) return interleaved_inputs(step);
   if (!step.nested) step.args.refuse("chain", "is missing");
   InterleaveOptions options = interleave_options(step);
-  options.kind = kind_over(step.input());
+  options.output = step.nested_output;
+  options.kind = nested_kind(step);
   options.name = step.name;
   return step.input() | interleave(step.nested, options);
 }

@@ -208,4 +208,17 @@ std::string explain_html(const ExplainReport& report) {
          "</body>\n</html>\n";
 }
 
+std::string explain_as(const ExplainReport& report, const std::string& format) {
+  if (format == "text") return explain_text(report);
+  if (format == "dot") return explain_dot(report);
+  if (format == "mermaid") return explain_mermaid(report);
+  if (format == "html") return explain_html(report);
+  if (format != "json") refuse("explain", fmt::format("no format '{}': text, json, dot, mermaid, html", format));
+  JsonWriter json;
+  json.begin_object();
+  write_explanation(json, report);
+  json.end_object();
+  return json.take() + "\n";
+}
+
 }  // namespace headpond::plan

@@ -8,16 +8,9 @@
 #include "headpond/base/json.h"
 #include "headpond/dataset/dataset.h"
 #include "headpond/engine/explain.h"
-#include "headpond/engine/loader_stats.h"
+#include "headpond/plan/shown/analysis.h"
 
 namespace headpond::plan {
-
-/// What a short run measured.
-struct Analysis {
-  double seconds = 0;
-  int64_t elements = 0;  ///< Delivered.
-  LoaderStats stats = {};
-};
 
 struct ExplainReport {
   std::string file;
@@ -35,5 +28,7 @@ std::string explain_dot(const ExplainReport& report);
 std::string explain_mermaid(const ExplainReport& report);
 /// A page without external resources.
 std::string explain_html(const ExplainReport& report);
+/// "text", "json", "dot", "mermaid" or "html". Throws Exception(InvalidArgument) for another format.
+std::string explain_as(const ExplainReport& report, const std::string& format);
 
 }  // namespace headpond::plan

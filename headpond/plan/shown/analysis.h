@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a short run of a pipeline measures.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "headpond/base/status.h"
+#include "headpond/engine/loader.h"
+
+namespace headpond::plan {
+
+/// What a short run measured.
+struct Analysis {
+  double seconds = 0;
+  int64_t elements = 0;  ///< Delivered.
+  LoaderStats stats = {};
+};
+
+/// Takes elements until there is none, `seconds` have passed, or is_stopped(), which is asked before each. The first
+/// error ends it.
+Result<Analysis> analysed(Loader& loader, double seconds, const std::function<bool()>& is_stopped);
+
+}  // namespace headpond::plan
