@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What each thread does and when: start(), the program, write_timeline("timeline.json")."""
+
+from __future__ import annotations
+
+from . import _core
+
+__all__ = ["span", "start", "stop"]
+
+
+def start(events_per_thread: int = 1 << 18) -> None:
+    """Discards what was recorded, and records at most so many events of each thread."""
+    _core.start_trace(events_per_thread)
+
+
+def stop() -> None:
+    """Ends the recording; what was recorded stays."""
+    _core.stop_trace()
+
+
+def span(name: str) -> _core.Span:
+    """with hp.trace.span("step"): ... shows that part of the program in the timeline."""
+    return _core.Span(name)

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+// StagingArea, MapStagingArea and Barrier.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "headpond/queue/staging/barrier.h"
+#include "headpond/queue/staging/map_staging_area.h"
+#include "headpond/queue/staging/staging_area.h"
+#include "nanobind/stl/optional.h"
+#include "nanobind/stl/pair.h"
+#include "nanobind/stl/string.h"
+#include "nanobind/stl/tuple.h"
+#include "nanobind/stl/vector.h"
+#include "python/src/queue_objects.h"
+
+namespace headpond::python {
+namespace {
+
+using Timeout = std::optional<double>;
+
+StagingOptions staging_options(const QueueOptions& all) {
+  return {.dtypes = all.dtypes,
+          .shapes = all.shapes,
+          .names = all.names,
+          .capacity = all.capacity,
+          .memory_limit = all.memory_limit,
+          .shared_name = all.shared_name,
+          .name = all.name};
+}
+
+class PythonArea {
+ public:
+  explicit PythonArea(const QueueOptions& all) : area_(staging_options(all)), fields_(all.dtypes, all.names) {}
+  void put(nb::handle element, Timeout timeout, const PythonCoordinator* stop) {
+    Element made = fields_.element_of("put", element, true);
+    value(interruptible(timeout, token_of(stop), [&](const Wait& wait) { return area_.put(std::move(made), wait); }));
+  }
+  Any get(Timeout timeout, const PythonCoordinator* stop) {
+    return fields_.keys->value_of(
+        value(interruptible(timeout, token_of(stop), [&](const Wait& wait) { return area_.get(wait); })));
+  }
+  Any peek(int64_t index, Timeout timeout, const PythonCoordinator* stop) {
+    return fields_.keys->value_of(
+        value(interruptible(timeout, token_of(stop), [&](const Wait& wait) { return area_.peek(index, wait); })));
+  }
+  const StagingArea& area() const { return area_; }
+
+ private:
+  const StagingArea area_;
+  const Fields fields_;
+};
+
+// Some components of an element: those with these indices; without any, all or, in a put by name, those that it names.
+class PythonMapArea {
+ public:
+  PythonMapArea(const QueueOptions& all, bool ordered)
+      : area_(staging_options(all), ordered), dtypes_(all.dtypes), names_(all.names) {}
+
+  void put(int64_t key, nb::handle element, const std::vector<int64_t>& indices, Timeout timeout,
+           const PythonCoordinator* stop) {
+    Element made = part_of(element, indices).element_of("put", element, true);
+    value(interruptible(timeout, token_of(stop),
+                        [&](const Wait& wait) { return area_.put(key, std::move(made), indices, wait); }));
+  }
+  std::pair<int64_t, Any> get(std::optional<int64_t> key, const std::vector<int64_t>& indices, Timeout timeout,
+                              const PythonCoordinator* stop) {
+    Keyed keyed =
+        value(interruptible(timeout, token_of(stop), [&](const Wait& wait) { return area_.get(key, indices, wait); }));
+    return {keyed.key, part(indices).keys->value_of(std::move(keyed.element))};
+  }
+  Any peek(int64_t key, const std::vector<int64_t>& indices, Timeout timeout, const PythonCoordinator* stop) {
+    return part(indices).keys->value_of(value(
+        interruptible(timeout, token_of(stop), [&](const Wait& wait) { return area_.peek(key, indices, wait); })));
+  }
+  const MapStagingArea& area() const { return area_; }
+
+ private:
+  Fields part(const std::vector<int64_t>& indices) const {
+    if (indices.empty()) return {dtypes_, names_};
+    std::vector<DType> dtypes;
+    std::vector<std::string> names;
+    for (const int64_t index : indices) {
+      if (index < 0 || index >= std::ssize(dtypes_))
+        throw Exception(Error(ErrorKind::InvalidArgument,
+                              fmt::format("MapStagingArea: no component {}; there are {}", index, dtypes_.size())));
+      dtypes.push_back(dtypes_[static_cast<size_t>(index)]);
+      if (!names_.empty()) names.push_back(names_[static_cast<size_t>(index)]);
+    }
+    return {dtypes, names};
+  }
+  Fields part_of(nb::handle element, const std::vector<int64_t>& indices) const {
+    if (!indices.empty() || names_.empty() || !nb::isinstance<nb::dict>(element)) return part(indices);
+    std::vector<int64_t> named;
+    for (size_t i = 0; i < names_.size(); ++i) {
+      if (PyDict_GetItemString(element.ptr(), names_[i].c_str()) != nullptr) named.push_back(static_cast<int64_t>(i));
+    }
+    return part(named);
+  }
+
+  const MapStagingArea area_;
+  const std::vector<DType> dtypes_;
+  const std::vector<std::string> names_;
+};
+
+class PythonBarrier {
+ public:
+  explicit PythonBarrier(const QueueOptions& all)
+      : barrier_(BarrierOptions{.dtypes = all.dtypes,
+                                .shapes = all.shapes,
+                                .names = all.names,
+                                .name = all.name,
+                                .shared_name = all.shared_name}),
+        fields_(all.dtypes, all.names) {}
+
+  void insert_many(int64_t component, const std::vector<nb::object>& keys, nb::handle values) {
+    const bool is_known = component >= 0 && component < std::ssize(fields_.spec);
+    const Tensor rows =
+        tensor_of(values, is_known ? std::optional(fields_.spec[static_cast<size_t>(component)].dtype) : std::nullopt);
+    value(waiting([&, texts = texts_of(keys)] { return barrier_.insert_many(component, texts, rows); }));
+  }
+  std::tuple<std::vector<int64_t>, std::vector<nb::bytes>, Any> take_many(int64_t n, bool allow_small_batch,
+                                                                          Timeout timeout,
+                                                                          const PythonCoordinator* stop) {
+    BarrierBatch batch = value(interruptible(
+        timeout, token_of(stop), [&](const Wait& wait) { return barrier_.take_many(n, allow_small_batch, wait); }));
+    std::vector<nb::bytes> keys;
+    for (const std::string& key : batch.keys) keys.emplace_back(key.data(), key.size());
+    return {std::move(batch.indices), std::move(keys), fields_.keys->value_of(std::move(batch.values))};
+  }
+  const Barrier& barrier() const { return barrier_; }
+
+ private:
+  static std::vector<std::string> texts_of(const std::vector<nb::object>& keys) {
+    std::vector<std::string> texts;
+    for (const nb::object& key : keys) {
+      texts.push_back(text_of(key));
+    }
+    return texts;
+  }
+
+  const Barrier barrier_;
+  const Fields fields_;
+};
+
+QueueOptions options_of(const std::vector<std::string>& dtypes, nb::handle shapes,
+                        const std::vector<std::string>& names, int64_t capacity, int64_t memory_limit,
+                        const std::string& shared_name) {
+  return queue_options(capacity, dtypes, shapes, names, shared_name, "", memory_limit, {});
+}
+
+auto timeout() { return nb::arg("timeout").none() = nb::none(); }
+auto stop() { return nb::arg("stop").none() = nb::none(); }
+auto indices() { return nb::arg("indices") = nb::tuple(); }
+
+void add_map_area(nb::module_& module) {
+  nb::class_<PythonMapArea>(module, "MapStagingArea")
+      .def(
+          "__init__",
+          [](PythonMapArea* self, const std::vector<std::string>& dtypes, nb::handle shapes,
+             const std::vector<std::string>& names, int64_t capacity, int64_t memory_limit,
+             const std::string& shared_name, bool ordered) {
+            new (self) PythonMapArea(options_of(dtypes, shapes, names, capacity, memory_limit, shared_name), ordered);
+          },
+          nb::arg("dtypes"), nb::arg("shapes").none(), nb::arg("names"), nb::arg("capacity"), nb::arg("memory_limit"),
+          nb::arg("shared_name"), nb::arg("ordered"))
+      .def("put", &PythonMapArea::put, nb::arg("key"), nb::arg("element"), indices(), nb::kw_only(), timeout(), stop())
+      .def("get", &PythonMapArea::get, nb::arg("key").none() = nb::none(), indices(), nb::kw_only(), timeout(), stop())
+      .def("peek", &PythonMapArea::peek, nb::arg("key"), indices(), nb::kw_only(), timeout(), stop())
+      .def("size", [](const PythonMapArea& self) { return self.area().size(); })
+      .def("incomplete_size", [](const PythonMapArea& self) { return self.area().incomplete_size(); })
+      .def("clear", [](const PythonMapArea& self) { self.area().clear(); });
+}
+
+void add_barrier(nb::module_& module) {
+  nb::class_<PythonBarrier>(module, "Barrier")
+      .def(
+          "__init__",
+          [](PythonBarrier* self, const std::vector<std::string>& dtypes, nb::handle shapes,
+             const std::vector<std::string>& names, const std::string& shared_name) {
+            new (self) PythonBarrier(options_of(dtypes, shapes, names, kUnbounded, kUnbounded, shared_name));
+          },
+          nb::arg("dtypes"), nb::arg("shapes").none(), nb::arg("names"), nb::arg("shared_name"))
+      .def("insert_many", &PythonBarrier::insert_many, nb::arg("component"), nb::arg("keys"), nb::arg("values"))
+      .def("take_many", &PythonBarrier::take_many, nb::arg("n"), nb::arg("allow_small_batch"),
+           nb::arg("timeout").none(), nb::arg("stop").none())
+      .def(
+          "close",
+          [](const PythonBarrier& self, bool cancel_pending_enqueues) {
+            value(self.barrier().close(cancel_pending_enqueues));
+          },
+          nb::arg("cancel_pending_enqueues") = false)
+      .def("ready_size", [](const PythonBarrier& self) { return self.barrier().ready_size(); })
+      .def("incomplete_size", [](const PythonBarrier& self) { return self.barrier().incomplete_size(); });
+}
+
+}  // namespace
+
+void add_staging(nb::module_& module) {
+  nb::class_<PythonArea>(module, "StagingArea")
+      .def(
+          "__init__",
+          [](PythonArea* self, const std::vector<std::string>& dtypes, nb::handle shapes,
+             const std::vector<std::string>& names, int64_t capacity, int64_t memory_limit,
+             const std::string& shared_name) {
+            new (self) PythonArea(options_of(dtypes, shapes, names, capacity, memory_limit, shared_name));
+          },
+          nb::arg("dtypes"), nb::arg("shapes").none(), nb::arg("names"), nb::arg("capacity"), nb::arg("memory_limit"),
+          nb::arg("shared_name"))
+      .def("put", &PythonArea::put, nb::arg("element"), nb::kw_only(), timeout(), stop())
+      .def("get", &PythonArea::get, nb::kw_only(), timeout(), stop())
+      .def("peek", &PythonArea::peek, nb::arg("index"), nb::kw_only(), timeout(), stop())
+      .def("size", [](const PythonArea& self) { return self.area().size(); })
+      .def("clear", [](const PythonArea& self) { self.area().clear(); });
+  add_map_area(module);
+  add_barrier(module);
+}
+
+}  // namespace headpond::python

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What watches a run: explain, verdicts, event files, waits, timelines, progress."""
+import io
+import json
+import re
+import sys
+import time
+
+import numpy as np
+import pytest
+
+import headpond as hp
+
+DATA = hp.range(64).shuffle().batch(8)
+
+
+def test_a_dataset_and_a_loader_show_themselves():
+    named = hp.from_tensor_slices({"x": np.zeros((4, 2), np.float32), "y": np.arange(4)}).batch(2)
+    assert repr(named).endswith("batch(batch_size=2, drop_remainder=false): {'x': float32[?,2], 'y': int64[?]}, 2 elements>"), repr(named)
+    assert named._repr_html_().startswith("<!DOCTYPE html>")
+    loader = hp.Loader(named)
+    assert repr(loader).startswith("<headpond.Loader, before the first batch, of <headpond.Dataset")
+    loader.next()
+    assert "epoch 0, batch 0" in repr(loader) and "batch 0" in loader._repr_html_()
+
+
+@pytest.mark.parametrize("format, begins", [("text", "plan"), ("dot", "digraph"), ("mermaid", "flowchart"), ("html", "<!DOCTYPE"), ("json", "{")])
+def test_explain_with_and_without_a_run(format, begins):
+    plain, measured = DATA.explain(format=format), hp.explain(DATA, analyze=True, format=format)
+    assert plain.lower().startswith(begins.lower()) and measured.lower().startswith(begins.lower())
+    if format in ("text", "html"):
+        assert "8 elements" in measured and "8 elements in" not in plain
+    if format == "json":
+        assert json.loads(measured)["analysis"]["elements"] == 8 and "analysis" not in json.loads(plain)
+
+
+def test_explain_refuses_other_formats():
+    with pytest.raises(hp.InvalidArgumentError, match="no format 'pdf'"):
+        DATA.explain(format="pdf")
+
+
+def test_a_loaders_verdict():
+    loader = hp.Loader(hp.range(200).map(lambda x: time.sleep(0.002) or x, output=(hp.i64, ())).batch(2), threads=1)
+    for _ in loader:
+        pass
+    verdict = hp.diagnose(loader)
+    assert verdict.code in {"none", "startup", "latency_bound", "cpu_bound", "serial_stage", "machine_busy", "user_lock"}
+    assert 0 <= verdict.confidence <= 1 and 0 < verdict.wait_share <= 1
+    assert set(verdict.waits) == {"startup", "epoch_edge", "burst", "sustained"}
+    assert verdict.code in str(verdict) and repr(verdict) == str(verdict)
+    assert all(change.gain >= 1 and change.what for change in verdict.changes)
+    loader.pause()
+
+
+def test_a_queues_verdict_events_and_waits(tmp_path):
+    numbers = iter(range(60))
+    queue = hp.FIFOQueue(8, hp.i64, [()], name="numbers")
+    with hp.EventWriter(tmp_path) as events:
+        events.scalar("loss", 0.5, 1)
+        with hp.QueueMonitor(sample_every=0.001, write_every=0.002, events=events, totals=lambda: {"steps": 7}) as monitor:
+            watched, account = monitor.watch(queue), hp.WaitAccount()
+            with hp.Coordinator() as coordinator:
+                hp.QueueRunner(queue, [lambda: queue.enqueue(next(numbers))]).start(coordinator)
+                got = []
+                for number in account.measure(queue):
+                    got.append(int(number))
+                    time.sleep(0.0005)
+            assert got == list(range(60))
+            waits, fill = account.summary(), watched.summary()
+            assert waits.calls == 61 and 0 <= waits.wait_share <= 1 and waits.work_ns >= 60 * 500_000
+            assert fill.samples > 0
+            verdict = hp.diagnose(queue, watched, account, batch=1, producers=1)
+            assert verdict.code in {"none", "device_bound", "startup", "min_fill_too_large", "window_too_small", "serial_stage"}
+            watched.close()
+            assert watched.summary().samples >= fill.samples
+    with pytest.raises(TypeError, match="WaitAccount"):
+        hp.diagnose(queue)
+    written = b"".join(hp.RecordReader(events.path))
+    assert b"queue/numbers/fraction_of_8_full" in written and b"loss" in written and b"brain.Event:2" in written
+
+
+def test_waits_of_a_function():
+    account = hp.WaitAccount()
+    assert account.measure(lambda: time.sleep(0.01) or 3) == 3
+    account.pause()
+    assert account.summary().wait_ns >= 10_000_000
+    with pytest.raises(KeyError):
+        account.measure(lambda: {}["x"])
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_totals_that_fail_end_nothing(tmp_path):
+    def fails():
+        raise KeyError
+
+    with hp.EventWriter(tmp_path) as events, hp.QueueMonitor(sample_every=0.001, write_every=0.001, events=events, totals=fails) as monitor:
+        queue = hp.FIFOQueue(4, hp.i64)
+        watched = monitor.watch(queue)
+        time.sleep(0.02)
+        assert watched.summary().samples > 0
+    with pytest.raises(hp.FailedPreconditionError):
+        monitor.watch(queue)
+
+
+def test_a_timeline(tmp_path):
+    hp.trace.start()
+    with hp.trace.span("my step"):
+        list(hp.Loader(DATA, threads=1, consumer_helps=False))
+    hp.trace.stop()
+    report = hp.write_timeline(tmp_path / "timeline.json")
+    events = json.loads((tmp_path / "timeline.json").read_text())["traceEvents"]
+    assert report["spans"] == sum(one["ph"] == "X" for one in events) > 1
+    assert any(one["name"] == "my step" for one in events)
+
+
+def test_progress_writes_lines_and_the_loop_is_the_same(monkeypatch):
+    written = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", written)
+    loader = hp.Loader(DATA)
+    shown = hp.progress(loader, description="train")
+    got = []
+    for batch in shown:
+        got.append(batch.tolist())
+        shown.set_values(loss=0.25)
+    assert got == [batch.tolist() for batch in DATA.sequence()]
+    last = written.getvalue().strip().splitlines()[-1]
+    assert re.match(r"train: 100%\|.*\| 8/8 \[.*loss=0.25\]", last)
+    assert len(list(hp.progress(range(3), enabled=False))) == 3
+
+
+def test_progress_in_a_notebook_is_tqdms(monkeypatch):
+    calls = []
+
+    class Widget:
+        def __init__(self, desc, total):
+            calls.append((desc, total))
+
+        def update(self, count):
+            calls.append(count)
+
+        def close(self):
+            calls.append("closed")
+
+    monkeypatch.setattr("headpond._monitor._is_in_notebook", lambda: True)
+    monkeypatch.setattr("headpond._monitor._widget", Widget)
+    assert len(list(hp.progress([1, 2], description="d"))) == 2
+    assert calls == [("d", 2), 1, 1, "closed"]
