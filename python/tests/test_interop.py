@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Other libraries, as they are: Arrow, pandas, Hugging Face datasets, JAX, torchdata, Keras. What is not installed is skipped."""
+import gc
+import json
+import os
+
+import numpy as np
+import pytest
+
+import headpond as hp
+
+
+def rows_of(dataset):
+    return [{name: value.tolist() if hasattr(value, "tolist") else value for name, value in row.items()} for row in dataset.sequence()]
+
+
+ROWS = [{"n": 1, "x": 0.5, "text": b"a", "yes": True, "pair": [1, 2], "list": [1.5]},
+        {"n": 2, "x": 1.5, "text": b"bb", "yes": False, "pair": [3, 4], "list": []},
+        {"n": 3, "x": 2.5, "text": b"", "yes": True, "pair": [5, 6], "list": [2.5, 3.5]}]
+
+
+def table(pyarrow, *names):
+    kinds = {"n": pyarrow.int32(), "x": pyarrow.float32(), "text": pyarrow.string(), "yes": pyarrow.bool_(),
+             "pair": pyarrow.list_(pyarrow.int64(), 2), "list": pyarrow.list_(pyarrow.float64())}
+    return pyarrow.table({name: pyarrow.array([row[name] for row in ROWS], kinds[name]) for name in names})
+
+
+def test_an_arrow_table():
+    pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    names = ("n", "x", "text", "yes", "pair")
+    made = hp.from_arrow(table(pyarrow, *names))
+    assert (made.kind, len(made), made.spec["pair"]) == ("indexed", 3, (hp.i64, (2,)))
+    assert rows_of(made) == [{name: row[name] for name in names} for row in ROWS]
+    assert rows_of(hp.from_arrow(pyarrow.concat_tables([table(pyarrow, *names)] * 2))) == rows_of(made) * 2
+    assert rows_of(hp.from_arrow(table(pyarrow, *names).slice(1, 1))) == rows_of(made)[1:2]
+    with pytest.raises(hp.InvalidArgumentError, match="timestamp"):
+        hp.from_arrow(pyarrow.table({"t": pyarrow.array([1], pyarrow.timestamp("s"))}))
+
+
+def test_an_arrow_column_is_not_copied_and_stays():
+    pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    column = pyarrow.array(np.arange(100_000, dtype=np.float64))
+    address = column.buffers()[1].address
+    made = hp.from_arrow(pyarrow.table({"x": column.slice(0, 100_000)})).map("x", lambda x: x, output=(hp.f64, ()))
+    rows = hp.from_arrow(pyarrow.table({"x": pyarrow.FixedSizeListArray.from_arrays(column, 1000)}))
+    first = next(rows.sequence())["x"]
+    assert first.ctypes.data == address and not first.flags.writeable
+    del column
+    gc.collect()
+    assert float(sum(one["x"].sum() for one in rows.sequence())) == sum(range(100_000)) and len(made) == 100_000
+
+
+def test_lists_are_rows_of_their_own_length():
+    pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    made = hp.from_arrow(table(pyarrow, "n", "text", "list"))
+    assert rows_of(made) == [{name: row[name] for name in ("n", "text", "list")} for row in ROWS]
+    padded = next(made.padded_batch(3).sequence())["list"]
+    assert padded.tolist() == [[1.5, 0], [0, 0], [2.5, 3.5]]
+    other = hp.from_arrow(table(pyarrow, "n", "text", "list").slice(1))
+    assert made.plan() != other.plan() and "opaque" not in made.plan()
+
+
+def test_nulls_are_refused_or_filled():
+    pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    holes = pyarrow.table({"n": [1, None, 3], "text": ["a", None, "c"]})
+    with pytest.raises(hp.InvalidArgumentError, match="'n' has 1 nulls"):
+        hp.from_arrow(holes)
+    filled = hp.from_arrow(holes, fill={"n": -1, "text": ""})
+    assert rows_of(filled) == [{"n": 1, "text": b"a"}, {"n": -1, "text": b""}, {"n": 3, "text": b"c"}]
+
+
+def test_a_pandas_frame():
+    pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    frame = pandas.DataFrame({"n": [1, 2, 3], "text": ["a", "b", "c"]})
+    assert rows_of(hp.from_arrow(frame[frame.n > 1])) == [{"n": 2, "text": b"b"}, {"n": 3, "text": b"c"}]
+
+
+def test_a_hugging_face_dataset():
+    pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    datasets = pytest.importorskip("datasets", reason="datasets is not installed")
+    data = datasets.Dataset.from_dict({"n": list(range(6)), "text": list("abcdef")})
+    assert rows_of(hp.from_arrow(data.select([4, 1]))) == [{"n": 4, "text": b"e"}, {"n": 1, "text": b"b"}]
+
+
+def test_jax_arrays():
+    jax = pytest.importorskip("jax", reason="JAX is not installed")
+    data = hp.from_tensor_slices({"x": np.arange(64, dtype=np.float32).reshape(16, 4), "y": np.arange(16, dtype=np.int32),
+                                  "text": [str(i) for i in range(16)]}).shuffle().batch(4)
+
+    @jax.jit
+    def total(batch):
+        return batch["x"].sum() + batch["y"].sum()
+
+    kept = list(hp.Loader(data, epochs=2, format="jax").flat())
+    gc.collect()
+    expected = [batch["x"].sum() + batch["y"].sum() for batch in data.sequence(epochs=2)]
+    assert [float(total({"x": one["x"], "y": one["y"]})) for one in kept] == expected
+    assert isinstance(kept[0]["x"], jax.Array) and kept[0]["text"].dtype == object
+    grown = jax.tree_util.tree_map(lambda leaf: leaf + 1, {"x": kept[0]["x"], "y": kept[0]["y"]})
+    assert isinstance(grown, dict) and grown["x"].shape == (4, 4)
+    with pytest.raises(hp.InvalidArgumentError, match="numpy, torch, jax"):
+        hp.Loader(data, format="tensorflow")
+
+
+def test_torchdatas_stateful_loader_goes_on_exactly():
+    pytest.importorskip("torch", reason="PyTorch is not installed")
+    stateful = pytest.importorskip("torchdata.stateful_dataloader", reason="torchdata is not installed")
+    data = hp.range(100).shuffle().batch(7)
+    expected = [one.tolist() for one in data.sequence(seed=3)]
+
+    def made():
+        return stateful.StatefulDataLoader(hp.Loader(data, seed=3).to_torch(), batch_size=None, num_workers=0)
+
+    for stop in (1, 5, 14):
+        loader = made()
+        batches = iter(loader)
+        first = [next(batches).tolist() for _ in range(stop)]
+        state = json.loads(json.dumps(loader.state_dict()))
+        again = made()
+        again.load_state_dict(state)
+        assert first + [one.tolist() for one in again] == expected
+
+
+def test_keras_fits_tuples():
+    pytest.importorskip("torch", reason="PyTorch is not installed")
+    os.environ.setdefault("KERAS_BACKEND", "torch")
+    keras = pytest.importorskip("keras", reason="Keras is not installed")
+    x = np.random.default_rng(0).normal(size=(64, 8)).astype(np.float32)
+    data = hp.from_tensor_slices({"x": x, "y": (x.sum(1) > 0).astype(np.float32)[:, None]}).shuffle().batch(16)
+    model = keras.Sequential([keras.layers.Dense(8, activation="relu"), keras.layers.Dense(1, activation="sigmoid")])
+    model.compile(optimizer=keras.optimizers.Adam(0.05), loss="binary_crossentropy")
+    loader = hp.Loader(data, epochs=6)
+    history = model.fit(loader.tuples("x", "y"), steps_per_epoch=len(loader), epochs=6, verbose=0)
+    assert history.history["loss"][-1] < history.history["loss"][0]
