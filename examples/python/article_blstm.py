@@ -15,7 +15,7 @@ left = iter(range(steps))
 queue = hp.FIFOQueue(4, ["float32", "float32"], [(BATCH, TIME, FEATURES), (BATCH, TIME, 1)])
 
 
-def produce():
+def produce() -> None:
     """Makes one batch: the target is the sum of the features so far."""
     next(left)  # StopIteration ends the producer, and so closes the queue.
     x = random.standard_normal((BATCH, TIME, FEATURES), np.float32)
@@ -23,13 +23,14 @@ def produce():
 
 
 class Network(torch.nn.Module):
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         self.lstm = torch.nn.LSTM(FEATURES, HIDDEN, batch_first=True, bidirectional=True)
         self.out = torch.nn.Linear(2 * HIDDEN, 1)
 
-    def forward(self, x):
-        return self.out(self.lstm(x)[0])
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        out: torch.Tensor = self.out(self.lstm(x)[0])
+        return out
 
 
 torch.manual_seed(7)

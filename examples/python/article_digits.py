@@ -24,7 +24,7 @@ queue = hp.RandomShuffleQueue(1000, 500, ["float32", "int64"], [(28, 28), ()], s
 source, lock = iter(digits.sequence()), threading.Lock()
 
 
-def produce():
+def produce() -> None:
     with lock:
         digit = next(source)
     queue.enqueue((digit["image"].astype(np.float32) / 255, int(digit["label"])))
@@ -38,14 +38,14 @@ with hp.Coordinator() as coordinator:
     hp.QueueRunner(queue, [produce] * 4).start(coordinator)
     while True:
         try:
-            images, labels = (torch.from_numpy(one) for one in queue.dequeue_up_to(BATCH))
+            pictures, classes = (torch.from_numpy(one) for one in queue.dequeue_up_to(BATCH))
         except hp.OutOfRangeError:
             break
-        scores = net(images)
-        loss = torch.nn.functional.cross_entropy(scores, labels)
+        scores = net(pictures)
+        loss = torch.nn.functional.cross_entropy(scores, classes)
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-        right += int((scores.argmax(1) == labels).sum())
-        seen += len(labels)
+        right += int((scores.argmax(1) == classes).sum())
+        seen += len(classes)
 print(f"{seen} digits, {100 * right / seen:.0f} % right on the way")

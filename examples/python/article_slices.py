@@ -15,7 +15,7 @@ masks = np.stack(circles).astype(np.uint8)
 images = (masks * 120 + random.integers(0, 100, masks.shape)).astype(np.uint8)
 
 
-def prepare(sample, rng):
+def prepare(sample: dict[str, np.ndarray], rng: np.random.Generator) -> dict[str, np.ndarray]:
     """A crop at a random place, the same of image and mask; `rng` depends on seed, epoch and sample, on no thread."""
     top, left = rng.integers(0, 16, 2)
     crop = (slice(top, top + 32), slice(left, left + 32))

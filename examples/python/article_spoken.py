@@ -5,6 +5,7 @@
 """
 import pathlib
 import sys
+from typing import Any
 
 import torch
 
@@ -15,7 +16,7 @@ files = sorted(pathlib.Path(sys.argv[1]).glob("*.wav"))
 labels = [int(file.name[0]) for file in files]
 
 
-def read(sample):
+def read(sample: dict[str, Any]) -> dict[str, Any]:
     return {"sound": pathlib.Path(sample["path"].decode()).read_bytes(), "label": sample["label"]}
 
 

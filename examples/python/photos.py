@@ -24,6 +24,7 @@ net = torch.nn.Sequential(torch.nn.Conv2d(3, 8, 5, 2), torch.nn.ReLU(), torch.nn
 optimizer = torch.optim.Adam(net.parameters(), 1e-3)
 
 with hp.Loader(photos, epochs=4, seed=7, format="torch") as loader:  # no thread counts, no buffer sizes
+    last = "the training had ended"
     if os.path.exists(checkpoint):
         saved = torch.load(checkpoint)
         net.load_state_dict(saved["net"])
@@ -36,5 +37,6 @@ with hp.Loader(photos, epochs=4, seed=7, format="torch") as loader:  # no thread
         optimizer.step()
         if loader.index % 10 == 0:
             torch.save({"net": net.state_dict(), "optimizer": optimizer.state_dict(), "data": loader.state_dict()}, checkpoint)
-    print(f"epoch {loader.epoch + 1}, batch {loader.index + 1}: loss {loss.item():.3f}")
+        last = f"loss {loss.item():.3f}"
+    print(f"epoch {loader.epoch + 1}, batch {loader.index + 1}: {last}")
     print(f"waited {loader.stats()['wait_ns'] / 1e6:.1f} ms for batches")

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The types of the package: made from the module's tables, complete for mypy --strict."""
+import importlib.util
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+import headpond as hp
+
+ROOT = pathlib.Path(__file__).parents[2]
+PACKAGE = pathlib.Path(hp.__file__).parent
+
+needs_mypy = pytest.mark.skipif(importlib.util.find_spec("mypy") is None, reason="mypy is not installed")
+
+
+def stubs():
+    spec = importlib.util.spec_from_file_location("python_stubs", ROOT / "tools/python_stubs.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_types_are_those_of_the_tables():
+    for file, text in stubs().stubs().items():
+        assert (ROOT / "python/headpond" / file).read_text() == text, f"python tools/python_stubs.py writes {file} anew"
+
+
+def mypy(tmp_path, *arguments):
+    command = [sys.executable, "-m", "mypy", "--strict", "--untyped-calls-exclude=torch", f"--cache-dir={tmp_path}/cache", *arguments]
+    if importlib.util.find_spec("torch") is None:
+        command += ["--ignore-missing-imports", "--allow-subclassing-any", "--allow-untyped-decorators"]
+    return subprocess.run([str(one) for one in command], cwd=PACKAGE.parent, capture_output=True, text=True, timeout=300, check=False)
+
+
+@needs_mypy
+def test_the_examples_are_clean(tmp_path):
+    done = mypy(tmp_path, *sorted((ROOT / "examples/python").glob("*.py")))
+    assert done.returncode == 0, done.stdout
+
+
+RIGHT = """
+import headpond as hp
+data = hp.tfrecord("a-*").shuffle().map("file", hp.decode_png(channels=3), hp.resize((32, 32))).batch(32, drop_remainder=True)
+loader = hp.Loader(data, epochs=3, seed=7, format="torch")
+for batch in loader:
+    print(batch["file"].shape, loader.epoch + 1, len(loader))
+state: dict[str, object] = loader.state_dict()
+queue = hp.FIFOQueue(10, [hp.f32, "int64"], [(28, 28), ()])
+for image, label in queue:
+    print(image, label)
+verdict = loader.diagnose()
+print(verdict.code.upper(), [change.gain * 2 for change in verdict.changes])
+"""
+WRONG = {
+    "hp.range(3).batch('three')": "arg-type",
+    "hp.range(3).bach(3)": "attr-defined",
+    "hp.decode_png(chanels=3)": "call-arg",
+    "hp.Loader(hp.range(3), epoch=2)": "call-arg",
+    "hp.tfrecord(3)": "arg-type",
+    "hp.Loader(hp.range(3)).diagnose().cod": "attr-defined",
+    "hp.FIFOQueue('ten', hp.f32)": "arg-type",
+}
+
+
+@needs_mypy
+def test_right_programs_pass_and_each_mistake_is_found(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(RIGHT + "\n".join(WRONG) + "\n")
+    found = mypy(tmp_path, program).stdout
+    first = len(RIGHT.splitlines()) + 1
+    for number, (line, code) in enumerate(WRONG.items(), first):
+        errors = [one for one in found.splitlines() if f"program.py:{number}: error" in one]
+        assert errors and any(f"[{code}]" in one for one in errors), (line, errors)
+    assert not [one for one in found.splitlines() if "program.py:" in one and int(one.split(":")[1]) < first], found

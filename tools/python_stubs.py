@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes the types of the module and of what its tables name: _core.pyi, _operators.pyi, _sources.pyi, _kernels.pyi.
+
+    python tools/python_stubs.py             # into python/headpond
+    python tools/python_stubs.py FOLDER
+"""
+
+import pathlib
+import sys
+
+from headpond import _core
+from headpond._kernels import POSITIONAL, spelled
+from headpond._operators import EITHER, FOLLOWS, SOURCE, of_kind
+
+LICENCE = "# SPDX-License-Identifier: Apache-2.0\n"
+MADE = "# Written by tools/python_stubs.py.\n"
+
+# The type of an argument, by its name.
+TYPES = {
+    "int": """acceptable_fraction batch_size bits bucket_batch_size buckets buffer_size cardinality channels coefficients count cycle_length
+        block_length desired_channels desired_samples disk fft first_sample footer_bytes frequency_masks frequency_width give_up_after
+        header_bytes hop hop_bytes index magnitude max_channels max_elements max_errors max_held max_memory max_padded max_pixels max_scans
+        max_sequences_per_bin max_size max_values mels memory min_area num_classes num_magnitude_bins num_ops num_output_channels
+        num_packing_bins num_parallel_reads num_shards rank record_bytes sample_rate samples seed shift skip_header_lines stride threads
+        time_masks time_width width window window_length window_size world_size groups limit from to x y""",
+    "float": """alpha angle beta brightness_factor contrast_factor distortion_scale floor gain gamma high_hz high_snr_db hue_factor low_hz
+        low_snr_db max_error_share max_padded_seconds p peak power pre_emphasis rate rolloff saturation_factor sharpness_factor stddev
+        threshold top_db value start stop step""",
+    "bool": """allow_empty allow_missing antialias append apply_exif_orientation compare_times deterministic drop_last drop_remainder
+        equal_areas expand fancy_upscaling header lenient little_endian log_warning mels_first no_padding pad_if_needed pad
+        pad_to_bucket_boundary random_value remove_mean replacement rerandomize_each_iteration reshuffle_each_iteration shuffle skip_bom
+        spill stop_on_empty_dataset sum_of_sizes train""",
+    "str": """check comment compression cost_field damage dct_method delimiter edges field filter fit image layout log mask_key mel_scale method
+        mode non_finite on_damage policy preset quote reduce_func row_splits_dtype uneven interpolation noise_field""",
+    "DTypeLike": "dtype",
+    "Path": "path filename lengths",
+    "Paths": "paths",
+    "str | Expression": "class_function cost_func element_length_func key_func predicate size_func",
+    "float | Sequence[float]": """brightness contrast db degrees factor fill hue kernel_size mask_fill mean padding saturation shear sigma std
+        weights initial_dist target_dist""",
+    "Sequence[float]": "center ratio scale translate",
+    "Sequence[Sequence[float]]": "startpoints endpoints",
+    "int | Sequence[int]": "axis bucket_boundaries bucket_batch_sizes indices size",
+    "Sequence[int | None]": "row_shape shape",
+    "Sequence[str]": "columns extensions na_values",
+    "Sequence[Kernel]": "kernels",
+    "Mapping[str, Any]": "context features fields lists",
+    "Any": "length noise padded_shapes padding_values substitute",
+}
+TYPE_OF = {name: kind for kind, names in TYPES.items() for name in names.split()}
+
+# Where a name means something else.
+OWN = {
+    ("window", "size"): "int", ("raw_image", "size"): "str", ("rebatch", "batch_size"): "int | Sequence[int]", ("csv", "fields"): "Any",
+    ("decode_jpeg", "ratio"): "int", ("decode_jpeg", "scale"): "str", ("decode_jpeg", "acceptable_fraction"): "float",
+    ("affine", "scale"): "float", ("affine", "shear"): "float | Sequence[float]", ("random_erasing", "value"): "float | Sequence[float]",
+    ("decode_wav", "mix"): "str", ("decode_sound", "mix"): "str", ("decode_wav", "rate"): "int", ("decode_sound", "rate"): "int",
+    ("random_choice", "p"): "Sequence[float]", ("snapshot", "path"): "Path"}
+SPECTRA = ("stft", "spectrogram", "mel_spectrogram", "log_mel", "mfcc")
+OWN |= {(kernel, option): "str" for kernel in SPECTRA for option in ("window", "scale")}
+
+
+def type_of(op, argument):
+    """REQUIRES a row above: a new argument needs its type."""
+    return OWN.get((op, argument)) or TYPE_OF[argument]
+
+
+def parameters(op, names):
+    return [f"{spelled(one)}: {type_of(op, one)} | None = None" for one in names]
+
+
+def definition(op, before, by_name_only, answer):
+    """def op(before, *, by_name_only) -> answer: ..., in lines that are not too long."""
+    parts = [*before, *(["*", *by_name_only] if by_name_only else [])]
+    lines, line = [], f"def {op}("
+    for number, part in enumerate(parts):
+        text = part + (", " if number + 1 < len(parts) else f") -> {answer}: ...")
+        if len(line) + len(text.rstrip()) > 132:
+            lines.append(line.rstrip())
+            line = "        "
+        line += text
+    lines.append(line if parts else f"{line}) -> {answer}: ...")
+    return "\n".join(lines) + "\n"
+
+
+NAME = ["name: str | None = None"]
+
+
+def operators():
+    head = "from collections.abc import Mapping, Sequence\nfrom typing import Any\n\n"
+    head += "from ._dataset import Dataset\nfrom ._steps import Expression\nfrom ._values import DTypeLike, Path\n\n"
+    head += "NAMED_BY: dict[str, str]\nSOURCE: int\nJOINS: int\nFOLLOWS: int\nEITHER: int\nBY_HAND: set[str]\n\n"
+    head += "def given_by_name(op: str, known: list[str], args: tuple[Any, ...], options: dict[str, Any]) -> dict[str, Any]: ...\n"
+    head += "def dressed(function: Any, op: str, known: list[str], own: Any = ...) -> Any: ...\n"
+    head += "def of_kind(*kinds: int) -> list[tuple[str, list[str]]]: ...\n\n"
+    methods = [definition(op, ["self", *parameters(op, known)], NAME, "Dataset") for op, known in of_kind(FOLLOWS, EITHER)]
+    body = "".join(f"    {line}\n" for method in methods for line in method.splitlines())
+    return head + "class Operators:\n" + body
+
+
+def sources():
+    head = "from collections.abc import Sequence\nfrom typing import Any\n\n"
+    head += "from ._dataset import Dataset\nfrom ._values import DTypeLike, Path, Paths\n\n"
+    rows = of_kind(SOURCE)
+    return head + all_of(op for op, _ in rows) + "".join(definition(op, parameters(op, known), NAME, "Dataset") for op, known in rows)
+
+
+def kernels():
+    head = "from collections.abc import Sequence\nfrom typing import Any\n\nfrom ._dataset import Dataset\n"
+    head += "from ._steps import Kernel\nfrom ._values import DTypeLike\n\nPOSITIONAL: dict[str, tuple[str, ...]]\n\n"
+    head += "def spelled(option: str) -> str: ...\n\n"
+    rows = _core.kernels()
+    body = ""
+    for name, known in rows:
+        first = POSITIONAL.get(name, tuple(known))
+        body += definition(name, parameters(name, first), parameters(name, [one for one in known if one not in first]), "Kernel")
+    return head + all_of(name for name, _ in rows) + body
+
+
+def all_of(names):
+    lines, line = [], "__all__ = ["
+    for name in names:
+        if len(line) + len(name) > 126:
+            lines.append(line.rstrip())
+            line = "    "
+        line += f'"{name}", '
+    return "\n".join([*lines, line.rstrip(", ") + "]"]) + "\n\n"
+
+
+def core():
+    """Of the module itself: what its functions say."""
+    from nanobind.stubgen import StubGen
+    stub = StubGen(_core)
+    stub.put(_core)
+    return stub.get().rstrip() + "\n"
+
+
+def stubs():
+    """The texts of the files, by name."""
+    return {f"{name}.pyi": LICENCE + MADE + make() for name, make in (
+        ("_operators", operators), ("_sources", sources), ("_kernels", kernels), ("_core", core))}
+
+
+if __name__ == "__main__":
+    into = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parents[1] / "python/headpond")
+    for file, text in stubs().items():
+        (into / file).write_text(text)
