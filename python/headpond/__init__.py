@@ -7,41 +7,64 @@
 """
 
 import atexit
+import time
 
-from . import _core
-from . import errors as _errors
-from ._dataset import (  # noqa: F401
-    SOURCES, Dataset, choose_from_datasets, concatenate, from_generator, from_tensor_slices, from_tensors, idx, interleave, mix, range,
-    read_plan, sample_from_datasets, zip)
+from . import _core, _kernels, _sources, _values, tf1, trace
+from ._arrow import from_arrow
+from ._dataset import (
+    Dataset, choose_from_datasets, concatenate, from_generator, from_tensor_slices, from_tensors, idx, interleave, mix, read_plan,
+    sample_from_datasets)
+from ._dataset import range as range  # noqa: A004
+from ._dataset import zip as zip  # noqa: A004
 from ._files import RecordReader, RecordWriter
+from ._kernels import *  # noqa: F403
 from ._loader import Loader, close_all
+from ._monitor import EventWriter, Progress, QueueMonitor, WaitAccount, close_monitors, diagnose, progress, write_timeline
 from ._queues import (
-    Coordinator, FIFOQueue, PaddingFIFOQueue, PriorityQueue, QueueRunner, RandomShuffleQueue, StagingArea, stop_all)
-from ._steps import KERNELS, Expression, Kernel, expr
+    Barrier, BarrierBatch, Coordinator, FIFOQueue, LooperThread, MapStagingArea, PaddingFIFOQueue, PriorityQueue, QueueRunner,
+    RandomShuffleQueue, StagingArea, stop_all)
+from ._sources import *  # noqa: F403
+from ._steps import Expression, Kernel, expr
 from ._values import DType, FieldSpec, bf16, boolean, f16, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64
-from ._values import bytes_ as bytes  # noqa: A004
-from .errors import (  # noqa: F401
+from .errors import (
     CancelledError, DataLossError, DeadlineExceededError, Error, FailedPreconditionError, InvalidArgumentError, NotFoundError,
-    OutOfRangeError, ResourceExhaustedError, UnimplementedError, UnknownError)
-from .errors import details
+    OutOfRangeError, ResourceExhaustedError, UnimplementedError, UnknownError, details)
 
-__version__ = _core.__version__
-globals().update(SOURCES)
-globals().update(KERNELS)
 
-_HIDE_BUILTINS = {"range", "zip", "bytes"}
-__all__ = sorted(
-    {name for name in (*SOURCES, *KERNELS) if name not in _HIDE_BUILTINS}
-    | {name for name in dir(_errors) if name.endswith("Error")}
-    | {"Coordinator", "DType", "Dataset", "Expression", "FIFOQueue", "FieldSpec", "Kernel", "Loader", "PaddingFIFOQueue",
-       "PriorityQueue", "QueueRunner", "RandomShuffleQueue", "RecordReader", "RecordWriter", "StagingArea", "bf16", "boolean",
-       "choose_from_datasets", "concatenate", "details", "expr", "f16", "f32", "f64", "from_generator", "from_tensor_slices",
-       "from_tensors", "i8", "i16", "i32", "i64", "idx", "interleave", "mix", "read_plan", "sample_from_datasets", "u8", "u16", "u32",
-       "u64"})
+def explain(dataset: Dataset, *, analyze: bool = False, format: str = "text", seconds: float = 2, seed: int = 0) -> str:
+    """dataset.explain(...)."""
+    return dataset.explain(analyze=analyze, format=format, seconds=seconds, seed=seed)
+
+
+def __getattr__(name: str) -> object:
+    if name in ("torch", "jax"):  # They are imported when they are used.
+        from importlib import import_module
+        return import_module(f".{name}", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+__version__: str = _core.VERSION
+bytes: DType = _values.bytes_  # noqa: A001
+
+# Without what hides a builtin: range, zip, bytes.
+__all__ = [
+    "Barrier", "BarrierBatch", "CancelledError", "Coordinator", "DType", "DataLossError", "Dataset", "DeadlineExceededError",
+    "Error", "EventWriter", "Expression", "FIFOQueue", "FailedPreconditionError", "FieldSpec", "InvalidArgumentError", "Kernel",
+    "Loader", "LooperThread", "MapStagingArea", "NotFoundError", "OutOfRangeError", "PaddingFIFOQueue", "PriorityQueue",
+    "Progress", "QueueMonitor", "QueueRunner", "RandomShuffleQueue", "RecordReader", "RecordWriter", "ResourceExhaustedError",
+    "StagingArea", "UnimplementedError", "UnknownError", "WaitAccount", "bf16", "boolean", "choose_from_datasets",
+    "concatenate", "details", "diagnose", "explain", "expr", "f16", "f32", "f64", "from_arrow", "from_generator",
+    "from_tensor_slices", "from_tensors", "i16", "i32", "i64", "i8", "idx", "interleave", "mix", "progress", "read_plan",
+    "sample_from_datasets", "tf1", "trace", "u16", "u32", "u64", "u8", "write_timeline"]
+__all__ += _kernels.__all__
+__all__ += _sources.__all__
 
 
 @atexit.register
-def _exit():
+def _exit() -> None:
+    began = time.monotonic()
     close_all()
     stop_all()
+    close_monitors()
+    _core.wait_for_ends(max(0.0, began + 1.8 - time.monotonic()))
     _core.begin_exit()

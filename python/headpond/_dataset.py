@@ -1,37 +1,61 @@
 # SPDX-License-Identifier: Apache-2.0
 """Datasets. Operators are methods, with the names, arguments and defaults of pipeline files (docs/plan_files.md)."""
 
-import builtins
+from __future__ import annotations
+
+import functools
 import inspect
 import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from . import _core
+from ._operators import Operators
 from ._steps import Expression, Kernel
-from ._values import plain, plain_spec, shown_spec
-
-_SOURCE, _JOINS, _FOLLOWS, _EITHER = range(4)
+from ._values import DTypeLike, FieldSpec, Path, Spec, SpecLike, plain, plain_spec, seed_of, shown_spec
 
 
-def _name_of(function, name):
+def _name_of(function: Any, name: str | None) -> str:
     if name is not None:
         return name
+    if isinstance(function, functools.partial):
+        return _name_of_partial(function)
     qualified = getattr(function, "__qualname__", type(function).__qualname__)
     return "" if "<lambda>" in qualified else f"{getattr(function, '__module__', '')}.{qualified}"
 
 
-def _takes_rng(function):
+def _name_of_partial(function: functools.partial[Any]) -> str:
+    """Of its function and its arguments, if they can be told from others by their text; else none."""
+    inner = _name_of(function.func, None)
+    values = [*function.args, *function.keywords.values()]
+    if not inner or not all(isinstance(value, (bool, int, float, str, bytes)) for value in values):
+        return ""
+    given = [*map(repr, function.args), *(f"{key}={value!r}" for key, value in sorted(function.keywords.items()))]
+    return f"{inner}({', '.join(given)})"
+
+
+def _without_none(**given: Any) -> dict[str, Any]:
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def _refuse_given(what: str, **given: Any) -> None:
+    for name in _without_none(**given):
+        raise TypeError(f"map() of {what} takes no {name}=")
+
+
+def _takes_rng(function: Any) -> bool:
     try:
         return "rng" in inspect.signature(function).parameters
     except (TypeError, ValueError):
         return False
 
 
-def _with_rng(function):
+def _with_rng(function: Any) -> Callable[..., Any]:
     return lambda element, rng: function(element, rng=rng)
 
 
-def _on_field(function, field, takes_rng):
-    def one(element, **more):
+def _on_field(function: Any, field: str, takes_rng: bool) -> Callable[..., Any]:
+    def one(element: Any, **more: Any) -> Any:
         element[field] = function(element[field], **more)
         return element
     if takes_rng:
@@ -39,73 +63,86 @@ def _on_field(function, field, takes_rng):
     return one
 
 
-class Dataset:
+class _Function:
+    """A function that a dataset calls. The module refers to it weakly; the datasets made with it, and so their Loaders, own it."""
+
+    __slots__ = ("call", "__weakref__")
+
+    def __init__(self, call: Callable[..., Any]) -> None:
+        self.call = call
+
+
+class Dataset(Operators):
     """What a pipeline delivers, element by element: an immutable description. Iterating it reads one epoch."""
 
-    def __init__(self, core):
+    def __init__(self, core: _core.Dataset, functions: tuple[_Function, ...] = ()) -> None:
         self._core = core
+        self._functions = functions
 
     # ---- What it is.
 
     @property
-    def spec(self):
+    def spec(self) -> Spec:
         """Dtypes and shapes: a dict by field, a tuple of unnamed fields, or the only one."""
         return shown_spec(self._core.spec)
 
     @property
-    def kind(self):
+    def kind(self) -> str:
         """"indexed", "sparse" or "stream"."""
         return self._core.kind
 
-    def cardinality(self):
+    def cardinality(self) -> int | None:
         """Elements in an epoch; None: unknown before the end; -1: no end."""
         count = self._core.cardinality()
         return -1 if count == _core.ENDLESS else count
 
-    def __len__(self):
+    def __bool__(self) -> bool:
+        return True
+
+    def __len__(self) -> int:
         count = self.cardinality()
         if count is None or count < 0:
             raise TypeError("the number of elements is not known" if count is None else "the dataset has no end")
         return count
 
-    def plan(self):
+    def plan(self) -> str:
         """The operators from the sources on, one a line: what a state belongs to."""
         return self._core.plan()
 
-    def explain(self, *, format="text"):
-        """How the engine will run it, and why: as text, json, dot, mermaid or html."""
-        return self._core.explain(format)
+    def explain(self, *, analyze: bool = False, format: str = "text", seconds: float = 2, seed: int = 0) -> str:
+        """How the engine will run it, and why: as text, json, dot, mermaid or html. `analyze`: with what a run of an epoch, at most
+        `seconds` long, measured."""
+        return self._core.explain(format, analyze, seconds, seed_of(seed))
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         count = self._core.cardinality() if self._core.kind == "indexed" else None
         size = "" if count is None else ", no end" if count == _core.ENDLESS else f", {count} elements"
-        fields = self.spec
-        shown = fields if isinstance(fields, dict) else {"": fields} if hasattr(fields, "dtype") else {str(i): f for i, f in enumerate(fields)}
-        text = ", ".join((f"{name!r}: " if name else "")
-                         + f"{spec.dtype}[{','.join('?' if dim is None else str(dim) for dim in spec.shape)}]" for name, spec in shown.items())
+        text = ", ".join((f"{name!r}: " if name else "") + f"{dtype}[{','.join('?' if dim is None else str(dim) for dim in shape)}]"
+                         for name, dtype, shape in self._core.spec)
         steps = self.plan().strip().replace("\n", " | ")
         return f"<headpond.Dataset {steps}: {{{text}}}{size}>"
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         return self.explain(format="html")
 
     # ---- Reading it.
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Any]:
         from ._loader import Loader
         return iter(Loader(self))
 
-    def sequence(self, *, seed=0, epochs=1, state=None):
+    def sequence(self, *, seed: int = 0, epochs: int = 1, state: bytes | None = None) -> _core.Sequence:
         """Reads it sequentially, one element at a time, nothing made ahead: the same elements as a Loader's."""
-        return _core.Sequence(self._core, seed, epochs, state)
+        return _core.Sequence(self._core, seed_of(seed), epochs, state, self)
 
     # ---- Steps.
 
-    def apply(self, step):
+    def apply(self, step: Callable[[Dataset], Dataset]) -> Dataset:
         """step(self): a step of your own among the others."""
         return step(self)
 
-    def map(self, *args, into=None, name=None, version=0, output=None, blocking=False, fields=None):
+    def map(self, *args: str | Kernel | Expression | Callable[..., Any], into: str | None = None, name: str | None = None,
+            version: int = 0, output: SpecLike = None, blocking: bool = False, fields: Mapping[str, str] | None = None) -> Dataset:
         """Replaces each element. One of
 
         map(function): a Python function of the element (a dict, a tuple or a value), which must be pure. A parameter `rng` gets a
@@ -118,22 +155,27 @@ class Dataset:
         steps = args if field is None else args[1:]
         if not steps:
             raise TypeError("map() needs a function, an expression or kernels")
+        of_functions = {"version": version or None, "output": output, "blocking": blocking or None}
         if all(isinstance(step, Kernel) for step in steps):
-            given = {"kernels": list(steps), "field": field, "fields": fields}
-            return self._step("map", {key: value for key, value in given.items() if value is not None}, name)
+            _refuse_given("kernels", into=into, **of_functions)
+            return self._step("map", _without_none(kernels=list(steps), field=field, fields=fields), name)
         if isinstance(steps[0], Expression):
             if len(steps) > 1 or field is not None:
                 raise TypeError("map() takes one expression, and into= for its field")
-            given = {"function": steps[0].text, "into": into}
-            return self._step("map", {key: value for key, value in given.items() if value is not None}, name)
+            _refuse_given("an expression", fields=fields, **of_functions)
+            return self._step("map", _without_none(function=steps[0].text, into=into), name)
+        _refuse_given("a function", into=into, fields=fields)
         dataset = self
-        for step in steps:
-            dataset = dataset._map_one(step, field, name, version, output, blocking)
+        for number, step in enumerate(steps):
+            last = number + 1 == len(steps)
+            dataset = dataset._map_one(step, field, name, version, output if last else None, blocking)
         return dataset
 
-    def _map_one(self, step, field, name, version, output, blocking):
+    def _map_one(self, step: Any, field: str | None, name: str | None, version: int, output: SpecLike, blocking: bool) -> Dataset:
         if isinstance(step, Kernel):
-            return self._step("map", {"kernels": [step], **({} if field is None else {"field": field})}, name)
+            if output is not None:
+                raise TypeError("map() with output=: the last step is a kernel, which says itself what it makes")
+            return self._step("map", _without_none(kernels=[step], field=field), name)
         if not callable(step):
             raise TypeError(f"map() cannot call a {type(step).__name__}")
         takes_rng = _takes_rng(step)
@@ -141,112 +183,83 @@ class Dataset:
         if output is None:
             output = self._result_of(function, takes_rng)
             if field is not None:  # The others stay.
-                output = {**self.spec, field: output[field]}
+                output = {**self._fields(), field: output[field]}
         elif field is not None and not isinstance(output, dict):
-            output = {**self.spec, field: output}
+            output = {**self._fields(), field: output}
         called = _name_of(step, name)
-        return Dataset(_core.map(self._core, function, called, version, blocking, takes_rng, plain_spec(output)))
+        if called and field is not None:
+            called += f" of {field}"
+        cell = _Function(function)
+        made = _core.map(self._core, cell, called, version, blocking, takes_rng, plain_spec(output))
+        return Dataset(made, (*self._functions, cell))
 
-    def _result_of(self, function, takes_rng):
+    def _fields(self) -> dict[str, FieldSpec]:
+        spec = self.spec
+        if not isinstance(spec, dict):
+            raise TypeError("map() of a field: the fields have no names")
+        return spec
+
+    def _result_of(self, function: Callable[..., Any], takes_rng: bool) -> Any:
         for element in self.sequence():
             given = (element, _example_rng()) if takes_rng else (element,)
             return shown_spec(_core.spec_of(function(*given)))
         raise ValueError("map(): the dataset is empty, so its result is not known; say output=")
 
-    def filter(self, predicate, *, name=None, version=0, blocking=False):
+    def filter(self, predicate: str | Expression | Callable[[Any], Any], *, name: str | None = None, version: int = 0,
+               blocking: bool = False) -> Dataset:
         """Keeps the elements for which a function or an expression is true."""
         if isinstance(predicate, (Expression, str)):
-            return self._step("filter", {"predicate": getattr(predicate, "text", predicate)}, name)
-        return Dataset(_core.filter(self._core, predicate, _name_of(predicate, name), version, blocking))
+            return self._step("filter", {"predicate": predicate}, name)
+        cell = _Function(predicate)
+        return Dataset(_core.filter(self._core, cell, _name_of(predicate, name), version, blocking), (*self._functions, cell))
 
-    def flat_map(self, function, *, name=None):
-        """The elements of the datasets that `function` makes of the elements, one dataset after the other."""
-        return self._nested("flat_map", function, {}, name)
+    def flat_map(self, function: Callable[[Any], Dataset], *, output: SpecLike = None, name: str | None = None) -> Dataset:
+        """The elements of the datasets that `function` makes of the elements, one dataset after the other. `output`: their spec; else
+        the dataset of element 0 is made here to see it."""
+        return self._nested("flat_map", function, {}, output, name)
 
-    def interleave(self, function, *, cycle_length=None, block_length=None, name=None):
+    def interleave(self, function: Callable[[Any], Dataset], *, cycle_length: int | None = None, block_length: int | None = None,
+                   output: SpecLike = None, name: str | None = None) -> Dataset:
         """The same, `cycle_length` of them in turn."""
-        given = {"cycle_length": cycle_length, "block_length": block_length}
-        return self._nested("interleave", function, {key: value for key, value in given.items() if value is not None}, name)
+        return self._nested("interleave", function, _without_none(cycle_length=cycle_length, block_length=block_length), output, name)
 
-    def _nested(self, op, function, args, name):
-        inner = lambda element: function(element)._core
-        return Dataset(_core.build(op, args, _name_of(function, name), [("", self._core)], inner))
+    def _nested(self, op: str, function: Callable[[Any], Dataset], args: dict[str, Any], output: SpecLike, name: str | None) -> Dataset:
+        kind = ""
+        if output is None:
+            for element in self.sequence():
+                first = function(element)
+                output, kind = first.spec, first.kind
+                break
+            else:
+                raise ValueError(f"{op}(): the dataset is empty, so what its function makes is not known; say output=")
+        cell = _Function(function)
+        inputs = [("", self._core)]
+        made = _core.build(op, args, _name_of(function, name), inputs, cell, plain_spec(output), kind)
+        return Dataset(made, (*self._functions, cell))
 
-    def concatenate(self, *others):
+    def concatenate(self, *others: Dataset) -> Dataset:
         """Its elements, then those of the others."""
         return concatenate(self, *others)
 
-    def write_shards(self, folder, *, name="data", shards=1, format="tfrecord", compression="none", resume=False, made_from="",
-                     threads=-1, seed=0):
+    def write_shards(self, folder: Path, *, name: str = "data", shards: int = 1, format: str = "tfrecord", compression: str = "none",
+                     resume: bool = False, made_from: str = "", threads: int = -1, seed: int = 0) -> dict[str, Any]:
         """Writes its elements, one field of bytes, into files: {"paths", "records", "bytes", "resumed_from"}."""
         return _core.write_shards(self._core, os.fspath(folder), name, shards, format, compression, resume, made_from, threads, seed)
 
-    def save(self, path, *, threads=-1, seed=0):
+    def save(self, path: Path, *, threads: int = -1, seed: int = 0) -> int:
         """Writes the elements of epoch 0 into a folder, for hp.load(path), and returns their number."""
         return _core.save(self._core, os.fspath(path), threads, seed)
 
-    def _step(self, op, args, name):
-        return Dataset(_core.build(op, plain(args), name or "", [("", self._core)]))
+    def _step(self, op: str, args: dict[str, Any], name: str | None) -> Dataset:
+        return Dataset(_core.build(op, plain(args), name or "", [("", self._core)]), self._functions)
 
 
-def _example_rng():
+def _example_rng() -> Any:
     from ._random import generator
     return generator(bytes(16))
 
 
-def _given(op, known, args, options):
-    """The arguments of a call, by name; what is None is left out."""
-    if len(args) > len(known):
-        raise TypeError(f"{op}() takes at most {len(known)} positional arguments: {', '.join(known)}")
-    for name, value in builtins.zip(known, args):
-        if name in options:
-            raise TypeError(f"{op}() got two values for {name}")
-        options[name] = value
-    return {name: value for name, value in options.items() if value is not None}
-
-
-def _text_of(value):
-    return value.text if isinstance(value, Expression) else value
-
-
-def _method(op, known):
-    def method(self, *args, name=None, **options):
-        given = _given(op, known, args, options)
-        return self._step(op, {key: _text_of(value) for key, value in given.items()}, name)
-    return _dressed(method, op, known)
-
-
-def _source(op, known):
-    def source(*args, name=None, **options):
-        given = _given(op, known, args, options)
-        if isinstance(given.get("paths"), (str, os.PathLike)):
-            given["paths"] = [given["paths"]]
-        return Dataset(_core.build(op, plain(given), name or "", []))
-    return _dressed(source, op, known)
-
-
-def _dressed(function, op, known):
-    function.__name__ = function.__qualname__ = op
-    function.__doc__ = f"{op}({', '.join(known)}): see docs/plan_files.md for what it gives and its defaults."
-    parameters = [inspect.Parameter(one, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None) for one in known]
-    own = [inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)] if function.__code__.co_varnames[0] == "self" else []
-    function.__signature__ = inspect.Signature(own + parameters + [inspect.Parameter("name", inspect.Parameter.KEYWORD_ONLY, default=None)])
-    return function
-
-
-_BY_HAND = {"map", "filter", "flat_map", "interleave", "concatenate", "zip", "mix", "sample_from_datasets", "choose_from_datasets",
-            "range", "idx", "element"}
-SOURCES = {}
-for _op, _takes, _known in _core.operators():
-    if _op in _BY_HAND:
-        continue
-    if _takes == _SOURCE:
-        SOURCES[_op] = _source(_op, _known)
-    else:
-        setattr(Dataset, _op, _method(_op, _known))
-
-
-def range(start, stop=None, step=1, *, output_type=None):  # noqa: A001
+def range(start: float, stop: float | None = None, step: float = 1, *, output_type: DTypeLike | None = None) -> Dataset:  # noqa: A001
     """start, start + step, ..., without stop; range(stop) begins at 0."""
     if stop is None:
         start, stop = 0, start
@@ -254,72 +267,85 @@ def range(start, stop=None, step=1, *, output_type=None):  # noqa: A001
     return Dataset(_core.build("range", plain(given | ({} if output_type is None else {"output_type": output_type})), "", []))
 
 
-def idx(images, labels=None):
+def idx(images: Path, labels: Path | None = None) -> Dataset:
     """The rows of one IDX file; the images and labels of two, as fields "image" and "label"."""
     return Dataset(_core.build("idx", {"paths": [os.fspath(one) for one in (images, labels) if one is not None]}, "", []))
 
 
-def from_tensors(values):
-    """One element: a dict of arrays, or one array."""
+def _by_name(values: Any) -> list[tuple[str, Any]]:
+    """A dict's arrays, those of a tuple without names, or the only one."""
     if isinstance(values, dict):
-        return Dataset(_core.from_tensors(values))
-    return Dataset(_core.from_tensor(values))
+        return list(values.items())
+    return [("", one) for one in (values if isinstance(values, tuple) else (values,))]
 
 
-def from_tensor_slices(values):
-    """Element i has row i of each array of a dict, or of one array. Rows are not copied: the arrays must not change."""
-    if isinstance(values, dict):
-        return Dataset(_core.from_tensor_slices(values))
-    return Dataset(_core.from_tensor_rows(values))
+def from_tensors(values: Any) -> Dataset:
+    """One element: a dict of arrays, a tuple of arrays, or one array."""
+    return Dataset(_core.from_tensors(_by_name(values)))
 
 
-def from_generator(make, spec, *, name=None, version=0, blocking=False, seek=None):
+def from_tensor_slices(values: Any) -> Dataset:
+    """Element i has row i of each array of a dict or a tuple, or of one array, which may be a list. Rows are not copied: the arrays
+    must not change."""
+    return Dataset(_core.from_tensor_slices(_by_name(values)))
+
+
+def from_generator(make: Callable[[int], Iterable[Any]], spec: SpecLike, *, name: str | None = None, version: int = 0,
+                   blocking: bool = False, seek: Callable[[int, int], Iterable[Any]] | None = None) -> Dataset:
     """The elements of make(epoch), an iterable, which gives the same ones each time. `spec`: as Dataset.spec has it, for example
     {"x": (hp.f32, (3,))}. `seek`(epoch, position), if given, continues after that many elements, so that a restore need not repeat
     them. Values are copied at once."""
-    return Dataset(_core.from_generator(make, plain_spec(spec), _name_of(make, name), version, blocking, seek))
+    made, sought = _Function(make), None if seek is None else _Function(seek)
+    core = _core.from_generator(made, plain_spec(spec), _name_of(make, name), version, blocking, sought)
+    return Dataset(core, (made,) if sought is None else (made, sought))
 
 
-def zip(*inputs, **named):  # noqa: A001
+def zip(*inputs: Dataset, **named: Dataset) -> Dataset:  # noqa: A001
     """Elements with the fields of one element of each input, until one ends. Named inputs give their names to their only field."""
     if named and inputs:
         raise TypeError("zip() takes inputs with names or without, not both")
     if named:
-        return Dataset(_core.build("zip", {}, "", [(name, one._core) for name, one in named.items()]))
-    return Dataset(_core.zip([one._core for one in inputs]))
+        return Dataset(_core.build("zip", {}, "", [(name, one._core) for name, one in named.items()]), _functions_of(named.values()))
+    return Dataset(_core.zip([one._core for one in inputs]), _functions_of(inputs))
 
 
-def _joined(op, inputs, given, name=None):
+def _functions_of(datasets: Iterable[Dataset]) -> tuple[_Function, ...]:
+    return tuple(function for one in datasets for function in one._functions)
+
+
+def _joined(op: str, inputs: Sequence[Dataset], given: dict[str, Any], name: str | None = None) -> Dataset:
     pairs = [(str(i), one._core) for i, one in enumerate(inputs)]
-    return Dataset(_core.build(op, plain({key: value for key, value in given.items() if value is not None}), name or "", pairs))
+    return Dataset(_core.build(op, plain(_without_none(**given)), name or "", pairs), _functions_of(inputs))
 
 
-def concatenate(*inputs):
+def concatenate(*inputs: Dataset) -> Dataset:
     """The elements of all inputs, one input after the other."""
     return _joined("concatenate", inputs, {})
 
 
-def mix(inputs, weights=None, *, schedule=None):
+def mix(inputs: Sequence[Dataset], weights: Sequence[float] | None = None, *,
+        schedule: Sequence[Mapping[str, Any]] | None = None) -> Dataset:
     """Elements of the inputs in exact shares."""
     return _joined("mix", inputs, {"weights": weights, "schedule": schedule})
 
 
-def sample_from_datasets(inputs, weights=None, *, stop_on_empty_dataset=None, name=None):
+def sample_from_datasets(inputs: Sequence[Dataset], weights: Sequence[float] | None = None, *,
+                         stop_on_empty_dataset: bool | None = None, name: str | None = None) -> Dataset:
     """Elements of the inputs, drawn at random."""
     return _joined("sample_from_datasets", inputs, {"weights": weights, "stop_on_empty_dataset": stop_on_empty_dataset}, name)
 
 
-def choose_from_datasets(inputs, choices, *, stop_on_empty_dataset=None):
+def choose_from_datasets(inputs: Sequence[Dataset], choices: Dataset, *, stop_on_empty_dataset: bool | None = None) -> Dataset:
     """Elements of the inputs, whose numbers `choices` gives."""
     return _joined("choose_from_datasets", [*inputs, choices], {"stop_on_empty_dataset": stop_on_empty_dataset})
 
 
-def interleave(inputs, *, cycle_length=None, block_length=None):
+def interleave(inputs: Sequence[Dataset], *, cycle_length: int | None = None, block_length: int | None = None) -> Dataset:
     """Elements of the inputs in turn."""
     return _joined("interleave", inputs, {"cycle_length": cycle_length, "block_length": block_length})
 
 
-def read_plan(path):
+def read_plan(path: Path) -> tuple[Dataset, int | None]:
     """The dataset of a pipeline file, and its seed or None."""
     dataset, seed = _core.read_plan(os.fspath(path))
     return Dataset(dataset), seed

@@ -1,15 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
 """The Loader: batches that threads prepare ahead, without a setting."""
 
+from __future__ import annotations
+
 import base64
+import os
 import time
 import weakref
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
 
 from . import _core
+from ._dataset import Dataset
+from ._values import Path, seed_of
 from .errors import FailedPreconditionError, InvalidArgumentError, OutOfRangeError
 
+if TYPE_CHECKING:
+    from .torch import LoaderDataset
+
 _VERSION = 1
-_open = weakref.WeakSet()
+_open: weakref.WeakSet[Loader] = weakref.WeakSet()
 
 
 class Loader:
@@ -19,53 +29,53 @@ class Loader:
         for batch in loader: ...      # one epoch; with state_dict() and load_state_dict() a run goes on anywhere
 
     Options are those of C++ (headpond/engine/loader_options.h), all of them ceilings. `world_size` and `rank`: this process's part of
-    each batch. `format`: "numpy", or "torch" for tensors that share the memory.
+    each batch. `format`: "numpy"; "torch" for tensors that share the memory; "jax" for arrays on JAX's default device.
     """
 
-    def __init__(self, dataset, *, epochs=1, seed=0, threads=None, io_threads=256, memory=None, run_ahead=None, consumer_helps=True,
-                 deterministic=None, quarantine="", pin_threads=True, world_size=1, rank=0, format="numpy"):
-        if format not in ("numpy", "torch"):
-            raise InvalidArgumentError(f"Loader: no format {format!r}: numpy, torch")
-        if world_size != 1:
-            dataset = dataset.distribute(world_size=world_size, rank=rank)
-        elif rank != 0:
-            raise InvalidArgumentError(f"Loader: rank={rank} needs world_size")
+    def __init__(self, dataset: Dataset, *, epochs: int | None = 1, seed: int = 0, threads: int | None = None, io_threads: int = 256,
+                 memory: int | None = None, run_ahead: int | None = None, consumer_helps: bool = True,
+                 deterministic: bool | None = None, quarantine: Path = "", pin_threads: bool = True, world_size: int = 1,
+                 rank: int = 0, format: str = "numpy") -> None:
+        if format not in ("numpy", "torch", "jax"):
+            raise InvalidArgumentError(f"Loader: no format {format!r}: numpy, torch, jax")
+        if not 0 <= rank < world_size:
+            raise InvalidArgumentError(f"Loader: world_size={world_size}, rank={rank}: rank must be in [0, world_size)")
+        self._convert: Callable[[Any], Any] | None = None
         if format == "torch":
             from .torch import to_torch
             self._convert = to_torch
-        else:
-            self._convert = None
+        elif format == "jax":
+            from .jax import to_jax
+            self._convert = to_jax
         self.dataset = dataset
         self.format = format
         self._core = _core.Loader(
-            dataset._core, epochs=-1 if epochs is None else epochs, seed=seed, threads=-1 if threads is None else threads,
+            dataset._core, world_size=world_size, rank=rank, epochs=-1 if epochs is None else epochs, seed=seed_of(seed), threads=-1 if threads is None else threads,
             io_threads=0 if threads == 0 else io_threads, memory=memory, run_ahead=-1 if run_ahead is None else run_ahead,
-            consumer_helps=consumer_helps, deterministic=deterministic, quarantine=str(quarantine), pin_threads=pin_threads)
-        self._left = None  # The epoch that a loop left before its end.
-        self._index = -1
+            consumer_helps=consumer_helps, deterministic=deterministic, quarantine=os.fspath(quarantine), pin_threads=pin_threads)
+        self._left: int | None = None  # The epoch that a loop left before its end.
         _open.add(self)
 
-    def _out(self, batch):
+    def _out(self, batch: Any) -> Any:
         return batch if self._convert is None else self._convert(batch)
 
     # ---- Batches.
 
-    def next(self):
+    def next(self) -> Any:
         """The next batch, of whatever epoch; None after the last one."""
         batch = self._core.next()
         return None if batch is None else self._out(batch)
 
-    def try_next(self):
+    def try_next(self) -> Any:
         """The same; raises DeadlineExceededError if it is not ready."""
         batch = self._core.try_next()
         return None if batch is None else self._out(batch)
 
-    def flat(self):
+    def flat(self) -> Iterator[Any]:
         """All batches that are left, of all epochs."""
-        while (batch := self._core.next()) is not None:
-            yield self._out(batch)
+        return _Batches(self, None)
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Any]:
         """The batches of one epoch: the rest of a restored one, else the next. What an earlier loop left is dropped."""
         core = self._core
         if self._left is not None and self._left == core.epoch_left:
@@ -73,57 +83,57 @@ class Loader:
         epoch = core.epoch_left
         if epoch < 0:
             raise OutOfRangeError("Loader: no epoch is left; epochs= says how many there are (None: without end)")
-        return self._epoch(epoch)
+        return _Batches(self, epoch)
 
-    def _epoch(self, epoch):
-        core = self._core
-        while core.epoch_left == epoch:
-            self._left = epoch
-            batch = core.next_in_epoch()
-            if batch is None:
-                break
-            yield self._out(batch)
-        if self._left == epoch:
-            self._left = None
-
-    def epochs(self):
+    def epochs(self) -> Iterator[Iterator[Any]]:
         """The epochs that are left, each an iterable of batches."""
         while (epoch := self._core.epoch_left) >= 0:
-            yield self._epoch(epoch)
+            yield _Batches(self, epoch)
             if self._core.epoch_left == epoch:
                 self._core.next_epoch()
 
-    def next_epoch(self):
+    def next_epoch(self) -> None:
         """Leaves out the rest of this epoch."""
         self._core.next_epoch()
         self._left = None
 
-    def __len__(self):
+    def __bool__(self) -> bool:
+        return True
+
+    def __len__(self) -> int:
         """Batches in an epoch."""
         return len(self.dataset)
 
     @property
-    def epoch(self):
+    def epoch(self) -> int:
         """Of the last batch."""
         return self._core.epoch
 
     @property
-    def index(self):
+    def index(self) -> int:
         """The number of the last batch in its epoch; -1 before the first."""
         return self._core.index
 
-    def stats(self):
-        """What it has done so far, in numbers (headpond/engine/loader_stats.h says what each means)."""
+    def stats(self) -> dict[str, Any]:
+        """What it has done so far, in numbers (docs/monitoring.md says what each means)."""
         return self._core.stats()
+
+    def diagnose(self) -> _core.Verdict:
+        """Why the program waits for batches, if it does, what to change, and what that gains. Any time; prints as text."""
+        return self._core.diagnose()
+
+    def pause(self) -> None:
+        """The time until the next batch is not that of a step: before a validation, say, or a checkpoint."""
+        self._core.pause()
 
     # ---- States.
 
-    def state_dict(self):
+    def state_dict(self) -> dict[str, Any]:
         """The position after the last batch. The same on all ranks; small; of plain values."""
         return {"version": _VERSION, "epoch": self.epoch, "index": self.index, "plan": self.dataset.plan(),
                 "state": base64.b64encode(self._core.state()).decode()}
 
-    def load_state_dict(self, state):
+    def load_state_dict(self, state: dict[str, Any]) -> None:
         """Goes on after that batch. FailedPreconditionError, with the difference, for the state of another pipeline or seed."""
         if state.get("version") != _VERSION:
             raise FailedPreconditionError(f"a state of version {state.get('version')!r}, not {_VERSION}")
@@ -134,34 +144,71 @@ class Loader:
 
     # ---- The end.
 
-    def close(self):
+    def close(self) -> None:
         """Ends its threads. Batches that you hold stay; next() raises CancelledError."""
         self._core.close()
 
-    def __enter__(self):
+    def __enter__(self) -> Loader:
         return self
 
-    def __exit__(self, *exception):
+    def __exit__(self, *exception: object) -> None:
         self.close()
 
-    def __repr__(self):
-        return f"<headpond.Loader of {self.dataset!r}>"
+    def __repr__(self) -> str:
+        place = "before the first batch" if self.index < 0 and self.epoch == 0 else f"epoch {self.epoch}, batch {self.index}"
+        return f"<headpond.Loader, {place}, of {self.dataset!r}>"
 
-    def to_torch(self):
+    def _repr_html_(self) -> str:
+        return f"<p>Loader: epoch {self.epoch}, batch {self.index}</p>{self.dataset._repr_html_()}"
+
+    def tuples(self, *fields: str) -> Iterator[tuple[Any, ...]]:
+        """The fields of each batch that is left as a tuple, as Keras takes them: model.fit(loader.tuples("image", "label"),
+        steps_per_epoch=len(loader))."""
+        for batch in self.flat():
+            yield tuple(batch[field] for field in fields)
+
+    def to_torch(self) -> LoaderDataset:
         """A torch IterableDataset for DataLoader(batch_size=None), which has this Loader's state."""
         from .torch import LoaderDataset
         return LoaderDataset(self)
 
 
-def close_all():
-    """At the interpreter's exit: no thread of a Loader may need its lock afterwards. One that another thread waits in gets a moment."""
+class _Batches:
+    """The batches of one epoch, or all that are left. After an exception it goes on, as the Loader does."""
+
+    def __init__(self, loader: Loader, epoch: int | None) -> None:
+        self._loader = loader
+        self._epoch = epoch
+
+    def __iter__(self) -> _Batches:
+        return self
+
+    def __next__(self) -> Any:
+        loader, epoch = self._loader, self._epoch
+        if epoch is None:
+            batch = loader._core.next()
+        elif loader._core.epoch_left != epoch:
+            raise StopIteration
+        else:
+            loader._left = None  # What is left of the epoch after an exception is not dropped.
+            batch = loader._core.next_in_epoch()
+            loader._left = None if batch is None else epoch
+        if batch is None:
+            raise StopIteration
+        return loader._out(batch)
+
+
+def close_all() -> None:
+    """At the interpreter's exit: no thread of a Loader may need its lock afterwards. One that another thread waits in gets a moment,
+    and so does one whose function does not return."""
     end = time.monotonic() + 1.5
     for loader in list(_open):
         closed = False
         while not closed:
             try:
-                loader._core.close()
+                loader._core.begin_close()
                 closed = True
             except Exception:  # The process ends; there is nobody to tell.
                 closed = time.monotonic() > end
                 time.sleep(0.01)
+    _core.wait_for_ends(max(0.0, end - time.monotonic()))

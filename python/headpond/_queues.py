@@ -1,54 +1,73 @@
 # SPDX-License-Identifier: Apache-2.0
 """TensorFlow 1's queues, with its argument order; QueueRunner, Coordinator and StagingArea."""
 
+from __future__ import annotations
+
 import weakref
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple, TypeAlias
 
 from . import _core
-from ._values import dtype_name
+from ._values import DTypeLike, Shape, dtype_name, seed_of
 
-_running = weakref.WeakSet()
+_Dtypes: TypeAlias = "DTypeLike | Sequence[DTypeLike]"
+_Shapes: TypeAlias = "Sequence[Shape | Sequence[int | None]] | Shape | None"
+_Names: TypeAlias = "str | Sequence[str] | None"
+_running: weakref.WeakSet[Coordinator] = weakref.WeakSet()
 
 
-def _listed(value):
+def _listed(value: Any) -> list[Any]:
     return list(value) if isinstance(value, (list, tuple)) else [value]
+
+
+def _shapes(shapes: Any, components: int) -> list[tuple[int | None, ...]] | None:
+    """A list of shapes, or the shape of the only component."""
+    if shapes is None:
+        return None
+    if components == 1 and all(one is None or isinstance(one, int) for one in shapes) and not (isinstance(shapes, list) and not shapes):
+        shapes = [shapes]
+    return [tuple(one) for one in shapes]
 
 
 class Queue(_core.Queue):
     """What all queues share: enqueue, enqueue_many, dequeue, dequeue_many, dequeue_up_to, close, size, is_closed, stats. Calls wait,
     with `timeout` in seconds and until `stop`, a Coordinator, stops. Iterating takes elements until the end of the data."""
 
-    def __init__(self, capacity, dtypes, shapes, names, shared_name, name, memory_limit, watchdog, min_after_dequeue=0, seed=0):
+    def __init__(self, capacity: int, dtypes: _Dtypes, shapes: _Shapes, names: _Names, shared_name: str | None, name: str | None,
+                 memory_limit: int | None, watchdog: float | None, min_after_dequeue: int = 0, seed: int = 0) -> None:
         self._dtypes = [dtype_name(one) for one in _listed(dtypes)]
         self._shapes = shapes
         super().__init__(type(self).__name__, {
             "capacity": capacity, "dtypes": self._dtypes,
-            "shapes": None if shapes is None else [tuple(one) for one in (shapes if isinstance(shapes, list) else [shapes])],
+            "shapes": _shapes(shapes, len(self._dtypes)),
             "names": [] if names is None else _listed(names), "shared_name": shared_name or "", "name": name or "",
-            "memory_limit": -1 if memory_limit is None else memory_limit, "watchdog": watchdog}, min_after_dequeue, seed)
+            "memory_limit": -1 if memory_limit is None else memory_limit, "watchdog": watchdog}, min_after_dequeue, seed_of(seed))
 
-    def __enter__(self):
+    def __enter__(self) -> Queue:
         return self
 
-    def __exit__(self, *exception):
+    def __exit__(self, *exception: object) -> None:
         self.close(True)
 
     @property
-    def dtypes(self):
+    def dtypes(self) -> list[str]:
         return list(self._dtypes)
 
 
 class FIFOQueue(Queue):
     """First in, first out."""
 
-    def __init__(self, capacity, dtypes, shapes=None, names=None, shared_name=None, name=None, *, memory_limit=None, watchdog=60):
+    def __init__(self, capacity: int, dtypes: _Dtypes, shapes: _Shapes = None, names: _Names = None, shared_name: str | None = None,
+                 name: str | None = None, *, memory_limit: int | None = None, watchdog: float | None = 60) -> None:
         super().__init__(capacity, dtypes, shapes, names, shared_name, name, memory_limit, watchdog)
 
 
 class RandomShuffleQueue(Queue):
     """Takes one of those inside at random, and keeps `min_after_dequeue` while it is open."""
 
-    def __init__(self, capacity, min_after_dequeue, dtypes, shapes=None, names=None, seed=None, shared_name=None, name=None, *,
-                 memory_limit=None, watchdog=60):
+    def __init__(self, capacity: int, min_after_dequeue: int, dtypes: _Dtypes, shapes: _Shapes = None, names: _Names = None,
+                 seed: int | None = None, shared_name: str | None = None, name: str | None = None, *,
+                 memory_limit: int | None = None, watchdog: float | None = 60) -> None:
         super().__init__(capacity, dtypes, shapes, names, shared_name, name, memory_limit, watchdog, min_after_dequeue,
                          0 if seed is None else seed)
 
@@ -56,41 +75,49 @@ class RandomShuffleQueue(Queue):
 class PaddingFIFOQueue(Queue):
     """Pads elements of different sizes to the largest of a batch. Unknown dimensions are None."""
 
-    def __init__(self, capacity, dtypes, shapes, names=None, shared_name=None, name=None, *, memory_limit=None, watchdog=60):
+    def __init__(self, capacity: int, dtypes: _Dtypes, shapes: _Shapes, names: _Names = None, shared_name: str | None = None,
+                 name: str | None = None, *, memory_limit: int | None = None, watchdog: float | None = 60) -> None:
         super().__init__(capacity, dtypes, shapes, names, shared_name, name, memory_limit, watchdog)
 
 
 class PriorityQueue(Queue):
     """Takes the element of the lowest priority, an int64 that is its first component."""
 
-    def __init__(self, capacity, types, shapes=None, names=None, shared_name=None, name=None, *, memory_limit=None, watchdog=60):
+    def __init__(self, capacity: int, types: _Dtypes, shapes: _Shapes = None, names: _Names = None, shared_name: str | None = None,
+                 name: str | None = None, *, memory_limit: int | None = None, watchdog: float | None = 60) -> None:
         super().__init__(capacity, types, shapes, names, shared_name, name, memory_limit, watchdog)
 
 
 class Coordinator(_core.Coordinator):
     """Ends a group of threads together: the first error stops all, and join() raises it."""
 
-    def __init__(self, clean_stop_kinds=("OutOfRange",)):
+    def __init__(self, clean_stop_kinds: Sequence[str] = ("OutOfRange",)) -> None:
         super().__init__(list(clean_stop_kinds))
         _running.add(self)
 
-    def request_stop(self, exception=None):
-        """Asks all threads to stop; an exception is what join() raises."""
+    def request_stop(self, exception: object | None = None) -> None:
+        """Asks all threads to stop; an exception, its class, or sys.exc_info() is what join() raises."""
+        if isinstance(exception, tuple):
+            exception = exception[1]
+        if isinstance(exception, type) and issubclass(exception, BaseException):
+            exception = exception()
+        if exception is not None and not isinstance(exception, BaseException):
+            raise TypeError(f"request_stop() takes an exception, not {exception!r}")
         super().request_stop(exception)
 
-    def wait_for_stop(self, timeout=None):
+    def wait_for_stop(self, timeout: float | None = None) -> bool:
         """True iff a stop was requested before `timeout` seconds passed."""
         return super().wait_for_stop(timeout)
 
-    def join(self, stop_grace_period=120.0, ignore_live_threads=False):
+    def join(self, stop_grace_period: float = 120.0, ignore_live_threads: bool = False) -> None:
         """Waits for all threads, and raises the error that stopped them."""
         super().join(stop_grace_period, ignore_live_threads)
 
-    def __enter__(self):
+    def __enter__(self) -> Coordinator:
         return self
 
-    def __exit__(self, kind, exception, trace):
-        super().request_stop(None if exception is None else exception)
+    def __exit__(self, kind: type[BaseException] | None, exception: BaseException | None, trace: object) -> None:
+        super().request_stop(exception)
         try:
             self.join()
         except BaseException as raised:
@@ -101,10 +128,10 @@ class Coordinator(_core.Coordinator):
 class QueueRunner:
     """Threads that fill a queue: each calls its function again and again until it raises OutOfRangeError or StopIteration."""
 
-    def __init__(self, queue, producers, queue_closed_kinds=("OutOfRange",)):
+    def __init__(self, queue: Queue, producers: Iterable[Callable[[], object]], queue_closed_kinds: Sequence[str] = ("OutOfRange",)) -> None:
         self._core = _core.QueueRunner(queue, list(producers), list(queue_closed_kinds))
 
-    def start(self, coordinator):
+    def start(self, coordinator: Coordinator) -> None:
         """Starts the threads, which belong to the coordinator."""
         self._core.start(coordinator)
 
@@ -112,13 +139,59 @@ class QueueRunner:
 class StagingArea(_core.StagingArea):
     """A queue without an order of arrival guarantee for large elements: put, get, peek, size, clear."""
 
-    def __init__(self, dtypes, shapes=None, names=None, shared_name=None, capacity=None, memory_limit=None):
+    def __init__(self, dtypes: _Dtypes, shapes: Sequence[Shape] | None = None, names: _Names = None, shared_name: str | None = None,
+                 capacity: int | None = None, memory_limit: int | None = None) -> None:
         super().__init__([dtype_name(one) for one in _listed(dtypes)],
-                         None if shapes is None else [tuple(one) for one in shapes], [] if names is None else _listed(names),
+                         _shapes(shapes, len(_listed(dtypes))), [] if names is None else _listed(names),
                          -1 if capacity is None else capacity, -1 if memory_limit is None else memory_limit, shared_name or "")
 
 
-def stop_all():
+class MapStagingArea(_core.MapStagingArea):
+    """A staging area whose elements have keys, and may be put and taken some components at a time: put(key, element, indices=()),
+    get(key=None, indices=()), which returns (key, element), peek(key, indices=()), size, incomplete_size, clear. `ordered`: a get()
+    without a key takes the smallest."""
+
+    def __init__(self, dtypes: _Dtypes, shapes: _Shapes = None, names: _Names = None, shared_name: str | None = None,
+                 ordered: bool = False, capacity: int | None = None, memory_limit: int | None = None) -> None:
+        listed = [dtype_name(one) for one in _listed(dtypes)]
+        super().__init__(listed, _shapes(shapes, len(listed)), [] if names is None else _listed(names),
+                         -1 if capacity is None else capacity, -1 if memory_limit is None else memory_limit, shared_name or "", ordered)
+
+
+class BarrierBatch(NamedTuple):
+    """Tuples that Barrier.take_many() returned: when their keys came first, the keys, and the components, stacked."""
+
+    indices: list[int]
+    keys: list[bytes]
+    values: Any
+
+
+class Barrier(_core.Barrier):
+    """Joins the components of tuples by key: insert_many(component, keys, values), take_many(n), close, ready_size,
+    incomplete_size."""
+
+    def __init__(self, types: _Dtypes, shapes: _Shapes, shared_name: str | None = None, *, names: _Names = None) -> None:
+        listed = [dtype_name(one) for one in _listed(types)]
+        super().__init__(listed, _shapes(shapes, len(listed)), [] if names is None else _listed(names), shared_name or "")
+
+    def take_many(self, n: int, allow_small_batch: bool = False, timeout: float | None = None,
+                  stop: _core.Coordinator | None = None) -> BarrierBatch:
+        """The `n` complete tuples whose keys came first."""
+        return BarrierBatch(*super().take_many(n, allow_small_batch, timeout, stop))
+
+
+class LooperThread:
+    """A thread that calls a function at regular intervals."""
+
+    @staticmethod
+    def loop(coordinator: Coordinator, interval: float | None, body: Callable[[], object], *, name: str = "LooperThread",
+             start_loop: Callable[[], object] | None = None, stop_loop: Callable[[], object] | None = None) -> None:
+        """Starts a thread of the coordinator that calls `body` each `interval` seconds, without drift; None: back to back.
+        `start_loop` is called before, `stop_loop` after a stop."""
+        _core.start_loop(coordinator, interval or 0.0, body, name, start_loop, stop_loop)
+
+
+def stop_all() -> None:
     """At the interpreter's exit."""
     for coordinator in list(_running):
         try:

@@ -1,26 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What map and filter take beside functions: expressions, and kernels that stay in C++."""
+"""What map and filter take beside functions: expressions, and kernels that stay in C++ (_kernels.py)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 from . import _core
-from ._values import dtype_name, plain
+from ._values import DTypeLike, dtype_name, plain
 
-# What a call may give without a name, where that is not the first option of the table.
-_POSITIONAL = {
-    "decode_png": ("channels",), "decode_jpeg": ("channels",), "decode_image": ("channels",), "decode_wav": ("desired_channels",),
-    "decode_sound": ("desired_channels",), "crop": ("y", "x", "size"), "random_erasing": ("p",)}
+if TYPE_CHECKING:
+    import numpy
 
 
 class Expression:
     """An expression over the fields of an element, as in pipeline files: hp.expr("x / 255")."""
 
-    def __init__(self, text, dtype=None):
+    def __init__(self, text: str, dtype: DTypeLike | None = None) -> None:
         self.text = text if dtype is None else f"{dtype_name(dtype)}({text})"
 
-    def __repr__(self):
+    def _plan(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
         return f"hp.expr({self.text!r})"
 
 
-def expr(text, *, dtype=None):
+def expr(text: str, *, dtype: DTypeLike | None = None) -> Expression:
     """`text` as a function for map, filter and others; `dtype`: its result is converted."""
     return Expression(text, dtype)
 
@@ -28,40 +33,19 @@ def expr(text, *, dtype=None):
 class Kernel:
     """A decoder, an augmentation, a spectrum: runs in C++ without the interpreter's lock. Also callable on a value."""
 
-    def __init__(self, name, options):
+    def __init__(self, name: str, options: dict[str, Any]) -> None:
         self.name = name
         self.options = options
 
-    def _plan(self):
+    def _plan(self) -> dict[str, Any]:
         return {"name": self.name, **plain(self.options)}
 
-    def __call__(self, value):
-        source = _core.from_tensor(value)
-        return next(_core.Sequence(_core.build("map", {"kernels": [self._plan()]}, "", [("", source)]), 0, 1, None))
+    def __call__(self, value: Any, *, rng: numpy.random.Generator | None = None) -> Any:
+        """What it makes of one value. A kernel that draws random numbers draws those that follow from `rng`."""
+        made = _core.build("map", {"kernels": [self._plan()]}, "", [("", _core.from_tensors([("", value)]))])
+        if rng is None and made.draws:
+            raise TypeError(f"hp.{self.name} draws random numbers: use it in map(), or give it rng=, a numpy.random.Generator")
+        return next(_core.Sequence(made, 0 if rng is None else int(rng.integers(2**63)), 1, None, None))
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"hp.{self.name}({', '.join(f'{name}={value!r}' for name, value in self.options.items())})"
-
-
-def _maker(name, known):
-    first = _POSITIONAL.get(name, tuple(known))
-
-    def make(*args, **options):
-        if len(args) > len(first):
-            raise TypeError(f"{name}() takes at most {len(first)} positional arguments: {', '.join(first)}")
-        for option, value in zip(first, args):
-            if option in options:
-                raise TypeError(f"{name}() got two values for {option}")
-            options[option] = value
-        unknown = [option for option in options if option not in known]
-        if unknown:
-            raise TypeError(f"{name}() has no option {unknown[0]!r}; it has {', '.join(known) or 'none'}")
-        return Kernel(name, {option: value for option, value in options.items() if value is not None})
-
-    make.__name__ = make.__qualname__ = name
-    make.__doc__ = f"The kernel {name}. Options: {', '.join(known) or 'none'} (docs/plan_files.md)."
-    return make
-
-
-KERNELS = {name: _maker(name, known) for name, known in _core.kernels()}
-globals().update(KERNELS)

@@ -1,8 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Dtypes, specs and arguments, as Python writes them and as the module takes them."""
 
+from __future__ import annotations
+
 import os
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+if TYPE_CHECKING:
+    import numpy
+
+DTypeLike: TypeAlias = "str | type | numpy.dtype[Any]"
+Shape: TypeAlias = "tuple[int | None, ...]"
+Path: TypeAlias = "str | os.PathLike[str]"
+Paths: TypeAlias = "Path | Sequence[Path]"
+SpecLike: TypeAlias = "Any"  # A field as (dtype, shape) or a dtype; a dict of fields by name, or a tuple of them.
 
 
 class DType(str):
@@ -10,7 +22,7 @@ class DType(str):
 
     __slots__ = ()
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"hp.{_SHORT[str(self)]}"
 
 
@@ -24,24 +36,33 @@ class FieldSpec(NamedTuple):
     """A field of the elements: an unknown dimension is None."""
 
     dtype: DType
-    shape: tuple
+    shape: Shape
 
 
-def dtype_name(dtype):
+def dtype_name(dtype: DTypeLike) -> str:
     """The name of hp.f32, numpy.float32, numpy.dtype("float32"), "float32", float, bytes, ..."""
     if isinstance(dtype, str):
-        return str(dtype) if dtype in _SHORT else next((long for long, short in _SHORT.items() if short == dtype), str(dtype))
+        return str(dtype)  # The module refuses other names: NumPy's "i8" has eight bytes, hp.i8 eight bits.
+    if dtype is None:
+        raise TypeError("None is no dtype")
     if dtype in (bytes, str):
         return "bytes"
     import numpy
-    return numpy.dtype(dtype).name
+    return str(numpy.dtype(dtype).name)
 
 
-def _is_field(spec):
+def seed_of(seed: int) -> int:
+    """The seed, if it is one."""
+    if not 0 <= seed < 2**64:
+        raise ValueError(f"seed={seed}: must be in [0, 2**64)")
+    return seed
+
+
+def _is_field(spec: SpecLike) -> bool:
     return isinstance(spec, tuple) and len(spec) == 2 and isinstance(spec[1], (tuple, list)) and not isinstance(spec[0], (tuple, list, dict))
 
 
-def plain_spec(spec):
+def plain_spec(spec: SpecLike) -> Any:
     """{"x": (hp.f32, (3,))}, a tuple of such pairs, one pair, or a dtype of scalars, for the module."""
     if isinstance(spec, dict):
         return {name: plain_spec(one) for name, one in spec.items()}
@@ -52,7 +73,10 @@ def plain_spec(spec):
     return (dtype_name(spec), ())
 
 
-def shown_spec(fields):
+Spec: TypeAlias = "dict[str, FieldSpec] | tuple[FieldSpec, ...] | FieldSpec"
+
+
+def shown_spec(fields: list[tuple[str, str, Shape]]) -> Spec:
     """[(name, dtype, shape)] as a dict of fields, a tuple of unnamed ones, or the only one."""
     made = [(name, FieldSpec(DType(dtype), shape)) for name, dtype, shape in fields]
     if any(name for name, _ in made):
@@ -60,7 +84,7 @@ def shown_spec(fields):
     return made[0][1] if len(made) == 1 else tuple(spec for _, spec in made)
 
 
-def plain(value):
+def plain(value: Any) -> Any:
     """An argument as pipeline files have it: numbers, texts, lists and dicts."""
     if isinstance(value, (bool, int, float)) or type(value) is str:
         return value

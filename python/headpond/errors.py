@@ -1,15 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Errors as Python classes. Each has `kind`, `message`, `cause`, and where it is known `file`, `record`, `offset` and `stage`."""
+"""Errors as Python classes. Each has `kind`, `message`, `cause`, and where it is known `file`, `record`, `offset`, `stage` and `key`."""
+
+from __future__ import annotations
 
 from . import _core
 
 
 class Error(Exception):
-    """The base of all. `stage`: the operator; `record`: its number in the file; `offset`: where the record begins, in bytes."""
+    """The base of all. `stage`: the operator; `record`: its number in the file; `offset`: where the record begins, in bytes; `key`: the
+    element's (docs/concepts.md)."""
 
-    kind = "Unknown"
-    message = ""
-    file = stage = record = offset = cause = None
+    kind: str = "Unknown"
+    message: str = ""
+    file: str | None = None
+    stage: str | None = None
+    record: int | None = None
+    offset: int | None = None
+    key: int | None = None
+    cause: BaseException | None = None
 
 
 class OutOfRangeError(Error, EOFError):
@@ -52,13 +60,13 @@ class UnknownError(Error, RuntimeError):
     kind = "Unknown"
 
 
-for _class in (OutOfRangeError, CancelledError, InvalidArgumentError, DeadlineExceededError, FailedPreconditionError, DataLossError,
-               NotFoundError, ResourceExhaustedError, UnimplementedError, UnknownError):
+for _class in Error.__subclasses__():
     _core.set_error_class(_class.kind, _class)
 
 
-def details(exception):
+def details(exception: BaseException) -> Error | None:
     """The Error that says where an exception of your own function happened; None for any other exception."""
     if isinstance(exception, Error):
         return exception
-    return getattr(exception, "__headpond_error__", None)
+    found: Error | None = getattr(exception, "__headpond_error__", None)
+    return found

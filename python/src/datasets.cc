@@ -6,6 +6,7 @@
 #include <cstring>
 #include <utility>
 
+#include "headpond/base/interrupt/interrupt.h"
 #include "headpond/base/random.h"
 #include "headpond/dataset/ops.h"
 #include "headpond/dataset/sequence.h"
@@ -13,6 +14,7 @@
 #include "headpond/plan/kernels/plan_kernel.h"
 #include "headpond/plan/operators/plan_operators.h"
 #include "headpond/plan/plan_file.h"
+#include "headpond/plan/shown/analysis.h"
 #include "headpond/plan/shown/explain_format.h"
 #include "headpond/plan/step_call.h"
 #include "nanobind/stl/optional.h"
@@ -24,19 +26,23 @@
 namespace headpond::python {
 namespace {
 
+[[noreturn]] void refuse_argument(const std::string& what) { throw Exception(Error(ErrorKind::InvalidArgument, what)); }
+
 plan::PlanValue to_plan(nb::handle value) {
   plan::PlanValue made{.line = 0, .is = false};
   if (nb::isinstance<nb::bool_>(value)) {
     made.is = nb::cast<bool>(value);
   } else if (nb::isinstance<nb::int_>(value)) {
-    made.is = nb::cast<int64_t>(value);
+    int64_t number = 0;
+    if (!nb::try_cast(value, number)) refuse_argument("an integer that 64 bits cannot hold");
+    made.is = number;
   } else if (nb::isinstance<nb::float_>(value)) {
     made.is = nb::cast<double>(value);
   } else if (nb::isinstance<nb::str>(value)) {
-    made.is = nb::cast<std::string>(value);
+    made.is = text_of(value);
   } else if (nb::isinstance<nb::dict>(value)) {
     plan::PlanTable table;
-    for (auto [key, one] : nb::borrow<nb::dict>(value)) table.emplace_back(nb::cast<std::string>(key), to_plan(one));
+    for (auto [key, one] : nb::borrow<nb::dict>(value)) table.emplace_back(text_of(key), to_plan(one));
     std::ranges::sort(table, {}, &plan::PlanTable::value_type::first);
     made.is = std::move(table);
   } else if (nb::isinstance<nb::list>(value)) {
@@ -44,9 +50,8 @@ plan::PlanValue to_plan(nb::handle value) {
     for (nb::handle one : value) list.push_back(to_plan(one));
     made.is = std::move(list);
   } else {
-    throw Exception(Error(ErrorKind::InvalidArgument,
-                          fmt::format("an argument of type {}: numbers, texts, lists and dicts are known",
-                                      nb::cast<std::string>(value.type().attr("__name__")))));
+    refuse_argument(fmt::format("an argument of type {}: numbers, texts, lists and dicts are known",
+                                nb::cast<std::string>(value.type().attr("__name__"))));
   }
   return made;
 }
@@ -59,26 +64,47 @@ auto with_lock(Call call) -> decltype(call()) {
   try {
     return call();
   } catch (nb::python_error& error) {
-    error.restore();
+    if (error.matches(PyExc_StopIteration)) {  // It would be the end of the data.
+      PyErr_SetString(PyExc_RuntimeError, "the function raised StopIteration");
+    } else {
+      error.restore();
+    }
     return fail(error_of_python());
   } catch (const Exception& error) {
     return fail(error.error());
   }
 }
 
-nb::object called(const Ref& function, const nb::object& argument) {
-  nb::object result = nb::steal(PyObject_CallOneArg(function.get(), argument.ptr()));
-  if (!result.is_valid()) {
-    if (PyErr_ExceptionMatches(PyExc_StopIteration) != 0) {
-      PyErr_Clear();
-      PyErr_SetString(PyExc_RuntimeError, "the function raised StopIteration");
-    }
-    throw nb::python_error();
+// A function of a dataset. The dataset's Python objects own it (_Function in _dataset.py), so that the interpreter's
+// collector sees cycles through it: a class that has a Loader which calls its method, say. REQUIRES: the lock.
+class OwnedFunction {
+ public:
+  explicit OwnedFunction(nb::handle cell) {
+    const nb::object weak = nb::steal(PyWeakref_NewRef(cell.ptr(), nullptr));
+    if (!weak.is_valid()) throw nb::python_error();
+    weak_ = hold(weak.ptr());
   }
+  nb::object get() const {
+    const nb::object cell = nb::handle(weak_.get())();
+    if (cell.is_none()) throw Exception(Error(ErrorKind::Cancelled, "the dataset that has this function is gone"));
+    return cell.attr("call");
+  }
+
+ private:
+  Ref weak_;
+};
+
+nb::object called(const OwnedFunction& function, const nb::object& argument) {
+  const nb::object call = function.get();
+  nb::object result = nb::steal([&] {
+    const WhileCalling calling;
+    return PyObject_CallOneArg(call.ptr(), argument.ptr());
+  }());
+  if (!result.is_valid()) throw nb::python_error();
   return result;
 }
 
-nb::object called(const Ref& function, const nb::object& argument, Random& random) {
+nb::object called(const OwnedFunction& function, const nb::object& argument, Random& random) {
   const std::string words = [&] {
     std::string bytes(16, '\0');
     for (size_t i = 0; i < 4; ++i) {
@@ -89,7 +115,11 @@ nb::object called(const Ref& function, const nb::object& argument, Random& rando
   }();
   const nb::object key = nb::steal(PyBytes_FromStringAndSize(words.data(), std::ssize(words)));
   nb::object generator = nb::module_::import_("headpond._random").attr("generator")(key);
-  nb::object result = nb::steal(PyObject_CallFunctionObjArgs(function.get(), argument.ptr(), generator.ptr(), nullptr));
+  const nb::object call = function.get();
+  nb::object result = nb::steal([&] {
+    const WhileCalling calling;
+    return PyObject_CallFunctionObjArgs(call.ptr(), argument.ptr(), generator.ptr(), nullptr);
+  }());
   if (!result.is_valid()) throw nb::python_error();
   return result;
 }
@@ -102,7 +132,7 @@ Dataset map_function(const Dataset& input, nb::object function, const std::strin
                      bool random, nb::handle output) {
   const Spec spec = to_spec(output);
   const auto keys = std::make_shared<const Keys>(input.spec());
-  const Ref held = hold(function.ptr());
+  const OwnedFunction held(function);
   const MapOptions options = map_options(name, version, blocking, spec);
   if (random) {
     return input | random_map(
@@ -127,7 +157,7 @@ Dataset map_function(const Dataset& input, nb::object function, const std::strin
 Dataset filter_function(const Dataset& input, nb::object function, const std::string& name, int version,
                         bool blocking) {
   const auto keys = std::make_shared<const Keys>(input.spec());
-  const Ref held = hold(function.ptr());
+  const OwnedFunction held(function);
   return input | filter(
                      [held, keys](const Element& in) -> Result<bool> {
                        return with_lock([&]() -> Result<bool> {
@@ -143,11 +173,14 @@ Dataset filter_function(const Dataset& input, nb::object function, const std::st
 Dataset generator_dataset(nb::object make, nb::handle spec_given, const std::string& name, int version, bool blocking,
                           std::optional<nb::object> seek) {
   const Spec spec = to_spec(spec_given);
-  const Ref held = hold(make.ptr());
+  const OwnedFunction held(make);
   const auto over = [spec](const Ref& iterator) -> Generator {
     return [spec, iterator]() -> Result<std::optional<Element>> {
       return with_lock([&]() -> Result<std::optional<Element>> {
-        const nb::object next = nb::steal(PyIter_Next(iterator.get()));
+        const nb::object next = nb::steal([&] {
+          const WhileCalling calling;
+          return PyIter_Next(iterator.get());
+        }());
         if (!next.is_valid()) {
           if (PyErr_Occurred() != nullptr) throw nb::python_error();
           return std::nullopt;
@@ -163,60 +196,71 @@ Dataset generator_dataset(nb::object make, nb::handle spec_given, const std::str
   };
   GeneratorOptions options{.name = name, .version = version, .blocking = blocking};
   if (seek) {
-    const Ref held_seek = hold(seek->ptr());
+    const OwnedFunction held_seek(*seek);
     options.seek = [=](uint64_t epoch, int64_t position) -> Result<Generator> {
-      return with_lock(
-          [&]() -> Result<Generator> { return over(opened(nb::handle(held_seek.get())(epoch, position))); });
+      return with_lock([&]() -> Result<Generator> { return over(opened(held_seek.get()(epoch, position))); });
     };
   }
   return from_generator(
       [=](uint64_t epoch) -> Generator {
-        Result<Generator> made =
-            with_lock([&]() -> Result<Generator> { return over(opened(nb::handle(held.get())(epoch))); });
+        Result<Generator> made = with_lock([&]() -> Result<Generator> { return over(opened(held.get()(epoch))); });
         if (made) return *std::move(made);
         return [error = made.error()]() -> Result<std::optional<Element>> { return fail(error); };
       },
       spec, options);
 }
 
+constexpr std::string_view kKinds[] = {"indexed", "sparse", "stream"};
+
 std::vector<std::pair<std::string, Tensor>> tensors_of(nb::handle values) {
   std::vector<std::pair<std::string, Tensor>> all;
-  for (auto [key, one] : nb::borrow<nb::dict>(values)) {
-    all.emplace_back(nb::cast<std::string>(key), tensor_of(one, {}, Share::always));
+  for (nb::handle pair : values) {
+    all.emplace_back(text_of(pair[0]), tensor_of(nb::object(pair[1]), {}, Share::always));
   }
   return all;
 }
 
-// The dataset that a function of Python makes of an element.
-std::function<Dataset(const Element&)> nested_of(const Dataset& input, nb::object function) {
+// The dataset that a function of Python makes of an element. It keeps the Python object, which owns its functions.
+std::function<Dataset(const Element&)> nested_of(const Dataset& input, const nb::object& function) {
   const auto keys = std::make_shared<const Keys>(input.spec());
-  return [held = hold(function.ptr()), keys](const Element& in) -> Dataset {
-    return value_or_throw(
-        with_lock([&]() -> Result<Dataset> { return nb::cast<Dataset>(called(held, keys->value_of(in))); }));
+  return [held = OwnedFunction(function), keys](const Element& in) -> Dataset {
+    return value_or_throw(with_lock([&]() -> Result<Dataset> {
+      const nb::object made = called(held, keys->value_of(in));
+      const auto kept =
+          std::make_shared<std::pair<Node::Ref, Ref>>(nb::cast<Dataset>(made.attr("_core")).node(), hold(made.ptr()));
+      return Dataset(Node::Ref(kept, kept->first.get()));
+    }));
   };
 }
 
 Dataset built(const std::string& op, nb::handle args, const std::string& name,
-              const std::vector<std::pair<std::string, Dataset>>& inputs, std::optional<nb::object> nested) {
+              const std::vector<std::pair<std::string, Dataset>>& inputs, std::optional<nb::object> nested,
+              nb::handle output, const std::string& kind) {
   plan::StepCall call{.op = op, .args = *to_plan(args).as<plan::PlanTable>(), .name = name, .inputs = inputs};
   if (nested) call.nested = nested_of(inputs.at(0).second, *nested);
+  if (!output.is_none()) call.nested_output = to_spec(output);
+  const auto* const named = std::find(std::begin(kKinds), std::end(kKinds), kind);
+  if (named != std::end(kKinds)) call.nested_kind = static_cast<Kind>(named - std::begin(kKinds));
   const nb::gil_scoped_release released;
   return plan::build_step(call);
 }
 
-std::string explained(const Dataset& dataset, const std::string& format) {
-  const nb::gil_scoped_release released;
-  const plan::ExplainReport report{"", dataset, explain(dataset)};
-  if (format == "text") return plan::explain_text(report);
-  if (format == "dot") return plan::explain_dot(report);
-  if (format == "mermaid") return plan::explain_mermaid(report);
-  if (format == "html") return plan::explain_html(report);
-  if (format != "json") refuse("explain", fmt::format("no format '{}': text, json, dot, mermaid, html", format));
-  JsonWriter json;
-  json.begin_object();
-  plan::write_explanation(json, report);
-  json.end_object();
-  return std::string(json.text());
+std::string explained(const Dataset& dataset, const std::string& format, bool analyze, double seconds, uint64_t seed) {
+  plan::ExplainReport report = [&] {
+    const nb::gil_scoped_release released;
+    return plan::ExplainReport{"", dataset, explain(dataset)};
+  }();
+  if (analyze) {
+    report.analysis = value(waiting([&]() -> Result<plan::Analysis> {
+      try {
+        Loader loader(dataset, {.seed = seed});
+        return plan::analysed(loader, seconds, [] { return look_for_interrupt(); });
+      } catch (const Exception& error) {
+        return fail(error.error());
+      }
+    }));
+  }
+  return plan::explain_as(report, format);
 }
 
 nb::list operators() {
@@ -241,46 +285,37 @@ nb::object cardinality(const Dataset& dataset) {
 
 // Sequence, with its options and what it is made of.
 struct Reading {
-  Reading(const Dataset& of, uint64_t seed, int64_t epochs, std::optional<nb::bytes> state)
-      : sequence(state ? value(Sequence::restored(of, {.seed = seed, .epochs = epochs},
+  Reading(const Dataset& of, uint64_t seed, int64_t epochs, const std::optional<nb::bytes>& state, nb::handle owner)
+      : owner(hold(owner.ptr())),
+        sequence(state ? value(Sequence::restored(of, {.seed = seed, .epochs = epochs},
                                                   std::string_view(state->c_str(), state->size())))
                        : Sequence(of, {.seed = seed, .epochs = epochs})),
         keys(of.spec()) {}
+  Ref owner;  // Of its functions.
   Sequence sequence;
   Keys keys;
+  bool is_used = false;
 };
 
-nb::object next_of(Reading& reading) {
-  drop_dead();
-  auto next = [&] {
-    const nb::gil_scoped_release released;
-    return reading.sequence.next();
-  }();
+Any next_of(Reading& reading) {
+  const OneAtATime used(reading.is_used, "Sequence");
+  auto next = waiting([&] { return reading.sequence.next(); }, nullptr, /*between_elements=*/true);
   if (at_end(next)) throw nb::stop_iteration();
   return reading.keys.value_of(value(std::move(next)));
 }
 
+constexpr const char* kSpecOfSelf = "def spec(self, /) -> list[tuple[str, str, tuple[int | None, ...]]]";
+constexpr const char* kSpecOfValue =
+    "def spec_of(value: typing.Any, /) -> list[tuple[str, str, tuple[int | None, ...]]]";
+
 nb::bytes bytes_of(const std::string& text) { return nb::bytes(text.data(), text.size()); }
 
-}  // namespace
-
-void add_datasets(nb::module_& module) {
-  nb::class_<Dataset>(module, "Dataset")
-      .def_prop_ro("spec", [](const Dataset& self) { return from_spec(self.spec()); })
-      .def_prop_ro("kind",
-                   [](const Dataset& self) {
-                     constexpr const char* kNames[] = {"indexed", "sparse", "stream"};
-                     return std::string(kNames[static_cast<size_t>(self.kind())]);
-                   })
-      .def("cardinality", cardinality)
-      .def(
-          "plan", [](const Dataset& self) { return self.plan(); }, nb::call_guard<nb::gil_scoped_release>())
-      .def("explain", explained);
+void add_functions(nb::module_& module) {
   module.attr("ENDLESS") = kEndless;
-  module.def("operators", operators);
-  module.def("kernels", kernels);
+  module.def("operators", operators, nb::sig("def operators() -> list[tuple[str, int, list[str]]]"));
+  module.def("kernels", kernels, nb::sig("def kernels() -> list[tuple[str, list[str]]]"));
   module.def("build", built, nb::arg("op"), nb::arg("args"), nb::arg("name"), nb::arg("inputs"),
-             nb::arg("nested") = nb::none());
+             nb::arg("nested") = nb::none(), nb::arg("output").none() = nb::none(), nb::arg("kind") = "");
   module.def("read_plan", [](const std::string& path) {
     const nb::gil_scoped_release released;
     const plan::PlanFile file = plan::read_plan_file(path);
@@ -288,20 +323,55 @@ void add_datasets(nb::module_& module) {
   });
   module.def("zip", [](const std::vector<Dataset>& inputs) { return zip(inputs); });
   module.def("from_tensors", [](nb::handle values) { return from_tensors(tensors_of(values)); });
-  module.def("from_tensor", [](nb::handle one) { return from_tensors(tensor_of(one, {}, Share::always)); });
   module.def("from_tensor_slices", [](nb::handle values) { return from_tensor_slices(tensors_of(values)); });
-  module.def("from_tensor_rows", [](nb::handle one) { return from_tensor_slices(tensor_of(one, {}, Share::always)); });
   module.def("from_generator", generator_dataset);
   module.def("map", map_function);
   module.def("filter", filter_function);
-  module.def("spec_of", [](nb::handle one) { return from_spec(spec_of(one)); });
+  module.def(
+      "spec_of", [](nb::handle one) { return from_spec(spec_of(one)); }, nb::sig(kSpecOfValue));
+}
+
+void add_reading(nb::module_& module) {
   nb::class_<Reading>(module, "Sequence")
-      .def(nb::init<const Dataset&, uint64_t, int64_t, std::optional<nb::bytes>>())
-      .def("__iter__", [](nb::handle self) { return nb::borrow(self); })
+      .def(nb::init<const Dataset&, uint64_t, int64_t, const std::optional<nb::bytes>&, nb::handle>(),
+           nb::arg("dataset"), nb::arg("seed"), nb::arg("epochs"), nb::arg("state").none(), nb::arg("owner").none())
+      .def(
+          "__iter__", [](nb::handle self) { return nb::borrow(self); }, nb::sig("def __iter__(self) -> Sequence"))
       .def("__next__", next_of)
       .def_prop_ro("epoch", [](const Reading& self) { return self.sequence.epoch(); })
       .def_prop_ro("index", [](const Reading& self) { return self.sequence.index(); })
-      .def("state", [](const Reading& self) { return bytes_of(self.sequence.state()); });
+      .def("state", [](Reading& self) {
+        const OneAtATime used(self.is_used, "Sequence");
+        return bytes_of(self.sequence.state());
+      });
+}
+
+}  // namespace
+
+void add_datasets(nb::module_& module) {
+  nb::class_<Dataset>(module, "Dataset")
+      .def_prop_ro(
+          "spec", [](const Dataset& self) { return from_spec(self.spec()); }, nb::for_getter(nb::sig(kSpecOfSelf)))
+      .def_prop_ro("kind", [](const Dataset& self) { return std::string(kKinds[static_cast<size_t>(self.kind())]); })
+      .def_prop_ro("draws", [](const Dataset& self) { return self.node()->draws(); })
+      .def("cardinality", cardinality, nb::sig("def cardinality(self, /) -> int | None"))
+      .def(
+          "plan",
+          [](const Dataset& self) {
+            return to_text([&] {
+              const nb::gil_scoped_release released;
+              return self.plan();
+            }());
+          },
+          nb::sig("def plan(self) -> str"))
+      .def(
+          "explain",
+          [](const Dataset& self, const std::string& format, bool analyze, double seconds, uint64_t seed) {
+            return to_text(explained(self, format, analyze, seconds, seed));
+          },
+          nb::sig("def explain(self, format: str, analyze: bool, seconds: float, seed: int) -> str"));
+  add_functions(module);
+  add_reading(module);
 }
 
 }  // namespace headpond::python

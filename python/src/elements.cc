@@ -35,6 +35,7 @@ Keys::Keys(const Spec& spec) {
   const bool has_names =
       std::any_of(spec.begin(), spec.end(), [](const FieldSpec& field) { return !field.name.empty(); });
   for (const FieldSpec& field : spec) {
+    need_dtype(field.dtype);
     if (has_names) names_.push_back(nb::cast(field.name));
   }
 }
@@ -101,7 +102,7 @@ Spec spec_of(nb::handle value) {
     spec.push_back({name, tensor.dtype(), Shape(std::span<const int64_t>(unknown))});
   };
   if (nb::isinstance<nb::dict>(value)) {
-    for (auto [key, one] : nb::borrow<nb::dict>(value)) add(nb::cast<std::string>(key), one);
+    for (auto [key, one] : nb::borrow<nb::dict>(value)) add(text_of(key), one);
   } else if (nb::isinstance<nb::tuple>(value)) {
     for (nb::handle one : nb::borrow<nb::tuple>(value)) add("", one);
   } else {
@@ -110,10 +111,30 @@ Spec spec_of(nb::handle value) {
   return spec;
 }
 
+nb::object to_text(const std::string& text) {
+  nb::object made = nb::steal(PyUnicode_DecodeUTF8(text.data(), std::ssize(text), "surrogateescape"));
+  if (!made.is_valid()) throw nb::python_error();
+  return made;
+}
+
+std::string text_of(nb::handle text) {
+  if (nb::isinstance<nb::bytes>(text)) {
+    const auto bytes = nb::borrow<nb::bytes>(text);
+    return {bytes.c_str(), bytes.size()};
+  }
+  if (!nb::isinstance<nb::str>(text)) {
+    throw Exception(Error(ErrorKind::InvalidArgument,
+                          fmt::format("a text is needed, not {}", nb::cast<std::string>(nb::repr(text)))));
+  }
+  const nb::object bytes = nb::steal(PyUnicode_AsEncodedString(text.ptr(), "utf-8", "surrogateescape"));
+  if (!bytes.is_valid()) throw nb::python_error();
+  return text_of(bytes);
+}
+
 Spec to_spec(nb::handle spec) {
   if (nb::isinstance<nb::dict>(spec)) {
     Spec made;
-    for (auto [key, one] : nb::borrow<nb::dict>(spec)) made.push_back(to_field(nb::cast<std::string>(key), one));
+    for (auto [key, one] : nb::borrow<nb::dict>(spec)) made.push_back(to_field(text_of(key), one));
     return made;
   }
   if (nb::isinstance<nb::str>(spec) || is_pair(spec)) return {to_field("", spec)};

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include <climits>
+#include <array>
 #include <map>
+#include <utility>
 
-#include "headpond/base/mutex.h"
 #include "nanobind/stl/string.h"
 #include "python/src/python.h"
 
@@ -18,77 +18,75 @@ std::map<std::string, nb::object>& classes() {
   return *all;
 }
 
-nb::object or_none(const std::string& text) { return text.empty() ? nb::none() : nb::object(nb::cast(text)); }
+nb::object or_none(const std::string& text) { return text.empty() ? nb::none() : to_text(text); }
 nb::object or_none(std::optional<uint64_t> number) { return number ? nb::object(nb::cast(*number)) : nb::none(); }
 
-// The exceptions that functions of Python raised lately, by number. An error carries its number where errors of the
-// system have errno, below 0. A Loader may be thousands of failed elements ahead, so that many are kept, but all except
-// the last few without what the variables of their frames refer to.
-class Exceptions {
+// The user's own exception, which the error of its function carries; null: none.
+Ref own_exception(const Error& error) {
+  return std::const_pointer_cast<PyObject>(std::static_pointer_cast<const PyObject>(error.host_object()));
+}
+
+// A Loader may be thousands of failed elements ahead, and a traceback keeps all that the variables of its frames refer
+// to. So all but the last few exceptions that nobody has seen yet have theirs as text only, in a note. One that was
+// raised for the program is the program's. REQUIRES: the lock of the interpreter, for all.
+class Tracebacks {
  public:
-  /// REQUIRES: the lock of the interpreter.
-  int add(nb::handle exception) {
-    std::pair<int, Ref> one{0, hold(exception.ptr())};  // In the end the one before: it may run code of Python.
-    Ref old;
-    int number = 0;
-    {
-      const MutexLock lock(mu_);
-      number = one.first = last_ = last_ == INT_MAX ? 1 : last_ + 1;
-      kept_.at(static_cast<size_t>(last_) % kMost).swap(one);
-      old = kept_.at((static_cast<size_t>(last_) + kMost - kWhole) % kMost).second;
-    }
-    if (old != nullptr) clear_frames(old.get());
-    return -number;
+  void add(Ref exception) {
+    Ref old = std::move(exception);
+    kept_.at(next_).swap(old);
+    next_ = (next_ + 1) % kept_.size();
+    if (old != nullptr) cut(old.get());
   }
-  Ref of(const Error& error) {
-    if (error.os_error() >= 0) return nullptr;
-    const MutexLock lock(mu_);
-    const auto& [number, exception] = kept_.at(static_cast<size_t>(-error.os_error()) % kMost);
-    return number == -error.os_error() ? exception : nullptr;
+  void give(const PyObject* exception) {
+    for (Ref& one : kept_) {
+      if (one.get() == exception) one.reset();
+    }
   }
 
  private:
-  static constexpr size_t kMost = 8192, kWhole = 16;
-
-  static void clear_frames(nb::handle exception) {
-    const nb::object trace = nb::steal(PyException_GetTraceback(exception.ptr()));
-    if (!trace.is_valid()) return;
+  static void cut(nb::handle exception) {
     try {
-      nb::module_::import_("traceback").attr("clear_frames")(trace);
-    } catch (const nb::python_error&) {  // A frame that still runs keeps what it has.
+      const nb::object text =
+          nb::module_::import_("traceback")
+              .attr("format_exception")(exception.type(), exception, exception.attr("__traceback__"));
+      if (nb::hasattr(exception, "add_note")) exception.attr("add_note")(nb::str("").attr("join")(text));
+      exception.attr("__traceback__") = nb::none();
+    } catch (const nb::python_error&) {  // Of a class with rules of its own.
     }
   }
 
-  Mutex mu_;
-  std::vector<std::pair<int, Ref>> kept_ HEADPOND_GUARDED_BY(mu_) = std::vector<std::pair<int, Ref>>(kMost);
-  int last_ HEADPOND_GUARDED_BY(mu_) = 0;
+  std::array<Ref, 16> kept_;
+  size_t next_ = 0;
 };
 
-Exceptions& exceptions() {
-  static auto* const all = new Exceptions;
+Tracebacks& tracebacks() {
+  static auto* const all = new Tracebacks;  // Never destroyed, as the interpreter may be gone.
   return *all;
 }
 
 // The user's own exception, else an instance of the kind's class. Its causes follow it.
-nb::object details_of(const Error& error);
+nb::object details_of(const Error& error, const PyObject* without = nullptr);
 nb::object exception_of(const Error& error) {
   if (error.cause() == nullptr) {
-    if (const Ref own = exceptions().of(error)) return nb::borrow(own.get());
+    if (const Ref own = own_exception(error)) return nb::borrow(own.get());
   }
   return details_of(error);
 }
 
-nb::object details_of(const Error& error) {
+// The exception `without` is no cause: it refers to what is made here.
+nb::object details_of(const Error& error, const PyObject* without) {
   const std::string kind(to_string(error.kind()));
-  nb::object made = classes().at(kind)(nb::cast(error.message()));
+  nb::object made = classes().at(kind)(to_text(error.message()));
   const ErrorPlace place = error.place();
-  made.attr("message") = nb::cast(error.message());
+  made.attr("message") = to_text(error.message());
   made.attr("file") = or_none(place.source);
   made.attr("stage") = or_none(place.op);
   made.attr("record") = or_none(place.record);
   made.attr("offset") = or_none(place.offset);
+  made.attr("key") = or_none(place.key);
   if (error.cause() != nullptr) {
     nb::object cause = exception_of(*error.cause());
+    if (cause.ptr() == without) return made;
     made.attr("cause") = cause;
     PyException_SetCause(made.ptr(), cause.release().ptr());  // Takes it.
   }
@@ -99,25 +97,47 @@ void raise_object(nb::handle exception) {
   PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception.ptr())), exception.ptr());
 }
 
+// Once, however often the exception is raised.
+void add_note(nb::handle exception, const nb::object& note) {
+  if (!nb::hasattr(exception, "add_note")) return;  // Before Python 3.11.
+  const nb::object notes = nb::getattr(exception, "__notes__", nb::none());
+  if (!notes.is_none() && nb::cast<bool>(notes.attr("__contains__")(note))) return;
+  exception.attr("add_note")(note);
+}
+
 // The user's own exception leaves as it was raised, with a note that says where.
 void raise_own(PyObject* exception, const Error& error) {
   const nb::handle own(exception);
+  tracebacks().give(exception);
   try {
-    own.attr(kDetails) = details_of(error);
-    if (nb::hasattr(own, "add_note")) own.attr("add_note")(nb::cast("Headpond: " + error.message()));
+    own.attr(kDetails) = details_of(error, exception);
+    add_note(own, to_text("Headpond: " + error.message()));
   } catch (const nb::python_error&) {  // Of a class with slots. The note is a help, the exception is what counts.
   }
   raise_object(own);
 }
 
-std::string text_of(nb::handle exception) {
+// KeyboardInterrupt, SystemExit and such are Cancelled, which no policy takes for a bad element.
+ErrorKind kind_of(nb::handle exception) {
+  if (PyObject_IsInstance(exception.ptr(), PyExc_Exception) != 1) return ErrorKind::Cancelled;
+  ErrorKind kind = ErrorKind::Unknown;
+  for (int k = 0; k <= static_cast<int>(ErrorKind::Unknown); ++k) {
+    const auto found = classes().find(std::string(to_string(static_cast<ErrorKind>(k))));
+    if (found != classes().end() && PyObject_IsInstance(exception.ptr(), found->second.ptr()) == 1) {
+      kind = static_cast<ErrorKind>(k);
+    }
+  }
+  return kind;
+}
+
+std::string text_of_exception(nb::handle exception) {
   const std::string type = nb::cast<std::string>(exception.type().attr("__name__"));
   const nb::object text = nb::steal(PyObject_Str(exception.ptr()));
   if (!text.is_valid()) {
     PyErr_Clear();
     return type;
   }
-  return fmt::format("{}: {}", type, text.is_valid() ? nb::cast<std::string>(text) : "");
+  return fmt::format("{}: {}", type, text_of(text));
 }
 
 }  // namespace
@@ -126,7 +146,7 @@ void set_error_class(const std::string& kind, nb::object type) { classes()[kind]
 
 void raise(const Error& error) {
   // The end of a queue whose producer failed stays an end.
-  const Ref own = error.kind() == ErrorKind::OutOfRange ? nullptr : exceptions().of(error);
+  const Ref own = error.kind() == ErrorKind::OutOfRange ? nullptr : own_exception(error);
   if (own != nullptr) {
     raise_own(own.get(), error);
   } else {
@@ -146,14 +166,9 @@ Error error_of_python() {
     Py_XDECREF(type);
     Py_XDECREF(trace);
   }
-  ErrorKind kind = ErrorKind::Unknown;
-  for (int k = 0; k <= static_cast<int>(ErrorKind::Unknown); ++k) {
-    const auto found = classes().find(std::string(to_string(static_cast<ErrorKind>(k))));
-    if (found != classes().end() && PyObject_IsInstance(exception.ptr(), found->second.ptr()) == 1) {
-      kind = static_cast<ErrorKind>(k);
-    }
-  }
-  return Error::of_system(kind, text_of(exception), exceptions().add(exception));
+  Ref own = hold(exception.ptr());
+  tracebacks().add(own);
+  return Error(kind_of(exception), text_of_exception(exception)).with_host_object(std::move(own));
 }
 
 }  // namespace headpond::python

@@ -20,6 +20,10 @@ Compression compression_of(const std::string& name) {
 }
 
 struct Writer {
+  RecordWriter& get() const {
+    if (writer == nullptr) throw Exception(Error(ErrorKind::FailedPrecondition, "RecordWriter: it was discarded"));
+    return *writer;
+  }
   std::unique_ptr<RecordWriter> writer;
 };
 
@@ -38,6 +42,7 @@ void make_writer(Writer* self, const std::string& path, const std::string& mode,
 
 struct Reader {
   std::unique_ptr<RecordReader> reader;
+  bool is_used = false;
 };
 
 void make_reader(Reader* self, const std::string& path, const std::string& on_damage) {
@@ -51,6 +56,7 @@ void make_reader(Reader* self, const std::string& path, const std::string& on_da
 }
 
 nb::bytes next_record(Reader& self) {
+  const OneAtATime used(self.is_used, "RecordReader");
   auto record = [&] {
     const nb::gil_scoped_release released;
     return self.reader->next();
@@ -67,15 +73,17 @@ void add_files(nb::module_& module) {
       .def("__init__", make_writer)
       .def("append",
            [](Writer& self, const nb::bytes& payload) {
-             value(self.writer->append(std::string_view(payload.c_str(), payload.size())));
+             value(self.get().append(std::string_view(payload.c_str(), payload.size())));
            })
-      .def("flush", [](Writer& self) { value(self.writer->flush()); })
-      .def("close", [](Writer& self) { value(self.writer->close()); })
-      .def_prop_ro("path", [](const Writer& self) { return self.writer->path(); })
-      .def_prop_ro("records", [](const Writer& self) { return self.writer->records(); });
+      .def("flush", [](Writer& self) { value(self.get().flush()); })
+      .def("close", [](Writer& self) { value(self.get().close()); })
+      .def("discard", [](Writer& self) { self.writer.reset(); })
+      .def_prop_ro("path", [](const Writer& self) { return self.get().path(); })
+      .def_prop_ro("records", [](const Writer& self) { return self.get().records(); });
   nb::class_<Reader>(module, "RecordReader")
       .def("__init__", make_reader)
-      .def("__iter__", [](nb::handle self) { return nb::borrow(self); })
+      .def(
+          "__iter__", [](nb::handle self) { return nb::borrow(self); }, nb::sig("def __iter__(self) -> RecordReader"))
       .def("__next__", next_record);
 }
 

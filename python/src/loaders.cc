@@ -2,8 +2,13 @@
 // The Loader, and what writes datasets to disk.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <type_traits>
 #include <utility>
 
+#include "headpond/base/interrupt/interrupt.h"
+#include "headpond/dataset/ops.h"
+#include "headpond/dataset/run_state.h"
 #include "headpond/engine/loader.h"
 #include "headpond/engine/save.h"
 #include "headpond/engine/shards.h"
@@ -15,48 +20,67 @@
 namespace headpond::python {
 namespace {
 
-// A Loader that Python may drop at any time: its threads may need the interpreter's lock to end.
+// A Loader that Python may drop at any time, on any thread: its threads may need the interpreter's lock to end.
 class PythonLoader {
  public:
-  PythonLoader(const Dataset& dataset, const LoaderOptions& options)
-      : dataset_(dataset), options_(options), keys_(dataset.spec()) {
+  /// Delivers this rank's rows of `batches`, which are the same for all ranks.
+  PythonLoader(const Dataset& batches, int64_t world_size, int64_t rank, const LoaderOptions& options)
+      : batches_(batches),
+        dataset_(world_size == 1 && rank == 0 ? batches : batches | distribute(world_size, rank)),
+        options_(options),
+        keys_(dataset_.spec()) {
     open([&]() -> Result<Loader> { return Loader(dataset_, options_); });
   }
   ~PythonLoader() {
-    const nb::gil_scoped_release released;
-    loader_.reset();
+    if (!is_closed_) end_elsewhere(std::move(loader_));
   }
   PythonLoader(const PythonLoader&) = delete;
   PythonLoader& operator=(const PythonLoader&) = delete;
 
   void restore(const nb::bytes& state) {
     refuse_if_waiting("load_state_dict");
-    const std::string copy(state.c_str(), state.size());
-    open([&] { return Loader::restored(dataset_, options_, copy); });
+    const std::string given(state.c_str(), state.size());
+    const std::string own = converted(given, forms(), dataset_);
+    open([&] { return Loader::restored(dataset_, options_, own); });
+    const internal::SavedRun saved = value(internal::read_state(own));
+    epoch_ = static_cast<int64_t>(saved.state.epoch);
+    index_ = saved.state.index - 1;
   }
 
   // None at the end.
-  nb::object next() {
+  Any next() {
     return given([&] { return loader_->next(); });
   }
-  nb::object next_in_epoch() {
+  Any next_in_epoch() {
     return given([&] { return loader_->next_in_epoch(); });
   }
-  nb::object try_next() {
+  Any try_next() {
     return given([&] { return loader_->try_next(); });
   }
   void next_epoch() {
     refuse_if_waiting("next_epoch");
-    index_ = -1;
+    refuse_if_closed();
     (void)waiting([&]() -> Result<void> {
       loader_->next_epoch();
       return {};
     });
+    index_ = -1;
+    if (const int64_t left = epoch_left(); left >= 0) epoch_ = left;
   }
+  // Returns when its threads have ended, or raises what a signal's handler raised; they then end later.
   void close() {
+    begin_close();
+    const auto answer = waiting([ending = ending_]() -> Result<void> {
+      while (!ending->wait(kLookInterval)) {
+        if (look_for_interrupt()) return fail(ErrorKind::Cancelled, "Loader: close() was interrupted");
+      }
+      return {};
+    });
+    value(answer);
+  }
+  void begin_close() {
     refuse_if_waiting("close");
-    const nb::gil_scoped_release released;
-    loader_->close();
+    if (!std::exchange(is_closed_, true)) ending_ = Ending::start([loader = loader_] { loader->close(); });
   }
 
   /// Of the batch that comes next; -1: none comes.
@@ -68,29 +92,46 @@ class PythonLoader {
   int64_t epoch() const { return epoch_; }
   int64_t index() const { return index_; }
   nb::bytes state() const {
-    const std::string state = [&] {
-      const nb::gil_scoped_release released;
-      return loader_->state();
-    }();
+    const std::string own = asked([](const Loader& loader) { return loader.state(); });
+    const std::string state = converted(own, {dataset_}, batches_);
     return nb::bytes(state.data(), state.size());
   }
-  LoaderStats stats() const { return loader_->stats(); }
+  LoaderStats stats() const {
+    return asked([](const Loader& loader) { return loader.stats(); });
+  }
+  Verdict diagnose() const {
+    return asked([](const Loader& loader) { return loader.diagnose(); });
+  }
+  void pause() {
+    refuse_if_waiting("pause");
+    loader_->pause();
+  }
 
  private:
   template <class Make>
   void open(Make make) {
-    auto made = waiting([&]() -> Result<std::unique_ptr<Loader>> {
+    auto made = value(waiting([&]() -> Result<std::shared_ptr<Loader>> {
       try {
         Result<Loader> loader = make();
         if (!loader) return fail(loader.error());
-        auto kept = std::make_unique<Loader>(*std::move(loader));
-        loader_.swap(kept);  // What was there ends without the lock.
-        return kept;
+        return std::make_shared<Loader>(*std::move(loader));
       } catch (const Exception& error) {
         return fail(error.error());
       }
-    });
-    (void)value(std::move(made));
+    }));
+    loader_.swap(made);
+    const nb::gil_scoped_release released;
+    made.reset();  // What was there.
+  }
+
+  // Without the lock. Another thread may load a state meanwhile.
+  template <class Call>
+  std::invoke_result_t<Call, const Loader&> asked(Call call) const {
+    std::shared_ptr<const Loader> kept = loader_;
+    const nb::gil_scoped_release released;
+    auto answer = call(*kept);
+    kept.reset();
+    return answer;
   }
 
   // Another thread of Python may be in next(), without the lock. The Loader itself refuses a second next().
@@ -99,8 +140,32 @@ class PythonLoader {
       raise(Error(ErrorKind::FailedPrecondition, fmt::format("Loader: {}(): another thread is in next()", call)));
   }
 
+  void refuse_if_closed() const {
+    if (is_closed_) raise(Error(ErrorKind::Cancelled, "Loader: it was closed"));
+  }
+
+  // What a state may be of: `batches_`, and its rows as a program for several ranks has them.
+  std::vector<Dataset> forms() const {
+    std::vector<Dataset> all{batches_};
+    const Spec& spec = batches_.spec();
+    if (std::all_of(spec.begin(), spec.end(), [](const FieldSpec& field) { return field.shape.rank() > 0; }))
+      all.push_back(batches_ | distribute(1, 0));
+    return all;
+  }
+
+  // The state of one of the datasets `of`, which deliver elements of the same numbers, as one of `dataset`. A state of
+  // another dataset stays as it is: whoever restores it says what differs.
+  static std::string converted(const std::string& state, const std::vector<Dataset>& of, const Dataset& dataset) {
+    for (const Dataset& one : of) {
+      const auto saved = internal::read_state(state, one);
+      if (saved) return internal::save(saved->state, dataset, saved->seed);
+    }
+    return state;
+  }
+
   template <class Next>
-  nb::object given(Next next) {
+  Any given(Next next) {
+    refuse_if_closed();
     struct Count {
       int& waiting;
       ~Count() { --waiting; }
@@ -115,20 +180,19 @@ class PythonLoader {
     return keys_.value_of(std::move(own).element());
   }
 
-  const Dataset dataset_;
+  const Dataset batches_, dataset_;
   const LoaderOptions options_;
   const Keys keys_;
-  std::unique_ptr<Loader> loader_;
+  std::shared_ptr<Loader> loader_;
   int64_t epoch_ = 0, index_ = -1;  // Of the last batch.
   int waiting_ = 0;                 // Calls of next(); changed with the interpreter's lock.
+  bool is_closed_ = false;
+  std::shared_ptr<Ending> ending_;  // Of close().
 };
 
-nb::dict stats_of(const PythonLoader& loader) {
-  const LoaderStats stats = [&] {
-    const nb::gil_scoped_release released;
-    return loader.stats();
-  }();
-  nb::dict all;
+Dict stats_of(const PythonLoader& loader) {
+  const LoaderStats stats = loader.stats();
+  Dict all;
   all["batches"] = stats.batches;
   all["waits"] = stats.waits;
   all["wait_ns"] = stats.wait_ns;
@@ -159,9 +223,10 @@ nb::dict stats_of(const PythonLoader& loader) {
   return all;
 }
 
-void make_loader(PythonLoader* self, const Dataset& dataset, int64_t epochs, uint64_t seed, int threads, int io_threads,
-                 std::optional<int64_t> memory, int64_t run_ahead, bool consumer_helps,
-                 std::optional<bool> deterministic, const std::string& quarantine, bool pin_threads) {
+void make_loader(PythonLoader* self, const Dataset& dataset, int64_t world_size, int64_t rank, int64_t epochs,
+                 uint64_t seed, int threads, int io_threads, std::optional<int64_t> memory, int64_t run_ahead,
+                 bool consumer_helps, std::optional<bool> deterministic, const std::string& quarantine,
+                 bool pin_threads) {
   LoaderOptions options{.epochs = epochs, .seed = seed};
   options.threads = threads;
   options.io_threads = io_threads;
@@ -171,12 +236,12 @@ void make_loader(PythonLoader* self, const Dataset& dataset, int64_t epochs, uin
   options.deterministic = deterministic;
   options.quarantine = quarantine;
   options.pin_threads = pin_threads;
-  new (self) PythonLoader(dataset, options);
+  new (self) PythonLoader(dataset, world_size, rank, options);
 }
 
-nb::dict written_shards(const Dataset& dataset, const std::string& folder, const std::string& name, int64_t shards,
-                        const std::string& format, const std::string& compression, bool resume,
-                        const std::string& made_from, int threads, uint64_t seed) {
+Dict written_shards(const Dataset& dataset, const std::string& folder, const std::string& name, int64_t shards,
+                    const std::string& format, const std::string& compression, bool resume,
+                    const std::string& made_from, int threads, uint64_t seed) {
   ShardOptions options{.folder = folder, .name = name, .shards = shards};
   if (format != "tfrecord" && format != "tar")
     refuse("write_shards", fmt::format("no format '{}': tfrecord, tar", format));
@@ -196,7 +261,7 @@ nb::dict written_shards(const Dataset& dataset, const std::string& folder, const
       return fail(error.error());
     }
   }));
-  nb::dict all;
+  Dict all;
   nb::list paths;
   for (const Shard& shard : report.shards) paths.append(shard.path);
   all["paths"] = paths;
@@ -220,17 +285,21 @@ int64_t saved(const Dataset& dataset, const std::string& path, int threads, uint
 
 void add_loader(nb::module_& module) {
   nb::class_<PythonLoader>(module, "Loader")
-      .def("__init__", make_loader, nb::arg("dataset"), nb::kw_only(), nb::arg("epochs"), nb::arg("seed"),
-           nb::arg("threads"), nb::arg("io_threads"), nb::arg("memory").none(), nb::arg("run_ahead"),
-           nb::arg("consumer_helps"), nb::arg("deterministic").none(), nb::arg("quarantine"), nb::arg("pin_threads"))
+      .def("__init__", make_loader, nb::arg("dataset"), nb::kw_only(), nb::arg("world_size"), nb::arg("rank"),
+           nb::arg("epochs"), nb::arg("seed"), nb::arg("threads"), nb::arg("io_threads"), nb::arg("memory").none(),
+           nb::arg("run_ahead"), nb::arg("consumer_helps"), nb::arg("deterministic").none(), nb::arg("quarantine"),
+           nb::arg("pin_threads"))
       .def("next", &PythonLoader::next)
       .def("next_in_epoch", &PythonLoader::next_in_epoch)
       .def("try_next", &PythonLoader::try_next)
       .def("next_epoch", &PythonLoader::next_epoch)
       .def("close", &PythonLoader::close)
+      .def("begin_close", &PythonLoader::begin_close)
       .def("restore", &PythonLoader::restore)
       .def("state", &PythonLoader::state)
       .def("stats", stats_of)
+      .def("diagnose", &PythonLoader::diagnose)
+      .def("pause", &PythonLoader::pause)
       .def_prop_ro("epoch_left", &PythonLoader::epoch_left)
       .def_prop_ro("epoch", &PythonLoader::epoch)
       .def_prop_ro("index", &PythonLoader::index);

@@ -28,9 +28,17 @@ NB_MODULE(_core, module) {
   (void)python::is_main_thread();  // Notes which one it is.
   module.def("set_error_class", python::set_error_class);
   module.def("begin_exit", python::begin_exit);
-  module.attr("__version__") = HEADPOND_VERSION;
+  module.def("wait_for_ends", [](double seconds) {
+    const nb::gil_scoped_release released;
+    return python::Ending::wait_for_all(std::chrono::nanoseconds(static_cast<int64_t>(seconds * 1e9)));
+  });
+  module.attr("VERSION") = HEADPOND_VERSION;
   python::add_datasets(module);
   python::add_loader(module);
+  python::add_runners(module);
   python::add_queues(module);
+  python::add_staging(module);
+  python::add_monitor(module);
+  python::add_tf1(module);
   python::add_files(module);
 }

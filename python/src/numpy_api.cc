@@ -29,12 +29,13 @@ void need_numpy() {
 }
 
 PyArray_Descr* bfloat16() {
-  static PyArray_Descr* const found = [] {
+  static PyArray_Descr* found = nullptr;  // Not made while it is initialised: the import gives the lock up.
+  if (found == nullptr) {
     PyArray_Descr* descr = nullptr;
     const nb::object type = nb::module_::import_("ml_dtypes").attr("bfloat16");
     if (PyArray_DescrConverter(type.ptr(), &descr) != NPY_SUCCEED) throw nb::python_error();
-    return descr;
-  }();
+    found = descr;
+  }
   return found;
 }
 
@@ -129,12 +130,12 @@ Tensor texts(PyArrayObject* given) {
 // Numbers that are no array, as `want`, if that keeps them: integers as any number, floats as float32 too.
 nb::object converted(PyArrayObject* array, DType has, DType want) {
   const bool to_float = want == DType::f16 || want == DType::bf16 || want == DType::f32 || want == DType::f64;
-  const bool is_float = has == DType::f64;
-  if (has == DType::boolean || want == DType::boolean || (is_float && !to_float))
+  const bool is_float = has == DType::f64, is_empty = PyArray_SIZE(array) == 0;
+  if (!is_empty && (has == DType::boolean || want == DType::boolean || (is_float && !to_float)))
     refuse_value(fmt::format("{} where {} is needed", name(has), name(want)));
   nb::object made = nb::steal(PyArray_FromArray(array, descr_of(want), NPY_ARRAY_DEFAULT | NPY_ARRAY_FORCECAST));
   if (!made.is_valid()) throw nb::python_error();
-  if (!to_float) {
+  if (!is_float) {
     const nb::object back = nb::steal(PyArray_FromArray(reinterpret_cast<PyArrayObject*>(made.ptr()), descr_of(has),
                                                         NPY_ARRAY_DEFAULT | NPY_ARRAY_FORCECAST));
     const nb::object same =
@@ -174,6 +175,12 @@ Tensor numbers(nb::object array, DType dtype, Share share) {
 }
 
 }  // namespace
+
+void need_dtype(DType dtype) {
+  if (dtype != DType::bf16) return;
+  need_numpy();
+  (void)bfloat16();
+}
 
 nb::object array_of(Tensor tensor) {
   if (tensor.dtype() == DType::bytes && tensor.rank() == 0) return bytes_of(tensor.bytes_at(0));
@@ -215,7 +222,7 @@ Tensor tensor_of(nb::handle value, std::optional<DType> want, Share share) {
     return Tensor::scalar(
         std::string_view(PyBytes_AS_STRING(value.ptr()), static_cast<size_t>(PyBytes_GET_SIZE(value.ptr()))));
   }
-  if (PyUnicode_Check(value.ptr()) != 0) return Tensor::scalar(std::string_view(nb::cast<std::string>(value)));
+  if (PyUnicode_Check(value.ptr()) != 0) return Tensor::scalar(std::string_view(text_of(value)));
   need_numpy();
   const bool is_array = PyArray_Check(value.ptr()) || PyArray_CheckScalar(value.ptr());
   nb::object array = nb::steal(

@@ -5,6 +5,7 @@
 
 #include <nanobind/nanobind.h>
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -37,11 +38,29 @@ void drop_dead();
 void begin_exit();
 bool is_exiting();
 
+/// Stands around what may give the lock up. Where the interpreter has ended meanwhile, it ends a thread that asks for
+/// its lock again, before Python 3.14 in a way that C++ does not survive: here such a thread stops instead.
+class WhileCalling {
+ public:
+  WhileCalling() = default;
+  ~WhileCalling() {
+    if (is_exiting()) stop_if_without_lock();
+  }
+  WhileCalling(const WhileCalling&) = delete;
+  WhileCalling& operator=(const WhileCalling&) = delete;
+
+ private:
+  static void stop_if_without_lock();
+};
+
 /// Takes the lock on any thread. REQUIRES: !is_exiting().
 class WithLock {
  public:
   WithLock() : state_(PyGILState_Ensure()) {}
-  ~WithLock() { PyGILState_Release(state_); }
+  ~WithLock() {
+    { const WhileCalling ended; }
+    PyGILState_Release(state_);
+  }
   WithLock(const WithLock&) = delete;
   WithLock& operator=(const WithLock&) = delete;
 
@@ -49,10 +68,46 @@ class WithLock {
   const PyGILState_STATE state_;
 };
 
+/// Work on a thread of its own, for what may wait for threads that need the interpreter's lock.
+class Ending {
+ public:
+  /// Starts it; where the process is the child of a fork(), does it here.
+  static std::shared_ptr<Ending> start(std::function<void()> work);
+  /// True iff it is done before `most` has passed. REQUIRES: not the lock.
+  bool wait(std::chrono::nanoseconds most);
+  /// The same for all of them.
+  static bool wait_for_all(std::chrono::nanoseconds most);
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;
+};
+/// Destroys the object that way; nobody waits.
+template <class T>
+void end_elsewhere(std::shared_ptr<T> object) {
+  (void)Ending::start([held = std::move(object)]() mutable { held.reset(); });
+}
+
+/// Raises the exception that is set now later, on the main thread, between two of its instructions.
+void raise_later();
+
 /// Calls `call` without the lock. On the main thread it looks for signals while it waits; their exception (of ^C, say)
 /// is raised afterwards. `stop`: is requested then, too.
 template <class Call>
-auto waiting(Call call, std::stop_source* stop = nullptr);
+auto waiting(Call call, std::stop_source* stop = nullptr, bool between_elements = false);
+
+/// A flag of an object that one thread at a time may use, set while its call gives the lock up.
+/// Throws Exception(FailedPrecondition) if it is set. REQUIRES: the lock, also when destroyed.
+class OneAtATime {
+ public:
+  OneAtATime(bool& is_used, const char* who);
+  ~OneAtATime() { is_used_ = false; }
+  OneAtATime(const OneAtATime&) = delete;
+  OneAtATime& operator=(const OneAtATime&) = delete;
+
+ private:
+  bool& is_used_;
+};
 
 /// Returns true iff a signal's handler raised. REQUIRES: not the lock.
 bool look_for_signals();
@@ -68,6 +123,15 @@ void set_error_class(const std::string& kind, nb::object type);
 /// The exception that was raised, as an error that carries it. REQUIRES: the lock, and an exception.
 Error error_of_python();
 
+/// Of whatever type: typing.Any in the types of the module.
+class Any : public nb::object {
+ public:
+  static constexpr auto Name = nb::detail::const_name("typing.Any");
+  using nb::object::object;
+  Any(nb::object object) : nb::object(std::move(object)) {}
+};
+using Dict = nb::typed<nb::dict, nb::str, Any>;
+
 template <class T>
 T value(Result<T> result) {
   if (!result) raise(result.error());
@@ -76,6 +140,8 @@ T value(Result<T> result) {
 
 // ---- numpy_api.cc
 
+/// Raises ImportError if arrays of this dtype need a package that is absent.
+void need_dtype(DType dtype);
 /// An array over the tensor's memory, which it keeps alive; a scalar or bytes for rank 0. New reference. It is writable
 /// iff nobody else has that memory.
 nb::object array_of(Tensor tensor);
@@ -106,6 +172,11 @@ Element element_of(const std::string& who, nb::handle value, const Spec& spec, S
 /// Of a value whose fields are not known: their names, dtypes and ranks; dimensions are unknown.
 Spec spec_of(nb::handle value);
 
+/// A text, which may be the name of a file in any encoding.
+nb::object to_text(const std::string& text);
+/// The text, or the bytes of a name that the system gave. Throws Exception(InvalidArgument) for another type.
+std::string text_of(nb::handle text);
+
 /// {"x": ("float32", (3,))}, a list of such pairs, or one pair.
 Spec to_spec(nb::handle spec);
 nb::object from_spec(const Spec& spec);
@@ -117,10 +188,14 @@ Wait to_wait(std::optional<double> timeout);
 void add_datasets(nb::module_& module);
 void add_loader(nb::module_& module);
 void add_queues(nb::module_& module);
+void add_runners(nb::module_& module);
+void add_staging(nb::module_& module);
+void add_monitor(nb::module_& module);
+void add_tf1(nb::module_& module);
 void add_files(nb::module_& module);
 
 template <class Call>
-auto waiting(Call call, std::stop_source* stop) {
+auto waiting(Call call, std::stop_source* stop, bool between_elements) {
   drop_dead();
   using Answer = decltype(call());
   std::optional<InterruptLook> look;
@@ -130,20 +205,19 @@ auto waiting(Call call, std::stop_source* stop) {
   {
     const nb::gil_scoped_release released;
     if (looks) {
-      look.emplace([&] {
-        raised = raised || look_for_signals();
-        if (raised && stop != nullptr) stop->request_stop();
-        return raised;
-      });
+      look.emplace(
+          [&] {
+            raised = raised || look_for_signals();
+            if (raised && stop != nullptr) stop->request_stop();
+            return raised;
+          },
+          between_elements);
     }
     answer.emplace(call());
     look.reset();
   }
   if (raised && !*answer) throw nb::python_error();
-  if (raised) {  // The answer came at the same moment: it is given, and the signal's handler is called again.
-    PyErr_Clear();
-    PyErr_SetInterrupt();
-  }
+  if (raised) raise_later();  // The answer came at the same moment: it is given first.
   return *std::move(answer);
 }
 

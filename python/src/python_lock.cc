@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
 #include <utility>
 
 #include "headpond/base/mutex.h"
+#include "headpond/base/thread.h"
 #include "python/src/python.h"
 
 namespace headpond::python {
@@ -61,8 +68,113 @@ void drop_dead() {
   for (PyObject* const object : objects) Py_DECREF(object);
 }
 
+struct Ending::State {
+  std::mutex mu;
+  std::condition_variable ended;
+  bool is_done = false;
+};
+
+namespace {
+
+struct Endings {
+  std::mutex mu;
+  std::vector<std::pair<std::shared_ptr<Ending>, Thread>> all;
+};
+
+Endings& endings() {
+  static auto* const all = new Endings;  // Never destroyed: one may run for ever.
+  return *all;
+}
+
+const HomeProcess home_process;
+
+// Those that are done, whose threads end at once.
+std::vector<std::pair<std::shared_ptr<Ending>, Thread>> take_done() {
+  Endings& running = endings();
+  std::vector<std::pair<std::shared_ptr<Ending>, Thread>> done;
+  const std::lock_guard lock(running.mu);
+  std::erase_if(running.all, [&](auto& one) {
+    if (!one.first->wait(std::chrono::nanoseconds(0))) return false;
+    done.push_back(std::move(one));
+    return true;
+  });
+  return done;
+}
+
+int raise_kept(void* exception) {
+  const nb::object kept = nb::steal(static_cast<PyObject*>(exception));
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(kept.ptr())), kept.ptr());
+  return -1;
+}
+
+}  // namespace
+
+std::shared_ptr<Ending> Ending::start(std::function<void()> work) {
+  (void)take_done();
+  auto ending = std::make_shared<Ending>();
+  ending->state_ = std::make_shared<State>();
+  auto run = [state = ending->state_, work = std::move(work)]() mutable {
+    work();
+    work = nullptr;
+    const std::lock_guard lock(state->mu);
+    state->is_done = true;
+    state->ended.notify_all();
+  };
+  if (!home_process.is_here()) {
+    run();
+    return ending;
+  }
+  Endings& running = endings();
+  const std::lock_guard lock(running.mu);
+  running.all.emplace_back(ending, Thread("headpond/end", std::move(run)));
+  return ending;
+}
+
+bool Ending::wait(std::chrono::nanoseconds most) {
+  std::unique_lock lock(state_->mu);
+  return state_->ended.wait_for(lock, most, [&] { return state_->is_done; });
+}
+
+bool Ending::wait_for_all(std::chrono::nanoseconds most) {
+  std::vector<std::shared_ptr<Ending>> all;
+  {
+    const std::lock_guard lock(endings().mu);
+    for (const auto& one : endings().all) all.push_back(one.first);
+  }
+  const auto end = std::chrono::steady_clock::now() + most;
+  return std::all_of(all.begin(), all.end(), [&](const std::shared_ptr<Ending>& one) {
+    return one->wait(std::max(end - std::chrono::steady_clock::now(), std::chrono::nanoseconds(0)));
+  });
+}
+
+void raise_later() {
+  PyObject *type = nullptr, *exception = nullptr, *trace = nullptr;
+  PyErr_Fetch(&type, &exception, &trace);
+  PyErr_NormalizeException(&type, &exception, &trace);
+  if (trace != nullptr) PyException_SetTraceback(exception, trace);
+  Py_XDECREF(type);
+  Py_XDECREF(trace);
+  if (exception != nullptr && Py_AddPendingCall(raise_kept, exception) != 0) {
+    Py_DECREF(exception);
+    PyErr_SetInterrupt();  // The interpreter's list is full.
+  }
+}
+
+OneAtATime::OneAtATime(bool& is_used, const char* who) : is_used_(is_used) {
+  if (is_used) {
+    throw Exception(
+        Error(ErrorKind::FailedPrecondition, fmt::format("{}: another thread uses it; one thread at a time may", who)));
+  }
+  is_used = true;
+}
+
 void begin_exit() { exiting = true; }
 bool is_exiting() { return exiting; }
+
+void WhileCalling::stop_if_without_lock() {
+  if (PyGILState_Check() != 0) return;
+  while (true) std::this_thread::sleep_for(std::chrono::hours(1));
+}
 
 bool look_for_signals() {
   const WithLock lock;

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What datasets say of themselves, sources, operators by name, and errors where they are built."""
+import functools
 import json
 import pathlib
+import threading
 
 import numpy as np
 import pytest
@@ -158,7 +160,128 @@ def test_kernels_are_functions_too():
     data = hp.from_tensors({"image": np.arange(12, dtype=np.uint8).reshape(2, 2, 3)})
     flipped = next(iter(data.map("image", hp.random_horizontal_flip(p=1.0)).sequence()))["image"]
     assert flipped[:, :, 0].tolist() == [[3, 0], [9, 6]]
-    assert hp.random_horizontal_flip(1.0)(np.arange(12, dtype=np.uint8).reshape(2, 2, 3)).tolist() == flipped.tolist()
+    image = np.arange(12, dtype=np.uint8).reshape(2, 2, 3)
+    assert hp.random_horizontal_flip(1.0)(image, rng=np.random.default_rng(1)).tolist() == flipped.tolist()
+    assert hp.invert()(image).tolist() == (255 - image).tolist()
+
+
+def test_a_random_kernel_as_a_function_draws_from_the_generator_that_it_is_given():
+    image = np.arange(300, dtype=np.uint16).astype(np.uint8).reshape(10, 10, 3)
+    rng = np.random.default_rng(1)
+    assert len({hp.random_crop(2)(image, rng=rng).tobytes() for _ in range(50)}) > 10
+    with pytest.raises(TypeError, match="rng="):
+        hp.random_crop(2)(image)
+
+
+def test_slices_of_a_tuple_are_unnamed_fields_and_of_a_list_one_array():
+    x, y = np.arange(6).reshape(3, 2), np.arange(3)
+    pairs = list(hp.from_tensor_slices((x, y)).sequence())
+    assert [(a.tolist(), int(b)) for a, b in pairs] == [([0, 1], 0), ([2, 3], 1), ([4, 5], 2)]
+    assert len(hp.from_tensor_slices((y, y))) == 3
+    assert len(hp.from_tensor_slices([y, y])) == 2
+    assert [one.tolist() for one in next(hp.from_tensors((x, y)).sequence())] == [x.tolist(), y.tolist()]
+
+
+def test_features_by_name_or_as_files_have_them():
+    features = {"image": {"dtype": "uint8", "shape": [28, 28]}, "label": (hp.i64, ()), "text": bytes}
+    spec = hp.from_tensors(b"").parse_example(features).spec
+    assert spec == {"image": (hp.u8, (28, 28)), "label": (hp.i64, ()), "text": (hp.bytes, ())}
+    listed = [{"key": "image", "dtype": "uint8", "shape": [28, 28]}, {"key": "label", "dtype": "int64"}, {"key": "text", "dtype": "bytes"}]
+    assert hp.from_tensors(b"").parse_example(listed).spec == spec
+
+
+def test_datasets_of_files_for_each_element(tmp_path):
+    for name in "ab":
+        (tmp_path / f"{name}.csv").write_text(f"n,text\n1,{name}\n2,{name}{name}\n")
+    paths = hp.from_tensor_slices([str(tmp_path / f"{name}.csv") for name in "ab"])
+    rows = list(paths.interleave(lambda path: hp.csv(path.decode()), cycle_length=2).sequence())
+    assert [(int(row["n"]), row["text"]) for row in rows] == [(1, b"a"), (1, b"b"), (2, b"aa"), (2, b"bb")]
+    lines = paths.flat_map(lambda path: hp.text_lines(path.decode()), output=(bytes, ()))
+    assert [len(list(each)) for each in (lines.sequence(), hp.Loader(lines))] == [6, 6]
+
+
+def test_arguments_that_do_not_apply_are_refused():
+    image = hp.from_tensors({"image": np.zeros((4, 4, 3), np.uint8)})
+    for call, word in ((lambda: hp.range(3).map(abs, into="y"), "into"), (lambda: hp.range(3).map(abs, fields={}), "fields"),
+                       (lambda: image.map("image", hp.invert(), output=(hp.u8, ())), "output"),
+                       (lambda: hp.range(3).map(hp.expr("x"), version=2), "version"),
+                       (lambda: image.map("image", abs, hp.invert(), output=(hp.u8, ())), "output")):
+        with pytest.raises(TypeError, match=word):
+            call()
+
+
+def test_output_is_of_the_last_function():
+    made = hp.range(3).map(lambda x: np.uint8(x), lambda x: x.astype(np.float32), output=(hp.f32, ()))
+    assert [one.dtype.name for one in made.sequence()] == ["float32"] * 3
+
+
+def test_the_field_and_a_partials_arguments_are_a_part_of_the_plan():
+    both = hp.from_tensors({"a": np.arange(3), "b": np.arange(3)})
+    plans = {both.map(field, functools.partial(np.add, amount)).plan() for field in "ab" for amount in (1, 2)}
+    assert len(plans) == 4 and not any("opaque" in plan for plan in plans)
+    assert "opaque" in both.map("a", functools.partial(np.add, np.arange(3))).plan()
+
+
+def test_odd_values_are_named():
+    for call in (lambda: hp.range(2**64), lambda: hp.range(3).map(lambda x: {1: x}), lambda: hp.Loader(hp.range(3), seed=-1),
+                 lambda: hp.range(3).sequence(seed=2**64), lambda: hp.range(3, output_type="i8"),
+                 lambda: hp.from_generator(lambda epoch: iter([0]), ("i8", ()))):
+        with pytest.raises(ValueError):
+            call()
+    with pytest.raises(FileNotFoundError):
+        len(hp.text_lines("/tmp/\udcff.txt"))
+    with pytest.raises(TypeError):
+        hp.from_generator(lambda epoch: iter([0]), None)
+
+
+@pytest.mark.filterwarnings("ignore:.*encountered in cast")  # NumPy's, before the error.
+def test_numbers_become_the_dtype_that_is_said_only_if_it_holds_them():
+    def first(value, dtype, shape=()):
+        return next(hp.from_generator(lambda epoch: iter([value]), (dtype, shape)).sequence())
+
+    assert first([], hp.i64, (None,)).dtype == np.int64
+    assert first(2**24, hp.f32) == 2.0**24
+    for value, dtype in ((2**24 + 1, hp.f32), (70000, hp.f16), (300, hp.u8), (0.5, hp.i64)):
+        with pytest.raises(hp.Error, match="hold|needed"):
+            first(value, dtype)
+
+
+def test_a_dataset_and_a_loader_are_true():
+    unknown = hp.range(10).filter("x > 3")
+    assert unknown and hp.Loader(unknown) and hp.range(0)
+
+
+def test_one_thread_at_a_time_reads_a_sequence():
+    began, go_on = threading.Event(), threading.Event()
+
+    def waits(x):
+        began.set()
+        go_on.wait()
+        return x
+
+    sequence = hp.range(3).map(waits, output=(hp.i64, ())).sequence()
+    other = threading.Thread(target=next, args=(sequence,))
+    other.start()
+    began.wait()
+    for call in (lambda: next(sequence), sequence.state):
+        with pytest.raises(hp.FailedPreconditionError, match="another thread"):
+            call()
+    go_on.set()
+    other.join()
+    assert next(sequence) == 1
+
+
+def test_a_writer_left_by_an_exception_leaves_the_old_file(tmp_path):
+    path = tmp_path / "a.tfrecord"
+    with hp.RecordWriter(path) as writer:
+        writer.append(b"old")
+    with pytest.raises(KeyError):
+        with hp.RecordWriter(path) as writer:
+            writer.append(b"new")
+            raise KeyError
+    assert list(hp.RecordReader(path)) == [b"old"]
+    with pytest.raises(hp.FailedPreconditionError):
+        writer.append(b"more")
     assert repr(hp.random_crop(128)) == "hp.random_crop(size=128)"
 
 

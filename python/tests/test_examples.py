@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """README's program and the examples, each as a user runs it."""
+import os
 import pathlib
 import re
 import struct
@@ -37,7 +38,8 @@ def photos(tmp_path):
 
 
 def run(folder, *command):
-    done = subprocess.run([sys.executable, *map(str, command)], cwd=folder, capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run([sys.executable, *map(str, command)], cwd=folder, capture_output=True, text=True, timeout=300, check=False,
+                          env={**os.environ, "OMP_NUM_THREADS": "1"})  # PyTorch's threads would wait for each other on a busy machine.
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout
 
@@ -55,6 +57,15 @@ def test_photos_to_training_steps_and_again_from_the_checkpoint(photos):
     assert first.startswith("epoch 4, batch 4: loss 0.")
     again = run(photos, ROOT / "examples/python/photos.py", photos / "photos", "c.pt")
     assert again.splitlines()[0] == first.splitlines()[0]
+
+
+def test_photos_again_after_the_end(photos):
+    pytest.importorskip("torch", reason="PyTorch is not installed")
+    for number in range(60, 161):  # Eleven batches an epoch: the last one is written down.
+        write_png(photos / "photos" / "red" / f"{number}.png", np.zeros((40, 48, 3), np.uint8))
+    for last in ("loss 0.", "the training had ended"):
+        out = run(photos, ROOT / "examples/python/photos.py", photos / "photos", "c.pt")
+        assert out.startswith("epoch 4, batch 11: " + last)
 
 
 def number_of(pattern, text):

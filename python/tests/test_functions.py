@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Functions of Python in a pipeline: results, exceptions, random numbers, generators."""
+import gc
 import os
 import traceback
+import weakref
 
 import numpy as np
 import pytest
@@ -85,12 +87,119 @@ def test_each_of_many_failures_ahead_is_your_own_exception():
     assert loader.next() is None
 
 
-def test_stop_iteration_in_map_is_a_runtime_error():
+def test_a_caught_exception_is_the_programs_and_keeps_nothing():
+    class Big:
+        pass
+
+    def function(x):
+        if x % 2:
+            raise OwnError(int(x))
+        return x
+
+    def batches(loader):
+        while True:
+            try:
+                batch = loader.next()
+            except OwnError:
+                continue
+            if batch is None:
+                return
+            yield batch
+
+    def train():
+        big = Big()
+        loader = hp.Loader(hp.range(400).map(function, output=(hp.i64, ())), threads=2, consumer_helps=False, run_ahead=8)
+        assert len(list(batches(loader))) == 200  # A generator that is suspended in an exception's traceback goes on.
+        loader.close()
+        return weakref.ref(big)
+
+    big = train()
+    gc.collect()
+    assert big() is None
+
+
+def test_an_exception_far_ahead_has_its_traceback_as_text():
+    def function(x):
+        raise OwnError(int(x))
+
+    loader = hp.Loader(hp.range(2000).map(function, output=(hp.i64, ())), threads=1, consumer_helps=False)
+    seen = []
+    for _ in range(2000):
+        with pytest.raises(OwnError) as caught:
+            loader.next()
+        names = [frame.name for frame in traceback.extract_tb(caught.value.__traceback__)]
+        seen.append("function" in names or any("in function" in note for note in getattr(caught.value, "__notes__", ["in function"])))
+    assert all(seen)
+
+
+def test_an_exception_raised_again_and_again_has_one_note():
+    error = ValueError("one")
+
+    def function(x):
+        raise error
+
+    loader = hp.Loader(hp.range(3).map(function, output=(hp.i64, ()), name="f"))
+    for _ in range(3):
+        with pytest.raises(ValueError):
+            loader.next()
+    assert len(getattr(error, "__notes__", [])) <= 3  # Each names its element.
+    coordinator = hp.Coordinator()
+    coordinator.request_stop(ValueError)
+    for _ in range(3):
+        with pytest.raises(ValueError) as caught:
+            coordinator.join()
+    assert len(getattr(caught.value, "__notes__", [])) <= 1
+
+
+def test_stop_iteration_in_a_function_is_a_runtime_error():
     def function(x):
         raise StopIteration
 
-    with pytest.raises(RuntimeError, match="StopIteration"):
-        next(hp.range(3).map(function, output=(hp.i64, ())).sequence())
+    def drawing(x, rng):
+        raise StopIteration
+
+    def make(epoch):
+        raise StopIteration
+
+    for dataset in (hp.range(3).map(function, output=(hp.i64, ())), hp.range(3).map(drawing, output=(hp.i64, ())),
+                    hp.range(3).filter(function), hp.from_generator(make, (hp.i64, ()))):
+        with pytest.raises(RuntimeError, match="StopIteration"):
+            next(dataset.sequence())
+
+
+@pytest.mark.parametrize("raised", [KeyboardInterrupt, SystemExit])
+def test_what_ends_the_program_is_no_bad_element(raised):
+    def function(x):
+        if x == 3:
+            raise raised
+        return x
+
+    with pytest.raises(raised):
+        list(hp.Loader(hp.range(10).map(function, output=(hp.i64, ())).ignore_errors()))
+
+
+def test_details_name_the_element(tmp_path):
+    path = tmp_path / "a.tfrecord"
+    with hp.RecordWriter(path) as writer:
+        for number in range(5):
+            writer.append(str(number).encode())
+
+    def function(text):
+        if text == b"3":
+            raise OwnError("three")
+        return len(text)
+
+    loader = hp.Loader(hp.tfrecord(path).map(function, output=(hp.i64, ()), name="f"))
+    with pytest.raises(OwnError) as caught:
+        list(loader.flat())
+    where = hp.details(caught.value)
+    assert (where.file, where.record, where.key, where.kind) == (str(path), 3, 3, "Unknown")
+    assert where.stage.startswith("map(")
+    numbers = hp.Loader(hp.range(5).map(lambda x: 1 // (int(x) - 2), output=(hp.i64, ())))
+    with pytest.raises(ZeroDivisionError) as caught:
+        list(numbers.flat())
+    where = hp.details(caught.value)
+    assert (where.file, where.record, where.key) == (None, None, 2)
 
 
 def test_an_error_class_of_ours_keeps_its_kind_so_that_on_error_skips_it():
@@ -199,12 +308,18 @@ def test_plain_numbers_become_the_dtype_that_is_said_if_it_holds_them():
         next(bad.sequence())
 
 
-def test_functions_run_beside_the_program_that_has_the_lock():
-    loader = hp.Loader(hp.range(200).map(lambda x: np.full(1000, x)).batch(10), threads=2)
-    total = 0
-    for batch in loader:
-        total += sum(range(2000)) * 0 + int(batch[:, 0].sum())
-    assert total == sum(range(200))
+def test_functions_run_beside_a_program_that_computes():
+    made = []
+
+    def function(x):
+        made.append(int(x))
+        return x
+
+    loader = hp.Loader(hp.range(200).map(function, output=(hp.i64, ())), threads=1, consumer_helps=False)
+    assert loader.next() == 0
+    while len(made) < 2:  # The program never waits: the interpreter's lock goes to the Loader's thread all the same.
+        pass
+    assert [int(one) for one in loader.flat()] == list(range(1, 200))
 
 
 def test_a_fork_is_refused_in_the_child():

@@ -2,8 +2,12 @@
 """The Loader: epochs, states, ranks, its end."""
 import gc
 import json
+import os
+import pathlib
 import pickle
 import threading
+import time
+import weakref
 
 import numpy as np
 import pytest
@@ -11,6 +15,19 @@ import pytest
 import headpond as hp
 
 DATA = hp.range(100).shuffle().batch(8)
+
+
+def threads():
+    """Of Loaders."""
+    return len([name for name in thread_names() if name.startswith("headpond/")])
+
+
+def thread_names():
+    for one in os.listdir("/proc/self/task"):
+        try:
+            yield pathlib.Path(f"/proc/self/task/{one}/comm").read_text()
+        except OSError:  # It has ended.
+            pass
 
 
 def flat(batches):
@@ -113,11 +130,88 @@ def test_another_version_of_a_function_is_another_plan():
 def test_ranks_share_the_batches_and_one_state_serves_all():
     whole = flat(DATA.sequence(seed=6))
     parts = [hp.Loader(hp.range(96).shuffle().batch(8), seed=6, world_size=2, rank=rank) for rank in (0, 1)]
+    assert parts[0].state_dict() == parts[1].state_dict()
     got = [flat(part) for part in parts]
     again = flat(hp.Loader(hp.range(96).shuffle().batch(8), seed=6))
     assert [sorted(a + b) for a, b in zip(*got)] == [sorted(one) for one in again]
-    assert parts[0].state_dict()["state"] == parts[1].state_dict()["state"]
+    assert parts[0].state_dict() == parts[1].state_dict()
     assert len(whole) == 13
+
+
+@pytest.mark.parametrize("kind", ["indexed", "sparse", "stream"])
+def test_a_run_goes_on_with_another_number_of_ranks(kind):
+    data = {"indexed": hp.range(96).shuffle(), "sparse": hp.range(192).filter("x % 2 == 0"),
+            "stream": hp.from_generator(lambda epoch: iter(range(96)), (hp.i64, ()), name="numbers")}[kind].batch(8)
+
+    def rows(loaders, count):
+        return [sorted(sum((loader.next().tolist() for loader in loaders), [])) for _ in range(count)]
+
+    whole = [sorted(one.tolist()) for one in data.sequence(seed=6, epochs=2)]
+    loaders, got = [hp.Loader(data, seed=6, epochs=2)], []
+    for number, world_size in enumerate((1, 2, 4, 1, 2)):
+        state = loaders[0].state_dict()
+        loaders = [hp.Loader(data, seed=6, epochs=2, world_size=world_size, rank=rank) for rank in range(world_size)]
+        for loader in loaders:
+            loader.load_state_dict(state)
+        got += rows(loaders, 5 if number < 4 else 4)
+        assert len({json.dumps(loader.state_dict()) for loader in loaders}) == 1
+    assert got == whole
+    with pytest.raises(hp.FailedPreconditionError):
+        hp.Loader(hp.range(97).batch(8), world_size=2).load_state_dict(loaders[0].state_dict())
+
+
+def test_epoch_and_index_are_those_of_the_state():
+    loader = hp.Loader(DATA, epochs=3)
+    for _ in range(17):
+        loader.next()
+    other = hp.Loader(DATA, epochs=3)
+    other.load_state_dict(loader.state_dict())
+    assert (other.epoch, other.index) == (loader.epoch, loader.index) == (1, 3)
+    assert other.state_dict() == loader.state_dict()
+    loader.next_epoch()
+    assert (loader.epoch, loader.index) == (2, -1)
+
+
+def test_a_state_is_loaded_while_functions_run():
+    loader = hp.Loader(hp.range(10**5).map(lambda x: x, output=(hp.i64, ())).batch(4), threads=2, consumer_helps=False)
+    for _ in range(20):
+        loader.next()
+    state = loader.state_dict()
+    for _ in range(20):
+        loader.next()
+        loader.load_state_dict(state)
+        assert loader.next().tolist() == [80, 81, 82, 83]
+
+
+def test_a_loop_goes_on_after_an_exception():
+    def function(x):
+        if x == 3:
+            raise KeyError(3)
+        return x
+
+    data = hp.range(10).map(function, output=(hp.i64, ()))
+
+    def caught(batches):
+        got = []
+        while True:
+            try:
+                got.append(int(next(batches)))
+            except KeyError:
+                continue
+            except StopIteration:
+                return got
+
+    expected = [0, 1, 2, 4, 5, 6, 7, 8, 9]
+    for batches in (iter(hp.Loader(data)), hp.Loader(data).flat(), iter(data), next(hp.Loader(data).epochs()), data.sequence()):
+        assert caught(batches) == expected
+    loader = hp.Loader(data, epochs=2)
+    with pytest.raises(KeyError):
+        list(loader)
+    assert caught(iter(loader)) == [4, 5, 6, 7, 8, 9], "the rest of the epoch"
+    for batch in loader:
+        break
+    with pytest.raises(hp.OutOfRangeError):  # A loop that was left drops the rest.
+        iter(loader)
 
 
 def test_close_ends_threads_and_keeps_the_state():
@@ -133,7 +227,15 @@ def test_close_ends_threads_and_keeps_the_state():
 def test_two_threads_at_once_are_refused():
     hold = threading.Event()
     loader = hp.Loader(hp.range(4).map(lambda x: hold.wait() and x, output=(hp.i64, ())), threads=1, consumer_helps=False)
-    waiting = threading.Thread(target=loader.next)
+
+    def waits():
+        while True:
+            try:
+                return loader.next()
+            except hp.FailedPreconditionError:  # The other thread was faster.
+                pass
+
+    waiting = threading.Thread(target=waits)
     waiting.start()
     refused = None
     while refused is None:
@@ -163,17 +265,35 @@ def test_options_that_cannot_be_are_refused():
         hp.Loader(hp.from_tensor_slices(np.zeros((4, 1000), np.uint8)).batch(4), memory=1000)
 
 
-def test_loaders_in_a_cycle_are_freed():
-    class Holder:
-        pass
+def test_what_refers_to_its_own_loader_is_freed():
+    class Data:
+        def __init__(self):
+            self.data = hp.range(50).map(self.function, output=(hp.i64, ())).filter(lambda x: self is not None).batch(5)
+            self.loader = hp.Loader(self.data, threads=2)
+            self.loader.next()
 
-    for _ in range(20):
-        holder = Holder()
-        holder.loader = hp.Loader(hp.range(50).map(lambda x, h=holder: x).batch(5), threads=2)
-        holder.loader.next()
-        holder.own = holder
-    del holder
+        def function(self, x):
+            return x
+
+    before = threads()
+    made = [weakref.ref(Data()) for _ in range(5)]
+    end = time.monotonic() + 20  # A function that still runs refers to its object.
+    while (threads() > before or any(one() for one in made)) and time.monotonic() < end:
+        time.sleep(0.01)
+        gc.collect()
+    assert threads() <= before and [one() for one in made] == [None] * 5
+
+
+def test_a_dataset_that_is_dropped_keeps_its_functions_as_long_as_they_are_used():
+    def nested(x):
+        return hp.range(2).map(lambda y: y + 10, output=(hp.i64, ()))
+
+    made = [iter(hp.range(3).map(lambda x: x + 1, output=(hp.i64, ())).sequence()), hp.range(3).flat_map(nested).sequence(),
+            iter(hp.Loader(hp.zip(hp.range(3).map(lambda x: x + 1, output=(hp.i64, ())), hp.range(3)).shuffle().batch(3)))]
     gc.collect()
+    assert [int(one) for one in made[0]] == [1, 2, 3]
+    assert [int(one) for one in made[1]] == [10, 11] * 3
+    assert sorted(next(made[2])[0].tolist()) == [1, 2, 3]
 
 
 def test_stats_name_the_stages():

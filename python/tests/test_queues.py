@@ -74,6 +74,27 @@ def test_a_timeout_is_in_seconds():
         hp.FIFOQueue(1, hp.i64).dequeue(timeout=0.01)
 
 
+def test_shapes_are_a_list_a_tuple_or_the_only_one():
+    for queue in (hp.FIFOQueue(10, ["float32", "int64"], ((2,), ())), hp.FIFOQueue(10, ["float32", "int64"], [(2,), ()])):
+        queue.enqueue((np.zeros(2, np.float32), 1))
+    for queue in (hp.FIFOQueue(2, "float32", (2, 3)), hp.FIFOQueue(2, "float32", [(2, 3)]), hp.PaddingFIFOQueue(2, "float32", [None, 3])):
+        queue.enqueue(np.zeros((2, 3), np.float32))
+        assert queue.dequeue_many(1).shape == (1, 2, 3)
+    hp.StagingArea("float32", (2, 3)).put(np.zeros((2, 3), np.float32))
+    with pytest.raises(TypeError):
+        hp.FIFOQueue(1, None)
+
+
+def test_a_stop_takes_exceptions_their_classes_and_nothing_else():
+    for given in (OwnError("x"), OwnError, (OwnError, OwnError("x"), None)):
+        coordinator = hp.Coordinator()
+        coordinator.request_stop(given)
+        with pytest.raises(OwnError):
+            coordinator.join()
+    with pytest.raises(TypeError, match="'bad'"):
+        hp.Coordinator().request_stop("bad")
+
+
 def test_wrong_options_are_refused_where_they_are():
     with pytest.raises(hp.InvalidArgumentError):
         hp.FIFOQueue(0, hp.i64)
@@ -145,6 +166,68 @@ def test_a_staging_area():
     area = hp.StagingArea(hp.i64)
     area.put(5)
     assert area.peek(0) == 5 and area.get() == 5 and area.size() == 0
+
+
+def test_a_staging_area_with_keys_and_parts():
+    area = hp.MapStagingArea([hp.i64, "float32"], [(), (2,)], ordered=True)
+    area.put(7, (1,), [0])
+    assert (area.size(), area.incomplete_size()) == (0, 1)
+    area.put(7, ([0.5, 1.5],), [1])
+    area.put(3, (2, [0, 0]))
+    key, (number, row) = area.get()
+    assert (key, number, row.tolist()) == (3, 2, [0, 0])
+    assert area.peek(7, [1]).tolist() == [0.5, 1.5]
+    assert area.get(7, [0]) == (7, 1)
+    assert area.get(7, [1])[0] == 7 and area.size() == 0
+    named = hp.MapStagingArea([hp.i64, hp.i64], [(), ()], names=["a", "b"])
+    named.put(1, {"b": 2})
+    named.put(1, {"a": 1})
+    assert named.get(1) == (1, {"a": 1, "b": 2})
+    for call in (lambda: named.put(1, {"c": 1}), lambda: named.get(1, [5]), lambda: named.get(1, [1, 0])):
+        with pytest.raises(ValueError):
+            call()
+    with pytest.raises(TimeoutError):
+        named.get(timeout=0.01)
+
+
+def test_a_barrier_joins_by_key():
+    barrier = hp.Barrier([hp.f32, hp.i64], [(2,), ()], names=["image", "label"])
+    barrier.insert_many(0, ["a", "b", "c"], np.arange(6, dtype=np.float32).reshape(3, 2))
+    barrier.insert_many(1, [b"c", b"a"], [30, 10])
+    assert (barrier.ready_size(), barrier.incomplete_size()) == (2, 1)
+    batch = barrier.take_many(2)
+    assert batch.keys == [b"a", b"c"] and batch.indices == sorted(batch.indices)
+    assert batch.values["label"].tolist() == [10, 30] and batch.values["image"].tolist() == [[0, 1], [4, 5]]
+    coordinator = hp.Coordinator()
+    threading.Timer(0.05, coordinator.request_stop).start()
+    with pytest.raises(hp.CancelledError):
+        barrier.take_many(1, stop=coordinator)
+    barrier.close()
+    with pytest.raises(hp.CancelledError):
+        barrier.insert_many(0, ["d"], np.zeros((1, 2), np.float32))
+    with pytest.raises(hp.InvalidArgumentError):
+        barrier.insert_many(5, ["b"], [1])
+
+
+def test_a_looper_calls_at_intervals_and_its_error_stops_all():
+    calls = []
+
+    def body():
+        calls.append("body")
+        if calls.count("body") == 3:
+            raise OwnError("third")
+
+    coordinator = hp.Coordinator()
+    hp.LooperThread.loop(coordinator, 0.001, body, start_loop=lambda: calls.append("start"), stop_loop=lambda: calls.append("stop"))
+    with pytest.raises(OwnError, match="third"):
+        coordinator.join()
+    assert calls == ["start", "body", "body", "body"]
+    clean, ran = hp.Coordinator(), threading.Event()
+    hp.LooperThread.loop(clean, None, ran.set, stop_loop=lambda: calls.append("stop"))
+    assert ran.wait(20)
+    clean.request_stop()
+    clean.join()
+    assert calls[-1] == "stop"
 
 
 def test_an_exception_leaves_a_with_block_as_itself():

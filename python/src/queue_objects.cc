@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "python/src/queue_objects.h"
+
+#include <fmt/format.h>
+
+#include "nanobind/stl/string.h"
+
+namespace headpond::python {
+
+Fields::Fields(const std::vector<DType>& dtypes, const std::vector<std::string>& field_names)
+    : keys(std::make_shared<const Keys>(field_names)),
+      names(field_names.empty() ? nullptr : std::make_shared<const std::vector<std::string>>(field_names)) {
+  for (size_t i = 0; i < dtypes.size(); ++i)
+    spec.push_back({field_names.empty() ? "" : field_names.at(i), dtypes[i], Shape()});
+}
+
+Element Fields::element_of(const std::string& who, nb::handle value, bool copy) const {
+  Element made = python::element_of(who, value, spec, copy ? Share::copy : Share::always);
+  made.set_names(names);
+  return made;
+}
+
+PythonQueue::PythonQueue(Queue queue) : queue_(std::move(queue)), fields_(queue_->dtypes(), queue_->names()) {}
+
+Element PythonQueue::to_element(const char* call, nb::handle element, bool copy) const {
+  return fields_.element_of(fmt::format("{} '{}'", call, queue_->name()), element, copy);
+}
+
+void PythonQueue::enqueue(nb::handle element, std::optional<double> timeout, const PythonCoordinator* stop, bool copy) {
+  Element made = to_element("enqueue", element, copy);
+  value(
+      interruptible(timeout, token_of(stop), [&](const Wait& wait) { return queue_->enqueue(std::move(made), wait); }));
+}
+
+void PythonQueue::enqueue_many(nb::handle rows, std::optional<double> timeout, const PythonCoordinator* stop,
+                               bool copy) {
+  Element made = to_element("enqueue_many", rows, copy);
+  value(interruptible(timeout, token_of(stop),
+                      [&](const Wait& wait) { return queue_->enqueue_many(std::move(made), wait); }));
+}
+
+Any PythonQueue::dequeue(std::optional<double> timeout, const PythonCoordinator* stop) {
+  return fields_.keys->value_of(
+      value(interruptible(timeout, token_of(stop), [&](const Wait& wait) { return queue_->dequeue(wait); })));
+}
+
+Any PythonQueue::dequeue_many(int64_t n, std::optional<double> timeout, const PythonCoordinator* stop) {
+  return fields_.keys->value_of(
+      value(interruptible(timeout, token_of(stop), [&](const Wait& wait) { return queue_->dequeue_many(n, wait); })));
+}
+
+Any PythonQueue::dequeue_up_to(int64_t n, std::optional<double> timeout, const PythonCoordinator* stop) {
+  return fields_.keys->value_of(
+      value(interruptible(timeout, token_of(stop), [&](const Wait& wait) { return queue_->dequeue_up_to(n, wait); })));
+}
+
+Any PythonQueue::next() {
+  auto element = interruptible({}, {}, [&](const Wait& wait) { return queue_->dequeue(wait); });
+  if (at_end(element)) throw nb::stop_iteration();
+  return fields_.keys->value_of(value(std::move(element)));
+}
+
+void PythonQueue::close(bool cancel_pending_enqueues) {
+  value(waiting([&] { return queue_->close(cancel_pending_enqueues); }));
+}
+
+QueueOptions queue_options(int64_t capacity, const std::vector<std::string>& dtypes, nb::handle shapes,
+                           std::vector<std::string> names, const std::string& shared_name, const std::string& name,
+                           int64_t memory_limit, std::optional<double> watchdog) {
+  QueueOptions options{.capacity = capacity, .dtypes = {}};
+  options.names = std::move(names);
+  options.name = name;
+  options.shared_name = shared_name;
+  for (const std::string& dtype : dtypes) options.dtypes.push_back(to_dtype(nb::cast(dtype)));
+  if (!shapes.is_none()) {
+    for (nb::handle shape : shapes) options.shapes.push_back(to_shape(shape));
+  }
+  options.memory_limit = memory_limit;
+  options.watchdog = watchdog ? std::optional(to_wait(watchdog).timeout) : std::nullopt;
+  return options;
+}
+
+Result<void> call_producer(const Ref& function) {
+  if (is_exiting()) return fail(ErrorKind::Cancelled, "the interpreter ends");
+  const WithLock lock;
+  drop_dead();
+  const nb::object result = nb::steal([&] {
+    const WhileCalling calling;
+    return PyObject_CallNoArgs(function.get());
+  }());
+  if (result.is_valid()) return {};
+  return fail(producer_error());
+}
+
+Error producer_error() {
+  if (PyErr_ExceptionMatches(PyExc_StopIteration) != 0) {
+    PyErr_Clear();
+    return {ErrorKind::OutOfRange, "the producer's data ended"};
+  }
+  Error error = error_of_python();
+  // The end of another queue, or a stop, in a producer is its normal end, whatever Python made of it.
+  return error.kind() == ErrorKind::OutOfRange ? Error(ErrorKind::OutOfRange, error.message()) : error;
+}
+
+std::vector<ErrorKind> kinds_of(const std::vector<std::string>& names) {
+  std::vector<ErrorKind> kinds;
+  for (const std::string& name : names) {
+    bool found = false;
+    for (int k = 0; k <= static_cast<int>(ErrorKind::Unknown); ++k) {
+      if (to_string(static_cast<ErrorKind>(k)) == name) {
+        kinds.push_back(static_cast<ErrorKind>(k));
+        found = true;
+      }
+    }
+    if (!found) throw Exception(Error(ErrorKind::InvalidArgument, fmt::format("no kind of error '{}'", name)));
+  }
+  return kinds;
+}
+
+}  // namespace headpond::python

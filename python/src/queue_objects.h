@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// What queues, runners, staging areas and the input functions of TensorFlow 1 share.
+#pragma once
+
+#include <memory>
+#include <stop_token>
+#include <utility>
+
+#include "headpond/queue/queue.h"
+#include "headpond/queue/runner/coordinator.h"
+#include "python/src/python.h"
+
+namespace headpond::python {
+
+/// Of what a queue's elements consist.
+struct Fields {
+  Fields(const std::vector<DType>& dtypes, const std::vector<std::string>& field_names);
+  /// Throws Exception(InvalidArgument), "who: ...".
+  Element element_of(const std::string& who, nb::handle value, bool copy) const;
+
+  Spec spec;
+  std::shared_ptr<const Keys> keys;
+  Element::Names names;  ///< Null: none.
+};
+
+/// A Coordinator whose end may need the interpreter's lock on its threads.
+class PythonCoordinator {
+ public:
+  explicit PythonCoordinator(const CoordinatorOptions& options)
+      : coordinator_(std::make_shared<Coordinator>(options)) {}
+  ~PythonCoordinator() { end_elsewhere(std::move(coordinator_)); }
+  PythonCoordinator(const PythonCoordinator&) = delete;
+  PythonCoordinator& operator=(const PythonCoordinator&) = delete;
+  Coordinator& operator*() const { return *coordinator_; }
+  Coordinator* operator->() const { return coordinator_.get(); }
+
+ private:
+  std::shared_ptr<Coordinator> coordinator_;
+};
+
+inline std::stop_token token_of(const PythonCoordinator* coordinator) {
+  return coordinator != nullptr ? (*coordinator)->stop_token() : std::stop_token();
+}
+
+/// A call that waits: without the lock, until `stop` is requested, too, and until a signal's handler raises.
+template <class Call>
+auto interruptible(std::optional<double> timeout, const std::stop_token& stop, Call call) {
+  std::stop_source source;
+  const std::stop_callback linked(stop, [&] { source.request_stop(); });
+  Wait wait = to_wait(timeout);
+  wait.stop = source.get_token();
+  return waiting([&] { return call(wait); }, &source);
+}
+
+class PythonQueue {
+ public:
+  explicit PythonQueue(Queue queue);
+  ~PythonQueue() {
+    const nb::gil_scoped_release released;
+    queue_.reset();
+  }
+  PythonQueue(const PythonQueue&) = delete;
+  PythonQueue& operator=(const PythonQueue&) = delete;
+  const Queue& queue() const { return *queue_; }
+
+  void enqueue(nb::handle element, std::optional<double> timeout, const PythonCoordinator* stop, bool copy);
+  void enqueue_many(nb::handle rows, std::optional<double> timeout, const PythonCoordinator* stop, bool copy);
+  Any dequeue(std::optional<double> timeout, const PythonCoordinator* stop);
+  Any dequeue_many(int64_t n, std::optional<double> timeout, const PythonCoordinator* stop);
+  Any dequeue_up_to(int64_t n, std::optional<double> timeout, const PythonCoordinator* stop);
+  Any next();
+  void close(bool cancel_pending_enqueues);
+
+ private:
+  Element to_element(const char* call, nb::handle element, bool copy) const;
+
+  std::optional<Queue> queue_;
+  const Fields fields_;
+};
+
+/// What all of them are made from; `shapes` may be None.
+QueueOptions queue_options(int64_t capacity, const std::vector<std::string>& dtypes, nb::handle shapes,
+                           std::vector<std::string> names, const std::string& shared_name, const std::string& name,
+                           int64_t memory_limit, std::optional<double> watchdog);
+
+/// Calls `function` with the lock, from a thread that does not have it. StopIteration is the end of the data.
+Result<void> call_producer(const Ref& function);
+/// The error of the exception that such a function raised, which is set. REQUIRES: the lock.
+Error producer_error();
+/// "OutOfRange", ... Throws Exception(InvalidArgument) for another name.
+std::vector<ErrorKind> kinds_of(const std::vector<std::string>& names);
+
+}  // namespace headpond::python

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The programs of docs/python.md, as they stand there."""
+import pathlib
+import re
+
+import numpy as np
+import pytest
+
+import headpond as hp
+from test_examples import write_png
+
+PAGE = (pathlib.Path(__file__).parents[2] / "docs/python.md").read_text()
+BLOCKS = [(section.splitlines()[0], program) for section in re.split("^## ", PAGE, flags=re.M)
+          for program in re.findall(r"```python\n(.*?)```", section, re.S)]
+
+
+@pytest.fixture
+def names(tmp_path, monkeypatch):
+    """What the page's programs refer to."""
+    monkeypatch.chdir(tmp_path)
+    images, labels = np.zeros((64, 28, 28), np.uint8), np.arange(64)
+    np.save("images.npy", images)
+    np.save("labels.npy", labels)
+    write_png(tmp_path / "a.png", np.zeros((40, 40, 3), np.uint8))
+    with hp.RecordWriter("train-0.tfrecord") as writer:
+        for number in range(40):
+            writer.append(str(number).encode())
+    file = (tmp_path / "a.png").read_bytes()
+    rows = hp.from_tensor_slices({"image": images, "label": labels})
+    left = iter(range(40))
+
+    def produce():
+        next(left)
+        queue = shared["queue"]
+        queue.enqueue((np.zeros((28, 28), np.float32), 1))
+
+    shared = {
+        "hp": hp, "images": images, "labels": labels, "produce": produce, "train": rows.shuffle().batch(32), "loader": hp.Loader(rows.batch(32)),
+        "ds": hp.from_tensor_slices({"x": np.zeros((4, 2), np.float32), "file": [file] * 4, "image": images[:4], "label": labels[:4]})}
+    return shared
+
+
+def test_the_page_has_its_programs():
+    assert [title for title, _ in BLOCKS] == ["Datasets", "map and filter", "The Loader", "PyTorch", "Queues", "Queues", "Why the step waits"]
+
+
+@pytest.mark.parametrize("title, program", BLOCKS, ids=[f"{title} {number}" for number, (title, _) in enumerate(BLOCKS)])
+def test_programs_of_the_page(title, program, names, capsys):
+    if title == "PyTorch":
+        pytest.importorskip("torch", reason="PyTorch is not installed")
+    try:
+        exec(compile(program, title, "exec"), names)
+    except hp.OutOfRangeError:
+        assert title == "Queues"
