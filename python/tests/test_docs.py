@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The programs of docs/python.md, as they stand there."""
+"""The programs of docs/python.md and of the pages for people who come from elsewhere, as they stand there."""
 import pathlib
 import re
 
@@ -9,7 +9,8 @@ import pytest
 import headpond as hp
 from test_examples import write_png
 
-PAGE = (pathlib.Path(__file__).parents[2] / "docs/python.md").read_text()
+DOCS = pathlib.Path(__file__).parents[2] / "docs"
+PAGE = (DOCS / "python.md").read_text()
 BLOCKS = [(section.splitlines()[0], program) for section in re.split("^## ", PAGE, flags=re.M)
           for program in re.findall(r"```python\n(.*?)```", section, re.S)]
 
@@ -52,3 +53,26 @@ def test_programs_of_the_page(title, program, names, capsys):
         exec(compile(program, title, "exec"), names)
     except hp.OutOfRangeError:
         assert title == "Queues"
+
+
+@pytest.mark.parametrize("page", ["tf_data", "dataloader", "tf1_queues"])
+def test_programs_of_the_pages_for_others(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = (DOCS / f"migrate_from_{page}.md").read_text()
+    programs = re.findall(r"```python\n(.*?)```", text, re.S)
+    assert len(programs) == 1 and len(programs[0].splitlines()) <= 40
+    exec(compile(programs[0], page, "exec"), {"__name__": page})
+
+
+def test_what_the_pages_call_is_there():
+    """Each `hp.name` and `.method(` of our column."""
+    for page in ("tf_data", "dataloader", "tf1_queues"):
+        for line in (DOCS / f"migrate_from_{page}.md").read_text().splitlines():
+            if not line.startswith("|"):
+                continue
+            ours = line.split("|")[2]
+            for module, name in re.findall(r"\bhp\.(tf1\.|torch\.)?(\w+)", ours):
+                if module != "torch.":
+                    assert hasattr(hp.tf1 if module else hp, name), name
+            for name in re.findall(r"(?<![\w)])\.(\w+)\(", ours):
+                assert hasattr(hp.Dataset, name), name
