@@ -10,7 +10,7 @@ import atexit
 import time
 
 from . import _core, _kernels, _sources, _values, tf1, trace
-from ._arrow import from_arrow
+from ._arrow import from_arrow, parquet
 from ._dataset import (
     Dataset, choose_from_datasets, concatenate, from_generator, from_tensor_slices, from_tensors, idx, interleave, mix, read_plan,
     sample_from_datasets)
@@ -54,7 +54,7 @@ __all__ = [
     "Progress", "QueueMonitor", "QueueRunner", "RandomShuffleQueue", "RecordReader", "RecordWriter", "ResourceExhaustedError",
     "StagingArea", "UnimplementedError", "UnknownError", "WaitAccount", "bf16", "boolean", "choose_from_datasets",
     "concatenate", "details", "diagnose", "explain", "expr", "f16", "f32", "f64", "from_arrow", "from_generator",
-    "from_tensor_slices", "from_tensors", "i16", "i32", "i64", "i8", "idx", "interleave", "mix", "progress", "read_plan",
+    "from_tensor_slices", "from_tensors", "i16", "i32", "i64", "i8", "idx", "interleave", "mix", "parquet", "progress", "read_plan",
     "sample_from_datasets", "tf1", "trace", "u16", "u32", "u64", "u8", "write_timeline"]
 __all__ += _kernels.__all__
 __all__ += _sources.__all__

@@ -1,14 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arrow's tables, and what can give one: pandas, Hugging Face datasets, polars."""
+"""Arrow's tables, and what can give one: pandas, Hugging Face datasets, polars, Parquet files."""
 
 from __future__ import annotations
 
+import bisect
+import builtins
+import os
+import threading
 import zlib
-from collections.abc import Mapping
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from . import _core
 from ._dataset import Dataset, from_tensor_slices, range
+from ._values import Paths
 from .errors import InvalidArgumentError
+
+
+_Dense = dict[str, Any]  # Arrays by row, lists of texts; beside them the offsets and values of lists of different lengths.
+_Lists = dict[str, tuple[Any, Any]]
 
 
 def from_arrow(table: Any, *, fill: Any = None) -> Dataset:
@@ -17,23 +28,109 @@ def from_arrow(table: Any, *, fill: Any = None) -> Dataset:
     unless `fill`, a value or a dict by column, says what stands for them."""
     import pyarrow
     table = _table_of(table, pyarrow)
-    slices: dict[str, Any] = {}
-    lists: dict[str, Any] = {}
+    dense, lists = _columns_of(table, fill, pyarrow)
+    if not lists:
+        return from_tensor_slices(dense)
+    name = f"arrow rows={table.num_rows} crc={_digest(dense, lists):08x}"
+    return range(table.num_rows).map(lambda i: _row(dense, lists, i), output=_spec_of(dense, lists), name=name)
+
+
+def parquet(patterns: Paths, *, columns: Sequence[str] | None = None, fill: Any = None, memory: int = 1 << 30) -> Dataset:
+    """The rows of Parquet files, by position: any row can be asked for. A row group is read when a row of it is, and the last ones, of
+    at most `memory` bytes, are kept: a shuffle of the whole epoch is for files that fit, shuffle(window=...) for others."""
+    import pyarrow
+    from pyarrow import parquet as reader
+    paths = _core.match_filenames([os.fspath(one) for one in ([patterns] if isinstance(patterns, (str, os.PathLike)) else patterns)])
+    groups = _RowGroups([(path, reader.read_metadata(path)) for path in paths], columns, fill, memory)
+    if groups.rows == 0:
+        raise InvalidArgumentError(f"parquet: no rows in {len(paths)} files")
+    output = _spec_of(*groups.of(0))
+    return range(groups.rows).map(groups.row, output=output, name=f"parquet files={len(paths)} rows={groups.rows} {groups.facts}", blocking=True)
+
+
+class _RowGroups:
+    """Row groups that were read lately. Any thread."""
+
+    def __init__(self, files: list[tuple[str, Any]], columns: Sequence[str] | None, fill: Any, memory: int) -> None:
+        self._groups = [(path, metadata, number) for path, metadata in files for number in builtins.range(metadata.num_row_groups)]
+        self._columns, self._fill, self._memory = columns, fill, memory
+        self._ends: list[int] = []
+        self.rows = 0
+        digest = zlib.crc32(repr(columns).encode())
+        for path, metadata, number in self._groups:
+            group = metadata.row_group(number)
+            self.rows += group.num_rows
+            self._ends.append(self.rows)
+            digest = zlib.crc32(f"{os.path.basename(path)} {group.num_rows} {group.total_byte_size}".encode(), digest)
+        self.facts = f"crc={digest:08x}"
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[int, tuple[_Dense, _Lists, int]] = OrderedDict()
+        self._bytes = 0
+
+    def row(self, i: Any) -> dict[str, Any]:
+        group = bisect.bisect_right(self._ends, i)
+        first = self._ends[group - 1] if group > 0 else 0
+        return _row(*self.of(group), int(i) - first)
+
+    def of(self, number: int) -> tuple[_Dense, _Lists]:
+        with self._lock:
+            if number in self._kept:
+                self._kept.move_to_end(number)
+                return self._kept[number][:2]
+        import pyarrow
+        from pyarrow import parquet as reader
+        path, metadata, group = self._groups[number]
+        with reader.ParquetFile(path, metadata=metadata) as file:
+            table = file.read_row_group(group, columns=self._columns)
+        dense, lists = _columns_of(table, self._fill, pyarrow)
+        with self._lock:
+            if number not in self._kept:  # Another thread may have read it meanwhile.
+                self._kept[number] = dense, lists, table.nbytes
+                self._bytes += table.nbytes
+            while self._bytes > self._memory and len(self._kept) > 1:
+                self._bytes -= self._kept.popitem(last=False)[1][2]
+        return dense, lists
+
+
+def _columns_of(table: Any, fill: Any, pyarrow: Any) -> tuple[_Dense, _Lists]:
+    dense: _Dense = {}
+    lists: _Lists = {}
     for name, column in zip(table.column_names, table.columns):
         column = _without_nulls(name, column, fill)
         kind = column.type
         if pyarrow.types.is_list(kind) or pyarrow.types.is_large_list(kind):
-            lists[name] = _one_chunk(column)
+            chunk = _one_chunk(column)
+            lists[name] = chunk.offsets.to_numpy(), _numbers(name, chunk.values, pyarrow)
         elif pyarrow.types.is_fixed_size_list(kind):
-            flat = _one_chunk(column).flatten()
-            slices[name] = _numbers(name, flat, pyarrow).reshape(-1, kind.list_size)
+            dense[name] = _numbers(name, _one_chunk(column).flatten(), pyarrow).reshape(-1, kind.list_size)
         elif _is_text(kind, pyarrow):
-            slices[name] = _one_chunk(column).cast(pyarrow.large_binary()).to_pylist()
+            dense[name] = _one_chunk(column).cast(pyarrow.large_binary()).to_pylist()
         else:
-            slices[name] = _numbers(name, _one_chunk(column), pyarrow)
-    if not lists:
-        return from_tensor_slices(slices)
-    return _with_lists(slices, lists, table.num_rows, pyarrow)
+            dense[name] = _numbers(name, _one_chunk(column), pyarrow)
+    return dense, lists
+
+
+def _row(dense: _Dense, lists: _Lists, i: Any) -> dict[str, Any]:
+    made = {name: values[i] for name, values in dense.items()}
+    for name, (offsets, values) in lists.items():
+        made[name] = values[offsets[i]:offsets[i + 1]]
+    return made
+
+
+def _spec_of(dense: _Dense, lists: _Lists) -> dict[str, Any]:
+    spec: dict[str, Any] = {name: ("bytes", ()) if isinstance(values, list) else (values.dtype, values.shape[1:])
+                            for name, values in dense.items()}
+    return {**spec, **{name: (values.dtype, (None,)) for name, (_, values) in lists.items()}}
+
+
+def _digest(dense: _Dense, lists: _Lists) -> int:
+    import numpy
+    digest = 0
+    for name, arrays in {**{name: (values,) for name, values in dense.items()}, **lists}.items():
+        for array in arrays:
+            data = b"\0".join(array) if isinstance(array, list) else numpy.ascontiguousarray(array).view(numpy.uint8).data
+            digest = zlib.crc32(data, zlib.crc32(name.encode(), digest))
+    return digest
 
 
 def _table_of(table: Any, pyarrow: Any) -> Any:
@@ -76,25 +173,3 @@ def _numbers(name: str, array: Any, pyarrow: Any) -> Any:
     if not (types.is_integer(array.type) or types.is_floating(array.type) or types.is_boolean(array.type)):
         raise InvalidArgumentError(f"from_arrow: column {name!r} is {array.type}: numbers, booleans, texts and lists of numbers are known")
     return array.to_numpy(zero_copy_only=not types.is_boolean(array.type))
-
-
-def _with_lists(slices: dict[str, Any], lists: dict[str, Any], rows: int, pyarrow: Any) -> Dataset:
-    """Lists differ in length, so a function makes the rows: it runs with the interpreter's lock."""
-    import numpy
-    parts = {name: (column.offsets.to_numpy(), _numbers(name, column.values, pyarrow)) for name, column in lists.items()}
-    dense = {name: numpy.asarray(values, object if isinstance(values, list) else None) for name, values in slices.items()}
-    digest = zlib.crc32(b"")
-    for name, arrays in {**{name: (values,) for name, values in dense.items()}, **parts}.items():
-        for array in arrays:
-            data = b"\0".join(array.tolist()) if array.dtype == object else numpy.ascontiguousarray(array).view(numpy.uint8).data
-            digest = zlib.crc32(data, zlib.crc32(name.encode(), digest))
-
-    def row(i: Any) -> dict[str, Any]:
-        made = {name: values[i] for name, values in dense.items()}
-        for name, (offsets, values) in parts.items():
-            made[name] = values[offsets[i]:offsets[i + 1]]
-        return made
-
-    output: dict[str, Any] = {name: ("bytes" if values.dtype == object else values.dtype, values.shape[1:]) for name, values in dense.items()}
-    output.update({name: (values.dtype, (None,)) for name, (_, values) in parts.items()})
-    return range(rows).map(row, output=output, name=f"arrow rows={rows} crc={digest:08x}")

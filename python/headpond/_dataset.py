@@ -66,10 +66,12 @@ def _on_field(function: Any, field: str, takes_rng: bool) -> Callable[..., Any]:
 class _Function:
     """A function that a dataset calls. The module refers to it weakly; the datasets made with it, and so their Loaders, own it."""
 
-    __slots__ = ("call", "__weakref__")
+    __slots__ = ("account", "call", "name", "__weakref__")
 
-    def __init__(self, call: Callable[..., Any]) -> None:
+    def __init__(self, call: Callable[..., Any], name: str) -> None:
         self.call = call
+        self.name = name
+        self.account = _core.FunctionAccount()
 
 
 class Dataset(Operators):
@@ -189,7 +191,7 @@ class Dataset(Operators):
         called = _name_of(step, name)
         if called and field is not None:
             called += f" of {field}"
-        cell = _Function(function)
+        cell = _Function(function, f"map({called})")
         made = _core.map(self._core, cell, called, version, blocking, takes_rng, plain_spec(output))
         return Dataset(made, (*self._functions, cell))
 
@@ -210,8 +212,9 @@ class Dataset(Operators):
         """Keeps the elements for which a function or an expression is true."""
         if isinstance(predicate, (Expression, str)):
             return self._step("filter", {"predicate": predicate}, name)
-        cell = _Function(predicate)
-        return Dataset(_core.filter(self._core, cell, _name_of(predicate, name), version, blocking), (*self._functions, cell))
+        called = _name_of(predicate, name)
+        cell = _Function(predicate, f"filter({called})")
+        return Dataset(_core.filter(self._core, cell, called, version, blocking), (*self._functions, cell))
 
     def flat_map(self, function: Callable[[Any], Dataset], *, output: SpecLike = None, name: str | None = None) -> Dataset:
         """The elements of the datasets that `function` makes of the elements, one dataset after the other. `output`: their spec; else
@@ -232,9 +235,10 @@ class Dataset(Operators):
                 break
             else:
                 raise ValueError(f"{op}(): the dataset is empty, so what its function makes is not known; say output=")
-        cell = _Function(function)
+        called = _name_of(function, name)
+        cell = _Function(function, f"{op}({called})")
         inputs = [("", self._core)]
-        made = _core.build(op, args, _name_of(function, name), inputs, cell, plain_spec(output), kind)
+        made = _core.build(op, args, called, inputs, cell, plain_spec(output), kind)
         return Dataset(made, (*self._functions, cell))
 
     def concatenate(self, *others: Dataset) -> Dataset:
@@ -295,8 +299,10 @@ def from_generator(make: Callable[[int], Iterable[Any]], spec: SpecLike, *, name
     """The elements of make(epoch), an iterable, which gives the same ones each time. `spec`: as Dataset.spec has it, for example
     {"x": (hp.f32, (3,))}. `seek`(epoch, position), if given, continues after that many elements, so that a restore need not repeat
     them. Values are copied at once."""
-    made, sought = _Function(make), None if seek is None else _Function(seek)
-    core = _core.from_generator(made, plain_spec(spec), _name_of(make, name), version, blocking, sought)
+    called = _name_of(make, name)
+    made = _Function(make, f"from_generator({called})")
+    sought = None if seek is None else _Function(seek, f"seek({called})")
+    core = _core.from_generator(made, plain_spec(spec), called, version, blocking, sought)
     return Dataset(core, (made,) if sought is None else (made, sought))
 
 

@@ -115,8 +115,11 @@ class Loader:
         return self._core.index
 
     def stats(self) -> dict[str, Any]:
-        """What it has done so far, in numbers (docs/monitoring.md says what each means)."""
-        return self._core.stats()
+        """What it has done so far, in numbers (docs/monitoring.md says what each means). "functions": of each function of Python in
+        the dataset, how often it was called, and what it and waiting for the interpreter's lock took; of all who read the dataset."""
+        functions = [{"name": one.name, "calls": one.account.calls, "lock_wait_ns": one.account.lock_wait_ns,
+                      "function_ns": one.account.function_ns} for one in self.dataset._functions]
+        return {**self._core.stats(), "functions": functions}
 
     def diagnose(self) -> _core.Verdict:
         """Why the program waits for batches, if it does, what to change, and what that gains. Any time; prints as text."""

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <utility>
 
+#include "headpond/base/clock.h"
 #include "headpond/base/interrupt/interrupt.h"
 #include "headpond/base/random.h"
 #include "headpond/dataset/ops.h"
@@ -56,11 +58,58 @@ plan::PlanValue to_plan(nb::handle value) {
   return made;
 }
 
-// A function of Python, as the engine calls it: on any thread, with the lock.
+// What a function took so far, in all threads.
+struct Account {
+  std::atomic<int64_t> calls = 0, lock_wait_ns = 0, function_ns = 0;
+};
+struct PythonAccount {
+  std::shared_ptr<Account> account = std::make_shared<Account>();
+};
+
+// A function of a dataset. The dataset's Python objects own it (_Function in _dataset.py), so that the interpreter's
+// collector sees cycles through it: a class that has a Loader which calls its method, say. REQUIRES: the lock.
+class OwnedFunction {
+ public:
+  explicit OwnedFunction(nb::handle cell) : account_(nb::cast<PythonAccount&>(cell.attr("account")).account) {
+    const nb::object weak = nb::steal(PyWeakref_NewRef(cell.ptr(), nullptr));
+    if (!weak.is_valid()) throw nb::python_error();
+    weak_ = hold(weak.ptr());
+  }
+  nb::object get() const {
+    const nb::object cell = nb::handle(weak_.get())();
+    if (cell.is_none()) throw Exception(Error(ErrorKind::Cancelled, "the dataset that has this function is gone"));
+    return cell.attr("call");
+  }
+  Account& account() const { return *account_; }
+
+ private:
+  std::shared_ptr<Account> account_;
+  Ref weak_;
+};
+
+// Notes what passes until it is destroyed.
+class Timed {
+ public:
+  explicit Timed(std::atomic<int64_t>& to) : to_(to), begin_(now_ns()) {}
+  ~Timed() { to_.fetch_add(now_ns() - begin_, std::memory_order_relaxed); }
+  Timed(const Timed&) = delete;
+  Timed& operator=(const Timed&) = delete;
+
+ private:
+  std::atomic<int64_t>& to_;
+  const int64_t begin_;
+};
+
+// A call of the function, as the engine makes it: on any thread, with the lock.
 template <class Call>
-auto with_lock(Call call) -> decltype(call()) {
+auto with_lock(const OwnedFunction& function, Call call) -> decltype(call()) {
   if (is_exiting()) return fail(ErrorKind::Cancelled, "the interpreter ends");
+  Account& account = function.account();
+  account.calls.fetch_add(1, std::memory_order_relaxed);
+  std::optional<Timed> waits(account.lock_wait_ns);
   const WithLock lock;
+  waits.reset();
+  const Timed runs(account.function_ns);
   try {
     return call();
   } catch (nb::python_error& error) {
@@ -74,25 +123,6 @@ auto with_lock(Call call) -> decltype(call()) {
     return fail(error.error());
   }
 }
-
-// A function of a dataset. The dataset's Python objects own it (_Function in _dataset.py), so that the interpreter's
-// collector sees cycles through it: a class that has a Loader which calls its method, say. REQUIRES: the lock.
-class OwnedFunction {
- public:
-  explicit OwnedFunction(nb::handle cell) {
-    const nb::object weak = nb::steal(PyWeakref_NewRef(cell.ptr(), nullptr));
-    if (!weak.is_valid()) throw nb::python_error();
-    weak_ = hold(weak.ptr());
-  }
-  nb::object get() const {
-    const nb::object cell = nb::handle(weak_.get())();
-    if (cell.is_none()) throw Exception(Error(ErrorKind::Cancelled, "the dataset that has this function is gone"));
-    return cell.attr("call");
-  }
-
- private:
-  Ref weak_;
-};
 
 nb::object called(const OwnedFunction& function, const nb::object& argument) {
   const nb::object call = function.get();
@@ -137,7 +167,7 @@ Dataset map_function(const Dataset& input, nb::object function, const std::strin
   if (random) {
     return input | random_map(
                        [held, keys, spec](const Element& in, Random& words) -> Result<Element> {
-                         return with_lock([&]() -> Result<Element> {
+                         return with_lock(held, [&]() -> Result<Element> {
                            const nb::object result = called(held, keys->value_of(in), words);
                            return element_of("map", result, spec, Share::if_its_own);
                          });
@@ -146,7 +176,7 @@ Dataset map_function(const Dataset& input, nb::object function, const std::strin
   }
   return input | map(
                      [held, keys, spec](const Element& in) -> Result<Element> {
-                       return with_lock([&]() -> Result<Element> {
+                       return with_lock(held, [&]() -> Result<Element> {
                          const nb::object result = called(held, keys->value_of(in));
                          return element_of("map", result, spec, Share::if_its_own);
                        });
@@ -160,7 +190,7 @@ Dataset filter_function(const Dataset& input, nb::object function, const std::st
   const OwnedFunction held(function);
   return input | filter(
                      [held, keys](const Element& in) -> Result<bool> {
-                       return with_lock([&]() -> Result<bool> {
+                       return with_lock(held, [&]() -> Result<bool> {
                          const nb::object result = called(held, keys->value_of(in));
                          const int truth = PyObject_IsTrue(result.ptr());
                          if (truth < 0) throw nb::python_error();
@@ -170,13 +200,19 @@ Dataset filter_function(const Dataset& input, nb::object function, const std::st
                      map_options(name, version, blocking, {}));
 }
 
+Ref opened(const nb::object& iterable) {
+  const nb::object iterator = nb::steal(PyObject_GetIter(iterable.ptr()));
+  if (!iterator.is_valid()) throw nb::python_error();
+  return hold(iterator.ptr());
+}
+
 Dataset generator_dataset(nb::object make, nb::handle spec_given, const std::string& name, int version, bool blocking,
                           std::optional<nb::object> seek) {
   const Spec spec = to_spec(spec_given);
   const OwnedFunction held(make);
-  const auto over = [spec](const Ref& iterator) -> Generator {
-    return [spec, iterator]() -> Result<std::optional<Element>> {
-      return with_lock([&]() -> Result<std::optional<Element>> {
+  const auto over = [spec, held](const Ref& iterator) -> Generator {
+    return [spec, iterator, held]() -> Result<std::optional<Element>> {
+      return with_lock(held, [&]() -> Result<std::optional<Element>> {
         const nb::object next = nb::steal([&] {
           const WhileCalling calling;
           return PyIter_Next(iterator.get());
@@ -189,21 +225,18 @@ Dataset generator_dataset(nb::object make, nb::handle spec_given, const std::str
       });
     };
   };
-  const auto opened = [](const nb::object& iterable) {
-    const nb::object iterator = nb::steal(PyObject_GetIter(iterable.ptr()));
-    if (!iterator.is_valid()) throw nb::python_error();
-    return hold(iterator.ptr());
-  };
   GeneratorOptions options{.name = name, .version = version, .blocking = blocking};
   if (seek) {
     const OwnedFunction held_seek(*seek);
     options.seek = [=](uint64_t epoch, int64_t position) -> Result<Generator> {
-      return with_lock([&]() -> Result<Generator> { return over(opened(held_seek.get()(epoch, position))); });
+      return with_lock(held_seek,
+                       [&]() -> Result<Generator> { return over(opened(held_seek.get()(epoch, position))); });
     };
   }
   return from_generator(
       [=](uint64_t epoch) -> Generator {
-        Result<Generator> made = with_lock([&]() -> Result<Generator> { return over(opened(held.get()(epoch))); });
+        Result<Generator> made =
+            with_lock(held, [&]() -> Result<Generator> { return over(opened(held.get()(epoch))); });
         if (made) return *std::move(made);
         return [error = made.error()]() -> Result<std::optional<Element>> { return fail(error); };
       },
@@ -224,7 +257,7 @@ std::vector<std::pair<std::string, Tensor>> tensors_of(nb::handle values) {
 std::function<Dataset(const Element&)> nested_of(const Dataset& input, const nb::object& function) {
   const auto keys = std::make_shared<const Keys>(input.spec());
   return [held = OwnedFunction(function), keys](const Element& in) -> Dataset {
-    return value_or_throw(with_lock([&]() -> Result<Dataset> {
+    return value_or_throw(with_lock(held, [&]() -> Result<Dataset> {
       const nb::object made = called(held, keys->value_of(in));
       const auto kept =
           std::make_shared<std::pair<Node::Ref, Ref>>(nb::cast<Dataset>(made.attr("_core")).node(), hold(made.ptr()));
@@ -311,6 +344,11 @@ constexpr const char* kSpecOfValue =
 nb::bytes bytes_of(const std::string& text) { return nb::bytes(text.data(), text.size()); }
 
 void add_functions(nb::module_& module) {
+  nb::class_<PythonAccount>(module, "FunctionAccount")
+      .def(nb::init<>())
+      .def_prop_ro("calls", [](const PythonAccount& self) { return self.account->calls.load(); })
+      .def_prop_ro("lock_wait_ns", [](const PythonAccount& self) { return self.account->lock_wait_ns.load(); })
+      .def_prop_ro("function_ns", [](const PythonAccount& self) { return self.account->function_ns.load(); });
   module.attr("ENDLESS") = kEndless;
   module.def("operators", operators, nb::sig("def operators() -> list[tuple[str, int, list[str]]]"));
   module.def("kernels", kernels, nb::sig("def kernels() -> list[tuple[str, list[str]]]"));

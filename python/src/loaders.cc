@@ -93,7 +93,8 @@ class PythonLoader {
   int64_t index() const { return index_; }
   nb::bytes state() const {
     const std::string own = asked([](const Loader& loader) { return loader.state(); });
-    const std::string state = converted(own, {dataset_}, batches_);
+    const bool is_whole = dataset_.node() == batches_.node();
+    const std::string state = is_whole ? own : converted(own, {dataset_}, batches_);
     return nb::bytes(state.data(), state.size());
   }
   LoaderStats stats() const {
@@ -120,6 +121,7 @@ class PythonLoader {
       }
     }));
     loader_.swap(made);
+    is_closed_ = false;
     const nb::gil_scoped_release released;
     made.reset();  // What was there.
   }

@@ -110,12 +110,12 @@ int raise_kept(void* exception) {
 }  // namespace
 
 std::shared_ptr<Ending> Ending::start(std::function<void()> work) {
-  (void)take_done();
   auto ending = std::make_shared<Ending>();
   ending->state_ = std::make_shared<State>();
-  auto run = [state = ending->state_, work = std::move(work)]() mutable {
-    work();
-    work = nullptr;
+  // What the work has goes on its own thread: copies of `run` share it.
+  const auto run = [state = ending->state_, once = std::make_shared<std::function<void()>>(std::move(work))] {
+    (*once)();
+    *once = nullptr;
     const std::lock_guard lock(state->mu);
     state->is_done = true;
     state->ended.notify_all();
@@ -124,9 +124,14 @@ std::shared_ptr<Ending> Ending::start(std::function<void()> work) {
     run();
     return ending;
   }
+  (void)take_done();
   Endings& running = endings();
   const std::lock_guard lock(running.mu);
-  running.all.emplace_back(ending, Thread("headpond/end", std::move(run)));
+  try {
+    running.all.emplace_back(ending, Thread("headpond/end", run));
+  } catch (const Exception&) {  // The system has no more threads.
+    run();
+  }
   return ending;
 }
 

@@ -2,6 +2,7 @@
 """Functions of Python in a pipeline: results, exceptions, random numbers, generators."""
 import gc
 import os
+import time
 import traceback
 import weakref
 
@@ -320,6 +321,22 @@ def test_functions_run_beside_a_program_that_computes():
     while len(made) < 2:  # The program never waits: the interpreter's lock goes to the Loader's thread all the same.
         pass
     assert [int(one) for one in loader.flat()] == list(range(1, 200))
+
+
+def test_functions_have_an_account():
+    def sleeps(x):
+        time.sleep(0.002)
+        return x
+
+    data = hp.range(30).map(sleeps, output=(hp.i64, ())).filter(lambda x: x >= 0)
+    loader = hp.Loader(data, threads=1, consumer_helps=False)
+    assert loader.next() == 0
+    assert len(list(loader.flat())) == 29
+    sleeping, filtering = loader.stats()["functions"]
+    assert (sleeping["calls"], filtering["calls"]) == (30, 30)
+    assert "sleeps" in sleeping["name"] and filtering["name"] == "filter()"
+    assert sleeping["function_ns"] >= 30 * 2_000_000 > filtering["function_ns"] > 0
+    assert sleeping["lock_wait_ns"] > 0
 
 
 def test_a_fork_is_refused_in_the_child():

@@ -69,6 +69,29 @@ def test_nulls_are_refused_or_filled():
     assert rows_of(filled) == [{"n": 1, "text": b"a"}, {"n": -1, "text": b""}, {"n": 3, "text": b"c"}]
 
 
+def test_parquet_files_by_position(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    from pyarrow import parquet
+    for file in range(2):
+        numbers = np.arange(file * 50, file * 50 + 50)
+        columns = {"n": numbers, "text": [str(n) for n in numbers], "list": [list(range(n % 3)) for n in numbers], "other": numbers}
+        parquet.write_table(pyarrow.table(columns), tmp_path / f"{file}.parquet", row_group_size=20)
+    data = hp.parquet(tmp_path / "*.parquet", columns=["n", "text", "list"], memory=500)
+    assert (data.kind, len(data), list(data.spec)) == ("indexed", 100, ["n", "text", "list"])
+    rows = rows_of(data)
+    assert rows == [{"n": n, "text": str(n).encode(), "list": list(range(n % 3))} for n in range(100)]
+    shuffled = data.shuffle(window=30).map(lambda row: row["n"], output=(hp.i64, ())).batch(8)
+    whole = [batch.tolist() for batch in shuffled.sequence(seed=3, epochs=2)]
+    loader = hp.Loader(shuffled, seed=3, epochs=2, threads=2)
+    first = [loader.next().tolist() for _ in range(5)]
+    other = hp.Loader(shuffled, seed=3, epochs=2)
+    other.load_state_dict(loader.state_dict())
+    assert first + [batch.tolist() for batch in other.flat()] == whole and sorted(sum(whole[:13], [])) == list(range(100))
+    assert hp.parquet(tmp_path / "0.parquet").plan() != hp.parquet(tmp_path / "1.parquet").plan()
+    with pytest.raises(hp.NotFoundError):
+        hp.parquet(tmp_path / "absent*.parquet")
+
+
 def test_a_pandas_frame():
     pytest.importorskip("pyarrow", reason="pyarrow is not installed")
     pandas = pytest.importorskip("pandas", reason="pandas is not installed")

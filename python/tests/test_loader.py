@@ -222,6 +222,12 @@ def test_close_ends_threads_and_keeps_the_state():
         loader.next()
     assert loader.state_dict()["state"] == state["state"]
     assert len(first) == 8
+    second = hp.Loader(DATA, seed=1)
+    second.next()
+    loader.load_state_dict(state)  # It begins again, with new threads.
+    assert loader.next().tolist() == second.next().tolist()
+    loader.close()
+    loader.close()
 
 
 def test_two_threads_at_once_are_refused():
