@@ -71,14 +71,14 @@ void remove_all(const std::string& path) {
 }  // namespace
 
 Result<Checkpoint> read_checkpoint(const std::string& path) {
-  const std::string manifest_path = path + "/" + internal::kManifest;
+  const std::string manifest_path = fmt::format("{}/{}", path, internal::kManifest);
   const auto text = read_part(manifest_path);
   if (!text) return fail(text.error());
   auto manifest = internal::parse_manifest(text_of(*text), manifest_path);
   if (!manifest) return fail(manifest.error());
   Checkpoint checkpoint{.facts = std::move(manifest->facts), .files = {}};
   for (const auto& [name, size, crc] : manifest->files) {
-    const std::string file = path + "/" + name;
+    const std::string file = fmt::format("{}/{}", path, name);
     const auto bytes = read_part(file);
     if (!bytes) return fail(bytes.error());
     if (bytes->size() != size)
@@ -113,12 +113,12 @@ Result<int64_t> CheckpointFolder::State::write_into(const std::string& folder, c
   internal::Manifest manifest{.facts = checkpoint.facts, .files = {}};
   int64_t bytes = 0;
   for (const auto& [name, content] : checkpoint.files) {
-    HEADPOND_TRY(write_part(folder + "/" + name, content));
+    HEADPOND_TRY(write_part(fmt::format("{}/{}", folder, name), content));
     manifest.files.push_back({name, content.size(), crc32c(content)});
     bytes += static_cast<int64_t>(content.size());
   }
   const std::string text = internal::manifest_text(manifest);
-  HEADPOND_TRY(write_part(folder + "/" + internal::kManifest, text));
+  HEADPOND_TRY(write_part(fmt::format("{}/{}", folder, internal::kManifest), text));
   HEADPOND_TRY(replace(checkpoint.facts.step, folder));
   return bytes + static_cast<int64_t>(text.size());
 }
@@ -141,7 +141,7 @@ Result<CheckpointFolder> CheckpointFolder::open(const std::string& path) {
   if (!lock) return fail(lock.error());
   std::error_code error;
   for (const std::string& name : names_in(path, error)) {
-    if (name.starts_with(fmt::format(".{}", kPrefix))) remove_all(path + "/" + name);
+    if (name.starts_with(fmt::format(".{}", kPrefix))) remove_all(fmt::format("{}/{}", path, name));
   }
   return CheckpointFolder(std::make_unique<State>(path, std::move(*lock)));
 }
