@@ -217,7 +217,7 @@ std::vector<Case> slow_functions() {
 
 std::vector<Case> faults() {
   std::vector<Case> all = slow_reads_and_queues();
-  for (Case& one : slow_functions()) all.push_back(std::move(one));
+  for (const Case& one : slow_functions()) all.push_back(one);
   return all;
 }
 
@@ -299,7 +299,7 @@ double count_forecast(const BenchResult& result, size_t count, size_t forecast) 
 Bench verdict_faults_bench(const BenchSetup&) {
   Bench bench{.name = "verdict.faults", .rounds = 3};
   std::vector<Case> all = faults();
-  for (Case& one : silent()) all.push_back(std::move(one));
+  for (const Case& one : silent()) all.push_back(one);
   for (const Case& what : all) add_rows(what, bench);
   const size_t planted = faults().size(), quiet = silent().size();
   const auto changed = std::count_if(all.begin(), all.end(), [](const Case& what) { return what.changed != nullptr; });
