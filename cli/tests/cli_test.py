@@ -298,14 +298,14 @@ class Train(Case):
         self.assertEqual((found["seed"], found["logdir"]), (11, "elsewhere"))
 
     def interrupt(self, *arguments):
-        """Starts the program, signals it once its event file is there, and gives (code, stdout, stderr, seconds)."""
+        """Starts the program, signals it once its run has told of a pipeline, and gives (code, stdout, stderr, seconds)."""
         process = subprocess.Popen([PROGRAM, *arguments], cwd=self.folder, env=self.environment, stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL)
         self.addCleanup(process.kill)
         until = time.monotonic() + LIMIT_S
-        while not list(self.folder.glob("headpond-runs/*/events*")) and time.monotonic() < until:
+        while time.monotonic() < until and not any('{"pipeline"' in lines.read_text(encoding="utf-8")
+                                                   for lines in self.folder.glob("headpond-runs/*/run.jsonl")):
             time.sleep(0.05)
-        time.sleep(1.5)
         began = time.monotonic()
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
