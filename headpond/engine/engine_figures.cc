@@ -21,7 +21,7 @@ constexpr int64_t kStalledNs = 60'000'000'000;      // As QueueOptions::watchdog
 constexpr int64_t kStillPollingNs = 1'000'000'000;  // A program that polls comes again before that.
 constexpr int64_t kLongestStartNs = 1'000'000'000;  // After the first batch.
 
-// The number behind `name` in a file of /proc; 0: it is not there.
+// The number that follows `name` in a file of /proc, or 0 if the file does not name it.
 int64_t number_in(const char* path, std::string_view name) {
   std::ifstream file(path);
   for (std::string word; file >> word;) {

@@ -134,7 +134,7 @@ class RunLog {
   /// All that were watched; of two with one name the later. Without a verdict: `none` without findings.
   std::vector<PipelineRecord> pipelines() const;
   RunFiles files() const;
-  /// Ends the watching, and writes what is left. A second call does nothing. Returns the first error.
+  /// Stops watching and writes the remaining figures. A second call does nothing. Returns the first error.
   Result<void> close();
 
  private:

@@ -193,7 +193,7 @@ class _Batches:
         elif loader._core.epoch_left != epoch:
             raise StopIteration
         else:
-            loader._left = None  # What is left of the epoch after an exception is not dropped.
+            loader._left = None  # After an exception, the rest of the epoch is still delivered.
             batch = loader._core.next_in_epoch()
             loader._left = None if batch is None else epoch
         if batch is None:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run as one page: why the program waited, what to change, and the figures behind that.
+// A report of one run on one page: why the program waited, what to change, and the figures that show it.
 #pragma once
 
 #include <string>
