@@ -96,9 +96,10 @@ bool Executor::help(Context& context) {
     run(task, context);
   }
   helper_doing_ = nullptr;
+  const bool was_full = running_ >= permits();  // Then a worker may have gone to sleep beside work.
   --running_;
   if (!is_alone) give_permit();
-  if (opens_item) wake();
+  if (opens_item || was_full) wake();
   return true;
 }
 

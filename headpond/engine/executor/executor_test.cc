@@ -166,6 +166,18 @@ TEST(Executor, AThreadThatWaitsGoesOnWithWhatAWorkerMade) {
   plain->executor.stop();
 }
 
+TEST(Executor, AWorkerWithoutAPermitGoesOnWhenTheProgramHasHelped) {
+  const auto plain = Plain::make({.threads = 1});
+  std::atomic<int> done = 0;
+  plain->add(3, [&] {
+    if (++done == 1) pause_ms(20);  // The program's own task: the worker starts, and finds no permit.
+  });
+  Context context;
+  EXPECT_TRUE(plain->executor.help(context));  // Then the program is away, and wakes nobody.
+  EXPECT_TRUE(becomes_true([&] { return done == 3; }));
+  plain->executor.stop();
+}
+
 TEST(Executor, DoesIdleWorkWhenAllElseIsBegun) {
   const auto plain = Plain::make({.threads = 1, .consumer_helps = false});
   {
