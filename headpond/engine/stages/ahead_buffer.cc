@@ -70,6 +70,7 @@ class AheadBuffer final : public ReorderBuffer {
       if (now_ns() - began > kLongEnoughNs) break;
     }
     if (taken->entries.empty()) return Got::pending;
+    taken->is_last = input_ended_;
     const bool has_end = taken->entries.back().got == Got::end;
     taken->elements = static_cast<int64_t>(taken->entries.size()) - (has_end ? 1 : 0);
     taken->size = stage_.chain.empty() ? 0 : static_cast<int64_t>(taken->entries.size());

@@ -438,9 +438,10 @@ void ReorderBuffer::item_opened(const Task& task, const std::shared_ptr<WorkItem
                                 uint64_t progress_before) {
   opening_ = false;
   host_.memory.release(std::exchange(opening_bytes_, 0));
-  ended_ = got == Got::end || is_lost_;
+  const bool has_none = got == Got::end || is_lost_;
+  ended_ = has_none || (item && item->is_last);
   stalled_at_ = got == Got::pending ? progress_before : UINT64_MAX;
-  const bool awaited = items_.empty() ? ended_ : items_.front()->broken && items_.front()->ready;
+  const bool awaited = items_.empty() ? has_none : items_.front()->broken && items_.front()->ready;
   if (awaited) host_.made_progress();
   if (got != Got::value || closed_ || is_lost_) return;
   costs_.add_opened(item->elements, elapsed_ns);
