@@ -6,6 +6,7 @@
 
 #include <memory>
 
+#include "cli/json_members.h"
 #include "cli/session.h"
 #include "cli/verbs/verbs.h"
 #include "headpond/plan/plan_file.h"
@@ -24,16 +25,6 @@ void declare(Flags& flags, CheckFlags& to) {
   flags.flag("no-run", to.no_run, "make no element");
   flags.option_from(0, "threads", to.options.loader.threads, "compute threads of the run (default: all CPUs)");
   flags.bytes("memory", to.options.loader.memory, "its memory for elements, as 64M or 2G (default: 1G)");
-}
-
-template <class T>
-void member_or_null(JsonWriter& json, const char* name, const std::optional<T>& value) {
-  json.key(name);
-  if (value) {
-    json.value(*value);
-  } else {
-    json.value(nullptr);
-  }
 }
 
 void write_order(JsonWriter& json, const OrderQuality& order) {

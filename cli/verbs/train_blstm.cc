@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "cli/json_members.h"
 #include "cli/session.h"
 #include "cli/text_table.h"
 #include "cli/verbs/session_log.h"
@@ -63,16 +64,6 @@ void write_mode(JsonWriter& json, const char* name, const std::optional<BlstmMod
   json.end_array().key("batch_digests").begin_array();
   for (const uint32_t digest : mode->batch_digests) json.value(fmt::format("{:08x}", digest));
   json.end_array().end_object();
-}
-
-template <class T>
-void member_or_null(JsonWriter& json, const char* name, const std::optional<T>& value) {
-  json.key(name);
-  if (value) {
-    json.value(*value);
-  } else {
-    json.value(nullptr);
-  }
 }
 
 void write_gains(JsonWriter& json, const char* name, const BlstmResult& result, double BlstmGain::*figure) {

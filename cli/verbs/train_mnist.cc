@@ -6,6 +6,7 @@
 #include <memory>
 #include <utility>
 
+#include "cli/json_members.h"
 #include "cli/session.h"
 #include "cli/verbs/session_log.h"
 #include "cli/verbs/verbs.h"
@@ -66,14 +67,8 @@ void write_epoch(JsonWriter& json, const MnistEpoch& epoch) {
   json.begin_object().member("steps", epoch.steps).member("it_per_s", epoch.it_per_s);
   json.member("steady_it_per_s", epoch.steady_it_per_s).member("train_acc", epoch.train_acc);
   json.member("train_loss", epoch.train_loss).member("wait_share", epoch.wait_share);
-  for (const auto& [name, value] : {std::pair{"valid_acc", epoch.valid_acc}, {"valid_loss", epoch.valid_loss}}) {
-    json.key(name);
-    if (value) {
-      json.value(*value);
-    } else {
-      json.value(nullptr);
-    }
-  }
+  member_or_null(json, "valid_acc", epoch.valid_acc);
+  member_or_null(json, "valid_loss", epoch.valid_loss);
   json.member("wall_s", epoch.wall_s).end_object();
 }
 
