@@ -142,7 +142,8 @@ class Training {
     auto batch = train_loader_.next();
     if (at_end(batch)) {
       ends_because("the end of its input");
-      log(LogLevel::warning, fmt::format("the training's input ended after step {}", context_.step));
+      log(train_.max_steps ? LogLevel::warning : LogLevel::info,
+          fmt::format("the training's input ended after step {}", context_.step));
       return false;
     }
     if (!batch) return fail(batch.error());
