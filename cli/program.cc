@@ -19,7 +19,7 @@
 namespace headpond::cli {
 namespace {
 
-constexpr std::array kLater = {"train nuclei", "train spoken"};
+constexpr std::array kLater = {"train nuclei"};
 
 void complain(std::string_view text) { fmt::print(stderr, "headpond: {}\n", text); }
 
@@ -76,10 +76,11 @@ int run_program(const std::vector<std::string>& arguments) {
     complain(not_in_this_version(*later).message());
     return kUsage;
   }
-  const std::vector<Verb> verbs = {
-      run_verb(),      check_verb(),   explain_verb(),     diagnose_verb(),    profile_verb(), stalls_verb(),
-      top_verb(),      convert_verb(), verify_verb(),      inspect_verb(),     view_verb(),    cache_ls_verb(),
-      cache_rm_verb(), demo_verb(),    train_blstm_verb(), train_mnist_verb(), bench_verb(),   version_verb()};
+  const std::vector<Verb> verbs = {run_verb(),          check_verb(),   explain_verb(),     diagnose_verb(),
+                                   profile_verb(),      stalls_verb(),  top_verb(),         convert_verb(),
+                                   verify_verb(),       inspect_verb(), view_verb(),        cache_ls_verb(),
+                                   cache_rm_verb(),     demo_verb(),    train_blstm_verb(), train_mnist_verb(),
+                                   train_spoken_verb(), bench_verb(),   version_verb()};
   const Line line = parse(arguments, verbs, bench_names());
   if (line.verb == nullptr) {
     fmt::print(line.exit_code == kOk ? stdout : stderr, "{}{}", line.exit_code == kOk ? "" : "headpond: ", line.text);

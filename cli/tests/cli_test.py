@@ -24,7 +24,7 @@ LIMIT_S = 240
 HEAD = {"schema": str, "version": str, "build": dict, "machine": dict, "seed": int, "wall_s": float}
 BUILD = {"type", "compiler", "flags", "simd", "stats"}
 MACHINE = {"cores", "affinity", "mem_gib", "blas", "blas_threads", "torch_threads", "load_start", "load_end"}
-LATER = ["train nuclei", "train spoken"]
+LATER = ["train nuclei"]
 TINY_BLSTM = "train blstm --batch 4 --time 8 --features 16 --hidden 8 --steps 2".split()
 TINY_MNIST = "train mnist --steps 20 --sleep-ms 0 --capacity 200 --min-after-dequeue 100".split()
 
@@ -123,7 +123,7 @@ class Usage(Case):
 
     def test_the_help_of_each_verb_fits_80_columns_and_names_no_variable_twice(self):
         verbs = re.findall(r"^  (\w+(?: \w+)?)  +", self.expect(0, "help").stdout.split("Verbs:\n")[1], re.M)
-        self.assertEqual(len(verbs), 18)
+        self.assertEqual(len(verbs), 19)
         for verb in verbs:
             text = self.expect(0, "help", *verb.split()).stdout
             self.assertLessEqual(max(map(len, text.splitlines())), 80, verb)
@@ -253,7 +253,8 @@ class Train(Case):
             self.assertIsNone(found["losses_equal"])
 
     def test_wrong_settings_exit_2_and_leave_nothing(self):
-        for line in ("blstm --steps 0", "mnist --capacity 5", "mnist --producers 0", "blstm --feed loader --time 0", "mnist --feed loader --batch 0"):
+        for line in ("blstm --steps 0", "mnist --capacity 5", "mnist --producers 0", "blstm --feed loader --time 0", "mnist --feed loader --batch 0",
+                     "spoken --epochs 0", "spoken --prepare-ms 1", "spoken --inputs fresh --model-dir model"):
             done = self.expect(2, "train", *line.split())
             self.assertEqual(done.stdout, "")
         self.assertEqual(list(self.folder.iterdir()), [])
@@ -287,6 +288,36 @@ class Train(Case):
             losses.add(tuple(epoch["train_loss"] for epoch in found["epochs"]))
             self.check_files(found["logdir"], "pipeline/starved_fraction", "validation/accuracy", "plan", "verdict")
         self.assertEqual(len(losses), 1)
+
+    def test_spoken_has_the_agreed_members_reads_its_test_once_and_goes_on(self):
+        line = "train spoken --batch 25 --save-steps 2 --json --max-steps".split()
+        whole = self.json_of(self.expect(0, *line, "5", "--model-dir", "model").stdout, "headpond.train/1")
+        self.expect_members(whole, "parameters", "accuracy", "confusion", "wall_s", "step_s", "wait_share", "memory", "checkpoints", "verdicts")
+        self.assertIsNone(whole["resumed_from"])
+        self.assertIsNone(whole["step_over_limit"])
+        self.assertEqual(whole["files"], {"train": 200, "test": 100})
+        self.assertEqual([one["files_opened"] for one in whole["evaluations"]], [100, 0, 0])
+        self.assertEqual([one["step"] for one in whole["checkpoints"]], [0, 2, 4, 5])
+        self.assertEqual(sum(map(sum, whole["confusion"])), 100)
+        parts = []
+        for steps in ("3", "5"):
+            found = self.json_of(self.expect(0, *line, steps, "--model-dir", "parts").stdout, "headpond.train/1")
+            parts += found["losses"]
+        self.assertEqual(found["resumed_from"], 3)
+        self.assertEqual(parts, whole["losses"])
+        self.assertEqual(found["evaluations"][-1]["metrics"], whole["evaluations"][-1]["metrics"])
+        for more, word in ((["--seed", "8"], "seed"), (["--resume", "never"], "--from-scratch")):
+            wrong = self.json_of(self.expect(1, *line, "5", "--model-dir", "parts", *more).stdout, "headpond.train/1")
+            self.assertIn(word, wrong["error"]["message"])
+
+    def test_spoken_by_the_clock_learns_nothing_and_compares_inputs(self):
+        line = "train spoken --epochs 2 --batch 50 --save-steps 3 --prepare-ms 200 --train-ms 100 --scale 0.01 --json --inputs".split()
+        found = {inputs: self.json_of(self.expect(0, *line, inputs).stdout, "headpond.train/1") for inputs in ("warm", "fresh", "turn")}
+        for inputs, one in found.items():
+            self.assertIsNone(one["accuracy"])
+            self.assertGreaterEqual(one["step_over_limit"], 2.9 if inputs == "turn" else 1)
+            self.assertEqual([each["files_opened"] for each in one["evaluations"]], [100, 100, 100] if inputs == "fresh" else [100, 0, 0])
+        self.assertEqual(found["warm"]["losses"], found["turn"]["losses"])
 
     def test_missing_data_is_a_failure_that_names_the_file(self):
         done = self.expect(1, *TINY_MNIST, "--data", "nowhere", "--json")

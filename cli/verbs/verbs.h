@@ -9,16 +9,19 @@
 
 namespace headpond::cli {
 
-// headpond-torch links these three; headpond links verbs of the same names that only refuse (without_torch.cc).
+// headpond-torch links these four; headpond links verbs of the same names that only refuse (without_torch.cc).
 Verb demo_verb();
 Verb train_blstm_verb();
 Verb train_mnist_verb();
+Verb train_spoken_verb();
 inline constexpr const char* kDemoWhat =
     "repeat three published examples, and measure images that are prepared once, in 2 to 3 minutes";
 inline constexpr const char* kTrainBlstmWhat =
     "train a bidirectional LSTM on random batches: fed in turn, by a queue, by a Loader";
 inline constexpr const char* kTrainMnistWhat =
     "train a digit network, fed by sleeping producers through a shuffle queue or by a Loader";
+inline constexpr const char* kTrainSpokenWhat =
+    "train a network on spoken digits, evaluate it while inputs stay warm, go on from checkpoints";
 
 Verb bench_verb();
 Verb run_verb();

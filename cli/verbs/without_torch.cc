@@ -27,5 +27,6 @@ TorchBenches torch_benches() { return {}; }
 Verb demo_verb() { return needs_torch("demo", kDemoWhat); }
 Verb train_blstm_verb() { return needs_torch("train blstm", kTrainBlstmWhat); }
 Verb train_mnist_verb() { return needs_torch("train mnist", kTrainMnistWhat); }
+Verb train_spoken_verb() { return needs_torch("train spoken", kTrainSpokenWhat); }
 
 }  // namespace headpond::cli
