@@ -114,6 +114,7 @@ void Executor::wait(uint64_t seen) {
   const auto waits = [&]() HEADPOND_REQUIRES(engine_state) {
     return consumer_.progress() == seen && !stopped_ && !is_interrupted();
   };
+  const SharedThreads::Lending lending(shared_ ? shared_->all() : nullptr);
   if (is_long_wait(seen)) {
     look_at_threads();
     const CpuTimes before = cpu_times();

@@ -25,8 +25,9 @@ struct SharedMemory;
 /// Each Loader has threads of its own, but no more of them compute at once than `threads`: those for a waiting next()
 /// first, then those of the Loader that was called last. So while a program evaluates, the threads work for the
 /// evaluation, and for the training's next batches when a processor is free. What is ready stays, in up to three
-/// quarters of the memory for each Loader; a waiting next() always makes its batch. Threads are not pinned to
-/// processors. Thread-safe. It lives as long as its Loaders and their batches.
+/// quarters of the memory for each Loader; a waiting next() always makes its batch, also where a function of one Loader
+/// reads from another. Threads are not pinned to processors. Thread-safe. It lives as long as its Loaders and their
+/// batches.
 class Resources {
  public:
   /// Throws Exception(InvalidArgument) for numbers that cannot be.

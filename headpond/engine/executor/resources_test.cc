@@ -64,6 +64,19 @@ TEST(Resources, AWaitingNextIsNotHeldUpByTheOthersWork) {
   EXPECT_EQ(meter.most, 1);
 }
 
+TEST(Resources, AFunctionOfOneLoaderMayReadFromAnother) {
+  const auto resources = std::make_shared<Resources>(ResourcesOptions{.threads = 1});
+  Loader inner(range(20) | map([](int64_t x) { return 10 * x; }), {.consumer_helps = false, .resources = resources});
+  Loader outer(range(20) | map([&](int64_t x) -> Result<int64_t> {
+                 auto batch = inner.next();
+                 if (!batch) return fail(batch.error());
+                 return x + (*batch)[0].item<int64_t>();
+               }),
+               {.consumer_helps = false, .resources = resources});
+  EXPECT_EQ(rest(outer).size(), 20U) << "whose only thread waits for the inner one's";
+  EXPECT_TRUE(becomes_true([&] { return resources->running() == 0; }));
+}
+
 TEST(Resources, ProgramsOnTwoThreadsGetAllOfBoth) {
   Meter meter;
   const auto resources = std::make_shared<Resources>(ResourcesOptions{.threads = 2});

@@ -4,6 +4,12 @@
 #include "headpond/engine/executor/shared_threads_internal.h"
 
 namespace headpond::internal {
+namespace {
+
+// Whose permits this thread holds: several, if a function that it runs reads from another Loader.
+thread_local std::vector<SharedThreads::Member*> held;
+
+}  // namespace
 
 void SharedThreads::add(Member* member) {
   MutexLock lock(mu_);
@@ -34,10 +40,23 @@ bool SharedThreads::Member::try_take(Urgency urgency) {
   all_->running_.store(running + 1, std::memory_order_relaxed);
   ++taken_;
   withdraw();
+  held.push_back(this);
   return true;
 }
 
 void SharedThreads::Member::give_back() {
+  held.pop_back();
+  free_one();
+}
+
+void SharedThreads::Member::take_again() {
+  MutexLock lock(all_->mu_);
+  if (is_abandoned_) return;
+  ++taken_;
+  all_->running_.store(all_->running() + 1, std::memory_order_relaxed);
+}
+
+void SharedThreads::Member::free_one() {
   MutexLock lock(all_->mu_);
   if (is_abandoned_) return;
   --taken_;
@@ -51,6 +70,17 @@ void SharedThreads::Member::abandon() {
   MutexLock lock(all_->mu_);
   is_abandoned_ = true;
   all_->running_.store(all_->running() - taken_, std::memory_order_relaxed);
+}
+
+SharedThreads::Lending::Lending(const SharedThreads* all) {
+  for (Member* const member : held) {
+    if (member->all_.get() == all) lent_.push_back(member);
+  }
+  for (Member* const member : lent_) member->free_one();
+}
+
+SharedThreads::Lending::~Lending() {
+  for (Member* const member : lent_) member->take_again();
 }
 
 }  // namespace headpond::internal

@@ -54,15 +54,32 @@ class SharedThreads {
     /// Threads that do not return no longer count.
     void abandon();
 
+    const SharedThreads* all() const { return all_.get(); }
+
     CondVar permit_wake;  ///< With the lock of its executor.
 
    private:
     friend class SharedThreads;
+    void free_one();
+    void take_again();
     bool is_last() const { return all_->last_.load(std::memory_order_relaxed) == this; }
     const std::shared_ptr<SharedThreads> all_;
     std::atomic<Urgency> wants_ = Urgency::none;
     int taken_ = 0;  // Guarded by all_->mu_, as the next one.
     bool is_abandoned_ = false;
+  };
+
+  /// While it lives, the permits that this thread holds are free: it waits for another member's work, which may need
+  /// them. Afterwards the thread has them again, if need be beyond their number. `all` may be null.
+  class Lending {
+   public:
+    explicit Lending(const SharedThreads* all);
+    ~Lending();
+    Lending(const Lending&) = delete;
+    Lending& operator=(const Lending&) = delete;
+
+   private:
+    std::vector<Member*> lent_;
   };
 
   int running() const { return running_.load(std::memory_order_relaxed); }
