@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <thread>
 #include <vector>
 
 #include "headpond/base/clock.h"
@@ -70,6 +71,8 @@ class QueueMonitor::State {
   void write(std::vector<Scalar> points, int64_t now, bool last);
   bool rates_due(int64_t now, bool last) const;
 
+  bool is_own_thread() const HEADPOND_REQUIRES(mu_) { return std::this_thread::get_id() == own_; }
+
   const QueueMonitorOptions options_;
   Thread thread_;
 
@@ -79,6 +82,7 @@ class QueueMonitor::State {
   int64_t next_id_ HEADPOND_GUARDED_BY(mu_) = 0;
   bool stopping_ HEADPOND_GUARDED_BY(mu_) = false;
   bool stopped_ HEADPOND_GUARDED_BY(mu_) = false;
+  std::thread::id own_ HEADPOND_GUARDED_BY(mu_) = {};  // The thread's; it is none before it runs.
   // Rounds asked for out of turn, when a queue comes or goes, and how many of them are done.
   int64_t asked_ HEADPOND_GUARDED_BY(mu_) = 0;
   int64_t answered_ HEADPOND_GUARDED_BY(mu_) = 0;
@@ -89,6 +93,7 @@ class QueueMonitor::State {
   int64_t rated_ns_ = 0;
   int64_t writes_ = 0;
   bool events_failed_ = false;
+  bool is_left_alone_ = false;  // The monitor was destroyed by a function that the thread calls.
 };
 
 int64_t QueueMonitor::State::add(QueueSource source) {
@@ -111,7 +116,7 @@ void QueueMonitor::State::remove(int64_t id) {
   MutexLock lock(mu_);
   const int64_t mine = ++asked_;
   wake_.notify_all();
-  while (!stopped_ && answered_ < mine) wake_.wait(mu_);
+  while (!stopped_ && answered_ < mine && !is_own_thread()) wake_.wait(mu_);
   queues_.erase(id);
 }
 
@@ -152,6 +157,7 @@ void QueueMonitor::State::run() {
   const int64_t write_ns = std::chrono::nanoseconds(options_.write_every).count();
   int64_t write_at = now_ns();
   MutexLock lock(mu_);
+  own_ = std::this_thread::get_id();
   while (!stopped_) {
     const int64_t now = now_ns();
     const auto next = std::chrono::steady_clock::now() + options_.sample_every;
@@ -163,6 +169,7 @@ void QueueMonitor::State::run() {
       mu_.unlock();  // A slow disk holds up nobody.
       write(std::move(scalars), now, last);
       mu_.lock();
+      if (is_left_alone_) return;
       write_at = now + write_ns;
     }
     answered_ = asked;
@@ -181,6 +188,7 @@ bool QueueMonitor::State::rates_due(int64_t now, bool last) const {
 
 void QueueMonitor::State::write(std::vector<Scalar> points, int64_t now, bool last) {
   const PipelineTotals totals = options_.totals ? options_.totals() : PipelineTotals{};
+  if (is_left_alone_) return;
   if (rates_due(now, last)) {
     const std::vector<Scalar> rates = rates_.since_last(totals, now);
     points.insert(points.end(), rates.begin(), rates.end());
@@ -188,7 +196,7 @@ void QueueMonitor::State::write(std::vector<Scalar> points, int64_t now, bool la
     ++rate_points_;
   }
   if (options_.on_points) options_.on_points(points, now, last);
-  if (options_.events == nullptr || events_failed_) return;
+  if (is_left_alone_ || options_.events == nullptr || events_failed_) return;
   const int64_t step = totals.steps.value_or(writes_);
   writes_ += points.empty() ? 0 : 1;
   for (const Scalar& point : points) {
@@ -201,15 +209,24 @@ void QueueMonitor::State::write(std::vector<Scalar> points, int64_t now, bool la
 }
 
 void QueueMonitor::State::stop() {
+  bool is_own = false;
   {
     MutexLock lock(mu_);
+    is_own = is_own_thread();
     stopping_ = true;
+    if (is_own) stopped_ = is_left_alone_ = true;
   }
   wake_.notify_all();
-  thread_.join();
+  is_own ? thread_.detach() : thread_.join();
 }
 
-QueueMonitor::QueueMonitor(QueueMonitorOptions options) : state_(std::make_shared<State>(std::move(options))) {
+QueueMonitor::QueueMonitor(QueueMonitorOptions options) {
+  if (options.sample_every.count() <= 0 || options.write_every.count() < 0) {
+    throw Exception(
+        Error(ErrorKind::InvalidArgument, fmt::format("a monitor cannot sample each {} ms and write each {} ms",
+                                                      options.sample_every.count(), options.write_every.count())));
+  }
+  state_ = std::make_shared<State>(std::move(options));
   state_->start(state_);
 }
 

@@ -88,7 +88,8 @@ class QueueMonitor {
   class State;
 
  public:
-  /// Keeps a queue registered. Destroying or resetting it waits for a last sample; the source is not called after that.
+  /// Keeps a queue registered. Destroying or resetting it waits for a last sample, but for in the options' functions;
+  /// the source is not called after that.
   class Handle {
    public:
     Handle() = default;
@@ -111,9 +112,11 @@ class QueueMonitor {
     int64_t id_ = 0;
   };
 
-  /// Starts the thread "monitor".
+  /// Starts the thread "monitor". Throws Exception(InvalidArgument) iff sample_every is not above 0 or write_every is
+  /// below 0.
   explicit QueueMonitor(QueueMonitorOptions options = {});
-  /// Takes a last sample, writes the last points, and joins without waiting for the next sample's time.
+  /// Takes a last sample, writes the last points, and joins without waiting for the next sample's time. One of the
+  /// options' functions may destroy it: then nothing more is written.
   ~QueueMonitor();
   QueueMonitor(const QueueMonitor&) = delete;
   QueueMonitor& operator=(const QueueMonitor&) = delete;

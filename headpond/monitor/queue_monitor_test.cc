@@ -7,6 +7,8 @@
 #include <array>
 #include <atomic>
 #include <filesystem>
+#include <memory>
+#include <mutex>
 #include <set>
 #include <thread>
 
@@ -175,6 +177,43 @@ TEST(QueueMonitor, MayGoBeforeItsHandles) {
   }
   EXPECT_GE(handle.summary().samples, 1);
   EXPECT_EQ(handle.summary().fraction_mean, 0.5);
+}
+
+// What garbage collection does in a function of another language.
+TEST(QueueMonitor, MayLoseItsHandlesAndGoInAFunctionThatItCalls) {
+  struct All {
+    std::mutex mu;
+    std::unique_ptr<QueueMonitor> monitor;
+    QueueMonitor::Handle handle;
+  };
+  const auto all = std::make_shared<All>();
+  const auto calls = std::make_shared<std::atomic<int>>(0);
+  const auto totals = [all, calls] {
+    const std::lock_guard lock(all->mu);
+    if (++*calls == 1) all->handle.reset();
+    if (*calls == 2) all->monitor.reset();
+    return PipelineTotals{};
+  };
+  {
+    const std::lock_guard lock(all->mu);
+    all->monitor =
+        std::make_unique<QueueMonitor>(QueueMonitorOptions{.sample_every = 1ms, .write_every = 1ms, .totals = totals});
+    all->handle = all->monitor->watch(source("q", 4));
+  }
+  const auto is_gone = [&] {
+    const std::lock_guard lock(all->mu);
+    return all->monitor == nullptr;
+  };
+  for (int i = 0; i < 30'000 && !is_gone(); ++i) std::this_thread::sleep_for(1ms);
+  EXPECT_TRUE(is_gone());
+  std::this_thread::sleep_for(20ms);
+  EXPECT_EQ(*calls, 2) << "its thread has ended";
+}
+
+TEST(QueueMonitor, RefusesIntervalsThatTakeAWholeProcessor) {
+  EXPECT_THROW(QueueMonitor({.sample_every = 0ms}), Exception);
+  EXPECT_THROW(QueueMonitor({.sample_every = -5ms}), Exception);
+  EXPECT_THROW(QueueMonitor({.write_every = -1ms}), Exception);
 }
 
 TEST(QueueMonitor, StopsWithoutWaitingForTheNextSample) {
