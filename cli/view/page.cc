@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "headpond/base/html/html.h"
 #include "headpond/plan/element_json.h"
 
 namespace headpond::cli {
@@ -14,29 +15,6 @@ namespace {
 
 constexpr int64_t kTileSide = 224, kGap = 8, kPageSide = 448;
 constexpr Color kPaper = {118, 118, 122};
-
-std::string escaped(const std::string& text) {
-  std::string safe;
-  for (const char c : text) {
-    switch (c) {
-      case '<':
-        safe += "&lt;";
-        break;
-      case '>':
-        safe += "&gt;";
-        break;
-      case '&':
-        safe += "&amp;";
-        break;
-      case '"':
-        safe += "&quot;";
-        break;
-      default:
-        safe += c;
-    }
-  }
-  return safe;
-}
 
 std::string text_of(const std::vector<std::byte>& bytes) {
   return plan::base64({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
@@ -90,8 +68,8 @@ Result<std::string> pictures_html(const Tile& tile) {
   for (const auto& [label, picture] : tile.pictures) {
     const auto png = encoded(picture.fitted(kPageSide, kPageSide));
     if (!png) return fail(png.error());
-    html += fmt::format("<div><img alt=\"{}\" src=\"data:image/png;base64,{}\">{}</div>", escaped(label), text_of(*png),
-                        escaped(label));
+    html += fmt::format("<div><img alt=\"{}\" src=\"data:image/png;base64,{}\">{}</div>", html_escaped(label),
+                        text_of(*png), html_escaped(label));
   }
   return html + "</div>";
 }
@@ -99,19 +77,20 @@ Result<std::string> pictures_html(const Tile& tile) {
 std::string caption_of(const Tile& tile, size_t number) {
   std::string html = fmt::format("<figcaption><b>{}</b> ", number);
   html += tile.source.empty() ? fmt::format("key {}", tile.key)
-                              : fmt::format("{}, record {}, key {}", escaped(tile.source), tile.record, tile.key);
+                              : fmt::format("{}, record {}, key {}", html_escaped(tile.source), tile.record, tile.key);
   if (tile.epoch > 0) html += fmt::format(", epoch {}", tile.epoch);
-  if (!tile.error.empty()) html += fmt::format("<div class=\"bad\">{}</div>", escaped(tile.error));
+  if (!tile.error.empty()) html += fmt::format("<div class=\"bad\">{}</div>", html_escaped(tile.error));
   if (!tile.shape.empty()) {
-    html += fmt::format("<div class=\"soft\">{}, {:.4g} to {:.4g}, mean {:.4g}</div>", escaped(tile.shape), tile.min,
-                        tile.max, tile.mean);
+    html += fmt::format("<div class=\"soft\">{}, {:.4g} to {:.4g}, mean {:.4g}</div>", html_escaped(tile.shape),
+                        tile.min, tile.max, tile.mean);
   }
   if (!tile.draws.empty())
-    html += fmt::format("<div class=\"soft\">draws: {}</div>", escaped(fmt::format("{}", fmt::join(tile.draws, ", "))));
-  if (!tile.note.empty()) html += fmt::format("<div class=\"soft\">{}</div>", escaped(tile.note));
+    html += fmt::format("<div class=\"soft\">draws: {}</div>",
+                        html_escaped(fmt::format("{}", fmt::join(tile.draws, ", "))));
+  if (!tile.note.empty()) html += fmt::format("<div class=\"soft\">{}</div>", html_escaped(tile.note));
   if (!tile.others.empty()) html += "<table>";
   for (const auto& [name, value] : tile.others)
-    html += fmt::format("<tr><td class=\"soft\">{}</td><td>{}</td></tr>", escaped(name), escaped(value));
+    html += fmt::format("<tr><td class=\"soft\">{}</td><td>{}</td></tr>", html_escaped(name), html_escaped(value));
   if (!tile.others.empty()) html += "</table>";
   return html + "</figcaption>";
 }
@@ -146,7 +125,7 @@ Result<std::string> page_of(const std::vector<Tile>& tiles, const std::string& t
   std::string html = fmt::format(
       "<!doctype html>\n<html lang=\"en\"><head><meta "
       "charset=\"utf-8\"><title>{0}</title><style>{1}</style></head><body><h1>{0}</h1>\n",
-      escaped(title), kStyle);
+      html_escaped(title), kStyle);
   if (tiles.empty()) html += "<p>The pipeline gives no elements.</p>";
   html += "<main>\n";
   for (size_t i = 0; i < tiles.size(); ++i) {

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "headpond/base/html/html.h"
 #include "headpond/monitor/run/profile.h"
 
 namespace headpond {
@@ -37,29 +38,6 @@ th,td{text-align:left;padding:.2rem .9rem .2rem 0;border-bottom:1px solid var(--
 td.n,th.n{text-align:right;white-space:nowrap}pre{overflow-x:auto;background:var(--box);padding:.6rem;font-size:.85rem}
 polyline{fill:none;stroke:var(--busy);stroke-width:1.5;vector-effect:non-scaling-stroke}text{fill:var(--text);font:13px system-ui,sans-serif}
 )";
-
-std::string escaped(std::string_view text) {
-  std::string safe;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        safe += "&amp;";
-        break;
-      case '<':
-        safe += "&lt;";
-        break;
-      case '>':
-        safe += "&gt;";
-        break;
-      case '"':
-        safe += "&quot;";
-        break;
-      default:
-        safe += c;
-    }
-  }
-  return safe;
-}
 
 // Whole UTF-8 characters.
 std::string shortened(const std::string& text) {
@@ -91,7 +69,7 @@ std::vector<double> in_pieces(const std::vector<double>& values) {
 }
 
 std::string section(const std::string& title, const std::string& content) {
-  return content.empty() ? "" : fmt::format("<section>\n<h2>{}</h2>\n{}</section>\n", escaped(title), content);
+  return content.empty() ? "" : fmt::format("<section>\n<h2>{}</h2>\n{}</section>\n", html_escaped(title), content);
 }
 
 // ---- the verdict
@@ -119,23 +97,23 @@ std::string verdict_html(const PipelineRecord& pipeline) {
   std::string text = verdict.to_string();
   const size_t first = text.find('\n');
   std::string html = fmt::format("<div class=\"verdict{}\"><b>{}</b>\n", is_fine ? " fine" : "",
-                                 escaped(std::string_view(text).substr(0, first)));
+                                 html_escaped(std::string_view(text).substr(0, first)));
   if (!verdict.stage.empty()) {
-    html += fmt::format("<p>Limiting stage: <b>{}</b>, most of it in <b>{}</b></p>\n", escaped(verdict.stage),
-                        escaped(verdict.op));
+    html += fmt::format("<p>Limiting stage: <b>{}</b>, most of it in <b>{}</b></p>\n", html_escaped(verdict.stage),
+                        html_escaped(verdict.op));
   }
   for (const Change& change : verdict.changes) {
     const std::string setting = change.setting.empty() ? "" : fmt::format(" ({} = {})", change.setting, change.value);
-    html += fmt::format("<p>Change: <b>{}{}</b>: {:.2f} times as fast ({:.2f} to {:.2f})</p>\n", escaped(change.what),
-                        escaped(setting), change.gain, change.low, change.high);
+    html += fmt::format("<p>Change: <b>{}{}</b>: {:.2f} times as fast ({:.2f} to {:.2f})</p>\n",
+                        html_escaped(change.what), html_escaped(setting), change.gain, change.low, change.high);
   }
-  for (const std::string& finding : verdict.findings) html += "<p>" + escaped(finding) + "</p>\n";
+  for (const std::string& finding : verdict.findings) html += "<p>" + html_escaped(finding) + "</p>\n";
   html += fmt::format("<p class=\"soft\">confidence {:.2f}; waiting {:.1f} % of the time after the start</p></div>\n",
                       verdict.confidence, 100 * verdict.wait_share);
   std::string rows;
   for (const Evidence& one : verdict.evidence) {
     rows += fmt::format("<tr><td>{}</td><td class=\"n\">{:.3f}</td><td class=\"n\">{:.3f}</td></tr>\n",
-                        escaped(one.figure), one.value, one.threshold);
+                        html_escaped(one.figure), one.value, one.threshold);
   }
   if (rows.empty()) return html + waits_bar(verdict);
   return html + waits_bar(verdict) +
@@ -154,7 +132,7 @@ std::string box(const std::string& name, double at_once, double most, bool limit
       "stroke=\"var(--{2})\" stroke-width=\"{3}\"/>\n<text x=\"14\" y=\"{4}\">{5}</text>\n"
       "<text x=\"14\" y=\"{6}\">{7:.2f} threads at once{8}</text>\n",
       top, 0.05 + 0.55 * std::clamp(at_once / most, 0.0, 1.0), limits ? "mark" : "line", limits ? 3 : 1, top + 17,
-      escaped(shortened(name)), top + 33, at_once, limits ? " — limits" : "");
+      html_escaped(shortened(name)), top + 33, at_once, limits ? " — limits" : "");
   if (place > 0) {
     svg += fmt::format("<path d=\"M260 {} v10 m-4 -5 l4 5 l4 -5\" fill=\"none\" stroke=\"var(--soft)\"/>\n", top - 14);
   }
@@ -191,7 +169,7 @@ std::string profile_table(const PipelineRecord& pipeline) {
     html += fmt::format(
         "<tr><td>{}</td><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td "
         "class=\"n\">{}</td><td class=\"n\">{:.1f} %</td></tr>\n",
-        escaped(shortened(row.name)), escaped(shortened(row.stage)), row.calls, seconds_text(row.self_s),
+        html_escaped(shortened(row.name)), html_escaped(shortened(row.stage)), row.calls, seconds_text(row.self_s),
         seconds_text(row.cpu_s), seconds_text(row.blocked_s), 100 * row.share);
   }
   return html + "</table></div>\n";
@@ -203,7 +181,7 @@ std::string stages_table(const LoaderStats& stats) {
     rows += fmt::format(
         "<tr><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{:.1f}</td><td "
         "class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td></tr>\n",
-        escaped(shortened(stage->name)), stage->units, stage->target, stage->mean_ready,
+        html_escaped(shortened(stage->name)), stage->units, stage->target, stage->mean_ready,
         bytes_text(static_cast<double>(stage->unit_bytes)), seconds_text(1e-9 * stage->totals.starved_ns),
         seconds_text(1e-9 * stage->totals.refused_ns));
   }
@@ -230,7 +208,7 @@ std::string chart(const std::string& name, const std::vector<double>& values, do
   return fmt::format(
       "<figure><svg viewBox=\"0 0 100 30\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"{0}\"><polyline "
       "points=\"{1}\"/></svg><figcaption>{0}: at most {2:.3g}{3}, at the end {4:.3g}{3}</figcaption></figure>\n",
-      escaped(name), points, most / unit, of, pieces.back() / unit);
+      html_escaped(name), points, most / unit, of, pieces.back() / unit);
 }
 
 // The points of each series, in order of their first.
@@ -312,7 +290,7 @@ std::string pipeline_html(const RunRecord& run, const PipelineRecord& pipeline) 
          section("When it waited" + of, stalls(run, pipeline.name)) + section("The plan" + of, plan_svg(pipeline)) +
          section("Profile" + of, profile_table(pipeline)) + section("Memory" + of, stages_table(stats)) +
          section("Settings" + of,
-                 settings + (pipeline.plan.empty() ? "" : "<pre>" + escaped(pipeline.plan) + "</pre>\n"));
+                 settings + (pipeline.plan.empty() ? "" : "<pre>" + html_escaped(pipeline.plan) + "</pre>\n"));
 }
 
 }  // namespace
@@ -325,8 +303,8 @@ std::string report_html(const RunRecord& run) {
       "content=\"width=device-width,initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light "
       "dark\">\n<title>Headpond: a run of {0}</title>\n<style>{1}</style>\n</head>\n<body>\n<h1>A run of "
       "{0}</h1>\n<p class=\"soft\">{2:.1f} s, {3} steps{4}; {5} processors, {6}</p>\n",
-      escaped(run.machine.started), kStyle, seconds, steps, run.is_whole ? "" : "; it did not end by itself",
-      run.machine.processors, escaped(run.machine.simd));
+      html_escaped(run.machine.started), kStyle, seconds, steps, run.is_whole ? "" : "; it did not end by itself",
+      run.machine.processors, html_escaped(run.machine.simd));
   const PipelineRecord* const most = most_waited_for(run.pipelines);
   if (most != nullptr) html += pipeline_html(run, *most);
   for (const PipelineRecord& one : run.pipelines) {

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "headpond/base/html/html.h"
+
 namespace headpond::plan {
 namespace {
 
@@ -15,10 +17,6 @@ std::string replaced(std::string_view text, char what, std::string_view by) {
   std::string made;
   for (const char c : text) made += c == what ? std::string(by) : std::string(1, c);
   return made;
-}
-
-std::string for_html(std::string_view text) {
-  return replaced(replaced(replaced(replaced(text, '&', "&amp;"), '<', "&lt;"), '>', "&gt;"), '"', "&quot;");
 }
 
 std::string for_dot(std::string_view text) { return replaced(replaced(text, '\\', "\\\\"), '"', "\\\""); }
@@ -118,7 +116,7 @@ void write_parts(JsonWriter& json, const Explanation& explanation) {
 
 std::string row(std::string_view cell, const std::vector<std::string>& texts) {
   std::string text = "<tr>";
-  for (const std::string& one : texts) text += fmt::format("<{}>{}</{}>", cell, for_html(one), cell);
+  for (const std::string& one : texts) text += fmt::format("<{}>{}</{}>", cell, html_escaped(one), cell);
   return text + "</tr>\n";
 }
 
@@ -189,22 +187,23 @@ std::string explain_html(const ExplainReport& report) {
   for (const RestoreNote& note : report.explanation.restore) restore += row("td", {note.what, note.why});
   std::string frozen;
   for (const FrozenNote& note : report.explanation.frozen) frozen += row("td", {note.what, note.why});
-  const std::string title = for_html(report.file);
+  const std::string title = html_escaped(report.file);
   return fmt::format(
              "<!DOCTYPE html>\n<html lang=\"en\">\n<head><meta charset=\"utf-8\"><title>{}</title>\n<style>body {{ "
              "font-family: "
              "sans-serif; max-width: 60em; margin: 2em auto }} td, th {{ text-align: left; vertical-align: top; "
              "padding: "
              "0.3em 1em 0.3em 0 }}</style></head>\n<body>\n<h1>{}</h1>\n<pre>{}</pre>\n",
-             title, title, for_html(report.explanation.plan)) +
+             title, title, html_escaped(report.explanation.plan)) +
          fmt::format("<h2>How it is run</h2>\n<table>\n{}</table>\n<h2>Rewrites</h2>\n<table>\n{}</table>\n", stages,
                      rewrites) +
          (restore.empty() ? "" : fmt::format("<h2>On restore</h2>\n<table>\n{}</table>\n", restore)) +
          (frozen.empty() ? "" : fmt::format("<h2>The same in every epoch</h2>\n<table>\n{}</table>\n", frozen)) +
          fmt::format("<h2>Estimates</h2>\n<p>An element: {}. Elements in an epoch: {}.</p>\n",
-                     for_html(to_string(report.dataset.spec())), count_text(report.dataset)) +
-         (report.analysis ? fmt::format("<h2>Analysis</h2>\n<pre>{}</pre>\n", for_html(analysis_text(*report.analysis)))
-                          : "") +
+                     html_escaped(to_string(report.dataset.spec())), count_text(report.dataset)) +
+         (report.analysis
+              ? fmt::format("<h2>Analysis</h2>\n<pre>{}</pre>\n", html_escaped(analysis_text(*report.analysis)))
+              : "") +
          "</body>\n</html>\n";
 }
 
