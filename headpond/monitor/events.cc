@@ -54,15 +54,21 @@ std::string encode_version() {
   return data;
 }
 
-void encode_scalar(std::string& data, std::string_view tag, double value, int64_t step) {
+// An event whose summary has one value; `fill` writes what the tag names.
+void encode_value(std::string& data, std::string_view tag, int64_t step, const auto& fill) {
   data.clear();
   protozero::pbf_writer event(data);
   event.add_double(kWallTime, wall_time());
   event.add_int64(kStep, step);
   protozero::pbf_writer summary(event, kSummary);
-  protozero::pbf_writer scalar(summary, kValue);
-  scalar.add_string(kTag, tag.data(), tag.size());
-  scalar.add_float(kSimpleValue, static_cast<float>(value));
+  protozero::pbf_writer value(summary, kValue);
+  value.add_string(kTag, tag.data(), tag.size());
+  fill(value);
+}
+
+void encode_scalar(std::string& data, std::string_view tag, double value, int64_t step) {
+  encode_value(data, tag, step,
+               [value](protozero::pbf_writer& scalar) { scalar.add_float(kSimpleValue, static_cast<float>(value)); });
 }
 
 // REQUIRES: values.
@@ -78,45 +84,35 @@ void encode_histogram(std::string& data, std::string_view tag, const std::vector
     const double place = width > 0 ? (value - *least) / width : 0;
     ++counts[std::min(static_cast<size_t>(place), kHistogramPieces - 1)];
   }
-  data.clear();
-  protozero::pbf_writer event(data);
-  event.add_double(kWallTime, wall_time());
-  event.add_int64(kStep, step);
-  protozero::pbf_writer summary(event, kSummary);
-  protozero::pbf_writer value(summary, kValue);
-  value.add_string(kTag, tag.data(), tag.size());
-  protozero::pbf_writer histogram(value, kHistogram);
-  histogram.add_double(kMin, *least);
-  histogram.add_double(kMax, *most);
-  histogram.add_double(kCount, static_cast<double>(values.size()));
-  histogram.add_double(kSum, sum);
-  histogram.add_double(kSquares, squares);
-  histogram.add_packed_double(kLimits, limits.begin(), limits.end());
-  histogram.add_packed_double(kCounts, counts.begin(), counts.end());
+  encode_value(data, tag, step, [&](protozero::pbf_writer& value) {
+    protozero::pbf_writer histogram(value, kHistogram);
+    histogram.add_double(kMin, *least);
+    histogram.add_double(kMax, *most);
+    histogram.add_double(kCount, static_cast<double>(values.size()));
+    histogram.add_double(kSum, sum);
+    histogram.add_double(kSquares, squares);
+    histogram.add_packed_double(kLimits, limits.begin(), limits.end());
+    histogram.add_packed_double(kCounts, counts.begin(), counts.end());
+  });
 }
 
 // A vector of one string.
 void encode_text(std::string& data, std::string_view tag, std::string_view markdown, int64_t step) {
-  data.clear();
-  protozero::pbf_writer event(data);
-  event.add_double(kWallTime, wall_time());
-  event.add_int64(kStep, step);
-  protozero::pbf_writer summary(event, kSummary);
-  protozero::pbf_writer value(summary, kValue);
-  value.add_string(kTag, tag.data(), tag.size());
-  {
-    protozero::pbf_writer tensor(value, kTensor);
-    tensor.add_enum(kDType, kDTypeString);
+  encode_value(data, tag, step, [&](protozero::pbf_writer& value) {
     {
-      protozero::pbf_writer shape(tensor, kShape);
-      protozero::pbf_writer dim(shape, kDim);
-      dim.add_int64(kDimSize, 1);
+      protozero::pbf_writer tensor(value, kTensor);
+      tensor.add_enum(kDType, kDTypeString);
+      {
+        protozero::pbf_writer shape(tensor, kShape);
+        protozero::pbf_writer dim(shape, kDim);
+        dim.add_int64(kDimSize, 1);
+      }
+      tensor.add_bytes(kStrings, markdown.data(), markdown.size());
     }
-    tensor.add_bytes(kStrings, markdown.data(), markdown.size());
-  }
-  protozero::pbf_writer metadata(value, kMetadata);
-  protozero::pbf_writer plugin(metadata, kPlugin);
-  plugin.add_string(kPluginName, "text");
+    protozero::pbf_writer metadata(value, kMetadata);
+    protozero::pbf_writer plugin(metadata, kPlugin);
+    plugin.add_string(kPluginName, "text");
+  });
 }
 
 /// Bytes of the well-formed UTF-8 character at the front of `text` (not empty), or 0.
