@@ -16,6 +16,7 @@
 #include "headpond/base/json.h"
 #include "headpond/io/file/file.h"
 #include "headpond/io/file/file_writer.h"
+#include "headpond/monitor/perfetto_timeline_internal.h"
 #include "headpond/monitor/timeline_tracks_internal.h"
 
 namespace headpond {
@@ -173,6 +174,11 @@ Result<void> write_metadata(Timeline& timeline, const std::vector<Track>& tracks
   return {};
 }
 
+bool is_perfetto(std::string_view path) {
+  if (path.ends_with(".gz")) path.remove_suffix(3);
+  return path.ends_with(".pftrace") || path.ends_with(".perfetto-trace");
+}
+
 }  // namespace
 
 Result<TimelineReport> write_timeline(const std::string& path, const std::vector<trace::ThreadEvents>& threads,
@@ -180,7 +186,15 @@ Result<TimelineReport> write_timeline(const std::string& path, const std::vector
   const std::vector<Track> tracks = internal::make_tracks(threads);
   const std::vector<FlowPoint> flows = internal::make_flows(tracks);
   const TimelineReport report = report_of(threads, tracks, flows);
-  Timeline timeline(path, first_start(threads));
+  const int64_t origin_ns = first_start(threads);
+  if (is_perfetto(path)) {
+    Replacement file(path);
+    HEADPOND_TRY(internal::write_perfetto(tracks, flows, origin_ns, options.process_name,
+                                          [&](std::string_view piece) { return file.write(piece); }));
+    HEADPOND_TRY(file.commit());
+    return report;
+  }
+  Timeline timeline(path, origin_ns);
   HEADPOND_TRY(write_metadata(timeline, tracks, options.process_name));
   for (const Track& track : tracks) {
     for (const Event& event : track.spans) HEADPOND_TRY(timeline.span(event, track.thread_id));

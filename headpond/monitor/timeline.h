@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A trace as a file for https://ui.perfetto.dev or chrome://tracing: one track a thread, queue fill as counters, arrows
-// from the span that made an element to the span that used it. Format: Chrome's trace events, JSON object form.
+// from the span that made an element to the span that used it. Formats: Chrome's trace events, JSON object form, and
+// Perfetto's own, with the same spans.
 #pragma once
 
 #include <cstdint>
@@ -30,10 +31,11 @@ struct TimelineReport {
   int64_t spans_cut = 0;
 };
 
-/// Writes `threads` to `path`, gzipped iff it ends in ".gz". The file is valid JSON whatever the names hold, its spans
-/// nest on each thread, and every arrow has both ends in a span. Times are microseconds from the first event; counts of
-/// what is missing stand in its otherData. `path` is replaced only when all is written: readers see the old file or the
-/// whole new one, and on failure nothing else is left. One writer of a `path` at a time.
+/// Writes `threads` to `path`: Perfetto's format iff it ends in ".pftrace" or ".perfetto-trace", else JSON; gzipped iff
+/// ".gz" follows. The JSON is valid whatever the names hold. Spans nest on each thread, and every arrow has both ends
+/// in a span. Times count from the first event, in JSON in microseconds, with counts of what is missing in otherData.
+/// `path` is replaced only when all is written: readers see the old file or the whole new one, and on failure nothing
+/// else is left. One writer of a `path` at a time.
 Result<TimelineReport> write_timeline(const std::string& path, const std::vector<trace::ThreadEvents>& threads,
                                       const TimelineOptions& options = {});
 
