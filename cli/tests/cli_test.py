@@ -80,7 +80,8 @@ class Case(unittest.TestCase):
 
     def check_files(self, logdir, *tags):
         require = [word for tag in tags for word in ("--require", tag)]
-        for command in (["check_events.py", logdir, *require], ["check_timeline.py", pathlib.Path(logdir) / "timeline.json"]):
+        for command in (["check_events.py", logdir, *require], ["check_timeline.py", pathlib.Path(logdir) / "timeline.json"],
+                        ["perfetto_trace.py", pathlib.Path(logdir) / "timeline.pftrace", "--same-as", pathlib.Path(logdir) / "timeline.json"]):
             done = subprocess.run([sys.executable, TOOLS / command[0], *command[1:]], cwd=self.folder, capture_output=True, text=True, check=False)
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 

@@ -2,6 +2,7 @@
 #include "cli/verbs/session_log.h"
 
 #include <fmt/core.h>
+#include <signal.h>
 
 #include <utility>
 
@@ -20,6 +21,8 @@ bool has_verdict(const PipelineRecord& one) {
 Result<SessionLog> SessionLog::open(Session& session, const std::string& part, RunLogOptions options) {
   const auto folder = session.folder();
   if (!folder) return fail(folder.error());
+  options.trace.signal = SIGUSR2;
+  options.trace.files = TimelineFiles::perfetto;
   auto log = RunLog::open(part.empty() ? *folder : *folder + "/" + part, options);
   if (!log) return fail(log.error());
   return SessionLog(session, std::move(*log));

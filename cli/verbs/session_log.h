@@ -18,7 +18,8 @@ class Session;
 /// At most one exists at a time.
 class SessionLog {
  public:
-  /// In the session's folder, or in its subfolder `part`, which TensorBoard shows as a run.
+  /// In the session's folder, or in its subfolder `part`, which TensorBoard shows as a run. Timelines are written in
+  /// both formats, and on SIGUSR2.
   static Result<SessionLog> open(Session& session, const std::string& part = "", RunLogOptions options = {});
   /// None, unless the command line names a folder.
   static Result<std::optional<SessionLog>> open_if_named(Session& session);

@@ -23,15 +23,13 @@
 #include "headpond/monitor/run/pipeline_watch_internal.h"
 #include "headpond/monitor/run/profile.h"
 #include "headpond/monitor/run/run_report.h"
+#include "headpond/monitor/run/run_trace_internal.h"
 #include "headpond/monitor/run/verdict_json.h"
 
 namespace headpond {
 namespace {
 
 constexpr int64_t kBetweenRecordsNs = 10'000'000'000;
-
-// The log whose timeline the trace is.
-std::atomic<const void*> trace_owner = nullptr;
 
 RunMachine this_machine() {
   const std::time_t now = std::time(nullptr);
@@ -88,11 +86,10 @@ class RunLog::State {
   QueueSummary queue_of(int64_t id) const HEADPOND_REQUIRES(mu_) { return queues_.at(id).summary(); }
   std::vector<PipelineRecord> pipelines();
   int64_t step_now() const { return step_.load(std::memory_order_relaxed); }
-  void next_step() { steps_.fetch_add(1, std::memory_order_relaxed); }
+  void next_step() { trace_->step_is(steps_.fetch_add(1, std::memory_order_relaxed) + 1); }
   int64_t own_step() const { return std::max(steps_.load(std::memory_order_relaxed), step_now()); }
   EventWriter* events() const { return events_.get(); }
-  std::string timeline() const { return folder_.empty() || !options_.trace.is_on ? "" : folder_ + "/timeline.json"; }
-  RunFiles files() const { return {folder_, events_ ? events_->path() : "", timeline()}; }
+  RunFiles files() const { return {folder_, events_ ? events_->path() : "", trace_ ? trace_->path() : ""}; }
   Result<void> close();
 
  private:
@@ -117,8 +114,9 @@ class RunLog::State {
   const RunLogOptions options_;
   const int64_t start_ns_ = now_ns();
   std::unique_ptr<EventWriter> events_;  // Null without a folder.
-  std::atomic<int64_t> steps_ = 0;       // By step().
-  std::atomic<int64_t> step_ = 0;        // Of the last points.
+  std::unique_ptr<internal::RunTrace> trace_;
+  std::atomic<int64_t> steps_ = 0;  // By step().
+  std::atomic<int64_t> step_ = 0;   // Of the last points.
 
   mutable Mutex mu_;
   std::optional<FileAppender> lines_ HEADPOND_GUARDED_BY(mu_);
@@ -146,11 +144,8 @@ Result<void> RunLog::State::open() {
     MutexLock lock(mu_);
     lines_ = std::move(*lines);
     HEADPOND_TRY(lines_->append(line_of(this_machine())));
-    if (options_.trace.is_on) {
-      trace_owner = this;
-      trace::start(options_.trace.events_per_thread, options_.trace.keep);
-    }
   }
+  trace_ = std::make_unique<internal::RunTrace>(folder_, options_.trace);
   MutexLock lock(mu_);
   (void)step_rates_.since_last({.steps = 0}, start_ns_);
   monitor_ = std::make_unique<QueueMonitor>(
@@ -262,6 +257,8 @@ void RunLog::State::on_points(std::vector<Scalar> points, int64_t now, bool last
     }
   }
   write_points(points);
+  if (steps_.load(std::memory_order_relaxed) == 0) trace_->step_is(step_now());
+  note(trace_->write_asked(own_step()));
 }
 
 void RunLog::State::note(const Result<void>& done) {
@@ -347,10 +344,7 @@ Result<void> RunLog::State::write_end_files() {
   };
   then(write_profiles(all));
   if (options_.report) then(write_report());
-  if (const void* self = this; trace_owner.compare_exchange_strong(self, nullptr)) {
-    trace::stop();
-    if (auto report = headpond::write_timeline(timeline()); !report) then(fail(report.error()));
-  }
+  then(trace_->finish());
   then(events_->close());
   return first;
 }

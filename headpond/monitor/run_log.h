@@ -28,19 +28,13 @@
 #include "headpond/monitor/queue_verdict.h"
 #include "headpond/monitor/run/pipeline_source.h"
 #include "headpond/monitor/run/run_record.h"
+#include "headpond/monitor/run/trace_options.h"
 #include "headpond/monitor/timeline.h"
 #include "headpond/monitor/wait_account.h"
 
 namespace headpond {
 
 class EventWriter;
-
-struct TraceOptions {
-  bool is_on =
-      true;  ///< The timeline is recorded. There is one trace in a process: the log that was opened last has it.
-  trace::Keep keep = trace::Keep::newest;
-  size_t events_per_thread = 16384;
-};
 
 struct RunLogOptions {
   std::chrono::milliseconds sample_every{100};  ///< Queues.
@@ -58,7 +52,7 @@ struct RunFiles {
 /// One thread, "monitor", samples and writes. Thread-safe. What is watched is read only: no byte and no order changes.
 ///
 /// Files in the folder: TensorBoard's events, run.jsonl (what read_run() reads, also while the run lasts), and at
-/// close() verdict.json, profile.json, report.html and timeline.json. A disk that is full ends no run: the first error
+/// close() verdict.json, profile.json, report.html and the timeline. A disk that is full ends no run: the first error
 /// of each file is logged, and close() returns it.
 class RunLog {
   class State;

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+
+#include "headpond/base/clock.h"
+#include "headpond/base/trace.h"
+#include "headpond/monitor/run/run_trace_internal.h"
+
+namespace headpond::internal {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+class RunTraceTest : public testing::Test {
+ protected:
+  RunTraceTest() { std::filesystem::create_directories(folder_); }
+  ~RunTraceTest() override { std::filesystem::remove_all(folder_); }
+
+  std::set<std::string> files() const {
+    std::set<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(folder_)) names.insert(entry.path().filename());
+    return names;
+  }
+  std::string content(const std::string& name) const {
+    std::ifstream file(folder_ + "/" + name);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  static void work(const char* name) { const trace::Span span(name, trace::Category::op); }
+
+  const std::string folder_ = testing::TempDir() + "headpond_run_trace_" + std::to_string(now_ns());
+};
+
+TEST_F(RunTraceTest, WritesOneFileAtTheEnd) {
+  RunTrace run(folder_, {});
+  work("first");
+  run.step_is(1);
+  work("second");
+  ASSERT_TRUE(run.write_asked(1));
+  EXPECT_THAT(files(), IsEmpty());
+  ASSERT_TRUE(run.finish());
+  EXPECT_THAT(files(), ElementsAre("timeline.json"));
+  EXPECT_EQ(run.path(), folder_ + "/timeline.json");
+  EXPECT_THAT(content("timeline.json"), HasSubstr("first"));
+  EXPECT_THAT(content("timeline.json"), HasSubstr("second"));
+  EXPECT_FALSE(trace::enabled());
+}
+
+TEST_F(RunTraceTest, RecordsTheChosenStepsAlone) {
+  RunTrace run(folder_, {.steps = {2, 3}});
+  int64_t step = 0;
+  for (const char* const name : {"one", "two", "three", "four", "five"}) {
+    run.step_is(++step);
+    EXPECT_EQ(trace::enabled(), step == 2 || step == 3);
+    work(name);
+    ASSERT_TRUE(run.write_asked(step));
+    EXPECT_EQ(files().size(), step < 4 ? 0U : 1U);
+  }
+  ASSERT_TRUE(run.finish());
+  EXPECT_THAT(files(), ElementsAre("timeline-2.json"));
+  EXPECT_EQ(run.path(), folder_ + "/timeline-2.json");
+  const std::string text = content("timeline-2.json");
+  EXPECT_THAT(text, HasSubstr("two"));
+  EXPECT_THAT(text, HasSubstr("three"));
+  for (const char* const name : {"one", "four", "five"}) EXPECT_THAT(text, Not(HasSubstr(name)));
+}
+
+TEST_F(RunTraceTest, WritesChosenStepsThatTheRunEndsIn) {
+  RunTrace run(folder_, {.steps = {1, 100}});
+  run.step_is(1);
+  work("only");
+  ASSERT_TRUE(run.finish());
+  EXPECT_THAT(content("timeline-1.json"), HasSubstr("only"));
+}
+
+TEST_F(RunTraceTest, WritesNothingOfStepsThatNeverCame) {
+  RunTrace run(folder_, {.steps = {5, 6}});
+  run.step_is(1);
+  ASSERT_TRUE(run.finish());
+  EXPECT_THAT(files(), IsEmpty());
+}
+
+TEST_F(RunTraceTest, WritesOnASignalAndGoesOn) {
+  RunTrace run(folder_, {.signal = SIGUSR2});
+  work("before");
+  ASSERT_TRUE(run.write_asked(3));
+  EXPECT_THAT(files(), IsEmpty());
+  ASSERT_EQ(raise(SIGUSR2), 0);
+  ASSERT_TRUE(run.write_asked(4));
+  ASSERT_TRUE(run.write_asked(5));
+  EXPECT_THAT(files(), ElementsAre("timeline-4.json"));
+  work("after");
+  ASSERT_TRUE(run.finish());
+  EXPECT_THAT(files(), ElementsAre("timeline-4.json", "timeline.json"));
+  EXPECT_THAT(content("timeline-4.json"), Not(HasSubstr("after")));
+  EXPECT_THAT(content("timeline.json"), HasSubstr("after"));
+}
+
+TEST_F(RunTraceTest, GivesTheSignalBack) {
+  const auto before = std::signal(SIGUSR2, SIG_IGN);
+  {
+    RunTrace run(folder_, {.signal = SIGUSR2});
+    struct sigaction now = {};
+    ASSERT_EQ(sigaction(SIGUSR2, nullptr, &now), 0);
+    EXPECT_NE(now.sa_handler, SIG_IGN);
+    ASSERT_TRUE(run.finish());
+  }
+  EXPECT_EQ(std::signal(SIGUSR2, before), SIG_IGN);
+}
+
+TEST_F(RunTraceTest, WritesTheKindsOfFilesThatItIsTold) {
+  {
+    RunTrace run(folder_, {.files = TimelineFiles::json_gz});
+    ASSERT_TRUE(run.finish());
+    EXPECT_EQ(run.path(), folder_ + "/timeline.json.gz");
+    EXPECT_THAT(files(), ElementsAre("timeline.json.gz"));
+  }
+  RunTrace run(folder_, {.files = TimelineFiles::perfetto});
+  ASSERT_TRUE(run.finish());
+  EXPECT_THAT(files(), ElementsAre("timeline.json", "timeline.json.gz", "timeline.pftrace"));
+}
+
+TEST_F(RunTraceTest, LeavesTheTraceToALaterOne) {
+  RunTrace first(folder_, {});
+  RunTrace second(folder_, {});
+  work("late");
+  ASSERT_TRUE(first.finish());
+  EXPECT_THAT(files(), IsEmpty());
+  EXPECT_TRUE(trace::enabled());
+  ASSERT_TRUE(second.finish());
+  EXPECT_THAT(content("timeline.json"), HasSubstr("late"));
+}
+
+TEST_F(RunTraceTest, RecordsNothingWithoutAFolderOrIfItIsOff) {
+  RunTrace without("", {});
+  RunTrace off(folder_, {.is_on = false});
+  EXPECT_FALSE(trace::enabled());
+  EXPECT_EQ(without.path() + off.path(), "");
+  ASSERT_TRUE(without.finish());
+  ASSERT_TRUE(off.finish());
+  EXPECT_THAT(files(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace headpond::internal

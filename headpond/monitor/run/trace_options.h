@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a RunLog records as a timeline, and when it writes it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "headpond/base/trace.h"
+
+namespace headpond {
+
+enum class TimelineFiles : uint8_t {
+  json,      ///< timeline.json
+  json_gz,   ///< timeline.json.gz
+  perfetto,  ///< timeline.json and timeline.pftrace, with the same spans.
+};
+
+struct TraceOptions {
+  bool is_on =
+      true;  ///< The timeline is recorded. There is one trace in a process: the log that was opened last has it.
+  trace::Keep keep = trace::Keep::newest;
+  size_t events_per_thread = 16384;
+  /// Where `to` is at least 1, only these steps are recorded, the first one is 1, and written as timeline-<from>.json
+  /// soon after the last one has ended. Without RunLog::step() the steps of the first pipeline count, as they are seen
+  /// each RunLogOptions::write_every.
+  struct Steps {
+    int64_t from = 0, to = 0;
+  } steps = {};
+  /// Above 0: when this signal of the system comes, SIGUSR2 say, what was recorded until then is written as
+  /// timeline-<step>.json within RunLogOptions::write_every, and the run goes on. The log replaces the signal's handler
+  /// while it is open.
+  int signal = 0;
+  TimelineFiles files = TimelineFiles::json;
+};
+
+}  // namespace headpond
