@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <set>
 #include <span>
 #include <utility>
 
@@ -23,6 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kPrefix = "checkpoint-";
+constexpr std::string_view kOld = ".old";  // After the hidden name of one that is being replaced.
 
 Error not_whole(const std::string& path, const std::string& what) {
   return {ErrorKind::DataLoss, fmt::format("{}: {}", path, what)};
@@ -96,16 +98,18 @@ struct CheckpointFolder::State {
   std::string hidden(int64_t step) const { return fmt::format("{}/.{}{}.{}", path, kPrefix, step, ::getpid()); }
   // Renamed first: a kill while it is emptied leaves no checkpoint that is not whole.
   Result<void> remove(int64_t step) const {
-    HEADPOND_TRY(rename_file(at(step), old(step)));
-    remove_all(old(step));
+    const std::string removed = hidden(step) + ".removed";
+    HEADPOND_TRY(rename_file(at(step), removed));
+    remove_all(removed);
     return {};
   }
-  std::string old(int64_t step) const { return hidden(step) + ".old"; }
+  std::string old(int64_t step) const { return fmt::format("{}{}", hidden(step), kOld); }
   Result<void> replace(int64_t step, const std::string& with) const;
   Result<int64_t> write_into(const std::string& folder, const Checkpoint& checkpoint) const;
 
   const std::string path;
   const LockedFile lock;
+  std::set<int64_t> not_whole;  // As newest() found them.
 };
 
 Result<int64_t> CheckpointFolder::State::write_into(const std::string& folder, const Checkpoint& checkpoint) const {
@@ -135,13 +139,29 @@ Result<void> CheckpointFolder::State::replace(int64_t step, const std::string& w
   return renamed;
 }
 
+namespace {
+
+// A kill came while "checkpoint-<step>" was replaced: the old one has its name again, unless the new one has it.
+void put_back(const std::string& folder, const std::string& hidden) {
+  const std::string name = hidden.substr(1, hidden.find('.', 1) - 1);
+  const std::string to = fmt::format("{}/{}", folder, name);
+  std::error_code error;
+  if (!hidden.ends_with(kOld) || !step_of(name) || fs::exists(to, error)) return;
+  if (auto renamed = rename_file(fmt::format("{}/{}", folder, hidden), to); !renamed)
+    log(LogLevel::warning, renamed.error().message());
+}
+
+}  // namespace
+
 Result<CheckpointFolder> CheckpointFolder::open(const std::string& path) {
   HEADPOND_TRY(make_folders(path));
   auto lock = LockedFile::open(path + "/.lock");
   if (!lock) return fail(lock.error());
   std::error_code error;
   for (const std::string& name : names_in(path, error)) {
-    if (name.starts_with(fmt::format(".{}", kPrefix))) remove_all(fmt::format("{}/{}", path, name));
+    if (!name.starts_with(fmt::format(".{}", kPrefix))) continue;
+    put_back(path, name);
+    remove_all(fmt::format("{}/{}", path, name));
   }
   return CheckpointFolder(std::make_unique<State>(path, std::move(*lock)));
 }
@@ -172,6 +192,7 @@ Result<std::optional<Checkpoint>> CheckpointFolder::newest() const {
     if (checkpoint) return std::optional(std::move(*checkpoint));
     last = checkpoint.error();
     if (last.kind() != ErrorKind::DataLoss) return fail(last);
+    state_->not_whole.insert(*step);
     log(LogLevel::warning, fmt::format("a checkpoint is not whole, so the one before it is used: {}", last.message()));
   }
   if (!last) return std::optional<Checkpoint>();
@@ -185,16 +206,20 @@ Result<int64_t> CheckpointFolder::write(const Checkpoint& checkpoint) {
   const std::string folder = state_->hidden(step);
   auto bytes = state_->write_into(folder, checkpoint);
   if (!bytes) remove_all(folder);
+  if (bytes) state_->not_whole.erase(step);
   return bytes;
 }
 
 void CheckpointFolder::keep(int64_t most, std::optional<int64_t> best) {
   const auto all = steps();
   if (!all) return log(LogLevel::warning, all.error().message());
-  const auto newest = static_cast<size_t>(std::max<int64_t>(most, 1));
-  for (size_t i = 0; i + newest < all->size(); ++i) {
-    if ((*all)[i] == best) continue;
-    if (auto removed = state_->remove((*all)[i]); !removed) log(LogLevel::warning, removed.error().message());
+  int64_t kept = 0;
+  for (auto step = all->rbegin(); step != all->rend(); ++step) {
+    if (kept < std::max<int64_t>(most, 1)) {
+      if (!state_->not_whole.contains(*step)) ++kept;
+    } else if (*step != best) {
+      if (auto removed = state_->remove(*step); !removed) log(LogLevel::warning, removed.error().message());
+    }
   }
 }
 

@@ -36,8 +36,9 @@ struct Checkpoint {
 /// one with the largest step counts. One thread at a time; a moved-from one can be destroyed and assigned to.
 class CheckpointFolder {
  public:
-  /// Makes the folder if need be, and removes what processes left there that died while they wrote. FailedPrecondition
-  /// iff another object has it, in this process or another; other errors as in io/file/file.h.
+  /// Makes the folder if need be, and removes what processes left there that died while they wrote; a checkpoint that
+  /// one of them was replacing gets its name back. FailedPrecondition iff another object has it, in this process or
+  /// another; other errors as in io/file/file.h.
   static Result<CheckpointFolder> open(const std::string& path);
   CheckpointFolder(CheckpointFolder&& other) noexcept;
   CheckpointFolder& operator=(CheckpointFolder&& other) noexcept;
@@ -53,8 +54,8 @@ class CheckpointFolder {
   /// kill or a power failure, and replaces one of the same step. Returns its bytes. After an error nothing of it is
   /// left. InvalidArgument for a step below 0.
   Result<int64_t> write(const Checkpoint& checkpoint);
-  /// Removes all but the `most` newest ones, at least one, and that of step `best`. One that is being removed is not
-  /// seen as a checkpoint. Errors are warnings in the log.
+  /// Removes all but the `most` newest ones, at least one, and that of step `best`. Those that newest() passed over do
+  /// not count. One that is being removed is not seen as a checkpoint. Errors are warnings in the log.
   void keep(int64_t most, std::optional<int64_t> best = std::nullopt);
 
   /// Removes all checkpoints, whole or not: for a training that begins anew.

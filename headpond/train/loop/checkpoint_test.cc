@@ -88,6 +88,40 @@ TEST(CheckpointFolder, KeepsTheNewestAndTheBest) {
   EXPECT_THAT(*folder.steps(), ElementsAre());
 }
 
+TEST(CheckpointFolder, OneThatIsNotWholeIsNoneOfThoseThatAreKept) {
+  const TempFolder temp;
+  CheckpointFolder folder = opened(temp.path());
+  for (const int64_t step : {20, 24}) ASSERT_TRUE(folder.write(of_step(step)));
+  write_text(temp.file("checkpoint-24/model.pt"), "");
+  EXPECT_EQ((**newest_in(folder).newest).facts.step, 20);
+  ASSERT_TRUE(folder.write(of_step(22)));
+  folder.keep(1);
+  EXPECT_EQ((**newest_in(folder).newest).facts.step, 22);
+  EXPECT_THAT(*folder.steps(), ElementsAre(22, 24));
+  ASSERT_TRUE(folder.write(of_step(24)));
+  folder.keep(1);
+  EXPECT_THAT(*folder.steps(), ElementsAre(24)) << "control: it is whole now";
+}
+
+TEST(CheckpointFolder, AKillWhileOneIsReplacedLeavesTheOldOne) {
+  const TempFolder temp;
+  for (const int64_t step : {1, 2}) {
+    ASSERT_TRUE(opened(temp.path()).write(of_step(step)));
+    const std::string name = temp.file(fmt::format("checkpoint-{}", step));
+    const std::string hidden = temp.file(fmt::format(".checkpoint-{}.77", step));
+    std::filesystem::create_directories(hidden);
+    // Of step 1 the old one is whole; step 2 was about to be removed.
+    std::filesystem::rename(name, hidden + (step == 1 ? ".old" : ".removed"));
+  }
+  CheckpointFolder folder = opened(temp.path());
+  EXPECT_THAT(*folder.steps(), ElementsAre(1));
+  EXPECT_EQ((**folder.newest()).files, of_step(1).files);
+  std::filesystem::create_directories(temp.file(".checkpoint-1.78.old"));
+  folder = opened(temp.file("other"));
+  EXPECT_EQ((**opened(temp.path()).newest()).files, of_step(1).files) << "control: the new one has the name";
+  EXPECT_EQ(temp.count(), 3U) << "the checkpoint, the lock and the other folder";
+}
+
 TEST(CheckpointFolder, WhatDeadProcessesLeftIsRemoved) {
   const TempFolder temp;
   std::filesystem::create_directories(temp.file(".checkpoint-7.1234"));
