@@ -53,8 +53,11 @@ void CheckpointWriter::carry_out(const Checkpoint& checkpoint, std::optional<int
   error_ = bytes ? Error() : bytes.error();
   if (bytes) written_.push_back(one);
 } catch (...) {
+  Error error = current_exception_error();
+  log(LogLevel::warning,
+      fmt::format("the checkpoint of step {} is not written: {}", checkpoint.facts.step, error.to_string()));
   MutexLock lock(mu_);
-  error_ = current_exception_error();
+  error_ = std::move(error);
 }
 
 Result<void> CheckpointWriter::finish() {

@@ -72,6 +72,7 @@ class Best final : public Exporter {
     const auto found = metrics.find(options_.metric);
     if (found == metrics.end())
       return fail(ErrorKind::InvalidArgument, fmt::format("exporter {}: no metric '{}'", name(), options_.metric));
+    if (found->second.count == 0) return std::optional<std::string>();
     const double value = options_.larger_is_better ? -found->second.value() : found->second.value();
     if (!(value < best_)) return std::optional<std::string>();
     auto written = write(request, options_.name);

@@ -47,8 +47,8 @@ struct BestExporterOptions {
   bool larger_is_better = false;
   int64_t keep = 5;
 };
-/// The models that were better than all before them; the best value is in checkpoints. InvalidArgument for an
-/// evaluation without the metric.
+/// The models that were better than all before them; the best value is in checkpoints. A metric of no samples is no
+/// better one. InvalidArgument for an evaluation without the metric.
 std::shared_ptr<Exporter> best_exporter(const BestExporterOptions& options = {});
 
 /// The model at the end of the training.

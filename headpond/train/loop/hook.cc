@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "headpond/base/json.h"
+#include "headpond/base/log.h"
 #include "headpond/io/text/json/json_lines.h"
 
 namespace headpond {
@@ -59,7 +60,16 @@ std::string* HookState::at(std::string_view key) {
   const std::string full = prefix_ + std::string(key);
   if (!restoring_) return &values_[full];
   const auto found = values_.find(full);
+  asked_.insert(full);
   return found != values_.end() ? &found->second : nullptr;
+}
+
+std::vector<std::string> HookState::unasked() const {
+  std::vector<std::string> names;
+  for (const auto& [name, bits] : values_) {
+    if (restoring_ && !asked_.contains(name)) names.push_back(name);
+  }
+  return names;
 }
 
 void HookState::visit(std::string_view key, int64_t& value) {
@@ -75,6 +85,15 @@ void HookState::visit(std::string_view key, double& value) {
   auto bits = std::bit_cast<int64_t>(value);
   visit(key, bits);
   value = std::bit_cast<double>(bits);
+}
+
+Result<void> HookContext::scalar(std::string_view tag, double value) {
+  if (events == nullptr) return {};
+  auto written = events->scalar(tag, value, step);
+  if (written || written.error().kind() == ErrorKind::InvalidArgument) return written;
+  log(LogLevel::warning, fmt::format("there are no more charts: {}", written.error().to_string()));
+  events = nullptr;
+  return {};
 }
 
 }  // namespace headpond

@@ -5,8 +5,10 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "headpond/base/status.h"
 #include "headpond/monitor/events.h"
@@ -23,18 +25,20 @@ class HookState {
   static Result<HookState> from_text(std::string_view text);
   std::string to_text() const;  ///< JSON: docs/formats/checkpoint.md.
 
-  /// Which hook's numbers come next; its number among those of the training tells two of one name apart.
+  /// Which hook's numbers come next; `number` tells those of one name apart.
   void begin(std::string_view name, size_t number);
   /// Saves `value`, or sets it to what was saved; a number that was not saved stays.
   void visit(std::string_view key, int64_t& value);
   void visit(std::string_view key, double& value);  ///< All its bits.
   bool is_restoring() const { return restoring_; }
+  std::vector<std::string> unasked() const;  ///< What was saved and no visit() has asked for, in alphabetical order.
 
  private:
   std::string* at(std::string_view key);
   bool restoring_ = false;
   std::string prefix_;
   std::map<std::string, std::string> values_;
+  std::set<std::string> asked_;
 };
 
 /// What a hook sees of its training, and may ask for.
@@ -42,7 +46,10 @@ class HookContext {
  public:
   int64_t step = 0;               ///< Steps done.
   std::string model_dir = "";     ///< "": none.
-  EventWriter* events = nullptr;  ///< Null: there is no model_dir.
+  EventWriter* events = nullptr;  ///< Null: there is no model_dir, or its disk has failed.
+  /// One point of the chart `tag` at `step`; nothing without `events`. A disk that fails ends no training: the first
+  /// error is a warning in the log, and `events` is null from then on. InvalidArgument as EventWriter::scalar.
+  Result<void> scalar(std::string_view tag, double value);
   /// Ends the training after this step.
   void request_stop(std::string reason) {
     if (!stop_) stop_ = std::move(reason);

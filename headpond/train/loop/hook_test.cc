@@ -31,6 +31,11 @@ TEST(HookState, KeepsAllBitsOfAllNumbers) {
   EXPECT_TRUE(value_read == 0 && std::signbit(value_read));
   EXPECT_TRUE(std::isinf(none_read));
   EXPECT_EQ(other, 77) << "what was not saved stays";
+  EXPECT_TRUE(read.unasked().empty());
+  HookState fewer = value_or_throw(HookState::from_text(saved.to_text()));
+  fewer.begin("first", 0);
+  fewer.visit("count", count_read);
+  EXPECT_EQ(fewer.unasked(), (std::vector<std::string>{"0.first.value", "1.first.value"}));
 }
 
 TEST(HookState, RefusesOtherTexts) {

@@ -51,8 +51,8 @@ class StepCounter final : public Hook {
   Result<void> after_run(HookContext& context, double, const Metrics&) override {
     if (!timer_.is_due(context.step)) return {};
     const auto since = timer_.mark(context.step);
-    if (!since || since->seconds <= 0 || context.events == nullptr) return {};
-    return context.events->scalar("global_step/sec", static_cast<double>(since->steps) / since->seconds, context.step);
+    if (!since || since->seconds <= 0) return {};
+    return context.scalar("global_step/sec", static_cast<double>(since->steps) / since->seconds);
   }
 
  private:
@@ -85,8 +85,8 @@ class SummarySaver final : public Hook {
   Result<void> after_run(HookContext& context, double loss, const Metrics& metrics) override {
     if (context.events == nullptr || !timer_.is_due(context.step)) return {};
     (void)timer_.mark(context.step);
-    HEADPOND_TRY(context.events->scalar("loss", loss, context.step));
-    for (const auto& [name, metric] : metrics) HEADPOND_TRY(context.events->scalar(name, metric.value(), context.step));
+    HEADPOND_TRY(context.scalar("loss", loss));
+    for (const auto& [name, metric] : metrics) HEADPOND_TRY(context.scalar(name, metric.value()));
     return {};
   }
 
@@ -121,26 +121,39 @@ class Profiler final : public Hook {
     return {};
   }
   Result<void> before_run(HookContext& context) override {
-    if (timer_.is_due(context.step + 1)) {
-      is_recording_ = true;
-      trace::start();
-    }
+    if (!timer_.is_due(context.step + 1)) return {};
+    is_recording_ = true;
+    has_started_ = !trace::enabled();  // A RunLog, say, has the trace: it goes on.
+    began_ns_ = now_ns();
+    if (has_started_) trace::start();
     return {};
   }
   Result<void> after_run(HookContext& context, double, const Metrics&) override {
     if (!std::exchange(is_recording_, false)) return {};
-    trace::stop();
+    stop();
     (void)timer_.mark(context.step);
     const std::string& folder = options_.output_dir.empty() ? context.model_dir : options_.output_dir;
-    auto written = write_timeline(fmt::format("{}/timeline-{}.json", folder, context.step));
+    std::vector<trace::ThreadEvents> threads = trace::collect();
+    for (trace::ThreadEvents& thread : threads)
+      std::erase_if(thread.events, [this](const auto& event) { return event.start_ns + event.length_ns < began_ns_; });
+    auto written = write_timeline(fmt::format("{}/timeline-{}.json", folder, context.step), threads);
     if (!written) return fail(written.error());
+    return {};
+  }
+  Result<void> end(HookContext&) override {
+    stop();
     return {};
   }
 
  private:
+  void stop() {
+    if (std::exchange(has_started_, false)) trace::stop();
+  }
+
   const ProfilerOptions options_;
   EveryTimer timer_;
-  bool is_recording_ = false;
+  bool is_recording_ = false, has_started_ = false;
+  int64_t began_ns_ = 0;  // Of the step.
 };
 
 class EarlyStopping final : public Hook {
@@ -154,6 +167,7 @@ class EarlyStopping final : public Hook {
     const auto found = evaluation.metrics.find(options_.metric);
     if (found == evaluation.metrics.end())
       return fail(ErrorKind::InvalidArgument, fmt::format("early_stopping_hook: no metric '{}'", options_.metric));
+    if (found->second.count == 0) return {};  // It has no value.
     const double value = found->second.value();
     if (value < best_) {
       best_ = value;

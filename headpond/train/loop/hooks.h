@@ -72,7 +72,8 @@ struct ProfilerOptions {
   Every every = {.steps = 1000};
   std::string output_dir = "";  ///< "": the model_dir.
 };
-/// Records one step each time, and writes "timeline-<step>.json" (monitor/timeline.h).
+/// Records one step each time, and writes "timeline-<step>.json" (monitor/timeline.h). A trace that is being recorded
+/// goes on, as that of a RunLog: the step's part of it is written.
 std::shared_ptr<Hook> profiler_hook(const ProfilerOptions& options = {}, HookClock clock = now_ns);
 
 struct EarlyStoppingOptions {
@@ -80,7 +81,8 @@ struct EarlyStoppingOptions {
   int64_t max_steps_without_decrease = 0;  ///< Above 0.
   int64_t min_steps = 0;                   ///< No stop before this step.
 };
-/// Ends the training when no evaluation had a lower value for so many steps. Its best value is in checkpoints.
+/// Ends the training when no evaluation had a lower value for so many steps. Its best value is in checkpoints. A metric
+/// of no samples has no value.
 std::shared_ptr<Hook> early_stopping_hook(const EarlyStoppingOptions& options);
 
 }  // namespace headpond

@@ -75,7 +75,7 @@ class Training {
 
   Result<TrainingResult> run() {
     auto trained = guarded([this] { return start_and_train(); });
-    auto ended = guarded([this] { return for_each_hook([this](Hook& hook) { return hook.end(context_); }); });
+    const auto ended = end_all(hooks_, context_);
     if (trained && !ended) trained = fail(ended.error());
     if (trained) trained = guarded([this] { return finish(); });
     if (writer_) {
@@ -107,14 +107,23 @@ class Training {
     return {};
   }
 
+  // Each of them; the first error.
+  static Result<void> end_all(const std::vector<std::shared_ptr<Hook>>& hooks, HookContext& context) {
+    Result<void> first;
+    for (const auto& hook : hooks) {
+      auto ended = guarded([&] { return hook->end(context); });
+      if (first && !ended) first = fail(ended.error());
+    }
+    return first;
+  }
+
   Result<void> start_and_train() {
     HEADPOND_TRY(open());
     HEADPOND_TRY(restore());
-    const bool has_begun = context_.step > 0;
     HEADPOND_TRY(for_each_hook([this](Hook& hook) { return hook.begin(context_); }));
     save_timer_.reset(context_.step);
-    if (has_begun && !is_over()) HEADPOND_TRY(evaluate_if_due());
-    if (!has_begun) HEADPOND_TRY(save());
+    if (context_.step > 0 && !is_over()) HEADPOND_TRY(evaluate_if_due());
+    if (!report_.resumed_from) HEADPOND_TRY(save());
     while (!is_over()) {
       auto went = step();
       if (!went) return fail(went.error());
@@ -149,6 +158,7 @@ class Training {
     if (!batch) return fail(batch.error());
     epoch_ = batch->epoch();
     const Learner::Step done = train_on(*batch);
+    HEADPOND_TRY(check_names(done.metrics));
     batch = fail(Error());  // Its memory is for the next one.
     ++context_.step;
     HEADPOND_TRY(for_each_hook([&](Hook& hook) { return hook.after_run(context_, done.loss, done.metrics); }));
@@ -159,6 +169,11 @@ class Training {
     if (config_.log == nullptr) return learner_.train(batch);
     const auto in_the_timeline = config_.log->step();
     return learner_.train(batch);
+  }
+
+  static Result<void> check_names(const Metrics& metrics) {
+    if (!metrics.contains("loss")) return {};
+    return fail(ErrorKind::InvalidArgument, "train_and_evaluate: a metric cannot be called \"loss\", as the loss is");
   }
 
   // The end: a last checkpoint, and a last evaluation.
@@ -213,6 +228,9 @@ class Training {
                                          config_.model_dir, saved.facts.step, error.message()));
     }
     visit_numbers(*numbers);
+    if (const std::vector<std::string> unasked = numbers->unasked(); !unasked.empty())
+      log(LogLevel::warning, fmt::format("{}: the checkpoint of step {} has numbers of hooks that are not there: {}",
+                                         config_.model_dir, saved.facts.step, fmt::join(unasked, ", ")));
     learner_.restore(saved.files);
     context_.step = last_saved_ = saved.facts.step;
     epoch_ = saved.facts.epoch;
@@ -224,15 +242,13 @@ class Training {
     state.begin("training", 0);
     state.visit("best_loss", best_loss_);
     state.visit("best_step", best_step_);
-    size_t number = 0;
-    for (const auto& hook : train_.hooks) {
-      state.begin(hook->name(), ++number);
-      hook->visit_state(state);
-    }
-    for (const auto& exporter : eval_.exporters) {
-      state.begin(exporter->name(), ++number);
-      exporter->visit_state(state);
-    }
+    std::map<std::string, size_t> numbers;  // Of those before with that name.
+    const auto visit = [&](const std::string& name, auto& one) {
+      state.begin(name, ++numbers[name]);
+      one.visit_state(state);
+    };
+    for (const auto& hook : train_.hooks) visit(std::string(hook->name()), *hook);
+    for (const auto& exporter : eval_.exporters) visit(fmt::format("export/{}", exporter->name()), *exporter);
   }
 
   Result<void> save() {
@@ -295,13 +311,18 @@ class Training {
     result_ = {.metrics = one.evaluation.metrics, .exports = {}};
     report_.evaluations.push_back(std::move(one));
     const Metrics& metrics = evaluation_.metrics;
-    if (const Metric loss = metrics.at("loss"); loss.count > 0 && loss.value() < best_loss_) {
-      best_loss_ = loss.value();
+    if (metrics.at("loss").count == 0) {
+      log(LogLevel::warning, fmt::format("the evaluation after step {} had no batch", context_.step));
+      return is_last ? export_model(true) : Result<void>();
+    }
+    if (const double loss = metrics.at("loss").value(); loss < best_loss_) {
+      best_loss_ = loss;
       best_step_ = context_.step;
     }
     for (const auto& [name, metric] : metrics) {
+      if (metric.count == 0) continue;
       const std::string tag = fmt::format("eval{}{}/{}", eval_.name.empty() ? "" : "_", eval_.name, name);
-      if (events_) HEADPOND_TRY(events_->scalar(tag, metric.value(), context_.step));
+      HEADPOND_TRY(context_.scalar(tag, metric.value()));
     }
     HEADPOND_TRY(export_model(is_last));
     return for_each_hook([this](Hook& hook) { return hook.evaluated(context_, evaluation_); });
@@ -312,9 +333,16 @@ class Training {
     context.step = context_.step;
     context.model_dir = context_.model_dir;
     context.events = context_.events;
+    one.evaluation.metrics["loss"] = {};
+    auto evaluated = guarded([&] { return evaluate_batches(one, context); });
+    auto ended = end_all(eval_.hooks, context);
+    context_.events = context.events;
+    return evaluated ? ended : evaluated;
+  }
+
+  Result<void> evaluate_batches(TrainingReport::OneEvaluation& one, HookContext& context) {
     for (const auto& hook : eval_.hooks) HEADPOND_TRY(hook->begin(context));
     Metrics& metrics = one.evaluation.metrics;
-    metrics["loss"] = {};
     eval_loader_.pause();
     for (int64_t count = 0; (!eval_.steps || count < *eval_.steps) && !context.stop(); ++count) {
       for (const auto& hook : eval_.hooks) HEADPOND_TRY(hook->before_run(context));
@@ -324,11 +352,11 @@ class Training {
       if (at_end(batch)) break;
       if (!batch) return fail(batch.error());
       const Learner::Step done = learner_.evaluate(*batch);
+      HEADPOND_TRY(check_names(done.metrics));
       metrics["loss"] += {done.loss, 1};
       for (const auto& [name, metric] : done.metrics) metrics[name] += metric;
       for (const auto& hook : eval_.hooks) HEADPOND_TRY(hook->after_run(context, done.loss, done.metrics));
     }
-    for (const auto& hook : eval_.hooks) HEADPOND_TRY(hook->end(context));
     return {};
   }
 

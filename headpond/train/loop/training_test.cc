@@ -8,6 +8,7 @@
 #include <cerrno>
 
 #include "headpond/base/log.h"
+#include "headpond/base/trace.h"
 #include "headpond/dataset/ops.h"
 #include "headpond/io/file/system_test_internal.h"
 #include "headpond/train/loop/hooks.h"
@@ -226,20 +227,123 @@ TEST(TrainAndEvaluate, AFailedSaveIsAWarningUnlessItIsTheLast) {
       std::string_view name() const override { return "disk"; }
       Result<void> after_run(HookContext& context, double, const Metrics&) override {
         *full = context.step >= from && context.step < from + 3;
+        if (*full && context.events != nullptr) (void)context.events->flush();  // Its error stays.
         return {};
       }
     };
     {
       const internal::FaultInjection injection(
-          [&](std::string_view call) -> internal::Fault { return {.error = call == "fsync" && *fails ? ENOSPC : 0}; });
+          [&](std::string_view call) -> internal::Fault { return {.error = call != "close" && *fails ? ENOSPC : 0}; });
       play(played, {.model_dir = temp.path(), .asynchronous_save = false}, 1000,
-           {std::make_shared<Disk>(full_from, fails)});
+           {std::make_shared<Disk>(full_from, fails), summary_saver_hook({.steps = 1})});
     }
     EXPECT_EQ(played.toy.losses.size(), 23U);
     EXPECT_EQ(played.result.has_value(), full_from == 7);
     EXPECT_THAT(said, HasSubstr(fmt::format("the checkpoint of step {} is not written", full_from == 7 ? 8 : 23)));
   }
+  EXPECT_EQ(test::times_in(said, "there are no more charts"), 2U) << "once a training";
   set_log_sink({});
+}
+
+// Counts its calls, saves how many steps it saw, and may fail.
+struct Counter final : Hook {
+  int64_t steps = 0, fails_at = -1, evaluated_ = 0, ends = 0;
+  bool fails_at_the_end = false;
+  std::string_view name() const override { return "counter"; }
+  Result<void> after_run(HookContext&, double, const Metrics&) override {
+    return ++steps == fails_at ? fail(ErrorKind::Cancelled, "a step") : Result<void>();
+  }
+  Result<void> evaluated(HookContext&, const Evaluation&) override {
+    ++evaluated_;
+    return {};
+  }
+  Result<void> end(HookContext&) override {
+    ++ends;
+    return fails_at_the_end ? fail(ErrorKind::Cancelled, "the end") : Result<void>();
+  }
+  void visit_state(HookState& state) override { state.visit("steps", steps); }
+};
+std::shared_ptr<Counter> counter(int64_t fails_at = -1, bool fails_at_the_end = false) {
+  auto made = std::make_shared<Counter>();
+  made->fails_at = fails_at;
+  made->fails_at_the_end = fails_at_the_end;
+  return made;
+}
+
+TEST(TrainAndEvaluate, ACheckpointOfStep0IsNotWrittenAgain) {
+  const TempFolder temp;
+  Played first, second;
+  play(first, {.model_dir = temp.path(), .asynchronous_save = false}, 1000, {counter(2)});
+  EXPECT_EQ(first.report.checkpoints.size(), 1U);
+  play(second, {.model_dir = temp.path(), .asynchronous_save = false});
+  EXPECT_EQ(second.report.resumed_from, 0);
+  EXPECT_EQ(second.report.checkpoints.at(0).step, 4);
+  EXPECT_EQ(second.report.evaluations.at(0).evaluation.step, 4);
+}
+
+TEST(TrainAndEvaluate, AllHooksEndAndTheFirstErrorCounts) {
+  Played step, end;
+  const auto one = counter(3, true), two = counter();
+  play(step, {}, 1000, {one, two});
+  EXPECT_THAT(step.result.error().message(), HasSubstr("a step"));
+  EXPECT_EQ(one->ends + two->ends, 2);
+  const auto three = counter(-1, true), four = counter();
+  play(end, {}, 1000, {three, four});
+  EXPECT_THAT(end.result.error().message(), HasSubstr("the end"));
+  EXPECT_EQ(four->ends, 1);
+  Toy toy;
+  const auto five = counter(2), six = counter();
+  const auto failed =
+      train_and_evaluate(toy, {}, {.input = numbers()}, {.input = range(6) | batch(2), .hooks = {five, six}});
+  EXPECT_THAT(failed.error().message(), HasSubstr("a step")) << "of the evaluation";
+  EXPECT_EQ(five->ends + six->ends, 2);
+}
+
+TEST(TrainAndEvaluate, AnEvaluationWithoutABatchIsNoneOfTheBest) {
+  const TempFolder temp;
+  std::string said;
+  set_log_sink([&](LogLevel, std::string_view line) { said += line; });
+  Toy toy;
+  TrainingReport report;
+  const auto hook = counter();
+  const auto early = early_stopping_hook({.max_steps_without_decrease = 1});
+  const auto trained = train_and_evaluate(
+      toy, {.model_dir = temp.path(), .save_steps = 4},
+      {.input = numbers(), .max_steps = 12, .hooks = {hook, early}, .epochs = -1},
+      {.input = range(0) | batch(2), .exporters = {best_exporter(), final_exporter()}, .throttle_secs = 0}, &report);
+  set_log_sink({});
+  ASSERT_TRUE(trained) << trained.error();
+  EXPECT_EQ(report.last_step, 12);
+  EXPECT_EQ(report.evaluations.size(), 3U);
+  EXPECT_EQ(hook->evaluated_, 0);
+  EXPECT_THAT(trained->exports, ElementsAre(temp.file("export/final/12/model.pt")));
+  EXPECT_THAT(said, HasSubstr("the evaluation after step 4 had no batch"));
+}
+
+TEST(TrainAndEvaluate, TheNameOfTheLossIsTaken) {
+  Played played;
+  played.toy.metric = "loss";
+  play(played, {});
+  EXPECT_EQ(played.result.error().kind(), ErrorKind::InvalidArgument);
+  EXPECT_EQ(played.toy.losses.size(), 1U);
+}
+
+TEST(TrainAndEvaluate, NumbersOfHooksFindTheirHookByName) {
+  const TempFolder temp;
+  Played first, more, fewer;
+  const auto one = counter(), two = counter(), again = counter(), second = counter();
+  two->steps = 100;
+  const BestExporterOptions best{.name = "counter", .metric = "size"};
+  play(first, {.model_dir = temp.path()}, 8, {one, two}, {best_exporter(best)});
+  play(more, {.model_dir = temp.path()}, 0, {nan_hook(), again, second}, {best_exporter(best)});
+  EXPECT_EQ(again->steps, 8);
+  EXPECT_EQ(second->steps, 108);
+  EXPECT_TRUE(more.result->exports.empty()) << "the same value is no better one";
+  std::string said;
+  set_log_sink([&](LogLevel, std::string_view line) { said += line; });
+  play(fewer, {.model_dir = temp.path()}, 0, {counter()});
+  set_log_sink({});
+  EXPECT_THAT(said, HasSubstr("hooks that are not there: 1.export/counter.best, 2.counter.steps"));
 }
 
 TEST(TrainAndEvaluate, ExportsTheBestTheLatestAndTheLast) {
@@ -305,16 +409,33 @@ TEST(TrainAndEvaluate, ARunLogCapturesBothInputsAndTheSteps) {
   const TempFolder temp;
   Toy toy;
   const auto log = value_or_throw(RunLog::open(temp.path()));
+  const auto profiler = profiler_hook({.every = {.steps = 4}, .output_dir = temp.path()});
   ASSERT_TRUE(train_and_evaluate(toy, {.save_steps = 5, .threads = 1, .log = log.get()},
-                                 {.input = numbers(), .max_steps = 10, .epochs = -1},
+                                 {.input = numbers(), .max_steps = 10, .hooks = {profiler}, .epochs = -1},
                                  {.input = range(6) | batch(2), .throttle_secs = 0}));
   ASSERT_TRUE(log->close());
   std::vector<std::string> names;
   for (const PipelineRecord& pipeline : log->pipelines()) names.push_back(pipeline.name);
   EXPECT_THAT(names, testing::UnorderedElementsAre("train", "eval"));
-  const auto timeline = test::get_file(log->files().timeline);
-  const std::string_view text(reinterpret_cast<const char*>(timeline.data()), timeline.size());
-  EXPECT_EQ(test::times_in(text, R"("name":"step")"), 10U);
+  const auto steps_in = [](const std::string& path) {
+    const auto timeline = test::get_file(path);
+    const std::string_view text(reinterpret_cast<const char*>(timeline.data()), timeline.size());
+    return test::times_in(text, R"("name":"step")");
+  };
+  EXPECT_EQ(steps_in(log->files().timeline), 10U);
+  EXPECT_EQ(steps_in(temp.file("timeline-5.json")), 1U);
+}
+
+TEST(TrainAndEvaluate, AProfilersTraceEndsWithTheTraining) {
+  const TempFolder temp;
+  Toy toy;
+  set_log_sink([](LogLevel, std::string_view) {});
+  ASSERT_TRUE(train_and_evaluate(
+      toy, {}, {.input = numbers(), .hooks = {profiler_hook({.every = {.steps = 1}, .output_dir = temp.path()})}},
+      {.input = range(6) | batch(2)}));
+  set_log_sink({});
+  EXPECT_EQ(temp.count(), 5U) << "steps";
+  EXPECT_FALSE(trace::enabled()) << "its sixth one met the end of the input";
 }
 
 TEST(TrainAndEvaluate, RefusesOptionsThatContradictThemselves) {

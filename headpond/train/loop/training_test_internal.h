@@ -20,6 +20,7 @@ namespace headpond::internal {
 class Toy final : public Learner {
  public:
   std::string left_out = "";
+  std::string metric = "sum";
   std::vector<std::string> shapes = {"weight float64 []"};
   std::vector<double> losses;
   int evaluations = 0;
@@ -31,7 +32,7 @@ class Toy final : public Learner {
     moment_ = 0.9 * moment_ + sum;
     weight_ = 0.99 * weight_ - 0.001 * moment_ + static_cast<double>(random_ >> 60);
     losses.push_back(weight_);
-    return {weight_, {{"sum", {sum, 1}}}};
+    return {weight_, {{metric, {sum, 1}}}};
   }
   Step evaluate(const Batch& batch) override {
     EXPECT_TRUE(is_evaluating_);
