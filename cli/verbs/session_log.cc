@@ -10,13 +10,6 @@
 #include "headpond/monitor/run/verdict_json.h"
 
 namespace headpond::cli {
-namespace {
-
-bool has_verdict(const PipelineRecord& one) {
-  return one.verdict.code != ReasonCode::none || !one.verdict.findings.empty();
-}
-
-}  // namespace
 
 Result<SessionLog> SessionLog::open(Session& session, const std::string& part, RunLogOptions options) {
   const auto folder = session.folder();
@@ -56,8 +49,13 @@ void write_files(JsonWriter& json, const std::string& folder, const std::vector<
 
 void announce(const Session& session, const std::string& folder, const std::vector<RunFiles>& files) {
   session.say(fmt::format("TensorBoard log: {0} (tensorboard --logdir {0})", folder));
-  for (const RunFiles& one : files) session.say("timeline: " + one.timeline);
-  session.say("open a timeline at https://ui.perfetto.dev");
+  bool has_timeline = false;
+  for (const RunFiles& one : files) {
+    if (one.timeline.empty()) continue;
+    session.say("timeline: " + one.timeline);
+    has_timeline = true;
+  }
+  if (has_timeline) session.say("open a timeline at https://ui.perfetto.dev");
 }
 
 void say_verdicts(const Session& session, const std::vector<PipelineRecord>& pipelines) {

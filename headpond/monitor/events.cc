@@ -18,6 +18,7 @@
 #include "headpond/base/mutex.h"
 #include "headpond/io/file/file.h"
 #include "headpond/io/record/record_writer.h"
+#include "headpond/monitor/events_internal.h"
 
 namespace headpond {
 namespace {
@@ -143,6 +144,16 @@ bool is_utf8(std::string_view text) {
 }
 
 }  // namespace
+
+std::string internal::as_utf8(std::string_view text) {
+  std::string valid;
+  while (!text.empty()) {
+    const size_t length = character_bytes(text);
+    valid += length == 0 ? "\xef\xbf\xbd" : text.substr(0, length);
+    text.remove_prefix(std::max<size_t>(length, 1));
+  }
+  return valid;
+}
 
 class EventWriter::State {
  public:

@@ -15,6 +15,7 @@
 #include "headpond/base/thread.h"
 #include "headpond/base/trace.h"
 #include "headpond/monitor/events.h"
+#include "headpond/monitor/events_internal.h"
 #include "headpond/queue/queue.h"
 
 namespace headpond {
@@ -200,7 +201,7 @@ void QueueMonitor::State::write(std::vector<Scalar> points, int64_t now, bool la
   const int64_t step = totals.steps.value_or(writes_);
   writes_ += points.empty() ? 0 : 1;
   for (const Scalar& point : points) {
-    if (const auto written = options_.events->scalar(point.tag, point.value, step); !written) {
+    if (const auto written = options_.events->scalar(internal::as_utf8(point.tag), point.value, step); !written) {
       log(LogLevel::warning, "no more scalars of the queues are written: " + written.error().to_string());
       events_failed_ = true;
       return;

@@ -20,6 +20,7 @@
 #include "headpond/io/file/file.h"
 #include "headpond/io/file/file_writer.h"
 #include "headpond/monitor/events.h"
+#include "headpond/monitor/events_internal.h"
 #include "headpond/monitor/run/pipeline_watch_internal.h"
 #include "headpond/monitor/run/profile.h"
 #include "headpond/monitor/run/run_report.h"
@@ -67,8 +68,6 @@ Result<void> write_text_file(const std::string& path, const std::string& text) {
   return write_file_atomically(path, {std::as_bytes(std::span(text))});
 }
 
-bool has_verdict(const Verdict& verdict) { return verdict.code != ReasonCode::none || !verdict.findings.empty(); }
-
 }  // namespace
 
 class RunLog::State {
@@ -104,7 +103,10 @@ class RunLog::State {
   void write_record(internal::PipelineWatch& watched) HEADPOND_REQUIRES(mu_);
   void write_line(const std::string& line) HEADPOND_REQUIRES(mu_);
   void write_text(const std::string& tag, const std::string& text) HEADPOND_REQUIRES(mu_);
-  void note(const Result<void>& done) HEADPOND_REQUIRES(mu_);
+  void note(Result<void>& first, const Result<void>& done) HEADPOND_REQUIRES(mu_);
+  Result<void> first_error() const HEADPOND_REQUIRES(mu_) {
+    return !lines_error_ ? lines_error_ : !events_error_ ? events_error_ : trace_error_;
+  }
   Result<void> write_verdicts(const std::vector<PipelineRecord>& all) const;
   Result<void> write_profiles(const std::vector<PipelineRecord>& all) const;
   Result<void> write_report() const;
@@ -130,7 +132,8 @@ class RunLog::State {
   int64_t rated_ns_ HEADPOND_GUARDED_BY(mu_) = start_ns_;
   int64_t recorded_ns_ HEADPOND_GUARDED_BY(mu_) = 0;
   bool is_closed_ HEADPOND_GUARDED_BY(mu_) = false;
-  Result<void> first_error_ HEADPOND_GUARDED_BY(mu_);
+  Result<void> events_error_ HEADPOND_GUARDED_BY(mu_), lines_error_ HEADPOND_GUARDED_BY(mu_);
+  Result<void> trace_error_ HEADPOND_GUARDED_BY(mu_);
   std::unique_ptr<QueueMonitor> monitor_ HEADPOND_GUARDED_BY(mu_);  // Last: its thread uses the above.
 };
 
@@ -258,45 +261,49 @@ void RunLog::State::on_points(std::vector<Scalar> points, int64_t now, bool last
   }
   write_points(points);
   if (steps_.load(std::memory_order_relaxed) == 0) trace_->step_is(step_now());
-  note(trace_->write_asked(own_step()));
+  note(trace_error_, trace_->write_asked(own_step()));
 }
 
-void RunLog::State::note(const Result<void>& done) {
-  if (done || !first_error_) return;
+// The first error of a file: nothing more is written into it.
+void RunLog::State::note(Result<void>& first, const Result<void>& done) {
+  if (done || !first) return;
   log(LogLevel::warning, "the log of this run is not complete: " + done.error().to_string());
-  first_error_ = done;
+  first = done;
 }
 
 void RunLog::State::write_points(const std::vector<Scalar>& points) {
-  if (!events_ || !first_error_) return;
-  for (const Scalar& point : points) note(events_->scalar(point.tag, point.value, step_now()));
+  if (!events_ || !events_error_) return;
+  for (const Scalar& point : points)
+    note(events_error_, events_->scalar(internal::as_utf8(point.tag), point.value, step_now()));
 }
 
 void RunLog::State::write_steps(internal::PipelineWatch& watched) {
-  if (!events_ || !first_error_) return;
+  if (!events_ || !events_error_) return;
   std::vector<double> waits, steps;
   for (const StepTime& step : watched.new_steps()) {
     waits.push_back(step.call_ns * 1e-6);
     steps.push_back((step.call_ns + step.work_ns) * 1e-6);
   }
-  const std::string prefix = watched.name().empty() ? "pipeline/" : "pipeline/" + watched.name() + "/";
-  note(events_->histogram(prefix + "wait_ms", waits, step_now()));
-  note(events_->histogram(prefix + "step_ms", steps, step_now()));
+  const std::string prefix =
+      internal::as_utf8(watched.name().empty() ? "pipeline/" : "pipeline/" + watched.name() + "/");
+  note(events_error_, events_->histogram(prefix + "wait_ms", waits, step_now()));
+  note(events_error_, events_->histogram(prefix + "step_ms", steps, step_now()));
 }
 
 void RunLog::State::write_text(const std::string& tag, const std::string& text) {
-  if (events_ && first_error_) note(events_->text(tag, text, step_now()));
+  if (events_ && events_error_)
+    note(events_error_, events_->text(internal::as_utf8(tag), internal::as_utf8(text), step_now()));
 }
 
 void RunLog::State::write_line(const std::string& line) {
-  if (lines_ && first_error_) note(lines_->append(line));
+  if (lines_ && lines_error_) note(lines_error_, lines_->append(line));
 }
 
 // Also as a text for TensorBoard, if the verdict is another one than before, or the last.
 void RunLog::State::write_record(internal::PipelineWatch& watched) {
   const PipelineRecord& record = watched.record(seconds());
   write_line(line_of(record));
-  if (!has_verdict(record.verdict)) return;
+  if (!has_verdict(record)) return;
   const auto [told, is_new] = told_.try_emplace(record.name, record.verdict.code);
   if (!is_new && std::exchange(told->second, record.verdict.code) == record.verdict.code && !record.has_ended) return;
   write_text(record.name.empty() ? "verdict" : "verdict/" + record.name, as_code(record.verdict.to_string()));
@@ -353,7 +360,7 @@ Result<void> RunLog::State::close() {
   std::unique_ptr<QueueMonitor> monitor;
   {
     MutexLock lock(mu_);
-    if (std::exchange(is_closed_, true)) return first_error_;
+    if (std::exchange(is_closed_, true)) return first_error();
     monitor = std::move(monitor_);
   }
   monitor.reset();  // Its thread needs the lock for the last points.
@@ -371,8 +378,8 @@ Result<void> RunLog::State::close() {
   if (folder_.empty()) return {};
   Result<void> done = write_end_files();
   MutexLock lock(mu_);
-  if (first_error_) first_error_ = std::move(done);
-  return first_error_;
+  if (first_error()) lines_error_ = std::move(done);
+  return first_error();
 }
 
 Result<std::unique_ptr<RunLog>> RunLog::open(const std::string& folder, RunLogOptions options) {

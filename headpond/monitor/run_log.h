@@ -53,7 +53,7 @@ struct RunFiles {
 ///
 /// Files in the folder: TensorBoard's events, run.jsonl (what read_run() reads, also while the run lasts), and at
 /// close() verdict.json, profile.json, report.html and the timeline. A disk that is full ends no run: the first error
-/// of each file is logged, and close() returns it.
+/// of the events, that of run.jsonl and that of the timeline are logged and end that file, and close() returns one.
 class RunLog {
   class State;
 

@@ -14,6 +14,7 @@
 #include <optional>
 
 #include "headpond/base/clock.h"
+#include "headpond/base/log.h"
 #include "headpond/base/thread.h"
 #include "headpond/dataset/ops.h"
 #include "headpond/monitor/events.h"
@@ -218,15 +219,51 @@ TEST_F(RunLogTest, AFullDiskEndsNoRun) {
   EXPECT_FALSE(log->close());
 }
 
+TEST_F(RunLogTest, AFolderThatWasUsedBeforeHasTheLastRun) {
+  ASSERT_TRUE(open()->close());
+  EXPECT_TRUE(record().is_whole) << "control";
+  const auto second = open();
+  EXPECT_FALSE(record().is_whole);
+}
+
+TEST_F(RunLogTest, NamesThatAreNoUtf8EndNothing) {
+  auto log = open();
+  const auto totals = [] { return PipelineTotals{.calls = 3, .wait_ns = 1}; };
+  { const RunLog::Watch watched = log->watch(PipelineSource{.name = "\xff", .totals = totals, .plan = "caf\xe9"}); }
+  ASSERT_TRUE(log->close());
+  EXPECT_TRUE(is_accepted("check_events.py", " --require 'plan/*' --require 'pipeline/*/starved_fraction'"));
+  EXPECT_TRUE(record().is_whole);
+}
+
+TEST_F(RunLogTest, AnErrorOfOneFileEndsNoOther) {
+  std::filesystem::create_directory(folder_);
+  auto log = open();
+  std::string said;
+  set_log_sink([&](LogLevel, std::string_view line) { said += line; });
+  ASSERT_TRUE(log->events()->close());  // Its calls fail from now on.
+  Loader loader(numbers(), {.threads = 1});
+  {
+    const RunLog::Watch watched = log->watch(loader);
+    while (loader.next()) const auto step = log->step();
+  }
+  EXPECT_FALSE(log->close());
+  set_log_sink({});
+  EXPECT_EQ(said.find("the log of this run is not complete"), said.rfind("the log of this run is not complete"));
+  EXPECT_TRUE(record().is_whole);
+  EXPECT_EQ(record().pipelines.at(0).loader.batches, 40);
+}
+
 TEST_F(RunLogTest, TheLogThatWasOpenedLastHasTheTrace) {
   auto first = open();
   auto second = RunLog::open(folder_ + "/second").value();
   { const auto step = second->step(); }
+  EXPECT_EQ(first->files().timeline, "");
   ASSERT_TRUE(first->close());
   EXPECT_FALSE(std::filesystem::exists(folder_ + "/timeline.json"));
   { const auto step = second->step(); }
   ASSERT_TRUE(second->close());
   EXPECT_THAT(content("second/timeline.json"), HasSubstr("step"));
+  EXPECT_EQ(second->files().timeline, folder_ + "/second/timeline.json");
 }
 
 TEST_F(RunLogTest, AKilledRunCanBeRead) {

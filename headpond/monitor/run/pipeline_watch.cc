@@ -31,6 +31,9 @@ PipelineWatch::PipelineWatch(PipelineSource source, int64_t now_ns)
   record_.name = source_.name;
   record_.plan = source_.plan;
   (void)rates_.since_last(before_, now_ns);
+  std::vector<Scalar> of_the_past;
+  if (source_.stats) add_operators(source_.stats(), 1, of_the_past);
+  (void)new_steps();
 }
 
 std::optional<int64_t> PipelineWatch::steps() const {
@@ -74,10 +77,11 @@ std::vector<StepTime> PipelineWatch::new_steps() {
 
 // An operator has the share of its stage's time that samples found in it.
 void PipelineWatch::add_operators(const LoaderStats& stats, double passed_ns, std::vector<Scalar>& points) {
-  std::set<std::string> taken;
+  std::set<std::string> taken, stages;
   for (auto stage = stats.stages.rbegin(); stage != stats.stages.rend(); ++stage) {
     const double wall = wall_of(*stage);
-    const double at_once = std::max(wall - std::exchange(wall_before_[stage->name], wall), 0.0) / passed_ns;
+    const double at_once =
+        std::max(wall - std::exchange(wall_before_[unlike(stage->name, stages)], wall), 0.0) / passed_ns;
     const std::vector<OperatorCost> operators = operators_of(*stage);
     double all = 0;
     for (const OperatorCost& one : operators) all += one.ns;

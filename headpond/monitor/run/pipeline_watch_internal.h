@@ -45,7 +45,7 @@ class PipelineWatch {
   int64_t before_ns_;
   int64_t samples_ = 0;
   int64_t steps_before_ = 0;                   // Of recent_steps.
-  std::map<std::string, double> wall_before_;  // Of stages.
+  std::map<std::string, double> wall_before_;  // Of stages, by their names and places among equal ones.
   PipelineRecord record_;
 };
 

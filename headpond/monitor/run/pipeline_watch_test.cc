@@ -74,6 +74,23 @@ TEST(PipelineWatch, AnOperatorHasItsShareOfTheStagesTime) {
   EXPECT_DOUBLE_EQ(value_of(points, "op/train/map_1/self_us"), 4);
 }
 
+TEST(PipelineWatch, StagesWithOneNameHaveTheirOwnTimes) {
+  Made made;
+  const auto stages = [](double first_ns, double second_ns) {
+    std::vector<StageStats> both(2, StageStats{.name = "range|map"});
+    both[0].totals.make.wall_ns = first_ns;
+    both[1].totals.make.wall_ns = second_ns;
+    return both;
+  };
+  made.stats = {.threads = 2, .stages = stages(9e9, 1e9)};
+  PipelineWatch watched(made.source(), 0);
+  made.stats.stages = stages(9.75e9, 1.25e9);
+  std::vector<Scalar> points;
+  (void)watched.sample(points, kSecond);
+  EXPECT_DOUBLE_EQ(value_of(points, "op/range|map/parallelism"), 0.25) << "without what was before it was watched";
+  EXPECT_DOUBLE_EQ(value_of(points, "op/range|map_1/parallelism"), 0.75);
+}
+
 TEST(PipelineWatch, AStageWithoutMeasuredOperatorsIsOne) {
   Made made;
   made.stats = {.threads = 1, .stages = {StageStats{.name = "generator"}}};
@@ -85,17 +102,17 @@ TEST(PipelineWatch, AStageWithoutMeasuredOperatorsIsOne) {
 }
 
 TEST(PipelineWatch, StepsAreToldOnce) {
-  RecentSteps recent;
+  RecentSteps recent{5, {{4, 0}, {5, 0}}};
   PipelineWatch watched({.recent_steps = [&recent] { return recent; }}, 0);
   const auto calls = [&watched] {
     std::vector<float> all;
     for (const StepTime& step : watched.new_steps()) all.push_back(step.call_ns);
     return all;
   };
-  EXPECT_THAT(calls(), testing::IsEmpty());
-  recent = {2, {{1, 0}, {2, 0}}};
+  EXPECT_THAT(calls(), testing::IsEmpty()) << "those were before it was watched";
+  recent = {7, {{1, 0}, {2, 0}}};
   EXPECT_THAT(calls(), testing::ElementsAre(1, 2));
-  recent = {3, {{1, 0}, {2, 0}, {3, 0}}};
+  recent = {8, {{1, 0}, {2, 0}, {3, 0}}};
   EXPECT_THAT(calls(), testing::ElementsAre(3));
   EXPECT_THAT(calls(), testing::IsEmpty());
   recent = {900, {{8, 0}, {9, 0}}};

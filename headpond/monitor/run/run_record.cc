@@ -90,7 +90,7 @@ void add_line(std::string_view text, RunRecord& run) {
   const auto& object = json.get_ref<const Json::object_t&>();
   if (object.empty()) return;
   const auto& [kind, what] = *object.begin();
-  if (kind == "run") run.machine = read_as<RunMachine>(what);
+  if (kind == "run") run = {.machine = read_as<RunMachine>(what)};  // The one before it wrote into the same folder.
   if (kind == "point") run.points.push_back(read_as<RunPoint>(what));
   if (kind == "pipeline") add(read_as<PipelineRecord>(what), run.pipelines);
   if (kind == "end") run.is_whole = true;
@@ -119,6 +119,10 @@ Result<RunRecord> read_run(const std::string& folder) {
     text.remove_prefix(end + 1);
   }
   return run;
+}
+
+bool has_verdict(const PipelineRecord& pipeline) {
+  return pipeline.verdict.code != ReasonCode::none || !pipeline.verdict.findings.empty();
 }
 
 const PipelineRecord* most_waited_for(const std::vector<PipelineRecord>& pipelines) {

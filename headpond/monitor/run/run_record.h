@@ -67,9 +67,13 @@ std::string line_of(const RunPoint& point);
 std::string line_of(const PipelineRecord& pipeline);
 std::string end_line();
 
-/// Reads `folder`/run.jsonl. NotFound without one; DataLoss, with the line's number, for a line that is none of the
-/// above. A last line without its end, as a killed run leaves it, is passed over; members that are not known are too.
+/// Reads `folder`/run.jsonl; of several runs in it the last one. NotFound without one; DataLoss, with the line's
+/// number, for a line that is none of the above. A last line without its end, as a killed run leaves it, is passed
+/// over; members that are not known are too.
 Result<RunRecord> read_run(const std::string& folder);
+
+/// Whether its verdict says anything.
+bool has_verdict(const PipelineRecord& pipeline);
 
 /// The pipeline for which the program waited most, one with a reason before one without; null if there is none.
 const PipelineRecord* most_waited_for(const std::vector<PipelineRecord>& pipelines);

@@ -83,6 +83,17 @@ TEST_F(RunRecordTest, OfEachPipelineTheLatestRecordCounts) {
   EXPECT_FALSE(run->is_whole);
 }
 
+TEST_F(RunRecordTest, OfSeveralRunsInAFolderTheLastOneCounts) {
+  const std::string first = line_of(RunMachine{.pid = 1}) + line_of(RunPoint{.step = 900}) +
+                            line_of(record_of("a", ReasonCode::startup, 2)) + end_line();
+  const auto run = read(first + line_of(RunMachine{.pid = 2}) + line_of(RunPoint{.step = 7}));
+  ASSERT_TRUE(run) << run.error();
+  EXPECT_EQ(run->machine.pid, 2);
+  EXPECT_EQ(run->points.size(), 1U);
+  EXPECT_TRUE(run->pipelines.empty());
+  EXPECT_FALSE(run->is_whole) << "the second one was killed, or goes on";
+}
+
 TEST_F(RunRecordTest, ALineThatWasCutIsPassedOver) {
   const std::string whole = line_of(record_of("a", ReasonCode::startup, 1));
   for (const size_t length : {size_t{1}, whole.size() / 2, whole.size() - 1}) {

@@ -82,6 +82,7 @@ Result<void> RunTrace::write_asked(int64_t step) {
   if (stage_ == Stage::recorded) {
     stage_ = Stage::written;
     HEADPOND_TRY(write(chosen()));
+    has_file_ = true;
   }
   return signal_ && signal_->came() ? write("timeline-" + std::to_string(step)) : Result<void>();
 }
@@ -92,11 +93,13 @@ Result<void> RunTrace::finish() {
   const Stage stage = stage_.exchange(Stage::written);
   if (stage == Stage::recording) trace::stop();
   if (stage != Stage::recording && stage != Stage::recorded) return {};
-  return write(has_steps() ? chosen() : "timeline");
+  auto written = write(has_steps() ? chosen() : "timeline");
+  has_file_ = written.has_value();
+  return written;
 }
 
 std::string RunTrace::path() const {
-  if (folder_.empty() || !options_.is_on) return "";
+  if (!has_file_ && !is_owner()) return "";
   return named(has_steps() ? chosen() : "timeline") + (options_.files == TimelineFiles::json_gz ? ".json.gz" : ".json");
 }
 

@@ -27,7 +27,7 @@ class RunTrace {
   Result<void> write_asked(int64_t step);
   /// Ends the recording, and writes what is to be written at the end.
   Result<void> finish();
-  /// The file that finish() leaves; empty if there is none.
+  /// The file that finish() leaves; empty if there is none, as where a later one has the trace.
   std::string path() const;
 
  private:
@@ -43,6 +43,7 @@ class RunTrace {
   const std::string folder_;
   const TraceOptions options_;
   std::atomic<Stage> stage_ = Stage::before;
+  std::atomic<bool> has_file_ = false;  // At path().
   std::unique_ptr<SignalHandler> signal_;
 };
 

@@ -86,6 +86,7 @@ TEST_F(RunTraceTest, WritesNothingOfStepsThatNeverCame) {
   run.step_is(1);
   ASSERT_TRUE(run.finish());
   EXPECT_THAT(files(), IsEmpty());
+  EXPECT_EQ(run.path(), "");
 }
 
 TEST_F(RunTraceTest, WritesOnASignalAndGoesOn) {
@@ -134,6 +135,7 @@ TEST_F(RunTraceTest, LeavesTheTraceToALaterOne) {
   work("late");
   ASSERT_TRUE(first.finish());
   EXPECT_THAT(files(), IsEmpty());
+  EXPECT_EQ(first.path(), "");
   EXPECT_TRUE(trace::enabled());
   ASSERT_TRUE(second.finish());
   EXPECT_THAT(content("timeline.json"), HasSubstr("late"));
