@@ -49,7 +49,10 @@ std::string label(const std::vector<std::string>& patterns) {
   constexpr size_t kLongest = 200;
   std::string text;
   for (const std::string& pattern : patterns) text += fmt::format("{}'{}'", text.empty() ? "" : ", ", pattern);
-  return text.size() <= kLongest ? text : fmt::format("{}..., {} patterns", text.substr(0, kLongest), patterns.size());
+  if (text.size() <= kLongest) return text;
+  size_t end = kLongest;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;  // No cut inside a character.
+  return fmt::format("{}..., {} patterns", text.substr(0, end), patterns.size());
 }
 
 // Whether a file that cannot be opened is left out by a source that may leave files out.

@@ -159,6 +159,10 @@ TEST(SourceFiles, ThePlanSaysWhichFilesAndTellsTheirContentsApart) {
   const std::string title = text_lines(std::vector<std::string>(50, std::string(30, 'p'))).node()->title();
   EXPECT_THAT(title, HasSubstr("..., 50 patterns, "));
   EXPECT_LT(title.size(), 350U);
+  std::string cyrillic;
+  while (cyrillic.size() < 300) cyrillic += "\u0436";
+  EXPECT_THAT(text_lines(std::vector{cyrillic, path}).node()->title(), HasSubstr("\u0436..., 2 patterns, "))
+      << "no character is cut";
   std::filesystem::remove(path);
   EXPECT_THROW((void)text_lines(path).plan(), Exception);
 }
