@@ -100,9 +100,9 @@ def _columns_of(table: Any, fill: Any, pyarrow: Any) -> tuple[_Dense, _Lists]:
         kind = column.type
         if pyarrow.types.is_list(kind) or pyarrow.types.is_large_list(kind):
             chunk = _one_chunk(column)
-            lists[name] = chunk.offsets.to_numpy(), _numbers(name, chunk.values, pyarrow)
+            lists[name] = chunk.offsets.to_numpy(), _numbers(name, _without_nulls(name, chunk.values, fill), pyarrow)
         elif pyarrow.types.is_fixed_size_list(kind):
-            dense[name] = _numbers(name, _one_chunk(column).flatten(), pyarrow).reshape(-1, kind.list_size)
+            dense[name] = _numbers(name, _without_nulls(name, _one_chunk(column).flatten(), fill), pyarrow).reshape(-1, kind.list_size)
         elif _is_text(kind, pyarrow):
             dense[name] = _one_chunk(column).cast(pyarrow.large_binary()).to_pylist()
         else:

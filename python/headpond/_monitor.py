@@ -37,7 +37,8 @@ class QueueMonitor(_core.QueueMonitor):
 
     def __init__(self, *, sample_every: float = 0.1, write_every: float = 1, tag_style: str = "queue", events: EventWriter | None = None,
                  totals: Callable[[], dict[str, int]] | None = None) -> None:
-        super().__init__(sample_every, write_every, tag_style, events, totals)
+        self._totals = totals
+        super().__init__(sample_every, write_every, tag_style, events, None if totals is None else _weak(self))
         _monitors.add(self)
 
     def watch(self, queue: _core.Queue, summary_name: str = "") -> _core.Watched:
@@ -49,6 +50,16 @@ class QueueMonitor(_core.QueueMonitor):
 
     def __exit__(self, *exception: object) -> None:
         self.close()
+
+
+def _weak(monitor: QueueMonitor) -> Callable[[], dict[str, int]]:
+    """A monitor's totals for its thread, which does not keep what they belong to alive."""
+    known = weakref.ref(monitor)
+
+    def totals() -> dict[str, int]:
+        there = known()
+        return {} if there is None or there._totals is None else there._totals()
+    return totals
 
 
 class WaitAccount(_core.WaitAccount):

@@ -38,7 +38,7 @@ class PythonLoader {
   PythonLoader& operator=(const PythonLoader&) = delete;
 
   void restore(const nb::bytes& state) {
-    refuse_if_waiting("load_state_dict");
+    const Changing changing(*this, "load_state_dict");
     const std::string given(state.c_str(), state.size());
     const std::string own = converted(given, forms(), dataset_);
     open([&] { return Loader::restored(dataset_, options_, own); });
@@ -58,7 +58,7 @@ class PythonLoader {
     return given([&] { return loader_->try_next(); });
   }
   void next_epoch() {
-    refuse_if_waiting("next_epoch");
+    const Changing changing(*this, "next_epoch");
     refuse_if_closed();
     (void)waiting([&]() -> Result<void> {
       loader_->next_epoch();
@@ -109,6 +109,21 @@ class PythonLoader {
   }
 
  private:
+  // While a call that replaces what next() reads gives the lock up.
+  class Changing {
+   public:
+    Changing(PythonLoader& loader, const char* call) : loader_(loader) {
+      loader.refuse_if_waiting(call);
+      loader.changing_ = call;
+    }
+    ~Changing() { loader_.changing_ = nullptr; }
+    Changing(const Changing&) = delete;
+    Changing& operator=(const Changing&) = delete;
+
+   private:
+    PythonLoader& loader_;
+  };
+
   template <class Make>
   void open(Make make) {
     auto made = value(waiting([&]() -> Result<std::shared_ptr<Loader>> {
@@ -136,10 +151,12 @@ class PythonLoader {
     return answer;
   }
 
-  // Another thread of Python may be in next(), without the lock. The Loader itself refuses a second next().
+  // Another thread of Python may be in a call, without the lock. The Loader itself refuses a second next().
   void refuse_if_waiting(const char* call) const {
-    if (waiting_ > 0)
-      raise(Error(ErrorKind::FailedPrecondition, fmt::format("Loader: {}(): another thread is in next()", call)));
+    const char* const other = changing_ != nullptr ? changing_ : waiting_ > 0 ? "next" : nullptr;
+    if (other != nullptr) {
+      raise(Error(ErrorKind::FailedPrecondition, fmt::format("Loader: {}(): another thread is in {}()", call, other)));
+    }
   }
 
   void refuse_if_closed() const {
@@ -168,6 +185,7 @@ class PythonLoader {
   template <class Next>
   Any given(Next next) {
     refuse_if_closed();
+    if (changing_ != nullptr) refuse_if_waiting("next");
     struct Count {
       int& waiting;
       ~Count() { --waiting; }
@@ -187,7 +205,8 @@ class PythonLoader {
   const Keys keys_;
   std::shared_ptr<Loader> loader_;
   int64_t epoch_ = 0, index_ = -1;  // Of the last batch.
-  int waiting_ = 0;                 // Calls of next(); changed with the interpreter's lock.
+  int waiting_ = 0;                 // Calls of next(); changed with the interpreter's lock, as is:
+  const char* changing_ = nullptr;  // The call that replaces what next() reads.
   bool is_closed_ = false;
   std::shared_ptr<Ending> ending_;  // Of close().
 };

@@ -2,6 +2,7 @@
 // What watches a run: verdicts, event files for TensorBoard, how full queues are, waits, timelines, progress.
 #include <fmt/format.h>
 
+#include <cmath>
 #include <utility>
 
 #include "headpond/base/trace.h"
@@ -20,7 +21,9 @@ namespace headpond::python {
 namespace {
 
 std::chrono::milliseconds to_ms(double seconds) {
-  return std::chrono::milliseconds(static_cast<int64_t>(seconds * 1000));
+  if (!(seconds >= 0 && seconds < 1e9))
+    raise(Error(ErrorKind::InvalidArgument, fmt::format("an interval of {} seconds", seconds)));
+  return std::chrono::milliseconds(static_cast<int64_t>(std::ceil(seconds * 1000)));
 }
 
 // ---- Verdicts.
@@ -216,6 +219,8 @@ struct Account {
 
 // The iterator's next value; its time is wait.
 Any measured_next(Account& self, nb::handle iterator) {
+  if (PyIter_Check(iterator.ptr()) == 0)
+    throw nb::type_error("WaitAccount.next() takes an iterator: iter(...), or measure() for an iterable");
   nb::object next = self.account->measure([&] { return nb::steal(PyIter_Next(iterator.ptr())); });
   if (next.is_valid()) return next;
   if (PyErr_Occurred() != nullptr) throw nb::python_error();

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
+#include <exception>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -125,13 +127,18 @@ std::shared_ptr<Ending> Ending::start(std::function<void()> work) {
     return ending;
   }
   (void)take_done();
+  Thread thread;
+  try {
+    thread = Thread("headpond/end", run);
+  } catch (const std::exception&) {  // The system has no more threads. What it waits for may need the lock.
+    std::optional<nb::gil_scoped_release> released;
+    if (PyGILState_Check() != 0) released.emplace();
+    run();
+    return ending;
+  }
   Endings& running = endings();
   const std::lock_guard lock(running.mu);
-  try {
-    running.all.emplace_back(ending, Thread("headpond/end", run));
-  } catch (const Exception&) {  // The system has no more threads.
-    run();
-  }
+  running.all.emplace_back(ending, std::move(thread));
   return ending;
 }
 

@@ -65,6 +65,12 @@ def test_nulls_are_refused_or_filled():
     holes = pyarrow.table({"n": [1, None, 3], "text": ["a", None, "c"]})
     with pytest.raises(hp.InvalidArgumentError, match="'n' has 1 nulls"):
         hp.from_arrow(holes)
+    inside = pyarrow.table({"lists": [[1, None], [], [3]], "pairs": pyarrow.array([[1, 2], [None, 4], [5, 6]], pyarrow.list_(pyarrow.int64(), 2))})
+    for name in inside.column_names:
+        with pytest.raises(hp.InvalidArgumentError, match=f"'{name}' has 1 nulls"):
+            hp.from_arrow(inside.select([name]))
+    rows = [{name: list(value) for name, value in row.items()} for row in rows_of(hp.from_arrow(inside, fill=0))]
+    assert rows == [{"lists": [1, 0], "pairs": [1, 2]}, {"lists": [], "pairs": [0, 4]}, {"lists": [3], "pairs": [5, 6]}]
     filled = hp.from_arrow(holes, fill={"n": -1, "text": ""})
     assert rows_of(filled) == [{"n": 1, "text": b"a"}, {"n": -1, "text": b""}, {"n": 3, "text": b"c"}]
 

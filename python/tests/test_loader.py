@@ -230,6 +230,30 @@ def test_close_ends_threads_and_keeps_the_state():
     loader.close()
 
 
+def test_a_call_beside_load_state_dict_is_refused():
+    begun, hold = threading.Event(), threading.Event()
+
+    def make(epoch):
+        return iter(range(4))
+
+    def seek(epoch, position):
+        begun.set()
+        hold.wait()
+        return iter(range(position, 4))
+    loader = hp.Loader(hp.from_generator(make, (hp.i64, ()), name="numbers", seek=seek), threads=1)
+    loader.next()
+    state = loader.state_dict()
+    restoring = threading.Thread(target=lambda: loader.load_state_dict(state))
+    restoring.start()
+    assert begun.wait(30)
+    for call in (loader.next, loader.try_next, loader.next_epoch, loader.close, lambda: loader.load_state_dict(state)):
+        with pytest.raises(hp.FailedPreconditionError, match=r"another thread is in load_state_dict\(\)"):
+            call()
+    hold.set()
+    restoring.join()
+    assert [loader.next(), loader.epoch, loader.index] == [1, 0, 1]
+
+
 def test_two_threads_at_once_are_refused():
     hold = threading.Event()
     loader = hp.Loader(hp.range(4).map(lambda x: hold.wait() and x, output=(hp.i64, ())), threads=1, consumer_helps=False)
