@@ -233,25 +233,31 @@ def test_close_ends_threads_and_keeps_the_state():
 def test_a_call_beside_load_state_dict_is_refused():
     begun, hold = threading.Event(), threading.Event()
 
-    def make(epoch):
-        return iter(range(4))
-
-    def seek(epoch, position):
+    def waits(x):
         begun.set()
         hold.wait()
-        return iter(range(position, 4))
-    loader = hp.Loader(hp.from_generator(make, (hp.i64, ()), name="numbers", seek=seek), threads=1)
-    loader.next()
-    state = loader.state_dict()
-    restoring = threading.Thread(target=lambda: loader.load_state_dict(state))
-    restoring.start()
+        return x
+    loader = hp.Loader(hp.range(4).map(waits, output=(hp.i64, ())), threads=1, consumer_helps=False)
+    with pytest.raises(hp.DeadlineExceededError):
+        loader.try_next()
     assert begun.wait(30)
+    state = loader.state_dict()
+    restoring = threading.Thread(target=lambda: loader.load_state_dict(state))  # Waits for the function.
+    restoring.start()
+    refused = None
+    while refused is None:
+        try:
+            loader.try_next()
+        except hp.FailedPreconditionError as error:
+            refused = error
+        except hp.DeadlineExceededError:
+            pass
     for call in (loader.next, loader.try_next, loader.next_epoch, loader.close, lambda: loader.load_state_dict(state)):
         with pytest.raises(hp.FailedPreconditionError, match=r"another thread is in load_state_dict\(\)"):
             call()
     hold.set()
     restoring.join()
-    assert [loader.next(), loader.epoch, loader.index] == [1, 0, 1]
+    assert [loader.next(), loader.epoch, loader.index] == [0, 0, 0]
 
 
 def test_two_threads_at_once_are_refused():

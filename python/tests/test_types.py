@@ -10,7 +10,6 @@ import pytest
 import headpond as hp
 
 ROOT = pathlib.Path(__file__).parents[2]
-PACKAGE = pathlib.Path(hp.__file__).parent
 
 needs_mypy = pytest.mark.skipif(importlib.util.find_spec("mypy") is None, reason="mypy is not installed")
 
@@ -31,7 +30,7 @@ def mypy(tmp_path, *arguments):
     command = [sys.executable, "-m", "mypy", "--strict", "--untyped-calls-exclude=torch", f"--cache-dir={tmp_path}/cache", *arguments]
     if importlib.util.find_spec("torch") is None:
         command += ["--ignore-missing-imports", "--allow-subclassing-any", "--allow-untyped-decorators"]
-    return subprocess.run([str(one) for one in command], cwd=PACKAGE.parent, capture_output=True, text=True, timeout=300, check=False)
+    return subprocess.run([str(one) for one in command], cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
 
 
 @needs_mypy
