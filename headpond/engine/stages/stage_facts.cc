@@ -61,6 +61,7 @@ StageFigures facts_of(const Stage& stage) {
   StageFigures figures;
   const std::vector<const Node*> chain = chain_of(stage);
   figures.top_op = stage.node->facts().op;
+  figures.serial_op = stage.own_iterator ? stage.input->facts().op : figures.top_op;
   figures.is_above_batch = is_above_batch(*stage.node);
   const bool has_source = !chain.empty() && chain.front()->facts().inputs.empty();
   figures.has_one_file = has_source && chain.front()->facts().data.get().starts_with("files=1,");

@@ -7,7 +7,8 @@
 
 namespace headpond::internal {
 
-/// top_op, is_above_batch, has_one_file, prefix_bytes, prefix_operators. REQUIRES: the files of sources were found.
+/// top_op, serial_op, is_above_batch, has_one_file, prefix_bytes, prefix_operators. REQUIRES: the files of sources were
+/// found.
 StageFigures facts_of(const Stage& stage);
 
 }  // namespace headpond::internal

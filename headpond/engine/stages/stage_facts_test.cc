@@ -28,6 +28,12 @@ TEST(StageFacts, OperatorsWithoutRandomNumbersCanBeKept) {
   EXPECT_LT(facts(generated(3) | kNext).prefix_bytes, 0) << "a stream has no positions";
 }
 
+TEST(StageFacts, AnIteratorWorksOnOneThread) {
+  EXPECT_EQ(facts(generated(3) | kNext).serial_op, generated(3).node()->facts().op);
+  EXPECT_EQ(facts(generated(3) | kNext).top_op, "map");
+  EXPECT_EQ(facts(generated(3) | kNext | batch(2)).serial_op, "batch");
+}
+
 TEST(StageFacts, ASourceOfAnotherStageIsNotItsOwn) {
   const auto folder = testing::TempDir();
   const std::string file = folder + "/stage_facts.txt";

@@ -20,6 +20,7 @@ struct StageFigures {
   StageTotals totals = {};
   std::vector<OperatorCost> operators = {};
   std::string top_op = {};              ///< The operator at its top.
+  std::string serial_op = {};           ///< The one that works on one thread at a time.
   bool is_above_batch = false;          ///< Its elements are made of whole batches.
   bool has_one_file = false;            ///< Its source is one file.
   bool is_capped = false;               ///< LoaderOptions::run_ahead, or a prefetch, limits how far ahead it is.

@@ -92,6 +92,8 @@ bool names_a_stage(ReasonCode code) {
   }
 }
 
+bool is_serial(ReasonCode code) { return code == ReasonCode::single_file || code == ReasonCode::serial_stage; }
+
 }  // namespace
 
 Verdict judge(const Figures& figures) {
@@ -104,7 +106,7 @@ Verdict judge(const Figures& figures) {
     verdict.waits = waits_of(figures);
     if (names_a_stage(rule.code) && question.limiting != nullptr && figures.wait_share() >= 0.05) {
       verdict.stage = question.limiting->name;
-      verdict.op = top_operator(*question.limiting);
+      verdict.op = is_serial(rule.code) ? question.limiting->serial_op : top_operator(*question.limiting);
     }
     if (rule.code == ReasonCode::stalled) verdict.stage = figures.stalled_stage;
     verdict.evidence = std::move(found->evidence);

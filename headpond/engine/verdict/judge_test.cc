@@ -37,6 +37,13 @@ TEST(Judge, NamesTheStageThatStandsStill) {
   EXPECT_EQ(judge(figures).stage, "generator");
 }
 
+TEST(Judge, NamesTheOperatorThatWorksOnOneThread) {
+  Figures figures = serial_run();
+  figures.stages[0].serial_op = "read";
+  EXPECT_EQ(judge(figures).op, "read") << "though all threads together spend more on another";
+  EXPECT_EQ(judge(run_of(44, 128)).op, "map") << "where several threads work, that is the one";
+}
+
 TEST(Judge, IsLessSureOfARunThatChanged) {
   Figures figures = run_of(44, 128);
   for (size_t i = 0; i < figures.recent.size() / 2; ++i) figures.recent[i].call_ns = 0;
