@@ -73,7 +73,9 @@ TEST_F(RunLogTest, ALoadersRunLeavesFilesThatTheCheckersAccept) {
                           " --require pipeline/starved_fraction --require pipeline/ready_batches"
                           " --require pipeline/memory_bytes --require pipeline/wait_ms --require pipeline/step_ms "
                           "--require 'op/*/parallelism'"));
-  EXPECT_TRUE(is_accepted("check_timeline.py", "/timeline.json --span step --counter memory/process"));
+  EXPECT_TRUE(is_accepted("check_timeline.py",
+                          "/timeline.json --span step --counter memory/process"
+                          " --counter 'memory/range*' --counter 'window/range*'"));
   const RunRecord run = record();
   EXPECT_TRUE(run.is_whole);
   ASSERT_EQ(run.pipelines.size(), 1U);

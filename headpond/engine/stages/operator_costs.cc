@@ -12,6 +12,7 @@ namespace {
 
 // Of one operator for a row, times their number: then the reading of processor times takes about 2 % of a sample.
 constexpr double kDearNs = 20'000;
+constexpr size_t kMostRowsInATrace = 256;
 constexpr double kCheapNs = 5'000;  // Of an operator for a row: too short for that clock, and for sleep.
 
 // What one call of `clock` takes.
@@ -41,26 +42,34 @@ double cpu_clock_ns() {
 // Adds the time that it lives.
 class OperatorCosts::Timing {
  public:
-  Timing(Meter& meter, bool reads_cpu)
-      : meter_(meter), reads_cpu_(reads_cpu), began_(now_ns()), began_cpu_(reads_cpu ? thread_cpu_ns() : 0) {}
+  Timing(Meter& meter, const char* name, Sample& sample)
+      : meter_(meter),
+        name_(name),
+        sample_(sample),
+        began_(now_ns()),
+        began_cpu_(sample.reads_cpu ? thread_cpu_ns() : 0) {}
   ~Timing() {
-    if (reads_cpu_) meter_.cpu_ns += thread_cpu_ns() - began_cpu_;
-    meter_.ns += now_ns() - began_;
+    if (sample_.reads_cpu) meter_.cpu_ns += thread_cpu_ns() - began_cpu_;
+    const int64_t ns = now_ns() - began_;
+    meter_.ns += ns;
     ++meter_.calls;
+    if (sample_.spans.size() == sample_.most_spans) return;
+    sample_.spans.push_back({name_, began_, ns, 0, trace::Kind::span, trace::Category::op});
   }
   Timing(const Timing&) = delete;
   Timing& operator=(const Timing&) = delete;
 
  private:
   Meter& meter_;
-  const bool reads_cpu_;
+  const char* const name_;
+  Sample& sample_;
   const int64_t began_, began_cpu_;
 };
 
 class OperatorCosts::TimedView final : public View {
  public:
-  TimedView(std::shared_ptr<const View> view, Meter& meter, const bool& reads_cpu)
-      : view_(std::move(view)), meter_(meter), reads_cpu_(reads_cpu) {}
+  TimedView(std::shared_ptr<const View> view, Meter& meter, const char* name, Sample& sample)
+      : view_(std::move(view)), meter_(meter), name_(name), sample_(sample) {}
 
   Got at(int64_t i, Context& context, OutputSlots outputs, Element& out) const override {
     const Got got = timed_at(i, context, outputs, out);
@@ -68,31 +77,34 @@ class OperatorCosts::TimedView final : public View {
     return got;
   }
   bool fill(std::span<const int64_t> positions, Context& context, OutputSlots columns, uint64_t* keys) const override {
-    const Timing timing(meter_, reads_cpu_);
+    const Timing timing(meter_, name_, sample_);
     return view_->fill(positions, context, columns, keys);
   }
 
  private:
   Got timed_at(int64_t i, Context& context, OutputSlots outputs, Element& out) const {
-    const Timing timing(meter_, reads_cpu_);
+    const Timing timing(meter_, name_, sample_);
     return view_->at(i, context, outputs, out);
   }
 
   const std::shared_ptr<const View> view_;
   Meter& meter_;
-  const bool& reads_cpu_;
+  const char* const name_;
+  Sample& sample_;
 };
 
 bool OperatorCosts::begin() {
   try {
     if (!view_) bind();
+    sample_.most_spans = trace::enabled() ? kMostRowsInATrace * operators_.size() : 0;
+    sample_.spans.reserve(sample_.most_spans);
   } catch (...) {
     return false;
   }
-  reads_cpu_ = false;
+  sample_.reads_cpu = false;
   for (Operator& one : operators_) {
     one.meter = {};
-    reads_cpu_ = reads_cpu_ || one.ns.value() > kDearNs * static_cast<double>(operators_.size());
+    sample_.reads_cpu = sample_.reads_cpu || one.ns.value() > kDearNs * static_cast<double>(operators_.size());
   }
   return true;
 }
@@ -110,13 +122,18 @@ void OperatorCosts::bind() {
 
 std::shared_ptr<const View> OperatorCosts::see(const Node& node, std::shared_ptr<const View> view) {
   for (Operator& one : operators_) {
-    if (one.node == &node) return std::make_shared<TimedView>(std::move(view), one.meter, reads_cpu_);
+    if (one.node != &node) continue;
+    return std::make_shared<TimedView>(std::move(view), one.meter, trace::intern(node.facts().op), sample_);
   }
   return view;
 }
 
 // A clock that is read at the begin and at the end of a call is in that call's time once, and in its caller's twice.
 void OperatorCosts::end(int64_t rows) {
+  for (const trace::Event& span : sample_.spans) {
+    if (trace::enabled()) trace::internal::record(span);
+  }
+  sample_.spans.clear();
   Meter below;
   for (Operator& one : operators_) {
     if (rows > 0) charge(one, below, rows);
@@ -126,12 +143,12 @@ void OperatorCosts::end(int64_t rows) {
 
 void OperatorCosts::charge(Operator& one, const Meter& below, int64_t rows) const {
   const auto calls = static_cast<double>(one.meter.calls + below.calls);
-  const double clocks = (clock_ns() + (reads_cpu_ ? cpu_clock_ns() : 0)) * calls;
+  const double clocks = (clock_ns() + (sample_.reads_cpu ? cpu_clock_ns() : 0)) * calls;
   const double own = std::max(static_cast<double>(one.meter.ns - below.ns) - clocks, 0.0);
   one.ns.add(own / static_cast<double>(rows));
   one.rows += static_cast<double>(rows);
   one.bytes += static_cast<double>(one.meter.bytes);
-  if (!reads_cpu_ || one.ns.value() < kCheapNs) return;
+  if (!sample_.reads_cpu || one.ns.value() < kCheapNs) return;
   one.seen_ns += own;
   one.seen_cpu_ns += std::clamp(static_cast<double>(one.meter.cpu_ns - below.cpu_ns) - clocks, 0.0, own);
 }

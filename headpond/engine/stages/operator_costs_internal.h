@@ -6,12 +6,14 @@
 // They are made by other views than those of all other tasks: a ViewObserver puts a clock around the view of each
 // operator. An operator is charged with the time inside its view, less the time inside the view of its input, less what
 // the clock itself took. Where operators take so long that it costs little, the clock of processor time is read too.
+// A trace that is recorded shows the operators of the first rows of a sample, inside the span of their task.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <vector>
 
+#include "headpond/base/trace.h"
 #include "headpond/dataset/node.h"
 #include "headpond/engine/executor/moving_average_internal.h"
 #include "headpond/engine/loader_stats.h"
@@ -53,6 +55,12 @@ class OperatorCosts final : private ViewObserver {
     double seen_ns = 0, seen_cpu_ns = 0;  // Of samples with the clock of processor time.
     double rows = 0, bytes = 0;           // Of all samples.
   };
+  /// What a sample is made with.
+  struct Sample {
+    bool reads_cpu = false;
+    std::vector<trace::Event> spans = {};  // While a trace is recorded: those of its first rows, up to the capacity.
+    size_t most_spans = 0;
+  };
   class Timing;
   class TimedView;
 
@@ -65,7 +73,7 @@ class OperatorCosts final : private ViewObserver {
   std::vector<Operator> operators_;   // From the source on. Timed views refer to them.
   std::shared_ptr<const View> view_;  // Null: nothing is bound yet.
   Context context_;
-  bool reads_cpu_ = false;  // In this sample.
+  Sample sample_;
 };
 
 }  // namespace headpond::internal

@@ -6,6 +6,7 @@
 #include <set>
 #include <thread>
 
+#include "headpond/base/trace.h"
 #include "headpond/dataset/bases/pointwise.h"
 #include "headpond/engine/loader.h"
 #include "headpond/engine/stages/operator_costs_internal.h"
@@ -73,6 +74,47 @@ TEST(OperatorCosts, CountTheBytesOfElements) {
   ASSERT_EQ(costs.size(), 2U);
   EXPECT_EQ(costs[0].bytes, 0) << "a number lives in its element";
   EXPECT_EQ(costs[1].bytes, 1000);
+}
+
+// Of samples of `rows` rows of three operators.
+std::vector<trace::Event> traced(int64_t rows) {
+  const Dataset dataset = range(1000) | map([](int64_t x) { return x + 1; }) | take(900);
+  OperatorCosts costs(*dataset.node(), {}, BufferPool::shared(), INT64_MAX);
+  EXPECT_TRUE(costs.begin());
+  for (int64_t i = 0; i < rows; ++i) {
+    Element out;
+    EXPECT_EQ(costs.view().at(i, costs.context(), {}, out), Got::value);
+  }
+  costs.end(rows);
+  std::vector<trace::Event> events;
+  for (const trace::ThreadEvents& thread : trace::collect()) {
+    events.insert(events.end(), thread.events.begin(), thread.events.end());
+  }
+  return events;
+}
+
+TEST(OperatorCosts, AreShownInATraceInsideWhatCallsThem) {
+  trace::start();
+  const std::vector<trace::Event> events = traced(2);
+  trace::stop();
+  ASSERT_EQ(events.size(), 6U);
+  for (size_t row = 0; row < 2; ++row) {
+    const trace::Event *const source = &events[3 * row], *const caller = source + 2;
+    EXPECT_STREQ(source->name, "range");
+    EXPECT_STREQ((source + 1)->name, "map");
+    EXPECT_STREQ(caller->name, "take");
+    EXPECT_LE(caller->start_ns, source->start_ns);
+    EXPECT_GE(caller->start_ns + caller->length_ns, source->start_ns + source->length_ns);
+  }
+}
+
+TEST(OperatorCosts, AreShownInATraceForTheFirstRows) {
+  trace::start();
+  EXPECT_EQ(traced(300).size(), 3U * 256);
+  trace::stop();
+  trace::start();
+  trace::stop();
+  EXPECT_TRUE(traced(3).empty()) << "no trace is recorded";
 }
 
 TEST(OperatorCosts, GoBelowWhatIsBoundWhileARowIsMade) {

@@ -78,6 +78,7 @@ ReorderBuffer::ReorderBuffer(StageHost& host, const Stage& stage)
       name_(name_of(stage)),
       trace_name_(trace::intern(name_)),
       counter_name_(trace::intern("window/" + name_)),
+      memory_name_(trace::intern("memory/" + name_)),
       element_bytes_(element_bytes(*stage.node)),
       costs_(host.costs_of(*stage.node)),
       is_root_(host.is_root(*stage.node)),
@@ -175,9 +176,16 @@ void ReorderBuffer::item_taken() {
   if (taken_++ == 0) first_take_ = host_.consumer.takes();
   const int64_t ready = ready_items();
   ready_seen_ += static_cast<double>(ready);
-  if (trace::enabled()) trace::counter(counter_name_, ready);
+  if (trace::enabled()) show_in_trace(ready);
   // Waking a thread for each cheap item would cost more than the item.
   if (is_blocking() || costs_.is_dear() || static_cast<int64_t>(items_.size()) <= target() / 2) host_.wake();
+}
+
+void ReorderBuffer::show_in_trace(int64_t ready) const {
+  int64_t bytes = 0;
+  for (const auto& item : items_) bytes += item->ready ? item->bytes : 0;
+  trace::counter(counter_name_, ready);
+  trace::counter(memory_name_, bytes);
 }
 
 // Counted by the clock that runs while the program is in next(): what a stage lacks at other times holds nobody up.

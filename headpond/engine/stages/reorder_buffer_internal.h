@@ -114,12 +114,13 @@ class ReorderBuffer : public WorkSource {
   void count_ready(const WorkItem& item, int64_t now) HEADPOND_REQUIRES(engine_state);
   void is_asked_too_early() HEADPOND_REQUIRES(engine_state);
   void item_taken() HEADPOND_REQUIRES(engine_state);
+  void show_in_trace(int64_t ready) const HEADPOND_REQUIRES(engine_state);
   std::string position();
   Got give_in_any_order(Context& context, Element& out);
 
   const std::string name_;
   const char* const trace_name_;
-  const char* const counter_name_;
+  const char *const counter_name_, *const memory_name_;
   const int64_t element_bytes_;  // -1: differs.
 
   // Of the consumer.
