@@ -485,6 +485,15 @@ class Check(PlanCase):
         self.assertEqual(self.check("--no-run")["tried"], 0)
         self.assertIn("throw_at", self.check(code=1)["errors"][0])
 
+    def test_a_label_says_how_classes_mix(self):
+        self.plan(step("range", stop=10000) + step("map", function="x / 1000", into="label") + step("batch", batch_size=32))
+        found = self.check("--label", "label")
+        self.assertEqual((found["label"]["classes"], found["label"]["batches"]), (10, 128))
+        self.assertGreater(found["label"]["mix"], 10)
+        self.assertIn("too much of some classes", found["findings"][0])
+        self.assertIsNone(self.check()["label"])
+        self.assertIn("no field 'lable'", self.expect(2, "check", "plan.toml", "--label", "lable").stderr)
+
     def test_what_cannot_be_checked_is_refused(self):
         self.expect(2, "check")
         self.plan(step("text_lines", paths=["nowhere.txt"]))

@@ -23,6 +23,7 @@ struct CheckFlags {
 void declare(Flags& flags, CheckFlags& to) {
   flags.words("FILE.toml", to.files, "a pipeline file (docs/plan_files.md)");
   flags.flag("no-run", to.no_run, "make no element");
+  flags.option("label FIELD", to.options.label, "a field with one value, whose classes batches should mix");
   flags.option_from(0, "threads", to.options.loader.threads, "compute threads of the run (default: all CPUs)");
   flags.bytes("memory", to.options.loader.memory, "its memory for elements, as 64M or 2G (default: 1G)");
 }
@@ -63,6 +64,13 @@ void write_members(JsonWriter& json, const CheckReport& report) {
   member_or_null(json, "first_batch_s_forecast", report.first_batch_s);
   member_or_null(json, "fill_s_forecast", report.fill_s);
   write_orders(json, report);
+  json.key("label");
+  if (report.label) {
+    json.begin_object().member("field", report.label->field).member("batches", report.label->batches);
+    json.member("classes", report.label->classes).member("mix", report.label->mix).end_object();
+  } else {
+    json.value(nullptr);
+  }
   json.key("prepared");
   if (report.prepared) {
     json.begin_object().member("op", report.prepared->op).member("bytes", report.prepared->bytes);

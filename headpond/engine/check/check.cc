@@ -11,6 +11,7 @@
 #include "headpond/base/cpu.h"
 #include "headpond/dataset/bases/batching.h"
 #include "headpond/dataset/sequence.h"
+#include "headpond/engine/check/label_mix_internal.h"
 #include "headpond/engine/check/order_quality_internal.h"
 #include "headpond/engine/explain.h"
 #include "headpond/engine/stages/element_bytes_internal.h"
@@ -20,7 +21,8 @@ namespace headpond {
 namespace {
 
 constexpr size_t kMostErrors = 8;
-constexpr int64_t kDefaultBatch = 32;
+constexpr int64_t kDefaultBatch = 32, kMostLabels = 4096;
+constexpr double kMostMix = 1.5;
 
 // Each operator once, from the program to the sources.
 void collect(const Node::Ref& node, std::vector<Node::Ref>& all) {
@@ -185,7 +187,6 @@ bool has_repeat_below(const Node& node) {
 }
 
 void find_orders(const std::vector<Node::Ref>& nodes, const CheckOptions& options, int64_t rows, CheckReport& report) {
-  constexpr double kMostMix = 1.5;
   for (const Node::Ref& node : nodes) {
     if (!is(*node, Role::order)) continue;
     const std::string title = node->title();
@@ -211,6 +212,15 @@ void find_orders(const std::vector<Node::Ref>& nodes, const CheckOptions& option
     }
     report.orders.push_back(std::move(*quality));
   }
+}
+
+void find_label(const Dataset& dataset, const CheckOptions& options, int64_t rows, CheckReport& report) {
+  report.label = internal::label_mix(below_batches(dataset), options.label, options.loader.seed, rows, kMostLabels);
+  if (report.label->mix <= kMostMix) return;
+  report.findings.push_back(
+      fmt::format("batches have too much of some classes of '{}' ({:.1f} times the variance of mixed ones): "
+                  "shuffle, with a larger window or none",
+                  options.label, report.label->mix));
 }
 
 void add_findings(const Dataset& dataset, const Tried& tried, CheckReport& report) {
@@ -262,6 +272,7 @@ CheckReport check(const Dataset& dataset, const CheckOptions& options) {
   add_times(tried, options, rows, report);
   add_prepared(nodes, options, report);
   find_orders(nodes, options, rows > 1 ? rows : kDefaultBatch, report);
+  if (!options.label.empty()) find_label(dataset, options, rows > 1 ? rows : kDefaultBatch, report);
   add_findings(dataset, tried, report);
   return report;
 }
@@ -294,6 +305,10 @@ std::string CheckReport::to_string() const {
         "{}: moves an element by {:.0f} places on average, {} at most; reach {:.3f} (1: a full "
         "shuffle), mix {:.2f} (1: as mixed as can be)\n",
         order.op, order.displacement, order.span, order.reach, order.mix);
+  }
+  if (label) {
+    text += fmt::format("classes of '{}': {} in {} batches, mix {:.2f}\n", label->field, label->classes, label->batches,
+                        label->mix);
   }
   for (const std::string& finding : findings) text += "finding: " + finding + "\n";
   return text;

@@ -15,6 +15,7 @@ namespace headpond {
 struct CheckOptions {
   LoaderOptions loader = {};  ///< Of the run that is meant.
   int64_t elements = 64;      ///< To be made for the check, evenly spread; 0: none.
+  std::string label = "";     ///< A field with one value, whose classes batches should mix; "": none. See LabelMix.
 };
 
 /// What an operator that changes the order makes of an epoch. Computed from its order alone, for at most about a
@@ -27,6 +28,16 @@ struct OrderQuality {
   /// The variance, over batches, of how many rows come from each tenth of the source, over that of drawing rows without
   /// return. 1: as mixed as can be. Large: batches of neighbours.
   double mix = 0;
+};
+
+/// How the classes of CheckOptions::label are spread over batches, of elements as the run gives them: at most 4,096 are
+/// made for it, in whole batches that are evenly spread over the epoch.
+struct LabelMix {
+  std::string field;
+  int64_t batches = 0, classes = 0;  ///< That were seen.
+  /// The variance of the classes' counts in batches over that of drawing rows without return. 1: as mixed as can be.
+  /// Large: batches have few classes. Near 0: classes take turns.
+  double mix = 1;
 };
 
 struct MemoryPart {
@@ -52,14 +63,15 @@ struct CheckReport {
   std::optional<double> first_batch_s = {}, fill_s = {};  ///< Until the first batch; until all that is ahead is ready.
   std::optional<Prepared> prepared = {};                  ///< Prepared once, as a cache or by convert.
   std::vector<OrderQuality> orders = {};
+  std::optional<LabelMix> label = {};
   std::vector<std::string> findings = {};  ///< In sentences, with what to do.
 
   int64_t memory_bytes() const;
   std::string to_string() const;  ///< For people.
 };
 
-/// Opens the dataset's files, and makes at most options.elements elements and one batch, on the calling thread. Throws
-/// Exception for what keeps a Loader from starting.
+/// Opens the dataset's files, and makes at most options.elements elements, and those for options.label, on the calling
+/// thread. Throws Exception for what keeps a Loader from starting, and for a label that is no field with one value.
 CheckReport check(const Dataset& dataset, const CheckOptions& options);
 
 }  // namespace headpond

@@ -52,6 +52,21 @@ TEST(Check, ElementsAreEvenlySpread) {
   EXPECT_THAT(asked, ElementsAre(0, 250, 500, 750));
 }
 
+TEST(Check, ALabelSaysHowClassesMix) {
+  const Dataset sorted = range(6400) | map([](int64_t x) { return x / 640; }, {.output = {{"label", i64, {}}}});
+  const CheckReport bad = check(sorted | batch(32), {.label = "label"});
+  ASSERT_TRUE(bad.label);
+  EXPECT_EQ(bad.label->classes, 10);
+  EXPECT_EQ(bad.label->batches, 128);
+  EXPECT_GT(bad.label->mix, 10);
+  EXPECT_THAT(bad.findings, Contains(HasSubstr("too much of some classes of 'label'")));
+  EXPECT_THAT(bad.to_string(), HasSubstr("classes of 'label': 10 in 128 batches, mix "));
+  const CheckReport good = check(sorted | shuffle() | batch(32), {.label = "label"});
+  EXPECT_LT(good.label->mix, 1.5);
+  EXPECT_THAT(good.findings, Not(Contains(HasSubstr("classes"))));
+  EXPECT_EQ(check(sorted, {}).label, std::nullopt);
+}
+
 TEST(Check, ErrorsNameTheirElements) {
   const Dataset bad = range(640) | map([](int64_t x) -> Result<int64_t> {
                         if (x % 100 == 0) return fail(ErrorKind::DataLoss, "no good");
