@@ -429,6 +429,8 @@ void ReorderBuffer::task_ended(const Task& task, const Done& done) {
                            static_cast<double>(done.elapsed_ns) / static_cast<double>(task.count));
   }
   if (--inside_ > 0 || unclaimed_rows_ > 0 || ended_ || closed_ || is_prefetched) return;
+  // Nothing is made ahead of a program that makes its batches itself: it is not as far ahead as it goes.
+  if (host_.consumer.is_inline() && host_.options.run_ahead != 0) return;
   idle_for_ = room();
   idle_since_ = idle_for_ == Room::yes ? 0 : done.ended_ns;
 }
