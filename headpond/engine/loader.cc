@@ -184,7 +184,7 @@ struct Loader::Run {
       begin_epoch(&visitor);
     } catch (...) {
       go_to(0);
-      throw;
+      return current_exception_error();
     }
     if (Error error = internal::position_error(visitor)) {
       go_to(0);

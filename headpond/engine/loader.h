@@ -71,8 +71,9 @@ class Loader {
   /// Goes back to the first element of epoch 0: what a new Loader of this dataset would give comes next. What caches
   /// hold stays, and so do open files and measurements; the first batches are made ahead, unless run_ahead is 0.
   void rewind();
-  /// Goes to where `state` was taken, as restored() does. After an error it is where it was; after DataLoss of a
-  /// position whose checksum is right, as after rewind().
+  /// Goes to where `state` was taken, as restored() does. After an error it is where it was; but as after rewind()
+  /// where opening the dataset at that position fails (a file that is gone, say: the error says so), and after DataLoss
+  /// of a position whose checksum is right.
   Result<void> restore(std::string_view state);
   /// Ends all work, as ~Loader does, and gives back all memory but the program's batches. Afterwards next() returns
   /// Cancelled; state() and stats() answer as before. A second call does nothing. The thread that calls next() calls

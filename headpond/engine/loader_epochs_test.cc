@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "headpond/base/log.h"
+#include "headpond/dataset/bases/pointwise.h"
 #include "headpond/engine/testing/loader_test_internal.h"
 
 namespace headpond::internal {
@@ -321,6 +322,38 @@ TEST(LoaderRestore, ARefusedStateChangesNothing) {
   EXPECT_EQ(rest(loader).size(), 5U);
   loader.close();
   EXPECT_EQ(loader.restore(before).error().kind(), ErrorKind::FailedPrecondition);
+}
+
+// What it reads may be gone.
+class MayBeGone final : public Node {
+ public:
+  MayBeGone(const Dataset& input, const std::atomic<bool>& is_gone)
+      : Node(facts_over(input.node(), "may_be_gone", "", input.spec())), is_gone_(is_gone) {}
+  std::shared_ptr<const View> bind(const Binding& binding) const override {
+    if (is_gone_) throw Exception(Error(ErrorKind::NotFound, "the source is gone"));
+    return input().bind(binding);
+  }
+
+ private:
+  const std::atomic<bool>& is_gone_;
+};
+
+TEST(LoaderRestore, APositionThatCannotBeOpenedIsAnErrorAndTheBeginComesNext) {
+  std::atomic<bool> is_gone = false;
+  const Dataset dataset(std::make_shared<MayBeGone>(range(9), is_gone));
+  Loader loader(dataset, {.threads = 1});
+  const std::vector<std::string> expected = rest(loader);
+  loader.rewind();
+  (void)rest(loader, 4);
+  const std::string state = loader.state();
+  is_gone = true;
+  const auto refused = loader.restore(state);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind(), ErrorKind::NotFound);
+  is_gone = false;
+  EXPECT_EQ(rest(loader), expected);
+  ASSERT_TRUE(loader.restore(state));
+  EXPECT_EQ(rest(loader).size(), 5U) << "control";
 }
 
 }  // namespace
