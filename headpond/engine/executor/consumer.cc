@@ -66,6 +66,16 @@ void Consumer::leave_empty() {
   polled_ns_.store(now_ns(), std::memory_order_relaxed);
 }
 
+void Consumer::pause() {
+  const int64_t polled = polled_ns_.exchange(0, std::memory_order_relaxed);
+  if (std::exchange(is_polling_, false)) {
+    called_ns_.store(called_ns_.load(std::memory_order_relaxed) + polled - arrived_ns(), std::memory_order_release);
+    in_call_.store(false, std::memory_order_release);
+  }
+  left_ns_ = left_cpu_ns_ = 0;
+  left_queue_ns_ = -1;
+}
+
 double Consumer::take_interval_ns(int64_t taken, int64_t since) const {
   if (taken <= 0 || takes_ <= since || !step_ns_.known()) return 0;
   return std::max(step_ns_.value(), 1000.0) * static_cast<double>(takes_ - since) / static_cast<double>(taken);

@@ -25,13 +25,9 @@ class Consumer {
   /// The same, of a try_next() for which nothing was ready: until the program has its batch, it is as if it were in one
   /// call of next().
   void leave_empty();
-  /// The step in progress does not count: the program does something else before its next call.
-  void pause() {
-    left_ns_ = left_cpu_ns_ = 0;
-    left_queue_ns_ = -1;
-    is_polling_ = false;
-    polled_ns_.store(0, std::memory_order_relaxed);
-  }
+  /// The step in progress does not count: the program does something else before its next call. One of try_next()
+  /// ended when that returned.
+  void pause();
 
   // ---- By any thread, without the lock.
   /// Counts how often something became ready that the program may wait for.

@@ -41,6 +41,22 @@ TEST(Consumer, LeavesBatchesToThreadsWhenTheyGetDear) {
   EXPECT_FALSE(consumer.is_inline());
 }
 
+TEST(Consumer, APauseEndsTheCallThatFoundNothing) {
+  Consumer consumer(true);
+  EngineLock lock;
+  consumer.arrive(lock);
+  consumer.leave_empty();
+  EXPECT_TRUE(consumer.is_in_call()) << "control: it comes again for its batch";
+  const int64_t took = consumer.polled_ns() - consumer.arrived_ns();
+  consumer.pause();
+  EXPECT_FALSE(consumer.is_in_call());
+  EXPECT_EQ(consumer.polled_ns(), 0);
+  EXPECT_EQ(consumer.called_ns(INT64_MAX), took);
+  consumer.arrive(lock);
+  consumer.pause();
+  EXPECT_TRUE(consumer.is_in_call()) << "a call that goes on";
+}
+
 TEST(Consumer, KnowsTheTimeBetweenTakesAfterItsFirstStep) {
   Consumer consumer(true);
   EngineLock lock;
