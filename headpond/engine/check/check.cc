@@ -202,7 +202,7 @@ void find_orders(const std::vector<Node::Ref>& nodes, const CheckOptions& option
       report.findings.push_back(
           fmt::format("{} holds {} elements after map: before it they are often smaller", title, node->facts().holds));
     }
-    auto quality = internal::quality_of(*node, options.loader.seed, is(*node, Role::batch) ? 1 : rows);
+    auto quality = internal::quality_of(*node, options.loader.seed, has_below(*node, Role::batch) ? 1 : rows);
     if (!quality) continue;
     if (quality->mix > kMostMix) {
       report.findings.push_back(

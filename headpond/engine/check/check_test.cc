@@ -137,6 +137,9 @@ TEST(Check, AWindowThatIsTooSmallIsFound) {
 
 TEST(Check, TheOrderOfOperatorsIsFound) {
   EXPECT_THAT(check(range(100) | batch(4) | shuffle(), {}).findings, Contains(HasSubstr("put it before batch")));
+  EXPECT_THAT(check(range(10'000) | batch(4) | shuffle({.window = 20}), {}).findings,
+              ElementsAre(HasSubstr("put it before batch")))
+      << "what it moves are batches already";
   EXPECT_THAT(check(range(100) | repeat(2) | shuffle() | batch(4), {}).findings,
               Contains(HasSubstr("put it before repeat")));
 }
