@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -242,6 +243,22 @@ void Engine::count_answer(int64_t waited_ns, bool with_batch) {
   if (!warning.empty()) log(LogLevel::warning, warning);
 }
 
+namespace {
+
+// Another buffer of the same stage: what buffers count together is in both.
+void add_buffer(StageStats more, StageStats& stage) {
+  stage.units += more.units;
+  stage.elements += more.elements;
+  stage.target += more.target;
+  stage.ahead += more.ahead;
+  stage.ready += more.ready;
+  stage.mean_ready += more.mean_ready;
+  stage.unit_bytes = std::max(stage.unit_bytes, more.unit_bytes);
+  if (stage.operators.empty()) stage.operators = std::move(more.operators);
+}
+
+}  // namespace
+
 LoaderStats Engine::stats() {
   const int64_t in_use = memory.pool().stats().bytes_in_use;
   const Locked locked(lock);
@@ -255,8 +272,12 @@ LoaderStats Engine::stats() {
   stats.memory_in_use = std::max(in_use, memory.ready());
   stats.memory_peak = memory.peak();
   std::vector<StageStats> stages;
+  std::map<const void*, size_t> place;
   for (const auto& source : executor_.sources()) {
-    if (!source->is_prefetched) stages.push_back(source->stats());
+    if (source->is_prefetched) continue;
+    const auto* const buffer = dynamic_cast<const ReorderBuffer*>(source.get());
+    const auto [same, is_new] = place.try_emplace(buffer != nullptr ? buffer->id() : source.get(), stages.size());
+    is_new ? stages.push_back(source->stats()) : add_buffer(source->stats(), stages[same->second]);
   }
   if (!stages.empty()) stats.stages = std::move(stages);
   return stats;

@@ -100,7 +100,10 @@ std::vector<StageFigures> Engine::stage_figures() const {
   std::vector<StageFigures> stages;
   for (const auto& source : executor_.sources()) {
     const auto* const buffer = dynamic_cast<const ReorderBuffer*>(source.get());
-    if (buffer != nullptr && !buffer->is_prefetched) stages.push_back(buffer->figures());
+    if (buffer == nullptr || buffer->is_prefetched) continue;
+    const bool is_new =
+        std::none_of(stages.begin(), stages.end(), [&](const StageFigures& stage) { return stage.id == buffer->id(); });
+    if (is_new) stages.push_back(buffer->figures());
   }
   return stages.empty() ? figures_ : stages;
 }

@@ -44,8 +44,8 @@ struct StageTotals {
 struct StageStats {
   std::string name;       ///< The operators in it, from the source on: "idx|shuffle|map|batch".
   bool blocking = false;  ///< It waits more than it computes, so it runs on I/O threads.
-  int64_t units = 0;      ///< Work items taken so far.
-  int64_t elements = 0;   ///< Made so far.
+  int64_t units = 0;      ///< Work items taken in this epoch.
+  int64_t elements = 0;   ///< Made in this epoch.
   double element_ns = 0;  ///< Time of a thread for one element; sampled.
   double unit_ns = 0;     ///< From the start of a work item until it is ready.
   int64_t target = 0;     ///< Work items that it tries to be ahead: as many as are taken while one is made.

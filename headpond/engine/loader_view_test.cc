@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
 #include <optional>
+#include <string>
 #include <thread>
 
 #include "headpond/dataset/ops.h"
@@ -46,6 +49,20 @@ TEST(LoaderView, FollowsALoaderThatIsMoved) {
   EXPECT_EQ(view.stats().batches, 1);
   other = Loader(range(4) | batch(4), {.threads = 1});
   EXPECT_TRUE(view.is_gone());
+}
+
+// A dataset that is read at two places of a plan has a buffer at each, which count together.
+TEST(LoaderView, HasEachStageOnce) {
+  const Dataset numbers = range(400) | filter([](int64_t x) { return x > 0; }) | shuffle({.window = 5});
+  Loader loader(zip({numbers, numbers}), {.threads = 2});
+  const LoaderView view = loader.view();
+  int64_t buffers = 0;
+  for (int i = 0; i < 200; ++i) {
+    ASSERT_TRUE(loader.next());
+    std::map<std::string, int64_t> times;
+    for (const StageStats& stage : view.stats().stages) buffers = std::max(buffers, ++times[stage.name]);
+  }
+  EXPECT_EQ(buffers, 1);
 }
 
 TEST(LoaderView, HasTheLastSteps) {

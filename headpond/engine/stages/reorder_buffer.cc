@@ -547,7 +547,7 @@ StageStats ReorderBuffer::stats() const {
 StageFigures ReorderBuffer::figures() const {
   StageFigures figures = facts_of(stage_);
   figures.name = name_;
-  figures.id = &counters_;
+  figures.id = id();
   figures.totals = counters_.totals();
   figures.operators = operator_costs_;
   figures.is_capped = host_.options.run_ahead >= 0 && is_root_;

@@ -40,6 +40,8 @@ class ReorderBuffer : public WorkSource {
   bool is_ended() const HEADPOND_REQUIRES(engine_state) override { return ended_; }
   bool is_closed() const HEADPOND_REQUIRES(engine_state) override { return closed_; }
   StageStats stats() const HEADPOND_REQUIRES(engine_state) override;
+  /// The same for all buffers that count together: of each epoch, and at each place of a plan that reads one dataset.
+  const void* id() const { return &counters_; }
   /// What a verdict is made of, but for what threads were seen to do.
   StageFigures figures() const HEADPOND_REQUIRES(engine_state);
   const char* trace_name() const override { return trace_name_; }

@@ -25,12 +25,12 @@ ProfileRow row_of(const StageStats& stage) {
   const StageTime time(stage.totals);
   return {.name = stage.name,
           .stage = stage.name,
-          .calls = stage.elements,
+          .calls = stage.totals.elements,
           .total_s = time.wall,
           .self_s = time.wall,
           .cpu_s = time.cpu,
           .blocked_s = time.blocked,
-          .bytes = static_cast<double>(stage.unit_bytes) * static_cast<double>(stage.units)};
+          .bytes = static_cast<double>(stage.unit_bytes) * static_cast<double>(stage.totals.takes)};
 }
 
 // From its first operator on. Where none was measured, the stage is one.
@@ -46,12 +46,12 @@ std::vector<ProfileRow> operators_of(const StageStats& stage) {
   std::vector<ProfileRow> rows;
   double before_s = 0;
   for (const OperatorCost& one : stage.operators) {
-    ProfileRow row{.name = one.op, .stage = stage.name, .calls = stage.elements};
+    ProfileRow row{.name = one.op, .stage = stage.name, .calls = stage.totals.elements};
     row.self_s = whole.self_s * one.ns / all_ns;
     row.cpu_s = all_cpu_ns > 0 ? whole.cpu_s * one.cpu_ns / all_cpu_ns : 0;
     row.blocked_s = all_other_ns > 0 ? whole.blocked_s * (one.ns - one.cpu_ns) / all_other_ns : 0;
     row.total_s = before_s += row.self_s;
-    row.bytes = one.bytes * static_cast<double>(stage.elements);
+    row.bytes = one.bytes * static_cast<double>(stage.totals.elements);
     rows.push_back(std::move(row));
   }
   return rows;

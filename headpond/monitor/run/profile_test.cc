@@ -9,14 +9,14 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// From the program to the sources: a stage that computes, above one that reads.
+// In their second epoch, from the program to the sources: a stage that computes, above one that reads.
 LoaderStats stats_of() {
-  StageStats map{.name = "map|map|batch", .units = 10, .elements = 320};
+  StageStats map{.name = "map|map|batch", .units = 1, .elements = 32};
   map.operators = {{.op = "map", .ns = 1000, .cpu_ns = 1000, .bytes = 8},
                    {.op = "map", .ns = 3000, .cpu_ns = 2000, .bytes = 8}};
-  map.totals.make = {.tasks = 10, .wall_ns = 4e9, .cpu_ns = 3e9, .blocked_ns = 1e9};
-  StageStats read{.name = "read", .units = 320, .elements = 320};
-  read.totals.open = {.tasks = 320, .wall_ns = 1e9, .cpu_ns = 0, .blocked_ns = 1e9};
+  map.totals = {.make = {.tasks = 10, .wall_ns = 4e9, .cpu_ns = 3e9, .blocked_ns = 1e9}, .elements = 320, .takes = 10};
+  StageStats read{.name = "read", .units = 32, .elements = 32, .unit_bytes = 3};
+  read.totals = {.open = {.tasks = 320, .wall_ns = 1e9, .cpu_ns = 0, .blocked_ns = 1e9}, .elements = 320, .takes = 320};
   LoaderStats stats;
   stats.stages = {map, read};
   return stats;
@@ -36,6 +36,8 @@ TEST(Profile, AStagesTimeIsDividedAsItsSamplesWere) {
   EXPECT_EQ(rows[0].name, "read") << "a stage without measured operators is one";
   EXPECT_EQ(rows[0].blocked_s, 1);
   EXPECT_EQ(rows[0].depth, 2);
+  EXPECT_EQ(rows[0].calls, 320) << "of all epochs, as the times are";
+  EXPECT_EQ(rows[0].bytes, 960);
   EXPECT_EQ(rows[1].self_s, 1);
   EXPECT_EQ(rows[1].cpu_s, 1);
   EXPECT_EQ(rows[1].blocked_s, 0);

@@ -181,7 +181,7 @@ std::string stages_table(const LoaderStats& stats) {
     rows += fmt::format(
         "<tr><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{:.1f}</td><td "
         "class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td></tr>\n",
-        html_escaped(shortened(stage->name)), stage->units, stage->target, stage->mean_ready,
+        html_escaped(shortened(stage->name)), stage->totals.takes, stage->target, stage->mean_ready,
         bytes_text(static_cast<double>(stage->unit_bytes)), seconds_text(1e-9 * stage->totals.starved_ns),
         seconds_text(1e-9 * stage->totals.refused_ns));
   }
