@@ -128,6 +128,19 @@ hp::Result<std::vector<Picture>> find_pictures(const std::string& folder) try {
   return hp::fail(hp::current_exception_error());
 }
 
+Split split_by_name(const std::vector<Picture>& pictures) {
+  std::vector<std::pair<uint32_t, size_t>> order;
+  for (size_t i = 0; i < pictures.size(); ++i)
+    order.emplace_back(hp::crc32c(fs::path(pictures[i].image).filename().string()), i);
+  std::sort(order.begin(), order.end());
+  std::vector<bool> is_test(pictures.size(), false);
+  for (size_t i = 0; i < std::max<size_t>(1, pictures.size() / 5) && i < order.size(); ++i)
+    is_test[order[i].second] = true;
+  Split split;
+  for (size_t i = 0; i < pictures.size(); ++i) (is_test[i] ? split.test : split.train).push_back(pictures[i]);
+  return split;
+}
+
 hp::Result<void> draw_pictures(const std::string& folder, int64_t count, uint64_t seed, const GoOn& go_on) try {
   for (int64_t number = 0; number < count; ++number) {
     HEADPOND_TRY(draw_picture(folder, number, seed));

@@ -20,6 +20,12 @@ struct Picture {
 /// Sorted by name; names are not patterns. NotFound iff there are none, or one has no mask.
 hp::Result<std::vector<Picture>> find_pictures(const std::string& folder);
 
+/// A fifth of the pictures, at least one, are the test's: by a hash of the image's file name. Both stay sorted by name.
+struct Split {
+  std::vector<Picture> train, test;
+};
+Split split_by_name(const std::vector<Picture>& pictures);
+
 /// Draws `count` pictures from the seed: bright blobs on a dark ground, in five sizes in turn.
 hp::Result<void> draw_pictures(const std::string& folder, int64_t count, uint64_t seed, const GoOn& go_on = {});
 

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <numeric>
 #include <set>
@@ -87,6 +88,23 @@ TEST(Drawn, AreOfFiveSizesWithAMaskForEachBlob) {
     EXPECT_TRUE(mask->has_shape({image->dim(0), image->dim(1), 1}));
   }
   EXPECT_THAT(sizes, SizeIs(5));
+}
+
+TEST(Split, HasAFifthForTheTestByTheNamesAlone) {
+  std::vector<Picture> pictures;
+  for (int i = 0; i < 160; ++i) pictures.push_back({"folder/" + std::to_string(100 + i) + ".png", {}});
+  const Split split = split_by_name(pictures);
+  EXPECT_THAT(split.test, SizeIs(32));
+  EXPECT_THAT(split.train, SizeIs(128));
+  std::set<std::string> test, again;
+  for (const Picture& picture : split.test) test.insert(picture.image.substr(7));
+  EXPECT_GT(*test.rbegin(), "200") << "not only the first ones";
+  std::reverse(pictures.begin(), pictures.end());
+  for (Picture& picture : pictures) picture.image.replace(0, 6, "elsewhere");
+  for (const Picture& picture : split_by_name(pictures).test) again.insert(picture.image.substr(10));
+  EXPECT_EQ(again, test);
+  pictures.resize(2);
+  EXPECT_THAT(split_by_name(pictures).test, SizeIs(1));
 }
 
 TEST(Drawn, FollowFromTheSeed) {

@@ -11,13 +11,18 @@
 namespace preprocess_once {
 namespace {
 
-using Pictures = std::shared_ptr<const std::vector<Picture>>;
-
-const Picture& picture_of(const Pictures& pictures, int64_t number) { return (*pictures)[static_cast<size_t>(number)]; }
+// All that samples follow from.
+struct Samples {
+  std::vector<Picture> pictures;
+  uint64_t seed;
+  Task task;
+  int64_t count() const { return static_cast<int64_t>(pictures.size()) * task.samples; }
+  const Picture& picture(int64_t number) const { return pictures[static_cast<size_t>(number / task.samples)]; }
+};
 
 // The number, and the bytes of the image's file.
-hp::Result<std::tuple<int64_t, hp::Tensor>> read(const Pictures& pictures, int64_t number) {
-  const auto file = hp::read_file(picture_of(pictures, number).image);
+hp::Result<std::tuple<int64_t, hp::Tensor>> read(const Samples& samples, int64_t number) {
+  const auto file = hp::read_file(samples.picture(number).image);
   if (!file) return hp::fail(file.error());
   return std::tuple(number,
                     hp::Tensor::scalar(std::string_view(reinterpret_cast<const char*>(file->data()), file->size())));
@@ -51,13 +56,40 @@ hp::Tensor as_points(const Clicks& clicks) {
   return hp::Tensor::from(rows, {2 * kClicks, 2});
 }
 
-// The image, the nuclei and the clicks.
-hp::Result<std::tuple<hp::Tensor, hp::Tensor, hp::Tensor>> add_clicks(const Picture& picture, uint64_t seed,
-                                                                      int64_t number, const hp::Tensor& image) {
-  auto nuclei = read_nuclei(picture, image);
+// The target of a sample.
+hp::Result<hp::Tensor> read_target(const Samples& samples, int64_t number, const hp::Tensor& image) {
+  const Picture& picture = samples.picture(number);
+  if (!samples.task.one) return read_nuclei(picture, image);
+  hp::Random random(hp::random_key(samples.seed, "nucleus", 0, 0), static_cast<uint64_t>(number));
+  return read_nuclei({picture.image, {picture.masks[random.below(picture.masks.size())]}}, image);
+}
+
+// As those of the picture's own nuclei, but drawn on the nuclei of the next picture.
+hp::Result<Clicks> clicks_of_another(const Samples& samples, int64_t number, const hp::Tensor& image) {
+  const int64_t other = (number + samples.task.samples) % samples.count();
+  const auto other_image = read_image(samples.picture(other));
+  if (!other_image) return hp::fail(other_image.error());
+  const auto nuclei = read_target(samples, other, *other_image);
   if (!nuclei) return hp::fail(nuclei.error());
-  hp::Tensor clicks = as_points(draw_clicks(nuclei->as<uint8_t>(), nuclei->dim(1), seed, number));
-  return std::tuple(image, *std::move(nuclei), std::move(clicks));
+  Clicks clicks = draw_clicks(nuclei->as<uint8_t>(), nuclei->dim(1), samples.seed, other);
+  for (auto* const kind : {&clicks.inside, &clicks.outside}) {
+    for (hp::ImagePoint& point : *kind) {
+      point.y %= static_cast<int32_t>(image.dim(0));
+      point.x %= static_cast<int32_t>(image.dim(1));
+    }
+  }
+  return clicks;
+}
+
+// The image, the nuclei and the clicks.
+hp::Result<std::tuple<hp::Tensor, hp::Tensor, hp::Tensor>> add_clicks(const Samples& samples, int64_t number,
+                                                                      const hp::Tensor& image) {
+  auto nuclei = read_target(samples, number, image);
+  if (!nuclei) return hp::fail(nuclei.error());
+  const auto clicks = samples.task.others ? clicks_of_another(samples, number, image)
+                                          : draw_clicks(nuclei->as<uint8_t>(), nuclei->dim(1), samples.seed, number);
+  if (!clicks) return hp::fail(clicks.error());
+  return std::tuple(image, *std::move(nuclei), as_points(*clicks));
 }
 
 std::tuple<hp::Tensor, hp::Tensor> without_clicks(const hp::Tensor& input, const hp::Tensor& nuclei,
@@ -67,17 +99,15 @@ std::tuple<hp::Tensor, hp::Tensor> without_clicks(const hp::Tensor& input, const
 
 }  // namespace
 
-hp::Dataset prepared(const std::vector<Picture>& pictures, uint64_t seed) {
-  const auto all = std::make_shared<const std::vector<Picture>>(pictures);
-  const auto read_number = [all](int64_t number) { return read(all, number); };
-  const auto add = [all, seed](int64_t number, const hp::Tensor& image) {
-    return add_clicks(picture_of(all, number), seed, number, image);
-  };
+hp::Dataset prepared(const std::vector<Picture>& pictures, uint64_t seed, const Task& task) {
+  const auto all = std::make_shared<const Samples>(Samples{pictures, seed, task});
+  const auto read_number = [all](int64_t number) { return read(*all, number); };
+  const auto add = [all](int64_t number, const hp::Tensor& image) { return add_clicks(*all, number, image); };
   const hp::Spec files = {{"number", hp::i64, {}}, {"input", hp::bytes, {}}};
   const hp::Spec clicked = {{"input", hp::u8, {hp::kUnknown, hp::kUnknown, 3}},
                             {"nuclei", hp::u8, {hp::kUnknown, hp::kUnknown}},
                             {"clicks", hp::f32, {2 * kClicks, 2}}};
-  return hp::range(static_cast<int64_t>(all->size()))                         //
+  return hp::range(all->count())                                              //
          | hp::map(read_number, {.output = files, .name = "read"})            //
          | hp::map("input", hp::decode_png({.channels = 3}))                  //
          | hp::map(add, {.output = clicked, .name = "add_clicks"})            //

@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <vector>
+
 #include "examples/preprocess_once/drawn_test_internal.h"
 #include "examples/preprocess_once/straightforward.h"
 
@@ -28,6 +31,37 @@ TEST(Operators, GiveTheBytesOfStraightforwardCodeForRealPictures) {
   ASSERT_GT(pictures.size(), 6U);
   pictures.resize(6);
   EXPECT_TRUE(test::all_of(prepared(pictures, 7), 4) == test::all_straightforwardly(pictures, 7));
+}
+
+TEST(Operators, GiveSeveralSamplesOfOneNucleusEach) {
+  const std::vector<Picture> pictures(test::drawn().begin(), test::drawn().begin() + 2);
+  const auto samples = [&](const Task& task) {
+    std::vector<hp::Element> all;
+    hp::Loader loader(prepared(pictures, 7, task), {.threads = 2});
+    for (hp::Batch& sample : loader) all.push_back(std::move(sample).element());
+    return all;
+  };
+  const auto nuclei = samples({}), one = samples({.one = true, .samples = 3}),
+             others = samples({.one = true, .samples = 3, .others = true});
+  ASSERT_EQ(nuclei.size(), 2U);
+  ASSERT_EQ(one.size(), 6U);
+  ASSERT_EQ(others.size(), 6U);
+  for (size_t i = 0; i < 6; ++i) {
+    const auto target = one[i]["nuclei"].as<uint8_t>(), all = nuclei[i / 3]["nuclei"].as<uint8_t>();
+    const auto input = one[i]["input"].as<uint8_t>();
+    int64_t is_part = 0, inside = 0;
+    for (size_t at = 0; at < target.size(); ++at) {
+      EXPECT_LE(target[at], all[at]);
+      is_part += target[at] != 0 ? 1 : 0;
+      if (input[kChannels * at + 3] > 0) continue;
+      ++inside;
+      EXPECT_EQ(target[at], kNucleus) << "a click beside its nucleus";
+    }
+    EXPECT_GE(inside, 1);
+    EXPECT_LT(is_part, std::count(all.begin(), all.end(), kNucleus));
+    EXPECT_EQ(test::bytes_of(others[i]["nuclei"]), test::bytes_of(one[i]["nuclei"]));
+    EXPECT_NE(test::bytes_of(others[i]["input"]), test::bytes_of(one[i]["input"])) << "control: other clicks";
+  }
 }
 
 TEST(Operators, GiveAnErrorInPlaceOfAPictureThatCannotBeRead) {

@@ -45,9 +45,11 @@ hp::Result<std::string> to_example(const hp::Tensor& input, const hp::Tensor& nu
 
 }  // namespace
 
-hp::Result<hp::Shard> write_prepared(const hp::Dataset& samples, const std::string& folder, const GoOn& go_on) {
-  const auto written = hp::write_shards(samples | hp::map(&to_example, {.name = "to_example"}),
-                                        {.folder = folder, .name = "prepared", .progress = go_on});
+hp::Result<hp::Shard> write_prepared(const hp::Dataset& samples, const std::string& folder, const GoOn& go_on,
+                                     const std::string& made_from) {
+  const auto written = hp::write_shards(
+      samples | hp::map(&to_example, {.name = "to_example"}),
+      {.folder = folder, .name = "prepared", .resume = !made_from.empty(), .made_from = made_from, .progress = go_on});
   if (!written) return hp::fail(written.error());
   return written->shards.front();
 }

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <filesystem>
 
 #include "examples/preprocess_once/drawn_test_internal.h"
@@ -48,6 +49,27 @@ TEST(Records, GiveTheBytesOfStraightforwardCodeWithAnyThreads) {
     EXPECT_TRUE(test::all_of(read_prepared(shard->path), threads) == expected) << threads << " threads";
   }
   EXPECT_EQ(std::filesystem::file_size(shard->path), shard->bytes);
+}
+
+TEST(Records, StayIfTheyWereMadeFromTheSame) {
+  const TempFolder folder;
+  std::atomic<int64_t> asked = 0;
+  const hp::Dataset counted = prepared(test::drawn(), 7) | hp::map(
+                                                               [&asked](const hp::Element& sample) {
+                                                                 ++asked;
+                                                                 return sample;
+                                                               },
+                                                               {.output = sample_fields(), .name = "counted"});
+  const auto first = write_prepared(counted, folder.path(), {}, "five pictures");
+  ASSERT_TRUE(first) << first.error();
+  EXPECT_EQ(asked, 5);
+  const auto again = write_prepared(counted, folder.path(), {}, "five pictures");
+  ASSERT_TRUE(again) << again.error();
+  EXPECT_EQ(asked, 5);
+  EXPECT_EQ(again->digest, first->digest);
+  EXPECT_FALSE(write_prepared(counted, folder.path(), {}, "other pictures"));
+  ASSERT_TRUE(write_prepared(counted, folder.path()));
+  EXPECT_EQ(asked, 10) << "control";
 }
 
 TEST(Records, OfAFailedPreparationHaveNoName) {
