@@ -3,13 +3,14 @@
 
 #include <torch/torch.h>
 
-#include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <utility>
 
 #include "headpond/base/clock.h"
 #include "headpond/io/file/file.h"
 #include "headpond/train/articles/digits/tones.h"
+#include "headpond/train/articles/falling_rate_internal.h"
 #include "headpond/train/articles/spoken/spoken_data.h"
 #include "headpond/train/estimator.h"
 
@@ -64,26 +65,13 @@ Result<std::string> folder_of(const SpokenOptions& options) {
   const auto cache = cache_folder();
   if (!cache) return fail(cache.error());
   std::string folder = *cache + "/tones-v1";
-  HEADPOND_TRY(draw_tones(folder));
+  if (!std::filesystem::exists(folder)) {  // It appears whole.
+    const std::string partial = folder + ".partial";
+    HEADPOND_TRY(draw_tones(partial));
+    std::filesystem::rename(partial, folder);
+  }
   return folder;
 }
-
-// The rate falls to 0 in equal steps; where a step is, its number alone says.
-struct FallingRate final : Hook {
-  FallingRate(torch::optim::Adam& of, double from, int64_t steps, const SpokenRun& run)
-      : adam(of), first(from), all(steps), done(run.losses) {}
-  std::string_view name() const override { return "falling_rate"; }
-  Result<void> before_run(HookContext& context) override {
-    const int64_t step = std::max(context.step, static_cast<int64_t>(done.size()));  // Fresh inputs begin at 0 again.
-    const double left = 1 - static_cast<double>(step) / static_cast<double>(all);
-    for (auto& group : adam.param_groups()) group.options().set_lr(first * std::max(left, 0.0));
-    return {};
-  }
-  torch::optim::Adam& adam;
-  const double first;
-  const int64_t all;
-  const std::vector<double>& done;
-};
 
 SpokenDatasets datasets_of(const SpokenSets& sets, int64_t batch) {
   const auto counts = std::make_shared<ReadCounts>();
@@ -102,8 +90,9 @@ Result<void> learn(const SpokenOptions& options, const SpokenRunOptions& run, co
   torch::optim::Adam adam(net->parameters(), options.lr);
   Learning learning{net, result};
   const SpokenDatasets datasets = datasets_of(sets, options.batch);
-  const auto rate = std::make_shared<FallingRate>(
-      adam, options.lr, run.epochs < 0 ? run.max_steps.value_or(1) : run.epochs * datasets.steps_an_epoch, result.run);
+  const auto rate = std::make_shared<internal::FallingRate>(
+      adam, options.lr, run.epochs < 0 ? run.max_steps.value_or(1) : run.epochs * datasets.steps_an_epoch,
+      result.run.losses);
   const SpokenTrainer trainer = [&](const RunConfig& config, const TrainSpec& train, const EvalSpec& eval,
                                     TrainingReport& report) {
     TrainSpec falling = train;
