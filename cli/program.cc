@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
 #include <cstdio>
 #include <string>
 #include <string_view>
@@ -18,8 +16,6 @@
 
 namespace headpond::cli {
 namespace {
-
-constexpr std::array kLater = {"train nuclei"};
 
 void complain(std::string_view text) { fmt::print(stderr, "headpond: {}\n", text); }
 
@@ -60,27 +56,14 @@ int run(const Verb& verb, const CommonFlags& common) {
   }
 }
 
-// How many words are before the first option.
-int64_t words_of(const std::vector<std::string>& arguments) {
-  const auto is_option = [](const std::string& word) { return word.starts_with("-"); };
-  return std::find_if(arguments.begin(), arguments.end(), is_option) - arguments.begin();
-}
-
 }  // namespace
 
 int run_program(const std::vector<std::string>& arguments) {
-  const std::string verb =
-      fmt::format("{}", fmt::join(arguments.begin(), arguments.begin() + words_of(arguments), " "));
-  const auto is_this = [&](std::string_view later) { return (verb + " ").starts_with(std::string(later) + " "); };
-  if (const auto later = std::find_if(kLater.begin(), kLater.end(), is_this); later != kLater.end()) {
-    complain(not_in_this_version(*later).message());
-    return kUsage;
-  }
-  const std::vector<Verb> verbs = {run_verb(),          check_verb(),   explain_verb(),     diagnose_verb(),
-                                   profile_verb(),      stalls_verb(),  top_verb(),         convert_verb(),
-                                   verify_verb(),       inspect_verb(), view_verb(),        cache_ls_verb(),
-                                   cache_rm_verb(),     demo_verb(),    train_blstm_verb(), train_mnist_verb(),
-                                   train_spoken_verb(), bench_verb(),   version_verb()};
+  const std::vector<Verb> verbs = {run_verb(),          check_verb(),        explain_verb(),     diagnose_verb(),
+                                   profile_verb(),      stalls_verb(),       top_verb(),         convert_verb(),
+                                   verify_verb(),       inspect_verb(),      view_verb(),        cache_ls_verb(),
+                                   cache_rm_verb(),     demo_verb(),         train_blstm_verb(), train_mnist_verb(),
+                                   train_nuclei_verb(), train_spoken_verb(), bench_verb(),       version_verb()};
   const Line line = parse(arguments, verbs, bench_names());
   if (line.verb == nullptr) {
     fmt::print(line.exit_code == kOk ? stdout : stderr, "{}{}", line.exit_code == kOk ? "" : "headpond: ", line.text);

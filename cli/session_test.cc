@@ -146,9 +146,5 @@ TEST_F(SessionTest, ComponentsNameWhatIsCompiledIn) {
   EXPECT_EQ(has("webp"), has_decoder(ImageFormat::webp));
 }
 
-TEST_F(SessionTest, WhatComesLaterSaysSo) {
-  EXPECT_EQ(not_in_this_version("train nuclei").message(), "train nuclei: not in this version");
-}
-
 }  // namespace
 }  // namespace headpond::cli

@@ -4,6 +4,8 @@
 
   cli_test.py PROGRAM Usage|Train|Bench|Demo
 """
+import collections
+import ctypes
 import fnmatch
 import json
 import os
@@ -24,7 +26,6 @@ LIMIT_S = 240
 HEAD = {"schema": str, "version": str, "build": dict, "machine": dict, "seed": int, "wall_s": float}
 BUILD = {"type", "compiler", "flags", "simd", "stats"}
 MACHINE = {"cores", "affinity", "mem_gib", "blas", "blas_threads", "torch_threads", "load_start", "load_end"}
-LATER = ["train nuclei"]
 TINY_BLSTM = "train blstm --batch 4 --time 8 --features 16 --hidden 8 --steps 2".split()
 TINY_MNIST = "train mnist --steps 20 --sleep-ms 0 --capacity 200 --min-after-dequeue 100".split()
 
@@ -42,6 +43,35 @@ def write_digits(folder):
         write_idx(folder / f"{part}-images-idx3-ubyte", (count, 28, 28), images)
         write_idx(folder / f"{part}-labels-idx1-ubyte", (count,), labels)
     return folder
+
+
+class Opens:
+    """Counts how often each file of a folder is opened by any process, as the system tells (inotify)."""
+
+    IN_OPEN, IN_NONBLOCK = 0x20, os.O_NONBLOCK
+
+    def __init__(self, folder):
+        libc = ctypes.CDLL(None, use_errno=True)
+        self.watch = libc.inotify_init1(self.IN_NONBLOCK)
+        if self.watch < 0 or libc.inotify_add_watch(self.watch, os.fsencode(folder), self.IN_OPEN) < 0:
+            raise OSError(ctypes.get_errno(), "inotify")
+
+    def counts(self):
+        """{name: opens} since the last call."""
+        found = collections.Counter()
+        while True:
+            try:
+                events = os.read(self.watch, 1 << 16)
+            except BlockingIOError:
+                return found
+            while events:
+                length = struct.unpack_from("iIII", events)[3]
+                if length:
+                    found[events[16:16 + length].rstrip(b"\0").decode()] += 1
+                events = events[16 + length:]
+
+    def close(self):
+        os.close(self.watch)
 
 
 class Case(unittest.TestCase):
@@ -109,12 +139,6 @@ class Usage(Case):
             self.assertTrue(told.startswith(f"headpond: {variable}=1T in the environment: "), told)
             self.assertTrue(told.endswith(f" is expected; see `headpond {line.split()[0]} --help`\n"), told)
 
-    def test_later_verbs_say_so_and_exit_2(self):
-        for verb in LATER:
-            done = self.expect(2, *verb.split(), "--json", "some.toml")
-            self.assertIn("not in this version", done.stderr)
-            self.assertEqual(done.stdout, "")
-
     def test_help_is_on_stdout(self):
         self.assertIn("train", self.expect(0, "--help").stdout)
         self.assertIn("--rounds", self.expect(0, "bench", "--help").stdout)
@@ -124,7 +148,7 @@ class Usage(Case):
 
     def test_the_help_of_each_verb_fits_80_columns_and_names_no_variable_twice(self):
         verbs = re.findall(r"^  (\w+(?: \w+)?)  +", self.expect(0, "help").stdout.split("Verbs:\n")[1], re.M)
-        self.assertEqual(len(verbs), 19)
+        self.assertEqual(len(verbs), 20)
         for verb in verbs:
             text = self.expect(0, "help", *verb.split()).stdout
             self.assertLessEqual(max(map(len, text.splitlines())), 80, verb)
@@ -319,6 +343,36 @@ class Train(Case):
             self.assertGreaterEqual(one["step_over_limit"], 2.9 if inputs == "turn" else 1)
             self.assertEqual([each["files_opened"] for each in one["evaluations"]], [100, 100, 100] if inputs == "fresh" else [100, 0, 0])
         self.assertEqual(found["warm"]["losses"], found["turn"]["losses"])
+
+    def test_spoken_opens_each_file_of_the_test_once_as_the_system_tells(self):
+        line = "train spoken --epochs 2 --batch 50 --save-steps 2 --prepare-ms 0 --train-ms 0 --json --inputs".split()
+        self.expect(0, *line, "warm")  # Draws the words.
+        opens = Opens(self.folder / "cache" / "headpond" / "tones-v1")
+        self.addCleanup(opens.close)
+        for inputs, times in (("warm", 1), ("fresh", 4)):  # Fresh inputs are the control: four evaluations open all files.
+            found = self.json_of(self.expect(0, *line, inputs).stdout, "headpond.train/1")
+            by_name = opens.counts()
+            tests = {name: count for name, count in by_name.items() if int(name.split("_")[2].split(".")[0]) < 5}
+            self.assertEqual(len(found["evaluations"]), 4)
+            self.assertEqual((len(tests), set(tests.values())), (100, {times}))
+            self.assertEqual(sum(tests.values()), sum(one["files_opened"] for one in found["evaluations"]), "as counted inside")
+            self.assertGreaterEqual(sum(by_name.values()) - sum(tests.values()), 400, "the training's, in each of two epochs")
+
+    def test_nuclei_are_the_same_prepared_once_or_in_the_loop_and_go_on(self):
+        line = "train nuclei --steps 3 --batch 2 --json".split()
+        once = self.json_of(self.expect(0, *line, "--model-dir", "model").stdout, "headpond.train/1")
+        self.expect_members(once, "parameters", "pictures", "iou", "iou_without", "images_per_s", "wait_share", "checkpoints", "verdicts")
+        self.assertEqual(once["pictures"], {"train": 16, "test": 4})
+        self.assertTrue(0 <= once["iou"] <= 1 and 0 <= once["iou_without"] <= 1)
+        loop = self.json_of(self.expect(0, *line, "--input", "loop", "--clicks", "off").stdout, "headpond.train/1")
+        self.assertIsNone(loop["iou"])
+        self.assertEqual(loop["iou_without"], once["iou_without"])
+        self.assertNotEqual(loop["losses"], once["losses"])
+        parts = []
+        for steps in ("2", "3"):
+            found = self.json_of(self.expect(0, *line, "--model-dir", "parts", "--max-steps", steps).stdout, "headpond.train/1")
+            parts += found["losses"]
+        self.assertEqual((found["resumed_from"], parts, found["iou"]), (2, once["losses"], once["iou"]))
 
     def test_missing_data_is_a_failure_that_names_the_file(self):
         done = self.expect(1, *TINY_MNIST, "--data", "nowhere", "--json")

@@ -9,10 +9,11 @@
 
 namespace headpond::cli {
 
-// headpond-torch links these four; headpond links verbs of the same names that only refuse (without_torch.cc).
+// headpond-torch links these five; headpond links verbs of the same names that only refuse (without_torch.cc).
 Verb demo_verb();
 Verb train_blstm_verb();
 Verb train_mnist_verb();
+Verb train_nuclei_verb();
 Verb train_spoken_verb();
 inline constexpr const char* kDemoWhat =
     "repeat three published examples, and measure images that are prepared once, in 2 to 3 minutes";
@@ -20,6 +21,8 @@ inline constexpr const char* kTrainBlstmWhat =
     "train a bidirectional LSTM on random batches: fed in turn, by a queue, by a Loader";
 inline constexpr const char* kTrainMnistWhat =
     "train a digit network, fed by sleeping producers through a shuffle queue or by a Loader";
+inline constexpr const char* kTrainNucleiWhat =
+    "train interactive segmentation on pictures that are prepared once, with clicks and without";
 inline constexpr const char* kTrainSpokenWhat =
     "train a network on spoken digits, evaluate it while inputs stay warm, go on from checkpoints";
 
@@ -39,9 +42,6 @@ Verb cache_ls_verb();
 Verb cache_rm_verb();
 /// --version
 Verb version_verb();
-
-/// The error for a verb of a later version; exit code 2.
-Error not_in_this_version(const std::string& what);
 
 /// The only word of `words`, a pipeline file. Throws Exception(InvalidArgument) for none or several.
 const std::string& only_file(const std::string& verb, const std::vector<std::string>& words);

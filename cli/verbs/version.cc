@@ -49,8 +49,4 @@ std::vector<std::pair<std::string, bool>> components() {
           {"python", false}};
 }
 
-Error not_in_this_version(const std::string& what) {
-  return {ErrorKind::Unimplemented, fmt::format("{}: not in this version", what)};
-}
-
 }  // namespace headpond::cli

@@ -27,6 +27,7 @@ TorchBenches torch_benches() { return {}; }
 Verb demo_verb() { return needs_torch("demo", kDemoWhat); }
 Verb train_blstm_verb() { return needs_torch("train blstm", kTrainBlstmWhat); }
 Verb train_mnist_verb() { return needs_torch("train mnist", kTrainMnistWhat); }
+Verb train_nuclei_verb() { return needs_torch("train nuclei", kTrainNucleiWhat); }
 Verb train_spoken_verb() { return needs_torch("train spoken", kTrainSpokenWhat); }
 
 }  // namespace headpond::cli

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// headpond train nuclei: interactive segmentation, with pictures that are prepared once or in the loop, and with clicks
+// against without.
+#include <fmt/core.h>
+
+#include <memory>
+#include <utility>
+
+#include "cli/json_members.h"
+#include "cli/session.h"
+#include "cli/verbs/nuclei_data.h"
+#include "cli/verbs/session_log.h"
+#include "cli/verbs/train_report.h"
+#include "cli/verbs/verbs.h"
+#include "headpond/train/articles/nuclei.h"
+
+namespace headpond::cli {
+namespace {
+
+struct NucleiFlags {
+  NucleiDataOptions data;
+  CheckpointFlags checkpoints;
+  std::string target = "one", clicks = "on", input = "tfrecord";
+  int64_t steps = 400;
+  double lr = 2e-3;
+  int torch_threads = 1;
+};
+
+void declare(Flags& flags, NucleiFlags& to) {
+  flags.option("data DIR", to.data.folder,
+               "folder of pictures, <id>/images/<id>.png and <id>/masks/*.png (default: drawn ones)");
+  flags.choice("target", to.target, {"one", "all"}, "one: the nucleus that is clicked; all: each (default: one)");
+  flags.choice("clicks", to.clicks, {"on", "off", "shuffled"},
+               "on: trains with clicks, then without; off: only without; shuffled: a control, those of other pictures "
+               "(default: on)");
+  flags.choice("input", to.input, {"tfrecord", "loop"},
+               "tfrecord: samples are prepared once; loop: anew in each epoch (default: tfrecord)");
+  flags.option_from(1, "steps", to.steps, "steps of a training (default: 400)");
+  flags.option_from(1, "batch", to.data.batch, "crops in a batch (default: 8)");
+  flags.option("lr", to.lr, "Adam's learning rate at the start; it falls to 0 (default: 2e-3)");
+  flags.option_from(1, "torch-threads", to.torch_threads, "threads of libtorch (default: 1)");
+  declare_checkpoints(flags, to.checkpoints, 1000);
+}
+
+struct Trained {
+  std::optional<NucleiResult> with = std::nullopt, without = std::nullopt;
+  const NucleiResult& first() const { return with ? *with : *without; }
+};
+
+Result<NucleiResult> train(const NucleiFlags& flags, const NucleiData& data, bool clicks, RunConfig config,
+                           const RunHooks& hooks) {
+  if (!clicks && !config.model_dir.empty()) config.model_dir += "/without";
+  return train_nuclei({.train = data.train(clicks),
+                       .test = data.test(clicks),
+                       .steps = flags.steps,
+                       .max_steps = flags.checkpoints.max_steps,
+                       .lr = flags.lr,
+                       .torch_threads = flags.torch_threads,
+                       .config = std::move(config)},
+                      hooks);
+}
+
+double images_per_s(const NucleiFlags& flags, const NucleiResult& result) {
+  const double step_s = result.clock.step_s();
+  return step_s > 0 ? static_cast<double>(flags.data.batch) / step_s : 0;
+}
+
+void write_members(JsonWriter& json, const NucleiFlags& flags, const NucleiData& data, const Trained& trained) {
+  const NucleiResult& first = trained.first();
+  json.member("name", "nuclei").member("parameters", first.parameters).key("pictures").begin_object();
+  json.member("train", data.train_pictures).member("test", data.test_pictures).end_object();
+  json.member("target", flags.target).member("clicks", flags.clicks).member("input", flags.input);
+  member_or_null(json, "iou", trained.with ? std::optional(trained.with->iou) : std::nullopt);
+  member_or_null(json, "iou_without", trained.without ? std::optional(trained.without->iou) : std::nullopt);
+  json.member("images_per_s", images_per_s(flags, first)).member("wait_share", first.clock.wait_share());
+  json.member("step_s", first.clock.step_s());
+  write_training(json, first.report, first.losses);
+}
+
+void tell(const Session& session, const NucleiFlags& flags, const char* what, const NucleiResult& result) {
+  if (result.report.resumed_from) session.say(fmt::format("went on from step {}", *result.report.resumed_from));
+  session.say(
+      fmt::format("{}: mean IoU {:.3f} after {} steps; {:.1f} images/s; the training waited {:.1f} % of the time", what,
+                  result.iou, result.report.last_step, images_per_s(flags, result), 100 * result.clock.wait_share()));
+}
+
+// With clicks, then without.
+Result<Trained> both(Session& session, const NucleiFlags& flags, const NucleiData& data, const RunConfig& config,
+                     const RunHooks& hooks) {
+  Trained trained;
+  if (flags.clicks != "off") {
+    auto with = train(flags, data, true, config, hooks);
+    if (!with) return fail(with.error());
+    tell(session, flags, flags.clicks == "on" ? "with clicks" : "with clicks of other pictures", *with);
+    trained.with = std::move(*with);
+  }
+  if (flags.clicks != "shuffled") {
+    auto without = train(flags, data, false, config, hooks);
+    if (!without) return fail(without.error());
+    tell(session, flags, "without clicks", *without);
+    trained.without = std::move(*without);
+  }
+  return trained;
+}
+
+Result<Report> run(Session& session, const NucleiFlags& given) {
+  NucleiFlags flags = given;
+  flags.data.one = flags.target == "one";
+  flags.data.others = flags.clicks == "shuffled";
+  flags.data.in_the_loop = flags.input == "loop";
+  flags.data.seed = session.common().seed;
+  const auto config = config_of(flags.checkpoints, flags.data.seed);
+  if (!config) return fail(config.error());
+  const auto data = nuclei_data(flags.data);
+  if (!data) return fail(data.error());
+  session.say(fmt::format("{} pictures for the training, {} for the test", data->train_pictures, data->test_pictures));
+  auto log = SessionLog::open(session);
+  if (!log) return fail(log.error());
+  const auto trained = both(session, flags, *data, *config, {.stop = session.stop(), .log = log->get()});
+  const auto closed = (*log)->close();
+  if (!trained) return fail(trained.error());
+  HEADPOND_TRY(closed);
+  const std::vector<PipelineRecord> pipelines = (*log)->pipelines();
+  const RunFiles files = (*log)->files();
+  say_verdicts(session, pipelines);
+  announce(session, files.folder, {files});
+  return Report{.members = [flags, data = *data, trained = *trained, files, pipelines](JsonWriter& json) {
+    write_members(json, flags, data, trained);
+    write_verdicts(json, pipelines);
+    write_files(json, files.folder, {files});
+  }};
+}
+
+}  // namespace
+
+Verb train_nuclei_verb() {
+  const auto flags = std::make_shared<NucleiFlags>();
+  return {.path = "train nuclei",
+          .what = kTrainNucleiWhat,
+          .declare = [flags](Flags& to) { declare(to, *flags); },
+          .run = [flags](Session& session) { return run(session, *flags); },
+          .default_seed = "7",
+          .has_logdir = true};
+}
+
+}  // namespace headpond::cli
