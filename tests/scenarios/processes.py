@@ -6,8 +6,12 @@ import pathlib
 import random
 import signal
 import subprocess
+import sys
 import tempfile
 import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
+import check_timeline  # noqa: E402
 
 LIMIT_S = 600
 
@@ -64,6 +68,22 @@ def shuffle_quality(driver, mode):
     if mode == "ours":
         peaks = [driver.figures(kind)["peak_kib"] for kind in ("memory_shuffled", "memory_plain")]
         figures["shuffle_adds_kib"] = peaks[0] - peaks[1]
+    return figures
+
+
+def starved_trainer(driver, mode):
+    figures = driver.figures(mode)
+    if mode == "ours":
+        folder = pathlib.Path(figures["folder"])
+        figures["json"] = json.loads((folder / "verdict.json").read_text(encoding="utf-8"))["pipelines"][0]
+        figures["timeline_faults"] = check_timeline.check((folder / "timeline.json").read_bytes())[0]
+    return figures
+
+
+def memory_ceiling(driver, mode):
+    figures = driver.figures(mode)
+    if mode == "ours":
+        figures["limited"] = driver.figures("limited")
     return figures
 
 

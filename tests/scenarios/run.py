@@ -17,15 +17,21 @@ import time
 
 import bounds
 import bounds_of_files
+import bounds_of_runs
 import processes
 
 PYTHON = "the Python interface"
 JPEG = "JPEG: PNG stands for it"
 SCENARIOS = {  # number: (how its figures are made, check, what the control must miss, what is left out)
     1: (processes.one, bounds.overlap, ("a: step over the device's", "c: rate over the serial one"), (PYTHON,)),
+    2: (processes.starved_trainer, bounds_of_runs.starved_trainer, (bounds_of_runs.STAGES, bounds_of_runs.WAIT),
+        ("a Python callback that holds the lock: a C++ function with a mutex stands for it", PYTHON)),
     3: (processes.shuffle_quality, bounds.shuffle_quality, ("p of the class counts of 100 batches",),
         ("a forecast of fill time and bytes before the run; the forecast of displacement is the documented half window",
          "a bound for the first batch of a window over a stream", JPEG, PYTHON)),
+    4: (processes.memory_ceiling, bounds_of_runs.memory_ceiling, (bounds_of_runs.PEAK,),
+        ("the last epoch within 1 % of the second: the bound is 15 %, as the pool keeps as many free blocks of each size as were in"
+         " use at once, which takes some epochs", PYTHON)),
     7: (processes.one, bounds.epoch_edge, (bounds.EDGE,),
         ("a setting changed from outside while it runs: settings are functions of the epoch here", PYTHON)),
     8: (processes.first_batch, bounds_of_files.first_batch, (bounds_of_files.EARLY,),

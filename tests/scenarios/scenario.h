@@ -36,7 +36,9 @@ struct Run {
 
 /// Figures go into an open object.
 void overlap(const Run& run, JsonWriter& figures);           // 1
+void starved_trainer(const Run& run, JsonWriter& figures);   // 2
 void shuffle_quality(const Run& run, JsonWriter& figures);   // 3
+void memory_ceiling(const Run& run, JsonWriter& figures);    // 4
 void epoch_edge(const Run& run, JsonWriter& figures);        // 7
 void first_batch(const Run& run, JsonWriter& figures);       // 8
 void exact_resume(const Run& run, JsonWriter& figures);      // 9
