@@ -66,8 +66,9 @@ class TaskMeter {
   double asked_off_ns_ = 0, asked_queue_ns_ = 0;
 };
 
-/// How the time of a call follows from the number of calls at once: time ~ number ^ exponent. About 0: they do not
-/// disturb each other. About 1: they share one thing, a disk or a lock.
+/// How the mean time of a call follows from the number of calls at once: time ~ number ^ exponent. About 0: they do not
+/// disturb each other. About 1: they share one thing, a disk or a lock, however unfairly: a thread that takes a lock
+/// again and again is as fast as ever, and the few calls of the others make up for it in the mean.
 class Crowding {
  public:
   /// A row took `ns` while `inside` calls ran.
@@ -76,7 +77,7 @@ class Crowding {
     Level& level = levels_[std::min(static_cast<size_t>(2 * x), kLevels - 1)];
     ++level.count;
     level.x += x;
-    level.y += std::log2(std::max(ns, 1.0));
+    level.ns += ns;
   }
   /// None until the numbers differed enough to tell. A number of calls that was there all the time weighs little more
   /// than those on the way to it.
@@ -84,7 +85,8 @@ class Crowding {
     double count = 0, n = 0, x = 0, y = 0, xx = 0, xy = 0;
     for (const Level& level : levels_) {
       if (level.count == 0) continue;
-      const double weight = std::min(level.count, kMostWeight), at = level.x / level.count, is = level.y / level.count;
+      const double weight = std::min(level.count, kMostWeight), at = level.x / level.count,
+                   is = std::log2(std::max(level.ns / level.count, 1.0));
       count += level.count;
       n += weight;
       x += weight * at;
@@ -100,7 +102,7 @@ class Crowding {
 
  private:
   struct Level {
-    double count = 0, x = 0, y = 0;  // Calls; the sums of the logarithms of their numbers and of their times.
+    double count = 0, x = 0, ns = 0;  // Calls; the sums of the logarithms of their numbers, and of their times.
   };
   static constexpr size_t kLevels = 24;  // Two for each doubling.
   static constexpr double kLeastCalls = 64, kLeastSpread = 0.02, kMostWeight = 16;

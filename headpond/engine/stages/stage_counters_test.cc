@@ -59,6 +59,14 @@ TEST(Crowding, SeesTheWayToANumberThatIsThenThereAllTheTime) {
   EXPECT_NEAR(*crowding.exponent(), 1, 0.02);
 }
 
+// One of two threads takes the lock ten times in a row, while the other waits.
+TEST(Crowding, SeesALockThatIsTakenUnfairly) {
+  Crowding crowding;
+  for (int i = 0; i < 20; ++i) crowding.add(1, 2000);
+  for (int i = 0; i < 200; ++i) crowding.add(2, i % 11 == 10 ? 22'000 : 2000);
+  EXPECT_NEAR(*crowding.exponent(), 1, 0.1);
+}
+
 TEST(Crowding, IsUnknownWhileAsManyCallsRunAllTheTime) {
   Crowding same, few;
   for (int i = 0; i < 200; ++i) same.add(4, 1000 + i);
