@@ -60,37 +60,30 @@ std::string deflated(std::span<const std::byte> bytes) {
   return blocks;
 }
 
-std::string number(uint64_t value, int bytes, bool big_endian) {
-  std::string text;
-  for (int i = 0; i < bytes; ++i) text += static_cast<char>(value >> (8 * (big_endian ? bytes - 1 - i : i)));
-  return text;
-}
-
-// What follows the blocks of `count` times `bytes`.
-std::string trailer(std::span<const std::byte> bytes, int64_t count, bool gzip) {
-  const auto* const data = reinterpret_cast<const Bytef*>(bytes.data());
+// What follows the blocks of `count` times `bytes`: an empty last block, and a checksum.
+std::string trailer(std::span<const std::byte> bytes, int64_t count) {
   const auto size = static_cast<z_off_t>(bytes.size());
-  const uLong one = gzip ? crc32(0, data, static_cast<uInt>(size)) : adler32(1, data, static_cast<uInt>(size));
-  uLong all = gzip ? 0 : 1;
-  for (int64_t i = 0; i < count; ++i) all = gzip ? crc32_combine(all, one, size) : adler32_combine(all, one, size);
-  const std::string last_block = "\x03" + std::string(1, '\0');
-  if (!gzip) return last_block + number(all, 4, true);
-  return last_block + number(all, 4, false) + number(static_cast<uint64_t>(count * size), 4, false);
+  const uLong one = adler32(1, reinterpret_cast<const Bytef*>(bytes.data()), static_cast<uInt>(size));
+  uLong all = 1;
+  for (int64_t i = 0; i < count; ++i) all = adler32_combine(all, one, size);
+  std::string text("\x03\0", 2);
+  for (int i = 3; i >= 0; --i) text += static_cast<char>(all >> (8 * i));
+  return text;
 }
 
 }  // namespace
 
-PlantedFiles::PlantedFiles(int64_t batches, int64_t rows, int files, bool gzip) : folder_(make_folder()) {
+PlantedFiles::PlantedFiles(int64_t batches, int64_t rows, int files, bool zlib) : folder_(make_folder()) {
   const std::vector<std::byte> bytes = batch_in(folder_, rows);
-  const std::string blocks = deflated(bytes);
-  const std::string header = gzip ? std::string("\x1f\x8b\x08\0\0\0\0\0\0\xff", 10) : "\x78\x01";
+  const std::string blocks =
+      zlib ? deflated(bytes) : std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   for (int i = 0; i < files; ++i) {
     const int64_t count = batches * (i + 1) / files - batches * i / files;
-    paths_.push_back(fmt::format("{}/{:02}.tfrecord.{}", folder_, i, gzip ? "gz" : "z"));
+    paths_.push_back(fmt::format("{}/{:02}.tfrecord{}", folder_, i, zlib ? ".z" : ""));
     std::ofstream out(paths_.back(), std::ios::binary);
-    out << header;
+    if (zlib) out << "\x78\x01";
     for (int64_t k = 0; k < count; ++k) out << blocks;
-    out << trailer(bytes, count, gzip);
+    if (zlib) out << trailer(bytes, count);
     out.close();
     if (!out) throw std::system_error(errno, std::generic_category(), paths_.back());
   }

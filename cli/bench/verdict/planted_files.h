@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compressed files that take long to read and short to make: the same batch of records again and again.
+// Files with the same batch of records again and again: compressed they take long to read, and short to make.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@ namespace headpond::cli {
 /// A folder that is removed with this. Throws Exception if the disk refuses.
 class PlantedFiles {
  public:
-  /// `files` TFRecord files with `batches` batches together, all of zlib or all of gzip.
-  PlantedFiles(int64_t batches, int64_t rows, int files, bool gzip);
+  /// `files` TFRecord files with `batches` batches together, compressed with zlib or as they are.
+  PlantedFiles(int64_t batches, int64_t rows, int files, bool zlib);
   ~PlantedFiles();
   PlantedFiles(const PlantedFiles&) = delete;
   PlantedFiles& operator=(const PlantedFiles&) = delete;
