@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -59,6 +60,19 @@ class Run(PlanCase):
         self.assertEqual(done.stdout, '{"epoch":0,"index":0,"fields":{"x":[0,1],"y":[0,0.5]}}\n'
                                       '{"epoch":0,"index":1,"fields":{"x":[2],"y":[1]}}\n')
         self.assertIn("2 batches (3 samples), ", done.stderr)
+
+    def test_a_full_disk_costs_the_log_and_not_the_state(self):
+        def small_files():  # As on a disk that is full.
+            resource.setrlimit(resource.RLIMIT_FSIZE, (700, 700))
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+
+        line = [PROGRAM, "run", "plan.toml", "--logdir", "files", "--state-out", "state", "--json"]
+        done = subprocess.run(line, cwd=self.folder, env=self.environment, capture_output=True, text=True, preexec_fn=small_files,
+                              timeout=60, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("File too large", done.stderr)
+        self.assertGreater((self.folder / "state").stat().st_size, 0)
+        self.assertEqual(json.loads(done.stdout)["elements"], len(self.LEFT))
 
     def test_the_json_object_has_the_agreed_members(self):
         found = self.result("--digest")
@@ -559,6 +573,18 @@ class Top(PlanCase):
         found = self.json_of(self.expect(0, "top", "files", "--once", "--json").stdout, "headpond.top/1")
         self.expect_members(found, "ended", "point", "pipelines")
         self.expect_members(found["point"], "seconds", "step", "rss", "pipelines")
+
+    def test_a_run_that_was_killed_has_an_end(self):
+        self.expect(0, "run", "plan.toml", "--logdir", "files")
+        path = self.folder / "files/run.jsonl"
+        gone = subprocess.Popen(["true"])
+        gone.wait()
+        text = re.sub(r'"pid":\d+', f'"pid":{gone.pid}', path.read_text())
+        path.write_text(text.replace('{"end":{}}\n', ""))
+        os.utime(path, (time.time() - 60, time.time() - 60))
+        done = self.expect(0, "top", "files")
+        self.assertIn("the run was killed", done.stdout)
+        self.assertNotIn("the run has ended", done.stdout)
 
     def test_a_run_is_found_by_its_process(self):
         self.plan(step("range", stop=100000) + step("map", function="x + sleep_us(1000)"))

@@ -1,25 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // headpond stalls: how much of a step is lost to preparing data, and how much to fetching it.
-#include <fcntl.h>
 #include <fmt/core.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <chrono>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string_view>
 #include <thread>
 
 #include "cli/bench/bench_harness.h"
 #include "cli/session.h"
+#include "cli/verbs/cold_files.h"
 #include "cli/verbs/verbs.h"
 #include "headpond/base/clock.h"
+#include "headpond/base/log.h"
 #include "headpond/engine/loader.h"
 #include "headpond/io/file/file.h"
-#include "headpond/io/file/glob.h"
 #include "headpond/plan/plan_file.h"
 
 namespace headpond::cli {
@@ -54,29 +52,6 @@ plan::PlanFile plan_of(const std::string& text, const std::string& path, int64_t
   std::string made = text;
   second == std::string::npos ? made.append("\n" + more) : made.insert(second, more);
   return plan::parse_plan(made, path);
-}
-
-// Those that the sources name, between quotes.
-void add_files(const Node& node, std::set<std::string>& files) {
-  for (const Node::Ref& input : node.facts().inputs) add_files(*input, files);
-  const std::string& location = node.facts().location;
-  for (size_t from = location.find('\''); from != std::string::npos;) {
-    const size_t to = location.find('\'', from + 1);
-    if (to == std::string::npos) return;
-    if (const auto found = expand_files(location.substr(from + 1, to - from - 1)))
-      files.insert(found->begin(), found->end());
-    from = location.find('\'', to + 1);
-  }
-}
-
-// The system is asked to forget them; pages that others have mapped stay.
-void make_cold(const std::set<std::string>& files) {
-  for (const std::string& path : files) {
-    const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (file < 0) continue;
-    (void)posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
-    ::close(file);
-  }
 }
 
 void step(double ms) {
@@ -136,20 +111,21 @@ Result<Stalls> measure(Session& session, const StallsFlags& flags) {
   const auto bytes = read_file(path);
   if (!bytes) return fail(bytes.error());
   const std::string text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
-  const plan::PlanFile plain = plan_of(text, path, flags.records, false);
-  const plan::PlanFile cached = plan_of(text, path, flags.records, true);
-  const uint64_t seed = session.common().seed_given ? session.common().seed : plain.seed.value_or(0);
+  const auto plan = [&](bool cached) { return plan_of(text, path, flags.records, cached); };
+  const SourceFiles files = files_of(plan(false).dataset);
+  if (!files.are_all)
+    log(LogLevel::warning, path + ": the list of files is too long: some are not made cold; a pattern has all");
+  const uint64_t seed = session.common().seed_given ? session.common().seed : plan(false).seed.value_or(0);
   session.set_seed(seed);
-  std::set<std::string> files;
-  add_files(*plain.dataset.node(), files);
   std::array<std::vector<double>, kWays.size()> samples;
   for (int64_t round = 0; round < flags.rounds; ++round) {
     for (const Way way : kWays) {
       if (session.stop().stop_requested()) return fail(ErrorKind::Cancelled, "interrupted");
-      if (way == Way::cold) make_cold(files);
+      if (way == Way::cold) make_cold(files.paths);
+      // Each way has a dataset of its own: one that lives keeps the files that it has read in memory.
       const auto ms = way == Way::ready    ? Result<double>(measure_ready(flags))
-                      : way == Way::memory ? measure_loader(cached.dataset, seed, flags, 1)
-                                           : measure_loader(plain.dataset, seed, flags, 0);
+                      : way == Way::memory ? measure_loader(plan(true).dataset, seed, flags, 1)
+                                           : measure_loader(plan(false).dataset, seed, flags, 0);
       if (!ms) return fail(ms.error().kind(), fmt::format("{}: {}", path, with_causes(ms.error())));
       samples[static_cast<size_t>(way)].push_back(*ms);
     }

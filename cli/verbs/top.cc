@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // headpond top: what a run does now, while it lasts.
 #include <fmt/core.h>
+#include <signal.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <filesystem>
 #include <memory>
@@ -93,6 +95,16 @@ void write_members(JsonWriter& json, const RunRecord& run) {
   json.end_array();
 }
 
+// Its process is gone, or one of another machine, and has written nothing for some seconds.
+bool is_killed(const RunRecord& run, const std::string& folder) {
+  constexpr auto kQuiet = std::chrono::seconds(5);
+  if (run.is_whole || run.machine.pid <= 0) return false;
+  if (::kill(static_cast<pid_t>(run.machine.pid), 0) == 0 || errno != ESRCH) return false;
+  std::error_code problem;
+  const auto written = fs::last_write_time(folder + "/run.jsonl", problem);
+  return !problem && fs::file_time_type::clock::now() - written > kQuiet;
+}
+
 Result<Report> run(Session& session, const TopFlags& flags) {
   const auto folder = folder_of(flags);
   if (!folder) return fail(folder.error());
@@ -104,6 +116,10 @@ Result<Report> run(Session& session, const TopFlags& flags) {
     seen = std::move(*now);
     if (is_new) session.say(moment_text(*seen));
     if (flags.once || seen->is_whole || session.stop().stop_requested()) break;
+    if (is_killed(*seen, *folder)) {
+      session.say("the run was killed");
+      break;
+    }
     for (int i = 0; i < 10 && !session.stop().stop_requested(); ++i) {
       std::this_thread::sleep_for(std::chrono::milliseconds(100));
     }
@@ -117,7 +133,7 @@ Result<Report> run(Session& session, const TopFlags& flags) {
 Verb top_verb() {
   const auto flags = std::make_shared<TopFlags>();
   return {.path = "top",
-          .what = "show what a run does now, each second, until it ends",
+          .what = "show what a run does now, each second, until it ends or is killed",
           .declare = [flags](Flags& to) { declare(to, *flags); },
           .run = [flags](Session& session) { return run(session, *flags); }};
 }
