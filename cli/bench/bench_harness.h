@@ -5,6 +5,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -17,6 +19,7 @@
 #include "headpond/base/cpu.h"
 #include "headpond/base/json.h"
 #include "headpond/base/status.h"
+#include "headpond/engine/verdict/verdict.h"
 
 namespace headpond::cli {
 
@@ -85,6 +88,8 @@ struct Bench {
   /// A sample of each row.
   std::function<Result<std::vector<BenchSample>>(const std::stop_token&)> cycle = {};
   std::function<bool()> digest_equal = {};  ///< Asked at the end.
+  /// By case, what the Loaders say that the last cycle measured; null: it measures none.
+  std::shared_ptr<const std::map<std::string, Verdict>> verdicts = nullptr;
 };
 
 struct BenchOptions {

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "cli/text_table.h"
+#include "headpond/monitor/run/verdict_json.h"
 
 namespace headpond::cli {
 namespace {
@@ -85,6 +86,21 @@ std::string targets_table(const Bench& bench, const BenchResult& result) {
   return format_table({{"target"}, {""}, {.head = "value", .right = true}, {"bound"}, {""}}, cells);
 }
 
+const std::map<std::string, Verdict>& verdicts_of(const Bench& bench) {
+  static const std::map<std::string, Verdict> none;
+  return bench.verdicts ? *bench.verdicts : none;
+}
+
+void write_verdicts(JsonWriter& json, const Bench& bench) {
+  json.key("verdicts").begin_array();
+  for (const auto& [name, verdict] : verdicts_of(bench)) {
+    json.begin_object().member("case", name);
+    write_verdict(json, verdict);
+    json.end_object();
+  }
+  json.end_array();
+}
+
 }  // namespace
 
 std::string order_of(const Bench& bench) {
@@ -133,6 +149,7 @@ void write_bench(JsonWriter& json, const Bench& bench, const BenchResult& result
     json.value(nullptr);
   }
   json.member("pass", passes(bench, result)).member("bench_s", result.wall_s);
+  write_verdicts(json, bench);
 }
 
 std::string format_bench(const Bench& bench, const BenchResult& result) {
@@ -143,6 +160,9 @@ std::string format_bench(const Bench& bench, const BenchResult& result) {
   if (!bench.ratios.empty()) text += "\n" + ratios_table(bench, result);
   if (!bench.targets.empty() && !result.interrupted) text += "\n" + targets_table(bench, result);
   if (result.digest_equal) text += *result.digest_equal ? "\noutputs agree\n" : "\nOUTPUTS DIFFER\n";
+  for (const auto& [name, verdict] : verdicts_of(bench)) {
+    if (verdict.code != ReasonCode::none) text += fmt::format("\n{}\n{}", name, verdict.to_string());
+  }
   return text;
 }
 

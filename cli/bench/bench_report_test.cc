@@ -62,6 +62,22 @@ TEST(BenchReport, HasWhatReadingCostsIfItWasMeasured) {
   EXPECT_THAT(json(with), HasSubstr(R"("consume_ns_per_kib":6.5,)"));
 }
 
+TEST(BenchReport, EndsWithTheVerdicts) {
+  EXPECT_THAT(json(result(3)), HasSubstr(R"("verdicts":[])"));
+  Bench judged = bench();
+  judged.verdicts = std::make_shared<const std::map<std::string, Verdict>>(std::map<std::string, Verdict>{
+      {"short", {}}, {"two cores", {.code = ReasonCode::cpu_bound, .stage = "range|map", .op = "map"}}});
+  const std::string text = format_bench(judged, result(3));
+  EXPECT_THAT(text, HasSubstr("\ntwo cores\ncpu_bound: "));
+  EXPECT_THAT(text, testing::Not(HasSubstr("short"))) << "there was no reason";
+  JsonWriter writer;
+  writer.begin_object();
+  write_bench(writer, judged, result(3));
+  writer.end_object();
+  EXPECT_THAT(writer.text(), HasSubstr(R"({"case":"two cores","verdict":"cpu_bound: )"));
+  EXPECT_THAT(writer.text(), HasSubstr(R"("reason_code":"cpu_bound")"));
+}
+
 TEST(BenchReport, AMissedTargetDoesNotPass) {
   EXPECT_THAT(json(result(1.5)), HasSubstr(R"("pass":false})"));
   EXPECT_THAT(format_bench(bench(), result(1.5)), HasSubstr("MISSED"));

@@ -21,7 +21,7 @@ constexpr double kPrepareMs = 90, kStepMs = 50;
 void sleep_ms(double ms) { std::this_thread::sleep_for(std::chrono::duration<double, std::milli>(ms)); }
 
 // The time between steps, in the steady state.
-Result<std::vector<double>> steps_of(bool asleep, const std::stop_token& stop) {
+Result<std::vector<double>> steps_of(bool asleep, const std::stop_token& stop, Verdict& verdict) {
   const Dataset dataset = range(kBatches * kRows) | map([asleep](int64_t x) {
                             asleep ? sleep_ms(kPrepareMs / kRows) : compute_us(1e3 * kPrepareMs / kRows);
                             return x;
@@ -38,23 +38,28 @@ Result<std::vector<double>> steps_of(bool asleep, const std::stop_token& stop) {
     last = now;
     sleep_ms(kStepMs);
   }
+  verdict = loader.diagnose();
   return steps;
 }
 
 struct Case {
   bool asleep;
   size_t cores;
+  std::string name() const {
+    return fmt::format("prepare {} ms {}, step {} ms, cores={}", kPrepareMs, asleep ? "asleep" : "of processor time",
+                       kStepMs, cores);
+  }
   double limit_ms() const { return asleep ? kStepMs : std::max(kStepMs, kPrepareMs / static_cast<double>(cores)); }
 };
 
 // Mean and 99th percentile. The Loader takes what the calling thread may use, so that it is told nothing.
 Result<void> measure(const Case& what, std::span<const int> cpus, const std::stop_token& stop,
-                     std::vector<BenchSample>& samples) {
+                     std::vector<BenchSample>& samples, Verdict& verdict) {
   const std::vector<int> before = allowed_cpus();
   pin_this_thread(cpus.first(what.cores));
   Result<std::vector<double>> steps;
   BenchSample mean = with_cpu_time([&] {
-    steps = steps_of(what.asleep, stop);
+    steps = steps_of(what.asleep, stop, verdict);
     double sum = 0;
     if (steps) {
       for (const double step : *steps) sum += step;
@@ -80,12 +85,10 @@ Bench engine_overlap_bench(const BenchSetup& setup) {
     for (size_t cores = 1; cores <= std::min(setup.cpus.size(), size_t{2}); ++cores) cases.push_back({asleep, cores});
   }
   for (const Case& what : cases) {
-    const std::string name = fmt::format("prepare {} ms {}, step {} ms, cores={}", kPrepareMs,
-                                         what.asleep ? "asleep" : "of processor time", kStepMs, what.cores);
     for (const char* metric : {"mean_step_ms", "p99_step_ms"}) {
       const size_t row = bench.rows.size();
       const bool is_mean = row % 2 == 0;
-      bench.rows.push_back({.name = name,
+      bench.rows.push_back({.name = what.name(),
                             .params = {{"cores", static_cast<int64_t>(what.cores)}},
                             .system_version = HEADPOND_VERSION,
                             .metric = metric,
@@ -98,10 +101,13 @@ Bench engine_overlap_bench(const BenchSetup& setup) {
                                [row](const BenchResult& result) { return result.row(row).median; }});
     }
   }
-  bench.cycle = [cases, cpus = setup.cpus](const std::stop_token& stop) -> Result<std::vector<BenchSample>> {
+  const auto verdicts = std::make_shared<std::map<std::string, Verdict>>();
+  bench.verdicts = verdicts;
+  bench.cycle = [cases, verdicts, cpus = setup.cpus](const std::stop_token& stop) -> Result<std::vector<BenchSample>> {
     std::vector<BenchSample> samples;
     for (const Case& what : cases) {
-      if (auto measured = measure(what, cpus, stop, samples); !measured) return fail(measured.error());
+      if (auto measured = measure(what, cpus, stop, samples, (*verdicts)[what.name()]); !measured)
+        return fail(measured.error());
     }
     return samples;
   };

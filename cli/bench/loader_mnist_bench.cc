@@ -15,7 +15,12 @@
 namespace headpond::cli {
 namespace {
 
-Result<uint64_t> run_loader(const Digits& digits, uint64_t seed, int threads, bool& made_inline) {
+struct LoaderRun {
+  bool made_inline = false;
+  Verdict verdict = {};
+};
+
+Result<uint64_t> run_loader(const Digits& digits, uint64_t seed, int threads, LoaderRun& run) {
   const Dataset dataset = from_tensor_slices({{"image", digits.images}, {"label", digits.labels}}) | shuffle() |
                           map("image", [](uint8_t pixel) { return scaled(pixel); }) | batch(kBatch);
   Loader loader(dataset, {.epochs = kEpochs, .seed = seed, .threads = threads});
@@ -26,7 +31,7 @@ Result<uint64_t> run_loader(const Digits& digits, uint64_t seed, int threads, bo
     if (!next) return fail(next.error());
     all ^= xor_of(next->element());
   }
-  made_inline = loader.stats().inline_now;
+  run = {loader.stats().inline_now, loader.diagnose()};
   return all;
 }
 
@@ -44,6 +49,13 @@ uint64_t run_xor() {
 struct Outputs {
   uint64_t by_loader = 0, by_hand = 0, by_limit = 0;
   int64_t runs = 0, inline_runs = 0;  // Of the loader of which nothing is set.
+  const std::shared_ptr<std::map<std::string, Verdict>> verdicts = std::make_shared<std::map<std::string, Verdict>>();
+
+  void add(const LoaderRun& run) {
+    ++runs;
+    inline_runs += run.made_inline ? 1 : 0;
+    (*verdicts)["headpond"] = run.verdict;
+  }
 };
 
 struct System {
@@ -62,10 +74,9 @@ std::vector<System> systems(const std::shared_ptr<Digits>& digits, uint64_t seed
   add(
       "headpond", HEADPOND_VERSION,
       [=] {
-        bool made_inline = false;
-        auto read = run_loader(*digits, seed, -1, made_inline);
-        ++outputs->runs;
-        outputs->inline_runs += made_inline ? 1 : 0;
+        LoaderRun run;
+        auto read = run_loader(*digits, seed, -1, run);
+        outputs->add(run);
         return read;
       },
       true);
@@ -78,8 +89,8 @@ std::vector<System> systems(const std::shared_ptr<Digits>& digits, uint64_t seed
     add(
         fmt::format("headpond threads={}", threads), HEADPOND_VERSION,
         [=] {
-          bool made_inline = false;
-          return run_loader(*digits, seed, threads, made_inline);
+          LoaderRun run;
+          return run_loader(*digits, seed, threads, run);
         },
         false);
   }
@@ -165,6 +176,7 @@ Bench loader_mnist_bench(const BenchSetup& setup) {
   add_peer_target(bench, "torch::data get,", 8);
   add_peer_target(bench, "torch::data MNIST,", 4);
   add_peer_target(bench, "torch::data get_batch,", 1.2);
+  bench.verdicts = outputs->verdicts;
   bench.cycle = [all, outputs](const std::stop_token&) { return cycle(*all, *outputs); };
   bench.digest_equal = [outputs] {
     return outputs->by_loader == outputs->by_hand && outputs->by_limit == outputs->by_hand;

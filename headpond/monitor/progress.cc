@@ -92,7 +92,8 @@ ProgressOptions with_defaults(ProgressOptions options) {
 std::string format_progress(const ProgressLine& line, int columns) {
   const std::string prefix = line.description.empty() ? "" : line.description + ": ";
   const std::string elapsed = format_interval(line.elapsed_s);
-  const std::string rate = format_rate(line.rate) + format_values(line.values);
+  const std::string rate =
+      format_rate(line.rate) + format_values(line.values) + (line.note.empty() ? "" : ", " + line.note);
   const auto limit = static_cast<size_t>(columns > 0 ? columns : INT32_MAX);
   if (line.total < 1 || line.done > line.total) {
     return std::string(cut_to(fmt::format("{}{}it [{}, {}]", prefix, line.done, elapsed, rate), limit));
@@ -107,13 +108,21 @@ std::string format_progress(const ProgressLine& line, int columns) {
   return std::string(cut_to(left + format_bar(fraction, cells) + right, limit));
 }
 
+std::string progress_note(const Verdict& verdict) {
+  std::string note = fmt::format("wait={:.0f}%", 100 * verdict.wait_share);
+  if (verdict.code == ReasonCode::none) return note;
+  note += fmt::format(", {}", to_string(verdict.code));
+  return verdict.op.empty() ? note : note + ":" + verdict.op;
+}
+
 Progress::Progress(ProgressOptions options)
     : options_(with_defaults(std::move(options))),
       terminal_(options_.terminal.value_or(stderr_is_terminal())),
       interval_ns_(std::chrono::nanoseconds(terminal_ ? options_.redraw_every : options_.line_every).count()),
       start_ns_(options_.clock()),
       open_(options_.enabled),
-      drawn_ns_(start_ns_) {
+      drawn_ns_(start_ns_),
+      noted_ns_(start_ns_) {
   if (open_ && terminal_) draw(start_ns_, 0, false);
 }
 
@@ -138,8 +147,12 @@ void Progress::close() {
 }
 
 void Progress::draw(int64_t now, double rate, bool last) {
-  const ProgressLine line = {
-      options_.description, done_, options_.total, static_cast<double>(now - start_ns_) / kSecond, rate, values_};
+  if (options_.note && (last || static_cast<double>(now - noted_ns_) >= kSecond)) {
+    note_ = options_.note();
+    noted_ns_ = now;
+  }
+  const double elapsed_s = static_cast<double>(now - start_ns_) / kSecond;
+  const ProgressLine line = {options_.description, done_, options_.total, elapsed_s, rate, values_, note_};
   if (!terminal_) {
     options_.sink(format_progress(line, options_.columns) + "\n");
     return;

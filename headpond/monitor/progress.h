@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "headpond/base/clock.h"
+#include "headpond/engine/verdict/verdict.h"
 
 namespace headpond {
 
@@ -32,20 +33,25 @@ struct ProgressLine {
   double elapsed_s = 0;
   double rate = 0;  ///< Iterations a second; 0: not known yet.
   std::vector<ProgressValue> values = {};
+  std::string note = {};  ///< After the values.
 };
 
 /// The line, without a newline. The bar fills `columns` (a longer line is cut), or has ten cells iff `columns` is 0.
 /// A line with more done than its total is written as if the total were unknown.
 std::string format_progress(const ProgressLine& line, int columns = 0);
 
+/// For ProgressOptions::note: "wait=3%, cpu_bound:map"; "wait=3%" without a reason.
+std::string progress_note(const Verdict& verdict);
+
 struct ProgressOptions {
   std::string description = {};
   int64_t total = -1;
-  bool enabled = true;                                   ///< False: nothing is ever written.
-  std::optional<bool> terminal = {};                     ///< Default: whether stderr is one that can redraw a line.
-  int columns = 0;                                       ///< 0: the terminal's width, asked at each redraw.
-  std::chrono::milliseconds redraw_every{100};           ///< On a terminal.
-  std::chrono::milliseconds line_every{10'000};          ///< Elsewhere.
+  bool enabled = true;                           ///< False: nothing is ever written.
+  std::optional<bool> terminal = {};             ///< Default: whether stderr is one that can redraw a line.
+  int columns = 0;                               ///< 0: the terminal's width, asked at each redraw.
+  std::chrono::milliseconds redraw_every{100};   ///< On a terminal.
+  std::chrono::milliseconds line_every{10'000};  ///< Elsewhere.
+  std::function<std::string()> note = {};  ///< Asked when a line is written, at most once a second, and at the end.
   std::function<void(std::string_view text)> sink = {};  ///< Default: stderr.
   std::function<int64_t()> clock = now_ns;
 };
@@ -82,6 +88,8 @@ class Progress {
   double mean_s_ = 0;       // initial 0 is the same, so that their quotient has none.
   size_t drawn_width_ = 0;
   std::vector<ProgressValue> values_;
+  std::string note_;
+  int64_t noted_ns_;  // When it was asked.
 };
 
 }  // namespace headpond

@@ -145,6 +145,28 @@ TEST_F(ProgressTest, OverwritesALongerLine) {
   EXPECT_THAT(written_[2], testing::EndsWith("it/s]" + std::string(16, ' ')));
 }
 
+TEST_F(ProgressTest, AsksForItsNoteAtMostOnceASecondAndAtTheEnd) {
+  ProgressOptions noted = options(true);
+  int asked = 0;
+  noted.note = [&asked] { return "wait=" + std::to_string(++asked) + "%"; };
+  Progress bar(noted);
+  for (int i = 0; i < 20; ++i) {
+    time_ms_ += 150;
+    bar.update();
+  }
+  EXPECT_EQ(asked, 2);
+  EXPECT_THAT(written_.back(), testing::HasSubstr("it/s, wait=2%]"));
+  bar.close();
+  EXPECT_THAT(written_.back(), testing::HasSubstr("it/s, wait=3%]"));
+}
+
+TEST(ProgressNote, SaysTheWaitItsReasonAndTheOperator) {
+  EXPECT_EQ(progress_note({.code = ReasonCode::cpu_bound, .op = "decode", .wait_share = 0.034}),
+            "wait=3%, cpu_bound:decode");
+  EXPECT_EQ(progress_note({.code = ReasonCode::device_bound}), "wait=0%, device_bound");
+  EXPECT_EQ(progress_note({.wait_share = 0.5}), "wait=50%");
+}
+
 TEST_F(ProgressTest, WritesNothingWhenOff) {
   ProgressOptions off = options(true);
   off.enabled = false;
