@@ -104,7 +104,11 @@ TEST(Resources, TheMemoryIsThatOfAllTogether) {
   const auto resources = std::make_shared<Resources>(ResourcesOptions{.threads = 2, .memory = kMemory});
   Loader one(large(), {.resources = resources}), two(large(), {.resources = resources});
   int64_t most = 0;
-  while (one.next() && two.next()) most = std::max(most, resources->memory_in_use());
+  while (true) {
+    const auto of_one = one.next(), of_two = two.next();  // Held meanwhile, as perhaps nothing is made ahead.
+    if (!of_one || !of_two) break;
+    most = std::max(most, resources->memory_in_use());
+  }
   EXPECT_LE(most, kMemory + (1 << 17));
   EXPECT_GE(most, 1 << 16);
   EXPECT_EQ(one.stats().memory_in_use, two.stats().memory_in_use) << "there is only one budget";
