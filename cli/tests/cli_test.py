@@ -421,13 +421,14 @@ class Demo(Case):
         found = self.json_of(done.stdout, "headpond.demo/1")
         self.expect_members(found, "rows", "logdir", "tensorboard", "timeline")
         self.assertEqual([row["id"] for row in found["rows"]],
-                         ["blstm.queue", "mnist.producers.1", "mnist.producers.4", "mnist.producers.64", "nuclei.tfrecord"])
+                         ["blstm.queue", "mnist.producers.1", "mnist.producers.4", "mnist.producers.64", "nuclei.tfrecord",
+                          "nuclei.training", "spoken.warm"])
         for row in found["rows"]:
             self.expect_members(row, "what", "article", "ours", "limited_by", "ceiling")
             self.expect_members(row["article"], "value", "unit", "conditions", "flaw")
             self.expect_members(row["ours"], "value", "unit", "conditions")
         self.assertEqual(done.stderr.count("limited by"), len(found["rows"]))
-        self.assertEqual(len(found["timelines"]), 4)
+        self.assertEqual(len(found["timelines"]), 6)
         for part in ("blstm", "mnist-1", "mnist-4", "mnist-64"):
             self.check_files(pathlib.Path(found["logdir"]) / part)
             self.assertGreaterEqual(self.points(pathlib.Path(found["logdir"]) / part, "queue/*/fraction_*"), 20, part)

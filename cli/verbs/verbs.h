@@ -16,7 +16,7 @@ Verb train_mnist_verb();
 Verb train_nuclei_verb();
 Verb train_spoken_verb();
 inline constexpr const char* kDemoWhat =
-    "repeat three published examples, and measure images that are prepared once, in 2 to 3 minutes";
+    "repeat the measurements and trainings of four published examples, in about 5 minutes";
 inline constexpr const char* kTrainBlstmWhat =
     "train a bidirectional LSTM on random batches: fed in turn, by a queue, by a Loader";
 inline constexpr const char* kTrainMnistWhat =

@@ -196,12 +196,11 @@ hp::Result<void> check(const MeasureOptions& options) {
 
 }  // namespace
 
-std::optional<std::string> find_data() {
+std::optional<std::string> find_data(const std::string& folder) {
   const char* const given = std::getenv("HEADPOND_DATA");
   const fs::path data(given != nullptr ? given : "../shared/data");
-  const auto folder = data / "dsb2018-nuclei" / "stage1_train";
-  if (!fs::is_directory(folder)) return std::nullopt;
-  return folder.string();
+  if (!fs::is_directory(data / folder)) return std::nullopt;
+  return (data / folder).string();
 }
 
 hp::Result<Measured> measure(const MeasureOptions& options) try {

@@ -56,8 +56,8 @@ struct Measured {
   bool bytes_equal = true;  ///< Every way delivered the same bytes in every round and epoch.
 };
 
-/// The folder of the real pictures; nullopt iff it does not exist.
-std::optional<std::string> find_data();
+/// A folder of $HEADPOND_DATA or ../shared/data, by default that of the real pictures; nullopt iff it does not exist.
+std::optional<std::string> find_data(const std::string& folder = "dsb2018-nuclei/stage1_train");
 
 /// Writes to a new folder in $TMPDIR, else /tmp, and always removes it.
 hp::Result<Measured> measure(const MeasureOptions& options);
