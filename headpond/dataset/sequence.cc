@@ -51,7 +51,7 @@ struct Sequence::Run {
   Answer ask() {
     Answer answer;
     answer.got = next_of_iterator(answer.element);
-    if (answer.got == Got::error) answer.error = context.error;
+    if (answer.got == Got::error) answer.error = std::move(context.error);
     return answer;
   }
   Result<Element> next() {

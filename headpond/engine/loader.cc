@@ -242,7 +242,7 @@ struct Loader::Run {
   Answer ask(bool may_wait) {
     Answer answer;
     answer.got = pull(answer.element, may_wait);
-    if (answer.got == Got::error) answer.error = context.error;
+    if (answer.got == Got::error) answer.error = std::move(context.error);  // Nothing of it stays here.
     return answer;
   }
 

@@ -128,7 +128,7 @@ nb::object called(const OwnedFunction& function, const nb::object& argument) {
   const nb::object call = function.get();
   nb::object result = nb::steal([&] {
     const WhileCalling calling;
-    return PyObject_CallOneArg(call.ptr(), argument.ptr());
+    return call_with(call.ptr(), argument.ptr());
   }());
   if (!result.is_valid()) throw nb::python_error();
   return result;

@@ -39,12 +39,16 @@ PyArray_Descr* bfloat16() {
   return found;
 }
 
+std::string_view bytes_in(nb::handle value) {
+  return {PyBytes_AsString(value.ptr()), static_cast<size_t>(PyBytes_Size(value.ptr()))};
+}
+
 // New reference.
 PyArray_Descr* descr_of(DType dtype) {
   constexpr std::array kTypes = {NPY_UINT8, NPY_INT8,    NPY_UINT16, NPY_INT16,   NPY_UINT32,  NPY_INT32, NPY_UINT64,
                                  NPY_INT64, NPY_FLOAT16, NPY_VOID,   NPY_FLOAT32, NPY_FLOAT64, NPY_BOOL,  NPY_OBJECT};
   if (dtype == DType::bf16) {
-    Py_INCREF(bfloat16());
+    Py_INCREF(reinterpret_cast<PyObject*>(bfloat16()));
     return bfloat16();
   }
   return PyArray_DescrFromType(kTypes.at(static_cast<size_t>(dtype)));
@@ -116,7 +120,7 @@ Tensor texts(PyArrayObject* given) {
   for (npy_intp i = 0; i < PyArray_SIZE(array); ++i) {
     const nb::handle cell(cells[i]);
     if (PyBytes_Check(cell.ptr()) != 0) {
-      values.emplace_back(PyBytes_AS_STRING(cell.ptr()), static_cast<size_t>(PyBytes_GET_SIZE(cell.ptr())));
+      values.emplace_back(bytes_in(cell));
     } else if (PyUnicode_Check(cell.ptr()) != 0) {
       values.push_back(nb::cast<std::string>(cell));
     } else {
@@ -155,7 +159,8 @@ bool is_list_of_texts(nb::handle value) {
 
 // Nobody can change it later: only the caller's value, or what that holds it in, and this call refer to it.
 bool is_its_own(PyArrayObject* array) {
-  return Py_REFCNT(array) <= 2 && PyArray_BASE(array) == nullptr && PyArray_CHKFLAGS(array, NPY_ARRAY_OWNDATA);
+  return Py_REFCNT(reinterpret_cast<PyObject*>(array)) <= 2 && PyArray_BASE(array) == nullptr &&
+         PyArray_CHKFLAGS(array, NPY_ARRAY_OWNDATA);
 }
 
 Tensor numbers(nb::object array, DType dtype, Share share) {
@@ -219,8 +224,7 @@ nb::object array_of(Tensor tensor) {
 
 Tensor tensor_of(nb::handle value, std::optional<DType> want, Share share) {
   if (PyBytes_Check(value.ptr()) != 0) {
-    return Tensor::scalar(
-        std::string_view(PyBytes_AS_STRING(value.ptr()), static_cast<size_t>(PyBytes_GET_SIZE(value.ptr()))));
+    return Tensor::scalar(bytes_in(value));
   }
   if (PyUnicode_Check(value.ptr()) != 0) return Tensor::scalar(std::string_view(text_of(value)));
   need_numpy();

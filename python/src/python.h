@@ -34,6 +34,14 @@ void drop(PyObject* object) noexcept;
 /// Drops the dead. REQUIRES: the lock.
 void drop_dead();
 
+/// Whether this thread has the interpreter's lock. On any thread.
+bool has_lock();
+
+/// New reference; null with an exception set. REQUIRES: the lock.
+inline PyObject* call_with(PyObject* function, PyObject* argument) {
+  return PyObject_Vectorcall(function, &argument, 1, nullptr);
+}
+
 /// The interpreter ends: no thread asks for its lock any more.
 void begin_exit();
 bool is_exiting();

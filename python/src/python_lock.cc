@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -37,6 +38,12 @@ int drop_announced(void*) {
 
 }  // namespace
 
+// Every CPython has this function; the stable ABI does not name it, so it is looked up.
+bool has_lock() {
+  static const auto check = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "PyGILState_Check"));
+  return check() != 0;
+}
+
 Ref hold(PyObject* object) {
   Py_INCREF(object);
   return {object, drop};
@@ -44,7 +51,7 @@ Ref hold(PyObject* object) {
 
 void drop(PyObject* object) noexcept {
   if (is_exiting()) return;  // The interpreter frees nothing any more, or is gone.
-  if (PyGILState_Check() != 0) {
+  if (has_lock()) {
     Py_DECREF(object);
     return;
   }
@@ -132,7 +139,7 @@ std::shared_ptr<Ending> Ending::start(std::function<void()> work) {
     thread = Thread("headpond/end", run);
   } catch (const std::exception&) {  // The system has no more threads. What it waits for may need the lock.
     std::optional<nb::gil_scoped_release> released;
-    if (PyGILState_Check() != 0) released.emplace();
+    if (has_lock()) released.emplace();
     run();
     return ending;
   }
@@ -184,7 +191,7 @@ void begin_exit() { exiting = true; }
 bool is_exiting() { return exiting; }
 
 void WhileCalling::stop_if_without_lock() {
-  if (PyGILState_Check() != 0) return;
+  if (has_lock()) return;
   while (true) std::this_thread::sleep_for(std::chrono::hours(1));
 }
 

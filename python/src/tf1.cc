@@ -136,8 +136,7 @@ template <class Convert>
 auto called_for(const Ref& function, const nb::object& argument, Convert convert) -> decltype(convert(nb::object())) {
   const nb::object result = nb::steal([&] {
     const WhileCalling calling;
-    return argument.is_valid() ? PyObject_CallOneArg(function.get(), argument.ptr())
-                               : PyObject_CallNoArgs(function.get());
+    return argument.is_valid() ? call_with(function.get(), argument.ptr()) : PyObject_CallNoArgs(function.get());
   }());
   if (!result.is_valid()) return fail(producer_error());
   try {

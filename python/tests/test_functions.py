@@ -118,6 +118,20 @@ def test_a_caught_exception_is_the_programs_and_keeps_nothing():
     gc.collect()
     assert big() is None
 
+    def stops_early():
+        big = Big()
+        loader = hp.Loader(hp.range(400).map(function, output=(hp.i64, ())), threads=0)
+        for _ in range(2):
+            try:
+                loader.next()
+            except OwnError:  # Its traceback has this frame, whose loader must not have it.
+                pass
+        return weakref.ref(big)
+
+    big = stops_early()
+    gc.collect()
+    assert big() is None
+
 
 def test_an_exception_far_ahead_has_its_traceback_as_text():
     def function(x):

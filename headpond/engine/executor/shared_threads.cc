@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <iterator>
 
 #include "headpond/engine/executor/shared_threads_internal.h"
 
@@ -19,6 +20,7 @@ void SharedThreads::add(Member* member) {
 void SharedThreads::remove(Member* member) {
   MutexLock lock(mu_);
   std::erase(members_, member);
+  std::erase(held, member);  // Of a thread that leaves with a permit.
   const Member* last = member;
   if (last_.compare_exchange_strong(last, nullptr)) left_.store(0, std::memory_order_relaxed);
 }
@@ -45,7 +47,8 @@ bool SharedThreads::Member::try_take(Urgency urgency) {
 }
 
 void SharedThreads::Member::give_back() {
-  held.pop_back();
+  const auto last = std::find(held.rbegin(), held.rend(), this);
+  if (last != held.rend()) held.erase(std::next(last).base());
   free_one();
 }
 
