@@ -28,7 +28,7 @@ double seconds(double ns) { return 1e-9 * ns; }
 // What a program does with each batch that it gets from `next`; false: there is none left.
 Result<bool> step(PlantedRun& run, const PlantedPipeline& what, const std::function<Result<bool>()>& next) {
   const int64_t began = now_ns();
-  const auto has_batch = next();
+  auto has_batch = next();
   if (!has_batch || !*has_batch) return has_batch;
   run.stopwatch_wait_s += seconds(static_cast<double>(now_ns() - began));
   sleep_ms(what.step_ms + what.jitter_ms * static_cast<double>(run.steps++ % 5 - 2));
