@@ -20,10 +20,10 @@ hp::Dataset sample() {
   const auto make = [](int64_t) -> hp::Element {
     hp::Tensor input = hp::Tensor::empty(hp::u8, {6, 8, kChannels}), nuclei = hp::Tensor::empty(hp::u8, {6, 8});
     auto* to = input.mutable_as<uint8_t>().data();
-    for (int y = 0; y < 6; ++y) {
-      for (int x = 0; x < 8; ++x) {
-        for (int c = 0; c < kChannels; ++c) *to++ = static_cast<uint8_t>(10 * c + 30 * y + x);
-        nuclei.mutable_as<uint8_t>()[static_cast<size_t>(8 * y + x)] = y == 4 && x == 6 ? kNucleus : 0;
+    for (size_t y = 0; y < 6; ++y) {
+      for (size_t x = 0; x < 8; ++x) {
+        for (size_t c = 0; c < kChannels; ++c) *to++ = static_cast<uint8_t>(10 * c + 30 * y + x);
+        nuclei.mutable_as<uint8_t>()[8 * y + x] = y == 4 && x == 6 ? kNucleus : 0;
       }
     }
     return {std::move(input), std::move(nuclei)};
