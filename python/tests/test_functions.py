@@ -118,6 +118,14 @@ def test_a_caught_exception_is_the_programs_and_keeps_nothing():
     gc.collect()
     assert big() is None
 
+
+def test_the_last_exception_is_not_kept_by_its_loader():
+    class Big:
+        pass
+
+    def function(x):
+        raise OwnError(int(x))
+
     def stops_early():
         big = Big()
         loader = hp.Loader(hp.range(400).map(function, output=(hp.i64, ())), threads=0)
