@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "cli/bench/benches.h"
-#include "headpond/train/articles/mnist.h"
+#include "headpond/train/articles/mnist/mnist.h"
 
 namespace headpond::cli {
 namespace {

@@ -17,7 +17,7 @@
 #include "cli/verbs/verbs.h"
 #include "headpond/base/clock.h"
 #include "headpond/train/articles/blstm.h"
-#include "headpond/train/articles/mnist.h"
+#include "headpond/train/articles/mnist/mnist.h"
 #include "headpond/train/articles/nuclei.h"
 #include "headpond/train/articles/spoken.h"
 

@@ -12,7 +12,7 @@
 #include "cli/verbs/verbs.h"
 #include "headpond/io/file/file.h"
 #include "headpond/train/articles/digits/digits.h"
-#include "headpond/train/articles/mnist.h"
+#include "headpond/train/articles/mnist/mnist.h"
 
 namespace headpond::cli {
 namespace {

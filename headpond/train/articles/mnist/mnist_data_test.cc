@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "headpond/train/articles/mnist_data.h"
+#include "headpond/train/articles/mnist/mnist_data.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 
 #include "headpond/io/array/idx.h"
 #include "headpond/train/articles/digits/digits.h"
-#include "headpond/train/articles/mnist_test_internal.h"
+#include "headpond/train/articles/mnist/mnist_test_internal.h"
 
 namespace headpond {
 namespace {

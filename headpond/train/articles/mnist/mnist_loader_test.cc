@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "headpond/train/articles/mnist_loader.h"
+#include "headpond/train/articles/mnist/mnist_loader.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,8 +10,8 @@
 #include <set>
 #include <thread>
 
-#include "headpond/train/articles/mnist_input.h"
-#include "headpond/train/articles/mnist_test_internal.h"
+#include "headpond/train/articles/mnist/mnist_input.h"
+#include "headpond/train/articles/mnist/mnist_test_internal.h"
 
 namespace headpond {
 namespace {

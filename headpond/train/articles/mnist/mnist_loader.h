@@ -12,7 +12,7 @@
 
 #include "headpond/engine/loader.h"
 #include "headpond/queue/runner/coordinator.h"
-#include "headpond/train/articles/mnist_data.h"
+#include "headpond/train/articles/mnist/mnist_data.h"
 
 namespace headpond {
 

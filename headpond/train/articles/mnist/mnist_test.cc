@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "headpond/train/articles/mnist.h"
+#include "headpond/train/articles/mnist/mnist.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "headpond/base/cpu.h"
-#include "headpond/train/articles/mnist_test_internal.h"
+#include "headpond/train/articles/mnist/mnist_test_internal.h"
 
 namespace headpond {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "headpond/train/articles/mnist_trainer.h"
+#include "headpond/train/articles/mnist/mnist_trainer.h"
 
 #include <algorithm>
 

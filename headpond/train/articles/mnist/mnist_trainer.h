@@ -9,7 +9,7 @@
 
 #include "headpond/base/status.h"
 #include "headpond/tensor/element.h"
-#include "headpond/train/articles/mnist_data.h"
+#include "headpond/train/articles/mnist/mnist_data.h"
 #include "headpond/train/articles/models.h"
 
 namespace headpond {

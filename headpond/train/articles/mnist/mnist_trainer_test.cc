@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "headpond/train/articles/mnist_trainer.h"
+#include "headpond/train/articles/mnist/mnist_trainer.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "headpond/train/articles/mnist_input.h"
-#include "headpond/train/articles/mnist_test_internal.h"
+#include "headpond/train/articles/mnist/mnist_input.h"
+#include "headpond/train/articles/mnist/mnist_test_internal.h"
 
 namespace headpond {
 namespace {

@@ -15,8 +15,8 @@
 #include "headpond/base/status.h"
 #include "headpond/engine/loader_stats.h"
 #include "headpond/monitor/queue_monitor.h"
-#include "headpond/train/articles/mnist_data.h"
-#include "headpond/train/articles/mnist_trainer.h"
+#include "headpond/train/articles/mnist/mnist_data.h"
+#include "headpond/train/articles/mnist/mnist_trainer.h"
 #include "headpond/train/articles/run_hooks.h"
 
 namespace headpond {

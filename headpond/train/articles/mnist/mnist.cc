@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "headpond/train/articles/mnist.h"
+#include "headpond/train/articles/mnist/mnist.h"
 
 #include <fmt/core.h>
 
@@ -14,8 +14,8 @@
 #include "headpond/monitor/progress.h"
 #include "headpond/monitor/run_log.h"
 #include "headpond/monitor/wait_account.h"
-#include "headpond/train/articles/mnist_input.h"
-#include "headpond/train/articles/mnist_loader.h"
+#include "headpond/train/articles/mnist/mnist_input.h"
+#include "headpond/train/articles/mnist/mnist_loader.h"
 #include "headpond/train/articles/models.h"
 #include "headpond/train/articles/pin.h"
 #include "headpond/train/blas.h"

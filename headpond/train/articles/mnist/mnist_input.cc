@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "headpond/train/articles/mnist_input.h"
+#include "headpond/train/articles/mnist/mnist_input.h"
 
 #include <fmt/core.h>
 
