@@ -36,7 +36,7 @@ def memory_ceiling(figures, bounds):
     if "limited" not in figures:
         return
     epochs = [median(mib[f"epoch {number}"]) for number in range(figures["epochs"])]
-    bounds.at_most("last epoch over the second one", epochs[-1] / epochs[1], 1.15)
+    bounds.at_most("last epoch over the second one", epochs[-1] / epochs[1], 1.01)
     bounds.at_most("pause over its first second", max(mib["pause"]) / max(mib["first second of the pause"]), 1.01)
     limited = figures["limited"]
     bounds.holds("without a setting, the system gives 2 GiB: all blobs",
