@@ -308,7 +308,7 @@ Verdict with_stages_swapped(const PlantedRun& run) {
   return verdict;
 }
 
-// What is left is that its last operator is the one nearest to the program.
+// Without costs of operators the best guess is the last one of the stage, which is nearest to the program.
 Verdict without_probes(const PlantedRun& run) {
   Verdict verdict = run.verdict;
   verdict.op = verdict.stage.substr(verdict.stage.rfind('|') + 1);
