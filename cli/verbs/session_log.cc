@@ -78,4 +78,16 @@ void write_verdicts(JsonWriter& json, const std::vector<PipelineRecord>& pipelin
   json.end_array();
 }
 
+Report told(const Session& session, const SessionLog& log, std::function<void(JsonWriter&)> members) {
+  const std::vector<PipelineRecord> pipelines = log->pipelines();
+  const RunFiles files = log->files();
+  say_verdicts(session, pipelines);
+  announce(session, files.folder, {files});
+  return Report{.members = [members = std::move(members), pipelines, files](JsonWriter& json) {
+    members(json);
+    write_verdicts(json, pipelines);
+    write_files(json, files.folder, {files});
+  }};
+}
+
 }  // namespace headpond::cli

@@ -2,11 +2,13 @@
 // The RunLog of a call of the program: in the session's folder, closed when the program hangs after Ctrl-C.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "cli/command_line.h"
 #include "headpond/base/json.h"
 #include "headpond/base/status.h"
 #include "headpond/monitor/run_log.h"
@@ -45,5 +47,9 @@ void announce(const Session& session, const std::string& folder, const std::vect
 void say_verdicts(const Session& session, const std::vector<PipelineRecord>& pipelines);
 /// A member "verdicts": an array of objects, with the pipeline's name and the members of its verdict.
 void write_verdicts(JsonWriter& json, const std::vector<PipelineRecord>& pipelines);
+
+/// Prints the verdicts of a closed log and where its files are. The report has `members`, then those of verdicts and
+/// files.
+Report told(const Session& session, const SessionLog& log, std::function<void(JsonWriter&)> members);
 
 }  // namespace headpond::cli

@@ -155,16 +155,9 @@ Result<Report> run(Session& session, const BlstmFlags& flags) {
   if (!result) return fail(result.error());
   HEADPOND_TRY(closed);
   tell(session, options, *result);
-  const std::vector<PipelineRecord> pipelines = (*log)->pipelines();
-  const RunFiles files = (*log)->files();
-  say_verdicts(session, pipelines);
-  announce(session, files.folder, {files});
-  Report report{.exit_code = result->losses_equal.value_or(true) ? kOk : kFailed};
-  report.members = [options, result = *result, files, pipelines](JsonWriter& json) {
-    write_members(json, options, result);
-    write_verdicts(json, pipelines);
-    write_files(json, files.folder, {files});
-  };
+  Report report =
+      told(session, *log, [options, result = *result](JsonWriter& json) { write_members(json, options, result); });
+  report.exit_code = result->losses_equal.value_or(true) ? kOk : kFailed;
   return report;
 }
 

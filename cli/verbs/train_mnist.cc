@@ -145,16 +145,8 @@ Result<Report> run(Session& session, const MnistFlags& flags) {
   if (!result) return fail(result.error());
   HEADPOND_TRY(closed);
   tell(session, options, *result);
-  const std::vector<PipelineRecord> pipelines = (*log)->pipelines();
-  const RunFiles files = (*log)->files();
-  say_verdicts(session, pipelines);
-  announce(session, files.folder, {files});
   options.on_epoch = {};
-  return Report{.members = [options, result = *result, files, pipelines](JsonWriter& json) {
-    write_members(json, options, result);
-    write_verdicts(json, pipelines);
-    write_files(json, files.folder, {files});
-  }};
+  return told(session, *log, [options, result = *result](JsonWriter& json) { write_members(json, options, result); });
 }
 
 }  // namespace

@@ -120,15 +120,9 @@ Result<Report> run(Session& session, const NucleiFlags& given) {
   const auto closed = (*log)->close();
   if (!trained) return fail(trained.error());
   HEADPOND_TRY(closed);
-  const std::vector<PipelineRecord> pipelines = (*log)->pipelines();
-  const RunFiles files = (*log)->files();
-  say_verdicts(session, pipelines);
-  announce(session, files.folder, {files});
-  return Report{.members = [flags, data = *data, trained = *trained, files, pipelines](JsonWriter& json) {
+  return told(session, *log, [flags, data = *data, trained = *trained](JsonWriter& json) {
     write_members(json, flags, data, trained);
-    write_verdicts(json, pipelines);
-    write_files(json, files.folder, {files});
-  }};
+  });
 }
 
 }  // namespace

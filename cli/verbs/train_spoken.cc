@@ -140,15 +140,7 @@ Result<Report> run(Session& session, const SpokenFlags& flags) {
   if (!result) return fail(result.error());
   HEADPOND_TRY(closed);
   tell(session, options, *result);
-  const std::vector<PipelineRecord> pipelines = (*log)->pipelines();
-  const RunFiles files = (*log)->files();
-  say_verdicts(session, pipelines);
-  announce(session, files.folder, {files});
-  return Report{.members = [options, result = *result, files, pipelines](JsonWriter& json) {
-    write_members(json, options, result);
-    write_verdicts(json, pipelines);
-    write_files(json, files.folder, {files});
-  }};
+  return told(session, *log, [options, result = *result](JsonWriter& json) { write_members(json, options, result); });
 }
 
 }  // namespace
