@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "headpond/base/mutex.h"
+#include "headpond/base/status.h"
 
 namespace headpond {
 namespace {
@@ -125,13 +126,15 @@ struct BufferPool::State {
     int64_t new_in_use HEADPOND_GUARDED_BY(mu) = 0, new_cached HEADPOND_GUARDED_BY(mu) = 0;
   };
 
-  const int64_t max_cached_bytes, max_bytes;
-  const int64_t slack = std::min({kMostSlack, max_cached_bytes / 1024, max_bytes / 1024});
+  const BlockHooks hooks;  // Empty: blocks are the system's.
+  std::atomic<int64_t> max_cached_bytes, max_bytes;
+  std::atomic<int64_t> slack = slack_now();
   std::array<Stripe, kStripes> stripes;
   std::atomic<int64_t> in_use = 0, cached = 0;  // Of all stripes, each to within `slack`.
   std::atomic<size_t> stripes_in_use = kStripes;
 
-  State(int64_t max_cached, int64_t max_all) : max_cached_bytes(max_cached), max_bytes(max_all) {
+  State(BlockHooks given, int64_t max_cached, int64_t max_all)
+      : hooks(std::move(given)), max_cached_bytes(max_cached), max_bytes(max_all) {
     for (Stripe& stripe : stripes) ForkLocks::all().add(stripe.mu);
   }
   ~State() {
@@ -139,6 +142,25 @@ struct BufferPool::State {
   }
   State(const State&) = delete;
   State& operator=(const State&) = delete;
+
+  int64_t slack_now() const { return std::min({kMostSlack, max_cached_bytes / 1024, max_bytes / 1024}); }
+  void limit(int64_t bytes) {
+    for (std::atomic<int64_t>* const most : {&max_cached_bytes, &max_bytes}) {
+      for (int64_t now = *most; bytes < now && !most->compare_exchange_weak(now, bytes);) {
+      }
+    }
+    slack = slack_now();
+  }
+
+  void* get_block(size_t size) const {
+    if (!hooks.allocate) return system_allocate(size);
+    void* const block = hooks.allocate(size);
+    if (block == nullptr) throw std::bad_alloc();
+    return block;
+  }
+  void free_block(void* block, size_t size) const {
+    hooks.release ? hooks.release(block, size) : system_free(block, size);
+  }
 
   static size_t stripe_for(uint32_t size_class) {
     static std::atomic<size_t> threads = 0;
@@ -152,7 +174,8 @@ struct BufferPool::State {
     stripe.stats.bytes_cached += more_cached;
     stripe.new_in_use += more_in_use;
     stripe.new_cached += more_cached;
-    if (std::abs(stripe.new_in_use) <= slack && std::abs(stripe.new_cached) <= slack) return;
+    const int64_t most = slack.load(std::memory_order_relaxed);
+    if (std::abs(stripe.new_in_use) <= most && std::abs(stripe.new_cached) <= most) return;
     in_use.fetch_add(std::exchange(stripe.new_in_use, 0), std::memory_order_relaxed);
     cached.fetch_add(std::exchange(stripe.new_cached, 0), std::memory_order_relaxed);
   }
@@ -185,7 +208,7 @@ struct BufferPool::State {
         count(stripe, 0, -stripe.stats.bytes_cached);
       }
       for (uint32_t i = 0; i < kClasses; ++i) {
-        for (Buffer* block : blocks[i]) system_free(block, class_size(i));
+        for (Buffer* block : blocks[i]) free_block(block, class_size(i));
       }
     }
   }
@@ -199,7 +222,8 @@ struct BufferPool::State {
       count(stripe, bytes, 0);
       ++stripe.stats.allocations;
       const int64_t free_now = cached.load(std::memory_order_relaxed) + stripe.new_cached;
-      crowded = free_now > 0 && in_use.load(std::memory_order_relaxed) + stripe.new_in_use + free_now > max_bytes;
+      crowded = free_now > 0 && in_use.load(std::memory_order_relaxed) + stripe.new_in_use + free_now >
+                                    max_bytes.load(std::memory_order_relaxed);
       return nullptr;
     }
     ++stripe.stats.reuses;
@@ -226,12 +250,14 @@ struct BufferPool::State {
       MutexLock lock(stripe.mu);
       const int64_t free_then = cached.load(std::memory_order_relaxed) + stripe.new_cached + bytes;
       const int64_t used_then = in_use.load(std::memory_order_relaxed) + stripe.new_in_use - bytes;
-      keep = block != nullptr && !stripe.pool_is_gone && free_then <= max_cached_bytes &&
-             used_then + free_then <= max_bytes && keep_free(stripe.free[size_class], block);
+      keep = block != nullptr && !stripe.pool_is_gone &&
+             free_then <= max_cached_bytes.load(std::memory_order_relaxed) &&
+             used_then + free_then <= max_bytes.load(std::memory_order_relaxed) &&
+             keep_free(stripe.free[size_class], block);
       count(stripe, -bytes, keep ? bytes : 0);
       is_last = --stripe.owned == 0 && stripe.pool_is_gone;
     }
-    if (!keep && block != nullptr) system_free(block, class_size(size_class));
+    if (!keep && block != nullptr) free_block(block, class_size(size_class));
     if (is_last) end_stripe();
   }
 
@@ -277,7 +303,14 @@ void Buffer::release() {
   pool->give_back(pool->stripes[stripe_], this, size_class_);
 }
 
-BufferPool::BufferPool(int64_t max_cached_bytes, int64_t max_bytes) : state_(new State(max_cached_bytes, max_bytes)) {}
+BufferPool::BufferPool(int64_t max_cached_bytes, int64_t max_bytes)
+    : state_(new State({}, max_cached_bytes, max_bytes)) {}
+
+BufferPool::BufferPool(BlockHooks hooks, int64_t max_cached_bytes, int64_t max_bytes) {
+  if (!hooks.allocate || !hooks.release)
+    throw Exception(Error(ErrorKind::InvalidArgument, "BufferPool: a hook is missing; it needs allocate and release"));
+  state_ = new State(std::move(hooks), max_cached_bytes, max_bytes);
+}
 
 BufferPool::~BufferPool() { state_->let_go(); }
 
@@ -291,7 +324,7 @@ BufferRef BufferPool::allocate(size_t size) {
   if (block == nullptr) {
     if (crowded) state_->trim();
     try {
-      block = system_allocate(class_size(size_class));
+      block = state_->get_block(class_size(size_class));
     } catch (...) {
       state_->give_back(stripe, nullptr, size_class);
       throw;
@@ -310,6 +343,8 @@ BufferPoolStats BufferPool::stats() const { return state_->stats(); }
 int64_t BufferPool::bytes_in_use() const { return state_->in_use.load(std::memory_order_relaxed); }
 
 void BufferPool::trim() { state_->trim(); }
+
+void BufferPool::limit(int64_t max_bytes) { state_->limit(max_bytes); }
 
 BufferPool& BufferPool::shared() {
   static BufferPool* const pool = new BufferPool;

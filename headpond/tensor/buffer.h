@@ -78,6 +78,15 @@ struct BufferPoolStats {
   int64_t reuses;        ///< Requests served from the cache. In a steady state nearly all are.
 };
 
+/// Where a pool's blocks come from, if not from the system: page-locked memory, say. Both are called by any thread,
+/// also several at once, and must not throw.
+struct BlockHooks {
+  /// At least `size` bytes, aligned to 64, that the process may read and write; null if there are none.
+  std::function<void*(size_t size)> allocate;
+  /// Takes back what allocate(size) returned; also after the pool's end, with the last buffer.
+  std::function<void(void* block, size_t size)> release;
+};
+
 /// Allocates buffers, and keeps returned ones for the next request of similar size, last in, first out (a block in the
 /// processor's cache is faster; a new block from the system costs a page fault every 4 KiB). Thread-safe; threads that
 /// use small blocks do not wait for each other. Buffers may outlive the pool.
@@ -86,17 +95,22 @@ class BufferPool {
   /// Caches at most `max_cached_bytes` of free blocks, and none while free blocks and those in use exceed `max_bytes`;
   /// other free blocks go back to the system. Both limits are kept to within 1 % and a few small blocks.
   explicit BufferPool(int64_t max_cached_bytes = int64_t{1} << 30, int64_t max_bytes = INT64_MAX);
+  /// The same, of blocks that `hooks` give. Throws Exception(InvalidArgument) for a hook that is missing.
+  explicit BufferPool(BlockHooks hooks, int64_t max_cached_bytes = int64_t{1} << 30, int64_t max_bytes = INT64_MAX);
   ~BufferPool();
   BufferPool(const BufferPool&) = delete;
   BufferPool& operator=(const BufferPool&) = delete;
 
-  /// A block of `size` bytes, aligned to 64, with undefined content. Throws std::bad_alloc iff the system refuses.
+  /// A block of `size` bytes, aligned to 64, with undefined content. Throws std::bad_alloc iff the system or a hook
+  /// refuses.
   BufferRef allocate(size_t size);
   BufferPoolStats stats() const;
   /// stats().bytes_in_use to within 1 % of `max_bytes` and of `max_cached_bytes`, without a lock.
   int64_t bytes_in_use() const;
   /// Returns all free blocks to the system.
   void trim();
+  /// Lowers both limits to `max_bytes` where they are higher.
+  void limit(int64_t max_bytes);
 
   /// The pool of the process; never destroyed.
   static BufferPool& shared();

@@ -8,12 +8,14 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
 #include <cstring>
 #include <new>
 #include <optional>
 #include <thread>
 #include <vector>
 
+#include "headpond/base/status.h"
 #include "headpond/base/thread.h"
 
 namespace headpond {
@@ -100,6 +102,66 @@ TEST(BufferPool, LargeBlocksThatGoBackAreGoneFromTheProcess) {
     block = BufferRef();
     EXPECT_EQ(resident_pages(bytes, kSize).has_value(), pool == &keeps) << "control: what is kept stays";
   }
+}
+
+// Hooks that count their blocks, and give at most `most` bytes of them.
+struct CountedBlocks {
+  std::atomic<int64_t> bytes = 0, given = 0;
+  int64_t most = INT64_MAX;
+  BlockHooks hooks() {
+    return {.allocate = [this](size_t size) -> void* {
+              if (bytes + static_cast<int64_t>(size) > most) return nullptr;
+              bytes += static_cast<int64_t>(size);
+              ++given;
+              return std::aligned_alloc(64, (size + 63) / 64 * 64);
+            },
+            .release =
+                [this](void* block, size_t size) {
+                  bytes -= static_cast<int64_t>(size);
+                  std::free(block);
+                }};
+  }
+};
+
+TEST(BufferPool, TakesItsBlocksFromHooksAndGivesEachBack) {
+  CountedBlocks blocks;
+  BufferRef survivor;
+  {
+    BufferPool pool(blocks.hooks());
+    for (int i = 0; i < 3; ++i) {
+      const BufferRef small = pool.allocate(1000), large = pool.allocate(size_t{3} << 20);
+      EXPECT_EQ(reinterpret_cast<uintptr_t>(large->data()) % 64, 0U);
+      std::memset(large->data(), 1, large->size());
+    }
+    EXPECT_EQ(blocks.given, 2) << "the others were kept";
+    EXPECT_EQ(blocks.bytes, pool.stats().bytes_cached);
+    pool.trim();
+    EXPECT_EQ(blocks.bytes, 0);
+    survivor = pool.allocate(10);
+  }
+  EXPECT_GT(blocks.bytes, 0);
+  survivor = {};
+  EXPECT_EQ(blocks.bytes, 0) << "also after the pool's end";
+}
+
+TEST(BufferPool, AHookThatHasNoBlocksIsTheSystemThatRefuses) {
+  CountedBlocks blocks{.most = 5000};
+  BufferPool pool(blocks.hooks());
+  const BufferRef held = pool.allocate(3000);
+  EXPECT_THROW(pool.allocate(3000), std::bad_alloc);
+  EXPECT_EQ(pool.stats().bytes_in_use, blocks.bytes);
+  EXPECT_THROW(BufferPool(BlockHooks{}), Exception);
+}
+
+TEST(BufferPool, ALimitThatIsLoweredHoldsFromThenOn) {
+  BufferPool pool;
+  { const BufferRef block = pool.allocate(3000); }
+  EXPECT_GT(pool.stats().bytes_cached, 3000) << "control: it was kept before";
+  pool.trim();
+  pool.limit(2000);
+  pool.limit(1 << 20);
+  { const BufferRef block = pool.allocate(3000); }
+  EXPECT_EQ(pool.stats().bytes_cached, 0);
 }
 
 TEST(BufferPool, ACurrentOneServesTheThreadThatNamedIt) {
