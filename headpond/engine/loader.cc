@@ -52,6 +52,8 @@ void check(const Dataset& dataset, const LoaderOptions& options) {
   if (options.memory < 1) refuse("Loader", fmt::format("memory={}: must be at least 1 byte", *options.memory));
   if (options.abandon_after && options.abandon_after->count() < 0)
     refuse("Loader", fmt::format("abandon_after={} ms: must not be negative", options.abandon_after->count()));
+  if (options.pool && options.resources)
+    refuse("Loader", "pool and resources: with resources the pool is theirs; set ResourcesOptions::pool");
   internal::prepare(dataset, [&options](int64_t count, const std::function<void(int64_t)>& each) {
     internal::parallel_for(options.threads == 0 ? 1 : kOpeners, count, each);
   });

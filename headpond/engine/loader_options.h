@@ -10,6 +10,7 @@
 
 namespace headpond {
 
+class BufferPool;
 class Resources;
 
 struct LoaderOptions {
@@ -47,6 +48,10 @@ struct LoaderOptions {
   /// Threads and memory that Loaders share (engine/executor/resources.h); null: this one has its own. `threads` and
   /// `memory` are then those of the Resources, unless `threads` says fewer.
   std::shared_ptr<Resources> resources = nullptr;
+  /// Where elements are made, instead of a pool of the Loader's own: one of page-locked memory, say
+  /// (pinned_pool(), train/device/cuda.h). It keeps no more than `memory` from then on, and what others have of it counts as
+  /// the Loader's. With `resources` it is refused: ResourcesOptions has one.
+  std::shared_ptr<BufferPool> pool = nullptr;
 };
 
 }  // namespace headpond

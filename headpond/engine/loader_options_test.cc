@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a Loader's options and batches promise, each by itself.
+#include <algorithm>
 #include <atomic>
+#include <map>
+#include <memory>
 #include <mutex>
 #include <set>
 #include <thread>
 
 #include "headpond/base/cpu.h"
+#include "headpond/engine/executor/resources.h"
 #include "headpond/engine/testing/loader_test_internal.h"
 #include "headpond/engine/testing/plan_run_test_internal.h"
 
@@ -245,6 +249,67 @@ TEST(LoaderOptions, MemoryHoldsWhenElementsBecomeLarger) {
     if (i == 190) std::this_thread::sleep_for(std::chrono::milliseconds(300));
   }
   EXPECT_LE(loader.stats().memory_peak, kMemory + 8 * 5 * kLarge / 4) << "one more for each thread at most";
+}
+
+// Blocks of memory that know whether an address is theirs.
+class OwnBlocks {
+ public:
+  std::shared_ptr<BufferPool> pool() {
+    return std::make_shared<BufferPool>(BlockHooks{.allocate = [this](size_t size) -> void* {
+                                                     const std::lock_guard lock(mu_);
+                                                     auto block = std::make_unique<Line[]>(size / sizeof(Line) + 1);
+                                                     most_ = std::max(most_, bytes_ += size);
+                                                     void* const begin = block.get();
+                                                     blocks_[begin] = std::move(block);
+                                                     return begin;
+                                                   },
+                                                   .release =
+                                                       [this](void* block, size_t size) {
+                                                         const std::lock_guard lock(mu_);
+                                                         bytes_ -= size;
+                                                         blocks_.erase(block);
+                                                       }});
+  }
+  bool has(const void* address, size_t header) const {
+    const std::lock_guard lock(mu_);
+    return blocks_.contains(static_cast<const std::byte*>(address) - header);
+  }
+  size_t bytes() const { return bytes_; }
+  size_t most() const { return most_; }
+
+ private:
+  struct alignas(64) Line {
+    std::byte bytes[64];
+  };
+  mutable std::mutex mu_;
+  std::map<const void*, std::unique_ptr<Line[]>> blocks_;
+  size_t bytes_ = 0, most_ = 0;
+};
+
+TEST(LoaderOptions, BatchesAreMadeInThePoolThatIsGiven) {
+  constexpr size_t kHeader = 64;
+  constexpr int64_t kMemory = 200'000;
+  const Dataset dataset = range(8000) | map([](int64_t x) { return x + 1; }) | batch(100);
+  OwnBlocks blocks;
+  for (const bool shares : {false, true}) {
+    const auto pool = blocks.pool();
+    LoaderOptions options{.threads = 2, .memory = kMemory, .pool = pool};
+    if (shares) options = {.resources = std::make_shared<Resources>(ResourcesOptions{.memory = kMemory, .pool = pool})};
+    Loader loader(dataset, options), own(dataset, {.threads = 2});
+    while (auto batch = loader.next()) {
+      EXPECT_TRUE(blocks.has((*batch)[0].data(), kHeader));
+      const auto other = own.next();
+      EXPECT_FALSE(blocks.has((*other)[0].data(), kHeader)) << "control";
+      EXPECT_TRUE(std::ranges::equal((*batch)[0].as<int64_t>(), (*other)[0].as<int64_t>()));
+      EXPECT_GE(loader.stats().memory_in_use, 800);
+    }
+    EXPECT_GT(pool->stats().reuses, 40);
+  }
+  EXPECT_EQ(blocks.bytes(), 0U);
+  EXPECT_LE(blocks.most(), static_cast<size_t>(kMemory)) << "the pool was told";
+  const Error error =
+      refused([&] { (void)Loader(dataset, {.resources = std::make_shared<Resources>(), .pool = blocks.pool()}); });
+  EXPECT_EQ(error.kind(), ErrorKind::InvalidArgument);
 }
 
 }  // namespace

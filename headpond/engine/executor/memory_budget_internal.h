@@ -15,9 +15,13 @@ namespace headpond::internal {
 
 /// The memory of one Loader, or of several that share it.
 struct SharedMemory {
-  explicit SharedMemory(int64_t all) : bytes(all), pool(all, all) {}
+  explicit SharedMemory(int64_t all, std::shared_ptr<BufferPool> given = nullptr)
+      : bytes(all), owner(given ? std::move(given) : std::make_shared<BufferPool>(all, all)), pool(*owner) {
+    pool.limit(all);
+  }
   const int64_t bytes;
-  BufferPool pool;
+  const std::shared_ptr<BufferPool> owner;
+  BufferPool& pool;
   std::atomic<int64_t> reserved = 0, ready = 0, peak = 0;
   std::atomic<int> members = 0;
 };

@@ -30,7 +30,7 @@ const ResourcesOptions& checked(const ResourcesOptions& options) {
 Resources::Resources(const ResourcesOptions& options)
     : threads_(checked(options).threads < 0 ? cpu_count() : options.threads),
       shared_threads_(std::make_shared<internal::SharedThreads>(threads_)),
-      shared_memory_(std::make_shared<internal::SharedMemory>(options.memory)) {}
+      shared_memory_(std::make_shared<internal::SharedMemory>(options.memory, options.pool)) {}
 Resources::~Resources() = default;
 
 int64_t Resources::memory() const { return shared_memory_->bytes; }

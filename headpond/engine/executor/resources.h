@@ -10,11 +10,14 @@
 
 namespace headpond {
 
+class BufferPool;
+
 struct ResourcesOptions {
   /// That compute, of all Loaders together, at most 4,096. Below 0: one for each processor that the process may use. 0:
   /// each next() does all the work.
   int threads = -1;
-  int64_t memory = int64_t{1} << 30;  ///< As LoaderOptions::memory, of all Loaders together. At least 1.
+  int64_t memory = int64_t{1} << 30;           ///< As LoaderOptions::memory, of all Loaders together. At least 1.
+  std::shared_ptr<BufferPool> pool = nullptr;  ///< As LoaderOptions::pool, of all Loaders together.
 };
 
 namespace internal {

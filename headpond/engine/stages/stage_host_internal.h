@@ -44,7 +44,7 @@ class StageHost : public Feed {
       : options(with_defaults(with_options)),
         threads(with_threads),
         memory(options.resources ? options.resources->shared_memory()
-                                 : std::make_shared<SharedMemory>(*options.memory)),
+                                 : std::make_shared<SharedMemory>(*options.memory, options.pool)),
         consumer(options.consumer_helps) {}
 
   const LoaderOptions options;  ///< Each has a value.
