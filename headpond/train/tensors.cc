@@ -64,4 +64,18 @@ Result<std::vector<torch::Tensor>> as_torch(const Element& element) {
   return fields;
 }
 
+Result<torch::Tensor> as_torch(const DeviceTensor& tensor) {
+  const auto dtype = torch_dtype(tensor.dtype);
+  if (!dtype) return fail(dtype.error());
+  const torch::Device device = tensor.device < 0
+                                   ? torch::Device(torch::kCPU)
+                                   : torch::Device(torch::kCUDA, static_cast<torch::DeviceIndex>(tensor.device));
+  const torch::IntArrayRef sizes(tensor.shape.dims().data(), tensor.shape.dims().size());
+  return at::for_blob(tensor.data, sizes)
+      .deleter([owner = tensor.owner](void*) {})
+      .options(torch::TensorOptions(*dtype).device(device))
+      .target_device(device)
+      .make_tensor();
+}
+
 }  // namespace headpond

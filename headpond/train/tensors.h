@@ -10,6 +10,7 @@
 
 #include "headpond/base/status.h"
 #include "headpond/tensor/element.h"
+#include "headpond/train/device/device_feed.h"
 
 namespace headpond {
 
@@ -23,5 +24,10 @@ Result<torch::Tensor> as_torch(const Tensor& tensor);
 
 /// The same for each field, in order. An error names the field.
 Result<std::vector<torch::Tensor>> as_torch(const Element& element);
+
+/// A torch tensor over what is on a device, of a DeviceFeed: on the CUDA device of that number, or on the CPU for a
+/// FakeStream. The batch's memory is used again when the last tensor over it is gone, on any thread: on CUDA after what
+/// the program has asked of the device until then. Unimplemented as above.
+Result<torch::Tensor> as_torch(const DeviceTensor& tensor);
 
 }  // namespace headpond

@@ -4,7 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <optional>
+#include <vector>
 
 namespace headpond {
 namespace {
@@ -88,6 +90,24 @@ TEST(AsTorch, ElementGivesItsFieldsInOrder) {
   ASSERT_EQ(fields.size(), 2U);
   EXPECT_EQ(fields[0].item<float>(), 1.0F);
   EXPECT_EQ(fields[1].item<int64_t>(), 2);
+}
+
+TEST(AsTorch, OfADeviceTensorSharesTheMemoryAndKeepsIt) {
+  auto values = std::make_shared<std::vector<float>>(std::vector<float>{1, 2, 3, 4, 5, 6});
+  DeviceTensor tensor{.data = values->data(), .dtype = f32, .shape = {2, 3}, .owner = values};
+  std::optional<torch::Tensor> seen = as_torch(tensor).value();
+  tensor = {};
+  EXPECT_EQ(values.use_count(), 2);
+  EXPECT_EQ(seen->device(), torch::Device(torch::kCPU));
+  EXPECT_EQ(seen->data_ptr(), static_cast<void*>(values->data()));
+  EXPECT_EQ((*seen)[1][2].item<float>(), 6.0F);
+  seen.reset();
+  EXPECT_EQ(values.use_count(), 1);
+
+  const torch::Tensor other =
+      as_torch(DeviceTensor{.data = values->data(), .dtype = f32, .shape = {6}, .device = 3}).value();
+  EXPECT_EQ(other.device(), torch::Device(torch::kCUDA, 3));
+  EXPECT_EQ(as_torch(DeviceTensor{.dtype = u16}).error().kind(), ErrorKind::Unimplemented);
 }
 
 TEST(AsTorch, ErrorOfAnElementNamesTheField) {
