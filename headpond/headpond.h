@@ -155,6 +155,7 @@
 #include "headpond/monitor/progress.h"
 #include "headpond/monitor/queue_monitor.h"
 #include "headpond/monitor/queue_verdict.h"
+#include "headpond/monitor/recording.h"
 #include "headpond/monitor/run/pipeline_source.h"
 #include "headpond/monitor/run/profile.h"
 #include "headpond/monitor/run/run_record.h"

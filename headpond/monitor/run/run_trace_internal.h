@@ -9,10 +9,12 @@
 #include <vector>
 
 #include "headpond/base/status.h"
+#include "headpond/base/trace.h"
 #include "headpond/monitor/run/trace_options.h"
 
 namespace headpond::internal {
 
+/// Thread-safe. Whatever ends it ends its recording, and no other one.
 class RunTrace {
  public:
   /// Records from now on, unless the options say otherwise. `folder` exists; "": nothing is recorded.
@@ -21,9 +23,10 @@ class RunTrace {
   RunTrace(const RunTrace&) = delete;
   RunTrace& operator=(const RunTrace&) = delete;
 
-  /// The program is in its step `step`; the first one is 1. One thread at a time.
+  /// The program is in its step `step`; the first one is 1.
   void step_is(int64_t step);
-  /// Writes what a signal, or the end of the chosen steps, has asked for since the call before.
+  /// Writes what a signal, or the end of the chosen steps, has asked for since the call before. One thread at a time,
+  /// as finish().
   Result<void> write_asked(int64_t step);
   /// Ends the recording, and writes what is to be written at the end.
   Result<void> finish();
@@ -38,12 +41,14 @@ class RunTrace {
   bool is_owner() const;
   std::string named(const std::string& stem) const { return folder_ + "/" + stem; }
   std::string chosen() const { return "timeline-" + std::to_string(options_.steps.from); }
-  Result<void> write(const std::string& stem) const;
+  std::vector<trace::ThreadEvents> events(bool is_end = false) const;
+  Result<void> write(const std::string& stem, const std::vector<trace::ThreadEvents>& threads) const;
 
   const std::string folder_;
   const TraceOptions options_;
   std::atomic<Stage> stage_ = Stage::before;
-  std::atomic<bool> has_file_ = false;  // At path().
+  std::vector<trace::ThreadEvents> recorded_;  // Of the chosen steps; under the lock of the process's trace.
+  std::atomic<bool> has_file_ = false;         // At path().
   std::unique_ptr<SignalHandler> signal_;
 };
 

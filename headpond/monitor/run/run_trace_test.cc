@@ -2,14 +2,18 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <set>
+#include <thread>
 
 #include "headpond/base/clock.h"
 #include "headpond/base/trace.h"
+#include "headpond/monitor/recording.h"
 #include "headpond/monitor/run/run_trace_internal.h"
 
 namespace headpond::internal {
@@ -115,6 +119,84 @@ TEST_F(RunTraceTest, GivesTheSignalBack) {
     ASSERT_TRUE(run.finish());
   }
   EXPECT_EQ(std::signal(SIGUSR2, before), SIG_IGN);
+}
+
+TEST_F(RunTraceTest, GivesTheSignalBackWithTheLastOneThatLooksForIt) {
+  const auto before = std::signal(SIGUSR2, SIG_IGN);
+  const auto handler = [] {
+    struct sigaction now = {};
+    EXPECT_EQ(sigaction(SIGUSR2, nullptr, &now), 0);
+    return now.sa_handler;
+  };
+  RunTrace first(folder_, {.signal = SIGUSR2});
+  const auto ours = handler();
+  RunTrace second(folder_, {.signal = SIGUSR2});
+  ASSERT_TRUE(first.finish());
+  EXPECT_EQ(handler(), ours);
+  EXPECT_NE(ours, SIG_IGN) << "control";
+  ASSERT_TRUE(second.finish());
+  EXPECT_EQ(handler(), SIG_IGN);
+  std::signal(SIGUSR2, before);
+}
+
+TEST_F(RunTraceTest, EndsItsRecordingAlsoIfItIsDropped) {
+  { const RunTrace run(folder_, {}); }
+  EXPECT_FALSE(trace::enabled());
+  const RunTrace later(folder_, {});
+  EXPECT_TRUE(trace::enabled()) << "control";
+}
+
+TEST_F(RunTraceTest, ARecordingBesideItGoesOnAndKeepsWhatItHas) {
+  std::optional<Recording> beside(std::in_place);
+  work("before");
+  RunTrace run(folder_, {.steps = {1, 2}});
+  run.step_is(1);
+  work("in its steps");
+  run.step_is(3);
+  EXPECT_TRUE(trace::enabled());
+  work("after");
+  const std::vector<trace::ThreadEvents> events = beside->events();
+  ASSERT_EQ(events.size(), 1U);
+  EXPECT_EQ(events[0].events.size(), 3U);
+  beside.reset();
+  { const Recording another; }
+  ASSERT_TRUE(run.write_asked(3));
+  const std::string text = content("timeline-1.json");
+  EXPECT_THAT(text, HasSubstr("in its steps"));
+  for (const char* const name : {"before", "after"}) EXPECT_THAT(text, Not(HasSubstr(name)));
+}
+
+TEST_F(RunTraceTest, GoesOnWhenARecordingBesideItEnds) {
+  std::optional<Recording> beside(std::in_place);
+  RunTrace run(folder_, {.steps = {1, 2}});
+  run.step_is(1);
+  work("one");
+  beside.reset();
+  EXPECT_TRUE(trace::enabled());
+  work("two");
+  ASSERT_TRUE(run.finish());
+  EXPECT_FALSE(trace::enabled());
+  for (const char* const name : {"one", "two"}) EXPECT_THAT(content("timeline-1.json"), HasSubstr(name));
+}
+
+TEST_F(RunTraceTest, BeginsOnceWhenTwoThreadsAreInItsFirstStep) {
+  for (int round = 0; round < 250; ++round) {
+    RunTrace run(folder_, {.steps = {1, 1}});
+    std::atomic<int> missing = 2;
+    const auto step = [&](const char* name) {
+      --missing;
+      while (missing > 0) {  // No sleep: both are there at the same moment.
+      }
+      run.step_is(1);
+      work(name);
+    };
+    std::thread other(step, "other");
+    step("own");
+    other.join();
+    size_t events = 0;
+    for (const trace::ThreadEvents& thread : trace::collect()) events += thread.events.size();
+    ASSERT_EQ(events, 2U) << round;
+  }
 }
 
 TEST_F(RunTraceTest, WritesTheKindsOfFilesThatItIsTold) {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "headpond/base/log.h"
-#include "headpond/base/trace.h"
+#include "headpond/monitor/recording.h"
 #include "headpond/monitor/timeline.h"
 
 namespace headpond {
@@ -122,38 +122,28 @@ class Profiler final : public Hook {
   }
   Result<void> before_run(HookContext& context) override {
     if (!timer_.is_due(context.step + 1)) return {};
-    is_recording_ = true;
-    has_started_ = !trace::enabled();  // A RunLog, say, has the trace: it goes on.
-    began_ns_ = now_ns();
-    if (has_started_) trace::start();
+    recording_.emplace();
     return {};
   }
   Result<void> after_run(HookContext& context, double, const Metrics&) override {
-    if (!std::exchange(is_recording_, false)) return {};
-    stop();
+    if (!recording_) return {};
+    const std::vector<trace::ThreadEvents> threads = recording_->events();
+    recording_.reset();
     (void)timer_.mark(context.step);
     const std::string& folder = options_.output_dir.empty() ? context.model_dir : options_.output_dir;
-    std::vector<trace::ThreadEvents> threads = trace::collect();
-    for (trace::ThreadEvents& thread : threads)
-      std::erase_if(thread.events, [this](const auto& event) { return event.start_ns + event.length_ns < began_ns_; });
     auto written = write_timeline(fmt::format("{}/timeline-{}.json", folder, context.step), threads);
     if (!written) return fail(written.error());
     return {};
   }
   Result<void> end(HookContext&) override {
-    stop();
+    recording_.reset();
     return {};
   }
 
  private:
-  void stop() {
-    if (std::exchange(has_started_, false)) trace::stop();
-  }
-
   const ProfilerOptions options_;
   EveryTimer timer_;
-  bool is_recording_ = false, has_started_ = false;
-  int64_t began_ns_ = 0;  // Of the step.
+  std::optional<Recording> recording_;  // Of the step.
 };
 
 class EarlyStopping final : public Hook {

@@ -426,6 +426,20 @@ TEST(TrainAndEvaluate, ARunLogCapturesBothInputsAndTheSteps) {
   EXPECT_EQ(steps_in(temp.file("timeline-5.json")), 1U);
 }
 
+TEST(TrainAndEvaluate, AProfilerAndARunLogWithChosenStepsEndNoRecordingOfEachOther) {
+  const TempFolder temp;
+  Toy toy;
+  const auto log = value_or_throw(RunLog::open(temp.file("run"), {.trace = {.steps = {5, 7}}}));
+  const auto profiler = profiler_hook({.every = {.steps = 4}, .output_dir = temp.path()});
+  ASSERT_TRUE(train_and_evaluate(toy, {.threads = 1, .log = log.get()},
+                                 {.input = numbers(), .max_steps = 10, .hooks = {profiler}, .epochs = -1},
+                                 {.input = range(6) | batch(2)}));
+  ASSERT_TRUE(log->close());
+  const auto timeline = test::get_file(log->files().timeline);
+  const std::string_view text(reinterpret_cast<const char*>(timeline.data()), timeline.size());
+  EXPECT_EQ(test::times_in(text, R"("name":"step")"), 3U) << "the profiler's step 5 is its first one";
+}
+
 TEST(TrainAndEvaluate, AProfilersTraceEndsWithTheTraining) {
   const TempFolder temp;
   Toy toy;
