@@ -221,12 +221,16 @@ void QueueMonitor::State::stop() {
   is_own ? thread_.detach() : thread_.join();
 }
 
-QueueMonitor::QueueMonitor(QueueMonitorOptions options) {
+void internal::check(const QueueMonitorOptions& options) {
   if (options.sample_every.count() <= 0 || options.write_every.count() < 0) {
     throw Exception(
         Error(ErrorKind::InvalidArgument, fmt::format("a monitor cannot sample each {} ms and write each {} ms",
                                                       options.sample_every.count(), options.write_every.count())));
   }
+}
+
+QueueMonitor::QueueMonitor(QueueMonitorOptions options) {
+  internal::check(options);
   state_ = std::make_shared<State>(std::move(options));
   state_->start(state_);
 }

@@ -79,6 +79,13 @@ struct QueueMonitorOptions {
   std::function<void(std::vector<Scalar>& points, int64_t now_ns, bool last)> on_points = {};
 };
 
+namespace internal {
+
+/// Throws as QueueMonitor().
+void check(const QueueMonitorOptions& options);
+
+}  // namespace internal
+
 /// A queue is sampled, and its fill written, as long as its handle lives. Thread-safe.
 ///
 /// Points carry totals().steps as their step, or, where steps are not counted, the number of times that points were

@@ -53,7 +53,7 @@ struct RunFiles {
 ///
 /// Files in the folder: TensorBoard's events, run.jsonl (what read_run() reads, also while the run lasts), and at
 /// close() verdict.json, profile.json, report.html and the timeline. A disk that is full ends no run: the first error
-/// of the events, that of run.jsonl and that of the timeline are logged and end that file, and close() returns one.
+/// of run.jsonl and that of the events end that file, and with that of timelines during the run they are logged.
 class RunLog {
   class State;
 
@@ -89,7 +89,8 @@ class RunLog {
     const trace::Span span_;
   };
 
-  /// Makes `folder` if need be; with "" no file is written, and no timeline is recorded.
+  /// Makes `folder` if need be; with "" no file is written, and no timeline is recorded. Throws
+  /// Exception(InvalidArgument) iff sample_every is not above 0 or write_every is below 0; nothing is made then.
   static Result<std::unique_ptr<RunLog>> open(const std::string& folder, RunLogOptions options = {});
   static void open(internal::ListOfNames, RunLogOptions = {}) = delete;
   /// As close(); an error is logged.
@@ -128,7 +129,9 @@ class RunLog {
   /// All that were watched; of two with one name the later. Without a verdict: `none` without findings.
   std::vector<PipelineRecord> pipelines() const;
   RunFiles files() const;
-  /// Stops watching and writes the remaining figures. A second call does nothing. Returns the first error.
+  /// Stops watching and writes the remaining figures. Returns the first error of run.jsonl, else that of the events,
+  /// else that of timelines during the run, else that of the files that it writes itself. A second call only returns
+  /// the same.
   Result<void> close();
 
  private:

@@ -18,6 +18,7 @@
 #include "headpond/base/thread.h"
 #include "headpond/dataset/ops.h"
 #include "headpond/monitor/events.h"
+#include "tests/test_files.h"
 
 namespace headpond {
 namespace {
@@ -250,9 +251,18 @@ TEST_F(RunLogTest, AnErrorOfOneFileEndsNoOther) {
   }
   EXPECT_FALSE(log->close());
   set_log_sink({});
-  EXPECT_EQ(said.find("the log of this run is not complete"), said.rfind("the log of this run is not complete"));
+  EXPECT_EQ(test::times_in(said, "the log of this run is not complete"), 1U);
   EXPECT_TRUE(record().is_whole);
   EXPECT_EQ(record().pipelines.at(0).loader.batches, 40);
+}
+
+TEST_F(RunLogTest, TimesThatCannotBeAreRefusedBeforeAnythingIsMade) {
+  EXPECT_THROW((void)RunLog::open(folder_, {.sample_every = 0ms}), Exception);
+  EXPECT_THROW((void)RunLog::open(folder_, {.write_every = -1ms}), Exception);
+  EXPECT_FALSE(std::filesystem::exists(folder_));
+  EXPECT_FALSE(trace::enabled());
+  const auto control = open();
+  EXPECT_TRUE(trace::enabled());
 }
 
 TEST_F(RunLogTest, TheLogThatWasOpenedLastHasTheTrace) {
