@@ -29,12 +29,11 @@ struct NucleiFlags {
 void declare(Flags& flags, NucleiFlags& to) {
   flags.option("data DIR", to.data.folder,
                "folder of pictures, <id>/images/<id>.png and <id>/masks/*.png (default: drawn ones)");
-  flags.choice("target", to.target, {"one", "all"}, "one: the nucleus that is clicked; all: each (default: one)");
+  flags.choice("target", to.target, {"one", "all"}, "one: the nucleus that is clicked; all: each");
   flags.choice("clicks", to.clicks, {"on", "off", "shuffled"},
-               "on: trains with clicks, then without; off: only without; shuffled: a control, those of other pictures "
-               "(default: on)");
+               "on: trains with clicks, then without; off: only without; shuffled: a control, those of other pictures");
   flags.choice("input", to.input, {"tfrecord", "loop"},
-               "tfrecord: samples are prepared once; loop: anew in each epoch (default: tfrecord)");
+               "tfrecord: samples are prepared once; loop: anew in each epoch");
   flags.option_from(1, "steps", to.steps, "steps of a training (default: 400)");
   flags.option_from(1, "batch", to.data.batch, "crops in a batch (default: 8)");
   flags.option("lr", to.lr, "Adam's learning rate at the start; it falls to 0 (default: 2e-3)");

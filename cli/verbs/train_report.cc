@@ -15,8 +15,7 @@ void declare_checkpoints(Flags& flags, CheckpointFlags& to, int64_t save_steps) 
   flags.option("model-dir DIR", to.model_dir, "checkpoints are written there, and the newest one is gone on from");
   flags.option_from(1, "save-steps", to.save_steps,
                     fmt::format("steps between checkpoints, each with an evaluation (default: {})", save_steps));
-  flags.choice("resume", to.resume, {"auto", "never"},
-               "never: a --model-dir that has checkpoints is refused (default: auto)");
+  flags.choice("resume", to.resume, {"auto", "never"}, "never: a --model-dir that has checkpoints is refused");
   flags.flag("from-scratch", to.from_scratch, "remove the checkpoints that are there, and begin anew");
 }
 
