@@ -42,6 +42,7 @@ std::vector<Entry> entries() {
        record_mnist_bench},
       {"record.gzip", "gzip files, against zlib", record_gzip_bench},
       {"engine.overlap", "batches that take 90 ms to prepare, for a step of 50 ms", engine_overlap_bench},
+      {"train.overlap", "a training with evaluations: inputs that stay, made anew, in turn", train_overlap_bench},
       {"engine.tiny", "elements that cost nothing", engine_tiny_bench},
       {"engine.grid", "a Loader with no settings, against 12 settings", engine_grid_bench},
       {"ops.flat_map", "datasets of elements one after the other, against a hand-written loop", ops_flat_map_bench},

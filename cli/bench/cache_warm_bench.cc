@@ -2,15 +2,14 @@
 // Batches from a cache that has all elements, in memory and on disk, against a loop that copies the same rows.
 // benchmarks/peers measures other libraries with the parameters of the last row.
 #include <fmt/core.h>
-#include <stdlib.h>
 
 #include <cstring>
-#include <filesystem>
 #include <memory>
 
 #include "cli/bench/benches.h"
 #include "cli/bench/busy.h"
 #include "cli/bench/consume.h"
+#include "cli/bench/temp_folder.h"
 #include "headpond/dataset/ops.h"
 #include "headpond/engine/loader.h"
 
@@ -41,23 +40,8 @@ Dataset rows() {
   return range(kRows) | map(&row_of, {.output = {{"", DType::f32, {kFloats}}}, .name = "row", .version = 1});
 }
 
-// A folder that goes away with the bench.
-struct Folder {
-  Folder() : path((std::filesystem::temp_directory_path() / "headpond-cache-XXXXXX").string()) {
-    if (mkdtemp(path.data()) == nullptr)
-      throw Exception(Error(ErrorKind::FailedPrecondition, path + ": cannot make it"));
-  }
-  ~Folder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path, ignored);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  std::string path;
-};
-
 struct Systems {
-  Folder folder;
+  TempFolder folder{"cache"};
   Dataset in_memory = images() | cache() | shuffle() | batch(kBatch);
   Dataset on_disk = images() | cache(folder.path) | shuffle() | batch(kBatch);
   Dataset in_order = rows() | cache() | batch(kRowBatch);

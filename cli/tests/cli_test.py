@@ -191,7 +191,7 @@ class Usage(Case):
         self.assertIn("rng.normal", done.stdout)
         found = self.json_of((self.folder / "list.json").read_text(), "headpond.bench/1")
         self.assertEqual(found["benches"], "rng.normal queue.handoff queue.many queue.wake queue.idle mnist.sleep blstm.step loader.mnist loader.wait verdict.faults record.scan record.mnist record.gzip engine.overlap "
-                         "engine.tiny engine.grid ops.flat_map ops.interleave ops.bucket order.shuffle order.state order.cost order.skew source.open cache.warm sound.slot sound.logmel jpeg.train "
+                         "train.overlap engine.tiny engine.grid ops.flat_map ops.interleave ops.bucket order.shuffle order.state order.cost order.skew source.open cache.warm sound.slot sound.logmel jpeg.train "
                          "pixels.resize pixels.raw cifar.memory".split())
         self.expect(1, "bench", "--list", "--json", "no/such/folder/list.json")
 
@@ -236,6 +236,15 @@ class Bench(Case):
         self.assertGreater(found["consume_ns_per_kib"], 0)
         found = self.json_of(self.expect(0, *"bench rng.normal --rounds 1 --seconds 0.01 --json".split()).stdout, "headpond.bench/1")
         self.assertIsNone(found["consume_ns_per_kib"])
+
+    def test_the_overlap_of_a_training_has_its_systems_and_its_control(self):
+        found = self.json_of(self.expect(0, *"bench train.overlap --rounds 1 --seconds 0.01 --json".split()).stdout, "headpond.bench/1")
+        self.expect_bench(found, "train.overlap")
+        self.assertEqual({row["system"] for row in found["rows"]}, {"in turn", "fresh", "warm"})
+        targets = {target["id"]: target for target in found["targets"]}
+        for case in ("asleep", "busy"):
+            self.assertLessEqual({f"train.overlap.{case}.{what}" for what in ("step", "evaluation", "next", "turn")}, set(targets))
+            self.assertTrue(targets[f"train.overlap.{case}.turn"]["pass"], "in turn a step takes both times")
 
     def test_two_benches_make_one_object(self):
         done = self.expect(0, *"bench rng.normal queue.handoff --rounds 1 --seconds 0.01 --peers off --json".split())
