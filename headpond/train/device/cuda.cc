@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <bit>
 #include <utility>
 
 #include "headpond/train/device/cuda_driver_internal.h"
@@ -115,7 +116,7 @@ class CudaStream : public DeviceStream {
     const CudaContext::Current current(*context_);
     CudaDriver::Address address = 0;
     HEADPOND_TRY(context_->checked(driver_.memory_allocate(&address, bytes), "cuMemAlloc"));
-    return reinterpret_cast<void*>(address);
+    return std::bit_cast<void*>(address);
   }
   void free(void* memory) noexcept override {  // cuMemFree waits for all work of the device.
     const CudaContext::Current current(*context_);

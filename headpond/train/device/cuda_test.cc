@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -90,13 +91,13 @@ void note_memory(CudaDriver& driver) {
     *address = reinterpret_cast<CudaDriver::Address>(block);
     return status;
   };
-  driver.memory_free = [](CudaDriver::Address a) { return ended("free", noted.blocks, reinterpret_cast<void*>(a)); };
+  driver.memory_free = [](CudaDriver::Address a) { return ended("free", noted.blocks, std::bit_cast<void*>(a)); };
   driver.host_allocate = [](void** block, size_t bytes, unsigned flags) {
     return flags == 1 ? made("pin", noted.pinned, block, bytes) : kInvalid;
   };
   driver.host_free = [](void* block) { return ended("unpin", noted.pinned, block); };
   driver.copy_to_device = [](CudaDriver::Address to, const void* from, size_t bytes, void* stream) {
-    std::memcpy(reinterpret_cast<void*>(to), from, bytes);
+    std::memcpy(std::bit_cast<void*>(to), from, bytes);
     return answer(fmt::format("copy {}{}", bytes, noted.streams.contains(stream) ? "" : " on no stream"));
   };
 }
