@@ -15,6 +15,8 @@
 
 #include "headpond/base/mutex.h"
 #include "headpond/base/status.h"
+#include "headpond/tensor/block_counts_internal.h"
+#include "headpond/tensor/memory_account.h"
 
 namespace headpond {
 namespace {
@@ -277,6 +279,7 @@ struct BufferPool::State {
 namespace {
 
 using Release = std::function<void()>;
+static_assert(internal::BlockNote::kPlace + sizeof(internal::BlockNote) <= 64);
 
 }  // namespace
 
@@ -284,6 +287,7 @@ BufferRef BufferRef::calling(std::function<void()> release) {
   static_assert(Buffer::kHeader % alignof(Release) == 0);
   void* const block = system_allocate(Buffer::kHeader + sizeof(Release));
   auto* const buffer = new (block) Buffer;
+  internal::BlockNote::make(*buffer);
   new (buffer->data()) Release(std::move(release));
   return BufferRef(buffer);
 }
@@ -296,6 +300,9 @@ void Buffer::release() {
     return system_free(this, kHeader + sizeof(Release));
   }
   auto* const pool = static_cast<BufferPool::State*>(pool_);
+  const internal::BlockNote& note = internal::BlockNote::of(*this);
+  if (internal::BlockCounts* const counts = note.counts.load(std::memory_order_relaxed))
+    counts->add(note.cell, -internal::BlockNote::bytes_of(*this));
 #ifndef NDEBUG
   // A reader that kept a pointer without owning the buffer must not find its old bytes.
   std::memset(data(), 0xDB, std::min(size_, size_t{4096}));
@@ -335,6 +342,12 @@ BufferRef BufferPool::allocate(size_t size) {
   buffer->size_class_ = static_cast<uint16_t>(size_class);
   buffer->stripe_ = static_cast<uint16_t>(at);
   buffer->pool_ = state_;
+  internal::BlockNote& note = internal::BlockNote::make(*buffer);
+  if (internal::BlockCounts* const counts = internal::current_counts) {
+    note.cell = buffer->stripe_;
+    note.counts.store(counts, std::memory_order_relaxed);
+    counts->add(note.cell, internal::BlockNote::bytes_of(*buffer));
+  }
   return BufferRef(buffer);
 }
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "headpond/dataset/bases/own_memory_internal.h"
+#include "headpond/tensor/memory_account.h"
 
 namespace headpond::internal {
 
@@ -21,6 +22,13 @@ void own_memory(Element& element) {
       const std::byte* const data = buffer->data();
       tensor = Tensor::view(data, DType::bytes, tensor.shape(), std::move(buffer));
     }
+  }
+}
+
+void keep_memory(Element& element) {
+  own_memory(element);
+  for (size_t i = 0; i < element.size(); ++i) {
+    if (Buffer* const block = element[i].owner()) MemoryAccount::keep(*block);
   }
 }
 

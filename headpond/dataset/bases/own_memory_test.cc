@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "headpond/dataset/bases/own_memory_internal.h"
 #include "headpond/dataset/testing/dataset_test_internal.h"
+#include "headpond/tensor/memory_account.h"
 
 namespace headpond::internal {
 namespace {
@@ -20,6 +21,24 @@ TEST(OwnMemory, CopiesWhatIsBorrowed) {
   std::fill(layout.begin(), layout.end(), std::byte{0});
   EXPECT_EQ(text_of(element), before);
   EXPECT_EQ(element[size_t{4}].owner(), owned.owner()) << "what has an owner is shared";
+}
+
+TEST(OwnMemory, WhatIsKeptIsCountedForWhoKeepsIt) {
+  MemoryAccount maker, keeper, other;
+  const auto make = [&] {
+    const MemoryAccount::Scope scope(&maker);
+    return Tensor::empty(DType::u8, {1000});
+  };
+  std::vector<int32_t> values = {1, 2, 3, 4, 5, 6};
+  Element element = {make(), Tensor::view(values.data(), DType::i32, {6})};
+  {
+    const MemoryAccount::Scope scope(&keeper);
+    keep_memory(element);
+  }
+  EXPECT_EQ(maker.bytes(), 0);
+  EXPECT_EQ(keeper.bytes(), 1000 + 24 + 2 * 64);
+  other.take(*element[size_t{0}].owner());
+  EXPECT_EQ(other.bytes(), 0);
 }
 
 }  // namespace

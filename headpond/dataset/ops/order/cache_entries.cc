@@ -49,7 +49,7 @@ class CacheView final : public View {
   Got keep_in_memory(int64_t i, Got got, Element& out) const {
     CacheEntry made{.got = got, .element = std::move(out)};
     out = Element();
-    own_memory(made.element);
+    keep_memory(made.element);
     const int64_t bytes = bytes_of(made.element);
     bool is_new = false;
     const CacheEntry& entry = *content_.entries->keep(i, std::move(made), &is_new);

@@ -47,7 +47,7 @@ class CacheIterator final : public Iterator {
   void keep(int64_t i, Element& element, const Context& context) {
     if (lost_) return;
     if (content_.sequence && content_.has_room(context)) {
-      own_memory(element);
+      keep_memory(element);
       if (content_.sequence->keep(i, element, content_.in_memory)) return;
     }
     if (content_.store) content_.store->keep(i, element);
