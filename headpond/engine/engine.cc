@@ -47,7 +47,7 @@ std::shared_ptr<Engine> Engine::make(const Dataset& dataset, const LoaderOptions
 }
 
 Engine::Engine(const Dataset& dataset, const LoaderOptions& with_options)
-    : StageHost(with_options, with_options.threads < 0 ? cpu_count() : with_options.threads),
+    : StageHost(*dataset.node(), with_options, with_options.threads < 0 ? cpu_count() : with_options.threads),
       dataset_(dataset),
       executor_(lock, consumer, memory, *this, options, threads,
                 options.resources ? options.resources->shared_threads() : nullptr) {
@@ -76,7 +76,7 @@ bool Engine::is_root(const Node& node) const {
 std::unique_ptr<Iterator> Engine::open(const Node& node, const Binding& binding) {
   if (auto ready = take_prefetched(node, binding); ready && PausingScope::in(key()) == nullptr) return ready;
   const Stage stage = stage_of(node);
-  if (stage.mode == ExecutionMode::in_order) return node.iterate(binding, *this);
+  if (stage.mode == ExecutionMode::in_order) return accounts.see(node, node.iterate(binding, *this));
   const auto make = stage.mode == ExecutionMode::rows        ? make_rows_buffer
                     : stage.mode == ExecutionMode::positions ? make_positions_buffer
                                                              : make_ahead_buffer;
@@ -243,6 +243,13 @@ void Engine::count_answer(int64_t waited_ns, bool with_batch) {
   if (!warning.empty()) log(LogLevel::warning, warning);
 }
 
+void Engine::give_to_program(const Element& batch) {
+  if (!kCounts) return;
+  for (size_t i = 0; i < batch.size(); ++i) {
+    if (Buffer* const block = batch[i].owner()) accounts.program().take(*block);
+  }
+}
+
 namespace {
 
 // Another buffer of the same stage: what buffers count together is in both.
@@ -260,16 +267,21 @@ void add_buffer(StageStats more, StageStats& stage) {
 }  // namespace
 
 LoaderStats Engine::stats() {
-  const int64_t in_use = memory.pool().stats().bytes_in_use;
+  const BufferPoolStats pool = memory.pool().stats();
+  std::vector<OperatorMemory> by_operator = accounts.figures();
   const Locked locked(lock);
   LoaderStats stats = stats_;
+  stats.memory = std::move(by_operator);
+  stats.memory_free = pool.bytes_cached;
+  stats.memory_held = accounts.program().bytes();
+  stats.memory_held_peak = accounts.program().peak();
   stats.defects = defects;
   stats.helped = executor_.helped();
   stats.inline_now = consumer.is_inline();
   stats.steps = consumer.steps.stats();
   stats.threads = executor_.worker_count();
   stats.io_threads = executor_.io_threads();
-  stats.memory_in_use = std::max(in_use, memory.ready());
+  stats.memory_in_use = std::max(pool.bytes_in_use, memory.ready());
   stats.memory_peak = memory.peak();
   std::vector<StageStats> stages;
   std::map<const void*, size_t> place;

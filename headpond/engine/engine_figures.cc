@@ -167,25 +167,19 @@ void Engine::add_machine(Figures& figures, const CpuSample& now) const {
 }
 
 Figures Engine::figures() {
-  const int64_t in_use = memory.pool().stats().bytes_in_use;
   const CpuSample cpu = sample_cpu_of(executor_.cpus());
   const Locked locked(lock);
   Figures figures;
   figures.stages = stage_figures();
-  double in_work = 0;
   for (StageFigures& stage : figures.stages) {
     const auto before = totals_before_.find(stage.id);
     if (before != totals_before_.end()) stage.totals = since(stage.totals, before->second);
-  }
-  for (const auto& source : executor_.sources()) {
-    const StageStats stats = source->stats();
-    in_work += static_cast<double>((stats.ahead - stats.ready) * stats.unit_bytes);
   }
   add_steps(figures);
   add_threads(figures);
   add_machine(figures, cpu);
   figures.memory = static_cast<double>(*options.memory);
-  figures.held_by_program = std::max(static_cast<double>(in_use - memory.ready()) - in_work, 0.0);
+  figures.held_by_program = static_cast<double>(accounts.program().bytes());
   figures.batch_bytes = figures.stages.empty() ? 0 : static_cast<double>(figures.stages.front().unit_bytes);
   return figures;
 }

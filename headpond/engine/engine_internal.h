@@ -59,6 +59,8 @@ class Engine final : public StageHost, private IdleWork, public std::enable_shar
   }
   /// What next() gives now, once for each answer. `waited_ns`: time that it blocked, or -1.
   void count_answer(int64_t waited_ns, bool with_batch);
+  /// next() gives `batch`: its memory is the program's from now on.
+  void give_to_program(const Element& batch);
   /// next() returns.
   void leave() { consumer.leave(); }
   /// try_next() returns, as nothing is ready.

@@ -321,6 +321,7 @@ struct Loader::Run {
     }
     ++index;
     remember();
+    engine->give_to_program(out);
     out.set_names(names);
     return Batch(std::move(out), static_cast<int64_t>(epoch), index);
   }

@@ -79,6 +79,15 @@ struct RecentSteps {
   std::vector<StepTime> steps = {};
 };
 
+/// An operator's memory: blocks that were allocated for it, whoever looks at them now; those of batches go over to the
+/// program with next().
+struct OperatorMemory {
+  std::string op;
+  std::string stage;  ///< The one that it runs in; empty: it only counts or selects.
+  int64_t bytes = 0;  ///< Now.
+  int64_t peak = 0;   ///< The most so far, to within 128 KiB.
+};
+
 struct LoaderStats {
   int64_t batches = 0;        ///< Returned by next().
   int64_t waits = 0;          ///< Calls of next() that found nothing ready.
@@ -88,10 +97,14 @@ struct LoaderStats {
   /// Bytes of elements that are being made, are ready, or are held by the program; of all Loaders with these Resources.
   int64_t memory_in_use = 0;
   int64_t memory_peak = 0;
-  int threads = 0;                      ///< That compute.
-  int io_threads = 0;                   ///< Started so far.
-  bool inline_now = false;              ///< Batches are so cheap that next() makes them itself.
-  std::vector<StageStats> stages = {};  ///< From the program to the sources.
+  int64_t memory_free = 0;  ///< Of blocks that are kept for later elements; of all Loaders with these Resources.
+  int64_t memory_held = 0;  ///< Of batches that the program holds.
+  int64_t memory_held_peak = 0;
+  std::vector<OperatorMemory> memory = {};  ///< Of the operators of the plan, from the sources on.
+  int threads = 0;                          ///< That compute.
+  int io_threads = 0;                       ///< Started so far.
+  bool inline_now = false;                  ///< Batches are so cheap that next() makes them itself.
+  std::vector<StageStats> stages = {};      ///< From the program to the sources.
   StepStats steps = {};
   /// Defects of files that decoders passed over (JpegDamage, say), and damaged records that sources left out
   /// (OnDamage::skip), each time one was met, also on the way to elements that next() has not returned yet. The log, at

@@ -49,7 +49,10 @@ class AheadBuffer final : public ReorderBuffer {
  public:
   AheadBuffer(StageHost& host, const Stage& stage, const Binding& binding)
       : ReorderBuffer(host, stage), holes_(*stage.node) {
-    for (const Pointwise* point : stage.chain) random_keys_.push_back(point->keys_of(binding));
+    for (const Pointwise* point : stage.chain) {
+      random_keys_.push_back(point->keys_of(binding));
+      accounts_.push_back(host.accounts.of(*point));
+    }
     input_ = stage.own_iterator ? stage.input->iterate(binding, host) : host.open(*stage.input, binding);
     state_ = position_of(*input_);
   }
@@ -130,6 +133,7 @@ class AheadBuffer final : public ReorderBuffer {
   void apply(AheadItem::Entry& entry, Context& context) const {
     for (size_t k = 0; k < stage_.chain.size() && entry.got == Got::value; ++k) {
       Element out;
+      const MemoryAccount::Scope scope(accounts_[k]);
       entry.got = stage_.chain[k]->run(entry.element, random_keys_[k], context, {}, out);
       entry.element = std::move(out);
       if (entry.got == Got::error) entry.error = std::move(context.error);
@@ -137,6 +141,7 @@ class AheadBuffer final : public ReorderBuffer {
   }
 
   std::vector<std::vector<RandomKey>> random_keys_;  // Of each operator of the chain.
+  std::vector<const MemoryAccount*> accounts_;       // The same.
   std::unique_ptr<Iterator> input_;                  // Of the thread that opens; before that, of the one that restores.
   bool input_ended_ = false;
   std::string state_after_;            // Of the thread that opens: the input's, after what was taken from it.

@@ -121,6 +121,7 @@ void OperatorCosts::bind() {
 }
 
 std::shared_ptr<const View> OperatorCosts::see(const Node& node, std::shared_ptr<const View> view) {
+  if (outer_ != nullptr) view = outer_->see(node, std::move(view));
   for (Operator& one : operators_) {
     if (one.node != &node) continue;
     return std::make_shared<TimedView>(std::move(view), one.meter, trace::intern(node.facts().op), sample_);

@@ -27,9 +27,9 @@ namespace headpond::internal {
 ///   costs.end(rows);
 class OperatorCosts final : private ViewObserver {
  public:
-  /// Binds nothing yet. `top` and `pool` outlive this. `pool`, `may_keep`: as for Context.
+  /// Binds nothing yet. `top`, `pool` and the binding's observer outlive this. `pool`, `may_keep`: as for Context.
   OperatorCosts(const Node& top, const Binding& binding, BufferPool& pool, int64_t may_keep)
-      : top_(top), binding_{binding.seed, binding.epoch, this}, context_(pool, may_keep) {}
+      : top_(top), outer_(binding.observer), binding_{binding.seed, binding.epoch, this}, context_(pool, may_keep) {}
   OperatorCosts(const OperatorCosts&) = delete;
   OperatorCosts& operator=(const OperatorCosts&) = delete;
 
@@ -69,6 +69,7 @@ class OperatorCosts final : private ViewObserver {
   void charge(Operator& one, const Meter& below, int64_t rows) const;
 
   const Node& top_;
+  ViewObserver* const outer_;  // Sees the views as well.
   const Binding binding_;
   std::vector<Operator> operators_;   // From the source on. Timed views refer to them.
   std::shared_ptr<const View> view_;  // Null: nothing is bound yet.

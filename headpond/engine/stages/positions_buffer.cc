@@ -28,8 +28,8 @@ class PositionsBuffer final : public ReorderBuffer {
   PositionsBuffer(StageHost& host, const Stage& stage, const Binding& binding)
       : ReorderBuffer(host, stage),
         slots_(stage.node->slots()),
-        view_(stage.node->bind(binding)),
-        costs_(*stage.node, binding, host.memory.pool(), host.memory.may_keep()),
+        view_(stage.node->bind({binding.seed, binding.epoch, &host.accounts})),
+        costs_(*stage.node, {binding.seed, binding.epoch, &host.accounts}, host.memory.pool(), host.memory.may_keep()),
         holes_(*stage.node) {}
 
   Got open(int64_t rows, Context&, std::shared_ptr<WorkItem>& item) override {

@@ -74,6 +74,7 @@ Error error_of(const Work& work) {
 ReorderBuffer::ReorderBuffer(StageHost& host, const Stage& stage)
     : host_(host),
       stage_(stage),
+      account_(host.accounts.of(stage.input != nullptr ? *stage.input : *stage.node)),
       any_order_(!*host.options.deterministic && host.is_root(*stage.node)),
       name_(name_of(stage)),
       trace_name_(trace::intern(name_)),
@@ -373,6 +374,7 @@ ReorderBuffer::Done ReorderBuffer::carry_out(const Task& task, Context& context)
   const int64_t began = now_ns(), left_out = std::exchange(context.left_out, 0);
   done.error = error_of([&] {
     const trace::Span span(trace_name_, trace::Category::op);
+    const MemoryAccount::Scope allocating(account_);
     if (task.is_sampled) return make_sampled_rows(*task.item, task.first, task.count, context);
     if (task.item) return make_rows(*task.item, task.first, task.count, context);
     const OpeningScope scope(&host_, this, nullptr);
@@ -439,7 +441,10 @@ void ReorderBuffer::assemble_and_mark_ready(const Task& task, Context& context) 
   Error error;
   {
     const Unlocked unlocked(host_.lock);
-    error = error_of([&] { assemble(*task.item, context); });
+    error = error_of([&] {
+      const MemoryAccount::Scope scope(account_);
+      assemble(*task.item, context);
+    });
   }
   error ? item_lost(task, std::move(error)) : item_ready(*task.item);
 }

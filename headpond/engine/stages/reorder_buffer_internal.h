@@ -84,7 +84,8 @@ class ReorderBuffer : public WorkSource {
 
   StageHost& host_;
   const Stage stage_;
-  const bool any_order_;  ///< What is ready first is given first; then an item has one element.
+  const MemoryAccount* const account_;  ///< For whom its tasks allocate, but for what other operators do in them.
+  const bool any_order_;                ///< What is ready first is given first; then an item has one element.
 
  private:
   struct Done;

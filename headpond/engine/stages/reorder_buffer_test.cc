@@ -166,7 +166,11 @@ TEST(ReorderBuffer, CountsWhatIsReady) {
 // An engine without threads: the test does all the work.
 class PlainHost final : public StageHost {
  public:
-  explicit PlainHost(const LoaderOptions& with_options = {}) : StageHost(with_options, 2) {}
+  explicit PlainHost(const LoaderOptions& with_options = {}) : StageHost(*plan().node(), with_options, 2) {}
+  static const Dataset& plan() {
+    static const Dataset numbers = range(1);
+    return numbers;
+  }
   std::unique_ptr<Iterator> open(const Node&, const Binding&) override { return nullptr; }
   std::unique_ptr<Iterator> restored(const std::function<std::unique_ptr<Iterator>()>&, StateVisitor&) override {
     return nullptr;

@@ -43,8 +43,9 @@ class RowsBuffer final : public ReorderBuffer {
         rows_(node_.input().spec()),
         binding_(binding),
         slots_(node_.input().slots()),
-        view_(node_.input().bind(binding)),
-        costs_(node_.input(), binding, host.memory.pool(), host.memory.may_keep()) {
+        view_(view_of(node_.input(), {binding.seed, binding.epoch, &host.accounts})),
+        costs_(node_.input(), {binding.seed, binding.epoch, &host.accounts}, host.memory.pool(),
+               host.memory.may_keep()) {
     for (size_t i = 0; i < rows_.size(); ++i) {
       const bool fixed = stays(i);
       row_bytes_.push_back(fixed ? static_cast<size_t>(*rows_[i].shape.size()) * item_size(rows_[i].dtype) : 0);

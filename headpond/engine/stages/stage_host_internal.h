@@ -19,6 +19,7 @@
 #include "headpond/engine/executor/work_source_internal.h"
 #include "headpond/engine/loader_options.h"
 #include "headpond/engine/stages/cost_model_internal.h"
+#include "headpond/engine/stages/operator_accounts_internal.h"
 #include "headpond/engine/stages/stage_counters_internal.h"
 
 namespace headpond::internal {
@@ -40,17 +41,19 @@ inline LoaderOptions with_defaults(LoaderOptions options) {
 /// Opens inputs as Feed does. Outlives its buffers.
 class StageHost : public Feed {
  public:
-  StageHost(const LoaderOptions& with_options, int with_threads)
+  StageHost(const Node& root, const LoaderOptions& with_options, int with_threads)
       : options(with_defaults(with_options)),
         threads(with_threads),
         memory(options.resources ? options.resources->shared_memory()
                                  : std::make_shared<SharedMemory>(*options.memory, options.pool)),
+        accounts(root),
         consumer(options.consumer_helps) {}
 
   const LoaderOptions options;  ///< Each has a value.
   const int threads;            ///< That compute; 0: next() does all.
   EngineLock lock;
   MemoryBudget memory;
+  OperatorAccounts accounts;  ///< Observes the views of all stages.
   Consumer consumer;
   std::atomic<int64_t> defects = 0;        ///< LoaderStats::defects.
   std::atomic<int64_t> last_ready_ns = 0;  ///< When an item of any stage was ready.
