@@ -533,6 +533,19 @@ class Profile(PlanCase):
         self.assertIn("spin_us", report)
         self.assertLess(len(report), 500000)
 
+    def test_the_operator_that_holds_most_is_first(self):
+        self.plan(step("range", stop=300) + step("batch", batch_size=100000, drop_remainder=False) + step("repeat", count=100)
+                  + step("cache") + step("unbatch") + step("batch", batch_size=4))
+        found = self.profile("plan.toml", "--seconds", "1", "--order-by", "peak", "--logdir", "files")
+        peaks = [row["peak_bytes"] for row in found["rows"]]
+        self.assertEqual(peaks, sorted(peaks, reverse=True))
+        self.assertEqual(found["rows"][0]["name"], "cache", found["rows"])
+        self.assertGreater(found["rows"][0]["held_bytes"], 100 * 300 * 8)
+        self.assertIn("at peak", self.expect(0, "profile", "--run", "files").stdout)
+        written = json.loads((self.folder / "files" / "profile.json").read_text())
+        self.assertEqual(written["memory"][-1]["who"], "outside")
+        self.assertIn("Who holds the memory", (self.folder / "files" / "report.html").read_text())
+
     def test_what_cannot_be_profiled_is_refused(self):
         self.expect(2, "profile")
         self.expect(2, "profile", "plan.toml", "--run", "files")
@@ -571,7 +584,9 @@ class Top(PlanCase):
         self.assertIn("processors, others", done.stdout)
         self.assertIn("the run has ended", done.stdout)
         found = self.json_of(self.expect(0, "top", "files", "--once", "--json").stdout, "headpond.top/1")
-        self.expect_members(found, "ended", "point", "pipelines")
+        self.expect_members(found, "ended", "point", "pipelines", "memory", "idle_pss")
+        self.assertEqual(found["memory"][-1]["who"], "outside")
+        self.assertIn("MB more than at the start:", done.stdout)
         self.expect_members(found["point"], "seconds", "step", "rss", "pipelines")
 
     def test_a_run_that_was_killed_has_an_end(self):

@@ -15,7 +15,8 @@
 namespace headpond::cli {
 namespace {
 
-const std::vector<std::string> kViews = {"op", "scope", "stage"}, kOrders = {"time", "self", "cpu", "bytes", "calls"};
+const std::vector<std::string> kViews = {"op", "scope", "stage"},
+                               kOrders = {"time", "self", "cpu", "bytes", "peak", "calls"};
 
 struct ProfileFlags {
   TakeFlags take;

@@ -66,6 +66,23 @@ std::string pipeline_text(const PipelinePoint& point, const RunRecord& run) {
   return record->verdict.op.empty() ? text : text + ":" + record->verdict.op;
 }
 
+// The largest of who holds the memory, as it was when that was last looked at.
+std::string memory_text(const RunRecord& run) {
+  const RunPoint* const looked = last_looked_at(run);
+  if (looked == nullptr || looked->memory.empty()) return "";
+  constexpr size_t kMost = 6;
+  std::vector<MemoryUse> uses = looked->memory;
+  std::stable_sort(uses.begin(), uses.end(), [](const MemoryUse& a, const MemoryUse& b) { return a.bytes > b.bytes; });
+  uses.resize(std::min(uses.size(), kMost));
+  std::string text = fmt::format("\n  {:.1f} MB more than at the start:",
+                                 static_cast<double>(looked->pss - run.machine.idle_pss) * 1e-6);
+  for (const MemoryUse& use : uses) {
+    text +=
+        fmt::format("{} {} {:.1f} MB", &use == uses.data() ? "" : ",", use.who, static_cast<double>(use.bytes) * 1e-6);
+  }
+  return text;
+}
+
 std::string moment_text(const RunRecord& run) {
   if (run.points.empty()) return "nothing was sampled yet";
   const RunPoint& point = run.points.back();
@@ -73,6 +90,7 @@ std::string moment_text(const RunRecord& run) {
       fmt::format("{:.0f} s, step {}: {:.2f} processors, others {:.2f}, {:.1f} MB resident", point.seconds, point.step,
                   point.own_cpus, point.other_cpus, static_cast<double>(point.rss) * 1e-6);
   for (const PipelinePoint& one : point.pipelines) text += "\n" + pipeline_text(one, run);
+  text += memory_text(run);
   for (const QueuePoint& one : point.queues) text += fmt::format("\n  {}: {:.2f}", one.tag, one.value);
   return text;
 }
@@ -86,6 +104,9 @@ void write_members(JsonWriter& json, const RunRecord& run) {
     constexpr size_t kHead = sizeof(R"({"point":)") - 1, kTail = 2;
     json.raw(std::string_view(line).substr(kHead, line.size() - kHead - kTail));
   }
+  const RunPoint* const looked = last_looked_at(run);
+  json.member("idle_pss", run.machine.idle_pss).key("memory");
+  write_memory(json, looked != nullptr ? looked->memory : std::vector<MemoryUse>());
   json.key("pipelines").begin_array();
   for (const PipelineRecord& one : run.pipelines) {
     json.begin_object().member("name", one.name);

@@ -149,6 +149,7 @@ MemoryInfo parse_smaps_rollup(std::string_view text) {
     if (!(words >> name >> kib)) continue;
     if (name == "Rss:") info.rss = kib * 1024;
     if (name == "Pss:") info.pss = kib * 1024;
+    if (name == "Pss_File:") info.pss_file = kib * 1024;
   }
   return info;
 }

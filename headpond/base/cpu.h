@@ -44,8 +44,9 @@ double other_cores(const CpuSample& from, const CpuSample& to);
 
 /// Memory of this process in bytes; 0 where the system does not report it.
 struct MemoryInfo {
-  uint64_t rss = 0;  ///< Resident set: pages in memory, shared ones included.
-  uint64_t pss = 0;  ///< Proportional set: each shared page divided by the number of its users.
+  uint64_t rss = 0;       ///< Resident set: pages in memory, shared ones included.
+  uint64_t pss = 0;       ///< Proportional set: each shared page divided by the number of its users.
+  uint64_t pss_file = 0;  ///< Of pss: pages of files, those of programs and libraries included.
 };
 
 /// Takes about a millisecond per gigabyte in use.

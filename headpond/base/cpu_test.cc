@@ -122,9 +122,11 @@ TEST(ProcStat, GivesTheProcessorsThatAreNamed) {
 
 TEST(SmapsRollup, GivesBytes) {
   const MemoryInfo info = parse_smaps_rollup(
-      "55d0-7ffe ---p 00000000 00:00 0    [rollup]\nRss:      1234 kB\nPss:       567 kB\nPss_Anon:  99 kB\n");
+      "55d0-7ffe ---p 00000000 00:00 0    [rollup]\nRss:      1234 kB\nPss:       567 kB\nPss_Anon:  99 kB\nPss_File: "
+      "468 kB\n");
   EXPECT_EQ(info.rss, 1234U * 1024);
   EXPECT_EQ(info.pss, 567U * 1024);
+  EXPECT_EQ(info.pss_file, 468U * 1024);
   EXPECT_EQ(parse_smaps_rollup("").rss, 0U);
 }
 

@@ -20,13 +20,31 @@
 
 namespace headpond {
 
+namespace {
+
+int64_t element_bytes_of(const Queue& queue) {
+  double bytes = 0;
+  for (size_t i = 0; i < queue.shapes().size(); ++i) {
+    const std::optional<int64_t> size = queue.shapes()[i].size();
+    if (!size || queue.dtypes()[i] == DType::bytes) return 0;
+    bytes += static_cast<double>(*size) * static_cast<double>(item_size(queue.dtypes()[i]));
+  }
+  constexpr double kMost = 1e15;  // No machine has as much.
+  return static_cast<int64_t>(std::min(bytes, kMost));
+}
+
+}  // namespace
+
 QueueSource queue_source(const Queue& queue, std::string summary_name) {
-  return {queue.name(), queue.capacity(), queue.stats().min_after_dequeue,
+  return {queue.name(),
+          queue.capacity(),
+          queue.stats().min_after_dequeue,
           [queue] {
             const QueueStats stats = queue.stats();
             return QueueFill{stats.size, queue.is_closed(), stats.waiting_dequeues};
           },
-          std::move(summary_name)};
+          std::move(summary_name),
+          element_bytes_of(queue)};
 }
 
 int64_t obtainable(const QueueSource& source, QueueFill fill) {

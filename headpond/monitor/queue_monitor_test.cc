@@ -107,6 +107,16 @@ TEST(Fullness, OfTheQueuesOfTensorFlow1sFunctionsHasTheirTags) {
   }
 }
 
+TEST(QueueSource, TellsWhatAnElementTakesIfThatIsFixed) {
+  const auto bytes_of = [](QueueOptions options) {
+    options.capacity = 4;
+    return queue_source(FIFOQueue(options)).element_bytes;
+  };
+  EXPECT_EQ(bytes_of({.dtypes = {DType::f32, DType::i64}, .shapes = {{28, 28}, {}}}), 28 * 28 * 4 + 8);
+  EXPECT_EQ(bytes_of({.dtypes = {DType::f32}}), 0) << "any shape";
+  EXPECT_EQ(bytes_of({.dtypes = {DType::bytes}, .shapes = {{}}}), 0) << "any length";
+}
+
 TEST(Fullness, IsAFractionOfWhatTheQueueCanGive) {
   EXPECT_EQ(value(source("a", 64), 16), 0.25);
   EXPECT_EQ(value(source("a", 2000, 1000), 1500), 0.5);

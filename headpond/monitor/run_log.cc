@@ -31,14 +31,15 @@ namespace headpond {
 namespace {
 
 constexpr int64_t kBetweenRecordsNs = 10'000'000'000;
+constexpr int64_t kBetweenLooksNs = 5'000'000'000;  // At the memory: 1 ms for each gigabyte.
 
-RunMachine this_machine() {
+RunMachine this_machine(const MemoryInfo& idle) {
   const std::time_t now = std::time(nullptr);
   std::tm utc{};
   gmtime_r(&now, &utc);
   std::array<char, 32> text = {};
   (void)std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &utc);
-  return {text.data(), getpid(), cpu_count(), simd_target()};
+  return {text.data(), getpid(), cpu_count(), simd_target(), static_cast<int64_t>(idle.pss)};
 }
 
 // As memory_info() has it, but without its cost.
@@ -98,6 +99,7 @@ class RunLog::State {
   void on_points(std::vector<Scalar> points, int64_t now, bool last) HEADPOND_EXCLUDES(mu_);
   int64_t find_step() HEADPOND_REQUIRES(mu_);
   RunPoint sample(std::vector<Scalar>& points, int64_t now) HEADPOND_REQUIRES(mu_);
+  void look_at_memory(RunPoint& point, int64_t now) HEADPOND_REQUIRES(mu_);
   void write_points(const std::vector<Scalar>& points) HEADPOND_REQUIRES(mu_);
   void write_steps(internal::PipelineWatch& watched) HEADPOND_REQUIRES(mu_);
   void write_record(internal::PipelineWatch& watched) HEADPOND_REQUIRES(mu_);
@@ -115,6 +117,8 @@ class RunLog::State {
   const std::string folder_;
   const RunLogOptions options_;
   const int64_t start_ns_ = now_ns();
+  const MemoryInfo idle_ = memory_info();
+  const RunMachine machine_ = this_machine(idle_);
   std::unique_ptr<EventWriter> events_;  // Null without a folder.
   std::unique_ptr<internal::RunTrace> trace_;
   std::atomic<int64_t> steps_ = 0;  // By step().
@@ -122,15 +126,19 @@ class RunLog::State {
 
   mutable Mutex mu_;
   std::optional<FileAppender> lines_ HEADPOND_GUARDED_BY(mu_);
-  Watched pipelines_ HEADPOND_GUARDED_BY(mu_);  // By id, also those that ended.
+  Watched pipelines_ HEADPOND_GUARDED_BY(mu_);                           // By id, also those that ended.
   std::map<int64_t, QueueMonitor::Handle> queues_ HEADPOND_GUARDED_BY(mu_);
-  std::map<std::string, ReasonCode> told_ HEADPOND_GUARDED_BY(mu_);  // By name.
+  std::map<int64_t, QueueSource> queue_sources_ HEADPOND_GUARDED_BY(mu_);  // Of those that tell their bytes.
+  std::map<std::string, ReasonCode> told_ HEADPOND_GUARDED_BY(mu_);        // By name.
   PipelineRates step_rates_ HEADPOND_GUARDED_BY(mu_);
   CpuSample cpu_ HEADPOND_GUARDED_BY(mu_) = sample_cpu();
   int64_t next_id_ HEADPOND_GUARDED_BY(mu_) = 0;
   int64_t points_ HEADPOND_GUARDED_BY(mu_) = 0;
   int64_t rated_ns_ HEADPOND_GUARDED_BY(mu_) = start_ns_;
   int64_t recorded_ns_ HEADPOND_GUARDED_BY(mu_) = 0;
+  int64_t looked_ns_ HEADPOND_GUARDED_BY(mu_) = 0;
+  int64_t most_pss_ HEADPOND_GUARDED_BY(mu_) = 0;
+  std::vector<MemoryUse> at_most_ HEADPOND_GUARDED_BY(mu_);  // When that was.
   bool is_closed_ HEADPOND_GUARDED_BY(mu_) = false;
   Result<void> events_error_ HEADPOND_GUARDED_BY(mu_), lines_error_ HEADPOND_GUARDED_BY(mu_);
   Result<void> trace_error_ HEADPOND_GUARDED_BY(mu_);
@@ -146,7 +154,7 @@ Result<void> RunLog::State::open() {
     if (!lines) return fail(lines.error());
     MutexLock lock(mu_);
     lines_ = std::move(*lines);
-    HEADPOND_TRY(lines_->append(line_of(this_machine())));
+    HEADPOND_TRY(lines_->append(line_of(machine_)));
   }
   trace_ = std::make_unique<internal::RunTrace>(folder_, options_.trace);
   MutexLock lock(mu_);
@@ -166,7 +174,10 @@ int64_t RunLog::State::add(std::optional<PipelineSource> source, std::optional<Q
   MutexLock lock(mu_);
   if (!monitor_) throw Exception(Error(ErrorKind::FailedPrecondition, "RunLog: it was closed"));
   const int64_t id = next_id_++;
-  if (queue) queues_.emplace(id, monitor_->watch(std::move(*queue)));
+  if (queue) {
+    if (queue->element_bytes > 0) queue_sources_.emplace(id, *queue);
+    queues_.emplace(id, monitor_->watch(std::move(*queue)));
+  }
   if (!source) return id;
   const auto is_taken = [&](const std::string& name) HEADPOND_REQUIRES(mu_) {
     return std::any_of(pipelines_.begin(), pipelines_.end(),
@@ -197,6 +208,7 @@ void RunLog::State::end(int64_t id) {
   if (const auto found = queues_.find(id); found != queues_.end()) {
     queue = std::move(found->second);
     queues_.erase(found);
+    queue_sources_.erase(id);
   }
   mu_.unlock();
   queue.reset();  // Takes a last sample, by a thread that needs the lock.
@@ -237,11 +249,31 @@ RunPoint RunLog::State::sample(std::vector<Scalar>& points, int64_t now) {
     point.pipelines.push_back(watched.sample(points, now));
     write_steps(watched);
   }
+  look_at_memory(point, now);
   for (Scalar& one : step_rates_.since_last({.steps = step_now()}, now)) points.push_back(std::move(one));
   trace::counter("memory/process", point.rss);
   trace::counter("cpu/own", static_cast<int64_t>(100 * point.own_cpus));
   trace::counter("cpu/others", static_cast<int64_t>(100 * point.other_cpus));
   return point;
+}
+
+void RunLog::State::look_at_memory(RunPoint& point, int64_t now) {
+  if (point.pipelines.empty() || (looked_ns_ > 0 && now - looked_ns_ < kBetweenLooksNs)) return;
+  looked_ns_ = now;
+  std::vector<NamedStats> loaders;
+  for (const auto& [id, watched] : pipelines_) {
+    if (!watched.has_ended()) loaders.push_back({watched.name(), watched.sampled()});
+  }
+  std::vector<MemoryUse> queues;
+  for (const auto& [id, queue] : queue_sources_) {
+    queues.push_back({"queue/" + queue.name, queue.fill().size * queue.element_bytes});
+  }
+  const MemoryInfo memory = memory_info();
+  point.pss = static_cast<int64_t>(memory.pss);
+  point.memory = memory_uses(loaders, queues, BufferPool::shared().stats(), memory, idle_);
+  if (point.pss <= most_pss_) return;
+  most_pss_ = point.pss;
+  at_most_ = point.memory;
 }
 
 // A rate over the short time since a queue came or went would be noise: such points have the queues' fullness alone.
@@ -332,7 +364,12 @@ Result<void> RunLog::State::write_profiles(const std::vector<PipelineRecord>& al
     headpond::write_profile(json, profile_of(one.loader, {.view = ProfileView::scope}).value());
     json.end_object();
   }
-  json.end_array().end_object();
+  json.end_array().key("memory");
+  {
+    MutexLock lock(mu_);
+    write_memory(json, at_most_);
+  }
+  json.end_object();
   return write_text_file(folder_ + "/profile.json", json.take() + "\n");
 }
 
@@ -372,6 +409,7 @@ Result<void> RunLog::State::close() {
       write_record(watched);
     }
     queues_.clear();
+    queue_sources_.clear();
     write_line(end_line());
     lines_.reset();
   }

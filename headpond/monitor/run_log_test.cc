@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <array>
 #include <csignal>
 #include <cstdlib>
@@ -12,12 +13,14 @@
 #include <fstream>
 #include <iterator>
 #include <optional>
+#include <thread>
 
 #include "headpond/base/clock.h"
 #include "headpond/base/log.h"
 #include "headpond/base/thread.h"
 #include "headpond/dataset/ops.h"
 #include "headpond/monitor/events.h"
+#include "headpond/queue/queue.h"
 #include "tests/test_files.h"
 
 namespace headpond {
@@ -54,6 +57,33 @@ class RunLogTest : public testing::Test {
 
 Dataset numbers() {
   return range(160) | map([](int64_t x) { return x + 1; }) | batch(4);
+}
+
+TEST_F(RunLogTest, APointTellsWhoHoldsTheMemory) {
+  if (memory_info().pss == 0) GTEST_SKIP() << "the system does not tell";
+  auto log = open();
+  const auto large = [](const Element&) { return Element{Tensor::empty(DType::u8, {3'000'000})}; };
+  Loader loader(range(50) | map(large, {.output = {{"", DType::u8, {3'000'000}}}}) | batch(2), {.threads = 1});
+  FIFOQueue queue({.capacity = 4, .dtypes = {DType::f32}, .shapes = {{100}}, .name = "q"});
+  ASSERT_TRUE(queue.enqueue({Tensor::empty(DType::f32, {100})}));
+  const auto batch = loader.next();
+  const RunLog::Watch of_queue = log->watch(queue), watched = log->watch(loader);
+  while (last_looked_at(record()) == nullptr) std::this_thread::sleep_for(5ms);
+  ASSERT_TRUE(log->close());
+  const RunRecord run = record();
+  const RunPoint* const looked = last_looked_at(run);
+  ASSERT_NE(looked, nullptr);
+  const auto bytes_of = [&](const std::string& who) {
+    const auto found = std::find_if(looked->memory.begin(), looked->memory.end(),
+                                    [&](const MemoryUse& use) { return use.who == who; });
+    return found == looked->memory.end() ? -1 : found->bytes;
+  };
+  EXPECT_EQ(bytes_of("held by the program"), 6'000'064);
+  EXPECT_EQ(bytes_of("queue/q"), 400);
+  EXPECT_GT(looked->pss, run.machine.idle_pss);
+  EXPECT_EQ(explained_bytes(looked->memory) + bytes_of("outside"), looked->pss - run.machine.idle_pss);
+  EXPECT_THAT(content("profile.json"), HasSubstr(R"("who":"outside")"));
+  EXPECT_THAT(content("report.html"), HasSubstr("Who holds the memory"));
 }
 
 TEST_F(RunLogTest, ALoadersRunLeavesFilesThatTheCheckersAccept) {

@@ -5,16 +5,10 @@
 #include <utility>
 
 #include "headpond/monitor/run/pipeline_watch_internal.h"
+#include "headpond/monitor/run/unlike_internal.h"
 
 namespace headpond::internal {
 namespace {
-
-// "map", then "map_1".
-std::string unlike(std::string name, std::set<std::string>& taken) {
-  const std::string wanted = name;
-  for (int number = 1; !taken.insert(name).second; ++number) name = wanted + "_" + std::to_string(number);
-  return name;
-}
 
 double wall_of(const StageStats& stage) { return stage.totals.open.wall_ns + stage.totals.make.wall_ns; }
 
@@ -52,7 +46,8 @@ PipelinePoint PipelineWatch::sample(std::vector<Scalar>& points, int64_t now_ns)
   rated.steps = {};  // The log's own.
   for (Scalar& one : rates_.since_last(rated, now_ns)) points.push_back(std::move(one));
   if (source_.stats) {
-    const LoaderStats figures = source_.stats();
+    record_.loader = source_.stats();
+    const LoaderStats& figures = record_.loader;
     point.ready = figures.stages.empty() ? 0 : static_cast<double>(figures.stages.front().ready);
     point.memory_bytes = figures.memory_in_use;
     const std::string prefix = source_.name.empty() ? "pipeline/" : "pipeline/" + source_.name + "/";

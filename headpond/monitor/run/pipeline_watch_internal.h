@@ -25,6 +25,8 @@ class PipelineWatch {
 
   /// What happened since the call before. `points`: its scalars are added to these.
   PipelinePoint sample(std::vector<Scalar>& points, int64_t now_ns);
+  /// Its Loader at the last sample.
+  const LoaderStats& sampled() const { return record_.loader; }
   /// The steps that ended since the call before, at most 512 of them.
   std::vector<StepTime> new_steps();
   /// Whether a chart got a point.

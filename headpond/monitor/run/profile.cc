@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <regex>
 #include <utility>
 
@@ -74,6 +75,8 @@ std::vector<ProfileRow> merged(const std::vector<ProfileRow>& rows) {
     to.cpu_s += row.cpu_s;
     to.blocked_s += row.blocked_s;
     to.bytes += row.bytes;
+    to.held_bytes += row.held_bytes;
+    to.peak_bytes += row.peak_bytes;
   }
   return all;
 }
@@ -88,10 +91,44 @@ double key_of(const ProfileRow& row, ProfileOrder order) {
       return row.cpu_s;
     case ProfileOrder::given_bytes:
       return row.bytes;
+    case ProfileOrder::peak:
+      return static_cast<double>(row.peak_bytes);
     case ProfileOrder::calls:
       return static_cast<double>(row.calls);
   }
   return 0;
+}
+
+void add(const OperatorMemory& memory, ProfileRow& row) {
+  row.held_bytes += memory.bytes;
+  row.peak_bytes += memory.peak;
+}
+
+// Each row has the memory of its operator; the first row of a stage also that of operators which were not measured by
+// themselves. What runs in no stage gets a row if it held anything.
+void add_memory(const LoaderStats& stats, std::vector<ProfileRow>& rows) {
+  std::vector<std::optional<size_t>> place(stats.memory.size());
+  for (size_t r = rows.size(); r-- > 0;) {
+    for (size_t i = place.size(); i-- > 0;) {
+      if (place[i] || stats.memory[i].stage != rows[r].stage || stats.memory[i].op != rows[r].name) continue;
+      place[i] = r;
+      break;
+    }
+  }
+  for (size_t i = 0; i < place.size(); ++i) {
+    const OperatorMemory& one = stats.memory[i];
+    if (place[i]) {
+      add(one, rows[*place[i]]);
+      continue;
+    }
+    const auto same = std::find_if(rows.begin(), rows.end(),
+                                   [&](const auto& row) { return !one.stage.empty() && row.stage == one.stage; });
+    if (same != rows.end()) {
+      add(one, *same);
+    } else if (one.peak > 0) {
+      add(one, rows.emplace_back(ProfileRow{.name = one.op, .stage = one.stage}));
+    }
+  }
 }
 
 std::vector<ProfileRow> all_rows(const LoaderStats& stats, ProfileView view) {
@@ -100,6 +137,7 @@ std::vector<ProfileRow> all_rows(const LoaderStats& stats, ProfileView view) {
     std::vector<ProfileRow> some = view == ProfileView::stage ? std::vector{row_of(*stage)} : operators_of(*stage);
     rows.insert(rows.end(), std::make_move_iterator(some.begin()), std::make_move_iterator(some.end()));
   }
+  add_memory(stats, rows);
   double all_s = 0;
   for (const ProfileRow& row : rows) all_s += row.self_s;
   int depth = view == ProfileView::scope ? static_cast<int>(rows.size()) : 0;
@@ -140,13 +178,14 @@ Result<std::vector<ProfileRow>> profile_of(const LoaderStats& stats, const Profi
 std::string to_string(const std::vector<ProfileRow>& rows) {
   size_t width = 4;
   for (const ProfileRow& row : rows) width = std::max(width, row.name.size());
-  std::string text = fmt::format("{:<{}} {:>10} {:>11} {:>11} {:>11} {:>11} {:>7} {:>12}\n", "name", width, "calls",
-                                 "total", "self", "~cpu", "~blocked", "share", "~bytes");
+  std::string text =
+      fmt::format("{:<{}} {:>10} {:>11} {:>11} {:>11} {:>11} {:>7} {:>12} {:>12} {:>12}\n", "name", width, "calls",
+                  "total", "self", "~cpu", "~blocked", "share", "~bytes", "held", "at peak");
   ProfileRow all{.name = "all"};
   const auto add_line = [&](const ProfileRow& row) {
-    text += fmt::format("{:<{}} {:>10} {:>11} {:>11} {:>11} {:>11} {:>5.1f} % {:>12.0f}\n", row.name, width, row.calls,
-                        in_units(row.total_s), in_units(row.self_s), in_units(row.cpu_s), in_units(row.blocked_s),
-                        100 * row.share, row.bytes);
+    text += fmt::format("{:<{}} {:>10} {:>11} {:>11} {:>11} {:>11} {:>5.1f} % {:>12.0f} {:>12} {:>12}\n", row.name,
+                        width, row.calls, in_units(row.total_s), in_units(row.self_s), in_units(row.cpu_s),
+                        in_units(row.blocked_s), 100 * row.share, row.bytes, row.held_bytes, row.peak_bytes);
   };
   for (const ProfileRow& row : rows) {
     add_line(row);
@@ -166,7 +205,8 @@ void write_profile(JsonWriter& json, const std::vector<ProfileRow>& rows) {
     json.begin_object().member("name", row.name).member("stage", row.stage).member("depth", row.depth);
     json.member("calls", row.calls).member("total_s", row.total_s).member("self_s", row.self_s);
     json.member("cpu_s", row.cpu_s).member("blocked_s", row.blocked_s).member("share", row.share);
-    json.member("bytes", row.bytes).end_object();
+    json.member("bytes", row.bytes).member("held_bytes", row.held_bytes).member("peak_bytes", row.peak_bytes);
+    json.end_object();
   }
   json.end_array();
 }

@@ -17,7 +17,7 @@ enum class ProfileView : uint8_t {
   scope,  ///< Each operator, from the sources on.
   stage,  ///< Each part of the pipeline that runs as one.
 };
-enum class ProfileOrder : uint8_t { time, self, cpu, given_bytes, calls };
+enum class ProfileOrder : uint8_t { time, self, cpu, given_bytes, peak, calls };
 
 struct ProfileOptions {
   ProfileView view = ProfileView::op;
@@ -40,6 +40,9 @@ struct ProfileRow {
   double blocked_s = 0;  ///< Of self_s: it slept, in a file, a network, a lock, a timer.
   double share = 0;      ///< self_s over that of all rows.
   double bytes = 0;      ///< Of the elements that it gave.
+  /// Of blocks that it allocated, now and at most: see OperatorMemory. Those of several operators are added up, though
+  /// each may have had its most at another time.
+  int64_t held_bytes = 0, peak_bytes = 0;
 };
 
 /// InvalidArgument for a `show` or `hide` that is no regular expression.

@@ -50,6 +50,25 @@ TEST(Profile, AStagesTimeIsDividedAsItsSamplesWere) {
   EXPECT_EQ(rows[2].bytes, 2560);
 }
 
+TEST(Profile, RowsHaveTheMemoryOfTheirOperators) {
+  LoaderStats stats = stats_of();
+  stats.memory = {{"idx", "read", 1, 10},          {"read", "read", 2, 20}, {"map", "map|map|batch", 3, 30},
+                  {"map", "map|map|batch", 4, 40}, {"cache", "", 5, 50},    {"take_while", "", 0, 0}};
+  const auto peaks = [&](const ProfileOptions& options) {
+    std::vector<std::string> all;
+    const auto rows = profile_of(stats, options);
+    for (const ProfileRow& row : *rows) {
+      all.push_back(row.name + " " + std::to_string(row.held_bytes) + " " + std::to_string(row.peak_bytes));
+    }
+    return all;
+  };
+  EXPECT_THAT(peaks({.view = ProfileView::scope}), ElementsAre("read 3 30", "map 3 30", "map 4 40", "cache 5 50"));
+  EXPECT_THAT(peaks({.view = ProfileView::op, .order_by = ProfileOrder::peak}),
+              ElementsAre("map 7 70", "cache 5 50", "read 3 30"));
+  EXPECT_THAT(peaks({.view = ProfileView::stage, .order_by = ProfileOrder::peak}),
+              ElementsAre("map|map|batch 7 70", "cache 5 50", "read 3 30"));
+}
+
 TEST(Profile, OperatorsOfOneNameAreOne) {
   const auto rows = profile_of(stats_of(), {.view = ProfileView::op}).value();
   ASSERT_EQ(rows.size(), 2U);

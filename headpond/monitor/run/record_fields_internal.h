@@ -68,6 +68,18 @@ void fields(auto& visit, Is<StepStats> auto& x) {
   visit("work_ns", x.work_ns);
 }
 
+void fields(auto& visit, Is<OperatorMemory> auto& x) {
+  visit("op", x.op);
+  visit("stage", x.stage);
+  visit("bytes", x.bytes);
+  visit("peak", x.peak);
+}
+
+void fields(auto& visit, Is<MemoryUse> auto& x) {
+  visit("who", x.who);
+  visit("bytes", x.bytes);
+}
+
 void fields(auto& visit, Is<LoaderStats> auto& x) {
   visit("batches", x.batches);
   visit("waits", x.waits);
@@ -76,6 +88,10 @@ void fields(auto& visit, Is<LoaderStats> auto& x) {
   visit("helped", x.helped);
   visit("memory_in_use", x.memory_in_use);
   visit("memory_peak", x.memory_peak);
+  visit("memory_free", x.memory_free);
+  visit("memory_held", x.memory_held);
+  visit("memory_held_peak", x.memory_held_peak);
+  visit("memory", x.memory);
   visit("threads", x.threads);
   visit("io_threads", x.io_threads);
   visit("inline_now", x.inline_now);
@@ -146,6 +162,8 @@ void fields(auto& visit, Is<RunPoint> auto& x) {
   visit("own_cpus", x.own_cpus);
   visit("other_cpus", x.other_cpus);
   visit("rss", x.rss);
+  visit("pss", x.pss);
+  visit("memory", x.memory);
   visit("pipelines", x.pipelines);
   visit("queues", x.queues);
 }
@@ -155,6 +173,7 @@ void fields(auto& visit, Is<RunMachine> auto& x) {
   visit("pid", x.pid);
   visit("processors", x.processors);
   visit("simd", x.simd);
+  visit("idle_pss", x.idle_pss);
 }
 
 /// Into the open object.

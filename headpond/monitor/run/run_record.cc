@@ -128,6 +128,18 @@ bool has_verdict(const PipelineRecord& pipeline) {
 const PipelineRecord* most_waited_for(const std::vector<PipelineRecord>& pipelines) {
   const auto rank = [](const PipelineRecord& one) {
     return std::tuple(one.verdict.code != ReasonCode::none, one.wait_ns);
+const RunPoint* fullest_point(const RunRecord& run) {
+  const auto most = std::max_element(run.points.begin(), run.points.end(),
+                                     [](const RunPoint& a, const RunPoint& b) { return a.pss < b.pss; });
+  return most == run.points.end() || most->pss == 0 ? nullptr : &*most;
+}
+
+const RunPoint* last_looked_at(const RunRecord& run) {
+  const auto last =
+      std::find_if(run.points.rbegin(), run.points.rend(), [](const RunPoint& point) { return point.pss > 0; });
+  return last == run.points.rend() ? nullptr : &*last;
+}
+
   };
   const auto most = std::max_element(pipelines.begin(), pipelines.end(),
                                      [&](const auto& a, const auto& b) { return rank(a) < rank(b); });

@@ -9,6 +9,7 @@
 #include "headpond/base/status.h"
 #include "headpond/engine/loader_stats.h"
 #include "headpond/engine/verdict/verdict.h"
+#include "headpond/monitor/run/memory_use.h"
 
 namespace headpond {
 
@@ -17,6 +18,7 @@ struct RunMachine {
   int64_t pid = 0;
   int processors = 0;  ///< That the process may use.
   std::string simd = {};
+  int64_t idle_pss = 0;  ///< What the process took when the run started, as RunPoint::pss.
 };
 
 /// A pipeline at one moment.
@@ -41,6 +43,8 @@ struct RunPoint {
   int64_t rss = 0;
   std::vector<PipelinePoint> pipelines = {};
   std::vector<QueuePoint> queues = {};
+  int64_t pss = 0;                     ///< Proportional set size, about each five seconds; else 0.
+  std::vector<MemoryUse> memory = {};  ///< Of pss, beyond idle_pss.
 };
 
 /// What a pipeline did so far, or until it ended.
@@ -71,6 +75,10 @@ std::string end_line();
 /// number, for a line that is none of the above. A last line without its end, as a killed run leaves it, is passed
 /// over; members that are not known are too.
 Result<RunRecord> read_run(const std::string& folder);
+
+/// Of the points with a `pss`: the one with the largest, and the last one. Null if there is none.
+const RunPoint* fullest_point(const RunRecord& run);
+const RunPoint* last_looked_at(const RunRecord& run);
 
 /// Whether its verdict says anything.
 bool has_verdict(const PipelineRecord& pipeline);

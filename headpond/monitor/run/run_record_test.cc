@@ -41,6 +41,10 @@ PipelineRecord full_record() {
   record.verdict.findings = {"one", "two"};
   record.loader = {.batches = 1, .waits = 2, .wait_ns = 3, .first_wait_ns = 4, .helped = 5, .memory_in_use = 6};
   record.loader.memory_peak = 7;
+  record.loader.memory_free = 51;
+  record.loader.memory_held = 52;
+  record.loader.memory_held_peak = 53;
+  record.loader.memory = {{"range", "range|map", 54, 55}, {"map", "range|map", 56, 57}};
   record.loader.threads = 8;
   record.loader.io_threads = 9;
   record.loader.inline_now = true;
@@ -60,8 +64,16 @@ PipelineRecord full_record() {
 
 TEST_F(RunRecordTest, EveryFieldIsReadBack) {
   const PipelineRecord record = full_record();
-  const RunPoint point{1.5, 3, 0.5, 0.25, 1 << 20, {{"train", 0.5, 2, 77}}, {{"queue/a/fraction_of_4_full", 0.75}}};
-  const RunMachine machine{"2026-05-01T12:00:00Z", 42, 2, "AVX2"};
+  const RunPoint point{1.5,
+                       3,
+                       0.5,
+                       0.25,
+                       1 << 20,
+                       {{"train", 0.5, 2, 77}},
+                       {{"queue/a/fraction_of_4_full", 0.75}},
+                       300,
+                       {{"map", 200}, {"outside", -5}}};
+  const RunMachine machine{"2026-05-01T12:00:00Z", 42, 2, "AVX2", 105};
   const auto run = read(line_of(machine) + line_of(point) + line_of(record) + end_line());
   ASSERT_TRUE(run) << run.error();
   EXPECT_EQ(line_of(run->machine), line_of(machine));
@@ -132,6 +144,19 @@ TEST_F(RunRecordTest, AFigureThatIsNoNumberIsLeftOut) {
 }
 
 TEST_F(RunRecordTest, WithoutTheFileThereIsNoRun) { EXPECT_EQ(read_run(folder_).error().kind(), ErrorKind::NotFound); }
+
+TEST(Points, TheMemoryIsLookedAtInSomeOfThem) {
+  RunRecord run;
+  EXPECT_EQ(fullest_point(run), nullptr);
+  EXPECT_EQ(last_looked_at(run), nullptr);
+  run.points.resize(5);
+  EXPECT_EQ(fullest_point(run), nullptr);
+  EXPECT_EQ(last_looked_at(run), nullptr);
+  run.points[1].pss = 9;
+  run.points[3].pss = 7;
+  EXPECT_EQ(fullest_point(run), &run.points[1]);
+  EXPECT_EQ(last_looked_at(run), &run.points[3]);
+}
 
 TEST(MostWaitedFor, AReasonComesFirstThenTheWait) {
   const std::vector<PipelineRecord> all = {record_of("a", ReasonCode::none, 9), record_of("b", ReasonCode::startup, 1),

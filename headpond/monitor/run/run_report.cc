@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <map>
 #include <string_view>
@@ -48,9 +49,10 @@ std::string shortened(const std::string& text) {
 }
 
 std::string bytes_text(double bytes) {
-  return bytes >= 1e9   ? fmt::format("{:.2f} GB", bytes / 1e9)
-         : bytes >= 1e6 ? fmt::format("{:.1f} MB", bytes / 1e6)
-                        : fmt::format("{:.1f} kB", bytes / 1e3);
+  const double size = std::abs(bytes);
+  return size >= 1e9   ? fmt::format("{:.2f} GB", bytes / 1e9)
+         : size >= 1e6 ? fmt::format("{:.1f} MB", bytes / 1e6)
+                       : fmt::format("{:.1f} kB", bytes / 1e3);
 }
 
 std::string seconds_text(double seconds) {
@@ -163,14 +165,16 @@ std::string profile_table(const PipelineRecord& pipeline) {
   if (!rows || rows->empty()) return "";
   std::string html =
       "<div class=\"scroll\"><table><tr><th>operator</th><th>stage</th><th class=\"n\">elements</th><th "
-      "class=\"n\">self</th><th class=\"n\">~CPU</th><th class=\"n\">~blocked</th><th class=\"n\">share</th></tr>\n";
+      "class=\"n\">self</th><th class=\"n\">~CPU</th><th class=\"n\">~blocked</th><th class=\"n\">share</th><th "
+      "class=\"n\">held at peak</th></tr>\n";
   for (size_t i = 0; i < std::min(rows->size(), kMostRows); ++i) {
     const ProfileRow& row = (*rows)[i];
     html += fmt::format(
         "<tr><td>{}</td><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td "
-        "class=\"n\">{}</td><td class=\"n\">{:.1f} %</td></tr>\n",
+        "class=\"n\">{}</td><td class=\"n\">{:.1f} %</td><td class=\"n\">{}</td></tr>\n",
         html_escaped(shortened(row.name)), html_escaped(shortened(row.stage)), row.calls, seconds_text(row.self_s),
-        seconds_text(row.cpu_s), seconds_text(row.blocked_s), 100 * row.share);
+        seconds_text(row.cpu_s), seconds_text(row.blocked_s), 100 * row.share,
+        bytes_text(static_cast<double>(row.peak_bytes)));
   }
   return html + "</table></div>\n";
 }
@@ -193,6 +197,26 @@ std::string stages_table(const LoaderStats& stats) {
          "most</th><th class=\"n\">ready</th><th class=\"n\">largest</th><th class=\"n\">waited for</th><th "
          "class=\"n\">no memory</th></tr>\n" +
          rows + "</table></div>\n";
+}
+
+// When the process took most, of the moments at which that was looked at.
+std::string memory_table(const RunRecord& run) {
+  const RunPoint* const most = fullest_point(run);
+  if (most == nullptr) return "";
+  const auto all = static_cast<double>(most->pss - run.machine.idle_pss);
+  std::string html = fmt::format(
+      "<p>After {:.0f} s the process took {} more than at its start.</p>\n<div class=\"scroll\"><table><tr><th>held "
+      "by</th><th class=\"n\">bytes</th><th class=\"n\">share</th></tr>\n",
+      most->seconds, bytes_text(all));
+  for (size_t i = 0; i < std::min(most->memory.size(), kMostRows); ++i) {
+    const MemoryUse& use = most->memory[i];
+    const auto bytes = static_cast<double>(use.bytes);
+    html += fmt::format("<tr><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{:.1f} %</td></tr>\n",
+                        html_escaped(shortened(use.who)), bytes_text(bytes), all > 0 ? 100 * bytes / all : 0);
+  }
+  return html +
+         "</table></div>\n<p class=\"soft\">An operator holds the blocks that it allocated; batches that the "
+         "program got are its own; what none of them holds is outside.</p>\n";
 }
 
 // ---- the time
@@ -310,7 +334,8 @@ std::string report_html(const RunRecord& run) {
   for (const PipelineRecord& one : run.pipelines) {
     if (&one != most) html += pipeline_html(run, one);
   }
-  return html + section("Over time", charts(run)) + "</body>\n</html>\n";
+  return html + section("Who holds the memory", memory_table(run)) + section("Over time", charts(run)) +
+         "</body>\n</html>\n";
 }
 
 }  // namespace headpond

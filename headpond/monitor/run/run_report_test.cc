@@ -39,6 +39,24 @@ TEST(RunReport, NamesTheReasonTheStageAndTheChange) {
   }
 }
 
+TEST(RunReport, TellsWhoHeldTheMemoryWhenItWasMost) {
+  RunRecord run = run_of(3);
+  EXPECT_THAT(report_html(run), Not(HasSubstr("Who holds the memory"))) << "nobody looked";
+  run.machine.idle_pss = 10'000'000;
+  run.points[1].pss = 60'000'000;
+  run.points[1].memory = {{"map <&>", 40'000'000}, {"outside", 10'000'000}};
+  run.points[2].pss = 20'000'000;
+  run.points[2].memory = {{"batch", 9'000'000}};
+  run.pipelines[0].loader.memory = {{"range", "range|map|batch", 0, 0}, {"map <&>", "range|map|batch", 5, 33'000'000}};
+  const std::string html = report_html(run);
+  for (const char* const part :
+       {"Who holds the memory", "After 1 s the process took 50.0 MB more",
+        "<td>map &lt;&amp;&gt;</td><td class=\"n\">40.0 MB</td><td class=\"n\">80.0 %</td>", "33.0 MB</td></tr>"}) {
+    EXPECT_THAT(html, HasSubstr(part));
+  }
+  EXPECT_THAT(html, Not(HasSubstr("9.0 MB")));
+}
+
 TEST(RunReport, NeedsNothingButItself) {
   const std::string html = report_html(run_of(20));
   for (const char* const part : {"<script", "http:", "https:", "url(", "<link", "<img", "@import", "map <&>"}) {
