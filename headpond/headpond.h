@@ -164,5 +164,6 @@
 #include "headpond/monitor/run/run_report.h"
 #include "headpond/monitor/run/verdict_json.h"
 #include "headpond/monitor/run_log.h"
+#include "headpond/monitor/stalls/stalls.h"
 #include "headpond/monitor/timeline.h"
 #include "headpond/monitor/wait_account.h"

@@ -574,7 +574,7 @@ class Stalls(PlanCase):
 
     def test_what_cannot_be_measured_is_refused(self):
         self.assertIn("--step-ms", self.expect(2, "stalls", "plan.toml").stderr)
-        self.assertIn("more --records", self.expect(1, *"stalls plan.toml --step-ms 0 --records 1".split()).stderr)
+        self.assertIn("more records", self.expect(1, *"stalls plan.toml --step-ms 0 --records 1".split()).stderr)
 
 
 class Top(PlanCase):

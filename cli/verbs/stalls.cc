@@ -1,22 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // headpond stalls: how much of a step is lost to preparing data, and how much to fetching it.
+#include "headpond/monitor/stalls/stalls.h"
+
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <array>
 #include <chrono>
 #include <memory>
-#include <optional>
 #include <string_view>
-#include <thread>
 
-#include "cli/bench/bench_harness.h"
 #include "cli/session.h"
-#include "cli/verbs/cold_files.h"
 #include "cli/verbs/verbs.h"
-#include "headpond/base/clock.h"
-#include "headpond/base/log.h"
-#include "headpond/engine/loader.h"
 #include "headpond/io/file/file.h"
 #include "headpond/plan/plan_file.h"
 
@@ -37,11 +31,6 @@ void declare(Flags& flags, StallsFlags& to) {
   flags.option_from(1, "rounds", to.rounds, "rounds, in which the ways take turns (default: 3)");
 }
 
-enum class Way : uint8_t { ready, memory, warm, cold };
-constexpr std::array kWays = {Way::ready, Way::memory, Way::warm, Way::cold};
-constexpr std::array kNames = {"ready", "memory", "warm", "cold"};
-constexpr std::array kMeanings = {"a batch that is ready", "records in memory", "warm files", "cold files"};
-
 // The pipeline of the first elements that its first step gives, kept in memory if `cached`.
 plan::PlanFile plan_of(const std::string& text, const std::string& path, int64_t records, bool cached) {
   constexpr std::string_view kStep = "[[step]]";
@@ -54,93 +43,44 @@ plan::PlanFile plan_of(const std::string& text, const std::string& path, int64_t
   return plan::parse_plan(made, path);
 }
 
-void step(double ms) {
-  if (ms > 0) std::this_thread::sleep_for(std::chrono::duration<double, std::milli>(ms));
-}
-
-double ms_since(int64_t begin_ns) { return static_cast<double>(now_ns() - begin_ns) * 1e-6; }
-
-// Milliseconds a step, but for the wait for the first batch.
-Result<double> measure_loader(const Dataset& dataset, uint64_t seed, const StallsFlags& flags, int64_t skipped_epochs) {
-  Loader loader(dataset, {.epochs = 1 + skipped_epochs, .seed = seed});
-  for (int64_t i = 0; i < skipped_epochs; ++i) {
-    while (true) {
-      const auto batch = loader.next_in_epoch();
-      if (at_end(batch)) break;
-      if (!batch) return fail(batch.error());
-    }
-  }
-  int64_t taken = 0, begin = 0;
-  for (; taken <= flags.batches; ++taken) {
-    const auto batch = loader.next();
-    if (at_end(batch)) break;
-    if (!batch) return fail(batch.error());
-    if (taken == 0) begin = now_ns();
-    step(flags.step_ms);
-  }
-  if (taken < 2) return fail(ErrorKind::InvalidArgument, "fewer than two batches: use more --records");
-  return ms_since(begin) / static_cast<double>(taken);
-}
-
-double measure_ready(const StallsFlags& flags) {
-  const int64_t begin = now_ns();
-  for (int64_t i = 0; i < flags.batches; ++i) step(flags.step_ms);
-  return ms_since(begin) / static_cast<double>(flags.batches);
-}
-
-struct Stalls {
-  std::array<double, kWays.size()> step_ms = {};           // Medians.
-  double preparation = 0, fetch_warm = 0, fetch_cold = 0;  // Of the steps with cold files.
-  double most = 1;                                         // How many times as fast with batches that are always ready.
-};
-
-Stalls stalls_of(const std::array<std::vector<double>, kWays.size()>& samples) {
-  Stalls stalls;
-  for (size_t i = 0; i < kWays.size(); ++i) stalls.step_ms[i] = median(samples[i]);
-  const auto [ready, memory, warm, cold] = stalls.step_ms;
-  const auto share = [cold = cold](double ms) { return cold > 0 ? std::max(ms, 0.0) / cold : 0; };
-  stalls.preparation = share(memory - ready);
-  stalls.fetch_warm = share(warm - memory);
-  stalls.fetch_cold = share(cold - memory);
-  stalls.most = ready > 0 ? std::max(cold / ready, 1.0) : 1;
-  return stalls;
-}
-
 Result<Stalls> measure(Session& session, const StallsFlags& flags) {
   const std::string& path = only_file("stalls", flags.files);
   const auto bytes = read_file(path);
   if (!bytes) return fail(bytes.error());
   const std::string text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
-  const auto plan = [&](bool cached) { return plan_of(text, path, flags.records, cached); };
-  const SourceFiles files = files_of(plan(false).dataset);
-  if (!files.are_all)
-    log(LogLevel::warning, path + ": the list of files is too long: some are not made cold; a pattern has all");
+  const auto plan = [&](bool in_memory) { return plan_of(text, path, flags.records, in_memory); };
   const uint64_t seed = session.common().seed_given ? session.common().seed : plan(false).seed.value_or(0);
   session.set_seed(seed);
-  std::array<std::vector<double>, kWays.size()> samples;
-  for (int64_t round = 0; round < flags.rounds; ++round) {
-    for (const Way way : kWays) {
-      if (session.stop().stop_requested()) return fail(ErrorKind::Cancelled, "interrupted");
-      if (way == Way::cold) make_cold(files.paths);
-      // Each way has a dataset of its own: one that lives keeps the files that it has read in memory.
-      const auto ms = way == Way::ready    ? Result<double>(measure_ready(flags))
-                      : way == Way::memory ? measure_loader(plan(true).dataset, seed, flags, 1)
-                                           : measure_loader(plan(false).dataset, seed, flags, 0);
-      if (!ms) return fail(ms.error().kind(), fmt::format("{}: {}", path, with_causes(ms.error())));
-      samples[static_cast<size_t>(way)].push_back(*ms);
-    }
-  }
-  return stalls_of(samples);
+  const auto step = std::chrono::duration<double, std::milli>(flags.step_ms);
+  const auto stalls = measure_stalls([&](bool in_memory) { return plan(in_memory).dataset; },
+                                     {.step = std::chrono::duration_cast<std::chrono::nanoseconds>(step),
+                                      .batches = flags.batches,
+                                      .rounds = flags.rounds,
+                                      .seed = seed,
+                                      .stop = session.stop()});
+  if (stalls || session.stop().stop_requested()) return stalls;
+  return fail(stalls.error().kind(), fmt::format("{}: {}", path, with_causes(stalls.error())));
+}
+
+struct NamedTime {
+  const char *name, *meaning;
+  double ms;
+};
+
+std::array<NamedTime, 4> times_of(const Stalls& stalls) {
+  return {{{"ready", "a batch that is ready", stalls.ready_ms},
+           {"memory", "records in memory", stalls.memory_ms},
+           {"warm", "warm files", stalls.warm_ms},
+           {"cold", "cold files", stalls.cold_ms}}};
 }
 
 void tell(const Session& session, const Stalls& stalls) {
-  for (size_t i = 0; i < kWays.size(); ++i) {
-    session.say(fmt::format("{:<22} {:9.3f} ms a step", kMeanings[i], stalls.step_ms[i]));
-  }
+  for (const NamedTime& one : times_of(stalls))
+    session.say(fmt::format("{:<22} {:9.3f} ms a step", one.meaning, one.ms));
   session.say(
       fmt::format("lost to preparing: {:.1f} % of a step; to fetching: {:.1f} % with warm files, {:.1f} % with "
                   "cold ones; most to gain: {:.2f} times as fast",
-                  100 * stalls.preparation, 100 * stalls.fetch_warm, 100 * stalls.fetch_cold, stalls.most));
+                  100 * stalls.preparation, 100 * stalls.fetch_warm, 100 * stalls.fetch_cold, stalls.most_gain));
 }
 
 Result<Report> run(Session& session, const StallsFlags& flags) {
@@ -150,9 +90,9 @@ Result<Report> run(Session& session, const StallsFlags& flags) {
   tell(session, *stalls);
   return Report{.members = [stalls = *stalls](JsonWriter& json) {
     json.key("step_ms").begin_object();
-    for (size_t i = 0; i < kWays.size(); ++i) json.member(kNames[i], stalls.step_ms[i]);
+    for (const NamedTime& one : times_of(stalls)) json.member(one.name, one.ms);
     json.end_object().member("preparation_stall", stalls.preparation).member("fetch_stall_warm", stalls.fetch_warm);
-    json.member("fetch_stall_cold", stalls.fetch_cold).member("most_gain", stalls.most);
+    json.member("fetch_stall_cold", stalls.fetch_cold).member("most_gain", stalls.most_gain);
   }};
 }
 

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/verbs/cold_files.h"
-
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -15,8 +13,9 @@
 #include "headpond/dataset/ops.h"
 #include "headpond/dataset/sequence.h"
 #include "headpond/io/file/file_writer.h"
+#include "headpond/monitor/stalls/cold_files_internal.h"
 
-namespace headpond::cli {
+namespace headpond::internal {
 namespace {
 
 // On the disk, not in memory as the other tests' files are.
@@ -74,4 +73,4 @@ TEST_F(ColdFilesTest, OfALongListSomeAreMissing) {
 }
 
 }  // namespace
-}  // namespace headpond::cli
+}  // namespace headpond::internal

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/verbs/cold_files.h"
-
 #include <fcntl.h>
 #include <unistd.h>
 
 #include "headpond/io/file/glob.h"
+#include "headpond/monitor/stalls/cold_files_internal.h"
 
-namespace headpond::cli {
+namespace headpond::internal {
 namespace {
 
 // Between quotes.
@@ -40,4 +39,4 @@ void make_cold(const std::set<std::string>& paths) {
   }
 }
 
-}  // namespace headpond::cli
+}  // namespace headpond::internal

@@ -7,7 +7,7 @@
 
 #include "headpond/dataset/dataset.h"
 
-namespace headpond::cli {
+namespace headpond::internal {
 
 /// Those that the sources name. Not all of a list that is so long that a plan cuts it: `are_all` is false then.
 struct SourceFiles {
@@ -19,4 +19,4 @@ SourceFiles files_of(const Dataset& dataset);
 /// Asks the system to forget them; pages that somebody has mapped stay, as a dataset does that has read them.
 void make_cold(const std::set<std::string>& paths);
 
-}  // namespace headpond::cli
+}  // namespace headpond::internal
