@@ -157,6 +157,7 @@
 #include "headpond/monitor/queue_monitor.h"
 #include "headpond/monitor/queue_verdict.h"
 #include "headpond/monitor/recording.h"
+#include "headpond/monitor/run/live_run.h"
 #include "headpond/monitor/run/memory_use.h"
 #include "headpond/monitor/run/pipeline_source.h"
 #include "headpond/monitor/run/profile.h"

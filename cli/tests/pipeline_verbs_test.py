@@ -612,6 +612,14 @@ class Top(PlanCase):
             self.assertLess(time.monotonic(), until)
             time.sleep(0.05)
         self.assertIn("waiting", self.expect(0, "top", str(process.pid), "--once").stdout)
+        (self.folder / "files/run.jsonl").unlink()  # Its socket tells it all the same.
+        top = subprocess.Popen([PROGRAM, "top", "files"], cwd=self.folder, stdout=subprocess.PIPE, text=True, env=self.environment)
+        self.addCleanup(top.stdout.close)
+        self.assertIn("processors, others", top.stdout.readline())
+        process.kill()
+        self.assertIn("the run was killed", top.communicate(timeout=60)[0])
+        self.assertEqual(top.returncode, 0)
+        self.assertIn("run.jsonl", self.expect(1, "top", "files").stderr)
 
     def test_what_is_no_run_is_refused(self):
         self.expect(2, "top")

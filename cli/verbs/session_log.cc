@@ -15,6 +15,7 @@ Result<SessionLog> SessionLog::open(Session& session, const std::string& part, R
   const auto folder = session.folder();
   if (!folder) return fail(folder.error());
   options.trace.signal = SIGUSR2;
+  options.live = true;
   options.trace.files = TimelineFiles::perfetto;
   auto log = RunLog::open(part.empty() ? *folder : *folder + "/" + part, options);
   if (!log) return fail(log.error());

@@ -13,6 +13,7 @@
 
 #include "cli/session.h"
 #include "cli/verbs/verbs.h"
+#include "headpond/monitor/run/live_run.h"
 #include "headpond/monitor/run/run_record.h"
 #include "headpond/monitor/run/verdict_json.h"
 
@@ -126,25 +127,61 @@ bool is_killed(const RunRecord& run, const std::string& folder) {
   return !problem && fs::file_time_type::clock::now() - written > kQuiet;
 }
 
-Result<Report> run(Session& session, const TopFlags& flags) {
-  const auto folder = folder_of(flags);
-  if (!folder) return fail(folder.error());
+// What the run writes, each second.
+Result<RunRecord> follow_files(Session& session, const TopFlags& flags, const std::string& folder) {
   std::optional<RunRecord> seen;
   while (true) {
-    auto now = read_run(*folder);
+    auto now = read_run(folder);
     if (!now) return fail(now.error());
     const bool is_new = !seen || now->points.size() > seen->points.size();
     seen = std::move(*now);
     if (is_new) session.say(moment_text(*seen));
-    if (flags.once || seen->is_whole || session.stop().stop_requested()) break;
-    if (is_killed(*seen, *folder)) {
+    if (flags.once || seen->is_whole || session.stop().stop_requested()) return std::move(*seen);
+    if (is_killed(*seen, folder)) {
       session.say("the run was killed");
-      break;
+      return std::move(*seen);
     }
     for (int i = 0; i < 10 && !session.stop().stop_requested(); ++i) {
       std::this_thread::sleep_for(std::chrono::milliseconds(100));
     }
   }
+}
+
+// What the run says. None if it is silent for so long that one moment is better read from its files.
+Result<std::optional<RunRecord>> follow(Session& session, const TopFlags& flags, LiveRun& live) {
+  constexpr std::chrono::milliseconds kTurn{100};
+  constexpr int kMostTurns = 30;
+  RunRecord seen;
+  for (int turn = 0; !session.stop().stop_requested(); ++turn) {
+    const size_t before = seen.points.size();
+    const auto read = live.read(seen, kTurn);
+    const bool is_new = seen.points.size() > before;
+    if (is_new) session.say(moment_text(seen));
+    if (at_end(read)) {
+      if (!seen.is_whole) session.say("the run was killed");
+      break;
+    }
+    if (!read) return fail(read.error());
+    if (flags.once && is_new) break;
+    if (flags.once && turn > kMostTurns) return std::nullopt;
+  }
+  return seen;
+}
+
+Result<RunRecord> watch(Session& session, const TopFlags& flags, const std::string& folder) {
+  if (auto live = LiveRun::connect(folder)) {
+    auto seen = follow(session, flags, *live);
+    if (!seen) return fail(seen.error());
+    if (*seen) return std::move(**seen);
+  }
+  return follow_files(session, flags, folder);
+}
+
+Result<Report> run(Session& session, const TopFlags& flags) {
+  const auto folder = folder_of(flags);
+  if (!folder) return fail(folder.error());
+  const auto seen = watch(session, flags, *folder);
+  if (!seen) return fail(seen.error());
   if (seen->is_whole) session.say("the run has ended");
   return Report{.members = [seen = *seen](JsonWriter& json) { write_members(json, seen); }};
 }

@@ -21,6 +21,7 @@
 #include "headpond/io/file/file_writer.h"
 #include "headpond/monitor/events.h"
 #include "headpond/monitor/events_internal.h"
+#include "headpond/monitor/run/live_socket_internal.h"
 #include "headpond/monitor/run/pipeline_watch_internal.h"
 #include "headpond/monitor/run/profile.h"
 #include "headpond/monitor/run/run_report.h"
@@ -104,6 +105,8 @@ class RunLog::State {
   void write_steps(internal::PipelineWatch& watched) HEADPOND_REQUIRES(mu_);
   void write_record(internal::PipelineWatch& watched) HEADPOND_REQUIRES(mu_);
   void write_line(const std::string& line) HEADPOND_REQUIRES(mu_);
+  void open_live_socket() HEADPOND_REQUIRES(mu_);
+  std::string greeting() HEADPOND_REQUIRES(mu_);
   void write_text(const std::string& tag, const std::string& text) HEADPOND_REQUIRES(mu_);
   void note(Result<void>& first, const Result<void>& done) HEADPOND_REQUIRES(mu_);
   Result<void> first_error() const HEADPOND_REQUIRES(mu_) {
@@ -126,6 +129,7 @@ class RunLog::State {
 
   mutable Mutex mu_;
   std::optional<FileAppender> lines_ HEADPOND_GUARDED_BY(mu_);
+  std::unique_ptr<internal::LiveSocket> live_ HEADPOND_GUARDED_BY(mu_);  // Null: nobody can listen.
   Watched pipelines_ HEADPOND_GUARDED_BY(mu_);                           // By id, also those that ended.
   std::map<int64_t, QueueMonitor::Handle> queues_ HEADPOND_GUARDED_BY(mu_);
   std::map<int64_t, QueueSource> queue_sources_ HEADPOND_GUARDED_BY(mu_);  // Of those that tell their bytes.
@@ -137,6 +141,7 @@ class RunLog::State {
   int64_t rated_ns_ HEADPOND_GUARDED_BY(mu_) = start_ns_;
   int64_t recorded_ns_ HEADPOND_GUARDED_BY(mu_) = 0;
   int64_t looked_ns_ HEADPOND_GUARDED_BY(mu_) = 0;
+  RunPoint looked_at_ HEADPOND_GUARDED_BY(mu_);  // The last one with the memory.
   int64_t most_pss_ HEADPOND_GUARDED_BY(mu_) = 0;
   std::vector<MemoryUse> at_most_ HEADPOND_GUARDED_BY(mu_);  // When that was.
   bool is_closed_ HEADPOND_GUARDED_BY(mu_) = false;
@@ -155,6 +160,7 @@ Result<void> RunLog::State::open() {
     MutexLock lock(mu_);
     lines_ = std::move(*lines);
     HEADPOND_TRY(lines_->append(line_of(machine_)));
+    if (options_.live) open_live_socket();
   }
   trace_ = std::make_unique<internal::RunTrace>(folder_, options_.trace);
   MutexLock lock(mu_);
@@ -271,6 +277,7 @@ void RunLog::State::look_at_memory(RunPoint& point, int64_t now) {
   const MemoryInfo memory = memory_info();
   point.pss = static_cast<int64_t>(memory.pss);
   point.memory = memory_uses(loaders, queues, BufferPool::shared().stats(), memory, idle_);
+  looked_at_ = point;
   if (point.pss <= most_pss_) return;
   most_pss_ = point.pss;
   at_most_ = point.memory;
@@ -282,7 +289,9 @@ void RunLog::State::on_points(std::vector<Scalar> points, int64_t now, bool last
   step_.store(find_step(), std::memory_order_relaxed);
   const int64_t least = std::chrono::nanoseconds(options_.write_every).count() / 2;
   if (now - rated_ns_ >= least || last) {
-    write_line(line_of(sample(points, now)));
+    const RunPoint point = sample(points, now);
+    if (live_) live_->welcome([this]() HEADPOND_REQUIRES(mu_) { return greeting(); });
+    write_line(line_of(point));
     rated_ns_ = now;
     if (points_++ == 0 || now - recorded_ns_ >= kBetweenRecordsNs) {
       recorded_ns_ = now;
@@ -327,7 +336,23 @@ void RunLog::State::write_text(const std::string& tag, const std::string& text) 
     note(events_error_, events_->text(internal::as_utf8(tag), internal::as_utf8(text), step_now()));
 }
 
+void RunLog::State::open_live_socket() {
+  auto live = internal::LiveSocket::open(folder_);
+  if (live) {
+    live_ = std::move(*live);
+  } else {
+    log(LogLevel::warning, "nobody can listen to this run: " + live.error().to_string());
+  }
+}
+
+std::string RunLog::State::greeting() {
+  std::string lines = line_of(machine_);
+  for (auto& [id, watched] : pipelines_) lines += line_of(watched.record(seconds()));
+  return looked_at_.pss > 0 ? lines + line_of(looked_at_) : lines;
+}
+
 void RunLog::State::write_line(const std::string& line) {
+  if (live_) live_->send(line);
   if (lines_ && lines_error_) note(lines_error_, lines_->append(line));
 }
 
@@ -412,6 +437,7 @@ Result<void> RunLog::State::close() {
     queue_sources_.clear();
     write_line(end_line());
     lines_.reset();
+    live_.reset();
   }
   if (folder_.empty()) return {};
   Result<void> done = write_end_files();

@@ -42,6 +42,9 @@ struct RunLogOptions {
   TagStyle tag_style = TagStyle::queue;
   TraceOptions trace = {};
   bool report = true;  ///< report.html is written at the end.
+  /// Other processes of this user can listen, through the socket live.sock in the folder: see LiveRun. Where the system
+  /// or the file system has none, that is logged.
+  bool live = false;
 };
 
 /// The files of a run; empty where there is none.

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -20,6 +21,7 @@
 #include "headpond/base/thread.h"
 #include "headpond/dataset/ops.h"
 #include "headpond/monitor/events.h"
+#include "headpond/monitor/run/live_run.h"
 #include "headpond/queue/queue.h"
 #include "tests/test_files.h"
 
@@ -84,6 +86,24 @@ TEST_F(RunLogTest, APointTellsWhoHoldsTheMemory) {
   EXPECT_EQ(explained_bytes(looked->memory) + bytes_of("outside"), looked->pss - run.machine.idle_pss);
   EXPECT_THAT(content("profile.json"), HasSubstr(R"("who":"outside")"));
   EXPECT_THAT(content("report.html"), HasSubstr("Who holds the memory"));
+}
+
+TEST_F(RunLogTest, OthersListenIfTheyMay) {
+  auto log = open({.sample_every = 1ms, .write_every = 10ms, .live = true});
+  Loader loader(numbers(), {.threads = 1});
+  const RunLog::Watch watched = log->watch(loader, "train");
+  auto live = LiveRun::connect(folder_);
+  ASSERT_TRUE(live) << live.error();
+  RunRecord run;
+  while (run.points.empty()) ASSERT_TRUE(live->read(run, 10s));
+  EXPECT_EQ(run.machine.pid, getpid());
+  EXPECT_EQ(run.pipelines.at(0).name, "train");
+  ASSERT_TRUE(log->close());
+  while (live->read(run, 10s)) {
+  }
+  EXPECT_TRUE(run.is_whole);
+  log = open();
+  EXPECT_FALSE(LiveRun::connect(folder_)) << "control: nobody asked for it";
 }
 
 TEST_F(RunLogTest, ALoadersRunLeavesFilesThatTheCheckersAccept) {

@@ -11,6 +11,7 @@
 
 #include "headpond/io/file/file.h"
 #include "headpond/monitor/run/record_fields_internal.h"
+#include "headpond/monitor/run/record_lines_internal.h"
 
 namespace headpond {
 namespace {
@@ -85,7 +86,7 @@ void add(PipelineRecord pipeline, std::vector<PipelineRecord>& all) {
 }
 
 // Throws nlohmann's exception for what is no line of a run.
-void add_line(std::string_view text, RunRecord& run) {
+void add(std::string_view text, RunRecord& run) {
   const Json json = Json::parse(text);
   const auto& object = json.get_ref<const Json::object_t&>();
   if (object.empty()) return;
@@ -103,6 +104,15 @@ std::string line_of(const RunPoint& point) { return line("point", point); }
 std::string line_of(const PipelineRecord& pipeline) { return line("pipeline", pipeline); }
 std::string end_line() { return "{\"end\":{}}\n"; }
 
+Result<void> internal::add_line(std::string_view line, RunRecord& run) {
+  try {
+    add(line, run);
+    return {};
+  } catch (const Json::exception& problem) {
+    return fail(ErrorKind::DataLoss, problem.what());
+  }
+}
+
 Result<RunRecord> read_run(const std::string& folder) {
   const std::string path = folder + "/run.jsonl";
   const auto bytes = read_file(path, kMostBytes);
@@ -111,23 +121,13 @@ Result<RunRecord> read_run(const std::string& folder) {
   RunRecord run;
   for (int64_t number = 1; text.find('\n') != std::string_view::npos; ++number) {
     const size_t end = text.find('\n');
-    try {
-      add_line(text.substr(0, end), run);
-    } catch (const Json::exception& problem) {
-      return fail(ErrorKind::DataLoss, fmt::format("{}: line {}: {}", path, number, problem.what()));
-    }
+    if (const auto added = internal::add_line(text.substr(0, end), run); !added)
+      return fail(added.error().kind(), fmt::format("{}: line {}: {}", path, number, added.error().message()));
     text.remove_prefix(end + 1);
   }
   return run;
 }
 
-bool has_verdict(const PipelineRecord& pipeline) {
-  return pipeline.verdict.code != ReasonCode::none || !pipeline.verdict.findings.empty();
-}
-
-const PipelineRecord* most_waited_for(const std::vector<PipelineRecord>& pipelines) {
-  const auto rank = [](const PipelineRecord& one) {
-    return std::tuple(one.verdict.code != ReasonCode::none, one.wait_ns);
 const RunPoint* fullest_point(const RunRecord& run) {
   const auto most = std::max_element(run.points.begin(), run.points.end(),
                                      [](const RunPoint& a, const RunPoint& b) { return a.pss < b.pss; });
@@ -140,6 +140,13 @@ const RunPoint* last_looked_at(const RunRecord& run) {
   return last == run.points.rend() ? nullptr : &*last;
 }
 
+bool has_verdict(const PipelineRecord& pipeline) {
+  return pipeline.verdict.code != ReasonCode::none || !pipeline.verdict.findings.empty();
+}
+
+const PipelineRecord* most_waited_for(const std::vector<PipelineRecord>& pipelines) {
+  const auto rank = [](const PipelineRecord& one) {
+    return std::tuple(one.verdict.code != ReasonCode::none, one.wait_ns);
   };
   const auto most = std::max_element(pipelines.begin(), pipelines.end(),
                                      [&](const auto& a, const auto& b) { return rank(a) < rank(b); });

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "headpond/io/file/file.h"
+#include "headpond/monitor/run/live_socket_internal.h"
+
+namespace headpond::internal {
+namespace {
+
+constexpr int kMostWaiting = 16;
+constexpr size_t kMostClients = 32;
+
+std::string path_in(const std::string& folder) { return folder + "/live.sock"; }
+
+// Its number in the file system; 0: there is none.
+uint64_t socket_in(const std::string& folder) {
+  struct stat there {};
+  return ::lstat(path_in(folder).c_str(), &there) == 0 && S_ISSOCK(there.st_mode) ? there.st_ino : 0;
+}
+
+bool send_to(int client, std::string_view line) {
+  return ::send(client, line.data(), line.size(), MSG_DONTWAIT | MSG_NOSIGNAL) == std::ssize(line);
+}
+
+}  // namespace
+
+// An address has 108 bytes; through the folder's descriptor it is always short.
+int with_live_address(const std::string& folder, const std::function<int(const void*, unsigned)>& use) {
+  const int directory = ::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (directory < 0) return -1;
+  sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+  const std::string path = fmt::format("/proc/self/fd/{}/live.sock", directory);
+  path.copy(address.sun_path, sizeof(address.sun_path) - 1);
+  const int done = use(&address, sizeof(address));
+  const int error_number = errno;
+  ::close(directory);
+  errno = error_number;
+  return done;
+}
+
+Result<std::unique_ptr<LiveSocket>> LiveSocket::open(const std::string& folder) {
+  const std::string path = path_in(folder);
+  if (socket_in(folder) != 0) ::unlink(path.c_str());
+  const int socket = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (socket < 0) return fail(file_error("make the socket", path, errno));
+  std::unique_ptr<LiveSocket> made(new LiveSocket(folder, socket));
+  ::fchmod(socket, S_IRUSR | S_IWUSR);  // The file has its mode from the beginning.
+  const auto bind_to = [socket](const void* address, unsigned length) {
+    return ::bind(socket, static_cast<const sockaddr*>(address), length);
+  };
+  if (with_live_address(folder, bind_to) != 0 || ::listen(socket, kMostWaiting) != 0)
+    return fail(file_error("make the socket", path, errno));
+  made->inode_ = socket_in(folder);
+  return made;
+}
+
+LiveSocket::~LiveSocket() {
+  for (const int client : clients_) ::close(client);
+  if (inode_ != 0 && socket_in(folder_) == inode_) ::unlink(path_in(folder_).c_str());
+  ::close(socket_);
+}
+
+void LiveSocket::welcome(const std::function<std::string()>& greeting) {
+  std::string text;
+  for (int client = ::accept4(socket_, nullptr, nullptr, SOCK_CLOEXEC); client >= 0;
+       client = ::accept4(socket_, nullptr, nullptr, SOCK_CLOEXEC)) {
+    if (text.empty()) text = greeting();
+    if (clients_.size() < kMostClients && send_to(client, text)) {
+      clients_.push_back(client);
+    } else {
+      ::close(client);
+    }
+  }
+}
+
+void LiveSocket::send(std::string_view line) {
+  std::erase_if(clients_, [line](int client) {
+    if (send_to(client, line)) return false;
+    ::close(client);
+    return true;
+  });
+}
+
+}  // namespace headpond::internal

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// The run's end of live.sock.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "headpond/base/status.h"
+
+namespace headpond::internal {
+
+/// Calls `use` with an address of `folder`/live.sock, however long that path is. Returns what it returns, or -1 with
+/// errno where there is no folder.
+int with_live_address(const std::string& folder, const std::function<int(const void* address, unsigned length)>& use);
+
+/// Sends lines to those who are connected. It never waits: who does not read what comes is dropped. One thread at a
+/// time.
+class LiveSocket {
+ public:
+  /// Takes the place of a socket that a killed run left. Only the user's own processes may connect.
+  static Result<std::unique_ptr<LiveSocket>> open(const std::string& folder);
+  /// Removes it.
+  ~LiveSocket();
+  LiveSocket(const LiveSocket&) = delete;
+  LiveSocket& operator=(const LiveSocket&) = delete;
+
+  /// Whoever has connected since the last call gets `greeting()`, which is called if anybody has.
+  void welcome(const std::function<std::string()>& greeting);
+  void send(std::string_view line);
+
+ private:
+  LiveSocket(std::string folder, int socket) : folder_(std::move(folder)), socket_(socket) {}
+  const std::string folder_;
+  const int socket_;
+  uint64_t inode_ = 0;  // Of the file: a later run may have taken its place.
+  std::vector<int> clients_;
+};
+
+}  // namespace headpond::internal
