@@ -85,7 +85,7 @@ struct OperatorMemory {
   std::string op;
   std::string stage;  ///< The one that it runs in; empty: it only counts or selects.
   int64_t bytes = 0;  ///< Now.
-  int64_t peak = 0;   ///< The most so far, to within 128 KiB.
+  int64_t peak = 0;   ///< The most so far, to within 16 KiB for each thread.
 };
 
 struct LoaderStats {

@@ -13,22 +13,43 @@
 
 namespace headpond::internal {
 
+/// Numbers of threads that run. One that has ended leaves its number to another.
+class CountingThread {
+ public:
+  static constexpr size_t kMost = 64;
+  /// Of the calling thread; kMost: it has none.
+  static size_t number() {
+    if (number_ == kUnknown) enter();
+    return number_;
+  }
+
+ private:
+  static constexpr size_t kUnknown = SIZE_MAX;
+  static void enter();
+  static constinit thread_local size_t number_;
+};
+
 /// The bytes of a MemoryAccount. Never destroyed; another account has them when no block is counted here any more.
 struct BlockCounts {
-  static constexpr size_t kCells = 8;
   static constexpr int64_t kSlack = 16 << 10;
   struct alignas(64) Cell {
     std::atomic<int64_t> bytes = 0;  // Not yet added to `bytes`: as large as the slack, at most.
   };
-  std::array<Cell, kCells> cells = {};
+  std::array<Cell, CountingThread::kMost> cells = {};
   alignas(64) std::atomic<int64_t> bytes = 0;
   std::atomic<int64_t> peak = 0;
 
-  void add(size_t cell, int64_t more) {
-    std::atomic<int64_t>& own = cells[cell % kCells].bytes;
-    if (std::abs(own.fetch_add(more, std::memory_order_relaxed) + more) <= kSlack) return;
-    const int64_t moved = own.exchange(0, std::memory_order_relaxed);
-    note(bytes.fetch_add(moved, std::memory_order_relaxed) + moved);
+  // Nobody else writes into the thread's own cell, so it needs no locked instruction.
+  void add(int64_t more) {
+    const size_t cell = CountingThread::number();
+    if (cell < cells.size()) {
+      std::atomic<int64_t>& own = cells[cell].bytes;
+      more += own.load(std::memory_order_relaxed);
+      const bool is_little = std::abs(more) <= kSlack;
+      own.store(is_little ? more : 0, std::memory_order_relaxed);
+      if (is_little) return;
+    }
+    note(bytes.fetch_add(more, std::memory_order_relaxed) + more);
   }
   void note(int64_t now) {
     for (int64_t seen = peak.load(std::memory_order_relaxed);
@@ -45,7 +66,6 @@ struct BlockCounts {
 /// Lies in the head of a block, after its Buffer.
 struct BlockNote {
   std::atomic<BlockCounts*> counts = nullptr;  // Null: it is not counted.
-  uint16_t cell = 0;
   std::atomic<bool> is_kept = false;
 
   static constexpr size_t kPlace = 32;

@@ -302,7 +302,7 @@ void Buffer::release() {
   auto* const pool = static_cast<BufferPool::State*>(pool_);
   const internal::BlockNote& note = internal::BlockNote::of(*this);
   if (internal::BlockCounts* const counts = note.counts.load(std::memory_order_relaxed))
-    counts->add(note.cell, -internal::BlockNote::bytes_of(*this));
+    counts->add(-internal::BlockNote::bytes_of(*this));
 #ifndef NDEBUG
   // A reader that kept a pointer without owning the buffer must not find its old bytes.
   std::memset(data(), 0xDB, std::min(size_, size_t{4096}));
@@ -344,9 +344,8 @@ BufferRef BufferPool::allocate(size_t size) {
   buffer->pool_ = state_;
   internal::BlockNote& note = internal::BlockNote::make(*buffer);
   if (internal::BlockCounts* const counts = internal::current_counts) {
-    note.cell = buffer->stripe_;
     note.counts.store(counts, std::memory_order_relaxed);
-    counts->add(note.cell, internal::BlockNote::bytes_of(*buffer));
+    counts->add(internal::BlockNote::bytes_of(*buffer));
   }
   return BufferRef(buffer);
 }

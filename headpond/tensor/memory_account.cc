@@ -2,21 +2,41 @@
 #include "headpond/tensor/memory_account.h"
 
 #include <algorithm>
+#include <atomic>
+#include <bit>
 #include <vector>
 
 #include "headpond/base/mutex.h"
 #include "headpond/tensor/block_counts_internal.h"
 
 namespace headpond {
+
+constinit thread_local size_t internal::CountingThread::number_ = kUnknown;
+
 namespace {
 
 using internal::BlockCounts;
 using internal::BlockNote;
 
+// A bit for each that a thread has. No lock, so that a child of fork() may go on.
+constinit std::atomic<uint64_t> numbers_taken = 0;
+static_assert(internal::CountingThread::kMost == 64);
+
+size_t take_number() {
+  uint64_t taken = numbers_taken.load(std::memory_order_relaxed);
+  while (~taken != 0) {
+    const auto number = static_cast<size_t>(std::countr_one(taken));
+    if (numbers_taken.compare_exchange_weak(taken, taken | uint64_t{1} << number, std::memory_order_acquire))
+      return number;
+  }
+  return internal::CountingThread::kMost;
+}
+
 // The counts of accounts that are gone.
 struct Unused {
   Mutex mu;
   std::vector<BlockCounts*> counts HEADPOND_GUARDED_BY(mu);
+  size_t made HEADPOND_GUARDED_BY(mu) = 0;  // Of all accounts.
 };
 
 Unused& unused() {
@@ -29,7 +49,7 @@ BlockCounts* make_counts() {
   std::vector<BlockCounts*>& all = unused().counts;
   const auto empty = std::find_if(all.begin(), all.end(), [](const BlockCounts* one) { return one->all() == 0; });
   if (empty == all.end()) {
-    all.reserve(all.size() + 1);  // So that an account can always give its counts back.
+    all.reserve(++unused().made);  // So that an account can always give its counts back.
     return new BlockCounts;
   }
   BlockCounts* const counts = *empty;
@@ -38,11 +58,17 @@ BlockCounts* make_counts() {
   return counts;
 }
 
+// Two owners may do so at once.
 void move(BlockNote& note, const Buffer& block, BlockCounts* to) {
-  BlockCounts* const from = note.counts.exchange(to, std::memory_order_relaxed);
+  BlockCounts* from = note.counts.load(std::memory_order_relaxed);
+  if (block.is_unique()) {
+    note.counts.store(to, std::memory_order_relaxed);
+  } else {
+    from = note.counts.exchange(to, std::memory_order_relaxed);
+  }
   if (from == to) return;
-  to->add(note.cell, BlockNote::bytes_of(block));
-  from->add(note.cell, -BlockNote::bytes_of(block));
+  to->add(BlockNote::bytes_of(block));
+  from->add(-BlockNote::bytes_of(block));
 }
 
 bool is_counted(const BlockNote& note) {
@@ -50,6 +76,21 @@ bool is_counted(const BlockNote& note) {
 }
 
 }  // namespace
+
+void internal::CountingThread::enter() {
+  struct Own {
+    size_t number = take_number();
+    Own() = default;
+    Own(const Own&) = delete;
+    Own& operator=(const Own&) = delete;
+    ~Own() {
+      number_ = kMost;  // What the thread frees after this.
+      if (number < kMost) numbers_taken.fetch_and(~(uint64_t{1} << number), std::memory_order_release);
+    }
+  };
+  thread_local const Own own;
+  number_ = own.number;
+}
 
 MemoryAccount::MemoryAccount() : counts_(make_counts()) {}
 

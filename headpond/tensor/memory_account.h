@@ -26,7 +26,7 @@ class MemoryAccount {
 
   /// Now.
   int64_t bytes() const;
-  /// The most so far, to within 128 KiB.
+  /// The most so far, to within 16 KiB for each thread.
   int64_t peak() const;
 
   /// While this lives, blocks that the calling thread allocates are counted for `account`; for none with nullptr. These

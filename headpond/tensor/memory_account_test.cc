@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <optional>
 #include <thread>
 #include <vector>
@@ -55,7 +56,7 @@ TEST(MemoryAccount, ThePeakStays) {
 }
 
 TEST(MemoryAccount, APeakOfSmallBlocksIsNearlyRight) {
-  constexpr int64_t kNearly = 128 << 10;
+  constexpr int64_t kNearly = 16 << 10;
   constexpr size_t kBlocks = 4000, kSize = 1000;
   BufferPool pool;
   MemoryAccount account;
@@ -107,6 +108,26 @@ TEST(MemoryAccount, BlocksMayOutliveIt) {
   EXPECT_EQ(next.bytes(), 0);
   const MemoryAccount later;
   EXPECT_EQ(later.peak(), 0);
+}
+
+TEST(MemoryAccount, ThreadsBeyondThoseThatHaveCellsCountToo) {
+  constexpr int kThreads = 80;
+  BufferPool pool;
+  MemoryAccount account;
+  std::vector<BufferRef> kept(kThreads);
+  std::atomic<int> ready = 0;
+  {
+    std::vector<Thread> threads;
+    for (size_t t = 0; t < kept.size(); ++t) {
+      threads.emplace_back("counted", [&, t] {
+        kept[t] = allocate_for(&account, pool, 1000);
+        for (++ready; ready < kThreads;) std::this_thread::yield();  // All are there at once.
+      });
+    }
+  }
+  EXPECT_EQ(account.bytes(), kThreads * (1000 + kHead));
+  kept.clear();
+  EXPECT_EQ(account.bytes(), 0);
 }
 
 TEST(MemoryAccount, CountsOfSeveralThreadsAddUp) {
