@@ -97,7 +97,8 @@ struct LoaderStats {
   /// Bytes of elements that are being made, are ready, or are held by the program; of all Loaders with these Resources.
   int64_t memory_in_use = 0;
   int64_t memory_peak = 0;
-  int64_t memory_free = 0;  ///< Of blocks that are kept for later elements; of all Loaders with these Resources.
+  int64_t memory_free =
+      0;  ///< Of blocks that are kept for later elements; of Loaders with these Resources an equal part.
   int64_t memory_held = 0;  ///< Of batches that the program holds.
   int64_t memory_held_peak = 0;
   std::vector<OperatorMemory> memory = {};  ///< Of the operators of the plan, from the sources on.

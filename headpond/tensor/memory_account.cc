@@ -54,6 +54,8 @@ BlockCounts* make_counts() {
   }
   BlockCounts* const counts = *empty;
   all.erase(empty);
+  counts->bytes.store(0, std::memory_order_relaxed);
+  for (BlockCounts::Cell& cell : counts->cells) cell.bytes.store(0, std::memory_order_relaxed);
   counts->peak.store(0, std::memory_order_relaxed);
   return counts;
 }

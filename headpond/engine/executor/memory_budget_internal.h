@@ -42,6 +42,8 @@ class MemoryBudget {
   /// Where elements are made. What the program holds is counted there.
   BufferPool& pool() { return shared_->pool; }
   int64_t bytes() const { return shared_->bytes; }
+  /// Loaders that share it.
+  int members() const { return std::max(shared_->members.load(std::memory_order_relaxed), 1); }
   /// For what a cache keeps. The rest is for what is made ahead.
   int64_t may_keep() const { return bytes() / 2; }
 

@@ -12,6 +12,7 @@ namespace headpond::internal {
 namespace {
 
 constexpr int64_t kLargeBytes = 300'000, kLargeBlock = kLargeBytes + 64;  // Bytes of an element, and of its block.
+constexpr int64_t kNearly = 64 << 10;                                     // What a peak may be off.
 const MapOptions kAnyLength{.output = {{"", DType::u8, {kUnknown}}}};
 
 Element large_one(const Element&) { return {Tensor::empty(DType::u8, {kLargeBytes})}; }
@@ -49,7 +50,7 @@ TEST_F(OperatorAccountsTest, TheOperatorThatAllocatesIsTheOneThatHolds) {
   const LoaderStats stats = loader.stats();
   ASSERT_EQ(stats.memory.size(), 3U);
   EXPECT_EQ(memory_of(stats, "range").peak, 0);
-  EXPECT_GE(memory_of(stats, "map").peak, kLargeBlock);
+  EXPECT_GE(memory_of(stats, "map").peak, kLargeBlock - kNearly);
   EXPECT_EQ(memory_of(stats, "map").stage, "range|map|map");
   EXPECT_EQ(memory_of(stats, "map", 1).peak, 0) << "it only hands on";
 }
@@ -61,9 +62,9 @@ TEST_F(OperatorAccountsTest, ABatchIsTheProgramsUntilItDropsIt) {
   held.reset();
   const LoaderStats stats = loader.stats();
   EXPECT_EQ(stats.memory_held, 0);
-  EXPECT_EQ(stats.memory_held_peak, 3 * (4 * kLargeBytes + 64));
-  EXPECT_GE(memory_of(stats, "map").peak, 4 * kLargeBlock) << "its rows wait until the batch is stacked";
-  EXPECT_GE(memory_of(stats, "batch").peak, 4 * kLargeBytes);
+  EXPECT_NEAR(static_cast<double>(stats.memory_held_peak), 3 * (4 * kLargeBytes + 64), kNearly);
+  EXPECT_GE(memory_of(stats, "map").peak, 4 * kLargeBlock - kNearly) << "its rows wait until the batch is stacked";
+  EXPECT_GE(memory_of(stats, "batch").peak, 4 * kLargeBytes - kNearly);
 }
 
 TEST_F(OperatorAccountsTest, RowsThatAreWrittenInPlaceAreTheBatchs) {
@@ -71,7 +72,7 @@ TEST_F(OperatorAccountsTest, RowsThatAreWrittenInPlaceAreTheBatchs) {
   Loader loader(range(100) | map(&large_one, fixed) | batch(4), {.threads = 2});
   const std::vector<Batch> held = take_some(loader, 3);
   EXPECT_EQ(loader.stats().memory_held, 3 * (4 * kLargeBytes + 64));
-  EXPECT_GE(memory_of(loader.stats(), "batch").peak, 4 * kLargeBytes);
+  EXPECT_GE(memory_of(loader.stats(), "batch").peak, 4 * kLargeBytes - kNearly);
 }
 
 TEST_F(OperatorAccountsTest, WhatIsHeldAddsUpToTheMemoryInUse) {
@@ -118,8 +119,8 @@ TEST_F(OperatorAccountsTest, OperatorsOfAStreamHaveTheirOwn) {
   const std::vector<Batch> held = take_some(loader, 3);
   const LoaderStats stats = loader.stats();
   EXPECT_EQ(memory_of(stats, "from_generator").peak, 0);
-  EXPECT_GE(memory_of(stats, "map").peak, kLargeBlock);
-  EXPECT_GE(memory_of(stats, "batch").peak, 4 * kLargeBytes);
+  EXPECT_GE(memory_of(stats, "map").peak, kLargeBlock - kNearly);
+  EXPECT_GE(memory_of(stats, "batch").peak, 4 * kLargeBytes - kNearly);
   EXPECT_EQ(memory_of(stats, "map").stage, "from_generator|map");
   EXPECT_EQ(stats.memory_held, 3 * (4 * kLargeBytes + 64));
 }
@@ -131,7 +132,7 @@ TEST_F(OperatorAccountsTest, WhatFunctionsMakeIsTheirOperators) {
   Loader loader(range(20) | flat_map(inner, {.output = kAnyLength.output}), {.threads = 0});
   const std::vector<Batch> held = take_some(loader, 3);
   EXPECT_EQ(loader.stats().memory_held, 3 * kLargeBlock);
-  EXPECT_GE(memory_of(loader.stats(), "flat_map").peak, kLargeBlock);
+  EXPECT_GE(memory_of(loader.stats(), "flat_map").peak, kLargeBlock - kNearly);
 }
 
 }  // namespace
