@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <thread>
 #include <type_traits>
 #include <utility>
 
@@ -92,7 +93,8 @@ class PythonLoader {
   int64_t epoch() const { return epoch_; }
   int64_t index() const { return index_; }
   nb::bytes state() const {
-    const std::string own = asked([](const Loader& loader) { return loader.state(); });
+    refuse_beside_another("state_dict");
+    const std::string own = loader_->state();  // With the interpreter's lock: no call begins meanwhile.
     const bool is_whole = dataset_.node() == batches_.node();
     const std::string state = is_whole ? own : converted(own, {dataset_}, batches_);
     return nb::bytes(state.data(), state.size());
@@ -115,6 +117,7 @@ class PythonLoader {
     Changing(PythonLoader& loader, const char* call) : loader_(loader) {
       loader.refuse_if_waiting(call);
       loader.changing_ = call;
+      loader.caller_ = std::this_thread::get_id();
     }
     ~Changing() { loader_.changing_ = nullptr; }
     Changing(const Changing&) = delete;
@@ -159,6 +162,11 @@ class PythonLoader {
     }
   }
 
+  // The same, but for a signal's handler, which the thread that waits runs.
+  void refuse_beside_another(const char* call) const {
+    if (caller_ != std::this_thread::get_id()) refuse_if_waiting(call);
+  }
+
   void refuse_if_closed() const {
     if (is_closed_) raise(Error(ErrorKind::Cancelled, "Loader: it was closed"));
   }
@@ -190,7 +198,7 @@ class PythonLoader {
       int& waiting;
       ~Count() { --waiting; }
     };
-    ++waiting_;
+    if (waiting_++ == 0) caller_ = std::this_thread::get_id();
     const Count count{waiting_};
     Result<Batch> batch = waiting(next);
     if (at_end(batch)) return nb::none();
@@ -206,7 +214,8 @@ class PythonLoader {
   std::shared_ptr<Loader> loader_;
   int64_t epoch_ = 0, index_ = -1;  // Of the last batch.
   int waiting_ = 0;                 // Calls of next(); changed with the interpreter's lock, as is:
-  const char* changing_ = nullptr;  // The call that replaces what next() reads.
+  const char* changing_ = nullptr;  // The call that replaces what next() reads;
+  std::thread::id caller_;          // and the thread that is in one of them, or was in the last one.
   bool is_closed_ = false;
   std::shared_ptr<Ending> ending_;  // Of close().
 };

@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import pickle
+import signal
 import threading
 import time
 import weakref
@@ -252,7 +253,8 @@ def test_a_call_beside_load_state_dict_is_refused():
             refused = error
         except hp.DeadlineExceededError:
             pass
-    for call in (loader.next, loader.try_next, loader.next_epoch, loader.close, lambda: loader.load_state_dict(state)):
+    for call in (loader.next, loader.try_next, loader.next_epoch, loader.close, loader.state_dict,
+                 lambda: loader.load_state_dict(state)):
         with pytest.raises(hp.FailedPreconditionError, match=r"another thread is in load_state_dict\(\)"):
             call()
     hold.set()
@@ -281,13 +283,30 @@ def test_two_threads_at_once_are_refused():
             refused = error
         except hp.DeadlineExceededError:
             pass
-    for call in (loader.close, loader.next_epoch, lambda: loader.load_state_dict(hp.Loader(hp.range(4)).state_dict())):
+    for call in (loader.close, loader.next_epoch, loader.state_dict, lambda: loader.load_state_dict(hp.Loader(hp.range(4)).state_dict())):
         with pytest.raises(hp.FailedPreconditionError, match="another thread"):
             call()
     hold.set()
     waiting.join()
     assert "another thread" in str(refused)
     loader.close()
+
+
+def test_a_signals_handler_may_ask_for_the_state_while_next_waits():
+    hold, states = threading.Event(), []
+    loader = hp.Loader(hp.range(4).map(lambda x: (x == 0 or hold.wait()) and x, output=(hp.i64, ())), threads=1, consumer_helps=False)
+    assert loader.next() == 0
+    before = loader.state_dict()
+
+    def on(*_):
+        states.append(loader.state_dict())
+        hold.set()
+    former = signal.signal(signal.SIGALRM, on)
+    signal.setitimer(signal.ITIMER_REAL, 0.1)
+    try:
+        assert [loader.next(), states] == [1, [before]]
+    finally:
+        signal.signal(signal.SIGALRM, former)
 
 
 def test_options_that_cannot_be_are_refused():
