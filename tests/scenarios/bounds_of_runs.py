@@ -41,7 +41,7 @@ def memory_ceiling(figures, bounds):
     limited = figures["limited"]
     bounds.holds("without a setting, the system gives 2 GiB: all blobs",
                  limited["is_limited"] and limited["blobs_of_epoch"] == [600, 600])
-    bounds.at_most("MiB of that at the peak", peak(limited["mib"]), 2048)
+    bounds.at_most("MiB of that at the peak over 1 GiB, the budget without a setting", peak(limited["mib"]) / 1024, 1.25)
     error = figures["large_error"]
     bounds.holds("an element beyond the budget: named, with both sizes",
                  error.startswith("ResourceExhausted") and "element 0" in error and "8000000" in error and "4000000" in error)

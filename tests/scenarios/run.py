@@ -30,8 +30,7 @@ SCENARIOS = {  # number: (how its figures are made, check, what the control must
         ("a forecast of fill time and bytes before the run; the forecast of displacement is the documented half window",
          "a bound for the first batch of a window over a stream", JPEG, PYTHON)),
     4: (processes.memory_ceiling, bounds_of_runs.memory_ceiling, (bounds_of_runs.PEAK,),
-        ("the last epoch within 1 % of the second: the bound is 15 %, as the pool keeps as many free blocks of each size as were in"
-         " use at once, which takes some epochs", PYTHON)),
+        (PYTHON,)),
     7: (processes.one, bounds.epoch_edge, (bounds.EDGE,),
         ("a setting changed from outside while it runs: settings are functions of the epoch here", PYTHON)),
     8: (processes.first_batch, bounds_of_files.first_batch, (bounds_of_files.EARLY,),
