@@ -50,6 +50,8 @@ Result<int> set_blas_threads(const Symbols& symbols, int threads) {
     set(threads);
   } else if (auto* set_mkl = find<void(int)>(symbols, "MKL_Set_Num_Threads")) {
     set_mkl(threads);
+  } else if (auto* set_own = find<int(int)>(symbols, "MKL_Set_Num_Threads_Local")) {  // Inside of PyPI's libtorch.
+    set_own(threads);
   }
   return blas(symbols).threads;
 }

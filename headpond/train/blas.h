@@ -22,7 +22,8 @@ Blas blas();
 /// FailedPrecondition, which says what to install, iff `found` is not fast.
 Result<void> require_fast(const Blas& found);
 
-/// Sets the threads of OpenBLAS (or MKL) and returns how many it then reports. InvalidArgument iff threads < 1.
+/// Sets the threads of OpenBLAS or MKL and returns how many it then reports. Those of an MKL that libtorch has inside
+/// are set for the calling thread alone. InvalidArgument iff threads < 1.
 /// REQUIRES: no matrix is being multiplied.
 Result<int> set_blas_threads(int threads);
 

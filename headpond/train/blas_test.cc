@@ -7,12 +7,15 @@
 
 #include <map>
 #include <string>
+#include <utility>
 
 #include "headpond/train/blas_internal.h"
 
 namespace headpond {
 namespace {
 
+using testing::AnyOf;
+using testing::Eq;
 using testing::HasSubstr;
 using testing::StartsWith;
 
@@ -28,10 +31,10 @@ internal::Symbols process_with(std::map<std::string, void*> symbols) {
   };
 }
 
-TEST(Blas, OfThisProcessIsOpenBlas) {
+TEST(Blas, OfThisProcessIsFast) {
   ASSERT_TRUE(torch::ones({2, 2}).mm(torch::ones({2, 2})).equal(torch::full({2, 2}, 2.0)));
   const Blas found = blas();
-  EXPECT_THAT(found.description, StartsWith("openblas-"));
+  EXPECT_THAT(found.description, AnyOf(StartsWith("openblas-"), Eq("mkl")));
   EXPECT_TRUE(found.fast);
   EXPECT_TRUE(require_fast(found));
 }
@@ -42,10 +45,11 @@ TEST(Blas, ThreadsOfThisProcessAreReadBack) {
   EXPECT_EQ(blas().threads, 1);
 }
 
-TEST(Blas, ThreadsOfTorchDoNotReachOpenBlas) {
+TEST(Blas, ThreadsOfTorchReachMklButNotOpenBlas) {
   ASSERT_EQ(set_blas_threads(2).value(), 2);
   torch::set_num_threads(1);
-  EXPECT_EQ(blas().threads, 2) << "torch caps its BLAS by itself now: set_blas_threads may go";
+  EXPECT_EQ(blas().threads, blas().description == "mkl" ? 1 : 2)
+      << "if torch caps OpenBLAS by itself now, set_blas_threads may go";
   EXPECT_EQ(set_blas_threads(1).value(), 1);
 }
 
@@ -68,6 +72,14 @@ TEST(Blas, MklIsFast) {
                                  {"MKL_Set_Num_Threads", reinterpret_cast<void*>(&set_threads)}});
   EXPECT_TRUE(internal::blas(mkl).fast);
   EXPECT_EQ(internal::set_blas_threads(mkl, 5).value(), 5);
+}
+
+int set_own_threads(int threads) { return std::exchange(fake_threads, threads); }
+
+TEST(Blas, MklInsideOfLibtorchIsSetForTheThread) {
+  const auto mkl = process_with({{"MKL_Get_Max_Threads", reinterpret_cast<void*>(&get_threads)},
+                                 {"MKL_Set_Num_Threads_Local", reinterpret_cast<void*>(&set_own_threads)}});
+  EXPECT_EQ(internal::set_blas_threads(mkl, 6).value(), 6);
 }
 
 TEST(Blas, DescriptionNamesKindAndVersion) {

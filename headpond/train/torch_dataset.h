@@ -31,8 +31,8 @@ struct TorchDatasetOptions {
 
 /// One pass of a torch loop is an epoch of the Loader; a pass that is left early leaves out the rest of its epoch.
 /// After the last epoch a pass is empty. The batches are the Loader's: torch's batch size is ignored. Copies share the
-/// Loader. Any number of torch's workers may call get_batch(), one after the other; they only hand batches over, so 0,
-/// torch's default, is right.
+/// Loader. Any number of torch's workers may call get_batch(), one after the other; they only hand batches over,
+/// several of them not always in order, so 0, torch's default, is right.
 class TorchDataset : public torch::data::datasets::StatefulDataset<TorchDataset, TorchExample, size_t> {
  public:
   /// For torch_dataset().

@@ -162,7 +162,9 @@ TEST(DeviceFeed, ErrorsComeAfterTheBatchesBeforeThemAndTheRunGoesOn) {
       auto batch = feed.next();
       if (at_end(batch)) break;
       batch ? firsts.push_back(values_of((*batch)[0])[0]) : (void)(error += batch.error().to_string());
-      if (!batch) EXPECT_EQ(firsts.size(), 2U);
+      if (!batch) {
+        EXPECT_EQ(firsts.size(), 2U);
+      }
     }
     EXPECT_THAT(error, HasSubstr("the third"));
     EXPECT_THAT(firsts, ElementsAre(0, kBatch, 2 * kBatch + 1, 3 * kBatch + 1));
