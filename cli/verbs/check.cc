@@ -46,6 +46,18 @@ void write_orders(JsonWriter& json, const CheckReport& report) {
   json.end_array();
 }
 
+void write_label(JsonWriter& json, const std::optional<LabelMix>& label) {
+  json.key("label");
+  if (!label) {
+    json.value(nullptr);
+    return;
+  }
+  json.begin_object().member("field", label->field).member("batches", label->batches);
+  json.member("classes", label->classes);
+  member_or_null(json, "mix", label->mix);
+  json.end_object();
+}
+
 void write_members(JsonWriter& json, const CheckReport& report) {
   const bool is_endless = report.cardinality == kEndless;
   json.member("spec", report.spec);
@@ -64,13 +76,7 @@ void write_members(JsonWriter& json, const CheckReport& report) {
   member_or_null(json, "first_batch_s_forecast", report.first_batch_s);
   member_or_null(json, "fill_s_forecast", report.fill_s);
   write_orders(json, report);
-  json.key("label");
-  if (report.label) {
-    json.begin_object().member("field", report.label->field).member("batches", report.label->batches);
-    json.member("classes", report.label->classes).member("mix", report.label->mix).end_object();
-  } else {
-    json.value(nullptr);
-  }
+  write_label(json, report.label);
   json.key("prepared");
   if (report.prepared) {
     json.begin_object().member("op", report.prepared->op).member("bytes", report.prepared->bytes);

@@ -216,11 +216,11 @@ void find_orders(const std::vector<Node::Ref>& nodes, const CheckOptions& option
 
 void find_label(const Dataset& dataset, const CheckOptions& options, int64_t rows, CheckReport& report) {
   report.label = internal::label_mix(below_batches(dataset), options.label, options.loader.seed, rows, kMostLabels);
-  if (report.label->mix <= kMostMix) return;
+  if (report.label->mix.value_or(0) <= kMostMix) return;
   report.findings.push_back(
       fmt::format("batches have too much of some classes of '{}' ({:.1f} times the variance of mixed ones): "
                   "shuffle, with a larger window or none",
-                  options.label, report.label->mix));
+                  options.label, *report.label->mix));
 }
 
 void add_findings(const Dataset& dataset, const Tried& tried, CheckReport& report) {
@@ -307,8 +307,8 @@ std::string CheckReport::to_string() const {
         order.op, order.displacement, order.span, order.reach, order.mix);
   }
   if (label) {
-    text += fmt::format("classes of '{}': {} in {} batches, mix {:.2f}\n", label->field, label->classes, label->batches,
-                        label->mix);
+    text += fmt::format("classes of '{}': {} in {} batches, {}\n", label->field, label->classes, label->batches,
+                        label->mix ? fmt::format("mix {:.2f}", *label->mix) : "too few to see how they mix");
   }
   for (const std::string& finding : findings) text += "finding: " + finding + "\n";
   return text;

@@ -31,13 +31,14 @@ struct OrderQuality {
 };
 
 /// How the classes of CheckOptions::label are spread over batches, of elements as the run gives them: at most 4,096 are
-/// made for it, in whole batches that are evenly spread over the epoch.
+/// made for it, in whole batches that are evenly spread over the epoch; of batches of more than 2,048 elements with
+/// positions the first 2,048 of two.
 struct LabelMix {
   std::string field;
   int64_t batches = 0, classes = 0;  ///< That were seen.
   /// The variance of the classes' counts in batches over that of drawing rows without return. 1: as mixed as can be.
-  /// Large: batches have few classes. Near 0: classes take turns.
-  double mix = 1;
+  /// Large: batches have few classes. Near 0: classes take turns. Not known of fewer than two batches.
+  std::optional<double> mix = {};
 };
 
 struct MemoryPart {

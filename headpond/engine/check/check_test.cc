@@ -58,13 +58,18 @@ TEST(Check, ALabelSaysHowClassesMix) {
   ASSERT_TRUE(bad.label);
   EXPECT_EQ(bad.label->classes, 10);
   EXPECT_EQ(bad.label->batches, 128);
-  EXPECT_GT(bad.label->mix, 10);
+  EXPECT_GT(bad.label->mix.value(), 10);
   EXPECT_THAT(bad.findings, Contains(HasSubstr("too much of some classes of 'label'")));
   EXPECT_THAT(bad.to_string(), HasSubstr("classes of 'label': 10 in 128 batches, mix "));
   const CheckReport good = check(sorted | shuffle() | batch(32), {.label = "label"});
-  EXPECT_LT(good.label->mix, 1.5);
+  EXPECT_LT(good.label->mix.value(), 1.5);
   EXPECT_THAT(good.findings, Not(Contains(HasSubstr("classes"))));
   EXPECT_EQ(check(sorted, {}).label, std::nullopt);
+  EXPECT_THAT(check(sorted | batch(3000), {.label = "label"}).findings,
+              Contains(HasSubstr("too much of some classes")));
+  const CheckReport one = check(sorted | batch(6400), {.label = "label"});
+  EXPECT_THAT(one.findings, Not(Contains(HasSubstr("classes"))));
+  EXPECT_THAT(one.to_string(), HasSubstr("in 1 batches, too few to see how they mix"));
 }
 
 TEST(Check, ErrorsNameTheirElements) {

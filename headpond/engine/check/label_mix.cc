@@ -29,14 +29,16 @@ std::string class_of(const Tensor& label) {
 }
 
 std::vector<ClassCounts> evenly_spread(const Node& node, size_t field, uint64_t seed, int64_t batch, int64_t most) {
-  const int64_t slots = node.slots(), all = slots == kEndless ? most / batch : slots / batch;
-  const int64_t looked_at = std::clamp<int64_t>(most / batch, 1, std::max<int64_t>(all, 1));
+  const int64_t slots = node.slots(), rows = std::min(batch, std::max<int64_t>(most / 2, 1));
+  const bool is_last_large = slots % batch >= rows;  // The last batch has as many of its own.
+  const int64_t all = slots == kEndless ? most / rows : slots / batch + (is_last_large ? 1 : 0);
+  const int64_t looked_at = std::clamp<int64_t>(most / rows, 1, std::max<int64_t>(all, 1));
   const auto view = view_of(node, {.seed = seed, .epoch = 0});
   Context context;
   std::vector<ClassCounts> batches(static_cast<size_t>(looked_at));
   for (int64_t k = 0; k < looked_at; ++k) {
     const int64_t first = k * std::max<int64_t>(all, 1) / looked_at * batch;
-    for (int64_t i = first; i < std::min(first + batch, slots); ++i) {
+    for (int64_t i = first; i < std::min(first + rows, slots); ++i) {
       Element element;
       if (ask(*view, i, context, {}, element) != Got::value) continue;
       ++batches[static_cast<size_t>(k)][class_of(element[field])];
@@ -74,7 +76,8 @@ ClassCounts together(const std::vector<ClassCounts>& batches) {
 
 }  // namespace
 
-double mix_of(const std::vector<ClassCounts>& batches, int64_t population) {
+std::optional<double> mix_of(const std::vector<ClassCounts>& batches, int64_t population) {
+  if (batches.size() < 2) return std::nullopt;
   const ClassCounts classes = together(batches);
   const double all = sum(classes), without_one = static_cast<double>(std::max<int64_t>(population - 1, 1));
   double spread = 0, even = 0;

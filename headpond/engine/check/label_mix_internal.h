@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,12 +17,12 @@ namespace headpond::internal {
 using ClassCounts = std::map<std::string, int64_t>;
 
 /// The variance of the counts over that of drawing rows without return from `population` elements. The classes' shares
-/// are those of all batches together. 1 for fewer than two batches or classes.
-double mix_of(const std::vector<ClassCounts>& batches, int64_t population);
+/// are those of all batches together. 1 for fewer than two classes; none for fewer than two batches.
+std::optional<double> mix_of(const std::vector<ClassCounts>& batches, int64_t population);
 
 /// Of batches of `batch` elements that `node` gives, evenly spread over its epoch if it has positions, else the first
-/// ones; at most `most` elements are made. Those that fail or are left out do not count. Throws
-/// Exception(InvalidArgument) if there is no such field, or it is no single value.
+/// ones; at most `most` elements are made, so of larger batches with positions only the first most / 2. Those that fail
+/// or are left out do not count. Throws Exception(InvalidArgument) if there is no such field, or it is no single value.
 LabelMix label_mix(const Node::Ref& node, const std::string& field, uint64_t seed, int64_t batch, int64_t most);
 
 }  // namespace headpond::internal

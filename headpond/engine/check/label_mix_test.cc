@@ -15,7 +15,7 @@ Dataset sorted() {
 }
 
 double mix_of(const Dataset& dataset, int64_t most = 10'000) {
-  return label_mix(dataset.node(), "label", 7, 20, most).mix;
+  return label_mix(dataset.node(), "label", 7, 20, most).mix.value();
 }
 
 TEST(LabelMix, OfSortedClassesIsThatOfWholeBatchesOfOne) {
@@ -42,13 +42,32 @@ TEST(LabelMix, OfTextsAndOfWhatIsLeft) {
                         filter([](std::string_view label) { return label != "right"; });
   const LabelMix mix = label_mix(names.node(), "label", 7, 20, 10'000);
   EXPECT_EQ(mix.classes, 1);
-  EXPECT_EQ(mix.mix, 1) << "there is nothing to mix";
+  EXPECT_EQ(mix.mix.value(), 1) << "there is nothing to mix";
 }
 
 TEST(LabelMix, OfAStreamLooksAtItsFirstBatches) {
   const LabelMix mix = label_mix((sorted() | unique()).node(), "label", 7, 2, 4);
   EXPECT_EQ(mix.batches, 2);
   EXPECT_EQ(mix.classes, 4);
+}
+
+TEST(LabelMix, OfLargeBatchesLooksAtThePartsThatItMayMake) {
+  for (const int64_t batch : {50, 51, 2000, 6000}) {
+    int64_t made = 0;
+    const auto label = [&made](int64_t x) { return ++made, x / 1000; };
+    const Dataset counted = range(10'000) | map(label, {.output = {{"label", i64, {}}}});
+    const LabelMix bad = label_mix(counted.node(), "label", 7, batch, 100);
+    EXPECT_EQ(bad.batches, 2) << batch;
+    EXPECT_EQ(made, 100) << batch;
+    EXPECT_GT(bad.mix.value(), 10) << batch;
+    EXPECT_LT(label_mix((sorted() | shuffle()).node(), "label", 7, batch, 1000).mix.value(), 3) << batch;
+  }
+}
+
+TEST(LabelMix, OfOneBatchIsNotKnown) {
+  EXPECT_EQ(label_mix(sorted().node(), "label", 7, 10'000, 100).mix, std::nullopt);
+  EXPECT_EQ(label_mix((sorted() | unique()).node(), "label", 7, 20, 10).mix, std::nullopt);
+  EXPECT_NE(label_mix(sorted().node(), "label", 7, 5000, 100).mix, std::nullopt) << "control";
 }
 
 TEST(LabelMix, FieldsThatHaveNoClassesAreRefused) {
