@@ -2,9 +2,13 @@
 #include "headpond/engine/executor/resources.h"
 
 #include <algorithm>
+#include <string>
 #include <thread>
+#include <vector>
 
+#include "headpond/base/log.h"
 #include "headpond/engine/testing/loader_test_internal.h"
+#include "tests/test_files.h"
 
 namespace headpond::internal {
 namespace {
@@ -51,6 +55,30 @@ TEST(Resources, LoadersThatShareThemComputeWithNoMoreThreadsTogether) {
   EXPECT_LE(shared.most, 2);
   EXPECT_GE(apart.most, 2) << "control: on their own, up to five";
   EXPECT_TRUE(becomes_true([&] { return resources->running() == 0; }));
+}
+
+TEST(Resources, ACacheThatFindsTheMemoryInUseByAnotherSaysSo) {
+  const auto made_in_two_passes = [](int64_t memory, std::string& said) {
+    set_log_sink([&said](LogLevel, std::string_view line) { said += line; });
+    const auto resources = std::make_shared<Resources>(ResourcesOptions{.threads = 1, .memory = memory});
+    const auto large = [](int64_t) { return std::string(10'000, 'x'); };
+    std::atomic<int64_t> made = 0;
+    const auto counted = [&made](int64_t x) { return ++made, x; };
+    Loader train(range(80) | map(large) | cache() | batch(1), {.run_ahead = 0, .resources = resources});
+    Loader eval(range(50) | map(counted) | cache() | batch(5), {.run_ahead = 0, .resources = resources});
+    std::vector<Batch> held;
+    while (auto batch = train.next()) held.push_back(*std::move(batch));
+    (void)rest(eval);
+    eval.rewind();
+    (void)rest(eval);
+    set_log_sink({});
+    return made.load();
+  };
+  std::string said;
+  EXPECT_EQ(made_in_two_passes(8 << 20, said), 50) << "control";
+  EXPECT_EQ(said, "");
+  EXPECT_EQ(made_in_two_passes(1'200'000, said), 100);
+  EXPECT_EQ(test::times_in(said, "cache: not all is kept"), 2U) << "of each cache once: " << said;
 }
 
 TEST(Resources, AWaitingNextIsNotHeldUpByTheOthersWork) {

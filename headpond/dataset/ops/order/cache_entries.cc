@@ -2,6 +2,7 @@
 #include <memory>
 #include <utility>
 
+#include "headpond/base/log.h"
 #include "headpond/dataset/bases/own_memory_internal.h"
 #include "headpond/dataset/check_internal.h"
 #include "headpond/dataset/ops/order/cache_entries_internal.h"
@@ -100,6 +101,17 @@ const CacheEntry* CacheEntries::keep(int64_t i, CacheEntry entry, bool* is_new) 
     fork = below != nullptr ? static_cast<Fork*>(below) : publish(next, std::make_unique<Fork>());
   }
   return publish(fork->next[digit(i, 0)], std::make_unique<CacheEntry>(std::move(entry)), is_new);
+}
+
+bool CacheContent::has_room(const Context& context) const {
+  if ((!entries && !sequence) || in_memory.load(std::memory_order_relaxed) >= memory) return false;
+  if (context.may_keep()) return true;
+  if (!store && !has_warned.load(std::memory_order_relaxed) && !has_warned.exchange(true)) {
+    log(LogLevel::warning,
+        "cache: not all is kept, as more than half of the memory is in use, of all Loaders that share it: what is not "
+        "kept is made again in each epoch; more memory for the Loader or its Resources, or a folder, has room");
+  }
+  return false;
 }
 
 int64_t bytes_of(const Element& element) {

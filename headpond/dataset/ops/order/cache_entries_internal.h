@@ -53,11 +53,11 @@ struct CacheContent {
   std::shared_ptr<CacheStore> store = nullptr;        ///< on disk.
   int64_t memory = 0;                                 ///< Most bytes in memory.
   std::atomic<int64_t> in_memory = 0;
+  mutable std::atomic<bool> has_warned = false;
 
-  /// Whether an element may be kept in memory. Thread-safe.
-  bool has_room(const Context& context) const {
-    return (entries || sequence) && context.may_keep() && in_memory.load(std::memory_order_relaxed) < memory;
-  }
+  /// Whether an element may be kept in memory. If the Loaders' memory says no, and there is no disk, the first time is
+  /// a warning. Thread-safe.
+  bool has_room(const Context& context) const;
 };
 /// Bytes of all fields.
 int64_t bytes_of(const Element& element);
