@@ -129,6 +129,7 @@
 #include "headpond/dataset/ops/fold/evaluate.h"
 #include "headpond/dataset/quarantine/quarantine.h"
 #include "headpond/dataset/sequence.h"
+#include "headpond/dataset/source/files_read.h"
 #include "headpond/dataset/tensors_of.h"
 
 // Operators of your own; headpond/testing.h, which tests include, checks them.

@@ -7,18 +7,20 @@
 #include <vector>
 
 #include "headpond/base/log.h"
+#include "headpond/dataset/source/files_read.h"
 #include "headpond/dataset/source/record_stream_internal.h"
 #include "headpond/io/retry.h"
 
 namespace headpond::internal {
 namespace {
 
-class StreamNode final : public Node {
+class StreamNode final : public Node, public FileReading {
  public:
   StreamNode(Facts facts, std::shared_ptr<const FileSet> set, const RecordReaderOptions& options, int64_t cycle)
       : Node(std::move(facts)), set_(std::move(set)), options_(options), cycle_(cycle) {}
   void prepare(const ParallelFor& parallel) const override { (void)set_->listing(parallel); }
   std::unique_ptr<Iterator> iterate(const Binding& binding, Feed& feed) const override;
+  std::vector<std::string> paths_read() const override { return paths_of(set_->listing().files); }
 
   int64_t cycle() const { return cycle_; }  // How many files take turns.
   int64_t files() const { return static_cast<int64_t>(set_->listing().files.size()); }

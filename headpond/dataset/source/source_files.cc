@@ -12,6 +12,7 @@
 #include "headpond/dataset/bases/columns.h"
 #include "headpond/dataset/bases/interleave_order_internal.h"
 #include "headpond/dataset/source/file_set_internal.h"
+#include "headpond/dataset/source/files_read.h"
 #include "headpond/dataset/source/source_files_internal.h"
 #include "headpond/io/record/index/set_index.h"
 #include "headpond/io/retry.h"
@@ -44,7 +45,7 @@ Order order_of(const FileSet& set, int64_t cycle) {
   return std::make_shared<InterleaveOrder>(std::move(lengths), cycle, 1);
 }
 
-class FilesNode final : public Node {
+class FilesNode final : public Node, public FileReading {
  public:
   FilesNode(Facts facts, const std::shared_ptr<const FileSet>& set, int64_t cycle)
       : Node(facts_with(std::move(facts), set)), set_(set) {
@@ -57,6 +58,7 @@ class FilesNode final : public Node {
   }
   std::shared_ptr<const View> bind(const Binding& binding) const override;
   std::optional<uint64_t> offset_of(const Provenance& record) const override;
+  std::vector<std::string> paths_read() const override { return paths_of(set_->listing().files); }
 
  private:
   const std::shared_ptr<const FileSet> set_;

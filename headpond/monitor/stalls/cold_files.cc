@@ -2,30 +2,42 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "headpond/io/file/glob.h"
+#include <filesystem>
+
+#include "headpond/dataset/source/files_read.h"
 #include "headpond/monitor/stalls/cold_files_internal.h"
 
 namespace headpond::internal {
 namespace {
 
-// Between quotes.
-void add_files(const Node& node, SourceFiles& files) {
-  for (const Node::Ref& input : node.facts().inputs) add_files(*input, files);
-  const std::string& location = node.facts().location;
-  if (!location.empty() && !location.ends_with('\'')) files.are_all = false;
-  for (size_t from = location.find('\''); from != std::string::npos;) {
-    const size_t to = location.find('\'', from + 1);
-    if (to == std::string::npos) return;
-    if (const auto found = expand_files(location.substr(from + 1, to - from - 1)))
-      files.paths.insert(found->begin(), found->end());
-    from = location.find('\'', to + 1);
+namespace fs = std::filesystem;
+
+void add_path(const std::string& path, std::set<std::string>& files) {
+  constexpr auto kOptions =
+      fs::directory_options::follow_directory_symlink | fs::directory_options::skip_permission_denied;
+  std::error_code problem;
+  if (!fs::is_directory(path, problem)) {
+    files.insert(path);
+    return;
   }
+  for (fs::recursive_directory_iterator entry(path, kOptions, problem), end; !problem && entry != end;
+       entry.increment(problem)) {
+    std::error_code unreadable;
+    if (entry->is_regular_file(unreadable)) files.insert(entry->path().string());
+  }
+}
+
+void add_files(const Node& node, std::set<std::string>& files) {
+  for (const Node::Ref& input : node.facts().inputs) add_files(*input, files);
+  const auto* const source = dynamic_cast<const FileReading*>(&node);
+  if (source == nullptr) return;
+  for (const std::string& path : source->paths_read()) add_path(path, files);
 }
 
 }  // namespace
 
-SourceFiles files_of(const Dataset& dataset) {
-  SourceFiles files;
+std::set<std::string> files_of(const Dataset& dataset) {
+  std::set<std::string> files;
   add_files(*dataset.node(), files);
   return files;
 }

@@ -9,12 +9,9 @@
 
 namespace headpond::internal {
 
-/// Those that the sources name. Not all of a list that is so long that a plan cuts it: `are_all` is false then.
-struct SourceFiles {
-  std::set<std::string> paths = {};
-  bool are_all = true;
-};
-SourceFiles files_of(const Dataset& dataset);
+/// Those of all sources. What is read while the dataset is built is left out (idx), and so is what functions read, and
+/// datasets that functions make. Throws Exception if a source has none.
+std::set<std::string> files_of(const Dataset& dataset);
 
 /// Asks the system to forget them; pages that somebody has mapped stay, as a dataset does that has read them.
 void make_cold(const std::set<std::string>& paths);

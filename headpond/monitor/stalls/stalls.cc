@@ -5,11 +5,12 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
+#include <string>
 #include <thread>
 #include <vector>
 
 #include "headpond/base/clock.h"
-#include "headpond/base/log.h"
 #include "headpond/dataset/ops.h"
 #include "headpond/engine/loader.h"
 #include "headpond/monitor/stalls/cold_files_internal.h"
@@ -90,14 +91,12 @@ Stalls stalls_of(const Samples& samples) {
 
 Result<Stalls> measure_stalls(const StallsPipeline& pipeline, const StallsOptions& options) {
   check(options);
-  const internal::SourceFiles files = internal::files_of(pipeline(false));
-  if (!files.are_all)
-    log(LogLevel::warning, "measure_stalls: the list of files is too long: some are not made cold; a pattern has all");
+  const std::set<std::string> files = internal::files_of(pipeline(false));
   Samples samples;
   for (int64_t round = 0; round < options.rounds; ++round) {
     for (const Way way : kWays) {
       if (options.stop.stop_requested()) return fail(ErrorKind::Cancelled, "measure_stalls: it was stopped");
-      if (way == Way::cold) internal::make_cold(files.paths);
+      if (way == Way::cold) internal::make_cold(files);
       const bool in_memory = way == Way::memory;
       const auto ms = way == Way::ready ? Result<double>(measure_ready(options))
                                         : measure_loader(pipeline(in_memory), options, in_memory);

@@ -8,6 +8,7 @@
 #include "headpond/dataset/ops/files.h"
 #include "headpond/dataset/ops/order.h"
 #include "headpond/dataset/source/file_set_internal.h"
+#include "headpond/dataset/source/files_read.h"
 #include "headpond/dataset/source/source_files_internal.h"
 
 namespace headpond {
@@ -48,7 +49,7 @@ class PathsView final : public View {
   const Paths& paths_;
 };
 
-class ListFiles final : public Node {
+class ListFiles final : public Node, public FileReading {
  public:
   ListFiles(const Patterns& patterns, const Lazy<Paths>& paths)
       : Node({.op = "list_files",
@@ -59,6 +60,7 @@ class ListFiles final : public Node {
               .slots = paths.then([](const Paths& all) { return static_cast<int64_t>(all.size()); })}),
         paths_(paths) {}
   void prepare(const ParallelFor&) const override { (void)paths_.get(); }
+  Paths paths_read() const override { return paths_.get(); }
   std::shared_ptr<const View> bind(const Binding&) const override { return std::make_shared<PathsView>(paths_.get()); }
 
  private:

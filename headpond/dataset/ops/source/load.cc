@@ -5,6 +5,7 @@
 
 #include "headpond/dataset/check_internal.h"
 #include "headpond/dataset/ops/files.h"
+#include "headpond/dataset/source/files_read.h"
 #include "headpond/io/cache/saved_dataset.h"
 
 namespace headpond {
@@ -35,7 +36,7 @@ class LoadView final : public View {
   const std::string title_;
 };
 
-class Load final : public Node {
+class Load final : public Node, public FileReading {
  public:
   Load(std::string path, SavedDataset saved)
       : Node({.op = "load",
@@ -48,6 +49,7 @@ class Load final : public Node {
   std::shared_ptr<const View> bind(const Binding&) const override {
     return std::make_shared<LoadView>(CacheStore::open_to_read(path_, saved_.plan()), spec(), title());
   }
+  std::vector<std::string> paths_read() const override { return {path_}; }
 
  private:
   const std::string path_;

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which files a source reads. For programs that look at pipelines, and for authors of sources.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace headpond {
+
+/// What a Node is too if it reads files while it runs, or if its elements are their paths.
+class FileReading {
+ public:
+  virtual ~FileReading() = default;
+  /// Their paths; a folder stands for all in it. May throw Exception, as Node::slots().
+  virtual std::vector<std::string> paths_read() const = 0;
+};
+
+namespace internal {
+
+template <class Files>
+std::vector<std::string> paths_of(const Files& files) {
+  std::vector<std::string> paths;
+  for (const auto& file : files) paths.push_back(file.path);
+  return paths;
+}
+
+}  // namespace internal
+}  // namespace headpond
