@@ -37,6 +37,7 @@ int become_headpond_torch(const char* verb, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  headpond::cli::ignore_requests();
   const auto* const verb = std::find_if(argv + 1, argv + argc,
                                         [](std::string_view word) { return !word.starts_with("-") && word != "help"; });
   if (verb != argv + argc && needs_torch(*verb)) return become_headpond_torch(*verb, argv);

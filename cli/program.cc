@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <csignal>
 #include <cstdio>
 #include <string>
 #include <string_view>
@@ -57,6 +58,8 @@ int run(const Verb& verb, const CommonFlags& common) {
 }
 
 }  // namespace
+
+void ignore_requests() { (void)std::signal(SIGUSR2, SIG_IGN); }
 
 int run_program(const std::vector<std::string>& arguments) {
   const std::vector<Verb> verbs = {run_verb(),          check_verb(),        explain_verb(),     diagnose_verb(),

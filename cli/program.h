@@ -7,6 +7,10 @@
 
 namespace headpond::cli {
 
+/// SIGUSR2 asks a RunLog that is open for its timeline (docs/monitoring.md); else it does nothing from now on, also in
+/// a program that takes the place of this one.
+void ignore_requests();
+
 /// Returns the exit code. `arguments` has no program name.
 int run_program(const std::vector<std::string>& arguments);
 

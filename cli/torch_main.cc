@@ -2,4 +2,7 @@
 // headpond-torch: headpond with libtorch. headpond runs it for the verbs that need it.
 #include "cli/program.h"
 
-int main(int argc, char** argv) { return headpond::cli::run_program({argv + 1, argv + argc}); }
+int main(int argc, char** argv) {
+  headpond::cli::ignore_requests();
+  return headpond::cli::run_program({argv + 1, argv + argc});
+}

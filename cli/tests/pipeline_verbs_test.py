@@ -15,7 +15,7 @@ import sys
 import time
 import unittest
 
-from cli_test import PROGRAM, TOOLS, Case, write_digits
+from cli_test import LIMIT_S, PROGRAM, TOOLS, Case, write_digits
 
 
 def step(op, key="step", **args):
@@ -277,6 +277,7 @@ class Run(PlanCase):
         self.addCleanup(process.kill)
         while not (self.folder / "order").exists() and process.poll() is None:
             time.sleep(0.01)
+        process.send_signal(signal.SIGUSR2)  # Asks a log for its timeline; here is none.
         time.sleep(0.3)
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=60)
@@ -553,6 +554,12 @@ class Profile(PlanCase):
 
 
 class Stalls(PlanCase):
+    def test_only_sources_have_files(self):
+        (self.folder / "it's one.txt").write_text("".join(f"{i}\n" for i in range(30)))
+        self.plan(step("text_lines", paths=["it's one.txt"]) + step("batch", batch_size=4) + step("prefetch", buffer_size=2))
+        done = self.expect(0, *"stalls plan.toml --step-ms 0 --records 30 --batches 3 --rounds 1".split())
+        self.assertNotIn("warning", done.stderr)
+
     def test_what_is_lost_to_preparing_and_to_fetching(self):
         (self.folder / "lines.txt").write_text("".join(f"{i}\n" for i in range(300)))
         self.plan(step("text_lines", paths=["lines.txt"]) + step("enumerate") + step("batch", batch_size=4))
@@ -592,12 +599,21 @@ class Top(PlanCase):
         path = self.folder / "files/run.jsonl"
         gone = subprocess.Popen(["true"])
         gone.wait()
-        text = re.sub(r'"pid":\d+', f'"pid":{gone.pid}', path.read_text())
-        path.write_text(text.replace('{"end":{}}\n', ""))
+        text = re.sub(r'"pid":\d+', f'"pid":{gone.pid}', path.read_text()).replace('{"end":{}}\n', "")
+        path.write_text(text)
         os.utime(path, (time.time() - 60, time.time() - 60))
         done = self.expect(0, "top", "files")
         self.assertIn("the run was killed", done.stdout)
         self.assertNotIn("the run has ended", done.stdout)
+        path.write_text(re.sub(r'"seconds":[\d.e-]+', '"seconds":45', text))  # As one of another machine, which writes rarely.
+        os.utime(path, (time.time() - 60, time.time() - 60))
+        top = subprocess.Popen([PROGRAM, "top", "files"], cwd=self.folder, stdout=subprocess.PIPE, text=True, env=self.environment)
+        self.addCleanup(top.kill)
+        self.assertIn("45 s, step", top.stdout.readline())
+        time.sleep(1.2)  # It looks once a second.
+        self.assertIsNone(top.poll())
+        top.send_signal(signal.SIGINT)
+        self.assertNotIn("killed", top.communicate(timeout=LIMIT_S)[0])
 
     def test_a_run_is_found_by_its_process(self):
         self.plan(step("range", stop=100000000) + step("map", function="x + sleep_us(1000)"))

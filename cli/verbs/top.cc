@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <thread>
+#include <utility>
 
 #include "cli/session.h"
 #include "cli/verbs/verbs.h"
@@ -21,6 +22,8 @@ namespace headpond::cli {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr double kLeastQuietS = 5;
 
 struct TopFlags {
   std::vector<std::string> runs;
@@ -117,14 +120,21 @@ void write_members(JsonWriter& json, const RunRecord& run) {
   json.end_array();
 }
 
-// Its process is gone, or one of another machine, and has written nothing for some seconds.
+// A run of another machine may be alive, and write rarely: twice the longest time between its points is too long.
+double longest_quiet_s(const RunRecord& run) {
+  double longest = run.points.empty() ? kLeastQuietS * 6 : kLeastQuietS, before = 0;
+  for (const RunPoint& point : run.points)
+    longest = std::max(longest, 2 * (point.seconds - std::exchange(before, point.seconds)));
+  return longest;
+}
+
+// Its process is gone, or one of another machine, and has written nothing for long.
 bool is_killed(const RunRecord& run, const std::string& folder) {
-  constexpr auto kQuiet = std::chrono::seconds(5);
   if (run.is_whole || run.machine.pid <= 0) return false;
   if (::kill(static_cast<pid_t>(run.machine.pid), 0) == 0 || errno != ESRCH) return false;
   std::error_code problem;
   const auto written = fs::last_write_time(folder + "/run.jsonl", problem);
-  return !problem && fs::file_time_type::clock::now() - written > kQuiet;
+  return !problem && fs::file_time_type::clock::now() - written > std::chrono::duration<double>(longest_quiet_s(run));
 }
 
 // What the run writes, each second.
