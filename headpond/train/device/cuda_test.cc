@@ -133,8 +133,8 @@ CudaDriver noting_driver() {
 
 class Cuda : public testing::Test {
  protected:
-  Cuda() { noted = {}; }
-  ~Cuda() override {
+  void SetUp() override { noted = {}; }
+  void TearDown() override {
     EXPECT_EQ(noted.contexts, 0);
     EXPECT_EQ(noted.current, 0);
     EXPECT_TRUE(noted.blocks.empty() && noted.pinned.empty() && noted.streams.empty() && noted.events.empty());
