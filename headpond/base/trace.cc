@@ -115,6 +115,14 @@ const char* intern(std::string_view name) {
   return all.names.emplace(name).first->c_str();
 }
 
+const char* intern_text(std::string_view text) {
+  constexpr size_t kMost = 10'000;
+  Registry& all = registry();
+  MutexLock lock(all.mu);
+  if (const auto known = all.names.find(std::string(text)); known != all.names.end()) return known->c_str();
+  return all.names.size() < kMost ? all.names.emplace(text).first->c_str() : "...";
+}
+
 void Span::end() const {
   internal::record({.name = name_,
                     .start_ns = start_ns_,
@@ -122,6 +130,27 @@ void Span::end() const {
                     .value = 0,
                     .kind = Kind::span,
                     .category = category_});
+}
+
+void SpanWithArgs::end() const {
+  internal::record({.name = name_,
+                    .start_ns = start_ns_,
+                    .length_ns = now_ns() - start_ns_,
+                    .value = 0,
+                    .kind = Kind::span,
+                    .category = category_,
+                    .args = args_});
+}
+
+void instant(const char* name, Category category, const Args& args) {
+  if (!enabled()) return;
+  internal::record({.name = name,
+                    .start_ns = now_ns(),
+                    .length_ns = 0,
+                    .value = 0,
+                    .kind = Kind::instant,
+                    .category = category,
+                    .args = args});
 }
 
 void counter(const char* name, int64_t value) {

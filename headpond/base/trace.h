@@ -3,9 +3,12 @@
 // monitor/timeline.h reads them. While no trace is recorded, a span costs one relaxed load.
 #pragma once
 
+#include <array>
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,7 +22,21 @@ enum class Kind : uint8_t {
   counter,     ///< `value` of a counter at `start_ns`.
   flow_begin,  ///< The element `value` leaves its producer, inside the span around `start_ns`.
   flow_end,    ///< The element `value` reaches its consumer, inside the span around `start_ns`.
+  instant,     ///< Something that happened at `start_ns`.
 };
+
+/// The names of what a span or an instant says besides its own name. They live as long as the process.
+struct ArgNames {
+  std::array<const char*, 4> names = {};  ///< Null: no more.
+  bool has_text = false;                  ///< The first value is that of text_arg(); all others are numbers.
+};
+
+struct Args {
+  const ArgNames* names = nullptr;  ///< Null: none.
+  std::array<int64_t, 4> values = {};
+};
+/// A value that is not known: its name is left out.
+inline constexpr int64_t kNoArg = std::numeric_limits<int64_t>::min();
 
 struct Event {
   const char* name;  ///< Interned: valid for ever.
@@ -28,6 +45,7 @@ struct Event {
   uint64_t value;
   Kind kind;
   Category category;
+  Args args = {};
 };
 
 /// Which events a full buffer keeps.
@@ -51,6 +69,12 @@ std::vector<ThreadEvents> collect();
 /// A copy of `name` that is valid for ever; equal names give equal pointers. Takes a lock: call it once per name, not
 /// per event.
 const char* intern(std::string_view name);
+
+/// The same for texts of which there may be many, as names of files: after some thousands of names, all new ones are
+/// "...".
+const char* intern_text(std::string_view text);
+/// The first value of Args whose names have a text. `text` is interned. Null: kNoArg.
+inline int64_t text_arg(const char* text) { return text != nullptr ? std::bit_cast<int64_t>(text) : kNoArg; }
 
 namespace internal {
 extern std::atomic<bool> recording;
@@ -79,6 +103,31 @@ class Span {
   int64_t start_ns_;  // -1: no trace was being taken.
   Category category_;
 };
+
+/// The same with what it says.
+class SpanWithArgs {
+ public:
+  SpanWithArgs(const char* name, Category category, const Args& args)
+      : name_(name), start_ns_(enabled() ? internal::span_start() : -1), category_(category), args_(args) {}
+  ~SpanWithArgs() {
+    if (start_ns_ >= 0) end();
+  }
+  SpanWithArgs(const SpanWithArgs&) = delete;
+  SpanWithArgs& operator=(const SpanWithArgs&) = delete;
+  /// A value that is known later.
+  void set(size_t i, int64_t value) { args_.values[i] = value; }
+
+ private:
+  void end() const;
+
+  const char* name_;
+  int64_t start_ns_;  // -1: no trace was being taken.
+  Category category_;
+  Args args_;
+};
+
+/// Records that something happened now, on the calling thread. `name` must be a literal or interned.
+void instant(const char* name, Category category, const Args& args = {});
 
 /// Records the value of a counter now. `name` must be a literal or interned.
 void counter(const char* name, int64_t value);

@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <bit>
+#include <string>
+
 #include "headpond/base/thread.h"
 
 namespace headpond::trace {
@@ -41,6 +44,40 @@ TEST(Trace, InnerSpansEndBeforeTheirOuterOnes) {
   const Event& outer = threads[0].events[1];
   EXPECT_GE(inner.start_ns, outer.start_ns);
   EXPECT_LE(inner.start_ns + inner.length_ns, outer.start_ns + outer.length_ns);
+}
+
+constexpr ArgNames kTold{{"file", "offset", "bytes"}, true};
+
+TEST(Trace, SpansAndInstantsSayWhatTheyAreAbout) {
+  { const SpanWithArgs silent("silent", Category::io, {}); }
+  instant("silent", Category::op);
+  start();
+  {
+    SpanWithArgs read("read", Category::io, {&kTold, {text_arg(intern_text("a.bin")), 7, kNoArg}});
+    read.set(2, 4096);
+  }
+  instant("end", Category::step, {&kTold, {text_arg(nullptr), 8}});
+  stop();
+  const auto threads = collect();
+  ASSERT_EQ(threads.size(), 1U);
+  ASSERT_EQ(threads[0].events.size(), 2U);
+  const Event &read = threads[0].events[0], &end = threads[0].events[1];
+  EXPECT_EQ(read.kind, Kind::span);
+  EXPECT_EQ(read.args.names, &kTold);
+  EXPECT_STREQ(std::bit_cast<const char*>(read.args.values[0]), "a.bin");
+  EXPECT_EQ(read.args.values[1], 7);
+  EXPECT_EQ(read.args.values[2], 4096);
+  EXPECT_EQ(end.kind, Kind::instant);
+  EXPECT_GE(end.start_ns, read.start_ns + read.length_ns);
+  EXPECT_EQ(end.args.values[0], kNoArg);
+}
+
+TEST(Trace, TextsBeyondSomeThousandsAreNotKept) {
+  const char* const first = intern_text("the first");
+  for (int i = 0; i < 10'001; ++i) (void)intern_text("file " + std::to_string(i));
+  EXPECT_STREQ(intern_text("one more"), "...");
+  EXPECT_EQ(intern_text("the first"), first);
+  EXPECT_STREQ(intern("a stage"), "a stage") << "control: names of events are";
 }
 
 TEST(Trace, KeepsTheEventsOfThreadsThatEnded) {
