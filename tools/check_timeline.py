@@ -3,7 +3,7 @@
 """Reads a timeline (Chrome trace, JSON object form, also gzipped) strictly, and tells what a viewer would not: fields and
 types, metadata first and for every track, spans that nest on each thread, flows with both ends inside spans, counters.
 
-  check_timeline.py FILE... [--thread NAME] [--span NAME] [--counter NAME] [--flows N]     names may be patterns: 'producer/*'
+  check_timeline.py FILE... [--thread NAME] [--span NAME] [--counter NAME] [--instant NAME] [--arg EVENT.ARG] [--flows N]     names may be patterns: 'producer/*'
 Exit 1 iff a file breaks a rule or lacks what was asked for.
 """
 import argparse
@@ -22,6 +22,7 @@ NUMBER = (int, decimal.Decimal)
 FIELDS = {  # what each kind of event has besides COMMON
     "M": {"args": dict},
     "X": {"cat": str, "ts": NUMBER, "dur": NUMBER},
+    "i": {"cat": str, "ts": NUMBER, "s": str},
     "C": {"ts": NUMBER, "args": dict},
     "s": {"cat": str, "id": (int, str), "ts": NUMBER},
     "t": {"cat": str, "id": (int, str), "ts": NUMBER},
@@ -29,7 +30,7 @@ FIELDS = {  # what each kind of event has besides COMMON
     "b": {"cat": str, "id": (int, str), "ts": NUMBER},
     "e": {"cat": str, "id": (int, str), "ts": NUMBER},
 }
-OPTIONAL = {"X": {"args"}, "s": {"bp"}, "t": {"bp"}, "b": {"args"}, "e": {"args"}}
+OPTIONAL = {"X": {"args"}, "i": {"args"}, "s": {"bp"}, "t": {"bp"}, "b": {"args"}, "e": {"args"}}
 MOST_FINDINGS = 20
 
 
@@ -81,8 +82,12 @@ def field_findings(event):
         found.append("empty name")
     if any(event.get(key, 0) < 0 for key in ("ts", "dur")):
         found.append("negative time")
-    if kind == "X" and event["cat"] not in CATEGORIES:
+    if kind in "Xi" and event["cat"] not in CATEGORIES:
         found.append(f"category {event['cat']} is none of {sorted(CATEGORIES)}")
+    if kind in "Xi" and "args" in event and not (is_a(event["args"], dict) and all(is_a(value, (int, str)) for value in event["args"].values())):
+        found.append("args are whole numbers and texts, by name")
+    if kind == "i" and event["s"] != "t":
+        found.append("an instant that is not of one thread")
     if kind in "stf" and event["cat"] != "DataFlow":
         found.append(f"a flow of category {event['cat']} instead of DataFlow")
     if kind == "f" and event["bp"] != "e":
@@ -223,10 +228,14 @@ def lacking(events, options):
     threads = {event["args"]["name"] for event in events if event["ph"] == "M" and event["name"] == "thread_name"}
     spans = {event["name"] for event in events if event["ph"] == "X"}
     counters = {event["name"] for event in events if event["ph"] == "C"}
+    instants = {event["name"] for event in events if event["ph"] == "i"}
+    args = {f"{event['name']}.{key}" for event in events if event["ph"] in "Xi" for key in event.get("args", {})}
     flows = sum(1 for event in events if event["ph"] == "f")
     found = [f"no thread {name} in {sorted(threads)}" for name in options.thread if not fnmatch.filter(threads, name)]
     found += [f"no span {name} in {sorted(spans)}" for name in options.span if not fnmatch.filter(spans, name)]
     found += [f"no counter {name} in {sorted(counters)}" for name in options.counter if not fnmatch.filter(counters, name)]
+    found += [f"no instant {name} in {sorted(instants)}" for name in options.instant if not fnmatch.filter(instants, name)]
+    found += [f"no arg {name} in {sorted(args)}" for name in options.arg if not fnmatch.filter(args, name)]
     return found + ([f"{flows} flows, at least {options.flows} asked for"] if flows < options.flows else [])
 
 
@@ -236,7 +245,7 @@ def summary(events):
     seconds = float(max(times) - min(times)) / 1e6 if times else 0.0
     threads = sum(1 for event in events if event["ph"] == "M" and event["name"] == "thread_name")
     return (f"{threads} threads, {kinds.count('X')} spans, {kinds.count('C')} counter samples, "
-            f"{kinds.count('f')} flows, {seconds:.3f} s")
+            f"{kinds.count('f')} flows, {kinds.count('i')} instants, {seconds:.3f} s")
 
 
 def main():
@@ -245,6 +254,8 @@ def main():
     parser.add_argument("--thread", action="append", default=[])
     parser.add_argument("--span", action="append", default=[])
     parser.add_argument("--counter", action="append", default=[])
+    parser.add_argument("--instant", action="append", default=[])
+    parser.add_argument("--arg", action="append", default=[], metavar="EVENT.ARG")
     parser.add_argument("--flows", type=int, default=0)
     options = parser.parse_args()
     failed = False

@@ -55,6 +55,7 @@ def without(index):
 
 SPAN = {"name": "x", "cat": "op", "ph": "X", **TRACK}
 FLOW = {"name": "element", "cat": "DataFlow", **TRACK}
+INSTANT = {"name": "stop", "cat": "step", "ph": "i", "s": "t", "ts": 3, **TRACK}
 FAULTS = [
     ("an overlap by a nanosecond", changed(6, dur=6.5), "overlaps make"),
     ("siblings that overlap", changed(6, ts=4, dur=6.5), "overlaps read"),
@@ -89,6 +90,12 @@ FAULTS = [
     ("an unknown kind", changed(8, ph="Q"), "known kind"),
     ("an unknown field", changed(4, colour="red"), "unknown field colour"),
     ("an event that is a list", with_events([]), "known kind"),
+    ("an instant of a process", with_events({**INSTANT, "s": "p"}), "not of one thread"),
+    ("an instant of an unknown category", with_events({**INSTANT, "cat": "work"}), "category work"),
+    ("an instant that lasts", with_events({**INSTANT, "dur": 1}), "unknown field dur"),
+    ("args that are a list", changed(4, args=[1]), "whole numbers and texts"),
+    ("an arg that is a list", with_events({**INSTANT, "args": {"batch": [1]}}), "whole numbers and texts"),
+    ("an arg with a fraction", changed(4, args={"batch": 1.5}), "whole numbers and texts"),
     ("an empty counter", changed(8, args={}), "at least one"),
     ("a counter of text", changed(8, args={"size": "3"}), "are numbers"),
     ("a queue's counter below 0", changed(8, args={"size": -1}), "from 0"),
@@ -122,7 +129,8 @@ class Checker(unittest.TestCase):
         self.assertEqual(check_timeline.check(gzip.compress(json.dumps(good()).encode()))[0], [])
 
     def test_accepts_what_is_at_the_edge(self):
-        cases = [with_events({**SPAN, "ts": 10.5, "dur": 0}), with_events({**SPAN, "ts": 0, "dur": 10.5}),
+        cases = [with_events(INSTANT, {**INSTANT, "args": {"error": "bad", "batch": 7}}),
+                 changed(4, args={"epoch": 0, "file": "a"}), with_events({**SPAN, "ts": 10.5, "dur": 0}), with_events({**SPAN, "ts": 0, "dur": 10.5}),
                  with_events({**SPAN, "ph": "b", "id": 1, "ts": 1}, {**SPAN, "ph": "e", "id": 1, "ts": 3}),
                  with_events({**FLOW, "ph": "t", "id": 7, "ts": 10.5}), {**good(), "traceEvents": []}]
         for document in cases:

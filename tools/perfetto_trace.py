@@ -3,7 +3,7 @@
 """Reads a timeline in Perfetto's format, without its library, and compares it with one in Chrome's.
 
   perfetto_trace.py FILE.pftrace[.gz]                               prints how many of what it holds
-  perfetto_trace.py FILE.pftrace[.gz] --same-as TIMELINE.json[.gz]  exit 1 unless both have the same threads, spans, counters, arrows
+  perfetto_trace.py FILE.pftrace[.gz] --same-as TIMELINE.json[.gz]  exit 1 unless both have the same threads, spans, instants, counters, arrows
 """
 import argparse
 import collections
@@ -14,7 +14,7 @@ import pathlib
 import sys
 
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
-SLICE_BEGINS, SLICE_ENDS, COUNTER = 1, 2, 4
+SLICE_BEGINS, SLICE_ENDS, INSTANT, COUNTER = 1, 2, 3, 4
 
 
 class Broken(Exception):
@@ -72,12 +72,21 @@ def interned(message, number):
     return {one(entry, 1): text(entry, 2) for entry in map(fields, message.get(number, []))}
 
 
+def signed(value):
+    return value - (1 << 64) if value >> 63 else value
+
+
+def args_of(event):
+    """Of debug annotations: ((name, value), ...)."""
+    return tuple((text(arg, 10), text(arg, 6) if 6 in arg else signed(one(arg, 4))) for arg in map(fields, event.get(4, [])))
+
+
 class Trace:
-    """threads {id: name}, in order of display; spans (thread, name, category, start, length), in ns; counters (name, time, value);
+    """threads {id: name}, in order of display; spans (thread, name, category, start, length, args), in ns; instants (thread, name, category, time, args); counters (name, time, value);
     units {name: unit}; arrows {id: [(thread, start of the span)]}, in order of time."""
 
     def __init__(self, data):
-        self.process, self.threads, self.spans, self.counters, self.units = None, {}, [], [], {}
+        self.process, self.threads, self.spans, self.instants, self.counters, self.units = None, {}, [], [], [], {}
         self.arrows = collections.defaultdict(list)
         self._names, self._categories, self._tracks, self._open = {}, {}, {}, collections.defaultdict(list)
         ranks = []
@@ -118,16 +127,17 @@ class Trace:
     def _event(self, time, event):
         kind, track = one(event, 9), self._tracks[one(event, 11)]
         if kind == COUNTER:
-            value = one(event, 30, 0)
-            self.counters.append((track, time, value - (1 << 64) if value >> 63 else value))
+            self.counters.append((track, time, signed(one(event, 30, 0))))
+        elif kind == INSTANT:
+            self.instants.append((track, self._names[one(event, 10)], self._categories[one(event, 3)], time, args_of(event)))
         elif kind == SLICE_BEGINS:
-            self._open[track].append((self._names[one(event, 10)], self._categories[one(event, 3)], time))
+            self._open[track].append((self._names[one(event, 10)], self._categories[one(event, 3)], time, args_of(event)))
             for number in (47, 48):
                 for arrow in event.get(number, []):
                     self.arrows[arrow].append((time, track, number == 48))
         elif kind == SLICE_ENDS:
-            name, category, start = self._open[track].pop()
-            self.spans.append((track, name, category, start, time - start))
+            name, category, start, args = self._open[track].pop()
+            self.spans.append((track, name, category, start, time - start, args))
         else:
             raise Broken(f"an event of the unknown kind {kind}")
 
@@ -146,12 +156,17 @@ def differences(trace, events):
     def each(phase):
         return [event for event in events if event["ph"] == phase]
     names = {event["tid"]: event["args"]["name"] for event in each("M") if event["name"] == "thread_name"}
-    spans = [(e["tid"], e["name"], e["cat"], ns(e["ts"]), ns(e["dur"])) for e in each("X")]
+
+    def args(event):
+        return tuple(event.get("args", {}).items())
+    spans = [(e["tid"], e["name"], e["cat"], ns(e["ts"]), ns(e["dur"]), args(e)) for e in each("X")]
+    instants = [(e["tid"], e["name"], e["cat"], ns(e["ts"]), args(e)) for e in each("i")]
     counters = [(e["name"], ns(e["ts"]), e["args"]["size"]) for e in each("C")]
     arrows = collections.Counter(int(str(e["id"]), 0) for e in events if e["ph"] in "stf")
     found = []
     for what, mine, other in (("threads", list(trace.threads.items()), list(names.items())),
                               ("spans", sorted(trace.spans), sorted(spans)),
+                              ("instants", sorted(trace.instants), sorted(instants)),
                               ("counters", sorted(trace.counters), sorted(counters)),
                               ("arrows", sorted((key, len(ends)) for key, ends in trace.arrows.items()), sorted(arrows.items()))):
         if mine != other:

@@ -29,10 +29,11 @@ constexpr int32_t kByRank = 3;
 // Of ProcessDescriptor and ThreadDescriptor, and of CounterDescriptor.
 constexpr pbf_tag_type kPid = 1, kProcessName = 6, kTid = 2, kThreadName = 5, kUnit = 3;
 constexpr int32_t kCount = 2, kBytes = 3;
-// Of TrackEvent.
-constexpr pbf_tag_type kCategoryIds = 3, kType = 9, kNameId = 10, kTrack = 11, kValue = 30, kFlows = 47,
+// Of TrackEvent, and of its DebugAnnotation.
+constexpr pbf_tag_type kNumber = 4, kText = 6, kArgName = 10;
+constexpr pbf_tag_type kCategoryIds = 3, kArgs = 4, kType = 9, kNameId = 10, kTrack = 11, kValue = 30, kFlows = 47,
                        kLastFlows = 48;
-constexpr int32_t kSliceBegins = 1, kSliceEnds = 2, kCounterValue = 4;
+constexpr int32_t kSliceBegins = 1, kSliceEnds = 2, kInstant = 3, kCounterValue = 4;
 
 constexpr uint64_t kProcessUuid = 1, kThreadUuids = uint64_t{1} << 40, kCounterUuids = uint64_t{2} << 40;
 
@@ -74,6 +75,7 @@ class PerfettoWriter {
       : origin_ns_(origin_ns), write_(write) {
     for (const Track& track : tracks) {
       for (const Event& event : track.spans) names_.try_emplace(name_of(event), names_.size() + 1);
+      for (const Event& event : track.instants) names_.try_emplace(name_of(event), names_.size() + 1);
       for (const Event& event : track.counters) counters_.try_emplace(name_of(event), kCounterUuids + counters_.size());
     }
   }
@@ -138,6 +140,14 @@ class PerfettoWriter {
     return end_until(INT64_MAX);
   }
 
+  Result<void> instants(const Track& track) {
+    for (const Event& one : track.instants) {
+      HEADPOND_TRY(event(one.start_ns, kInstant, thread_uuid(track.thread_id),
+                         [&](pbf_writer& event) { describe(event, one); }));
+    }
+    return {};
+  }
+
   Result<void> values(const Track& track) {
     for (const Event& one : track.counters) {
       HEADPOND_TRY(event(one.start_ns, kCounterValue, counters_.at(name_of(one)),
@@ -161,11 +171,27 @@ class PerfettoWriter {
 
   Result<void> begin(const Event& span, int thread_id, const Arrows& arrows) {
     return event(span.start_ns, kSliceBegins, thread_uuid(thread_id), [&](pbf_writer& event) {
-      event.add_uint64(kNameId, names_.at(name_of(span)));
-      event.add_uint64(kCategoryIds, static_cast<uint64_t>(span.category) + 1);
+      describe(event, span);
       for (const uint64_t id : arrows.through) event.add_fixed64(kFlows, id);
       for (const uint64_t id : arrows.last) event.add_fixed64(kLastFlows, id);
     });
+  }
+
+  void describe(pbf_writer& event, const Event& one) const {
+    event.add_uint64(kNameId, names_.at(name_of(one)));
+    event.add_uint64(kCategoryIds, static_cast<uint64_t>(one.category) + 1);
+    for_each_arg(
+        one.args,
+        [&event](const char* name, const char* text) {
+          pbf_writer arg(event, kArgs);
+          arg.add_string(kText, text);
+          arg.add_string(kArgName, name);
+        },
+        [&event](const char* name, int64_t value) {
+          pbf_writer arg(event, kArgs);
+          arg.add_int64(kNumber, value);
+          arg.add_string(kArgName, name);
+        });
   }
 
   Result<void> event(int64_t time_ns, int32_t type, uint64_t track, const auto& fill) {
@@ -218,6 +244,7 @@ Result<void> write_perfetto(const std::vector<Track>& tracks, const std::vector<
   HEADPOND_TRY(file.counters(rank));
   for (const Track& track : tracks) {
     HEADPOND_TRY(file.spans(track, arrows_of(track, flows)));
+    HEADPOND_TRY(file.instants(track));
     HEADPOND_TRY(file.values(track));
   }
   return file.finish();

@@ -26,6 +26,13 @@ Event counter(const char* name, int64_t at, int64_t value) {
 }
 Event flow(Kind kind, int64_t at, uint64_t id) { return {"element", at, 0, id, kind, Category::op}; }
 
+constexpr trace::ArgNames kTold{{"file", "offset"}, true};
+Event telling(Event event, const char* file, int64_t offset) {
+  event.args = {&kTold, {trace::text_arg(file), offset}};
+  return event;
+}
+Event instant(const char* name, int64_t at) { return {name, at, 0, 0, Kind::instant, Category::wait}; }
+
 class PerfettoTimelineTest : public testing::Test {
  protected:
   PerfettoTimelineTest() { std::filesystem::create_directories(folder_); }
@@ -65,6 +72,21 @@ std::vector<ThreadEvents> some_events() {
 TEST_F(PerfettoTimelineTest, HoldsWhatTheJsonHolds) {
   EXPECT_TRUE(hold_the_same(write("a.pftrace", some_events()), write("a.json", some_events())));
   EXPECT_TRUE(hold_the_same(write("none.pftrace", {}), write("none.json", {})));
+}
+
+TEST_F(PerfettoTimelineTest, HoldsWhatSpansAndInstantsSay) {
+  const auto events = [](int64_t offset, const char* file, int64_t at) -> std::vector<ThreadEvents> {
+    return {{7,
+             "read/0",
+             {telling(span("read", 100, 90, Category::io), file, offset), instant("stop", at),
+              telling(instant("error", 300), nullptr, std::numeric_limits<int64_t>::max())},
+             0}};
+  };
+  const std::string perfetto = write("a.pftrace", events(-7, "a.bin", 250));
+  EXPECT_TRUE(hold_the_same(perfetto, write("a.json", events(-7, "a.bin", 250))));
+  EXPECT_FALSE(hold_the_same(perfetto, write("b.json", events(8, "a.bin", 250)))) << "control";
+  EXPECT_FALSE(hold_the_same(perfetto, write("c.json", events(-7, "b.bin", 250)))) << "control";
+  EXPECT_FALSE(hold_the_same(perfetto, write("d.json", events(-7, "a.bin", 251)))) << "control";
 }
 
 TEST_F(PerfettoTimelineTest, IsCompressedIfItsNameSaysSo) {

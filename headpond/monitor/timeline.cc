@@ -89,9 +89,13 @@ class Timeline {
     return end();
   }
   Result<void> span(const Event& event, int thread_id) {
-    static constexpr std::array<const char*, 4> kNames = {"op", "io", "wait", "step"};
-    begin(event.name, "X", thread_id).member("cat", kNames.at(static_cast<size_t>(event.category)));
-    json_.key("ts").raw(micros(event.start_ns - origin_ns_)).key("dur").raw(micros(event.length_ns));
+    begin_of_category(event, "X", thread_id).key("dur").raw(micros(event.length_ns));
+    args(event.args);
+    return end();
+  }
+  Result<void> instant(const Event& event, int thread_id) {
+    begin_of_category(event, "i", thread_id).member("s", "t");
+    args(event.args);
     return end();
   }
   Result<void> counter(const Event& event, int thread_id) {
@@ -119,6 +123,19 @@ class Timeline {
   JsonWriter& begin(std::string_view name, std::string_view phase, int thread_id) {
     json_.begin_object().member("name", name.empty() ? "unnamed" : name).member("ph", phase);
     return json_.member("pid", pid_).member("tid", thread_id);
+  }
+  JsonWriter& begin_of_category(const Event& event, std::string_view phase, int thread_id) {
+    static constexpr std::array<const char*, 4> kNames = {"op", "io", "wait", "step"};
+    begin(event.name, phase, thread_id).member("cat", kNames.at(static_cast<size_t>(event.category)));
+    return json_.key("ts").raw(micros(event.start_ns - origin_ns_));
+  }
+  void args(const trace::Args& args) {
+    if (args.names == nullptr) return;
+    json_.key("args").begin_object();
+    internal::for_each_arg(
+        args, [this](const char* name, const char* text) { json_.member(name, text); },
+        [this](const char* name, int64_t value) { json_.member(name, value); });
+    json_.end_object();
   }
   Result<void> end() {
     json_.end_object();
@@ -155,6 +172,7 @@ TimelineReport report_of(const std::vector<trace::ThreadEvents>& threads, const 
     ++report.threads;
     report.spans += std::ssize(track.spans);
     report.counters += std::ssize(track.counters);
+    report.instants += std::ssize(track.instants);
     report.spans_cut += track.spans_cut;
     report.flow_ends_left_out += std::ssize(track.flow_ends);
   }
@@ -198,6 +216,7 @@ Result<TimelineReport> write_timeline(const std::string& path, const std::vector
   HEADPOND_TRY(write_metadata(timeline, tracks, options.process_name));
   for (const Track& track : tracks) {
     for (const Event& event : track.spans) HEADPOND_TRY(timeline.span(event, track.thread_id));
+    for (const Event& event : track.instants) HEADPOND_TRY(timeline.instant(event, track.thread_id));
     for (const Event& event : track.counters) HEADPOND_TRY(timeline.counter(event, track.thread_id));
   }
   for (const FlowPoint& point : flows) HEADPOND_TRY(timeline.flow(point));

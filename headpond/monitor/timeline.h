@@ -22,8 +22,9 @@ struct TimelineOptions {
 struct TimelineReport {
   int64_t threads = 0;
   int64_t spans = 0;
-  int64_t counters = 0;        ///< Samples.
-  int64_t flows = 0;           ///< Arrows' starts.
+  int64_t counters = 0;  ///< Samples.
+  int64_t flows = 0;     ///< Arrows' starts.
+  int64_t instants = 0;
   int64_t dropped_events = 0;  ///< The trace's buffer was full: start the trace later, or with a higher limit.
   /// Ends of arrows whose other end, or whose span, is not in the trace (it was dropped, or the trace ended before).
   int64_t flow_ends_left_out = 0;

@@ -43,6 +43,14 @@ Event span(const char* name, int64_t start, int64_t length, Category category = 
 Event counter(int64_t at, int64_t value) {
   return {"queue/a", at, 0, static_cast<uint64_t>(value), Kind::counter, Category::op};
 }
+constexpr trace::ArgNames kRead{{"file", "offset", "bytes"}, true}, kTask{{"epoch", "unit", "first", "count"}};
+Event with(Event event, const trace::Args& args) {
+  event.args = args;
+  return event;
+}
+Event instant(const char* name, int64_t at, const trace::Args& args = {}) {
+  return {name, at, 0, 0, Kind::instant, Category::step, args};
+}
 Event flow_begin(int64_t at, uint64_t id) { return {"element", at, 0, id, Kind::flow_begin, Category::op}; }
 Event flow_end(int64_t at, uint64_t id) { return {"element", at, 0, id, Kind::flow_end, Category::op}; }
 
@@ -85,6 +93,27 @@ TEST_F(TimelineTest, WritesSpansInMicrosecondsFromTheFirstEvent) {
   EXPECT_THAT(text, HasSubstr(R"("tid":7,"cat":"op","ts":0,"dur":2.500})"));
   EXPECT_THAT(text, HasSubstr(R"("tid":7,"cat":"io","ts":1.500,"dur":1})"));
   EXPECT_EQ(report_.spans, 2);
+}
+
+TEST_F(TimelineTest, WritesWhatSpansAndInstantsSay) {
+  const int64_t file = trace::text_arg("a \"b\".bin");
+  const std::string text =
+      written({{7,
+                "read/0",
+                {with(span("read", 0, 1'000, Category::io), {&kRead, {file, 7, 4096}}),
+                 with(span("map", 2'000, 1'000), {&kTask, {1, 5, trace::kNoArg, 8}}), instant("epoch end", 3'500),
+                 instant("error", 4'000, {&kRead, {file, trace::kNoArg, 3}})},
+                0}});
+  EXPECT_THAT(text, HasSubstr(R"("dur":1,"args":{"file":"a \"b\".bin","offset":7,"bytes":4096}})"));
+  EXPECT_THAT(text, HasSubstr(R"("args":{"epoch":1,"unit":5,"count":8}})"));
+  EXPECT_THAT(text, HasSubstr(R"({"name":"epoch end","ph":"i","pid":)"));
+  EXPECT_THAT(text, HasSubstr(R"("cat":"step","ts":3.500,"s":"t"})"));
+  EXPECT_THAT(text, HasSubstr(R"("ts":4,"s":"t","args":{"file":"a \"b\".bin","bytes":3}})"));
+  EXPECT_EQ(report_.instants, 2);
+  EXPECT_EQ(report_.spans, 2);
+  EXPECT_TRUE(strict_checker_accepts(path_, "--instant 'epoch end' --arg read.bytes --arg error.file"));
+  EXPECT_FALSE(strict_checker_accepts(path_, "--instant stop")) << "control";
+  EXPECT_FALSE(strict_checker_accepts(path_, "--arg map.first")) << "control: it is not known";
 }
 
 TEST_F(TimelineTest, DrawsAnArrowFromProducerToConsumer) {

@@ -40,6 +40,8 @@ void add_events(Track& track, const std::vector<Event>& events) {
       track.spans.push_back(event);
     } else if (event.kind == Kind::counter) {
       track.counters.push_back(event);
+    } else if (event.kind == Kind::instant) {
+      track.instants.push_back(event);
     } else {
       track.flow_ends.push_back(event);
     }

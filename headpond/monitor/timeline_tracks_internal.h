@@ -2,6 +2,7 @@
 // What a timeline needs of a trace before it can be written: spans in order and nested, arrows with both ends.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -17,12 +18,28 @@ struct Track {
   int64_t spans_cut = 0;
   std::vector<trace::Event> spans = {};  ///< By start, outer before inner; each within the one around it.
   std::vector<trace::Event> counters = {};
+  std::vector<trace::Event> instants = {};
   std::vector<trace::Event> flow_ends = {};
   std::vector<int64_t> reach = {};  ///< The latest end among the spans up to each.
 };
 
 /// In the order of display: producers by name ("x/2" before "x/10"), then the consumer, then the monitor.
 std::vector<Track> make_tracks(const std::vector<trace::ThreadEvents>& threads);
+
+/// Calls `text(name, value)` or `number(name, value)` for each that is known.
+template <class Text, class Number>
+void for_each_arg(const trace::Args& args, const Text& text, const Number& number) {
+  if (args.names == nullptr) return;
+  for (size_t i = 0; i < args.values.size() && args.names->names[i] != nullptr; ++i) {
+    const int64_t value = args.values[i];
+    if (value == trace::kNoArg) continue;
+    if (i == 0 && args.names->has_text) {
+      text(args.names->names[i], std::bit_cast<const char*>(value));
+    } else {
+      number(args.names->names[i], value);
+    }
+  }
+}
 
 /// One end of an arrow; those of one id follow each other, in order of time.
 struct FlowPoint {
