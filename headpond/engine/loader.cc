@@ -29,6 +29,7 @@ namespace {
 
 using internal::Engine;
 
+constexpr trace::ArgNames kBatchArgs{{"epoch", "batch"}}, kErrorArgs{{"error", "epoch", "batch"}, true};
 constexpr int kMostThreads = 4096;
 constexpr int64_t kLongOpenNs = 1'000'000;  // To open an epoch is a wait then.
 
@@ -96,6 +97,7 @@ struct Loader::Run {
 
   void close() {
     if (std::exchange(is_closed, true)) return;
+    trace::instant("stop", trace::Category::step);
     engine->stop();
     held.reset();
     iterator.reset();
@@ -141,6 +143,7 @@ struct Loader::Run {
   }
 
   void end_epoch() {
+    trace::instant("epoch end", trace::Category::step, next_batch());
     if (iterator) engine->keep_figures();
     ++epoch;
     held.reset();
@@ -231,7 +234,7 @@ struct Loader::Run {
             Error(ErrorKind::Unknown, "Loader: internal error: nothing is ready and nothing can be computed"));
       }
       if (!may_wait) return Got::pending;
-      const trace::Span span("wait for a batch", trace::Category::wait);
+      const trace::SpanWithArgs span("wait for a batch", trace::Category::wait, next_batch());
       engine->wait(seen);
     }
   }
@@ -299,13 +302,23 @@ struct Loader::Run {
       }
       if (call.is_empty) return fail(ErrorKind::DeadlineExceeded, "Loader: no batch is ready");
       gave = gave || answer.got != Got::end;
-      if (answer.got == Got::error) return fail(internal::not_the_end(answer.error, "Loader"));
+      if (answer.got == Got::error) return failed(answer.error);
       if (answer.got == Got::value) return give(std::move(answer.element));
       end_epoch();
       if (options.epochs < 0 && !gave) return fail(internal::futile_epoch("Loader", epoch - 1));
       if (in_epoch) break;
     }
     return fail(internal::end_of_data("Loader"));
+  }
+
+  trace::Args next_batch() const { return {&kBatchArgs, {static_cast<int64_t>(epoch), index + 1}}; }
+
+  tl::unexpected<Error> failed(const Error& error) const {
+    if (trace::enabled()) {
+      const int64_t text = trace::text_arg(trace::intern_text(error.message()));
+      trace::instant("error", trace::Category::step, {&kErrorArgs, {text, static_cast<int64_t>(epoch), index + 1}});
+    }
+    return fail(internal::not_the_end(error, "Loader"));
   }
 
   void remember() {
@@ -390,6 +403,7 @@ void Loader::close() {
 std::string Loader::state() const {
   Run& all = run();
   if (auto synced = all.failures.sync(); !synced) log(LogLevel::warning, synced.error().to_string());
+  trace::instant("checkpoint", trace::Category::step, all.next_batch());
   return internal::save(all.state, all.dataset, all.options.seed);
 }
 LoaderStats Loader::stats() const {

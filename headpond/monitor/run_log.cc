@@ -31,6 +31,8 @@
 namespace headpond {
 namespace {
 
+constexpr trace::ArgNames kStepArgs{{"step"}};
+constexpr trace::ArgNames kVerdictArgs{{"code", "step"}, true};
 constexpr int64_t kBetweenRecordsNs = 10'000'000'000;
 constexpr int64_t kBetweenLooksNs = 5'000'000'000;  // At the memory: 1 ms for each gigabyte.
 
@@ -363,6 +365,8 @@ void RunLog::State::write_record(internal::PipelineWatch& watched) {
   if (!has_verdict(record)) return;
   const auto [told, is_new] = told_.try_emplace(record.name, record.verdict.code);
   if (!is_new && std::exchange(told->second, record.verdict.code) == record.verdict.code && !record.has_ended) return;
+  const char* const code = trace::intern(to_string(record.verdict.code));
+  trace::instant("verdict", trace::Category::step, {&kVerdictArgs, {trace::text_arg(code), own_step()}});
   write_text(record.name.empty() ? "verdict" : "verdict/" + record.name, as_code(record.verdict.to_string()));
 }
 
@@ -486,9 +490,11 @@ RunLog::Watch RunLog::watch(const Queue& queue, const WaitAccount& account, Queu
   return Watch(state_, state_->add(std::move(source), queue_source(queue), verdict));
 }
 
+RunLog::Step::Step(int64_t number) : span_("step", trace::Category::step, {&kStepArgs, {number}}) {}
+
 RunLog::Step RunLog::step() {
   state_->next_step();
-  return Step();
+  return Step(state_->own_step());
 }
 
 Result<void> RunLog::scalar(std::string_view tag, double value) {

@@ -88,8 +88,8 @@ class RunLog {
 
    private:
     friend class RunLog;
-    Step() : span_("step", trace::Category::step) {}
-    const trace::Span span_;
+    explicit Step(int64_t number);
+    const trace::SpanWithArgs span_;
   };
 
   /// Makes `folder` if need be; with "" no file is written, and no timeline is recorded. Throws

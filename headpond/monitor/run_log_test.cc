@@ -125,7 +125,8 @@ TEST_F(RunLogTest, ALoadersRunLeavesFilesThatTheCheckersAccept) {
                           " --require pipeline/memory_bytes --require pipeline/wait_ms --require pipeline/step_ms "
                           "--require 'op/*/parallelism'"));
   EXPECT_TRUE(is_accepted("check_timeline.py",
-                          "/timeline.json --span step --counter memory/process"
+                          "/timeline.json --span step --arg step.step --arg 'range*.unit' --instant 'epoch end'"
+                          " --arg 'epoch end.epoch' --counter memory/process"
                           " --counter 'memory/range*' --counter 'window/range*'"));
   const RunRecord run = record();
   EXPECT_TRUE(run.is_whole);

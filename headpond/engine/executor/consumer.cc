@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "headpond/base/clock.h"
+#include "headpond/base/trace.h"
 #include "headpond/engine/executor/consumer_internal.h"
 #include "headpond/engine/executor/counting_internal.h"
 #include "headpond/engine/executor/thread_look_internal.h"
@@ -90,6 +91,7 @@ bool Consumer::count_take(int64_t work_ns, bool any_blocking) {
     inline_batch_ns_.add(work);
     if (inline_batch_ns_.value() < 2 * kInlineNs) return false;
     inline_ = false;
+    trace::instant("made ahead", trace::Category::step);
     mean_work_ns_ = mean_takes_ = 0;
     return true;
   }
@@ -101,6 +103,7 @@ bool Consumer::count_take(int64_t work_ns, bool any_blocking) {
   }
   inline_ = may_help_ && mean_takes_ >= kLearnAfter && !any_blocking && mean_work_ns_ < kInlineNs * mean_takes_;
   inline_batch_ns_ = {0.2, 0.2};
+  if (inline_) trace::instant("made inline", trace::Category::step);
   return false;
 }
 

@@ -17,6 +17,9 @@
 namespace headpond::internal {
 namespace {
 
+constexpr trace::ArgNames kTaskArgs{{"epoch", "unit", "first", "count"}};
+constexpr trace::ArgNames kRefusedArgs{{"stage"}, true};
+
 constexpr int64_t kMostItems = 4096;
 constexpr int64_t kMostGivenEarly = 1024;  // Its state lists them.
 constexpr int64_t kSmall = 16;             // Bytes of a tensor that need no buffer.
@@ -365,7 +368,7 @@ struct ReorderBuffer::Done {
   TaskUse use;  // Of a measured task.
 };
 
-ReorderBuffer::Done ReorderBuffer::carry_out(const Task& task, Context& context) {
+ReorderBuffer::Done ReorderBuffer::carry_out(const Task& task, const trace::Args& said, Context& context) {
   Done done;
   hand_over_point();
   const int64_t queued = task.asks_queue ? thread_queue_ns() : -1;
@@ -373,7 +376,7 @@ ReorderBuffer::Done ReorderBuffer::carry_out(const Task& task, Context& context)
   // The context may be that of a consumer who helps: elements skipped here do not belong to its next one.
   const int64_t began = now_ns(), left_out = std::exchange(context.left_out, 0);
   done.error = error_of([&] {
-    const trace::Span span(trace_name_, trace::Category::op);
+    const trace::SpanWithArgs span(trace_name_, trace::Category::op, said);
     const MemoryAccount::Scope allocating(account_);
     if (task.is_sampled) return make_sampled_rows(*task.item, task.first, task.count, context);
     if (task.item) return make_rows(*task.item, task.first, task.count, context);
@@ -398,10 +401,13 @@ ReorderBuffer::Done ReorderBuffer::carry_out(const Task& task, Context& context)
 
 int64_t ReorderBuffer::run(Task& task, Context& context) {
   const uint64_t progress_before = host_.consumer.progress();
+  const trace::Args said = {&kTaskArgs,
+                            {static_cast<int64_t>(epoch), task.item ? task.item->ordinal : opened_,
+                             task.item ? task.first : trace::kNoArg, task.count}};
   Done done;
   {
     const Unlocked unlocked(host_.lock);
-    done = carry_out(task, context);
+    done = carry_out(task, said, context);
   }
   if (task.is_long && costs_.add_wait(task.opens_item, done.waited)) host_.wake();
   if (task.is_sampled) {
@@ -434,6 +440,8 @@ void ReorderBuffer::task_ended(const Task& task, const Done& done) {
   // Nothing is made ahead of a program that makes its batches itself: it is not as far ahead as it goes.
   if (host_.consumer.is_inline() && host_.options.run_ahead != 0) return;
   idle_for_ = room();
+  if (idle_for_ == Room::no_memory)
+    trace::instant("memory refused", trace::Category::wait, {&kRefusedArgs, {trace::text_arg(trace_name_)}});
   idle_since_ = idle_for_ == Room::yes ? 0 : done.ended_ns;
 }
 

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "headpond/base/trace.h"
 #include "headpond/dataset/node.h"
 #include "headpond/engine/executor/work_source_internal.h"
 #include "headpond/engine/loader_stats.h"
@@ -91,7 +92,7 @@ class ReorderBuffer : public WorkSource {
   struct Done;
   using WorkItems = std::vector<std::shared_ptr<WorkItem>>;
 
-  Done carry_out(const Task& task, Context& context);
+  Done carry_out(const Task& task, const trace::Args& said, Context& context);
   void assemble_and_mark_ready(const Task& task, Context& context) HEADPOND_REQUIRES(engine_state);
   bool is_for(ThreadRole role, bool waits) const HEADPOND_REQUIRES(engine_state);
   bool is_long(bool waits, double ns) const;

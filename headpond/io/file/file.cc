@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "headpond/io/file/file_span_internal.h"
 #include "headpond/io/file/replacement_internal.h"
 #include "headpond/io/file/system_internal.h"
 
@@ -26,6 +27,7 @@ class FileReader final : public ByteReader {
   Result<size_t> read(std::span<std::byte> to) override {
     const uint64_t wanted = std::min<uint64_t>(to.size(), size_ - offset_);
     if (wanted == 0) return 0;
+    internal::FileSpan span("read", path_, offset_);
     auto got = internal::read_some(file_, to.first(wanted), path_);
     if (!got) return got;
     if (*got == 0) {
@@ -33,6 +35,7 @@ class FileReader final : public ByteReader {
           ErrorKind::DataLoss,
           fmt::format("{} shrank while it was read: {} bytes when opened, now it ends at {}", path_, size_, offset_));
     }
+    span.set_bytes(*got);
     offset_ += *got;
     return got;
   }
@@ -142,11 +145,13 @@ Result<size_t> read_fully(ByteReader& reader, std::span<std::byte> to) {
 Result<std::unique_ptr<ByteReader>> open_file_reader(const std::string& path) { return open_file_reader(path, 0); }
 
 Result<std::unique_ptr<ByteReader>> open_file_reader(const std::string& path, uint64_t offset) {
+  internal::FileSpan span("open", path, offset);
   // Without O_NONBLOCK opening a pipe without a writer would block for ever.
   auto file = internal::open_file(path, O_RDONLY | O_NONBLOCK);
   if (!file) return fail(std::move(file).error());
   auto size = internal::regular_file_size(*file, path);
   if (!size) return fail(std::move(size).error());
+  span.set_bytes(*size);
   if (offset > *size) {
     return fail(ErrorKind::DataLoss, fmt::format("{} has {} bytes: nothing is at offset {}", path, *size, offset));
   }

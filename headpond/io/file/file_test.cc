@@ -8,11 +8,13 @@
 #include <unistd.h>
 
 #include <array>
+#include <bit>
 #include <cerrno>
 #include <filesystem>
 #include <optional>
 #include <vector>
 
+#include "headpond/base/trace.h"
 #include "headpond/io/file/system_internal.h"
 #include "tests/test_files.h"
 
@@ -148,6 +150,25 @@ TEST(FileReader, SurvivesShortReadsAndSignals) {
   });
   EXPECT_EQ(read_file(folder.file("a")).value(), to_bytes("abcdefg"));
   EXPECT_EQ(reads, 8);
+}
+
+TEST(FileReader, ATraceTellsWhatIsOpenedAndRead) {
+  const TempFolder folder;
+  put_file(folder.file("a"), to_bytes("abcdef"));
+  trace::start();
+  auto reader = open_file_reader(folder.file("a"), 2);
+  std::array<std::byte, 3> bytes = {};
+  EXPECT_EQ(reader.value()->read(bytes).value(), 3U);
+  trace::stop();
+  const auto threads = trace::collect();
+  ASSERT_EQ(threads.size(), 1U);
+  std::vector<std::string> told;
+  for (const trace::Event& event : threads[0].events) {
+    const auto [file, offset, size, none] = event.args.values;
+    told.push_back(
+        fmt::format("{} {} {} {}", event.name, std::bit_cast<const char*>(file) == folder.file("a"), offset, size));
+  }
+  EXPECT_THAT(told, testing::ElementsAre("open true 2 6", "read true 2 3"));
 }
 
 TEST(FileReader, ReportsAFileThatShrinks) {

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "headpond/base/crc32c.h"
+#include "headpond/io/file/file_span_internal.h"
 #include "headpond/io/file/mapping_guard_internal.h"
 #include "headpond/io/file/system_internal.h"
 
@@ -87,10 +88,12 @@ MappedFile::MappedFile(std::unique_ptr<State> state) : state_(std::move(state)) 
 MappedFile::~MappedFile() = default;
 
 Result<std::unique_ptr<MappedFile>> MappedFile::open(const std::string& path) {
+  internal::FileSpan span("open", path, 0);
   auto file = internal::open_file(path, O_RDONLY | O_NONBLOCK);
   if (!file) return fail(std::move(file).error());
   const auto facts = internal::examine_regular(*file, path);
   if (!facts) return fail(facts.error());
+  span.set_bytes(facts->size);
   return of(*file, *facts, path);
 }
 

@@ -12,11 +12,13 @@
 #include "headpond/base/log.h"
 #include "headpond/base/mutex.h"
 #include "headpond/base/thread.h"
+#include "headpond/base/trace.h"
 #include "headpond/queue/runner/wait_clock_internal.h"
 
 namespace headpond {
 namespace {
 
+constexpr trace::ArgNames kStopArgs{{"error"}, true};
 constexpr std::chrono::seconds kSilentWait{1};  // The destructor's; after it, the log says for whom it waits.
 
 class SteadyClock : public internal::WaitClock {
@@ -166,6 +168,10 @@ Result<void> Coordinator::request_stop(Error error) {
     if (!clean) state_->error = error;
     source = state_->source;
     state_->changed.notify_all();
+  }
+  if (trace::enabled()) {
+    const char* const why = clean ? nullptr : trace::intern_text(error.message());
+    trace::instant("stop requested", trace::Category::wait, {&kStopArgs, {trace::text_arg(why)}});
   }
   if (!clean) log(LogLevel::error, fmt::format("stop requested: {}", error.to_string()));
   source.request_stop();  // Runs the callbacks; they may call back into this coordinator.

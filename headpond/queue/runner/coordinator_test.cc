@@ -5,10 +5,12 @@
 #include <pthread.h>
 
 #include <atomic>
+#include <bit>
 #include <memory>
 
 #include "headpond/base/log.h"
 #include "headpond/base/thread.h"
+#include "headpond/base/trace.h"
 #include "headpond/queue/runner/manual_clock_test_internal.h"
 
 namespace headpond::internal {
@@ -54,6 +56,21 @@ TEST_F(Coordination, TheFirstErrorWinsAndIsLogged) {
   EXPECT_FAILS_WITH(ErrorKind::DataLoss, "bad record", coordinator.join());
   ASSERT_EQ(lines_.size(), 1U);
   EXPECT_THAT(lines_[0], ::testing::HasSubstr("bad record"));
+}
+
+TEST_F(Coordination, ATraceTellsThatItStopsAndWhy) {
+  trace::start();
+  for (const Error& why : {kBad, Error()}) {
+    Coordinator coordinator;
+    EXPECT_TRUE(coordinator.request_stop(why));
+    (void)coordinator.join();
+  }
+  trace::stop();
+  const auto threads = trace::collect();
+  ASSERT_EQ(threads.size(), 1U);
+  ASSERT_EQ(threads[0].events.size(), 2U);
+  EXPECT_STREQ(std::bit_cast<const char*>(threads[0].events[0].args.values[0]), "bad record");
+  EXPECT_EQ(threads[0].events[1].args.values[0], trace::kNoArg);
 }
 
 TEST_F(Coordination, AnErrorAfterACleanStopIsDropped) {

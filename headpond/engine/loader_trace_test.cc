@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a trace says of a Loader's run.
+#include <bit>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "headpond/base/trace.h"
+#include "headpond/engine/testing/loader_test_internal.h"
+
+namespace headpond::internal {
+namespace {
+
+using trace::Event;
+using trace::Kind;
+
+// The events of one name, of all threads, while this lived.
+class Recording {
+ public:
+  Recording() { trace::start(); }
+  ~Recording() { trace::stop(); }
+  Recording(const Recording&) = delete;
+  Recording& operator=(const Recording&) = delete;
+
+  static std::vector<Event> of(Kind kind, const std::string& name) {
+    std::vector<Event> found;
+    for (const trace::ThreadEvents& thread : trace::collect()) {
+      for (const Event& event : thread.events) {
+        if (event.kind == kind && event.name == name) found.push_back(event);
+      }
+    }
+    return found;
+  }
+};
+
+// kNoArg if it does not say that.
+int64_t said(const Event& event, const std::string& name) {
+  for (size_t i = 0; event.args.names != nullptr && i < event.args.values.size(); ++i) {
+    const char* const own = event.args.names->names[i];
+    if (own != nullptr && own == name) return event.args.values[i];
+  }
+  return trace::kNoArg;
+}
+
+TEST(LoaderTrace, TasksSayWhichRowsTheyMake) {
+  const Recording recording;
+  Loader loader(range(64) | map([](int64_t x) { return x + 1; }) | batch(8), {.epochs = 2, .threads = 1});
+  while (loader.next()) {
+  }
+  std::map<std::pair<int64_t, int64_t>, int64_t> rows;  // Of each epoch and batch.
+  for (const Event& task : Recording::of(Kind::span, "range|map|batch")) {
+    if (said(task, "first") == trace::kNoArg) continue;  // It opens a batch.
+    EXPECT_LE(said(task, "first") + said(task, "count"), 8);
+    rows[{said(task, "epoch"), said(task, "unit")}] += said(task, "count");
+  }
+  ASSERT_EQ(rows.size(), 16U);
+  for (const auto& [batch, count] : rows) EXPECT_EQ(count, 8) << batch.first << "/" << batch.second;
+}
+
+TEST(LoaderTrace, WhatHappensIsAnInstant) {
+  std::string state;
+  {
+    const Recording recording;
+    Loader loader(range(20) | batch(8), {.epochs = 2, .threads = 1});
+    ASSERT_TRUE(loader.next());
+    state = loader.state();
+    while (loader.next()) {
+    }
+    loader.close();
+  }
+  const std::vector<Event> ends = Recording::of(Kind::instant, "epoch end");
+  ASSERT_EQ(ends.size(), 2U);
+  EXPECT_EQ(said(ends[0], "epoch"), 0);
+  EXPECT_EQ(said(ends[0], "batch"), 3);
+  EXPECT_EQ(said(ends[1], "epoch"), 1);
+  const std::vector<Event> saved = Recording::of(Kind::instant, "checkpoint");
+  ASSERT_EQ(saved.size(), 1U);
+  EXPECT_EQ(said(saved[0], "batch"), 1) << "the next one";
+  EXPECT_EQ(Recording::of(Kind::instant, "stop").size(), 1U);
+  EXPECT_TRUE(Recording::of(Kind::instant, "error").empty());
+}
+
+TEST(LoaderTrace, AnErrorSaysWhatItIs) {
+  const Recording recording;
+  Loader loader(range(20) | map([](int64_t x) -> int64_t {
+                  if (x == 11) throw Exception(Error(ErrorKind::DataLoss, "eleven is bad"));
+                  return x;
+                }) | batch(4),
+                {.threads = 1});
+  EXPECT_EQ(rest(loader).size(), 6U);
+  const std::vector<Event> errors = Recording::of(Kind::instant, "error");
+  ASSERT_EQ(errors.size(), 1U);
+  EXPECT_EQ(said(errors[0], "batch"), 2);
+  EXPECT_NE(std::string(std::bit_cast<const char*>(said(errors[0], "error"))).find("eleven is bad"), std::string::npos);
+}
+
+TEST(LoaderTrace, AWaitSaysForWhichBatch) {
+  const Recording recording;
+  Loader loader(range(3) | map([](int64_t x) {
+                  pause_ms(20);
+                  return x;
+                }),
+                {.threads = 1, .run_ahead = 1});
+  while (loader.next()) {
+  }
+  const std::vector<Event> waits = Recording::of(Kind::span, "wait for a batch");
+  ASSERT_FALSE(waits.empty());
+  for (const Event& wait : waits) {
+    EXPECT_EQ(said(wait, "epoch"), 0);
+    EXPECT_GE(said(wait, "batch"), 0);
+    EXPECT_LE(said(wait, "batch"), 3);
+  }
+}
+
+TEST(LoaderTrace, WhatMemoryRefusesIsSaid) {
+  const Recording recording;
+  const Step wide = map([](int64_t x) { return Tensor::from(std::vector<int64_t>(10'000, x), {10'000}); },
+                        {.output = {{"", DType::i64, {10'000}}}});
+  Loader loader(range(40) | wide, {.threads = 2, .memory = 250'000});
+  while (loader.next()) pause_ms(5);
+  const std::vector<Event> refused = Recording::of(Kind::instant, "memory refused");
+  ASSERT_FALSE(refused.empty());
+  EXPECT_STREQ(std::bit_cast<const char*>(said(refused[0], "stage")), "range|map");
+}
+
+}  // namespace
+}  // namespace headpond::internal
