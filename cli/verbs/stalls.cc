@@ -52,12 +52,12 @@ Result<Stalls> measure(Session& session, const StallsFlags& flags) {
   const uint64_t seed = session.common().seed_given ? session.common().seed : plan(false).seed.value_or(0);
   session.set_seed(seed);
   const auto step = std::chrono::duration<double, std::milli>(flags.step_ms);
-  const auto stalls = measure_stalls([&](bool in_memory) { return plan(in_memory).dataset; },
-                                     {.step = std::chrono::duration_cast<std::chrono::nanoseconds>(step),
-                                      .batches = flags.batches,
-                                      .rounds = flags.rounds,
-                                      .seed = seed,
-                                      .stop = session.stop()});
+  auto stalls = measure_stalls([&](bool in_memory) { return plan(in_memory).dataset; },
+                               {.step = std::chrono::duration_cast<std::chrono::nanoseconds>(step),
+                                .batches = flags.batches,
+                                .rounds = flags.rounds,
+                                .seed = seed,
+                                .stop = session.stop()});
   if (stalls || session.stop().stop_requested()) return stalls;
   return fail(stalls.error().kind(), fmt::format("{}: {}", path, with_causes(stalls.error())));
 }

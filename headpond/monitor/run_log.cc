@@ -273,6 +273,7 @@ void RunLog::State::look_at_memory(RunPoint& point, int64_t now) {
     if (!watched.has_ended()) loaders.push_back({watched.name(), watched.sampled()});
   }
   std::vector<MemoryUse> queues;
+  queues.reserve(queue_sources_.size());
   for (const auto& [id, queue] : queue_sources_) {
     queues.push_back({"queue/" + queue.name, queue.fill().size * queue.element_bytes});
   }

@@ -115,6 +115,7 @@ std::unique_ptr<Iterator> OperatorAccounts::see(const Node& node, std::unique_pt
 
 std::vector<OperatorMemory> OperatorAccounts::figures() const {
   std::vector<OperatorMemory> figures;
+  figures.reserve(all_.size());
   for (const One& one : all_) {
     figures.push_back({one.node->facts().op, one.stage, one.account.bytes(), one.account.peak()});
   }
