@@ -324,6 +324,42 @@ class Train(Case):
             self.check_files(found["logdir"], "pipeline/starved_fraction", "validation/accuracy", "plan", "verdict")
         self.assertEqual(len(losses), 1)
 
+    def test_missing_data_is_a_failure_that_names_the_file(self):
+        done = self.expect(1, *TINY_MNIST, "--data", "nowhere", "--json")
+        self.assertIn("nowhere/train-images-idx3-ubyte", self.json_of(done.stdout, "headpond.train/1")["error"]["message"])
+
+    def test_flags_may_stand_in_the_environment(self):
+        done = self.expect(0, *TINY_BLSTM, "--json", HEADPOND_SEED="11", HEADPOND_LOGDIR="elsewhere")
+        found = self.json_of(done.stdout, "headpond.train/1")
+        self.assertEqual((found["seed"], found["logdir"]), (11, "elsewhere"))
+
+    def interrupt(self, *arguments):
+        """Starts the program, signals it once its run has told of a pipeline, and gives (code, stdout, stderr, seconds)."""
+        process = subprocess.Popen([PROGRAM, *arguments], cwd=self.folder, env=self.environment, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL)
+        self.addCleanup(process.kill)
+        until = time.monotonic() + LIMIT_S
+        while time.monotonic() < until and not any('{"pipeline"' in lines.read_text(encoding="utf-8")
+                                                   for lines in self.folder.glob("headpond-runs/*/run.jsonl")):
+            time.sleep(0.05)
+        began = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+        return process.returncode, out, err, time.monotonic() - began
+
+    def test_ctrl_c_ends_with_130_and_closed_files(self):
+        digits = write_digits(self.folder / "digits")
+        code, out, err, seconds = self.interrupt("train", "mnist", "--steps", "1000000", "--data", str(digits), "--json")
+        print(f"ended {seconds:.2f} s after Ctrl-C (2 s are promised on an idle machine)")
+        self.assertEqual(code, 130, err)
+        self.assertLess(seconds, 10)
+        self.assertIs(self.json_of(out, "headpond.train/1")["interrupted"], True)
+        self.assertIn("interrupted", err)
+        self.check_files("headpond-runs/train-mnist-1")
+        self.expect(0, "diagnose", "--run", "headpond-runs/train-mnist-1")
+
+
+class TrainSpoken(Case):
     def test_spoken_has_the_agreed_members_reads_its_test_once_and_goes_on(self):
         line = "train spoken --batch 25 --save-steps 2 --json --max-steps".split()
         whole = self.json_of(self.expect(0, *line, "5", "--model-dir", "model").stdout, "headpond.train/1")
@@ -368,6 +404,8 @@ class Train(Case):
             self.assertEqual(sum(tests.values()), sum(one["files_opened"] for one in found["evaluations"]), "as counted inside")
             self.assertGreaterEqual(sum(by_name.values()) - sum(tests.values()), 400, "the training's, in each of two epochs")
 
+
+class TrainNuclei(Case):
     def test_nuclei_are_the_same_prepared_once_or_in_the_loop_and_go_on(self):
         line = "train nuclei --steps 3 --batch 2 --json".split()
         once = self.json_of(self.expect(0, *line, "--model-dir", "model").stdout, "headpond.train/1")
@@ -383,40 +421,6 @@ class Train(Case):
             found = self.json_of(self.expect(0, *line, "--model-dir", "parts", "--max-steps", steps).stdout, "headpond.train/1")
             parts += found["losses"]
         self.assertEqual((found["resumed_from"], parts, found["iou"]), (2, once["losses"], once["iou"]))
-
-    def test_missing_data_is_a_failure_that_names_the_file(self):
-        done = self.expect(1, *TINY_MNIST, "--data", "nowhere", "--json")
-        self.assertIn("nowhere/train-images-idx3-ubyte", self.json_of(done.stdout, "headpond.train/1")["error"]["message"])
-
-    def test_flags_may_stand_in_the_environment(self):
-        done = self.expect(0, *TINY_BLSTM, "--json", HEADPOND_SEED="11", HEADPOND_LOGDIR="elsewhere")
-        found = self.json_of(done.stdout, "headpond.train/1")
-        self.assertEqual((found["seed"], found["logdir"]), (11, "elsewhere"))
-
-    def interrupt(self, *arguments):
-        """Starts the program, signals it once its run has told of a pipeline, and gives (code, stdout, stderr, seconds)."""
-        process = subprocess.Popen([PROGRAM, *arguments], cwd=self.folder, env=self.environment, stdout=subprocess.PIPE,
-                                   stderr=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL)
-        self.addCleanup(process.kill)
-        until = time.monotonic() + LIMIT_S
-        while time.monotonic() < until and not any('{"pipeline"' in lines.read_text(encoding="utf-8")
-                                                   for lines in self.folder.glob("headpond-runs/*/run.jsonl")):
-            time.sleep(0.05)
-        began = time.monotonic()
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
-        return process.returncode, out, err, time.monotonic() - began
-
-    def test_ctrl_c_ends_with_130_and_closed_files(self):
-        digits = write_digits(self.folder / "digits")
-        code, out, err, seconds = self.interrupt("train", "mnist", "--steps", "1000000", "--data", str(digits), "--json")
-        print(f"ended {seconds:.2f} s after Ctrl-C (2 s are promised on an idle machine)")
-        self.assertEqual(code, 130, err)
-        self.assertLess(seconds, 10)
-        self.assertIs(self.json_of(out, "headpond.train/1")["interrupted"], True)
-        self.assertIn("interrupted", err)
-        self.check_files("headpond-runs/train-mnist-1")
-        self.expect(0, "diagnose", "--run", "headpond-runs/train-mnist-1")
 
 
 class Demo(Case):
