@@ -226,6 +226,30 @@ TEST(LoaderMemory, HeldBatchesBeyondItDoNotStopTheProgram) {
   }
 }
 
+// Nobody is told when the program lets a batch go. When it took the last one that was ready, there was no memory for
+// the next.
+TEST(LoaderMemory, WhatTheProgramLetsGoIsUsedWhileItIsAway) {
+  constexpr int64_t kBatch = 100 * 8;
+  const auto made = std::make_shared<std::atomic<int>>(0);
+  const auto count = [made](int64_t x) {
+    ++*made;
+    return x;
+  };
+  for (const int64_t run_ahead : {int64_t{100}, int64_t{-1}}) {
+    *made = 0;
+    Loader loader(range(4000) | map(count) | batch(100),
+                  {.threads = 1, .memory = 5 * kBatch / 2, .run_ahead = run_ahead, .consumer_helps = false});
+    std::optional<Batch> first = *loader.next();
+    ASSERT_TRUE(becomes_true([&] { return *made == 200; }));
+    pause_ms(20);  // The thread sleeps, as one batch is ready.
+    const Batch second = *loader.next();
+    pause_ms(20);
+    EXPECT_EQ(*made, 200) << "control: there is no memory for a third";
+    first.reset();
+    EXPECT_TRUE(becomes_true([&] { return *made == 300; })) << "run_ahead " << run_ahead;
+  }
+}
+
 Dataset of_unknown_size(int64_t large, int64_t values) {
   return range(20) | map(
                          [large, values](int64_t x) {

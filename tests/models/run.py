@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks the models of the lock and the gate exhaustively with Debian's spin, and that each control is found.
+"""Checks the models of the lock, the gate and the executor exhaustively with Debian's spin, and that each control is found.
 
 run.py [--quick]
 
@@ -28,6 +28,14 @@ CHECKS = [
     ("gate.pml", ["N=1", "K=2", "STOP"], False, True),
     ("gate.pml", ["N=2", "K=1"], False, False),
     ("gate.pml", ["N=2", "K=1", "STOP"], False, False),
+    ("executor.pml", ["NO_WAKE_AFTER_HELP"], True, True),
+    ("executor.pml", ["W=1", "T=1", "M=2", "NO_WAKE_FOR_MEMORY"], True, True),
+    ("executor.pml", ["NO_WAKE_OUT_OF_THE_WAY"], True, True),
+    ("executor.pml", ["W=1", "T=4", "N=6", "M=6"], False, True),
+    ("executor.pml", ["T=1", "M=2"], False, True),
+    ("executor.pml", ["DEAR", "IO"], False, True),
+    ("executor.pml", ["T=4", "N=6"], False, False),
+    ("executor.pml", ["T=4", "N=5", "M=6", "IO"], False, False),
 ]
 
 

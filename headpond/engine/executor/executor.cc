@@ -174,9 +174,10 @@ void Executor::wake() {
   if (!started_ || stopped_) return;
   wake_io_thread();
   const bool may = consumer_.is_waiting || consumer_.is_asking || !consumer_.is_inline();
-  if (may && running_ < permits() && (has_work(ThreadRole::worker) || idle_.has_idle_work())) {
-    wake_worker();
-  }
+  if (!may || running_ >= permits()) return;
+  const bool has = has_work(ThreadRole::worker) || idle_.has_idle_work();
+  // Memory that is short was perhaps seen just now: then a worker must look when there is some again, see sleep().
+  if (has || (memory_.is_short() && !polls_)) wake_worker();
 }
 
 void Executor::wake_io_thread() {

@@ -70,7 +70,9 @@ class MemoryBudget {
     if (!fits) was_short_.store(true, std::memory_order_relaxed);
     return fits;
   }
-  /// True iff fits() was false since the last call.
+  /// fits() was false since the last take_shortage().
+  bool is_short() const { return was_short_.load(std::memory_order_relaxed); }
+  /// The same, and forgets it.
   bool take_shortage() { return was_short_.exchange(false, std::memory_order_relaxed); }
 
   int64_t reserved() const { return shared_->reserved.load(std::memory_order_relaxed); }
