@@ -34,19 +34,19 @@ hp::Dataset digits(const std::string& folder, bool test) {
   std::vector<int64_t> labels;
   for (const auto& file : std::filesystem::directory_iterator(folder)) {
     const std::string path = file.path().string();
-    const bool is_test = std::stoi(path.substr(path.rfind('_') + 1)) < 5;
-    if (path.ends_with(".wav") && is_test == test) paths.push_back(path);
+    if (path.ends_with(".wav") && (std::stoi(path.substr(path.rfind('_') + 1)) < 5) == test) paths.push_back(path);
   }
   std::sort(paths.begin(), paths.end());
   for (const std::string& path : paths) labels.push_back(path[path.rfind('/') + 1] - '0');
   const hp::Shape n = {static_cast<int64_t>(paths.size())};
-  return hp::from_tensor_slices({{"sound", hp::Tensor::from(paths, n)}, {"label", hp::Tensor::from(labels, n)}}) |
-         hp::shuffle() | hp::map("sound", content, {.name = "read"}) |
-         hp::map("sound", hp::decode_wav({.desired_channels = 1, .rate = 8000})) |
-         hp::random_map(place, {.output = {{"sound", hp::f32, {kSamples}}, {"label", hp::i64, {}}}, .name = "place"}) |
-         hp::map("sound", hp::gain_db(test ? hp::DecibelRange{} : hp::DecibelRange{-6, 6}),
-                 hp::log_mel({.sample_rate = 8000, .fft = 256, .window_length = 200, .hop = 80, .mels = 40})) |
-         hp::batch(128);
+  const hp::Dataset spectra =
+      hp::from_tensor_slices({{"sound", hp::Tensor::from(paths, n)}, {"label", hp::Tensor::from(labels, n)}}) |
+      hp::shuffle() | hp::map("sound", content, {.name = "read"}) |
+      hp::map("sound", hp::decode_wav({.desired_channels = 1, .rate = 8000})) |
+      hp::random_map(place, {.output = {{"sound", hp::f32, {kSamples}}, {"label", hp::i64, {}}}, .name = "place"}) |
+      hp::map("sound", hp::gain_db(test ? hp::DecibelRange{} : hp::DecibelRange{-6, 6}),
+              hp::log_mel({.sample_rate = 8000, .fft = 256, .window_length = 200, .hop = 80, .mels = 40}));
+  return (test ? spectra | hp::cache() : spectra) | hp::batch(128);
 }
 
 int main(int argc, char** argv) {

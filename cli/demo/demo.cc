@@ -41,6 +41,16 @@ constexpr Plan kWhole = {3, 4, 60, true, 150, 300, 5, 300, -1, 2, 200, 4, 5, 50}
 constexpr Plan kFast = {2, 3, 5, false, 50, 80, 3, 200, 20, 1, 8, 2, 1, 10};
 constexpr int kTorchThreads = 2;  // Of the last two trainings, whose data costs little.
 
+// What the log says of a pipeline, in a line; "" where it has none.
+std::string verdict_of(const SessionLog& log, const std::string& pipeline) {
+  for (const PipelineRecord& one : log->pipelines()) {
+    if (one.name != pipeline) continue;
+    const std::string text = one.verdict.to_string();
+    return text.substr(0, text.find('\n'));
+  }
+  return "";
+}
+
 double seconds_since(int64_t start_ns) { return static_cast<double>(now_ns() - start_ns) * 1e-9; }
 
 struct Demo {
@@ -57,10 +67,10 @@ struct Demo {
     return {.stop = session.stop(), .log = log.get(), .progress = session.progress()};
   }
   // Ends the log of a part.
-  Result<void> close(const SessionLog& log) {
+  void close(const SessionLog& log) {
     say_verdicts(session, log->pipelines());
     files.push_back(log->files());
-    return log->close();
+    log.end();
   }
   Result<void> blstm();
   Result<void> sleeping(int producers, int64_t steps, double article);
@@ -135,7 +145,8 @@ Result<void> Demo::blstm() {
     all_cores = *step_s;
   }
   rows.push_back(blstm_row(*result, all_cores));
-  return close(*log);
+  close(*log);
+  return {};
 }
 
 Result<void> Demo::sleeping(int producers, int64_t steps, double article) {
@@ -163,7 +174,8 @@ Result<void> Demo::sleeping(int producers, int64_t steps, double article) {
        .ceiling = result->limit_it_per_s,
        .limited_by =
            result->limit_it_per_s < result->train_it_per_s ? "the producers' sleep; more producers help" : "training"});
-  return close(*log);
+  close(*log);
+  return {};
 }
 
 std::string limit_of_many(double share, double wait_share) {
@@ -203,7 +215,8 @@ Result<void> Demo::sixty_four() {
                                        100 * median(shares))},
                   .ceiling = median(ready),
                   .limited_by = limit_of_many(median(shares), median(waits))});
-  return close(*log);
+  close(*log);
+  return {};
 }
 
 Result<void> Demo::prepared_once() {
@@ -237,7 +250,7 @@ Result<void> Demo::nuclei() {
                                       .test = data->test(clicks),
                                       .steps = plan.nuclei_steps,
                                       .torch_threads = kTorchThreads,
-                                      .config = {.seed = seed}},
+                                      .config = {.seed = seed, .log_name = clicks ? "" : "without"}},
                                      hooks(*log));
     if (!result) return fail(result.error());
     session.say(fmt::format("{} clicks: mean IoU {:.3f}", clicks ? "with" : "without", result->iou));
@@ -251,19 +264,27 @@ Result<void> Demo::nuclei() {
                              .iou = results[0].iou,
                              .iou_without = results[1].iou,
                              .images_per_s = static_cast<double>(plan.nuclei_batch) / results[0].clock.step_s(),
-                             .wait_share = results[0].clock.wait_share()}));
-  return close(*log);
+                             .wait_share = results[0].clock.wait_share(),
+                             .verdict = verdict_of(*log, "train")}));
+  close(*log);
+  return {};
 }
 
 constexpr SpokenPace kPace = {.prepare_s = 0.02, .train_s = 0.01};
 
 // Five evaluations.
 Result<SpokenResult> Demo::paced(SpokenInputs inputs, const std::string& folder, const RunHooks& run) {
-  const RunConfig config = {.save_steps = plan.paced_steps, .seed = session.common().seed};
+  const RunConfig config = {.save_steps = plan.paced_steps, .seed = session.common().seed, .log_name = "paced"};
   return train_spoken({.folder = folder,
                        .pace = kPace,
                        .run = {.inputs = inputs, .epochs = -1, .max_steps = 5 * plan.paced_steps, .config = config}},
                       run);
+}
+
+int64_t later_opens(const std::vector<SpokenEvaluation>& evaluations) {
+  int64_t opens = -evaluations.front().files_opened;
+  for (const SpokenEvaluation& one : evaluations) opens += one.files_opened;
+  return opens;
 }
 
 Result<void> Demo::spoken() {
@@ -274,7 +295,8 @@ Result<void> Demo::spoken() {
   const std::string folder = found.value_or("");
   std::vector<SpokenResult> paced_runs;
   for (const SpokenInputs inputs : {SpokenInputs::turn, SpokenInputs::fresh, SpokenInputs::warm}) {
-    const auto result = paced(inputs, folder, {.stop = session.stop()});
+    const auto result =
+        paced(inputs, folder, {.stop = session.stop(), .log = inputs == SpokenInputs::warm ? log->get() : nullptr});
     if (!result) return fail(result.error());
     paced_runs.push_back(*result);
   }
@@ -285,8 +307,6 @@ Result<void> Demo::spoken() {
       hooks(*log));
   if (!trained) return fail(trained.error());
   const std::vector<SpokenEvaluation>& warm = paced_runs[2].run.evaluations;
-  int64_t later_opens = -warm.front().files_opened;
-  for (const SpokenEvaluation& one : warm) later_opens += one.files_opened;
   rows.push_back(spoken_row({.is_drawn = !found,
                              .train_files = trained->train_files,
                              .test_files = trained->test_files,
@@ -299,10 +319,12 @@ Result<void> Demo::spoken() {
                              .warm_s = paced_runs[2].run.clock.step_s(),
                              .evaluations = static_cast<int64_t>(warm.size()),
                              .first_opens = warm.front().files_opened,
-                             .later_opens = later_opens}));
+                             .later_opens = later_opens(warm),
+                             .verdict = verdict_of(*log, "train_paced")}));
   session.say(fmt::format("{:.1f} times as fast as in turn; test accuracy {:.3f}", *rows.back().ours.value,
                           trained->accuracy.value_or(0)));
-  return close(*log);
+  close(*log);
+  return {};
 }
 
 Result<void> all_parts(Demo& demo) {

@@ -16,10 +16,8 @@ DemoRow nuclei_row(const NucleiFigures& f) {
                                times(f.test_pictures, "picture"), f.is_drawn ? "drawn" : "whole", f.steps, f.batch,
                                f.train_pictures, 100 * f.iou_without, f.images_per_s)},
           .ceiling = 100,
-          .limited_by = f.wait_share < 0.05
-                            ? fmt::format("training, which waits {:.1f} % of its time; more steps raise the IoU",
-                                          100 * f.wait_share)
-                            : fmt::format("the Loader: training waits {:.1f} % of its time", 100 * f.wait_share)};
+          .limited_by = fmt::format("{}; training waits {:.1f} % of its time; more steps raise the IoU", f.verdict,
+                                    100 * f.wait_share)};
 }
 
 DemoRow spoken_row(const SpokenFigures& f) {
@@ -30,15 +28,14 @@ DemoRow spoken_row(const SpokenFigures& f) {
           .flaw = "no time is given with both overlapped",
           .ours = {gain, "x",
                    fmt::format("as fast as in turn, with sleeps of {:.0f} and {:.0f} ms: {:.1f} ms a step in turn, "
-                               "{:.1f} with fresh inputs, {:.1f} warm, through {}; the first opens {}, the later ones "
-                               "{}. Trained on {} {}: {:.1f} % right of {} after {}",
+                               "{:.1f} with fresh inputs, whose making is not counted, {:.1f} warm, through {}; the "
+                               "first opens {}, the later ones {}. Trained on {} {}: {:.1f} % right of {} after {}",
                                1e3 * f.prepare_s, 1e3 * f.train_s, 1e3 * f.turn_s, 1e3 * f.fresh_s, 1e3 * f.warm_s,
                                times(f.evaluations, "evaluation"), times(f.first_opens, "file"), f.later_opens,
                                f.train_files, f.is_drawn ? "drawn words" : "recorded words", 100 * f.accuracy,
                                f.test_files, times(f.epochs, "epoch"))},
           .ceiling = best,
-          .limited_by = gain >= 0.95 * best ? "the step, which sleeps: data is always ready"
-                                            : "the machine: other programs delay the sleeps' ends"};
+          .limited_by = f.verdict};
 }
 
 }  // namespace headpond::cli

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The program `headpond` from outside: exit codes, one JSON object and its members, Ctrl-C.
 
-  cli_test.py PROGRAM Usage|Train|Bench|Demo
+  cli_test.py PROGRAM Usage|Train|TrainSpoken|TrainNuclei|Bench|Demo
 """
 import collections
 import ctypes
@@ -11,6 +11,7 @@ import json
 import os
 import pathlib
 import re
+import resource
 import shutil
 import signal
 import struct
@@ -258,6 +259,21 @@ class Bench(Case):
         self.assertEqual(done.returncode, 0 if found["pass"] else 3)
 
 
+def interrupted(case, *arguments):
+    """Starts the program, signals it once its run has told of a pipeline, and gives (code, stdout, stderr, seconds)."""
+    process = subprocess.Popen([PROGRAM, *arguments], cwd=case.folder, env=case.environment, stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL)
+    case.addCleanup(process.kill)
+    until = time.monotonic() + LIMIT_S
+    while time.monotonic() < until and not any('{"pipeline"' in lines.read_text(encoding="utf-8")
+                                               for lines in case.folder.glob("headpond-runs/*/run.jsonl")):
+        time.sleep(0.05)
+    began = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    return process.returncode, out, err, time.monotonic() - began
+
+
 class Train(Case):
     def test_help_finds_the_verbs_of_the_other_program(self):
         for line in ("help train mnist", "train mnist --help", "--help train mnist"):
@@ -333,23 +349,9 @@ class Train(Case):
         found = self.json_of(done.stdout, "headpond.train/1")
         self.assertEqual((found["seed"], found["logdir"]), (11, "elsewhere"))
 
-    def interrupt(self, *arguments):
-        """Starts the program, signals it once its run has told of a pipeline, and gives (code, stdout, stderr, seconds)."""
-        process = subprocess.Popen([PROGRAM, *arguments], cwd=self.folder, env=self.environment, stdout=subprocess.PIPE,
-                                   stderr=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL)
-        self.addCleanup(process.kill)
-        until = time.monotonic() + LIMIT_S
-        while time.monotonic() < until and not any('{"pipeline"' in lines.read_text(encoding="utf-8")
-                                                   for lines in self.folder.glob("headpond-runs/*/run.jsonl")):
-            time.sleep(0.05)
-        began = time.monotonic()
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
-        return process.returncode, out, err, time.monotonic() - began
-
     def test_ctrl_c_ends_with_130_and_closed_files(self):
         digits = write_digits(self.folder / "digits")
-        code, out, err, seconds = self.interrupt("train", "mnist", "--steps", "1000000", "--data", str(digits), "--json")
+        code, out, err, seconds = interrupted(self, "train", "mnist", "--steps", "1000000", "--data", str(digits), "--json")
         print(f"ended {seconds:.2f} s after Ctrl-C (2 s are promised on an idle machine)")
         self.assertEqual(code, 130, err)
         self.assertLess(seconds, 10)
@@ -360,6 +362,30 @@ class Train(Case):
 
 
 class TrainSpoken(Case):
+    def test_a_full_disk_costs_the_log_and_not_the_result(self):
+        line = "train spoken --batch 50 --max-steps 2 --json".split()
+        self.expect(0, *line)  # Draws the words.
+
+        def small_files():  # As on a disk that is full.
+            resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+
+        done = subprocess.run([PROGRAM, *line, "--logdir", "files"], cwd=self.folder, env=self.environment, capture_output=True,
+                              text=True, preexec_fn=small_files, timeout=LIMIT_S, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("File too large", done.stderr)
+        self.assertEqual(self.json_of(done.stdout, "headpond.train/1")["steps"], 2)
+
+    def test_ctrl_c_leaves_a_checkpoint_to_go_on_from(self):
+        line = "train spoken --batch 25 --model-dir model --json".split()
+        code, out, err, seconds = interrupted(self, *line)
+        self.assertEqual(code, 130, err)
+        self.assertLess(seconds, 10)
+        self.assertIs(self.json_of(out, "headpond.train/1")["interrupted"], True)
+        steps = sorted(int(path.name.partition("-")[2]) for path in (self.folder / "model").glob("checkpoint-*"))
+        found = self.json_of(self.expect(0, *line, "--max-steps", str(steps[-1] + 1)).stdout, "headpond.train/1")
+        self.assertEqual((found["resumed_from"], found["steps"]), (steps[-1], steps[-1] + 1))
+
     def test_spoken_has_the_agreed_members_reads_its_test_once_and_goes_on(self):
         line = "train spoken --batch 25 --save-steps 2 --json --max-steps".split()
         whole = self.json_of(self.expect(0, *line, "5", "--model-dir", "model").stdout, "headpond.train/1")
@@ -412,15 +438,21 @@ class TrainNuclei(Case):
         self.expect_members(once, "parameters", "pictures", "iou", "iou_without", "images_per_s", "wait_share", "checkpoints", "verdicts")
         self.assertEqual(once["pictures"], {"train": 16, "test": 4})
         self.assertTrue(0 <= once["iou"] <= 1 and 0 <= once["iou_without"] <= 1)
-        loop = self.json_of(self.expect(0, *line, "--input", "loop", "--clicks", "off").stdout, "headpond.train/1")
-        self.assertIsNone(loop["iou"])
-        self.assertEqual(loop["iou_without"], once["iou_without"])
-        self.assertNotEqual(loop["losses"], once["losses"])
+        self.assertEqual({verdict["name"].partition("_")[2] for verdict in once["verdicts"]}, {"", "without"})
+        loop = self.json_of(self.expect(0, *line, "--input", "loop").stdout, "headpond.train/1")
+        self.assertEqual(loop["losses"], once["losses"])
         parts = []
         for steps in ("2", "3"):
             found = self.json_of(self.expect(0, *line, "--model-dir", "parts", "--max-steps", steps).stdout, "headpond.train/1")
             parts += found["losses"]
-        self.assertEqual((found["resumed_from"], parts, found["iou"]), (2, once["losses"], once["iou"]))
+        self.assertEqual((found["resumed_from"], parts), (2, once["losses"]))
+
+    def test_nuclei_without_clicks_have_a_folder_that_is_not_gone_on_from_unasked(self):
+        line = "train nuclei --steps 1 --batch 1 --clicks off --json --model-dir model --resume".split()
+        found = self.json_of(self.expect(0, *line, "never").stdout, "headpond.train/1")
+        self.assertIsNone(found["iou"])
+        self.assertIn("model/without", self.json_of(self.expect(1, *line, "never").stdout, "headpond.train/1")["error"]["message"])
+        self.assertEqual(self.json_of(self.expect(0, *line, "auto").stdout, "headpond.train/1")["resumed_from"], 1)
 
 
 class Demo(Case):

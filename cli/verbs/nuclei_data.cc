@@ -12,6 +12,7 @@
 #include "headpond/base/crc32c.h"
 #include "headpond/dataset/ops.h"
 #include "headpond/io/file/file.h"
+#include "headpond/io/file/whole_folder.h"
 
 namespace headpond::cli {
 namespace {
@@ -22,11 +23,8 @@ constexpr int64_t kSamplesOfOne = 4;  // Of a picture, each of another nucleus.
 Result<std::string> folder_of(const NucleiDataOptions& options, const std::string& cache) {
   if (!options.folder.empty()) return options.folder;
   std::string folder = cache + "/nuclei-drawn-v1";
-  if (!std::filesystem::exists(folder)) {  // Appears whole.
-    const std::string partial = folder + ".partial";
-    HEADPOND_TRY(preprocess_once::draw_pictures(partial, kDrawn, 7));
-    std::filesystem::rename(partial, folder);
-  }
+  HEADPOND_TRY(make_whole_folder(
+      folder, [](const std::string& partial) { return preprocess_once::draw_pictures(partial, kDrawn, 7); }));
   return folder;
 }
 

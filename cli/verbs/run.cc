@@ -264,7 +264,7 @@ Result<Totals> run_loader(Session& session, const plan::PlanFile& plan, const Ru
   const auto delivered = deliver(*loader, sink, flags, session, pss);
   const int64_t end = now_ns();
   watched.reset();
-  if (*log) (void)(**log)->close();  // Its errors are warnings already: a disk that is full ends no run.
+  if (*log) (*log)->end();
   auto totals = sink.finish();
   HEADPOND_TRY(delivered);
   if (!totals) return totals;

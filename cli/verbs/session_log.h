@@ -29,6 +29,8 @@ class SessionLog {
   SessionLog& operator=(SessionLog&& other) = delete;
   ~SessionLog();
 
+  /// Closes it. Its errors are warnings already: a disk that is full ends no run.
+  void end() const { (void)log_->close(); }
   RunLog* get() const { return log_.get(); }
   RunLog* operator->() const { return log_.get(); }
 

@@ -151,9 +151,8 @@ Result<Report> run(Session& session, const BlstmFlags& flags) {
   auto log = SessionLog::open(session);
   if (!log) return fail(log.error());
   const auto result = train_blstm(options, {.stop = session.stop(), .log = log->get(), .progress = session.progress()});
-  const auto closed = (*log)->close();
+  log->end();
   if (!result) return fail(result.error());
-  HEADPOND_TRY(closed);
   tell(session, options, *result);
   Report report =
       told(session, *log, [options, result = *result](JsonWriter& json) { write_members(json, options, result); });

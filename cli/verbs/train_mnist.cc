@@ -141,9 +141,8 @@ Result<Report> run(Session& session, const MnistFlags& flags) {
   if (!log) return fail(log.error());
   if (options.folder.empty()) HEADPOND_TRY(draw_digits_once(session));
   const auto result = train_mnist(options, {.stop = session.stop(), .log = log->get(), .progress = session.progress()});
-  const auto closed = (*log)->close();
+  log->end();
   if (!result) return fail(result.error());
-  HEADPOND_TRY(closed);
   tell(session, options, *result);
   options.on_epoch = {};
   return told(session, *log, [options, result = *result](JsonWriter& json) { write_members(json, options, result); });

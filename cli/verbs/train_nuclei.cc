@@ -22,7 +22,7 @@ struct NucleiFlags {
   CheckpointFlags checkpoints;
   std::string target = "one", clicks = "on", input = "tfrecord";
   int64_t steps = 400;
-  double lr = 2e-3;
+  double lr = 4e-3;
   int torch_threads = 1;
 };
 
@@ -31,14 +31,23 @@ void declare(Flags& flags, NucleiFlags& to) {
                "folder of pictures, <id>/images/<id>.png and <id>/masks/*.png (default: drawn ones)");
   flags.choice("target", to.target, {"one", "all"}, "one: the nucleus that is clicked; all: each");
   flags.choice("clicks", to.clicks, {"on", "off", "shuffled"},
-               "on: trains with clicks, then without; off: only without; shuffled: a control, those of other pictures");
+               "on: trains with clicks, then without; off: only without; shuffled: as on, a control with those of "
+               "other pictures");
   flags.choice("input", to.input, {"tfrecord", "loop"},
                "tfrecord: samples are prepared once; loop: anew in each epoch");
   flags.option_from(1, "steps", to.steps, "steps of a training (default: 400)");
   flags.option_from(1, "batch", to.data.batch, "crops in a batch (default: 8)");
-  flags.option("lr", to.lr, "Adam's learning rate at the start; it falls to 0 (default: 2e-3)");
+  flags.option("lr", to.lr, "Adam's learning rate at the start; it falls to 0 (default: 4e-3)");
   flags.option_from(1, "torch-threads", to.torch_threads, "threads of libtorch (default: 1)");
   declare_checkpoints(flags, to.checkpoints, 1000);
+}
+
+constexpr const char* kWithout = "/without";  // In the model_dir, the network without clicks.
+
+// Of the networks that it trains.
+std::vector<std::string> model_dirs(const NucleiFlags& flags) {
+  if (flags.clicks == "off") return {kWithout};
+  return {"", kWithout};
 }
 
 struct Trained {
@@ -48,7 +57,8 @@ struct Trained {
 
 Result<NucleiResult> train(const NucleiFlags& flags, const NucleiData& data, bool clicks, RunConfig config,
                            const RunHooks& hooks) {
-  if (!clicks && !config.model_dir.empty()) config.model_dir += "/without";
+  if (!clicks && !config.model_dir.empty()) config.model_dir += kWithout;
+  if (!clicks && flags.clicks != "off") config.log_name = "without";
   return train_nuclei({.train = data.train(clicks),
                        .test = data.test(clicks),
                        .steps = flags.steps,
@@ -93,12 +103,10 @@ Result<Trained> both(Session& session, const NucleiFlags& flags, const NucleiDat
     tell(session, flags, flags.clicks == "on" ? "with clicks" : "with clicks of other pictures", *with);
     trained.with = std::move(*with);
   }
-  if (flags.clicks != "shuffled") {
-    auto without = train(flags, data, false, config, hooks);
-    if (!without) return fail(without.error());
-    tell(session, flags, "without clicks", *without);
-    trained.without = std::move(*without);
-  }
+  auto without = train(flags, data, false, config, hooks);
+  if (!without) return fail(without.error());
+  tell(session, flags, "without clicks", *without);
+  trained.without = std::move(*without);
   return trained;
 }
 
@@ -108,7 +116,7 @@ Result<Report> run(Session& session, const NucleiFlags& given) {
   flags.data.others = flags.clicks == "shuffled";
   flags.data.in_the_loop = flags.input == "loop";
   flags.data.seed = session.common().seed;
-  const auto config = config_of(flags.checkpoints, flags.data.seed);
+  const auto config = config_of(flags.checkpoints, flags.data.seed, model_dirs(flags));
   if (!config) return fail(config.error());
   const auto data = nuclei_data(flags.data);
   if (!data) return fail(data.error());
@@ -116,9 +124,8 @@ Result<Report> run(Session& session, const NucleiFlags& given) {
   auto log = SessionLog::open(session);
   if (!log) return fail(log.error());
   const auto trained = both(session, flags, *data, *config, {.stop = session.stop(), .log = log->get()});
-  const auto closed = (*log)->close();
+  log->end();
   if (!trained) return fail(trained.error());
-  HEADPOND_TRY(closed);
   return told(session, *log, [flags, data = *data, trained = *trained](JsonWriter& json) {
     write_members(json, flags, data, trained);
   });

@@ -19,17 +19,27 @@ void declare_checkpoints(Flags& flags, CheckpointFlags& to, int64_t save_steps) 
   flags.flag("from-scratch", to.from_scratch, "remove the checkpoints that are there, and begin anew");
 }
 
-Result<RunConfig> config_of(const CheckpointFlags& flags, uint64_t seed) {
-  if (flags.resume == "never" && !flags.from_scratch && std::filesystem::exists(flags.model_dir)) {
-    const auto folder = CheckpointFolder::open(flags.model_dir);
-    if (!folder) return fail(folder.error());
-    const auto steps = folder->steps();
-    if (!steps) return fail(steps.error());
-    if (!steps->empty()) {
-      return fail(ErrorKind::FailedPrecondition,
-                  fmt::format("{}: it has a checkpoint of step {}; --from-scratch removes it, --resume auto goes on",
-                              flags.model_dir, steps->back()));
-    }
+namespace {
+
+Result<void> refuse_checkpoints(const std::string& model_dir) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(model_dir, ignored)) return {};
+  const auto folder = CheckpointFolder::open(model_dir);
+  if (!folder) return fail(folder.error());
+  const auto steps = folder->steps();
+  if (!steps) return fail(steps.error());
+  if (steps->empty()) return {};
+  return fail(ErrorKind::FailedPrecondition,
+              fmt::format("{}: it has a checkpoint of step {}; --from-scratch removes it, --resume auto goes on",
+                          model_dir, steps->back()));
+}
+
+}  // namespace
+
+Result<RunConfig> config_of(const CheckpointFlags& flags, uint64_t seed, const std::vector<std::string>& in) {
+  const bool refuses = flags.resume == "never" && !flags.from_scratch && !flags.model_dir.empty();
+  for (const std::string& folder : in) {
+    if (refuses) HEADPOND_TRY(refuse_checkpoints(flags.model_dir + folder));
   }
   return RunConfig{
       .model_dir = flags.model_dir, .save_steps = flags.save_steps, .seed = seed, .from_scratch = flags.from_scratch};

@@ -22,8 +22,8 @@ struct CheckpointFlags {
 };
 
 void declare_checkpoints(Flags& flags, CheckpointFlags& to, int64_t save_steps);
-/// FailedPrecondition iff model_dir has checkpoints, and --resume is never.
-Result<RunConfig> config_of(const CheckpointFlags& flags, uint64_t seed);
+/// FailedPrecondition iff one of these folders in model_dir has checkpoints, and --resume is never.
+Result<RunConfig> config_of(const CheckpointFlags& flags, uint64_t seed, const std::vector<std::string>& in = {""});
 
 /// "resumed_from", "steps" and "checkpoints"; then "losses", as hexadecimal numbers.
 void write_training(JsonWriter& json, const TrainingReport& report, const std::vector<double>& losses);

@@ -136,9 +136,8 @@ Result<Report> run(Session& session, const SpokenFlags& flags) {
   auto log = SessionLog::open(session);
   if (!log) return fail(log.error());
   const auto result = train_spoken(options, {.stop = session.stop(), .log = log->get()});
-  const auto closed = (*log)->close();
+  log->end();
   if (!result) return fail(result.error());
-  HEADPOND_TRY(closed);
   tell(session, options, *result);
   return told(session, *log, [options, result = *result](JsonWriter& json) { write_members(json, options, result); });
 }

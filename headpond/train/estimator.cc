@@ -42,8 +42,34 @@ void set_random_state(const torch::Tensor& state) {
   generator.set_state(state);
 }
 
+// NumPy's name, which is the same in any version of libtorch; libtorch's where NumPy has none.
+std::string name_of(torch::ScalarType type) {
+  switch (type) {
+    case torch::kBool:
+      return "bool";
+    case torch::kUInt8:
+      return "uint8";
+    case torch::kInt8:
+      return "int8";
+    case torch::kInt16:
+      return "int16";
+    case torch::kInt32:
+      return "int32";
+    case torch::kInt64:
+      return "int64";
+    case torch::kFloat16:
+      return "float16";
+    case torch::kFloat32:
+      return "float32";
+    case torch::kFloat64:
+      return "float64";
+    default:
+      return torch::toString(type);
+  }
+}
+
 std::string described(const std::string& name, const torch::Tensor& tensor) {
-  std::string text = name + " " + torch::toString(tensor.scalar_type()) + " [";
+  std::string text = name + " " + name_of(tensor.scalar_type()) + " [";
   for (const int64_t size : tensor.sizes()) text += std::to_string(size) + ",";
   if (text.back() == ',') text.pop_back();
   return text + "]";

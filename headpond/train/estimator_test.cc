@@ -113,7 +113,7 @@ TEST(Estimator, ACheckpointOfAnotherNetworkIsRefused) {
   EXPECT_EQ(other.result.error().kind(), ErrorKind::FailedPrecondition);
   EXPECT_THAT(
       other.result.error().message(),
-      HasSubstr("parameter 0 is first.weight Float [8,2] in the checkpoint, and first.weight Float [9,2] here"));
+      HasSubstr("parameter 0 is first.weight float32 [8,2] in the checkpoint, and first.weight float32 [9,2] here"));
 }
 
 TEST(Estimator, WhatTheStepThrowsIsTheError) {

@@ -5,8 +5,9 @@
   mutants.py BUILD [--plans 2000] [--processes 2] [NAME...]
   mutants.py --apply-only
 
-BUILD is a folder that ninja has built headpond_engine_test in. Each mistake is a patch of one source file, tests/mutants/NAME.patch. It is
-applied to a copy, which is compiled and linked as BUILD does it, before the engine's library, so that it takes the place of the original.
+BUILD is a folder that ninja has built headpond_engine_test and headpond_train_loop_test in. Each mistake is a patch of one source file,
+tests/mutants/NAME.patch. It is applied to a copy, which is compiled and linked as BUILD does it, before the libraries, so that it takes the
+place of the original. A line "Tests: PROGRAM FILTER" before the patch names other tests than those of random plans.
 With names only those mistakes, else all. --apply-only sees that each patch still fits its source, and builds nothing.
 """
 import argparse
@@ -34,10 +35,16 @@ def run_quietly(command, **more):
     return result.stdout.decode()
 
 
-def link_command(build):
-    """How ninja links headpond_engine_test, as words; and its output."""
+def tests_of(name):
+    """(program, filter) of the tests that must find the mistake `name`; "": none was made."""
+    named = re.search(r"^Tests: (\S+) (\S+)$", (PATCHES / f"{name}.patch").read_text(encoding="utf-8"), re.MULTILINE) if name else None
+    return named.groups() if named else ("headpond_engine_test", "*DeliverWhatTheyMean*")
+
+
+def link_command(build, target):
+    """How ninja links `target`, as words; and its output."""
     ninja = re.search(r"^CMAKE_MAKE_PROGRAM:\w+=(.*)$", (build / "CMakeCache.txt").read_text(encoding="utf-8"), re.MULTILINE)[1]
-    last = run_quietly([ninja, "-C", build, "-t", "commands", "headpond_engine_test"]).strip().splitlines()[-1]
+    last = run_quietly([ninja, "-C", build, "-t", "commands", target]).strip().splitlines()[-1]
     words = shlex.split(last.removeprefix(": &&").removesuffix("&& :"))
     return words, words[words.index("-o") + 1]
 
@@ -52,9 +59,9 @@ def apply_patch(patch, work):
     return source, copy
 
 
-def build_mutant(build, patch, work):
-    """Compiles and links the engine's tests with the mistake `patch`; returns the program."""
-    source, copy = apply_patch(patch, work)
+def build_mutant(build, name, work):
+    """Compiles and links the tests of the mistake `name` with it; returns the program."""
+    source, copy = apply_patch(PATCHES / f"{name}.patch", work)
     commands = json.loads((build / "compile_commands.json").read_text(encoding="utf-8"))
     entry = next(one for one in commands if ROOT / source in checks.sources_of(one))
     changed = copy
@@ -65,17 +72,17 @@ def build_mutant(build, patch, work):
     made = work / "mutant.o"
     words[words.index("-o") + 1] = str(made)
     run_quietly(words, cwd=build)
-    link, output = link_command(build)
+    link, output = link_command(build, tests_of(name)[0])
     program = work / "tests_of_mutant"
     link[link.index(output)] = str(program)
     run_quietly(link[:1] + [str(made)] + link[1:], cwd=build)
     return program
 
 
-def run_tests(program, plans):
+def run_tests(program, name, plans):
     """Returns how the tests ended: None if all passed, else (plan, what was seen)."""
     environment = {**os.environ, "HEADPOND_PLANS": str(plans), "HEADPOND_PATIENCE": "20"}
-    result = subprocess.run([program, "--gtest_filter=*DeliverWhatTheyMean*", "--gtest_brief=1", "--gtest_fail_fast"],
+    result = subprocess.run([program, f"--gtest_filter={tests_of(name)[1]}", "--gtest_brief=1", "--gtest_fail_fast"],
                             env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
     if result.returncode == 0:
         return None
@@ -87,9 +94,9 @@ def run_tests(program, plans):
 
 def check(build, name, plans):
     if not name:
-        return run_tests(build / link_command(build)[1], plans)
+        return run_tests(build / link_command(build, tests_of(name)[0])[1], name, plans)
     with tempfile.TemporaryDirectory() as folder:
-        return run_tests(build_mutant(build, PATCHES / f"{name}.patch", pathlib.Path(folder)), plans)
+        return run_tests(build_mutant(build, name, pathlib.Path(folder)), name, plans)
 
 
 def apply_all(names):

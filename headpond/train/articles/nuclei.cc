@@ -104,8 +104,9 @@ Result<NucleiResult> train_nuclei(const NucleiOptions& options, const RunHooks& 
        .hooks = {std::make_shared<internal::FallingRate>(adam, options.lr, options.steps, result.losses),
                  std::make_shared<StepHook>(result.clock, result.losses)},
        .epochs = -1,
-       .stop = hooks.stop},
-      {.input = options.test, .steps = std::nullopt});
+       .stop = hooks.stop,
+       .evaluates_after_stop = false},
+      {.input = options.test, .steps = std::nullopt, .throttle_secs = 0});
   result.report = estimator.report();
   result.wall_s = 1e-9 * static_cast<double>(now_ns() - begin);
   if (!trained) return fail(trained.error());

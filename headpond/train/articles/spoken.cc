@@ -3,12 +3,12 @@
 
 #include <torch/torch.h>
 
-#include <filesystem>
 #include <memory>
 #include <utility>
 
 #include "headpond/base/clock.h"
 #include "headpond/io/file/file.h"
+#include "headpond/io/file/whole_folder.h"
 #include "headpond/train/articles/digits/tones.h"
 #include "headpond/train/articles/falling_rate_internal.h"
 #include "headpond/train/articles/spoken/spoken_data.h"
@@ -65,11 +65,7 @@ Result<std::string> folder_of(const SpokenOptions& options) {
   const auto cache = cache_folder();
   if (!cache) return fail(cache.error());
   std::string folder = *cache + "/tones-v1";
-  if (!std::filesystem::exists(folder)) {  // It appears whole.
-    const std::string partial = folder + ".partial";
-    HEADPOND_TRY(draw_tones(partial));
-    std::filesystem::rename(partial, folder);
-  }
+  HEADPOND_TRY(make_whole_folder(folder, [](const std::string& partial) { return draw_tones(partial); }));
   return folder;
 }
 
@@ -107,7 +103,8 @@ Result<void> learn(const SpokenOptions& options, const SpokenRunOptions& run, co
   };
   const auto trained = run_spoken(datasets, run, trainer, result.run);
   if (!trained) return fail(trained.error());
-  result.accuracy = trained->metrics.at("accuracy").value();
+  if (const auto found = trained->metrics.find("accuracy"); found != trained->metrics.end())
+    result.accuracy = found->second.value();
   return {};
 }
 

@@ -131,7 +131,12 @@ Result<int64_t> CheckpointFolder::State::write_into(const std::string& folder, c
 Result<void> CheckpointFolder::State::replace(int64_t step, const std::string& with) const {
   std::error_code ignored;
   const bool is_there = fs::exists(at(step), ignored);
-  if (is_there) HEADPOND_TRY(rename_file(at(step), old(step)));
+  if (is_there) {
+    if (auto moved = rename_file(at(step), old(step)); !moved) {
+      fs::rename(old(step), at(step), ignored);  // Perhaps only the sync failed.
+      return moved;
+    }
+  }
   auto renamed = rename_file(with, at(step));
   if (!renamed && !fs::exists(with, ignored)) fs::rename(at(step), with, ignored);  // Only the sync failed.
   if (!renamed && is_there) fs::rename(old(step), at(step), ignored);

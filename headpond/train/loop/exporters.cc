@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "headpond/base/log.h"
 #include "headpond/io/file/file.h"
 
 namespace headpond {
@@ -24,16 +25,25 @@ const std::string& checked(const std::string& name) {
   return name;
 }
 
-Result<std::optional<std::string>> write(const ExportRequest& request, const std::string& name) {
+Result<std::string> write_model(const ExportRequest& request, const std::string& name, std::string_view model) {
   const std::string folder = fmt::format("{}/export/{}/{}", request.model_dir, name, request.evaluation.step);
   HEADPOND_TRY(make_folders(folder));
   std::string path = folder + "/model.pt";
-  const auto bytes = std::as_bytes(std::span(request.model));
+  const auto bytes = std::as_bytes(std::span(model));
   HEADPOND_TRY(write_file_atomically(path, {bytes}));
-  return std::optional(std::move(path));
+  return path;
 }
 
-// Removes all but the `keep` exports of the latest steps.
+std::optional<std::string> write(const ExportRequest& request, const std::string& name) {
+  const std::string_view model = request.model();
+  if (model.empty()) return std::nullopt;
+  auto written = write_model(request, name, model);
+  if (written) return std::move(*written);
+  log(LogLevel::warning, fmt::format("exporter {}: {}", name, written.error().message()));
+  return std::nullopt;
+}
+
+// Removes all but `keep` of the exports up to this step.
 void remove_old(const ExportRequest& request, const std::string& name, int64_t keep) {
   std::vector<std::pair<int64_t, fs::path>> all;
   std::error_code error;
@@ -41,8 +51,9 @@ void remove_old(const ExportRequest& request, const std::string& name, int64_t k
        at.increment(error)) {
     const std::string step = at->path().filename().string();
     int64_t number = -1;
-    if (std::from_chars(step.data(), step.data() + step.size(), number).ptr == step.data() + step.size())
-      all.emplace_back(number, at->path());
+    const bool is_step =
+        std::from_chars(step.data(), step.data() + step.size(), number).ptr == step.data() + step.size();
+    if (is_step && number <= request.evaluation.step) all.emplace_back(number, at->path());
   }
   std::sort(all.begin(), all.end());
   const auto newest = static_cast<size_t>(std::max<int64_t>(keep, 1));
@@ -76,8 +87,7 @@ class Best final : public Exporter {
     const double value = options_.larger_is_better ? -found->second.value() : found->second.value();
     if (!(value < best_)) return std::optional<std::string>();
     auto written = write(request, options_.name);
-    if (!written) return written;
-    best_ = value;
+    if (written) best_ = value;
     remove_old(request, options_.name, options_.keep);
     return written;
   }

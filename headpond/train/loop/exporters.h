@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What keeps models of a training under names, after its evaluations: "<model_dir>/export/<name>/<step>/model.pt".
+// A disk that fails is a warning, and the training goes on.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,7 +18,7 @@ namespace headpond {
 /// A model that may be exported.
 struct ExportRequest {
   std::string model_dir;
-  std::string_view model;  ///< A file's bytes, valid during the call.
+  std::function<std::string_view()> model;  ///< The bytes of "model.pt", valid during take(); "": there is none.
   const Evaluation& evaluation;
   bool is_last = false;  ///< The training has ended.
 };
@@ -36,7 +38,7 @@ class Exporter {
 
 struct LatestExporterOptions {
   std::string name = "latest";
-  int64_t keep = 5;  ///< Older ones are removed.
+  int64_t keep = 5;  ///< Those of earlier steps are removed; those of later steps are another run's, and stay.
 };
 /// Each evaluation's model.
 std::shared_ptr<Exporter> latest_exporter(const LatestExporterOptions& options = {});

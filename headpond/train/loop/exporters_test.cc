@@ -21,7 +21,8 @@ std::vector<int64_t> written(Exporter& exporter, const std::string& folder, cons
   for (size_t i = 0; i < losses.size(); ++i) {
     const Evaluation evaluation{static_cast<int64_t>(i) + 1, {{"loss", {losses[i], 1}}}};
     const std::string model = fmt::format("model {}", evaluation.step);
-    const auto path = exporter.take({folder, model, evaluation, i + 1 == losses.size()});
+    const auto path =
+        exporter.take({folder, [&] { return std::string_view(model); }, evaluation, i + 1 == losses.size()});
     EXPECT_TRUE(path);
     if (!path || !*path) continue;
     EXPECT_EQ(test::get_file(**path), test::to_bytes(model));
@@ -61,11 +62,39 @@ TEST(Exporters, TheBestValueGoesThroughACheckpoint) {
   EXPECT_THAT(written(*other, temp.path(), {3, 1}), ElementsAre(1, 2)) << "control: one that was not restored";
 }
 
+TEST(Exporters, ARunFromScratchKeepsItsOwnBesideLaterStepsOfAnother) {
+  const TempFolder temp;
+  for (const auto& exporter : {latest_exporter({.keep = 2}), best_exporter({.keep = 2})}) {
+    const std::string name(exporter->name());
+    written(*exporter, temp.path(), {6, 5, 4, 3, 2, 1});
+    EXPECT_EQ(kept(temp, name), 2U) << "5 and 6";
+    const auto fresh = name == "latest" ? latest_exporter({.keep = 2}) : best_exporter({.keep = 2});
+    EXPECT_THAT(written(*fresh, temp.path(), {6, 5, 4}), ElementsAre(1, 2, 3));
+    for (const int step : {2, 3, 5, 6})
+      EXPECT_TRUE(std::filesystem::exists(temp.file(fmt::format("export/{}/{}/model.pt", name, step)))) << step;
+    EXPECT_EQ(kept(temp, name), 4U) << "control: its own first one is gone";
+  }
+}
+
+TEST(Exporters, AModelThatIsNotAskedForIsNotMade) {
+  const TempFolder temp;
+  int made = 0;
+  const auto model = [&] {
+    ++made;
+    return std::string_view("model");
+  };
+  const Evaluation evaluation{1, {{"loss", {1, 1}}}};
+  EXPECT_FALSE(*final_exporter()->take({temp.path(), model, evaluation, false}));
+  EXPECT_EQ(made, 0);
+  EXPECT_TRUE(*final_exporter()->take({temp.path(), model, evaluation, true}));
+  EXPECT_EQ(made, 1) << "control";
+}
+
 TEST(Exporters, RefuseWrongNamesAndMetrics) {
   for (const char* const name : {"", ".", "a/b"}) EXPECT_THROW((void)final_exporter(name), Exception) << name;
   const TempFolder temp;
   const Evaluation evaluation{1, {}};
-  EXPECT_EQ(best_exporter({.metric = "iou"})->take({temp.path(), "", evaluation}).error().kind(),
+  EXPECT_EQ(best_exporter({.metric = "iou"})->take({temp.path(), {}, evaluation}).error().kind(),
             ErrorKind::InvalidArgument);
 }
 

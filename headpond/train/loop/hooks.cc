@@ -54,6 +54,10 @@ class StepCounter final : public Hook {
     if (!since || since->seconds <= 0) return {};
     return context.scalar("global_step/sec", static_cast<double>(since->steps) / since->seconds);
   }
+  Result<void> evaluated(HookContext&, const Evaluation& evaluation) override {
+    timer_.leave_out(evaluation.seconds);
+    return {};
+  }
 
  private:
   EveryTimer timer_;
@@ -71,6 +75,10 @@ class Logging final : public Hook {
     if (since && since->seconds > 0)
       line += fmt::format(" ({:.4g} steps/s)", static_cast<double>(since->steps) / since->seconds);
     log(LogLevel::info, line);
+    return {};
+  }
+  Result<void> evaluated(HookContext&, const Evaluation& evaluation) override {
+    timer_.leave_out(evaluation.seconds);
     return {};
   }
 
@@ -132,7 +140,7 @@ class Profiler final : public Hook {
     (void)timer_.mark(context.step);
     const std::string& folder = options_.output_dir.empty() ? context.model_dir : options_.output_dir;
     auto written = write_timeline(fmt::format("{}/timeline-{}.json", folder, context.step), threads);
-    if (!written) return fail(written.error());
+    if (!written) log(LogLevel::warning, fmt::format("profiler_hook: {}", written.error().message()));
     return {};
   }
   Result<void> end(HookContext&) override {

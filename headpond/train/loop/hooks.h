@@ -40,6 +40,8 @@ class EveryTimer {
     double seconds = 0;
   };
   std::optional<Since> mark(int64_t step);
+  /// So long something else was done since the last due step: it counts no more than if it had taken no time.
+  void leave_out(double seconds) { at_ns_ += static_cast<int64_t>(1e9 * seconds); }
   /// Counts from `step` and from now on.
   void reset(int64_t step) { (void)mark(step); }
 
@@ -56,10 +58,10 @@ struct StopAtStepOptions {
 };
 std::shared_ptr<Hook> stop_at_step_hook(const StopAtStepOptions& options);
 
-/// Writes "global_step/sec".
+/// Writes "global_step/sec"; the time of evaluations is left out.
 std::shared_ptr<Hook> step_counter_hook(const Every& every = {.steps = 100}, HookClock clock = now_ns);
 
-/// Logs "step 100: loss 0.31, accuracy 0.9 (12.5 steps/s)" at level info.
+/// Logs "step 100: loss 0.31, accuracy 0.9 (12.5 steps/s)" at level info; the time of evaluations is left out.
 std::shared_ptr<Hook> logging_hook(const Every& every = {.steps = 100}, HookClock clock = now_ns);
 
 /// Writes "loss" and each metric.
@@ -73,7 +75,7 @@ struct ProfilerOptions {
   std::string output_dir = "";  ///< "": the model_dir.
 };
 /// Records one step each time, and writes "timeline-<step>.json" (monitor/timeline.h). A trace that is being recorded
-/// goes on, as that of a RunLog: the step's part of it is written.
+/// goes on, as that of a RunLog: the step's part of it is written. A disk that fails is a warning.
 std::shared_ptr<Hook> profiler_hook(const ProfilerOptions& options = {}, HookClock clock = now_ns);
 
 struct EarlyStoppingOptions {

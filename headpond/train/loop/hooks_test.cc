@@ -68,6 +68,30 @@ TEST(LoggingHook, SaysTheLossAndTheRate) {
             "step 4: loss 0.5, accuracy 0.75 (1 steps/s)\n");
 }
 
+// The rates that a hook tells of: an evaluation of 9 seconds after each step of one.
+TEST(RateHooks, LeaveTheTimeOfEvaluationsOut) {
+  const TempFolder temp;
+  Training training;
+  auto events = value_or_throw(EventWriter::open(temp.path()));
+  training.context.events = events.get();
+  const auto hook = logging_hook({.steps = 3}, training.clock());
+  const auto counter = step_counter_hook({.steps = 3}, training.clock());
+  for (int step = 0; step < 7; ++step) {
+    EXPECT_TRUE(training.run(*hook, 1));
+    --training.context.step;
+    training.now -= 1'000'000'000;
+    if (step == 0) ASSERT_TRUE(counter->begin(training.context));
+    training.now += 1'000'000'000;
+    ++training.context.step;
+    ASSERT_TRUE(counter->after_run(training.context, 0.5, {}));
+    training.now += 9'000'000'000;
+    for (const auto& each : {hook, counter})
+      ASSERT_TRUE(each->evaluated(training.context, {.step = training.context.step, .seconds = 9}));
+  }
+  EXPECT_EQ(test::times_in(training.said, "(1 steps/s)"), 2U) << training.said << "control: 0.1 with them";
+  ASSERT_TRUE(events->close());
+}
+
 TEST(LoggingHook, MayCountSeconds) {
   Training training;
   EXPECT_TRUE(training.run(*logging_hook({.seconds = 1.5}, training.clock()), 5));

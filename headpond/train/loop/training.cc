@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "headpond/base/clock.h"
+#include "headpond/base/interrupt/interrupt.h"
 #include "headpond/base/log.h"
 #include "headpond/dataset/run_state.h"
 #include "headpond/engine/executor/resources.h"
@@ -67,8 +68,9 @@ class Training {
       hooks_.push_back(logging_hook({.steps = config.log_steps}));
     }
     if (config.log != nullptr) {
-      watches_.push_back(config.log->watch(train_loader_, "train"));
-      watches_.push_back(config.log->watch(eval_loader_, "eval"));
+      const std::string name = config.log_name.empty() ? "" : "_" + config.log_name;
+      watches_.push_back(config.log->watch(train_loader_, "train" + name));
+      watches_.push_back(config.log->watch(eval_loader_, "eval" + name));
     }
     if (config.summary_steps > 0) hooks_.push_back(summary_saver_hook({.steps = config.summary_steps}));
   }
@@ -148,21 +150,32 @@ class Training {
   // False at the end of the input.
   Result<bool> step() {
     HEADPOND_TRY(for_each_hook([this](Hook& hook) { return hook.before_run(context_); }));
-    auto batch = train_loader_.next();
-    if (at_end(batch)) {
+    auto batch = next(train_loader_, true);
+    if (!batch) return !ends_because("a stop was requested");
+    if (at_end(*batch)) {
       ends_because("the end of its input");
       log(train_.max_steps ? LogLevel::warning : LogLevel::info,
           fmt::format("the training's input ended after step {}", context_.step));
       return false;
     }
-    if (!batch) return fail(batch.error());
-    epoch_ = batch->epoch();
-    const Learner::Step done = train_on(*batch);
+    if (!*batch) return fail(batch->error());
+    epoch_ = (*batch)->epoch();
+    const Learner::Step done = train_on(**batch);
     HEADPOND_TRY(check_names(done.metrics));
-    batch = fail(Error());  // Its memory is for the next one.
+    batch.reset();  // Its memory is for the next one.
     ++context_.step;
     HEADPOND_TRY(for_each_hook([&](Hook& hook) { return hook.after_run(context_, done.loss, done.metrics); }));
     return true;
+  }
+
+  // Nothing iff a stop was requested while it waited; `may_stop`: it may be.
+  std::optional<Result<Batch>> next(Loader& loader, bool may_stop) {
+    std::optional<InterruptLook> look;
+    if (may_stop && interrupt_look() == nullptr) look.emplace([this] { return train_.stop.stop_requested(); });
+    auto batch = loader.next();
+    if (!batch && batch.error().kind() == ErrorKind::Cancelled && may_stop && train_.stop.stop_requested())
+      return std::nullopt;
+    return batch;
   }
 
   Learner::Step train_on(const Batch& batch) {
@@ -179,6 +192,7 @@ class Training {
   // The end: a last checkpoint, and a last evaluation.
   Result<void> finish() {
     if (last_saved_ != context_.step) HEADPOND_TRY(save());
+    if (is_evaluation_stopped()) return {};
     if (last_evaluated_ != context_.step) return evaluate(true);
     return export_model(true);
   }
@@ -222,8 +236,8 @@ class Training {
     if (!numbers) return fail(numbers.error());
     if (auto restored = train_loader_.restore(saved.files.at(kData)); !restored) {
       const Error& error = restored.error();
-      if (error.kind() != ErrorKind::FailedPrecondition || !config_.allow_new_data)
-        return refused(error.message(), error);
+      if (error.kind() != ErrorKind::FailedPrecondition) return fail(error);
+      if (!config_.allow_new_data) return refused(error.message(), error);
       log(LogLevel::warning, fmt::format("{}: other data than in the checkpoint of step {}, from its begin on: {}",
                                          config_.model_dir, saved.facts.step, error.message()));
     }
@@ -248,6 +262,7 @@ class Training {
       one.visit_state(state);
     };
     for (const auto& hook : train_.hooks) visit(std::string(hook->name()), *hook);
+    for (const auto& hook : eval_.hooks) visit(fmt::format("eval/{}", hook->name()), *hook);
     for (const auto& exporter : eval_.exporters) visit(fmt::format("export/{}", exporter->name()), *exporter);
   }
 
@@ -303,7 +318,10 @@ class Training {
     learner_.begin_evaluation();
     auto evaluated = guarded([&] { return run_evaluation(one); });
     learner_.end_evaluation();
+    one.evaluation.seconds = 1e-9 * static_cast<double>(now_ns() - evaluation_began_ns_);
+    save_timer_.leave_out(one.evaluation.seconds);
     if (!evaluated) return evaluated;
+    if (is_evaluation_stopped()) return {};  // Perhaps not all of it was done.
     report_.eval = eval_loader_.stats();
     if (!is_last) eval_loader_.rewind();
     evaluation_ = one.evaluation;
@@ -328,6 +346,8 @@ class Training {
     return for_each_hook([this](Hook& hook) { return hook.evaluated(context_, evaluation_); });
   }
 
+  bool is_evaluation_stopped() const { return !train_.evaluates_after_stop && train_.stop.stop_requested(); }
+
   Result<void> run_evaluation(TrainingReport::OneEvaluation& one) {
     HookContext context;
     context.step = context_.step;
@@ -345,13 +365,15 @@ class Training {
     Metrics& metrics = one.evaluation.metrics;
     eval_loader_.pause();
     for (int64_t count = 0; (!eval_.steps || count < *eval_.steps) && !context.stop(); ++count) {
+      if (is_evaluation_stopped()) break;
       for (const auto& hook : eval_.hooks) HEADPOND_TRY(hook->before_run(context));
       const int64_t asked_ns = now_ns();
-      auto batch = eval_loader_.next();
+      auto batch = next(eval_loader_, !train_.evaluates_after_stop);
+      if (!batch) break;
       if (count == 0) one.first_wait_ms = 1e-6 * static_cast<double>(now_ns() - asked_ns);
-      if (at_end(batch)) break;
-      if (!batch) return fail(batch.error());
-      const Learner::Step done = learner_.evaluate(*batch);
+      if (at_end(*batch)) break;
+      if (!*batch) return fail(batch->error());
+      const Learner::Step done = learner_.evaluate(**batch);
       HEADPOND_TRY(check_names(done.metrics));
       metrics["loss"] += {done.loss, 1};
       for (const auto& [name, metric] : done.metrics) metrics[name] += metric;
@@ -362,11 +384,14 @@ class Training {
 
   Result<void> export_model(bool is_last) {
     if (eval_.exporters.empty() || config_.model_dir.empty()) return {};
-    const std::map<std::string, std::string> files = learner_.save();
-    const auto model = files.find("model.pt");
-    if (model == files.end()) return {};
+    std::optional<std::map<std::string, std::string>> files;  // A copy of all, made if an exporter asks for it.
+    const std::function<std::string_view()> model = [&] {
+      if (!files) files = learner_.save();
+      const auto found = files->find("model.pt");
+      return found != files->end() ? std::string_view(found->second) : std::string_view();
+    };
     for (const auto& exporter : eval_.exporters) {
-      auto path = exporter->take({config_.model_dir, model->second, evaluation_, is_last});
+      auto path = exporter->take({config_.model_dir, model, evaluation_, is_last});
       if (!path) return fail(path.error());
       std::vector<std::string>& all = result_.exports;
       if (*path && std::find(all.begin(), all.end(), **path) == all.end()) all.push_back(std::move(**path));

@@ -68,11 +68,14 @@ struct RunConfig {
   /// Watches both inputs, as "train" and "eval", and has a step for each step; not owned, outlives the call. May be
   /// null.
   RunLog* log = nullptr;
+  std::string log_name = "";  ///< Where several trainings share the log: the inputs are "train_<it>" and "eval_<it>".
 };
 
 /// Is called around each save of a checkpoint, with its step. An error ends the training.
 struct SavingListener {
   std::function<Result<void>(int64_t step)> before_save = {};
+  /// After all was copied. On the disk it is when this returned, or with asynchronous_save when the next save begins or
+  /// the training ends; a save that fails is a warning.
   std::function<Result<void>(int64_t step)> after_save = {};
 };
 
@@ -82,7 +85,8 @@ struct TrainSpec {
   std::vector<std::shared_ptr<Hook>> hooks = {};
   std::vector<SavingListener> listeners = {};
   int64_t epochs = 1;         ///< Of the input; below 0: without end.
-  std::stop_token stop = {};  ///< Ends the training after a step, with a checkpoint and an evaluation.
+  std::stop_token stop = {};  ///< Ends the training after a step, or while it waits for a batch, with a checkpoint.
+  bool evaluates_after_stop = true;  ///< That checkpoint is evaluated. False: an evaluation in progress ends, too.
 };
 
 struct EvalSpec {
@@ -91,7 +95,7 @@ struct EvalSpec {
   std::string name = "";               ///< Charts are "eval/<metric>", or "eval_<name>/<metric>".
   std::vector<std::shared_ptr<Hook>> hooks = {};
   std::vector<std::shared_ptr<Exporter>> exporters = {};
-  double start_delay_secs = 120;  ///< Of TensorFlow's evaluator in another process; one process has none to delay.
+  double start_delay_secs = 120;  ///< TensorFlow's name, for the evaluator of another process; here it has no effect.
   double throttle_secs = 600;     ///< At least so long from the begin of one evaluation to that of the next.
 };
 

@@ -6,6 +6,10 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
+#include <chrono>
+#include <filesystem>
+#include <stop_token>
+#include <thread>
 
 #include "headpond/base/log.h"
 #include "headpond/base/trace.h"
@@ -93,12 +97,13 @@ TEST(TrainAndEvaluate, GoesOnAsIfItHadNotBeenInterrupted) {
 }
 
 // Losses of 12 steps, then of the rest by another one that restores all but a part.
-std::vector<double> joined(const std::string& left_out, bool other_data = false) {
+std::vector<double> joined(const std::string& left_out) {
   const TempFolder temp;
   Played first, second;
   play(first, {.model_dir = temp.path()}, 12);
   second.toy.left_out = left_out;
-  play(second, {.model_dir = temp.path(), .seed = other_data ? 1U : 0U, .allow_new_data = other_data});
+  if (left_out == "data.state") internal::forget_position(temp.path());
+  play(second, {.model_dir = temp.path()});
   EXPECT_TRUE(second.result);
   EXPECT_EQ(second.report.resumed_from, 12);
   first.toy.losses.insert(first.toy.losses.end(), second.toy.losses.begin(), second.toy.losses.end());
@@ -109,11 +114,8 @@ TEST(TrainAndEvaluate, EachPartOfACheckpointIsNeeded) {
   Played whole;
   play(whole, {});
   EXPECT_EQ(joined(""), whole.toy.losses);
-  for (const char* const part : {"model.pt", "optimizer.pt", "random.bin"})
+  for (const char* const part : {"model.pt", "optimizer.pt", "random.bin", "data.state"})
     EXPECT_NE(joined(part), whole.toy.losses) << "control: without " << part;
-  set_log_sink([](LogLevel, std::string_view) {});
-  EXPECT_NE(joined("", true), whole.toy.losses) << "control: without the position";
-  set_log_sink({});
 }
 
 TEST(TrainAndEvaluate, AnEvaluationThatAKillPreventedIsMadeUpFor) {
@@ -213,6 +215,70 @@ TEST(TrainAndEvaluate, EndsWithItsInputAStopOrAnError) {
   set_log_sink({});
 }
 
+// Opens a gate once the training has ended its wait.
+struct Opens final : Hook {
+  std::shared_ptr<std::atomic<bool>> gate = std::make_shared<std::atomic<bool>>(false);
+  bool at_evaluation = false;
+  std::string_view name() const override { return "opens"; }
+  Result<void> evaluated(HookContext&, const Evaluation&) override {
+    *gate = at_evaluation || *gate;
+    return {};
+  }
+  Result<void> end(HookContext&) override {
+    *gate = !at_evaluation || *gate;
+    return {};
+  }
+};
+
+// The element at which the input stands still comes only after the training has ended.
+TEST(TrainAndEvaluate, AStopEndsAWaitForABatch) {
+  for (const bool evaluates : {true, false}) {
+    const TempFolder temp;
+    Toy toy;
+    TrainingReport report;
+    std::stop_source stop;
+    const auto opens = std::make_shared<Opens>();
+    opens->at_evaluation = evaluates;
+    const auto stands_still = [gate = opens->gate, &stop](int64_t x) {
+      if (x == 6) stop.request_stop();
+      while (x == 6 && !*gate) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      return x;
+    };
+    const auto trained = train_and_evaluate(toy, {.model_dir = temp.path(), .save_steps = 100, .threads = 2},
+                                            {.input = range(100) | map(stands_still, {.blocking = true}) | batch(2),
+                                             .hooks = {opens},
+                                             .stop = stop.get_token(),
+                                             .evaluates_after_stop = evaluates},
+                                            {.input = range(6) | batch(2), .throttle_secs = 0}, &report);
+    ASSERT_TRUE(trained) << trained.error();
+    EXPECT_LE(report.last_step, 3);
+    EXPECT_EQ(report.why_it_ended, "a stop was requested");
+    EXPECT_EQ(report.checkpoints.back().step, report.last_step);
+    EXPECT_EQ(toy.evaluations, evaluates ? 1 : 0);
+    EXPECT_EQ(trained->metrics.empty(), !evaluates);
+  }
+}
+
+TEST(TrainAndEvaluate, AStopMayEndAnEvaluation) {
+  for (const bool evaluates : {true, false}) {
+    Toy toy;
+    TrainingReport report;
+    std::stop_source stop;
+    const Dataset input = range(6) | map([&stop](int64_t x) {
+                            if (x == 2) stop.request_stop();
+                            return x;
+                          }) |
+                          batch(2);
+    const auto trained = train_and_evaluate(
+        toy, {.save_steps = 4, .threads = 0},
+        {.input = numbers(), .max_steps = 8, .epochs = -1, .stop = stop.get_token(), .evaluates_after_stop = evaluates},
+        {.input = input, .throttle_secs = 0}, &report);
+    ASSERT_TRUE(trained) << trained.error();
+    EXPECT_EQ(report.last_step, 4);
+    EXPECT_EQ(report.evaluations.size(), evaluates ? 1U : 0U) << "a part of one is none";
+  }
+}
+
 TEST(TrainAndEvaluate, AFailedSaveIsAWarningUnlessItIsTheLast) {
   std::string said;
   set_log_sink([&](LogLevel, std::string_view line) { said += line; });
@@ -235,12 +301,19 @@ TEST(TrainAndEvaluate, AFailedSaveIsAWarningUnlessItIsTheLast) {
       const internal::FaultInjection injection(
           [&](std::string_view call) -> internal::Fault { return {.error = call != "close" && *fails ? ENOSPC : 0}; });
       play(played, {.model_dir = temp.path(), .asynchronous_save = false}, 1000,
-           {std::make_shared<Disk>(full_from, fails), summary_saver_hook({.steps = 1})});
+           {std::make_shared<Disk>(full_from, fails), summary_saver_hook({.steps = 1}),
+            profiler_hook({.every = {.steps = 1}})},
+           {latest_exporter()});
     }
     EXPECT_EQ(played.toy.losses.size(), 23U);
     EXPECT_EQ(played.result.has_value(), full_from == 7);
     EXPECT_THAT(said, HasSubstr(fmt::format("the checkpoint of step {} is not written", full_from == 7 ? 8 : 23)));
+    EXPECT_TRUE(std::filesystem::exists(temp.file("export/latest/12/model.pt")));
+    EXPECT_FALSE(std::filesystem::exists(temp.file(fmt::format("export/latest/{}/model.pt", full_from == 7 ? 8 : 23))));
+    EXPECT_TRUE(std::filesystem::exists(temp.file("timeline-5.json")));
   }
+  EXPECT_THAT(said, HasSubstr("exporter latest: "));
+  EXPECT_THAT(said, HasSubstr("profiler_hook: "));
   EXPECT_EQ(test::times_in(said, "there are no more charts"), 2U) << "once a training";
   set_log_sink({});
 }
@@ -344,6 +417,20 @@ TEST(TrainAndEvaluate, NumbersOfHooksFindTheirHookByName) {
   play(fewer, {.model_dir = temp.path()}, 0, {counter()});
   set_log_sink({});
   EXPECT_THAT(said, HasSubstr("hooks that are not there: 1.export/counter.best, 2.counter.steps"));
+}
+
+TEST(TrainAndEvaluate, NumbersOfTheHooksOfEvaluationsAreInCheckpoints) {
+  const TempFolder temp;
+  const auto steps_of_evaluations = [&](int64_t max_steps) {
+    Toy toy;
+    const auto counts = counter();
+    EXPECT_TRUE(train_and_evaluate(toy, {.model_dir = temp.path(), .save_steps = 2, .threads = 1},
+                                   {.input = numbers(), .max_steps = max_steps, .hooks = {counter()}, .epochs = -1},
+                                   {.input = range(6) | batch(2), .hooks = {counts}, .throttle_secs = 0}));
+    return counts->steps;
+  };
+  EXPECT_EQ(steps_of_evaluations(4), 6) << "two evaluations of three batches";
+  EXPECT_EQ(steps_of_evaluations(6), 3 + 3 + 3) << "what the checkpoint of step 4 saw, that one again, and the next";
 }
 
 TEST(TrainAndEvaluate, ExportsTheBestTheLatestAndTheLast) {

@@ -70,4 +70,13 @@ class Toy final : public Learner {
 /// 5 batches an epoch.
 inline Dataset numbers() { return range(10) | shuffle() | batch(2); }
 
+/// The newest checkpoint in `model_dir` gets the position of a training on numbers() that has not begun.
+inline void forget_position(const std::string& model_dir) {
+  auto folder = value_or_throw(CheckpointFolder::open(model_dir));
+  auto newest = value_or_throw(folder.newest());
+  ASSERT_TRUE(newest);
+  newest->files["data.state"] = Loader(numbers(), {.epochs = -1}).state();
+  ASSERT_TRUE(folder.write(*newest));
+}
+
 }  // namespace headpond::internal

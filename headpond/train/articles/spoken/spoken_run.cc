@@ -55,7 +55,8 @@ struct Call {
                  .max_steps = max_steps,
                  .hooks = {std::make_shared<SpokenStepHook>(run)},
                  .epochs = epochs,
-                 .stop = options.stop},
+                 .stop = options.stop,
+                 .evaluates_after_stop = false},
                 {.input = datasets.eval(), .steps = std::nullopt, .hooks = {evaluations}, .throttle_secs = 0}, report);
     for (size_t i = 0; i < report.evaluations.size(); ++i) {
       run.evaluations[before + i].evaluation = report.evaluations[i].evaluation;
@@ -70,7 +71,7 @@ struct Call {
   Result<TrainingResult> fresh() {
     int64_t left = options.epochs < 0 ? *options.max_steps : options.epochs * datasets.steps_an_epoch;
     left = std::min(left, options.max_steps.value_or(left));
-    Result<TrainingResult> trained;
+    Result<TrainingResult> trained = fail(ErrorKind::Cancelled, "a stop was requested");
     std::vector<TrainingReport::OneEvaluation> all;
     for (int64_t done = 0; left > 0 && !options.stop.stop_requested();) {
       RunConfig config = options.config;

@@ -45,7 +45,7 @@ struct SpokenEvaluation {
 struct SpokenRun {
   std::vector<double> losses = {};  ///< Of the steps of this run.
   std::vector<SpokenEvaluation> evaluations = {};
-  TrainingReport report = {};  ///< fresh: of the last call, with the checkpoints and evaluations of all.
+  TrainingReport report = {};  ///< fresh: of the last call, with the evaluations of all.
   StepClock clock = {};
   int64_t memory_peak = 0;  ///< Of both inputs.
 };
