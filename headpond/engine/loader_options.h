@@ -49,8 +49,8 @@ struct LoaderOptions {
   /// `memory` are then those of the Resources, unless `threads` says fewer.
   std::shared_ptr<Resources> resources = nullptr;
   /// Where elements are made, instead of a pool of the Loader's own: one of page-locked memory, say
-  /// (pinned_pool(), train/device/cuda.h). It keeps no more than `memory` from then on, and what others have of it counts as
-  /// the Loader's. With `resources` it is refused: ResourcesOptions has one.
+  /// (pinned_pool(), train/device/cuda.h). It keeps no more than `memory` from then on, and what others have of it
+  /// counts as the Loader's. With `resources` it is refused: ResourcesOptions has one.
   std::shared_ptr<BufferPool> pool = nullptr;
 };
 
