@@ -356,7 +356,10 @@ int64_t BufferPool::bytes_in_use() const { return state_->in_use.load(std::memor
 
 void BufferPool::trim() { state_->trim(); }
 
-void BufferPool::limit(int64_t max_bytes) { state_->limit(max_bytes); }
+void BufferPool::limit(int64_t max_bytes) {
+  state_->limit(max_bytes);
+  if (stats().bytes_cached > max_bytes) trim();
+}
 
 BufferPool& BufferPool::shared() {
   static BufferPool* const pool = new BufferPool;

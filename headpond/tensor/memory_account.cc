@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "headpond/tensor/memory_account.h"
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <atomic>
 #include <bit>
@@ -32,8 +34,12 @@ size_t take_number() {
   return internal::CountingThread::kMost;
 }
 
-// The counts of accounts that are gone.
+// The counts of accounts that are gone. Locked during fork(), so that in the child the lock belongs to no thread that
+// does not exist there.
 struct Unused {
+  Unused() { pthread_atfork(&lock, &unlock, &unlock); }
+  static void lock();
+  static void unlock();
   Mutex mu;
   std::vector<BlockCounts*> counts HEADPOND_GUARDED_BY(mu);
   size_t made HEADPOND_GUARDED_BY(mu) = 0;  // Of all accounts.
@@ -43,6 +49,9 @@ Unused& unused() {
   static Unused* const all = new Unused;
   return *all;
 }
+
+void Unused::lock() HEADPOND_NO_THREAD_SAFETY_ANALYSIS { unused().mu.lock(); }
+void Unused::unlock() HEADPOND_NO_THREAD_SAFETY_ANALYSIS { unused().mu.unlock(); }
 
 BlockCounts* make_counts() {
   MutexLock lock(unused().mu);

@@ -2,6 +2,8 @@
 #include "headpond/tensor/memory_account.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <optional>
@@ -128,6 +130,26 @@ TEST(MemoryAccount, ThreadsBeyondThoseThatHaveCellsCountToo) {
   EXPECT_EQ(account.bytes(), kThreads * (1000 + kHead));
   kept.clear();
   EXPECT_EQ(account.bytes(), 0);
+}
+
+TEST(MemoryAccount, MayBeMadeInAChildProcess) {
+  std::atomic<bool> stop = false;
+  const Thread other("accounts", [&] {
+    while (!stop) const MemoryAccount one;
+  });
+  bool all = true;
+  for (int i = 0; i < 100 && all; ++i) {
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(10);
+      { const MemoryAccount own; }
+      _exit(0);
+    }
+    int status = -1;
+    all = waitpid(child, &status, 0) == child && status == 0;
+  }
+  stop = true;
+  EXPECT_TRUE(all);
 }
 
 TEST(MemoryAccount, CountsOfSeveralThreadsAddUp) {

@@ -173,10 +173,10 @@ proctype Worker(byte me) {
 polling:  // It looks each few milliseconds: what matters is that it will.
     atomic {
       (FITS || woken[me] || stopped);
-      polls = 0;
       asleep[me] = 0;
       woken[me] = 0;
       wake();
+      polls = 0;
       goto next
     };
 sleeping:

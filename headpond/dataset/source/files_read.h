@@ -20,6 +20,7 @@ namespace internal {
 template <class Files>
 std::vector<std::string> paths_of(const Files& files) {
   std::vector<std::string> paths;
+  paths.reserve(files.size());
   for (const auto& file : files) paths.push_back(file.path);
   return paths;
 }

@@ -138,9 +138,9 @@ void Executor::sleep(Worker& self) {
   if (memory_.take_shortage() && !polls_) {
     polls_ = true;
     (void)lock_.wait_until(self.wake, steady_clock::now() + kPollMemory);
-    polls_ = false;
     self.asleep = false;
-    wake();  // Another thread may do the work that fits now; if nothing fits, one worker must keep polling.
+    wake();  // Another thread may do the work that fits now; if nothing fits, this one goes on polling.
+    polls_ = false;
   } else {
     lock_.wait(self.wake);
     self.asleep = false;

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <filesystem>
 
+#include "headpond/base/clock.h"
 #include "headpond/io/file/file_writer.h"
 
 namespace headpond {
@@ -22,7 +23,8 @@ bool exists(const std::string& folder) {
 Result<void> make_whole_folder(const std::string& folder, const std::function<Result<void>(const std::string&)>& make) {
   static std::atomic<int> calls = 0;
   if (exists(folder)) return {};
-  const std::string partial = fmt::format("{}.{}-{}.partial", folder, ::getpid(), ++calls);
+  // Another machine or container may have the same numbers of processes.
+  const std::string partial = fmt::format("{}.{}-{}-{:x}.partial", folder, ::getpid(), ++calls, now_ns());
   auto made = make(partial);
   if (made) made = rename_file(partial, folder);
   if (made) return {};

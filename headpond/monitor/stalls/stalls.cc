@@ -42,8 +42,14 @@ double middle(std::vector<double> values) {
   return (values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2;
 }
 
-Result<void> skip_epoch(Loader& loader) {
+Result<void> check_stop(const StallsOptions& options) {
+  if (!options.stop.stop_requested()) return {};
+  return fail(ErrorKind::Cancelled, "measure_stalls: it was stopped");
+}
+
+Result<void> skip_epoch(Loader& loader, const StallsOptions& options) {
   while (true) {
+    HEADPOND_TRY(check_stop(options));
     const auto batch = loader.next_in_epoch();
     if (at_end(batch)) return {};
     if (!batch) return fail(batch.error());
@@ -53,9 +59,10 @@ Result<void> skip_epoch(Loader& loader) {
 // Milliseconds a step.
 Result<double> measure_loader(const Dataset& dataset, const StallsOptions& options, bool skips_an_epoch) {
   Loader loader(dataset, {.epochs = skips_an_epoch ? 2 : 1, .seed = options.seed});
-  if (skips_an_epoch) HEADPOND_TRY(skip_epoch(loader));
+  if (skips_an_epoch) HEADPOND_TRY(skip_epoch(loader, options));
   int64_t taken = 0, begin = 0;
   for (; taken <= options.batches; ++taken) {
+    HEADPOND_TRY(check_stop(options));
     const auto batch = loader.next();
     if (at_end(batch)) break;
     if (!batch) return fail(batch.error());
@@ -95,7 +102,7 @@ Result<Stalls> measure_stalls(const StallsPipeline& pipeline, const StallsOption
   Samples samples;
   for (int64_t round = 0; round < options.rounds; ++round) {
     for (const Way way : kWays) {
-      if (options.stop.stop_requested()) return fail(ErrorKind::Cancelled, "measure_stalls: it was stopped");
+      HEADPOND_TRY(check_stop(options));
       if (way == Way::cold) internal::make_cold(files);
       const bool in_memory = way == Way::memory;
       const auto ms = way == Way::ready ? Result<double>(measure_ready(options))

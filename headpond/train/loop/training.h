@@ -84,8 +84,10 @@ struct TrainSpec {
   std::optional<int64_t> max_steps = std::nullopt;  ///< In all, those before a restore included; above 0.
   std::vector<std::shared_ptr<Hook>> hooks = {};
   std::vector<SavingListener> listeners = {};
-  int64_t epochs = 1;         ///< Of the input; below 0: without end.
-  std::stop_token stop = {};  ///< Ends the training after a step, or while it waits for a batch, with a checkpoint.
+  int64_t epochs = 1;  ///< Of the input; below 0: without end.
+  /// Ends the training with a checkpoint: after a step or, unless the thread has an InterruptLook of its own, while it
+  /// waits for a batch.
+  std::stop_token stop = {};
   bool evaluates_after_stop = true;  ///< That checkpoint is evaluated. False: an evaluation in progress ends, too.
 };
 

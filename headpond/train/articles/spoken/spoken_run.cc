@@ -80,6 +80,7 @@ struct Call {
       if (!trained) return trained;
       done += run.report.last_step;
       left -= run.report.last_step;
+      if (run.report.evaluations.empty()) break;  // A stop came before it.
       run.evaluations.back().evaluation.step = run.report.last_step = done;
       all.push_back(run.report.evaluations.back());
       all.back().evaluation.step = done;

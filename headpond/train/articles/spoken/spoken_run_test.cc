@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <stop_token>
+#include <thread>
+
 #include "headpond/train/articles/digits/tones.h"
 #include "tests/test_files.h"
 
@@ -71,6 +75,23 @@ TEST(SpokenRun, RefusesWhatCannotBe) {
   SpokenRunOptions stopped = options_of(SpokenInputs::warm);
   stopped.stop = stop.get_token();
   EXPECT_EQ(run_paced_spoken(words.sets, 10, {}, stopped).error().kind(), ErrorKind::Cancelled);
+}
+
+TEST(SpokenRun, AStopMayComeAtAnyTimeWithFreshInputsToo) {
+  const Words words;
+  for (int after_ms = 0; after_ms < 40; after_ms += 4) {
+    std::stop_source stop;
+    SpokenRunOptions options = options_of(SpokenInputs::fresh);
+    options.stop = stop.get_token();
+    options.max_steps = 100'000;
+    options.epochs = -1;
+    std::thread stopping([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(after_ms));
+      stop.request_stop();
+    });
+    EXPECT_EQ(run_paced_spoken(words.sets, 10, {.train_s = 0.001}, options).error().kind(), ErrorKind::Cancelled);
+    stopping.join();
+  }
 }
 
 }  // namespace
