@@ -55,9 +55,9 @@ PipelinePoint PipelineWatch::sample(std::vector<Scalar>& points, int64_t now_ns)
     points.push_back({prefix + "memory_bytes", static_cast<double>(point.memory_bytes)});
     add_operators(figures, passed_ns, points);
   }
+  if (now_ns > before_ns_) ++samples_;  // One of a time before it was watched has no rates.
   before_ = now;
   before_ns_ = now_ns;
-  ++samples_;
   return point;
 }
 

@@ -54,6 +54,18 @@ TEST(PipelineWatch, RatesAreThoseSinceTheSampleBefore) {
   EXPECT_EQ(watched.steps(), 15);
 }
 
+// A thread that samples all may have looked at the clock before this one was watched.
+TEST(PipelineWatch, ASampleOfATimeBeforeItHasNoRates) {
+  Made made;
+  PipelineWatch watched(made.source(), kSecond);
+  std::vector<Scalar> points;
+  (void)watched.sample(points, kSecond / 2);
+  EXPECT_FALSE(watched.has_points()) << "so a last sample is taken when it ends";
+  (void)watched.sample(points, 2 * kSecond);
+  EXPECT_TRUE(watched.has_points());
+  EXPECT_EQ(value_of(points, "pipeline/starved_fraction"), 0);
+}
+
 TEST(PipelineWatch, AnOperatorHasItsShareOfTheStagesTime) {
   Made made;
   made.stats = {.memory_in_use = 77, .threads = 2, .stages = {stage_of(1e9)}};
