@@ -16,7 +16,9 @@ class DeviceMemory : public std::enable_shared_from_this<DeviceMemory> {
  public:
   /// Keeps at most `most_free` free blocks.
   DeviceMemory(std::shared_ptr<DeviceStream> stream, size_t most_free)
-      : stream_(std::move(stream)), most_free_(most_free) {}
+      : stream_(std::move(stream)), most_free_(most_free) {
+    free_.reserve(most_free);  // What comes back allocates nothing.
+  }
   ~DeviceMemory() { close(); }
 
   /// Copies into it come after what the program has asked of the device so far, if it had the block before.

@@ -23,7 +23,7 @@ TEST(FakeStream, CopiesAtTheLastMomentWhileTheProgramComputes) {
   from[0] = 'b';
   stream.compute(nanoseconds(1));
   EXPECT_TRUE(copy->is_done());
-  EXPECT_EQ(to[0], 'b') << "what is there at the end";
+  EXPECT_EQ(to[0], 'b') << "the bytes are read when the copy ends";
   EXPECT_EQ(to[999], 'a');
   EXPECT_EQ(stream.bytes_copied(), 1000);
 }
