@@ -64,6 +64,12 @@ def test_programs_of_the_pages_for_others(page, tmp_path, monkeypatch):
     exec(compile(programs[0], page, "exec"), {"__name__": page})
 
 
+def test_no_other_page_has_a_program():
+    """README's is run by test_examples.py."""
+    pages = {path.name for path in [*DOCS.rglob("*.md"), *DOCS.parent.glob("*.md")] if re.search(r"^```py", path.read_text(), re.M)}
+    assert pages == {"README.md", "python.md", "migrate_from_tf_data.md", "migrate_from_dataloader.md", "migrate_from_tf1_queues.md"}
+
+
 def test_what_the_pages_call_is_there():
     """Each `hp.name` and `.method(` of our column."""
     for page in ("tf_data", "dataloader", "tf1_queues"):
