@@ -1,11 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Batches as torch's tensors, and the Loader under DataLoader."""
+import os
+import signal
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
 import headpond as hp
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+pytest.importorskip("torch.distributed.checkpoint", reason="this PyTorch has no distributed checkpoints")
 
 
 def images():
@@ -79,3 +85,59 @@ def test_a_network_learns_and_goes_on_from_a_checkpoint(tmp_path):
     net.load_state_dict(saved["net"])
     loader.load_state_dict(saved["data"])
     assert steps(net, optimizer, loader, 21) == last
+
+
+# A process of two: a checkpoint after each batch, until it is killed.
+RANK = """
+import os, pathlib, signal, sys
+import torch.distributed as group
+import torch.distributed.checkpoint as dcp
+import headpond as hp
+
+rank, folder = int(sys.argv[1]), pathlib.Path(sys.argv[2])
+group.init_process_group("gloo", init_method=f"file://{folder}/meeting", world_size=2, rank=rank)
+loader = hp.Loader(hp.range(1000).shuffle().batch(10), seed=3, epochs=2, format="torch", **hp.torch.ranks())
+with open(folder / f"rows{rank}", "w") as rows:
+    for step in range(30):
+        print(*loader.next().tolist(), file=rows, flush=True)
+        dcp.save({"data": loader}, checkpoint_id=folder / str(step))
+group.barrier()
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.fixture(scope="module")
+def two_processes(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("ranks")
+    words = {**os.environ, "OMP_NUM_THREADS": "1"}
+    ranks = [subprocess.Popen([sys.executable, "-c", RANK, str(rank), str(folder)], env=words, stderr=subprocess.PIPE, text=True) for rank in range(2)]
+    for process in ranks:
+        said = process.communicate(timeout=200)[1]
+        assert process.returncode == -signal.SIGKILL, said
+    return folder
+
+
+def load(loader, folder):
+    torch.distributed.checkpoint.load({"data": loader}, checkpoint_id=folder)
+
+
+def test_a_checkpoint_of_two_processes_goes_on_in_one(two_processes):
+    data = hp.range(1000).shuffle().batch(10)
+    whole = [batch.tolist() for batch in data.sequence(seed=3, epochs=2)]
+    rows = [(two_processes / f"rows{rank}").read_text().splitlines() for rank in range(2)]
+    assert [[int(word) for half in halves for word in half.split()] for halves in zip(*rows)] == whole[:30]
+
+    def next_three(step):
+        loader = hp.Loader(data, seed=3, epochs=2)
+        load(loader, two_processes / str(step))
+        return [loader.next().tolist() for _ in range(3)]
+
+    assert [next_three(step) for step in range(30)] == [whole[step + 1:step + 4] for step in range(30)]
+    assert next_three(10) != whole[10:13], "the control: the state of whoever prepares batches, one ahead"
+
+
+def test_a_checkpoint_of_another_plan_is_refused(two_processes):
+    other = hp.Loader(hp.range(1000).shuffle().batch(20), seed=3, epochs=2)
+    with pytest.raises(hp.FailedPreconditionError, match="batch"):
+        load(other, two_processes / "9")
+    assert other.next().shape == (20,)
