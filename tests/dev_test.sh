@@ -22,6 +22,8 @@ expect 2 'at most 60' ./dev fuzz --minutes 61
 expect 2 'at most 3600' ./dev fuzz --seconds 3601
 expect 2 'needs a number' ./dev fuzz --seconds soon
 expect 2 'does not know --hours' ./dev fuzz --hours 1
+expect 2 'needs a program' ./dev python --python
+expect 2 'no Python no-such-program' ./dev python --python no-such-program
 expect 2 'tools/bare_machine' tools/bare_machine
 for package in $(sed 's/#.*//' tools/packages.txt); do
   expect 0 " $package " ./dev setup --print

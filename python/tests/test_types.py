@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The types of the package: made from the module's tables, complete for mypy --strict."""
 import importlib.util
+import os
 import pathlib
+import re
+import shutil
 import subprocess
 import sys
 
@@ -27,9 +30,9 @@ def test_the_types_are_those_of_the_tables():
         assert (ROOT / "python/headpond" / file).read_text() == text, f"python tools/python_stubs.py writes {file} anew"
 
 
-def mypy(tmp_path, *arguments):
+def mypy(tmp_path, *arguments, torch=importlib.util.find_spec("torch") is not None):
     command = [sys.executable, "-m", "mypy", "--strict", "--untyped-calls-exclude=torch", f"--cache-dir={tmp_path}/cache", *arguments]
-    if importlib.util.find_spec("torch") is None:
+    if not torch:
         command += ["--ignore-missing-imports", "--allow-subclassing-any", "--allow-untyped-decorators"]
     return subprocess.run([str(one) for one in command], cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
 
@@ -74,3 +77,46 @@ def test_right_programs_pass_and_each_mistake_is_found(tmp_path):
         errors = [one for one in found.splitlines() if f"program.py:{number}: error" in one]
         assert errors and any(f"[{code}]" in one for one in errors), (line, errors)
     assert not [one for one in found.splitlines() if "program.py:" in one and int(one.split(":")[1]) < first], found
+
+
+# What stubtest says of any module of nanobind's, of `__all__ += module.__all__`, which it cannot read, of names for types that are
+# written as texts, and of libraries that are not installed.
+NOT_OURS = re.compile("|".join([
+    r"headpond\._core\.\w+ is (?:not a function|a disjoint base at runtime)",
+    r"headpond\._core\.\w+\.__init__ is inconsistent, stub does not have \*args",
+    r"headpond\.[\w.]+ is inconsistent, metaclass differs",
+    r"headpond\.__all__ names exported from the stub do not correspond",
+    r"headpond\.\w+\.\w+ (?:is not a Union|is inconsistent, runtime is not a type)",
+    r"headpond\.(?:jax|torch) failed to import"]))
+
+
+def differences(tmp_path, types=None):
+    """Where types and the installed package differ; `types`: a folder with others than the package's own."""
+    settings = tmp_path / "settings"
+    settings.write_text("[mypy]\nignore_missing_imports = True\n")
+    done = subprocess.run([sys.executable, "-m", "mypy.stubtest", "headpond", "--concise", f"--mypy-config-file={settings}"], cwd=tmp_path,
+                          env={**os.environ, **({"MYPYPATH": str(types)} if types else {})}, capture_output=True, text=True, timeout=300, check=False)
+    assert done.stderr == "" and "mypy build errors" not in done.stdout, done.stdout + done.stderr
+    return [line for line in done.stdout.splitlines() if not NOT_OURS.match(line)]
+
+
+@needs_mypy
+def test_types_and_package_agree(tmp_path):
+    assert differences(tmp_path) == []
+
+
+PLANTED = [("_kernels.pyi", "def decode_png(channels: int | None = None", "def decode_png(channels: int | None = 3", "headpond._kernels.decode_png"),
+           ("_loader.py", "epochs: int | None = 1", "epochs: int | None = 2", "headpond._loader.Loader.__init__"),
+           ("_kernels.pyi", "def decode_jpeg(channels: int | None = None, *, ", "def decode_jpeg(*, channels: int | None = None, ", "headpond._kernels.decode_jpeg")]
+
+
+@needs_mypy
+def test_a_wrong_default_is_found(tmp_path):
+    package = tmp_path / "types/headpond"
+    shutil.copytree(ROOT / "python/headpond", package)
+    for file, right, wrong, _ in PLANTED:
+        text = (package / file).read_text()
+        assert text.count(right) == 1, right
+        (package / file).write_text(text.replace(right, wrong))
+    found = differences(tmp_path, tmp_path / "types")
+    assert {line.split()[0] for line in found} == {name for *_, name in PLANTED}, found

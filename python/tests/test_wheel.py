@@ -1,13 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """The wheel as a user gets it: in an empty environment, on a machine without a compiler. HEADPOND_WHEEL names it, which ./dev python sets."""
+import importlib.util
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import zipfile
 
+import numpy
 import pytest
+
+from test_examples import ARTICLES, number_of, write_sounds
+from test_types import mypy, needs_mypy
 
 ROOT = pathlib.Path(__file__).parents[2]
 WHEEL = os.environ.get("HEADPOND_WHEEL")
@@ -65,3 +71,81 @@ print(sum(int(batch.sum()) for batch in hp.Loader(data, epochs=1)))
 
 def test_it_reads_and_writes(python, tmp_path):
     assert run(python, "-c", READS_AND_WRITES, cwd=tmp_path) == "328350\n"
+
+
+IMPORTS = """
+import os
+import sys
+
+
+def resident():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+before = resident()
+import numpy
+between = resident()
+import headpond
+print(between - before, resident() - between, *sys.modules)
+"""
+
+
+def test_importing_it_takes_little_memory_and_brings_nothing_else(python):
+    numpys, own, *modules = run(python, "-c", IMPORTS).split()
+    assert int(own) <= 10_000_000 < int(numpys), "the control: NumPy takes more"
+    assert not {"torch", "jax", "pandas", "pyarrow", "ml_dtypes"} & set(modules)
+
+
+@pytest.fixture(scope="module")
+def trainer(python):
+    """With PyTorch, as this environment has it; NumPy and headpond are its own."""
+    torch = importlib.util.find_spec("torch")
+    if torch is None:
+        pytest.skip("PyTorch is not installed")
+    packages = pathlib.Path(run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").strip())
+    (packages / "after.pth").write_text(f"{pathlib.Path(torch.origin).parents[1]}\n")
+    for name in ("headpond", "numpy"):
+        assert run(python, "-c", f"import {name}; print({name}.__file__)").startswith(str(packages))
+    return python
+
+
+@pytest.mark.parametrize("name, pattern, least, most", ARTICLES)
+def test_articles(trainer, tmp_path, name, pattern, least, most):
+    write_sounds(tmp_path)
+    arguments = [tmp_path] if name == "article_spoken" else []
+    out = run(trainer, ROOT / f"examples/python/{name}.py", *arguments, cwd=tmp_path, OMP_NUM_THREADS="1")
+    assert least <= number_of(pattern, out) <= most
+
+
+@needs_mypy
+def test_its_types_are_all_that_the_examples_need(python, tmp_path):
+    wrong = tmp_path / "wrong.py"
+    wrong.write_text("import headpond as hp\nhp.range('three')\n")
+    programs = sorted((ROOT / "examples/python").glob("*.py"))
+    done = mypy(tmp_path, "--python-executable", python, *programs, wrong, torch=False)
+    found = [line for line in done.stdout.splitlines() if ": error" in line]
+    assert len(found) == 1 and "wrong.py:2" in found[0] and "[arg-type]" in found[0], done.stdout
+
+
+def audit(path):
+    done = subprocess.run([sys.executable, "-m", "abi3audit", "--strict", "--summary", "--verbose", "--assume-minimum-abi3", "3.12", path], capture_output=True, text=True, timeout=300, check=False)
+    return done.returncode, re.sub(r"\s+", " ", done.stdout + done.stderr)
+
+
+needs_abi3audit = pytest.mark.skipif(importlib.util.find_spec("abi3audit") is None, reason="abi3audit is not installed")
+
+
+@needs_abi3audit
+@pytest.mark.skipif(WHEEL is not None and "-abi3-" not in WHEEL, reason="a wheel for the stable ABI is made with Python 3.12 or later")
+def test_it_keeps_to_the_stable_abi():
+    code, said = audit(WHEEL)
+    assert code == 0 and "1 extensions scanned; 0 ABI version mismatches and 0 ABI violations" in said, said
+
+
+@needs_abi3audit
+def test_a_module_that_does_not_is_found(tmp_path):
+    core = next(pathlib.Path(numpy.__file__).parent.glob("_core/_multiarray_umath*.so"))
+    shutil.copy(core, tmp_path / "other.abi3.so")
+    code, said = audit(tmp_path / "other.abi3.so")
+    assert code != 0 and "non-ABI3 symbols" in said, said
