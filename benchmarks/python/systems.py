@@ -1,0 +1,305 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One system's figures of one bench, measured in this process: prints them as a line of JSON, by metric.
+
+  systems.py BENCH SYSTEM SECONDS    # HEADPOND_BENCH_FOLDER: where its files are
+"""
+import hashlib
+import itertools
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+
+EXAMPLES, BATCH = 60_000, 32
+
+
+def of_calls(step, seconds, calls=200):
+    """Nanoseconds of a call: the median of blocks of so many."""
+    found, end = [], time.perf_counter() + seconds
+    while time.perf_counter() < end or len(found) < 20:
+        began = time.perf_counter_ns()
+        for _ in range(calls):
+            step()
+        found.append((time.perf_counter_ns() - began) / calls)
+    return statistics.median(found[len(found) // 10:])
+
+
+# ---- ready: one field of 100 kB, by reference.
+
+
+def some_rows():
+    import numpy as np
+    return np.zeros((64, 25_000), np.float32)
+
+
+def ready_headpond(seconds):
+    import headpond as hp
+    batches = hp.Loader(hp.from_tensor_slices({"x": some_rows()}).repeat()).flat()
+    return {"us": of_calls(lambda: next(batches), seconds) / 1e3}
+
+
+def ready_nodes(seconds):
+    from torchdata import nodes
+    node = nodes.IterableWrapper(itertools.cycle([{"x": row} for row in some_rows()]))
+    node.reset()
+    return {"us": of_calls(lambda: next(node), seconds) / 1e3}
+
+
+# ---- handoff: what another thread has made, taken when it is ready.
+
+
+def handed_off(seconds, batch, shape, dtype, pause):
+    import numpy as np
+
+    import headpond as hp
+    data = hp.from_tensor_slices({"x": np.zeros((2 * batch, *shape), dtype)}).repeat().batch(batch)
+    times, end = [], time.perf_counter() + seconds
+    with hp.Loader(data, threads=1, consumer_helps=False, memory=1 << 30) as loader:
+        loader.next()
+        while time.perf_counter() < end or len(times) < 20:
+            time.sleep(pause)
+            began = time.perf_counter_ns()
+            try:
+                loader.try_next()
+            except hp.DeadlineExceededError:
+                continue  # It was not ready: that is another figure.
+            times.append(time.perf_counter_ns() - began)
+    return statistics.median(times) / 1e3
+
+
+def handoff_headpond(seconds):
+    return {"small_us": handed_off(seconds / 2, 32, (784,), "float32", 0.002),
+            "large_us": handed_off(seconds / 2, 256, (224, 224, 3), "uint8", 0.05)}
+
+
+# ---- first, import: processes of their own.
+
+
+def mnist_files():
+    """Digits' sizes without the digits."""
+    import numpy as np
+    names = [os.path.join(os.environ["HEADPOND_BENCH_FOLDER"], name) for name in ("images.npy", "labels.npy")]
+    if not os.path.exists(names[1]):
+        random = np.random.default_rng(7)
+        np.save(names[0], random.integers(0, 256, (EXAMPLES, 28, 28, 1), np.uint8))
+        np.save(names[1], random.integers(0, 10, EXAMPLES))
+    return names
+
+
+FIRST = {
+    "headpond": """
+import headpond as hp
+data = hp.zip(image=hp.npy({0!r}), label=hp.npy({1!r})).shuffle().map("image", hp.normalize(mean=[0.0], std=[1.0])).batch(32)
+batch = hp.Loader(data).next()["image"]""",
+    "NumPy": """
+import numpy as np
+images, labels = np.load({0!r}, mmap_mode="r"), np.load({1!r}, mmap_mode="r")
+rows = np.random.default_rng(7).permutation(len(images))[:32]
+batch, label = images[rows].astype(np.float32) / np.float32(255), labels[rows]""",
+}
+
+
+def printed(program):
+    """The numbers that a fresh process prints, and the clock before it was started."""
+    began = time.monotonic_ns()
+    out = subprocess.run([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True, check=True).stdout
+    return began, [int(word) for word in out.split()]
+
+
+def first_batch(system):
+    program = FIRST[system].format(*mnist_files()) + "\nimport time\nprint(time.monotonic_ns(), batch.size)"
+    printed(program)  # So that files are in memory.
+    began, (ready, size) = printed(program)
+    assert size == 32 * 784
+    return {"ms": (ready - began) / 1e6}
+
+
+IMPORT = """
+import os, time
+def resident():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+{0}
+before, began = resident(), time.perf_counter_ns()
+import {1}
+print(time.perf_counter_ns() - began, resident() - before)"""
+
+
+def imported(before, module):
+    took, grown = printed(IMPORT.format(before, module))[1]
+    return {"ms": took / 1e6, "mb": grown / 1e6}
+
+
+# ---- mnist: shuffle, float / 255, batches of 32; thousands of examples in a second.
+
+
+def epochs_rate(make, seconds):
+    """Over whole epochs; the first one is not counted."""
+    count, spent = 0, 0.0
+    for number in itertools.count():
+        began = time.perf_counter()
+        seen = sum(len(images) for images in make())
+        assert seen == EXAMPLES, f"{seen} examples"
+        if number > 0:
+            count, spent = count + seen, spent + time.perf_counter() - began
+        if spent > seconds:
+            return {"k_per_s": count / spent / 1e3}
+
+
+def arrays():
+    import numpy as np
+    return [np.load(name) for name in mnist_files()]
+
+
+def mnist_headpond(seconds):
+    import headpond as hp
+    images, labels = arrays()
+    data = hp.from_tensor_slices({"image": images, "label": labels}).shuffle().map("image", hp.normalize(mean=[0.0], std=[1.0])).batch(BATCH)
+    loader = hp.Loader(data, epochs=None)
+    return epochs_rate(lambda: (batch["image"] for batch in loader), seconds)
+
+
+def mnist_cpp(seconds):
+    """The row of `headpond bench loader.mnist`, by the program that lies in the package."""
+    words = ["bench", "loader.mnist", "--peers", "off", "--rounds", "1", "--seconds", str(seconds), "--json"]
+    done = subprocess.run([sys.executable, "-m", "headpond", *words], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=True)
+    row = next(row for row in json.loads(done.stdout)["rows"] if (row["system"], row["metric"]) == ("headpond", "ns_per_example"))
+    return {"k_per_s": 1e6 / row["median"]}
+
+
+def mnist_numpy(seconds):
+    import numpy as np
+    images, labels = arrays()
+    random = np.random.default_rng(7)
+
+    def epoch():
+        order = random.permutation(EXAMPLES)
+        for at in range(0, EXAMPLES, BATCH):
+            rows = order[at:at + BATCH]
+            label = labels[rows]
+            yield images[rows].astype(np.float32) / np.float32(255)
+            del label
+    return epochs_rate(epoch, seconds)
+
+
+def mnist_nodes(seconds):
+    import numpy as np
+    from torchdata import nodes
+    images, labels = arrays()
+
+    def example(row):
+        return images[row].astype(np.float32) / np.float32(255), labels[row]
+
+    def epoch():
+        order = nodes.IterableWrapper(np.random.default_rng(7).permutation(EXAMPLES))
+        batches = nodes.Mapper(nodes.Batcher(nodes.Mapper(order, example), BATCH, drop_last=False), lambda rows: [np.stack(one) for one in zip(*rows)])
+        return (images for images, _ in nodes.Loader(batches))
+    return epochs_rate(epoch, seconds)
+
+
+def mnist_mlx(seconds):
+    import mlx.data as dx
+    import numpy as np
+    images, labels = arrays()
+    rows = [{"image": image, "label": label} for image, label in zip(images, labels)]
+
+    def epoch():
+        buffer = dx.buffer_from_vector(rows).shuffle().key_transform("image", lambda image: image.astype(np.float32) / np.float32(255))
+        return (batch["image"] for batch in buffer.to_stream().batch(BATCH).prefetch(4, 1))
+    return epochs_rate(epoch, seconds)
+
+
+def mnist_tf_data(seconds):
+    import tensorflow as tf
+    images, labels = arrays()
+    data = tf.data.Dataset.from_tensor_slices((images, labels)).shuffle(EXAMPLES).map(
+        lambda image, label: (tf.cast(image, tf.float32) / 255, label), num_parallel_calls=tf.data.AUTOTUNE).batch(BATCH).prefetch(tf.data.AUTOTUNE)
+    return epochs_rate(lambda: (images for images, _ in data.as_numpy_iterator()), seconds)
+
+
+# ---- lock: functions of Python on threads.
+
+
+def elements_rate(loader, seconds):
+    count, end = 0, time.perf_counter() + seconds
+    batches = loader.flat()
+    next(batches)
+    began = time.perf_counter()
+    while time.perf_counter() < end:
+        count += len(next(batches))
+    return count / (time.perf_counter() - began)
+
+
+def releasing(seconds, threads):
+    """A function that lets the lock go: hashes of 2 MB."""
+    import headpond as hp
+    block = os.urandom(2_000_000)
+    data = hp.range(1_000_000).map(lambda number: hashlib.sha256(block).digest()[0], output=(hp.i64, ())).batch(4)
+    with hp.Loader(data, threads=threads, consumer_helps=False) as loader:
+        return elements_rate(loader, seconds)
+
+
+def busy(number):
+    total = 0
+    for one in range(2000):
+        total += one ^ number
+    return total
+
+
+def holding(seconds):
+    import headpond as hp
+    data = hp.range(10_000_000).map(busy, output=(hp.i64, ())).batch(32)
+    with hp.Loader(data) as loader:
+        return elements_rate(loader, seconds)
+
+
+def by_loop(seconds):
+    import numpy as np
+    count, began = 0, time.perf_counter()
+    while time.perf_counter() < began + seconds:
+        rows = [busy(number) for number in np.arange(count, count + 32)]  # Scalars of NumPy's, as a function of the Loader gets.
+        count += len(rows)
+    return count / (time.perf_counter() - began)
+
+
+def step_ms(seconds, batches):
+    """A step of pure Python beside a pipeline, of which each step takes a batch."""
+    found, end = [], time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        next(batches)
+        began = time.perf_counter()
+        for number in range(40):
+            busy(number)
+        found.append(time.perf_counter() - began)
+    return 1e3 * statistics.median(found)
+
+
+def beside(seconds):
+    import headpond as hp
+    images, labels = arrays()
+    data = hp.from_tensor_slices({"image": images, "label": labels}).shuffle().map("image", hp.normalize(mean=[0.0], std=[1.0])).batch(512)
+    with hp.Loader(data, epochs=None) as loader:
+        return step_ms(seconds, loader.flat())
+
+
+def lock_headpond(seconds):
+    part = seconds / 3
+    return {"released_2_by_1": releasing(part, 2) / releasing(part, 1), "held_by_loop": holding(part) / by_loop(part),
+            "step_by_alone": beside(part) / step_ms(part, itertools.repeat(None))}
+
+
+# bench -> system -> (modules that it needs, function of seconds)
+SYSTEMS = {
+    "ready": {"headpond": ("headpond", ready_headpond), "nodes": ("torchdata.nodes", ready_nodes)},
+    "handoff": {"headpond": ("headpond", handoff_headpond)},
+    "first": {"headpond": ("headpond", lambda seconds: first_batch("headpond")), "NumPy": ("numpy", lambda seconds: first_batch("NumPy"))},
+    "import": {"headpond": ("headpond", lambda seconds: imported("import numpy", "headpond")), "NumPy": ("numpy", lambda seconds: imported("", "numpy"))},
+    "mnist": {"headpond": ("headpond", mnist_headpond), "C++": ("headpond", mnist_cpp), "NumPy": ("numpy", mnist_numpy),
+              "nodes": ("torchdata.nodes", mnist_nodes), "mlx-data": ("mlx.data", mnist_mlx), "tf.data": ("tensorflow", mnist_tf_data)},
+    "lock": {"headpond": ("headpond", lock_headpond)},
+}
+
+if __name__ == "__main__":
+    print(json.dumps(SYSTEMS[sys.argv[1]][sys.argv[2]][1](float(sys.argv[3]))))
