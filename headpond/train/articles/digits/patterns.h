@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Drawn pictures that stand in for photographs of ten classes where these are not there: patterns in two colours, with
+// noise.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "headpond/base/status.h"
+
+namespace headpond {
+
+/// In alphabetical order, so the label of a kind is its place here.
+inline constexpr std::array<std::string_view, 10> kPatterns = {"bars", "bricks", "checks", "crosses", "diamonds",
+                                                               "dots", "grid",   "plain",  "rings",   "stripes"};
+
+struct PatternSetOptions {
+  int64_t train = 160;             ///< Pictures; a later kind has more of them, from 350 to 1,250 of 8,000.
+  int64_t test = 40;               ///< As many of each kind.
+  int64_t least = 96, most = 160;  ///< Pixels of a side, of which there is one.
+  uint64_t seed = 7;
+};
+
+/// Writes "train/<kind>/<number>.jpg" and "test/<kind>/<number>.jpg" into the folder, which must not be there. The same
+/// pixels for the same options. A kill leaves no folder, but one whose name ends with ".new", which the next call
+/// removes. Unimplemented without the component jpeg.
+Result<void> draw_patterns(const std::string& folder, const PatternSetOptions& options = {});
+
+}  // namespace headpond
