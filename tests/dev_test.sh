@@ -15,7 +15,7 @@ expect() {  # STATUS WORDS COMMAND...
 expect 0 './dev setup [--print]' ./dev
 expect 0 './dev memory' ./dev
 expect 2 'no verb turbine' ./dev turbine
-expect 2 'not in this version' ./dev scenarios 20
+expect 2 'not in this version' ./dev scenarios 21
 expect 2 'no preset fast' ./dev build fast
 expect 2 'nightly has no rest' ./dev nightly rest
 expect 2 'at most 60' ./dev fuzz --minutes 61

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The bounds of the scenarios about what a run says of itself, and about its memory."""
+"""The bounds of the scenarios about what a run says of itself, about its memory, and about trainings."""
 from bounds import median, ratio
 
 STAGES = "share of the planted mistakes whose reason, stage and operator are found"
@@ -46,3 +46,39 @@ def memory_ceiling(figures, bounds):
     bounds.holds("an element beyond the budget: named, with both sizes",
                  error.startswith("ResourceExhausted") and "element 0" in error and "8000000" in error and "4000000" in error)
     bounds.at_most("seconds until it is", figures["large_s"], 5)
+
+
+STORED = {"model.pt", "optimizer.pt", "data.state"}
+
+
+def accuracy_of(name):
+    return f"{name}: test accuracy within 300 steps"
+
+
+def differ_of(name):
+    return f"{name}: steps whose loss is not that of the run that was never stopped"
+
+
+def train_from_cpp(figures, bounds):
+    for name in ("images", "sounds"):
+        run = figures[name]
+        bounds.at_least(accuracy_of(name), run["accuracy"], 0.95)
+        if "differ" in run:
+            bounds.at_most(differ_of(name), run["differ"], 0)
+        if "wait_share" not in run:
+            continue
+        bounds.at_most(f"{name}: steps", run["steps"], 300)
+        bounds.holds(f"{name}: the accuracy is also that of the run that was never stopped", run["same_accuracy"])
+        bounds.add(f"{name}: signals that stopped it", run["stopped_by"], "2 and 9", run["stopped_by"] == [2, 9])
+        bounds.at_least(f"{name}: times that it went on after its begin", run["went_on"], 1)
+        bounds.at_most(f"{name}: data's processor time over the steps'", run["data_over_model"], 0.5)
+        bounds.at_most(f"{name}: part of the training's time that it waits for batches", run["wait_share"], 0.05)
+        bounds.holds(f"{name}: a checkpoint has model, optimiser and iterator", STORED <= set(run["stored"]))
+        bounds.at_most(f"{name}: lines of the program", run["lines"], 80)
+    if "tensors" not in figures:
+        return
+    tensors = figures["tensors"]
+    bounds.holds("tensors lie where their batches do", tensors["batches"] > 0 and tensors["shared"] == tensors["batches"])
+    bounds.at_most("copies that would count as that", tensors["copies_shared"], 0)
+    bounds.holds("a field that is not there is named, with those that are",
+                 all(word in tensors["error"] for word in ("picture", "path", "file", "label")))

@@ -22,6 +22,7 @@ const std::map<int, Scenario> kScenarios = {
     {7, hs::epoch_edge},      {8, hs::first_batch},     {9, hs::exact_resume},      {10, hs::any_workers},
     {11, hs::random_streams}, {12, hs::damaged_files},  {13, hs::errors_and_stops}, {14, hs::slow_sample},
     {16, hs::uneven_shards},  {17, hs::token_budget},   {18, hs::cache_life},       {19, hs::true_lengths},
+    {20, hs::train_from_cpp},
 };
 
 int usage() {

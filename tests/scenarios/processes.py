@@ -20,6 +20,10 @@ class Missed(Exception):
     """The driver gave no figures."""
 
 
+class Skipped(Exception):
+    """What the scenario needs is not on this machine."""
+
+
 class Driver:
     """The driver with the folder of one scenario."""
 

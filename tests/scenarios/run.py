@@ -5,7 +5,7 @@
   run.py --driver PROGRAM [N...] [--quick|--full] [--json DIR]
   run.py --known [the same]     only looks at the arguments; 2 if there is something that this version does not have
 
-Ends with 3 if a scenario misses. PROGRAM is built from driver.cc.
+Ends with 3 if a scenario misses; one that needs what is not there is skipped, but with CI=true it misses. PROGRAM is built from driver.cc.
 """
 import argparse
 import json
@@ -19,6 +19,7 @@ import bounds
 import bounds_of_files
 import bounds_of_runs
 import processes
+import trainings
 
 PYTHON = "the Python interface"
 JPEG = "JPEG: PNG stands for it"
@@ -56,6 +57,12 @@ SCENARIOS = {  # number: (how its figures are made, check, what the control must
          ("a line of the log when a source of mix, which has exact shares, ends",
           "a word of the pipeline itself about take and skip over an order that changes with the epoch: the control is a split made so",
           PYTHON)),
+    20: (trainings.train_from_cpp, bounds_of_runs.train_from_cpp,
+         (bounds_of_runs.accuracy_of("images"), bounds_of_runs.accuracy_of("sounds"), bounds_of_runs.differ_of("images")),
+         ("the wheel: its size, its self-test, import and interpreters",
+          "the time that the C++ library takes to build; that one line of CMake finds it is in tests/install",
+          "W: its clips have no classes, so tones of ten kinds, of 0.3 to 0.7 s, stand for them",
+          "J as TFRecord files: the program reads loose files, a folder for each class")),
 }
 
 
@@ -76,7 +83,7 @@ def run(args, number):
     _, check, must_miss, left_out = SCENARIOS[number]
     began = time.monotonic()
     report = {"schema": "headpond.scenario/1", "scenario": number, "form": "full" if args.full else "quick",
-              "load_start": os.getloadavg()[0], "left_out": list(left_out), "passed": False}
+              "load_start": os.getloadavg()[0], "left_out": list(left_out), "passed": False, "skipped": False}
     try:
         own, other = figures_of(args, number, "ours"), figures_of(args, number, "control")
         found, rejected = judged(check, own), judged(check, other)
@@ -84,10 +91,14 @@ def run(args, number):
         report.update(figures=own, bounds=found.found, control_figures=other, control_bounds=rejected.found,
                       passed=not found.misses() and not accepted)
         verdict = "; ".join(found.misses() + [f"the control was not rejected: {what}" for what in accepted])
+    except processes.Skipped as skipped:
+        verdict = str(skipped)
+        report["skipped"] = os.environ.get("CI") != "true"
     except processes.Missed as missed:
         verdict = str(missed)
     report.update(seconds=round(time.monotonic() - began, 1), load_end=os.getloadavg()[0])
-    print(f"scenario {number:02} " + ("PASS (control rejected)" if report["passed"] else f"MISS: {verdict}"))
+    word = "SKIP" if report["skipped"] else "MISS"
+    print(f"scenario {number:02} " + ("PASS (control rejected)" if report["passed"] else f"{word}: {verdict}"))
     for finding in report.get("bounds", []):
         print(f"  {finding['what']}: {finding['value']} ({finding['bound']}){'' if finding['ok'] else ' MISSED'}")
     for finding in report.get("control_bounds", []):
@@ -129,9 +140,9 @@ def main():
         if args.json:
             (args.json / f"scenario-{number:02}.json").write_text(json.dumps(report) + "\n", encoding="utf-8")
         reports.append(report)
-    passed = sum(report["passed"] for report in reports)
-    print(f"scenarios: {passed} of {len(reports)} passed")
-    return 0 if passed == len(reports) else 3
+    passed, skipped = (sum(report[word] for report in reports) for word in ("passed", "skipped"))
+    print(f"scenarios: {passed} of {len(reports)} passed" + (f", {skipped} skipped" if skipped else ""))
+    return 0 if passed + skipped == len(reports) else 3
 
 
 if __name__ == "__main__":

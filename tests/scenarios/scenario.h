@@ -51,6 +51,7 @@ void uneven_shards(const Run& run, JsonWriter& figures);     // 16
 void token_budget(const Run& run, JsonWriter& figures);      // 17
 void cache_life(const Run& run, JsonWriter& figures);        // 18
 void true_lengths(const Run& run, JsonWriter& figures);      // 19
+void train_from_cpp(const Run& run, JsonWriter& figures);    // 20
 
 /// Takes `us` microseconds of the calling thread's processor time, however long that lasts.
 void burn_us(int64_t us);
