@@ -1,20 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // One run over elements of 0.1 to 8 MB, and what the system says that the process had at most: tests/slow/memory.py.
 //
-//   headpond_memory_driver mixed|sorted plain|padded computed|slow BUDGET_MIB
+//   headpond_memory_driver mixed|sorted plain|padded|trained computed|slow BUDGET_MIB
+//
+// trained: a training and its evaluations, each of whose inputs has such elements in a cache.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <map>
+#include <optional>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "headpond/base/cpu.h"
 #include "headpond/base/random.h"
 #include "headpond/dataset/ops.h"
 #include "headpond/engine/loader.h"
+#include "headpond/train/loop/training.h"
 
 namespace {
 
@@ -23,8 +29,10 @@ using namespace std::chrono_literals;
 
 constexpr int64_t kElements = 400, kLeast = 100'000, kMost = 8'000'000, kRows = 4;
 
+constexpr int64_t kEpochs = 3;
+
 struct What {
-  bool sorted, padded, slow;
+  bool sorted, padded, trained, slow;
   int64_t budget;
 };
 
@@ -57,6 +65,33 @@ int64_t run(const What& what) {
   return taken;
 }
 
+// Learns nothing.
+struct Idle final : hp::Learner {
+  Step train(const hp::Batch& /*batch*/) override {
+    ++taken;
+    std::this_thread::sleep_for(1ms);
+    return {};
+  }
+  Step evaluate(const hp::Batch& /*batch*/) override {
+    ++taken;
+    return {};
+  }
+  std::vector<std::string> parameters() const override { return {}; }
+  std::map<std::string, std::string> save() const override { return {{"model.pt", ""}}; }
+  void restore(const std::map<std::string, std::string>& /*files*/) override {}
+  int64_t taken = 0;
+};
+
+// An evaluation of all elements after each epoch.
+int64_t run_training(const What& what) {
+  Idle learner;
+  const auto trained =
+      hp::train_and_evaluate(learner, {.save_steps = kElements, .log_steps = 0, .memory = what.budget},
+                             {.input = dataset_of(what) | hp::cache(), .max_steps = kEpochs * kElements, .epochs = -1},
+                             {.input = dataset_of(what) | hp::cache(), .steps = std::nullopt, .throttle_secs = 0});
+  return trained ? learner.taken / (2 * kEpochs) : 0;
+}
+
 // Prints the figures of a run; false: elements are missing.
 bool measure(const What& what) {
   const uint64_t idle = hp::memory_info().pss;
@@ -67,7 +102,7 @@ bool measure(const What& what) {
       std::this_thread::sleep_for(5ms);
     }
   });
-  const int64_t taken = run(what);
+  const int64_t taken = what.trained ? run_training(what) : run(what);
   sampler.request_stop();
   sampler.join();
   std::printf("%.1f\n", static_cast<double>(peak - idle) / (1 << 20));
@@ -79,5 +114,6 @@ bool measure(const What& what) {
 int main(int argc, char** argv) {
   if (argc != 5) return 2;
   const auto is = [argv](int i, const char* word) { return std::string(argv[i]) == word; };
-  return measure({is(1, "sorted"), is(2, "padded"), is(3, "slow"), std::atoll(argv[4]) << 20}) ? 0 : 1;
+  return measure({is(1, "sorted"), is(2, "padded"), is(2, "trained"), is(3, "slow"), std::atoll(argv[4]) << 20}) ? 0
+                                                                                                                 : 1;
 }

@@ -10,6 +10,7 @@ import pathlib
 import re
 import resource
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -638,6 +639,25 @@ class Top(PlanCase):
         self.assertIn("the run was killed", top.communicate(timeout=60)[0])
         self.assertEqual(top.returncode, 0)
         self.assertIn("run.jsonl", self.expect(1, "top", "files").stderr)
+
+    def test_one_that_the_run_dropped_listens_again(self):
+        self.expect(0, "run", "plan.toml", "--logdir", "files")
+        path = self.folder / "files/run.jsonl"
+        said = path.read_text()
+        path.unlink()
+        with socket.socket(socket.AF_UNIX) as run:
+            run.bind(str(self.folder / "files/live.sock"))
+            run.listen()
+            run.settimeout(LIMIT_S)
+            top = subprocess.Popen([PROGRAM, "top", "files"], cwd=self.folder, stdout=subprocess.PIPE, text=True, env=self.environment)
+            self.addCleanup(top.kill)
+            for text in (said.replace('{"end":{}}\n', ""), said):
+                client = run.accept()[0]
+                client.sendall(text.encode())
+                client.close()
+        told = top.communicate(timeout=LIMIT_S)[0]
+        self.assertNotIn("killed", told)
+        self.assertIn("the run has ended", told)
 
     def test_what_is_no_run_is_refused(self):
         self.expect(2, "top")

@@ -157,20 +157,34 @@ Result<RunRecord> follow_files(Session& session, const TopFlags& flags, const st
   }
 }
 
+// One that was not read for long is dropped by the run.
+std::optional<LiveRun> connect_again(const std::string& folder) {
+  auto live = LiveRun::connect(folder);
+  return live ? std::optional(std::move(*live)) : std::nullopt;
+}
+
 // What the run says. None if it is silent for so long that one moment is better read from its files.
-Result<std::optional<RunRecord>> follow(Session& session, const TopFlags& flags, LiveRun& live) {
+Result<std::optional<RunRecord>> follow(Session& session, const TopFlags& flags, const std::string& folder,
+                                        std::optional<LiveRun> live) {
   constexpr std::chrono::milliseconds kTurn{100};
   constexpr int kMostTurns = 30;
   RunRecord seen;
   for (int turn = 0; !session.stop().stop_requested(); ++turn) {
     const size_t before = seen.points.size();
-    const auto read = live.read(seen, kTurn);
+    const auto read = live->read(seen, kTurn);
     const bool is_new = seen.points.size() > before;
     if (is_new) session.say(moment_text(seen));
-    if (at_end(read)) {
-      if (!seen.is_whole) session.say("the run was killed");
-      break;
+    if (at_end(read) && !seen.is_whole) {
+      live = connect_again(folder);
+      if (live && seen.machine.pid == 0) return std::nullopt;  // It said nothing: too many listen.
+      if (live) {
+        seen = {};
+        continue;
+      }
+      if (const auto written = read_run(folder); written && written->is_whole) return std::move(*written);
+      session.say("the run was killed");
     }
+    if (at_end(read)) break;
     if (!read) return fail(read.error());
     if (flags.once && is_new) break;
     if (flags.once && turn > kMostTurns) return std::nullopt;
@@ -179,8 +193,8 @@ Result<std::optional<RunRecord>> follow(Session& session, const TopFlags& flags,
 }
 
 Result<RunRecord> watch(Session& session, const TopFlags& flags, const std::string& folder) {
-  if (auto live = LiveRun::connect(folder)) {
-    auto seen = follow(session, flags, *live);
+  if (auto live = connect_again(folder)) {
+    auto seen = follow(session, flags, folder, std::move(live));
     if (!seen) return fail(seen.error());
     if (*seen) return std::move(**seen);
   }

@@ -31,10 +31,26 @@ struct ThreadBuffer {
   }
 };
 
+// Copies of texts of which there may be many.
+class Texts {
+ public:
+  const char* intern(std::string_view text) {
+    constexpr size_t kMost = 10'000;
+    MutexLock lock(mu_);
+    if (const auto known = all_.find(std::string(text)); known != all_.end()) return known->c_str();
+    return all_.size() < kMost ? all_.emplace(text).first->c_str() : "...";
+  }
+
+ private:
+  Mutex mu_;
+  std::unordered_set<std::string> all_ HEADPOND_GUARDED_BY(mu_);
+};
+
 struct Registry {
   Mutex mu;
   std::vector<std::shared_ptr<ThreadBuffer>> buffers HEADPOND_GUARDED_BY(mu);
   std::unordered_set<std::string> names HEADPOND_GUARDED_BY(mu);
+  Texts messages, paths;              // Apart: many files must not cost the text of an error.
   std::atomic<uint64_t> session = 0;  // Counts start(): buffers of an earlier one are stale.
   std::atomic<size_t> limit = 0;
   std::atomic<Keep> keep = Keep::first;
@@ -97,9 +113,13 @@ void stop() { internal::recording = false; }
 
 std::vector<ThreadEvents> collect() {
   Registry& all = registry();
+  std::vector<std::shared_ptr<ThreadBuffer>> buffers;
+  {
+    MutexLock lock(all.mu);  // Not while events are copied: a thread that records its first one would wait.
+    buffers = all.buffers;
+  }
   std::vector<ThreadEvents> threads;
-  MutexLock lock(all.mu);
-  for (const auto& buffer : all.buffers) {
+  for (const auto& buffer : buffers) {
     MutexLock buffer_lock(buffer->mu);
     if (buffer->session != all.session || buffer->written.events.empty()) continue;
     threads.push_back(buffer->written);
@@ -115,13 +135,8 @@ const char* intern(std::string_view name) {
   return all.names.emplace(name).first->c_str();
 }
 
-const char* intern_text(std::string_view text) {
-  constexpr size_t kMost = 10'000;
-  Registry& all = registry();
-  MutexLock lock(all.mu);
-  if (const auto known = all.names.find(std::string(text)); known != all.names.end()) return known->c_str();
-  return all.names.size() < kMost ? all.names.emplace(text).first->c_str() : "...";
-}
+const char* intern_message(std::string_view text) { return registry().messages.intern(text); }
+const char* intern_path(std::string_view path) { return registry().paths.intern(path); }
 
 void Span::end() const {
   internal::record({.name = name_,

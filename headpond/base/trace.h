@@ -70,9 +70,10 @@ std::vector<ThreadEvents> collect();
 /// per event.
 const char* intern(std::string_view name);
 
-/// The same for texts of which there may be many, as names of files: after some thousands of names, all new ones are
+/// The same for texts of errors and for paths, of which there may be many: each new one after 10,000 of its sort is
 /// "...".
-const char* intern_text(std::string_view text);
+const char* intern_message(std::string_view text);
+const char* intern_path(std::string_view path);
 /// The first value of Args whose names have a text. `text` is interned. Null: kNoArg.
 inline int64_t text_arg(const char* text) { return text != nullptr ? std::bit_cast<int64_t>(text) : kNoArg; }
 

@@ -53,7 +53,7 @@ TEST(Trace, SpansAndInstantsSayWhatTheyAreAbout) {
   instant("silent", Category::op);
   start();
   {
-    SpanWithArgs read("read", Category::io, {&kTold, {text_arg(intern_text("a.bin")), 7, kNoArg}});
+    SpanWithArgs read("read", Category::io, {&kTold, {text_arg(intern_path("a.bin")), 7, kNoArg}});
     read.set(2, 4096);
   }
   instant("end", Category::step, {&kTold, {text_arg(nullptr), 8}});
@@ -73,10 +73,11 @@ TEST(Trace, SpansAndInstantsSayWhatTheyAreAbout) {
 }
 
 TEST(Trace, TextsBeyondSomeThousandsAreNotKept) {
-  const char* const first = intern_text("the first");
-  for (int i = 0; i < 10'001; ++i) (void)intern_text("file " + std::to_string(i));
-  EXPECT_STREQ(intern_text("one more"), "...");
-  EXPECT_EQ(intern_text("the first"), first);
+  const char* const first = intern_path("the first");
+  for (int i = 0; i < 10'001; ++i) (void)intern_path("file " + std::to_string(i));
+  EXPECT_STREQ(intern_path("one more"), "...");
+  EXPECT_EQ(intern_path("the first"), first);
+  EXPECT_STREQ(intern_message("the first error"), "the first error") << "errors have places of their own";
   EXPECT_STREQ(intern("a stage"), "a stage") << "control: names of events are";
 }
 

@@ -298,7 +298,7 @@ struct Loader::Run {
       if (!call.is_empty) engine->count_answer(waited_ns, answer.got == Got::value);
       if (Error unwritten = write_failures()) {
         held = std::move(answer);
-        return fail(std::move(unwritten));
+        return fail(internal::not_the_end(unwritten, "Loader"));
       }
       if (call.is_empty) return fail(ErrorKind::DeadlineExceeded, "Loader: no batch is ready");
       gave = gave || answer.got != Got::end;
@@ -315,7 +315,7 @@ struct Loader::Run {
 
   tl::unexpected<Error> failed(const Error& error) const {
     if (trace::enabled()) {
-      const int64_t text = trace::text_arg(trace::intern_text(error.message()));
+      const int64_t text = trace::text_arg(trace::intern_message(error.message()));
       trace::instant("error", trace::Category::step, {&kErrorArgs, {text, static_cast<int64_t>(epoch), index + 1}});
     }
     return fail(internal::not_the_end(error, "Loader"));
@@ -324,6 +324,12 @@ struct Loader::Run {
   void remember() {
     state.index = index + 1;
     state.position = internal::position_of(*iterator);
+  }
+
+  std::string text_of(const internal::RunState& at) {
+    if (auto synced = failures.sync(); !synced) log(LogLevel::warning, synced.error().to_string());
+    trace::instant("checkpoint", trace::Category::step, {&kBatchArgs, {static_cast<int64_t>(at.epoch), at.index}});
+    return internal::save(at, dataset, options.seed);
   }
 
   Result<Batch> give(Element out) {
@@ -400,11 +406,11 @@ void Loader::close() {
   run_->keep_figures();
   run_->close();
 }
-std::string Loader::state() const {
-  Run& all = run();
-  if (auto synced = all.failures.sync(); !synced) log(LogLevel::warning, synced.error().to_string());
-  trace::instant("checkpoint", trace::Category::step, all.next_batch());
-  return internal::save(all.state, all.dataset, all.options.seed);
+std::string Loader::state() const { return run().text_of(run_->state); }
+Loader::Position Loader::position() const { return Position(std::make_shared<const internal::RunState>(run().state)); }
+std::string Loader::state(const Position& position) const {
+  if (!position.run_) throw Exception(Error(ErrorKind::InvalidArgument, "Loader: state() of no position"));
+  return run().text_of(*position.run_);
 }
 LoaderStats Loader::stats() const {
   return run().engine->is_of_another_process() ? LoaderStats() : run_->engine->stats();

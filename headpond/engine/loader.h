@@ -18,6 +18,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "headpond/base/status.h"
 #include "headpond/dataset/dataset.h"
@@ -29,6 +30,10 @@
 
 namespace headpond {
 
+namespace internal {
+struct RunState;
+}
+
 /// Epoch after epoch. One thread at a time, except stats(); another call of next() meanwhile returns
 /// FailedPrecondition; so does one in the child of a fork() that came after the Loader was made: its threads run in the
 /// parent only. The dataset's functions run on threads of the Loader until ~Loader returns: what they capture by
@@ -39,6 +44,7 @@ class Loader {
   class BatchIterator;
   class Epoch;
   class Epochs;
+  class Position;
 
   /// Opens the dataset's files, and starts no other work yet. Throws Exception: the error of a file that cannot be
   /// opened, the quarantine file included; InvalidArgument for options that cannot be, and for an epoch without an end
@@ -64,7 +70,8 @@ class Loader {
   Result<Batch> next();
   /// The same, but also returns the end after the last batch of each epoch; the call after that begins the next epoch.
   Result<Batch> next_in_epoch();
-  /// As next(), but DeadlineExceeded if that would have to wait for another thread; then nothing has changed.
+  /// As next(), but DeadlineExceeded without a cause if that would have to wait for another thread; then nothing has
+  /// changed. An element's own error of this kind has a cause.
   Result<Batch> try_next();
   /// Leaves out the rest of this epoch.
   void next_epoch();
@@ -89,6 +96,11 @@ class Loader {
 
   /// The position after the last batch that next() returned: the same bytes as those of Sequence::state() there.
   std::string state() const;
+  /// The same point, for state() later: for a program that takes batches before it uses them, as DeviceFeed does.
+  /// Cheap: it writes nothing down.
+  Position position() const;
+  /// As state(), of a position of this Loader.
+  std::string state(const Position& position) const;
   /// Any thread, any time.
   LoaderStats stats() const;
   /// Why next() waits, if it does, what to change, and what that gains: of all steps after the start. Any thread, any
@@ -105,6 +117,17 @@ class Loader {
   Run& run() const;            // Throws if there is none.
   int64_t epoch_left() const;  // The one that comes next; -1: none.
   std::unique_ptr<Run> run_;
+};
+
+/// A point between two batches. Copies share it.
+class Loader::Position {
+ public:
+  Position() = default;  ///< Of no Loader: not for state().
+
+ private:
+  friend class Loader;
+  explicit Position(std::shared_ptr<const internal::RunState> run) : run_(std::move(run)) {}
+  std::shared_ptr<const internal::RunState> run_;
 };
 
 /// Over the batches of one epoch or of all. Single pass: std::move(*iterator).element() takes an element out.

@@ -63,6 +63,35 @@ TEST(LoaderTryNext, GivesWhatIsReadyAndElseSaysThatNothingIs) {
   EXPECT_TRUE(loader.try_next().error().is_end());
 }
 
+TEST(LoaderTryNext, AnElementThatTimedOutIsNotTakenForNothing) {
+  const auto late = [](int64_t x) -> Result<int64_t> {
+    if (x == 1) return fail(ErrorKind::DeadlineExceeded, "the server is silent");
+    return x;
+  };
+  Loader loader(range(3) | map(late), {.threads = 0, .io_threads = 0});
+  EXPECT_TRUE(loader.try_next());
+  const Error error = loader.try_next().error();
+  EXPECT_EQ(error.kind(), ErrorKind::DeadlineExceeded);
+  ASSERT_NE(error.cause(), nullptr);
+  EXPECT_NE(error.to_string().find("the server is silent"), std::string::npos);
+  EXPECT_TRUE(loader.try_next()) << "it comes once";
+}
+
+TEST(LoaderPosition, IsThatOfItsMomentWheneverItIsWrittenDown) {
+  const Dataset dataset = range(100) | shuffle() | batch(10);
+  Loader loader(dataset, {.epochs = 2, .seed = 4, .threads = 1});
+  std::vector<Loader::Position> positions;
+  std::vector<std::string> states;
+  do {
+    positions.push_back(loader.position());
+    states.push_back(loader.state());
+  } while (loader.next());
+  ASSERT_EQ(states.size(), 21U);
+  for (size_t i = 0; i < states.size(); ++i) EXPECT_EQ(loader.state(positions[i]), states[i]) << i;
+  EXPECT_NE(states[3], states[4]) << "control";
+  EXPECT_THROW((void)loader.state(Loader::Position()), Exception);
+}
+
 // Polls without a batch are no cheap batches: the threads must go on.
 TEST(LoaderTryNext, GetsABatchThatThreadsCompute) {
   for (const int threads : {1, 2}) {

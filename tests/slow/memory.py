@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Elements of 0.1 to 8 MB, mixed and from the smallest to the largest: what the system says that the process has more than at rest
-stays within the budget and 64 MiB, from the first second on. Control: with eight times the budget the same bound is missed.
+stays within the budget and 64 MiB, from the first second on; also where a training and its evaluations keep such elements in a
+cache each. Control: with eight times the budget the same bound is missed.
 
   memory.py DRIVER [--budgets 64 256]
 
@@ -31,13 +32,15 @@ def main():
     missed = []
     for budget in args.budgets:
         bound = budget + BESIDE_MIB
-        for words in itertools.product(("mixed", "sorted"), ("plain", "padded"), ("computed", "slow")):
+        forms = [*itertools.product(("mixed", "sorted"), ("plain", "padded"), ("computed", "slow")), ("mixed", "trained", "computed"),
+                 ("sorted", "trained", "computed")]
+        for words in forms:
             grown = grown_mib(args.driver, words, budget)
             print(f"{', '.join(words)}, budget {budget} MiB: {grown} MiB at the peak (at most {bound})", flush=True)
             if grown > bound:
                 missed.append((*words, budget))
-        for form in ("plain", "padded"):
-            grown = grown_mib(args.driver, ("mixed", form, "slow"), 8 * budget)
+        for form, how in (("plain", "slow"), ("padded", "slow"), ("trained", "computed")):
+            grown = grown_mib(args.driver, ("mixed", form, how), 8 * budget)
             assert grown > bound, f"the control was not noticed: {form}, {8 * budget} MiB, {grown} MiB at the peak"
             print(f"control rejected: {form}, eight times {budget} MiB: {grown} MiB at the peak")
     if missed:

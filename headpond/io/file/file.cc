@@ -27,7 +27,7 @@ class FileReader final : public ByteReader {
   Result<size_t> read(std::span<std::byte> to) override {
     const uint64_t wanted = std::min<uint64_t>(to.size(), size_ - offset_);
     if (wanted == 0) return 0;
-    internal::FileSpan span("read", path_, offset_);
+    internal::FileSpan span("read", traced_path_.get(), offset_);
     auto got = internal::read_some(file_, to.first(wanted), path_);
     if (!got) return got;
     if (*got == 0) {
@@ -45,6 +45,7 @@ class FileReader final : public ByteReader {
  private:
   const UniqueFd file_;
   const std::string path_;
+  internal::TracedPath traced_path_{path_};
   const uint64_t size_;
   uint64_t offset_;
 };
@@ -145,7 +146,7 @@ Result<size_t> read_fully(ByteReader& reader, std::span<std::byte> to) {
 Result<std::unique_ptr<ByteReader>> open_file_reader(const std::string& path) { return open_file_reader(path, 0); }
 
 Result<std::unique_ptr<ByteReader>> open_file_reader(const std::string& path, uint64_t offset) {
-  internal::FileSpan span("open", path, offset);
+  internal::FileSpan span("open", internal::TracedPath(path).get(), offset);
   // Without O_NONBLOCK opening a pipe without a writer would block for ever.
   auto file = internal::open_file(path, O_RDONLY | O_NONBLOCK);
   if (!file) return fail(std::move(file).error());

@@ -88,7 +88,7 @@ MappedFile::MappedFile(std::unique_ptr<State> state) : state_(std::move(state)) 
 MappedFile::~MappedFile() = default;
 
 Result<std::unique_ptr<MappedFile>> MappedFile::open(const std::string& path) {
-  internal::FileSpan span("open", path, 0);
+  internal::FileSpan span("open", internal::TracedPath(path).get(), 0);
   auto file = internal::open_file(path, O_RDONLY | O_NONBLOCK);
   if (!file) return fail(std::move(file).error());
   const auto facts = internal::examine_regular(*file, path);

@@ -67,18 +67,42 @@ TEST_F(LiveRunTest, TheEndIsTold) {
   EXPECT_EQ(LiveRun::connect(folder_).error().kind(), ErrorKind::NotFound) << "the file is gone";
 }
 
-TEST_F(LiveRunTest, WhoDoesNotReadIsDropped) {
+TEST_F(LiveRunTest, WhoDoesNotReadIsDroppedAndMayConnectAgain) {
   const auto server = serve();
-  const LiveRun idle = listen();
-  LiveRun reader = listen();
+  LiveRun idle = listen(), reader = listen();
   server->welcome(&greeting);
-  const std::string line = line_of(RunPoint{.queues = {{std::string(50'000, 'q'), 1}}});
-  RunRecord run;
-  for (int i = 0; i < 100; ++i) {
+  const std::string line = line_of(RunPoint{.queues = {{std::string(500'000, 'q'), 1}}});
+  RunRecord of_reader, of_idle;
+  for (size_t i = 0; i < 20; ++i) {
     server->send(line);
-    ASSERT_TRUE(reader.read(run, 10s));
+    for (int tries = 0; tries < 100 && of_reader.points.size() <= i; ++tries) {
+      ASSERT_TRUE(reader.read(of_reader, 100ms));
+      server->welcome(&greeting);
+    }
   }
-  EXPECT_EQ(run.points.size(), 100U);
+  EXPECT_EQ(of_reader.points.size(), 20U);
+  Result<void> read;
+  while (read) read = idle.read(of_idle, 10s);
+  EXPECT_TRUE(at_end(read));
+  EXPECT_LT(of_idle.points.size(), 20U);
+  EXPECT_FALSE(of_idle.is_whole);
+  LiveRun again = listen();
+  server->welcome(&greeting);
+  EXPECT_TRUE(again.read(of_idle, 10s));
+}
+
+TEST_F(LiveRunTest, AGreetingMayBeLargerThanTheSystemsBuffer) {
+  const auto server = serve();
+  LiveRun live = listen();
+  const std::string large = line_of(PipelineRecord{.name = std::string(2'000'000, 'p')});
+  server->welcome([&] { return large; });
+  RunRecord run;
+  for (int tries = 0; tries < 100 && run.pipelines.empty(); ++tries) {
+    ASSERT_TRUE(live.read(run, 100ms));
+    server->send("");
+  }
+  ASSERT_EQ(run.pipelines.size(), 1U);
+  EXPECT_EQ(run.pipelines[0].name.size(), 2'000'000U);
 }
 
 TEST_F(LiveRunTest, ALaterRunInTheFolderHasTheSocket) {

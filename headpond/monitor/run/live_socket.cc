@@ -17,7 +17,7 @@ namespace headpond::internal {
 namespace {
 
 constexpr int kMostWaiting = 16;
-constexpr size_t kMostClients = 32;
+constexpr size_t kMostClients = 32, kMostUnsent = 4 << 20;
 
 std::string path_in(const std::string& folder) { return folder + "/live.sock"; }
 
@@ -25,10 +25,6 @@ std::string path_in(const std::string& folder) { return folder + "/live.sock"; }
 uint64_t socket_in(const std::string& folder) {
   struct stat there {};
   return ::lstat(path_in(folder).c_str(), &there) == 0 && S_ISSOCK(there.st_mode) ? there.st_ino : 0;
-}
-
-bool send_to(int client, std::string_view line) {
-  return ::send(client, line.data(), line.size(), MSG_DONTWAIT | MSG_NOSIGNAL) == std::ssize(line);
 }
 
 }  // namespace
@@ -64,28 +60,42 @@ Result<std::unique_ptr<LiveSocket>> LiveSocket::open(const std::string& folder) 
 }
 
 LiveSocket::~LiveSocket() {
-  for (const int client : clients_) ::close(client);
+  for (const Client& client : clients_) ::close(client.socket);
   if (inode_ != 0 && socket_in(folder_) == inode_) ::unlink(path_in(folder_).c_str());
   ::close(socket_);
 }
 
+// False: nobody is there any more, or reads.
+bool LiveSocket::send_rest(Client& client) {
+  while (!client.unsent.empty()) {
+    const ssize_t sent = ::send(client.socket, client.unsent.data(), client.unsent.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent < 0) return (errno == EAGAIN || errno == EWOULDBLOCK) && client.unsent.size() <= kMostUnsent;
+    client.unsent.erase(0, static_cast<size_t>(sent));
+  }
+  return true;
+}
+
 void LiveSocket::welcome(const std::function<std::string()>& greeting) {
+  send("");  // What was kept.
   std::string text;
-  for (int client = ::accept4(socket_, nullptr, nullptr, SOCK_CLOEXEC); client >= 0;
-       client = ::accept4(socket_, nullptr, nullptr, SOCK_CLOEXEC)) {
+  for (int socket = ::accept4(socket_, nullptr, nullptr, SOCK_CLOEXEC); socket >= 0;
+       socket = ::accept4(socket_, nullptr, nullptr, SOCK_CLOEXEC)) {
     if (text.empty()) text = greeting();
-    if (clients_.size() < kMostClients && send_to(client, text)) {
-      clients_.push_back(client);
+    Client client{.socket = socket, .unsent = text};
+    if (clients_.size() < kMostClients && send_rest(client)) {
+      clients_.push_back(std::move(client));
     } else {
-      ::close(client);
+      ::close(socket);
     }
   }
 }
 
 void LiveSocket::send(std::string_view line) {
-  std::erase_if(clients_, [line](int client) {
-    if (send_to(client, line)) return false;
-    ::close(client);
+  std::erase_if(clients_, [line](Client& client) {
+    client.unsent.append(line);
+    if (send_rest(client)) return false;
+    ::close(client.socket);
     return true;
   });
 }

@@ -18,7 +18,8 @@ namespace headpond::internal {
 /// errno where there is no folder.
 int with_live_address(const std::string& folder, const std::function<int(const void* address, unsigned length)>& use);
 
-/// Sends lines to those who are connected. It never waits: who does not read what comes is dropped. One thread at a
+/// Sends lines to those who are connected. It never waits: what does not fit into the system's buffer is kept for the
+/// next call, and who does not read is dropped when 4 MiB are kept; who is dropped may connect again. One thread at a
 /// time.
 class LiveSocket {
  public:
@@ -29,7 +30,8 @@ class LiveSocket {
   LiveSocket(const LiveSocket&) = delete;
   LiveSocket& operator=(const LiveSocket&) = delete;
 
-  /// Whoever has connected since the last call gets `greeting()`, which is called if anybody has.
+  /// Whoever has connected since the last call gets `greeting()`, which is called if anybody has. Others get what was
+  /// kept for them.
   void welcome(const std::function<std::string()>& greeting);
   void send(std::string_view line);
 
@@ -38,7 +40,12 @@ class LiveSocket {
   const std::string folder_;
   const int socket_;
   uint64_t inode_ = 0;  // Of the file: a later run may have taken its place.
-  std::vector<int> clients_;
+  struct Client {
+    int socket;
+    std::string unsent;
+  };
+  static bool send_rest(Client& client);
+  std::vector<Client> clients_;
 };
 
 }  // namespace headpond::internal

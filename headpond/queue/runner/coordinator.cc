@@ -170,7 +170,7 @@ Result<void> Coordinator::request_stop(Error error) {
     state_->changed.notify_all();
   }
   if (trace::enabled()) {
-    const char* const why = clean ? nullptr : trace::intern_text(error.message());
+    const char* const why = clean ? nullptr : trace::intern_message(error.message());
     trace::instant("stop requested", trace::Category::wait, {&kStopArgs, {trace::text_arg(why)}});
   }
   if (!clean) log(LogLevel::error, fmt::format("stop requested: {}", error.to_string()));

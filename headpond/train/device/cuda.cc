@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <bit>
+#include <cstdlib>
 #include <utility>
 
 #include "headpond/train/device/cuda_driver_internal.h"
@@ -14,6 +15,7 @@ namespace {
 
 constexpr int kOutOfMemory = 2, kNotReady = 600;                    // CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_NOT_READY
 constexpr unsigned kPortable = 1, kNonBlocking = 1, kNoTiming = 2;  // CU_MEMHOSTALLOC_, CU_STREAM_, CU_EVENT_
+constexpr size_t kLeastPinned = 64 << 10, kAlignment = 64;
 
 Result<void> check(const CudaDriver& driver, int status, const char* call, ErrorKind kind = ErrorKind::Unknown) {
   if (status == 0) return {};
@@ -164,11 +166,16 @@ Result<std::shared_ptr<BufferPool>> pinned_pool_of(const CudaDriver& driver, int
   if (!made) return fail(made.error());
   const std::shared_ptr<CudaContext> context = std::move(*made);
   const auto allocate = [context](size_t size) -> void* {
+    if (size < kLeastPinned) return std::aligned_alloc(kAlignment, (size + kAlignment - 1) / kAlignment * kAlignment);
     const CudaContext::Current current(*context);
     void* block = nullptr;
     return context->driver().host_allocate(&block, size, kPortable) == 0 ? block : nullptr;
   };
-  const auto release = [context](void* block, size_t) {
+  const auto release = [context](void* block, size_t size) {
+    if (size < kLeastPinned) {
+      std::free(block);
+      return;
+    }
     const CudaContext::Current current(*context);
     context->driver().host_free(block);
   };

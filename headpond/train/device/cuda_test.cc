@@ -31,7 +31,8 @@ struct Noted {
   std::vector<std::string> calls;
   int contexts = 0, current = 0;
   std::set<void*> blocks, pinned, streams, events;
-  std::map<std::string, int> failing;  // Calls that return this.
+  std::map<void*, std::string> recorded;  // Of an event: the stream whose work it comes after.
+  std::map<std::string, int> failing;     // Calls that return this.
 };
 Noted noted;
 
@@ -108,19 +109,25 @@ void note_streams(CudaDriver& driver) {
   };
   driver.stream_destroy = [](void* stream) { return ended("end_stream", noted.streams, stream); };
   driver.stream_wait_event = [](void* stream, void* event, unsigned) {
-    if (!noted.events.contains(event)) return kInvalid;
-    return answer(noted.streams.contains(stream) ? "side_waits" : "program_waits");
+    const auto of = noted.recorded.find(event);
+    if (of == noted.recorded.end()) return kInvalid;
+    return answer(fmt::format("{}_waits_for_{}", noted.streams.contains(stream) ? "side" : "program", of->second));
   };
   driver.stream_synchronize = [](void*) { return answer("synchronize"); };
   driver.event_create = [](void** event, unsigned flags) {
     return flags == 2 ? made("event", noted.events, event, 1) : kInvalid;
   };
-  driver.event_record = [](void*, void* stream) {
-    return answer(noted.streams.contains(stream) ? "record_side" : "record_program");
+  driver.event_record = [](void* event, void* stream) {
+    if (!noted.events.contains(event)) return kInvalid;
+    noted.recorded[event] = noted.streams.contains(stream) ? "side" : "program";
+    return answer("record_" + noted.recorded[event]);
   };
   driver.event_query = [](void*) { return answer("query"); };
   driver.event_synchronize = [](void*) { return answer("wait"); };
-  driver.event_destroy = [](void* event) { return ended("end_event", noted.events, event); };
+  driver.event_destroy = [](void* event) {
+    noted.recorded.erase(event);
+    return ended("end_event", noted.events, event);
+  };
 }
 
 CudaDriver noting_driver() {
@@ -155,8 +162,8 @@ TEST_F(Cuda, APinnedPoolTakesItsBlocksFromTheDriver) {
   BufferRef survivor;
   {
     const auto pool = pinned_pool_of(driver_, 0).value();
-    { const BufferRef block = pool->allocate(5000); }
-    survivor = pool->allocate(5000);
+    { const BufferRef block = pool->allocate(100'000); }
+    survivor = pool->allocate(100'000);
     EXPECT_THAT(calls(), ElementsAre("device", "retain", "pin")) << "the second one is the first";
   }
   EXPECT_EQ(noted.contexts, 1) << "of the block that is left";
@@ -165,7 +172,9 @@ TEST_F(Cuda, APinnedPoolTakesItsBlocksFromTheDriver) {
 
   const auto pool = pinned_pool_of(driver_, 0).value();
   noted.failing["pin"] = kOutOfMemory;
-  EXPECT_THROW(pool->allocate(100), std::bad_alloc);
+  EXPECT_THROW(pool->allocate(100'000), std::bad_alloc);
+  { const BufferRef small = pool->allocate(100); }
+  EXPECT_THAT(calls(), ElementsAre("device", "retain", "pin")) << "a small one is none of the driver's";
 }
 
 TEST_F(Cuda, AFeedCopiesOnItsOwnStreamAndOrdersTheProgramAfterIt) {
@@ -176,15 +185,17 @@ TEST_F(Cuda, AFeedCopiesOnItsOwnStreamAndOrdersTheProgramAfterIt) {
     {
       const DeviceBatch batch = feed.next().value();
       EXPECT_THAT(calls(), ElementsAre("allocate", "copy 80", "record_side", "allocate", "copy 80", "record_side",
-                                       "program_waits"));
+                                       "program_waits_for_side"));
       EXPECT_EQ(static_cast<const int64_t*>(batch[0].data)[3], 3);
       EXPECT_EQ(batch[0].device, 0);
     }
-    EXPECT_THAT(calls(), ElementsAre("record_program", "side_waits")) << "the next copy there comes after its use";
+    EXPECT_THAT(calls(), ElementsAre("record_program", "side_waits_for_program"))
+        << "the next copy there comes after its use";
     EXPECT_EQ(feed.next().value().index(), 1);
-    EXPECT_THAT(calls(), ElementsAre("copy 80", "record_side", "program_waits", "record_program", "side_waits"));
+    EXPECT_THAT(calls(), ElementsAre("copy 80", "record_side", "program_waits_for_side", "record_program",
+                                     "side_waits_for_program"));
   }
-  EXPECT_THAT(calls(), ElementsAre("wait", "record_program", "side_waits", "free", "free", "end_stream"));
+  EXPECT_THAT(calls(), ElementsAre("wait", "record_program", "side_waits_for_program", "free", "free", "end_stream"));
 }
 
 TEST_F(Cuda, AnErrorSaysItsCallAndNothingIsUnderWayAfterIt) {

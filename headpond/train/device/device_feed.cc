@@ -23,7 +23,7 @@ const DeviceFeedOptions& checked(const DeviceFeedOptions& options) {
 struct Taken {
   std::optional<Batch> host;  // Not moved while it is copied: small tensors hold their values.
   Error error;
-  std::string state;  // The Loader's after it.
+  Loader::Position position;  // The Loader's after it.
   std::unique_ptr<DeviceCopy> copy = nullptr;
   std::vector<DeviceTensor> tensors = {};
 };
@@ -78,7 +78,7 @@ struct DeviceFeed::Parts {
     } else {
       taken.error = next.error();
     }
-    taken.state = loader.state();
+    taken.position = loader.position();
   }
 
   Result<void> begin_copy(Taken& taken) {
@@ -106,7 +106,9 @@ struct DeviceFeed::Parts {
   void top_up() {
     while (ahead.size() < depth && !ahead.back().error) {
       auto next = loader.try_next();
-      if (!next && next.error().message() == "Loader: no batch is ready") return;
+      const bool is_ready =
+          next || next.error().kind() != ErrorKind::DeadlineExceeded || next.error().cause() != nullptr;
+      if (!is_ready) return;
       take(std::move(next));
       if (ahead.back().host) (void)begin_copy(ahead.back());
     }
@@ -131,17 +133,26 @@ struct DeviceFeed::Parts {
   const size_t depth;
   const std::shared_ptr<DeviceStream> stream;
   const std::shared_ptr<internal::DeviceMemory> memory;
-  std::list<Taken> ahead;   // In order; the first one is the program's next.
-  std::list<Taken> leases;  // The program has their batches, and their copies may be under way.
+  std::list<Taken> ahead;                         // In order; the first one is the program's next.
+  std::list<Taken> leases;                        // The program has their batches, and their copies may be under way.
+  Loader::Position position = loader.position();  // After the last batch that the program got.
   bool is_closed = false;
+  std::string last_state;  // When it was closed: the Loader may be gone.
 };
 
 DeviceFeed::DeviceFeed(Loader& loader, DeviceFeedOptions options)
-    : parts_(std::make_unique<Parts>(loader, std::move(options))), state_(loader.state()) {}
+    : parts_(std::make_unique<Parts>(loader, std::move(options))) {}
 
-DeviceFeed::~DeviceFeed() { close(); }
+DeviceFeed::~DeviceFeed() { parts_->close(); }
 
-void DeviceFeed::close() { parts_->close(); }
+void DeviceFeed::close() {
+  if (!parts_->is_closed) parts_->last_state = state();
+  parts_->close();
+}
+
+std::string DeviceFeed::state() const {
+  return parts_->is_closed ? parts_->last_state : parts_->loader.state(parts_->position);
+}
 
 Result<DeviceBatch> DeviceFeed::next() {
   Parts& all = *parts_;
@@ -151,7 +162,7 @@ Result<DeviceBatch> DeviceFeed::next() {
   Taken& first = all.ahead.front();
   if (first.error) {
     const Error error = first.error;
-    state_ = std::move(first.state);
+    all.position = std::move(first.position);
     all.ahead.pop_front();
     return fail(error);
   }
@@ -163,7 +174,7 @@ Result<DeviceBatch> DeviceFeed::next() {
   batch.names_ = first.host->element().names();
   batch.epoch_ = first.host->epoch();
   batch.index_ = first.host->index();
-  state_ = std::move(first.state);
+  all.position = std::move(first.position);
   all.leases.splice(all.leases.end(), all.ahead, all.ahead.begin());
   all.end_leases();
   return batch;

@@ -53,7 +53,8 @@ class DeviceBatch {
 
 struct DeviceFeedOptions {
   /// Batches that are on the device at once: the one that the program has, and those that are copied meanwhile. At
-  /// least 1; 1: nothing is copied while the program works.
+  /// least 1; 1: nothing is copied while the program works. They are taken from the Loader as if the program wanted
+  /// each of them: where its memory has no room for them, they may exceed it by depth - 1 batches.
   int depth = 2;
   std::shared_ptr<DeviceStream> stream = nullptr;  ///< Null: cuda_stream() of device 0.
 };
@@ -68,7 +69,7 @@ class DeviceFeed {
   /// The Loader outlives it, or its close(); nobody else takes from it. Throws Exception: InvalidArgument for a depth
   /// below 1; the error of cuda_stream().
   explicit DeviceFeed(Loader& loader, DeviceFeedOptions options = {});
-  ~DeviceFeed();  ///< close().
+  ~DeviceFeed();  ///< As close().
   DeviceFeed(const DeviceFeed&) = delete;
   DeviceFeed& operator=(const DeviceFeed&) = delete;
 
@@ -82,7 +83,7 @@ class DeviceFeed {
   /// second call does nothing.
   void close();
   /// As Loader::state(), after the last batch that next() returned.
-  const std::string& state() const { return state_; }
+  std::string state() const;
 
   /// All batches that are left: for (auto& batch : feed). The iterator throws Exception for an error; next() can go on
   /// after it.
@@ -92,7 +93,6 @@ class DeviceFeed {
  private:
   struct Parts;
   const std::unique_ptr<Parts> parts_;
-  std::string state_;
 };
 
 /// Single pass. The memory of a batch is free for the next one when the iterator goes on.

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "headpond/base/random.h"
+#include "headpond/base/trace.h"
 #include "headpond/dataset/ops.h"
 #include "headpond/train/device/fake_stream.h"
 
@@ -234,6 +235,38 @@ TEST(DeviceFeed, AfterAStopItsStateGoesOnWithTheNextBatch) {
   EXPECT_EQ(last.next().value().index(), 1) << "it was taken before";
   EXPECT_EQ(last.next().value().index(), 2);
   EXPECT_EQ(last.next().error().kind(), ErrorKind::Cancelled);
+}
+
+TEST(DeviceFeed, WritesAStateDownOnlyWhenItIsAsked) {
+  Loader loader(numbers(20), {.threads = 0});
+  trace::start();
+  std::vector<int64_t> checkpoints;
+  {
+    DeviceFeed feed(loader, {.depth = 3, .stream = std::make_shared<FakeStream>(1e9)});
+    for (int i = 0; i < 5; ++i) EXPECT_TRUE(feed.next());
+    (void)feed.state();
+  }
+  trace::stop();
+  for (const trace::ThreadEvents& thread : trace::collect()) {
+    for (const trace::Event& event : thread.events) {
+      if (std::string_view(event.name) == "checkpoint") checkpoints.push_back(event.args.values[1]);
+    }
+  }
+  EXPECT_THAT(checkpoints, ElementsAre(5)) << "not one a batch";
+}
+
+TEST(DeviceFeed, AnElementThatTimedOutIsAnErrorInItsPlace) {
+  const auto late = [](int64_t x) -> Result<int64_t> {
+    if (x == 2) return fail(ErrorKind::DeadlineExceeded, "the server is silent");
+    return x;
+  };
+  Loader loader(range(4) | map(late) | batch(1), {.threads = 0});
+  DeviceFeed feed(loader, {.depth = 3, .stream = std::make_shared<FakeStream>(1e9)});
+  EXPECT_TRUE(feed.next());
+  EXPECT_TRUE(feed.next());
+  EXPECT_EQ(feed.next().error().kind(), ErrorKind::DeadlineExceeded);
+  EXPECT_TRUE(feed.next());
+  EXPECT_TRUE(at_end(feed.next()));
 }
 
 TEST(DeviceFeed, AnyThreadMayDropATensor) {
