@@ -18,7 +18,7 @@ namespace headpond::cli {
 namespace {
 
 constexpr int64_t kDrawn = 20;
-constexpr int64_t kSamplesOfOne = 4;  // Of a picture, each of another nucleus.
+constexpr int64_t kSamples = 4;  // Of a picture, each with other clicks.
 
 Result<std::string> folder_of(const NucleiDataOptions& options, const std::string& cache) {
   if (!options.folder.empty()) return options.folder;
@@ -41,15 +41,15 @@ std::string made_from(const std::vector<preprocess_once::Picture>& pictures, con
     add(picture.image);
     for (const std::string& mask : picture.masks) add(mask);
   }
-  return fmt::format("{} pictures {:08x}, seed {}, one {}, others {}", pictures.size(), crc, options.seed, options.one,
-                     options.others);
+  return fmt::format("{} pictures {:08x}, {} samples each, seed {}, one {}, others {}", pictures.size(), crc, kSamples,
+                     options.seed, options.one, options.others);
 }
 
 Result<Dataset> samples_of(const std::vector<preprocess_once::Picture>& pictures, const char* part,
                            const NucleiDataOptions& options, const std::string& cache) {
   const Dataset samples = preprocess_once::prepared(
       pictures, options.seed,
-      {.one = options.one, .samples = options.one ? kSamplesOfOne : 1, .others = options.others});
+      {.one = options.one, .samples = kSamples, .others = options.others});
   if (options.in_the_loop) return samples;
   const std::string from = made_from(pictures, options);
   const auto shard = preprocess_once::write_prepared(

@@ -18,7 +18,11 @@ class LiveRun {
   /// NotFound if no run has a socket in `folder`; InvalidArgument if this user may not use it, or nobody answers.
   static Result<LiveRun> connect(const std::string& folder);
   LiveRun(LiveRun&& other) noexcept : socket_(std::exchange(other.socket_, -1)), rest_(std::move(other.rest_)) {}
-  LiveRun& operator=(LiveRun&& other) = delete;
+  LiveRun& operator=(LiveRun&& other) noexcept {
+    std::swap(socket_, other.socket_);
+    rest_.swap(other.rest_);
+    return *this;
+  }
   ~LiveRun();
 
   /// Waits for a line, at most `wait`, and adds those that came to `run`. The first ones tell the machine and what each
