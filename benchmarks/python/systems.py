@@ -223,13 +223,14 @@ def mnist_tf_data(seconds):
 
 
 def elements_rate(loader, seconds):
-    count, end = 0, time.perf_counter() + seconds
+    """Of at least 16 batches, after the first one."""
     batches = loader.flat()
     next(batches)
-    began = time.perf_counter()
-    while time.perf_counter() < end:
+    count, began = 0, time.perf_counter()
+    for number in itertools.count():
+        if number >= 16 and time.perf_counter() > began + seconds:
+            return count / (time.perf_counter() - began)
         count += len(next(batches))
-    return count / (time.perf_counter() - began)
 
 
 def releasing(seconds, threads):
@@ -267,7 +268,7 @@ def by_loop(seconds):
 def step_ms(seconds, batches):
     """A step of pure Python beside a pipeline, of which each step takes a batch."""
     found, end = [], time.perf_counter() + seconds
-    while time.perf_counter() < end:
+    while time.perf_counter() < end or len(found) < 4:
         next(batches)
         began = time.perf_counter()
         for number in range(40):
