@@ -165,7 +165,7 @@ class Dataset(Operators):
             if len(steps) > 1 or field is not None:
                 raise TypeError("map() takes one expression, and into= for its field")
             _refuse_given("an expression", fields=fields, **of_functions)
-            return self._step("map", _without_none(function=steps[0].text, into=into), name)
+            return self._step("map", _without_none(function=steps[0].text, into=into, dtype=steps[0].dtype), name)
         _refuse_given("a function", into=into, fields=fields)
         dataset = self
         for number, step in enumerate(steps):

@@ -16,17 +16,20 @@ class Expression:
     """An expression over the fields of an element, as in pipeline files: hp.expr("x / 255")."""
 
     def __init__(self, text: str, dtype: DTypeLike | None = None) -> None:
-        self.text = text if dtype is None else f"{dtype_name(dtype)}({text})"
+        self.text = text
+        self.dtype = None if dtype is None else dtype_name(dtype)
 
     def _plan(self) -> str:
+        if self.dtype is not None:
+            raise TypeError("hp.expr(dtype=) converts what map() gives; other steps take no dtype")
         return self.text
 
     def __repr__(self) -> str:
-        return f"hp.expr({self.text!r})"
+        return f"hp.expr({self.text!r}" + (")" if self.dtype is None else f", dtype={self.dtype!r})")
 
 
 def expr(text: str, *, dtype: DTypeLike | None = None) -> Expression:
-    """`text` as a function for map, filter and others; `dtype`: its result is converted."""
+    """`text` as a function for map, filter and others; `dtype`: what map() converts its value to."""
     return Expression(text, dtype)
 
 

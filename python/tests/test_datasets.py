@@ -39,6 +39,13 @@ def test_operators_have_the_arguments_of_pipeline_files_by_position_and_by_name(
     assert values(hp.range(6).shard(3, 1)) == [1, 4]
     assert values(hp.range(5).filter(hp.expr("x % 2 == 0"))) == [0, 2, 4]
     assert values(hp.range(3).map(hp.expr("x * 2 + 1"))) == [1, 3, 5]
+    converted = hp.from_tensor_slices({"image": np.arange(4, dtype=np.uint8).reshape(2, 2)}).map(hp.expr("image / 2.0", dtype=hp.f32), into="image")
+    assert converted.spec == {"image": (hp.f32, (2,))}
+    assert [row["image"].tolist() for row in converted.sequence()] == [[0, 0.5], [1, 1.5]]
+    with pytest.raises(hp.InvalidArgumentError, match="256 does not fit uint8"):
+        values(hp.range(3).map(hp.expr("x * 128", dtype=np.uint8)))
+    with pytest.raises(TypeError, match="other steps take no dtype"):
+        hp.range(3).filter(hp.expr("x", dtype=hp.u8))
     assert sorted(values(hp.range(50).shuffle(), seed=3)) == list(range(50))
     assert values(hp.range(50).shuffle(), seed=3) != values(hp.range(50).shuffle(), seed=4)
     assert list(hp.range(2).enumerate(5).sequence()) == [{"index": 5, "x": 0}, {"index": 6, "x": 1}]

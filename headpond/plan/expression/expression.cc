@@ -4,7 +4,11 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cmath>
 #include <cstring>
+#include <limits>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace headpond::plan {
@@ -53,7 +57,87 @@ Result<Shape> common_shape(const CompiledExpression& compiled, const Element& el
   return first == nullptr ? Shape() : first->shape();
 }
 
+template <class T>
+bool put(T value, std::byte* to) {
+  std::memcpy(to, &value, sizeof(T));
+  return true;
+}
+
+template <class T>
+bool put_integer(Value value, std::byte* to) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return put(value.integer != 0, to);
+  } else if constexpr (std::is_floating_point_v<T>) {
+    return put(static_cast<T>(value.integer), to);
+  } else {
+    return std::in_range<T>(value.integer) && put(static_cast<T>(value.integer), to);
+  }
+}
+
+template <class T>
+bool put_float(Value value, std::byte* to) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return put(value.number != 0, to);
+  } else if constexpr (std::is_floating_point_v<T>) {
+    return put(static_cast<T>(value.number), to);
+  } else {
+    const double whole = std::trunc(value.number);
+    const auto least = static_cast<double>(std::numeric_limits<T>::min());
+    const bool fits = whole >= least && whole < std::ldexp(1.0, std::numeric_limits<T>::digits);
+    return fits && put(static_cast<T>(whole), to);
+  }
+}
+
+using Put = bool (*)(Value, std::byte*);
+
+template <class T>
+Put put_as(bool is_float) {
+  return is_float ? put_float<T> : put_integer<T>;
+}
+
+Put put_as(DType to, bool is_float) {
+  switch (to) {
+    case DType::u8:
+      return put_as<uint8_t>(is_float);
+    case DType::i8:
+      return put_as<int8_t>(is_float);
+    case DType::u16:
+      return put_as<uint16_t>(is_float);
+    case DType::i16:
+      return put_as<int16_t>(is_float);
+    case DType::u32:
+      return put_as<uint32_t>(is_float);
+    case DType::i32:
+      return put_as<int32_t>(is_float);
+    case DType::u64:
+      return put_as<uint64_t>(is_float);
+    case DType::i64:
+      return put_as<int64_t>(is_float);
+    case DType::f32:
+      return put_as<float>(is_float);
+    case DType::f64:
+      return put_as<double>(is_float);
+    case DType::boolean:
+      return put_as<bool>(is_float);
+    case DType::f16:
+    case DType::bf16:
+    case DType::bytes:
+      break;
+  }
+  throw Exception(Error(ErrorKind::InvalidArgument, fmt::format("an expression cannot be converted to {}", name(to))));
+}
+
+Error does_not_fit(const CompiledExpression& compiled, Value value, DType to) {
+  const std::string text = compiled.is_float ? fmt::format("{}", value.number) : fmt::format("{}", value.integer);
+  return {ErrorKind::InvalidArgument, fmt::format("{} does not fit {}", text, name(to))};
+}
+
 }  // namespace
+
+Expression::Expression(std::string_view text, const Spec& input, std::optional<DType> to)
+    : compiled_(compile_expression(text, input)),
+      dtype_(to.value_or(compiled_.is_float ? DType::f64 : DType::i64)),
+      put_(to ? put_as(*to, compiled_.is_float) : nullptr) {}
 
 Result<Value> Expression::scalar(const Element& element) const {
   Room<Source> sources(compiled_.fields.size());
@@ -85,10 +169,15 @@ Result<Tensor> Expression::tensor(const Element& element) const {
   load(compiled_, element, sources.all());
   Tensor values = Tensor::empty(dtype(), *shape);
   std::byte* to = values.mutable_data();
-  for (size_t row = 0; row < static_cast<size_t>(values.size()); ++row, to += sizeof(Value)) {
+  const size_t size = item_size(dtype());
+  for (size_t row = 0; row < static_cast<size_t>(values.size()); ++row, to += size) {
     const Outcome outcome = run(compiled_.program, sources.all(), row, stack.data());
     if (outcome != Outcome::done) return fail(to_error(outcome, *stack.data()));
-    std::memcpy(to, stack.data(), sizeof(Value));
+    if (!converts()) {
+      std::memcpy(to, stack.data(), sizeof(Value));
+    } else if (!put_(*stack.data(), to)) {
+      return fail(does_not_fit(compiled_, *stack.data(), dtype()));
+    }
   }
   return values;
 }

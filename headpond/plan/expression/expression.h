@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -18,10 +19,12 @@ namespace headpond::plan {
 class Expression {
  public:
   /// Throws Exception(InvalidArgument), with the column, for a text that is not an expression over `input`. A field
-  /// without a name is "x".
-  Expression(std::string_view text, const Spec& input) : compiled_(compile_expression(text, input)) {}
+  /// without a name is "x". `to`: what tensor() converts the values to; throws also for f16, bf16 and bytes.
+  Expression(std::string_view text, const Spec& input, std::optional<DType> to = {});
 
-  DType dtype() const { return compiled_.is_float ? DType::f64 : DType::i64; }
+  /// Of tensor().
+  DType dtype() const { return dtype_; }
+  bool converts() const { return put_ != nullptr; }
   const Shape& shape() const { return compiled_.shape; }
   bool is_scalar() const { return compiled_.shape.rank() == 0; }
   bool sleeps() const { return compiled_.sleeps; }
@@ -30,11 +33,13 @@ class Expression {
 
   // Each returns InvalidArgument for a division of integers by zero and for throw_at.
 
-  /// Returns InvalidArgument also for arrays of different shapes.
+  /// Returns InvalidArgument also for arrays of different shapes, and for a value that `to` cannot hold: an integer out
+  /// of its range, infinite, or NaN. Floats lose their fraction where `to` is an integer; a boolean is whether it is
+  /// not 0.
   Result<Tensor> tensor(const Element& element) const;
-  /// REQUIRES: is_scalar(), dtype() i64.
+  /// REQUIRES: is_scalar(), dtype() i64, !converts().
   Result<int64_t> integer(const Element& element) const;
-  /// REQUIRES: is_scalar(), dtype() f64.
+  /// REQUIRES: is_scalar(), dtype() f64, !converts().
   Result<double> number(const Element& element) const;
   /// True iff the value is not 0. REQUIRES: is_scalar().
   Result<bool> truth(const Element& element) const;
@@ -42,7 +47,11 @@ class Expression {
  private:
   Result<Value> scalar(const Element& element) const;
 
+  using Put = bool (*)(Value, std::byte*);
+
   const CompiledExpression compiled_;
+  const DType dtype_;
+  const Put put_;  // Writes a value as dtype_, or returns false if that cannot hold it. Null: as it is.
 };
 
 }  // namespace headpond::plan

@@ -42,7 +42,7 @@ Dataset without_draws(const Dataset& dataset, size_t count) {
 }
 
 Step replacing(const Shared& function, MapOptions options) {
-  if (!function->is_scalar()) {
+  if (!function->is_scalar() || function->converts()) {
     options.output = {{"", function->dtype(), function->shape()}};
     return map([function](const Element& in) -> Result<Tensor> { return function->tensor(in); }, options);
   }
@@ -99,13 +99,14 @@ Shared integer_expression(const char* op, const char* what, const Dataset& input
 }  // namespace
 
 Dataset mapped(const Dataset& input, const std::string& function, const std::optional<std::string>& into,
-               const std::string& name) {
+               std::optional<DType> dtype, const std::string& name) {
   if (into && into->empty()) refuse("map", "into is empty");
   const bool is_x = input.spec().size() == 1 && shown_name(input.spec()[0]) == "x";
   const bool replaces = !into || (is_x && *into == "x");
   const Dataset below = replaces ? input : named(input);
-  const auto expression = std::make_shared<const Expression>(function, below.spec());
-  const std::string label = replaces ? function : fmt::format("{} = {}", *into, function);
+  const auto expression = std::make_shared<const Expression>(function, below.spec(), dtype);
+  const std::string value = dtype ? fmt::format("{}({})", headpond::name(*dtype), function) : function;
+  const std::string label = replaces ? value : fmt::format("{} = {}", *into, value);
   const MapOptions options = {.name = label_of(label, name), .blocking = expression->sleeps()};
   return with_draws(below, expression->draws(), name) |
          (replaces ? replacing(expression, options) : adding(expression, below.spec(), *into, options));

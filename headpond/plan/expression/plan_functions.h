@@ -15,9 +15,10 @@ namespace headpond::plan {
 // random_u32() becomes one random_u32 step (ops/random.h) on `input`, which draws once for each element; `name`, if not
 // empty, is its name. The expression is a part of the plan, so a state of another expression is refused.
 
-/// Replaces each element by the value of `function`, one field x; with `into` adds or replaces that field instead.
+/// Replaces each element by the value of `function`, one field x; with `into` adds or replaces that field instead. With
+/// `dtype` the value is converted; one that does not fit is the element's error, InvalidArgument.
 Dataset mapped(const Dataset& input, const std::string& function, const std::optional<std::string>& into,
-               const std::string& name);
+               std::optional<DType> dtype, const std::string& name);
 /// Keeps the elements for which `predicate` is not 0. Throws also for a predicate over arrays.
 Dataset filtered(const Dataset& input, const std::string& predicate, const std::string& name);
 /// The same for the elements before the first one for which it is 0.

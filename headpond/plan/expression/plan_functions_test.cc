@@ -44,6 +44,42 @@ TEST(PlanFunctions, MapGoesThroughArrays) {
               ElementsAre(R"({"index":1,"x":[2]})"));
 }
 
+TEST(PlanFunctions, MapConverts) {
+  const auto spec = [](const std::string& more) {
+    return parse_plan(kRange + map_to("x / 2.0", more), "f.toml").dataset.spec()[0].dtype;
+  };
+  EXPECT_EQ(spec(", dtype = 'float32'"), f32);
+  EXPECT_EQ(spec(""), f64);
+  EXPECT_THAT(delivered(kRange + map_to("x / 2.0", ", dtype = 'uint8'")),
+              ElementsAre(R"({"x":0})", R"({"x":0})", R"({"x":1})"));
+  EXPECT_THAT(delivered(kPairs + map_to("x / 4.0", ", dtype = 'float32'")),
+              ElementsAre(R"({"x":[0,0.25]})", R"({"x":[0.5]})"));
+  EXPECT_THAT(delivered(kRange + map_to("x * 0.5", ", dtype = 'bool', into = 'y'")),
+              ElementsAre(R"({"x":0,"y":false})", R"({"x":1,"y":true})", R"({"x":2,"y":true})"));
+  EXPECT_THAT(refused(kRange + map_to("x", ", dtype = 'float16'")), HasSubstr("cannot be converted to float16"));
+  EXPECT_THAT(refused(kRange + map_to("x", ", dtype = 'bytes'")), HasSubstr("cannot be converted to bytes"));
+  EXPECT_THAT(refused(kRange + step("map", "kernels = [{ name = 'flip' }], dtype = 'uint8'")),
+              HasSubstr("cannot be given together with kernels"));
+}
+
+TEST(PlanFunctions, WhatDoesNotFitIsTheElementsError) {
+  EXPECT_THAT(delivered(kRange + map_to("x * 128", ", dtype = 'uint8'")),
+              ElementsAre(R"({"x":0})", R"({"x":128})",
+                          "!map(uint8(x * 128), version=0), range, record 2: 256 does not fit uint8"));
+  const auto first = [](const std::string& function, const std::string& dtype) {
+    return delivered(step("range", "stop = 1") + map_to(function, ", dtype = '" + dtype + "'"))[0];
+  };
+  EXPECT_EQ(first("x - 1", "int8"), R"({"x":-1})");
+  EXPECT_THAT(first("x - 1", "uint64"), HasSubstr("-1 does not fit uint64"));
+  EXPECT_EQ(first("x - 0.5", "uint8"), R"({"x":0})");
+  EXPECT_EQ(first("x + 255.9", "uint8"), R"({"x":255})");
+  EXPECT_THAT(first("x + 256.0", "uint8"), HasSubstr("256 does not fit uint8"));
+  EXPECT_THAT(first("x / 0.0", "int32"), HasSubstr("nan does not fit int32"));
+  EXPECT_THAT(first("1 / (x + 0.0)", "int64"), HasSubstr("inf does not fit int64"));
+  EXPECT_THAT(first("x + 9223372036854775808.0", "int64"), HasSubstr("does not fit int64"));
+  EXPECT_EQ(first("x - 9223372036854775808.0", "int64"), R"({"x":-9223372036854775808})");
+}
+
 TEST(PlanFunctions, FilterKeepsWhatIsNot0) {
   EXPECT_THAT(delivered(kRange + step("filter", "predicate = 'x % 2'")), ElementsAre(R"({"x":1})"));
   EXPECT_THAT(delivered(kRange + step("filter", "predicate = 'x * 0.5'")), ElementsAre(R"({"x":1})", R"({"x":2})"));

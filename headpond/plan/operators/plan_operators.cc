@@ -93,7 +93,7 @@ Dataset build_choose_from_datasets(const PlanStep& step) {
 
 Dataset build_map(const PlanStep& step) {
   const bool has_kernels = step.args.has("kernels");
-  for (const char* const other : {"function", "into"}) {
+  for (const char* const other : {"function", "into", "dtype"}) {
     if (has_kernels && step.args.has(other)) step.args.refuse(other, "cannot be given together with kernels");
   }
   if (has_kernels) return build_map_kernels(step);
@@ -102,7 +102,9 @@ Dataset build_map(const PlanStep& step) {
   }
   std::optional<std::string> into;
   if (step.args.has("into")) into = step.args.text("into");
-  return mapped(step.input(), step.args.text("function"), into, step.name);
+  std::optional<DType> dtype;
+  if (step.args.has("dtype")) dtype = to_dtype(step.args, "dtype");
+  return mapped(step.input(), step.args.text("function"), into, dtype, step.name);
 }
 
 Dataset build_filter(const PlanStep& step) { return filtered(step.input(), step.args.text("predicate"), step.name); }
@@ -276,7 +278,7 @@ std::vector<PlanOperator> joining() {
 
 std::vector<PlanOperator> others() {
   return {
-      {"map", follows, {"function", "into", "kernels", "field", "fields"}, build_map},
+      {"map", follows, {"function", "into", "dtype", "kernels", "field", "fields"}, build_map},
       {"parse_example", follows, {"features"}, build_parse_example},
       {"parse_sequence_example", follows, {"context", "lists"}, build_parse_sequence_example},
       {"decode_json_example", follows, {}, build_decode_json_example},
