@@ -89,7 +89,8 @@ int64_t run_training(const What& what) {
       hp::train_and_evaluate(learner, {.save_steps = kElements, .log_steps = 0, .memory = what.budget},
                              {.input = dataset_of(what) | hp::cache(), .max_steps = kEpochs * kElements, .epochs = -1},
                              {.input = dataset_of(what) | hp::cache(), .steps = std::nullopt, .throttle_secs = 0});
-  return trained ? learner.taken / (2 * kEpochs) : 0;
+  if (!trained) std::fprintf(stderr, "%s\n", trained.error().to_string().c_str());
+  return learner.taken == 2 * kEpochs * kElements ? kElements : -1;
 }
 
 // Prints the figures of a run; false: elements are missing.

@@ -102,6 +102,19 @@ def tidy_self_test():
             if not any(words in output for output in found) or said[-1] != many:
                 wrong.append(f"tidy: {name}: looked at {said[-1]} sources: {found}")
             (root / name).write_text(clean[name], encoding="utf-8")
+        both = {"a.cc": planted[0][1], "c.h": planted[2][1]}
+        # Their names clash where only the compiler sees it.
+        twins = {name: USE_AFTER_MOVE.format("b").replace(" f(", f" {name[0]}_(") + f"static int {name[0]}0 = 1, twin = 2;\nint {name[0]}1() {{ return {name[0]}0 + twin; }}\n"
+                 for name in ("p.cc", "q.cc", "r.cc")}
+        for texts, words, many in ((both, ("bugprone-use-after-move", "modernize-use-override"), 2), (twins, (), 3),
+                                   ({name: text.replace("return b", "return a + b") for name, text in twins.items()}, ("p.cc", "q.cc", "r.cc"), 3)):
+            for name, text in texts.items():
+                (root / name).write_text(text, encoding="utf-8")
+            found = looks(root, said)
+            if not all(any(word in output for output in found) for word in words) or (found and not words) or said[-1] != many:
+                wrong.append(f"tidy: {list(texts)}: looked at {said[-1]} sources: {found}")
+            for name in texts:
+                (root / name).write_text(clean.get(name, twins.get(name, "")), encoding="utf-8")
     return wrong
 
 

@@ -142,8 +142,9 @@ def together(paths, folder):
 
 
 def accused(paths, output):
-    said = set(re.findall(r"^(\S+):\d+:\d+: (?:error|warning):", output, re.M))
-    return [path for path in paths if str(path) in said]
+    """(those that the output names, whether it names another file: a header, which any of them may include)"""
+    said = set(re.findall(r"^(\S+):\d+:\d+: (?:fatal error|error|warning):", output, re.M))
+    return [path for path in paths if str(path) in said], bool(said - set(map(str, paths)))
 
 
 def parted(group, folder):
@@ -157,7 +158,7 @@ def parted(group, folder):
         source.unlink()
         if done.returncode == 0:
             break
-        named = accused(paths, done.stderr) or paths[1:]
+        named = accused(paths, done.stderr)[0] or paths[1:]
         named = named if len(named) < len(paths) else named[1:]
         apart += named
         paths = [path for path in paths if path not in named]
@@ -173,7 +174,8 @@ def look(group, folder):
         source = together(paths, folder)
         status, output = command(None, r"--header-filter=.*\.(h|cc)$", str(source), "--", *group["flags"], cwd=folder)
         source.unlink()
-        named = accused(paths, output) or paths
+        named, elsewhere = accused(paths, output)
+        named = paths if elsewhere or not named else named
     for path in paths:
         alone, said = (0, "") if status == 0 or path not in named else look_alone(path, own[path], folder)
         yield path, said if alone else None

@@ -48,8 +48,7 @@ std::string made_from(const std::vector<preprocess_once::Picture>& pictures, con
 Result<Dataset> samples_of(const std::vector<preprocess_once::Picture>& pictures, const char* part,
                            const NucleiDataOptions& options, const std::string& cache) {
   const Dataset samples = preprocess_once::prepared(
-      pictures, options.seed,
-      {.one = options.one, .samples = kSamples, .others = options.others});
+      pictures, options.seed, {.one = options.one, .samples = kSamples, .others = options.others});
   if (options.in_the_loop) return samples;
   const std::string from = made_from(pictures, options);
   const auto shard = preprocess_once::write_prepared(
@@ -61,7 +60,8 @@ Result<Dataset> samples_of(const std::vector<preprocess_once::Picture>& pictures
 }  // namespace
 
 Dataset NucleiData::train(bool clicks) const {
-  return train_samples | shuffle() | preprocess_once::random_crops({.on_target = one, .clicks = clicks}) |
+  return train_samples | shuffle() |
+         preprocess_once::random_crops({.on_target = one, .clicks = clicks, .new_clicks = !one}) |
          headpond::batch(batch, {.drop_remainder = true});
 }
 

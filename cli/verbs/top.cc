@@ -168,17 +168,18 @@ Result<std::optional<RunRecord>> follow(Session& session, const TopFlags& flags,
                                         std::optional<LiveRun> live) {
   constexpr std::chrono::milliseconds kTurn{100};
   constexpr int kMostTurns = 30;
-  RunRecord seen;
+  RunRecord seen, before_drop;
   for (int turn = 0; !session.stop().stop_requested(); ++turn) {
     const size_t before = seen.points.size();
     const auto read = live->read(seen, kTurn);
     const bool is_new = seen.points.size() > before;
     if (is_new) session.say(moment_text(seen));
+    if (flags.once && is_new) break;
     if (at_end(read) && !seen.is_whole) {
       live = connect_again(folder);
       if (live && seen.machine.pid == 0) return std::nullopt;  // It said nothing: too many listen.
       if (live) {
-        seen = {};
+        before_drop = std::exchange(seen, {});
         continue;
       }
       if (const auto written = read_run(folder); written && written->is_whole) return std::move(*written);
@@ -186,10 +187,9 @@ Result<std::optional<RunRecord>> follow(Session& session, const TopFlags& flags,
     }
     if (at_end(read)) break;
     if (!read) return fail(read.error());
-    if (flags.once && is_new) break;
     if (flags.once && turn > kMostTurns) return std::nullopt;
   }
-  return seen;
+  return seen.points.empty() && !before_drop.points.empty() ? before_drop : seen;
 }
 
 Result<RunRecord> watch(Session& session, const TopFlags& flags, const std::string& folder) {

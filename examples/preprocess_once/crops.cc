@@ -5,6 +5,9 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
+
+#include "examples/preprocess_once/operators.h"
 
 namespace preprocess_once {
 namespace {
@@ -60,6 +63,26 @@ hp::Element numbers_of(const hp::Element& sample, const Window& window, bool cli
   return {std::move(numbers), std::move(nuclei)};
 }
 
+// The window's part of a sample, with clicks of its own.
+hp::Result<hp::Element> clicked_anew(const hp::Element& sample, const Window& window, hp::Random& random) {
+  const int64_t width = sample[1].dim(1);
+  hp::Tensor input = hp::Tensor::empty(hp::u8, {window.height, window.width, kChannels});
+  hp::Tensor nuclei = hp::Tensor::empty(hp::u8, {window.height, window.width});
+  for (int64_t y = 0; y < window.height; ++y) {
+    const auto from = static_cast<size_t>((window.y + y) * width + window.x),
+               to = static_cast<size_t>(y * window.width);
+    const auto count = static_cast<size_t>(window.width);
+    std::copy_n(sample[0].as<uint8_t>().data() + from * kChannels, count * kChannels,
+                input.mutable_as<uint8_t>().data() + to * kChannels);
+    std::copy_n(sample[1].as<uint8_t>().data() + from, count, nuclei.mutable_as<uint8_t>().data() + to);
+  }
+  Clicks clicks = draw_clicks(nuclei.as<uint8_t>(), window.width, random.u32(), 0);
+  for (auto* const kind : {&clicks.inside, &clicks.outside})
+    kind->resize(std::min<size_t>(kind->size(), random.below(kClicks + 1)));
+  if (const auto written = write_distances(clicks, input); !written) return hp::fail(written.error());
+  return hp::Element{std::move(input), std::move(nuclei)};
+}
+
 hp::Spec fields(int64_t height, int64_t width) {
   return {{"input", hp::f32, {kChannels, height, width}}, {"target", hp::f32, {height, width}}};
 }
@@ -79,7 +102,11 @@ hp::Step random_crops(const CropOptions& options) {
     window.x = place(width, size, pixel ? std::optional(pixel->x) : std::nullopt, random);
     window.down = random.below(2) == 1;
     window.across = random.below(2) == 1;
-    return numbers_of(sample, window, options.clicks);
+    if (!options.new_clicks || !options.clicks) return numbers_of(sample, window, options.clicks);
+    const auto clicked = clicked_anew(sample, window, random);
+    if (!clicked) return hp::fail(clicked.error());
+    window.x = window.y = 0;
+    return numbers_of(*clicked, window, true);
   };
   return hp::random_map(crop, {.output = fields(options.size, options.size), .name = "random_crops"});
 }

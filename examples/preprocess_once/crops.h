@@ -12,6 +12,9 @@ struct CropOptions {
   int64_t size = 128;     ///< Height and width; pictures must not be smaller.
   bool on_target = true;  ///< Each crop has a pixel of the target, if the picture has one; else it is anywhere.
   bool clicks = true;     ///< false: the channels of the clicks are 0.
+  /// Other clicks in each crop, 0 to kClicks of each kind: a network that meets the same ones in each epoch learns by
+  /// heart what is around them.
+  bool new_clicks = false;
 };
 
 /// Samples as f32 "input" [kChannels, size, size] and "target" [size, size]: at another place, flipped or not, in each

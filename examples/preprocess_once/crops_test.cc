@@ -75,6 +75,27 @@ TEST(Crops, AnywhereMissTheTarget) {
   EXPECT_GT(missed, 10);
 }
 
+TEST(Crops, MayHaveClicksOfTheirOwn) {
+  std::set<std::string> outside, of_the_sample;
+  int64_t clicked = 0, far = 0;
+  for (const hp::Element& crop : epochs_of(sample() | random_crops({.size = 3, .new_clicks = true}), 200)) {
+    const auto input = crop["input"].as<float>(), target = crop["target"].as<float>();
+    const auto inside = input.subspan(3 * 9, 9);
+    const auto at = std::min_element(inside.begin(), inside.end());
+    far += *at == 1 ? 1 : 0;
+    if (*at == 1) continue;
+    ++clicked;
+    EXPECT_EQ(*at, 0);
+    EXPECT_EQ(target[static_cast<size_t>(at - inside.begin())], 1) << "on the target";
+    outside.insert(std::string(reinterpret_cast<const char*>(&input[4 * 9]), 9 * sizeof(float)));
+  }
+  for (const hp::Element& crop : epochs_of(sample() | random_crops({.size = 3}), 200))
+    of_the_sample.insert(test::bytes_of(crop["input"]));
+  EXPECT_GT(clicked, 100) << "five of six: 0 to kClicks, of which one pixel is the most there is";
+  EXPECT_GT(far, 10);
+  EXPECT_GT(outside.size(), 2 * of_the_sample.size()) << "control: the sample's own have one form a window";
+}
+
 TEST(Crops, OfSmallerPicturesAreErrors) {
   hp::Sequence sequence(sample() | random_crops({.size = 7}), {.seed = 7});
   EXPECT_THAT(sequence.next().error().to_string(), HasSubstr("smaller than a crop of 7 x 7"));

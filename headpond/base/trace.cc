@@ -114,14 +114,16 @@ void stop() { internal::recording = false; }
 std::vector<ThreadEvents> collect() {
   Registry& all = registry();
   std::vector<std::shared_ptr<ThreadBuffer>> buffers;
+  uint64_t session = 0;
   {
     MutexLock lock(all.mu);  // Not while events are copied: a thread that records its first one would wait.
     buffers = all.buffers;
+    session = all.session;
   }
   std::vector<ThreadEvents> threads;
   for (const auto& buffer : buffers) {
     MutexLock buffer_lock(buffer->mu);
-    if (buffer->session != all.session || buffer->written.events.empty()) continue;
+    if (buffer->session != session || buffer->written.events.empty()) continue;
     threads.push_back(buffer->written);
     std::vector<Event>& events = threads.back().events;
     std::rotate(events.begin(), events.begin() + static_cast<std::ptrdiff_t>(buffer->oldest), events.end());

@@ -216,8 +216,7 @@ Error end_of_data(std::string_view who) {
 }
 
 Error not_the_end(const Error& error, std::string_view who) {
-  const bool is_not_ready = error.kind() == ErrorKind::DeadlineExceeded && error.cause() == nullptr;
-  return error.is_end() || is_not_ready ? Error(error.kind(), fmt::format("{}: an element failed", who), error) : error;
+  return error.is_end() ? Error(ErrorKind::OutOfRange, fmt::format("{}: an element failed", who), error) : error;
 }
 
 Error futile_epoch(const std::string& who, uint64_t epoch) {

@@ -78,8 +78,7 @@ class Holes {
 
 /// What next() returns after the last element: Error::is_end().
 Error end_of_data(std::string_view who);
-/// `error`, of an element; if it looks like end_of_data(), or like what Loader::try_next() returns when nothing is
-/// ready (DeadlineExceeded without a cause), as the cause of one that does not.
+/// `error`, of an element; if it looks like end_of_data(), as the cause of one that does not.
 Error not_the_end(const Error& error, std::string_view who);
 
 /// The error of a run without an end after an epoch without an element: there might never be another one.

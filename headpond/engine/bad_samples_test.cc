@@ -224,6 +224,25 @@ TEST(BadSamples, KeepTheBatchWhileTheFileCannotBeWritten) {
   EXPECT_EQ(loader.stats().failed.at(0).skipped, 3);
 }
 
+TEST(BadSamples, AFileThatCannotBeWrittenWhileNothingIsReadyLeavesNothingBehind) {
+  const test::TempFolder folder;
+  std::atomic<bool> let_go = false;
+  const auto held = [&](int64_t x) {
+    if (x == 0) throw Exception(Error(ErrorKind::DataLoss, "no 0"));
+    while (x == 1 && !let_go) std::this_thread::yield();
+    return x;
+  };
+  Loader loader(range(3) | map(held, {.name = "held"}) | skipping(), {.threads = 2, .quarantine = folder.file("bad")});
+  {
+    const FaultInjection full([](std::string_view call) { return Fault{.error = call == "write" ? ENOSPC : 0}; });
+    EXPECT_TRUE(becomes_true([&] { return loader.try_next().error().kind() == ErrorKind::ResourceExhausted; }));
+  }
+  let_go = true;
+  EXPECT_THAT(rest(loader), testing::ElementsAre("0/0 1", "0/1 2"))
+      << "next() waits, and does not say that nothing is ready";
+  EXPECT_THAT(read_quarantine(folder.file("bad")).value().entries, SizeIs(1));
+}
+
 #if defined(__SANITIZE_THREAD__)
 constexpr int kThreadsAfterFork = 0;  // It ends a process that starts a thread after fork().
 #else

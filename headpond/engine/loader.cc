@@ -290,19 +290,19 @@ struct Loader::Run {
     while (has_epoch(epoch)) {
       if (auto lost = begin_epoch_if_needed()) {
         engine->count_answer(now_ns() - wait_began, false);
-        return fail(internal::not_the_end(*lost, "Loader"));
+        return fail(told(*lost, may_wait));
       }
       Answer answer = held ? *std::exchange(held, std::nullopt) : ask(may_wait);
       engine->count_defects(context);
       call.is_empty = answer.got == Got::pending;
       if (!call.is_empty) engine->count_answer(waited_ns, answer.got == Got::value);
       if (Error unwritten = write_failures()) {
-        held = std::move(answer);
-        return fail(internal::not_the_end(unwritten, "Loader"));
+        if (!call.is_empty) held = std::move(answer);
+        return fail(told(unwritten, may_wait));
       }
       if (call.is_empty) return fail(ErrorKind::DeadlineExceeded, "Loader: no batch is ready");
       gave = gave || answer.got != Got::end;
-      if (answer.got == Got::error) return failed(answer.error);
+      if (answer.got == Got::error) return failed(answer.error, may_wait);
       if (answer.got == Got::value) return give(std::move(answer.element));
       end_epoch();
       if (options.epochs < 0 && !gave) return fail(internal::futile_epoch("Loader", epoch - 1));
@@ -313,12 +313,19 @@ struct Loader::Run {
 
   trace::Args next_batch() const { return {&kBatchArgs, {static_cast<int64_t>(epoch), index + 1}}; }
 
-  tl::unexpected<Error> failed(const Error& error) const {
+  // Neither the end of the data nor, of try_next(), that no batch is ready.
+  static Error told(const Error& error, bool may_wait) {
+    const bool is_timeout = !may_wait && error.kind() == ErrorKind::DeadlineExceeded && error.cause() == nullptr;
+    return is_timeout ? Error(error.kind(), "Loader: something timed out", error)
+                      : internal::not_the_end(error, "Loader");
+  }
+
+  tl::unexpected<Error> failed(const Error& error, bool may_wait) const {
     if (trace::enabled()) {
       const int64_t text = trace::text_arg(trace::intern_message(error.message()));
       trace::instant("error", trace::Category::step, {&kErrorArgs, {text, static_cast<int64_t>(epoch), index + 1}});
     }
-    return fail(internal::not_the_end(error, "Loader"));
+    return fail(told(error, may_wait));
   }
 
   void remember() {

@@ -71,7 +71,7 @@ class Loader {
   /// The same, but also returns the end after the last batch of each epoch; the call after that begins the next epoch.
   Result<Batch> next_in_epoch();
   /// As next(), but DeadlineExceeded without a cause if that would have to wait for another thread; then nothing has
-  /// changed. An element's own error of this kind has a cause.
+  /// changed. Another error of this kind has a cause.
   Result<Batch> try_next();
   /// Leaves out the rest of this epoch.
   void next_epoch();

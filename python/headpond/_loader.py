@@ -67,7 +67,7 @@ class Loader:
         return None if batch is None else self._out(batch)
 
     def try_next(self) -> Any:
-        """The same; raises DeadlineExceededError if it is not ready."""
+        """The same; raises DeadlineExceededError, with no cause, if it is not ready."""
         batch = self._core.try_next()
         return None if batch is None else self._out(batch)
 

@@ -26,8 +26,9 @@ class LiveRun {
   ~LiveRun();
 
   /// Waits for a line, at most `wait`, and adds those that came to `run`. The first ones tell the machine and what each
-  /// pipeline did so far. OutOfRange without a cause: the run has ended, or was killed. DataLoss: a line is none of a
-  /// run's.
+  /// pipeline did so far. OutOfRange without a cause: the run has ended (RunRecord::is_whole), was killed, or has
+  /// dropped this listener, which was too slow or one too many (32); only then it can connect again. DataLoss: a line
+  /// is none of a run's.
   Result<void> read(RunRecord& run, std::chrono::milliseconds wait);
 
  private:

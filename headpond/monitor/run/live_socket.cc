@@ -17,7 +17,7 @@ namespace headpond::internal {
 namespace {
 
 constexpr int kMostWaiting = 16;
-constexpr size_t kMostClients = 32, kMostUnsent = 4 << 20;
+constexpr size_t kMostClients = 32, kMostUnsent = 1 << 20;
 
 std::string path_in(const std::string& folder) { return folder + "/live.sock"; }
 
@@ -70,7 +70,7 @@ bool LiveSocket::send_rest(Client& client) {
   while (!client.unsent.empty()) {
     const ssize_t sent = ::send(client.socket, client.unsent.data(), client.unsent.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
     if (sent < 0 && errno == EINTR) continue;
-    if (sent < 0) return (errno == EAGAIN || errno == EWOULDBLOCK) && client.unsent.size() <= kMostUnsent;
+    if (sent < 0) return (errno == EAGAIN || errno == EWOULDBLOCK) && client.unsent.size() <= client.most_unsent;
     client.unsent.erase(0, static_cast<size_t>(sent));
   }
   return true;
@@ -82,7 +82,7 @@ void LiveSocket::welcome(const std::function<std::string()>& greeting) {
   for (int socket = ::accept4(socket_, nullptr, nullptr, SOCK_CLOEXEC); socket >= 0;
        socket = ::accept4(socket_, nullptr, nullptr, SOCK_CLOEXEC)) {
     if (text.empty()) text = greeting();
-    Client client{.socket = socket, .unsent = text};
+    Client client{.socket = socket, .unsent = text, .most_unsent = text.size() + kMostUnsent};
     if (clients_.size() < kMostClients && send_rest(client)) {
       clients_.push_back(std::move(client));
     } else {

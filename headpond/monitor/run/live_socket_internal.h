@@ -19,8 +19,8 @@ namespace headpond::internal {
 int with_live_address(const std::string& folder, const std::function<int(const void* address, unsigned length)>& use);
 
 /// Sends lines to those who are connected. It never waits: what does not fit into the system's buffer is kept for the
-/// next call, and who does not read is dropped when 4 MiB are kept; who is dropped may connect again. One thread at a
-/// time.
+/// next call, and who does not read is dropped when 1 MiB beside the greeting is kept; who is dropped may connect
+/// again. One thread at a time.
 class LiveSocket {
  public:
   /// Takes the place of a socket that a killed run left. Only the user's own processes may connect.
@@ -43,6 +43,7 @@ class LiveSocket {
   struct Client {
     int socket;
     std::string unsent;
+    size_t most_unsent;
   };
   static bool send_rest(Client& client);
   std::vector<Client> clients_;

@@ -16,8 +16,8 @@
 namespace headpond {
 
 /// For LoaderOptions::pool: a device copies from its memory while the processor does other work. Blocks below 64 KiB
-/// are ordinary memory, as the driver locks whole pages, and copies such a block at once. The others cannot be swapped
-/// out, so the Loader's memory should be well below the machine's. FailedPrecondition iff there is no driver or
+/// are ordinary memory, as the driver locks whole pages; the driver stages their copies itself. The others cannot be
+/// swapped out, so the Loader's memory should be well below the machine's. FailedPrecondition iff there is no driver or
 /// no such device. A block that the driver refuses is std::bad_alloc, as of any pool.
 Result<std::shared_ptr<BufferPool>> pinned_pool(int device = 0);
 

@@ -146,8 +146,9 @@ DeviceFeed::DeviceFeed(Loader& loader, DeviceFeedOptions options)
 DeviceFeed::~DeviceFeed() { parts_->close(); }
 
 void DeviceFeed::close() {
-  if (!parts_->is_closed) parts_->last_state = state();
+  if (parts_->is_closed) return;
   parts_->close();
+  parts_->last_state = parts_->loader.state(parts_->position);
 }
 
 std::string DeviceFeed::state() const {

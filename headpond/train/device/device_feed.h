@@ -60,7 +60,8 @@ struct DeviceFeedOptions {
 };
 
 /// Starts no thread: next() begins the copies. A batch of the Loader is given back when its copy is done, at the next
-/// call of next(). From memory that is not page-locked CUDA copies while next() waits: give the Loader a pinned_pool().
+/// call of next(). From large blocks that are not page-locked CUDA copies while next() waits: give the Loader a
+/// pinned_pool().
 /// One thread at a time.
 class DeviceFeed {
  public:
