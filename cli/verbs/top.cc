@@ -182,7 +182,7 @@ Result<std::optional<RunRecord>> follow(Session& session, const TopFlags& flags,
         before_drop = std::exchange(seen, {});
         continue;
       }
-      if (const auto written = read_run(folder); written && written->is_whole) return std::move(*written);
+      if (auto written = read_run(folder); written && written->is_whole) return std::move(*written);
       session.say("the run was killed");
     }
     if (at_end(read)) break;
