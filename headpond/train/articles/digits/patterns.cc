@@ -5,15 +5,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <span>
-#include <system_error>
 #include <vector>
 
 #include "headpond/base/random.h"
 #include "headpond/codec/image/jpeg.h"
 #include "headpond/io/file/file.h"
 #include "headpond/io/file/file_writer.h"
+#include "headpond/io/file/whole_folder.h"
 
 namespace headpond {
 namespace {
@@ -85,18 +84,17 @@ Result<void> draw_kind(const std::string& folder, size_t kind, int64_t count, co
 }  // namespace
 
 Result<void> draw_patterns(const std::string& folder, const PatternSetOptions& options) {
-  const std::string unfinished = folder + ".new";
-  std::error_code ignored;  // What is left is written over.
-  std::filesystem::remove_all(unfinished, ignored);
   const RandomKey train = random_key(options.seed, "patterns", 0, 0), test = random_key(options.seed, "patterns", 1, 0);
-  for (size_t kind = 0; kind < kPatterns.size(); ++kind) {
-    const int64_t share = 350 + 100 * static_cast<int64_t>(kind);
-    HEADPOND_TRY(draw_kind(fmt::format("{}/train/{}", unfinished, kPatterns[kind]), kind, options.train * share / 8000,
-                           train, options));
-    HEADPOND_TRY(
-        draw_kind(fmt::format("{}/test/{}", unfinished, kPatterns[kind]), kind, options.test / 10, test, options));
-  }
-  return rename_file(unfinished, folder);
+  return make_whole_folder(folder, [&](const std::string& partial) -> Result<void> {
+    for (size_t kind = 0; kind < kPatterns.size(); ++kind) {
+      const int64_t share = 350 + 100 * static_cast<int64_t>(kind);
+      HEADPOND_TRY(draw_kind(fmt::format("{}/train/{}", partial, kPatterns[kind]), kind, options.train * share / 8000,
+                             train, options));
+      HEADPOND_TRY(
+          draw_kind(fmt::format("{}/test/{}", partial, kPatterns[kind]), kind, options.test / 10, test, options));
+    }
+    return {};
+  });
 }
 
 }  // namespace headpond

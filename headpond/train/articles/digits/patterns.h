@@ -23,9 +23,8 @@ struct PatternSetOptions {
   uint64_t seed = 7;
 };
 
-/// Writes "train/<kind>/<number>.jpg" and "test/<kind>/<number>.jpg" into the folder, which must not be there. The same
-/// pixels for the same options. A kill leaves no folder, but one whose name ends with ".new", which the next call
-/// removes. Unimplemented without the component jpeg.
+/// Writes "train/<kind>/<number>.jpg" and "test/<kind>/<number>.jpg" into the folder, unless it is there. The same
+/// pixels for the same options. A kill leaves no folder of this name. Unimplemented without the component jpeg.
 Result<void> draw_patterns(const std::string& folder, const PatternSetOptions& options = {});
 
 }  // namespace headpond
