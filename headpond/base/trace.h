@@ -83,7 +83,7 @@ void record(const Event& event);
 int64_t span_start();
 }  // namespace internal
 
-inline bool enabled() { return internal::recording.load(std::memory_order_relaxed); }
+inline bool enabled() { return __builtin_expect(internal::recording.load(std::memory_order_relaxed), false); }
 
 /// Records `name` from construction to destruction. `name` must be a literal or interned; with nullptr nothing is
 /// recorded.

@@ -48,7 +48,7 @@ Tensor Tensor::empty(DType dtype, const Shape& shape, BufferPool& pool) {
   tensor.rep_.dtype = dtype;
   tensor.set_dims(shape);
   if (total <= kInlineBytes) {
-    tensor.rep_.is_inline = true;
+    tensor.rep_.where = Rep::Payload::inside;
   } else {
     tensor.rep_.owner = pool.allocate(total).release();
     tensor.rep_.payload[0] = std::bit_cast<uint64_t>(tensor.rep_.owner->data());

@@ -64,7 +64,7 @@ class Tensor {
   static Tensor scalar(T value) {
     uint64_t word = 0;
     std::memcpy(&word, &value, sizeof(T));
-    return Tensor(Rep{.payload = {word, 0}, .dtype = dtype_of<T>(), .rank = 0, .is_inline = true});
+    return Tensor(Rep{.payload = {word, 0}, .dtype = dtype_of<T>(), .rank = 0, .where = Rep::Payload::inside});
   }
   static Tensor scalar(std::string_view value) { return from(std::span<const std::string_view>(&value, 1), Shape()); }
 
@@ -77,7 +77,7 @@ class Tensor {
   /// Borrows memory that the caller lends for writing too: mutable_data() gives it, also in a copy. Throws as empty().
   static Tensor writable_view(std::byte* data, DType dtype, const Shape& shape) {
     Tensor tensor = view(data, dtype, shape);
-    tensor.rep_.is_writable = true;
+    tensor.rep_.where = Rep::Payload::lent;
     return tensor;
   }
   /// Borrows memory of another library. `release` is called once, by the thread that destroys the last tensor over
@@ -102,7 +102,7 @@ class Tensor {
   /// The payload, for writing. Throws Exception(FailedPrecondition) if the memory is borrowed, or another tensor or
   /// owner shares it: then copy it first.
   std::byte* mutable_data() {
-    if (!rep_.is_inline && !rep_.is_writable && !is_sole_owner()) check_writable();
+    if (rep_.where == Rep::Payload::outside && !is_sole_owner()) check_writable();
     return const_cast<std::byte*>(data());
   }
   /// The buffer that keeps the payload alive; null iff the payload is inline or borrowed. Adds no owner.
@@ -158,7 +158,8 @@ class Tensor {
     rep_.dims[0] = 0;
     rep_.dtype = DType::u8;
     rep_.rank = 1;
-    rep_.is_inline = rep_.has_long_dims = rep_.is_writable = false;
+    rep_.where = Rep::Payload::outside;
+    rep_.has_long_dims = false;
   }
   static Tensor copied(const void* values, size_t count, DType dtype, const Shape& shape);
   // True iff the dimensions from `first` on are `shape`. REQUIRES: their numbers are equal.

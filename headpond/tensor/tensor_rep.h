@@ -15,19 +15,24 @@ namespace headpond {
 /// registers.
 struct TensorRep {
   struct LongDims;
+  enum class Payload : uint8_t {
+    outside,  ///< In an owned buffer, or borrowed.
+    inside,   ///< In these 48 bytes.
+    lent,     ///< Borrowed memory that may be written.
+  };
   using Word [[gnu::may_alias]] = uint64_t;  // Values are written with their own type.
 
-  Word payload[2] = {0, 0};  ///< The values if is_inline, else the address of the first one.
+  Word payload[2] = {0, 0};  ///< The values if they are inside, else the address of the first one.
   Buffer* owner = nullptr;
   uint64_t dims[2] = {0, 0};  ///< Four of 32 bits, the lower half of each word first; or long_dims().
   DType dtype = DType::u8;
   uint8_t rank = 1;
-  bool is_inline = false;
+  Payload where = Payload::outside;
   bool has_long_dims = false;
-  bool is_writable = false;  ///< Borrowed memory that may be written.
 
+  bool is_inline() const { return where == Payload::inside; }
   const std::byte* data() const {
-    return is_inline ? reinterpret_cast<const std::byte*>(payload) : std::bit_cast<const std::byte*>(payload[0]);
+    return is_inline() ? reinterpret_cast<const std::byte*>(payload) : std::bit_cast<const std::byte*>(payload[0]);
   }
   /// REQUIRES: !has_long_dims.
   uint32_t short_dim(int axis) const { return static_cast<uint32_t>(dims[axis >= 2 ? 1 : 0] >> (axis % 2 * 32)); }

@@ -48,7 +48,7 @@ Packing::Packing(const std::vector<DType>& dtypes, const std::vector<Shape>& sha
     const size_t size = like.byte_size();
     Tensor copy = like;
     const Tensor::Rep rep = std::move(copy).release();
-    if (!rep.is_inline || rep.has_long_dims) {
+    if (!rep.is_inline() || rep.has_long_dims) {
       (void)Tensor::adopt(rep);
       break;
     }
