@@ -57,6 +57,7 @@ std::vector<std::byte*> allocate_fields(const Spec& spec, Context& context, Outp
   }
   // Only now: a small tensor lives inside the element, which moves it when it grows.
   std::vector<std::byte*> targets;
+  targets.reserve(spec.size());
   for (size_t i = 0; i < spec.size(); ++i)
     targets.push_back(internal::is_fixed(spec[i]) ? out[i].mutable_data() : nullptr);
   return targets;

@@ -3,11 +3,15 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "headpond/dataset/bases/batching.h"
+#include "headpond/dataset/bases/columns.h"
 #include "headpond/dataset/bases/field.h"
+#include "headpond/dataset/function.h"
 #include "headpond/dataset/run_state.h"
 #include "headpond/engine/stages/element_bytes_internal.h"
 #include "headpond/engine/stages/operator_costs_internal.h"
@@ -16,14 +20,27 @@
 namespace headpond::internal {
 namespace {
 
-constexpr size_t kFillBlock = 256;
 constexpr int64_t kGoodInARow = 32;
+
+constexpr std::array<int64_t, kFillBlock> kNumbers = [] {
+  std::array<int64_t, kFillBlock> numbers;
+  for (size_t i = 0; i < kFillBlock; ++i) numbers[i] = static_cast<int64_t>(i);
+  return numbers;
+}();
+
+// Writes first, first + 1, ... REQUIRES: at most kFillBlock of them.
+void number_from(int64_t first, std::span<int64_t> positions) {
+  const auto plus = [first](int64_t i) { return first + i; };
+  has_avx2() ? each_value_avx2(plus, kNumbers.data(), positions.data(), positions.size())
+             : each_value(plus, kNumbers.data(), positions.data(), positions.size());
+}
 
 struct Rows final : WorkItem {
   int64_t number = 0;  // Of the batch, in the epoch.
   int64_t first = 0;   // Position of the first row.
   Element batch;
-  Spec memory;                      // Of what `batch` has for the fields whose rows are written there.
+  // Of what `batch` has for the fields whose rows are written there.
+  std::shared_ptr<const Spec> memory;
   std::vector<OutputSlot> outputs;  // Of row 0; null data for other fields; none if there are only those.
   std::vector<Element> loose;       // The rows, if there are such fields, which are stacked when all are there.
   // Of a batch that was gathered from elements.
@@ -52,6 +69,7 @@ class RowsBuffer final : public ReorderBuffer {
       in_place_ = in_place_ && fixed;
       has_place_ = has_place_ || fixed;
     }
+    if (has_place_) memory_ = memory_of(node_.batch_size());
   }
 
   Got open(int64_t, Context& context, std::shared_ptr<WorkItem>& item) override {
@@ -147,14 +165,21 @@ class RowsBuffer final : public ReorderBuffer {
            batch[i].shape.row() == rows_[i].shape;
   }
 
+  std::shared_ptr<const Spec> memory_of(int64_t size) const {
+    Spec memory;
+    for (size_t i = 0; i < rows_.size(); ++i) {
+      memory.push_back({"", rows_[i].dtype, stays(i) ? rows_[i].shape.stacked(size) : Shape{kUnknown}});
+    }
+    return std::make_shared<const Spec>(std::move(memory));
+  }
+
   void make_outputs(Rows& rows, Context& context) const {
     rows.has_memory = in_place_;
     if (!in_place_) rows.loose.resize(static_cast<size_t>(rows.size));
     if (!has_place_) return;
-    for (size_t i = 0; i < rows_.size(); ++i) {
-      rows.memory.push_back({"", rows_[i].dtype, stays(i) ? rows_[i].shape.stacked(rows.size) : Shape{kUnknown}});
-    }
-    const std::vector<std::byte*> places = allocate_fields(rows.memory, context, {}, rows.batch);
+    rows.memory = rows.size == node_.batch_size() ? memory_ : memory_of(rows.size);
+    const std::vector<std::byte*> places = allocate_fields(*rows.memory, context, {}, rows.batch);
+    rows.outputs.reserve(rows_.size());
     for (size_t i = 0; i < rows_.size(); ++i) rows.outputs.push_back({places[i], &rows_[i]});
   }
 
@@ -184,11 +209,10 @@ class RowsBuffer final : public ReorderBuffer {
     std::vector<OutputSlot> outputs;
     for (int64_t done = 0; done < count;) {
       const int64_t now = std::min(count - done, static_cast<int64_t>(kFillBlock));
-      // All of them, so that the loop has a fixed length.
-      const auto begin = static_cast<uint64_t>(rows.first + first + done);
-      for (size_t i = 0; i < kFillBlock; ++i) positions[i] = static_cast<int64_t>(begin + i);
+      const auto block = std::span(positions).first(static_cast<size_t>(now));
+      number_from(rows.first + first + done, block);
       set_outputs(rows, first + done, outputs);
-      if (!view.fill({positions.data(), static_cast<size_t>(now)}, context, outputs, nullptr)) return false;
+      if (!view.fill(block, context, outputs, nullptr)) return false;
       done += now;
     }
     return true;
@@ -216,7 +240,8 @@ class RowsBuffer final : public ReorderBuffer {
     Element stacked;
     node_.stack(rows.loose, context, outputs_of_batch(rows), stacked);
     for (size_t i = 0; i < rows.outputs.size(); ++i) {
-      if (is_fixed(rows.memory[i]) && stacked[i].data() == rows.outputs[i].data) stacked[i] = std::move(rows.batch[i]);
+      if (is_fixed((*rows.memory)[i]) && stacked[i].data() == rows.outputs[i].data)
+        stacked[i] = std::move(rows.batch[i]);
     }
     rows.batch = std::move(stacked);
     rows.loose.clear();
@@ -226,7 +251,7 @@ class RowsBuffer final : public ReorderBuffer {
   // Where the rows are already.
   static std::vector<OutputSlot> outputs_of_batch(const Rows& rows) {
     std::vector<OutputSlot> outputs = rows.outputs;
-    for (size_t i = 0; i < outputs.size(); ++i) outputs[i].spec = &rows.memory[i];
+    for (size_t i = 0; i < outputs.size(); ++i) outputs[i].spec = &(*rows.memory)[i];
     return outputs;
   }
 
@@ -314,6 +339,7 @@ class RowsBuffer final : public ReorderBuffer {
   std::vector<size_t> row_bytes_;
   // Whether rows of all fields, and of any, are written where they are in the batch.
   bool in_place_ = true, has_place_ = false;
+  std::shared_ptr<const Spec> memory_;  // Of a batch of full size.
 
   // Of the thread that opens.
   int64_t number_to_open_ = 0, next_to_open_ = 0;

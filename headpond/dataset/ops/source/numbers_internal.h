@@ -3,11 +3,11 @@
 #pragma once
 
 #include <algorithm>
-#include <cstring>
 #include <memory>
 #include <utility>
 
 #include "headpond/dataset/dataset.h"
+#include "headpond/dataset/function.h"
 
 namespace headpond::internal {
 
@@ -24,10 +24,9 @@ class NumbersView final : public View {
   }
   bool fill(std::span<const int64_t> positions, Context&, OutputSlots columns, uint64_t* keys) const override {
     const Number number = number_;  // A copy that the stores below cannot change, so its values stay in registers.
-    for (size_t r = 0; r < positions.size(); ++r) {
-      const int64_t value = number(positions[r]);
-      std::memcpy(columns[0].data + r * sizeof(value), &value, sizeof(value));
-    }
+    auto* const values = reinterpret_cast<int64_t*>(columns[0].data);
+    has_avx2() ? each_value_avx2(number, positions.data(), values, positions.size())
+               : each_value(number, positions.data(), values, positions.size());
     if (keys != nullptr) std::copy(positions.begin(), positions.end(), keys);
     return true;
   }
