@@ -42,9 +42,9 @@ class QueueState;
 /// A handle to a queue: copies refer to the same queue, and const handles allow the same calls. This base has what all
 /// types share; construct one of the types below, of padding_fifo_queue.h or of priority_queue.h.
 ///
-/// When the last handle is destroyed, the queue is closed as by close(true). A handle may be destroyed while calls
-/// through it wait (stats() counts those): enqueues then end as Cancelled, dequeues as OutOfRange. Don't
-/// destroy a handle while another thread is inside a call through it that does anything else; give each thread a copy.
+/// When the last handle is destroyed, the queue is closed as by close(true). Give each thread its own copy, and any
+/// copy may be destroyed at any time. If threads share one handle, destroy it only while their calls wait: if it was
+/// the last one, waiting enqueues return Cancelled, waiting dequeues OutOfRange.
 ///
 /// Errors; each names the queue:
 /// - InvalidArgument: the element does not fit the components. Returned at once, without waiting.

@@ -13,9 +13,9 @@ namespace headpond {
 inline constexpr int64_t kUnbounded = -1;  ///< For a capacity or a memory limit: there is none.
 
 struct Wait {
-  /// A call with timeout 0 or less sees the effects of all completed calls. It waits at most 20 ms for calls that are
-  /// running. One exception: if the queue is closed and only a running call delays the end of the data, it waits for
-  /// that call.
+  /// The longest that the call waits; then it returns DeadlineExceeded. 0 or less: it does not wait for room or
+  /// elements, only for calls that run right now: at most 20 ms, but at the end of a closed queue's data until the last
+  /// of these has returned.
   std::chrono::nanoseconds timeout = kForever;
   std::stop_token stop = {};  ///< Ends the call as Cancelled.
 };

@@ -21,9 +21,9 @@
 
 namespace headpond {
 
-/// The fields of a Batch as torch tensors over its bytes, of the same shapes and types (tensors.h); up to 16 bytes lie
-/// inside a Tensor, and are copied. The memory is used again when this and the last copy of its tensors are gone, on
-/// any thread. Several threads may read it at once.
+/// The fields of a Batch as torch tensors over its bytes, of the same shapes and types (tensors.h); up to 16 bytes are
+/// copied. Tensors may be kept, also after the Loader, on any threads; the Loader uses the memory again when this and
+/// all copies of its tensors are gone. Several threads may read it at once.
 class TorchBatch {
  public:
   /// For as_torch().
