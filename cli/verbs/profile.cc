@@ -68,7 +68,11 @@ Result<Report> run(Session& session, const ProfileFlags& flags) {
     json.member("view", view).key("rows");
     write_profile(json, rows);
     json.member("threads", stats.threads).member("io_threads", stats.io_threads);
-    json.member("memory_peak_bytes", stats.memory_peak).member("memory_bytes", stats.memory_in_use);
+    double read = 0;
+    for (const StageStats& stage : stats.stages) read += static_cast<double>(stage.totals.read_bytes);
+    json.member("read_bytes", read)
+        .member("memory_peak_bytes", stats.memory_peak)
+        .member("memory_bytes", stats.memory_in_use);
   }};
 }
 

@@ -54,6 +54,7 @@ StageTotals since(StageTotals now, const StageTotals& before) {
   now.starved_ns -= before.starved_ns;
   now.full_ns -= before.full_ns;
   now.refused_ns -= before.refused_ns;
+  now.read_bytes -= before.read_bytes;
   return now;
 }
 

@@ -14,8 +14,9 @@ namespace headpond {
 struct OperatorCost {
   std::string op;
   double ns = 0;
-  double cpu_ns = 0;  ///< Of these it computed; the rest it slept, or waited for a processor.
-  double bytes = 0;   ///< Of the element that it gave, if it was not written into its place in a batch.
+  double cpu_ns = 0;      ///< Of these it computed; the rest it slept, or waited for a processor.
+  double bytes = 0;       ///< Of the element that it gave, if it was not written into its place in a batch.
+  double read_bytes = 0;  ///< That it read from files, as StageTotals has it.
 };
 
 /// What the tasks of one kind took of their threads. `wall_ns` is the sum of the other three times, which are sampled:
@@ -38,6 +39,10 @@ struct StageTotals {
   double starved_ns = 0;  ///< Of this waiting, what passed in next(): the stage, or one before it, is slow.
   double full_ns = 0;     ///< No task ran, as the stage was as far ahead as it goes: whoever takes from it is slow.
   double refused_ns = 0;  ///< No task ran, for lack of memory.
+  /// That its tasks read from files, by Headpond's sources and readers: compressed bytes of a compressed file; of a
+  /// mapped one the records, rows and lines that were asked for, also if the system had them in memory. Not what is
+  /// read to open a file or to count its records before an epoch begins.
+  int64_t read_bytes = 0;
 };
 
 /// A part of the pipeline that runs as one. Its work is divided into work items: a batch, or a group of elements.
@@ -97,8 +102,9 @@ struct LoaderStats {
   /// Bytes of elements that are being made, are ready, or are held by the program; of all Loaders with these Resources.
   int64_t memory_in_use = 0;
   int64_t memory_peak = 0;
-  int64_t memory_free =
-      0;  ///< Of blocks that are kept for later elements; of Loaders with these Resources an equal part.
+  /// Of blocks that are kept for later elements; of Loaders with these Resources an equal part. Loaders that share a
+  /// pool without Resources (LoaderOptions::pool) do not know of each other: each says all of it.
+  int64_t memory_free = 0;
   int64_t memory_held = 0;  ///< Of batches that the program holds.
   int64_t memory_held_peak = 0;
   std::vector<OperatorMemory> memory = {};  ///< Of the operators of the plan, from the sources on.

@@ -16,6 +16,7 @@
 #include "headpond/dataset/source/source_files_internal.h"
 #include "headpond/io/archive/tar.h"
 #include "headpond/io/archive/tar_sample_file.h"
+#include "headpond/io/file/bytes_read.h"
 #include "headpond/io/file/mapped_file.h"
 
 namespace headpond::internal {
@@ -80,6 +81,7 @@ class TarFile final : public SourceFile {
   std::optional<std::string_view> find(const Sample& sample, const std::string& extension) const {
     const auto part = std::ranges::find(sample.parts, extension, &TarSampleFile::Part::extension);
     if (part == sample.parts.end()) return allow_missing_ ? std::optional<std::string_view>("") : std::nullopt;
+    count_read(part->size);
     return text_of(file_->file().bytes().subspan(part->offset, part->size));
   }
 

@@ -6,6 +6,7 @@
 #include "headpond/engine/executor/thread_look_internal.h"
 #include "headpond/engine/stages/element_bytes_internal.h"
 #include "headpond/engine/stages/operator_costs_internal.h"
+#include "headpond/io/file/bytes_read.h"
 
 namespace headpond::internal {
 namespace {
@@ -46,6 +47,7 @@ class OperatorCosts::Timing {
       : meter_(meter),
         name_(name),
         sample_(sample),
+        read_before_(bytes_read_by_thread),
         began_(now_ns()),
         began_cpu_(sample.reads_cpu ? thread_cpu_ns() : 0) {}
   ~Timing() {
@@ -53,6 +55,7 @@ class OperatorCosts::Timing {
     const int64_t ns = now_ns() - began_;
     meter_.ns += ns;
     ++meter_.calls;
+    meter_.read_bytes += bytes_read_by_thread - read_before_;
     if (sample_.spans.size() == sample_.most_spans) return;
     sample_.spans.push_back({name_, began_, ns, 0, trace::Kind::span, trace::Category::op});
   }
@@ -63,7 +66,7 @@ class OperatorCosts::Timing {
   Meter& meter_;
   const char* const name_;
   Sample& sample_;
-  const int64_t began_, began_cpu_;
+  const int64_t read_before_, began_, began_cpu_;
 };
 
 class OperatorCosts::TimedView final : public View {
@@ -149,6 +152,7 @@ void OperatorCosts::charge(Operator& one, const Meter& below, int64_t rows) cons
   one.ns.add(own / static_cast<double>(rows));
   one.rows += static_cast<double>(rows);
   one.bytes += static_cast<double>(one.meter.bytes);
+  one.read_bytes += static_cast<double>(one.meter.read_bytes - below.read_bytes);
   if (!sample_.reads_cpu || one.ns.value() < kCheapNs) return;
   one.seen_ns += own;
   one.seen_cpu_ns += std::clamp(static_cast<double>(one.meter.cpu_ns - below.cpu_ns) - clocks, 0.0, own);
@@ -160,7 +164,8 @@ std::vector<OperatorCost> OperatorCosts::costs() const {
     if (!one.ns.known()) continue;
     // Too cheap to be measured: it computes.
     const double cpu_share = one.seen_ns > 0 ? one.seen_cpu_ns / one.seen_ns : 1;
-    all.push_back({one.node->facts().op, one.ns.value(), one.ns.value() * cpu_share, one.bytes / one.rows});
+    all.push_back({one.node->facts().op, one.ns.value(), one.ns.value() * cpu_share, one.bytes / one.rows,
+                   one.read_bytes / one.rows});
   }
   return all;
 }

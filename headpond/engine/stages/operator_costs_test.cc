@@ -11,6 +11,7 @@
 #include "headpond/engine/loader.h"
 #include "headpond/engine/stages/operator_costs_internal.h"
 #include "headpond/engine/testing/engine_test_internal.h"
+#include "tests/test_files.h"
 
 namespace headpond::internal {
 namespace {
@@ -74,6 +75,15 @@ TEST(OperatorCosts, CountTheBytesOfElements) {
   ASSERT_EQ(costs.size(), 2U);
   EXPECT_EQ(costs[0].bytes, 0) << "a number lives in its element";
   EXPECT_EQ(costs[1].bytes, 1000);
+}
+
+TEST(OperatorCosts, CountTheBytesThatAreRead) {
+  const test::TempFolder folder;
+  test::put_file(folder.file("lines"), test::to_bytes("seven.\nseven.\nseven.\nseven.\n"));
+  const auto costs = sampled(text_lines(folder.file("lines")) | enumerate(), 4);
+  ASSERT_EQ(costs.size(), 2U);
+  EXPECT_EQ(costs[0].read_bytes, 7);
+  EXPECT_EQ(costs[1].read_bytes, 0) << "control";
 }
 
 // Of samples of `rows` rows of three operators.

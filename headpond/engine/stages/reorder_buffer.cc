@@ -13,6 +13,7 @@
 #include "headpond/engine/executor/thread_look_internal.h"
 #include "headpond/engine/stages/reorder_buffer_internal.h"
 #include "headpond/engine/stages/stage_facts_internal.h"
+#include "headpond/io/file/bytes_read.h"
 
 namespace headpond::internal {
 namespace {
@@ -366,6 +367,7 @@ struct ReorderBuffer::Done {
   bool waited = false;
   int64_t ended_ns = 0;
   TaskUse use;  // Of a measured task.
+  int64_t read_bytes = 0;
 };
 
 ReorderBuffer::Done ReorderBuffer::carry_out(const Task& task, const trace::Args& said, Context& context) {
@@ -375,6 +377,7 @@ ReorderBuffer::Done ReorderBuffer::carry_out(const Task& task, const trace::Args
   const Usage usage = task.is_measured ? thread_usage() : Usage();
   // The context may be that of a consumer who helps: elements skipped here do not belong to its next one.
   const int64_t began = now_ns(), left_out = std::exchange(context.left_out, 0);
+  const int64_t read_before = bytes_read_by_thread;
   done.error = error_of([&] {
     const trace::SpanWithArgs span(trace_name_, trace::Category::op, said);
     const MemoryAccount::Scope allocating(account_);
@@ -385,6 +388,7 @@ ReorderBuffer::Done ReorderBuffer::carry_out(const Task& task, const trace::Args
   });
   done.ended_ns = now_ns();
   done.elapsed_ns = done.ended_ns - began;
+  done.read_bytes = bytes_read_by_thread - read_before;
   host_.count_defects(context);
   WorkItem* const item = task.item ? task.item.get() : done.opened.get();
   (item != nullptr ? item->left_out : left_out_) += std::exchange(context.left_out, left_out);
@@ -432,6 +436,7 @@ void ReorderBuffer::task_ended(const Task& task, const Done& done) {
   if (!kCounts) return;
   TaskMeter& meter = task.opens_item ? counters_.open : counters_.make;
   task.is_measured ? meter.add_measured(done.elapsed_ns, done.use) : meter.add(done.elapsed_ns);
+  counters_.read_bytes += done.read_bytes;
   if (task.is_measured && !task.opens_item && done.elapsed_ns > kLongEnoughToCompareNs) {
     counters_.crowding.add(static_cast<double>(task.inside + inside_) / 2,
                            static_cast<double>(done.elapsed_ns) / static_cast<double>(task.count));

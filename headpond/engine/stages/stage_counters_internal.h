@@ -131,6 +131,7 @@ struct StageCounters {
   Recent<float, 512> units;  // Times from the begin of an item until it is ready, in ns.
   int64_t elements = 0, takes = 0, late = 0;
   double starved_ns = 0, full_ns = 0, refused_ns = 0;
+  int64_t read_bytes = 0;
 
   StageTotals totals() const {
     return {.open = open.times(),
@@ -140,7 +141,8 @@ struct StageCounters {
             .late = late,
             .starved_ns = starved_ns,
             .full_ns = full_ns,
-            .refused_ns = refused_ns};
+            .refused_ns = refused_ns,
+            .read_bytes = read_bytes};
   }
 };
 

@@ -276,10 +276,13 @@ Holds bandwidth_bound(const Question& q) {
   if (q.limiting == nullptr || !q.limiting->crowding) return std::nullopt;
   const double blocked = blocked_share(make_of(q)), longer = std::exp2(*q.limiting->crowding);
   if (*q.limiting->crowding <= kCrowded || blocked <= kBlocked) return std::nullopt;
-  const double bytes_s = q.figures.batch_bytes * measured_rate(q.figures);
+  const double mb_s = 1e-6 * q.figures.batch_bytes * measured_rate(q.figures);
+  const double read_mb_s =
+      1e-6 * q.figures.per_step(static_cast<double>(q.limiting->totals.read_bytes)) * measured_rate(q.figures);
   Finding finding{.evidence = {{"how many times as long a call takes with twice as many", longer, 1.7},
                                {"share of tasks that is blocked", blocked, kBlocked}},
-                  .findings = {fmt::format("{:.1f} MB of batches a second", 1e-6 * bytes_s)}};
+                  .findings = {fmt::format("{:.1f} MB of batches a second", mb_s)}};
+  if (read_mb_s > 0) finding.findings[0] += fmt::format(", {:.1f} MB read from files", read_mb_s);
   const auto fewer = [&](Model& m) {
     m.blocked = 0;
     m.bandwidth = 0.5 / std::max(measured_rate(q.figures), 1e-9);

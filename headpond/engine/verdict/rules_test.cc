@@ -202,6 +202,9 @@ TEST(Rules, CallsThatShareSomethingAreTooSlowTogether) {
   shared.stages[0].crowding = 0.95;
   alone.stages[0].crowding = 0.1;
   EXPECT_EQ(code_of(shared), ReasonCode::bandwidth_bound);
+  EXPECT_THAT(judge(shared).findings, testing::Not(testing::Contains(testing::HasSubstr("read from files"))));
+  shared.stages[0].totals.read_bytes = shared.steps * 3'000'000;
+  EXPECT_THAT(judge(shared).findings, testing::Contains(testing::HasSubstr("MB read from files")));
   EXPECT_EQ(code_of(alone), ReasonCode::latency_bound);
   EXPECT_EQ(code_of(shared, [](Figures& f) { f.stages[0].crowding = 0.6; }), ReasonCode::none) << "neither";
 }

@@ -13,6 +13,7 @@
 #include "headpond/io/archive/tar_index_internal.h"
 #include "headpond/io/archive/tar_names_internal.h"
 #include "headpond/io/archive/tar_walker_internal.h"
+#include "headpond/io/file/bytes_read.h"
 #include "headpond/io/file/mapping_guard_internal.h"
 #include "headpond/io/named_error_internal.h"
 #include "headpond/io/record/index/kept_index_internal.h"
@@ -104,6 +105,7 @@ Result<TarSampleFile::Sample> TarSampleFile::parse(uint64_t begin, uint64_t end)
     const auto member = walker.next();
     if (!member) return fail(member.error());
     if (!*member) return sample;
+    count_read((*member)->offset - walker.member_begin());
     const auto name = split_tar_name((*member)->name);
     if (sample.parts.empty() && (!name || walker.member_begin() != 0)) return sample;
     if (!name) continue;

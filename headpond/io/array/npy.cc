@@ -11,6 +11,7 @@
 
 #include "headpond/io/array/byte_swap_internal.h"
 #include "headpond/io/array/npy_header_internal.h"
+#include "headpond/io/file/bytes_read.h"
 #include "headpond/io/file/file.h"
 #include "headpond/io/file/mapped_file.h"
 #include "headpond/io/named_error_internal.h"
@@ -86,6 +87,7 @@ Result<Tensor> read_npy(const std::string& path) {
   const auto file = MappedFile::open(path);
   if (!file) return fail(file.error());
   auto tensor = read_npy((*file)->bytes(), path);
+  internal::count_read((*file)->bytes().size());
   HEADPOND_TRY((*file)->check());
   return tensor;
 }
@@ -141,7 +143,10 @@ class NpyFile::State {
     const uint64_t begin = header_.begin + static_cast<uint64_t>(i) * row_bytes_;
     const auto source = content_.subspan(begin, row_bytes_);
     copy_values(header_, source, row);
-    if (file_ != nullptr) HEADPOND_TRY(file_->check_read(source));
+    if (file_ != nullptr) {
+      internal::count_read(row_bytes_);
+      HEADPOND_TRY(file_->check_read(source));
+    }
     return check_booleans(header_, row, content_, begin, name_, i);
   }
 

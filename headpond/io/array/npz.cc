@@ -8,6 +8,7 @@
 
 #include "headpond/io/array/npy.h"
 #include "headpond/io/array/zip_internal.h"
+#include "headpond/io/file/bytes_read.h"
 #include "headpond/io/file/mapped_file.h"
 #include "headpond/io/named_error_internal.h"
 #include "headpond/io/quoted_name_internal.h"
@@ -69,6 +70,7 @@ Result<Arrays> read_npz(const std::string& path, uint64_t limit) {
   const auto file = MappedFile::open(path);
   if (!file) return fail(file.error());
   auto arrays = read_npz((*file)->bytes(), path, limit);
+  internal::count_read((*file)->bytes().size());
   HEADPOND_TRY((*file)->check());
   return arrays;
 }

@@ -12,6 +12,7 @@
 
 #include "headpond/io/cache/cache_segments_internal.h"
 #include "headpond/io/cache/element_record.h"
+#include "headpond/io/file/bytes_read.h"
 
 namespace headpond::internal {
 namespace {
@@ -194,6 +195,7 @@ Result<CacheSegments::Bytes> CacheSegments::read(uint32_t number, uint64_t offse
     mapping->known_size.store(facts->size, std::memory_order_relaxed);
   }
   if (touched_.fetch_add(size, std::memory_order_relaxed) > kMostTouched) give_pages_back();
+  count_read(size);
   mapping->owner->ref();
   return Bytes{mapping->bytes.subspan(offset, size), BufferRef(mapping->owner)};
 }

@@ -24,6 +24,7 @@
 #include <utility>
 
 #include "headpond/base/random.h"
+#include "headpond/io/file/bytes_read.h"
 #include "headpond/io/file/system_internal.h"
 
 namespace headpond::internal {
@@ -181,6 +182,7 @@ Result<size_t> read_some(const UniqueFd& file, std::span<std::byte> to, const st
   const ssize_t got =
       call("read", [&](Fault injected) { return ::read(file.get(), to.data(), std::min(to.size(), injected.bytes)); });
   if (got < 0) return failure("read", path);
+  count_read(static_cast<uint64_t>(got));
   return static_cast<size_t>(got);
 }
 
@@ -191,6 +193,7 @@ Result<bool> read_exactly(const UniqueFd& file, std::span<std::byte> to, const s
     return ::readv(file.get(), parts.data(), injected.bytes > to.size() ? 2 : 1);
   });
   if (got < 0) return failure("read", path);
+  count_read(static_cast<uint64_t>(got));
   return std::cmp_equal(got, to.size());
 }
 
@@ -203,6 +206,7 @@ Result<size_t> read_at(const UniqueFd& file, uint64_t offset, std::span<std::byt
     });
     if (got < 0) return failure("read", path);
     if (got == 0) break;
+    count_read(static_cast<uint64_t>(got));
     all += static_cast<size_t>(got);
   }
   return all;

@@ -10,6 +10,7 @@
 
 #include "headpond/io/compression/inflate.h"
 #include "headpond/io/file/byte_window_internal.h"
+#include "headpond/io/file/bytes_read.h"
 #include "headpond/io/file/mapped_file.h"
 #include "headpond/io/growing_array.h"
 #include "headpond/io/named_error_internal.h"
@@ -249,6 +250,7 @@ Result<void> FixedLengthFile::State::read(int64_t i, std::span<std::byte> to) co
   const auto record = bytes().subspan(begin, to.size());
   std::memcpy(to.data(), record.data(), to.size());
   if (!file_) return {};
+  internal::count_read(record.size());
   const auto whole = file_->check_read(record);
   return whole ? whole : fail(internal::error_at_record(static_cast<uint64_t>(i), begin, whole.error()));
 }

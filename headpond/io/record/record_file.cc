@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "headpond/base/log.h"
+#include "headpond/io/file/bytes_read.h"
 #include "headpond/io/file/file.h"
 #include "headpond/io/file/mapped_file.h"
 #include "headpond/io/file/system_internal.h"
@@ -116,6 +117,7 @@ class RecordFile::State {
     const auto [offset, end] = range(i);
     const uint64_t bytes = end - offset;
     const auto rest = file_->bytes().subspan(offset);
+    internal::count_read(bytes);
     auto frame = internal::look_at_frame(rest.data(), rest.size(), UINT64_MAX);
     if (frame.state != FrameState::whole) {
       if (const auto whole = file_->check(); !whole) return fail(internal::error_at_record(i, offset, whole.error()));

@@ -425,6 +425,8 @@ Result<void> CsvFile::State::read(int64_t i, const internal::FieldTargets& targe
   if (chunks_ != nullptr) return read_inflated(i, targets, may_keep);
   auto done = read_cells(i, targets);
   const size_t end = std::min<uint64_t>(index_->offset(static_cast<uint64_t>(i) + 1), text_.text().size());
+  const size_t begin = std::min<uint64_t>(index_->offset(static_cast<uint64_t>(i)), end);
+  text_.count(end - begin);
   const bool doubtful = end == 0 || text_.text()[end - 1] == '\0';  // After a cut, zeros were read.
   HEADPOND_TRY(doubtful ? text_.check_now() : text_.check());
   return done;

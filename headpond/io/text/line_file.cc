@@ -89,6 +89,7 @@ class LineFile::State {
     const auto k = static_cast<uint64_t>(i);
     const uint64_t begin = std::min<uint64_t>(index_->offset(k), text_.text().size()), end = index_->offset(k + 1);
     std::string_view line = text_.text().substr(begin, end < begin ? 0 : end - begin);
+    text_.count(line.size());
     if (was_kept_ && !is_line(line)) return changed(i);
     if (line.ends_with('\n')) line.remove_suffix(line.ends_with("\r\n") ? 2 : 1);
     if (line.size() <= options_.max_line_bytes) return line;

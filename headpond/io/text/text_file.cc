@@ -65,6 +65,7 @@ Result<void> TextFile::take(std::span<const std::byte> bytes, uint64_t max_infla
   const auto reader = gzip ? make_gzip_reader(std::move(compressed), max_inflated_bytes)
                            : make_zlib_reader(std::move(compressed), max_inflated_bytes);
   auto inflated = read_all(*reader, max_inflated_bytes);
+  count(bytes.size());
   HEADPOND_TRY(check());
   if (inflated) {
     keep(std::move(*inflated), max_inflated_bytes);

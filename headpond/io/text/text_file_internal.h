@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "headpond/base/status.h"
+#include "headpond/io/file/bytes_read.h"
 #include "headpond/io/file/file.h"
 #include "headpond/io/file/mapped_file.h"
 #include "headpond/io/growing_array.h"
@@ -35,6 +36,10 @@ class TextFile {
   Result<void> check() const { return file_ != nullptr && file_->lost() ? file_->check() : Result<void>(); }
   /// The same, and asks the system whether the file is still the one that was opened.
   Result<void> check_now() const { return file_ != nullptr ? file_->check() : Result<void>(); }
+  /// So many bytes of the text are looked at, which are read if the file is mapped.
+  void count(uint64_t bytes) const {
+    if (file_ != nullptr) count_read(bytes);
+  }
   /// How many offsets, 8 bytes each, an index may have: text and index together keep to the limit if the text was
   /// inflated.
   uint64_t max_offsets() const { return max_offsets_; }

@@ -31,17 +31,20 @@ ProfileRow row_of(const StageStats& stage) {
           .self_s = time.wall,
           .cpu_s = time.cpu,
           .blocked_s = time.blocked,
-          .bytes = static_cast<double>(stage.unit_bytes) * static_cast<double>(stage.totals.takes)};
+          .bytes = static_cast<double>(stage.unit_bytes) * static_cast<double>(stage.totals.takes),
+          .read_bytes = static_cast<double>(stage.totals.read_bytes)};
 }
 
-// From its first operator on. Where none was measured, the stage is one.
+// From its first operator on. Where none was measured, the stage is one. What it read is its source's, if no sample saw
+// who did.
 std::vector<ProfileRow> operators_of(const StageStats& stage) {
   const ProfileRow whole = row_of(stage);
-  double all_ns = 0, all_cpu_ns = 0, all_other_ns = 0;
+  double all_ns = 0, all_cpu_ns = 0, all_other_ns = 0, all_read = 0;
   for (const OperatorCost& one : stage.operators) {
     all_ns += one.ns;
     all_cpu_ns += one.cpu_ns;
     all_other_ns += one.ns - one.cpu_ns;
+    all_read += one.read_bytes;
   }
   if (all_ns <= 0) return {whole};
   std::vector<ProfileRow> rows;
@@ -53,6 +56,8 @@ std::vector<ProfileRow> operators_of(const StageStats& stage) {
     row.blocked_s = all_other_ns > 0 ? whole.blocked_s * (one.ns - one.cpu_ns) / all_other_ns : 0;
     row.total_s = before_s += row.self_s;
     row.bytes = one.bytes * static_cast<double>(stage.totals.elements);
+    const double read_share = all_read > 0 ? one.read_bytes / all_read : rows.empty() ? 1 : 0;
+    row.read_bytes = whole.read_bytes * read_share;
     rows.push_back(std::move(row));
   }
   return rows;
@@ -77,6 +82,7 @@ std::vector<ProfileRow> merged(const std::vector<ProfileRow>& rows) {
     to.bytes += row.bytes;
     to.held_bytes += row.held_bytes;
     to.peak_bytes += row.peak_bytes;
+    to.read_bytes += row.read_bytes;
   }
   return all;
 }
@@ -179,13 +185,14 @@ std::string to_string(const std::vector<ProfileRow>& rows) {
   size_t width = 4;
   for (const ProfileRow& row : rows) width = std::max(width, row.name.size());
   std::string text =
-      fmt::format("{:<{}} {:>10} {:>11} {:>11} {:>11} {:>11} {:>7} {:>12} {:>12} {:>12}\n", "name", width, "calls",
-                  "total", "self", "~cpu", "~blocked", "share", "~bytes", "held", "at peak");
+      fmt::format("{:<{}} {:>10} {:>11} {:>11} {:>11} {:>11} {:>7} {:>12} {:>12} {:>12} {:>12}\n", "name", width,
+                  "calls", "total", "self", "~cpu", "~blocked", "share", "~bytes", "held", "at peak", "~read");
   ProfileRow all{.name = "all"};
   const auto add_line = [&](const ProfileRow& row) {
-    text += fmt::format("{:<{}} {:>10} {:>11} {:>11} {:>11} {:>11} {:>5.1f} % {:>12.0f} {:>12} {:>12}\n", row.name,
-                        width, row.calls, in_units(row.total_s), in_units(row.self_s), in_units(row.cpu_s),
-                        in_units(row.blocked_s), 100 * row.share, row.bytes, row.held_bytes, row.peak_bytes);
+    text += fmt::format("{:<{}} {:>10} {:>11} {:>11} {:>11} {:>11} {:>5.1f} % {:>12.0f} {:>12} {:>12} {:>12.0f}\n",
+                        row.name, width, row.calls, in_units(row.total_s), in_units(row.self_s), in_units(row.cpu_s),
+                        in_units(row.blocked_s), 100 * row.share, row.bytes, row.held_bytes, row.peak_bytes,
+                        row.read_bytes);
   };
   for (const ProfileRow& row : rows) {
     add_line(row);
@@ -193,9 +200,11 @@ std::string to_string(const std::vector<ProfileRow>& rows) {
     all.cpu_s += row.cpu_s;
     all.blocked_s += row.blocked_s;
     all.share += row.share;
+    all.read_bytes += row.read_bytes;
   }
-  text += fmt::format("{:<{}} {:>10} {:>11} {:>11} {:>11} {:>11} {:>5.1f} %\n", "all", width, "", "",
-                      in_units(all.self_s), in_units(all.cpu_s), in_units(all.blocked_s), 100 * all.share);
+  text += fmt::format("{:<{}} {:>10} {:>11} {:>11} {:>11} {:>11} {:>5.1f} % {:>12} {:>12} {:>12} {:>12.0f}\n", "all",
+                      width, "", "", in_units(all.self_s), in_units(all.cpu_s), in_units(all.blocked_s),
+                      100 * all.share, "", "", "", all.read_bytes);
   return text;
 }
 
@@ -206,6 +215,7 @@ void write_profile(JsonWriter& json, const std::vector<ProfileRow>& rows) {
     json.member("calls", row.calls).member("total_s", row.total_s).member("self_s", row.self_s);
     json.member("cpu_s", row.cpu_s).member("blocked_s", row.blocked_s).member("share", row.share);
     json.member("bytes", row.bytes).member("held_bytes", row.held_bytes).member("peak_bytes", row.peak_bytes);
+    json.member("read_bytes", row.read_bytes);
     json.end_object();
   }
   json.end_array();

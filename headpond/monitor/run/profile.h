@@ -43,6 +43,7 @@ struct ProfileRow {
   /// Of blocks that it allocated, now and at most: see OperatorMemory. Those of several operators are added up, though
   /// each may have had its most at another time.
   int64_t held_bytes = 0, peak_bytes = 0;
+  double read_bytes = 0;  ///< From files: see StageTotals::read_bytes.
 };
 
 /// InvalidArgument for a `show` or `hide` that is no regular expression.

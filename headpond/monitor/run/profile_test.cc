@@ -17,6 +17,7 @@ LoaderStats stats_of() {
   map.totals = {.make = {.tasks = 10, .wall_ns = 4e9, .cpu_ns = 3e9, .blocked_ns = 1e9}, .elements = 320, .takes = 10};
   StageStats read{.name = "read", .units = 32, .elements = 32, .unit_bytes = 3};
   read.totals = {.open = {.tasks = 320, .wall_ns = 1e9, .cpu_ns = 0, .blocked_ns = 1e9}, .elements = 320, .takes = 320};
+  read.totals.read_bytes = 7000;
   LoaderStats stats;
   stats.stages = {map, read};
   return stats;
@@ -48,6 +49,24 @@ TEST(Profile, AStagesTimeIsDividedAsItsSamplesWere) {
   EXPECT_EQ(rows[2].share, 0.6);
   EXPECT_EQ(rows[2].calls, 320);
   EXPECT_EQ(rows[2].bytes, 2560);
+}
+
+TEST(Profile, WhatAStageReadIsDividedAsItsSamplesWere) {
+  LoaderStats stats = stats_of();
+  stats.stages[0].totals.read_bytes = 4000;
+  const auto read = [&](ProfileView view) {
+    std::vector<double> all;
+    const auto rows = profile_of(stats, {.view = view});
+    for (const ProfileRow& row : *rows) all.push_back(row.read_bytes);
+    return all;
+  };
+  EXPECT_THAT(read(ProfileView::scope), ElementsAre(7000, 4000, 0)) << "no sample saw it: its first operator did";
+  stats.stages[0].operators[0].read_bytes = 10;
+  stats.stages[0].operators[1].read_bytes = 30;
+  EXPECT_THAT(read(ProfileView::scope), ElementsAre(7000, 1000, 3000));
+  EXPECT_THAT(read(ProfileView::op), ElementsAre(4000, 7000));
+  EXPECT_THAT(read(ProfileView::stage), ElementsAre(4000, 7000));
+  EXPECT_THAT(to_string(profile_of(stats).value()), HasSubstr("11000\n")) << "of all";
 }
 
 TEST(Profile, RowsHaveTheMemoryOfTheirOperators) {

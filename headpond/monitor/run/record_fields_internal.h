@@ -21,6 +21,7 @@ void fields(auto& visit, Is<OperatorCost> auto& x) {
   visit("ns", x.ns);
   visit("cpu_ns", x.cpu_ns);
   visit("bytes", x.bytes);
+  visit("read_bytes", x.read_bytes);
 }
 
 void fields(auto& visit, Is<TaskTimes> auto& x) {
@@ -40,6 +41,7 @@ void fields(auto& visit, Is<StageTotals> auto& x) {
   visit("starved_ns", x.starved_ns);
   visit("full_ns", x.full_ns);
   visit("refused_ns", x.refused_ns);
+  visit("read_bytes", x.read_bytes);
 }
 
 void fields(auto& visit, Is<StageStats> auto& x) {

@@ -56,8 +56,8 @@ PipelineRecord full_record() {
   stage.ready = 24;
   stage.mean_ready = 25;
   stage.unit_bytes = 26;
-  stage.operators = {{"range", 27, 26, 25}, {"map", 28, 24, 23}};
-  stage.totals = {{29, 30, 31, 32, 33}, {34, 35, 36, 37, 38}, 39, 40, 41, 42, 43, 44};
+  stage.operators = {{"range", 27, 26, 25, 24}, {"map", 28, 24, 23, 22}};
+  stage.totals = {{29, 30, 31, 32, 33}, {34, 35, 36, 37, 38}, 39, 40, 41, 42, 43, 44, 45};
   record.loader.stages = {stage, StageStats{.name = "empty"}};
   return record;
 }

@@ -166,15 +166,15 @@ std::string profile_table(const PipelineRecord& pipeline) {
   std::string html =
       "<div class=\"scroll\"><table><tr><th>operator</th><th>stage</th><th class=\"n\">elements</th><th "
       "class=\"n\">self</th><th class=\"n\">~CPU</th><th class=\"n\">~blocked</th><th class=\"n\">share</th><th "
-      "class=\"n\">held at peak</th></tr>\n";
+      "class=\"n\">held at peak</th><th class=\"n\">~read</th></tr>\n";
   for (size_t i = 0; i < std::min(rows->size(), kMostRows); ++i) {
     const ProfileRow& row = (*rows)[i];
     html += fmt::format(
         "<tr><td>{}</td><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td "
-        "class=\"n\">{}</td><td class=\"n\">{:.1f} %</td><td class=\"n\">{}</td></tr>\n",
+        "class=\"n\">{}</td><td class=\"n\">{:.1f} %</td><td class=\"n\">{}</td><td class=\"n\">{}</td></tr>\n",
         html_escaped(shortened(row.name)), html_escaped(shortened(row.stage)), row.calls, seconds_text(row.self_s),
         seconds_text(row.cpu_s), seconds_text(row.blocked_s), 100 * row.share,
-        bytes_text(static_cast<double>(row.peak_bytes)));
+        bytes_text(static_cast<double>(row.peak_bytes)), bytes_text(row.read_bytes));
   }
   return html + "</table></div>\n";
 }

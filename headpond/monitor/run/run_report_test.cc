@@ -48,10 +48,12 @@ TEST(RunReport, TellsWhoHeldTheMemoryWhenItWasMost) {
   run.points[2].pss = 20'000'000;
   run.points[2].memory = {{"batch", 9'000'000}};
   run.pipelines[0].loader.memory = {{"range", "range|map|batch", 0, 0}, {"map <&>", "range|map|batch", 5, 33'000'000}};
+  run.pipelines[0].loader.stages.at(0).operators.at(1).read_bytes = 1;
+  run.pipelines[0].loader.stages.at(0).totals.read_bytes = 55'000'000;
   const std::string html = report_html(run);
-  for (const char* const part :
-       {"Who holds the memory", "After 1 s the process took 50.0 MB more",
-        "<td>map &lt;&amp;&gt;</td><td class=\"n\">40.0 MB</td><td class=\"n\">80.0 %</td>", "33.0 MB</td></tr>"}) {
+  for (const char* const part : {"Who holds the memory", "After 1 s the process took 50.0 MB more",
+                                 "<td>map &lt;&amp;&gt;</td><td class=\"n\">40.0 MB</td><td class=\"n\">80.0 %</td>",
+                                 "33.0 MB</td><td class=\"n\">55.0 MB</td></tr>"}) {
     EXPECT_THAT(html, HasSubstr(part));
   }
   EXPECT_THAT(html, Not(HasSubstr("9.0 MB")));

@@ -81,6 +81,7 @@ void write_analysis(JsonWriter& json, const Analysis& analysis) {
     json.member("target", stage.target)
         .member("mean_ready", stage.mean_ready)
         .member("unit_bytes", stage.unit_bytes)
+        .member("read_bytes", stage.totals.read_bytes)
         .key("operators")
         .begin_array();
     for (const OperatorCost& cost : stage.operators) {
