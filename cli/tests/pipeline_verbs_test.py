@@ -573,6 +573,12 @@ class Stalls(PlanCase):
             self.assertLess(found[name], 1)
         self.assertGreaterEqual(found["most_gain"], 1)
 
+    def test_an_epoch_may_have_no_end(self):
+        self.plan(step("range", stop=1000) + step("shuffle") + step("repeat") + step("batch", batch_size=4))
+        line = "stalls plan.toml --step-ms 0 --records 20 --batches 15 --rounds 1 --json"
+        found = self.json_of(self.expect(0, *line.split()).stdout, "headpond.stalls/1")
+        self.assertTrue(all(ms >= 0 for ms in found["step_ms"].values()), found["step_ms"])
+
     def test_work_in_a_map_is_preparation(self):
         self.plan(step("range", stop=1000) + step("map", function="x + spin_us(2000)") + step("batch", batch_size=4))
         line = "stalls plan.toml --step-ms 1 --records 100 --batches 15 --rounds 1 --json"

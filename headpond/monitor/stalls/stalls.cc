@@ -47,19 +47,35 @@ Result<void> check_stop(const StallsOptions& options) {
   return fail(ErrorKind::Cancelled, "measure_stalls: it was stopped");
 }
 
-Result<void> skip_epoch(Loader& loader, const StallsOptions& options) {
-  while (true) {
-    HEADPOND_TRY(check_stop(options));
-    const auto batch = loader.next_in_epoch();
-    if (at_end(batch)) return {};
-    if (!batch) return fail(batch.error());
+// The uppermost caches whose elements have an end, each once; those below them are filled with them.
+void add_caches(const Node::Ref& node, std::set<Node::Ref>& caches) {
+  if (node->facts().role == Role::store && Dataset(node).cardinality() != kEndless) {
+    caches.insert(node);
+    return;
   }
+  for (const Node::Ref& input : node->facts().inputs) add_caches(input, caches);
+}
+
+// Each cache by itself, as an epoch of the pipeline may have no end. Loaders of a dataset share what its caches keep.
+Result<void> fill_caches(const Dataset& dataset, const StallsOptions& options) {
+  std::set<Node::Ref> caches;
+  add_caches(dataset.node(), caches);
+  for (const Node::Ref& cache : caches) {
+    Loader loader(Dataset(cache), {.epochs = 1, .seed = options.seed});
+    while (true) {
+      HEADPOND_TRY(check_stop(options));
+      const auto element = loader.next();
+      if (at_end(element)) break;
+      if (!element) return fail(element.error());
+    }
+  }
+  return {};
 }
 
 // Milliseconds a step.
-Result<double> measure_loader(const Dataset& dataset, const StallsOptions& options, bool skips_an_epoch) {
-  Loader loader(dataset, {.epochs = skips_an_epoch ? 2 : 1, .seed = options.seed});
-  if (skips_an_epoch) HEADPOND_TRY(skip_epoch(loader, options));
+Result<double> measure_loader(const Dataset& dataset, const StallsOptions& options, bool in_memory) {
+  if (in_memory) HEADPOND_TRY(fill_caches(dataset, options));
+  Loader loader(dataset, {.epochs = 1, .seed = options.seed});
   int64_t taken = 0, begin = 0;
   for (; taken <= options.batches; ++taken) {
     HEADPOND_TRY(check_stop(options));

@@ -31,7 +31,8 @@ struct Stalls {
 };
 
 /// Makes the pipeline anew for each measurement, as a dataset that lives keeps its files in memory: `in_memory` with a
-/// cache() after the sources, whose first epoch is not measured; else without.
+/// cache() after the sources, which is filled before the steps are measured; else without. An epoch needs no end, but
+/// what is below that cache does.
 using StallsPipeline = std::function<Dataset(bool in_memory)>;
 
 /// Cold files are those that the sources name, which the system is asked to forget; it keeps those that another process

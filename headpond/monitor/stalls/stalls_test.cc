@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include <atomic>
 #include <optional>
 #include <thread>
 
@@ -59,6 +60,21 @@ TEST(MeasureStalls, ThePipelineIsMadeAnewForEachMeasurement) {
   };
   ASSERT_TRUE(measure_stalls(make, {.batches = 5, .rounds = 2}));
   EXPECT_THAT(made, testing::ElementsAre(false, true, false, false, true, false, false));
+}
+
+TEST(MeasureStalls, AnEpochMayHaveNoEnd) {
+  for (const Step& mixed : {shuffle(), shuffle({.window = 8}), take_while([](int64_t) { return true; })}) {
+    std::atomic<int64_t> kept = 0, others = 0;
+    const auto pipeline = [&](bool in_memory) {
+      std::atomic<int64_t>& made = in_memory ? kept : others;
+      const Dataset records = range(32) | map([&made](int64_t x) { return ++made, x; });
+      return (in_memory ? records | cache() : records) | mixed | repeat() | batch(4);
+    };
+    const auto stalls = measure_stalls(pipeline, {.batches = 40, .rounds = 1});
+    ASSERT_TRUE(stalls) << stalls.error();
+    EXPECT_EQ(kept, 32) << "the cache was filled, and nothing made again";
+    EXPECT_GE(others, 2 * 160) << "control";
+  }
 }
 
 TEST(MeasureStalls, SaysWhatCannotBeMeasured) {
