@@ -35,6 +35,11 @@ constexpr int64_t kLongOpenNs = 1'000'000;  // To open an epoch is a wait then.
 
 constexpr int kOpeners = 16;  // Threads that open files, which mostly wait.
 
+uint64_t next_number() {
+  static std::atomic<uint64_t> numbers = 0;
+  return ++numbers;
+}
+
 // What the program does not set is what the dataset says, else a default.
 LoaderOptions resolved(const Dataset& dataset, LoaderOptions options) {
   const DatasetOptions said = options_of(dataset);
@@ -352,6 +357,7 @@ struct Loader::Run {
     return Batch(std::move(out), static_cast<int64_t>(epoch), index);
   }
 
+  const uint64_t number = next_number();  // Of no other Loader.
   const Dataset dataset;
   std::optional<Dataset> in_order;  // Of this epoch, instead of `dataset`: its plan changed on the way.
   const LoaderOptions options;
@@ -414,10 +420,14 @@ void Loader::close() {
   run_->close();
 }
 std::string Loader::state() const { return run().text_of(run_->state); }
-Loader::Position Loader::position() const { return Position(std::make_shared<const internal::RunState>(run().state)); }
+Loader::Position Loader::position() const {
+  return Position(std::make_shared<const internal::RunState>(run().state), run_->number);
+}
 std::string Loader::state(const Position& position) const {
   if (!position.run_) throw Exception(Error(ErrorKind::InvalidArgument, "Loader: state() of no position"));
-  return run().text_of(*position.run_);
+  if (position.loader_ != run().number)
+    throw Exception(Error(ErrorKind::FailedPrecondition, "Loader: state() of another Loader's position"));
+  return run_->text_of(*position.run_);
 }
 LoaderStats Loader::stats() const {
   return run().engine->is_of_another_process() ? LoaderStats() : run_->engine->stats();

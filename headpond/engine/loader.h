@@ -99,7 +99,8 @@ class Loader {
   /// The same point, for state() later: for a program that takes batches before it uses them, as DeviceFeed does.
   /// Cheap: it writes nothing down.
   Position position() const;
-  /// As state(), of a position of this Loader.
+  /// As state(), of a position of this Loader. Throws Exception: FailedPrecondition for one of another Loader,
+  /// InvalidArgument for one of none.
   std::string state(const Position& position) const;
   /// Any thread, any time.
   LoaderStats stats() const;
@@ -126,8 +127,9 @@ class Loader::Position {
 
  private:
   friend class Loader;
-  explicit Position(std::shared_ptr<const internal::RunState> run) : run_(std::move(run)) {}
+  Position(std::shared_ptr<const internal::RunState> run, uint64_t loader) : run_(std::move(run)), loader_(loader) {}
   std::shared_ptr<const internal::RunState> run_;
+  uint64_t loader_ = 0;
 };
 
 /// Over the batches of one epoch or of all. Single pass: std::move(*iterator).element() takes an element out.

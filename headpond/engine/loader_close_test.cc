@@ -92,6 +92,23 @@ TEST(LoaderPosition, IsThatOfItsMomentWheneverItIsWrittenDown) {
   EXPECT_THROW((void)loader.state(Loader::Position()), Exception);
 }
 
+TEST(LoaderPosition, OfAnotherLoaderIsRefused) {
+  const Dataset dataset = range(100) | batch(10);
+  Loader loader(dataset), same(dataset);
+  ASSERT_TRUE(loader.next());
+  ASSERT_TRUE(same.next());
+  try {
+    (void)loader.state(same.position());
+    ADD_FAILURE() << "it was taken";
+  } catch (const Exception& refused) {
+    EXPECT_EQ(refused.error().kind(), ErrorKind::FailedPrecondition);
+  }
+  const Loader::Position own = loader.position();
+  const std::string state = loader.state();
+  const Loader moved = std::move(loader);
+  EXPECT_EQ(moved.state(own), state) << "control: its own, also after a move";
+}
+
 // Polls without a batch are no cheap batches: the threads must go on.
 TEST(LoaderTryNext, GetsABatchThatThreadsCompute) {
   for (const int threads : {1, 2}) {

@@ -13,7 +13,9 @@
 
 namespace headpond::internal {
 
-/// Numbers of threads that run. One that has ended leaves its number to another.
+/// Numbers of threads that run. One that has ended leaves its number to another. When 64 have one, further threads have
+/// none until one of them ends: they count each block in BlockCounts::bytes at once. That is as right, and the peak is
+/// nearer to the true one, but it takes a locked instruction on memory that all such threads write.
 class CountingThread {
  public:
   static constexpr size_t kMost = 64;

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include <filesystem>
+#include <functional>
 
 #include "headpond/base/clock.h"
 #include "headpond/monitor/run/live_socket_internal.h"
@@ -67,6 +68,14 @@ TEST_F(LiveRunTest, TheEndIsTold) {
   EXPECT_EQ(LiveRun::connect(folder_).error().kind(), ErrorKind::NotFound) << "the file is gone";
 }
 
+// Reads until `has` holds of `run`; each time that nothing came, `serve` does the server's part.
+void read_until(LiveRun& live, RunRecord& run, const std::function<bool()>& has, const std::function<void()>& serve) {
+  for (int tries = 0; tries < 100 && !has(); ++tries) {
+    ASSERT_TRUE(live.read(run, 100ms));
+    serve();
+  }
+}
+
 TEST_F(LiveRunTest, WhoDoesNotReadIsDroppedAndMayConnectAgain) {
   const auto server = serve();
   LiveRun idle = listen(), reader = listen();
@@ -75,10 +84,8 @@ TEST_F(LiveRunTest, WhoDoesNotReadIsDroppedAndMayConnectAgain) {
   RunRecord of_reader, of_idle;
   for (size_t i = 0; i < 20; ++i) {
     server->send(line);
-    for (int tries = 0; tries < 100 && of_reader.points.size() <= i; ++tries) {
-      ASSERT_TRUE(reader.read(of_reader, 100ms));
-      server->welcome(&greeting);
-    }
+    read_until(
+        reader, of_reader, [&] { return of_reader.points.size() > i; }, [&] { server->welcome(&greeting); });
   }
   EXPECT_EQ(of_reader.points.size(), 20U);
   Result<void> read;
@@ -99,10 +106,8 @@ TEST_F(LiveRunTest, AGreetingMayBeLargerThanTheSystemsBuffer) {
   const std::string large = line_of(PipelineRecord{.name = std::string(6'000'000, 'p')});
   server->welcome([&] { return large; });
   RunRecord run;
-  for (int tries = 0; tries < 100 && run.pipelines.empty(); ++tries) {
-    ASSERT_TRUE(live.read(run, 100ms));
-    server->send("");
-  }
+  read_until(
+      live, run, [&] { return !run.pipelines.empty(); }, [&] { server->send(""); });
   ASSERT_EQ(run.pipelines.size(), 1U);
   EXPECT_EQ(run.pipelines[0].name.size(), 6'000'000U);
 }
