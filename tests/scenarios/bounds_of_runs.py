@@ -70,7 +70,8 @@ def train_from_cpp(figures, bounds):
         bounds.at_most(f"{name}: steps", run["steps"], 300)
         bounds.holds(f"{name}: the accuracy is also that of the run that was never stopped", run["same_accuracy"])
         bounds.add(f"{name}: signals that stopped it", run["stopped_by"], "2 and 9", run["stopped_by"] == [2, 9])
-        bounds.at_least(f"{name}: times that it went on after its begin", run["went_on"], 1)
+        bounds.at_least(f"{name}: times that it went on after its begin, of those that it was started again",
+                        run["went_on"], max(run["started_again"], 1))
         bounds.at_most(f"{name}: data's processor time over the steps'", run["data_over_model"], 0.5)
         bounds.at_most(f"{name}: part of the training's time that it waits for batches", run["wait_share"], 0.05)
         bounds.holds(f"{name}: a checkpoint has model, optimiser and iterator", STORED <= set(run["stored"]))

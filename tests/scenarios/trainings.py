@@ -106,9 +106,10 @@ def broken(training, whole, choose):
 
 def stopped_figures(training, whole, choose):
     parts = broken(training, whole, choose)
+    later = [min(part.losses) for part in parts[1:] if part.losses]  # One may find that nothing is left to do.
     return {"differ": differences(whole, parts), "same_accuracy": parts[-1].result.group(1, 2) == whole.result.group(1, 2),
             "stopped_by": sorted({-part.status for part in parts if part.status < 0}),
-            "went_on": sum(min(part.losses, default=(0, 0)) > (0, 0) for part in parts[1:])}
+            "went_on": sum(first > (0, 0) for first in later), "started_again": len(later)}
 
 
 def crc32c(data):
