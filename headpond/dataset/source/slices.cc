@@ -5,6 +5,7 @@
 
 #include "headpond/base/crc32c.h"
 #include "headpond/dataset/bases/columns.h"
+#include "headpond/dataset/source/in_memory.h"
 #include "headpond/dataset/source/slices_internal.h"
 
 namespace headpond::internal {
@@ -57,7 +58,7 @@ Node::Facts facts_of(std::string op, std::string args, const std::vector<std::pa
   return facts;
 }
 
-class Slices final : public Node {
+class Slices final : public Node, public InMemory {
  public:
   Slices(Facts facts, uint64_t source, const std::vector<std::pair<std::string, Tensor>>& tensors)
       : Node(std::move(facts)), source_(source) {
@@ -65,6 +66,11 @@ class Slices final : public Node {
   }
   std::shared_ptr<const View> bind(const Binding&) const override {
     return std::make_shared<SlicesView>(tensors_, source_);
+  }
+  int64_t bytes_in_memory() const override {
+    int64_t bytes = 0;
+    for (const Tensor& tensor : tensors_) bytes += static_cast<int64_t>(tensor.byte_size());
+    return bytes;
   }
 
  private:

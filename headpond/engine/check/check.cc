@@ -11,6 +11,7 @@
 #include "headpond/base/cpu.h"
 #include "headpond/dataset/bases/batching.h"
 #include "headpond/dataset/sequence.h"
+#include "headpond/dataset/source/in_memory.h"
 #include "headpond/engine/check/label_mix_internal.h"
 #include "headpond/engine/check/order_quality_internal.h"
 #include "headpond/engine/explain.h"
@@ -57,13 +58,20 @@ int64_t batch_of(const std::vector<Node::Ref>& nodes) {
 struct Tried {
   int64_t asked = 0, holes = 0, failed = 0;
   double ns = 0;
-  int64_t largest = 0;
+  int64_t largest = 0;  // Memory of an element; the values of one, which a batch of them has.
+  int64_t most_values = 0;
   std::vector<std::string> errors = {};
 
   double element_ns() const { return asked > 0 ? ns / static_cast<double>(asked) : 0; }
   void add(int64_t took_ns) {
     ++asked;
     ns += static_cast<double>(took_ns);
+  }
+  void add(const Element& element) {
+    int64_t values = 0;
+    for (size_t i = 0; i < element.size(); ++i) values += static_cast<int64_t>(element[i].byte_size());
+    largest = std::max(largest, internal::bytes_of(element));
+    most_values = std::max(most_values, values);
   }
   void add_error(const Error& error) {
     ++failed;
@@ -85,7 +93,7 @@ Tried try_positions(const Node& node, uint64_t seed, int64_t count) {
     tried.add(now_ns() - began);
     tried.holes += got == Got::hole ? 1 : 0;
     if (got == Got::error) tried.add_error(context.error);
-    if (got == Got::value) tried.largest = std::max(tried.largest, internal::bytes_of(element));
+    if (got == Got::value) tried.add(element);
   }
   return tried;
 }
@@ -100,7 +108,7 @@ Tried try_first(const Node::Ref& node, uint64_t seed, int64_t count) {
     if (at_end(element)) break;
     tried.add(now_ns() - began);
     if (element) {
-      tried.largest = std::max(tried.largest, internal::bytes_of(*element));
+      tried.add(*element);
     } else {
       tried.add_error(element.error());
     }
@@ -117,10 +125,10 @@ int threads_of(const CheckOptions& options) {
   return options.loader.threads >= 0 ? std::max(options.loader.threads, 1) : cpu_count();
 }
 
-// Batches that the Loader has at once: those that its threads work at, and one that is ready. docs/plan_files.md says
-// so.
+// Batches that there are at once if the program is slower than the Loader: two that are ready and one for each thread,
+// as ReorderBuffer::target() has it, and the program's. docs/plan_files.md says so.
 int64_t batches_at_once(const CheckOptions& options) {
-  const int64_t most = 2 + threads_of(options);
+  const int64_t most = 3 + threads_of(options);
   return options.loader.run_ahead >= 0 ? std::min(most, options.loader.run_ahead + 1) : most;
 }
 
@@ -129,23 +137,34 @@ int64_t bytes_of(const Node& node, int64_t otherwise) {
   return bytes >= 0 ? bytes : otherwise;
 }
 
+// A cache keeps no memory of its own for views of a source that lies in memory.
+bool gives_views(const Node& node) {
+  const Role role = node.facts().role;
+  if (dynamic_cast<const InMemory*>(&node) != nullptr) return true;
+  const bool passes_on = role == Role::order || role == Role::choice || role == Role::hint || role == Role::store;
+  return passes_on && node.facts().inputs.size() == 1 && gives_views(node.input());
+}
+
+void add_what_is_kept(const Node& node, int64_t each, CheckReport& report) {
+  if (const auto* const source = dynamic_cast<const InMemory*>(&node)) {
+    report.memory.push_back({node.facts().op + " has in memory", source->bytes_in_memory()});
+  }
+  if (node.facts().holds > 0) report.memory.push_back({node.title() + " holds", node.facts().holds * each});
+  const bool is_in_memory = is(node, Role::store) && node.facts().location.empty();
+  if (is_in_memory && node.slots() != kEndless && !gives_views(node)) {
+    report.memory.push_back({node.title() + " keeps", node.slots() * each});
+  }
+}
+
 void add_memory(const std::vector<Node::Ref>& nodes, const Tried& tried, const CheckOptions& options, int64_t rows,
                 CheckReport& report) {
-  const int64_t batch = bytes_of(*nodes.front(), tried.largest * rows);
+  const int64_t batch = bytes_of(*nodes.front(), (rows > 1 ? tried.most_values : tried.largest) * rows);
   if (batch == 0 && tried.asked == 0) return;
   const int64_t memory = options.loader.memory.value_or(int64_t{1} << 30);
   const int64_t ahead = std::max(std::min(batch * batches_at_once(options), memory), batch);
   report.memory.push_back({"batches that are made or ready, and the program's", ahead});
   if (rows > 1) report.memory.push_back({"an element on each thread", tried.largest * threads_of(options)});
-  for (const Node::Ref& node : nodes) {
-    const int64_t each = bytes_of(*node, tried.largest);
-    if (node->facts().holds > 0) {
-      report.memory.push_back({node->title() + " holds", node->facts().holds * each});
-    }
-    if (is(*node, Role::store) && node->facts().location.empty() && node->slots() != kEndless) {
-      report.memory.push_back({node->title() + " keeps", node->slots() * each});
-    }
-  }
+  for (const Node::Ref& node : nodes) add_what_is_kept(*node, bytes_of(*node, tried.largest), report);
 }
 
 void add_times(const Tried& tried, const CheckOptions& options, int64_t rows, CheckReport& report) {

@@ -123,6 +123,28 @@ TEST(Check, MemoryHasWhatOperatorsKeep) {
   EXPECT_EQ(report.memory.back().bytes, 100 * 4096);
 }
 
+TEST(Check, MemoryHasBatchesOfNumbers) {
+  const Dataset batches = range(950) | batch(100);
+  const CheckReport report = check(batches, {.loader = {.threads = 2}});
+  ASSERT_THAT(report.memory, Not(IsEmpty()));
+  EXPECT_EQ(report.memory.front().bytes, 5 * 100 * 8) << "two threads, two that are ready, and the program's";
+  EXPECT_EQ(check(batches, {.loader = {.threads = 2, .run_ahead = 2}}).memory.front().bytes, 3 * 100 * 8);
+}
+
+TEST(Check, MemoryHasASourceThatLiesThere) {
+  const Dataset rows = from_tensor_slices({{"", Tensor::from(std::vector<uint8_t>(100 * 4096, 1), {100, 4096})}});
+  const auto kept = [](const Dataset& dataset) {
+    int64_t bytes = 0;
+    const CheckReport report = check(dataset | batch(10), {});
+    for (size_t i = 2; i < report.memory.size(); ++i) bytes += report.memory[i].bytes;
+    return bytes;
+  };
+  EXPECT_EQ(kept(rows), 100 * 4096);
+  EXPECT_EQ(kept(rows | shuffle() | cache()), 100 * 4096) << "its views take nothing more";
+  const auto copy = [](const Tensor& row) { return Tensor::from(row.as<uint8_t>(), row.shape()); };
+  EXPECT_EQ(kept(rows | map(copy, {.output = {{"", u8, {4096}}}}) | cache()), 2 * 100 * 4096) << "control";
+}
+
 TEST(Check, SaysWhatCouldBePreparedOnce) {
   const CheckReport report = check(images(100) | shuffle() | batch(10), {});
   ASSERT_TRUE(report.prepared);

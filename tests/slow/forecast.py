@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The memory that `headpond check` forecasts for five pipelines, against the most that the system says that a process which runs them has
+more than one which runs next to nothing, without pages of mapped files, which it takes back: within 10 %. The program is slower than each
+pipeline, as the forecast assumes. Control: a forecast for twelve threads more is off by more.
+
+  forecast.py PROGRAM [--seconds 4] [--step-ms 100]
+
+PROGRAM is headpond. The data is in the folder that HEADPOND_DATA names: mnist-idx, and the sounds of fsdd.
+"""
+import argparse
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+WITHIN = 0.1
+THREADS, TOO_MANY = 2, 14
+KIB = re.compile(r"^Pss_Anon:\s+(\d+) kB", re.M)
+
+
+def toml(value):
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{name} = {toml(own)}" for name, own in value.items()) + " }"
+    return "[" + ", ".join(map(toml, value)) + "]" if isinstance(value, list) else json.dumps(value)
+
+
+def step(op, **args):
+    return f'[[step]]\nop = "{op}"\nargs = {toml(args)}\n'
+
+
+def plans(data, records):
+    """What takes memory in each: batches of numbers; a source that lies there; parsed records; files that are read; a cache."""
+    digits = [f"{data}/mnist-idx/train-{kind}-ubyte.gz" for kind in ("images-idx3", "labels-idx1")]
+    image = step("parse_example", features=[{"key": "image", "dtype": "uint8", "shape": [28, 28]}])
+    cut = [{"name": "decode_wav", "desired_channels": 1}, {"name": "pad_or_trim", "samples": 8000}]
+    sounds = step("folder", path=f"{data}/fsdd", extensions=["wav"]) + step("map", kernels=cut, field="file")
+    mixed = step("shuffle") + step("repeat")
+
+    def batches(size):
+        return step("batch", batch_size=size, drop_remainder=True)
+    return {"numbers": step("range", stop=1 << 40) + batches(1_000_000),
+            "digits in memory": step("idx", paths=digits) + mixed + batches(8192),
+            "digits in files": step("tfrecord", paths=[f"{records}/*.tfrecord"]) + mixed + image + batches(8192),
+            "sounds": sounds + mixed + batches(512),
+            "sounds, kept": sounds + step("cache") + mixed + batches(512)}
+
+
+def json_of(command):
+    done = subprocess.run([*command, "--json"], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, f"{command}: status {done.returncode}: {done.stderr[-500:]}"
+    return json.loads(done.stdout)
+
+
+def bytes_of(process):
+    try:
+        found = KIB.search(pathlib.Path(f"/proc/{process.pid}/smaps_rollup").read_text(encoding="ascii"))
+        return int(found[1]) << 10 if found else 0
+    except OSError:  # It has ended.
+        return 0
+
+
+def peak(program, plan, given):
+    """The most that the process had while it ran the plan."""
+    line = [program, "profile", plan, "--threads", THREADS, "--step-ms", given.step_ms, "--seconds", given.seconds, "--logdir", f"{plan}.files"]
+    most = 0
+    with subprocess.Popen([str(word) for word in line], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as run:
+        while run.poll() is None:
+            most = max(most, bytes_of(run))
+            time.sleep(0.02)
+    assert run.returncode == 0, f"{line}: status {run.returncode}"
+    return most
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("program", type=os.path.abspath)
+    parser.add_argument("--seconds", type=float, default=4)
+    parser.add_argument("--step-ms", type=float, default=100)
+    given = parser.parse_args()
+    data, missed = os.environ["HEADPOND_DATA"], []
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["XDG_CACHE_HOME"] = f"{folder}/kept"
+        plan, records = pathlib.Path(folder, "plan.toml"), f"{folder}/records"
+        digits = [f"{data}/mnist-idx/train-{kind}-ubyte.gz" for kind in ("images-idx3", "labels-idx1")]
+        json_of([given.program, "convert", "--from", "idx", *digits, "--to", "tfrecord", "--out", records])
+        plan.write_text(step("range", stop=1 << 40) + step("batch", batch_size=8), encoding="ascii")
+        idle = peak(given.program, plan, given)
+        for name, text in plans(data, records).items():
+            plan.write_text(text, encoding="utf-8")
+            took = peak(given.program, plan, given) - idle
+            told, control = (json_of([given.program, "check", plan, "--threads", str(threads)])["bytes_forecast"] for threads in (THREADS, TOO_MANY))
+            print(f"{name}: {told / 1e6:.1f} MB told, {took / 1e6:.1f} MB at the peak: {took / told:.3f}", flush=True)
+            if abs(took / told - 1) > WITHIN:
+                missed.append(name)
+            assert abs(took / control - 1) > WITHIN, f"the control was not noticed: {name}, for {TOO_MANY} threads: {control}"
+    if missed:
+        sys.exit(f"not within {WITHIN:.0%} of the forecast: {missed}")
+
+
+if __name__ == "__main__":
+    main()
