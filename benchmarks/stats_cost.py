@@ -4,8 +4,10 @@
 
   cmake --preset release -B build/no_stats -DHEADPOND_STATS=OFF && ninja -C build/no_stats headpond_cli
   stats_cost.py build/release/headpond build/no_stats/headpond [--rounds 7] [--check] [NAME...]
+  stats_cost.py --trace build/release/headpond build/release/headpond [--rounds 7] [--check] [NAME...]
 
-Queues count in both: their figures are part of what they do. Prints, for each row of Headpond's own, the median over the rounds of how much worse the first program is. With --check it exits
+Queues count in both: their figures are part of what they do. With --trace the first program records a trace meanwhile, and both may be the
+same one. Prints, for each row of Headpond's own, the median over the rounds of how much worse the first program is. With --check it exits
 with 3 if the median over all rows of a bench is more than 1 % worse.
 """
 import argparse
@@ -15,11 +17,12 @@ import subprocess
 import sys
 
 NAMES = ["engine.tiny", "loader.mnist"]
+WITH_A_TRACE = [*NAMES, "queue.handoff"]
 MOST = 1.01
 
 
 def figures(program, name, seconds):
-    line = [program, "bench", name, "--peers", "off", "--rounds", "1", "--seconds", str(seconds), "--json"]
+    line = [program[0], "bench", name, "--peers", "off", "--rounds", "1", "--seconds", str(seconds), *program[1:], "--json"]
     done = subprocess.run(line, capture_output=True, text=True, check=True)
     return {(row["case"], row["system"], row["metric"]): (row["median"], row["better"]) for row in json.loads(done.stdout)["rows"]}
 
@@ -47,14 +50,16 @@ def measure(programs, name, rounds, seconds):
 def main():
     parser = argparse.ArgumentParser(description="what counting costs")
     parser.add_argument("programs", nargs=2)
-    parser.add_argument("names", nargs="*", default=NAMES)
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--trace", action="store_true")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--seconds", type=float, default=20)
     parser.add_argument("--check", action="store_true")
     given = parser.parse_args()
     passes = True
-    for name in given.names:
-        rows = measure(given.programs, name, given.rounds, given.seconds)
+    programs = [[given.programs[0], *(["--trace"] if given.trace else [])], given.programs[1:]]
+    for name in given.names or (WITH_A_TRACE if given.trace else NAMES):
+        rows = measure(programs, name, given.rounds, given.seconds)
         for (case, system, metric), ratio in rows.items():
             print(f"{name}: {case}, {system}, {metric}: {ratio:.3f}")
         middle = statistics.median(rows.values())

@@ -5,12 +5,15 @@
 #include <algorithm>
 #include <memory>
 #include <numeric>
+#include <optional>
 
 #include "cli/bench/bench_report.h"
 #include "cli/bench/benches.h"
 #include "cli/bench/consume.h"
 #include "cli/session.h"
 #include "cli/verbs/verbs.h"
+#include "headpond/monitor/recording.h"
+#include "headpond/monitor/run/trace_options.h"
 #include "headpond/plan/suggestion.h"
 
 namespace headpond::cli {
@@ -67,7 +70,7 @@ constexpr double kBriefSeconds = 0.1;
 
 struct BenchFlags {
   std::vector<std::string> names;
-  bool list = false, check = false;
+  bool list = false, check = false, trace = false;
   int64_t rounds = 0;
   double seconds = 0;
   std::string peers = "on";
@@ -81,6 +84,7 @@ void declare(Flags& flags, BenchFlags& to) {
   flags.option_from(0, "seconds S", to.seconds, "start no round of a bench later than S seconds after its first one");
   flags.choice("peers", to.peers, {"on", "off"}, "whether to measure other libraries too");
   flags.cpus("cpu", to.cpus, "run on these CPUs only, as 0,2-3");
+  flags.flag("trace", to.trace, "record a trace meanwhile, as a RunLog does, and throw it away: for what that costs");
   flags.flag("check", to.check, "exit with code 3 if a target is missed");
 }
 
@@ -169,6 +173,8 @@ Result<Report> run(Session& session, const BenchFlags& flags) {
   if (list.size() == 1 && list[0].make == nullptr)
     return fail(ErrorKind::Unimplemented,
                 fmt::format("bench {}: needs libtorch, which this build does not have", list[0].name));
+  std::optional<Recording> recording;
+  if (flags.trace) recording.emplace(TraceOptions().events_per_thread);
   const auto all = run_all(session, flags, list);
   if (!all) return fail(all.error());
   const bool agree =

@@ -226,7 +226,8 @@ class Bench(Case):
     def test_queue_handoff_has_the_agreed_members_with_and_without_peers(self):
         build = json.loads(self.expect(0, "--version", "--json").stdout)["build"]
         for peers in ("off",) if "thread" in build["flags"] else ("on", "off"):  # ThreadSanitizer cannot see into oneTBB.
-            done = self.expect(0, *f"bench queue.handoff --rounds 1 --seconds 0.01 --peers {peers} --json".split())
+            trace = "--trace" if peers == "off" else ""
+            done = self.expect(0, *f"bench queue.handoff --rounds 1 --seconds 0.01 --peers {peers} {trace} --json".split())
             found = self.json_of(done.stdout, "headpond.bench/1")
             self.expect_bench(found, "queue.handoff")
             self.assertEqual({row["params"]["capacity"] for row in found["rows"]}, {4, 16, 32, 1024, 2000})

@@ -69,15 +69,21 @@ double count_right(const BenchResult& result, size_t first, size_t count, Metric
   return all;
 }
 
+// The median, over the rounds that made the change, of the measured gain over the forecast; 0: they are too few.
 // `forecast`: which figure is taken as such.
+double measured_over(const BenchResult& result, size_t i, Metric forecast) {
+  std::vector<double> ratios;
+  for (const BenchRound& round : result.rounds) {
+    const double told = round.values[kRowsOfCase * i + forecast], measured = round.values[kRowsOfCase * i + kMeasured];
+    if (told > 0 && measured > 0) ratios.push_back(measured / told);
+  }
+  return ratios.empty() || 2 * ratios.size() < result.rounds.size() ? 0 : median(ratios);
+}
+
 double count_forecast(const BenchResult& result, size_t count, Metric forecast) {
   constexpr double kWithin = 0.2;
   double good = 0;
-  for (size_t i = 0; i < count; ++i) {
-    const double told = result.row(kRowsOfCase * i + forecast).median;
-    const double measured = result.row(kRowsOfCase * i + kMeasured).median;
-    good += told > 0 && measured > 0 && std::abs(measured / told - 1) <= kWithin ? 1 : 0;
-  }
+  for (size_t i = 0; i < count; ++i) good += std::abs(measured_over(result, i, forecast) - 1) <= kWithin ? 1 : 0;
   return good;
 }
 
