@@ -99,7 +99,7 @@ Stalls stalls_of(const Samples& samples) {
   std::array<double, kWays.size()> ms = {};
   for (size_t i = 0; i < kWays.size(); ++i) ms[i] = middle(samples[i]);
   const auto [ready, memory, warm, cold] = ms;
-  const auto share = [cold = cold](double more) { return cold > 0 ? std::max(more, 0.0) / cold : 0; };
+  const auto share = [cold = cold](double more) { return cold > 0 ? std::clamp(more / cold, 0.0, 1.0) : 0; };
   return {.ready_ms = ready,
           .memory_ms = memory,
           .warm_ms = warm,
