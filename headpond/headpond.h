@@ -29,6 +29,7 @@
 #include "headpond/tensor/kernel.h"
 #include "headpond/tensor/memory_account.h"
 #include "headpond/tensor/random_choice.h"
+#include "headpond/tensor/rows_kernel.h"
 #include "headpond/tensor/shape.h"
 #include "headpond/tensor/tensor.h"
 #include "headpond/tensor/tensor_list.h"

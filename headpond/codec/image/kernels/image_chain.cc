@@ -41,16 +41,16 @@ std::string joined_title(const Stages& stages) {
 }  // namespace
 
 ImageChain::ImageChain(std::string title, std::string draws, Stages stages)
-    : Kernel({.title = std::move(title),
-              .draws = std::move(draws),
-              .result = [stages](const Spec& in) { return fields_after(stages, in); },
-              .companion = companion_of(stages)}),
+    : RowsKernel({.title = std::move(title),
+                  .draws = std::move(draws),
+                  .result = [stages](const Spec& in) { return fields_after(stages, in); },
+                  .companion = companion_of(stages)}),
       stages_(std::move(stages)),
       kernels_(1),
       pass_(stages_) {}
 
 ImageChain::ImageChain(Joined, Stages stages, size_t kernels)
-    : Kernel({.title = joined_title(stages), .companion = companion_of(stages)}),
+    : RowsKernel({.title = joined_title(stages), .companion = companion_of(stages)}),
       stages_(std::move(stages)),
       kernels_(kernels),
       pass_(stages_) {}

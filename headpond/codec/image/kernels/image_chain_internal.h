@@ -7,11 +7,11 @@
 
 #include "headpond/codec/image/kernels/geometry_internal.h"
 #include "headpond/codec/image/kernels/image_pass_internal.h"
-#include "headpond/tensor/kernel.h"
+#include "headpond/tensor/rows_kernel.h"
 
 namespace headpond::image_internal {
 
-class ImageChain final : public Kernel {
+class ImageChain final : public RowsKernel {
  public:
   /// A kernel of a user. `draws`: the name of its random numbers, or "".
   ImageChain(std::string title, std::string draws, Stages stages);
@@ -20,6 +20,10 @@ class ImageChain final : public Kernel {
   Result<void> run(KernelCall& call) const override;
   KernelRef with(const KernelRef& next) const override;
   std::string why_not(const KernelRef& next) const override;
+  bool takes_rows(const FieldSpec& image) const override { return pass_.takes_rows(image); }
+  void run_rows(const FieldSpec& image, const std::byte* from, size_t count, std::byte* to) const override {
+    pass_.run_rows(image, from, count, to);
+  }
 
  private:
   struct Joined {};

@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
+#include <span>
 
 #include "headpond/codec/image/kernels/image_pass_internal.h"
 
@@ -49,10 +51,7 @@ class ImageMaking {
     const ImageWindow inside = intersection(valid_, window_);
     pads_first_ = inside != window_ && (geometry_.resize != nullptr || geometry_.mode() != PadMode::constant);
     base_ = pads_first_ ? window_ : inside;
-    if (decode_ != nullptr && normalize == nullptr && is_copy()) {
-      std::byte* const to = call_.make(0, dtype_, {base_.height, base_.width, channels_});
-      return decode(base_, to);
-    }
+    if (is_copy()) return copy(normalize);
     const Axis down = plan_axis(true), across = plan_axis(false);
     ImageView view;
     HEADPOND_TRY(fetch(down.pixels, across.pixels, view));
@@ -63,7 +62,6 @@ class ImageMaking {
  private:
   // Of the padding.
   Result<void> choose_fill() {
-    fill_.resize(pixel_);
     if (geometry_.padding == nullptr) return {};
     const std::vector<double>& values = geometry_.padding->fill;
     if (values.size() != 1 && values.size() != static_cast<size_t>(channels_)) {
@@ -101,8 +99,38 @@ class ImageMaking {
   }
 
   bool is_copy() const {
-    return geometry_.resize == nullptr && !pads_first_ && base_ == window_ && !geometry_.flips_rows &&
-           !geometry_.flips_columns;
+    return geometry_.resize == nullptr && !pads_first_ && base_ == window_ && !geometry_.flips_columns;
+  }
+
+  std::byte* make_result(int64_t height, int64_t width, const NormalizePass* normalize) {
+    if (normalize == nullptr) return call_.make(0, dtype_, {height, width, channels_});
+    return call_.make(0, normalize->options().dtype, normalize->shape(height, width, channels_));
+  }
+
+  // The result has the rows as they lie in the base.
+  Result<void> copy(const NormalizePass* normalize) {
+    const bool flips = geometry_.flips_rows;
+    if (decode_ != nullptr && normalize == nullptr && !flips) {
+      return decode(base_, make_result(base_.height, base_.width, nullptr));
+    }
+    ImageView view;
+    HEADPOND_TRY(borrow(base_, view));
+    std::byte* const out = make_result(view.height, view.width, normalize);
+    const int64_t row_bytes = view.width * static_cast<int64_t>(pixel_);
+    if (normalize != nullptr && !flips && view.row_bytes == row_bytes) {
+      normalize->images(view.data, dtype_, 1, {view.height, view.width, channels_}, out);
+      return {};
+    }
+    for (int64_t y = 0; y < view.height; ++y) {
+      const std::byte* const from = view.data + y * view.row_bytes;
+      const int64_t line = flips ? view.height - 1 - y : y;
+      if (normalize != nullptr) {
+        normalize_row(*normalize, from, line, out);
+      } else {
+        std::memcpy(out + line * row_bytes, from, static_cast<size_t>(row_bytes));
+      }
+    }
+    return {};
   }
 
   Axis plan_axis(bool is_rows) {
@@ -213,7 +241,9 @@ class ImageMaking {
   }
 
   void fill_pixels(std::byte* to, int64_t pixels) const {
-    if (std::all_of(fill_.begin(), fill_.end(), [&](std::byte byte) { return byte == fill_[0]; })) {
+    if (pixels == 0) return;
+    const auto pixel = std::span(fill_).first(pixel_);
+    if (std::ranges::all_of(pixel, [&](std::byte byte) { return byte == fill_[0]; })) {
       std::memset(to, static_cast<int>(fill_[0]), static_cast<size_t>(pixels) * pixel_);
       return;
     }
@@ -223,9 +253,7 @@ class ImageMaking {
   void write(Axis down, Axis across, const ImageView& view, const NormalizePass* normalize) {
     const int64_t height = geometry_.out_height(), width = geometry_.out_width();
     const size_t row_bytes = static_cast<size_t>(width) * pixel_;
-    std::byte* const out = normalize == nullptr
-                               ? call_.make(0, dtype_, {height, width, channels_})
-                               : call_.make(0, normalize->options().dtype, normalize->shape(height, width, channels_));
+    std::byte* const out = make_result(height, width, normalize);
     scratch_.row.resize(row_bytes);
     const bool has_pixels = down.pixels.size > 0 && across.pixels.size > 0;
     std::optional<ResizeRows> rows;
@@ -270,7 +298,7 @@ class ImageMaking {
   ImageWindow base_;            // The window, or what of it has pixels.
   bool pads_first_ = false;     // Before the resize, or with the image's own pixels.
   JpegOptions options_;
-  std::vector<std::byte> fill_;  // A pixel.
+  std::array<std::byte, 4 * sizeof(float)> fill_ = {};  // A pixel.
   Tensor pixels_, canvas_;
 };
 
@@ -287,6 +315,19 @@ ImagePass::ImagePass(const Stages& stages) : stages_(stages) {
     if (const auto* const decode = stage.as<DecodeStage>()) decode_ = decode;
     if (const auto* const normalize = stage.as<NormalizeStage>()) normalize_.emplace(normalize->options);
   }
+}
+
+bool ImagePass::takes_rows(const FieldSpec& image) const {
+  if (!normalize_ || stages_.size() != 1 || (image.dtype != DType::u8 && image.dtype != DType::f32)) return false;
+  const Shape& shape = image.shape;
+  const auto is_side = [](int64_t side) { return side >= 1 && side <= kResizeMaxSide; };
+  return shape.rank() == 3 && is_side(shape[0]) && is_side(shape[1]) && shape[2] >= 1 && shape[2] <= 4 &&
+         normalize_->takes(static_cast<int>(shape[2]));
+}
+
+void ImagePass::run_rows(const FieldSpec& image, const std::byte* from, size_t count, std::byte* to) const {
+  const NormalizePass::Size size = {image.shape[0], image.shape[1], static_cast<int>(image.shape[2])};
+  normalize_->images(from, image.dtype, static_cast<int64_t>(count), size, to);
 }
 
 Result<void> ImagePass::run(KernelCall& call, ImageScratch& scratch, Geometry& geometry) const {

@@ -32,6 +32,10 @@ class ImagePass {
   /// Makes field 0 of `call` and sets `geometry`.
   Result<void> run(KernelCall& call, ImageScratch& scratch, Geometry& geometry) const;
 
+  /// As RowsKernel: images that are only normalized.
+  bool takes_rows(const FieldSpec& image) const;
+  void run_rows(const FieldSpec& image, const std::byte* from, size_t count, std::byte* to) const;
+
  private:
   static std::span<const std::byte> index_of(const KernelCall& call);
 

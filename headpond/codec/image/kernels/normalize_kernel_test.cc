@@ -6,6 +6,7 @@
 #include "headpond/base/math/half.h"
 #include "headpond/codec/image/kernels/flip_kernels.h"
 #include "headpond/codec/image/kernels/image_test_internal.h"
+#include "headpond/tensor/rows_kernel.h"
 
 namespace headpond {
 namespace {
@@ -54,6 +55,57 @@ TEST(Normalize, RefusesBadOptionsAndChannels) {
               HasSubstr("3 means for an image of 1 channels"));
   EXPECT_EQ(normalize({.mean = {0.5}, .std = {1}, .layout = ImageLayout::hwc, .dtype = bf16})->facts().title,
             "normalize(mean=[0.5], std=[1], layout=hwc, dtype=bfloat16)");
+}
+
+// The bytes of all images, one by one.
+std::vector<std::byte> one_by_one(const KernelRef& kernel, const std::vector<Tensor>& images) {
+  std::vector<std::byte> all;
+  for (const Tensor& image : images) {
+    const Tensor made = *run_one_kernel(kernel, image);
+    all.insert(all.end(), made.data(), made.data() + made.byte_size());
+  }
+  return all;
+}
+
+TEST(Normalize, MakesManyImagesAtOnce) {
+  Random random(5);
+  for (int i = 0; i < 96; ++i) {
+    const int64_t height = 1 + image_internal::below(random, 9), width = 1 + image_internal::below(random, 30);
+    const int64_t channels = 1 + i % 4;
+    NormalizeOptions options = {.mean = {0.1}, .std = {0.3}};
+    for (int64_t c = 1; i % 8 > 3 && c < channels; ++c) {
+      options.mean.push_back(0.2 * static_cast<double>(c));
+      options.std.push_back(0.5);
+    }
+    options.layout = i % 3 == 0 ? ImageLayout::hwc : ImageLayout::chw;
+    options.dtype = i % 5 == 0 ? f16 : i % 5 == 1 ? bf16 : f32;
+    const FieldSpec spec = {"image", i % 7 < 3 ? f32 : u8, {height, width, channels}};
+    const KernelRef kernel = normalize(options);
+    const auto& rows = dynamic_cast<const RowsKernel&>(*kernel);
+    ASSERT_TRUE(rows.takes_rows(spec));
+    std::vector<Tensor> images;
+    std::vector<std::byte> from;
+    for (int n = 0; n < 5; ++n) {
+      images.push_back(image_internal::random_image(random, spec.dtype, height, width, channels));
+      from.insert(from.end(), images[n].data(), images[n].data() + images[n].byte_size());
+    }
+    const std::vector<std::byte> expected = one_by_one(kernel, images);
+    std::vector<std::byte> made(expected.size());
+    rows.run_rows(spec, from.data(), images.size(), made.data());
+    ASSERT_EQ(made, expected) << spec.shape.to_string() << kernel->facts().title;
+  }
+}
+
+TEST(Normalize, MakesManyImagesAtOnceOnlyWhereItMayAlone) {
+  const auto takes = [](const KernelRef& kernel, DType dtype, const Shape& shape) {
+    return dynamic_cast<const RowsKernel&>(*kernel).takes_rows({"", dtype, shape});
+  };
+  EXPECT_TRUE(takes(normalize(), u8, {2, 2, 3}));
+  EXPECT_FALSE(takes(normalize(), u8, {2, 2, 1}));
+  EXPECT_FALSE(takes(normalize(), u8, {2, 0, 3}));
+  EXPECT_FALSE(takes(normalize(), u8, {2, 3}));
+  EXPECT_FALSE(takes(normalize(), i64, {2, 2, 3}));
+  EXPECT_FALSE(takes(random_horizontal_flip(), u8, {2, 2, 3}));
 }
 
 TEST(Normalize, TellsItsOptionsAndOtherKernelsHaveNone) {

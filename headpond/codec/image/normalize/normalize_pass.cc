@@ -38,4 +38,21 @@ void NormalizePass::row(const float* from, int64_t y, const Size& size, std::byt
   rows_.of_f32(from, row, of_f32_, to);
 }
 
+void NormalizePass::run(const std::byte* from, DType dtype, const NormalizeRow& row, std::byte* to) const {
+  if (dtype == DType::u8) return rows_.of_u8(reinterpret_cast<const uint8_t*>(from), row, of_u8_, to);
+  rows_.of_f32(reinterpret_cast<const float*>(from), row, of_f32_, to);
+}
+
+void NormalizePass::images(const std::byte* from, DType dtype, int64_t count, const Size& size, std::byte* to) const {
+  const int64_t pixels = size.height * size.width;
+  const bool has_planes = options_.layout == ImageLayout::chw && size.channels > 1;
+  if (!has_planes) return run(from, dtype, {count * pixels, size.channels, options_.dtype, 0}, to);
+  const int64_t values = pixels * size.channels;
+  for (int64_t i = 0; i < count; ++i) {
+    run(from, dtype, {pixels, size.channels, options_.dtype, pixels}, to);
+    from += values * static_cast<int64_t>(item_size(dtype));
+    to += values * static_cast<int64_t>(item_size(options_.dtype));
+  }
+}
+
 }  // namespace headpond::image_internal

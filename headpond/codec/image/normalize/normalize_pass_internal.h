@@ -26,8 +26,12 @@ class NormalizePass {
   /// Row `y` of a result of this size that begins at `to`. REQUIRES: takes(size.channels).
   void row(const uint8_t* from, int64_t y, const Size& size, std::byte* to) const;
   void row(const float* from, int64_t y, const Size& size, std::byte* to) const;
+  /// `count` whole images of u8 or f32, one after the other. REQUIRES: takes(size.channels).
+  void images(const std::byte* from, DType dtype, int64_t count, const Size& size, std::byte* to) const;
 
  private:
+  // As many pixels as `row` says, which may be those of all rows.
+  void run(const std::byte* from, DType dtype, const NormalizeRow& row, std::byte* to) const;
   // Moves `to` to the row.
   NormalizeRow row_of(int64_t y, const Size& size, std::byte*& to) const;
 

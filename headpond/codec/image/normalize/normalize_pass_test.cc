@@ -16,6 +16,9 @@ TEST(NormalizePass, WritesARowOfEachPlane) {
   std::vector<float> out(8, -9);
   pass.row(pixels.data(), 1, {2, 2, 2}, reinterpret_cast<std::byte*>(out.data()));
   EXPECT_THAT(out, ElementsAre(-9, -9, 1, 3, -9, -9, 2, 6));
+  pass.images(reinterpret_cast<const std::byte*>(pixels.data()), f32, 2, {1, 1, 2},
+              reinterpret_cast<std::byte*>(out.data()));
+  EXPECT_THAT(out, ElementsAre(1, 2, 3, 6, -9, -9, 2, 6));
   EXPECT_EQ(pass.shape(5, 6, 2), (Shape{2, 5, 6}));
   EXPECT_TRUE(pass.takes(2));
   EXPECT_FALSE(pass.takes(3));

@@ -14,6 +14,8 @@
 #include "headpond/dataset/bases/pointwise.h"
 #include "headpond/dataset/ops/element.h"
 #include "headpond/dataset/ops/element/kernel_joints.h"
+#include "headpond/dataset/ops/element/values_internal.h"
+#include "headpond/tensor/rows_kernel.h"
 
 namespace headpond::internal {
 namespace {
@@ -109,6 +111,14 @@ KernelChain run_chain(const Plan& plan) {
   return chain;
 }
 
+// The kernel of the run if it can make many samples at once; else null.
+const RowsKernel* rows_kernel_of(const Spec& spec, const Plan& plan, const KernelChain& run) {
+  if (plan.fields.size() != 1 || run.kernels.size() != 1) return nullptr;
+  const auto* const kernel = dynamic_cast<const RowsKernel*>(run.kernels[0].get());
+  const FieldSpec& image = spec[plan.fields[0].index];
+  return kernel != nullptr && image.shape.is_full() && kernel->takes_rows(image) ? kernel : nullptr;
+}
+
 // No error iff the kernel ran; what it throws is returned.
 Error run_one(const Kernel& kernel, KernelCall& call) {
   try {
@@ -123,7 +133,10 @@ Error run_one(const Kernel& kernel, KernelCall& call) {
 class MapKernels final : public Pointwise, public KernelJoints {
  public:
   MapKernels(const Node::Ref& input, Plan plan)
-      : Pointwise(facts_of(input, plan)), plan_(std::move(plan)), run_(run_chain(plan_)) {}
+      : Pointwise(facts_of(input, plan)),
+        plan_(std::move(plan)),
+        run_(run_chain(plan_)),
+        rows_kernel_(rows_kernel_of(input->spec(), plan_, run_)) {}
 
   const std::vector<KernelChain::Joint>& joints() const override { return run_.joints; }
   const std::vector<KernelRef>& kernels() const override { return plan_.chain; }
@@ -142,6 +155,7 @@ class MapKernels final : public Pointwise, public KernelJoints {
     for (const KernelRef& kernel : plan_.chain) {
       keys.push_back(kernel->facts().draws.empty() ? RandomKey() : random_key(binding, stream++));
     }
+    if (keys.empty()) keys.emplace_back();
     return keys;
   }
 
@@ -181,6 +195,16 @@ class MapKernels final : public Pointwise, public KernelJoints {
     for (size_t i = 0; i < fields.size(); ++i) in[plan_.fields[i].index] = std::move(fields[i]);
     out = std::move(in);
     return Got::value;
+  }
+
+  bool fill(const View& view, std::span<const int64_t> positions, RandomKey, Context& context, OutputSlots columns,
+            uint64_t* keys) const override {
+    if (rows_kernel_ == nullptr) return false;
+    const size_t index = plan_.fields[0].index;
+    const FieldSpec& image = input().spec()[index];
+    return fill_rows(
+        view, index, image, positions, context, columns, keys,
+        [&](const std::byte* from, size_t rows, std::byte* to) { rows_kernel_->run_rows(image, from, rows, to); });
   }
 
  private:
@@ -227,6 +251,7 @@ class MapKernels final : public Pointwise, public KernelJoints {
 
   const Plan plan_;
   const KernelChain run_;
+  const RowsKernel* const rows_kernel_;
   mutable std::atomic<bool> has_said_ = false;  // About a defect.
 };
 

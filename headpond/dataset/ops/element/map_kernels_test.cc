@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <bit>
+#include <span>
 
 #include "headpond/base/log.h"
 #include "headpond/dataset/testing/dataset_test_internal.h"
+#include "headpond/tensor/rows_kernel.h"
 
 namespace headpond::internal {
 namespace {
@@ -89,6 +91,31 @@ class TakesFloats final : public Kernel {
                 }}) {}
   Result<void> run(KernelCall&) const override { return {}; }
 };
+
+// Twice the field, rows of at most `most` values also many at once, where each value is `more` larger.
+class Twice final : public RowsKernel {
+ public:
+  explicit Twice(int64_t most, int64_t more = 0)
+      : RowsKernel({.title = "twice", .result = unchanged}), most_(most), more_(more) {}
+  Result<void> run(KernelCall& call) const override {
+    for (size_t f = 0; f < call.size(); ++f) twice(call.in(f).as<int64_t>(), call.make<int64_t>(f, call.in(f).shape()));
+    return {};
+  }
+  bool takes_rows(const FieldSpec& image) const override { return *image.shape.size() <= most_; }
+  void run_rows(const FieldSpec& image, const std::byte* from, size_t count, std::byte* to) const override {
+    const size_t values = count * static_cast<size_t>(*image.shape.size());
+    const std::span made(reinterpret_cast<int64_t*>(to), values);
+    twice({reinterpret_cast<const int64_t*>(from), values}, made);
+    for (int64_t& value : made) value += more_;
+  }
+
+ private:
+  static void twice(std::span<const int64_t> from, std::span<int64_t> to) {
+    for (size_t i = 0; i < from.size(); ++i) to[i] = from[i] * 2;
+  }
+  const int64_t most_, more_;
+};
+KernelRef twice(int64_t most, int64_t more = 0) { return std::make_shared<Twice>(most, more); }
 
 Dataset rows(int64_t count = 9, int64_t width = 40) {
   std::vector<int64_t> values(static_cast<size_t>(count * width));
@@ -278,7 +305,22 @@ TEST(MapKernels, RefusesWhatKernelsCannotTake) {
   EXPECT_THROW(map("photo", KernelRef()), Exception);
 }
 
+TEST(MapKernels, MakeManyRowsAtOnceWhereTheKernelCan) {
+  const auto filled = [](const Dataset& dataset) {
+    return fill_difference(*dataset.node(), *dataset.node()->bind({.seed = 7}));
+  };
+  const Dataset many = rows(700) | shuffle() | map("photo", twice(40));
+  EXPECT_TRUE(fills(*many.node()));
+  EXPECT_EQ(filled(many), "");
+  EXPECT_NE(filled(rows(700) | map("photo", twice(40, 1))), "") << "control: other values than those of one by one";
+  EXPECT_FALSE(fills(*(rows() | map("photo", twice(39))).node())) << "it takes no such rows";
+  EXPECT_FALSE(fills(*(rows() | map("photo", twice(40), twice(40))).node()));
+  EXPECT_FALSE(fills(*(rows() | map({.image = "photo", .points = "clicks"}, twice(40))).node()));
+  EXPECT_FALSE(fills(*(rows() | map("photo", scale(2, 1))).node()));
+}
+
 TEST(MapKernels, KeepsTheContract) {
+  check_contract(rows() | map("photo", twice(40)));
   check_contract(rows() | map("photo", noise(), scale(2, 1), scale(3, 1), noise()) | shuffle());
   check_contract(rows() | as_stream() | map({.image = "photo", .points = "clicks"}, noise(), noise()));
 }

@@ -19,10 +19,10 @@ void map_values(const Function& function, const Tensor& in, Context& context, Ou
   function.each(in.data(), to, static_cast<size_t>(in.size()));
 }
 
-bool fill_values(const View& input, const Function& function, size_t index, const FieldSpec& field,
-                 std::span<const int64_t> positions, Context& context, OutputSlots columns, uint64_t* keys) {
-  const size_t row = row_bytes(field), values = static_cast<size_t>(field.shape.size().value_or(0));
-  if (!function.each || !field.shape.is_full() || row > kBlockBytes) return false;
+bool fill_rows(const View& input, size_t index, const FieldSpec& field, std::span<const int64_t> positions,
+               Context& context, OutputSlots columns, uint64_t* keys, const MakeRows& make) {
+  const size_t row = row_bytes(field);
+  if (!field.shape.is_full() || row > kBlockBytes) return false;
   if (positions.empty()) return input.fill({}, context, columns, keys);
   alignas(64) std::byte block[kBlockBytes];
   const size_t most = row == 0 ? positions.size() : kBlockBytes / row;
@@ -33,11 +33,19 @@ bool fill_values(const View& input, const Function& function, size_t index, cons
     below.assign(left.columns().begin(), left.columns().end());
     std::byte* const to = std::exchange(below[index], {block, &field}).data;
     if (!input.fill(positions.first(count), context, below, left.keys())) return false;
-    function.each(block, to, count * values);
+    make(block, count, to);
     positions = positions.subspan(count);
     if (positions.empty()) return true;
     left.pass(count);
   }
+}
+
+bool fill_values(const View& input, const Function& function, size_t index, const FieldSpec& field,
+                 std::span<const int64_t> positions, Context& context, OutputSlots columns, uint64_t* keys) {
+  if (!function.each) return false;
+  const size_t values = static_cast<size_t>(field.shape.size().value_or(0));
+  return fill_rows(input, index, field, positions, context, columns, keys,
+                   [&](const std::byte* from, size_t rows, std::byte* to) { function.each(from, to, rows * values); });
 }
 
 }  // namespace headpond::internal

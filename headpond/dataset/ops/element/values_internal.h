@@ -2,6 +2,10 @@
 // Maps that call their function for each value of a field.
 #pragma once
 
+#include <cstddef>
+#include <functional>
+#include <span>
+
 #include "headpond/dataset/function.h"
 #include "headpond/dataset/view.h"
 
@@ -14,8 +18,15 @@ Function over_input(Function function, const Spec& input);
 /// check allows.
 void map_values(const Function& function, const Tensor& in, Context& context, OutputSlots outputs, Element& out);
 
-/// View::fill of `input`, with `function` applied to field `index`, whose spec there is `field`. False if the function
-/// has no `each`, and for large fields, for which at() is as cheap.
+/// Writes the results of so many rows of a field, one after the other.
+using MakeRows = std::function<void(const std::byte* from, size_t rows, std::byte* to)>;
+
+/// View::fill of `input`, with field `index`, whose spec there is `field`, replaced by what `make` makes of blocks of
+/// its rows. False for fields of an unknown shape, and for large ones, for which at() is as cheap.
+bool fill_rows(const View& input, size_t index, const FieldSpec& field, std::span<const int64_t> positions,
+               Context& context, OutputSlots columns, uint64_t* keys, const MakeRows& make);
+
+/// fill_rows() with `function` applied to each value. False also if the function has no `each`.
 bool fill_values(const View& input, const Function& function, size_t index, const FieldSpec& field,
                  std::span<const int64_t> positions, Context& context, OutputSlots columns, uint64_t* keys);
 

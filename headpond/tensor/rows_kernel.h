@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// RowsKernel: a kernel that makes the results of many small samples in one call.
+#pragma once
+
+#include <cstddef>
+
+#include "headpond/tensor/kernel.h"
+
+namespace headpond {
+
+/// Where a sample is one small image of a known shape, a call for each costs more than its pixels. Immutable,
+/// thread-safe, as each Kernel. It draws no random numbers.
+class RowsKernel : public Kernel {
+ public:
+  /// True iff run_rows() can make the results of such images. `image`: a field that Facts::result takes.
+  virtual bool takes_rows(const FieldSpec& image) const = 0;
+  /// Writes the results of `count` samples one after the other from `to` on, with the bytes of run(): `from` has their
+  /// images in the same way. REQUIRES: takes_rows(image).
+  virtual void run_rows(const FieldSpec& image, const std::byte* from, size_t count, std::byte* to) const = 0;
+
+ protected:
+  using Kernel::Kernel;
+};
+
+}  // namespace headpond
