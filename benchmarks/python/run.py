@@ -6,7 +6,8 @@
 
 Each round measures every system of a bench once, in a process of its own. Ratios are those of one round, then the median: that removes
 the drift of the machine. ./dev python makes the environment with the package. A peer is measured by the first of the given Pythons that
-has it, and named if none has. The CPU time that other processes took in each round is printed. --check: 3 if a bound is missed.
+has it, and named if none has. The CPU time that other processes took in each round is printed. A system that has not ended after 120 s and
+20 times --seconds ends the run. --check: 3 if a bound is missed.
 """
 import argparse
 import json
@@ -87,7 +88,11 @@ def measured(python, bench, system, args, folder):
     cpus = args.cpus.split(",")[0] if bench in ONE_CPU else args.cpus
     command = ["taskset", "-c", cpus, python, HERE / "systems.py", bench, system, str(args.seconds)]
     words = {**os.environ, "OMP_NUM_THREADS": "1", "HEADPOND_BENCH_FOLDER": folder}
-    done = subprocess.run([str(word) for word in command], env=words, stdout=subprocess.PIPE, text=True)
+    limit = 120 + 20 * args.seconds
+    try:
+        done = subprocess.run([str(word) for word in command], env=words, stdout=subprocess.PIPE, text=True, timeout=limit)
+    except subprocess.TimeoutExpired:
+        sys.exit(f"{bench}: {system} did not end within {limit:g} s")
     if done.returncode != 0:
         sys.exit(f"{bench}: {system} failed ({done.returncode})")
     return json.loads(done.stdout.splitlines()[-1])

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -11,7 +12,6 @@ import pytest
 import headpond as hp
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
-pytest.importorskip("torch.distributed.checkpoint", reason="this PyTorch has no distributed checkpoints")
 
 
 def images():
@@ -106,34 +106,91 @@ os.kill(os.getpid(), signal.SIGKILL)
 """
 
 
+def run_ranks(program, folder, limit=200):
+    """Runs the program as both ranks of two until they have ended, one has failed, or the time is over; leaves none behind. Returns
+    their exit codes, None for one that had to be ended, and what they said."""
+    said = [folder / f"said{rank}" for rank in range(2)]
+    ranks = []
+    try:
+        for rank, path in enumerate(said):
+            with open(path, "w") as file:
+                ranks.append(subprocess.Popen([sys.executable, "-c", program, str(rank), str(folder)], env={**os.environ, "OMP_NUM_THREADS": "1"}, stderr=file))
+        end = time.monotonic() + limit
+        while None in (codes := [process.poll() for process in ranks]) and set(codes) <= {None, 0, -signal.SIGKILL} and time.monotonic() < end:
+            time.sleep(0.02)
+    finally:
+        for process in ranks:
+            process.kill()
+            process.wait()
+    return codes, [path.read_text() for path in said]
+
+
 @pytest.fixture(scope="module")
 def two_processes(tmp_path_factory):
+    pytest.importorskip("torch.distributed.checkpoint", reason="this PyTorch has no distributed checkpoints")
     folder = tmp_path_factory.mktemp("ranks")
-    words = {**os.environ, "OMP_NUM_THREADS": "1"}
-    ranks = [subprocess.Popen([sys.executable, "-c", RANK, str(rank), str(folder)], env=words, stderr=subprocess.PIPE, text=True) for rank in range(2)]
-    for process in ranks:
-        said = process.communicate(timeout=200)[1]
-        assert process.returncode == -signal.SIGKILL, said
+    codes, said = run_ranks(RANK, folder)
+    assert codes == [-signal.SIGKILL] * 2, said
     return folder
+
+
+WAITS = """
+import os, pathlib, sys, time
+rank, started = sys.argv[1], pathlib.Path(sys.argv[2], "started")
+if rank == "0":
+    started.write_text(str(os.getpid()))
+    time.sleep(60)
+while not started.exists() or not started.read_text():
+    time.sleep(0.01)
+sys.exit("rank 1 fails")
+"""
+
+
+def test_a_rank_that_fails_leaves_no_other_behind(tmp_path):
+    codes, said = run_ranks(WAITS, tmp_path)
+    assert codes == [None, 1] and "rank 1 fails" in said[1]
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((tmp_path / "started").read_text()), 0)
 
 
 def load(loader, folder):
     torch.distributed.checkpoint.load({"data": loader}, checkpoint_id=folder)
 
 
-def test_a_checkpoint_of_two_processes_goes_on_in_one(two_processes):
+class Ahead:
+    """Has taken a batch more than it gave: its state is that of whoever prepares batches."""
+
+    def __init__(self, loader):
+        self.loader, self.ready = loader, loader.next()
+
+    def next(self):
+        given, self.ready = self.ready, self.loader.next()
+        return given
+
+    def state_dict(self):
+        return self.loader.state_dict()
+
+    def load_state_dict(self, state):
+        self.loader.load_state_dict(state)
+
+
+def test_a_checkpoint_of_two_processes_goes_on_in_one(two_processes, tmp_path):
     data = hp.range(1000).shuffle().batch(10)
     whole = [batch.tolist() for batch in data.sequence(seed=3, epochs=2)]
     rows = [(two_processes / f"rows{rank}").read_text().splitlines() for rank in range(2)]
     assert [[int(word) for half in halves for word in half.split()] for halves in zip(*rows)] == whole[:30]
 
-    def next_three(step):
+    def goes_on(folder, step):
         loader = hp.Loader(data, seed=3, epochs=2)
-        load(loader, two_processes / str(step))
-        return [loader.next().tolist() for _ in range(3)]
+        load(loader, folder / str(step))
+        return [loader.next().tolist() for _ in range(3)] == whole[step + 1:step + 4]
 
-    assert [next_three(step) for step in range(30)] == [whole[step + 1:step + 4] for step in range(30)]
-    assert next_three(10) != whole[10:13], "the control: the state of whoever prepares batches, one ahead"
+    assert all(goes_on(two_processes, step) for step in range(30))
+    control = Ahead(hp.Loader(data, seed=3, epochs=2))
+    for step in range(3):
+        assert control.next().tolist() == whole[step]
+        torch.distributed.checkpoint.save({"data": control}, checkpoint_id=tmp_path / str(step))
+        assert not goes_on(tmp_path, step), "the state of whoever prepares batches"
 
 
 def test_a_checkpoint_of_another_plan_is_refused(two_processes):
