@@ -127,12 +127,21 @@ def all_of(names):
     return "\n".join([*lines, line.rstrip(", ") + "]"]) + "\n\n"
 
 
+# The slots of the type of iterators say nothing of their types.
+SLOTS = {
+    'def __iter__(self, /):\n        """Implement iter(self)."""': "def __iter__(self) -> Batches: ...",
+    'def __next__(self, /):\n        """Implement next(self)."""': "def __next__(self) -> Any: ..."}
+
+
 def core():
     """Of the module itself: what its functions say."""
     from nanobind.stubgen import StubGen
     stub = StubGen(_core)
     stub.put(_core)
-    return stub.get().rstrip() + "\n"
+    text = stub.get()
+    for slot, signature in SLOTS.items():
+        text = text.replace(slot, signature)
+    return text.rstrip() + "\n"
 
 
 def stubs():

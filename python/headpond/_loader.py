@@ -53,13 +53,15 @@ class Loader:
             dataset._core, world_size=world_size, rank=rank, epochs=-1 if epochs is None else epochs, seed=seed_of(seed), threads=-1 if threads is None else threads,
             io_threads=0 if threads == 0 else io_threads, memory=memory, run_ahead=-1 if run_ahead is None else run_ahead,
             consumer_helps=consumer_helps, deterministic=deterministic, quarantine=os.fspath(quarantine), pin_threads=pin_threads)
-        self._left: int | None = None  # The epoch that a loop left before its end.
         _open.add(self)
 
     def _out(self, batch: Any) -> Any:
         return batch if self._convert is None else self._convert(batch)
 
     # ---- Batches.
+
+    def _batches(self, epoch: int) -> Iterator[Any]:
+        return _core.Batches(self, self._core, self._convert, epoch)
 
     def next(self) -> Any:
         """The next batch, of whatever epoch; None after the last one."""
@@ -73,29 +75,25 @@ class Loader:
 
     def flat(self) -> Iterator[Any]:
         """All batches that are left, of all epochs."""
-        return _Batches(self, None)
+        return self._batches(-1)
 
     def __iter__(self) -> Iterator[Any]:
         """The batches of one epoch: the rest of a restored one, else the next. What an earlier loop left is dropped."""
-        core = self._core
-        if self._left is not None and self._left == core.epoch_left:
-            core.next_epoch()
-        epoch = core.epoch_left
+        epoch = self._core.begin_epoch()
         if epoch < 0:
             raise OutOfRangeError("Loader: no epoch is left; epochs= says how many there are (None: without end)")
-        return _Batches(self, epoch)
+        return self._batches(epoch)
 
     def epochs(self) -> Iterator[Iterator[Any]]:
         """The epochs that are left, each an iterable of batches."""
         while (epoch := self._core.epoch_left) >= 0:
-            yield _Batches(self, epoch)
+            yield self._batches(epoch)
             if self._core.epoch_left == epoch:
                 self._core.next_epoch()
 
     def next_epoch(self) -> None:
         """Leaves out the rest of this epoch."""
         self._core.next_epoch()
-        self._left = None
 
     def __bool__(self) -> bool:
         return True
@@ -133,15 +131,15 @@ class Loader:
 
     def state_dict(self) -> dict[str, Any]:
         """The position after the last batch. The same on all ranks; small; of plain values."""
-        return {"version": _VERSION, "epoch": self.epoch, "index": self.index, "plan": self.dataset.plan(),
-                "state": base64.b64encode(self._core.state()).decode()}
+        epoch, index, state = self._core.state()
+        return {"version": _VERSION, "epoch": epoch, "index": index, "plan": self.dataset.plan(),
+                "state": base64.b64encode(state).decode()}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Goes on after that batch. FailedPreconditionError, with the difference, for the state of another pipeline or seed."""
         if state.get("version") != _VERSION:
             raise FailedPreconditionError(f"a state of version {state.get('version')!r}, not {_VERSION}")
         self._core.restore(base64.b64decode(state["state"]))
-        self._left = None
 
     get_state, set_state = state_dict, load_state_dict
 
@@ -174,31 +172,6 @@ class Loader:
         """A torch IterableDataset for DataLoader(batch_size=None), which has this Loader's state."""
         from .torch import LoaderDataset
         return LoaderDataset(self)
-
-
-class _Batches:
-    """The batches of one epoch, or all that are left. After an exception it goes on, as the Loader does."""
-
-    def __init__(self, loader: Loader, epoch: int | None) -> None:
-        self._loader = loader
-        self._epoch = epoch
-
-    def __iter__(self) -> _Batches:
-        return self
-
-    def __next__(self) -> Any:
-        loader, epoch = self._loader, self._epoch
-        if epoch is None:
-            batch = loader._core.next()
-        elif loader._core.epoch_left != epoch:
-            raise StopIteration
-        else:
-            loader._left = None  # After an exception, the rest of the epoch is still delivered.
-            batch = loader._core.next_in_epoch()
-            loader._left = None if batch is None else epoch
-        if batch is None:
-            raise StopIteration
-        return loader._out(batch)
 
 
 def close_all() -> None:

@@ -155,6 +155,14 @@ void raise(const Error& error) {
   throw nb::python_error();
 }
 
+void set_error(const Error& error) {
+  try {
+    raise(error);
+  } catch (nb::python_error& raised) {
+    raised.restore();
+  }
+}
+
 Error error_of_python() {
   nb::object exception;
   {

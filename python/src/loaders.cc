@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <mutex>
 #include <thread>
 #include <type_traits>
 #include <utility>
@@ -46,14 +47,20 @@ class PythonLoader {
     const internal::SavedRun saved = value(internal::read_state(own));
     epoch_ = static_cast<int64_t>(saved.state.epoch);
     index_ = saved.state.index - 1;
+    left_ = -1;
   }
 
   // None at the end.
   Any next() {
     return given([&] { return loader_->next(); });
   }
-  Any next_in_epoch() {
-    return given([&] { return loader_->next_in_epoch(); });
+  /// The same of the epoch `epoch`; as begin_epoch() gave it.
+  Any next_of(int64_t epoch) {
+    if (epoch_left() != epoch) return nb::none();
+    left_ = -1;  // After an exception, the rest of the epoch is still delivered.
+    Any batch = given([&] { return loader_->next_in_epoch(); });
+    if (!batch.is_none()) left_ = epoch;
+    return batch;
   }
   Any try_next() {
     return given([&] { return loader_->try_next(); });
@@ -66,7 +73,14 @@ class PythonLoader {
       return {};
     });
     index_ = -1;
+    left_ = -1;
     if (const int64_t left = epoch_left(); left >= 0) epoch_ = left;
+  }
+  /// The epoch whose batches a loop takes now: the rest of one that was restored, else the next one. What an earlier
+  /// loop left is dropped. -1: no epoch is left.
+  int64_t begin_epoch() {
+    if (left_ >= 0 && left_ == epoch_left()) next_epoch();
+    return epoch_left();
   }
   // Returns when its threads have ended, or raises what a signal's handler raised; they then end later.
   void close() {
@@ -85,19 +99,21 @@ class PythonLoader {
   }
 
   /// Of the batch that comes next; -1: none comes.
-  int64_t epoch_left() {
+  int64_t epoch_left() const {
     Loader::Epochs epochs = loader_->epochs();
     const auto first = epochs.begin();
     return first == epochs.end() ? -1 : (*first).index();
   }
   int64_t epoch() const { return epoch_; }
   int64_t index() const { return index_; }
-  nb::bytes state() const {
+  /// Epoch and index of the last batch, and the state after it.
+  nb::typed<nb::tuple, int64_t, int64_t, nb::bytes> state() const {
     refuse_beside_another("state_dict");
-    const std::string own = loader_->state();  // With the interpreter's lock: no call begins meanwhile.
+    const int64_t epoch = epoch_, index = index_;  // Nothing changes them until the state is there.
+    const std::string own = saved_state();
     const bool is_whole = dataset_.node() == batches_.node();
     const std::string state = is_whole ? own : converted(own, {dataset_}, batches_);
-    return nb::bytes(state.data(), state.size());
+    return nb::make_tuple(epoch, index, nb::bytes(state.data(), state.size()));
   }
   LoaderStats stats() const {
     return asked([](const Loader& loader) { return loader.stats(); });
@@ -144,6 +160,25 @@ class PythonLoader {
     made.reset();  // What was there.
   }
 
+  // It may write to the disk: without the interpreter's lock. Whatever changes the Loader waits.
+  std::string saved_state() const {
+    struct Count {
+      int& saving;
+      ~Count() { --saving; }
+    };
+    ++saving_;
+    const Count count{saving_};
+    const nb::gil_scoped_release released;
+    const std::lock_guard lock(saving_mu_);
+    return loader_->state();
+  }
+  void wait_until_saved() const {
+    while (saving_ > 0) {
+      const nb::gil_scoped_release released;
+      const std::lock_guard lock(saving_mu_);
+    }
+  }
+
   // Without the lock. Another thread may load a state meanwhile.
   template <class Call>
   std::invoke_result_t<Call, const Loader&> asked(Call call) const {
@@ -156,6 +191,7 @@ class PythonLoader {
 
   // Another thread of Python may be in a call, without the lock. The Loader itself refuses a second next().
   void refuse_if_waiting(const char* call) const {
+    wait_until_saved();
     const char* const other = changing_ != nullptr ? changing_ : waiting_ > 0 ? "next" : nullptr;
     if (other != nullptr) {
       raise(Error(ErrorKind::FailedPrecondition, fmt::format("Loader: {}(): another thread is in {}()", call, other)));
@@ -192,6 +228,7 @@ class PythonLoader {
 
   template <class Next>
   Any given(Next next) {
+    wait_until_saved();
     refuse_if_closed();
     if (changing_ != nullptr) refuse_if_waiting("next");
     struct Count {
@@ -213,12 +250,85 @@ class PythonLoader {
   const Keys keys_;
   std::shared_ptr<Loader> loader_;
   int64_t epoch_ = 0, index_ = -1;  // Of the last batch.
+  int64_t left_ = -1;               // The epoch that a loop left before its end; -1: none.
   int waiting_ = 0;                 // Calls of next(); changed with the interpreter's lock, as is:
   const char* changing_ = nullptr;  // The call that replaces what next() reads;
   std::thread::id caller_;          // and the thread that is in one of them, or was in the last one.
   bool is_closed_ = false;
   std::shared_ptr<Ending> ending_;  // Of close().
+  mutable int saving_ = 0;          // Calls of state() that write to the disk: each has saving_mu_ or waits for it.
+  mutable std::mutex saving_mu_;
 };
+
+// The batches of one epoch of a Loader, or all that are left. Each step is one call of C++, without a frame of Python.
+// After an exception it goes on, as the Loader does.
+class Batches {
+ public:
+  /// `loader`: Python's, which lives as long as this. `convert`: what becomes of a batch; None: nothing. `epoch` below
+  /// 0: all.
+  Batches(nb::object loader, nb::object core, nb::object convert, int64_t epoch)
+      : loader_(std::move(loader)),
+        core_(std::move(core)),
+        convert_(std::move(convert)),
+        batches_(nb::cast<PythonLoader*>(core_)),
+        epoch_(epoch) {}
+
+  // Nothing at the end.
+  nb::object next() {
+    if (batches_ == nullptr) return {};
+    nb::object batch = epoch_ < 0 ? batches_->next() : batches_->next_of(epoch_);
+    if (batch.is_none()) return {};
+    return convert_.is_none() ? batch : convert_(batch);
+  }
+  int traverse(visitproc visit, void* arg) const {
+    Py_VISIT(loader_.ptr());
+    Py_VISIT(core_.ptr());
+    Py_VISIT(convert_.ptr());
+    return 0;
+  }
+  void clear() {
+    batches_ = nullptr;
+    loader_.reset();
+    core_.reset();
+    convert_.reset();
+  }
+
+ private:
+  nb::object loader_, core_, convert_;
+  PythonLoader* batches_;  // Of core_.
+  const int64_t epoch_;
+};
+
+PyObject* next_batch(PyObject* self) noexcept {
+  try {
+    return nb::inst_ptr<Batches>(self)->next().release().ptr();
+  } catch (nb::python_error& raised) {
+    raised.restore();
+  } catch (const Exception& error) {
+    set_error(error.error());
+  } catch (const std::bad_alloc&) {
+    PyErr_NoMemory();
+  } catch (const std::exception& error) {
+    PyErr_SetString(PyExc_RuntimeError, error.what());
+  }
+  return nullptr;
+}
+
+int traverse_batches(PyObject* self, visitproc visit, void* arg) noexcept {
+  Py_VISIT(Py_TYPE(self));
+  return nb::inst_ready(self) ? nb::inst_ptr<Batches>(self)->traverse(visit, arg) : 0;
+}
+
+int clear_batches(PyObject* self) noexcept {
+  nb::inst_ptr<Batches>(self)->clear();
+  return 0;
+}
+
+PyType_Slot batches_slots[] = {{Py_tp_iter, reinterpret_cast<void*>(PyObject_SelfIter)},
+                               {Py_tp_iternext, reinterpret_cast<void*>(next_batch)},
+                               {Py_tp_traverse, reinterpret_cast<void*>(traverse_batches)},
+                               {Py_tp_clear, reinterpret_cast<void*>(clear_batches)},
+                               {0, nullptr}};
 
 Dict stats_of(const PythonLoader& loader) {
   const LoaderStats stats = loader.stats();
@@ -320,9 +430,9 @@ void add_loader(nb::module_& module) {
            nb::arg("run_ahead"), nb::arg("consumer_helps"), nb::arg("deterministic").none(), nb::arg("quarantine"),
            nb::arg("pin_threads"))
       .def("next", &PythonLoader::next)
-      .def("next_in_epoch", &PythonLoader::next_in_epoch)
       .def("try_next", &PythonLoader::try_next)
       .def("next_epoch", &PythonLoader::next_epoch)
+      .def("begin_epoch", &PythonLoader::begin_epoch)
       .def("close", &PythonLoader::close)
       .def("begin_close", &PythonLoader::begin_close)
       .def("restore", &PythonLoader::restore)
@@ -333,6 +443,9 @@ void add_loader(nb::module_& module) {
       .def_prop_ro("epoch_left", &PythonLoader::epoch_left)
       .def_prop_ro("epoch", &PythonLoader::epoch)
       .def_prop_ro("index", &PythonLoader::index);
+  nb::class_<Batches>(module, "Batches", nb::type_slots(batches_slots))
+      .def(nb::init<nb::object, nb::object, nb::object, int64_t>(), nb::arg("loader"), nb::arg("core"),
+           nb::arg("convert").none(), nb::arg("epoch"));
   module.def("write_shards", written_shards);
   module.def("save", saved);
 }

@@ -12,11 +12,7 @@ void translate(const std::exception_ptr& thrown, void*) {
   try {
     std::rethrow_exception(thrown);
   } catch (const Exception& error) {
-    try {
-      python::raise(error.error());
-    } catch (nb::python_error& raised) {
-      raised.restore();
-    }
+    python::set_error(error.error());
   }
 }
 

@@ -128,6 +128,8 @@ bool is_main_thread();
 void set_error_class(const std::string& kind, nb::object type);
 /// Raises what stands for the error: the user's own exception if it carries one, else the class of its kind.
 [[noreturn]] void raise(const Error& error);
+/// Sets it as the exception of Python, for a function that answers by a null pointer. REQUIRES: the lock.
+void set_error(const Error& error);
 /// The exception that was raised, as an error that carries it. REQUIRES: the lock, and an exception.
 Error error_of_python();
 

@@ -21,7 +21,7 @@ namespace {
 struct Dead {
   Mutex mu;
   std::vector<PyObject*> objects HEADPOND_GUARDED_BY(mu);
-  bool is_announced HEADPOND_GUARDED_BY(mu) = false;
+  std::atomic<bool> is_announced = false;  // Changed under `mu`; whoever has the interpreter's lock looks without it.
 };
 
 Dead& dead() {
@@ -60,16 +60,17 @@ void drop(PyObject* object) noexcept {
     Dead& all = dead();
     MutexLock lock(all.mu);
     all.objects.push_back(object);
-    announces = !std::exchange(all.is_announced, true);
+    announces = !all.is_announced.exchange(true);
   }
   // The interpreter's list of calls may be full: then the next call of the module drops them.
   if (announces) (void)Py_AddPendingCall(drop_announced, nullptr);
 }
 
 void drop_dead() {
+  Dead& all = dead();
+  if (!all.is_announced.load(std::memory_order_relaxed)) return;
   std::vector<PyObject*> objects;
   {
-    Dead& all = dead();
     MutexLock lock(all.mu);
     all.is_announced = false;
     objects.swap(all.objects);

@@ -5,7 +5,10 @@ import json
 import os
 import pathlib
 import pickle
+import shutil
 import signal
+import subprocess
+import sys
 import threading
 import time
 import weakref
@@ -337,6 +340,102 @@ def test_what_refers_to_its_own_loader_is_freed():
         time.sleep(0.01)
         gc.collect()
     assert threads() <= before and [one() for one in made] == [None] * 5
+
+
+def test_a_loaders_iterator_keeps_it_alive_and_can_be_freed_with_it():
+    batches = iter(hp.Loader(hp.range(6).batch(2)))
+    gc.collect()
+    assert flat(batches) == [[0, 1], [2, 3], [4, 5]] and flat(batches) == []
+    loader = hp.Loader(hp.range(6).batch(2))
+    loader.own = loader.flat()
+    next(loader.own)
+    freed = weakref.ref(loader)
+    del loader
+    gc.collect()
+    assert freed() is None
+
+
+@pytest.mark.parametrize("of", [iter, hp.Loader.flat, lambda loader: next(loader.epochs())])
+def test_a_step_of_a_loop_runs_no_function_of_python(of):
+    loader = hp.Loader(hp.range(100).batch(2))
+    batches, called = of(loader), []
+    sys.setprofile(lambda frame, event, arg: called.append(event))
+    for _ in batches:
+        pass
+    sys.setprofile(None)
+    assert "call" not in called
+    sys.setprofile(lambda frame, event, arg: called.append(event))
+    hp.Loader.next(loader)  # The control: a method of the class.
+    sys.setprofile(None)
+    assert "call" in called
+
+
+def test_a_state_that_is_written_down_disturbs_no_other_thread(tmp_path):
+    """The quarantine file goes to the disk before, without the interpreter's lock; next() of another thread waits meanwhile."""
+    def odd(x):
+        if x % 2 == 0:
+            raise ValueError(x)
+        return x
+
+    data = hp.range(80).map(odd, output=(hp.i64, ())).on_error("skip", max_error_share=1)
+    loader = hp.Loader(data, threads=0, quarantine=tmp_path / "bad.jsonl")
+    states, ended = [], threading.Event()
+
+    def save():
+        while not ended.is_set():
+            try:
+                states.append(loader.state_dict())
+            except hp.FailedPreconditionError:  # next() has begun.
+                pass
+            time.sleep(0.001)
+
+    saver = threading.Thread(target=save)
+    saver.start()
+    got = []
+    try:
+        while (one := loader.next()) is not None:
+            got.append(int(one))
+            time.sleep(0.001)
+    finally:
+        ended.set()
+        saver.join()
+    assert got == list(range(1, 80, 2)) and states
+    assert len((tmp_path / "bad.jsonl").read_text().splitlines()) == 40
+    for state in states[::len(states) // 5 + 1]:
+        other = hp.Loader(data, threads=0)
+        other.load_state_dict(state)
+        assert [int(one) for one in other.flat()] == got[state["index"] + 1:]
+
+
+SLOW_DISK = """
+import sys, threading, time
+import headpond as hp
+data = hp.range(258).map(hp.expr("x", dtype=hp.u8)).on_error("skip", max_error_share=1)
+loader = hp.Loader(data, threads=0, quarantine="bad.jsonl")
+for _ in range(256):
+    loader.next()
+assert loader.next() is None
+turns = 0
+def count():
+    global turns
+    while True:
+        turns += 1
+        time.sleep(0.01)
+threading.Thread(target=count, daemon=True).start()
+before = turns
+loader.state_dict()
+print(turns - before)
+"""
+
+
+@pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not installed")
+def test_other_threads_run_while_a_state_is_written_down(tmp_path):
+    """Where the disk takes half a second."""
+    slow = ["strace", "-f", "-o", tmp_path / "calls", "-e", "trace=fsync,fdatasync", "-e", "inject=fsync,fdatasync:delay_enter=500000"]
+    done = subprocess.run([*slow, sys.executable, "-c", SLOW_DISK], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+    if "ptrace" in done.stderr:
+        pytest.skip("strace may not trace here")
+    assert "DELAYED" in (tmp_path / "calls").read_text() and int(done.stdout) > 3, done.stderr
 
 
 def test_a_dataset_that_is_dropped_keeps_its_functions_as_long_as_they_are_used():
