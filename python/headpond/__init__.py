@@ -16,7 +16,7 @@ from ._dataset import (
     sample_from_datasets)
 from ._dataset import range as range  # noqa: A004
 from ._dataset import zip as zip  # noqa: A004
-from ._files import RecordReader, RecordWriter
+from ._files import RecordReader, RecordWriter, make_example
 from ._kernels import *  # noqa: F403
 from ._loader import Loader, close_all
 from ._monitor import EventWriter, Progress, QueueMonitor, WaitAccount, close_monitors, diagnose, progress, write_timeline
@@ -54,7 +54,7 @@ __all__ = [
     "Progress", "QueueMonitor", "QueueRunner", "RandomShuffleQueue", "RecordReader", "RecordWriter", "ResourceExhaustedError",
     "StagingArea", "UnimplementedError", "UnknownError", "WaitAccount", "bf16", "boolean", "choose_from_datasets",
     "concatenate", "details", "diagnose", "explain", "expr", "f16", "f32", "f64", "from_arrow", "from_generator",
-    "from_tensor_slices", "from_tensors", "i16", "i32", "i64", "i8", "idx", "interleave", "mix", "parquet", "progress", "read_plan",
+    "from_tensor_slices", "from_tensors", "i16", "i32", "i64", "i8", "idx", "interleave", "make_example", "mix", "parquet", "progress", "read_plan",
     "sample_from_datasets", "tf1", "trace", "u16", "u32", "u64", "u8", "write_timeline"]
 __all__ += _kernels.__all__
 __all__ += _sources.__all__

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files of records, read and written without a dataset."""
+"""Files of records, read and written without a dataset, and Examples."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
+from typing import Any
 
 from . import _core
 from ._values import Path
+from .errors import InvalidArgumentError
 
 
 class RecordWriter(_core.RecordWriter):
@@ -31,3 +34,22 @@ class RecordReader(_core.RecordReader):
 
     def __init__(self, path: Path, *, on_damage: str = "fail") -> None:
         super().__init__(os.fspath(path), on_damage)
+
+
+def make_example(features: Mapping[str, Any]) -> bytes:
+    """A serialized tf.train.Example: of each value, a number, a text, bytes or an array, the list of all its values. Integers become
+    int64 and floats float32; an array of uint8 becomes one value of bytes, as decode_raw reads it. Equal values give equal bytes."""
+    return _core.make_example({key: _listed(value) for key, value in features.items()})
+
+
+def _listed(value: Any) -> Any:
+    import numpy as np
+    array = np.asarray(value)
+    kind = array.dtype.kind
+    if kind == "f":
+        return array.astype(np.float32)
+    if kind not in "biu" or (array.dtype == np.uint8 and array.ndim > 0):
+        return value
+    if kind == "u" and array.size > 0 and int(array.max()) > np.iinfo(np.int64).max:
+        raise InvalidArgumentError(f"make_example: {array.max()} is no int64")
+    return array.astype(np.int64)

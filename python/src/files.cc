@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files of records, read and written without a dataset.
+// Files of records, read and written without a dataset, and Examples.
 #include <cstring>
 
+#include "headpond/io/example/example_writer.h"
 #include "headpond/io/record/record_reader.h"
 #include "headpond/io/record/record_writer.h"
 #include "nanobind/stl/optional.h"
@@ -66,6 +67,18 @@ nb::bytes next_record(Reader& self) {
   return nb::bytes(found->data(), found->size());
 }
 
+nb::bytes made_example(const Dict& features) {
+  std::vector<std::string> keys;
+  std::vector<NamedTensor> named;
+  keys.reserve(features.size());  // The keys of `named` lie here.
+  for (auto [key, one] : features) {
+    keys.push_back(text_of(key));
+    named.push_back({keys.back(), tensor_of(one)});
+  }
+  const std::string message = value(make_example(named));
+  return nb::bytes(message.data(), message.size());
+}
+
 }  // namespace
 
 void add_files(nb::module_& module) {
@@ -85,6 +98,7 @@ void add_files(nb::module_& module) {
       .def(
           "__iter__", [](nb::handle self) { return nb::borrow(self); }, nb::sig("def __iter__(self) -> RecordReader"))
       .def("__next__", next_record);
+  module.def("make_example", made_example);
 }
 
 }  // namespace headpond::python

@@ -116,6 +116,22 @@ def test_files(tmp_path):
     assert values(hp.fixed_length(tmp_path / "photos/cat/1.bin", 1)) == [[ord("c")], [ord("a")], [ord("t")]]
 
 
+def test_examples_are_written_and_read(tmp_path):
+    image = np.arange(6, dtype=np.uint8).reshape(2, 3)
+    made = hp.make_example({"label": 3, "image": image, "text": "a", "texts": [b"b", b""], "weights": np.array([0.5, 2]), "flag": True, "kind": np.uint8(7)})
+    assert made == hp.make_example({"kind": 7, "weights": [0.5, 2], "texts": ["b", ""], "image": image.tobytes(), "text": b"a", "label": np.int32(3), "flag": 1})
+    with hp.RecordWriter(tmp_path / "a.tfrecord") as writer:
+        writer.append(made)
+    types = {"label": "int64", "image": "uint8", "text": "bytes", "weights": "float32", "flag": "int64", "kind": "int64", "texts": "bytes"}
+    shapes = {"image": [2, 3], "weights": [2], "texts": [2]}
+    read = next(hp.tfrecord(tmp_path / "a.tfrecord").parse_example({key: {"dtype": dtype, "shape": shapes.get(key, [])} for key, dtype in types.items()}).sequence())
+    assert np.array_equal(read["image"], image) and read["weights"].tolist() == [0.5, 2] and read["texts"].tolist() == [b"b", b""]
+    assert (read["label"], read["text"], read["flag"], read["kind"]) == (3, b"a", 1, 7)
+    for wrong in ({"x": 2**63}, {"x": None}, {"x": 1j}):
+        with pytest.raises(hp.InvalidArgumentError):
+            hp.make_example(wrong)
+
+
 def test_a_missing_file_is_not_found(tmp_path):
     with pytest.raises(FileNotFoundError) as caught:
         len(hp.tfrecord(tmp_path / "none.tfrecord"))

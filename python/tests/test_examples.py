@@ -12,6 +12,8 @@ import zlib
 import numpy as np
 import pytest
 
+import headpond as hp
+
 ROOT = pathlib.Path(__file__).parents[2]
 
 
@@ -97,3 +99,54 @@ def test_articles(tmp_path, name, pattern, least, most):
     assert len(path.read_text().splitlines()) <= 60
     write_sounds(tmp_path)
     assert least <= number_of(pattern, run(tmp_path, path, *([tmp_path] if name == "article_spoken" else []))) <= most
+
+
+def write_rows(folder):
+    """Two kinds of images, in both halves of which a few values say which."""
+    random = np.random.default_rng(3)
+    labels = random.integers(0, 2, 320)
+    images = random.integers(0, 100, (320, 28, 28, 1), np.uint8)
+    images[:, 10:18, 10:18] += (labels * 100).astype(np.uint8)[:, None, None, None]
+    np.save(folder / "images.npy", images)
+    np.save(folder / "labels.npy", labels)
+    return images, labels
+
+
+def losses(text):
+    return [float(one) for one in re.findall(r"loss ([\d.]+)", text)]
+
+
+MOVED = ("from_dataloader", "from_jax", "from_tf_data")
+
+
+def test_programs_that_moved_are_short():
+    found = {path.stem: len(path.read_text().splitlines()) for path in (ROOT / "examples/python").glob("from_*.py")}
+    assert sorted(found) == sorted(MOVED) and max(found.values()) <= 40
+
+
+def test_a_program_from_dataloader(tmp_path):
+    pytest.importorskip("torch", reason="PyTorch is not installed")
+    write_rows(tmp_path)
+    command = ROOT / "examples/python/from_dataloader.py", "images.npy", "labels.npy", "c.pt"
+    found = losses(run(tmp_path, *command))
+    assert len(found) == 5 and found[-1] < 0.6 * found[0]
+    assert run(tmp_path, *command) == "", "the checkpoint is of the end"
+
+
+def test_a_program_from_jax(tmp_path):
+    pytest.importorskip("jax", reason="JAX is not installed")
+    write_rows(tmp_path)
+    found = losses(run(tmp_path, ROOT / "examples/python/from_jax.py", "images.npy", "labels.npy"))
+    assert len(found) == 5 and found[-1] < 0.3 < found[0]
+
+
+def test_a_program_from_tf_data(tmp_path):
+    images, labels = write_rows(tmp_path)
+    for shard in range(2):
+        with hp.RecordWriter(tmp_path / f"train-{shard}.tfrecord") as writer:
+            for row in range(shard, 320, 2):
+                write_png(tmp_path / "one.png", np.repeat(images[row], 3, 2))
+                writer.append(hp.make_example({"image": (tmp_path / "one.png").read_bytes(), "label": labels[row]}))
+    command = ROOT / "examples/python/from_tf_data.py", "train-*.tfrecord", "c.json"
+    first = run(tmp_path, *command)
+    assert first.startswith("epoch 4, batch 10: ") and number_of(r"(\d+) % right", first) > 80
