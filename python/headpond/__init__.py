@@ -9,7 +9,7 @@
 import atexit
 import time
 
-from . import _core, _kernels, _sources, _values, tf1, trace
+from . import _core, _kernels, _log, _sources, _values, tf1, trace
 from ._arrow import from_arrow, parquet
 from ._dataset import (
     Dataset, choose_from_datasets, concatenate, from_generator, from_tensor_slices, from_tensors, idx, interleave, mix, read_plan,
@@ -67,4 +67,5 @@ def _exit() -> None:
     stop_all()
     close_monitors()
     _core.wait_for_ends(max(0.0, began + 1.8 - time.monotonic()))
+    _log.end()
     _core.begin_exit()

@@ -37,4 +37,5 @@ NB_MODULE(_core, module) {
   python::add_monitor(module);
   python::add_tf1(module);
   python::add_files(module);
+  python::add_log(module);
 }

@@ -160,6 +160,43 @@ def test_totals_that_fail_end_nothing(tmp_path):
         monitor.watch(queue)
 
 
+def failing(count):
+    """So many elements that fail, each with a line in the log, then 255. No function of Python's runs."""
+    return hp.range(255 + count, 254, -1).map(hp.expr("x", dtype=hp.u8)).ignore_errors(log_warning=True)
+
+
+def test_the_log_is_pythons(caplog):
+    assert list(hp.Loader(failing(3), threads=2)) == [255]
+    found = [one for one in caplog.records if one.name == "headpond"]
+    assert [one.levelname for one in found] == ["WARNING"] * 3
+    assert sorted(re.search(r"record (\d): \d+ does not fit", one.getMessage())[1] for one in found) == ["0", "1", "2"]
+
+
+def test_nobody_waits_for_the_log_and_what_is_too_much_is_counted(caplog):
+    """One call passes over all of them, and no instruction of Python's comes between."""
+    assert next(failing(3000).sequence()) == 255
+    texts = [one.getMessage() for one in caplog.records if one.name == "headpond"]
+    assert len(texts) == 1025 and texts[-1] == "1976 more lines were lost: nobody took them"
+
+
+def test_a_log_that_raises_ends_nothing(monkeypatch):
+    import logging
+
+    class Raises(logging.Handler):
+        def emit(self, record):
+            raise KeyError("its own")
+
+    unraised = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda one: unraised.append(one.exc_type))
+    handler = Raises()
+    logging.getLogger("headpond").addHandler(handler)
+    try:
+        assert list(hp.Loader(failing(2))) == [255]
+    finally:
+        logging.getLogger("headpond").removeHandler(handler)
+    assert unraised == [KeyError] * 2
+
+
 def test_a_timeline(tmp_path):
     hp.trace.start()
     with hp.trace.span("my step"):
