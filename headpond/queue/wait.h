@@ -13,9 +13,9 @@ namespace headpond {
 inline constexpr int64_t kUnbounded = -1;  ///< For a capacity or a memory limit: there is none.
 
 struct Wait {
-  /// The longest that the call waits; then it returns DeadlineExceeded. 0 or less: it does not wait for room or
-  /// elements, only for calls that run right now: at most 20 ms, but at the end of a closed queue's data until the last
-  /// of these has returned.
+  /// The longest wait; then the call returns DeadlineExceeded. 0 or less: it sees the effects of all completed calls,
+  /// and waits for calls that run right now only, not for room or elements: at most 20 ms, but at the end of a closed
+  /// queue's data until the last of these has returned.
   std::chrono::nanoseconds timeout = kForever;
   std::stop_token stop = {};  ///< Ends the call as Cancelled.
 };
