@@ -61,7 +61,7 @@ Result<Dataset> samples_of(const std::vector<preprocess_once::Picture>& pictures
 
 Dataset NucleiData::train(bool clicks) const {
   return train_samples | shuffle() |
-         preprocess_once::random_crops({.on_target = one, .clicks = clicks, .new_clicks = !one}) |
+         preprocess_once::random_crops({.on_target = one, .clicks = clicks, .new_clicks = new_clicks}) |
          headpond::batch(batch, {.drop_remainder = true});
 }
 
@@ -86,7 +86,8 @@ Result<NucleiData> nuclei_data(const NucleiDataOptions& options) {
                     .train_samples = *train,
                     .test_samples = *test,
                     .batch = options.batch,
-                    .one = options.one};
+                    .one = options.one,
+                    .new_clicks = !options.one && !options.others};
 }
 
 }  // namespace headpond::cli

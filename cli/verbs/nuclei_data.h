@@ -25,6 +25,7 @@ struct NucleiData {
   Dataset train_samples, test_samples;
   int64_t batch = 8;
   bool one = true;
+  bool new_clicks = false;  ///< In each crop: for all nuclei, and not for the control, whose clicks are others'.
   /// Crops in batches, in another order in each epoch; whole pictures, one by one. Without `clicks` their channels are
   /// 0.
   Dataset train(bool clicks) const;

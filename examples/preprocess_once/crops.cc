@@ -55,7 +55,7 @@ hp::Element numbers_of(const hp::Element& sample, const Window& window, bool cli
       const int64_t at = y * window.width + x;
       for (int c = 0; c < kChannels; ++c) {
         const auto value = static_cast<float>(input[from * kChannels + static_cast<size_t>(c)]);
-        to[c * pixels + at] = c < 3 ? value / 255 : clicks ? std::min(value, kFar) / kFar : 0;
+        to[c * pixels + at] = c < 3 ? value / 255 : clicks ? 1 - std::min(value, kFar) / kFar : 0;
       }
       is[at] = target[from] == kNucleus ? 1 : 0;
     }
@@ -63,24 +63,14 @@ hp::Element numbers_of(const hp::Element& sample, const Window& window, bool cli
   return {std::move(numbers), std::move(nuclei)};
 }
 
-// The window's part of a sample, with clicks of its own.
-hp::Result<hp::Element> clicked_anew(const hp::Element& sample, const Window& window, hp::Random& random) {
-  const int64_t width = sample[1].dim(1);
-  hp::Tensor input = hp::Tensor::empty(hp::u8, {window.height, window.width, kChannels});
-  hp::Tensor nuclei = hp::Tensor::empty(hp::u8, {window.height, window.width});
-  for (int64_t y = 0; y < window.height; ++y) {
-    const auto from = static_cast<size_t>((window.y + y) * width + window.x),
-               to = static_cast<size_t>(y * window.width);
-    const auto count = static_cast<size_t>(window.width);
-    std::copy_n(sample[0].as<uint8_t>().data() + from * kChannels, count * kChannels,
-                input.mutable_as<uint8_t>().data() + to * kChannels);
-    std::copy_n(sample[1].as<uint8_t>().data() + from, count, nuclei.mutable_as<uint8_t>().data() + to);
-  }
-  Clicks clicks = draw_clicks(nuclei.as<uint8_t>(), window.width, random.u32(), 0);
-  for (auto* const kind : {&clicks.inside, &clicks.outside})
-    kind->resize(std::min<size_t>(kind->size(), random.below(kClicks + 1)));
+// The sample with other clicks.
+hp::Result<hp::Element> clicked_anew(const hp::Element& sample, hp::Random& random) {
+  const auto old = sample[0].as<uint8_t>();
+  hp::Tensor input = hp::Tensor::empty(hp::u8, sample[0].shape());
+  std::copy(old.begin(), old.end(), input.mutable_as<uint8_t>().begin());
+  const Clicks clicks = draw_clicks(sample[1].as<uint8_t>(), sample[1].dim(1), random.u32(), 0);
   if (const auto written = write_distances(clicks, input); !written) return hp::fail(written.error());
-  return hp::Element{std::move(input), std::move(nuclei)};
+  return hp::Element{std::move(input), hp::Tensor(sample[1])};
 }
 
 hp::Spec fields(int64_t height, int64_t width) {
@@ -103,9 +93,8 @@ hp::Step random_crops(const CropOptions& options) {
     window.down = random.below(2) == 1;
     window.across = random.below(2) == 1;
     if (!options.new_clicks || !options.clicks) return numbers_of(sample, window, options.clicks);
-    const auto clicked = clicked_anew(sample, window, random);
+    const auto clicked = clicked_anew(sample, random);
     if (!clicked) return hp::fail(clicked.error());
-    window.x = window.y = 0;
     return numbers_of(*clicked, window, true);
   };
   return hp::random_map(crop, {.output = fields(options.size, options.size), .name = "random_crops"});

@@ -12,13 +12,14 @@ struct CropOptions {
   int64_t size = 128;     ///< Height and width; pictures must not be smaller.
   bool on_target = true;  ///< Each crop has a pixel of the target, if the picture has one; else it is anywhere.
   bool clicks = true;     ///< false: the channels of the clicks are 0.
-  /// Other clicks in each crop, 0 to kClicks of each kind: a network that meets the same ones in each epoch learns by
-  /// heart what is around them.
+  /// Other clicks in the picture of each crop, so that most crops have few: a network that meets the same clicks in
+  /// each epoch learns by heart what is around them.
   bool new_clicks = false;
 };
 
 /// Samples as f32 "input" [kChannels, size, size] and "target" [size, size]: at another place, flipped or not, in each
-/// epoch. Colours are between 0 and 1; a distance is 1 from 64 pixels on. InvalidArgument for smaller pictures.
+/// epoch. Colours are between 0 and 1; the channels of the clicks are 1 at a click, 0 from 64 pixels on, and straight
+/// between. InvalidArgument for smaller pictures.
 hp::Step random_crops(const CropOptions& options = {});
 
 /// The same of a whole picture: [kChannels, height, width] and [height, width].
