@@ -55,7 +55,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--seconds", type=float, default=20)
     parser.add_argument("--check", action="store_true")
-    given = parser.parse_args()
+    given = parser.parse_intermixed_args()
     passes = True
     programs = [[given.programs[0], *(["--trace"] if given.trace else [])], given.programs[1:]]
     for name in given.names or (WITH_A_TRACE if given.trace else NAMES):

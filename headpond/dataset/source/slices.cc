@@ -72,6 +72,14 @@ class Slices final : public Node, public InMemory {
     for (const Tensor& tensor : tensors_) bytes += static_cast<int64_t>(tensor.byte_size());
     return bytes;
   }
+  int64_t copied_bytes() const override {
+    int64_t bytes = 0;
+    for (const Tensor& tensor : tensors_) {
+      const bool is_view = slots() > 0 && tensor.owner() != nullptr && tensor.row(0).owner() == tensor.owner();
+      if (slots() > 0 && !is_view) bytes += static_cast<int64_t>(tensor.byte_size()) / slots();
+    }
+    return bytes;
+  }
 
  private:
   const uint64_t source_;

@@ -137,23 +137,23 @@ int64_t bytes_of(const Node& node, int64_t otherwise) {
   return bytes >= 0 ? bytes : otherwise;
 }
 
-// A cache keeps no memory of its own for views of a source that lies in memory.
-bool gives_views(const Node& node) {
+// Where the elements of a node are views; null: nowhere.
+const internal::InMemory* viewed(const Node& node) {
+  if (const auto* const source = dynamic_cast<const internal::InMemory*>(&node)) return source;
   const Role role = node.facts().role;
-  if (dynamic_cast<const InMemory*>(&node) != nullptr) return true;
   const bool passes_on = role == Role::order || role == Role::choice || role == Role::hint || role == Role::store;
-  return passes_on && node.facts().inputs.size() == 1 && gives_views(node.input());
+  return passes_on && node.facts().inputs.size() == 1 ? viewed(node.input()) : nullptr;
 }
 
 void add_what_is_kept(const Node& node, int64_t each, CheckReport& report) {
-  if (const auto* const source = dynamic_cast<const InMemory*>(&node)) {
+  if (const auto* const source = dynamic_cast<const internal::InMemory*>(&node)) {
     report.memory.push_back({node.facts().op + " has in memory", source->bytes_in_memory()});
   }
   if (node.facts().holds > 0) report.memory.push_back({node.title() + " holds", node.facts().holds * each});
-  const bool is_in_memory = is(node, Role::store) && node.facts().location.empty();
-  if (is_in_memory && node.slots() != kEndless && !gives_views(node)) {
-    report.memory.push_back({node.title() + " keeps", node.slots() * each});
-  }
+  if (!is(node, Role::store) || !node.facts().location.empty() || node.slots() == kEndless) return;
+  const internal::InMemory* const source = viewed(node);
+  const int64_t own = source != nullptr ? source->copied_bytes() : each;
+  report.memory.push_back({node.title() + " keeps", node.slots() * (own + static_cast<int64_t>(sizeof(Element)))});
 }
 
 void add_memory(const std::vector<Node::Ref>& nodes, const Tried& tried, const CheckOptions& options, int64_t rows,

@@ -116,11 +116,13 @@ TEST(Check, MemoryIsAboutWhatARunTakes) {
   EXPECT_GT(check(dataset, {.loader = {.threads = 2}}).memory_bytes(), told) << "more batches";
 }
 
+constexpr int64_t kElement = sizeof(Element);
+
 TEST(Check, MemoryHasWhatOperatorsKeep) {
   const CheckReport report = check(images(100) | cache() | batch(10), {});
   ASSERT_THAT(report.memory, Not(IsEmpty()));
   EXPECT_THAT(report.memory.back().what, HasSubstr("cache"));
-  EXPECT_EQ(report.memory.back().bytes, 100 * 4096);
+  EXPECT_EQ(report.memory.back().bytes, 100 * (4096 + kElement));
 }
 
 TEST(Check, MemoryHasBatchesOfNumbers) {
@@ -129,6 +131,8 @@ TEST(Check, MemoryHasBatchesOfNumbers) {
   ASSERT_THAT(report.memory, Not(IsEmpty()));
   EXPECT_EQ(report.memory.front().bytes, 5 * 100 * 8) << "two threads, two that are ready, and the program's";
   EXPECT_EQ(check(batches, {.loader = {.threads = 2, .run_ahead = 2}}).memory.front().bytes, 3 * 100 * 8);
+  const Dataset kept = range(950) | filter([](int64_t i) { return i >= 0; }) | batch(100);
+  EXPECT_EQ(check(kept, {.loader = {.threads = 2}}).memory.front().bytes, 5 * 100 * 8) << "as the elements say";
 }
 
 TEST(Check, MemoryHasASourceThatLiesThere) {
@@ -140,9 +144,11 @@ TEST(Check, MemoryHasASourceThatLiesThere) {
     return bytes;
   };
   EXPECT_EQ(kept(rows), 100 * 4096);
-  EXPECT_EQ(kept(rows | shuffle() | cache()), 100 * 4096) << "its views take nothing more";
+  EXPECT_EQ(kept(rows | shuffle() | cache()), 100 * (4096 + kElement)) << "its views have no values of their own";
   const auto copy = [](const Tensor& row) { return Tensor::from(row.as<uint8_t>(), row.shape()); };
-  EXPECT_EQ(kept(rows | map(copy, {.output = {{"", u8, {4096}}}}) | cache()), 2 * 100 * 4096) << "control";
+  EXPECT_EQ(kept(rows | map(copy, {.output = {{"", u8, {4096}}}}) | cache()), 100 * (2 * 4096 + kElement)) << "control";
+  const Dataset numbers = from_tensor_slices({{"", Tensor::from(std::vector<int64_t>(100, 1), {100})}});
+  EXPECT_EQ(kept(numbers | cache()), 100 * (2 * 8 + kElement)) << "small values are copied";
 }
 
 TEST(Check, SaysWhatCouldBePreparedOnce) {
