@@ -67,5 +67,7 @@ def _exit() -> None:
     stop_all()
     close_monitors()
     _core.wait_for_ends(max(0.0, began + 1.8 - time.monotonic()))
-    _log.end()
-    _core.begin_exit()
+    try:
+        _log.end()
+    finally:  # Also after a ^C.
+        _core.begin_exit()

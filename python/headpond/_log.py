@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The library's log lines go to Python's logger "headpond"."""
 
+import os
+
 from . import _core
 
 
@@ -10,8 +12,13 @@ def _give(level: int, line: str) -> None:
 
 
 def end() -> None:
-    """What is left, too; later lines go to stderr."""
+    """Delivers the lines that are left; later ones go to stderr."""
     _core.end_log()
 
 
-_core.set_log(_give)
+def _begin() -> None:
+    _core.set_log(_give)
+
+
+_begin()
+os.register_at_fork(after_in_child=_begin)  # Where a thread of the parent was just logging, the child logs to stderr.

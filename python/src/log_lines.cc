@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The library's log lines, for Python's logging. Whoever logs never waits for the interpreter's lock: lines lie in a
-// ring until the main thread is between two instructions of Python.
+// ring until the main thread is between two instructions of Python, or looks for signals in a call that waits.
 #include <fmt/format.h>
+#include <pthread.h>
 
+#include <atomic>
 #include <deque>
+#include <iterator>
 #include <utility>
 
 #include "headpond/base/log.h"
@@ -25,9 +28,17 @@ struct Ring {
   bool is_announced HEADPOND_GUARDED_BY(mu) = false;
 };
 
+// Never destroyed: threads may outlive static objects.
+std::atomic<Ring*>& current_ring() {
+  static std::atomic<Ring*> current = new Ring;
+  return current;
+}
+
+// The child of a fork() begins with an empty one: the parent gives its lines, and a thread that the child does not have
+// may be in it.
 Ring& ring() {
-  static Ring* const all = new Ring;  // Never destroyed: threads may outlive static objects.
-  return *all;
+  [[maybe_unused]] static const int registered = pthread_atfork(nullptr, nullptr, [] { current_ring() = new Ring; });
+  return *current_ring().load();
 }
 
 PyObject*& receiver() {
@@ -40,16 +51,59 @@ int level_of(LogLevel level) {
   return kStep * (static_cast<int>(level) + 1);
 }
 
-void give(LogLevel level, const std::string& line) {
+// Returns false iff Python's exception is set: one that is to end the program, ^C say.
+bool give(LogLevel level, const std::string& line) {
   try {
     (void)nb::handle(receiver())(level_of(level), to_text(line));
-  } catch (nb::python_error& error) {  // There is nobody to tell but Python's own hook.
-    error.discard_as_unraisable("headpond's log");
+  } catch (nb::python_error& error) {
+    if (!error.matches(PyExc_Exception)) {
+      error.restore();
+      return false;
+    }
+    error.discard_as_unraisable("headpond's log");  // There is nobody to tell but Python's own hook.
   }
+  return true;
 }
 
-// REQUIRES: the interpreter's lock.
-void give_all() {
+int give_announced(void*) { return give_log_lines() ? 0 : -1; }
+
+void announce() {
+  if (Py_AddPendingCall(give_announced, nullptr) == 0) return;
+  Ring& all = ring();  // The interpreter's list of calls is full: the next line tries again.
+  const MutexLock lock(all.mu);
+  all.is_announced = false;
+}
+
+void put(LogLevel level, std::string_view line) {
+  bool announces = false;
+  {
+    Ring& all = ring();
+    const MutexLock lock(all.mu);
+    if (all.lines.size() < kMostLines) {
+      all.lines.emplace_back(level, line);
+    } else {
+      ++all.lost;
+    }
+    announces = !std::exchange(all.is_announced, true);
+  }
+  if (announces) announce();
+}
+
+void put_back(std::deque<Line> lines, int64_t lost) {
+  bool announces = false;
+  {
+    Ring& all = ring();
+    const MutexLock lock(all.mu);
+    all.lines.insert(all.lines.begin(), std::make_move_iterator(lines.begin()), std::make_move_iterator(lines.end()));
+    all.lost += lost;
+    announces = !std::exchange(all.is_announced, true);
+  }
+  if (announces) announce();
+}
+
+}  // namespace
+
+bool give_log_lines() {
   std::deque<Line> lines;
   int64_t lost = 0;
   {
@@ -59,44 +113,30 @@ void give_all() {
     lost = std::exchange(all.lost, 0);
     all.is_announced = false;
   }
-  for (const auto& [level, line] : lines) give(level, line);
-  if (lost > 0) give(LogLevel::warning, fmt::format("{} more lines were lost: nobody took them", lost));
-}
-
-int give_announced(void*) {
-  give_all();
-  return 0;
-}
-
-void put(LogLevel level, std::string_view line) {
-  bool announces = false;
-  {
-    Ring& all = ring();
-    const MutexLock lock(all.mu);
-    if (all.lines.size() == kMostLines) {
-      ++all.lost;
-      return;
-    }
-    all.lines.emplace_back(level, line);
-    announces = !std::exchange(all.is_announced, true);
+  while (!lines.empty()) {
+    const Line line = std::move(lines.front());
+    lines.pop_front();
+    if (give(line.first, line.second)) continue;
+    put_back(std::move(lines), lost);
+    return false;
   }
-  if (!announces || Py_AddPendingCall(give_announced, nullptr) == 0) return;
-  Ring& all = ring();  // The interpreter's list of calls is full: the next line tries again.
-  const MutexLock lock(all.mu);
-  all.is_announced = false;
+  return lost == 0 || give(LogLevel::warning,
+                           fmt::format("{} more lines were lost: the main thread did not run Python meanwhile", lost));
 }
-
-}  // namespace
 
 void add_log(nb::module_& module) {
   module.def("set_log", [](nb::object function) {
+    (void)ring();
     receiver() = function.release().ptr();
     set_log_sink(put);
   });
   module.def("end_log", [] {
-    give_all();
-    const nb::gil_scoped_release released;  // Another thread may be in the sink.
-    set_log_sink({});
+    const bool is_given = give_log_lines();
+    {
+      const nb::gil_scoped_release released;  // Another thread may be in the sink.
+      set_log_sink({});
+    }
+    if (!is_given) throw nb::python_error();
   });
 }
 

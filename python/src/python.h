@@ -117,10 +117,17 @@ class OneAtATime {
   bool& is_used_;
 };
 
-/// Returns true iff a signal's handler raised. REQUIRES: not the lock.
+/// Runs what waits for the main thread: signals' handlers, and those of log lines. Returns true iff one raised.
+/// REQUIRES: not the lock; the main thread.
 bool look_for_signals();
 /// REQUIRES: the lock.
 bool is_main_thread();
+
+// ---- log_lines.cc
+
+/// Passes the log's lines that wait to Python's logging. Returns false, with the exception set, iff a handler raised
+/// what is no Exception, as ^C does; the lines after that one wait on. REQUIRES: the lock; the main thread.
+bool give_log_lines();
 
 // ---- errors.cc
 

@@ -198,7 +198,7 @@ void WhileCalling::stop_if_without_lock() {
 
 bool look_for_signals() {
   const WithLock lock;
-  return PyErr_CheckSignals() != 0;
+  return PyErr_CheckSignals() != 0 || !give_log_lines();
 }
 
 bool is_main_thread() {

@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """What watches a run: explain, verdicts, event files, waits, timelines, progress."""
+import ctypes
 import gc
 import io
 import json
+import logging
 import re
+import subprocess
 import sys
+import threading
 import time
 import weakref
 
@@ -172,29 +176,137 @@ def test_the_log_is_pythons(caplog):
     assert sorted(re.search(r"record (\d): \d+ does not fit", one.getMessage())[1] for one in found) == ["0", "1", "2"]
 
 
-def test_nobody_waits_for_the_log_and_what_is_too_much_is_counted(caplog):
-    """One call passes over all of them, and no instruction of Python's comes between."""
-    assert next(failing(3000).sequence()) == 255
+def in_a_thread(function):
+    """The main thread waits meanwhile, and runs no Python."""
+    may_begin, has_ended = threading.Lock(), threading.Lock()
+    may_begin.acquire()
+    has_ended.acquire()
+
+    def run():
+        may_begin.acquire()
+        time.sleep(0.05)  # The main thread is on its way.
+        function()
+        has_ended.release()
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    may_begin.release()
+    has_ended.acquire()
+    thread.join()
+
+
+def logged(caplog):
+    """The lines, and how many more were lost."""
     texts = [one.getMessage() for one in caplog.records if one.name == "headpond"]
-    assert len(texts) == 1025 and texts[-1] == "1976 more lines were lost: nobody took them"
+    lost = [re.match(r"(\d+) more lines were lost: the main thread did not run Python meanwhile", one) for one in texts]
+    return lost.count(None), sum(int(one[1]) for one in lost if one)
+
+
+def test_nobody_waits_for_the_log_and_what_is_too_much_is_counted(caplog):
+    in_a_thread(lambda: next(failing(3000).sequence()))
+    lines, lost = logged(caplog)
+    assert lines + lost == 3000 and lost > 0
+
+
+class Handler(logging.Handler):
+    """While it is in a `with`, the library's log lines are arguments of `emit`."""
+
+    def __init__(self, emit, level=logging.NOTSET):
+        super().__init__(level)
+        self.emit = emit
+
+    def __enter__(self):
+        logging.getLogger("headpond").addHandler(self)
+
+    def __exit__(self, *ignored):
+        logging.getLogger("headpond").removeHandler(self)
+
+
+def test_a_line_about_a_wait_comes_while_the_main_thread_waits():
+    queue = hp.FIFOQueue(1, hp.i64, watchdog=0.1)
+    with Handler(lambda record: queue.enqueue(1) if "no element came in" in record.getMessage() else None):
+        assert queue.dequeue(timeout=20) == 1
 
 
 def test_a_log_that_raises_ends_nothing(monkeypatch):
-    import logging
-
-    class Raises(logging.Handler):
-        def emit(self, record):
-            raise KeyError("its own")
+    def raises(record):
+        raise KeyError("its own")
 
     unraised = []
     monkeypatch.setattr(sys, "unraisablehook", lambda one: unraised.append(one.exc_type))
-    handler = Raises()
-    logging.getLogger("headpond").addHandler(handler)
-    try:
+    with Handler(raises):
         assert list(hp.Loader(failing(2))) == [255]
-    finally:
-        logging.getLogger("headpond").removeHandler(handler)
     assert unraised == [KeyError] * 2
+
+
+@pytest.mark.parametrize("waits", [False, True])
+def test_an_interrupt_in_a_handler_of_the_log_is_raised_and_the_other_lines_come_later(waits):
+    texts = []
+
+    def emit(record):
+        texts.append(record.getMessage())
+        if len(texts) == 1:
+            raise KeyboardInterrupt
+
+    queue = hp.FIFOQueue(1, hp.i64, watchdog=0.1)
+    with Handler(emit):
+        with pytest.raises(KeyboardInterrupt):
+            if waits:
+                queue.dequeue(timeout=20)
+            else:
+                next(failing(3).sequence())
+                time.sleep(0)
+        time.sleep(0)
+    assert len(texts) == (1 if waits else 3)
+
+
+def test_lines_have_the_levels_of_logging(caplog):
+    with caplog.at_level("INFO", "headpond"):
+        coordinator = hp.Coordinator()
+        coordinator.request_stop(ValueError("its own"))
+        with pytest.raises(ValueError, match="its own"):
+            coordinator.join()
+        queue = hp.FIFOQueue(1, hp.i64, watchdog=0.1)
+        queue.enqueue(1)
+        with pytest.raises(hp.DeadlineExceededError):
+            queue.enqueue(2, timeout=0.5)
+    assert {one.levelname for one in caplog.records if one.name == "headpond"} == {"ERROR", "INFO"}
+
+
+def test_a_full_list_of_pending_calls_does_not_silence_the_log(caplog):
+    call = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(lambda ignored: 0)
+
+    def fill_and_log():
+        while ctypes.pythonapi.Py_AddPendingCall(call, None) == 0:
+            pass
+        next(failing(3000).sequence())
+
+    in_a_thread(fill_and_log)
+    next(failing(1).sequence())
+    time.sleep(0)
+    assert sum(logged(caplog)) == 3001
+
+
+def test_a_child_of_fork_has_its_own_lines_and_not_the_parents():
+    """Those that wait when it forks are given once."""
+    program = """
+import functools, logging, os, sys
+import headpond as hp
+logging.basicConfig(stream=sys.stdout, format="%(process)d %(name)s %(levelname)s")
+def failing(count):
+    return hp.range(255 + count, 254, -1).map(hp.expr("x", dtype=hp.u8)).ignore_errors(log_warning=True).sequence()
+steps = functools.partial(next, failing(3)), functools.partial(os.fork)
+value, child = map(functools.partial.__call__, steps)
+if child == 0:
+    next(failing(1))
+    sys.exit(0)
+assert os.waitpid(child, 0)[1] == 0
+print(os.getpid(), child)
+"""
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True, timeout=50, check=True)
+    *lines, last = done.stdout.splitlines()
+    parent, child = last.split()
+    assert (sorted(lines), done.stderr) == (sorted([f"{parent} headpond WARNING"] * 3 + [f"{child} headpond WARNING"]), "")
 
 
 def test_a_timeline(tmp_path):

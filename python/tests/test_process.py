@@ -179,6 +179,13 @@ def test_the_process_ends_while_things_live(what):
         assert done.stderr == "" or "returns" in what and "~Loader is waiting for functions" in done.stderr
 
 
+def test_lines_of_the_log_at_the_exit_are_pythons():
+    program = f"{HEAD}\nimport logging\nlogging.basicConfig(format='%(name)s %(levelname)s %(message)s', stream=sys.stdout)\n"
+    done = subprocess.run([sys.executable, "-c", program + ENDS["function that never returns"]], capture_output=True, text=True, timeout=30,
+                          check=False)
+    assert done.stdout.startswith("headpond WARNING ~Loader is waiting for functions") and (done.stderr, done.returncode) == ("", 0)
+
+
 def test_import_prints_nothing_and_needs_no_numpy_yet():
     program = "import sys, headpond; print('numpy' in sys.modules, 'torch' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=30, check=False)
