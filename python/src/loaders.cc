@@ -3,12 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
+#include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <type_traits>
 #include <utility>
 
 #include "headpond/base/interrupt/interrupt.h"
+#include "headpond/base/mutex.h"
+#include "headpond/base/thread.h"
 #include "headpond/dataset/ops.h"
 #include "headpond/dataset/run_state.h"
 #include "headpond/engine/loader.h"
@@ -21,6 +26,99 @@
 
 namespace headpond::python {
 namespace {
+
+// The call of state(), which may write to the disk without the interpreter's lock, and calls that wait until it has
+// ended. They take turns. In the child of a fork() none runs, and nobody waits. REQUIRES of each: the interpreter's
+// lock.
+class Saving {
+ public:
+  bool is_here() const { return home_.is_here(); }
+  bool is_running() const {
+    if (!is_here()) return false;
+    const MutexLock lock(mu_);
+    return running_ > 0;
+  }
+  /// Lets go first who waits; not for long, as that may be this thread, which runs a signal's handler meanwhile.
+  void give_turn() {
+    if (!is_awaited()) return;
+    const nb::gil_scoped_release released;
+    const auto end = std::chrono::steady_clock::now() + kLookInterval;
+    const MutexLock lock(mu_);
+    while (waiting_ > 0 && changed_.wait_until(mu_, end)) {
+    }
+  }
+  /// What `save` returns, which runs without that lock. REQUIRES: is_here() and !is_running().
+  template <class Save>
+  std::string run(Save save) {
+    std::optional<nb::gil_scoped_release> released;
+    const WhileCalling calling;
+    const Counted counted(*this, 1, 0);
+    released.emplace();
+    return save();
+  }
+  /// Returns when none runs, or raises what a signal's handler raised.
+  void wait() {
+    while (is_running()) {
+      const Counted counted(*this, 0, 1);  // Also while it waits for the interpreter's lock.
+      value(waiting([&]() -> Result<void> {
+        while (!is_idle_within(kLookInterval)) {
+          if (look_for_interrupt())
+            return fail(ErrorKind::Cancelled, "Loader: its wait for state_dict() was interrupted");
+        }
+        return {};
+      }));
+    }
+  }
+
+ private:
+  bool is_awaited() const {
+    if (!is_here()) return false;
+    const MutexLock lock(mu_);
+    return waiting_ > 0;
+  }
+
+  class Counted {
+   public:
+    Counted(Saving& saving, int running, int waiting) : saving_(saving), running_(running), waiting_(waiting) {
+      saving_.count(running_, waiting_);
+    }
+    ~Counted() { saving_.count(-running_, -waiting_); }
+    Counted(const Counted&) = delete;
+    Counted& operator=(const Counted&) = delete;
+
+   private:
+    Saving& saving_;
+    const int running_, waiting_;
+  };
+
+  void count(int running, int waiting) {
+    const MutexLock lock(mu_);
+    running_ += running;
+    waiting_ += waiting;
+    changed_.notify_all();
+  }
+  bool is_idle_within(std::chrono::nanoseconds most) {
+    const auto end = std::chrono::steady_clock::now() + most;
+    const MutexLock lock(mu_);
+    while (running_ > 0) {
+      if (!changed_.wait_until(mu_, end)) return running_ == 0;
+    }
+    return true;
+  }
+
+  const HomeProcess home_;
+  mutable Mutex mu_;
+  CondVar changed_;
+  int running_ HEADPOND_GUARDED_BY(mu_) = 0;
+  int waiting_ HEADPOND_GUARDED_BY(mu_) = 0;
+};
+
+// A condition on which a thread waits that the child of a fork() does not have is not destroyed there: that would wait.
+struct EndSaving {
+  void operator()(Saving* saving) const {
+    if (saving->is_here()) delete saving;  // NOLINT(cppcoreguidelines-owning-memory)
+  }
+};
 
 // A Loader that Python may drop at any time, on any thread: its threads may need the interpreter's lock to end.
 class PythonLoader {
@@ -63,6 +161,7 @@ class PythonLoader {
     return batch;
   }
   Any try_next() {
+    if (saving_->is_running()) raise(Error(ErrorKind::DeadlineExceeded, "Loader: another thread is in state_dict()"));
     return given([&] { return loader_->try_next(); });
   }
   void next_epoch() {
@@ -84,6 +183,7 @@ class PythonLoader {
   }
   // Returns when its threads have ended, or raises what a signal's handler raised; they then end later.
   void close() {
+    saving_->wait();
     begin_close();
     const auto answer = waiting([ending = ending_]() -> Result<void> {
       while (!ending->wait(kLookInterval)) {
@@ -93,8 +193,9 @@ class PythonLoader {
     });
     value(answer);
   }
+  // Waits for nobody.
   void begin_close() {
-    refuse_if_waiting("close");
+    refuse_if_in_use("close");
     if (!std::exchange(is_closed_, true)) ending_ = Ending::start([loader = loader_] { loader->close(); });
   }
 
@@ -108,6 +209,8 @@ class PythonLoader {
   int64_t index() const { return index_; }
   /// Epoch and index of the last batch, and the state after it.
   nb::typed<nb::tuple, int64_t, int64_t, nb::bytes> state() const {
+    saving_->give_turn();
+    saving_->wait();
     refuse_beside_another("state_dict");
     const int64_t epoch = epoch_, index = index_;  // Nothing changes them until the state is there.
     const std::string own = saved_state();
@@ -156,27 +259,15 @@ class PythonLoader {
     }));
     loader_.swap(made);
     is_closed_ = false;
+    if (saving_ == nullptr || !saving_->is_here()) saving_.reset(new Saving);
     const nb::gil_scoped_release released;
     made.reset();  // What was there.
   }
 
-  // It may write to the disk: without the interpreter's lock. Whatever changes the Loader waits.
+  // Releases the interpreter's lock, as it may write to the disk; calls that change the Loader wait for it.
   std::string saved_state() const {
-    struct Count {
-      int& saving;
-      ~Count() { --saving; }
-    };
-    ++saving_;
-    const Count count{saving_};
-    const nb::gil_scoped_release released;
-    const std::lock_guard lock(saving_mu_);
-    return loader_->state();
-  }
-  void wait_until_saved() const {
-    while (saving_ > 0) {
-      const nb::gil_scoped_release released;
-      const std::lock_guard lock(saving_mu_);
-    }
+    if (!saving_->is_here()) raise(HomeProcess::error("Loader"));
+    return saving_->run([this] { return loader_->state(); });
   }
 
   // Without the lock. Another thread may load a state meanwhile.
@@ -191,9 +282,12 @@ class PythonLoader {
 
   // Another thread of Python may be in a call, without the lock. The Loader itself refuses a second next().
   void refuse_if_waiting(const char* call) const {
-    wait_until_saved();
-    const char* const other = changing_ != nullptr ? changing_ : waiting_ > 0 ? "next" : nullptr;
-    if (other != nullptr) {
+    saving_->wait();
+    refuse_if_in_use(call);
+  }
+  void refuse_if_in_use(const char* call) const {
+    const char* const saving = saving_->is_running() ? "state_dict" : nullptr;
+    if (const char* const other = changing_ != nullptr ? changing_ : waiting_ > 0 ? "next" : saving) {
       raise(Error(ErrorKind::FailedPrecondition, fmt::format("Loader: {}(): another thread is in {}()", call, other)));
     }
   }
@@ -228,7 +322,7 @@ class PythonLoader {
 
   template <class Next>
   Any given(Next next) {
-    wait_until_saved();
+    saving_->wait();
     refuse_if_closed();
     if (changing_ != nullptr) refuse_if_waiting("next");
     struct Count {
@@ -255,9 +349,8 @@ class PythonLoader {
   const char* changing_ = nullptr;  // The call that replaces what next() reads;
   std::thread::id caller_;          // and the thread that is in one of them, or was in the last one.
   bool is_closed_ = false;
-  std::shared_ptr<Ending> ending_;  // Of close().
-  mutable int saving_ = 0;          // Calls of state() that write to the disk: each has saving_mu_ or waits for it.
-  mutable std::mutex saving_mu_;
+  std::shared_ptr<Ending> ending_;             // Of close().
+  std::unique_ptr<Saving, EndSaving> saving_;  // Of loader_, in its process.
 };
 
 // The batches of one epoch of a Loader, or all that are left. Each step is one call of C++, without a frame of Python.

@@ -407,14 +407,55 @@ def test_a_state_that_is_written_down_disturbs_no_other_thread(tmp_path):
         assert [int(one) for one in other.flat()] == got[state["index"] + 1:]
 
 
+def test_who_saves_all_the_time_takes_turns_with_next():
+    loader = hp.Loader(hp.range(60), threads=0)
+    saved, ended = [0], threading.Event()
+
+    def save():
+        while not ended.is_set():
+            try:
+                loader.state_dict()
+                saved[0] += 1
+            except hp.FailedPreconditionError:  # next() has begun.
+                pass
+
+    saver = threading.Thread(target=save)
+    saver.start()
+    between = []
+    try:
+        while saved[0] == 0:
+            time.sleep(0)
+        for _ in range(51):
+            before = saved[0]
+            loader.next()
+            between.append(saved[0] - before)
+            time.sleep(0)
+    finally:
+        ended.set()
+        saver.join()
+    assert sorted(between)[45] <= 3
+
+
 SLOW_DISK = """
-import sys, threading, time
+import os, signal, sys, threading, time
 import headpond as hp
 data = hp.range(258).map(hp.expr("x", dtype=hp.u8)).on_error("skip", max_error_share=1)
 loader = hp.Loader(data, threads=0, quarantine="bad.jsonl")
 for _ in range(256):
     loader.next()
 assert loader.next() is None
+saver = threading.Thread(target=loader.state_dict, daemon=True)
+def begin():
+    saver.start()
+    while True:
+        try:
+            loader.try_next()
+        except hp.DeadlineExceededError:
+            return
+        assert saver.is_alive()
+"""
+WHILE_A_STATE_IS_SAVED = {
+    "other threads run": """
 turns = 0
 def count():
     global turns
@@ -424,18 +465,49 @@ def count():
 threading.Thread(target=count, daemon=True).start()
 before = turns
 loader.state_dict()
-print(turns - before)
-"""
+print(turns - before > 3)
+""",
+    "an interrupt ends who waits": """
+begin()
+threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
+try:
+    loader.next()
+except KeyboardInterrupt:
+    print(saver.is_alive())
+""",
+    "a child of fork waits for nothing": """
+begin()
+if (child := os.fork()) == 0:
+    for call in loader.next, loader.try_next, loader.state_dict:
+        try:
+            call()
+            os._exit(1)
+        except hp.FailedPreconditionError:
+            pass
+    loader.close()
+    sys.exit(0)
+print(saver.is_alive())
+end = time.monotonic() + 20
+while (ended := os.waitpid(child, os.WNOHANG)) == (0, 0) and time.monotonic() < end:
+    time.sleep(0.01)
+if ended != (child, 0):
+    os.kill(child, signal.SIGKILL)
+    print("the child", ended)
+""",
+}
 
 
 @pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not installed")
-def test_other_threads_run_while_a_state_is_written_down(tmp_path):
+@pytest.mark.parametrize("what", WHILE_A_STATE_IS_SAVED)
+def test_while_a_state_is_written_down(tmp_path, what):
     """Where the disk takes half a second."""
     slow = ["strace", "-f", "-o", tmp_path / "calls", "-e", "trace=fsync,fdatasync", "-e", "inject=fsync,fdatasync:delay_enter=500000"]
-    done = subprocess.run([*slow, sys.executable, "-c", SLOW_DISK], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+    program = SLOW_DISK + WHILE_A_STATE_IS_SAVED[what]
+    done = subprocess.run([*slow, sys.executable, "-W", "ignore", "-c", program], cwd=tmp_path, capture_output=True, text=True, timeout=60,
+                          check=False)
     if "ptrace" in done.stderr:
         pytest.skip("strace may not trace here")
-    assert "DELAYED" in (tmp_path / "calls").read_text() and int(done.stdout) > 3, done.stderr
+    assert (tmp_path / "calls").read_text().count("DELAYED") >= 1 and (done.stdout, done.stderr) == ("True\n", "")
 
 
 def test_a_dataset_that_is_dropped_keeps_its_functions_as_long_as_they_are_used():
