@@ -37,8 +37,9 @@ class RecordReader(_core.RecordReader):
 
 
 def make_example(features: Mapping[str, Any]) -> bytes:
-    """A serialized tf.train.Example: of each value, a number, a text, bytes or an array, the list of all its values. Integers become
-    int64 and floats float32; an array of uint8 becomes one value of bytes, as decode_raw reads it. Equal values give equal bytes."""
+    """A serialized tf.train.Example. Each value (a number, text, bytes or array) becomes the list of its elements. Integers become int64;
+    larger ones are refused. Floats become float32, larger ones inf. An array or a list of uint8 becomes one value of bytes, as decode_raw
+    reads it. Equal values give equal bytes."""
     return _core.make_example({key: _listed(value) for key, value in features.items()})
 
 
@@ -46,6 +47,10 @@ def _listed(value: Any) -> Any:
     import numpy as np
     array = np.asarray(value)
     kind = array.dtype.kind
+    if kind in "fO" and not isinstance(value, (np.ndarray, np.generic)):  # NumPy makes floats or objects of large integers.
+        for one in np.asarray(value, object).flat:
+            if isinstance(one, int) and not -2**63 <= one < 2**63:
+                raise InvalidArgumentError(f"make_example: {one} is no int64")
     if kind == "f":
         return array.astype(np.float32)
     if kind not in "biu" or (array.dtype == np.uint8 and array.ndim > 0):

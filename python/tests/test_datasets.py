@@ -127,7 +127,9 @@ def test_examples_are_written_and_read(tmp_path):
     read = next(hp.tfrecord(tmp_path / "a.tfrecord").parse_example({key: {"dtype": dtype, "shape": shapes.get(key, [])} for key, dtype in types.items()}).sequence())
     assert np.array_equal(read["image"], image) and read["weights"].tolist() == [0.5, 2] and read["texts"].tolist() == [b"b", b""]
     assert (read["label"], read["text"], read["flag"], read["kind"]) == (3, b"a", 1, 7)
-    for wrong in ({"x": 2**63}, {"x": None}, {"x": 1j}):
+    assert hp.make_example({"x": [np.uint8(1), np.uint8(2)]}) == hp.make_example({"x": b"\1\2"})
+    assert hp.make_example({"x": [1, 0.5, -2**63]}) == hp.make_example({"x": np.array([1, 0.5, -2**63], np.float32)})
+    for wrong in ({"x": 2**63}, {"x": [1, 2**63]}, {"x": [-1, 2**70]}, {"x": None}, {"x": 1j}):
         with pytest.raises(hp.InvalidArgumentError):
             hp.make_example(wrong)
 
