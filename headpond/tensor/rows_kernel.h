@@ -9,10 +9,10 @@
 namespace headpond {
 
 /// Where a sample is one small image of a known shape, a call for each costs more than its pixels. Immutable,
-/// thread-safe, as each Kernel. It draws no random numbers.
+/// thread-safe, as each Kernel. Where it draws random numbers, only run() is called.
 class RowsKernel : public Kernel {
  public:
-  /// True iff run_rows() can make the results of such images. `image`: a field that Facts::result takes.
+  /// True iff run_rows() can make the results of such images, and run() fails for none. `image`: one of Facts::result.
   virtual bool takes_rows(const FieldSpec& image) const = 0;
   /// Writes the results of `count` samples one after the other from `to` on, with the bytes of run(): `from` has their
   /// images in the same way. REQUIRES: takes_rows(image).

@@ -115,8 +115,9 @@ KernelChain run_chain(const Plan& plan) {
 const RowsKernel* rows_kernel_of(const Spec& spec, const Plan& plan, const KernelChain& run) {
   if (plan.fields.size() != 1 || run.kernels.size() != 1) return nullptr;
   const auto* const kernel = dynamic_cast<const RowsKernel*>(run.kernels[0].get());
+  if (kernel == nullptr || !kernel->facts().draws.empty()) return nullptr;
   const FieldSpec& image = spec[plan.fields[0].index];
-  return kernel != nullptr && image.shape.is_full() && kernel->takes_rows(image) ? kernel : nullptr;
+  return image.shape.is_full() && kernel->takes_rows(image) ? kernel : nullptr;
 }
 
 // No error iff the kernel ran; what it throws is returned.

@@ -95,8 +95,8 @@ class TakesFloats final : public Kernel {
 // Twice the field, rows of at most `most` values also many at once, where each value is `more` larger.
 class Twice final : public RowsKernel {
  public:
-  explicit Twice(int64_t most, int64_t more = 0)
-      : RowsKernel({.title = "twice", .result = unchanged}), most_(most), more_(more) {}
+  explicit Twice(int64_t most, int64_t more = 0, std::string draws = "")
+      : RowsKernel({.title = "twice", .draws = std::move(draws), .result = unchanged}), most_(most), more_(more) {}
   Result<void> run(KernelCall& call) const override {
     for (size_t f = 0; f < call.size(); ++f) twice(call.in(f).as<int64_t>(), call.make<int64_t>(f, call.in(f).shape()));
     return {};
@@ -115,7 +115,9 @@ class Twice final : public RowsKernel {
   }
   const int64_t most_, more_;
 };
-KernelRef twice(int64_t most, int64_t more = 0) { return std::make_shared<Twice>(most, more); }
+KernelRef twice(int64_t most, int64_t more = 0, std::string draws = "") {
+  return std::make_shared<Twice>(most, more, std::move(draws));
+}
 
 Dataset rows(int64_t count = 9, int64_t width = 40) {
   std::vector<int64_t> values(static_cast<size_t>(count * width));
@@ -314,6 +316,7 @@ TEST(MapKernels, MakeManyRowsAtOnceWhereTheKernelCan) {
   EXPECT_EQ(filled(many), "");
   EXPECT_NE(filled(rows(700) | map("photo", twice(40, 1))), "") << "control: other values than those of one by one";
   EXPECT_FALSE(fills(*(rows() | map("photo", twice(39))).node())) << "it takes no such rows";
+  EXPECT_FALSE(fills(*(rows() | map("photo", twice(40, 1, "twice"))).node())) << "its numbers are those of a sample";
   EXPECT_FALSE(fills(*(rows() | map("photo", twice(40), twice(40))).node()));
   EXPECT_FALSE(fills(*(rows() | map({.image = "photo", .points = "clicks"}, twice(40))).node()));
   EXPECT_FALSE(fills(*(rows() | map("photo", scale(2, 1))).node()));
