@@ -23,18 +23,18 @@ train = (hp.from_tensor_slices({"image": images, "label": labels})  # class Imag
          .map("image", shifted)                                      # num_workers=4, worker_init_fn=seed_numpy
          .batch(32, drop_remainder=True))                            # batch_size=32, drop_last=True
 loader = hp.Loader(train, epochs=5, seed=1, format="torch")          # StatefulDataLoader(Images(), ...)
-
+torch.manual_seed(1)
 net = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(images[0].size, 10))
 optimizer = torch.optim.Adam(net.parameters(), 1e-3)
+parts = {"net": net, "optimizer": optimizer, "loader": loader}       # the same, with a state of the StatefulDataLoader
 if os.path.exists(checkpoint):
-    saved = torch.load(checkpoint)
-    net.load_state_dict(saved["net"])
-    loader.load_state_dict(saved["loader"])                          # the same
+    for name, state in torch.load(checkpoint).items():
+        parts[name].load_state_dict(state)
 for epoch in loader.epochs():                                        # for epoch in range(5)
     for batch in epoch:                                              # for image, label in loader
         loss = torch.nn.functional.cross_entropy(net(batch["image"]), batch["label"])
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-    torch.save({"net": net.state_dict(), "loader": loader.state_dict()}, checkpoint)
-    print(f"epoch {loader.epoch + 1}: loss {loss.item():.3f}")
+    torch.save({name: part.state_dict() for name, part in parts.items()}, checkpoint)
+    print(f"epoch {loader.epoch + 1}: loss {loss.item():.6f}")

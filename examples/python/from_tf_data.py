@@ -26,12 +26,13 @@ if os.path.exists(checkpoint):                                   # tf.train.Chec
         saved = json.load(file)
     weights = np.array(saved["weights"], np.float32)
     loader.load_state_dict(saved["loader"])
-for batch in loader.flat():                                      # for batch in ds.as_numpy_iterator()
-    image = batch["image"].reshape(32, -1)
-    scores = np.exp(image @ weights)
-    error = scores / scores.sum(1, keepdims=True) - np.eye(2, dtype=np.float32)[batch["label"]]
-    weights -= 0.01 * image.T @ error / 32
-    right = (scores.argmax(1) == batch["label"]).mean()
-with open(checkpoint, "w") as file:
-    json.dump({"weights": weights.tolist(), "loader": loader.state_dict()}, file)
-print(f"epoch {loader.epoch + 1}, batch {loader.index + 1}: {100 * right:.0f} % right")
+for epoch in loader.epochs():
+    for batch in epoch:                                          # for batch in ds.as_numpy_iterator()
+        image = batch["image"].reshape(32, -1)
+        scores = np.exp(image @ weights)
+        error = scores / scores.sum(1, keepdims=True) - np.eye(2, dtype=np.float32)[batch["label"]]
+        weights -= 0.01 * image.T @ error / 32
+        right = (scores.argmax(1) == batch["label"]).mean()
+    with open(checkpoint, "w") as file:                          # checkpoint.save(...)
+        json.dump({"weights": weights.tolist(), "loader": loader.state_dict()}, file)
+    print(f"epoch {loader.epoch + 1}: {100 * right:.0f} % right, weights {np.abs(weights).sum():.6f}")
