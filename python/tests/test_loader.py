@@ -469,7 +469,7 @@ print(turns - before > 3)
 """,
     "an interrupt ends who waits": """
 begin()
-threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
+threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()
 try:
     loader.next()
 except KeyboardInterrupt:
@@ -500,8 +500,8 @@ if ended != (child, 0):
 @pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not installed")
 @pytest.mark.parametrize("what", WHILE_A_STATE_IS_SAVED)
 def test_while_a_state_is_written_down(tmp_path, what):
-    """Where the disk takes half a second."""
-    slow = ["strace", "-f", "-o", tmp_path / "calls", "-e", "trace=fsync,fdatasync", "-e", "inject=fsync,fdatasync:delay_enter=500000"]
+    """Where the disk takes a second."""
+    slow = ["strace", "-f", "-o", tmp_path / "calls", "-e", "trace=fsync,fdatasync", "-e", "inject=fsync,fdatasync:delay_enter=1000000"]
     program = SLOW_DISK + WHILE_A_STATE_IS_SAVED[what]
     done = subprocess.run([*slow, sys.executable, "-W", "ignore", "-c", program], cwd=tmp_path, capture_output=True, text=True, timeout=60,
                           check=False)
