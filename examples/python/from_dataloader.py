@@ -17,24 +17,24 @@ def shifted(image: np.ndarray, rng: np.random.Generator) -> np.ndarray:  # Datas
     return np.roll(image, rng.integers(-2, 3, 2), (0, 1)).astype(np.float32) / 255
 
 
-weights = 1 / np.bincount(labels)[labels]
 train = (hp.from_tensor_slices({"image": images, "label": labels})  # class Images(Dataset)
-         .sample_weighted(weights.tolist(), len(labels))             # sampler=WeightedRandomSampler(weights, len(labels))
+         .sample_weighted((1 / np.bincount(labels)[labels]).tolist(), len(labels))  # sampler=WeightedRandomSampler(..., len(labels))
          .map("image", shifted)                                      # num_workers=4, worker_init_fn=seed_numpy
          .batch(32, drop_remainder=True))                            # batch_size=32, drop_last=True
 loader = hp.Loader(train, epochs=5, seed=1, format="torch")          # StatefulDataLoader(Images(), ...)
 torch.manual_seed(1)
 net = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(images[0].size, 10))
 optimizer = torch.optim.Adam(net.parameters(), 1e-3)
-parts = {"net": net, "optimizer": optimizer, "loader": loader}       # the same, with a state of the StatefulDataLoader
 if os.path.exists(checkpoint):
-    for name, state in torch.load(checkpoint).items():
-        parts[name].load_state_dict(state)
+    saved = torch.load(checkpoint)
+    net.load_state_dict(saved["net"])
+    optimizer.load_state_dict(saved["optimizer"])
+    loader.load_state_dict(saved["loader"])                          # the same
 for epoch in loader.epochs():                                        # for epoch in range(5)
     for batch in epoch:                                              # for image, label in loader
         loss = torch.nn.functional.cross_entropy(net(batch["image"]), batch["label"])
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-    torch.save({name: part.state_dict() for name, part in parts.items()}, checkpoint)
+    torch.save({"net": net.state_dict(), "optimizer": optimizer.state_dict(), "loader": loader.state_dict()}, checkpoint)
     print(f"epoch {loader.epoch + 1}: loss {loss.item():.6f}")
