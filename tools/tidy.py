@@ -147,6 +147,18 @@ def accused(paths, output):
     return [path for path in paths if str(path) in said], bool(said - set(map(str, paths)))
 
 
+def including(paths, output):
+    """Those that errors of the compiler are in, or in a header that they include: of two headers that clash, the later one is named."""
+    said, stack = set(), []
+    for line in output.splitlines():
+        if above := re.match(r"In file included from (\S+?):\d+:", line):
+            stack.append(above[1])
+        elif found := re.match(r"(\S+?):\d+:\d+: (?:(?:fatal )?(error)|\w+):", line):
+            said.update([*stack, found[1]] if found[2] else [])
+            stack = []
+    return [path for path in paths if str(path) in said]
+
+
 def parted(group, folder):
     """The group's sources that have a meaning together, and those whose names clash with theirs all the same: the compiler sees it in a
     seventh of the time."""
@@ -158,8 +170,8 @@ def parted(group, folder):
         source.unlink()
         if done.returncode == 0:
             break
-        named = accused(paths, done.stderr)[0] or paths[1:]
-        named = named if len(named) < len(paths) else named[1:]
+        named = including(paths, done.stderr) or paths[len(paths) // 2:]
+        named = named if len(named) < len(paths) else named[len(named) // 2:]
         apart += named
         paths = [path for path in paths if path not in named]
     return paths, apart
