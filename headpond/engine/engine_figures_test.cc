@@ -8,7 +8,6 @@
 #include "headpond/engine/executor/thread_look_internal.h"
 #include "headpond/engine/testing/engine_test_internal.h"
 #include "headpond/io/array/npy.h"
-#include "headpond/io/record/record_reader.h"
 #include "headpond/io/record/record_writer.h"
 #include "headpond/io/zlib_test_internal.h"
 #include "tests/test_files.h"
@@ -152,13 +151,6 @@ TEST_F(LoaderReads, WhatWasAskedForOfMappedFiles) {
     EXPECT_EQ(read_by(csv(lines(), {.header = false}), 2, threads), 2 * size_of(lines()));
     EXPECT_EQ(read_by(fixed_length(array(), {.record_bytes = 32}), 2, threads), 2 * size_of(array()));
     EXPECT_EQ(read_by(npy(array()) | take(50), 3, threads), 3 * 50 * 5 * 4) << "what take() leaves is not read";
-    const auto scan = [path = records("scanned", Compression::none)](int64_t) {
-      auto reader = RecordReader::open(path);
-      int64_t count = 0;
-      for (auto record = (*reader)->next(); record && *record; record = (*reader)->next()) ++count;
-      return count;
-    };
-    EXPECT_EQ(read_by(range(2) | map(scan, {.name = "scan"}), 1, threads), 2 * kRecords * kFrame);
     EXPECT_EQ(read_by(range(kRecords), 2, threads), 0) << "control: no file";
   }
 }

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "headpond/io/file/bytes_read.h"
 #include "headpond/io/named_error_internal.h"
 #include "headpond/io/record/record_frame_internal.h"
 #include "headpond/io/record/record_source_internal.h"
@@ -69,7 +68,6 @@ class RecordReader::State {
     source_.step(kFrameBytes + length);
     ++record_;
     ++counts_.records;
-    if (!source_.is_stream()) internal::count_read(kFrameBytes + length);
     return payload;
   }
 
