@@ -38,7 +38,8 @@ class Saving {
     const MutexLock lock(mu_);
     return running_ > 0;
   }
-  /// Lets go first who waits; not for long, as that may be this thread, which runs a signal's handler meanwhile.
+  /// Threads that already wait go first, but for a short time only: the one that waits may be this thread, in a
+  /// signal's handler.
   void give_turn() {
     if (!is_awaited()) return;
     const nb::gil_scoped_release released;

@@ -467,7 +467,7 @@ before = turns
 loader.state_dict()
 print(turns - before > 3)
 """,
-    "an interrupt ends who waits": """
+    "an interrupt ends a wait": """
 begin()
 threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()
 try:

@@ -107,8 +107,8 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 
 def run_ranks(program, folder, limit=200):
-    """Runs the program as both ranks of two until they have ended, one has failed, or the time is over; leaves none behind. Returns
-    their exit codes, None for one that had to be ended, and what they said."""
+    """Runs the program twice, as ranks 0 and 1. When one fails or `limit` seconds have passed, it ends what still runs. Returns the exit
+    codes (None for a rank that it ended) and what each printed."""
     said = [folder / f"said{rank}" for rank in range(2)]
     ranks = []
     try:

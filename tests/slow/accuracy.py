@@ -45,6 +45,7 @@ def nuclei(program, folder, seed):
     if real:
         all_of_them = train(program, folder, *words, "--target", "all")
         yield "all nuclei: IoU with clicks", all_of_them["iou"], 0.746, 1
+        # The aim is 0: seeds 7, 8 and 9 gave 0.001, -0.005 and -0.002.
         yield "all nuclei: gain by clicks", all_of_them["iou"] - all_of_them["iou_without"], -0.005, 1
 
 
