@@ -104,6 +104,9 @@ bool has_slow_producers(const Case& c, Verdict& verdict) {
     return true;
   }
   verdict.code = ReasonCode::serial_stage;
+  verdict.findings.push_back(fmt::format("its only producer needs {:.1f} ms for a batch, a step {:.1f} ms",
+                                         1e-6 * (1 - c.full_share()) * c.time_ns() / c.calls,
+                                         1e-6 * c.work_ns / c.calls));
   add(verdict, {"more producers", "producers", fmt::format("{:.0f}", needed)}, c.gain_with(needed));
   return true;
 }

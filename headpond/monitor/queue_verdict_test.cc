@@ -60,6 +60,7 @@ TEST(QueueVerdict, OneProducerThatIsTooSlow) {
   ASSERT_EQ(slow.changes.size(), 1U);
   EXPECT_EQ(slow.changes[0].setting + "=" + slow.changes[0].value, "producers=3");
   EXPECT_NEAR(slow.changes[0].gain, 3, 0.01);
+  EXPECT_THAT(slow.findings, testing::ElementsAre("its only producer needs 60.0 ms for a batch, a step 20.0 ms"));
   const Verdict several = verdict(stats(64), empty, waits(40), 2);
   EXPECT_EQ(several.code, ReasonCode::none);
   EXPECT_THAT(several.findings, testing::ElementsAre(testing::HasSubstr("slower than the consumer")));

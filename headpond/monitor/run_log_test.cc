@@ -138,7 +138,7 @@ TEST_F(RunLogTest, ALoadersRunLeavesFilesThatTheCheckersAccept) {
   EXPECT_EQ(run.points.back().step, 40);
   EXPECT_THAT(content("verdict.json"), HasSubstr(R"("reason_code":"none")"));
   EXPECT_THAT(content("profile.json"), HasSubstr(R"("stage":"range|map|batch")"));
-  EXPECT_THAT(content("report.html"), HasSubstr("too little was seen"));
+  EXPECT_THAT(content("report.html"), HasSubstr("Too little was seen"));
   EXPECT_EQ(log->files().timeline, folder_ + "/timeline.json");
 }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // From the rule that holds to the verdict: how sure it is, and which changes are worth telling.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -9,7 +11,7 @@
 namespace headpond::internal {
 namespace {
 
-constexpr double kLeastGain = 1.05, kHigh = 0.8, kUnread = 0.85;
+constexpr double kLeastGain = 1.05, kUnread = 0.85;
 constexpr size_t kMostChanges = 3;
 
 double by_model(const Question& q) {
@@ -94,11 +96,50 @@ bool names_a_stage(ReasonCode code) {
 
 bool is_serial(ReasonCode code) { return code == ReasonCode::single_file || code == ReasonCode::serial_stage; }
 
+std::string operator_for(ReasonCode code, const StageFigures& stage) {
+  return is_serial(code) ? stage.serial_op : top_operator(stage);
+}
+
+// The program's own step takes longest, of what the model knows; time in which threads wait for a processor is not part
+// of it.
+bool step_limits(const Model& m) {
+  Model idle_program = m;
+  idle_program.program = idle_program.program_cpu = 0;
+  return m.program * idle_program.rate() >= 1;
+}
+
+std::string in_one_sentence(const Rule& rule, const Finding& found, const Question& q) {
+  std::string text = fmt::format("besides: {}, {}", to_string(rule.code), in_words(rule.code));
+  if (names_a_stage(rule.code) && q.limiting != nullptr) {
+    text += fmt::format(", in {} ({})", q.limiting->name, operator_for(rule.code, *q.limiting));
+  }
+  const std::vector<Change> changes = worth_telling(found.changes, rule, q);
+  if (changes.empty()) return text;
+  const Change& best = changes.front();
+  text += "; change: " + best.what;
+  return best.setting.empty() ? text : text + fmt::format(" ({} = {})", best.setting, best.value);
+}
+
+// What else holds while others have the processors. What that change gains is not known: it is measured among them.
+std::string what_else_holds(std::span<const Rule> later, const Question& q) {
+  for (const Rule& rule : later) {
+    const auto found = rule.holds(q);
+    if (!found) continue;
+    if (rule.code == ReasonCode::none) return "besides: " + found->findings.back();
+    if (rule.sureness == Sureness::by_model && step_limits(q.model)) {
+      return "without them the program would hardly wait: its own step takes longer";
+    }
+    return in_one_sentence(rule, *found, q);
+  }
+  return "";
+}
+
 }  // namespace
 
 Verdict judge(const Figures& figures) {
   const Question question = question_of(figures);
-  for (const Rule& rule : rules()) {
+  const std::span<const Rule> all = rules();
+  for (const Rule& rule : all) {
     auto found = rule.holds(question);
     if (!found) continue;
     Verdict verdict{.code = rule.code, .confidence = confidence_of(rule, question)};
@@ -106,12 +147,16 @@ Verdict judge(const Figures& figures) {
     verdict.waits = waits_of(figures);
     if (names_a_stage(rule.code) && question.limiting != nullptr && figures.wait_share() >= 0.05) {
       verdict.stage = question.limiting->name;
-      verdict.op = is_serial(rule.code) ? question.limiting->serial_op : top_operator(*question.limiting);
+      verdict.op = operator_for(rule.code, *question.limiting);
     }
     if (rule.code == ReasonCode::stalled) verdict.stage = figures.stalled_stage;
     verdict.evidence = std::move(found->evidence);
     verdict.changes = worth_telling(std::move(found->changes), rule, question);
     verdict.findings = std::move(found->findings);
+    if (rule.code == ReasonCode::machine_busy) {
+      std::string more = what_else_holds(all.subspan(static_cast<size_t>(&rule - all.data()) + 1), question);
+      if (!more.empty()) verdict.findings.push_back(std::move(more));
+    }
     return verdict;
   }
   return {};

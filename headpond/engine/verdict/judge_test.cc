@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 #include "headpond/engine/verdict/figures_test_internal.h"
 #include "headpond/engine/verdict/rules_internal.h"
 
@@ -61,6 +63,43 @@ TEST(Judge, IsLessSureOfTwoDemandsThatAreAlike) {
   figures.stages[0].totals.open = {
       .tasks = 400, .wall_ns = 400 * 58 * kMsNs, .cpu_ns = 400 * 1 * kMsNs, .blocked_ns = 400 * 57 * kMsNs};
   EXPECT_LT(judge(figures).confidence, 1);
+}
+
+// Others have a processor, and a fifth of its tasks' time they wait for one.
+Figures among_others(Figures figures) {
+  figures.others = 1;
+  figures.idle = 0;
+  TaskTimes& make = figures.stages[0].totals.make;
+  make.queue_ns = std::max(0.2 * make.wall_ns, 1.0);
+  figures.program_queue_share = 0.2;
+  return figures;
+}
+
+TEST(Judge, ABusyMachineHidesNoOtherReason) {
+  using testing::HasSubstr;
+  Figures serial = serial_run();
+  serial.stages[0].serial_op = "from_generator";
+  const Verdict verdict = judge(among_others(serial));
+  EXPECT_EQ(verdict.code, ReasonCode::machine_busy);
+  EXPECT_TRUE(verdict.changes.empty()) << "what it gains was measured among others";
+  ASSERT_EQ(verdict.findings.size(), 2U);
+  EXPECT_THAT(verdict.findings[0], HasSubstr("1.0 of the 2 processors"));
+  EXPECT_THAT(verdict.findings[1], HasSubstr("besides: serial_stage, "));
+  EXPECT_THAT(verdict.findings[1], HasSubstr("in read|map|batch (from_generator); change: move the work into a map"));
+  EXPECT_THAT(judge(among_others(run_of(44, 128))).findings.at(1), HasSubstr("besides: cpu_bound"));
+  EXPECT_THAT(judge(among_others(run_of(44, 60))).findings.at(1), HasSubstr("besides: the program waits for read|"))
+      << "no other rule holds";
+  EXPECT_TRUE(judge(serial).findings.empty()) << "control: nobody else computes";
+}
+
+TEST(Judge, WithoutOthersTheStepMayBeWhatTakesLongest) {
+  Figures delayed = serial_run();
+  TaskTimes& open = delayed.stages[0].totals.open;
+  open.cpu_ns = open.wall_ns / 4;  // 15 ms of a step of 20; else it waits for a processor.
+  open.queue_ns = open.wall_ns - open.cpu_ns;
+  const Verdict verdict = judge(among_others(delayed));
+  EXPECT_EQ(verdict.code, ReasonCode::machine_busy);
+  EXPECT_THAT(verdict.findings.at(1), testing::HasSubstr("the program would hardly wait"));
 }
 
 TEST(Judge, TellsNoChangeBelowFivePercent) {

@@ -124,7 +124,9 @@ Holds machine_busy(const Question& q) {
   return Finding{.evidence = {{"share of the processors that others use", others, kOthers},
                               {"share of the processors that is idle", idle, kIdle},
                               {"share of the time in which threads of this run wait for a processor", queue, kQueue}},
-                 .findings = {"other processes, or the host of this machine, have the processors"}};
+                 .findings = {fmt::format("other processes, or the host of this machine, have {:.1f} of the {} "
+                                          "processors: end them, or let this run have processors of its own",
+                                          f.others, f.processors)}};
 }
 
 Holds epoch_edge(const Question& q) {
@@ -155,6 +157,9 @@ Holds memory_limited(const Question& q) {
     finding.findings.push_back("the machine swaps: make less ahead, or use less memory elsewhere");
     return finding;
   }
+  finding.findings.push_back(
+      fmt::format("{:.1f} MB are allowed; a batch takes {:.1f} MB, and the program holds {:.1f} MB", 1e-6 * f.memory,
+                  1e-6 * f.batch_bytes, 1e-6 * f.held_by_program));
   Change more{held > kHeld ? "let go of batches earlier, or allow more memory" : "allow more memory", "memory",
               fmt::format("{:.0f}", 2 * f.memory)};
   more.gain = 1 / std::max(1 - std::min(f.wait_share(), refused), 0.01);
@@ -367,6 +372,18 @@ Holds cpu_bound(const Question& q) {
   return finding;
 }
 
+// Where to look, though no rule says what is wrong there.
+std::string where_it_waits(const StageFigures& stage) {
+  const TaskTimes &open = stage.totals.open, &make = stage.totals.make;
+  const double all = open.wall_ns + make.wall_ns;
+  const auto percent = [&](double ns) { return 100 * share(ns, all); };
+  return fmt::format(
+      "the program waits for {}, in which {} takes most; of the time of its threads it computes {:.0f} %, sleeps "
+      "{:.0f} %, and waits for a processor {:.0f} %",
+      stage.name, top_operator(stage), percent(open.cpu_ns + make.cpu_ns), percent(open.blocked_ns + make.blocked_ns),
+      percent(open.queue_ns + make.queue_ns));
+}
+
 Holds nothing_in_particular(const Question& q) {
   const Figures& f = q.figures;
   std::vector<Evidence> all = {waiting(q)};
@@ -378,8 +395,10 @@ Holds nothing_in_particular(const Question& q) {
   }
   std::sort(all.begin(), all.end(), [](const Evidence& a, const Evidence& b) { return a.value > b.value; });
   all.resize(std::min<size_t>(all.size(), 3));
-  return Finding{.evidence = std::move(all),
-                 .findings = {"nothing in particular limits: these are the largest figures"}};
+  Finding finding{.evidence = std::move(all),
+                  .findings = {"nothing in particular limits: these are the largest figures"}};
+  if (q.limiting != nullptr) finding.findings.push_back(where_it_waits(*q.limiting));
+  return finding;
 }
 
 constexpr std::array kRules = {Rule{ReasonCode::stalled, Sureness::stated, stalled},

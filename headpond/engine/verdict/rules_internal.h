@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "headpond/engine/verdict/figures_internal.h"
@@ -47,5 +48,8 @@ const StageFigures* limiting_stage(const Figures& figures);
 std::string top_operator(const StageFigures& stage);
 
 Verdict judge(const Figures& figures);
+
+/// "the processors are busy".
+std::string_view in_words(ReasonCode code);
 
 }  // namespace headpond::internal

@@ -112,6 +112,7 @@ TEST(Rules, ThereIsNoMemoryForMore) {
   figures.stages[0].totals.refused_ns = 0.2 * figures.time_ns;
   EXPECT_EQ(code_of(figures), ReasonCode::memory_limited);
   EXPECT_EQ(setting_of(figures), "memory=2000000000");
+  EXPECT_THAT(judge(figures).findings, testing::ElementsAre(testing::HasSubstr("a batch takes 1.0 MB")));
   const auto holds = [](Figures& f) { f.held_by_program = 6e8; };
   EXPECT_EQ(code_of(run_of(10, 20),
                     [&](Figures& f) {
@@ -271,6 +272,9 @@ TEST(Rules, TheLargestFiguresAreToldWhereNothingLimits) {
   EXPECT_EQ(verdict.code, ReasonCode::none);
   EXPECT_EQ(verdict.evidence.size(), 3U);
   EXPECT_TRUE(verdict.changes.empty());
+  EXPECT_THAT(verdict.findings, testing::Contains(testing::HasSubstr(
+                                    "waits for read|map|batch, in which map takes most; of the time of its threads it "
+                                    "computes 100 %")));
 }
 
 }  // namespace

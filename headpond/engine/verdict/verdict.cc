@@ -6,10 +6,26 @@
 #include <algorithm>
 #include <ostream>
 
+#include "headpond/engine/verdict/rules_internal.h"
+
 namespace headpond {
 namespace {
 
-constexpr size_t kMostEvidence = 2;
+constexpr size_t kMostEvidence = 2, kMostChanges = 2, kMostLines = 8;
+
+std::string sureness(double confidence) {
+  return confidence >= 0.8 ? "" : confidence >= 0.5 ? ", medium confidence" : ", unclear, most likely";
+}
+
+std::string text_of(const Change& change) {
+  std::string text = change.what;
+  if (!change.setting.empty()) text += fmt::format(" ({} = {})", change.setting, change.value);
+  return text + fmt::format(": {:.2f} times as fast ({:.2f} to {:.2f})", change.gain, change.low, change.high);
+}
+
+}  // namespace
+
+namespace internal {
 
 std::string_view in_words(ReasonCode code) {
   switch (code) {
@@ -51,17 +67,7 @@ std::string_view in_words(ReasonCode code) {
   return "";
 }
 
-std::string sureness(double confidence) {
-  return confidence >= 0.8 ? "" : confidence >= 0.5 ? ", medium confidence" : ", unclear, most likely";
-}
-
-std::string text_of(const Change& change) {
-  std::string text = change.what;
-  if (!change.setting.empty()) text += fmt::format(" ({} = {})", change.setting, change.value);
-  return text + fmt::format(": {:.2f} times as fast ({:.2f} to {:.2f})", change.gain, change.low, change.high);
-}
-
-}  // namespace
+}  // namespace internal
 
 std::string_view to_string(ReasonCode code) {
   switch (code) {
@@ -104,18 +110,22 @@ std::string_view to_string(ReasonCode code) {
 }
 
 std::string Verdict::to_string() const {
-  std::string text = fmt::format("{}: {}{}\n", headpond::to_string(code), in_words(code), sureness(confidence));
-  text += fmt::format(
-      "  waiting: {:.1f} % of the time after the start (of all time: start {:.1f} %, epochs {:.1f} %, bursts {:.1f} %, "
-      "sustained {:.1f} %)\n",
-      100 * wait_share, 100 * waits.startup, 100 * waits.epoch_edge, 100 * waits.burst, 100 * waits.sustained);
-  if (!stage.empty()) text += fmt::format("  stage: {}; operator: {}\n", stage, op);
+  const std::string_view words = internal::in_words(code);
+  std::vector<std::string> lines = {
+      fmt::format("{}: {}{}", headpond::to_string(code), words, code == ReasonCode::none ? "" : sureness(confidence))};
+  lines.push_back(fmt::format(
+      "waiting: {:.1f} % of the time after the start (of all time: start {:.1f} %, epochs {:.1f} %, bursts {:.1f} %, "
+      "sustained {:.1f} %)",
+      100 * wait_share, 100 * waits.startup, 100 * waits.epoch_edge, 100 * waits.burst, 100 * waits.sustained));
+  if (!stage.empty()) lines.push_back("stage: " + stage + (op.empty() ? "" : "; operator: " + op));
   for (size_t i = 0; i < std::min(evidence.size(), kMostEvidence); ++i) {
-    text += fmt::format("  {}: {:.2f} (limit {:.2f})\n", evidence[i].figure, evidence[i].value, evidence[i].threshold);
+    lines.push_back(
+        fmt::format("{}: {:.2f} (limit {:.2f})", evidence[i].figure, evidence[i].value, evidence[i].threshold));
   }
-  if (!findings.empty()) text += fmt::format("  {}\n", findings.front());
-  for (size_t i = 0; i < std::min<size_t>(changes.size(), 2); ++i) text += "  change: " + text_of(changes[i]) + "\n";
-  return text;
+  const size_t told = std::min(changes.size(), kMostChanges);
+  for (size_t i = 0; i < findings.size() && lines.size() + told < kMostLines; ++i) lines.push_back(findings[i]);
+  for (size_t i = 0; i < told; ++i) lines.push_back("change: " + text_of(changes[i]));
+  return fmt::format("{}\n", fmt::join(lines, "\n  "));
 }
 
 std::ostream& operator<<(std::ostream& out, const Verdict& verdict) { return out << verdict.to_string(); }

@@ -52,7 +52,7 @@ struct Verdict {
   ReasonCode code = ReasonCode::none;
   std::string stage = {};  ///< As LoaderStats names it; empty if none limits.
   std::string op = {};     ///< The operator in it that takes most; empty if it is not known.
-  double confidence = 0;   ///< 0 to 1. High from 0.8, medium from 0.5; below, the code is only the most likely one.
+  double confidence = 0;   ///< 0 to 1: high from 0.8, medium from 0.5, below a guess. Of `none` it says nothing.
   double wait_share = 0;   ///< Of the time after the start: what a perfect input would save.
   /// Shares of the whole time.
   struct Waits {

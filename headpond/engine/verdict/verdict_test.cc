@@ -40,6 +40,21 @@ TEST(Verdict, SaysHowSureItIs) {
   EXPECT_THAT(verdict.to_string(), HasSubstr("unclear, most likely"));
 }
 
+TEST(Verdict, OfNoReasonNobodyIsSure) {
+  Verdict none{.confidence = 0.3};
+  none.findings = {"the first finding", "the second one"};
+  const std::string text = none.to_string();
+  EXPECT_TRUE(text.starts_with("none: no reason found\n")) << text;
+  EXPECT_THAT(text, HasSubstr("  the first finding\n  the second one\n"));
+}
+
+TEST(Verdict, AQueueHasNoOperator) {
+  Verdict verdict = full();
+  verdict.op = "";
+  EXPECT_THAT(verdict.to_string(), HasSubstr("  stage: read|batch\n"));
+  EXPECT_THAT(full().to_string(), HasSubstr("  stage: read|batch; operator: read\n"));
+}
+
 TEST(Verdict, EachCodeHasItsOwnNameAndWords) {
   std::set<std::string> names, texts;
   const auto last = static_cast<int>(ReasonCode::cpu_bound);

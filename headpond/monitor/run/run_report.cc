@@ -29,7 +29,7 @@ section,tr,figure{break-inside:avoid}}
 body{margin:0 auto;padding:1rem;max-width:72rem;background:var(--bg);color:var(--text);font:15px/1.45 system-ui,sans-serif}
 h1{font-size:1.5rem;margin:.2rem 0}h2{font-size:1.15rem;margin:1.6rem 0 .4rem}p{margin:.3rem 0}.soft{color:var(--soft)}
 .verdict{border-left:.35rem solid var(--mark);background:var(--box);padding:.7rem 1rem;margin:.6rem 0}
-.verdict.fine{border-color:var(--work)}.verdict b{font-size:1.1rem}
+.verdict.fine{border-color:var(--work)}.verdict.open{border-color:var(--soft)}.verdict b{font-size:1.1rem}
 .bar{display:flex;height:1.5rem;border-radius:.2rem;overflow:hidden;margin:.4rem 0}.bar span{display:block;height:100%}
 .key span{display:inline-block;margin-right:1rem}.key i{display:inline-block;width:.8rem;height:.8rem;margin-right:.3rem;vertical-align:-.05rem}
 .charts{display:grid;grid-template-columns:repeat(auto-fill,minmax(15rem,1fr));gap:.8rem}figure{margin:0;background:var(--box);padding:.5rem}
@@ -93,32 +93,55 @@ std::string waits_bar(const Verdict& verdict) {
   return bar + "</div>\n" + key + "</p>\n";
 }
 
-std::string verdict_html(const PipelineRecord& pipeline) {
-  const Verdict& verdict = pipeline.verdict;
-  const bool is_fine = verdict.code == ReasonCode::device_bound || verdict.code == ReasonCode::none;
-  std::string text = verdict.to_string();
-  const size_t first = text.find('\n');
-  std::string html = fmt::format("<div class=\"verdict{}\"><b>{}</b>\n", is_fine ? " fine" : "",
-                                 html_escaped(std::string_view(text).substr(0, first)));
-  if (!verdict.stage.empty()) {
-    html += fmt::format("<p>Limiting stage: <b>{}</b>, most of it in <b>{}</b></p>\n", html_escaped(verdict.stage),
-                        html_escaped(verdict.op));
-  }
+std::string change_html(const Change& change, std::string_view begin) {
+  const std::string setting = change.setting.empty() ? "" : fmt::format(" ({} = {})", change.setting, change.value);
+  return fmt::format("<p>{}: <b>{}{}</b>: <b>{:.2f} times as fast</b> ({:.2f} to {:.2f})</p>\n", begin,
+                     html_escaped(change.what), html_escaped(setting), change.gain, change.low, change.high);
+}
+
+std::string place_html(const Verdict& verdict) {
+  if (verdict.stage.empty()) return "";
+  const std::string stage = "<b>" + html_escaped(verdict.stage) + "</b>";
+  if (verdict.op.empty() || verdict.op == verdict.stage) return "<p>Where: " + stage + "</p>\n";
+  return fmt::format("<p>Where: <b>{}</b>, which takes most of the stage {}</p>\n", html_escaped(verdict.op), stage);
+}
+
+// How sure it is, in a word. Of no reason nobody is sure.
+std::string sureness_html(const Verdict& verdict) {
+  if (verdict.code == ReasonCode::none) return "";
+  const double sure = verdict.confidence;
+  const char* const word = sure >= 0.8 ? "high" : sure >= 0.5 ? "medium" : "low: it is only the most likely reason";
+  return fmt::format("; confidence {:.2f}, {}", sure, word);
+}
+
+// Whoever reads only the beginning knows what to do, and what for.
+std::string verdict_box(const Verdict& verdict) {
+  const bool is_fine = verdict.code == ReasonCode::device_bound, is_open = verdict.code == ReasonCode::none;
+  const std::string text = verdict.to_string();
+  std::string html = fmt::format("<div class=\"verdict{}\">\n", is_fine ? " fine" : is_open ? " open" : "");
   for (const Change& change : verdict.changes) {
-    const std::string setting = change.setting.empty() ? "" : fmt::format(" ({} = {})", change.setting, change.value);
-    html += fmt::format("<p>Change: <b>{}{}</b>: {:.2f} times as fast ({:.2f} to {:.2f})</p>\n",
-                        html_escaped(change.what), html_escaped(setting), change.gain, change.low, change.high);
+    html += change_html(change, &change == verdict.changes.data() ? "What to change" : "Or");
   }
-  for (const std::string& finding : verdict.findings) html += "<p>" + html_escaped(finding) + "</p>\n";
-  html += fmt::format("<p class=\"soft\">confidence {:.2f}; waiting {:.1f} % of the time after the start</p></div>\n",
-                      verdict.confidence, 100 * verdict.wait_share);
+  html += "<p>Why: <b>" + html_escaped(std::string_view(text).substr(0, text.find('\n'))) + "</b></p>\n";
+  html += place_html(verdict);
+  for (std::string finding : verdict.findings) {
+    if (!finding.empty() && finding[0] >= 'a' && finding[0] <= 'z') finding[0] -= 'a' - 'A';
+    html += "<p>" + html_escaped(finding) + ".</p>\n";
+  }
+  return html + fmt::format("<p class=\"soft\">waiting {:.1f} % of the time after the start{}</p></div>\n",
+                            100 * verdict.wait_share, sureness_html(verdict));
+}
+
+std::string verdict_html(const Verdict& verdict) {
   std::string rows;
   for (const Evidence& one : verdict.evidence) {
-    rows += fmt::format("<tr><td>{}</td><td class=\"n\">{:.3f}</td><td class=\"n\">{:.3f}</td></tr>\n",
-                        html_escaped(one.figure), one.value, one.threshold);
+    const std::string limit = one.threshold != 0 ? fmt::format("{:.3f}", one.threshold) : "";
+    rows += fmt::format("<tr><td>{}</td><td class=\"n\">{:.3f}</td><td class=\"n\">{}</td></tr>\n",
+                        html_escaped(one.figure), one.value, limit);
   }
-  if (rows.empty()) return html + waits_bar(verdict);
-  return html + waits_bar(verdict) +
+  std::string html = verdict_box(verdict) + waits_bar(verdict);
+  if (rows.empty()) return html;
+  return html +
          "<div class=\"scroll\"><table><tr><th>evidence</th><th class=\"n\">value</th><th "
          "class=\"n\">limit</th></tr>\n" +
          rows + "</table></div>\n";
@@ -305,14 +328,16 @@ std::string stalls(const RunRecord& run, const std::string& name) {
 
 std::string pipeline_html(const RunRecord& run, const PipelineRecord& pipeline) {
   const std::string of = pipeline.name.empty() ? "" : " of " + pipeline.name;
+  const std::string waits_for = pipeline.name.empty() ? "" : " for " + pipeline.name;
   const LoaderStats& stats = pipeline.loader;
   const std::string settings = stats.stages.empty()
                                    ? ""
                                    : fmt::format("<p>{} compute threads, {} I/O threads; {} batches in {:.1f} s.</p>\n",
                                                  stats.threads, stats.io_threads, stats.batches, pipeline.seconds);
-  return section("Why the program waits" + (of.empty() ? "" : " for " + pipeline.name), verdict_html(pipeline)) +
-         section("When it waited" + of, stalls(run, pipeline.name)) + section("The plan" + of, plan_svg(pipeline)) +
-         section("Profile" + of, profile_table(pipeline)) + section("Memory" + of, stages_table(stats)) +
+  return section("Why the program waits" + waits_for, verdict_html(pipeline.verdict)) +
+         section("When it waited" + waits_for, stalls(run, pipeline.name)) +
+         section("The plan" + of, plan_svg(pipeline)) + section("Profile" + of, profile_table(pipeline)) +
+         section("Memory" + of, stages_table(stats)) +
          section("Settings" + of,
                  settings + (pipeline.plan.empty() ? "" : "<pre>" + html_escaped(pipeline.plan) + "</pre>\n"));
 }

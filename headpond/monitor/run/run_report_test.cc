@@ -32,11 +32,45 @@ RunRecord run_of(int64_t points) {
 TEST(RunReport, NamesTheReasonTheStageAndTheChange) {
   const std::string html = report_html(run_of(20));
   for (const char* const part :
-       {"cpu_bound: ", "Limiting stage: <b>range|map|batch</b>, most of it in <b>map &lt;&amp;&gt;</b>",
-        "one processor more (threads = 3)</b>: 1.50 times as fast", "waiting: sustained: 50.0 %", "— limits",
+       {"Why: <b>cpu_bound: ", "Where: <b>map &lt;&amp;&gt;</b>, which takes most of the stage <b>range|map|batch</b>",
+        "one processor more (threads = 3)</b>: <b>1.50 times as fast</b>", "waiting: sustained: 50.0 %", "— limits",
         "0.45 threads at once", "range(9)", "prefers-color-scheme:dark", "@media print", "queue/a/size"}) {
     EXPECT_THAT(html, HasSubstr(part));
   }
+}
+
+TEST(RunReport, BeginsWithWhatToChangeAndWhatItGains) {
+  RunRecord run = run_of(3);
+  run.pipelines[0].verdict.changes.push_back({"a cache", "", "", 1.2, 1.1, 1.3});
+  const std::string html = report_html(run);
+  const size_t change = html.find("What to change: <b>one processor more"), other = html.find("Or: <b>a cache"),
+               why = html.find("Why: ");
+  EXPECT_LT(html.find("<body>"), change);
+  EXPECT_LT(change, other);
+  EXPECT_LT(other, why);
+  EXPECT_LT(why, html.find("<svg"));
+}
+
+TEST(RunReport, WithoutAReasonItSaysWhatIsKnownAndIsSureOfNothing) {
+  RunRecord run = run_of(3);
+  run.pipelines[0].verdict = {.code = ReasonCode::none, .confidence = 1, .wait_share = 0.6};
+  run.pipelines[0].verdict.evidence = {{"tasks at once in range", 0.7, 0}};
+  run.pipelines[0].verdict.findings = {"a finding", "and where it waits"};
+  const std::string html = report_html(run);
+  for (const char* const part : {"class=\"verdict open\"", "<p>A finding.</p>", "<p>And where it waits.</p>",
+                                 "waiting 60.0 %", "<td class=\"n\">0.700</td><td class=\"n\"></td>"}) {
+    EXPECT_THAT(html, HasSubstr(part));
+  }
+  EXPECT_THAT(html, Not(HasSubstr("confidence")));
+  run.pipelines[0].verdict.code = ReasonCode::machine_busy;
+  EXPECT_THAT(report_html(run), HasSubstr("confidence 1.00, high")) << "control";
+}
+
+TEST(RunReport, AQueueIsAllOfThePlace) {
+  RunRecord run = run_of(3);
+  run.pipelines[0].verdict.stage = "digits";
+  run.pipelines[0].verdict.op = "";
+  EXPECT_THAT(report_html(run), HasSubstr("<p>Where: <b>digits</b></p>"));
 }
 
 TEST(RunReport, TellsWhoHeldTheMemoryWhenItWasMost) {
