@@ -16,7 +16,7 @@ from ._values import Path, seed_of
 from .errors import FailedPreconditionError, InvalidArgumentError, OutOfRangeError
 
 if TYPE_CHECKING:
-    from .torch import LoaderDataset
+    from .torch import LoaderDataset, Pinned
 
 _VERSION = 1
 _open: weakref.WeakSet[Loader] = weakref.WeakSet()
@@ -29,21 +29,26 @@ class Loader:
         for batch in loader: ...      # one epoch; with state_dict() and load_state_dict() a run goes on anywhere
 
     Options are those of C++ (headpond/engine/loader_options.h), all of them ceilings. `world_size` and `rank`: this process's part of
-    each batch. `format`: "numpy"; "torch" for tensors that share the memory; "jax" for arrays on JAX's default device.
+    each batch. `format`: "numpy"; "torch" for tensors that share the memory; "jax" for arrays on JAX's default device. `pin_memory`, of
+    "torch": the tensors lie in page-locked memory, from which a CUDA device copies while the program works.
     """
 
     def __init__(self, dataset: Dataset, *, epochs: int | None = 1, seed: int = 0, threads: int | None = None, io_threads: int = 256,
                  memory: int | None = None, run_ahead: int | None = None, consumer_helps: bool = True,
                  deterministic: bool | None = None, quarantine: Path = "", pin_threads: bool = True, world_size: int = 1,
-                 rank: int = 0, format: str = "numpy") -> None:
+                 rank: int = 0, pin_memory: bool = False, format: str = "numpy") -> None:
         if format not in ("numpy", "torch", "jax"):
             raise InvalidArgumentError(f"Loader: no format {format!r}: numpy, torch, jax")
         if not 0 <= rank < world_size:
             raise InvalidArgumentError(f"Loader: world_size={world_size}, rank={rank}: rank must be in [0, world_size)")
+        if pin_memory and format != "torch":
+            raise InvalidArgumentError(f"Loader: pin_memory=True, format={format!r}: it is for format='torch'")
         self._convert: Callable[[Any], Any] | None = None
+        pinned_for = None
         if format == "torch":
-            from .torch import to_torch
+            from .torch import device_to_pin_for, to_torch
             self._convert = to_torch
+            pinned_for = device_to_pin_for() if pin_memory else None
         elif format == "jax":
             from .jax import to_jax
             self._convert = to_jax
@@ -52,7 +57,12 @@ class Loader:
         self._core = _core.Loader(
             dataset._core, world_size=world_size, rank=rank, epochs=-1 if epochs is None else epochs, seed=seed_of(seed), threads=-1 if threads is None else threads,
             io_threads=0 if threads == 0 else io_threads, memory=memory, run_ahead=-1 if run_ahead is None else run_ahead,
-            consumer_helps=consumer_helps, deterministic=deterministic, quarantine=os.fspath(quarantine), pin_threads=pin_threads)
+            consumer_helps=consumer_helps, deterministic=deterministic, quarantine=os.fspath(quarantine), pin_threads=pin_threads,
+            pinned_for=pinned_for)
+        self._pinned: Pinned | None = None
+        if pin_memory:
+            from .torch import Pinned
+            self._convert = self._pinned = Pinned(self._core)
         _open.add(self)
 
     def _out(self, batch: Any) -> Any:
@@ -148,6 +158,8 @@ class Loader:
     def close(self) -> None:
         """Ends its threads. Batches that you hold stay; next() raises CancelledError."""
         self._core.close()
+        if self._pinned is not None:
+            self._pinned.end()
 
     def __enter__(self) -> Loader:
         return self

@@ -48,15 +48,15 @@ Keys::~Keys() {
   for (nb::object& name : names_) drop(name.release().ptr());
 }
 
-nb::object Keys::value_of(Element element) const {
+nb::object Keys::value_of(Element element, const std::shared_ptr<Returned>& to) const {
   if (!names_.empty()) {
     nb::dict all;
-    for (size_t i = 0; i < element.size(); ++i) all[names_[i]] = array_of(std::move(element[i]));
+    for (size_t i = 0; i < element.size(); ++i) all[names_[i]] = array_of(std::move(element[i]), to);
     return all;
   }
-  if (element.size() == 1) return array_of(std::move(element[0]));
+  if (element.size() == 1) return array_of(std::move(element[0]), to);
   nb::list all;
-  for (size_t i = 0; i < element.size(); ++i) all.append(array_of(std::move(element[i])));
+  for (size_t i = 0; i < element.size(); ++i) all.append(array_of(std::move(element[i]), to));
   return nb::tuple(all);
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -19,6 +20,7 @@
 #include "headpond/engine/loader.h"
 #include "headpond/engine/save.h"
 #include "headpond/engine/shards.h"
+#include "headpond/train/device/cuda.h"
 #include "nanobind/stl/optional.h"
 #include "nanobind/stl/string.h"
 #include "nanobind/stl/vector.h"
@@ -121,6 +123,23 @@ struct EndSaving {
   }
 };
 
+// Of batches that the program has no more. It may be used again after release().
+class Memory {
+ public:
+  Memory(std::list<Tensor> tensors, std::shared_ptr<Returned> from)
+      : tensors_(std::move(tensors)), from_(std::move(from)) {}
+  Memory(Memory&&) = default;
+  Memory& operator=(Memory&&) = delete;
+  ~Memory() {
+    if (from_ != nullptr) from_->add(tensors_);
+  }
+  void release() { tensors_.clear(); }
+
+ private:
+  std::list<Tensor> tensors_;
+  std::shared_ptr<Returned> from_;
+};
+
 // A Loader that Python may drop at any time, on any thread: its threads may need the interpreter's lock to end.
 class PythonLoader {
  public:
@@ -129,11 +148,21 @@ class PythonLoader {
       : batches_(batches),
         dataset_(world_size == 1 && rank == 0 ? batches : batches | distribute(world_size, rank)),
         options_(options),
-        keys_(dataset_.spec()) {
+        keys_(dataset_.spec()),
+        returned_(options.pool != nullptr ? std::make_shared<Returned>() : nullptr) {
     open([&]() -> Result<Loader> { return Loader(dataset_, options_); });
   }
   ~PythonLoader() {
-    if (!is_closed_) end_elsewhere(std::move(loader_));
+    if (returned_ != nullptr) {
+      (void)Ending::start([loader = std::move(loader_), ending = ending_, returned = returned_]() mutable {
+        loader.reset();
+        while (ending != nullptr && !ending->wait(std::chrono::hours(1))) {
+        }
+        returned->end();  // Only now nobody writes batches.
+      });
+    } else if (!is_closed_) {
+      end_elsewhere(std::move(loader_));
+    }
   }
   PythonLoader(const PythonLoader&) = delete;
   PythonLoader& operator=(const PythonLoader&) = delete;
@@ -228,6 +257,11 @@ class PythonLoader {
   void pause() {
     refuse_if_waiting("pause");
     loader_->pause();
+  }
+  std::optional<Memory> returned() {
+    std::list<Tensor> tensors = returned_ != nullptr ? returned_->take() : std::list<Tensor>();
+    if (tensors.empty()) return std::nullopt;
+    return Memory(std::move(tensors), returned_);
   }
 
  private:
@@ -337,12 +371,13 @@ class PythonLoader {
     Batch own = value(std::move(batch));
     epoch_ = own.epoch();
     index_ = own.index();
-    return keys_.value_of(std::move(own).element());
+    return keys_.value_of(std::move(own).element(), returned_);
   }
 
   const Dataset batches_, dataset_;
   const LoaderOptions options_;
   const Keys keys_;
+  const std::shared_ptr<Returned> returned_;  // Null: memory of arrays that are gone may be used again.
   std::shared_ptr<Loader> loader_;
   int64_t epoch_ = 0, index_ = -1;  // Of the last batch.
   int64_t left_ = -1;               // The epoch that a loop left before its end; -1: none.
@@ -460,7 +495,7 @@ Dict stats_of(const PythonLoader& loader) {
 void make_loader(PythonLoader* self, const Dataset& dataset, int64_t world_size, int64_t rank, int64_t epochs,
                  uint64_t seed, int threads, int io_threads, std::optional<int64_t> memory, int64_t run_ahead,
                  bool consumer_helps, std::optional<bool> deterministic, const std::string& quarantine,
-                 bool pin_threads) {
+                 bool pin_threads, std::optional<int> pinned_for) {
   LoaderOptions options{.epochs = epochs, .seed = seed};
   options.threads = threads;
   options.io_threads = io_threads;
@@ -470,6 +505,7 @@ void make_loader(PythonLoader* self, const Dataset& dataset, int64_t world_size,
   options.deterministic = deterministic;
   options.quarantine = quarantine;
   options.pin_threads = pin_threads;
+  if (pinned_for) options.pool = value(waiting([&] { return pinned_pool(*pinned_for); }));
   new (self) PythonLoader(dataset, world_size, rank, options);
 }
 
@@ -518,11 +554,12 @@ int64_t saved(const Dataset& dataset, const std::string& path, int threads, uint
 }  // namespace
 
 void add_loader(nb::module_& module) {
+  nb::class_<Memory>(module, "Memory").def("release", &Memory::release);
   nb::class_<PythonLoader>(module, "Loader")
       .def("__init__", make_loader, nb::arg("dataset"), nb::kw_only(), nb::arg("world_size"), nb::arg("rank"),
            nb::arg("epochs"), nb::arg("seed"), nb::arg("threads"), nb::arg("io_threads"), nb::arg("memory").none(),
            nb::arg("run_ahead"), nb::arg("consumer_helps"), nb::arg("deterministic").none(), nb::arg("quarantine"),
-           nb::arg("pin_threads"))
+           nb::arg("pin_threads"), nb::arg("pinned_for").none())
       .def("next", &PythonLoader::next)
       .def("try_next", &PythonLoader::try_next)
       .def("next_epoch", &PythonLoader::next_epoch)
@@ -534,6 +571,7 @@ void add_loader(nb::module_& module) {
       .def("stats", stats_of)
       .def("diagnose", &PythonLoader::diagnose)
       .def("pause", &PythonLoader::pause)
+      .def("returned", &PythonLoader::returned)
       .def_prop_ro("epoch_left", &PythonLoader::epoch_left)
       .def_prop_ro("epoch", &PythonLoader::epoch)
       .def_prop_ro("index", &PythonLoader::index);

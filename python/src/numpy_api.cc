@@ -87,6 +87,33 @@ std::optional<DType> dtype_of_array(PyArrayObject* array) {
 
 void end_lease(PyObject* capsule) { delete static_cast<Tensor*>(PyCapsule_GetPointer(capsule, nullptr)); }
 
+struct ReturnedLater {
+  std::list<Tensor> tensor;
+  std::shared_ptr<Returned> to;
+};
+
+void return_lease(PyObject* capsule) {
+  const std::unique_ptr<ReturnedLater> lease(static_cast<ReturnedLater*>(PyCapsule_GetPointer(capsule, nullptr)));
+  lease->to->add(lease->tensor);
+}
+
+template <class Lease>
+nb::object capsule_of(std::unique_ptr<Lease> lease, PyCapsule_Destructor end) {
+  nb::object made = nb::steal(PyCapsule_New(lease.get(), nullptr, end));
+  if (!made.is_valid()) throw nb::python_error();
+  (void)lease.release();
+  return made;
+}
+
+// What keeps the memory of an array.
+nb::object lease_of(Tensor tensor, const std::shared_ptr<Returned>& to) {
+  if (to == nullptr) return capsule_of(std::make_unique<Tensor>(std::move(tensor)), end_lease);
+  auto lease = std::make_unique<ReturnedLater>();
+  lease->tensor.push_back(std::move(tensor));
+  lease->to = to;
+  return capsule_of(std::move(lease), return_lease);
+}
+
 nb::object bytes_of(std::string_view text) {
   return nb::steal(PyBytes_FromStringAndSize(text.data(), std::ssize(text)));
 }
@@ -187,7 +214,7 @@ void need_dtype(DType dtype) {
   (void)bfloat16();
 }
 
-nb::object array_of(Tensor tensor) {
+nb::object array_of(Tensor tensor, const std::shared_ptr<Returned>& to) {
   if (tensor.dtype() == DType::bytes && tensor.rank() == 0) return bytes_of(tensor.bytes_at(0));
   need_numpy();
   std::array<npy_intp, 64> dims{};
@@ -210,14 +237,11 @@ nb::object array_of(Tensor tensor) {
     return copy;
   }
   const bool is_exclusive = owner->is_unique() && owner->data() == tensor.data();
-  auto lease = std::make_unique<Tensor>(std::move(tensor));
   const int flags = NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED | (is_exclusive ? NPY_ARRAY_WRITEABLE : 0);
-  nb::object array = nb::steal(PyArray_NewFromDescr(&PyArray_Type, descr, lease->rank(), dims.data(), nullptr,
-                                                    const_cast<std::byte*>(lease->data()), flags, nullptr));
+  nb::object array = nb::steal(PyArray_NewFromDescr(&PyArray_Type, descr, tensor.rank(), dims.data(), nullptr,
+                                                    const_cast<std::byte*>(tensor.data()), flags, nullptr));
   if (!array.is_valid()) throw nb::python_error();
-  PyObject* const base = PyCapsule_New(lease.get(), nullptr, end_lease);
-  if (base == nullptr) throw nb::python_error();
-  (void)lease.release();
+  PyObject* const base = lease_of(std::move(tensor), to).release().ptr();
   if (PyArray_SetBaseObject(reinterpret_cast<PyArrayObject*>(array.ptr()), base) != 0) throw nb::python_error();
   return array;
 }

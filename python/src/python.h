@@ -7,12 +7,14 @@
 
 #include <chrono>
 #include <functional>
+#include <list>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "headpond/base/interrupt/interrupt.h"
+#include "headpond/base/mutex.h"
 #include "headpond/base/status.h"
 #include "headpond/dataset/dataset.h"
 #include "headpond/queue/wait.h"
@@ -159,9 +161,36 @@ T value(Result<T> result) {
 
 /// Raises ImportError if arrays of this dtype need a package that is absent.
 void need_dtype(DType dtype);
+/// Memory that arrays had, and that must not be used again yet: a device may still read it. On any thread.
+class Returned {
+ public:
+  /// Takes the tensors in `some`, but after end().
+  void add(std::list<Tensor>& some) noexcept {
+    const MutexLock lock(mu_);
+    if (!has_ended_) tensors_.splice(tensors_.end(), some);
+  }
+  /// All that came since the last call.
+  std::list<Tensor> take() {
+    const MutexLock lock(mu_);
+    return std::exchange(tensors_, {});
+  }
+  /// Nobody uses the memory any more.
+  void end() {
+    const std::list<Tensor> last = take();
+    const MutexLock lock(mu_);
+    has_ended_ = true;
+  }
+
+ private:
+  Mutex mu_;
+  std::list<Tensor> tensors_ HEADPOND_GUARDED_BY(mu_);
+  bool has_ended_ HEADPOND_GUARDED_BY(mu_) = false;
+};
+
 /// An array over the tensor's memory, which it keeps alive; a scalar or bytes for rank 0. New reference. It is writable
-/// iff nobody else has that memory.
-nb::object array_of(Tensor tensor);
+/// iff nobody else has that memory. When the last of the array and its views is gone, the tensor goes `to` there, or
+/// ends.
+nb::object array_of(Tensor tensor, const std::shared_ptr<Returned>& to = nullptr);
 /// Whose memory the tensor has: a copy; the array's if nobody else refers to that, else a copy; the array's.
 enum class Share { copy, if_its_own, always };
 /// The value's array, scalar or text. `want`: its dtype; numbers that are not arrays are converted if that keeps them.
@@ -178,8 +207,8 @@ class Keys {
   Keys(const Keys&) = delete;
   Keys& operator=(const Keys&) = delete;
   /// A dict of named fields, a tuple of several, the value of one. Arrays are writable iff `element` was moved here and
-  /// nobody else had its memory.
-  nb::object value_of(Element element) const;
+  /// nobody else had its memory. `to`: as of array_of().
+  nb::object value_of(Element element, const std::shared_ptr<Returned>& to = nullptr) const;
 
  private:
   std::vector<nb::object> names_;  // None: fields have no names.
