@@ -163,11 +163,14 @@ bool Executor::is_long_wait(uint64_t seen) {
   return true;
 }
 
+// The process's clock comes last: see process_cpu_ns().
 Executor::CpuTimes Executor::cpu_times() {
-  CpuTimes times{now_ns(), process_cpu_ns(), thread_cpu_ns()};
+  CpuTimes times{.own_ns = thread_cpu_ns()};
   for (const auto* workers : {&workers_, &io_workers_}) {
     for (const Worker& worker : *workers) times.own_ns += worker.id != 0 ? cpu_ns_of(worker.id) : 0;
   }
+  times.process_ns = process_cpu_ns();
+  times.at_ns = now_ns();
   return times;
 }
 

@@ -8,7 +8,8 @@ namespace headpond::internal {
 
 /// CPU time of the calling thread.
 int64_t thread_cpu_ns();
-/// CPU time of all threads of the process.
+/// CPU time of all threads of the process. Of a thread that runs now, Linux counts in it what it has seen at its last
+/// tick, a millisecond ago or ten; but all of what cpu_ns_of() has just said. So ask for the threads first.
 int64_t process_cpu_ns();
 /// CPU time of the thread with this id; 0 iff there is none any more.
 int64_t cpu_ns_of(int thread_id);

@@ -47,6 +47,28 @@ TEST(ThreadLook, CountsTheProcessorTimeOfThreads) {
   std::thread([&] { EXPECT_LT(thread_cpu_ns(), cpu_ns_of(this_thread_id()) + 1) << "each thread has its own"; }).join();
 }
 
+TEST(ThreadLook, TheProcesssTimeHasAllOfTheThreadsThatWereAskedBefore) {
+  std::atomic<int> id = 0;
+  std::atomic<bool> stop = false;
+  std::thread thread([&] {
+    id = this_thread_id();
+    while (!stop) {
+    }
+  });
+  ASSERT_TRUE(becomes_true([&] { return id != 0; }));
+  int lacks = 0, lacks_if_asked_first = 0;
+  for (int i = 0; i < 100; ++i) {
+    pause_ms(1);
+    const int64_t first = process_cpu_ns(), threads = cpu_ns_of(id) + thread_cpu_ns(), after = process_cpu_ns();
+    lacks += after < threads;
+    lacks_if_asked_first += first + 20'000 < threads;
+  }
+  stop = true;
+  thread.join();
+  EXPECT_EQ(lacks, 0);
+  if (lacks_if_asked_first == 0) std::puts("no control: this system's clock of the process is always right");
+}
+
 TEST(ThreadLook, AddsUpWhatWasSeen) {
   SeenDoing seen;
   for (const Doing what : {Doing::locked, Doing::runs, Doing::locked, Doing::unknown}) seen.add(what);
