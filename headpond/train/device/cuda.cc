@@ -5,8 +5,10 @@
 
 #include <bit>
 #include <cstdlib>
+#include <map>
 #include <utility>
 
+#include "headpond/base/mutex.h"
 #include "headpond/train/device/cuda_driver_internal.h"
 
 namespace headpond {
@@ -15,7 +17,7 @@ namespace {
 
 constexpr int kOutOfMemory = 2, kNotReady = 600;                    // CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_NOT_READY
 constexpr unsigned kPortable = 1, kNonBlocking = 1, kNoTiming = 2;  // CU_MEMHOSTALLOC_, CU_STREAM_, CU_EVENT_
-constexpr size_t kLeastPinned = 64 << 10, kAlignment = 64;
+constexpr size_t kLeastPinned = 64 << 10, kAlignment = 64, kMostKept = 64 << 20;
 
 Result<void> check(const CudaDriver& driver, int status, const char* call, ErrorKind kind = ErrorKind::Unknown) {
   if (status == 0) return {};
@@ -67,6 +69,53 @@ class CudaContext {
   const CudaDriver& driver_;
   const CudaDriver::Device device_;
   const CudaDriver::Context context_;
+};
+
+// Page-locked blocks. Some that were given back wait here for the next of their size, as the driver needs milliseconds
+// to lock pages, and waits for all work of the device before it unlocks them.
+class PinnedBlocks {
+ public:
+  explicit PinnedBlocks(std::shared_ptr<CudaContext> context) : context_(std::move(context)) {}
+  ~PinnedBlocks() {
+    for (const auto& [size, block] : kept_) unlock(block);
+  }
+  PinnedBlocks(const PinnedBlocks&) = delete;
+  PinnedBlocks& operator=(const PinnedBlocks&) = delete;
+
+  void* take(size_t size) {
+    {
+      MutexLock lock(mu_);
+      if (const auto found = kept_.find(size); found != kept_.end()) {
+        kept_bytes_ -= size;
+        return kept_.extract(found).mapped();
+      }
+    }
+    const CudaContext::Current current(*context_);
+    void* block = nullptr;
+    return context_->driver().host_allocate(&block, size, kPortable) == 0 ? block : nullptr;
+  }
+  void give_back(void* block, size_t size) {
+    {
+      MutexLock lock(mu_);
+      if (kept_bytes_ + size <= kMostKept) {
+        kept_.emplace(size, block);
+        kept_bytes_ += size;
+        return;
+      }
+    }
+    unlock(block);
+  }
+
+ private:
+  void unlock(void* block) const {
+    const CudaContext::Current current(*context_);
+    context_->driver().host_free(block);
+  }
+
+  const std::shared_ptr<CudaContext> context_;
+  Mutex mu_;
+  std::multimap<size_t, void*> kept_ HEADPOND_GUARDED_BY(mu_);
+  size_t kept_bytes_ HEADPOND_GUARDED_BY(mu_) = 0;
 };
 
 // An event, made and recorded after what `stream` was asked for so far. In the current context.
@@ -164,20 +213,13 @@ class CudaStream : public DeviceStream {
 Result<std::shared_ptr<BufferPool>> pinned_pool_of(const CudaDriver& driver, int device) {
   auto made = CudaContext::of(driver, device);
   if (!made) return fail(made.error());
-  const std::shared_ptr<CudaContext> context = std::move(*made);
-  const auto allocate = [context](size_t size) -> void* {
+  const auto blocks = std::make_shared<PinnedBlocks>(std::move(*made));
+  const auto allocate = [blocks](size_t size) -> void* {
     if (size < kLeastPinned) return std::aligned_alloc(kAlignment, (size + kAlignment - 1) / kAlignment * kAlignment);
-    const CudaContext::Current current(*context);
-    void* block = nullptr;
-    return context->driver().host_allocate(&block, size, kPortable) == 0 ? block : nullptr;
+    return blocks->take(size);
   };
-  const auto release = [context](void* block, size_t size) {
-    if (size < kLeastPinned) {
-      std::free(block);
-      return;
-    }
-    const CudaContext::Current current(*context);
-    context->driver().host_free(block);
+  const auto release = [blocks](void* block, size_t size) {
+    size < kLeastPinned ? std::free(block) : blocks->give_back(block, size);
   };
   return std::make_shared<BufferPool>(BlockHooks{.allocate = allocate, .release = release});
 }

@@ -177,6 +177,22 @@ TEST_F(Cuda, APinnedPoolTakesItsBlocksFromTheDriver) {
   EXPECT_THAT(calls(), ElementsAre("device", "retain", "pin")) << "a small one is none of the driver's";
 }
 
+TEST_F(Cuda, APinnedPoolWithoutRoomDoesNotUnlockAndLockForEachBlock) {
+  constexpr size_t kSize = 16 << 20;
+  const auto pool = pinned_pool_of(driver_, 0).value();
+  pool->limit(0);  // It keeps no block itself.
+  for (int i = 0; i < 3; ++i) {
+    const BufferRef block = pool->allocate(kSize);
+  }
+  EXPECT_THAT(calls(), ElementsAre("device", "retain", "pin"));
+  { const BufferRef other = pool->allocate(2 * kSize); }
+  EXPECT_THAT(calls(), ElementsAre("pin")) << "of another size";
+  std::vector<BufferRef> many;
+  for (int i = 0; i < 4; ++i) many.push_back(pool->allocate(kSize));
+  many.clear();
+  EXPECT_THAT(calls(), ElementsAre("pin", "pin", "pin", "unpin", "unpin")) << "64 MiB at most stay";
+}
+
 TEST_F(Cuda, AFeedCopiesOnItsOwnStreamAndOrdersTheProgramAfterIt) {
   Loader loader(range(40) | batch(10), {.threads = 0});
   {
