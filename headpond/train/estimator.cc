@@ -2,6 +2,7 @@
 #include "headpond/train/estimator.h"
 
 #include <ATen/CPUGeneratorImpl.h>
+#include <c10/util/Type.h>
 
 #include <cstring>
 #include <sstream>
@@ -14,10 +15,28 @@ constexpr const char* kModel = "model.pt";
 constexpr const char* kOptimizer = "optimizer.pt";
 constexpr const char* kRandom = "random.bin";
 
+constexpr const char* kKind = "headpond.optimizer";  // In its archive; those of before have none.
+
+std::string kind_of(const torch::optim::Optimizer& optimizer) { return c10::demangle(typeid(optimizer).name()); }
+
+void add_kind(torch::serialize::OutputArchive&, const torch::nn::Module&) {}
+void add_kind(torch::serialize::OutputArchive& archive, const torch::optim::Optimizer& optimizer) {
+  archive.write(kKind, c10::IValue(kind_of(optimizer)));
+}
+void check_kind(torch::serialize::InputArchive&, const torch::nn::Module&) {}
+// Of another kind the archive cannot be read, or is taken for what it is not.
+void check_kind(torch::serialize::InputArchive& archive, const torch::optim::Optimizer& optimizer) {
+  c10::IValue saved;
+  if (!archive.try_read(kKind, saved) || saved.toStringRef() == kind_of(optimizer)) return;
+  throw Exception(Error(ErrorKind::FailedPrecondition, "the checkpoint is of the optimizer " + saved.toStringRef() +
+                                                           ", and here it is " + kind_of(optimizer)));
+}
+
 template <class Value>
 std::string saved(const Value& value) {
   torch::serialize::OutputArchive archive;
   value.save(archive);
+  add_kind(archive, value);
   std::ostringstream out;
   archive.save_to(out);
   return std::move(out).str();
@@ -27,6 +46,7 @@ template <class Value>
 void load(Value& value, const std::string& bytes) {
   torch::serialize::InputArchive archive;
   archive.load_from(bytes.data(), bytes.size());
+  check_kind(archive, value);
   value.load(archive);
 }
 

@@ -80,7 +80,9 @@ class Estimator {
 };
 
 /// As train_and_evaluate() of a Learner. What the step throws ends the training as an error. With one torch thread an
-/// interrupted training goes on with bitwise the same losses, in the same build of libtorch on the same machine.
+/// interrupted training goes on with bitwise the same losses, in the same build of libtorch on the same machine: the
+/// optimizer's options (its learning rate, say) are those of the checkpoint then, and only the random state of the
+/// processor is restored, not that of devices. FailedPrecondition for the checkpoint of an optimizer of another kind.
 Result<TrainingResult> train_and_evaluate(Estimator& estimator, const TrainSpec& train, const EvalSpec& eval);
 
 }  // namespace headpond

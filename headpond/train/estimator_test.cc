@@ -58,11 +58,12 @@ struct Recorder final : Hook {
   std::vector<double>& losses_;
 };
 
-Trained train(const std::string& folder, int64_t steps, int64_t hidden = 8) {
+Trained train(const std::string& folder, int64_t steps, int64_t hidden = 8, bool with_adam = true) {
   torch::set_num_threads(1);
   torch::manual_seed(5);
   Net net(hidden);
   torch::optim::Adam adam(net->parameters(), torch::optim::AdamOptions(0.05));
+  torch::optim::AdamW adam_w(net->parameters(), torch::optim::AdamWOptions(0.05));
   const auto step = [&](const TorchBatch& batch, Mode mode) -> StepOutput {
     EXPECT_EQ(net->is_training(), mode == Mode::train);
     EXPECT_EQ(torch::GradMode::is_enabled(), mode == Mode::train);
@@ -73,7 +74,7 @@ Trained train(const std::string& folder, int64_t steps, int64_t hidden = 8) {
             .metrics = {{"accuracy", {hits, static_cast<double>(batch["label"].size(0))}}}};
   };
   Estimator estimator({.model = net,
-                       .optimizer = adam,
+                       .optimizer = with_adam ? static_cast<torch::optim::Optimizer&>(adam) : adam_w,
                        .step = step,
                        .config = {.model_dir = folder, .save_steps = 20, .seed = 3, .threads = 1}});
   Trained trained;
@@ -114,6 +115,17 @@ TEST(Estimator, ACheckpointOfAnotherNetworkIsRefused) {
   EXPECT_THAT(
       other.result.error().message(),
       HasSubstr("parameter 0 is first.weight float32 [8,2] in the checkpoint, and first.weight float32 [9,2] here"));
+}
+
+// Adam and AdamW have the same names in their archives.
+TEST(Estimator, ACheckpointOfAnotherOptimizerIsRefused) {
+  const TempFolder temp;
+  ASSERT_TRUE(train(temp.path(), 1).result);
+  const Trained other = train(temp.path(), 1, 8, false);
+  ASSERT_FALSE(other.result);
+  EXPECT_EQ(other.result.error().kind(), ErrorKind::FailedPrecondition);
+  EXPECT_THAT(other.result.error().message(), HasSubstr("torch::optim::Adam, and here it is torch::optim::AdamW"));
+  EXPECT_TRUE(train(temp.path(), 1).result) << "control";
 }
 
 TEST(Estimator, WhatTheStepThrowsIsTheError) {

@@ -194,15 +194,19 @@ Result<std::optional<Checkpoint>> CheckpointFolder::newest() const {
   Error last;
   for (auto step = all->rbegin(); step != all->rend(); ++step) {
     auto checkpoint = read_checkpoint(state_->at(*step));
-    if (checkpoint) return std::optional(std::move(*checkpoint));
-    last = checkpoint.error();
+    if (checkpoint && checkpoint->facts.step == *step) return std::optional(std::move(*checkpoint));
+    last = checkpoint ? not_whole(state_->at(*step), fmt::format("its manifest is of step {}", checkpoint->facts.step))
+                      : checkpoint.error();
     if (last.kind() != ErrorKind::DataLoss) return fail(last);
     state_->not_whole.insert(*step);
     log(LogLevel::warning, fmt::format("a checkpoint is not whole, so the one before it is used: {}", last.message()));
   }
   if (!last) return std::optional<Checkpoint>();
-  return fail(
-      Error(ErrorKind::DataLoss, fmt::format("{}: none of its {} checkpoints is whole", path(), all->size()), last));
+  return fail(Error(ErrorKind::DataLoss,
+                    fmt::format("{}: none of its {} checkpoints is whole; from_scratch (--from-scratch) "
+                                "begins anew without them",
+                                path(), all->size()),
+                    last));
 }
 
 Result<int64_t> CheckpointFolder::write(const Checkpoint& checkpoint) {

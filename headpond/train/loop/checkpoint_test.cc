@@ -172,6 +172,17 @@ TEST(CheckpointFolder, SomeAndNoneWholeIsDataLoss) {
   EXPECT_EQ(found.newest.error().kind(), ErrorKind::DataLoss);
   EXPECT_THAT(found.newest.error().to_string(), HasSubstr("none of its 1 checkpoints is whole"));
   EXPECT_THAT(found.newest.error().to_string(), HasSubstr("expected 22 bytes, found 0"));
+  EXPECT_THAT(found.newest.error().to_string(), HasSubstr("--from-scratch"));
+}
+
+TEST(CheckpointFolder, OneThatWasRenamedIsNotOfThatStep) {
+  const TempFolder temp;
+  CheckpointFolder folder = opened(temp.path());
+  for (const int64_t step : {3, 4}) ASSERT_TRUE(folder.write(of_step(step)));
+  std::filesystem::rename(temp.file("checkpoint-4"), temp.file("checkpoint-9"));
+  const Found found = newest_in(folder);
+  EXPECT_EQ((**found.newest).facts.step, 3);
+  EXPECT_THAT(found.said, HasSubstr("checkpoint-9: its manifest is of step 4"));
 }
 
 TEST(CheckpointFolder, OneIsReadByItself) {

@@ -21,8 +21,8 @@ CheckpointWriter::CheckpointWriter(CheckpointFolder folder, const CheckpointWrit
 
 CheckpointWriter::~CheckpointWriter() { (void)finish(); }
 
-void CheckpointWriter::write(Checkpoint checkpoint, std::optional<int64_t> best) {
-  const int64_t begin = now_ns();
+void CheckpointWriter::write(Checkpoint checkpoint, std::optional<int64_t> best, int64_t began_ns) {
+  const int64_t begin = began_ns != 0 ? began_ns : now_ns();
   (void)finish();
   if (options_.asynchronous) {
     try {

@@ -25,7 +25,7 @@ struct CheckpointWritten {
   int64_t step = 0;
   int64_t bytes = 0;
   double write_ms = 0;
-  double stall_ms = 0;  ///< That write() took of the training: waiting for the one before, or all of it.
+  double stall_ms = 0;  ///< That it took of the training: the copy in memory and the wait for the one before; or all.
 };
 
 /// One checkpoint is being written at a time: a second write() waits for the first. One thread at a time.
@@ -37,7 +37,8 @@ class CheckpointWriter {
   CheckpointWriter& operator=(const CheckpointWriter&) = delete;
 
   /// Takes the bytes over. A write that fails is a warning in the log, and the training goes on: the one before stays.
-  void write(Checkpoint checkpoint, std::optional<int64_t> best = std::nullopt);
+  /// `began_ns`: when the training stopped to make `checkpoint`, by now_ns(); 0: now.
+  void write(Checkpoint checkpoint, std::optional<int64_t> best = std::nullopt, int64_t began_ns = 0);
   /// Waits for what is being written. The error of the last write, if it failed.
   Result<void> finish();
   /// Those that are on the disk now.

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <thread>
 
+#include "headpond/base/clock.h"
 #include "headpond/base/log.h"
 #include "headpond/io/file/system_test_internal.h"
 #include "tests/test_files.h"
@@ -40,6 +41,17 @@ TEST(CheckpointWriter, TheTrainingGoesOnWhileOneIsWritten) {
   EXPECT_EQ(writer.written().size(), 1U);
   EXPECT_EQ(writer.written()[0].step, 1);
   EXPECT_GT(writer.written()[0].bytes, 7);
+}
+
+TEST(CheckpointWriter, WhatItTookOfTheTrainingHasTheCopyInIt) {
+  for (const bool asynchronous : {true, false}) {
+    const TempFolder temp;
+    CheckpointWriter writer(folder_in(temp.path()), {.asynchronous = asynchronous});
+    writer.write(tiny(1), std::nullopt, now_ns() - 3'000'000'000);
+    EXPECT_TRUE(writer.finish());
+    EXPECT_GE(writer.written().at(0).stall_ms, 3000);
+    EXPECT_LT(writer.written().at(0).write_ms, 3000) << "control";
+  }
 }
 
 TEST(CheckpointWriter, OneAtATimeInTheirOrder) {

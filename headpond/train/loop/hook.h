@@ -82,7 +82,9 @@ class Hook {
   /// `context.step` counts the step that was just done.
   virtual Result<void> after_run(HookContext&, double /*loss*/, const Metrics& /*metrics*/) { return {}; }
   virtual Result<void> evaluated(HookContext&, const Evaluation&) { return {}; }
-  /// After the last step, also after an error.
+  /// After the last step, also after an error, even if begin() failed. The last checkpoint is saved after it, and the
+  /// last evaluation comes after it with its call of evaluated(). An error of it is that of the training, which is
+  /// saved all the same.
   virtual Result<void> end(HookContext&) { return {}; }
   virtual void visit_state(HookState&) {}
 };

@@ -88,8 +88,13 @@ TEST(RateHooks, LeaveTheTimeOfEvaluationsOut) {
     for (const auto& each : {hook, counter})
       ASSERT_TRUE(each->evaluated(training.context, {.step = training.context.step, .seconds = 9}));
   }
-  EXPECT_EQ(test::times_in(training.said, "(1 steps/s)"), 2U) << training.said << "control: 0.1 with them";
+  EXPECT_EQ(test::times_in(training.said, "(1 steps/s)"), 2U) << training.said << "with them: 0.1";
   ASSERT_TRUE(events->close());
+  const auto bytes = test::get_file(events->path());
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  const std::string one("global_step/sec\x15\0\0\x80\x3f", 20);  // The tag, and simple_value 1.
+  EXPECT_EQ(test::times_in(text, one), 2U);
+  EXPECT_EQ(test::times_in(text, "global_step/sec"), 2U) << "none is another number";
 }
 
 TEST(LoggingHook, MayCountSeconds) {

@@ -78,8 +78,8 @@ class Training {
   Result<TrainingResult> run() {
     auto trained = guarded([this] { return start_and_train(); });
     const auto ended = end_all(hooks_, context_);
+    if (trained) trained = guarded([this] { return finish(); });  // Saved and evaluated also if a hook's end failed.
     if (trained && !ended) trained = fail(ended.error());
-    if (trained) trained = guarded([this] { return finish(); });
     if (writer_) {
       const auto saved = writer_->finish();
       if (trained && !saved) trained = fail(saved.error());
@@ -273,6 +273,7 @@ class Training {
       return {};
     }
     train_loader_.pause();
+    const int64_t began_ns = now_ns();
     for (const SavingListener& listener : train_.listeners) {
       if (listener.before_save) HEADPOND_TRY(listener.before_save(context_.step));
     }
@@ -282,7 +283,7 @@ class Training {
     checkpoint.files[kHooks] = numbers.to_text();
     checkpoint.files[kData] = train_loader_.state();
     checkpoint.facts = facts_of(checkpoint.files[kData]);
-    writer_->write(std::move(checkpoint), best_step_ >= 0 ? std::optional(best_step_) : std::nullopt);
+    writer_->write(std::move(checkpoint), best_step_ >= 0 ? std::optional(best_step_) : std::nullopt, began_ns);
     last_saved_ = context_.step;
     for (const SavingListener& listener : train_.listeners) {
       if (listener.after_save) HEADPOND_TRY(listener.after_save(context_.step));
@@ -424,10 +425,10 @@ class Training {
 
 Result<TrainingResult> train_and_evaluate(Learner& learner, const RunConfig& config, const TrainSpec& train,
                                           const EvalSpec& eval, TrainingReport* report) {
-  check(config, train, eval);
   TrainingReport ignored;
   TrainingReport& filled = report != nullptr ? *report : ignored;
   filled = {};
+  check(config, train, eval);
   Training training(learner, config, train, eval, filled);
   return training.run();
 }

@@ -113,6 +113,7 @@ TEST(TrainingKills, AtEachCallOfTheSystem) {
 // killed before its first step.
 TEST(TrainingKills, AtRandomMoments) {
   const test::TempFolder temp;
+  const auto whole = unbroken();
   std::minstd_rand random(7);
   const size_t kills = test::quick_or(25, 100);
   size_t killed = 0, while_it_trained = 0, told = 0;
@@ -128,13 +129,15 @@ TEST(TrainingKills, AtRandomMoments) {
       if (tells == told) most_us += most_us / 4;
     } else {
       EXPECT_EQ(ended, 0);
-      std::filesystem::remove_all(temp.file("model"));  // It came to its end: once more.
+      EXPECT_EQ(lines_of(temp.path()), whole);
+      std::filesystem::remove_all(temp.file("model"));  // It came to its end: once more, from nothing.
+      std::filesystem::remove_all(temp.file("lines"));
       most_us = std::max<int64_t>(most_us * 3 / 4, 2000);
     }
-    told = tells;
+    told = ended == -SIGKILL ? tells : 0;
   }
   EXPECT_EQ(train(temp.path(), "", 0, {}), 0);
-  EXPECT_EQ(lines_of(temp.path()), unbroken());
+  EXPECT_EQ(lines_of(temp.path()), whole);
   EXPECT_GE(while_it_trained, kills / 4) << "the others were killed before their first step";
 }
 
