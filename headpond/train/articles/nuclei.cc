@@ -32,6 +32,9 @@ torch::Tensor twice_as_large(const torch::Tensor& x) {
 
 struct NucleiNet final : nn::Module {
   NucleiNet() {
+    // Clicks weigh nothing at first: the network starts as the one without them, and learns what they add.
+    const torch::NoGradGuard guard;
+    down1[0]->as<nn::Conv2d>()->weight.slice(1, kColours).zero_();
     register_module("norm", norm);
     register_module("down1", down1);
     register_module("down2", down2);
@@ -43,13 +46,14 @@ struct NucleiNet final : nn::Module {
   // Of [n, 5, h, w] with h and w that 4 divides: [n, h, w], above 0 where a nucleus is.
   torch::Tensor forward(const torch::Tensor& input) {
     // Clicks are as they are: how many a batch has changes so much that its mean and variance say nothing of the next.
-    const torch::Tensor shown = torch::cat({norm(input.slice(1, 0, 3)), input.slice(1, 3)}, 1);
+    const torch::Tensor shown = torch::cat({norm(input.slice(1, 0, kColours)), input.slice(1, kColours)}, 1);
     const torch::Tensor a = down1->forward(shown), b = down2->forward(F::max_pool2d(a, F::MaxPool2dFuncOptions(2)));
     const torch::Tensor c = middle->forward(F::max_pool2d(b, F::MaxPool2dFuncOptions(2)));
     const torch::Tensor d = up2->forward(torch::cat({twice_as_large(c), b}, 1));
     return head(up1->forward(torch::cat({twice_as_large(d), a}, 1))).squeeze(1);
   }
-  nn::BatchNorm2d norm{3};
+  static constexpr int64_t kColours = 3;
+  nn::BatchNorm2d norm{kColours};
   nn::Sequential down1 = level(5, 16), down2 = level(16, 32), middle = level(32, 64), up2 = level(64 + 32, 32),
                  up1 = level(32 + 16, 16);
   nn::Conv2d head{nn::Conv2dOptions(16, 1, 1)};

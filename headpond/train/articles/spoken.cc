@@ -23,9 +23,9 @@ nn::Sequential network() {
   nn::Sequential net(nn::BatchNorm2d(1));
   for (const auto& [from, to] : {std::pair{1, 16}, {16, 32}, {32, 64}}) {
     net->push_back(nn::Conv2d(nn::Conv2dOptions(from, to, 3).padding(1)));
+    net->push_back(nn::MaxPool2d(2));  // First, so that the others have a quarter to do.
     net->push_back(nn::BatchNorm2d(to));
     net->push_back(nn::ReLU());
-    net->push_back(nn::MaxPool2d(2));
   }
   net->push_back(nn::AdaptiveAvgPool2d(nn::AdaptiveAvgPool2dOptions({1, 5})));
   net->push_back(nn::Flatten());
