@@ -11,14 +11,17 @@ import time
 
 from . import _core, _kernels, _log, _sources, _values, tf1, trace
 from ._arrow import from_arrow, parquet
+from ._core import Permutation, Random, entropy, fill_normal, random_key
 from ._dataset import (
     Dataset, choose_from_datasets, concatenate, from_generator, from_tensor_slices, from_tensors, idx, interleave, mix, read_plan,
     sample_from_datasets)
 from ._dataset import range as range  # noqa: A004
 from ._dataset import zip as zip  # noqa: A004
-from ._files import RecordReader, RecordWriter, make_example
+from ._files import (
+    LabelledFile, LabelledFolder, RecordReader, RecordWriter, digit_set, expand_files, list_labelled_folder, make_example)
 from ._kernels import *  # noqa: F403
-from ._loader import Loader, close_all
+from ._loader import FunctionStats, Loader, LoaderStats, StageStats, close_all
+from ._map_style import from_torch
 from ._monitor import EventWriter, Progress, QueueMonitor, WaitAccount, close_monitors, diagnose, progress, write_timeline
 from ._queues import (
     Barrier, BarrierBatch, Coordinator, FIFOQueue, LooperThread, MapStagingArea, PaddingFIFOQueue, PriorityQueue, QueueRunner,
@@ -49,12 +52,14 @@ bytes: DType = _values.bytes_  # noqa: A001
 # Without what hides a builtin: range, zip, bytes.
 __all__ = [
     "Barrier", "BarrierBatch", "CancelledError", "Coordinator", "DType", "DataLossError", "Dataset", "DeadlineExceededError",
-    "Error", "EventWriter", "Expression", "FIFOQueue", "FailedPreconditionError", "FieldSpec", "InvalidArgumentError", "Kernel",
-    "Loader", "LooperThread", "MapStagingArea", "NotFoundError", "OutOfRangeError", "PaddingFIFOQueue", "PriorityQueue",
-    "Progress", "QueueMonitor", "QueueRunner", "RandomShuffleQueue", "RecordReader", "RecordWriter", "ResourceExhaustedError",
-    "StagingArea", "UnimplementedError", "UnknownError", "WaitAccount", "bf16", "boolean", "choose_from_datasets",
-    "concatenate", "details", "diagnose", "explain", "expr", "f16", "f32", "f64", "from_arrow", "from_generator",
-    "from_tensor_slices", "from_tensors", "i16", "i32", "i64", "i8", "idx", "interleave", "make_example", "mix", "parquet", "progress", "read_plan",
+    "Error", "EventWriter", "Expression", "FIFOQueue", "FailedPreconditionError", "FieldSpec", "FunctionStats", "InvalidArgumentError",
+    "Kernel", "LabelledFile", "LabelledFolder", "Loader", "LoaderStats", "LooperThread", "MapStagingArea", "NotFoundError",
+    "OutOfRangeError", "PaddingFIFOQueue", "Permutation", "PriorityQueue", "Progress", "QueueMonitor", "QueueRunner", "Random",
+    "RandomShuffleQueue", "RecordReader", "RecordWriter", "ResourceExhaustedError", "StageStats", "StagingArea", "UnimplementedError",
+    "UnknownError", "WaitAccount", "bf16", "boolean", "choose_from_datasets", "concatenate", "details", "diagnose", "digit_set", "entropy",
+    "expand_files", "explain", "expr", "f16", "f32", "f64", "fill_normal", "from_arrow", "from_generator", "from_tensor_slices",
+    "from_tensors", "from_torch", "i16", "i32", "i64", "i8", "idx", "interleave", "list_labelled_folder", "make_example", "mix", "parquet",
+    "progress", "random_key", "read_plan",
     "sample_from_datasets", "tf1", "trace", "u16", "u32", "u64", "u8", "write_timeline"]
 __all__ += _kernels.__all__
 __all__ += _sources.__all__

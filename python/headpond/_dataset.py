@@ -66,11 +66,12 @@ def _on_field(function: Any, field: str, takes_rng: bool) -> Callable[..., Any]:
 class _Function:
     """A function that a dataset calls. The module refers to it weakly; the datasets made with it, and so their Loaders, own it."""
 
-    __slots__ = ("account", "call", "name", "__weakref__")
+    __slots__ = ("account", "call", "name", "serial", "__weakref__")
 
-    def __init__(self, call: Callable[..., Any], name: str) -> None:
+    def __init__(self, call: Callable[..., Any], name: str, serial: bool = False) -> None:
         self.call = call
         self.name = name
+        self.serial = serial
         self.account = _core.FunctionAccount()
 
 
@@ -144,11 +145,13 @@ class Dataset(Operators):
         return step(self)
 
     def map(self, *args: str | Kernel | Expression | Callable[..., Any], into: str | None = None, name: str | None = None,
-            version: int = 0, output: SpecLike = None, blocking: bool = False, fields: Mapping[str, str] | None = None) -> Dataset:
+            version: int = 0, output: SpecLike = None, blocking: bool = False, serial: bool = False,
+            fields: Mapping[str, str] | None = None) -> Dataset:
         """Replaces each element. One of
 
         map(function): a Python function of the element (a dict, a tuple or a value), which must be pure. A parameter `rng` gets a
-        numpy.random.Generator of the element's own. `output`: the result's spec; else element 0 is made here to see it.
+        numpy.random.Generator of the element's own. `output`: the result's spec; else element 0 is made here to see it. `serial`: one
+        call after the other, also where the function releases the interpreter's lock.
         map("image", function): the same for one field.
         map("image", hp.decode_png(), ...), map(hp.decode_png()), map(hp.flip(), fields={"image": "photo", "mask": "labels"}): kernels.
         map(hp.expr("x / 255")): an expression; with `into` it adds or replaces that field.
@@ -157,7 +160,7 @@ class Dataset(Operators):
         steps = args if field is None else args[1:]
         if not steps:
             raise TypeError("map() needs a function, an expression or kernels")
-        of_functions = {"version": version or None, "output": output, "blocking": blocking or None}
+        of_functions = {"version": version or None, "output": output, "blocking": blocking or None, "serial": serial or None}
         if all(isinstance(step, Kernel) for step in steps):
             _refuse_given("kernels", into=into, **of_functions)
             return self._step("map", _without_none(kernels=list(steps), field=field, fields=fields), name)
@@ -170,10 +173,11 @@ class Dataset(Operators):
         dataset = self
         for number, step in enumerate(steps):
             last = number + 1 == len(steps)
-            dataset = dataset._map_one(step, field, name, version, output if last else None, blocking)
+            dataset = dataset._map_one(step, field, name, version, output if last else None, blocking, serial)
         return dataset
 
-    def _map_one(self, step: Any, field: str | None, name: str | None, version: int, output: SpecLike, blocking: bool) -> Dataset:
+    def _map_one(self, step: Any, field: str | None, name: str | None, version: int, output: SpecLike, blocking: bool,
+                 serial: bool) -> Dataset:
         if isinstance(step, Kernel):
             if output is not None:
                 raise TypeError("map() with output=: the last step is a kernel, which says itself what it makes")
@@ -191,7 +195,7 @@ class Dataset(Operators):
         called = _name_of(step, name)
         if called and field is not None:
             called += f" of {field}"
-        cell = _Function(function, f"map({called})")
+        cell = _Function(function, f"map({called})", serial)
         made = _core.map(self._core, cell, called, version, blocking, takes_rng, plain_spec(output))
         return Dataset(made, (*self._functions, cell))
 
@@ -208,12 +212,12 @@ class Dataset(Operators):
         raise ValueError("map(): the dataset is empty, so its result is not known; say output=")
 
     def filter(self, predicate: str | Expression | Callable[[Any], Any], *, name: str | None = None, version: int = 0,
-               blocking: bool = False) -> Dataset:
-        """Keeps the elements for which a function or an expression is true."""
+               blocking: bool = False, serial: bool = False) -> Dataset:
+        """Keeps the elements for which a function or an expression is true. `serial`: as of map."""
         if isinstance(predicate, (Expression, str)):
             return self._step("filter", {"predicate": predicate}, name)
         called = _name_of(predicate, name)
-        cell = _Function(predicate, f"filter({called})")
+        cell = _Function(predicate, f"filter({called})", serial)
         return Dataset(_core.filter(self._core, cell, called, version, blocking), (*self._functions, cell))
 
     def flat_map(self, function: Callable[[Any], Dataset], *, output: SpecLike = None, name: str | None = None) -> Dataset:
@@ -249,6 +253,11 @@ class Dataset(Operators):
                      resume: bool = False, made_from: str = "", threads: int = -1, seed: int = 0) -> dict[str, Any]:
         """Writes its elements, one field of bytes, into files: {"paths", "records", "bytes", "resumed_from"}."""
         return _core.write_shards(self._core, os.fspath(folder), name, shards, format, compression, resume, made_from, threads, seed)
+
+    def write_npy(self, path: Path, *, resume: bool = False, made_from: str = "", threads: int = -1, seed: int = 0) -> dict[str, Any]:
+        """Writes its elements, one field of numbers of a fixed shape, as the rows of one npy file, which hp.npy maps: {"rows", "bytes",
+        "resumed_from"}. `resume`: goes on where a call that was interrupted stopped."""
+        return _core.write_npy(self._core, os.fspath(path), resume, made_from, threads, seed)
 
     def save(self, path: Path, *, threads: int = -1, seed: int = 0) -> int:
         """Writes the elements of epoch 0 into a folder, for hp.load(path), and returns their number."""

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files of records, read and written without a dataset, and Examples."""
+"""Files of records, read and written without a dataset, Examples, lists of files, and the digit set."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from . import _core
-from ._values import Path
+from ._values import Path, Paths
 from .errors import InvalidArgumentError
 
 
@@ -34,6 +34,43 @@ class RecordReader(_core.RecordReader):
 
     def __init__(self, path: Path, *, on_damage: str = "fail") -> None:
         super().__init__(os.fspath(path), on_damage)
+
+
+def _paths(given: Paths) -> list[str]:
+    return [os.fspath(one) for one in ([given] if isinstance(given, (str, os.PathLike)) else given)]
+
+
+def expand_files(patterns: Paths) -> list[str]:
+    """The files of a pattern, or of several in their order: of each sorted by name. `*`, `?` and `[...]` match within one part of a path;
+    "name@8" is name-00000-of-00008 and on; any other name is itself. NotFoundError for a pattern that no file fits."""
+    return _core.expand_files(_paths(patterns))
+
+
+class LabelledFile(NamedTuple):
+    """`label`: the index of its folder in LabelledFolder.classes."""
+
+    path: str
+    label: int
+    size: int
+
+
+class LabelledFolder(NamedTuple):
+    """Classes are the folders' names, sorted; files are sorted by label, then by path."""
+
+    classes: list[str]
+    files: list[LabelledFile]
+
+
+def list_labelled_folder(root: Path, extensions: Sequence[str] = ()) -> LabelledFolder:
+    """What hp.folder(root) reads: root/cat/1.png, root/cat/more/2.png, root/dog/3.png. With `extensions` ("png") only such files."""
+    classes, files = _core.list_labelled_folder(os.fspath(root), list(extensions))
+    return LabelledFolder(classes, [LabelledFile(*one) for one in files])
+
+
+def digit_set(folder: Path = "", *, train_images: int = 60_000, test_images: int = 10_000) -> str:
+    """The folder of a set of drawn digits, in MNIST's four files: for a first training without a download. Drawn by the first call, in
+    `folder` or in the cache folder; later calls find it."""
+    return _core.digit_set(os.fspath(folder), train_images, test_images)
 
 
 def make_example(features: Mapping[str, Any]) -> bytes:

@@ -8,7 +8,7 @@ import os
 import time
 import weakref
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict, cast
 
 from . import _core
 from ._dataset import Dataset
@@ -20,6 +20,48 @@ if TYPE_CHECKING:
 
 _VERSION = 1
 _open: weakref.WeakSet[Loader] = weakref.WeakSet()
+
+
+class StageStats(TypedDict):
+    """Of a stage that runs ahead; docs/monitoring.md says what each figure means."""
+
+    name: str
+    blocking: bool
+    units: int
+    elements: int
+    element_ns: float
+    unit_ns: float
+    target: int
+    ahead: int
+    ready: int
+    mean_ready: float
+
+
+class FunctionStats(TypedDict):
+    """Of a function of Python in the dataset: how often it was called, and what it and waiting for the interpreter's lock took."""
+
+    name: str
+    calls: int
+    lock_wait_ns: int
+    function_ns: int
+
+
+class LoaderStats(TypedDict):
+    """What a Loader has done so far; docs/monitoring.md says what each figure means."""
+
+    batches: int
+    waits: int
+    wait_ns: int
+    first_wait_ns: int
+    helped: int
+    memory_in_use: int
+    memory_peak: int
+    threads: int
+    io_threads: int
+    inline_now: bool
+    defects: int
+    stages: list[StageStats]
+    functions: list[FunctionStats]
 
 
 class Loader:
@@ -105,6 +147,10 @@ class Loader:
         """Leaves out the rest of this epoch."""
         self._core.next_epoch()
 
+    def set_epoch(self, epoch: int) -> None:
+        """The next loop runs this epoch: all of it, or after load_state_dict() of a state in it its rest."""
+        self._core.set_epoch(epoch)
+
     def __bool__(self) -> bool:
         return True
 
@@ -122,12 +168,12 @@ class Loader:
         """The number of the last batch in its epoch; -1 before the first."""
         return self._core.index
 
-    def stats(self) -> dict[str, Any]:
+    def stats(self) -> LoaderStats:
         """What it has done so far, in numbers (docs/monitoring.md says what each means). "functions": of each function of Python in
         the dataset, how often it was called, and what it and waiting for the interpreter's lock took; of all who read the dataset."""
         functions = [{"name": one.name, "calls": one.account.calls, "lock_wait_ns": one.account.lock_wait_ns,
                       "function_ns": one.account.function_ns} for one in self.dataset._functions]
-        return {**self._core.stats(), "functions": functions}
+        return cast(LoaderStats, {**self._core.stats(), "functions": functions})
 
     def diagnose(self) -> _core.Verdict:
         """Why the program waits for batches, if it does, what to change, and what that gains. Any time; prints as text."""

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <mutex>
 #include <utility>
 
 #include "headpond/base/clock.h"
@@ -71,6 +72,7 @@ struct PythonAccount {
 class OwnedFunction {
  public:
   explicit OwnedFunction(nb::handle cell) : account_(nb::cast<PythonAccount&>(cell.attr("account")).account) {
+    if (nb::cast<bool>(cell.attr("serial"))) turn_ = std::make_shared<std::timed_mutex>();
     const nb::object weak = nb::steal(PyWeakref_NewRef(cell.ptr(), nullptr));
     if (!weak.is_valid()) throw nb::python_error();
     weak_ = hold(weak.ptr());
@@ -81,8 +83,11 @@ class OwnedFunction {
     return cell.attr("call");
   }
   Account& account() const { return *account_; }
+  /// Of one call after the other; null: they may run side by side, where they release the interpreter's lock.
+  std::timed_mutex* turn() const { return turn_.get(); }
 
  private:
+  std::shared_ptr<std::timed_mutex> turn_;
   std::shared_ptr<Account> account_;
   Ref weak_;
 };
@@ -100,6 +105,16 @@ class Timed {
   const int64_t begin_;
 };
 
+// Waits for the turn of a function whose calls come one after the other. Returns false iff the program ends that wait.
+bool takes_turn(const OwnedFunction& function, std::unique_lock<std::timed_mutex>& turn) {
+  if (function.turn() == nullptr) return true;
+  turn = std::unique_lock(*function.turn(), std::defer_lock);
+  while (!turn.try_lock_for(kLookInterval)) {
+    if (is_exiting() || look_for_interrupt()) return false;
+  }
+  return true;
+}
+
 // A call of the function, as the engine makes it: on any thread, with the lock.
 template <class Call>
 auto with_lock(const OwnedFunction& function, Call call) -> decltype(call()) {
@@ -107,6 +122,8 @@ auto with_lock(const OwnedFunction& function, Call call) -> decltype(call()) {
   Account& account = function.account();
   account.calls.fetch_add(1, std::memory_order_relaxed);
   std::optional<Timed> waits(account.lock_wait_ns);
+  std::unique_lock<std::timed_mutex> turn;  // Before the interpreter's lock: the call before needs that to end.
+  if (!takes_turn(function, turn)) return fail(ErrorKind::Cancelled, "the program ends");
   const WithLock lock;
   waits.reset();
   const Timed runs(account.function_ns);

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files of records, read and written without a dataset, and Examples.
+// Files of records, read and written without a dataset, Examples, lists of files, and the digit set.
 #include <cstring>
 
 #include "headpond/io/example/example_writer.h"
+#include "headpond/io/file/glob.h"
+#include "headpond/io/file/labelled_folder.h"
 #include "headpond/io/record/record_reader.h"
 #include "headpond/io/record/record_writer.h"
+#include "headpond/train/articles/digits/digits.h"
 #include "nanobind/stl/optional.h"
 #include "nanobind/stl/string.h"
+#include "nanobind/stl/vector.h"
 #include "python/src/python.h"
 
 namespace headpond::python {
@@ -79,6 +83,42 @@ nb::bytes made_example(const Dict& features) {
   return nb::bytes(message.data(), message.size());
 }
 
+std::vector<std::string> texts_of(nb::handle names) {
+  std::vector<std::string> all;
+  for (nb::handle one : names) all.push_back(text_of(one));
+  return all;
+}
+
+nb::list files_of(const nb::list& patterns) {
+  const std::vector<std::string> given = texts_of(patterns);
+  const auto found = waiting([&] { return expand_files(std::span(given)); });
+  nb::list all;
+  for (const std::string& path : value(found)) all.append(to_text(path));
+  return all;
+}
+
+// (classes, [(path, label, size)])
+nb::tuple labelled_files(const std::string& root, const nb::list& extensions) {
+  const std::vector<std::string> given = texts_of(extensions);
+  const auto listed = waiting([&] { return list_labelled_folder(root, given); });
+  const LabelledFolder folder = value(listed);
+  nb::list classes, files;
+  for (const std::string& name : folder.classes) classes.append(to_text(name));
+  for (const LabelledFile& file : folder.files) files.append(nb::make_tuple(to_text(file.path), file.label, file.size));
+  return nb::make_tuple(classes, files);
+}
+
+std::string drawn_digits(const std::string& folder, int64_t train_images, int64_t test_images) {
+  std::stop_source stop;
+  const DigitSetOptions options{
+      .folder = folder, .train_images = train_images, .test_images = test_images, .stop = stop.get_token()};
+  return value(waiting([&] { return digit_set(options); }, &stop)).folder;
+}
+
+constexpr const char* kFiles = "def expand_files(patterns: list[str]) -> list[str]";
+constexpr const char* kLabelled =
+    "def list_labelled_folder(root: str, extensions: list[str]) -> tuple[list[str], list[tuple[str, int, int]]]";
+
 }  // namespace
 
 void add_files(nb::module_& module) {
@@ -99,6 +139,9 @@ void add_files(nb::module_& module) {
           "__iter__", [](nb::handle self) { return nb::borrow(self); }, nb::sig("def __iter__(self) -> RecordReader"))
       .def("__next__", next_record);
   module.def("make_example", made_example);
+  module.def("expand_files", files_of, nb::sig(kFiles));
+  module.def("list_labelled_folder", labelled_files, nb::sig(kLabelled));
+  module.def("digit_set", drawn_digits);
 }
 
 }  // namespace headpond::python

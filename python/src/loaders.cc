@@ -17,6 +17,7 @@
 #include "headpond/base/thread.h"
 #include "headpond/dataset/ops.h"
 #include "headpond/dataset/run_state.h"
+#include "headpond/engine/array_file.h"
 #include "headpond/engine/loader.h"
 #include "headpond/engine/save.h"
 #include "headpond/engine/shards.h"
@@ -204,6 +205,21 @@ class PythonLoader {
     index_ = -1;
     left_ = -1;
     if (const int64_t left = epoch_left(); left >= 0) epoch_ = left;
+  }
+  /// Goes to the begin of this epoch, but where the rest of it comes next anyway: after a restore.
+  void set_epoch(int64_t epoch) {
+    const Changing changing(*this, "set_epoch");
+    refuse_if_closed();
+    if (epoch < 0 || (options_.epochs >= 0 && epoch >= options_.epochs)) {
+      raise(Error(ErrorKind::InvalidArgument,
+                  fmt::format("Loader: set_epoch({}): epochs={} has none of this number", epoch, options_.epochs)));
+    }
+    if (epoch_left() == epoch && left_ < 0) return;
+    const std::string begin =
+        internal::save({.epoch = static_cast<uint64_t>(epoch), .index = 0, .position = {}}, dataset_, options_.seed);
+    value(waiting([&] { return loader_->restore(begin); }));
+    epoch_ = epoch;
+    index_ = left_ = -1;
   }
   /// The epoch whose batches a loop takes now: the rest of one that was restored, else the next one. What an earlier
   /// loop left is dropped. -1: no epoch is left.
@@ -541,6 +557,26 @@ Dict written_shards(const Dataset& dataset, const std::string& folder, const std
   return all;
 }
 
+Dict written_array(const Dataset& dataset, const std::string& path, bool resume, const std::string& made_from,
+                   int threads, uint64_t seed) {
+  const ArrayFileOptions options{
+      .resume = resume, .made_from = made_from, .threads = threads, .seed = seed, .progress = [](int64_t) {
+        return !is_interrupted() && !look_for_interrupt();
+      }};
+  const ArrayFileReport report = value(waiting([&]() -> Result<ArrayFileReport> {
+    try {
+      return write_npy(dataset, path, options);
+    } catch (const Exception& error) {
+      return fail(error.error());
+    }
+  }));
+  Dict all;
+  all["rows"] = report.rows;
+  all["bytes"] = report.bytes;
+  all["resumed_from"] = report.resumed_from;
+  return all;
+}
+
 int64_t saved(const Dataset& dataset, const std::string& path, int threads, uint64_t seed) {
   return value(waiting([&]() -> Result<int64_t> {
     try {
@@ -563,6 +599,7 @@ void add_loader(nb::module_& module) {
       .def("next", &PythonLoader::next)
       .def("try_next", &PythonLoader::try_next)
       .def("next_epoch", &PythonLoader::next_epoch)
+      .def("set_epoch", &PythonLoader::set_epoch)
       .def("begin_epoch", &PythonLoader::begin_epoch)
       .def("close", &PythonLoader::close)
       .def("begin_close", &PythonLoader::begin_close)
@@ -579,6 +616,7 @@ void add_loader(nb::module_& module) {
       .def(nb::init<nb::object, nb::object, nb::object, int64_t>(), nb::arg("loader"), nb::arg("core"),
            nb::arg("convert").none(), nb::arg("epoch"));
   module.def("write_shards", written_shards);
+  module.def("write_npy", written_array);
   module.def("save", saved);
 }
 

@@ -38,4 +38,5 @@ NB_MODULE(_core, module) {
   python::add_tf1(module);
   python::add_files(module);
   python::add_log(module);
+  python::add_random(module);
 }

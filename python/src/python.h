@@ -240,6 +240,7 @@ void add_monitor(nb::module_& module);
 void add_tf1(nb::module_& module);
 void add_files(nb::module_& module);
 void add_log(nb::module_& module);
+void add_random(nb::module_& module);
 
 template <class Call>
 auto waiting(Call call, std::stop_source* stop, bool between_elements) {

@@ -2,6 +2,7 @@
 """Functions of Python in a pipeline: results, exceptions, random numbers, generators."""
 import gc
 import os
+import threading
 import time
 import traceback
 import weakref
@@ -374,3 +375,41 @@ def test_a_fork_is_refused_in_the_child():
         os._exit(code)
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
     assert loader.next() is not None
+
+
+@pytest.mark.parametrize("step", ["map", "rng", "filter"])
+@pytest.mark.parametrize("serial", [True, False])
+def test_a_serial_function_has_one_call_at_a_time(step, serial):
+    inside, most, met = [0], [0], threading.Event()
+
+    def function(x, rng=None):
+        inside[0] += 1
+        most[0] = max(most[0], inside[0])
+        if most[0] > 1:
+            met.set()
+        met.wait(0.002 if serial else 20)  # Gives the interpreter's lock up.
+        inside[0] -= 1
+        return x
+
+    if step == "filter":
+        data = hp.range(1, 40).filter(lambda x: function(x), serial=serial)
+    else:
+        data = hp.range(1, 40).map(function if step == "rng" else lambda x: function(x), output=(hp.i64, ()), serial=serial)
+    loader = hp.Loader(data, threads=3)
+    assert [int(one) for one in loader] == list(range(1, 40))
+    assert (most[0] == 1) == serial
+    assert loader.stats()["functions"][0]["calls"] >= 39
+
+
+def test_a_serial_functions_error_gives_its_turn_on():
+    def function(x):
+        if x == 3:
+            raise OwnError("three")
+        return x
+
+    loader = hp.Loader(hp.range(6).map(function, output=(hp.i64, ()), serial=True), threads=2)
+    with pytest.raises(OwnError):
+        list(loader.flat())
+    assert [int(one) for one in loader.flat()] == [4, 5]
+    with pytest.raises(TypeError, match="serial"):
+        hp.range(3).map(hp.expr("x"), serial=True)

@@ -527,3 +527,47 @@ def test_stats_name_the_stages():
     list(loader)
     stats = loader.stats()
     assert stats["batches"] == 13 and stats["stages"] and "batch" in stats["stages"][0]["name"]
+
+
+def test_set_epoch_as_samplers_have_it():
+    data = hp.range(40).shuffle().batch(8)
+    whole = [batch.tolist() for batch in data.sequence(seed=3, epochs=4)]
+    epochs = [whole[5 * number:5 * number + 5] for number in range(4)]
+    loader = hp.Loader(data, seed=3, epochs=4, threads=2)
+
+    def run():
+        return [batch.tolist() for batch in loader]
+
+    assert len({str(epoch) for epoch in epochs}) == 4
+    for number in (0, 1, 3, 2, 2, 0):  # Also back, and one again.
+        loader.set_epoch(number)
+        assert (run(), loader.epoch) == (epochs[number], number)
+    for number in (1, 1, 3):
+        loader.set_epoch(number)
+        assert next(iter(loader)).tolist() == epochs[number][0]  # A loop that is left.
+    loader.set_epoch(2)
+    assert [loader.next().tolist() for _ in range(2)] == epochs[2][:2]
+    state = loader.state_dict()
+    loader.set_epoch(0)
+    loader.load_state_dict(state)
+    loader.set_epoch(2)  # As a program does that was started again.
+    assert run() == epochs[2][2:]
+    loader.set_epoch(3)
+    assert run() == epochs[3]
+    with pytest.raises(hp.OutOfRangeError):
+        iter(loader)
+    for number in (-1, 4):
+        with pytest.raises(hp.InvalidArgumentError, match="set_epoch"):
+            loader.set_epoch(number)
+    loader.close()
+    with pytest.raises(hp.CancelledError):
+        loader.set_epoch(0)
+
+
+def test_stats_have_what_their_types_say():
+    loader = hp.Loader(hp.range(40).map(lambda x: x, output=(hp.i64, ())).batch(8))
+    list(loader)
+    stats = loader.stats()
+    for found, typed in ((stats, hp.LoaderStats), (stats["stages"][0], hp.StageStats), (stats["functions"][0], hp.FunctionStats)):
+        assert set(found) == set(typed.__annotations__)
+    assert (stats["batches"], stats["functions"][0]["calls"]) == (5, 40)

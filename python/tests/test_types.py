@@ -55,6 +55,9 @@ for image, label in queue:
     print(image, label)
 verdict = loader.diagnose()
 print(verdict.code.upper(), [change.gain * 2 for change in verdict.changes])
+print(loader.stats()["wait_ns"] // 2, loader.stats()["stages"][0]["name"].upper())
+items = hp.from_torch([1, 2], names=("x",)).map(lambda x: x, serial=True)
+print(hp.list_labelled_folder("photos").classes[0].upper(), hp.expand_files(["a-*"])[0].upper(), hp.Permutation(1, 10)(3) + hp.Random(1).u32())
 """
 WRONG = {
     "hp.range(3).batch('three')": "arg-type",
@@ -64,6 +67,7 @@ WRONG = {
     "hp.tfrecord(3)": "arg-type",
     "hp.Loader(hp.range(3)).diagnose().cod": "attr-defined",
     "hp.FIFOQueue('ten', hp.f32)": "arg-type",
+    "hp.Loader(hp.range(3)).stats()['wait']": "typeddict-item",
 }
 
 

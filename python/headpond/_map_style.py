@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Data sets with len() and [], as torch.utils.data.Dataset has them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ._dataset import Dataset
+from ._dataset import range as numbers
+from ._values import SpecLike
+
+
+def from_torch(dataset: Any, *, names: Sequence[str] | None = None, output: SpecLike = None, blocking: bool = False, serial: bool = False,
+               name: str | None = None, version: int = 0) -> Dataset:
+    """Element i is dataset[i], which threads of the Loader ask for: of a torch.utils.data.Dataset, or anything else with len() and [].
+    Tensors and images become arrays. `names`: the fields of items that are tuples. `output`, `blocking`, `serial`, `name`, `version`: as map has
+    them; the name is by default that of the data set's class. dataset[i] must be pure: it is asked for in any order, perhaps twice, and
+    what it draws from global generators depends on the threads."""
+    try:
+        size = len(dataset)
+        dataset.__getitem__  # noqa: B018
+    except (AttributeError, TypeError):
+        raise TypeError(f"from_torch() needs a data set with len() and [], and {type(dataset).__name__} is none; for one that can only be "
+                        "iterated there is from_generator()") from None
+    fields = None if names is None else tuple(names)
+
+    def item(i: int) -> Any:
+        return _plain(dataset[int(i)], fields)
+
+    called = f"{type(dataset).__module__}.{type(dataset).__qualname__}" if name is None else name
+    return numbers(size).map(item, output=output, blocking=blocking, serial=serial, name=f"from_torch of {called}", version=version)
+
+
+def _plain(item: Any, names: tuple[str, ...] | None) -> Any:
+    if isinstance(item, dict):
+        return {key: _value(one) for key, one in item.items()}
+    if not isinstance(item, tuple):
+        return _value(item) if names is None else {names[0]: _value(item)} if len(names) == 1 else _refuse(1, names)
+    if names is None:
+        return tuple(_value(one) for one in item)
+    return {key: _value(one) for key, one in zip(names, item)} if len(names) == len(item) else _refuse(len(item), names)
+
+
+def _refuse(values: int, names: tuple[str, ...]) -> Any:
+    raise ValueError(f"from_torch(names={names!r}): an item has {values} value{'s' if values > 1 else ''}")
+
+
+def _value(one: Any) -> Any:
+    return one.detach().numpy() if hasattr(one, "detach") else one  # A tensor that a gradient is wanted of is no array by itself.

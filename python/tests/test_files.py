@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Lists of files, the digit set, arrays that a dataset writes, and random numbers: as C++ has them."""
+import numpy as np
+import pytest
+
+import headpond as hp
+
+
+def test_expand_files(tmp_path):
+    for name in ("b-1", "b-0", "c"):
+        (tmp_path / name).write_bytes(b"")
+    assert hp.expand_files(tmp_path / "b-*") == [f"{tmp_path}/b-0", f"{tmp_path}/b-1"]
+    assert hp.expand_files([f"{tmp_path}/c", tmp_path / "b-?", "x@2"])[:3] == [f"{tmp_path}/{name}" for name in ("c", "b-0", "b-1")]
+    assert hp.expand_files("x@2") == ["x-00000-of-00002", "x-00001-of-00002"]
+    assert hp.expand_files([]) == []
+    with pytest.raises(hp.NotFoundError):
+        hp.expand_files(tmp_path / "absent*")
+    with pytest.raises(TypeError):
+        hp.expand_files(3)
+
+
+def test_a_labelled_folder_is_what_folder_reads(tmp_path):
+    for name in ("dog/2.png", "dog/more/1.PNG", "cat/1.png", "cat/notes.txt", "bird/.hidden"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(b"12")
+    listed = hp.list_labelled_folder(tmp_path, ["png"])
+    assert listed.classes == ["bird", "cat", "dog"]
+    assert listed.files == [(f"{tmp_path}/cat/1.png", 1, 2), (f"{tmp_path}/dog/2.png", 2, 2), (f"{tmp_path}/dog/more/1.PNG", 2, 2)]
+    assert listed.files[0].label == 1 and len(hp.list_labelled_folder(tmp_path).files) == 4
+    read = [(one["path"].decode(), int(one["label"])) for one in hp.folder(tmp_path, extensions=["png"]).sequence()]
+    assert read == [(one.path, one.label) for one in listed.files]
+    with pytest.raises(hp.NotFoundError):
+        hp.list_labelled_folder(tmp_path / "absent")
+
+
+def test_digits_are_drawn_once(tmp_path):
+    folder = hp.digit_set(tmp_path / "digits", train_images=30, test_images=10)
+    assert folder == str(tmp_path / "digits")
+    before = {path.name: path.stat().st_mtime_ns for path in (tmp_path / "digits").iterdir()}
+    assert hp.digit_set(folder, train_images=30, test_images=10) == folder
+    assert {path.name: path.stat().st_mtime_ns for path in (tmp_path / "digits").iterdir()} == before
+    digits = list(hp.idx(f"{folder}/train-images-idx3-ubyte", f"{folder}/train-labels-idx1-ubyte").sequence())
+    assert len(digits) == 30 and digits[0]["image"].shape == (28, 28) and {int(one["label"]) for one in digits} <= set(range(10))
+    assert all(one["image"].max() > 100 for one in digits)
+
+
+def test_an_array_that_a_dataset_writes(tmp_path):
+    report = hp.range(12).map(hp.expr("x * 2", dtype=hp.f32)).write_npy(tmp_path / "rows.npy", threads=2)
+    assert report["rows"] == 12 and report["bytes"] == (tmp_path / "rows.npy").stat().st_size and report["resumed_from"] == 0
+    assert np.array_equal(np.load(tmp_path / "rows.npy"), np.arange(12, dtype=np.float32) * 2)
+    assert [float(one) for one in hp.npy(tmp_path / "rows.npy").sequence()] == list(range(0, 24, 2))
+    with pytest.raises(hp.InvalidArgumentError):
+        hp.from_tensor_slices(["a"]).write_npy(tmp_path / "texts.npy")
+
+    def breaks(x):
+        if x == 5:
+            raise OSError("five")
+        return np.full(3, x)
+
+    with pytest.raises(OSError, match="five"):
+        hp.range(8).map(breaks, output=(hp.i64, (3,))).write_npy(tmp_path / "broken.npy")
+    assert not (tmp_path / "broken.npy").exists()
+
+
+def test_random_numbers_are_those_of_cpp():
+    """Values of headpond/base's own tests, which are kept for ever."""
+    random = hp.Random(0)
+    words = [random.u32() for _ in range(8)]
+    assert words[:4] == [0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8]  # Philox4x32-10 of zeros, as its authors publish it.
+    other = hp.Random(0)
+    assert [other.u64() for _ in range(2)] == [words[0] | words[1] << 32, words[2] | words[3] << 32]
+    assert [hp.Random(0, element=0, first_block=1).u32() for _ in range(2)] == [words[4]] * 2
+    assert hp.Random(5, element=1).u32() != hp.Random(5, element=2).u32()
+    drawn = [random.below(10) for _ in range(1000)]
+    assert set(drawn) == set(range(10)) and all(0 <= random.uniform() < 1 for _ in range(100))
+    assert all(0 <= random.one_of(3) < 3 for _ in range(20))
+    for call in (lambda: random.below(0), lambda: random.one_of(0), lambda: random.one_of(2**32 + 1)):
+        with pytest.raises(hp.InvalidArgumentError):
+            call()
+    assert hp.random_key(1, "map", 0, 0) != hp.random_key(1, "map", 1, 0)
+    assert len({hp.entropy() for _ in range(4)}) == 4
+
+
+def test_a_permutation():
+    permutation = hp.Permutation(key=7, size=1000)
+    whole = [permutation(i) for i in range(len(permutation))]
+    assert sorted(whole) == list(range(1000)) and whole != list(range(1000))
+    assert permutation.apply(np.arange(1000)).tolist() == whole and permutation.apply([3, 1]).tolist() == [whole[3], whole[1]]
+    assert [hp.Permutation(8, 1000)(i) for i in range(1000)] != whole
+    for call in (lambda: permutation(1000), lambda: permutation(-1), lambda: permutation.apply([5, 1000])):
+        with pytest.raises(IndexError):
+            call()
+    with pytest.raises(hp.InvalidArgumentError):
+        hp.Permutation(7, -1)
+
+
+def test_normal_numbers():
+    out = np.zeros((10, 640), np.float32)
+    hp.fill_normal(out, key=3)
+    assert abs(float(out.mean())) < 0.05 and abs(float(out.std()) - 1) < 0.05
+    part = np.zeros(64, np.float32)
+    hp.fill_normal(part, 3, first_block=10)
+    assert np.array_equal(part, out[1, :64])
+    hp.fill_normal(part, 3, element=1)
+    assert not np.array_equal(part, out[0, :64])
+    frozen = np.zeros(4, np.float32)
+    frozen.flags.writeable = False
+    for wrong in (np.zeros(4), out[:, ::2], frozen):
+        with pytest.raises((hp.InvalidArgumentError, ValueError, BufferError)):
+            hp.fill_normal(wrong, 3)

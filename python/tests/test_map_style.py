@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""hp.from_torch: data sets with len() and [], torch's and others."""
+import threading
+
+import numpy as np
+import pytest
+
+import headpond as hp
+
+
+class Squares:
+    """No torch is needed."""
+
+    def __len__(self):
+        return 50
+
+    def __getitem__(self, i):
+        if not 0 <= i < 50:
+            raise IndexError(i)
+        return np.full((2, 3), i, np.float32), i * i
+
+
+class Texts(Squares):
+    def __getitem__(self, i):
+        return {"text": f"number {i}", "row": np.arange(i)}
+
+
+def rows_of(dataset, **options):
+    return [(float(one["x"][0, 0]), int(one["y"])) for one in dataset.sequence(**options)]
+
+
+def test_its_elements_by_position():
+    data = hp.from_torch(Squares(), names=("x", "y"))
+    assert (len(data), data.kind) == (50, "indexed")
+    assert data.spec == {"x": (hp.f32, (None, None)), "y": (hp.i64, ())}
+    assert rows_of(data) == [(i, i * i) for i in range(50)]
+    unnamed = next(hp.from_torch(Squares()).sequence())
+    assert isinstance(unnamed, tuple) and unnamed[0].shape == (2, 3)
+    texts = list(hp.from_torch(Texts()).sequence())
+    assert texts[3]["text"] == b"number 3" and texts[3]["row"].tolist() == [0, 1, 2]
+
+
+def test_shuffle_batch_and_resume_are_ours():
+    data = hp.from_torch(Squares(), names=("x", "y"), output={"x": (hp.f32, (2, 3)), "y": (hp.i64, ())}).shuffle().batch(8)
+    whole = [batch["y"].tolist() for batch in data.sequence(seed=3, epochs=2)]
+    loader = hp.Loader(data, seed=3, epochs=2, threads=2)
+    first = [loader.next()["y"].tolist() for _ in range(4)]
+    other = hp.Loader(data, seed=3, epochs=2)
+    other.load_state_dict(loader.state_dict())
+    assert first + [batch["y"].tolist() for batch in other.flat()] == whole and sorted(sum(whole[:7], [])) == [i * i for i in range(50)]
+
+
+def test_threads_of_the_loader_ask_for_the_items():
+    seen = set()
+
+    class Seen(Squares):
+        def __getitem__(self, i):
+            seen.add(threading.get_ident())
+            return super().__getitem__(i)
+
+    list(hp.Loader(hp.from_torch(Seen(), output=((hp.f32, (2, 3)), (hp.i64, ()))), threads=2, consumer_helps=False))
+    assert seen and threading.get_ident() not in seen
+
+
+def test_the_class_is_part_of_the_plan():
+    state = hp.Loader(hp.from_torch(Squares(), names=("x", "y")).batch(4)).state_dict()
+    hp.Loader(hp.from_torch(Squares(), names=("x", "y")).batch(4)).load_state_dict(state)
+
+    class Cubes(Squares):
+        pass
+
+    for other in (hp.from_torch(Cubes(), names=("x", "y")), hp.from_torch(Squares(), names=("x", "y"), version=1)):
+        with pytest.raises(hp.FailedPreconditionError):
+            hp.Loader(other.batch(4)).load_state_dict(state)
+
+
+def test_an_items_error_is_its_own_and_names_it():
+    class Broken(Squares):
+        def __getitem__(self, i):
+            if i == 7:
+                raise OSError("seven")
+            return super().__getitem__(i)
+
+    loader = hp.Loader(hp.from_torch(Broken(), names=("x", "y")))
+    got = [int(loader.next()["y"]) for _ in range(7)]
+    with pytest.raises(OSError, match="seven") as caught:
+        loader.next()
+    where = hp.details(caught.value)
+    assert (got, where.key, "Broken" in where.stage) == ([i * i for i in range(7)], 7, True)
+    assert int(loader.next()["y"]) == 64
+
+
+def test_what_has_no_positions_is_refused():
+    for one in (iter([1, 2]), 5, object(), (x for x in [1])):
+        with pytest.raises(TypeError, match=r"with len\(\) and \[\]"):
+            hp.from_torch(one)
+    for names in (("x",), ("x", "y", "z")):
+        with pytest.raises(ValueError, match="an item has 2 values"):
+            hp.from_torch(Squares(), names=names)
+
+
+def test_data_sets_of_torch():
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+
+    class Own(torch.utils.data.Dataset):
+        def __len__(self):
+            return 20
+
+        def __getitem__(self, i):
+            return {"x": torch.full((3,), float(i), requires_grad=True), "label": i}
+
+    class Endless(torch.utils.data.IterableDataset):
+        def __iter__(self):
+            return iter([])
+
+    tensors = torch.utils.data.TensorDataset(torch.arange(40.0).reshape(20, 2), torch.arange(20))
+    batches = list(hp.Loader(hp.from_torch(tensors, names=("x", "y")).shuffle().batch(5), format="torch"))
+    expected = torch.utils.data.DataLoader(tensors, batch_size=20)
+    x, y = next(iter(expected))
+    order = torch.cat([batch["y"] for batch in batches])
+    assert torch.equal(torch.cat([batch["x"] for batch in batches]), x[order]) and torch.equal(order.sort().values, y)
+    assert [float(one["x"][0]) for one in hp.from_torch(Own()).sequence()] == list(range(20))
+    subset = torch.utils.data.Subset(Own(), [5, 3])
+    assert [int(one["label"]) for one in hp.from_torch(subset).sequence()] == [5, 3]
+    with pytest.raises(TypeError, match="from_generator"):
+        hp.from_torch(Endless())
+
+
+def test_images_of_pillow():
+    image = pytest.importorskip("PIL.Image", reason="Pillow is not installed")
+
+    class Photos(Squares):
+        def __getitem__(self, i):
+            return image.new("RGB", (4, 3), (i, 0, 1)), i % 3
+
+    one = list(hp.from_torch(Photos(), names=("image", "label")).sequence())[9]
+    assert one["image"].shape == (3, 4, 3) and one["image"].dtype == np.uint8 and one["image"][0, 0].tolist() == [9, 0, 1]
