@@ -242,7 +242,8 @@ Result<void> Demo::nuclei() {
   if (!log) return fail(log.error());
   const auto folder = preprocess_once::find_data();
   const uint64_t seed = session.common().seed;
-  const auto data = nuclei_data({.folder = folder.value_or(""), .batch = plan.nuclei_batch, .seed = seed});
+  const auto data =
+      nuclei_data({.folder = folder.value_or(""), .batch = plan.nuclei_batch, .seed = seed, .stop = session.stop()});
   if (!data) return fail(data.error());
   std::vector<NucleiResult> results;
   for (const bool clicks : {true, false}) {

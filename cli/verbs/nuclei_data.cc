@@ -12,6 +12,7 @@
 #include "headpond/base/crc32c.h"
 #include "headpond/dataset/ops.h"
 #include "headpond/io/file/file.h"
+#include "headpond/io/file/locked_file.h"
 #include "headpond/io/file/whole_folder.h"
 
 namespace headpond::cli {
@@ -51,8 +52,12 @@ Result<Dataset> samples_of(const std::vector<preprocess_once::Picture>& pictures
       pictures, options.seed, {.one = options.one, .samples = kSamples, .others = options.others});
   if (options.in_the_loop) return samples;
   const std::string from = made_from(pictures, options);
-  const auto shard = preprocess_once::write_prepared(
-      samples, fmt::format("{}/nuclei-v1/{}-{:08x}", cache, part, crc32c(from)), {}, from);
+  const std::string folder = cache + "/nuclei-v1";
+  HEADPOND_TRY(make_folders(folder));
+  const auto turn = LockedFile::wait_for(folder + "/.lock", options.stop);
+  if (!turn) return fail(turn.error());
+  const auto shard =
+      preprocess_once::write_prepared(samples, fmt::format("{}/{}-{:08x}", folder, part, crc32c(from)), {}, from);
   if (!shard) return fail(shard.error());
   return preprocess_once::read_prepared(shard->path);
 }

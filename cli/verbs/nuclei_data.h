@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <stop_token>
 #include <string>
 
 #include "headpond/base/status.h"
@@ -17,6 +18,7 @@ struct NucleiDataOptions {
   bool in_the_loop = false;
   int64_t batch = 8;
   uint64_t seed = 7;
+  std::stop_token stop = {};
 };
 
 /// What a network takes.
@@ -32,8 +34,9 @@ struct NucleiData {
   Dataset test(bool clicks) const;
 };
 
-/// Finds or draws the pictures, and prepares their samples unless they were prepared before. Errors as those of
-/// find_pictures(), draw_pictures() and write_shards().
+/// Finds or draws the pictures, and prepares their samples unless they were prepared before; waits for another process
+/// that prepares some. Errors as those of find_pictures(), draw_pictures() and write_shards(); Cancelled iff a stop is
+/// requested while it waits.
 Result<NucleiData> nuclei_data(const NucleiDataOptions& options);
 
 }  // namespace headpond::cli

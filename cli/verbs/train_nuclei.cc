@@ -116,6 +116,7 @@ Result<Report> run(Session& session, const NucleiFlags& given) {
   flags.data.others = flags.clicks == "shuffled";
   flags.data.in_the_loop = flags.input == "loop";
   flags.data.seed = session.common().seed;
+  flags.data.stop = session.stop();
   const auto config = config_of(flags.checkpoints, flags.data.seed, model_dirs(flags));
   if (!config) return fail(config.error());
   const auto data = nuclei_data(flags.data);

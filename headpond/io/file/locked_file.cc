@@ -4,14 +4,21 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 
+#include <chrono>
 #include <filesystem>
 #include <span>
+#include <thread>
 #include <utility>
 
 #include "headpond/io/file/file.h"
 #include "headpond/io/file/system_internal.h"
 
 namespace headpond {
+namespace {
+
+constexpr std::chrono::milliseconds kBetweenTries{20};
+
+}  // namespace
 
 class LockedFile::State {
  public:
@@ -58,16 +65,31 @@ LockedFile::LockedFile(LockedFile&& other) noexcept = default;
 LockedFile& LockedFile::operator=(LockedFile&& other) noexcept = default;
 LockedFile::~LockedFile() = default;
 
-Result<LockedFile> LockedFile::open(const std::string& path) {
+Result<std::optional<LockedFile>> LockedFile::try_open(const std::string& path) {
   auto file = internal::open_file(path, O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK);
   if (!file) return fail(std::move(file).error());
   HEADPOND_TRY(internal::regular_file_size(*file, path));
   const auto lock = internal::try_lock_file(*file, path);
   if (!lock) return fail(lock.error());
-  if (*lock == internal::LockState::elsewhere) {
-    return fail(ErrorKind::FailedPrecondition, fmt::format("{}: locked by another writer", path));
-  }
+  if (*lock == internal::LockState::elsewhere) return std::nullopt;
   return LockedFile(std::make_unique<State>(std::move(*file), path));
+}
+
+Result<LockedFile> LockedFile::open(const std::string& path) {
+  auto file = try_open(path);
+  if (!file) return fail(std::move(file).error());
+  if (!*file) return fail(ErrorKind::FailedPrecondition, fmt::format("{}: locked by another writer", path));
+  return std::move(**file);
+}
+
+Result<LockedFile> LockedFile::wait_for(const std::string& path, const std::stop_token& stop) {
+  while (!stop.stop_requested()) {
+    auto file = try_open(path);
+    if (!file) return fail(std::move(file).error());
+    if (*file) return std::move(**file);
+    std::this_thread::sleep_for(kBetweenTries);
+  }
+  return fail(ErrorKind::Cancelled, fmt::format("{}: another writer still has its lock", path));
 }
 
 Result<std::string> LockedFile::text() const { return state_->text(); }

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 
@@ -20,6 +22,8 @@ class LockedFile {
   /// process or another; other errors as in io/file/file.h.
   static Result<LockedFile> open(const std::string& path);
   static void open(internal::ListOfNames) = delete;
+  /// The same, but waits while another object has the lock. Cancelled iff `stop` is requested meanwhile.
+  static Result<LockedFile> wait_for(const std::string& path, const std::stop_token& stop = {});
   LockedFile(LockedFile&& other) noexcept;
   LockedFile& operator=(LockedFile&& other) noexcept;
   ~LockedFile();
@@ -33,6 +37,7 @@ class LockedFile {
 
  private:
   class State;
+  static Result<std::optional<LockedFile>> try_open(const std::string& path);  // Nothing: another object has the lock.
   explicit LockedFile(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };

@@ -10,6 +10,7 @@
 #include <array>
 #include <cerrno>
 #include <optional>
+#include <thread>
 
 #include "headpond/io/file/system_internal.h"
 #include "tests/test_files.h"
@@ -46,6 +47,18 @@ TEST(LockedFile, IsLockedByOneUntilThatEnds) {
   EXPECT_TRUE(LockedFile::open(folder.file("b"))) << "another file";
   first.reset();
   EXPECT_TRUE(LockedFile::open(folder.file("a")));
+}
+
+TEST(LockedFile, MayBeWaitedFor) {
+  const TempFolder folder;
+  std::optional<LockedFile> first = LockedFile::open(folder.file("a")).value();
+  std::stop_source stop;
+  std::jthread other([&] { first.reset(); });
+  EXPECT_TRUE(LockedFile::wait_for(folder.file("a"), stop.get_token()));
+  const auto held = LockedFile::wait_for(folder.file("a")).value();
+  stop.request_stop();
+  EXPECT_EQ(LockedFile::wait_for(folder.file("a"), stop.get_token()).error().kind(), ErrorKind::Cancelled);
+  EXPECT_FALSE(LockedFile::wait_for(folder.file("none/a")));
 }
 
 TEST(LockedFile, IsFreeWhenItsProgramIsKilled) {
