@@ -33,8 +33,9 @@ struct NucleiResult {
   double wall_s = 0;
 };
 
-/// Three levels of 16, 32 and 64 channels with skips; binary cross-entropy and Dice; Adam. Errors as those of
-/// train_and_evaluate(); Cancelled iff a stop was requested, after a checkpoint.
+/// Three levels of 16, 32 and 64 channels with skips, to which each pixel also shows how like its colour is to that at
+/// the clicks; binary cross-entropy and Dice; Adam. Errors as those of train_and_evaluate(); Cancelled iff a stop was
+/// requested, after a checkpoint.
 Result<NucleiResult> train_nuclei(const NucleiOptions& options, const RunHooks& hooks = {});
 
 }  // namespace headpond
