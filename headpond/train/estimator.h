@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Trains a libtorch network with train_and_evaluate (train/loop/training.h):
 //
-//   Estimator estimator({.model = net, .optimizer = adam, .step = [&](const TorchBatch& batch, Mode mode) -> StepOutput
-//   {
-//                          const auto scores = net(batch["image"]);
-//                          return {.loss = torch::nn::functional::cross_entropy(scores, batch["label"])};
-//                        }, .config = {.model_dir = "run"}});
+//   const auto step = [&](const TorchBatch& batch, Mode) -> StepOutput {
+//     return {.loss = torch::nn::functional::cross_entropy(net(batch["image"]), batch["label"])};
+//   };
+//   Estimator estimator({.model = net, .optimizer = adam, .step = step, .config = {.model_dir = "run"}});
 //   auto [metrics, exports] = *train_and_evaluate(estimator, {.input = train, .max_steps = 4500}, {.input = eval});
 #pragma once
 

@@ -35,9 +35,8 @@ struct SpokenResult {
   double wall_s = 0;
 };
 
-/// Throws Exception(InvalidArgument) for options that cannot be. Errors of find_spoken(), of
-/// train_and_evaluate();
-/// Cancelled iff a stop was requested, after a checkpoint.
+/// Throws Exception(InvalidArgument) for options that cannot be. Errors of find_spoken() and of
+/// train_and_evaluate(); Cancelled iff a stop was requested, after a checkpoint.
 Result<SpokenResult> train_spoken(const SpokenOptions& options, const RunHooks& hooks = {});
 
 }  // namespace headpond

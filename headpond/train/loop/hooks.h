@@ -27,7 +27,7 @@ struct Every {
   std::optional<double> seconds = std::nullopt;
 };
 
-/// When something is due. The first asked-for step is due.
+/// When something is due. The first step is due.
 class EveryTimer {
  public:
   /// Throws Exception(InvalidArgument), for `who`, unless exactly one of both is given, and above 0.
@@ -40,7 +40,7 @@ class EveryTimer {
     double seconds = 0;
   };
   std::optional<Since> mark(int64_t step);
-  /// So long something else was done since the last due step: it counts no more than if it had taken no time.
+  /// So long the program did something else since the last due step: this time is not counted.
   void leave_out(double seconds) { at_ns_ += static_cast<int64_t>(1e9 * seconds); }
   /// Counts from `step` and from now on.
   void reset(int64_t step) { (void)mark(step); }

@@ -32,7 +32,7 @@ class Learner {
 
   struct Step {
     double loss = 0;
-    Metrics metrics = {};  ///< None is called "loss": InvalidArgument.
+    Metrics metrics = {};  ///< No metric may be called "loss": InvalidArgument.
   };
   /// Changes the parameters.
   virtual Step train(const Batch& batch) = 0;
@@ -47,7 +47,7 @@ class Learner {
   virtual std::map<std::string, std::string> save() const = 0;
   /// Becomes what was saved. REQUIRES: equal parameters().
   virtual void restore(const std::map<std::string, std::string>& files) = 0;
-  /// Of the library that it is made with.
+  /// The version of the library that it is made with; "": none is known.
   virtual std::string version() const { return ""; }
 };
 
@@ -127,10 +127,10 @@ struct TrainingReport {
 /// At the start the newest whole checkpoint is restored, else one of step 0 is saved. A step is: before_run of the
 /// hooks, a batch, Learner::train, after_run. A checkpoint is saved every save_steps or save_secs, and at the end; an
 /// evaluation comes after a save (but that of step 0) if throttle_secs have passed, and at the end if the last
-/// checkpoint had none. One without a batch is a warning, of which only the exporters at the end are told. The training
-/// ends at max_steps, at the end of its input, by a hook or by the stop token. A training that was interrupted goes on
-/// with the same steps, losses and evaluations as if it had not been; an evaluation after the save that it goes on from
-/// is done (again).
+/// checkpoint had none. An evaluation without a batch is logged as a warning; only the exporters at the end are called
+/// then. The training ends at max_steps, at the end of its input, by a hook or by the stop token. A training that was
+/// interrupted goes on with the same steps, losses and evaluations as if it had not been; an evaluation after the save
+/// that it goes on from is done (again).
 ///
 /// Throws Exception(InvalidArgument) for options that contradict themselves, and as Loader's constructor. Errors:
 /// those of the inputs, the learner and hooks; FailedPrecondition, naming the first difference, for a checkpoint of
