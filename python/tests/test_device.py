@@ -78,7 +78,8 @@ def test_copies_beside_the_program_are_right(data):
 
 def test_control_memory_that_is_used_again_at_once_damages_them(data):
     loader = made(data)
-    loader._convert = lambda batch: (loader._core.returned(), hp.torch.to_torch(batch))[1]
+    # All of it page-locked, as the copy of other memory would wait for the device.
+    loader._convert = lambda batch: (loader._core.returned(), hp.torch._each(hp.torch._pinned_tensor, batch))[1]
     hurt = damaged(usual(loader))
     print(f"{hurt} of {BATCHES} batches are damaged if their memory is used again at once")
     assert hurt > 0
