@@ -30,6 +30,14 @@ TEST(Permutation, IsABijectionOfEverySize) {
   }
 }
 
+// Another order would make saved positions mean other elements.
+TEST(Permutation, HasTheOrderOfEachVersionBefore) {
+  EXPECT_EQ(order(7, 10), (std::vector<int64_t>{3, 2, 9, 6, 1, 8, 7, 0, 4, 5}));
+  const Permutation large({7}, int64_t{1} << 40);
+  EXPECT_EQ(large(0), 828608390090);
+  EXPECT_EQ(large(9), 1095326359191);
+}
+
 TEST(Permutation, GivesDifferentPlacesAtTheLargestSizes) {
   for (const int64_t size :
        {(int64_t{1} << 40) - 1, (int64_t{1} << 40) + 1, int64_t{1} << 62, (int64_t{1} << 61) + 12345}) {

@@ -36,7 +36,7 @@ Components checked_components(const BarrierOptions& options) {
 struct BarrierEntry {
   std::string key;
   int64_t index;
-  Parts parts;
+  ComponentValues parts;
 };
 using BarrierEntries = std::map<int64_t, BarrierEntry>;  // By the order in which keys came.
 using Orders = std::map<std::string, int64_t, std::less<>>;
@@ -166,7 +166,7 @@ Result<int64_t> BarrierState::order_of(const std::string& key, size_t row, Inser
     const auto [known, is_new] = insertion.fresh_orders.try_emplace(key, order);
     if (!is_new) return known->second;
   }
-  insertion.fresh.emplace(order, BarrierEntry{key, next_index_, Parts(components_.count())});
+  insertion.fresh.emplace(order, BarrierEntry{key, next_index_, ComponentValues(components_.count())});
   return order;
 }
 

@@ -22,19 +22,19 @@ struct Chosen {
   Element::Names names;
 };
 
-int64_t byte_size(const Parts& parts) {
+int64_t byte_size(const ComponentValues& parts) {
   int64_t total = 0;
   for (const auto& part : parts) total += part ? static_cast<int64_t>(part->byte_size()) : 0;
   return total;
 }
 
-bool is_empty(const Parts& parts) {
+bool is_empty(const ComponentValues& parts) {
   return std::ranges::none_of(parts, [](const auto& part) { return part.has_value(); });
 }
 
 // What one call puts, or what is inside under one key.
 struct StagedEntry {
-  Parts parts;
+  ComponentValues parts;
   int64_t age = 0;  // The number of keys that were complete before this one.
   uint64_t element_key = 0;
   Provenance provenance = {};
@@ -73,7 +73,7 @@ class MapStagingState : public std::enable_shared_from_this<MapStagingState> {
   Result<Chosen> chosen_by_names(const Element& element, const std::vector<int64_t>& indices) const;
   Result<StagedEntry> entry_of(Element element, const std::vector<int64_t>& indices) const;
   bool try_put(int64_t key, StagedEntry& given, int64_t bytes, Result<void>& result) HEADPOND_REQUIRES(wait_queue_.mu);
-  Result<void> check_new(int64_t key, const Parts& given) HEADPOND_REQUIRES(wait_queue_.mu);
+  Result<void> check_new(int64_t key, const ComponentValues& given) HEADPOND_REQUIRES(wait_queue_.mu);
   void add(int64_t key, StagedEntry& given, bool completes) HEADPOND_REQUIRES(wait_queue_.mu);
   bool try_get(std::optional<int64_t> key, const Chosen& chosen, bool takes, Result<Keyed>& result)
       HEADPOND_REQUIRES(wait_queue_.mu);
@@ -148,7 +148,8 @@ Result<StagedEntry> MapStagingState::entry_of(Element element, const std::vector
         invalid(fmt::format("expected {} components{}, received {}", chosen->components.size(),
                             indices.empty() ? ", or the indices of some" : " as there are indices", element.size())));
   }
-  StagedEntry entry{.parts = Parts(components_.count()), .element_key = element.key, .provenance = element.provenance};
+  StagedEntry entry{
+      .parts = ComponentValues(components_.count()), .element_key = element.key, .provenance = element.provenance};
   for (size_t i = 0; i < chosen->components.size(); ++i) {
     Tensor& field = by_name ? element[(*chosen->names)[i]] : element[i];
     if (auto fits = components_.check_field(chosen->components[i], field, false); !fits) {
@@ -174,7 +175,7 @@ bool MapStagingState::try_put(int64_t key, StagedEntry& given, int64_t bytes, Re
   result = check_new(key, given.parts);
   if (!result) return true;
   const auto known = incomplete_.find(key);
-  Parts all = given.parts;
+  ComponentValues all = given.parts;
   for (size_t i = 0; known != incomplete_.end() && i < all.size(); ++i) {
     if (!all[i]) all[i] = known->second.parts[i];
   }
@@ -191,7 +192,7 @@ bool MapStagingState::try_put(int64_t key, StagedEntry& given, int64_t bytes, Re
   return true;
 }
 
-Result<void> MapStagingState::check_new(int64_t key, const Parts& given) {
+Result<void> MapStagingState::check_new(int64_t key, const ComponentValues& given) {
   const auto known = incomplete_.find(key);
   const bool inside = complete_.contains(key);
   for (size_t i = 0; i < given.size(); ++i) {
@@ -207,9 +208,9 @@ Result<void> MapStagingState::check_new(int64_t key, const Parts& given) {
 void MapStagingState::add(int64_t key, StagedEntry& given, bool completes) {
   StagedEntries fresh;
   if (!incomplete_.contains(key)) {
-    fresh.emplace(
-        key, StagedEntry{
-                 .parts = Parts(given.parts.size()), .element_key = given.element_key, .provenance = given.provenance});
+    fresh.emplace(key, StagedEntry{.parts = ComponentValues(given.parts.size()),
+                                   .element_key = given.element_key,
+                                   .provenance = given.provenance});
   }
   std::map<int64_t, int64_t> age;
   if (completes) age.emplace(completed_, key);

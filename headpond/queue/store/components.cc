@@ -168,7 +168,7 @@ Result<int64_t> Components::check_rows(Element& rows) const {
   return count_of_first;
 }
 
-bool is_complete(const Parts& parts) {
+bool is_complete(const ComponentValues& parts) {
   return std::ranges::all_of(parts, [](const auto& part) { return part.has_value(); });
 }
 

@@ -22,8 +22,8 @@ enum class Layout : uint8_t {
 };
 
 /// The components of an element that is assembled, or taken apart: one entry per component.
-using Parts = std::vector<std::optional<Tensor>>;
-bool is_complete(const Parts& parts);
+using ComponentValues = std::vector<std::optional<Tensor>>;
+bool is_complete(const ComponentValues& parts);
 
 /// A copy of row `i`: sharing the memory would keep the whole batch alive. REQUIRES: as Tensor::row.
 Tensor own_row(const Tensor& rows, int64_t i);
