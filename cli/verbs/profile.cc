@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // headpond profile: where the time of a pipeline's threads goes.
-#include "headpond/monitor/run/profile.h"
+#include "headpond/engine/verdict/profile.h"
 
 #include <fmt/core.h>
 

@@ -272,7 +272,7 @@ LoaderStats Engine::stats() {
   const Locked locked(lock);
   LoaderStats stats = stats_;
   stats.memory = std::move(by_operator);
-  stats.memory_free = pool.bytes_cached / memory.members();
+  stats.memory_free = memory.part_of(pool.bytes_cached);
   stats.memory_held = accounts.program().bytes();
   stats.memory_held_peak = accounts.program().peak();
   stats.defects = defects;

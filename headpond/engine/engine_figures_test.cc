@@ -7,7 +7,9 @@
 #include "headpond/base/cpu.h"
 #include "headpond/engine/executor/thread_look_internal.h"
 #include "headpond/engine/testing/engine_test_internal.h"
+#include "headpond/io/archive/tar_writer.h"
 #include "headpond/io/array/npy.h"
+#include "headpond/io/inflated/chunk_sizes.h"
 #include "headpond/io/record/record_writer.h"
 #include "headpond/io/zlib_test_internal.h"
 #include "tests/test_files.h"
@@ -153,6 +155,62 @@ TEST_F(LoaderReads, WhatWasAskedForOfMappedFiles) {
     EXPECT_EQ(read_by(npy(array()) | take(50), 3, threads), 3 * 50 * 5 * 4) << "what take() leaves is not read";
     EXPECT_EQ(read_by(range(kRecords), 2, threads), 0) << "control: no file";
   }
+}
+
+TEST_F(LoaderReads, TheMembersOfAnArchive) {
+  std::string archive;
+  int64_t members = 0, members_of_first_20 = 0;
+  for (int64_t i = 0; i < kRecords; ++i) {
+    const std::string content(static_cast<size_t>(10 + i % 7), 'x');
+    EXPECT_TRUE(append_tar_member(archive, fmt::format("{:03}.txt", i), content));
+    members += static_cast<int64_t>(content.size());
+    if (i < 20) members_of_first_20 = members;
+  }
+  const std::string path = folder_.file("a.tar");
+  test::put_file(path, test::to_bytes(archive + std::string(tar_end())));
+  constexpr int64_t kHeader = 512;
+  EXPECT_EQ(read_by(tar(path) | shuffle(), 2), 2 * (members + kRecords * kHeader));
+  EXPECT_EQ(read_by(tar(path) | take(20), 1), members_of_first_20 + 20 * kHeader) << "what take() leaves is not read";
+}
+
+// A run that begins with the index that an earlier one left does not inflate the file to count its records.
+TEST_F(LoaderReads, TheCompressedBytesOfChunksThatAreInflated) {
+  const uint64_t least = internal::least_chunked_bytes.exchange(0), chunk = internal::chunk_bytes.exchange(40'000);
+  setenv("XDG_CACHE_HOME", folder_.file("kept").c_str(), 1);
+  const std::string path = folder_.file("lines.gz");
+  std::string text;
+  for (uint64_t i = 0; i < 100 * kRecords; ++i) text += fmt::format("{:08} {:031}\n", i, uint64_t{2654435761} * i);
+  test::put_file(path, test::gzip(test::to_bytes(text), 1));
+  (void)read_by(text_lines(path), 1);
+  const int64_t all = read_by(text_lines(path), 1, 1), some = read_by(text_lines(path) | take(20), 1, 1);
+  EXPECT_GE(all, size_of(path) / 2);
+  EXPECT_LT(all, 4 * size_of(path)) << "a chunk is read for all of its lines";
+  EXPECT_GT(some, 0);
+  EXPECT_LT(some, all / 2) << "only the chunks that were asked for";
+  unsetenv("XDG_CACHE_HOME");
+  internal::least_chunked_bytes = least;
+  internal::chunk_bytes = chunk;
+}
+
+// Where the order is free, the program itself makes the rows of a batch in which one failed once more.
+TEST_F(LoaderReads, WhatTheProgramReadsAgainAfterAnError) {
+  const auto read = [&](int64_t bad) {
+    const std::string path = records("b", Compression::none);
+    Loader loader(tfrecord(path) | map([=](std::string_view record) -> int64_t {
+                    const int64_t number = std::stoll(std::string(record)) / 7919;
+                    if (number == bad) throw Exception(Error(ErrorKind::DataLoss, "bad"));
+                    return number;
+                  }) | batch(8),
+                  {.threads = 1, .deterministic = false});
+    int64_t errors = 0;
+    for (auto batch = loader.next(); batch || !at_end(batch); batch = loader.next()) errors += batch ? 0 : 1;
+    EXPECT_EQ(errors, bad < 0 ? 0 : 1);
+    int64_t bytes = 0;
+    for (const StageStats& stage : loader.stats().stages) bytes += stage.totals.read_bytes;
+    return bytes;
+  };
+  EXPECT_EQ(read(15), (kRecords + 8) * kFrame) << "the last row of its batch";
+  EXPECT_EQ(read(-1), kRecords * kFrame) << "control: none failed";
 }
 
 TEST_F(LoaderReads, TheCompressedBytesOfCompressedFiles) {

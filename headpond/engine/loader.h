@@ -19,6 +19,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "headpond/base/status.h"
 #include "headpond/dataset/dataset.h"
@@ -26,6 +27,7 @@
 #include "headpond/engine/loader_options.h"
 #include "headpond/engine/loader_stats.h"
 #include "headpond/engine/loader_view.h"
+#include "headpond/engine/verdict/profile.h"
 #include "headpond/engine/verdict/verdict.h"
 
 namespace headpond {
@@ -107,6 +109,10 @@ class Loader {
   /// Why next() waits, if it does, what to change, and what that gains: of all steps after the start. Any thread, any
   /// time; says more after some seconds.
   Verdict diagnose() const;
+  /// Where the time of its threads went: profile_of(stats(), options).
+  Result<std::vector<ProfileRow>> profile(const ProfileOptions& options = {}) const {
+    return profile_of(stats(), options);
+  }
   /// For those who watch this Loader, and want its figures after its end too. The thread that calls next() calls it.
   LoaderView view() const;
   /// Between two calls of next(): the time until the next one is not that of a step. For a validation, say, or a

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a trace says of a Loader's run.
+#include <algorithm>
 #include <bit>
 #include <map>
 #include <string>
 #include <vector>
 
+#include "headpond/base/clock.h"
 #include "headpond/base/trace.h"
 #include "headpond/engine/testing/loader_test_internal.h"
 
@@ -55,6 +57,34 @@ TEST(LoaderTrace, TasksSayWhichRowsTheyMake) {
   }
   ASSERT_EQ(rows.size(), 16U);
   for (const auto& [batch, count] : rows) EXPECT_EQ(count, 8) << batch.first << "/" << batch.second;
+}
+
+TEST(LoaderTrace, ArrowsLeadFromSampledTasksToWhereTheirBatchesAreTaken) {
+  const Recording recording;
+  const Step compute = map([](int64_t x) {
+    for (const int64_t end = now_ns() + 50'000; now_ns() < end;) {
+    }
+    return x;
+  });
+  Loader loader(range(256) | compute | batch(8), {.epochs = 2, .threads = 1});
+  while (loader.next()) {
+  }
+  std::map<uint64_t, int64_t> begins, ends;  // When, by their ids.
+  for (const Event& begin : Recording::of(Kind::flow_begin, "element")) begins[begin.value] = begin.start_ns;
+  const std::vector<Event> takes = Recording::of(Kind::span, "take");
+  for (const Event& end : Recording::of(Kind::flow_end, "element")) {
+    ends[end.value] = end.start_ns;
+    EXPECT_TRUE(std::any_of(takes.begin(), takes.end(), [&](const Event& take) {
+      return take.start_ns <= end.start_ns && end.start_ns <= take.start_ns + take.length_ns;
+    })) << "an arrow needs a span at its end";
+  }
+  ASSERT_FALSE(begins.empty());
+  EXPECT_LT(begins.size(), 64U) << "only of tasks that are sampled";
+  ASSERT_EQ(ends.size(), begins.size());
+  for (const auto& [id, began] : begins) {
+    ASSERT_TRUE(ends.contains(id));
+    EXPECT_LE(began, ends.at(id));
+  }
 }
 
 TEST(LoaderTrace, WhatHappensIsAnInstant) {

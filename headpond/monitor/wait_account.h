@@ -12,9 +12,9 @@
 #include <utility>
 
 #include "headpond/base/clock.h"
+#include "headpond/base/log_histogram.h"
 #include "headpond/base/stats.h"
 #include "headpond/base/trace.h"
-#include "headpond/monitor/log_histogram.h"
 
 namespace headpond {
 

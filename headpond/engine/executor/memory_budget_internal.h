@@ -6,19 +6,46 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <utility>
 
+#include "headpond/base/mutex.h"
 #include "headpond/tensor/buffer.h"
 
 namespace headpond::internal {
+
+/// How many Loaders, or groups of them with common Resources, use a pool. Thread-safe.
+class PoolUsers {
+ public:
+  /// `count`: 1, or -1 for one that ends.
+  static void add(const BufferPool& pool, int count) {
+    MutexLock lock(mu_);
+    int& users = counts_[&pool];
+    users += count;
+    if (users == 0) counts_.erase(&pool);
+  }
+  static int of(const BufferPool& pool) {
+    MutexLock lock(mu_);
+    const auto found = counts_.find(&pool);
+    return found != counts_.end() ? found->second : 1;
+  }
+
+ private:
+  static inline Mutex mu_;
+  static inline std::map<const BufferPool*, int> counts_ HEADPOND_GUARDED_BY(mu_);
+};
 
 /// The memory of one Loader, or of several that share it.
 struct SharedMemory {
   explicit SharedMemory(int64_t all, std::shared_ptr<BufferPool> given = nullptr)
       : bytes(all), owner(given ? std::move(given) : std::make_shared<BufferPool>(all, all)), pool(*owner) {
     pool.limit(all);
+    PoolUsers::add(pool, 1);
   }
+  ~SharedMemory() { PoolUsers::add(pool, -1); }
+  SharedMemory(const SharedMemory&) = delete;
+  SharedMemory& operator=(const SharedMemory&) = delete;
   const int64_t bytes;
   const std::shared_ptr<BufferPool> owner;
   BufferPool& pool;
@@ -44,6 +71,8 @@ class MemoryBudget {
   int64_t bytes() const { return shared_->bytes; }
   /// Loaders that share it.
   int members() const { return std::max(shared_->members.load(std::memory_order_relaxed), 1); }
+  /// What this Loader has of `bytes` of its pool, which may be others' too: an equal part.
+  int64_t part_of(int64_t bytes) const { return bytes / members() / PoolUsers::of(shared_->pool); }
   /// For what a cache keeps. The rest is for what is made ahead.
   int64_t may_keep() const { return bytes() / 2; }
 

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <memory>
 #include <thread>
 #include <vector>
 
@@ -23,6 +24,21 @@ TEST(MemoryBudget, WhatIsReservedReadyOrHeldLeavesLessRoom) {
   EXPECT_FALSE(budget.fits(601));
   budget.remove_ready(400);
   EXPECT_TRUE(budget.fits(1000));
+}
+
+TEST(MemoryBudget, LoadersOfOnePoolHaveEqualPartsOfIt) {
+  const auto pool = std::make_shared<BufferPool>(1000, 1000);
+  const auto group = std::make_shared<SharedMemory>(1000, pool);
+  const MemoryBudget first(group);
+  EXPECT_EQ(first.part_of(120), 120);
+  {
+    const MemoryBudget second(group), other(std::make_shared<SharedMemory>(1000, pool)), elsewhere(1000);
+    EXPECT_EQ(first.part_of(120), 30) << "half of a group's half";
+    EXPECT_EQ(second.part_of(120), 30);
+    EXPECT_EQ(other.part_of(120), 60);
+    EXPECT_EQ(elsewhere.part_of(120), 120) << "control: a pool of its own";
+  }
+  EXPECT_EQ(first.part_of(120), 120) << "the others are gone";
 }
 
 TEST(MemoryBudget, WhatTheProgramHoldsCountsUntilItLetsGo) {

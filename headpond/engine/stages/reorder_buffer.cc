@@ -20,6 +20,7 @@ namespace {
 
 constexpr trace::ArgNames kTaskArgs{{"epoch", "unit", "first", "count"}};
 constexpr trace::ArgNames kRefusedArgs{{"stage"}, true};
+constexpr trace::ArgNames kTakeArgs{{"epoch", "unit"}};
 
 constexpr int64_t kMostItems = 4096;
 constexpr int64_t kMostGivenEarly = 1024;  // Its state lists them.
@@ -62,6 +63,12 @@ StageCounters& counters_of(StageHost& host, const Node& node, const char* name) 
   return host.counters_of(node, name);
 }
 
+// Other numbers than those of queues, which begin at 0. Each buffer has 2^32 of them.
+uint64_t next_arrows() {
+  static std::atomic<uint64_t> buffers = 0;
+  return uint64_t{1} << 63 | (buffers.fetch_add(1, std::memory_order_relaxed) % (uint64_t{1} << 31)) << 32;
+}
+
 // What `work` throws.
 template <class Work>
 Error error_of(const Work& work) {
@@ -84,6 +91,7 @@ ReorderBuffer::ReorderBuffer(StageHost& host, const Stage& stage)
       trace_name_(trace::intern(name_)),
       counter_name_(trace::intern("window/" + name_)),
       memory_name_(trace::intern("memory/" + name_)),
+      first_arrow_(next_arrows()),
       element_bytes_(element_bytes(*stage.node)),
       costs_(host.costs_of(*stage.node)),
       is_root_(host.is_root(*stage.node)),
@@ -191,6 +199,10 @@ void ReorderBuffer::show_in_trace(int64_t ready) const {
   for (const auto& item : items_) bytes += item->ready ? item->bytes : 0;
   trace::counter(counter_name_, ready);
   trace::counter(memory_name_, bytes);
+  if (!current_->has_arrow) return;
+  const trace::SpanWithArgs span("take", trace::Category::step,
+                                 {&kTakeArgs, {static_cast<int64_t>(epoch), current_->ordinal}});
+  trace::flow_end(arrow_id(*current_));
 }
 
 // Counted by the clock that runs while the program is in next(): what a stage lacks at other times holds nobody up.
@@ -200,6 +212,12 @@ void ReorderBuffer::is_asked_too_early() {
   is_starved_ = true;
   // The program's own wait began with its call.
   starved_since_ = is_root_ ? host_.consumer.called_before_ns() : host_.consumer.called_ns(now_ns());
+}
+
+void ReorderBuffer::count_read(int64_t bytes) {
+  if (!kCounts || bytes == 0) return;
+  const Locked locked(host_.lock);
+  counters_.read_bytes += bytes;
 }
 
 void ReorderBuffer::close() {
@@ -261,8 +279,8 @@ void ReorderBuffer::task_begins(Task& task) {
   task.is_measured = task.is_measured || meter.is_due();
   task.asks_queue = task.is_measured && meter.is_queue_due();
   if (idle_since_ == 0) return;
-  const auto idle_ns = static_cast<double>(now_ns() - std::exchange(idle_since_, 0));
-  (idle_for_ == Room::no_memory ? counters_.refused_ns : counters_.full_ns) += idle_ns;
+  const int64_t idle_ns = now_ns() - std::exchange(idle_since_, 0);
+  counters_.add_idle(idle_ns, idle_for_ == Room::no_memory ? counters_.refused_ns : counters_.full_ns);
 }
 
 const std::shared_ptr<WorkItem>* ReorderBuffer::find_unclaimed(ThreadRole role, bool needed_now) const {
@@ -370,6 +388,12 @@ struct ReorderBuffer::Done {
   int64_t read_bytes = 0;
 };
 
+// From the task that was sampled, whose operators the trace shows, to where the item is taken. An item has one arrow.
+void ReorderBuffer::begin_arrow(WorkItem& item) const {
+  if (!trace::enabled() || item.has_arrow.exchange(true)) return;
+  trace::flow_begin(arrow_id(item));
+}
+
 ReorderBuffer::Done ReorderBuffer::carry_out(const Task& task, const trace::Args& said, Context& context) {
   Done done;
   hand_over_point();
@@ -381,7 +405,10 @@ ReorderBuffer::Done ReorderBuffer::carry_out(const Task& task, const trace::Args
   done.error = error_of([&] {
     const trace::SpanWithArgs span(trace_name_, trace::Category::op, said);
     const MemoryAccount::Scope allocating(account_);
-    if (task.is_sampled) return make_sampled_rows(*task.item, task.first, task.count, context);
+    if (task.is_sampled) {
+      make_sampled_rows(*task.item, task.first, task.count, context);
+      return begin_arrow(*task.item);
+    }
     if (task.item) return make_rows(*task.item, task.first, task.count, context);
     const OpeningScope scope(&host_, this, nullptr);
     done.got = open(task.count, context, done.opened);
@@ -513,7 +540,7 @@ void ReorderBuffer::count_ready(const WorkItem& item, int64_t now) {
   if (is_starved_ && (any_order_ || &item == items_.front().get())) {
     is_starved_ = false;
     const int64_t starved_ns = host_.consumer.called_ns(now) - starved_since_;
-    counters_.starved_ns += static_cast<double>(std::max(starved_ns, int64_t{0}));
+    counters_.add_starved(std::max(starved_ns, int64_t{0}));
   }
 }
 
@@ -559,6 +586,10 @@ StageStats ReorderBuffer::stats() const {
   stats.unit_bytes = costs_.largest_bytes();
   stats.operators = operator_costs_;
   stats.totals = counters_.totals();
+  stats.starved_p50_ns = counters_.starved.quantile(0.5);
+  stats.starved_p99_ns = counters_.starved.quantile(0.99);
+  stats.idle_p50_ns = counters_.idle.quantile(0.5);
+  stats.idle_p99_ns = counters_.idle.quantile(0.99);
   return stats;
 }
 

@@ -83,6 +83,10 @@ class ReorderBuffer : public WorkSource {
   virtual void refuse_broken(WorkItem& /*item*/) HEADPOND_REQUIRES(engine_state) {}
   void reopen() HEADPOND_REQUIRES(engine_state) { ended_ = false; }  ///< There is more after all.
 
+  // ---- By the consumer, without the lock.
+  /// It read so much itself, outside of any task.
+  void count_read(int64_t bytes) HEADPOND_EXCLUDES(engine_state);
+
   StageHost& host_;
   const Stage stage_;
   const MemoryAccount* const account_;  ///< For whom its tasks allocate, but for what other operators do in them.
@@ -92,6 +96,7 @@ class ReorderBuffer : public WorkSource {
   struct Done;
   using WorkItems = std::vector<std::shared_ptr<WorkItem>>;
 
+  void begin_arrow(WorkItem& item) const;
   Done carry_out(const Task& task, const trace::Args& said, Context& context);
   void assemble_and_mark_ready(const Task& task, Context& context) HEADPOND_REQUIRES(engine_state);
   bool is_for(ThreadRole role, bool waits) const HEADPOND_REQUIRES(engine_state);
@@ -119,12 +124,14 @@ class ReorderBuffer : public WorkSource {
   void is_asked_too_early() HEADPOND_REQUIRES(engine_state);
   void item_taken() HEADPOND_REQUIRES(engine_state);
   void show_in_trace(int64_t ready) const HEADPOND_REQUIRES(engine_state);
+  uint64_t arrow_id(const WorkItem& item) const { return first_arrow_ | static_cast<uint64_t>(item.ordinal); }
   std::string position();
   Got give_in_any_order(Context& context, Element& out);
 
   const std::string name_;
   const char* const trace_name_;
   const char *const counter_name_, *const memory_name_;
+  const uint64_t first_arrow_;
   const int64_t element_bytes_;  // -1: differs.
 
   // Of the consumer.

@@ -16,6 +16,7 @@
 #include "headpond/engine/stages/element_bytes_internal.h"
 #include "headpond/engine/stages/operator_costs_internal.h"
 #include "headpond/engine/stages/reorder_buffer_internal.h"
+#include "headpond/io/file/bytes_read.h"
 
 namespace headpond::internal {
 namespace {
@@ -136,7 +137,12 @@ class RowsBuffer final : public ReorderBuffer {
   Got give(WorkItem& item, Context& context, Element& out) override {
     auto& rows = static_cast<Rows&>(item);
     if (std::exchange(rows.given, true)) return Got::end;
-    if (rows.broken) return give_what_is_good(rows, context, out);
+    if (rows.broken) {
+      const int64_t read_before = bytes_read_by_thread;
+      const Got got = give_what_is_good(rows, context, out);
+      count_read(bytes_read_by_thread - read_before);
+      return got;
+    }
     if (rows.got == Got::error) {
       out.key = rows.batch.key;
       out.provenance = rows.batch.provenance;

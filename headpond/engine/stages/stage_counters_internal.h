@@ -12,6 +12,7 @@
 #include <optional>
 #include <vector>
 
+#include "headpond/base/log_histogram.h"
 #include "headpond/engine/loader_stats.h"
 
 namespace headpond::internal {
@@ -132,7 +133,16 @@ struct StageCounters {
   int64_t elements = 0, takes = 0, late = 0;
   double starved_ns = 0, full_ns = 0, refused_ns = 0;
   int64_t read_bytes = 0;
+  LogHistogram starved, idle;  // Each time of starved_ns; of full_ns and refused_ns.
 
+  void add_starved(int64_t ns) {
+    starved_ns += static_cast<double>(ns);
+    starved.add(ns);
+  }
+  void add_idle(int64_t ns, double& to) {
+    to += static_cast<double>(ns);
+    idle.add(ns);
+  }
   StageTotals totals() const {
     return {.open = open.times(),
             .make = make.times(),

@@ -29,6 +29,7 @@ struct WorkItem {
   int64_t claimed HEADPOND_GUARDED_BY(engine_state) = 0, made HEADPOND_GUARDED_BY(engine_state) = 0;  // Rows.
   int64_t reserved HEADPOND_GUARDED_BY(engine_state) = 0;                                             // Bytes.
   bool ready HEADPOND_GUARDED_BY(engine_state) = false, dropped HEADPOND_GUARDED_BY(engine_state) = false;
+  std::atomic<bool> has_arrow = false;  // A trace shows where one of its rows was made.
 };
 
 }  // namespace headpond::internal

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "headpond/monitor/run/profile.h"
+#include "headpond/engine/verdict/profile.h"
 
 #include <fmt/format.h>
 

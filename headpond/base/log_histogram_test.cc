@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "headpond/monitor/log_histogram.h"
+#include "headpond/base/log_histogram.h"
 
 #include <gtest/gtest.h>
 
@@ -42,6 +42,16 @@ TEST(LogHistogram, FindsTheRankOfAQuantile) {
   EXPECT_NEAR(static_cast<double>(histogram.quantile(0.5)), 500, 500 / 8.0);
   EXPECT_NEAR(static_cast<double>(histogram.quantile(0.99)), 990, 990 / 8.0);
   EXPECT_EQ(histogram.quantile(0), 1);
+}
+
+TEST(LogHistogram, AValueThatGrowsCountsOnce) {
+  LogHistogram histogram;
+  histogram.add(3);
+  histogram.add(3);
+  histogram.move(3, 1000);
+  EXPECT_EQ(histogram.count(), 2);
+  EXPECT_EQ(histogram.quantile(0.5), 3);
+  EXPECT_GE(histogram.quantile(1), 1000);
 }
 
 TEST(LogHistogram, CountsANegativeValueAsZero) {
