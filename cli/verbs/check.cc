@@ -73,6 +73,7 @@ void write_members(JsonWriter& json, const CheckReport& report) {
     json.begin_object().member("what", part.what).member("bytes", part.bytes).end_object();
   }
   json.end_array();
+  json.member("mapped_bytes", report.mapped_bytes);
   member_or_null(json, "first_batch_s_forecast", report.first_batch_s);
   member_or_null(json, "fill_s_forecast", report.fill_s);
   write_orders(json, report);

@@ -4,19 +4,26 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <filesystem>
 #include <memory>
+#include <set>
+#include <system_error>
 #include <utility>
 
 #include "headpond/base/clock.h"
 #include "headpond/base/cpu.h"
 #include "headpond/dataset/bases/batching.h"
 #include "headpond/dataset/sequence.h"
+#include "headpond/dataset/source/files_read.h"
 #include "headpond/dataset/source/in_memory.h"
 #include "headpond/engine/check/label_mix_internal.h"
 #include "headpond/engine/check/order_quality_internal.h"
 #include "headpond/engine/explain.h"
 #include "headpond/engine/stages/element_bytes_internal.h"
 #include "headpond/engine/stages/stage_internal.h"
+#include "headpond/io/compression/inflate.h"
+#include "headpond/io/file/file.h"
 
 namespace headpond {
 namespace {
@@ -167,6 +174,27 @@ void add_memory(const std::vector<Node::Ref>& nodes, const Tried& tried, const C
   for (const Node::Ref& node : nodes) add_what_is_kept(*node, bytes_of(*node, tried.largest), report);
 }
 
+// What begins like a compressed file is read, not mapped; so is what lies in a folder.
+int64_t mapped_bytes_of(const std::string& path) {
+  std::array<std::byte, 2> start = {};
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored)) return 0;
+  const auto head = read_file_head(path, start);
+  return head && !is_gzip(start) && !is_zlib(start) ? static_cast<int64_t>(head->file_bytes) : 0;
+}
+
+int64_t mapped_bytes_of(const std::vector<Node::Ref>& nodes) {
+  std::set<std::string> paths;
+  for (const Node::Ref& node : nodes) {
+    const auto* const reading = dynamic_cast<const FileReading*>(node.get());
+    if (reading == nullptr || node->facts().op == "list_files") continue;
+    for (std::string& path : reading->paths_read()) paths.insert(std::move(path));
+  }
+  int64_t bytes = 0;
+  for (const std::string& path : paths) bytes += mapped_bytes_of(path);
+  return bytes;
+}
+
 void add_times(const Tried& tried, const CheckOptions& options, int64_t rows, CheckReport& report) {
   if (tried.asked == 0) return;
   report.element_ns = tried.element_ns();
@@ -288,6 +316,7 @@ CheckReport check(const Dataset& dataset, const CheckOptions& options) {
   report.failed = tried.failed;
   report.errors = tried.errors;
   add_memory(nodes, tried, options, rows, report);
+  report.mapped_bytes = mapped_bytes_of(nodes);
   add_times(tried, options, rows, report);
   add_prepared(nodes, options, report);
   find_orders(nodes, options, rows > 1 ? rows : kDefaultBatch, report);
@@ -311,6 +340,10 @@ std::string CheckReport::to_string() const {
   for (const std::string& error : errors) text += "  " + error + "\n";
   if (!memory.empty()) text += fmt::format("memory: about {}\n", size_text(memory_bytes()));
   for (const MemoryPart& part : memory) text += fmt::format("  {}: {}\n", part.what, size_text(part.bytes));
+  if (mapped_bytes > 0) {
+    text += fmt::format("mapped files: {} at most, which the system takes back where it needs memory\n",
+                        size_text(mapped_bytes));
+  }
   if (first_batch_s) {
     text += fmt::format("the first batch takes about {:.3f} s; after {:.3f} s more all that is made ahead is ready\n",
                         *first_batch_s, *fill_s);

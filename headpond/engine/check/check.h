@@ -61,6 +61,9 @@ struct CheckReport {
   double element_ns = 0;                        ///< Of one thread, for one element below the batches.
   /// Memory that the run will use, and what for; empty if no element was made and its size is not fixed.
   std::vector<MemoryPart> memory = {};
+  /// Of the sources' files, those that are mapped, all of them: as much as the process may show besides, once all was
+  /// asked for. The system takes such pages back where it needs memory, so they are no part of `memory`.
+  int64_t mapped_bytes = 0;
   std::optional<double> first_batch_s = {}, fill_s = {};  ///< Until the first batch; until all that is ahead is ready.
   std::optional<Prepared> prepared = {};                  ///< Prepared once, as a cache or by convert.
   std::vector<OrderQuality> orders = {};

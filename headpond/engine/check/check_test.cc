@@ -8,6 +8,8 @@
 
 #include "headpond/dataset/ops.h"
 #include "headpond/engine/loader.h"
+#include "headpond/io/zlib_test_internal.h"
+#include "tests/test_files.h"
 
 namespace headpond {
 namespace {
@@ -114,6 +116,23 @@ TEST(Check, MemoryIsAboutWhatARunTakes) {
   EXPECT_GT(told, 0.75 * peak);
   EXPECT_LT(told, 1.5 * peak);
   EXPECT_GT(check(dataset, {.loader = {.threads = 2}}).memory_bytes(), told) << "more batches";
+}
+
+TEST(Check, SaysWhichFilesAreMapped) {
+  const test::TempFolder folder;
+  const std::string text = "a line\nanother one\n", more(5000, 'x');
+  const std::string first = folder.file("1.txt"), second = folder.file("2.txt"), packed = folder.file("3.gz");
+  test::put_file(first, test::to_bytes(text));
+  test::put_file(second, test::to_bytes(more));
+  test::put_file(packed, test::gzip(test::to_bytes(text), 1));
+  const auto mapped = [](const Dataset& dataset) { return check(dataset, {.elements = 0}).mapped_bytes; };
+  const auto size = [](const std::string& one) { return static_cast<int64_t>(one.size()); };
+  EXPECT_EQ(mapped(text_lines({first, second}) | shuffle() | batch(2)), size(text) + size(more));
+  EXPECT_EQ(mapped(concatenate({text_lines(first), text_lines(first)})), size(text)) << "once";
+  EXPECT_EQ(mapped(text_lines(packed)), 0) << "it is inflated";
+  EXPECT_EQ(mapped(list_files({first, second})), 0) << "only their names";
+  EXPECT_THAT(check(text_lines(first), {.elements = 0}).to_string(), HasSubstr("mapped files: 0.0 kB at most"));
+  EXPECT_THAT(check(range(9), {}).to_string(), Not(HasSubstr("mapped files")));
 }
 
 constexpr int64_t kElement = sizeof(Element);
