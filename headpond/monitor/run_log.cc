@@ -17,13 +17,14 @@
 #include "headpond/base/cpu.h"
 #include "headpond/base/log.h"
 #include "headpond/base/mutex.h"
+#include "headpond/engine/verdict/profile.h"
 #include "headpond/io/file/file.h"
 #include "headpond/io/file/file_writer.h"
 #include "headpond/monitor/events.h"
 #include "headpond/monitor/events_internal.h"
 #include "headpond/monitor/run/live_socket_internal.h"
+#include "headpond/monitor/run/mapped_files_internal.h"
 #include "headpond/monitor/run/pipeline_watch_internal.h"
-#include "headpond/monitor/run/profile.h"
 #include "headpond/monitor/run/run_report.h"
 #include "headpond/monitor/run/run_trace_internal.h"
 #include "headpond/monitor/run/verdict_json.h"
@@ -43,6 +44,15 @@ RunMachine this_machine(const MemoryInfo& idle) {
   std::array<char, 32> text = {};
   (void)std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &utc);
   return {text.data(), getpid(), cpu_count(), simd_target(), static_cast<int64_t>(idle.pss)};
+}
+
+// Data that was mapped before the run is not part of what an idle process takes.
+MemoryInfo idle_memory() {
+  MemoryInfo idle = memory_info();
+  const uint64_t mapped = std::min(static_cast<uint64_t>(internal::mapped_data_bytes()), idle.pss_file);
+  idle.pss -= mapped;
+  idle.pss_file -= mapped;
+  return idle;
 }
 
 // As memory_info() has it, but without its cost.
@@ -122,7 +132,7 @@ class RunLog::State {
   const std::string folder_;
   const RunLogOptions options_;
   const int64_t start_ns_ = now_ns();
-  const MemoryInfo idle_ = memory_info();
+  const MemoryInfo idle_ = idle_memory();
   const RunMachine machine_ = this_machine(idle_);
   std::unique_ptr<EventWriter> events_;  // Null without a folder.
   std::unique_ptr<internal::RunTrace> trace_;
@@ -138,6 +148,7 @@ class RunLog::State {
   std::map<std::string, ReasonCode> told_ HEADPOND_GUARDED_BY(mu_);        // By name.
   PipelineRates step_rates_ HEADPOND_GUARDED_BY(mu_);
   CpuSample cpu_ HEADPOND_GUARDED_BY(mu_) = sample_cpu();
+  internal::ThreadUses threads_ HEADPOND_GUARDED_BY(mu_);
   int64_t next_id_ HEADPOND_GUARDED_BY(mu_) = 0;
   int64_t points_ HEADPOND_GUARDED_BY(mu_) = 0;
   int64_t rated_ns_ HEADPOND_GUARDED_BY(mu_) = start_ns_;
@@ -166,6 +177,7 @@ Result<void> RunLog::State::open() {
   }
   trace_ = std::make_unique<internal::RunTrace>(folder_, options_.trace);
   MutexLock lock(mu_);
+  threads_.look();
   (void)step_rates_.since_last({.steps = 0}, start_ns_);
   monitor_ = std::make_unique<QueueMonitor>(
       QueueMonitorOptions{.sample_every = options_.sample_every,
@@ -250,6 +262,10 @@ RunPoint RunLog::State::sample(std::vector<Scalar>& points, int64_t now) {
   const double passed = std::max(1e-9 * static_cast<double>(cpu.wall_ns - cpu_.wall_ns), 1e-9);
   point.own_cpus = (cpu.own_s - cpu_.own_s) / passed;
   point.other_cpus = other_cores(cpu_, cpu);
+  point.stolen_cpus = (cpu.stolen_s - cpu_.stolen_s) / passed;
+  point.throttled_cpus = (cpu.throttled_s - cpu_.throttled_s) / passed;
+  threads_.look();
+  point.threads = threads_.uses();
   point.rss = resident_bytes();
   cpu_ = cpu;
   for (auto& [id, watched] : pipelines_) {
@@ -514,6 +530,12 @@ Verdict RunLog::diagnose() const {
   const std::vector<PipelineRecord> all = pipelines();
   const PipelineRecord* const most = most_waited_for(all);
   return most != nullptr ? most->verdict : Verdict{.findings = {"nothing is watched"}};
+}
+
+Result<std::vector<ProfileRow>> RunLog::profile(const ProfileOptions& options) const {
+  const std::vector<PipelineRecord> all = pipelines();
+  const PipelineRecord* const most = most_waited_for(all);
+  return profile_of(most != nullptr ? most->loader : LoaderStats(), options);
 }
 
 std::vector<PipelineRecord> RunLog::pipelines() const { return state_->pipelines(); }

@@ -24,6 +24,7 @@
 #include "headpond/base/status.h"
 #include "headpond/base/trace.h"
 #include "headpond/engine/loader.h"
+#include "headpond/engine/verdict/profile.h"
 #include "headpond/monitor/queue_monitor.h"
 #include "headpond/monitor/queue_verdict.h"
 #include "headpond/monitor/run/pipeline_source.h"
@@ -129,6 +130,8 @@ class RunLog {
   Result<TimelineReport> write_timeline(const std::string& path) const;
   /// Of the pipeline for which the program waited most.
   Verdict diagnose() const;
+  /// Of the same pipeline; empty if it is no Loader. As profile_of().
+  Result<std::vector<ProfileRow>> profile(const ProfileOptions& options = {}) const;
   /// All that were watched; of two with one name the later. Without a verdict: `none` without findings.
   std::vector<PipelineRecord> pipelines() const;
   RunFiles files() const;

@@ -211,6 +211,25 @@ TEST_F(RunLogTest, AWatchMayOutliveTheLogAndTheLoader) {
   EXPECT_EQ(record().pipelines.at(0).loader.batches, 1);
 }
 
+TEST_F(RunLogTest, HasTheProfileOfItsLoaderAndWhatThreadsTook) {
+  auto log = open();
+  EXPECT_TRUE(log->profile()->empty()) << "nothing is watched";
+  Loader loader(numbers(), {.threads = 1});
+  const RunLog::Watch watched = log->watch(loader);
+  while (loader.next()) {
+  }
+  const auto rows = log->profile({.view = ProfileView::stage}), own = loader.profile({.view = ProfileView::stage});
+  ASSERT_EQ(rows->size(), 1U);
+  EXPECT_EQ(rows->at(0).name, own->at(0).name);
+  EXPECT_EQ(rows->at(0).calls, own->at(0).calls);
+  EXPECT_FALSE(log->profile({.show = "("})) << "no regular expression";
+  ASSERT_TRUE(log->close());
+  std::vector<std::string> names;
+  const RunRecord run = record();
+  for (const ThreadUse& use : run.points.back().threads) names.push_back(use.name);
+  EXPECT_THAT(names, testing::Contains("headpond/"));
+}
+
 TEST_F(RunLogTest, AfterCloseNothingIsWatched) {
   auto log = open();
   ASSERT_TRUE(log->close());

@@ -30,7 +30,7 @@ struct NamedStats {
 /// - `queues`, as they are given;
 /// - "other tensors": blocks that no operator allocated, but for those of `queues`;
 /// - "free blocks": kept for later elements;
-/// - "mapped files": pages of files beyond those of `idle`;
+/// - "mapped files": pages of files beyond those of `idle`, in which a RunLog leaves out data that was mapped by then;
 /// - "outside": all else, below 0 if blocks are not written yet.
 /// Those of nothing are left out, but for the last one. `tensors`: of BufferPool::shared().
 std::vector<MemoryUse> memory_uses(const std::vector<NamedStats>& pipelines, const std::vector<MemoryUse>& queues,

@@ -58,6 +58,10 @@ void fields(auto& visit, Is<StageStats> auto& x) {
   visit("unit_bytes", x.unit_bytes);
   visit("operators", x.operators);
   visit("totals", x.totals);
+  visit("starved_p50_ns", x.starved_p50_ns);
+  visit("starved_p99_ns", x.starved_p99_ns);
+  visit("idle_p50_ns", x.idle_p50_ns);
+  visit("idle_p99_ns", x.idle_p99_ns);
 }
 
 void fields(auto& visit, Is<StepStats> auto& x) {
@@ -158,16 +162,26 @@ void fields(auto& visit, Is<QueuePoint> auto& x) {
   visit("value", x.value);
 }
 
+void fields(auto& visit, Is<ThreadUse> auto& x) {
+  visit("name", x.name);
+  visit("threads", x.threads);
+  visit("cpu_s", x.cpu_s);
+  visit("major_faults", x.major_faults);
+}
+
 void fields(auto& visit, Is<RunPoint> auto& x) {
   visit("seconds", x.seconds);
   visit("step", x.step);
   visit("own_cpus", x.own_cpus);
   visit("other_cpus", x.other_cpus);
+  visit("stolen_cpus", x.stolen_cpus);
+  visit("throttled_cpus", x.throttled_cpus);
   visit("rss", x.rss);
   visit("pss", x.pss);
   visit("memory", x.memory);
   visit("pipelines", x.pipelines);
   visit("queues", x.queues);
+  visit("threads", x.threads);
 }
 
 void fields(auto& visit, Is<RunMachine> auto& x) {

@@ -10,6 +10,7 @@
 #include "headpond/engine/loader_stats.h"
 #include "headpond/engine/verdict/verdict.h"
 #include "headpond/monitor/run/memory_use.h"
+#include "headpond/monitor/run/thread_use.h"
 
 namespace headpond {
 
@@ -18,7 +19,7 @@ struct RunMachine {
   int64_t pid = 0;
   int processors = 0;  ///< That the process may use.
   std::string simd = {};
-  int64_t idle_pss = 0;  ///< What the process took when the run started, as RunPoint::pss.
+  int64_t idle_pss = 0;  ///< What the process took when the run started, as RunPoint::pss, but for mapped data.
 };
 
 /// A pipeline at one moment.
@@ -43,8 +44,12 @@ struct RunPoint {
   int64_t rss = 0;
   std::vector<PipelinePoint> pipelines = {};
   std::vector<QueuePoint> queues = {};
-  int64_t pss = 0;                     ///< Proportional set size, about each five seconds; else 0.
-  std::vector<MemoryUse> memory = {};  ///< Of pss, beyond idle_pss.
+  int64_t pss = 0;                      ///< Proportional set size, about each five seconds; else 0.
+  std::vector<MemoryUse> memory = {};   ///< Of pss, beyond idle_pss.
+  std::vector<ThreadUse> threads = {};  ///< Of this process, since the run's start.
+  /// Processors' worth that the host of a virtual machine took, and for which the control group of this process was
+  /// stopped.
+  double stolen_cpus = 0, throttled_cpus = 0;
 };
 
 /// What a pipeline did so far, or until it ended.

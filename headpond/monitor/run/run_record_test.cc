@@ -57,6 +57,10 @@ PipelineRecord full_record() {
   stage.mean_ready = 25;
   stage.unit_bytes = 26;
   stage.operators = {{"range", 27, 26, 25, 24}, {"map", 28, 24, 23, 22}};
+  stage.starved_p50_ns = 46;
+  stage.starved_p99_ns = 47;
+  stage.idle_p50_ns = 48;
+  stage.idle_p99_ns = 49;
   stage.totals = {{29, 30, 31, 32, 33}, {34, 35, 36, 37, 38}, 39, 40, 41, 42, 43, 44, 45};
   record.loader.stages = {stage, StageStats{.name = "empty"}};
   return record;
@@ -72,7 +76,10 @@ TEST_F(RunRecordTest, EveryFieldIsReadBack) {
                        {{"train", 0.5, 2, 77}},
                        {{"queue/a/fraction_of_4_full", 0.75}},
                        300,
-                       {{"map", 200}, {"outside", -5}}};
+                       {{"map", 200}, {"outside", -5}},
+                       {{"headpond/", 2, 1.5, 58}},
+                       0.125,
+                       0.0625};
   const RunMachine machine{"2026-05-01T12:00:00Z", 42, 2, "AVX2", 105};
   const auto run = read(line_of(machine) + line_of(point) + line_of(record) + end_line());
   ASSERT_TRUE(run) << run.error();

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "headpond/base/html/html.h"
-#include "headpond/monitor/run/profile.h"
+#include "headpond/engine/verdict/profile.h"
 
 namespace headpond {
 namespace {
@@ -202,14 +202,23 @@ std::string profile_table(const PipelineRecord& pipeline) {
   return html + "</table></div>\n";
 }
 
+std::string waits_text(double all_ns, int64_t p50_ns, int64_t p99_ns) {
+  const std::string all = seconds_text(1e-9 * all_ns);
+  if (p99_ns == 0) return all;
+  return fmt::format("{} ({}, {})", all, seconds_text(1e-9 * static_cast<double>(p50_ns)),
+                     seconds_text(1e-9 * static_cast<double>(p99_ns)));
+}
+
 std::string stages_table(const LoaderStats& stats) {
   std::string rows;
   for (auto stage = stats.stages.rbegin(); stage != stats.stages.rend(); ++stage) {
     rows += fmt::format(
         "<tr><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{:.1f}</td><td "
-        "class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td></tr>\n",
+        "class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td></tr>\n",
         html_escaped(shortened(stage->name)), stage->totals.takes, stage->target, stage->mean_ready,
-        bytes_text(static_cast<double>(stage->unit_bytes)), seconds_text(1e-9 * stage->totals.starved_ns),
+        bytes_text(static_cast<double>(stage->unit_bytes)),
+        waits_text(stage->totals.starved_ns, stage->starved_p50_ns, stage->starved_p99_ns),
+        waits_text(stage->totals.full_ns + stage->totals.refused_ns, stage->idle_p50_ns, stage->idle_p99_ns),
         seconds_text(1e-9 * stage->totals.refused_ns));
   }
   if (rows.empty()) return "";
@@ -217,8 +226,8 @@ std::string stages_table(const LoaderStats& stats) {
                      bytes_text(static_cast<double>(stats.memory_peak)),
                      bytes_text(static_cast<double>(stats.memory_in_use))) +
          "<div class=\"scroll\"><table><tr><th>stage</th><th class=\"n\">work items</th><th class=\"n\">ahead at "
-         "most</th><th class=\"n\">ready</th><th class=\"n\">largest</th><th class=\"n\">waited for</th><th "
-         "class=\"n\">no memory</th></tr>\n" +
+         "most</th><th class=\"n\">ready</th><th class=\"n\">largest</th><th class=\"n\">waited for (p50, p99)</th><th "
+         "class=\"n\">no room (p50, p99)</th><th class=\"n\">of that no memory</th></tr>\n" +
          rows + "</table></div>\n";
 }
 
@@ -240,6 +249,26 @@ std::string memory_table(const RunRecord& run) {
   return html +
          "</table></div>\n<p class=\"soft\">An operator holds the blocks that it allocated; batches that the "
          "program got are its own; what none of them holds is outside.</p>\n";
+}
+
+// Of all the run.
+std::string threads_table(const RunRecord& run) {
+  if (run.points.empty() || run.points.back().threads.empty()) return "";
+  const RunPoint& last = run.points.back();
+  std::string rows;
+  for (size_t i = 0; i < std::min(last.threads.size(), kMostRows); ++i) {
+    const ThreadUse& use = last.threads[i];
+    const double at_once = last.seconds > 0 ? use.cpu_s / last.seconds : 0;
+    rows += fmt::format(
+        "<tr><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{:.2f}</td><td "
+        "class=\"n\">{}</td></tr>\n",
+        html_escaped(use.name), use.threads, seconds_text(use.cpu_s), at_once, use.major_faults);
+  }
+  return "<div class=\"scroll\"><table><tr><th>threads named</th><th class=\"n\">at the end</th><th "
+         "class=\"n\">CPU</th><th class=\"n\">processors</th><th class=\"n\">major faults</th></tr>\n" +
+         rows +
+         "</table></div>\n<p class=\"soft\">A major fault: the thread waited for a page of a mapped file, or of swap, "
+         "to be read.</p>\n";
 }
 
 // ---- the time
@@ -285,6 +314,10 @@ class Series {
 
 std::string charts(const RunRecord& run) {
   Series series;
+  const auto any = [&](double RunPoint::*field) {
+    return std::any_of(run.points.begin(), run.points.end(), [=](const RunPoint& point) { return point.*field > 0; });
+  };
+  const bool stolen = any(&RunPoint::stolen_cpus), throttled = any(&RunPoint::throttled_cpus);
   for (const RunPoint& point : run.points) {
     for (const PipelinePoint& one : point.pipelines) {
       const std::string name = one.name.empty() ? "" : " of " + one.name;
@@ -295,6 +328,8 @@ std::string charts(const RunRecord& run) {
     for (const QueuePoint& one : point.queues) series.add(one.tag, one.value);
     series.add("processors used by this process", point.own_cpus);
     series.add("processors used by others", point.other_cpus);
+    if (stolen) series.add("processors taken by the host", point.stolen_cpus);
+    if (throttled) series.add("processors refused by the control group", point.throttled_cpus);
     series.add("resident memory of the process", static_cast<double>(point.rss), 1e6, " MB");
   }
   return series.html();
@@ -359,8 +394,8 @@ std::string report_html(const RunRecord& run) {
   for (const PipelineRecord& one : run.pipelines) {
     if (&one != most) html += pipeline_html(run, one);
   }
-  return html + section("Who holds the memory", memory_table(run)) + section("Over time", charts(run)) +
-         "</body>\n</html>\n";
+  return html + section("Who holds the memory", memory_table(run)) + section("Threads", threads_table(run)) +
+         section("Over time", charts(run)) + "</body>\n</html>\n";
 }
 
 }  // namespace headpond

@@ -93,6 +93,25 @@ TEST(RunReport, TellsWhoHeldTheMemoryWhenItWasMost) {
   EXPECT_THAT(html, Not(HasSubstr("9.0 MB")));
 }
 
+TEST(RunReport, TellsWhatThreadsTook) {
+  RunRecord run = run_of(3);
+  EXPECT_THAT(report_html(run), Not(HasSubstr("threads named")));
+  run.points.back().threads = {{"headpond/", 2, 1.5, 7}};
+  run.points[1].stolen_cpus = 0.25;
+  StageStats& stage = run.pipelines[0].loader.stages.at(0);
+  stage.totals.starved_ns = 2e9;
+  stage.starved_p50_ns = 3'000'000;
+  stage.starved_p99_ns = 40'000'000;
+  const std::string html = report_html(run);
+  for (const char* const part :
+       {"<td>headpond/</td><td class=\"n\">2</td><td class=\"n\">1.50 s</td><td class=\"n\">0.75</td><td "
+        "class=\"n\">7</td>",
+        "2.00 s (3.00 ms, 40.00 ms)", "processors taken by the host: at most 0.25"}) {
+    EXPECT_THAT(html, HasSubstr(part));
+  }
+  EXPECT_THAT(html, Not(HasSubstr("control group"))) << "it refused nothing";
+}
+
 TEST(RunReport, NeedsNothingButItself) {
   const std::string html = report_html(run_of(20));
   for (const char* const part : {"<script", "http:", "https:", "url(", "<link", "<img", "@import", "map <&>"}) {
