@@ -203,7 +203,7 @@ std::string profile_table(const PipelineRecord& pipeline) {
 }
 
 std::string waits_text(double all_ns, int64_t p50_ns, int64_t p99_ns) {
-  const std::string all = seconds_text(1e-9 * all_ns);
+  std::string all = seconds_text(1e-9 * all_ns);
   if (p99_ns == 0) return all;
   return fmt::format("{} ({}, {})", all, seconds_text(1e-9 * static_cast<double>(p50_ns)),
                      seconds_text(1e-9 * static_cast<double>(p99_ns)));
@@ -275,11 +275,11 @@ std::string threads_table(const RunRecord& run) {
 
 std::string chart(const std::string& name, const std::vector<double>& values, double unit, const std::string& of) {
   const std::vector<double> pieces = in_pieces(values);
-  const double most = std::max(*std::max_element(pieces.begin(), pieces.end()), 1e-12);
+  const double most = *std::max_element(pieces.begin(), pieces.end()), scale = std::max(most, 1e-12);
   std::string points;
   const double step = 100.0 / static_cast<double>(std::max<size_t>(pieces.size() - 1, 1));
   for (size_t i = 0; i < pieces.size(); ++i) {
-    points += fmt::format("{:.1f},{:.1f} ", step * static_cast<double>(i), 29 - 28 * pieces[i] / most);
+    points += fmt::format("{:.1f},{:.1f} ", step * static_cast<double>(i), 29 - 28 * pieces[i] / scale);
   }
   return fmt::format(
       "<figure><svg viewBox=\"0 0 100 30\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"{0}\"><polyline "

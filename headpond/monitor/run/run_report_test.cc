@@ -112,6 +112,12 @@ TEST(RunReport, TellsWhatThreadsTook) {
   EXPECT_THAT(html, Not(HasSubstr("control group"))) << "it refused nothing";
 }
 
+TEST(RunReport, AChartOfNothingIsOfNothing) {
+  RunRecord run = run_of(3);
+  for (RunPoint& point : run.points) point.pipelines[0].ready = 0;
+  EXPECT_THAT(report_html(run), HasSubstr("ready batches: at most 0, at the end 0"));
+}
+
 TEST(RunReport, NeedsNothingButItself) {
   const std::string html = report_html(run_of(20));
   for (const char* const part : {"<script", "http:", "https:", "url(", "<link", "<img", "@import", "map <&>"}) {
