@@ -9,6 +9,7 @@
 import atexit
 import time
 
+from . import _main_interpreter  # noqa: F401, I001
 from . import _core, _kernels, _log, _sources, _values, tf1, trace
 from ._arrow import from_arrow, parquet
 from ._core import Permutation, Random, entropy, fill_normal, random_key

@@ -38,10 +38,16 @@ int drop_announced(void*) {
 
 }  // namespace
 
-// Every CPython has this function; the stable ABI does not name it, so it is looked up.
+// Not PyGILState_Check: once there was a sub-interpreter, that says yes to every thread. Every CPython has one of these
+// functions; the stable ABI does not name them, so they are looked up.
 bool has_lock() {
-  static const auto check = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "PyGILState_Check"));
-  return check() != 0;
+  static const auto current = [] {
+    void* const found = dlsym(RTLD_DEFAULT, "PyThreadState_GetUnchecked");  // Python 3.13 and later.
+    return reinterpret_cast<PyThreadState* (*)()>(
+        found != nullptr ? found : dlsym(RTLD_DEFAULT, "_PyThreadState_UncheckedGet"));
+  }();
+  PyThreadState* const now = current();
+  return now != nullptr && now == PyGILState_GetThisThreadState();
 }
 
 Ref hold(PyObject* object) {

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Functions of Python in a pipeline: results, exceptions, random numbers, generators."""
+import contextlib
+import ctypes
 import gc
 import os
 import threading
@@ -413,3 +415,48 @@ def test_a_serial_functions_error_gives_its_turn_on():
     assert [int(one) for one in loader.flat()] == [4, 5]
     with pytest.raises(TypeError, match="serial"):
         hp.range(3).map(hp.expr("x"), serial=True)
+
+
+def test_the_wait_for_the_interpreters_lock_is_counted_right():
+    """The program has the lock for 40 ms from when a Loader's thread begins to make an element."""
+    hold, begun = ctypes.PyDLL(None).usleep, []  # usleep does not give the lock up.
+
+    def function(x):
+        begun.append(time.monotonic_ns())
+        return x
+
+    data, asked = hp.range(1).map(function, output=(hp.i64, ())), []
+    for _ in range(10):
+        loader = hp.Loader(data, threads=1, consumer_helps=False)
+        with contextlib.suppress(hp.DeadlineExceededError):
+            loader.try_next()
+        asked.append(time.monotonic_ns())
+        hold(40_000)
+        for _ in loader.flat():
+            pass
+    account, = loader.stats()["functions"]
+    waited = sum(max(0, begin - end) for begin, end in zip(begun, asked))
+
+    def is_right(counted):
+        return abs(counted - waited) < 0.1 * waited
+
+    assert waited > 100_000_000 and account["calls"] == 10
+    assert is_right(account["lock_wait_ns"])
+    assert not is_right(account["function_ns"]), "control: a clock that is read when the lock is there"
+
+
+def test_functions_that_wait_for_the_lock_start_no_io_threads():
+    def computes(x):
+        return sum(range(5000)) and x
+
+    def sleeps(x):
+        time.sleep(0.002)
+        return x
+
+    def io_threads(function, count, **options):
+        loader = hp.Loader(hp.range(count).map(function, output=(hp.i64, ()), **options).batch(10), threads=4)
+        assert sum(len(batch) for batch in loader) == count
+        return loader.stats()["io_threads"]
+
+    assert io_threads(computes, 2000) == 0
+    assert io_threads(sleeps, 200, blocking=True) > 0, "control"

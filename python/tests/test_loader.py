@@ -571,3 +571,18 @@ def test_stats_have_what_their_types_say():
     for found, typed in ((stats, hp.LoaderStats), (stats["stages"][0], hp.StageStats), (stats["functions"][0], hp.FunctionStats)):
         assert set(found) == set(typed.__annotations__)
     assert (stats["batches"], stats["functions"][0]["calls"]) == (5, 40)
+
+
+def test_a_loop_over_epochs_that_is_left():
+    loader, seen = hp.Loader(hp.range(12).batch(2), epochs=3), []
+    for epoch in loader.epochs():
+        for batch in epoch:
+            seen.append(batch.tolist())
+            if len(seen) % 2 == 0:
+                break  # The next epoch.
+    assert seen == [[0, 1], [2, 3]] * 3
+    loader = hp.Loader(hp.range(6).batch(2), epochs=2)
+    for epoch in loader.epochs():
+        assert next(epoch).tolist() == [0, 1]
+        break  # The rest is for whoever asks next.
+    assert flat(loader.flat()) == [[2, 3], [4, 5], [0, 1], [2, 3], [4, 5]]

@@ -199,3 +199,33 @@ def test_import_prints_nothing_and_needs_no_numpy_yet():
     program = "import sys, headpond; print('numpy' in sys.modules, 'torch' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=30, check=False)
     assert (done.stdout, done.stderr) == ("False False\n", "")
+
+
+SUB_INTERPRETER = """
+import sys
+def interpreters():
+    for name in "_interpreters", "_xxsubinterpreters":
+        try:
+            return __import__(name)
+        except ImportError:
+            pass
+    sys.exit("this Python has no module for sub-interpreters")
+made = interpreters()
+{before}
+one = made.create()
+made.run_string(one, "try:\\n    import headpond\\n    print('imported')\\nexcept ImportError as error:\\n    print(error)", shared={{}})
+made.destroy(one)
+import headpond as hp
+print([int(x) for x in hp.Loader(hp.range(4).map(lambda x: x + 1))])
+"""
+
+
+@pytest.mark.parametrize("before", ["", "import headpond"])
+def test_a_sub_interpreter_is_refused(before):
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", SUB_INTERPRETER.format(before=before)], capture_output=True, text=True, timeout=30,
+                          check=False)
+    if "no module for sub-interpreters" in done.stderr:
+        pytest.skip(done.stderr.strip())
+    assert (done.stderr, done.returncode) == ("", 0)
+    refused, works = done.stdout.splitlines()
+    assert "main interpreter only" in refused and works == "[1, 2, 3, 4]"

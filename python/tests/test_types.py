@@ -56,6 +56,8 @@ for image, label in queue:
 verdict = loader.diagnose()
 print(verdict.code.upper(), [change.gain * 2 for change in verdict.changes])
 print(loader.stats()["wait_ns"] // 2, loader.stats()["stages"][0]["name"].upper())
+table = [hp.csv("a.csv", columns=columns) for columns in (["a"], {"a": hp.f32, "b": "int64"})]
+more = hp.csv("a.csv", columns=[{"name": "a", "dtype": "float32", "default_value": 0}, "b"])
 items = hp.from_torch([1, 2], names=("x",)).map(lambda x: x, serial=True)
 print(hp.list_labelled_folder("photos").classes[0].upper(), hp.expand_files(["a-*"])[0].upper(), hp.Permutation(1, 10)(3) + hp.Random(1).u32())
 """
@@ -67,6 +69,7 @@ WRONG = {
     "hp.tfrecord(3)": "arg-type",
     "hp.Loader(hp.range(3)).diagnose().cod": "attr-defined",
     "hp.FIFOQueue('ten', hp.f32)": "arg-type",
+    "hp.csv('a.csv', columns=3)": "arg-type",
     "hp.Loader(hp.range(3)).stats()['wait']": "typeddict-item",
 }
 
