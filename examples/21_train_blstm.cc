@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <string>
 #include <vector>
 
 namespace hp = headpond;
@@ -57,7 +58,7 @@ Run train(int64_t steps, Next next) {
 }
 
 int main(int argc, char** argv) {
-  const int64_t steps = argc > 1 ? std::stoi(argv[1]) : 50;
+  const int64_t steps = argc > 1 ? std::max(1, std::stoi(argv[1])) : 50;
   torch::set_num_threads(1);
   const Run by_hand = train(steps, generate);
 

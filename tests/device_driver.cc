@@ -2,7 +2,7 @@
 // A DeviceFeed on a real CUDA device, its batches as torch tensors: their values, page-locked memory, and how long a
 // step takes whose batch is copied beside it. Ends with 77 where there is no device.
 //
-// For a libtorch with CUDA: tests/slow/torch2.py builds and runs it with PyPI's.
+// For a libtorch with CUDA's libraries: tests/slow/torch2.py BUILD_FOLDER TORCH_FOLDER builds and runs it.
 #include <dlfcn.h>
 
 #include <algorithm>

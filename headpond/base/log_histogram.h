@@ -14,19 +14,13 @@
 
 namespace headpond {
 
-/// Any number of readers at any time; as many writers at a time as a Cell allows.
-template <class Cell>
-class BasicLogHistogram {
+/// Any number of readers at any time; one writer at a time.
+class LogHistogram {
  public:
   /// A negative value counts as 0.
   void add(int64_t value) {
     cells_[cell_of(static_cast<uint64_t>(std::max<int64_t>(value, 0)))].add(1);
     count_.add(1);
-  }
-  /// A value that was added as `from` is `to` now.
-  void move(int64_t from, int64_t to) {
-    cells_[cell_of(static_cast<uint64_t>(std::max<int64_t>(from, 0)))].add(-1);
-    cells_[cell_of(static_cast<uint64_t>(std::max<int64_t>(to, 0)))].add(1);
   }
 
   int64_t count() const { return count_.get(); }
@@ -60,11 +54,8 @@ class BasicLogHistogram {
     return static_cast<int64_t>(((uint64_t{kSub} + cell % kSub + 1) << shift) - 1);
   }
 
-  std::array<Cell, kCells> cells_;
-  Cell count_;
+  std::array<StatsCell, kCells> cells_;
+  StatsCell count_;
 };
-
-/// One writer at a time.
-using LogHistogram = BasicLogHistogram<StatsCell>;
 
 }  // namespace headpond

@@ -44,16 +44,6 @@ TEST(LogHistogram, FindsTheRankOfAQuantile) {
   EXPECT_EQ(histogram.quantile(0), 1);
 }
 
-TEST(LogHistogram, AValueThatGrowsCountsOnce) {
-  LogHistogram histogram;
-  histogram.add(3);
-  histogram.add(3);
-  histogram.move(3, 1000);
-  EXPECT_EQ(histogram.count(), 2);
-  EXPECT_EQ(histogram.quantile(0.5), 3);
-  EXPECT_GE(histogram.quantile(1), 1000);
-}
-
 TEST(LogHistogram, CountsANegativeValueAsZero) {
   LogHistogram histogram;
   histogram.add(-5);

@@ -176,6 +176,8 @@ TEST_F(LoaderReads, TheMembersOfAnArchive) {
 // A run that begins with the index that an earlier one left does not inflate the file to count its records.
 TEST_F(LoaderReads, TheCompressedBytesOfChunksThatAreInflated) {
   const uint64_t least = internal::least_chunked_bytes.exchange(0), chunk = internal::chunk_bytes.exchange(40'000);
+  const char* const old = std::getenv("XDG_CACHE_HOME");
+  const std::string before = old != nullptr ? old : "";
   setenv("XDG_CACHE_HOME", folder_.file("kept").c_str(), 1);
   const std::string path = folder_.file("lines.gz");
   std::string text;
@@ -187,7 +189,7 @@ TEST_F(LoaderReads, TheCompressedBytesOfChunksThatAreInflated) {
   EXPECT_LT(all, 4 * size_of(path)) << "a chunk is read for all of its lines";
   EXPECT_GT(some, 0);
   EXPECT_LT(some, all / 2) << "only the chunks that were asked for";
-  unsetenv("XDG_CACHE_HOME");
+  old != nullptr ? setenv("XDG_CACHE_HOME", before.c_str(), 1) : unsetenv("XDG_CACHE_HOME");
   internal::least_chunked_bytes = least;
   internal::chunk_bytes = chunk;
 }

@@ -33,8 +33,6 @@ struct QueueStats {
   int64_t capacity;           ///< As asked for, or fewer if the memory limit allows fewer; kUnbounded: no bound.
   int64_t min_after_dequeue;  ///< 0 for all types but RandomShuffleQueue.
   int64_t size;               ///< Elements inside.
-  /// Of the calls that waited half did for at most p50, and of a hundred one for longer than p99; at most 1/8 too much.
-  int64_t enqueue_wait_p50_ns, enqueue_wait_p99_ns, dequeue_wait_p50_ns, dequeue_wait_p99_ns;
 };
 
 namespace internal {

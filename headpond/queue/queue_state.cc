@@ -410,11 +410,7 @@ QueueStats QueueState::stats() const {
           .dequeue_wait_ns = gate_.take_waits().total_ns(),
           .capacity = capacity_,
           .min_after_dequeue = type_.min_after_dequeue,
-          .size = enqueued - dequeued,
-          .enqueue_wait_p50_ns = gate_.put_waits().quantile_ns(0.5),
-          .enqueue_wait_p99_ns = gate_.put_waits().quantile_ns(0.99),
-          .dequeue_wait_p50_ns = gate_.take_waits().quantile_ns(0.5),
-          .dequeue_wait_p99_ns = gate_.take_waits().quantile_ns(0.99)};
+          .size = enqueued - dequeued};
 }
 
 }  // namespace headpond::internal

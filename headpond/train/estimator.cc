@@ -143,8 +143,8 @@ class TorchLearner final : public Learner {
       if (!files.contains(name))
         throw Exception(Error(ErrorKind::FailedPrecondition, std::string("the checkpoint has no ") + name));
     }
+    load(options_.optimizer, files.at(kOptimizer));  // First: it may be refused.
     load(*options_.model, files.at(kModel));
-    load(options_.optimizer, files.at(kOptimizer));
     const std::string& bytes = files.at(kRandom);
     const torch::Tensor random = torch::empty({static_cast<int64_t>(bytes.size())}, torch::kU8);
     std::memcpy(random.data_ptr(), bytes.data(), bytes.size());

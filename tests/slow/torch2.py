@@ -56,7 +56,9 @@ def main():
     os.chdir(ROOT)
     if any(run(*step) != 0 for step in steps):
         return 1
-    return 1 if run(build / "tests" / DEVICE) not in (0, SKIPPED) else 0
+    # PyPI's torch comes without CUDA's libraries, so it sees no device. One that is given is given for its device.
+    may_skip = len(sys.argv) == 2
+    return 1 if run(build / "tests" / DEVICE) not in ((0, SKIPPED) if may_skip else (0,)) else 0
 
 
 if __name__ == "__main__":

@@ -140,7 +140,8 @@ class RowsBuffer final : public ReorderBuffer {
     if (rows.broken) {
       const int64_t read_before = bytes_read_by_thread;
       const Got got = give_what_is_good(rows, context, out);
-      count_read(bytes_read_by_thread - read_before);
+      // Not also those of a stage above, in whose task this may be.
+      count_read(std::exchange(bytes_read_by_thread, read_before) - read_before);
       return got;
     }
     if (rows.got == Got::error) {

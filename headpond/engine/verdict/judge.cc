@@ -125,7 +125,7 @@ std::string what_else_holds(std::span<const Rule> later, const Question& q) {
   for (const Rule& rule : later) {
     const auto found = rule.holds(q);
     if (!found) continue;
-    if (rule.code == ReasonCode::none) return "besides: " + found->findings.back();
+    if (rule.code == ReasonCode::none) return q.limiting != nullptr ? "besides: " + found->findings.back() : "";
     if (rule.sureness == Sureness::by_model && step_limits(q.model)) {
       return "without them the program would hardly wait: its own step takes longer";
     }

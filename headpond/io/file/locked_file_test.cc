@@ -53,10 +53,15 @@ TEST(LockedFile, MayBeWaitedFor) {
   const TempFolder folder;
   std::optional<LockedFile> first = LockedFile::open(folder.file("a")).value();
   std::stop_source stop;
-  std::jthread other([&] { first.reset(); });
-  EXPECT_TRUE(LockedFile::wait_for(folder.file("a"), stop.get_token()));
-  const auto held = LockedFile::wait_for(folder.file("a")).value();
-  stop.request_stop();
+  ASSERT_FALSE(LockedFile::open(folder.file("a")))
+      << "so the first try of wait_for() finds it locked, most of the time";
+  std::jthread lets_go([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    first.reset();
+  });
+  const auto held = LockedFile::wait_for(folder.file("a"), stop.get_token());
+  ASSERT_TRUE(held);
+  std::jthread stops([&] { stop.request_stop(); });
   EXPECT_EQ(LockedFile::wait_for(folder.file("a"), stop.get_token()).error().kind(), ErrorKind::Cancelled);
   EXPECT_FALSE(LockedFile::wait_for(folder.file("none/a")));
 }

@@ -3,6 +3,7 @@
 #include <map>
 #include <sstream>
 #include <string>
+#include <string_view>
 
 #include "headpond/monitor/run/mapped_files_internal.h"
 
@@ -13,6 +14,14 @@ struct MappedFile {
   int64_t bytes = 0;
   bool is_program = false;
 };
+
+// Shared memory has names like those of files, but the system does not count it with them.
+bool is_file(std::string_view path) {
+  for (const std::string_view shared : {"/dev/shm/", "/dev/zero", "/memfd:", "/SYSV"}) {
+    if (path.starts_with(shared)) return false;
+  }
+  return path.starts_with('/');
+}
 
 }  // namespace
 
@@ -30,7 +39,7 @@ int64_t mapped_data_bytes(std::istream& smaps) {
     } else if (first.find('-') != std::string::npos && first.back() != ':') {
       words >> access >> offset >> device >> inode >> std::ws;
       std::getline(words, path);
-      now = path.starts_with('/') ? &files[path] : nullptr;
+      now = is_file(path) ? &files[path] : nullptr;
       if (now != nullptr && access.find('x') != std::string::npos) now->is_program = true;
     }
   }

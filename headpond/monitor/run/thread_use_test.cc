@@ -54,7 +54,7 @@ TEST(ThreadUses, AddsUpThreadsOfOneNameSinceTheFirstLook) {
   Thread early("early", [&] {
     compute(0.1);
     advance();
-    await(3);
+    await(4);
   });
   await(1);
   uses.look();
@@ -62,10 +62,10 @@ TEST(ThreadUses, AddsUpThreadsOfOneNameSinceTheFirstLook) {
     Thread first("spins/0", [&] {
       compute(0.1);
       advance();
-      await(3);
+      await(4);
     });
-    Thread second("spins/17", [&] { await(3); });
-    await(2);
+    Thread second("spins/17", [&] { advance(), await(4); });
+    await(3);
     uses.look();
     const ThreadUse spins = of(uses, "spins/");
     EXPECT_EQ(spins.threads, 2);

@@ -94,7 +94,7 @@ bool BiasedLock::claim_without_waiters() {
   return first_ == nullptr && claim();
 }
 
-WaitResult BiasedLock::enter(WaitContext& context, bool cancellable, WaitTimes* waits) {
+WaitResult BiasedLock::enter(WaitContext& context, bool cancellable, WaitCell* waits) {
   if (try_enter()) return WaitResult::go;
   const bool is_entered = claim_without_waiters();
   if (!is_entered && spin_for_holder()) return WaitResult::go;
@@ -119,7 +119,7 @@ bool BiasedLock::spin_for_holder() {
   return false;
 }
 
-WaitResult BiasedLock::wait(WaitContext& context, bool cancellable, WaitTimes* waits) {
+WaitResult BiasedLock::wait(WaitContext& context, bool cancellable, WaitCell* waits) {
   Waiter self(cancellable);
   context.begin_wait();
   const uint32_t blocks = blocks_.load(std::memory_order_acquire);

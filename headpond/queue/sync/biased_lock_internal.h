@@ -51,7 +51,7 @@ class BiasedLock {
   }
   /// Waits for the lock. cancel_waiters() ends the wait of a call that is `cancellable`. `waits` counts waits for
   /// holders that were blocked.
-  WaitResult enter(WaitContext& context, bool cancellable, WaitTimes* waits = nullptr);
+  WaitResult enter(WaitContext& context, bool cancellable, WaitCell* waits = nullptr);
   /// REQUIRES: the calling thread entered.
   void leave() {
     holder_check_.leave();
@@ -96,7 +96,7 @@ class BiasedLock {
   bool revoke(OwnerCell& owner);
   bool claim_without_waiters();
   bool spin_for_holder();
-  WaitResult wait(WaitContext& context, bool cancellable, WaitTimes* waits);
+  WaitResult wait(WaitContext& context, bool cancellable, WaitCell* waits);
   void append(Waiter& waiter);
   bool remove(Waiter& waiter);
   void unlink(Waiter& waiter) HEADPOND_REQUIRES(mu_);

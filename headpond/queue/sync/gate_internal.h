@@ -11,10 +11,10 @@
 #include <cstdint>
 #include <functional>
 
+#include "headpond/base/stats.h"
 #include "headpond/base/thread.h"
 #include "headpond/queue/sync/biased_lock_internal.h"
 #include "headpond/queue/sync/signal_internal.h"
-#include "headpond/queue/sync/wait_times_internal.h"
 
 namespace headpond {
 
@@ -73,8 +73,8 @@ class Gate {
   /// Calls that wait for the lock, and its holder if it sleeps.
   int64_t waiting_puts() const { return waiting(put_); }
   int64_t waiting_takes() const { return waiting(take_); }
-  const WaitTimes& put_waits() const { return put_.waits; }
-  const WaitTimes& take_waits() const { return take_.waits; }
+  const WaitCell& put_waits() const { return put_.waits; }
+  const WaitCell& take_waits() const { return take_.waits; }
 
  private:
   // cancelling: no put begins or waits any more, but one may still be running; cancelled: closed that way.
@@ -89,13 +89,13 @@ class Gate {
     int64_t own_at_wait = 0;
     int pauses = 1;
     Stall stall;
+    WaitCell waits;
     alignas(64) std::atomic<int64_t> position = 0;
     alignas(64) std::atomic<bool> parked = false;  // The lock's holder is about to sleep on `signal`.
     std::atomic<int64_t> awaited = 0;              // The other side's position that the blocked holder waits for.
     std::atomic<int> cpu = -1;                     // Where it last waited.
     std::atomic<bool> asleep = false;              // The holder sleeps, or is about to.
     Signal signal;
-    alignas(64) WaitTimes waits;  // Written after a wait.
   };
 
   static int64_t waiting(const Side& side) {

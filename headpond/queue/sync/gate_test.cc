@@ -224,8 +224,6 @@ TEST_F(Gates, WaitsAreCountedWithTheirTime) {
     EXPECT_EQ(put(gate), WaitResult::go);
     EXPECT_EQ(waits.get(), WaitResult::go);
     EXPECT_EQ(gate.put_waits().count(), 0);
-    EXPECT_GE(gate.take_waits().quantile_ns(0.5), gate.take_waits().total_ns());
-    EXPECT_EQ(gate.put_waits().quantile_ns(0.5), 0);
     return gate.take_waits().count() == 1 && gate.take_waits().total_ns() >= 1'000'000;
   });
 }

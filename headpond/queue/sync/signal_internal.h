@@ -6,8 +6,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "headpond/base/stats.h"
 #include "headpond/queue/sync/wait_host_internal.h"
-#include "headpond/queue/sync/wait_times_internal.h"
 #include "headpond/queue/wait.h"
 
 namespace headpond {
@@ -47,10 +47,8 @@ class WaitContext {
     marks_ |= kHolds;
   }
   /// The time of each wait counts, the call itself once.
-  void count_wait(WaitTimes& waits, int64_t waited_ns) {
-    const bool is_first = (marks_ & kCounted) == 0;
-    waits.add(is_first ? -1 : waited_ns_, waited_ns);
-    waited_ns_ = waited_ns + (is_first ? 0 : waited_ns_);
+  void count_wait(WaitCell& waits, int64_t waited_ns) {
+    waits.add(waited_ns, (marks_ & kCounted) == 0);
     marks_ |= kCounted;
   }
   /// As in WaitHost; without one, never.
@@ -80,7 +78,6 @@ class WaitContext {
   const Verb verb_;
   uint8_t marks_ = 0;  // One store for both.
   int64_t deadline_ = -1;
-  int64_t waited_ns_;  // Set with kCounted: most calls do not wait.
 };
 
 /// Two threads that each write one flag and then read the other's need a fence between the two on both sides. The side

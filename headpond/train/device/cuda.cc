@@ -3,10 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstdlib>
-#include <map>
+#include <deque>
 #include <utility>
+#include <vector>
 
 #include "headpond/base/mutex.h"
 #include "headpond/train/device/cuda_driver_internal.h"
@@ -77,7 +79,7 @@ class PinnedBlocks {
  public:
   explicit PinnedBlocks(std::shared_ptr<CudaContext> context) : context_(std::move(context)) {}
   ~PinnedBlocks() {
-    for (const auto& [size, block] : kept_) unlock(block);
+    for (const Block& block : kept_) unlock(block);
   }
   PinnedBlocks(const PinnedBlocks&) = delete;
   PinnedBlocks& operator=(const PinnedBlocks&) = delete;
@@ -85,36 +87,44 @@ class PinnedBlocks {
   void* take(size_t size) {
     {
       MutexLock lock(mu_);
-      if (const auto found = kept_.find(size); found != kept_.end()) {
+      const auto found = std::find_if(kept_.rbegin(), kept_.rend(), [size](const Block& b) { return b.size == size; });
+      if (found != kept_.rend()) {
+        void* const data = found->data;
+        kept_.erase(std::next(found).base());
         kept_bytes_ -= size;
-        return kept_.extract(found).mapped();
+        return data;
       }
     }
     const CudaContext::Current current(*context_);
     void* block = nullptr;
     return context_->driver().host_allocate(&block, size, kPortable) == 0 ? block : nullptr;
   }
-  void give_back(void* block, size_t size) {
+  void give_back(void* data, size_t size) {
+    std::vector<Block> too_many;
     {
       MutexLock lock(mu_);
-      if (kept_bytes_ + size <= kMostKept) {
-        kept_.emplace(size, block);
-        kept_bytes_ += size;
-        return;
+      kept_.push_back({data, size});
+      for (kept_bytes_ += size; kept_bytes_ > kMostKept; kept_.pop_front()) {
+        too_many.push_back(kept_.front());
+        kept_bytes_ -= kept_.front().size;
       }
     }
-    unlock(block);
+    for (const Block& block : too_many) unlock(block);
   }
 
  private:
-  void unlock(void* block) const {
+  struct Block {
+    void* data;
+    size_t size;
+  };
+  void unlock(const Block& block) const {
     const CudaContext::Current current(*context_);
-    context_->driver().host_free(block);
+    context_->driver().host_free(block.data);
   }
 
   const std::shared_ptr<CudaContext> context_;
   Mutex mu_;
-  std::multimap<size_t, void*> kept_ HEADPOND_GUARDED_BY(mu_);
+  std::deque<Block> kept_ HEADPOND_GUARDED_BY(mu_);  // Those that came back last are last.
   size_t kept_bytes_ HEADPOND_GUARDED_BY(mu_) = 0;
 };
 

@@ -191,6 +191,8 @@ TEST_F(Cuda, APinnedPoolWithoutRoomDoesNotUnlockAndLockForEachBlock) {
   for (int i = 0; i < 4; ++i) many.push_back(pool->allocate(kSize));
   many.clear();
   EXPECT_THAT(calls(), ElementsAre("pin", "pin", "pin", "unpin", "unpin")) << "64 MiB at most stay";
+  for (int i = 0; i < 3; ++i) many.push_back(pool->allocate(kSize));
+  EXPECT_THAT(calls(), ElementsAre()) << "those that came back last";
 }
 
 TEST_F(Cuda, AFeedCopiesOnItsOwnStreamAndOrdersTheProgramAfterIt) {
