@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <atomic>
 #include <map>
+#include <thread>
 #include <utility>
+#include <vector>
 
+#include "headpond/base/mutex.h"
 #include "nanobind/stl/string.h"
 #include "python/src/python.h"
 
@@ -28,19 +33,40 @@ Ref own_exception(const Error& error) {
 
 // A Loader may be thousands of failed elements ahead, and a traceback keeps all that the variables of its frames refer
 // to. So all but the last few exceptions that nobody has seen yet have theirs as text only, in a note. One that was
-// raised for the program is the program's. REQUIRES: the lock of the interpreter, for all.
+// raised for the program is the program's. What no error has any more is not kept here.
 class Tracebacks {
  public:
-  void add(Ref exception) {
-    Ref old = std::move(exception);
-    kept_.at(next_).swap(old);
-    next_ = (next_ + 1) % kept_.size();
-    if (old != nullptr) cut(old.get());
-  }
-  void give(const PyObject* exception) {
-    for (Ref& one : kept_) {
-      if (one.get() == exception) one.reset();
+  /// REQUIRES: the lock of the interpreter.
+  void add(PyObject* exception) {
+    nb::object old;
+    {
+      MutexLock lock(mu_);
+      PyObject*& place = kept_.at(next_);
+      threads_.at(next_) = std::this_thread::get_id();
+      any_.store(true, std::memory_order_relaxed);
+      next_ = (next_ + 1) % kept_.size();
+      old = nb::borrow(std::exchange(place, exception));
     }
+    if (old.is_valid()) cut(old);
+  }
+  /// Those that functions raised on this thread, but not `raised`: their frames go on to the program's, which have the
+  /// Loader that has them. REQUIRES: as add().
+  void cut_of_this_thread(const PyObject* raised) {
+    if (!any_.load(std::memory_order_relaxed)) return;
+    std::vector<nb::object> all;
+    {
+      MutexLock lock(mu_);
+      for (size_t i = 0; i < kept_.size(); ++i) {
+        if (kept_[i] == nullptr || kept_[i] == raised || threads_.at(i) != std::this_thread::get_id()) continue;
+        all.push_back(nb::borrow(std::exchange(kept_[i], nullptr)));
+      }
+    }
+    for (const nb::object& exception : all) cut(exception);
+  }
+  /// With the interpreter's lock or without, before the exception goes.
+  void forget(const PyObject* exception) {
+    MutexLock lock(mu_);
+    std::replace(kept_.begin(), kept_.end(), const_cast<PyObject*>(exception), static_cast<PyObject*>(nullptr));
   }
 
  private:
@@ -55,8 +81,11 @@ class Tracebacks {
     }
   }
 
-  std::array<Ref, 16> kept_;
-  size_t next_ = 0;
+  std::atomic<bool> any_ = false;  // There was ever one.
+  Mutex mu_;
+  std::array<PyObject*, 16> kept_ HEADPOND_GUARDED_BY(mu_) = {};
+  std::array<std::thread::id, 16> threads_ HEADPOND_GUARDED_BY(mu_);
+  size_t next_ HEADPOND_GUARDED_BY(mu_) = 0;
 };
 
 Tracebacks& tracebacks() {
@@ -108,7 +137,7 @@ void add_note(nb::handle exception, const nb::object& note) {
 // The user's own exception leaves as it was raised, with a note that says where.
 void raise_own(PyObject* exception, const Error& error) {
   const nb::handle own(exception);
-  tracebacks().give(exception);
+  tracebacks().forget(exception);
   try {
     own.attr(kDetails) = details_of(error, exception);
     add_note(own, to_text("Headpond: " + error.message()));
@@ -163,6 +192,10 @@ void set_error(const Error& error) {
   }
 }
 
+void cut_tracebacks_of_this_thread(const Error* raised) {
+  tracebacks().cut_of_this_thread(raised != nullptr ? own_exception(*raised).get() : nullptr);
+}
+
 Error error_of_python() {
   nb::object exception;
   {
@@ -174,8 +207,11 @@ Error error_of_python() {
     Py_XDECREF(type);
     Py_XDECREF(trace);
   }
-  Ref own = hold(exception.ptr());
-  tracebacks().add(own);
+  Ref own(exception.inc_ref().ptr(), [](PyObject* gone) {
+    tracebacks().forget(gone);
+    drop(gone);
+  });
+  tracebacks().add(own.get());
   return Error(kind_of(exception), text_of_exception(exception)).with_host_object(std::move(own));
 }
 

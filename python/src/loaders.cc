@@ -383,6 +383,7 @@ class PythonLoader {
     if (waiting_++ == 0) caller_ = std::this_thread::get_id();
     const Count count{waiting_};
     Result<Batch> batch = waiting(next);
+    cut_tracebacks_of_this_thread(batch ? nullptr : &batch.error());
     if (at_end(batch)) return nb::none();
     Batch own = value(std::move(batch));
     epoch_ = own.epoch();

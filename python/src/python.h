@@ -141,6 +141,10 @@ void set_error_class(const std::string& kind, nb::object type);
 void set_error(const Error& error);
 /// The exception that was raised, as an error that carries it. REQUIRES: the lock, and an exception.
 Error error_of_python();
+/// At the end of a call in which functions may have raised on this thread: what the program does not get of it now,
+/// because it is of later elements, keeps its traceback as text only. `raised`: what it gets; null: no error. REQUIRES:
+/// the lock.
+void cut_tracebacks_of_this_thread(const Error* raised);
 
 /// Of whatever type: typing.Any in the types of the module.
 class Any : public nb::object {
