@@ -508,6 +508,7 @@ TEST(TrainAndEvaluate, BothInputsShareThreadsAndMemory) {
                                  {.input = input(), .max_steps = 40}, {.input = input(), .throttle_secs = 0}, &report));
   EXPECT_EQ(report.evaluations.size(), 4U);
   EXPECT_EQ(most, 1) << "two Loaders with a thread each would have two inside at times";
+  EXPECT_LE(report.train.memory_peak, 1 << 20);
   EXPECT_EQ(report.eval.batches, 200);
 }
 
