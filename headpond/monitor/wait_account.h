@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "headpond/base/clock.h"
-#include "headpond/base/log_histogram.h"
+#include "headpond/base/math/log_histogram.h"
 #include "headpond/base/stats.h"
 #include "headpond/base/trace.h"
 

@@ -12,7 +12,7 @@
 #include <optional>
 #include <vector>
 
-#include "headpond/base/log_histogram.h"
+#include "headpond/base/math/log_histogram.h"
 #include "headpond/engine/loader_stats.h"
 
 namespace headpond::internal {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "headpond/base/log_histogram.h"
+#include "headpond/base/math/log_histogram.h"
 
 #include <gtest/gtest.h>
 
