@@ -78,8 +78,14 @@ def test_copies_beside_the_program_are_right(data):
 
 def test_control_memory_that_is_used_again_at_once_damages_them(data):
     loader = made(data)
-    # All of it page-locked, as the copy of other memory would wait for the device.
-    loader._convert = lambda batch: (loader._core.returned(), hp.torch._each(hp.torch._pinned_tensor, batch))[1]
+
+    def converted(batch):
+        dropped = loader._core.returned()
+        if dropped is not None:
+            dropped.release()
+        return hp.torch._each(hp.torch._pinned_tensor, batch)
+
+    loader._convert = converted
     hurt = damaged(usual(loader))
     print(f"{hurt} of {BATCHES} batches are damaged if their memory is used again at once")
     assert hurt > 0
