@@ -23,6 +23,11 @@ if(PROJECT_IS_TOP_LEVEL)
   endif()
 endif()
 
+# g++ then frees no memory before it has 1.5 GB, which no source of ours needs; else a sixth of its time goes to finding some.
+if(PROJECT_IS_TOP_LEVEL AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  add_compile_options(--param=ggc-min-heapsize=1500000)
+endif()
+
 # A linker that takes a tenth of the time where there is much to link.
 if(HEADPOND_SANITIZE AND CMAKE_CXX_COMPILER_ID MATCHES Clang)
   find_program(HEADPOND_LLD NAMES ld.lld)
