@@ -113,7 +113,7 @@
 #include "headpond/codec/sound/wav.h"
 #include "headpond/codec/sound/wav_kernel.h"
 
-// Queues between threads, the threads that fill them, and what ends those together.
+// Queues, QueueRunner, which fills them from threads, and Coordinator, which ends these threads together.
 #include "headpond/queue/padding_fifo_queue.h"
 #include "headpond/queue/priority_queue.h"
 #include "headpond/queue/queue.h"

@@ -55,7 +55,7 @@ Bench record_mnist_bench(const BenchSetup& setup);
 Bench record_gzip_bench(const BenchSetup& setup);
 /// 90 ms to prepare and 50 ms a step, on one and two CPUs, with preparation that computes and that sleeps.
 Bench engine_overlap_bench(const BenchSetup& setup);
-/// The fourth article's training, of times a hundredth as long: in turn, with inputs made anew, with inputs that stay.
+/// The fourth article's training, with times scaled by 1/100: in turn, with inputs made anew, with inputs that stay.
 Bench train_overlap_bench(const BenchSetup& setup);
 /// Elements that cost nothing.
 Bench engine_tiny_bench(const BenchSetup& setup);

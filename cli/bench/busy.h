@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work that costs a bench processor time, not time: what another process takes is not counted as work.
+// Spins for a given CPU time of the thread: time that other processes take is not counted as work.
 #pragma once
 
 #include <time.h>

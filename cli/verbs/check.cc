@@ -23,7 +23,7 @@ struct CheckFlags {
 void declare(Flags& flags, CheckFlags& to) {
   flags.words("FILE.toml", to.files, "a pipeline file (docs/plan_files.md)");
   flags.flag("no-run", to.no_run, "make no element");
-  flags.option("label FIELD", to.options.label, "a field with one value, whose classes batches should mix");
+  flags.option("label FIELD", to.options.label, "scalar field with the class; report how well batches mix classes");
   flags.option_from(0, "threads", to.options.loader.threads, "compute threads of the run (default: all CPUs)");
   flags.bytes("memory", to.options.loader.memory, "its memory for elements, as 64M or 2G (default: 1G)");
 }

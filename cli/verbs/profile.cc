@@ -30,9 +30,9 @@ void declare(Flags& flags, ProfileFlags& to) {
   flags.choice("view", to.view, kViews,
                "op: all operators of a name together; scope: each operator, from the sources on; stage: parts that run "
                "as one");
-  flags.choice("order-by", to.order_by, kOrders, "largest first; a scope keeps the plan's order");
-  flags.option("min-ms MS", to.options.min_ms, "leave out rows with less time of their own");
-  flags.option("max-depth N", to.options.max_depth, "of a scope: at most N inputs below the program");
+  flags.choice("order-by", to.order_by, kOrders, "sort key, largest first; --view scope keeps the plan's order");
+  flags.option("min-ms MS", to.options.min_ms, "leave out rows with less self time");
+  flags.option("max-depth N", to.options.max_depth, "with --view scope: show at most N levels of inputs");
   flags.option("show REGEX", to.options.show, "only names with a match");
   flags.option("hide REGEX", to.options.hide, "no names with a match");
 }

@@ -11,12 +11,12 @@ namespace headpond::cli {
 
 void declare_checkpoints(Flags& flags, CheckpointFlags& to, int64_t save_steps) {
   to.save_steps = save_steps;
-  flags.option("max-steps N", to.max_steps, "end at this step, those of earlier runs included");
-  flags.option("model-dir DIR", to.model_dir, "checkpoints are written there, and the newest one is gone on from");
+  flags.option("max-steps N", to.max_steps, "end at this step; steps of earlier runs count");
+  flags.option("model-dir DIR", to.model_dir, "folder for checkpoints; training resumes from the newest");
   flags.option_from(1, "save-steps", to.save_steps,
                     fmt::format("steps between checkpoints, each with an evaluation (default: {})", save_steps));
-  flags.choice("resume", to.resume, {"auto", "never"}, "never: a --model-dir that has checkpoints is refused");
-  flags.flag("from-scratch", to.from_scratch, "remove the checkpoints that are there, and begin anew");
+  flags.choice("resume", to.resume, {"auto", "never"}, "never: refuse a --model-dir that has checkpoints");
+  flags.flag("from-scratch", to.from_scratch, "remove the checkpoints in --model-dir, and begin anew");
 }
 
 namespace {

@@ -37,10 +37,10 @@ void declare(Flags& flags, SpokenFlags& to) {
       "warm: made once, and kept for all evaluations; fresh: made anew after each evaluation; turn: a batch is "
       "made when it is asked for");
   flags.option("prepare-ms", to.prepare_ms,
-               "with --train-ms: nothing is learned; preparing a batch takes so long, and a step sleeps --train-ms");
+               "with --train-ms: learn nothing; preparing a batch takes this long, and a step sleeps --train-ms");
   flags.option("train-ms", to.train_ms, "see --prepare-ms");
-  flags.option("scale", to.scale, "of both times: 0.01 makes 2000 ms 20 ms (default: 1)");
-  flags.choice("prepare", to.prepare, {"sleep", "compute"}, "how --prepare-ms passes");
+  flags.option("scale", to.scale, "factor for both times; 0.01 turns 2000 ms into 20 ms (default: 1)");
+  flags.choice("prepare", to.prepare, {"sleep", "compute"}, "how to spend --prepare-ms");
   flags.flag("shift-labels", o.shift_labels, "a control: each label of the training is wrong by one");
   declare_checkpoints(flags, to.checkpoints, 200);
 }

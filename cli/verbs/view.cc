@@ -28,7 +28,7 @@ void declare(Flags& flags, ViewFlags& to) {
   flags.option("out DIR", to.out, "write sheet.png and view.html there (default: a folder of this run)");
   flags.option("step NAME", to.step, "show what this step gives: an operator, or a step's name");
   flags.flag("before", to.before, "also show the decoded image, with the outline of what is kept of it");
-  flags.option_from(1, "draws N", to.draws, "show the first sample in N epochs, so N draws of its random numbers");
+  flags.option_from(1, "draws N", to.draws, "show the first sample as N epochs would augment it");
 }
 
 void write_tile(JsonWriter& json, const Tile& tile) {

@@ -63,7 +63,7 @@ class Error {
 
   /// The same error, which says that it happened at `place`. REQUIRES: an error.
   Error at(ErrorPlace place) const;
-  /// Where it happened: each member as the last of the causes has it that has it at all.
+  /// Where it happened. Each member is that of the innermost cause that has one.
   ErrorPlace place() const;
 
   /// The same error, which also keeps an object of the host, for example the exception of an interpreter: as long as

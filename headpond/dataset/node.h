@@ -104,8 +104,8 @@ class Node {
     /// It decides by what came before, so that positions can't express what it does: operators that read their input by
     /// position refuse it (check_reads_positions).
     bool decides_in_order = false;
-    /// It is Headpond's own, so that code may go by its name, as migrate does. Operators of users may have the same
-    /// names, and leave this as it is.
+    /// A built-in operator: code may compare its name, as migrate does. Operators of users may have the same names, and
+    /// leave this false.
     bool is_of_library = false;
     bool opaque = false;  ///< It calls a function without a name: a restore cannot notice that the function changed.
   };

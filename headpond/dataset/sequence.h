@@ -17,7 +17,7 @@ namespace headpond {
 struct SequenceOptions {
   uint64_t seed = 0;
   int64_t epochs = 1;  ///< In total, those before a restore included. Below 0: without end.
-  /// A file to which what on_error meets is appended, before next() returns what follows it: see
+  /// A file to which each failed element that on_error handles is appended, before next() returns a later one: see
   /// docs/bad_samples.md. "": none.
   std::string quarantine = "";
 };

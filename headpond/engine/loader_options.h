@@ -36,7 +36,7 @@ struct LoaderOptions {
   /// false: batches come in the order in which they are ready. Then each run has its own order, and state() lists the
   /// batches that came early. Without a value: what the dataset says (with_options), else true.
   std::optional<bool> deterministic = std::nullopt;
-  /// A file to which what on_error meets is appended, before next() returns what follows it: see
+  /// A file to which each failed element that on_error handles is appended, before next() returns a later batch: see
   /// docs/bad_samples.md. "": none.
   std::string quarantine = "";
   /// When there are as many threads as processors, each runs on one of its own. false: the system places them.

@@ -35,7 +35,7 @@ struct StageTotals {
   TaskTimes make = {};    ///< Makes elements: several threads at once.
   int64_t elements = 0;   ///< Made.
   int64_t takes = 0;      ///< Work items taken.
-  int64_t late = 0;       ///< Of these, those that whoever took them had asked for before they were ready.
+  int64_t late = 0;       ///< Work items that were asked for before they were ready.
   double starved_ns = 0;  ///< Of this waiting, what passed in next(): the stage, or one before it, is slow.
   double full_ns = 0;     ///< No task ran, as the stage was as far ahead as it goes: whoever takes from it is slow.
   double refused_ns = 0;  ///< No task ran, for lack of memory.
@@ -61,8 +61,8 @@ struct StageStats {
   /// The first is nearest to the source. Empty if the stage's elements come from a stream.
   std::vector<OperatorCost> operators = {};
   StageTotals totals = {};
-  /// Of each time without an item for who took, and each time without a task, as totals.starved_ns, full_ns and
-  /// refused_ns add them up: half were at most p50, one of a hundred longer than p99; at most 1/8 too much.
+  /// Percentiles of single waits, at most 1/8 too large: starved of those that totals.starved_ns adds up, idle of those
+  /// that totals.full_ns and totals.refused_ns add up.
   int64_t starved_p50_ns = 0, starved_p99_ns = 0, idle_p50_ns = 0, idle_p99_ns = 0;
 };
 

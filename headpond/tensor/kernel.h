@@ -204,11 +204,11 @@ class Kernel {
   const Facts facts_;
 };
 
-/// How a plan shows the kernel: the title, then its draws, version and opaqueness where the title lacks them.
+/// The kernel as plans show it: title, the name of its random numbers if it has another, version unless 0, "opaque".
 std::string to_string(const Kernel& kernel);
 
-/// The kernels to run instead of `chain`: neighbours that can be joined are. `first[i]`: the place in `chain` of the
-/// first kernel that number i stands for.
+/// The kernels to run instead of `chain`: neighbours that can be joined are. `first[i]`: the index in `chain` of the
+/// first kernel that is joined in kernel i.
 struct KernelChain {
   /// What became of a kernel and the one after it.
   struct Joint {

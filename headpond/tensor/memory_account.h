@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who holds how much memory: blocks of pools are counted for whom they were allocated for, an operator, say.
+// Who holds how much memory: each block of a pool is counted for one account, that of an operator, say.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace headpond {
 
 namespace internal {
 struct BlockCounts;
-/// Of the calling thread: whom blocks are allocated for. Null: nobody counts.
+/// The account that the calling thread allocates blocks for. Null: they are counted for none.
 inline constinit thread_local BlockCounts* current_counts = nullptr;
 }  // namespace internal
 
@@ -43,10 +43,10 @@ class MemoryAccount {
     internal::BlockCounts* const before_;
   };
 
-  /// A block that is counted for anybody is counted for this from now on. Not one that is kept.
+  /// Moves a block that has an account to this one, unless keep() has moved it before.
   void take(Buffer& block);
-  /// A block that is counted for anybody is counted for whom the calling thread allocates now, if there is one, and
-  /// stays so: somebody keeps it, and others only see it.
+  /// Moves a block that has an account to the one that the calling thread allocates for, if there is one. Later calls
+  /// of take() and keep() leave it there: others see the block, but this account keeps it.
   static void keep(Buffer& block);
 
  private:

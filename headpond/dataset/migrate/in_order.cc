@@ -17,7 +17,7 @@
 namespace headpond::internal {
 namespace {
 
-// Opens other inputs in place of those of `of`.
+// Opens the inputs of `with` instead of those of `of`.
 class OtherInputs final : public Feed {
  public:
   OtherInputs(const Node& of, const Node& with, Feed& feed) : of_(of), with_(with), feed_(feed) {}

@@ -122,7 +122,7 @@ struct OnErrorOptions {
   /// elements were read so far. 1: any number.
   double max_error_share = 0.01;
   int64_t window = 10'000;  ///< 1 to 10^9; at most 1,000 failures may be allowed in it.
-  /// So many failures in a row end the run, with the cause that they have in common. 1 to 1,000.
+  /// This many failures in a row end the run; the error names their common cause. 1 to 1,000.
   int64_t give_up_after = 10;
 };
 

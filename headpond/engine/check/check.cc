@@ -275,8 +275,8 @@ void add_findings(const Dataset& dataset, const Tried& tried, CheckReport& repor
   if (tried.asked > 0 &&
       static_cast<double>(tried.asked - tried.holes) < kLeastPassing * static_cast<double>(tried.asked)) {
     report.findings.push_back(
-        fmt::format("the filter lets {} of {} elements pass: the others are made for nothing; choose them by "
-                    "position, or once, when the data is written",
+        fmt::format("the filter lets {} of {} elements pass: the others are made in vain; filter before the expensive "
+                    "steps, or once, when the data is written",
                     tried.asked - tried.holes, tried.asked));
   }
   if (!tried.errors.empty()) {
@@ -349,12 +349,13 @@ std::string CheckReport::to_string() const {
                         *first_batch_s, *fill_s);
   }
   if (prepared) {
-    text += fmt::format("up to {} every epoch makes the same: {}, {:.1f} s to make once (cache, or convert)\n",
-                        prepared->op, size_text(prepared->bytes), prepared->seconds);
+    text += fmt::format(
+        "operators up to {} give the same elements in each epoch: {}; caching or converting them takes {:.1f} s once\n",
+        prepared->op, size_text(prepared->bytes), prepared->seconds);
   }
   for (const OrderQuality& order : orders) {
     text += fmt::format(
-        "{}: moves an element by {:.0f} places on average, {} at most; reach {:.3f} (1: a full "
+        "{}: moves an element by {:.0f} positions on average, {} at most; reach {:.3f} (1: a full "
         "shuffle), mix {:.2f} (1: as mixed as can be)\n",
         order.op, order.displacement, order.span, order.reach, order.mix);
   }

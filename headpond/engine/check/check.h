@@ -15,7 +15,7 @@ namespace headpond {
 struct CheckOptions {
   LoaderOptions loader = {};  ///< Of the run that is meant.
   int64_t elements = 64;      ///< To be made for the check, evenly spread; 0: none.
-  std::string label = "";     ///< A field with one value, whose classes batches should mix; "": none. See LabelMix.
+  std::string label = "";     ///< A scalar field with the class, for CheckReport::label; "": none. See LabelMix.
 };
 
 /// What an operator that changes the order makes of an epoch. Computed from its order alone, for at most about a
@@ -25,8 +25,8 @@ struct OrderQuality {
   double displacement = 0;  ///< The mean of |position after - position before|.
   int64_t span = 0;         ///< The largest.
   double reach = 0;         ///< 3 x displacement / number of elements. 1: as a full shuffle. 0: as stored.
-  /// The variance, over batches, of how many rows come from each tenth of the source, over that of drawing rows without
-  /// return. 1: as mixed as can be. Large: batches of neighbours.
+  /// The variance over batches of how many rows come from each tenth of the source, divided by that of random draws
+  /// without replacement. 1: as mixed as can be. Large: batches of neighbours.
   double mix = 0;
 };
 
@@ -36,8 +36,8 @@ struct OrderQuality {
 struct LabelMix {
   std::string field;
   int64_t batches = 0, classes = 0;  ///< That were seen.
-  /// The variance of the classes' counts in batches over that of drawing rows without return. 1: as mixed as can be.
-  /// Large: batches have few classes. Near 0: classes take turns. Not known of fewer than two batches.
+  /// The variance of class counts in batches, divided by that of random draws without replacement. 1: as mixed as can
+  /// be. Large: batches have few classes. Near 0: classes take turns. Not known of fewer than two batches.
   std::optional<double> mix = {};
 };
 

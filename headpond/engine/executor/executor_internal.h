@@ -74,7 +74,7 @@ class Executor {
   void wait(uint64_t seen) HEADPOND_EXCLUDES(engine_state);
   /// next() was called.
   void arrive();
-  /// try_next() found nothing: threads make the program's next batch, whatever it costs.
+  /// try_next() found no batch: from now on threads make the next one, even if it is cheap.
   void leave_empty() HEADPOND_REQUIRES(engine_state);
   /// The program takes a batch.
   void count_take() HEADPOND_REQUIRES(engine_state);

@@ -60,7 +60,7 @@ std::string_view in_words(ReasonCode code) {
     case ReasonCode::bandwidth_bound:
       return "a shared disk, network or limit gives no more";
     case ReasonCode::latency_bound:
-      return "calls wait, each for itself, and too few at once";
+      return "each call waits for an answer, and too few run at once";
     case ReasonCode::cpu_bound:
       return "the processors are busy";
   }

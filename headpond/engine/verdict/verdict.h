@@ -28,7 +28,7 @@ enum class ReasonCode : uint8_t {
   slow_batch_function,  ///< A function of whole batches takes the time.
   window_too_small,     ///< Batches take differently long, and too few are made ahead.
   bandwidth_bound,      ///< Calls at once share a disk or a network that has no more to give.
-  latency_bound,        ///< Calls wait, each for itself.
+  latency_bound,        ///< Each call waits for an answer.
   cpu_bound,            ///< The processors are busy.
 };
 std::string_view to_string(ReasonCode code);

@@ -26,7 +26,7 @@ Verdict full() {
 TEST(Verdict, HasAtMostEightLines) {
   const std::string text = full().to_string();
   EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 8);
-  EXPECT_THAT(text, HasSubstr("latency_bound: calls wait, each for itself"));
+  EXPECT_THAT(text, HasSubstr("latency_bound: each call waits for an answer"));
   EXPECT_THAT(text, HasSubstr("waiting: 75.0 %"));
   EXPECT_THAT(text, HasSubstr("let more calls wait at once (io_threads = 9): 4.00 times as fast (3.40 to 4.00)"));
 }

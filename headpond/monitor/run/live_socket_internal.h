@@ -18,9 +18,9 @@ namespace headpond::internal {
 /// errno where there is no folder.
 int with_live_address(const std::string& folder, const std::function<int(const void* address, unsigned length)>& use);
 
-/// Sends lines to those who are connected. It never waits: what does not fit into the system's buffer is kept for the
-/// next call, and who does not read is dropped when 1 MiB beside the greeting is kept; who is dropped may connect
-/// again. One thread at a time.
+/// Sends lines to the connected clients. It never waits: what does not fit into the system's buffer is kept for the
+/// next call. A client that doesn't read is disconnected once more than 1 MiB besides the greeting is kept for it; it
+/// may connect again. One thread at a time.
 class LiveSocket {
  public:
   /// Takes the place of a socket that a killed run left. Only the user's own processes may connect.
@@ -30,8 +30,8 @@ class LiveSocket {
   LiveSocket(const LiveSocket&) = delete;
   LiveSocket& operator=(const LiveSocket&) = delete;
 
-  /// Whoever has connected since the last call gets `greeting()`, which is called if anybody has. Others get what was
-  /// kept for them.
+  /// Sends `greeting()`, called at most once, to clients that have connected since the last call. The others get what
+  /// was kept for them.
   void welcome(const std::function<std::string()>& greeting);
   void send(std::string_view line);
 

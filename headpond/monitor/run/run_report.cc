@@ -106,7 +106,7 @@ std::string place_html(const Verdict& verdict) {
   return fmt::format("<p>Where: <b>{}</b>, which takes most of the stage {}</p>\n", html_escaped(verdict.op), stage);
 }
 
-// How sure it is, in a word. Of no reason nobody is sure.
+// How sure the verdict is, in a word; empty without a reason.
 std::string sureness_html(const Verdict& verdict) {
   if (verdict.code == ReasonCode::none) return "";
   const double sure = verdict.confidence;
@@ -114,7 +114,7 @@ std::string sureness_html(const Verdict& verdict) {
   return fmt::format("; confidence {:.2f}, {}", sure, word);
 }
 
-// Whoever reads only the beginning knows what to do, and what for.
+// The report begins with the advice and its gain.
 std::string verdict_box(const Verdict& verdict) {
   const bool is_fine = verdict.code == ReasonCode::device_bound, is_open = verdict.code == ReasonCode::none;
   const std::string text = verdict.to_string();

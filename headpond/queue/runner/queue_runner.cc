@@ -56,7 +56,7 @@ struct QueueRunner::Run : std::enable_shared_from_this<Run> {
   Error first_failure(const Error& error);
   void ended(Start& start, size_t count, bool normally);
 
-  // What a close or cancel function returns or throws has nobody to hear it.
+  // Results and exceptions of close_op and cancel_op are ignored: nobody waits for them.
   static void ignore_failures(const std::function<Result<void>()>& function) {
     try {
       (void)function();

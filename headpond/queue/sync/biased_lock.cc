@@ -78,7 +78,7 @@ bool BiasedLock::revoke(OwnerCell& owner) {
   if (is_inside()) return false;
   owner_.store(nullptr, std::memory_order_relaxed);
   hand_over_point();
-  // Either the owner sees that it is none, or we see it inside.
+  // Either the former owner sees that it was revoked, or we see it inside.
   asymmetric_fence::heavy();
   if (is_inside()) {
     owner_.store(&owner, std::memory_order_release);

@@ -17,7 +17,7 @@ struct Stall {
   int64_t position = -1;  // Of the other side; a stall ends when it moves.
   int64_t since = 0;
   int64_t alarm = 0;  // When it is to be looked into.
-  int64_t left = -1;  // When the last one who waited went; -1: one waits.
+  int64_t left = -1;  // When the last waiter left; -1 while a call waits.
   bool told = false;
 
   int64_t next_alarm(int64_t now_at, int64_t now, std::chrono::nanoseconds period) {

@@ -38,7 +38,7 @@ Result<HookState> HookState::from_text(std::string_view text) {
   HookState state;
   state.restoring_ = true;
   for (int64_t i = 0; i < all[1].size(); ++i) {
-    if (!bits_of(all[2].bytes_at(i))) return fail(ErrorKind::DataLoss, "the numbers of hooks: bits that are none");
+    if (!bits_of(all[2].bytes_at(i))) return fail(ErrorKind::DataLoss, "the numbers of hooks: not a valid number");
     state.values_.emplace(all[1].bytes_at(i), all[2].bytes_at(i));
   }
   return state;

@@ -53,7 +53,7 @@ Result<std::vector<ManifestFile>> files_of(const std::vector<Tensor>& fields, co
   std::vector<ManifestFile> files;
   for (int64_t i = 0; i < names.size(); ++i) {
     const auto crc = hex(checksums.bytes_at(i));
-    if (!crc || *crc > UINT32_MAX) return fail(damaged(path, "a CRC-32C that is none"));
+    if (!crc || *crc > UINT32_MAX) return fail(damaged(path, "not a valid CRC-32C"));
     const std::string name = text_of(names, i);
     if (name.empty() || name.find('/') != std::string::npos || name.starts_with('.') || name == kManifest)
       return fail(damaged(path, fmt::format("a file named '{}'", name)));

@@ -256,7 +256,7 @@ class Training {
     state.begin("training", 0);
     state.visit("best_loss", best_loss_);
     state.visit("best_step", best_step_);
-    std::map<std::string, size_t> numbers;  // Of those before with that name.
+    std::map<std::string, size_t> numbers;  // How many hooks of each name came before.
     const auto visit = [&](const std::string& name, auto& one) {
       state.begin(name, ++numbers[name]);
       one.visit_state(state);

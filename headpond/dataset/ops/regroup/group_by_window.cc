@@ -72,7 +72,7 @@ class GroupByWindowIterator final : public Iterator {
   const GroupByWindow& node_;
   Groups groups_;
   WindowRuns runs_;
-  int64_t key_ = 0;        // Of the group of which runs_ has a dataset.
+  int64_t key_ = 0;        // The key of the group that runs_ delivers.
   internal::Holes holes_;  // Groups that give no element.
 };
 

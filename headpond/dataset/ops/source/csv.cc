@@ -58,7 +58,7 @@ std::string options_label(const CsvOptions& options) {
   return label;
 }
 
-// What decides whether a file can be counted, but not what it holds.
+// Options that decide whether a file can be counted, but change no values.
 std::string limits_label(const CsvOptions& options) {
   return fmt::format(", limits {} {} {}", options.max_row_bytes, options.max_columns, options.max_inflated_bytes);
 }

@@ -58,11 +58,11 @@ struct CountedFile {
   bool operator==(const CountedFile&) const = default;
 };
 
-/// What was kept of one data set. Thread-safe.
+/// The cached entry of one data set. Thread-safe.
 class KeptSet {
  public:
   std::vector<CountedFile> files;
-  /// Where the records of file n are; null if that was not kept, or is damaged. It stays valid without this.
+  /// Where the records of file n are; null if the entry has no offsets of it, or damaged ones. It may outlive this.
   std::shared_ptr<const RecordIndex> offsets(size_t n) const;
 
  private:
@@ -82,11 +82,11 @@ class SetIndex {
   /// `reader` says how records are counted: the name of the source and its options.
   SetIndex(std::string_view reader, std::span<const std::string> paths);
 
-  /// What was kept, one for each path; nullopt if nothing was, or what was is damaged, or there is no cache folder.
+  /// The cached entry; nullopt if there is none, if it is damaged, or without a cache folder.
   std::optional<KeptSet> read() const;
-  /// Replaces what was kept. An error is for information: the counts will be made again. `offsets`: of each file, or
-  /// null; kept are those without extra() that end where the file does. REQUIRES: one for each path; as many offsets,
-  /// or none.
+  /// Replaces the cached entry. An error is for information: the counts will be made again. `offsets`: those of each
+  /// file, or null; only those without extra() that end where the file does are written. REQUIRES: one of `files` for
+  /// each path; as many offsets, or none.
   Result<void> keep(std::span<const CountedFile> files,
                     std::span<const std::shared_ptr<const RecordIndex>> offsets = {}) const;
   /// Empty if there is no cache folder.

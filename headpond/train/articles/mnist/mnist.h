@@ -82,7 +82,7 @@ class MnistTrial {
 
   /// `steps` with fresh producers, which end with the block; with 0 producers on a prepared batch. Without validation.
   Result<MnistEpoch> block(int producers, int64_t steps);
-  /// The same from a fresh Loader, after steps for `before` that do not count: a Loader finds its depth in about a
+  /// The same with a new Loader, after a warm-up of `before`, which does not count: a Loader finds its depth in about a
   /// second.
   Result<MnistEpoch> loader_block(int64_t steps, std::chrono::milliseconds before = {});
   /// The whole run that the options describe.
