@@ -31,7 +31,7 @@ struct CpuSample {
   double all_s = 0;        ///< By all processes of the machine, in steps of 10 ms a processor.
   double stolen_s = 0;     ///< Taken from this machine by its host, if it is a virtual one.
   double own_s = 0;        ///< By this process and the children it has waited for.
-  double throttled_s = 0;  ///< That the control group of this process was stopped for having used its quota.
+  double throttled_s = 0;  ///< Time in which this process's control group was stopped for having used its quota.
 };
 
 CpuSample sample_cpu();
@@ -46,7 +46,7 @@ double other_cores(const CpuSample& from, const CpuSample& to);
 struct MemoryInfo {
   uint64_t rss = 0;       ///< Resident set: pages in memory, shared ones included.
   uint64_t pss = 0;       ///< Proportional set: each shared page divided by the number of its users.
-  uint64_t pss_file = 0;  ///< Of pss: pages of files, those of programs and libraries included.
+  uint64_t pss_file = 0;  ///< Pages of files in pss, those of programs and libraries included.
 };
 
 /// Takes about a millisecond per gigabyte in use.

@@ -63,7 +63,7 @@ class Permutation {
   uint64_t rows_;
   uint64_t mask_;
   int bits_;
-  int rounds_;  // Of a column and a row each.
+  int rounds_;  // Each has one column and one row.
   uint64_t keys_[2 * kMostRounds];
 };
 

@@ -40,7 +40,7 @@ inline constexpr int64_t kNoArg = std::numeric_limits<int64_t>::min();
 
 struct Event {
   const char* name;  ///< Interned: valid for ever.
-  int64_t start_ns;  ///< As now_ns() counts.
+  int64_t start_ns;  ///< In now_ns() terms.
   int64_t length_ns;
   uint64_t value;
   Kind kind;

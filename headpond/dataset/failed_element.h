@@ -31,11 +31,11 @@ struct FailedElement {
   /// The on_error that met it. A name only, not to be followed: a dataset that a function made may be gone already.
   const Node* handler = nullptr;
   std::shared_ptr<const std::string> handler_title;  ///< "on_error(policy=skip, ...)".
-  uint64_t epoch = 0;                                ///< Of the handler's input: see Binding.
+  uint64_t epoch = 0;                                ///< The epoch of the handler's input: see Binding.
   int64_t error_number = 0;                          ///< From 0, of the handler's failures in this epoch.
   int64_t element_number = 0;  ///< From 0, of all elements that the handler read in this epoch, failures included.
   int64_t position = -1;       ///< In the handler's input; -1: it has no positions.
-  uint64_t key = 0;            ///< Of the element, as far as it was known.
+  uint64_t key = 0;            ///< The element's key, as far as it was known.
   Provenance provenance;       ///< The same.
   /// The elements of which the handler's dataset was made, the outermost first: "list, record 3"; "": it is in the
   /// plan.

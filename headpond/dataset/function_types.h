@@ -21,7 +21,7 @@ template <class T>
 concept HasDType = std::is_arithmetic_v<T> && sizeof(T) <= 8;
 
 template <class T>
-struct Argument;  // Of other types: not a type that a field can be read as.
+struct Argument;  // Other types have none: no field can be read as them.
 template <class T>
   requires HasDType<T>
 struct Argument<T> {

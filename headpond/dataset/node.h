@@ -73,13 +73,13 @@ class Node {
   struct Facts {
     std::string op;         ///< "map".
     std::string args = "";  ///< "count=3": explain prints them, and the fingerprint of a state covers them.
-    /// Of a source, where its data lies: "'train-*.tfrecord'". Not part of the fingerprint: data may move.
+    /// Where a source's data lies: "'train-*.tfrecord'". Not part of the fingerprint: data may move.
     std::string location = "";
     /// Other elements follow from another `location`, as for another rank: a cache above keeps them apart.
     bool location_chooses = false;
-    /// Of a source, which data it reads: "files=3, digest=1c291ca3"; part of the fingerprint. May throw as slots.
+    /// Which data a source reads: "files=3, digest=1c291ca3"; part of the fingerprint. May throw as slots.
     Lazy<std::string> data = std::string();
-    /// Of a source, what else a cache on disk compares: when files were written, and where they lie if elements tell
+    /// What else a cache on disk compares of a source: when files were written, and where they lie if elements tell
     /// that. Not part of the fingerprint. May throw as slots.
     Lazy<std::string> stamp = std::string();
     Spec spec = {};  ///< Dimensions may be kUnknown.
@@ -133,7 +133,7 @@ class Node {
 
   /// Opens what the node itself reads, which is else done when it is first needed. May throw Exception. Any thread.
   virtual void prepare(const ParallelFor& /*parallel*/) const {}
-  /// Of a source: where in its file a record begins, in bytes; nullopt for a record of another source, and if it isn't
+  /// Where in a source's file a record begins, in bytes; nullopt for a record of another source, and if it isn't
   /// known. Any thread.
   virtual std::optional<uint64_t> offset_of(const Provenance& /*record*/) const { return std::nullopt; }
   /// REQUIRES: indexed or sparse. The node outlives the view.
@@ -151,7 +151,7 @@ class Node {
   std::string text(bool with_location, bool with_data) const;
 
   const Facts facts_;
-  std::vector<uint32_t> occurrences_;  // Of each random stream.
+  std::vector<uint32_t> occurrences_;  // One for each random stream.
 };
 
 /// The view of an input: what node.bind() gives, as the binding's observer sees it. Operators bind their inputs with

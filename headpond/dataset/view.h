@@ -35,7 +35,7 @@ class ViewObserver {
 struct Binding {
   uint64_t seed = 0;
   uint64_t epoch = 0;
-  ViewObserver* observer = nullptr;  ///< Of the views below; outlives them. Operators pass it on.
+  ViewObserver* observer = nullptr;  ///< Observes the views below; outlives them. Operators pass it on.
   bool operator==(const Binding&) const = default;
 };
 

@@ -21,7 +21,7 @@ struct ArrayFileOptions {
   bool resume = false;
   /// One line that names what the rows depend on beside the dataset's plan. A resume compares it too.
   std::string made_from = {};
-  int threads = -1;  ///< As LoaderOptions::threads.
+  int threads = -1;  ///< See LoaderOptions::threads.
   uint64_t seed = 0;
   /// Called after each row with the number of rows that are written or were found. If it returns false, the call ends
   /// with Cancelled.
@@ -30,7 +30,7 @@ struct ArrayFileOptions {
 
 struct ArrayFileReport {
   int64_t rows = 0;
-  uint64_t bytes = 0;        ///< Of the file.
+  uint64_t bytes = 0;        ///< Size of the file.
   uint64_t digest = 0;       ///< XXH3 (64 bits) of the file.
   int64_t resumed_from = 0;  ///< Rows that an earlier call had written.
 };

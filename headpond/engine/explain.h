@@ -44,7 +44,7 @@ struct Explanation {
   std::vector<RestoreNote>
       restore;  ///< From the sources to the program. Empty: a restore is exact, checked, immediate.
   std::vector<FrozenNote> frozen = {};  ///< Random operators below a cache, from the sources on.
-  int64_t batch_bytes = -1;             ///< Of one delivered element; -1: its shape is not fixed.
+  int64_t batch_bytes = -1;             ///< Size of one delivered element; -1: its shape is not fixed.
 
   std::string to_string() const;  ///< Human-readable text.
 };

@@ -72,7 +72,7 @@ class Loader {
   Result<Batch> next();
   /// The same, but also returns the end after the last batch of each epoch; the call after that begins the next epoch.
   Result<Batch> next_in_epoch();
-  /// As next(), but DeadlineExceeded without a cause if that would have to wait for another thread; then nothing has
+  /// Like next(), but DeadlineExceeded without a cause if that would have to wait for another thread; then nothing has
   /// changed. Another error of this kind has a cause.
   Result<Batch> try_next();
   /// Leaves out the rest of this epoch.
@@ -101,7 +101,7 @@ class Loader {
   /// The same point, for state() later: for a program that takes batches before it uses them, as DeviceFeed does.
   /// Cheap: it writes nothing down.
   Position position() const;
-  /// As state(), of a position of this Loader. Throws Exception: FailedPrecondition for one of another Loader,
+  /// Like state(), for a position of this Loader. Throws Exception: FailedPrecondition for one of another Loader,
   /// InvalidArgument for one of none.
   std::string state(const Position& position) const;
   /// Any thread, any time.
@@ -129,7 +129,7 @@ class Loader {
 /// A point between two batches. Copies share it.
 class Loader::Position {
  public:
-  Position() = default;  ///< Of no Loader: not for state().
+  Position() = default;  ///< Belongs to no Loader: not for state().
 
  private:
   friend class Loader;

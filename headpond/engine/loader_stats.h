@@ -14,9 +14,9 @@ namespace headpond {
 struct OperatorCost {
   std::string op;
   double ns = 0;
-  double cpu_ns = 0;      ///< Of these it computed; the rest it slept, or waited for a processor.
-  double bytes = 0;       ///< Of the element that it gave, if it was not written into its place in a batch.
-  double read_bytes = 0;  ///< That it read from files, as StageTotals has it.
+  double cpu_ns = 0;      ///< The part of `ns` in which it computed; in the rest it slept, or waited for a processor.
+  double bytes = 0;       ///< Size of the element that it gave, unless that was written directly into a batch.
+  double read_bytes = 0;  ///< Bytes that it read from files: see StageTotals.
 };
 
 /// What the tasks of one kind took of their threads. `wall_ns` is the sum of the other three times, which are sampled:
@@ -36,28 +36,28 @@ struct StageTotals {
   int64_t elements = 0;   ///< Made.
   int64_t takes = 0;      ///< Work items taken.
   int64_t late = 0;       ///< Work items that were asked for before they were ready.
-  double starved_ns = 0;  ///< Of this waiting, what passed in next(): the stage, or one before it, is slow.
+  double starved_ns = 0;  ///< Time in next() while an item was late: the stage, or one before it, is slow.
   double full_ns = 0;     ///< No task ran, as the stage was as far ahead as it goes: whoever takes from it is slow.
   double refused_ns = 0;  ///< No task ran, for lack of memory.
-  /// That its tasks read from files, by Headpond's sources and readers: compressed bytes of a compressed file; of a
-  /// mapped one the records, rows and lines that were asked for, also if the system had them in memory. Not what is
+  /// Bytes that its tasks read from files, by Headpond's sources and readers: compressed bytes of a compressed file; of
+  /// a mapped one the records, rows and lines that were asked for, also if the system had them in memory. Not what is
   /// read to open a file or to count its records before an epoch begins.
   int64_t read_bytes = 0;
 };
 
 /// A part of the pipeline that runs as one. Its work is divided into work items: a batch, or a group of elements.
 struct StageStats {
-  std::string name;       ///< The operators in it, from the source on: "idx|shuffle|map|batch".
-  bool blocking = false;  ///< It waits more than it computes, so it runs on I/O threads.
-  int64_t units = 0;      ///< Work items taken in this epoch.
-  int64_t elements = 0;   ///< Made in this epoch.
-  double element_ns = 0;  ///< Time of a thread for one element; sampled.
-  double unit_ns = 0;     ///< From the start of a work item until it is ready.
-  int64_t target = 0;     ///< Work items that it tries to be ahead: as many as are taken while one is made.
-  int64_t ahead = 0;      ///< Work items that it is ahead, unfinished ones included.
-  int64_t ready = 0;  ///< Of these, finished. Near 0: this stage, or one before it, is slow; near target: the program.
+  std::string name;        ///< The operators in it, from the source on: "idx|shuffle|map|batch".
+  bool blocking = false;   ///< It waits more than it computes, so it runs on I/O threads.
+  int64_t units = 0;       ///< Work items taken in this epoch.
+  int64_t elements = 0;    ///< Made in this epoch.
+  double element_ns = 0;   ///< Time of a thread for one element; sampled.
+  double unit_ns = 0;      ///< From the start of a work item until it is ready.
+  int64_t target = 0;      ///< Work items that it tries to be ahead: as many as are taken while one is made.
+  int64_t ahead = 0;       ///< Work items that it is ahead, unfinished ones included.
+  int64_t ready = 0;       ///< Finished ones. Near 0: this stage, or one before it, is slow; near target: the program.
   double mean_ready = 0;   ///< The mean of `ready` over all takes.
-  int64_t unit_bytes = 0;  ///< Of the largest work item so far.
+  int64_t unit_bytes = 0;  ///< Size of the largest work item so far.
   /// The first is nearest to the source. Empty if the stage's elements come from a stream.
   std::vector<OperatorCost> operators = {};
   StageTotals totals = {};
@@ -100,18 +100,18 @@ struct LoaderStats {
   int64_t batches = 0;        ///< Returned by next().
   int64_t waits = 0;          ///< Calls of next() that found nothing ready.
   int64_t wait_ns = 0;        ///< Time in those calls, helping included. A small share of the run: the program limits.
-  int64_t first_wait_ns = 0;  ///< Of the first batch.
+  int64_t first_wait_ns = 0;  ///< Wait for the first batch.
   int64_t helped = 0;         ///< Tasks that next() did itself.
   /// Bytes of elements that are being made, are ready, or are held by the program; of all Loaders with these Resources.
   int64_t memory_in_use = 0;
   int64_t memory_peak = 0;
-  /// Of blocks that are kept for later elements; of Loaders with these Resources, or with this pool
-  /// (LoaderOptions::pool), an equal part.
+  /// Bytes of blocks that are kept for later elements. Loaders with the same Resources, or the same pool
+  /// (LoaderOptions::pool), count an equal part each.
   int64_t memory_free = 0;
-  int64_t memory_held = 0;  ///< Of batches that the program holds.
+  int64_t memory_held = 0;  ///< Bytes of batches that the program holds.
   int64_t memory_held_peak = 0;
-  std::vector<OperatorMemory> memory = {};  ///< Of the operators of the plan, from the sources on.
-  int threads = 0;                          ///< That compute.
+  std::vector<OperatorMemory> memory = {};  ///< Memory of the plan's operators, from the sources on.
+  int threads = 0;                          ///< Compute threads.
   int io_threads = 0;                       ///< Started so far.
   bool inline_now = false;                  ///< Batches are so cheap that next() makes them itself.
   std::vector<StageStats> stages = {};      ///< From the program to the sources.

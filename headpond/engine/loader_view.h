@@ -14,7 +14,7 @@ namespace headpond {
 /// Loader alive. Any thread, any time.
 class LoaderView {
  public:
-  /// As those of the Loader; once it is gone, what they returned at its end.
+  /// Like those of the Loader; once it is gone, what they returned at its end.
   LoaderStats stats() const;
   Verdict diagnose() const;
   /// Empty once the Loader is gone.

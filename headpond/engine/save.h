@@ -14,7 +14,7 @@
 namespace headpond {
 
 struct SaveOptions {
-  int threads = -1;  ///< As LoaderOptions::threads.
+  int threads = -1;  ///< See LoaderOptions::threads.
   uint64_t seed = 0;
 };
 

@@ -24,7 +24,7 @@ enum class ShardFormat : uint8_t {
 
 struct ShardOptions {
   std::string folder = {};    ///< Made if need be.
-  std::string name = "data";  ///< Of the data set, without a slash.
+  std::string name = "data";  ///< Name of the data set, without a slash.
   int64_t shards = 1;         ///< 1 to 99,999.
   ShardFormat format = ShardFormat::tfrecord;
   Compression compression = Compression::none;  ///< none or gzip, and gzip for tfrecord only.
@@ -33,7 +33,7 @@ struct ShardOptions {
   bool resume = false;
   /// One line that names what the records depend on beside the dataset's plan. A resume compares it too.
   std::string made_from = {};
-  int threads = -1;  ///< As LoaderOptions::threads.
+  int threads = -1;  ///< See LoaderOptions::threads.
   uint64_t seed = 0;
   /// Called after each record with the number of records that are written or were found. If it returns false, the call
   /// ends with Cancelled.

@@ -29,7 +29,7 @@ class EventWriter {
   /// Makes `folder` and those above it if need be, and the file with its version record.
   static Result<std::unique_ptr<EventWriter>> open(const std::string& folder, EventWriterOptions options = {});
   static void open(internal::ListOfNames, EventWriterOptions = {}) = delete;
-  /// As close(); an error is logged.
+  /// Calls close(); an error is logged.
   ~EventWriter();
   EventWriter(const EventWriter&) = delete;
   EventWriter& operator=(const EventWriter&) = delete;

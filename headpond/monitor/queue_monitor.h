@@ -31,7 +31,7 @@ struct QueueSource {
   int64_t min_after_dequeue = 0;  ///< 0: not a shuffle queue.
   std::function<QueueFill()> fill;
   std::string summary_name = "";  ///< The tag's last part, in place of "fraction_...".
-  int64_t element_bytes = 0;      ///< Of the payload of an element; 0: not known, or it differs.
+  int64_t element_bytes = 0;      ///< Bytes of an element's payload; 0: not known, or it differs.
 };
 
 /// Keeps the queue itself alive as long as it is registered.

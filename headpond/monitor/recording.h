@@ -19,7 +19,7 @@ class Recording {
   Recording(const Recording&) = delete;
   Recording& operator=(const Recording&) = delete;
 
-  /// As trace::collect(), without what had ended before this began.
+  /// Like trace::collect(), without what had ended before this began.
   std::vector<trace::ThreadEvents> events() const;
 
  private:

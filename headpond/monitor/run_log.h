@@ -71,7 +71,7 @@ class RunLog {
     Watch& operator=(Watch&& other) noexcept;
     ~Watch() { reset(); }
     void reset();
-    /// Of a queue that is watched. REQUIRES: one that was not reset, and whose log was not closed.
+    /// The summary of a watched queue. REQUIRES: one that was not reset, and whose log was not closed.
     QueueSummary queue() const;
 
    private:
@@ -97,7 +97,7 @@ class RunLog {
   /// Exception(InvalidArgument) iff sample_every is not above 0 or write_every is below 0; nothing is made then.
   static Result<std::unique_ptr<RunLog>> open(const std::string& folder, RunLogOptions options = {});
   static void open(internal::ListOfNames, RunLogOptions = {}) = delete;
-  /// As close(); an error is logged.
+  /// Calls close(); an error is logged.
   ~RunLog();
   RunLog(const RunLog&) = delete;
   RunLog& operator=(const RunLog&) = delete;
@@ -128,9 +128,9 @@ class RunLog {
 
   /// What was recorded so far; the run goes on.
   Result<TimelineReport> write_timeline(const std::string& path) const;
-  /// Of the pipeline for which the program waited most.
+  /// The verdict of the pipeline for which the program waited most.
   Verdict diagnose() const;
-  /// Of the same pipeline; empty if it is no Loader. As profile_of().
+  /// The profile of the same pipeline, from profile_of(); empty if it is no Loader.
   Result<std::vector<ProfileRow>> profile(const ProfileOptions& options = {}) const;
   /// All that were watched; of two with one name the later. Without a verdict: `none` without findings.
   std::vector<PipelineRecord> pipelines() const;

@@ -17,7 +17,7 @@ std::string element_json(const Spec& spec, const Element& element, int64_t epoch
 /// The object of the fields alone: {"x":5}.
 void write_fields(JsonWriter& json, const Spec& spec, const Element& element);
 
-/// As RFC 4648, with padding.
+/// The text that RFC 4648 defines, with padding.
 std::string base64(std::string_view bytes);
 
 }  // namespace headpond::plan

@@ -10,7 +10,7 @@
 
 namespace headpond::plan {
 
-// Those with arguments throw PlanError with the argument's line.
+// Functions that take `args` throw PlanError with the argument's line.
 
 /// The dtype by NumPy's name: "uint8", "float32"; or "bytes".
 DType to_dtype(const PlanArguments& args, const std::string& name);

@@ -18,7 +18,7 @@ class PaddingFIFOQueue : public Queue {
  public:
   /// Throws Exception(InvalidArgument) for options that contradict each other, and for options without shapes.
   explicit PaddingFIFOQueue(QueueOptions options);
-  /// As FIFOQueue::from_list; shapes may differ.
+  /// See FIFOQueue::from_list; shapes may differ.
   static PaddingFIFOQueue from_list(int64_t index, std::vector<PaddingFIFOQueue> queues);
 };
 

@@ -20,7 +20,7 @@ class PriorityQueue : public Queue {
   /// `options.dtypes` and `options.shapes` do not contain the priority; `options.names`, if any, begin with its name.
   /// Throws Exception(InvalidArgument) for options that contradict each other.
   explicit PriorityQueue(QueueOptions options);
-  /// As FIFOQueue::from_list.
+  /// See FIFOQueue::from_list.
   static PriorityQueue from_list(int64_t index, std::vector<PriorityQueue> queues);
 };
 

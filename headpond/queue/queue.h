@@ -30,7 +30,7 @@ struct QueueStats {
       enqueue_wait_ns;    ///< Their waiting time in all. Large compared with the run: the queue is full, as it should.
   int64_t dequeue_waits;  ///< Calls that waited for elements, or for an earlier dequeue that did.
   int64_t dequeue_wait_ns;    ///< Their waiting time in all: what the training steps lost. Near 0: producers keep up.
-  int64_t capacity;           ///< As asked for, or fewer if the memory limit allows fewer; kUnbounded: no bound.
+  int64_t capacity;           ///< The option, or less if the memory limit allows less; kUnbounded: no bound.
   int64_t min_after_dequeue;  ///< 0 for all types but RandomShuffleQueue.
   int64_t size;               ///< Elements inside.
 };
@@ -75,7 +75,7 @@ class Queue {
   /// enqueues then end as Cancelled. Dequeues get what is inside, also below min_after_dequeue. Cancelled iff the queue
   /// was closed already. true: closes at once, waiting enqueues end as Cancelled; never an error.
   Result<void> close(bool cancel_pending_enqueues = false) const;
-  /// As close(true). Consumers get the elements that are inside, then OutOfRange with this cause.
+  /// Like close(true). Consumers get the elements that are inside, then OutOfRange with this cause.
   void close_with_error(Error cause) const;
   /// Sets the cause of the OutOfRange that consumers will get, without closing. Only the first call counts.
   void set_failure(Error cause) const;
@@ -84,7 +84,7 @@ class Queue {
   int64_t size() const;  ///< Elements inside, without those that a waiting dequeue_many has taken.
   QueueStats stats() const;
   const std::string& name() const;
-  int64_t capacity() const;  ///< As asked for.
+  int64_t capacity() const;  ///< QueueOptions::capacity.
   const std::vector<DType>& dtypes() const;
   const std::vector<Shape>& shapes() const;
   const std::vector<std::string>& names() const;

@@ -72,7 +72,7 @@ class BufferRef {
 };
 
 struct BufferPoolStats {
-  int64_t bytes_in_use;  ///< Of buffers that have owners.
+  int64_t bytes_in_use;  ///< Bytes of buffers that have owners.
   int64_t bytes_cached;  ///< Free, kept for later allocations.
   int64_t allocations;   ///< Requests that went to the system.
   int64_t reuses;        ///< Requests served from the cache. In a steady state nearly all are.

@@ -230,7 +230,7 @@ struct KernelRun {
   uint64_t epoch = 0;
   uint64_t key = 0;
   bool joined = true;
-  std::vector<FieldRole> roles = {};  ///< Of the fields; none: all are `image`.
+  std::vector<FieldRole> roles = {};  ///< One for each field; none: all are `image`.
 };
 Result<std::vector<Tensor>> run_kernels(std::span<const KernelRef> chain, std::vector<Tensor> fields,
                                         const KernelRun& options = {});

@@ -17,16 +17,16 @@ namespace headpond::tf1 {
 
 struct BatchOptions {
   int64_t batch_size;                      ///< At least 1.
-  std::vector<DType> dtypes;               ///< Of an example's components.
-  std::vector<Shape> shapes;               ///< Of an example's components, without a dimension of rows.
-  std::vector<std::string> names = {};     ///< Of an example's components, if they have names.
-  int64_t num_threads = 1;                 ///< That call the source, at most 1,024; a join has one for each source.
-  int64_t capacity = 32;                   ///< Of the queue, in examples.
+  std::vector<DType> dtypes;               ///< One for each component of an example.
+  std::vector<Shape> shapes;               ///< One for each component of an example, without a dimension of rows.
+  std::vector<std::string> names = {};     ///< One for each component of an example, if they have names.
+  int64_t num_threads = 1;                 ///< Threads that call the source, at most 1,024; a join has one a source.
+  int64_t capacity = 32;                   ///< Capacity of the queue, in examples.
   bool enqueue_many = false;               ///< The source returns several examples at a time, as rows.
   bool dynamic_pad = false;                ///< Dimensions may be kUnknown: a PaddingFIFOQueue, batches are padded.
   bool allow_smaller_final_batch = false;  ///< false: the last examples are dropped unless they fill a batch.
-  std::string shared_name = "";            ///< As QueueOptions::shared_name.
-  std::string name = "";                   ///< Of the queue; "": batch or batch_join, numbered from the second on.
+  std::string shared_name = "";            ///< See QueueOptions::shared_name.
+  std::string name = "";                   ///< Name of the queue; "": batch or batch_join, numbered from the second on.
 };
 
 struct ShuffleBatchOptions {
@@ -37,7 +37,7 @@ struct ShuffleBatchOptions {
   int64_t min_after_dequeue;  ///< Examples that stay in the queue to mix with, until the sources end.
   std::vector<std::string> names = {};
   int64_t num_threads = 1;
-  uint64_t seed = 0;  ///< Of the RandomShuffleQueue.
+  uint64_t seed = 0;  ///< Seed of the RandomShuffleQueue.
   bool enqueue_many = false;
   bool allow_smaller_final_batch = false;
   std::string shared_name = "";
@@ -58,7 +58,7 @@ class Batcher {
 
   const Queue& queue() const { return queue_; }
   QueueRunner& runner() { return runner_; }
-  /// As QueueRunner::start.
+  /// See QueueRunner::start.
   void start(Coordinator& coordinator) { runner_.start(coordinator); }
   /// The next batch_size examples, stacked: Queue::dequeue_many, or dequeue_up_to where a smaller last batch is
   /// allowed.

@@ -21,11 +21,11 @@ struct InputProducerOptions {
   std::optional<int64_t> num_epochs = {};        ///< How often all rows are enqueued; {}: without end.
   bool shuffle = true;                           ///< A new order of the rows in each epoch.
   uint64_t seed = 0;                             ///< The order of epoch e follows from (seed, e) alone.
-  int64_t capacity = 32;                         ///< Of the queue, in rows.
-  std::string shared_name = "";                  ///< As QueueOptions::shared_name.
+  int64_t capacity = 32;                         ///< Capacity of the queue, in rows.
+  std::string shared_name = "";                  ///< See QueueOptions::shared_name.
   std::string summary_name = "";                 ///< The last part of the tag in monitor's charts.
-  std::string name = "";                         ///< Of the queue; "": input_producer, numbered from the second on.
-  std::function<Result<void>()> cancel_op = {};  ///< As QueueRunnerOptions::cancel_op.
+  std::string name = "";                         ///< The queue's name; "": input_producer, numbered from the second on.
+  std::function<Result<void>()> cancel_op = {};  ///< See QueueRunnerOptions::cancel_op.
 };
 
 /// A FIFOQueue and the runner of one thread that fills it: with all rows of an epoch in one enqueue_many, then with
@@ -40,7 +40,7 @@ class InputProducer {
   const Queue& queue() const { return queue_; }
   QueueRunner& runner() { return runner_; }
   const std::string& summary_name() const { return summary_name_; }
-  /// As QueueRunner::start. If a stop interrupted an epoch and cancel_op left the queue open, the epoch starts again
+  /// See QueueRunner::start. If a stop interrupted an epoch and cancel_op left the queue open, the epoch starts again
   /// from its first row: its rows that are in the queue already will be there twice.
   void start(Coordinator& coordinator) { runner_.start(coordinator); }
   /// The next row, as an element of one component; of a slice_input_producer, a row of each tensor. Fails as

@@ -22,8 +22,8 @@ struct RecordInputOptions {
   int64_t buffer_size = 10'000;  ///< Records that are held in memory and mixed with each other.
   int64_t parallelism = 16;      ///< Files that are read at the same time, each by a thread; at most 1,024.
   double shift_ratio = 0;        ///< Where in an epoch's order of files reading starts. In [0, 1).
-  uint64_t seed = 301;           ///< Of the order of files, and of the choices from the buffer.
-  std::optional<Compression> compression = {};  ///< As TFRecordReaderOptions::compression.
+  uint64_t seed = 301;           ///< Decides the order of files, and the choices from the buffer.
+  std::optional<Compression> compression = {};  ///< See TFRecordReaderOptions::compression.
 };
 
 /// Reads from its construction until it is closed. An epoch has each record of each file once, and is complete before

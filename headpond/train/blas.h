@@ -13,7 +13,7 @@ namespace headpond {
 struct Blas {
   std::string description;  ///< "openblas-pthread 0.3.21", "mkl", or "reference (<file of the library>)".
   bool fast = false;        ///< False iff it is neither OpenBLAS nor MKL.
-  int threads = 1;          ///< As the library reports now; 1 if it has no threads.
+  int threads = 1;          ///< What the library reports now; 1 if it has no threads.
 };
 
 /// The BLAS of this process. Thread-safe.

@@ -52,7 +52,7 @@ class ModelRef {
 
 struct EstimatorOptions {
   ModelRef model;
-  torch::optim::Optimizer& optimizer;  ///< Of the model's parameters. Outlives the Estimator.
+  torch::optim::Optimizer& optimizer;  ///< Updates the model's parameters. Outlives the Estimator.
   /// Computes the loss of a batch; calls neither backward() nor the optimiser. In Mode::eval the model is in eval mode,
   /// no gradients are recorded, and random numbers that it draws change none of the training's.
   std::function<StepOutput(const TorchBatch& batch, Mode mode)> step;
@@ -69,7 +69,7 @@ class Estimator {
   Estimator& operator=(const Estimator&) = delete;
 
   const RunConfig& config() const;
-  /// Of the last train_and_evaluate().
+  /// The report of the last train_and_evaluate().
   const TrainingReport& report() const;
 
  private:
@@ -78,7 +78,7 @@ class Estimator {
   std::unique_ptr<State> state_;
 };
 
-/// As train_and_evaluate() of a Learner. What the step throws ends the training as an error. With one torch thread an
+/// Like train_and_evaluate() of a Learner. What the step throws ends the training as an error. With one torch thread an
 /// interrupted training goes on with bitwise the same losses, in the same build of libtorch on the same machine: the
 /// optimizer's options (its learning rate, say) are those of the checkpoint then, and only the random state of the
 /// processor is restored, not that of devices. FailedPrecondition for the checkpoint of an optimizer of another kind.

@@ -37,7 +37,7 @@ class TorchBatch {
   const torch::Tensor& operator[](size_t i) const;
   void operator[](internal::ListOfNames) const = delete;
   size_t size() const { return tensors_.size(); }  ///< The number of fields.
-  std::vector<std::string> names() const;          ///< Of the fields; empty iff they have none.
+  std::vector<std::string> names() const;          ///< Names of the fields; empty iff they have none.
   int64_t epoch() const { return batch_.epoch(); }
   int64_t index() const { return batch_.index(); }
   const Batch& batch() const { return batch_; }  ///< Also has the fields that torch has no type for.

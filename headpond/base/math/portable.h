@@ -17,7 +17,7 @@ double log(double x);
 double log10(double x);
 double log2(double x);
 
-/// Of an angle in radians; absolute error below 4e-16. NaN iff |x| is above 1e6, infinite or NaN.
+/// The sine of an angle in radians; absolute error below 4e-16. NaN iff |x| is above 1e6, infinite or NaN.
 double sin(double x);
 double cos(double x);
 

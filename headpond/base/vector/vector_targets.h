@@ -15,7 +15,7 @@ namespace headpond {
 
 template <class Code>
 struct VectorTarget {
-  std::string_view name;  ///< As Highway calls it: "AVX3".
+  std::string_view name;  ///< Highway's name: "AVX3".
   Code code;
 };
 

@@ -17,7 +17,7 @@ struct ImageOptions {
   /// u8 or u16. 16 bits become 8 by their upper byte, 8 become 16 by v * 257; 1, 2 and 4 bits of grey are scaled to the
   /// full range.
   DType dtype = DType::u8;
-  bool apply_exif_orientation = true;       ///< Of a JPEG and a WebP image; others are decoded as they are stored.
+  bool apply_exif_orientation = true;       ///< For JPEG and WebP; other images are decoded as they are stored.
   int64_t max_pixels = 64'000'000;          ///< More, by the file's head: refused before memory is taken.
   int64_t max_memory = int64_t{512} << 20;  ///< Bytes of pixels, and of what their decoder keeps of the image.
 };

@@ -36,7 +36,7 @@ enum class JpegCheck : uint8_t {
 
 /// The size at which the kernel decode_jpeg() decodes where a resize follows.
 enum class JpegScale : uint8_t {
-  none,  ///< That of `ratio`.
+  none,  ///< The value of `ratio` decides.
   fit,   ///< The smallest that is not below the resize's: another image, in less time.
 };
 
@@ -56,13 +56,13 @@ struct JpegOptions {
 };
 
 struct JpegInfo {
-  int64_t height = 0;  ///< As decoded: with the orientation applied if the options ask for it, divided by the ratio.
+  int64_t height = 0;  ///< When decoded: with the orientation applied if the options ask for it, divided by the ratio.
   int64_t width = 0;
-  int channels = 0;                                     ///< Those that decoding with channels = 0 returns.
+  int channels = 0;                                     ///< The channels that decoding with channels = 0 returns.
   int components = 0;                                   ///< In the file: 1 to 4.
-  std::array<std::array<uint8_t, 2>, 4> sampling = {};  ///< Of each component: horizontal, vertical.
+  std::array<std::array<uint8_t, 2>, 4> sampling = {};  ///< Each component's: horizontal, vertical.
   bool is_progressive = false;
-  int orientation = 1;  ///< Of EXIF, 1 to 8; broken EXIF counts as 1.
+  int orientation = 1;  ///< EXIF's, 1 to 8; broken EXIF counts as 1.
 
   friend bool operator==(const JpegInfo&, const JpegInfo&) = default;
 };

@@ -27,8 +27,8 @@ bool has_png();
 struct PngInfo {
   int64_t height = 0;
   int64_t width = 0;
-  int channels = 0;   ///< Those that decoding with channels = 0 returns.
-  int bit_depth = 0;  ///< Of a value, or of a palette index: 1, 2, 4, 8 or 16.
+  int channels = 0;   ///< The channels that decoding with channels = 0 returns.
+  int bit_depth = 0;  ///< Bits of a value, or of a palette index: 1, 2, 4, 8 or 16.
   bool has_palette = false;
   bool is_interlaced = false;
 

@@ -27,7 +27,7 @@ enum class SoundFormat : uint8_t { wav, flac, mp3, vorbis, opus, aiff };
 /// "FLAC".
 std::string_view name(SoundFormat format);
 
-/// As WavOptions has them. A range of a FLAC or AIFF file is found by seeking; the others are decoded from their start.
+/// See WavOptions. A range of a FLAC or AIFF file is found by seeking; other files are decoded from their start.
 struct SoundOptions {
   int64_t desired_channels = -1;
   int64_t desired_samples = -1;

@@ -29,7 +29,7 @@ struct WavOptions {
   bool lenient = false;
   int32_t max_channels = 64;
   SoundMix mix = SoundMix::first;          ///< `mean`: desired_channels must be -1 or 1.
-  NonFinite non_finite = NonFinite::keep;  ///< Of the values that are decoded.
+  NonFinite non_finite = NonFinite::keep;  ///< What to do with infinity and NaN in decoded values.
   int32_t rate = 0;                        ///< A file with another rate is an InvalidArgument; 0: any rate.
 };
 
@@ -41,7 +41,7 @@ struct WavInfo {
   uint64_t data_offset = 0;   ///< The offset of the first frame.
   int32_t frame_bytes = 0;    ///< The distance between frames.
   uint16_t code = 0;          ///< The format: 1 is PCM. For an extensible header, that of its GUID.
-  uint16_t bits = 0;          ///< Of a value as it is stored.
+  uint16_t bits = 0;          ///< Bits of a stored value.
   bool is_truncated = false;  ///< Lenient only: frames, or a part of one, are missing at the end.
   bool is_big_endian = false;
 

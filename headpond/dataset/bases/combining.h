@@ -33,7 +33,7 @@ class InputElements {
   const int64_t slots_, from_, to_;
   Context& context_;
   bool has_first_ = false;
-  uint64_t first_key_ = 0;  // Of the first element that was read.
+  uint64_t first_key_ = 0;  // The key of the first element that was read.
   Provenance first_provenance_;
   bool failed_ = false;  // The input's last answer was an error.
 };

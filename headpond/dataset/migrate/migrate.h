@@ -29,12 +29,12 @@ struct MigrationStep {
   MigrationKind kind;
   std::string step;       ///< An operator, or a source with the operators that are carried with it.
   std::string what;       ///< "goes on at position 640 of 50000".
-  int64_t elements = -1;  ///< Of twice and never: how many samples, not batches. -1: unknown.
+  int64_t elements = -1;  ///< For twice and never: how many samples, not batches. -1: unknown.
   bool operator==(const MigrationStep&) const = default;
 };
 
 struct Migration {
-  std::string state;                 ///< Of the new plan, with the old one's seed.
+  std::string state;                 ///< A state of the new plan, with the old one's seed.
   std::vector<MigrationStep> steps;  ///< Sources first, then operators.
 };
 

@@ -51,7 +51,7 @@ struct PaddedBatchOptions {
   std::map<std::string, PadWith> padding_values = {};  ///< By field; default 0, of bytes "".
 };
 
-/// As batch, for elements of different sizes: each is written at the beginning of its row, and the rest of the row is
+/// Like batch, for elements of different sizes: each is written at the beginning of its row, and the rest of the row is
 /// padding. An element that is longer than a fixed padded shape, or of another rank, is an error. A field without a
 /// name is called by its number: "0", "1".
 Step padded_batch(int64_t batch_size, PaddedBatchOptions options = {});
@@ -77,7 +77,7 @@ struct DistributeOptions {
   /// The field with a number for each row, at least 0: what the row costs, such as its length or its pixels. A field
   /// without a name is called by its number. "": the first ranks have the first rows.
   std::string cost_field = "";
-  std::string name = "";  ///< Of the cost function: see MapOptions.
+  std::string name = "";  ///< Name of the cost function: see MapOptions.
   int version = 0;
 };
 

@@ -17,14 +17,14 @@
 namespace headpond {
 
 struct BucketOptions {
-  std::map<std::string, Shape> padded_shapes = {};     ///< As in padded_batch.
+  std::map<std::string, Shape> padded_shapes = {};     ///< See padded_batch.
   std::map<std::string, PadWith> padding_values = {};  ///< The same.
   /// Pad unknown dimensions to the longest element that the bucket may have, its boundary - 1, rather than to the
   /// longest one of the batch. Then an element beyond the last boundary is an error.
   bool pad_to_bucket_boundary = false;
   bool no_padding = false;  ///< All elements of a bucket have the same shapes.
   bool drop_remainder = false;
-  std::string name = "";  ///< Of the length function: see MapOptions.
+  std::string name = "";  ///< Name of the length function: see MapOptions.
   int version = 0;
 };
 
@@ -32,14 +32,14 @@ struct BatchBySizeOptions {
   /// The size of a batch is the sum of the sizes of its elements; else their number times the largest one, which is
   /// what it takes when it is padded.
   bool sum_of_sizes = false;
-  int64_t max_elements = 0;  ///< Of a batch; 0: as many as fit.
+  int64_t max_elements = 0;  ///< Most elements of a batch; 0: as many as fit.
   std::vector<int64_t> bucket_boundaries =
       {};  ///< A batch has elements of one bucket, as in bucket_by_sequence_length.
   std::map<std::string, Shape> padded_shapes = {};
   std::map<std::string, PadWith> padding_values = {};
   bool no_padding = false;
   bool drop_remainder = false;
-  std::string name = "";  ///< Of the size function: see MapOptions.
+  std::string name = "";  ///< Name of the size function: see MapOptions.
   int version = 0;
 };
 
@@ -49,10 +49,10 @@ struct DynamicBucketOptions {
   /// or these: seconds, and lengths per second.
   double max_padded_seconds = 0;
   int64_t rate = 0;
-  int64_t max_elements = 0;  ///< Of a batch; 0: as many as fit.
+  int64_t max_elements = 0;  ///< Most elements of a batch; 0: as many as fit.
   int64_t buckets = 30;      ///< A batch has elements of one of them, which have about as many elements. 1 to 10,000.
   int64_t window = 10'000;  ///< A batch has elements of so many in a row; at its end all buckets are given. At least 1.
-  std::map<std::string, Shape> padded_shapes = {};  ///< As in padded_batch.
+  std::map<std::string, Shape> padded_shapes = {};  ///< See padded_batch.
   std::map<std::string, PadWith> padding_values = {};
 };
 

@@ -59,12 +59,12 @@ struct TFRecordOptions {
 Dataset tfrecord(const Patterns& patterns, const TFRecordOptions& options = {});
 
 struct TextLinesSourceOptions {
-  int64_t skip_header_lines = 0;  ///< Of each file; this and the next four as in LineFileOptions.
+  int64_t skip_header_lines = 0;  ///< Lines of each file; this and the next four: see LineFileOptions.
   bool skip_bom = false;
   uint64_t max_line_bytes = LineFileOptions().max_line_bytes;
   uint64_t max_inflated_bytes = LineFileOptions().max_inflated_bytes;
   bool keep_index = true;
-  std::optional<int64_t> num_parallel_reads = std::nullopt;  ///< As in TFRecordOptions.
+  std::optional<int64_t> num_parallel_reads = std::nullopt;  ///< See TFRecordOptions.
 };
 
 /// The lines of texts (io/text/line_file.h), as one unnamed field of dtype bytes; also compressed with gzip or zlib. A
@@ -85,8 +85,8 @@ struct FixedLengthSourceOptions {
   uint64_t header_bytes = 0;
   uint64_t footer_bytes = 0;
   uint64_t hop_bytes = 0;
-  std::optional<int64_t> num_parallel_reads = std::nullopt;  ///< As in TFRecordOptions.
-  Compression compression = Compression::none;               ///< As in FixedLengthOptions: never guessed.
+  std::optional<int64_t> num_parallel_reads = std::nullopt;  ///< See TFRecordOptions.
+  Compression compression = Compression::none;               ///< See FixedLengthOptions: never guessed.
 };
 
 /// Records of one length, as one unnamed field u8 [record_bytes]. Throws also for a file that ends within a record. A
@@ -106,7 +106,7 @@ struct TarOptions {
 Dataset tar(const Patterns& patterns, const TarOptions& options = {});
 
 struct FolderOptions {
-  /// Of file names, in upper or lower case, with or without a dot: {"png", ".jpg"}. Empty: all files.
+  /// Endings of file names, in upper or lower case, with or without a dot: {"png", ".jpg"}. Empty: all files.
   std::vector<std::string> extensions = {};
   bool allow_empty = false;  ///< No such file is a dataset without elements, not an error.
 };
@@ -120,7 +120,7 @@ void folder(internal::ListOfNames, const FolderOptions& = {}) = delete;
 
 struct ListFilesOptions {
   bool shuffle = true;              ///< In another order in each epoch; false: sorted, of all patterns together.
-  std::string name = "list_files";  ///< Of the shuffle's random numbers.
+  std::string name = "list_files";  ///< Name of the shuffle's random numbers.
 };
 
 /// The names of files, as one unnamed field of dtype bytes; no file is opened. They are found when a Sequence or a

@@ -42,7 +42,7 @@ class Lengths {
   Lazy<Content> content_;
 };
 
-/// Those of the file at `path`, which is opened when they are needed: one that write_lengths made, or an int64 array of
+/// The lengths in the file at `path`, opened when they are needed: one that write_lengths made, or an int64 array of
 /// one dimension that another program wrote, of which only the number of elements is compared with the dataset. Errors
 /// then: those of read_npy(), and InvalidArgument for another array or a length below 0.
 Lengths lengths(const std::string& path);

@@ -14,7 +14,7 @@
 namespace headpond {
 
 struct SampleFromOptions {
-  std::string name = "sample_from_datasets";  ///< Of its random numbers.
+  std::string name = "sample_from_datasets";  ///< Name of its random numbers.
   bool stop_on_empty_dataset = false;         ///< true: the end is where a dataset is drawn that has ended.
 };
 
@@ -49,7 +49,7 @@ Dataset mix(const std::vector<Dataset>& datasets, const std::vector<MixPhase>& s
 
 struct SampleWeightedOptions {
   bool replacement = true;               ///< false: no element is drawn twice.
-  std::string name = "sample_weighted";  ///< Of its random numbers.
+  std::string name = "sample_weighted";  ///< Name of its random numbers.
 };
 
 /// PyTorch's WeightedRandomSampler: `count` elements of the input, which has positions, no holes and as many elements

@@ -27,8 +27,8 @@ namespace headpond {
 
 struct FlatMapOptions {
   Spec output = {};                         ///< Fields of the datasets; empty: those of the first call.
-  std::optional<Kind> kind = std::nullopt;  ///< Of the datasets. With `output` and without this: stream.
-  std::string name = "";                    ///< Of the function: see MapOptions.
+  std::optional<Kind> kind = std::nullopt;  ///< Kind of the datasets. With `output` and without this: stream.
+  std::string name = "";                    ///< Name of the function: see MapOptions.
   int version = 0;
 };
 

@@ -20,7 +20,7 @@ struct ShuffleOptions {
   /// tf.data's buffer_size. Below 0: the whole epoch.
   int64_t window = -1;
   bool reshuffle_each_iteration = true;  ///< false: the order of epoch 0 in every epoch.
-  std::string name = "shuffle";          ///< Of its random numbers. Equal names in the input count too.
+  std::string name = "shuffle";          ///< Name of its random numbers. Equal names in the input count too.
 };
 
 /// Shuffles, with another order in each epoch. The whole epoch, which is the default: every order is as likely as any
@@ -75,7 +75,7 @@ Step cache(Folder&& folder) {
 }
 
 struct SnapshotOptions {
-  bool compare_times = true;  ///< As CacheOptions::compare_times.
+  bool compare_times = true;  ///< See CacheOptions::compare_times.
 };
 /// tf.data's snapshot, which keeps elements on disk: as cache({.folder = path}), and in the same folders. Unlike in
 /// TensorFlow a run that stopped early is used and continued, not thrown away. There are no reader_func and shard_func,

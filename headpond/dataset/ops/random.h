@@ -15,7 +15,7 @@ namespace headpond {
 
 struct RandomOptions {
   std::string field = "";  ///< The field that it changes; "": the only one.
-  /// Of its random numbers; "": the operator's name. Operators of equal names draw different numbers: they are counted.
+  /// Name of its random numbers; "": the operator's. Operators of equal names draw different numbers: they are counted.
   std::string name = "";
 };
 
@@ -23,7 +23,7 @@ namespace internal {
 Step random_map_step(RandomFunction function, const MapOptions& options);
 }
 
-/// As map, with a generator of random numbers as the function's last argument: `[](float x, Random& random) { return x
+/// A map with a generator of random numbers as the function's last argument: `[](float x, Random& random) { return x
 /// + random.uniform(); }`, or `(const Element&, Random&)`. Each element has a generator of its own. `options.name`, if
 /// not empty, is also the name of the random numbers.
 template <class F>
@@ -34,7 +34,7 @@ Step random_map(F function, const MapOptions& options = {}) {
 struct RejectionResampleOptions {
   /// The part of each class in the input; empty: it is estimated, so the result is a stream.
   std::vector<double> initial_dist = {};
-  std::string name = "";  ///< Of the class function, and of the random numbers: see random_map.
+  std::string name = "";  ///< Name of the class function, and of the random numbers: see random_map.
   int version = 0;
 };
 

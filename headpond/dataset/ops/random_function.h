@@ -12,7 +12,7 @@
 
 namespace headpond::internal {
 
-/// As Function, with a generator.
+/// Like Function, with a generator.
 struct RandomFunction {
   std::function<void(const std::string& op, const Spec& input)> check;  ///< Throws Exception(InvalidArgument).
   Spec result;                                                          ///< If the type tells them; else empty.

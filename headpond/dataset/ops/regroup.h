@@ -51,7 +51,7 @@ struct GroupByWindowOptions {
   /// If more elements are held, the window with the oldest one is given before it is full. 1 to 16,384.
   int64_t max_held = 16'384;
   Spec output = {};       ///< Fields of the datasets; empty: those that reduce gives for key 0 and an empty window.
-  std::string name = "";  ///< Of the functions: see MapOptions.
+  std::string name = "";  ///< Name of the functions: see MapOptions.
   int version = 0;
 };
 
@@ -91,11 +91,11 @@ struct RaggedBatchOptions {
   DType row_splits_dtype = DType::i64;  ///< Or i32.
 };
 
-/// As batch, for elements of different sizes without padding. A field with unknown dimensions becomes two: the values
+/// Like batch, for elements of different sizes without padding. A field with unknown dimensions becomes two: the values
 /// of all rows one after the other, [values, ...], and "<field>.row_splits" [rows + 1], so that row i has the values
 /// from row_splits[i] to below row_splits[i + 1]. If another dimension than the first is unknown, there is
 /// "<field>.row_splits_1" with the splits of the rows' rows, and so on, as nested_row_splits in TensorFlow. Other
-/// fields are stacked. Of several fields without a name, each goes by its number: "0.row_splits". A state is as
+/// fields are stacked. If several fields have no name, each goes by its number: "0.row_splits". A state is like
 /// batch's.
 Step ragged_batch(int64_t batch_size, RaggedBatchOptions options = {});
 

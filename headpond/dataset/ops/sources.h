@@ -29,7 +29,7 @@ Dataset counter(int64_t start = 0, int64_t step = 1, DType dtype = DType::i64);
 struct RandomSourceOptions {
   std::optional<uint64_t> seed = std::nullopt;  ///< None: the run's.
   bool rerandomize_each_iteration = false;      ///< true: other numbers in each epoch.
-  std::string name = "random";                  ///< Of its random numbers.
+  std::string name = "random";                  ///< Name of its random numbers.
 };
 
 /// Numbers from [0, 2^32), each as likely as any other, without end; i64 scalars. A number follows from its position.

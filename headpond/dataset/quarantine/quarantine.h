@@ -20,17 +20,17 @@ struct QuarantineEntry {
   std::optional<int64_t> record = {};  ///< The element's number in the source, from 0.
   std::optional<int64_t> offset = {};  ///< Where that record begins, in bytes.
   std::string op = "";                 ///< The operator that failed, with its arguments.
-  std::string kind = "";               ///< Of the error: "DataLoss".
+  std::string kind = "";               ///< Kind of the error: "DataLoss".
   std::string cause = "";              ///< Its text, and those of its causes.
   std::string action = "";             ///< "skipped", "substituted" or "failed".
-  int64_t epoch = 0;                   ///< Of the on_error's input.
+  int64_t epoch = 0;                   ///< Epoch of the on_error's input.
   int64_t element = 0;                 ///< The number of the element among those that the on_error read in this epoch.
   std::optional<int64_t> position = {};  ///< In the on_error's input, if that has positions.
-  std::string key = "";              ///< Of the element, 16 hexadecimal digits: mixed with those of the outer elements.
-  std::string outer = "";            ///< Of which elements the on_error's dataset was made, if a function made it.
+  std::string key = "";              ///< The element's, 16 hexadecimal digits: mixed with those of the outer elements.
+  std::string outer = "";            ///< The elements from which a function made the on_error's dataset, if one did.
   int64_t error = 0;                 ///< The number of the failure in this epoch, from 0.
   std::optional<int64_t> step = {};  ///< The on_error's line in Dataset::plan(), from 1; none if a function made it.
-  int64_t seed = 0;                  ///< Of the run; its 64 bits as a signed number.
+  int64_t seed = 0;                  ///< The run's; its 64 bits as a signed number.
   std::string pipeline = "";         ///< 16 hexadecimal digits that differ from pipeline to pipeline.
 };
 

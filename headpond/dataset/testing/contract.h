@@ -13,9 +13,9 @@ namespace headpond {
 
 struct ContractOptions {
   uint64_t seed = 7;
-  /// Of a dataset with an end; one without has 1.
+  /// For a dataset with an end; one without has 1.
   int64_t epochs = 2;
-  /// Of a run, only so many elements and errors are looked at. At least 1.
+  /// The check looks at so many elements and errors of a run only. At least 1.
   int64_t most_elements = 1'000;
   /// Loaders are run with 0, 1, ... so many threads; at least 0. (sequence_violation starts none.)
   int threads = 4;

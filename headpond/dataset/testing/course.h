@@ -26,10 +26,10 @@ std::string bytes_of(const Element& element, int64_t epoch, int64_t index);
 struct Outcome {
   enum Kind : uint8_t { value, error, end };
   Kind kind = end;
-  std::string bytes;  ///< Of the element; an error's kind and text.
+  std::string bytes;  ///< Bytes of the element; an error's kind and text.
   std::string text;   ///< For people.
   std::string state;
-  int64_t epoch = 0;  ///< Of a value.
+  int64_t epoch = 0;  ///< Epoch of a value.
 };
 Outcome outcome_of(Sequence& sequence);
 /// For others that deliver elements as a Sequence does.

@@ -13,7 +13,7 @@
 namespace headpond {
 
 struct CheckOptions {
-  LoaderOptions loader = {};  ///< Of the run that is meant.
+  LoaderOptions loader = {};  ///< Options of the run that is planned.
   int64_t elements = 64;      ///< To be made for the check, evenly spread; 0: none.
   std::string label = "";     ///< A scalar field with the class, for CheckReport::label; "": none. See LabelMix.
 };
@@ -35,7 +35,7 @@ struct OrderQuality {
 /// positions the first 2,048 of two.
 struct LabelMix {
   std::string field;
-  int64_t batches = 0, classes = 0;  ///< That were seen.
+  int64_t batches = 0, classes = 0;  ///< How many were seen.
   /// The variance of class counts in batches, divided by that of random draws without replacement. 1: as mixed as can
   /// be. Large: batches have few classes. Near 0: classes take turns. Not known of fewer than two batches.
   std::optional<double> mix = {};
@@ -54,14 +54,14 @@ struct Prepared {
 };
 
 struct CheckReport {
-  std::string spec = {};                        ///< Of what the Loader delivers.
-  std::optional<int64_t> cardinality = {};      ///< Of an epoch. None: unknown before its end. kEndless: no end.
+  std::string spec = {};                        ///< Fields of what the Loader delivers.
+  std::optional<int64_t> cardinality = {};      ///< Elements of an epoch. Unknown: nullopt. kEndless: no end.
   int64_t tried = 0, left_out = 0, failed = 0;  ///< Elements, and those of them that a filter left out, that failed.
-  std::vector<std::string> errors = {};         ///< Of elements that failed: where, and why. At most eight.
-  double element_ns = 0;                        ///< Of one thread, for one element below the batches.
+  std::vector<std::string> errors = {};         ///< Errors of elements that failed: where, and why. At most eight.
+  double element_ns = 0;                        ///< Time of one thread for one element below the batches.
   /// Memory that the run will use, and what for; empty if no element was made and its size is not fixed.
   std::vector<MemoryPart> memory = {};
-  /// Of the sources' files, those that are mapped, all of them: as much as the process may show besides, once all was
+  /// Size of the sources' mapped files, all of them: as much as the process may show besides, once all was
   /// asked for. The system takes such pages back where it needs memory, so they are no part of `memory`.
   int64_t mapped_bytes = 0;
   std::optional<double> first_batch_s = {}, fill_s = {};  ///< Until the first batch; until all that is ahead is ready.

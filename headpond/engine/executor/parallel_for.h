@@ -7,7 +7,7 @@
 
 namespace headpond::internal {
 
-/// As dataset/node.h's ParallelFor, on up to `threads` threads, the calling one among them.
+/// Does what dataset/node.h says of ParallelFor, on up to `threads` threads, the calling one among them.
 void parallel_for(int threads, int64_t count, const std::function<void(int64_t)>& each);
 
 }  // namespace headpond::internal

@@ -13,11 +13,11 @@ namespace headpond {
 class BufferPool;
 
 struct ResourcesOptions {
-  /// That compute, of all Loaders together, at most 4,096. Below 0: one for each processor that the process may use. 0:
+  /// Compute threads of all Loaders together, at most 4,096. Below 0: one for each processor of the process. 0:
   /// each next() does all the work.
   int threads = -1;
-  int64_t memory = int64_t{1} << 30;           ///< As LoaderOptions::memory, of all Loaders together. At least 1.
-  std::shared_ptr<BufferPool> pool = nullptr;  ///< As LoaderOptions::pool, of all Loaders together.
+  int64_t memory = int64_t{1} << 30;           ///< See LoaderOptions::memory; for all Loaders together. At least 1.
+  std::shared_ptr<BufferPool> pool = nullptr;  ///< See LoaderOptions::pool; for all Loaders together.
 };
 
 namespace internal {
@@ -41,7 +41,7 @@ class Resources {
 
   int threads() const { return threads_; }
   int64_t memory() const;
-  int64_t memory_in_use() const;  ///< As LoaderStats::memory_in_use, of all Loaders together.
+  int64_t memory_in_use() const;  ///< See LoaderStats::memory_in_use; of all Loaders together.
   int running() const;            ///< Threads that compute now.
 
   // For the Loader.

@@ -23,7 +23,7 @@ struct ProfileOptions {
   ProfileView view = ProfileView::op;
   ProfileOrder order_by = ProfileOrder::self;  ///< Largest first. A scope keeps the plan's order.
   double min_ms = 0;                           ///< Rows with less time of their own are left out.
-  int max_depth = -1;                          ///< Of a scope: at most so many inputs below the program; below 0: all.
+  int max_depth = -1;                          ///< For a scope: at most so many inputs below the program; below 0: all.
   std::string show = "", hide = "";  ///< Regular expressions: names that must have a match, that must have none.
 };
 
@@ -32,15 +32,15 @@ struct ProfileOptions {
 struct ProfileRow {
   std::string name = {};
   std::string stage = {};  ///< The one that it runs in; the first, if there are several.
-  int depth = 0;           ///< Of a scope: inputs between the program and this.
+  int depth = 0;           ///< For a scope: inputs between the program and this.
   int64_t calls = 0;       ///< Elements made.
   double total_s = 0;      ///< With what it called: the operators before it in its stage.
   double self_s = 0;
-  double cpu_s = 0;      ///< Of self_s: it computed.
-  double blocked_s = 0;  ///< Of self_s: it slept, in a file, a network, a lock, a timer.
+  double cpu_s = 0;      ///< The part of self_s in which it computed.
+  double blocked_s = 0;  ///< The part of self_s in which it slept, in a file, a network, a lock, a timer.
   double share = 0;      ///< self_s over that of all rows.
-  double bytes = 0;      ///< Of the elements that it gave.
-  /// Of blocks that it allocated, now and at most: see OperatorMemory. Those of several operators are added up, though
+  double bytes = 0;      ///< Size of the elements that it gave.
+  /// Size of blocks that it allocated, now and at most: see OperatorMemory. Several operators' are added up, though
   /// each may have had its most at another time.
   int64_t held_bytes = 0, peak_bytes = 0;
   double read_bytes = 0;  ///< From files: see StageTotals::read_bytes.

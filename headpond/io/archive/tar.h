@@ -25,16 +25,16 @@ namespace headpond {
 
 /// A regular file in an archive.
 struct TarMember {
-  std::string name;     ///< As stored; may be anything, also "../x".
-  uint64_t offset = 0;  ///< Of its content in the (inflated) archive.
+  std::string name;     ///< Stored name; may be anything, also "../x".
+  uint64_t offset = 0;  ///< Where its content begins in the (inflated) archive.
   uint64_t size = 0;
 };
 
 struct TarLimits {
   uint64_t max_name_bytes = 4096;
-  /// Of all members of an index, because one header may apply to all of them.
+  /// Names of all members of an index together, because one header may apply to all of them.
   uint64_t max_all_name_bytes = uint64_t{1} << 30;
-  uint64_t max_header_bytes = uint64_t{1} << 20;  ///< Of one pax header.
+  uint64_t max_header_bytes = uint64_t{1} << 20;  ///< Size of one pax header.
   uint64_t max_headers = 16;                      ///< Headers before one member.
 };
 

@@ -25,12 +25,12 @@ class TarSampleFile {
  public:
   struct Part {
     std::string extension;
-    uint64_t offset = 0;  ///< Of its content in the archive.
+    uint64_t offset = 0;  ///< Where its content begins in the archive.
     uint64_t size = 0;
   };
   struct Sample {
     std::string key;
-    uint64_t offset = 0;  ///< Of its first header.
+    uint64_t offset = 0;  ///< Where its first header begins.
     std::vector<Part> parts;
   };
 

@@ -40,8 +40,8 @@ void write_npy(internal::ListOfNames, const Tensor&) = delete;
 /// The rows of an array along its first dimension, by number. The file is mapped. Thread-safe.
 class NpyFile {
  public:
-  /// As read_npy(). InvalidArgument iff the array is a scalar, or has more than 2^20 rows without values; Unimplemented
-  /// iff it is in Fortran order and of rank above 1, because its rows are not contiguous: read_npy() reads it.
+  /// Like read_npy(). InvalidArgument iff the array is a scalar, or has more than 2^20 rows without values;
+  /// Unimplemented iff it is in Fortran order and of rank above 1, as its rows are not contiguous: read_npy() reads it.
   static Result<std::unique_ptr<NpyFile>> open(const std::string& path);
   static void open(internal::ListOfNames) = delete;
   /// The same for `content`, which must outlive the object.

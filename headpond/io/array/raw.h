@@ -14,7 +14,7 @@ namespace headpond {
 
 struct RawOptions {
   bool little_endian = true;  ///< Else big-endian.
-  Shape shape = {kUnknown};   ///< Of the result; the first dimension may be kUnknown.
+  Shape shape = {kUnknown};   ///< The result's shape; the first dimension may be kUnknown.
 };
 
 /// Reads bytes as numbers. Immutable, thread-safe.
@@ -39,7 +39,7 @@ class RawDecoder {
  private:
   const FieldSpec field_;
   const bool little_endian_;
-  uint64_t row_bytes_;  // Of the shape without its first dimension if that is unknown, else of all of it.
+  uint64_t row_bytes_;  // Bytes of the shape without its first dimension if that is unknown, else of all of it.
 };
 
 }  // namespace headpond

@@ -15,7 +15,7 @@ struct CacheInfo {
   std::string key;        ///< Its folder's name: 32 hexadecimal digits.
   std::string plan;       ///< What its elements are made of, one operator a line; "" iff its plan file is damaged.
   int64_t slots = -1;     ///< Positions that it can have; -1: not known.
-  int64_t elements = 0;   ///< That it has; damaged ones whose bytes nobody looked at count too.
+  int64_t elements = 0;   ///< Elements that it has; damaged ones whose bytes nobody looked at count too.
   int64_t holes = 0;      ///< Positions without an element, as far as that is known.
   bool complete = false;  ///< All elements are cached; the input isn't read again.
   uint64_t bytes = 0;     ///< On the disk.

@@ -55,7 +55,7 @@ class CacheStore {
   Error error() const;
   /// Syncs what is kept to the disk.
   Result<void> sync() const;
-  const std::string& folder() const;  ///< Of this cache: "DIR/0123...".
+  const std::string& folder() const;  ///< The folder of this cache: "DIR/0123...".
 
  private:
   struct State;

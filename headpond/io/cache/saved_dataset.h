@@ -16,7 +16,7 @@ struct SavedDataset {
   std::string id;  ///< Another one for each call of save().
   int64_t elements = 0;
   Spec spec;
-  /// Of the store that has the elements, at positions from 0 on.
+  /// The plan of the store that has the elements, at positions from 0 on.
   CachePlan plan() const { return {.text = "saved " + id + "\n"}; }
 };
 

@@ -25,7 +25,7 @@ namespace headpond {
 
 /// How many values a feature has, and the shape of its tensor.
 enum class FeatureKind : uint8_t {
-  FixedLen,          ///< As many as `shape` has: a tensor of this shape.
+  FixedLen,          ///< Exactly as many values as `shape` has: a tensor of this shape.
   VarLen,            ///< Any number: [n]. A missing feature is [0].
   Ragged,            ///< Rows of any length: the values [n], and "<key>.row_splits", int64 [rows + 1], from 0.
   FixedLenSequence,  ///< A multiple of the size of `shape`: [steps, shape...].
@@ -60,7 +60,7 @@ struct ExampleFeature {
 };
 
 struct ExampleLimits {
-  uint64_t max_bytes = uint64_t{1} << 30;  ///< Of a message.
+  uint64_t max_bytes = uint64_t{1} << 30;  ///< Size of a message.
   uint64_t max_features = 100'000;         ///< Keys in a message, requested or not.
 };
 
@@ -100,9 +100,9 @@ class SequenceExampleParser {
   SequenceExampleParser(std::vector<ExampleFeature> context, std::vector<ExampleFeature> lists,
                         ExampleLimits limits = {});
 
-  /// As ExampleParser's.
+  /// See ExampleParser.
   const Spec& fields() const { return fields_; }
-  /// As ExampleParser's: "context {...}, lists {...}".
+  /// See ExampleParser: "context {...}, lists {...}".
   std::string describe() const;
   Result<void> parse(std::span<const std::byte> message, std::span<std::byte* const> targets,
                      std::span<Tensor> out) const;

@@ -20,7 +20,7 @@ struct FeatureInfo {
       dtype;           ///< f32, i64 or bytes; nullopt: no value. Of a feature list: that of its first step with values.
   uint64_t count = 0;  ///< Values; of a feature list, those of all steps together.
   uint64_t characters = 0;  ///< dtype bytes: of all values together.
-  uint64_t steps = 0;       ///< Of a feature list.
+  uint64_t steps = 0;       ///< Steps of a feature list.
   bool operator==(const FeatureInfo&) const = default;
 };
 
@@ -32,7 +32,7 @@ Result<std::vector<FeatureInfo>> describe_example(std::span<const std::byte> mes
 struct SequenceInfo {
   std::vector<FeatureInfo> context, lists;
 };
-/// As describe_example(); InvalidArgument also iff the steps of a list have different dtypes.
+/// Like describe_example(); InvalidArgument also iff the steps of a list have different dtypes.
 Result<SequenceInfo> describe_sequence_example(std::span<const std::byte> message, ExampleLimits limits = {});
 
 }  // namespace headpond

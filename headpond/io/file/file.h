@@ -62,7 +62,7 @@ void read_file_of_size(internal::ListOfNames, std::span<std::byte>) = delete;
 
 /// The begin of a regular file, and how long it is.
 struct FileHead {
-  size_t bytes = 0;         ///< That were read: all of `to`, or the whole file.
+  size_t bytes = 0;         ///< Bytes that were read: all of `to`, or the whole file.
   uint64_t file_bytes = 0;  ///< When it was opened.
 };
 /// Reads the first bytes of a file into `to`, and no more of it. DataLoss iff the file shrinks meanwhile; other errors

@@ -50,7 +50,7 @@ class MappedFile {
   /// the system by the file's name: for a file that was renamed or removed, only lost() can tell. If nothing
   /// but lost() tells, the disk may have failed, and the error is transient, as EIO.
   Result<void> check() const;
-  /// As check(), for `read` alone, a part of bytes() that the caller has read; also DataLoss if its bytes became zeros.
+  /// A check() for `read` alone, a part of bytes() that the caller has read; also DataLoss if its bytes became zeros.
   /// Asks the system only if `read` ends with a zero within the last page; otherwise it takes a few nanoseconds.
   Result<void> check_read(std::span<const std::byte> read) const;
   /// A new mapping iff the file is now longer than bytes(), else nullptr. DataLoss as check().

@@ -45,7 +45,7 @@ class GzipRecords {
   Result<Record> at(int64_t i, bool may_keep) const;
   /// Where record i begins in the inflated file. REQUIRES and errors as at().
   Result<uint64_t> offset_of(int64_t i) const;
-  /// Of the compressed file as it was indexed.
+  /// The compressed file as it was indexed.
   const FileMark& mark() const;
 
  private:

@@ -28,18 +28,18 @@ struct RecordFileOptions {
 /// of the file, otherwise made in one pass over the lengths. Thread-safe. Records that are appended later are not seen.
 class RecordFile {
  public:
-  /// As MappedFile::open(). Unimplemented iff the file is compressed: random access requires a plain file; RecordReader
-  /// reads it in order. DataLoss, with offset and record, iff the end is damaged; also iff the kept index says that the
-  /// file was longer with the same first 4 KiB, and it now is empty or ends exactly between two of its records. That
-  /// message names the index file: remove it, or pass expected_records, if the cut was intended. Only indexes of
-  /// undamaged files are kept; a kept one is not replaced when this fails or when it cannot be read. ResourceExhausted
-  /// iff there is no memory for the index.
+  /// Like MappedFile::open(). Unimplemented iff the file is compressed: random access requires a plain file;
+  /// RecordReader reads it in order. DataLoss, with offset and record, iff the end is damaged; also iff the kept index
+  /// says that the file was longer with the same first 4 KiB, and it now is empty or ends exactly between two of its
+  /// records. That message names the index file: remove it, or pass expected_records, if the cut was intended. Only
+  /// indexes of undamaged files are kept; a kept one is not replaced when this fails or when it cannot be read.
+  /// ResourceExhausted iff there is no memory for the index.
   ///
   /// `known`: index() of an earlier object, used if it belongs to the file's present content.
   static Result<std::unique_ptr<RecordFile>> open(const std::string& path, const RecordFileOptions& options = {},
                                                   std::shared_ptr<const RecordIndex> known = nullptr);
   static void open(internal::ListOfNames, const RecordFileOptions& = {}) = delete;
-  /// Of a file with the content that `known` belongs to: nothing is compared.
+  /// For a file with the content that `known` belongs to: nothing is compared.
   static std::unique_ptr<RecordFile> of_known(std::unique_ptr<MappedFile> file,
                                               std::shared_ptr<const RecordIndex> known);
   ~RecordFile();
@@ -69,7 +69,7 @@ class RecordFile {
 
   uint64_t lost_bytes() const;   ///< After the last record; 0 without allow_damaged_end.
   bool index_was_kept() const;   ///< True iff the index was read from the cache folder.
-  const FileMark& mark() const;  ///< Of the file as it was indexed.
+  const FileMark& mark() const;  ///< The file as it was indexed.
   /// May outlive this object.
   std::shared_ptr<const RecordIndex> index() const;
   const std::string& path() const;

@@ -26,7 +26,7 @@ enum class WriteMode : uint8_t {
 struct RecordWriterOptions {
   WriteMode mode = WriteMode::replace;
   Compression compression = Compression::none;
-  /// Of the compression: 0 to 9. Equal records give equal bytes on every machine; compressed, with the same zlib.
+  /// Compression level: 0 to 9. Equal records give equal bytes on every machine; compressed, with the same zlib.
   int level = 6;
 };
 
@@ -61,7 +61,7 @@ class RecordWriter {
   Result<void> close();
   const std::string& path() const;
   uint64_t records() const;    ///< Appended by this object.
-  uint64_t cut_bytes() const;  ///< Of a torn tail that was removed when opened.
+  uint64_t cut_bytes() const;  ///< Bytes of a torn tail that was removed when opened.
 
  private:
   class State;

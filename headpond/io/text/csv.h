@@ -22,7 +22,7 @@ namespace headpond {
 /// A requested column. A cell is missing iff it is empty or one of CsvOptions::na_values; in a column of dtype bytes a
 /// quoted cell is never missing.
 struct CsvColumn {
-  std::string name;                          ///< As in the header. Without a header any name.
+  std::string name;                          ///< A name in the header. Without a header any name.
   std::optional<DType> dtype = {};           ///< Not f16 or bf16; nullopt: found from the content, see CsvFile.
   std::optional<Tensor> default_value = {};  ///< A scalar of `dtype` for missing cells; without it they are errors.
 };
@@ -37,9 +37,9 @@ struct CsvOptions {
   /// order.
   std::vector<CsvColumn> columns = {};
   std::vector<std::string> na_values = {};     ///< Such as "NA". An empty cell is always missing.
-  uint64_t max_row_bytes = uint64_t{1} << 30;  ///< Of a row, with its end; of the header too.
-  uint64_t max_columns = 100'000;              ///< Of the file.
-  /// Of a compressed file's text, and the offsets of its rows, 8 bytes each, together.
+  uint64_t max_row_bytes = uint64_t{1} << 30;  ///< Size of a row, with its end; of the header too.
+  uint64_t max_columns = 100'000;              ///< Columns of the file.
+  /// Size of a compressed file's text, and the offsets of its rows, 8 bytes each, together.
   uint64_t max_inflated_bytes = uint64_t{1} << 30;
   /// The index of a plain file of at least 64 KiB, in the cache folder (docs/formats/record_index.md).
   bool keep_index = true;
@@ -53,7 +53,7 @@ struct CsvOptions {
 /// Thread-safe. Rows that are appended later are not seen.
 class CsvFile {
  public:
-  /// As LineFile::open(), gzip and zlib too. InvalidArgument, with file, row, line and offset, iff a quote is not
+  /// Like LineFile::open(), gzip and zlib too. InvalidArgument, with file, row, line and offset, iff a quote is not
   /// closed or something follows the closing one, a row has another number of cells than the first, or a column does
   /// not exist or its name is ambiguous; ResourceExhausted iff a row or the header is too long, or the first row has
   /// too many cells. Throws Exception(InvalidArgument) for options that contradict themselves.
@@ -91,7 +91,7 @@ class CsvFile {
   const std::string& path() const;
   /// May outlive this object. Null for a large gzip file.
   std::shared_ptr<const RecordIndex> index() const;
-  /// Of the file as it was indexed; nullopt for a compressed one that is inflated whole and for content in memory.
+  /// The file as it was indexed; nullopt for a compressed one that is inflated whole and for content in memory.
   std::optional<FileMark> mark() const;
   bool index_was_kept() const;  ///< True iff the index was read from the cache folder, or `known`.
 

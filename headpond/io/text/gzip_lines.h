@@ -18,7 +18,7 @@ class GzipChunks;
 class GzipLines {
  public:
   struct Line {
-    std::string_view text;               ///< As LineFile::at() gives it.
+    std::string_view text;               ///< What LineFile::at() gives.
     std::shared_ptr<const void> memory;  ///< Keeps it alive.
   };
 
@@ -30,11 +30,11 @@ class GzipLines {
   GzipLines& operator=(const GzipLines&) = delete;
 
   int64_t size() const;
-  /// As LineFile::at(). `may_keep`: as for CsvFile::read(). REQUIRES: 0 <= i < size().
+  /// Like LineFile::at(). `may_keep`: as for CsvFile::read(). REQUIRES: 0 <= i < size().
   Result<Line> at(int64_t i, bool may_keep) const;
   /// Where line i begins in the inflated file. REQUIRES and errors as at().
   Result<uint64_t> offset_of(int64_t i) const;
-  /// Of the compressed file as it was indexed.
+  /// The compressed file as it was indexed.
   const FileMark& mark() const;
 
  private:

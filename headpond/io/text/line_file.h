@@ -22,7 +22,7 @@ struct LineFileOptions {
   int64_t skip_header_lines = 0;
   bool skip_bom = false;                        ///< Skips the bytes ef bb bf at the start of the text.
   uint64_t max_line_bytes = uint64_t{1} << 30;  ///< A longer line, not counting its end, is an error.
-  /// Of a compressed file, which is inflated into memory, and the index of its lines, together.
+  /// Size of a compressed file, which is inflated into memory, and of the index of its lines, together.
   uint64_t max_inflated_bytes = uint64_t{1} << 30;
   /// The index of a plain file of at least 256 KiB, in the cache folder (docs/formats/record_index.md).
   bool keep_index = true;
@@ -33,7 +33,7 @@ struct LineFileOptions {
 /// it takes 4 bytes per line, 8 from 4 GiB on. Thread-safe. Lines that are appended later are not seen.
 class LineFile {
  public:
-  /// As MappedFile::open(); DataLoss iff a compressed file is truncated or damaged; ResourceExhausted iff it exceeds
+  /// Like MappedFile::open(); DataLoss iff a compressed file is truncated or damaged; ResourceExhausted iff it exceeds
   /// the limit or there is no memory. Throws Exception(InvalidArgument) for a negative number of header lines.
   ///
   /// `known`: index() of an earlier object with the same options, used if it belongs to the file's present content.
@@ -67,7 +67,7 @@ class LineFile {
   const std::string& path() const;
   /// May outlive this object.
   std::shared_ptr<const RecordIndex> index() const;
-  /// Of the file as it was indexed; nullopt for a compressed one and for content in memory.
+  /// The file as it was indexed; nullopt for a compressed one and for content in memory.
   std::optional<FileMark> mark() const;
   bool index_was_kept() const;  ///< True iff the index was read from the cache folder, or `known`.
 

@@ -33,7 +33,7 @@ struct TextLinesOptions {
 struct TextLine {
   std::string_view text;  ///< Without its '\n' and one '\r' before that. Valid until the next call.
   int64_t number;         ///< From 1; header lines count.
-  uint64_t offset;        ///< Of its first byte.
+  uint64_t offset;        ///< Where its first byte is.
 };
 
 /// Reads the lines in order. A line ends with '\n' or at the end of the text; other '\r', and NUL, are bytes like any

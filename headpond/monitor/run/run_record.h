@@ -15,9 +15,9 @@
 namespace headpond {
 
 struct RunMachine {
-  std::string started = {};  ///< As 2026-05-01T12:00:00Z.
+  std::string started = {};  ///< Like 2026-05-01T12:00:00Z.
   int64_t pid = 0;
-  int processors = 0;  ///< That the process may use.
+  int processors = 0;  ///< How many the process may use.
   std::string simd = {};
   int64_t idle_pss = 0;  ///< What the process took when the run started, as RunPoint::pss, but for mapped data.
 };
@@ -25,7 +25,7 @@ struct RunMachine {
 /// A pipeline at one moment.
 struct PipelinePoint {
   std::string name = {};
-  double wait_share = 0;  ///< Of the time since the point before.
+  double wait_share = 0;  ///< Share of the time since the point before.
   double ready = 0;       ///< Batches; below 0: not known.
   int64_t memory_bytes = 0;
 };
@@ -45,8 +45,8 @@ struct RunPoint {
   std::vector<PipelinePoint> pipelines = {};
   std::vector<QueuePoint> queues = {};
   int64_t pss = 0;                      ///< Proportional set size, about each five seconds; else 0.
-  std::vector<MemoryUse> memory = {};   ///< Of pss, beyond idle_pss.
-  std::vector<ThreadUse> threads = {};  ///< Of this process, since the run's start.
+  std::vector<MemoryUse> memory = {};   ///< Who holds the part of pss beyond idle_pss.
+  std::vector<ThreadUse> threads = {};  ///< What this process's threads took since the run's start.
   /// Processors' worth that the host of a virtual machine took, and for which the control group of this process was
   /// stopped.
   double stolen_cpus = 0, throttled_cpus = 0;
@@ -58,7 +58,7 @@ struct PipelineRecord {
   double seconds = 0;     ///< Since the run's start.
   bool has_ended = false;
   std::string plan = {};  ///< Dataset::plan(); empty: it is no Loader.
-  double wait_ns = 0;     ///< Of the program, for this pipeline.
+  double wait_ns = 0;     ///< Time that the program waited for this pipeline.
   Verdict verdict = {};
   LoaderStats loader = {};  ///< Without `failed`.
 };
@@ -81,7 +81,7 @@ std::string end_line();
 /// over; members that are not known are too.
 Result<RunRecord> read_run(const std::string& folder);
 
-/// Of the points with a `pss`: the one with the largest, and the last one. Null if there is none.
+/// The point with the largest `pss`, and the last point that has one. Null if there is none.
 const RunPoint* fullest_point(const RunRecord& run);
 const RunPoint* last_looked_at(const RunRecord& run);
 

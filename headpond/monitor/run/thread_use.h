@@ -12,11 +12,11 @@
 
 namespace headpond {
 
-/// Of all threads whose names are alike but for a number at their end: "headpond/" of headpond/0 and headpond/1. The
+/// All threads whose names are alike but for a number at their end: "headpond/" of headpond/0 and headpond/1. The
 /// system keeps the first 15 bytes of a name.
 struct ThreadUse {
   std::string name = {};
-  int64_t threads = 0;       ///< That are there now.
+  int64_t threads = 0;       ///< How many exist now.
   double cpu_s = 0;          ///< Since the first look.
   int64_t major_faults = 0;  ///< The same: pages that had to be read, of mapped files or from swap.
 };
@@ -37,7 +37,7 @@ std::optional<ThreadStat> thread_stat_of(std::string_view line, double tick_s);
 class ThreadUses {
  public:
   void look();
-  /// Those that took most first.
+  /// Groups that took most come first.
   std::vector<ThreadUse> uses() const;
 
  private:

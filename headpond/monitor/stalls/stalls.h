@@ -15,7 +15,7 @@ namespace headpond {
 
 struct StallsOptions {
   std::chrono::nanoseconds step{};  ///< How long a step of the training takes. It sleeps meanwhile.
-  int64_t batches = 50;             ///< That are taken in each of the four ways and each round.
+  int64_t batches = 50;             ///< Batches taken in each of the four ways and each round.
   int64_t rounds = 3;               ///< In which the ways take turns.
   uint64_t seed = 0;
   std::stop_token stop = {};
@@ -41,7 +41,7 @@ using StallsPipeline = std::function<Dataset(bool in_memory)>;
 /// round, or a negative step.
 Result<Stalls> measure_stalls(const StallsPipeline& pipeline, const StallsOptions& options = {});
 
-/// Of the first `most_records` elements of `records()`, and `preparation` after them:
+/// Measures the first `most_records` elements of `records()`, and `preparation` after them:
 ///
 ///   measure_stalls([] { return hp::tfrecord("train-*"); }, hp::map(decode) | hp::batch(32), {.step = 20ms});
 Result<Stalls> measure_stalls(const std::function<Dataset()>& records, const Step& preparation,

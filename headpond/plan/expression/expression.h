@@ -22,7 +22,7 @@ class Expression {
   /// without a name is "x". `to`: what tensor() converts the values to; throws also for f16, bf16 and bytes.
   Expression(std::string_view text, const Spec& input, std::optional<DType> to = {});
 
-  /// Of tensor().
+  /// The dtype of tensor().
   DType dtype() const { return dtype_; }
   bool converts() const { return put_ != nullptr; }
   const Shape& shape() const { return compiled_.shape; }

@@ -50,7 +50,7 @@ class Barrier {
 
   /// Throws Exception(InvalidArgument) for options that contradict themselves or, with a shared name, the barrier's.
   explicit Barrier(BarrierOptions options);
-  /// As TensorFlow spells it: also throws for a capacity other than kUnbounded and for a memory limit, since inserts
+  /// TensorFlow's spelling: also throws for a capacity other than kUnbounded and for a memory limit, since inserts
   /// never wait. Ignores `watchdog` and `fill_patience`.
   template <std::same_as<QueueOptions> Options = QueueOptions>  // A braced list of either's members: the above.
   explicit Barrier(const Options& options) : Barrier(checked(options)) {}

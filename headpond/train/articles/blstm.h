@@ -28,7 +28,7 @@ struct BlstmOptions {
   int64_t steps = 6;  ///< In each mode.
   int64_t batch = 400, time = 128, features = 512, hidden = 128;
   double lr = 1e-3;
-  int64_t capacity = 4;  ///< Of the queue, in batches.
+  int64_t capacity = 4;  ///< Capacity of the queue, in batches.
   int cores = 1;         ///< CPUs of the trainer, and threads of its BLAS.
   int torch_threads = 1;
   uint64_t seed = 7;
@@ -43,7 +43,7 @@ struct BlstmMode {
   double stopwatch_wait_s = 0;          ///< The same call by the program's own stopwatch.
   double wait_share = 0;                ///< wait_s / step_s. Near 0: always fed. Near 1: the trainer idles.
   double first_wait_s = 0;              ///< The first call of a block; a long run pays it once.
-  std::vector<float> losses;            ///< Of every step.
+  std::vector<float> losses;            ///< Losses of every step.
   std::vector<uint32_t> batch_digests;  ///< CRC-32C of every batch, as the trainer received it.
 };
 

@@ -36,7 +36,7 @@ class NormalBatches {
   static constexpr int64_t kFillFrom = kNormalBlock;
   /// The values of batch `number` from `first` on. Any thread. REQUIRES: NormalSource::headpond.
   void fill(int64_t number, size_t first, std::span<float> values) const;
-  /// As if next() had been called `count` times. REQUIRES: NormalSource::headpond.
+  /// Continues as if next() had been called `count` times. REQUIRES: NormalSource::headpond.
   void skip(int64_t count) { count_ += count; }
 
  private:

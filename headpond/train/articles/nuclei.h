@@ -19,14 +19,14 @@ struct NucleiOptions {
   Dataset test;   ///< The same; a batch is one picture of any size.
   int64_t steps = 400;
   std::optional<int64_t> max_steps = std::nullopt;  ///< Ends it earlier.
-  double lr = 4e-3;                                 ///< Of the first step; it falls to 0 in equal steps.
+  double lr = 4e-3;                                 ///< Rate of the first step; it falls to 0 in equal steps.
   int torch_threads = 1;
   RunConfig config = {};  ///< Its seed is also the network's.
 };
 
 struct NucleiResult {
   int64_t parameters = 0;
-  double iou = 0;  ///< Of the test: the mean of its pictures.
+  double iou = 0;  ///< Mean over the test's pictures.
   std::vector<double> losses = {};
   StepClock clock = {};
   TrainingReport report = {};

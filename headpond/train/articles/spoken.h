@@ -19,9 +19,9 @@ struct SpokenOptions {
   std::string folder = "";         ///< "": drawn tones, in the cache folder.
   std::string leave_speaker = "";  ///< Whose files are the test instead of the official one.
   int64_t batch = 128;
-  double lr = 2e-3;  ///< Of the first step; it falls to 0 in equal steps.
+  double lr = 2e-3;  ///< Rate of the first step; it falls to 0 in equal steps.
   int torch_threads = 1;
-  bool shift_labels = false;                      ///< Of the training, each by one: a control that must not learn.
+  bool shift_labels = false;  ///< Shifts the training's labels by one: a control that must not learn.
   std::optional<SpokenPace> pace = std::nullopt;  ///< Nothing is learned: run_paced_spoken().
   SpokenRunOptions run = {};                      ///< The seed of its config is also the network's.
 };
@@ -29,8 +29,8 @@ struct SpokenOptions {
 struct SpokenResult {
   int64_t parameters = 0;  ///< 0 with a pace.
   int64_t train_files = 0, test_files = 0;
-  std::optional<double> accuracy = std::nullopt;           ///< Of the last evaluation; none with a pace.
-  std::array<std::array<int64_t, 10>, 10> confusion = {};  ///< Of it: [what it is][what the network says].
+  std::optional<double> accuracy = std::nullopt;           ///< Accuracy of the last evaluation; none with a pace.
+  std::array<std::array<int64_t, 10>, 10> confusion = {};  ///< Likewise: [what it is][what the network says].
   SpokenRun run = {};
   double wall_s = 0;
 };

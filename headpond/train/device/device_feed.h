@@ -28,7 +28,7 @@ struct DeviceTensor {
   DType dtype = DType::u8;
   Shape shape = {0};
   int device = -1;                              ///< DeviceStream::device().
-  std::shared_ptr<const void> owner = nullptr;  ///< Of the whole batch's memory. The last one may go on any thread.
+  std::shared_ptr<const void> owner = nullptr;  ///< Owns the whole batch's memory. The last may go on any thread.
 };
 
 /// Its memory is used again when this and the last owner of its tensors are gone.
@@ -40,9 +40,9 @@ class DeviceBatch {
   const DeviceTensor& operator[](size_t i) const;
   void operator[](internal::ListOfNames) const = delete;
   size_t size() const { return tensors_.size(); }  ///< The number of fields.
-  std::vector<std::string> names() const;          ///< Of the fields; empty iff they have none.
+  std::vector<std::string> names() const;          ///< Names of the fields; empty iff they have none.
   int64_t epoch() const { return epoch_; }
-  int64_t index() const { return index_; }  ///< As Batch::index().
+  int64_t index() const { return index_; }  ///< See Batch::index().
 
  private:
   friend class DeviceFeed;
@@ -70,7 +70,7 @@ class DeviceFeed {
   /// The Loader outlives it, or its close(); nobody else takes from it. Throws Exception: InvalidArgument for a depth
   /// below 1; the error of cuda_stream().
   explicit DeviceFeed(Loader& loader, DeviceFeedOptions options = {});
-  ~DeviceFeed();  ///< As close().
+  ~DeviceFeed();  ///< Calls close().
   DeviceFeed(const DeviceFeed&) = delete;
   DeviceFeed& operator=(const DeviceFeed&) = delete;
 
@@ -83,7 +83,7 @@ class DeviceFeed {
   /// returns Cancelled; state() answers as before, and the Loader goes on after the batches that were taken from it. A
   /// second call does nothing.
   void close();
-  /// As Loader::state(), after the last batch that next() returned.
+  /// Loader::state() after the last batch that next() returned.
   std::string state() const;
 
   /// All batches that are left: for (auto& batch : feed). The iterator throws Exception for an error; next() can go on

@@ -24,7 +24,7 @@ class DeviceCopy {
 class DeviceStream {
  public:
   struct Part {
-    void* to;  ///< Of the device.
+    void* to;  ///< Memory of the device.
     const void* from;
     size_t bytes;
   };

@@ -19,7 +19,7 @@ namespace headpond {
 
 class FakeStream : public DeviceStream {
  public:
-  /// Of memory it has `memory` bytes. Throws Exception(InvalidArgument) unless both are above 0.
+  /// A device with `memory` bytes. Throws Exception(InvalidArgument) unless both are above 0.
   explicit FakeStream(double bytes_per_s, int64_t memory = INT64_MAX);
   ~FakeStream() override;
   FakeStream(const FakeStream&) = delete;

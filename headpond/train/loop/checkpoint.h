@@ -18,10 +18,10 @@ namespace headpond {
 /// What a manifest says of a checkpoint.
 struct CheckpointFacts {
   int64_t step = 0;   ///< At least 0.
-  int64_t epoch = 0;  ///< Of the data.
-  uint64_t seed = 0;  ///< Of the data.
+  int64_t epoch = 0;  ///< Epoch of the data.
+  uint64_t seed = 0;  ///< Seed of the data.
   uint64_t fingerprint = 0;
-  std::string plan = "";                     ///< Of the data, readable.
+  std::string plan = "";                     ///< Plan of the data, readable.
   std::string torch = "";                    ///< The version of libtorch that wrote it.
   std::vector<std::string> parameters = {};  ///< "layer.weight float32 [16,3,3,3]".
   bool operator==(const CheckpointFacts&) const = default;

@@ -25,14 +25,14 @@ struct CheckpointWritten {
   int64_t step = 0;
   int64_t bytes = 0;
   double write_ms = 0;
-  double stall_ms = 0;  ///< That it took of the training: the copy in memory and the wait for the one before; or all.
+  double stall_ms = 0;  ///< Time that the training lost: the copy in memory and the wait for the one before; or all.
 };
 
 /// One checkpoint is being written at a time: a second write() waits for the first. One thread at a time.
 class CheckpointWriter {
  public:
   explicit CheckpointWriter(CheckpointFolder folder, const CheckpointWriterOptions& options = {});
-  ~CheckpointWriter();  ///< As finish(); the error is in the log.
+  ~CheckpointWriter();  ///< Calls finish(); the error is in the log.
   CheckpointWriter(const CheckpointWriter&) = delete;
   CheckpointWriter& operator=(const CheckpointWriter&) = delete;
 
@@ -41,7 +41,7 @@ class CheckpointWriter {
   void write(Checkpoint checkpoint, std::optional<int64_t> best = std::nullopt, int64_t began_ns = 0);
   /// Waits for what is being written. The error of the last write, if it failed.
   Result<void> finish();
-  /// Those that are on the disk now.
+  /// Checkpoints that are on the disk now.
   std::vector<CheckpointWritten> written() const;
   /// REQUIRES: nothing is being written (finish() was called since).
   CheckpointFolder& folder() { return folder_; }
@@ -49,7 +49,7 @@ class CheckpointWriter {
  private:
   void carry_out(const Checkpoint& checkpoint, std::optional<int64_t> best, double stalled_ms);
 
-  CheckpointFolder folder_;  // Of the thread while it runs.
+  CheckpointFolder folder_;  // Belongs to the thread while it runs.
   const CheckpointWriterOptions options_;
   mutable Mutex mu_;
   std::vector<CheckpointWritten> written_ HEADPOND_GUARDED_BY(mu_);

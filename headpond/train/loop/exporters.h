@@ -38,7 +38,7 @@ class Exporter {
 
 struct LatestExporterOptions {
   std::string name = "latest";
-  int64_t keep = 5;  ///< Those of earlier steps are removed; those of later steps are another run's, and stay.
+  int64_t keep = 5;  ///< Exports kept; older ones are removed, those of later steps are another run's and stay.
 };
 /// Each evaluation's model.
 std::shared_ptr<Exporter> latest_exporter(const LatestExporterOptions& options = {});

@@ -64,7 +64,7 @@ class HookContext {
 struct Evaluation {
   int64_t step = 0;
   Metrics metrics = {};  ///< "loss" is the mean over its batches.
-  double seconds = 0;    ///< That it took.
+  double seconds = 0;    ///< Time that it took.
 };
 
 /// One thread: that of the training. Errors end the training.

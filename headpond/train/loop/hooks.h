@@ -79,7 +79,7 @@ struct ProfilerOptions {
 std::shared_ptr<Hook> profiler_hook(const ProfilerOptions& options = {}, HookClock clock = now_ns);
 
 struct EarlyStoppingOptions {
-  std::string metric = "loss";             ///< Of evaluations. An evaluation without it is an error.
+  std::string metric = "loss";             ///< A metric of evaluations. An evaluation without it is an error.
   int64_t max_steps_without_decrease = 0;  ///< Above 0.
   int64_t min_steps = 0;                   ///< No stop before this step.
 };

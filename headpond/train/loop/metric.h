@@ -21,7 +21,7 @@ struct Metric {
   bool operator==(const Metric&) const = default;
 };
 
-/// Of a step or of an evaluation, by name.
+/// Metrics of a step or of an evaluation, by name.
 using Metrics = std::map<std::string, Metric>;
 
 }  // namespace headpond

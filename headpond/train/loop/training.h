@@ -59,9 +59,9 @@ struct RunConfig {
   int64_t keep = 5;                                  ///< The newest checkpoints, beside that of the lowest loss.
   int64_t log_steps = 100;            ///< Between lines of the log and points of "global_step/sec"; 0: none.
   int64_t summary_steps = 100;        ///< Between points of "loss" and the metrics; 0: none.
-  uint64_t seed = 0;                  ///< Of both inputs.
-  int threads = -1;                   ///< As ResourcesOptions::threads, which both inputs share.
-  int64_t memory = int64_t{1} << 30;  ///< As ResourcesOptions::memory, which both inputs share.
+  uint64_t seed = 0;                  ///< Seed of both inputs.
+  int threads = -1;                   ///< See ResourcesOptions::threads; both inputs share them.
+  int64_t memory = int64_t{1} << 30;  ///< See ResourcesOptions::memory; both inputs share it.
   bool asynchronous_save = true;      ///< A thread writes checkpoints while the training goes on.
   bool from_scratch = false;          ///< Removes the checkpoints that are there, and begins anew.
   bool allow_new_data = false;        ///< A checkpoint of other data or another seed gives all but the position.
@@ -84,11 +84,11 @@ struct TrainSpec {
   std::optional<int64_t> max_steps = std::nullopt;  ///< In all, those before a restore included; above 0.
   std::vector<std::shared_ptr<Hook>> hooks = {};
   std::vector<SavingListener> listeners = {};
-  int64_t epochs = 1;  ///< Of the input; below 0: without end.
+  int64_t epochs = 1;  ///< Epochs of the input; below 0: without end.
   /// Ends the training with a checkpoint: after a step or, unless the thread has an InterruptLook of its own, while it
   /// waits for a batch.
   std::stop_token stop = {};
-  bool evaluates_after_stop = true;  ///< That checkpoint is evaluated. False: an evaluation in progress ends, too.
+  bool evaluates_after_stop = true;  ///< Evaluates that checkpoint. False: an evaluation in progress ends, too.
 };
 
 struct EvalSpec {
@@ -102,7 +102,7 @@ struct EvalSpec {
 };
 
 struct TrainingResult {
-  Metrics metrics;                   ///< Of the last evaluation.
+  Metrics metrics;                   ///< Metrics of the last evaluation.
   std::vector<std::string> exports;  ///< The files that exporters wrote after it.
 };
 
@@ -114,7 +114,7 @@ struct TrainingReport {
   std::vector<CheckpointWritten> checkpoints = {};
   struct OneEvaluation {
     Evaluation evaluation;
-    double first_wait_ms = 0;  ///< Of its first batch.
+    double first_wait_ms = 0;  ///< Wait for its first batch.
   };
   std::vector<OneEvaluation> evaluations = {};
   LoaderStats train = {}, eval = {};

@@ -38,9 +38,9 @@ Result<void> adjust_hue(const Tensor& image, std::byte* out, double factor);
 /// 0. Of u8, the result x becomes 255.999 x, rounded down. 1 to 4 channels. f32 values below 0 become NaN.
 Result<void> adjust_gamma(const Tensor& image, std::byte* out, double gamma, double gain = 1);
 
-/// Of 3 channels the grey, by the formula of png.h; f32 with weights 19595, 38470 and 7471 / 65536. Of one channel its
-/// value. `out`: [height, width, output_channels], 1 or 3 equal ones; other memory than the image's, unless the numbers
-/// of channels are equal.
+/// The grey of 3 channels by the formula of png.h; f32 with weights 19595, 38470 and 7471 / 65536. One channel gives
+/// its value. `out`: [height, width, output_channels], 1 or 3 equal ones; other memory than the image's, unless the
+/// numbers of channels are equal.
 Result<void> to_grayscale(const Tensor& image, std::byte* out, int output_channels = 1);
 
 }  // namespace headpond

@@ -23,9 +23,9 @@ struct RandomErasingOptions {
   double p = 0.5;
   std::array<double, 2> scale = {0.02, 0.33};  ///< The part of the image's area; within [0, 1].
   std::array<double, 2> ratio = {0.3, 3.3};    ///< Height by width; above 0.
-  ErasingValue value = 0;                      ///< Of u8, whole numbers of 0 to 255.
+  ErasingValue value = 0;                      ///< For u8 whole numbers of 0 to 255.
   bool random_value = false;                   ///< Instead, a normal number for each value; not for u8.
-  ImageLayout layout = ImageLayout::chw;       ///< As normalize() gives images.
+  ImageLayout layout = ImageLayout::chw;       ///< The default is what normalize() gives.
 };
 
 /// The image is u8, f32, f16 or bf16, with 1 to 4 channels; it keeps shape and dtype. Other fields stay as they are,

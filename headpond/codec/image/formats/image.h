@@ -31,7 +31,7 @@ struct ImageInfo {
   ImageFormat format = ImageFormat::png;
   int64_t height = 0;
   int64_t width = 0;
-  int channels = 0;  ///< Those that decoding with channels = 0 returns.
+  int channels = 0;  ///< The channels that decoding with channels = 0 returns.
   int bits = 8;      ///< 16 iff a value of the file may have more than 8 bits.
 
   friend bool operator==(const ImageInfo&, const ImageInfo&) = default;

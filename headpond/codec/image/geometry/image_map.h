@@ -22,7 +22,7 @@ struct ImageMap {
   std::array<double, 9> to_image = {1, 0, 0, 0, 1, 0, 0, 0, 1};
   /// The inverse: from a position of the image to that of the result.
   std::array<double, 9> to_result = {1, 0, 0, 0, 1, 0, 0, 0, 1};
-  int64_t height = 0;  ///< Of the result.
+  int64_t height = 0;  ///< The result's height.
   int64_t width = 0;
 
   /// True iff the matrix has no perspective part.
@@ -37,11 +37,11 @@ XY mapped(const std::array<double, 9>& matrix, const XY& at);
 double divisor(const std::array<double, 9>& matrix, const XY& at);
 
 inline constexpr double kMaxShear = 89.9;   ///< Degrees, in both directions.
-inline constexpr double kMinScale = 0.001;  ///< Of affine_map().
+inline constexpr double kMinScale = 0.001;  ///< The least scale of affine_map().
 inline constexpr double kMaxScale = 1000;
 inline constexpr double kMaxOffset = 1e8;                     ///< Pixels: of a translation, a centre, a corner.
 inline constexpr double kMaxAngle = 1e6;                      ///< Degrees, in both directions.
-inline constexpr int64_t kMaxMovedPixels = int64_t{1} << 28;  ///< Of a result that is larger than its image.
+inline constexpr int64_t kMaxMovedPixels = int64_t{1} << 28;  ///< Most pixels of a result larger than its image.
 
 struct AffineParameters {
   double angle = 0;       ///< Clockwise, as torchvision's affine.

@@ -31,14 +31,14 @@ KernelRef crop(int64_t y, int64_t x, ImageSize size, const CropOptions& options 
 KernelRef center_crop(ImageSize size, const CropOptions& options = {});
 
 struct PadOptions {
-  std::vector<double> fill = {0};  ///< Of mode constant: a value, or one for each channel.
+  std::vector<double> fill = {0};  ///< For mode constant: a value, or one for each channel.
   PadMode mode = PadMode::constant;
 };
 /// `padding`: pixels at each side; or {left and right, top and bottom}; or {left, top, right, bottom}.
 KernelRef pad(std::vector<int64_t> padding, const PadOptions& options = {});
 
 struct RandomCropOptions {
-  std::vector<int64_t> padding = {};  ///< As pad()'s, before the crop.
+  std::vector<int64_t> padding = {};  ///< Applied before the crop, as by pad().
   bool pad_if_needed = false;         ///< An axis that is too short is padded at both ends by what is missing.
   std::vector<double> fill = {0};
   PadMode mode = PadMode::constant;

@@ -32,7 +32,7 @@ struct SpecAugmentOptions {
   int64_t frequency_masks = 2;   ///< mF; 0 to 1000, as time_masks.
   int64_t time_width = 100;      ///< T
   int64_t time_masks = 2;        ///< mT
-  double p = 1;                  ///< Of time masks, as MaskOptions::p.
+  double p = 1;                  ///< See MaskOptions::p; for time masks.
   MaskFill fill = MaskFill::zero;
   bool mels_first = false;
 };

@@ -24,7 +24,7 @@ struct ResampleOptions {
   ResampleMethod method = ResampleMethod::sinc_hann;
   int64_t width = 6;                 ///< Zero crossings of the sinc on each side, 1 to 256.
   double rolloff = 0.99;             ///< The cutoff as a part of half the lower rate, above 0 to 1.
-  double beta = 14.769656459379492;  ///< Of Kaiser's window, 0 to 100.
+  double beta = 14.769656459379492;  ///< The parameter of Kaiser's window, 0 to 100.
 
   friend bool operator==(const ResampleOptions&, const ResampleOptions&) = default;
 };

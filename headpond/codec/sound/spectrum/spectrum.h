@@ -75,7 +75,7 @@ struct SpectrumOptions {
   std::optional<SpectrumLog> log = {};
   std::optional<double> floor = {};   ///< 1e-37 to 1e37.
   std::optional<double> top_db = {};  ///< decibel: values are at least the clip's largest - top_db; 0: no limit.
-  int64_t coefficients = 40;          ///< Of MFCC, 1 to mels.
+  int64_t coefficients = 40;          ///< Coefficients of MFCC, 1 to mels.
   bool mels_first = false;            ///< [mels, frames] instead of [frames, mels]; likewise of bins and coefficients.
 
   friend bool operator==(const SpectrumOptions&, const SpectrumOptions&) = default;
@@ -102,7 +102,7 @@ class Spectrum {
   Spectrum& operator=(Spectrum&&) noexcept;
 
   SpectrumKind kind() const;
-  /// Of the spectrum of n samples. n may be kUnknown.
+  /// The shape of the spectrum of n samples. n may be kUnknown.
   Shape shape(int64_t n) const;
   /// InvalidArgument iff `samples` has another dtype or shape, or edges are mirrored and n <= fft / 2. A frame that
   /// holds samples that are not finite has undefined values.

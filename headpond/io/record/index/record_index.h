@@ -18,7 +18,7 @@
 
 namespace headpond {
 
-inline constexpr uint64_t kHashedBytes = 4096;  ///< Of a file's start and of its end.
+inline constexpr uint64_t kHashedBytes = 4096;  ///< Bytes of a file's start and of its end.
 
 /// Distinguishes contents of a file without reading all of it.
 struct FileMark {
@@ -37,7 +37,7 @@ inline constexpr std::string_view kTFRecordReader = "tfrecord";
 /// The offsets of records, of four bytes each in a file below 4 GiB, otherwise eight. Thread-safe once made.
 class RecordIndex {
  public:
-  /// Of no records.
+  /// An index of no records.
   RecordIndex() = default;
   /// To be made with add(). `changed_ns`: MappedFile::changed_ns(), for records that have no checksums; else 0.
   explicit RecordIndex(const FileMark& mark, int64_t changed_ns = 0) : mark_(mark), changed_ns_(changed_ns) {}
@@ -98,10 +98,10 @@ class RecordIndex {
   FileMark mark_;
   int64_t changed_ns_ = 0;
   uint64_t offsets_ = 0;  // One more than records.
-  // Of one that is made: one of the two is empty.
+  // Offsets of an index that is being made: one of the two is empty.
   GrowingArray<uint32_t> narrow_;
   GrowingArray<uint64_t> wide_;
-  // Of one that was read.
+  // Offsets of an index that was read.
   const std::byte* table_ = nullptr;
   std::shared_ptr<const void> memory_;
   std::vector<std::byte> extra_;

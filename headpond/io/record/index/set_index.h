@@ -22,7 +22,7 @@ namespace headpond {
 struct FileStamp {
   uint64_t size = 0;
   int64_t modified_ns = 0;
-  int64_t changed_ns = 0;  ///< Of content or properties (ctime): no program can set it.
+  int64_t changed_ns = 0;  ///< When content or properties changed (ctime): no program can set it.
   uint64_t inode = 0;
   uint64_t device = 0;
   bool operator==(const FileStamp&) const = default;

@@ -28,13 +28,13 @@ struct JsonField {
   /// Not f16 or bf16. bytes: a string, as UTF-8; boolean: true or false; an integer: a number without fraction and
   /// exponent; a float: any number. A number out of the dtype's range is an error; one too small for a float is 0.
   DType dtype = DType::f32;
-  Shape shape = {};                          ///< Of nested arrays; the first dimension may be kUnknown.
-  std::optional<Tensor> default_value = {};  ///< Of this shape; if the shape is full, also a scalar for every value.
+  Shape shape = {};                          ///< Shape of nested arrays; the first dimension may be kUnknown.
+  std::optional<Tensor> default_value = {};  ///< Has this shape; if the shape is full, also a scalar for every value.
 };
 
 struct JsonLimits {
-  uint64_t max_bytes = uint64_t{1} << 30;  ///< Of a text.
-  uint64_t max_depth = 64;                 ///< Of nested objects and arrays, requested or not.
+  uint64_t max_bytes = uint64_t{1} << 30;  ///< Size of a text.
+  uint64_t max_depth = 64;                 ///< Depth of nested objects and arrays, requested or not.
 };
 
 class JsonParser;

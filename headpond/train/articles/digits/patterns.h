@@ -18,7 +18,7 @@ inline constexpr std::array<std::string_view, 10> kPatterns = {"bars", "bricks",
 
 struct PatternSetOptions {
   int64_t train = 160;             ///< Pictures; a later kind has more of them, from 350 to 1,250 of 8,000.
-  int64_t test = 40;               ///< As many of each kind.
+  int64_t test = 40;               ///< Pictures of each kind for the test.
   int64_t least = 96, most = 160;  ///< Pixels of a side, of which there is one.
   uint64_t seed = 7;
 };

@@ -10,7 +10,7 @@
 namespace headpond {
 
 struct ToneSetOptions {
-  int64_t takes = 15;  ///< Of each digit by each of two speakers.
+  int64_t takes = 15;  ///< Takes of each digit by each of two speakers.
   uint64_t seed = 7;
 };
 

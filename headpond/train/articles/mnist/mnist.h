@@ -47,7 +47,7 @@ struct MnistOptions {
   std::chrono::milliseconds sleep{50};
   int64_t batch = 32;
   int64_t capacity = 2000, min_after_dequeue = 1000;
-  int64_t epochs = 3;      ///< Of train images / batch steps.
+  int64_t epochs = 3;      ///< An epoch is train images / batch steps.
   int64_t steps = 0;       ///< Above 0: steps in total, instead of `epochs`.
   int64_t early_exit = 0;  ///< Above 0: leaves the loop after so many steps, while producers are working.
   int torch_threads = 1;   ///< Also the number of the trainer's CPUs.
@@ -68,7 +68,7 @@ struct MnistResult {
   std::optional<LoaderStats> loader;        ///< Only with MnistFeed::loader.
   std::string source;
   int64_t train_images = 0, test_images = 0;
-  uint32_t digest = 0;  ///< Of the data.
+  uint32_t digest = 0;  ///< Digest of the data.
 };
 
 /// One network that trains in blocks, from the queue, from a Loader or on a prepared batch in turn. One thread.

@@ -18,7 +18,7 @@ namespace headpond {
 
 struct MnistInputOptions {
   int producers = 4;
-  std::chrono::milliseconds sleep{50};  ///< Of a producer before each enqueue; stands for slow storage.
+  std::chrono::milliseconds sleep{50};  ///< Sleep of a producer before each enqueue; stands for slow storage.
   int64_t window = 32;                  ///< Adjacent images that a producer takes at once.
   int64_t batch = 32;                   ///< Rows in a batch.
   int64_t capacity = 2000;

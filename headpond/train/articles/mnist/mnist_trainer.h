@@ -22,7 +22,7 @@ struct MnistRecipe {
   bool train_batch_norm = true;  ///< False: batch norm uses its initial statistics throughout.
   uint64_t seed = 7;
 
-  /// As the article published it.
+  /// The recipe that the article published.
   static MnistRecipe article(uint64_t seed) {
     return {.lr = 1e-4, .loss = LossReduction::sum, .train_batch_norm = false, .seed = seed};
   }

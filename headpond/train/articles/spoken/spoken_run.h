@@ -21,12 +21,12 @@ namespace headpond {
 enum class SpokenInputs : uint8_t {
   warm,   ///< train_and_evaluate: made once.
   fresh,  ///< Made anew after each evaluation, as the article's: the training's begins with another seed.
-  turn,   ///< As warm, but without threads: a batch is made when it is asked for.
+  turn,   ///< Like warm, but without threads: a batch is made when it is asked for.
 };
 
 struct SpokenRunOptions {
   SpokenInputs inputs = SpokenInputs::warm;
-  int64_t epochs = 30;  ///< Of the training; below 0: only max_steps ends it.
+  int64_t epochs = 30;  ///< Epochs of the training; below 0: only max_steps ends it.
   std::optional<int64_t> max_steps = std::nullopt;
   RunConfig config = {};  ///< fresh: needs save_steps, which is the length of a call, and no model_dir.
   std::stop_token stop = {};
@@ -39,15 +39,15 @@ struct SpokenEvaluation {
   Evaluation evaluation = {};
   double first_wait_ms = 0;                           ///< For its first batch.
   std::optional<double> next_wait_ms = std::nullopt;  ///< For the training's first batch after it.
-  int64_t files_opened = 0, bytes_read = 0;           ///< Of the test, since the end of the evaluation before.
+  int64_t files_opened = 0, bytes_read = 0;           ///< For the test, since the end of the evaluation before.
 };
 
 struct SpokenRun {
-  std::vector<double> losses = {};  ///< Of the steps of this run.
+  std::vector<double> losses = {};  ///< One for each step of this run.
   std::vector<SpokenEvaluation> evaluations = {};
   TrainingReport report = {};  ///< fresh: of the last call, with the evaluations of all.
   StepClock clock = {};
-  int64_t memory_peak = 0;  ///< Of both inputs.
+  int64_t memory_peak = 0;  ///< Peak of both inputs.
 };
 
 /// Both inputs, made by this.
@@ -55,7 +55,7 @@ struct SpokenDatasets {
   std::function<Dataset()> train;
   std::function<Dataset()> eval;
   int64_t steps_an_epoch = 0;
-  std::shared_ptr<ReadCounts> eval_reads = {};  ///< That `eval` counts.
+  std::shared_ptr<ReadCounts> eval_reads = {};  ///< Where `eval` counts.
 };
 
 /// train_and_evaluate() of what is trained, whose train step calls begin() of the run's clock.
